@@ -1,0 +1,52 @@
+# Decides whether this build can drive real GPUs, and says which it is.
+#   in   XFERBENCH_CUDA          AUTO, ON or OFF
+#   out  XFERBENCH_WITH_CUDA     TRUE or FALSE
+#        XFERBENCH_CUDA_VERSION  "13.0", or empty
+
+set(XFERBENCH_WITH_CUDA FALSE)
+set(XFERBENCH_CUDA_VERSION "")
+
+if(NOT XFERBENCH_CUDA MATCHES "^(AUTO|ON|OFF)$")
+  message(FATAL_ERROR "XFERBENCH_CUDA is '${XFERBENCH_CUDA}'; it must be AUTO, ON or OFF")
+endif()
+
+if(NOT XFERBENCH_CUDA STREQUAL "OFF")
+  # Before the language is enabled: older CMake versions try out architectures that newer toolkits no longer know.
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES all-major)
+  endif()
+  # The toolkit's usual place is often missing from PATH.
+  if(NOT DEFINED CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+    find_program(XFERBENCH_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
+    mark_as_advanced(XFERBENCH_NVCC)
+    if(XFERBENCH_NVCC)
+      set(CMAKE_CUDA_COMPILER ${XFERBENCH_NVCC})
+    endif()
+  endif()
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+    # CMake 3.25 does not know that nvcc 12 and later accept C++20.
+    if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+    endif()
+    set(CMAKE_CUDA_STANDARD 20)
+    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    find_package(CUDAToolkit REQUIRED)
+    set(XFERBENCH_WITH_CUDA TRUE)
+    set(XFERBENCH_CUDA_VERSION "${CUDAToolkit_VERSION_MAJOR}.${CUDAToolkit_VERSION_MINOR}")
+  elseif(XFERBENCH_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "XFERBENCH_CUDA is ON, but no CUDA compiler was found. Put nvcc on PATH or set CUDACXX to it.")
+  endif()
+endif()
+
+if(XFERBENCH_WITH_CUDA)
+  message(STATUS "xferbench: real GPUs through CUDA ${XFERBENCH_CUDA_VERSION} (architectures: "
+                 "${CMAKE_CUDA_ARCHITECTURES}), and the simulated device")
+elseif(XFERBENCH_CUDA STREQUAL "OFF")
+  message(STATUS "xferbench: only the simulated device (XFERBENCH_CUDA is OFF)")
+else()
+  message(STATUS "xferbench: only the simulated device (nvcc was not found; install the CUDA Toolkit for real GPUs)")
+endif()

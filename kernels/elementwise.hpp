@@ -1,0 +1,64 @@
+// Elementwise kernels: the work between the copies. out[i] follows from in[i] alone, so any chunking gives the same
+// answer, and every step is exact in single precision, so the answer has a closed form to the bit:
+//
+//   fma         out = in + work          `work` dependent fused multiply-adds  v = v * 1 + 1
+//   vector-add  out = in + work * addend `work` additions of a second vector that stays on the device
+//   sincos      out = in + work          `work` steps  v = v + rint(sqrt(sin^2 + cos^2)), both functions evaluated
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "device/kernel.hpp"
+
+namespace xferbench::kernels {
+
+enum class ElementwiseOp { fma, vector_add, sincos };
+
+inline constexpr std::array<std::string_view, 3> kElementwiseNames{"fma", "vector-add", "sincos"};
+/// The op of that name, which must be one of kElementwiseNames.
+ElementwiseOp elementwise_op(std::string_view name);
+
+/// in <= 2^22 and addend <= 4, so every sum stays below 2^24, where whole floats are exact.
+inline constexpr std::uint64_t kMaxWork = 1U << 20;
+
+/// Element `index` of vector-add's second vector: 1 to 4.
+constexpr float addend(std::uint64_t index) { return static_cast<float>(1 + (index * 2654435761U >> 13) % 4); }
+
+/// The closed form of out[index].
+constexpr float expected(ElementwiseOp op, float in, std::uint64_t index, std::uint64_t work) {
+  const auto steps = static_cast<float>(work);
+  return op == ElementwiseOp::vector_add ? in + steps * addend(index) : in + steps;
+}
+
+/// All pointers are device memory of `elements` floats; `in` and `out` may be the same. Any alignment that floats have.
+struct ElementwiseArgs {
+  const float* in = nullptr;
+  const float* addends = nullptr;  ///< vector_add only
+  float* out = nullptr;
+  std::size_t elements = 0;
+  std::uint32_t work = 1;
+};
+
+class Elementwise final : public Kernel {
+ public:
+  Elementwise(ElementwiseOp op, const ElementwiseArgs& args) : op_(op), args_(args) {}
+
+  [[nodiscard]] std::string_view name() const override { return kElementwiseNames[static_cast<std::size_t>(op_)]; }
+  [[nodiscard]] KernelCost cost() const override;
+  [[nodiscard]] std::span<std::byte> output() const override;
+  void compute(std::span<std::byte> result) const override;
+  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Elementwise>(*this); }
+#if XFERBENCH_WITH_CUDA
+  void preload() const override;
+  void launch(void* cuda_stream) const override;
+#endif
+
+ private:
+  ElementwiseOp op_;
+  ElementwiseArgs args_;
+};
+
+}  // namespace xferbench::kernels

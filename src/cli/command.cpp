@@ -1,0 +1,362 @@
+#include "cli/command.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include "cli/flags.hpp"
+#include "cli/values.hpp"
+#include "core/error.hpp"
+#include "device/open.hpp"
+
+namespace xferbench::cli {
+
+namespace {
+
+constexpr std::size_t kMostCases = 100'000;
+
+using Scenarios = std::span<const Scenario* const>;
+
+/// What was written, before it means anything: words and the text of every flag.
+struct Written {
+  std::vector<std::string> words;
+  std::map<std::string, std::string> texts;  // by flag name without dashes; switches have an empty text
+  [[nodiscard]] bool has(const std::string& flag) const { return texts.contains(flag); }
+};
+
+std::vector<std::string> names_of(Scenarios scenarios) {
+  std::vector<std::string> names;
+  for (const Scenario* s : scenarios) names.emplace_back(s->name());
+  return names;
+}
+
+const Scenario* find(Scenarios scenarios, std::string_view name) {
+  const auto found = std::ranges::find_if(scenarios, [name](const Scenario* s) { return s->name() == name; });
+  return found == scenarios.end() ? nullptr : *found;
+}
+
+bool has_axis(const Scenario& scenario, const std::string& name) {
+  return std::ranges::find(scenario.axes(), name, &Axis::name) != scenario.axes().end();
+}
+
+// --- From argv to what was written ----------------------------------------------------------------------------------
+
+bool negative_number(const std::string& text) {
+  return text.size() > 1 && text[0] == '-' && (std::isdigit(static_cast<unsigned char>(text[1])) != 0 || text[1] == '.');
+}
+
+/// Two spellings that a parser of flags would misread are made plain: a negative number after a flag is its value, and
+/// --simulate takes the next word only if that is not a scenario or a flag.
+std::vector<std::string> made_plain(std::span<const std::string> arguments, Scenarios scenarios) {
+  std::vector<std::string> plain;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    const bool has_next = i + 1 < arguments.size();
+    if (argument == "--simulate") {
+      const bool takes_next = has_next && !arguments[i + 1].starts_with("-") &&
+                              find(scenarios, arguments[i + 1]) == nullptr && arguments[i + 1] != "info";
+      plain.push_back("--simulate=" + (takes_next ? arguments[++i] : simulated_profiles().front().first));
+    } else if (has_next && argument.starts_with("--") && argument.find('=') == std::string::npos &&
+               negative_number(arguments[i + 1])) {
+      plain.push_back(argument + "=" + arguments[++i]);
+    } else {
+      plain.push_back(argument);
+    }
+  }
+  return plain;
+}
+
+/// Names of every flag there is; true for those that take a value.
+std::map<std::string, bool> all_flags(Scenarios scenarios) {
+  std::map<std::string, bool> flags;
+  for (const RunFlag& flag : run_flags()) flags[flag.axis.name] = !flag.argument.empty();
+  for (const Scenario* scenario : scenarios) {
+    for (const Axis& axis : scenario->axes()) flags[axis.name] = true;
+  }
+  flags["help"] = flags["version"] = false;
+  return flags;
+}
+
+[[noreturn]] void reject_flag(const std::string& argument, Scenarios scenarios) {
+  std::vector<std::string> known;
+  for (const auto& [name, takes_value] : all_flags(scenarios)) known.push_back("--" + name);
+  const std::string flag = argument.substr(0, argument.find('='));
+  throw UsageError(fmt::format("unknown flag {}{} (see xferbench --help)", flag, suggestion(flag, known)));
+}
+
+Written read(std::span<const std::string> arguments, Scenarios scenarios) {
+  CLI::App app;
+  app.set_help_flag();  // help is made from the scenarios, not from CLI11's options
+  app.allow_extras();
+  Written written;
+  app.add_option("words", written.words);
+  std::map<std::string, std::vector<std::string>> values;
+  std::map<std::string, bool> switches;
+  for (const auto& [name, takes_value] : all_flags(scenarios)) {
+    const std::string spelling = name == "help" ? "-h,--help" : "--" + name;
+    if (takes_value) {
+      app.add_option(spelling, values[name])->allow_extra_args(false);
+    } else {
+      app.add_flag(spelling, switches[name]);
+    }
+  }
+  std::vector<std::string> reversed = made_plain(arguments, scenarios);
+  std::ranges::reverse(reversed);  // CLI11 takes them last first
+  try {
+    app.parse(reversed);
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{} (see xferbench --help)", error.what()));
+  }
+  for (const std::string& extra : app.remaining()) reject_flag(extra, scenarios);
+  for (const auto& [name, texts] : values) {
+    if (!texts.empty()) written.texts[name] = fmt::format("{}", fmt::join(texts, ","));
+  }
+  for (const auto& [name, on] : switches) {
+    if (on) written.texts[name] = "";
+  }
+  return written;
+}
+
+// --- Run flags ------------------------------------------------------------------------------------------------------
+
+const Axis& run_flag(const std::string& name) { return std::ranges::find(run_flags(), name, [](const RunFlag& f) { return f.axis.name; })->axis; }
+
+/// The one value of a run flag, as written or its default.
+Value value_of(const Written& written, const std::string& name) {
+  const Axis& axis = run_flag(name);
+  const auto given = written.texts.find(name);
+  const std::string flag = "--" + name;
+  const std::vector<Value> values = parse_axis(axis, given == written.texts.end() ? axis.defaults : given->second, flag);
+  if (values.size() != 1) throw UsageError(flag + " takes one value");
+  return values.front();
+}
+
+std::size_t count_of(const Written& written, const std::string& name) {
+  return std::get<std::uint64_t>(value_of(written, name));
+}
+double real_of(const Written& written, const std::string& name) { return std::get<double>(value_of(written, name)); }
+
+void refuse_together(const Written& written, const char* one, const char* other, const char* why) {
+  if (written.has(one) && written.has(other)) {
+    throw UsageError(fmt::format("--{} and --{} contradict each other: {}", one, other, why));
+  }
+}
+
+void check_profile(const std::string& profile) {
+  std::vector<std::string> names;
+  for (const auto& [name, description] : simulated_profiles()) names.push_back(name);
+  if (std::ranges::find(names, profile) != names.end()) return;
+  throw UsageError(fmt::format("--simulate: there is no profile '{}'; there are {}{}", profile, fmt::join(names, ", "),
+                               suggestion(profile, names)));
+}
+
+void read_run_flags(const Written& written, Command& command) {
+  refuse_together(written, "gpu", "simulate", "a simulated run uses no GPU");
+  refuse_together(written, "json", "dry-run", "a dry run has no results to write");
+  if (written.has("gpu")) command.gpu = static_cast<int>(count_of(written, "gpu"));
+  if (written.has("simulate")) {
+    command.simulate = written.texts.at("simulate");
+    check_profile(*command.simulate);
+  }
+  if (written.has("json")) {
+    command.json = written.texts.at("json");
+    if (command.json->empty()) throw UsageError("--json: the name of a file is missing; - is standard output");
+  }
+  command.policy.ci = real_of(written, "ci") / 100;
+  command.policy.budget = real_of(written, "budget");
+  command.policy.min_samples = count_of(written, "min-samples");
+  command.policy.max_samples = count_of(written, "max-samples");
+  if (written.has("min-samples") && !written.has("max-samples")) {
+    command.policy.max_samples = std::max(command.policy.max_samples, command.policy.min_samples);
+  }
+  if (written.has("max-samples") && !written.has("min-samples")) {
+    command.policy.min_samples = std::min(command.policy.max_samples, command.policy.min_samples);
+  }
+  if (command.policy.min_samples > command.policy.max_samples) {
+    throw UsageError(fmt::format("--min-samples {} is more than --max-samples {}", command.policy.min_samples,
+                                 command.policy.max_samples));
+  }
+  command.seed = count_of(written, "seed");
+  command.verify = !written.has("no-verify");
+  command.quiet = written.has("quiet");
+  const std::string color = std::get<std::string>(value_of(written, "color"));
+  command.color = color == "always"  ? ColorMode::always
+                  : color == "never" ? ColorMode::never
+                                     : ColorMode::automatic;
+}
+
+// --- Cases ----------------------------------------------------------------------------------------------------------
+
+/// The values of every axis of one scenario, as written or by default.
+class Product {
+ public:
+  Product(const Scenario& scenario, const Written& written) : scenario_(scenario), written_(written) {
+    for (const Axis& axis : scenario.axes()) {
+      const auto given = written.texts.find(axis.name);
+      const bool replaced = given == written.texts.end() && is_replaced(axis);
+      const std::string text = given != written.texts.end() ? given->second : replaced ? "" : axis.defaults;
+      if (given == written.texts.end() && text.empty()) {
+        values_.emplace_back();  // absent from every case
+      } else {
+        values_.push_back(parse_axis(axis, text, "--" + axis.name));
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<PlannedCase> cases() const {
+    std::vector<PlannedCase> all;
+    expand(0, Case(std::string(scenario_.name())), all);
+    refuse_idle_flags(all);
+    return all;
+  }
+
+ private:
+  /// Whether a flag was given that takes this axis' place.
+  [[nodiscard]] bool is_replaced(const Axis& axis) const {
+    return std::ranges::any_of(scenario_.axes(), [&](const Axis& other) {
+      return other.replaces == axis.name && written_.has(other.name);
+    });
+  }
+
+  void expand(std::size_t index, const Case& so_far, std::vector<PlannedCase>& all) const {
+    if (index == values_.size()) {
+      if (all.size() >= kMostCases) throw UsageError(fmt::format("more than {} cases; give fewer values", kMostCases));
+      all.push_back({&scenario_, so_far});
+      return;
+    }
+    const Axis& axis = scenario_.axes()[index];
+    const Case::Param* other = so_far.find(axis.not_for_axis);
+    const bool idle = other != nullptr && other->value == Value(axis.not_for_value);
+    if (idle || values_[index].empty()) return expand(index + 1, so_far, all);
+    for (const Value& value : values_[index]) {
+      Case next = so_far;
+      next.set(axis, value);
+      expand(index + 1, next, all);
+    }
+  }
+
+  /// A flag that no case uses would be a flag that does nothing.
+  void refuse_idle_flags(const std::vector<PlannedCase>& all) const {
+    for (const Axis& axis : scenario_.axes()) {
+      const bool used = std::ranges::any_of(all, [&](const PlannedCase& c) { return c.config.has(axis.name); });
+      if (written_.has(axis.name) && !used) {
+        throw UsageError(fmt::format("--{} does nothing with --{} {}; leave it out", axis.name, axis.not_for_axis,
+                                     axis.not_for_value));
+      }
+    }
+  }
+
+  const Scenario& scenario_;
+  const Written& written_;
+  std::vector<std::vector<Value>> values_;
+};
+
+std::string flags_of(const Scenario& scenario) {
+  std::vector<std::string> flags;
+  for (const Axis& axis : scenario.axes()) flags.push_back("--" + axis.name);
+  return fmt::format("{}", fmt::join(flags, " "));
+}
+
+/// Every axis flag that was written must belong to a chosen scenario, and replace no other that was written.
+void check_axis_flags(const Written& written, Scenarios all, Scenarios chosen) {
+  for (const Scenario* scenario : all) {
+    for (const Axis& axis : scenario->axes()) {
+      if (!written.has(axis.name)) continue;
+      const bool belongs = std::ranges::any_of(chosen, [&](const Scenario* s) { return has_axis(*s, axis.name); });
+      if (!belongs) {
+        throw UsageError(fmt::format("{} has no --{}, which belongs to {}; {} has {}", chosen.front()->name(), axis.name,
+                                     scenario->name(), chosen.front()->name(), flags_of(*chosen.front())));
+      }
+      if (!axis.replaces.empty() && written.has(axis.replaces)) {
+        throw UsageError(fmt::format("--{} and --{} contradict each other: --{} chooses the other's value", axis.name,
+                                     axis.replaces, axis.name));
+      }
+    }
+  }
+}
+
+std::vector<const Scenario*> chosen_scenarios(const Written& written, Scenarios scenarios) {
+  if (written.words.empty()) return {scenarios.front()};
+  std::vector<std::string> known = names_of(scenarios);
+  std::vector<const Scenario*> chosen;
+  for (const std::string& word : written.words) {
+    const Scenario* scenario = find(scenarios, word);
+    if (scenario == nullptr) {
+      std::vector<std::string> words = known;
+      words.insert(words.end(), {"list", "info"});
+      throw UsageError(
+          fmt::format("unknown scenario '{}'; there are {}{}", word, fmt::join(known, ", "), suggestion(word, words)));
+    }
+    if (std::ranges::find(chosen, scenario) == chosen.end()) chosen.push_back(scenario);
+  }
+  return chosen;
+}
+
+std::vector<PlannedCase> plan(const Written& written, Scenarios all, Scenarios chosen) {
+  check_axis_flags(written, all, chosen);
+  std::vector<PlannedCase> cases;
+  for (const Scenario* scenario : chosen) {
+    for (PlannedCase& c : Product(*scenario, written).cases()) cases.push_back(std::move(c));
+  }
+  const auto objection = [](const PlannedCase& c) { return c.scenario->objection(c.config); };
+  if (std::ranges::all_of(cases, [&](const PlannedCase& c) { return objection(c).has_value(); })) {
+    throw UsageError(*objection(cases.front()));
+  }
+  return cases;
+}
+
+// --- Commands -------------------------------------------------------------------------------------------------------
+
+/// `list` and `info` take few flags; any other would do nothing.
+void allow_only(const Written& written, const std::string& command, std::initializer_list<const char*> allowed) {
+  for (const auto& [flag, text] : written.texts) {
+    if (std::ranges::find(allowed, flag) == allowed.end()) {
+      throw UsageError(fmt::format("{} does not take --{}", command, flag));
+    }
+  }
+}
+
+const Scenario* scenario_after(const Written& written, Scenarios scenarios) {
+  if (written.words.size() < 2) return nullptr;
+  if (written.words.size() > 2) throw UsageError(written.words[0] + " takes one scenario at most");
+  Written rest;
+  rest.words = {written.words[1]};
+  return chosen_scenarios(rest, scenarios).front();
+}
+
+}  // namespace
+
+Command parse(std::span<const std::string> arguments, std::span<const Scenario* const> scenarios) {
+  const Written written = read(arguments, scenarios);
+  const std::string first = written.words.empty() ? "" : written.words.front();
+  Command command;
+  if (written.has("help")) {
+    command.action = Action::help;
+    command.about = find(scenarios, first == "list" && written.words.size() > 1 ? written.words[1] : first);
+    return command;
+  }
+  if (written.has("version")) {
+    command.action = Action::version;
+    return command;
+  }
+  read_run_flags(written, command);
+  if (first == "list") {
+    allow_only(written, "list", {"color", "quiet"});
+    command.action = Action::list;
+    command.about = scenario_after(written, scenarios);
+  } else if (first == "info") {
+    allow_only(written, "info", {"gpu", "simulate", "color", "quiet"});
+    if (written.words.size() > 1) throw UsageError("info takes no scenario");
+    command.action = Action::info;
+  } else {
+    command.action = written.has("dry-run") ? Action::dry_run : Action::run;
+    command.cases = plan(written, scenarios, chosen_scenarios(written, scenarios));
+  }
+  return command;
+}
+
+}  // namespace xferbench::cli

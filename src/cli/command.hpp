@@ -1,0 +1,35 @@
+// From argv to what to do. The only folder that knows CLI11.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "measure/sampler.hpp"
+#include "run/runner.hpp"
+
+namespace xferbench::cli {
+
+enum class Action { run, dry_run, list, info, help, version };
+enum class ColorMode { automatic, always, never };
+
+struct Command {
+  Action action = Action::run;
+  std::vector<PlannedCase> cases;          ///< for run and dry_run
+  const Scenario* about = nullptr;         ///< for list and help: only this scenario
+  std::optional<int> gpu;                  ///< as CUDA counts them; absent: 0
+  std::optional<std::string> simulate;     ///< profile of the simulated device, if it is to be used
+  std::optional<std::string> json;         ///< file, or "-" for standard output
+  SamplingPolicy policy;
+  std::uint64_t seed = 0;
+  bool verify = true;
+  bool quiet = false;
+  ColorMode color = ColorMode::automatic;
+};
+
+/// Throws UsageError with one line that says what is wrong, what was expected and, where one is near, what was probably
+/// meant.
+Command parse(std::span<const std::string> arguments, std::span<const Scenario* const> scenarios);
+
+}  // namespace xferbench::cli

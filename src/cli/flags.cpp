@@ -1,0 +1,42 @@
+#include "cli/flags.hpp"
+
+#include <array>
+
+namespace xferbench::cli {
+
+std::span<const RunFlag> run_flags() {
+  static const std::array<RunFlag, 12> flags{{
+      {{.name = "gpu", .defaults = "0", .help = "number of the GPU, as CUDA counts them", .min = 0, .max = 1023}, "N"},
+      {{.name = "simulate", .kind = AxisKind::choice, .help = "use a modelled GPU instead of a real one"}, "[PROFILE]"},
+      {{.name = "json", .kind = AxisKind::choice, .help = "write all results and samples; - is standard output"}, "FILE"},
+      {{.name = "ci",
+        .kind = AxisKind::real,
+        .defaults = "1",
+        .help = "sample until the median's 95 % interval is within +- this many percent",
+        .min = 0.001,
+        .max = 100},
+       "PCT"},
+      {{.name = "budget",
+        .kind = AxisKind::real,
+        .defaults = "2",
+        .help = "seconds of sampling per case, at most",
+        .min = 0.001,
+        .max = 86400},
+       "SECONDS"},
+      {{.name = "min-samples", .defaults = "10", .help = "samples to take even beyond the budget", .max = 1e6}, "N"},
+      {{.name = "max-samples", .defaults = "1000", .help = "samples after which to stop", .max = 1e6}, "N"},
+      {{.name = "seed", .defaults = "1", .help = "seed of the payload", .min = 0}, "N"},
+      {{.name = "color",
+        .kind = AxisKind::choice,
+        .defaults = "auto",
+        .help = "colours in tables (NO_COLOR is respected)",
+        .choices = {"auto", "always", "never"}},
+       "WHEN"},
+      {{.name = "no-verify", .help = "do not check results before and after timing"}, ""},
+      {{.name = "dry-run", .help = "print the cases and touch no device"}, ""},
+      {{.name = "quiet", .help = "no progress and no warnings on standard error"}, ""},
+  }};
+  return flags;
+}
+
+}  // namespace xferbench::cli

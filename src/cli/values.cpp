@@ -1,0 +1,282 @@
+#include "cli/values.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "core/error.hpp"
+#include "core/units.hpp"
+
+namespace xferbench::cli {
+
+namespace {
+
+constexpr std::size_t kMostValues = 10'000;
+constexpr double kLargest = 9.2e18;  // just below 2^63: sums of sizes must not overflow
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+/// Bytes that a unit stands for; nothing for one that does not exist.
+std::optional<double> unit_factor(std::string_view unit) {
+  const std::string u = lower(unit);
+  if (u.empty() || u == "b") return 1;
+  const std::size_t power = std::string_view("kmgt").find(u[0]) + 1;
+  if (power == 0) return std::nullopt;
+  const std::string_view rest = std::string_view(u).substr(1);
+  if (rest.empty() || rest == "ib") return std::pow(1024.0, static_cast<double>(power));
+  if (rest == "b") return std::pow(1000.0, static_cast<double>(power));
+  return std::nullopt;
+}
+
+struct Number {
+  double value;
+  std::string_view rest;  // what follows it
+};
+
+/// A decimal number at the start of the text; nothing if there is none. No exponents, infinities or hexadecimals.
+std::optional<Number> leading_number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+  if (error == std::errc::invalid_argument || !std::isfinite(value)) return std::nullopt;
+  if (error == std::errc::result_out_of_range) value = kLargest * 2;
+  return Number{value, text.substr(static_cast<std::size_t>(end - text.data()))};
+}
+
+/// Digits only, so that no rounding through a double can change a large count.
+std::optional<std::uint64_t> whole(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+bool all_digits(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+double as_number(const Value& value) {
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  return static_cast<double>(std::get<std::uint64_t>(value));
+}
+
+/// Parsing the text of one axis; keeps axis and flag at hand for the messages.
+class AxisParser {
+ public:
+  AxisParser(const Axis& axis, std::string_view flag) : axis_(axis), flag_(flag) {}
+
+  [[nodiscard]] std::vector<Value> parse(std::string_view text) const {
+    std::vector<Value> values;
+    std::size_t begin = 0;
+    while (begin <= text.size()) {
+      const std::size_t comma = std::min(text.find(',', begin), text.size());
+      append(text.substr(begin, comma - begin), values);
+      begin = comma + 1;
+    }
+    return values;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const { throw UsageError(fmt::format("{}: {}", flag_, what)); }
+
+  void append(std::string_view item, std::vector<Value>& values) const {
+    const auto add = [&values](const Value& v) {
+      if (std::ranges::find(values, v) == values.end()) values.push_back(v);
+    };
+    if (axis_.kind != AxisKind::choice && item.find(':') != std::string_view::npos) {
+      for (const Value& v : range(item)) add(v);
+    } else {
+      add(single(item));
+    }
+    if (values.size() > kMostValues) fail(fmt::format("more than {} values; choose a larger step", kMostValues));
+  }
+
+  [[nodiscard]] Value single(std::string_view text) const {
+    if (text.empty()) fail("a value is missing; write one like " + example());
+    switch (axis_.kind) {
+      case AxisKind::choice: return choice(text);
+      case AxisKind::size: return checked(size(text), text);
+      case AxisKind::count: return checked(count(text), text);
+      case AxisKind::real: return checked(real(text), text);
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::string example() const {
+    switch (axis_.kind) {
+      case AxisKind::size: return "256M";
+      case AxisKind::count: return "8";
+      case AxisKind::real: return "0.5";
+      case AxisKind::choice: return axis_.choices.front();
+    }
+    return {};
+  }
+
+  [[nodiscard]] Value choice(std::string_view text) const {
+    if (std::ranges::find(axis_.choices, text) != axis_.choices.end()) return std::string(text);
+    fail(fmt::format("'{}' is not one of {}{}", text, fmt::join(axis_.choices, ", "), suggestion(text, axis_.choices)));
+  }
+
+  [[nodiscard]] Value size(std::string_view text) const {
+    try {
+      return parse_size(text);
+    } catch (const UsageError& error) {
+      fail(error.what());
+    }
+  }
+
+  [[nodiscard]] Value count(std::string_view text) const {
+    if (const auto value = whole(text)) return *value;
+    if (all_digits(text)) fail(fmt::format("'{}' is larger than {} allows, which is {}", text, flag_, limit(axis_.max)));
+    fail(fmt::format("'{}' is not a whole number; write one like 8", text));
+  }
+
+  [[nodiscard]] Value real(std::string_view text) const {
+    const auto number = leading_number(text);
+    if (!number || !number->rest.empty()) fail(fmt::format("'{}' is not a number; write one like 0.5", text));
+    return number->value;
+  }
+
+  [[nodiscard]] std::string limit(double bound) const {
+    if (axis_.kind == AxisKind::real) return fmt::format("{}", bound);
+    const auto number = static_cast<std::uint64_t>(bound);
+    return axis_.kind == AxisKind::size && number < 1'000'000'000'000'000'000ULL ? format_size_exact(number)
+                                                                                 : fmt::format("{}", number);
+  }
+
+  [[nodiscard]] Value checked(const Value& value, std::string_view text) const {
+    const double number = as_number(value);
+    if (number < axis_.min) fail(fmt::format("{} is too small; the smallest is {}", text, limit(axis_.min)));
+    if (number > axis_.max) fail(fmt::format("{} is too large; the largest is {}", text, limit(axis_.max)));
+    return value;
+  }
+
+  /// "first:last", "first:last:xF" or "first:last:+S".
+  [[nodiscard]] std::vector<Value> range(std::string_view text) const {
+    const std::size_t one = text.find(':');
+    const std::size_t two = text.find(':', one + 1);
+    const Value first = single(text.substr(0, one));
+    const Value last = single(text.substr(one + 1, two == std::string_view::npos ? two : two - one - 1));
+    if (as_number(first) > as_number(last)) fail(fmt::format("the range {} ends before it begins", text));
+    const Step step = two == std::string_view::npos ? Step{true, 2} : parse_step(text.substr(two + 1), text);
+    return std::holds_alternative<double>(first) ? steps<double>(first, last, step)
+                                                 : steps<std::uint64_t>(first, last, step);
+  }
+
+  struct Step {
+    bool multiply;
+    double by;
+  };
+
+  [[nodiscard]] Step parse_step(std::string_view text, std::string_view range) const {
+    const bool multiply = !text.empty() && text[0] == 'x';
+    const bool add = !text.empty() && text[0] == '+';
+    if (!multiply && !add) {
+      fail(fmt::format("the step of {} must begin with x or +, as in 4K:1G:x4 or 1:16:+1", range));
+    }
+    const std::string_view amount = text.substr(1);
+    double by = 0;
+    if (add && axis_.kind == AxisKind::size) {
+      by = as_number(size(amount));
+    } else if (const auto number = leading_number(amount); number && number->rest.empty()) {
+      by = number->value;
+    } else {
+      fail(fmt::format("'{}' is not a number to step by in {}", amount, range));
+    }
+    const bool whole_axis = axis_.kind != AxisKind::real;
+    if (multiply && by <= 1) fail(fmt::format("multiplying by {} in {} never reaches its end; use more than 1", amount, range));
+    if (add && by <= 0) fail(fmt::format("adding {} in {} never reaches its end; use more than 0", amount, range));
+    if (add && whole_axis && by != std::floor(by)) fail(fmt::format("{} in {} is not a whole number", amount, range));
+    return {multiply, by};
+  }
+
+  template <class T>
+  [[nodiscard]] std::vector<Value> steps(const Value& first, const Value& last, Step step) const {
+    std::vector<Value> values;
+    const T end = std::get<T>(last);
+    // Each value from its index, not from the one before: no rounding adds up.
+    for (std::size_t i = 0;; ++i) {
+      const double start = static_cast<double>(std::get<T>(first));
+      const double n = static_cast<double>(i);
+      const double exact = step.multiply ? start * std::pow(step.by, n) : start + step.by * n;
+      if (exact > static_cast<double>(end) * (1 + 1e-12)) return values;
+      if (values.size() > kMostValues) fail(fmt::format("more than {} values; choose a larger step", kMostValues));
+      const T value = std::is_same_v<T, double> ? static_cast<T>(exact) : static_cast<T>(std::round(exact));
+      if (values.empty() || std::get<T>(values.back()) != value) values.emplace_back(value);
+    }
+  }
+
+  const Axis& axis_;
+  std::string_view flag_;
+};
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::uint64_t parse_size(std::string_view text) {
+  const auto number = leading_number(text);
+  if (!number) throw UsageError(fmt::format("'{}' is not a size; write 4096, 4K, 256M, 1GiB or 1GB", text));
+  const auto factor = unit_factor(number->rest);
+  if (!factor) {
+    throw UsageError(fmt::format("'{}' is not a size: unknown unit '{}'; use K, M, G, T (or KiB, ...) for powers of 1024, "
+                                 "KB, MB, GB, TB for powers of 1000",
+                                 text, number->rest));
+  }
+  if (number->value <= 0) throw UsageError(fmt::format("'{}' is not a positive size", text));
+  const double bytes = number->value * *factor;
+  if (bytes > kLargest) throw UsageError(fmt::format("'{}' is too large: no machine has that much memory", text));
+  if (bytes != std::floor(bytes)) throw UsageError(fmt::format("'{}' is not a whole number of bytes", text));
+  const std::string_view digits = text.substr(0, text.size() - number->rest.size());
+  // Whole numbers exactly; beyond 2^53 a double would not hold every one.
+  if (const auto exact = whole(digits)) return *exact * static_cast<std::uint64_t>(*factor);
+  return static_cast<std::uint64_t>(bytes);
+}
+
+std::vector<Value> parse_axis(const Axis& axis, std::string_view text, std::string_view flag) {
+  return AxisParser(axis, flag).parse(text);
+}
+
+std::string nearest(std::string_view word, std::span<const std::string> candidates) {
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    // A beginning of the right word is as near as one wrong letter.
+    const bool begins = word.size() >= 2 && candidate.starts_with(word);
+    const std::size_t distance = begins ? 1 : edit_distance(lower(word), lower(candidate));
+    if (distance < best_distance) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
+  const std::string near = nearest(word, candidates);
+  return near.empty() ? "" : fmt::format("; did you mean '{}'?", near);
+}
+
+}  // namespace xferbench::cli

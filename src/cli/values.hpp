@@ -1,0 +1,31 @@
+// The value grammar of the command line. Pure functions from text to values; UsageError says what is wrong with the text
+// and what would be right.
+//
+//   sizes    4096  4K  256M  1G (powers of 1024)   4KiB MiB GiB (the same)   KB MB GB (powers of 1000)   1.5G
+//   lists    1,2,4        ranges   4K:1G:x4 (times 4)   1:16:+1 (plus 1)   1:16 (doubling)
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/axis.hpp"
+
+namespace xferbench::cli {
+
+/// "256M" -> 268435456. Throws UsageError for anything that is not a whole, representable number of bytes.
+std::uint64_t parse_size(std::string_view text);
+
+/// The values of an axis written in the grammar, checked against what the axis allows, in the order written, each once.
+/// `flag` ("--size") begins the error message.
+std::vector<Value> parse_axis(const Axis& axis, std::string_view text, std::string_view flag);
+
+/// The candidate nearest to `word` by edit distance, if it is near enough to be a slip of the hand; else empty.
+std::string nearest(std::string_view word, std::span<const std::string> candidates);
+
+/// ", did you mean 'h2d'?" or empty.
+std::string suggestion(std::string_view word, std::span<const std::string> candidates);
+
+}  // namespace xferbench::cli

@@ -1,0 +1,74 @@
+// Axes, values and cases: what can be varied, and one choice of everything.
+//
+// A scenario declares its axes; the command line builds flags and help from them; the cases of a run are the product
+// of the axes' values.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace xferbench {
+
+/// A value of an axis: a size in bytes or a count, a real number, or a word.
+using Value = std::variant<std::uint64_t, double, std::string>;
+
+enum class AxisKind {
+  size,    ///< bytes; written 256M, 4KiB, 1GB
+  count,   ///< a whole number
+  real,    ///< a real number
+  choice,  ///< one of Axis::choices
+};
+
+/// A parameter that a scenario declares. Plain data: flags, help, legality and defaults all come from here.
+struct Axis {
+  std::string name;  ///< the flag without its dashes, and the name in keys and files
+  AxisKind kind = AxisKind::count;
+  std::string defaults{};  ///< in the command line's grammar; empty: the axis is absent unless its flag is given
+  std::string help{};      ///< one line
+  std::vector<std::string> choices{};  ///< for AxisKind::choice
+  double min = 1;                      ///< smallest legal number
+  double max = 1e18;                   ///< largest legal number
+  std::string replaces{};              ///< when this flag is given, that axis is absent; giving both is an error
+  std::string not_for_axis{};          ///< the axis is absent from cases in which `not_for_axis` ...
+  std::string not_for_value{};         ///< ... has this value
+};
+
+/// "256MiB", "1000B", "8", "0.5", "h2d": exact, canonical, and readable back by the command line.
+std::string to_text(const Value& value, AxisKind kind);
+
+/// One choice of every axis of a scenario.
+class Case {
+ public:
+  struct Param {
+    std::string name;
+    AxisKind kind;
+    Value value;
+  };
+
+  explicit Case(std::string scenario) : scenario_(std::move(scenario)) {}
+
+  void set(const Axis& axis, Value value) { params_.push_back({axis.name, axis.kind, std::move(value)}); }
+
+  [[nodiscard]] const std::string& scenario() const { return scenario_; }
+  [[nodiscard]] const std::vector<Param>& params() const { return params_; }
+  /// `overlap/size=256MiB/streams=8`: the same for the same case in every run, on every machine.
+  [[nodiscard]] std::string key() const;
+
+  [[nodiscard]] const Param* find(std::string_view axis) const;
+  [[nodiscard]] bool has(std::string_view axis) const { return find(axis) != nullptr; }
+  /// The value of a size or count axis. Throws std::logic_error if the case has no such axis: a mistake in the scenario.
+  [[nodiscard]] std::uint64_t count(std::string_view axis) const;
+  [[nodiscard]] double real(std::string_view axis) const;
+  [[nodiscard]] const std::string& word(std::string_view axis) const;
+
+ private:
+  std::string scenario_;
+  std::vector<Param> params_;
+};
+
+}  // namespace xferbench

@@ -1,0 +1,35 @@
+// How a scenario wants its results shown: plain data, so that report/ needs to know no scenario.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/axis.hpp"
+
+namespace xferbench {
+
+/// One column of a scenario's table: where its number is found in a Result, and how it is written.
+struct Column {
+  enum class Source {
+    time,      ///< median of the measurement `name`
+    interval,  ///< half-width of that median's 95% interval, in percent
+    metric,    ///< the metric `name`, four significant digits
+    seconds,   ///< the metric `name`, a time with its unit
+    percent,   ///< the metric `name`, a ratio shown in percent
+    ratio,     ///< the metric `name`, as "1.74x"
+  };
+  std::string header;
+  Source source;
+  std::string name;
+};
+
+/// What tables and help say of a scenario. Views into the scenario, which lives as long as the program.
+struct ScenarioView {
+  std::string_view name;
+  std::string_view summary;
+  std::span<const Axis> axes;
+  std::span<const Column> columns;
+};
+
+}  // namespace xferbench

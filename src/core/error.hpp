@@ -1,0 +1,44 @@
+// The errors that decide an exit code. Every message is one line a person can act on: what was wrong, what was
+// expected, what to do.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace xferbench {
+
+/// Exit codes of the program (docs/measurement.md lists them for users).
+enum class ExitCode : int { ok = 0, failed = 1, usage = 2, no_device = 3, interrupted = 130 };
+
+/// The command line asks for something that does not exist or contradicts itself: exit code 2.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A result could not be written where the user wanted it (full disk, missing folder, closed pipe): exit code 2.
+struct OutputError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// There is no GPU to run on, or not the one asked for: exit code 3.
+struct NoDeviceError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// An operation on the device failed. Fails the case; the run goes on while Device::usable() says so.
+struct DeviceError : std::runtime_error {
+  DeviceError(const std::string& operation, const std::string& reason)
+      : std::runtime_error(operation + ": " + reason) {}
+};
+
+/// The result of a run has a wrong byte. Fails the case: a number for wrong data is worse than none.
+struct VerificationError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The sampling loop could not time the work (the gate timed out again and again). Fails the case.
+struct MeasurementError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace xferbench

@@ -1,0 +1,125 @@
+// What a run produces: plain records without any presentation. report/ turns them into bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/axis.hpp"
+
+namespace xferbench {
+
+/// Which clock timed a measurement; docs/measurement.md says what each includes.
+enum class Clock { event_gated, event, host };
+
+/// Why sampling ended.
+enum class Stop { ci, budget, max_samples, interrupted };
+
+std::string_view to_text(Clock clock);
+std::string_view to_text(Stop stop);
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+
+/// Raw samples in run order, and what the statistics say of them. Never edited after sampling.
+struct Measurement {
+  std::string name;
+  Clock clock = Clock::event;
+  std::string unit = "s";
+  std::vector<double> samples;
+  unsigned batch = 1;  ///< repetitions timed together for one sample, which is their mean
+  double min = 0;
+  double median = 0;
+  double max = 0;
+  std::optional<Interval> ci95;  ///< of the median; absent below six samples
+  Stop stop = Stop::budget;
+  std::size_t warmup_runs = 0;
+  bool warmup_converged = false;
+  std::size_t outliers_mild = 0;
+  std::size_t outliers_severe = 0;
+  std::size_t gate_timeouts = 0;
+  std::vector<std::string> flags;
+};
+
+/// Half the width of the median's interval over the median; nothing below six samples.
+std::optional<double> relative_half_width(const Measurement& measurement);
+
+/// A number derived from measurements. Units: "GB/s" is 10^9 payload bytes per second, "1" a ratio, "s", "B", "Hz".
+struct Metric {
+  std::string name;
+  double value = 0;
+  std::string unit;
+};
+
+enum class Status { ok, failed, skipped };
+std::string_view to_text(Status status);
+
+struct Result {
+  Case config;
+  Status status = Status::ok;
+  std::string reason;
+  std::vector<std::string> warnings;
+  std::vector<Measurement> measurements;
+  std::vector<Metric> metrics;
+
+  explicit Result(Case c) : config(std::move(c)) {}
+  void add(std::string name, double value, std::string unit) {
+    metrics.push_back({std::move(name), value, std::move(unit)});
+  }
+  [[nodiscard]] const Measurement* measurement(std::string_view name) const;
+  [[nodiscard]] const Metric* metric(std::string_view name) const;
+};
+
+/// The machine's facts. What is unknown is absent.
+struct Environment {
+  struct Pcie {
+    unsigned generation = 0;
+    unsigned width = 0;
+    std::string source;  ///< where the two numbers were read: "nvml", "sysfs", "profile"
+  };
+  struct Gpu {
+    std::string name;
+    std::optional<int> index;
+    std::string uuid;
+    std::string pci_bus_id;
+    std::string compute_capability;
+    unsigned multiprocessors = 0;
+    std::uint64_t memory_bytes = 0;
+    unsigned copy_engines = 0;
+    double max_sm_clock_hz = 0;
+    double memory_bandwidth = 0;  ///< bytes per second from clock x width; 0 is unknown
+    std::optional<bool> ecc;
+    std::optional<Pcie> pcie;
+  };
+  struct Host {
+    std::string cpu;
+    unsigned logical_cpus = 0;
+    std::uint64_t memory_bytes = 0;
+    std::string kernel;
+    std::optional<int> numa_node;  ///< the node the process may run on, if it is a single one
+    std::optional<int> gpu_numa_node;
+  };
+  std::string backend;  ///< "cuda" or "simulated"
+  std::string profile;  ///< of the simulated device
+  Gpu gpu;
+  std::string driver;
+  std::string runtime;
+  Host host;
+  std::vector<std::pair<std::string, std::string>> variables;  ///< CUDA_* environment variables that change results
+  [[nodiscard]] bool simulated() const { return backend == "simulated"; }
+};
+
+struct Report {
+  bool complete = false;
+  std::string started_at;  ///< ISO 8601, UTC
+  std::vector<std::string> command;
+  Environment environment;
+  std::vector<Result> results;
+};
+
+}  // namespace xferbench

@@ -1,0 +1,29 @@
+// Numbers as people read them. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace xferbench {
+
+inline constexpr std::uint64_t KiB = 1024;
+inline constexpr std::uint64_t MiB = 1024 * KiB;
+inline constexpr std::uint64_t GiB = 1024 * MiB;
+inline constexpr std::uint64_t TiB = 1024 * GiB;
+
+/// Exact: the largest binary unit that divides the size ("256MiB", "1536KiB", "38797324B").
+std::string format_size_exact(std::uint64_t bytes);
+
+/// Rounded for reading, never for keys: "256 MiB", "37.0 MiB", "12 B".
+std::string format_size(std::uint64_t bytes);
+
+/// Four significant digits and the unit that suits: "5.617 ms", "3.70 us".
+std::string format_seconds(double seconds);
+
+/// Four significant digits without exponent for ordinary magnitudes: "95.21", "0.9412", "4266".
+std::string format_significant(double value);
+
+/// "94.1 %" from 0.941.
+std::string format_percent(double fraction);
+
+}  // namespace xferbench

@@ -1,0 +1,329 @@
+#include "device/cuda/cuda_device.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <new>
+
+#include "kernels/gate.hpp"
+#include "core/error.hpp"
+#include "core/units.hpp"
+#include "device/cuda/check.hpp"
+#include "device/cuda/link.hpp"
+#include "device/open.hpp"
+
+namespace xferbench::cuda {
+
+namespace {
+
+cudaStream_t native(StreamHandle stream) { return static_cast<cudaStream_t>(stream.native); }
+cudaEvent_t native(EventHandle event) { return static_cast<cudaEvent_t>(event.native); }
+
+/// What a GateHandle points to.
+struct GateState {
+  kernels::GateFlags* flags = nullptr;  // pinned and mapped; with unified addressing one pointer serves both sides
+  std::uint32_t ticket = 0;
+  std::uint64_t timeout_ns = 0;
+};
+GateState& state(GateHandle gate) { return *static_cast<GateState*>(gate.native); }
+
+cudaMemcpyKind kind_of(Direction direction) {
+  switch (direction) {
+    case Direction::h2d: return cudaMemcpyHostToDevice;
+    case Direction::d2h: return cudaMemcpyDeviceToHost;
+    case Direction::d2d: return cudaMemcpyDeviceToDevice;
+  }
+  return cudaMemcpyDefault;
+}
+
+const char* name_of(Direction direction) {
+  switch (direction) {
+    case Direction::h2d: return "H2D";
+    case Direction::d2h: return "D2H";
+    case Direction::d2d: return "D2D";
+  }
+  return "";
+}
+
+/// The text is made only when there is something to say.
+void check_copy(cudaError_t status, const char* function, const Copy& copy) {
+  if (status == cudaSuccess) return;
+  check(status, fmt::format("{} ({}, {})", function, name_of(copy.direction), format_size(copy.bytes)).c_str());
+}
+
+int attribute(cudaDeviceAttr which, int index) {
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, which, index), "cudaDeviceGetAttribute");
+  return value;
+}
+
+std::string format_uuid(const cudaUUID_t& uuid) {
+  std::string text = "GPU-";
+  for (int i = 0; i < 16; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
+  }
+  return text;
+}
+
+std::string format_version(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+
+std::string pci_bus_id(int index) {
+  char text[32] = {};
+  check(cudaDeviceGetPCIBusId(text, sizeof(text), index), "cudaDeviceGetPCIBusId");
+  return text;
+}
+
+std::optional<int> numa_node(std::string bus_id) {
+  for (char& c : bus_id) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  int node = -1;
+  std::ifstream("/sys/bus/pci/devices/" + bus_id + "/numa_node") >> node;
+  return node < 0 ? std::nullopt : std::optional(node);
+}
+
+Environment::Gpu describe_gpu(int index) {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
+  Environment::Gpu gpu;
+  gpu.name = properties.name;
+  gpu.index = index;
+  gpu.uuid = format_uuid(properties.uuid);
+  gpu.pci_bus_id = pci_bus_id(index);
+  gpu.compute_capability = fmt::format("{}.{}", properties.major, properties.minor);
+  gpu.multiprocessors = static_cast<unsigned>(properties.multiProcessorCount);
+  gpu.memory_bytes = properties.totalGlobalMem;
+  gpu.copy_engines = static_cast<unsigned>(properties.asyncEngineCount);
+  gpu.max_sm_clock_hz = 1e3 * attribute(cudaDevAttrClockRate, index);
+  // Two transfers per clock on double-data-rate memory.
+  gpu.memory_bandwidth = 2e3 * attribute(cudaDevAttrMemoryClockRate, index) *
+                         attribute(cudaDevAttrGlobalMemoryBusWidth, index) / 8;
+  gpu.ecc = properties.ECCEnabled != 0;
+  gpu.pcie = pcie_link(gpu.pci_bus_id);
+  return gpu;
+}
+
+std::string describe_driver() {
+  int version = 0;
+  check(cudaDriverGetVersion(&version), "cudaDriverGetVersion");
+  const std::string release = driver_version();
+  const std::string cuda = "CUDA " + format_version(version);
+  return release.empty() ? cuda : fmt::format("{} ({})", release, cuda);
+}
+
+constexpr const char* kSimulateHint = "without a GPU, try: xferbench --simulate h200";
+
+/// Throws NoDeviceError unless GPU `index` exists.
+void require_gpu(int index) {
+  int count = 0;
+  if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess || count == 0) {
+    int driver = 0;
+    static_cast<void>(cudaDriverGetVersion(&driver));
+    const std::string reason = driver == 0             ? "no NVIDIA driver is installed on this machine"
+                               : status == cudaSuccess ? "no CUDA-capable device is detected"
+                                                       : describe(status);
+    throw NoDeviceError(fmt::format("no usable GPU: {}; {}", reason, kSimulateHint));
+  }
+  if (index >= count) {
+    throw NoDeviceError(fmt::format("there is no GPU {}: this machine has {}, numbered from 0; choose another --gpu",
+                                    index, count));
+  }
+}
+
+/// With blocking launches the kernel that holds a stream would keep the host from ever opening the gate.
+void refuse_blocking_launches() {
+  const char* value = std::getenv("CUDA_LAUNCH_BLOCKING");
+  if (value == nullptr || std::string_view(value) == "0" || *value == '\0') return;
+  throw UsageError("CUDA_LAUNCH_BLOCKING is set: every launch would wait for its kernel, and nothing could overlap; unset it");
+}
+
+constexpr std::size_t kPageAlignment = 4096;
+
+}  // namespace
+
+CudaDevice::CudaDevice(int index) : index_(index) {
+  refuse_blocking_launches();
+  require_gpu(index);
+  if (const cudaError_t status = cudaSetDevice(index); status != cudaSuccess) {
+    throw NoDeviceError(fmt::format("GPU {} cannot be used: {}; is another process holding it exclusively?", index,
+                                    describe(status)));
+  }
+  check(cudaFree(nullptr), "creating the GPU's context");
+  capabilities_.environment.backend = "cuda";
+  capabilities_.environment.gpu = describe_gpu(index);
+  capabilities_.environment.driver = describe_driver();
+  int runtime = 0;
+  check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
+  capabilities_.environment.runtime = format_version(runtime);
+  capabilities_.environment.host = describe_host();
+  capabilities_.environment.host.gpu_numa_node = numa_node(capabilities_.environment.gpu.pci_bus_id);
+  capabilities_.copy_engines = capabilities_.environment.gpu.copy_engines;
+  kernels::preload_gate();
+}
+
+MemoryInfo CudaDevice::memory() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  return {free, total};
+}
+
+void CudaDevice::copy(const Copy& c, StreamHandle stream) {
+  check_copy(cudaMemcpyAsync(c.destination, c.source, c.bytes, kind_of(c.direction), native(stream)),
+             "cudaMemcpyAsync", c);
+}
+
+void CudaDevice::copy_blocking(const Copy& c) {
+  check_copy(cudaMemcpy(c.destination, c.source, c.bytes, kind_of(c.direction)), "cudaMemcpy", c);
+}
+
+void CudaDevice::fill(const DeviceRange& range, std::byte value, StreamHandle stream) {
+  check(cudaMemsetAsync(range.data, std::to_integer<int>(value), range.bytes, native(stream)), "cudaMemsetAsync");
+}
+
+void CudaDevice::launch(const Kernel& kernel, StreamHandle stream) {
+  kernel.launch(stream.native);
+  if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) {
+    throw DeviceError(fmt::format("launching kernel {}", kernel.name()), describe(status));
+  }
+}
+
+void CudaDevice::record(EventHandle event, StreamHandle stream) {
+  check(cudaEventRecord(native(event), native(stream)), "cudaEventRecord");
+}
+
+void CudaDevice::wait(StreamHandle stream, EventHandle event) {
+  check(cudaStreamWaitEvent(native(stream), native(event), 0), "cudaStreamWaitEvent");
+}
+
+void CudaDevice::synchronize(EventHandle event) { check(cudaEventSynchronize(native(event)), "cudaEventSynchronize"); }
+
+void CudaDevice::synchronize() { check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); }
+
+double CudaDevice::elapsed(EventHandle from, EventHandle to) {
+  float milliseconds = 0;
+  check(cudaEventElapsedTime(&milliseconds, native(from), native(to)), "cudaEventElapsedTime");
+  return milliseconds * 1e-3;
+}
+
+double CudaDevice::host_now() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void CudaDevice::close(GateHandle gate, StreamHandle stream) {
+  GateState& g = state(gate);
+  g.flags->timed_out = 0;
+  kernels::launch_gate(g.flags, ++g.ticket, g.timeout_ns, stream.native);
+  check(cudaGetLastError(), "launching the gate kernel");
+}
+
+void CudaDevice::open(GateHandle gate) noexcept {
+  GateState& g = state(gate);
+  std::atomic_ref(g.flags->opened).store(g.ticket, std::memory_order_release);
+}
+
+bool CudaDevice::timed_out(GateHandle gate) const {
+  return std::atomic_ref(state(gate).flags->timed_out).load(std::memory_order_acquire) != 0;
+}
+
+void CudaDevice::preload(const Kernel& kernel) {
+  kernel.preload();
+  check(cudaGetLastError(), "loading a kernel");
+}
+
+std::optional<double> CudaDevice::sm_clock_hz() {
+  constexpr std::uint64_t kDurationNs = 100'000;
+  const HostBuffer buffer = allocate_host(2 * sizeof(std::uint64_t), HostMemory::pinned);
+  auto* sample = reinterpret_cast<std::uint64_t*>(buffer->data);
+  const Stream stream = make_stream(StreamKind::nonblocking);
+  kernels::launch_clock_probe(sample, kDurationNs, stream->native);
+  check(cudaGetLastError(), "launching the clock probe");
+  check(cudaStreamSynchronize(native(stream.get())), "cudaStreamSynchronize");
+  if (sample[1] == 0) return std::nullopt;
+  return static_cast<double>(sample[0]) / static_cast<double>(sample[1]) * 1e9;
+}
+
+void CudaDevice::attach_thread() { check(cudaSetDevice(index_), "cudaSetDevice"); }
+
+bool CudaDevice::usable() noexcept {
+  static_cast<void>(cudaGetLastError());
+  return cudaDeviceSynchronize() == cudaSuccess;
+}
+
+StreamHandle CudaDevice::acquire_stream(StreamKind kind) {
+  if (kind == StreamKind::legacy_default) return {cudaStreamLegacy};
+  const unsigned flags = kind == StreamKind::nonblocking ? cudaStreamNonBlocking : cudaStreamDefault;
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, flags), "cudaStreamCreateWithFlags");
+  return {stream};
+}
+
+EventHandle CudaDevice::acquire_event(EventKind kind) {
+  cudaEvent_t event = nullptr;
+  const unsigned flags = kind == EventKind::ordering ? cudaEventDisableTiming : cudaEventDefault;
+  check(cudaEventCreateWithFlags(&event, flags), "cudaEventCreateWithFlags");
+  return {event};
+}
+
+GateHandle CudaDevice::acquire_gate(double timeout) {
+  auto gate = std::make_unique<GateState>();
+  void* flags = nullptr;
+  check(cudaHostAlloc(&flags, sizeof(kernels::GateFlags), cudaHostAllocMapped), "cudaHostAlloc (gate)");
+  gate->flags = new (flags) kernels::GateFlags();
+  gate->timeout_ns = static_cast<std::uint64_t>(timeout * 1e9);
+  return {gate.release()};
+}
+
+DeviceRange CudaDevice::acquire_device(std::size_t bytes) {
+  void* data = nullptr;
+  const cudaError_t status = cudaMalloc(&data, bytes);
+  if (status != cudaSuccess) check(status, fmt::format("cudaMalloc ({})", format_size(bytes)).c_str());
+  return {static_cast<std::byte*>(data), bytes};
+}
+
+HostRange CudaDevice::acquire_host(std::size_t bytes, HostMemory kind) {
+  void* data = nullptr;
+  if (kind == HostMemory::pinned) {
+    const cudaError_t status = cudaMallocHost(&data, bytes);
+    if (status != cudaSuccess) check(status, fmt::format("cudaMallocHost ({})", format_size(bytes)).c_str());
+  } else {
+    data = ::operator new(bytes, std::align_val_t{kPageAlignment});
+  }
+  return {static_cast<std::byte*>(data), bytes, kind};
+}
+
+// Releasing reports nothing: the only errors left here are those of a context that is already lost, which the case that
+// lost it has reported.
+
+void CudaDevice::release(const StreamHandle& stream) noexcept {
+  if (native(stream) != cudaStreamLegacy) static_cast<void>(cudaStreamDestroy(native(stream)));
+}
+
+void CudaDevice::release(const EventHandle& event) noexcept { static_cast<void>(cudaEventDestroy(native(event))); }
+
+void CudaDevice::release(const GateHandle& gate) noexcept {
+  open(gate);
+  const std::unique_ptr<GateState> owned(&state(gate));
+  static_cast<void>(cudaFreeHost(owned->flags));
+}
+
+void CudaDevice::release(const DeviceRange& memory) noexcept { static_cast<void>(cudaFree(memory.data)); }
+
+void CudaDevice::release(const HostRange& memory) noexcept {
+  if (memory.kind == HostMemory::pinned) {
+    static_cast<void>(cudaFreeHost(memory.data));
+  } else {
+    ::operator delete(memory.data, std::align_val_t{kPageAlignment});
+  }
+}
+
+}  // namespace xferbench::cuda
+
+namespace xferbench {
+
+std::unique_ptr<Device> open_gpu(int index) { return std::make_unique<cuda::CudaDevice>(index); }
+
+}  // namespace xferbench

@@ -1,0 +1,56 @@
+// The device interface on a real GPU, through the CUDA runtime.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "device/device.hpp"
+
+namespace xferbench::cuda {
+
+class CudaDevice final : public Device {
+ public:
+  /// Makes GPU `index` current and creates its context. Throws NoDeviceError if there is no such GPU.
+  explicit CudaDevice(int index);
+
+  [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
+  [[nodiscard]] MemoryInfo memory() override;
+
+  void copy(const Copy& copy, StreamHandle stream) override;
+  void copy_blocking(const Copy& copy) override;
+  void fill(const DeviceRange& range, std::byte value, StreamHandle stream) override;
+  void launch(const Kernel& kernel, StreamHandle stream) override;
+  void record(EventHandle event, StreamHandle stream) override;
+  void wait(StreamHandle stream, EventHandle event) override;
+
+  void synchronize(EventHandle event) override;
+  void synchronize() override;
+  [[nodiscard]] double elapsed(EventHandle from, EventHandle to) override;
+  [[nodiscard]] double host_now() const override;
+
+  void close(GateHandle gate, StreamHandle stream) override;
+  void open(GateHandle gate) noexcept override;
+  [[nodiscard]] bool timed_out(GateHandle gate) const override;
+
+  void preload(const Kernel& kernel) override;
+  [[nodiscard]] std::optional<double> sm_clock_hz() override;
+  void attach_thread() override;
+  [[nodiscard]] bool usable() noexcept override;
+
+ private:
+  StreamHandle acquire_stream(StreamKind kind) override;
+  EventHandle acquire_event(EventKind kind) override;
+  GateHandle acquire_gate(double timeout) override;
+  DeviceRange acquire_device(std::size_t bytes) override;
+  HostRange acquire_host(std::size_t bytes, HostMemory kind) override;
+
+  void release(const StreamHandle& stream) noexcept override;
+  void release(const EventHandle& event) noexcept override;
+  void release(const GateHandle& gate) noexcept override;
+  void release(const DeviceRange& memory) noexcept override;
+  void release(const HostRange& memory) noexcept override;
+
+  int index_;
+  Capabilities capabilities_;
+};
+
+}  // namespace xferbench::cuda

@@ -1,0 +1,48 @@
+// One kernel launch, described once for every backend: the GPU launches it, the simulated device computes it on the
+// host and prices it from its cost. A launch is a small value object; kernels/ has one class per family.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace xferbench {
+
+/// What a launch asks of the machine; the simulated device's time is max(bytes / memory rate, fma / arithmetic rate).
+struct KernelCost {
+  std::uint64_t bytes = 0;  ///< device memory traffic, reads plus writes
+  double fma = 0;           ///< arithmetic, in units of one single-precision fused multiply-add
+};
+
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  [[nodiscard]] virtual KernelCost cost() const = 0;
+
+  /// The device memory that the launch writes.
+  [[nodiscard]] virtual std::span<std::byte> output() const = 0;
+  /// The reference: reads the launch's inputs as they are now and writes what output() would hold afterwards into
+  /// `result` (as large as output(), never overlapping it). Only called where device memory is host-addressable.
+  virtual void compute(std::span<std::byte> result) const = 0;
+
+  /// A copy that outlives this launch's arguments (not the memory they point to).
+  [[nodiscard]] virtual std::unique_ptr<Kernel> clone() const = 0;
+
+#if XFERBENCH_WITH_CUDA
+  /// Loads the kernel's module now (lazy loading inside a gated region would wait for the gate for ever).
+  virtual void preload() const = 0;
+  /// Launches on a cudaStream_t. Errors are left for cudaGetLastError.
+  virtual void launch(void* cuda_stream) const = 0;
+#endif
+
+ protected:
+  Kernel() = default;
+  Kernel(const Kernel&) = default;
+  Kernel& operator=(const Kernel&) = default;
+};
+
+}  // namespace xferbench

@@ -1,0 +1,13 @@
+// A build without CUDA has no GPUs, and says so. The build compiles either this file or device/cuda/.
+#include "core/error.hpp"
+#include "device/open.hpp"
+
+namespace xferbench {
+
+std::unique_ptr<Device> open_gpu(int) {
+  throw NoDeviceError(
+      "no usable GPU: this program was built without CUDA (nvcc was not found, or -DXFERBENCH_CUDA=OFF); build it with "
+      "the CUDA Toolkit, or try: xferbench --simulate h200");
+}
+
+}  // namespace xferbench

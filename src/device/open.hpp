@@ -1,0 +1,28 @@
+// Opening a device, whatever the build can do. The rest of the program does not know which backends exist.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/device.hpp"
+
+namespace xferbench {
+
+/// Opens GPU number `index` as CUDA counts them. Throws NoDeviceError with one line that says what is missing: CUDA in
+/// this build, a driver, a GPU, or that number.
+std::unique_ptr<Device> open_gpu(int index);
+
+/// Opens the simulated device with a built-in profile. Throws UsageError for an unknown one.
+std::unique_ptr<Device> open_simulated(const std::string& profile);
+
+/// Names and one-line descriptions of the built-in profiles, the default first.
+std::vector<std::pair<std::string, std::string>> simulated_profiles();
+
+/// Host facts for reports: CPU, memory, kernel.
+Environment::Host describe_host();
+
+/// Bytes of host memory that can be taken now without swapping, within this process's control group. 0: unknown.
+std::uint64_t available_host_memory();
+
+}  // namespace xferbench

@@ -1,0 +1,60 @@
+#include "device/sim/profile.hpp"
+
+#include <array>
+
+namespace xferbench::sim {
+
+namespace {
+
+/// One NVIDIA H200 SXM on PCIe Gen5 x16, driver 580, CUDA 13.0, in a virtual machine with 16 CPUs; medians.
+constexpr Profile kH200{
+    .name = "h200",
+    .description = "NVIDIA H200 SXM, PCIe Gen5 x16, two copy engines",
+    .gpu_name = "NVIDIA H200",
+    .compute_capability = "9.0",
+    .multiprocessors = 132,
+    .memory_bytes = 150'000'000'000,
+    .sm_clock_hz = 1.98e9,
+    .memory_bandwidth = 4.917e12,
+    .pcie_generation = 5,
+    .pcie_width = 16,
+
+    .copy_engines = 2,
+    .h2d_rate = 55.5e9,
+    .d2h_rate = 55.4e9,
+    .duplex_ratio = 0.915,
+    .copy_overhead = 2.5e-6,
+    .d2d_rate = 2.125e12,
+    .fill_rate = 4.534e12,
+
+    .pageable_h2d_rate = 8.9e9,
+    .pageable_d2h_rate = 18.1e9,
+    .pageable_overhead = 5e-6,
+    .pageable_inline_bytes = 64 * 1024,
+    .host_copy_rate = 12e9,
+
+    .kernel_overhead = 2.2e-6,
+    .kernel_traffic_rate = 4.27e12,
+    .fma_rate = 132 * 128 * 1.98e9,
+
+    .copy_call = 2.9e-6,
+    .launch_call = 2.9e-6,
+    .event_call = 0.5e-6,
+    .event_cost = 1.3e-6,
+    .wake_up = 3.5e-6,
+};
+
+constexpr Profile with_one_copy_engine(Profile profile) {
+  profile.name = "h200-one-engine";
+  profile.description = "what if: the h200 with a single copy engine for both directions";
+  profile.copy_engines = 1;
+  return profile;
+}
+
+constexpr std::array<Profile, 2> kProfiles{kH200, with_one_copy_engine(kH200)};
+
+}  // namespace
+
+std::span<const Profile> profiles() { return kProfiles; }
+
+}  // namespace xferbench::sim

@@ -1,0 +1,52 @@
+// What the simulated device takes from a real one. All numbers are of one machine, measured; see profile.cpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace xferbench::sim {
+
+/// Rates in bytes per second, times in seconds.
+struct Profile {
+  std::string_view name;
+  std::string_view description;
+
+  std::string_view gpu_name;
+  std::string_view compute_capability;
+  unsigned multiprocessors;
+  std::uint64_t memory_bytes;
+  double sm_clock_hz;
+  double memory_bandwidth;  ///< theoretical, from clock x width
+  unsigned pcie_generation;
+  unsigned pcie_width;
+
+  unsigned copy_engines;  ///< 1 or 2: with 1, H2D and D2H take turns
+  double h2d_rate;
+  double d2h_rate;
+  double duplex_ratio;    ///< rate of each direction while both run, over its rate alone
+  double copy_overhead;   ///< engine time per copy beside its payload
+  double d2d_rate;        ///< payload
+  double fill_rate;
+
+  double pageable_h2d_rate;
+  double pageable_d2h_rate;
+  double pageable_overhead;          ///< per copy
+  std::uint64_t pageable_inline_bytes;  ///< H2D up to this size is copied aside by the host, and the call returns
+  double host_copy_rate;             ///< the host's own memory copy
+
+  double kernel_overhead;  ///< engine time per launch beside the work
+  double kernel_traffic_rate;
+  double fma_rate;         ///< fused multiply-adds per second
+
+  double copy_call;    ///< host time of an asynchronous copy's call
+  double launch_call;
+  double event_call;   ///< of recording or waiting for an event
+  double event_cost;   ///< stream time of recording an event
+  double wake_up;      ///< from completion to the waiting host running again
+};
+
+/// The built-in profiles, the default first.
+std::span<const Profile> profiles();
+
+}  // namespace xferbench::sim

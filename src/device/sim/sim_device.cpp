@@ -1,0 +1,325 @@
+#include "device/sim/sim_device.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "core/error.hpp"
+#include "core/units.hpp"
+#include "device/open.hpp"
+
+namespace xferbench::sim {
+
+struct SimDevice::SimStream {
+  StreamKind kind;
+  OperationPtr last;
+};
+struct SimDevice::SimEvent {
+  bool timed;
+  OperationPtr recorded;
+};
+struct SimDevice::SimGate {
+  double timeout;
+  OperationPtr hold;
+  bool opened = false;
+  bool timed_out = false;
+};
+
+SimDevice::SimStream& SimDevice::state(StreamHandle stream) { return *static_cast<SimStream*>(stream.native); }
+SimDevice::SimEvent& SimDevice::state(EventHandle event) { return *static_cast<SimEvent*>(event.native); }
+SimDevice::SimGate& SimDevice::state(GateHandle gate) { return *static_cast<SimGate*>(gate.native); }
+
+namespace {
+
+Capabilities describe(const Profile& p) {
+  Capabilities c;
+  Environment& e = c.environment;
+  e.backend = "simulated";
+  e.profile = p.name;
+  e.gpu.name = p.gpu_name;
+  e.gpu.compute_capability = p.compute_capability;
+  e.gpu.multiprocessors = p.multiprocessors;
+  e.gpu.memory_bytes = p.memory_bytes;
+  e.gpu.copy_engines = p.copy_engines;
+  e.gpu.max_sm_clock_hz = p.sm_clock_hz;
+  e.gpu.memory_bandwidth = p.memory_bandwidth;
+  e.gpu.pcie = Environment::Pcie{p.pcie_generation, p.pcie_width, "profile"};
+  e.host = describe_host();
+  c.copy_engines = p.copy_engines;
+  c.one_host_thread = true;
+  c.moves_data_when_timed = false;
+  return c;
+}
+
+/// Untouched pages cost nothing, so that what is only timed may be larger than the host's memory.
+std::byte* map_memory(std::size_t bytes) {
+  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (data == MAP_FAILED) throw std::bad_alloc();
+  static_cast<void>(madvise(data, bytes, MADV_HUGEPAGE));  // only speed is lost without
+  return static_cast<std::byte*>(data);
+}
+
+}  // namespace
+
+SimDevice::SimDevice(const Profile& profile)
+    : profile_(profile), capabilities_(describe(profile)), timeline_(profile.duplex_ratio) {
+  legacy_ = acquire_stream(StreamKind::legacy_default);
+}
+
+SimDevice::~SimDevice() { delete &state(legacy_); }
+
+MemoryInfo SimDevice::memory() { return {profile_.memory_bytes - device_bytes_, profile_.memory_bytes}; }
+
+// --- Submitting -----------------------------------------------------------------------------------------------------
+
+OperationPtr SimDevice::enqueue(Operation operation, StreamHandle stream, double call_cost) {
+  host_now_ += call_cost;
+  operation.submitted = host_now_;
+  SimStream& s = state(stream);
+  const auto after = [&operation](const OperationPtr& last) {
+    if (last) operation.after.push_back(last);
+  };
+  after(s.last);
+  // The legacy default stream waits for every blocking stream, and they for it.
+  if (s.kind == StreamKind::legacy_default) {
+    for (const SimStream* other : streams_) {
+      if (other->kind == StreamKind::blocking) after(other->last);
+    }
+  } else if (s.kind == StreamKind::blocking) {
+    after(state(legacy_).last);
+  }
+  auto pointer = std::make_shared<Operation>(std::move(operation));
+  s.last = pointer;
+  timeline_.add(pointer);
+  return pointer;
+}
+
+void SimDevice::wait_for(const Operation& operation) {
+  timeline_.run_until_finished(operation);
+  host_now_ = std::max(host_now_, operation.finished) + profile_.wake_up;
+}
+
+EngineId SimDevice::engine_of(Direction direction) const {
+  if (direction == Direction::d2d) return EngineId::internal;
+  if (direction == Direction::h2d || profile_.copy_engines < 2) return EngineId::h2d;
+  return EngineId::d2h;
+}
+
+bool SimDevice::pageable(const Copy& c) const {
+  if (c.direction == Direction::d2d) return false;
+  const std::byte* host = c.direction == Direction::h2d ? c.source : c.destination;
+  const auto next = host_memory_.upper_bound(host);
+  if (next == host_memory_.begin()) return true;  // memory that the device did not hand out is ordinary memory
+  const HostRange& range = std::prev(next)->second;
+  return host >= range.data + range.bytes || range.kind == HostMemory::pageable;
+}
+
+std::shared_ptr<std::vector<std::byte>> SimDevice::in_flight(std::size_t bytes) {
+  const auto idle = std::ranges::find_if(
+      pool_, [bytes](const auto& buffer) { return buffer.use_count() == 1 && buffer->size() >= bytes; });
+  if (idle != pool_.end()) return *idle;
+  std::erase_if(pool_, [](const auto& buffer) { return buffer.use_count() == 1; });
+  return pool_.emplace_back(std::make_shared<std::vector<std::byte>>(bytes));
+}
+
+Operation SimDevice::copy_operation(const Copy& c) {
+  Operation o;
+  o.engine = engine_of(c.direction);
+  o.shares_link = c.direction != Direction::d2d;
+  o.overhead = profile_.copy_overhead;
+  const auto bytes = static_cast<double>(c.bytes);
+  switch (c.direction) {
+    case Direction::h2d: o.payload = bytes / profile_.h2d_rate; break;
+    case Direction::d2h: o.payload = bytes / profile_.d2h_rate; break;
+    case Direction::d2d: o.payload = bytes / profile_.d2d_rate; break;
+  }
+  if (carry_data_) {
+    auto held = in_flight(c.bytes);
+    o.on_start = [c, held] { std::memcpy(held->data(), c.source, c.bytes); };
+    o.on_finish = [c, held] { std::memcpy(c.destination, held->data(), c.bytes); };
+  }
+  return o;
+}
+
+void SimDevice::copy(const Copy& c, StreamHandle stream) {
+  Operation o = copy_operation(c);
+  if (!pageable(c)) {
+    enqueue(std::move(o), stream, profile_.copy_call);
+    return;
+  }
+  const auto bytes = static_cast<double>(c.bytes);
+  if (c.direction == Direction::h2d && c.bytes <= profile_.pageable_inline_bytes) {
+    enqueue(std::move(o), stream, profile_.copy_call + bytes / profile_.host_copy_rate);
+    return;
+  }
+  // Staged through the driver's pinned buffers by the calling thread, which is why the call does not return before.
+  o.overhead = profile_.pageable_overhead;
+  o.payload = bytes / (c.direction == Direction::h2d ? profile_.pageable_h2d_rate : profile_.pageable_d2h_rate);
+  wait_for(*enqueue(std::move(o), stream, profile_.copy_call));
+}
+
+void SimDevice::copy_blocking(const Copy& c) {
+  copy(c, legacy_);
+  wait_for(*state(legacy_).last);
+}
+
+void SimDevice::fill(const DeviceRange& range, std::byte value, StreamHandle stream) {
+  Operation o;
+  o.engine = EngineId::internal;
+  o.overhead = profile_.copy_overhead;
+  o.payload = static_cast<double>(range.bytes) / profile_.fill_rate;
+  if (carry_data_) {
+    o.on_finish = [range, value] { std::memset(range.data, std::to_integer<int>(value), range.bytes); };
+  }
+  enqueue(std::move(o), stream, profile_.launch_call);
+}
+
+void SimDevice::launch(const Kernel& kernel, StreamHandle stream) {
+  const KernelCost cost = kernel.cost();
+  Operation o;
+  o.engine = EngineId::compute;
+  o.overhead = profile_.kernel_overhead;
+  o.payload = std::max(static_cast<double>(cost.bytes) / profile_.kernel_traffic_rate, cost.fma / profile_.fma_rate);
+  if (carry_data_) {
+    const std::shared_ptr<const Kernel> copy = kernel.clone();
+    const std::span<std::byte> output = copy->output();
+    auto held = in_flight(output.size());
+    o.on_start = [copy, held, output] { copy->compute(std::span(*held).first(output.size())); };
+    o.on_finish = [held, output] { std::memcpy(output.data(), held->data(), output.size()); };
+  }
+  enqueue(std::move(o), stream, profile_.launch_call);
+}
+
+void SimDevice::record(EventHandle event, StreamHandle stream) {
+  Operation o;
+  o.overhead = profile_.event_cost;
+  state(event).recorded = enqueue(std::move(o), stream, profile_.event_call);
+}
+
+void SimDevice::wait(StreamHandle stream, EventHandle event) {
+  Operation o;
+  if (state(event).recorded) o.after.push_back(state(event).recorded);
+  enqueue(std::move(o), stream, profile_.event_call);
+}
+
+// --- Waiting --------------------------------------------------------------------------------------------------------
+
+void SimDevice::synchronize(EventHandle event) {
+  if (state(event).recorded) wait_for(*state(event).recorded);
+}
+
+void SimDevice::synchronize() {
+  timeline_.run_all();
+  host_now_ = std::max(host_now_, timeline_.now()) + profile_.wake_up;
+}
+
+double SimDevice::elapsed(EventHandle from, EventHandle to) {
+  for (const EventHandle event : {from, to}) {
+    const SimEvent& e = state(event);
+    if (!e.timed) throw DeviceError("elapsed time", "an event was created with timing disabled");
+    if (!e.recorded || !e.recorded->done()) throw DeviceError("elapsed time", "an event has not completed");
+  }
+  return state(to).recorded->finished - state(from).recorded->finished;
+}
+
+// --- Gate -----------------------------------------------------------------------------------------------------------
+
+void SimDevice::close(GateHandle gate, StreamHandle stream) {
+  SimGate& g = state(gate);
+  g.opened = false;
+  g.timed_out = true;  // until open() comes in time
+  Operation o;
+  o.overhead = g.timeout;
+  g.hold = enqueue(std::move(o), stream, profile_.launch_call);
+}
+
+void SimDevice::open(GateHandle gate) noexcept {
+  SimGate& g = state(gate);
+  if (g.opened || !g.hold || g.hold->done()) return;
+  g.opened = true;
+  // The kernel has been spinning since it reached the head of its stream; nothing of this region has been simulated
+  // yet, so how long it holds can still be set. An idle stream reaches it at once.
+  const double held = std::max(0.0, host_now_ - std::max(g.hold->submitted, timeline_.now()));
+  g.timed_out = held > g.timeout;
+  g.hold->overhead = std::min(held, g.timeout);
+}
+
+bool SimDevice::timed_out(GateHandle gate) const { return state(gate).timed_out; }
+
+// --- Owning ---------------------------------------------------------------------------------------------------------
+
+StreamHandle SimDevice::acquire_stream(StreamKind kind) {
+  if (kind == StreamKind::legacy_default && legacy_.native != nullptr) return legacy_;
+  auto stream = std::make_unique<SimStream>(SimStream{kind, nullptr});
+  streams_.push_back(stream.get());
+  return {stream.release()};
+}
+
+EventHandle SimDevice::acquire_event(EventKind kind) {
+  return {new SimEvent{kind == EventKind::timing, nullptr}};  // NOLINT: owned by the caller's Event
+}
+
+GateHandle SimDevice::acquire_gate(double timeout) {
+  return {new SimGate{timeout, nullptr}};  // NOLINT: owned by the caller's Gate
+}
+
+DeviceRange SimDevice::acquire_device(std::size_t bytes) {
+  if (const auto free = memory().free_bytes; bytes > free) {
+    throw DeviceError(fmt::format("allocating {} on the simulated device", format_size(bytes)),
+                      fmt::format("out of memory, {} free", format_size(free)));
+  }
+  const DeviceRange range{map_memory(bytes), bytes};
+  device_bytes_ += bytes;
+  return range;
+}
+
+HostRange SimDevice::acquire_host(std::size_t bytes, HostMemory kind) {
+  const HostRange range{map_memory(bytes), bytes, kind};
+  host_memory_.emplace(range.data, range);
+  return range;
+}
+
+void SimDevice::release(const StreamHandle& stream) noexcept {
+  if (stream.native == legacy_.native) return;
+  std::erase(streams_, &state(stream));
+  delete &state(stream);
+}
+
+void SimDevice::release(const EventHandle& event) noexcept { delete &state(event); }
+void SimDevice::release(const GateHandle& gate) noexcept { delete &state(gate); }
+
+// Like cudaFree, freeing waits: work that is still queued may use the memory.
+void SimDevice::release(const DeviceRange& memory) noexcept {
+  timeline_.run_all();
+  device_bytes_ -= memory.bytes;
+  munmap(memory.data, memory.bytes);
+}
+
+void SimDevice::release(const HostRange& memory) noexcept {
+  timeline_.run_all();
+  host_memory_.erase(memory.data);
+  munmap(memory.data, memory.bytes);
+}
+
+}  // namespace xferbench::sim
+
+namespace xferbench {
+
+std::unique_ptr<Device> open_simulated(const std::string& profile) {
+  const auto known = sim::profiles();
+  const auto found = std::ranges::find(known, profile, &sim::Profile::name);
+  if (found == known.end()) throw UsageError(fmt::format("there is no profile '{}' to simulate", profile));
+  return std::make_unique<sim::SimDevice>(*found);
+}
+
+std::vector<std::pair<std::string, std::string>> simulated_profiles() {
+  std::vector<std::pair<std::string, std::string>> list;
+  for (const sim::Profile& p : sim::profiles()) list.emplace_back(p.name, p.description);
+  return list;
+}
+
+}  // namespace xferbench

@@ -1,0 +1,89 @@
+// The device interface on a modelled GPU, for machines without one. Times are virtual; bytes really move and kernels
+// really compute on the host while carry_data is on: sources are read when an operation starts and results committed
+// when it finishes, so that a missing dependency between streams shows up as wrong data.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "device/device.hpp"
+#include "device/sim/profile.hpp"
+#include "device/sim/timeline.hpp"
+
+namespace xferbench::sim {
+
+class SimDevice : public Device {
+ public:
+  explicit SimDevice(const Profile& profile);
+  ~SimDevice() override;
+
+  [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
+  [[nodiscard]] MemoryInfo memory() override;
+
+  void copy(const Copy& copy, StreamHandle stream) override;
+  void copy_blocking(const Copy& copy) override;
+  void fill(const DeviceRange& range, std::byte value, StreamHandle stream) override;
+  void launch(const Kernel& kernel, StreamHandle stream) override;
+  void record(EventHandle event, StreamHandle stream) override;
+  void wait(StreamHandle stream, EventHandle event) override;
+
+  void synchronize(EventHandle event) override;
+  void synchronize() override;
+  [[nodiscard]] double elapsed(EventHandle from, EventHandle to) override;
+  [[nodiscard]] double host_now() const override { return host_now_; }
+
+  void close(GateHandle gate, StreamHandle stream) override;
+  void open(GateHandle gate) noexcept override;
+  [[nodiscard]] bool timed_out(GateHandle gate) const override;
+
+  void preload(const Kernel&) override {}
+  [[nodiscard]] std::optional<double> sm_clock_hz() override { return profile_.sm_clock_hz; }
+  void attach_thread() override {}
+  [[nodiscard]] bool usable() noexcept override { return true; }
+  void carry_data(bool on) override { carry_data_ = on; }
+
+ private:
+  struct SimStream;
+  struct SimEvent;
+  struct SimGate;
+
+  StreamHandle acquire_stream(StreamKind kind) override;
+  EventHandle acquire_event(EventKind kind) override;
+  GateHandle acquire_gate(double timeout) override;
+  DeviceRange acquire_device(std::size_t bytes) override;
+  HostRange acquire_host(std::size_t bytes, HostMemory kind) override;
+
+  void release(const StreamHandle& stream) noexcept override;
+  void release(const EventHandle& event) noexcept override;
+  void release(const GateHandle& gate) noexcept override;
+  void release(const DeviceRange& memory) noexcept override;
+  void release(const HostRange& memory) noexcept override;
+
+  static SimStream& state(StreamHandle stream);
+  static SimEvent& state(EventHandle event);
+  static SimGate& state(GateHandle gate);
+
+  /// Enqueues behind the stream's last operation and whatever the legacy default stream's rules demand.
+  OperationPtr enqueue(Operation operation, StreamHandle stream, double call_cost);
+  /// The host waits until the operation has finished.
+  void wait_for(const Operation& operation);
+  [[nodiscard]] Operation copy_operation(const Copy& copy);
+  /// Memory for `bytes` in flight; returns to the pool when the last operation that holds it is gone.
+  std::shared_ptr<std::vector<std::byte>> in_flight(std::size_t bytes);
+  [[nodiscard]] bool pageable(const Copy& copy) const;
+  [[nodiscard]] EngineId engine_of(Direction direction) const;
+
+  const Profile& profile_;
+  Capabilities capabilities_;
+  Timeline timeline_;
+  double host_now_ = 0;
+  bool carry_data_ = true;
+  std::uint64_t device_bytes_ = 0;
+  std::map<const std::byte*, HostRange> host_memory_;  // by address, to know a pageable pointer as the driver does
+  std::vector<SimStream*> streams_;
+  std::vector<std::shared_ptr<std::vector<std::byte>>> pool_;  // fresh pages cost more than the copies they hold
+  StreamHandle legacy_;
+};
+
+}  // namespace xferbench::sim

@@ -1,0 +1,105 @@
+#include "device/sim/timeline.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+namespace xferbench::sim {
+
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+/// Rounding left over by subtracting progress: far below anything the model prices.
+constexpr double kDust = 1e-15;
+
+bool running(const Operation& o) { return o.state == Operation::State::running; }
+bool moving_payload(const Operation& o) { return running(o) && o.overhead <= 0; }
+
+}  // namespace
+
+void Timeline::add(OperationPtr operation) {
+  std::erase_if(operation->after, [](const auto& before) { return before->done(); });
+  active_.push_back(std::move(operation));
+}
+
+bool Timeline::ready(const Operation& o) const {
+  return o.state == Operation::State::waiting && o.submitted <= now_ &&
+         std::ranges::all_of(o.after, [](const auto& before) { return before->done(); });
+}
+
+bool Timeline::engine_free(EngineId engine) const {
+  return engine == EngineId::none ||
+         std::ranges::none_of(active_, [engine](const auto& o) { return running(*o) && o->engine == engine; });
+}
+
+void Timeline::start_ready() {
+  for (const OperationPtr& o : active_) {
+    if (!ready(*o) || !engine_free(o->engine)) continue;
+    o->state = Operation::State::running;
+    o->started = now_;
+    if (o->on_start) o->on_start();
+  }
+}
+
+double Timeline::rate(const Operation& o) const {
+  if (o.overhead > 0 || !o.shares_link) return 1;
+  const bool contended = std::ranges::any_of(active_, [&o](const auto& other) {
+    return other.get() != &o && other->shares_link && other->engine != o.engine && moving_payload(*other);
+  });
+  return contended ? duplex_ratio_ : 1;
+}
+
+void Timeline::finish(Operation& o) {
+  o.state = Operation::State::finished;
+  o.finished = now_;
+  if (o.on_finish) o.on_finish();
+  // What it kept alive is not needed any more; chains of finished operations must not grow for ever.
+  o.after.clear();
+  o.on_start = nullptr;
+  o.on_finish = nullptr;
+}
+
+bool Timeline::step() {
+  start_ready();
+  // The next moment at which anything changes: a phase ends, or the host's next submission comes due.
+  double next = kNever;
+  for (const OperationPtr& o : active_) {
+    if (running(*o)) {
+      next = std::min(next, now_ + (o->overhead > 0 ? o->overhead : o->payload / rate(*o)));
+    } else if (o->submitted > now_) {
+      next = std::min(next, o->submitted);
+    }
+  }
+  if (next == kNever) return false;
+
+  const double elapsed = next - now_;
+  std::vector<double> rates;
+  rates.reserve(active_.size());
+  for (const OperationPtr& o : active_) rates.push_back(running(*o) ? rate(*o) : 0);
+  now_ = next;
+  for (std::size_t i = 0; i < active_.size(); ++i) {
+    Operation& o = *active_[i];
+    if (!running(o)) continue;
+    double& phase = o.overhead > 0 ? o.overhead : o.payload;
+    phase -= elapsed * rates[i];
+    if (phase <= kDust) phase = 0;
+  }
+  for (const OperationPtr& o : active_) {
+    if (running(*o) && o->overhead <= 0 && o->payload <= 0) finish(*o);
+  }
+  std::erase_if(active_, [](const OperationPtr& o) { return o->done(); });
+  return true;
+}
+
+void Timeline::run_until_finished(const Operation& operation) {
+  while (!operation.done()) {
+    if (!step()) throw std::logic_error("simulated device: waiting for work that can never run");
+  }
+}
+
+void Timeline::run_all() {
+  while (!active_.empty() && step()) {
+  }
+}
+
+}  // namespace xferbench::sim

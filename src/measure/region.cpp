@@ -1,0 +1,119 @@
+#include "measure/region.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace xferbench {
+
+namespace {
+
+/// Opens the gate however the scope is left: a region that throws while it is closed must not hold the GPU until the
+/// time-out.
+class OpenOnExit {
+ public:
+  OpenOnExit(Device& device, GateHandle gate) : device_(device), gate_(gate) {}
+  OpenOnExit(const OpenOnExit&) = delete;
+  OpenOnExit& operator=(const OpenOnExit&) = delete;
+  ~OpenOnExit() { device_.open(gate_); }
+
+ private:
+  Device& device_;
+  GateHandle gate_;
+};
+
+}  // namespace
+
+RegionTimer::RegionTimer(Device& device, Region region)
+    : device_(device),
+      region_(std::move(region)),
+      start_(device.make_event(EventKind::timing)),
+      stop_(device.make_event(EventKind::timing)),
+      forked_(device.make_event(EventKind::ordering)) {
+  for (std::size_t i = 0; i < region_.streams.size(); ++i) {
+    joined_.push_back(device.make_event(region_.per_stream ? EventKind::timing : EventKind::ordering));
+  }
+  if (region_.clock == Clock::event_gated && queued_per_repetition() > kGateLimit) region_.clock = Clock::event;
+  if (region_.clock == Clock::event_gated) gate_ = device.make_gate();
+}
+
+std::size_t RegionTimer::queued_per_repetition() const {
+  const std::size_t fork_and_join = region_.streams.size() > 1 ? 2 * region_.streams.size() : 0;
+  return region_.operations + fork_and_join + 2;
+}
+
+unsigned RegionTimer::largest_batch() const {
+  constexpr unsigned kLargest = 10'000;
+  if (!region_.batchable) return 1;
+  if (region_.clock != Clock::event_gated) return kLargest;
+  return std::max(1U, static_cast<unsigned>(kGateLimit / queued_per_repetition()));
+}
+
+void RegionTimer::fork() {
+  if (region_.streams.size() < 2) return;
+  device_.record(forked_, region_.streams.front());
+  for (std::size_t i = 1; i < region_.streams.size(); ++i) device_.wait(region_.streams[i], forked_);
+}
+
+void RegionTimer::join() {
+  const StreamHandle root = region_.streams.front();
+  if (region_.per_stream) device_.record(joined_.front(), root);
+  for (std::size_t i = 1; i < region_.streams.size(); ++i) {
+    device_.record(joined_[i], region_.streams[i]);
+    device_.wait(root, joined_[i]);
+  }
+}
+
+Timing RegionTimer::run(bool gated) {
+  const StreamHandle root = region_.streams.front();
+  Timing timing;
+  if (gated) device_.close(gate_, root);
+  const double begun = device_.host_now();
+  {
+    std::optional<OpenOnExit> open;
+    if (gated) open.emplace(device_, gate_);
+    device_.record(start_, root);
+    for (unsigned i = 0; i < batch_; ++i) {
+      fork();
+      const double before = device_.host_now();
+      region_.submit();
+      timing.submit += device_.host_now() - before;
+      join();
+    }
+    device_.record(stop_, root);
+  }
+  device_.synchronize(stop_);
+  const double total =
+      region_.clock == Clock::host ? device_.host_now() - begun : device_.elapsed(start_, stop_);
+  timing.elapsed = total / batch_;
+  timing.submit /= batch_;
+  if (region_.per_stream && batch_ == 1) {
+    for (const Event& end : joined_) timing.stream_times.push_back(device_.elapsed(start_, end));
+  }
+  return timing;
+}
+
+Timing RegionTimer::run_ungated() { return run(false); }
+
+std::optional<Timing> RegionTimer::time() {
+  const bool gated = region_.clock == Clock::event_gated;
+  Timing timing = run(gated);
+  if (gated && device_.timed_out(gate_)) return std::nullopt;
+  return timing;
+}
+
+void RegionTimer::choose_batch() {
+  // Ungated times contain submission cost, so the first guess can fall short; a longer batch then shows it.
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    const auto timing = time();
+    if (!timing) continue;
+    const double wanted = std::ceil(kShortest / std::max(timing->elapsed, 1e-9));
+    const auto next = static_cast<unsigned>(std::clamp<double>(wanted, batch_, largest_batch()));
+    if (next == batch_) return;
+    batch_ = next;
+  }
+}
+
+void run_once(Device& device, const Region& region) { RegionTimer(device, region).run_ungated(); }
+
+}  // namespace xferbench

@@ -1,0 +1,75 @@
+// A region of device work and how it is timed.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/device.hpp"
+
+namespace xferbench {
+
+/// Work to time, described by the scenario. `streams` are what it uses, the first being the root, where the region's
+/// start and stop are recorded; every other stream waits for the start, and the root waits for them all before the
+/// stop.
+struct Region {
+  std::string name;
+  Clock clock = Clock::event;  ///< event_gated becomes event where more would be queued than a gate should hold
+  std::vector<StreamHandle> streams;
+  std::function<void()> submit;   ///< enqueues the work once
+  std::size_t operations = 1;     ///< how much one submit() enqueues
+  bool per_stream = false;        ///< also time when each stream finished (unbatched regions only)
+  bool batchable = true;          ///< may be repeated within one sample when it is too short for the clock
+};
+
+/// One timed pass, in seconds per repetition.
+struct Timing {
+  double elapsed = 0;
+  double submit = 0;                 ///< from the first call of submit() to the return of the last
+  std::vector<double> stream_times;  ///< from the region's start to each stream's end; empty unless asked for
+};
+
+/// Owns the events and the gate of one region and times it.
+class RegionTimer {
+ public:
+  /// More queued operations than this behind a closed gate can fill the driver's queues, and then the host waits for a
+  /// gate that it has not opened.
+  static constexpr std::size_t kGateLimit = 256;
+  /// Events resolve about 0.5 us: shorter regions are repeated until this long (seconds).
+  static constexpr double kShortest = 200e-6;
+
+  RegionTimer(Device& device, Region region);
+
+  [[nodiscard]] const Region& region() const { return region_; }
+  [[nodiscard]] unsigned batch() const { return batch_; }
+
+  /// Runs once, ungated and waits: loads what is loaded lazily. Returns its time.
+  Timing run_ungated();
+  /// Chooses the number of repetitions from timed passes.
+  void choose_batch();
+  /// Nothing if the gate timed out: then the sample has failed, not the process.
+  std::optional<Timing> time();
+
+ private:
+  Timing run(bool gated);
+  void fork();
+  void join();
+  [[nodiscard]] std::size_t queued_per_repetition() const;
+  [[nodiscard]] unsigned largest_batch() const;
+
+  Device& device_;
+  Region region_;
+  unsigned batch_ = 1;
+  Event start_;
+  Event stop_;
+  Event forked_;
+  std::vector<Event> joined_;  // one per stream but the root; one more for the root where streams are timed
+  Gate gate_;
+};
+
+/// Runs a region once, untimed: for verification passes.
+void run_once(Device& device, const Region& region);
+
+}  // namespace xferbench

@@ -1,0 +1,182 @@
+#include "measure/sampler.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "core/interrupt.hpp"
+#include "measure/statistics.hpp"
+
+namespace xferbench {
+
+bool warm(std::span<const double> times) {
+  constexpr std::size_t kWindow = 8;
+  if (times.size() < 2 * kWindow) return false;
+  const double last = statistics::median(times.last(kWindow));
+  const double before = statistics::median(times.last(2 * kWindow).first(kWindow));
+  return std::abs(last - before) <= 0.01 * before;
+}
+
+namespace {
+
+constexpr double kWarmupShare = 0.2;      // of the budget, at most
+constexpr double kThrottled = 0.9;        // of the largest clock rate
+constexpr std::size_t kMostTimeouts = 5;  // in a row, before a region counts as impossible to gate
+
+/// Timed passes need no data on a device whose times are modelled.
+class TimedPasses {
+ public:
+  explicit TimedPasses(Device& device) : device_(device) { device_.carry_data(false); }
+  TimedPasses(const TimedPasses&) = delete;
+  TimedPasses& operator=(const TimedPasses&) = delete;
+  ~TimedPasses() { device_.carry_data(true); }
+
+ private:
+  Device& device_;
+};
+
+class Loop {
+ public:
+  Loop(Device& device, std::vector<Region> regions, const SamplingPolicy& policy, const SamplingObserver& observe)
+      : device_(device), policy_(policy), observe_(observe), begun_(device.host_now()) {
+    timers_.reserve(regions.size());
+    for (Region& region : regions) timers_.emplace_back(device, std::move(region));
+    series_.resize(timers_.size());
+  }
+
+  std::vector<Series> run() {
+    warm_up();
+    for (std::size_t i = 0; i < timers_.size(); ++i) describe(i);
+    take_samples();
+    const bool throttled = is_throttled();
+    for (Series& s : series_) {
+      statistics::summarise(s.elapsed);
+      statistics::summarise(s.submit);
+      if (throttled) s.elapsed.flags.emplace_back("throttled");
+      if (s.elapsed.gate_timeouts > 0) s.elapsed.flags.emplace_back("gate-timeout");
+    }
+    return std::move(series_);
+  }
+
+ private:
+  [[nodiscard]] double spent() const { return device_.host_now() - begun_; }
+
+  void warm_up() {
+    for (RegionTimer& timer : timers_) {
+      timer.run_ungated();
+      timer.run_ungated();
+      timer.choose_batch();
+    }
+    std::vector<std::vector<double>> times(timers_.size());
+    const auto all_warm = [&times] { return std::ranges::all_of(times, [](const auto& t) { return warm(t); }); };
+    while (!all_warm() && spent() < kWarmupShare * policy_.budget && interrupted() == 0) {
+      for (std::size_t i = 0; i < timers_.size(); ++i) times[i].push_back(time_or_throw(i).elapsed);
+      observe_({});
+    }
+    for (std::size_t i = 0; i < timers_.size(); ++i) {
+      series_[i].elapsed.warmup_runs = 2 + times[i].size();
+      series_[i].elapsed.warmup_converged = warm(times[i]);
+    }
+  }
+
+  void describe(std::size_t i) {
+    Measurement& elapsed = series_[i].elapsed;
+    elapsed.name = timers_[i].region().name;
+    elapsed.clock = timers_[i].region().clock;
+    elapsed.batch = timers_[i].batch();
+    Measurement& submit = series_[i].submit;
+    submit = elapsed;
+    submit.name += "-submit";
+    submit.clock = Clock::host;
+  }
+
+  void take_samples() {
+    const auto schedule = statistics::looks(policy_.min_samples, policy_.max_samples);
+    auto next_look = schedule.begin();
+    for (std::size_t n = 1;; ++n) {
+      if (!take_round(n)) return stop(Stop::interrupted);
+      const bool look = n == *next_look;
+      if (look) {
+        observe_({n, widest_half_width()});
+        if (all_within_target()) return stop(Stop::ci);
+        if (++next_look == schedule.end()) return stop(Stop::max_samples);
+      }
+      if (n >= policy_.min_samples && spent() >= policy_.budget) return stop(Stop::budget);
+    }
+  }
+
+  /// One sample of every region, in alternating order. False when interrupted.
+  bool take_round(std::size_t n) {
+    for (std::size_t i = 0; i < timers_.size(); ++i) {
+      if (interrupted() != 0) return false;
+      const std::size_t turn = n % 2 == 1 ? i : timers_.size() - 1 - i;
+      const Timing timing = time_or_throw(turn);
+      series_[turn].elapsed.samples.push_back(timing.elapsed);
+      series_[turn].submit.samples.push_back(timing.submit);
+      if (!timing.stream_times.empty()) series_[turn].stream_times.push_back(timing.stream_times);
+    }
+    return true;
+  }
+
+  Timing time_or_throw(std::size_t i) {
+    for (std::size_t attempt = 0; attempt < kMostTimeouts; ++attempt) {
+      if (auto timing = timers_[i].time()) return *timing;
+      ++series_[i].elapsed.gate_timeouts;
+    }
+    throw MeasurementError("timing " + timers_[i].region().name +
+                           ": the gate that holds back the stream timed out again and again; the host is too busy to "
+                           "submit the work, or another program stops it");
+  }
+
+  static std::optional<double> half_width(const Series& s) {
+    const auto interval = statistics::dependable_interval(s.elapsed.samples);
+    if (!interval) return std::nullopt;
+    return (interval->high - interval->low) / 2 / statistics::median(s.elapsed.samples);
+  }
+
+  [[nodiscard]] std::optional<double> widest_half_width() const {
+    std::optional<double> widest;
+    for (const Series& s : series_) widest = std::max(widest, half_width(s));
+    return widest;
+  }
+
+  [[nodiscard]] bool within_target(const Series& s) const {
+    const auto width = half_width(s);
+    return width && *width <= policy_.ci;
+  }
+
+  [[nodiscard]] bool all_within_target() const {
+    return std::ranges::all_of(series_, [this](const Series& s) { return within_target(s); });
+  }
+
+  /// Each series says for itself whether it reached its target; the others say why sampling ended without it.
+  void stop(Stop reason) {
+    for (Series& s : series_) {
+      s.elapsed.stop = reason != Stop::interrupted && within_target(s) ? Stop::ci : reason;
+      s.submit.stop = reason;
+    }
+  }
+
+  bool is_throttled() {
+    const double highest = device_.capabilities().environment.gpu.max_sm_clock_hz;
+    const auto now = device_.sm_clock_hz();
+    return now && *now < kThrottled * highest;
+  }
+
+  Device& device_;
+  SamplingPolicy policy_;
+  const SamplingObserver& observe_;
+  double begun_;
+  std::vector<RegionTimer> timers_;
+  std::vector<Series> series_;
+};
+
+}  // namespace
+
+std::vector<Series> sample(Device& device, std::vector<Region> regions, const SamplingPolicy& policy,
+                           const SamplingObserver& observe) {
+  const TimedPasses timed(device);
+  return Loop(device, std::move(regions), policy, observe).run();
+}
+
+}  // namespace xferbench

@@ -1,0 +1,191 @@
+#include "measure/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace xferbench::statistics {
+
+namespace {
+
+std::vector<double> sorted(std::span<const double> samples) {
+  std::vector<double> copy(samples.begin(), samples.end());
+  std::ranges::sort(copy);
+  return copy;
+}
+
+double median_of_sorted(std::span<const double> s) {
+  const std::size_t n = s.size();
+  return n % 2 == 1 ? s[n / 2] : (s[n / 2 - 1] + s[n / 2]) / 2;
+}
+
+/// Quantile by linear interpolation between order statistics (type 7 of Hyndman and Fan).
+double quantile_of_sorted(std::span<const double> s, double q) {
+  const double position = q * static_cast<double>(s.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const std::size_t above = std::min(below + 1, s.size() - 1);
+  return s[below] + (position - static_cast<double>(below)) * (s[above] - s[below]);
+}
+
+/// Differences smaller than this share of the median are the clock's grain, not a fact about the machine: no flag is
+/// raised for them.
+constexpr double kNegligible = 1e-3;
+
+struct Fences {
+  double mild_low, mild_high, severe_low, severe_high;
+};
+
+Fences fences(std::span<const double> samples) {
+  const std::vector<double> s = sorted(samples);
+  const double q1 = quantile_of_sorted(s, 0.25);
+  const double q3 = quantile_of_sorted(s, 0.75);
+  const double range = q3 - q1;
+  const double mild = std::max(1.5 * range, kNegligible * median_of_sorted(s));
+  const double severe = std::max(3 * range, kNegligible * median_of_sorted(s));
+  return {q1 - mild, q3 + mild, q1 - severe, q3 + severe};
+}
+
+double mean(std::span<const double> samples) {
+  return std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
+}
+
+/// Factor by which dependence between neighbours widens the interval: sqrt(n / n_eff), n_eff = n (1 - r) / (1 + r).
+/// Negative r would narrow it; being wrong in that direction is not worth it.
+double widening(double r) { return r <= 0 ? 1 : std::sqrt((1 + r) / (1 - std::min(r, 0.99))); }
+
+}  // namespace
+
+double median(std::span<const double> samples) { return median_of_sorted(sorted(samples)); }
+
+std::optional<std::pair<std::size_t, std::size_t>> median_ranks(std::size_t n) {
+  // Terms of the binomial distribution through logarithms: C(n,i) overflows and 2^-n underflows beyond n = 1000.
+  double cumulative = 0;
+  std::size_t k = 0;
+  const double count = static_cast<double>(n);
+  while (k < n) {
+    const double i = static_cast<double>(k);
+    cumulative += std::exp(std::lgamma(count + 1) - std::lgamma(i + 1) - std::lgamma(count - i + 1) -
+                           count * std::log(2.0));
+    if (cumulative > 0.025) break;
+    ++k;
+  }
+  if (k == 0) return std::nullopt;
+  return std::pair{k, n + 1 - k};
+}
+
+std::optional<Interval> median_interval(std::span<const double> samples) {
+  const auto ranks = median_ranks(samples.size());
+  if (!ranks) return std::nullopt;
+  const std::vector<double> s = sorted(samples);
+  return Interval{s[ranks->first - 1], s[ranks->second - 1]};
+}
+
+std::optional<Interval> dependable_interval(std::span<const double> samples) {
+  auto interval = median_interval(samples);
+  if (!interval || !autocorrelated(samples)) return interval;
+  const double centre = median(samples);
+  const double factor = widening(autocorrelation(samples));
+  return Interval{centre - (centre - interval->low) * factor, centre + (interval->high - centre) * factor};
+}
+
+bool autocorrelated(std::span<const double> samples) {
+  const std::size_t n = samples.size();
+  if (n < 10) return false;
+  const auto [least, most] = std::ranges::minmax(samples);
+  if (most - least <= kNegligible * median(samples)) return false;
+  return autocorrelation(samples) > 1.96 / std::sqrt(static_cast<double>(n));
+}
+
+double autocorrelation(std::span<const double> samples) {
+  if (samples.size() < 3) return 0;
+  const double centre = mean(samples);
+  double covariance = 0;
+  double variance = 0;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const double deviation = samples[i] - centre;
+    variance += deviation * deviation;
+    if (i > 0) covariance += deviation * (samples[i - 1] - centre);
+  }
+  return variance > 0 ? covariance / variance : 0;
+}
+
+Outliers outliers(std::span<const double> samples) {
+  Outliers found;
+  if (samples.size() < 4) return found;
+  const Fences f = fences(samples);
+  for (const double x : samples) {
+    if (x < f.severe_low || x > f.severe_high) {
+      ++found.severe;
+    } else if (x < f.mild_low || x > f.mild_high) {
+      ++found.mild;
+    }
+  }
+  return found;
+}
+
+bool slow_first(std::span<const double> samples) {
+  if (samples.size() < 6) return false;
+  const auto others = samples.subspan(1);
+  // Nearly constant samples have fences of no width; a first one within 1% is not slow, whatever they say.
+  return samples[0] > fences(others).severe_high && samples[0] > 1.01 * median(others);
+}
+
+bool drifting(std::span<const double> samples) {
+  if (samples.size() < 9) return false;
+  const std::size_t third = samples.size() / 3;
+  const double shift = std::abs(median(samples.last(third)) - median(samples.first(third)));
+  const auto interval = median_interval(samples);
+  return shift > 0.01 * median(samples) && interval && shift > interval->high - interval->low;
+}
+
+bool bimodal(std::span<const double> samples) {
+  const std::size_t n = samples.size();
+  if (n < 10) return false;
+  const std::vector<double> s = sorted(samples);
+  // The widest gap that leaves a fifth of the samples on either side.
+  std::size_t split = 0;
+  for (std::size_t i = (n + 4) / 5; i <= n - (n + 4) / 5; ++i) {
+    if (split == 0 || s[i] - s[i - 1] > s[split] - s[split - 1]) split = i;
+  }
+  const double gap = s[split] - s[split - 1];
+  // Width of a cluster without its outer tenth: a single outlier must not hide two modes.
+  const std::span<const double> low(s.data(), split);
+  const std::span<const double> high(s.data() + split, n - split);
+  const double width = std::max(low.back() - quantile_of_sorted(low, 0.1), quantile_of_sorted(high, 0.9) - high.front());
+  return gap > 0.02 * median_of_sorted(s) && gap > width;
+}
+
+void summarise(Measurement& m) {
+  const std::span<const double> samples = m.samples;
+  if (samples.empty()) return;
+  m.min = *std::ranges::min_element(samples);
+  m.max = *std::ranges::max_element(samples);
+  m.median = median(samples);
+  m.ci95 = dependable_interval(samples);
+
+  const auto flag_if = [&m](bool condition, const char* name) {
+    if (condition) m.flags.emplace_back(name);
+  };
+  flag_if(autocorrelated(samples), "autocorrelated");
+  const Outliers found = outliers(samples);
+  m.outliers_mild = found.mild;
+  m.outliers_severe = found.severe;
+  flag_if(found.severe > 0, "outliers");
+  flag_if(slow_first(samples), "slow-first");
+  flag_if(drifting(samples), "drift");
+  flag_if(bimodal(samples), "bimodal");
+}
+
+std::vector<std::size_t> looks(std::size_t min, std::size_t max) {
+  std::vector<std::size_t> schedule;
+  std::size_t n = 10;
+  while (n < max) {
+    if (n >= min) schedule.push_back(n);
+    n = n < 30 ? n + 10 : (n * 3 + 1) / 2;
+  }
+  if (schedule.empty() || schedule.front() > min) schedule.insert(schedule.begin(), std::min(min, max));
+  if (schedule.back() < max) schedule.push_back(max);
+  return schedule;
+}
+
+}  // namespace xferbench::statistics

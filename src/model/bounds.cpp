@@ -1,0 +1,59 @@
+#include "model/bounds.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace xferbench::model {
+
+double duplex_ratio(const Stages& s) {
+  const double longer = std::max(s.h2d, s.d2h);
+  const double shorter = std::min(s.h2d, s.d2h);
+  if (shorter <= 0 || s.both <= longer) return 1;
+  // While both run they share; the rest of the longer copy runs alone: both = longer + shorter (1 / beta - 1).
+  return 1 / (1 + (s.both - longer) / shorter);
+}
+
+double link_bound(double h2d, double d2h, double beta) {
+  return std::max(h2d, d2h) + std::min(h2d, d2h) * std::clamp(1 / beta - 1, 0.0, 1.0);
+}
+
+namespace {
+
+double link_time(const Stages& s, unsigned copy_engines) {
+  return copy_engines < 2 ? s.h2d + s.d2h : link_bound(s.h2d, s.d2h, duplex_ratio(s));
+}
+
+}  // namespace
+
+double lower_bound(const Stages& s, unsigned copy_engines) { return std::max(s.kernel, link_time(s, copy_engines)); }
+
+Limit limiting_stage(const Stages& s, unsigned copy_engines) {
+  return s.kernel > link_time(s, copy_engines) ? Limit::kernel : Limit::link;
+}
+
+double hidden_fraction(double serial, double pipeline, double bound) {
+  return serial > bound ? (serial - pipeline) / (serial - bound) : 0;
+}
+
+std::uint64_t work_for(double target, std::uint64_t w1, double t1, std::uint64_t w2, double t2,
+                       std::uint64_t max_work) {
+  const double per_operation = (t2 - t1) / static_cast<double>(w2 - w1);
+  if (per_operation <= 0) return max_work;
+  const double work = static_cast<double>(w2) + (target - t2) / per_operation;
+  return static_cast<std::uint64_t>(std::clamp(std::round(work), 1.0, static_cast<double>(max_work)));
+}
+
+double pcie_limit(unsigned generation, unsigned width) {
+  // Transfers per second and lane. Source: PCI Express Base Specification, by generation.
+  constexpr std::array<double, 6> kRate{0, 2.5e9, 5e9, 8e9, 16e9, 32e9};
+  if (generation == 0 || generation >= kRate.size()) return 0;
+  const double encoding = generation >= 3 ? 128.0 / 130.0 : 8.0 / 10.0;
+  // A memory write of 256 bytes, the payload size in common use: 4 bytes framing and sequence number, 16 header with a
+  // 64-bit address, 4 link CRC.
+  constexpr double kPayload = 256;
+  constexpr double kHeader = 24;
+  return kRate[generation] / 8 * width * encoding * kPayload / (kPayload + kHeader);
+}
+
+}  // namespace xferbench::model

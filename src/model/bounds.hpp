@@ -1,0 +1,44 @@
+// What a transfer or a pipeline cannot beat, and how close one came. Pure functions of times in seconds.
+// Formulas and their derivation: docs/measurement.md, "Bounds".
+#pragma once
+
+#include <cstdint>
+
+namespace xferbench::model {
+
+/// Times of the whole payload through each stage alone, and of both copies together.
+struct Stages {
+  double h2d = 0;
+  double kernel = 0;
+  double d2h = 0;
+  double both = 0;  ///< H2D and D2H at once, start to both finished
+};
+
+/// Rate of each direction while both run, over its rate alone; in (0, 1]. 1 is full duplex, 0.5 is taking turns.
+double duplex_ratio(const Stages& stages);
+
+/// Least time for both copies on a link with that duplex ratio:
+/// max(H, D) + min(H, D) * min(1, 1 / beta - 1).
+double link_bound(double h2d, double d2h, double beta);
+
+/// Least makespan of any pipeline over these stages: max(kernel, link); with one copy engine the link takes H + D.
+double lower_bound(const Stages& stages, unsigned copy_engines);
+
+/// What stands in the way: the largest term of the lower bound.
+enum class Limit { link, kernel };
+Limit limiting_stage(const Stages& stages, unsigned copy_engines);
+
+/// (serial - pipeline) / (serial - bound): 0 hides nothing, 1 hides all that can be hidden. 0 where there is nothing
+/// to hide.
+double hidden_fraction(double serial, double pipeline, double bound);
+
+/// Operations per element that make a kernel take `target` seconds, given that its time is floor-like for little work
+/// and grows by (t2 - t1) / (w2 - w1) per operation beyond; at least 1, at most `max_work`.
+std::uint64_t work_for(double target, std::uint64_t w1, double t1, std::uint64_t w2, double t2, std::uint64_t max_work);
+
+/// Payload bytes per second that a PCI Express link carries at most: line rate x lanes, less the encoding (128b/130b
+/// from generation 3, 8b/10b before), less the header of each packet (24 bytes on 256 of payload).
+/// 0 for a generation this function does not know.
+double pcie_limit(unsigned generation, unsigned width);
+
+}  // namespace xferbench::model

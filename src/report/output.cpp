@@ -1,0 +1,87 @@
+#include "report/output.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <system_error>
+
+#include "core/error.hpp"
+
+namespace xferbench {
+
+namespace {
+
+struct Close {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, Close>;
+
+[[noreturn]] void fail(const std::string& path, int error) {
+  throw OutputError(fmt::format("cannot write {}: {}", path, std::strerror(error)));
+}
+
+/// Writes all of it, down to the disk: an error that only shows on close or later must not be missed.
+void write_all(const std::string& path, const char* mode, const std::string& text) {
+  File file(std::fopen(path.c_str(), mode));
+  if (!file) fail(path, errno);
+  const bool written = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
+                       std::fflush(file.get()) == 0;
+  if (!written) fail(path, errno);
+  // EINVAL and the like: terminals and pipes have nothing to synchronise.
+  if (fsync(fileno(file.get())) != 0 && (errno == ENOSPC || errno == EIO || errno == EDQUOT)) fail(path, errno);
+  if (std::fclose(file.release()) != 0) fail(path, errno);
+}
+
+}  // namespace
+
+void write_standard_output(const std::string& text) {
+  const bool written =
+      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (!written) fail("standard output", errno);
+}
+
+ResultsFile::ResultsFile(std::string path) : path_(std::move(path)), replaceable_(false) {
+  if (is_standard_output()) return;
+  std::error_code unknown;
+  const auto status = std::filesystem::status(path_, unknown);
+  if (std::filesystem::is_directory(status)) fail(path_, EISDIR);
+  replaceable_ = !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
+  if (!replaceable_) {
+    if (access(path_.c_str(), W_OK) != 0) fail(path_, errno);
+    return;
+  }
+  // A link is followed, so that the file it names is replaced and not the link.
+  if (std::filesystem::exists(status)) path_ = std::filesystem::canonical(path_).string();
+  const std::string beside = path_ + ".partial";
+  write_all(beside, "w", "");
+  std::filesystem::remove(beside, unknown);
+}
+
+void ResultsFile::replace(const std::string& text) const {
+  const std::string beside = path_ + ".partial";
+  std::error_code error;
+  try {
+    write_all(beside, "w", text);
+  } catch (const OutputError&) {
+    std::filesystem::remove(beside, error);
+    throw;
+  }
+  std::filesystem::rename(beside, path_, error);
+  if (error) fail(path_, error.value());
+}
+
+void ResultsFile::update(const std::string& text) const {
+  if (replaceable_) replace(text);
+}
+
+void ResultsFile::finish(const std::string& text) const {
+  if (is_standard_output()) return write_standard_output(text);
+  if (replaceable_) return replace(text);
+  write_all(path_, "a", text);
+}
+
+}  // namespace xferbench

@@ -1,0 +1,35 @@
+// Where results go. The only code that writes files or standard output.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace xferbench {
+
+/// Writes to standard output and makes sure that it got there. Throws OutputError (a full disk, a closed pipe).
+void write_standard_output(const std::string& text);
+
+/// A results file that is valid at every moment: each state is written beside it and then renamed over it, so that a
+/// reader, a kill -9 or a full disk finds the last complete one. "-" is standard output, and what is no ordinary file
+/// (/dev/stdout, a pipe) cannot be replaced either: both are written once, at the end.
+class ResultsFile {
+ public:
+  /// Throws OutputError if nothing can be written there; called before the run, so that no result is lost to a typo.
+  /// Leaves an existing file as it is.
+  explicit ResultsFile(std::string path);
+
+  [[nodiscard]] bool is_standard_output() const { return path_ == "-"; }
+
+  /// The state after a case. Does nothing where only the last one can be written.
+  void update(const std::string& text) const;
+  /// The last state.
+  void finish(const std::string& text) const;
+
+ private:
+  void replace(const std::string& text) const;
+
+  std::string path_;
+  bool replaceable_;
+};
+
+}  // namespace xferbench

@@ -1,0 +1,217 @@
+#include "report/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "core/units.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using Row = std::vector<std::string>;
+
+constexpr const char* kGap = "   ";
+
+std::string half_width_text(const Measurement& m) {
+  const auto width = relative_half_width(m);
+  return width ? fmt::format("{:.1f} %", *width * 100) : "";
+}
+
+/// The text of a column for a result; empty if the result has no such number.
+std::string cell(const Column& column, const Result& result) {
+  using S = Column::Source;
+  if (column.source == S::time || column.source == S::interval) {
+    const Measurement* m = result.measurement(column.name);
+    if (m == nullptr || m->samples.empty()) return {};
+    return column.source == S::time ? format_seconds(m->median) : half_width_text(*m);
+  }
+  const Metric* metric = result.metric(column.name);
+  if (metric == nullptr) return {};
+  switch (column.source) {
+    case S::seconds: return format_seconds(metric->value);
+    case S::percent: return format_percent(metric->value);
+    case S::ratio: return fmt::format("{:.2f}x", metric->value);
+    default: return format_significant(metric->value);
+  }
+}
+
+std::string axis_text(const Result& result, const std::string& axis) {
+  const Case::Param* param = result.config.find(axis);
+  if (param == nullptr) return "-";
+  if (param->kind == AxisKind::size) return format_size(std::get<std::uint64_t>(param->value));
+  return to_text(param->value, param->kind);
+}
+
+/// Display width: every character but the continuation bytes of UTF-8.
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string padded(const std::string& text, std::size_t to, bool left) {
+  const std::string space(to - std::min(to, width(text)), ' ');
+  return left ? text + space : space + text;
+}
+
+/// Lines of aligned cells; `paint` may colour a padded cell of a row.
+class Lines {
+ public:
+  explicit Lines(Row header, std::size_t left_columns) : header_(std::move(header)), left_columns_(left_columns) {}
+
+  void add(Row row, std::function<std::string(std::size_t, const std::string&)> paint = nullptr) {
+    rows_.push_back({std::move(row), std::move(paint)});
+  }
+
+  [[nodiscard]] std::string text(const Style& style) const {
+    std::vector<std::size_t> widths;
+    for (std::size_t i = 0; i < header_.size(); ++i) {
+      std::size_t widest = width(header_[i]);
+      for (const auto& [cells, paint] : rows_) {
+        if (i < cells.size() && !spans(cells, i)) widest = std::max(widest, width(cells[i]));
+      }
+      widths.push_back(widest);
+    }
+    std::string all = line(header_, widths, [&style](std::size_t, const std::string& c) { return style.dim(c); });
+    for (const auto& [cells, paint] : rows_) all += line(cells, widths, paint);
+    return all;
+  }
+
+ private:
+  /// The last cell of a row that is shorter than the header is a sentence that runs on across the columns.
+  [[nodiscard]] bool spans(const Row& cells, std::size_t i) const {
+    return cells.size() < header_.size() && i + 1 == cells.size();
+  }
+
+  [[nodiscard]] std::string line(const Row& cells, const std::vector<std::size_t>& widths,
+                                 const std::function<std::string(std::size_t, const std::string&)>& paint) const {
+    std::string text = " ";
+    std::string pending;  // spaces that are only written when something follows: no trailing blanks
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const bool left = i < left_columns_;
+      const bool unaligned = spans(cells, i) || i >= widths.size();
+      const std::string cell = unaligned ? cells[i] : padded(cells[i], widths[i], left);
+      pending += i == 0 ? " " : kGap;
+      if (cells[i].empty()) {
+        pending += cell;
+        continue;
+      }
+      text += pending + (paint ? paint(i, cell) : cell);
+      pending.clear();
+    }
+    return text + "\n";
+  }
+
+  Row header_;
+  std::size_t left_columns_;
+  std::vector<std::pair<Row, std::function<std::string(std::size_t, const std::string&)>>> rows_;
+};
+
+/// Results of one scenario and what varies among them.
+struct Group {
+  ScenarioView scenario;
+  std::vector<const Result*> results;
+
+  [[nodiscard]] bool varies(const std::string& axis) const {
+    return std::ranges::any_of(
+        results, [&](const Result* r) { return axis_text(*r, axis) != axis_text(*results.front(), axis); });
+  }
+  [[nodiscard]] bool has_any(const Column& column) const {
+    return std::ranges::any_of(results, [&](const Result* r) { return !cell(column, *r).empty(); });
+  }
+};
+
+std::string title(const Group& group) {
+  std::string text(group.scenario.name);
+  for (const Axis& axis : group.scenario.axes) {
+    if (group.varies(axis.name) || !group.results.front()->config.has(axis.name)) continue;
+    text += fmt::format("  {} {}", axis.name, axis_text(*group.results.front(), axis.name));
+  }
+  return text;
+}
+
+void add_row(Lines& lines, const Result& result, const std::vector<std::string>& axes,
+             const std::vector<const Column*>& columns, const Style& style) {
+  Row row;
+  for (const std::string& axis : axes) row.push_back(axis_text(result, axis));
+  const std::size_t first_number = row.size();
+  if (result.status != Status::ok) {
+    const bool failed = result.status == Status::failed;
+    row.push_back(fmt::format("{}: {}", failed ? "FAILED" : "skipped", result.reason));
+    lines.add(std::move(row), [&style, failed, first_number](std::size_t i, const std::string& text) {
+      if (i < first_number) return text;
+      return failed ? style.bad(text) : style.dim(text);
+    });
+    return;
+  }
+  for (const Column* column : columns) row.push_back(cell(*column, result));
+  lines.add(std::move(row), [&style, &columns, first_number](std::size_t i, const std::string& text) {
+    const bool emphasised = i >= first_number && columns[i - first_number]->source == Column::Source::percent;
+    return emphasised ? style.bold(text) : text;
+  });
+}
+
+std::string headline_table(const Group& group, const Style& style) {
+  std::vector<std::string> axes;
+  for (const Axis& axis : group.scenario.axes) {
+    if (group.varies(axis.name)) axes.push_back(axis.name);
+  }
+  std::vector<const Column*> columns;
+  for (const Column& column : group.scenario.columns) {
+    if (group.has_any(column)) columns.push_back(&column);
+  }
+  Row header = axes;
+  for (const Column* column : columns) header.push_back(column->header);
+  Lines lines(header, axes.size());
+  for (const Result* result : group.results) add_row(lines, *result, axes, columns, style);
+  return lines.text(style);
+}
+
+/// Every measurement of one result: what the headline was made from.
+std::string measurement_table(const Result& result, const Style& style) {
+  Lines lines({"measured", "median", "+-", "min", "max", "n", "clock", "flags"}, 1);
+  for (const Measurement& m : result.measurements) {
+    if (m.samples.empty()) continue;
+    lines.add({m.name, format_seconds(m.median), half_width_text(m), format_seconds(m.min), format_seconds(m.max),
+               std::to_string(m.samples.size()), std::string(to_text(m.clock)), fmt::format("{}", fmt::join(m.flags, " "))});
+  }
+  return lines.text(style);
+}
+
+std::string machine_line(const Environment& e) {
+  std::string text = e.gpu.name;
+  if (e.gpu.pcie) text += fmt::format(", PCIe Gen{} x{}", e.gpu.pcie->generation, e.gpu.pcie->width);
+  if (!e.driver.empty()) text += ", driver " + e.driver;
+  if (!e.host.cpu.empty() && !e.simulated()) text += ", " + e.host.cpu;
+  return text;
+}
+
+}  // namespace
+
+std::string to_table(const Report& report, std::span<const ScenarioView> scenarios, const Style& style) {
+  const Environment& e = report.environment;
+  std::string text;
+  if (e.simulated()) {
+    text += style.notice(fmt::format("SIMULATED by profile {}: modelled times, not measurements of this machine",
+                                     e.profile)) +
+            "\n";
+  }
+  text += style.bold(machine_line(e)) + "\n";
+  for (const ScenarioView& scenario : scenarios) {
+    Group group{scenario, {}};
+    for (const Result& r : report.results) {
+      if (r.config.scenario() == scenario.name) group.results.push_back(&r);
+    }
+    if (group.results.empty()) continue;
+    text += "\n" + style.bold(title(group)) + (e.simulated() ? "  " + style.notice("SIMULATED") : "") + "\n";
+    text += headline_table(group, style);
+    if (group.results.size() == 1 && group.results.front()->status == Status::ok) {
+      text += "\n" + measurement_table(*group.results.front(), style);
+    }
+  }
+  if (!report.complete) text += "\n" + style.notice("INTERRUPTED: not every case has run to its end") + "\n";
+  return text;
+}
+
+}  // namespace xferbench

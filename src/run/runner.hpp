@@ -1,0 +1,32 @@
+// Runs cases one after another. A case that fails, fails alone.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "core/result.hpp"
+#include "run/scenario.hpp"
+
+namespace xferbench {
+
+struct PlannedCase {
+  const Scenario* scenario;
+  Case config;
+};
+
+/// Why a case asks for too much, known before anything is allocated: an objection of its scenario, or more memory than
+/// there is. Nothing if it can run.
+std::optional<std::string> refusal(const PlannedCase& planned, Device& device, bool verify);
+
+/// Called after each case with all results so far; the one place where results leave the loop.
+using CaseObserver = std::function<void(const std::vector<Result>&)>;
+/// Called before each case with its index.
+using CaseAnnouncer = std::function<void(std::size_t index, const Case& config)>;
+
+/// Runs every case: `ok`, `failed` with a reason, or `skipped` with a reason (refused, not
+/// supported by the device, a lost context, Ctrl-C).
+std::vector<Result> run_cases(std::span<const PlannedCase> cases, const Bench& bench, const CaseAnnouncer& announce,
+                              const CaseObserver& observe);
+
+}  // namespace xferbench

@@ -1,0 +1,66 @@
+// What a scenario is. One file in scenarios/ defines a class like this; scenarios/scenarios.cpp lists it; nothing else
+// needs to know: flags, help, cases, memory checks, tables and files follow from what is declared here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/axis.hpp"
+#include "core/column.hpp"
+#include "core/result.hpp"
+#include "device/device.hpp"
+#include "measure/sampler.hpp"
+
+namespace xferbench {
+
+/// Memory that a case will hold at once, in bytes.
+struct MemoryNeeds {
+  std::uint64_t host = 0;
+  std::uint64_t device = 0;
+};
+
+/// What a scenario runs with: the device and the user's wishes.
+struct Bench {
+  Device& device;
+  SamplingPolicy policy;
+  std::uint64_t seed = 0;
+  bool verify = true;
+  SamplingObserver observe;
+
+  std::vector<Series> sample(std::vector<Region> regions) const {
+    return xferbench::sample(device, std::move(regions), policy, observe);
+  }
+};
+
+class Scenario {
+ public:
+  Scenario() = default;
+  Scenario(const Scenario&) = delete;
+  Scenario& operator=(const Scenario&) = delete;
+  virtual ~Scenario() = default;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  /// One line for `xferbench list`.
+  [[nodiscard]] virtual std::string_view summary() const = 0;
+  [[nodiscard]] virtual std::span<const Axis> axes() const = 0;
+  [[nodiscard]] virtual std::span<const Column> columns() const = 0;
+  [[nodiscard]] ScenarioView view() const { return {name(), summary(), axes(), columns()}; }
+
+  /// Why a combination of legal values makes no sense (more chunks than elements), or nothing.
+  [[nodiscard]] virtual std::optional<std::string> objection(const Case&) const { return std::nullopt; }
+  [[nodiscard]] virtual MemoryNeeds needs(const Case& c) const = 0;
+  /// Why this device cannot run the case honestly, or nothing.
+  [[nodiscard]] virtual std::optional<std::string> unsupported(const Case&, const Capabilities&) const {
+    return std::nullopt;
+  }
+
+  /// Measures and verifies. Adds to `result` as it goes, so that what was measured before an error is kept. Throws
+  /// DeviceError, VerificationError or MeasurementError; the runner turns them into a failed case.
+  virtual void run(const Case& c, const Bench& bench, Result& result) const = 0;
+};
+
+}  // namespace xferbench

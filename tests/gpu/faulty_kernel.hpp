@@ -1,0 +1,19 @@
+// A kernel that writes where it must not: for testing what happens when a context is lost.
+#pragma once
+
+#include "device/kernel.hpp"
+
+namespace xferbench::test {
+
+class FaultyKernel final : public Kernel {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "faulty"; }
+  [[nodiscard]] KernelCost cost() const override { return {}; }
+  [[nodiscard]] std::span<std::byte> output() const override { return {}; }
+  void compute(std::span<std::byte>) const override {}
+  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<FaultyKernel>(); }
+  void preload() const override;
+  void launch(void* cuda_stream) const override;
+};
+
+}  // namespace xferbench::test
