@@ -18,6 +18,7 @@ namespace xferbench::cli {
 namespace {
 
 constexpr std::size_t kMostValues = 10'000;
+constexpr std::size_t kMostSteps = 100 * kMostValues;  // small steps between whole numbers give one value many times
 constexpr double kLargest = 9.2e18;  // just below 2^63: sums of sizes must not overflow
 
 std::string lower(std::string_view text) {
@@ -50,6 +51,13 @@ std::optional<Number> leading_number(std::string_view text) {
   if (error == std::errc::invalid_argument || !std::isfinite(value)) return std::nullopt;
   if (error == std::errc::result_out_of_range) value = kLargest * 2;
   return Number{value, text.substr(static_cast<std::size_t>(end - text.data()))};
+}
+
+/// Twelve significant digits: 0.1 + 2 * 0.1 is 0.3, so that a case has the same key whether a range or a list named it.
+double snapped(double value) {
+  const std::string text = fmt::format("{:.12g}", value);
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
 }
 
 /// Digits only, so that no rounding through a double can change a large count.
@@ -168,6 +176,10 @@ class AxisParser {
     const Value last = single(text.substr(one + 1, two == std::string_view::npos ? two : two - one - 1));
     if (as_number(first) > as_number(last)) fail(fmt::format("the range {} ends before it begins", text));
     const Step step = two == std::string_view::npos ? Step{true, 2} : parse_step(text.substr(two + 1), text);
+    if (first == last) return {first};
+    if (step.multiply && as_number(first) <= 0) {
+      fail(fmt::format("multiplying {} in {} never reaches its end; add instead, as in 0:16:+1", text.substr(0, one), text));
+    }
     return std::holds_alternative<double>(first) ? steps<double>(first, last, step)
                                                  : steps<std::uint64_t>(first, last, step);
   }
@@ -201,18 +213,19 @@ class AxisParser {
 
   template <class T>
   [[nodiscard]] std::vector<Value> steps(const Value& first, const Value& last, Step step) const {
-    std::vector<Value> values;
+    std::vector<Value> values{first};
+    const auto start = static_cast<double>(std::get<T>(first));
     const T end = std::get<T>(last);
     // Each value from its index, not from the one before: no rounding adds up.
-    for (std::size_t i = 0;; ++i) {
-      const double start = static_cast<double>(std::get<T>(first));
-      const double n = static_cast<double>(i);
+    for (std::size_t i = 1; i <= kMostSteps && values.size() <= kMostValues; ++i) {
+      const auto n = static_cast<double>(i);
       const double exact = step.multiply ? start * std::pow(step.by, n) : start + step.by * n;
       if (exact > static_cast<double>(end) * (1 + 1e-12)) return values;
-      if (values.size() > kMostValues) fail(fmt::format("more than {} values; choose a larger step", kMostValues));
-      const T value = std::is_same_v<T, double> ? static_cast<T>(exact) : static_cast<T>(std::round(exact));
-      if (values.empty() || std::get<T>(values.back()) != value) values.emplace_back(value);
+      const auto value = static_cast<T>(std::is_same_v<T, double> ? snapped(exact) : std::round(exact));
+      if (value > end) return values;
+      if (std::get<T>(values.back()) != value) values.emplace_back(value);
     }
+    fail(fmt::format("more than {} values; choose a larger step", kMostValues));
   }
 
   const Axis& axis_;
@@ -246,9 +259,12 @@ std::uint64_t parse_size(std::string_view text) {
                                  text, number->rest));
   }
   if (number->value <= 0) throw UsageError(fmt::format("'{}' is not a positive size", text));
-  const double bytes = number->value * *factor;
+  // 1.001 has no exact double, nor has its product with 1000: what is left of that is not a fraction of a byte.
+  constexpr double kRounding = 4e-16;
+  const double product = number->value * *factor;
+  const double bytes = std::round(product);
   if (bytes > kLargest) throw UsageError(fmt::format("'{}' is too large: no machine has that much memory", text));
-  if (bytes != std::floor(bytes)) throw UsageError(fmt::format("'{}' is not a whole number of bytes", text));
+  if (std::abs(product - bytes) > kRounding * product) throw UsageError(fmt::format("'{}' is not a whole number of bytes", text));
   const std::string_view digits = text.substr(0, text.size() - number->rest.size());
   // Whole numbers exactly; beyond 2^53 a double would not hold every one.
   if (const auto exact = whole(digits)) return *exact * static_cast<std::uint64_t>(*factor);
