@@ -37,8 +37,10 @@ std::string format_significant(double value) {
   const double magnitude = std::abs(value);
   if (magnitude == 0) return "0";
   if (!std::isfinite(value) || magnitude >= 1e7 || magnitude < 1e-4) return fmt::format("{:.3e}", value);
-  const int integer_digits = static_cast<int>(std::floor(std::log10(magnitude))) + 1;
-  return fmt::format("{:.{}f}", value, std::max(0, 4 - std::max(integer_digits, 0)));
+  // The exponent after rounding: 99.996 has three digits before the point.
+  const std::string rounded = fmt::format("{:.3e}", magnitude);
+  const int exponent = std::stoi(rounded.substr(rounded.find('e') + 1));
+  return fmt::format("{:.{}f}", value, std::max(0, 3 - exponent));
 }
 
 std::string format_seconds(double seconds) {

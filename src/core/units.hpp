@@ -17,7 +17,7 @@ std::string format_size_exact(std::uint64_t bytes);
 /// Rounded for reading, never for keys: "256 MiB", "37.0 MiB", "12 B".
 std::string format_size(std::uint64_t bytes);
 
-/// Four significant digits and the unit that suits: "5.617 ms", "3.70 us".
+/// Four significant digits and the unit that suits: "5.617 ms", "3.700 us".
 std::string format_seconds(double seconds);
 
 /// Four significant digits without exponent for ordinary magnitudes: "95.21", "0.9412", "4266".
