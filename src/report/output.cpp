@@ -56,6 +56,8 @@ ResultsFile::ResultsFile(std::string path) : path_(std::move(path)), replaceable
   }
   // A link is followed, so that the file it names is replaced and not the link.
   if (std::filesystem::exists(status)) path_ = std::filesystem::canonical(path_).string();
+  // Renaming over a write-protected file would succeed; whoever protected it did not mean that.
+  if (std::filesystem::exists(status) && access(path_.c_str(), W_OK) != 0) fail(path_, errno);
   const std::string beside = path_ + ".partial";
   write_all(beside, "w", "");
   std::filesystem::remove(beside, unknown);
