@@ -81,6 +81,10 @@ std::map<std::string, bool> all_flags(Scenarios scenarios) {
   return flags;
 }
 
+bool is_run_flag(const std::string& name) {
+  return std::ranges::any_of(run_flags(), [&name](const RunFlag& flag) { return flag.axis.name == name; });
+}
+
 [[noreturn]] void reject_flag(const std::string& argument, Scenarios scenarios) {
   std::vector<std::string> known;
   for (const auto& [name, takes_value] : all_flags(scenarios)) known.push_back("--" + name);
@@ -101,7 +105,7 @@ Written read(std::span<const std::string> arguments, Scenarios scenarios) {
     if (takes_value) {
       app.add_option(spelling, values[name])->allow_extra_args(false);
     } else {
-      app.add_flag(spelling, switches[name]);
+      app.add_flag(spelling, switches[name])->disable_flag_override();
     }
   }
   std::vector<std::string> reversed = made_plain(arguments, scenarios);
@@ -113,6 +117,7 @@ Written read(std::span<const std::string> arguments, Scenarios scenarios) {
   }
   for (const std::string& extra : app.remaining()) reject_flag(extra, scenarios);
   for (const auto& [name, texts] : values) {
+    if (texts.size() > 1 && is_run_flag(name)) throw UsageError(fmt::format("--{} is given more than once", name));
     if (!texts.empty()) written.texts[name] = fmt::format("{}", fmt::join(texts, ","));
   }
   for (const auto& [name, on] : switches) {
