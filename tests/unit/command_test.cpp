@@ -1,0 +1,452 @@
+// From arguments to what to do: with two small scenarios whose axes are known here, and with the real ones where the
+// command line itself is the subject.
+#include "cli/command.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cli/flags.hpp"
+#include "cli/help.hpp"
+#include "core/error.hpp"
+#include "device/open.hpp"
+#include "scenarios/scenarios.hpp"
+#include "unit/support.hpp"
+
+namespace xferbench::cli {
+namespace {
+
+using test::mentions;
+using test::message_of;
+
+/// A scenario that only declares; nothing here may run it.
+class Declared : public Scenario {
+ public:
+  Declared(std::string name, std::vector<Axis> axes) : name_(std::move(name)), axes_(std::move(axes)) {}
+  [[nodiscard]] std::string_view name() const override { return name_; }
+  [[nodiscard]] std::string_view summary() const override { return "declared in a test"; }
+  [[nodiscard]] std::span<const Axis> axes() const override { return axes_; }
+  [[nodiscard]] std::span<const Column> columns() const override { return {}; }
+  [[nodiscard]] MemoryNeeds needs(const Case&) const override { return {}; }
+  void run(const Case&, const Bench&, Result&) const override { throw std::logic_error("parsing must not run"); }
+
+ private:
+  std::string name_;
+  std::vector<Axis> axes_;
+};
+
+/// Objects to more parts than bytes.
+class Cutter final : public Declared {
+ public:
+  using Declared::Declared;
+  [[nodiscard]] std::optional<std::string> objection(const Case& c) const override {
+    if (c.count("parts") <= c.count("size")) return std::nullopt;
+    return "more parts than bytes";
+  }
+};
+
+/// "cutter": size, parts, effort, and share, which replaces effort. "mover": way, memory (not for way=inside), size.
+std::span<const Scenario* const> declared() {
+  static const Cutter cutter("cutter", {{.name = "size", .kind = AxisKind::size, .defaults = "1K"},
+                                        {.name = "parts", .defaults = "4", .max = 4096},
+                                        {.name = "effort", .defaults = "7"},
+                                        {.name = "share", .kind = AxisKind::real, .min = 0, .replaces = "effort"}});
+  static const Declared mover(
+      "mover", {{.name = "way", .kind = AxisKind::choice, .defaults = "in,inside", .choices = {"in", "out", "inside"}},
+                {.name = "memory",
+                 .kind = AxisKind::choice,
+                 .defaults = "pinned,pageable",
+                 .choices = {"pinned", "pageable"},
+                 .not_for_axis = "way",
+                 .not_for_value = "inside"},
+                {.name = "size", .kind = AxisKind::size, .defaults = "2K"}});
+  static const std::array<const Scenario*, 2> all{&cutter, &mover};
+  return all;
+}
+
+using Words = std::vector<std::string>;
+
+Command parsed(const Words& arguments) { return parse(arguments, declared()); }
+
+std::string error(const Words& arguments) {
+  return message_of<UsageError>([&] { static_cast<void>(parsed(arguments)); });
+}
+
+std::vector<std::string> keys(const Command& command) {
+  std::vector<std::string> all;
+  for (const PlannedCase& c : command.cases) all.push_back(c.config.key());
+  return all;
+}
+
+// --- Cases ----------------------------------------------------------------------------------------------------------
+
+TEST(Parse, WithoutArgumentsRunsTheFirstScenarioWithItsDefaults) {
+  const Command command = parsed({});
+  EXPECT_EQ(command.action, Action::run);
+  EXPECT_EQ(keys(command), Words{"cutter/size=1KiB/parts=4/effort=7"});
+  EXPECT_EQ(command.cases[0].scenario, declared()[0]);
+}
+
+TEST(Parse, WithoutAScenarioRunsOverlap) {
+  const Command command = parse({}, scenarios());
+  ASSERT_EQ(command.cases.size(), 1U);
+  EXPECT_EQ(command.cases[0].config.scenario(), "overlap");
+}
+
+TEST(Parse, DefaultsOfARunAreThoseThatHelpShows) {
+  const Command command = parsed({});
+  EXPECT_DOUBLE_EQ(command.policy.ci, 0.01);
+  EXPECT_DOUBLE_EQ(command.policy.budget, 2);
+  EXPECT_EQ(command.policy.min_samples, 10U);
+  EXPECT_EQ(command.policy.max_samples, 1000U);
+  EXPECT_EQ(command.seed, 1U);
+  EXPECT_TRUE(command.verify);
+  EXPECT_FALSE(command.quiet);
+  EXPECT_EQ(command.color, ColorMode::automatic);
+  EXPECT_FALSE(command.gpu || command.simulate || command.json);
+}
+
+TEST(Parse, MakesTheProductOfAllValuesWithTheLastAxisFastest) {
+  EXPECT_EQ(keys(parsed({"--size", "1K,2K", "--parts", "1:4"})),
+            (Words{"cutter/size=1KiB/parts=1/effort=7", "cutter/size=1KiB/parts=2/effort=7",
+                   "cutter/size=1KiB/parts=4/effort=7", "cutter/size=2KiB/parts=1/effort=7",
+                   "cutter/size=2KiB/parts=2/effort=7", "cutter/size=2KiB/parts=4/effort=7"}));
+}
+
+TEST(Parse, TakesAFlagBeforeAndAfterItsScenarioAndWithAnEqualsSign) {
+  const Words expected{"mover/way=out/memory=pinned/size=4KiB"};
+  EXPECT_EQ(keys(parsed({"mover", "--way", "out", "--memory", "pinned", "--size", "4K"})), expected);
+  EXPECT_EQ(keys(parsed({"--way", "out", "--memory", "pinned", "--size", "4K", "mover"})), expected);
+  EXPECT_EQ(keys(parsed({"--way=out", "--memory=pinned", "mover", "--size=4K"})), expected);
+}
+
+TEST(Parse, JoinsTheValuesOfAnAxisFlagGivenTwice) {
+  EXPECT_EQ(parsed({"--parts", "1", "--parts", "2,4"}).cases.size(), 3U);
+}
+
+TEST(Parse, LeavesAnAxisOutWhereItDoesNotApply) {
+  EXPECT_EQ(keys(parsed({"mover"})), (Words{"mover/way=in/memory=pinned/size=2KiB",
+                                            "mover/way=in/memory=pageable/size=2KiB", "mover/way=inside/size=2KiB"}));
+}
+
+TEST(Parse, RefusesAFlagThatNoCaseUses) {
+  EXPECT_EQ(error({"mover", "--way", "inside", "--memory", "pinned"}),
+            "--memory does nothing with --way inside; leave it out");
+  EXPECT_EQ(parsed({"mover", "--way", "in,inside", "--memory", "pinned"}).cases.size(), 2U) << "one case uses it";
+}
+
+TEST(Parse, ReplacesOneAxisByAnother) {
+  EXPECT_EQ(keys(parsed({"--share", "0.5,2"})),
+            (Words{"cutter/size=1KiB/parts=4/share=0.5", "cutter/size=1KiB/parts=4/share=2"}));
+}
+
+TEST(Parse, RefusesAnAxisTogetherWithTheOneThatReplacesIt) {
+  EXPECT_TRUE(mentions(error({"--share", "1", "--effort", "3"}), "--share and --effort contradict each other"));
+  EXPECT_TRUE(mentions(error({"--effort", "3", "--share", "1"}), "contradict each other"));
+}
+
+TEST(Parse, RunsSeveralScenariosInTheOrderNamedAndEachOnce) {
+  EXPECT_EQ(keys(parsed({"mover", "cutter", "mover", "--way", "inside"})),
+            (Words{"mover/way=inside/size=2KiB", "cutter/size=1KiB/parts=4/effort=7"}));
+}
+
+TEST(Parse, GivesASharedAxisToEveryScenarioThatHasIt) {
+  EXPECT_EQ(keys(parsed({"cutter", "mover", "--way", "inside", "--size", "8K"})),
+            (Words{"cutter/size=8KiB/parts=4/effort=7", "mover/way=inside/size=8KiB"}));
+}
+
+TEST(Parse, KeepsCasesThatTheScenarioObjectsToUnlessItObjectsToAll) {
+  EXPECT_EQ(parsed({"--size", "2", "--parts", "1,4"}).cases.size(), 2U) << "the second will be skipped with its reason";
+  EXPECT_EQ(error({"--size", "2", "--parts", "4"}), "more parts than bytes");
+}
+
+TEST(Parse, RefusesMoreCasesThanAnyoneRuns) {
+  EXPECT_EQ(parsed({"--parts", "1:100:+1", "--effort", "1:1000:+1"}).cases.size(), 100'000U);
+  EXPECT_EQ(error({"--parts", "1:101:+1", "--effort", "1:1000:+1"}), "more than 100000 cases; give fewer values");
+}
+
+// --- What does not exist --------------------------------------------------------------------------------------------
+
+TEST(Parse, SuggestsAScenario) {
+  EXPECT_EQ(error({"cuter"}), "unknown scenario 'cuter'; there are cutter, mover; did you mean 'cutter'?");
+  EXPECT_EQ(error({"banana"}), "unknown scenario 'banana'; there are cutter, mover");
+  EXPECT_TRUE(mentions(error({"lst"}), "did you mean 'list'?"));
+}
+
+TEST(Parse, SuggestsAFlag) {
+  EXPECT_EQ(error({"--sise", "4"}), "unknown flag --sise; did you mean '--size'? (see xferbench --help)");
+  EXPECT_EQ(error({"--sise=4"}), "unknown flag --sise; did you mean '--size'? (see xferbench --help)");
+  EXPECT_EQ(error({"--max-sample", "4"}),
+            "unknown flag --max-sample; did you mean '--max-samples'? (see xferbench --help)");
+  EXPECT_TRUE(mentions(error({"-x"}), "unknown flag -x"));
+}
+
+TEST(Parse, SuggestsAValue) {
+  EXPECT_EQ(error({"mover", "--memory", "pined"}),
+            "--memory: 'pined' is not one of pinned, pageable; did you mean 'pinned'?");
+}
+
+TEST(Parse, NamesTheScenarioThatAFlagBelongsTo) {
+  const std::string message = error({"cutter", "--way", "in"});
+  EXPECT_EQ(message, "cutter has no --way, which belongs to mover; cutter has --size --parts --effort --share");
+}
+
+TEST(Parse, RefusesAFlagWithoutItsValue) {
+  EXPECT_TRUE(mentions(error({"--size"}), "--size"));
+  EXPECT_TRUE(mentions(error({"--size", "--quiet"}), "--size"));
+  EXPECT_TRUE(mentions(error({"--size="}), "--size"));
+  EXPECT_EQ(error({"--size", ""}), "--size: a value is missing; write one like 256M");
+}
+
+TEST(Parse, RefusesAValueForASwitch) {
+  EXPECT_TRUE(mentions(error({"--quiet=false"}), "quiet"));
+  EXPECT_TRUE(mentions(error({"--no-verify", "-5"}), "no-verify"));
+}
+
+TEST(Parse, ReadsANegativeNumberAsAValueAndRefusesItForWhatItIs) {
+  EXPECT_EQ(error({"--size", "-4"}), "--size: '-4' is not a positive size");
+  EXPECT_EQ(error({"--parts", "-4"}), "--parts: '-4' is not a whole number; write one like 8");
+  EXPECT_EQ(error({"--share", "-.5"}), "--share: -.5 is too small; the smallest is 0");
+  EXPECT_EQ(error({"--budget", "-1"}), "--budget: -1 is too small; the smallest is 0.001");
+}
+
+// --- Run flags ------------------------------------------------------------------------------------------------------
+
+TEST(Parse, ReadsRunFlags) {
+  const Command command = parsed({"--ci", "0.5", "--budget", "10", "--seed", "18446744", "--no-verify", "--quiet",
+                                  "--color", "never", "--gpu", "3", "--json", "out.json"});
+  EXPECT_DOUBLE_EQ(command.policy.ci, 0.005) << "a flag in percent, a policy in parts of one";
+  EXPECT_DOUBLE_EQ(command.policy.budget, 10);
+  EXPECT_EQ(command.seed, 18446744U);
+  EXPECT_FALSE(command.verify);
+  EXPECT_TRUE(command.quiet);
+  EXPECT_EQ(command.color, ColorMode::never);
+  EXPECT_EQ(command.gpu, 3);
+  EXPECT_EQ(command.json, "out.json");
+  EXPECT_EQ(parsed({"--color", "always"}).color, ColorMode::always);
+  EXPECT_EQ(parsed({"--json", "-"}).json, "-");
+}
+
+TEST(Parse, DryRunIsAnActionWithCases) {
+  const Command command = parsed({"--dry-run", "--parts", "1,2"});
+  EXPECT_EQ(command.action, Action::dry_run);
+  EXPECT_EQ(command.cases.size(), 2U);
+}
+
+TEST(Parse, TakesOneValueForARunFlag) {
+  EXPECT_EQ(error({"--seed", "1,2"}), "--seed takes one value");
+  EXPECT_EQ(error({"--json", "a.json", "--json", "b.json"}), "--json is given more than once");
+  EXPECT_EQ(error({"--budget", "1", "--budget", "2"}), "--budget is given more than once");
+}
+
+TEST(Parse, RefusesRunFlagsThatContradictEachOther) {
+  EXPECT_TRUE(mentions(error({"--gpu", "0", "--simulate"}), "--gpu and --simulate contradict each other"));
+  EXPECT_TRUE(mentions(error({"--dry-run", "--json", "x"}), "--json and --dry-run contradict each other"));
+}
+
+TEST(Parse, RefusesAFileWithoutAName) {
+  EXPECT_EQ(error({"--json", ""}), "--json: the name of a file is missing; - is standard output");
+  EXPECT_TRUE(mentions(error({"--json"}), "--json"));
+}
+
+TEST(Parse, KeepsMinSamplesWithinMaxSamples) {
+  EXPECT_EQ(parsed({"--min-samples", "20", "--max-samples", "20"}).policy.min_samples, 20U);
+  EXPECT_EQ(error({"--min-samples", "20", "--max-samples", "19"}), "--min-samples 20 is more than --max-samples 19");
+}
+
+TEST(Parse, MovesTheDefaultOfTheOtherSampleLimitOutOfTheWay) {
+  const SamplingPolicy many = parsed({"--min-samples", "5000"}).policy;
+  EXPECT_EQ(many.min_samples, 5000U);
+  EXPECT_EQ(many.max_samples, 5000U);
+  const SamplingPolicy few = parsed({"--max-samples", "3"}).policy;
+  EXPECT_EQ(few.min_samples, 3U);
+  EXPECT_EQ(few.max_samples, 3U);
+}
+
+TEST(Parse, RefusesSampleNumbersBeyondTheirLimits) {
+  EXPECT_TRUE(mentions(error({"--min-samples", "0"}), "too small"));
+  EXPECT_TRUE(mentions(error({"--max-samples", "1000001"}), "too large"));
+}
+
+// --- Simulation -----------------------------------------------------------------------------------------------------
+
+TEST(Parse, SimulateAloneTakesTheFirstProfile) {
+  const std::string first = simulated_profiles().front().first;
+  EXPECT_EQ(parsed({"--simulate"}).simulate, first);
+  EXPECT_EQ(parsed({"--simulate", "--parts", "2"}).simulate, first) << "a flag follows";
+}
+
+TEST(Parse, SimulateTakesAProfile) {
+  const std::string last = simulated_profiles().back().first;
+  EXPECT_EQ(parsed({"--simulate", last}).simulate, last);
+  EXPECT_EQ(parsed({"--simulate=" + last}).simulate, last);
+}
+
+TEST(Parse, SimulateDoesNotSwallowAScenario) {
+  const Command command = parsed({"--simulate", "mover", "--way", "inside"});
+  EXPECT_EQ(command.simulate, simulated_profiles().front().first);
+  EXPECT_EQ(keys(command), Words{"mover/way=inside/size=2KiB"});
+  EXPECT_EQ(parsed({"--simulate", "info"}).action, Action::info);
+}
+
+TEST(Parse, SimulateTakesAProfileAndAScenario) {
+  const std::string last = simulated_profiles().back().first;
+  const Command command = parsed({"--simulate", last, "mover", "--way", "inside"});
+  EXPECT_EQ(command.simulate, last);
+  EXPECT_EQ(command.cases.size(), 1U);
+}
+
+TEST(Parse, SuggestsAProfile) {
+  const std::string message = error({"--simulate", "h201"});
+  EXPECT_TRUE(mentions(message, "there is no profile 'h201'"));
+  EXPECT_TRUE(mentions(message, "did you mean 'h200'?"));
+}
+
+// --- Other commands -------------------------------------------------------------------------------------------------
+
+TEST(Parse, ListIsOfAllOrOfOne) {
+  EXPECT_EQ(parsed({"list"}).action, Action::list);
+  EXPECT_EQ(parsed({"list"}).about, nullptr);
+  EXPECT_EQ(parsed({"list", "mover"}).about, declared()[1]);
+  EXPECT_TRUE(mentions(error({"list", "movr"}), "did you mean 'mover'?"));
+  EXPECT_TRUE(mentions(error({"list", "mover", "cutter"}), "one scenario at most"));
+}
+
+TEST(Parse, ListAndInfoRefuseWhatDoesNothingForThem) {
+  EXPECT_EQ(error({"list", "--size", "4K"}), "list does not take --size");
+  EXPECT_EQ(error({"list", "--json", "x"}), "list does not take --json");
+  EXPECT_EQ(error({"info", "--size", "4K"}), "info does not take --size");
+  EXPECT_EQ(error({"info", "mover"}), "info takes no scenario");
+}
+
+TEST(Parse, InfoIsOfAGpuOrAProfile) {
+  EXPECT_EQ(parsed({"info"}).action, Action::info);
+  EXPECT_EQ(parsed({"info", "--gpu", "1"}).gpu, 1);
+  EXPECT_EQ(parsed({"info", "--simulate"}).simulate, simulated_profiles().front().first);
+}
+
+TEST(Parse, HelpIsOfAllOrOfOne) {
+  EXPECT_EQ(parsed({"--help"}).action, Action::help);
+  EXPECT_EQ(parsed({"-h"}).about, nullptr);
+  EXPECT_EQ(parsed({"mover", "--help"}).about, declared()[1]);
+  EXPECT_EQ(parsed({"--help", "mover"}).about, declared()[1]);
+  EXPECT_EQ(parsed({"list", "mover", "--help"}).about, declared()[1]);
+}
+
+TEST(Parse, HelpIsGivenEvenBesideAMistake) { EXPECT_EQ(parsed({"--size", "banana", "--help"}).action, Action::help); }
+
+TEST(Parse, VersionIsAnAction) { EXPECT_EQ(parsed({"--version"}).action, Action::version); }
+
+// --- Names of flags -------------------------------------------------------------------------------------------------
+
+std::vector<std::string> run_flag_names() {
+  std::vector<std::string> names{"help", "version"};
+  for (const RunFlag& flag : run_flags()) names.push_back(flag.axis.name);
+  return names;
+}
+
+TEST(Flags, OfARunAreUnique) {
+  const std::vector<std::string> names = run_flag_names();
+  EXPECT_EQ(std::set(names.begin(), names.end()).size(), names.size());
+}
+
+TEST(Flags, OfAScenarioAreUniqueAndNoneIsThatOfARun) {
+  const std::vector<std::string> reserved = run_flag_names();
+  for (const Scenario* scenario : scenarios()) {
+    std::set<std::string> seen(reserved.begin(), reserved.end());
+    for (const Axis& axis : scenario->axes()) {
+      EXPECT_TRUE(seen.insert(axis.name).second) << scenario->name() << " --" << axis.name;
+    }
+  }
+}
+
+TEST(Flags, ThatScenariosShareMeanTheSameKindOfValue) {
+  std::map<std::string, AxisKind> kinds;
+  for (const Scenario* scenario : scenarios()) {
+    for (const Axis& axis : scenario->axes()) {
+      const auto [known, is_new] = kinds.emplace(axis.name, axis.kind);
+      EXPECT_EQ(known->second, axis.kind) << scenario->name() << " --" << axis.name;
+    }
+  }
+}
+
+TEST(Scenarios, HaveUniqueNamesThatAreNoCommands) {
+  std::set<std::string_view> seen{"list", "info", "compare"};
+  for (const Scenario* scenario : scenarios()) EXPECT_TRUE(seen.insert(scenario->name()).second) << scenario->name();
+}
+
+TEST(Scenarios, DeclareAxesThatReferToEachOther) {
+  for (const Scenario* scenario : scenarios()) {
+    const auto axes = scenario->axes();
+    const auto declared_at = [&axes](const std::string& name) { return std::ranges::find(axes, name, &Axis::name); };
+    for (auto axis = axes.begin(); axis != axes.end(); ++axis) {
+      EXPECT_TRUE(axis->replaces.empty() || declared_at(axis->replaces) != axes.end()) << axis->name;
+      EXPECT_TRUE(!axis->defaults.empty() || !axis->replaces.empty()) << axis->name << " has neither default nor place";
+      if (axis->not_for_axis.empty()) continue;
+      const auto other = declared_at(axis->not_for_axis);
+      // The cases are expanded in the order of the axes: the other must already be chosen.
+      ASSERT_LT(other, axis) << axis->name;
+      EXPECT_NE(std::ranges::find(other->choices, axis->not_for_value), other->choices.end()) << axis->name;
+    }
+  }
+}
+
+TEST(Scenarios, HaveDefaultsThatMakeCasesWithoutObjection) {
+  for (const Scenario* scenario : scenarios()) {
+    const Command command = parse(Words{std::string(scenario->name())}, scenarios());
+    EXPECT_FALSE(command.cases.empty()) << scenario->name();
+    for (const PlannedCase& c : command.cases) EXPECT_EQ(scenario->objection(c.config), std::nullopt) << c.config.key();
+  }
+}
+
+TEST(Scenarios, CanBeRunAgainFromTheKeyOfACase) {
+  for (const Scenario* scenario : scenarios()) {
+    for (const PlannedCase& c : parse(Words{std::string(scenario->name())}, scenarios()).cases) {
+      Words again{std::string(scenario->name())};
+      for (const Case::Param& param : c.config.params()) {
+        again.push_back("--" + param.name + "=" + to_text(param.value, param.kind));
+      }
+      EXPECT_EQ(keys(parse(again, scenarios())), Words{c.config.key()});
+    }
+  }
+}
+
+// --- Help -----------------------------------------------------------------------------------------------------------
+
+TEST(Help, NamesEveryFlagAndEveryScenario) {
+  std::vector<ScenarioView> views;
+  for (const Scenario* scenario : scenarios()) views.push_back(scenario->view());
+  const std::string text = help(views);
+  for (const std::string& name : run_flag_names()) EXPECT_TRUE(test::contains(text, "--" + name)) << name;
+  for (const ScenarioView& view : views) {
+    EXPECT_TRUE(test::contains(text, view.name)) << view.name;
+    for (const Axis& axis : view.axes) EXPECT_TRUE(test::contains(text, "--" + axis.name)) << axis.name;
+  }
+  for (const auto& [profile, description] : simulated_profiles()) EXPECT_TRUE(test::contains(text, profile));
+}
+
+TEST(Help, OfOneScenarioSaysWhatIsLegal) {
+  const std::string text = describe(declared()[1]->view());
+  EXPECT_TRUE(mentions(text, "pinned, pageable; not for --way inside"));
+  EXPECT_TRUE(mentions(text, "1B or more"));
+  EXPECT_TRUE(mentions(describe(declared()[0]->view()), "1 to 4096"));
+  EXPECT_TRUE(mentions(describe(declared()[0]->view()), "instead of --effort"));
+}
+
+TEST(Help, ListsTheDefaultScenarioAsSuch) {
+  const std::vector<ScenarioView> views{declared()[0]->view(), declared()[1]->view()};
+  EXPECT_EQ(list(views),
+            "cutter       declared in a test (the default)\n"
+            "mover        declared in a test\n"
+            "\nAxes of one: xferbench list SCENARIO\n");
+}
+
+}  // namespace
+}  // namespace xferbench::cli

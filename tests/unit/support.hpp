@@ -1,0 +1,31 @@
+// What several unit tests share.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace xferbench::test {
+
+/// The message of the error that `action` throws; a failure of the test if it throws none.
+template <class Error, class Action>
+std::string message_of(const Action& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "expected an error";
+  return {};
+}
+
+inline bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+inline testing::AssertionResult mentions(const std::string& text, std::string_view part) {
+  if (contains(text, part)) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "\"" << text << "\" does not mention \"" << part << "\"";
+}
+
+}  // namespace xferbench::test
