@@ -2,16 +2,20 @@
 
 #include <array>
 
+// Every scenario, the default first. The line X(name) stands for `const Scenario& name_scenario()`, which a file beside
+// this one defines.
+#define XFERBENCH_SCENARIOS(X) \
+  X(overlap)                   \
+  X(memcpy)
+
 namespace xferbench {
 
-const Scenario& overlap_scenario();
-const Scenario& memcpy_scenario();
+#define XFERBENCH_DECLARE(name) const Scenario& name##_scenario();
+XFERBENCH_SCENARIOS(XFERBENCH_DECLARE)
 
 std::span<const Scenario* const> scenarios() {
-  static const std::array all{
-      &overlap_scenario(),
-      &memcpy_scenario(),
-  };
+#define XFERBENCH_ADDRESS(name) &name##_scenario(),
+  static const std::array all{XFERBENCH_SCENARIOS(XFERBENCH_ADDRESS)};
   return all;
 }
 
