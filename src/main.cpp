@@ -115,7 +115,10 @@ int run(const Command& command, const std::vector<std::string>& arguments) {
     run_cases(
         command.cases, bench, [&progress](std::size_t i, const Case& c) { progress.begin(i, c); },
         [&](const std::vector<Result>& results) {
-          report.results = results;
+          report.results.push_back(results.back());
+          // After Ctrl-C every case that is left is skipped at once, and finish() writes them all: a file for each
+          // would keep the user waiting for minutes.
+          if (interrupted() != 0) return;
           try {
             if (file) file->update(to_json(report));
           } catch (const OutputError& error) {
