@@ -130,8 +130,13 @@ int run(const Command& command, const std::vector<std::string>& arguments) {
 
   const bool pure = file && file->is_standard_output();
   if (!command.quiet) print_warnings(report);
+  try {
+    // The file before the table: a reader that goes away (xferbench ... | head) ends this program.
+    if (file) file->finish(to_json(report));
+  } catch (const OutputError& error) {
+    lost_output = error;  // the table still shows the results
+  }
   if (!pure) write_standard_output(to_table(report, views(), Style{wants_color(command)}));
-  if (file) file->finish(to_json(report));
   if (lost_output) throw OutputError(*lost_output);
   return exit_code(report);
 }
