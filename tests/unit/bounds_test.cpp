@@ -1,0 +1,106 @@
+// Bounds: against times and rates worked out by hand.
+#include "model/bounds.hpp"
+
+#include <gtest/gtest.h>
+
+namespace xferbench::model {
+namespace {
+
+TEST(DuplexRatio, IsOneWhenTheShorterCopyHidesBehindTheLonger) {
+  EXPECT_DOUBLE_EQ(duplex_ratio({.h2d = 1, .d2h = 1, .both = 1}), 1);
+  EXPECT_DOUBLE_EQ(duplex_ratio({.h2d = 3, .d2h = 1, .both = 3}), 1);
+}
+
+TEST(DuplexRatio, IsAHalfWhenTheyTakeTurns) {
+  EXPECT_DOUBLE_EQ(duplex_ratio({.h2d = 1, .d2h = 1, .both = 2}), 0.5);
+  EXPECT_DOUBLE_EQ(duplex_ratio({.h2d = 3, .d2h = 1, .both = 4}), 0.5);
+}
+
+TEST(DuplexRatio, IsTheRateOfEachWhileBothRunOverItsRateAlone) {
+  // Equal copies of 1 s take 1.25 s together: each ran at 0.8 of its rate.
+  EXPECT_DOUBLE_EQ(duplex_ratio({.h2d = 1, .d2h = 1, .both = 1.25}), 0.8);
+  // At 0.8 of its rate the copy of 1 s takes 1.25 s, in which the copy of 2 s does 1 s of its work; the other second
+  // runs alone: 2.25 s.
+  EXPECT_DOUBLE_EQ(duplex_ratio({.h2d = 2, .d2h = 1, .both = 2.25}), 0.8);
+  EXPECT_DOUBLE_EQ(duplex_ratio({.h2d = 1, .d2h = 2, .both = 2.25}), 0.8) << "whichever is the longer";
+}
+
+TEST(DuplexRatio, IsNeverAboveOne) {
+  EXPECT_DOUBLE_EQ(duplex_ratio({.h2d = 1, .d2h = 1, .both = 0.9}), 1) << "both measured faster than one: noise";
+  EXPECT_DOUBLE_EQ(duplex_ratio({.h2d = 1, .d2h = 0, .both = 1.5}), 1) << "nothing to share with";
+}
+
+TEST(LinkBound, ReachesFromTheLongerCopyToTheirSum) {
+  EXPECT_DOUBLE_EQ(link_bound(3, 2, 1), 3);
+  EXPECT_DOUBLE_EQ(link_bound(3, 2, 0.8), 3.5);
+  EXPECT_DOUBLE_EQ(link_bound(3, 2, 0.5), 5);
+  EXPECT_DOUBLE_EQ(link_bound(2, 3, 0.8), 3.5) << "whichever is the longer";
+}
+
+TEST(LinkBound, IsNeverLongerThanTakingTurns) { EXPECT_DOUBLE_EQ(link_bound(3, 2, 0.25), 5); }
+
+TEST(LowerBound, ReproducesTheMeasuredTimeOfBothCopies) {
+  for (const double both : {2.0, 2.1, 2.5, 3.0, 3.4}) {
+    EXPECT_NEAR(lower_bound({.h2d = 2, .kernel = 0.1, .d2h = 1.4, .both = both}, 2), both, 1e-12) << both;
+    EXPECT_NEAR(lower_bound({.h2d = 1.4, .kernel = 0.1, .d2h = 2, .both = both}, 2), both, 1e-12) << both;
+  }
+}
+
+TEST(LowerBound, IsTheKernelWhereThatTakesLonger) {
+  const Stages stages{.h2d = 2, .kernel = 2.6, .d2h = 1, .both = 2.5};
+  EXPECT_DOUBLE_EQ(lower_bound(stages, 2), 2.6);
+  EXPECT_EQ(limiting_stage(stages, 2), Limit::kernel);
+}
+
+TEST(LowerBound, IsTheLinkWhereThatTakesLonger) {
+  const Stages stages{.h2d = 2, .kernel = 2.4, .d2h = 1, .both = 2.5};
+  EXPECT_DOUBLE_EQ(lower_bound(stages, 2), 2.5);
+  EXPECT_EQ(limiting_stage(stages, 2), Limit::link);
+}
+
+TEST(LowerBound, OfOneCopyEngineIsTheSumOfTheCopies) {
+  const Stages stages{.h2d = 2, .kernel = 2.6, .d2h = 1, .both = 2.5};
+  EXPECT_DOUBLE_EQ(lower_bound(stages, 1), 3);
+  EXPECT_EQ(limiting_stage(stages, 1), Limit::link);
+  EXPECT_DOUBLE_EQ(lower_bound({.h2d = 2, .kernel = 3.5, .d2h = 1, .both = 3}, 1), 3.5);
+}
+
+TEST(LowerBound, IgnoresATimeOfBothThatNoLinkExplains) {
+  // 5 s for copies of 2 and 1 s: something else was in the way, and taking turns would do it in 3.
+  EXPECT_DOUBLE_EQ(lower_bound({.h2d = 2, .kernel = 0, .d2h = 1, .both = 5}, 2), 3);
+}
+
+TEST(HiddenFraction, ReachesFromNothingToAll) {
+  EXPECT_DOUBLE_EQ(hidden_fraction(10, 10, 4), 0);
+  EXPECT_DOUBLE_EQ(hidden_fraction(10, 7, 4), 0.5);
+  EXPECT_DOUBLE_EQ(hidden_fraction(10, 4, 4), 1);
+}
+
+TEST(HiddenFraction, IsNegativeForAPipelineThatIsSlowerThanSerial) {
+  EXPECT_DOUBLE_EQ(hidden_fraction(10, 13, 4), -0.5);
+}
+
+TEST(HiddenFraction, IsZeroWhereThereIsNothingToHide) {
+  EXPECT_DOUBLE_EQ(hidden_fraction(4, 4, 4), 0);
+  EXPECT_DOUBLE_EQ(hidden_fraction(3, 4, 4), 0);
+}
+
+TEST(PcieLimit, AgreesWithHandCalculation) {
+  // GT/s / 8 x lanes x encoding x 256 / 280.
+  EXPECT_NEAR(pcie_limit(1, 1), 0.228571e9, 1e3);    // 2.5 / 8 x 8/10
+  EXPECT_NEAR(pcie_limit(2, 8), 3.657143e9, 1e3);    // 5 / 8 x 8 x 8/10
+  EXPECT_NEAR(pcie_limit(3, 16), 14.403516e9, 1e3);  // 8 / 8 x 16 x 128/130
+  EXPECT_NEAR(pcie_limit(4, 16), 28.807033e9, 1e3);
+  EXPECT_NEAR(pcie_limit(5, 16), 57.614066e9, 1e3);
+}
+
+TEST(PcieLimit, IsProportionalToTheLanes) { EXPECT_DOUBLE_EQ(pcie_limit(4, 16), 16 * pcie_limit(4, 1)); }
+
+TEST(PcieLimit, IsUnknownForAGenerationWithoutOne) {
+  EXPECT_EQ(pcie_limit(0, 16), 0);
+  EXPECT_EQ(pcie_limit(6, 16), 0) << "generation 6 sends flits, whose overhead is another";
+  EXPECT_EQ(pcie_limit(5, 0), 0);
+}
+
+}  // namespace
+}  // namespace xferbench::model
