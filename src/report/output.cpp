@@ -1,6 +1,7 @@
 #include "report/output.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -36,6 +37,14 @@ void write_all(const std::string& path, const char* mode, const std::string& tex
   if (std::fclose(file.release()) != 0) fail(path, errno);
 }
 
+/// Whether the path leads to standard output, as /dev/stdout does.
+bool leads_to_standard_output(const std::string& path) {
+  struct stat named {};
+  struct stat open {};
+  return stat(path.c_str(), &named) == 0 && fstat(STDOUT_FILENO, &open) == 0 && named.st_dev == open.st_dev &&
+         named.st_ino == open.st_ino;
+}
+
 }  // namespace
 
 void write_standard_output(const std::string& text) {
@@ -45,6 +54,8 @@ void write_standard_output(const std::string& text) {
 }
 
 ResultsFile::ResultsFile(std::string path) : path_(std::move(path)), replaceable_(false) {
+  // Behind /dev/stdout may be a file that the shell appends to: replacing it would destroy what it holds.
+  if (leads_to_standard_output(path_)) path_ = "-";
   if (is_standard_output()) return;
   std::error_code unknown;
   const auto status = std::filesystem::status(path_, unknown);
