@@ -13,6 +13,7 @@
 #include "core/units.hpp"
 #include "measure/pattern.hpp"
 #include "measure/statistics.hpp"
+#include "model/balance.hpp"
 #include "model/bounds.hpp"
 #include "model/partition.hpp"
 #include "run/scenario.hpp"
@@ -112,21 +113,26 @@ class Pipeline {
   }
 
   Region pipeline() {
-    Region r = empty_pipeline();
+    Region r;
     r.name = "pipeline";
+    r.clock = Clock::event_gated;
+    r.streams = pipeline_streams_;
     r.operations = 3 * chunks_.size();
     r.submit = [this] { breadth_first_ ? submit_breadth_first() : submit_depth_first(); };
     return r;
   }
 
-  /// The pipeline's fan-out and fan-in without any work.
-  Region empty_pipeline() {
+  /// The pipeline's fan-out and fan-in around next to nothing: a kernel of one element in each stream. Without any work
+  /// the driver leaves out the waits, and the result would be too good to be true.
+  Region fork_join() {
     Region r;
     r.name = "fork-join";
     r.clock = Clock::event_gated;
     r.streams = pipeline_streams_;
-    r.operations = 0;
-    r.submit = [] {};
+    r.operations = pipeline_streams_.size();
+    r.submit = [this] {
+      for (const StreamHandle stream : pipeline_streams_) device_.launch(kernel({0, 1}), stream);
+    };
     return r;
   }
 
@@ -249,30 +255,18 @@ double quick_time(const Bench& bench, Region region) {
   return sample(bench.device, {std::move(region)}, few, bench.observe).front().elapsed.median;
 }
 
-/// Finds the work that makes the kernel take `balance` times the H2D copy, by secants: beyond a floor the kernel's time
-/// is linear in its work.
+/// Sets the work that makes the kernel take `balance` times the H2D copy.
 void choose_work(Pipeline& pipeline, const Bench& bench, double balance, Result& result) {
   const double target = balance * quick_time(bench, pipeline.h2d());
-  const auto time_with = [&](std::uint64_t work) {
+  const model::TimedWork found = model::find_work(target, kernels::kMaxWork, [&](std::uint64_t work) {
     pipeline.set_work(work);
     return quick_time(bench, pipeline.kernel_alone());
-  };
-  std::uint64_t w1 = 256;
-  double t1 = time_with(w1);
-  std::uint64_t w2 = 2048;
-  double t2 = time_with(w2);
-  for (int step = 0; step < 4 && interrupted() == 0; ++step) {
-    const std::uint64_t next = model::work_for(target, w1, t1, w2, t2, kernels::kMaxWork);
-    if (next == w2 || next == w1) break;
-    w1 = w2;
-    t1 = t2;
-    w2 = next;
-    t2 = time_with(w2);
-    if (std::abs(t2 - target) < 0.005 * target) break;
-  }
-  if (std::abs(t2 - target) > 0.05 * target) {
-    result.warnings.push_back("balance: the kernel takes " + format_seconds(t2) + " with work " + std::to_string(w2) +
-                              ", not the " + format_seconds(target) + " asked for, and cannot come closer");
+  });
+  pipeline.set_work(found.work);
+  if (std::abs(found.seconds - target) > 0.05 * target) {
+    result.warnings.push_back("balance: with work " + std::to_string(found.work) + " the kernel takes " +
+                              format_seconds(found.seconds) + ", not the " + format_seconds(target) +
+                              " asked for; no other amount of work comes closer");
   }
 }
 
@@ -361,7 +355,7 @@ class Overlap final : public Scenario {
 
     SamplingPolicy calibration = bench.policy;
     calibration.min_samples = calibration.max_samples = 10;
-    const Series fork_join = sample(bench.device, {pipeline.empty_pipeline()}, calibration, bench.observe).front();
+    const Series fork_join = sample(bench.device, {pipeline.fork_join()}, calibration, bench.observe).front();
 
     if (checks_timed_passes) pipeline.poison_host_out();
     const std::vector<Series> series = bench.sample({pipeline.h2d(), pipeline.kernel_alone(), pipeline.d2h(),
@@ -371,6 +365,7 @@ class Overlap final : public Scenario {
     for (const Series& s : series) result.measurements.push_back(s.elapsed);
     result.measurements.push_back(series.back().submit);
     result.measurements.push_back(fork_join.elapsed);
+    result.measurements.back().auxiliary = true;
     result.add("work", pipeline.work(), "operations/element");
     const bool sampled = std::ranges::none_of(series, [](const Series& s) { return s.elapsed.samples.empty(); });
     if (sampled) derive(c.count("size"), can.copy_engines, result);

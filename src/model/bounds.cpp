@@ -36,15 +36,6 @@ double hidden_fraction(double serial, double pipeline, double bound) {
   return serial > bound ? (serial - pipeline) / (serial - bound) : 0;
 }
 
-std::uint64_t work_for(double target, std::uint64_t w1, double t1, std::uint64_t w2, double t2,
-                       std::uint64_t max_work) {
-  // In doubles: the second point may well have less work than the first.
-  const double per_operation = (t2 - t1) / (static_cast<double>(w2) - static_cast<double>(w1));
-  if (per_operation <= 0) return max_work;
-  const double work = static_cast<double>(w2) + (target - t2) / per_operation;
-  return static_cast<std::uint64_t>(std::clamp(std::round(work), 1.0, static_cast<double>(max_work)));
-}
-
 double pcie_limit(unsigned generation, unsigned width) {
   // Transfers per second and lane. Source: PCI Express Base Specification, by generation.
   constexpr std::array<double, 6> kRate{0, 2.5e9, 5e9, 8e9, 16e9, 32e9};

@@ -32,10 +32,6 @@ Limit limiting_stage(const Stages& stages, unsigned copy_engines);
 /// to hide.
 double hidden_fraction(double serial, double pipeline, double bound);
 
-/// Operations per element that make a kernel take `target` seconds, given that its time is floor-like for little work
-/// and grows by (t2 - t1) / (w2 - w1) per operation beyond; at least 1, at most `max_work`.
-std::uint64_t work_for(double target, std::uint64_t w1, double t1, std::uint64_t w2, double t2, std::uint64_t max_work);
-
 /// Payload bytes per second that a PCI Express link carries at most: line rate x lanes, less the encoding (128b/130b
 /// from generation 3, 8b/10b before), less the header of each packet (24 bytes on 256 of payload).
 /// 0 for a generation this function does not know.
