@@ -14,6 +14,7 @@ constexpr Profile kH200{
     .compute_capability = "9.0",
     .multiprocessors = 132,
     .memory_bytes = 150'000'000'000,
+    .l2_bytes = 60 * 1024 * 1024,
     .sm_clock_hz = 1.98e9,
     .memory_bandwidth = 4.917e12,
     .pcie_generation = 5,
@@ -37,8 +38,8 @@ constexpr Profile kH200{
     .kernel_traffic_rate = 4.27e12,
     .fma_rate = 132 * 128 * 1.98e9,
 
-    .copy_call = 2.9e-6,
-    .launch_call = 2.9e-6,
+    .copy_call = 1.5e-6,
+    .launch_call = 2.2e-6,
     .event_call = 0.5e-6,
     .event_cost = 1.3e-6,
     .wake_up = 3.5e-6,

@@ -16,6 +16,7 @@ struct Profile {
   std::string_view compute_capability;
   unsigned multiprocessors;
   std::uint64_t memory_bytes;
+  std::uint64_t l2_bytes;
   double sm_clock_hz;
   double memory_bandwidth;  ///< theoretical, from clock x width
   unsigned pcie_generation;

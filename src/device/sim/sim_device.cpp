@@ -1,8 +1,6 @@
 #include "device/sim/sim_device.hpp"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -44,6 +42,7 @@ Capabilities describe(const Profile& p) {
   e.gpu.compute_capability = p.compute_capability;
   e.gpu.multiprocessors = p.multiprocessors;
   e.gpu.memory_bytes = p.memory_bytes;
+  e.gpu.l2_bytes = p.l2_bytes;
   e.gpu.copy_engines = p.copy_engines;
   e.gpu.max_sm_clock_hz = p.sm_clock_hz;
   e.gpu.memory_bandwidth = p.memory_bandwidth;
@@ -53,14 +52,6 @@ Capabilities describe(const Profile& p) {
   c.one_host_thread = true;
   c.moves_data_when_timed = false;
   return c;
-}
-
-/// Untouched pages cost nothing, so that what is only timed may be larger than the host's memory.
-std::byte* map_memory(std::size_t bytes) {
-  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (data == MAP_FAILED) throw std::bad_alloc();
-  static_cast<void>(madvise(data, bytes, MADV_HUGEPAGE));  // only speed is lost without
-  return static_cast<std::byte*>(data);
 }
 
 }  // namespace
@@ -114,16 +105,8 @@ bool SimDevice::pageable(const Copy& c) const {
   const std::byte* host = c.direction == Direction::h2d ? c.source : c.destination;
   const auto next = host_memory_.upper_bound(host);
   if (next == host_memory_.begin()) return true;  // memory that the device did not hand out is ordinary memory
-  const HostRange& range = std::prev(next)->second;
-  return host >= range.data + range.bytes || range.kind == HostMemory::pageable;
-}
-
-std::shared_ptr<std::vector<std::byte>> SimDevice::in_flight(std::size_t bytes) {
-  const auto idle = std::ranges::find_if(
-      pool_, [bytes](const auto& buffer) { return buffer.use_count() == 1 && buffer->size() >= bytes; });
-  if (idle != pool_.end()) return *idle;
-  std::erase_if(pool_, [](const auto& buffer) { return buffer.use_count() == 1; });
-  return pool_.emplace_back(std::make_shared<std::vector<std::byte>>(bytes));
+  const auto& [begin, range] = *std::prev(next);
+  return host >= begin + range.pages.size() || range.kind == HostMemory::pageable;
 }
 
 Operation SimDevice::copy_operation(const Copy& c) {
@@ -138,8 +121,8 @@ Operation SimDevice::copy_operation(const Copy& c) {
     case Direction::d2d: o.payload = bytes / profile_.d2d_rate; break;
   }
   if (carry_data_) {
-    auto held = in_flight(c.bytes);
-    o.on_start = [c, held] { std::memcpy(held->data(), c.source, c.bytes); };
+    auto held = std::make_shared<InFlight>(in_flight_);
+    o.on_start = [c, held] { std::memcpy(held->take(c.bytes).data(), c.source, c.bytes); };
     o.on_finish = [c, held] { std::memcpy(c.destination, held->data(), c.bytes); };
   }
   return o;
@@ -187,8 +170,8 @@ void SimDevice::launch(const Kernel& kernel, StreamHandle stream) {
   if (carry_data_) {
     const std::shared_ptr<const Kernel> copy = kernel.clone();
     const std::span<std::byte> output = copy->output();
-    auto held = in_flight(output.size());
-    o.on_start = [copy, held, output] { copy->compute(std::span(*held).first(output.size())); };
+    auto held = std::make_shared<InFlight>(in_flight_);
+    o.on_start = [copy, held, output] { copy->compute(held->take(output.size())); };
     o.on_finish = [held, output] { std::memcpy(output.data(), held->data(), output.size()); };
   }
   enqueue(std::move(o), stream, profile_.launch_call);
@@ -272,14 +255,17 @@ DeviceRange SimDevice::acquire_device(std::size_t bytes) {
     throw DeviceError(fmt::format("allocating {} on the simulated device", format_size(bytes)),
                       fmt::format("out of memory, {} free", format_size(free)));
   }
-  const DeviceRange range{map_memory(bytes), bytes};
+  Pages pages(bytes);
+  std::byte* data = pages.data();
+  device_memory_.emplace(data, std::move(pages));
   device_bytes_ += bytes;
-  return range;
+  return {data, bytes};
 }
 
 HostRange SimDevice::acquire_host(std::size_t bytes, HostMemory kind) {
-  const HostRange range{map_memory(bytes), bytes, kind};
-  host_memory_.emplace(range.data, range);
+  Pages pages(bytes);
+  const HostRange range{pages.data(), bytes, kind};
+  host_memory_.emplace(range.data, HostPages{std::move(pages), kind});
   return range;
 }
 
@@ -296,13 +282,12 @@ void SimDevice::release(const GateHandle& gate) noexcept { delete &state(gate); 
 void SimDevice::release(const DeviceRange& memory) noexcept {
   timeline_.run_all();
   device_bytes_ -= memory.bytes;
-  munmap(memory.data, memory.bytes);
+  device_memory_.erase(memory.data);
 }
 
 void SimDevice::release(const HostRange& memory) noexcept {
   timeline_.run_all();
   host_memory_.erase(memory.data);
-  munmap(memory.data, memory.bytes);
 }
 
 }  // namespace xferbench::sim

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/device.hpp"
+#include "device/sim/memory.hpp"
 #include "device/sim/profile.hpp"
 #include "device/sim/timeline.hpp"
 
@@ -47,6 +48,10 @@ class SimDevice : public Device {
   struct SimStream;
   struct SimEvent;
   struct SimGate;
+  struct HostPages {
+    Pages pages;
+    HostMemory kind;
+  };
 
   StreamHandle acquire_stream(StreamKind kind) override;
   EventHandle acquire_event(EventKind kind) override;
@@ -69,21 +74,20 @@ class SimDevice : public Device {
   /// The host waits until the operation has finished.
   void wait_for(const Operation& operation);
   [[nodiscard]] Operation copy_operation(const Copy& copy);
-  /// Memory for `bytes` in flight; returns to the pool when the last operation that holds it is gone.
-  std::shared_ptr<std::vector<std::byte>> in_flight(std::size_t bytes);
   [[nodiscard]] bool pageable(const Copy& copy) const;
   [[nodiscard]] EngineId engine_of(Direction direction) const;
 
   const Profile& profile_;
   Capabilities capabilities_;
-  Timeline timeline_;
   double host_now_ = 0;
   bool carry_data_ = true;
   std::uint64_t device_bytes_ = 0;
-  std::map<const std::byte*, HostRange> host_memory_;  // by address, to know a pageable pointer as the driver does
+  std::map<const std::byte*, Pages> device_memory_;
+  std::map<const std::byte*, HostPages> host_memory_;  // by address, to know a pageable pointer as the driver does
+  PagePool in_flight_;  // outlives the operations that hold pages of it
   std::vector<SimStream*> streams_;
-  std::vector<std::shared_ptr<std::vector<std::byte>>> pool_;  // fresh pages cost more than the copies they hold
   StreamHandle legacy_;
+  Timeline timeline_;
 };
 
 }  // namespace xferbench::sim
