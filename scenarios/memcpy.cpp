@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/error.hpp"
+#include "core/units.hpp"
 #include "measure/pattern.hpp"
 #include "measure/statistics.hpp"
 #include "measure/worker.hpp"
@@ -150,6 +151,9 @@ Measurement stream_measurement(const Series& series, std::size_t stream, std::st
   return m;
 }
 
+/// Data this many times as large as the L2 cache is mostly not in it.
+constexpr std::uint64_t kTimesCache = 4;
+
 double gigabytes_per_second(std::size_t bytes, double seconds) { return static_cast<double>(bytes) / seconds / 1e9; }
 
 class Memcpy final : public Scenario {
@@ -239,7 +243,14 @@ class Memcpy final : public Scenario {
       }
     }
     if (route == Route::d2d) result.add("memory_traffic", 2 * bandwidth, "GB/s");
-    if (const double limit = directions * payload_limit(route, environment.gpu) / 1e9; limit > 0) {
+    const bool cached = route == Route::d2d && 2 * size < kTimesCache * environment.gpu.l2_bytes;
+    if (cached) {
+      result.warnings.emplace_back("source and destination are not much larger than the L2 cache of " +
+                                   format_size(environment.gpu.l2_bytes) +
+                                   ": this is not the memory's rate; choose a larger --size");
+    }
+    const double limit = cached ? 0 : directions * payload_limit(route, environment.gpu) / 1e9;
+    if (limit > 0) {
       result.add("limit", limit, "GB/s");
       result.add("of_limit", bandwidth / limit, "1");
     }

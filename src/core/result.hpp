@@ -44,6 +44,7 @@ struct Measurement {
   std::size_t outliers_severe = 0;
   std::size_t gate_timeouts = 0;
   std::vector<std::string> flags;
+  bool auxiliary = false;  ///< beside the point of the case: its flags are kept but nobody is warned of them
 };
 
 /// Half the width of the median's interval over the median; nothing below six samples.
@@ -90,6 +91,7 @@ struct Environment {
     std::string compute_capability;
     unsigned multiprocessors = 0;
     std::uint64_t memory_bytes = 0;
+    std::uint64_t l2_bytes = 0;
     unsigned copy_engines = 0;
     double max_sm_clock_hz = 0;
     double memory_bandwidth = 0;  ///< bytes per second from clock x width; 0 is unknown

@@ -98,8 +98,9 @@ Timing RegionTimer::run_ungated() { return run(false); }
 std::optional<Timing> RegionTimer::time() {
   const bool gated = region_.clock == Clock::event_gated;
   Timing timing = run(gated);
-  if (gated && device_.timed_out(gate_)) return std::nullopt;
-  return timing;
+  if (!gated || !device_.timed_out(gate_)) return timing;
+  ++gate_timeouts_;
+  return std::nullopt;
 }
 
 void RegionTimer::choose_batch() {

@@ -44,6 +44,8 @@ class RegionTimer {
 
   [[nodiscard]] const Region& region() const { return region_; }
   [[nodiscard]] unsigned batch() const { return batch_; }
+  /// Passes so far that failed because the gate timed out.
+  [[nodiscard]] std::size_t gate_timeouts() const { return gate_timeouts_; }
 
   /// Runs once, ungated and waits: loads what is loaded lazily. Returns its time.
   Timing run_ungated();
@@ -62,6 +64,7 @@ class RegionTimer {
   Device& device_;
   Region region_;
   unsigned batch_ = 1;
+  std::size_t gate_timeouts_ = 0;
   Event start_;
   Event stop_;
   Event forked_;

@@ -49,9 +49,11 @@ class Loop {
     for (std::size_t i = 0; i < timers_.size(); ++i) describe(i);
     take_samples();
     const bool throttled = is_throttled();
-    for (Series& s : series_) {
+    for (std::size_t i = 0; i < series_.size(); ++i) {
+      Series& s = series_[i];
       statistics::summarise(s.elapsed);
       statistics::summarise(s.submit);
+      s.elapsed.gate_timeouts = timers_[i].gate_timeouts();
       if (throttled) s.elapsed.flags.emplace_back("throttled");
       if (s.elapsed.gate_timeouts > 0) s.elapsed.flags.emplace_back("gate-timeout");
     }
@@ -88,6 +90,7 @@ class Loop {
     submit = elapsed;
     submit.name += "-submit";
     submit.clock = Clock::host;
+    submit.auxiliary = true;
   }
 
   void take_samples() {
@@ -121,7 +124,6 @@ class Loop {
   Timing time_or_throw(std::size_t i) {
     for (std::size_t attempt = 0; attempt < kMostTimeouts; ++attempt) {
       if (auto timing = timers_[i].time()) return *timing;
-      ++series_[i].elapsed.gate_timeouts;
     }
     throw MeasurementError("timing " + timers_[i].region().name +
                            ": the gate that holds back the stream timed out again and again; the host is too busy to "

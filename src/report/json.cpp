@@ -43,6 +43,7 @@ Json gpu_json(const Environment::Gpu& gpu) {
   put_text(json, "compute_capability", gpu.compute_capability);
   put_positive(json, "multiprocessors", gpu.multiprocessors);
   put_positive(json, "memory_bytes", gpu.memory_bytes);
+  put_positive(json, "l2_bytes", gpu.l2_bytes);
   put_positive(json, "copy_engines", gpu.copy_engines);
   put_positive(json, "max_sm_clock_hz", gpu.max_sm_clock_hz);
   put_positive(json, "memory_bandwidth", gpu.memory_bandwidth);

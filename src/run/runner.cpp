@@ -21,8 +21,9 @@ std::optional<std::string> memory_refusal(MemoryNeeds needs, Device& device, boo
     return fmt::format("needs {} of device memory, {} available; choose a smaller --size", format_size(needs.device),
                        format_size(free));
   }
-  // The simulated device keeps its memory in the host's, and touches either only when it carries data.
-  const std::uint64_t on_host = simulated ? (verify ? needs.host + needs.device : 0) : needs.host;
+  // The simulated device keeps its memory and what is in flight in the host's, and touches all that only when it
+  // carries data.
+  const std::uint64_t on_host = simulated ? (verify ? needs.host + 2 * needs.device : 0) : needs.host;
   if (const auto available = available_host_memory(); available != 0 && on_host > available) {
     return fmt::format("needs {} of host memory, {} available; choose a smaller --size{}", format_size(on_host),
                        format_size(available), simulated ? ", or simulate without data by --no-verify" : "");
@@ -62,6 +63,7 @@ const char* advice(const std::string& flag) {
 void warn(Result& result, const SamplingPolicy& policy) {
   std::vector<std::string> told;
   for (const Measurement& m : result.measurements) {
+    if (m.auxiliary) continue;
     for (const std::string& flag : m.flags) {
       const char* text = advice(flag);
       if (text == nullptr || std::ranges::find(told, flag) != told.end()) continue;
@@ -69,7 +71,7 @@ void warn(Result& result, const SamplingPolicy& policy) {
       result.warnings.push_back(fmt::format("{} ({}): {}", flag, m.name, text));
     }
     const auto width = relative_half_width(m);
-    if (m.stop == Stop::budget && width && *width > policy.ci && !m.name.ends_with("-submit")) {
+    if (m.stop == Stop::budget && width && *width > policy.ci) {
       result.warnings.push_back(
           fmt::format("the interval of {} is +-{}, wider than the {} asked for: raise --budget or --ci", m.name,
                       format_percent(*width), format_percent(policy.ci)));

@@ -96,6 +96,7 @@ Environment::Gpu describe_gpu(int index) {
   gpu.compute_capability = fmt::format("{}.{}", properties.major, properties.minor);
   gpu.multiprocessors = static_cast<unsigned>(properties.multiProcessorCount);
   gpu.memory_bytes = properties.totalGlobalMem;
+  gpu.l2_bytes = static_cast<std::uint64_t>(properties.l2CacheSize);
   gpu.copy_engines = static_cast<unsigned>(properties.asyncEngineCount);
   gpu.max_sm_clock_hz = 1e3 * attribute(cudaDevAttrClockRate, index);
   // Two transfers per clock on double-data-rate memory.
