@@ -1,0 +1,208 @@
+#include <array>
+#include <cstring>
+#include <thread>
+
+#include "gpu/gpu_fixture.hpp"
+#include "kernels/elementwise.hpp"
+#include "measure/pattern.hpp"
+#include "measure/region.hpp"
+
+namespace xferbench::test {
+
+namespace {
+
+using kernels::Elementwise;
+using kernels::ElementwiseOp;
+
+class CudaDeviceTest : public GpuTest {
+ protected:
+  /// Copies `bytes` of noise there and back through `kind` memory and expects every byte.
+  void round_trip(std::size_t bytes, HostMemory kind) {
+    const HostBuffer in = device().allocate_host(bytes, kind);
+    const HostBuffer out = device().allocate_host(bytes, kind);
+    const DeviceBuffer on_gpu = device().allocate_device(bytes);
+    const Stream stream = device().make_stream(StreamKind::nonblocking);
+    pattern::fill_bytes({in->data, bytes}, 3);
+    pattern::poison({out->data, bytes});
+    device().copy({on_gpu->data, in->data, bytes, Direction::h2d}, stream);
+    device().copy({out->data, on_gpu->data, bytes, Direction::d2h}, stream);
+    device().synchronize();
+    const auto wrong = pattern::check_bytes({out->data, bytes}, 3);
+    EXPECT_FALSE(wrong.has_value()) << bytes << " bytes: " << wrong->describe();
+  }
+};
+
+TEST_F(CudaDeviceTest, DescribesTheGpu) {
+  const Environment& e = device().capabilities().environment;
+  EXPECT_EQ(e.backend, "cuda");
+  EXPECT_FALSE(e.gpu.name.empty());
+  EXPECT_EQ(e.gpu.uuid.size(), std::string("GPU-01234567-89ab-cdef-0123-456789abcdef").size());
+  EXPECT_GT(e.gpu.multiprocessors, 0U);
+  EXPECT_GE(e.gpu.copy_engines, 1U);
+  EXPECT_GT(e.gpu.memory_bandwidth, 1e9);
+  EXPECT_GT(device().memory().free_bytes, 0U);
+}
+
+TEST_F(CudaDeviceTest, GpuOutOfRangeIsNoDevice) { EXPECT_THROW(open_gpu(1000), NoDeviceError); }
+
+TEST_F(CudaDeviceTest, CopiesEveryByteOfOddSizes) {
+  for (const std::size_t bytes : {1U, 3U, 4096U, 65537U, (1U << 20) + 1U}) {
+    round_trip(bytes, HostMemory::pinned);
+    round_trip(bytes, HostMemory::pageable);
+  }
+}
+
+TEST_F(CudaDeviceTest, FillReachesEveryByte) {
+  constexpr std::size_t kBytes = 4099;
+  const HostBuffer out = device().allocate_host(kBytes, HostMemory::pinned);
+  const DeviceBuffer on_gpu = device().allocate_device(kBytes);
+  const Stream stream = device().make_stream(StreamKind::nonblocking);
+  device().fill(on_gpu, std::byte{0x5A}, stream);
+  device().copy({out->data, on_gpu->data, kBytes, Direction::d2h}, stream);
+  device().synchronize();
+  EXPECT_EQ(std::count(out->data, out->data + kBytes, std::byte{0x5A}), static_cast<std::ptrdiff_t>(kBytes));
+}
+
+/// Runs `op` on `elements` floats that begin `offset` elements into their buffers.
+struct KernelCase {
+  ElementwiseOp op;
+  std::size_t elements;
+  std::size_t offset;
+  bool in_place;
+};
+
+class ElementwiseOnGpu : public CudaDeviceTest, public testing::WithParamInterface<KernelCase> {};
+
+TEST_P(ElementwiseOnGpu, MatchesTheClosedFormToTheBit) {
+  const auto [op, elements, offset, in_place] = GetParam();
+  constexpr std::uint32_t kWork = 5;
+  const std::size_t bytes = (offset + elements) * sizeof(float);
+  const HostBuffer host = device().allocate_host(bytes, HostMemory::pinned);
+  const DeviceBuffer in = device().allocate_device(bytes);
+  const DeviceBuffer out = device().allocate_device(bytes);
+  const DeviceBuffer addends = device().allocate_device(bytes);
+  auto* values = reinterpret_cast<float*>(host->data);
+  for (std::size_t i = 0; i < offset + elements; ++i) values[i] = kernels::addend(i);
+  device().copy_blocking({addends->data, host->data, bytes, Direction::h2d});
+  pattern::fill_elements({values, offset + elements}, 11);
+  device().copy_blocking({in->data, host->data, bytes, Direction::h2d});
+  const Stream stream = device().make_stream(StreamKind::nonblocking);
+  const DeviceRange& result = in_place ? in.get() : out.get();
+  if (!in_place) device().fill(out, pattern::kPoison, stream);
+
+  const auto at = [offset = offset](const DeviceRange& range) { return reinterpret_cast<float*>(range.data) + offset; };
+  device().launch(Elementwise(op, {at(in), at(addends), at(result), elements, kWork}), stream);
+  device().synchronize();
+  device().copy_blocking({host->data, result.data, bytes, Direction::d2h});
+
+  const auto wrong = pattern::check_elements({values + offset, elements}, [&, op = op, offset = offset](std::size_t i) {
+    return kernels::expected(op, pattern::element(11, offset + i), offset + i, kWork);
+  });
+  EXPECT_FALSE(wrong.has_value()) << wrong->describe();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    AllOps, ElementwiseOnGpu,
+    testing::Values(KernelCase{ElementwiseOp::fma, 1, 0, false}, KernelCase{ElementwiseOp::fma, 1023, 0, false},
+                    KernelCase{ElementwiseOp::fma, 1 << 20, 0, true}, KernelCase{ElementwiseOp::fma, 4099, 1, false},
+                    KernelCase{ElementwiseOp::vector_add, 4099, 0, false},
+                    KernelCase{ElementwiseOp::vector_add, 4099, 3, true},
+                    KernelCase{ElementwiseOp::sincos, 100'003, 0, false},
+                    KernelCase{ElementwiseOp::sincos, 5, 2, false}));
+
+TEST_F(CudaDeviceTest, LargestValueAndWorkStayExact) {
+  const HostBuffer host = device().allocate_host(sizeof(float), HostMemory::pinned);
+  const DeviceBuffer on_gpu = device().allocate_device(sizeof(float));
+  auto* value = reinterpret_cast<float*>(host->data);
+  for (const ElementwiseOp op : {ElementwiseOp::fma, ElementwiseOp::sincos}) {
+    *value = 0x1p22F;
+    device().copy_blocking({on_gpu->data, host->data, sizeof(float), Direction::h2d});
+    auto* in = reinterpret_cast<float*>(on_gpu->data);
+    const Stream stream = device().make_stream(StreamKind::nonblocking);
+    device().launch(Elementwise(op, {in, nullptr, in, 1, static_cast<std::uint32_t>(kernels::kMaxWork)}), stream);
+    device().synchronize();
+    device().copy_blocking({host->data, on_gpu->data, sizeof(float), Direction::d2h});
+    EXPECT_EQ(*value, 0x1p22F + 0x1p20F);
+  }
+}
+
+TEST_F(CudaDeviceTest, GateHoldsTheStreamUntilOpened) {
+  const Gate gate = device().make_gate();
+  const Stream stream = device().make_stream(StreamKind::nonblocking);
+  const Event before = device().make_event(EventKind::timing);
+  const Event after = device().make_event(EventKind::timing);
+  device().record(before, stream);
+  device().close(gate, stream);
+  device().record(after, stream);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  device().open(gate);
+  device().synchronize(after);
+  EXPECT_FALSE(device().timed_out(gate));
+  EXPECT_GT(device().elapsed(before, after), 0.019);
+}
+
+TEST_F(CudaDeviceTest, ForgottenGateTimesOutAndCanBeUsedAgain) {
+  const Gate gate = device().make_gate(0.02);
+  const Stream stream = device().make_stream(StreamKind::nonblocking);
+  device().close(gate, stream);
+  device().synchronize();  // nobody opens it
+  EXPECT_TRUE(device().timed_out(gate));
+  device().close(gate, stream);
+  device().open(gate);
+  device().synchronize();
+  EXPECT_FALSE(device().timed_out(gate));
+}
+
+TEST_F(CudaDeviceTest, PinnedCopyReturnsEarlyAndPageableDoesNot) {
+  constexpr std::size_t kBytes = 64U << 20;
+  const DeviceBuffer on_gpu = device().allocate_device(kBytes);
+  const Stream stream = device().make_stream(StreamKind::nonblocking);
+  const auto blocked_share = [&](HostMemory kind) {
+    const HostBuffer host = device().allocate_host(kBytes, kind);
+    pattern::fill_bytes({host->data, kBytes}, 1);
+    Region region;
+    region.name = "copy";
+    region.streams = {stream};
+    region.submit = [&] { device().copy({on_gpu->data, host->data, kBytes, Direction::h2d}, stream); };
+    RegionTimer timer(device(), region);
+    timer.run_ungated();
+    const Timing timing = *timer.time();
+    return timing.submit / timing.elapsed;
+  };
+  EXPECT_LT(blocked_share(HostMemory::pinned), 0.5);
+  EXPECT_GT(blocked_share(HostMemory::pageable), 0.5);
+}
+
+TEST_F(CudaDeviceTest, TooLargeAnAllocationIsAnErrorThatLeavesTheDeviceUsable) {
+  try {
+    static_cast<void>(device().allocate_device(std::size_t{1} << 50));
+    FAIL() << "allocated a pebibyte";
+  } catch (const DeviceError& error) {
+    EXPECT_NE(std::string(error.what()).find("cudaMalloc (1024 TiB)"), std::string::npos) << error.what();
+  }
+  EXPECT_TRUE(device().usable());
+  round_trip(4096, HostMemory::pinned);
+}
+
+TEST_F(CudaDeviceTest, MeasuresTheMultiprocessorClock) {
+  const auto clock = device().sm_clock_hz();
+  ASSERT_TRUE(clock.has_value());
+  EXPECT_GT(*clock, 100e6);
+  EXPECT_LT(*clock, 1.05 * device().capabilities().environment.gpu.max_sm_clock_hz);
+}
+
+TEST_F(CudaDeviceTest, CopiesFromTwoThreads) {
+  constexpr std::size_t kBytes = 1U << 20;
+  const HostBuffer host = device().allocate_host(kBytes, HostMemory::pageable);
+  const DeviceBuffer on_gpu = device().allocate_device(kBytes);
+  const Stream stream = device().make_stream(StreamKind::nonblocking);
+  std::jthread([&] {
+    device().attach_thread();
+    device().copy({on_gpu->data, host->data, kBytes, Direction::h2d}, stream);
+  }).join();
+  EXPECT_TRUE(device().usable());
+}
+
+}  // namespace
+
+}  // namespace xferbench::test

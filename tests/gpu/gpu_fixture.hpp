@@ -1,0 +1,40 @@
+// Tests on a real GPU. Where there is none they are skipped, and say so.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "device/open.hpp"
+#include "run/runner.hpp"
+
+namespace xferbench::test {
+
+class GpuTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      device_ = open_gpu(0);
+    } catch (const NoDeviceError& error) {
+      GTEST_SKIP() << "no GPU here: " << error.what();
+    }
+  }
+
+  Device& device() { return *device_; }
+
+  /// A few samples: enough to run every path, too few to mean anything.
+  Bench quick_bench() {
+    SamplingPolicy policy;
+    policy.budget = 0.05;
+    policy.min_samples = policy.max_samples = 6;
+    return {*device_, policy, 7, true, [](const SamplingProgress&) {}};
+  }
+
+ private:
+  std::unique_ptr<Device> device_;
+};
+
+}  // namespace xferbench::test

@@ -1,0 +1,98 @@
+// Every scenario on a real GPU at small sizes, verified; and what happens to the rest of a run when a case breaks it.
+#include "cli/command.hpp"
+#include "gpu/faulty_kernel.hpp"
+#include "gpu/gpu_fixture.hpp"
+#include "scenarios/scenarios.hpp"
+
+namespace xferbench::test {
+
+namespace {
+
+std::vector<PlannedCase> plan(const std::vector<std::string>& arguments) {
+  return cli::parse(arguments, scenarios()).cases;
+}
+
+class GpuScenarioTest : public GpuTest {
+ protected:
+  void expect_all_ok(const std::vector<std::string>& arguments) {
+    const std::vector<PlannedCase> cases = plan(arguments);
+    const Bench bench = quick_bench();
+    const auto results = run_cases(cases, bench, [](std::size_t, const Case&) {}, [](const auto&) {});
+    ASSERT_EQ(results.size(), cases.size());
+    for (const Result& r : results) {
+      EXPECT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
+      for (const Measurement& m : r.measurements) EXPECT_GE(m.samples.size(), 6U) << r.config.key() << " " << m.name;
+    }
+  }
+};
+
+TEST_F(GpuScenarioTest, MemcpyEveryRouteAndSize) { expect_all_ok({"memcpy", "--size", "1,4097,64K,65537,3M"}); }
+
+TEST_F(GpuScenarioTest, OverlapEveryKernelOrderAndStreamKind) {
+  expect_all_ok({"overlap", "--size", "1M", "--streams", "3", "--chunks", "7", "--kernel", "fma,vector-add,sincos",
+                 "--issue", "depth,breadth", "--stream-kind", "nonblocking,blocking,default"});
+}
+
+TEST_F(GpuScenarioTest, OverlapUnevenChunksAndManyOperations) {
+  expect_all_ok({"overlap", "--size", "38797324", "--streams", "3", "--chunks", "7,100,300"});
+  expect_all_ok({"overlap", "--size", "4,28,4096", "--streams", "1,5", "--chunks", "1"});
+  expect_all_ok({"overlap", "--size", "1M", "--streams", "200", "--chunks", "200"});
+}
+
+TEST_F(GpuScenarioTest, BalanceChoosesAKernelOfTheRightLength) {
+  const auto cases = plan({"overlap", "--size", "64M", "--balance", "1"});
+  const auto results = run_cases(cases, quick_bench(), [](std::size_t, const Case&) {}, [](const auto&) {});
+  ASSERT_EQ(results[0].status, Status::ok) << results[0].reason;
+  EXPECT_NEAR(results[0].metric("kernel_to_h2d")->value, 1, 0.1);
+  EXPECT_GT(results[0].metric("work")->value, 1);
+}
+
+/// A scenario whose kernel destroys the context.
+class Destroyer final : public Scenario {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "destroyer"; }
+  [[nodiscard]] std::string_view summary() const override { return ""; }
+  [[nodiscard]] std::span<const Axis> axes() const override { return {}; }
+  [[nodiscard]] std::span<const Column> columns() const override { return {}; }
+  [[nodiscard]] MemoryNeeds needs(const Case&) const override { return {}; }
+  void run(const Case&, const Bench& bench, Result&) const override {
+    const Stream stream = bench.device.make_stream(StreamKind::nonblocking);
+    bench.device.launch(FaultyKernel(), stream);
+    bench.device.synchronize();
+  }
+};
+
+/// 0 if the breaking case failed with the operation's name and the one after it was skipped with the reason.
+int lose_the_context() {
+  const auto device = open_gpu(0);
+  const Destroyer destroyer;
+  std::vector<PlannedCase> cases = plan({"memcpy", "--dir", "h2d", "--host", "pinned", "--size", "4K"});
+  cases.push_back({&destroyer, Case("destroyer")});
+  cases.push_back(cases.front());
+  SamplingPolicy policy;
+  policy.budget = 0.01;
+  const Bench bench{*device, policy, 1, true, [](const SamplingProgress&) {}};
+  const auto results = run_cases(cases, bench, [](std::size_t, const Case&) {}, [](const auto&) {});
+  const bool right = results[0].status == Status::ok && results[1].status == Status::failed &&
+                     results[1].reason.find("cudaDeviceSynchronize: an illegal memory access") == 0 &&
+                     results[2].status == Status::skipped && results[2].reason.find("context") != std::string::npos;
+  if (!right) {
+    for (const Result& r : results) std::fprintf(stderr, "%s: %s\n", r.config.key().c_str(), r.reason.c_str());
+  }
+  return right ? 0 : 1;
+}
+
+TEST(GpuDeathTest, LostContextFailsOneCaseAndSkipsTheRest) {
+  try {
+    static_cast<void>(open_gpu(0));
+  } catch (const NoDeviceError& error) {
+    GTEST_SKIP() << "no GPU here: " << error.what();
+  }
+  // In a process of its own: no test after this one would have a GPU.
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(std::exit(lose_the_context()), testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+
+}  // namespace xferbench::test

@@ -1,0 +1,141 @@
+// A case that fails, fails alone.
+#include "run/runner.hpp"
+
+#include "core/error.hpp"
+#include "sim/sim_fixture.hpp"
+
+namespace xferbench::test {
+
+namespace {
+
+/// A scenario that does what the test says.
+class Scripted final : public Scenario {
+ public:
+  explicit Scripted(std::function<void(const Bench&, Result&)> body) : body_(std::move(body)) {}
+  [[nodiscard]] std::string_view name() const override { return "scripted"; }
+  [[nodiscard]] std::string_view summary() const override { return ""; }
+  [[nodiscard]] std::span<const Axis> axes() const override { return {}; }
+  [[nodiscard]] std::span<const Column> columns() const override { return {}; }
+  [[nodiscard]] std::optional<std::string> objection(const Case&) const override { return objection_; }
+  [[nodiscard]] std::optional<std::string> unsupported(const Case&, const Capabilities&) const override {
+    return unsupported_;
+  }
+  [[nodiscard]] MemoryNeeds needs(const Case&) const override { return needs_; }
+  void run(const Case&, const Bench& bench, Result& result) const override { body_(bench, result); }
+
+  std::optional<std::string> objection_;
+  std::optional<std::string> unsupported_;
+  MemoryNeeds needs_;
+
+ private:
+  std::function<void(const Bench&, Result&)> body_;
+};
+
+class LostDevice : public sim::SimDevice {
+ public:
+  LostDevice() : SimDevice(profile("h200")) {}
+  [[nodiscard]] bool usable() noexcept override { return !lost; }
+  bool lost = false;
+};
+
+class RunnerTest : public testing::Test {
+ protected:
+  std::vector<Result> run(std::vector<const Scenario*> list) {
+    std::vector<PlannedCase> cases;
+    for (const Scenario* s : list) cases.push_back({s, Case(std::string(s->name()))});
+    return run_all(cases, quick_bench(device_));
+  }
+
+  LostDevice device_;
+  Scripted fine_{[](const Bench&, Result& r) { r.add("answer", 42, "1"); }};
+};
+
+TEST_F(RunnerTest, EveryKindOfFailureIsReportedAndTheNextCaseRuns) {
+  const Scripted device_error([](const Bench&, Result&) { throw DeviceError("cudaMalloc (1 TiB)", "out of memory"); });
+  const Scripted wrong_byte([](const Bench&, Result&) { throw VerificationError("wrong result at byte offset 7"); });
+  const Scripted bad_gate([](const Bench&, Result&) { throw MeasurementError("timing copy: the gate"); });
+  const Scripted no_memory([](const Bench&, Result&) { throw std::bad_alloc(); });
+  const auto results = run({&device_error, &wrong_byte, &bad_gate, &no_memory, &fine_});
+  EXPECT_EQ(results[0].reason, "cudaMalloc (1 TiB): out of memory");
+  EXPECT_EQ(results[1].reason, "wrong result at byte offset 7");
+  EXPECT_EQ(results[2].reason, "timing copy: the gate");
+  EXPECT_NE(results[3].reason.find("out of memory"), std::string::npos);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(results[i].status, Status::failed);
+  EXPECT_EQ(results[4].status, Status::ok);
+  EXPECT_EQ(results[4].metric("answer")->value, 42);
+}
+
+TEST_F(RunnerTest, WhatWasMeasuredBeforeAnErrorIsKept) {
+  const Scripted late([](const Bench&, Result& r) {
+    r.add("before", 1, "1");
+    throw DeviceError("cudaMemcpyAsync", "failed");
+  });
+  EXPECT_NE(run({&late})[0].metric("before"), nullptr);
+}
+
+TEST_F(RunnerTest, AfterALostContextCasesAreSkippedWithTheReason) {
+  const Scripted breaks([this](const Bench&, Result&) {
+    device_.lost = true;
+    throw DeviceError("cudaStreamSynchronize", "an illegal memory access was encountered");
+  });
+  const auto results = run({&fine_, &breaks, &fine_});
+  EXPECT_EQ(results[0].status, Status::ok);
+  EXPECT_EQ(results[1].status, Status::failed);
+  EXPECT_EQ(results[2].status, Status::skipped);
+  EXPECT_NE(results[2].reason.find("context"), std::string::npos);
+}
+
+TEST_F(RunnerTest, ObjectionsAndUnsupportedCasesAreSkippedBeforeTheyRun) {
+  Scripted objected([](const Bench&, Result&) { throw std::logic_error("must not run"); });
+  objected.objection_ = "more chunks than elements";
+  Scripted unsupported([](const Bench&, Result&) { throw std::logic_error("must not run"); });
+  unsupported.unsupported_ = "needs two threads";
+  const auto results = run({&objected, &unsupported});
+  EXPECT_EQ(results[0].status, Status::skipped);
+  EXPECT_EQ(results[0].reason, "more chunks than elements");
+  EXPECT_EQ(results[1].reason, "needs two threads");
+}
+
+TEST_F(RunnerTest, TooMuchMemoryIsRefusedWithBothNumbersBeforeAllocating) {
+  Scripted greedy([](const Bench&, Result&) { throw std::logic_error("must not run"); });
+  const PlannedCase planned{&greedy, Case("scripted")};
+  greedy.needs_ = {0, std::uint64_t{1} << 50};
+  EXPECT_EQ(*refusal(planned, device_, true),
+            "needs 1024 TiB of device memory, 139.7 GiB available; choose a smaller --size");
+  greedy.needs_ = {std::uint64_t{1} << 50, 0};
+  EXPECT_EQ(refusal(planned, device_, true)->find("needs 1024 TiB of host memory, "), 0U);
+  // Without data the simulated device touches no memory.
+  EXPECT_FALSE(refusal(planned, device_, false).has_value());
+}
+
+TEST_F(RunnerTest, ObserversSeeEveryCase) {
+  std::vector<std::size_t> announced;
+  std::vector<std::size_t> seen;
+  const std::vector<PlannedCase> cases(3, {&fine_, Case("scripted")});
+  run_cases(
+      cases, quick_bench(device_), [&](std::size_t i, const Case&) { announced.push_back(i); },
+      [&](const std::vector<Result>& results) { seen.push_back(results.size()); });
+  EXPECT_EQ(announced, (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(seen, (std::vector<std::size_t>{1, 2, 3}));
+}
+
+TEST_F(RunnerTest, FlagsBecomeWarningsThatSayWhatToDo) {
+  const Scripted noisy([](const Bench&, Result& r) {
+    Measurement m;
+    m.name = "copy";
+    m.samples = {1.0};
+    m.flags = {"drift"};
+    r.measurements.push_back(m);
+    m.name = "copy-submit";
+    m.auxiliary = true;
+    r.measurements.push_back(m);
+  });
+  const auto warnings = run({&noisy})[0].warnings;
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings[0].find("drift (copy): "), std::string::npos);
+  EXPECT_NE(warnings[0].find("--budget"), std::string::npos);
+}
+
+}  // namespace
+
+}  // namespace xferbench::test

@@ -1,0 +1,174 @@
+// The sampling loop on the simulated device: when it stops, in which order it samples, what it does with a bad gate.
+#include "measure/sampler.hpp"
+
+#include <csignal>
+
+#include "core/error.hpp"
+#include "sim/sim_fixture.hpp"
+
+namespace xferbench::test {
+
+namespace {
+
+/// A device whose gate fails a given number of times, and whose clock rate can be set.
+class MoodyDevice : public sim::SimDevice {
+ public:
+  MoodyDevice() : SimDevice(profile("h200")) {}
+  [[nodiscard]] bool timed_out(GateHandle) const override { return bad_gates > 0 && bad_gates-- > 0; }
+  [[nodiscard]] std::optional<double> sm_clock_hz() override { return clock; }
+  mutable int bad_gates = 0;
+  double clock = 1.98e9;
+};
+
+class SamplerTest : public testing::Test {
+ protected:
+  /// A region on one stream that occupies the GPU for about `microseconds` (set anew for every pass by `duration`).
+  Region region(std::string name, std::function<double()> microseconds, Clock clock = Clock::event_gated) {
+    Region r;
+    r.name = std::move(name);
+    r.clock = clock;
+    r.streams = {stream_};
+    r.batchable = false;
+    r.submit = [this, name = r.name, microseconds = std::move(microseconds)] {
+      log_ += name;
+      const auto bytes = static_cast<std::size_t>(microseconds() * 1e-6 * profile("h200").h2d_rate);
+      device_.copy({on_gpu_->data, host_->data, bytes, Direction::h2d}, stream_);
+    };
+    return r;
+  }
+
+  std::vector<Series> run(std::vector<Region> regions) {
+    return sample(device_, std::move(regions), policy_, [this](const SamplingProgress& p) { progress_.push_back(p); });
+  }
+
+  MoodyDevice device_;
+  HostBuffer host_ = device_.allocate_host(256U << 20, HostMemory::pinned);
+  DeviceBuffer on_gpu_ = device_.allocate_device(256U << 20);
+  Stream stream_ = device_.make_stream(StreamKind::nonblocking);
+  SamplingPolicy policy_;
+  std::vector<SamplingProgress> progress_;
+  std::string log_;
+};
+
+TEST_F(SamplerTest, SteadyTimesStopAtTheFirstLook) {
+  const Series s = run({region("a", [] { return 500.0; })}).front();
+  EXPECT_EQ(s.elapsed.samples.size(), 10U);
+  EXPECT_EQ(s.elapsed.stop, Stop::ci);
+  EXPECT_TRUE(s.elapsed.warmup_converged);
+  EXPECT_NEAR(s.elapsed.median, 500e-6, 10e-6);
+  EXPECT_EQ(s.elapsed.name, "a");
+  EXPECT_EQ(s.submit.name, "a-submit");
+  EXPECT_EQ(s.submit.clock, Clock::host);
+}
+
+TEST_F(SamplerTest, NoisyTimesGoOnUntilTheBudgetIsSpent) {
+  policy_.budget = 0.2;
+  int i = 0;
+  const Series s = run({region("a", [&i] { return i++ % 2 == 0 ? 500.0 : 900.0; })}).front();
+  EXPECT_EQ(s.elapsed.stop, Stop::budget);
+  EXPECT_GT(s.elapsed.samples.size(), 100U);
+  EXPECT_FALSE(s.elapsed.ci95->high - s.elapsed.ci95->low < 0.01 * s.elapsed.median);
+}
+
+TEST_F(SamplerTest, MaxSamplesEndsBeforeTheBudget) {
+  policy_.max_samples = 25;
+  int i = 0;
+  const Series s = run({region("a", [&i] { return i++ % 2 == 0 ? 500.0 : 900.0; })}).front();
+  EXPECT_EQ(s.elapsed.stop, Stop::max_samples);
+  EXPECT_EQ(s.elapsed.samples.size(), 25U);
+}
+
+TEST_F(SamplerTest, MinSamplesAreTakenEvenBeyondTheBudget) {
+  policy_.budget = 1e-3;
+  policy_.min_samples = 17;
+  const Series s = run({region("a", [] { return 2000.0; })}).front();
+  EXPECT_EQ(s.elapsed.samples.size(), 17U);
+}
+
+TEST_F(SamplerTest, RoundsAlternateTheirOrder) {
+  policy_.min_samples = policy_.max_samples = 6;
+  policy_.budget = 1e-9;  // no adaptive warm-up
+  log_.clear();
+  run({region("a", [] { return 300.0; }), region("b", [] { return 300.0; })});
+  ASSERT_GE(log_.size(), 12U);
+  EXPECT_EQ(log_.substr(log_.size() - 12), "abbaabbaabba");
+}
+
+TEST_F(SamplerTest, OneNoisyRegionKeepsAllSampling) {
+  policy_.budget = 0.1;
+  int i = 0;
+  const auto series =
+      run({region("steady", [] { return 300.0; }), region("noisy", [&i] { return i++ % 2 == 0 ? 300.0 : 900.0; })});
+  EXPECT_EQ(series[0].elapsed.samples.size(), series[1].elapsed.samples.size());
+  EXPECT_EQ(series[0].elapsed.stop, Stop::ci);
+  EXPECT_EQ(series[1].elapsed.stop, Stop::budget);
+}
+
+TEST_F(SamplerTest, ShortRegionsAreRepeatedAndTheirMeanReported) {
+  Region r = region("a", [] { return 10.0; });
+  r.batchable = true;
+  const Series s = run({r}).front();
+  EXPECT_GT(s.elapsed.batch, 10U);
+  EXPECT_NEAR(s.elapsed.median, 12.5e-6, 1e-6);  // 10 us of payload and the engine's overhead
+}
+
+TEST_F(SamplerTest, TooManyOperationsForAGateAreTimedWithoutOne) {
+  Region r = region("a", [] { return 500.0; });
+  r.operations = RegionTimer::kGateLimit + 1;
+  EXPECT_EQ(run({r}).front().elapsed.clock, Clock::event);
+}
+
+TEST_F(SamplerTest, ABadGateFailsTheSampleAndNotTheRun) {
+  device_.bad_gates = 3;
+  const Series s = run({region("a", [] { return 500.0; })}).front();
+  EXPECT_EQ(s.elapsed.samples.size(), 10U);
+  EXPECT_GT(s.elapsed.gate_timeouts, 0U);
+  EXPECT_NE(std::ranges::find(s.elapsed.flags, "gate-timeout"), s.elapsed.flags.end());
+}
+
+TEST_F(SamplerTest, AGateThatNeverWorksIsAnError) {
+  device_.bad_gates = 1'000'000;
+  EXPECT_THROW(run({region("a", [] { return 500.0; })}), MeasurementError);
+}
+
+TEST_F(SamplerTest, ASlowClockIsFlagged) {
+  device_.clock = 1.2e9;
+  const Series s = run({region("a", [] { return 500.0; })}).front();
+  EXPECT_NE(std::ranges::find(s.elapsed.flags, "throttled"), s.elapsed.flags.end());
+}
+
+TEST_F(SamplerTest, ProgressTellsOfTheInterval) {
+  run({region("a", [] { return 500.0; })});
+  ASSERT_FALSE(progress_.empty());
+  EXPECT_EQ(progress_.front().samples, 0U);  // warming up
+  EXPECT_EQ(progress_.back().samples, 10U);
+  EXPECT_TRUE(progress_.back().widest_half_width.has_value());
+}
+
+TEST_F(SamplerTest, HostClockSeesTheWholeCall) {
+  const Series s = run({region("a", [] { return 500.0; }, Clock::host)}).front();
+  EXPECT_GT(s.elapsed.median, 500e-6);
+  EXPECT_EQ(s.elapsed.clock, Clock::host);
+}
+
+TEST_F(SamplerTest, TimedPassesCarryNoDataAndOthersDoAgainAfterwards) {
+  pattern::fill_bytes({host_->data, 4096}, 1);
+  run({region("a", [] { return 500.0; })});
+  EXPECT_EQ(on_gpu_->data[0], std::byte{0});
+  device_.copy_blocking({on_gpu_->data, host_->data, 4096, Direction::h2d});
+  EXPECT_FALSE(pattern::check_bytes({on_gpu_->data, 4096}, 1).has_value());
+}
+
+TEST(Warm, NeedsTwoWindowsThatAgree) {
+  EXPECT_FALSE(warm(std::vector<double>(15, 1.0)));
+  EXPECT_TRUE(warm(std::vector<double>(16, 1.0)));
+  std::vector<double> falling(16, 1.0);
+  for (std::size_t i = 0; i < 8; ++i) falling[i] = 1.02;
+  EXPECT_FALSE(warm(falling));
+  falling.insert(falling.end(), 8, 1.0);
+  EXPECT_TRUE(warm(falling));
+}
+
+}  // namespace
+
+}  // namespace xferbench::test

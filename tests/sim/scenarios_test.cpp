@@ -1,0 +1,205 @@
+// Every scenario's logic, on the simulated device.
+#include "scenarios/scenarios.hpp"
+
+#include "cli/command.hpp"
+#include "sim/sim_fixture.hpp"
+
+namespace xferbench::test {
+
+namespace {
+
+std::vector<PlannedCase> plan(const std::vector<std::string>& arguments) {
+  return cli::parse(arguments, scenarios()).cases;
+}
+
+/// Flips one bit of the n-th byte whenever a copy in that direction ends: what a broken link would do.
+class CorruptingDevice : public sim::SimDevice {
+ public:
+  CorruptingDevice(Direction direction, std::size_t offset)
+      : SimDevice(profile("h200")), direction_(direction), offset_(offset) {}
+
+  void copy(const Copy& c, StreamHandle stream) override {
+    SimDevice::copy(c, stream);
+    if (c.direction != direction_ || c.bytes <= offset_) return;
+    SimDevice::synchronize();
+    c.destination[offset_] ^= std::byte{0x10};
+  }
+
+ private:
+  Direction direction_;
+  std::size_t offset_;
+};
+
+/// Forgets to make streams wait: the mistake that the simulated device exists to catch.
+class HastyDevice : public sim::SimDevice {
+ public:
+  HastyDevice() : SimDevice(profile("h200")) {}
+  void launch(const Kernel& kernel, StreamHandle) override {
+    const Stream elsewhere = make_stream(StreamKind::nonblocking);
+    SimDevice::launch(kernel, elsewhere);
+  }
+};
+
+class ScenariosOnSim : public testing::Test {
+ protected:
+  Result run_one(const std::vector<std::string>& arguments, Device& device) {
+    return run_all(plan(arguments), quick_bench(device)).front();
+  }
+  Result run_one(const std::vector<std::string>& arguments) { return run_one(arguments, device_); }
+
+  static double metric(const Result& r, const char* name) {
+    const Metric* found = r.metric(name);
+    if (found == nullptr) throw std::runtime_error(r.config.key() + " has no " + name + ": " + r.reason);
+    return found->value;
+  }
+
+  sim::SimDevice device_{profile("h200")};
+};
+
+TEST_F(ScenariosOnSim, AllCasesOfAllScenariosVerify) {
+  const std::vector<std::vector<std::string>> commands{
+      {"memcpy", "--size", "1,3,4097,1M"},
+      {"overlap", "--size", "1M", "--streams", "1,3", "--chunks", "1,7", "--kernel", "fma,vector-add,sincos", "--issue",
+       "depth,breadth", "--stream-kind", "nonblocking,blocking,default"},
+      {"overlap", "--size", "4,28", "--chunks", "1"},
+      {"overlap", "--size", "1M", "--chunks", "500", "--streams", "40"},
+  };
+  for (const auto& command : commands) {
+    for (const Result& r : run_all(plan(command), quick_bench(device_))) {
+      const bool modelled = r.config.key().find("bidirectional/host=pageable") == std::string::npos;
+      EXPECT_EQ(r.status, modelled ? Status::ok : Status::skipped) << r.config.key() << ": " << r.reason;
+    }
+  }
+}
+
+TEST_F(ScenariosOnSim, UnevenChunksVerify) {
+  const Result r = run_one({"--size", "38797324", "--chunks", "7", "--streams", "3"});
+  EXPECT_EQ(r.status, Status::ok) << r.reason;
+}
+
+TEST_F(ScenariosOnSim, MemcpyReportsTheProfilesRates) {
+  EXPECT_NEAR(metric(run_one({"memcpy", "--dir", "h2d", "--host", "pinned"}), "bandwidth"), 55.5, 0.2);
+  EXPECT_NEAR(metric(run_one({"memcpy", "--dir", "d2h", "--host", "pinned"}), "bandwidth"), 55.4, 0.2);
+  EXPECT_NEAR(metric(run_one({"memcpy", "--dir", "h2d", "--host", "pageable"}), "bandwidth"), 8.9, 0.1);
+  EXPECT_NEAR(metric(run_one({"memcpy", "--dir", "d2h", "--host", "pageable"}), "bandwidth"), 18.1, 0.1);
+}
+
+TEST_F(ScenariosOnSim, BidirectionalIsTheSumWithEachDirectionBesideIt) {
+  const Result r = run_one({"memcpy", "--dir", "bidirectional", "--host", "pinned"});
+  EXPECT_NEAR(metric(r, "bandwidth"), 101.4, 1);
+  EXPECT_NEAR(metric(r, "h2d_bandwidth"), 50.8, 0.5);
+  EXPECT_NEAR(metric(r, "d2h_bandwidth"), 50.7, 0.5);
+}
+
+TEST_F(ScenariosOnSim, CopiesInsideTheGpuCountTheirTrafficTwice) {
+  const Result r = run_one({"memcpy", "--dir", "d2d"});
+  EXPECT_DOUBLE_EQ(metric(r, "memory_traffic"), 2 * metric(r, "bandwidth"));
+  EXPECT_NEAR(metric(r, "limit"), 4917.0 / 2, 1);
+}
+
+TEST_F(ScenariosOnSim, CopiesThatFitTheCacheHaveNoMemoryLimit) {
+  const Result r = run_one({"memcpy", "--dir", "d2d", "--size", "1M"});
+  EXPECT_EQ(r.metric("limit"), nullptr);
+  ASSERT_FALSE(r.warnings.empty());
+  EXPECT_NE(r.warnings.front().find("L2"), std::string::npos);
+}
+
+TEST_F(ScenariosOnSim, PageableCopiesBlockTheHost) {
+  const Result r = run_one({"memcpy", "--dir", "h2d", "--host", "pageable", "--size", "16M"});
+  EXPECT_GT(metric(r, "host_blocked"), 0.9 * r.measurement("copy")->median);
+  EXPECT_EQ(r.measurement("copy")->clock, Clock::event);
+}
+
+TEST_F(ScenariosOnSim, OverlapMetricsFollowFromItsMeasurements) {
+  const Result r = run_one({"--size", "256M", "--streams", "3", "--chunks", "32"});
+  const auto median = [&r](const char* name) { return r.measurement(name)->median; };
+  const double makespan = median("pipeline");
+  const double bound = std::max(median("kernel"), median("both"));
+  EXPECT_NEAR(metric(r, "bound"), bound, 1e-9);
+  EXPECT_DOUBLE_EQ(metric(r, "makespan"), makespan);
+  EXPECT_NEAR(metric(r, "efficiency"), bound / makespan, 1e-9);
+  EXPECT_NEAR(metric(r, "speedup"), median("serial") / makespan, 1e-9);
+  EXPECT_NEAR(metric(r, "hidden_fraction"), (median("serial") - makespan) / (median("serial") - bound), 1e-9);
+  EXPECT_NEAR(metric(r, "bandwidth"), 2 * 268.435456e6 / makespan / 1e9, 1e-6);
+  EXPECT_NEAR(metric(r, "duplex_ratio"), 0.915, 0.005);
+  // What one H200 gives: 5.28 ms for both copies together.
+  EXPECT_NEAR(bound, 5.28e-3, 0.0528e-3);
+}
+
+TEST_F(ScenariosOnSim, OverlapHidesTransfersAndOneStreamDoesNot) {
+  EXPECT_GT(metric(run_one({"--streams", "3", "--chunks", "32"}), "efficiency"), 0.9);
+  EXPECT_LT(metric(run_one({"--streams", "1", "--chunks", "32"}), "speedup"), 1.05);
+  EXPECT_LT(metric(run_one({"--streams", "8", "--stream-kind", "default"}), "speedup"), 1.05);
+}
+
+TEST_F(ScenariosOnSim, WithOneCopyEngineTheBoundIsBothCopiesInTurn) {
+  sim::SimDevice one(profile("h200-one-engine"));
+  const Result r = run_one({"--streams", "4"}, one);
+  EXPECT_NEAR(metric(r, "bound"), r.measurement("h2d")->median + r.measurement("d2h")->median, 1e-9);
+  EXPECT_LE(metric(r, "efficiency"), 1.001);
+}
+
+TEST_F(ScenariosOnSim, BalanceMakesTheKernelAsLongAsAsked) {
+  for (const char* kernel : {"fma", "vector-add", "sincos"}) {
+    for (const char* balance : {"0.5", "1", "4"}) {
+      const Result r = run_one({"--balance", balance, "--kernel", kernel, "--size", "64M"});
+      EXPECT_NEAR(metric(r, "kernel_to_h2d") / std::stod(balance), 1, 0.02) << kernel << " " << balance;
+      EXPECT_GE(metric(r, "work"), 1) << kernel;
+    }
+  }
+}
+
+TEST_F(ScenariosOnSim, ABalanceThatCannotBeReachedIsSaid) {
+  const Result r = run_one({"--balance", "0.001", "--size", "64M"});
+  EXPECT_EQ(r.status, Status::ok);
+  EXPECT_EQ(metric(r, "work"), 1);
+  ASSERT_FALSE(r.warnings.empty());
+  EXPECT_NE(r.warnings.front().find("balance"), std::string::npos);
+}
+
+TEST_F(ScenariosOnSim, ManyChunksAreTimedWithoutAGate) {
+  EXPECT_EQ(run_one({"--size", "16M", "--chunks", "32"}).measurement("pipeline")->clock, Clock::event_gated);
+  EXPECT_EQ(run_one({"--size", "16M", "--chunks", "128"}).measurement("pipeline")->clock, Clock::event);
+}
+
+TEST_F(ScenariosOnSim, AWrongByteFailsTheCaseWithOffsetAndBothValues) {
+  CorruptingDevice device(Direction::h2d, 4100);
+  const Result copy = run_one({"memcpy", "--dir", "h2d", "--host", "pinned", "--size", "64K"}, device);
+  EXPECT_EQ(copy.status, Status::failed);
+  EXPECT_NE(copy.reason.find("H2D copy: wrong result at byte offset 4100: expected 0x"), std::string::npos)
+      << copy.reason;
+  const Result pipeline = run_one({"overlap", "--size", "64K", "--chunks", "2"}, device);
+  EXPECT_EQ(pipeline.status, Status::failed);
+  EXPECT_NE(pipeline.reason.find("byte offset 4100"), std::string::npos) << pipeline.reason;
+}
+
+TEST_F(ScenariosOnSim, AWrongByteFailsOnlyItsOwnCase) {
+  CorruptingDevice device(Direction::d2h, 100'000);  // only copies larger than that are hit
+  const auto cases = plan({"memcpy", "--dir", "d2h", "--host", "pinned", "--size", "64K,256K,64K"});
+  const auto more = plan({"memcpy", "--dir", "d2h", "--host", "pinned", "--size", "32K"});
+  std::vector<PlannedCase> all = cases;
+  all.insert(all.end(), more.begin(), more.end());
+  const auto results = run_all(all, quick_bench(device));
+  EXPECT_EQ(results[0].status, Status::ok) << results[0].reason;
+  EXPECT_EQ(results[1].status, Status::failed);
+  EXPECT_EQ(results[2].status, Status::ok) << results[2].reason;
+}
+
+TEST_F(ScenariosOnSim, AMissingWaitIsCaughtAsWrongData) {
+  HastyDevice device;
+  const Result r = run_one({"overlap", "--size", "1M", "--chunks", "4"}, device);
+  EXPECT_EQ(r.status, Status::failed);
+  EXPECT_NE(r.reason.find("wrong result"), std::string::npos) << r.reason;
+}
+
+TEST_F(ScenariosOnSim, WithoutVerificationNoDataIsTouchedAndTimesAreTheSame) {
+  const auto cases = plan({"--size", "8M"});
+  Bench bench = quick_bench(device_);
+  const double verified = metric(run_all(cases, bench).front(), "makespan");
+  bench.verify = false;
+  EXPECT_NEAR(metric(run_all(cases, bench).front(), "makespan"), verified, 1e-6);
+}
+
+}  // namespace
+
+}  // namespace xferbench::test

@@ -1,0 +1,35 @@
+// The simulated device and small helpers around it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "device/open.hpp"
+#include "device/sim/profile.hpp"
+#include "device/sim/sim_device.hpp"
+#include "kernels/elementwise.hpp"
+#include "measure/pattern.hpp"
+#include "run/runner.hpp"
+
+namespace xferbench::test {
+
+inline const sim::Profile& profile(std::string_view name) {
+  for (const sim::Profile& p : sim::profiles()) {
+    if (p.name == name) return p;
+  }
+  throw std::logic_error("no such profile");
+}
+
+/// A few samples are enough: simulated times repeat exactly.
+inline Bench quick_bench(Device& device) {
+  SamplingPolicy policy;
+  policy.min_samples = policy.max_samples = 6;
+  return {device, policy, 5, true, [](const SamplingProgress&) {}};
+}
+
+inline std::vector<Result> run_all(std::span<const PlannedCase> cases, const Bench& bench) {
+  return run_cases(cases, bench, [](std::size_t, const Case&) {}, [](const std::vector<Result>&) {});
+}
+
+}  // namespace xferbench::test

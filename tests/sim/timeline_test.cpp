@@ -1,0 +1,156 @@
+// The discrete-event model: what competes, what waits, and what it takes. Times are round numbers, worked out by hand.
+#include "device/sim/timeline.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace xferbench::sim {
+
+namespace {
+
+OperationPtr operation(EngineId engine, double payload, std::vector<OperationPtr> after = {}) {
+  auto o = std::make_shared<Operation>();
+  o->engine = engine;
+  o->payload = payload;
+  o->shares_link = engine == EngineId::h2d || engine == EngineId::d2h;
+  o->after.assign(after.begin(), after.end());
+  return o;
+}
+
+TEST(Timeline, OneEngineRunsOneOperationAtATimeInOrder) {
+  Timeline timeline(1);
+  const auto first = operation(EngineId::compute, 2);
+  const auto second = operation(EngineId::compute, 3);
+  timeline.add(first);
+  timeline.add(second);
+  timeline.run_all();
+  EXPECT_DOUBLE_EQ(first->finished, 2);
+  EXPECT_DOUBLE_EQ(second->started, 2);
+  EXPECT_DOUBLE_EQ(second->finished, 5);
+}
+
+TEST(Timeline, EnginesRunSideBySide) {
+  Timeline timeline(1);
+  const auto copy = operation(EngineId::h2d, 2);
+  const auto kernel = operation(EngineId::compute, 3);
+  timeline.add(copy);
+  timeline.add(kernel);
+  timeline.run_all();
+  EXPECT_DOUBLE_EQ(copy->finished, 2);
+  EXPECT_DOUBLE_EQ(kernel->finished, 3);
+}
+
+TEST(Timeline, DependenciesHold) {
+  Timeline timeline(1);
+  const auto copy = operation(EngineId::h2d, 2);
+  const auto kernel = operation(EngineId::compute, 3, {copy});
+  timeline.add(kernel);
+  timeline.add(copy);
+  timeline.run_all();
+  EXPECT_DOUBLE_EQ(kernel->started, 2);
+}
+
+TEST(Timeline, NothingStartsBeforeItWasSubmitted) {
+  Timeline timeline(1);
+  const auto late = operation(EngineId::compute, 1);
+  late->submitted = 10;
+  timeline.add(late);
+  timeline.run_all();
+  EXPECT_DOUBLE_EQ(late->started, 10);
+}
+
+TEST(Timeline, AReadyOperationOvertakesABlockedOneOnTheSameEngine) {
+  Timeline timeline(1);
+  const auto kernel = operation(EngineId::compute, 5);
+  const auto blocked = operation(EngineId::d2h, 1, {kernel});
+  const auto ready = operation(EngineId::d2h, 1);
+  timeline.add(kernel);
+  timeline.add(blocked);
+  timeline.add(ready);
+  timeline.run_all();
+  EXPECT_DOUBLE_EQ(ready->finished, 1);
+  EXPECT_DOUBLE_EQ(blocked->finished, 6);
+}
+
+TEST(Timeline, OppositeCopiesSlowEachOtherOnlyWhileBothMovePayload) {
+  Timeline timeline(0.8);
+  const auto in = operation(EngineId::h2d, 8);
+  const auto out = operation(EngineId::d2h, 4);
+  timeline.add(in);
+  timeline.add(out);
+  timeline.run_all();
+  // Both at 0.8 until `out` is done at 5, by when `in` has moved 4; the other 4 go at full rate.
+  EXPECT_DOUBLE_EQ(out->finished, 5);
+  EXPECT_DOUBLE_EQ(in->finished, 9);
+}
+
+TEST(Timeline, OverheadDoesNotContend) {
+  Timeline timeline(0.5);
+  const auto in = operation(EngineId::h2d, 4);
+  const auto out = operation(EngineId::d2h, 0);
+  out->overhead = 4;
+  timeline.add(in);
+  timeline.add(out);
+  timeline.run_all();
+  EXPECT_DOUBLE_EQ(in->finished, 4);
+}
+
+TEST(Timeline, SourcesAreReadAtTheStartAndResultsCommittedAtTheFinish) {
+  Timeline timeline(1);
+  std::string log;
+  const auto first = operation(EngineId::h2d, 2);
+  const auto second = operation(EngineId::compute, 1);
+  first->on_start = [&log] { log += "a"; };
+  first->on_finish = [&log] { log += "A"; };
+  second->on_start = [&log] { log += "b"; };
+  second->on_finish = [&log] { log += "B"; };
+  timeline.add(first);
+  timeline.add(second);
+  timeline.run_all();
+  EXPECT_EQ(log, "abBA");
+}
+
+TEST(Timeline, RunsNoFurtherThanAskedFor) {
+  Timeline timeline(1);
+  const auto early = operation(EngineId::h2d, 1);
+  const auto late = operation(EngineId::compute, 5);
+  timeline.add(early);
+  timeline.add(late);
+  timeline.run_until_finished(*early);
+  EXPECT_DOUBLE_EQ(timeline.now(), 1);
+  EXPECT_FALSE(late->done());
+  // Work submitted now still competes with what is running.
+  const auto next = operation(EngineId::compute, 1);
+  next->submitted = 1;
+  timeline.add(next);
+  timeline.run_all();
+  EXPECT_DOUBLE_EQ(next->started, 5);
+}
+
+TEST(Timeline, WaitingForWhatCanNeverRunIsAnErrorNotAHang) {
+  Timeline timeline(1);
+  const auto never_added = operation(EngineId::h2d, 1);
+  const auto stuck = operation(EngineId::compute, 1, {never_added});
+  timeline.add(stuck);
+  EXPECT_THROW(timeline.run_until_finished(*stuck), std::logic_error);
+}
+
+TEST(Timeline, PipelineOfThreeStagesTakesWhatTheFormulaSays) {
+  // C chunks, L = h + k + d, M = max: T = L + (C - 1) M with a stream for every chunk.
+  constexpr int kChunks = 10;
+  Timeline timeline(1);
+  OperationPtr out;
+  for (int i = 0; i < kChunks; ++i) {
+    const auto in = operation(EngineId::h2d, 2);
+    const auto kernel = operation(EngineId::compute, 3, {in});
+    out = operation(EngineId::d2h, 1, {kernel});
+    for (const auto& o : {in, kernel, out}) timeline.add(o);
+  }
+  timeline.run_all();
+  EXPECT_DOUBLE_EQ(out->finished, 6 + (kChunks - 1) * 3);
+}
+
+}  // namespace
+
+}  // namespace xferbench::sim
