@@ -1,0 +1,74 @@
+// Hand-made records for the tests of report/.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/column.hpp"
+#include "core/result.hpp"
+
+namespace xferbench::test {
+
+inline const std::vector<Axis>& copy_axes() {
+  static const std::vector<Axis> axes{{.name = "dir", .kind = AxisKind::choice, .choices = {"h2d", "d2h", "d2d"}},
+                                      {.name = "host", .kind = AxisKind::choice, .choices = {"pinned", "pageable"}},
+                                      {.name = "size", .kind = AxisKind::size}};
+  return axes;
+}
+
+inline const std::vector<Column>& copy_columns() {
+  using S = Column::Source;
+  static const std::vector<Column> columns{
+      {"time", S::time, "copy"},        {"+-", S::interval, "copy"},          {"GB/s", S::metric, "bandwidth"},
+      {"speedup", S::ratio, "speedup"}, {"of limit", S::percent, "of_limit"}, {"blocked", S::seconds, "blocked"}};
+  return columns;
+}
+
+inline ScenarioView copy_view() { return {"copy", "copies", copy_axes(), copy_columns()}; }
+
+/// A case of the scenario above; no host where it is empty.
+inline Case copy_case(const std::string& dir, const std::string& host, std::uint64_t size) {
+  Case c("copy");
+  c.set(copy_axes()[0], dir);
+  if (!host.empty()) c.set(copy_axes()[1], host);
+  c.set(copy_axes()[2], size);
+  return c;
+}
+
+/// A measurement as summarise() would leave it; the numbers are chosen, not computed.
+inline Measurement measured(std::string name, Clock clock, std::vector<double> samples, double median, Interval ci95) {
+  Measurement m;
+  m.name = std::move(name);
+  m.clock = clock;
+  m.min = samples.front();
+  m.max = samples.back();
+  m.samples = std::move(samples);
+  m.median = median;
+  m.ci95 = ci95;
+  m.stop = Stop::ci;
+  return m;
+}
+
+inline Report real_report() {
+  Report report;
+  report.complete = true;
+  report.started_at = "2026-11-21T10:00:00Z";
+  report.command = {"xferbench", "copy"};
+  report.environment.backend = "cuda";
+  report.environment.gpu.name = "NVIDIA H200";
+  report.environment.gpu.pcie = {5, 16, "nvml"};
+  report.environment.driver = "580.1";
+  report.environment.host.cpu = "Some CPU";
+  return report;
+}
+
+inline Report simulated_report() {
+  Report report = real_report();
+  report.environment.backend = "simulated";
+  report.environment.profile = "h200";
+  report.environment.driver.clear();
+  return report;
+}
+
+}  // namespace xferbench::test

@@ -1,0 +1,218 @@
+// Tables as text, to the character: alignment is all that a table has.
+#include "report/table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <regex>
+#include <sstream>
+#include <string>
+
+#include "unit/report_fixture.hpp"
+#include "unit/support.hpp"
+
+namespace xferbench {
+namespace {
+
+using test::copy_case;
+using test::mentions;
+
+std::string table(const Report& report, bool color = false) {
+  const std::array<ScenarioView, 1> views{test::copy_view()};
+  return to_table(report, views, Style{color});
+}
+
+/// One copy of 2 ms with an interval of +- 1 %.
+Result good(const Case& c, double bandwidth) {
+  Result r(c);
+  r.measurements = {test::measured("copy", Clock::event_gated, {0.0019, 0.0020, 0.0022}, 0.0020, {0.00198, 0.00202})};
+  r.add("bandwidth", bandwidth, "GB/s");
+  return r;
+}
+
+Result unmeasured(const Case& c, Status status, std::string reason) {
+  Result r(c);
+  r.status = status;
+  r.reason = std::move(reason);
+  return r;
+}
+
+Report report_of_three() {
+  Report report = test::real_report();
+  report.results = {good(copy_case("h2d", "pinned", 1 << 20), 55.5), good(copy_case("h2d", "pageable", 1 << 20), 8.9),
+                    good(copy_case("d2d", "", 1 << 20), 2125)};
+  return report;
+}
+
+TEST(Table, OfOneCaseIsFollowedByAllItsMeasurements) {
+  Report report = test::real_report();
+  Result r = good(copy_case("h2d", "pinned", 256 << 20), 55.512);
+  r.measurements.push_back(test::measured("copy-submit", Clock::host, {3e-6, 3.1e-6}, 3.05e-6, {3e-6, 3.1e-6}));
+  r.measurements.back().ci95.reset();
+  r.measurements.back().flags = {"outliers", "drift"};
+  r.add("speedup", 1.736, "1");
+  r.add("of_limit", 0.9412, "1");
+  r.add("blocked", 3.05e-6, "s");
+  report.results = {r};
+  EXPECT_EQ(table(report),
+            "NVIDIA H200, PCIe Gen5 x16, driver 580.1, Some CPU\n"
+            "\n"
+            "copy  dir h2d  host pinned  size 256 MiB\n"
+            "      time      +-    GB/s   speedup   of limit    blocked\n"
+            "  2.000 ms   1.0 %   55.51     1.74x     94.1 %   3.050 us\n"
+            "\n"
+            "  measured        median      +-        min        max   n         clock            flags\n"
+            "  copy          2.000 ms   1.0 %   1.900 ms   2.200 ms   3   event-gated\n"
+            "  copy-submit   3.050 us           3.000 us   3.100 us   2          host   outliers drift\n");
+}
+
+TEST(Table, OfSeveralCasesHasAColumnForEveryAxisThatVaries) {
+  EXPECT_EQ(table(report_of_three()),
+            "NVIDIA H200, PCIe Gen5 x16, driver 580.1, Some CPU\n"
+            "\n"
+            "copy  size 1 MiB\n"
+            "  dir   host           time      +-    GB/s\n"
+            "  h2d   pinned     2.000 ms   1.0 %   55.50\n"
+            "  h2d   pageable   2.000 ms   1.0 %   8.900\n"
+            "  d2d   -          2.000 ms   1.0 %    2125\n");
+}
+
+TEST(Table, LeavesOutColumnsWithoutAnyValueAndKeepsThoseWithOne) {
+  Report report = report_of_three();
+  EXPECT_FALSE(test::contains(table(report), "speedup"));
+  report.results[2].add("speedup", 2, "1");
+  EXPECT_EQ(table(report),
+            "NVIDIA H200, PCIe Gen5 x16, driver 580.1, Some CPU\n"
+            "\n"
+            "copy  size 1 MiB\n"
+            "  dir   host           time      +-    GB/s   speedup\n"
+            "  h2d   pinned     2.000 ms   1.0 %   55.50\n"
+            "  h2d   pageable   2.000 ms   1.0 %   8.900\n"
+            "  d2d   -          2.000 ms   1.0 %    2125     2.00x\n");
+}
+
+TEST(Table, ShowsFailedAndSkippedCasesWithTheirReason) {
+  Report report = report_of_three();
+  report.results[1] = unmeasured(copy_case("h2d", "pageable", 1 << 20), Status::failed,
+                                 "H2D copy: wrong result at byte offset 42: expected 0x12, found 0xff");
+  report.results[2] = unmeasured(copy_case("d2d", "", 1 << 20), Status::skipped, "not modelled");
+  EXPECT_EQ(table(report),
+            "NVIDIA H200, PCIe Gen5 x16, driver 580.1, Some CPU\n"
+            "\n"
+            "copy  size 1 MiB\n"
+            "  dir   host           time      +-    GB/s\n"
+            "  h2d   pinned     2.000 ms   1.0 %   55.50\n"
+            "  h2d   pageable   FAILED: H2D copy: wrong result at byte offset 42: expected 0x12, found 0xff\n"
+            "  d2d   -          skipped: not modelled\n");
+}
+
+TEST(Table, OfOneFailedCaseShowsItsReasonAndNoMeasurements) {
+  Report report = test::real_report();
+  report.results = {unmeasured(copy_case("h2d", "pinned", 4096), Status::failed, "out of memory")};
+  const std::string text = table(report);
+  EXPECT_TRUE(mentions(text, "copy  dir h2d  host pinned  size 4 KiB\n"));
+  EXPECT_TRUE(mentions(text, "FAILED: out of memory\n"));
+  EXPECT_FALSE(test::contains(text, "measured"));
+}
+
+TEST(Table, SaysSimulatedAboveAndBesideEveryTitle) {
+  Report report = test::simulated_report();
+  report.results = {good(copy_case("h2d", "pinned", 4096), 1), good(copy_case("d2h", "pinned", 4096), 1)};
+  EXPECT_EQ(table(report),
+            "SIMULATED by profile h200: modelled times, not measurements of this machine\n"
+            "NVIDIA H200, PCIe Gen5 x16\n"
+            "\n"
+            "copy  host pinned  size 4 KiB  SIMULATED\n"
+            "  dir       time      +-    GB/s\n"
+            "  h2d   2.000 ms   1.0 %   1.000\n"
+            "  d2h   2.000 ms   1.0 %   1.000\n");
+}
+
+TEST(Table, NeverSaysSimulatedOfARealRun) { EXPECT_FALSE(test::contains(table(report_of_three()), "SIMULATED")); }
+
+TEST(Table, SaysInterruptedWhereTheRunWas) {
+  Report report = report_of_three();
+  EXPECT_FALSE(test::contains(table(report), "INTERRUPTED"));
+  report.complete = false;
+  EXPECT_TRUE(mentions(table(report), "\n\nINTERRUPTED: not every case has run to its end\n"));
+}
+
+TEST(Table, ShowsEachScenarioWithItsOwnResults) {
+  Report report = test::real_report();
+  const Result other = good(Case("other"), 7);
+  report.results = {other, good(copy_case("h2d", "pinned", 4096), 1)};
+  const ScenarioView view = test::copy_view();
+  const std::array<ScenarioView, 2> views{view, ScenarioView{"other", "another", {}, view.columns}};
+  EXPECT_EQ(to_table(report, views, {}),
+            "NVIDIA H200, PCIe Gen5 x16, driver 580.1, Some CPU\n"
+            "\n"
+            "copy  dir h2d  host pinned  size 4 KiB\n"
+            "      time      +-    GB/s\n"
+            "  2.000 ms   1.0 %   1.000\n"
+            "\n"
+            "  measured     median      +-        min        max   n         clock   flags\n"
+            "  copy       2.000 ms   1.0 %   1.900 ms   2.200 ms   3   event-gated\n"
+            "\n"
+            "other\n"
+            "      time      +-    GB/s\n"
+            "  2.000 ms   1.0 %   7.000\n"
+            "\n"
+            "  measured     median      +-        min        max   n         clock   flags\n"
+            "  copy       2.000 ms   1.0 %   1.900 ms   2.200 ms   3   event-gated\n");
+}
+
+TEST(Table, AlignsWideCharactersByWhatIsSeen) {
+  Report report = report_of_three();
+  report.results[0] = good(copy_case("größe", "pinned", 1 << 20), 55.5);
+  std::istringstream lines(table(report));
+  std::string line;
+  std::string umlauts;
+  std::string plain;
+  while (std::getline(lines, line)) {
+    if (line.starts_with("  größe")) umlauts = line;
+    if (line.starts_with("  h2d")) plain = line;
+  }
+  EXPECT_EQ(umlauts.size(), plain.size() + 2) << "two characters of two bytes each, shown as two";
+}
+
+/// Every kind of row there is.
+Report report_of_everything() {
+  Report report = report_of_three();
+  report.results[1] = unmeasured(copy_case("h2d", "pageable", 1 << 20), Status::failed, "reason");
+  report.results.push_back(unmeasured(copy_case("d2h", "pinned", 1 << 20), Status::skipped, "reason"));
+  report.results[0].add("of_limit", 0.9, "1");
+  report.complete = false;
+  return report;
+}
+
+TEST(Table, HasNoTrailingBlanks) {
+  Report one = test::real_report();
+  one.results = {good(copy_case("h2d", "pinned", 4096), 1)};
+  for (const Report& report : {report_of_three(), report_of_everything(), one}) {
+    const std::string text = table(report);
+    EXPECT_FALSE(test::contains(text, " \n")) << text;
+    EXPECT_TRUE(text.ends_with("\n"));
+  }
+}
+
+TEST(Table, IsWithoutColourUnlessWanted) { EXPECT_FALSE(test::contains(table(report_of_everything(), false), "\x1b")); }
+
+TEST(Table, ColoursWhatMattersAndMovesNothing) {
+  const std::string colored = table(report_of_everything(), true);
+  EXPECT_TRUE(mentions(colored, "\x1b[1;31mFAILED: reason\x1b[0m")) << "bad";
+  EXPECT_TRUE(mentions(colored, "\x1b[2mskipped: reason\x1b[0m")) << "dim";
+  EXPECT_TRUE(mentions(colored, "\x1b[1;33mINTERRUPTED")) << "notice";
+  EXPECT_TRUE(mentions(colored, "90.0 %\x1b[0m")) << "the share of the limit stands out";
+  const std::string stripped = std::regex_replace(colored, std::regex("\x1b\\[[0-9;]*m"), "");
+  EXPECT_EQ(stripped, table(report_of_everything(), false));
+}
+
+TEST(Table, ColoursSimulatedAsANotice) {
+  Report report = test::simulated_report();
+  report.results = {good(copy_case("h2d", "pinned", 4096), 1)};
+  EXPECT_TRUE(mentions(table(report, true), "\x1b[1;33mSIMULATED by profile h200"));
+  EXPECT_TRUE(mentions(table(report, true), "\x1b[1;33mSIMULATED\x1b[0m\n"));
+}
+
+}  // namespace
+}  // namespace xferbench
