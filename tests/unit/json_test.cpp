@@ -2,12 +2,15 @@
 #include "report/json.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include <cctype>
-#include <cmath>
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <map>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <variant>
@@ -148,7 +151,8 @@ Report full_report() {
   Result r(test::copy_case("h2d", "pinned", 268435456));
   r.config.set({.name = "balance", .kind = AxisKind::real}, 0.5);
   r.warnings = {"drift (copy): the machine was not steady"};
-  r.measurements = {test::measured("copy", Clock::event_gated, {0.001, 0.002, 0.003}, 0.002, {0.001, 0.003})};
+  r.measurements = {
+      test::measured("copy", Clock::event_gated, {0.001, 0.002, 0.002, 0.002, 0.002, 0.003}, 0.002, {0.001, 0.003})};
   r.measurements[0].batch = 4;
   r.measurements[0].warmup_runs = 18;
   r.measurements[0].warmup_converged = true;
@@ -203,10 +207,10 @@ TEST(Json, WritesAMeasurementWithItsSamplesInOrder) {
   EXPECT_EQ(m["name"].text(), "copy");
   EXPECT_EQ(m["clock"].text(), "event-gated");
   EXPECT_EQ(m["unit"].text(), "s");
-  EXPECT_EQ(m["n"].digits(), "3");
-  ASSERT_EQ(m["samples"].size(), 3U);
+  EXPECT_EQ(m["n"].digits(), "6");
+  ASSERT_EQ(m["samples"].size(), 6U);
   EXPECT_EQ(m["samples"][0].number(), 0.001);
-  EXPECT_EQ(m["samples"][2].number(), 0.003);
+  EXPECT_EQ(m["samples"][5].number(), 0.003);
   EXPECT_EQ(m["min"].number(), 0.001);
   EXPECT_EQ(m["median"].number(), 0.002);
   EXPECT_EQ(m["max"].number(), 0.003);
@@ -342,6 +346,41 @@ TEST(Json, IsValidWithoutAnyResult) {
 }
 
 TEST(Json, IsTheSameForTheSameReport) { EXPECT_EQ(to_json(full_report()), to_json(full_report())); }
+
+// --- Its contract ---------------------------------------------------------------------------------------------------
+
+/// Exit code of scripts/validate-results for that text.
+int validate(const std::string& text) {
+  std::string path = (std::filesystem::temp_directory_path() / "xferbench-json-XXXXXX").string();
+  const int file = mkstemp(path.data());
+  if (file < 0) return -1;
+  close(file);
+  std::ofstream(path, std::ios::binary) << text;
+  const std::string script = std::string(XFERBENCH_SOURCE_DIR) + "/scripts/validate-results";
+  const int status = std::system(("'" + script + "' '" + path + "'").c_str());
+  std::filesystem::remove(path);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(Json, KeepsToItsSchema) {
+  if (std::system("/usr/bin/python3 -c 'import jsonschema' 2> /dev/null") != 0) {
+    GTEST_SKIP() << "Python's jsonschema is not installed (on Debian: apt install python3-jsonschema)";
+  }
+  Report report = full_report();
+  report.results.emplace_back(test::copy_case("d2d", "", 4096));
+  report.results.back().status = Status::skipped;
+  report.results.back().reason = "not modelled";
+  report.results.push_back(report.results[0]);
+  report.results.back().status = Status::failed;
+  report.results.back().reason = "wrong byte";
+  report.results.back().measurements[0].samples.clear();
+  report.results.back().measurements[0].ci95.reset();
+  EXPECT_EQ(validate(to_json(report)), 0);
+  EXPECT_EQ(validate(to_json(test::real_report())), 0);
+
+  report.results[1].reason.clear();  // skipped for no reason
+  EXPECT_EQ(validate(to_json(report)), 1) << "a file that breaks the contract must be noticed";
+}
 
 }  // namespace
 }  // namespace xferbench
