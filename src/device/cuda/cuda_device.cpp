@@ -13,7 +13,7 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "device/cuda/check.hpp"
-#include "device/cuda/link.hpp"
+#include "device/cuda/nvml.hpp"
 #include "device/open.hpp"
 
 namespace xferbench::cuda {
@@ -100,8 +100,9 @@ Environment::Gpu describe_gpu(int index) {
   gpu.copy_engines = static_cast<unsigned>(properties.asyncEngineCount);
   gpu.max_sm_clock_hz = 1e3 * attribute(cudaDevAttrClockRate, index);
   // Two transfers per clock on double-data-rate memory.
-  gpu.memory_bandwidth = 2e3 * attribute(cudaDevAttrMemoryClockRate, index) *
-                         attribute(cudaDevAttrGlobalMemoryBusWidth, index) / 8;
+  const double memory_clock =
+      max_memory_clock_hz(gpu.pci_bus_id).value_or(1e3 * attribute(cudaDevAttrMemoryClockRate, index));
+  gpu.memory_bandwidth = 2 * memory_clock * attribute(cudaDevAttrGlobalMemoryBusWidth, index) / 8;
   gpu.ecc = properties.ECCEnabled != 0;
   gpu.pcie = pcie_link(gpu.pci_bus_id);
   return gpu;

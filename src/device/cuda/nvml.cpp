@@ -1,4 +1,4 @@
-#include "device/cuda/link.hpp"
+#include "device/cuda/nvml.hpp"
 
 #include <dlfcn.h>
 
@@ -44,6 +44,15 @@ class Nvml {
     return value;
   }
 
+  /// Highest rate of the memory's clock, in MHz.
+  [[nodiscard]] std::optional<unsigned> max_memory_clock(Handle handle) const {
+    constexpr int kMemoryClock = 2;  // NVML_CLOCK_MEM
+    const auto get = find<int(Handle, int, unsigned*)>("nvmlDeviceGetMaxClockInfo");
+    unsigned megahertz = 0;
+    if (get == nullptr || get(handle, kMemoryClock, &megahertz) != kSuccess || megahertz == 0) return std::nullopt;
+    return megahertz;
+  }
+
   [[nodiscard]] std::string driver() const {
     const auto get = find<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
     std::array<char, 96> text{};
@@ -80,14 +89,21 @@ unsigned generation_of(double gigatransfers) {
   return found == kRates.end() ? 0 : static_cast<unsigned>(found - kRates.begin()) + 1;
 }
 
+/// The generation that a device of the bus can run at, as its folder says; 0 if it does not.
+unsigned generation_in(const std::string& folder) {
+  double gigatransfers = 0;
+  std::ifstream(folder + "/max_link_speed") >> gigatransfers;
+  return generation_of(gigatransfers);
+}
+
 std::optional<Environment::Pcie> from_sysfs(std::string pci_bus_id) {
   std::ranges::transform(pci_bus_id, pci_bus_id.begin(), [](unsigned char c) { return std::tolower(c); });
   const std::string folder = "/sys/bus/pci/devices/" + pci_bus_id;
-  double speed = 0;
+  // The GPU's own best or its slot's, whichever is less. Unlike the speed, the width does not fall when the link idles.
+  const unsigned slot = generation_in(folder + "/..");
+  const unsigned generation = slot == 0 ? generation_in(folder) : std::min(generation_in(folder), slot);
   unsigned width = 0;
-  std::ifstream(folder + "/max_link_speed") >> speed;
-  std::ifstream(folder + "/max_link_width") >> width;
-  const unsigned generation = generation_of(speed);
+  std::ifstream(folder + "/current_link_width") >> width;
   constexpr unsigned kWidest = 32;  // "unknown" reads as 0 or 255
   if (generation == 0 || width == 0 || width > kWidest) return std::nullopt;
   return Environment::Pcie{generation, width, "sysfs"};
@@ -98,6 +114,13 @@ std::optional<Environment::Pcie> from_sysfs(std::string pci_bus_id) {
 std::optional<Environment::Pcie> pcie_link(const std::string& pci_bus_id) {
   if (auto link = from_nvml(pci_bus_id)) return link;
   return from_sysfs(pci_bus_id);
+}
+
+std::optional<double> max_memory_clock_hz(const std::string& pci_bus_id) {
+  const Nvml nvml;
+  const auto device = nvml.device(pci_bus_id);
+  const auto megahertz = device ? nvml.max_memory_clock(*device) : std::nullopt;
+  return megahertz ? std::optional(*megahertz * 1e6) : std::nullopt;
 }
 
 std::string driver_version() { return Nvml().driver(); }
