@@ -259,6 +259,7 @@ double quick_time(const Bench& bench, Region region) {
 void choose_work(Pipeline& pipeline, const Bench& bench, double balance, Result& result) {
   const double target = balance * quick_time(bench, pipeline.h2d());
   const model::TimedWork found = model::find_work(target, kernels::kMaxWork, [&](std::uint64_t work) {
+    if (interrupted() != 0) return target;  // ends the search
     pipeline.set_work(work);
     return quick_time(bench, pipeline.kernel_alone());
   });
@@ -314,13 +315,14 @@ class Overlap final : public Scenario {
 
   [[nodiscard]] std::span<const Column> columns() const override {
     using S = Column::Source;
-    static const std::array<Column, 9> columns{{
+    static const std::array<Column, 10> columns{{
         {"makespan", S::time, "pipeline"},
         {"+-", S::interval, "pipeline"},
         {"GB/s", S::metric, "bandwidth"},
         {"serial", S::time, "serial"},
         {"speedup", S::ratio, "speedup"},
         {"limit", S::seconds, "bound"},
+        {"set by", S::label, "limited_by"},
         {"of limit", S::percent, "efficiency"},
         {"hidden", S::percent, "hidden_fraction"},
         {"host blocked", S::seconds, "host_blocked"},
@@ -387,6 +389,8 @@ class Overlap final : public Scenario {
     const double bound = model::lower_bound(s, copy_engines);
     const auto gigabytes = static_cast<double>(size) / 1e9;
 
+    const bool by_kernel = model::limiting_stage(s, copy_engines) == model::Limit::kernel;
+    result.labels.emplace_back("limited_by", by_kernel ? "kernel" : "link");
     result.add("bandwidth", 2 * gigabytes / makespan, "GB/s");
     result.add("makespan", makespan, "s");
     result.add("bound", bound, "s");
@@ -410,6 +414,10 @@ class Overlap final : public Scenario {
         result.warnings.emplace_back(
             "efficiency is above 1 beyond its interval: a stage was measured badly; run again on a quiet machine");
       }
+    }
+    if (pipeline.clock == Clock::event) {
+      result.warnings.emplace_back("so many operations do not fit behind a gate: the makespan includes what the host takes "
+                                   "to submit them, as it would in a program");
     }
     const double submit = result.measurement("pipeline-submit")->median;
     if (submit > 0.9 * pipeline.median) {

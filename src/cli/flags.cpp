@@ -19,7 +19,7 @@ std::span<const RunFlag> run_flags() {
       {{.name = "budget",
         .kind = AxisKind::real,
         .defaults = "2",
-        .help = "seconds of sampling per case, at most",
+        .help = "seconds of warm-up and sampling per case, at most",
         .min = 0.001,
         .max = 86400},
        "SECONDS"},

@@ -18,6 +18,7 @@ struct Column {
     seconds,   ///< the metric `name`, a time with its unit
     percent,   ///< the metric `name`, a ratio shown in percent
     ratio,     ///< the metric `name`, as "1.74x"
+    label,     ///< the label `name`, a word
   };
   std::string header;
   Source source;

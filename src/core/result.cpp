@@ -42,6 +42,11 @@ const Measurement* Result::measurement(std::string_view name) const {
   return found == measurements.end() ? nullptr : &*found;
 }
 
+std::string Result::label(std::string_view name) const {
+  const auto found = std::ranges::find(labels, name, &std::pair<std::string, std::string>::first);
+  return found == labels.end() ? "" : found->second;
+}
+
 const Metric* Result::metric(std::string_view name) const {
   const auto found = std::ranges::find(metrics, name, &Metric::name);
   return found == metrics.end() ? nullptr : &*found;

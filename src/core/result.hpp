@@ -67,6 +67,7 @@ struct Result {
   std::vector<std::string> warnings;
   std::vector<Measurement> measurements;
   std::vector<Metric> metrics;
+  std::vector<std::pair<std::string, std::string>> labels;  ///< findings that are words: {"limited_by", "link"}
 
   explicit Result(Case c) : config(std::move(c)) {}
   void add(std::string name, double value, std::string unit) {
@@ -74,6 +75,8 @@ struct Result {
   }
   [[nodiscard]] const Measurement* measurement(std::string_view name) const;
   [[nodiscard]] const Metric* metric(std::string_view name) const;
+  /// Empty if there is no such label.
+  [[nodiscard]] std::string label(std::string_view name) const;
 };
 
 /// The machine's facts. What is unknown is absent.

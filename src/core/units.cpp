@@ -17,11 +17,11 @@ constexpr std::array<Unit, 4> kBinary{{{"TiB", TiB}, {"GiB", GiB}, {"MiB", MiB},
 
 }  // namespace
 
-std::string format_size_exact(std::uint64_t bytes) {
+std::string format_size_exact(std::uint64_t bytes, std::string_view space) {
   for (const Unit& unit : kBinary) {
-    if (bytes >= unit.bytes && bytes % unit.bytes == 0) return fmt::format("{}{}", bytes / unit.bytes, unit.name);
+    if (bytes >= unit.bytes && bytes % unit.bytes == 0) return fmt::format("{}{}{}", bytes / unit.bytes, space, unit.name);
   }
-  return fmt::format("{}B", bytes);
+  return fmt::format("{}{}B", bytes, space);
 }
 
 std::string format_size(std::uint64_t bytes) {

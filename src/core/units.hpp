@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace xferbench {
 
@@ -12,7 +13,8 @@ inline constexpr std::uint64_t GiB = 1024 * MiB;
 inline constexpr std::uint64_t TiB = 1024 * GiB;
 
 /// Exact: the largest binary unit that divides the size ("256MiB", "1536KiB", "38797324B").
-std::string format_size_exact(std::uint64_t bytes);
+/// `space` stands between number and unit.
+std::string format_size_exact(std::uint64_t bytes, std::string_view space = "");
 
 /// Rounded for reading, never for keys: "256 MiB", "37.0 MiB", "12 B".
 std::string format_size(std::uint64_t bytes);

@@ -112,11 +112,13 @@ Json result_json(const Result& r) {
                {"reason", r.reason},
                {"warnings", r.warnings},
                {"measurements", Json::array()},
-               {"metrics", Json::object()}};
+               {"metrics", Json::object()},
+               {"labels", Json::object()}};
   for (const Measurement& m : r.measurements) json["measurements"].push_back(measurement_json(m));
   for (const Metric& metric : r.metrics) {
     if (std::isfinite(metric.value)) json["metrics"][metric.name] = {{"value", metric.value}, {"unit", metric.unit}};
   }
+  for (const auto& [name, word] : r.labels) json["labels"][name] = word;
   return json;
 }
 

@@ -28,6 +28,7 @@ std::string cell(const Column& column, const Result& result) {
     if (m == nullptr || m->samples.empty()) return {};
     return column.source == S::time ? format_seconds(m->median) : half_width_text(*m);
   }
+  if (column.source == S::label) return result.label(column.name);
   const Metric* metric = result.metric(column.name);
   if (metric == nullptr) return {};
   switch (column.source) {
@@ -41,7 +42,7 @@ std::string cell(const Column& column, const Result& result) {
 std::string axis_text(const Result& result, const std::string& axis) {
   const Case::Param* param = result.config.find(axis);
   if (param == nullptr) return "-";
-  if (param->kind == AxisKind::size) return format_size(std::get<std::uint64_t>(param->value));
+  if (param->kind == AxisKind::size) return format_size_exact(std::get<std::uint64_t>(param->value), " ");
   return to_text(param->value, param->kind);
 }
 
