@@ -140,7 +140,7 @@ bool drifting(std::span<const double> samples) {
 
 bool bimodal(std::span<const double> samples) {
   const std::size_t n = samples.size();
-  if (n < 10) return false;
+  if (n < 20) return false;  // a gap among fewer is chance
   const std::vector<double> s = sorted(samples);
   // The widest gap that leaves a fifth of the samples on either side.
   std::size_t split = 0;

@@ -1,4 +1,5 @@
 #include <array>
+#include <ostream>
 #include <cstring>
 #include <thread>
 
@@ -70,6 +71,12 @@ struct KernelCase {
   std::size_t offset;
   bool in_place;
 };
+
+/// GoogleTest names a case by this; without it, by its raw bytes.
+std::ostream& operator<<(std::ostream& out, const KernelCase& c) {
+  return out << kernels::kElementwiseNames[static_cast<std::size_t>(c.op)] << " of " << c.elements << " at " << c.offset
+             << (c.in_place ? " in place" : "");
+}
 
 class ElementwiseOnGpu : public CudaDeviceTest, public testing::WithParamInterface<KernelCase> {};
 
