@@ -9,6 +9,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/units.hpp"
@@ -277,11 +278,12 @@ std::vector<Value> parse_axis(const Axis& axis, std::string_view text, std::stri
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   std::string best;
-  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+  std::pair best_distance(std::max<std::size_t>(2, word.size() / 3) + 1, std::size_t{0});
   for (const std::string& candidate : candidates) {
-    // A beginning of the right word is as near as one wrong letter.
+    const std::size_t edits = edit_distance(lower(word), lower(candidate));
+    // A beginning of the right word is as near as one wrong letter; of two such, the one with less to add.
     const bool begins = word.size() >= 2 && candidate.starts_with(word);
-    const std::size_t distance = begins ? 1 : edit_distance(lower(word), lower(candidate));
+    const std::pair distance(begins ? std::min<std::size_t>(1, edits) : edits, edits);
     if (distance < best_distance) {
       best = candidate;
       best_distance = distance;
