@@ -92,7 +92,27 @@ bool is_run_flag(const std::string& name) {
   throw UsageError(fmt::format("unknown flag {}{} (see xferbench --help)", flag, suggestion(flag, known)));
 }
 
+/// A flag without its value or with one that it cannot take. CLI11 would take `--json --quiet` for a file named --quiet,
+/// and words the other mistakes for programmers.
+void check_values(std::span<const std::string> arguments, Scenarios scenarios) {
+  const std::map<std::string, bool> flags = all_flags(scenarios);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (!argument.starts_with("--")) continue;
+    const std::size_t equals = argument.find('=');
+    const bool joined = equals != std::string::npos;
+    const auto flag = flags.find(argument.substr(2, joined ? equals - 2 : equals));
+    if (flag == flags.end()) continue;
+    const auto& [name, takes_value] = *flag;
+    if (!takes_value && joined) throw UsageError(fmt::format("--{} takes no value", name));
+    const bool value_follows = i + 1 < arguments.size() && !arguments[i + 1].starts_with("--");
+    const bool has_value = joined ? equals + 1 < argument.size() : value_follows || name == "simulate";
+    if (takes_value && !has_value) throw UsageError(fmt::format("--{} needs a value (see xferbench --help)", name));
+  }
+}
+
 Written read(std::span<const std::string> arguments, Scenarios scenarios) {
+  check_values(arguments, scenarios);
   CLI::App app;
   app.set_help_flag();  // help is made from the scenarios, not from CLI11's options
   app.allow_extras();
