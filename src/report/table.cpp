@@ -74,7 +74,10 @@ class Lines {
       }
       widths.push_back(widest);
     }
-    std::string all = line(header_, widths, [&style](std::size_t, const std::string& c) { return style.dim(c); });
+    std::string all;
+    // A single case that was skipped has nothing to name.
+    const auto paint_header = [&style](std::size_t, const std::string& text) { return style.dim(text); };
+    if (!header_.empty()) all = line(header_, widths, paint_header);
     for (const auto& [cells, paint] : rows_) all += line(cells, widths, paint);
     return all;
   }
