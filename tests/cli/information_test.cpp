@@ -1,0 +1,87 @@
+// What the program says of itself: version, help, list, info.
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "cli/support.hpp"
+
+namespace xferbench::test {
+namespace {
+
+TEST(Version, IsOneLineWithNumberAndBuild) {
+  const Outcome o = xferbench({"--version"});
+  expect_success(o);
+  EXPECT_TRUE(std::regex_match(o.out, std::regex("xferbench [0-9]+\\.[0-9]+\\.[0-9]+[^\n]*CUDA[^\n]*\n"))) << o.out;
+}
+
+TEST(Help, ShowsUsageEveryScenarioAndEveryExitCode) {
+  const Outcome o = xferbench({"--help"});
+  expect_success(o);
+  for (const char* part : {"Usage:", "--simulate [PROFILE]", "--json FILE", "overlap - ", "--streams COUNTS",
+                           "memcpy - ", "--dir WORDS", "Exit codes:", "h200-one-engine"}) {
+    EXPECT_TRUE(contains(o.out, part)) << part;
+  }
+}
+
+TEST(Help, ShortFlagSaysTheSame) { EXPECT_EQ(xferbench({"-h"}).out, xferbench({"--help"}).out); }
+
+TEST(Help, OfAScenarioShowsItsAxesOnly) {
+  const Outcome o = xferbench({"memcpy", "--help"});
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "--dir WORDS"));
+  EXPECT_TRUE(contains(o.out, "h2d, d2h, d2d, bidirectional"));
+  EXPECT_FALSE(contains(o.out, "--streams"));
+}
+
+TEST(Help, FitsATerminal) {
+  for (const Arguments& arguments : {Arguments{"--help"}, {"list"}, {"list", "overlap"}, {"list", "memcpy"}}) {
+    for (const std::string& line : lines(xferbench(arguments).out)) EXPECT_LE(line.size(), 130U) << line;
+  }
+}
+
+TEST(List, NamesEveryScenarioAndTheDefault) {
+  const Outcome o = xferbench({"list"});
+  expect_success(o);
+  const std::vector<std::string> all = lines(o.out);
+  ASSERT_GE(all.size(), 2U);
+  EXPECT_TRUE(all[0].starts_with("overlap ")) << all[0];
+  EXPECT_TRUE(all[0].ends_with("(the default)")) << all[0];
+  EXPECT_TRUE(contains(o.out, "\nmemcpy "));
+}
+
+TEST(List, OfAScenarioShowsAxesWithDefaultsAndLimits) {
+  const Outcome o = xferbench({"list", "overlap"});
+  expect_success(o);
+  EXPECT_TRUE(std::regex_search(o.out, std::regex("--size SIZES +[^\n]*\\[256M\\]\n +4B or more"))) << o.out;
+  EXPECT_TRUE(std::regex_search(o.out, std::regex("--streams COUNTS [^\n]*\n +1 to 1024"))) << o.out;
+  EXPECT_FALSE(contains(o.out, "--dir"));
+}
+
+TEST(List, RefusesAnUnknownScenarioWithASuggestion) {
+  expect_refusal(xferbench({"list", "nosuch"}), 2, "unknown scenario 'nosuch'; there are overlap, memcpy");
+  expect_refusal(xferbench({"list", "memcopy"}), 2, "did you mean 'memcpy'?");
+}
+
+TEST(Info, SimulatedIsMarkedAsSuch) {
+  const Outcome o = xferbench({"info", "--simulate"});
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "SIMULATED by profile h200")) << o.out;
+  EXPECT_TRUE(contains(o.out, "PCIe Gen5 x16")) << o.out;
+}
+
+TEST(Info, TakesAProfile) {
+  const Outcome o = xferbench({"info", "--simulate", "h200-one-engine"});
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "SIMULATED by profile h200-one-engine")) << o.out;
+  EXPECT_TRUE(contains(o.out, "copy engines: 1")) << o.out;
+}
+
+TEST(Info, TellsOfTheHostAndTheProfiles) {
+  const Outcome o = xferbench({"info"});
+  expect_success(o);
+  EXPECT_TRUE(std::regex_search(o.out, std::regex("\nhost +[^\n]+ logical CPUs, [^\n]+ of memory\n"))) << o.out;
+  EXPECT_TRUE(contains(o.out, "\nsimulate:\n  h200 ")) << o.out;
+}
+
+}  // namespace
+}  // namespace xferbench::test

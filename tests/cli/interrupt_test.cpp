@@ -1,0 +1,124 @@
+// A run that ends early: what was measured is in the results file, and the file is valid at every moment.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <thread>
+
+#include "cli/support.hpp"
+
+namespace xferbench::test {
+namespace {
+
+constexpr std::size_t kCases = 64 * 64;
+
+/// Far more cases than are done before the signal comes: minutes of them.
+Arguments long_run(const std::filesystem::path& file) {
+  return {"--simulate", "--size", "16M", "--streams", "1:64:+1", "--chunks", "1:64:+1", "--no-verify", "--json", file};
+}
+
+/// Cases in the results file as it is now; 0 if there is none yet. It must be whole whenever it is read.
+std::size_t finished_cases(const std::filesystem::path& file) {
+  if (!std::filesystem::exists(file)) return 0;
+  const Json json = parse_json(read_file(file));
+  if (!json.is_object()) return 0;
+  EXPECT_EQ(json["complete"], false);
+  return json["results"].size();
+}
+
+/// Waits until so many cases are in the file. False if that takes too long.
+bool wait_for_cases(const std::filesystem::path& file, std::size_t count) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(40);
+  while (finished_cases(file) < count) {
+    if (std::chrono::steady_clock::now() > deadline || testing::Test::HasFailure()) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+class Interrupt : public testing::Test {
+ protected:
+  /// The outcome of a long run that gets a signal after its first results.
+  Outcome interrupted_by(int signal) {
+    Process process(XFERBENCH_PROGRAM, long_run(file_));
+    EXPECT_TRUE(wait_for_cases(file_, 3)) << "no results yet";
+    process.send(signal);
+    return process.wait();
+  }
+
+  TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_ / "results.json";
+};
+
+TEST_F(Interrupt, ByCtrlCKeepsWhatWasMeasuredAndSkipsTheRest) {
+  const Outcome o = interrupted_by(SIGINT);
+  EXPECT_EQ(o.exit_code, 130);
+  const Json json = read_json(file_);
+  EXPECT_EQ(json["complete"], false);
+  const Json& results = json["results"];
+  ASSERT_EQ(results.size(), kCases);
+  const auto is_ok = [](const Json& result) { return result["status"] == "ok"; };
+  const auto first_skipped = std::ranges::find_if_not(results, is_ok);
+  EXPECT_GE(first_skipped - results.begin(), 3);
+  ASSERT_NE(first_skipped, results.end()) << "the run had ended before the signal came";
+  for (auto result = first_skipped; result != results.end(); ++result) {
+    ASSERT_EQ((*result)["status"], "skipped") << (*result)["key"];
+    ASSERT_TRUE(contains((*result)["reason"], "interrupted")) << (*result)["reason"];
+  }
+  expect_valid_results(file_);
+}
+
+TEST_F(Interrupt, ByCtrlCStillPrintsTheTableAndSaysSo) {
+  const Outcome o = interrupted_by(SIGINT);
+  EXPECT_TRUE(o.out.starts_with("SIMULATED")) << o.out.substr(0, 200);
+  EXPECT_TRUE(contains(o.out, "INTERRUPTED: not every case has run to its end")) << o.out.substr(0, 200);
+  EXPECT_EQ(o.err, "");
+}
+
+TEST_F(Interrupt, BySigtermHasItsOwnExitCode) {
+  const Outcome o = interrupted_by(SIGTERM);
+  EXPECT_EQ(o.exit_code, 143);
+  EXPECT_EQ(read_json(file_)["complete"], false);
+}
+
+// What is left of a sweep is skipped, not run and not written case by case: both would take minutes.
+TEST_F(Interrupt, EndsALargeSweepSoon) {
+  Process process(XFERBENCH_PROGRAM, long_run(file_));
+  ASSERT_TRUE(wait_for_cases(file_, 3));
+  const auto signalled = std::chrono::steady_clock::now();
+  process.send(SIGINT);
+  process.wait();
+  EXPECT_LT(std::chrono::steady_clock::now() - signalled, std::chrono::seconds(15));
+}
+
+TEST_F(Interrupt, LeavesNothingBesideTheFile) {
+  interrupted_by(SIGINT);
+  const auto entries = std::filesystem::directory_iterator(folder_.path());
+  EXPECT_EQ(std::distance(begin(entries), end(entries)), 1);
+}
+
+TEST_F(Interrupt, ByKillLeavesTheLastValidState) {
+  const Outcome o = interrupted_by(SIGKILL);
+  EXPECT_EQ(o.signal, SIGKILL);
+  const Json json = read_json(file_);
+  EXPECT_EQ(json["complete"], false);
+  EXPECT_GE(json["results"].size(), 3U);
+  EXPECT_LT(json["results"].size(), kCases);
+  expect_valid_results(file_);
+}
+
+TEST_F(Interrupt, OfJsonOnStandardOutputIsOneDocument) {
+  Options options;
+  options.err = Sink::terminal();  // the progress line shows that cases are under way
+  Process process(XFERBENCH_PROGRAM, long_run("-"), options);
+  ASSERT_TRUE(process.wait_for_error_text("[3/4096]"));
+  process.send(SIGINT);
+  const Outcome o = process.wait();
+  EXPECT_EQ(o.exit_code, 130);
+  const Json json = parse_json(o.out);
+  EXPECT_EQ(json["complete"], false);
+  EXPECT_EQ(json["results"].size(), kCases);
+}
+
+}  // namespace
+}  // namespace xferbench::test

@@ -1,0 +1,70 @@
+// On a machine without a GPU the program says so and how to go on; it never simulates unasked.
+#include <gtest/gtest.h>
+
+#include "cli/support.hpp"
+
+namespace xferbench::test {
+namespace {
+
+class WithoutGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (finds_gpu(without_gpu())) GTEST_SKIP() << "the GPUs of this machine cannot be hidden";
+  }
+};
+
+TEST_F(WithoutGpu, ARunStopsAndNamesSimulate) {
+  expect_refusal(xferbench({"--streams", "8"}, without_gpu()), 3, "xferbench --simulate");
+}
+
+TEST_F(WithoutGpu, AnEmptyListOfVisibleGpusIsNoGpuEither) {
+  Options options;
+  options.environment["CUDA_VISIBLE_DEVICES"] = "";
+  expect_refusal(xferbench({"memcpy"}, options), 3, "no usable GPU");
+}
+
+TEST_F(WithoutGpu, NoResultsFileIsLeftBehind) {
+  const TemporaryFolder folder;
+  expect_refusal(xferbench({"--streams", "8", "--json", folder / "results.json"}, without_gpu()), 3, "--simulate");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_F(WithoutGpu, AnExistingResultsFileStaysAsItIs) {
+  const TemporaryFolder folder;
+  write_file(folder / "results.json", "precious\n");
+  expect_refusal(xferbench({"--json", folder / "results.json"}, without_gpu()), 3, "--simulate");
+  EXPECT_EQ(read_file(folder / "results.json"), "precious\n");
+}
+
+TEST_F(WithoutGpu, JsonOnStandardOutputStaysEmpty) {
+  expect_refusal(xferbench({"--json", "-"}, without_gpu()), 3, "--simulate");
+}
+
+TEST_F(WithoutGpu, InfoStillAnswersAndSaysWhy) {
+  const Outcome o = xferbench({"info"}, without_gpu());
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "none: no usable GPU: ")) << o.out;
+}
+
+TEST_F(WithoutGpu, InfoOnAGpuByNumberIsRefused) {
+  expect_refusal(xferbench({"info", "--gpu", "0"}, without_gpu()), 3, "no usable GPU");
+}
+
+TEST_F(WithoutGpu, ACommandLineThatIsWrongIsReportedFirst) {
+  expect_refusal(xferbench({"--streams", "0"}, without_gpu()), 2, "--streams");
+}
+
+TEST_F(WithoutGpu, ADryRunNeedsNone) {
+  const Outcome o = xferbench({"--dry-run", "--streams", "8"}, without_gpu());
+  expect_success(o);
+  EXPECT_EQ(lines(o.out).size(), 1U) << o.out;
+}
+
+TEST_F(WithoutGpu, ASimulationNeedsNone) {
+  const Outcome o = xferbench(small_run(), without_gpu());
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "SIMULATED")) << o.out;
+}
+
+}  // namespace
+}  // namespace xferbench::test

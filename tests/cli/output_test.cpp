@@ -1,0 +1,101 @@
+// Output that cannot be written is an error of its own: exit code 2 and a line that says where. What else was asked for
+// is still written.
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "cli/support.hpp"
+
+namespace xferbench::test {
+namespace {
+
+Options with_output(Sink out) {
+  Options options;
+  options.out = std::move(out);
+  return options;
+}
+
+class FullDisk : public testing::TestWithParam<Arguments> {};
+
+TEST_P(FullDisk, BehindStandardOutputIsReported) {
+  expect_refusal(xferbench(GetParam(), with_output(Sink::file("/dev/full"))), 2,
+                 "cannot write standard output: No space left on device");
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryCommand, FullDisk,
+                         testing::Values(small_run(), small_run({"--json", "-"}), Arguments{"--dry-run"},
+                                         Arguments{"list"}, Arguments{"info"}, Arguments{"--help"},
+                                         Arguments{"--version"}));
+
+TEST(FullDisk, BehindStandardOutputDoesNotCostTheResultsFile) {
+  const TemporaryFolder folder;
+  const Outcome o = xferbench(small_run({"--json", folder / "results.json"}), with_output(Sink::file("/dev/full")));
+  expect_refusal(o, 2, "cannot write standard output");
+  EXPECT_EQ(read_json(folder / "results.json")["complete"], true);
+}
+
+TEST(FullDisk, BehindTheResultsFileDoesNotCostTheTable) {
+  const Outcome o = xferbench(small_run({"--json", "/dev/full"}));
+  EXPECT_EQ(o.exit_code, 2);
+  EXPECT_EQ(o.err, "xferbench: cannot write /dev/full: No space left on device\n");
+  EXPECT_EQ(o.out, xferbench(small_run()).out);
+}
+
+TEST(ClosedStandardOutput, IsReported) {
+  expect_refusal(xferbench({"--version"}, with_output(Sink::closed())), 2, "cannot write standard output");
+  expect_refusal(xferbench(small_run(), with_output(Sink::closed())), 2, "cannot write standard output");
+}
+
+// `xferbench ... | head -1`: the signal ends the program as it ends any other, but only after the results are safe.
+TEST(BrokenPipe, DoesNotCostTheResultsFile) {
+  const TemporaryFolder folder;
+  const Outcome o = xferbench(small_run({"--json", folder / "results.json"}), with_output(Sink::broken_pipe()));
+  EXPECT_EQ(o.signal, SIGPIPE);
+  EXPECT_EQ(read_json(folder / "results.json")["complete"], true);
+}
+
+TEST(ResultsFile, InAMissingFolderIsRefusedBeforeTheRun) {
+  const TemporaryFolder folder;
+  expect_refusal(xferbench(small_run({"--json", folder / "missing/results.json"})), 2, "missing/results.json");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(ResultsFile, ThatIsAFolderIsRefusedBeforeTheRun) {
+  const TemporaryFolder folder;
+  expect_refusal(xferbench(small_run({"--json", folder.path().string()})), 2, "Is a directory");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(ResultsFile, ThatIsStandardOutputByAnotherNameIsPureToo) {
+  const Outcome o = xferbench(small_run({"--json", "/dev/stdout"}));
+  expect_success(o);
+  EXPECT_EQ(parse_json(o.out)["complete"], true);
+}
+
+TEST(ResultsFile, ThatIsStandardOutputByAnotherNameDoesNotReplaceWhatIsAppendedTo) {
+  const TemporaryFolder folder;
+  write_file(folder / "log", "precious\n");
+  expect_success(xferbench(small_run({"--json", "/dev/stdout"}), with_output(Sink::file(folder / "log"))));
+  const std::string log = read_file(folder / "log");
+  ASSERT_TRUE(log.starts_with("precious\n")) << log.substr(0, 100);
+  EXPECT_EQ(parse_json(log.substr(std::string("precious\n").size()))["complete"], true);
+}
+
+TEST(Quiet, SilencesWarnings) {
+  // Far more calls than the payload is worth: the host is the limit, and the program says so.
+  const Arguments host_bound = {"--simulate", "--size", "64K", "--chunks", "64"};
+  const Outcome loud = xferbench(host_bound);
+  EXPECT_EQ(loud.exit_code, 0);
+  ASSERT_GE(lines(loud.err).size(), 1U);
+  for (const std::string& line : lines(loud.err)) EXPECT_TRUE(line.starts_with("xferbench: warning: overlap/")) << line;
+  Arguments quiet = host_bound;
+  quiet.emplace_back("--quiet");
+  const Outcome silent = xferbench(quiet);
+  expect_success(silent);
+  EXPECT_EQ(silent.out, loud.out);
+}
+
+TEST(Quiet, DoesNotSilenceErrors) { expect_refusal(xferbench({"--quiet", "--streams", "0"}), 2, "--streams"); }
+
+}  // namespace
+}  // namespace xferbench::test

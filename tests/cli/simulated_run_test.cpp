@@ -1,0 +1,260 @@
+// Whole runs on the simulated device: the table, the results file, cases that are skipped.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "cli/support.hpp"
+
+namespace xferbench::test {
+namespace {
+
+// --- Tables. Simulated times are the same on every machine, so whole tables are compared. ---------------------------
+
+TEST(Table, OfASingleCase) {
+  const Outcome o = xferbench({"--simulate", "h200", "--streams", "8", "--size", "16M"});
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "SIMULATED by profile h200")) << o.out;
+  expect_golden("overlap.txt", o.out);
+}
+
+TEST(Table, OfASweep) {
+  const Outcome o = xferbench({"--simulate", "--size", "16M", "--streams", "1,2,4", "--chunks", "4:16"});
+  expect_success(o);
+  expect_golden("sweep.txt", o.out);
+}
+
+TEST(Table, OfCopies) {
+  const Outcome o = xferbench({"memcpy", "--simulate", "--size", "1M,16M"});
+  EXPECT_EQ(o.exit_code, 0);
+  // Copies inside the GPU's cache say nothing of its memory; nothing else is to be warned of.
+  for (const std::string& line : lines(o.err)) EXPECT_TRUE(contains(line, "warning: memcpy/dir=d2d/")) << line;
+  expect_golden("memcpy.txt", o.out);
+}
+
+TEST(Table, OfTwoScenariosHasAPartForEach) {
+  const Outcome o = xferbench(small_run({"overlap", "memcpy", "--dir", "h2d", "--host", "pinned"}));
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "\noverlap  size 4 MiB")) << o.out;
+  EXPECT_TRUE(contains(o.out, "\nmemcpy  dir h2d  host pinned  size 4 MiB")) << o.out;
+}
+
+TEST(Table, HasNoBlanksAtTheEndsOfLines) {
+  for (const Arguments& arguments : {Arguments{"--simulate", "--size", "4M"},
+                                     {"--simulate", "--size", "16,4M"},
+                                     {"memcpy", "--simulate", "--size", "1M,4M"},
+                                     {"memcpy", "--simulate", "--dir", "bidirectional", "--host", "pageable"}}) {
+    for (const std::string& line : lines(xferbench(arguments).out)) {
+      EXPECT_FALSE(line.ends_with(' ')) << "'" << line << "'";
+    }
+  }
+}
+
+TEST(SimulatedRun, IsTheSameTwice) {
+  EXPECT_EQ(xferbench(small_run({"--streams", "1,8"})).out, xferbench(small_run({"--streams", "1,8"})).out);
+}
+
+TEST(SimulatedRun, ProfileMayFollowOrNot) {
+  EXPECT_EQ(xferbench({"--simulate", "--size", "4M"}).out, xferbench({"--simulate", "h200", "--size", "4M"}).out);
+  EXPECT_TRUE(contains(xferbench({"--simulate", "memcpy", "--size", "4M"}).out, "\nmemcpy  ")) << "taken as a profile";
+}
+
+TEST(SimulatedRun, OneCopyEngineIsSlowerThanTwo) {
+  const auto bandwidth = [](const std::string& profile) {
+    const Json json = parse_json(xferbench({"--simulate", profile, "--size", "64M", "--no-verify", "--json", "-"}).out);
+    return json["results"][0]["metrics"]["bandwidth"]["value"].get<double>();
+  };
+  EXPECT_GT(bandwidth("h200"), 1.3 * bandwidth("h200-one-engine"));
+}
+
+// --- The results file ------------------------------------------------------------------------------------------------
+
+TEST(Json, OnStandardOutputIsNothingElse) {
+  const Outcome o = xferbench(small_run({"--streams", "1,2", "--json", "-"}));
+  expect_success(o);
+  const Json json = parse_json(o.out);
+  EXPECT_EQ(json["schema"], "xferbench/1");
+  EXPECT_EQ(json["complete"], true);
+  EXPECT_EQ(json["results"].size(), 2U);
+  const TemporaryFolder folder;
+  write_file(folder / "results.json", o.out);
+  expect_valid_results(folder / "results.json");
+}
+
+TEST(Json, InAFileComesWithTheTable) {
+  const TemporaryFolder folder;
+  const Arguments command = small_run({"--json", folder / "results.json"});
+  const Outcome o = xferbench(command);
+  expect_success(o);
+  EXPECT_EQ(o.out, xferbench(small_run()).out) << "--json must not change the table";
+  const Json json = read_json(folder / "results.json");
+  EXPECT_EQ(json["complete"], true);
+  EXPECT_EQ(json["command"].size(), 1 + command.size());
+  EXPECT_EQ(json["command"][2], "--size");
+  EXPECT_EQ(json["environment"]["backend"], "simulated");
+  EXPECT_EQ(json["environment"]["profile"], "h200");
+  ASSERT_EQ(json["results"].size(), 1U);
+  EXPECT_EQ(json["results"][0]["status"], "ok");
+  EXPECT_EQ(json["results"][0]["params"]["size"], 4 << 20);
+  EXPECT_GT(json["results"][0]["metrics"]["bandwidth"]["value"], 1.0);
+  expect_valid_results(folder / "results.json");
+}
+
+TEST(Json, LeavesNothingBesideTheFile) {
+  const TemporaryFolder folder;
+  expect_success(xferbench(small_run({"--streams", "1,2", "--json", folder / "results.json"})));
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) names.insert(entry.path().filename());
+  EXPECT_EQ(names, std::set<std::string>{"results.json"});
+}
+
+TEST(Json, ReplacesAnOlderFile) {
+  const TemporaryFolder folder;
+  write_file(folder / "results.json", std::string(1 << 20, 'x'));
+  expect_success(xferbench(small_run({"--json", folder / "results.json"})));
+  EXPECT_EQ(read_json(folder / "results.json")["complete"], true);
+}
+
+TEST(Json, FollowsALinkAndKeepsIt) {
+  const TemporaryFolder folder;
+  write_file(folder / "real.json", "old\n");
+  std::filesystem::create_symlink("real.json", folder / "link.json");
+  expect_success(xferbench(small_run({"--json", folder / "link.json"})));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.json"));
+  EXPECT_EQ(read_json(folder / "real.json")["complete"], true);
+}
+
+TEST(Json, OfEveryKindOfCaseIsValid) {
+  const TemporaryFolder folder;
+  const Arguments all = {"overlap",
+                         "memcpy",
+                         "--simulate",
+                         "--size",
+                         "16,1M",
+                         "--kernel",
+                         "fma,vector-add,sincos",
+                         "--issue",
+                         "depth,breadth",
+                         "--stream-kind",
+                         "nonblocking,blocking,default",
+                         "--balance",
+                         "1",
+                         "--json",
+                         folder / "results.json"};
+  EXPECT_EQ(xferbench(all).exit_code, 0);
+  std::set<std::string> seen;
+  const Json json = read_json(folder / "results.json");
+  for (const Json& result : json["results"]) seen.insert(result["status"]);
+  EXPECT_EQ(seen, (std::set<std::string>{"ok", "skipped"}));
+  expect_valid_results(folder / "results.json");
+}
+
+TEST(Json, HoldsAsManySamplesAsAskedFor) {
+  const Json json = parse_json(xferbench({"memcpy", "--simulate", "--size", "1M", "--dir", "h2d", "--host", "pinned",
+                                          "--min-samples", "23", "--max-samples", "23", "--json", "-"})
+                                   .out);
+  const Json& copy = json["results"][0]["measurements"][0];
+  EXPECT_EQ(copy["n"], 23);
+  EXPECT_EQ(copy["samples"].size(), 23U);
+}
+
+// A validator that accepts everything would make the tests above worthless.
+TEST(Json, ThatBreaksTheSchemaIsNotAccepted) {
+  const std::filesystem::path script = std::filesystem::path(XFERBENCH_SOURCE_DIR) / "scripts" / "validate-results";
+  const TemporaryFolder folder;
+  Json json = parse_json(xferbench(small_run({"--json", "-"})).out);
+  json["results"][0]["status"] = "excellent";
+  write_file(folder / "results.json", json.dump());
+  const Outcome o = run("/usr/bin/python3", {script.string(), folder / "results.json"});
+  EXPECT_EQ(o.exit_code, 1) << o.out << o.err;
+  EXPECT_TRUE(contains(o.out + o.err, "status")) << o.out << o.err;
+}
+
+// --- Cases -----------------------------------------------------------------------------------------------------------
+
+TEST(Cases, OddSizeInUnevenChunksIsVerified) {
+  const Outcome o = xferbench({"--simulate", "--size", "38797324", "--chunks", "7", "--streams", "3", "--json", "-"});
+  expect_success(o);
+  const Json json = parse_json(o.out);
+  ASSERT_EQ(json["results"].size(), 1U);
+  EXPECT_EQ(json["results"][0]["status"], "ok") << json["results"][0]["reason"];
+}
+
+TEST(Cases, EveryKernelAndOrderIsVerified) {
+  const Outcome o = xferbench({"--simulate", "--size", "100000", "--chunks", "7", "--streams", "3", "--kernel",
+                               "fma,vector-add,sincos", "--issue", "depth,breadth", "--stream-kind",
+                               "nonblocking,blocking,default", "--json", "-"});
+  EXPECT_EQ(o.exit_code, 0);
+  const Json json = parse_json(o.out);
+  EXPECT_EQ(json["results"].size(), 18U);
+  for (const Json& result : json["results"]) EXPECT_EQ(result["status"], "ok") << result["key"] << result["reason"];
+}
+
+TEST(Cases, IllegalOnesOfASweepAreSkippedWithTheReason) {
+  const Outcome o = xferbench({"--simulate", "--size", "16,64K", "--chunks", "8", "--json", "-"});
+  EXPECT_EQ(o.exit_code, 0);
+  const Json json = parse_json(o.out);
+  ASSERT_EQ(json["results"].size(), 2U);
+  EXPECT_EQ(json["complete"], true);
+  EXPECT_EQ(json["results"][0]["status"], "skipped");
+  EXPECT_TRUE(contains(json["results"][0]["reason"], "more than the 4 elements")) << json["results"][0]["reason"];
+  EXPECT_EQ(json["results"][1]["status"], "ok");
+}
+
+TEST(Cases, SkippedOnesStandInTheTable) {
+  const Outcome o = xferbench({"--simulate", "--size", "16,1M", "--chunks", "8"});
+  EXPECT_EQ(o.exit_code, 0);
+  EXPECT_TRUE(contains(o.out, "\n  16 B    skipped: --chunks 8 is more than the 4 elements")) << o.out;
+}
+
+TEST(Cases, WhatCannotBeSimulatedIsSkippedWithTheReason) {
+  const Outcome o = xferbench({"memcpy", "--simulate", "--dir", "bidirectional", "--host", "pageable"});
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "skipped: both directions of pageable memory need two host threads")) << o.out;
+}
+
+TEST(Cases, CopiesInsideTheGpuAreNotMultipliedByHostMemory) {
+  const Outcome o = xferbench({"memcpy", "--dry-run"});
+  expect_success(o);
+  EXPECT_EQ(o.out,
+            "memcpy/dir=h2d/host=pinned/size=256MiB\n"
+            "memcpy/dir=h2d/host=pageable/size=256MiB\n"
+            "memcpy/dir=d2h/host=pinned/size=256MiB\n"
+            "memcpy/dir=d2h/host=pageable/size=256MiB\n"
+            "memcpy/dir=d2d/size=256MiB\n"
+            "memcpy/dir=bidirectional/host=pinned/size=256MiB\n"
+            "memcpy/dir=bidirectional/host=pageable/size=256MiB\n");
+}
+
+TEST(DryRun, PrintsTheProductOneKeyPerLine) {
+  const Outcome o = xferbench({"--dry-run", "--size", "1M", "--streams", "1,2", "--chunks", "4:16"});
+  expect_success(o);
+  const std::vector<std::string> keys = lines(o.out);
+  const std::vector<std::string> beginnings = {
+      "overlap/size=1MiB/streams=1/chunks=4/",  "overlap/size=1MiB/streams=1/chunks=8/",
+      "overlap/size=1MiB/streams=1/chunks=16/", "overlap/size=1MiB/streams=2/chunks=4/",
+      "overlap/size=1MiB/streams=2/chunks=8/",  "overlap/size=1MiB/streams=2/chunks=16/"};
+  ASSERT_EQ(keys.size(), beginnings.size()) << o.out;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    EXPECT_TRUE(keys[i].starts_with(beginnings[i])) << keys[i];
+    EXPECT_EQ(keys[i].find(' '), std::string::npos) << keys[i];
+  }
+}
+
+TEST(DryRun, PrintsTheKeysOfTheResultsFile) {
+  const std::vector<std::string> keys = lines(xferbench({"--dry-run", "--size", "1M", "--streams", "1,2"}).out);
+  const Json json = parse_json(xferbench({"--simulate", "--size", "1M", "--streams", "1,2", "--json", "-"}).out);
+  ASSERT_EQ(json["results"].size(), keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(json["results"][i]["key"], keys[i]);
+}
+
+TEST(DryRun, MarksTheCasesThatWouldBeSkipped) {
+  const Outcome o = xferbench({"--dry-run", "--size", "16,4K", "--chunks", "8"});
+  expect_success(o);
+  const std::vector<std::string> keys = lines(o.out);
+  ASSERT_EQ(keys.size(), 2U) << o.out;
+  EXPECT_TRUE(contains(keys[0], "  (skipped: --chunks 8 is more than the 4 elements")) << keys[0];
+  EXPECT_FALSE(contains(keys[1], "skipped")) << keys[1];
+}
+
+}  // namespace
+}  // namespace xferbench::test

@@ -1,0 +1,85 @@
+// What is only for eyes: colours in tables and the progress line.
+#include <gtest/gtest.h>
+
+#include "cli/support.hpp"
+
+namespace xferbench::test {
+namespace {
+
+constexpr const char* kEscape = "\x1b[";
+
+Arguments run_of_two_cases(Arguments more = {}) {
+  more.insert(more.begin(), {"--streams", "1,2"});
+  return small_run(std::move(more));
+}
+
+/// Whether standard output has colours, with the given flags.
+bool colours(const Sink& out, Arguments more = {}, const Variables& environment = {}) {
+  Options options;
+  options.out = out;
+  options.environment = environment;
+  const Outcome o = xferbench(run_of_two_cases(std::move(more)), options);
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "SIMULATED")) << o.out;
+  return contains(o.out, kEscape);
+}
+
+TEST(Color, IsForTerminals) {
+  EXPECT_TRUE(colours(Sink::terminal()));
+  EXPECT_FALSE(colours({}));
+  EXPECT_TRUE(colours(Sink::terminal(), {"--color", "auto"}));
+  EXPECT_FALSE(colours({}, {"--color", "auto"}));
+}
+
+TEST(Color, FlagDecides) {
+  EXPECT_TRUE(colours({}, {"--color", "always"}));
+  EXPECT_FALSE(colours(Sink::terminal(), {"--color", "never"}));
+}
+
+TEST(Color, NoColorIsRespectedUnlessItIsEmpty) {
+  EXPECT_FALSE(colours(Sink::terminal(), {}, {{"NO_COLOR", "1"}}));
+  EXPECT_TRUE(colours(Sink::terminal(), {}, {{"NO_COLOR", ""}}));
+}
+
+TEST(Color, FlagWinsOverNoColor) { EXPECT_TRUE(colours({}, {"--color", "always"}, {{"NO_COLOR", "1"}})); }
+
+TEST(Color, ChangesNothingButColours) {
+  std::string text = xferbench(run_of_two_cases({"--color", "always"})).out;
+  for (std::size_t at = text.find(kEscape); at != std::string::npos; at = text.find(kEscape)) {
+    text.erase(at, text.find('m', at) - at + 1);
+  }
+  EXPECT_EQ(text, xferbench(run_of_two_cases()).out);
+}
+
+TEST(Color, NeverReachesTheResultsFile) {
+  Options options;
+  options.out = Sink::terminal();
+  const Outcome o = xferbench(run_of_two_cases({"--color", "always", "--json", "-"}), options);
+  EXPECT_EQ(parse_json(o.out)["complete"], true);
+}
+
+Outcome with_terminal_for_errors(const Arguments& arguments) {
+  Options options;
+  options.err = Sink::terminal();
+  return xferbench(arguments, options);
+}
+
+TEST(Progress, NamesEachCaseAndWipesItselfAway) {
+  const Outcome o = with_terminal_for_errors(run_of_two_cases());
+  EXPECT_EQ(o.exit_code, 0);
+  EXPECT_TRUE(contains(o.err, "[1/2] overlap/size=4MiB/streams=1/")) << o.err;
+  EXPECT_TRUE(contains(o.err, "[2/2] overlap/size=4MiB/streams=2/")) << o.err;
+  EXPECT_TRUE(o.err.ends_with("\r\x1b[K")) << o.err;
+  EXPECT_EQ(o.err.find('\n'), std::string::npos) << "progress is one line that is written over: " << o.err;
+}
+
+TEST(Progress, LeavesStandardOutputAlone) {
+  EXPECT_EQ(with_terminal_for_errors(run_of_two_cases()).out, xferbench(run_of_two_cases()).out);
+}
+
+TEST(Progress, IsNotShownWithQuiet) { EXPECT_EQ(with_terminal_for_errors(run_of_two_cases({"--quiet"})).err, ""); }
+
+TEST(Progress, IsNotShownInAPipe) { EXPECT_EQ(xferbench(run_of_two_cases()).err, ""); }
+
+}  // namespace
+}  // namespace xferbench::test
