@@ -28,8 +28,8 @@ void check(std::size_t elements, std::size_t chunks, std::size_t alignment) {
     ASSERT_EQ(part.first, next) << "a gap or an overlap";
     ASSERT_GT(part.count, 0U) << "an empty chunk";
     ASSERT_TRUE(!long_enough || part.first % alignment == 0) << "a chunk that begins unaligned at " << part.first;
-    ASSERT_LE(part.count, elements / chunks + unequal + 1) << "a chunk longer than alignment explains";
-    ASSERT_GE(part.count + unequal, elements / chunks) << "a chunk shorter than alignment explains";
+    ASSERT_LE(part.count, elements / chunks + unequal) << "a chunk longer than alignment explains";
+    ASSERT_GE(part.count + unequal, elements / chunks + 1) << "a chunk shorter than alignment explains";
     next += part.count;
   }
   ASSERT_EQ(next, elements) << "not all of the payload";

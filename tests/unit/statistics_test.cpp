@@ -265,7 +265,10 @@ TEST(Bimodal, IsNotHiddenByAnOutlier) {
   EXPECT_TRUE(bimodal(joined(joined(Samples(10, 100.0), Samples(10, 150.0)), Samples{1000})));
 }
 
-TEST(Bimodal, NeedsTenSamples) { EXPECT_FALSE(bimodal(Samples{1, 1, 1, 1, 9, 9, 9, 9, 9})); }
+TEST(Bimodal, NeedsTwentySamples) {
+  EXPECT_FALSE(bimodal(joined(Samples(10, 100.0), Samples(9, 150.0)))) << "a gap among fewer is chance";
+  EXPECT_TRUE(bimodal(joined(Samples(10, 100.0), Samples(10, 150.0))));
+}
 
 // --- Summary and schedule -------------------------------------------------------------------------------------------
 

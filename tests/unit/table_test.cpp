@@ -77,6 +77,14 @@ TEST(Table, OfSeveralCasesHasAColumnForEveryAxisThatVaries) {
             "  d2d   -          2.000 ms   1.0 %    2125\n");
 }
 
+TEST(Table, TellsSizesApartThatRoundToTheSame) {
+  Report report = test::real_report();
+  report.results = {good(copy_case("h2d", "pinned", (1 << 20) + 4), 1),
+                    good(copy_case("h2d", "pinned", (1 << 20) + 8), 1)};
+  EXPECT_TRUE(mentions(table(report), "\n  1048580 B "));
+  EXPECT_TRUE(mentions(table(report), "\n  1048584 B "));
+}
+
 TEST(Table, LeavesOutColumnsWithoutAnyValueAndKeepsThoseWithOne) {
   Report report = report_of_three();
   EXPECT_FALSE(test::contains(table(report), "speedup"));

@@ -25,6 +25,11 @@ TEST(FormatSizeExact, UsesTheLargestUnitThatDivides) {
   EXPECT_EQ(format_size_exact(0), "0B");
 }
 
+TEST(FormatSizeExact, PutsWhatIsWantedBetweenNumberAndUnit) {
+  EXPECT_EQ(format_size_exact(1572864, " "), "1536 KiB");
+  EXPECT_EQ(format_size_exact(1000, " "), "1000 B");
+}
+
 TEST(FormatSizeExact, IsReadBackByTheCommandLine) {
   for (const std::uint64_t bytes :
        {std::uint64_t{1}, std::uint64_t{1000}, 3 * KiB, 5 * MiB + 4, 7 * GiB, 2 * TiB, (std::uint64_t{1} << 53) + 1}) {
