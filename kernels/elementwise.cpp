@@ -15,8 +15,7 @@ KernelCost Elementwise::cost() const {
   // One sincosf and the square root, rounding and additions around it take about 40 instructions.
   const double fma_per_step = op_ == ElementwiseOp::sincos ? 40 : 1;
   const std::size_t vectors = op_ == ElementwiseOp::vector_add ? 3 : 2;
-  return {args_.elements * sizeof(float) * vectors,
-          static_cast<double>(args_.elements) * args_.work * fma_per_step};
+  return {args_.elements * sizeof(float) * vectors, static_cast<double>(args_.elements) * args_.work * fma_per_step};
 }
 
 std::span<std::byte> Elementwise::output() const {

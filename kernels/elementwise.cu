@@ -43,9 +43,8 @@ __device__ void run_steps(float (&v)[kLanes], const float (&addend)[kLanes], uns
 /// Thread t owns elements 4t to 4t+3. `aligned` says that every pointer is 16-byte aligned; the last thread, and all of
 /// them otherwise, use 4-byte accesses.
 template <class Step, bool kHasAddends>
-__global__ void __launch_bounds__(kThreads)
-    elementwise(const float* in, const float* addends, float* out, std::size_t elements, unsigned work, float one,
-                bool aligned) {
+__global__ void __launch_bounds__(kThreads) elementwise(const float* in, const float* addends, float* out,
+                                                        std::size_t elements, unsigned work, float one, bool aligned) {
   const std::size_t first = (static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x) * kLanes;
   if (first >= elements) return;
   const bool whole = aligned && first + kLanes <= elements;
@@ -100,8 +99,7 @@ void Elementwise::preload() const {
 void Elementwise::launch(void* cuda_stream) const {
   const std::size_t per_block = std::size_t{kThreads} * kLanes;
   const auto blocks = static_cast<unsigned>((args_.elements + per_block - 1) / per_block);
-  const bool aligned =
-      aligned_to_vector(args_.in) && aligned_to_vector(args_.out) && aligned_to_vector(args_.addends);
+  const bool aligned = aligned_to_vector(args_.in) && aligned_to_vector(args_.out) && aligned_to_vector(args_.addends);
   entry(op_)<<<blocks, kThreads, 0, static_cast<cudaStream_t>(cuda_stream)>>>(
       args_.in, args_.addends, args_.out, args_.elements, args_.work, 1.0F, aligned);
 }

@@ -95,9 +95,7 @@ class Copies {
   void copy_out(StreamHandle stream) {
     device_.copy({host_out_->data, device_out_->data, bytes_, Direction::d2h}, stream);
   }
-  void copy_inside() {
-    device_.copy({device_out_->data, device_in_->data, bytes_, Direction::d2d}, streams_[0]);
-  }
+  void copy_inside() { device_.copy({device_out_->data, device_in_->data, bytes_, Direction::d2d}, streams_[0]); }
 
   void make_bidirectional(Region& r) {
     r.streams = {streams_[0], streams_[1]};
@@ -257,7 +255,8 @@ class Memcpy final : public Scenario {
     result.add("host_blocked", series.submit.median, "s");
   }
 
-  /// Bytes of payload per second and direction: of the link, or of the memory, which a copy reads and writes. 0: unknown.
+  /// Bytes of payload per second and direction: of the link, or of the memory, which a copy reads and writes. 0 is
+  /// unknown.
   static double payload_limit(Route route, const Environment::Gpu& gpu) {
     if (route == Route::d2d) return gpu.memory_bandwidth / 2;
     return gpu.pcie ? model::pcie_limit(gpu.pcie->generation, gpu.pcie->width) : 0;

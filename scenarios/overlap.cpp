@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/elementwise.hpp"
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "core/units.hpp"
+#include "kernels/elementwise.hpp"
 #include "measure/pattern.hpp"
 #include "measure/statistics.hpp"
 #include "model/balance.hpp"
@@ -280,7 +280,11 @@ class Overlap final : public Scenario {
 
   [[nodiscard]] std::span<const Axis> axes() const override {
     static const std::array<Axis, 8> axes{{
-        {.name = "size", .kind = AxisKind::size, .defaults = "256M", .help = "bytes in each direction", .min = kElement},
+        {.name = "size",
+         .kind = AxisKind::size,
+         .defaults = "256M",
+         .help = "bytes in each direction",
+         .min = kElement},
         {.name = "streams", .defaults = "4", .help = "streams that the chunks take turns on", .max = 1024},
         {.name = "chunks", .defaults = "32", .help = "parts the payload is cut into", .max = 65536},
         {.name = "kernel",
@@ -333,7 +337,8 @@ class Overlap final : public Scenario {
   [[nodiscard]] std::optional<std::string> objection(const Case& c) const override {
     const std::uint64_t size = c.count("size");
     if (size % kElement != 0) {
-      return "--size " + to_text(size, AxisKind::size) + " is not a whole number of 4-byte elements; choose a multiple of 4";
+      return "--size " + to_text(size, AxisKind::size) +
+             " is not a whole number of 4-byte elements; choose a multiple of 4";
     }
     if (c.count("chunks") > size / kElement) {
       return "--chunks " + std::to_string(c.count("chunks")) + " is more than the " + std::to_string(size / kElement) +
@@ -416,8 +421,9 @@ class Overlap final : public Scenario {
       }
     }
     if (pipeline.clock == Clock::event) {
-      result.warnings.emplace_back("so many operations do not fit behind a gate: the makespan includes what the host takes "
-                                   "to submit them, as it would in a program");
+      result.warnings.emplace_back(
+          "so many operations do not fit behind a gate: the makespan includes what the host takes "
+          "to submit them, as it would in a program");
     }
     const double submit = result.measurement("pipeline-submit")->median;
     if (submit > 0.9 * pipeline.median) {

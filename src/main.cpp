@@ -1,184 +1,25 @@
-// Parse, run, report.
+// Parse, perform, and turn what went wrong into one line and an exit code.
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <chrono>
-#include <csignal>
-#include <cstdlib>
-#include <ctime>
 #include <string>
 #include <vector>
 
-#include "scenarios/scenarios.hpp"
-#include "cli/command.hpp"
-#include "cli/help.hpp"
-#include "cli/progress.hpp"
+#include "app/commands.hpp"
 #include "core/error.hpp"
-#include "core/interrupt.hpp"
-#include "device/open.hpp"
-#include "report/info.hpp"
-#include "report/json.hpp"
-#include "report/output.hpp"
-#include "report/table.hpp"
-#include "run/runner.hpp"
+#include "scenarios/scenarios.hpp"
 
 namespace xferbench {
 
 namespace {
 
-using cli::Action;
-using cli::Command;
-
-std::vector<ScenarioView> views() {
-  std::vector<ScenarioView> all;
-  for (const Scenario* scenario : scenarios()) all.push_back(scenario->view());
-  return all;
-}
-
-std::unique_ptr<Device> open_device(const Command& command) {
-  return command.simulate ? open_simulated(*command.simulate) : open_gpu(command.gpu.value_or(0));
-}
-
-bool wants_color(const Command& command) {
-  if (command.color != cli::ColorMode::automatic) return command.color == cli::ColorMode::always;
-  const char* no_color = std::getenv("NO_COLOR");
-  return isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0');
-}
-
-std::string utc_now() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char text[32];
-  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
-
-/// Environment variables that change what CUDA does and so belong to a result.
-std::vector<std::pair<std::string, std::string>> cuda_variables() {
-  std::vector<std::pair<std::string, std::string>> found;
-  for (const char* name : {"CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_MODULE_LOADING", "CUDA_VISIBLE_DEVICES"}) {
-    if (const char* value = std::getenv(name)) found.emplace_back(name, value);
-  }
-  return found;
-}
-
-Report begin_report(const std::vector<std::string>& arguments, const Device& device) {
-  Report report;
-  report.started_at = utc_now();
-  report.command = {"xferbench"};
-  report.command.insert(report.command.end(), arguments.begin(), arguments.end());
-  report.environment = device.capabilities().environment;
-  report.environment.variables = cuda_variables();
-  return report;
-}
-
-/// If no case can run, that is a mistake in the command and not a result.
-void refuse_if_none_can_run(const Command& command, Device& device) {
-  std::string first;
-  for (const PlannedCase& c : command.cases) {
-    const auto reason = refusal(c, device, command.verify);
-    if (!reason) return;
-    if (first.empty()) first = c.config.key() + " " + *reason;
-  }
-  throw UsageError(first);
-}
-
-int exit_code(const Report& report) {
-  if (const int signal = interrupted(); signal != 0) return 128 + signal;
-  for (const Result& r : report.results) {
-    if (r.status == Status::failed) return static_cast<int>(ExitCode::failed);
-  }
-  return static_cast<int>(ExitCode::ok);
-}
-
-void print_warnings(const Report& report) {
-  for (const Result& r : report.results) {
-    if (r.status == Status::failed) fmt::print(stderr, "xferbench: {} failed: {}\n", r.config.key(), r.reason);
-    for (const std::string& warning : r.warnings) fmt::print(stderr, "xferbench: warning: {}: {}\n", r.config.key(), warning);
-  }
-}
-
-int run(const Command& command, const std::vector<std::string>& arguments) {
-  const std::unique_ptr<Device> device = open_device(command);
-  refuse_if_none_can_run(command, *device);
-  std::optional<ResultsFile> file;
-  if (command.json) file.emplace(*command.json);
-  install_interrupt_handlers();
-
-  Report report = begin_report(arguments, *device);
-  std::optional<OutputError> lost_output;
-  {
-    cli::Progress progress(!command.quiet, command.cases.size());
-    const Bench bench{*device, command.policy, command.seed, command.verify,
-                      [&progress](const SamplingProgress& p) { progress.sampled(p); }};
-    run_cases(
-        command.cases, bench, [&progress](std::size_t i, const Case& c) { progress.begin(i, c); },
-        [&](const std::vector<Result>& results) {
-          report.results.push_back(results.back());
-          // After Ctrl-C every case that is left is skipped at once, and finish() writes them all: a file for each
-          // would keep the user waiting for minutes.
-          if (interrupted() != 0) return;
-          try {
-            if (file) file->update(to_json(report));
-          } catch (const OutputError& error) {
-            lost_output = error;  // the other cases still run; the table still shows them
-          }
-        });
-  }
-  report.complete = interrupted() == 0;
-
-  const bool pure = file && file->is_standard_output();
-  if (!command.quiet) print_warnings(report);
-  try {
-    // The file before the table: a reader that goes away (xferbench ... | head) ends this program.
-    if (file) file->finish(to_json(report));
-  } catch (const OutputError& error) {
-    lost_output = error;  // the table still shows the results
-  }
-  if (!pure) write_standard_output(to_table(report, views(), Style{wants_color(command)}));
-  if (lost_output) throw OutputError(*lost_output);
-  return exit_code(report);
-}
-
-int dry_run(const Command& command) {
-  std::string text;
-  for (const PlannedCase& c : command.cases) {
-    const auto objection = c.scenario->objection(c.config);
-    text += c.config.key() + (objection ? "  (skipped: " + *objection + ")" : "") + "\n";
-  }
-  write_standard_output(text);
-  return 0;
-}
-
-/// What there is; a machine without a GPU has an answer too. A GPU asked for by number must exist.
-int info(const Command& command) {
-  std::string text = version_line() + "\n";
-  try {
-    text += describe_gpu(open_device(command)->capabilities().environment);
-  } catch (const NoDeviceError& error) {
-    if (command.gpu) throw;
-    text += fmt::format("{:<12} none: {}\n", "GPU", error.what());
-  }
-  text += describe_host(describe_host());
-  text += "simulate:";
-  for (const auto& [name, description] : simulated_profiles()) text += fmt::format("\n  {:<16} {}", name, description);
-  write_standard_output(text + "\n");
-  return 0;
-}
-
-int perform(const Command& command, const std::vector<std::string>& arguments) {
+int perform(const cli::Command& command, const std::vector<std::string>& arguments) {
   switch (command.action) {
-    case Action::run: return run(command, arguments);
-    case Action::dry_run: return dry_run(command);
-    case Action::info: return info(command);
-    case Action::version: write_standard_output(version_line() + "\n"); return 0;
-    case Action::list:
-      write_standard_output(command.about != nullptr ? cli::describe(command.about->view()) : cli::list(views()));
-      return 0;
-    case Action::help:
-      write_standard_output(command.about != nullptr ? cli::describe(command.about->view()) : cli::help(views()));
-      return 0;
+    case cli::Action::run: return app::run(command, arguments);
+    case cli::Action::dry_run: return app::dry_run(command);
+    case cli::Action::list: return app::list(command);
+    case cli::Action::info: return app::info(command);
+    case cli::Action::help: return app::help(command);
+    case cli::Action::version: return app::version();
   }
   return 0;
 }

@@ -46,7 +46,8 @@ bool has_axis(const Scenario& scenario, const std::string& name) {
 // --- From argv to what was written ----------------------------------------------------------------------------------
 
 bool negative_number(const std::string& text) {
-  return text.size() > 1 && text[0] == '-' && (std::isdigit(static_cast<unsigned char>(text[1])) != 0 || text[1] == '.');
+  return text.size() > 1 && text[0] == '-' &&
+         (std::isdigit(static_cast<unsigned char>(text[1])) != 0 || text[1] == '.');
 }
 
 /// Two spellings that a parser of flags would misread are made plain: a negative number after a flag is its value, and
@@ -92,8 +93,8 @@ bool is_run_flag(const std::string& name) {
   throw UsageError(fmt::format("unknown flag {}{} (see xferbench --help)", flag, suggestion(flag, known)));
 }
 
-/// A flag without its value or with one that it cannot take. CLI11 would take `--json --quiet` for a file named --quiet,
-/// and words the other mistakes for programmers.
+/// A flag without its value or with one that it cannot take. CLI11 would take `--json --quiet` for a file named
+/// --quiet, and words the other mistakes for programmers.
 void check_values(std::span<const std::string> arguments, Scenarios scenarios) {
   const std::map<std::string, bool> flags = all_flags(scenarios);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -148,14 +149,17 @@ Written read(std::span<const std::string> arguments, Scenarios scenarios) {
 
 // --- Run flags ------------------------------------------------------------------------------------------------------
 
-const Axis& run_flag(const std::string& name) { return std::ranges::find(run_flags(), name, [](const RunFlag& f) { return f.axis.name; })->axis; }
+const Axis& run_flag(const std::string& name) {
+  return std::ranges::find(run_flags(), name, [](const RunFlag& f) { return f.axis.name; })->axis;
+}
 
 /// The one value of a run flag, as written or its default.
 Value value_of(const Written& written, const std::string& name) {
   const Axis& axis = run_flag(name);
   const auto given = written.texts.find(name);
   const std::string flag = "--" + name;
-  const std::vector<Value> values = parse_axis(axis, given == written.texts.end() ? axis.defaults : given->second, flag);
+  const std::vector<Value> values =
+      parse_axis(axis, given == written.texts.end() ? axis.defaults : given->second, flag);
   if (values.size() != 1) throw UsageError(flag + " takes one value");
   return values.front();
 }
@@ -209,9 +213,7 @@ void read_run_flags(const Written& written, Command& command) {
   command.verify = !written.has("no-verify");
   command.quiet = written.has("quiet");
   const std::string color = std::get<std::string>(value_of(written, "color"));
-  command.color = color == "always"  ? ColorMode::always
-                  : color == "never" ? ColorMode::never
-                                     : ColorMode::automatic;
+  command.color = color == "always" ? ColorMode::always : color == "never" ? ColorMode::never : ColorMode::automatic;
 }
 
 // --- Cases ----------------------------------------------------------------------------------------------------------
@@ -242,9 +244,8 @@ class Product {
  private:
   /// Whether a flag was given that takes this axis' place.
   [[nodiscard]] bool is_replaced(const Axis& axis) const {
-    return std::ranges::any_of(scenario_.axes(), [&](const Axis& other) {
-      return other.replaces == axis.name && written_.has(other.name);
-    });
+    return std::ranges::any_of(
+        scenario_.axes(), [&](const Axis& other) { return other.replaces == axis.name && written_.has(other.name); });
   }
 
   void expand(std::size_t index, const Case& so_far, std::vector<PlannedCase>& all) const {
@@ -293,8 +294,8 @@ void check_axis_flags(const Written& written, Scenarios all, Scenarios chosen) {
       if (!written.has(axis.name)) continue;
       const bool belongs = std::ranges::any_of(chosen, [&](const Scenario* s) { return has_axis(*s, axis.name); });
       if (!belongs) {
-        throw UsageError(fmt::format("{} has no --{}, which belongs to {}; {} has {}", chosen.front()->name(), axis.name,
-                                     scenario->name(), chosen.front()->name(), flags_of(*chosen.front())));
+        throw UsageError(fmt::format("{} has no --{}, which belongs to {}; {} has {}", chosen.front()->name(),
+                                     axis.name, scenario->name(), chosen.front()->name(), flags_of(*chosen.front())));
       }
       if (!axis.replaces.empty() && written.has(axis.replaces)) {
         throw UsageError(fmt::format("--{} and --{} contradict each other: --{} chooses the other's value", axis.name,
@@ -311,6 +312,10 @@ std::vector<const Scenario*> chosen_scenarios(const Written& written, Scenarios 
   for (const std::string& word : written.words) {
     const Scenario* scenario = find(scenarios, word);
     if (scenario == nullptr) {
+      if (!word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) != 0) {
+        throw UsageError(
+            fmt::format("unknown scenario '{}'; values of one flag are joined by commas, as in 4K,8K", word));
+      }
       std::vector<std::string> words = known;
       words.insert(words.end(), {"list", "info"});
       throw UsageError(

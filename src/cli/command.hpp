@@ -16,11 +16,11 @@ enum class ColorMode { automatic, always, never };
 
 struct Command {
   Action action = Action::run;
-  std::vector<PlannedCase> cases;          ///< for run and dry_run
-  const Scenario* about = nullptr;         ///< for list and help: only this scenario
-  std::optional<int> gpu;                  ///< as CUDA counts them; absent: 0
-  std::optional<std::string> simulate;     ///< profile of the simulated device, if it is to be used
-  std::optional<std::string> json;         ///< file, or "-" for standard output
+  std::vector<PlannedCase> cases;       ///< for run and dry_run
+  const Scenario* about = nullptr;      ///< for list and help: only this scenario
+  std::optional<int> gpu;               ///< as CUDA counts them; absent: 0
+  std::optional<std::string> simulate;  ///< profile of the simulated device, if it is to be used
+  std::optional<std::string> json;      ///< file, or "-" for standard output
   SamplingPolicy policy;
   std::uint64_t seed = 0;
   bool verify = true;

@@ -8,7 +8,8 @@ std::span<const RunFlag> run_flags() {
   static const std::array<RunFlag, 12> flags{{
       {{.name = "gpu", .defaults = "0", .help = "number of the GPU, as CUDA counts them", .min = 0, .max = 1023}, "N"},
       {{.name = "simulate", .kind = AxisKind::choice, .help = "use a modelled GPU instead of a real one"}, "[PROFILE]"},
-      {{.name = "json", .kind = AxisKind::choice, .help = "write all results and samples; - is standard output"}, "FILE"},
+      {{.name = "json", .kind = AxisKind::choice, .help = "write all results and samples; - is standard output"},
+       "FILE"},
       {{.name = "ci",
         .kind = AxisKind::real,
         .defaults = "1",

@@ -109,10 +109,9 @@ std::string describe(const ScenarioView& scenario) {
   std::string text = fmt::format("{} - {}\n\n", scenario.name, scenario.summary);
   for (const Axis& axis : scenario.axes) {
     text += axis_line(axis);
-    text += fmt::format("  {:<24} {}{}\n", "", legal(axis),
-                        axis.not_for_axis.empty()
-                            ? ""
-                            : fmt::format("; not for --{} {}", axis.not_for_axis, axis.not_for_value));
+    text += fmt::format(
+        "  {:<24} {}{}\n", "", legal(axis),
+        axis.not_for_axis.empty() ? "" : fmt::format("; not for --{} {}", axis.not_for_axis, axis.not_for_value));
   }
   text += fmt::format("\n{}", kGrammar);
   return text + fmt::format("\nRun flags and exit codes: xferbench --help\n");

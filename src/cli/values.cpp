@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kMostValues = 10'000;
 constexpr std::size_t kMostSteps = 100 * kMostValues;  // small steps between whole numbers give one value many times
-constexpr double kLargest = 9.2e18;  // just below 2^63: sums of sizes must not overflow
+constexpr double kLargest = 9.2e18;                    // just below 2^63: sums of sizes must not overflow
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -145,7 +145,8 @@ class AxisParser {
 
   [[nodiscard]] Value count(std::string_view text) const {
     if (const auto value = whole(text)) return *value;
-    if (all_digits(text)) fail(fmt::format("'{}' is larger than {} allows, which is {}", text, flag_, limit(axis_.max)));
+    if (all_digits(text))
+      fail(fmt::format("'{}' is larger than {} allows, which is {}", text, flag_, limit(axis_.max)));
     fail(fmt::format("'{}' is not a whole number; write one like 8", text));
   }
 
@@ -179,7 +180,8 @@ class AxisParser {
     const Step step = two == std::string_view::npos ? Step{true, 2} : parse_step(text.substr(two + 1), text);
     if (first == last) return {first};
     if (step.multiply && as_number(first) <= 0) {
-      fail(fmt::format("multiplying {} in {} never reaches its end; add instead, as in 0:16:+1", text.substr(0, one), text));
+      fail(fmt::format("multiplying {} in {} never reaches its end; add instead, as in 0:16:+1", text.substr(0, one),
+                       text));
     }
     return std::holds_alternative<double>(first) ? steps<double>(first, last, step)
                                                  : steps<std::uint64_t>(first, last, step);
@@ -206,7 +208,8 @@ class AxisParser {
       fail(fmt::format("'{}' is not a number to step by in {}", amount, range));
     }
     const bool whole_axis = axis_.kind != AxisKind::real;
-    if (multiply && by <= 1) fail(fmt::format("multiplying by {} in {} never reaches its end; use more than 1", amount, range));
+    if (multiply && by <= 1)
+      fail(fmt::format("multiplying by {} in {} never reaches its end; use more than 1", amount, range));
     if (add && by <= 0) fail(fmt::format("adding {} in {} never reaches its end; use more than 0", amount, range));
     if (add && whole_axis && by != std::floor(by)) fail(fmt::format("{} in {} is not a whole number", amount, range));
     return {multiply, by};
@@ -255,9 +258,10 @@ std::uint64_t parse_size(std::string_view text) {
   if (!number) throw UsageError(fmt::format("'{}' is not a size; write 4096, 4K, 256M, 1GiB or 1GB", text));
   const auto factor = unit_factor(number->rest);
   if (!factor) {
-    throw UsageError(fmt::format("'{}' is not a size: unknown unit '{}'; use K, M, G, T (or KiB, ...) for powers of 1024, "
-                                 "KB, MB, GB, TB for powers of 1000",
-                                 text, number->rest));
+    throw UsageError(
+        fmt::format("'{}' is not a size: unknown unit '{}'; use K, M, G, T (or KiB, ...) for powers of 1024, "
+                    "KB, MB, GB, TB for powers of 1000",
+                    text, number->rest));
   }
   if (number->value <= 0) throw UsageError(fmt::format("'{}' is not a positive size", text));
   // 1.001 has no exact double, nor has its product with 1000: what is left of that is not a fraction of a byte.
@@ -265,7 +269,8 @@ std::uint64_t parse_size(std::string_view text) {
   const double product = number->value * *factor;
   const double bytes = std::round(product);
   if (bytes > kLargest) throw UsageError(fmt::format("'{}' is too large: no machine has that much memory", text));
-  if (std::abs(product - bytes) > kRounding * product) throw UsageError(fmt::format("'{}' is not a whole number of bytes", text));
+  if (std::abs(product - bytes) > kRounding * product)
+    throw UsageError(fmt::format("'{}' is not a whole number of bytes", text));
   const std::string_view digits = text.substr(0, text.size() - number->rest.size());
   // Whole numbers exactly; beyond 2^53 a double would not hold every one.
   if (const auto exact = whole(digits)) return *exact * static_cast<std::uint64_t>(*factor);

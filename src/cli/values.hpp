@@ -1,5 +1,5 @@
-// The value grammar of the command line. Pure functions from text to values; UsageError says what is wrong with the text
-// and what would be right.
+// The value grammar of the command line. Pure functions from text to values; UsageError says what is wrong with the
+// text and what would be right.
 //
 //   sizes    4096  4K  256M  1G (powers of 1024)   4KiB MiB GiB (the same)   KB MB GB (powers of 1000)   1.5G
 //   lists    1,2,4        ranges   4K:1G:x4 (times 4)   1:16:+1 (plus 1)   1:16 (doubling)
@@ -25,7 +25,7 @@ std::vector<Value> parse_axis(const Axis& axis, std::string_view text, std::stri
 /// The candidate nearest to `word` by edit distance, if it is near enough to be a slip of the hand; else empty.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
-/// ", did you mean 'h2d'?" or empty.
+/// "; did you mean 'h2d'?" or empty.
 std::string suggestion(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace xferbench::cli

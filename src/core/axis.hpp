@@ -61,7 +61,8 @@ class Case {
 
   [[nodiscard]] const Param* find(std::string_view axis) const;
   [[nodiscard]] bool has(std::string_view axis) const { return find(axis) != nullptr; }
-  /// The value of a size or count axis. Throws std::logic_error if the case has no such axis: a mistake in the scenario.
+  /// The value of a size or count axis. Throws std::logic_error if the case has no such axis: a mistake in the
+  /// scenario.
   [[nodiscard]] std::uint64_t count(std::string_view axis) const;
   [[nodiscard]] double real(std::string_view axis) const;
   [[nodiscard]] const std::string& word(std::string_view axis) const;

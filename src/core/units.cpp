@@ -19,7 +19,8 @@ constexpr std::array<Unit, 4> kBinary{{{"TiB", TiB}, {"GiB", GiB}, {"MiB", MiB},
 
 std::string format_size_exact(std::uint64_t bytes, std::string_view space) {
   for (const Unit& unit : kBinary) {
-    if (bytes >= unit.bytes && bytes % unit.bytes == 0) return fmt::format("{}{}{}", bytes / unit.bytes, space, unit.name);
+    if (bytes >= unit.bytes && bytes % unit.bytes == 0)
+      return fmt::format("{}{}{}", bytes / unit.bytes, space, unit.name);
   }
   return fmt::format("{}{}B", bytes, space);
 }

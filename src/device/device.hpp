@@ -52,7 +52,9 @@ class Owned {
   ~Owned();
 
   [[nodiscard]] const Handle& get() const { return handle_; }
-  operator const Handle&() const { return handle_; }  // NOLINT(google-explicit-constructor): an owner is usable as its view
+  operator const Handle&() const {
+    return handle_;
+  }  // NOLINT(google-explicit-constructor): an owner is usable as its view
   const Handle* operator->() const { return &handle_; }
   explicit operator bool() const { return device_ != nullptr; }
 

@@ -46,7 +46,7 @@ struct Mismatch {
   std::size_t offset = 0;  ///< in bytes
   std::string expected;
   std::string found;
-  /// "wrong byte at offset 4096: expected 0x12, found 0xff"
+  /// "wrong result at byte offset 4096: expected 0x12, found 0xff"
   [[nodiscard]] std::string describe() const;
 };
 

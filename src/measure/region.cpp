@@ -83,8 +83,7 @@ Timing RegionTimer::run(bool gated) {
     device_.record(stop_, root);
   }
   device_.synchronize(stop_);
-  const double total =
-      region_.clock == Clock::host ? device_.host_now() - begun : device_.elapsed(start_, stop_);
+  const double total = region_.clock == Clock::host ? device_.host_now() - begun : device_.elapsed(start_, stop_);
   timing.elapsed = total / batch_;
   timing.submit /= batch_;
   if (region_.per_stream && batch_ == 1) {

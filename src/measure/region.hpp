@@ -18,10 +18,10 @@ struct Region {
   std::string name;
   Clock clock = Clock::event;  ///< event_gated becomes event where more would be queued than a gate should hold
   std::vector<StreamHandle> streams;
-  std::function<void()> submit;   ///< enqueues the work once
-  std::size_t operations = 1;     ///< how much one submit() enqueues
-  bool per_stream = false;        ///< also time when each stream finished (unbatched regions only)
-  bool batchable = true;          ///< may be repeated within one sample when it is too short for the clock
+  std::function<void()> submit;  ///< enqueues the work once
+  std::size_t operations = 1;    ///< how much one submit() enqueues
+  bool per_stream = false;       ///< also time when each stream finished (unbatched regions only)
+  bool batchable = true;         ///< may be repeated within one sample when it is too short for the clock
 };
 
 /// One timed pass, in seconds per repetition.

@@ -27,8 +27,8 @@ using SamplingObserver = std::function<void(const SamplingProgress&)>;
 
 /// Everything sampled of one region.
 struct Series {
-  Measurement elapsed;  ///< named like the region
-  Measurement submit;   ///< host time inside submit(), named "<region>-submit"
+  Measurement elapsed;                            ///< named like the region
+  Measurement submit;                             ///< host time inside submit(), named "<region>-submit"
   std::vector<std::vector<double>> stream_times;  ///< per sample, if the region asked for it
 };
 

@@ -64,8 +64,8 @@ std::optional<std::pair<std::size_t, std::size_t>> median_ranks(std::size_t n) {
   const double count = static_cast<double>(n);
   while (k < n) {
     const double i = static_cast<double>(k);
-    cumulative += std::exp(std::lgamma(count + 1) - std::lgamma(i + 1) - std::lgamma(count - i + 1) -
-                           count * std::log(2.0));
+    cumulative +=
+        std::exp(std::lgamma(count + 1) - std::lgamma(i + 1) - std::lgamma(count - i + 1) - count * std::log(2.0));
     if (cumulative > 0.025) break;
     ++k;
   }
@@ -151,7 +151,8 @@ bool bimodal(std::span<const double> samples) {
   // Width of a cluster without its outer tenth: a single outlier must not hide two modes.
   const std::span<const double> low(s.data(), split);
   const std::span<const double> high(s.data() + split, n - split);
-  const double width = std::max(low.back() - quantile_of_sorted(low, 0.1), quantile_of_sorted(high, 0.9) - high.front());
+  const double width =
+      std::max(low.back() - quantile_of_sorted(low, 0.1), quantile_of_sorted(high, 0.9) - high.front());
   return gap > 0.02 * median_of_sorted(s) && gap > width;
 }
 

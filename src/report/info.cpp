@@ -40,9 +40,9 @@ std::string describe_gpu(const Environment& e) {
   std::string name = gpu.index ? fmt::format("{}: {}", *gpu.index, gpu.name) : gpu.name;
   if (e.simulated()) name += fmt::format(" (SIMULATED by profile {})", e.profile);
   std::string text = line("GPU", name);
-  text += line("  chip", fmt::format("compute capability {}, {} multiprocessors up to {:.0f} MHz, copy engines: {}",
-                                     gpu.compute_capability, gpu.multiprocessors, gpu.max_sm_clock_hz / 1e6,
-                                     gpu.copy_engines));
+  text += line("  chip",
+               fmt::format("compute capability {}, {} multiprocessors up to {:.0f} MHz, copy engines: {}",
+                           gpu.compute_capability, gpu.multiprocessors, gpu.max_sm_clock_hz / 1e6, gpu.copy_engines));
   std::string memory = format_size(gpu.memory_bytes);
   if (gpu.memory_bandwidth > 0) memory += ", at most " + rate(gpu.memory_bandwidth) + " read plus written";
   if (gpu.ecc) memory += *gpu.ecc ? ", ECC on" : ", ECC off";
@@ -54,8 +54,9 @@ std::string describe_gpu(const Environment& e) {
 }
 
 std::string describe_host(const Environment::Host& host) {
-  std::string text = line("host", fmt::format("{}, {} logical CPUs, {} of memory", host.cpu.empty() ? "unknown CPU" : host.cpu,
-                                              host.logical_cpus, format_size(host.memory_bytes)));
+  std::string text =
+      line("host", fmt::format("{}, {} logical CPUs, {} of memory", host.cpu.empty() ? "unknown CPU" : host.cpu,
+                               host.logical_cpus, format_size(host.memory_bytes)));
   text += line("  kernel", host.kernel);
   if (host.numa_node) text += line("  NUMA node", std::to_string(*host.numa_node));
   return text;

@@ -79,8 +79,8 @@ Json environment_json(const Environment& environment) {
 }
 
 Json measurement_json(const Measurement& m) {
-  Json json = {{"name", m.name}, {"clock", to_text(m.clock)}, {"unit", m.unit}, {"samples", m.samples},
-               {"n", m.samples.size()}};
+  Json json = {
+      {"name", m.name}, {"clock", to_text(m.clock)}, {"unit", m.unit}, {"samples", m.samples}, {"n", m.samples.size()}};
   if (!m.samples.empty()) {
     json["min"] = m.min;
     json["median"] = m.median;
@@ -105,15 +105,9 @@ Json params_json(const Case& c) {
 }
 
 Json result_json(const Result& r) {
-  Json json = {{"scenario", r.config.scenario()},
-               {"key", r.config.key()},
-               {"params", params_json(r.config)},
-               {"status", to_text(r.status)},
-               {"reason", r.reason},
-               {"warnings", r.warnings},
-               {"measurements", Json::array()},
-               {"metrics", Json::object()},
-               {"labels", Json::object()}};
+  Json json = {{"scenario", r.config.scenario()}, {"key", r.config.key()},     {"params", params_json(r.config)},
+               {"status", to_text(r.status)},     {"reason", r.reason},        {"warnings", r.warnings},
+               {"measurements", Json::array()},   {"metrics", Json::object()}, {"labels", Json::object()}};
   for (const Measurement& m : r.measurements) json["measurements"].push_back(measurement_json(m));
   for (const Metric& metric : r.metrics) {
     if (std::isfinite(metric.value)) json["metrics"][metric.name] = {{"value", metric.value}, {"unit", metric.unit}};
@@ -125,12 +119,9 @@ Json result_json(const Result& r) {
 }  // namespace
 
 std::string to_json(const Report& report) {
-  Json json = {{"schema", "xferbench/1"},
-               {"complete", report.complete},
-               {"started_at", report.started_at},
-               {"tool", tool()},
-               {"command", report.command},
-               {"environment", environment_json(report.environment)},
+  Json json = {{"schema", "xferbench/1"},         {"complete", report.complete},
+               {"started_at", report.started_at}, {"tool", tool()},
+               {"command", report.command},       {"environment", environment_json(report.environment)},
                {"results", Json::array()}};
   for (const Result& r : report.results) json["results"].push_back(result_json(r));
   // Names from the machine may hold any bytes; what is not UTF-8 becomes a replacement character, not an exception.

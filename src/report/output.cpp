@@ -25,15 +25,17 @@ using File = std::unique_ptr<std::FILE, Close>;
   throw OutputError(fmt::format("cannot write {}: {}", path, std::strerror(error)));
 }
 
-/// Writes all of it, down to the disk: an error that only shows on close or later must not be missed.
-void write_all(const std::string& path, const char* mode, const std::string& text) {
+/// Writes all of it; where it is to be `durable`, down to the disk, so that an error that only shows there is not
+/// missed.
+void write_all(const std::string& path, const char* mode, const std::string& text, bool durable) {
   File file(std::fopen(path.c_str(), mode));
   if (!file) fail(path, errno);
-  const bool written = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
-                       std::fflush(file.get()) == 0;
+  const bool written =
+      std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() && std::fflush(file.get()) == 0;
   if (!written) fail(path, errno);
   // EINVAL and the like: terminals and pipes have nothing to synchronise.
-  if (fsync(fileno(file.get())) != 0 && (errno == ENOSPC || errno == EIO || errno == EDQUOT)) fail(path, errno);
+  if (durable && fsync(fileno(file.get())) != 0 && (errno == ENOSPC || errno == EIO || errno == EDQUOT))
+    fail(path, errno);
   if (std::fclose(file.release()) != 0) fail(path, errno);
 }
 
@@ -48,8 +50,7 @@ bool leads_to_standard_output(const std::string& path) {
 }  // namespace
 
 void write_standard_output(const std::string& text) {
-  const bool written =
-      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   if (!written) fail("standard output", errno);
 }
 
@@ -70,31 +71,34 @@ ResultsFile::ResultsFile(std::string path) : path_(std::move(path)), replaceable
   // Renaming over a write-protected file would succeed; whoever protected it did not mean that.
   if (std::filesystem::exists(status) && access(path_.c_str(), W_OK) != 0) fail(path_, errno);
   const std::string beside = path_ + ".partial";
-  write_all(beside, "w", "");
+  write_all(beside, "w", "", false);
   std::filesystem::remove(beside, unknown);
 }
 
-void ResultsFile::replace(const std::string& text) const {
+void ResultsFile::replace(const std::string& text, bool durable) const {
   const std::string beside = path_ + ".partial";
   std::error_code error;
   try {
-    write_all(beside, "w", text);
+    write_all(beside, "w", text, durable);
   } catch (const OutputError&) {
     std::filesystem::remove(beside, error);
     throw;
   }
+  // The new file takes the old one's permissions, if there is an old one.
+  const auto status = std::filesystem::status(path_, error);
+  if (std::filesystem::exists(status)) std::filesystem::permissions(beside, status.permissions(), error);
   std::filesystem::rename(beside, path_, error);
   if (error) fail(path_, error.value());
 }
 
 void ResultsFile::update(const std::string& text) const {
-  if (replaceable_) replace(text);
+  if (replaceable_) replace(text, false);  // waiting for the disk after each case would slow a sweep
 }
 
 void ResultsFile::finish(const std::string& text) const {
   if (is_standard_output()) return write_standard_output(text);
-  if (replaceable_) return replace(text);
-  write_all(path_, "a", text);
+  if (replaceable_) return replace(text, true);
+  write_all(path_, "a", text, true);
 }
 
 }  // namespace xferbench

@@ -10,8 +10,8 @@ namespace xferbench {
 void write_standard_output(const std::string& text);
 
 /// A results file that is valid at every moment: each state is written beside it and then renamed over it, so that a
-/// reader, a kill -9 or a full disk finds the last complete one. "-" and /dev/stdout are standard output, and what is no
-/// ordinary file (a pipe, /dev/full) cannot be replaced either: both are written once, at the end.
+/// reader, a kill -9 or a full disk finds the last complete one. "-" and /dev/stdout are standard output, and what is
+/// no ordinary file (a pipe, /dev/full) cannot be replaced either: both are written once, at the end.
 class ResultsFile {
  public:
   /// Throws OutputError if nothing can be written there; called before the run, so that no result is lost to a typo.
@@ -26,7 +26,7 @@ class ResultsFile {
   void finish(const std::string& text) const;
 
  private:
-  void replace(const std::string& text) const;
+  void replace(const std::string& text, bool durable) const;
 
   std::string path_;
   bool replaceable_;

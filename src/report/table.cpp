@@ -178,7 +178,8 @@ std::string measurement_table(const Result& result, const Style& style) {
   for (const Measurement& m : result.measurements) {
     if (m.samples.empty()) continue;
     lines.add({m.name, format_seconds(m.median), half_width_text(m), format_seconds(m.min), format_seconds(m.max),
-               std::to_string(m.samples.size()), std::string(to_text(m.clock)), fmt::format("{}", fmt::join(m.flags, " "))});
+               std::to_string(m.samples.size()), std::string(to_text(m.clock)),
+               fmt::format("{}", fmt::join(m.flags, " "))});
   }
   return lines.text(style);
 }
@@ -197,8 +198,8 @@ std::string to_table(const Report& report, std::span<const ScenarioView> scenari
   const Environment& e = report.environment;
   std::string text;
   if (e.simulated()) {
-    text += style.notice(fmt::format("SIMULATED by profile {}: modelled times, not measurements of this machine",
-                                     e.profile)) +
+    text += style.notice(
+                fmt::format("SIMULATED by profile {}: modelled times, not measurements of this machine", e.profile)) +
             "\n";
   }
   text += style.bold(machine_line(e)) + "\n";

@@ -53,7 +53,8 @@ void run_case(const PlannedCase& planned, const Bench& bench, Result& result) {
 const char* advice(const std::string& flag) {
   if (flag == "drift") return "the machine was not steady; close other programs or raise --budget";
   if (flag == "bimodal") return "two speeds alternate; look for other work on the machine and for NUMA placement";
-  if (flag == "throttled") return "the GPU ran below 90 % of its highest clock; look at its temperature and power limit";
+  if (flag == "throttled")
+    return "the GPU ran below 90 % of its highest clock; look at its temperature and power limit";
   if (flag == "gate-timeout") return "the host was too busy to submit in time; those samples were taken again";
   if (flag == "slow-first") return "the first sample is slow: raise --budget for a longer warm-up";
   return nullptr;

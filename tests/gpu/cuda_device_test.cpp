@@ -1,6 +1,6 @@
 #include <array>
-#include <ostream>
 #include <cstring>
+#include <ostream>
 #include <thread>
 
 #include "gpu/gpu_fixture.hpp"
@@ -108,14 +108,15 @@ TEST_P(ElementwiseOnGpu, MatchesTheClosedFormToTheBit) {
   EXPECT_FALSE(wrong.has_value()) << wrong->describe();
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    AllOps, ElementwiseOnGpu,
-    testing::Values(KernelCase{ElementwiseOp::fma, 1, 0, false}, KernelCase{ElementwiseOp::fma, 1023, 0, false},
-                    KernelCase{ElementwiseOp::fma, 1 << 20, 0, true}, KernelCase{ElementwiseOp::fma, 4099, 1, false},
-                    KernelCase{ElementwiseOp::vector_add, 4099, 0, false},
-                    KernelCase{ElementwiseOp::vector_add, 4099, 3, true},
-                    KernelCase{ElementwiseOp::sincos, 100'003, 0, false},
-                    KernelCase{ElementwiseOp::sincos, 5, 2, false}));
+INSTANTIATE_TEST_SUITE_P(AllOps, ElementwiseOnGpu,
+                         testing::Values(KernelCase{ElementwiseOp::fma, 1, 0, false},
+                                         KernelCase{ElementwiseOp::fma, 1023, 0, false},
+                                         KernelCase{ElementwiseOp::fma, 1 << 20, 0, true},
+                                         KernelCase{ElementwiseOp::fma, 4099, 1, false},
+                                         KernelCase{ElementwiseOp::vector_add, 4099, 0, false},
+                                         KernelCase{ElementwiseOp::vector_add, 4099, 3, true},
+                                         KernelCase{ElementwiseOp::sincos, 100'003, 0, false},
+                                         KernelCase{ElementwiseOp::sincos, 5, 2, false}));
 
 TEST_F(CudaDeviceTest, LargestValueAndWorkStayExact) {
   const HostBuffer host = device().allocate_host(sizeof(float), HostMemory::pinned);

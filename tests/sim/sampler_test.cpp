@@ -146,7 +146,9 @@ TEST_F(SamplerTest, ProgressTellsOfTheInterval) {
 }
 
 TEST_F(SamplerTest, HostClockSeesTheWholeCall) {
-  const Series s = run({region("a", [] { return 500.0; }, Clock::host)}).front();
+  const Series s = run({region(
+                           "a", [] { return 500.0; }, Clock::host)})
+                       .front();
   EXPECT_GT(s.elapsed.median, 500e-6);
   EXPECT_EQ(s.elapsed.clock, Clock::host);
 }

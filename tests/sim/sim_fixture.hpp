@@ -29,7 +29,8 @@ inline Bench quick_bench(Device& device) {
 }
 
 inline std::vector<Result> run_all(std::span<const PlannedCase> cases, const Bench& bench) {
-  return run_cases(cases, bench, [](std::size_t, const Case&) {}, [](const std::vector<Result>&) {});
+  return run_cases(
+      cases, bench, [](std::size_t, const Case&) {}, [](const std::vector<Result>&) {});
 }
 
 }  // namespace xferbench::test

@@ -9,12 +9,12 @@
 #include <memory>
 #include <new>
 
-#include "kernels/gate.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "device/cuda/check.hpp"
 #include "device/cuda/nvml.hpp"
 #include "device/open.hpp"
+#include "kernels/gate.hpp"
 
 namespace xferbench::cuda {
 
@@ -130,8 +130,8 @@ void require_gpu(int index) {
     throw NoDeviceError(fmt::format("no usable GPU: {}; {}", reason, kSimulateHint));
   }
   if (index >= count) {
-    throw NoDeviceError(fmt::format("there is no GPU {}: this machine has {}, numbered from 0; choose another --gpu",
-                                    index, count));
+    throw NoDeviceError(
+        fmt::format("there is no GPU {}: this machine has {}, numbered from 0; choose another --gpu", index, count));
   }
 }
 
@@ -139,7 +139,8 @@ void require_gpu(int index) {
 void refuse_blocking_launches() {
   const char* value = std::getenv("CUDA_LAUNCH_BLOCKING");
   if (value == nullptr || std::string_view(value) == "0" || *value == '\0') return;
-  throw UsageError("CUDA_LAUNCH_BLOCKING is set: every launch would wait for its kernel, and nothing could overlap; unset it");
+  throw UsageError(
+      "CUDA_LAUNCH_BLOCKING is set: every launch would wait for its kernel, and nothing could overlap; unset it");
 }
 
 constexpr std::size_t kPageAlignment = 4096;
@@ -150,8 +151,8 @@ CudaDevice::CudaDevice(int index) : index_(index) {
   refuse_blocking_launches();
   require_gpu(index);
   if (const cudaError_t status = cudaSetDevice(index); status != cudaSuccess) {
-    throw NoDeviceError(fmt::format("GPU {} cannot be used: {}; is another process holding it exclusively?", index,
-                                    describe(status)));
+    throw NoDeviceError(
+        fmt::format("GPU {} cannot be used: {}; is another process holding it exclusively?", index, describe(status)));
   }
   check(cudaFree(nullptr), "creating the GPU's context");
   capabilities_.environment.backend = "cuda";
@@ -174,8 +175,8 @@ MemoryInfo CudaDevice::memory() {
 }
 
 void CudaDevice::copy(const Copy& c, StreamHandle stream) {
-  check_copy(cudaMemcpyAsync(c.destination, c.source, c.bytes, kind_of(c.direction), native(stream)),
-             "cudaMemcpyAsync", c);
+  check_copy(cudaMemcpyAsync(c.destination, c.source, c.bytes, kind_of(c.direction), native(stream)), "cudaMemcpyAsync",
+             c);
 }
 
 void CudaDevice::copy_blocking(const Copy& c) {
@@ -292,7 +293,7 @@ HostRange CudaDevice::acquire_host(std::size_t bytes, HostMemory kind) {
     const cudaError_t status = cudaMallocHost(&data, bytes);
     if (status != cudaSuccess) check(status, fmt::format("cudaMallocHost ({})", format_size(bytes)).c_str());
   } else {
-    data = ::operator new(bytes, std::align_val_t{kPageAlignment});
+    data = ::operator new (bytes, std::align_val_t{kPageAlignment});
   }
   return {static_cast<std::byte*>(data), bytes, kind};
 }
@@ -318,7 +319,7 @@ void CudaDevice::release(const HostRange& memory) noexcept {
   if (memory.kind == HostMemory::pinned) {
     static_cast<void>(cudaFreeHost(memory.data));
   } else {
-    ::operator delete(memory.data, std::align_val_t{kPageAlignment});
+    ::operator delete (memory.data, std::align_val_t{kPageAlignment});
   }
 }
 

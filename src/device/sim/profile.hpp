@@ -25,26 +25,26 @@ struct Profile {
   unsigned copy_engines;  ///< 1 or 2: with 1, H2D and D2H take turns
   double h2d_rate;
   double d2h_rate;
-  double duplex_ratio;    ///< rate of each direction while both run, over its rate alone
-  double copy_overhead;   ///< engine time per copy beside its payload
-  double d2d_rate;        ///< payload
+  double duplex_ratio;   ///< rate of each direction while both run, over its rate alone
+  double copy_overhead;  ///< engine time per copy beside its payload
+  double d2d_rate;       ///< payload
   double fill_rate;
 
   double pageable_h2d_rate;
   double pageable_d2h_rate;
-  double pageable_overhead;          ///< per copy
+  double pageable_overhead;             ///< per copy
   std::uint64_t pageable_inline_bytes;  ///< H2D up to this size is copied aside by the host, and the call returns
-  double host_copy_rate;             ///< the host's own memory copy
+  double host_copy_rate;                ///< the host's own memory copy
 
   double kernel_overhead;  ///< engine time per launch beside the work
   double kernel_traffic_rate;
-  double fma_rate;         ///< fused multiply-adds per second
+  double fma_rate;  ///< fused multiply-adds per second
 
-  double copy_call;    ///< host time of an asynchronous copy's call
+  double copy_call;  ///< host time of an asynchronous copy's call
   double launch_call;
-  double event_call;   ///< of recording or waiting for an event
-  double event_cost;   ///< stream time of recording an event
-  double wake_up;      ///< from completion to the waiting host running again
+  double event_call;  ///< of recording or waiting for an event
+  double event_cost;  ///< stream time of recording an event
+  double wake_up;     ///< from completion to the waiting host running again
 };
 
 /// The built-in profiles, the default first.

@@ -84,7 +84,7 @@ class SimDevice : public Device {
   std::uint64_t device_bytes_ = 0;
   std::map<const std::byte*, Pages> device_memory_;
   std::map<const std::byte*, HostPages> host_memory_;  // by address, to know a pageable pointer as the driver does
-  PagePool in_flight_;  // outlives the operations that hold pages of it
+  PagePool in_flight_;                                 // outlives the operations that hold pages of it
   std::vector<SimStream*> streams_;
   StreamHandle legacy_;
   Timeline timeline_;

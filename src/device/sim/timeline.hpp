@@ -19,8 +19,8 @@ struct Operation {
   double overhead = 0;       ///< time on the engine before the payload
   double payload = 0;        ///< time of the payload alone at full rate
   std::vector<std::shared_ptr<const Operation>> after;  ///< must have finished before it starts
-  std::function<void()> on_start;   ///< reads the sources
-  std::function<void()> on_finish;  ///< commits the results
+  std::function<void()> on_start;                       ///< reads the sources
+  std::function<void()> on_finish;                      ///< commits the results
 
   // Maintained by Timeline.
   enum class State { waiting, running, finished };
