@@ -94,7 +94,7 @@ TEST_F(ScenariosOnSim, BidirectionalIsTheSumWithEachDirectionBesideIt) {
 TEST_F(ScenariosOnSim, CopiesInsideTheGpuCountTheirTrafficTwice) {
   const Result r = run_one({"memcpy", "--dir", "d2d"});
   EXPECT_DOUBLE_EQ(metric(r, "memory_traffic"), 2 * metric(r, "bandwidth"));
-  EXPECT_NEAR(metric(r, "limit"), 4917.0 / 2, 1);
+  EXPECT_NEAR(metric(r, "limit"), 4814.0 / 2, 1);
 }
 
 TEST_F(ScenariosOnSim, CopiesThatFitTheCacheHaveNoMemoryLimit) {

@@ -100,9 +100,8 @@ Environment::Gpu describe_gpu(int index) {
   gpu.copy_engines = static_cast<unsigned>(properties.asyncEngineCount);
   gpu.max_sm_clock_hz = 1e3 * attribute(cudaDevAttrClockRate, index);
   // Two transfers per clock on double-data-rate memory.
-  const double memory_clock =
-      max_memory_clock_hz(gpu.pci_bus_id).value_or(1e3 * attribute(cudaDevAttrMemoryClockRate, index));
-  gpu.memory_bandwidth = 2 * memory_clock * attribute(cudaDevAttrGlobalMemoryBusWidth, index) / 8;
+  gpu.memory_bandwidth =
+      2e3 * attribute(cudaDevAttrMemoryClockRate, index) * attribute(cudaDevAttrGlobalMemoryBusWidth, index) / 8;
   gpu.ecc = properties.ECCEnabled != 0;
   gpu.pcie = pcie_link(gpu.pci_bus_id);
   return gpu;

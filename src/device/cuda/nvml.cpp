@@ -44,15 +44,6 @@ class Nvml {
     return value;
   }
 
-  /// Highest rate of the memory's clock, in MHz.
-  [[nodiscard]] std::optional<unsigned> max_memory_clock(Handle handle) const {
-    constexpr int kMemoryClock = 2;  // NVML_CLOCK_MEM
-    const auto get = find<int(Handle, int, unsigned*)>("nvmlDeviceGetMaxClockInfo");
-    unsigned megahertz = 0;
-    if (get == nullptr || get(handle, kMemoryClock, &megahertz) != kSuccess || megahertz == 0) return std::nullopt;
-    return megahertz;
-  }
-
   [[nodiscard]] std::string driver() const {
     const auto get = find<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
     std::array<char, 96> text{};
@@ -114,13 +105,6 @@ std::optional<Environment::Pcie> from_sysfs(std::string pci_bus_id) {
 std::optional<Environment::Pcie> pcie_link(const std::string& pci_bus_id) {
   if (auto link = from_nvml(pci_bus_id)) return link;
   return from_sysfs(pci_bus_id);
-}
-
-std::optional<double> max_memory_clock_hz(const std::string& pci_bus_id) {
-  const Nvml nvml;
-  const auto device = nvml.device(pci_bus_id);
-  const auto megahertz = device ? nvml.max_memory_clock(*device) : std::nullopt;
-  return megahertz ? std::optional(*megahertz * 1e6) : std::nullopt;
 }
 
 std::string driver_version() { return Nvml().driver(); }

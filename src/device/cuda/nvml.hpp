@@ -12,10 +12,6 @@ namespace xferbench::cuda {
 /// nothing where neither knows (some virtual machines). The largest, not the current, because an idle link trains down.
 std::optional<Environment::Pcie> pcie_link(const std::string& pci_bus_id);
 
-/// The memory's highest clock rate in Hz; nothing where NVML cannot be loaded. The runtime's attribute of that name
-/// lies below the rate that the memory runs at on some GPUs (3134 against 3201 MHz on an H200).
-std::optional<double> max_memory_clock_hz(const std::string& pci_bus_id);
-
 /// The driver's version, "580.159.04"; empty where NVML cannot be loaded.
 std::string driver_version();
 

@@ -16,7 +16,7 @@ constexpr Profile kH200{
     .memory_bytes = 150'000'000'000,
     .l2_bytes = 60 * 1024 * 1024,
     .sm_clock_hz = 1.98e9,
-    .memory_bandwidth = 4.917e12,
+    .memory_bandwidth = 4.814e12,  // 2 x 3201 MHz x 6016 bits
     .pcie_generation = 5,
     .pcie_width = 16,
 
