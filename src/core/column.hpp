@@ -18,6 +18,7 @@ struct Column {
     seconds,   ///< the metric `name`, a time with its unit
     percent,   ///< the metric `name`, a ratio shown in percent
     ratio,     ///< the metric `name`, as "1.74x"
+    clock,     ///< the clock of the measurement `name`; shown only where it differs between cases
     label,     ///< the label `name`, a word
   };
   std::string header;

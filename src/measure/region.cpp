@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/error.hpp"
+
 namespace xferbench {
 
 namespace {
@@ -111,6 +113,12 @@ void RegionTimer::choose_batch() {
     const auto next = static_cast<unsigned>(std::clamp<double>(wanted, batch_, largest_batch()));
     if (next == batch_) return;
     batch_ = next;
+  }
+}
+
+void run_at_full_speed(Device& device, const Region& region) {
+  if (!RegionTimer(device, region).time()) {
+    throw MeasurementError("checking " + region.name + ": the gate that holds back the stream timed out");
   }
 }
 

@@ -13,11 +13,15 @@ namespace xferbench {
 /// Runs one task at a time. start() and finish() alternate, from one thread.
 class Worker {
  public:
-  /// `prepare` runs first, on the new thread (making a device current, for example); it must not throw.
+  /// `prepare` runs first, on the new thread (making a device current, for example). What it throws, the first finish()
+  /// rethrows.
   explicit Worker(std::function<void()> prepare) : thread_([this, prepare = std::move(prepare)] { loop(prepare); }) {}
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
-  ~Worker() { signal(State::quit); }
+  ~Worker() {
+    state_.wait(State::busy);  // a task that was started and not finished, because something was thrown in between
+    signal(State::quit);
+  }
 
   /// Begins `task` on the other thread and returns.
   void start(std::function<void()> task) {
@@ -39,16 +43,21 @@ class Worker {
     state_.notify_all();
   }
 
+  void attempt(const std::function<void()>& work) {
+    try {
+      work();
+    } catch (...) {
+      if (!error_) error_ = std::current_exception();
+    }
+  }
+
   void loop(const std::function<void()>& prepare) {
-    prepare();
+    // Written before the first task is seen to end, so finish() reads it without a race.
+    attempt(prepare);
     for (;;) {
       state_.wait(State::idle);
       if (state_.load() == State::quit) return;
-      try {
-        task_();
-      } catch (...) {
-        error_ = std::current_exception();
-      }
+      attempt(task_);
       signal(State::idle);
     }
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "core/units.hpp"
 
@@ -23,9 +24,10 @@ std::string half_width_text(const Measurement& m) {
 /// The text of a column for a result; empty if the result has no such number.
 std::string cell(const Column& column, const Result& result) {
   using S = Column::Source;
-  if (column.source == S::time || column.source == S::interval) {
+  if (column.source == S::time || column.source == S::interval || column.source == S::clock) {
     const Measurement* m = result.measurement(column.name);
     if (m == nullptr || m->samples.empty()) return {};
+    if (column.source == S::clock) return std::string(to_text(m->clock));
     return column.source == S::time ? format_seconds(m->median) : half_width_text(*m);
   }
   if (column.source == S::label) return result.label(column.name);
@@ -121,8 +123,12 @@ struct Group {
     return std::ranges::any_of(
         results, [&](const Result* r) { return axis_text(*r, axis) != axis_text(*results.front(), axis); });
   }
-  [[nodiscard]] bool has_any(const Column& column) const {
-    return std::ranges::any_of(results, [&](const Result* r) { return !cell(column, *r).empty(); });
+  /// Whether a column has anything to say: a value, or for a clock, two different ones.
+  [[nodiscard]] bool shows(const Column& column) const {
+    std::set<std::string> texts;
+    for (const Result* r : results) texts.insert(cell(column, *r));
+    texts.erase("");
+    return texts.size() > (column.source == Column::Source::clock ? 1U : 0U);
   }
 };
 
@@ -163,7 +169,7 @@ std::string headline_table(const Group& group, const Style& style) {
   }
   std::vector<const Column*> columns;
   for (const Column& column : group.scenario.columns) {
-    if (group.has_any(column)) columns.push_back(&column);
+    if (group.shows(column)) columns.push_back(&column);
   }
   Row header = axes;
   for (const Column* column : columns) header.push_back(column->header);

@@ -40,6 +40,28 @@ class HastyDevice : public sim::SimDevice {
   }
 };
 
+/// Right while the host submits piece by piece, wrong when everything is queued behind a gate.
+class RightOnlyWithoutAGate : public sim::SimDevice {
+ public:
+  RightOnlyWithoutAGate() : SimDevice(profile("h200")) {}
+  void close(GateHandle gate, StreamHandle stream) override {
+    gated_ = true;
+    SimDevice::close(gate, stream);
+  }
+  void open(GateHandle gate) noexcept override {
+    gated_ = false;
+    SimDevice::open(gate);
+  }
+  void copy(const Copy& c, StreamHandle stream) override {
+    Copy shorter = c;
+    if (gated_ && c.bytes > 1) --shorter.bytes;
+    SimDevice::copy(shorter, stream);
+  }
+
+ private:
+  bool gated_ = false;
+};
+
 class ScenariosOnSim : public testing::Test {
  protected:
   Result run_one(const std::vector<std::string>& arguments, Device& device) {
@@ -190,6 +212,24 @@ TEST_F(ScenariosOnSim, AMissingWaitIsCaughtAsWrongData) {
   const Result r = run_one({"overlap", "--size", "1M", "--chunks", "4"}, device);
   EXPECT_EQ(r.status, Status::failed);
   EXPECT_NE(r.reason.find("wrong result"), std::string::npos) << r.reason;
+}
+
+TEST_F(ScenariosOnSim, AnErrorThatShowsOnlyAtFullSpeedIsCaught) {
+  RightOnlyWithoutAGate device;
+  const Result copy = run_one({"memcpy", "--dir", "h2d", "--host", "pinned", "--size", "64K"}, device);
+  EXPECT_EQ(copy.status, Status::failed);
+  EXPECT_NE(copy.reason.find("byte offset 65535"), std::string::npos) << copy.reason;
+  const Result pipeline = run_one({"overlap", "--size", "64K", "--chunks", "2"}, device);
+  EXPECT_EQ(pipeline.status, Status::failed);
+  EXPECT_NE(pipeline.reason.find("pipeline at full speed"), std::string::npos) << pipeline.reason;
+  // What was measured before is kept, for finding out.
+  EXPECT_NE(pipeline.measurement("pipeline"), nullptr);
+}
+
+TEST_F(ScenariosOnSim, ASweepThatChangesItsClockShowsIt) {
+  const auto cases = plan({"--size", "16M", "--chunks", "32,128"});
+  const auto results = run_all(cases, quick_bench(device_));
+  EXPECT_NE(results[0].measurement("pipeline")->clock, results[1].measurement("pipeline")->clock);
 }
 
 TEST_F(ScenariosOnSim, WithoutVerificationNoDataIsTouchedAndTimesAreTheSame) {
