@@ -12,6 +12,7 @@
 #include "cli/progress.hpp"
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
+#include "device/host.hpp"
 #include "device/open.hpp"
 #include "report/info.hpp"
 #include "report/json.hpp"
@@ -54,7 +55,8 @@ std::string utc_now() {
 /// Environment variables that change what CUDA does and so belong to a result.
 std::vector<std::pair<std::string, std::string>> cuda_variables() {
   std::vector<std::pair<std::string, std::string>> found;
-  for (const char* name : {"CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_MODULE_LOADING", "CUDA_VISIBLE_DEVICES"}) {
+  for (const char* name :
+       {"CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_DEVICE_ORDER", "CUDA_MODULE_LOADING", "CUDA_VISIBLE_DEVICES"}) {
     if (const char* value = std::getenv(name)) found.emplace_back(name, value);
   }
   return found;
@@ -112,7 +114,11 @@ class LiveReport {
     report_.results.push_back(result);
     // After Ctrl-C every case that is left is skipped at once, and finish() writes them all: a file for each would keep
     // the user waiting for minutes.
-    if (file_ && interrupted() == 0) attempt([this] { file_->update(to_json(report_)); });
+    if (!file_ || interrupted() != 0 || Clock::now() < next_update_) return;
+    const auto begun = Clock::now();
+    attempt([this] { file_->update(to_json(report_)); });
+    // The file grows with every case: at most a tenth of the time may go into rewriting it.
+    next_update_ = Clock::now() + 9 * (Clock::now() - begun);
   }
 
   void finish() {
@@ -136,8 +142,11 @@ class LiveReport {
     }
   }
 
+  using Clock = std::chrono::steady_clock;
+
   Report report_;
   std::optional<ResultsFile> file_;
+  Clock::time_point next_update_;
   std::optional<OutputError> error_;
 };
 
@@ -147,7 +156,7 @@ void run_with_progress(const Command& command, Device& device, LiveReport& live)
                     [&progress](const SamplingProgress& p) { progress.sampled(p); }};
   run_cases(
       command.cases, bench, [&progress](std::size_t i, const Case& c) { progress.begin(i, c); },
-      [&live](const std::vector<Result>& results) { live.add(results.back()); });
+      [&live](const Result& result) { live.add(result); });
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ std::span<const RunFlag> run_flags() {
        "PCT"},
       {{.name = "budget",
         .kind = AxisKind::real,
-        .defaults = "2",
+        .defaults = "3",
         .help = "seconds of warm-up and sampling per case, at most",
         .min = 0.001,
         .max = 86400},

@@ -1,26 +1,35 @@
 #include "core/interrupt.hpp"
 
+#include <atomic>
 #include <csignal>
 
 namespace xferbench {
 
 namespace {
 
-// A signal handler can reach nothing but an object of static storage; this is the program's only one that changes.
-volatile std::sig_atomic_t g_interrupted = 0;
+// A signal handler can reach nothing but an object of static storage; this is the program's only one that changes. The
+// handler may run on any thread, so it is atomic, and lock-free as a handler demands.
+std::atomic<int> g_signal = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
 
 extern "C" void on_signal(int signal) {
-  g_interrupted = signal;
-  std::signal(signal, SIG_DFL);
+  g_signal = signal;
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+}
+
+/// Leaves a signal ignored that whoever started the program wants ignored (nohup, background jobs).
+void handle(int signal) {
+  if (std::signal(signal, on_signal) == SIG_IGN) std::signal(signal, SIG_IGN);
 }
 
 }  // namespace
 
 void install_interrupt_handlers() {
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
+  handle(SIGINT);
+  handle(SIGTERM);
 }
 
-int interrupted() { return g_interrupted; }
+int interrupted() { return g_signal; }
 
 }  // namespace xferbench

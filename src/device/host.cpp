@@ -1,4 +1,6 @@
 // Facts about the host, from /proc and the control group.
+#include "device/host.hpp"
+
 #include <sched.h>
 #include <sys/utsname.h>
 
@@ -8,8 +10,6 @@
 #include <limits>
 #include <sstream>
 #include <thread>
-
-#include "device/open.hpp"
 
 namespace xferbench {
 
@@ -103,6 +103,10 @@ Environment::Host describe_host() {
   return host;
 }
 
-std::uint64_t available_host_memory() { return std::min(meminfo("MemAvailable"), control_group_headroom()); }
+std::optional<std::uint64_t> available_host_memory() {
+  const std::uint64_t available = meminfo("MemAvailable");
+  if (available == 0) return std::nullopt;
+  return std::min(available, control_group_headroom());
+}
 
 }  // namespace xferbench

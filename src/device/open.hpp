@@ -19,10 +19,4 @@ std::unique_ptr<Device> open_simulated(const std::string& profile);
 /// Names and one-line descriptions of the built-in profiles, the default first.
 std::vector<std::pair<std::string, std::string>> simulated_profiles();
 
-/// Host facts for reports: CPU, memory, kernel.
-Environment::Host describe_host();
-
-/// Bytes of host memory that can be taken now without swapping, within this process's control group. 0: unknown.
-std::uint64_t available_host_memory();
-
 }  // namespace xferbench

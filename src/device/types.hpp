@@ -44,7 +44,6 @@ struct MemoryInfo {
 /// What a device is and can do. `environment` is what reports say of it.
 struct Capabilities {
   Environment environment;
-  unsigned copy_engines = 0;     ///< 1: H2D and D2H take turns
   bool one_host_thread = false;  ///< the simulated host: work cannot be submitted from two threads
   /// Whether timed passes move real bytes, so that what they left behind can be checked.
   bool moves_data_when_timed = true;

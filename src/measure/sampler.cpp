@@ -54,6 +54,7 @@ class Loop {
       statistics::summarise(s.elapsed);
       statistics::summarise(s.submit);
       s.elapsed.gate_timeouts = timers_[i].gate_timeouts();
+      if (!s.elapsed.warmup_converged) s.elapsed.flags.emplace_back("not-warm");
       if (throttled) s.elapsed.flags.emplace_back("throttled");
       if (s.elapsed.gate_timeouts > 0) s.elapsed.flags.emplace_back("gate-timeout");
     }

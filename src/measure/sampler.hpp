@@ -13,7 +13,7 @@ namespace xferbench {
 /// When to stop. `budget` counts from the start of the warm-up; min_samples are taken even beyond it.
 struct SamplingPolicy {
   double ci = 0.01;     ///< wanted half-width of the median's 95% interval, relative to the median
-  double budget = 2.0;  ///< seconds of the device's host clock per case
+  double budget = 3.0;  ///< seconds of the device's host clock per case
   std::size_t min_samples = 10;
   std::size_t max_samples = 1000;
 };

@@ -9,7 +9,7 @@
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "core/units.hpp"
-#include "device/open.hpp"
+#include "device/host.hpp"
 
 namespace xferbench {
 
@@ -24,14 +24,14 @@ std::optional<std::string> memory_refusal(MemoryNeeds needs, Device& device, boo
   // The simulated device keeps its memory and what is in flight in the host's, and touches all that only when it
   // carries data.
   const std::uint64_t on_host = simulated ? (verify ? needs.host + 2 * needs.device : 0) : needs.host;
-  if (const auto available = available_host_memory(); available != 0 && on_host > available) {
+  if (const auto available = available_host_memory(); available && on_host > *available) {
     return fmt::format("needs {} of host memory, {} available; choose a smaller --size{}", format_size(on_host),
-                       format_size(available), simulated ? ", or simulate without data by --no-verify" : "");
+                       format_size(*available), simulated ? ", or simulate without data by --no-verify" : "");
   }
   return std::nullopt;
 }
 
-/// Runs one case into `result`. Never throws what a scenario may throw.
+/// Runs one case into `result`. Whatever is thrown, only this case fails.
 void run_case(const PlannedCase& planned, const Bench& bench, Result& result) {
   const auto fail = [&result](const std::string& reason) {
     result.status = Status::failed;
@@ -41,11 +41,7 @@ void run_case(const PlannedCase& planned, const Bench& bench, Result& result) {
     planned.scenario->run(planned.config, bench, result);
   } catch (const std::bad_alloc&) {
     fail("the host ran out of memory; choose a smaller --size");
-  } catch (const DeviceError& error) {
-    fail(error.what());
-  } catch (const VerificationError& error) {
-    fail(error.what());
-  } catch (const MeasurementError& error) {
+  } catch (const std::exception& error) {
     fail(error.what());
   }
 }
@@ -72,10 +68,10 @@ void warn(Result& result, const SamplingPolicy& policy) {
       result.warnings.push_back(fmt::format("{} ({}): {}", flag, m.name, text));
     }
     const auto width = relative_half_width(m);
-    if (m.stop == Stop::budget && width && *width > policy.ci) {
+    if (m.stop != Stop::ci && m.stop != Stop::interrupted && width && *width > policy.ci) {
       result.warnings.push_back(
-          fmt::format("the interval of {} is +-{}, wider than the {} asked for: raise --budget or --ci", m.name,
-                      format_percent(*width), format_percent(policy.ci)));
+          fmt::format("the interval of {} is +-{}, wider than the {} asked for: raise --budget, --max-samples or --ci",
+                      m.name, format_percent(*width), format_percent(policy.ci)));
     }
   }
 }
@@ -119,8 +115,8 @@ std::vector<Result> run_cases(std::span<const PlannedCase> cases, const Bench& b
       }
       warn(result, bench.policy);
     }
+    observe(result);
     results.push_back(std::move(result));
-    observe(results);
   }
   return results;
 }

@@ -19,8 +19,8 @@ struct PlannedCase {
 /// there is. Nothing if it can run.
 std::optional<std::string> refusal(const PlannedCase& planned, Device& device, bool verify);
 
-/// Called after each case with all results so far; the one place where results leave the loop.
-using CaseObserver = std::function<void(const std::vector<Result>&)>;
+/// Called after each case with its result, so that nothing is lost if the process ends before the last.
+using CaseObserver = std::function<void(const Result&)>;
 /// Called before each case with its index.
 using CaseAnnouncer = std::function<void(std::size_t index, const Case& config)>;
 

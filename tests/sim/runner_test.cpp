@@ -110,13 +110,13 @@ TEST_F(RunnerTest, TooMuchMemoryIsRefusedWithBothNumbersBeforeAllocating) {
 
 TEST_F(RunnerTest, ObserversSeeEveryCase) {
   std::vector<std::size_t> announced;
-  std::vector<std::size_t> seen;
+  std::size_t seen = 0;
   const std::vector<PlannedCase> cases(3, {&fine_, Case("scripted")});
   run_cases(
       cases, quick_bench(device_), [&](std::size_t i, const Case&) { announced.push_back(i); },
-      [&](const std::vector<Result>& results) { seen.push_back(results.size()); });
+      [&](const Result& result) { seen += result.status == Status::ok ? 1 : 0; });
   EXPECT_EQ(announced, (std::vector<std::size_t>{0, 1, 2}));
-  EXPECT_EQ(seen, (std::vector<std::size_t>{1, 2, 3}));
+  EXPECT_EQ(seen, 3U);
 }
 
 TEST_F(RunnerTest, FlagsBecomeWarningsThatSayWhatToDo) {

@@ -30,7 +30,7 @@ inline Bench quick_bench(Device& device) {
 
 inline std::vector<Result> run_all(std::span<const PlannedCase> cases, const Bench& bench) {
   return run_cases(
-      cases, bench, [](std::size_t, const Case&) {}, [](const std::vector<Result>&) {});
+      cases, bench, [](std::size_t, const Case&) {}, [](const Result&) {});
 }
 
 }  // namespace xferbench::test

@@ -103,7 +103,7 @@ TEST(Parse, WithoutAScenarioRunsOverlap) {
 TEST(Parse, DefaultsOfARunAreThoseThatHelpShows) {
   const Command command = parsed({});
   EXPECT_DOUBLE_EQ(command.policy.ci, 0.01);
-  EXPECT_DOUBLE_EQ(command.policy.budget, 2);
+  EXPECT_DOUBLE_EQ(command.policy.budget, 3);
   EXPECT_EQ(command.policy.min_samples, 10U);
   EXPECT_EQ(command.policy.max_samples, 1000U);
   EXPECT_EQ(command.seed, 1U);

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <memory>
 #include <new>
@@ -13,6 +14,7 @@
 #include "core/units.hpp"
 #include "device/cuda/check.hpp"
 #include "device/cuda/nvml.hpp"
+#include "device/host.hpp"
 #include "device/open.hpp"
 #include "kernels/gate.hpp"
 
@@ -162,8 +164,13 @@ CudaDevice::CudaDevice(int index) : index_(index) {
   capabilities_.environment.runtime = format_version(runtime);
   capabilities_.environment.host = describe_host();
   capabilities_.environment.host.gpu_numa_node = numa_node(capabilities_.environment.gpu.pci_bus_id);
-  capabilities_.copy_engines = capabilities_.environment.gpu.copy_engines;
   kernels::preload_gate();
+  if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) {
+    throw NoDeviceError(
+        fmt::format("GPU {} (compute capability {}) cannot run this build's kernels: {}; build for it with "
+                    "the preset this-gpu",
+                    index, capabilities_.environment.gpu.compute_capability, describe(status)));
+  }
 }
 
 MemoryInfo CudaDevice::memory() {
@@ -293,6 +300,8 @@ HostRange CudaDevice::acquire_host(std::size_t bytes, HostMemory kind) {
     if (status != cudaSuccess) check(status, fmt::format("cudaMallocHost ({})", format_size(bytes)).c_str());
   } else {
     data = ::operator new (bytes, std::align_val_t{kPageAlignment});
+    // Touched here, so that the pages lie on the NUMA node of the thread that copies, whoever fills them later.
+    std::memset(data, 0, bytes);
   }
   return {static_cast<std::byte*>(data), bytes, kind};
 }

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/units.hpp"
+#include "device/host.hpp"
 #include "device/open.hpp"
 
 namespace xferbench::sim {
@@ -48,7 +49,6 @@ Capabilities describe(const Profile& p) {
   e.gpu.memory_bandwidth = p.memory_bandwidth;
   e.gpu.pcie = Environment::Pcie{p.pcie_generation, p.pcie_width, "profile"};
   e.host = describe_host();
-  c.copy_engines = p.copy_engines;
   c.one_host_thread = true;
   c.moves_data_when_timed = false;
   return c;
@@ -279,14 +279,22 @@ void SimDevice::release(const EventHandle& event) noexcept { delete &state(event
 void SimDevice::release(const GateHandle& gate) noexcept { delete &state(gate); }
 
 // Like cudaFree, freeing waits: work that is still queued may use the memory.
+void SimDevice::settle() noexcept {
+  try {
+    timeline_.run_all();
+  } catch (const std::bad_alloc&) {
+    timeline_.abandon();
+  }
+}
+
 void SimDevice::release(const DeviceRange& memory) noexcept {
-  timeline_.run_all();
+  settle();
   device_bytes_ -= memory.bytes;
   device_memory_.erase(memory.data);
 }
 
 void SimDevice::release(const HostRange& memory) noexcept {
-  timeline_.run_all();
+  settle();
   host_memory_.erase(memory.data);
 }
 

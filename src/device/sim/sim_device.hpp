@@ -71,6 +71,8 @@ class SimDevice : public Device {
 
   /// Enqueues behind the stream's last operation and whatever the legacy default stream's rules demand.
   OperationPtr enqueue(Operation operation, StreamHandle stream, double call_cost);
+  /// Lets queued work end before memory goes away; gives it up where it cannot.
+  void settle() noexcept;
   /// The host waits until the operation has finished.
   void wait_for(const Operation& operation);
   [[nodiscard]] Operation copy_operation(const Copy& copy);

@@ -35,9 +35,9 @@ bool Timeline::engine_free(EngineId engine) const {
 void Timeline::start_ready() {
   for (const OperationPtr& o : active_) {
     if (!ready(*o) || !engine_free(o->engine)) continue;
+    if (o->on_start) o->on_start();  // may throw for lack of memory; then it has not started
     o->state = Operation::State::running;
     o->started = now_;
-    if (o->on_start) o->on_start();
   }
 }
 

@@ -46,6 +46,8 @@ class Timeline {
   /// what is still running.
   void run_until_finished(const Operation& operation);
   void run_all();
+  /// Forgets everything that has not finished.
+  void abandon() { active_.clear(); }
 
  private:
   void start_ready();

@@ -1,0 +1,18 @@
+// The machine around the GPU.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/result.hpp"
+
+namespace xferbench {
+
+/// Facts for reports: CPU, memory, kernel, NUMA node.
+Environment::Host describe_host();
+
+/// Bytes of host memory that can be taken now without swapping, within this process's control group; nothing where the
+/// system does not tell.
+std::optional<std::uint64_t> available_host_memory();
+
+}  // namespace xferbench
