@@ -9,9 +9,6 @@ namespace xferbench::sim {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-/// Rounding left over by subtracting progress: far below anything the model prices.
-constexpr double kDust = 1e-15;
-
 bool running(const Operation& o) { return o.state == Operation::State::running; }
 bool moving_payload(const Operation& o) { return running(o) && o.overhead <= 0; }
 
@@ -59,31 +56,31 @@ void Timeline::finish(Operation& o) {
   o.on_finish = nullptr;
 }
 
+double Timeline::phase_end(const Operation& o) const {
+  return now_ + (o.overhead > 0 ? o.overhead : o.payload / rate(o));
+}
+
 bool Timeline::step() {
   start_ready();
   // The next moment at which anything changes: a phase ends, or the host's next submission comes due.
   double next = kNever;
-  for (const OperationPtr& o : active_) {
-    if (running(*o)) {
-      next = std::min(next, now_ + (o->overhead > 0 ? o->overhead : o->payload / rate(*o)));
-    } else if (o->submitted > now_) {
-      next = std::min(next, o->submitted);
-    }
+  std::vector<double> ends(active_.size(), kNever);
+  for (std::size_t i = 0; i < active_.size(); ++i) {
+    const Operation& o = *active_[i];
+    if (running(o)) ends[i] = phase_end(o);
+    if (running(o) || o.submitted > now_) next = std::min(next, running(o) ? ends[i] : o.submitted);
   }
   if (next == kNever) return false;
 
-  const double elapsed = next - now_;
-  std::vector<double> rates;
-  rates.reserve(active_.size());
-  for (const OperationPtr& o : active_) rates.push_back(running(*o) ? rate(*o) : 0);
-  now_ = next;
   for (std::size_t i = 0; i < active_.size(); ++i) {
     Operation& o = *active_[i];
     if (!running(o)) continue;
     double& phase = o.overhead > 0 ? o.overhead : o.payload;
-    phase -= elapsed * rates[i];
-    if (phase <= kDust) phase = 0;
+    // What ends now ends exactly: a remainder too small to move the clock would never get done.
+    const double share = ends[i] <= next ? 1 : (next - now_) / (ends[i] - now_);
+    phase = share >= 1 ? 0 : phase * (1 - share);
   }
+  now_ = next;
   for (const OperationPtr& o : active_) {
     if (running(*o) && o->overhead <= 0 && o->payload <= 0) finish(*o);
   }

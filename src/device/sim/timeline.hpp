@@ -56,6 +56,8 @@ class Timeline {
   /// Moves the clock to the next start or end; false if nothing can happen any more.
   bool step();
   [[nodiscard]] double rate(const Operation& operation) const;
+  /// When the phase that a running operation is in will end, if nothing changes before.
+  [[nodiscard]] double phase_end(const Operation& operation) const;
   void finish(Operation& operation);
 
   double duplex_ratio_;
