@@ -70,6 +70,10 @@ ResultsFile::ResultsFile(std::string path) : path_(std::move(path)), replaceable
   if (std::filesystem::exists(status)) path_ = std::filesystem::canonical(path_).string();
   // Renaming over a write-protected file would succeed; whoever protected it did not mean that.
   if (std::filesystem::exists(status) && access(path_.c_str(), W_OK) != 0) fail(path_, errno);
+  const std::filesystem::path folder = std::filesystem::absolute(path_, unknown).parent_path();
+  if (!std::filesystem::exists(folder, unknown)) {
+    throw OutputError(fmt::format("cannot write {}: there is no folder {}", path_, folder.string()));
+  }
   const std::string beside = path_ + ".partial";
   write_all(beside, "w", "", false);
   std::filesystem::remove(beside, unknown);

@@ -98,7 +98,7 @@ TEST_F(Output, RefusesAFolder) {
 }
 
 TEST_F(Output, RefusesAFileInAFolderThatDoesNotExist) {
-  EXPECT_TRUE(mentions(refusal(file("missing") / "results.json"), "No such file or directory"));
+  EXPECT_TRUE(mentions(refusal(file("missing") / "results.json"), "there is no folder " + file("missing").string()));
 }
 
 TEST_F(Output, RefusesAFileInsideAFile) {
