@@ -1,14 +1,9 @@
 #include "kernels/gate.hpp"
+#include "kernels/timer.cuh"
 
 namespace xferbench::kernels {
 
 namespace {
-
-__device__ std::uint64_t global_nanoseconds() {
-  std::uint64_t now;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-  return now;
-}
 
 // Hazard: while this runs, anything that synchronises with its stream from the host waits for the host itself. The
 // time-out turns such a mistake into a failed sample.

@@ -1,15 +1,21 @@
-// memcpy: one copy at a time, or one in each direction at once. What the link gives, before any pipeline.
+// memcpy: one copy at a time, or one in each direction at once, by every kind of host memory and both engines. What the
+// link gives, before any pipeline.
+#include <fmt/format.h>
+
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "core/error.hpp"
 #include "core/units.hpp"
-#include "measure/pattern.hpp"
+#include "device/cpu_cache.hpp"
+#include "device/pages.hpp"
 #include "measure/statistics.hpp"
 #include "measure/worker.hpp"
 #include "model/bounds.hpp"
 #include "run/scenario.hpp"
+#include "scenarios/transfer.hpp"
 
 namespace xferbench {
 
@@ -24,130 +30,157 @@ Route route_of(const Case& c) {
   return dir == "d2d" ? Route::d2d : Route::bidirectional;
 }
 
-/// Copies inside the GPU have no host axis; their host buffers only prepare and check.
-HostMemory host_memory_of(const Case& c) {
-  return c.has("host") && c.word("host") == "pinned" ? HostMemory::pinned : HostMemory::pageable;
+bool is_managed(const Case& c) { return c.has("host") && c.word("host").starts_with("managed"); }
+bool by_kernel(const Case& c) { return c.word("engine") == "sm"; }
+bool by_blocking_call(const Case& c) { return c.has("api") && c.word("api") == "sync"; }
+
+HostMemory memory_of(const Case& c) {
+  if (!c.has("host")) return HostMemory::pageable;
+  return is_managed(c) ? HostMemory::managed : host_memory(c.word("host"));
 }
 
-/// The buffers of one case, and its copies as regions. host_in goes to device_in, device_out comes to host_out.
+TransferSpec spec_of(const Case& c, Direction direction, std::uint64_t seed) {
+  TransferSpec spec;
+  spec.direction = direction;
+  spec.memory = memory_of(c);
+  spec.engine = by_kernel(c) ? Engine::multiprocessors : Engine::copy_engine;
+  if (is_managed(c)) spec.engine = c.word("host") == "managed" ? Engine::prefetch : Engine::page_faults;
+  spec.blocking_api = by_blocking_call(c);
+  if (c.has("touch")) spec.touch = c.word("touch") == "warm" ? Touch::warm : Touch::cold;
+  spec.bytes = c.count("size");
+  spec.seed = seed;
+  return spec;
+}
+
+/// The transfers of one case as a region.
 class Copies {
  public:
   Copies(const Case& c, const Bench& bench)
       : device_(bench.device),
-        route_(route_of(c)),
-        pageable_(host_memory_of(c) == HostMemory::pageable && route_ != Route::d2d),
-        bytes_(c.count("size")),
-        seed_(bench.seed),
-        host_in_(device_.allocate_host(bytes_, host_memory_of(c))),
-        host_out_(device_.allocate_host(bytes_, host_memory_of(c))),
         streams_{device_.make_stream(StreamKind::nonblocking), device_.make_stream(StreamKind::nonblocking)} {
-    if (route_ != Route::d2h) device_in_ = device_.allocate_device(bytes_);
-    if (route_ != Route::h2d) device_out_ = device_.allocate_device(bytes_);
-  }
-
-  /// Real data everywhere a timed copy reads from: copies of zeros can be faster than copies of data.
-  void prepare() {
-    if (route_ == Route::d2h || route_ == Route::bidirectional) {
-      pattern::fill_bytes({host_in_->data, bytes_}, outbound_seed());
-      device_.copy_blocking({device_out_->data, host_in_->data, bytes_, Direction::h2d});
+    const auto add = [&](Direction direction, std::uint64_t seed) {
+      transfers_.push_back(make_transfer(device_, spec_of(c, direction, seed)));
+    };
+    switch (route_of(c)) {
+      case Route::h2d: add(Direction::h2d, bench.seed); break;
+      case Route::d2h: add(Direction::d2h, bench.seed); break;
+      case Route::d2d: add(Direction::d2d, bench.seed); break;
+      case Route::bidirectional:
+        add(Direction::h2d, bench.seed);
+        add(Direction::d2h, bench.seed + 1);
+        if (first().blocks_host()) worker_.emplace(device_);
+        break;
     }
-    pattern::fill_bytes({host_in_->data, bytes_}, inbound_seed());
-    if (route_ == Route::d2d) device_.copy_blocking({device_in_->data, host_in_->data, bytes_, Direction::h2d});
   }
 
+  void prepare() { for_each(&Transfer::prepare); }
+  void check() { for_each(&Transfer::check); }
   void poison() {
-    pattern::poison({host_out_->data, bytes_});
-    const StreamHandle stream = streams_[0];
-    if (route_ == Route::h2d || route_ == Route::bidirectional) device_.fill(device_in_, pattern::kPoison, stream);
-    if (route_ == Route::d2d) device_.fill(device_out_, pattern::kPoison, stream);
+    for_each(&Transfer::poison);
     device_.synchronize();
-  }
-
-  /// Throws VerificationError unless every byte arrived where the route leads.
-  void check() {
-    if (route_ == Route::d2h || route_ == Route::bidirectional) check_host_out(outbound_seed(), "D2H");
-    if (route_ == Route::h2d || route_ == Route::bidirectional) fetch_and_check(device_in_, "H2D");
-    if (route_ == Route::d2d) fetch_and_check(device_out_, "D2D");
   }
 
   Region region() {
     Region r;
     r.name = "copy";
-    // Never a gate around pageable copies: the call would wait for a gate that is opened after it.
-    r.clock = pageable_ ? Clock::event : Clock::event_gated;
-    r.streams = {streams_[0]};
-    switch (route_) {
-      case Route::h2d: r.submit = [this] { copy_in(streams_[0]); }; break;
-      case Route::d2h: r.submit = [this] { copy_out(streams_[0]); }; break;
-      case Route::d2d: r.submit = [this] { copy_inside(); }; break;
-      case Route::bidirectional: make_bidirectional(r); break;
+    if (first().needs_reset()) r.reset = [this] { for_each(&Transfer::reset); };
+    // Two copies that block their callers end before an event behind either could be recorded.
+    if (!first().in_stream() || (both_ways() && first().blocks_host())) {
+      describe_for_host_clock(r);
+    } else {
+      describe_for_events(r);
     }
     return r;
   }
 
  private:
-  [[nodiscard]] std::uint64_t inbound_seed() const { return seed_; }
-  [[nodiscard]] std::uint64_t outbound_seed() const { return seed_ + 1; }
+  [[nodiscard]] Transfer& first() const { return *transfers_.front(); }
+  [[nodiscard]] bool both_ways() const { return transfers_.size() > 1; }
 
-  void copy_in(StreamHandle stream) {
-    device_.copy({device_in_->data, host_in_->data, bytes_, Direction::h2d}, stream);
+  void for_each(void (Transfer::*step)()) {
+    for (const auto& t : transfers_) (t.get()->*step)();
   }
-  void copy_out(StreamHandle stream) {
-    device_.copy({host_out_->data, device_out_->data, bytes_, Direction::d2h}, stream);
-  }
-  void copy_inside() { device_.copy({device_out_->data, device_in_->data, bytes_, Direction::d2d}, streams_[0]); }
 
-  void make_bidirectional(Region& r) {
+  void describe_for_events(Region& r) {
+    // Never a gate around what blocks its caller: the call would wait for a gate that is opened after it.
+    r.clock = first().blocks_host() ? Clock::event : Clock::event_gated;
+    r.streams = {streams_[0]};
+    r.submit = [this] { first().submit(streams_[0]); };
+    if (!both_ways()) return;
     r.streams = {streams_[0], streams_[1]};
     r.operations = 2;
     r.per_stream = true;
     r.submit = [this] {
-      copy_in(streams_[0]);
-      copy_out(streams_[1]);
+      first().submit(streams_[0]);
+      transfers_[1]->submit(streams_[1]);
     };
-    if (!pageable_) return;
-    worker_.emplace([this] { device_.attach_thread(); });
-    r.submit = [this] {
-      worker_->start([this] { copy_out(streams_[1]); });
-      copy_in(streams_[0]);
+  }
+
+  void describe_for_host_clock(Region& r) {
+    r.clock = Clock::host;
+    r.submit = [this] { first().submit(streams_[0]); };
+    if (!both_ways()) return;
+    r.submit = nullptr;
+    r.parts = {{.name = "h2d"}, {.name = "d2h"}};
+    r.steps = [this](Laps& laps) {
+      const double begun = device_.host_now();
+      std::array<double, 2> ends{};
+      worker_->start([&] { ends[1] = run_to_end(1); });
+      ends[0] = run_to_end(0);
       worker_->finish();
+      for (std::size_t i = 0; i < ends.size(); ++i) laps.add(i, ends[i] - begun);
     };
   }
 
-  void fetch_and_check(const DeviceRange& source, const char* what) {
-    pattern::poison({host_out_->data, bytes_});
-    device_.copy_blocking({host_out_->data, source.data, bytes_, Direction::d2h});
-    check_host_out(inbound_seed(), what);
-  }
-
-  void check_host_out(std::uint64_t seed, const char* what) {
-    const auto wrong = pattern::check_bytes({host_out_->data, bytes_}, seed);
-    if (wrong) throw VerificationError(std::string(what) + " copy: " + wrong->describe());
+  /// Returns the host's time when the bytes have moved. The call may return a little earlier.
+  double run_to_end(std::size_t which) {
+    transfers_[which]->submit(streams_[which]);
+    device_.synchronize(streams_[which].get());
+    return device_.host_now();
   }
 
   Device& device_;
-  Route route_;
-  bool pageable_;
-  std::size_t bytes_;
-  std::uint64_t seed_;
-  HostBuffer host_in_;
-  HostBuffer host_out_;
-  DeviceBuffer device_in_;
-  DeviceBuffer device_out_;
   std::array<Stream, 2> streams_;
+  std::vector<std::unique_ptr<Transfer>> transfers_;
   std::optional<Worker> worker_;
 };
 
 /// Times of one stream of the region as a measurement of its own.
-Measurement stream_measurement(const Series& series, std::size_t stream, std::string name) {
+Measurement stream_measurement(const Series& series, std::size_t stream) {
   Measurement m = series.elapsed;
-  m.name = std::move(name);
   m.flags.clear();
   m.samples.clear();
   for (const auto& times : series.stream_times) m.samples.push_back(times[stream]);
   statistics::summarise(m);
   return m;
 }
+
+/// What pinning the memory of this case in place costs, and undoing it.
+class Pinning {
+ public:
+  Pinning(Device& device, const Case& c)
+      : device_(device),
+        memory_(device.allocate_host(c.count("size"), memory_of(c) == HostMemory::registered_huge
+                                                          ? HostMemory::pageable_huge
+                                                          : HostMemory::pageable_small)) {}
+  Region region() {
+    Region r;
+    r.name = "pinning";
+    r.clock = Clock::host;
+    r.parts = {{.name = "register"}, {.name = "unregister"}};
+    r.steps = [this](Laps& laps) {
+      Registration pinned = device_.register_host(memory_);
+      laps.lap(0);
+      pinned = Registration();
+      laps.lap(1);
+    };
+    return r;
+  }
+
+ private:
+  Device& device_;
+  HostBuffer memory_;
+};
 
 /// Data this many times as large as the L2 cache is mostly not in it.
 constexpr std::uint64_t kTimesCache = 4;
@@ -162,7 +195,7 @@ class Memcpy final : public Scenario {
   }
 
   [[nodiscard]] std::span<const Axis> axes() const override {
-    static const std::array<Axis, 3> axes{{
+    static const std::array<Axis, 6> axes{{
         {.name = "dir",
          .kind = AxisKind::choice,
          .defaults = "h2d,d2h,d2d,bidirectional",
@@ -171,10 +204,28 @@ class Memcpy final : public Scenario {
         {.name = "host",
          .kind = AxisKind::choice,
          .defaults = "pinned,pageable",
-         .help = "kind of host memory",
-         .choices = {"pinned", "pageable"},
-         .not_for_axis = "dir",
-         .not_for_value = "d2d"},
+         .help = "kind of host memory; managed migrates by prefetch, managed-faults on demand",
+         .choices = host_kinds(),
+         .only_with_axis = "dir",
+         .only_with_values = {"h2d", "d2h", "bidirectional"}},
+        {.name = "engine",
+         .kind = AxisKind::choice,
+         .defaults = "ce",
+         .help = "who copies: a copy engine, or a kernel on the multiprocessors",
+         .choices = {"ce", "sm"}},
+        {.name = "api",
+         .kind = AxisKind::choice,
+         .defaults = "async",
+         .help = "cudaMemcpyAsync timed on the GPU, or cudaMemcpy timed by its caller",
+         .choices = {"async", "sync"},
+         .only_with_axis = "engine",
+         .only_with_values = {"ce"}},
+        {.name = "touch",
+         .kind = AxisKind::choice,
+         .help = "before each pass, bring the host buffer into the CPU's caches or flush it from them",
+         .choices = {"warm", "cold"},
+         .only_with_axis = "dir",
+         .only_with_values = {"h2d", "d2h", "bidirectional"}},
         {.name = "size", .kind = AxisKind::size, .defaults = "256M", .help = "bytes per direction"},
     }};
     return axes;
@@ -182,30 +233,57 @@ class Memcpy final : public Scenario {
 
   [[nodiscard]] std::span<const Column> columns() const override {
     using S = Column::Source;
-    static const std::array<Column, 8> columns{{
+    static const std::array<Column, 10> columns{{
         {"time", S::time, "copy"},
         {"+-", S::interval, "copy"},
+        {"clock", S::clock, "copy"},
         {"GB/s", S::metric, "bandwidth"},
         {"H2D GB/s", S::metric, "h2d_bandwidth"},
         {"D2H GB/s", S::metric, "d2h_bandwidth"},
         {"limit GB/s", S::metric, "limit"},
         {"of limit", S::percent, "of_limit"},
         {"host blocked", S::seconds, "host_blocked"},
+        {"pinning", S::seconds, "pinning"},
     }};
     return columns;
   }
 
+  [[nodiscard]] std::optional<std::string> objection(const Case& c) const override {
+    if (is_managed(c)) {
+      if (by_kernel(c)) return "managed memory migrates and is not copied by an engine; leave out --engine";
+      if (by_blocking_call(c)) return "managed memory migrates and is not copied by cudaMemcpy; leave out --api";
+      if (c.has("touch")) return "managed memory is not in the CPU's caches while the GPU has it; leave out --touch";
+    }
+    if (by_blocking_call(c) && route_of(c) == Route::d2d) {
+      return "cudaMemcpy inside the GPU returns before its end, so there is nothing to time with --api sync";
+    }
+    return std::nullopt;
+  }
+
   [[nodiscard]] MemoryNeeds needs(const Case& c) const override {
     const std::uint64_t size = c.count("size");
-    const Route route = route_of(c);
-    return {2 * size, route == Route::h2d || route == Route::d2h ? size : 2 * size};
+    const std::uint64_t directions = route_of(c) == Route::bidirectional ? 2 : 1;
+    // Managed: seen from the host, the check takes an ordinary buffer; from the GPU, a copy on the device.
+    if (is_managed(c)) return {size, directions * size, directions * size};
+    return {directions * size, route_of(c) == Route::d2d ? 2 * size : directions * size};
   }
 
   [[nodiscard]] std::optional<std::string> unsupported(const Case& c, const Capabilities& can) const override {
-    if (!can.one_host_thread || route_of(c) != Route::bidirectional || host_memory_of(c) == HostMemory::pinned) {
-      return std::nullopt;
+    const bool simulated = can.environment.simulated();
+    if (is_managed(c) && simulated) return "the simulated device has no model of page faults and migration";
+    if (is_managed(c) && !can.managed_memory) {
+      return "this GPU or its driver does not let host and GPU use managed memory at once";
     }
-    return "both directions of pageable memory need two host threads, and the simulated host models one";
+    if (c.has("touch") && simulated) return "the simulated host has no caches";
+    if (c.has("touch") && !can_flush_cache()) return "flushing the caches is not implemented for this kind of CPU";
+    if (by_kernel(c) && route_of(c) != Route::d2d && is_pageable(memory_of(c)) && !can.pageable_access) {
+      return simulated ? "the simulated device's kernels cannot reach ordinary host memory"
+                       : "this GPU's kernels cannot reach ordinary host memory; choose page-locked memory";
+    }
+    if (by_kernel(c) && route_of(c) == Route::bidirectional && simulated) {
+      return "the simulated device runs one kernel at a time";
+    }
+    return std::nullopt;
   }
 
   void run(const Case& c, const Bench& bench, Result& result) const override {
@@ -224,32 +302,66 @@ class Memcpy final : public Scenario {
       run_at_full_speed(bench.device, region);
       copies.check();
     }
+    if (memory_of(c) == HostMemory::registered || memory_of(c) == HostMemory::registered_huge) {
+      report_pinning(c, bench, result);
+    }
   }
 
  private:
+  /// The kinds of memory, and managed memory a second time for its other way to migrate.
+  static std::vector<std::string> host_kinds() {
+    std::vector<std::string> kinds(kHostMemoryNames.begin(), kHostMemoryNames.end());
+    kinds.emplace_back("managed-faults");
+    return kinds;
+  }
+
+  static void report_pinning(const Case& c, const Bench& bench, Result& result) {
+    SamplingPolicy few = bench.policy;
+    few.min_samples = few.max_samples = 6;
+    Pinning pinning(bench.device, c);
+    Series series = sample(bench.device, {pinning.region()}, few, bench.observe).front();
+    series.elapsed.auxiliary = true;
+    result.measurements.push_back(series.elapsed);
+    if (!series.elapsed.samples.empty()) result.add("pinning", series.elapsed.median, "s");
+  }
+
   static void report(const Case& c, const Environment& environment, const Series& series, Result& result) {
-    result.measurements = {series.elapsed, series.submit};
+    result.measurements = {series.elapsed};
+    if (series.elapsed.clock != Clock::host) result.measurements.push_back(series.submit);
     if (series.elapsed.samples.empty()) return;
-    const Route route = route_of(c);
     const std::size_t size = c.count("size");
-    const double directions = route == Route::bidirectional ? 2 : 1;
+    const double directions = route_of(c) == Route::bidirectional ? 2 : 1;
     const double bandwidth = directions * gigabytes_per_second(size, series.elapsed.median);
     result.add("bandwidth", bandwidth, "GB/s");
-    if (!series.stream_times.empty()) {
-      for (const auto& [name, stream] : {std::pair{"h2d", 0}, std::pair{"d2h", 1}}) {
-        result.measurements.push_back(stream_measurement(series, static_cast<std::size_t>(stream), name));
-        result.add(std::string(name) + "_bandwidth", gigabytes_per_second(size, result.measurements.back().median),
-                   "GB/s");
-      }
+    report_directions(size, series, result);
+    if (route_of(c) == Route::d2d) result.add("memory_traffic", 2 * bandwidth, "GB/s");
+    report_limit(c, environment.gpu, bandwidth, directions, result);
+    result.add("host_blocked", series.submit.median, "s");
+    if (c.has("touch") && c.word("touch") == "warm") warn_of_small_cache(size, result);
+  }
+
+  static void report_directions(std::size_t size, const Series& series, Result& result) {
+    for (const auto& [name, index] : {std::pair{"h2d", 0U}, std::pair{"d2h", 1U}}) {
+      Measurement m;
+      if (!series.stream_times.empty()) m = stream_measurement(series, index);
+      if (!series.parts.empty()) m = series.parts[index];
+      if (m.samples.empty()) continue;
+      m.name = name;
+      result.measurements.push_back(m);
+      result.add(std::string(name) + "_bandwidth", gigabytes_per_second(size, m.median), "GB/s");
     }
-    if (route == Route::d2d) result.add("memory_traffic", 2 * bandwidth, "GB/s");
-    const bool cached = route == Route::d2d && 2 * size < kTimesCache * environment.gpu.l2_bytes;
+  }
+
+  static void report_limit(const Case& c, const Environment::Gpu& gpu, double bandwidth, double directions,
+                           Result& result) {
+    const Route route = route_of(c);
+    const bool cached = route == Route::d2d && 2 * c.count("size") < kTimesCache * gpu.l2_bytes;
     if (cached) {
       result.warnings.emplace_back("source and destination are not much larger than the L2 cache of " +
-                                   format_size(environment.gpu.l2_bytes) +
+                                   format_size(gpu.l2_bytes) +
                                    ": this is not the memory's rate; choose a larger --size");
     }
-    const double limit = cached ? 0 : directions * payload_limit(route, environment.gpu) / 1e9;
+    const double limit = cached ? 0 : directions * payload_limit(route, gpu) / 1e9;
     if (bandwidth > 1.05 * limit && limit > 0) {
       result.warnings.emplace_back(
           "faster than PCIe could be: this GPU is attached in another way, and its link's limit "
@@ -258,7 +370,15 @@ class Memcpy final : public Scenario {
       result.add("limit", limit, "GB/s");
       result.add("of_limit", bandwidth / limit, "1");
     }
-    result.add("host_blocked", series.submit.median, "s");
+  }
+
+  static void warn_of_small_cache(std::size_t size, Result& result) {
+    const std::uint64_t cache = last_level_cache_bytes();
+    if (cache == 0 || size <= cache) return;
+    result.warnings.push_back(
+        fmt::format("--touch warm: the buffer is larger than the CPU's cache of {}, which holds "
+                    "only its end",
+                    format_size(cache)));
   }
 
   /// Bytes of payload per second and direction: of the link, or of the memory, which a copy reads and writes. 0 is

@@ -248,6 +248,14 @@ class Product {
         scenario_.axes(), [&](const Axis& other) { return other.replaces == axis.name && written_.has(other.name); });
   }
 
+  /// Whether an axis means nothing beside the values chosen so far.
+  static bool is_idle(const Axis& axis, const Case& so_far) {
+    if (axis.only_with_axis.empty()) return false;
+    const Case::Param* other = so_far.find(axis.only_with_axis);
+    return other == nullptr ||
+           std::ranges::find(axis.only_with_values, to_text(other->value, other->kind)) == axis.only_with_values.end();
+  }
+
   void expand(std::size_t index, const Case& so_far, std::vector<PlannedCase>& all) const {
     if (index == values_.size()) {
       if (all.size() >= kMostCases) throw UsageError(fmt::format("more than {} cases; give fewer values", kMostCases));
@@ -255,9 +263,7 @@ class Product {
       return;
     }
     const Axis& axis = scenario_.axes()[index];
-    const Case::Param* other = so_far.find(axis.not_for_axis);
-    const bool idle = other != nullptr && other->value == Value(axis.not_for_value);
-    if (idle || values_[index].empty()) return expand(index + 1, so_far, all);
+    if (is_idle(axis, so_far) || values_[index].empty()) return expand(index + 1, so_far, all);
     for (const Value& value : values_[index]) {
       Case next = so_far;
       next.set(axis, value);
@@ -270,8 +276,8 @@ class Product {
     for (const Axis& axis : scenario_.axes()) {
       const bool used = std::ranges::any_of(all, [&](const PlannedCase& c) { return c.config.has(axis.name); });
       if (written_.has(axis.name) && !used) {
-        throw UsageError(fmt::format("--{} does nothing with --{} {}; leave it out", axis.name, axis.not_for_axis,
-                                     axis.not_for_value));
+        throw UsageError(fmt::format("--{} does nothing here: it belongs to --{} {}; leave it out", axis.name,
+                                     axis.only_with_axis, fmt::join(axis.only_with_values, ",")));
       }
     }
   }

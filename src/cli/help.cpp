@@ -42,7 +42,9 @@ std::string flag_line(const std::string& flag, const std::string& help, const st
 }
 
 std::string axis_line(const Axis& axis) {
-  const std::string note = axis.defaults.empty() ? "instead of --" + axis.replaces : axis.defaults;
+  const std::string note = !axis.defaults.empty()  ? axis.defaults
+                           : axis.replaces.empty() ? ""
+                                                   : "instead of --" + axis.replaces;
   return flag_line(fmt::format("--{} {}", axis.name, placeholder(axis.kind)), axis.help, note);
 }
 
@@ -109,9 +111,10 @@ std::string describe(const ScenarioView& scenario) {
   std::string text = fmt::format("{} - {}\n\n", scenario.name, scenario.summary);
   for (const Axis& axis : scenario.axes) {
     text += axis_line(axis);
-    text += fmt::format(
-        "  {:<24} {}{}\n", "", legal(axis),
-        axis.not_for_axis.empty() ? "" : fmt::format("; not for --{} {}", axis.not_for_axis, axis.not_for_value));
+    text += fmt::format("  {:<24} {}{}\n", "", legal(axis),
+                        axis.only_with_axis.empty() ? ""
+                                                    : fmt::format("; only with --{} {}", axis.only_with_axis,
+                                                                  fmt::join(axis.only_with_values, ",")));
   }
   text += fmt::format("\n{}", kGrammar);
   return text + fmt::format("\nRun flags and exit codes: xferbench --help\n");

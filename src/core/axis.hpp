@@ -34,8 +34,8 @@ struct Axis {
   double min = 1;                      ///< smallest legal number
   double max = 1e18;                   ///< largest legal number
   std::string replaces{};              ///< when this flag is given, that axis is absent; giving both is an error
-  std::string not_for_axis{};          ///< the axis is absent from cases in which `not_for_axis` ...
-  std::string not_for_value{};         ///< ... has this value
+  std::string only_with_axis{};        ///< the axis is absent from cases in which `only_with_axis` ...
+  std::vector<std::string> only_with_values{};  ///< ... has none of these values
 };
 
 /// "256MiB", "1000B", "8", "0.5", "h2d": exact, canonical, and readable back by the command line.

@@ -9,6 +9,8 @@ std::string_view to_text(Clock clock) {
     case Clock::event_gated: return "event-gated";
     case Clock::event: return "event";
     case Clock::host: return "host";
+    case Clock::cpu: return "cpu";
+    case Clock::device: return "device";
   }
   return "";
 }

@@ -13,7 +13,13 @@
 namespace xferbench {
 
 /// Which clock timed a measurement; docs/measurement.md says what each includes.
-enum class Clock { event_gated, event, host };
+enum class Clock {
+  event_gated,
+  event,
+  host,
+  cpu,     ///< CPU time of the calling thread
+  device,  ///< the GPU's own counters, read by a kernel, related to the host's clock where the host is involved
+};
 
 /// Why sampling ended.
 enum class Stop { ci, budget, max_samples, interrupted };

@@ -3,10 +3,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "device/host_threads.hpp"
 #include "device/kernel.hpp"
 #include "device/types.hpp"
 
@@ -32,6 +36,21 @@ struct HostRange {
   std::byte* data = nullptr;
   std::size_t bytes = 0;
   HostMemory kind = HostMemory::pageable;
+};
+/// Ordinary memory while it is pinned in place. The memory is not owned.
+struct RegisteredRange {
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+};
+/// Device memory taken from a pool in a stream's order, and given back in that stream's order.
+struct PooledRange {
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  StreamHandle stream;
+};
+/// Work that was captured once, to be replayed as a whole.
+struct GraphHandle {
+  void* native = nullptr;
 };
 
 /// Move-only owner of one resource of a device, which must outlive it. The only move implementation there is.
@@ -68,6 +87,12 @@ using Event = Owned<EventHandle>;
 using Gate = Owned<GateHandle>;
 using DeviceBuffer = Owned<DeviceRange>;
 using HostBuffer = Owned<HostRange>;
+using Registration = Owned<RegisteredRange>;
+using PooledBuffer = Owned<PooledRange>;
+using Graph = Owned<GraphHandle>;
+
+/// Whether host memory gets its pages when it is allocated. Page-locked memory always does.
+enum class Pagefaults { taken, left_to_first_touch };
 
 /// One GPU, real or simulated. Every operation throws DeviceError with the operation's name unless it says otherwise.
 class Device {
@@ -86,8 +111,17 @@ class Device {
   /// `timeout`: seconds after which a closed gate lets go by itself, so that a mistake cannot hang the process.
   [[nodiscard]] Gate make_gate(double timeout = 1.0) { return {*this, acquire_gate(timeout)}; }
   [[nodiscard]] DeviceBuffer allocate_device(std::size_t bytes) { return {*this, acquire_device(bytes)}; }
-  [[nodiscard]] HostBuffer allocate_host(std::size_t bytes, HostMemory kind) {
-    return {*this, acquire_host(bytes, kind)};
+  [[nodiscard]] HostBuffer allocate_host(std::size_t bytes, HostMemory kind, Pagefaults faults = Pagefaults::taken) {
+    return {*this, acquire_host(bytes, kind, faults)};
+  }
+  /// Pins memory in place; `range` must outlive it. What is pinned already cannot be pinned again.
+  [[nodiscard]] Registration register_host(const HostRange& range) { return {*this, acquire_registration(range)}; }
+  [[nodiscard]] PooledBuffer allocate_pooled(std::size_t bytes, StreamHandle stream) {
+    return {*this, acquire_pooled(bytes, stream)};
+  }
+  /// What `submit` enqueues to `stream` (a non-blocking one), captured and ready for replay(). Nothing of it runs now.
+  [[nodiscard]] Graph capture(StreamHandle stream, const std::function<void()>& submit) {
+    return {*this, acquire_graph(stream, submit)};
   }
 
   // Work. All but copy_blocking return when the work is enqueued - or when the backend says so: a copy from or to
@@ -99,14 +133,42 @@ class Device {
   virtual void launch(const Kernel& kernel, StreamHandle stream) = 0;
   virtual void record(EventHandle event, StreamHandle stream) = 0;
   virtual void wait(StreamHandle stream, EventHandle event) = 0;
+  virtual void replay(GraphHandle graph, StreamHandle stream) = 0;
+  /// Moves managed memory, as far as it is not there already: `direction` h2d to the GPU, d2h to the host.
+  virtual void prefetch(const HostRange& managed, Direction direction, StreamHandle stream) = 0;
+  /// Writes the GPU's timer, in nanoseconds, to `slot` in page-locked memory when the stream gets there.
+  virtual void stamp(std::uint64_t* slot, StreamHandle stream) = 0;
+  /// Calls `function` on a thread of the driver when the stream gets there; the stream goes on when it has returned.
+  /// The caller keeps it alive until then. It must not throw and must not use this device.
+  virtual void call_host(CallbackApi api, const std::function<void()>& function, StreamHandle stream) = 0;
 
-  // Waiting and time.
+  // Waiting, and asking.
+  virtual void synchronize(StreamHandle stream) = 0;
   virtual void synchronize(EventHandle event) = 0;
   virtual void synchronize() = 0;
-  /// Seconds from one timing event to another, both completed. Resolution about 0.5 us.
+  /// Whether the work before the event has finished. Never waits.
+  [[nodiscard]] virtual bool finished(EventHandle event) = 0;
+  /// How threads wait from now on, in every synchronize().
+  virtual void set_wait_policy(WaitPolicy policy) = 0;
+
+  // Clocks, in seconds.
+  /// Between two completed timing events.
   [[nodiscard]] virtual double elapsed(EventHandle from, EventHandle to) = 0;
-  /// The host's steady clock in seconds; virtual time on the simulated device.
   [[nodiscard]] virtual double host_now() const = 0;
+  /// CPU time of the calling thread so far.
+  [[nodiscard]] virtual double host_cpu_now() const = 0;
+  /// Measures how the GPU's timer, which stamp() writes, relates to host_now(). Takes some hundred microseconds of an
+  /// idle GPU.
+  [[nodiscard]] virtual ClockRelation relate_clocks() = 0;
+
+  // The host: its threads, and what they do beside calling this interface. The simulated device's host has its own
+  // clock, and threads of that clock.
+  /// The body may use this device. What it throws, join() rethrows.
+  [[nodiscard]] virtual std::unique_ptr<HostThread> start_thread(std::function<void()> body) = 0;
+  [[nodiscard]] virtual std::unique_ptr<Channel> make_channel() = 0;
+  /// Does `work` on the calling thread. On a simulated host it takes what `cost` says, and is done only where data is
+  /// carried.
+  virtual void host_work(const HostCost& cost, const std::function<void()>& work) = 0;
 
   // The gate: holds a stream until the host opens it, so that submission cost stays out of a timed region.
   /// Everything enqueued to `stream` after this waits for open(). Re-arms the gate.
@@ -118,8 +180,6 @@ class Device {
   virtual void preload(const Kernel& kernel) = 0;
   /// Rate of the multiprocessors' clock now, measured; nothing where it cannot be.
   [[nodiscard]] virtual std::optional<double> sm_clock_hz() = 0;
-  /// Makes this device current for the calling thread; needed once in every thread but the one that opened it.
-  virtual void attach_thread() = 0;
   /// False once an error has destroyed the context: nothing more can run in this process.
   [[nodiscard]] virtual bool usable() noexcept = 0;
   /// Whether work moves and computes real bytes. A real device always does. The simulated one does in verification
@@ -134,13 +194,19 @@ class Device {
   virtual EventHandle acquire_event(EventKind kind) = 0;
   virtual GateHandle acquire_gate(double timeout) = 0;
   virtual DeviceRange acquire_device(std::size_t bytes) = 0;
-  virtual HostRange acquire_host(std::size_t bytes, HostMemory kind) = 0;
+  virtual HostRange acquire_host(std::size_t bytes, HostMemory kind, Pagefaults faults) = 0;
+  virtual RegisteredRange acquire_registration(const HostRange& range) = 0;
+  virtual PooledRange acquire_pooled(std::size_t bytes, StreamHandle stream) = 0;
+  virtual GraphHandle acquire_graph(StreamHandle stream, const std::function<void()>& submit) = 0;
 
   virtual void release(const StreamHandle& stream) noexcept = 0;
   virtual void release(const EventHandle& event) noexcept = 0;
   virtual void release(const GateHandle& gate) noexcept = 0;
   virtual void release(const DeviceRange& memory) noexcept = 0;
   virtual void release(const HostRange& memory) noexcept = 0;
+  virtual void release(const RegisteredRange& memory) noexcept = 0;
+  virtual void release(const PooledRange& memory) noexcept = 0;
+  virtual void release(const GraphHandle& graph) noexcept = 0;
 };
 
 template <class Handle>

@@ -12,8 +12,11 @@ namespace xferbench {
 
 /// What a launch asks of the machine; the simulated device's time is max(bytes / memory rate, fma / arithmetic rate).
 struct KernelCost {
-  std::uint64_t bytes = 0;  ///< device memory traffic, reads plus writes
-  double fma = 0;           ///< arithmetic, in units of one single-precision fused multiply-add
+  std::uint64_t bytes = 0;      ///< device memory traffic, reads plus writes
+  double fma = 0;               ///< arithmetic, in units of one single-precision fused multiply-add
+  double seconds = 0;           ///< a time that the kernel waits for by itself
+  std::uint64_t h2d_bytes = 0;  ///< read from host memory over the link
+  std::uint64_t d2h_bytes = 0;  ///< written to host memory over the link
 };
 
 class Kernel {

@@ -32,6 +32,7 @@ RegionTimer::RegionTimer(Device& device, Region region)
       start_(device.make_event(EventKind::timing)),
       stop_(device.make_event(EventKind::timing)),
       forked_(device.make_event(EventKind::ordering)) {
+  if (region_.clock == Clock::host) return;
   for (std::size_t i = 0; i < region_.streams.size(); ++i) {
     joined_.push_back(device.make_event(region_.per_stream ? EventKind::timing : EventKind::ordering));
   }
@@ -46,7 +47,7 @@ std::size_t RegionTimer::queued_per_repetition() const {
 
 unsigned RegionTimer::largest_batch() const {
   constexpr unsigned kLargest = 10'000;
-  if (!region_.batchable) return 1;
+  if (!region_.batchable || region_.reset || region_.steps) return 1;
   if (region_.clock != Clock::event_gated) return kLargest;
   return std::max(1U, static_cast<unsigned>(kGateLimit / queued_per_repetition()));
 }
@@ -67,10 +68,11 @@ void RegionTimer::join() {
 }
 
 Timing RegionTimer::run(bool gated) {
+  if (region_.reset) region_.reset();
+  if (region_.clock == Clock::host) return run_by_host_clock();
   const StreamHandle root = region_.streams.front();
   Timing timing;
   if (gated) device_.close(gate_, root);
-  const double begun = device_.host_now();
   {
     std::optional<OpenOnExit> open;
     if (gated) open.emplace(device_, gate_);
@@ -85,12 +87,22 @@ Timing RegionTimer::run(bool gated) {
     device_.record(stop_, root);
   }
   device_.synchronize(stop_);
-  const double total = region_.clock == Clock::host ? device_.host_now() - begun : device_.elapsed(start_, stop_);
-  timing.elapsed = total / batch_;
+  timing.elapsed = device_.elapsed(start_, stop_) / batch_;
   timing.submit /= batch_;
   if (region_.per_stream && batch_ == 1) {
     for (const Event& end : joined_) timing.stream_times.push_back(device_.elapsed(start_, end));
   }
+  return timing;
+}
+
+Timing RegionTimer::run_by_host_clock() {
+  Timing timing;
+  timing.parts.resize(region_.parts.size());
+  Laps laps(device_, timing.parts);
+  const double begun = device_.host_now();
+  for (unsigned i = 0; i < batch_; ++i) region_.steps ? region_.steps(laps) : region_.submit();
+  timing.elapsed = (device_.host_now() - begun) / batch_;
+  timing.submit = timing.elapsed;  // the calls are the work
   return timing;
 }
 

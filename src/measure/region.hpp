@@ -11,24 +11,59 @@
 
 namespace xferbench {
 
-/// Work to time, described by the scenario. `streams` are what it uses, the first being the root, where the region's
-/// start and stop are recorded; every other stream waits for the start, and the root waits for them all before the
-/// stop.
+/// Times the parts of one pass over a region of the host's clock; the region hands one to its `steps`.
+class Laps {
+ public:
+  Laps(const Device& device, std::vector<std::vector<double>>& parts) : device_(device), parts_(parts) { restart(); }
+
+  /// The part that began at the last restart() or lap() ends here.
+  void lap(std::size_t part) {
+    const double now = device_.host_now();
+    add(part, now - begun_);
+    restart();
+  }
+  /// What was done since the last lap belongs to no part.
+  void restart() { begun_ = device_.host_now(); }
+  /// A value that was measured in another way. A part may have several values in one pass.
+  void add(std::size_t part, double value) { parts_.at(part).push_back(value); }
+
+ private:
+  const Device& device_;
+  std::vector<std::vector<double>>& parts_;
+  double begun_ = 0;
+};
+
+/// Work to time, described by the scenario.
+///
+/// By events: `submit` enqueues the work to `streams`, the first being the root, where the region's start and stop are
+/// recorded; every other stream waits for the start, and the root waits for them all before the stop.
+///
+/// By the host's clock: `submit` does the work and waits for its end itself, or `steps` does so and times parts of it.
 struct Region {
   std::string name;
   Clock clock = Clock::event;  ///< event_gated becomes event where more would be queued than a gate should hold
   std::vector<StreamHandle> streams;
-  std::function<void()> submit;  ///< enqueues the work once
-  std::size_t operations = 1;    ///< how much one submit() enqueues
-  bool per_stream = false;       ///< also time when each stream finished (unbatched regions only)
-  bool batchable = true;         ///< may be repeated within one sample when it is too short for the clock
+  std::function<void()> submit;   ///< enqueues the work once
+  std::size_t operations = 1;     ///< how much one submit() enqueues
+  bool per_stream = false;        ///< also time when each stream finished (unbatched regions only)
+  bool batchable = true;          ///< may be repeated within one sample when it is too short for the clock
+  std::function<void()> reset{};  ///< makes ready for a pass, untimed; a region that has one is never batched
+
+  struct Part {
+    std::string name;
+    Clock clock = Clock::host;
+    std::string unit = "s";
+  };
+  std::vector<Part> parts{};           ///< what `steps` times
+  std::function<void(Laps&)> steps{};  ///< instead of submit; only with the host's clock
 };
 
 /// One timed pass, in seconds per repetition.
 struct Timing {
   double elapsed = 0;
-  double submit = 0;                 ///< from the first call of submit() to the return of the last
-  std::vector<double> stream_times;  ///< from the region's start to each stream's end; empty unless asked for
+  double submit = 0;                       ///< from the first call of submit() to the return of the last
+  std::vector<double> stream_times;        ///< from the region's start to each stream's end; empty unless asked for
+  std::vector<std::vector<double>> parts;  ///< values of each part in this pass
 };
 
 /// Owns the events and the gate of one region and times it.
@@ -56,6 +91,7 @@ class RegionTimer {
 
  private:
   Timing run(bool gated);
+  Timing run_by_host_clock();
   void fork();
   void join();
   [[nodiscard]] std::size_t queued_per_repetition() const;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <stdexcept>
+#include <string>
 
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
@@ -15,6 +18,12 @@ bool warm(std::span<const double> times) {
   const double last = statistics::median(times.last(kWindow));
   const double before = statistics::median(times.last(2 * kWindow).first(kWindow));
   return std::abs(last - before) <= 0.01 * before;
+}
+
+const Measurement& Series::part(std::string_view name) const {
+  const auto found = std::ranges::find(parts, name, &Measurement::name);
+  if (found == parts.end()) throw std::logic_error("region " + elapsed.name + " has no part " + std::string(name));
+  return *found;
 }
 
 namespace {
@@ -53,6 +62,7 @@ class Loop {
       Series& s = series_[i];
       statistics::summarise(s.elapsed);
       statistics::summarise(s.submit);
+      for (Measurement& part : s.parts) statistics::summarise(part);
       s.elapsed.gate_timeouts = timers_[i].gate_timeouts();
       if (!s.elapsed.warmup_converged) s.elapsed.flags.emplace_back("not-warm");
       if (throttled) s.elapsed.flags.emplace_back("throttled");
@@ -92,6 +102,12 @@ class Loop {
     submit.name += "-submit";
     submit.clock = Clock::host;
     submit.auxiliary = true;
+    for (const Region::Part& part : timers_[i].region().parts) {
+      Measurement& m = series_[i].parts.emplace_back(submit);
+      m.name = part.name;
+      m.clock = part.clock;
+      m.unit = part.unit;
+    }
   }
 
   void take_samples() {
@@ -118,6 +134,9 @@ class Loop {
       series_[turn].elapsed.samples.push_back(timing.elapsed);
       series_[turn].submit.samples.push_back(timing.submit);
       if (!timing.stream_times.empty()) series_[turn].stream_times.push_back(timing.stream_times);
+      for (std::size_t part = 0; part < timing.parts.size(); ++part) {
+        std::ranges::copy(timing.parts[part], std::back_inserter(series_[turn].parts[part].samples));
+      }
     }
     return true;
   }
@@ -157,6 +176,7 @@ class Loop {
     for (Series& s : series_) {
       s.elapsed.stop = reason != Stop::interrupted && within_target(s) ? Stop::ci : reason;
       s.submit.stop = reason;
+      for (Measurement& part : s.parts) part.stop = reason;
     }
   }
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "core/result.hpp"
@@ -30,6 +31,9 @@ struct Series {
   Measurement elapsed;                            ///< named like the region
   Measurement submit;                             ///< host time inside submit(), named "<region>-submit"
   std::vector<std::vector<double>> stream_times;  ///< per sample, if the region asked for it
+  std::vector<Measurement> parts;                 ///< as the region names them
+  /// Throws std::logic_error if there is no such part: a mistake in the scenario.
+  [[nodiscard]] const Measurement& part(std::string_view name) const;
 };
 
 /// Samples all regions interleaved (A B C, C B A, A B C, ...), so that what drifts does so for all of them and ratios

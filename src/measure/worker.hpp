@@ -2,70 +2,53 @@
 // flight together from two threads.
 #pragma once
 
-#include <atomic>
 #include <exception>
 #include <functional>
-#include <thread>
+#include <memory>
 #include <utility>
+
+#include "device/device.hpp"
 
 namespace xferbench {
 
 /// Runs one task at a time. start() and finish() alternate, from one thread.
 class Worker {
  public:
-  /// `prepare` runs first, on the new thread (making a device current, for example). What it throws, the first finish()
-  /// rethrows.
-  explicit Worker(std::function<void()> prepare) : thread_([this, prepare = std::move(prepare)] { loop(prepare); }) {}
+  explicit Worker(Device& device)
+      : begin_(device.make_channel()), end_(device.make_channel()), thread_(device.start_thread([this] { loop(); })) {}
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
-  ~Worker() {
-    state_.wait(State::busy);  // a task that was started and not finished, because something was thrown in between
-    signal(State::quit);
-  }
+  ~Worker() { begin_->close(); }
 
   /// Begins `task` on the other thread and returns.
   void start(std::function<void()> task) {
     task_ = std::move(task);
-    signal(State::busy);
+    begin_->post(0);
   }
 
   /// Waits for the task; rethrows what it threw.
   void finish() {
-    state_.wait(State::busy);
+    end_->take();
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
   }
 
  private:
-  enum class State { idle, busy, quit };
-
-  void signal(State state) {
-    state_.store(state);
-    state_.notify_all();
-  }
-
-  void attempt(const std::function<void()>& work) {
-    try {
-      work();
-    } catch (...) {
-      if (!error_) error_ = std::current_exception();
+  void loop() {
+    while (begin_->take()) {
+      try {
+        task_();
+      } catch (...) {
+        error_ = std::current_exception();
+      }
+      end_->post(0);
     }
   }
 
-  void loop(const std::function<void()>& prepare) {
-    // Written before the first task is seen to end, so finish() reads it without a race.
-    attempt(prepare);
-    for (;;) {
-      state_.wait(State::idle);
-      if (state_.load() == State::quit) return;
-      attempt(task_);
-      signal(State::idle);
-    }
-  }
-
-  std::atomic<State> state_{State::idle};
+  std::unique_ptr<Channel> begin_;
+  std::unique_ptr<Channel> end_;
   std::function<void()> task_;
   std::exception_ptr error_;
-  std::jthread thread_;
+  std::unique_ptr<HostThread> thread_;  // last: it uses all the others
 };
 
 }  // namespace xferbench

@@ -17,13 +17,21 @@ namespace {
 
 std::optional<std::string> memory_refusal(MemoryNeeds needs, Device& device, bool verify) {
   const bool simulated = device.capabilities().environment.simulated();
-  if (const auto free = device.memory().free_bytes; needs.device > free) {
+  const std::uint64_t free = device.memory().free_bytes;
+  if (needs.device > free) {
     return fmt::format("needs {} of device memory, {} available; choose a smaller --size", format_size(needs.device),
                        format_size(free));
   }
+  // More would push other memory out of the GPU, and what is timed then is thrashing.
+  if (needs.managed > free / 4) {
+    return fmt::format(
+        "needs {} of managed memory, more than a quarter of the {} of device memory available; choose a "
+        "smaller --size",
+        format_size(needs.managed), format_size(free));
+  }
   // The simulated device keeps its memory and what is in flight in the host's, and touches all that only when it
   // carries data.
-  const std::uint64_t on_host = simulated ? (verify ? needs.host + 2 * needs.device : 0) : needs.host;
+  const std::uint64_t on_host = simulated ? (verify ? needs.host + 2 * needs.device : 0) : needs.host + needs.managed;
   if (const auto available = available_host_memory(); available && on_host > *available) {
     return fmt::format("needs {} of host memory, {} available; choose a smaller --size{}", format_size(on_host),
                        format_size(*available), simulated ? ", or simulate without data by --no-verify" : "");

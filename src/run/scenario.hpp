@@ -21,6 +21,7 @@ namespace xferbench {
 struct MemoryNeeds {
   std::uint64_t host = 0;
   std::uint64_t device = 0;
+  std::uint64_t managed = 0;  ///< of both, as pages move
 };
 
 /// What a scenario runs with: the device and the user's wishes.

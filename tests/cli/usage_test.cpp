@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"InfoTakesNoAxis", {"info", "--streams", "8"}, "info does not take --streams"},
         Mistake{"HostMemoryInsideTheGpu",
                 {"memcpy", "--dir", "d2d", "--host", "pinned"},
-                "--host does nothing with --dir d2d"},
+                "--host does nothing here: it belongs to --dir h2d,d2h,bidirectional"},
         Mistake{"MinimumAboveMaximum",
                 {"--min-samples", "20", "--max-samples", "10"},
                 "--min-samples 20 is more than --max-samples 10"},

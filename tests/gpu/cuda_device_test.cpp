@@ -204,10 +204,7 @@ TEST_F(CudaDeviceTest, CopiesFromTwoThreads) {
   const HostBuffer host = device().allocate_host(kBytes, HostMemory::pageable);
   const DeviceBuffer on_gpu = device().allocate_device(kBytes);
   const Stream stream = device().make_stream(StreamKind::nonblocking);
-  std::jthread([&] {
-    device().attach_thread();
-    device().copy({on_gpu->data, host->data, kBytes, Direction::h2d}, stream);
-  }).join();
+  device().start_thread([&] { device().copy({on_gpu->data, host->data, kBytes, Direction::h2d}, stream); })->join();
   EXPECT_TRUE(device().usable());
 }
 

@@ -146,11 +146,62 @@ TEST_F(SamplerTest, ProgressTellsOfTheInterval) {
 }
 
 TEST_F(SamplerTest, HostClockSeesTheWholeCall) {
-  const Series s = run({region(
-                           "a", [] { return 500.0; }, Clock::host)})
-                       .front();
-  EXPECT_GT(s.elapsed.median, 500e-6);
+  Region r;
+  r.name = "a";
+  r.clock = Clock::host;
+  r.submit = [this] { device_.host_work({.seconds = 500e-6}, [] {}); };
+  const Series s = run({r}).front();
+  EXPECT_NEAR(s.elapsed.median, 500e-6, 1e-9);
   EXPECT_EQ(s.elapsed.clock, Clock::host);
+  EXPECT_EQ(s.elapsed.batch, 1U);
+}
+
+TEST_F(SamplerTest, StepsTimeTheirParts) {
+  const auto work = [this](double seconds) { device_.host_work({.seconds = seconds}, [] {}); };
+  Region r;
+  r.name = "a";
+  r.clock = Clock::host;
+  r.parts = {{.name = "first"}, {.name = "burnt", .clock = Clock::cpu}};
+  r.steps = [&](Laps& laps) {
+    work(3e-6);
+    laps.lap(0);
+    work(100e-6);
+    laps.restart();
+    work(2e-6);
+    laps.lap(0);
+    laps.add(1, 42);
+  };
+  const Series s = run({r}).front();
+  EXPECT_NEAR(s.elapsed.median, 105e-6, 1e-9);
+  EXPECT_EQ(s.elapsed.batch, 1U) << "a pass of steps is one sample";
+  const Measurement& first = s.part("first");
+  ASSERT_EQ(first.samples.size(), 2 * s.elapsed.samples.size());
+  EXPECT_NEAR(first.samples[0], 3e-6, 1e-9);
+  EXPECT_NEAR(first.samples[1], 2e-6, 1e-9);
+  EXPECT_EQ(first.clock, Clock::host);
+  EXPECT_EQ(s.part("burnt").clock, Clock::cpu);
+  EXPECT_EQ(s.part("burnt").median, 42);
+  EXPECT_THROW(static_cast<void>(s.part("second")), std::logic_error);
+}
+
+TEST_F(SamplerTest, AResetRunsBeforeEveryPassAndIsNotTimed) {
+  std::size_t resets = 0;
+  std::size_t passes = 0;
+  Region r;
+  r.name = "a";
+  r.clock = Clock::host;
+  r.reset = [&] {
+    ++resets;
+    device_.host_work({.seconds = 1e-3}, [] {});
+  };
+  r.submit = [&] {
+    EXPECT_EQ(++passes, resets);
+    device_.host_work({.seconds = 20e-6}, [] {});
+  };
+  const Series s = run({r}).front();
+  EXPECT_GT(passes, s.elapsed.samples.size());
+  EXPECT_NEAR(s.elapsed.median, 20e-6, 1e-9);
+  EXPECT_EQ(s.elapsed.batch, 1U) << "a second repetition would not be made ready";
 }
 
 TEST_F(SamplerTest, TimedPassesCarryNoDataAndOthersDoAgainAfterwards) {

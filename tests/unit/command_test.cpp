@@ -64,8 +64,8 @@ std::span<const Scenario* const> declared() {
                  .kind = AxisKind::choice,
                  .defaults = "pinned,pageable",
                  .choices = {"pinned", "pageable"},
-                 .not_for_axis = "way",
-                 .not_for_value = "inside"},
+                 .only_with_axis = "way",
+                 .only_with_values = {"in", "out"}},
                 {.name = "size", .kind = AxisKind::size, .defaults = "2K"}});
   static const std::array<const Scenario*, 2> all{&cutter, &mover};
   return all;
@@ -138,7 +138,7 @@ TEST(Parse, LeavesAnAxisOutWhereItDoesNotApply) {
 
 TEST(Parse, RefusesAFlagThatNoCaseUses) {
   EXPECT_EQ(error({"mover", "--way", "inside", "--memory", "pinned"}),
-            "--memory does nothing with --way inside; leave it out");
+            "--memory does nothing here: it belongs to --way in,out; leave it out");
   EXPECT_EQ(parsed({"mover", "--way", "in,inside", "--memory", "pinned"}).cases.size(), 2U) << "one case uses it";
 }
 
@@ -389,12 +389,13 @@ TEST(Scenarios, DeclareAxesThatReferToEachOther) {
     const auto declared_at = [&axes](const std::string& name) { return std::ranges::find(axes, name, &Axis::name); };
     for (auto axis = axes.begin(); axis != axes.end(); ++axis) {
       EXPECT_TRUE(axis->replaces.empty() || declared_at(axis->replaces) != axes.end()) << axis->name;
-      EXPECT_TRUE(!axis->defaults.empty() || !axis->replaces.empty()) << axis->name << " has neither default nor place";
-      if (axis->not_for_axis.empty()) continue;
-      const auto other = declared_at(axis->not_for_axis);
+      if (axis->only_with_axis.empty()) continue;
+      const auto other = declared_at(axis->only_with_axis);
       // The cases are expanded in the order of the axes: the other must already be chosen.
       ASSERT_LT(other, axis) << axis->name;
-      EXPECT_NE(std::ranges::find(other->choices, axis->not_for_value), other->choices.end()) << axis->name;
+      for (const std::string& value : axis->only_with_values) {
+        EXPECT_NE(std::ranges::find(other->choices, value), other->choices.end()) << axis->name << " with " << value;
+      }
     }
   }
 }
@@ -435,7 +436,7 @@ TEST(Help, NamesEveryFlagAndEveryScenario) {
 
 TEST(Help, OfOneScenarioSaysWhatIsLegal) {
   const std::string text = describe(declared()[1]->view());
-  EXPECT_TRUE(mentions(text, "pinned, pageable; not for --way inside"));
+  EXPECT_TRUE(mentions(text, "pinned, pageable; only with --way in,out"));
   EXPECT_TRUE(mentions(text, "1B or more"));
   EXPECT_TRUE(mentions(describe(declared()[0]->view()), "1 to 4096"));
   EXPECT_TRUE(mentions(describe(declared()[0]->view()), "instead of --effort"));

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
+#include <ctime>
 #include <fstream>
 #include <memory>
 #include <new>
@@ -17,6 +17,7 @@
 #include "device/host.hpp"
 #include "device/open.hpp"
 #include "kernels/gate.hpp"
+#include "kernels/stamp.hpp"
 
 namespace xferbench::cuda {
 
@@ -144,8 +145,6 @@ void refuse_blocking_launches() {
       "CUDA_LAUNCH_BLOCKING is set: every launch would wait for its kernel, and nothing could overlap; unset it");
 }
 
-constexpr std::size_t kPageAlignment = 4096;
-
 }  // namespace
 
 CudaDevice::CudaDevice(int index) : index_(index) {
@@ -156,6 +155,9 @@ CudaDevice::CudaDevice(int index) : index_(index) {
         fmt::format("GPU {} cannot be used: {}; is another process holding it exclusively?", index, describe(status)));
   }
   check(cudaFree(nullptr), "creating the GPU's context");
+  capabilities_.managed_memory = attribute(cudaDevAttrConcurrentManagedAccess, index) != 0;
+  capabilities_.pageable_access = attribute(cudaDevAttrPageableMemoryAccess, index) != 0;
+  capabilities_.memory_pools = attribute(cudaDevAttrMemoryPoolsSupported, index) != 0;
   capabilities_.environment.backend = "cuda";
   capabilities_.environment.gpu = describe_gpu(index);
   capabilities_.environment.driver = describe_driver();
@@ -165,6 +167,7 @@ CudaDevice::CudaDevice(int index) : index_(index) {
   capabilities_.environment.host = describe_host();
   capabilities_.environment.host.gpu_numa_node = numa_node(capabilities_.environment.gpu.pci_bus_id);
   kernels::preload_gate();
+  kernels::preload_stamp();
   if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) {
     throw NoDeviceError(
         fmt::format("GPU {} (compute capability {}) cannot run this build's kernels: {}; build for it with "
@@ -208,9 +211,55 @@ void CudaDevice::wait(StreamHandle stream, EventHandle event) {
   check(cudaStreamWaitEvent(native(stream), native(event), 0), "cudaStreamWaitEvent");
 }
 
+void CudaDevice::replay(GraphHandle graph, StreamHandle stream) {
+  check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph.native), native(stream)), "cudaGraphLaunch");
+}
+
+void CudaDevice::prefetch(const HostRange& managed, Direction direction, StreamHandle stream) {
+  const int to = direction == Direction::h2d ? index_ : cudaCpuDeviceId;
+#if CUDART_VERSION >= 13000
+  cudaMemLocation place{};
+  place.type = direction == Direction::h2d ? cudaMemLocationTypeDevice : cudaMemLocationTypeHost;
+  place.id = direction == Direction::h2d ? to : 0;
+  check(cudaMemPrefetchAsync(managed.data, managed.bytes, place, 0, native(stream)), "cudaMemPrefetchAsync");
+#else
+  check(cudaMemPrefetchAsync(managed.data, managed.bytes, to, native(stream)), "cudaMemPrefetchAsync");
+#endif
+}
+
+void CudaDevice::call_host(CallbackApi api, const std::function<void()>& function, StreamHandle stream) {
+  auto* user = const_cast<std::function<void()>*>(&function);  // NOLINT: called, never changed; CUDA takes a void*
+  if (api == CallbackApi::launch_host_func) {
+    const auto call = [](void* f) { (*static_cast<const std::function<void()>*>(f))(); };
+    check(cudaLaunchHostFunc(native(stream), call, user), "cudaLaunchHostFunc");
+  } else {
+    const auto call = [](cudaStream_t, cudaError_t, void* f) { (*static_cast<const std::function<void()>*>(f))(); };
+    check(cudaStreamAddCallback(native(stream), call, user, 0), "cudaStreamAddCallback");
+  }
+}
+
+void CudaDevice::synchronize(StreamHandle stream) {
+  check(cudaStreamSynchronize(native(stream)), "cudaStreamSynchronize");
+}
+
 void CudaDevice::synchronize(EventHandle event) { check(cudaEventSynchronize(native(event)), "cudaEventSynchronize"); }
 
 void CudaDevice::synchronize() { check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); }
+
+bool CudaDevice::finished(EventHandle event) {
+  const cudaError_t status = cudaEventQuery(native(event));
+  if (status == cudaErrorNotReady) return false;
+  check(status, "cudaEventQuery");
+  return true;
+}
+
+void CudaDevice::set_wait_policy(WaitPolicy policy) {
+  unsigned flags = cudaDeviceScheduleAuto;
+  if (policy == WaitPolicy::spin) flags = cudaDeviceScheduleSpin;
+  if (policy == WaitPolicy::yield) flags = cudaDeviceScheduleYield;
+  if (policy == WaitPolicy::blocking) flags = cudaDeviceScheduleBlockingSync;
+  check(cudaSetDeviceFlags(flags), "cudaSetDeviceFlags");
+}
 
 double CudaDevice::elapsed(EventHandle from, EventHandle to) {
   float milliseconds = 0;
@@ -220,6 +269,12 @@ double CudaDevice::elapsed(EventHandle from, EventHandle to) {
 
 double CudaDevice::host_now() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double CudaDevice::host_cpu_now() const {
+  timespec spent{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+  return static_cast<double>(spent.tv_sec) + 1e-9 * static_cast<double>(spent.tv_nsec);
 }
 
 void CudaDevice::close(GateHandle gate, StreamHandle stream) {
@@ -255,7 +310,9 @@ std::optional<double> CudaDevice::sm_clock_hz() {
   return static_cast<double>(sample[0]) / static_cast<double>(sample[1]) * 1e9;
 }
 
-void CudaDevice::attach_thread() { check(cudaSetDevice(index_), "cudaSetDevice"); }
+std::unique_ptr<HostThread> CudaDevice::start_thread(std::function<void()> body) {
+  return start_real_thread([index = index_] { check(cudaSetDevice(index), "cudaSetDevice"); }, std::move(body));
+}
 
 bool CudaDevice::usable() noexcept {
   static_cast<void>(cudaGetLastError());
@@ -272,7 +329,8 @@ StreamHandle CudaDevice::acquire_stream(StreamKind kind) {
 
 EventHandle CudaDevice::acquire_event(EventKind kind) {
   cudaEvent_t event = nullptr;
-  const unsigned flags = kind == EventKind::ordering ? cudaEventDisableTiming : cudaEventDefault;
+  unsigned flags = kind == EventKind::timing ? cudaEventDefault : cudaEventDisableTiming;
+  if (kind == EventKind::blocking) flags |= cudaEventBlockingSync;
   check(cudaEventCreateWithFlags(&event, flags), "cudaEventCreateWithFlags");
   return {event};
 }
@@ -286,24 +344,23 @@ GateHandle CudaDevice::acquire_gate(double timeout) {
   return {gate.release()};
 }
 
-DeviceRange CudaDevice::acquire_device(std::size_t bytes) {
-  void* data = nullptr;
-  const cudaError_t status = cudaMalloc(&data, bytes);
-  if (status != cudaSuccess) check(status, fmt::format("cudaMalloc ({})", format_size(bytes)).c_str());
-  return {static_cast<std::byte*>(data), bytes};
-}
-
-HostRange CudaDevice::acquire_host(std::size_t bytes, HostMemory kind) {
-  void* data = nullptr;
-  if (kind == HostMemory::pinned) {
-    const cudaError_t status = cudaMallocHost(&data, bytes);
-    if (status != cudaSuccess) check(status, fmt::format("cudaMallocHost ({})", format_size(bytes)).c_str());
-  } else {
-    data = ::operator new (bytes, std::align_val_t{kPageAlignment});
-    // Touched here, so that the pages lie on the NUMA node of the thread that copies, whoever fills them later.
-    std::memset(data, 0, bytes);
+GraphHandle CudaDevice::acquire_graph(StreamHandle stream, const std::function<void()>& submit) {
+  // Thread-local: other threads may go on calling what a capture forbids.
+  check(cudaStreamBeginCapture(native(stream), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  cudaGraph_t captured = nullptr;
+  try {
+    submit();
+  } catch (...) {
+    static_cast<void>(cudaStreamEndCapture(native(stream), &captured));
+    static_cast<void>(cudaGraphDestroy(captured));
+    throw;
   }
-  return {static_cast<std::byte*>(data), bytes, kind};
+  check(cudaStreamEndCapture(native(stream), &captured), "cudaStreamEndCapture");
+  cudaGraphExec_t executable = nullptr;
+  const cudaError_t status = cudaGraphInstantiate(&executable, captured, 0);
+  static_cast<void>(cudaGraphDestroy(captured));
+  check(status, "cudaGraphInstantiate");
+  return {executable};
 }
 
 // Releasing reports nothing: the only errors left here are those of a context that is already lost, which the case that
@@ -321,14 +378,8 @@ void CudaDevice::release(const GateHandle& gate) noexcept {
   static_cast<void>(cudaFreeHost(owned->flags));
 }
 
-void CudaDevice::release(const DeviceRange& memory) noexcept { static_cast<void>(cudaFree(memory.data)); }
-
-void CudaDevice::release(const HostRange& memory) noexcept {
-  if (memory.kind == HostMemory::pinned) {
-    static_cast<void>(cudaFreeHost(memory.data));
-  } else {
-    ::operator delete (memory.data, std::align_val_t{kPageAlignment});
-  }
+void CudaDevice::release(const GraphHandle& graph) noexcept {
+  static_cast<void>(cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph.native)));
 }
 
 }  // namespace xferbench::cuda

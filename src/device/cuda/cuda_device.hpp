@@ -3,7 +3,11 @@
 
 #include <cuda_runtime.h>
 
+#include <map>
+#include <mutex>
+
 #include "device/device.hpp"
+#include "device/pages.hpp"
 
 namespace xferbench::cuda {
 
@@ -21,11 +25,25 @@ class CudaDevice final : public Device {
   void launch(const Kernel& kernel, StreamHandle stream) override;
   void record(EventHandle event, StreamHandle stream) override;
   void wait(StreamHandle stream, EventHandle event) override;
+  void replay(GraphHandle graph, StreamHandle stream) override;
+  void prefetch(const HostRange& managed, Direction direction, StreamHandle stream) override;
+  void stamp(std::uint64_t* slot, StreamHandle stream) override;
+  void call_host(CallbackApi api, const std::function<void()>& function, StreamHandle stream) override;
 
+  void synchronize(StreamHandle stream) override;
   void synchronize(EventHandle event) override;
   void synchronize() override;
+  [[nodiscard]] bool finished(EventHandle event) override;
+  void set_wait_policy(WaitPolicy policy) override;
+
   [[nodiscard]] double elapsed(EventHandle from, EventHandle to) override;
   [[nodiscard]] double host_now() const override;
+  [[nodiscard]] double host_cpu_now() const override;
+  [[nodiscard]] ClockRelation relate_clocks() override;
+
+  [[nodiscard]] std::unique_ptr<HostThread> start_thread(std::function<void()> body) override;
+  [[nodiscard]] std::unique_ptr<Channel> make_channel() override { return make_real_channel(); }
+  void host_work(const HostCost&, const std::function<void()>& work) override { work(); }
 
   void close(GateHandle gate, StreamHandle stream) override;
   void open(GateHandle gate) noexcept override;
@@ -33,7 +51,6 @@ class CudaDevice final : public Device {
 
   void preload(const Kernel& kernel) override;
   [[nodiscard]] std::optional<double> sm_clock_hz() override;
-  void attach_thread() override;
   [[nodiscard]] bool usable() noexcept override;
 
  private:
@@ -41,16 +58,24 @@ class CudaDevice final : public Device {
   EventHandle acquire_event(EventKind kind) override;
   GateHandle acquire_gate(double timeout) override;
   DeviceRange acquire_device(std::size_t bytes) override;
-  HostRange acquire_host(std::size_t bytes, HostMemory kind) override;
+  HostRange acquire_host(std::size_t bytes, HostMemory kind, Pagefaults faults) override;
+  RegisteredRange acquire_registration(const HostRange& range) override;
+  PooledRange acquire_pooled(std::size_t bytes, StreamHandle stream) override;
+  GraphHandle acquire_graph(StreamHandle stream, const std::function<void()>& submit) override;
 
   void release(const StreamHandle& stream) noexcept override;
   void release(const EventHandle& event) noexcept override;
   void release(const GateHandle& gate) noexcept override;
   void release(const DeviceRange& memory) noexcept override;
   void release(const HostRange& memory) noexcept override;
+  void release(const RegisteredRange& memory) noexcept override;
+  void release(const PooledRange& memory) noexcept override;
+  void release(const GraphHandle& graph) noexcept override;
 
   int index_;
   Capabilities capabilities_;
+  std::mutex pages_mutex_;
+  std::map<const std::byte*, Pages> pages_;  // ordinary memory that was handed out
 };
 
 }  // namespace xferbench::cuda

@@ -1,32 +1,13 @@
-// Memory of the simulated device: pages straight from the system, and bytes in flight.
+// Bytes in flight on the simulated device.
 #pragma once
 
 #include <cstddef>
 #include <span>
 #include <vector>
 
+#include "device/pages.hpp"
+
 namespace xferbench::sim {
-
-/// Move-only owner of anonymous pages. Untouched pages cost nothing, so that what is only timed may be larger than the
-/// host's memory.
-class Pages {
- public:
-  Pages() = default;
-  /// Throws std::bad_alloc.
-  explicit Pages(std::size_t bytes);
-  Pages(Pages&& other) noexcept;
-  Pages& operator=(Pages&& other) noexcept;
-  Pages(const Pages&) = delete;
-  Pages& operator=(const Pages&) = delete;
-  ~Pages();
-
-  [[nodiscard]] std::byte* data() const { return data_; }
-  [[nodiscard]] std::size_t size() const { return bytes_; }
-
- private:
-  std::byte* data_ = nullptr;
-  std::size_t bytes_ = 0;
-};
 
 /// Keeps pages for the next operation: touching fresh ones costs more than the copies they hold.
 class PagePool {

@@ -32,17 +32,31 @@ constexpr Profile kH200{
     .pageable_d2h_rate = 18.1e9,
     .pageable_overhead = 5e-6,
     .pageable_inline_bytes = 64 * 1024,
-    .host_copy_rate = 12e9,
+    .host_copy_rate = 10e9,
+    .host_copy_rate_all = 60e9,
+    .host_read_rate = 12e9,
+    .register_rate = 42e9,
+    .unregister_rate = 82e9,
 
     .kernel_overhead = 2.2e-6,
     .kernel_traffic_rate = 4.27e12,
     .fma_rate = 132 * 128 * 1.98e9,
+    .kernel_h2d_rate = 51.35e9,
+    .kernel_d2h_rate = 52.6e9,
 
     .copy_call = 1.5e-6,
     .launch_call = 2.2e-6,
     .event_call = 0.5e-6,
     .event_cost = 1.3e-6,
+    .query_call = 0.4e-6,
     .wake_up = 3.5e-6,
+    .hand_over = 0.3e-6,
+    .stamp_cost = 3e-6,
+
+    .callback_call = 2e-6,
+    .host_function_start = 8e-6,
+    .stream_callback_start = 9e-6,
+    .host_function_end = 5e-6,
 };
 
 constexpr Profile with_one_copy_engine(Profile profile) {

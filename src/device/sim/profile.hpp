@@ -34,17 +34,31 @@ struct Profile {
   double pageable_d2h_rate;
   double pageable_overhead;             ///< per copy
   std::uint64_t pageable_inline_bytes;  ///< H2D up to this size is copied aside by the host, and the call returns
-  double host_copy_rate;                ///< the host's own memory copy
+  double host_copy_rate;                ///< the host's own memory copy, one thread
+  double host_copy_rate_all;            ///< of all threads together
+  double host_read_rate;                ///< one thread that reads and sums up
+  double register_rate;                 ///< pinning touched small pages in place
+  double unregister_rate;
 
   double kernel_overhead;  ///< engine time per launch beside the work
   double kernel_traffic_rate;
-  double fma_rate;  ///< fused multiply-adds per second
+  double fma_rate;         ///< fused multiply-adds per second
+  double kernel_h2d_rate;  ///< a kernel that reads host memory
+  double kernel_d2h_rate;  ///< a kernel that writes host memory
 
   double copy_call;  ///< host time of an asynchronous copy's call
   double launch_call;
   double event_call;  ///< of recording or waiting for an event
   double event_cost;  ///< stream time of recording an event
+  double query_call;  ///< of asking whether an event has finished
   double wake_up;     ///< from completion to the waiting host running again
+  double hand_over;   ///< from one host thread to another that polls for it
+  double stamp_cost;  ///< stream time of writing the GPU's timer to host memory
+
+  double callback_call;          ///< of launching a host function
+  double host_function_start;    ///< from the stream reaching a host function to its first line, cudaLaunchHostFunc
+  double stream_callback_start;  ///< the same, cudaStreamAddCallback
+  double host_function_end;      ///< from its return to the stream going on
 };
 
 /// The built-in profiles, the default first.

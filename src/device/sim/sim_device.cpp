@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -34,6 +35,15 @@ SimDevice::SimGate& SimDevice::state(GateHandle gate) { return *static_cast<SimG
 
 namespace {
 
+constexpr const char* kNotModelled = "the simulated device has no model of it";
+
+/// The slowest of what a kernel does.
+double time_of(const KernelCost& cost, const Profile& p) {
+  return std::max({static_cast<double>(cost.bytes) / p.kernel_traffic_rate, cost.fma / p.fma_rate, cost.seconds,
+                   static_cast<double>(cost.h2d_bytes) / p.kernel_h2d_rate,
+                   static_cast<double>(cost.d2h_bytes) / p.kernel_d2h_rate});
+}
+
 Capabilities describe(const Profile& p) {
   Capabilities c;
   Environment& e = c.environment;
@@ -49,7 +59,6 @@ Capabilities describe(const Profile& p) {
   e.gpu.memory_bandwidth = p.memory_bandwidth;
   e.gpu.pcie = Environment::Pcie{p.pcie_generation, p.pcie_width, "profile"};
   e.host = describe_host();
-  c.one_host_thread = true;
   c.moves_data_when_timed = false;
   return c;
 }
@@ -57,7 +66,7 @@ Capabilities describe(const Profile& p) {
 }  // namespace
 
 SimDevice::SimDevice(const Profile& profile)
-    : profile_(profile), capabilities_(describe(profile)), timeline_(profile.duplex_ratio) {
+    : profile_(profile), capabilities_(describe(profile)), timeline_(profile.duplex_ratio), host_(timeline_) {
   legacy_ = acquire_stream(StreamKind::legacy_default);
 }
 
@@ -68,8 +77,8 @@ MemoryInfo SimDevice::memory() { return {profile_.memory_bytes - device_bytes_, 
 // --- Submitting -----------------------------------------------------------------------------------------------------
 
 OperationPtr SimDevice::enqueue(Operation operation, StreamHandle stream, double call_cost) {
-  host_now_ += call_cost;
-  operation.submitted = host_now_;
+  host_.advance(call_cost);
+  operation.submitted = host_.now();
   SimStream& s = state(stream);
   const auto after = [&operation](const OperationPtr& last) {
     if (last) operation.after.push_back(last);
@@ -89,9 +98,9 @@ OperationPtr SimDevice::enqueue(Operation operation, StreamHandle stream, double
   return pointer;
 }
 
-void SimDevice::wait_for(const Operation& operation) {
-  timeline_.run_until_finished(operation);
-  host_now_ = std::max(host_now_, operation.finished) + profile_.wake_up;
+void SimDevice::wait_for(const OperationPtr& operation) {
+  host_.wait([&] { return operation->done() ? std::optional(operation->finished) : std::nullopt; });
+  host_.advance(profile_.wake_up);
 }
 
 EngineId SimDevice::engine_of(Direction direction) const {
@@ -100,13 +109,18 @@ EngineId SimDevice::engine_of(Direction direction) const {
   return EngineId::d2h;
 }
 
-bool SimDevice::pageable(const Copy& c) const {
+SimDevice::HostPages* SimDevice::allocation_of(const std::byte* address) {
+  const auto next = host_memory_.upper_bound(address);
+  if (next == host_memory_.begin()) return nullptr;
+  auto& [begin, range] = *std::prev(next);
+  return address < begin + range.pages.size() ? &range : nullptr;
+}
+
+bool SimDevice::pageable(const Copy& c) {
   if (c.direction == Direction::d2d) return false;
-  const std::byte* host = c.direction == Direction::h2d ? c.source : c.destination;
-  const auto next = host_memory_.upper_bound(host);
-  if (next == host_memory_.begin()) return true;  // memory that the device did not hand out is ordinary memory
-  const auto& [begin, range] = *std::prev(next);
-  return host >= begin + range.pages.size() || range.kind == HostMemory::pageable;
+  const HostPages* range = allocation_of(c.direction == Direction::h2d ? c.source : c.destination);
+  // Memory that the device did not hand out is ordinary memory.
+  return range == nullptr || (is_pageable(range->kind) && !range->registered);
 }
 
 Operation SimDevice::copy_operation(const Copy& c) {
@@ -140,14 +154,16 @@ void SimDevice::copy(const Copy& c, StreamHandle stream) {
     return;
   }
   // Staged through the driver's pinned buffers by the calling thread, which is why the call does not return before.
+  // It is far slower than the link, so the opposite direction does not slow it further.
+  o.shares_link = false;
   o.overhead = profile_.pageable_overhead;
   o.payload = bytes / (c.direction == Direction::h2d ? profile_.pageable_h2d_rate : profile_.pageable_d2h_rate);
-  wait_for(*enqueue(std::move(o), stream, profile_.copy_call));
+  wait_for(enqueue(std::move(o), stream, profile_.copy_call));
 }
 
 void SimDevice::copy_blocking(const Copy& c) {
   copy(c, legacy_);
-  wait_for(*state(legacy_).last);
+  wait_for(state(legacy_).last);
 }
 
 void SimDevice::fill(const DeviceRange& range, std::byte value, StreamHandle stream) {
@@ -166,7 +182,8 @@ void SimDevice::launch(const Kernel& kernel, StreamHandle stream) {
   Operation o;
   o.engine = EngineId::compute;
   o.overhead = profile_.kernel_overhead;
-  o.payload = std::max(static_cast<double>(cost.bytes) / profile_.kernel_traffic_rate, cost.fma / profile_.fma_rate);
+  o.payload = time_of(cost, profile_);
+  o.shares_link = cost.h2d_bytes + cost.d2h_bytes > 0;
   if (carry_data_) {
     const std::shared_ptr<const Kernel> copy = kernel.clone();
     const std::span<std::byte> output = copy->output();
@@ -189,15 +206,60 @@ void SimDevice::wait(StreamHandle stream, EventHandle event) {
   enqueue(std::move(o), stream, profile_.event_call);
 }
 
+void SimDevice::stamp(std::uint64_t* slot, StreamHandle stream) {
+  Operation o;  // no engine: a kernel of one thread finds room beside others
+  o.overhead = profile_.stamp_cost;
+  o.on_finish = [this, slot] { *slot = static_cast<std::uint64_t>(std::llround(timeline_.now() * 1e9)); };
+  enqueue(std::move(o), stream, profile_.launch_call);
+}
+
+void SimDevice::call_host(CallbackApi api, const std::function<void()>& function, StreamHandle stream) {
+  Operation before;
+  const bool plain = api == CallbackApi::launch_host_func;
+  before.overhead = plain ? profile_.host_function_start : profile_.stream_callback_start;
+  before.on_finish = [this, &function] { host_.call(function); };
+  enqueue(std::move(before), stream, profile_.callback_call);
+  Operation after;
+  after.overhead = profile_.host_function_end;
+  enqueue(std::move(after), stream, 0);
+}
+
+void SimDevice::replay(GraphHandle, StreamHandle) { throw DeviceError("replaying a graph", kNotModelled); }
+
+void SimDevice::prefetch(const HostRange&, Direction, StreamHandle) {
+  throw DeviceError("migrating managed memory", kNotModelled);
+}
+
+void SimDevice::host_work(const HostCost& cost, const std::function<void()>& work) {
+  if (carry_data_) work();
+  // Threads that copy at once share the memory.
+  const auto threads = static_cast<double>(host_.working());
+  const double copy_rate = std::min(profile_.host_copy_rate, profile_.host_copy_rate_all / threads);
+  const double seconds = static_cast<double>(cost.bytes_copied) / copy_rate +
+                         static_cast<double>(cost.bytes_read) / profile_.host_read_rate + cost.seconds;
+  host_.begin_work(host_.now() + seconds);
+  host_.advance(seconds);
+}
+
 // --- Waiting --------------------------------------------------------------------------------------------------------
 
+void SimDevice::synchronize(StreamHandle stream) {
+  if (state(stream).last) wait_for(state(stream).last);
+}
+
 void SimDevice::synchronize(EventHandle event) {
-  if (state(event).recorded) wait_for(*state(event).recorded);
+  if (state(event).recorded) wait_for(state(event).recorded);
 }
 
 void SimDevice::synchronize() {
-  timeline_.run_all();
-  host_now_ = std::max(host_now_, timeline_.now()) + profile_.wake_up;
+  host_.wait([this] { return timeline_.idle() ? std::optional(timeline_.now()) : std::nullopt; });
+  host_.advance(profile_.wake_up);
+}
+
+bool SimDevice::finished(EventHandle event) {
+  host_.advance(profile_.query_call);
+  host_.catch_up();
+  return !state(event).recorded || state(event).recorded->done();
 }
 
 double SimDevice::elapsed(EventHandle from, EventHandle to) {
@@ -226,7 +288,7 @@ void SimDevice::open(GateHandle gate) noexcept {
   g.opened = true;
   // The kernel has been spinning since it reached the head of its stream; nothing of this region has been simulated
   // yet, so how long it holds can still be set. An idle stream reaches it at once.
-  const double held = std::max(0.0, host_now_ - std::max(g.hold->submitted, timeline_.now()));
+  const double held = std::max(0.0, host_.now() - std::max(g.hold->submitted, timeline_.now()));
   g.timed_out = held > g.timeout;
   g.hold->overhead = std::min(held, g.timeout);
 }
@@ -262,11 +324,30 @@ DeviceRange SimDevice::acquire_device(std::size_t bytes) {
   return {data, bytes};
 }
 
-HostRange SimDevice::acquire_host(std::size_t bytes, HostMemory kind) {
+HostRange SimDevice::acquire_host(std::size_t bytes, HostMemory kind, Pagefaults) {
   Pages pages(bytes);
   const HostRange range{pages.data(), bytes, kind};
   host_memory_.emplace(range.data, HostPages{std::move(pages), kind});
   return range;
+}
+
+RegisteredRange SimDevice::acquire_registration(const HostRange& range) {
+  HostPages* pages = allocation_of(range.data);
+  if (pages == nullptr || !is_pageable(pages->kind) || pages->registered) {
+    throw DeviceError("registering host memory", "it is not ordinary memory of this device");
+  }
+  pages->registered = true;
+  host_.advance(static_cast<double>(range.bytes) / profile_.register_rate);
+  return {range.data, range.bytes};
+}
+
+PooledRange SimDevice::acquire_pooled(std::size_t bytes, StreamHandle stream) {
+  const DeviceRange range = acquire_device(bytes);
+  return {range.data, range.bytes, stream};
+}
+
+GraphHandle SimDevice::acquire_graph(StreamHandle, const std::function<void()>&) {
+  throw DeviceError("capturing a graph", kNotModelled);
 }
 
 void SimDevice::release(const StreamHandle& stream) noexcept {
@@ -297,6 +378,14 @@ void SimDevice::release(const HostRange& memory) noexcept {
   settle();
   host_memory_.erase(memory.data);
 }
+
+void SimDevice::release(const RegisteredRange& memory) noexcept {
+  settle();
+  if (HostPages* pages = allocation_of(memory.data)) pages->registered = false;
+  host_.advance(static_cast<double>(memory.bytes) / profile_.unregister_rate);
+}
+
+void SimDevice::release(const PooledRange& memory) noexcept { release(DeviceRange{memory.data, memory.bytes}); }
 
 }  // namespace xferbench::sim
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/device.hpp"
+#include "device/sim/host.hpp"
 #include "device/sim/memory.hpp"
 #include "device/sim/profile.hpp"
 #include "device/sim/timeline.hpp"
@@ -28,11 +29,29 @@ class SimDevice : public Device {
   void launch(const Kernel& kernel, StreamHandle stream) override;
   void record(EventHandle event, StreamHandle stream) override;
   void wait(StreamHandle stream, EventHandle event) override;
+  void replay(GraphHandle graph, StreamHandle stream) override;
+  void prefetch(const HostRange& managed, Direction direction, StreamHandle stream) override;
+  void stamp(std::uint64_t* slot, StreamHandle stream) override;
+  void call_host(CallbackApi api, const std::function<void()>& function, StreamHandle stream) override;
 
+  void synchronize(StreamHandle stream) override;
   void synchronize(EventHandle event) override;
   void synchronize() override;
+  [[nodiscard]] bool finished(EventHandle event) override;
+  /// The simulated host always polls.
+  void set_wait_policy(WaitPolicy) override {}
+
   [[nodiscard]] double elapsed(EventHandle from, EventHandle to) override;
-  [[nodiscard]] double host_now() const override { return host_now_; }
+  [[nodiscard]] double host_now() const override { return host_.now(); }
+  [[nodiscard]] double host_cpu_now() const override { return host_.now(); }
+  /// One clock drives both.
+  [[nodiscard]] ClockRelation relate_clocks() override { return {}; }
+
+  [[nodiscard]] std::unique_ptr<HostThread> start_thread(std::function<void()> body) override {
+    return host_.start(std::move(body));
+  }
+  [[nodiscard]] std::unique_ptr<Channel> make_channel() override { return host_.make_channel(profile_.hand_over); }
+  void host_work(const HostCost& cost, const std::function<void()>& work) override;
 
   void close(GateHandle gate, StreamHandle stream) override;
   void open(GateHandle gate) noexcept override;
@@ -40,7 +59,6 @@ class SimDevice : public Device {
 
   void preload(const Kernel&) override {}
   [[nodiscard]] std::optional<double> sm_clock_hz() override { return profile_.sm_clock_hz; }
-  void attach_thread() override {}
   [[nodiscard]] bool usable() noexcept override { return true; }
   void carry_data(bool on) override { carry_data_ = on; }
 
@@ -51,19 +69,26 @@ class SimDevice : public Device {
   struct HostPages {
     Pages pages;
     HostMemory kind;
+    bool registered = false;
   };
 
   StreamHandle acquire_stream(StreamKind kind) override;
   EventHandle acquire_event(EventKind kind) override;
   GateHandle acquire_gate(double timeout) override;
   DeviceRange acquire_device(std::size_t bytes) override;
-  HostRange acquire_host(std::size_t bytes, HostMemory kind) override;
+  HostRange acquire_host(std::size_t bytes, HostMemory kind, Pagefaults faults) override;
+  RegisteredRange acquire_registration(const HostRange& range) override;
+  PooledRange acquire_pooled(std::size_t bytes, StreamHandle stream) override;
+  GraphHandle acquire_graph(StreamHandle stream, const std::function<void()>& submit) override;
 
   void release(const StreamHandle& stream) noexcept override;
   void release(const EventHandle& event) noexcept override;
   void release(const GateHandle& gate) noexcept override;
   void release(const DeviceRange& memory) noexcept override;
   void release(const HostRange& memory) noexcept override;
+  void release(const RegisteredRange& memory) noexcept override;
+  void release(const PooledRange& memory) noexcept override;
+  void release(const GraphHandle&) noexcept override {}
 
   static SimStream& state(StreamHandle stream);
   static SimEvent& state(EventHandle event);
@@ -74,14 +99,15 @@ class SimDevice : public Device {
   /// Lets queued work end before memory goes away; gives it up where it cannot.
   void settle() noexcept;
   /// The host waits until the operation has finished.
-  void wait_for(const Operation& operation);
+  void wait_for(const OperationPtr& operation);
+  /// The allocation that holds an address, if the device handed it out.
+  [[nodiscard]] HostPages* allocation_of(const std::byte* address);
   [[nodiscard]] Operation copy_operation(const Copy& copy);
-  [[nodiscard]] bool pageable(const Copy& copy) const;
+  [[nodiscard]] bool pageable(const Copy& copy);
   [[nodiscard]] EngineId engine_of(Direction direction) const;
 
   const Profile& profile_;
   Capabilities capabilities_;
-  double host_now_ = 0;
   bool carry_data_ = true;
   std::uint64_t device_bytes_ = 0;
   std::map<const std::byte*, Pages> device_memory_;
@@ -90,6 +116,7 @@ class SimDevice : public Device {
   std::vector<SimStream*> streams_;
   StreamHandle legacy_;
   Timeline timeline_;
+  Host host_;
 };
 
 }  // namespace xferbench::sim

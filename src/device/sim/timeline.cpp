@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <stdexcept>
 
 namespace xferbench::sim {
 
@@ -16,7 +15,10 @@ bool moving_payload(const Operation& o) { return running(o) && o.overhead <= 0; 
 
 void Timeline::add(OperationPtr operation) {
   std::erase_if(operation->after, [](const auto& before) { return before->done(); });
-  active_.push_back(std::move(operation));
+  // Threads of the host are simulated in turns, so an operation may be added a little late.
+  const auto later = std::ranges::find_if(active_.rbegin(), active_.rend(),
+                                          [&](const auto& o) { return o->submitted <= operation->submitted; });
+  active_.insert(later.base(), std::move(operation));
 }
 
 bool Timeline::ready(const Operation& o) const {
@@ -60,18 +62,26 @@ double Timeline::phase_end(const Operation& o) const {
   return now_ + (o.overhead > 0 ? o.overhead : o.payload / rate(o));
 }
 
-bool Timeline::step() {
+double Timeline::next_change() {
   start_ready();
-  // The next moment at which anything changes: a phase ends, or the host's next submission comes due.
   double next = kNever;
+  for (const OperationPtr& o : active_) {
+    if (running(*o)) {
+      next = std::min(next, phase_end(*o));
+    } else if (o->submitted > now_) {
+      next = std::min(next, o->submitted);
+    }
+  }
+  return next;
+}
+
+bool Timeline::step() {
+  const double next = next_change();
+  if (next == kNever) return false;
   std::vector<double> ends(active_.size(), kNever);
   for (std::size_t i = 0; i < active_.size(); ++i) {
-    const Operation& o = *active_[i];
-    if (running(o)) ends[i] = phase_end(o);
-    if (running(o) || o.submitted > now_) next = std::min(next, running(o) ? ends[i] : o.submitted);
+    if (running(*active_[i])) ends[i] = phase_end(*active_[i]);
   }
-  if (next == kNever) return false;
-
   for (std::size_t i = 0; i < active_.size(); ++i) {
     Operation& o = *active_[i];
     if (!running(o)) continue;
@@ -86,12 +96,6 @@ bool Timeline::step() {
   }
   std::erase_if(active_, [](const OperationPtr& o) { return o->done(); });
   return true;
-}
-
-void Timeline::run_until_finished(const Operation& operation) {
-  while (!operation.done()) {
-    if (!step()) throw std::logic_error("simulated device: waiting for work that can never run");
-  }
 }
 
 void Timeline::run_all() {

@@ -39,12 +39,16 @@ class Timeline {
 
   [[nodiscard]] double now() const { return now_; }
 
-  /// Operations of one engine that are ready at once start in the order in which they were added.
+  /// Operations of one engine that are ready at once start in the order in which they were submitted.
   void add(OperationPtr operation);
 
-  /// Runs until `operation` has finished and not further: whoever waits for it may then submit work that competes with
-  /// what is still running.
-  void run_until_finished(const Operation& operation);
+  /// Moves the clock to the next start or end of a phase, and no further: whoever waited for it may then submit work
+  /// that competes with what is still running. False if nothing can happen any more.
+  bool step();
+  /// When that will be, if nothing is submitted before; infinity if never.
+  double next_change();
+  /// Whether everything has finished.
+  [[nodiscard]] bool idle() const { return active_.empty(); }
   void run_all();
   /// Forgets everything that has not finished.
   void abandon() { active_.clear(); }
@@ -53,8 +57,6 @@ class Timeline {
   void start_ready();
   [[nodiscard]] bool ready(const Operation& operation) const;
   [[nodiscard]] bool engine_free(EngineId engine) const;
-  /// Moves the clock to the next start or end; false if nothing can happen any more.
-  bool step();
   [[nodiscard]] double rate(const Operation& operation) const;
   /// When the phase that a running operation is in will end, if nothing changes before.
   [[nodiscard]] double phase_end(const Operation& operation) const;

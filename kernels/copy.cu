@@ -1,0 +1,85 @@
+// Two shapes of the same copy. Inside the GPU, one 16-byte access per thread and a plain grid reach the rate of the
+// copy engine (see elementwise.cu). Over the link a few hundred blocks saturate it, and each thread keeps several loads
+// in flight before its first store: a load from host memory takes more than a microsecond.
+#include <cstdint>
+
+#include "kernels/copy.hpp"
+
+namespace xferbench::kernels {
+
+namespace {
+
+constexpr unsigned kThreads = 256;
+constexpr unsigned kInFlight = 4;      // loads per thread before the first store
+constexpr unsigned kLinkBlocks = 528;  // docs/transfers.md has the sweep
+using Vector = uint4;
+
+__device__ std::size_t thread_index() { return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
+
+/// The bytes behind the last whole vector, by the first threads of the grid.
+__device__ void copy_tail(std::byte* destination, const std::byte* source, std::size_t bytes) {
+  const std::size_t i = bytes / sizeof(Vector) * sizeof(Vector) + thread_index();
+  if (i < bytes) destination[i] = source[i];
+}
+
+__global__ void __launch_bounds__(kThreads)
+    copy_inside(std::byte* destination, const std::byte* source, std::size_t bytes) {
+  const std::size_t i = thread_index();
+  if (i < bytes / sizeof(Vector))
+    reinterpret_cast<Vector*>(destination)[i] = reinterpret_cast<const Vector*>(source)[i];
+  copy_tail(destination, source, bytes);
+}
+
+__global__ void __launch_bounds__(kThreads)
+    copy_over_link(std::byte* destination, const std::byte* source, std::size_t bytes) {
+  auto* out = reinterpret_cast<Vector*>(destination);
+  const auto* in = reinterpret_cast<const Vector*>(source);
+  const std::size_t vectors = bytes / sizeof(Vector);
+  const std::size_t stride = static_cast<std::size_t>(gridDim.x) * kThreads;
+  std::size_t i = thread_index();
+  for (; i + (kInFlight - 1) * stride < vectors; i += kInFlight * stride) {
+    Vector held[kInFlight];
+#pragma unroll
+    for (unsigned k = 0; k < kInFlight; ++k) held[k] = in[i + k * stride];
+#pragma unroll
+    for (unsigned k = 0; k < kInFlight; ++k) out[i + k * stride] = held[k];
+  }
+  for (; i < vectors; i += stride) out[i] = in[i];
+  copy_tail(destination, source, bytes);
+}
+
+/// For addresses that 16-byte accesses cannot reach.
+__global__ void __launch_bounds__(kThreads)
+    copy_bytes(std::byte* destination, const std::byte* source, std::size_t bytes) {
+  const std::size_t stride = static_cast<std::size_t>(gridDim.x) * kThreads;
+  for (std::size_t i = thread_index(); i < bytes; i += stride) destination[i] = source[i];
+}
+
+bool aligned(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer) % sizeof(Vector) == 0; }
+
+unsigned blocks_for(std::size_t threads) { return static_cast<unsigned>((threads + kThreads - 1) / kThreads); }
+
+}  // namespace
+
+void MemoryCopy::preload() const {
+  cudaFuncAttributes attributes;
+  cudaFuncGetAttributes(&attributes, copy_inside);
+  cudaFuncGetAttributes(&attributes, copy_over_link);
+  cudaFuncGetAttributes(&attributes, copy_bytes);
+}
+
+void MemoryCopy::launch(void* cuda_stream) const {
+  const auto stream = static_cast<cudaStream_t>(cuda_stream);
+  const auto [destination, source, bytes, direction] = args_;
+  const std::size_t vectors = bytes / sizeof(Vector) + 1;  // one more thread block at most, for the tail
+  if (!aligned(destination) || !aligned(source)) {
+    copy_bytes<<<kLinkBlocks, kThreads, 0, stream>>>(destination, source, bytes);
+  } else if (direction == Direction::d2d) {
+    copy_inside<<<blocks_for(vectors), kThreads, 0, stream>>>(destination, source, bytes);
+  } else {
+    const unsigned blocks = blocks_for((vectors + kInFlight - 1) / kInFlight);
+    copy_over_link < <<blocks<kLinkBlocks ? blocks : kLinkBlocks, kThreads, 0, stream>>>(destination, source, bytes);
+  }
+}
+
+}  // namespace xferbench::kernels

@@ -1,0 +1,39 @@
+// Copies by the multiprocessors: a kernel reads and writes host or device memory itself, 16 bytes at a time, instead of
+// leaving it to a copy engine.
+#pragma once
+
+#include <cstddef>
+
+#include "device/kernel.hpp"
+#include "device/types.hpp"
+
+namespace xferbench::kernels {
+
+/// Both addresses as the GPU knows them; host memory must be mapped into its address space (with unified addressing all
+/// page-locked and managed memory is). Any size and alignment; both 16-byte aligned is fast.
+struct MemoryCopyArgs {
+  std::byte* destination = nullptr;
+  const std::byte* source = nullptr;
+  std::size_t bytes = 0;
+  Direction direction = Direction::d2d;  ///< which of the two is host memory
+};
+
+class MemoryCopy final : public Kernel {
+ public:
+  explicit MemoryCopy(const MemoryCopyArgs& args) : args_(args) {}
+
+  [[nodiscard]] std::string_view name() const override { return "memory-copy"; }
+  [[nodiscard]] KernelCost cost() const override;
+  [[nodiscard]] std::span<std::byte> output() const override { return {args_.destination, args_.bytes}; }
+  void compute(std::span<std::byte> result) const override;
+  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<MemoryCopy>(*this); }
+#if XFERBENCH_WITH_CUDA
+  void preload() const override;
+  void launch(void* cuda_stream) const override;
+#endif
+
+ private:
+  MemoryCopyArgs args_;
+};
+
+}  // namespace xferbench::kernels

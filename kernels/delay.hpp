@@ -1,0 +1,29 @@
+// A kernel that keeps its stream busy for a chosen time and touches no memory: work in flight, for those who ask what
+// the host can do meanwhile.
+#pragma once
+
+#include <cstdint>
+
+#include "device/kernel.hpp"
+
+namespace xferbench::kernels {
+
+class Delay final : public Kernel {
+ public:
+  explicit Delay(double seconds) : seconds_(seconds) {}
+
+  [[nodiscard]] std::string_view name() const override { return "delay"; }
+  [[nodiscard]] KernelCost cost() const override { return {.seconds = seconds_}; }
+  [[nodiscard]] std::span<std::byte> output() const override { return {}; }
+  void compute(std::span<std::byte>) const override {}
+  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Delay>(*this); }
+#if XFERBENCH_WITH_CUDA
+  void preload() const override;
+  void launch(void* cuda_stream) const override;
+#endif
+
+ private:
+  double seconds_;
+};
+
+}  // namespace xferbench::kernels

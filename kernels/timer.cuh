@@ -1,0 +1,16 @@
+// The GPU's timer, for kernels.
+#pragma once
+
+#include <cstdint>
+
+namespace xferbench::kernels {
+
+/// Nanoseconds of globaltimer, which all multiprocessors share. It ticks every 32 ns on an H200, up to a microsecond or
+/// more elsewhere. (PTX ISA, "Special Registers: %globaltimer".)
+__device__ inline std::uint64_t global_nanoseconds() {
+  std::uint64_t now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  return now;
+}
+
+}  // namespace xferbench::kernels

@@ -1,0 +1,63 @@
+// Not a scenario: the ways to move bytes in one direction that scenarios time. Each owns its memory, can be verified,
+// and knows which clock suits it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "device/device.hpp"
+
+namespace xferbench {
+
+enum class Engine {
+  copy_engine,      ///< cudaMemcpy and its kin
+  multiprocessors,  ///< a kernel that reads and writes host memory itself
+  prefetch,         ///< managed memory, migrated by cudaMemPrefetchAsync
+  page_faults,      ///< managed memory, migrated page by page when the other side touches it
+};
+
+/// What is in the CPU's caches of the host memory when a pass begins.
+enum class Touch { as_it_is, warm, cold };
+
+struct TransferSpec {
+  Direction direction = Direction::h2d;
+  HostMemory memory = HostMemory::pinned;  ///< d2d: ordinary memory serves to prepare and check
+  Engine engine = Engine::copy_engine;
+  bool blocking_api = false;  ///< cudaMemcpy instead of cudaMemcpyAsync; copy engine only
+  Touch touch = Touch::as_it_is;
+  std::size_t bytes = 0;
+  std::uint64_t seed = 0;
+};
+
+class Transfer {
+ public:
+  Transfer() = default;
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
+  virtual ~Transfer() = default;
+
+  /// Real data where the transfer reads from: moving zeros can be faster than moving data.
+  virtual void prepare() = 0;
+  /// Where the transfer writes to, before a verified pass.
+  virtual void poison() = 0;
+  /// Makes ready for one more pass; only where needs_reset().
+  virtual void reset() {}
+  [[nodiscard]] virtual bool needs_reset() const { return false; }
+
+  /// Moves the bytes once, in `stream` where it uses one.
+  virtual void submit(StreamHandle stream) = 0;
+  /// Whether submit() returns only when the bytes have moved, or nearly so: then it must not be called behind a gate.
+  [[nodiscard]] virtual bool blocks_host() const = 0;
+  /// Whether the stream knows of the transfer, so that events can time it.
+  [[nodiscard]] virtual bool in_stream() const { return true; }
+
+  /// Throws VerificationError unless every byte arrived.
+  virtual void check() = 0;
+};
+
+/// Allocates everything. The combination must make sense: managed memory with prefetch or page_faults and not d2d, the
+/// blocking API with the copy engine only and not d2d.
+std::unique_ptr<Transfer> make_transfer(Device& device, const TransferSpec& spec);
+
+}  // namespace xferbench

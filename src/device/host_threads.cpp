@@ -1,0 +1,112 @@
+#include "device/host_threads.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <exception>
+#include <future>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace xferbench {
+
+namespace {
+
+class RealThread final : public HostThread {
+ public:
+  RealThread(std::function<void()> prepare, std::function<void()> body)
+      : thread_([this, prepare = std::move(prepare), body = std::move(body)] { run(prepare, body); }) {
+    prepared_.get_future().get();
+  }
+
+  void join() override {
+    if (thread_.joinable()) thread_.join();
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+
+ private:
+  void run(const std::function<void()>& prepare, const std::function<void()>& body) {
+    try {
+      prepare();
+    } catch (...) {
+      return prepared_.set_exception(std::current_exception());
+    }
+    prepared_.set_value();
+    try {
+      body();
+    } catch (...) {
+      error_ = std::current_exception();
+    }
+  }
+
+  std::promise<void> prepared_;
+  std::exception_ptr error_;
+  std::jthread thread_;  // last: it uses the others
+};
+
+class RealChannel final : public Channel {
+ public:
+  void post(std::uint64_t message) override {
+    {
+      const std::lock_guard lock(mutex_);
+      messages_.push_back(message);
+    }
+    signal();
+  }
+
+  std::optional<std::uint64_t> take() override {
+    for (;;) {
+      const std::uint32_t seen = changes_.load(std::memory_order_acquire);
+      {
+        const std::lock_guard lock(mutex_);
+        if (!messages_.empty()) {
+          const std::uint64_t message = messages_.front();
+          messages_.pop_front();
+          return message;
+        }
+        if (closed_) return std::nullopt;
+      }
+      await_change(seen);
+    }
+  }
+
+  void close() override {
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    signal();
+  }
+
+ private:
+  void signal() {
+    changes_.fetch_add(1, std::memory_order_release);
+    changes_.notify_all();
+  }
+
+  /// Waking a sleeping thread takes tens of microseconds, in a virtual machine hundreds: what is about to come is
+  /// waited for awake.
+  void await_change(std::uint32_t seen) {
+    constexpr auto kAwake = std::chrono::milliseconds(2);
+    const auto until = std::chrono::steady_clock::now() + kAwake;
+    while (changes_.load(std::memory_order_acquire) == seen) {
+      if (std::chrono::steady_clock::now() > until) return changes_.wait(seen, std::memory_order_acquire);
+    }
+  }
+
+  std::mutex mutex_;
+  std::deque<std::uint64_t> messages_;
+  bool closed_ = false;
+  std::atomic<std::uint32_t> changes_{0};
+};
+
+}  // namespace
+
+std::unique_ptr<HostThread> start_real_thread(std::function<void()> prepare, std::function<void()> body) {
+  return std::make_unique<RealThread>(std::move(prepare), std::move(body));
+}
+
+std::unique_ptr<Channel> make_real_channel() { return std::make_unique<RealChannel>(); }
+
+}  // namespace xferbench

@@ -1,0 +1,82 @@
+// The simulated host: threads with a virtual clock each. They are real threads that take turns, always the one whose
+// clock is furthest behind, so that what they submit reaches the modelled GPU in the order of virtual time and every
+// run is the same.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "device/host_threads.hpp"
+#include "device/sim/timeline.hpp"
+
+namespace xferbench::sim {
+
+class Host {
+ public:
+  explicit Host(Timeline& timeline);
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+  ~Host();
+
+  /// The running thread's clock; inside a function that the GPU calls, the GPU's.
+  [[nodiscard]] double now() const;
+  /// The running thread works for so long. Threads that are behind then go first.
+  void advance(double seconds);
+
+  /// When something that a thread waits for has come true; nothing until then.
+  using Condition = std::function<std::optional<double>()>;
+  /// The running thread waits. Throws std::logic_error if that can never end.
+  void wait(Condition condition);
+  /// Lets the GPU work until the running thread's own time.
+  void catch_up();
+  /// The GPU calls a function of the host, at the GPU's time.
+  void call(const std::function<void()>& function);
+
+  std::unique_ptr<HostThread> start(std::function<void()> body);
+  /// `hand_over`: seconds from a post to its reader running with it.
+  std::unique_ptr<Channel> make_channel(double hand_over);
+
+  /// Threads that are working at the running thread's time, itself included.
+  [[nodiscard]] std::size_t working() const;
+  void begin_work(double until) { running_->busy_until = until; }
+
+ private:
+  class SimThread;
+  class SimChannel;
+
+  struct Thread {
+    double now = 0;
+    double busy_until = 0;
+    Condition condition;  // waiting if there is one
+    bool done = false;
+    bool abandoned = false;
+    bool stuck = false;
+    std::condition_variable turn;
+  };
+
+  /// Whose turn is next: the thread that is furthest behind, once the GPU has been simulated up to its time if another
+  /// thread waits for it.
+  Thread& due();
+  void wake_those_whose_condition_holds();
+  [[nodiscard]] Thread* furthest_behind() const;
+  [[nodiscard]] bool any_waiting() const;
+  /// Hands over to whoever is due and returns at this thread's next turn.
+  void take_turns();
+  void hand_over_to(Thread& next);
+  void run_body(Thread& self, const std::function<void()>& body);
+
+  Timeline& timeline_;
+  std::mutex mutex_;  // guards only whose turn it is: everything else belongs to the thread whose turn it is
+  std::vector<std::shared_ptr<Thread>> threads_;
+  Thread* running_;
+  bool in_call_ = false;
+  std::exception_ptr error_;  // of the simulation, while a thread ended; for whoever runs next
+};
+
+}  // namespace xferbench::sim
