@@ -108,6 +108,8 @@ struct Environment {
     std::string kernel;
     std::optional<int> numa_node;  ///< the node the process may run on, if it is a single one
     std::optional<int> gpu_numa_node;
+    std::string numa_policy;  ///< what was asked for: "local", "node" or "none"; empty where nothing is placed
+    std::string numa_note;    ///< why "local" could not be had in full; empty if it could
   };
   std::string backend;  ///< "cuda" or "simulated"
   std::string profile;  ///< of the simulated device

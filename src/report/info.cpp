@@ -24,6 +24,17 @@ std::string link_text(const Environment::Pcie& link) {
   return text;
 }
 
+/// "0, the GPU's", "1; the GPU's is 0"; empty if there is nothing to say.
+std::string numa_text(const Environment::Host& host) {
+  if (!host.numa_node && !host.gpu_numa_node && host.numa_note.empty()) return {};
+  std::string text = host.numa_node ? std::to_string(*host.numa_node) : "not a single one";
+  if (host.gpu_numa_node) {
+    text +=
+        host.gpu_numa_node == host.numa_node ? ", the GPU's" : fmt::format("; the GPU's is {}", *host.gpu_numa_node);
+  }
+  return host.numa_note.empty() ? text : fmt::format("{} ({})", text, host.numa_note);
+}
+
 }  // namespace
 
 std::string version_line() {
@@ -58,8 +69,7 @@ std::string describe_host(const Environment::Host& host) {
       line("host", fmt::format("{}, {} logical CPUs, {} of memory", host.cpu.empty() ? "unknown CPU" : host.cpu,
                                host.logical_cpus, format_size(host.memory_bytes)));
   text += line("  kernel", host.kernel);
-  if (host.numa_node) text += line("  NUMA node", std::to_string(*host.numa_node));
-  return text;
+  return text + line("  NUMA node", numa_text(host));
 }
 
 }  // namespace xferbench

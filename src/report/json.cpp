@@ -62,6 +62,8 @@ Json host_json(const Environment::Host& host) {
   put_text(json, "kernel", host.kernel);
   put_known(json, "numa_node", host.numa_node);
   put_known(json, "gpu_numa_node", host.gpu_numa_node);
+  put_text(json, "numa_policy", host.numa_policy);
+  put_text(json, "numa_note", host.numa_note);
   return json;
 }
 

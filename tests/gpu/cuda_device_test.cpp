@@ -46,6 +46,33 @@ TEST_F(CudaDeviceTest, DescribesTheGpu) {
 
 TEST_F(CudaDeviceTest, GpuOutOfRangeIsNoDevice) { EXPECT_THROW(open_gpu(1000), NoDeviceError); }
 
+TEST_F(CudaDeviceTest, RecordsWhereTheProcessWasPlaced) {
+  const Environment::Host& host = device().capabilities().environment.host;
+  EXPECT_EQ(host.numa_policy, "local");
+  if (host.numa_note.empty() && host.gpu_numa_node) {
+    EXPECT_EQ(host.numa_node, host.gpu_numa_node);
+  }
+  std::jthread([] {
+    const auto unplaced = open_gpu(0, {NumaPolicy::Kind::none});
+    EXPECT_EQ(unplaced->capabilities().environment.host.numa_policy, "none");
+    EXPECT_EQ(unplaced->capabilities().environment.host.numa_note, "");
+  }).join();
+}
+
+TEST_F(CudaDeviceTest, PlacesTheProcessOnANodeByNumber) {
+  const Environment::Host& local = device().capabilities().environment.host;
+  if (!local.numa_node || !local.numa_note.empty()) GTEST_SKIP() << "not placed here: " << local.numa_note;
+  std::jthread([node = *local.numa_node] {
+    const auto placed = open_gpu(0, {NumaPolicy::Kind::node, node});
+    EXPECT_EQ(placed->capabilities().environment.host.numa_policy, "node");
+    EXPECT_EQ(placed->capabilities().environment.host.numa_node, node);
+  }).join();
+}
+
+TEST_F(CudaDeviceTest, NumaNodeOutOfRangeIsAMistakeOfTheCommand) {
+  EXPECT_THROW(open_gpu(0, {NumaPolicy::Kind::node, 9999}), UsageError);
+}
+
 TEST_F(CudaDeviceTest, CopiesEveryByteOfOddSizes) {
   for (const std::size_t bytes : {1U, 3U, 4096U, 65537U, (1U << 20) + 1U}) {
     round_trip(bytes, HostMemory::pinned);

@@ -148,9 +148,13 @@ constexpr std::size_t kPageAlignment = 4096;
 
 }  // namespace
 
-CudaDevice::CudaDevice(int index) : index_(index) {
+CudaDevice::CudaDevice(int index, const NumaPolicy& numa) : index_(index) {
   refuse_blocking_launches();
+  require_node(numa);
   require_gpu(index);
+  // Before there is a context: the driver allocates the buffers that pageable copies go through with it.
+  const std::optional<int> gpu_node = numa_node(pci_bus_id(index));
+  const std::string numa_note = place_process(numa, gpu_node);
   if (const cudaError_t status = cudaSetDevice(index); status != cudaSuccess) {
     throw NoDeviceError(
         fmt::format("GPU {} cannot be used: {}; is another process holding it exclusively?", index, describe(status)));
@@ -162,8 +166,10 @@ CudaDevice::CudaDevice(int index) : index_(index) {
   int runtime = 0;
   check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
   capabilities_.environment.runtime = format_version(runtime);
-  capabilities_.environment.host = describe_host();
-  capabilities_.environment.host.gpu_numa_node = numa_node(capabilities_.environment.gpu.pci_bus_id);
+  Environment::Host& host = capabilities_.environment.host = describe_host();
+  host.gpu_numa_node = gpu_node;
+  host.numa_policy = to_text(numa.kind);
+  host.numa_note = numa_note;
   kernels::preload_gate();
   if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) {
     throw NoDeviceError(
@@ -335,6 +341,8 @@ void CudaDevice::release(const HostRange& memory) noexcept {
 
 namespace xferbench {
 
-std::unique_ptr<Device> open_gpu(int index) { return std::make_unique<cuda::CudaDevice>(index); }
+std::unique_ptr<Device> open_gpu(int index, const NumaPolicy& numa) {
+  return std::make_unique<cuda::CudaDevice>(index, numa);
+}
 
 }  // namespace xferbench
