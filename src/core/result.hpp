@@ -84,7 +84,11 @@ struct Environment {
   struct Pcie {
     unsigned generation = 0;
     unsigned width = 0;
-    std::string source;  ///< where the two numbers were read: "nvml", "sysfs", "profile"
+    std::string source;           ///< where the numbers were read: "nvml", "sysfs", "profile"
+    unsigned max_generation = 0;  ///< the most that the GPU can do; 0 is unknown
+    unsigned max_width = 0;
+    bool under_load = false;  ///< read while copies were in flight; else the most that GPU and slot can agree on
+    [[nodiscard]] bool below_maximum() const { return generation < max_generation || width < max_width; }
   };
   struct Gpu {
     std::string name;

@@ -18,8 +18,15 @@ std::string rate(double bytes_per_second) { return format_significant(bytes_per_
 
 std::string link_text(const Environment::Pcie& link) {
   std::string text = fmt::format("PCIe Gen{} x{}", link.generation, link.width);
+  if (link.under_load) text += " under load";
   if (const double limit = model::pcie_limit(link.generation, link.width); limit > 0) {
     text += ", at most " + rate(limit) + " of payload each way";
+  }
+  if (link.below_maximum()) {
+    text += fmt::format("; the GPU can do Gen{} x{}: look at its slot, riser and BIOS settings", link.max_generation,
+                        link.max_width);
+  } else if (link.max_generation > 0 && !link.under_load) {
+    text += "; what it is under load could not be seen";
   }
   return text;
 }

@@ -14,6 +14,7 @@
 #include "core/units.hpp"
 #include "device/cuda/check.hpp"
 #include "device/cuda/nvml.hpp"
+#include "device/cuda/pcie.hpp"
 #include "device/host.hpp"
 #include "device/open.hpp"
 #include "kernels/gate.hpp"
@@ -87,7 +88,7 @@ std::optional<int> numa_node(std::string bus_id) {
   return node < 0 ? std::nullopt : std::optional(node);
 }
 
-Environment::Gpu describe_gpu(int index) {
+Environment::Gpu describe_gpu(int index, const Nvml& nvml) {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
   Environment::Gpu gpu;
@@ -105,14 +106,14 @@ Environment::Gpu describe_gpu(int index) {
   gpu.memory_bandwidth =
       2e3 * attribute(cudaDevAttrMemoryClockRate, index) * attribute(cudaDevAttrGlobalMemoryBusWidth, index) / 8;
   gpu.ecc = properties.ECCEnabled != 0;
-  gpu.pcie = pcie_link(gpu.pci_bus_id);
+  gpu.pcie = pcie_link(nvml, gpu.pci_bus_id);
   return gpu;
 }
 
-std::string describe_driver() {
+std::string describe_driver(const Nvml& nvml) {
   int version = 0;
   check(cudaDriverGetVersion(&version), "cudaDriverGetVersion");
-  const std::string release = driver_version();
+  const std::string release = nvml.driver();
   const std::string cuda = "CUDA " + format_version(version);
   return release.empty() ? cuda : fmt::format("{} ({})", release, cuda);
 }
@@ -160,9 +161,10 @@ CudaDevice::CudaDevice(int index, const NumaPolicy& numa) : index_(index) {
         fmt::format("GPU {} cannot be used: {}; is another process holding it exclusively?", index, describe(status)));
   }
   check(cudaFree(nullptr), "creating the GPU's context");
+  const Nvml nvml;
   capabilities_.environment.backend = "cuda";
-  capabilities_.environment.gpu = describe_gpu(index);
-  capabilities_.environment.driver = describe_driver();
+  capabilities_.environment.gpu = describe_gpu(index, nvml);
+  capabilities_.environment.driver = describe_driver(nvml);
   int runtime = 0;
   check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
   capabilities_.environment.runtime = format_version(runtime);
