@@ -1,6 +1,7 @@
 // Two shapes of the same copy. Inside the GPU, one 16-byte access per thread and a plain grid reach the rate of the
 // copy engine (see elementwise.cu). Over the link a few hundred blocks saturate it, and each thread keeps several loads
 // in flight before its first store: a load from host memory takes more than a microsecond.
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/copy.hpp"
@@ -77,8 +78,8 @@ void MemoryCopy::launch(void* cuda_stream) const {
   } else if (direction == Direction::d2d) {
     copy_inside<<<blocks_for(vectors), kThreads, 0, stream>>>(destination, source, bytes);
   } else {
-    const unsigned blocks = blocks_for((vectors + kInFlight - 1) / kInFlight);
-    copy_over_link < <<blocks<kLinkBlocks ? blocks : kLinkBlocks, kThreads, 0, stream>>>(destination, source, bytes);
+    const unsigned blocks = std::min(kLinkBlocks, blocks_for((vectors + kInFlight - 1) / kInFlight));
+    copy_over_link<<<blocks, kThreads, 0, stream>>>(destination, source, bytes);
   }
 }
 

@@ -34,7 +34,7 @@ std::vector<ScenarioView> views() {
 }
 
 std::unique_ptr<Device> open_device(const Command& command) {
-  return command.simulate ? open_simulated(*command.simulate) : open_gpu(command.gpu.value_or(0));
+  return command.simulate ? open_simulated(*command.simulate) : open_gpu(command.gpu.value_or(0), command.numa);
 }
 
 bool wants_color(const Command& command) {
@@ -190,13 +190,16 @@ int dry_run(const Command& command) {
 /// What there is; a machine without a GPU has an answer too. A GPU asked for by number must exist.
 int info(const Command& command) {
   std::string text = version_line() + "\n";
+  std::optional<Environment::Host> host;
   try {
-    text += describe_gpu(open_device(command)->capabilities().environment);
+    const std::unique_ptr<Device> device = open_device(command);
+    text += describe_gpu(device->capabilities().environment);
+    host = device->capabilities().environment.host;
   } catch (const NoDeviceError& error) {
     if (command.gpu) throw;
     text += fmt::format("{:<12} none: {}\n", "GPU", error.what());
   }
-  text += describe_host(describe_host());
+  text += describe_host(host ? *host : describe_host());
   text += "simulate:";
   for (const auto& [name, description] : simulated_profiles()) text += fmt::format("\n  {:<16} {}", name, description);
   write_standard_output(text + "\n");

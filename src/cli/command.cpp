@@ -183,9 +183,25 @@ void check_profile(const std::string& profile) {
                                suggestion(profile, names)));
 }
 
+/// "local", "none" or the number of a node.
+NumaPolicy numa_policy(const std::string& text) {
+  const std::vector<std::string>& words = run_flag("numa").choices;
+  constexpr std::size_t kMostDigits = 4;  // Linux has 1024 nodes at most
+  const bool digits = !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
+  if (digits && text.size() <= kMostDigits) return {NumaPolicy::Kind::node, std::stoi(text)};
+  if (text == "none") return {NumaPolicy::Kind::none};
+  if (text == "local") return {NumaPolicy::Kind::local};
+  throw UsageError(fmt::format("--numa: '{}' is not {} or the number of a NUMA node{}", text, fmt::join(words, ", "),
+                               suggestion(text, words)));
+}
+
 void read_run_flags(const Written& written, Command& command) {
   refuse_together(written, "gpu", "simulate", "a simulated run uses no GPU");
   refuse_together(written, "json", "dry-run", "a dry run has no results to write");
+  if (written.has("numa")) command.numa = numa_policy(written.texts.at("numa"));
+  if (command.numa.kind != NumaPolicy::Kind::none) {
+    refuse_together(written, "numa", "simulate", "a simulated run is the same on every node");
+  }
   if (written.has("gpu")) command.gpu = static_cast<int>(count_of(written, "gpu"));
   if (written.has("simulate")) {
     command.simulate = written.texts.at("simulate");
@@ -385,7 +401,7 @@ Command parse(std::span<const std::string> arguments, std::span<const Scenario* 
     command.action = Action::list;
     command.about = scenario_after(written, scenarios);
   } else if (first == "info") {
-    allow_only(written, "info", {"gpu", "simulate", "color", "quiet"});
+    allow_only(written, "info", {"gpu", "numa", "simulate", "color", "quiet"});
     if (written.words.size() > 1) throw UsageError("info takes no scenario");
     command.action = Action::info;
   } else {

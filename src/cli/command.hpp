@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "device/numa.hpp"
 #include "measure/sampler.hpp"
 #include "run/runner.hpp"
 
@@ -19,6 +20,7 @@ struct Command {
   std::vector<PlannedCase> cases;       ///< for run and dry_run
   const Scenario* about = nullptr;      ///< for list and help: only this scenario
   std::optional<int> gpu;               ///< as CUDA counts them; absent: 0
+  NumaPolicy numa;                      ///< where the process is to run; not for the simulated device
   std::optional<std::string> simulate;  ///< profile of the simulated device, if it is to be used
   std::optional<std::string> json;      ///< file, or "-" for standard output
   SamplingPolicy policy;

@@ -5,8 +5,14 @@
 namespace xferbench::cli {
 
 std::span<const RunFlag> run_flags() {
-  static const std::array<RunFlag, 12> flags{{
+  static const std::array<RunFlag, 13> flags{{
       {{.name = "gpu", .defaults = "0", .help = "number of the GPU, as CUDA counts them", .min = 0, .max = 1023}, "N"},
+      {{.name = "numa",
+        .kind = AxisKind::choice,
+        .defaults = "local",
+        .help = "NUMA node to run on and take memory from; local is the GPU's, none leaves it to the system",
+        .choices = {"local", "none"}},
+       "N|local|none"},
       {{.name = "simulate", .kind = AxisKind::choice, .help = "use a modelled GPU instead of a real one"}, "[PROFILE]"},
       {{.name = "json", .kind = AxisKind::choice, .help = "write all results and samples; - is standard output"},
        "FILE"},

@@ -90,7 +90,11 @@ struct Environment {
   struct Pcie {
     unsigned generation = 0;
     unsigned width = 0;
-    std::string source;  ///< where the two numbers were read: "nvml", "sysfs", "profile"
+    std::string source;           ///< where the numbers were read: "nvml", "sysfs", "profile"
+    unsigned max_generation = 0;  ///< the most that the GPU can do; 0 is unknown
+    unsigned max_width = 0;
+    bool under_load = false;  ///< read while copies were in flight; else the most that GPU and slot can agree on
+    [[nodiscard]] bool below_maximum() const { return generation < max_generation || width < max_width; }
   };
   struct Gpu {
     std::string name;
@@ -114,6 +118,8 @@ struct Environment {
     std::string kernel;
     std::optional<int> numa_node;  ///< the node the process may run on, if it is a single one
     std::optional<int> gpu_numa_node;
+    std::string numa_policy;  ///< what was asked for: "local", "node" or "none"; empty where nothing is placed
+    std::string numa_note;    ///< why "local" could not be had in full; empty if it could
   };
   std::string backend;  ///< "cuda" or "simulated"
   std::string profile;  ///< of the simulated device

@@ -11,6 +11,8 @@
 #include <sstream>
 #include <thread>
 
+#include "device/numa.hpp"
+
 namespace xferbench {
 
 namespace {
@@ -106,7 +108,7 @@ Environment::Host describe_host() {
 std::optional<std::uint64_t> available_host_memory() {
   const std::uint64_t available = meminfo("MemAvailable");
   if (available == 0) return std::nullopt;
-  return std::min(available, control_group_headroom());
+  return std::min({available, control_group_headroom(), available_bound_memory().value_or(available)});
 }
 
 }  // namespace xferbench

@@ -4,7 +4,8 @@
 
 namespace xferbench {
 
-std::unique_ptr<Device> open_gpu(int) {
+std::unique_ptr<Device> open_gpu(int, const NumaPolicy& numa) {
+  require_node(numa);
   throw NoDeviceError(
       "no usable GPU: this program was built without CUDA (nvcc was not found, or -DXFERBENCH_CUDA=OFF); build it with "
       "the CUDA Toolkit, or try: xferbench --simulate h200");

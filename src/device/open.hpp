@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "device/device.hpp"
+#include "device/numa.hpp"
 
 namespace xferbench {
 
-/// Opens GPU number `index` as CUDA counts them. Throws NoDeviceError with one line that says what is missing: CUDA in
-/// this build, a driver, a GPU, or that number.
-std::unique_ptr<Device> open_gpu(int index);
+/// Opens GPU number `index` as CUDA counts them, after placing the process as `numa` says, which stays so when the
+/// device is gone. Throws NoDeviceError with one line that says what is missing: CUDA in this build, a driver, a GPU,
+/// or that number; UsageError if the process cannot be bound to a node that is asked for by number.
+std::unique_ptr<Device> open_gpu(int index, const NumaPolicy& numa = {});
 
 /// Opens the simulated device with a built-in profile. Throws UsageError for an unknown one.
 std::unique_ptr<Device> open_simulated(const std::string& profile);

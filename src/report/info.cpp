@@ -18,10 +18,28 @@ std::string rate(double bytes_per_second) { return format_significant(bytes_per_
 
 std::string link_text(const Environment::Pcie& link) {
   std::string text = fmt::format("PCIe Gen{} x{}", link.generation, link.width);
+  if (link.under_load) text += " under load";
   if (const double limit = model::pcie_limit(link.generation, link.width); limit > 0) {
     text += ", at most " + rate(limit) + " of payload each way";
   }
+  if (link.below_maximum()) {
+    text += fmt::format("; the GPU can do Gen{} x{}: look at its slot, riser and BIOS settings", link.max_generation,
+                        link.max_width);
+  } else if (link.max_generation > 0 && !link.under_load) {
+    text += "; what it is under load could not be seen";
+  }
   return text;
+}
+
+/// "0, the GPU's", "1; the GPU's is 0"; empty if there is nothing to say.
+std::string numa_text(const Environment::Host& host) {
+  if (!host.numa_node && !host.gpu_numa_node && host.numa_note.empty()) return {};
+  std::string text = host.numa_node ? std::to_string(*host.numa_node) : "not a single one";
+  if (host.gpu_numa_node) {
+    text +=
+        host.gpu_numa_node == host.numa_node ? ", the GPU's" : fmt::format("; the GPU's is {}", *host.gpu_numa_node);
+  }
+  return host.numa_note.empty() ? text : fmt::format("{} ({})", text, host.numa_note);
 }
 
 }  // namespace
@@ -58,8 +76,7 @@ std::string describe_host(const Environment::Host& host) {
       line("host", fmt::format("{}, {} logical CPUs, {} of memory", host.cpu.empty() ? "unknown CPU" : host.cpu,
                                host.logical_cpus, format_size(host.memory_bytes)));
   text += line("  kernel", host.kernel);
-  if (host.numa_node) text += line("  NUMA node", std::to_string(*host.numa_node));
-  return text;
+  return text + line("  NUMA node", numa_text(host));
 }
 
 }  // namespace xferbench

@@ -35,6 +35,14 @@ Json tool() {
   return json;
 }
 
+Json pcie_json(const Environment::Pcie& link) {
+  Json json = {{"generation", link.generation}, {"width", link.width}, {"source", link.source}};
+  put_positive(json, "max_generation", link.max_generation);
+  put_positive(json, "max_width", link.max_width);
+  json["under_load"] = link.under_load;
+  return json;
+}
+
 Json gpu_json(const Environment::Gpu& gpu) {
   Json json = {{"name", gpu.name}};
   put_known(json, "index", gpu.index);
@@ -49,7 +57,7 @@ Json gpu_json(const Environment::Gpu& gpu) {
   put_positive(json, "memory_bandwidth", gpu.memory_bandwidth);
   put_known(json, "ecc", gpu.ecc);
   if (gpu.pcie) {
-    json["pcie"] = {{"generation", gpu.pcie->generation}, {"width", gpu.pcie->width}, {"source", gpu.pcie->source}};
+    json["pcie"] = pcie_json(*gpu.pcie);
   }
   return json;
 }
@@ -62,6 +70,8 @@ Json host_json(const Environment::Host& host) {
   put_text(json, "kernel", host.kernel);
   put_known(json, "numa_node", host.numa_node);
   put_known(json, "gpu_numa_node", host.gpu_numa_node);
+  put_text(json, "numa_policy", host.numa_policy);
+  put_text(json, "numa_note", host.numa_note);
   return json;
 }
 

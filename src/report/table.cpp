@@ -193,6 +193,9 @@ std::string measurement_table(const Result& result, const Style& style) {
 std::string machine_line(const Environment& e) {
   std::string text = e.gpu.name;
   if (e.gpu.pcie) text += fmt::format(", PCIe Gen{} x{}", e.gpu.pcie->generation, e.gpu.pcie->width);
+  if (e.gpu.pcie && e.gpu.pcie->below_maximum()) {
+    text += fmt::format(" (the GPU can do Gen{} x{})", e.gpu.pcie->max_generation, e.gpu.pcie->max_width);
+  }
   if (!e.driver.empty()) text += ", driver " + e.driver;
   if (!e.host.cpu.empty() && !e.simulated()) text += ", " + e.host.cpu;
   return text;

@@ -17,8 +17,8 @@ TEST(Version, IsOneLineWithNumberAndBuild) {
 TEST(Help, ShowsUsageEveryScenarioAndEveryExitCode) {
   const Outcome o = xferbench({"--help"});
   expect_success(o);
-  for (const char* part : {"Usage:", "--simulate [PROFILE]", "--json FILE", "overlap - ", "--streams COUNTS",
-                           "memcpy - ", "--dir WORDS", "Exit codes:", "h200-one-engine"}) {
+  for (const char* part : {"Usage:", "--simulate [PROFILE]", "--numa N|local|none", "--json FILE", "overlap - ",
+                           "--streams COUNTS", "memcpy - ", "--dir WORDS", "Exit codes:", "h200-one-engine"}) {
     EXPECT_TRUE(contains(o.out, part)) << part;
   }
 }

@@ -54,6 +54,12 @@ TEST_F(WithoutGpu, ACommandLineThatIsWrongIsReportedFirst) {
   expect_refusal(xferbench({"--streams", "0"}, without_gpu()), 2, "--streams");
 }
 
+TEST_F(WithoutGpu, APlaceToRunOnDoesNotReplaceIt) {
+  for (const char* place : {"local", "none"}) {
+    expect_refusal(xferbench({"--numa", place}, without_gpu()), 3, "no usable GPU");
+  }
+}
+
 TEST_F(WithoutGpu, ADryRunNeedsNone) {
   const Outcome o = xferbench({"--dry-run", "--streams", "8"}, without_gpu());
   expect_success(o);

@@ -49,6 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"WorkAgainstBalance", {"--work", "4", "--balance", "1"}, "--work"},
         Mistake{"GpuAgainstSimulate", {"--gpu", "0", "--simulate"}, "--gpu and --simulate contradict each other"},
         Mistake{"JsonAgainstDryRun", {"--dry-run", "--json", "x.json"}, "--json and --dry-run contradict each other"},
+        Mistake{"NumaAgainstSimulate", {"--numa", "0", "--simulate"}, "--numa and --simulate contradict each other"},
         Mistake{"ListTakesNoJson", {"list", "--json", "x.json"}, "list does not take --json"},
         Mistake{"InfoTakesNoAxis", {"info", "--streams", "8"}, "info does not take --streams"},
         Mistake{"HostMemoryInsideTheGpu",
@@ -90,6 +91,10 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"StreamsTooMany", {"--streams", "100000"}, "--streams: 100000 is too large; the largest is 1024"},
         Mistake{"StreamsBeyondEveryNumber", {"--streams", "99999999999999999999"}, "--streams"},
         Mistake{"GpuNegative", {"--gpu", "-1"}, "--gpu"}, Mistake{"GpuList", {"--gpu", "0,1"}, "--gpu takes one value"},
+        Mistake{
+            "NumaUnknownWord", {"--numa", "locl"}, "--numa: 'locl' is not local, none or the number of a NUMA node"},
+        Mistake{"NumaNegative", {"--numa", "-1"}, "--numa: '-1' is not local, none or the number of a NUMA node"},
+        Mistake{"NumaNoSuchNode", {"--numa", "9999"}, "there is no NUMA node 9999: this machine has"},
         Mistake{"IntervalZero", {"--ci", "0"}, "--ci: 0 is too small"},
         Mistake{"BudgetNegative", {"--budget", "-1"}, "--budget: -1 is too small"},
         Mistake{"BudgetNoNumber", {"--budget", "long"}, "--budget: 'long' is not a number"},

@@ -1,8 +1,14 @@
+#include <cuda_runtime.h>
+
 #include <array>
+#include <chrono>
 #include <cstring>
+#include <iostream>
 #include <ostream>
+#include <set>
 #include <thread>
 
+#include "device/cuda/pcie.hpp"
 #include "gpu/gpu_fixture.hpp"
 #include "kernels/elementwise.hpp"
 #include "measure/pattern.hpp"
@@ -45,6 +51,59 @@ TEST_F(CudaDeviceTest, DescribesTheGpu) {
 }
 
 TEST_F(CudaDeviceTest, GpuOutOfRangeIsNoDevice) { EXPECT_THROW(open_gpu(1000), NoDeviceError); }
+
+TEST_F(CudaDeviceTest, SeesTheLinkUnderLoad) {
+  const auto& link = device().capabilities().environment.gpu.pcie;
+  ASSERT_TRUE(link.has_value());
+  EXPECT_TRUE(link->source == "nvml" || link->source == "sysfs") << link->source;
+  EXPECT_TRUE(link->under_load);
+  EXPECT_GE(link->generation, 1U);
+  EXPECT_LE(link->generation, 7U);
+  EXPECT_TRUE(std::set<unsigned>({1, 2, 4, 8, 16, 32}).contains(link->width)) << link->width;
+  EXPECT_GE(link->max_generation, link->generation);
+  EXPECT_GE(link->max_width, link->width);
+}
+
+TEST_F(CudaDeviceTest, LookingAtTheLinkIsQuickAndLeavesNothingBehind) {
+  const std::uint64_t free_before = device().memory().free_bytes;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto link = cuda::pcie_link(cuda::Nvml(), device().capabilities().environment.gpu.pci_bus_id);
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+  ASSERT_TRUE(link.has_value());
+  std::cout << "looking at the link took " << time.count() * 1e3 << " ms\n";
+  if (!link->below_maximum()) {
+    EXPECT_LT(time.count(), 0.1) << "15 ms and NVML's own start are expected; a busy machine may take longer";
+  }
+  EXPECT_GT(device().memory().free_bytes + (4U << 20), free_before) << "its buffer is of 4 MiB";
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+}
+
+TEST_F(CudaDeviceTest, RecordsWhereTheProcessWasPlaced) {
+  const Environment::Host& host = device().capabilities().environment.host;
+  EXPECT_EQ(host.numa_policy, "local");
+  if (host.numa_note.empty() && host.gpu_numa_node) {
+    EXPECT_EQ(host.numa_node, host.gpu_numa_node);
+  }
+  std::jthread([] {
+    const auto unplaced = open_gpu(0, {NumaPolicy::Kind::none});
+    EXPECT_EQ(unplaced->capabilities().environment.host.numa_policy, "none");
+    EXPECT_EQ(unplaced->capabilities().environment.host.numa_note, "");
+  }).join();
+}
+
+TEST_F(CudaDeviceTest, PlacesTheProcessOnANodeByNumber) {
+  const Environment::Host& local = device().capabilities().environment.host;
+  if (!local.numa_node || !local.numa_note.empty()) GTEST_SKIP() << "not placed here: " << local.numa_note;
+  std::jthread([node = *local.numa_node] {
+    const auto placed = open_gpu(0, {NumaPolicy::Kind::node, node});
+    EXPECT_EQ(placed->capabilities().environment.host.numa_policy, "node");
+    EXPECT_EQ(placed->capabilities().environment.host.numa_node, node);
+  }).join();
+}
+
+TEST_F(CudaDeviceTest, NumaNodeOutOfRangeIsAMistakeOfTheCommand) {
+  EXPECT_THROW(open_gpu(0, {NumaPolicy::Kind::node, 9999}), UsageError);
+}
 
 TEST_F(CudaDeviceTest, CopiesEveryByteOfOddSizes) {
   for (const std::size_t bytes : {1U, 3U, 4096U, 65537U, (1U << 20) + 1U}) {

@@ -122,6 +122,11 @@ TEST(Architecture, OnlyTheCudaDeviceAndKernelsKnowCuda) {
   EXPECT_EQ(violations(sources(), others, kCudaHeaders), "");
 }
 
+TEST(Architecture, OnlyOneFileKnowsLibnuma) {
+  const auto others = [](const Source& s) { return s.path != "src/device/numa.cpp"; };
+  EXPECT_EQ(violations(sources(), others, {"numa.h", "numaif.h", "numacompat"}), "");
+}
+
 TEST(Architecture, KernelsKnowNeitherCommandLineNorJson) {
   EXPECT_EQ(violations(sources(), is_cuda_source, {"CLI/", "CLI11", "nlohmann", "cli/", "report/"}), "");
 }

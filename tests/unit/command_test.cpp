@@ -110,6 +110,7 @@ TEST(Parse, DefaultsOfARunAreThoseThatHelpShows) {
   EXPECT_TRUE(command.verify);
   EXPECT_FALSE(command.quiet);
   EXPECT_EQ(command.color, ColorMode::automatic);
+  EXPECT_EQ(command.numa.kind, NumaPolicy::Kind::local);
   EXPECT_FALSE(command.gpu || command.simulate || command.json);
 }
 
@@ -344,6 +345,38 @@ TEST(Parse, HelpIsOfAllOrOfOne) {
 TEST(Parse, HelpIsGivenEvenBesideAMistake) { EXPECT_EQ(parsed({"--size", "banana", "--help"}).action, Action::help); }
 
 TEST(Parse, VersionIsAnAction) { EXPECT_EQ(parsed({"--version"}).action, Action::version); }
+
+// --- NUMA nodes -----------------------------------------------------------------------------------------------------
+
+TEST(Numa, IsANodeByItsNumberOrAWord) {
+  EXPECT_EQ(parsed({"--numa", "local"}).numa.kind, NumaPolicy::Kind::local);
+  EXPECT_EQ(parsed({"--numa=none"}).numa.kind, NumaPolicy::Kind::none);
+  const NumaPolicy third = parsed({"--numa", "3"}).numa;
+  EXPECT_EQ(third.kind, NumaPolicy::Kind::node);
+  EXPECT_EQ(third.node, 3);
+}
+
+TEST(Numa, RefusesWhatIsNeither) {
+  for (const char* text : {"-1", "0,1", "0:3", "1.5", "0x1", "", "99999", "node0"}) {
+    EXPECT_TRUE(mentions(error({"--numa", text}), "is not local, none or the number of a NUMA node")) << text;
+  }
+}
+
+TEST(Numa, SuggestsTheWordThatIsNear) {
+  EXPECT_TRUE(mentions(error({"--numa", "locl"}), "did you mean 'local'?"));
+  EXPECT_TRUE(mentions(error({"--numa", "non"}), "did you mean 'none'?"));
+}
+
+TEST(Numa, SaysNothingToASimulatedRunButNone) {
+  EXPECT_TRUE(mentions(error({"--numa", "0", "--simulate"}), "--numa and --simulate contradict each other"));
+  EXPECT_TRUE(mentions(error({"--numa", "local", "--simulate"}), "--numa and --simulate contradict each other"));
+  EXPECT_TRUE(parsed({"--numa", "none", "--simulate"}).simulate.has_value());
+}
+
+TEST(Numa, IsTakenByInfoAndNotByList) {
+  EXPECT_EQ(parsed({"info", "--numa", "1"}).numa.node, 1);
+  EXPECT_TRUE(mentions(error({"list", "--numa", "1"}), "list does not take --numa"));
+}
 
 // --- Names of flags -------------------------------------------------------------------------------------------------
 

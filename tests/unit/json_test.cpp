@@ -295,6 +295,31 @@ TEST(Json, KeepsAZeroThatIsKnown) {
   EXPECT_EQ(environment["host"]["numa_node"].digits(), "0");
 }
 
+TEST(Json, WritesTheLinkAsItIsUnderLoadBesideWhatTheGpuCanDo) {
+  Report report = test::real_report();
+  report.environment.gpu.pcie = Environment::Pcie{4, 8, "nvml", 5, 16, true};
+  const Json link = written(report)["environment"]["gpu"]["pcie"];
+  EXPECT_EQ(link["generation"].digits(), "4");
+  EXPECT_EQ(link["width"].digits(), "8");
+  EXPECT_EQ(link["max_generation"].digits(), "5");
+  EXPECT_EQ(link["max_width"].digits(), "16");
+  EXPECT_TRUE(link["under_load"].boolean());
+  report.environment.gpu.pcie = Environment::Pcie{4, 8, "profile"};
+  const Json bare = written(report)["environment"]["gpu"]["pcie"];
+  EXPECT_FALSE(bare.has("max_generation") || bare.has("max_width"));
+  EXPECT_FALSE(bare["under_load"].boolean());
+}
+
+TEST(Json, WritesWhereTheProcessWasAskedToRunAndWhyItDoesNot) {
+  Report report = test::real_report();
+  report.environment.host.numa_policy = "local";
+  EXPECT_FALSE(written(report)["environment"]["host"].has("numa_note"));
+  report.environment.host.numa_note = "the GPU's NUMA node is not known";
+  const Json host = written(report)["environment"]["host"];
+  EXPECT_EQ(host["numa_policy"].text(), "local");
+  EXPECT_EQ(host["numa_note"].text(), "the GPU's NUMA node is not known");
+}
+
 TEST(Json, LeavesOutAnIntervalThatDoesNotExist) {
   Report report = full_report();
   report.results[0].measurements[0].ci95.reset();
@@ -376,7 +401,12 @@ TEST(Json, KeepsToItsSchema) {
   report.results.back().measurements[0].samples.clear();
   report.results.back().measurements[0].ci95.reset();
   EXPECT_EQ(validate(to_json(report)), 0);
-  EXPECT_EQ(validate(to_json(test::real_report())), 0);
+  Report placed = test::real_report();
+  placed.environment.host.numa_policy = "node";
+  placed.environment.gpu.pcie = Environment::Pcie{4, 8, "nvml", 5, 16, true};
+  EXPECT_EQ(validate(to_json(placed)), 0);
+  placed.environment.host.numa_policy = "somewhere";
+  EXPECT_EQ(validate(to_json(placed)), 1);
 
   report.results[1].reason.clear();  // skipped for no reason
   EXPECT_EQ(validate(to_json(report)), 1) << "a file that breaks the contract must be noticed";

@@ -66,6 +66,13 @@ TEST(Table, OfOneCaseIsFollowedByAllItsMeasurements) {
             "  copy-submit   3.050 us           3.000 us   3.100 us   2          host   outliers drift\n");
 }
 
+TEST(Table, SaysAboveThatTheLinkIsLessThanTheGpuCanDo) {
+  Report report = report_of_three();
+  report.environment.gpu.pcie = Environment::Pcie{4, 8, "nvml", 5, 16, true};
+  EXPECT_TRUE(
+      table(report).starts_with("NVIDIA H200, PCIe Gen4 x8 (the GPU can do Gen5 x16), driver 580.1, Some CPU\n"));
+}
+
 TEST(Table, OfSeveralCasesHasAColumnForEveryAxisThatVaries) {
   EXPECT_EQ(table(report_of_three()),
             "NVIDIA H200, PCIe Gen5 x16, driver 580.1, Some CPU\n"

@@ -14,6 +14,7 @@
 #include "core/units.hpp"
 #include "device/cuda/check.hpp"
 #include "device/cuda/nvml.hpp"
+#include "device/cuda/pcie.hpp"
 #include "device/host.hpp"
 #include "device/open.hpp"
 #include "kernels/gate.hpp"
@@ -88,7 +89,7 @@ std::optional<int> numa_node(std::string bus_id) {
   return node < 0 ? std::nullopt : std::optional(node);
 }
 
-Environment::Gpu describe_gpu(int index) {
+Environment::Gpu describe_gpu(int index, const Nvml& nvml) {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
   Environment::Gpu gpu;
@@ -106,14 +107,14 @@ Environment::Gpu describe_gpu(int index) {
   gpu.memory_bandwidth =
       2e3 * attribute(cudaDevAttrMemoryClockRate, index) * attribute(cudaDevAttrGlobalMemoryBusWidth, index) / 8;
   gpu.ecc = properties.ECCEnabled != 0;
-  gpu.pcie = pcie_link(gpu.pci_bus_id);
+  gpu.pcie = pcie_link(nvml, gpu.pci_bus_id);
   return gpu;
 }
 
-std::string describe_driver() {
+std::string describe_driver(const Nvml& nvml) {
   int version = 0;
   check(cudaDriverGetVersion(&version), "cudaDriverGetVersion");
-  const std::string release = driver_version();
+  const std::string release = nvml.driver();
   const std::string cuda = "CUDA " + format_version(version);
   return release.empty() ? cuda : fmt::format("{} ({})", release, cuda);
 }
@@ -147,25 +148,32 @@ void refuse_blocking_launches() {
 
 }  // namespace
 
-CudaDevice::CudaDevice(int index) : index_(index) {
+CudaDevice::CudaDevice(int index, const NumaPolicy& numa) : index_(index) {
   refuse_blocking_launches();
+  require_node(numa);
   require_gpu(index);
+  // Before there is a context: the driver allocates the buffers that pageable copies go through with it.
+  const std::optional<int> gpu_node = numa_node(pci_bus_id(index));
+  const std::string numa_note = place_process(numa, gpu_node);
   if (const cudaError_t status = cudaSetDevice(index); status != cudaSuccess) {
     throw NoDeviceError(
         fmt::format("GPU {} cannot be used: {}; is another process holding it exclusively?", index, describe(status)));
   }
   check(cudaFree(nullptr), "creating the GPU's context");
+  const Nvml nvml;
   capabilities_.managed_memory = attribute(cudaDevAttrConcurrentManagedAccess, index) != 0;
   capabilities_.pageable_access = attribute(cudaDevAttrPageableMemoryAccess, index) != 0;
   capabilities_.memory_pools = attribute(cudaDevAttrMemoryPoolsSupported, index) != 0;
   capabilities_.environment.backend = "cuda";
-  capabilities_.environment.gpu = describe_gpu(index);
-  capabilities_.environment.driver = describe_driver();
+  capabilities_.environment.gpu = describe_gpu(index, nvml);
+  capabilities_.environment.driver = describe_driver(nvml);
   int runtime = 0;
   check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
   capabilities_.environment.runtime = format_version(runtime);
-  capabilities_.environment.host = describe_host();
-  capabilities_.environment.host.gpu_numa_node = numa_node(capabilities_.environment.gpu.pci_bus_id);
+  Environment::Host& host = capabilities_.environment.host = describe_host();
+  host.gpu_numa_node = gpu_node;
+  host.numa_policy = to_text(numa.kind);
+  host.numa_note = numa_note;
   kernels::preload_gate();
   kernels::preload_stamp();
   if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) {
@@ -386,6 +394,8 @@ void CudaDevice::release(const GraphHandle& graph) noexcept {
 
 namespace xferbench {
 
-std::unique_ptr<Device> open_gpu(int index) { return std::make_unique<cuda::CudaDevice>(index); }
+std::unique_ptr<Device> open_gpu(int index, const NumaPolicy& numa) {
+  return std::make_unique<cuda::CudaDevice>(index, numa);
+}
 
 }  // namespace xferbench

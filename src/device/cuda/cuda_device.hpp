@@ -7,14 +7,16 @@
 #include <mutex>
 
 #include "device/device.hpp"
+#include "device/numa.hpp"
 #include "device/pages.hpp"
 
 namespace xferbench::cuda {
 
 class CudaDevice final : public Device {
  public:
-  /// Makes GPU `index` current and creates its context. Throws NoDeviceError if there is no such GPU.
-  explicit CudaDevice(int index);
+  /// Places the process as `numa` says, makes GPU `index` current and creates its context. Throws NoDeviceError if
+  /// there is no such GPU, UsageError if the process cannot be placed.
+  CudaDevice(int index, const NumaPolicy& numa);
 
   [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
   [[nodiscard]] MemoryInfo memory() override;

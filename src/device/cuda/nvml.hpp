@@ -1,18 +1,38 @@
-// What the CUDA runtime does not tell about a GPU: from NVML where its library can be loaded, else from sysfs.
+// NVML, the driver's library for what the CUDA runtime does not tell about a GPU.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
-#include "core/result.hpp"
-
 namespace xferbench::cuda {
 
-/// Generation and width that GPU and slot can agree on, from NVML where its library can be loaded, else from sysfs;
-/// nothing where neither knows (some virtual machines). The largest, not the current, because an idle link trains down.
-std::optional<Environment::Pcie> pcie_link(const std::string& pci_bus_id);
+/// NVML, loaded if the driver brought it; without it every question is answered by nothing. Its interface is declared
+/// here by hand (NVML API reference, versioned symbols with _v2): the library belongs to the driver, and linking it
+/// would keep the program from starting without one.
+class Nvml {
+ public:
+  using Handle = struct nvmlDevice_st*;
 
-/// The driver's version, "580.159.04"; empty where NVML cannot be loaded.
-std::string driver_version();
+  Nvml();
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+  ~Nvml();
+
+  [[nodiscard]] std::optional<Handle> device(const std::string& pci_bus_id) const;
+
+  /// A property of a device that is one unsigned number; `function` has the type nvmlReturn_t(nvmlDevice_t, unsigned*).
+  [[nodiscard]] std::optional<unsigned> number(const char* function, Handle handle) const;
+
+  /// The driver's version, "580.159.04"; empty where NVML cannot be loaded.
+  [[nodiscard]] std::string driver() const;
+
+ private:
+  template <class Function>
+  [[nodiscard]] Function* find(const char* name) const;
+
+  std::unique_ptr<void, int (*)(void*)> library_;
+  bool ready_ = false;
+};
 
 }  // namespace xferbench::cuda

@@ -1,0 +1,184 @@
+#include "device/cuda/pcie.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <type_traits>
+
+namespace xferbench::cuda {
+
+namespace {
+
+/// 0 is unknown.
+struct Link {
+  unsigned generation = 0;
+  unsigned width = 0;
+  [[nodiscard]] bool known() const { return generation > 0 && width > 0; }
+};
+
+Link larger(Link a, Link b) { return {std::max(a.generation, b.generation), std::max(a.width, b.width)}; }
+
+/// The smaller of two numbers that may be unknown.
+unsigned smaller(unsigned a, unsigned b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
+
+/// Whoever can be asked about a link.
+struct Source {
+  std::string name;
+  Link gpu;                       ///< the most that the GPU by itself can do
+  Link reachable;                 ///< the most that GPU and slot can agree on
+  std::function<Link()> current;  ///< what they run at now
+};
+
+// --- NVML and sysfs -------------------------------------------------------------------------------------------------
+
+std::optional<Source> nvml_source(const Nvml& nvml, const std::string& pci_bus_id) {
+  const auto device = nvml.device(pci_bus_id);
+  if (!device) return std::nullopt;
+  const auto ask = [&nvml, handle = *device](const char* what) { return nvml.number(what, handle).value_or(0); };
+  Source source;
+  source.name = "nvml";
+  source.reachable = {ask("nvmlDeviceGetMaxPcieLinkGeneration"), ask("nvmlDeviceGetMaxPcieLinkWidth")};
+  // There is no such question for the width, and older drivers do not have this one either.
+  source.gpu = larger(source.reachable, {ask("nvmlDeviceGetGpuMaxPcieLinkGeneration"), 0});
+  source.current = [ask] {
+    return Link{ask("nvmlDeviceGetCurrPcieLinkGeneration"), ask("nvmlDeviceGetCurrPcieLinkWidth")};
+  };
+  return source.reachable.known() ? std::optional(source) : std::nullopt;
+}
+
+/// Billions of transfers per second and lane, from generation 1 on.
+constexpr std::array<double, 7> kRates{2.5, 5, 8, 16, 32, 64, 128};
+
+unsigned generation_of(double gigatransfers) {
+  const auto found = std::ranges::find(kRates, gigatransfers);
+  return found == kRates.end() ? 0 : static_cast<unsigned>(found - kRates.begin()) + 1;
+}
+
+/// What a device's folder says of its link; `which` is "current" or "max".
+Link link_in(const std::string& folder, const std::string& which) {
+  double gigatransfers = 0;
+  std::ifstream(folder + "/" + which + "_link_speed") >> gigatransfers;  // "32.0 GT/s PCIe"
+  unsigned width = 0;
+  std::ifstream(folder + "/" + which + "_link_width") >> width;
+  constexpr unsigned kWidest = 32;  // "unknown" reads as 0 or 255
+  return {generation_of(gigatransfers), width > kWidest ? 0 : width};
+}
+
+std::optional<Source> sysfs_source(std::string pci_bus_id) {
+  std::ranges::transform(pci_bus_id, pci_bus_id.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string folder = "/sys/bus/pci/devices/" + pci_bus_id;
+  const Link slot = link_in(folder + "/..", "max");
+  Source source;
+  source.name = "sysfs";
+  source.gpu = link_in(folder, "max");
+  source.reachable = {smaller(source.gpu.generation, slot.generation), smaller(source.gpu.width, slot.width)};
+  source.current = [folder] { return link_in(folder, "current"); };
+  return source.reachable.known() ? std::optional(source) : std::nullopt;
+}
+
+// --- Under load -----------------------------------------------------------------------------------------------------
+
+struct FreeHost {
+  void operator()(void* memory) const { static_cast<void>(cudaFreeHost(memory)); }
+};
+struct FreeDevice {
+  void operator()(void* memory) const { static_cast<void>(cudaFree(memory)); }
+};
+struct DestroyStream {
+  void operator()(cudaStream_t stream) const { static_cast<void>(cudaStreamDestroy(stream)); }
+};
+
+/// Pinned copies to the GPU in a stream of their own. What fails is told and never thrown: a link that cannot be kept
+/// busy is no reason not to measure.
+class Traffic {
+ public:
+  static constexpr std::size_t kBytes = std::size_t{4} << 20;  // of one copy
+
+  Traffic() {
+    void* memory = nullptr;
+    if (cudaMallocHost(&memory, kBytes) == cudaSuccess) host_.reset(memory);
+    if (cudaMalloc(&memory, kBytes) == cudaSuccess) device_.reset(memory);
+    cudaStream_t stream = nullptr;
+    if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess) stream_.reset(stream);
+  }
+
+  /// Queues that many copies; false if it could not.
+  [[nodiscard]] bool add(unsigned copies) {
+    if (!host_ || !device_ || !stream_) return false;
+    for (unsigned i = 0; i < copies; ++i) {
+      const cudaError_t status =
+          cudaMemcpyAsync(device_.get(), host_.get(), kBytes, cudaMemcpyHostToDevice, stream_.get());
+      if (status != cudaSuccess) return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool in_flight() const { return cudaStreamQuery(stream_.get()) == cudaErrorNotReady; }
+
+  /// Waits for all copies; false if one failed.
+  [[nodiscard]] bool finish() { return cudaStreamSynchronize(stream_.get()) == cudaSuccess; }
+
+ private:
+  std::unique_ptr<void, FreeHost> host_;
+  std::unique_ptr<void, FreeDevice> device_;
+  // Last, so that it goes first: memory is freed when no copy can be using it.
+  std::unique_ptr<std::remove_pointer_t<cudaStream_t>, DestroyStream> stream_;
+};
+
+/// Whether a link can carry that many bytes per second, counting every bit on its lanes. Virtual machines have been
+/// seen to report links that cannot.
+bool can_carry(Link link, double bytes_per_second) {
+  if (!link.known() || link.generation > kRates.size()) return link.known();
+  return bytes_per_second <= kRates[link.generation - 1] * 1e9 / 8 * link.width;
+}
+
+/// What the link runs at while copies are in flight; unknown if it cannot be seen. One batch of copies and one look at
+/// a time, until the link has reached what it can. An idle link may need some tens of milliseconds to train up; one
+/// that has not by then is taken at its word.
+Link look_under_load(const Source& source) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kPatience{200};
+  constexpr unsigned kMostCopies = 256;
+  unsigned copies = 8;  // 32 MiB: 0.6 ms at Gen5 x16, ten times what two questions to NVML take
+  Traffic traffic;
+  Link seen;
+  const auto reached = [&] {
+    return seen.generation >= source.reachable.generation && seen.width >= source.reachable.width;
+  };
+  const Clock::time_point begin = Clock::now();
+  do {
+    const Clock::time_point added = Clock::now();
+    if (!traffic.add(copies)) return {};
+    const Link link = source.current();
+    const bool in_flight = traffic.in_flight();
+    if (!traffic.finish()) return {};
+    const std::chrono::duration<double> time = Clock::now() - added;
+    if (!in_flight) {  // the look may have come too late
+      copies = std::min(2 * copies, kMostCopies);
+    } else if (can_carry(link, static_cast<double>(copies) * Traffic::kBytes / time.count())) {
+      seen = larger(seen, link);
+    }
+  } while (!reached() && Clock::now() - begin < kPatience);
+  return seen;
+}
+
+}  // namespace
+
+std::optional<Environment::Pcie> pcie_link(const Nvml& nvml, const std::string& pci_bus_id) {
+  auto source = nvml_source(nvml, pci_bus_id);
+  if (!source) source = sysfs_source(pci_bus_id);
+  if (!source) return std::nullopt;
+  const Link seen = look_under_load(*source);
+  static_cast<void>(cudaGetLastError());  // whatever failed was taken into account
+  const Link link = seen.known() ? seen : source->reachable;
+  const Link most = larger(link, source->gpu);
+  return Environment::Pcie{link.generation, link.width, source->name, most.generation, most.width, seen.known()};
+}
+
+}  // namespace xferbench::cuda

@@ -1,0 +1,118 @@
+// Placement on NUMA nodes, as far as every machine permits: each has a node 0 or is treated as if it had. What changes
+// the thread that asks runs in one of its own, so that the tests stay where they are.
+#include "device/numa.hpp"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <functional>
+#include <thread>
+
+#include "core/error.hpp"
+#include "device/host.hpp"
+#include "unit/support.hpp"
+
+namespace xferbench {
+namespace {
+
+using test::mentions;
+using test::message_of;
+using Kind = NumaPolicy::Kind;
+
+constexpr NumaPolicy kFarBeyond{Kind::node, 9999};
+
+void in_a_thread(const std::function<void()>& action) { std::jthread{action}.join(); }
+
+cpu_set_t allowed_cpus() {
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  EXPECT_EQ(sched_getaffinity(0, sizeof(cpus), &cpus), 0);
+  return cpus;
+}
+
+bool is_part_of(const cpu_set_t& part, const cpu_set_t& whole) {
+  cpu_set_t both;
+  CPU_AND(&both, &part, &whole);
+  return CPU_EQUAL(&both, &part) != 0;
+}
+
+TEST(Numa, NamesEveryKindAsTheFlagDoes) {
+  EXPECT_EQ(to_text(Kind::local), "local");
+  EXPECT_EQ(to_text(Kind::node), "node");
+  EXPECT_EQ(to_text(Kind::none), "none");
+}
+
+TEST(Numa, ANodeThatDoesNotExistIsAnErrorThatSaysHowManyThereAre) {
+  const std::string message = message_of<UsageError>([] { require_node(kFarBeyond); });
+  EXPECT_TRUE(mentions(message, "there is no NUMA node 9999: this machine has "));
+  EXPECT_TRUE(mentions(message, "choose another --numa"));
+  EXPECT_EQ(message_of<UsageError>([] { place_process(kFarBeyond, 0); }), message);
+}
+
+TEST(Numa, OnlyANodeByNumberMustExist) {
+  require_node({Kind::local, 9999});
+  require_node({Kind::none, 9999});
+}
+
+TEST(Numa, NoneLeavesTheThreadAsItIs) {
+  in_a_thread([] {
+    const cpu_set_t before = allowed_cpus();
+    const auto memory_before = available_bound_memory().has_value();
+    EXPECT_EQ(place_process({Kind::none}, 0), "");
+    const cpu_set_t after = allowed_cpus();
+    EXPECT_TRUE(CPU_EQUAL(&before, &after));
+    EXPECT_EQ(available_bound_memory().has_value(), memory_before);
+  });
+}
+
+TEST(Numa, PlacingTakesNoCpuThatWasNotAllowed) {
+  in_a_thread([] {
+    const cpu_set_t before = allowed_cpus();
+    static_cast<void>(place_process({Kind::local}, 0));
+    const cpu_set_t after = allowed_cpus();
+    EXPECT_GT(CPU_COUNT(&after), 0);
+    EXPECT_TRUE(is_part_of(after, before));
+  });
+}
+
+TEST(Numa, APlacedThreadRunsOnItsNodeAndSoDoThoseItStarts) {
+  in_a_thread([] {
+    const std::string note = place_process({Kind::local}, 0);
+    if (!note.empty()) GTEST_SKIP() << "this machine does not permit it: " << note;
+    const auto node = describe_host().numa_node;
+    if (!node) GTEST_SKIP() << "the kernel knows no nodes";
+    EXPECT_EQ(*node, 0);
+    in_a_thread([] { EXPECT_EQ(describe_host().numa_node, 0); });
+  });
+}
+
+TEST(Numa, BoundMemoryIsNoMoreThanTheMachineHas) {
+  in_a_thread([] {
+    static_cast<void>(place_process({Kind::local}, 0));
+    const auto bound = available_bound_memory();
+    if (!bound) GTEST_SKIP() << "this machine does not allow binding memory";
+    EXPECT_GT(*bound, 0U);
+    EXPECT_LE(*bound, describe_host().memory_bytes);
+    EXPECT_LE(available_host_memory().value_or(0), *bound + (64U << 20)) << "measured at another moment";
+  });
+}
+
+TEST(Numa, PlacingTwiceIsPlacingOnce) {
+  in_a_thread([] {
+    const std::string first = place_process({Kind::local}, 0);
+    const cpu_set_t before = allowed_cpus();
+    EXPECT_EQ(place_process({Kind::local}, 0), first);
+    const cpu_set_t after = allowed_cpus();
+    EXPECT_TRUE(CPU_EQUAL(&before, &after));
+  });
+}
+
+TEST(Numa, AGpuOnAnUnknownNodeIsNoReasonToStop) {
+  in_a_thread([] {
+    const std::string note = place_process({Kind::local}, std::nullopt);
+    EXPECT_TRUE(note.empty() || note == "the GPU's NUMA node is not known") << note;
+  });
+}
+
+}  // namespace
+}  // namespace xferbench
