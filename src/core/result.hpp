@@ -37,6 +37,8 @@ struct Measurement {
   double median = 0;
   double max = 0;
   std::optional<Interval> ci95;  ///< of the median; absent below six samples
+  std::optional<double> p90;     ///< 90th percentile; absent below 10 samples
+  std::optional<double> p99;     ///< 99th percentile; absent below 100 samples
   Stop stop = Stop::budget;
   std::size_t warmup_runs = 0;
   bool warmup_converged = false;

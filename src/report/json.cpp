@@ -87,6 +87,8 @@ Json measurement_json(const Measurement& m) {
     json["max"] = m.max;
   }
   if (m.ci95) json["ci95"] = {m.ci95->low, m.ci95->high};
+  put_known(json, "p90", m.p90);
+  put_known(json, "p99", m.p99);
   json["stop"] = to_text(m.stop);
   json["batch"] = m.batch;
   json["warmup"] = {{"runs", m.warmup_runs}, {"converged", m.warmup_converged}};

@@ -21,14 +21,29 @@ std::string half_width_text(const Measurement& m) {
   return width ? fmt::format("{:.1f} %", *width * 100) : "";
 }
 
+std::string seconds_text(const std::optional<double>& seconds) { return seconds ? format_seconds(*seconds) : ""; }
+
+bool is_of_measurement(Column::Source source) {
+  using S = Column::Source;
+  return source == S::time || source == S::interval || source == S::p90 || source == S::p99 || source == S::clock;
+}
+
+std::string measurement_cell(Column::Source source, const Measurement& m) {
+  switch (source) {
+    case Column::Source::interval: return half_width_text(m);
+    case Column::Source::p90: return seconds_text(m.p90);
+    case Column::Source::p99: return seconds_text(m.p99);
+    case Column::Source::clock: return std::string(to_text(m.clock));
+    default: return format_seconds(m.median);
+  }
+}
+
 /// The text of a column for a result; empty if the result has no such number.
 std::string cell(const Column& column, const Result& result) {
   using S = Column::Source;
-  if (column.source == S::time || column.source == S::interval || column.source == S::clock) {
+  if (is_of_measurement(column.source)) {
     const Measurement* m = result.measurement(column.name);
-    if (m == nullptr || m->samples.empty()) return {};
-    if (column.source == S::clock) return std::string(to_text(m->clock));
-    return column.source == S::time ? format_seconds(m->median) : half_width_text(*m);
+    return m == nullptr || m->samples.empty() ? "" : measurement_cell(column.source, *m);
   }
   if (column.source == S::label) return result.label(column.name);
   const Metric* metric = result.metric(column.name);
@@ -178,14 +193,21 @@ std::string headline_table(const Group& group, const Style& style) {
   return lines.text(style);
 }
 
-/// Every measurement of one result: what the headline was made from.
+/// Every measurement of one result: what the headline was made from. Percentiles are shown where one is sure of them.
 std::string measurement_table(const Result& result, const Style& style) {
-  Lines lines({"measured", "median", "+-", "min", "max", "n", "clock", "flags"}, 1);
+  const bool percentiles =
+      std::ranges::any_of(result.measurements, [](const Measurement& m) { return m.p99.has_value(); });
+  Row header{"measured", "median", "+-", "min"};
+  if (percentiles) header.insert(header.end(), {"p90", "p99"});
+  header.insert(header.end(), {"max", "n", "clock", "flags"});
+  Lines lines(std::move(header), 1);
   for (const Measurement& m : result.measurements) {
     if (m.samples.empty()) continue;
-    lines.add({m.name, format_seconds(m.median), half_width_text(m), format_seconds(m.min), format_seconds(m.max),
-               std::to_string(m.samples.size()), std::string(to_text(m.clock)),
-               fmt::format("{}", fmt::join(m.flags, " "))});
+    Row row{m.name, format_seconds(m.median), half_width_text(m), format_seconds(m.min)};
+    if (percentiles) row.insert(row.end(), {seconds_text(m.p90), seconds_text(m.p99)});
+    row.insert(row.end(), {format_seconds(m.max), std::to_string(m.samples.size()), std::string(to_text(m.clock)),
+                           fmt::format("{}", fmt::join(m.flags, " "))});
+    lines.add(std::move(row));
   }
   return lines.text(style);
 }

@@ -304,6 +304,17 @@ TEST(Json, LeavesOutAnIntervalThatDoesNotExist) {
   EXPECT_FALSE(m.has("gate_timeouts"));
 }
 
+TEST(Json, WritesPercentilesWhereThereAreAny) {
+  Report report = full_report();
+  Measurement& m = report.results[0].measurements[0];
+  EXPECT_FALSE(written(report)["results"][0]["measurements"][0].has("p90"));
+  m.p90 = 0.0025;
+  EXPECT_EQ(written(report)["results"][0]["measurements"][0]["p90"].number(), 0.0025);
+  EXPECT_FALSE(written(report)["results"][0]["measurements"][0].has("p99"));
+  m.p99 = 0.0029;
+  EXPECT_EQ(written(report)["results"][0]["measurements"][0]["p99"].number(), 0.0029);
+}
+
 TEST(Json, LeavesOutTheSummaryOfNoSamples) {
   Report report = full_report();
   report.results[0].measurements[0].samples.clear();
@@ -375,6 +386,11 @@ TEST(Json, KeepsToItsSchema) {
   report.results.back().reason = "wrong byte";
   report.results.back().measurements[0].samples.clear();
   report.results.back().measurements[0].ci95.reset();
+  report.results.push_back(report.results[0]);
+  Measurement& many = report.results.back().measurements[0];
+  many.samples.assign(100, 0.002);
+  many.p90 = 0.002;
+  many.p99 = 0.002;
   EXPECT_EQ(validate(to_json(report)), 0);
   EXPECT_EQ(validate(to_json(test::real_report())), 0);
 

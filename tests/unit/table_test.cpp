@@ -66,6 +66,36 @@ TEST(Table, OfOneCaseIsFollowedByAllItsMeasurements) {
             "  copy-submit   3.050 us           3.000 us   3.100 us   2          host   outliers drift\n");
 }
 
+TEST(Table, OfMeasurementsShowsPercentilesIfOneHasAHundredSamples) {
+  Report report = test::real_report();
+  Result r = good(copy_case("h2d", "pinned", 256 << 20), 55.512);
+  r.measurements.push_back(r.measurements[0]);
+  r.measurements[0].samples.resize(100, 0.002);
+  r.measurements[0].p90 = 0.0021;
+  r.measurements[0].p99 = 0.00215;
+  r.measurements[1].name = "brief";
+  report.results = {r};
+  const std::string text = table(report);
+  EXPECT_TRUE(
+      mentions(text,
+               "  measured     median      +-        min        p90        p99        max     n         clock   flags\n"
+               "  copy       2.000 ms   1.0 %   1.900 ms   2.100 ms   2.150 ms   2.200 ms   100   event-gated\n"
+               "  brief      2.000 ms   1.0 %   1.900 ms                         2.200 ms     3   event-gated\n"));
+}
+
+TEST(Table, ShowsPercentilesAsColumnsOfAScenarioThatWantsThem) {
+  using S = Column::Source;
+  const std::array<Column, 2> columns{{{"p90", S::p90, "copy"}, {"p99", S::p99, "copy"}}};
+  const std::array<ScenarioView, 1> views{{{"copy", "copies", test::copy_axes(), columns}}};
+  Report report = report_of_three();
+  for (Result& r : report.results) r.measurements[0].p90 = 0.0021;
+  report.results[0].measurements[0].p99 = 0.00215;
+  EXPECT_TRUE(mentions(to_table(report, views, {}),
+                       "  dir   host            p90        p99\n"
+                       "  h2d   pinned     2.100 ms   2.150 ms\n"
+                       "  h2d   pageable   2.100 ms\n"));
+}
+
 TEST(Table, OfSeveralCasesHasAColumnForEveryAxisThatVaries) {
   EXPECT_EQ(table(report_of_three()),
             "NVIDIA H200, PCIe Gen5 x16, driver 580.1, Some CPU\n"
