@@ -121,12 +121,22 @@ struct Environment {
   [[nodiscard]] bool simulated() const { return backend == "simulated"; }
 };
 
+/// What several results of a scenario say together.
+struct Finding {
+  std::string scenario;  ///< its name
+  std::string kind;      ///< "fit", "crossover", "break-even", "winner"; findings of a kind share a table
+  std::vector<std::pair<std::string, std::string>> labels;  ///< what it is about: {"dir", "h2d"}, {"host", "pinned"}
+  std::vector<Metric> metrics;
+  std::string text;  ///< a sentence without its full stop; empty: shown as a row of the table of its kind
+};
+
 struct Report {
   bool complete = false;
   std::string started_at;  ///< ISO 8601, UTC
   std::vector<std::string> command;
   Environment environment;
   std::vector<Result> results;
+  std::vector<Finding> findings;  ///< empty until the last case has ended
 };
 
 }  // namespace xferbench
