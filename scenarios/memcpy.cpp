@@ -9,6 +9,7 @@
 #include "measure/statistics.hpp"
 #include "measure/worker.hpp"
 #include "model/bounds.hpp"
+#include "run/findings.hpp"
 #include "run/scenario.hpp"
 
 namespace xferbench {
@@ -224,6 +225,10 @@ class Memcpy final : public Scenario {
       run_at_full_speed(bench.device, region);
       copies.check();
     }
+  }
+
+  [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
+    return fits_and_crossovers(paths(results, "copy"), "host");
   }
 
  private:
