@@ -14,6 +14,7 @@
 #include "measure/statistics.hpp"
 #include "measure/worker.hpp"
 #include "model/bounds.hpp"
+#include "run/findings.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/transfer.hpp"
 
@@ -305,6 +306,10 @@ class Memcpy final : public Scenario {
     if (memory_of(c) == HostMemory::registered || memory_of(c) == HostMemory::registered_huge) {
       report_pinning(c, bench, result);
     }
+  }
+
+  [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
+    return fits_and_crossovers(paths(results, "copy"), "host");
   }
 
  private:

@@ -18,6 +18,7 @@
 #include "report/json.hpp"
 #include "report/output.hpp"
 #include "report/table.hpp"
+#include "run/findings.hpp"
 #include "run/runner.hpp"
 #include "scenarios/scenarios.hpp"
 
@@ -123,6 +124,7 @@ class LiveReport {
 
   void finish() {
     report_.complete = interrupted() == 0;
+    report_.findings = conclude(scenarios(), report_.results);
     if (file_) attempt([this] { file_->finish(to_json(report_)); });
   }
 

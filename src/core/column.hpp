@@ -14,6 +14,8 @@ struct Column {
   enum class Source {
     time,      ///< median of the measurement `name`
     interval,  ///< half-width of that median's 95% interval, in percent
+    p90,       ///< 90th percentile of the measurement `name`; empty below 10 samples
+    p99,       ///< 99th percentile of the measurement `name`; empty below 100 samples
     metric,    ///< the metric `name`, four significant digits
     seconds,   ///< the metric `name`, a time with its unit
     percent,   ///< the metric `name`, a ratio shown in percent

@@ -43,6 +43,8 @@ struct Measurement {
   double median = 0;
   double max = 0;
   std::optional<Interval> ci95;  ///< of the median; absent below six samples
+  std::optional<double> p90;     ///< 90th percentile; absent below 10 samples
+  std::optional<double> p99;     ///< 99th percentile; absent below 100 samples
   Stop stop = Stop::budget;
   std::size_t warmup_runs = 0;
   bool warmup_converged = false;
@@ -131,12 +133,22 @@ struct Environment {
   [[nodiscard]] bool simulated() const { return backend == "simulated"; }
 };
 
+/// What several results of a scenario say together.
+struct Finding {
+  std::string scenario;  ///< its name
+  std::string kind;      ///< "fit", "crossover", "break-even", "winner"; findings of a kind share a table
+  std::vector<std::pair<std::string, std::string>> labels;  ///< what it is about: {"dir", "h2d"}, {"host", "pinned"}
+  std::vector<Metric> metrics;
+  std::string text;  ///< a sentence without its full stop; empty: shown as a row of the table of its kind
+};
+
 struct Report {
   bool complete = false;
   std::string started_at;  ///< ISO 8601, UTC
   std::vector<std::string> command;
   Environment environment;
   std::vector<Result> results;
+  std::vector<Finding> findings;  ///< empty until the last case has ended
 };
 
 }  // namespace xferbench

@@ -57,6 +57,10 @@ double widening(double r) { return r <= 0 ? 1 : std::sqrt((1 + r) / (1 - std::mi
 
 double median(std::span<const double> samples) { return median_of_sorted(sorted(samples)); }
 
+double percentile(std::span<const double> samples, double fraction) {
+  return quantile_of_sorted(sorted(samples), fraction);
+}
+
 std::optional<std::pair<std::size_t, std::size_t>> median_ranks(std::size_t n) {
   // Terms of the binomial distribution through logarithms: C(n,i) overflows and 2^-n underflows beyond n = 1000.
   double cumulative = 0;
@@ -163,6 +167,9 @@ void summarise(Measurement& m) {
   m.max = *std::ranges::max_element(samples);
   m.median = median(samples);
   m.ci95 = dependable_interval(samples);
+  // A percentile that rests on less than one sample beyond it would only be the maximum under another name.
+  m.p90 = samples.size() >= 10 ? std::optional(percentile(samples, 0.9)) : std::nullopt;
+  m.p99 = samples.size() >= 100 ? std::optional(percentile(samples, 0.99)) : std::nullopt;
 
   const auto flag_if = [&m](bool condition, const char* name) {
     if (condition) m.flags.emplace_back(name);

@@ -15,6 +15,10 @@ namespace xferbench::statistics {
 /// Of at least one sample; the mean of the middle two for an even number.
 double median(std::span<const double> samples);
 
+/// What the share `fraction` in [0, 1] of at least one sample does not exceed, interpolated linearly between order
+/// statistics (type 7 of Hyndman and Fan): 0 is the minimum, 0.5 the median, 1 the maximum.
+double percentile(std::span<const double> samples, double fraction);
+
 /// Ranks (1-based, low and high) of the order statistics that enclose the median with at least 95% confidence:
 /// the largest k with sum_{i<k} C(n,i) 2^-n <= 0.025. Nothing below six samples.
 std::optional<std::pair<std::size_t, std::size_t>> median_ranks(std::size_t n);
@@ -48,7 +52,7 @@ bool drifting(std::span<const double> samples);
 bool bimodal(std::span<const double> samples);
 
 /// Fills in everything that follows from `measurement.samples`: minimum, median, maximum, interval (widened where the
-/// samples are autocorrelated), outliers, and flags.
+/// samples are autocorrelated), percentiles that the samples are enough for, outliers, and flags.
 void summarise(Measurement& measurement);
 
 /// Numbers of samples at which to look at the interval. Few and fixed, because each further look is another chance to

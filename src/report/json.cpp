@@ -97,6 +97,8 @@ Json measurement_json(const Measurement& m) {
     json["max"] = m.max;
   }
   if (m.ci95) json["ci95"] = {m.ci95->low, m.ci95->high};
+  put_known(json, "p90", m.p90);
+  put_known(json, "p99", m.p99);
   json["stop"] = to_text(m.stop);
   json["batch"] = m.batch;
   json["warmup"] = {{"runs", m.warmup_runs}, {"converged", m.warmup_converged}};
@@ -114,15 +116,36 @@ Json params_json(const Case& c) {
   return json;
 }
 
-Json result_json(const Result& r) {
-  Json json = {{"scenario", r.config.scenario()}, {"key", r.config.key()},     {"params", params_json(r.config)},
-               {"status", to_text(r.status)},     {"reason", r.reason},        {"warnings", r.warnings},
-               {"measurements", Json::array()},   {"metrics", Json::object()}, {"labels", Json::object()}};
-  for (const Measurement& m : r.measurements) json["measurements"].push_back(measurement_json(m));
-  for (const Metric& metric : r.metrics) {
-    if (std::isfinite(metric.value)) json["metrics"][metric.name] = {{"value", metric.value}, {"unit", metric.unit}};
+Json metrics_json(const std::vector<Metric>& metrics) {
+  Json json = Json::object();
+  for (const Metric& metric : metrics) {
+    if (std::isfinite(metric.value)) json[metric.name] = {{"value", metric.value}, {"unit", metric.unit}};
   }
-  for (const auto& [name, word] : r.labels) json["labels"][name] = word;
+  return json;
+}
+
+Json labels_json(const std::vector<std::pair<std::string, std::string>>& labels) {
+  Json json = Json::object();
+  for (const auto& [name, word] : labels) json[name] = word;
+  return json;
+}
+
+Json result_json(const Result& r) {
+  Json json = {{"scenario", r.config.scenario()}, {"key", r.config.key()}, {"params", params_json(r.config)},
+               {"status", to_text(r.status)},     {"reason", r.reason},    {"warnings", r.warnings},
+               {"measurements", Json::array()}};
+  for (const Measurement& m : r.measurements) json["measurements"].push_back(measurement_json(m));
+  json["metrics"] = metrics_json(r.metrics);
+  json["labels"] = labels_json(r.labels);
+  return json;
+}
+
+Json finding_json(const Finding& f) {
+  Json json = {{"scenario", f.scenario},
+               {"kind", f.kind},
+               {"labels", labels_json(f.labels)},
+               {"metrics", metrics_json(f.metrics)}};
+  put_text(json, "text", f.text);
   return json;
 }
 
@@ -132,8 +155,9 @@ std::string to_json(const Report& report) {
   Json json = {{"schema", "xferbench/1"},         {"complete", report.complete},
                {"started_at", report.started_at}, {"tool", tool()},
                {"command", report.command},       {"environment", environment_json(report.environment)},
-               {"results", Json::array()}};
+               {"results", Json::array()},        {"findings", Json::array()}};
   for (const Result& r : report.results) json["results"].push_back(result_json(r));
+  for (const Finding& f : report.findings) json["findings"].push_back(finding_json(f));
   // Names from the machine may hold any bytes; what is not UTF-8 becomes a replacement character, not an exception.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "core/units.hpp"
@@ -21,14 +23,29 @@ std::string half_width_text(const Measurement& m) {
   return width ? fmt::format("{:.1f} %", *width * 100) : "";
 }
 
+std::string seconds_text(const std::optional<double>& seconds) { return seconds ? format_seconds(*seconds) : ""; }
+
+bool is_of_measurement(Column::Source source) {
+  using S = Column::Source;
+  return source == S::time || source == S::interval || source == S::p90 || source == S::p99 || source == S::clock;
+}
+
+std::string measurement_cell(Column::Source source, const Measurement& m) {
+  switch (source) {
+    case Column::Source::interval: return half_width_text(m);
+    case Column::Source::p90: return seconds_text(m.p90);
+    case Column::Source::p99: return seconds_text(m.p99);
+    case Column::Source::clock: return std::string(to_text(m.clock));
+    default: return format_seconds(m.median);
+  }
+}
+
 /// The text of a column for a result; empty if the result has no such number.
 std::string cell(const Column& column, const Result& result) {
   using S = Column::Source;
-  if (column.source == S::time || column.source == S::interval || column.source == S::clock) {
+  if (is_of_measurement(column.source)) {
     const Measurement* m = result.measurement(column.name);
-    if (m == nullptr || m->samples.empty()) return {};
-    if (column.source == S::clock) return std::string(to_text(m->clock));
-    return column.source == S::time ? format_seconds(m->median) : half_width_text(*m);
+    return m == nullptr || m->samples.empty() ? "" : measurement_cell(column.source, *m);
   }
   if (column.source == S::label) return result.label(column.name);
   const Metric* metric = result.metric(column.name);
@@ -178,16 +195,89 @@ std::string headline_table(const Group& group, const Style& style) {
   return lines.text(style);
 }
 
-/// Every measurement of one result: what the headline was made from.
+/// Every measurement of one result: what the headline was made from. Percentiles are shown where one is sure of them.
 std::string measurement_table(const Result& result, const Style& style) {
-  Lines lines({"measured", "median", "+-", "min", "max", "n", "clock", "flags"}, 1);
+  const bool percentiles =
+      std::ranges::any_of(result.measurements, [](const Measurement& m) { return m.p99.has_value(); });
+  Row header{"measured", "median", "+-", "min"};
+  if (percentiles) header.insert(header.end(), {"p90", "p99"});
+  header.insert(header.end(), {"max", "n", "clock", "flags"});
+  Lines lines(std::move(header), 1);
   for (const Measurement& m : result.measurements) {
     if (m.samples.empty()) continue;
-    lines.add({m.name, format_seconds(m.median), half_width_text(m), format_seconds(m.min), format_seconds(m.max),
-               std::to_string(m.samples.size()), std::string(to_text(m.clock)),
-               fmt::format("{}", fmt::join(m.flags, " "))});
+    Row row{m.name, format_seconds(m.median), half_width_text(m), format_seconds(m.min)};
+    if (percentiles) row.insert(row.end(), {seconds_text(m.p90), seconds_text(m.p99)});
+    row.insert(row.end(), {format_seconds(m.max), std::to_string(m.samples.size()), std::string(to_text(m.clock)),
+                           fmt::format("{}", fmt::join(m.flags, " "))});
+    lines.add(std::move(row));
   }
   return lines.text(style);
+}
+
+std::string metric_text(const Metric& metric) {
+  if (!std::isfinite(metric.value)) return {};
+  if (metric.unit == "s") return format_seconds(metric.value);
+  // Beyond 2^63 no size is meant, and the conversion would be undefined.
+  if (metric.unit == "B")
+    return format_size(static_cast<std::uint64_t>(std::llround(std::clamp(metric.value, 0., 9e18))));
+  if (metric.unit == "GB/s") return format_significant(metric.value) + " GB/s";
+  if (metric.unit == "1") return format_percent(metric.value);
+  return format_significant(metric.value);
+}
+
+void add_new(std::vector<std::string>& names, const std::string& name) {
+  if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+}
+
+Row finding_row(const Finding& finding, const std::vector<std::string>& labels,
+                const std::vector<std::string>& metrics) {
+  Row row;
+  for (const std::string& name : labels) {
+    const auto found = std::ranges::find(finding.labels, name, &std::pair<std::string, std::string>::first);
+    row.push_back(found == finding.labels.end() ? "-" : found->second);
+  }
+  for (const std::string& name : metrics) {
+    const auto found = std::ranges::find(finding.metrics, name, &Metric::name);
+    row.push_back(found == finding.metrics.end() ? "" : metric_text(*found));
+  }
+  return row;
+}
+
+/// Findings of one kind as rows: what they are about, then what they say. The kind stands before the first header.
+std::string finding_table(const std::string& kind, const std::vector<const Finding*>& findings, const Style& style) {
+  std::vector<std::string> labels;
+  std::vector<std::string> metrics;
+  for (const Finding* f : findings) {
+    for (const auto& [name, word] : f->labels) add_new(labels, name);
+    for (const Metric& metric : f->metrics) add_new(metrics, metric.name);
+  }
+  Row header = labels;
+  header.insert(header.end(), metrics.begin(), metrics.end());
+  for (std::string& name : header) std::ranges::replace(name, '_', ' ');
+  if (header.empty()) return {};  // a finding that says nothing
+  header.front() = kind + ": " + header.front();
+  Lines lines(std::move(header), labels.size());
+  for (const Finding* f : findings) lines.add(finding_row(*f, labels, metrics));
+  return lines.text(style);
+}
+
+/// What a scenario's results say together: a table for each kind, then the sentences.
+std::string findings_text(const Report& report, std::string_view scenario, const Style& style) {
+  std::vector<std::string> kinds;
+  std::map<std::string, std::vector<const Finding*>> rows;
+  std::string sentences;
+  for (const Finding& f : report.findings) {
+    if (f.scenario != scenario) continue;
+    if (!f.text.empty()) {
+      sentences += "  " + f.text + "\n";
+      continue;
+    }
+    add_new(kinds, f.kind);
+    rows[f.kind].push_back(&f);
+  }
+  std::string text;
+  for (const std::string& kind : kinds) text += "\n" + finding_table(kind, rows[kind], style);
+  return sentences.empty() ? text : text + "\n" + sentences;
 }
 
 std::string machine_line(const Environment& e) {
@@ -223,6 +313,7 @@ std::string to_table(const Report& report, std::span<const ScenarioView> scenari
     if (group.results.size() == 1 && group.results.front()->status == Status::ok) {
       text += "\n" + measurement_table(*group.results.front(), style);
     }
+    text += findings_text(report, scenario.name, style);
   }
   if (!report.complete) text += "\n" + style.notice("INTERRUPTED: not every case has run to its end") + "\n";
   return text;

@@ -62,6 +62,11 @@ class Scenario {
   /// Measures and verifies. Adds to `result` as it goes, so that what was measured before an error is kept. Throws
   /// DeviceError, VerificationError or MeasurementError; the runner turns them into a failed case.
   virtual void run(const Case& c, const Bench& bench, Result& result) const = 0;
+
+  /// What the results say together: fits, crossovers, a winner (run/findings.hpp helps). Called once, after the last
+  /// case, with those results of this scenario that are ok, in the order in which they ran; after Ctrl-C these may be
+  /// few and have few samples. Pure. `Finding::scenario` is filled in by the caller.
+  [[nodiscard]] virtual std::vector<Finding> conclude(std::span<const Result* const>) const { return {}; }
 };
 
 }  // namespace xferbench

@@ -123,6 +123,24 @@ TEST(Json, FollowsALinkAndKeepsIt) {
   EXPECT_EQ(read_json(folder / "real.json")["complete"], true);
 }
 
+TEST(Json, HoldsWhatSeveralSizesSayTogether) {
+  const TemporaryFolder folder;
+  const Outcome o =
+      xferbench({"memcpy", "--simulate", "--size", "1K:16M:x4", "--dir", "h2d", "--json", folder / "r.json"});
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "\n  fit: host   range        latency ")) << o.out;
+  EXPECT_TRUE(contains(o.out, "\n  pinned is faster than pageable at ")) << o.out;
+  std::multiset<std::string> kinds;
+  const Json json = read_json(folder / "r.json");
+  for (const Json& finding : json["findings"]) {
+    EXPECT_EQ(finding["scenario"], "memcpy");
+    kinds.insert(finding["kind"]);
+  }
+  EXPECT_EQ(kinds.count("fit"), 6U) << "two kinds of memory, three ranges each";
+  EXPECT_EQ(kinds.count("winner"), 1U);
+  expect_valid_results(folder / "r.json");
+}
+
 TEST(Json, OfEveryKindOfCaseIsValid) {
   const TemporaryFolder folder;
   const Arguments all = {"overlap",

@@ -165,6 +165,8 @@ Report full_report() {
   return report;
 }
 
+Finding a_finding() { return {"copy", "fit", {{"stream-kind", "default"}}, {{"latency", 2e-6, "s"}}, ""}; }
+
 // --- What the file says ---------------------------------------------------------------------------------------------
 
 TEST(Json, NamesItsSchemaAndWhatMadeIt) {
@@ -237,6 +239,23 @@ TEST(Json, WritesMetricsWithTheirUnits) {
   const Json metric = written(full_report())["results"][0]["metrics"]["bandwidth"];
   EXPECT_EQ(metric["value"].number(), 95.25);
   EXPECT_EQ(metric["unit"].text(), "GB/s");
+}
+
+TEST(Json, WritesFindings) {
+  Report report = full_report();
+  EXPECT_EQ(written(report)["findings"].size(), 0U);
+  report.findings = {a_finding()};
+  report.findings[0].metrics.push_back({"nan", std::numeric_limits<double>::quiet_NaN(), "1"});
+  const Json finding = written(report)["findings"][0];
+  EXPECT_EQ(finding["scenario"].text(), "copy");
+  EXPECT_EQ(finding["kind"].text(), "fit");
+  EXPECT_EQ(finding["labels"]["stream-kind"].text(), "default");
+  EXPECT_EQ(finding["metrics"].size(), 1U) << "what is no number is left out";
+  EXPECT_EQ(finding["metrics"]["latency"]["value"].number(), 2e-6);
+  EXPECT_EQ(finding["metrics"]["latency"]["unit"].text(), "s");
+  EXPECT_FALSE(finding.has("text"));
+  report.findings[0].text = "a sentence";
+  EXPECT_EQ(written(report)["findings"][0]["text"].text(), "a sentence");
 }
 
 TEST(Json, WritesStatusAndReason) {
@@ -329,6 +348,17 @@ TEST(Json, LeavesOutAnIntervalThatDoesNotExist) {
   EXPECT_FALSE(m.has("gate_timeouts"));
 }
 
+TEST(Json, WritesPercentilesWhereThereAreAny) {
+  Report report = full_report();
+  Measurement& m = report.results[0].measurements[0];
+  EXPECT_FALSE(written(report)["results"][0]["measurements"][0].has("p90"));
+  m.p90 = 0.0025;
+  EXPECT_EQ(written(report)["results"][0]["measurements"][0]["p90"].number(), 0.0025);
+  EXPECT_FALSE(written(report)["results"][0]["measurements"][0].has("p99"));
+  m.p99 = 0.0029;
+  EXPECT_EQ(written(report)["results"][0]["measurements"][0]["p99"].number(), 0.0029);
+}
+
 TEST(Json, LeavesOutTheSummaryOfNoSamples) {
   Report report = full_report();
   report.results[0].measurements[0].samples.clear();
@@ -400,6 +430,13 @@ TEST(Json, KeepsToItsSchema) {
   report.results.back().reason = "wrong byte";
   report.results.back().measurements[0].samples.clear();
   report.results.back().measurements[0].ci95.reset();
+  report.results.push_back(report.results[0]);
+  Measurement& many = report.results.back().measurements[0];
+  many.samples.assign(100, 0.002);
+  many.p90 = 0.002;
+  many.p99 = 0.002;
+  report.findings = {a_finding(), a_finding()};
+  report.findings[1].text = "a sentence";
   EXPECT_EQ(validate(to_json(report)), 0);
   Report placed = test::real_report();
   placed.environment.host.numa_policy = "node";

@@ -53,6 +53,21 @@ TEST(Median, LeavesItsSamplesInOrder) {
   EXPECT_EQ(samples, (Samples{3, 1, 2}));
 }
 
+TEST(Percentile, InterpolatesBetweenOrderStatistics) {
+  const Samples samples = shuffled(ramp(101, 11));  // place 0.9 x 10 = 9: the tenth smallest
+  EXPECT_DOUBLE_EQ(percentile(samples, 0.9), 110);
+  EXPECT_DOUBLE_EQ(percentile(samples, 0.95), 110.5);
+  EXPECT_DOUBLE_EQ(percentile(Samples{10, 30}, 0.9), 28);
+  EXPECT_DOUBLE_EQ(percentile(Samples{7}, 0.99), 7);
+}
+
+TEST(Percentile, ReachesFromTheMinimumOverTheMedianToTheMaximum) {
+  const Samples samples = shuffled(ramp(1, 24));
+  EXPECT_DOUBLE_EQ(percentile(samples, 0), 1);
+  EXPECT_DOUBLE_EQ(percentile(samples, 0.5), median(samples));
+  EXPECT_DOUBLE_EQ(percentile(samples, 1), 24);
+}
+
 TEST(MedianRanks, AgreeWithPublishedTables) {
   using Ranks = std::pair<std::size_t, std::size_t>;
   EXPECT_EQ(median_ranks(6), Ranks(1, 6));
@@ -309,6 +324,20 @@ TEST(Summarise, UsesTheWidenedInterval) {
   ASSERT_TRUE(m.ci95);
   EXPECT_NEAR(m.ci95->high - m.ci95->low, 2 * std::sqrt(7.0), 1e-9);
   EXPECT_NEAR(relative_half_width(m).value_or(0), std::sqrt(7.0) / 11, 1e-9);
+}
+
+TEST(Summarise, FillsInThePercentilesThatTheSamplesAreEnoughFor) {
+  const auto of = [](std::size_t n) {
+    Measurement m;
+    m.samples = shuffled(ramp(0, n));
+    summarise(m);
+    return m;
+  };
+  EXPECT_FALSE(of(9).p90);
+  EXPECT_DOUBLE_EQ(of(10).p90.value_or(0), 8.1);
+  EXPECT_FALSE(of(99).p99);
+  EXPECT_DOUBLE_EQ(of(100).p90.value_or(0), 89.1);
+  EXPECT_DOUBLE_EQ(of(100).p99.value_or(0), 98.01);
 }
 
 TEST(Summarise, SaysNothingWithoutSamples) {

@@ -73,6 +73,36 @@ TEST(Table, SaysAboveThatTheLinkIsLessThanTheGpuCanDo) {
       table(report).starts_with("NVIDIA H200, PCIe Gen4 x8 (the GPU can do Gen5 x16), driver 580.1, Some CPU\n"));
 }
 
+TEST(Table, OfMeasurementsShowsPercentilesIfOneHasAHundredSamples) {
+  Report report = test::real_report();
+  Result r = good(copy_case("h2d", "pinned", 256 << 20), 55.512);
+  r.measurements.push_back(r.measurements[0]);
+  r.measurements[0].samples.resize(100, 0.002);
+  r.measurements[0].p90 = 0.0021;
+  r.measurements[0].p99 = 0.00215;
+  r.measurements[1].name = "brief";
+  report.results = {r};
+  const std::string text = table(report);
+  EXPECT_TRUE(
+      mentions(text,
+               "  measured     median      +-        min        p90        p99        max     n         clock   flags\n"
+               "  copy       2.000 ms   1.0 %   1.900 ms   2.100 ms   2.150 ms   2.200 ms   100   event-gated\n"
+               "  brief      2.000 ms   1.0 %   1.900 ms                         2.200 ms     3   event-gated\n"));
+}
+
+TEST(Table, ShowsPercentilesAsColumnsOfAScenarioThatWantsThem) {
+  using S = Column::Source;
+  const std::array<Column, 2> columns{{{"p90", S::p90, "copy"}, {"p99", S::p99, "copy"}}};
+  const std::array<ScenarioView, 1> views{{{"copy", "copies", test::copy_axes(), columns}}};
+  Report report = report_of_three();
+  for (Result& r : report.results) r.measurements[0].p90 = 0.0021;
+  report.results[0].measurements[0].p99 = 0.00215;
+  EXPECT_TRUE(mentions(to_table(report, views, {}),
+                       "  dir   host            p90        p99\n"
+                       "  h2d   pinned     2.100 ms   2.150 ms\n"
+                       "  h2d   pageable   2.100 ms\n"));
+}
+
 TEST(Table, OfSeveralCasesHasAColumnForEveryAxisThatVaries) {
   EXPECT_EQ(table(report_of_three()),
             "NVIDIA H200, PCIe Gen5 x16, driver 580.1, Some CPU\n"
@@ -144,6 +174,51 @@ TEST(Table, SaysSimulatedAboveAndBesideEveryTitle) {
 }
 
 TEST(Table, NeverSaysSimulatedOfARealRun) { EXPECT_FALSE(test::contains(table(report_of_three()), "SIMULATED")); }
+
+Finding fit_of(const std::string& dir, const std::string& host, double latency, double rate) {
+  Finding f{.scenario = "copy", .kind = "fit", .labels = {{"dir", dir}}, .metrics = {}, .text = {}};
+  if (!host.empty()) f.labels.emplace_back("host", host);
+  f.metrics = {{"latency", latency, "s"},
+               {"rate", rate, "GB/s"},
+               {"half_rate_size", latency * rate * 1e9, "B"},
+               {"worst_residual", 0.0123, "1"}};
+  return f;
+}
+
+TEST(Table, IsFollowedByFindingsAsATableOfEachKindAndSentences) {
+  Report report = report_of_three();
+  report.findings = {fit_of("h2d", "pinned", 2e-6, 55.5), fit_of("d2d", "", 2.5e-6, 2125)};
+  report.findings.push_back(
+      {"copy", "crossover", {}, {{"crossover", 24576, "B"}}, "h2d: pinned is faster from 24 KiB on"});
+  report.findings.push_back({"copy", "break-even", {{"dir", "h2d"}}, {{"copies", 12, "copies"}}, ""});
+  report.findings.push_back({"copy", "winner", {}, {}, "d2h: pinned is faster"});
+  report.findings.push_back({"other", "winner", {}, {}, "this belongs to another scenario"});
+  EXPECT_EQ(table(report),
+            "NVIDIA H200, PCIe Gen5 x16, driver 580.1, Some CPU\n"
+            "\n"
+            "copy  size 1 MiB\n"
+            "  dir   host           time      +-    GB/s\n"
+            "  h2d   pinned     2.000 ms   1.0 %   55.50\n"
+            "  h2d   pageable   2.000 ms   1.0 %   8.900\n"
+            "  d2d   -          2.000 ms   1.0 %    2125\n"
+            "\n"
+            "  fit: dir   host      latency         rate   half rate size   worst residual\n"
+            "  h2d        pinned   2.000 us   55.50 GB/s        108.4 KiB            1.2 %\n"
+            "  d2d        -        2.500 us    2125 GB/s          5.1 MiB            1.2 %\n"
+            "\n"
+            "  break-even: dir   copies\n"
+            "  h2d                12.00\n"
+            "\n"
+            "  h2d: pinned is faster from 24 KiB on\n"
+            "  d2h: pinned is faster\n");
+}
+
+TEST(Table, OfOneCaseHasItsFindingsBelowItsMeasurements) {
+  Report report = test::real_report();
+  report.results = {good(copy_case("h2d", "pinned", 4096), 1)};
+  report.findings = {{"copy", "winner", {}, {}, "a sentence"}};
+  EXPECT_TRUE(table(report).ends_with("3   event-gated\n\n  a sentence\n"));
+}
 
 TEST(Table, SaysInterruptedWhereTheRunWas) {
   Report report = report_of_three();

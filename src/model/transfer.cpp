@@ -1,0 +1,175 @@
+#include "model/transfer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <set>
+
+namespace xferbench::model {
+
+namespace {
+
+using Points = std::vector<TransferPoint>;
+
+Points usable(std::span<const TransferPoint> points) {
+  Points kept;
+  std::ranges::copy_if(points, std::back_inserter(kept),
+                       [](const TransferPoint& p) { return p.bytes > 0 && p.seconds > 0 && std::isfinite(p.seconds); });
+  return kept;
+}
+
+std::size_t distinct_sizes(const Points& points) {
+  std::set<double> sizes;
+  for (const TransferPoint& p : points) sizes.insert(p.bytes);
+  return sizes.size();
+}
+
+/// Sums of the normal equations for 1 = a u + s v with u = 1 / t and v = n / t: weights of 1 / t^2.
+struct Sums {
+  double u = 0, v = 0, uu = 0, uv = 0, vv = 0;
+
+  explicit Sums(const Points& points) {
+    for (const TransferPoint& p : points) {
+      const double pu = 1 / p.seconds;
+      const double pv = p.bytes / p.seconds;
+      u += pu;
+      v += pv;
+      uu += pu * pu;
+      uv += pu * pv;
+      vv += pv * pv;
+    }
+  }
+  [[nodiscard]] double determinant() const { return uu * vv - uv * uv; }
+};
+
+/// Seconds, and seconds per byte.
+struct Line {
+  double latency = 0;
+  double slope = 0;
+
+  [[nodiscard]] double relative_error(const TransferPoint& p) const {
+    return (latency + slope * p.bytes) / p.seconds - 1;
+  }
+};
+
+Line fit_line(const Sums& sums) {
+  const Line line{(sums.u * sums.vv - sums.v * sums.uv) / sums.determinant(),
+                  (sums.v * sums.uu - sums.u * sums.uv) / sums.determinant()};
+  return line.latency >= 0 ? line : Line{0, sums.v / sums.vv};
+}
+
+/// Whether time grows with size by more than the scatter about the line explains.
+bool grows(const Line& line, const Sums& sums, const Points& points) {
+  double squares = 0;
+  for (const TransferPoint& p : points) squares += line.relative_error(p) * line.relative_error(p);
+  const double variance = squares / static_cast<double>(points.size() - 2);
+  // A latency that was set to 0 has no error to share with the slope.
+  const double slope_variance = line.latency > 0 ? variance * sums.uu / sums.determinant() : variance / sums.vv;
+  return line.slope > 2 * std::sqrt(slope_variance);
+}
+
+double worst_residual(const Line& line, const Points& points) {
+  double worst = 0;
+  for (const TransferPoint& p : points) worst = std::max(worst, std::abs(line.relative_error(p)));
+  return worst;
+}
+
+}  // namespace
+
+std::optional<TransferFit> fit_transfer(std::span<const TransferPoint> points) {
+  const Points kept = usable(points);
+  if (distinct_sizes(kept) < 3) return std::nullopt;
+  const Sums sums(kept);
+  const Line line = fit_line(sums);
+  if (!grows(line, sums, kept)) return std::nullopt;
+  const auto [smallest, largest] = std::ranges::minmax(kept, {}, &TransferPoint::bytes);
+  return TransferFit{.latency = line.latency,
+                     .rate = 1 / line.slope,
+                     .half_rate_size = line.latency / line.slope,
+                     .worst_residual = worst_residual(line, kept),
+                     .points = kept.size(),
+                     .smallest = smallest.bytes,
+                     .largest = largest.bytes};
+}
+
+TransferFits fit_ranges(std::span<const TransferPoint> points) {
+  Points small(points.begin(), points.end());
+  const auto above = std::stable_partition(small.begin(), small.end(),
+                                           [](const TransferPoint& p) { return p.bytes <= kLargestSmallTransfer; });
+  const Points large(above, small.end());
+  small.erase(above, small.end());
+  return {fit_transfer(points), fit_transfer(small), fit_transfer(large)};
+}
+
+namespace {
+
+struct Pair {
+  TransferPoint a, b;
+
+  [[nodiscard]] bool decided() const {
+    if (!a.seconds_ci || !b.seconds_ci) return false;
+    if (std::abs(a.seconds - b.seconds) <= kAlike * std::min(a.seconds, b.seconds)) return false;
+    return a.seconds_ci->high < b.seconds_ci->low || b.seconds_ci->high < a.seconds_ci->low;
+  }
+  [[nodiscard]] bool first_faster() const { return a.seconds < b.seconds; }
+  [[nodiscard]] double log_ratio() const { return std::log(a.seconds / b.seconds); }
+};
+
+/// By size; of points of the same size the first counts.
+std::vector<Pair> matched(std::span<const TransferPoint> a, std::span<const TransferPoint> b) {
+  std::map<double, TransferPoint> by_size;
+  for (const TransferPoint& p : usable(b)) by_size.emplace(p.bytes, p);
+  std::map<double, Pair> pairs;
+  for (const TransferPoint& p : usable(a)) {
+    if (const auto other = by_size.find(p.bytes); other != by_size.end())
+      pairs.emplace(p.bytes, Pair{p, other->second});
+  }
+  std::vector<Pair> sorted;
+  sorted.reserve(pairs.size());
+  for (const auto& [bytes, pair] : pairs) sorted.push_back(pair);
+  return sorted;
+}
+
+/// Where the ratio of times passes 1 on a straight line in logarithms: costs are sums of powers of the size, whose
+/// ratio bends least there.
+Crossover crossover_between(const Pair& below, const Pair& above) {
+  const double low = std::log(below.a.bytes);
+  const double high = std::log(above.a.bytes);
+  const double share = below.log_ratio() / (below.log_ratio() - above.log_ratio());
+  return {std::exp(low + share * (high - low)), below.a.bytes, above.a.bytes, above.first_faster()};
+}
+
+}  // namespace
+
+Comparison compare(std::span<const TransferPoint> a, std::span<const TransferPoint> b) {
+  const std::vector<Pair> pairs = matched(a, b);
+  Comparison result;
+  if (pairs.empty()) return result;
+  result.sizes = pairs.size();
+  result.smallest = pairs.front().a.bytes;
+  result.largest = pairs.back().a.bytes;
+  const Pair* last = nullptr;
+  for (const Pair& pair : pairs) {
+    if (!pair.decided()) continue;
+    ++result.decided;
+    if (last == nullptr) {
+      result.first_faster_at_start = pair.first_faster();
+    } else if (last->first_faster() != pair.first_faster()) {
+      result.crossovers.push_back(crossover_between(*last, pair));
+    }
+    last = &pair;
+  }
+  return result;
+}
+
+std::vector<Crossover> crossovers(std::span<const TransferPoint> a, std::span<const TransferPoint> b) {
+  return compare(a, b).crossovers;
+}
+
+std::optional<double> break_even_copies(double setup_seconds, double slow_copy, double fast_copy) {
+  if (!(fast_copy < slow_copy)) return std::nullopt;
+  return std::max(1.0, std::ceil(setup_seconds / (slow_copy - fast_copy)));
+}
+
+}  // namespace xferbench::model

@@ -1,0 +1,81 @@
+// What copies of many sizes say together: what a copy costs however short it is, what each byte costs, and from which
+// size on one way of copying is faster than another. Pure functions. Formulas: docs/measurement.md, "Transfer cost
+// fit".
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/result.hpp"
+
+namespace xferbench::model {
+
+/// One copy: its size, its median time, and that median's 95% interval if there is one.
+struct TransferPoint {
+  double bytes = 0;
+  double seconds = 0;
+  std::optional<Interval> seconds_ci;
+};
+
+/// t(n) = latency + n / rate.
+struct TransferFit {
+  double latency = 0;         ///< seconds; never negative
+  double rate = 0;            ///< bytes per second
+  double half_rate_size = 0;  ///< latency x rate, in bytes: a copy of this size reaches half the rate
+  double worst_residual = 0;  ///< largest |t(n) - measured| / measured
+  std::size_t points = 0;
+  double smallest = 0;  ///< of the sizes fitted, in bytes
+  double largest = 0;   ///< of the sizes fitted, in bytes
+};
+
+/// Least squares of relative errors, so that copies of microseconds count like copies of milliseconds. A latency below
+/// 0 is set to 0 and the rate fitted alone. Nothing below three distinct sizes, or where time does not grow with size
+/// by more than its noise (twice the slope's standard error). Points without a positive size and time are left out.
+std::optional<TransferFit> fit_transfer(std::span<const TransferPoint> points);
+
+/// Up to this size in bytes, drivers take copies from pageable memory aside instead of waiting for them; they copy
+/// differently above.
+inline constexpr double kLargestSmallTransfer = 64.0 * 1024;
+
+/// One line for all sizes, and one for each side of kLargestSmallTransfer that can be fitted by itself.
+struct TransferFits {
+  std::optional<TransferFit> all;
+  std::optional<TransferFit> small;  ///< up to and including kLargestSmallTransfer
+  std::optional<TransferFit> large;
+};
+TransferFits fit_ranges(std::span<const TransferPoint> points);
+
+/// A size at which one way of copying becomes faster than the other.
+struct Crossover {
+  double bytes = 0;           ///< estimate: where the ratio of times is 1, interpolated between the two sizes below
+  double measured_below = 0;  ///< the last size, in bytes, at which the one that was faster is so beyond doubt
+  double measured_above = 0;  ///< the first size, in bytes, at which the other one is
+  bool first_faster_above = false;  ///< whether it is the first of the two that is faster from there on
+};
+
+/// Two times closer than this, as a share of the shorter one, are alike even where their intervals do not overlap: they
+/// were not measured at the same moment, and intervals know nothing of what changed in between.
+inline constexpr double kAlike = 0.01;
+
+/// Two ways of copying over the sizes that both have. A size is decided where both have an interval, these do not
+/// overlap, and the times are not alike: noise must not decide anything.
+struct Comparison {
+  std::size_t sizes = 0;               ///< how many both have
+  std::size_t decided = 0;             ///< at how many of them one is faster beyond doubt
+  double smallest = 0;                 ///< of the sizes that both have, in bytes
+  double largest = 0;                  ///< of the sizes that both have, in bytes
+  bool first_faster_at_start = false;  ///< whether the first is the faster one at the smallest decided size
+  std::vector<Crossover> crossovers;   ///< by size
+};
+Comparison compare(std::span<const TransferPoint> a, std::span<const TransferPoint> b);
+
+/// The crossovers of that comparison. Whoever was faster last stays it over sizes that are not decided.
+std::vector<Crossover> crossovers(std::span<const TransferPoint> a, std::span<const TransferPoint> b);
+
+/// The number of copies, whole and at least 1, from which it is no dearer to pay `setup_seconds` once and make fast
+/// copies than to make slow ones; times in seconds. Nothing if the fast copy is not faster.
+std::optional<double> break_even_copies(double setup_seconds, double slow_copy, double fast_copy);
+
+}  // namespace xferbench::model

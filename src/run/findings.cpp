@@ -1,0 +1,263 @@
+#include "run/findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <iterator>
+#include <optional>
+
+#include "core/units.hpp"
+
+namespace xferbench {
+
+std::vector<Finding> conclude(std::span<const Scenario* const> scenarios, std::span<const Result> results) {
+  std::vector<Finding> all;
+  for (const Scenario* scenario : scenarios) {
+    std::vector<const Result*> good;
+    for (const Result& r : results) {
+      if (r.status == Status::ok && r.config.scenario() == scenario->name()) good.push_back(&r);
+    }
+    if (good.empty()) continue;
+    for (Finding& finding : scenario->conclude(good)) {
+      finding.scenario = scenario->name();
+      all.push_back(std::move(finding));
+    }
+  }
+  return all;
+}
+
+// --- Paths -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+std::optional<double> number(const Case::Param* param) {
+  if (param == nullptr) return std::nullopt;
+  if (const auto* whole = std::get_if<std::uint64_t>(&param->value)) return static_cast<double>(*whole);
+  if (const auto* real = std::get_if<double>(&param->value)) return *real;
+  return std::nullopt;
+}
+
+/// Empty for an axis that the case does not have.
+std::string axis_text(const Result& result, const std::string& axis) {
+  const Case::Param* param = result.config.find(axis);
+  if (param == nullptr) return {};
+  if (param->kind == AxisKind::size) return format_size_exact(std::get<std::uint64_t>(param->value), " ");
+  return to_text(param->value, param->kind);
+}
+
+/// Every axis of any result but the sizes, in the order of their first appearance.
+std::vector<std::string> other_axes(std::span<const Result* const> results, std::string_view size_axis) {
+  std::vector<std::string> axes;
+  for (const Result* r : results) {
+    for (const Case::Param& param : r->config.params()) {
+      if (param.name != size_axis && std::ranges::find(axes, param.name) == axes.end()) axes.push_back(param.name);
+    }
+  }
+  return axes;
+}
+
+/// The axes that tell paths apart, or one that names the only path there is.
+std::vector<std::string> naming_axes(std::span<const Result* const> results, std::string_view size_axis) {
+  std::vector<std::string> axes = other_axes(results, size_axis);
+  std::vector<std::string> varying;
+  std::ranges::copy_if(axes, std::back_inserter(varying), [&](const std::string& axis) {
+    return std::ranges::any_of(
+        results, [&](const Result* r) { return axis_text(*r, axis) != axis_text(*results.front(), axis); });
+  });
+  if (!varying.empty() || results.empty()) return varying;
+  std::erase_if(axes, [&](const std::string& axis) {
+    const Case::Param* param = results.front()->config.find(axis);
+    return param == nullptr || param->kind != AxisKind::choice;
+  });
+  axes.resize(std::min<std::size_t>(axes.size(), 1));
+  return axes;
+}
+
+Labels labels_of(const Result& result, const std::vector<std::string>& axes) {
+  Labels labels;
+  for (const std::string& axis : axes) {
+    if (result.config.has(axis)) labels.emplace_back(axis, axis_text(result, axis));
+  }
+  return labels;
+}
+
+}  // namespace
+
+std::vector<Path> paths(std::span<const Result* const> results, std::string_view measurement,
+                        std::string_view size_axis) {
+  const std::vector<std::string> axes = naming_axes(results, size_axis);
+  std::vector<Path> all;
+  for (const Result* r : results) {
+    const auto bytes = number(r->config.find(size_axis));
+    const Measurement* m = r->measurement(measurement);
+    if (!bytes || m == nullptr || m->samples.empty()) continue;
+    Labels labels = labels_of(*r, axes);
+    auto path = std::ranges::find(all, labels, &Path::labels);
+    if (path == all.end()) path = all.insert(all.end(), Path{std::move(labels), {}});
+    path->points.push_back({*bytes, m->median, m->ci95});
+  }
+  return all;
+}
+
+// --- Fits ------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+Finding fit_row(const Path& path, const char* range, const model::TransferFit& fit) {
+  Finding finding{.scenario = {}, .kind = "fit", .labels = path.labels, .metrics = {}, .text = {}};
+  finding.labels.emplace_back("range", range);
+  finding.metrics = {{"latency", fit.latency, "s"},
+                     {"rate", fit.rate / 1e9, "GB/s"},
+                     {"half_rate_size", fit.half_rate_size, "B"},
+                     {"worst_residual", fit.worst_residual, "1"}};
+  return finding;
+}
+
+void add_fits(const Path& path, std::vector<Finding>& findings) {
+  const model::TransferFits fits = model::fit_ranges(path.points);
+  if (fits.all) findings.push_back(fit_row(path, "all", *fits.all));
+  // A range that holds every size has been fitted already.
+  const auto is_part = [&](const std::optional<model::TransferFit>& part) {
+    return part && (!fits.all || part->points < fits.all->points);
+  };
+  if (is_part(fits.small)) findings.push_back(fit_row(path, "<= 64 KiB", *fits.small));
+  if (is_part(fits.large)) findings.push_back(fit_row(path, "> 64 KiB", *fits.large));
+}
+
+// --- Comparisons -----------------------------------------------------------------------------------------------------
+
+/// A size to two digits: an interpolation between neighbouring sizes knows no more.
+std::string rough_size(double bytes) {
+  double unit = 1;
+  while (bytes >= 1024 * unit && unit < static_cast<double>(TiB)) unit *= 1024;
+  const double step = unit * std::pow(10, std::floor(std::log10(bytes / unit)) - 1);
+  return format_size(static_cast<std::uint64_t>(std::llround(std::round(bytes / step) * step)));
+}
+
+std::string exact_size(double bytes) { return format_size(static_cast<std::uint64_t>(std::llround(bytes))); }
+
+/// Two paths that differ in one label.
+struct Contest {
+  std::string first, second;  ///< that label's values
+  Labels common;              ///< the other labels
+  std::string_view axis;      ///< that label's name
+  model::Comparison outcome;
+
+  [[nodiscard]] const std::string& winner(bool first_faster) const { return first_faster ? first : second; }
+  [[nodiscard]] std::string sizes() const {
+    return fmt::format("{} to {}", exact_size(outcome.smallest), exact_size(outcome.largest));
+  }
+};
+
+/// "h2d: ", "h2d, node 1: ": a word speaks for itself, a number does not.
+std::string prefix(const Labels& labels) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : labels) {
+    const bool is_number = !value.empty() && std::isdigit(static_cast<unsigned char>(value.front())) != 0;
+    parts.push_back(is_number ? fmt::format("{} {}", name, value) : value);
+  }
+  return parts.empty() ? "" : fmt::format("{}: ", fmt::join(parts, ", "));
+}
+
+std::string no_crossover_text(const Contest& c) {
+  const model::Comparison& o = c.outcome;
+  if (o.decided == 0)
+    return fmt::format("{} and {} are equally fast at every size measured ({})", c.first, c.second, c.sizes());
+  const std::string faster =
+      fmt::format("{} is faster than {}", c.winner(o.first_faster_at_start), c.winner(!o.first_faster_at_start));
+  if (o.decided == o.sizes) return fmt::format("{} at every size measured ({})", faster, c.sizes());
+  return fmt::format("{} at {} of {} sizes measured ({}) and as fast at the others", faster, o.decided, o.sizes,
+                     c.sizes());
+}
+
+std::string crossover_text(const Contest& c) {
+  const std::vector<model::Crossover>& found = c.outcome.crossovers;
+  const model::Crossover& last = found.back();
+  if (found.size() == 1) {
+    return fmt::format("{} is faster than {} from about {} on (measured: {} and {})", c.winner(last.first_faster_above),
+                       c.winner(!last.first_faster_above), rough_size(last.bytes), exact_size(last.measured_below),
+                       exact_size(last.measured_above));
+  }
+  std::string text = fmt::format("{} and {} take turns: {} is faster below about {}", c.first, c.second,
+                                 c.winner(c.outcome.first_faster_at_start), rough_size(found.front().bytes));
+  for (const model::Crossover& crossover : found) {
+    text += fmt::format(", {} from there", c.winner(crossover.first_faster_above));
+    const bool is_last = &crossover == &last;
+    text += is_last ? " on" : fmt::format(" to about {}", rough_size((&crossover + 1)->bytes));
+  }
+  return text;
+}
+
+Finding finding_of(const Contest& c) {
+  const model::Comparison& o = c.outcome;
+  const bool crosses = !o.crossovers.empty();
+  Finding finding{
+      .scenario = {}, .kind = crosses ? "crossover" : "winner", .labels = c.common, .metrics = {}, .text = {}};
+  finding.text = prefix(c.common) + (crosses ? crossover_text(c) : no_crossover_text(c));
+  if (o.decided > 0) {
+    const bool first = crosses ? o.crossovers.back().first_faster_above : o.first_faster_at_start;
+    finding.labels.emplace_back("faster", c.winner(first));
+    finding.labels.emplace_back("slower", c.winner(!first));
+  } else {
+    finding.labels.emplace_back(c.axis, c.first + "," + c.second);
+  }
+  if (crosses) {
+    finding.metrics = {{"crossover", o.crossovers.back().bytes, "B"},
+                       {"measured_below", o.crossovers.back().measured_below, "B"},
+                       {"measured_above", o.crossovers.back().measured_above, "B"}};
+  }
+  return finding;
+}
+
+/// A path's labels, apart from the one that is compared.
+struct Contestant {
+  const Path* path;
+  std::string value;
+  Labels others;
+};
+
+std::vector<Contestant> contestants(std::span<const Path> paths, std::string_view axis) {
+  std::vector<Contestant> all;
+  for (const Path& path : paths) {
+    const auto own = std::ranges::find(path.labels, axis, &Labels::value_type::first);
+    if (own == path.labels.end()) continue;
+    Contestant c{&path, own->second, path.labels};
+    std::erase(c.others, *own);
+    all.push_back(std::move(c));
+  }
+  return all;
+}
+
+void add_comparison(const Contestant& a, const Contestant& b, std::string_view axis, std::vector<Finding>& findings) {
+  const Contest contest{a.value, b.value, a.others, axis, model::compare(a.path->points, b.path->points)};
+  // Of one size the table above says it all.
+  if (contest.outcome.sizes > 1) findings.push_back(finding_of(contest));
+}
+
+void add_comparisons(std::span<const Path> paths, std::string_view axis, std::vector<Finding>& findings) {
+  std::vector<Contestant> left = contestants(paths, axis);
+  while (!left.empty()) {
+    const Labels others = left.front().others;
+    const auto rest =
+        std::stable_partition(left.begin(), left.end(), [&](const Contestant& c) { return c.others == others; });
+    const std::vector<Contestant> group(left.begin(), rest);
+    left.erase(left.begin(), rest);
+    for (std::size_t i = 1; i < group.size(); ++i) add_comparison(group.front(), group[i], axis, findings);
+    for (std::size_t i = 2; i < group.size(); ++i) add_comparison(group[i - 1], group[i], axis, findings);
+  }
+}
+
+}  // namespace
+
+std::vector<Finding> fits_and_crossovers(std::span<const Path> paths, std::string_view compare_axis) {
+  std::vector<Finding> findings;
+  for (const Path& path : paths) add_fits(path, findings);
+  add_comparisons(paths, compare_axis, findings);
+  return findings;
+}
+
+}  // namespace xferbench

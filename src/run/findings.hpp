@@ -1,0 +1,36 @@
+// From results to findings: what a scenario's conclude() is called by, and what it can be made of. Pure functions.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/result.hpp"
+#include "model/transfer.hpp"
+#include "run/scenario.hpp"
+
+namespace xferbench {
+
+/// What each scenario concludes from those of `results` that are its own and ok. A scenario without any is not asked.
+std::vector<Finding> conclude(std::span<const Scenario* const> scenarios, std::span<const Result> results);
+
+/// One way of copying over several sizes: results that differ in nothing but the size.
+struct Path {
+  std::vector<std::pair<std::string, std::string>> labels;  ///< what tells it from the others: {"dir", "h2d"}
+  std::vector<model::TransferPoint> points;                 ///< in the order in which they ran
+};
+
+/// Groups results by everything but `size_axis`; points are the sizes in bytes and the median times of `measurement`.
+/// Labels are the axes that vary among `results`, without those that a result does not have, or where none varies the
+/// first axis that is a word. Results without that axis or that measurement are left out.
+std::vector<Path> paths(std::span<const Result* const> results, std::string_view measurement,
+                        std::string_view size_axis = "size");
+
+/// For each path, rows of kind "fit": its labels and "range", of all sizes and, where both sides of 64 KiB or one of
+/// them can be fitted by itself, of these. Then sentences of kind "crossover" or "winner" on paths that differ only in
+/// `compare_axis`: each with the first of them and with its neighbour.
+std::vector<Finding> fits_and_crossovers(std::span<const Path> paths, std::string_view compare_axis);
+
+}  // namespace xferbench

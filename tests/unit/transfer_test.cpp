@@ -1,0 +1,258 @@
+// Fits and crossovers: against made-up copies whose costs are known.
+#include "model/transfer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+#include <vector>
+
+namespace xferbench::model {
+namespace {
+
+using Points = std::vector<TransferPoint>;
+
+constexpr double kKiB = 1024;
+constexpr double kMiB = 1024 * kKiB;
+
+/// A copy whose interval reaches `doubt` (a share of its time) to either side.
+TransferPoint point(double bytes, double seconds, double doubt = 0.01) {
+  return {bytes, seconds, Interval{seconds * (1 - doubt), seconds * (1 + doubt)}};
+}
+
+/// Copies of `smallest`, `factor` times that, ... up to `largest` bytes.
+Points sweep(double smallest, double largest, double factor, const std::function<double(double)>& seconds) {
+  Points points;
+  for (double bytes = smallest; bytes <= largest; bytes *= factor) points.push_back(point(bytes, seconds(bytes)));
+  return points;
+}
+
+std::function<double(double)> line(double latency, double rate) {
+  return [=](double bytes) { return latency + bytes / rate; };
+}
+
+void expect_fit(const std::optional<TransferFit>& fit, double latency, double rate, double tolerance) {
+  ASSERT_TRUE(fit);
+  EXPECT_NEAR(fit->latency, latency, tolerance * latency);
+  EXPECT_NEAR(fit->rate, rate, tolerance * rate);
+  EXPECT_NEAR(fit->half_rate_size, latency * rate, 2 * tolerance * latency * rate);
+}
+
+// --- Fit ------------------------------------------------------------------------------------------------------------
+
+TEST(TransferFit, FindsLatencyAndRateOverSixOrdersOfMagnitude) {
+  const auto fit = fit_transfer(sweep(256, 256 * kMiB, 4, line(2e-6, 55e9)));
+  expect_fit(fit, 2e-6, 55e9, 1e-6);
+  EXPECT_NEAR(fit->worst_residual, 0, 1e-9);
+  EXPECT_EQ(fit->points, 11U);
+  EXPECT_EQ(fit->smallest, 256);
+  EXPECT_EQ(fit->largest, 256 * kMiB);
+}
+
+TEST(TransferFit, FindsThemUnderNoise) {
+  std::mt19937 random(7);  // NOLINT: a fixed seed makes the test repeatable
+  std::normal_distribution<double> noise(1, 0.02);
+  const auto exact = line(2e-6, 55e9);
+  const auto fit = fit_transfer(sweep(64, 1024 * kMiB, 1.2, [&](double n) { return exact(n) * noise(random); }));
+  expect_fit(fit, 2e-6, 55e9, 0.01);
+  EXPECT_GT(fit->worst_residual, 0.02);
+  EXPECT_LT(fit->worst_residual, 0.08);
+}
+
+TEST(TransferFit, CountsRelativeErrorsAlike) {
+  // One copy of 10 ms that is 5 % late is 0.5 ms off: unweighted, that would move a latency of 2 us beyond recognition.
+  Points points = sweep(256, 256 * kMiB, 2, line(2e-6, 55e9));
+  points.back().seconds *= 1.05;
+  const auto fit = fit_transfer(points);
+  ASSERT_TRUE(fit);
+  EXPECT_NEAR(fit->latency, 2e-6, 0.02e-6);
+}
+
+TEST(TransferFit, SaysHowFarItIsFromTheWorstPoint) {
+  // One copy of 73 takes twice its time: the line stays where the others are, at about half of that.
+  Points points = sweep(1, 1000, 1.1, line(1e-6, 1e9));
+  points[30].seconds *= 2;
+  const auto fit = fit_transfer(points);
+  ASSERT_TRUE(fit);
+  EXPECT_NEAR(fit->worst_residual, 0.5, 0.02);
+}
+
+TEST(TransferFit, NeverHasANegativeLatency) {
+  // 1, 2 and 4 s for 2, 3 and 5 bytes lie on t = n - 1. Through the origin, least squares of s n / t - 1 give
+  // s = (2 + 3/2 + 5/4) / (4 + 9/4 + 25/16) = 0.608.
+  const auto fit = fit_transfer(Points{point(2, 1), point(3, 2), point(5, 4)});
+  ASSERT_TRUE(fit);
+  EXPECT_EQ(fit->latency, 0);
+  EXPECT_EQ(fit->half_rate_size, 0);
+  EXPECT_NEAR(fit->rate, 1 / 0.608, 1e-9);
+  EXPECT_NEAR(fit->worst_residual, 0.24, 1e-9) << "5 bytes: 3.04 s instead of 4";
+}
+
+TEST(TransferFit, NeedsThreeDistinctSizes) {
+  EXPECT_FALSE(fit_transfer({}));
+  EXPECT_FALSE(fit_transfer(Points{point(1, 1), point(2, 2)}));
+  EXPECT_FALSE(fit_transfer(Points{point(1, 1), point(2, 2), point(2, 2.1), point(1, 1.1)}));
+  EXPECT_TRUE(fit_transfer(Points{point(1, 1), point(2, 2), point(3, 3)}));
+}
+
+TEST(TransferFit, IsNothingWhereTimeDoesNotGrowWithSize) {
+  EXPECT_FALSE(fit_transfer(Points{point(1, 3), point(2, 2), point(3, 1)})) << "falls";
+  EXPECT_FALSE(fit_transfer(Points{point(1, 2), point(2, 2), point(3, 2)})) << "constant";
+  EXPECT_FALSE(fit_transfer(Points{point(1, 2), point(2, 2.1), point(3, 2), point(4, 2.06)})) << "rises by chance";
+}
+
+TEST(TransferFit, LeavesOutWhatIsNoTime) {
+  const auto fit = fit_transfer(Points{point(1, 2), point(2, 3), point(3, 0), point(0, 1), point(4, 5)});
+  expect_fit(fit, 1, 1, 1e-9);
+  EXPECT_EQ(fit->points, 3U);
+}
+
+TEST(TransferFit, OfRangesTellsBothSidesOf64KiBApart) {
+  const auto small = line(3e-6, 10e9);
+  const auto large = line(20e-6, 12e9);
+  const auto fits =
+      fit_ranges(sweep(kKiB, 64 * kMiB, 2, [&](double n) { return n <= 64 * kKiB ? small(n) : large(n); }));
+  expect_fit(fits.small, 3e-6, 10e9, 1e-6);
+  EXPECT_EQ(fits.small->largest, 64 * kKiB) << "64 KiB itself belongs to the small ones";
+  expect_fit(fits.large, 20e-6, 12e9, 1e-6);
+  EXPECT_EQ(fits.large->smallest, 128 * kKiB);
+  ASSERT_TRUE(fits.all);
+  EXPECT_EQ(fits.all->points, fits.small->points + fits.large->points);
+  EXPECT_GT(fits.all->worst_residual, 0.1) << "one line cannot be both";
+}
+
+TEST(TransferFit, OfRangesFitsOnlyWhatHasThreeSizes) {
+  const auto fits = fit_ranges(sweep(32 * kKiB, kMiB, 2, line(2e-6, 50e9)));  // 32, 64 | 128, 256, 512, 1024 KiB
+  EXPECT_TRUE(fits.all);
+  EXPECT_FALSE(fits.small);
+  EXPECT_TRUE(fits.large);
+}
+
+// --- Crossovers -----------------------------------------------------------------------------------------------------
+
+TEST(Crossovers, AreFoundWhereTheTimesAreEqual) {
+  // 1 us + n / (1 GB/s) and 9 us + n / (2 GB/s): equal at n / (2 GB/s) = 8 us, 16000 bytes.
+  const Points lean = sweep(1000, 1e6, 1.5, line(1e-6, 1e9));
+  const Points fast = sweep(1000, 1e6, 1.5, line(9e-6, 2e9));
+  const auto found = crossovers(lean, fast);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NEAR(found[0].bytes, 16000, 160);
+  EXPECT_LT(found[0].measured_below, 16000);
+  EXPECT_GT(found[0].measured_above, 16000);
+  EXPECT_NEAR(found[0].measured_above, 1.5 * found[0].measured_below, 1e-6);
+  EXPECT_FALSE(found[0].first_faster_above) << "the second has the higher rate";
+  EXPECT_TRUE(crossovers(fast, lean).at(0).first_faster_above);
+}
+
+TEST(Crossovers, AreInterpolatedInLogarithms) {
+  // Ratios 1/4 at 1 byte and 2 at 64: from -2 to 1 in powers of two, so 0 after two thirds of six doublings.
+  const auto found = crossovers(Points{point(1, 1), point(64, 2)}, Points{point(1, 4), point(64, 1)});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NEAR(found[0].bytes, 16, 1e-9);
+}
+
+TEST(Crossovers, AreNotMadeOfNoise) {
+  std::mt19937 random(7);  // NOLINT: a fixed seed makes the test repeatable
+  std::uniform_real_distribution<double> noise(0.985, 1.015);
+  const auto noisy = [&] {
+    Points points = sweep(1, 1e6, 2, line(1e-6, 1e9));
+    for (TransferPoint& p : points) p = point(p.bytes, p.seconds * noise(random), 0.02);
+    return points;
+  };
+  const Points a = noisy();
+  const Points b = noisy();
+  bool first_faster = false;
+  bool second_faster = false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    (a[i].seconds < b[i].seconds ? first_faster : second_faster) = true;
+  }
+  ASSERT_TRUE(first_faster && second_faster) << "the medians do take turns";
+  EXPECT_TRUE(crossovers(a, b).empty());
+  EXPECT_EQ(compare(a, b).decided, 0U);
+}
+
+TEST(Crossovers, LieBetweenTheLastSureWinnerAndTheNext) {
+  const Points a{point(1, 1), point(2, 1), point(4, 1), point(8, 1), point(16, 1)};
+  const Points b{point(1, 2), point(2, 1.001), point(4, 0.999), point(8, 1.001), point(16, 0.5)};
+  const auto found = crossovers(a, b);
+  ASSERT_EQ(found.size(), 1U) << "the three in the middle decide nothing";
+  EXPECT_EQ(found[0].measured_below, 1);
+  EXPECT_EQ(found[0].measured_above, 16);
+  EXPECT_NEAR(found[0].bytes, 4, 1e-9);
+}
+
+TEST(Crossovers, CanBeSeveral) {
+  const Points a{point(1, 1), point(4, 1), point(16, 1), point(64, 1)};
+  const Points b{point(1, 2), point(4, 0.5), point(16, 0.5), point(64, 2)};
+  const auto found = crossovers(a, b);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_NEAR(found[0].bytes, 2, 1e-9);
+  EXPECT_FALSE(found[0].first_faster_above);
+  EXPECT_NEAR(found[1].bytes, 32, 1e-9);
+  EXPECT_TRUE(found[1].first_faster_above);
+}
+
+TEST(Crossovers, NeedIntervals) {
+  Points a{point(1, 1), point(4, 4)};
+  const Points b{point(1, 2), point(4, 2)};
+  ASSERT_EQ(crossovers(a, b).size(), 1U);
+  a[1].seconds_ci.reset();
+  EXPECT_TRUE(crossovers(a, b).empty());
+}
+
+TEST(Crossovers, AreNotMadeOfDifferencesBelowOnePercent) {
+  const auto at_both_ends = [](double difference) {
+    const Points a{point(1, 1, 0), point(4, 1 + difference, 0)};
+    const Points b{point(1, 1 + difference, 0), point(4, 1, 0)};
+    return crossovers(a, b).size();
+  };
+  EXPECT_EQ(at_both_ends(0.009), 0U) << "the intervals have no width, but the two were measured one after the other";
+  EXPECT_EQ(at_both_ends(0.011), 1U);
+}
+
+TEST(Crossovers, LookOnlyAtSizesThatBothHaveInAnyOrder) {
+  const Points a{point(4, 4), point(3, 3), point(1, 1)};
+  const Points b{point(1, 2), point(2, 1), point(4, 2)};
+  const Comparison both = compare(a, b);
+  EXPECT_EQ(both.sizes, 2U);
+  EXPECT_EQ(both.smallest, 1);
+  EXPECT_EQ(both.largest, 4);
+  ASSERT_EQ(both.crossovers.size(), 1U);
+  EXPECT_EQ(both.crossovers[0].measured_below, 1);
+  EXPECT_EQ(both.crossovers[0].measured_above, 4);
+  EXPECT_EQ(compare(a, Points{point(7, 1)}).sizes, 0U);
+}
+
+TEST(Comparison, SaysWhoIsFasterAndAtHowManySizes) {
+  const Points a{point(1, 1), point(2, 1), point(4, 1)};
+  const Points b{point(1, 1.001), point(2, 2), point(4, 2)};
+  const Comparison c = compare(a, b);
+  EXPECT_EQ(c.sizes, 3U);
+  EXPECT_EQ(c.decided, 2U);
+  EXPECT_TRUE(c.first_faster_at_start);
+  EXPECT_TRUE(c.crossovers.empty());
+  EXPECT_FALSE(compare(b, a).first_faster_at_start);
+}
+
+// --- Break-even -----------------------------------------------------------------------------------------------------
+
+TEST(BreakEven, IsTheNumberOfCopiesThatPayForTheSetup) {
+  EXPECT_EQ(break_even_copies(10, 5, 2), 4) << "10 + 4 x 2 < 4 x 5, but 10 + 3 x 2 > 3 x 5";
+  EXPECT_EQ(break_even_copies(9, 5, 2), 3) << "as dear is enough";
+}
+
+TEST(BreakEven, IsAtLeastOneCopy) {
+  EXPECT_EQ(break_even_copies(0, 5, 2), 1);
+  EXPECT_EQ(break_even_copies(0.5, 5, 2), 1);
+  EXPECT_EQ(break_even_copies(-1, 5, 2), 1) << "a setup that costs less than nothing is noise";
+}
+
+TEST(BreakEven, IsNothingWhereTheFastCopyIsNotFaster) {
+  EXPECT_FALSE(break_even_copies(1, 2, 2));
+  EXPECT_FALSE(break_even_copies(1, 2, 3));
+  EXPECT_FALSE(break_even_copies(0, std::nan(""), 1));
+}
+
+}  // namespace
+}  // namespace xferbench::model
