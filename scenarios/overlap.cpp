@@ -11,23 +11,17 @@
 #include "core/interrupt.hpp"
 #include "core/units.hpp"
 #include "kernels/elementwise.hpp"
-#include "measure/pattern.hpp"
 #include "measure/statistics.hpp"
 #include "model/balance.hpp"
 #include "model/bounds.hpp"
-#include "model/partition.hpp"
 #include "run/scenario.hpp"
+#include "scenarios/chunked_work.hpp"
 
 namespace xferbench {
 
 namespace {
 
-using kernels::Elementwise;
-using kernels::ElementwiseOp;
-using model::Chunk;
-
-constexpr std::size_t kElement = sizeof(float);
-constexpr std::size_t kChunkAlignment = 64;  // elements: 256 bytes, as cudaMalloc aligns
+constexpr std::size_t kElement = ChunkedWork::kElement;
 
 StreamKind stream_kind(const Case& c) {
   const std::string& kind = c.word("stream-kind");
@@ -35,66 +29,38 @@ StreamKind stream_kind(const Case& c) {
   return kind == "blocking" ? StreamKind::blocking : StreamKind::legacy_default;
 }
 
-/// The buffers and streams of one case, and everything it times as regions.
+/// The streams of one case, and everything it times as regions.
 class Pipeline {
  public:
   Pipeline(const Case& c, const Bench& bench)
       : device_(bench.device),
-        seed_(bench.seed),
-        bytes_(c.count("size")),
-        op_(kernels::elementwise_op(c.word("kernel"))),
-        work_(c.has("work") ? static_cast<std::uint32_t>(c.count("work")) : 1),
         breadth_first_(c.word("issue") == "breadth"),
-        chunks_(model::partition(bytes_ / kElement, c.count("chunks"), kChunkAlignment)),
-        host_in_(device_.allocate_host(bytes_, HostMemory::pinned)),
-        host_out_(device_.allocate_host(bytes_, HostMemory::pinned)),
-        device_in_(device_.allocate_device(bytes_)),
-        device_out_(device_.allocate_device(bytes_)),
+        payload_(device_, {c.count("size"), c.count("chunks"), kernels::elementwise_op(c.word("kernel")),
+                           c.has("work") ? static_cast<std::uint32_t>(c.count("work")) : 1, bench.seed}),
         default_stream_(device_.make_stream(StreamKind::legacy_default)),
         stage_streams_{device_.make_stream(StreamKind::nonblocking), device_.make_stream(StreamKind::nonblocking)} {
-    if (op_ == ElementwiseOp::vector_add) addends_ = device_.allocate_device(bytes_);
     for (std::uint64_t i = 0; i < c.count("streams"); ++i) streams_.push_back(device_.make_stream(stream_kind(c)));
     // The default stream is one stream, however many handles to it there are.
     const std::size_t distinct = stream_kind(c) == StreamKind::legacy_default ? 1 : streams_.size();
     pipeline_streams_.assign(streams_.begin(), streams_.begin() + static_cast<std::ptrdiff_t>(distinct));
-    device_.preload(kernel(whole()));
   }
 
-  [[nodiscard]] std::uint32_t work() const { return work_; }
-  void set_work(std::uint64_t work) { work_ = static_cast<std::uint32_t>(work); }
-
-  void prepare() {
-    if (op_ == ElementwiseOp::vector_add) {
-      const std::span<float> table(reinterpret_cast<float*>(host_in_->data), bytes_ / kElement);
-      parallel_for(table.size(), MiB, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) table[i] = kernels::addend(i);
-      });
-      device_.copy_blocking({addends_->data, host_in_->data, bytes_, Direction::h2d});
-    }
-    pattern::fill_elements({reinterpret_cast<float*>(host_in_->data), bytes_ / kElement}, seed_);
-  }
+  [[nodiscard]] ChunkedWork& payload() { return payload_; }
 
   Region h2d() {
-    return single("h2d", [this] { copy_in(whole(), stage_streams_[0]); });
+    return gated("h2d", {stage_streams_[0]}, 1, [this] { payload_.copy_in(payload_.whole(), stage_streams_[0]); });
   }
   Region kernel_alone() {
-    return single("kernel", [this] { device_.launch(kernel(whole()), stage_streams_[0]); });
+    return gated("kernel", {stage_streams_[0]}, 1, [this] { payload_.launch(payload_.whole(), stage_streams_[0]); });
   }
   Region d2h() {
-    return single("d2h", [this] { copy_out(whole(), stage_streams_[0]); });
+    return gated("d2h", {stage_streams_[0]}, 1, [this] { payload_.copy_out(payload_.whole(), stage_streams_[0]); });
   }
-
   Region both() {
-    Region r;
-    r.name = "both";
-    r.clock = Clock::event_gated;
-    r.streams = {stage_streams_[0], stage_streams_[1]};
-    r.operations = 2;
-    r.submit = [this] {
-      copy_in(whole(), stage_streams_[0]);
-      copy_out(whole(), stage_streams_[1]);
-    };
-    return r;
+    return gated("both", {stage_streams_[0], stage_streams_[1]}, 2, [this] {
+      payload_.copy_in(payload_.whole(), stage_streams_[0]);
+      payload_.copy_out(payload_.whole(), stage_streams_[1]);
+    });
   }
 
   /// What one writes first: blocking copies around a kernel, all in the default stream.
@@ -105,151 +71,98 @@ class Pipeline {
     r.streams = {default_stream_};
     r.operations = 3;
     r.submit = [this] {
-      device_.copy_blocking({device_in_->data, host_in_->data, bytes_, Direction::h2d});
-      device_.launch(kernel(whole()), default_stream_);
-      device_.copy_blocking({host_out_->data, device_out_->data, bytes_, Direction::d2h});
+      payload_.copy_in_blocking();
+      payload_.launch(payload_.whole(), default_stream_);
+      payload_.copy_out_blocking();
     };
     return r;
   }
 
   Region pipeline() {
-    Region r;
-    r.name = "pipeline";
-    r.clock = Clock::event_gated;
-    r.streams = pipeline_streams_;
-    r.operations = 3 * chunks_.size();
-    r.submit = [this] { breadth_first_ ? submit_breadth_first() : submit_depth_first(); };
-    return r;
+    return gated("pipeline", pipeline_streams_, 3 * payload_.chunks().size(),
+                 [this] { breadth_first_ ? submit_breadth_first() : submit_depth_first(); });
   }
 
   /// The pipeline's fan-out and fan-in around next to nothing: a kernel of one element in each stream. Without any work
   /// the driver leaves out the waits, and the result would be too good to be true.
   Region fork_join() {
-    Region r;
-    r.name = "fork-join";
-    r.clock = Clock::event_gated;
-    r.streams = pipeline_streams_;
-    r.operations = pipeline_streams_.size();
-    r.submit = [this] {
-      for (const StreamHandle stream : pipeline_streams_) device_.launch(kernel({0, 1}, 1), stream);
-    };
-    return r;
+    return gated("fork-join", pipeline_streams_, pipeline_streams_.size(), [this] {
+      for (const StreamHandle stream : pipeline_streams_) payload_.launch_trifle(stream);
+    });
   }
 
   /// Runs each region once on poisoned memory and checks the result. Throws VerificationError.
   void verify() {
-    poison_all();
+    payload_.poison_all();
     run_once(device_, h2d());
     run_once(device_, kernel_alone());
     run_once(device_, d2h());
-    check("h2d, kernel and d2h");
+    payload_.check("h2d, kernel and d2h");
 
     // Both directions: what came back was right on the device before; what went in shows in what follows from it.
-    poison_host_out();
-    poison(device_in_);
+    payload_.poison_host_out();
+    payload_.poison_device_in();
     run_once(device_, both());
-    check("both directions, D2H");
-    poison_host_out();
-    poison(device_out_);
+    payload_.check("both directions, D2H");
+    payload_.poison_host_out();
+    payload_.poison_device_out();
     run_once(device_, kernel_alone());
     run_once(device_, d2h());
-    check("both directions, H2D");
+    payload_.check("both directions, H2D");
 
     for (const Region& region : {serial(), pipeline()}) {
-      poison_all();
+      payload_.poison_all();
       run_once(device_, region);
-      check(region.name);
+      payload_.check(region.name);
     }
   }
 
   /// Once more after the timed passes, and as they run: a dependency that only holds while the host submits slowly
   /// shows here. Everything is poisoned, because the buffers hold right results from the passes before.
   void verify_at_full_speed() {
-    poison_all();
+    payload_.poison_all();
     run_at_full_speed(device_, pipeline());
-    check("pipeline at full speed");
+    payload_.check("pipeline at full speed");
   }
 
  private:
-  void poison_host_out() { pattern::poison({host_out_->data, bytes_}); }
-
-  void check(const std::string& what) {
-    const std::span<const float> out(reinterpret_cast<const float*>(host_out_->data), bytes_ / kElement);
-    const auto wrong = pattern::check_elements(
-        out, [this](std::size_t i) { return kernels::expected(op_, pattern::element(seed_, i), i, work_); });
-    if (wrong) throw VerificationError(what + ": " + wrong->describe());
-  }
-
-  [[nodiscard]] Chunk whole() const { return {0, bytes_ / kElement}; }
-
-  [[nodiscard]] Elementwise kernel(const Chunk& c) const { return kernel(c, work_); }
-  [[nodiscard]] Elementwise kernel(const Chunk& c, std::uint32_t work) const {
-    const auto at = [&c](const DeviceRange& range) { return reinterpret_cast<float*>(range.data) + c.first; };
-    return {op_, {at(device_in_), addends_ ? at(addends_) : nullptr, at(device_out_), c.count, work}};
-  }
-
-  void copy_in(const Chunk& c, StreamHandle stream) {
-    const std::size_t offset = c.first * kElement;
-    device_.copy({device_in_->data + offset, host_in_->data + offset, c.count * kElement, Direction::h2d}, stream);
-  }
-  void copy_out(const Chunk& c, StreamHandle stream) {
-    const std::size_t offset = c.first * kElement;
-    device_.copy({host_out_->data + offset, device_out_->data + offset, c.count * kElement, Direction::d2h}, stream);
+  static Region gated(std::string name, std::vector<StreamHandle> streams, std::size_t operations,
+                      std::function<void()> submit) {
+    Region r;
+    r.name = std::move(name);
+    r.clock = Clock::event_gated;
+    r.streams = std::move(streams);
+    r.operations = operations;
+    r.submit = std::move(submit);
+    return r;
   }
 
   [[nodiscard]] StreamHandle stream_of(std::size_t chunk) const { return streams_[chunk % streams_.size()]; }
 
   /// Chunk after chunk: copy in, work, copy out.
   void submit_depth_first() {
-    for (std::size_t i = 0; i < chunks_.size(); ++i) {
-      const StreamHandle stream = stream_of(i);
-      copy_in(chunks_[i], stream);
-      device_.launch(kernel(chunks_[i]), stream);
-      copy_out(chunks_[i], stream);
+    const auto chunks = payload_.chunks();
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      payload_.copy_in(chunks[i], stream_of(i));
+      payload_.launch(chunks[i], stream_of(i));
+      payload_.copy_out(chunks[i], stream_of(i));
     }
   }
 
   /// Stage after stage, for as many chunks at a time as there are streams.
   void submit_breadth_first() {
-    for (std::size_t wave = 0; wave < chunks_.size(); wave += streams_.size()) {
-      const std::size_t end = std::min(wave + streams_.size(), chunks_.size());
-      for (std::size_t i = wave; i < end; ++i) copy_in(chunks_[i], stream_of(i));
-      for (std::size_t i = wave; i < end; ++i) device_.launch(kernel(chunks_[i]), stream_of(i));
-      for (std::size_t i = wave; i < end; ++i) copy_out(chunks_[i], stream_of(i));
+    const auto chunks = payload_.chunks();
+    for (std::size_t wave = 0; wave < chunks.size(); wave += streams_.size()) {
+      const std::size_t end = std::min(wave + streams_.size(), chunks.size());
+      for (std::size_t i = wave; i < end; ++i) payload_.copy_in(chunks[i], stream_of(i));
+      for (std::size_t i = wave; i < end; ++i) payload_.launch(chunks[i], stream_of(i));
+      for (std::size_t i = wave; i < end; ++i) payload_.copy_out(chunks[i], stream_of(i));
     }
   }
 
-  Region single(std::string name, std::function<void()> submit) {
-    Region r;
-    r.name = std::move(name);
-    r.clock = Clock::event_gated;
-    r.streams = {stage_streams_[0]};
-    r.submit = std::move(submit);
-    return r;
-  }
-
-  void poison(const DeviceRange& range) {
-    device_.fill(range, pattern::kPoison, stage_streams_[0]);
-    device_.synchronize();
-  }
-  void poison_all() {
-    poison_host_out();
-    poison(device_in_);
-    poison(device_out_);
-  }
-
   Device& device_;
-  std::uint64_t seed_;
-  std::size_t bytes_;
-  ElementwiseOp op_;
-  std::uint32_t work_;
   bool breadth_first_;
-  std::vector<Chunk> chunks_;
-  HostBuffer host_in_;
-  HostBuffer host_out_;
-  DeviceBuffer device_in_;
-  DeviceBuffer device_out_;
-  DeviceBuffer addends_;
+  ChunkedWork payload_;
   Stream default_stream_;
   std::array<Stream, 2> stage_streams_;
   std::vector<Stream> streams_;
@@ -269,10 +182,10 @@ void choose_work(Pipeline& pipeline, const Bench& bench, double balance, Result&
   const double target = balance * quick_time(bench, pipeline.h2d());
   const model::TimedWork found = model::find_work(target, kernels::kMaxWork, [&](std::uint64_t work) {
     if (interrupted() != 0) return target;  // ends the search
-    pipeline.set_work(work);
+    pipeline.payload().set_work(work);
     return quick_time(bench, pipeline.kernel_alone());
   });
-  pipeline.set_work(found.work);
+  pipeline.payload().set_work(found.work);
   if (std::abs(found.seconds - target) > 0.05 * target) {
     result.warnings.push_back("balance: with work " + std::to_string(found.work) + " the kernel takes " +
                               format_seconds(found.seconds) + ", not the " + format_seconds(target) +
@@ -365,7 +278,7 @@ class Overlap final : public Scenario {
   void run(const Case& c, const Bench& bench, Result& result) const override {
     Pipeline pipeline(c, bench);
     const Capabilities& can = bench.device.capabilities();
-    if (bench.verify || can.moves_data_when_timed) pipeline.prepare();
+    if (bench.verify || can.moves_data_when_timed) pipeline.payload().prepare();
     if (c.has("balance")) choose_work(pipeline, bench, c.real("balance"), result);
     if (bench.verify) pipeline.verify();
 
@@ -380,7 +293,7 @@ class Overlap final : public Scenario {
     result.measurements.push_back(series.back().submit);
     result.measurements.push_back(fork_join.elapsed);
     result.measurements.back().auxiliary = true;
-    result.add("work", pipeline.work(), "operations/element");
+    result.add("work", pipeline.payload().work(), "operations/element");
     const bool sampled = std::ranges::none_of(series, [](const Series& s) { return s.elapsed.samples.empty(); });
     if (sampled) derive(c.count("size"), can.environment.gpu.copy_engines, result);
     if (bench.verify) pipeline.verify_at_full_speed();
