@@ -11,8 +11,11 @@ namespace xferbench::kernels {
 namespace {
 
 constexpr unsigned kThreads = 256;
-constexpr unsigned kInFlight = 4;      // loads per thread before the first store
-constexpr unsigned kLinkBlocks = 528;  // docs/transfers.md has the sweep
+constexpr unsigned kInFlight = 4;  // loads per thread before the first store
+// Over the link, each way alone saturates with far fewer; together, more requests in flight only get in each other's
+// way (docs/transfers.md has the sweep).
+constexpr unsigned kReadBlocks = 66;
+constexpr unsigned kWriteBlocks = 33;
 using Vector = uint4;
 
 __device__ std::size_t thread_index() { return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
@@ -74,11 +77,12 @@ void MemoryCopy::launch(void* cuda_stream) const {
   const auto [destination, source, bytes, direction] = args_;
   const std::size_t vectors = bytes / sizeof(Vector) + 1;  // one more thread block at most, for the tail
   if (!aligned(destination) || !aligned(source)) {
-    copy_bytes<<<kLinkBlocks, kThreads, 0, stream>>>(destination, source, bytes);
+    copy_bytes<<<kReadBlocks, kThreads, 0, stream>>>(destination, source, bytes);
   } else if (direction == Direction::d2d) {
     copy_inside<<<blocks_for(vectors), kThreads, 0, stream>>>(destination, source, bytes);
   } else {
-    const unsigned blocks = std::min(kLinkBlocks, blocks_for((vectors + kInFlight - 1) / kInFlight));
+    const unsigned most = direction == Direction::h2d ? kReadBlocks : kWriteBlocks;
+    const unsigned blocks = std::min(most, blocks_for((vectors + kInFlight - 1) / kInFlight));
     copy_over_link<<<blocks, kThreads, 0, stream>>>(destination, source, bytes);
   }
 }

@@ -1,5 +1,6 @@
 #include "scenarios/chunked_work.hpp"
 
+#include "core/axis.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "measure/parallel.hpp"
@@ -20,6 +21,18 @@ std::span<float> elements(const HostRange& range) {
 }
 
 }  // namespace
+
+std::optional<std::string> ChunkedWork::objection(std::uint64_t size, std::uint64_t chunks) {
+  if (size % kElement != 0) {
+    return "--size " + to_text(size, AxisKind::size) +
+           " is not a whole number of 4-byte elements; choose a multiple of 4";
+  }
+  if (chunks > size / kElement) {
+    return "--chunks " + std::to_string(chunks) + " is more than the " + std::to_string(size / kElement) +
+           " elements of --size " + to_text(size, AxisKind::size) + "; choose fewer chunks or a larger size";
+  }
+  return std::nullopt;
+}
 
 ChunkedWork::ChunkedWork(Device& device, const Shape& shape)
     : device_(device),

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,6 +26,9 @@ class ChunkedWork {
     std::uint32_t work = 1;  ///< operations per element
     std::uint64_t seed = 0;
   };
+
+  /// Why a payload cannot be cut so, in the words of the flags, or nothing.
+  static std::optional<std::string> objection(std::uint64_t size, std::uint64_t chunks);
 
   /// Input and output apart, pinned on the host. Loads the kernel.
   ChunkedWork(Device& device, const Shape& shape);

@@ -309,7 +309,11 @@ class Memcpy final : public Scenario {
   }
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
-    return fits_and_crossovers(paths(results, "copy"), "host");
+    std::vector<Finding> findings = fits_and_crossovers(paths(results, "copy"), "host");
+    for (const Result* r : results) {
+      if (auto finding = when_pinning_pays(*r, results)) findings.push_back(std::move(*finding));
+    }
+    return findings;
   }
 
  private:
@@ -318,6 +322,47 @@ class Memcpy final : public Scenario {
     std::vector<std::string> kinds(kHostMemoryNames.begin(), kHostMemoryNames.end());
     kinds.emplace_back("managed-faults");
     return kinds;
+  }
+
+  /// For a result with memory pinned in place, against the same copies of memory as it is.
+  static std::optional<Finding> when_pinning_pays(const Result& registered, std::span<const Result* const> all) {
+    const Metric* pinning = registered.metric("pinning");
+    if (pinning == nullptr) return std::nullopt;
+    const std::string alternative = registered.config.word("host") == "registered" ? "pageable" : "pageable-huge";
+    const Result* plain = same_but_host(registered, all, {alternative, "pageable"});
+    if (plain == nullptr) return std::nullopt;
+    const double slow = plain->measurement("copy")->median;
+    const double fast = registered.measurement("copy")->median;
+    const auto copies = model::break_even_copies(pinning->value, slow, fast);
+    const std::string what = fmt::format("{}: registering {} ({})", registered.config.word("dir"),
+                                         format_size(registered.config.count("size")), registered.config.word("host"));
+    Finding f;
+    f.kind = "break-even";
+    f.labels = {{"dir", registered.config.word("dir")}, {"host", registered.config.word("host")}};
+    if (copies) f.metrics = {{"copies", *copies, "copies"}};
+    f.text = copies ? fmt::format("{} pays from {:.0f} {} on, against {}", what, *copies,
+                                  *copies > 1 ? "copies" : "copy", plain->config.word("host"))
+                    : fmt::format("{} never pays: copies of {} memory are as fast", what, plain->config.word("host"));
+    return f;
+  }
+
+  /// The first result with one of these hosts and everything else alike.
+  static const Result* same_but_host(const Result& result, std::span<const Result* const> all,
+                                     std::initializer_list<std::string> hosts) {
+    const auto rest = [](const Case& c) {
+      std::string text;
+      for (const Case::Param& p : c.params()) {
+        if (p.name != "host") text += p.name + to_text(p.value, p.kind);
+      }
+      return text;
+    };
+    for (const std::string& host : hosts) {
+      for (const Result* other : all) {
+        if (!other->config.has("host") || other->config.word("host") != host) continue;
+        if (rest(other->config) == rest(result.config) && !other->measurement("copy")->samples.empty()) return other;
+      }
+    }
+    return nullptr;
   }
 
   static void report_pinning(const Case& c, const Bench& bench, Result& result) {

@@ -21,8 +21,6 @@ namespace xferbench {
 
 namespace {
 
-constexpr std::size_t kElement = ChunkedWork::kElement;
-
 StreamKind stream_kind(const Case& c) {
   const std::string& kind = c.word("stream-kind");
   if (kind == "nonblocking") return StreamKind::nonblocking;
@@ -206,7 +204,7 @@ class Overlap final : public Scenario {
          .kind = AxisKind::size,
          .defaults = "256M",
          .help = "bytes in each direction",
-         .min = kElement},
+         .min = ChunkedWork::kElement},
         {.name = "streams", .defaults = "4", .help = "streams that the chunks take turns on", .max = 1024},
         {.name = "chunks", .defaults = "32", .help = "parts the payload is cut into", .max = 65536},
         {.name = "kernel",
@@ -258,16 +256,7 @@ class Overlap final : public Scenario {
   }
 
   [[nodiscard]] std::optional<std::string> objection(const Case& c) const override {
-    const std::uint64_t size = c.count("size");
-    if (size % kElement != 0) {
-      return "--size " + to_text(size, AxisKind::size) +
-             " is not a whole number of 4-byte elements; choose a multiple of 4";
-    }
-    if (c.count("chunks") > size / kElement) {
-      return "--chunks " + std::to_string(c.count("chunks")) + " is more than the " + std::to_string(size / kElement) +
-             " elements of --size " + to_text(size, AxisKind::size) + "; choose fewer chunks or a larger size";
-    }
-    return std::nullopt;
+    return ChunkedWork::objection(c.count("size"), c.count("chunks"));
   }
 
   [[nodiscard]] MemoryNeeds needs(const Case& c) const override {

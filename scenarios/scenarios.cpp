@@ -6,7 +6,9 @@
 // this one defines.
 #define XFERBENCH_SCENARIOS(X) \
   X(overlap)                   \
-  X(memcpy)
+  X(memcpy)                    \
+  X(staging)                   \
+  X(callback)
 
 namespace xferbench {
 

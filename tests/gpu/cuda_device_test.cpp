@@ -3,13 +3,16 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <iostream>
 #include <ostream>
 #include <set>
+#include <string>
 #include <thread>
 
 #include "device/cuda/pcie.hpp"
 #include "gpu/gpu_fixture.hpp"
+#include "kernels/delay.hpp"
 #include "kernels/elementwise.hpp"
 #include "measure/pattern.hpp"
 #include "measure/region.hpp"
@@ -265,6 +268,98 @@ TEST_F(CudaDeviceTest, CopiesFromTwoThreads) {
   const Stream stream = device().make_stream(StreamKind::nonblocking);
   device().start_thread([&] { device().copy({on_gpu->data, host->data, kBytes, Direction::h2d}, stream); })->join();
   EXPECT_TRUE(device().usable());
+}
+
+TEST_F(CudaDeviceTest, StampsLieBetweenTheHostsTimesAroundThem) {
+  const HostBuffer slot = device().allocate_host(sizeof(std::uint64_t), HostMemory::mapped);
+  const Stream stream = device().make_stream(StreamKind::nonblocking);
+  for (int i = 0; i < 20; ++i) {
+    const ClockRelation clocks = device().relate_clocks();
+    EXPECT_LT(clocks.uncertainty, 20e-6);
+    const double before = device().host_now();
+    device().stamp(reinterpret_cast<std::uint64_t*>(slot->data), stream);
+    device().synchronize(stream.get());
+    const double after = device().host_now();
+    const double stamped = clocks.host_time(*reinterpret_cast<const std::uint64_t*>(slot->data));
+    EXPECT_GT(stamped, before - clocks.uncertainty);
+    EXPECT_LT(stamped, after + clocks.uncertainty);
+  }
+}
+
+TEST_F(CudaDeviceTest, CallsHostFunctionsInStreamOrder) {
+  const Stream stream = device().make_stream(StreamKind::nonblocking);
+  std::string order;
+  const std::function<void()> first = [&order] { order += '1'; };
+  const std::function<void()> second = [&order] { order += '2'; };
+  for (int i = 0; i < 3; ++i) {
+    device().call_host(CallbackApi::launch_host_func, first, stream);
+    device().call_host(CallbackApi::stream_add_callback, second, stream);
+  }
+  device().synchronize(stream.get());
+  EXPECT_EQ(order, "121212");
+}
+
+TEST_F(CudaDeviceTest, AnUnfinishedEventIsNoError) {
+  const Stream stream = device().make_stream(StreamKind::nonblocking);
+  const Event done = device().make_event(EventKind::ordering);
+  device().launch(kernels::Delay(5e-3), stream);
+  device().record(done, stream);
+  EXPECT_FALSE(device().finished(done));
+  device().synchronize(done.get());
+  EXPECT_TRUE(device().finished(done));
+}
+
+TEST_F(CudaDeviceTest, ACapturedGraphRunsWhenReplayed) {
+  constexpr std::size_t kBytes = 4099;
+  const HostBuffer host = device().allocate_host(kBytes, HostMemory::pinned);
+  const DeviceBuffer on_gpu = device().allocate_device(kBytes);
+  const Stream stream = device().make_stream(StreamKind::nonblocking);
+  pattern::fill_bytes({host->data, kBytes}, 3);
+  device().copy_blocking({on_gpu->data, host->data, kBytes, Direction::h2d});
+  pattern::poison({host->data, kBytes});
+  const Graph graph = device().capture(stream, [&] {
+    device().copy({host->data, on_gpu->data, kBytes, Direction::d2h}, stream);
+  });
+  device().synchronize();
+  EXPECT_EQ(host->data[0], pattern::kPoison) << "capturing must run nothing";
+  device().replay(graph, stream);
+  device().synchronize(stream.get());
+  EXPECT_FALSE(pattern::check_bytes({host->data, kBytes}, 3).has_value());
+}
+
+TEST_F(CudaDeviceTest, RegisteredMemoryIsCopiedWithoutBlockingTheHost) {
+  constexpr std::size_t kBytes = 64U << 20;
+  const HostBuffer host = device().allocate_host(kBytes, HostMemory::pageable);
+  const DeviceBuffer on_gpu = device().allocate_device(kBytes);
+  const Stream stream = device().make_stream(StreamKind::nonblocking);
+  const auto call = [&] {
+    const double before = device().host_now();
+    device().copy({on_gpu->data, host->data, kBytes, Direction::h2d}, stream);
+    const double seconds = device().host_now() - before;
+    device().synchronize(stream.get());
+    return seconds;
+  };
+  call();
+  const double pageable = call();
+  const Registration registration = device().register_host(host);
+  call();
+  EXPECT_LT(call(), pageable / 10);
+  EXPECT_THROW(static_cast<void>(device().register_host(host)), DeviceError) << "it is pinned already";
+}
+
+TEST_F(CudaDeviceTest, PooledMemoryHoldsData) {
+  if (!device().capabilities().memory_pools) GTEST_SKIP() << "no memory pools";
+  constexpr std::size_t kBytes = 1U << 20;
+  const HostBuffer host = device().allocate_host(kBytes, HostMemory::pinned);
+  const Stream stream = device().make_stream(StreamKind::nonblocking);
+  const PooledBuffer pooled = device().allocate_pooled(kBytes, stream);
+  pattern::fill_bytes({host->data, kBytes}, 3);
+  device().copy({pooled->data, host->data, kBytes, Direction::h2d}, stream);
+  device().synchronize(stream.get());
+  pattern::poison({host->data, kBytes});
+  device().copy({host->data, pooled->data, kBytes, Direction::d2h}, stream);
+  device().synchronize(stream.get());
+  EXPECT_FALSE(pattern::check_bytes({host->data, kBytes}, 3).has_value());
 }
 
 }  // namespace

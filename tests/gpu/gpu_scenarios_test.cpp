@@ -29,6 +29,40 @@ class GpuScenarioTest : public GpuTest {
 
 TEST_F(GpuScenarioTest, MemcpyEveryRouteAndSize) { expect_all_ok({"memcpy", "--size", "1,4097,64K,65537,3M"}); }
 
+TEST_F(GpuScenarioTest, MemcpyEveryKindOfHostMemoryByTheCopyEngine) {
+  expect_all_ok({"memcpy", "--size", "1,4095,38797324", "--dir", "h2d,d2h,bidirectional", "--host",
+                 "pageable,pageable-small,pageable-huge,pinned,portable,mapped,write-combined,registered,"
+                 "registered-huge"});
+}
+
+TEST_F(GpuScenarioTest, MemcpyEveryKindOfPageLockedMemoryByAKernel) {
+  expect_all_ok({"memcpy", "--engine", "sm", "--size", "1,4095,38797324", "--dir", "h2d,d2h,d2d,bidirectional",
+                 "--host", "pinned,portable,mapped,write-combined,registered,registered-huge"});
+}
+
+TEST_F(GpuScenarioTest, MemcpyByBlockingCalls) {
+  expect_all_ok({"memcpy", "--api", "sync", "--size", "1,4095,38797324", "--dir", "h2d,d2h,bidirectional"});
+}
+
+TEST_F(GpuScenarioTest, MemcpyOfWarmAndColdMemory) {
+  expect_all_ok({"memcpy", "--touch", "warm,cold", "--size", "4095,3M", "--dir", "h2d,d2h,bidirectional"});
+}
+
+TEST_F(GpuScenarioTest, ManagedMemoryMigratesByPrefetchAndByFaults) {
+  if (!device().capabilities().managed_memory) GTEST_SKIP() << "no managed memory for host and GPU at once";
+  expect_all_ok(
+      {"memcpy", "--host", "managed,managed-faults", "--size", "1,4095,38797324", "--dir", "h2d,d2h,bidirectional"});
+}
+
+TEST_F(GpuScenarioTest, StagingEveryMethod) {
+  expect_all_ok({"staging", "--size", "1,4095,38797324", "--threads", "1,3", "--slot", "4K,256K", "--slots", "1,4"});
+  expect_all_ok({"staging", "--size", "3M", "--host", "pageable-small,pageable-huge", "--threads", "2"});
+}
+
+TEST_F(GpuScenarioTest, CallbackEveryMethod) {
+  expect_all_ok({"callback", "--size", "38797324", "--streams", "1,3", "--chunks", "1,7", "--consumers", "1,3"});
+}
+
 TEST_F(GpuScenarioTest, OverlapEveryKernelOrderAndStreamKind) {
   expect_all_ok({"overlap", "--size", "1M", "--streams", "3", "--chunks", "7", "--kernel", "fma,vector-add,sincos",
                  "--issue", "depth,breadth", "--stream-kind", "nonblocking,blocking,default"});

@@ -58,6 +58,27 @@ TEST_F(HostTest, AMessageIsReadAfterItWasPosted) {
   EXPECT_NEAR(read - begun, 1e-3 + profile("h200").hand_over, 1e-9);
 }
 
+TEST_F(HostTest, OneOfSeveralReadersTakesAMessageAndTheOthersGoOnWaiting) {
+  const auto channel = device_.make_channel();
+  int taken = 0;
+  std::vector<std::unique_ptr<HostThread>> readers;
+  for (int i = 0; i < 3; ++i) {
+    readers.push_back(device_.start_thread([&] {
+      while (channel->take()) {
+        work(1e-3);
+        ++taken;
+      }
+    }));
+  }
+  work(1e-3);  // all of them wait by now
+  const double begun = device_.host_now();
+  for (int i = 0; i < 6; ++i) channel->post(0);
+  channel->close();
+  for (const auto& r : readers) r->join();
+  EXPECT_EQ(taken, 6);
+  EXPECT_NEAR(device_.host_now() - begun, 2e-3, 1e-5);
+}
+
 TEST_F(HostTest, CopiesOfTwoThreadsCompeteInTheOrderOfTheirClocks) {
   constexpr std::size_t kBytes = 16U << 20;
   const HostBuffer host = device_.allocate_host(kBytes, HostMemory::pinned);

@@ -67,14 +67,16 @@ class Host::SimChannel final : public Channel {
   void post(std::uint64_t message) override { messages_.push_back({message, host_.now()}); }
 
   std::optional<std::uint64_t> take() override {
-    host_.wait([this]() -> std::optional<double> {
-      if (!messages_.empty()) return messages_.front().posted;
-      return closed_;
-    });
-    if (messages_.empty()) return std::nullopt;
+    while (messages_.empty()) {
+      if (closed_ && host_.now() >= *closed_) return std::nullopt;
+      host_.wait([this]() -> std::optional<double> {
+        if (!messages_.empty()) return messages_.front().posted;
+        return closed_;
+      });  // and another reader may be quicker
+    }
     const Message next = messages_.front();
     messages_.pop_front();
-    // Only a reader that had to wait is handed the message; one that comes later finds it there.
+    // A reader that comes later than the message finds it there.
     const double since = host_.now() - next.posted;
     if (since < hand_over_) host_.advance(hand_over_ - since);
     return next.message;

@@ -1,0 +1,398 @@
+// callback: a pipeline whose chunks are consumed on the CPU as they come back. How the CPU learns that a chunk is
+// ready, how long that takes, and what is left of it in the makespan.
+#include <fmt/format.h>
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/units.hpp"
+#include "measure/statistics.hpp"
+#include "run/scenario.hpp"
+#include "scenarios/chunked_work.hpp"
+
+namespace xferbench {
+
+namespace {
+
+enum class Method {
+  none,             ///< nobody consumes
+  naive,            ///< wait for everything, then consume
+  host_func,        ///< cudaLaunchHostFunc behind each chunk
+  stream_callback,  ///< cudaStreamAddCallback behind each chunk
+  event_sync,       ///< a helper thread waits for an event behind each chunk
+  poll,             ///< a helper thread asks for that event again and again
+};
+
+constexpr std::array<std::string_view, 6> kMethods{"none",       "naive", "host-func", "stream-callback",
+                                                   "event-sync", "poll"};
+
+Method method_of(const Case& c) {
+  return static_cast<Method>(std::ranges::find(kMethods, c.word("method")) - kMethods.begin());
+}
+
+bool by_helper(Method method) { return method == Method::event_sync || method == Method::poll; }
+bool by_driver(Method method) { return method == Method::host_func || method == Method::stream_callback; }
+
+/// The sum of an output's bit patterns: reads every byte, and any order of summing gives the same.
+std::uint64_t checksum(std::span<const float> output) {
+  std::uint64_t sum = 0;
+  for (const float value : output) sum += std::bit_cast<std::uint32_t>(value);
+  return sum;
+}
+
+/// Threads that sum up chunks as they are told of them.
+class Consumers {
+ public:
+  Consumers(Device& device, const ChunkedWork& payload, std::size_t threads)
+      : device_(device), payload_(payload), ready_(device.make_channel()), done_(device.make_channel()) {
+    sums_.resize(payload.chunks().size());
+    for (std::size_t i = 0; i < threads; ++i) threads_.push_back(device.start_thread([this] { consume(); }));
+  }
+  Consumers(const Consumers&) = delete;
+  Consumers& operator=(const Consumers&) = delete;
+  ~Consumers() { ready_->close(); }
+
+  /// Chunk `index` may be read. From any thread, and from functions that the driver calls: it only hands over.
+  void post(std::size_t index) { ready_->post(index); }
+  /// Waits until as many chunks are consumed as there are.
+  void wait_for_all() {
+    for (std::size_t i = 0; i < sums_.size(); ++i) static_cast<void>(done_->take());
+  }
+  [[nodiscard]] const std::vector<std::uint64_t>& sums() const { return sums_; }
+
+ private:
+  void consume() {
+    while (const auto index = ready_->take()) {
+      const auto output = payload_.output(payload_.chunks()[*index]);
+      device_.host_work({.bytes_read = output.size_bytes()}, [&] { sums_[*index] = checksum(output); });
+      done_->post(*index);
+    }
+  }
+
+  Device& device_;
+  const ChunkedWork& payload_;
+  std::unique_ptr<Channel> ready_;
+  std::unique_ptr<Channel> done_;
+  std::vector<std::uint64_t> sums_;
+  std::vector<std::unique_ptr<HostThread>> threads_;  // last: they use the others
+};
+
+/// A thread that waits for the events of chunks, in the order in which they were submitted.
+class Watcher {
+ public:
+  using Notice = std::function<void(std::size_t)>;
+
+  Watcher(Device& device, std::span<const Event> events, bool polls, Notice notice)
+      : device_(device),
+        events_(events),
+        polls_(polls),
+        notice_(std::move(notice)),
+        recorded_(device.make_channel()),
+        thread_(device.start_thread([this] { watch(); })) {}
+  Watcher(const Watcher&) = delete;
+  Watcher& operator=(const Watcher&) = delete;
+  ~Watcher() { recorded_->close(); }
+
+  /// The event of that chunk has been recorded in this pass; before, it tells of the pass before.
+  void post(std::size_t index) { recorded_->post(index); }
+
+ private:
+  void watch() {
+    while (const auto index = recorded_->take()) {
+      const Event& event = events_[*index];
+      if (polls_) {
+        while (!device_.finished(event)) {
+        }
+      } else {
+        device_.synchronize(event.get());
+      }
+      notice_(*index);
+    }
+  }
+
+  Device& device_;
+  std::span<const Event> events_;
+  bool polls_;
+  Notice notice_;
+  std::unique_ptr<Channel> recorded_;
+  std::unique_ptr<HostThread> thread_;  // last: it uses the others
+};
+
+/// Everything that one case runs, as regions of the host's clock.
+class ConsumedPipeline {
+ public:
+  ConsumedPipeline(const Case& c, const Bench& bench)
+      : device_(bench.device),
+        method_(method_of(c)),
+        payload_(device_, {c.count("size"), c.count("chunks"), kernels::ElementwiseOp::fma,
+                           static_cast<std::uint32_t>(c.count("work")), bench.seed}),
+        stamps_(device_.allocate_host(payload_.chunks().size() * sizeof(std::uint64_t), HostMemory::mapped)),
+        noticed_(payload_.chunks().size()),
+        consumers_(device_, payload_, c.count("consumers")) {
+    for (std::uint64_t i = 0; i < c.count("streams"); ++i)
+      streams_.push_back(device_.make_stream(StreamKind::nonblocking));
+    for (std::size_t i = 0; i < payload_.chunks().size(); ++i) {
+      finished_.push_back(device_.make_event(EventKind::ordering));
+      callbacks_.emplace_back([this, i] { notice(i); });
+    }
+    if (by_helper(method_)) {
+      watcher_.emplace(device_, finished_, method_ == Method::poll, [this](std::size_t i) { notice(i); });
+    }
+  }
+  ConsumedPipeline(const ConsumedPipeline&) = delete;
+  ConsumedPipeline& operator=(const ConsumedPipeline&) = delete;
+  /// A thread of the driver may still be on its way out of a callback.
+  ~ConsumedPipeline() { static_cast<void>(device_.usable()); }
+
+  [[nodiscard]] ChunkedWork& payload() { return payload_; }
+
+  /// The pipeline with this case's way to learn of its chunks, or with none or naive. With a method that tells of
+  /// single chunks, the part "notification" is, for each chunk, the time from its arrival in host memory to the first
+  /// line that knows of it.
+  Region pipeline(Method method, std::string name) {
+    Region r;
+    r.name = std::move(name);
+    r.clock = Clock::host;
+    if (!by_helper(method) && !by_driver(method)) {
+      r.submit = [this, method] { run(method); };
+      return r;
+    }
+    r.reset = [this] { clocks_ = device_.relate_clocks(); };
+    r.parts = {{.name = "notification", .clock = Clock::device}};
+    r.steps = [this, method](Laps& laps) {
+      run(method);
+      for (std::size_t i = 0; i < noticed_.size(); ++i) laps.add(0, noticed_[i] - clocks_.host_time(stamps()[i]));
+    };
+    return r;
+  }
+
+  /// The CPU stage alone, over data that is there.
+  Region cpu_stage() {
+    Region r;
+    r.name = "cpu-stage";
+    r.clock = Clock::host;
+    r.submit = [this] { consume_all(); };
+    return r;
+  }
+
+  /// One pass on poisoned memory; data and sums must be right. Throws VerificationError.
+  void verify(Method method, const std::string& name) {
+    payload_.poison_all();
+    run_once(device_, pipeline(method, name));
+    if (method != Method::none) check_sums(name);
+    payload_.check(name);
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t* stamps() const { return reinterpret_cast<std::uint64_t*>(stamps_->data); }
+
+  void run(Method method) {
+    for (std::size_t i = 0; i < payload_.chunks().size(); ++i) submit(method, i);
+    if (method == Method::none || method == Method::naive) {
+      for (const Stream& stream : streams_) device_.synchronize(stream.get());
+    }
+    if (method == Method::naive) return consume_all();
+    if (method != Method::none) consumers_.wait_for_all();
+  }
+
+  /// Every method pays for the stamp, so that they differ only in how they tell.
+  void submit(Method method, std::size_t i) {
+    const StreamHandle stream = streams_[i % streams_.size()];
+    const model::Chunk& chunk = payload_.chunks()[i];
+    payload_.copy_in(chunk, stream);
+    payload_.launch(chunk, stream);
+    payload_.copy_out(chunk, stream);
+    device_.stamp(stamps() + i, stream);
+    if (by_driver(method)) {
+      const bool plain = method == Method::host_func;
+      device_.call_host(plain ? CallbackApi::launch_host_func : CallbackApi::stream_add_callback, callbacks_[i],
+                        stream);
+    } else if (by_helper(method)) {
+      device_.record(finished_[i], stream);
+      watcher_->post(i);
+    }
+  }
+
+  /// Runs on a thread of the driver or of the watcher: notes the time, hands over, and no more. The driver's threads
+  /// must not call CUDA.
+  void notice(std::size_t i) {
+    noticed_[i] = device_.host_now();
+    consumers_.post(i);
+  }
+
+  void consume_all() {
+    for (std::size_t i = 0; i < payload_.chunks().size(); ++i) consumers_.post(i);
+    consumers_.wait_for_all();
+  }
+
+  void check_sums(const std::string& name) const {
+    for (std::size_t i = 0; i < payload_.chunks().size(); ++i) {
+      const model::Chunk& chunk = payload_.chunks()[i];
+      std::uint64_t right = 0;
+      for (std::size_t k = 0; k < chunk.count; ++k) {
+        right += std::bit_cast<std::uint32_t>(payload_.expected(chunk.first + k));
+      }
+      if (consumers_.sums()[i] == right) continue;
+      throw VerificationError(fmt::format("{}: the CPU stage read chunk {} before it was right: its sum is {}, not {}",
+                                          name, i, consumers_.sums()[i], right));
+    }
+  }
+
+  Device& device_;
+  Method method_;
+  ChunkedWork payload_;
+  HostBuffer stamps_;
+  std::vector<double> noticed_;  // written by whoever notices, read after the consumers are done
+  std::vector<Stream> streams_;
+  std::vector<Event> finished_;
+  std::vector<std::function<void()>> callbacks_;
+  ClockRelation clocks_;
+  Consumers consumers_;
+  std::optional<Watcher> watcher_;  // last: it tells the consumers
+};
+
+class Callback final : public Scenario {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "callback"; }
+  [[nodiscard]] std::string_view summary() const override {
+    return "a pipeline whose chunks the CPU consumes: ways to learn that one is ready, and what they cost";
+  }
+
+  [[nodiscard]] std::span<const Axis> axes() const override {
+    static const std::array<Axis, 6> axes{{
+        {.name = "method",
+         .kind = AxisKind::choice,
+         .defaults = "none,naive,host-func,stream-callback,event-sync,poll",
+         .help = "how the CPU learns of a chunk; none: no CPU stage; naive: wait for all, then consume",
+         .choices = {kMethods.begin(), kMethods.end()}},
+        {.name = "size",
+         .kind = AxisKind::size,
+         .defaults = "256M",
+         .help = "bytes in each direction",
+         .min = ChunkedWork::kElement},
+        {.name = "streams", .defaults = "3", .help = "streams that the chunks take turns on", .max = 1024},
+        {.name = "chunks", .defaults = "32", .help = "parts the payload is cut into", .max = 65536},
+        {.name = "work",
+         .defaults = "64",
+         .help = "operations per element on the GPU",
+         .max = static_cast<double>(kernels::kMaxWork)},
+        {.name = "consumers", .defaults = "4", .help = "CPU threads that sum up the chunks", .max = 256},
+    }};
+    return axes;
+  }
+
+  [[nodiscard]] std::span<const Column> columns() const override {
+    using S = Column::Source;
+    static const std::array<Column, 9> columns{{
+        {"makespan", S::time, "pipeline"},
+        {"+-", S::interval, "pipeline"},
+        {"GB/s", S::metric, "bandwidth"},
+        {"notified", S::time, "notification"},
+        {"p99", S::p99, "notification"},
+        {"no CPU stage", S::time, "no-cpu-stage"},
+        {"CPU stage", S::time, "cpu-stage"},
+        {"of limit", S::percent, "efficiency"},
+        {"vs naive", S::ratio, "speedup_over_naive"},
+    }};
+    return columns;
+  }
+
+  [[nodiscard]] std::optional<std::string> objection(const Case& c) const override {
+    return ChunkedWork::objection(c.count("size"), c.count("chunks"));
+  }
+
+  [[nodiscard]] MemoryNeeds needs(const Case& c) const override { return {2 * c.count("size"), 2 * c.count("size")}; }
+
+  void run(const Case& c, const Bench& bench, Result& result) const override {
+    const Method method = method_of(c);
+    ConsumedPipeline pipeline(c, bench);
+    if (bench.verify || bench.device.capabilities().moves_data_when_timed) pipeline.payload().prepare();
+    if (bench.verify) {
+      pipeline.verify(Method::naive, "naive");
+      pipeline.verify(method, "pipeline");
+    }
+    for (const Series& s : bench.sample(regions(pipeline, method))) {
+      result.measurements.push_back(s.elapsed);
+      result.measurements.back().auxiliary = s.elapsed.name != "pipeline";
+      for (const Measurement& part : s.parts) result.measurements.push_back(part);
+    }
+    derive(c, result);
+    if (bench.verify) pipeline.verify(method, "pipeline, once more");
+  }
+
+  [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override;
+
+ private:
+  /// The method, and what it is compared with.
+  static std::vector<Region> regions(ConsumedPipeline& pipeline, Method method) {
+    std::vector<Region> all{pipeline.pipeline(method, "pipeline")};
+    if (method == Method::none) return all;
+    all.push_back(pipeline.pipeline(Method::none, "no-cpu-stage"));
+    all.push_back(pipeline.cpu_stage());
+    if (method != Method::naive) all.push_back(pipeline.pipeline(Method::naive, "naive"));
+    return all;
+  }
+
+  static void derive(const Case& c, Result& result) {
+    for (const Measurement& m : result.measurements) {
+      if (m.samples.empty()) return;
+    }
+    const double makespan = result.measurement("pipeline")->median;
+    result.add("makespan", makespan, "s");
+    result.add("bandwidth", 2 * static_cast<double>(c.count("size")) / makespan / 1e9, "GB/s");
+    if (method_of(c) == Method::none) return;
+    const double bound = std::max(result.measurement("no-cpu-stage")->median, result.measurement("cpu-stage")->median);
+    result.add("bound", bound, "s");
+    result.add("efficiency", bound / makespan, "1");
+    if (const Measurement* naive = result.measurement("naive")) {
+      result.add("speedup_over_naive", naive->median / makespan, "1");
+    }
+    if (const Measurement* notification = result.measurement("notification")) {
+      result.add("notification_p50", notification->median, "s");
+      if (notification->p99) result.add("notification_p99", *notification->p99, "s");
+    }
+  }
+};
+
+/// The quickest way to learn of a chunk, and the shortest makespan.
+std::vector<Finding> Callback::conclude(std::span<const Result* const> results) const {
+  const auto least = [&results](const char* metric) {
+    const Result* best = nullptr;
+    for (const Result* r : results) {
+      const Metric* m = r->metric(metric);
+      if (m != nullptr && method_of(r->config) != Method::none &&
+          (best == nullptr || m->value < best->metric(metric)->value)) {
+        best = r;
+      }
+    }
+    return best;
+  };
+  std::vector<Finding> findings;
+  const auto tell = [&findings](const Result& best, const char* metric, const char* what) {
+    Finding f;
+    f.kind = "winner";
+    f.labels = {{"method", best.config.word("method")}};
+    f.metrics = {*best.metric(metric)};
+    f.text = fmt::format("{}: {} ({})", what, best.config.word("method"), format_seconds(best.metric(metric)->value));
+    findings.push_back(std::move(f));
+  };
+  if (results.size() < 2) return findings;
+  if (const Result* r = least("notification_p50")) tell(*r, "notification_p50", "the quickest notification");
+  if (const Result* r = least("makespan")) tell(*r, "makespan", "the shortest makespan with a CPU stage");
+  return findings;
+}
+
+}  // namespace
+
+const Scenario& callback_scenario() {
+  static const Callback scenario;
+  return scenario;
+}
+
+}  // namespace xferbench

@@ -1,0 +1,88 @@
+// callback: the CPU stage reads only what has arrived, and how it learns of that has its price.
+#include "cli/command.hpp"
+#include "scenarios/scenarios.hpp"
+#include "sim/sim_fixture.hpp"
+
+namespace xferbench::test {
+
+namespace {
+
+/// A device whose events seem to have finished at once.
+class Hasty final : public sim::SimDevice {
+ public:
+  using SimDevice::SimDevice;
+  using SimDevice::synchronize;
+  void synchronize(EventHandle) override {}
+  bool finished(EventHandle) override { return true; }
+};
+
+Result run_one(Device& device, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"callback", "--size", "32M", "--chunks", "8"});
+  return run_all(cli::parse(arguments, scenarios()).cases, quick_bench(device)).front();
+}
+
+class CallbackTest : public testing::Test {
+ protected:
+  double median(const Result& r, const char* measurement) {
+    EXPECT_EQ(r.status, Status::ok) << r.reason;
+    const Measurement* m = r.measurement(measurement);
+    EXPECT_NE(m, nullptr) << measurement;
+    return m == nullptr ? 0 : m->median;
+  }
+  Result run(const std::vector<std::string>& arguments) { return run_one(device_, arguments); }
+
+  sim::SimDevice device_{profile("h200")};
+};
+
+TEST_F(CallbackTest, NotificationTakesWhatTheProfileSays) {
+  const auto& p = profile("h200");
+  EXPECT_NEAR(median(run({"--method", "host-func"}), "notification"), p.host_function_start, 1e-9);
+  EXPECT_NEAR(median(run({"--method", "stream-callback"}), "notification"), p.stream_callback_start, 1e-9);
+  EXPECT_NEAR(median(run({"--method", "event-sync"}), "notification"), p.event_cost + p.wake_up, 1e-9);
+  EXPECT_LE(median(run({"--method", "poll"}), "notification"), p.event_cost + 2 * p.query_call);
+}
+
+TEST_F(CallbackTest, EveryChunkOfEveryPassIsNotified) {
+  const Result r = run({"--method", "host-func"});
+  const Measurement& notification = *r.measurement("notification");
+  EXPECT_EQ(notification.samples.size(), 8 * r.measurement("pipeline")->samples.size());
+  EXPECT_EQ(notification.clock, Clock::device);
+}
+
+TEST_F(CallbackTest, ConsumingWhileOthersArriveBeatsWaitingForAll) {
+  const Result r = run({"--method", "event-sync", "--consumers", "2"});
+  const double naive = median(r, "naive");
+  EXPECT_NEAR(naive, median(r, "no-cpu-stage") + median(r, "cpu-stage"), 0.05 * naive);
+  EXPECT_LT(median(r, "pipeline"), 0.8 * naive);
+  EXPECT_GT(median(r, "pipeline"), median(r, "no-cpu-stage"));
+}
+
+TEST_F(CallbackTest, OneConsumerSetsThePace) {
+  const Result r = run({"--method", "poll", "--consumers", "1"});
+  const double reading = 32e0 * 1024 * 1024 / profile("h200").host_read_rate;
+  EXPECT_NEAR(median(r, "cpu-stage"), reading, 0.02 * reading);
+  EXPECT_NEAR(median(r, "pipeline"), reading, 0.2 * reading);
+}
+
+TEST_F(CallbackTest, WithoutACpuStageNothingIsCompared) {
+  const Result r = run({"--method", "none"});
+  EXPECT_EQ(r.status, Status::ok) << r.reason;
+  EXPECT_EQ(r.measurements.size(), 1U);
+}
+
+class ReadTooEarly : public testing::TestWithParam<const char*> {};
+
+TEST_P(ReadTooEarly, IsCaughtByTheChecksum) {
+  Hasty hasty(profile("h200"));
+  const Result r = run_one(hasty, {"--method", GetParam()});
+  EXPECT_EQ(r.status, Status::failed);
+  EXPECT_NE(r.reason.find("read chunk"), std::string::npos) << r.reason;
+}
+
+INSTANTIATE_TEST_SUITE_P(Helper, ReadTooEarly, testing::Values("event-sync", "poll"), [](const auto& tested) {
+  return tested.param == std::string("poll") ? "poll" : "event_sync";
+});
+
+}  // namespace
+
+}  // namespace xferbench::test

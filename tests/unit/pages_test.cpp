@@ -1,0 +1,73 @@
+#include "device/pages.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <utility>
+
+#include "core/units.hpp"
+#include "device/cpu_cache.hpp"
+
+namespace xferbench::test {
+
+namespace {
+
+TEST(Pages, AreZeroAndWritableToTheLastByte) {
+  for (const PageSize size : {PageSize::usual, PageSize::small, PageSize::huge}) {
+    for (const std::size_t bytes : {std::size_t{1}, std::size_t{4095}, 3 * MiB + 1}) {
+      const Pages pages(bytes, size);
+      ASSERT_EQ(pages.size(), bytes);
+      EXPECT_EQ(pages.data()[bytes - 1], std::byte{0});
+      std::memset(pages.data(), 7, bytes);
+      EXPECT_EQ(pages.data()[bytes - 1], std::byte{7});
+    }
+  }
+}
+
+TEST(Pages, HugeOnesBeginOnAHugePageAndSmallOnesAreNotHuge) {
+  constexpr std::size_t kBytes = 8 * MiB;
+  const Pages huge(kBytes, PageSize::huge);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(huge.data()) % (2 * MiB), 0U);
+  const Pages small(kBytes, PageSize::small);
+  std::memset(small.data(), 1, kBytes);
+  EXPECT_EQ(huge_page_fraction(small.data(), kBytes), 0);
+  std::memset(huge.data(), 1, kBytes);
+  EXPECT_GE(huge_page_fraction(huge.data(), kBytes), 0);  // as many as this system gives
+  EXPECT_LE(huge_page_fraction(huge.data(), kBytes), 1);
+}
+
+TEST(Pages, MoveWithTheirMemory) {
+  Pages a(4096, PageSize::small);
+  std::byte* data = a.data();
+  data[0] = std::byte{5};
+  Pages b = std::move(a);
+  EXPECT_EQ(b.data(), data);
+  EXPECT_EQ(a.data(), nullptr);  // NOLINT(bugprone-use-after-move): that is what is tested
+  Pages c;
+  c = std::move(b);
+  EXPECT_EQ(c.data()[0], std::byte{5});
+}
+
+TEST(Pages, TouchingReachesEveryPage) {
+  constexpr std::size_t kBytes = 1 * MiB + 17;
+  const Pages pages(kBytes, PageSize::small);
+  std::memset(pages.data(), 9, kBytes);
+  touch_pages(pages.data(), kBytes);
+  std::size_t touched = 0;
+  for (std::size_t i = 0; i < kBytes; ++i) touched += pages.data()[i] == std::byte{0} ? 1 : 0;
+  EXPECT_EQ(touched, (kBytes + page_bytes() - 1) / page_bytes());
+}
+
+TEST(CpuCache, FlushingAndLoadingLeaveTheBytesAlone) {
+  const Pages pages(100'001, PageSize::small);
+  std::memset(pages.data(), 9, pages.size());
+  const std::span<const std::byte> bytes(pages.data(), pages.size());
+  flush_from_cache(bytes);
+  load_into_cache(bytes);
+  flush_from_cache({});
+  for (const std::byte b : bytes) ASSERT_EQ(b, std::byte{9});
+}
+
+}  // namespace
+
+}  // namespace xferbench::test
