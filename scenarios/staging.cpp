@@ -18,14 +18,11 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "measure/pattern.hpp"
-#include "model/partition.hpp"
 #include "run/scenario.hpp"
 
 namespace xferbench {
 
 namespace {
-
-using model::Chunk;
 
 /// A payload in ordinary host memory, its counterpart on the device, and the same in pinned memory to compare with.
 struct Payload {
@@ -42,19 +39,25 @@ struct Payload {
   }
 };
 
+struct Chunk {
+  std::size_t first = 0;  ///< in bytes
+  std::size_t count = 0;
+};
+
 /// The chunks of one pass, which whoever is free takes one after another.
 class Work {
  public:
-  explicit Work(std::vector<Chunk> chunks) : chunks_(std::move(chunks)) {}
+  Work(std::size_t bytes, std::size_t chunk_bytes) : bytes_(bytes), chunk_bytes_(chunk_bytes) {}
   void restart() { next_ = 0; }
   std::optional<Chunk> take() {
-    const std::size_t index = next_.fetch_add(1, std::memory_order_relaxed);
-    return index < chunks_.size() ? std::optional(chunks_[index]) : std::nullopt;
+    const std::size_t first = next_.fetch_add(1, std::memory_order_relaxed) * chunk_bytes_;
+    if (first >= bytes_) return std::nullopt;
+    return Chunk{first, std::min(chunk_bytes_, bytes_ - first)};
   }
-  [[nodiscard]] std::size_t longest() const { return std::ranges::max_element(chunks_, {}, &Chunk::count)->count; }
 
  private:
-  std::vector<Chunk> chunks_;  // in bytes
+  std::size_t bytes_;
+  std::size_t chunk_bytes_;
   std::atomic<std::size_t> next_{0};
 };
 
@@ -133,16 +136,20 @@ class Carrier {
 class Crew {
  public:
   static constexpr std::size_t kPage = 4 * KiB;
-  /// Where chunks begin and end, as long as slots allow: below, the calls cost more than the bytes.
-  static constexpr std::size_t kSmallest = 64 * KiB;
+
+  /// A slot's worth, or less of a payload too small to give every thread two, but not so little that the calls cost
+  /// more than the bytes.
+  static std::size_t chunk_bytes(std::size_t payload, std::size_t threads, std::size_t slot) {
+    constexpr std::size_t kLeast = 64 * KiB;
+    const std::size_t share = (payload / (2 * threads) + kPage - 1) / kPage * kPage;
+    return std::min(slot, std::max(kLeast, share));
+  }
 
   Crew(Device& device, const Payload& payload, std::size_t threads, std::size_t slot_bytes, std::size_t slots)
-      : end_(device.make_channel()),
-        work_(model::taper(
-            payload.bytes(), threads, slot_bytes,
-            std::min(slot_bytes, getenv("XFER_SMALLEST") ? std::size_t(std::atol(getenv("XFER_SMALLEST"))) : kSmallest), kPage)) {
+      : end_(device.make_channel()), work_(payload.bytes(), chunk_bytes(payload.bytes(), threads, slot_bytes)) {
+    const std::size_t used = chunk_bytes(payload.bytes(), threads, slot_bytes);
     for (std::size_t i = 0; i < threads; ++i) {
-      members_.push_back(std::make_unique<Member>(device, payload, work_.longest(), slots, work_));
+      members_.push_back(std::make_unique<Member>(device, payload, used, slots, work_));
       Member& member = *members_.back();
       member.thread = device.start_thread([this, &member] { serve(member); });
     }
@@ -313,7 +320,7 @@ class Staging final : public Scenario {
         {.name = "slot",
          .kind = AxisKind::size,
          .defaults = "2M",
-         .help = "bytes of a slot, a multiple of 4 KiB; chunks are smaller where work begins and ends",
+         .help = "bytes of a slot, a multiple of 4 KiB; less for payloads too small to give every thread two",
          .min = 4 * KiB,
          .max = 1 * GiB,
          .only_with_axis = "method",

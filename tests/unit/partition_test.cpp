@@ -82,46 +82,5 @@ TEST(Partition, PrefersFullChunksToAlignmentWherePartsAreShort) {
   for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(parts[i].first, i);
 }
 
-TEST(Taper, CoversEverythingInOrderFromSmallToLargeToSmall) {
-  constexpr std::size_t kSmallest = 64;
-  constexpr std::size_t kLargest = 1024;
-  for (const std::size_t total : {1U, 63U, 64U, 65U, 1000U, 4096U, 100'001U, 1'000'000U}) {
-    for (const std::size_t carriers : {1U, 3U, 8U}) {
-      const auto pieces = taper(total, carriers, kLargest, kSmallest, 8);
-      std::size_t first = 0;
-      bool falling = false;
-      for (std::size_t i = 0; i < pieces.size(); ++i) {
-        EXPECT_EQ(pieces[i].first, first);
-        EXPECT_EQ(first % 8, 0U);
-        EXPECT_GT(pieces[i].count, 0U);
-        EXPECT_LE(pieces[i].count, kLargest);
-        if (i + 1 < pieces.size()) {
-          EXPECT_GE(pieces[i].count, kSmallest);
-        }
-        if (i > 0) {
-          falling = falling || pieces[i].count < pieces[i - 1].count;
-          if (falling) {
-            EXPECT_LE(pieces[i].count, pieces[i - 1].count) << total << " " << carriers << " " << i;
-          }
-        }
-        first += pieces[i].count;
-      }
-      EXPECT_EQ(first, total);
-    }
-  }
-}
-
-TEST(Taper, GivesEveryCarrierOneOfEachSizeOnTheWayUp) {
-  const auto pieces = taper(1'000'000, 2, 512, 64, 8);
-  const std::vector<std::size_t> rising{64, 64, 128, 128, 256, 256, 512, 512, 512};
-  for (std::size_t i = 0; i < rising.size(); ++i) EXPECT_EQ(pieces[i].count, rising[i]) << i;
-}
-
-TEST(Taper, HasNoRampWhereSmallestIsLargest) {
-  const auto pieces = taper(10 * 64 + 1, 4, 64, 64, 64);
-  EXPECT_EQ(pieces.size(), 11U);
-  EXPECT_EQ(pieces.back().count, 1U);
-}
-
 }  // namespace
 }  // namespace xferbench::model

@@ -35,7 +35,9 @@ constexpr Profile kH200{
     .host_copy_rate = 10e9,
     .host_copy_rate_all = 60e9,
     .host_read_rate = 12e9,
+    .register_call = 20e-6,
     .register_rate = 42e9,
+    .unregister_call = 17e-6,
     .unregister_rate = 82e9,
 
     .kernel_overhead = 2.2e-6,

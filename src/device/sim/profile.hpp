@@ -37,7 +37,9 @@ struct Profile {
   double host_copy_rate;                ///< the host's own memory copy, one thread
   double host_copy_rate_all;            ///< of all threads together
   double host_read_rate;                ///< one thread that reads and sums up
-  double register_rate;                 ///< pinning touched small pages in place
+  double register_call;                 ///< pinning touched small pages in place: of each call ...
+  double register_rate;                 ///< ... and for the bytes
+  double unregister_call;
   double unregister_rate;
 
   double kernel_overhead;  ///< engine time per launch beside the work

@@ -337,7 +337,7 @@ RegisteredRange SimDevice::acquire_registration(const HostRange& range) {
     throw DeviceError("registering host memory", "it is not ordinary memory of this device");
   }
   pages->registered = true;
-  host_.advance(static_cast<double>(range.bytes) / profile_.register_rate);
+  host_.advance(profile_.register_call + static_cast<double>(range.bytes) / profile_.register_rate);
   return {range.data, range.bytes};
 }
 
@@ -382,7 +382,7 @@ void SimDevice::release(const HostRange& memory) noexcept {
 void SimDevice::release(const RegisteredRange& memory) noexcept {
   settle();
   if (HostPages* pages = allocation_of(memory.data)) pages->registered = false;
-  host_.advance(static_cast<double>(memory.bytes) / profile_.unregister_rate);
+  host_.advance(profile_.unregister_call + static_cast<double>(memory.bytes) / profile_.unregister_rate);
 }
 
 void SimDevice::release(const PooledRange& memory) noexcept { release(DeviceRange{memory.data, memory.bytes}); }
