@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <sstream>
+#include <utility>
 
 #include "cli/flags.hpp"
 #include "core/units.hpp"
@@ -39,6 +41,19 @@ std::string legal(const Axis& axis) {
 
 std::string flag_line(const std::string& flag, const std::string& help, const std::string& note) {
   return fmt::format("  {:<24} {}{}\n", flag, help, note.empty() ? "" : " [" + note + "]");
+}
+
+/// Under the help of a flag, in lines that a terminal holds; broken at blanks.
+std::string below_flag(const std::string& text) {
+  constexpr std::size_t kLongest = 93;  // and 27 before it
+  std::string lines;
+  std::string line;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (!line.empty() && line.size() + 1 + word.size() > kLongest) lines += flag_line("", std::exchange(line, ""), "");
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return lines + flag_line("", line, "");
 }
 
 std::string axis_line(const Axis& axis) {
@@ -111,10 +126,10 @@ std::string describe(const ScenarioView& scenario) {
   std::string text = fmt::format("{} - {}\n\n", scenario.name, scenario.summary);
   for (const Axis& axis : scenario.axes) {
     text += axis_line(axis);
-    text += fmt::format("  {:<24} {}{}\n", "", legal(axis),
-                        axis.only_with_axis.empty() ? ""
-                                                    : fmt::format("; only with --{} {}", axis.only_with_axis,
-                                                                  fmt::join(axis.only_with_values, ",")));
+    text +=
+        below_flag(legal(axis) + (axis.only_with_axis.empty() ? ""
+                                                              : fmt::format("; only with --{} {}", axis.only_with_axis,
+                                                                            fmt::join(axis.only_with_values, ","))));
   }
   text += fmt::format("\n{}", kGrammar);
   return text + fmt::format("\nRun flags and exit codes: xferbench --help\n");
