@@ -34,7 +34,8 @@ TEST(Help, OfAScenarioShowsItsAxesOnly) {
 }
 
 TEST(Help, FitsATerminal) {
-  for (const Arguments& arguments : {Arguments{"--help"}, {"list"}, {"list", "overlap"}, {"list", "memcpy"}}) {
+  for (const Arguments& arguments :
+       {Arguments{"--help"}, {"list"}, {"list", "overlap"}, {"list", "memcpy"}, {"list", "async"}}) {
     for (const std::string& line : lines(xferbench(arguments).out)) EXPECT_LE(line.size(), 130U) << line;
   }
 }
@@ -58,7 +59,7 @@ TEST(List, OfAScenarioShowsAxesWithDefaultsAndLimits) {
 }
 
 TEST(List, RefusesAnUnknownScenarioWithASuggestion) {
-  expect_refusal(xferbench({"list", "nosuch"}), 2, "unknown scenario 'nosuch'; there are overlap, memcpy");
+  expect_refusal(xferbench({"list", "nosuch"}), 2, "unknown scenario 'nosuch'; there are overlap, memcpy, async");
   expect_refusal(xferbench({"list", "memcopy"}), 2, "did you mean 'memcpy'?");
 }
 
