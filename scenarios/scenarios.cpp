@@ -7,7 +7,8 @@
 #define XFERBENCH_SCENARIOS(X) \
   X(overlap)                   \
   X(memcpy)                    \
-  X(async)
+  X(async)                     \
+  X(alloc)
 
 namespace xferbench {
 

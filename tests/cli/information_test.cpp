@@ -35,7 +35,7 @@ TEST(Help, OfAScenarioShowsItsAxesOnly) {
 
 TEST(Help, FitsATerminal) {
   for (const Arguments& arguments :
-       {Arguments{"--help"}, {"list"}, {"list", "overlap"}, {"list", "memcpy"}, {"list", "async"}}) {
+       {Arguments{"--help"}, {"list"}, {"list", "overlap"}, {"list", "memcpy"}, {"list", "async"}, {"list", "alloc"}}) {
     for (const std::string& line : lines(xferbench(arguments).out)) EXPECT_LE(line.size(), 130U) << line;
   }
 }
@@ -59,7 +59,8 @@ TEST(List, OfAScenarioShowsAxesWithDefaultsAndLimits) {
 }
 
 TEST(List, RefusesAnUnknownScenarioWithASuggestion) {
-  expect_refusal(xferbench({"list", "nosuch"}), 2, "unknown scenario 'nosuch'; there are overlap, memcpy, async");
+  expect_refusal(xferbench({"list", "nosuch"}), 2,
+                 "unknown scenario 'nosuch'; there are overlap, memcpy, async, alloc");
   expect_refusal(xferbench({"list", "memcopy"}), 2, "did you mean 'memcpy'?");
 }
 

@@ -26,8 +26,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Mistake{"UnknownScenario",
                 {"memcopy"},
-                "unknown scenario 'memcopy'; there are overlap, memcpy, async; did you mean 'memcpy'?"},
-        Mistake{"ScenarioUnlikeAny", {"zzzzzzzz"}, "unknown scenario 'zzzzzzzz'; there are overlap, memcpy, async"},
+                "unknown scenario 'memcopy'; there are overlap, memcpy, async, alloc; did you mean 'memcpy'?"},
+        Mistake{
+            "ScenarioUnlikeAny", {"zzzzzzzz"}, "unknown scenario 'zzzzzzzz'; there are overlap, memcpy, async, alloc"},
         Mistake{"SecondScenarioUnknown", {"memcpy", "overlop"}, "did you mean 'overlap'?"},
         Mistake{"EmptyWord", {""}, "unknown scenario ''"},
         Mistake{"InfoTakesNoScenario", {"info", "overlap"}, "info takes no scenario"},
