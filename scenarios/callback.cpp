@@ -269,7 +269,7 @@ class Callback final : public Scenario {
         {.name = "method",
          .kind = AxisKind::choice,
          .defaults = "none,naive,host-func,stream-callback,event-sync,poll",
-         .help = "how the CPU learns of a chunk; none: no CPU stage; naive: wait for all, then consume",
+         .help = "how the CPU learns of a chunk; none: no CPU stage; naive: all at the end",
          .choices = {kMethods.begin(), kMethods.end()}},
         {.name = "size",
          .kind = AxisKind::size,

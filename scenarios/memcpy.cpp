@@ -234,10 +234,9 @@ class Memcpy final : public Scenario {
 
   [[nodiscard]] std::span<const Column> columns() const override {
     using S = Column::Source;
-    static const std::array<Column, 10> columns{{
+    static const std::array<Column, 9> columns{{
         {"time", S::time, "copy"},
         {"+-", S::interval, "copy"},
-        {"clock", S::clock, "copy"},
         {"GB/s", S::metric, "bandwidth"},
         {"H2D GB/s", S::metric, "h2d_bandwidth"},
         {"D2H GB/s", S::metric, "d2h_bandwidth"},

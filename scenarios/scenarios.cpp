@@ -7,6 +7,8 @@
 #define XFERBENCH_SCENARIOS(X) \
   X(overlap)                   \
   X(memcpy)                    \
+  X(async)                     \
+  X(alloc)                     \
   X(staging)                   \
   X(callback)
 

@@ -290,7 +290,7 @@ class Staging final : public Scenario {
  public:
   [[nodiscard]] std::string_view name() const override { return "staging"; }
   [[nodiscard]] std::string_view summary() const override {
-    return "data in ordinary memory: copied as it is, pinned in place, or carried through pinned slots by threads";
+    return "data in ordinary memory: copied as it is, pinned in place, or carried by threads";
   }
 
   [[nodiscard]] std::span<const Axis> axes() const override {
@@ -320,7 +320,7 @@ class Staging final : public Scenario {
         {.name = "slot",
          .kind = AxisKind::size,
          .defaults = "2M",
-         .help = "bytes of a slot, a multiple of 4 KiB; less for payloads too small to give every thread two",
+         .help = "bytes of a slot, in whole pages of 4 KiB; less if the payload is small",
          .min = 4 * KiB,
          .max = 1 * GiB,
          .only_with_axis = "method",

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <sstream>
+#include <utility>
 
 #include "cli/flags.hpp"
 #include "core/units.hpp"
@@ -41,10 +43,25 @@ std::string flag_line(const std::string& flag, const std::string& help, const st
   return fmt::format("  {:<24} {}{}\n", flag, help, note.empty() ? "" : " [" + note + "]");
 }
 
+/// Under the help of a flag, in lines that a terminal holds; broken at blanks.
+std::string below_flag(const std::string& text) {
+  constexpr std::size_t kLongest = 93;  // and 27 before it
+  std::string lines;
+  std::string line;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (!line.empty() && line.size() + 1 + word.size() > kLongest) lines += flag_line("", std::exchange(line, ""), "");
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return lines + flag_line("", line, "");
+}
+
 std::string axis_line(const Axis& axis) {
-  const std::string note = !axis.defaults.empty()  ? axis.defaults
-                           : axis.replaces.empty() ? ""
-                                                   : "instead of --" + axis.replaces;
+  const bool everything = axis.choices.size() > 2 && axis.defaults == fmt::format("{}", fmt::join(axis.choices, ","));
+  const std::string note = everything               ? "all"
+                           : !axis.defaults.empty() ? axis.defaults
+                           : axis.replaces.empty()  ? ""
+                                                    : "instead of --" + axis.replaces;
   return flag_line(fmt::format("--{} {}", axis.name, placeholder(axis.kind)), axis.help, note);
 }
 
@@ -86,6 +103,7 @@ constexpr const char* kGrammar =
     R"(Values:
   sizes   4096, 4K, 256M, 1.5G, 4KiB, 1GiB are powers of 1024; KB, MB, GB are powers of 1000
   lists   1,2,4    ranges   4K:1G:x4 (times 4)   1:16:+1 (plus 1)   1:16 (doubling)
+  words   h2d,d2h; all stands for every word that the axis knows
   Every axis takes lists and ranges; the cases are their product.
 )";
 
@@ -111,10 +129,10 @@ std::string describe(const ScenarioView& scenario) {
   std::string text = fmt::format("{} - {}\n\n", scenario.name, scenario.summary);
   for (const Axis& axis : scenario.axes) {
     text += axis_line(axis);
-    text += fmt::format("  {:<24} {}{}\n", "", legal(axis),
-                        axis.only_with_axis.empty() ? ""
-                                                    : fmt::format("; only with --{} {}", axis.only_with_axis,
-                                                                  fmt::join(axis.only_with_values, ",")));
+    text +=
+        below_flag(legal(axis) + (axis.only_with_axis.empty() ? ""
+                                                              : fmt::format("; only with --{} {}", axis.only_with_axis,
+                                                                            fmt::join(axis.only_with_values, ","))));
   }
   text += fmt::format("\n{}", kGrammar);
   return text + fmt::format("\nRun flags and exit codes: xferbench --help\n");

@@ -18,6 +18,9 @@ namespace xferbench::cli {
 
 namespace {
 
+/// Stands for every choice of an axis.
+constexpr std::string_view kAll = "all";
+
 constexpr std::size_t kMostValues = 10'000;
 constexpr std::size_t kMostSteps = 100 * kMostValues;  // small steps between whole numbers give one value many times
 constexpr double kLargest = 9.2e18;                    // just below 2^63: sums of sizes must not overflow
@@ -101,7 +104,9 @@ class AxisParser {
     const auto add = [&values](const Value& v) {
       if (std::ranges::find(values, v) == values.end()) values.push_back(v);
     };
-    if (axis_.kind != AxisKind::choice && item.find(':') != std::string_view::npos) {
+    if (axis_.kind == AxisKind::choice && item == kAll) {
+      for (const std::string& choice : axis_.choices) add(choice);
+    } else if (axis_.kind != AxisKind::choice && item.find(':') != std::string_view::npos) {
       for (const Value& v : range(item)) add(v);
     } else {
       add(single(item));

@@ -3,6 +3,7 @@
 //
 //   sizes    4096  4K  256M  1G (powers of 1024)   4KiB MiB GiB (the same)   KB MB GB (powers of 1000)   1.5G
 //   lists    1,2,4        ranges   4K:1G:x4 (times 4)   1:16:+1 (plus 1)   1:16 (doubling)
+//   words    h2d,d2h      all (every word that the axis knows)
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,11 @@ std::string half_width_text(const Measurement& m) {
   return width ? fmt::format("{:.1f} %", *width * 100) : "";
 }
 
-std::string seconds_text(const std::optional<double>& seconds) { return seconds ? format_seconds(*seconds) : ""; }
+/// A sample of that measurement or what was made of some: a time, or so many of its unit.
+std::string value_text(const Measurement& m, const std::optional<double>& value) {
+  if (!value) return "";
+  return m.unit == "s" ? format_seconds(*value) : fmt::format("{} {}", format_significant(*value), m.unit);
+}
 
 bool is_of_measurement(Column::Source source) {
   using S = Column::Source;
@@ -33,10 +37,10 @@ bool is_of_measurement(Column::Source source) {
 std::string measurement_cell(Column::Source source, const Measurement& m) {
   switch (source) {
     case Column::Source::interval: return half_width_text(m);
-    case Column::Source::p90: return seconds_text(m.p90);
-    case Column::Source::p99: return seconds_text(m.p99);
+    case Column::Source::p90: return value_text(m, m.p90);
+    case Column::Source::p99: return value_text(m, m.p99);
     case Column::Source::clock: return std::string(to_text(m.clock));
-    default: return format_seconds(m.median);
+    default: return value_text(m, m.median);
   }
 }
 
@@ -205,9 +209,9 @@ std::string measurement_table(const Result& result, const Style& style) {
   Lines lines(std::move(header), 1);
   for (const Measurement& m : result.measurements) {
     if (m.samples.empty()) continue;
-    Row row{m.name, format_seconds(m.median), half_width_text(m), format_seconds(m.min)};
-    if (percentiles) row.insert(row.end(), {seconds_text(m.p90), seconds_text(m.p99)});
-    row.insert(row.end(), {format_seconds(m.max), std::to_string(m.samples.size()), std::string(to_text(m.clock)),
+    Row row{m.name, value_text(m, m.median), half_width_text(m), value_text(m, m.min)};
+    if (percentiles) row.insert(row.end(), {value_text(m, m.p90), value_text(m, m.p99)});
+    row.insert(row.end(), {value_text(m, m.max), std::to_string(m.samples.size()), std::string(to_text(m.clock)),
                            fmt::format("{}", fmt::join(m.flags, " "))});
     lines.add(std::move(row));
   }

@@ -35,14 +35,14 @@ TEST(Table, OfTwoScenariosHasAPartForEach) {
   const Outcome o = xferbench(small_run({"overlap", "memcpy", "--dir", "h2d", "--host", "pinned"}));
   expect_success(o);
   EXPECT_TRUE(contains(o.out, "\noverlap  size 4 MiB")) << o.out;
-  EXPECT_TRUE(contains(o.out, "\nmemcpy  dir h2d  host pinned  size 4 MiB")) << o.out;
+  EXPECT_TRUE(contains(o.out, "\nmemcpy  dir h2d  host pinned  engine ce  api async  size 4 MiB")) << o.out;
 }
 
 TEST(Table, HasNoBlanksAtTheEndsOfLines) {
   for (const Arguments& arguments : {Arguments{"--simulate", "--size", "4M"},
                                      {"--simulate", "--size", "16,4M"},
                                      {"memcpy", "--simulate", "--size", "1M,4M"},
-                                     {"memcpy", "--simulate", "--dir", "bidirectional", "--host", "pageable"}}) {
+                                     {"memcpy", "--simulate", "--dir", "h2d", "--host", "managed"}}) {
     for (const std::string& line : lines(xferbench(arguments).out)) {
       EXPECT_FALSE(line.ends_with(' ')) << "'" << line << "'";
     }
@@ -225,22 +225,22 @@ TEST(Cases, SkippedOnesStandInTheTable) {
 }
 
 TEST(Cases, WhatCannotBeSimulatedIsSkippedWithTheReason) {
-  const Outcome o = xferbench({"memcpy", "--simulate", "--dir", "bidirectional", "--host", "pageable"});
+  const Outcome o = xferbench({"memcpy", "--simulate", "--dir", "h2d", "--host", "managed"});
   expect_success(o);
-  EXPECT_TRUE(contains(o.out, "skipped: both directions of pageable memory need two host threads")) << o.out;
+  EXPECT_TRUE(contains(o.out, "skipped: the simulated device has no model of page faults")) << o.out;
 }
 
 TEST(Cases, CopiesInsideTheGpuAreNotMultipliedByHostMemory) {
   const Outcome o = xferbench({"memcpy", "--dry-run"});
   expect_success(o);
   EXPECT_EQ(o.out,
-            "memcpy/dir=h2d/host=pinned/size=256MiB\n"
-            "memcpy/dir=h2d/host=pageable/size=256MiB\n"
-            "memcpy/dir=d2h/host=pinned/size=256MiB\n"
-            "memcpy/dir=d2h/host=pageable/size=256MiB\n"
-            "memcpy/dir=d2d/size=256MiB\n"
-            "memcpy/dir=bidirectional/host=pinned/size=256MiB\n"
-            "memcpy/dir=bidirectional/host=pageable/size=256MiB\n");
+            "memcpy/dir=h2d/host=pinned/engine=ce/api=async/size=256MiB\n"
+            "memcpy/dir=h2d/host=pageable/engine=ce/api=async/size=256MiB\n"
+            "memcpy/dir=d2h/host=pinned/engine=ce/api=async/size=256MiB\n"
+            "memcpy/dir=d2h/host=pageable/engine=ce/api=async/size=256MiB\n"
+            "memcpy/dir=d2d/engine=ce/api=async/size=256MiB\n"
+            "memcpy/dir=bidirectional/host=pinned/engine=ce/api=async/size=256MiB\n"
+            "memcpy/dir=bidirectional/host=pageable/engine=ce/api=async/size=256MiB\n");
 }
 
 TEST(DryRun, PrintsTheProductOneKeyPerLine) {

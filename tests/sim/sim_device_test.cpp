@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/error.hpp"
+#include "kernels/delay.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
@@ -138,6 +139,14 @@ TEST_F(SimDeviceTest, AKernelReadsItsInputsWhenItStarts) {
   device_.copy(out(), other);
   device_.synchronize();
   EXPECT_EQ(result[0], 3.0F);
+}
+
+TEST_F(SimDeviceTest, AKernelWithoutOutputTakesItsTimeOnly) {
+  const Stream s = stream();
+  const double begun = device_.host_now();
+  device_.launch(kernels::Delay(1e-3), s);
+  device_.synchronize(s.get());
+  EXPECT_NEAR(device_.host_now() - begun, 1e-3, 20e-6);
 }
 
 TEST_F(SimDeviceTest, DataStaysPutWhileItIsNotCarried) {

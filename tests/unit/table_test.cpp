@@ -66,6 +66,16 @@ TEST(Table, OfOneCaseIsFollowedByAllItsMeasurements) {
             "  copy-submit   3.050 us           3.000 us   3.100 us   2          host   outliers drift\n");
 }
 
+TEST(Table, WritesSamplesThatAreNoTimesWithTheirUnit) {
+  Report report = test::real_report();
+  Result r = good(copy_case("h2d", "pinned", 256 << 20), 55.512);
+  r.measurements.push_back(test::measured("calls", Clock::host, {40, 42}, 41, {40, 42}));
+  r.measurements.back().unit = "calls";
+  report.results = {r};
+  const std::string text = table(report);
+  EXPECT_TRUE(mentions(text, "  calls      41.00 calls   2.4 %   40.00 calls   42.00 calls   2")) << text;
+}
+
 TEST(Table, SaysAboveThatTheLinkIsLessThanTheGpuCanDo) {
   Report report = report_of_three();
   report.environment.gpu.pcie = Environment::Pcie{4, 8, "nvml", 5, 16, true};

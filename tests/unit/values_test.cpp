@@ -192,6 +192,11 @@ TEST(Choices, OfTheWrongCaseAreSuggested) {
   EXPECT_TRUE(mentions(error(kWord, "BIDIRECTIONAL"), "did you mean 'bidirectional'?"));
 }
 
+TEST(Choices, AllStandsForEveryOne) {
+  EXPECT_EQ(parse_axis(kWord, "all", "--dir"), parse_axis(kWord, "h2d,d2h,bidirectional", "--dir"));
+  EXPECT_EQ(parse_axis(kWord, "d2h,all", "--dir"), parse_axis(kWord, "d2h,h2d,bidirectional", "--dir"));
+}
+
 TEST(Choices, KnowNoRanges) { EXPECT_TRUE(mentions(error(kWord, "h2d:d2h"), "'h2d:d2h' is not one of")); }
 
 // --- Lists ----------------------------------------------------------------------------------------------------------

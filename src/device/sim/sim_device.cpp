@@ -184,7 +184,7 @@ void SimDevice::launch(const Kernel& kernel, StreamHandle stream) {
   o.overhead = profile_.kernel_overhead;
   o.payload = time_of(cost, profile_);
   o.shares_link = cost.h2d_bytes + cost.d2h_bytes > 0;
-  if (carry_data_) {
+  if (carry_data_ && !kernel.output().empty()) {
     const std::shared_ptr<const Kernel> copy = kernel.clone();
     const std::span<std::byte> output = copy->output();
     auto held = std::make_shared<InFlight>(in_flight_);

@@ -1,0 +1,362 @@
+// async: whether a call that is named asynchronous returns early, and what the CPU can do while the bytes move. The
+// copy is called with an idle GPU or with a kernel in flight, in its own stream or in another one.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "core/units.hpp"
+#include "kernels/delay.hpp"
+#include "run/scenario.hpp"
+#include "scenarios/transfer.hpp"
+
+namespace xferbench {
+
+namespace {
+
+bool by_blocking_call(const Case& c) { return c.word("api") == "sync"; }
+
+TransferSpec spec_of(const Case& c, std::uint64_t seed) {
+  TransferSpec spec;
+  spec.direction = c.word("dir") == "h2d" ? Direction::h2d : Direction::d2h;
+  spec.memory = host_memory(c.word("host"));
+  spec.blocking_api = by_blocking_call(c);
+  spec.bytes = c.count("size");
+  spec.seed = seed;
+  return spec;
+}
+
+/// Work for a CPU that is in nobody's way: each step waits for the one before, in registers. It takes no memory
+/// bandwidth from the copy, and a core does it as fast beside a copy as alone.
+class CpuWork {
+ public:
+  explicit CpuWork(Device& device) : device_(device) {}
+
+  void run(std::uint64_t iterations) {
+    const HostCost cost{.seconds = static_cast<double>(iterations) * kSimulatedIteration};
+    device_.host_work(cost, [this, iterations] {
+      std::uint64_t x = state_;
+      for (std::uint64_t i = 0; i < iterations; ++i) {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+      }
+      state_ = x;
+    });
+  }
+
+  /// By the device's host clock, the best of a few: so the same lines serve a real host and a simulated one.
+  double seconds_per_iteration() {
+    constexpr std::uint64_t kIterations = 20'000;
+    double least = 1;
+    for (int i = 0; i < 10; ++i) {
+      const double begun = device_.host_now();
+      run(kIterations);
+      least = std::min(least, device_.host_now() - begun);
+    }
+    return std::max(least, 1e-9) / static_cast<double>(kIterations);
+  }
+
+ private:
+  static constexpr double kSimulatedIteration = 2e-9;  // a real host takes what it takes
+
+  Device& device_;
+  volatile std::uint64_t state_ = 1;  // volatile: without a reader the compiler would leave the work out
+};
+
+/// The copy of one case, what is in flight when it is called, and the CPU's work beside it.
+class CopyInFlight {
+ public:
+  CopyInFlight(const Case& c, const Bench& bench)
+      : device_(bench.device),
+        transfer_(make_transfer(device_, spec_of(c, bench.seed))),
+        stream_(device_.make_stream(by_blocking_call(c) ? StreamKind::legacy_default : StreamKind::nonblocking)),
+        other_stream_(device_.make_stream(StreamKind::nonblocking)),
+        copied_(device_.make_event(EventKind::ordering)),
+        work_(device_),
+        in_own_stream_(c.word("in-flight") == "same-stream") {
+    if (!c.has("kernel-time")) return;
+    kernel_.emplace(c.real("kernel-time") * 1e-6);
+    device_.preload(*kernel_);
+  }
+
+  void prepare() { transfer_->prepare(); }
+  void check() { transfer_->check(); }
+  void poison() {
+    transfer_->poison();
+    device_.synchronize();
+  }
+
+  /// The copy and nothing else: how long the call keeps its caller, and how long the caller then has to wait.
+  Region completion() {
+    Region r = region("completion");
+    r.parts = {{.name = "submit"}, {.name = "wait"}};
+    r.steps = [this](Laps& laps) {
+      transfer_->submit(stream_);
+      laps.lap(0);
+      device_.synchronize(stream_.get());
+      laps.lap(1);
+    };
+    return r;
+  }
+
+  /// The same copy, and the CPU works from the call's return until the copy has ended. It asks after each unit of work,
+  /// as whoever has something to do beside a copy would. A unit counts if the copy was still under way after it: the
+  /// last one was cut by the end, and after a call that waited for its copy only the event itself is left to finish.
+  Region beside_work() {
+    Region r = region("beside-work");
+    r.parts = {{.name = "units", .unit = "units"}};
+    r.steps = [this](Laps& laps) {
+      transfer_->submit(stream_);
+      device_.record(copied_, stream_);
+      double units = 0;
+      bool under_way = !device_.finished(copied_);
+      while (under_way) {
+        work_.run(unit_);
+        under_way = !device_.finished(copied_);
+        if (under_way) ++units;
+      }
+      laps.add(0, units);
+    };
+    return r;
+  }
+
+  /// One unit of work alone, for what it takes in this very run.
+  Region unit_alone() {
+    Region r;
+    r.name = "unit";
+    r.clock = Clock::host;
+    r.submit = [this] { work_.run(unit_); };
+    return r;
+  }
+
+  /// Units are short beside the copy, so that little is lost with the one that is cut, and long beside asking.
+  void choose_unit(const Bench& bench) {
+    constexpr double kShare = 0.02;
+    constexpr double kShortest = 1e-6;
+    SamplingPolicy look = bench.policy;
+    look.min_samples = look.max_samples = 3;
+    look.budget /= 20;
+    const Series s = sample(device_, {completion()}, look, bench.observe).front();
+    if (s.elapsed.samples.empty()) return;  // interrupted
+    const double seconds = std::max(kShare * s.elapsed.min, kShortest);
+    unit_ = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(seconds / work_.seconds_per_iteration()));
+  }
+  [[nodiscard]] std::uint64_t iterations_per_unit() const { return unit_; }
+
+ private:
+  Region region(const char* name) {
+    Region r;
+    r.name = name;
+    r.clock = Clock::host;
+    r.reset = [this] { put_in_flight(); };
+    return r;
+  }
+
+  /// Right before the clock starts. A kernel in another stream can outlast its copy: nothing is left of the pass
+  /// before, or kernels would pile up. The launch returns about when the kernel begins, so nearly all of it is still to
+  /// come when the copy is called.
+  void put_in_flight() {
+    device_.synchronize();
+    if (kernel_) device_.launch(*kernel_, in_own_stream_ ? stream_ : other_stream_);
+  }
+
+  Device& device_;
+  std::unique_ptr<Transfer> transfer_;
+  Stream stream_;  // cudaMemcpy uses the legacy default stream, whatever it is given
+  Stream other_stream_;
+  Event copied_;
+  CpuWork work_;
+  bool in_own_stream_;
+  std::optional<kernels::Delay> kernel_;
+  std::uint64_t unit_ = 1;
+};
+
+/// One way to call one copy: by the size, the share of the completion that the call kept its host.
+struct Way {
+  std::string dir;
+  std::string host;
+  std::string api;
+  std::map<std::uint64_t, double> blocked;
+};
+
+/// In the order in which they ran. Of several results of one size, which differ in what was in flight, the least share
+/// counts: a kernel ahead of the copy makes it small where the call returns early, and leaves it at 1 where it waits.
+std::vector<Way> ways_of(std::span<const Result* const> results) {
+  std::vector<Way> ways;
+  for (const Result* r : results) {
+    const Metric* blocked = r->metric("host_blocked");
+    if (blocked == nullptr) continue;
+    const Case& c = r->config;
+    const auto same = [&c](const Way& w) {
+      return std::tie(w.dir, w.host, w.api) == std::tie(c.word("dir"), c.word("host"), c.word("api"));
+    };
+    auto way = std::ranges::find_if(ways, same);
+    if (way == ways.end()) way = ways.insert(ways.end(), {c.word("dir"), c.word("host"), c.word("api"), {}});
+    const auto [size, is_new] = way->blocked.try_emplace(c.count("size"), blocked->value);
+    if (!is_new) size->second = std::min(size->second, blocked->value);
+  }
+  return ways;
+}
+
+std::string sizes_text(const Way& way) {
+  const std::uint64_t smallest = way.blocked.begin()->first;
+  const std::uint64_t largest = way.blocked.rbegin()->first;
+  if (smallest == largest) return fmt::format("at {}", format_size(smallest));
+  return fmt::format("at every size measured ({} to {})", format_size(smallest), format_size(largest));
+}
+
+/// Of the completion: a call that kept its host for less returned early.
+constexpr double kEarly = 0.5;
+
+/// A call that does not wait for a long copy does not wait for a short one either, although of a copy of microseconds
+/// the call itself can be more than half. So what counts is the largest size at which the call returned early.
+Finding finding_of(const Way& way) {
+  const auto early = [](const auto& size) { return size.second < kEarly; };
+  const auto largest = std::find_if(way.blocked.rbegin(), way.blocked.rend(), early);
+  const auto blocks_from = largest.base();  // the next size, or the first if no call returned early
+  Finding finding{.scenario = {}, .kind = "blocking", .labels = {}, .metrics = {}, .text = {}};
+  finding.labels = {{"dir", way.dir}, {"host", way.host}, {"api", way.api}};
+  finding.text = fmt::format("{} {} {} memory: {} ", way.dir, way.dir == "h2d" ? "from" : "to", way.host,
+                             way.api == "sync" ? "cudaMemcpy" : "cudaMemcpyAsync");
+  if (largest != way.blocked.rend()) {
+    finding.metrics.push_back({"early_up_to", static_cast<double>(largest->first), "B"});
+  }
+  if (blocks_from != way.blocked.end()) {
+    finding.metrics.push_back({"blocks_from", static_cast<double>(blocks_from->first), "B"});
+  }
+  if (blocks_from == way.blocked.end()) {
+    finding.text += "returns early " + sizes_text(way);
+  } else if (largest == way.blocked.rend()) {
+    finding.text += "blocks the host " + sizes_text(way);
+  } else {
+    finding.text += fmt::format("returns early up to {} and blocks the host from {} on", format_size(largest->first),
+                                format_size(blocks_from->first));
+  }
+  return finding;
+}
+
+class Async final : public Scenario {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "async"; }
+  [[nodiscard]] std::string_view summary() const override {
+    return "whether a copy's call returns early, and what the CPU can do until the copy has ended";
+  }
+
+  [[nodiscard]] std::span<const Axis> axes() const override {
+    static const std::array<Axis, 6> axes{{
+        {.name = "dir",
+         .kind = AxisKind::choice,
+         .defaults = "h2d,d2h",
+         .help = "where from and where to",
+         .choices = {"h2d", "d2h"}},
+        {.name = "host",
+         .kind = AxisKind::choice,
+         .defaults = "pinned,pageable",
+         .help = "kind of host memory",
+         .choices = host_kinds()},
+        {.name = "api",
+         .kind = AxisKind::choice,
+         .defaults = "async,sync",
+         .help = "the copy's call: cudaMemcpyAsync or cudaMemcpy",
+         .choices = {"async", "sync"}},
+        {.name = "in-flight",
+         .kind = AxisKind::choice,
+         .defaults = "none,same-stream",
+         .help = "where a kernel runs when the copy is called: in the copy's stream or another one",
+         .choices = {"none", "same-stream", "other-stream"}},
+        {.name = "kernel-time",
+         .kind = AxisKind::real,
+         .defaults = "500",
+         .help = "how long that kernel runs, in microseconds",
+         .max = 1e5,
+         .only_with_axis = "in-flight",
+         .only_with_values = {"same-stream", "other-stream"}},
+        {.name = "size", .kind = AxisKind::size, .defaults = "4K,32K,64K,128K,1M,256M", .help = "bytes to copy"},
+    }};
+    return axes;
+  }
+
+  [[nodiscard]] std::span<const Column> columns() const override {
+    using S = Column::Source;
+    static const std::array<Column, 7> columns{{
+        {"completion", S::time, "completion"},
+        {"+-", S::interval, "completion"},
+        {"submit", S::seconds, "submit"},
+        {"wait", S::seconds, "wait"},
+        {"host blocked", S::percent, "host_blocked"},
+        {"CPU left", S::percent, "cpu_available"},
+        {"CPU work", S::metric, "cpu_work"},
+    }};
+    return columns;
+  }
+
+  [[nodiscard]] MemoryNeeds needs(const Case& c) const override {
+    return {.host = c.count("size"), .device = c.count("size")};
+  }
+
+  void run(const Case& c, const Bench& bench, Result& result) const override {
+    CopyInFlight copy(c, bench);
+    if (bench.verify || bench.device.capabilities().moves_data_when_timed) copy.prepare();
+    const Region completion = copy.completion();
+    if (bench.verify) {
+      copy.poison();
+      run_once(bench.device, completion);
+      copy.check();
+    }
+    copy.choose_unit(bench);
+    report(bench.sample({completion, copy.beside_work(), copy.unit_alone()}), copy.iterations_per_unit(), result);
+    if (bench.verify) {
+      copy.poison();
+      run_at_full_speed(bench.device, completion);
+      copy.check();
+    }
+  }
+
+  [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
+    std::vector<Finding> findings;
+    for (const Way& way : ways_of(results)) findings.push_back(finding_of(way));
+    return findings;
+  }
+
+ private:
+  /// All but managed memory, which is not copied.
+  static std::vector<std::string> host_kinds() {
+    std::vector<std::string> kinds(kHostMemoryNames.begin(), kHostMemoryNames.end());
+    std::erase(kinds, std::string(to_text(HostMemory::managed)));
+    return kinds;
+  }
+
+  static void report(const std::vector<Series>& series, std::uint64_t iterations, Result& result) {
+    const Series& copy = series[0];
+    const Series& beside = series[1];
+    const Series& unit = series[2];
+    result.measurements = {copy.elapsed,   copy.part("submit"),  copy.part("wait"),
+                           beside.elapsed, beside.part("units"), unit.elapsed};
+    // How long the copy takes beside work ends with a whole unit: too coarse to warn of.
+    for (std::size_t i = 3; i < result.measurements.size(); ++i) result.measurements[i].auxiliary = true;
+    if (std::ranges::any_of(series, [](const Series& s) { return s.elapsed.samples.empty(); })) return;
+    const double completion = copy.elapsed.median;
+    const double units = beside.part("units").median;
+    result.add("completion", completion, "s");
+    result.add("submit", copy.part("submit").median, "s");
+    result.add("wait", copy.part("wait").median, "s");
+    result.add("host_blocked", copy.part("submit").median / completion, "1");
+    result.add("cpu_work", units * static_cast<double>(iterations), "iterations");
+    result.add("cpu_available", units * unit.elapsed.median / completion, "1");
+  }
+};
+
+}  // namespace
+
+const Scenario& async_scenario() {
+  static const Async scenario;
+  return scenario;
+}
+
+}  // namespace xferbench
