@@ -6,7 +6,8 @@
 // this one defines.
 #define XFERBENCH_SCENARIOS(X) \
   X(overlap)                   \
-  X(memcpy)
+  X(memcpy)                    \
+  X(latency)
 
 namespace xferbench {
 

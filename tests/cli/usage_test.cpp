@@ -25,7 +25,7 @@ INSTANTIATE_TEST_SUITE_P(
     Words, Usage,
     testing::Values(Mistake{"UnknownScenario",
                             {"memcopy"},
-                            "unknown scenario 'memcopy'; there are overlap, memcpy; did you mean 'memcpy'?"},
+                            "unknown scenario 'memcopy'; there are overlap, memcpy, latency; did you mean 'memcpy'?"},
                     Mistake{
                         "ScenarioUnlikeAny", {"zzzzzzzz"}, "unknown scenario 'zzzzzzzz'; there are overlap, memcpy"},
                     Mistake{"SecondScenarioUnknown", {"memcpy", "overlop"}, "did you mean 'overlap'?"},
