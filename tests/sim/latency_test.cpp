@@ -57,6 +57,16 @@ class CorruptingDevice : public sim::SimDevice {
   }
 };
 
+/// Has done everything whenever the host comes to submit more.
+class EarlyDevice : public sim::SimDevice {
+ public:
+  EarlyDevice() : SimDevice(profile("h200")) {}
+  void stamp(std::uint64_t* slot, StreamHandle stream) override {
+    SimDevice::stamp(slot, stream);
+    SimDevice::synchronize();
+  }
+};
+
 /// Remembers how it was told to wait, and can be made to forget stamps.
 class PolicyDevice : public sim::SimDevice {
  public:
@@ -89,6 +99,11 @@ class LatencyOnSim : public testing::Test {
     if (found == nullptr) throw std::runtime_error(r.config.key() + " has no " + name + ": " + r.reason);
     return found->value;
   }
+  static const Measurement& measured(const Result& r, const char* name) {
+    const Measurement* found = r.measurement(name);
+    if (found == nullptr) throw std::runtime_error(r.config.key() + " did not measure " + name + ": " + r.reason);
+    return *found;
+  }
 
   sim::SimDevice device_{profile("h200")};
 };
@@ -100,10 +115,8 @@ TEST_F(LatencyOnSim, EveryModelledCaseVerifiesAndHasTheMainMeasurement) {
         {"latency", "--op", "wait", "--schedule", "spin"}}) {
     for (const Result& r : run_all(plan(command), quick_bench(device_))) {
       EXPECT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
-      const Measurement* main = r.measurement("latency");
-      ASSERT_NE(main, nullptr) << r.config.key();
-      EXPECT_GT(main->median, 0) << r.config.key();
-      EXPECT_FALSE(main->auxiliary) << r.config.key();
+      EXPECT_GT(measured(r, "latency").median, 0) << r.config.key();
+      EXPECT_FALSE(measured(r, "latency").auxiliary) << r.config.key();
       for (const Measurement& m : r.measurements) EXPECT_EQ(m.unit, "s") << r.config.key() << " " << m.name;
     }
   }
@@ -139,14 +152,14 @@ TEST_F(LatencyOnSim, ThereAreEnoughSamplesForPercentilesUnlessFewerAreWanted) {
   Bench bench = quick_bench(device_);
   bench.policy = SamplingPolicy{};
   const Result many = run_one({"latency", "--op", "launch"}, bench);
-  EXPECT_EQ(many.measurement("latency")->samples.size(), 1000U);
-  EXPECT_TRUE(many.measurement("latency")->p99.has_value());
-  EXPECT_TRUE(many.measurement("start")->p99.has_value());
+  EXPECT_EQ(measured(many, "latency").samples.size(), 1000U);
+  EXPECT_TRUE(measured(many, "latency").p99.has_value());
+  EXPECT_TRUE(measured(many, "start").p99.has_value());
   bench.policy.max_samples = 50;
   const Result few = run_one({"latency", "--op", "launch"}, bench);
-  EXPECT_EQ(few.measurement("latency")->samples.size(), 50U);
-  EXPECT_TRUE(few.measurement("latency")->p90.has_value());
-  EXPECT_FALSE(few.measurement("latency")->p99.has_value());
+  EXPECT_EQ(measured(few, "latency").samples.size(), 50U);
+  EXPECT_TRUE(measured(few, "latency").p90.has_value());
+  EXPECT_FALSE(measured(few, "latency").p99.has_value());
 }
 
 TEST_F(LatencyOnSim, LaunchesTakeWhatTheProfileSays) {
@@ -154,29 +167,29 @@ TEST_F(LatencyOnSim, LaunchesTakeWhatTheProfileSays) {
   const Result r = run_one({"latency", "--op", "launch"});
   EXPECT_NEAR(metric(r, "call"), p.launch_call, 1e-9);
   EXPECT_NEAR(metric(r, "start"), p.launch_call + p.stamp_cost, 2e-9);
-  EXPECT_NEAR(r.measurement("latency")->median, p.launch_call + p.kernel_overhead + p.wake_up, 1e-9);
-  EXPECT_EQ(r.measurement("start")->clock, Clock::device);
+  EXPECT_NEAR(measured(r, "latency").median, p.launch_call + p.kernel_overhead + p.wake_up, 1e-9);
+  EXPECT_EQ(measured(r, "start").clock, Clock::device);
 }
 
 TEST_F(LatencyOnSim, WaitsTakeWhatTheProfileSays) {
   const auto& p = profile("h200");
   const Result stream = run_one({"latency", "--op", "wait", "--method", "stream", "--schedule", "spin"});
-  EXPECT_NEAR(stream.measurement("latency")->median, p.wake_up, 2e-9);
-  EXPECT_EQ(stream.measurement("latency")->clock, Clock::device);
-  EXPECT_EQ(stream.measurement("cpu")->clock, Clock::cpu);
+  EXPECT_NEAR(measured(stream, "latency").median, p.wake_up, 2e-9);
+  EXPECT_EQ(measured(stream, "latency").clock, Clock::device);
+  EXPECT_EQ(measured(stream, "cpu").clock, Clock::cpu);
   EXPECT_GT(metric(stream, "waited"), 90e-6) << "the kernel still runs when the wait begins";
   EXPECT_NEAR(metric(stream, "cpu_share"), 1, 1e-6) << "the simulated host spins";
   const Result event = run_one({"latency", "--op", "wait", "--method", "event", "--schedule", "spin"});
-  EXPECT_NEAR(event.measurement("latency")->median, p.event_cost + p.wake_up, 2e-9);
+  EXPECT_NEAR(measured(event, "latency").median, p.event_cost + p.wake_up, 2e-9);
   const Result query = run_one({"latency", "--op", "wait", "--method", "query"});
-  EXPECT_LT(query.measurement("latency")->median, p.event_cost + 2 * p.query_call);
+  EXPECT_LT(measured(query, "latency").median, p.event_cost + 2 * p.query_call);
 }
 
 TEST_F(LatencyOnSim, AnotherStreamIsSlowerThanTheSame) {
   const auto& p = profile("h200");
   const Result r = run_one({"latency", "--op", "event-wait"});
   EXPECT_NEAR(metric(r, "one_stream"), p.stamp_cost, 2e-9);
-  EXPECT_NEAR(r.measurement("latency")->median, p.stamp_cost + p.event_cost, 2e-9);
+  EXPECT_NEAR(measured(r, "latency").median, p.stamp_cost + p.event_cost, 2e-9);
 }
 
 TEST_F(LatencyOnSim, BrokenDevicesFailTheCase) {
@@ -189,6 +202,15 @@ TEST_F(LatencyOnSim, BrokenDevicesFailTheCase) {
   ImpatientDevice impatient;
   expect_failure(impatient, {"latency", "--op", "wait", "--method", "stream", "--schedule", "spin"},
                  "returned before the kernel had run");
+}
+
+TEST_F(LatencyOnSim, AHostThatSubmitsTooLateIsNotTimed) {
+  EarlyDevice early;
+  for (const char* op : {"wait", "event-wait"}) {
+    const Result r = run_all(plan({"latency", "--op", op}), quick_bench(early)).front();
+    EXPECT_EQ(r.status, Status::failed) << op;
+    EXPECT_NE(r.reason.find("too busy"), std::string::npos) << r.reason;
+  }
 }
 
 TEST_F(LatencyOnSim, TheWaitPolicyIsRestoredWhateverHappens) {
