@@ -199,7 +199,7 @@ void conclude_launch(std::span<const Result* const> results, std::vector<Finding
       {{"call", call, "s"}, {"start", start, "s"}, {"synchronised", whole, "s"}}));
 }
 
-/// The slope between the smallest and the largest graph: what launching the whole costs is in neither.
+/// The slope between the smallest and the largest graph, from which what launching any graph costs has gone.
 void conclude_graphs(std::span<const Result* const> results, std::vector<Finding>& findings) {
   std::vector<const Result*> graphs;
   std::ranges::copy_if(results, std::back_inserter(graphs), [](const Result* r) { return is_op(r->config, "graph"); });
