@@ -8,6 +8,7 @@
   X(overlap)                   \
   X(memcpy)                    \
   X(async)                     \
+  X(latency)                   \
   X(alloc)                     \
   X(staging)                   \
   X(callback)

@@ -1,0 +1,48 @@
+#include "kernels/chase.hpp"
+#include "kernels/timer.cuh"
+
+namespace xferbench::kernels {
+
+namespace {
+
+/// Past the first-level cache, which is not coherent with the host and would serve small buffers.
+__device__ const ChaseLine* follow(const ChaseLine* line) {
+  return *const_cast<const ChaseLine* const volatile*>(&line->next);
+}
+
+__global__ void chase(const ChaseLine* at, ChaseLog* log) {
+  __shared__ std::uint32_t cycles[kChaseHops];
+  // globaltimer ticks coarsely on some GPUs: begin on a tick.
+  const std::uint64_t before_tick = global_nanoseconds();
+  std::uint64_t begun = before_tick;
+  while (begun == before_tick) begun = global_nanoseconds();
+  const long long first_cycle = clock64();
+  long long before = first_cycle;
+  for (unsigned i = 0; i < kChaseHops; ++i) {
+    at = follow(at);
+    // Hazard: a load only begins here, and the clock could be read while it is in flight. No pointer is null, but to
+    // know that the thread must wait for it.
+    if (at == nullptr) return;
+    const long long now = clock64();
+    cycles[i] = static_cast<std::uint32_t>(now - before);
+    before = now;
+  }
+  log->nanoseconds = global_nanoseconds() - begun;
+  log->cycles = static_cast<std::uint64_t>(before - first_cycle);
+  log->last = at;
+  for (unsigned i = 0; i < kChaseHops; ++i) log->hops[i] = cycles[i];
+  __threadfence_system();
+}
+
+}  // namespace
+
+void Chase::preload() const {
+  cudaFuncAttributes attributes;
+  cudaFuncGetAttributes(&attributes, chase);
+}
+
+void Chase::launch(void* cuda_stream) const {
+  chase<<<1, 1, 0, static_cast<cudaStream_t>(cuda_stream)>>>(first_, log_);
+}
+
+}  // namespace xferbench::kernels

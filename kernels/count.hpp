@@ -1,0 +1,33 @@
+// The smallest kernel there is, which can be told to count its runs: for what a launch costs, and for proof that every
+// launch ran.
+#pragma once
+
+#include <cstdint>
+
+#include "device/kernel.hpp"
+
+namespace xferbench::kernels {
+
+/// Adds one to `counter` in device memory. Without a counter it is an empty kernel that compares its one argument and
+/// ends: what is timed and what is counted are the same code.
+class Count final : public Kernel {
+ public:
+  explicit Count(std::uint64_t* counter = nullptr) : counter_(counter) {}
+
+  [[nodiscard]] std::string_view name() const override { return "count"; }
+  [[nodiscard]] KernelCost cost() const override { return {.bytes = 2 * output().size()}; }
+  [[nodiscard]] std::span<std::byte> output() const override {
+    return std::as_writable_bytes(std::span<std::uint64_t>(counter_, std::size_t{counter_ == nullptr ? 0U : 1U}));
+  }
+  void compute(std::span<std::byte> result) const override;
+  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Count>(*this); }
+#if XFERBENCH_WITH_CUDA
+  void preload() const override;
+  void launch(void* cuda_stream) const override;
+#endif
+
+ private:
+  std::uint64_t* counter_;
+};
+
+}  // namespace xferbench::kernels

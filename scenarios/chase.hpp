@@ -1,0 +1,54 @@
+// Not a scenario: a walk of dependent reads through memory of the GPU or the host, for what a single read costs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "device/device.hpp"
+#include "kernels/chase.hpp"
+#include "run/scenario.hpp"
+
+namespace xferbench {
+
+/// For each of `count` places the next one, such that from any place one comes through all of them before coming back:
+/// one cycle, chosen at random among all there are (Sattolo's algorithm). `count` from 1 to 2^32.
+std::vector<std::uint32_t> random_cycle(std::size_t count, std::uint64_t seed);
+
+/// The place `hops` steps behind `from`.
+std::size_t walk(std::span<const std::uint32_t> next, std::size_t from, std::size_t hops);
+
+enum class ChaseMemory { device, host };
+
+/// Memory full of pointers in a random cycle, which the GPU follows.
+class PointerChase {
+ public:
+  /// `bytes` is rounded down to whole lines, of which there must be one.
+  PointerChase(Device& device, ChaseMemory where, std::size_t bytes, std::uint64_t seed);
+
+  /// Follows kernels::kChaseHops more pointers and waits. A pass begins where the one before ended, so that it comes to
+  /// lines that no cache has seen while the memory is larger than the caches. Throws VerificationError unless it ends
+  /// where the host's own walk does.
+  const kernels::ChaseLog& pass();
+
+  /// What the constructor holds at once.
+  static MemoryNeeds needs(ChaseMemory where, std::size_t bytes);
+
+ private:
+  void build(std::byte* memory) const;
+  void evict_from_cache();
+  [[nodiscard]] const kernels::ChaseLine* line(std::size_t index) const { return lines_ + index; }
+
+  Device& device_;
+  std::vector<std::uint32_t> next_;
+  DeviceBuffer on_device_;  // one of the two
+  HostBuffer on_host_;
+  const kernels::ChaseLine* lines_ = nullptr;  // as the GPU knows them
+  HostBuffer log_memory_;
+  kernels::ChaseLog* log_ = nullptr;
+  Stream stream_;
+  std::size_t at_ = 0;  // where the next pass begins
+};
+
+}  // namespace xferbench

@@ -1,0 +1,88 @@
+// The scenario latency on a real GPU: every case with few samples, and what must be noticed.
+#include "cli/command.hpp"
+#include "core/error.hpp"
+#include "core/units.hpp"
+#include "gpu/gpu_fixture.hpp"
+#include "scenarios/chase.hpp"
+#include "scenarios/latency_ops.hpp"
+#include "scenarios/scenarios.hpp"
+
+namespace xferbench::test {
+
+namespace {
+
+class LatencyOnGpu : public GpuTest {
+ protected:
+  std::vector<Result> run(const std::vector<std::string>& arguments) {
+    return run_cases(
+        cli::parse(arguments, scenarios()).cases, quick_bench(), [](std::size_t, const Case&) {}, [](const auto&) {});
+  }
+};
+
+TEST_F(LatencyOnGpu, EveryCaseVerifies) {
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"latency", "--buffer", "1M"},
+        {"latency", "--op", "copy", "--host", "pinned,pageable", "--size", "1,8,4097,1M"},
+        {"latency", "--op", "graph", "--nodes", "1,1000"}}) {
+    for (const Result& r : run(command)) {
+      ASSERT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
+      ASSERT_NE(r.measurement("latency"), nullptr) << r.config.key();
+      EXPECT_GT(r.measurement("latency")->median, 50e-9) << r.config.key();
+      EXPECT_LT(r.measurement("latency")->median, 5e-3) << r.config.key();
+      for (const Measurement& m : r.measurements) {
+        EXPECT_GE(m.samples.size(), 6U) << r.config.key() << " " << m.name;
+        EXPECT_EQ(m.unit, "s") << r.config.key() << " " << m.name;
+      }
+    }
+  }
+}
+
+TEST_F(LatencyOnGpu, AKernelBeginsBeforeItsEndIsNoticed) {
+  const auto results = run({"latency", "--op", "launch"});
+  ASSERT_EQ(results.front().status, Status::ok) << results.front().reason;
+  const double uncertainty = results.front().metric("clock_uncertainty")->value;
+  EXPECT_GT(uncertainty, 0);
+  EXPECT_LT(results.front().metric("start")->value, results.front().measurement("latency")->median + uncertainty);
+}
+
+TEST_F(LatencyOnGpu, WaitsReallyWait) {
+  for (const Result& r : run({"latency", "--op", "wait"})) {
+    ASSERT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
+    EXPECT_GT(r.metric("waited")->value, 50e-6) << r.config.key();
+    EXPECT_GE(r.metric("cpu_share")->value, 0) << r.config.key();
+  }
+}
+
+TEST_F(LatencyOnGpu, AChaseWithAWrongPointerFails) {
+  for (const ChaseMemory where : {ChaseMemory::device, ChaseMemory::host}) {
+    PointerChase chase(device(), where, 1 * MiB, 3);
+    for (int i = 0; i < 40; ++i) EXPECT_NO_THROW(chase.pass());  // more than once around
+    // The next pass begins where this one ended: let it never get away from there.
+    auto* end = const_cast<kernels::ChaseLine*>(chase.pass().last);
+    if (where == ChaseMemory::host) {
+      end->next = end;
+    } else {
+      const kernels::ChaseLine itself{end};
+      device().copy_blocking({reinterpret_cast<std::byte*>(end), reinterpret_cast<const std::byte*>(&itself),
+                              sizeof(itself), Direction::h2d});
+    }
+    EXPECT_THROW(chase.pass(), VerificationError);
+  }
+}
+
+TEST_F(LatencyOnGpu, AChaseThroughHostMemoryIsSlowerThanThroughTheGpus) {
+  const auto results = run({"latency", "--op", "chase"});
+  ASSERT_EQ(results.size(), 2U);
+  for (const Result& r : results) ASSERT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
+  EXPECT_GT(results[1].measurement("latency")->median, results[0].measurement("latency")->median);
+  EXPECT_GT(results[0].metric("sm_clock")->value, 100e6);
+}
+
+TEST_F(LatencyOnGpu, CountedLaunchesAndNodesAllRun) {
+  EXPECT_NO_THROW(EmptyLaunch(device()).check());
+  EXPECT_NO_THROW(GraphReplay(device(), 37).check());
+}
+
+}  // namespace
+
+}  // namespace xferbench::test

@@ -1,0 +1,291 @@
+// The scenario latency on the simulated device: what it reports, what it refuses, and which broken devices it catches.
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "cli/command.hpp"
+#include "core/error.hpp"
+#include "core/units.hpp"
+#include "scenarios/chase.hpp"
+#include "scenarios/latency_ops.hpp"
+#include "scenarios/scenarios.hpp"
+#include "sim/sim_fixture.hpp"
+
+namespace xferbench::test {
+
+namespace {
+
+std::vector<PlannedCase> plan(const std::vector<std::string>& arguments) {
+  return cli::parse(arguments, scenarios()).cases;
+}
+
+/// Returns from waiting for a stream at once.
+class ImpatientDevice : public sim::SimDevice {
+ public:
+  ImpatientDevice() : SimDevice(profile("h200")) {}
+  using SimDevice::synchronize;
+  void synchronize(StreamHandle) override {}
+};
+
+/// Loses every fifth kernel.
+class LosingDevice : public sim::SimDevice {
+ public:
+  LosingDevice() : SimDevice(profile("h200")) {}
+  void launch(const Kernel& kernel, StreamHandle stream) override {
+    if (++launched_ % 5 != 0) SimDevice::launch(kernel, stream);
+  }
+
+ private:
+  int launched_ = 0;
+};
+
+/// Streams do not wait for events.
+class UnorderedDevice : public sim::SimDevice {
+ public:
+  UnorderedDevice() : SimDevice(profile("h200")) {}
+  void wait(StreamHandle, EventHandle) override {}
+};
+
+/// Flips one bit of the last byte of every copy to the GPU.
+class CorruptingDevice : public sim::SimDevice {
+ public:
+  CorruptingDevice() : SimDevice(profile("h200")) {}
+  void copy(const Copy& c, StreamHandle stream) override {
+    SimDevice::copy(c, stream);
+    SimDevice::synchronize();
+    if (c.direction == Direction::h2d) c.destination[c.bytes - 1] ^= std::byte{1};
+  }
+};
+
+/// Has done everything whenever the host comes to submit more.
+class EarlyDevice : public sim::SimDevice {
+ public:
+  EarlyDevice() : SimDevice(profile("h200")) {}
+  void stamp(std::uint64_t* slot, StreamHandle stream) override {
+    SimDevice::stamp(slot, stream);
+    SimDevice::synchronize();
+  }
+};
+
+/// Remembers how it was told to wait, and can be made to forget stamps.
+class PolicyDevice : public sim::SimDevice {
+ public:
+  explicit PolicyDevice(bool forgets_stamps = false) : SimDevice(profile("h200")), forgets_stamps_(forgets_stamps) {}
+  void set_wait_policy(WaitPolicy policy) override { policies.push_back(policy); }
+  void stamp(std::uint64_t* slot, StreamHandle stream) override {
+    if (!forgets_stamps_) SimDevice::stamp(slot, stream);
+  }
+  std::vector<WaitPolicy> policies;
+
+ private:
+  bool forgets_stamps_;
+};
+
+class LatencyOnSim : public testing::Test {
+ protected:
+  static Result run_one(const std::vector<std::string>& arguments, const Bench& bench) {
+    return run_all(plan(arguments), bench).front();
+  }
+  Result run_one(const std::vector<std::string>& arguments) { return run_one(arguments, quick_bench(device_)); }
+
+  static void expect_failure(Device& device, const std::vector<std::string>& arguments, const std::string& reason) {
+    const Result r = run_one(arguments, quick_bench(device));
+    EXPECT_EQ(r.status, Status::failed) << r.config.key();
+    EXPECT_NE(r.reason.find(reason), std::string::npos) << r.config.key() << ": " << r.reason;
+  }
+
+  static double metric(const Result& r, const char* name) {
+    const Metric* found = r.metric(name);
+    if (found == nullptr) throw std::runtime_error(r.config.key() + " has no " + name + ": " + r.reason);
+    return found->value;
+  }
+  static const Measurement& measured(const Result& r, const char* name) {
+    const Measurement* found = r.measurement(name);
+    if (found == nullptr) throw std::runtime_error(r.config.key() + " did not measure " + name + ": " + r.reason);
+    return *found;
+  }
+
+  sim::SimDevice device_{profile("h200")};
+};
+
+TEST_F(LatencyOnSim, EveryModelledCaseVerifiesAndHasTheMainMeasurement) {
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"latency", "--op", "copy", "--size", "1,8,4097,64K", "--host", "pinned,pageable"},
+        {"latency", "--op", "launch,event-wait"},
+        {"latency", "--op", "wait", "--schedule", "spin"}}) {
+    for (const Result& r : run_all(plan(command), quick_bench(device_))) {
+      EXPECT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
+      EXPECT_GT(measured(r, "latency").median, 0) << r.config.key();
+      EXPECT_FALSE(measured(r, "latency").auxiliary) << r.config.key();
+      for (const Measurement& m : r.measurements) EXPECT_EQ(m.unit, "s") << r.config.key() << " " << m.name;
+    }
+  }
+}
+
+TEST_F(LatencyOnSim, WhatIsNotModelledIsSkippedWithTheReason) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> commands{
+      {{"latency", "--op", "graph"}, "no graphs"},
+      {{"latency", "--op", "chase"}, "no latency"},
+      {{"latency", "--op", "wait", "--method", "stream,event", "--schedule", "yield,blocking"}, "only spins"},
+  };
+  for (const auto& [command, reason] : commands) {
+    for (const Result& r : run_all(plan(command), quick_bench(device_))) {
+      EXPECT_EQ(r.status, Status::skipped) << r.config.key();
+      EXPECT_NE(r.reason.find(reason), std::string::npos) << r.config.key() << ": " << r.reason;
+    }
+  }
+}
+
+TEST_F(LatencyOnSim, NoCaseHasAnAxisThatMeansNothingToIt) {
+  std::set<std::string> keys;
+  for (const PlannedCase& c : plan({"latency"})) keys.insert(c.config.key());
+  EXPECT_TRUE(keys.contains("latency/op=launch"));
+  EXPECT_TRUE(keys.contains("latency/op=event-wait"));
+  EXPECT_TRUE(keys.contains("latency/op=wait/method=query")) << "a poll has no schedule";
+  EXPECT_TRUE(keys.contains("latency/op=wait/method=event/schedule=blocking"));
+  EXPECT_TRUE(keys.contains("latency/op=chase/memory=host"));
+  EXPECT_TRUE(keys.contains("latency/op=copy/dir=d2h/size=8B"));
+  EXPECT_EQ(keys.size(), 6U + 1 + 3 + 7 + 1 + 2);
+}
+
+TEST_F(LatencyOnSim, ThereAreEnoughSamplesForPercentilesUnlessFewerAreWanted) {
+  Bench bench = quick_bench(device_);
+  bench.policy = SamplingPolicy{};
+  const Result many = run_one({"latency", "--op", "launch"}, bench);
+  EXPECT_EQ(measured(many, "latency").samples.size(), 1000U);
+  EXPECT_TRUE(measured(many, "latency").p99.has_value());
+  EXPECT_TRUE(measured(many, "start").p99.has_value());
+  bench.policy.max_samples = 50;
+  const Result few = run_one({"latency", "--op", "launch"}, bench);
+  EXPECT_EQ(measured(few, "latency").samples.size(), 50U);
+  EXPECT_TRUE(measured(few, "latency").p90.has_value());
+  EXPECT_FALSE(measured(few, "latency").p99.has_value());
+}
+
+TEST_F(LatencyOnSim, LaunchesTakeWhatTheProfileSays) {
+  const auto& p = profile("h200");
+  const Result r = run_one({"latency", "--op", "launch"});
+  EXPECT_NEAR(metric(r, "call"), p.launch_call, 1e-9);
+  EXPECT_NEAR(metric(r, "start"), p.launch_call + p.stamp_cost, 2e-9);
+  EXPECT_NEAR(measured(r, "latency").median, p.launch_call + p.kernel_overhead + p.wake_up, 1e-9);
+  EXPECT_EQ(measured(r, "start").clock, Clock::device);
+}
+
+TEST_F(LatencyOnSim, WaitsTakeWhatTheProfileSays) {
+  const auto& p = profile("h200");
+  const Result stream = run_one({"latency", "--op", "wait", "--method", "stream", "--schedule", "spin"});
+  EXPECT_NEAR(measured(stream, "latency").median, p.wake_up, 2e-9);
+  EXPECT_EQ(measured(stream, "latency").clock, Clock::device);
+  EXPECT_EQ(measured(stream, "cpu").clock, Clock::cpu);
+  EXPECT_GT(metric(stream, "waited"), 90e-6) << "the kernel still runs when the wait begins";
+  EXPECT_NEAR(metric(stream, "cpu_share"), 1, 1e-6) << "the simulated host spins";
+  const Result event = run_one({"latency", "--op", "wait", "--method", "event", "--schedule", "spin"});
+  EXPECT_NEAR(measured(event, "latency").median, p.event_cost + p.wake_up, 2e-9);
+  const Result query = run_one({"latency", "--op", "wait", "--method", "query"});
+  EXPECT_LT(measured(query, "latency").median, p.event_cost + 2 * p.query_call);
+}
+
+TEST_F(LatencyOnSim, AnotherStreamIsSlowerThanTheSame) {
+  const auto& p = profile("h200");
+  const Result r = run_one({"latency", "--op", "event-wait"});
+  EXPECT_NEAR(metric(r, "one_stream"), p.stamp_cost, 2e-9);
+  EXPECT_NEAR(measured(r, "latency").median, p.stamp_cost + p.event_cost, 2e-9);
+}
+
+TEST_F(LatencyOnSim, BrokenDevicesFailTheCase) {
+  CorruptingDevice corrupting;
+  expect_failure(corrupting, {"latency", "--op", "copy", "--dir", "h2d", "--size", "8"}, "byte offset 7");
+  LosingDevice losing;
+  expect_failure(losing, {"latency", "--op", "launch"}, "launch: 16 kernels should have run, 13 did");
+  UnorderedDevice unordered;
+  expect_failure(unordered, {"latency", "--op", "event-wait"}, "began too early");
+  ImpatientDevice impatient;
+  expect_failure(impatient, {"latency", "--op", "wait", "--method", "stream", "--schedule", "spin"},
+                 "returned before the kernel had run");
+}
+
+TEST_F(LatencyOnSim, AHostThatSubmitsTooLateIsNotTimed) {
+  EarlyDevice early;
+  for (const char* op : {"wait", "event-wait"}) {
+    const Result r = run_all(plan({"latency", "--op", op}), quick_bench(early)).front();
+    EXPECT_EQ(r.status, Status::failed) << op;
+    EXPECT_NE(r.reason.find("too busy"), std::string::npos) << r.reason;
+  }
+}
+
+TEST_F(LatencyOnSim, TheWaitPolicyIsRestoredWhateverHappens) {
+  PolicyDevice device;
+  static_cast<void>(
+      run_one({"latency", "--op", "wait", "--method", "event", "--schedule", "spin"}, quick_bench(device)));
+  EXPECT_EQ(device.policies, (std::vector{WaitPolicy::spin, WaitPolicy::automatic}));
+  PolicyDevice broken(true);
+  expect_failure(broken, {"latency", "--op", "wait", "--method", "event", "--schedule", "spin"}, "had run");
+  EXPECT_EQ(broken.policies, (std::vector{WaitPolicy::spin, WaitPolicy::automatic}));
+}
+
+TEST_F(LatencyOnSim, AChaseEndsWhereItShouldAndALostPointerIsSeen) {
+  for (const ChaseMemory where : {ChaseMemory::device, ChaseMemory::host}) {
+    PointerChase chase(device_, where, 1 * MiB, 3);
+    for (int i = 0; i < 40; ++i) EXPECT_NO_THROW(chase.pass());  // more than once around
+    // The next pass begins where this one ended: let it never get away from there.
+    auto* end = const_cast<kernels::ChaseLine*>(chase.pass().last);
+    end->next = end;
+    EXPECT_THROW(chase.pass(), VerificationError);
+  }
+}
+
+// --- Findings --------------------------------------------------------------------------------------------------------
+
+/// Results of these cases with the given medians of "latency" and "cpu".
+class LatencyFindings : public testing::Test {
+ protected:
+  void add(const std::vector<std::string>& arguments, double latency, double other, const char* other_name) {
+    const auto cases = plan(arguments);
+    scenario_ = cases.front().scenario;
+    Result& r = results_.emplace_back(cases.front().config);
+    for (const auto& [name, median] : {std::pair{"latency", latency}, std::pair{other_name, other}}) {
+      Measurement m;
+      m.name = name;
+      m.median = median;
+      r.measurements.push_back(m);
+    }
+  }
+
+  [[nodiscard]] std::optional<Finding> conclude(std::string_view kind) const {
+    std::vector<const Result*> pointers;
+    for (const Result& r : results_) pointers.push_back(&r);
+    for (const Finding& f : scenario_->conclude(pointers)) {
+      if (f.kind == kind) return f;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::vector<Result> results_;
+  const Scenario* scenario_ = nullptr;
+};
+
+TEST_F(LatencyFindings, BlockingIsComparedWithSpinning) {
+  add({"latency", "--op", "wait", "--method", "event", "--schedule", "spin"}, 4e-6, 100e-6, "cpu");
+  EXPECT_FALSE(conclude("waiting").has_value()) << "nothing to compare with";
+  add({"latency", "--op", "wait", "--method", "event", "--schedule", "blocking"}, 12e-6, 5e-6, "cpu");
+  const auto found = conclude("waiting");
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(
+      found->text,
+      "waiting for an event: blocking notices its end 3.0 times as late as spinning (12.00 us, 4.000 us) and takes "
+      "5.0 % of its CPU time");
+}
+
+TEST_F(LatencyFindings, AFurtherNodeCostsTheSlopeBetweenGraphs) {
+  add({"latency", "--op", "graph", "--nodes", "1"}, 10e-6, 3e-6, "call");
+  EXPECT_FALSE(conclude("per-node").has_value()) << "one size has no slope";
+  add({"latency", "--op", "graph", "--nodes", "101"}, 110e-6, 9e-6, "call");
+  const auto found = conclude("per-node");
+  ASSERT_TRUE(found.has_value());
+  EXPECT_NEAR(found->metrics.front().value, 1e-6, 1e-12);
+}
+
+}  // namespace
+
+}  // namespace xferbench::test
