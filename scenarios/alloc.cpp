@@ -350,11 +350,6 @@ class Alloc final : public Scenario {
     const std::vector<Series> series = bench.sample(std::move(regions));
     report(cycle, size, series[0], result);
     for (std::size_t i = 1; i < series.size(); ++i) add_beside(series[i].elapsed, result);
-    if (kind.origin != Origin::in_place) {
-      Measurement ready = malloc_cycle.ready(series[3]);
-      ready.name = "malloc-ready";
-      add_beside(std::move(ready), result);
-    }
     add_break_even(result);
     if (bench.verify) {
       from_it.verify(run_at_full_speed);
@@ -377,8 +372,8 @@ class Alloc final : public Scenario {
     result.add("free", Cycle::release(series).median, "s");
   }
 
-  /// Memory that is pinned in place is there anyway, and is given back unpinned: both calls have to pay. Otherwise it
-  /// takes the place of ordinary memory, which is not free of charge either.
+  /// Memory that is pinned in place is there anyway: pinning and unpinning it have to pay. Otherwise it takes the place
+  /// of ordinary memory, which is not free of charge either.
   static void add_break_even(Result& result) {
     const auto median = [&result](const char* name) -> std::optional<double> {
       const Measurement* m = result.measurement(name);
@@ -386,13 +381,12 @@ class Alloc final : public Scenario {
     };
     const auto fast = median("copy");
     const auto slow = median("pageable-copy");
+    const auto cycle = median("cycle");
     const bool in_place = result.measurement("register") != nullptr;
-    const auto more = in_place ? median("unregister") : median("malloc-ready");
-    const auto begin = in_place ? median("register") : median("allocate");
-    if (!fast || !slow || !more || !begin) return;  // interrupted
-    const double setup = in_place ? *begin + *more : *begin - *more;
-    if (*fast * (1 + model::kAlike) >= *slow) return;  // no faster, but for noise
-    if (const auto copies = model::break_even_copies(setup, *slow, *fast)) {
+    const auto alternative = in_place ? 0.0 : median("malloc-cycle");
+    if (!fast || !slow || !cycle || !alternative) return;  // interrupted
+    if (*fast * (1 + model::kAlike) >= *slow) return;      // no faster, but for noise
+    if (const auto copies = model::break_even_copies(*cycle - *alternative, *slow, *fast)) {
       result.add("break_even_copies", *copies, "copies");
     }
   }

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
+#include <map>
 #include <optional>
 
 #include "cli/help.hpp"
@@ -92,11 +94,38 @@ int exit_code(const Report& report) {
   return static_cast<int>(ExitCode::ok);
 }
 
+/// Warnings that differ only in their numbers are of one kind.
+std::string kind_of(const std::string& warning) {
+  std::string kind;
+  for (const char c : warning) {
+    if (std::isdigit(static_cast<unsigned char>(c)) == 0) kind += c;
+  }
+  return kind;
+}
+
+/// One line for each failed case, and one for each kind of warning: a sweep may have hundreds of the same.
 void print_warnings(const Report& report) {
+  struct Kind {
+    std::string first;
+    std::size_t cases = 0;
+  };
+  std::vector<std::string> order;
+  std::map<std::string, Kind> kinds;
   for (const Result& r : report.results) {
     if (r.status == Status::failed) fmt::print(stderr, "xferbench: {} failed: {}\n", r.config.key(), r.reason);
-    for (const std::string& warning : r.warnings)
-      fmt::print(stderr, "xferbench: warning: {}: {}\n", r.config.key(), warning);
+    for (const std::string& warning : r.warnings) {
+      Kind& kind = kinds[kind_of(warning)];
+      if (kind.cases++ > 0) continue;
+      kind.first = fmt::format("{}: {}", r.config.key(), warning);
+      order.push_back(kind_of(warning));
+    }
+  }
+  for (const std::string& key : order) {
+    const Kind& kind = kinds[key];
+    const std::string more = kind.cases == 2  ? " (and in 1 more case)"
+                             : kind.cases > 2 ? fmt::format(" (and in {} more cases)", kind.cases - 1)
+                                              : "";
+    fmt::print(stderr, "xferbench: warning: {}{}\n", kind.first, more);
   }
 }
 

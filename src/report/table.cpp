@@ -17,6 +17,7 @@ namespace {
 using Row = std::vector<std::string>;
 
 constexpr const char* kGap = "   ";
+constexpr const char* kCopies = "copies";  // a unit that comes in whole ones
 
 std::string half_width_text(const Measurement& m) {
   const auto width = relative_half_width(m);
@@ -58,7 +59,7 @@ std::string cell(const Column& column, const Result& result) {
     case S::seconds: return format_seconds(metric->value);
     case S::percent: return format_percent(metric->value);
     case S::ratio: return fmt::format("{:.2f}x", metric->value);
-    default: return format_significant(metric->value);
+    default: return metric->unit == kCopies ? fmt::format("{:.0f}", metric->value) : format_significant(metric->value);
   }
 }
 
@@ -226,6 +227,7 @@ std::string metric_text(const Metric& metric) {
     return format_size(static_cast<std::uint64_t>(std::llround(std::clamp(metric.value, 0., 9e18))));
   if (metric.unit == "GB/s") return format_significant(metric.value) + " GB/s";
   if (metric.unit == "1") return format_percent(metric.value);
+  if (metric.unit == kCopies) return fmt::format("{:.0f}", metric.value);
   return format_significant(metric.value);
 }
 

@@ -217,7 +217,7 @@ TEST(Table, IsFollowedByFindingsAsATableOfEachKindAndSentences) {
             "  d2d        -        2.500 us    2125 GB/s          5.1 MiB            1.2 %\n"
             "\n"
             "  break-even: dir   copies\n"
-            "  h2d                12.00\n"
+            "  h2d                   12\n"
             "\n"
             "  h2d: pinned is faster from 24 KiB on\n"
             "  d2h: pinned is faster\n");

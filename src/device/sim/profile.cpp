@@ -56,8 +56,8 @@ constexpr Profile kH200{
     .stamp_cost = 3e-6,
 
     .callback_call = 2e-6,
-    .host_function_start = 8e-6,
-    .stream_callback_start = 9e-6,
+    .host_function_start = 45e-6,
+    .stream_callback_start = 45e-6,
     .host_function_end = 5e-6,
 };
 
