@@ -97,5 +97,13 @@ TEST(Quiet, SilencesWarnings) {
 
 TEST(Quiet, DoesNotSilenceErrors) { expect_refusal(xferbench({"--quiet", "--streams", "0"}), 2, "--streams"); }
 
+TEST(Warnings, OfOneKindAreOneLine) {
+  const Outcome o = xferbench({"memcpy", "--simulate", "--dir", "d2d", "--size", "1M,2M,4M"});
+  EXPECT_EQ(o.exit_code, 0);
+  ASSERT_EQ(lines(o.err).size(), 1U) << o.err;
+  EXPECT_TRUE(contains(o.err, "size=1MiB: source and destination are not much larger than the L2 cache")) << o.err;
+  EXPECT_TRUE(contains(o.err, "(and in 2 more cases)")) << o.err;
+}
+
 }  // namespace
 }  // namespace xferbench::test
