@@ -339,7 +339,7 @@ std::vector<const Scenario*> chosen_scenarios(const Written& written, Scenarios 
             fmt::format("unknown scenario '{}'; values of one flag are joined by commas, as in 4K,8K", word));
       }
       std::vector<std::string> words = known;
-      words.insert(words.end(), {"list", "info"});
+      words.insert(words.end(), {"list", "info", "help", "version"});
       throw UsageError(
           fmt::format("unknown scenario '{}'; there are {}{}", word, fmt::join(known, ", "), suggestion(word, words)));
     }
@@ -391,7 +391,12 @@ Command parse(std::span<const std::string> arguments, std::span<const Scenario* 
     command.about = find(scenarios, first == "list" && written.words.size() > 1 ? written.words[1] : first);
     return command;
   }
-  if (written.has("version")) {
+  if (first == "help") {
+    command.action = Action::help;
+    command.about = scenario_after(written, scenarios);
+    return command;
+  }
+  if (written.has("version") || (first == "version" && written.words.size() == 1)) {
     command.action = Action::version;
     return command;
   }

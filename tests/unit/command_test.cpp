@@ -346,6 +346,15 @@ TEST(Parse, HelpIsGivenEvenBesideAMistake) { EXPECT_EQ(parsed({"--size", "banana
 
 TEST(Parse, VersionIsAnAction) { EXPECT_EQ(parsed({"--version"}).action, Action::version); }
 
+TEST(Parse, HelpAndVersionMayBeWords) {
+  EXPECT_EQ(parsed({"version"}).action, Action::version);
+  EXPECT_EQ(parsed({"help"}).action, Action::help);
+  EXPECT_EQ(parsed({"help"}).about, nullptr);
+  EXPECT_EQ(parsed({"help", "mover"}).action, Action::help);
+  EXPECT_EQ(parsed({"help", "mover"}).about, declared()[1]);
+  EXPECT_TRUE(mentions(error({"help", "nosuch"}), "unknown scenario 'nosuch'"));
+}
+
 // --- NUMA nodes -----------------------------------------------------------------------------------------------------
 
 TEST(Numa, IsANodeByItsNumberOrAWord) {
@@ -412,7 +421,7 @@ TEST(Flags, ThatScenariosShareMeanTheSameKindOfValue) {
 }
 
 TEST(Scenarios, HaveUniqueNamesThatAreNoCommands) {
-  std::set<std::string_view> seen{"list", "info", "compare"};
+  std::set<std::string_view> seen{"list", "info", "compare", "help", "version"};
   for (const Scenario* scenario : scenarios()) EXPECT_TRUE(seen.insert(scenario->name()).second) << scenario->name();
 }
 
