@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -147,8 +148,13 @@ class ConsumedPipeline {
   }
   ConsumedPipeline(const ConsumedPipeline&) = delete;
   ConsumedPipeline& operator=(const ConsumedPipeline&) = delete;
-  /// A thread of the driver may still be on its way out of a callback.
-  ~ConsumedPipeline() { static_cast<void>(device_.usable()); }
+  /// A thread of the driver may still be on its way out of a callback, or on its way in, if a pass ended in an error.
+  ~ConsumedPipeline() {
+    try {
+      device_.synchronize();
+    } catch (const std::exception&) {  // a lost context calls nobody any more; the case has reported it
+    }
+  }
 
   [[nodiscard]] ChunkedWork& payload() { return payload_; }
 

@@ -40,6 +40,10 @@ HostMemory memory_of(const Case& c) {
   return is_managed(c) ? HostMemory::managed : host_memory(c.word("host"));
 }
 
+bool is_registered(const Case& c) {
+  return memory_of(c) == HostMemory::registered || memory_of(c) == HostMemory::registered_huge;
+}
+
 TransferSpec spec_of(const Case& c, Direction direction, std::uint64_t seed) {
   TransferSpec spec;
   spec.direction = direction;
@@ -265,7 +269,8 @@ class Memcpy final : public Scenario {
     const std::uint64_t directions = route_of(c) == Route::bidirectional ? 2 : 1;
     // Managed: seen from the host, the check takes an ordinary buffer; from the GPU, a copy on the device.
     if (is_managed(c)) return {size, directions * size, directions * size};
-    return {directions * size, route_of(c) == Route::d2d ? 2 * size : directions * size};
+    // Pinning in place is timed on a buffer of its own.
+    return {(directions + (is_registered(c) ? 1 : 0)) * size, route_of(c) == Route::d2d ? 2 * size : directions * size};
   }
 
   [[nodiscard]] std::optional<std::string> unsupported(const Case& c, const Capabilities& can) const override {
@@ -302,9 +307,7 @@ class Memcpy final : public Scenario {
       run_at_full_speed(bench.device, region);
       copies.check();
     }
-    if (memory_of(c) == HostMemory::registered || memory_of(c) == HostMemory::registered_huge) {
-      report_pinning(c, bench, result);
-    }
+    if (is_registered(c)) report_pinning(c, bench, result);
   }
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
