@@ -183,7 +183,11 @@ struct Way {
   std::string host;
   std::string api;
   std::map<std::uint64_t, double> blocked;
+  bool with_kernel = false;  ///< some were called while a kernel was in flight
 };
+
+/// Of a copy of microseconds the call is a good part even where it does not wait.
+bool is_unclear(double blocked) { return blocked > 0.2 && blocked < 0.8; }
 
 /// In the order in which they ran. Of several results of one size, which differ in what was in flight, the least share
 /// counts: a kernel ahead of the copy makes it small where the call returns early, and leaves it at 1 where it waits.
@@ -198,8 +202,12 @@ std::vector<Way> ways_of(std::span<const Result* const> results) {
     };
     auto way = std::ranges::find_if(ways, same);
     if (way == ways.end()) way = ways.insert(ways.end(), {c.word("dir"), c.word("host"), c.word("api"), {}});
+    way->with_kernel = way->with_kernel || c.word("in-flight") != "none";
     const auto [size, is_new] = way->blocked.try_emplace(c.count("size"), blocked->value);
     if (!is_new) size->second = std::min(size->second, blocked->value);
+  }
+  for (Way& way : ways) {
+    if (!way.with_kernel) std::erase_if(way.blocked, [](const auto& size) { return is_unclear(size.second); });
   }
   return ways;
 }
@@ -224,6 +232,10 @@ Finding finding_of(const Way& way) {
   finding.labels = {{"dir", way.dir}, {"host", way.host}, {"api", way.api}};
   finding.text = fmt::format("{} {} {} memory: {} ", way.dir, way.dir == "h2d" ? "from" : "to", way.host,
                              way.api == "sync" ? "cudaMemcpy" : "cudaMemcpyAsync");
+  if (way.blocked.empty()) {
+    finding.text += "whether it returns early shows only with a kernel in flight: add --in-flight same-stream";
+    return finding;
+  }
   if (largest != way.blocked.rend()) {
     finding.metrics.push_back({"early_up_to", static_cast<double>(largest->first), "B"});
   }

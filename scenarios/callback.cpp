@@ -1,11 +1,13 @@
 // callback: a pipeline whose chunks are consumed on the CPU as they come back. How the CPU learns that a chunk is
 // ready, how long that takes, and what is left of it in the makespan.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <atomic>
 #include <bit>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +16,7 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
+#include "measure/timer_on_host.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/chunked_work.hpp"
 
@@ -53,7 +56,12 @@ class Consumers {
   Consumers(Device& device, const ChunkedWork& payload, std::size_t threads)
       : device_(device), payload_(payload), ready_(device.make_channel()), done_(device.make_channel()) {
     sums_.resize(payload.chunks().size());
-    for (std::size_t i = 0; i < threads; ++i) threads_.push_back(device.start_thread([this] { consume(); }));
+    try {
+      for (std::size_t i = 0; i < threads; ++i) threads_.push_back(device.start_thread([this] { consume(); }));
+    } catch (...) {  // those that run wait for chunks, and would for ever
+      ready_->close();
+      throw;
+    }
   }
   Consumers(const Consumers&) = delete;
   Consumers& operator=(const Consumers&) = delete;
@@ -61,10 +69,28 @@ class Consumers {
 
   /// Chunk `index` may be read. From any thread, and from functions that the driver calls: it only hands over.
   void post(std::size_t index) { ready_->post(index); }
-  /// Waits until as many chunks are consumed as there are.
-  void wait_for_all() {
-    for (std::size_t i = 0; i < sums_.size(); ++i) static_cast<void>(done_->take());
+  /// Waits until as many chunks are consumed as there are. `look` is called when none has been for a second; it throws
+  /// if none can come any more. Throws what fail() was given.
+  void wait_for_all(const std::function<void()>& look) {
+    constexpr double kPatience = 1;
+    for (std::size_t consumed = 0, silent = 0; consumed < sums_.size();) {
+      if (done_->take(kPatience)) {
+        ++consumed;
+        silent = 0;
+        continue;
+      }
+      if (error_) std::rethrow_exception(error_);
+      look();
+      if (++silent > 2) throw MeasurementError("the GPU is done, and nobody has told of all chunks");
+    }
   }
+  /// Whoever should have posted cannot any more.
+  void fail(std::exception_ptr error) {
+    error_ = std::move(error);
+    done_->close();
+  }
+  /// Forgets the sums of the pass before.
+  void clear() { std::ranges::fill(sums_, 0); }
   [[nodiscard]] const std::vector<std::uint64_t>& sums() const { return sums_; }
 
  private:
@@ -81,6 +107,7 @@ class Consumers {
   std::unique_ptr<Channel> ready_;
   std::unique_ptr<Channel> done_;
   std::vector<std::uint64_t> sums_;
+  std::exception_ptr error_;
   std::vector<std::unique_ptr<HostThread>> threads_;  // last: they use the others
 };
 
@@ -88,12 +115,14 @@ class Consumers {
 class Watcher {
  public:
   using Notice = std::function<void(std::size_t)>;
+  using Failure = std::function<void(std::exception_ptr)>;
 
-  Watcher(Device& device, std::span<const Event> events, bool polls, Notice notice)
+  Watcher(Device& device, std::span<const Event> events, bool polls, Notice notice, Failure failure)
       : device_(device),
         events_(events),
         polls_(polls),
         notice_(std::move(notice)),
+        failure_(std::move(failure)),
         recorded_(device.make_channel()),
         thread_(device.start_thread([this] { watch(); })) {}
   Watcher(const Watcher&) = delete;
@@ -105,15 +134,19 @@ class Watcher {
 
  private:
   void watch() {
-    while (const auto index = recorded_->take()) {
-      const Event& event = events_[*index];
-      if (polls_) {
-        while (!device_.finished(event)) {
-        }
-      } else {
-        device_.synchronize(event.get());
+    try {
+      while (const auto index = recorded_->take()) {
+        wait_for(events_[*index]);
+        notice_(*index);
       }
-      notice_(*index);
+    } catch (...) {
+      failure_(std::current_exception());
+    }
+  }
+
+  void wait_for(const Event& event) {
+    if (!polls_) return device_.synchronize(event.get());
+    while (!device_.finished(event)) {
     }
   }
 
@@ -121,6 +154,7 @@ class Watcher {
   std::span<const Event> events_;
   bool polls_;
   Notice notice_;
+  Failure failure_;
   std::unique_ptr<Channel> recorded_;
   std::unique_ptr<HostThread> thread_;  // last: it uses the others
 };
@@ -143,7 +177,9 @@ class ConsumedPipeline {
       callbacks_.emplace_back([this, i] { notice(i); });
     }
     if (by_helper(method_)) {
-      watcher_.emplace(device_, finished_, method_ == Method::poll, [this](std::size_t i) { notice(i); });
+      watcher_.emplace(
+          device_, finished_, method_ == Method::poll, [this](std::size_t i) { notice(i); },
+          [this](std::exception_ptr error) { consumers_.fail(std::move(error)); });
     }
   }
   ConsumedPipeline(const ConsumedPipeline&) = delete;
@@ -157,6 +193,8 @@ class ConsumedPipeline {
   }
 
   [[nodiscard]] ChunkedWork& payload() { return payload_; }
+  /// Of the notification times, in seconds.
+  [[nodiscard]] double clock_uncertainty() const { return timer_.uncertainty(); }
 
   /// The pipeline with this case's way to learn of its chunks, or with none or naive. With a method that tells of
   /// single chunks, the part "notification" is, for each chunk, the time from its arrival in host memory to the first
@@ -167,13 +205,17 @@ class ConsumedPipeline {
     r.clock = Clock::host;
     if (!by_helper(method) && !by_driver(method)) {
       r.submit = [this, method] { run(method); };
+      r.batchable = false;  // as those that it is compared with
       return r;
     }
-    r.reset = [this] { clocks_ = device_.relate_clocks(); };
+    // Relating the clocks disturbs whatever comes right behind it.
+    r.reset = [this, method] {
+      if (timer_.refresh(kFresh)) run(method);
+    };
     r.parts = {{.name = "notification", .clock = Clock::device}};
     r.steps = [this, method](Laps& laps) {
       run(method);
-      for (std::size_t i = 0; i < noticed_.size(); ++i) laps.add(0, noticed_[i] - clocks_.host_time(stamps()[i]));
+      for (std::size_t i = 0; i < noticed_.size(); ++i) laps.add(0, timer_.since(stamps()[i], noticed_[i]));
     };
     return r;
   }
@@ -183,6 +225,7 @@ class ConsumedPipeline {
     Region r;
     r.name = "cpu-stage";
     r.clock = Clock::host;
+    r.batchable = false;
     r.submit = [this] { consume_all(); };
     return r;
   }
@@ -190,12 +233,16 @@ class ConsumedPipeline {
   /// One pass on poisoned memory; data and sums must be right. Throws VerificationError.
   void verify(Method method, const std::string& name) {
     payload_.poison_all();
+    consumers_.clear();
     run_once(device_, pipeline(method, name));
     if (method != Method::none) check_sums(name);
     payload_.check(name);
   }
 
  private:
+  /// Seconds for which a relation of the clocks holds: they drift apart by some 10^-5 of it.
+  static constexpr double kFresh = 50e-3;
+
   [[nodiscard]] std::uint64_t* stamps() const { return reinterpret_cast<std::uint64_t*>(stamps_->data); }
 
   void run(Method method) {
@@ -204,7 +251,11 @@ class ConsumedPipeline {
       for (const Stream& stream : streams_) device_.synchronize(stream.get());
     }
     if (method == Method::naive) return consume_all();
-    if (method != Method::none) consumers_.wait_for_all();
+    if (method != Method::none) wait_for_consumers();
+  }
+
+  void wait_for_consumers() {
+    consumers_.wait_for_all([this] { device_.synchronize(); });  // the error of a stream that has stopped
   }
 
   /// Every method pays for the stamp, so that they differ only in how they tell.
@@ -234,7 +285,7 @@ class ConsumedPipeline {
 
   void consume_all() {
     for (std::size_t i = 0; i < payload_.chunks().size(); ++i) consumers_.post(i);
-    consumers_.wait_for_all();
+    wait_for_consumers();
   }
 
   void check_sums(const std::string& name) const {
@@ -258,7 +309,7 @@ class ConsumedPipeline {
   std::vector<Stream> streams_;
   std::vector<Event> finished_;
   std::vector<std::function<void()>> callbacks_;
-  ClockRelation clocks_;
+  TimerOnHost timer_{device_};
   Consumers consumers_;
   std::optional<Watcher> watcher_;  // last: it tells the consumers
 };
@@ -329,6 +380,9 @@ class Callback final : public Scenario {
       for (const Measurement& part : s.parts) result.measurements.push_back(part);
     }
     derive(c, result);
+    if (result.metric("notification_p50") != nullptr) {
+      result.add("clock_uncertainty", pipeline.clock_uncertainty(), "s");
+    }
     if (bench.verify) pipeline.verify(method, "pipeline, once more");
   }
 
@@ -366,31 +420,33 @@ class Callback final : public Scenario {
   }
 };
 
-/// The quickest way to learn of a chunk, and the shortest makespan.
+/// The quickest ways to learn of a chunk, and the shortest makespans: the best and all that are as good but for noise.
 std::vector<Finding> Callback::conclude(std::span<const Result* const> results) const {
-  const auto least = [&results](const char* metric) {
-    const Result* best = nullptr;
-    for (const Result* r : results) {
-      const Metric* m = r->metric(metric);
-      if (m != nullptr && method_of(r->config) != Method::none &&
-          (best == nullptr || m->value < best->metric(metric)->value)) {
-        best = r;
-      }
-    }
-    return best;
-  };
+  constexpr double kAsGood = 1.01;
   std::vector<Finding> findings;
-  const auto tell = [&findings](const Result& best, const char* metric, const char* what) {
+  const auto tell = [&](const char* metric, const char* what) {
+    std::vector<const Result*> rivals;
+    std::ranges::copy_if(results, std::back_inserter(rivals), [metric](const Result* r) {
+      return r->metric(metric) != nullptr && method_of(r->config) != Method::none;
+    });
+    if (rivals.size() < 2) return;
+    const auto value = [metric](const Result* r) { return r->metric(metric)->value; };
+    const Result* best = *std::ranges::min_element(rivals, {}, value);
+    std::vector<std::string> methods;
+    for (const Result* r : rivals) {
+      const std::string& method = r->config.word("method");
+      if (value(r) > kAsGood * value(best) || std::ranges::find(methods, method) != methods.end()) continue;
+      methods.push_back(method);
+    }
     Finding f;
     f.kind = "winner";
-    f.labels = {{"method", best.config.word("method")}};
-    f.metrics = {*best.metric(metric)};
-    f.text = fmt::format("{}: {} ({})", what, best.config.word("method"), format_seconds(best.metric(metric)->value));
+    f.labels = {{"method", fmt::format("{}", fmt::join(methods, ","))}};
+    f.metrics = {*best->metric(metric)};
+    f.text = fmt::format("{}: {} ({})", what, fmt::join(methods, ", "), format_seconds(value(best)));
     findings.push_back(std::move(f));
   };
-  if (results.size() < 2) return findings;
-  if (const Result* r = least("notification_p50")) tell(*r, "notification_p50", "the quickest notification");
-  if (const Result* r = least("makespan")) tell(*r, "makespan", "the shortest makespan with a CPU stage");
+  tell("notification_p50", "the quickest notification");
+  tell("makespan", "the shortest makespan with a CPU stage");
   return findings;
 }
 

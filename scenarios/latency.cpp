@@ -152,7 +152,7 @@ void run_chase(const Case& c, const Bench& bench, Result& result) {
   Region region;
   region.name = "pass";
   region.clock = Clock::host;
-  region.parts = {{.name = kLatency, .clock = Clock::device}};
+  region.parts = {{.name = kLatency, .clock = Clock::device, .decides = true}};
   region.steps = [&](Laps& laps) {
     const kernels::ChaseLog& log = chase.pass();
     const double seconds_per_cycle = 1e-9 * static_cast<double>(log.nanoseconds) / static_cast<double>(log.cycles);

@@ -76,24 +76,6 @@ std::uint64_t Stamps::at(std::size_t i) const {
   return slots_[i];
 }
 
-bool TimerOnHost::refresh() {
-  constexpr double kFresh = 5e-3;
-  if (ever_ && device_.host_now() - related_ < kFresh) return false;
-  relation_ = device_.relate_clocks();
-  related_ = device_.host_now();
-  ever_ = true;
-  uncertainty_ = std::max(uncertainty_, relation_.uncertainty);
-  return true;
-}
-
-double TimerOnHost::since(std::uint64_t stamp, double host) const {
-  return std::max(0.0, host - relation_.host_time(stamp));
-}
-
-double TimerOnHost::until(std::uint64_t stamp, double host) const {
-  return std::max(0.0, relation_.host_time(stamp) - host);
-}
-
 // --- Copies ----------------------------------------------------------------------------------------------------------
 
 Region SmallCopy::region() {
@@ -251,7 +233,9 @@ Region KernelWait::region() {
   Region r;
   r.name = "pass";
   r.clock = Clock::host;
-  r.parts = {{.name = kLatency, .clock = Clock::device}, {.name = "waited"}, {.name = "cpu", .clock = Clock::cpu}};
+  r.parts = {{.name = kLatency, .clock = Clock::device, .decides = true},
+             {.name = "waited"},
+             {.name = "cpu", .clock = Clock::cpu}};
   r.reset = [this] {
     if (timer_.refresh()) pass();
   };
@@ -297,7 +281,7 @@ Region StreamCrossing::region(const char* name, const char* part, std::function<
   Region r;
   r.name = name;
   r.clock = Clock::host;
-  r.parts = {{.name = part, .clock = Clock::device}};
+  r.parts = {{.name = part, .clock = Clock::device, .decides = true}};
   r.steps = [this, submit = std::move(submit)](Laps& laps) {
     submit_in_time(stamps_, submit, [this] { device_.synchronize(); });
     device_.synchronize(from_.get());

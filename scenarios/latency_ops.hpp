@@ -10,6 +10,7 @@
 
 #include "device/device.hpp"
 #include "measure/region.hpp"
+#include "measure/timer_on_host.hpp"
 #include "scenarios/transfer.hpp"
 
 namespace xferbench {
@@ -31,30 +32,6 @@ class Stamps {
   HostBuffer memory_;
   std::uint64_t* slots_;
   std::size_t count_;
-};
-
-/// The GPU's timer in terms of the host's clock. Both drift apart by some parts in 10^5, so the relation is measured
-/// anew every few milliseconds, before it is off by more than it is uncertain by. Not before every pass: that allocates
-/// page-locked memory, and whatever comes right behind is slower than usual.
-class TimerOnHost {
- public:
-  explicit TimerOnHost(Device& device) : device_(device) {}
-  /// To be called before a pass. True if the clocks were related just now: then a pass that nobody times should follow.
-  bool refresh();
-  /// Seconds from a stamp to a later moment of the host's clock. The relation is uncertain, and what comes out below
-  /// zero is zero.
-  [[nodiscard]] double since(std::uint64_t stamp, double host) const;
-  /// The same from a moment to a later stamp.
-  [[nodiscard]] double until(std::uint64_t stamp, double host) const;
-  /// The largest so far, in seconds.
-  [[nodiscard]] double uncertainty() const { return uncertainty_; }
-
- private:
-  Device& device_;
-  ClockRelation relation_;
-  double related_ = 0;
-  bool ever_ = false;
-  double uncertainty_ = 0;
 };
 
 /// A small copy and the wait for its end.

@@ -156,9 +156,6 @@ class Crew {
   }
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
-  ~Crew() {
-    for (const auto& member : members_) member->begin->close();
-  }
 
   /// Carries the whole payload once. Rethrows what a thread threw.
   void carry() {
@@ -174,6 +171,7 @@ class Crew {
   struct Member {
     Member(Device& device, const Payload& payload, std::size_t slot_bytes, std::size_t slots, Work& work)
         : carrier(device, payload, slot_bytes, slots, work), begin(device.make_channel()) {}
+    ~Member() { begin->close(); }  // before its thread is waited for
     Carrier carrier;
     std::unique_ptr<Channel> begin;
     std::exception_ptr error;
@@ -356,9 +354,10 @@ class Staging final : public Scenario {
   }
 
   [[nodiscard]] MemoryNeeds needs(const Case& c) const override {
-    const std::uint64_t rings = c.word("method") == "threads"
-                                    ? c.count("threads") * c.count("slots") * std::min(c.count("slot"), c.count("size"))
-                                    : 0;
+    const std::uint64_t rings = c.word("method") != "threads"
+                                    ? 0
+                                    : c.count("threads") * c.count("slots") *
+                                          Crew::chunk_bytes(c.count("size"), c.count("threads"), c.count("slot"));
     return {2 * c.count("size") + rings, c.count("size")};
   }
 
@@ -397,10 +396,11 @@ class Staging final : public Scenario {
   }
 };
 
-/// "threads, 8 threads, 4 slots of 1 MiB"
+/// "8 threads, 3 slots of 2 MiB", with the slots as they were used
 std::string describe_method(const Case& c) {
   if (c.word("method") != "threads") return c.word("method");
-  return fmt::format("{} threads, {} slots of {}", c.count("threads"), c.count("slots"), format_size(c.count("slot")));
+  const std::size_t slot = Crew::chunk_bytes(c.count("size"), c.count("threads"), c.count("slot"));
+  return fmt::format("{} threads, {} slots of {}", c.count("threads"), c.count("slots"), format_size(slot));
 }
 
 /// For each direction, kind of pages and size: the method that was fastest.

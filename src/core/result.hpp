@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -67,6 +68,9 @@ struct Metric {
 
 enum class Status { ok, failed, skipped };
 std::string_view to_text(Status status);
+
+/// The reason of a case that was skipped because the run was interrupted before its turn.
+inline constexpr std::string_view kNotBegun = "interrupted before it began";
 
 struct Result {
   Case config;

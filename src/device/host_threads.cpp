@@ -1,5 +1,6 @@
 #include "device/host_threads.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <deque>
@@ -46,6 +47,8 @@ class RealThread final : public HostThread {
 };
 
 class RealChannel final : public Channel {
+  using Clock = std::chrono::steady_clock;
+
  public:
   void post(std::uint64_t message) override {
     {
@@ -55,7 +58,9 @@ class RealChannel final : public Channel {
     signal();
   }
 
-  std::optional<std::uint64_t> take() override {
+  using Channel::take;
+  std::optional<std::uint64_t> take(double patience) override {
+    const auto begun = Clock::now();
     for (;;) {
       const std::uint32_t seen = changes_.load(std::memory_order_acquire);
       {
@@ -67,7 +72,7 @@ class RealChannel final : public Channel {
         }
         if (closed_) return std::nullopt;
       }
-      await_change(seen);
+      if (!changed(seen, begun, patience)) return std::nullopt;
     }
   }
 
@@ -85,14 +90,20 @@ class RealChannel final : public Channel {
     changes_.notify_all();
   }
 
-  /// Waking a sleeping thread takes tens of microseconds, in a virtual machine hundreds: what is about to come is
-  /// waited for awake.
-  void await_change(std::uint32_t seen) {
-    constexpr auto kAwake = std::chrono::milliseconds(2);
-    const auto until = std::chrono::steady_clock::now() + kAwake;
-    while (changes_.load(std::memory_order_acquire) == seen) {
-      if (std::chrono::steady_clock::now() > until) return changes_.wait(seen, std::memory_order_acquire);
+  /// Waits for a change; false if patience ran out. Waking a sleeping thread takes tens of microseconds, in a virtual
+  /// machine hundreds: what is about to come is waited for awake.
+  bool changed(std::uint32_t seen, Clock::time_point begun, double patience) {
+    constexpr double kAwake = 2e-3;
+    const auto waited = [begun] { return std::chrono::duration<double>(Clock::now() - begun).count(); };
+    const auto unchanged = [&] { return changes_.load(std::memory_order_acquire) == seen; };
+    while (unchanged() && waited() < std::min(kAwake, patience)) {
     }
+    if (patience == std::numeric_limits<double>::infinity()) {
+      changes_.wait(seen, std::memory_order_acquire);
+      return true;
+    }
+    while (unchanged() && waited() < patience) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return !unchanged();
   }
 
   std::mutex mutex_;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -29,8 +30,10 @@ class Channel {
   virtual ~Channel() = default;
   /// From any thread, host functions of the driver too.
   virtual void post(std::uint64_t message) = 0;
-  /// Waits for a message: polls for a while, then sleeps. Nothing once the channel is closed and empty.
-  virtual std::optional<std::uint64_t> take() = 0;
+  /// Waits for a message: polls for a while, then sleeps. Nothing once the channel is closed and empty, or after
+  /// `patience` seconds (a simulated channel knows when nothing can come any more and throws std::logic_error instead).
+  virtual std::optional<std::uint64_t> take(double patience) = 0;
+  std::optional<std::uint64_t> take() { return take(std::numeric_limits<double>::infinity()); }
   /// No messages will come any more. Whoever waits goes on.
   virtual void close() = 0;
 };

@@ -53,6 +53,7 @@ struct Region {
     std::string name;
     Clock clock = Clock::host;
     std::string unit = "s";
+    bool decides = false;  ///< its interval, too, must be narrow enough before sampling may stop
   };
   std::vector<Part> parts{};           ///< what `steps` times
   std::function<void(Laps&)> steps{};  ///< instead of submit; only with the host's clock

@@ -150,33 +150,49 @@ class Loop {
                            "submit the work, or another program stops it");
   }
 
-  static std::optional<double> half_width(const Series& s) {
-    const auto interval = statistics::dependable_interval(s.elapsed.samples);
+  static std::optional<double> half_width(const Measurement& m) {
+    const auto interval = statistics::dependable_interval(m.samples);
     if (!interval) return std::nullopt;
-    return (interval->high - interval->low) / 2 / statistics::median(s.elapsed.samples);
+    const double median = statistics::median(m.samples);
+    return median > 0 ? (interval->high - interval->low) / 2 / median : 0;
+  }
+
+  [[nodiscard]] bool within_target(const Measurement& m) const {
+    const auto width = half_width(m);
+    return width && *width <= policy_.ci;
+  }
+
+  /// Whatever must be known well enough before sampling may stop.
+  [[nodiscard]] std::vector<const Measurement*> deciding() const {
+    std::vector<const Measurement*> all;
+    for (std::size_t i = 0; i < series_.size(); ++i) {
+      all.push_back(&series_[i].elapsed);
+      for (std::size_t part = 0; part < series_[i].parts.size(); ++part) {
+        if (timers_[i].region().parts[part].decides) all.push_back(&series_[i].parts[part]);
+      }
+    }
+    return all;
   }
 
   [[nodiscard]] std::optional<double> widest_half_width() const {
     std::optional<double> widest;
-    for (const Series& s : series_) widest = std::max(widest, half_width(s));
+    for (const Measurement* m : deciding()) widest = std::max(widest, half_width(*m));
     return widest;
   }
 
-  [[nodiscard]] bool within_target(const Series& s) const {
-    const auto width = half_width(s);
-    return width && *width <= policy_.ci;
-  }
-
   [[nodiscard]] bool all_within_target() const {
-    return std::ranges::all_of(series_, [this](const Series& s) { return within_target(s); });
+    return std::ranges::all_of(deciding(), [this](const Measurement* m) { return within_target(*m); });
   }
 
-  /// Each series says for itself whether it reached its target; the others say why sampling ended without it.
+  /// Each measurement says for itself whether it reached the target; the others say why sampling ended without it.
   void stop(Stop reason) {
+    const auto settle = [&](Measurement& m) {
+      m.stop = reason != Stop::interrupted && within_target(m) ? Stop::ci : reason;
+    };
     for (Series& s : series_) {
-      s.elapsed.stop = reason != Stop::interrupted && within_target(s) ? Stop::ci : reason;
-      s.submit.stop = reason;
-      for (Measurement& part : s.parts) part.stop = reason;
+      settle(s.elapsed);
+      settle(s.submit);
+      std::ranges::for_each(s.parts, settle);
     }
   }
 

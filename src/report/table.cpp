@@ -17,7 +17,9 @@ namespace {
 using Row = std::vector<std::string>;
 
 constexpr const char* kGap = "   ";
-constexpr const char* kCopies = "copies";  // a unit that comes in whole ones
+
+/// Units that come in whole ones.
+bool is_whole(const Metric& metric) { return metric.unit == "copies" || metric.unit == "iterations"; }
 
 std::string half_width_text(const Measurement& m) {
   const auto width = relative_half_width(m);
@@ -59,7 +61,7 @@ std::string cell(const Column& column, const Result& result) {
     case S::seconds: return format_seconds(metric->value);
     case S::percent: return format_percent(metric->value);
     case S::ratio: return fmt::format("{:.2f}x", metric->value);
-    default: return metric->unit == kCopies ? fmt::format("{:.0f}", metric->value) : format_significant(metric->value);
+    default: return is_whole(*metric) ? fmt::format("{:.0f}", metric->value) : format_significant(metric->value);
   }
 }
 
@@ -196,8 +198,19 @@ std::string headline_table(const Group& group, const Style& style) {
   Row header = axes;
   for (const Column* column : columns) header.push_back(column->header);
   Lines lines(header, axes.size());
-  for (const Result* result : group.results) add_row(lines, *result, axes, columns, style);
-  return lines.text(style);
+  std::size_t not_begun = 0;
+  for (const Result* result : group.results) {
+    // After Ctrl-C there may be hundreds of these, and what was measured would scroll away.
+    if (result->reason == kNotBegun) {
+      ++not_begun;
+    } else {
+      add_row(lines, *result, axes, columns, style);
+    }
+  }
+  const std::string text = not_begun == group.results.size() ? "" : lines.text(style);
+  return not_begun == 0
+             ? text
+             : text + style.dim(fmt::format("  {} of {} cases had not begun\n", not_begun, group.results.size()));
 }
 
 /// Every measurement of one result: what the headline was made from. Percentiles are shown where one is sure of them.
@@ -227,7 +240,7 @@ std::string metric_text(const Metric& metric) {
     return format_size(static_cast<std::uint64_t>(std::llround(std::clamp(metric.value, 0., 9e18))));
   if (metric.unit == "GB/s") return format_significant(metric.value) + " GB/s";
   if (metric.unit == "1") return format_percent(metric.value);
-  if (metric.unit == kCopies) return fmt::format("{:.0f}", metric.value);
+  if (is_whole(metric)) return fmt::format("{:.0f}", metric.value);
   return format_significant(metric.value);
 }
 
@@ -249,7 +262,7 @@ Row finding_row(const Finding& finding, const std::vector<std::string>& labels,
   return row;
 }
 
-/// Findings of one kind as rows: what they are about, then what they say. The kind stands before the first header.
+/// Findings of one kind as rows: what they are about, then what they say. Its title is the kind.
 std::string finding_table(const std::string& kind, const std::vector<const Finding*>& findings, const Style& style) {
   std::vector<std::string> labels;
   std::vector<std::string> metrics;
@@ -261,10 +274,9 @@ std::string finding_table(const std::string& kind, const std::vector<const Findi
   header.insert(header.end(), metrics.begin(), metrics.end());
   for (std::string& name : header) std::ranges::replace(name, '_', ' ');
   if (header.empty()) return {};  // a finding that says nothing
-  header.front() = kind + ": " + header.front();
   Lines lines(std::move(header), labels.size());
   for (const Finding* f : findings) lines.add(finding_row(*f, labels, metrics));
-  return lines.text(style);
+  return "  " + style.bold(kind) + "\n" + lines.text(style);
 }
 
 /// What a scenario's results say together: a table for each kind, then the sentences.

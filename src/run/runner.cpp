@@ -106,7 +106,7 @@ std::vector<Result> run_cases(std::span<const PlannedCase> cases, const Bench& b
       result.reason = reason;
     };
     if (interrupted() != 0) {
-      skip("interrupted before it began");
+      skip(std::string(kNotBegun));
     } else if (!bench.device.usable()) {
       skip("an earlier error destroyed the GPU's context; run this case again in a new process");
     } else if (auto refused = refusal(cases[i], bench.device, bench.verify)) {

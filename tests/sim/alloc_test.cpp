@@ -88,8 +88,8 @@ TEST(AllocOnSim, RegisteringHasToPayForUndoingItAsWell) {
   ASSERT_EQ(r.status, Status::ok) << r.reason;
   const auto& p = profile("h200");
   constexpr double kBytes = 64. * 1024 * 1024;
-  const double begin = kBytes / p.register_rate;
-  const double end = kBytes / p.unregister_rate;
+  const double begin = p.register_call + kBytes / p.register_rate;
+  const double end = p.unregister_call + kBytes / p.unregister_rate;
   EXPECT_NEAR(metric(r, "ready"), begin, 1e-9);
   EXPECT_NEAR(metric(r, "ready_per_gib"), 16 * begin, 1e-8);
   EXPECT_NEAR(metric(r, "free"), end, 1e-9);

@@ -56,6 +56,14 @@ TEST(RealChannel, WakesAReaderThatHasGoneToSleep) {
   EXPECT_EQ(taken, 7U);
 }
 
+TEST(RealChannel, PatienceEnds) {
+  const auto channel = make_real_channel();
+  EXPECT_EQ(channel->take(0), std::nullopt);
+  EXPECT_EQ(channel->take(5e-3), std::nullopt);
+  channel->post(3);
+  EXPECT_EQ(channel->take(5e-3), 3U);
+}
+
 TEST(RealChannel, WhatWasPostedBeforeTheEndIsStillTaken) {
   const auto channel = make_real_channel();
   channel->post(1);

@@ -66,7 +66,8 @@ class Host::SimChannel final : public Channel {
 
   void post(std::uint64_t message) override { messages_.push_back({message, host_.now()}); }
 
-  std::optional<std::uint64_t> take() override {
+  using Channel::take;
+  std::optional<std::uint64_t> take(double) override {
     while (messages_.empty()) {
       if (closed_ && host_.now() >= *closed_) return std::nullopt;
       host_.wait([this]() -> std::optional<double> {
@@ -215,7 +216,12 @@ std::unique_ptr<HostThread> Host::start(std::function<void()> body) {
   std::erase_if(threads_, [](const auto& t) { return t->done; });
   const auto& state = threads_.emplace_back(std::make_shared<Thread>());
   state->now = running_->now;
-  return std::make_unique<SimThread>(*this, state, std::move(body));
+  try {
+    return std::make_unique<SimThread>(*this, state, std::move(body));
+  } catch (...) {
+    state->done = true;  // the system has no thread for it: it will never have a turn
+    throw;
+  }
 }
 
 std::unique_ptr<Channel> Host::make_channel(double hand_over) { return std::make_unique<SimChannel>(*this, hand_over); }
