@@ -186,8 +186,20 @@ struct Way {
   bool with_kernel = false;  ///< some were called while a kernel was in flight
 };
 
-/// Of a copy of microseconds the call is a good part even where it does not wait.
-bool is_unclear(double blocked) { return blocked > 0.2 && blocked < 0.8; }
+/// Of a copy of microseconds the call is a good part even where it does not wait. Only a longer one that surely
+/// returned early tells of it.
+void forget_what_is_unclear(Way& way) {
+  constexpr double kSurelyEarly = 0.2;
+  constexpr double kSurelyBlocked = 0.8;
+  std::uint64_t early_up_to = 0;
+  for (const auto& [size, blocked] : way.blocked) {
+    if (blocked <= kSurelyEarly) early_up_to = size;
+  }
+  std::erase_if(way.blocked, [&](const auto& entry) {
+    const auto& [size, blocked] = entry;
+    return size > early_up_to && blocked > kSurelyEarly && blocked < kSurelyBlocked;
+  });
+}
 
 /// In the order in which they ran. Of several results of one size, which differ in what was in flight, the least share
 /// counts: a kernel ahead of the copy makes it small where the call returns early, and leaves it at 1 where it waits.
@@ -207,7 +219,7 @@ std::vector<Way> ways_of(std::span<const Result* const> results) {
     if (!is_new) size->second = std::min(size->second, blocked->value);
   }
   for (Way& way : ways) {
-    if (!way.with_kernel) std::erase_if(way.blocked, [](const auto& size) { return is_unclear(size.second); });
+    if (!way.with_kernel) forget_what_is_unclear(way);
   }
   return ways;
 }
@@ -233,7 +245,7 @@ Finding finding_of(const Way& way) {
   finding.text = fmt::format("{} {} {} memory: {} ", way.dir, way.dir == "h2d" ? "from" : "to", way.host,
                              way.api == "sync" ? "cudaMemcpy" : "cudaMemcpyAsync");
   if (way.blocked.empty()) {
-    finding.text += "whether it returns early shows only with a kernel in flight: add --in-flight same-stream";
+    finding.text += "may return early or not; that shows only with a kernel in flight: add --in-flight same-stream";
     return finding;
   }
   if (largest != way.blocked.rend()) {

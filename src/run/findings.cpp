@@ -232,10 +232,13 @@ std::vector<Contestant> contestants(std::span<const Path> paths, std::string_vie
   return all;
 }
 
-void add_comparison(const Contestant& a, const Contestant& b, std::string_view axis, std::vector<Finding>& findings) {
-  const Contest contest{a.value, b.value, a.others, axis, model::compare(a.path->points, b.path->points)};
-  // Of one size the table above says it all.
-  if (contest.outcome.sizes > 1) findings.push_back(finding_of(contest));
+Contest contest_of(const Contestant& a, const Contestant& b, std::string_view axis) {
+  return {a.value, b.value, a.others, axis, model::compare(a.path->points, b.path->points)};
+}
+
+/// Whether the two differ at most sizes, or take turns.
+bool differs(const model::Comparison& outcome) {
+  return 2 * outcome.decided > outcome.sizes || !outcome.crossovers.empty();
 }
 
 void add_comparisons(std::span<const Path> paths, std::string_view axis, std::vector<Finding>& findings) {
@@ -246,8 +249,15 @@ void add_comparisons(std::span<const Path> paths, std::string_view axis, std::ve
         std::stable_partition(left.begin(), left.end(), [&](const Contestant& c) { return c.others == others; });
     const std::vector<Contestant> group(left.begin(), rest);
     left.erase(left.begin(), rest);
-    for (std::size_t i = 1; i < group.size(); ++i) add_comparison(group.front(), group[i], axis, findings);
-    for (std::size_t i = 2; i < group.size(); ++i) add_comparison(group[i - 1], group[i], axis, findings);
+    const auto add = [&](const Contestant& a, const Contestant& b, bool in_any_case) {
+      const Contest contest = contest_of(a, b, axis);
+      // Of one size the table above says it all.
+      if (contest.outcome.sizes < 2 || (!in_any_case && !differs(contest.outcome))) return;
+      findings.push_back(finding_of(contest));
+    };
+    for (std::size_t i = 1; i < group.size(); ++i) add(group.front(), group[i], true);
+    // Of many that are alike, not every pair needs a sentence.
+    for (std::size_t i = 2; i < group.size(); ++i) add(group[i - 1], group[i], false);
   }
 }
 

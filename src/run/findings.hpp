@@ -30,7 +30,7 @@ std::vector<Path> paths(std::span<const Result* const> results, std::string_view
 
 /// For each path, rows of kind "fit": its labels and "range", of all sizes and, where both sides of 64 KiB or one of
 /// them can be fitted by itself, of these. Then sentences of kind "crossover" or "winner" on paths that differ only in
-/// `compare_axis`: each with the first of them and with its neighbour.
+/// `compare_axis`: each with the first of them, and with its neighbour if the two differ at most sizes.
 std::vector<Finding> fits_and_crossovers(std::span<const Path> paths, std::string_view compare_axis);
 
 }  // namespace xferbench

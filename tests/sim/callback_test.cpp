@@ -1,5 +1,8 @@
 // callback: the CPU stage reads only what has arrived, and how it learns of that has its price.
+#include <stdexcept>
+
 #include "cli/command.hpp"
+#include "core/error.hpp"
 #include "scenarios/scenarios.hpp"
 #include "sim/sim_fixture.hpp"
 
@@ -82,6 +85,54 @@ TEST_P(ReadTooEarly, IsCaughtByTheChecksum) {
 INSTANTIATE_TEST_SUITE_P(Helper, ReadTooEarly, testing::Values("event-sync", "poll"), [](const auto& tested) {
   return tested.param == std::string("poll") ? "poll" : "event_sync";
 });
+
+/// A device that loses its context when somebody waits for an event or asks for it.
+class Lost final : public sim::SimDevice {
+ public:
+  using SimDevice::SimDevice;
+  using SimDevice::synchronize;
+  void synchronize(EventHandle) override { throw DeviceError("waiting for an event", "the context is lost"); }
+  bool finished(EventHandle) override { throw DeviceError("asking for an event", "the context is lost"); }
+};
+
+class ErrorInTheHelper : public testing::TestWithParam<const char*> {};
+
+TEST_P(ErrorInTheHelper, FailsTheCaseAndHangsNobody) {
+  Lost lost(profile("h200"));
+  const Result r = run_one(lost, {"--method", GetParam()});
+  EXPECT_EQ(r.status, Status::failed);
+  EXPECT_NE(r.reason.find("the context is lost"), std::string::npos) << r.reason;
+}
+
+INSTANTIATE_TEST_SUITE_P(Helper, ErrorInTheHelper, testing::Values("event-sync", "poll"), [](const auto& tested) {
+  return tested.param == std::string("poll") ? "poll" : "event_sync";
+});
+
+/// A host that has only so many threads to give.
+class Crowded final : public sim::SimDevice {
+ public:
+  explicit Crowded(int threads) : SimDevice(profile("h200")), left_(threads) {}
+  std::unique_ptr<HostThread> start_thread(std::function<void()> body) override {
+    if (left_-- == 0) throw std::runtime_error("no more threads");
+    return SimDevice::start_thread(std::move(body));
+  }
+
+ private:
+  int left_;
+};
+
+TEST(ThreadsThatCannotStart, FailTheCaseAndHangNobody) {
+  for (const char* scenario : {"callback", "staging"}) {
+    const std::vector<std::string> command =
+        scenario == std::string("callback")
+            ? std::vector<std::string>{scenario, "--size", "1M", "--method", "poll", "--consumers", "5"}
+            : std::vector<std::string>{scenario, "--size", "1M", "--method", "threads", "--threads", "5"};
+    Crowded crowded(3);
+    const Result r = run_all(cli::parse(command, scenarios()).cases, quick_bench(crowded)).front();
+    EXPECT_EQ(r.status, Status::failed) << scenario;
+    EXPECT_EQ(r.reason, "no more threads") << scenario;
+  }
+}
 
 }  // namespace
 

@@ -184,6 +184,25 @@ TEST_F(SamplerTest, StepsTimeTheirParts) {
   EXPECT_THROW(static_cast<void>(s.part("second")), std::logic_error);
 }
 
+TEST_F(SamplerTest, APartThatDecidesMustBeKnownWellEnough) {
+  const auto samples = [this](bool decides) {
+    Region r;
+    r.name = "a";
+    r.clock = Clock::host;
+    r.parts = {{.name = "noisy", .decides = decides}};
+    std::size_t pass = 0;
+    r.steps = [this, pass](Laps& laps) mutable {
+      device_.host_work({.seconds = 1e-3}, [] {});
+      laps.add(0, 1.0 + 0.01 * static_cast<double>(pass++ * 7 % 11));
+    };
+    const Series s = run({r}).front();
+    EXPECT_EQ(s.elapsed.stop, Stop::ci);
+    return s.part("noisy").samples.size();
+  };
+  EXPECT_EQ(samples(false), 10U);
+  EXPECT_GT(samples(true), 10U);
+}
+
 TEST_F(SamplerTest, AResetRunsBeforeEveryPassAndIsNotTimed) {
   std::size_t resets = 0;
   std::size_t passes = 0;
