@@ -9,6 +9,7 @@
 #include <exception>
 #include <iterator>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -69,24 +70,26 @@ class Consumers {
 
   /// Chunk `index` may be read. From any thread, and from functions that the driver calls: it only hands over.
   void post(std::size_t index) { ready_->post(index); }
-  /// Waits until as many chunks are consumed as there are. `look` is called when none has been for a second; it throws
-  /// if none can come any more. Throws what fail() was given.
+  /// Waits until as many chunks are consumed as there are. `look` is called when none has been for so long that
+  /// something must be wrong; it throws if none can come any more. Throws what fail() was given.
   void wait_for_all(const std::function<void()>& look) {
-    constexpr double kPatience = 1;
-    for (std::size_t consumed = 0, silent = 0; consumed < sums_.size();) {
-      if (done_->take(kPatience)) {
-        ++consumed;
-        silent = 0;
-        continue;
-      }
-      if (error_) std::rethrow_exception(error_);
-      look();
-      if (++silent > 2) throw MeasurementError("the GPU is done, and nobody has told of all chunks");
+    constexpr double kSlowest = 100e6;  // bytes per second of a consumer
+    const double patience = 1 + static_cast<double>(payload_.output(payload_.chunks().back()).size_bytes()) / kSlowest;
+    for (std::size_t consumed = 0; consumed < sums_.size(); ++consumed) {
+      if (done_->take(patience)) continue;
+      rethrow();
+      look();  // it waits for the GPU, which may be slower than expected
+      if (done_->take(patience)) continue;
+      rethrow();
+      throw MeasurementError("the GPU is done, and nobody has told of all chunks");
     }
   }
   /// Whoever should have posted cannot any more.
   void fail(std::exception_ptr error) {
-    error_ = std::move(error);
+    {
+      const std::lock_guard lock(mutex_);
+      error_ = std::move(error);
+    }
     done_->close();
   }
   /// Forgets the sums of the pass before.
@@ -102,12 +105,18 @@ class Consumers {
     }
   }
 
+  void rethrow() {
+    const std::lock_guard lock(mutex_);
+    if (error_) std::rethrow_exception(error_);
+  }
+
   Device& device_;
   const ChunkedWork& payload_;
   std::unique_ptr<Channel> ready_;
   std::unique_ptr<Channel> done_;
   std::vector<std::uint64_t> sums_;
-  std::exception_ptr error_;
+  std::mutex mutex_;
+  std::exception_ptr error_;                          // written by whoever fails, at any time
   std::vector<std::unique_ptr<HostThread>> threads_;  // last: they use the others
 };
 
@@ -325,7 +334,7 @@ class Callback final : public Scenario {
     static const std::array<Axis, 6> axes{{
         {.name = "method",
          .kind = AxisKind::choice,
-         .defaults = "none,naive,host-func,stream-callback,event-sync,poll",
+         .defaults = "all",
          .help = "how the CPU learns of a chunk; none: no CPU stage; naive: all at the end",
          .choices = {kMethods.begin(), kMethods.end()}},
         {.name = "size",

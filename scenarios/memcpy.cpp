@@ -204,7 +204,7 @@ class Memcpy final : public Scenario {
     static const std::array<Axis, 6> axes{{
         {.name = "dir",
          .kind = AxisKind::choice,
-         .defaults = "h2d,d2h,d2d,bidirectional",
+         .defaults = "all",
          .help = "where from and where to; bidirectional is H2D and D2H at once",
          .choices = {"h2d", "d2h", "d2d", "bidirectional"}},
         {.name = "host",

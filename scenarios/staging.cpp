@@ -306,7 +306,7 @@ class Staging final : public Scenario {
         {.name = "size", .kind = AxisKind::size, .defaults = "256M", .help = "bytes to move"},
         {.name = "method",
          .kind = AxisKind::choice,
-         .defaults = "direct,register,threads",
+         .defaults = "all",
          .help = "direct: as it is; register: pin, copy, unpin; threads: through pinned slots",
          .choices = {"direct", "register", "threads"}},
         {.name = "threads",

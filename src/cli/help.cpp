@@ -57,11 +57,9 @@ std::string below_flag(const std::string& text) {
 }
 
 std::string axis_line(const Axis& axis) {
-  const bool everything = axis.choices.size() > 2 && axis.defaults == fmt::format("{}", fmt::join(axis.choices, ","));
-  const std::string note = everything               ? "all"
-                           : !axis.defaults.empty() ? axis.defaults
-                           : axis.replaces.empty()  ? ""
-                                                    : "instead of --" + axis.replaces;
+  const std::string note = !axis.defaults.empty()  ? axis.defaults
+                           : axis.replaces.empty() ? ""
+                                                   : "instead of --" + axis.replaces;
   return flag_line(fmt::format("--{} {}", axis.name, placeholder(axis.kind)), axis.help, note);
 }
 

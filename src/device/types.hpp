@@ -37,9 +37,6 @@ HostMemory host_memory(std::string_view name);
 constexpr bool is_pageable(HostMemory kind) {
   return kind == HostMemory::pageable || kind == HostMemory::pageable_small || kind == HostMemory::pageable_huge;
 }
-/// Neither ordinary nor managed: copy engines and kernels reach it directly.
-constexpr bool is_page_locked(HostMemory kind) { return !is_pageable(kind) && kind != HostMemory::managed; }
-
 enum class Direction { h2d, d2h, d2d };
 
 /// How a stream relates to the legacy default stream.
