@@ -10,13 +10,14 @@
 
 namespace xferbench {
 
-/// What a launch asks of the machine; the simulated device's time is max(bytes / memory rate, fma / arithmetic rate).
+/// What a launch asks of the machine; the simulated device takes the longest of what each of it takes.
 struct KernelCost {
   std::uint64_t bytes = 0;      ///< device memory traffic, reads plus writes
   double fma = 0;               ///< arithmetic, in units of one single-precision fused multiply-add
   double seconds = 0;           ///< a time that the kernel waits for by itself
   std::uint64_t h2d_bytes = 0;  ///< read from host memory over the link
   std::uint64_t d2h_bytes = 0;  ///< written to host memory over the link
+  unsigned blocks = 0;          ///< thread blocks of the launch; 0 fills the GPU
 };
 
 class Kernel {

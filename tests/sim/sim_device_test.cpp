@@ -1,5 +1,6 @@
 #include "device/sim/sim_device.hpp"
 
+#include <array>
 #include <cstring>
 
 #include "core/error.hpp"
@@ -12,6 +13,24 @@ namespace {
 
 using kernels::Elementwise;
 using kernels::ElementwiseOp;
+
+/// A kernel of any cost, without data.
+class Priced final : public Kernel {
+ public:
+  explicit Priced(const KernelCost& cost) : cost_(cost) {}
+  [[nodiscard]] std::string_view name() const override { return "priced"; }
+  [[nodiscard]] KernelCost cost() const override { return cost_; }
+  [[nodiscard]] std::span<std::byte> output() const override { return {}; }
+  void compute(std::span<std::byte>) const override {}
+  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Priced>(*this); }
+#if XFERBENCH_WITH_CUDA
+  void preload() const override {}
+  void launch(void*) const override {}
+#endif
+
+ private:
+  KernelCost cost_;
+};
 
 constexpr std::size_t kBytes = 16U << 20;
 
@@ -287,6 +306,49 @@ TEST_F(SimDeviceTest, KernelTimeIsTheLargerOfTrafficAndArithmetic) {
   const double arithmetic = kElements * 10'000.0 / profile("h200").fma_rate;
   EXPECT_NEAR(time(1), traffic, 20e-6);
   EXPECT_NEAR(time(10'000), arithmetic, 20e-6);
+}
+
+TEST_F(SimDeviceTest, KernelsThatOccupyAQuarterOfTheGpuRunBesideEachOther) {
+  const unsigned quarter = profile("h200").multiprocessors * 2;
+  const Priced kernel({.fma = 1e10, .blocks = quarter});
+  const std::array<Stream, 4> streams{stream(), stream(), stream(), stream()};
+  const double one = makespan([&] { device_.launch(kernel, streams[0]); });
+  const double four = makespan([&] {
+    for (const Stream& s : streams) device_.launch(kernel, s);
+  });
+  const double in_a_row = makespan([&] {
+    for (int i = 0; i < 4; ++i) device_.launch(kernel, streams[0]);
+  });
+  const double launches = 20e-6;
+  ASSERT_GT(one, 10 * launches);
+  EXPECT_NEAR(four, one, launches);
+  EXPECT_NEAR(in_a_row, 4 * one, 4 * launches);
+}
+
+TEST_F(SimDeviceTest, ASmallKernelHasItsPartOfTheArithmeticAndFourTimesThatOfTheMemory) {
+  const auto& p = profile("h200");
+  const Stream s = stream();
+  const auto time = [&](const KernelCost& cost) { return makespan([&] { device_.launch(Priced(cost), s); }); };
+  const unsigned half = p.multiprocessors * 4;
+  const unsigned eighth = p.multiprocessors;
+  constexpr std::uint64_t kTraffic = 10'000'000'000;
+  EXPECT_NEAR(time({.fma = 1e11, .blocks = half}), 2e11 / p.fma_rate, 20e-6);
+  EXPECT_NEAR(time({.fma = 1e11, .blocks = 100 * half}), 1e11 / p.fma_rate, 20e-6);
+  EXPECT_NEAR(time({.bytes = kTraffic, .blocks = half}), kTraffic / p.kernel_traffic_rate, 20e-6);
+  EXPECT_NEAR(time({.bytes = kTraffic, .blocks = eighth}), 2 * kTraffic / p.kernel_traffic_rate, 20e-6);
+}
+
+TEST_F(SimDeviceTest, AKernelThatReadsAndWritesHostMemoryContendsWithItself) {
+  const auto& p = profile("h200");
+  const Stream s = stream();
+  const auto time = [&](std::uint64_t in, std::uint64_t out) {
+    return makespan([&] { device_.launch(Priced({.h2d_bytes = in, .d2h_bytes = out}), s); });
+  };
+  constexpr std::uint64_t kMuch = 1'000'000'000;
+  const double in = kMuch / p.kernel_h2d_rate;
+  EXPECT_NEAR(time(kMuch, 0), in, 20e-6);
+  EXPECT_NEAR(time(kMuch, kMuch), in / p.kernel_duplex_ratio, 0.01 * in);
+  EXPECT_NEAR(time(kMuch, 1), in, 20e-6) << "a result of a few bytes disturbs nobody";
 }
 
 TEST(SimulatedProfiles, UnknownNameIsAUsageError) { EXPECT_THROW(open_simulated("h2000"), UsageError); }

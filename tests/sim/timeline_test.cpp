@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
 #include <string>
 
 namespace xferbench::sim {
@@ -13,7 +14,7 @@ OperationPtr operation(EngineId engine, double payload, std::vector<OperationPtr
   auto o = std::make_shared<Operation>();
   o->engine = engine;
   o->payload = payload;
-  o->shares_link = engine == EngineId::h2d || engine == EngineId::d2h;
+  o->link = engine == EngineId::h2d ? Link::h2d : engine == EngineId::d2h ? Link::d2h : Link::none;
   o->after.assign(after.begin(), after.end());
   return o;
 }
@@ -148,6 +149,121 @@ TEST(Timeline, WaitingForWhatCanNeverRunIsAnErrorNotAHang) {
   timeline.add(stuck);
   EXPECT_FALSE(timeline.step());
   EXPECT_FALSE(stuck->done());
+}
+
+OperationPtr part_of_the_gpu(double share, double payload) {
+  auto o = operation(EngineId::compute, payload);
+  o->share = share;
+  return o;
+}
+
+TEST(Timeline, KernelsThatFitTogetherRunAtOnce) {
+  Timeline timeline(1);
+  std::vector<OperationPtr> tenths;
+  for (int i = 0; i < 11; ++i) tenths.push_back(part_of_the_gpu(0.1, 2));
+  for (const auto& o : tenths) timeline.add(o);
+  timeline.run_all();
+  EXPECT_DOUBLE_EQ(tenths[9]->finished, 2) << "ten tenths fit, however they are rounded";
+  EXPECT_DOUBLE_EQ(tenths[10]->started, 2);
+}
+
+TEST(Timeline, NoSmallKernelOvertakesALargeOneThatWaitsForRoom) {
+  Timeline timeline(1);
+  const auto half = part_of_the_gpu(0.5, 3);
+  const auto whole = part_of_the_gpu(1, 1);
+  const auto small = part_of_the_gpu(0.1, 1);
+  for (const auto& o : {half, whole, small}) timeline.add(o);
+  timeline.run_all();
+  EXPECT_DOUBLE_EQ(whole->started, 3);
+  EXPECT_DOUBLE_EQ(small->started, 4);
+}
+
+TEST(Timeline, AKernelThatUsesTheLinkContendsWithTheOppositeCopyOnly) {
+  const auto copy_beside = [](Link link) {
+    Timeline timeline(0.8);
+    const auto copy = operation(EngineId::h2d, 4);
+    const auto kernel = operation(EngineId::compute, 10);
+    kernel->link = link;
+    timeline.add(copy);
+    timeline.add(kernel);
+    timeline.run_all();
+    return copy->finished;
+  };
+  EXPECT_DOUBLE_EQ(copy_beside(Link::none), 4);
+  EXPECT_DOUBLE_EQ(copy_beside(Link::d2h), 5);
+  EXPECT_DOUBLE_EQ(copy_beside(Link::h2d), 8) << "two in one direction have half of it each";
+  EXPECT_DOUBLE_EQ(copy_beside(Link::both), 10);
+}
+
+TEST(Timeline, AKernelThatUsesBothDirectionsDoesNotSlowItself) {
+  Timeline timeline(0.8);
+  const auto kernel = operation(EngineId::compute, 4);
+  kernel->link = Link::both;
+  timeline.add(kernel);
+  timeline.run_all();
+  EXPECT_DOUBLE_EQ(kernel->finished, 4);
+}
+
+TEST(Timeline, WhatIsAddedLateStillGoesInTheOrderOfSubmission) {
+  Timeline timeline(1);
+  const auto first = operation(EngineId::compute, 1);
+  const auto third = operation(EngineId::compute, 1);
+  const auto second = operation(EngineId::compute, 1);
+  first->submitted = 1;
+  third->submitted = 1.5;
+  second->submitted = 1.25;
+  for (const auto& o : {first, third, second}) timeline.add(o);
+  timeline.run_all();
+  EXPECT_DOUBLE_EQ(second->started, 2);
+  EXPECT_DOUBLE_EQ(third->started, 3);
+}
+
+TEST(Timeline, WhatFailsToStartHasNotStartedAndCanBeTriedAgain) {
+  Timeline timeline(1);
+  bool out_of_memory = true;
+  const auto o = operation(EngineId::compute, 1);
+  o->on_start = [&] {
+    if (out_of_memory) throw std::bad_alloc();
+  };
+  timeline.add(o);
+  EXPECT_THROW(timeline.step(), std::bad_alloc);
+  EXPECT_FALSE(timeline.idle());
+  out_of_memory = false;
+  timeline.run_all();
+  EXPECT_DOUBLE_EQ(o->finished, 1);
+}
+
+TEST(Timeline, WhatWasAbandonedLeavesNoTrace) {
+  Timeline timeline(1);
+  const auto running = operation(EngineId::h2d, 2);
+  const auto outside = operation(EngineId::d2h, 1);
+  const auto waiting = operation(EngineId::compute, 1, {running, outside});
+  timeline.add(running);
+  timeline.add(waiting);
+  ASSERT_DOUBLE_EQ(timeline.next_change(), 2);
+  timeline.abandon();
+  EXPECT_TRUE(timeline.idle());
+  const auto next = operation(EngineId::h2d, 1);
+  timeline.add(outside);
+  timeline.add(next);
+  timeline.run_all();
+  EXPECT_DOUBLE_EQ(next->finished, 1) << "the engine is free";
+  EXPECT_FALSE(waiting->done());
+}
+
+TEST(Timeline, TensOfThousandsOfOperationsTakeNoTimeToSpeakOf) {
+  Timeline timeline(0.9);
+  OperationPtr in;
+  OperationPtr kernel;
+  OperationPtr out;
+  for (int i = 0; i < 65536; ++i) {
+    in = operation(EngineId::h2d, 1, in ? std::vector{in} : std::vector<OperationPtr>{});
+    kernel = operation(EngineId::compute, 1, {in});
+    out = operation(EngineId::d2h, 1, {kernel});
+    for (const auto& o : {in, kernel, out}) timeline.add(o);
+  }
+  timeline.run_all();  // this took hours when every step looked at everything
+  EXPECT_GT(out->finished, 65536);
 }
 
 TEST(Timeline, PipelineOfThreeStagesTakesWhatTheFormulaSays) {

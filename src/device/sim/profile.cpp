@@ -45,6 +45,7 @@ constexpr Profile kH200{
     .fma_rate = 132 * 128 * 1.98e9,
     .kernel_h2d_rate = 51.35e9,
     .kernel_d2h_rate = 52.6e9,
+    .kernel_duplex_ratio = 0.80,
 
     .copy_call = 1.5e-6,
     .launch_call = 2.2e-6,

@@ -44,9 +44,10 @@ struct Profile {
 
   double kernel_overhead;  ///< engine time per launch beside the work
   double kernel_traffic_rate;
-  double fma_rate;         ///< fused multiply-adds per second
-  double kernel_h2d_rate;  ///< a kernel that reads host memory
-  double kernel_d2h_rate;  ///< a kernel that writes host memory
+  double fma_rate;             ///< fused multiply-adds per second
+  double kernel_h2d_rate;      ///< a kernel that reads host memory
+  double kernel_d2h_rate;      ///< a kernel that writes host memory
+  double kernel_duplex_ratio;  ///< rate of each direction in a kernel that does both, over its rate alone
 
   double copy_call;  ///< host time of an asynchronous copy's call
   double launch_call;

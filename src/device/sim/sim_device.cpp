@@ -37,11 +37,34 @@ namespace {
 
 constexpr const char* kNotModelled = "the simulated device has no model of it";
 
-/// The slowest of what a kernel does.
+/// Of the multiprocessors, that a kernel occupies. Blocks of 256 threads: eight fill a multiprocessor.
+double share_of(const KernelCost& cost, const Profile& p) {
+  constexpr double kBlocksPerMultiprocessor = 8;
+  if (cost.blocks == 0) return 1;
+  return std::min(1.0, cost.blocks / (p.multiprocessors * kBlocksPerMultiprocessor));
+}
+
+/// The slowest of what a kernel does. A rough model of a kernel that occupies a share of the multiprocessors: it has
+/// that share of the arithmetic, and a quarter of them saturates the memory.
 double time_of(const KernelCost& cost, const Profile& p) {
-  return std::max({static_cast<double>(cost.bytes) / p.kernel_traffic_rate, cost.fma / p.fma_rate, cost.seconds,
-                   static_cast<double>(cost.h2d_bytes) / p.kernel_h2d_rate,
-                   static_cast<double>(cost.d2h_bytes) / p.kernel_d2h_rate});
+  const double share = share_of(cost, p);
+  const double traffic = static_cast<double>(cost.bytes) / (p.kernel_traffic_rate * std::min(1.0, 4 * share));
+  const double arithmetic = cost.fma / (p.fma_rate * share);
+  // Both directions at once take what two copies of these times take on such a link.
+  const double in = static_cast<double>(cost.h2d_bytes) / p.kernel_h2d_rate;
+  const double out = static_cast<double>(cost.d2h_bytes) / p.kernel_d2h_rate;
+  const double link = std::max(in, out) + std::min(in, out) * (1 / p.kernel_duplex_ratio - 1);
+  return std::max({traffic, arithmetic, cost.seconds, link});
+}
+
+Link link_of(const KernelCost& cost) {
+  if (cost.h2d_bytes == 0) return cost.d2h_bytes == 0 ? Link::none : Link::d2h;
+  return cost.d2h_bytes == 0 ? Link::h2d : Link::both;
+}
+
+Link link_of(Direction direction) {
+  if (direction == Direction::d2d) return Link::none;
+  return direction == Direction::h2d ? Link::h2d : Link::d2h;
 }
 
 Capabilities describe(const Profile& p) {
@@ -126,7 +149,7 @@ bool SimDevice::pageable(const Copy& c) {
 Operation SimDevice::copy_operation(const Copy& c) {
   Operation o;
   o.engine = engine_of(c.direction);
-  o.shares_link = c.direction != Direction::d2d;
+  o.link = link_of(c.direction);
   o.overhead = profile_.copy_overhead;
   const auto bytes = static_cast<double>(c.bytes);
   switch (c.direction) {
@@ -155,7 +178,7 @@ void SimDevice::copy(const Copy& c, StreamHandle stream) {
   }
   // Staged through the driver's pinned buffers by the calling thread, which is why the call does not return before.
   // It is far slower than the link, so the opposite direction does not slow it further.
-  o.shares_link = false;
+  o.link = Link::none;
   o.overhead = profile_.pageable_overhead;
   o.payload = bytes / (c.direction == Direction::h2d ? profile_.pageable_h2d_rate : profile_.pageable_d2h_rate);
   wait_for(enqueue(std::move(o), stream, profile_.copy_call));
@@ -183,7 +206,8 @@ void SimDevice::launch(const Kernel& kernel, StreamHandle stream) {
   o.engine = EngineId::compute;
   o.overhead = profile_.kernel_overhead;
   o.payload = time_of(cost, profile_);
-  o.shares_link = cost.h2d_bytes + cost.d2h_bytes > 0;
+  o.share = share_of(cost, profile_);
+  o.link = link_of(cost);
   if (carry_data_ && !kernel.output().empty()) {
     const std::shared_ptr<const Kernel> copy = kernel.clone();
     const std::span<std::byte> output = copy->output();

@@ -8,99 +8,161 @@ namespace xferbench::sim {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-bool running(const Operation& o) { return o.state == Operation::State::running; }
-bool moving_payload(const Operation& o) { return running(o) && o.overhead <= 0; }
+/// Shares are rounded; four quarters fit.
+constexpr double kAllOfIt = 1 + 1e-9;
+
+bool moving_payload(const Operation& o) { return o.overhead <= 0; }
+bool moves_in(const Operation& o) { return o.link == Link::h2d || o.link == Link::both; }
+bool moves_out(const Operation& o) { return o.link == Link::d2h || o.link == Link::both; }
+std::size_t index(EngineId engine) { return static_cast<std::size_t>(engine); }
 
 }  // namespace
 
 void Timeline::add(OperationPtr operation) {
-  std::erase_if(operation->after, [](const auto& before) { return before->done(); });
-  // Threads of the host are simulated in turns, so an operation may be added a little late.
-  const auto later = std::ranges::find_if(active_.rbegin(), active_.rend(),
-                                          [&](const auto& o) { return o->submitted <= operation->submitted; });
-  active_.insert(later.base(), std::move(operation));
-}
-
-bool Timeline::ready(const Operation& o) const {
-  return o.state == Operation::State::waiting && o.submitted <= now_ &&
-         std::ranges::all_of(o.after, [](const auto& before) { return before->done(); });
-}
-
-bool Timeline::engine_free(EngineId engine) const {
-  return engine == EngineId::none ||
-         std::ranges::none_of(active_, [engine](const auto& o) { return running(*o) && o->engine == engine; });
-}
-
-void Timeline::start_ready() {
-  for (const OperationPtr& o : active_) {
-    if (!ready(*o) || !engine_free(o->engine)) continue;
-    if (o->on_start) o->on_start();  // may throw for lack of memory; then it has not started
-    o->state = Operation::State::running;
-    o->started = now_;
+  Operation& o = *operation;
+  o.serial = added_++;
+  std::erase_if(o.after, [](const auto& before) { return before->done(); });
+  o.unmet = o.after.size();
+  for (const auto& before : o.after) before->successors.push_back(&o);
+  active_.emplace(&o, std::move(operation));
+  if (o.submitted > now_) {
+    future_.insert(&o);
+  } else {
+    arrive(o);
   }
 }
 
-double Timeline::rate(const Operation& o) const {
-  if (o.overhead > 0 || !o.shares_link) return 1;
-  const bool contended = std::ranges::any_of(active_, [&o](const auto& other) {
-    return other.get() != &o && other->shares_link && other->engine != o.engine && moving_payload(*other);
-  });
-  return contended ? duplex_ratio_ : 1;
+void Timeline::arrive(Operation& o) {
+  if (o.unmet == 0) ready_[index(o.engine)].insert(&o);
+}
+
+bool Timeline::has_room(const Operation& o) const {
+  const std::size_t engine = index(o.engine);
+  if (o.engine == EngineId::none || busy_[engine] == 0) return true;
+  return o.engine == EngineId::compute && occupied_[engine] + o.share <= kAllOfIt;
+}
+
+Operation* Timeline::next_to_start() const {
+  Operation* first = nullptr;
+  for (const Queue& queue : ready_) {
+    // Nobody overtakes the first of a queue: a kernel that needs much room would never find it.
+    if (queue.empty() || !has_room(**queue.begin())) continue;
+    if (first == nullptr || Earlier{}(*queue.begin(), first)) first = *queue.begin();
+  }
+  return first;
+}
+
+void Timeline::start(Operation& o) {
+  if (o.on_start) o.on_start();  // may throw for lack of memory; then it has not started
+  const std::size_t engine = index(o.engine);
+  ready_[engine].erase(&o);
+  ++busy_[engine];
+  occupied_[engine] += o.share;
+  o.state = Operation::State::running;
+  o.started = now_;
+  running_.insert(std::ranges::upper_bound(running_, &o, Earlier{}), &o);
+}
+
+void Timeline::start_ready() {
+  while (!future_.empty() && (*future_.begin())->submitted <= now_) {
+    Operation& o = **future_.begin();
+    future_.erase(future_.begin());
+    arrive(o);
+  }
+  while (Operation* o = next_to_start()) start(*o);
+}
+
+Timeline::Load Timeline::load() const {
+  Load load;
+  for (const Operation* o : running_) {
+    if (!moving_payload(*o)) continue;
+    load.h2d += moves_in(*o) ? 1 : 0;
+    load.d2h += moves_out(*o) ? 1 : 0;
+  }
+  return load;
+}
+
+double Timeline::rate(const Operation& o, const Load& load) const {
+  if (o.link == Link::none || !moving_payload(o)) return 1;
+  const unsigned own_in = moves_in(o) ? 1 : 0;
+  const unsigned own_out = moves_out(o) ? 1 : 0;
+  const bool contended = (own_in > 0 && load.d2h > own_out) || (own_out > 0 && load.h2d > own_in);
+  const unsigned alongside = std::max(own_in * load.h2d, own_out * load.d2h);  // itself included
+  return (contended ? duplex_ratio_ : 1) / alongside;
 }
 
 void Timeline::finish(Operation& o) {
   o.state = Operation::State::finished;
   o.finished = now_;
+  --busy_[index(o.engine)];
+  // Sums of rounded shares must not drift.
+  occupied_[index(o.engine)] = busy_[index(o.engine)] == 0 ? 0 : occupied_[index(o.engine)] - o.share;
   if (o.on_finish) o.on_finish();
+  for (Operation* next : o.successors) {
+    if (--next->unmet == 0 && next->submitted <= now_) arrive(*next);
+  }
   // What it kept alive is not needed any more; chains of finished operations must not grow for ever.
+  o.successors.clear();
   o.after.clear();
   o.on_start = nullptr;
   o.on_finish = nullptr;
+  active_.erase(&o);  // may be the end of it
 }
 
-double Timeline::phase_end(const Operation& o) const {
-  return now_ + (o.overhead > 0 ? o.overhead : o.payload / rate(o));
+double Timeline::phase_end(const Operation& o, const Load& load) const {
+  return now_ + (o.overhead > 0 ? o.overhead : o.payload / rate(o, load));
 }
 
 double Timeline::next_change() {
   start_ready();
-  double next = kNever;
-  for (const OperationPtr& o : active_) {
-    if (running(*o)) {
-      next = std::min(next, phase_end(*o));
-    } else if (o->submitted > now_) {
-      next = std::min(next, o->submitted);
-    }
-  }
+  double next = future_.empty() ? kNever : (*future_.begin())->submitted;
+  const Load now = load();
+  for (const Operation* o : running_) next = std::min(next, phase_end(*o, now));
   return next;
 }
 
 bool Timeline::step() {
   const double next = next_change();
   if (next == kNever) return false;
-  std::vector<double> ends(active_.size(), kNever);
-  for (std::size_t i = 0; i < active_.size(); ++i) {
-    if (running(*active_[i])) ends[i] = phase_end(*active_[i]);
-  }
-  for (std::size_t i = 0; i < active_.size(); ++i) {
-    Operation& o = *active_[i];
-    if (!running(o)) continue;
+  const Load before = load();
+  std::vector<double> ends(running_.size());
+  std::ranges::transform(running_, ends.begin(), [&](const Operation* o) { return phase_end(*o, before); });
+  for (std::size_t i = 0; i < running_.size(); ++i) {
+    Operation& o = *running_[i];
     double& phase = o.overhead > 0 ? o.overhead : o.payload;
     // What ends now ends exactly: a remainder too small to move the clock would never get done.
     const double share = ends[i] <= next ? 1 : (next - now_) / (ends[i] - now_);
     phase = share >= 1 ? 0 : phase * (1 - share);
   }
   now_ = next;
-  for (const OperationPtr& o : active_) {
-    if (running(*o) && o->overhead <= 0 && o->payload <= 0) finish(*o);
-  }
-  std::erase_if(active_, [](const OperationPtr& o) { return o->done(); });
+  std::vector<Operation*> ended;
+  std::erase_if(running_, [&ended](Operation* o) {
+    const bool ends_now = o->overhead <= 0 && o->payload <= 0;
+    if (ends_now) ended.push_back(o);
+    return ends_now;
+  });
+  for (Operation* o : ended) finish(*o);
   return true;
 }
 
 void Timeline::run_all() {
   while (!active_.empty() && step()) {
   }
+}
+
+void Timeline::abandon() {
+  for (const auto& [o, owner] : active_) {
+    // Who it waited for may live on, and must not remember it; and chains are taken apart here, link by link, because
+    // destroying one in a single recursion could exhaust the stack.
+    for (const auto& before : o->after) before->successors.clear();
+  }
+  for (const auto& [o, owner] : active_) owner->after.clear();
+  for (Queue& queue : ready_) queue.clear();
+  future_.clear();
+  running_.clear();
+  busy_ = {};
+  occupied_ = {};
+  active_.clear();
 }
 
 }  // namespace xferbench::sim

@@ -2,22 +2,34 @@
 // streams or CUDA; times are seconds of a virtual clock.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace xferbench::sim {
 
-/// What an operation occupies while it runs, one operation at a time each. `none` is free for any number.
+/// What an operation occupies while it runs, one operation at a time each; `compute` several whose shares fit. `none`
+/// is free for any number.
 enum class EngineId { none, h2d, d2h, compute, internal };
+
+/// The directions of the link that an operation's payload moves in.
+enum class Link { none, h2d, d2h, both };
 
 struct Operation {
   EngineId engine = EngineId::none;
-  bool shares_link = false;  ///< a copy over the link: slowed while the opposite direction moves payload too
-  double submitted = 0;      ///< the host enqueued it then; it cannot start earlier
-  double overhead = 0;       ///< time on the engine before the payload
-  double payload = 0;        ///< time of the payload alone at full rate
+  /// Slowed by the duplex ratio while the opposite direction moves payload too, and to a part of the rate while others
+  /// move payload in the same direction. What `both` costs by itself is part of its payload.
+  Link link = Link::none;
+  double share = 1;      ///< of the multiprocessors, if the engine is `compute`; in (0, 1]
+  double submitted = 0;  ///< the host enqueued it then; it cannot start earlier
+  double overhead = 0;   ///< time on the engine before the payload; while it runs, what is left of it at now()
+  double payload = 0;    ///< time of the payload alone at full rate; while it runs, what is left of it
   std::vector<std::shared_ptr<const Operation>> after;  ///< must have finished before it starts
   std::function<void()> on_start;                       ///< reads the sources
   std::function<void()> on_finish;                      ///< commits the results
@@ -27,15 +39,22 @@ struct Operation {
   State state = State::waiting;
   double started = 0;
   double finished = 0;
+  std::uint64_t serial = 0;                    ///< tells apart what was submitted at the same time
+  std::size_t unmet = 0;                       ///< dependencies that have not finished
+  mutable std::vector<Operation*> successors;  ///< what waits for it; also where it can only be read, as in `after`
 
   [[nodiscard]] bool done() const { return state == State::finished; }
 };
 using OperationPtr = std::shared_ptr<Operation>;
 
+/// Takes O(log n) for each of n operations, and time in proportion to what runs at once for each step.
 class Timeline {
  public:
   /// `duplex_ratio`: the rate of each direction of the link while both move payload, over its rate alone.
   explicit Timeline(double duplex_ratio) : duplex_ratio_(duplex_ratio) {}
+  Timeline(const Timeline&) = delete;
+  Timeline& operator=(const Timeline&) = delete;
+  ~Timeline() { abandon(); }
 
   [[nodiscard]] double now() const { return now_; }
 
@@ -51,20 +70,46 @@ class Timeline {
   [[nodiscard]] bool idle() const { return active_.empty(); }
   void run_all();
   /// Forgets everything that has not finished.
-  void abandon() { active_.clear(); }
+  void abandon();
 
  private:
+  /// In order of submission. Threads of the host are simulated in turns, so an operation may be added a little late.
+  struct Earlier {
+    bool operator()(const Operation* a, const Operation* b) const {
+      return std::pair(a->submitted, a->serial) < std::pair(b->submitted, b->serial);
+    }
+  };
+  using Queue = std::set<Operation*, Earlier>;
+  static constexpr std::size_t kEngines = 5;
+
+  /// How many operations move payload in each direction of the link now.
+  struct Load {
+    unsigned h2d = 0;
+    unsigned d2h = 0;
+  };
+
+  /// Its time has come; it waits for dependencies or for its engine.
+  void arrive(Operation& operation);
   void start_ready();
-  [[nodiscard]] bool ready(const Operation& operation) const;
-  [[nodiscard]] bool engine_free(EngineId engine) const;
-  [[nodiscard]] double rate(const Operation& operation) const;
+  /// The first of those that are ready and find room on their engine; nullptr if there is none.
+  [[nodiscard]] Operation* next_to_start() const;
+  [[nodiscard]] bool has_room(const Operation& operation) const;
+  void start(Operation& operation);
+  [[nodiscard]] Load load() const;
+  [[nodiscard]] double rate(const Operation& operation, const Load& load) const;
   /// When the phase that a running operation is in will end, if nothing changes before.
-  [[nodiscard]] double phase_end(const Operation& operation) const;
+  [[nodiscard]] double phase_end(const Operation& operation, const Load& load) const;
   void finish(Operation& operation);
 
   double duplex_ratio_;
   double now_ = 0;
-  std::vector<OperationPtr> active_;  // waiting or running, in order of submission
+  std::uint64_t added_ = 0;
+  std::unordered_map<const Operation*, OperationPtr> active_;  // waiting or running: keeps them alive
+  Queue future_;                                               // submitted after now
+  std::array<Queue, kEngines> ready_;                          // by engine
+  std::array<double, kEngines> occupied_{};                    // sum of shares that run, by engine
+  std::array<std::size_t, kEngines> busy_{};                   // operations that run, by engine
+  std::vector<Operation*> running_;                            // in order of submission
 };
 
 }  // namespace xferbench::sim
