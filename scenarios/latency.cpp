@@ -270,7 +270,6 @@ class Latency final : public Scenario {
 
   [[nodiscard]] std::optional<std::string> unsupported(const Case& c, const Capabilities& can) const override {
     if (!can.environment.simulated()) return std::nullopt;
-    if (is_op(c, "graph")) return "the simulated device has no graphs";
     if (is_op(c, "chase")) return "the simulated memory has no latency";
     if (c.has("schedule") && !is(c, "schedule", "spin")) return "the simulated host only spins";
     return std::nullopt;

@@ -112,6 +112,7 @@ TEST_F(LatencyOnSim, EveryModelledCaseVerifiesAndHasTheMainMeasurement) {
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"latency", "--op", "copy", "--size", "1,8,4097,64K", "--host", "pinned,pageable"},
         {"latency", "--op", "launch,event-wait"},
+        {"latency", "--op", "graph"},
         {"latency", "--op", "wait", "--schedule", "spin"}}) {
     for (const Result& r : run_all(plan(command), quick_bench(device_))) {
       EXPECT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
@@ -124,7 +125,6 @@ TEST_F(LatencyOnSim, EveryModelledCaseVerifiesAndHasTheMainMeasurement) {
 
 TEST_F(LatencyOnSim, WhatIsNotModelledIsSkippedWithTheReason) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> commands{
-      {{"latency", "--op", "graph"}, "no graphs"},
       {{"latency", "--op", "chase"}, "no latency"},
       {{"latency", "--op", "wait", "--method", "stream,event", "--schedule", "yield,blocking"}, "only spins"},
   };
@@ -171,6 +171,15 @@ TEST_F(LatencyOnSim, LaunchesTakeWhatTheProfileSays) {
   EXPECT_EQ(measured(r, "start").clock, Clock::device);
 }
 
+TEST_F(LatencyOnSim, GraphsTakeWhatTheProfileSays) {
+  const auto& p = profile("h200");
+  for (const int nodes : {1, 10, 100}) {
+    const Result r = run_one({"latency", "--op", "graph", "--nodes", std::to_string(nodes)});
+    EXPECT_NEAR(metric(r, "call"), p.graph_call, 1e-9);
+    EXPECT_NEAR(measured(r, "latency").median, p.graph_call + p.graph_start + nodes * p.graph_node + p.wake_up, 2e-9);
+  }
+}
+
 TEST_F(LatencyOnSim, WaitsTakeWhatTheProfileSays) {
   const auto& p = profile("h200");
   const Result stream = run_one({"latency", "--op", "wait", "--method", "stream", "--schedule", "spin"});
@@ -197,6 +206,8 @@ TEST_F(LatencyOnSim, BrokenDevicesFailTheCase) {
   expect_failure(corrupting, {"latency", "--op", "copy", "--dir", "h2d", "--size", "8"}, "byte offset 7");
   LosingDevice losing;
   expect_failure(losing, {"latency", "--op", "launch"}, "launch: 16 kernels should have run, 13 did");
+  LosingDevice losing_nodes;
+  expect_failure(losing_nodes, {"latency", "--op", "graph", "--nodes", "10"}, "graph: 30 kernels should have run, 24");
   UnorderedDevice unordered;
   expect_failure(unordered, {"latency", "--op", "event-wait"}, "began too early");
   ImpatientDevice impatient;

@@ -51,12 +51,15 @@ struct Profile {
 
   double copy_call;  ///< host time of an asynchronous copy's call
   double launch_call;
-  double event_call;  ///< of recording or waiting for an event
-  double event_cost;  ///< stream time of recording an event
-  double query_call;  ///< of asking whether an event has finished
-  double wake_up;     ///< from completion to the waiting host running again
-  double hand_over;   ///< from one host thread to another that polls for it
-  double stamp_cost;  ///< stream time of writing the GPU's timer to host memory
+  double graph_call;
+  double graph_start;  ///< stream time of a graph before its first operation
+  double graph_node;   ///< engine time of a kernel in a graph beside the work
+  double event_call;   ///< of recording or waiting for an event
+  double event_cost;   ///< stream time of recording an event
+  double query_call;   ///< of asking whether an event has finished
+  double wake_up;      ///< from completion to the waiting host running again
+  double hand_over;    ///< from one host thread to another that polls for it
+  double stamp_cost;   ///< stream time of writing the GPU's timer to host memory
 
   double callback_call;          ///< of launching a host function
   double host_function_start;    ///< from the stream reaching a host function to its first line, cudaLaunchHostFunc

@@ -14,13 +14,28 @@
 
 namespace xferbench::sim {
 
+/// What is captured, and then the graph of it. Nodes are in an order in which they can run.
+struct SimDevice::SimGraph {
+  struct Node {
+    Recipe recipe;
+    std::vector<std::size_t> after;
+    bool awaited = false;  // by another node
+  };
+  std::vector<Node> nodes;
+  bool capturing = true;
+  OperationPtr end;  // of the last replay: a graph never runs twice at once
+};
 struct SimDevice::SimStream {
   StreamKind kind;
   OperationPtr last;
+  std::shared_ptr<SimGraph> capture;  // if there is one, work goes there, ...
+  std::vector<std::size_t> tails;     // ... behind these nodes
 };
 struct SimDevice::SimEvent {
   bool timed;
   OperationPtr recorded;
+  std::shared_ptr<SimGraph> capture;  // that it was recorded in, ...
+  std::vector<std::size_t> tails;     // ... behind these nodes
 };
 struct SimDevice::SimGate {
   double timeout;
@@ -32,6 +47,9 @@ struct SimDevice::SimGate {
 SimDevice::SimStream& SimDevice::state(StreamHandle stream) { return *static_cast<SimStream*>(stream.native); }
 SimDevice::SimEvent& SimDevice::state(EventHandle event) { return *static_cast<SimEvent*>(event.native); }
 SimDevice::SimGate& SimDevice::state(GateHandle gate) { return *static_cast<SimGate*>(gate.native); }
+SimDevice::SimGraph& SimDevice::state(GraphHandle graph) {
+  return **static_cast<std::shared_ptr<SimGraph>*>(graph.native);
+}
 
 namespace {
 
@@ -121,6 +139,18 @@ OperationPtr SimDevice::enqueue(Operation operation, StreamHandle stream, double
   return pointer;
 }
 
+void SimDevice::submit(Recipe recipe, StreamHandle stream, double call_cost) {
+  SimStream& s = state(stream);
+  if (!s.capture) {
+    enqueue(recipe(), stream, call_cost);
+    return;
+  }
+  host_.advance(call_cost);
+  std::vector<SimGraph::Node>& nodes = s.capture->nodes;
+  for (const std::size_t before : s.tails) nodes[before].awaited = true;
+  nodes.push_back({std::move(recipe), std::exchange(s.tails, {nodes.size()})});
+}
+
 void SimDevice::wait_for(const OperationPtr& operation) {
   host_.wait([&] { return operation->done() ? std::optional(operation->finished) : std::nullopt; });
   host_.advance(profile_.wake_up);
@@ -166,11 +196,12 @@ Operation SimDevice::copy_operation(const Copy& c) {
 }
 
 void SimDevice::copy(const Copy& c, StreamHandle stream) {
-  Operation o = copy_operation(c);
   if (!pageable(c)) {
-    enqueue(std::move(o), stream, profile_.copy_call);
+    submit([this, c] { return copy_operation(c); }, stream, profile_.copy_call);
     return;
   }
+  refuse_in_capture(stream, "copying pageable memory");
+  Operation o = copy_operation(c);
   const auto bytes = static_cast<double>(c.bytes);
   if (c.direction == Direction::h2d && c.bytes <= profile_.pageable_inline_bytes) {
     enqueue(std::move(o), stream, profile_.copy_call + bytes / profile_.host_copy_rate);
@@ -185,29 +216,33 @@ void SimDevice::copy(const Copy& c, StreamHandle stream) {
 }
 
 void SimDevice::copy_blocking(const Copy& c) {
+  refuse_in_capture(legacy_, "a blocking copy");
   copy(c, legacy_);
   wait_for(state(legacy_).last);
 }
 
 void SimDevice::fill(const DeviceRange& range, std::byte value, StreamHandle stream) {
-  Operation o;
-  o.engine = EngineId::internal;
-  o.overhead = profile_.copy_overhead;
-  o.payload = static_cast<double>(range.bytes) / profile_.fill_rate;
-  if (carry_data_) {
-    o.on_finish = [range, value] { std::memset(range.data, std::to_integer<int>(value), range.bytes); };
-  }
-  enqueue(std::move(o), stream, profile_.launch_call);
+  const auto fill = [this, range, value] {
+    Operation o;
+    o.engine = EngineId::internal;
+    o.overhead = profile_.copy_overhead;
+    o.payload = static_cast<double>(range.bytes) / profile_.fill_rate;
+    if (carry_data_) {
+      o.on_finish = [range, value] { std::memset(range.data, std::to_integer<int>(value), range.bytes); };
+    }
+    return o;
+  };
+  submit(fill, stream, profile_.launch_call);
 }
 
-void SimDevice::launch(const Kernel& kernel, StreamHandle stream) {
+Operation SimDevice::kernel_operation(const Kernel& kernel, double overhead) {
   const KernelCost cost = kernel.cost();
   Operation o;
   o.engine = EngineId::compute;
-  o.overhead = profile_.kernel_overhead;
-  o.payload = time_of(cost, profile_);
   o.share = share_of(cost, profile_);
   o.link = link_of(cost);
+  o.overhead = overhead;
+  o.payload = time_of(cost, profile_);
   if (carry_data_ && !kernel.output().empty()) {
     const std::shared_ptr<const Kernel> copy = kernel.clone();
     const std::span<std::byte> output = copy->output();
@@ -215,29 +250,50 @@ void SimDevice::launch(const Kernel& kernel, StreamHandle stream) {
     o.on_start = [copy, held, output] { copy->compute(held->take(output.size())); };
     o.on_finish = [held, output] { std::memcpy(output.data(), held->data(), output.size()); };
   }
-  enqueue(std::move(o), stream, profile_.launch_call);
+  return o;
+}
+
+void SimDevice::launch(const Kernel& kernel, StreamHandle stream) {
+  if (!state(stream).capture) {
+    enqueue(kernel_operation(kernel, profile_.kernel_overhead), stream, profile_.launch_call);
+    return;
+  }
+  const std::shared_ptr<const Kernel> copy = kernel.clone();
+  submit([this, copy] { return kernel_operation(*copy, profile_.graph_node); }, stream, profile_.launch_call);
 }
 
 void SimDevice::record(EventHandle event, StreamHandle stream) {
+  SimEvent& e = state(event);
+  const SimStream& s = state(stream);
+  e.capture = s.capture;
+  e.tails = s.tails;
+  e.recorded = nullptr;
+  if (s.capture) return host_.advance(profile_.event_call);  // no work, but a place in the graph
   Operation o;
   o.overhead = profile_.event_cost;
-  state(event).recorded = enqueue(std::move(o), stream, profile_.event_call);
+  e.recorded = enqueue(std::move(o), stream, profile_.event_call);
 }
 
 void SimDevice::wait(StreamHandle stream, EventHandle event) {
+  const SimEvent& e = state(event);
+  if (e.capture || state(stream).capture) return wait_in_capture(stream, event);
   Operation o;
-  if (state(event).recorded) o.after.push_back(state(event).recorded);
+  if (e.recorded) o.after.push_back(e.recorded);
   enqueue(std::move(o), stream, profile_.event_call);
 }
 
 void SimDevice::stamp(std::uint64_t* slot, StreamHandle stream) {
-  Operation o;  // no engine: a kernel of one thread finds room beside others
-  o.overhead = profile_.stamp_cost;
-  o.on_finish = [this, slot] { *slot = static_cast<std::uint64_t>(std::llround(timeline_.now() * 1e9)); };
-  enqueue(std::move(o), stream, profile_.launch_call);
+  const auto stamp = [this, slot] {
+    Operation o;  // no engine: a kernel of one thread finds room beside others
+    o.overhead = profile_.stamp_cost;
+    o.on_finish = [this, slot] { *slot = static_cast<std::uint64_t>(std::llround(timeline_.now() * 1e9)); };
+    return o;
+  };
+  submit(stamp, stream, profile_.launch_call);
 }
 
 void SimDevice::call_host(CallbackApi api, const std::function<void()>& function, StreamHandle stream) {
+  refuse_in_capture(stream, "calling a function of the host");
   Operation before;
   const bool plain = api == CallbackApi::launch_host_func;
   before.overhead = plain ? profile_.host_function_start : profile_.stream_callback_start;
@@ -247,8 +303,6 @@ void SimDevice::call_host(CallbackApi api, const std::function<void()>& function
   after.overhead = profile_.host_function_end;
   enqueue(std::move(after), stream, 0);
 }
-
-void SimDevice::replay(GraphHandle, StreamHandle) { throw DeviceError("replaying a graph", kNotModelled); }
 
 void SimDevice::prefetch(const HostRange&, Direction, StreamHandle) {
   throw DeviceError("migrating managed memory", kNotModelled);
@@ -265,14 +319,96 @@ void SimDevice::host_work(const HostCost& cost, const std::function<void()>& wor
   host_.advance(seconds);
 }
 
+// --- Graphs ---------------------------------------------------------------------------------------------------------
+
+void SimDevice::refuse_in_capture(StreamHandle stream, const char* what) {
+  if (state(stream).capture) throw DeviceError(what, "it cannot be part of a graph that is being captured");
+}
+
+/// An event of the capture makes its stream part of it, or orders it behind one more place there.
+void SimDevice::wait_in_capture(StreamHandle stream, EventHandle event) {
+  SimStream& s = state(stream);
+  const SimEvent& e = state(event);
+  host_.advance(profile_.event_call);
+  if (!e.capture && !e.recorded) return;  // never recorded: nothing to wait for
+  if (!e.capture || !e.capture->capturing || (s.capture && s.capture != e.capture)) {
+    throw DeviceError("waiting for an event",
+                      "work in a graph that is being captured, and work outside, cannot wait "
+                      "for each other");
+  }
+  s.capture = e.capture;
+  for (const std::size_t tail : e.tails) {
+    if (std::ranges::find(s.tails, tail) == s.tails.end()) s.tails.push_back(tail);
+  }
+}
+
+void SimDevice::end_capture(const std::shared_ptr<SimGraph>& graph) {
+  graph->capturing = false;
+  for (SimStream* s : streams_) {
+    if (s->capture != graph) continue;
+    s->capture = nullptr;
+    s->tails.clear();
+  }
+}
+
+GraphHandle SimDevice::acquire_graph(StreamHandle stream, const std::function<void()>& submit) {
+  SimStream& origin = state(stream);
+  refuse_in_capture(stream, "capturing a graph");
+  if (origin.kind == StreamKind::legacy_default) {
+    throw DeviceError("capturing a graph", "the default stream cannot be captured; use another one");
+  }
+  const auto graph = std::make_shared<SimGraph>();
+  origin.capture = graph;
+  try {
+    submit();
+  } catch (...) {
+    end_capture(graph);
+    throw;
+  }
+  const std::vector<std::size_t> tails = origin.tails;
+  end_capture(graph);
+  for (std::size_t i = 0; i < graph->nodes.size(); ++i) {
+    if (graph->nodes[i].awaited || std::ranges::find(tails, i) != tails.end()) continue;
+    throw DeviceError("capturing a graph", "a stream that joined has work which the first stream does not wait for");
+  }
+  return {new std::shared_ptr<SimGraph>(graph)};  // NOLINT: owned by the caller's Graph
+}
+
+void SimDevice::replay(GraphHandle handle, StreamHandle stream) {
+  refuse_in_capture(stream, "replaying a graph");
+  SimGraph& graph = state(handle);
+  Operation begin;
+  begin.overhead = profile_.graph_start;
+  if (graph.end) begin.after.push_back(graph.end);
+  const OperationPtr first = enqueue(std::move(begin), stream, profile_.graph_call);
+  Operation end;
+  std::vector<OperationPtr> run;
+  for (const SimGraph::Node& node : graph.nodes) {
+    auto o = std::make_shared<Operation>(node.recipe());
+    o->submitted = first->submitted;
+    if (node.after.empty()) o->after.push_back(first);
+    for (const std::size_t before : node.after) o->after.push_back(run[before]);
+    if (!node.awaited) end.after.push_back(o);
+    timeline_.add(o);
+    run.push_back(std::move(o));
+  }
+  graph.end = enqueue(std::move(end), stream, 0);
+}
+
 // --- Waiting --------------------------------------------------------------------------------------------------------
 
+const OperationPtr& SimDevice::recorded(EventHandle event, const char* what) {
+  if (state(event).capture) throw DeviceError(what, "the event belongs to a graph: it was recorded in a capture");
+  return state(event).recorded;
+}
+
 void SimDevice::synchronize(StreamHandle stream) {
+  refuse_in_capture(stream, "waiting for a stream");
   if (state(stream).last) wait_for(state(stream).last);
 }
 
 void SimDevice::synchronize(EventHandle event) {
-  if (state(event).recorded) wait_for(state(event).recorded);
+  if (const OperationPtr& o = recorded(event, "waiting for an event")) wait_for(o);
 }
 
 void SimDevice::synchronize() {
@@ -283,7 +419,8 @@ void SimDevice::synchronize() {
 bool SimDevice::finished(EventHandle event) {
   host_.advance(profile_.query_call);
   host_.catch_up();
-  return !state(event).recorded || state(event).recorded->done();
+  const OperationPtr& o = recorded(event, "asking for an event");
+  return !o || o->done();
 }
 
 double SimDevice::elapsed(EventHandle from, EventHandle to) {
@@ -298,6 +435,7 @@ double SimDevice::elapsed(EventHandle from, EventHandle to) {
 // --- Gate -----------------------------------------------------------------------------------------------------------
 
 void SimDevice::close(GateHandle gate, StreamHandle stream) {
+  refuse_in_capture(stream, "closing a gate");
   SimGate& g = state(gate);
   g.opened = false;
   g.timed_out = true;  // until open() comes in time
@@ -323,13 +461,13 @@ bool SimDevice::timed_out(GateHandle gate) const { return state(gate).timed_out;
 
 StreamHandle SimDevice::acquire_stream(StreamKind kind) {
   if (kind == StreamKind::legacy_default && legacy_.native != nullptr) return legacy_;
-  auto stream = std::make_unique<SimStream>(SimStream{kind, nullptr});
+  auto stream = std::make_unique<SimStream>(SimStream{kind, nullptr, nullptr, {}});
   streams_.push_back(stream.get());
   return {stream.release()};
 }
 
 EventHandle SimDevice::acquire_event(EventKind kind) {
-  return {new SimEvent{kind == EventKind::timing, nullptr}};  // NOLINT: owned by the caller's Event
+  return {new SimEvent{kind == EventKind::timing, nullptr, nullptr, {}}};  // NOLINT: owned by the caller's Event
 }
 
 GateHandle SimDevice::acquire_gate(double timeout) {
@@ -370,10 +508,6 @@ PooledRange SimDevice::acquire_pooled(std::size_t bytes, StreamHandle stream) {
   return {range.data, range.bytes, stream};
 }
 
-GraphHandle SimDevice::acquire_graph(StreamHandle, const std::function<void()>&) {
-  throw DeviceError("capturing a graph", kNotModelled);
-}
-
 void SimDevice::release(const StreamHandle& stream) noexcept {
   if (stream.native == legacy_.native) return;
   std::erase(streams_, &state(stream));
@@ -382,6 +516,9 @@ void SimDevice::release(const StreamHandle& stream) noexcept {
 
 void SimDevice::release(const EventHandle& event) noexcept { delete &state(event); }
 void SimDevice::release(const GateHandle& gate) noexcept { delete &state(gate); }
+void SimDevice::release(const GraphHandle& graph) noexcept {
+  delete static_cast<std::shared_ptr<SimGraph>*>(graph.native);
+}
 
 // Like cudaFree, freeing waits: work that is still queued may use the memory.
 void SimDevice::settle() noexcept {

@@ -66,6 +66,7 @@ class SimDevice : public Device {
   struct SimStream;
   struct SimEvent;
   struct SimGate;
+  struct SimGraph;
   struct HostPages {
     Pages pages;
     HostMemory kind;
@@ -88,12 +89,17 @@ class SimDevice : public Device {
   void release(const HostRange& memory) noexcept override;
   void release(const RegisteredRange& memory) noexcept override;
   void release(const PooledRange& memory) noexcept override;
-  void release(const GraphHandle&) noexcept override {}
+  void release(const GraphHandle& graph) noexcept override;
 
   static SimStream& state(StreamHandle stream);
   static SimEvent& state(EventHandle event);
   static SimGate& state(GateHandle gate);
+  static SimGraph& state(GraphHandle graph);
 
+  /// Builds an operation when it is to run: data are carried or not as they are then.
+  using Recipe = std::function<Operation()>;
+  /// Enqueues the operation, or takes it into the graph that the stream is captured for. Host time: call_cost.
+  void submit(Recipe recipe, StreamHandle stream, double call_cost);
   /// Enqueues behind the stream's last operation and whatever the legacy default stream's rules demand.
   OperationPtr enqueue(Operation operation, StreamHandle stream, double call_cost);
   /// Lets queued work end before memory goes away; gives it up where it cannot.
@@ -103,6 +109,14 @@ class SimDevice : public Device {
   /// The allocation that holds an address, if the device handed it out.
   [[nodiscard]] HostPages* allocation_of(const std::byte* address);
   [[nodiscard]] Operation copy_operation(const Copy& copy);
+  /// `overhead`: seconds on the engine beside the work.
+  [[nodiscard]] Operation kernel_operation(const Kernel& kernel, double overhead);
+  void wait_in_capture(StreamHandle stream, EventHandle event);
+  void end_capture(const std::shared_ptr<SimGraph>& graph);
+  /// Throws DeviceError where a stream's capture forbids `what`.
+  static void refuse_in_capture(StreamHandle stream, const char* what);
+  /// The operation that recorded the event; nullptr before there is one. Throws DeviceError if a capture recorded it.
+  static const OperationPtr& recorded(EventHandle event, const char* what);
   [[nodiscard]] bool pageable(const Copy& copy);
   [[nodiscard]] EngineId engine_of(Direction direction) const;
 
