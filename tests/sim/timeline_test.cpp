@@ -151,6 +151,18 @@ TEST(Timeline, WaitingForWhatCanNeverRunIsAnErrorNotAHang) {
   EXPECT_FALSE(stuck->done());
 }
 
+TEST(Timeline, AWaitThatIsOverCostsNobodyItsTurn) {
+  Timeline timeline(1);
+  const auto first = operation(EngineId::h2d, 2);
+  const auto wait = operation(EngineId::none, 0, {first});
+  const auto early = operation(EngineId::h2d, 1, {wait});
+  const auto late = operation(EngineId::h2d, 1);
+  for (const auto& o : {first, wait, early, late}) timeline.add(o);
+  timeline.run_all();
+  EXPECT_DOUBLE_EQ(early->started, 2) << "it was submitted first";
+  EXPECT_DOUBLE_EQ(late->started, 3);
+}
+
 OperationPtr part_of_the_gpu(double share, double payload) {
   auto o = operation(EngineId::compute, payload);
   o->share = share;

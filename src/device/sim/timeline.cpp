@@ -11,6 +11,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 /// Shares are rounded; four quarters fit.
 constexpr double kAllOfIt = 1 + 1e-9;
 
+bool spent(const Operation& o) { return o.overhead <= 0 && o.payload <= 0; }
 bool moving_payload(const Operation& o) { return o.overhead <= 0; }
 bool moves_in(const Operation& o) { return o.link == Link::h2d || o.link == Link::both; }
 bool moves_out(const Operation& o) { return o.link == Link::d2h || o.link == Link::both; }
@@ -63,13 +64,29 @@ void Timeline::start(Operation& o) {
   running_.insert(std::ranges::upper_bound(running_, &o, Earlier{}), &o);
 }
 
-void Timeline::start_ready() {
+void Timeline::let_arrive() {
   while (!future_.empty() && (*future_.begin())->submitted <= now_) {
     Operation& o = **future_.begin();
     future_.erase(future_.begin());
     arrive(o);
   }
+}
+
+void Timeline::start_ready() {
+  let_arrive();
   while (Operation* o = next_to_start()) start(*o);
+}
+
+void Timeline::pass_through() {
+  let_arrive();
+  Queue& free = ready_[index(EngineId::none)];
+  while (!free.empty()) {
+    Operation& o = **free.begin();
+    start(o);
+    if (!spent(o)) continue;
+    std::erase(running_, &o);
+    finish(o);
+  }
 }
 
 Timeline::Load Timeline::load() const {
@@ -137,11 +154,11 @@ bool Timeline::step() {
   now_ = next;
   std::vector<Operation*> ended;
   std::erase_if(running_, [&ended](Operation* o) {
-    const bool ends_now = o->overhead <= 0 && o->payload <= 0;
-    if (ends_now) ended.push_back(o);
-    return ends_now;
+    if (spent(*o)) ended.push_back(o);
+    return spent(*o);
   });
   for (Operation* o : ended) finish(*o);
+  pass_through();
   return true;
 }
 

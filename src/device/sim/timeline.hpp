@@ -90,7 +90,11 @@ class Timeline {
 
   /// Its time has come; it waits for dependencies or for its engine.
   void arrive(Operation& operation);
+  void let_arrive();
   void start_ready();
+  /// What needs no engine and no time, as a wait for an event that has happened, is done at once: what stands behind it
+  /// competes for its engine from now on, and not only after others have taken it.
+  void pass_through();
   /// The first of those that are ready and find room on their engine; nullptr if there is none.
   [[nodiscard]] Operation* next_to_start() const;
   [[nodiscard]] bool has_room(const Operation& operation) const;
