@@ -1,0 +1,93 @@
+// What a pipeline of chunks takes, and why: copies in, kernels and copies out on three engines, each in order. Pure
+// functions; times in seconds, payloads in bytes. Formulas and their order: docs/measurement.md, "The pipeline model".
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace xferbench::model {
+
+/// What one stage costs, each chunk by itself. None of it is negative.
+struct Cost {
+  double per_operation = 0;  ///< engine time beside the payload
+  double per_byte = 0;
+  double pause = 0;  ///< from its end to the next on the same engine, as where its stream records an event behind it
+};
+
+struct StageCosts {
+  Cost h2d;
+  Cost kernel;
+  Cost d2h;
+  double duplex_ratio = 1;    ///< rate of each direction while both move payload, over its rate alone; in (0, 1]
+  double hand_over = 0;       ///< from the end of one operation to the start of the next on another engine
+  unsigned copy_engines = 2;  ///< with 1, both directions take turns
+  double submit_h2d = 0;      ///< host time of each call; 0 where submission is hidden, as behind a gate
+  double submit_kernel = 0;
+  double submit_d2h = 0;
+};
+
+/// The chunks and what they wait for, beside being worked on in order: copy in, kernel, copy out. 0: for nothing.
+struct Arrangement {
+  std::vector<double> chunks;        ///< bytes of each
+  std::size_t h2d_after_d2h = 0;     ///< the copy of chunk i to the GPU waits for the copy back of chunk i - this
+  std::size_t h2d_after_kernel = 0;  ///< the copy of chunk i to the GPU waits for the kernel of chunk i - this
+  std::size_t kernel_after_d2h = 0;  ///< the kernel of chunk i waits for the copy back of chunk i - this
+  std::size_t wave = 1;  ///< chunks that are submitted stage by stage together; 1: chunk after chunk, "depth first"
+};
+
+/// `chunks` equal parts, each of which is worked on where it lies in one of `slots` places (streams); 0: no limit.
+Arrangement in_place(double bytes, std::size_t chunks, std::size_t slots);
+/// The same with `slots` places for the input and as many for the output.
+Arrangement double_buffered(double bytes, std::size_t chunks, std::size_t slots);
+
+/// From the first call, or from the start of the first copy where submission is hidden, to the end of the last copy
+/// out. Steps through starts and ends, by the rules of the simulated device: O(chunks).
+double makespan(const StageCosts& costs, const Arrangement& arrangement);
+
+/// What no arrangement can beat: the payload through each stage in one piece.
+double lower_bound(const StageCosts& costs, double bytes);
+
+/// Where a measured makespan went. `limit` and all below but `contention` add up to it.
+struct Losses {
+  double limit = 0;        ///< as measured
+  double contention = 0;   ///< part of `limit`: what the two directions cost each other, where the link sets it
+  double fill_drain = 0;   ///< not all engines have work at the beginning and at the end
+  double overhead = 0;     ///< what each operation costs beside its payload, pauses and hand-over
+  double slots = 0;        ///< waiting for a place
+  double submission = 0;   ///< waiting for the host
+  double unexplained = 0;  ///< measured less modelled; may be negative
+};
+
+/// Effects are switched on one at a time in the order of Losses; each is charged with what it adds to those before.
+/// None of them is negative: what an effect seems to gain is kept from the next.
+Losses explain(const StageCosts& costs, const Arrangement& arrangement, double measured_makespan,
+               double measured_limit);
+
+/// A choice of chunks and slots that should be faster.
+struct Suggestion {
+  std::size_t chunks = 0;
+  std::size_t slots = 0;  ///< 0 where the present arrangement has no limit
+  double makespan = 0;    ///< as modelled
+  double gain = 0;        ///< share of the present arrangement's modelled makespan that it saves
+};
+
+/// Tries 1 to 256 equal chunks, doubling, and the present ones, with 1 to 16 slots where anything waits for slots. The
+/// fastest to within 0.1 %, of these the one with the fewest slots and then the fewest chunks; nothing if it saves no
+/// more than 1 %.
+std::optional<Suggestion> suggest(const StageCosts& costs, const Arrangement& present);
+
+// Closed forms for equal chunks without contention, hand-over, pauses and submission.
+
+/// One chunk takes h2d, kernel, d2h seconds; `slots` places in which chunks are worked on where they lie, 0: no limit.
+double equal_chunks_makespan(std::size_t chunks, double h2d, double kernel, double d2h, std::size_t slots);
+
+struct BestChunks {
+  double chunks = 1;  ///< not rounded; infinite where operations cost nothing
+  double makespan = 0;
+};
+/// The number of chunks that is best without a limit on slots, as long as the stage with the longest total time is also
+/// the longest of each chunk.
+BestChunks best_equal_chunks(const StageCosts& costs, double bytes);
+
+}  // namespace xferbench::model

@@ -1,0 +1,241 @@
+// The pipeline model against the simulated device: the same pipelines, submitted as a program would, with streams and
+// events. The two were written apart; where they agree, the model's rules are the device's.
+#include "model/pipeline.hpp"
+
+#include <array>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/sim_fixture.hpp"
+
+namespace xferbench::test {
+
+namespace {
+
+using model::Arrangement;
+using model::StageCosts;
+
+constexpr std::size_t kBytes = 64U << 20;
+constexpr std::array<std::size_t, 14> kChunkCounts{1, 2, 3, 4, 7, 8, 16, 32, 33, 64, 100, 128, 200, 256};
+/// Kernel time over that of the copy to the GPU: light, balanced, heavy.
+constexpr std::array<double, 4> kBalances{0.1, 0.8, 1, 3};
+/// Both sides do the same arithmetic in another order.
+constexpr double kClose = 1e-6;
+
+/// A kernel that takes its time and needs no memory.
+class Timed final : public Kernel {
+ public:
+  explicit Timed(double seconds) : seconds_(seconds) {}
+  [[nodiscard]] std::string_view name() const override { return "timed"; }
+  [[nodiscard]] KernelCost cost() const override { return {.seconds = seconds_}; }
+  [[nodiscard]] std::span<std::byte> output() const override { return {}; }
+  void compute(std::span<std::byte>) const override {}
+  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Timed>(*this); }
+#if XFERBENCH_WITH_CUDA
+  void preload() const override {}
+  void launch(void*) const override {}
+#endif
+
+ private:
+  double seconds_;
+};
+
+/// Chunks of very different sizes, all of them whole bytes.
+std::vector<double> uneven(std::size_t chunks) {
+  std::vector<double> sizes(chunks, static_cast<double>(kBytes / chunks));
+  for (std::size_t i = 0; i + 1 < chunks; i += 2) {
+    const double moved = static_cast<double>((i * 7919) % 97) / 100 * sizes[i];
+    sizes[i] -= moved;
+    sizes[i + 1] += moved;
+  }
+  for (double& size : sizes) size = static_cast<double>(static_cast<std::size_t>(size));
+  return sizes;
+}
+
+std::vector<double> even(std::size_t chunks) {
+  return std::vector<double>(chunks, static_cast<double>(kBytes / chunks));
+}
+
+/// One simulated device and pipelines on it.
+class Bed {
+ public:
+  Bed(std::string_view name, double balance) : profile_(profile(name)), device_(profile_) {
+    device_.carry_data(false);
+    costs_.h2d = {profile_.copy_overhead, 1 / profile_.h2d_rate, 0};
+    costs_.kernel = {profile_.kernel_overhead, balance / profile_.h2d_rate, 0};
+    costs_.d2h = {profile_.copy_overhead, 1 / profile_.d2h_rate, 0};
+    costs_.duplex_ratio = profile_.duplex_ratio;
+    costs_.copy_engines = profile_.copy_engines;
+    for (int i = 0; i < 16; ++i) streams_.push_back(device_.make_stream(StreamKind::nonblocking));
+  }
+
+  [[nodiscard]] const StageCosts& costs() const { return costs_; }
+  [[nodiscard]] const sim::Profile& of() const { return profile_; }
+
+  /// The costs of pipelines that keep order by events.
+  [[nodiscard]] StageCosts costs_with_events(bool d2h_recorded) const {
+    StageCosts c = costs_;
+    c.hand_over = profile_.event_cost;
+    c.h2d.pause = c.kernel.pause = profile_.event_cost;
+    if (d2h_recorded) c.d2h.pause = profile_.event_cost;
+    return c;
+  }
+
+  /// Chunks take turns on `slots` streams; `wave` of them are submitted stage by stage.
+  double round_robin(const std::vector<double>& chunks, std::size_t slots, std::size_t wave) {
+    return gated(slots, 0, [&] { submit_round_robin(chunks, slots, wave); });
+  }
+
+  /// The same from the first call on, with the host's time.
+  double round_robin_submitted(const std::vector<double>& chunks, std::size_t slots, std::size_t wave) {
+    device_.synchronize();
+    const double begun = device_.host_now();
+    submit_round_robin(chunks, slots, wave);
+    device_.synchronize();
+    return device_.host_now() - profile_.wake_up - begun;
+  }
+
+  /// One stream for each engine, and an event behind each operation that somebody waits for.
+  double stream_per_engine(const std::vector<double>& chunks, std::size_t slots) {
+    std::array<std::vector<Event>, 3> done;
+    for (auto& events : done) {
+      for (std::size_t i = 0; i < chunks.size(); ++i) events.push_back(device_.make_event(EventKind::ordering));
+    }
+    const bool limited = slots > 0;
+    return gated(3, limited ? 1 : 0, [&] {
+      for (std::size_t i = 0; i < chunks.size(); ++i) {
+        const bool reuses = limited && i >= slots;
+        if (reuses) device_.wait(streams_[0], done[1][i - slots]);
+        copy(Direction::h2d, chunks[i], streams_[0]);
+        device_.record(done[0][i], streams_[0]);
+        device_.wait(streams_[1], done[0][i]);
+        if (reuses) device_.wait(streams_[1], done[2][i - slots]);
+        launch(chunks[i], streams_[1]);
+        device_.record(done[1][i], streams_[1]);
+        device_.wait(streams_[2], done[1][i]);
+        copy(Direction::d2h, chunks[i], streams_[2]);
+        if (limited) device_.record(done[2][i], streams_[2]);
+      }
+    });
+  }
+
+ private:
+  void copy(Direction direction, double bytes, StreamHandle stream) {
+    const auto n = static_cast<std::size_t>(bytes);
+    if (direction == Direction::h2d) {
+      device_.copy({gpu_->data, host_->data, n, direction}, stream);
+    } else {
+      device_.copy({host_->data, gpu_->data, n, direction}, stream);
+    }
+  }
+  void launch(double bytes, StreamHandle stream) { device_.launch(Timed(bytes * costs_.kernel.per_byte), stream); }
+
+  void submit_round_robin(const std::vector<double>& chunks, std::size_t slots, std::size_t wave) {
+    for (std::size_t first = 0; first < chunks.size(); first += wave) {
+      const std::size_t end = std::min(first + wave, chunks.size());
+      for (std::size_t i = first; i < end; ++i) copy(Direction::h2d, chunks[i], streams_[i % slots]);
+      for (std::size_t i = first; i < end; ++i) launch(chunks[i], streams_[i % slots]);
+      for (std::size_t i = first; i < end; ++i) copy(Direction::d2h, chunks[i], streams_[i % slots]);
+    }
+  }
+
+  /// Behind a gate, from when all `streams` may begin to the end of the last; `records` events behind that not counted.
+  double gated(std::size_t streams, int records, const std::function<void()>& submit) {
+    const Gate gate = device_.make_gate();
+    const Stream root = device_.make_stream(StreamKind::nonblocking);
+    const Event fork = device_.make_event(EventKind::timing);
+    std::vector<Event> stops;
+    device_.close(gate, root);
+    device_.record(fork, root);
+    for (std::size_t s = 0; s < streams; ++s) device_.wait(streams_[s], fork);
+    submit();
+    for (std::size_t s = 0; s < streams; ++s) {
+      device_.record(stops.emplace_back(device_.make_event(EventKind::timing)), streams_[s]);
+    }
+    device_.open(gate);
+    device_.synchronize();
+    EXPECT_FALSE(device_.timed_out(gate));
+    double last = 0;
+    for (const Event& stop : stops) last = std::max(last, device_.elapsed(fork, stop));
+    return last - (1 + records) * profile_.event_cost;
+  }
+
+  const sim::Profile& profile_;
+  sim::SimDevice device_;
+  StageCosts costs_;
+  HostBuffer host_ = device_.allocate_host(2 * kBytes, HostMemory::pinned);
+  DeviceBuffer gpu_ = device_.allocate_device(2 * kBytes);
+  std::vector<Stream> streams_;
+};
+
+/// Profile and balance of a grid.
+class PipelineModelOnSim : public testing::TestWithParam<std::tuple<const char*, double>> {
+ protected:
+  /// Both ways of cutting, in all numbers of chunks.
+  static void each(const std::function<void(const std::vector<double>& chunks)>& check) {
+    for (const std::size_t n : kChunkCounts) {
+      check(even(n));
+      if (n > 1) check(uneven(n));
+    }
+  }
+  static std::string about(const std::vector<double>& chunks, std::size_t slots, std::size_t wave = 1) {
+    const bool equal = chunks.front() == chunks.back() && chunks.front() == chunks[chunks.size() / 2];
+    return std::to_string(chunks.size()) + (equal ? " even" : " uneven") + " chunks, " + std::to_string(slots) +
+           " slots, waves of " + std::to_string(wave);
+  }
+  static void expect_close(double modelled, double simulated, const std::string& what) {
+    EXPECT_NEAR(modelled, simulated, kClose * simulated) << what;
+  }
+
+  Bed bed_{std::get<0>(GetParam()), std::get<1>(GetParam())};
+};
+
+TEST_P(PipelineModelOnSim, StreamsInTurn) {
+  each([this](const std::vector<double>& chunks) {
+    for (std::size_t slots = 1; slots <= 16; ++slots) {
+      for (const std::size_t wave : {std::size_t{1}, slots}) {
+        const Arrangement a{.chunks = chunks, .h2d_after_d2h = slots, .wave = wave};
+        expect_close(makespan(bed_.costs(), a), bed_.round_robin(chunks, slots, wave), about(chunks, slots, wave));
+      }
+    }
+  });
+}
+
+TEST_P(PipelineModelOnSim, StreamsInTurnBehindASlowHost) {
+  StageCosts costs = bed_.costs();
+  costs.submit_h2d = costs.submit_d2h = bed_.of().copy_call;
+  costs.submit_kernel = bed_.of().launch_call;
+  each([&](const std::vector<double>& chunks) {
+    for (const std::size_t slots : {1U, 3U, 16U}) {
+      for (const std::size_t wave : {std::size_t{1}, slots}) {
+        const Arrangement a{.chunks = chunks, .h2d_after_d2h = slots, .wave = wave};
+        expect_close(makespan(costs, a), bed_.round_robin_submitted(chunks, slots, wave), about(chunks, slots, wave));
+      }
+    }
+  });
+}
+
+TEST_P(PipelineModelOnSim, AStreamForEachEngine) {
+  each([this](const std::vector<double>& chunks) {
+    expect_close(makespan(bed_.costs_with_events(false), {.chunks = chunks}), bed_.stream_per_engine(chunks, 0),
+                 about(chunks, 0));
+  });
+}
+
+TEST_P(PipelineModelOnSim, DoubleBuffers) {
+  each([this](const std::vector<double>& chunks) {
+    for (const std::size_t slots : {2U, 3U, 4U}) {
+      const Arrangement a{.chunks = chunks, .h2d_after_kernel = slots, .kernel_after_d2h = slots};
+      expect_close(makespan(bed_.costs_with_events(true), a), bed_.stream_per_engine(chunks, slots),
+                   about(chunks, slots));
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Grid, PipelineModelOnSim,
+                         testing::Combine(testing::Values("h200", "h200-one-engine"), testing::ValuesIn(kBalances)));
+
+}  // namespace
+
+}  // namespace xferbench::test

@@ -1,0 +1,237 @@
+// The pipeline model: closed forms, what more of anything does, and losses that add up.
+#include "model/pipeline.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "model/bounds.hpp"
+
+namespace xferbench::model {
+
+namespace {
+
+constexpr double kBytes = 1e9;
+constexpr double kExact = 1e-12;  // relative: rounding of sums
+
+/// 50 GB/s each way, 2 us a copy, 3 us a kernel; the kernel takes `balance` times as long as a copy.
+StageCosts costs(double balance, double duplex_ratio = 1) {
+  StageCosts c;
+  c.h2d = c.d2h = {2e-6, 2e-11, 0};
+  c.kernel = {3e-6, balance * 2e-11, 0};
+  c.duplex_ratio = duplex_ratio;
+  return c;
+}
+
+/// Seconds per chunk of each stage, and nothing else.
+StageCosts per_chunk(double h2d, double kernel, double d2h) {
+  StageCosts c;
+  c.h2d.per_operation = h2d;
+  c.kernel.per_operation = kernel;
+  c.d2h.per_operation = d2h;
+  return c;
+}
+
+double sum(const Losses& l) { return l.limit + l.fill_drain + l.overhead + l.slots + l.submission + l.unexplained; }
+
+void expect_no_negative_loss(const Losses& l, const std::string& what) {
+  for (const double loss : {l.contention, l.fill_drain, l.overhead, l.slots, l.submission}) EXPECT_GE(loss, 0) << what;
+  EXPECT_LE(l.contention, l.limit) << what;
+}
+
+TEST(PipelineClosedForm, EqualChunksInAnyNumberOfSlots) {
+  for (const double h2d : {1.0, 2.0, 5.0}) {
+    for (const double kernel : {0.5, 2.0, 7.0}) {
+      for (const double d2h : {1.0, 3.0}) {
+        for (const std::size_t slots : {0, 1, 2, 3, 4, 5, 16}) {
+          for (const std::size_t chunks : {1, 2, 3, 4, 5, 7, 16, 33}) {
+            const double closed = equal_chunks_makespan(chunks, h2d, kernel, d2h, slots);
+            const double stepped = makespan(per_chunk(h2d, kernel, d2h), in_place(kBytes, chunks, slots));
+            EXPECT_NEAR(closed, stepped, kExact * stepped)
+                << h2d << " " << kernel << " " << d2h << ", " << slots << " slots, " << chunks << " chunks";
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(PipelineClosedForm, TheBestNumberOfChunksIsTheBest) {
+  for (const double balance : {0.2, 1.5, 4.0}) {
+    StageCosts c = costs(balance);
+    c.h2d.per_byte *= 1.1;
+    const BestChunks best = best_equal_chunks(c, kBytes);
+    ASSERT_GT(best.chunks, 1);
+    const auto time = [&](double chunks) { return makespan(c, in_place(kBytes, static_cast<std::size_t>(chunks), 0)); };
+    for (double chunks = 1; chunks < 4 * best.chunks; chunks += 1)
+      EXPECT_GE(time(chunks), best.makespan * (1 - kExact));
+    EXPECT_NEAR(time(std::round(best.chunks)), best.makespan, 1e-4 * best.makespan) << "the optimum is flat";
+  }
+}
+
+TEST(PipelineClosedForm, BestChunksAtTheEnds) {
+  StageCosts free = costs(1);
+  free.h2d.per_operation = free.kernel.per_operation = free.d2h.per_operation = 0;
+  EXPECT_TRUE(std::isinf(best_equal_chunks(free, kBytes).chunks));
+  EXPECT_DOUBLE_EQ(best_equal_chunks(free, kBytes).makespan, kBytes * free.h2d.per_byte);
+  const BestChunks tiny = best_equal_chunks(costs(1), 8);
+  EXPECT_DOUBLE_EQ(tiny.chunks, 1) << "there is no less than one";
+  EXPECT_NEAR(tiny.makespan, makespan(costs(1), in_place(8, 1, 0)), 1e-15);
+}
+
+TEST(PipelineModel, OneChunkTakesItsWayThrough) {
+  StageCosts c = costs(2, 0.8);
+  c.hand_over = 1e-6;
+  const double expected = 2e-6 + 3e-6 + 2e-6 + kBytes * 2e-11 * (1 + 2 + 1) + 2e-6;
+  EXPECT_NEAR(makespan(c, in_place(kBytes, 1, 1)), expected, kExact);
+  EXPECT_NEAR(makespan(c, double_buffered(kBytes, 1, 2)), expected, kExact);
+  EXPECT_DOUBLE_EQ(makespan(c, {}), 0);
+}
+
+TEST(PipelineModel, DirectionsSlowEachOtherOnlyWhileBothMovePayload) {
+  // Without a kernel: the copy back of one chunk beside the copy of the next, both at 0.8.
+  StageCosts c;
+  c.h2d.per_byte = c.d2h.per_byte = 1;
+  c.duplex_ratio = 0.8;
+  EXPECT_DOUBLE_EQ(makespan(c, {.chunks = {4, 4}}), 4 + 5 + 4);
+  c.d2h.per_operation = 5;  // the copy back begins to move when the other has ended
+  EXPECT_DOUBLE_EQ(makespan(c, {.chunks = {4, 4}}), 4 + 9 + 9);
+}
+
+TEST(PipelineModel, UnevenChunks) {
+  StageCosts c;
+  c.h2d.per_byte = c.kernel.per_byte = c.d2h.per_byte = 1;
+  // In 0-1, 1-4, 4-6; kernels 1-2, 4-7, 7-9; out 2-3, 7-10, 10-12.
+  EXPECT_DOUBLE_EQ(makespan(c, {.chunks = {1, 3, 2}}), 12);
+}
+
+TEST(PipelineModel, OneCopyEngineTakesTurns) {
+  StageCosts c = costs(0.1, 0.8);
+  c.copy_engines = 1;
+  const double copies = kBytes * 4e-11 + 32 * 4e-6;
+  EXPECT_GE(makespan(c, in_place(kBytes, 32, 4)), copies);
+  EXPECT_LT(makespan(c, in_place(kBytes, 32, 4)), 1.01 * copies);
+}
+
+TEST(PipelineModel, PlacesAreWaitedFor) {
+  // Double buffer, kernel-bound: the third copy in waits for the first kernel.
+  const StageCosts c = per_chunk(1, 10, 1);
+  EXPECT_DOUBLE_EQ(makespan(c, double_buffered(kBytes, 3, 2)), 1 + 30 + 1);
+  EXPECT_DOUBLE_EQ(makespan(c, double_buffered(kBytes, 3, 1)), 1 + 10 + 1 + 10 + 1 + 10 + 1)
+      << "with one place the copy waits for the kernel, and the kernel for the copy back";
+  EXPECT_DOUBLE_EQ(makespan(c, in_place(kBytes, 3, 1)), 36);
+}
+
+TEST(PipelineModel, ASlowHostIsWaitedFor) {
+  StageCosts c = costs(1);
+  c.submit_h2d = c.submit_kernel = c.submit_d2h = 1e-3;
+  Arrangement a = in_place(1e6, 20, 0);
+  EXPECT_NEAR(makespan(c, a), 60e-3 + 2e-6 + 1e-6, 1e-6) << "all calls, and what the last one does";
+  a.wave = 20;
+  EXPECT_NEAR(makespan(c, a), 60e-3 + 2e-6 + 1e-6, 1e-6);
+  a = in_place(1e6, 1, 0);
+  EXPECT_GT(makespan(c, a), 3e-3);
+}
+
+TEST(PipelineModel, MoreOfAnythingGoodIsNeverSlower) {
+  for (const double balance : {0.2, 1.0, 3.0}) {
+    for (const double ratio : {0.6, 0.9, 1.0}) {
+      const StageCosts c = costs(balance, ratio);
+      for (const std::size_t chunks : {1, 5, 32}) {
+        for (std::size_t slots = 1; slots < 8; ++slots) {
+          EXPECT_LE(makespan(c, in_place(kBytes, chunks, slots + 1)),
+                    makespan(c, in_place(kBytes, chunks, slots)) * (1 + kExact));
+        }
+        EXPECT_LE(makespan(costs(balance, 1), in_place(kBytes, chunks, 4)),
+                  makespan(c, in_place(kBytes, chunks, 4)) * (1 + kExact));
+        EXPECT_GE(makespan(c, in_place(kBytes, chunks, 0)), lower_bound(c, kBytes) * (1 - kExact));
+      }
+    }
+  }
+}
+
+TEST(PipelineLosses, AddUpToWhatWasMeasured) {
+  for (const double balance : {0.2, 1.0, 3.0}) {
+    for (const unsigned engines : {1U, 2U}) {
+      for (const std::size_t chunks : {1, 2, 9, 64}) {
+        for (const std::size_t slots : {0, 1, 2, 4}) {
+          StageCosts c = costs(balance, 0.9);
+          c.copy_engines = engines;
+          c.hand_over = 1e-6;
+          c.submit_h2d = c.submit_kernel = c.submit_d2h = 1.5e-6;
+          const double measured = 0.05;
+          const Losses l = explain(c, in_place(kBytes, chunks, slots), measured, lower_bound(c, kBytes));
+          const std::string what = std::to_string(chunks) + " chunks, " + std::to_string(slots) + " slots";
+          EXPECT_DOUBLE_EQ(sum(l), measured) << what;
+          expect_no_negative_loss(l, what);
+        }
+      }
+    }
+  }
+}
+
+TEST(PipelineLosses, EachEffectIsChargedWithWhatItAdds) {
+  StageCosts c = costs(1, 0.9);
+  c.submit_h2d = c.submit_kernel = c.submit_d2h = 1e-6;
+  const double limit = lower_bound(c, kBytes);
+  const auto losses = [&](const Arrangement& a) { return explain(c, a, makespan(c, a), limit); };
+  const Losses good = losses(in_place(kBytes, 32, 4));
+  EXPECT_NEAR(good.contention, limit - kBytes * 2e-11 - 3e-6, 2e-6);
+  EXPECT_GT(good.fill_drain, 0);
+  EXPECT_GT(good.overhead, 0);
+  EXPECT_NEAR(good.unexplained, 0, 1e-15);
+  const Losses few_slots = losses(in_place(kBytes, 32, 1));
+  EXPECT_GT(few_slots.slots, 0.02) << "nothing overlaps";
+  EXPECT_DOUBLE_EQ(few_slots.fill_drain, good.fill_drain);
+  EXPECT_DOUBLE_EQ(few_slots.overhead, good.overhead);
+  const Losses many = losses(in_place(kBytes, 10'000, 4));
+  EXPECT_GT(many.submission + many.overhead, 10'000 * 2e-6);
+  EXPECT_LT(many.fill_drain, good.fill_drain);
+  const Losses slow = explain(c, in_place(kBytes, 32, 4), 0.1, limit);
+  EXPECT_GT(slow.unexplained, 0.07);
+}
+
+TEST(PipelineLosses, WhereTheKernelLimitsTheDirectionsCostEachOtherNothing) {
+  const StageCosts c = costs(3, 0.8);
+  const Losses l = explain(c, in_place(kBytes, 32, 4), 0.1, lower_bound(c, kBytes));
+  EXPECT_DOUBLE_EQ(l.contention, 0);
+}
+
+TEST(PipelineLosses, AFasterRunThanModelledIsUnexplainedAndNegative) {
+  const StageCosts c = costs(1, 0.9);
+  const Losses l = explain(c, in_place(kBytes, 32, 4), 0.02, lower_bound(c, kBytes));
+  EXPECT_LT(l.unexplained, 0);
+  EXPECT_DOUBLE_EQ(sum(l), 0.02);
+}
+
+TEST(PipelineSuggestion, MoreSlotsWhereThereAreTooFew) {
+  const auto found = suggest(costs(1, 0.9), in_place(kBytes, 32, 1));
+  ASSERT_TRUE(found.has_value());
+  EXPECT_GE(found->slots, 3U);
+  EXPECT_GT(found->gain, 0.5);
+  EXPECT_NEAR(found->makespan, makespan(costs(1, 0.9), in_place(kBytes, found->chunks, found->slots)), kExact);
+}
+
+TEST(PipelineSuggestion, MoreOrFewerChunks) {
+  const auto more = suggest(costs(1, 0.9), in_place(kBytes, 2, 4));
+  ASSERT_TRUE(more.has_value());
+  EXPECT_GT(more->chunks, 16U);
+  const auto fewer = suggest(costs(1, 0.9), in_place(1e6, 256, 0));
+  ASSERT_TRUE(fewer.has_value());
+  EXPECT_LT(fewer->chunks, 16U);
+  EXPECT_EQ(fewer->slots, 0U) << "nothing waits for slots";
+}
+
+TEST(PipelineSuggestion, NothingWhereLittleCanBeGained) {
+  const StageCosts c = costs(1, 0.9);
+  const auto found = suggest(c, in_place(kBytes, 4, 4));
+  ASSERT_TRUE(found.has_value());
+  EXPECT_FALSE(suggest(c, in_place(kBytes, found->chunks, found->slots)).has_value());
+  EXPECT_FALSE(suggest(costs(1), in_place(8, 1, 1)).has_value());
+}
+
+}  // namespace
+
+}  // namespace xferbench::model
