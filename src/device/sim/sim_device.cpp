@@ -374,16 +374,16 @@ GraphHandle SimDevice::acquire_graph(StreamHandle stream, const std::function<vo
   return {new std::shared_ptr<SimGraph>(graph)};  // NOLINT: owned by the caller's Graph
 }
 
-void SimDevice::replay(GraphHandle handle, StreamHandle stream) {
+void SimDevice::replay(GraphHandle graph, StreamHandle stream) {
   refuse_in_capture(stream, "replaying a graph");
-  SimGraph& graph = state(handle);
+  SimGraph& g = state(graph);
   Operation begin;
   begin.overhead = profile_.graph_start;
-  if (graph.end) begin.after.push_back(graph.end);
+  if (g.end) begin.after.push_back(g.end);
   const OperationPtr first = enqueue(std::move(begin), stream, profile_.graph_call);
   Operation end;
   std::vector<OperationPtr> run;
-  for (const SimGraph::Node& node : graph.nodes) {
+  for (const SimGraph::Node& node : g.nodes) {
     auto o = std::make_shared<Operation>(node.recipe());
     o->submitted = first->submitted;
     if (node.after.empty()) o->after.push_back(first);
@@ -392,7 +392,7 @@ void SimDevice::replay(GraphHandle handle, StreamHandle stream) {
     timeline_.add(o);
     run.push_back(std::move(o));
   }
-  graph.end = enqueue(std::move(end), stream, 0);
+  g.end = enqueue(std::move(end), stream, 0);
 }
 
 // --- Waiting --------------------------------------------------------------------------------------------------------

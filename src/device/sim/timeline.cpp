@@ -132,7 +132,8 @@ double Timeline::phase_end(const Operation& o, const Load& load) const {
 
 double Timeline::next_change() {
   start_ready();
-  double next = future_.empty() ? kNever : (*future_.begin())->submitted;
+  double next = kNever;
+  if (!future_.empty()) next = (*future_.begin())->submitted;
   const Load now = load();
   for (const Operation* o : running_) next = std::min(next, phase_end(*o, now));
   return next;
