@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/units.hpp"
@@ -44,6 +45,24 @@ double time_of(const KernelCost& cost, const Profile& p) {
                    static_cast<double>(cost.d2h_bytes) / p.kernel_d2h_rate});
 }
 
+std::string copy_name(Direction direction) {
+  switch (direction) {
+    case Direction::h2d: return "copy H2D";
+    case Direction::d2h: return "copy D2H";
+    case Direction::d2d: return "copy D2D";
+  }
+  return "";
+}
+
+Activity::Row row_of(Direction direction) {
+  switch (direction) {
+    case Direction::h2d: return Activity::Row::h2d;
+    case Direction::d2h: return Activity::Row::d2h;
+    case Direction::d2d: return Activity::Row::internal;
+  }
+  return Activity::Row::internal;
+}
+
 Capabilities describe(const Profile& p) {
   Capabilities c;
   Environment& e = c.environment;
@@ -76,7 +95,8 @@ MemoryInfo SimDevice::memory() { return {profile_.memory_bytes - device_bytes_, 
 
 // --- Submitting -----------------------------------------------------------------------------------------------------
 
-OperationPtr SimDevice::enqueue(Operation operation, StreamHandle stream, double call_cost) {
+OperationPtr SimDevice::enqueue(Operation operation, StreamHandle stream, double call_cost, Call call) {
+  const double called = host_.now();
   host_.advance(call_cost);
   operation.submitted = host_.now();
   SimStream& s = state(stream);
@@ -95,6 +115,7 @@ OperationPtr SimDevice::enqueue(Operation operation, StreamHandle stream, double
   auto pointer = std::make_shared<Operation>(std::move(operation));
   s.last = pointer;
   timeline_.add(pointer);
+  if (traced_) traced_->push_back({std::move(call), pointer, stream, called, host_.now()});
   return pointer;
 }
 
@@ -144,13 +165,14 @@ Operation SimDevice::copy_operation(const Copy& c) {
 
 void SimDevice::copy(const Copy& c, StreamHandle stream) {
   Operation o = copy_operation(c);
+  const Call call{copy_name(c.direction), c.bytes, row_of(c.direction)};
   if (!pageable(c)) {
-    enqueue(std::move(o), stream, profile_.copy_call);
+    enqueue(std::move(o), stream, profile_.copy_call, call);
     return;
   }
   const auto bytes = static_cast<double>(c.bytes);
   if (c.direction == Direction::h2d && c.bytes <= profile_.pageable_inline_bytes) {
-    enqueue(std::move(o), stream, profile_.copy_call + bytes / profile_.host_copy_rate);
+    enqueue(std::move(o), stream, profile_.copy_call + bytes / profile_.host_copy_rate, call);
     return;
   }
   // Staged through the driver's pinned buffers by the calling thread, which is why the call does not return before.
@@ -158,7 +180,7 @@ void SimDevice::copy(const Copy& c, StreamHandle stream) {
   o.shares_link = false;
   o.overhead = profile_.pageable_overhead;
   o.payload = bytes / (c.direction == Direction::h2d ? profile_.pageable_h2d_rate : profile_.pageable_d2h_rate);
-  wait_for(enqueue(std::move(o), stream, profile_.copy_call));
+  wait_for(enqueue(std::move(o), stream, profile_.copy_call, call));
 }
 
 void SimDevice::copy_blocking(const Copy& c) {
@@ -174,7 +196,7 @@ void SimDevice::fill(const DeviceRange& range, std::byte value, StreamHandle str
   if (carry_data_) {
     o.on_finish = [range, value] { std::memset(range.data, std::to_integer<int>(value), range.bytes); };
   }
-  enqueue(std::move(o), stream, profile_.launch_call);
+  enqueue(std::move(o), stream, profile_.launch_call, {"fill", range.bytes, Activity::Row::internal});
 }
 
 void SimDevice::launch(const Kernel& kernel, StreamHandle stream) {
@@ -191,26 +213,26 @@ void SimDevice::launch(const Kernel& kernel, StreamHandle stream) {
     o.on_start = [copy, held, output] { copy->compute(held->take(output.size())); };
     o.on_finish = [held, output] { std::memcpy(output.data(), held->data(), output.size()); };
   }
-  enqueue(std::move(o), stream, profile_.launch_call);
+  enqueue(std::move(o), stream, profile_.launch_call, {std::string(kernel.name()), 0, Activity::Row::kernel});
 }
 
 void SimDevice::record(EventHandle event, StreamHandle stream) {
   Operation o;
   o.overhead = profile_.event_cost;
-  state(event).recorded = enqueue(std::move(o), stream, profile_.event_call);
+  state(event).recorded = enqueue(std::move(o), stream, profile_.event_call, {"record event"});
 }
 
 void SimDevice::wait(StreamHandle stream, EventHandle event) {
   Operation o;
   if (state(event).recorded) o.after.push_back(state(event).recorded);
-  enqueue(std::move(o), stream, profile_.event_call);
+  enqueue(std::move(o), stream, profile_.event_call, {"wait for event"});
 }
 
 void SimDevice::stamp(std::uint64_t* slot, StreamHandle stream) {
   Operation o;  // no engine: a kernel of one thread finds room beside others
   o.overhead = profile_.stamp_cost;
   o.on_finish = [this, slot] { *slot = static_cast<std::uint64_t>(std::llround(timeline_.now() * 1e9)); };
-  enqueue(std::move(o), stream, profile_.launch_call);
+  enqueue(std::move(o), stream, profile_.launch_call, {});
 }
 
 void SimDevice::call_host(CallbackApi api, const std::function<void()>& function, StreamHandle stream) {
@@ -218,10 +240,10 @@ void SimDevice::call_host(CallbackApi api, const std::function<void()>& function
   const bool plain = api == CallbackApi::launch_host_func;
   before.overhead = plain ? profile_.host_function_start : profile_.stream_callback_start;
   before.on_finish = [this, &function] { host_.call(function); };
-  enqueue(std::move(before), stream, profile_.callback_call);
+  enqueue(std::move(before), stream, profile_.callback_call, {"call host function"});
   Operation after;
   after.overhead = profile_.host_function_end;
-  enqueue(std::move(after), stream, 0);
+  enqueue(std::move(after), stream, 0, {});
 }
 
 void SimDevice::replay(GraphHandle, StreamHandle) { throw DeviceError("replaying a graph", kNotModelled); }
@@ -279,7 +301,7 @@ void SimDevice::close(GateHandle gate, StreamHandle stream) {
   g.timed_out = true;  // until open() comes in time
   Operation o;
   o.overhead = g.timeout;
-  g.hold = enqueue(std::move(o), stream, profile_.launch_call);
+  g.hold = enqueue(std::move(o), stream, profile_.launch_call, {});
 }
 
 void SimDevice::open(GateHandle gate) noexcept {
@@ -294,6 +316,29 @@ void SimDevice::open(GateHandle gate) noexcept {
 }
 
 bool SimDevice::timed_out(GateHandle gate) const { return state(gate).timed_out; }
+
+// --- Timelines ------------------------------------------------------------------------------------------------------
+
+void SimDevice::start_trace() {
+  synchronize();
+  traced_.emplace();
+}
+
+Trace SimDevice::stop_trace() {
+  synchronize();
+  std::map<const void*, unsigned> streams;
+  std::vector<Activity> activities;
+  const std::vector<Traced> traced = std::exchange(traced_, std::nullopt).value_or(std::vector<Traced>{});
+  for (const auto& [call, operation, stream, called, returned] : traced) {
+    if (call.name.empty()) continue;  // gates and stamps
+    if (returned > called) activities.push_back({Activity::Row::host, call.name, 0, 0, called, returned});
+    if (operation->engine == EngineId::none || !operation->done()) continue;
+    const auto next = static_cast<unsigned>(streams.size());
+    const unsigned number = streams.try_emplace(stream.native, next).first->second;
+    activities.push_back({call.row, call.name, call.bytes, number, operation->started, operation->finished});
+  }
+  return make_trace("simulated", std::move(activities));
+}
 
 // --- Owning ---------------------------------------------------------------------------------------------------------
 
