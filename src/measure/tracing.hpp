@@ -7,8 +7,8 @@
 
 namespace xferbench {
 
-/// Runs the region as a timed pass does, behind its gate if it has one, and returns what the device did and when. A
-/// pass before it, which is thrown away, pays for the buffers of whoever watches. Throws DeviceError, and
+/// Runs the region as a timed pass does, behind its gate if it has one, and returns what the device did and when. An
+/// ungated pass before it, which is thrown away, pays for the buffers of whoever watches. Throws DeviceError, and
 /// MeasurementError if the gate times out again and again.
 Trace trace_pass(Device& device, const Region& region);
 
