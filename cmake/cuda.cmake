@@ -2,6 +2,8 @@
 #   in   XFERBENCH_CUDA          AUTO, ON or OFF
 #   out  XFERBENCH_WITH_CUDA     TRUE or FALSE
 #        XFERBENCH_CUDA_VERSION  "13.0", or empty
+#        XFERBENCH_CUPTI_INCLUDE_DIR  where CUPTI's headers are, or NOTFOUND: timelines are then estimated from events.
+#                                The library itself is loaded at run time
 
 set(XFERBENCH_WITH_CUDA FALSE)
 set(XFERBENCH_CUDA_VERSION "")
@@ -41,6 +43,12 @@ if(NOT XFERBENCH_CUDA STREQUAL "OFF")
       set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
       set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
     endif()
+    # Its folder differs between packages. Nowhere else: headers of another toolkit would not fit the runtime.
+    find_path(XFERBENCH_CUPTI_INCLUDE_DIR cupti.h
+      PATHS ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_LIBRARY_ROOT}/extras/CUPTI/include
+            ${CUDAToolkit_TARGET_DIR}/extras/CUPTI/include ${CUDAToolkit_LIBRARY_DIR}/../extras/CUPTI/include
+      NO_DEFAULT_PATH)
+    mark_as_advanced(XFERBENCH_CUPTI_INCLUDE_DIR)
     set(CMAKE_CUDA_STANDARD 20)
     set(CMAKE_CUDA_STANDARD_REQUIRED ON)
   elseif(XFERBENCH_CUDA STREQUAL "ON" AND CMAKE_CUDA_COMPILER)
@@ -54,6 +62,11 @@ endif()
 if(XFERBENCH_WITH_CUDA)
   message(STATUS "xferbench: real GPUs through CUDA ${XFERBENCH_CUDA_VERSION} (architectures: "
                  "${CMAKE_CUDA_ARCHITECTURES}), and the simulated device")
+  if(XFERBENCH_CUPTI_INCLUDE_DIR)
+    message(STATUS "xferbench: timelines by CUPTI, where it can be loaded")
+  else()
+    message(STATUS "xferbench: timelines estimated from events (the toolkit's CUPTI headers were not found)")
+  endif()
 elseif(XFERBENCH_CUDA STREQUAL "OFF")
   message(STATUS "xferbench: only the simulated device (XFERBENCH_CUDA is OFF)")
 elseif(CMAKE_CUDA_COMPILER)

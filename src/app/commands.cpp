@@ -20,6 +20,7 @@
 #include "report/json.hpp"
 #include "report/output.hpp"
 #include "report/table.hpp"
+#include "report/timeline.hpp"
 #include "run/findings.hpp"
 #include "run/runner.hpp"
 #include "scenarios/scenarios.hpp"
@@ -44,6 +45,18 @@ bool wants_color(const Command& command) {
   if (command.color != cli::ColorMode::automatic) return command.color == cli::ColorMode::always;
   const char* no_color = std::getenv("NO_COLOR");
   return isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0');
+}
+
+/// Block elements where the locale's encoding has them.
+Glyphs glyphs() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {  // the first that is set decides
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    const std::string locale(value);
+    const bool utf8 = locale.find("UTF-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+    return utf8 ? Glyphs::blocks : Glyphs::ascii;
+  }
+  return Glyphs::ascii;
 }
 
 std::string utc_now() {
@@ -129,32 +142,22 @@ void print_warnings(const Report& report) {
   }
 }
 
-/// The report of a run in progress and the file that follows it. Losing the file never ends the run: the table still
-/// shows the results, and the error comes last.
-class LiveReport {
+/// A file of a run, if one was asked for. Losing it never ends the run: the table still shows the results, and the
+/// error comes last.
+class RunFile {
  public:
-  LiveReport(Report report, const std::optional<std::string>& path) : report_(std::move(report)) {
+  explicit RunFile(const std::optional<std::string>& path) {
     if (path) file_.emplace(*path);
   }
 
-  [[nodiscard]] const Report& report() const { return report_; }
-  [[nodiscard]] bool owns_standard_output() const { return file_ && file_->is_standard_output(); }
+  [[nodiscard]] bool wanted() const { return file_.has_value(); }
+  [[nodiscard]] bool is_standard_output() const { return file_ && file_->is_standard_output(); }
 
-  void add(const Result& result) {
-    report_.results.push_back(result);
-    // After Ctrl-C every case that is left is skipped at once, and finish() writes them all: a file for each would keep
-    // the user waiting for minutes.
-    if (!file_ || interrupted() != 0 || Clock::now() < next_update_) return;
-    const auto begun = Clock::now();
-    attempt([this] { file_->update(to_json(report_)); });
-    // The file grows with every case: at most a tenth of the time may go into rewriting it.
-    next_update_ = Clock::now() + 9 * (Clock::now() - begun);
+  void update(const std::string& text) {
+    attempt([&] { file_->update(text); });
   }
-
-  void finish() {
-    report_.complete = interrupted() == 0;
-    report_.findings = conclude(scenarios(), report_.results);
-    if (file_) attempt([this] { file_->finish(to_json(report_)); });
+  void finish(const std::string& text) {
+    attempt([&] { file_->finish(text); });
   }
 
   /// Throws the error of the last attempt to write, if it failed.
@@ -173,18 +176,66 @@ class LiveReport {
     }
   }
 
+  std::optional<ResultsFile> file_;
+  std::optional<OutputError> error_;
+};
+
+/// The report of a run in progress, and its files: one follows it, one is written at the end.
+class LiveReport {
+ public:
+  LiveReport(Report report, const Command& command)
+      : report_(std::move(report)), json_(command.json), timeline_(command.timeline) {
+    if (json_.is_standard_output() && timeline_.is_standard_output()) {  // as "-" and /dev/stdout
+      throw UsageError("--json and --timeline cannot both be standard output; give one of them a file");
+    }
+  }
+
+  [[nodiscard]] const Report& report() const { return report_; }
+  [[nodiscard]] bool owns_standard_output() const {
+    return json_.is_standard_output() || timeline_.is_standard_output();
+  }
+
+  void add(const Result& result) {
+    report_.results.push_back(result);
+    // After Ctrl-C every case that is left is skipped at once, and finish() writes them all: a file for each would keep
+    // the user waiting for minutes.
+    if (!json_.wanted() || interrupted() != 0 || Clock::now() < next_update_) return;
+    const auto begun = Clock::now();
+    json_.update(to_json(report_));
+    // The file grows with every case: at most a tenth of the time may go into rewriting it.
+    next_update_ = Clock::now() + 9 * (Clock::now() - begun);
+  }
+
+  void finish() {
+    report_.complete = interrupted() == 0;
+    report_.findings = conclude(scenarios(), report_.results);
+    if (json_.wanted()) json_.finish(to_json(report_));
+    if (timeline_.wanted()) timeline_.finish(to_chrome_trace(report_));
+  }
+
+  /// Throws the error of a file that could not be written in the end.
+  void rethrow() const {
+    json_.rethrow();
+    timeline_.rethrow();
+  }
+
+ private:
   using Clock = std::chrono::steady_clock;
 
   Report report_;
-  std::optional<ResultsFile> file_;
+  RunFile json_;
+  RunFile timeline_;
   Clock::time_point next_update_;
-  std::optional<OutputError> error_;
 };
 
 void run_with_progress(const Command& command, Device& device, LiveReport& live) {
   cli::Progress progress(!command.quiet, command.cases.size());
-  const Bench bench{device, command.policy, command.seed, command.verify,
-                    [&progress](const SamplingProgress& p) { progress.sampled(p); }};
+  const Bench bench{device,
+                    command.policy,
+                    command.seed,
+                    command.verify,
+                    [&progress](const SamplingProgress& p) { progress.sampled(p); },
+                    command.timeline.has_value()};
   run_cases(
       command.cases, bench, [&progress](std::size_t i, const Case& c) { progress.begin(i, c); },
       [&live](const Result& result) { live.add(result); });
@@ -195,14 +246,15 @@ void run_with_progress(const Command& command, Device& device, LiveReport& live)
 int run(const Command& command, const std::vector<std::string>& arguments) {
   const std::unique_ptr<Device> device = open_device(command);
   refuse_if_none_can_run(command, *device);
-  LiveReport live(begin_report(arguments, *device), command.json);
+  LiveReport live(begin_report(arguments, *device), command);
   install_interrupt_handlers();
   run_with_progress(command, *device, live);
   // The file before the table: a reader that goes away (xferbench ... | head) ends this program.
   live.finish();
   if (!command.quiet) print_warnings(live.report());
   if (!live.owns_standard_output()) {
-    write_standard_output(to_table(live.report(), views(), Style{wants_color(command)}));
+    const Style style{wants_color(command)};
+    write_standard_output(to_table(live.report(), views(), style) + to_gantts(live.report(), style, glyphs()));
   }
   live.rethrow();
   return exit_code(live.report());

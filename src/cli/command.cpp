@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <map>
 
 #include "cli/flags.hpp"
@@ -195,9 +196,18 @@ NumaPolicy numa_policy(const std::string& text) {
                                suggestion(text, words)));
 }
 
+/// The file that a flag names, or "-" for standard output.
+std::optional<std::string> file_name(const Written& written, const std::string& flag) {
+  if (!written.has(flag)) return std::nullopt;
+  const std::string& name = written.texts.at(flag);
+  if (name.empty()) throw UsageError(fmt::format("--{}: the name of a file is missing; - is standard output", flag));
+  return name;
+}
+
 void read_run_flags(const Written& written, Command& command) {
   refuse_together(written, "gpu", "simulate", "a simulated run uses no GPU");
   refuse_together(written, "json", "dry-run", "a dry run has no results to write");
+  refuse_together(written, "timeline", "dry-run", "a dry run has nothing to watch");
   if (written.has("numa")) command.numa = numa_policy(written.texts.at("numa"));
   if (command.numa.kind != NumaPolicy::Kind::none) {
     refuse_together(written, "numa", "simulate", "a simulated run is the same on every node");
@@ -207,9 +217,13 @@ void read_run_flags(const Written& written, Command& command) {
     command.simulate = written.texts.at("simulate");
     check_profile(*command.simulate);
   }
-  if (written.has("json")) {
-    command.json = written.texts.at("json");
-    if (command.json->empty()) throw UsageError("--json: the name of a file is missing; - is standard output");
+  command.json = file_name(written, "json");
+  command.timeline = file_name(written, "timeline");
+  if (command.json == "-" && command.timeline == "-") {
+    throw UsageError("--json and --timeline cannot both be standard output; give one of them a file");
+  }
+  if (command.json && command.json == command.timeline) {
+    throw UsageError("--json and --timeline name the same file; give them one each");
   }
   command.policy.ci = real_of(written, "ci") / 100;
   command.policy.budget = real_of(written, "budget");
@@ -348,8 +362,19 @@ std::vector<const Scenario*> chosen_scenarios(const Written& written, Scenarios 
   return chosen;
 }
 
+/// A timeline of what has none would be a flag that does nothing.
+void check_timeline(const Written& written, Scenarios all, Scenarios chosen) {
+  const auto has_timeline = [](const Scenario* s) { return s->has_timeline(); };
+  if (!written.has("timeline") || std::ranges::any_of(chosen, has_timeline)) return;
+  std::vector<const Scenario*> able;
+  std::ranges::copy_if(all, std::back_inserter(able), has_timeline);
+  throw UsageError(fmt::format("--timeline does nothing here: {} has no timeline; these have: {}",
+                               chosen.front()->name(), fmt::join(names_of(able), ", ")));
+}
+
 std::vector<PlannedCase> plan(const Written& written, Scenarios all, Scenarios chosen) {
   check_axis_flags(written, all, chosen);
+  check_timeline(written, all, chosen);
   std::vector<PlannedCase> cases;
   for (const Scenario* scenario : chosen) {
     for (PlannedCase& c : Product(*scenario, written).cases()) cases.push_back(std::move(c));

@@ -23,6 +23,7 @@ struct Command {
   NumaPolicy numa;                      ///< where the process is to run; not for the simulated device
   std::optional<std::string> simulate;  ///< profile of the simulated device, if it is to be used
   std::optional<std::string> json;      ///< file, or "-" for standard output
+  std::optional<std::string> timeline;  ///< the same
   SamplingPolicy policy;
   std::uint64_t seed = 0;
   bool verify = true;

@@ -94,6 +94,7 @@ Examples:
   xferbench memcpy --dir h2d --size 4K:1G:x4         copies from 4 KiB to 1 GiB
   xferbench --simulate --streams 8                   no GPU at hand: a modelled one, marked as such
   xferbench --json results.json                      every sample, for scripts and CI
+  xferbench --streams 3 --timeline pipeline.json     what ran when: a chart, and a file for ui.perfetto.dev
 
 )";
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/axis.hpp"
+#include "core/trace.hpp"
 
 namespace xferbench {
 
@@ -80,6 +81,7 @@ struct Result {
   std::vector<Measurement> measurements;
   std::vector<Metric> metrics;
   std::vector<std::pair<std::string, std::string>> labels;  ///< findings that are words: {"limited_by", "link"}
+  std::optional<Trace> trace;                               ///< of one more pass, where a timeline was asked for
 
   explicit Result(Case c) : config(std::move(c)) {}
   void add(std::string name, double value, std::string unit) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "core/trace.hpp"
 #include "device/host_threads.hpp"
 #include "device/kernel.hpp"
 #include "device/types.hpp"
@@ -186,6 +187,17 @@ class Device {
   /// passes and skips it in timed passes, whose times are modelled anyway.
   virtual void carry_data(bool) {}
 
+  // Timelines. Watching costs time, so never while samples are taken.
+  /// Waits for the device; from then on everything that is enqueued, and the calls that enqueue it, are recorded.
+  virtual void start_trace() = 0;
+  /// Waits for the device and ends the recording. Gates, stamps and clock probes are not part of it.
+  [[nodiscard]] virtual Trace stop_trace() = 0;
+
+  // Marks for profilers that watch the process, by thread; they nest. Nothing where no profiler can see them.
+  /// `name` is copied.
+  virtual void begin_range(const char* /*name*/) {}
+  virtual void end_range() {}
+
  private:
   template <class Handle>
   friend class Owned;
@@ -207,6 +219,18 @@ class Device {
   virtual void release(const RegisteredRange& memory) noexcept = 0;
   virtual void release(const PooledRange& memory) noexcept = 0;
   virtual void release(const GraphHandle& graph) noexcept = 0;
+};
+
+/// Marks what a scope does for profilers. Cheap where none watches, if `name` need not be made for it.
+class Range {
+ public:
+  Range(Device& device, const char* name) : device_(device) { device_.begin_range(name); }
+  Range(const Range&) = delete;
+  Range& operator=(const Range&) = delete;
+  ~Range() { device_.end_range(); }
+
+ private:
+  Device& device_;
 };
 
 template <class Handle>

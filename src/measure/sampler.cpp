@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "measure/statistics.hpp"
+#include "measure/timed_passes.hpp"
 
 namespace xferbench {
 
@@ -31,18 +32,6 @@ namespace {
 constexpr double kWarmupShare = 0.2;      // of the budget, at most
 constexpr double kThrottled = 0.9;        // of the largest clock rate
 constexpr std::size_t kMostTimeouts = 5;  // in a row, before a region counts as impossible to gate
-
-/// Timed passes need no data on a device whose times are modelled.
-class TimedPasses {
- public:
-  explicit TimedPasses(Device& device) : device_(device) { device_.carry_data(false); }
-  TimedPasses(const TimedPasses&) = delete;
-  TimedPasses& operator=(const TimedPasses&) = delete;
-  ~TimedPasses() { device_.carry_data(true); }
-
- private:
-  Device& device_;
-};
 
 class Loop {
  public:
@@ -75,6 +64,7 @@ class Loop {
   [[nodiscard]] double spent() const { return device_.host_now() - begun_; }
 
   void warm_up() {
+    const Range mark(device_, "warm-up");
     for (RegionTimer& timer : timers_) {
       timer.run_ungated();
       timer.run_ungated();
@@ -143,6 +133,7 @@ class Loop {
 
   Timing time_or_throw(std::size_t i) {
     for (std::size_t attempt = 0; attempt < kMostTimeouts; ++attempt) {
+      const Range mark(device_, "sample");
       if (auto timing = timers_[i].time()) return *timing;
     }
     throw MeasurementError("timing " + timers_[i].region().name +

@@ -45,6 +45,8 @@ void run_case(const PlannedCase& planned, const Bench& bench, Result& result) {
     result.status = Status::failed;
     result.reason = reason;
   };
+  const std::string key = planned.config.key();
+  const Range mark(bench.device, key.c_str());
   try {
     planned.scenario->run(planned.config, bench, result);
   } catch (const std::bad_alloc&) {

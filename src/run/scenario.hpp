@@ -31,10 +31,14 @@ struct Bench {
   std::uint64_t seed = 0;
   bool verify = true;
   SamplingObserver observe;
+  bool trace = false;  ///< a timeline was asked for
 
   std::vector<Series> sample(std::vector<Region> regions) const {
     return xferbench::sample(device, std::move(regions), policy, observe);
   }
+  /// Where a timeline was asked for: runs the region once more, untimed and as a timed pass does, and keeps what the
+  /// device did and when. After sampling only: a profiler that has been attached may leave traces of its own.
+  void trace_region(const Region& region, Result& result) const;
 };
 
 class Scenario {
@@ -53,6 +57,8 @@ class Scenario {
 
   /// Why a combination of legal values makes no sense (more chunks than elements), or nothing.
   [[nodiscard]] virtual std::optional<std::string> objection(const Case&) const { return std::nullopt; }
+  /// Whether run() calls Bench::trace_region.
+  [[nodiscard]] virtual bool has_timeline() const { return false; }
   [[nodiscard]] virtual MemoryNeeds needs(const Case& c) const = 0;
   /// Why this device cannot run the case honestly, or nothing.
   [[nodiscard]] virtual std::optional<std::string> unsupported(const Case&, const Capabilities&) const {

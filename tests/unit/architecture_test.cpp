@@ -76,7 +76,8 @@ std::string violations(const std::vector<Source>& all, const std::function<bool(
   return found;
 }
 
-const std::vector<std::string_view> kCudaHeaders{"cuda", "driver_types.h", "nvml.h", "device_launch_parameters.h"};
+const std::vector<std::string_view> kCudaHeaders{"cuda",  "driver_types.h", "nvml.h", "device_launch_parameters.h",
+                                                 "cupti", "nvtx3/"};
 
 // --- The reader itself ----------------------------------------------------------------------------------------------
 

@@ -253,7 +253,20 @@ TEST(Parse, RefusesRunFlagsThatContradictEachOther) {
   EXPECT_TRUE(mentions(error({"--dry-run", "--json", "x"}), "--json and --dry-run contradict each other"));
 }
 
+TEST(Parse, TakesATimelineWhereAScenarioHasOne) {
+  const auto of_all = [](const Words& words) { return parse(words, scenarios()); };
+  EXPECT_EQ(of_all({"--timeline", "out.json"}).timeline, "out.json");
+  EXPECT_EQ(of_all({"memcpy", "overlap", "--timeline", "-"}).timeline, "-");
+  EXPECT_FALSE(of_all({}).timeline);
+  const std::string refusal = message_of<UsageError>([&] { of_all({"memcpy", "--timeline", "x"}); });
+  EXPECT_TRUE(mentions(refusal, "memcpy has no timeline; these have: overlap"));
+  EXPECT_TRUE(mentions(error({"--dry-run", "--timeline", "x"}), "--timeline and --dry-run contradict each other"));
+}
+
 TEST(Parse, RefusesAFileWithoutAName) {
+  EXPECT_EQ(error({"--timeline", ""}), "--timeline: the name of a file is missing; - is standard output");
+  EXPECT_TRUE(mentions(error({"--json", "-", "--timeline", "-"}), "cannot both be standard output"));
+  EXPECT_TRUE(mentions(error({"--json", "x", "--timeline", "x"}), "name the same file"));
   EXPECT_EQ(error({"--json", ""}), "--json: the name of a file is missing; - is standard output");
   EXPECT_TRUE(mentions(error({"--json"}), "--json"));
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -51,6 +52,24 @@ const char* name_of(Direction direction) {
     case Direction::d2d: return "D2D";
   }
   return "";
+}
+
+const char* copy_name(Direction direction) {
+  switch (direction) {
+    case Direction::h2d: return "copy H2D";
+    case Direction::d2h: return "copy D2H";
+    case Direction::d2d: return "copy D2D";
+  }
+  return "";
+}
+
+Activity::Row row_of(Direction direction) {
+  switch (direction) {
+    case Direction::h2d: return Activity::Row::h2d;
+    case Direction::d2h: return Activity::Row::d2h;
+    case Direction::d2d: return Activity::Row::internal;
+  }
+  return Activity::Row::internal;
 }
 
 /// The text is made only when there is something to say.
@@ -148,7 +167,7 @@ void refuse_blocking_launches() {
 
 }  // namespace
 
-CudaDevice::CudaDevice(int index, const NumaPolicy& numa) : index_(index) {
+CudaDevice::CudaDevice(int index, const NumaPolicy& numa, TraceBy trace_by) : index_(index), trace_by_(trace_by) {
   refuse_blocking_launches();
   require_node(numa);
   require_gpu(index);
@@ -192,19 +211,24 @@ MemoryInfo CudaDevice::memory() {
 }
 
 void CudaDevice::copy(const Copy& c, StreamHandle stream) {
+  const EventTrace::Span span(event_trace_.get(), native(stream), row_of(c.direction), copy_name(c.direction), c.bytes);
   check_copy(cudaMemcpyAsync(c.destination, c.source, c.bytes, kind_of(c.direction), native(stream)), "cudaMemcpyAsync",
              c);
 }
 
 void CudaDevice::copy_blocking(const Copy& c) {
+  const EventTrace::Span span(event_trace_.get(), cudaStreamLegacy, row_of(c.direction), copy_name(c.direction),
+                              c.bytes);
   check_copy(cudaMemcpy(c.destination, c.source, c.bytes, kind_of(c.direction)), "cudaMemcpy", c);
 }
 
 void CudaDevice::fill(const DeviceRange& range, std::byte value, StreamHandle stream) {
+  const EventTrace::Span span(event_trace_.get(), native(stream), Activity::Row::internal, "fill", range.bytes);
   check(cudaMemsetAsync(range.data, std::to_integer<int>(value), range.bytes, native(stream)), "cudaMemsetAsync");
 }
 
 void CudaDevice::launch(const Kernel& kernel, StreamHandle stream) {
+  const EventTrace::Span span(event_trace_.get(), native(stream), Activity::Row::kernel, kernel.name());
   kernel.launch(stream.native);
   if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) {
     throw DeviceError(fmt::format("launching kernel {}", kernel.name()), describe(status));
@@ -220,6 +244,7 @@ void CudaDevice::wait(StreamHandle stream, EventHandle event) {
 }
 
 void CudaDevice::replay(GraphHandle graph, StreamHandle stream) {
+  if (event_trace_) event_trace_->missed_graph();
   check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph.native), native(stream)), "cudaGraphLaunch");
 }
 
@@ -325,6 +350,34 @@ std::unique_ptr<HostThread> CudaDevice::start_thread(std::function<void()> body)
 bool CudaDevice::usable() noexcept {
   static_cast<void>(cudaGetLastError());
   return cudaDeviceSynchronize() == cudaSuccess;
+}
+
+void CudaDevice::start_trace() {
+  synchronize();
+  if (trace_by_ == TraceBy::cupti_or_events) {
+    if (!cupti_) cupti_ = std::make_unique<CuptiTrace>();
+    if (cupti_->start()) return;
+  }
+  event_trace_ = std::make_unique<EventTrace>();
+}
+
+Trace CudaDevice::stop_trace() {
+  synchronize();
+  if (event_trace_) {
+    const std::unique_ptr<EventTrace> events = std::move(event_trace_);
+    Trace trace = make_trace("events", without_overlaps(events->resolve()));
+    trace.note = events->note();
+    if (trace.note.empty() && cupti_) trace.note = "its times are estimated from events: " + cupti_->refusal();
+    return trace;
+  }
+  auto [activities, dropped] = cupti_->stop();
+  const auto called = [](const Activity& a) { return a.row == Activity::Row::host; };
+  if (!activities.empty() && std::ranges::all_of(activities, called)) {
+    cupti_->refuse("CUPTI reported calls but nothing of the GPU");  // so that the next trace goes by events
+  }
+  Trace trace = make_trace("cupti", std::move(activities));
+  if (dropped > 0) trace.note = fmt::format("CUPTI lost {} records", dropped);
+  return trace;
 }
 
 StreamHandle CudaDevice::acquire_stream(StreamKind kind) {

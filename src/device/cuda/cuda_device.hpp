@@ -4,19 +4,26 @@
 #include <cuda_runtime.h>
 
 #include <map>
+#include <memory>
 #include <mutex>
 
+#include "device/cuda/cupti_trace.hpp"
+#include "device/cuda/event_trace.hpp"
+#include "device/cuda/ranges.hpp"
 #include "device/device.hpp"
 #include "device/numa.hpp"
 #include "device/pages.hpp"
 
 namespace xferbench::cuda {
 
+/// Who watches for timelines: CUPTI where it can be used, else events; or events in any case.
+enum class TraceBy { cupti_or_events, events };
+
 class CudaDevice final : public Device {
  public:
   /// Places the process as `numa` says, makes GPU `index` current and creates its context. Throws NoDeviceError if
   /// there is no such GPU, UsageError if the process cannot be placed.
-  CudaDevice(int index, const NumaPolicy& numa);
+  CudaDevice(int index, const NumaPolicy& numa, TraceBy trace_by = TraceBy::cupti_or_events);
 
   [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
   [[nodiscard]] MemoryInfo memory() override;
@@ -55,6 +62,11 @@ class CudaDevice final : public Device {
   [[nodiscard]] std::optional<double> sm_clock_hz() override;
   [[nodiscard]] bool usable() noexcept override;
 
+  void start_trace() override;
+  [[nodiscard]] Trace stop_trace() override;
+  void begin_range(const char* name) override { ranges_.begin(name); }
+  void end_range() override { ranges_.end(); }
+
  private:
   StreamHandle acquire_stream(StreamKind kind) override;
   EventHandle acquire_event(EventKind kind) override;
@@ -78,6 +90,10 @@ class CudaDevice final : public Device {
   Capabilities capabilities_;
   std::mutex pages_mutex_;
   std::map<const std::byte*, Pages> pages_;  // ordinary memory that was handed out
+  TraceBy trace_by_;
+  std::unique_ptr<CuptiTrace> cupti_;        // loaded for the first trace
+  std::unique_ptr<EventTrace> event_trace_;  // while such a trace is on
+  Ranges ranges_;
 };
 
 }  // namespace xferbench::cuda

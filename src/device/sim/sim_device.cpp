@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/units.hpp"
@@ -19,6 +20,8 @@ struct SimDevice::SimGraph {
   struct Node {
     Recipe recipe;
     std::vector<std::size_t> after;
+    Call call;
+    StreamHandle stream;   // that it was captured from
     bool awaited = false;  // by another node
   };
   std::vector<Node> nodes;
@@ -85,6 +88,24 @@ Link link_of(Direction direction) {
   return direction == Direction::h2d ? Link::h2d : Link::d2h;
 }
 
+std::string copy_name(Direction direction) {
+  switch (direction) {
+    case Direction::h2d: return "copy H2D";
+    case Direction::d2h: return "copy D2H";
+    case Direction::d2d: return "copy D2D";
+  }
+  return "";
+}
+
+Activity::Row row_of(Direction direction) {
+  switch (direction) {
+    case Direction::h2d: return Activity::Row::h2d;
+    case Direction::d2h: return Activity::Row::d2h;
+    case Direction::d2d: return Activity::Row::internal;
+  }
+  return Activity::Row::internal;
+}
+
 Capabilities describe(const Profile& p) {
   Capabilities c;
   Environment& e = c.environment;
@@ -117,7 +138,8 @@ MemoryInfo SimDevice::memory() { return {profile_.memory_bytes - device_bytes_, 
 
 // --- Submitting -----------------------------------------------------------------------------------------------------
 
-OperationPtr SimDevice::enqueue(Operation operation, StreamHandle stream, double call_cost) {
+OperationPtr SimDevice::enqueue(Operation operation, StreamHandle stream, double call_cost, Call call) {
+  const double called = host_.now();
   host_.advance(call_cost);
   operation.submitted = host_.now();
   SimStream& s = state(stream);
@@ -136,19 +158,20 @@ OperationPtr SimDevice::enqueue(Operation operation, StreamHandle stream, double
   auto pointer = std::make_shared<Operation>(std::move(operation));
   s.last = pointer;
   timeline_.add(pointer);
+  if (traced_) traced_->push_back({std::move(call), pointer, stream, called, host_.now()});
   return pointer;
 }
 
-void SimDevice::submit(Recipe recipe, StreamHandle stream, double call_cost) {
+void SimDevice::submit(Recipe recipe, StreamHandle stream, double call_cost, Call call) {
   SimStream& s = state(stream);
   if (!s.capture) {
-    enqueue(recipe(), stream, call_cost);
+    enqueue(recipe(), stream, call_cost, std::move(call));
     return;
   }
   host_.advance(call_cost);
   std::vector<SimGraph::Node>& nodes = s.capture->nodes;
   for (const std::size_t before : s.tails) nodes[before].awaited = true;
-  nodes.push_back({std::move(recipe), std::exchange(s.tails, {nodes.size()})});
+  nodes.push_back({std::move(recipe), std::exchange(s.tails, {nodes.size()}), std::move(call), stream});
 }
 
 void SimDevice::wait_for(const OperationPtr& operation) {
@@ -196,15 +219,16 @@ Operation SimDevice::copy_operation(const Copy& c) {
 }
 
 void SimDevice::copy(const Copy& c, StreamHandle stream) {
+  const Call call{copy_name(c.direction), c.bytes, row_of(c.direction)};
   if (!pageable(c)) {
-    submit([this, c] { return copy_operation(c); }, stream, profile_.copy_call);
+    submit([this, c] { return copy_operation(c); }, stream, profile_.copy_call, call);
     return;
   }
   refuse_in_capture(stream, "copying pageable memory");
   Operation o = copy_operation(c);
   const auto bytes = static_cast<double>(c.bytes);
   if (c.direction == Direction::h2d && c.bytes <= profile_.pageable_inline_bytes) {
-    enqueue(std::move(o), stream, profile_.copy_call + bytes / profile_.host_copy_rate);
+    enqueue(std::move(o), stream, profile_.copy_call + bytes / profile_.host_copy_rate, call);
     return;
   }
   // Staged through the driver's pinned buffers by the calling thread, which is why the call does not return before.
@@ -212,7 +236,7 @@ void SimDevice::copy(const Copy& c, StreamHandle stream) {
   o.link = Link::none;
   o.overhead = profile_.pageable_overhead;
   o.payload = bytes / (c.direction == Direction::h2d ? profile_.pageable_h2d_rate : profile_.pageable_d2h_rate);
-  wait_for(enqueue(std::move(o), stream, profile_.copy_call));
+  wait_for(enqueue(std::move(o), stream, profile_.copy_call, call));
 }
 
 void SimDevice::copy_blocking(const Copy& c) {
@@ -232,7 +256,7 @@ void SimDevice::fill(const DeviceRange& range, std::byte value, StreamHandle str
     }
     return o;
   };
-  submit(fill, stream, profile_.launch_call);
+  submit(fill, stream, profile_.launch_call, {"fill", range.bytes, Activity::Row::internal});
 }
 
 Operation SimDevice::kernel_operation(const Kernel& kernel, double overhead) {
@@ -254,12 +278,13 @@ Operation SimDevice::kernel_operation(const Kernel& kernel, double overhead) {
 }
 
 void SimDevice::launch(const Kernel& kernel, StreamHandle stream) {
+  const Call call{std::string(kernel.name()), 0, Activity::Row::kernel};
   if (!state(stream).capture) {
-    enqueue(kernel_operation(kernel, profile_.kernel_overhead), stream, profile_.launch_call);
+    enqueue(kernel_operation(kernel, profile_.kernel_overhead), stream, profile_.launch_call, call);
     return;
   }
   const std::shared_ptr<const Kernel> copy = kernel.clone();
-  submit([this, copy] { return kernel_operation(*copy, profile_.graph_node); }, stream, profile_.launch_call);
+  submit([this, copy] { return kernel_operation(*copy, profile_.graph_node); }, stream, profile_.launch_call, call);
 }
 
 void SimDevice::record(EventHandle event, StreamHandle stream) {
@@ -271,7 +296,7 @@ void SimDevice::record(EventHandle event, StreamHandle stream) {
   if (s.capture) return host_.advance(profile_.event_call);  // no work, but a place in the graph
   Operation o;
   o.overhead = profile_.event_cost;
-  e.recorded = enqueue(std::move(o), stream, profile_.event_call);
+  e.recorded = enqueue(std::move(o), stream, profile_.event_call, {"record event"});
 }
 
 void SimDevice::wait(StreamHandle stream, EventHandle event) {
@@ -279,7 +304,7 @@ void SimDevice::wait(StreamHandle stream, EventHandle event) {
   if (e.capture || state(stream).capture) return wait_in_capture(stream, event);
   Operation o;
   if (e.recorded) o.after.push_back(e.recorded);
-  enqueue(std::move(o), stream, profile_.event_call);
+  enqueue(std::move(o), stream, profile_.event_call, {"wait for event"});
 }
 
 void SimDevice::stamp(std::uint64_t* slot, StreamHandle stream) {
@@ -289,7 +314,7 @@ void SimDevice::stamp(std::uint64_t* slot, StreamHandle stream) {
     o.on_finish = [this, slot] { *slot = static_cast<std::uint64_t>(std::llround(timeline_.now() * 1e9)); };
     return o;
   };
-  submit(stamp, stream, profile_.launch_call);
+  submit(stamp, stream, profile_.launch_call, {});
 }
 
 void SimDevice::call_host(CallbackApi api, const std::function<void()>& function, StreamHandle stream) {
@@ -298,10 +323,10 @@ void SimDevice::call_host(CallbackApi api, const std::function<void()>& function
   const bool plain = api == CallbackApi::launch_host_func;
   before.overhead = plain ? profile_.host_function_start : profile_.stream_callback_start;
   before.on_finish = [this, &function] { host_.call(function); };
-  enqueue(std::move(before), stream, profile_.callback_call);
+  enqueue(std::move(before), stream, profile_.callback_call, {"call host function"});
   Operation after;
   after.overhead = profile_.host_function_end;
-  enqueue(std::move(after), stream, 0);
+  enqueue(std::move(after), stream, 0, {});
 }
 
 void SimDevice::prefetch(const HostRange&, Direction, StreamHandle) {
@@ -380,7 +405,7 @@ void SimDevice::replay(GraphHandle graph, StreamHandle stream) {
   Operation begin;
   begin.overhead = profile_.graph_start;
   if (g.end) begin.after.push_back(g.end);
-  const OperationPtr first = enqueue(std::move(begin), stream, profile_.graph_call);
+  const OperationPtr first = enqueue(std::move(begin), stream, profile_.graph_call, {"launch graph"});
   Operation end;
   std::vector<OperationPtr> run;
   for (const SimGraph::Node& node : g.nodes) {
@@ -390,9 +415,10 @@ void SimDevice::replay(GraphHandle graph, StreamHandle stream) {
     for (const std::size_t before : node.after) o->after.push_back(run[before]);
     if (!node.awaited) end.after.push_back(o);
     timeline_.add(o);
+    if (traced_) traced_->push_back({node.call, o, node.stream, first->submitted, first->submitted});
     run.push_back(std::move(o));
   }
-  g.end = enqueue(std::move(end), stream, 0);
+  g.end = enqueue(std::move(end), stream, 0, {});
 }
 
 // --- Waiting --------------------------------------------------------------------------------------------------------
@@ -441,7 +467,7 @@ void SimDevice::close(GateHandle gate, StreamHandle stream) {
   g.timed_out = true;  // until open() comes in time
   Operation o;
   o.overhead = g.timeout;
-  g.hold = enqueue(std::move(o), stream, profile_.launch_call);
+  g.hold = enqueue(std::move(o), stream, profile_.launch_call, {});
 }
 
 void SimDevice::open(GateHandle gate) noexcept {
@@ -456,6 +482,29 @@ void SimDevice::open(GateHandle gate) noexcept {
 }
 
 bool SimDevice::timed_out(GateHandle gate) const { return state(gate).timed_out; }
+
+// --- Timelines ------------------------------------------------------------------------------------------------------
+
+void SimDevice::start_trace() {
+  synchronize();
+  traced_.emplace();
+}
+
+Trace SimDevice::stop_trace() {
+  synchronize();
+  std::map<const void*, unsigned> streams;
+  std::vector<Activity> activities;
+  const std::vector<Traced> traced = std::exchange(traced_, std::nullopt).value_or(std::vector<Traced>{});
+  for (const auto& [call, operation, stream, called, returned] : traced) {
+    if (call.name.empty()) continue;  // gates and stamps
+    if (returned > called) activities.push_back({Activity::Row::host, call.name, 0, 0, called, returned});
+    if (operation->engine == EngineId::none || !operation->done()) continue;
+    const auto next = static_cast<unsigned>(streams.size());
+    const unsigned number = streams.try_emplace(stream.native, next).first->second;
+    activities.push_back({call.row, call.name, call.bytes, number, operation->started, operation->finished});
+  }
+  return make_trace("simulated", std::move(activities));
+}
 
 // --- Owning ---------------------------------------------------------------------------------------------------------
 

@@ -5,6 +5,8 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "device/device.hpp"
@@ -62,6 +64,9 @@ class SimDevice : public Device {
   [[nodiscard]] bool usable() noexcept override { return true; }
   void carry_data(bool on) override { carry_data_ = on; }
 
+  void start_trace() override;
+  [[nodiscard]] Trace stop_trace() override;
+
  private:
   struct SimStream;
   struct SimEvent;
@@ -96,12 +101,26 @@ class SimDevice : public Device {
   static SimGate& state(GateHandle gate);
   static SimGraph& state(GraphHandle graph);
 
+  /// What a timeline says of a call and of what it enqueues.
+  struct Call {
+    std::string name;
+    std::uint64_t bytes = 0;
+    Activity::Row row = Activity::Row::internal;  ///< of the operation, if it occupies an engine
+  };
+  struct Traced {
+    Call call;
+    OperationPtr operation;
+    StreamHandle stream;
+    double called = 0;  ///< by the host's clock, ...
+    double returned = 0;
+  };
+
   /// Builds an operation when it is to run: data are carried or not as they are then.
   using Recipe = std::function<Operation()>;
   /// Enqueues the operation, or takes it into the graph that the stream is captured for. Host time: call_cost.
-  void submit(Recipe recipe, StreamHandle stream, double call_cost);
+  void submit(Recipe recipe, StreamHandle stream, double call_cost, Call call);
   /// Enqueues behind the stream's last operation and whatever the legacy default stream's rules demand.
-  OperationPtr enqueue(Operation operation, StreamHandle stream, double call_cost);
+  OperationPtr enqueue(Operation operation, StreamHandle stream, double call_cost, Call call);
   /// Lets queued work end before memory goes away; gives it up where it cannot.
   void settle() noexcept;
   /// The host waits until the operation has finished.
@@ -129,6 +148,7 @@ class SimDevice : public Device {
   PagePool in_flight_;                                 // outlives the operations that hold pages of it
   std::vector<SimStream*> streams_;
   StreamHandle legacy_;
+  std::optional<std::vector<Traced>> traced_;  // while a trace is on
   Timeline timeline_;
   Host host_;
 };

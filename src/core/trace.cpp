@@ -1,0 +1,51 @@
+#include "core/trace.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace xferbench {
+
+namespace {
+
+bool on_device(const Activity& a) { return a.row != Activity::Row::host; }
+
+}  // namespace
+
+std::string_view to_text(Activity::Row row) {
+  switch (row) {
+    case Activity::Row::h2d: return "H2D";
+    case Activity::Row::kernel: return "kernel";
+    case Activity::Row::d2h: return "D2H";
+    case Activity::Row::internal: return "inside";
+    case Activity::Row::host: return "host";
+  }
+  return "";
+}
+
+Trace make_trace(std::string source, std::vector<Activity> activities) {
+  std::ranges::stable_sort(activities, {}, &Activity::begin);
+  const double origin = activities.empty() ? 0 : activities.front().begin;
+  std::map<unsigned, unsigned> numbers;
+  for (Activity& a : activities) {
+    a.begin -= origin;
+    a.end -= origin;
+    a.stream = on_device(a) ? numbers.try_emplace(a.stream, static_cast<unsigned>(numbers.size())).first->second : 0;
+  }
+  return {std::move(source), std::move(activities)};
+}
+
+std::vector<Activity> without_overlaps(std::vector<Activity> activities) {
+  // What ended first was on the engine first.
+  std::ranges::stable_sort(activities, {}, &Activity::end);
+  std::map<Activity::Row, double> engine_free;
+  for (Activity& a : activities) {
+    if (!on_device(a)) continue;
+    const auto [free, first] = engine_free.try_emplace(a.row, a.end);
+    if (!first) a.begin = std::min(std::max(a.begin, free->second), a.end);
+    free->second = a.end;
+  }
+  return activities;
+}
+
+}  // namespace xferbench

@@ -1,0 +1,261 @@
+#include "device/cuda/cupti_trace.hpp"
+
+#include <cupti.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <mutex>
+#include <set>
+#include <utility>
+
+namespace xferbench::cuda {
+
+namespace {
+
+constexpr std::array kKinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+                            CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_RUNTIME};
+
+/// Of an API version: up to CUDA 12 they were counted (19 to 28 are CUDA 12), since then they are 130000 and so on.
+constexpr std::uint32_t major_of(std::uint32_t version) {
+  if (version >= 100'000) return version / 10'000;
+  return version >= 19 ? 12 : 11;
+}
+
+/// Kernels of the measurement itself.
+bool measures(const std::string& kernel) {
+  constexpr std::array<std::string_view, 4> kOurs{"hold", "probe_clock", "stamp", "answer"};
+  return std::ranges::find(kOurs, kernel) != kOurs.end();
+}
+
+/// One record in CUPTI's clock, which is the same for the GPU and the host: nanoseconds that do not fit a double.
+struct Record {
+  Activity activity;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint32_t correlation = 0;  // of a call and what it enqueued
+};
+
+Record record_of(Activity::Row row, std::string name, std::uint64_t begin, std::uint64_t end, std::uint32_t correlation,
+                 unsigned stream = 0, std::uint64_t bytes = 0) {
+  Record r{{row, std::move(name), bytes, stream}, begin, end, correlation};
+  return r;
+}
+
+// The types below are the oldest that have the fields used here, CUDA 12.4's; newer ones only append to them.
+
+Record copy_record(const CUpti_ActivityMemcpy5& m) {
+  Activity::Row row = Activity::Row::internal;
+  std::string name = "copy D2D";
+  if (m.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOD) {
+    row = Activity::Row::h2d;
+    name = "copy H2D";
+  } else if (m.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH) {
+    row = Activity::Row::d2h;
+    name = "copy D2H";
+  }
+  return record_of(row, std::move(name), m.start, m.end, m.correlationId, m.streamId, m.bytes);
+}
+
+Record kernel_record(const CUpti_ActivityKernel9& k) {
+  return record_of(Activity::Row::kernel, kernel_name(k.name), k.start, k.end, k.correlationId, k.streamId);
+}
+
+Record fill_record(const CUpti_ActivityMemset4& m) {
+  return record_of(Activity::Row::internal, "fill", m.start, m.end, m.correlationId, m.streamId, m.bytes);
+}
+
+/// Where CUPTI's worker thread leaves records. CUPTI calls back without any context, so there is one for the process;
+/// it is never destroyed, because that thread may outlive everything else.
+class Inbox {
+ public:
+  static Inbox& instance() {
+    static auto* const inbox = new Inbox;  // NOLINT(cppcoreguidelines-owning-memory): see above
+    return *inbox;
+  }
+
+  decltype(&cuptiActivityGetNextRecord) next_record = nullptr;
+  decltype(&cuptiActivityGetNumDroppedRecords) count_dropped = nullptr;
+  decltype(&cuptiGetCallbackName) callback_name = nullptr;
+
+  void add(std::uint8_t* buffer, std::size_t valid) {
+    const std::lock_guard lock(mutex_);
+    CUpti_Activity* record = nullptr;
+    while (valid > 0 && next_record(buffer, valid, &record) == CUPTI_SUCCESS) add(*record);
+  }
+
+  void count_lost(CUcontext context, std::uint32_t stream) {
+    std::size_t lost = 0;
+    if (count_dropped(context, stream, &lost) != CUPTI_SUCCESS) return;
+    const std::lock_guard lock(mutex_);
+    dropped_ += lost;
+  }
+
+  std::pair<std::vector<Record>, std::size_t> take() {
+    const std::lock_guard lock(mutex_);
+    return {std::exchange(records_, {}), std::exchange(dropped_, 0)};
+  }
+
+ private:
+  void add(const CUpti_Activity& record) {
+    const void* r = &record;
+    const CUpti_ActivityKind kind = record.kind;
+    if (kind == CUPTI_ACTIVITY_KIND_MEMCPY)
+      records_.push_back(copy_record(*static_cast<const CUpti_ActivityMemcpy5*>(r)));
+    if (kind == CUPTI_ACTIVITY_KIND_MEMSET)
+      records_.push_back(fill_record(*static_cast<const CUpti_ActivityMemset4*>(r)));
+    if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
+      records_.push_back(kernel_record(*static_cast<const CUpti_ActivityKernel9*>(r)));
+    }
+    if (kind == CUPTI_ACTIVITY_KIND_RUNTIME) add_call(*static_cast<const CUpti_ActivityAPI*>(r));
+  }
+
+  void add_call(const CUpti_ActivityAPI& call) {
+    const char* name = nullptr;
+    if (callback_name(CUPTI_CB_DOMAIN_RUNTIME_API, call.cbid, &name) != CUPTI_SUCCESS || name == nullptr) return;
+    std::string plain = call_name(name);
+    if (plain.empty()) return;
+    records_.push_back(record_of(Activity::Row::host, std::move(plain), call.start, call.end, call.correlationId));
+  }
+
+  std::mutex mutex_;
+  std::vector<Record> records_;
+  std::size_t dropped_ = 0;
+};
+
+void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
+  constexpr std::size_t kSize = 4 << 20;
+  constexpr std::size_t kAlignment = 8;  // CUPTI asks for it
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, kSize));
+  *size = *buffer == nullptr ? 0 : kSize;
+  *most_records = 0;  // as many as fit
+}
+
+void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
+                          std::size_t valid) {
+  const std::unique_ptr<std::uint8_t, void (*)(void*)> owned(buffer, &std::free);
+  try {
+    Inbox::instance().add(buffer, valid);
+    Inbox::instance().count_lost(context, stream);
+  } catch (const std::bad_alloc&) {  // must not reach CUPTI's C code; the timeline is then short of these records
+  }
+}
+
+/// Leaves out what measures, shifts times to the first record.
+std::vector<Activity> activities_of(std::vector<Record> records) {
+  std::set<std::uint32_t> ours;
+  for (const Record& r : records) {
+    if (r.activity.row == Activity::Row::kernel && measures(r.activity.name)) ours.insert(r.correlation);
+  }
+  std::erase_if(records, [&ours](const Record& r) { return ours.contains(r.correlation) || r.end < r.begin; });
+  std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
+  for (const Record& r : records) first = std::min(first, r.begin);
+  std::vector<Activity> activities;
+  for (Record& r : records) {
+    r.activity.begin = 1e-9 * static_cast<double>(r.begin - first);
+    r.activity.end = 1e-9 * static_cast<double>(r.end - first);
+    activities.push_back(std::move(r.activity));
+  }
+  return activities;
+}
+
+/// A library of the major version that this was compiled for; records of another may look different.
+void* open_library(std::string& refusal) {
+  refusal = "libcupti was not found; it comes with the CUDA Toolkit (put its folder into LD_LIBRARY_PATH)";
+  for (const char* folder : {"", "/usr/local/cuda/lib64/", "/usr/local/cuda/extras/CUPTI/lib64/"}) {
+    for (const char* name : {"libcupti.so", "libcupti.so.13", "libcupti.so.12"}) {
+      void* const handle = dlopen((std::string(folder) + name).c_str(), RTLD_NOW | RTLD_LOCAL);
+      if (handle == nullptr) continue;
+      const auto get_version = reinterpret_cast<decltype(&cuptiGetVersion)>(dlsym(handle, "cuptiGetVersion"));
+      std::uint32_t version = 0;
+      if (get_version != nullptr && get_version(&version) == CUPTI_SUCCESS &&
+          major_of(version) == major_of(CUPTI_API_VERSION)) {
+        refusal.clear();
+        return handle;
+      }
+      refusal = fmt::format("the libcupti found is of CUDA {}, this build of CUDA {}", major_of(version),
+                            major_of(CUPTI_API_VERSION));
+      dlclose(handle);
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+/// Its functions. The library stays loaded to the end of the process: it has threads and has patched the driver.
+struct CuptiTrace::Library {
+  decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
+  decltype(&cuptiActivityEnable) enable = nullptr;
+  decltype(&cuptiActivityDisable) disable = nullptr;
+  decltype(&cuptiActivityFlushAll) flush_all = nullptr;
+  decltype(&cuptiGetResultString) result_string = nullptr;
+
+  /// Whether every function is there.
+  bool find_all(void* handle) {
+    const auto find = [handle](auto& function, const char* name) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
+      return function != nullptr;
+    };
+    Inbox& inbox = Inbox::instance();
+    return find(register_callbacks, "cuptiActivityRegisterCallbacks") && find(enable, "cuptiActivityEnable") &&
+           find(disable, "cuptiActivityDisable") && find(flush_all, "cuptiActivityFlushAll") &&
+           find(result_string, "cuptiGetResultString") && find(inbox.next_record, "cuptiActivityGetNextRecord") &&
+           find(inbox.count_dropped, "cuptiActivityGetNumDroppedRecords") &&
+           find(inbox.callback_name, "cuptiGetCallbackName");
+  }
+
+  [[nodiscard]] std::string text(CUptiResult result) const {
+    const char* text = nullptr;
+    return result_string(result, &text) == CUPTI_SUCCESS && text != nullptr ? text : "an unknown error";
+  }
+};
+
+CuptiTrace::CuptiTrace() {
+  void* const handle = open_library(refusal_);
+  if (handle == nullptr) return;
+  library_ = std::make_unique<Library>();
+  if (!library_->find_all(handle)) {
+    refusal_ = "the libcupti found lacks functions";
+    return;
+  }
+  const CUptiResult status = library_->register_callbacks(&give_buffer, &take_buffer);
+  if (status != CUPTI_SUCCESS) refusal_ = "CUPTI: " + library_->text(status);
+}
+
+CuptiTrace::~CuptiTrace() {
+  if (recording_) disable();
+}
+
+bool CuptiTrace::start() {
+  if (!refusal_.empty()) return false;
+  static_cast<void>(Inbox::instance().take());
+  recording_ = true;
+  for (const CUpti_ActivityKind kind : kKinds) {
+    if (const CUptiResult status = library_->enable(kind); status != CUPTI_SUCCESS) {
+      refusal_ = "CUPTI: " + library_->text(status);
+      disable();
+      return false;
+    }
+  }
+  return true;
+}
+
+void CuptiTrace::disable() noexcept {
+  for (const CUpti_ActivityKind kind : kKinds) static_cast<void>(library_->disable(kind));
+  recording_ = false;
+}
+
+CuptiTrace::Records CuptiTrace::stop() {
+  constexpr std::uint32_t kEvenIncomplete = CUPTI_ACTIVITY_FLAG_FLUSH_FORCED;
+  static_cast<void>(library_->flush_all(kEvenIncomplete));
+  disable();
+  auto [records, dropped] = Inbox::instance().take();
+  return {activities_of(std::move(records)), dropped};
+}
+
+}  // namespace xferbench::cuda

@@ -1,0 +1,53 @@
+// What the GPU did and when, by CUPTI, the library that profilers use.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/trace.hpp"
+
+namespace xferbench::cuda {
+
+/// CUPTI, loaded when it is first asked for and never linked: it comes with the toolkit, and the program is to start
+/// without. One per process, because its callbacks carry no context.
+class CuptiTrace {
+ public:
+  /// Loads the library. Never throws: where it cannot be used, refusal() says why.
+  CuptiTrace();
+  CuptiTrace(const CuptiTrace&) = delete;
+  CuptiTrace& operator=(const CuptiTrace&) = delete;
+  ~CuptiTrace();
+
+  /// Why it cannot be used; empty if it can.
+  [[nodiscard]] const std::string& refusal() const { return refusal_; }
+  /// Not to be used any more, and why.
+  void refuse(std::string reason) { refusal_ = std::move(reason); }
+
+  /// Begins to record copies, kernels, memsets and the runtime's calls that enqueue them. False if CUPTI refuses; then
+  /// refusal() says why.
+  bool start();
+  struct Records {
+    std::vector<Activity> activities;  ///< with CUPTI's numbers of streams
+    std::size_t dropped = 0;           ///< that did not fit CUPTI's buffers
+  };
+  /// Ends that. The device must be idle. Gates, stamps and clock probes are left out, and the calls that launched them.
+  Records stop();
+
+ private:
+  struct Library;
+  /// RAII of what start() enabled.
+  void disable() noexcept;
+
+  std::unique_ptr<Library> library_;
+  std::string refusal_;
+  bool recording_ = false;
+};
+
+/// "hold" from "_ZN9xferbench7kernels12_GLOBAL__N_14holdEPVNS0_9GateFlagsEjm".
+std::string kernel_name(const char* mangled);
+/// "cudaMemcpyAsync" from "cudaMemcpyAsync_v3020"; empty unless the call enqueues work.
+std::string call_name(std::string_view callback);
+
+}  // namespace xferbench::cuda

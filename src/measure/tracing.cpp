@@ -1,0 +1,65 @@
+#include "measure/tracing.hpp"
+
+#include <cstddef>
+#include <optional>
+
+#include "core/error.hpp"
+#include "measure/timed_passes.hpp"
+
+namespace xferbench {
+
+namespace {
+
+/// Watches while it lives: a pass that throws must not leave the device watched, because that slows what follows.
+class Watch {
+ public:
+  explicit Watch(Device& device) : device_(device) { device_.start_trace(); }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  ~Watch() {
+    if (!watching_) return;
+    try {
+      static_cast<void>(device_.stop_trace());
+    } catch (const DeviceError&) {  // the error that led here is the one to report
+    }
+  }
+
+  Trace stop() {
+    watching_ = false;
+    return device_.stop_trace();
+  }
+
+ private:
+  Device& device_;
+  bool watching_ = true;
+};
+
+/// Nothing if the gate timed out.
+std::optional<Trace> watched_pass(Device& device, RegionTimer& timer) {
+  Watch watch(device);
+  const auto timing = timer.time();
+  Trace trace = watch.stop();
+  if (!timing) return std::nullopt;
+  if (timer.region().clock != Clock::host) trace.event_makespan = timing->elapsed;
+  return trace;
+}
+
+}  // namespace
+
+Trace trace_pass(Device& device, const Region& region) {
+  constexpr std::size_t kMostAttempts = 5;
+  const TimedPasses timed(device);
+  RegionTimer timer(device, region);
+  {
+    // Without the gate: who allocates buffers now may wait for the GPU, which would wait for the gate.
+    Watch watch(device);
+    timer.run_ungated();
+    static_cast<void>(watch.stop());
+  }
+  for (std::size_t attempt = 0; attempt < kMostAttempts; ++attempt) {
+    if (auto trace = watched_pass(device, timer)) return *trace;
+  }
+  throw MeasurementError("tracing " + region.name + ": the gate that holds back the stream timed out again and again");
+}
+
+}  // namespace xferbench

@@ -1,0 +1,75 @@
+#include "model/occupancy.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace xferbench::model {
+
+namespace {
+
+using Row = Activity::Row;
+
+constexpr double kGrain = 1e-9;
+
+struct Stretch {
+  double begin = 0;
+  double end = 0;
+};
+
+/// The intervals of some rows joined where they touch, by begin.
+std::vector<Stretch> stretches(const Trace& trace, std::initializer_list<Row> rows) {
+  std::vector<Stretch> all;
+  for (const Activity& a : trace.activities) {
+    if (std::ranges::find(rows, a.row) != rows.end()) all.push_back({a.begin, a.end});
+  }
+  std::ranges::sort(all, {}, &Stretch::begin);
+  std::vector<Stretch> joined;
+  for (const Stretch& s : all) {
+    if (joined.empty() || s.begin > joined.back().end + kGrain) {
+      joined.push_back(s);
+    } else {
+      joined.back().end = std::max(joined.back().end, s.end);
+    }
+  }
+  return joined;
+}
+
+double length(const std::vector<Stretch>& all) {
+  double sum = 0;
+  for (const Stretch& s : all) sum += s.end - s.begin;
+  return sum;
+}
+
+double over(double sum, double time) { return time > 0 ? sum / time : 0; }
+
+}  // namespace
+
+double makespan(const Trace& trace) {
+  const auto all = stretches(trace, {Row::h2d, Row::kernel, Row::d2h, Row::internal});
+  return all.empty() ? 0 : all.back().end - all.front().begin;
+}
+
+double busy(const Trace& trace, Row row) {
+  double sum = 0;
+  for (const Activity& a : trace.activities) {
+    if (a.row == row) sum += a.end - a.begin;
+  }
+  return sum;
+}
+
+double covered(const Trace& trace, std::initializer_list<Row> rows) { return length(stretches(trace, rows)); }
+
+double concurrency(const Trace& trace) {
+  const double sum = busy(trace, Row::h2d) + busy(trace, Row::kernel) + busy(trace, Row::d2h);
+  return over(sum, covered(trace, {Row::h2d, Row::kernel, Row::d2h}));
+}
+
+double kernel_concurrency(const Trace& trace) { return over(busy(trace, Row::kernel), covered(trace, {Row::kernel})); }
+
+Gaps gaps(const Trace& trace, Row row) {
+  const auto all = stretches(trace, {row});
+  if (all.empty()) return {};
+  return {all.size() - 1, all.back().end - all.front().begin - length(all)};
+}
+
+}  // namespace xferbench::model

@@ -1,0 +1,48 @@
+#include "run/scenario.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/error.hpp"
+#include "core/interrupt.hpp"
+#include "core/units.hpp"
+#include "measure/tracing.hpp"
+#include "model/occupancy.hpp"
+
+namespace xferbench {
+
+namespace {
+
+constexpr double kAgreement = 0.01;  // of the makespan: how far two clocks may differ before it is worth a warning
+
+void compare_clocks(const Trace& trace, Result& result) {
+  if (trace.source != "cupti" || trace.event_makespan <= 0) return;
+  const double makespan = model::makespan(trace);
+  if (std::abs(makespan - trace.event_makespan) <= kAgreement * trace.event_makespan) return;
+  result.warnings.push_back(fmt::format(
+      "timeline: the engines worked from first to last for {}, while events around the same pass say {}; starting and "
+      "joining the streams is in the second only",
+      format_seconds(makespan), format_seconds(trace.event_makespan)));
+}
+
+}  // namespace
+
+void Bench::trace_region(const Region& region, Result& result) const {
+  if (!trace || interrupted() != 0) return;
+  try {
+    result.trace = trace_pass(device, region);
+  } catch (const MeasurementError& error) {  // what was sampled is as good without
+    result.warnings.push_back(fmt::format("no timeline: {}", error.what()));
+    return;
+  }
+  const Trace& t = *result.trace;
+  result.labels.emplace_back("trace_source", t.source);
+  result.add("concurrency", model::concurrency(t), "1");
+  // Events cannot tell kernels that run side by side from such that wait for each other.
+  if (t.source != "events") result.add("kernel_concurrency", model::kernel_concurrency(t), "1");
+  if (!t.note.empty()) result.warnings.push_back("timeline: " + t.note);
+  compare_clocks(t, result);
+}
+
+}  // namespace xferbench

@@ -1,0 +1,110 @@
+// --timeline: the file, the charts, and where it is refused.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <utility>
+
+#include "cli/support.hpp"
+
+namespace xferbench::test {
+namespace {
+
+/// Intervals of each track, which must not overlap; by process and name.
+std::map<std::pair<int, std::string>, std::size_t> checked_tracks(const Json& file) {
+  std::map<std::pair<int, int>, std::string> names;
+  for (const Json& e : file["traceEvents"]) {
+    if (e["name"] == "thread_name") names[{e["pid"], e["tid"]}] = e["args"]["name"];
+  }
+  std::map<std::pair<int, int>, double> ends;
+  std::map<std::pair<int, std::string>, std::size_t> intervals;
+  for (const Json& e : file["traceEvents"]) {
+    if (e["ph"] != "X") continue;
+    const std::pair<int, int> track{e["pid"], e["tid"]};
+    EXPECT_GE(e["ts"].get<double>(), ends[track] - 1e-6) << e;
+    ends[track] = e["ts"].get<double>() + e["dur"].get<double>();
+    ++intervals[{track.first, names[track]}];
+  }
+  return intervals;
+}
+
+TEST(Timeline, IsWrittenForEveryCase) {
+  const TemporaryFolder folder;
+  const Outcome o = xferbench(small_run({"--streams", "1,2", "--timeline", folder / "timeline.json"}));
+  expect_success(o);
+  const Json file = read_json(folder / "timeline.json");
+  const auto tracks = checked_tracks(file);
+  for (const int process : {1, 2}) {
+    for (const char* row : {"H2D", "kernel", "D2H"}) EXPECT_EQ(tracks.at({process, row}), 4U) << row;
+    EXPECT_GE(tracks.at({process, "host calls"}), 12U);
+  }
+  EXPECT_EQ(file["otherData"]["source"], "simulated");
+  EXPECT_TRUE(file["otherData"].contains("SIMULATED"));
+}
+
+TEST(Timeline, IsDrawnUnderTheTable) {
+  const TemporaryFolder folder;
+  Options utf8;
+  utf8.environment["LC_ALL"] = "C.UTF-8";
+  const Outcome o = xferbench({"--simulate", "h200", "--size", "16M", "--streams", "3", "--chunks", "8", "--timeline",
+                               folder / "timeline.json"},
+                              utf8);
+  expect_success(o);
+  expect_golden("timeline.txt", o.out);
+  Options plain;
+  plain.environment["LC_ALL"] = "C";
+  const Outcome ascii = xferbench(small_run({"--timeline", folder / "timeline.json"}), plain);
+  EXPECT_TRUE(contains(ascii.out, "\ntimeline  overlap/size=4MiB/")) << ascii.out;
+  for (const char c : ascii.out) ASSERT_LT(static_cast<unsigned char>(c), 128) << ascii.out;
+}
+
+TEST(Timeline, PutsItsNumbersIntoTheResultsAndNothingElse) {
+  const TemporaryFolder folder;
+  expect_success(
+      xferbench(small_run({"--timeline", folder / "timeline.json", "--json", folder / "with.json", "--streams", "2"})));
+  expect_success(xferbench(small_run({"--json", folder / "without.json", "--streams", "2"})));
+  expect_valid_results(folder / "with.json");
+  Json with = read_json(folder / "with.json")["results"][0];
+  const Json without = read_json(folder / "without.json")["results"][0];
+  EXPECT_GT(with["metrics"]["concurrency"]["value"], 1);
+  EXPECT_EQ(with["labels"]["trace_source"], "simulated");
+  with["metrics"].erase("concurrency");
+  with["metrics"].erase("kernel_concurrency");
+  with["labels"].erase("trace_source");
+  EXPECT_EQ(with, without);
+}
+
+TEST(Timeline, OnStandardOutputIsNothingElse) {
+  const Outcome o = xferbench(small_run({"--timeline", "-"}));
+  expect_success(o);
+  EXPECT_FALSE(checked_tracks(parse_json(o.out)).empty());
+}
+
+TEST(Timeline, IsRefusedWhereItDoesNothing) {
+  const TemporaryFolder folder;
+  expect_refusal(xferbench({"memcpy", "--simulate", "--timeline", folder / "t.json"}), 2, "these have: overlap");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(Timeline, AndResultsCannotShareStandardOutput) {
+  expect_refusal(xferbench(small_run({"--timeline", "-", "--json", "-"})), 2, "cannot both be standard output");
+  expect_refusal(xferbench(small_run({"--timeline", "-", "--json", "/dev/stdout"})), 2,
+                 "cannot both be standard output");
+}
+
+TEST(Timeline, InAMissingFolderIsRefusedBeforeTheRun) {
+  const TemporaryFolder folder;
+  expect_refusal(xferbench(small_run({"--timeline", folder / "missing/t.json"})), 2, "missing/t.json");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(Timeline, OnAFullDiskIsAnErrorThatCostsNothingElse) {
+  const TemporaryFolder folder;
+  const Outcome o = xferbench(small_run({"--timeline", "/dev/full", "--json", folder / "results.json"}));
+  EXPECT_EQ(o.exit_code, 2);
+  EXPECT_EQ(o.err, "xferbench: cannot write /dev/full: No space left on device\n");
+  EXPECT_TRUE(contains(o.out, "\ntimeline  overlap/")) << o.out;
+  EXPECT_EQ(read_json(folder / "results.json")["complete"], true);
+}
+
+}  // namespace
+}  // namespace xferbench::test

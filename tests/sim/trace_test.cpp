@@ -1,0 +1,172 @@
+// Timelines on the simulated device, whose times are exact.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "core/error.hpp"
+#include "measure/tracing.hpp"
+#include "model/occupancy.hpp"
+#include "scenarios/scenarios.hpp"
+#include "sim/sim_fixture.hpp"
+
+namespace xferbench::test {
+namespace {
+
+using Row = Activity::Row;
+
+constexpr std::uint64_t kSize = 16 << 20;
+
+/// overlap at its defaults, but for these.
+Case overlap_case(const Scenario& overlap, std::uint64_t streams, std::uint64_t chunks) {
+  Case c("overlap");
+  for (const Axis& axis : overlap.axes()) {
+    if (axis.name == "size") {
+      c.set(axis, kSize);
+    } else if (axis.name == "streams") {
+      c.set(axis, streams);
+    } else if (axis.name == "chunks") {
+      c.set(axis, chunks);
+    } else if (axis.kind == AxisKind::choice) {
+      c.set(axis, axis.defaults);
+    } else if (axis.kind == AxisKind::count && !axis.defaults.empty()) {
+      c.set(axis, std::uint64_t{std::stoull(axis.defaults)});
+    }
+  }
+  return c;
+}
+
+Result traced_overlap(sim::SimDevice& device, std::uint64_t streams, std::uint64_t chunks, bool trace = true) {
+  const Scenario& overlap = *scenarios().front();
+  Bench bench = quick_bench(device);
+  bench.trace = trace;
+  const std::vector<PlannedCase> cases{{&overlap, overlap_case(overlap, streams, chunks)}};
+  Result result = run_all(cases, bench).front();
+  EXPECT_EQ(result.status, Status::ok) << result.reason;
+  return result;
+}
+
+std::vector<Activity> row_of(const Trace& trace, Row row) {
+  std::vector<Activity> all;
+  std::ranges::copy_if(trace.activities, std::back_inserter(all), [row](const Activity& a) { return a.row == row; });
+  return all;
+}
+
+class TraceOfOverlap : public testing::TestWithParam<const char*> {
+ protected:
+  sim::SimDevice device_{profile(GetParam())};
+};
+
+TEST_P(TraceOfOverlap, ShowsEveryOperationOnce) {
+  const Trace trace = *traced_overlap(device_, 4, 8).trace;
+  EXPECT_EQ(trace.source, "simulated");
+  EXPECT_EQ(trace.note, "");
+  for (const Row row : {Row::h2d, Row::d2h}) {
+    std::uint64_t bytes = 0;
+    for (const Activity& a : row_of(trace, row)) bytes += a.bytes;
+    EXPECT_EQ(row_of(trace, row).size(), 8U);
+    EXPECT_EQ(bytes, kSize);
+  }
+  EXPECT_EQ(row_of(trace, Row::kernel).size(), 8U);
+  EXPECT_EQ(row_of(trace, Row::kernel).front().name, "fma");
+  EXPECT_EQ(row_of(trace, Row::internal).size(), 0U);
+  std::map<unsigned, std::size_t> streams;
+  for (const Activity& a : row_of(trace, Row::h2d)) ++streams[a.stream];
+  EXPECT_EQ(streams, (std::map<unsigned, std::size_t>{{0, 2}, {1, 2}, {2, 2}, {3, 2}}));
+}
+
+TEST_P(TraceOfOverlap, IntervalsOfAnEngineNeverOverlap) {
+  const Trace trace = *traced_overlap(device_, 4, 8).trace;
+  std::vector<std::vector<Activity>> engines{row_of(trace, Row::kernel)};
+  if (profile(GetParam()).copy_engines > 1) {
+    engines.push_back(row_of(trace, Row::h2d));
+    engines.push_back(row_of(trace, Row::d2h));
+  } else {
+    engines.push_back(row_of(trace, Row::h2d));
+    std::ranges::copy(row_of(trace, Row::d2h), std::back_inserter(engines.back()));
+    std::ranges::sort(engines.back(), {}, &Activity::begin);
+  }
+  for (const auto& engine : engines) {
+    for (std::size_t i = 1; i < engine.size(); ++i) EXPECT_GE(engine[i].begin, engine[i - 1].end - 1e-12);
+  }
+}
+
+TEST_P(TraceOfOverlap, LastsAsLongAsTheEventsSay) {
+  const Result result = traced_overlap(device_, 4, 8);
+  const Trace& trace = *result.trace;
+  EXPECT_DOUBLE_EQ(trace.event_makespan, result.measurement("pipeline")->median) << "it is not such a pass";
+  // Between the events also lie those that fork and join the streams.
+  const double fork_and_join = trace.event_makespan - model::makespan(trace);
+  EXPECT_GE(fork_and_join, -1e-12);
+  EXPECT_LE(fork_and_join, 12 * profile(GetParam()).event_cost);
+}
+
+TEST_P(TraceOfOverlap, HostCallsFollowEachOther) {
+  const Trace trace = *traced_overlap(device_, 2, 4).trace;
+  const std::vector<Activity> calls = row_of(trace, Row::host);
+  const auto copies = std::ranges::count(calls, "copy H2D", &Activity::name);
+  EXPECT_EQ(copies, 4);
+  for (std::size_t i = 1; i < calls.size(); ++i) EXPECT_GE(calls[i].begin, calls[i - 1].end - 1e-12);
+}
+
+INSTANTIATE_TEST_SUITE_P(Profiles, TraceOfOverlap, testing::Values("h200", "h200-one-engine"));
+
+TEST(Trace, TellsHowMuchRunsAtOnce) {
+  sim::SimDevice device(profile("h200"));
+  const Result several = traced_overlap(device, 4, 16);
+  const Result one = traced_overlap(device, 1, 1);
+  EXPECT_NEAR(one.metric("concurrency")->value, 1, 1e-9);
+  EXPECT_GT(several.metric("concurrency")->value, 1.5);
+  EXPECT_NEAR(several.metric("kernel_concurrency")->value, 1, 1e-9);
+  EXPECT_EQ(several.label("trace_source"), "simulated");
+}
+
+TEST(Trace, IsMadeOnlyWhenAskedFor) {
+  sim::SimDevice device(profile("h200"));
+  const Result result = traced_overlap(device, 2, 4, false);
+  EXPECT_FALSE(result.trace);
+  EXPECT_EQ(result.metric("concurrency"), nullptr);
+  EXPECT_EQ(result.label("trace_source"), "");
+}
+
+TEST(Trace, LeavesTheMeasurementsAsTheyAre) {
+  sim::SimDevice with(profile("h200"));
+  sim::SimDevice without(profile("h200"));
+  const Result a = traced_overlap(with, 2, 4);
+  const Result b = traced_overlap(without, 2, 4, false);
+  EXPECT_EQ(a.measurement("pipeline")->samples, b.measurement("pipeline")->samples);
+}
+
+TEST(Trace, OfARegionThatThrowsLeavesNobodyWatching) {
+  sim::SimDevice device(profile("h200"));
+  const Stream stream = device.make_stream(StreamKind::nonblocking);
+  Region region;
+  region.name = "broken";
+  region.streams = {stream};
+  region.submit = [] { throw DeviceError("submitting", "test"); };
+  EXPECT_THROW(static_cast<void>(trace_pass(device, region)), DeviceError);
+  EXPECT_TRUE(device.stop_trace().activities.empty());
+}
+
+TEST(Trace, ShowsFillsAndCopiesInsideTheGpuInARowOfTheirOwn) {
+  sim::SimDevice device(profile("h200"));
+  const DeviceBuffer memory = device.allocate_device(2 << 20);
+  const Stream stream = device.make_stream(StreamKind::nonblocking);
+  Region region;
+  region.name = "inside";
+  region.streams = {stream};
+  region.submit = [&] {
+    device.fill(memory, std::byte{1}, stream);
+    device.copy({memory->data, memory->data + (1 << 20), 1 << 20, Direction::d2d}, stream);
+  };
+  const std::vector<Activity> inside = row_of(trace_pass(device, region), Row::internal);
+  ASSERT_EQ(inside.size(), 2U);
+  EXPECT_EQ(inside[0].name, "fill");
+  EXPECT_EQ(inside[0].bytes, 2U << 20);
+  EXPECT_EQ(inside[1].name, "copy D2D");
+  EXPECT_EQ(inside[1].bytes, 1U << 20);
+}
+
+}  // namespace
+}  // namespace xferbench::test
