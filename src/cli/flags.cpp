@@ -5,7 +5,7 @@
 namespace xferbench::cli {
 
 std::span<const RunFlag> run_flags() {
-  static const std::array<RunFlag, 13> flags{{
+  static const std::array<RunFlag, 14> flags{{
       {{.name = "gpu", .defaults = "0", .help = "number of the GPU, as CUDA counts them", .min = 0, .max = 1023}, "N"},
       {{.name = "numa",
         .kind = AxisKind::choice,
@@ -26,12 +26,16 @@ std::span<const RunFlag> run_flags() {
       {{.name = "budget",
         .kind = AxisKind::real,
         .defaults = "3",
-        .help = "seconds of warm-up and sampling per case, at most",
+        .help = "seconds of warm-up and sampling per case, at most; of a whole tune, and then 8 by default",
         .min = 0.001,
         .max = 86400},
        "SECONDS"},
       {{.name = "min-samples", .defaults = "10", .help = "samples to take even beyond the budget", .max = 1e6}, "N"},
       {{.name = "max-samples", .defaults = "1000", .help = "samples after which to stop", .max = 1e6}, "N"},
+      {{.name = "memory-limit",
+        .kind = AxisKind::size,
+        .help = "for tune: leave out what needs more device memory than this"},
+       "SIZE"},
       {{.name = "seed", .defaults = "1", .help = "seed of the payload", .min = 0}, "N"},
       {{.name = "color",
         .kind = AxisKind::choice,

@@ -62,7 +62,7 @@ constexpr double kForStages = 0.15;
 constexpr double kForSearch = 0.5;
 
 constexpr std::size_t kSamplesPerRound = 8;
-constexpr std::size_t kLeastPerRound = 3;
+constexpr std::size_t kLeastPerRound = 6;  // fewer have no interval
 constexpr std::size_t kMostFinalists = 16;
 
 /// A configuration of the space and what has become of it.
@@ -150,7 +150,7 @@ class Tuner {
   void search() {
     spent_ = kForStages * bench_.policy.budget;
     while (may_go_on() && left_until(kForStages + kForSearch) > 0) {
-      const std::vector<std::size_t> batch = ready(race_.next());
+      const std::vector<std::size_t> batch = ready(affordable(race_.next(), left_until(kForStages + kForSearch)));
       if (batch.empty() && race_.over()) return;
       if (batch.empty()) continue;
       for (const auto& [i, series] : sampled(batch, round_policy(batch))) {
@@ -236,10 +236,29 @@ class Tuner {
     return all;
   }
 
+  /// About what one pass over a configuration takes: short ones are repeated until the clock can tell them.
+  [[nodiscard]] double pass_time(std::size_t i) const {
+    return std::max(race_.corrected(i), 2 * RegionTimer::kShortest);
+  }
+
+  /// As many of the batch, from its beginning, as `left` seconds allow; at least two, or there is nothing to compare.
+  /// The others come again.
+  [[nodiscard]] std::vector<std::size_t> affordable(std::vector<std::size_t> batch, double left) const {
+    double pass = 0;
+    std::size_t count = 0;
+    for (const std::size_t i : batch) {
+      pass += pass_time(i);
+      if (count >= 2 && pass * static_cast<double>(kLeastPerRound) > left) break;
+      ++count;
+    }
+    batch.resize(count);
+    return batch;
+  }
+
   /// A few samples of each; the budget leaves room for them and for little warm-up, the GPU being warm from the stages.
   [[nodiscard]] SamplingPolicy round_policy(const std::vector<std::size_t>& batch) const {
     double pass = 0;
-    for (const std::size_t i : batch) pass += race_.corrected(i);
+    for (const std::size_t i : batch) pass += pass_time(i);
     constexpr double kWithWarmUp = 1.5;
     const double left = left_until(kForStages + kForSearch);
     SamplingPolicy policy;
@@ -271,19 +290,11 @@ class Tuner {
     }
   }
 
-  /// The winner of the search and those that may be within 1 % of it, as many as the budget can measure; at least two.
+  /// The winner of the search and those that may be within 1 % of it, as many as the budget can measure.
   [[nodiscard]] std::vector<std::size_t> finalists() const {
     std::vector<std::size_t> found = race_.standing();
-    const double left = left_until(1);
-    double pass = 0;
-    std::size_t affordable = 0;
-    for (const std::size_t i : found) {
-      pass += entries_[i].search->median;
-      if (affordable >= 2 && pass * static_cast<double>(bench_.policy.min_samples) > left) break;
-      ++affordable;
-    }
-    found.resize(std::min({found.size(), affordable, kMostFinalists}));
-    return found;
+    found.resize(std::min(found.size(), kMostFinalists));
+    return affordable(std::move(found), left_until(1));
   }
 
   /// The measurement that counts: the fresh one where there is one.
