@@ -9,18 +9,14 @@
 #include <utility>
 
 #include "core/units.hpp"
+#include "run/findings.hpp"
 
 namespace xferbench {
 
 namespace {
 
 constexpr double kAlike = 0.01;
-constexpr std::size_t kMostNamed = 8;
-
-std::string axis_text(const Case::Param& param) {
-  if (param.kind == AxisKind::size) return format_size_exact(std::get<std::uint64_t>(param.value), " ");
-  return to_text(param.value, param.kind);
-}
+constexpr std::size_t kMostNamed = 4;
 
 /// "streams 3, chunks 32": the axes that not every configuration has alike.
 class Namer {
