@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -52,7 +53,7 @@ std::string others_of(const Result& result, const std::vector<std::string>& axes
 std::string coloured(const std::string& cell, double share, const Style& style) {
   if (!style.color) return cell;
   const auto last = static_cast<double>(kColours.size() - 1);
-  const auto step = static_cast<std::size_t>(std::clamp(share, 0., 1.) * last + 0.5);
+  const auto step = static_cast<std::size_t>(std::lround(std::clamp(share, 0., 1.) * last));
   const int text = step < kFirstBright ? 231 : 16;
   return fmt::format("\x1b[48;5;{}m\x1b[38;5;{}m{}\x1b[0m", kColours[step], text, cell);
 }
@@ -117,7 +118,7 @@ class Map {
   [[nodiscard]] std::string cell_text(const std::optional<double>& cell, std::size_t wide, double low, double high,
                                       const Style& style) const {
     const char* mark = cell == high ? "*" : "";
-    const std::string text = kGap + padded(mark + number(cell), wide, false);
+    std::string text = kGap + padded(mark + number(cell), wide, false);
     if (!cell) return text;
     return coloured(text, high > low ? (*cell - low) / (high - low) : 1, style);
   }

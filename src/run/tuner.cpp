@@ -173,8 +173,17 @@ class Tuner {
     if (best.empty()) return;
     SamplingPolicy policy = bench_.policy;
     policy.budget = std::max(left_until(1), 0.0);
-    for (const auto& [i, series] : sampled(best, policy)) {
-      if (entries_[i].failure.empty() && !series.samples.empty()) entries_[i].fresh = series;
+    const Sampled all = sampled(best, policy);
+    // Interrupted after a sample or two, it decides nothing; the samples are kept with those of the search.
+    const std::size_t enough = std::min(kLeastPerRound, policy.min_samples);
+    const bool decides = std::ranges::all_of(all, [&](const auto& s) { return s.second.samples.size() >= enough; });
+    for (const auto& [i, series] : all) {
+      if (!entries_[i].failure.empty() || series.samples.empty()) continue;
+      if (decides) {
+        entries_[i].fresh = series;
+      } else {
+        append(entries_[i].search, series);
+      }
     }
   }
 
@@ -226,6 +235,7 @@ class Tuner {
 
   Sampled sampled_together(const std::vector<std::size_t>& batch, const SamplingPolicy& policy) {
     std::vector<Region> regions;
+    regions.reserve(batch.size());
     for (const std::size_t i : batch) regions.push_back(entries_[i].candidate->region());
     const double begun = bench_.device.host_now();
     const auto observe = [this](const SamplingProgress&) { show(); };

@@ -356,6 +356,25 @@ TEST_F(TunerTest, KeepsWhatItHasWhenInterrupted) {
   EXPECT_EXIT(body(), testing::ExitedWithCode(8), "");
 }
 
+TEST_F(TunerTest, DecidesNothingByAConfirmationThatHasHardlyBegun) {
+  const auto body = [this] {
+    install_interrupt_handlers();
+    int submitted = 0;
+    int stop_at = -1;
+    fake_.script.time = [&](const Case&) {
+      if (progress_.back().confirming && ++submitted == stop_at) std::raise(SIGINT);
+    };
+    tune();
+    // The last round has ten samples of two configurations, each of two copies: behind the first two or three of them.
+    stop_at = std::exchange(submitted, 0) - 30;
+    progress_.clear();
+    const Tuned tuned = tune();
+    const auto in_search = [](const Result& r) { return r.label("measured_in") == "search"; };
+    std::exit(interrupted() != 0 && std::ranges::all_of(tuned.results, in_search) ? reported(tuned) : 101);
+  };
+  EXPECT_EXIT(body(), testing::ExitedWithCode(12), "");
+}
+
 TEST_F(TunerTest, LeavesOutWhatIsTooLarge) {
   const cli::Command command = parsed({"--chunks", "8,16,32,1024"});
   EXPECT_EQ(feasible(command.cases, device_, false, std::nullopt).size(), 3U * 16);
