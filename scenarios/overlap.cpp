@@ -265,6 +265,8 @@ class Overlap final : public Scenario {
     return columns;
   }
 
+  [[nodiscard]] std::optional<HeatMap> heat_map() const override { return HeatMap{"streams", "chunks", "efficiency"}; }
+
   [[nodiscard]] std::optional<std::string> objection(const Case& c) const override {
     return ChunkedWork::objection(c.count("size"), c.count("chunks"));
   }

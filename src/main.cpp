@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/commands.hpp"
+#include "app/tune.hpp"
 #include "core/error.hpp"
 #include "scenarios/scenarios.hpp"
 
@@ -16,6 +17,8 @@ int perform(const cli::Command& command, const std::vector<std::string>& argumen
   switch (command.action) {
     case cli::Action::run: return app::run(command, arguments);
     case cli::Action::dry_run: return app::dry_run(command);
+    case cli::Action::tune: return app::tune(command, arguments);
+    case cli::Action::dry_tune: return app::dry_tune(command);
     case cli::Action::list: return app::list(command);
     case cli::Action::info: return app::info(command);
     case cli::Action::help: return app::help(command);

@@ -60,7 +60,8 @@ std::vector<std::string> made_plain(std::span<const std::string> arguments, Scen
     const bool has_next = i + 1 < arguments.size();
     if (argument == "--simulate") {
       const bool takes_next = has_next && !arguments[i + 1].starts_with("-") &&
-                              find(scenarios, arguments[i + 1]) == nullptr && arguments[i + 1] != "info";
+                              find(scenarios, arguments[i + 1]) == nullptr && arguments[i + 1] != "info" &&
+                              arguments[i + 1] != "tune";
       plain.push_back("--simulate=" + (takes_next ? arguments[++i] : simulated_profiles().front().first));
     } else if (has_next && argument.starts_with("--") && argument.find('=') == std::string::npos &&
                negative_number(arguments[i + 1])) {
@@ -227,6 +228,7 @@ void read_run_flags(const Written& written, Command& command) {
   }
   command.policy.ci = real_of(written, "ci") / 100;
   command.policy.budget = real_of(written, "budget");
+  if (written.has("memory-limit")) command.memory_limit = std::get<std::uint64_t>(value_of(written, "memory-limit"));
   command.policy.min_samples = count_of(written, "min-samples");
   command.policy.max_samples = count_of(written, "max-samples");
   if (written.has("min-samples") && !written.has("max-samples")) {
@@ -251,11 +253,13 @@ void read_run_flags(const Written& written, Command& command) {
 /// The values of every axis of one scenario, as written or by default.
 class Product {
  public:
-  Product(const Scenario& scenario, const Written& written) : scenario_(scenario), written_(written) {
+  /// `tuning`: where a flag is not given, the values that the axis is to be tuned over.
+  Product(const Scenario& scenario, const Written& written, bool tuning) : scenario_(scenario), written_(written) {
     for (const Axis& axis : scenario.axes()) {
       const auto given = written.texts.find(axis.name);
       const bool replaced = given == written.texts.end() && is_replaced(axis);
-      const std::string text = given != written.texts.end() ? given->second : replaced ? "" : axis.defaults;
+      const std::string& own = tuning && !axis.tuning.empty() ? axis.tuning : axis.defaults;
+      const std::string text = given != written.texts.end() ? given->second : replaced ? "" : own;
       if (given == written.texts.end() && text.empty()) {
         values_.emplace_back();  // absent from every case
       } else {
@@ -353,7 +357,7 @@ std::vector<const Scenario*> chosen_scenarios(const Written& written, Scenarios 
             fmt::format("unknown scenario '{}'; values of one flag are joined by commas, as in 4K,8K", word));
       }
       std::vector<std::string> words = known;
-      words.insert(words.end(), {"list", "info", "help", "version"});
+      words.insert(words.end(), {"tune", "list", "info", "help", "version"});
       throw UsageError(
           fmt::format("unknown scenario '{}'; there are {}{}", word, fmt::join(known, ", "), suggestion(word, words)));
     }
@@ -372,12 +376,12 @@ void check_timeline(const Written& written, Scenarios all, Scenarios chosen) {
                                chosen.front()->name(), fmt::join(names_of(able), ", ")));
 }
 
-std::vector<PlannedCase> plan(const Written& written, Scenarios all, Scenarios chosen) {
+std::vector<PlannedCase> plan(const Written& written, Scenarios all, Scenarios chosen, bool tuning = false) {
   check_axis_flags(written, all, chosen);
   check_timeline(written, all, chosen);
   std::vector<PlannedCase> cases;
   for (const Scenario* scenario : chosen) {
-    for (PlannedCase& c : Product(*scenario, written).cases()) cases.push_back(std::move(c));
+    for (PlannedCase& c : Product(*scenario, written, tuning).cases()) cases.push_back(std::move(c));
   }
   const auto objection = [](const PlannedCase& c) { return c.scenario->objection(c.config); };
   if (std::ranges::all_of(cases, [&](const PlannedCase& c) { return objection(c).has_value(); })) {
@@ -405,6 +409,40 @@ const Scenario* scenario_after(const Written& written, Scenarios scenarios) {
   return chosen_scenarios(rest, scenarios).front();
 }
 
+void plan_run(const Written& written, Scenarios scenarios, Command& command) {
+  if (written.has("memory-limit"))
+    throw UsageError("--memory-limit does nothing here: it belongs to tune; leave it out");
+  command.action = written.has("dry-run") ? Action::dry_run : Action::run;
+  command.cases = plan(written, scenarios, chosen_scenarios(written, scenarios));
+}
+
+const Scenario& scenario_to_tune(const Written& written, Scenarios scenarios) {
+  const Scenario* named = scenario_after(written, scenarios);
+  const Scenario& chosen = named != nullptr ? *named : *scenarios.front();
+  if (can_tune(chosen)) return chosen;
+  std::vector<std::string_view> names;
+  for (const Scenario* s : scenarios) {
+    if (can_tune(*s)) names.push_back(s->name());
+  }
+  throw UsageError(
+      fmt::format("{} cannot be tuned; {}", chosen.name(),
+                  names.empty() ? "no scenario can" : fmt::format("these can: {}", fmt::join(names, ", "))));
+}
+
+void plan_tune(const Written& written, Scenarios scenarios, Command& command) {
+  constexpr double kBudget = 8;  // seconds, for a whole space; the help of --budget says so
+  const Scenario* scenario = &scenario_to_tune(written, scenarios);
+  if (written.has("timeline")) {
+    throw UsageError("tune does not take --timeline; run the command that it prints with --timeline");
+  }
+  command.action = written.has("dry-run") ? Action::dry_tune : Action::tune;
+  command.cases = plan(written, scenarios, {&scenario, 1}, true);
+  if (!written.has("budget")) command.policy.budget = kBudget;
+  for (const Axis& axis : scenario->axes()) {
+    if (written.has(axis.name)) command.given.push_back(axis.name);
+  }
+}
+
 }  // namespace
 
 Command parse(std::span<const std::string> arguments, std::span<const Scenario* const> scenarios) {
@@ -413,7 +451,8 @@ Command parse(std::span<const std::string> arguments, std::span<const Scenario* 
   Command command;
   if (written.has("help")) {
     command.action = Action::help;
-    command.about = find(scenarios, first == "list" && written.words.size() > 1 ? written.words[1] : first);
+    const bool second = (first == "list" || first == "tune") && written.words.size() > 1;
+    command.about = find(scenarios, second ? written.words[1] : first);
     return command;
   }
   if (first == "help") {
@@ -434,9 +473,10 @@ Command parse(std::span<const std::string> arguments, std::span<const Scenario* 
     allow_only(written, "info", {"gpu", "numa", "simulate", "color", "quiet"});
     if (written.words.size() > 1) throw UsageError("info takes no scenario");
     command.action = Action::info;
+  } else if (first == "tune") {
+    plan_tune(written, scenarios, command);
   } else {
-    command.action = written.has("dry-run") ? Action::dry_run : Action::run;
-    command.cases = plan(written, scenarios, chosen_scenarios(written, scenarios));
+    plan_run(written, scenarios, command);
   }
   return command;
 }

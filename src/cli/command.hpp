@@ -12,19 +12,21 @@
 
 namespace xferbench::cli {
 
-enum class Action { run, dry_run, list, info, help, version };
+enum class Action { run, dry_run, tune, dry_tune, list, info, help, version };
 enum class ColorMode { automatic, always, never };
 
 struct Command {
   Action action = Action::run;
-  std::vector<PlannedCase> cases;       ///< for run and dry_run
+  std::vector<PlannedCase> cases;       ///< for run and tune, and what they would do: for tune of a single scenario
+  std::vector<std::string> given;       ///< axes of these cases whose flags were given
   const Scenario* about = nullptr;      ///< for list and help: only this scenario
   std::optional<int> gpu;               ///< as CUDA counts them; absent: 0
   NumaPolicy numa;                      ///< where the process is to run; not for the simulated device
   std::optional<std::string> simulate;  ///< profile of the simulated device, if it is to be used
   std::optional<std::string> json;      ///< file, or "-" for standard output
   std::optional<std::string> timeline;  ///< the same
-  SamplingPolicy policy;
+  std::optional<std::uint64_t> memory_limit;  ///< for tune: bytes of device memory that a configuration may need
+  SamplingPolicy policy;                      ///< for tune, `budget` is that of all configurations together
   std::uint64_t seed = 0;
   bool verify = true;
   bool quiet = false;

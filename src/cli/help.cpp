@@ -84,6 +84,7 @@ constexpr const char* kUsage =
 
 Usage:
   xferbench [SCENARIO]... [axis flags] [run flags]   measure; without a scenario: overlap
+  xferbench tune [SCENARIO] [axis flags] [run flags] the fastest configuration for what the flags fix
   xferbench list [SCENARIO]                          what can be run, with axes, units and defaults
   xferbench info                                     GPU, link and its limit, driver, host, build
 
@@ -91,6 +92,7 @@ Examples:
   xferbench --streams 8 --size 256M                  how close does this pipeline come to the limit?
   xferbench --streams 2,4,8 --chunks 4:128           every combination (4:128 doubles: 4, 8, 16, ... 128)
   xferbench --balance 0.5,1,2                        kernel half, once, twice as long as the H2D copy
+  xferbench tune --size 64M                          which streams, chunks, strategy are best for 64 MiB?
   xferbench memcpy --dir h2d --size 4K:1G:x4         copies from 4 KiB to 1 GiB
   xferbench --simulate --streams 8                   no GPU at hand: a modelled one, marked as such
   xferbench --json results.json                      every sample, for scripts and CI
@@ -128,6 +130,7 @@ std::string describe(const ScenarioView& scenario) {
   std::string text = fmt::format("{} - {}\n\n", scenario.name, scenario.summary);
   for (const Axis& axis : scenario.axes) {
     text += axis_line(axis);
+    if (!axis.tuning.empty()) text += below_flag("tune tries " + axis.tuning);
     text +=
         below_flag(legal(axis) + (axis.only_with_axis.empty() ? ""
                                                               : fmt::format("; only with --{} {}", axis.only_with_axis,

@@ -27,13 +27,26 @@ void Progress::begin(std::size_t index, const Case& config) {
 }
 
 void Progress::sampled(const SamplingProgress& progress) {
-  constexpr auto kBetween = std::chrono::milliseconds(100);
-  const auto now = std::chrono::steady_clock::now();
-  if (now - last_ < kBetween) return;
-  last_ = now;
+  if (!due()) return;
   if (progress.samples == 0) return show(current_ + "  warming up");
   const std::string width = progress.widest_half_width ? ", +-" + format_percent(*progress.widest_half_width) : "";
   show(fmt::format("{}  {} samples{}", current_, progress.samples, width));
+}
+
+void Progress::tuning(const TuneProgress& progress) {
+  if (!due()) return;
+  const std::string best = progress.best ? ", best so far " + format_seconds(*progress.best) : "";
+  show(progress.confirming
+           ? fmt::format("tuning: measuring the best of {} again{}", progress.measured, best)
+           : fmt::format("tuning: measured {} of at most {}{}", progress.measured, progress.most, best));
+}
+
+bool Progress::due() {
+  constexpr auto kBetween = std::chrono::milliseconds(100);
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_ < kBetween) return false;
+  last_ = now;
+  return true;
 }
 
 void Progress::show(const std::string& text) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "measure/sampler.hpp"
+#include "run/tuner.hpp"
 
 namespace xferbench::cli {
 
@@ -18,11 +19,14 @@ class Progress {
 
   void begin(std::size_t index, const Case& config);
   void sampled(const SamplingProgress& progress);
+  void tuning(const TuneProgress& progress);
   /// Wipes the line, so that something else can be printed.
   void clear();
 
  private:
   void show(const std::string& text);
+  /// Whether the line was written so long ago that it may change again.
+  bool due();
 
   bool active_;
   std::size_t cases_;

@@ -1,6 +1,7 @@
 // How a scenario wants its results shown: plain data, so that report/ needs to know no scenario.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,12 +29,21 @@ struct Column {
   std::string name;
 };
 
+/// A metric over two axes, drawn below the table of a run that varies both.
+struct HeatMap {
+  std::string rows;     ///< the axis whose values go down
+  std::string columns;  ///< the axis whose values go across
+  std::string metric;
+  bool percent = true;  ///< a ratio, shown in percent; else shown with four significant digits
+};
+
 /// What tables and help say of a scenario. Views into the scenario, which lives as long as the program.
 struct ScenarioView {
   std::string_view name;
   std::string_view summary;
   std::span<const Axis> axes;
   std::span<const Column> columns;
+  std::optional<HeatMap> heat_map{};
 };
 
 }  // namespace xferbench

@@ -9,6 +9,8 @@
 #include <set>
 
 #include "core/units.hpp"
+#include "report/cells.hpp"
+#include "report/heatmap.hpp"
 
 namespace xferbench {
 
@@ -63,23 +65,6 @@ std::string cell(const Column& column, const Result& result) {
     case S::ratio: return fmt::format("{:.2f}x", metric->value);
     default: return is_whole(*metric) ? fmt::format("{:.0f}", metric->value) : format_significant(metric->value);
   }
-}
-
-std::string axis_text(const Result& result, const std::string& axis) {
-  const Case::Param* param = result.config.find(axis);
-  if (param == nullptr) return "-";
-  if (param->kind == AxisKind::size) return format_size_exact(std::get<std::uint64_t>(param->value), " ");
-  return to_text(param->value, param->kind);
-}
-
-/// Display width: every character but the continuation bytes of UTF-8.
-std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-std::string padded(const std::string& text, std::size_t to, bool left) {
-  const std::string space(to - std::min(to, width(text)), ' ');
-  return left ? text + space : space + text;
 }
 
 /// Lines of aligned cells; `paint` may colour a padded cell of a row.
@@ -331,6 +316,7 @@ std::string to_table(const Report& report, std::span<const ScenarioView> scenari
     if (group.results.size() == 1 && group.results.front()->status == Status::ok) {
       text += "\n" + measurement_table(*group.results.front(), style);
     }
+    text += heat_maps(scenario, group.results, style);
     text += findings_text(report, scenario.name, style);
   }
   if (!report.complete) text += "\n" + style.notice("INTERRUPTED: not every case has run to its end") + "\n";

@@ -28,6 +28,11 @@ std::vector<Finding> conclude(std::span<const Scenario* const> scenarios, std::s
   return all;
 }
 
+std::string axis_text(const Case::Param& param) {
+  if (param.kind == AxisKind::size) return format_size_exact(std::get<std::uint64_t>(param.value), " ");
+  return to_text(param.value, param.kind);
+}
+
 // --- Paths -----------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -44,9 +49,7 @@ std::optional<double> number(const Case::Param* param) {
 /// Empty for an axis that the case does not have.
 std::string axis_text(const Result& result, const std::string& axis) {
   const Case::Param* param = result.config.find(axis);
-  if (param == nullptr) return {};
-  if (param->kind == AxisKind::size) return format_size_exact(std::get<std::uint64_t>(param->value), " ");
-  return to_text(param->value, param->kind);
+  return param == nullptr ? "" : axis_text(*param);
 }
 
 /// Every axis of any result but the sizes, in the order of their first appearance.

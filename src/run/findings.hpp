@@ -13,6 +13,9 @@
 
 namespace xferbench {
 
+/// The value of an axis as sentences show it: "64 MiB", "8", "h2d".
+std::string axis_text(const Case::Param& param);
+
 /// What each scenario concludes from those of `results` that are its own and ok. A scenario without any is not asked.
 std::vector<Finding> conclude(std::span<const Scenario* const> scenarios, std::span<const Result> results);
 

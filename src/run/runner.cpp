@@ -66,7 +66,8 @@ const char* advice(const std::string& flag) {
   return nullptr;
 }
 
-/// The flags of a result's measurements as sentences, each flag once.
+}  // namespace
+
 void warn(Result& result, const SamplingPolicy& policy) {
   std::vector<std::string> told;
   for (const Measurement& m : result.measurements) {
@@ -85,6 +86,8 @@ void warn(Result& result, const SamplingPolicy& policy) {
     }
   }
 }
+
+namespace {
 
 bool has_samples(const Result& result) {
   return !result.measurements.empty() &&

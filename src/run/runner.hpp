@@ -19,6 +19,9 @@ struct PlannedCase {
 /// there is. Nothing if it can run.
 std::optional<std::string> refusal(const PlannedCase& planned, Device& device, bool verify);
 
+/// Adds the flags of a result's measurements as warnings, each flag once, and intervals wider than the policy wants.
+void warn(Result& result, const SamplingPolicy& policy);
+
 /// Called after each case with its result, so that nothing is lost if the process ends before the last.
 using CaseObserver = std::function<void(const Result&)>;
 /// Called before each case with its index.

@@ -2,7 +2,9 @@
 // needs to know: flags, help, cases, memory checks, tables and files follow from what is declared here.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +16,7 @@
 #include "core/result.hpp"
 #include "device/device.hpp"
 #include "measure/sampler.hpp"
+#include "run/tunable.hpp"
 
 namespace xferbench {
 
@@ -53,7 +56,10 @@ class Scenario {
   [[nodiscard]] virtual std::string_view summary() const = 0;
   [[nodiscard]] virtual std::span<const Axis> axes() const = 0;
   [[nodiscard]] virtual std::span<const Column> columns() const = 0;
-  [[nodiscard]] ScenarioView view() const { return {name(), summary(), axes(), columns()}; }
+  [[nodiscard]] ScenarioView view() const { return {name(), summary(), axes(), columns(), heat_map()}; }
+
+  /// The metric worth drawing over two axes, if there is one.
+  [[nodiscard]] virtual std::optional<HeatMap> heat_map() const { return std::nullopt; }
 
   /// Why a combination of legal values makes no sense (more chunks than elements), or nothing.
   [[nodiscard]] virtual std::optional<std::string> objection(const Case&) const { return std::nullopt; }
@@ -73,6 +79,18 @@ class Scenario {
   /// case, with those results of this scenario that are ok, in the order in which they ran; after Ctrl-C these may be
   /// few and have few samples. Pure. `Finding::scenario` is filled in by the caller.
   [[nodiscard]] virtual std::vector<Finding> conclude(std::span<const Result* const>) const { return {}; }
+
+  /// The cases as a space for `tune` to search; nothing if the scenario cannot be tuned. One that can gives at least
+  /// one axis values to tune (Axis::tuning), by which the command line knows it. Measures the stages and allocates what
+  /// all candidates share: `bench.policy` is for that, a share of the user's budget. Throws UsageError if the cases do
+  /// not do the same work, so that their times cannot be compared; DeviceError or MeasurementError as run() does. After
+  /// Ctrl-C it may return a space that predicts nothing: nobody asks it then.
+  [[nodiscard]] virtual std::unique_ptr<Tunable> tunable(std::span<const Case>, const Bench&) const { return nullptr; }
 };
+
+/// Whether `tune` can search this scenario: it says so by the values that its axes are to be tuned over.
+[[nodiscard]] inline bool can_tune(const Scenario& scenario) {
+  return std::ranges::any_of(scenario.axes(), [](const Axis& axis) { return !axis.tuning.empty(); });
+}
 
 }  // namespace xferbench

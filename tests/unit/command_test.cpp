@@ -15,6 +15,7 @@
 
 #include "cli/flags.hpp"
 #include "cli/help.hpp"
+#include "cli/reproduce.hpp"
 #include "core/error.hpp"
 #include "device/open.hpp"
 #include "scenarios/scenarios.hpp"
@@ -42,10 +43,11 @@ class Declared : public Scenario {
   std::vector<Axis> axes_;
 };
 
-/// Objects to more parts than bytes.
+/// Objects to more parts than bytes, and needs a byte of device memory for each part.
 class Cutter final : public Declared {
  public:
   using Declared::Declared;
+  [[nodiscard]] MemoryNeeds needs(const Case& c) const override { return {.device = c.count("parts")}; }
   [[nodiscard]] std::optional<std::string> objection(const Case& c) const override {
     if (c.count("parts") <= c.count("size")) return std::nullopt;
     return "more parts than bytes";
@@ -55,7 +57,7 @@ class Cutter final : public Declared {
 /// "cutter": size, parts, effort, and share, which replaces effort. "mover": way, memory (not for way=inside), size.
 std::span<const Scenario* const> declared() {
   static const Cutter cutter("cutter", {{.name = "size", .kind = AxisKind::size, .defaults = "1K"},
-                                        {.name = "parts", .defaults = "4", .max = 4096},
+                                        {.name = "parts", .defaults = "4", .tuning = "1:8", .max = 4096},
                                         {.name = "effort", .defaults = "7"},
                                         {.name = "share", .kind = AxisKind::real, .min = 0, .replaces = "effort"}});
   static const Declared mover(
@@ -368,6 +370,100 @@ TEST(Parse, HelpAndVersionMayBeWords) {
   EXPECT_TRUE(mentions(error({"help", "nosuch"}), "unknown scenario 'nosuch'"));
 }
 
+// --- Tune -----------------------------------------------------------------------------------------------------------
+
+TEST(Tune, TriesTheValuesToTuneWhereNoFlagIsGiven) {
+  const Command command = parsed({"tune"});
+  EXPECT_EQ(command.action, Action::tune);
+  EXPECT_EQ(keys(command), (Words{"cutter/size=1KiB/parts=1/effort=7", "cutter/size=1KiB/parts=2/effort=7",
+                                  "cutter/size=1KiB/parts=4/effort=7", "cutter/size=1KiB/parts=8/effort=7"}));
+  EXPECT_EQ(keys(parsed({"tune", "cutter", "--parts", "2,3", "--size", "4K"})),
+            (Words{"cutter/size=4KiB/parts=2/effort=7", "cutter/size=4KiB/parts=3/effort=7"}));
+  EXPECT_EQ(parsed({}).cases.size(), 1U) << "a run keeps to the defaults";
+}
+
+TEST(Tune, KnowsWhichFlagsWereGiven) {
+  EXPECT_EQ(parsed({"tune", "--parts", "2", "--size", "4K", "--seed", "3"}).given, (Words{"size", "parts"}));
+}
+
+TEST(Tune, HasABudgetOfItsOwn) {
+  EXPECT_DOUBLE_EQ(parsed({"tune"}).policy.budget, 8);
+  EXPECT_DOUBLE_EQ(parsed({"tune", "--budget", "3"}).policy.budget, 3);
+}
+
+TEST(Tune, LimitsMemory) {
+  EXPECT_EQ(parsed({"tune", "--memory-limit", "4K"}).memory_limit, 4096U);
+  EXPECT_FALSE(parsed({"tune"}).memory_limit);
+  EXPECT_EQ(error({"--memory-limit", "4K"}), "--memory-limit does nothing here: it belongs to tune; leave it out");
+  EXPECT_TRUE(mentions(error({"tune", "--memory-limit", "much"}), "--memory-limit: 'much' is not a size"));
+}
+
+TEST(Tune, IsOfOneScenarioThatCanBeTuned) {
+  EXPECT_EQ(error({"tune", "mover"}), "mover cannot be tuned; these can: cutter");
+  EXPECT_EQ(error({"tune", "cutter", "mover"}), "tune takes one scenario at most");
+  EXPECT_TRUE(mentions(error({"tune", "cuter"}), "did you mean 'cutter'?"));
+  EXPECT_TRUE(mentions(error({"tun"}), "did you mean 'tune'?"));
+  EXPECT_TRUE(mentions(error({"tune", "--way", "in"}), "cutter has no --way"));
+}
+
+TEST(Tune, MayBeDry) { EXPECT_EQ(parsed({"tune", "--dry-run"}).action, Action::dry_tune); }
+
+TEST(Tune, DoesNotLoseItsNameToSimulate) {
+  const Command command = parsed({"--simulate", "tune", "cutter"});
+  EXPECT_EQ(command.action, Action::tune);
+  EXPECT_EQ(command.simulate, simulated_profiles().front().first);
+}
+
+TEST(Tune, HasTheHelpOfItsScenario) {
+  EXPECT_EQ(parsed({"tune", "mover", "--help"}).about, declared()[1]);
+  EXPECT_EQ(parsed({"tune", "--help"}).about, nullptr);
+  EXPECT_TRUE(mentions(describe(declared()[0]->view()), "tune tries 1:8"));
+}
+
+// --- Back to a command ----------------------------------------------------------------------------------------------
+
+std::string again(const Words& arguments, std::size_t index = 0) {
+  const Command command = parsed(arguments);
+  return command_line(command, command.cases.at(index));
+}
+
+TEST(CommandLine, NamesWhatIsNotTheDefault) {
+  EXPECT_EQ(again({"tune"}), "xferbench cutter --parts 1");
+  EXPECT_EQ(again({"tune"}, 2), "xferbench cutter") << "four parts are the default";
+}
+
+TEST(CommandLine, NamesWhatWasGivenEvenIfItIsTheDefault) {
+  EXPECT_EQ(again({"tune", "--size", "1K", "--parts", "4"}), "xferbench cutter --size 1KiB --parts 4");
+  EXPECT_EQ(again({"tune", "--share", "0.5"}, 1), "xferbench cutter --parts 2 --share 0.5") << "and what replaces it";
+}
+
+TEST(CommandLine, KeepsTheDevice) {
+  EXPECT_EQ(again({"tune", "--simulate"}, 2), "xferbench cutter --simulate " + simulated_profiles().front().first);
+  EXPECT_EQ(again({"tune", "--gpu", "1", "--numa", "none"}, 2), "xferbench cutter --gpu 1 --numa none");
+  EXPECT_EQ(again({"tune", "--numa", "1"}, 2), "xferbench cutter --numa 1");
+}
+
+TEST(CommandLine, MakesTheSameCaseAgain) {
+  for (const Scenario* scenario : scenarios()) {
+    const Command command = parse(Words{std::string(scenario->name())}, scenarios());
+    std::string line = command_line(command, command.cases.front());
+    Words words;
+    for (std::size_t at = line.find(' '); at != std::string::npos; at = line.find(' ')) {
+      line.erase(0, at + 1);
+      words.push_back(line.substr(0, line.find(' ')));
+    }
+    EXPECT_EQ(keys(parse(words, scenarios())).front(), command.cases.front().config.key());
+  }
+}
+
+TEST(CommandLine, IsQuotedForAShell) {
+  EXPECT_EQ(shell_quoted("256MiB"), "256MiB");
+  EXPECT_EQ(shell_quoted(""), "''");
+  EXPECT_EQ(shell_quoted("two words"), "'two words'");
+  EXPECT_EQ(shell_quoted("it's"), R"('it'\''s')");
+  EXPECT_EQ(shell_quoted("$HOME;*"), "'$HOME;*'");
+}
+
 // --- NUMA nodes -----------------------------------------------------------------------------------------------------
 
 TEST(Numa, IsANodeByItsNumberOrAWord) {
@@ -434,7 +530,7 @@ TEST(Flags, ThatScenariosShareMeanTheSameKindOfValue) {
 }
 
 TEST(Scenarios, HaveUniqueNamesThatAreNoCommands) {
-  std::set<std::string_view> seen{"list", "info", "compare", "help", "version"};
+  std::set<std::string_view> seen{"tune", "list", "info", "compare", "help", "version"};
   for (const Scenario* scenario : scenarios()) EXPECT_TRUE(seen.insert(scenario->name()).second) << scenario->name();
 }
 
@@ -452,6 +548,14 @@ TEST(Scenarios, DeclareAxesThatReferToEachOther) {
         EXPECT_NE(std::ranges::find(other->choices, value), other->choices.end()) << axis->name << " with " << value;
       }
     }
+  }
+}
+
+TEST(Scenarios, HaveValuesToTuneThatMakeASpace) {
+  for (const Scenario* scenario : scenarios()) {
+    if (!can_tune(*scenario)) continue;
+    const Command command = parse(Words{"tune", std::string(scenario->name())}, scenarios());
+    EXPECT_GT(command.cases.size(), 1U) << scenario->name();
   }
 }
 

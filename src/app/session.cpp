@@ -1,0 +1,148 @@
+#include "app/session.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cstdlib>
+#include <ctime>
+#include <map>
+
+#include "core/interrupt.hpp"
+#include "device/open.hpp"
+#include "report/json.hpp"
+#include "report/timeline.hpp"
+
+namespace xferbench::app {
+
+using cli::Command;
+
+std::unique_ptr<Device> open_device(const Command& command) {
+  return command.simulate ? open_simulated(*command.simulate) : open_gpu(command.gpu.value_or(0), command.numa);
+}
+
+Style style_of(const Command& command) {
+  if (command.color != cli::ColorMode::automatic) return {command.color == cli::ColorMode::always};
+  const char* no_color = std::getenv("NO_COLOR");
+  return {isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0')};
+}
+
+namespace {
+
+std::string utc_now() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+/// Environment variables that change what CUDA does and so belong to a result.
+std::vector<std::pair<std::string, std::string>> cuda_variables() {
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const char* name :
+       {"CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_DEVICE_ORDER", "CUDA_MODULE_LOADING", "CUDA_VISIBLE_DEVICES"}) {
+    if (const char* value = std::getenv(name)) found.emplace_back(name, value);
+  }
+  return found;
+}
+
+}  // namespace
+
+Report begin_report(const std::vector<std::string>& arguments, const Device& device) {
+  Report report;
+  report.started_at = utc_now();
+  report.command = {"xferbench"};
+  report.command.insert(report.command.end(), arguments.begin(), arguments.end());
+  report.environment = device.capabilities().environment;
+  report.environment.variables = cuda_variables();
+  return report;
+}
+
+int exit_code(const Report& report) {
+  if (const int signal = interrupted(); signal != 0) return 128 + signal;
+  for (const Result& r : report.results) {
+    if (r.status == Status::failed) return static_cast<int>(ExitCode::failed);
+  }
+  return static_cast<int>(ExitCode::ok);
+}
+
+namespace {
+
+/// Warnings that differ only in their numbers are of one kind.
+std::string kind_of(const std::string& warning) {
+  std::string kind;
+  for (const char c : warning) {
+    if (std::isdigit(static_cast<unsigned char>(c)) == 0) kind += c;
+  }
+  return kind;
+}
+
+}  // namespace
+
+void print_warnings(const Report& report) {
+  struct Kind {
+    std::string first;
+    std::size_t cases = 0;
+  };
+  std::vector<std::string> order;
+  std::map<std::string, Kind> kinds;
+  for (const Result& r : report.results) {
+    if (r.status == Status::failed) fmt::print(stderr, "xferbench: {} failed: {}\n", r.config.key(), r.reason);
+    for (const std::string& warning : r.warnings) {
+      Kind& kind = kinds[kind_of(warning)];
+      if (kind.cases++ > 0) continue;
+      kind.first = fmt::format("{}: {}", r.config.key(), warning);
+      order.push_back(kind_of(warning));
+    }
+  }
+  for (const std::string& key : order) {
+    const Kind& kind = kinds[key];
+    const std::string more = kind.cases == 2  ? " (and in 1 more case)"
+                             : kind.cases > 2 ? fmt::format(" (and in {} more cases)", kind.cases - 1)
+                                              : "";
+    fmt::print(stderr, "xferbench: warning: {}{}\n", kind.first, more);
+  }
+}
+
+LiveReport::LiveReport(Report report, const Command& command)
+    : report_(std::move(report)), json_(command.json), timeline_(command.timeline) {
+  if (json_.is_standard_output() && timeline_.is_standard_output()) {  // as "-" and /dev/stdout
+    throw UsageError("--json and --timeline cannot both be standard output; give one of them a file");
+  }
+}
+
+void LiveReport::add(const Result& result) {
+  report_.results.push_back(result);
+  update();
+}
+
+void LiveReport::replace(std::vector<Result> results) {
+  report_.results = std::move(results);
+  update();
+}
+
+void LiveReport::update() {
+  // After Ctrl-C every case that is left is skipped at once, and finish() writes them all: a file for each would keep
+  // the user waiting for minutes.
+  if (!json_.wanted() || interrupted() != 0 || Clock::now() < next_update_) return;
+  const auto begun = Clock::now();
+  json_.update(to_json(report_));
+  // The file grows with every case: at most a tenth of the time may go into rewriting it.
+  next_update_ = Clock::now() + 9 * (Clock::now() - begun);
+}
+
+void LiveReport::finish(std::vector<Finding> findings) {
+  report_.complete = interrupted() == 0;
+  report_.findings = std::move(findings);
+  if (json_.wanted()) json_.finish(to_json(report_));
+  if (timeline_.wanted()) timeline_.finish(to_chrome_trace(report_));
+}
+
+void LiveReport::rethrow() const {
+  json_.rethrow();
+  timeline_.rethrow();
+}
+
+}  // namespace xferbench::app

@@ -1,0 +1,103 @@
+// What every command that measures does around its measuring: opens the device, keeps a report and the file that
+// follows it, says what was doubtful, and chooses the exit code.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "core/error.hpp"
+#include "core/result.hpp"
+#include "device/device.hpp"
+#include "report/output.hpp"
+#include "report/style.hpp"
+
+namespace xferbench::app {
+
+/// The GPU or its model. Throws NoDeviceError.
+std::unique_ptr<Device> open_device(const cli::Command& command);
+
+/// Colours as the user wants them; if that was not said, on a terminal.
+Style style_of(const cli::Command& command);
+
+/// A report without results. `arguments` is the command line, for the record.
+Report begin_report(const std::vector<std::string>& arguments, const Device& device);
+
+/// One line for each failed case, and one for each kind of warning: a sweep may have hundreds of the same.
+void print_warnings(const Report& report);
+
+int exit_code(const Report& report);
+
+/// A file of a run, if one was asked for. Losing it never ends the run: the table still shows the results, and the
+/// error comes last.
+class RunFile {
+ public:
+  /// Throws OutputError if the file cannot be written.
+  explicit RunFile(const std::optional<std::string>& path) {
+    if (path) file_.emplace(*path);
+  }
+
+  [[nodiscard]] bool wanted() const { return file_.has_value(); }
+  [[nodiscard]] bool is_standard_output() const { return file_ && file_->is_standard_output(); }
+
+  void update(const std::string& text) {
+    attempt([&] { file_->update(text); });
+  }
+  void finish(const std::string& text) {
+    attempt([&] { file_->finish(text); });
+  }
+
+  /// Throws the error of the last attempt to write, if it failed.
+  void rethrow() const {
+    if (error_) throw OutputError(*error_);
+  }
+
+ private:
+  template <class Write>
+  void attempt(const Write& write) {
+    try {
+      write();
+      error_.reset();
+    } catch (const OutputError& error) {
+      error_ = error;
+    }
+  }
+
+  std::optional<ResultsFile> file_;
+  std::optional<OutputError> error_;
+};
+
+/// The report of a run in progress, and its files: one follows it, one is written at the end.
+class LiveReport {
+ public:
+  /// Throws OutputError if a file cannot be written, UsageError if both would be standard output.
+  LiveReport(Report report, const cli::Command& command);
+
+  [[nodiscard]] const Report& report() const { return report_; }
+  [[nodiscard]] bool owns_standard_output() const {
+    return json_.is_standard_output() || timeline_.is_standard_output();
+  }
+
+  void add(const Result& result);
+  /// All results anew, where later ones change what was said of earlier ones.
+  void replace(std::vector<Result> results);
+  void finish(std::vector<Finding> findings);
+
+  /// Throws the error of a file that could not be written in the end.
+  void rethrow() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void update();
+
+  Report report_;
+  RunFile json_;
+  RunFile timeline_;
+  Clock::time_point next_update_;
+};
+
+}  // namespace xferbench::app

@@ -1,0 +1,63 @@
+#include "app/tune.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "app/session.hpp"
+#include "cli/progress.hpp"
+#include "cli/reproduce.hpp"
+#include "core/interrupt.hpp"
+#include "report/output.hpp"
+#include "report/tune_table.hpp"
+#include "run/tuner.hpp"
+
+namespace xferbench::app {
+
+namespace {
+
+using cli::Command;
+
+Tuned tune_with_progress(const Command& command, Device& device, std::span<const Case> space, LiveReport& live) {
+  const Scenario& scenario = *command.cases.front().scenario;
+  cli::Progress progress(!command.quiet, space.size());
+  const Bench bench{device, command.policy, command.seed, command.verify, [](const SamplingProgress&) {}};
+  const TuneObserver observer{.progress = [&progress](const TuneProgress& p) { progress.tuning(p); },
+                              .measured = [&live](const std::vector<Result>& results) { live.replace(results); }};
+  const auto command_of = [&](const Case& c) { return cli::command_line(command, {&scenario, c}); };
+  return xferbench::tune(scenario, space, bench, command_of, observer);
+}
+
+}  // namespace
+
+int tune(const Command& command, const std::vector<std::string>& arguments) {
+  const std::unique_ptr<Device> device = open_device(command);
+  const std::vector<Case> space = feasible(command.cases, *device, command.verify, command.memory_limit);
+  LiveReport live(begin_report(arguments, *device), command);
+  install_interrupt_handlers();
+  Tuned tuned = tune_with_progress(command, *device, space, live);
+  live.replace(std::move(tuned.results));
+  live.finish(std::move(tuned.findings));
+  if (!command.quiet) print_warnings(live.report());
+  if (!live.owns_standard_output()) {
+    const ScenarioView view = command.cases.front().scenario->view();
+    write_standard_output(to_tune_table(live.report(), view, style_of(command)));
+  }
+  live.rethrow();
+  return exit_code(live.report());
+}
+
+int dry_tune(const Command& command) {
+  std::string text;
+  std::size_t out = 0;
+  for (const PlannedCase& c : command.cases) {
+    const auto reason = left_out(c, command.memory_limit);
+    text += c.config.key() + (reason ? "  (left out: " + *reason + ")" : "") + "\n";
+    out += reason ? 1 : 0;
+  }
+  text += fmt::format("{} configurations", command.cases.size() - out);
+  write_standard_output(text + (out > 0 ? fmt::format(", {} left out", out) : "") + "\n");
+  return 0;
+}
+
+}  // namespace xferbench::app

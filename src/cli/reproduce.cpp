@@ -1,0 +1,59 @@
+#include "cli/reproduce.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+#include <vector>
+
+#include "cli/values.hpp"
+
+namespace xferbench::cli {
+
+namespace {
+
+bool is_default(const Axis& axis, const Value& value) {
+  return !axis.defaults.empty() && parse_axis(axis, axis.defaults, "--" + axis.name) == std::vector<Value>{value};
+}
+
+std::vector<std::string> device_flags(const Command& command) {
+  std::vector<std::string> words;
+  if (command.simulate) words.insert(words.end(), {"--simulate", *command.simulate});
+  if (command.gpu) words.insert(words.end(), {"--gpu", std::to_string(*command.gpu)});
+  if (command.numa.kind == NumaPolicy::Kind::none) words.insert(words.end(), {"--numa", "none"});
+  if (command.numa.kind == NumaPolicy::Kind::node) {
+    words.insert(words.end(), {"--numa", std::to_string(command.numa.node)});
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string shell_quoted(const std::string& word) {
+  const auto is_plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("-_./:=,+@%").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string command_line(const Command& command, const PlannedCase& planned) {
+  std::vector<std::string> words{"xferbench", planned.config.scenario()};
+  for (const Axis& axis : planned.scenario->axes()) {
+    const Case::Param* param = planned.config.find(axis.name);
+    if (param == nullptr) continue;
+    const bool given = std::ranges::find(command.given, axis.name) != command.given.end();
+    if (given || !is_default(axis, param->value)) {
+      words.insert(words.end(), {"--" + axis.name, to_text(param->value, param->kind)});
+    }
+  }
+  for (std::string& word : device_flags(command)) words.push_back(std::move(word));
+  for (std::string& word : words) word = shell_quoted(word);
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+}  // namespace xferbench::cli

@@ -1,0 +1,17 @@
+// From a case back to the command line that runs it. Pure functions.
+#pragma once
+
+#include <string>
+
+#include "cli/command.hpp"
+
+namespace xferbench::cli {
+
+/// The word as a shell must be given it: in single quotes where it needs them.
+std::string shell_quoted(const std::string& word);
+
+/// The command that runs one case of `command` by itself, on the same device: "xferbench overlap --size 256MiB
+/// --streams 3 --simulate h200". Names the axes whose flags were given or whose values are not the default.
+std::string command_line(const Command& command, const PlannedCase& planned);
+
+}  // namespace xferbench::cli

@@ -1,0 +1,20 @@
+// Pieces of text that tables and maps are made of.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "core/result.hpp"
+
+namespace xferbench {
+
+/// The value of an axis as tables show it: "64 MiB", "8", "h2d"; "-" where the case has no such axis.
+std::string axis_text(const Result& result, const std::string& axis);
+
+/// Display width: every character but the continuation bytes of UTF-8.
+std::size_t width(const std::string& text);
+
+/// Filled up with blanks to a display width; `left`: the text stands on the left.
+std::string padded(const std::string& text, std::size_t to, bool left);
+
+}  // namespace xferbench

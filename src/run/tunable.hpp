@@ -1,0 +1,56 @@
+// What a scenario offers to `tune`: its cases as a space to search. run/tuner.hpp does the searching.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/axis.hpp"
+#include "core/result.hpp"
+#include "measure/region.hpp"
+
+namespace xferbench {
+
+/// One configuration made ready to be timed. Keeps its streams and events alive; what all candidates share belongs to
+/// the Tunable, which outlives them.
+class Candidate {
+ public:
+  Candidate() = default;
+  Candidate(const Candidate&) = delete;
+  Candidate& operator=(const Candidate&) = delete;
+  virtual ~Candidate() = default;
+
+  /// What is timed. Called once for each round of sampling; regions of several candidates are sampled interleaved, so
+  /// they may share data but no streams or events. Its name is that of the measurement, the same for all candidates.
+  [[nodiscard]] virtual Region region() = 0;
+  /// Runs once on poisoned memory and checks the result. Called before the first sample, unless the user forbids it.
+  /// Throws VerificationError.
+  virtual void verify() = 0;
+};
+
+/// A scenario's cases as a space to search. Made once per tune: measures what the predictions are made of, and owns the
+/// data that all candidates share.
+class Tunable {
+ public:
+  Tunable() = default;
+  Tunable(const Tunable&) = delete;
+  Tunable& operator=(const Tunable&) = delete;
+  virtual ~Tunable() = default;
+
+  /// Seconds that the case should take by the model, from what was measured at construction. Its order matters more
+  /// than its scale: the search corrects each family by what it measures of it.
+  [[nodiscard]] virtual double predict(const Case&) const = 0;
+  /// Fewer is simpler; among configurations that are equally fast the simplest is named.
+  [[nodiscard]] virtual double complexity(const Case&) const = 0;
+  /// Cases whose predictions are likely to be wrong alike. Here: those that agree in every word.
+  [[nodiscard]] virtual std::string family(const Case&) const;
+  /// Throws DeviceError if the device cannot; only that configuration drops out.
+  [[nodiscard]] virtual std::unique_ptr<Candidate> prepare(const Case&) = 0;
+  /// Adds the scenario's own metrics and labels, given the case's median in seconds: bandwidth, efficiency, what limits
+  /// it. The tuner adds `makespan`, `predicted`, `residual` and `behind_best`.
+  virtual void describe(const Case&, double seconds, Result&) const = 0;
+  /// What was measured at construction, for the report; names differ from those of the candidates' regions.
+  [[nodiscard]] virtual std::vector<Measurement> stages() const = 0;
+};
+
+}  // namespace xferbench

@@ -1,0 +1,158 @@
+#include "run/tune_findings.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+
+#include "core/units.hpp"
+#include "run/findings.hpp"
+
+namespace xferbench {
+
+namespace {
+
+constexpr double kAlike = 0.01;
+constexpr std::size_t kMostNamed = 4;
+
+/// "streams 3, chunks 32": the axes that not every configuration has alike.
+class Namer {
+ public:
+  explicit Namer(std::span<const Case> space) {
+    for (const Case& c : space) {
+      for (const Case::Param& param : c.params()) {
+        if (std::ranges::find(varying_, param.name) != varying_.end()) continue;
+        const auto same = [&](const Case& other) {
+          const Case::Param* its = other.find(param.name);
+          return its != nullptr && its->value == param.value;
+        };
+        if (!std::ranges::all_of(space, same)) varying_.push_back(param.name);
+      }
+    }
+  }
+
+  [[nodiscard]] std::string name(const Case& c) const {
+    std::vector<std::string> parts;
+    for (const Case::Param& param : c.params()) {
+      if (std::ranges::find(varying_, param.name) == varying_.end()) continue;
+      parts.push_back(param.kind == AxisKind::choice ? axis_text(param) : param.name + " " + axis_text(param));
+    }
+    return parts.empty() ? c.key() : fmt::format("{}", fmt::join(parts, ", "));
+  }
+
+ private:
+  std::vector<std::string> varying_;
+};
+
+Finding finding(const char* about, std::string text) {
+  return {.scenario = {}, .kind = "tune", .labels = {{"about", about}}, .metrics = {}, .text = std::move(text)};
+}
+
+std::string behind(const Contestant& one, const Contestant& best) {
+  return fmt::format("{:+.1f} %", (one.seconds / best.seconds - 1) * 100);
+}
+
+Finding winner_of(const Contestant& best, const Namer& namer) {
+  std::string interval;
+  if (best.interval) {
+    interval = fmt::format(" (95 % interval {} to {})", format_seconds(best.interval->low),
+                           format_seconds(best.interval->high));
+  }
+  const char* unsure = best.confirmed ? "" : "; not measured again, so take it with care";
+  Finding f = finding("winner", fmt::format("fastest: {}: {}{}{}", namer.name(best.config),
+                                            format_seconds(best.seconds), interval, unsure));
+  for (const Case::Param& param : best.config.params()) {
+    f.labels.emplace_back(param.name, to_text(param.value, param.kind));
+  }
+  f.metrics = {{"makespan", best.seconds, "s"}};
+  if (best.interval) {
+    f.metrics.push_back({"interval_low", best.interval->low, "s"});
+    f.metrics.push_back({"interval_high", best.interval->high, "s"});
+  }
+  f.metrics.push_back({"predicted", best.predicted, "s"});
+  return f;
+}
+
+Finding alike(std::span<const Contestant> set, const Namer& namer) {
+  const std::size_t others = set.size() - 1;
+  std::string text = others == 0   ? "no other configuration that was measured is within 1 % of it"
+                     : others == 1 ? "1 other configuration is within 1 % of it: "
+                                   : fmt::format("{} other configurations are within 1 % of it: ", others);
+  std::vector<std::string> named;
+  for (const Contestant& c : set.subspan(1, std::min(others, kMostNamed))) {
+    named.push_back(fmt::format("{} ({})", namer.name(c.config), behind(c, set.front())));
+  }
+  text += fmt::format("{}", fmt::join(named, "; "));
+  if (others > kMostNamed) text += fmt::format("; and {} more", others - kMostNamed);
+  Finding f = finding("alike", std::move(text));
+  f.metrics = {{"alike", static_cast<double>(others), "configurations"}};
+  return f;
+}
+
+Finding simplest(std::span<const Contestant> set, const Namer& namer) {
+  const Contestant& c = *std::ranges::min_element(set, {}, &Contestant::complexity);  // the fastest of equals
+  const bool is_winner = &c == set.data();
+  Finding f = finding("simplest", is_winner ? "it is also the simplest of these"
+                                            : fmt::format("the simplest of these: {}: {} ({})", namer.name(c.config),
+                                                          format_seconds(c.seconds), behind(c, set.front())));
+  for (const Case::Param& param : c.config.params()) {
+    f.labels.emplace_back(param.name, to_text(param.value, param.kind));
+  }
+  f.metrics = {{"makespan", c.seconds, "s"},
+               {"behind_best", c.seconds / set.front().seconds - 1, "1"},
+               {"complexity", c.complexity, "1"}};
+  return f;
+}
+
+Finding search(const TuneSummary& summary) {
+  std::vector<double> errors;
+  for (const Contestant& c : summary.contestants) errors.push_back(std::abs(c.seconds / c.predicted - 1));
+  std::string text = fmt::format("measured {} of {} configurations", summary.measured, summary.space.size());
+  if (summary.failed > 0) text += fmt::format(", {} failed", summary.failed);
+  Finding f = finding("search", {});
+  f.metrics = {{"measured", static_cast<double>(summary.measured), "configurations"},
+               {"failed", static_cast<double>(summary.failed), "configurations"},
+               {"configurations", static_cast<double>(summary.space.size()), "configurations"}};
+  if (!errors.empty()) {
+    const auto middle = errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2);
+    std::ranges::nth_element(errors, middle);
+    f.metrics.push_back({"model_error", *middle, "1"});
+    text += fmt::format("; the model was off by {} for half of them and by {} at most", format_percent(*middle),
+                        format_percent(*std::ranges::max_element(errors)));
+  }
+  f.text = std::move(text);
+  return f;
+}
+
+}  // namespace
+
+std::vector<Finding> tune_findings(TuneSummary summary) {
+  const Namer namer(summary.space);
+  std::vector<Contestant>& all = summary.contestants;
+  std::ranges::stable_sort(all, {}, [](const Contestant& c) { return std::pair(!c.confirmed, c.seconds); });
+  std::vector<Finding> findings;
+  if (!all.empty()) {
+    // Times of different rounds are not compared: the machine may have changed in between.
+    std::vector<Contestant> set;
+    std::ranges::copy_if(all, std::back_inserter(set), [&](const Contestant& c) {
+      return c.confirmed == all.front().confirmed && c.seconds <= (1 + kAlike) * all.front().seconds;
+    });
+    findings = {winner_of(all.front(), namer), alike(set, namer)};
+    if (set.size() > 1) findings.push_back(simplest(set, namer));
+  }
+  findings.push_back(search(summary));
+  if (!all.empty()) {
+    const std::string command = summary.command_of(all.front().config);
+    findings.push_back(finding("command", "to run the fastest by itself: " + command));
+    findings.back().labels.emplace_back("command", command);
+  }
+  if (!summary.space.empty()) {
+    for (Finding& f : findings) f.scenario = summary.space.front().scenario();
+  }
+  return findings;
+}
+
+}  // namespace xferbench

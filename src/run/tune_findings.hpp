@@ -1,0 +1,37 @@
+// What a tune says: the winner, what is as fast, and how to run it again. Pure functions.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/result.hpp"
+
+namespace xferbench {
+
+/// A configuration that was measured.
+struct Contestant {
+  Case config;
+  double seconds = 0;  ///< its median
+  std::optional<Interval> interval;
+  double predicted = 0;    ///< seconds
+  double complexity = 0;   ///< fewer is simpler
+  bool confirmed = false;  ///< measured in the last round, beside the others that are
+};
+
+struct TuneSummary {
+  std::vector<Case> space;  ///< every configuration
+  std::vector<Contestant> contestants;
+  std::size_t measured = 0;  ///< configurations that have a median
+  std::size_t failed = 0;
+  std::function<std::string(const Case&)> command_of;  ///< the command that runs a case by itself
+};
+
+/// Findings of kind "tune"; the label "about" tells which: "winner" with the values of its axes, "alike" (those within
+/// 1 %), "simplest" of these, "search" (how many were measured and how wrong the model was), "command". The winner is
+/// the fastest of those that are confirmed, or of all where none is. Without contestants there is only "search".
+std::vector<Finding> tune_findings(TuneSummary summary);
+
+}  // namespace xferbench

@@ -1,0 +1,392 @@
+#include "run/tuner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <new>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/interrupt.hpp"
+#include "core/units.hpp"
+#include "measure/statistics.hpp"
+#include "model/race.hpp"
+#include "run/tune_findings.hpp"
+
+namespace xferbench {
+
+std::string Tunable::family(const Case& c) const {
+  std::string words;
+  for (const Case::Param& param : c.params()) {
+    if (param.kind == AxisKind::choice) words += std::get<std::string>(param.value) + "/";
+  }
+  return words;
+}
+
+// --- The space -------------------------------------------------------------------------------------------------------
+
+std::optional<std::string> left_out(const PlannedCase& planned, std::optional<std::uint64_t> limit) {
+  if (auto reason = planned.scenario->objection(planned.config)) return reason;
+  const std::uint64_t needed = planned.scenario->needs(planned.config).device;
+  if (!limit || needed <= *limit) return std::nullopt;
+  return fmt::format("needs {} of device memory, more than the {} of --memory-limit", format_size(needed),
+                     format_size(*limit));
+}
+
+std::vector<Case> feasible(std::span<const PlannedCase> cases, Device& device, bool verify,
+                           std::optional<std::uint64_t> limit) {
+  std::vector<Case> space;
+  std::string first;
+  for (const PlannedCase& planned : cases) {
+    auto reason = left_out(planned, limit);
+    if (!reason) reason = refusal(planned, device, verify);
+    if (!reason) reason = planned.scenario->unsupported(planned.config, device.capabilities());
+    if (!reason) {
+      space.push_back(planned.config);
+    } else if (first.empty()) {
+      first = planned.config.key() + " " + *reason;
+    }
+  }
+  if (space.empty()) throw UsageError("no configuration is left to tune: " + first);
+  return space;
+}
+
+// --- The search ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// Shares of the budget; what is left is for the last round.
+constexpr double kForStages = 0.15;
+constexpr double kForSearch = 0.5;
+
+constexpr std::size_t kSamplesPerRound = 8;
+constexpr std::size_t kLeastPerRound = 6;  // fewer have no interval
+constexpr std::size_t kMostFinalists = 16;
+
+/// A configuration of the space and what has become of it.
+struct Entry {
+  Case config;
+  double predicted = 0;
+  std::unique_ptr<Candidate> candidate{};  ///< while it may still be needed
+  std::optional<Measurement> search{};     ///< samples of all rounds of the search
+  std::optional<Measurement> fresh{};      ///< those of the last round
+  std::string failure{};
+};
+
+/// Runs `body`; the reason if it fails, whatever is thrown.
+template <class Body>
+std::string failure_of(const Body& body) {
+  try {
+    body();
+    return {};
+  } catch (const std::bad_alloc&) {
+    return "the host ran out of memory; choose a smaller --size";
+  } catch (const std::exception& error) {
+    return *error.what() != '\0' ? error.what() : "an error without a message";
+  }
+}
+
+class Tuner {
+ public:
+  Tuner(std::unique_ptr<Tunable> tunable, std::span<const Case> space, const Bench& bench, const TuneObserver& observer)
+      : tunable_(std::move(tunable)), bench_(bench), observer_(observer), race_(predictions(*tunable_, space)) {
+    entries_.reserve(space.size());
+    for (const Case& c : space) entries_.push_back({.config = c, .predicted = tunable_->predict(c)});
+  }
+
+  void run() {
+    search();
+    confirm();
+  }
+
+  /// Of all that was measured or has failed, in the order in which that began.
+  [[nodiscard]] std::vector<Result> results() const {
+    std::vector<Result> all;
+    const auto best = leader();
+    for (const std::size_t i : begun_) {
+      const Entry& entry = entries_[i];
+      if (!entry.failure.empty() || decisive(entry) != nullptr) all.push_back(result_of(entry, best == i));
+    }
+    if (best) add_distance(all, decisive(entries_[*best])->median);
+    for (Result& r : all) {
+      if (r.label("measured_in") == "confirmation") warn(r, bench_.policy);
+    }
+    return all;
+  }
+
+  [[nodiscard]] std::vector<Finding> findings(const CommandOf& command_of) const {
+    TuneSummary summary;
+    for (const Entry& entry : entries_) summary.space.push_back(entry.config);
+    for (const std::size_t i : begun_) {
+      const Entry& entry = entries_[i];
+      const Measurement* time = decisive(entry);
+      if (!entry.failure.empty()) ++summary.failed;
+      if (!entry.failure.empty() || time == nullptr) continue;
+      ++summary.measured;
+      summary.contestants.push_back({.config = entry.config,
+                                     .seconds = time->median,
+                                     .interval = time->ci95,
+                                     .predicted = entry.predicted,
+                                     .complexity = tunable_->complexity(entry.config),
+                                     .confirmed = entry.fresh.has_value()});
+    }
+    summary.command_of = command_of;
+    return tune_findings(std::move(summary));
+  }
+
+ private:
+  static std::vector<model::Prediction> predictions(const Tunable& tunable, std::span<const Case> space) {
+    std::vector<model::Prediction> all;
+    for (const Case& c : space) all.push_back({tunable.predict(c), tunable.family(c)});
+    return all;
+  }
+
+  [[nodiscard]] bool may_go_on() const { return interrupted() == 0 && bench_.device.usable(); }
+  [[nodiscard]] double left_until(double share) const { return share * bench_.policy.budget - spent_; }
+
+  /// Rounds until the race is over, or its share of the budget is spent.
+  void search() {
+    spent_ = kForStages * bench_.policy.budget;
+    while (may_go_on() && left_until(kForStages + kForSearch) > 0) {
+      const std::vector<std::size_t> batch = ready(affordable(race_.next(), left_until(kForStages + kForSearch)));
+      if (batch.empty() && race_.over()) return;
+      if (batch.empty()) continue;
+      for (const auto& [i, series] : sampled(batch, round_policy(batch))) {
+        if (!entries_[i].failure.empty() || series.samples.empty()) continue;
+        append(entries_[i].search, series);
+        race_.record(i, entries_[i].search->median, entries_[i].search->ci95);
+      }
+      if (!may_go_on()) return;
+      let_go();
+      observer_.measured(results());
+    }
+  }
+
+  /// The best, measured afresh and interleaved by the user's policy: what the search saw of them is biased, because
+  /// among many that are alike it favours those that were lucky.
+  void confirm() {
+    if (!may_go_on()) return;
+    confirming_ = true;
+    const std::vector<std::size_t> best = ready(finalists());
+    if (best.empty()) return;
+    SamplingPolicy policy = bench_.policy;
+    policy.budget = std::max(left_until(1), 0.0);
+    const Sampled all = sampled(best, policy);
+    // Interrupted after a sample or two, it decides nothing; the samples are kept with those of the search.
+    const std::size_t enough = std::min(kLeastPerRound, policy.min_samples);
+    const bool decides = std::ranges::all_of(all, [&](const auto& s) { return s.second.samples.size() >= enough; });
+    for (const auto& [i, series] : all) {
+      if (!entries_[i].failure.empty() || series.samples.empty()) continue;
+      if (decides) {
+        entries_[i].fresh = series;
+      } else {
+        append(entries_[i].search, series);
+      }
+    }
+  }
+
+  /// Prepared and verified; those that fail drop out. Nothing when interrupted.
+  std::vector<std::size_t> ready(const std::vector<std::size_t>& batch) {
+    std::vector<std::size_t> good;
+    for (const std::size_t i : batch) {
+      if (!may_go_on()) return {};
+      show();
+      Entry& entry = entries_[i];
+      const bool first_time = std::ranges::find(begun_, i) == begun_.end();
+      if (first_time) begun_.push_back(i);
+      const std::string failure = failure_of([&] {
+        if (entry.candidate == nullptr) entry.candidate = tunable_->prepare(entry.config);
+        if (first_time && bench_.verify) entry.candidate->verify();
+      });
+      if (failure.empty()) {
+        good.push_back(i);
+      } else {
+        drop(i, failure);
+      }
+    }
+    return good;
+  }
+
+  void drop(std::size_t i, const std::string& failure) {
+    entries_[i].failure = failure;
+    entries_[i].candidate.reset();
+    race_.fail(i);
+  }
+
+  using Sampled = std::vector<std::pair<std::size_t, Measurement>>;
+
+  /// Samples a batch interleaved. If that fails, each by itself, so that only the one that cannot be timed drops out.
+  Sampled sampled(const std::vector<std::size_t>& batch, const SamplingPolicy& policy) {
+    Sampled all;
+    const std::string failure = failure_of([&] { all = sampled_together(batch, policy); });
+    if (failure.empty()) return all;
+    if (batch.size() == 1 || !bench_.device.usable()) {
+      for (const std::size_t i : batch) drop(i, failure);
+      return {};
+    }
+    for (const std::size_t i : batch) {
+      if (!may_go_on()) break;
+      for (auto& one : sampled({i}, policy)) all.push_back(std::move(one));
+    }
+    return all;
+  }
+
+  Sampled sampled_together(const std::vector<std::size_t>& batch, const SamplingPolicy& policy) {
+    std::vector<Region> regions;
+    regions.reserve(batch.size());
+    for (const std::size_t i : batch) regions.push_back(entries_[i].candidate->region());
+    const double begun = bench_.device.host_now();
+    const auto observe = [this](const SamplingProgress&) { show(); };
+    const std::vector<Series> series = sample(bench_.device, std::move(regions), policy, observe);
+    spent_ += bench_.device.host_now() - begun;
+    Sampled all;
+    for (std::size_t n = 0; n < batch.size(); ++n) all.emplace_back(batch[n], series[n].elapsed);
+    return all;
+  }
+
+  /// About what one pass over a configuration takes: short ones are repeated until the clock can tell them.
+  [[nodiscard]] double pass_time(std::size_t i) const {
+    return std::max(race_.corrected(i), 2 * RegionTimer::kShortest);
+  }
+
+  /// As many of the batch, from its beginning, as `left` seconds allow; at least two, or there is nothing to compare.
+  /// The others come again.
+  [[nodiscard]] std::vector<std::size_t> affordable(std::vector<std::size_t> batch, double left) const {
+    double pass = 0;
+    std::size_t count = 0;
+    for (const std::size_t i : batch) {
+      pass += pass_time(i);
+      if (count >= 2 && pass * static_cast<double>(kLeastPerRound) > left) break;
+      ++count;
+    }
+    batch.resize(count);
+    return batch;
+  }
+
+  /// A few samples of each; the budget leaves room for them and for little warm-up, the GPU being warm from the stages.
+  [[nodiscard]] SamplingPolicy round_policy(const std::vector<std::size_t>& batch) const {
+    double pass = 0;
+    for (const std::size_t i : batch) pass += pass_time(i);
+    constexpr double kWithWarmUp = 1.5;
+    const double left = left_until(kForStages + kForSearch);
+    SamplingPolicy policy;
+    policy.max_samples = std::min(kSamplesPerRound, bench_.policy.max_samples);
+    policy.min_samples = std::min(kLeastPerRound, policy.max_samples);
+    policy.budget = std::min(left, kWithWarmUp * static_cast<double>(kSamplesPerRound) * pass);
+    policy.ci = 0;  // all of the samples
+    return policy;
+  }
+
+  static void append(std::optional<Measurement>& all, const Measurement& more) {
+    if (!all) {
+      all = more;
+      return;
+    }
+    all->samples.insert(all->samples.end(), more.samples.begin(), more.samples.end());
+    all->warmup_runs += more.warmup_runs;
+    all->gate_timeouts += more.gate_timeouts;
+    all->flags.clear();
+    statistics::summarise(*all);
+    if (all->gate_timeouts > 0) all->flags.emplace_back("gate-timeout");
+  }
+
+  /// Frees what clearly lost.
+  void let_go() {
+    const std::vector<std::size_t> standing = race_.standing();
+    for (const std::size_t i : begun_) {
+      if (std::ranges::find(standing, i) == standing.end()) entries_[i].candidate.reset();
+    }
+  }
+
+  /// The winner of the search and those that may be within 1 % of it, as many as the budget can measure.
+  [[nodiscard]] std::vector<std::size_t> finalists() const {
+    std::vector<std::size_t> found = race_.standing();
+    found.resize(std::min(found.size(), kMostFinalists));
+    return affordable(std::move(found), left_until(1));
+  }
+
+  /// The measurement that counts: the fresh one where there is one.
+  static const Measurement* decisive(const Entry& entry) {
+    if (entry.fresh) return &*entry.fresh;
+    return entry.search ? &*entry.search : nullptr;
+  }
+
+  /// The fastest of the last round, or of the search where there was none.
+  [[nodiscard]] std::optional<std::size_t> leader() const {
+    std::optional<std::size_t> best;
+    const auto rank = [this](std::size_t i) {
+      return std::pair(!entries_[i].fresh.has_value(), decisive(entries_[i])->median);
+    };
+    for (const std::size_t i : begun_) {
+      if (!entries_[i].failure.empty() || decisive(entries_[i]) == nullptr) continue;
+      if (!best || rank(i) < rank(*best)) best = i;
+    }
+    return best;
+  }
+
+  [[nodiscard]] Result result_of(const Entry& entry, bool is_best) const {
+    Result result(entry.config);
+    const Measurement* time = decisive(entry);
+    if (time != nullptr) result.measurements.push_back(*time);
+    if (entry.fresh && entry.search) {
+      result.measurements.push_back(*entry.search);
+      result.measurements.back().name += "-search";
+      result.measurements.back().auxiliary = true;
+    }
+    if (!entry.failure.empty()) {
+      result.status = Status::failed;
+      result.reason = entry.failure;
+      return result;
+    }
+    result.add("predicted", entry.predicted, "s");
+    result.add("makespan", time->median, "s");
+    result.add("residual", time->median / entry.predicted - 1, "1");
+    result.labels.emplace_back("measured_in", entry.fresh ? "confirmation" : "search");
+    tunable_->describe(entry.config, time->median, result);
+    if (is_best) {
+      for (Measurement& stage : tunable_->stages()) result.measurements.push_back(std::move(stage));
+    }
+    return result;
+  }
+
+  static void add_distance(std::vector<Result>& results, double best) {
+    for (Result& r : results) {
+      if (r.status == Status::ok) r.add("behind_best", r.metric("makespan")->value / best - 1, "1");
+    }
+  }
+
+  void show() const {
+    const auto best = race_.leader();
+    observer_.progress({.measured = race_.measured(),
+                        .most = race_.most(),
+                        .best = best ? std::optional(entries_[*best].search->median) : std::nullopt,
+                        .confirming = confirming_});
+  }
+
+  std::unique_ptr<Tunable> tunable_;
+  Bench bench_;
+  const TuneObserver& observer_;
+  model::Race race_;
+  std::vector<Entry> entries_;
+  std::vector<std::size_t> begun_;  // in order
+  double spent_ = 0;                // of the budget, in seconds
+  bool confirming_ = false;
+};
+
+}  // namespace
+
+Tuned tune(const Scenario& scenario, std::span<const Case> space, const Bench& bench, const CommandOf& command_of,
+           const TuneObserver& observer) {
+  Bench for_stages = bench;
+  for_stages.policy.budget *= kForStages;
+  std::unique_ptr<Tunable> tunable = scenario.tunable(space, for_stages);
+  if (tunable == nullptr) throw UsageError(fmt::format("{} cannot be tuned", scenario.name()));
+  if (interrupted() != 0) return {};
+  Tuner tuner(std::move(tunable), space, bench, observer);
+  tuner.run();
+  return {tuner.results(), tuner.findings(command_of)};
+}
+
+}  // namespace xferbench

@@ -1,0 +1,105 @@
+// xferbench tune as users call it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cli/support.hpp"
+
+namespace xferbench::test {
+namespace {
+
+TEST(Tune, OfAScenarioThatCannotBeTunedIsRefused) {
+  expect_refusal(xferbench({"tune", "memcpy", "--simulate"}), 2, "memcpy cannot be tuned; ");
+}
+
+TEST(Tune, IsOfOneScenario) {
+  expect_refusal(xferbench({"tune", "overlap", "memcpy"}), 2, "tune takes one scenario at most");
+}
+
+TEST(Tune, IsListedByHelpAndSuggested) {
+  EXPECT_TRUE(contains(xferbench({"--help"}).out, "\n  xferbench tune [SCENARIO] "));
+  EXPECT_TRUE(contains(xferbench({"--help"}).out, "\n  --memory-limit SIZE "));
+  expect_refusal(xferbench({"tine"}), 2, "did you mean 'tune'?");
+}
+
+TEST(Tune, MemoryLimitIsForNothingElse) {
+  expect_refusal(xferbench({"--simulate", "--memory-limit", "1G"}), 2, "--memory-limit does nothing here");
+}
+
+/// A small tune of the default scenario; skips the test where that cannot be tuned.
+class TuneOfOverlap : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (xferbench({"tune", "--dry-run"}).exit_code != 0) GTEST_SKIP() << "overlap has no space to search";
+  }
+  static Arguments small_tune(Arguments more = {}) {
+    more.insert(more.begin(), {"tune", "overlap", "--simulate", "--size", "4M"});
+    return more;
+  }
+};
+
+TEST_F(TuneOfOverlap, DryRunCountsTheSpace) {
+  const Outcome o = xferbench(small_tune({"--dry-run"}));
+  expect_success(o);
+  const std::vector<std::string> all = lines(o.out);
+  EXPECT_TRUE(contains(all.back(), " configurations")) << all.back();
+  EXPECT_TRUE(all.front().starts_with("overlap/size=4MiB/")) << all.front();
+}
+
+TEST_F(TuneOfOverlap, NamesTheWinnerAndTheCommandThatRunsIt) {
+  const Outcome o = xferbench(small_tune());
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  for (const char* part :
+       {"SIMULATED", "predicted", "residual", "  fastest: ", "\n  measured ", "xferbench overlap --size"}) {
+    EXPECT_TRUE(contains(o.out, part)) << part << "\n" << o.out;
+  }
+}
+
+TEST_F(TuneOfOverlap, WritesValidResults) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(xferbench(small_tune({"--quiet", "--json", folder / "tune.json"})).exit_code, 0);
+  expect_valid_results(folder / "tune.json");
+  const Json json = read_json(folder / "tune.json");
+  EXPECT_EQ(json["complete"], true);
+  const Json& findings = json["findings"];
+  const auto winner = std::ranges::find_if(findings, [](const Json& f) { return f["labels"]["about"] == "winner"; });
+  ASSERT_NE(winner, findings.end());
+  EXPECT_EQ((*winner)["kind"], "tune");
+  EXPECT_GT((*winner)["metrics"]["makespan"]["value"], 0);
+}
+
+// The command is the point of it all: it must run, and run the winner.
+TEST_F(TuneOfOverlap, TheCommandRunsTheWinner) {
+  const Json json = parse_json(xferbench(small_tune({"--quiet", "--json", "-"})).out);
+  std::string command;
+  std::string streams;
+  for (const Json& f : json["findings"]) {
+    if (f["labels"]["about"] == "command") command = f["labels"]["command"];
+    if (f["labels"]["about"] == "winner") streams = f["labels"].value("streams", "");
+  }
+  Arguments words;
+  for (std::size_t at = command.find(' '); at != std::string::npos; at = command.find(' ')) {
+    command.erase(0, at + 1);
+    words.push_back(command.substr(0, command.find(' ')));
+  }
+  words.emplace_back("--dry-run");
+  const Outcome o = xferbench(words);
+  expect_success(o);
+  EXPECT_EQ(lines(o.out).size(), 1U) << o.out;
+  EXPECT_TRUE(contains(o.out, "/streams=" + streams + "/")) << o.out;
+}
+
+TEST_F(TuneOfOverlap, TellsOfItsProgressOnATerminal) {
+  Options options;
+  options.err = Sink::terminal();
+  const Outcome o = xferbench(small_tune(), options);
+  EXPECT_TRUE(contains(o.err, "tuning: measured ")) << o.err;
+  EXPECT_TRUE(o.err.find("\r\x1b[K") != std::string::npos) << o.err;
+}
+
+TEST_F(TuneOfOverlap, RefusesALimitThatNothingFits) {
+  expect_refusal(xferbench(small_tune({"--memory-limit", "1K"})), 2, "no configuration is left to tune: ");
+}
+
+}  // namespace
+}  // namespace xferbench::test

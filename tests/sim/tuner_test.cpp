@@ -1,0 +1,425 @@
+// The search on the simulated device, with a scenario whose times are known: each case's region takes what the case's
+// axes say, by a kernel-free copy whose length makes the time.
+#include "run/tuner.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "app/tune.hpp"
+#include "cli/reproduce.hpp"
+#include "core/error.hpp"
+#include "core/interrupt.hpp"
+#include "sim/sim_fixture.hpp"
+
+namespace xferbench::test {
+
+namespace {
+
+constexpr std::size_t kLargest = std::size_t{64} << 20;
+
+/// Bytes that a case copies, which decide how long it takes: least at streams=6, chunks=64 and strategy=b.
+std::size_t bytes_of(const Case& c) {
+  const double streams = std::log2(static_cast<double>(c.count("streams")) / 6);
+  const double chunks = std::log2(static_cast<double>(c.count("chunks")) / 64);
+  const double strategy = c.word("strategy") == "b" ? 0.9 : 1;
+  return static_cast<std::size_t>((8 << 20) * strategy * (1 + 0.2 * streams * streams + 0.1 * chunks * chunks)) &
+         ~std::size_t{3};
+}
+
+struct Calls {
+  std::size_t prepared = 0;
+  std::size_t verified = 0;
+  std::size_t regions = 0;
+};
+
+/// What goes wrong, by case.
+struct Script {
+  std::function<void(const Case&)> prepare = [](const Case&) {};
+  std::function<void(const Case&)> verify = [](const Case&) {};
+  std::function<void(const Case&)> time = [](const Case&) {};
+};
+
+class Copies final : public Tunable {
+ public:
+  Copies(Device& device, const Script& script, Calls& calls)
+      : device_(device),
+        script_(script),
+        calls_(calls),
+        memory_(device.allocate_device(kLargest)),
+        host_(device.allocate_host(kLargest, HostMemory::pinned)) {}
+
+  /// Ten percent wrong about a strategy, the other way round than the truth, and slightly about each case.
+  [[nodiscard]] double predict(const Case& c) const override {
+    const double wrong = c.word("strategy") == "b" ? 1.1 : 0.9;
+    const double ripple = 1 + 0.02 * std::sin(static_cast<double>(c.count("streams") * c.count("chunks")));
+    return static_cast<double>(bytes_of(c)) / 50e9 * wrong * ripple;
+  }
+  [[nodiscard]] double complexity(const Case& c) const override { return static_cast<double>(c.count("chunks")); }
+  [[nodiscard]] std::unique_ptr<Candidate> prepare(const Case& c) override {
+    ++calls_.prepared;
+    script_.prepare(c);
+    return std::make_unique<One>(*this, c);
+  }
+  void describe(const Case& c, double seconds, Result& result) const override {
+    result.add("bandwidth", static_cast<double>(bytes_of(c)) / seconds / 1e9, "GB/s");
+  }
+  [[nodiscard]] std::vector<Measurement> stages() const override {
+    Measurement stage;
+    stage.name = "stage";
+    stage.samples = {1e-3};
+    stage.min = stage.median = stage.max = 1e-3;
+    return {stage};
+  }
+
+ private:
+  class One final : public Candidate {
+   public:
+    One(Copies& all, Case c)
+        : all_(all), case_(std::move(c)), stream_(all.device_.make_stream(StreamKind::nonblocking)) {}
+    [[nodiscard]] Region region() override {
+      ++all_.calls_.regions;
+      Region r;
+      r.name = "copy";
+      r.clock = Clock::event_gated;
+      r.streams = {stream_};
+      r.submit = [this] {
+        all_.script_.time(case_);
+        all_.device_.copy({all_.memory_->data, all_.host_->data, bytes_of(case_), Direction::h2d}, stream_);
+      };
+      return r;
+    }
+    void verify() override {
+      ++all_.calls_.verified;
+      all_.script_.verify(case_);
+    }
+
+   private:
+    Copies& all_;
+    Case case_;
+    Stream stream_;
+  };
+
+  Device& device_;
+  const Script& script_;
+  Calls& calls_;
+  DeviceBuffer memory_;
+  HostBuffer host_;
+};
+
+class Fake final : public Scenario {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "fake"; }
+  [[nodiscard]] std::string_view summary() const override { return "made for a test"; }
+  [[nodiscard]] std::span<const Axis> axes() const override {
+    static const std::array<Axis, 4> axes{{
+        {.name = "size", .kind = AxisKind::size, .defaults = "64M"},
+        {.name = "streams", .defaults = "1", .tuning = "1:8:+1"},
+        {.name = "chunks", .defaults = "8", .tuning = "4:256"},
+        {.name = "strategy", .kind = AxisKind::choice, .defaults = "a", .tuning = "a,b", .choices = {"a", "b", "c"}},
+    }};
+    return axes;
+  }
+  [[nodiscard]] std::span<const Column> columns() const override {
+    using S = Column::Source;
+    static const std::array<Column, 3> columns{{
+        {"time", S::time, "copy"},
+        {"+-", S::interval, "copy"},
+        {"GB/s", S::metric, "bandwidth"},
+    }};
+    return columns;
+  }
+  [[nodiscard]] std::optional<std::string> objection(const Case& c) const override {
+    if (c.count("chunks") < 1024) return std::nullopt;
+    return "too many chunks";
+  }
+  [[nodiscard]] MemoryNeeds needs(const Case& c) const override { return {.device = c.count("chunks") << 20}; }
+  void run(const Case&, const Bench&, Result&) const override { throw std::logic_error("tune does not run cases"); }
+  [[nodiscard]] std::unique_ptr<Tunable> tunable(std::span<const Case>, const Bench& bench) const override {
+    return std::make_unique<Copies>(bench.device, script, calls);
+  }
+
+  Script script;
+  mutable Calls calls;
+};
+
+class TunerTest : public testing::Test {
+ protected:
+  cli::Command parsed(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"tune", "fake", "--simulate", "--no-verify"});
+    const std::array<const Scenario*, 1> all{&fake_};
+    return cli::parse(arguments, all);
+  }
+
+  Bench bench() {
+    SamplingPolicy policy;
+    policy.budget = 8;
+    return {device_, policy, 5, true, [](const SamplingProgress&) {}};
+  }
+
+  Tuned tune(const std::vector<std::string>& arguments = {}) { return tune(parsed(arguments), bench()); }
+
+  Tuned tune(const cli::Command& command, const Bench& with) {
+    std::vector<Case> space;
+    for (const PlannedCase& c : command.cases) space.push_back(c.config);
+    return xferbench::tune(fake_, space, with,
+                           [&](const Case& c) {
+                             return cli::command_line(command, {&fake_, c});
+                           },
+                           {.progress = [this](const TuneProgress& p) { progress_.push_back(p); },
+                            .measured =
+                                [this](const std::vector<Result>& results) {
+                                  rounds_.push_back(results.size());
+                                  after_round_();
+                                }});
+  }
+
+  static const Finding* about(const Tuned& tuned, const std::string& what) {
+    const auto found = std::ranges::find_if(tuned.findings, [&](const Finding& f) {
+      return f.labels.front() == std::pair<std::string, std::string>("about", what);
+    });
+    return found == tuned.findings.end() ? nullptr : &*found;
+  }
+  static double metric(const Finding& f, const std::string& name) {
+    return std::ranges::find(f.metrics, name, &Metric::name)->value;
+  }
+  static std::string label(const Finding& f, const std::string& name) {
+    const auto found = std::ranges::find(f.labels, name, &std::pair<std::string, std::string>::first);
+    return found == f.labels.end() ? "" : found->second;
+  }
+
+  sim::SimDevice device_{profile("h200")};
+  Fake fake_;
+  std::vector<TuneProgress> progress_;
+  std::vector<std::size_t> rounds_;
+  std::function<void()> after_round_ = [] {};
+};
+
+TEST_F(TunerTest, FindsTheTrueBestByMeasuringAFifth) {
+  const Tuned tuned = tune();
+  const Finding* winner = about(tuned, "winner");
+  ASSERT_NE(winner, nullptr);
+  EXPECT_EQ(label(*winner, "streams") + "/" + label(*winner, "chunks") + "/" + label(*winner, "strategy"), "6/64/b");
+  EXPECT_EQ(winner->text.find("fastest: streams 6, chunks 64, b: "), 0U) << winner->text;
+  constexpr std::size_t kSpace = 8 * 7 * 2;
+  EXPECT_LE(tuned.results.size(), kSpace / 5);
+  EXPECT_EQ(metric(*about(tuned, "search"), "measured"), static_cast<double>(tuned.results.size()));
+  EXPECT_EQ(metric(*about(tuned, "search"), "configurations"), static_cast<double>(kSpace));
+}
+
+TEST_F(TunerTest, VerifiesEveryConfigurationOnceBeforeItIsTimed) {
+  std::set<std::string> verified;
+  fake_.script.verify = [&](const Case& c) { EXPECT_TRUE(verified.insert(c.key()).second) << c.key(); };
+  fake_.script.time = [&](const Case& c) { EXPECT_TRUE(verified.contains(c.key())) << c.key(); };
+  const Tuned tuned = tune();
+  EXPECT_EQ(verified.size(), tuned.results.size());
+}
+
+TEST_F(TunerTest, DoesNotVerifyIfTheUserForbidsIt) {
+  Bench careless = bench();
+  careless.verify = false;
+  tune(parsed({}), careless);
+  EXPECT_EQ(fake_.calls.verified, 0U);
+}
+
+TEST_F(TunerTest, GivesEveryConfigurationItsMetrics) {
+  const Tuned tuned = tune();
+  std::size_t with_stages = 0;
+  for (const Result& r : tuned.results) {
+    ASSERT_EQ(r.status, Status::ok) << r.reason;
+    ASSERT_NE(r.measurement("copy"), nullptr);
+    EXPECT_DOUBLE_EQ(r.metric("makespan")->value, r.measurement("copy")->median);
+    EXPECT_NEAR(r.metric("residual")->value, r.metric("makespan")->value / r.metric("predicted")->value - 1, 1e-12);
+    EXPECT_GE(r.metric("behind_best")->value, 0) << "the simulator has no noise";
+    EXPECT_NE(r.metric("bandwidth"), nullptr);
+    EXPECT_EQ(r.measurement("copy-search") != nullptr, r.label("measured_in") == "confirmation");
+    with_stages += r.measurement("stage") != nullptr ? 1 : 0;
+  }
+  EXPECT_EQ(with_stages, 1U) << "the winner's";
+}
+
+TEST_F(TunerTest, SaysHowToRunTheWinner) {
+  const Tuned tuned = tune({"--size", "32M"});
+  EXPECT_EQ(label(*about(tuned, "command"), "command"),
+            "xferbench fake --size 32MiB --streams 6 --chunks 64 --strategy b --simulate h200");
+}
+
+TEST_F(TunerTest, NamesTheSimplestOfThoseThatAreAsFast) {
+  // All chunks alike but for half a percent.
+  const Tuned tuned = tune({"--streams", "6", "--strategy", "b", "--chunks", "60,61,62,63,64,65,66"});
+  const Finding* simplest = about(tuned, "simplest");
+  ASSERT_NE(simplest, nullptr);
+  EXPECT_EQ(label(*simplest, "chunks"), "60");
+  EXPECT_EQ(metric(*about(tuned, "alike"), "alike"), 6);
+}
+
+TEST_F(TunerTest, KeepsToWhatTheUserFixed) {
+  const Tuned tuned = tune({"--strategy", "a", "--streams", "2"});
+  for (const Result& r : tuned.results) {
+    EXPECT_EQ(r.config.word("strategy"), "a");
+    EXPECT_EQ(r.config.count("streams"), 2U);
+  }
+  EXPECT_EQ(tuned.results.size(), 7U) << "all of a few";
+}
+
+TEST_F(TunerTest, SurvivesConfigurationsThatCannotBePrepared) {
+  fake_.script.prepare = [](const Case& c) {
+    if (c.word("strategy") == "b") throw DeviceError("cudaStreamCreate", "no");
+  };
+  const Tuned tuned = tune();
+  EXPECT_EQ(label(*about(tuned, "winner"), "strategy"), "a");
+  const auto failed = std::ranges::find(tuned.results, Status::failed, &Result::status);
+  ASSERT_NE(failed, tuned.results.end());
+  EXPECT_EQ(failed->reason, "cudaStreamCreate: no");
+  EXPECT_TRUE(failed->metrics.empty());
+}
+
+TEST_F(TunerTest, SurvivesWrongBytes) {
+  fake_.script.verify = [](const Case& c) {
+    if (c.count("streams") == 6) throw VerificationError("wrong byte");
+  };
+  const Tuned tuned = tune();
+  EXPECT_NE(label(*about(tuned, "winner"), "streams"), "6");
+  EXPECT_GT(metric(*about(tuned, "search"), "failed"), 0);
+}
+
+TEST_F(TunerTest, AFailureWhileTimingIsThatOfOneConfiguration) {
+  fake_.script.time = [](const Case& c) {
+    if (c.count("streams") == 5) throw MeasurementError("timing copy: the gate");
+  };
+  const Tuned tuned = tune();
+  EXPECT_EQ(label(*about(tuned, "winner"), "streams"), "6");
+  for (const Result& r : tuned.results) {
+    EXPECT_EQ(r.status == Status::failed, r.config.count("streams") == 5) << r.config.key();
+  }
+}
+
+TEST_F(TunerTest, SaysSoIfNothingCanBeMeasured) {
+  fake_.script.verify = [](const Case&) { throw VerificationError("wrong byte"); };
+  const Tuned tuned = tune();
+  EXPECT_EQ(about(tuned, "winner"), nullptr);
+  EXPECT_NE(about(tuned, "search"), nullptr);
+  for (const Result& r : tuned.results) EXPECT_EQ(r.status, Status::failed);
+}
+
+TEST_F(TunerTest, KeepsWithinItsBudget) {
+  Bench hurried = bench();
+  hurried.policy.budget = 0.05;
+  const double begun = device_.host_now();
+  const Tuned tuned = tune(parsed({}), hurried);
+  EXPECT_LT(device_.host_now() - begun, 0.1) << "a round and a confirmation that were under way may end";
+  EXPECT_NE(about(tuned, "winner"), nullptr);
+}
+
+TEST_F(TunerTest, TellsHowFarItIs) {
+  tune();
+  ASSERT_FALSE(progress_.empty());
+  EXPECT_EQ(progress_.front().measured, 0U);
+  EXPECT_FALSE(progress_.front().best);
+  EXPECT_EQ(progress_.back().most, 22U);
+  EXPECT_TRUE(progress_.back().confirming);
+  EXPECT_TRUE(progress_.back().best);
+  EXPECT_TRUE(std::ranges::is_sorted(rounds_));
+}
+
+/// How many configurations an interrupted tune reports; 100 if one of them was not measured.
+int reported(const Tuned& tuned) {
+  const auto sampled = [](const Result& r) {
+    return r.status == Status::ok && !r.measurements.front().samples.empty();
+  };
+  return std::ranges::all_of(tuned.results, sampled) ? static_cast<int>(tuned.results.size()) : 100;
+}
+
+// A signal's number cannot be taken back: these run in processes of their own.
+TEST_F(TunerTest, ReportsNothingWhenInterruptedBeforeTheFirstSamples) {
+  const auto body = [this] {
+    install_interrupt_handlers();
+    fake_.script.time = [](const Case&) {
+      if (interrupted() == 0) std::raise(SIGINT);
+    };
+    std::exit(reported(tune()));
+  };
+  EXPECT_EXIT(body(), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(TunerTest, KeepsWhatItHasWhenInterrupted) {
+  const auto body = [this] {
+    install_interrupt_handlers();
+    after_round_ = [] { std::raise(SIGINT); };
+    const Tuned tuned = tune();
+    std::exit(about(tuned, "winner") != nullptr && progress_.size() > 1 ? reported(tuned) : 101);
+  };
+  EXPECT_EXIT(body(), testing::ExitedWithCode(8), "");
+}
+
+TEST_F(TunerTest, DecidesNothingByAConfirmationThatHasHardlyBegun) {
+  const auto body = [this] {
+    install_interrupt_handlers();
+    int submitted = 0;
+    int stop_at = -1;
+    fake_.script.time = [&](const Case&) {
+      if (progress_.back().confirming && ++submitted == stop_at) std::raise(SIGINT);
+    };
+    tune();
+    // The last round has ten samples of two configurations, each of two copies: behind the first two or three of them.
+    stop_at = std::exchange(submitted, 0) - 30;
+    progress_.clear();
+    const Tuned tuned = tune();
+    const auto in_search = [](const Result& r) { return r.label("measured_in") == "search"; };
+    std::exit(interrupted() != 0 && std::ranges::all_of(tuned.results, in_search) ? reported(tuned) : 101);
+  };
+  EXPECT_EXIT(body(), testing::ExitedWithCode(12), "");
+}
+
+TEST_F(TunerTest, LeavesOutWhatIsTooLarge) {
+  const cli::Command command = parsed({"--chunks", "8,16,32,1024"});
+  EXPECT_EQ(feasible(command.cases, device_, false, std::nullopt).size(), 3U * 16);
+  EXPECT_EQ(feasible(command.cases, device_, false, std::uint64_t{16} << 20).size(), 2U * 16);
+  try {
+    static_cast<void>(feasible(command.cases, device_, false, 1024));
+    FAIL() << "nothing is left";
+  } catch (const UsageError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "no configuration is left to tune: fake/size=64MiB/streams=1/chunks=8/strategy=a needs 8 MiB of device "
+              "memory, more than the 1 KiB of --memory-limit");
+  }
+}
+
+TEST_F(TunerTest, AsACommandPrintsTheTenBestAndTheFindings) {
+  const std::string file = testing::TempDir() + "xferbench-tune-test.json";
+  testing::internal::CaptureStdout();
+  const int code = app::tune(parsed({"--quiet", "--json", file}), {"tune", "fake"});
+  const std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(code, 0);
+  EXPECT_TRUE(text.starts_with("SIMULATED")) << text;
+  for (const char* part : {"fake  size 64 MiB  chunks 64  SIMULATED", "GB/s   predicted   residual",
+                           "fastest: streams 6, chunks 64, b: ", "of 112 configurations",
+                           "xferbench fake --streams 6 --chunks 64 --strategy b"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+  std::ifstream in(file);
+  const std::string json{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_NE(json.find("\"about\": \"winner\""), std::string::npos) << json.substr(0, 500);
+  EXPECT_NE(json.find("\"complete\": true"), std::string::npos);
+  std::filesystem::remove(file);
+}
+
+TEST_F(TunerTest, AsADryCommandPrintsTheSpace) {
+  testing::internal::CaptureStdout();
+  const int code = app::dry_tune(parsed({"--dry-run", "--chunks", "8,1024", "--strategy", "a"}));
+  const std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(code, 0);
+  EXPECT_TRUE(
+      text.starts_with("fake/size=64MiB/streams=1/chunks=8/strategy=a\n"
+                       "fake/size=64MiB/streams=1/chunks=1024/strategy=a  (left out: too many chunks)\n"))
+      << text;
+  EXPECT_TRUE(text.ends_with("\n8 configurations, 8 left out\n")) << text;
+}
+
+}  // namespace
+
+}  // namespace xferbench::test
