@@ -14,8 +14,17 @@ ElementwiseOp elementwise_op(std::string_view name) {
 KernelCost Elementwise::cost() const {
   // One sincosf and the square root, rounding and additions around it take about 40 instructions.
   const double fma_per_step = op_ == ElementwiseOp::sincos ? 40 : 1;
-  const std::size_t vectors = op_ == ElementwiseOp::vector_add ? 3 : 2;
-  return {args_.elements * sizeof(float) * vectors, static_cast<double>(args_.elements) * args_.work * fma_per_step};
+  const std::size_t vector = args_.elements * sizeof(float);
+  KernelCost cost;
+  cost.fma = static_cast<double>(args_.elements) * args_.work * fma_per_step;
+  cost.bytes = op_ == ElementwiseOp::vector_add ? vector : 0;
+  if (args_.on_host_memory) {
+    cost.h2d_bytes = cost.d2h_bytes = vector;
+  } else {
+    cost.bytes += 2 * vector;
+    cost.blocks = args_.blocks;
+  }
+  return cost;
 }
 
 std::span<std::byte> Elementwise::output() const {

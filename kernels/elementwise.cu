@@ -1,5 +1,8 @@
-// One float4 per thread and a plain grid: on an H200 this reaches the rate of a device-to-device copy, which persistent
-// grid-stride variants do not.
+// Two shapes of the same work. One float4 per thread and a plain grid: on an H200 this reaches the rate of a
+// device-to-device copy, which persistent grid-stride variants do not. A fixed grid that strides over the elements: for
+// kernels that leave room for others, and for those that read and write over the link, where each thread keeps several
+// loads in flight because one takes more than a microsecond (see copy.cu).
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/elementwise.hpp"
@@ -9,7 +12,8 @@ namespace xferbench::kernels {
 namespace {
 
 constexpr unsigned kThreads = 256;
-constexpr unsigned kLanes = 4;  // elements per thread: one 16-byte access
+constexpr unsigned kLanes = 4;     // elements per thread at a time: one 16-byte access
+constexpr unsigned kInFlight = 4;  // of these at a time in a striding grid
 
 // `one` is 1.0f and comes from the host, so that the compiler cannot fold the chain of steps into one.
 
@@ -40,49 +44,102 @@ __device__ void run_steps(float (&v)[kLanes], const float (&addend)[kLanes], uns
   }
 }
 
-/// Thread t owns elements 4t to 4t+3. `aligned` says that every pointer is 16-byte aligned; the last thread, and all of
-/// them otherwise, use 4-byte accesses.
-template <class Step, bool kHasAddends>
-__global__ void __launch_bounds__(kThreads) elementwise(const float* in, const float* addends, float* out,
-                                                        std::size_t elements, unsigned work, float one, bool aligned) {
-  const std::size_t first = (static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x) * kLanes;
-  if (first >= elements) return;
-  const bool whole = aligned && first + kLanes <= elements;
-  float v[kLanes] = {};
-  float addend[kLanes] = {};
-  if (whole) {
-    const float4 x = *reinterpret_cast<const float4*>(in + first);
-    v[0] = x.x, v[1] = x.y, v[2] = x.z, v[3] = x.w;
-    if constexpr (kHasAddends) {
-      const float4 y = *reinterpret_cast<const float4*>(addends + first);
-      addend[0] = y.x, addend[1] = y.y, addend[2] = y.z, addend[3] = y.w;
+/// What one kernel works on. `aligned` says that every pointer is 16-byte aligned.
+struct Operands {
+  const float* in;
+  const float* addends;
+  float* out;
+  std::size_t elements;
+  unsigned work;
+  float one;
+  bool aligned;
+};
+
+/// The elements of one thread, four at a time: in 16-byte accesses where that is possible, else one by one.
+template <bool kHasAddends>
+class Lanes {
+ public:
+  __device__ Lanes(const Operands& o, std::size_t first)
+      : first_(first), whole_(o.aligned && first + kLanes <= o.elements) {}
+
+  __device__ void load(const Operands& o) {
+    if (whole_) {
+      const float4 x = *reinterpret_cast<const float4*>(o.in + first_);
+      v_[0] = x.x, v_[1] = x.y, v_[2] = x.z, v_[3] = x.w;
+      if constexpr (kHasAddends) {
+        const float4 y = *reinterpret_cast<const float4*>(o.addends + first_);
+        addend_[0] = y.x, addend_[1] = y.y, addend_[2] = y.z, addend_[3] = y.w;
+      }
+      return;
     }
-  } else {
     for (unsigned lane = 0; lane < kLanes; ++lane) {
-      if (first + lane >= elements) break;
-      v[lane] = in[first + lane];
-      if constexpr (kHasAddends) addend[lane] = addends[first + lane];
+      if (first_ + lane >= o.elements) break;
+      v_[lane] = o.in[first_ + lane];
+      if constexpr (kHasAddends) addend_[lane] = o.addends[first_ + lane];
     }
   }
 
-  run_steps<Step>(v, addend, work, one);
-
-  if (whole) {
-    *reinterpret_cast<float4*>(out + first) = make_float4(v[0], v[1], v[2], v[3]);
-  } else {
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-      if (first + lane < elements) out[first + lane] = v[lane];
+  template <class Step>
+  __device__ void work_and_store(const Operands& o) {
+    run_steps<Step>(v_, addend_, o.work, o.one);
+    if (whole_) {
+      *reinterpret_cast<float4*>(o.out + first_) = make_float4(v_[0], v_[1], v_[2], v_[3]);
+      return;
     }
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      if (first_ + lane < o.elements) o.out[first_ + lane] = v_[lane];
+    }
+  }
+
+ private:
+  std::size_t first_;
+  bool whole_;
+  float v_[kLanes] = {};
+  float addend_[kLanes] = {};
+};
+
+__device__ std::size_t first_element() {
+  return (static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x) * kLanes;
+}
+
+/// Thread t owns elements 4t to 4t+3.
+template <class Step, bool kHasAddends>
+__global__ void __launch_bounds__(kThreads) elementwise(const Operands o) {
+  const std::size_t first = first_element();
+  if (first >= o.elements) return;
+  Lanes<kHasAddends> lanes(o, first);
+  lanes.load(o);
+  lanes.template work_and_store<Step>(o);
+}
+
+/// A grid of any size; each thread has kInFlight loads on their way before its first store.
+template <class Step, bool kHasAddends>
+__global__ void __launch_bounds__(kThreads) elementwise_striding(const Operands o) {
+  const std::size_t stride = static_cast<std::size_t>(gridDim.x) * kThreads * kLanes;
+  std::size_t i = first_element();
+  for (; i + (kInFlight - 1) * stride < o.elements; i += kInFlight * stride) {
+    Lanes<kHasAddends> held[kInFlight] = {{o, i}, {o, i + stride}, {o, i + 2 * stride}, {o, i + 3 * stride}};
+#pragma unroll
+    for (unsigned k = 0; k < kInFlight; ++k) held[k].load(o);
+#pragma unroll
+    for (unsigned k = 0; k < kInFlight; ++k) held[k].template work_and_store<Step>(o);
+  }
+  for (; i < o.elements; i += stride) {
+    Lanes<kHasAddends> lanes(o, i);
+    lanes.load(o);
+    lanes.template work_and_store<Step>(o);
   }
 }
 
-using Entry = void (*)(const float*, const float*, float*, std::size_t, unsigned, float, bool);
+using Entry = void (*)(Operands);
 
-Entry entry(ElementwiseOp op) {
+/// One of the two shapes, as a function of the work.
+Entry entry(ElementwiseOp op, bool striding) {
   switch (op) {
-    case ElementwiseOp::fma: return elementwise<FmaStep, false>;
-    case ElementwiseOp::vector_add: return elementwise<AddStep, true>;
-    case ElementwiseOp::sincos: return elementwise<SincosStep, false>;
+    case ElementwiseOp::fma: return striding ? elementwise_striding<FmaStep, false> : elementwise<FmaStep, false>;
+    case ElementwiseOp::vector_add: return striding ? elementwise_striding<AddStep, true> : elementwise<AddStep, true>;
+    case ElementwiseOp::sincos:
+      return striding ? elementwise_striding<SincosStep, false> : elementwise<SincosStep, false>;
   }
   return nullptr;
 }
@@ -93,15 +150,17 @@ bool aligned_to_vector(const float* pointer) { return reinterpret_cast<std::uint
 
 void Elementwise::preload() const {
   cudaFuncAttributes attributes;
-  cudaFuncGetAttributes(&attributes, entry(op_));
+  for (const bool striding : {false, true}) cudaFuncGetAttributes(&attributes, entry(op_, striding));
 }
 
 void Elementwise::launch(void* cuda_stream) const {
   const std::size_t per_block = std::size_t{kThreads} * kLanes;
-  const auto blocks = static_cast<unsigned>((args_.elements + per_block - 1) / per_block);
+  const auto all_blocks = static_cast<unsigned>((args_.elements + per_block - 1) / per_block);
+  const bool striding = args_.blocks > 0;
+  const unsigned blocks = striding ? std::min(args_.blocks, all_blocks) : all_blocks;
   const bool aligned = aligned_to_vector(args_.in) && aligned_to_vector(args_.out) && aligned_to_vector(args_.addends);
-  entry(op_)<<<blocks, kThreads, 0, static_cast<cudaStream_t>(cuda_stream)>>>(
-      args_.in, args_.addends, args_.out, args_.elements, args_.work, 1.0F, aligned);
+  const Operands operands{args_.in, args_.addends, args_.out, args_.elements, args_.work, 1.0F, aligned};
+  entry(op_, striding)<<<blocks, kThreads, 0, static_cast<cudaStream_t>(cuda_stream)>>>(operands);
 }
 
 }  // namespace xferbench::kernels

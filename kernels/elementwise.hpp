@@ -33,13 +33,16 @@ constexpr float expected(ElementwiseOp op, float in, std::uint64_t index, std::u
   return op == ElementwiseOp::vector_add ? in + steps * addend(index) : in + steps;
 }
 
-/// All pointers are device memory of `elements` floats; `in` and `out` may be the same. Any alignment that floats have.
+/// All pointers are addresses that the GPU can use, of `elements` floats; `in` and `out` may be the same. Any alignment
+/// that floats have.
 struct ElementwiseArgs {
   const float* in = nullptr;
   const float* addends = nullptr;  ///< vector_add only
   float* out = nullptr;
   std::size_t elements = 0;
   std::uint32_t work = 1;
+  unsigned blocks = 0;          ///< thread blocks, which then take turns at the elements; 0: as many as cover them all
+  bool on_host_memory = false;  ///< `in` and `out` are page-locked host memory, reached over the link
 };
 
 class Elementwise final : public Kernel {

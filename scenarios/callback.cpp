@@ -174,8 +174,11 @@ class ConsumedPipeline {
   ConsumedPipeline(const Case& c, const Bench& bench)
       : device_(bench.device),
         method_(method_of(c)),
-        payload_(device_, {c.count("size"), c.count("chunks"), kernels::ElementwiseOp::fma,
-                           static_cast<std::uint32_t>(c.count("work")), bench.seed}),
+        payload_(device_, {.bytes = c.count("size"),
+                           .chunks = c.count("chunks"),
+                           .op = kernels::ElementwiseOp::fma,
+                           .work = static_cast<std::uint32_t>(c.count("work")),
+                           .seed = bench.seed}),
         stamps_(device_.allocate_host(payload_.chunks().size() * sizeof(std::uint64_t), HostMemory::mapped)),
         noticed_(payload_.chunks().size()),
         consumers_(device_, payload_, c.count("consumers")) {
@@ -270,10 +273,9 @@ class ConsumedPipeline {
   /// Every method pays for the stamp, so that they differ only in how they tell.
   void submit(Method method, std::size_t i) {
     const StreamHandle stream = streams_[i % streams_.size()];
-    const model::Chunk& chunk = payload_.chunks()[i];
-    payload_.copy_in(chunk, stream);
-    payload_.launch(chunk, stream);
-    payload_.copy_out(chunk, stream);
+    payload_.copy_in(i, stream);
+    payload_.launch(i, stream);
+    payload_.copy_out(i, stream);
     device_.stamp(stamps() + i, stream);
     if (by_driver(method)) {
       const bool plain = method == Method::host_func;

@@ -1,5 +1,8 @@
 #include "scenarios/chunked_work.hpp"
 
+#include <algorithm>
+#include <functional>
+
 #include "core/axis.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"
@@ -14,13 +17,88 @@ using model::Chunk;
 
 namespace {
 
-constexpr std::size_t kChunkAlignment = 64;  // elements: 256 bytes, as cudaMalloc aligns
+// 256 bytes, as cudaMalloc aligns. Copies that begin at odd multiples of 128 bytes or less cost an H200 1 to 2 % of the
+// pipeline (docs/overlap.md).
+constexpr std::size_t kChunkAlignment = 64;
 
-std::span<float> elements(const HostRange& range) {
-  return {reinterpret_cast<float*>(range.data), range.bytes / ChunkedWork::kElement};
+/// Stages are timed in pieces of this size where the device does not hold the whole payload: large enough for what a
+/// further copy costs to vanish (0.05 % on an H200).
+constexpr std::size_t kLeastPiece = 256 * MiB;
+
+/// Elements of a slot, or 0 where every chunk may have a place of its own.
+std::size_t slot_elements(const ChunkedWork::Shape& shape, const std::vector<Chunk>& chunks) {
+  if (shape.slots == 0 || shape.slots >= chunks.size()) return 0;
+  const std::size_t longest = std::ranges::max(chunks, {}, &Chunk::count).count;
+  return (longest + kChunkAlignment - 1) / kChunkAlignment * kChunkAlignment;
+}
+
+void check_output(std::span<const float> output, const std::string& what,
+                  const std::function<float(std::size_t)>& expected) {
+  if (const auto wrong = pattern::check_elements(output, expected)) {
+    throw VerificationError(what + ": " + wrong->describe());
+  }
 }
 
 }  // namespace
+
+std::vector<Chunk> cut(const ChunkedWork::Shape& shape) {
+  const std::size_t elements = shape.bytes / ChunkedWork::kElement;
+  const std::vector<Chunk> one = model::partition(elements, shape.chunks, kChunkAlignment, shape.growth);
+  std::vector<Chunk> all;
+  all.reserve(one.size() * shape.rounds);
+  for (std::size_t round = 0; round < shape.rounds; ++round) {
+    for (const Chunk& c : one) all.push_back({round * elements + c.first, c.count});
+  }
+  return all;
+}
+
+// --- Payload --------------------------------------------------------------------------------------------------------
+
+MemoryNeeds Payload::needs(const Shape& s) {
+  const std::size_t buffers = s.in_place ? 1 : 2;
+  return {2 * s.bytes, buffers * s.device_bytes + (s.op == ElementwiseOp::vector_add ? s.bytes : 0)};
+}
+
+Payload::Payload(Device& device, const Shape& shape)
+    : device_(device),
+      shape_(shape),
+      host_in_(device.allocate_host(shape.bytes, HostMemory::pinned)),
+      host_out_(device.allocate_host(shape.bytes, HostMemory::pinned)),
+      device_in_(device.allocate_device(shape.device_bytes)),
+      stream_(device.make_stream(StreamKind::nonblocking)) {
+  if (!shape.in_place) device_out_ = device.allocate_device(shape.device_bytes);
+  if (shape.op == ElementwiseOp::vector_add) addends_ = device.allocate_device(shape.bytes);
+}
+
+void Payload::prepare() {
+  const std::span<float> input(host_in(), elements());
+  if (addends_) {
+    parallel_for(input.size(), MiB, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) input[i] = kernels::addend(i);
+    });
+    device_.copy_blocking({addends_->data, host_in_->data, shape_.bytes, Direction::h2d});
+  }
+  pattern::fill_elements(input, shape_.seed);
+}
+
+void Payload::poison_host_out() { pattern::poison({host_out_->data, shape_.bytes}); }
+
+void Payload::poison_device(float* first, std::size_t elements) {
+  device_.fill({reinterpret_cast<std::byte*>(first), elements * kElement}, pattern::kPoison, stream_);
+  device_.synchronize();
+}
+
+void Payload::poison_all() {
+  poison_host_out();
+  poison_device(device_in(), shape_.device_bytes / kElement);
+  poison_device(device_out(), shape_.device_bytes / kElement);
+}
+
+float Payload::expected(std::size_t i, std::uint32_t work) const {
+  return kernels::expected(shape_.op, pattern::element(shape_.seed, i), i, work);
+}
+
+// --- ChunkedWork ----------------------------------------------------------------------------------------------------
 
 std::optional<std::string> ChunkedWork::objection(std::uint64_t size, std::uint64_t chunks) {
   if (size % kElement != 0) {
@@ -34,77 +112,116 @@ std::optional<std::string> ChunkedWork::objection(std::uint64_t size, std::uint6
   return std::nullopt;
 }
 
+Payload::Shape ChunkedWork::payload_of(const Shape& shape) {
+  const std::size_t bytes = shape.bytes * shape.rounds;
+  const std::size_t slot = slot_elements(shape, cut(shape)) * kElement;
+  const std::size_t least = std::min(bytes, (shape.in_place ? 2 : 1) * kLeastPiece);
+  return {bytes, slot == 0 ? bytes : std::max(slot * shape.slots, least), shape.in_place, shape.op, shape.seed};
+}
+
 ChunkedWork::ChunkedWork(Device& device, const Shape& shape)
+    : ChunkedWork(device, shape, std::make_shared<Payload>(device, payload_of(shape))) {}
+
+ChunkedWork::ChunkedWork(Device& device, const Shape& shape, std::shared_ptr<Payload> payload)
     : device_(device),
       shape_(shape),
-      chunks_(model::partition(shape.bytes / kElement, shape.chunks, kChunkAlignment)),
-      host_in_(device.allocate_host(shape.bytes, HostMemory::pinned)),
-      host_out_(device.allocate_host(shape.bytes, HostMemory::pinned)),
-      device_in_(device.allocate_device(shape.bytes)),
-      device_out_(device.allocate_device(shape.bytes)),
-      stream_(device.make_stream(StreamKind::nonblocking)) {
-  if (shape.op == ElementwiseOp::vector_add) addends_ = device.allocate_device(shape.bytes);
-  device_.preload(kernel(whole(), shape_.work));
+      payload_(std::move(payload)),
+      chunks_(cut(shape)),
+      slot_elements_(slot_elements(shape, chunks_)) {
+  for (std::size_t i = 0; i < chunks_.size(); ++i) names_.push_back("chunk " + std::to_string(i));
+  device_.preload(kernel({0, 1}, 0, 0, shape.blocks));
 }
 
-Elementwise ChunkedWork::kernel(const Chunk& c, std::uint32_t work) const {
-  const auto at = [&c](const DeviceRange& range) { return reinterpret_cast<float*>(range.data) + c.first; };
-  return {shape_.op, {at(device_in_), addends_ ? at(addends_) : nullptr, at(device_out_), c.count, work}};
+std::size_t ChunkedWork::place(std::size_t index) const {
+  return slot_elements_ == 0 ? chunks_[index].first : index % shape_.slots * slot_elements_;
 }
 
-void ChunkedWork::copy_in(const Chunk& c, StreamHandle stream) {
-  const std::size_t offset = c.first * kElement;
-  device_.copy({device_in_->data + offset, host_in_->data + offset, c.count * kElement, Direction::h2d}, stream);
+Elementwise ChunkedWork::kernel(const Chunk& c, std::size_t in_place, std::size_t out_place, unsigned blocks) const {
+  const float* addends = shape_.op == ElementwiseOp::vector_add ? payload_->addends() + c.first : nullptr;
+  return {shape_.op,
+          {payload_->device_in() + in_place, addends, payload_->device_out() + out_place, c.count, shape_.work, blocks}};
 }
 
-void ChunkedWork::copy_out(const Chunk& c, StreamHandle stream) {
-  const std::size_t offset = c.first * kElement;
-  device_.copy({host_out_->data + offset, device_out_->data + offset, c.count * kElement, Direction::d2h}, stream);
-}
-
-void ChunkedWork::copy_in_blocking() {
-  device_.copy_blocking({device_in_->data, host_in_->data, shape_.bytes, Direction::h2d});
-}
-
-void ChunkedWork::copy_out_blocking() {
-  device_.copy_blocking({host_out_->data, device_out_->data, shape_.bytes, Direction::d2h});
-}
-
-void ChunkedWork::prepare() {
-  if (addends_) {
-    const std::span<float> table = elements(host_in_);
-    parallel_for(table.size(), MiB, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) table[i] = kernels::addend(i);
-    });
-    device_.copy_blocking({addends_->data, host_in_->data, shape_.bytes, Direction::h2d});
+Copy ChunkedWork::copy(Direction direction, const Chunk& c, std::size_t place) const {
+  const auto bytes = [](float* at) { return reinterpret_cast<std::byte*>(at); };
+  if (direction == Direction::h2d) {
+    return {bytes(payload_->device_in() + place), bytes(payload_->host_in() + c.first), c.count * kElement, direction};
   }
-  pattern::fill_elements(elements(host_in_), shape_.seed);
+  return {bytes(payload_->host_out() + c.first), bytes(payload_->device_out() + place), c.count * kElement, direction};
 }
 
-void ChunkedWork::poison_host_out() { pattern::poison({host_out_->data, shape_.bytes}); }
+Copy ChunkedWork::input(std::size_t index) const { return copy(Direction::h2d, chunks_[index], place(index)); }
 
-void ChunkedWork::poison(const DeviceRange& range) {
-  device_.fill(range, pattern::kPoison, stream_);
-  device_.synchronize();
+Copy ChunkedWork::output(std::size_t index) const { return copy(Direction::d2h, chunks_[index], place(index)); }
+
+void ChunkedWork::launch(std::size_t index, StreamHandle stream) {
+  const Chunk& c = chunks_[index];
+  const std::size_t at = place(index);
+  const std::size_t parts = std::min(shape_.kernels_per_chunk, c.count);
+  for (const Chunk& part : model::partition(c.count, parts, kChunkAlignment)) {
+    device_.launch(kernel({c.first + part.first, part.count}, at + part.first, at + part.first, shape_.blocks), stream);
+  }
 }
 
-void ChunkedWork::poison_all() {
-  poison_host_out();
-  poison(device_in_);
-  poison(device_out_);
+void ChunkedWork::launch_trifle(StreamHandle stream) {
+  Elementwise trifle = kernel({0, 1}, 0, 0, 0);
+  device_.launch(trifle, stream);
 }
 
-float ChunkedWork::expected(std::size_t i) const {
-  return kernels::expected(shape_.op, pattern::element(shape_.seed, i), i, shape_.work);
+std::size_t ChunkedWork::piece_elements() const {
+  const std::size_t room = payload_->shape().device_bytes / kElement / (shape_.in_place ? 2 : 1);
+  return std::min(payload_->elements(), std::max<std::size_t>(1, room / kChunkAlignment * kChunkAlignment));
 }
 
-std::span<const float> ChunkedWork::output(const Chunk& c) const {
-  return std::span<const float>(elements(host_out_)).subspan(c.first, c.count);
+std::vector<Chunk> ChunkedWork::pieces() const {
+  std::vector<Chunk> all;
+  const std::size_t step = piece_elements();
+  for (std::size_t first = 0; first < payload_->elements(); first += step) {
+    all.push_back({first, std::min(step, payload_->elements() - first)});
+  }
+  return all;
+}
+
+void ChunkedWork::copy_all_in(StreamHandle stream) {
+  for (const Chunk& piece : pieces()) device_.copy(copy(Direction::h2d, piece, 0), stream);
+}
+
+void ChunkedWork::launch_all(StreamHandle stream) {
+  for (const Chunk& piece : pieces()) device_.launch(kernel(piece, 0, out_place(), 0), stream);
+}
+
+void ChunkedWork::copy_all_out(StreamHandle stream) {
+  for (const Chunk& piece : pieces()) device_.copy(copy(Direction::d2h, piece, out_place()), stream);
+}
+
+void ChunkedWork::run_blocking(StreamHandle default_stream) {
+  for (const Chunk& piece : pieces()) {
+    device_.copy_blocking(copy(Direction::h2d, piece, 0));
+    device_.launch(kernel(piece, 0, out_place(), 0), default_stream);
+    device_.copy_blocking(copy(Direction::d2h, piece, out_place()));
+  }
+}
+
+void ChunkedWork::launch_on_host_memory(StreamHandle stream, unsigned blocks) {
+  const float* addends = shape_.op == ElementwiseOp::vector_add ? payload_->addends() : nullptr;
+  const kernels::ElementwiseArgs args{payload_->host_in(), addends,     payload_->host_out(),
+                                      payload_->elements(), shape_.work, blocks,
+                                      true};
+  device_.launch(Elementwise(shape_.op, args), stream);
 }
 
 void ChunkedWork::check(const std::string& what) const {
-  const auto wrong = pattern::check_elements(output(whole()), [this](std::size_t i) { return expected(i); });
-  if (wrong) throw VerificationError(what + ": " + wrong->describe());
+  check_output(output({0, payload_->elements()}), what, [this](std::size_t i) { return expected(i); });
+}
+
+void ChunkedWork::check_stages(const std::string& what) const {
+  // What a place on the device holds in the end is the last element that was copied there.
+  const std::size_t piece = piece_elements();
+  const std::size_t last = payload_->elements() - 1;
+  check_output(output({0, payload_->elements()}), what, [&](std::size_t i) {
+    const std::size_t offset = i % piece;
+    return expected(offset + (last - offset) / piece * piece);
+  });
 }
 
 }  // namespace xferbench

@@ -1,8 +1,12 @@
-// overlap: chunks go to the GPU, are worked on and come back, over several streams, beside what limits them: each stage
-// alone, both directions together, and the same work without any overlap. All of it is sampled interleaved in one run.
+// overlap: chunks go to the GPU, are worked on and come back, arranged in one of several ways, beside what limits them:
+// each stage alone, both directions together, and the same work without any overlap. All of it is sampled interleaved in
+// one run. Then where the time went, by a model of the pipeline.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,166 +20,14 @@
 #include "model/bounds.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/chunked_work.hpp"
+#include "scenarios/overlap_case.hpp"
+#include "scenarios/overlap_space.hpp"
+#include "scenarios/pipelines.hpp"
+#include "scenarios/stages.hpp"
 
 namespace xferbench {
 
 namespace {
-
-StreamKind stream_kind(const Case& c) {
-  const std::string& kind = c.word("stream-kind");
-  if (kind == "nonblocking") return StreamKind::nonblocking;
-  return kind == "blocking" ? StreamKind::blocking : StreamKind::legacy_default;
-}
-
-/// The streams of one case, and everything it times as regions.
-class Pipeline {
- public:
-  Pipeline(const Case& c, const Bench& bench)
-      : device_(bench.device),
-        breadth_first_(c.word("issue") == "breadth"),
-        payload_(device_, {c.count("size"), c.count("chunks"), kernels::elementwise_op(c.word("kernel")),
-                           c.has("work") ? static_cast<std::uint32_t>(c.count("work")) : 1, bench.seed}),
-        default_stream_(device_.make_stream(StreamKind::legacy_default)),
-        stage_streams_{device_.make_stream(StreamKind::nonblocking), device_.make_stream(StreamKind::nonblocking)} {
-    for (std::uint64_t i = 0; i < c.count("streams"); ++i) streams_.push_back(device_.make_stream(stream_kind(c)));
-    // The default stream is one stream, however many handles to it there are.
-    const std::size_t distinct = stream_kind(c) == StreamKind::legacy_default ? 1 : streams_.size();
-    pipeline_streams_.assign(streams_.begin(), streams_.begin() + static_cast<std::ptrdiff_t>(distinct));
-  }
-
-  [[nodiscard]] ChunkedWork& payload() { return payload_; }
-
-  Region h2d() {
-    return gated("h2d", {stage_streams_[0]}, 1, [this] { payload_.copy_in(payload_.whole(), stage_streams_[0]); });
-  }
-  Region kernel_alone() {
-    return gated("kernel", {stage_streams_[0]}, 1, [this] { payload_.launch(payload_.whole(), stage_streams_[0]); });
-  }
-  Region d2h() {
-    return gated("d2h", {stage_streams_[0]}, 1, [this] { payload_.copy_out(payload_.whole(), stage_streams_[0]); });
-  }
-  Region both() {
-    return gated("both", {stage_streams_[0], stage_streams_[1]}, 2, [this] {
-      payload_.copy_in(payload_.whole(), stage_streams_[0]);
-      payload_.copy_out(payload_.whole(), stage_streams_[1]);
-    });
-  }
-
-  /// What one writes first: blocking copies around a kernel, all in the default stream.
-  Region serial() {
-    Region r;
-    r.name = "serial";
-    r.clock = Clock::event;  // a gate would hold the blocking copy, and with it the host that is to open it
-    r.streams = {default_stream_};
-    r.operations = 3;
-    r.submit = [this] {
-      payload_.copy_in_blocking();
-      payload_.launch(payload_.whole(), default_stream_);
-      payload_.copy_out_blocking();
-    };
-    return r;
-  }
-
-  Region pipeline() {
-    return gated("pipeline", pipeline_streams_, 3 * payload_.chunks().size(),
-                 [this] { breadth_first_ ? submit_breadth_first() : submit_depth_first(); });
-  }
-
-  /// The pipeline's fan-out and fan-in around next to nothing: a kernel of one element in each stream. Without any work
-  /// the driver leaves out the waits, and the result would be too good to be true.
-  Region fork_join() {
-    return gated("fork-join", pipeline_streams_, pipeline_streams_.size(), [this] {
-      for (const StreamHandle stream : pipeline_streams_) payload_.launch_trifle(stream);
-    });
-  }
-
-  /// Runs each region once on poisoned memory and checks the result. Throws VerificationError.
-  void verify() {
-    payload_.poison_all();
-    run_once(device_, h2d());
-    run_once(device_, kernel_alone());
-    run_once(device_, d2h());
-    payload_.check("h2d, kernel and d2h");
-
-    // Both directions: what came back was right on the device before; what went in shows in what follows from it.
-    payload_.poison_host_out();
-    payload_.poison_device_in();
-    run_once(device_, both());
-    payload_.check("both directions, D2H");
-    payload_.poison_host_out();
-    payload_.poison_device_out();
-    run_once(device_, kernel_alone());
-    run_once(device_, d2h());
-    payload_.check("both directions, H2D");
-
-    for (const Region& region : {serial(), pipeline()}) {
-      payload_.poison_all();
-      run_once(device_, region);
-      payload_.check(region.name);
-    }
-  }
-
-  /// Once more after the timed passes, and as they run: a dependency that only holds while the host submits slowly
-  /// shows here. Everything is poisoned, because the buffers hold right results from the passes before.
-  void verify_at_full_speed() {
-    payload_.poison_all();
-    run_at_full_speed(device_, pipeline());
-    payload_.check("pipeline at full speed");
-  }
-
- private:
-  static Region gated(std::string name, std::vector<StreamHandle> streams, std::size_t operations,
-                      std::function<void()> submit) {
-    Region r;
-    r.name = std::move(name);
-    r.clock = Clock::event_gated;
-    r.streams = std::move(streams);
-    r.operations = operations;
-    r.submit = std::move(submit);
-    return r;
-  }
-
-  /// Made once: a mark for profilers is to cost the submission nothing.
-  static std::vector<std::string> names_of_chunks(std::size_t count) {
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < count; ++i) names.push_back("chunk " + std::to_string(i));
-    return names;
-  }
-
-  [[nodiscard]] StreamHandle stream_of(std::size_t chunk) const { return streams_[chunk % streams_.size()]; }
-
-  /// Chunk after chunk: copy in, work, copy out.
-  void submit_depth_first() {
-    const auto chunks = payload_.chunks();
-    for (std::size_t i = 0; i < chunks.size(); ++i) {
-      const Range mark(device_, chunk_names_[i].c_str());
-      payload_.copy_in(chunks[i], stream_of(i));
-      payload_.launch(chunks[i], stream_of(i));
-      payload_.copy_out(chunks[i], stream_of(i));
-    }
-  }
-
-  /// Stage after stage, for as many chunks at a time as there are streams.
-  void submit_breadth_first() {
-    const auto chunks = payload_.chunks();
-    for (std::size_t wave = 0; wave < chunks.size(); wave += streams_.size()) {
-      const std::size_t end = std::min(wave + streams_.size(), chunks.size());
-      const Range mark(device_, chunk_names_[wave].c_str());
-      for (std::size_t i = wave; i < end; ++i) payload_.copy_in(chunks[i], stream_of(i));
-      for (std::size_t i = wave; i < end; ++i) payload_.launch(chunks[i], stream_of(i));
-      for (std::size_t i = wave; i < end; ++i) payload_.copy_out(chunks[i], stream_of(i));
-    }
-  }
-
-  Device& device_;
-  bool breadth_first_;
-  ChunkedWork payload_;
-  std::vector<std::string> chunk_names_ = names_of_chunks(payload_.chunks().size());
-  Stream default_stream_;
-  std::array<Stream, 2> stage_streams_;
-  std::vector<Stream> streams_;
-  std::vector<StreamHandle> pipeline_streams_;
-};
 
 /// Median time of a few samples: enough to choose the work, too few to report.
 double quick_time(const Bench& bench, Region region) {
@@ -186,14 +38,15 @@ double quick_time(const Bench& bench, Region region) {
 }
 
 /// Sets the work that makes the kernel take `balance` times the H2D copy.
-void choose_work(Pipeline& pipeline, const Bench& bench, double balance, Result& result) {
-  const double target = balance * quick_time(bench, pipeline.h2d());
-  const model::TimedWork found = model::find_work(target, kernels::kMaxWork, [&](std::uint64_t work) {
+void choose_work(ChunkedWork& work, const Bench& bench, double balance, Result& result) {
+  Stages stages(bench.device, work);
+  const double target = balance * quick_time(bench, stages.h2d());
+  const model::TimedWork found = model::find_work(target, kernels::kMaxWork, [&](std::uint64_t tried) {
     if (interrupted() != 0) return target;  // ends the search
-    pipeline.payload().set_work(work);
-    return quick_time(bench, pipeline.kernel_alone());
+    work.set_work(tried);
+    return quick_time(bench, stages.kernel());
   });
-  pipeline.payload().set_work(found.work);
+  work.set_work(found.work);
   if (std::abs(found.seconds - target) > 0.05 * target) {
     result.warnings.push_back("balance: with work " + std::to_string(found.work) + " the kernel takes " +
                               format_seconds(found.seconds) + ", not the " + format_seconds(target) +
@@ -201,55 +54,63 @@ void choose_work(Pipeline& pipeline, const Bench& bench, double balance, Result&
   }
 }
 
+/// The pipeline's fan-out and fan-in around next to nothing: a kernel of one element in each stream. Without any work the
+/// driver leaves out the waits, and the result would be too good to be true.
+Region fork_join(ChunkedWork& work, const Pipeline& pipeline) {
+  Region r;
+  r.name = "fork-join";
+  r.clock = Clock::event_gated;
+  r.streams = pipeline.streams();
+  r.submit = [&work, streams = pipeline.streams()] {
+    for (const StreamHandle stream : streams) work.launch_trifle(stream);
+  };
+  return r;
+}
+
+/// All kernels of the pipeline and nothing else, in the streams they belong to. For how many of them run at once.
+Region kernels_alone(ChunkedWork& work, Pipeline& pipeline, std::string name, std::optional<StreamHandle> all_in) {
+  Region r = region_of(pipeline, std::move(name));
+  if (all_in) r.streams = {*all_in};
+  r.operations = work.chunks().size() * work.shape().kernels_per_chunk;
+  r.submit = [&work, &pipeline, all_in] {
+    if (!all_in) return pipeline.submit_kernels();
+    for (std::size_t i = 0; i < work.chunks().size(); ++i) work.launch(i, *all_in);
+  };
+  return r;
+}
+
+/// One pass on poisoned memory, and once more as timed passes run: a dependency that only holds while the host submits
+/// slowly shows there. Everything is poisoned, because the buffers hold right results from the passes before.
+void verify(Device& device, ChunkedWork& work, Pipeline& pipeline, bool at_full_speed) {
+  work.poison_all();
+  const Region region = region_of(pipeline, "pipeline");
+  at_full_speed ? run_at_full_speed(device, region) : run_once(device, region);
+  work.check(at_full_speed ? "pipeline at full speed" : "pipeline");
+}
+
+/// What operations of this payload cost: measured once per run.
+model::StageCosts stage_costs(const Bench& bench, ChunkedWork& work) {
+  const ChunkedWork::Shape& s = work.shape();
+  const std::string key = fmt::format("overlap stage costs {} {} {} {} {}", s.bytes, static_cast<int>(s.op), s.work,
+                                      s.in_place, work.payload()->shape().device_bytes);
+  return bench.memo->remember<model::StageCosts>(key, [&] { return measure_stage_costs(bench, work); });
+}
+
 class Overlap final : public Scenario {
  public:
   [[nodiscard]] std::string_view name() const override { return "overlap"; }
   [[nodiscard]] std::string_view summary() const override {
-    return "chunked copy-work-copy pipeline over streams, against its limit and the serial version";
+    return "chunked copy-work-copy pipeline, arranged in several ways, against its limit and the serial version";
   }
 
   [[nodiscard]] std::span<const Axis> axes() const override {
-    static const std::array<Axis, 8> axes{{
-        {.name = "size",
-         .kind = AxisKind::size,
-         .defaults = "256M",
-         .help = "bytes in each direction",
-         .min = ChunkedWork::kElement},
-        {.name = "streams", .defaults = "4", .help = "streams that the chunks take turns on", .max = 1024},
-        {.name = "chunks", .defaults = "32", .help = "parts the payload is cut into", .max = 65536},
-        {.name = "kernel",
-         .kind = AxisKind::choice,
-         .defaults = "fma",
-         .help = "work between the copies",
-         .choices = {kernels::kElementwiseNames.begin(), kernels::kElementwiseNames.end()}},
-        {.name = "work",
-         .defaults = "64",
-         .help = "operations per element",
-         .max = static_cast<double>(kernels::kMaxWork)},
-        {.name = "balance",
-         .kind = AxisKind::real,
-         .defaults = "",
-         .help = "choose the work so that the kernel takes this many times the H2D copy",
-         .min = 0.001,
-         .max = 1000,
-         .replaces = "work"},
-        {.name = "issue",
-         .kind = AxisKind::choice,
-         .defaults = "depth",
-         .help = "order of submission: chunk after chunk, or stage after stage",
-         .choices = {"depth", "breadth"}},
-        {.name = "stream-kind",
-         .kind = AxisKind::choice,
-         .defaults = "nonblocking",
-         .help = "how the streams relate to the default stream; default: all chunks in the default stream",
-         .choices = {"nonblocking", "blocking", "default"}},
-    }};
+    static const std::vector<Axis> axes = make_axes();
     return axes;
   }
 
   [[nodiscard]] std::span<const Column> columns() const override {
     using S = Column::Source;
-    static const std::array<Column, 11> columns{{
+    static const std::array<Column, 13> columns{{
         {"makespan", S::time, "pipeline"},
         {"+-", S::interval, "pipeline"},
         {"clock", S::clock, "pipeline"},
@@ -260,6 +121,8 @@ class Overlap final : public Scenario {
         {"set by", S::label, "limited_by"},
         {"of limit", S::percent, "efficiency"},
         {"hidden", S::percent, "hidden_fraction"},
+        {"model", S::seconds, "modelled"},
+        {"kernels at once", S::metric, "kernels_at_once"},
         {"host blocked", S::seconds, "host_blocked"},
     }};
     return columns;
@@ -268,63 +131,98 @@ class Overlap final : public Scenario {
   [[nodiscard]] std::optional<HeatMap> heat_map() const override { return HeatMap{"streams", "chunks", "efficiency"}; }
 
   [[nodiscard]] std::optional<std::string> objection(const Case& c) const override {
-    return ChunkedWork::objection(c.count("size"), c.count("chunks"));
+    if (c.has("batch") && c.has("slots") && c.count("slots") < c.count("batch")) {
+      return fmt::format("--slots {} cannot hold a batch of {} chunks; choose as many slots as --batch, or more",
+                         c.count("slots"), c.count("batch"));
+    }
+    return ChunkedWork::objection(c.count("size"), c.has("chunks") ? c.count("chunks") : 1);
   }
 
   [[nodiscard]] bool has_timeline() const override { return true; }
 
-  [[nodiscard]] MemoryNeeds needs(const Case& c) const override {
-    const std::uint64_t size = c.count("size");
-    return {2 * size, c.word("kernel") == "vector-add" ? 3 * size : 2 * size};
+  [[nodiscard]] MemoryNeeds needs(const Case& c) const override { return ChunkedWork::needs(overlap_case(c, 0).work); }
+
+  [[nodiscard]] std::optional<std::string> unsupported(const Case& c, const Capabilities& can) const override {
+    if (overlap_case(c, 0).pipeline.strategy != Strategy::batch || can.batch_copies) return std::nullopt;
+    return "cudaMemcpyBatchAsync needs CUDA 12.8 or newer, of toolkit and driver";
   }
 
   void run(const Case& c, const Bench& bench, Result& result) const override {
-    Pipeline pipeline(c, bench);
     const Capabilities& can = bench.device.capabilities();
-    if (bench.verify || can.moves_data_when_timed) pipeline.payload().prepare();
-    if (c.has("balance")) choose_work(pipeline, bench, c.real("balance"), result);
-    if (bench.verify) pipeline.verify();
+    OverlapCase o = overlap_case(c, bench.seed);
+    ChunkedWork work(bench.device, o.work);
+    Stages stages(bench.device, work);
+    if (bench.verify || can.moves_data_when_timed) work.prepare();
+    if (c.has("balance")) choose_work(work, bench, c.real("balance"), result);
+    o.work.work = work.work();
+    if (bench.verify) stages.verify();
+    const std::unique_ptr<Pipeline> pipeline = make_pipeline(bench.device, work, o.pipeline);
+    if (bench.verify) verify(bench.device, work, *pipeline, false);
 
     SamplingPolicy calibration = bench.policy;
     calibration.min_samples = calibration.max_samples = 10;
-    const Series fork_join = sample(bench.device, {pipeline.fork_join()}, calibration, bench.observe).front();
+    const Series joined = sample(bench.device, {fork_join(work, *pipeline)}, calibration, bench.observe).front();
+    const std::optional<model::StageCosts> costs =
+        modelled(o) ? std::optional(stage_costs(bench, work)) : std::nullopt;
 
-    const std::vector<Series> series = bench.sample({pipeline.h2d(), pipeline.kernel_alone(), pipeline.d2h(),
-                                                     pipeline.both(), pipeline.serial(), pipeline.pipeline()});
-
+    std::vector<Series> series =
+        bench.sample({stages.h2d(), stages.kernel(), stages.d2h(), stages.both(), stages.serial(),
+                      region_of(*pipeline, "pipeline")});
     for (const Series& s : series) result.measurements.push_back(s.elapsed);
     result.measurements.push_back(series.back().submit);
-    result.measurements.push_back(fork_join.elapsed);
+    result.measurements.push_back(joined.elapsed);
     result.measurements.back().auxiliary = true;
-    result.add("work", pipeline.payload().work(), "operations/element");
+    result.add("work", work.work(), "operations/element");
     const bool sampled = std::ranges::none_of(series, [](const Series& s) { return s.elapsed.samples.empty(); });
-    if (sampled) derive(c.count("size"), can.environment.gpu.copy_engines, result);
-    if (bench.verify) pipeline.verify_at_full_speed();
-    if (sampled) bench.trace_region(pipeline.pipeline(), result);
+    if (sampled) derive(o, can.environment.gpu.copy_engines, costs, result);
+    if (sampled && shares_the_gpu(c)) count_kernels_at_once(bench, work, *pipeline, calibration, result);
+    if (bench.verify) verify(bench.device, work, *pipeline, true);
+    if (sampled) bench.trace_region(region_of(*pipeline, "pipeline"), result);
+  }
+
+  [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override;
+
+  [[nodiscard]] std::unique_ptr<Tunable> tunable(std::span<const Case> cases, const Bench& bench) const override {
+    return overlap_space(cases, bench);
   }
 
  private:
+  static std::vector<Axis> make_axes();
+
+  /// Kernels of different streams can run at once where they are small.
+  static bool shares_the_gpu(const Case& c) { return c.has("streams") && (c.has("blocks") || c.has("kernels-per-chunk")); }
+
+  static void count_kernels_at_once(const Bench& bench, ChunkedWork& work, Pipeline& pipeline,
+                                    const SamplingPolicy& policy, Result& result) {
+    if (strategy_word(result.config.word("strategy")).graph) return;
+    const Stream one = bench.device.make_stream(StreamKind::nonblocking);
+    const std::vector<Series> s =
+        sample(bench.device,
+               {kernels_alone(work, pipeline, "kernels", {}), kernels_alone(work, pipeline, "kernels-in-turn", one.get())},
+               policy, bench.observe);
+    for (const Series& each : s) {
+      result.measurements.push_back(each.elapsed);
+      result.measurements.back().auxiliary = true;
+    }
+    if (s[0].elapsed.median > 0) result.add("kernels_at_once", s[1].elapsed.median / s[0].elapsed.median, "1");
+  }
+
   using Pick = double (*)(const Measurement&);
 
-  static model::Stages stages(const Result& result, Pick pick) {
+  static model::Stages times(const Result& result, Pick pick) {
     const auto time = [&](const char* name) { return pick(*result.measurement(name)); };
     return {time("h2d"), time("kernel"), time("d2h"), time("both")};
   }
 
-  static void derive(std::size_t size, unsigned copy_engines, Result& result) {
-    const model::Stages s = stages(result, [](const Measurement& m) { return m.median; });
+  static void derive(const OverlapCase& o, unsigned copy_engines, const std::optional<model::StageCosts>& costs,
+                     Result& result) {
+    const model::Stages s = times(result, [](const Measurement& m) { return m.median; });
     const double serial = result.measurement("serial")->median;
-    const Measurement& pipeline = *result.measurement("pipeline");
-    const double makespan = pipeline.median;
+    const double makespan = result.measurement("pipeline")->median;
     const double bound = model::lower_bound(s, copy_engines);
-    const auto gigabytes = static_cast<double>(size) / 1e9;
-
-    const bool by_kernel = model::limiting_stage(s, copy_engines) == model::Limit::kernel;
-    result.labels.emplace_back("limited_by", by_kernel ? "kernel" : "link");
-    result.add("bandwidth", 2 * gigabytes / makespan, "GB/s");
+    const auto gigabytes = static_cast<double>(o.work.bytes * o.work.rounds) / 1e9;
+    add_efficiency(o, s, copy_engines, makespan, result);
     result.add("makespan", makespan, "s");
-    result.add("bound", bound, "s");
-    result.add("efficiency", bound / makespan, "1");
     result.add("speedup", serial / makespan, "1");
     result.add("hidden_fraction", model::hidden_fraction(serial, makespan, bound), "1");
     result.add("host_blocked", result.measurement("pipeline-submit")->median, "s");
@@ -333,14 +231,36 @@ class Overlap final : public Scenario {
     result.add("both_bandwidth", 2 * gigabytes / s.both, "GB/s");
     result.add("duplex_ratio", model::duplex_ratio(s), "1");
     result.add("kernel_to_h2d", s.kernel / s.h2d, "1");
+    if (costs) explain(o, *costs, makespan, bound, result);
     warn(copy_engines, result);
+  }
+
+  /// What the model says of it.
+  static void explain(const OverlapCase& o, model::StageCosts costs, double makespan, double bound, Result& result) {
+    const Measurement& pipeline = *result.measurement("pipeline");
+    if (pipeline.clock == Clock::event_gated) costs.submit_h2d = costs.submit_kernel = costs.submit_d2h = 0;
+    const double expected = *predicted(costs, o);
+    result.add("modelled", expected, "s");
+    result.add("residual", makespan / expected - 1, "1");
+    if (const auto l = losses(costs, o, makespan, bound)) {
+      result.add("time_contention", l->contention, "s");
+      result.add("time_fill_drain", l->fill_drain, "s");
+      result.add("time_overhead", l->overhead, "s");
+      result.add("time_slots", l->slots, "s");
+      result.add("time_submission", l->submission, "s");
+      result.add("time_unexplained", l->unexplained, "s");
+    }
+    if (const auto better = suggestion(costs, o)) {
+      result.labels.emplace_back("suggestion", better->flags);
+      result.add("suggestion_gain", better->gain, "1");
+    }
   }
 
   static void warn(unsigned copy_engines, Result& result) {
     const Measurement& pipeline = *result.measurement("pipeline");
     if (pipeline.ci95) {
       const auto low = [](const Measurement& m) { return m.ci95 ? m.ci95->low : m.min; };
-      if (model::lower_bound(stages(result, low), copy_engines) > pipeline.ci95->high) {
+      if (model::lower_bound(times(result, low), copy_engines) > pipeline.ci95->high) {
         result.warnings.emplace_back(
             "efficiency is above 1 beyond its interval: a stage was measured badly; run again on a quiet machine");
       }
@@ -357,6 +277,175 @@ class Overlap final : public Scenario {
     }
   }
 };
+
+std::vector<Axis> Overlap::make_axes() {
+  const std::vector<std::string> chunked{"streams", "engines",       "double-buffer",       "batch",
+                                         "graph",   "graph-streams", "graph-double-buffer", "graph-batch"};
+  const std::vector<std::string> by_engine{"engines", "double-buffer", "batch", "graph", "graph-double-buffer",
+                                           "graph-batch"};
+  const std::vector<std::string> by_stream{"streams", "graph-streams"};
+  std::vector<std::string> words;
+  for (const StrategyWord& s : kStrategyWords) words.emplace_back(s.word);
+  return {
+      {.name = "size",
+       .kind = AxisKind::size,
+       .defaults = "256M",
+       .help = "bytes in each direction",
+       .min = ChunkedWork::kElement},
+      {.name = "strategy",
+       .kind = AxisKind::choice,
+       .defaults = "streams",
+       .tuning = "streams,engines,double-buffer,graph,zero-copy",
+       .help = "how the chunks are arranged; graph is engines captured once and replayed, graph-X is X captured",
+       .choices = words},
+      {.name = "streams",
+       .defaults = "4",
+       .tuning = "2,3,4,8,16",
+       .help = "streams that the chunks take turns on",
+       .max = 1024,
+       .only_with_axis = "strategy",
+       .only_with_values = by_stream},
+      {.name = "slots",
+       .tuning = "",
+       .help = "chunks that the device holds at once; default: 2 for double-buffer, else all",
+       .max = 65536,
+       .only_with_axis = "strategy",
+       .only_with_values = by_engine},
+      {.name = "batch",
+       .defaults = "4",
+       .help = "chunks whose copies are submitted in one call",
+       .max = 65536,
+       .only_with_axis = "strategy",
+       .only_with_values = {"batch", "graph-batch"}},
+      {.name = "chunks",
+       .defaults = "32",
+       .tuning = "4,8,12,16,24,32,40,48,64,96,128",
+       .help = "parts the payload is cut into",
+       .max = 65536,
+       .only_with_axis = "strategy",
+       .only_with_values = chunked},
+      {.name = "growth",
+       .kind = AxisKind::real,
+       .tuning = "1,1.03,1.06",
+       .help = "length of each chunk over that of the one before; default: 1, all alike",
+       .min = 0.5,
+       .max = 2,
+       .only_with_axis = "strategy",
+       .only_with_values = chunked},
+      {.name = "in-place",
+       .kind = AxisKind::choice,
+       .bare = "yes",
+       .help = "one buffer on the device is input and output; default: no",
+       .choices = {"no", "yes"}},
+      {.name = "rounds", .help = "payloads of this size one after the other; default: 1", .max = 100000},
+      {.name = "kernel",
+       .kind = AxisKind::choice,
+       .defaults = "fma",
+       .help = "work between the copies",
+       .choices = {kernels::kElementwiseNames.begin(), kernels::kElementwiseNames.end()}},
+      {.name = "work",
+       .defaults = "64",
+       .help = "operations per element",
+       .max = static_cast<double>(kernels::kMaxWork)},
+      {.name = "balance",
+       .kind = AxisKind::real,
+       .defaults = "",
+       .help = "choose the work so that the kernel takes this many times the H2D copy",
+       .min = 0.001,
+       .max = 1000,
+       .replaces = "work"},
+      {.name = "kernels-per-chunk",
+       .help = "kernels that share the work on a chunk, one after the other; default: 1",
+       .max = 1024,
+       .only_with_axis = "strategy",
+       .only_with_values = chunked},
+      {.name = "blocks",
+       .help = "thread blocks of each kernel, which leave room for others if they are few; default: as many as it takes",
+       .max = 65535},
+      {.name = "issue",
+       .kind = AxisKind::choice,
+       .defaults = "depth",
+       .help = "order of submission: chunk after chunk, or stage after stage",
+       .choices = {"depth", "breadth"},
+       .only_with_axis = "strategy",
+       .only_with_values = by_stream},
+      {.name = "stream-kind",
+       .kind = AxisKind::choice,
+       .defaults = "nonblocking",
+       .help = "how the streams relate to the default stream; default: all chunks in the default stream",
+       .choices = {"nonblocking", "blocking", "default"},
+       .only_with_axis = "strategy",
+       .only_with_values = by_stream},
+  };
+}
+
+// --- Where the time went --------------------------------------------------------------------------------------------
+
+/// Cases that do the same work: the axes that say what is done, not how.
+std::string work_of(const Result& r) {
+  std::string key;
+  for (const char* axis : {"size", "rounds", "kernel", "work", "balance"}) {
+    const Case::Param* p = r.config.find(axis);
+    if (p != nullptr) key += fmt::format("{}={} ", axis, to_text(p->value, p->kind));
+  }
+  return key;
+}
+
+double value(const Result& r, const char* metric) {
+  const Metric* m = r.metric(metric);
+  return m == nullptr ? 0 : m->value;
+}
+
+/// The parts in words; they add up to the makespan.
+std::string diagnosis(const Result& r) {
+  const bool link = r.label("limited_by") == "link";
+  std::string limit = format_seconds(value(r, "bound")) + " are the limit, set by the " + r.label("limited_by");
+  if (link && value(r, "time_contention") > 0) {
+    limit += fmt::format(" ({} of it because the two directions slow each other)",
+                         format_seconds(value(r, "time_contention")));
+  }
+  const double unexplained = value(r, "time_unexplained");
+  return fmt::format(
+      "{}: {} makespan: {}; {} filling and draining; {} what each operation costs; {} waiting for slots; {} waiting for "
+      "the host; {}{} unexplained",
+      r.config.key(), format_seconds(value(r, "makespan")), limit, format_seconds(value(r, "time_fill_drain")),
+      format_seconds(value(r, "time_overhead")), format_seconds(value(r, "time_slots")),
+      format_seconds(value(r, "time_submission")), unexplained < 0 ? "-" : "", format_seconds(std::abs(unexplained)));
+}
+
+Finding diagnosed(const Result& r) {
+  Finding f{.kind = "diagnosis", .labels = {{"case", r.config.key()}}, .metrics = {}, .text = diagnosis(r)};
+  for (const char* name : {"makespan", "bound", "time_contention", "time_fill_drain", "time_overhead", "time_slots",
+                           "time_submission", "time_unexplained"}) {
+    if (const Metric* m = r.metric(name)) f.metrics.push_back(*m);
+  }
+  return f;
+}
+
+/// Of cases that do the same work, the fastest that the model covers.
+std::vector<Finding> Overlap::conclude(std::span<const Result* const> results) const {
+  std::map<std::string, const Result*> fastest;
+  std::vector<std::string> order;
+  for (const Result* r : results) {
+    if (r->metric("time_unexplained") == nullptr) continue;
+    const Result*& best = fastest[work_of(*r)];
+    if (best == nullptr) order.push_back(work_of(*r));
+    if (best == nullptr || value(*r, "makespan") < value(*best, "makespan")) best = r;
+  }
+  std::vector<Finding> findings;
+  for (const std::string& work : order) {
+    const Result& r = *fastest[work];
+    findings.push_back(diagnosed(r));
+    const std::string flags = r.label("suggestion");
+    if (flags.empty()) continue;
+    findings.push_back({.kind = "suggestion",
+                        .labels = {{"case", r.config.key()}, {"flags", flags}},
+                        .metrics = {*r.metric("suggestion_gain")},
+                        .text = fmt::format("try {}: the model expects it to be {} faster", flags,
+                                            format_percent(value(r, "suggestion_gain")))});
+  }
+  return findings;
+}
 
 }  // namespace
 

@@ -51,8 +51,26 @@ bool negative_number(const std::string& text) {
          (std::isdigit(static_cast<unsigned char>(text[1])) != 0 || text[1] == '.');
 }
 
-/// Two spellings that a parser of flags would misread are made plain: a negative number after a flag is its value, and
-/// --simulate takes the next word only if that is not a scenario or a flag.
+/// The axis of a flag that means something without a value, too; null for any other argument.
+const Axis* bare_axis(const std::string& argument, Scenarios scenarios) {
+  if (!argument.starts_with("--")) return nullptr;
+  for (const Scenario* scenario : scenarios) {
+    const auto axes = scenario->axes();
+    const auto axis = std::ranges::find(axes, argument.substr(2), &Axis::name);
+    if (axis != axes.end() && !axis->bare.empty()) return &*axis;
+  }
+  return nullptr;
+}
+
+/// Whether a word can be a value of that axis: one of its choices, or a list of them.
+bool can_be_value(const Axis& axis, const std::string& word) {
+  const std::string first = word.substr(0, word.find(','));
+  return first == "all" || std::ranges::find(axis.choices, first) != axis.choices.end();
+}
+
+/// Three spellings that a parser of flags would misread are made plain: a negative number after a flag is its value;
+/// --simulate takes the next word only if that is not a scenario or a flag; a flag that means something without a value
+/// takes the next word only if it can be one.
 std::vector<std::string> made_plain(std::span<const std::string> arguments, Scenarios scenarios) {
   std::vector<std::string> plain;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -66,6 +84,9 @@ std::vector<std::string> made_plain(std::span<const std::string> arguments, Scen
     } else if (has_next && argument.starts_with("--") && argument.find('=') == std::string::npos &&
                negative_number(arguments[i + 1])) {
       plain.push_back(argument + "=" + arguments[++i]);
+    } else if (const Axis* axis = bare_axis(argument, scenarios)) {
+      const bool takes_next = has_next && can_be_value(*axis, arguments[i + 1]);
+      plain.push_back(argument + "=" + (takes_next ? arguments[++i] : axis->bare));
     } else {
       plain.push_back(argument);
     }
@@ -109,7 +130,8 @@ void check_values(std::span<const std::string> arguments, Scenarios scenarios) {
     const auto& [name, takes_value] = *flag;
     if (!takes_value && joined) throw UsageError(fmt::format("--{} takes no value", name));
     const bool value_follows = i + 1 < arguments.size() && !arguments[i + 1].starts_with("--");
-    const bool has_value = joined ? equals + 1 < argument.size() : value_follows || name == "simulate";
+    const bool needs_none = name == "simulate" || bare_axis(argument, scenarios) != nullptr;
+    const bool has_value = joined ? equals + 1 < argument.size() : value_follows || needs_none;
     if (takes_value && !has_value) throw UsageError(fmt::format("--{} needs a value (see xferbench --help)", name));
   }
 }

@@ -5,7 +5,7 @@
 namespace xferbench::cli {
 
 std::span<const RunFlag> run_flags() {
-  static const std::array<RunFlag, 14> flags{{
+  static const std::array<RunFlag, 15> flags{{
       {{.name = "gpu", .defaults = "0", .help = "number of the GPU, as CUDA counts them", .min = 0, .max = 1023}, "N"},
       {{.name = "numa",
         .kind = AxisKind::choice,

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -128,6 +129,9 @@ class Device {
   // Work. All but copy_blocking return when the work is enqueued - or when the backend says so: a copy from or to
   // pageable memory blocks the host, which is a thing to measure and not to hide.
   virtual void copy(const Copy& copy, StreamHandle stream) = 0;
+  /// Several copies in one call, in no particular order among each other; what follows in the stream waits for all of
+  /// them. Only page-locked host memory. Needs Capabilities::batch_copies.
+  virtual void copy_batch(std::span<const Copy> copies, StreamHandle stream) = 0;
   /// The synchronous API (cudaMemcpy): runs in the legacy default stream and returns when the data has arrived.
   virtual void copy_blocking(const Copy& copy) = 0;
   virtual void fill(const DeviceRange& range, std::byte value, StreamHandle stream) = 0;

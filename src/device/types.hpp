@@ -104,6 +104,7 @@ struct Capabilities {
   bool managed_memory = false;   ///< host and GPU may use managed memory at once, and it migrates page by page
   bool pageable_access = false;  ///< kernels may read and write ordinary host memory
   bool memory_pools = false;     ///< allocation in stream order (cudaMallocAsync)
+  bool batch_copies = false;     ///< many copies in one call (cudaMemcpyBatchAsync)
 };
 
 }  // namespace xferbench

@@ -44,7 +44,7 @@ struct Region {
   Clock clock = Clock::event;  ///< event_gated becomes event where more would be queued than a gate should hold
   std::vector<StreamHandle> streams;
   std::function<void()> submit;   ///< enqueues the work once
-  std::size_t operations = 1;     ///< how much one submit() enqueues
+  std::size_t operations = 1;     ///< how much one submit() enqueues to the busiest of the streams
   bool per_stream = false;        ///< also time when each stream finished (unbatched regions only)
   bool batchable = true;          ///< may be repeated within one sample when it is too short for the clock
   std::function<void()> reset{};  ///< makes ready for a pass, untimed; a region that has one is never batched
@@ -70,9 +70,9 @@ struct Timing {
 /// Owns the events and the gate of one region and times it.
 class RegionTimer {
  public:
-  /// More queued operations than this behind a closed gate can fill the driver's queues, and then the host waits for a
-  /// gate that it has not opened.
-  static constexpr std::size_t kGateLimit = 256;
+  /// More operations than this in one stream behind a closed gate can fill its queue (an H200's driver takes about 1000
+  /// launches), and then the host waits for a gate that it has not opened.
+  static constexpr std::size_t kGateLimit = 512;
   /// Events resolve about 0.5 us: shorter regions are repeated until this long (seconds).
   static constexpr double kShortest = 200e-6;
 

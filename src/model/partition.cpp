@@ -1,26 +1,44 @@
 #include "model/partition.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace xferbench::model {
 
 namespace {
 
 /// floor(elements * part / chunks) without overflow.
-std::size_t boundary(std::size_t elements, std::size_t part, std::size_t chunks) {
+std::size_t even_boundary(std::size_t elements, std::size_t part, std::size_t chunks) {
   return elements / chunks * part + elements % chunks * part / chunks;
+}
+
+/// Where `part` parts end if each is `growth` (not 1) times the one before: (g^part - 1) / (g^chunks - 1) of all.
+std::size_t growing_boundary(std::size_t elements, std::size_t part, std::size_t chunks, double growth) {
+  const double log_growth = std::log(growth);
+  const double share = std::expm1(static_cast<double>(part) * log_growth) /
+                       std::expm1(static_cast<double>(chunks) * log_growth);
+  return static_cast<std::size_t>(static_cast<double>(elements) * share);
 }
 
 }  // namespace
 
-std::vector<Chunk> partition(std::size_t elements, std::size_t chunks, std::size_t alignment) {
+std::vector<Chunk> partition(std::size_t elements, std::size_t chunks, std::size_t alignment, double growth) {
+  const bool even = growth == 1;
+  const auto boundary = [&](std::size_t part) {
+    return even ? even_boundary(elements, part, chunks) : growing_boundary(elements, part, chunks, growth);
+  };
   // Rounding down moves a boundary by less than one alignment: parts of at least that length cannot become empty.
-  const std::size_t step = elements / chunks >= alignment ? alignment : 1;
+  const std::size_t shortest = even ? elements / chunks : std::min(boundary(1), elements - boundary(chunks - 1));
+  const std::size_t step = shortest >= alignment ? alignment : 1;
   std::vector<Chunk> parts;
   parts.reserve(chunks);
   std::size_t first = 0;
   for (std::size_t part = 1; part <= chunks; ++part) {
-    const std::size_t end = part == chunks ? elements : boundary(elements, part, chunks) / step * step;
-    parts.push_back({first, end - first});
-    first = end;
+    // With steep growth the first parts may come out empty: each gets an element at least, and leaves one for the rest.
+    const std::size_t end = part == chunks ? elements : boundary(part) / step * step;
+    const std::size_t last = std::clamp(end, first + 1, elements - (chunks - part));
+    parts.push_back({first, last - first});
+    first = last;
   }
   return parts;
 }

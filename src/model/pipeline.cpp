@@ -124,21 +124,22 @@ class Schedule {
   }
 
   [[nodiscard]] bool moving(Stage stage) const { return engines_[stage].running && engines_[stage].overhead <= 0; }
+  [[nodiscard]] bool contended(Stage stage) const { return stage != work && moving(stage == in ? out : in); }
   /// When the phase ends that an engine is in, if nothing changes before.
-  [[nodiscard]] double phase_end(Stage stage, bool contended) const {
+  [[nodiscard]] double phase_end(Stage stage) const {
     const Engine& e = engines_[stage];
     if (!e.running) return kNever;
-    if (e.overhead > 0) return now_ + e.overhead;
-    return now_ + e.payload / (contended && stage != work ? costs_.duplex_ratio : 1);
+    const Cost& c = cost(stage);
+    if (e.overhead > 0) return now_ + e.overhead * (contended(stage) ? c.duplex_overhead : 1);
+    return now_ + e.payload / (contended(stage) ? c.duplex_rate : 1);
   }
 
   /// To the next end of a phase, or the next time at which something may start.
   void advance() {
-    const bool contended = moving(in) && moving(out);
     std::array<double, 3> ends{};
     double next = kNever;
     for (const Stage stage : kStages) {
-      ends[stage] = phase_end(stage, contended);
+      ends[stage] = phase_end(stage);
       next = std::min(next, ends[stage]);
       const double start = ready(stage);
       if (start > now_) next = std::min(next, start);  // else it waits for the other direction
@@ -187,15 +188,14 @@ Arrangement with_slots(Arrangement a, std::size_t slots) {
   return a;
 }
 
-std::size_t slots_of(const Arrangement& a) {
-  return std::max({a.h2d_after_d2h, a.h2d_after_kernel, a.kernel_after_d2h});
-}
-
 /// Payload in one piece through each stage.
 Stages alone(const StageCosts& costs, double bytes) {
   const auto time = [bytes](const Cost& c) { return c.per_operation + bytes * c.per_byte; };
   Stages s{time(costs.h2d), time(costs.kernel), time(costs.d2h), 0};
-  s.both = link_bound(s.h2d, s.d2h, costs.duplex_ratio);
+  // Until the first of them ends, each runs at its duplex rate.
+  const double first = std::min(s.h2d / costs.h2d.duplex_rate, s.d2h / costs.d2h.duplex_rate);
+  const double rest = std::max(s.h2d - first * costs.h2d.duplex_rate, s.d2h - first * costs.d2h.duplex_rate);
+  s.both = first + rest;
   return s;
 }
 
@@ -241,32 +241,6 @@ Losses explain(const StageCosts& costs, const Arrangement& arrangement, double m
   losses.submission = charge(makespan(costs, arrangement));
   losses.unexplained = measured_makespan - explained;
   return losses;
-}
-
-std::optional<Suggestion> suggest(const StageCosts& costs, const Arrangement& present) {
-  constexpr std::size_t kMostSlots = 16;
-  constexpr std::size_t kMostChunks = 256;
-  constexpr double kAlike = 0.001;
-  constexpr double kWorthwhile = 0.01;
-  const double now = makespan(costs, present);
-  const std::size_t slots_now = slots_of(present);
-  Suggestion best{present.chunks.size(), slots_now, now, 0};
-  const auto consider = [&](const Arrangement& a, std::size_t slots) {
-    const double seconds = makespan(costs, a);
-    if (seconds < best.makespan * (1 - kAlike)) best = {a.chunks.size(), slots, seconds, 0};
-  };
-  const bool limited = slots_now > 0;
-  for (std::size_t slots = limited ? 1 : 0; slots <= (limited ? kMostSlots : 0); ++slots) {
-    Arrangement a = with_slots(present, slots);
-    if (present.wave > 1 && limited) a.wave = slots;  // as many as can be under way
-    consider(a, slots);
-    for (std::size_t chunks = 1; chunks <= kMostChunks; chunks *= 2) {
-      a.chunks = equal_parts(total(present.chunks), chunks);
-      consider(a, slots);
-    }
-  }
-  best.gain = 1 - best.makespan / now;
-  return best.gain > kWorthwhile ? std::optional(best) : std::nullopt;
 }
 
 double equal_chunks_makespan(std::size_t chunks, double h2d, double kernel, double d2h, std::size_t slots) {

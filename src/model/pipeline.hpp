@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <vector>
 
 namespace xferbench::model {
@@ -13,13 +12,15 @@ struct Cost {
   double per_operation = 0;  ///< engine time beside the payload
   double per_byte = 0;
   double pause = 0;  ///< from its end to the next on the same engine, as where its stream records an event behind it
+  // Of a copy, while the other direction moves payload. The two directions need not suffer alike.
+  double duplex_rate = 1;      ///< its rate over that alone; in (0, 1]
+  double duplex_overhead = 1;  ///< per_operation over that alone; 1 or more
 };
 
 struct StageCosts {
   Cost h2d;
   Cost kernel;
   Cost d2h;
-  double duplex_ratio = 1;    ///< rate of each direction while both move payload, over its rate alone; in (0, 1]
   double hand_over = 0;       ///< from the end of one operation to the start of the next on another engine
   unsigned copy_engines = 2;  ///< with 1, both directions take turns
   double submit_h2d = 0;      ///< host time of each call; 0 where submission is hidden, as behind a gate
@@ -63,19 +64,6 @@ struct Losses {
 /// None of them is negative: what an effect seems to gain is kept from the next.
 Losses explain(const StageCosts& costs, const Arrangement& arrangement, double measured_makespan,
                double measured_limit);
-
-/// A choice of chunks and slots that should be faster.
-struct Suggestion {
-  std::size_t chunks = 0;
-  std::size_t slots = 0;  ///< 0 where the present arrangement has no limit
-  double makespan = 0;    ///< as modelled
-  double gain = 0;        ///< share of the present arrangement's modelled makespan that it saves
-};
-
-/// Tries 1 to 256 equal chunks, doubling, and the present ones, with 1 to 16 slots where anything waits for slots. The
-/// fastest to within 0.1 %, of these the one with the fewest slots and then the fewest chunks; nothing if it saves no
-/// more than 1 %.
-std::optional<Suggestion> suggest(const StageCosts& costs, const Arrangement& present);
 
 // Closed forms for equal chunks without contention, hand-over, pauses and submission.
 

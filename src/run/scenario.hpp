@@ -16,6 +16,7 @@
 #include "core/result.hpp"
 #include "device/device.hpp"
 #include "measure/sampler.hpp"
+#include "run/memo.hpp"
 #include "run/tunable.hpp"
 
 namespace xferbench {
@@ -35,6 +36,8 @@ struct Bench {
   bool verify = true;
   SamplingObserver observe;
   bool trace = false;  ///< a timeline was asked for
+  /// What the cases of a run share; a case run by itself has its own.
+  std::shared_ptr<Memo> memo = std::make_shared<Memo>();
 
   std::vector<Series> sample(std::vector<Region> regions) const {
     return xferbench::sample(device, std::move(regions), policy, observe);

@@ -71,7 +71,7 @@ TEST_F(SimDeviceTest, OppositeCopiesOverlapAtTheDuplexRatio) {
     device_.copy(in(), a);
     device_.copy(out(), b);
   });
-  EXPECT_NEAR(both, one_way_ / profile("h200").duplex_ratio, 0.05 * one_way_);
+  EXPECT_NEAR(both, one_way_ / profile("h200").d2h_duplex_rate, 0.05 * one_way_);
 }
 
 TEST_F(SimDeviceTest, CopiesOfOneDirectionTakeTurns) {

@@ -20,7 +20,7 @@ OperationPtr operation(EngineId engine, double payload, std::vector<OperationPtr
 }
 
 TEST(Timeline, OneEngineRunsOneOperationAtATimeInOrder) {
-  Timeline timeline(1);
+  Timeline timeline({});
   const auto first = operation(EngineId::compute, 2);
   const auto second = operation(EngineId::compute, 3);
   timeline.add(first);
@@ -32,7 +32,7 @@ TEST(Timeline, OneEngineRunsOneOperationAtATimeInOrder) {
 }
 
 TEST(Timeline, EnginesRunSideBySide) {
-  Timeline timeline(1);
+  Timeline timeline({});
   const auto copy = operation(EngineId::h2d, 2);
   const auto kernel = operation(EngineId::compute, 3);
   timeline.add(copy);
@@ -43,7 +43,7 @@ TEST(Timeline, EnginesRunSideBySide) {
 }
 
 TEST(Timeline, DependenciesHold) {
-  Timeline timeline(1);
+  Timeline timeline({});
   const auto copy = operation(EngineId::h2d, 2);
   const auto kernel = operation(EngineId::compute, 3, {copy});
   timeline.add(kernel);
@@ -53,7 +53,7 @@ TEST(Timeline, DependenciesHold) {
 }
 
 TEST(Timeline, NothingStartsBeforeItWasSubmitted) {
-  Timeline timeline(1);
+  Timeline timeline({});
   const auto late = operation(EngineId::compute, 1);
   late->submitted = 10;
   timeline.add(late);
@@ -62,7 +62,7 @@ TEST(Timeline, NothingStartsBeforeItWasSubmitted) {
 }
 
 TEST(Timeline, AReadyOperationOvertakesABlockedOneOnTheSameEngine) {
-  Timeline timeline(1);
+  Timeline timeline({});
   const auto kernel = operation(EngineId::compute, 5);
   const auto blocked = operation(EngineId::d2h, 1, {kernel});
   const auto ready = operation(EngineId::d2h, 1);
@@ -75,7 +75,7 @@ TEST(Timeline, AReadyOperationOvertakesABlockedOneOnTheSameEngine) {
 }
 
 TEST(Timeline, OppositeCopiesSlowEachOtherOnlyWhileBothMovePayload) {
-  Timeline timeline(0.8);
+  Timeline timeline({0.8, 0.8});
   const auto in = operation(EngineId::h2d, 8);
   const auto out = operation(EngineId::d2h, 4);
   timeline.add(in);
@@ -87,7 +87,7 @@ TEST(Timeline, OppositeCopiesSlowEachOtherOnlyWhileBothMovePayload) {
 }
 
 TEST(Timeline, OverheadDoesNotContend) {
-  Timeline timeline(0.5);
+  Timeline timeline({0.5, 0.5});
   const auto in = operation(EngineId::h2d, 4);
   const auto out = operation(EngineId::d2h, 0);
   out->overhead = 4;
@@ -98,7 +98,7 @@ TEST(Timeline, OverheadDoesNotContend) {
 }
 
 TEST(Timeline, SourcesAreReadAtTheStartAndResultsCommittedAtTheFinish) {
-  Timeline timeline(1);
+  Timeline timeline({});
   std::string log;
   const auto first = operation(EngineId::h2d, 2);
   const auto second = operation(EngineId::compute, 1);
@@ -113,7 +113,7 @@ TEST(Timeline, SourcesAreReadAtTheStartAndResultsCommittedAtTheFinish) {
 }
 
 TEST(Timeline, RunsNoFurtherThanAskedFor) {
-  Timeline timeline(1);
+  Timeline timeline({});
   const auto early = operation(EngineId::h2d, 1);
   const auto late = operation(EngineId::compute, 5);
   timeline.add(early);
@@ -130,7 +130,7 @@ TEST(Timeline, RunsNoFurtherThanAskedFor) {
 }
 
 TEST(Timeline, LateOnTheClockRemaindersStillEnd) {
-  Timeline timeline(0.9);
+  Timeline timeline({0.9, 0.9});
   for (int i = 0; i < 300; ++i) {
     for (const EngineId engine : {EngineId::h2d, EngineId::d2h}) {
       const auto copy = operation(engine, engine == EngineId::h2d ? 1.0 / 3 : 0.7);
@@ -143,7 +143,7 @@ TEST(Timeline, LateOnTheClockRemaindersStillEnd) {
 }
 
 TEST(Timeline, WaitingForWhatCanNeverRunIsAnErrorNotAHang) {
-  Timeline timeline(1);
+  Timeline timeline({});
   const auto never_added = operation(EngineId::h2d, 1);
   const auto stuck = operation(EngineId::compute, 1, {never_added});
   timeline.add(stuck);
@@ -152,7 +152,7 @@ TEST(Timeline, WaitingForWhatCanNeverRunIsAnErrorNotAHang) {
 }
 
 TEST(Timeline, AWaitThatIsOverCostsNobodyItsTurn) {
-  Timeline timeline(1);
+  Timeline timeline({});
   const auto first = operation(EngineId::h2d, 2);
   const auto wait = operation(EngineId::none, 0, {first});
   const auto early = operation(EngineId::h2d, 1, {wait});
@@ -170,7 +170,7 @@ OperationPtr part_of_the_gpu(double share, double payload) {
 }
 
 TEST(Timeline, KernelsThatFitTogetherRunAtOnce) {
-  Timeline timeline(1);
+  Timeline timeline({});
   std::vector<OperationPtr> tenths;
   for (int i = 0; i < 11; ++i) tenths.push_back(part_of_the_gpu(0.1, 2));
   for (const auto& o : tenths) timeline.add(o);
@@ -180,7 +180,7 @@ TEST(Timeline, KernelsThatFitTogetherRunAtOnce) {
 }
 
 TEST(Timeline, NoSmallKernelOvertakesALargeOneThatWaitsForRoom) {
-  Timeline timeline(1);
+  Timeline timeline({});
   const auto half = part_of_the_gpu(0.5, 3);
   const auto whole = part_of_the_gpu(1, 1);
   const auto small = part_of_the_gpu(0.1, 1);
@@ -192,7 +192,7 @@ TEST(Timeline, NoSmallKernelOvertakesALargeOneThatWaitsForRoom) {
 
 TEST(Timeline, AKernelThatUsesTheLinkContendsWithTheOppositeCopyOnly) {
   const auto copy_beside = [](Link link) {
-    Timeline timeline(0.8);
+    Timeline timeline({0.8, 0.8});
     const auto copy = operation(EngineId::h2d, 4);
     const auto kernel = operation(EngineId::compute, 10);
     kernel->link = link;
@@ -208,7 +208,7 @@ TEST(Timeline, AKernelThatUsesTheLinkContendsWithTheOppositeCopyOnly) {
 }
 
 TEST(Timeline, AKernelThatUsesBothDirectionsDoesNotSlowItself) {
-  Timeline timeline(0.8);
+  Timeline timeline({0.8, 0.8});
   const auto kernel = operation(EngineId::compute, 4);
   kernel->link = Link::both;
   timeline.add(kernel);
@@ -217,7 +217,7 @@ TEST(Timeline, AKernelThatUsesBothDirectionsDoesNotSlowItself) {
 }
 
 TEST(Timeline, WhatIsAddedLateStillGoesInTheOrderOfSubmission) {
-  Timeline timeline(1);
+  Timeline timeline({});
   const auto first = operation(EngineId::compute, 1);
   const auto third = operation(EngineId::compute, 1);
   const auto second = operation(EngineId::compute, 1);
@@ -231,7 +231,7 @@ TEST(Timeline, WhatIsAddedLateStillGoesInTheOrderOfSubmission) {
 }
 
 TEST(Timeline, WhatFailsToStartHasNotStartedAndCanBeTriedAgain) {
-  Timeline timeline(1);
+  Timeline timeline({});
   bool out_of_memory = true;
   const auto o = operation(EngineId::compute, 1);
   o->on_start = [&] {
@@ -246,7 +246,7 @@ TEST(Timeline, WhatFailsToStartHasNotStartedAndCanBeTriedAgain) {
 }
 
 TEST(Timeline, WhatWasAbandonedLeavesNoTrace) {
-  Timeline timeline(1);
+  Timeline timeline({});
   const auto running = operation(EngineId::h2d, 2);
   const auto outside = operation(EngineId::d2h, 1);
   const auto waiting = operation(EngineId::compute, 1, {running, outside});
@@ -264,7 +264,7 @@ TEST(Timeline, WhatWasAbandonedLeavesNoTrace) {
 }
 
 TEST(Timeline, TensOfThousandsOfOperationsTakeNoTimeToSpeakOf) {
-  Timeline timeline(0.9);
+  Timeline timeline({0.9, 0.9});
   OperationPtr in;
   OperationPtr kernel;
   OperationPtr out;
@@ -281,7 +281,7 @@ TEST(Timeline, TensOfThousandsOfOperationsTakeNoTimeToSpeakOf) {
 TEST(Timeline, PipelineOfThreeStagesTakesWhatTheFormulaSays) {
   // C chunks, L = h + k + d, M = max: T = L + (C - 1) M with a stream for every chunk.
   constexpr int kChunks = 10;
-  Timeline timeline(1);
+  Timeline timeline({});
   OperationPtr out;
   for (int i = 0; i < kChunks; ++i) {
     const auto in = operation(EngineId::h2d, 2);

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <memory>
 #include <new>
+#include <vector>
 
 #include "core/error.hpp"
 #include "core/units.hpp"
@@ -21,9 +22,18 @@
 #include "kernels/gate.hpp"
 #include "kernels/stamp.hpp"
 
+// cudaMemcpyBatchAsync came with CUDA 12.8.
+#define XFERBENCH_BATCH_COPIES (CUDART_VERSION >= 12080)
+
 namespace xferbench::cuda {
 
 namespace {
+
+/// The driver must know batches too: with an older one the call is there and fails.
+bool batch_copies() {
+  int driver = 0;
+  return XFERBENCH_BATCH_COPIES != 0 && cudaDriverGetVersion(&driver) == cudaSuccess && driver >= 12080;
+}
 
 cudaStream_t native(StreamHandle stream) { return static_cast<cudaStream_t>(stream.native); }
 cudaEvent_t native(EventHandle event) { return static_cast<cudaEvent_t>(event.native); }
@@ -183,6 +193,7 @@ CudaDevice::CudaDevice(int index, const NumaPolicy& numa, TraceBy trace_by) : in
   capabilities_.managed_memory = attribute(cudaDevAttrConcurrentManagedAccess, index) != 0;
   capabilities_.pageable_access = attribute(cudaDevAttrPageableMemoryAccess, index) != 0;
   capabilities_.memory_pools = attribute(cudaDevAttrMemoryPoolsSupported, index) != 0;
+  capabilities_.batch_copies = batch_copies();
   capabilities_.environment.backend = "cuda";
   capabilities_.environment.gpu = describe_gpu(index, nvml);
   capabilities_.environment.driver = describe_driver(nvml);
@@ -214,6 +225,37 @@ void CudaDevice::copy(const Copy& c, StreamHandle stream) {
   const EventTrace::Span span(event_trace_.get(), native(stream), row_of(c.direction), copy_name(c.direction), c.bytes);
   check_copy(cudaMemcpyAsync(c.destination, c.source, c.bytes, kind_of(c.direction), native(stream)), "cudaMemcpyAsync",
              c);
+}
+
+void CudaDevice::copy_batch(std::span<const Copy> copies, StreamHandle stream) {
+#if XFERBENCH_BATCH_COPIES
+  std::vector<void*> destinations;
+  std::vector<const void*> sources;
+  std::vector<std::size_t> sizes;
+  for (const Copy& c : copies) {
+    destinations.push_back(c.destination);
+    sources.push_back(c.source);
+    sizes.push_back(c.bytes);
+  }
+  cudaMemcpyAttributes attributes{};
+  attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+  std::size_t first = 0;  // these attributes hold from the first copy on
+#if CUDART_VERSION >= 13000
+  const cudaError_t status = cudaMemcpyBatchAsync(destinations.data(), sources.data(), sizes.data(), copies.size(),
+                                                  &attributes, &first, 1, native(stream));
+#else
+  std::vector<void*> writable_sources;
+  for (const void* source : sources) writable_sources.push_back(const_cast<void*>(source));  // NOLINT: CUDA 12's type
+  std::size_t failed = 0;
+  const cudaError_t status = cudaMemcpyBatchAsync(destinations.data(), writable_sources.data(), sizes.data(),
+                                                  copies.size(), &attributes, &first, 1, &failed, native(stream));
+#endif
+  check(status, "cudaMemcpyBatchAsync");
+#else
+  static_cast<void>(copies);
+  static_cast<void>(stream);
+  throw DeviceError("cudaMemcpyBatchAsync", "this build's CUDA Toolkit is older than 12.8 and does not have it");
+#endif
 }
 
 void CudaDevice::copy_blocking(const Copy& c) {

@@ -29,6 +29,7 @@ class CudaDevice final : public Device {
   [[nodiscard]] MemoryInfo memory() override;
 
   void copy(const Copy& copy, StreamHandle stream) override;
+  void copy_batch(std::span<const Copy> copies, StreamHandle stream) override;
   void copy_blocking(const Copy& copy) override;
   void fill(const DeviceRange& range, std::byte value, StreamHandle stream) override;
   void launch(const Kernel& kernel, StreamHandle stream) override;

@@ -25,8 +25,14 @@ struct Profile {
   unsigned copy_engines;  ///< 1 or 2: with 1, H2D and D2H take turns
   double h2d_rate;
   double d2h_rate;
-  double duplex_ratio;   ///< rate of each direction while both run, over its rate alone
-  double copy_overhead;  ///< engine time per copy beside its payload
+  double h2d_overhead;  ///< engine time per copy beside its payload
+  double d2h_overhead;
+  // While the other direction moves payload, over the same alone.
+  double h2d_duplex_rate;
+  double d2h_duplex_rate;
+  double h2d_duplex_overhead;
+  double d2h_duplex_overhead;
+  double copy_overhead;  ///< of copies and fills inside the GPU
   double d2d_rate;       ///< payload
   double fill_rate;
 

@@ -122,13 +122,18 @@ Capabilities describe(const Profile& p) {
   e.gpu.pcie = Environment::Pcie{p.pcie_generation, p.pcie_width, "profile"};
   e.host = describe_host();
   c.moves_data_when_timed = false;
+  c.batch_copies = true;
   return c;
+}
+
+Duplex duplex_of(const Profile& p) {
+  return {p.h2d_duplex_rate, p.d2h_duplex_rate, p.h2d_duplex_overhead, p.d2h_duplex_overhead};
 }
 
 }  // namespace
 
 SimDevice::SimDevice(const Profile& profile)
-    : profile_(profile), capabilities_(describe(profile)), timeline_(profile.duplex_ratio), host_(timeline_) {
+    : profile_(profile), capabilities_(describe(profile)), timeline_(duplex_of(profile)), host_(timeline_) {
   legacy_ = acquire_stream(StreamKind::legacy_default);
 }
 
@@ -203,12 +208,12 @@ Operation SimDevice::copy_operation(const Copy& c) {
   Operation o;
   o.engine = engine_of(c.direction);
   o.link = link_of(c.direction);
-  o.overhead = profile_.copy_overhead;
   const auto bytes = static_cast<double>(c.bytes);
+  const auto costs = [&](double overhead, double rate) { o.overhead = overhead, o.payload = bytes / rate; };
   switch (c.direction) {
-    case Direction::h2d: o.payload = bytes / profile_.h2d_rate; break;
-    case Direction::d2h: o.payload = bytes / profile_.d2h_rate; break;
-    case Direction::d2d: o.payload = bytes / profile_.d2d_rate; break;
+    case Direction::h2d: costs(profile_.h2d_overhead, profile_.h2d_rate); break;
+    case Direction::d2h: costs(profile_.d2h_overhead, profile_.d2h_rate); break;
+    case Direction::d2d: costs(profile_.copy_overhead, profile_.d2d_rate); break;
   }
   if (carry_data_) {
     auto held = std::make_shared<InFlight>(in_flight_);
@@ -237,6 +242,35 @@ void SimDevice::copy(const Copy& c, StreamHandle stream) {
   o.overhead = profile_.pageable_overhead;
   o.payload = bytes / (c.direction == Direction::h2d ? profile_.pageable_h2d_rate : profile_.pageable_d2h_rate);
   wait_for(enqueue(std::move(o), stream, profile_.copy_call, call));
+}
+
+// All of a batch is one operation of its engine: on an H200 a batch of 64 copies takes as long as one copy of all.
+void SimDevice::copy_batch(std::span<const Copy> copies, StreamHandle stream) {
+  const auto same_way = [&](const Copy& c) { return c.direction == copies.front().direction && !pageable(c); };
+  if (copies.empty() || !std::ranges::all_of(copies, same_way)) {
+    throw DeviceError("copying a batch", "the simulated device takes page-locked memory and one direction");
+  }
+  std::uint64_t bytes = 0;
+  for (const Copy& c : copies) bytes += c.bytes;
+  const Direction direction = copies.front().direction;
+  submit(
+      [this, all = std::vector<Copy>(copies.begin(), copies.end())] {
+        Operation batch = copy_operation(all.front());
+        std::vector<std::function<void()>> starts{batch.on_start};
+        std::vector<std::function<void()>> finishes{batch.on_finish};
+        for (const Copy& c : std::span(all).subspan(1)) {
+          Operation o = copy_operation(c);
+          batch.payload += o.payload;
+          starts.push_back(std::move(o.on_start));
+          finishes.push_back(std::move(o.on_finish));
+        }
+        if (carry_data_) {
+          batch.on_start = [starts] { std::ranges::for_each(starts, [](const auto& start) { start(); }); };
+          batch.on_finish = [finishes] { std::ranges::for_each(finishes, [](const auto& finish) { finish(); }); };
+        }
+        return batch;
+      },
+      stream, profile_.copy_call, {copy_name(direction) + " batch", bytes, row_of(direction)});
 }
 
 void SimDevice::copy_blocking(const Copy& c) {

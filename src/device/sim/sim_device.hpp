@@ -26,6 +26,7 @@ class SimDevice : public Device {
   [[nodiscard]] MemoryInfo memory() override;
 
   void copy(const Copy& copy, StreamHandle stream) override;
+  void copy_batch(std::span<const Copy> copies, StreamHandle stream) override;
   void copy_blocking(const Copy& copy) override;
   void fill(const DeviceRange& range, std::byte value, StreamHandle stream) override;
   void launch(const Kernel& kernel, StreamHandle stream) override;

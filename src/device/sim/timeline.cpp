@@ -100,12 +100,20 @@ Timeline::Load Timeline::load() const {
 }
 
 double Timeline::rate(const Operation& o, const Load& load) const {
-  if (o.link == Link::none || !moving_payload(o)) return 1;
+  if (o.link == Link::none) return 1;
+  const bool payload = moving_payload(o);
   const unsigned own_in = moves_in(o) ? 1 : 0;
   const unsigned own_out = moves_out(o) ? 1 : 0;
-  const bool contended = (own_in > 0 && load.d2h > own_out) || (own_out > 0 && load.h2d > own_in);
+  double rate = 1;
+  if (own_in > 0 && load.d2h > (payload ? own_out : 0)) {
+    rate = std::min(rate, payload ? duplex_.h2d_rate : 1 / duplex_.h2d_overhead);
+  }
+  if (own_out > 0 && load.h2d > (payload ? own_in : 0)) {
+    rate = std::min(rate, payload ? duplex_.d2h_rate : 1 / duplex_.d2h_overhead);
+  }
+  if (!payload) return rate;
   const unsigned alongside = std::max(own_in * load.h2d, own_out * load.d2h);  // itself included
-  return (contended ? duplex_ratio_ : 1) / alongside;
+  return rate / alongside;
 }
 
 void Timeline::finish(Operation& o) {
@@ -127,7 +135,7 @@ void Timeline::finish(Operation& o) {
 }
 
 double Timeline::phase_end(const Operation& o, const Load& load) const {
-  return now_ + (o.overhead > 0 ? o.overhead : o.payload / rate(o, load));
+  return now_ + (o.overhead > 0 ? o.overhead : o.payload) / rate(o, load);
 }
 
 double Timeline::next_change() {

@@ -23,8 +23,8 @@ enum class Link { none, h2d, d2h, both };
 
 struct Operation {
   EngineId engine = EngineId::none;
-  /// Slowed by the duplex ratio while the opposite direction moves payload too, and to a part of the rate while others
-  /// move payload in the same direction. What `both` costs by itself is part of its payload.
+  /// Slowed as Duplex says while the opposite direction moves payload too, and to a part of the rate while others move
+  /// payload in the same direction. What `both` costs by itself is part of its payload.
   Link link = Link::none;
   double share = 1;      ///< of the multiprocessors, if the engine is `compute`; in (0, 1]
   double submitted = 0;  ///< the host enqueued it then; it cannot start earlier
@@ -47,11 +47,19 @@ struct Operation {
 };
 using OperationPtr = std::shared_ptr<Operation>;
 
+/// What each direction of the link suffers while the other one moves payload, over the same alone. They need not suffer
+/// alike.
+struct Duplex {
+  double h2d_rate = 1;
+  double d2h_rate = 1;
+  double h2d_overhead = 1;
+  double d2h_overhead = 1;
+};
+
 /// Takes O(log n) for each of n operations, and time in proportion to what runs at once for each step.
 class Timeline {
  public:
-  /// `duplex_ratio`: the rate of each direction of the link while both move payload, over its rate alone.
-  explicit Timeline(double duplex_ratio) : duplex_ratio_(duplex_ratio) {}
+  explicit Timeline(const Duplex& duplex) : duplex_(duplex) {}
   Timeline(const Timeline&) = delete;
   Timeline& operator=(const Timeline&) = delete;
   ~Timeline() { abandon(); }
@@ -105,7 +113,7 @@ class Timeline {
   [[nodiscard]] double phase_end(const Operation& operation, const Load& load) const;
   void finish(Operation& operation);
 
-  double duplex_ratio_;
+  Duplex duplex_;
   double now_ = 0;
   std::uint64_t added_ = 0;
   std::unordered_map<const Operation*, OperationPtr> active_;  // waiting or running: keeps them alive
