@@ -12,6 +12,7 @@
 #include "core/units.hpp"
 #include "device/host.hpp"
 #include "device/open.hpp"
+#include "device/traced_copy.hpp"
 
 namespace xferbench::sim {
 
@@ -43,24 +44,6 @@ double time_of(const KernelCost& cost, const Profile& p) {
   return std::max({static_cast<double>(cost.bytes) / p.kernel_traffic_rate, cost.fma / p.fma_rate, cost.seconds,
                    static_cast<double>(cost.h2d_bytes) / p.kernel_h2d_rate,
                    static_cast<double>(cost.d2h_bytes) / p.kernel_d2h_rate});
-}
-
-std::string copy_name(Direction direction) {
-  switch (direction) {
-    case Direction::h2d: return "copy H2D";
-    case Direction::d2h: return "copy D2H";
-    case Direction::d2d: return "copy D2D";
-  }
-  return "";
-}
-
-Activity::Row row_of(Direction direction) {
-  switch (direction) {
-    case Direction::h2d: return Activity::Row::h2d;
-    case Direction::d2h: return Activity::Row::d2h;
-    case Direction::d2d: return Activity::Row::internal;
-  }
-  return Activity::Row::internal;
 }
 
 Capabilities describe(const Profile& p) {
@@ -165,7 +148,7 @@ Operation SimDevice::copy_operation(const Copy& c) {
 
 void SimDevice::copy(const Copy& c, StreamHandle stream) {
   Operation o = copy_operation(c);
-  const Call call{copy_name(c.direction), c.bytes, row_of(c.direction)};
+  const Call call{std::string(traced_name(c.direction)), c.bytes, traced_row(c.direction)};
   if (!pageable(c)) {
     enqueue(std::move(o), stream, profile_.copy_call, call);
     return;
