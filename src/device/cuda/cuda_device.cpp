@@ -19,6 +19,7 @@
 #include "device/cuda/pcie.hpp"
 #include "device/host.hpp"
 #include "device/open.hpp"
+#include "device/traced_copy.hpp"
 #include "kernels/gate.hpp"
 #include "kernels/stamp.hpp"
 
@@ -62,24 +63,6 @@ const char* name_of(Direction direction) {
     case Direction::d2d: return "D2D";
   }
   return "";
-}
-
-const char* copy_name(Direction direction) {
-  switch (direction) {
-    case Direction::h2d: return "copy H2D";
-    case Direction::d2h: return "copy D2H";
-    case Direction::d2d: return "copy D2D";
-  }
-  return "";
-}
-
-Activity::Row row_of(Direction direction) {
-  switch (direction) {
-    case Direction::h2d: return Activity::Row::h2d;
-    case Direction::d2h: return Activity::Row::d2h;
-    case Direction::d2d: return Activity::Row::internal;
-  }
-  return Activity::Row::internal;
 }
 
 /// The text is made only when there is something to say.
@@ -222,13 +205,19 @@ MemoryInfo CudaDevice::memory() {
 }
 
 void CudaDevice::copy(const Copy& c, StreamHandle stream) {
-  const EventTrace::Span span(event_trace_.get(), native(stream), row_of(c.direction), copy_name(c.direction), c.bytes);
+  const EventTrace::Span span(event_trace_.get(), native(stream), traced_row(c.direction), traced_name(c.direction),
+                              c.bytes);
   check_copy(cudaMemcpyAsync(c.destination, c.source, c.bytes, kind_of(c.direction), native(stream)), "cudaMemcpyAsync",
              c);
 }
 
 void CudaDevice::copy_batch(std::span<const Copy> copies, StreamHandle stream) {
 #if XFERBENCH_BATCH_COPIES
+  if (copies.empty()) return;
+  std::uint64_t bytes = 0;
+  for (const Copy& c : copies) bytes += c.bytes;
+  const Direction direction = copies.front().direction;
+  const EventTrace::Span span(event_trace_.get(), native(stream), traced_row(direction), traced_name(direction), bytes);
   std::vector<void*> destinations;
   std::vector<const void*> sources;
   std::vector<std::size_t> sizes;
@@ -259,7 +248,7 @@ void CudaDevice::copy_batch(std::span<const Copy> copies, StreamHandle stream) {
 }
 
 void CudaDevice::copy_blocking(const Copy& c) {
-  const EventTrace::Span span(event_trace_.get(), cudaStreamLegacy, row_of(c.direction), copy_name(c.direction),
+  const EventTrace::Span span(event_trace_.get(), cudaStreamLegacy, traced_row(c.direction), traced_name(c.direction),
                               c.bytes);
   check_copy(cudaMemcpy(c.destination, c.source, c.bytes, kind_of(c.direction)), "cudaMemcpy", c);
 }
@@ -404,17 +393,19 @@ void CudaDevice::start_trace() {
 }
 
 Trace CudaDevice::stop_trace() {
-  synchronize();
-  if (event_trace_) {
-    const std::unique_ptr<EventTrace> events = std::move(event_trace_);
+  // Whatever went wrong, nobody watches any more.
+  const std::unique_ptr<EventTrace> events = std::move(event_trace_);
+  const cudaError_t status = cudaDeviceSynchronize();
+  auto [activities, dropped] = cupti_ ? cupti_->stop() : CuptiTrace::Records{};
+  check(status, "cudaDeviceSynchronize");
+  if (events) {
     Trace trace = make_trace("events", without_overlaps(events->resolve()));
     trace.note = events->note();
     if (trace.note.empty() && cupti_) trace.note = "its times are estimated from events: " + cupti_->refusal();
     return trace;
   }
-  auto [activities, dropped] = cupti_->stop();
   const auto called = [](const Activity& a) { return a.row == Activity::Row::host; };
-  if (!activities.empty() && std::ranges::all_of(activities, called)) {
+  if (cupti_ && !activities.empty() && std::ranges::all_of(activities, called)) {
     cupti_->refuse("CUPTI reported calls but nothing of the GPU");  // so that the next trace goes by events
   }
   Trace trace = make_trace("cupti", std::move(activities));

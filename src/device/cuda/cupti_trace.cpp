@@ -251,6 +251,7 @@ void CuptiTrace::disable() noexcept {
 }
 
 CuptiTrace::Records CuptiTrace::stop() {
+  if (!recording_) return {};
   constexpr std::uint32_t kEvenIncomplete = CUPTI_ACTIVITY_FLAG_FLUSH_FORCED;
   static_cast<void>(library_->flush_all(kEvenIncomplete));
   disable();

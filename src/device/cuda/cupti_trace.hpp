@@ -32,7 +32,8 @@ class CuptiTrace {
     std::vector<Activity> activities;  ///< with CUPTI's numbers of streams
     std::size_t dropped = 0;           ///< that did not fit CUPTI's buffers
   };
-  /// Ends that. The device must be idle. Gates, stamps and clock probes are left out, and the calls that launched them.
+  /// Ends that; nothing if it had not begun. The device must be idle. Gates, stamps and clock probes are left out, and
+  /// the calls that launched them.
   Records stop();
 
  private:

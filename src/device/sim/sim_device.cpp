@@ -12,6 +12,7 @@
 #include "core/units.hpp"
 #include "device/host.hpp"
 #include "device/open.hpp"
+#include "device/traced_copy.hpp"
 
 namespace xferbench::sim {
 
@@ -86,24 +87,6 @@ Link link_of(const KernelCost& cost) {
 Link link_of(Direction direction) {
   if (direction == Direction::d2d) return Link::none;
   return direction == Direction::h2d ? Link::h2d : Link::d2h;
-}
-
-std::string copy_name(Direction direction) {
-  switch (direction) {
-    case Direction::h2d: return "copy H2D";
-    case Direction::d2h: return "copy D2H";
-    case Direction::d2d: return "copy D2D";
-  }
-  return "";
-}
-
-Activity::Row row_of(Direction direction) {
-  switch (direction) {
-    case Direction::h2d: return Activity::Row::h2d;
-    case Direction::d2h: return Activity::Row::d2h;
-    case Direction::d2d: return Activity::Row::internal;
-  }
-  return Activity::Row::internal;
 }
 
 Capabilities describe(const Profile& p) {
@@ -224,7 +207,7 @@ Operation SimDevice::copy_operation(const Copy& c) {
 }
 
 void SimDevice::copy(const Copy& c, StreamHandle stream) {
-  const Call call{copy_name(c.direction), c.bytes, row_of(c.direction)};
+  const Call call{std::string(traced_name(c.direction)), c.bytes, traced_row(c.direction)};
   if (!pageable(c)) {
     submit([this, c] { return copy_operation(c); }, stream, profile_.copy_call, call);
     return;
@@ -270,7 +253,7 @@ void SimDevice::copy_batch(std::span<const Copy> copies, StreamHandle stream) {
         }
         return batch;
       },
-      stream, profile_.copy_call, {copy_name(direction) + " batch", bytes, row_of(direction)});
+      stream, profile_.copy_call, {std::string(traced_name(direction)), bytes, traced_row(direction)});
 }
 
 void SimDevice::copy_blocking(const Copy& c) {
