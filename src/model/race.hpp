@@ -22,7 +22,7 @@ struct Prediction {
 struct RacePolicy {
   double model_error = 0.03;   ///< of a prediction once its family is corrected: a first guess, replaced by experience
   double family_error = 0.10;  ///< of a whole family that has not been measured
-  double reach = 2;            ///< measure what would be best if it were that many errors faster than predicted
+  double reach = 3;            ///< measure what would be best if it were that many errors faster than predicted
   double clearly = 0.01;       ///< an interval that lies higher than the best one's by more than this drops out
   double share = 0.2;          ///< of the configurations, the most that are measured ...
   std::size_t least = 8;       ///< ... but not fewer than this
