@@ -89,11 +89,11 @@ void verify(Device& device, ChunkedWork& work, Pipeline& pipeline, bool at_full_
 }
 
 /// What operations of this payload cost: measured once per run.
-model::StageCosts stage_costs(const Bench& bench, ChunkedWork& work) {
+StageCosts stage_costs(const Bench& bench, ChunkedWork& work) {
   const ChunkedWork::Shape& s = work.shape();
   const std::string key = fmt::format("overlap stage costs {} {} {} {} {}", s.bytes, static_cast<int>(s.op), s.work,
                                       s.in_place, work.payload()->shape().device_bytes);
-  return bench.memo->remember<model::StageCosts>(key, [&] { return measure_stage_costs(bench, work); });
+  return bench.memo->remember<StageCosts>(key, [&] { return measure_stage_costs(bench, work); });
 }
 
 class Overlap final : public Scenario {
@@ -162,7 +162,7 @@ class Overlap final : public Scenario {
     SamplingPolicy calibration = bench.policy;
     calibration.min_samples = calibration.max_samples = 10;
     const Series joined = sample(bench.device, {fork_join(work, *pipeline)}, calibration, bench.observe).front();
-    const std::optional<model::StageCosts> costs =
+    const std::optional<StageCosts> costs =
         modelled(o) ? std::optional(stage_costs(bench, work)) : std::nullopt;
 
     std::vector<Series> series =
@@ -214,7 +214,7 @@ class Overlap final : public Scenario {
     return {time("h2d"), time("kernel"), time("d2h"), time("both")};
   }
 
-  static void derive(const OverlapCase& o, unsigned copy_engines, const std::optional<model::StageCosts>& costs,
+  static void derive(const OverlapCase& o, unsigned copy_engines, const std::optional<StageCosts>& costs,
                      Result& result) {
     const model::Stages s = times(result, [](const Measurement& m) { return m.median; });
     const double serial = result.measurement("serial")->median;
@@ -236,13 +236,12 @@ class Overlap final : public Scenario {
   }
 
   /// What the model says of it.
-  static void explain(const OverlapCase& o, model::StageCosts costs, double makespan, double bound, Result& result) {
-    const Measurement& pipeline = *result.measurement("pipeline");
-    if (pipeline.clock == Clock::event_gated) costs.submit_h2d = costs.submit_kernel = costs.submit_d2h = 0;
-    const double expected = *predicted(costs, o);
+  static void explain(const OverlapCase& o, const StageCosts& costs, double makespan, double bound, Result& result) {
+    const bool gated = result.measurement("pipeline")->clock == Clock::event_gated;
+    const double expected = *predicted(costs, o, gated);
     result.add("modelled", expected, "s");
     result.add("residual", makespan / expected - 1, "1");
-    if (const auto l = losses(costs, o, makespan, bound)) {
+    if (const auto l = losses(costs, o, gated, makespan, bound)) {
       result.add("time_contention", l->contention, "s");
       result.add("time_fill_drain", l->fill_drain, "s");
       result.add("time_overhead", l->overhead, "s");
@@ -250,7 +249,7 @@ class Overlap final : public Scenario {
       result.add("time_submission", l->submission, "s");
       result.add("time_unexplained", l->unexplained, "s");
     }
-    if (const auto better = suggestion(costs, o)) {
+    if (const auto better = suggestion(costs, o, gated)) {
       result.labels.emplace_back("suggestion", better->flags);
       result.add("suggestion_gain", better->gain, "1");
     }

@@ -69,17 +69,18 @@ std::optional<model::Arrangement> arrangement(const OverlapCase& c) {
   return a;
 }
 
-/// What the operations of this pipeline cost. A graph's are submitted with one call.
-model::StageCosts costs_of(model::StageCosts costs, const OverlapCase& c) {
+/// What the operations of this pipeline cost.
+model::StageCosts costs_of(const StageCosts& measured, const OverlapCase& c, bool gated) {
+  model::StageCosts costs = c.pipeline.strategy == Strategy::streams ? measured.in_stream : measured.across_streams;
   const std::size_t group = c.pipeline.strategy == Strategy::batch ? c.pipeline.batch : 1;
   costs.kernel.per_operation *= static_cast<double>(c.work.kernels_per_chunk * group);
-  if (c.pipeline.graph) costs.submit_h2d = costs.submit_kernel = costs.submit_d2h = 0;
+  if (gated || c.pipeline.graph) costs.submit_h2d = costs.submit_kernel = costs.submit_d2h = 0;
   return costs;
 }
 
-double serial_time(const model::StageCosts& costs, const OverlapCase& c) {
+double serial_time(const StageCosts& costs, const OverlapCase& c) {
   double seconds = 0;
-  for (const model::Cost* s : {&costs.h2d, &costs.kernel, &costs.d2h}) {
+  for (const model::Cost* s : {&costs.in_stream.h2d, &costs.in_stream.kernel, &costs.in_stream.d2h}) {
     seconds += s->per_operation + s->per_byte * static_cast<double>(c.work.bytes * c.work.rounds);
   }
   return seconds;
@@ -153,28 +154,28 @@ OverlapCase overlap_case(const Case& c, std::uint64_t seed) {
 
 bool modelled(const OverlapCase& c) { return c.pipeline.strategy == Strategy::serial || arrangement(c); }
 
-std::optional<double> predicted(const model::StageCosts& costs, const OverlapCase& c) {
+std::optional<double> predicted(const StageCosts& costs, const OverlapCase& c, bool gated) {
   if (c.pipeline.strategy == Strategy::serial) return serial_time(costs, c);
   const auto a = arrangement(c);
-  return a ? std::optional(model::makespan(costs_of(costs, c), *a)) : std::nullopt;
+  return a ? std::optional(model::makespan(costs_of(costs, c, gated), *a)) : std::nullopt;
 }
 
-std::optional<model::Losses> losses(const model::StageCosts& costs, const OverlapCase& c, double makespan,
+std::optional<model::Losses> losses(const StageCosts& costs, const OverlapCase& c, bool gated, double makespan,
                                     double limit) {
   const auto a = arrangement(c);
-  return a ? std::optional(model::explain(costs_of(costs, c), *a, makespan, limit)) : std::nullopt;
+  return a ? std::optional(model::explain(costs_of(costs, c, gated), *a, makespan, limit)) : std::nullopt;
 }
 
-std::optional<Suggestion> suggestion(const model::StageCosts& costs, const OverlapCase& c) {
+std::optional<Suggestion> suggestion(const StageCosts& costs, const OverlapCase& c, bool gated) {
   constexpr double kWorthwhile = 0.01;
   constexpr double kAlike = 0.001;
-  const auto now = predicted(costs, c);
+  const auto now = predicted(costs, c, gated);
   if (!now || c.pipeline.strategy == Strategy::serial) return std::nullopt;
   const OverlapCase* best = nullptr;
   double fastest = *now;
   const std::vector<OverlapCase> all = neighbours(c);
   for (const OverlapCase& other : all) {
-    const double seconds = predicted(costs, other).value_or(fastest);
+    const double seconds = predicted(costs, other, gated).value_or(fastest);
     if (seconds >= fastest * (1 - kAlike)) continue;
     fastest = seconds;
     best = &other;

@@ -11,6 +11,7 @@
 #include "model/pipeline.hpp"
 #include "scenarios/chunked_work.hpp"
 #include "scenarios/pipelines.hpp"
+#include "scenarios/stages.hpp"
 
 namespace xferbench {
 
@@ -25,11 +26,12 @@ OverlapCase overlap_case(const Case& c, std::uint64_t seed);
 /// Whether the model covers the pipeline: not kernels on host memory, nor grids so small that kernels run side by side.
 bool modelled(const OverlapCase& c);
 
-/// Seconds that the pipeline should take; nothing where the model does not cover it.
-std::optional<double> predicted(const model::StageCosts& costs, const OverlapCase& c);
+/// Seconds that the pipeline should take; nothing where the model does not cover it. `gated`: its timed passes hide what
+/// the host takes to submit.
+std::optional<double> predicted(const StageCosts& costs, const OverlapCase& c, bool gated);
 
 /// Where the time of a measured makespan went; nothing where the model does not cover the pipeline. Times in seconds.
-std::optional<model::Losses> losses(const model::StageCosts& costs, const OverlapCase& c, double makespan,
+std::optional<model::Losses> losses(const StageCosts& costs, const OverlapCase& c, bool gated, double makespan,
                                     double limit);
 
 /// Flags that should make the pipeline faster, and by which share of its time.
@@ -38,7 +40,7 @@ struct Suggestion {
   double gain = 0;
 };
 /// Tries other chunk counts, growths, streams and slots in the model. Nothing unless it predicts more than 1 % of gain.
-std::optional<Suggestion> suggestion(const model::StageCosts& costs, const OverlapCase& c);
+std::optional<Suggestion> suggestion(const StageCosts& costs, const OverlapCase& c, bool gated);
 
 /// Adds bandwidth, limit, efficiency and what sets the limit. `stages`: of all rounds.
 void add_efficiency(const OverlapCase& c, const model::Stages& stages, unsigned copy_engines, double makespan,

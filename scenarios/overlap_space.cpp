@@ -57,11 +57,8 @@ class OverlapSpace final : public Tunable {
     // A grid of few blocks: as if the kernels ran one at a time on the whole GPU.
     OverlapCase modelled = o;
     modelled.work.blocks = 0;
-    model::StageCosts costs = costs_;
-    if (operations_of(o.work, o.pipeline) <= RegionTimer::kGateLimit) {  // a gate hides what the host takes
-      costs.submit_h2d = costs.submit_kernel = costs.submit_d2h = 0;
-    }
-    return predicted(costs, modelled).value_or(serial_bound());
+    const bool gated = operations_of(o.work, o.pipeline) <= RegionTimer::kGateLimit;
+    return predicted(costs_, modelled, gated).value_or(serial_bound());
   }
 
   /// Chunks, and what there is to look after beside them.
@@ -81,7 +78,7 @@ class OverlapSpace final : public Tunable {
   void describe(const Case& c, double seconds, Result& result) const override {
     const auto median = [this](std::size_t i) { return stages_[i].median; };
     const model::Stages stages{median(0), median(1), median(2), median(3)};
-    add_efficiency(overlap_case(c, bench_.seed), stages, costs_.copy_engines, seconds, result);
+    add_efficiency(overlap_case(c, bench_.seed), stages, costs_.in_stream.copy_engines, seconds, result);
   }
 
   [[nodiscard]] std::vector<Measurement> stages() const override { return stages_; }
@@ -130,7 +127,7 @@ class OverlapSpace final : public Tunable {
   std::shared_ptr<Payload> payload_;
   ChunkedWork whole_;
   std::vector<Measurement> stages_;  // h2d, kernel, d2h, both
-  model::StageCosts costs_;
+  StageCosts costs_;
   std::map<unsigned, double> unmodelled_;  // zero-copy, by blocks
 };
 

@@ -1,11 +1,12 @@
 #include "scenarios/stages.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <functional>
+#include <string>
 
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
-#include "scenarios/pipelines.hpp"
+#include "model/stage_fit.hpp"
 
 namespace xferbench {
 
@@ -110,21 +111,8 @@ ChunkedWork recut(Device& device, ChunkedWork& work, std::size_t bytes, std::siz
   return {device, shape, work.payload()};
 }
 
-/// Times the costs follow from; medians in seconds.
-struct Times {
-  struct Ends {
-    double h2d = 0;
-    double d2h = 0;
-  };
-  double h2d = 0, kernel = 0, d2h = 0;                       // in one piece
-  double h2d_pieces = 0, kernel_pieces = 0, d2h_pieces = 0;  // in several
-  Ends both, both_pieces;                                    // when each direction ends
-  double chain = 0;
-  double submit_h2d = 0, submit_kernel = 0, submit_d2h = 0;  // of one call
-};
-
 /// When each direction ends; the makespan for both where streams cannot be timed.
-Times::Ends ends_of(const Series& s) {
+model::CopyEnds ends_of(const Series& s) {
   std::vector<double> h2d;
   std::vector<double> d2h;
   for (const auto& sample : s.stream_times) {
@@ -133,57 +121,6 @@ Times::Ends ends_of(const Series& s) {
   }
   if (h2d.empty()) return {s.elapsed.median, s.elapsed.median};
   return {statistics::median(h2d), statistics::median(d2h)};
-}
-
-/// How a copy fares beside the other direction.
-struct Beside {
-  double rate = 1;
-  double overhead = 1;
-};
-
-/// `alone` and `ends`: this direction, and both, in one piece; `pieces_end`: this direction in `pieces`, beside the
-/// other likewise. Until the first direction has ended both are slowed, afterwards neither is.
-Beside beside_other(double alone, double end, double other_end, double pieces_end, double per_operation,
-                    std::size_t pieces) {
-  Beside b;
-  const double together = std::min(end, other_end);
-  if (together > 0) b.rate = std::clamp((alone - (end - together)) / together, 0.1, 1.0);
-  const double added = (pieces_end - end) / static_cast<double>(pieces - 1);
-  constexpr double kMostOverhead = 10;
-  if (per_operation > 0) b.overhead = std::clamp(added / per_operation, 1.0, kMostOverhead);
-  return b;
-}
-
-model::Cost cost_of(double whole, double in_pieces, std::size_t pieces, double bytes) {
-  model::Cost c;
-  if (pieces > 1) c.per_operation = std::max(0.0, (in_pieces - whole) / static_cast<double>(pieces - 1));
-  c.per_operation = std::min(c.per_operation, whole);
-  c.per_byte = (whole - c.per_operation) / bytes;
-  return c;
-}
-
-model::StageCosts costs_from(const Times& t, std::size_t pieces, std::size_t bytes, std::size_t link_bytes) {
-  const auto payload = static_cast<double>(bytes);
-  model::StageCosts c;
-  c.h2d = cost_of(t.h2d, t.h2d_pieces, pieces, payload);
-  c.kernel = cost_of(t.kernel, t.kernel_pieces, pieces, payload);
-  c.d2h = cost_of(t.d2h, t.d2h_pieces, pieces, payload);
-  if (pieces > 1) {
-    const Beside in =
-        beside_other(t.h2d, t.both.h2d, t.both.d2h, t.both_pieces.h2d, c.h2d.per_operation, pieces);
-    const Beside out =
-        beside_other(t.d2h, t.both.d2h, t.both.h2d, t.both_pieces.d2h, c.d2h.per_operation, pieces);
-    c.h2d.duplex_rate = in.rate, c.h2d.duplex_overhead = in.overhead;
-    c.d2h.duplex_rate = out.rate, c.d2h.duplex_overhead = out.overhead;
-  }
-  // A link of the chain is three operations and three hand-overs: to the kernel, to the copy out, to the next copy in.
-  const auto alone = [link_bytes](const model::Cost& s) {
-    return s.per_operation + static_cast<double>(link_bytes) * s.per_byte;
-  };
-  const double link = t.chain / static_cast<double>(kLinks);
-  c.hand_over = std::max(0.0, (link - alone(c.h2d) - alone(c.kernel) - alone(c.d2h)) / 3);
-  c.submit_h2d = t.submit_h2d, c.submit_kernel = t.submit_kernel, c.submit_d2h = t.submit_d2h;
-  return c;
 }
 
 /// Everything that is timed for the costs, as one interleaved run.
@@ -195,53 +132,89 @@ class CostRegions {
         pieces_(recut(device, work, bytes_, pieces_for(bytes_))),
         whole_(recut(device, work, bytes_, 1)),
         links_(recut(device, work, link_bytes() * kLinks, kLinks)),
-        streams_{device.make_stream(StreamKind::nonblocking), device.make_stream(StreamKind::nonblocking)} {}
-
-  Times time(const Bench& bench) {
-    SamplingPolicy few = bench.policy;
-    few.min_samples = few.max_samples = 10;
-    const std::size_t n = pieces();
-    const StreamHandle a = streams_[0];
-    const StreamHandle b = streams_[1];
-    Region both = gated("both", {a, b}, 1, [this, a, b] { whole_.copy_in(0, a), whole_.copy_out(0, b); });
-    Region both_pieces = gated("both", {a, b}, n, [this, a, b] { each(&ChunkedWork::copy_in, a), each(&ChunkedWork::copy_out, b); });
-    both.per_stream = both_pieces.per_stream = true;
-    both.batchable = both_pieces.batchable = false;
-    const std::vector<Series> s = sample(
-        device_,
-        {gated("h2d", {a}, 1, [this, a] { whole_.copy_in(0, a); }),
-         gated("kernel", {a}, 1, [this, a] { whole_.launch(0, a); }),
-         gated("d2h", {a}, 1, [this, a] { whole_.copy_out(0, a); }),
-         gated("h2d", {a}, n, [this, a] { each(&ChunkedWork::copy_in, a); }),
-         gated("kernel", {a}, n, [this, a] { each(&ChunkedWork::launch, a); }),
-         gated("d2h", {a}, n, [this, a] { each(&ChunkedWork::copy_out, a); }), both, both_pieces,
-         gated("chain", {a}, 3 * kLinks, [this, a] { chain(a); })},
-        few, bench.observe);
-    const auto median = [&](std::size_t i) { return s[i].elapsed.median; };
-    const auto call = [&](std::size_t i) { return s[i].submit.median / static_cast<double>(n); };
-    return {median(0), median(1), median(2), median(3), median(4), median(5), ends_of(s[6]),
-            ends_of(s[7]), median(8), call(3), call(4), call(5)};
+        event_(device.make_event(EventKind::ordering)) {
+    for (Stream& stream : streams_) stream = device.make_stream(StreamKind::nonblocking);
   }
 
-  [[nodiscard]] std::size_t pieces() const { return pieces_.chunks().size(); }
-  [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  /// A whole number of elements, where the payload has that many.
-  [[nodiscard]] std::size_t link_bytes() const {
-    constexpr std::size_t kElement = ChunkedWork::kElement;
-    return std::clamp<std::size_t>(bytes_ / kLinks / kElement * kElement, kElement, kLinkBytes);
+  StageCosts measure(const Bench& bench) {
+    SamplingPolicy few = bench.policy;
+    few.min_samples = few.max_samples = 10;
+    const std::vector<Series> s = sample(
+        device_,
+        {alone("h2d", whole_, &ChunkedWork::copy_in), alone("kernel", whole_, &ChunkedWork::launch),
+         alone("d2h", whole_, &ChunkedWork::copy_out), alone("h2d", pieces_, &ChunkedWork::copy_in),
+         alone("kernel", pieces_, &ChunkedWork::launch), alone("d2h", pieces_, &ChunkedWork::copy_out), both(whole_),
+         both(pieces_), chain(false), chain(true)},
+        few, bench.observe);
+    const auto median = [&](std::size_t i) { return s[i].elapsed.median; };
+    const std::size_t n = pieces_.chunks().size();
+    const auto call = [&](std::size_t i) { return s[i].submit.median / static_cast<double>(n); };
+    const model::StageTimes times{static_cast<double>(bytes_), n,
+                                  median(0),  median(1),
+                                  median(2),  median(3),
+                                  median(4),  median(5),
+                                  ends_of(s[6]), ends_of(s[7]),
+                                  kLinks,     static_cast<double>(link_bytes())};
+    StageCosts costs;
+    costs.in_stream = model::fit_stage_costs(times);
+    costs.in_stream.copy_engines = device_.capabilities().environment.gpu.copy_engines;
+    costs.in_stream.submit_h2d = call(3), costs.in_stream.submit_kernel = call(4), costs.in_stream.submit_d2h = call(5);
+    costs.across_streams = costs.in_stream;
+    costs.in_stream.hand_over = model::hand_over(costs.in_stream, times, median(8));
+    costs.across_streams.hand_over = model::hand_over(costs.in_stream, times, median(9));
+    return costs;
   }
 
  private:
   using StageOf = void (ChunkedWork::*)(std::size_t, StreamHandle);
-  void each(StageOf stage, StreamHandle stream) {
-    for (std::size_t i = 0; i < pieces(); ++i) (pieces_.*stage)(i, stream);
+  static void each(ChunkedWork& work, StageOf stage, StreamHandle stream) {
+    for (std::size_t i = 0; i < work.chunks().size(); ++i) (work.*stage)(i, stream);
   }
-  void chain(StreamHandle stream) {
-    for (std::size_t i = 0; i < kLinks; ++i) {
-      links_.copy_in(i, stream);
-      links_.launch(i, stream);
-      links_.copy_out(i, stream);
-    }
+
+  Region alone(std::string name, ChunkedWork& work, StageOf stage) {
+    const StreamHandle stream = streams_[0];
+    return gated(std::move(name), {stream}, work.chunks().size(),
+                 [&work, stage, stream] { each(work, stage, stream); });
+  }
+
+  Region both(ChunkedWork& work) {
+    const StreamHandle in = streams_[0];
+    const StreamHandle out = streams_[1];
+    Region r = gated("both", {in, out}, work.chunks().size(), [&work, in, out] {
+      each(work, &ChunkedWork::copy_in, in);
+      each(work, &ChunkedWork::copy_out, out);
+    });
+    r.per_stream = true;
+    r.batchable = false;
+    return r;
+  }
+
+  /// Each chunk through all stages before the next begins, in one stream or in one for each engine.
+  Region chain(bool across_streams) {
+    std::array<StreamHandle, 3> at{streams_[0], streams_[1], streams_[2]};
+    if (!across_streams) at.fill(at[0]);
+    const auto then = [this](StreamHandle from, StreamHandle to) {
+      if (from.native == to.native) return;
+      device_.record(event_, from);
+      device_.wait(to, event_);
+    };
+    const std::vector<StreamHandle> streams(at.begin(), across_streams ? at.end() : at.begin() + 1);
+    return gated("chain", streams, 3 * kLinks, [this, at, then] {
+      for (std::size_t i = 0; i < kLinks; ++i) {
+        links_.copy_in(i, at[0]);
+        then(at[0], at[1]);
+        links_.launch(i, at[1]);
+        then(at[1], at[2]);
+        links_.copy_out(i, at[2]);
+        then(at[2], at[0]);
+      }
+    });
+  }
+
+  /// A whole number of elements, where the payload has that many.
+  [[nodiscard]] std::size_t link_bytes() const {
+    constexpr std::size_t kElement = ChunkedWork::kElement;
+    return std::clamp<std::size_t>(bytes_ / kLinks / kElement * kElement, kElement, kLinkBytes);
   }
 
   Device& device_;
@@ -249,17 +222,14 @@ class CostRegions {
   ChunkedWork pieces_;
   ChunkedWork whole_;
   ChunkedWork links_;
-  std::array<Stream, 2> streams_;
+  std::array<Stream, 3> streams_;
+  Event event_;
 };
 
 }  // namespace
 
-model::StageCosts measure_stage_costs(const Bench& bench, ChunkedWork& work) {
-  CostRegions regions(bench.device, work);
-  const Times times = regions.time(bench);
-  model::StageCosts costs = costs_from(times, regions.pieces(), regions.bytes(), regions.link_bytes());
-  costs.copy_engines = bench.device.capabilities().environment.gpu.copy_engines;
-  return costs;
+StageCosts measure_stage_costs(const Bench& bench, ChunkedWork& work) {
+  return CostRegions(bench.device, work).measure(bench);
 }
 
 }  // namespace xferbench

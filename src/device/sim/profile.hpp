@@ -61,7 +61,7 @@ struct Profile {
   double graph_start;  ///< stream time of a graph before its first operation
   double graph_node;   ///< engine time of a kernel in a graph beside the work
   double event_call;   ///< of recording or waiting for an event
-  double event_cost;   ///< stream time of recording an event
+  double event_cost;   ///< from the stream reaching an event to others seeing it; of a timing event, stream time
   double query_call;   ///< of asking whether an event has finished
   double wake_up;      ///< from completion to the waiting host running again
   double hand_over;    ///< from one host thread to another that polls for it

@@ -127,6 +127,10 @@ MemoryInfo SimDevice::memory() { return {profile_.memory_bytes - device_bytes_, 
 // --- Submitting -----------------------------------------------------------------------------------------------------
 
 OperationPtr SimDevice::enqueue(Operation operation, StreamHandle stream, double call_cost, Call call) {
+  return state(stream).last = enqueue_aside(std::move(operation), stream, call_cost, std::move(call));
+}
+
+OperationPtr SimDevice::enqueue_aside(Operation operation, StreamHandle stream, double call_cost, Call call) {
   const double called = host_.now();
   host_.advance(call_cost);
   operation.submitted = host_.now();
@@ -144,7 +148,6 @@ OperationPtr SimDevice::enqueue(Operation operation, StreamHandle stream, double
     after(state(legacy_).last);
   }
   auto pointer = std::make_shared<Operation>(std::move(operation));
-  s.last = pointer;
   timeline_.add(pointer);
   if (traced_) traced_->push_back({std::move(call), pointer, stream, called, host_.now()});
   return pointer;
@@ -313,7 +316,9 @@ void SimDevice::record(EventHandle event, StreamHandle stream) {
   if (s.capture) return host_.advance(profile_.event_call);  // no work, but a place in the graph
   Operation o;
   o.overhead = profile_.event_cost;
-  e.recorded = enqueue(std::move(o), stream, profile_.event_call, {"record event"});
+  // A stamp of the time takes its stream that long; an event without one is only seen that much later.
+  e.recorded = e.timed ? enqueue(std::move(o), stream, profile_.event_call, {"record event"})
+                       : enqueue_aside(std::move(o), stream, profile_.event_call, {"record event"});
 }
 
 void SimDevice::wait(StreamHandle stream, EventHandle event) {

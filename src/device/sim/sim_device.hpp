@@ -122,6 +122,8 @@ class SimDevice : public Device {
   void submit(Recipe recipe, StreamHandle stream, double call_cost, Call call);
   /// Enqueues behind the stream's last operation and whatever the legacy default stream's rules demand.
   OperationPtr enqueue(Operation operation, StreamHandle stream, double call_cost, Call call);
+  /// The same, but what follows in the stream does not wait for it.
+  OperationPtr enqueue_aside(Operation operation, StreamHandle stream, double call_cost, Call call);
   /// Lets queued work end before memory goes away; gives it up where it cannot.
   void settle() noexcept;
   /// The host waits until the operation has finished.

@@ -1,0 +1,44 @@
+// What single operations of a pipeline's stages cost, from the times of a payload in one piece and in many. Pure
+// functions; times in seconds. Formulas: docs/measurement.md, "The pipeline model".
+#pragma once
+
+#include <cstddef>
+
+#include "model/pipeline.hpp"
+
+namespace xferbench::model {
+
+/// When each direction ends.
+struct CopyEnds {
+  double h2d = 0;
+  double d2h = 0;
+};
+
+/// Both directions started together, `bytes` each way in `pieces` equal copies that wait for nothing but their engine.
+CopyEnds copies_at_once(const Cost& h2d, const Cost& d2h, double bytes, std::size_t pieces);
+
+/// Measured: `bytes` through each stage, in one piece and in `pieces`; both directions at once likewise; and chains of
+/// `links` chunks of `link_bytes`, each of which goes through all stages before the next begins.
+struct StageTimes {
+  double bytes = 0;
+  std::size_t pieces = 1;
+  double h2d = 0;
+  double kernel = 0;
+  double d2h = 0;
+  double h2d_pieces = 0;
+  double kernel_pieces = 0;
+  double d2h_pieces = 0;
+  CopyEnds both;
+  CopyEnds both_pieces;
+  std::size_t links = 1;
+  double link_bytes = 0;
+};
+
+/// All but hand_over, submission and the number of copy engines.
+StageCosts fit_stage_costs(const StageTimes& times);
+
+/// From the end of an operation to the start of the next on another engine: what is left of a chain's time when its
+/// operations are taken off, for each of the three ways of a link. Never negative.
+double hand_over(const StageCosts& costs, const StageTimes& times, double chain);
+
+}  // namespace xferbench::model
