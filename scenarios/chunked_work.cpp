@@ -138,8 +138,9 @@ std::size_t ChunkedWork::place(std::size_t index) const {
 
 Elementwise ChunkedWork::kernel(const Chunk& c, std::size_t in_place, std::size_t out_place, unsigned blocks) const {
   const float* addends = shape_.op == ElementwiseOp::vector_add ? payload_->addends() + c.first : nullptr;
-  return {shape_.op,
-          {payload_->device_in() + in_place, addends, payload_->device_out() + out_place, c.count, shape_.work, blocks}};
+  return {
+      shape_.op,
+      {payload_->device_in() + in_place, addends, payload_->device_out() + out_place, c.count, shape_.work, blocks}};
 }
 
 Copy ChunkedWork::copy(Direction direction, const Chunk& c, std::size_t place) const {
@@ -204,9 +205,8 @@ void ChunkedWork::run_blocking(StreamHandle default_stream) {
 
 void ChunkedWork::launch_on_host_memory(StreamHandle stream, unsigned blocks) {
   const float* addends = shape_.op == ElementwiseOp::vector_add ? payload_->addends() : nullptr;
-  const kernels::ElementwiseArgs args{payload_->host_in(), addends,     payload_->host_out(),
-                                      payload_->elements(), shape_.work, blocks,
-                                      true};
+  const kernels::ElementwiseArgs args{
+      payload_->host_in(), addends, payload_->host_out(), payload_->elements(), shape_.work, blocks, true};
   device_.launch(Elementwise(shape_.op, args), stream);
 }
 

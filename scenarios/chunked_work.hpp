@@ -71,11 +71,11 @@ class ChunkedWork {
   static constexpr std::size_t kElement = Payload::kElement;
 
   struct Shape {
-    std::size_t bytes = 0;    ///< of one round, in each direction; a whole number of elements
-    std::size_t chunks = 1;   ///< of one round
-    double growth = 1;        ///< length of each chunk over that of the one before
-    std::size_t rounds = 1;   ///< payloads one after the other
-    std::size_t slots = 0;    ///< chunks that the device holds at once; 0: all of them
+    std::size_t bytes = 0;   ///< of one round, in each direction; a whole number of elements
+    std::size_t chunks = 1;  ///< of one round
+    double growth = 1;       ///< length of each chunk over that of the one before
+    std::size_t rounds = 1;  ///< payloads one after the other
+    std::size_t slots = 0;   ///< chunks that the device holds at once; 0: all of them
     bool in_place = false;
     kernels::ElementwiseOp op = kernels::ElementwiseOp::fma;
     std::uint32_t work = 1;  ///< operations per element

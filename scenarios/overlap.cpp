@@ -1,6 +1,6 @@
 // overlap: chunks go to the GPU, are worked on and come back, arranged in one of several ways, beside what limits them:
-// each stage alone, both directions together, and the same work without any overlap. All of it is sampled interleaved in
-// one run. Then where the time went, by a model of the pipeline.
+// each stage alone, both directions together, and the same work without any overlap. All of it is sampled interleaved
+// in one run. Then where the time went, by a model of the pipeline.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,8 +54,8 @@ void choose_work(ChunkedWork& work, const Bench& bench, double balance, Result& 
   }
 }
 
-/// The pipeline's fan-out and fan-in around next to nothing: a kernel of one element in each stream. Without any work the
-/// driver leaves out the waits, and the result would be too good to be true.
+/// The pipeline's fan-out and fan-in around next to nothing: a kernel of one element in each stream. Without any work
+/// the driver leaves out the waits, and the result would be too good to be true.
 Region fork_join(ChunkedWork& work, const Pipeline& pipeline) {
   Region r;
   r.name = "fork-join";
@@ -88,6 +88,25 @@ void verify(Device& device, ChunkedWork& work, Pipeline& pipeline, bool at_full_
   work.check(at_full_speed ? "pipeline at full speed" : "pipeline");
 }
 
+/// The same pipeline over a single round of the same payload.
+class OneRound {
+ public:
+  OneRound(Device& device, const OverlapCase& c, ChunkedWork& all)
+      : work_(device, shape_of(c, all), all.payload()), pipeline_(make_pipeline(device, work_, c.pipeline)) {}
+  [[nodiscard]] Pipeline& pipeline() { return *pipeline_; }
+
+ private:
+  static ChunkedWork::Shape shape_of(const OverlapCase& c, const ChunkedWork& all) {
+    ChunkedWork::Shape shape = all.shape();
+    shape.rounds = 1;
+    shape.slots = c.work.slots;
+    return shape;
+  }
+
+  ChunkedWork work_;
+  std::unique_ptr<Pipeline> pipeline_;
+};
+
 /// What operations of this payload cost: measured once per run.
 StageCosts stage_costs(const Bench& bench, ChunkedWork& work) {
   const ChunkedWork::Shape& s = work.shape();
@@ -110,7 +129,7 @@ class Overlap final : public Scenario {
 
   [[nodiscard]] std::span<const Column> columns() const override {
     using S = Column::Source;
-    static const std::array<Column, 13> columns{{
+    static const std::array<Column, 14> columns{{
         {"makespan", S::time, "pipeline"},
         {"+-", S::interval, "pipeline"},
         {"clock", S::clock, "pipeline"},
@@ -123,6 +142,7 @@ class Overlap final : public Scenario {
         {"hidden", S::percent, "hidden_fraction"},
         {"model", S::seconds, "modelled"},
         {"kernels at once", S::metric, "kernels_at_once"},
+        {"steady GB/s", S::metric, "steady_bandwidth"},
         {"host blocked", S::seconds, "host_blocked"},
     }};
     return columns;
@@ -162,19 +182,22 @@ class Overlap final : public Scenario {
     SamplingPolicy calibration = bench.policy;
     calibration.min_samples = calibration.max_samples = 10;
     const Series joined = sample(bench.device, {fork_join(work, *pipeline)}, calibration, bench.observe).front();
-    const std::optional<StageCosts> costs =
-        modelled(o) ? std::optional(stage_costs(bench, work)) : std::nullopt;
 
-    std::vector<Series> series =
-        bench.sample({stages.h2d(), stages.kernel(), stages.d2h(), stages.both(), stages.serial(),
-                      region_of(*pipeline, "pipeline")});
+    std::vector<Region> regions{stages.h2d(),  stages.kernel(), stages.d2h(),
+                                stages.both(), stages.serial(), region_of(*pipeline, "pipeline")};
+    std::optional<OneRound> one_round;
+    if (o.work.rounds > 1)
+      regions.push_back(region_of(one_round.emplace(bench.device, o, work).pipeline(), "one-round"));
+    const std::vector<Series> series = bench.sample(std::move(regions));
     for (const Series& s : series) result.measurements.push_back(s.elapsed);
-    result.measurements.push_back(series.back().submit);
+    result.measurements.push_back(series[kPipeline].submit);
     result.measurements.push_back(joined.elapsed);
     result.measurements.back().auxiliary = true;
     result.add("work", work.work(), "operations/element");
     const bool sampled = std::ranges::none_of(series, [](const Series& s) { return s.elapsed.samples.empty(); });
-    if (sampled) derive(o, can.environment.gpu.copy_engines, costs, result);
+    if (sampled) derive(o, can.environment.gpu.copy_engines, result);
+    // By now the GPU is warm, and clocks and link are as they were for the pipeline.
+    if (sampled && modelled(o) && interrupted() == 0) explain(o, stage_costs(bench, work), result);
     if (sampled && shares_the_gpu(c)) count_kernels_at_once(bench, work, *pipeline, calibration, result);
     if (bench.verify) verify(bench.device, work, *pipeline, true);
     if (sampled) bench.trace_region(region_of(*pipeline, "pipeline"), result);
@@ -190,22 +213,26 @@ class Overlap final : public Scenario {
   static std::vector<Axis> make_axes();
 
   /// Kernels of different streams can run at once where they are small.
-  static bool shares_the_gpu(const Case& c) { return c.has("streams") && (c.has("blocks") || c.has("kernels-per-chunk")); }
+  static bool shares_the_gpu(const Case& c) {
+    return c.has("streams") && (c.has("blocks") || c.has("kernels-per-chunk"));
+  }
 
   static void count_kernels_at_once(const Bench& bench, ChunkedWork& work, Pipeline& pipeline,
                                     const SamplingPolicy& policy, Result& result) {
     if (strategy_word(result.config.word("strategy")).graph) return;
     const Stream one = bench.device.make_stream(StreamKind::nonblocking);
-    const std::vector<Series> s =
-        sample(bench.device,
-               {kernels_alone(work, pipeline, "kernels", {}), kernels_alone(work, pipeline, "kernels-in-turn", one.get())},
-               policy, bench.observe);
+    const std::vector<Series> s = sample(
+        bench.device,
+        {kernels_alone(work, pipeline, "kernels", {}), kernels_alone(work, pipeline, "kernels-in-turn", one.get())},
+        policy, bench.observe);
     for (const Series& each : s) {
       result.measurements.push_back(each.elapsed);
       result.measurements.back().auxiliary = true;
     }
     if (s[0].elapsed.median > 0) result.add("kernels_at_once", s[1].elapsed.median / s[0].elapsed.median, "1");
   }
+
+  static constexpr std::size_t kPipeline = 5;  // among the regions
 
   using Pick = double (*)(const Measurement&);
 
@@ -214,8 +241,7 @@ class Overlap final : public Scenario {
     return {time("h2d"), time("kernel"), time("d2h"), time("both")};
   }
 
-  static void derive(const OverlapCase& o, unsigned copy_engines, const std::optional<StageCosts>& costs,
-                     Result& result) {
+  static void derive(const OverlapCase& o, unsigned copy_engines, Result& result) {
     const model::Stages s = times(result, [](const Measurement& m) { return m.median; });
     const double serial = result.measurement("serial")->median;
     const double makespan = result.measurement("pipeline")->median;
@@ -231,13 +257,33 @@ class Overlap final : public Scenario {
     result.add("both_bandwidth", 2 * gigabytes / s.both, "GB/s");
     result.add("duplex_ratio", model::duplex_ratio(s), "1");
     result.add("kernel_to_h2d", s.kernel / s.h2d, "1");
-    if (costs) explain(o, *costs, makespan, bound, result);
+    if (const Measurement* one = result.measurement("one-round")) {
+      // What each further round takes: filling and draining happen once.
+      const double round = (makespan - one->median) / static_cast<double>(o.work.rounds - 1);
+      result.add("steady_round_time", round, "s");
+      if (round > 0) result.add("steady_bandwidth", 2e-9 * static_cast<double>(o.work.bytes) / round, "GB/s");
+    }
     warn(copy_engines, result);
   }
 
+  static void add_costs(const StageCosts& costs, Result& result) {
+    const model::StageCosts& c = costs.in_stream;
+    const auto add = [&result](const std::string& stage, const model::Cost& cost) {
+      result.add(stage + "_per_operation", cost.per_operation, "s");
+      if (cost.duplex_rate != 1) result.add(stage + "_duplex_rate", cost.duplex_rate, "1");
+      if (cost.duplex_overhead != 1) result.add(stage + "_duplex_overhead", cost.duplex_overhead, "1");
+    };
+    add("h2d", c.h2d), add("kernel", c.kernel), add("d2h", c.d2h);
+    result.add("hand_over", c.hand_over, "s");
+    result.add("event_hand_over", costs.across_streams.hand_over, "s");
+  }
+
   /// What the model says of it.
-  static void explain(const OverlapCase& o, const StageCosts& costs, double makespan, double bound, Result& result) {
+  static void explain(const OverlapCase& o, const StageCosts& costs, Result& result) {
     const bool gated = result.measurement("pipeline")->clock == Clock::event_gated;
+    const double makespan = result.metric("makespan")->value;
+    const double bound = result.metric("bound")->value;
+    add_costs(costs, result);
     const double expected = *predicted(costs, o, gated);
     result.add("modelled", expected, "s");
     result.add("residual", makespan / expected - 1, "1");
@@ -264,6 +310,7 @@ class Overlap final : public Scenario {
             "efficiency is above 1 beyond its interval: a stage was measured badly; run again on a quiet machine");
       }
     }
+    if (strategy_word(result.config.word("strategy")).strategy == Strategy::serial) return;  // it blocks by design
     if (pipeline.clock == Clock::event) {
       result.warnings.emplace_back(
           "so many operations do not fit behind a gate: the makespan includes what the host takes "
@@ -280,8 +327,8 @@ class Overlap final : public Scenario {
 std::vector<Axis> Overlap::make_axes() {
   const std::vector<std::string> chunked{"streams", "engines",       "double-buffer",       "batch",
                                          "graph",   "graph-streams", "graph-double-buffer", "graph-batch"};
-  const std::vector<std::string> by_engine{"engines", "double-buffer", "batch", "graph", "graph-double-buffer",
-                                           "graph-batch"};
+  const std::vector<std::string> by_engine{"engines", "double-buffer",       "batch",
+                                           "graph",   "graph-double-buffer", "graph-batch"};
   const std::vector<std::string> by_stream{"streams", "graph-streams"};
   std::vector<std::string> words;
   for (const StrategyWord& s : kStrategyWords) words.emplace_back(s.word);
@@ -359,7 +406,8 @@ std::vector<Axis> Overlap::make_axes() {
        .only_with_axis = "strategy",
        .only_with_values = chunked},
       {.name = "blocks",
-       .help = "thread blocks of each kernel, which leave room for others if they are few; default: as many as it takes",
+       .help =
+           "thread blocks of each kernel, which leave room for others if they are few; default: as many as it takes",
        .max = 65535},
       {.name = "issue",
        .kind = AxisKind::choice,
@@ -405,7 +453,8 @@ std::string diagnosis(const Result& r) {
   }
   const double unexplained = value(r, "time_unexplained");
   return fmt::format(
-      "{}: {} makespan: {}; {} filling and draining; {} what each operation costs; {} waiting for slots; {} waiting for "
+      "{}: {} makespan: {}; {} filling and draining; {} what each operation costs; {} waiting for slots; {} waiting "
+      "for "
       "the host; {}{} unexplained",
       r.config.key(), format_seconds(value(r, "makespan")), limit, format_seconds(value(r, "time_fill_drain")),
       format_seconds(value(r, "time_overhead")), format_seconds(value(r, "time_slots")),

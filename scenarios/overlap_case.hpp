@@ -1,5 +1,5 @@
-// Not a scenario: what a case of overlap means: how its payload is cut, how its chunks are arranged, what the model says
-// of it, and the metrics that follow from its times.
+// Not a scenario: what a case of overlap means: how its payload is cut, how its chunks are arranged, what the model
+// says of it, and the metrics that follow from its times.
 #pragma once
 
 #include <optional>
@@ -26,8 +26,8 @@ OverlapCase overlap_case(const Case& c, std::uint64_t seed);
 /// Whether the model covers the pipeline: not kernels on host memory, nor grids so small that kernels run side by side.
 bool modelled(const OverlapCase& c);
 
-/// Seconds that the pipeline should take; nothing where the model does not cover it. `gated`: its timed passes hide what
-/// the host takes to submit.
+/// Seconds that the pipeline should take; nothing where the model does not cover it. `gated`: its timed passes hide
+/// what the host takes to submit.
 std::optional<double> predicted(const StageCosts& costs, const OverlapCase& c, bool gated);
 
 /// Where the time of a measured makespan went; nothing where the model does not cover the pipeline. Times in seconds.

@@ -17,7 +17,9 @@ namespace {
 class OverlapCandidate final : public Candidate {
  public:
   OverlapCandidate(Device& device, const OverlapCase& c, std::shared_ptr<Payload> payload)
-      : device_(device), work_(device, c.work, std::move(payload)), pipeline_(make_pipeline(device, work_, c.pipeline)) {}
+      : device_(device),
+        work_(device, c.work, std::move(payload)),
+        pipeline_(make_pipeline(device, work_, c.pipeline)) {}
 
   [[nodiscard]] Region region() override { return region_of(*pipeline_, "pipeline"); }
 
@@ -144,8 +146,9 @@ void require_same_work(std::span<const Case> cases) {
     }
   }
   if (cases.front().has("balance")) {
-    throw UsageError("tune needs a fixed amount of work: give --work instead of --balance (a run with --balance prints "
-                     "the work that it has chosen)");
+    throw UsageError(
+        "tune needs a fixed amount of work: give --work instead of --balance (a run with --balance prints "
+        "the work that it has chosen)");
   }
 }
 

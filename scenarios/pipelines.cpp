@@ -39,7 +39,9 @@ namespace {
 class Serial final : public Pipeline {
  public:
   Serial(Device& device, ChunkedWork& work, const PipelineShape& shape)
-      : Pipeline(operations_of(work.shape(), shape)), work_(work), stream_(device.make_stream(StreamKind::legacy_default)) {}
+      : Pipeline(operations_of(work.shape(), shape)),
+        work_(work),
+        stream_(device.make_stream(StreamKind::legacy_default)) {}
 
   void submit() override { work_.run_blocking(stream_); }
   [[nodiscard]] std::vector<StreamHandle> streams() const override { return {stream_}; }
@@ -55,7 +57,10 @@ class Serial final : public Pipeline {
 class RoundRobin final : public Pipeline {
  public:
   RoundRobin(Device& device, ChunkedWork& work, const PipelineShape& shape)
-      : Pipeline(operations_of(work.shape(), shape)), device_(device), work_(work), breadth_first_(shape.breadth_first) {
+      : Pipeline(operations_of(work.shape(), shape)),
+        device_(device),
+        work_(work),
+        breadth_first_(shape.breadth_first) {
     for (std::size_t i = 0; i < shape.streams; ++i) streams_.push_back(device.make_stream(shape.stream_kind));
     // The default stream is one stream, however many handles to it there are.
     distinct_ = shape.stream_kind == StreamKind::legacy_default ? 1 : streams_.size();

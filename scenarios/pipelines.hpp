@@ -81,7 +81,6 @@ class Pipeline {
 /// How much a pipeline enqueues to the busiest of its streams.
 std::size_t operations_of(const ChunkedWork::Shape& work, const PipelineShape& shape);
 
-
 std::unique_ptr<Pipeline> make_pipeline(Device& device, ChunkedWork& work, const PipelineShape& shape);
 
 /// The pipeline as a region to time. The pipeline must outlive it.

@@ -138,30 +138,37 @@ class CostRegions {
 
   StageCosts measure(const Bench& bench) {
     SamplingPolicy few = bench.policy;
-    few.min_samples = few.max_samples = 10;
-    const std::vector<Series> s = sample(
-        device_,
-        {alone("h2d", whole_, &ChunkedWork::copy_in), alone("kernel", whole_, &ChunkedWork::launch),
-         alone("d2h", whole_, &ChunkedWork::copy_out), alone("h2d", pieces_, &ChunkedWork::copy_in),
-         alone("kernel", pieces_, &ChunkedWork::launch), alone("d2h", pieces_, &ChunkedWork::copy_out), both(whole_),
-         both(pieces_), chain(false), chain(true)},
-        few, bench.observe);
+    few.min_samples = few.max_samples = 20;
+    const std::vector<Series> s =
+        sample(device_,
+               {alone("h2d", whole_, &ChunkedWork::copy_in), alone("kernel", whole_, &ChunkedWork::launch),
+                alone("d2h", whole_, &ChunkedWork::copy_out), alone("h2d", pieces_, &ChunkedWork::copy_in),
+                alone("kernel", pieces_, &ChunkedWork::launch), alone("d2h", pieces_, &ChunkedWork::copy_out),
+                both(whole_, whole_), both(pieces_, whole_), both(whole_, pieces_), chain(false), chain(true)},
+               few, bench.observe);
     const auto median = [&](std::size_t i) { return s[i].elapsed.median; };
     const std::size_t n = pieces_.chunks().size();
     const auto call = [&](std::size_t i) { return s[i].submit.median / static_cast<double>(n); };
-    const model::StageTimes times{static_cast<double>(bytes_), n,
-                                  median(0),  median(1),
-                                  median(2),  median(3),
-                                  median(4),  median(5),
-                                  ends_of(s[6]), ends_of(s[7]),
-                                  kLinks,     static_cast<double>(link_bytes())};
+    const model::StageTimes times{static_cast<double>(bytes_),
+                                  n,
+                                  median(0),
+                                  median(1),
+                                  median(2),
+                                  median(3),
+                                  median(4),
+                                  median(5),
+                                  ends_of(s[6]),
+                                  ends_of(s[7]).h2d,
+                                  ends_of(s[8]).d2h,
+                                  kLinks,
+                                  static_cast<double>(link_bytes())};
     StageCosts costs;
     costs.in_stream = model::fit_stage_costs(times);
     costs.in_stream.copy_engines = device_.capabilities().environment.gpu.copy_engines;
     costs.in_stream.submit_h2d = call(3), costs.in_stream.submit_kernel = call(4), costs.in_stream.submit_d2h = call(5);
     costs.across_streams = costs.in_stream;
-    costs.in_stream.hand_over = model::hand_over(costs.in_stream, times, median(8));
-    costs.across_streams.hand_over = model::hand_over(costs.in_stream, times, median(9));
+    costs.in_stream.hand_over = model::hand_over(costs.in_stream, times, median(9));
+    costs.across_streams.hand_over = model::hand_over(costs.in_stream, times, median(10));
     return costs;
   }
 
@@ -177,12 +184,13 @@ class CostRegions {
                  [&work, stage, stream] { each(work, stage, stream); });
   }
 
-  Region both(ChunkedWork& work) {
+  Region both(ChunkedWork& h2d, ChunkedWork& d2h) {
     const StreamHandle in = streams_[0];
     const StreamHandle out = streams_[1];
-    Region r = gated("both", {in, out}, work.chunks().size(), [&work, in, out] {
-      each(work, &ChunkedWork::copy_in, in);
-      each(work, &ChunkedWork::copy_out, out);
+    const std::size_t operations = std::max(h2d.chunks().size(), d2h.chunks().size());
+    Region r = gated("both", {in, out}, operations, [&h2d, &d2h, in, out] {
+      each(h2d, &ChunkedWork::copy_in, in);
+      each(d2h, &ChunkedWork::copy_out, out);
     });
     r.per_stream = true;
     r.batchable = false;

@@ -44,9 +44,9 @@ struct StageCosts {
   model::StageCosts across_streams;  ///< where events keep order between streams
 };
 
-/// Measures them: the whole payload in one piece against the same in many, alone and both directions at once, and chunks
-/// so small that only the way from one engine to the next is left. Uses the memory of `work` and leaves anything in it.
-/// Times are event-gated, so that submission is in none of them but the submit_* ones.
+/// Measures them: the whole payload in one piece against the same in many, alone and both directions at once, and
+/// chunks so small that only the way from one engine to the next is left. Uses the memory of `work` and leaves anything
+/// in it. Times are event-gated, so that submission is in none of them but the submit_* ones.
 StageCosts measure_stage_costs(const Bench& bench, ChunkedWork& work);
 
 }  // namespace xferbench

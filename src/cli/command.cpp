@@ -452,7 +452,7 @@ const Scenario& scenario_to_tune(const Written& written, Scenarios scenarios) {
 }
 
 void plan_tune(const Written& written, Scenarios scenarios, Command& command) {
-  constexpr double kBudget = 8;  // seconds, for a whole space; the help of --budget says so
+  constexpr double kBudget = 6;  // seconds, for a whole space; the help of --budget says so
   const Scenario* scenario = &scenario_to_tune(written, scenarios);
   if (written.has("timeline")) {
     throw UsageError("tune does not take --timeline; run the command that it prints with --timeline");

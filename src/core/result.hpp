@@ -142,7 +142,7 @@ struct Environment {
 /// What several results of a scenario say together.
 struct Finding {
   std::string scenario{};  ///< its name
-  std::string kind;      ///< "fit", "crossover", "break-even", "winner"; findings of a kind share a table
+  std::string kind;        ///< "fit", "crossover", "break-even", "winner"; findings of a kind share a table
   std::vector<std::pair<std::string, std::string>> labels;  ///< what it is about: {"dir", "h2d"}, {"host", "pinned"}
   std::vector<Metric> metrics;
   std::string text;  ///< a sentence without its full stop; empty: shown as a row of the table of its kind

@@ -15,8 +15,8 @@ std::size_t even_boundary(std::size_t elements, std::size_t part, std::size_t ch
 /// Where `part` parts end if each is `growth` (not 1) times the one before: (g^part - 1) / (g^chunks - 1) of all.
 std::size_t growing_boundary(std::size_t elements, std::size_t part, std::size_t chunks, double growth) {
   const double log_growth = std::log(growth);
-  const double share = std::expm1(static_cast<double>(part) * log_growth) /
-                       std::expm1(static_cast<double>(chunks) * log_growth);
+  const double share =
+      std::expm1(static_cast<double>(part) * log_growth) / std::expm1(static_cast<double>(chunks) * log_growth);
   return static_cast<std::size_t>(static_cast<double>(elements) * share);
 }
 

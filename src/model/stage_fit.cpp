@@ -15,14 +15,6 @@ Cost cost_of(double whole, double in_pieces, const StageTimes& t) {
   return c;
 }
 
-/// Its rate beside the other direction, over that alone, in one piece: until the first direction has ended both are
-/// slowed, afterwards neither is.
-double duplex_rate(double alone, double end, double other_end) {
-  constexpr double kLeast = 0.1;
-  const double together = std::min(end, other_end);
-  return together > 0 ? std::clamp((alone - (end - together)) / together, kLeast, 1.0) : 1;
-}
-
 /// A queue of equal copies in one direction.
 struct Queue {
   Queue(const Cost& c, double bytes, std::size_t pieces)
@@ -50,9 +42,10 @@ struct Queue {
 
 }  // namespace
 
-CopyEnds copies_at_once(const Cost& h2d, const Cost& d2h, double bytes, std::size_t pieces) {
-  Queue in(h2d, bytes, pieces);
-  Queue out(d2h, bytes, pieces);
+CopyEnds copies_at_once(const Cost& h2d, const Cost& d2h, double bytes, std::size_t h2d_pieces,
+                        std::size_t d2h_pieces) {
+  Queue in(h2d, bytes, h2d_pieces);
+  Queue out(d2h, bytes, d2h_pieces);
   CopyEnds ends;
   double now = 0;
   while (in.left > 0 || out.left > 0) {
@@ -76,25 +69,41 @@ CopyEnds copies_at_once(const Cost& h2d, const Cost& d2h, double bytes, std::siz
   return ends;
 }
 
+namespace {
+
+/// What the directions cost each other: corrected until the model's ends are those measured. Each of the four numbers
+/// is led by the end that it moves most: rates by those in one piece, overheads by those in many.
+void fit_duplex(const StageTimes& t, StageCosts& c) {
+  constexpr int kRounds = 300;
+  constexpr double kLeastRate = 0.1;
+  constexpr double kMostOverhead = 10;
+  const double together = std::min(t.both.h2d, t.both.d2h);
+  if (together <= 0) return;
+  const auto correct_rate = [&](Cost& cost, double surplus) {
+    cost.duplex_rate = std::clamp(cost.duplex_rate * (1 + surplus / together), kLeastRate, 1.0);
+  };
+  const auto correct_overhead = [&](Cost& cost, double missing) {
+    const double all = cost.per_operation * static_cast<double>(t.pieces);
+    if (all > 0) cost.duplex_overhead = std::clamp(cost.duplex_overhead + missing / all, 1.0, kMostOverhead);
+  };
+  for (int round = 0; round < kRounds; ++round) {
+    const CopyEnds whole = copies_at_once(c.h2d, c.d2h, t.bytes, 1, 1);
+    correct_rate(c.h2d, whole.h2d - t.both.h2d);
+    correct_rate(c.d2h, whole.d2h - t.both.d2h);
+    if (t.pieces == 1) continue;
+    correct_overhead(c.h2d, t.h2d_pieces_beside - copies_at_once(c.h2d, c.d2h, t.bytes, t.pieces, 1).h2d);
+    correct_overhead(c.d2h, t.d2h_pieces_beside - copies_at_once(c.h2d, c.d2h, t.bytes, 1, t.pieces).d2h);
+  }
+}
+
+}  // namespace
+
 StageCosts fit_stage_costs(const StageTimes& t) {
   StageCosts c;
   c.h2d = cost_of(t.h2d, t.h2d_pieces, t);
   c.kernel = cost_of(t.kernel, t.kernel_pieces, t);
   c.d2h = cost_of(t.d2h, t.d2h_pieces, t);
-  c.h2d.duplex_rate = duplex_rate(t.h2d, t.both.h2d, t.both.d2h);
-  c.d2h.duplex_rate = duplex_rate(t.d2h, t.both.d2h, t.both.h2d);
-  // How much longer each operation takes beside the other direction: until the model's ends are those measured.
-  constexpr int kRounds = 30;
-  constexpr double kMost = 10;
-  const auto correct = [&](Cost& cost, double missing) {
-    const double all = cost.per_operation * static_cast<double>(t.pieces);
-    if (all > 0) cost.duplex_overhead = std::clamp(cost.duplex_overhead + missing / all, 1.0, kMost);
-  };
-  for (int round = 0; t.pieces > 1 && round < kRounds; ++round) {
-    const CopyEnds ends = copies_at_once(c.h2d, c.d2h, t.bytes, t.pieces);
-    correct(c.h2d, t.both_pieces.h2d - ends.h2d);
-    correct(c.d2h, t.both_pieces.d2h - ends.d2h);
-  }
+  fit_duplex(t, c);
   return c;
 }
 

@@ -14,11 +14,12 @@ struct CopyEnds {
   double d2h = 0;
 };
 
-/// Both directions started together, `bytes` each way in `pieces` equal copies that wait for nothing but their engine.
-CopyEnds copies_at_once(const Cost& h2d, const Cost& d2h, double bytes, std::size_t pieces);
+/// Both directions started together, `bytes` each way in so many equal copies that wait for nothing but their engine.
+CopyEnds copies_at_once(const Cost& h2d, const Cost& d2h, double bytes, std::size_t h2d_pieces, std::size_t d2h_pieces);
 
-/// Measured: `bytes` through each stage, in one piece and in `pieces`; both directions at once likewise; and chains of
-/// `links` chunks of `link_bytes`, each of which goes through all stages before the next begins.
+/// Measured: `bytes` through each stage, in one piece and in `pieces`; both directions at once, each in one piece, and
+/// one in pieces while the other is in one; and chains of `links` chunks of `link_bytes`, each of which goes through
+/// all stages before the next begins. (Both in pieces would fall into step or not, and tell little of either.)
 struct StageTimes {
   double bytes = 0;
   std::size_t pieces = 1;
@@ -29,7 +30,8 @@ struct StageTimes {
   double kernel_pieces = 0;
   double d2h_pieces = 0;
   CopyEnds both;
-  CopyEnds both_pieces;
+  double h2d_pieces_beside = 0;  ///< end of H2D in pieces while D2H is in one
+  double d2h_pieces_beside = 0;  ///< end of D2H in pieces while H2D is in one
   std::size_t links = 1;
   double link_bytes = 0;
 };

@@ -213,8 +213,10 @@ std::string occupancy_text(const Trace& trace, Row row) {
 }
 
 std::string summary_lines(const Trace& trace) {
-  std::string text = fmt::format("  {}: makespan {}, concurrency {:.2f}", source_in_words(trace.source),
-                                 format_seconds(model::makespan(trace)), model::concurrency(trace));
+  const std::string by_events =
+      trace.event_makespan > 0 ? fmt::format(" ({} by events around it)", format_seconds(trace.event_makespan)) : "";
+  std::string text = fmt::format("  {}: makespan {}{}, concurrency {:.2f}", source_in_words(trace.source),
+                                 format_seconds(model::makespan(trace)), by_events, model::concurrency(trace));
   const double kernels = model::kernel_concurrency(trace);
   if (trace.source != "events" && kernels > 1.005) text += fmt::format(", among kernels {:.2f}", kernels);
   std::string engines;

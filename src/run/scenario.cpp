@@ -38,6 +38,8 @@ void Bench::trace_region(const Region& region, Result& result) const {
   }
   const Trace& t = *result.trace;
   result.labels.emplace_back("trace_source", t.source);
+  result.add("traced_makespan", model::makespan(t), "s");
+  if (t.event_makespan > 0) result.add("traced_makespan_by_events", t.event_makespan, "s");
   result.add("concurrency", model::concurrency(t), "1");
   // Events cannot tell kernels that run side by side from such that wait for each other.
   if (t.source != "events") result.add("kernel_concurrency", model::kernel_concurrency(t), "1");

@@ -105,7 +105,8 @@ TEST(PipelineModel, OneDirectionMaySufferMoreThanTheOther) {
   c.d2h.duplex_rate = 0.5;  // the copy in does not notice the copy out beside it
   EXPECT_DOUBLE_EQ(makespan(c, {.chunks = {4, 4}}), 4 + 4 + 2 + 4);
   c.d2h.per_operation = 1;
-  c.d2h.duplex_overhead = 2;  // 2 s beside the copy in, which leaves it 2 s for half its rate; then 3 s, and 1 + 4 alone
+  c.d2h.duplex_overhead =
+      2;  // 2 s beside the copy in, which leaves it 2 s for half its rate; then 3 s, and 1 + 4 alone
   EXPECT_DOUBLE_EQ(makespan(c, {.chunks = {4, 4}}), 4 + 4 + 3 + 5);
 }
 
@@ -214,7 +215,6 @@ TEST(PipelineLosses, AFasterRunThanModelledIsUnexplainedAndNegative) {
   EXPECT_LT(l.unexplained, 0);
   EXPECT_DOUBLE_EQ(sum(l), 0.02);
 }
-
 
 }  // namespace
 }  // namespace xferbench::model
