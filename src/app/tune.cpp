@@ -25,7 +25,8 @@ Tuned tune_with_progress(const Command& command, Device& device, std::span<const
   const TuneObserver observer{.progress = [&progress](const TuneProgress& p) { progress.tuning(p); },
                               .measured = [&live](const std::vector<Result>& results) { live.replace(results); }};
   const auto command_of = [&](const Case& c) { return cli::command_line(command, {&scenario, c}); };
-  return xferbench::tune(scenario, space, bench, command_of, observer);
+  return xferbench::tune(scenario, space, bench, command_of, observer,
+                         command.exhaustive ? Thoroughness::exhaustive : Thoroughness::guided);
 }
 
 }  // namespace

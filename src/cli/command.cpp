@@ -432,8 +432,10 @@ const Scenario* scenario_after(const Written& written, Scenarios scenarios) {
 }
 
 void plan_run(const Written& written, Scenarios scenarios, Command& command) {
-  if (written.has("memory-limit"))
-    throw UsageError("--memory-limit does nothing here: it belongs to tune; leave it out");
+  for (const char* flag : {"memory-limit", "exhaustive"}) {
+    if (!written.has(flag)) continue;
+    throw UsageError(fmt::format("--{} does nothing here: it belongs to tune; leave it out", flag));
+  }
   command.action = written.has("dry-run") ? Action::dry_run : Action::run;
   command.cases = plan(written, scenarios, chosen_scenarios(written, scenarios));
 }
@@ -453,13 +455,15 @@ const Scenario& scenario_to_tune(const Written& written, Scenarios scenarios) {
 
 void plan_tune(const Written& written, Scenarios scenarios, Command& command) {
   constexpr double kBudget = 6;  // seconds, for a whole space; the help of --budget says so
+  constexpr double kDay = 86400;
   const Scenario* scenario = &scenario_to_tune(written, scenarios);
   if (written.has("timeline")) {
     throw UsageError("tune does not take --timeline; run the command that it prints with --timeline");
   }
   command.action = written.has("dry-run") ? Action::dry_tune : Action::tune;
   command.cases = plan(written, scenarios, {&scenario, 1}, true);
-  if (!written.has("budget")) command.policy.budget = kBudget;
+  command.exhaustive = written.has("exhaustive");
+  if (!written.has("budget")) command.policy.budget = command.exhaustive ? kDay : kBudget;
   for (const Axis& axis : scenario->axes()) {
     if (written.has(axis.name)) command.given.push_back(axis.name);
   }

@@ -26,6 +26,7 @@ struct Command {
   std::optional<std::string> json;      ///< file, or "-" for standard output
   std::optional<std::string> timeline;  ///< the same
   std::optional<std::uint64_t> memory_limit;  ///< for tune: bytes of device memory that a configuration may need
+  bool exhaustive = false;                    ///< for tune: every configuration is measured
   SamplingPolicy policy;                      ///< for tune, `budget` is that of all configurations together
   std::uint64_t seed = 0;
   bool verify = true;

@@ -5,7 +5,7 @@
 namespace xferbench::cli {
 
 std::span<const RunFlag> run_flags() {
-  static const std::array<RunFlag, 15> flags{{
+  static const std::array<RunFlag, 16> flags{{
       {{.name = "gpu", .defaults = "0", .help = "number of the GPU, as CUDA counts them", .min = 0, .max = 1023}, "N"},
       {{.name = "numa",
         .kind = AxisKind::choice,
@@ -40,6 +40,7 @@ std::span<const RunFlag> run_flags() {
         .kind = AxisKind::size,
         .help = "for tune: leave out what needs more device memory than this"},
        "SIZE"},
+      {{.name = "exhaustive", .help = "for tune: measure every configuration, however long it takes"}, ""},
       {{.name = "seed", .defaults = "1", .help = "seed of the payload", .min = 0}, "N"},
       {{.name = "color",
         .kind = AxisKind::choice,

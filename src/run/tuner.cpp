@@ -59,6 +59,7 @@ namespace {
 
 // Shares of the budget; what is left is for the last round.
 constexpr double kForStages = 0.15;
+constexpr double kLongest = 60;  // seconds that a share is taken of for the stages, however long the search may be
 constexpr double kForSearch = 0.5;
 
 constexpr std::size_t kSamplesPerRound = 8;
@@ -90,8 +91,9 @@ std::string failure_of(const Body& body) {
 
 class Tuner {
  public:
-  Tuner(std::unique_ptr<Tunable> tunable, std::span<const Case> space, const Bench& bench, const TuneObserver& observer)
-      : tunable_(std::move(tunable)), bench_(bench), observer_(observer), race_(predictions(*tunable_, space)) {
+  Tuner(std::unique_ptr<Tunable> tunable, std::span<const Case> space, const Bench& bench, const TuneObserver& observer,
+        const model::RacePolicy& policy)
+      : tunable_(std::move(tunable)), bench_(bench), observer_(observer), race_(predictions(*tunable_, space), policy) {
     entries_.reserve(space.size());
     for (const Case& c : space) entries_.push_back({.config = c, .predicted = tunable_->predict(c)});
   }
@@ -378,13 +380,18 @@ class Tuner {
 }  // namespace
 
 Tuned tune(const Scenario& scenario, std::span<const Case> space, const Bench& bench, const CommandOf& command_of,
-           const TuneObserver& observer) {
+           const TuneObserver& observer, Thoroughness thoroughness) {
   Bench for_stages = bench;
-  for_stages.policy.budget *= kForStages;
+  for_stages.policy.budget = std::min(for_stages.policy.budget, kLongest) * kForStages;
   std::unique_ptr<Tunable> tunable = scenario.tunable(space, for_stages);
   if (tunable == nullptr) throw UsageError(fmt::format("{} cannot be tuned", scenario.name()));
   if (interrupted() != 0) return {};
-  Tuner tuner(std::move(tunable), space, bench, observer);
+  model::RacePolicy policy;
+  if (thoroughness == Thoroughness::exhaustive) {
+    policy.share = 1;
+    policy.reach = 1e6;  // of any error: nothing is too slow to be tried
+  }
+  Tuner tuner(std::move(tunable), space, bench, observer, policy);
   tuner.run();
   return {tuner.results(), tuner.findings(command_of)};
 }

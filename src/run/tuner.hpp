@@ -46,12 +46,15 @@ struct Tuned {
   std::vector<Finding> findings;
 };
 
+/// How much of a space is measured: what a model's predictions lead to, or all of it.
+enum class Thoroughness { guided, exhaustive };
+
 /// Searches `space`, whose cases must all be feasible. `bench.policy.budget` is for all warm-up and sampling together;
 /// the rest of the policy is for the last round, in which the best are measured afresh and the winner is decided.
 /// Preparing and verifying a configuration is not counted. Ends early with what there is when interrupted() says so,
 /// and when the device is lost. Throws UsageError if the scenario cannot be tuned, and whatever making its Tunable
 /// throws.
 Tuned tune(const Scenario& scenario, std::span<const Case> space, const Bench& bench, const CommandOf& command_of,
-           const TuneObserver& observer);
+           const TuneObserver& observer, Thoroughness thoroughness = Thoroughness::guided);
 
 }  // namespace xferbench
