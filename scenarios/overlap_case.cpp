@@ -71,7 +71,15 @@ std::optional<model::Arrangement> arrangement(const OverlapCase& c) {
 
 /// What the operations of this pipeline cost.
 model::StageCosts costs_of(const StageCosts& measured, const OverlapCase& c, bool gated) {
-  model::StageCosts costs = c.pipeline.strategy == Strategy::streams ? measured.in_stream : measured.across_streams;
+  // The edges of a graph are no events: they cost what a stream's order costs.
+  const bool events = c.pipeline.strategy != Strategy::streams && !c.pipeline.graph;
+  model::StageCosts costs = events ? measured.across_streams : measured.in_stream;
+  if (events) {  // to the kernel, to the copy out, and for a slot: a wait before each use and a mark behind it
+    const double slot = c.work.slots != 0 ? measured.event_call : 0;
+    costs.submit_h2d += 2 * measured.event_call + slot;
+    costs.submit_kernel += 2 * (measured.event_call + slot);
+    costs.submit_d2h += slot;
+  }
   const std::size_t group = c.pipeline.strategy == Strategy::batch ? c.pipeline.batch : 1;
   costs.kernel.per_operation *= static_cast<double>(c.work.kernels_per_chunk * group);
   if (gated || c.pipeline.graph) costs.submit_h2d = costs.submit_kernel = costs.submit_d2h = 0;

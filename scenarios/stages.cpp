@@ -169,6 +169,8 @@ class CostRegions {
     costs.across_streams = costs.in_stream;
     costs.in_stream.hand_over = model::hand_over(costs.in_stream, times, median(9));
     costs.across_streams.hand_over = model::hand_over(costs.in_stream, times, median(10));
+    // Three hand-overs in each link, of two calls each.
+    costs.event_call = std::max(0.0, (s[10].submit.median - s[9].submit.median) / static_cast<double>(6 * kLinks));
     return costs;
   }
 

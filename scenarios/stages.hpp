@@ -42,6 +42,7 @@ class Stages {
 struct StageCosts {
   model::StageCosts in_stream;       ///< where a stream's order is all the order there is
   model::StageCosts across_streams;  ///< where events keep order between streams
+  double event_call = 0;             ///< host time of recording an event or waiting for one
 };
 
 /// Measures them: the whole payload in one piece against the same in many, alone and both directions at once, and
