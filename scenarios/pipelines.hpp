@@ -32,13 +32,14 @@ struct PipelineShape {
   unsigned blocks = 0;         ///< of a kernel on host memory; 0: kZeroCopyBlocks
 };
 
-/// A strategy as people name it: a word, and what it stands for. "graph" is the graph of the fastest, engines.
+/// A strategy as people name it: a word, and what it stands for. "graph" is the graph of the fastest, engines. There is
+/// none of a batch: CUDA does not let cudaMemcpyBatchAsync be captured.
 struct StrategyWord {
   std::string_view word;
   Strategy strategy;
   bool graph = false;
 };
-inline constexpr std::array<StrategyWord, 11> kStrategyWords{{{"serial", Strategy::serial},
+inline constexpr std::array<StrategyWord, 10> kStrategyWords{{{"serial", Strategy::serial},
                                                               {"streams", Strategy::streams},
                                                               {"engines", Strategy::engines},
                                                               {"double-buffer", Strategy::double_buffer},
@@ -47,7 +48,6 @@ inline constexpr std::array<StrategyWord, 11> kStrategyWords{{{"serial", Strateg
                                                               {"graph", Strategy::engines, true},
                                                               {"graph-streams", Strategy::streams, true},
                                                               {"graph-double-buffer", Strategy::double_buffer, true},
-                                                              {"graph-batch", Strategy::batch, true},
                                                               {"graph-zero-copy", Strategy::zero_copy, true}}};
 /// Throws std::logic_error if there is no such word: a mistake in a scenario's axis.
 const StrategyWord& strategy_word(std::string_view word);
