@@ -171,14 +171,14 @@ void ChunkedWork::launch_trifle(StreamHandle stream) {
 
 std::size_t ChunkedWork::piece_elements() const {
   const std::size_t room = payload_->shape().device_bytes / kElement / (shape_.in_place ? 2 : 1);
-  return std::min(payload_->elements(), std::max<std::size_t>(1, room / kChunkAlignment * kChunkAlignment));
+  return std::min(elements(), std::max<std::size_t>(1, room / kChunkAlignment * kChunkAlignment));
 }
 
 std::vector<Chunk> ChunkedWork::pieces() const {
   std::vector<Chunk> all;
   const std::size_t step = piece_elements();
-  for (std::size_t first = 0; first < payload_->elements(); first += step) {
-    all.push_back({first, std::min(step, payload_->elements() - first)});
+  for (std::size_t first = 0; first < elements(); first += step) {
+    all.push_back({first, std::min(step, elements() - first)});
   }
   return all;
 }
@@ -206,19 +206,19 @@ void ChunkedWork::run_blocking(StreamHandle default_stream) {
 void ChunkedWork::launch_on_host_memory(StreamHandle stream, unsigned blocks) {
   const float* addends = shape_.op == ElementwiseOp::vector_add ? payload_->addends() : nullptr;
   const kernels::ElementwiseArgs args{
-      payload_->host_in(), addends, payload_->host_out(), payload_->elements(), shape_.work, blocks, true};
+      payload_->host_in(), addends, payload_->host_out(), elements(), shape_.work, blocks, true};
   device_.launch(Elementwise(shape_.op, args), stream);
 }
 
 void ChunkedWork::check(const std::string& what) const {
-  check_output(output({0, payload_->elements()}), what, [this](std::size_t i) { return expected(i); });
+  check_output(output({0, elements()}), what, [this](std::size_t i) { return expected(i); });
 }
 
 void ChunkedWork::check_stages(const std::string& what) const {
   // What a place on the device holds in the end is the last element that was copied there.
   const std::size_t piece = piece_elements();
-  const std::size_t last = payload_->elements() - 1;
-  check_output(output({0, payload_->elements()}), what, [&](std::size_t i) {
+  const std::size_t last = elements() - 1;
+  check_output(output({0, elements()}), what, [&](std::size_t i) {
     const std::size_t offset = i % piece;
     return expected(offset + (last - offset) / piece * piece);
   });

@@ -100,6 +100,7 @@ class ChunkedWork {
   [[nodiscard]] const Shape& shape() const { return shape_; }
   /// Of all rounds.
   [[nodiscard]] std::size_t bytes() const { return shape_.bytes * shape_.rounds; }
+  [[nodiscard]] std::size_t elements() const { return bytes() / kElement; }
   [[nodiscard]] std::uint32_t work() const { return shape_.work; }
   void set_work(std::uint64_t work) { shape_.work = static_cast<std::uint32_t>(work); }
   [[nodiscard]] const std::shared_ptr<Payload>& payload() const { return payload_; }

@@ -325,10 +325,9 @@ class Overlap final : public Scenario {
 };
 
 std::vector<Axis> Overlap::make_axes() {
-  const std::vector<std::string> chunked{"streams", "engines",       "double-buffer",       "batch",
-                                         "graph",   "graph-streams", "graph-double-buffer", "graph-batch"};
-  const std::vector<std::string> by_engine{"engines", "double-buffer",       "batch",
-                                           "graph",   "graph-double-buffer", "graph-batch"};
+  const std::vector<std::string> chunked{"streams", "engines",       "double-buffer",      "batch",
+                                         "graph",   "graph-streams", "graph-double-buffer"};
+  const std::vector<std::string> by_engine{"engines", "double-buffer", "batch", "graph", "graph-double-buffer"};
   const std::vector<std::string> by_stream{"streams", "graph-streams"};
   std::vector<std::string> words;
   for (const StrategyWord& s : kStrategyWords) words.emplace_back(s.word);
@@ -362,7 +361,7 @@ std::vector<Axis> Overlap::make_axes() {
        .help = "chunks whose copies are submitted in one call",
        .max = 65536,
        .only_with_axis = "strategy",
-       .only_with_values = {"batch", "graph-batch"}},
+       .only_with_values = {"batch"}},
       {.name = "chunks",
        .defaults = "32",
        .tuning = "4,8,12,16,24,32,40,48,64,96,128",

@@ -45,6 +45,9 @@ struct StageCosts {
   double event_call = 0;             ///< host time of recording an event or waiting for one
 };
 
+/// Below this, a payload cannot be cut into enough pieces to tell what one more costs (bytes).
+inline constexpr std::size_t kLeastForCosts = std::size_t{1} << 20;
+
 /// Measures them: the whole payload in one piece against the same in many, alone and both directions at once, and
 /// chunks so small that only the way from one engine to the next is left. Uses the memory of `work` and leaves anything
 /// in it. Times are event-gated, so that submission is in none of them but the submit_* ones.
