@@ -47,7 +47,7 @@ std::vector<double> chunk_bytes(const OverlapCase& c) {
 
 /// What waits for what; nothing where the model has no such arrangement.
 std::optional<model::Arrangement> arrangement(const OverlapCase& c) {
-  if (c.work.blocks != 0) return std::nullopt;
+  if (c.work.blocks != 0 || c.work.bytes < kLeastForCosts) return std::nullopt;
   model::Arrangement a;
   const std::size_t group = c.pipeline.strategy == Strategy::batch ? c.pipeline.batch : 1;
   const std::size_t slots = c.work.slots / group;
@@ -160,9 +160,13 @@ OverlapCase overlap_case(const Case& c, std::uint64_t seed) {
   return o;
 }
 
-bool modelled(const OverlapCase& c) { return c.pipeline.strategy == Strategy::serial || arrangement(c); }
+bool modelled(const OverlapCase& c) {
+  if (c.pipeline.strategy == Strategy::serial) return c.work.bytes >= kLeastForCosts;
+  return arrangement(c).has_value();
+}
 
 std::optional<double> predicted(const StageCosts& costs, const OverlapCase& c, bool gated) {
+  if (!modelled(c)) return std::nullopt;
   if (c.pipeline.strategy == Strategy::serial) return serial_time(costs, c);
   const auto a = arrangement(c);
   return a ? std::optional(model::makespan(costs_of(costs, c, gated), *a)) : std::nullopt;

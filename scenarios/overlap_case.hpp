@@ -23,7 +23,8 @@ struct OverlapCase {
 /// `seed`: of the payload. The work of a --balance case is 1 until it has been chosen.
 OverlapCase overlap_case(const Case& c, std::uint64_t seed);
 
-/// Whether the model covers the pipeline: not kernels on host memory, nor grids so small that kernels run side by side.
+/// Whether the model covers the pipeline: not kernels on host memory, nor grids so small that kernels run side by side,
+/// nor payloads too small for their costs to be measured.
 bool modelled(const OverlapCase& c);
 
 /// Seconds that the pipeline should take; nothing where the model does not cover it. `gated`: its timed passes hide

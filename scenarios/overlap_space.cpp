@@ -48,7 +48,8 @@ class OverlapSpace final : public Tunable {
     for (const Series& s : bench.sample({stages.h2d(), stages.kernel(), stages.d2h(), stages.both()})) {
       stages_.push_back(s.elapsed);
     }
-    costs_ = measure_stage_costs(bench, whole_);
+    if (cases.front().count("size") >= kLeastForCosts) costs_ = measure_stage_costs(bench, whole_);
+    costs_.in_stream.copy_engines = bench.device.capabilities().environment.gpu.copy_engines;
     measure_unmodelled(cases);
   }
 

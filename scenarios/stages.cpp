@@ -92,7 +92,7 @@ namespace {
 /// long enough to be a copy like those of pipelines.
 std::size_t pieces_for(std::size_t bytes) {
   constexpr std::size_t kMost = 64;
-  return std::clamp<std::size_t>(bytes / (64 * KiB), 1, kMost);
+  return std::min<std::size_t>(bytes / (64 * KiB), kMost);
 }
 
 /// Small chunks, one after the other through all three engines.
@@ -131,7 +131,7 @@ class CostRegions {
         bytes_(std::min(work.shape().bytes, work.payload()->shape().device_bytes)),
         pieces_(recut(device, work, bytes_, pieces_for(bytes_))),
         whole_(recut(device, work, bytes_, 1)),
-        links_(recut(device, work, link_bytes() * kLinks, kLinks)),
+        links_(recut(device, work, kLinkBytes * kLinks, kLinks)),
         event_(device.make_event(EventKind::ordering)) {
     for (Stream& stream : streams_) stream = device.make_stream(StreamKind::nonblocking);
   }
@@ -161,7 +161,7 @@ class CostRegions {
                                   ends_of(s[7]).h2d,
                                   ends_of(s[8]).d2h,
                                   kLinks,
-                                  static_cast<double>(link_bytes())};
+                                  static_cast<double>(kLinkBytes)};
     StageCosts costs;
     costs.in_stream = model::fit_stage_costs(times);
     costs.in_stream.copy_engines = device_.capabilities().environment.gpu.copy_engines;
@@ -219,12 +219,6 @@ class CostRegions {
         then(at[2], at[0]);
       }
     });
-  }
-
-  /// A whole number of elements, where the payload has that many.
-  [[nodiscard]] std::size_t link_bytes() const {
-    constexpr std::size_t kElement = ChunkedWork::kElement;
-    return std::clamp<std::size_t>(bytes_ / kLinks / kElement * kElement, kElement, kLinkBytes);
   }
 
   Device& device_;
