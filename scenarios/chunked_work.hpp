@@ -123,6 +123,7 @@ class ChunkedWork {
   void copy_all_in(StreamHandle stream);
   void launch_all(StreamHandle stream);
   void copy_all_out(StreamHandle stream);
+  [[nodiscard]] std::size_t operations_for_all() const { return pieces().size(); }
   /// All three by blocking copies, piece after piece.
   void run_blocking(StreamHandle default_stream);
   /// One kernel that reads and writes the host's memory itself.

@@ -70,8 +70,13 @@ Region fork_join(ChunkedWork& work, const Pipeline& pipeline) {
 /// All kernels of the pipeline and nothing else, in the streams they belong to. For how many of them run at once.
 Region kernels_alone(ChunkedWork& work, Pipeline& pipeline, std::string name, std::optional<StreamHandle> all_in) {
   Region r = region_of(pipeline, std::move(name));
-  if (all_in) r.streams = {*all_in};
-  r.operations = work.chunks().size() * work.shape().kernels_per_chunk;
+  const std::size_t kernels = work.chunks().size() * work.shape().kernels_per_chunk;
+  if (all_in) {
+    r.streams = {*all_in};
+    r.operations = kernels;
+  }
+  // Both ways of running them by the same clock, also where only one stream of them would be too long for a gate.
+  if (kernels > RegionTimer::kGateLimit / 2) r.clock = Clock::event;
   r.submit = [&work, &pipeline, all_in] {
     if (!all_in) return pipeline.submit_kernels();
     for (std::size_t i = 0; i < work.chunks().size(); ++i) work.launch(i, *all_in);
@@ -155,6 +160,9 @@ class Overlap final : public Scenario {
       return fmt::format("--slots {} cannot hold a batch of {} chunks; choose as many slots as --batch, or more",
                          c.count("slots"), c.count("batch"));
     }
+    if (c.word("strategy") == "graph-streams" && c.word("stream-kind") == "default") {
+      return "CUDA cannot capture the default stream in a graph; choose another --stream-kind";
+    }
     return ChunkedWork::objection(c.count("size"), c.has("chunks") ? c.count("chunks") : 1);
   }
 
@@ -186,8 +194,13 @@ class Overlap final : public Scenario {
     std::vector<Region> regions{stages.h2d(),  stages.kernel(), stages.d2h(),
                                 stages.both(), stages.serial(), region_of(*pipeline, "pipeline")};
     std::optional<OneRound> one_round;
-    if (o.work.rounds > 1)
+    if (o.work.rounds > 1) {
       regions.push_back(region_of(one_round.emplace(bench.device, o, work).pipeline(), "one-round"));
+      // The difference of the two must not be one of clocks.
+      if (pipeline->operations() > RegionTimer::kGateLimit / 2) {
+        regions[kPipeline].clock = regions.back().clock = Clock::event;
+      }
+    }
     const std::vector<Series> series = bench.sample(std::move(regions));
     for (const Series& s : series) result.measurements.push_back(s.elapsed);
     result.measurements.push_back(series[kPipeline].submit);
@@ -197,7 +210,7 @@ class Overlap final : public Scenario {
     const bool sampled = std::ranges::none_of(series, [](const Series& s) { return s.elapsed.samples.empty(); });
     if (sampled) derive(o, can.environment.gpu.copy_engines, result);
     // By now the GPU is warm, and clocks and link are as they were for the pipeline.
-    if (sampled && modelled(o) && interrupted() == 0) explain(o, stage_costs(bench, work), result);
+    if (sampled && modelled(o)) explain(o, bench, work, result);
     if (sampled && shares_the_gpu(c)) count_kernels_at_once(bench, work, *pipeline, calibration, result);
     if (bench.verify) verify(bench.device, work, *pipeline, true);
     if (sampled) bench.trace_region(region_of(*pipeline, "pipeline"), result);
@@ -279,7 +292,9 @@ class Overlap final : public Scenario {
   }
 
   /// What the model says of it.
-  static void explain(const OverlapCase& o, const StageCosts& costs, Result& result) {
+  static void explain(const OverlapCase& o, const Bench& bench, ChunkedWork& work, Result& result) {
+    const StageCosts costs = stage_costs(bench, work);
+    if (interrupted() != 0) return;  // there may be no samples of the costs
     const bool gated = result.measurement("pipeline")->clock == Clock::event_gated;
     const double makespan = result.metric("makespan")->value;
     const double bound = result.metric("bound")->value;
@@ -418,7 +433,7 @@ std::vector<Axis> Overlap::make_axes() {
       {.name = "stream-kind",
        .kind = AxisKind::choice,
        .defaults = "nonblocking",
-       .help = "how the streams relate to the default stream; default: all chunks in the default stream",
+       .help = "how the streams relate to the default stream; default puts all chunks into that one",
        .choices = {"nonblocking", "blocking", "default"},
        .only_with_axis = "strategy",
        .only_with_values = by_stream},
@@ -442,8 +457,8 @@ double value(const Result& r, const char* metric) {
   return m == nullptr ? 0 : m->value;
 }
 
-/// The parts in words; they add up to the makespan.
-std::string diagnosis(const Result& r) {
+/// The parts in words; they add up to the makespan. `name`: of the case, where there are several.
+std::string diagnosis(const Result& r, const std::string& name) {
   const bool link = r.label("limited_by") == "link";
   std::string limit = format_seconds(value(r, "bound")) + " are the limit, set by the " + r.label("limited_by");
   if (link && value(r, "time_contention") > 0) {
@@ -452,16 +467,17 @@ std::string diagnosis(const Result& r) {
   }
   const double unexplained = value(r, "time_unexplained");
   return fmt::format(
-      "{}: {} makespan: {}; {} filling and draining; {} what each operation costs; {} waiting for slots; {} waiting "
+      "{}{} makespan: {}; {} filling and draining; {} what each operation costs; {} waiting for slots; {} waiting "
       "for "
       "the host; {}{} unexplained",
-      r.config.key(), format_seconds(value(r, "makespan")), limit, format_seconds(value(r, "time_fill_drain")),
+      name, format_seconds(value(r, "makespan")), limit, format_seconds(value(r, "time_fill_drain")),
       format_seconds(value(r, "time_overhead")), format_seconds(value(r, "time_slots")),
       format_seconds(value(r, "time_submission")), unexplained < 0 ? "-" : "", format_seconds(std::abs(unexplained)));
 }
 
-Finding diagnosed(const Result& r) {
-  Finding f{.kind = "diagnosis", .labels = {{"case", r.config.key()}}, .metrics = {}, .text = diagnosis(r)};
+Finding diagnosed(const Result& r, bool alone) {
+  const std::string prefix = alone ? "" : r.config.key() + ": ";
+  Finding f{.kind = "diagnosis", .labels = {{"case", r.config.key()}}, .metrics = {}, .text = diagnosis(r, prefix)};
   for (const char* name : {"makespan", "bound", "time_contention", "time_fill_drain", "time_overhead", "time_slots",
                            "time_submission", "time_unexplained"}) {
     if (const Metric* m = r.metric(name)) f.metrics.push_back(*m);
@@ -482,7 +498,7 @@ std::vector<Finding> Overlap::conclude(std::span<const Result* const> results) c
   std::vector<Finding> findings;
   for (const std::string& work : order) {
     const Result& r = *fastest[work];
-    findings.push_back(diagnosed(r));
+    findings.push_back(diagnosed(r, results.size() == 1));
     const std::string flags = r.label("suggestion");
     if (flags.empty()) continue;
     findings.push_back({.kind = "suggestion",

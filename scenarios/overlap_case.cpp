@@ -50,7 +50,7 @@ std::optional<model::Arrangement> arrangement(const OverlapCase& c) {
   if (c.work.blocks != 0 || c.work.bytes < kLeastForCosts) return std::nullopt;
   model::Arrangement a;
   const std::size_t group = c.pipeline.strategy == Strategy::batch ? c.pipeline.batch : 1;
-  const std::size_t slots = c.work.slots / group;
+  const std::size_t slots = (c.work.slots + group - 1) / group;
   switch (c.pipeline.strategy) {
     case Strategy::streams:
       a.h2d_after_d2h = c.pipeline.stream_kind == StreamKind::legacy_default ? 1 : c.pipeline.streams;
@@ -110,6 +110,7 @@ std::vector<OverlapCase> neighbours(const OverlapCase& c) {
     if (n > c.work.bytes / ChunkedWork::kElement) continue;
     for (const double growth : kGrowths) {
       for (const std::size_t p : places) {
+        if (p != 0 && c.pipeline.strategy == Strategy::batch && p < c.pipeline.batch) continue;
         OverlapCase& other = all.emplace_back(c);
         other.work.chunks = n;
         other.work.growth = growth;
@@ -187,7 +188,8 @@ std::optional<Suggestion> suggestion(const StageCosts& costs, const OverlapCase&
   double fastest = *now;
   const std::vector<OverlapCase> all = neighbours(c);
   for (const OverlapCase& other : all) {
-    const double seconds = predicted(costs, other, gated).value_or(fastest);
+    const bool hidden = gated && operations_of(other.work, other.pipeline) <= RegionTimer::kGateLimit;
+    const double seconds = predicted(costs, other, hidden).value_or(fastest);
     if (seconds >= fastest * (1 - kAlike)) continue;
     fastest = seconds;
     best = &other;

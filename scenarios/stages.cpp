@@ -34,19 +34,19 @@ Stages::Stages(Device& device, ChunkedWork& work)
       streams_{device.make_stream(StreamKind::nonblocking), device.make_stream(StreamKind::nonblocking)} {}
 
 Region Stages::h2d() {
-  return gated("h2d", {streams_[0]}, 1, [this] { work_.copy_all_in(streams_[0]); });
+  return gated("h2d", {streams_[0]}, work_.operations_for_all(), [this] { work_.copy_all_in(streams_[0]); });
 }
 
 Region Stages::kernel() {
-  return gated("kernel", {streams_[0]}, 1, [this] { work_.launch_all(streams_[0]); });
+  return gated("kernel", {streams_[0]}, work_.operations_for_all(), [this] { work_.launch_all(streams_[0]); });
 }
 
 Region Stages::d2h() {
-  return gated("d2h", {streams_[0]}, 1, [this] { work_.copy_all_out(streams_[0]); });
+  return gated("d2h", {streams_[0]}, work_.operations_for_all(), [this] { work_.copy_all_out(streams_[0]); });
 }
 
 Region Stages::both() {
-  Region r = gated("both", {streams_[0], streams_[1]}, 1, [this] {
+  Region r = gated("both", {streams_[0], streams_[1]}, work_.operations_for_all(), [this] {
     work_.copy_all_in(streams_[0]);
     work_.copy_all_out(streams_[1]);
   });
@@ -56,7 +56,8 @@ Region Stages::both() {
 
 Region Stages::serial() {
   // No gate: it would hold the blocking copy, and with it the host that is to open it.
-  Region r = gated("serial", {default_stream_}, 3, [this] { work_.run_blocking(default_stream_); });
+  Region r = gated("serial", {default_stream_}, 3 * work_.operations_for_all(),
+                   [this] { work_.run_blocking(default_stream_); });
   r.clock = Clock::event;
   return r;
 }

@@ -227,18 +227,23 @@ Losses explain(const StageCosts& costs, const Arrangement& arrangement, double m
   if (limiting_stage(stages, costs.copy_engines) == Limit::link) {
     losses.contention = std::max(0.0, measured_limit - std::max({stages.h2d, stages.kernel, stages.d2h}));
   }
-  double explained = measured_limit;
-  const auto charge = [&explained](double seconds) {
-    const double added = std::max(0.0, seconds - explained);
-    explained += added;
-    return added;
-  };
   const StageCosts hidden = without_submission(costs);
   const Arrangement unlimited = with_slots(arrangement, 0);
-  losses.fill_drain = charge(makespan(without_overhead(hidden), unlimited));
-  losses.overhead = charge(makespan(hidden, unlimited));
-  losses.slots = charge(makespan(hidden, arrangement));
-  losses.submission = charge(makespan(costs, arrangement));
+  const std::array<double, 4> with_effect{makespan(without_overhead(hidden), unlimited), makespan(hidden, unlimited),
+                                          makespan(hidden, arrangement), makespan(costs, arrangement)};
+  const std::array<double*, 4> parts{&losses.fill_drain, &losses.overhead, &losses.slots, &losses.submission};
+  double explained = measured_limit;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    *parts[i] = std::max(0.0, with_effect[i] - explained);
+    explained += *parts[i];
+    // Where an effect makes the whole faster (fewer slots, and the directions are less in each other's way), that comes
+    // off what was charged before.
+    for (std::size_t j = i; j-- > 0;) {
+      const double back = std::clamp(explained - std::max(with_effect[i], measured_limit), 0.0, *parts[j]);
+      *parts[j] -= back;
+      explained -= back;
+    }
+  }
   losses.unexplained = measured_makespan - explained;
   return losses;
 }

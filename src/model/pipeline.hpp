@@ -61,7 +61,8 @@ struct Losses {
 };
 
 /// Effects are switched on one at a time in the order of Losses; each is charged with what it adds to those before.
-/// None of them is negative: what an effect seems to gain is kept from the next.
+/// None of them is negative: what an effect gains comes off those before. So `unexplained` is what the model as a whole
+/// misses.
 Losses explain(const StageCosts& costs, const Arrangement& arrangement, double measured_makespan,
                double measured_limit);
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "core/units.hpp"
 #include "report/cells.hpp"
@@ -264,6 +265,22 @@ std::string finding_table(const std::string& kind, const std::vector<const Findi
   return "  " + style.bold(kind) + "\n" + lines.text(style);
 }
 
+/// A sentence in lines that a terminal holds, broken at blanks, the first a little to the left.
+std::string wrapped(const std::string& sentence) {
+  constexpr std::size_t kLongest = 116;
+  std::string lines;
+  std::string line = " ";
+  std::istringstream words(sentence);
+  for (std::string word; words >> word;) {
+    if (line.size() + 1 + word.size() > kLongest && line.find_first_not_of(' ') != std::string::npos) {
+      lines += line + "\n";
+      line = "   ";
+    }
+    line += " " + word;
+  }
+  return lines + line + "\n";
+}
+
 /// What a scenario's results say together: a table for each kind, then the sentences.
 std::string findings_text(const Report& report, std::string_view scenario, const Style& style) {
   std::vector<std::string> kinds;
@@ -272,7 +289,7 @@ std::string findings_text(const Report& report, std::string_view scenario, const
   for (const Finding& f : report.findings) {
     if (f.scenario != scenario) continue;
     if (!f.text.empty()) {
-      sentences += "  " + f.text + "\n";
+      sentences += wrapped(f.text);
       continue;
     }
     add_new(kinds, f.kind);
