@@ -387,8 +387,12 @@ TEST(Tune, KnowsWhichFlagsWereGiven) {
 }
 
 TEST(Tune, HasABudgetOfItsOwn) {
-  EXPECT_DOUBLE_EQ(parsed({"tune"}).policy.budget, 8);
+  EXPECT_DOUBLE_EQ(parsed({"tune"}).policy.budget, 6);
   EXPECT_DOUBLE_EQ(parsed({"tune", "--budget", "3"}).policy.budget, 3);
+  EXPECT_FALSE(parsed({"tune"}).exhaustive);
+  EXPECT_TRUE(parsed({"tune", "--exhaustive"}).exhaustive);
+  EXPECT_GT(parsed({"tune", "--exhaustive"}).policy.budget, 3600) << "it ends when all are measured";
+  EXPECT_EQ(error({"--exhaustive"}), "--exhaustive does nothing here: it belongs to tune; leave it out");
 }
 
 TEST(Tune, LimitsMemory) {
