@@ -96,7 +96,7 @@ std::size_t pieces_for(std::size_t bytes) {
 }
 
 /// Small chunks, one after the other through all three engines.
-constexpr std::size_t kLinks = 16;
+constexpr std::size_t kMostLinks = 16;
 constexpr std::size_t kLinkBytes = 4 * KiB;
 
 /// The same payload in another way of cutting.
@@ -131,7 +131,7 @@ class CostRegions {
         bytes_(std::min(work.shape().bytes, work.payload()->shape().device_bytes)),
         pieces_(recut(device, work, bytes_, pieces_for(bytes_))),
         whole_(recut(device, work, bytes_, 1)),
-        links_(recut(device, work, link_bytes() * kLinks, kLinks)),
+        links_(recut(device, work, link_bytes() * links(), links())),
         event_(device.make_event(EventKind::ordering)) {
     for (Stream& stream : streams_) stream = device.make_stream(StreamKind::nonblocking);
   }
@@ -160,7 +160,7 @@ class CostRegions {
                                   ends_of(s[6]),
                                   ends_of(s[7]).h2d,
                                   ends_of(s[8]).d2h,
-                                  kLinks,
+                                  links(),
                                   static_cast<double>(link_bytes())};
     StageCosts costs;
     costs.in_stream = model::fit_stage_costs(times);
@@ -207,8 +207,8 @@ class CostRegions {
       device_.wait(to, event_);
     };
     const std::vector<StreamHandle> streams(at.begin(), across_streams ? at.end() : at.begin() + 1);
-    return gated("chain", streams, 3 * kLinks, [this, at, then] {
-      for (std::size_t i = 0; i < kLinks; ++i) {
+    return gated("chain", streams, 3 * links(), [this, at, then] {
+      for (std::size_t i = 0; i < links_.chunks().size(); ++i) {
         links_.copy_in(i, at[0]);
         then(at[0], at[1]);
         links_.launch(i, at[1]);
@@ -222,8 +222,10 @@ class CostRegions {
   /// A whole number of elements, where the payload has that many.
   [[nodiscard]] std::size_t link_bytes() const {
     constexpr std::size_t kElement = ChunkedWork::kElement;
-    return std::clamp<std::size_t>(bytes_ / kLinks / kElement * kElement, kElement, kLinkBytes);
+    return std::clamp<std::size_t>(bytes_ / kMostLinks / kElement * kElement, kElement, kLinkBytes);
   }
+  /// No more than the payload has room for.
+  [[nodiscard]] std::size_t links() const { return std::min(kMostLinks, bytes_ / link_bytes()); }
 
   Device& device_;
   std::size_t bytes_;  // of the payload, as much as the device holds
