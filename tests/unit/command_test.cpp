@@ -387,7 +387,7 @@ TEST(Tune, KnowsWhichFlagsWereGiven) {
 }
 
 TEST(Tune, HasABudgetOfItsOwn) {
-  EXPECT_DOUBLE_EQ(parsed({"tune"}).policy.budget, 8);
+  EXPECT_DOUBLE_EQ(parsed({"tune"}).policy.budget, 6);
   EXPECT_DOUBLE_EQ(parsed({"tune", "--budget", "3"}).policy.budget, 3);
 }
 

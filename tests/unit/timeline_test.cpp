@@ -159,7 +159,7 @@ TEST(Gantt, OfTwoChunks) {
             "  D2H                        ████1█████▓▓▓▓2▓▓▓▓▓\n"
             "  host   █▓▄\n"
             "         |0                       |50 us\n"
-            "  simulated, exact: makespan 70.00 us, concurrency 1.43\n"
+            "  simulated, exact: makespan 70.00 us (72.00 us by events around it), concurrency 1.43\n"
             "  H2D 57.1 % busy, no gaps; kernel 28.6 % busy, 1 gap of 10.00 us; D2H 57.1 % busy, no gaps\n");
 }
 
