@@ -25,6 +25,9 @@ constexpr std::size_t kChunkAlignment = 64;
 /// further copy costs to vanish (0.05 % on an H200).
 constexpr std::size_t kLeastPiece = 256 * MiB;
 
+/// In place, input and output of a stage share the buffer, so that it must hold two pieces, however small the payload.
+constexpr std::size_t kLeastInPlace = 2 * kChunkAlignment * ChunkedWork::kElement;
+
 /// Elements of a slot, or 0 where every chunk may have a place of its own.
 std::size_t slot_elements(const ChunkedWork::Shape& shape, const std::vector<Chunk>& chunks) {
   if (shape.slots == 0 || shape.slots >= chunks.size()) return 0;
@@ -116,7 +119,8 @@ Payload::Shape ChunkedWork::payload_of(const Shape& shape) {
   const std::size_t bytes = shape.bytes * shape.rounds;
   const std::size_t slot = slot_elements(shape, cut(shape)) * kElement;
   const std::size_t least = std::min(bytes, (shape.in_place ? 2 : 1) * kLeastPiece);
-  return {bytes, slot == 0 ? bytes : std::max(slot * shape.slots, least), shape.in_place, shape.op, shape.seed};
+  const std::size_t on_device = slot == 0 ? bytes : std::max(slot * shape.slots, least);
+  return {bytes, shape.in_place ? std::max(on_device, kLeastInPlace) : on_device, shape.in_place, shape.op, shape.seed};
 }
 
 ChunkedWork::ChunkedWork(Device& device, const Shape& shape)

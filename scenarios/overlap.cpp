@@ -356,7 +356,7 @@ std::vector<Axis> Overlap::make_axes() {
        .kind = AxisKind::choice,
        .defaults = "streams",
        .tuning = "streams,engines,double-buffer,graph,zero-copy",
-       .help = "how the chunks are arranged; graph is engines captured once and replayed, graph-X is X captured",
+       .help = "how the chunks are arranged; graph is engines captured and replayed, graph-X is X captured",
        .choices = words},
       {.name = "streams",
        .defaults = "4",

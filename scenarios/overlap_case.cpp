@@ -101,8 +101,11 @@ std::vector<OverlapCase> neighbours(const OverlapCase& c) {
   constexpr std::array<std::size_t, 5> kPlaces{2, 3, 4, 8, 16};
   const bool streams = c.pipeline.strategy == Strategy::streams;
   const std::size_t places_now = streams ? c.pipeline.streams : c.work.slots;
+  const std::size_t least = c.pipeline.strategy == Strategy::batch ? c.pipeline.batch : 1;  // a batch needs its slots
   std::vector<std::size_t> places{places_now};
-  if (places_now > 0) std::ranges::copy(kPlaces, std::back_inserter(places));
+  if (places_now > 0) {
+    std::ranges::copy_if(kPlaces, std::back_inserter(places), [least](std::size_t p) { return p >= least; });
+  }
   std::vector<std::size_t> chunks{c.work.chunks};
   std::ranges::copy(kChunks, std::back_inserter(chunks));
   std::vector<OverlapCase> all;
@@ -110,7 +113,6 @@ std::vector<OverlapCase> neighbours(const OverlapCase& c) {
     if (n > c.work.bytes / ChunkedWork::kElement) continue;
     for (const double growth : kGrowths) {
       for (const std::size_t p : places) {
-        if (p != 0 && c.pipeline.strategy == Strategy::batch && p < c.pipeline.batch) continue;
         OverlapCase& other = all.emplace_back(c);
         other.work.chunks = n;
         other.work.growth = growth;

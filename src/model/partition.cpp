@@ -14,9 +14,11 @@ std::size_t even_boundary(std::size_t elements, std::size_t part, std::size_t ch
 
 /// Where `part` parts end if each is `growth` (not 1) times the one before: (g^part - 1) / (g^chunks - 1) of all.
 std::size_t growing_boundary(std::size_t elements, std::size_t part, std::size_t chunks, double growth) {
-  const double log_growth = std::log(growth);
-  const double share =
-      std::expm1(static_cast<double>(part) * log_growth) / std::expm1(static_cast<double>(chunks) * log_growth);
+  // With powers of what shrinks, which never overflow: where parts grow, g^(part-chunks) is taken out of the fraction.
+  const double shrink = -std::abs(std::log(growth));
+  const auto behind = static_cast<double>(chunks - part);
+  const double share = std::expm1(static_cast<double>(part) * shrink) /
+                       std::expm1(static_cast<double>(chunks) * shrink) * (growth > 1 ? std::exp(behind * shrink) : 1);
   return static_cast<std::size_t>(static_cast<double>(elements) * share);
 }
 

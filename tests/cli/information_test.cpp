@@ -59,7 +59,8 @@ TEST(List, OfAScenarioShowsAxesWithDefaultsAndLimits) {
   const Outcome o = xferbench({"list", "overlap"});
   expect_success(o);
   EXPECT_TRUE(std::regex_search(o.out, std::regex("--size SIZES +[^\n]*\\[256M\\]\n +4B or more"))) << o.out;
-  EXPECT_TRUE(std::regex_search(o.out, std::regex("--streams COUNTS [^\n]*\n +1 to 1024"))) << o.out;
+  EXPECT_TRUE(std::regex_search(o.out, std::regex("--streams COUNTS [^\n]*\n +tune tries [^\n]*\n +1 to 1024")))
+      << o.out;
   EXPECT_FALSE(contains(o.out, "--dir"));
 }
 

@@ -247,10 +247,12 @@ TEST(DryRun, PrintsTheProductOneKeyPerLine) {
   const Outcome o = xferbench({"--dry-run", "--size", "1M", "--streams", "1,2", "--chunks", "4:16"});
   expect_success(o);
   const std::vector<std::string> keys = lines(o.out);
-  const std::vector<std::string> beginnings = {
-      "overlap/size=1MiB/streams=1/chunks=4/",  "overlap/size=1MiB/streams=1/chunks=8/",
-      "overlap/size=1MiB/streams=1/chunks=16/", "overlap/size=1MiB/streams=2/chunks=4/",
-      "overlap/size=1MiB/streams=2/chunks=8/",  "overlap/size=1MiB/streams=2/chunks=16/"};
+  const std::vector<std::string> beginnings = {"overlap/size=1MiB/strategy=streams/streams=1/chunks=4/",
+                                               "overlap/size=1MiB/strategy=streams/streams=1/chunks=8/",
+                                               "overlap/size=1MiB/strategy=streams/streams=1/chunks=16/",
+                                               "overlap/size=1MiB/strategy=streams/streams=2/chunks=4/",
+                                               "overlap/size=1MiB/strategy=streams/streams=2/chunks=8/",
+                                               "overlap/size=1MiB/strategy=streams/streams=2/chunks=16/"};
   ASSERT_EQ(keys.size(), beginnings.size()) << o.out;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     EXPECT_TRUE(keys[i].starts_with(beginnings[i])) << keys[i];

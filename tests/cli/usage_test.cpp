@@ -53,6 +53,14 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"HostMemoryInsideTheGpu",
                 {"memcpy", "--dir", "d2d", "--host", "pinned"},
                 "--host does nothing here: it belongs to --dir h2d,d2h,bidirectional"},
+        Mistake{"StreamsOfEngines",
+                {"--strategy", "engines", "--streams", "3"},
+                "--streams does nothing here: it belongs to --strategy streams,graph-streams"},
+        Mistake{"SlotsOfStreams", {"--slots", "3"}, "--slots does nothing here: it belongs to --strategy engines,"},
+        Mistake{"BatchOfEngines", {"--strategy", "engines", "--batch", "8"}, "--batch does nothing here"},
+        Mistake{"ChunksOfZeroCopy", {"--strategy", "zero-copy", "--chunks", "8"}, "--chunks does nothing here"},
+        Mistake{"GrowthOfSerial", {"--strategy", "serial", "--growth", "1.1"}, "--growth does nothing here"},
+        Mistake{"IssueOfGraph", {"--strategy", "graph", "--issue", "breadth"}, "--issue does nothing here"},
         Mistake{"MinimumAboveMaximum",
                 {"--min-samples", "20", "--max-samples", "10"},
                 "--min-samples 20 is more than --max-samples 10"},
@@ -67,6 +75,9 @@ INSTANTIATE_TEST_SUITE_P(
                 {"--kernel", "fna"},
                 "--kernel: 'fna' is not one of fma, vector-add, sincos; did you mean 'fma'?"},
         Mistake{"UnknownWordInAList", {"memcpy", "--dir", "h2d,h2x"}, "--dir: 'h2x' is not one of"},
+        Mistake{"InPlaceMaybe", {"--in-place=maybe"}, "--in-place: 'maybe' is not one of no, yes"},
+        Mistake{"GrowthTooSteep", {"--growth", "2.5"}, "--growth: 2.5 is too large; the largest is 2"},
+        Mistake{"StrategyMisspelt", {"--strategy", "double-bufer"}, "did you mean 'double-buffer'?"},
         Mistake{"UnknownColor", {"--color", "alwys"}, "did you mean 'always'?"},
         Mistake{"UnknownProfile",
                 {"--simulate", "h100"},
@@ -108,11 +119,14 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"MoreChunksThanElements",
                 {"--simulate", "--size", "16", "--chunks", "8"},
                 "is more than the 4 elements of --size 16B"},
+        Mistake{"FewerSlotsThanABatch",
+                {"--simulate", "--strategy", "batch", "--batch", "8", "--slots", "4"},
+                "--slots 4 cannot hold a batch of 8 chunks; choose as many slots as --batch, or more"},
         Mistake{"EveryCaseIllegal", {"--simulate", "--size", "16,32", "--chunks", "64,128"}, "choose fewer chunks"},
         Mistake{"MoreCasesThanSense", {"--streams", "1:1000:+1", "--chunks", "1:1000:+1"}, "more than 100000 cases"},
         // Twice the size on the device is more than any profile has; how much this host has does not matter.
         Mistake{"MoreMemoryThanTheDevice",
-                {"--simulate", "--size", "100G"},
+                {"--simulate", "--strategy", "engines", "--size", "100G"},
                 "needs 200 GiB of device memory, 139.7 GiB available"}),
     name_of);
 
@@ -120,7 +134,7 @@ TEST(Usage, WrongCommandLeavesAnExistingResultsFileAsItIs) {
   const TemporaryFolder folder;
   const std::string file = folder / "results.json";
   for (const Arguments& wrong : {Arguments{"--streams", "0"},
-                                 {"--size", "100G"},
+                                 {"--strategy", "engines", "--size", "100G"},
                                  {"--size", "16", "--chunks", "8"},
                                  {"--nosuch"},
                                  {"--dir", "h2d"}}) {
@@ -135,7 +149,9 @@ TEST(Usage, WrongCommandLeavesAnExistingResultsFileAsItIs) {
 TEST(Usage, WrongCommandLeavesNoResultsFileBehind) {
   const TemporaryFolder folder;
   for (const char* size : {"0", "100G"}) {
-    EXPECT_EQ(xferbench({"--simulate", "--size", size, "--json", folder / "results.json"}).exit_code, 2);
+    EXPECT_EQ(
+        xferbench({"--simulate", "--strategy", "engines", "--size", size, "--json", folder / "results.json"}).exit_code,
+        2);
     EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << size;
   }
 }

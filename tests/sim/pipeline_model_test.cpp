@@ -74,18 +74,16 @@ class Bed {
   [[nodiscard]] const StageCosts& costs() const { return costs_; }
   [[nodiscard]] const sim::Profile& of() const { return profile_; }
 
-  /// The costs of pipelines that keep order by events.
-  [[nodiscard]] StageCosts costs_with_events(bool d2h_recorded) const {
+  /// The costs of pipelines that keep order by events. These delay who waits for them, not their own stream.
+  [[nodiscard]] StageCosts costs_with_events() const {
     StageCosts c = costs_;
     c.hand_over = profile_.event_cost;
-    c.h2d.pause = c.kernel.pause = profile_.event_cost;
-    if (d2h_recorded) c.d2h.pause = profile_.event_cost;
     return c;
   }
 
   /// Chunks take turns on `slots` streams; `wave` of them are submitted stage by stage.
   double round_robin(const std::vector<double>& chunks, std::size_t slots, std::size_t wave) {
-    return gated(slots, 0, [&] { submit_round_robin(chunks, slots, wave); });
+    return gated(slots, [&] { submit_round_robin(chunks, slots, wave); });
   }
 
   /// The same from the first call on, with the host's time.
@@ -104,7 +102,7 @@ class Bed {
       for (std::size_t i = 0; i < chunks.size(); ++i) events.push_back(device_.make_event(EventKind::ordering));
     }
     const bool limited = slots > 0;
-    return gated(3, limited ? 1 : 0, [&] {
+    return gated(3, [&] {
       for (std::size_t i = 0; i < chunks.size(); ++i) {
         const bool reuses = limited && i >= slots;
         if (reuses) device_.wait(streams_[0], done[1][i - slots]);
@@ -141,8 +139,8 @@ class Bed {
     }
   }
 
-  /// Behind a gate, from when all `streams` may begin to the end of the last; `records` events behind that not counted.
-  double gated(std::size_t streams, int records, const std::function<void()>& submit) {
+  /// Behind a gate, from when all `streams` may begin to the end of the last; the event behind that not counted.
+  double gated(std::size_t streams, const std::function<void()>& submit) {
     const Gate gate = device_.make_gate();
     const Stream root = device_.make_stream(StreamKind::nonblocking);
     const Event fork = device_.make_event(EventKind::timing);
@@ -159,7 +157,7 @@ class Bed {
     EXPECT_FALSE(device_.timed_out(gate));
     double last = 0;
     for (const Event& stop : stops) last = std::max(last, device_.elapsed(fork, stop));
-    return last - (1 + records) * profile_.event_cost;
+    return last - profile_.event_cost;
   }
 
   const sim::Profile& profile_;
@@ -219,7 +217,7 @@ TEST_P(PipelineModelOnSim, StreamsInTurnBehindASlowHost) {
 
 TEST_P(PipelineModelOnSim, AStreamForEachEngine) {
   each([this](const std::vector<double>& chunks) {
-    expect_close(makespan(bed_.costs_with_events(false), {.chunks = chunks}), bed_.stream_per_engine(chunks, 0),
+    expect_close(makespan(bed_.costs_with_events(), {.chunks = chunks}), bed_.stream_per_engine(chunks, 0),
                  about(chunks, 0));
   });
 }
@@ -228,8 +226,7 @@ TEST_P(PipelineModelOnSim, DoubleBuffers) {
   each([this](const std::vector<double>& chunks) {
     for (const std::size_t slots : {2U, 3U, 4U}) {
       const Arrangement a{.chunks = chunks, .h2d_after_kernel = slots, .kernel_after_d2h = slots};
-      expect_close(makespan(bed_.costs_with_events(true), a), bed_.stream_per_engine(chunks, slots),
-                   about(chunks, slots));
+      expect_close(makespan(bed_.costs_with_events(), a), bed_.stream_per_engine(chunks, slots), about(chunks, slots));
     }
   });
 }

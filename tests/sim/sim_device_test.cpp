@@ -351,6 +351,196 @@ TEST_F(SimDeviceTest, AKernelThatReadsAndWritesHostMemoryContendsWithItself) {
   EXPECT_NEAR(time(kMuch, 1), in, 20e-6) << "a result of a few bytes disturbs nobody";
 }
 
+// --- Events ----------------------------------------------------------------------------------------------------------
+
+TEST_F(SimDeviceTest, AnOrderingEventDoesNotDelayItsOwnStreamAndATimingEventDoes) {
+  const Stream s = stream();
+  const auto with_events = [&](EventKind kind, int events) {
+    return makespan([&] {
+      device_.launch(kernels::Delay(1e-3), s);  // the calls that follow are hidden behind it
+      for (int i = 0; i < events; ++i) device_.record(device_.make_event(kind), s);
+      device_.launch(kernels::Delay(1e-3), s);
+    });
+  };
+  const double none = with_events(EventKind::ordering, 0);
+  EXPECT_NEAR(with_events(EventKind::ordering, 50), none, 1e-9);
+  EXPECT_NEAR(with_events(EventKind::timing, 50), none + 50 * profile("h200").event_cost, 1e-9);
+}
+
+TEST_F(SimDeviceTest, AnOrderingEventIsSeenByOthersALittleLater) {
+  const Stream a = stream();
+  const Stream b = stream();
+  const auto chain = [&](bool across) {
+    const Event done = device_.make_event(EventKind::ordering);
+    return makespan([&] {
+      device_.launch(kernels::Delay(1e-3), a);
+      device_.record(done, a);
+      if (across) device_.wait(b, done);
+      device_.launch(kernels::Delay(1e-3), across ? b : a);
+    });
+  };
+  EXPECT_NEAR(chain(true), chain(false) + profile("h200").event_cost, 1e-9);
+}
+
+TEST_F(SimDeviceTest, AnEventThatIsRecordedAgainKeepsEarlierWaits) {
+  pattern::fill_bytes({host_in_->data, kBytes}, 9);
+  pattern::poison({host_out_->data, kBytes});
+  const Stream producer = stream();
+  const Stream consumer = stream();
+  const Event arrived = device_.make_event(EventKind::ordering);
+  device_.copy(in(), producer);
+  device_.record(arrived, producer);
+  device_.wait(consumer, arrived);
+  device_.record(arrived, consumer);  // says nothing of what is waited for above
+  device_.copy({host_out_->data, on_gpu_in_->data, kBytes, Direction::d2h}, consumer);
+  device_.synchronize();
+  EXPECT_FALSE(pattern::check_bytes({host_out_->data, kBytes}, 9).has_value());
+}
+
+// --- Duplex ----------------------------------------------------------------------------------------------------------
+
+/// An H200 whose directions disturb each other as a test says, and nothing else costs anything.
+class DuplexOnSim : public testing::Test {
+ protected:
+  /// Seconds until each direction ends, both started together: so many bytes each way, in so many copies.
+  std::array<double, 2> both(std::size_t in_copies, std::size_t out_copies) {
+    sim::SimDevice device(profile_);
+    const HostBuffer host = device.allocate_host(2 * kBytes, HostMemory::pinned);
+    const DeviceBuffer gpu = device.allocate_device(2 * kBytes);
+    const std::array<Stream, 2> s{device.make_stream(StreamKind::nonblocking),
+                                  device.make_stream(StreamKind::nonblocking)};
+    const std::array<Event, 3> events{device.make_event(EventKind::timing), device.make_event(EventKind::timing),
+                                      device.make_event(EventKind::timing)};
+    const Gate gate = device.make_gate();
+    device.close(gate, s[0]);
+    device.record(events[0], s[0]);
+    device.wait(s[1], events[0]);
+    for (std::size_t i = 0; i < in_copies; ++i) {
+      device.copy({gpu->data, host->data, kBytes / in_copies, Direction::h2d}, s[0]);
+    }
+    for (std::size_t i = 0; i < out_copies; ++i) {
+      device.copy({host->data + kBytes, gpu->data + kBytes, kBytes / out_copies, Direction::d2h}, s[1]);
+    }
+    device.record(events[1], s[0]);
+    device.record(events[2], s[1]);
+    device.open(gate);
+    device.synchronize();
+    const double stamp = profile_.event_cost;
+    return {device.elapsed(events[0], events[1]) - stamp, device.elapsed(events[0], events[2]) - stamp};
+  }
+
+  static sim::Profile without_overheads() {
+    sim::Profile p = profile("h200");
+    p.h2d_rate = p.d2h_rate = 50e9;
+    p.h2d_overhead = p.d2h_overhead = 0;
+    p.h2d_duplex_rate = p.d2h_duplex_rate = p.h2d_duplex_overhead = p.d2h_duplex_overhead = 1;
+    return p;
+  }
+
+  sim::Profile profile_ = without_overheads();
+  double alone_ = kBytes / 50e9;
+};
+
+TEST_F(DuplexOnSim, ALinkThatIsFullDuplexTakesAsLongAsOneWay) {
+  const auto [in, out] = both(1, 1);
+  EXPECT_NEAR(in, alone_, 1e-9);
+  EXPECT_NEAR(out, alone_, 1e-9);
+}
+
+TEST_F(DuplexOnSim, OneDirectionMaySufferAlone) {
+  profile_.d2h_duplex_rate = 0.5;
+  auto [in, out] = both(1, 1);
+  EXPECT_NEAR(in, alone_, 1e-9);
+  EXPECT_NEAR(out, 1.5 * alone_, 1e-9) << "half of it while the other moves, the rest alone";
+  profile_ = without_overheads();
+  profile_.h2d_duplex_rate = 0.8;
+  const auto [slow_in, fast_out] = both(1, 1);
+  EXPECT_NEAR(fast_out, alone_, 1e-9);
+  EXPECT_NEAR(slow_in, 1.2 * alone_, 1e-9);
+}
+
+TEST_F(DuplexOnSim, OverheadsGrowWhileTheOtherDirectionMoves) {
+  profile_.h2d_overhead = profile_.d2h_overhead = 4e-6;
+  profile_.d2h_duplex_overhead = 2;
+  const auto [in, out] = both(1, 16);
+  EXPECT_NEAR(in, alone_ + 4e-6, 1e-9);
+  // The first begins beside the other's overhead, which disturbs nobody, and the last ends alone.
+  const double undisturbed = alone_ + 16 * 4e-6;
+  EXPECT_GT(out, undisturbed + 10 * 4e-6);
+  EXPECT_LT(out, undisturbed + 16 * 4e-6);
+}
+
+// --- Batches of copies -----------------------------------------------------------------------------------------------
+
+class BatchOnSim : public SimDeviceTest {
+ protected:
+  static constexpr std::size_t kCopies = 64;
+  static constexpr std::size_t kPart = kBytes / kCopies;
+
+  /// Parts of the whole, the last first: a batch has no order.
+  std::vector<Copy> parts(Direction direction) {
+    std::vector<Copy> all;
+    for (std::size_t i = kCopies; i-- > 0;) {
+      std::byte* gpu = on_gpu_in_->data + i * kPart;
+      const Copy to_gpu{gpu, host_in_->data + i * kPart, kPart, Direction::h2d};
+      all.push_back(direction == Direction::h2d ? to_gpu
+                                                : Copy{host_out_->data + i * kPart, gpu, kPart, Direction::d2h});
+    }
+    return all;
+  }
+};
+
+TEST_F(BatchOnSim, MovesAllOfTheData) {
+  pattern::fill_bytes({host_in_->data, kBytes}, 3);
+  pattern::poison({host_out_->data, kBytes});
+  const Stream s = stream();
+  device_.copy_batch(parts(Direction::h2d), s);
+  device_.copy_batch(parts(Direction::d2h), s);
+  device_.synchronize();
+  EXPECT_FALSE(pattern::check_bytes({host_out_->data, kBytes}, 3).has_value());
+}
+
+TEST_F(BatchOnSim, TakesAsLongAsOneCopyAndOneCall) {
+  const auto& p = profile("h200");
+  const Stream s = stream();
+  const double before = device_.host_now();
+  device_.copy_batch(parts(Direction::h2d), s);
+  EXPECT_NEAR(device_.host_now() - before, p.copy_call, 1e-12);
+  const double batch = makespan([&] { device_.copy_batch(parts(Direction::h2d), s); });
+  const double one = makespan([&] { device_.copy(in(), s); });
+  EXPECT_NEAR(batch, one, 1e-9);
+  const double each = makespan([&] {
+    for (const Copy& c : parts(Direction::h2d)) device_.copy(c, s);
+  });
+  EXPECT_NEAR(each, one + (kCopies - 1) * p.h2d_overhead, 1e-6);
+}
+
+TEST_F(BatchOnSim, RefusesWhatItCannotDo) {
+  const Stream s = stream();
+  EXPECT_THROW(device_.copy_batch({}, s), DeviceError);
+  const std::vector<Copy> mixed{in(), out()};
+  EXPECT_THROW(device_.copy_batch(mixed, s), DeviceError);
+  const HostBuffer ordinary = device_.allocate_host(kBytes, HostMemory::pageable);
+  const std::vector<Copy> pageable{in(), {on_gpu_in_->data, ordinary->data, kBytes, Direction::h2d}};
+  EXPECT_THROW(device_.copy_batch(pageable, s), DeviceError);
+  EXPECT_NO_THROW(device_.copy_batch(parts(Direction::h2d), s)) << "the stream works on";
+  device_.synchronize();
+}
+
+TEST_F(BatchOnSim, CanBePartOfAGraph) {
+  pattern::fill_bytes({host_in_->data, kBytes}, 3);
+  pattern::poison({host_out_->data, kBytes});
+  const Stream s = stream();
+  const Graph graph = device_.capture(s, [&] {
+    device_.copy_batch(parts(Direction::h2d), s);
+    device_.copy_batch(parts(Direction::d2h), s);
+  });
+  EXPECT_EQ(host_out_->data[0], pattern::kPoison);
+  device_.replay(graph, s);
+  device_.synchronize();
+  EXPECT_FALSE(pattern::check_bytes({host_out_->data, kBytes}, 3).has_value());
+}
+
 TEST(SimulatedProfiles, UnknownNameIsAUsageError) { EXPECT_THROW(open_simulated("h2000"), UsageError); }
 
 }  // namespace

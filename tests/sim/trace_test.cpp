@@ -95,7 +95,7 @@ TEST_P(TraceOfOverlap, IntervalsOfAnEngineNeverOverlap) {
 TEST_P(TraceOfOverlap, LastsAsLongAsTheEventsSay) {
   const Result result = traced_overlap(device_, 4, 8);
   const Trace& trace = *result.trace;
-  EXPECT_DOUBLE_EQ(trace.event_makespan, result.measurement("pipeline")->median) << "it is not such a pass";
+  EXPECT_NEAR(trace.event_makespan, result.measurement("pipeline")->median, 1e-12) << "it is not such a pass";
   // Between the events also lie those that fork and join the streams.
   const double fork_and_join = trace.event_makespan - model::makespan(trace);
   EXPECT_GE(fork_and_join, -1e-12);

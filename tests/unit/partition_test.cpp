@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <random>
 #include <string>
@@ -80,6 +81,85 @@ TEST(Partition, GivesTheOddEndToTheLast) {
 TEST(Partition, PrefersFullChunksToAlignmentWherePartsAreShort) {
   const std::vector<Chunk> parts = partition(10, 10, 64);
   for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(parts[i].first, i);
+}
+
+// --- Chunks that grow ------------------------------------------------------------------------------------------------
+
+constexpr std::array<double, 7> kGrowths{0.5, 0.97, 1.03, 1.06, 1.1, 1.5, 2};
+
+/// Everything that the header promises for any growth. Gives the parts.
+std::vector<Chunk> check_growing(std::size_t elements, std::size_t chunks, std::size_t alignment, double growth) {
+  SCOPED_TRACE(described(elements, chunks, alignment) + ", growth " + std::to_string(growth));
+  std::vector<Chunk> parts = partition(elements, chunks, alignment, growth);
+  EXPECT_EQ(parts.size(), chunks);
+  std::size_t next = 0;
+  for (const Chunk& part : parts) {
+    EXPECT_EQ(part.first, next) << "a gap or an overlap";
+    EXPECT_GT(part.count, 0U) << "an empty chunk";
+    next = part.first + part.count;
+    if (testing::Test::HasFailure()) return parts;  // one message is enough
+  }
+  EXPECT_EQ(next, elements) << "not all of the payload";
+  return parts;
+}
+
+TEST(PartitionThatGrows, CoversEverySmallPayload) {
+  for (const double growth : kGrowths) {
+    for (std::size_t elements = 1; elements <= 130; ++elements) {
+      for (std::size_t chunks = 1; chunks <= elements; ++chunks) check_growing(elements, chunks, 4, growth);
+    }
+  }
+}
+
+TEST(PartitionThatGrows, CoversLargePayloadsInAnyNumberOfChunks) {
+  for (const double growth : kGrowths) {
+    for (const std::size_t elements : {std::size_t{100'003}, std::size_t{9'699'331}, std::size_t{1} << 36}) {
+      for (const std::size_t chunks : {2U, 7U, 33U, 64U, 256U, 1000U, 1100U, 30'000U, 65'536U}) {
+        check_growing(elements, chunks, 64, growth);
+      }
+    }
+  }
+}
+
+// Powers of the growth leave the range of double long before the legal numbers of chunks end.
+TEST(PartitionThatGrows, GrowsToTheLastHoweverManyChunks) {
+  for (const double growth : {1.03, 1.5, 2.0}) {
+    for (const std::size_t chunks : {100U, 1100U, 30'000U, 65'536U}) {
+      const std::vector<Chunk> parts = check_growing(std::size_t{1} << 28, chunks, 64, growth);
+      for (std::size_t i = 1; i < parts.size(); ++i) {
+        ASSERT_GE(parts[i].count + 64, parts[i - 1].count) << i << " of " << chunks << " chunks, growth " << growth;
+      }
+    }
+  }
+}
+
+TEST(PartitionThatGrows, EachPartIsThatMuchLongerThanTheOneBefore) {
+  constexpr double kAlignment = 64;
+  for (const double growth : {0.9, 1.03, 1.1, 1.5}) {
+    const std::vector<Chunk> parts = check_growing(64U << 20, 16, 64, growth);
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+      const auto before = static_cast<double>(parts[i - 1].count);
+      const double ratio = static_cast<double>(parts[i].count) / before;
+      EXPECT_NEAR(ratio, growth, (1 + growth) * kAlignment / before) << "part " << i;
+      EXPECT_EQ(parts[i].first % 64, 0U) << "part " << i;
+    }
+  }
+}
+
+TEST(PartitionThatGrows, ByOneIsTheEvenOne) {
+  for (const std::size_t elements : {10U, 1000U, 9'699'331U}) {
+    for (const std::size_t chunks : {1U, 3U, 7U, 10U}) {
+      const std::vector<Chunk> even = partition(elements, chunks, 64);
+      const std::vector<Chunk> grown = partition(elements, chunks, 64, 1);
+      const auto same = [](const Chunk& a, const Chunk& b) { return a.first == b.first && a.count == b.count; };
+      EXPECT_TRUE(std::ranges::equal(even, grown, same)) << elements << " in " << chunks;
+    }
+  }
+}
+
+TEST(PartitionThatGrows, AHairAboveOneIsAlmostEven) {
+  const std::vector<Chunk> parts = check_growing(64U << 20, 32, 64, 1 + 1e-12);
+  for (const Chunk& part : parts) EXPECT_NEAR(static_cast<double>(part.count), 2U << 20, 64);
 }
 
 }  // namespace

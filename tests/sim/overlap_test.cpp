@@ -1,0 +1,204 @@
+// The overlap scenario on the simulated device: what its model says against what it measures, and the metrics of its
+// axes.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "run/tuner.hpp"
+#include "scenarios/scenarios.hpp"
+#include "sim/sim_fixture.hpp"
+
+namespace xferbench::test {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::vector<PlannedCase> plan(Words words) {
+  words.insert(words.begin(), "overlap");
+  return cli::parse(words, scenarios()).cases;
+}
+
+class OverlapOnSim : public testing::Test {
+ protected:
+  /// Without data: times are modelled, and the same.
+  [[nodiscard]] Bench timed_only(std::size_t samples = 2) {
+    Bench bench = quick_bench(device_);
+    bench.verify = false;
+    bench.policy.min_samples = bench.policy.max_samples = samples;
+    return bench;
+  }
+  std::vector<Result> run(const Words& words) { return run_all(plan(words), timed_only()); }
+  Result run_one(const Words& words) { return run(words).front(); }
+
+  static double metric(const Result& r, const char* name) {
+    const Metric* found = r.metric(name);
+    if (found == nullptr) throw std::runtime_error(r.config.key() + " has no " + name + ": " + r.reason);
+    return found->value;
+  }
+
+  void expect_small_residuals(const Words& words) {
+    for (const Result& r : run(words)) {
+      EXPECT_LT(std::abs(metric(r, "residual")), 0.02) << r.config.key() << " " << metric(r, "residual");
+      EXPECT_DOUBLE_EQ(metric(r, "residual"), metric(r, "makespan") / metric(r, "modelled") - 1);
+    }
+  }
+
+  sim::SimDevice device_{profile("h200")};
+};
+
+// --- The model against what is measured ------------------------------------------------------------------------------
+
+TEST_F(OverlapOnSim, TheModelPredictsStreams) {
+  expect_small_residuals({"--streams", "1,2,3,4,8,16", "--chunks", "1,2,3,4,8,16,32,64,128,256"});
+}
+
+TEST_F(OverlapOnSim, TheModelPredictsStreamsInTheOtherOrder) {
+  expect_small_residuals({"--streams", "2,4,8", "--chunks", "4,32,128", "--issue", "breadth"});
+  expect_small_residuals({"--streams", "4", "--chunks", "4,32", "--stream-kind", "blocking,default"});
+}
+
+TEST_F(OverlapOnSim, TheModelPredictsEngines) {
+  expect_small_residuals({"--strategy", "engines", "--chunks", "1,2,3,4,8,16,32,64,128,256"});
+  expect_small_residuals({"--strategy", "engines", "--chunks", "4,32,128", "--slots", "1,2,3,8"});
+}
+
+TEST_F(OverlapOnSim, TheModelPredictsDoubleBuffers) {
+  expect_small_residuals({"--strategy", "double-buffer", "--chunks", "1,2,3,4,8,16,32,64,128", "--slots", "2,3,4"});
+}
+
+TEST_F(OverlapOnSim, TheModelPredictsBatches) {
+  expect_small_residuals({"--strategy", "batch", "--chunks", "4,8,16,32,64,128,256", "--batch", "1,2,4,8"});
+  expect_small_residuals({"--strategy", "batch", "--chunks", "32,64", "--batch", "4", "--slots", "8,12"});
+}
+
+TEST_F(OverlapOnSim, TheModelPredictsGraphs) {
+  expect_small_residuals({"--strategy", "graph,graph-batch", "--chunks", "1,4,32,128,256"});
+  expect_small_residuals({"--strategy", "graph-double-buffer", "--chunks", "1,4,32,64"});
+  expect_small_residuals({"--strategy", "graph-streams", "--streams", "4", "--chunks", "1,4,32,128,256"});
+  expect_small_residuals({"--strategy", "graph-streams", "--streams", "1", "--chunks", "1,4,32,128"});
+}
+
+// Nodes of a graph follow each other faster than launches and events, whose costs the model takes. It shows where many
+// chunks wait for each other, and only ever makes the model too careful.
+TEST_F(OverlapOnSim, TheModelIsTooCarefulWithGraphsOfManyChunksInFewPlaces) {
+  for (const Words& words : {Words{"--strategy", "graph-double-buffer", "--chunks", "128,256"},
+                             Words{"--strategy", "graph-streams", "--streams", "1", "--chunks", "256"}}) {
+    for (const Result& r : run(words)) {
+      EXPECT_LT(metric(r, "residual"), 0) << r.config.key();
+      EXPECT_GT(metric(r, "residual"), -0.06) << r.config.key();
+    }
+  }
+}
+
+TEST_F(OverlapOnSim, TheModelPredictsInPlaceGrowthRoundsAndHeavyKernels) {
+  expect_small_residuals({"--strategy", "engines,double-buffer", "--chunks", "4,32", "--slots", "2,3", "--in-place"});
+  expect_small_residuals({"--strategy", "streams,engines", "--chunks", "16,64", "--growth", "0.97,1.03,1.1"});
+  expect_small_residuals({"--strategy", "streams,double-buffer", "--chunks", "16", "--rounds", "3"});
+  expect_small_residuals({"--strategy", "streams,double-buffer", "--chunks", "16", "--work", "1,2000,6000"});
+  expect_small_residuals({"--chunks", "16", "--kernels-per-chunk", "4"});
+}
+
+TEST_F(OverlapOnSim, TheModelPredictsTheSerialVersion) { expect_small_residuals({"--strategy", "serial"}); }
+
+TEST_F(OverlapOnSim, TheLossesAddUpToTheMakespan) {
+  for (const Result& r : run({"--strategy", "streams,engines,double-buffer,batch,graph", "--chunks", "4,64"})) {
+    double sum = metric(r, "bound");
+    for (const char* part : {"time_fill_drain", "time_overhead", "time_slots", "time_submission"}) {
+      EXPECT_GE(metric(r, part), 0) << r.config.key() << " " << part;
+      sum += metric(r, part);
+    }
+    EXPECT_NEAR(sum + metric(r, "time_unexplained"), metric(r, "makespan"), 1e-12) << r.config.key();
+    EXPECT_LE(metric(r, "time_contention"), metric(r, "bound")) << r.config.key();
+  }
+}
+
+TEST_F(OverlapOnSim, TheCostsAreThoseOfTheProfile) {
+  const auto& p = profile("h200");
+  const Result r = run_one({"--strategy", "engines"});
+  EXPECT_NEAR(metric(r, "h2d_per_operation"), p.h2d_overhead, 0.05e-6);
+  EXPECT_NEAR(metric(r, "kernel_per_operation"), p.kernel_overhead, 0.05e-6);
+  EXPECT_NEAR(metric(r, "d2h_per_operation"), p.d2h_overhead, 0.05e-6);
+  EXPECT_NEAR(metric(r, "h2d_duplex_rate"), p.h2d_duplex_rate, 0.002);
+  EXPECT_NEAR(metric(r, "d2h_duplex_rate"), p.d2h_duplex_rate, 0.002);
+  EXPECT_NEAR(metric(r, "h2d_duplex_overhead"), p.h2d_duplex_overhead, 0.1);
+  EXPECT_NEAR(metric(r, "d2h_duplex_overhead"), p.d2h_duplex_overhead, 0.1);
+  EXPECT_NEAR(metric(r, "hand_over"), 0, 0.1e-6);
+  EXPECT_NEAR(metric(r, "event_hand_over"), p.event_cost, 0.1e-6);
+}
+
+// --- Axes ------------------------------------------------------------------------------------------------------------
+
+TEST_F(OverlapOnSim, SmallKernelsOfSeveralStreamsRunAtOnce) {
+  const Words heavy{"--streams", "4", "--work", "2000"};
+  const auto at_once = [&](Words more) {
+    more.insert(more.begin(), heavy.begin(), heavy.end());
+    return metric(run_one(more), "kernels_at_once");
+  };
+  EXPECT_GT(at_once({"--blocks", "66"}), 1.5);
+  EXPECT_LE(at_once({"--blocks", "66"}), 4.01);
+  EXPECT_NEAR(at_once({"--kernels-per-chunk", "2"}), 1, 0.02) << "each fills the GPU";
+  EXPECT_NEAR(at_once({"--blocks", "10000"}), 1, 0.02);
+  EXPECT_EQ(run_one(heavy).metric("kernels_at_once"), nullptr) << "nobody asked";
+}
+
+TEST_F(OverlapOnSim, OneStreamRunsOneKernelAtATime) {
+  EXPECT_NEAR(metric(run_one({"--streams", "1", "--blocks", "66"}), "kernels_at_once"), 1, 0.02);
+}
+
+TEST_F(OverlapOnSim, RoundsFillAndDrainOnce) {
+  const Result r = run_one({"--rounds", "10", "--chunks", "8"});
+  EXPECT_GT(metric(r, "steady_bandwidth"), 1.005 * metric(r, "bandwidth"));
+  EXPECT_NEAR(metric(r, "round_time"), metric(r, "makespan") / 10, 1e-12);
+  const double one = r.measurement("one-round")->median;
+  EXPECT_NEAR(metric(r, "steady_round_time"), (metric(r, "makespan") - one) / 9, 1e-12);
+  EXPECT_LT(metric(r, "steady_round_time"), one);
+  EXPECT_EQ(run_one({}).metric("steady_bandwidth"), nullptr);
+}
+
+TEST_F(OverlapOnSim, AFewSlotsAreEnough) {
+  const double all = metric(run_one({"--strategy", "engines"}), "makespan");
+  EXPECT_NEAR(metric(run_one({"--strategy", "engines", "--slots", "8"}), "makespan"), all, 0.01 * all);
+  // One place, which a chunk leaves at the end of its way: nothing overlaps.
+  const Result one = run_one({"--strategy", "engines", "--slots", "1", "--in-place"});
+  EXPECT_GT(metric(one, "makespan"), one.measurement("serial")->median);
+}
+
+// --- Tune ------------------------------------------------------------------------------------------------------------
+
+TEST_F(OverlapOnSim, TuneFindsTheBestOfTheWholeSpaceInAFifthOfIt) {
+  const cli::Command command = cli::parse(Words{"tune", "overlap", "--size", "256M", "--no-verify"}, scenarios());
+  std::vector<Case> space;
+  for (const PlannedCase& c : command.cases) space.push_back(c.config);
+  ASSERT_GT(space.size(), 100U);
+  const Scenario& scenario = *command.cases.front().scenario;
+  Bench bench = timed_only();
+
+  double best = 1;
+  std::string best_key;
+  const std::unique_ptr<Tunable> tunable = scenario.tunable(space, bench);
+  for (const Case& c : space) {
+    const std::unique_ptr<Candidate> candidate = tunable->prepare(c);
+    const double median = bench.sample({candidate->region()}).front().elapsed.median;
+    if (median < best) best = median, best_key = c.key();
+  }
+
+  bench.policy.budget = command.policy.budget;
+  const Tuned tuned = tune(scenario, space, bench, [](const Case&) { return std::string(); },
+                           {.progress = [](const TuneProgress&) {}, .measured = [](const std::vector<Result>&) {}});
+  EXPECT_LE(5 * tuned.results.size(), space.size());
+  double found = 1;
+  for (const Finding& f : tuned.findings) {
+    for (const Metric& m : f.metrics) {
+      if (f.labels.front().second == "winner" && m.name == "makespan") found = m.value;
+    }
+  }
+  EXPECT_LE(found, 1.01 * best) << "the best is " << best_key;
+}
+
+}  // namespace
+
+}  // namespace xferbench::test

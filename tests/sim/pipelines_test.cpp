@@ -1,0 +1,426 @@
+// The ways to arrange a payload's chunks, run with real data on the simulated device: all of them give the right
+// result, and one that forgets to wait does not.
+#include "scenarios/pipelines.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "core/error.hpp"
+#include "core/units.hpp"
+#include "scenarios/scenarios.hpp"
+#include "scenarios/stages.hpp"
+#include "sim/sim_fixture.hpp"
+
+namespace xferbench::test {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::vector<PlannedCase> plan(Words words) {
+  words.insert(words.begin(), "overlap");
+  return cli::parse(words, scenarios()).cases;
+}
+
+Bench two_samples(Device& device) {
+  Bench bench = quick_bench(device);
+  bench.policy.min_samples = bench.policy.max_samples = 2;
+  return bench;
+}
+
+// --- Every arrangement -----------------------------------------------------------------------------------------------
+
+/// The parameter is a strategy's word.
+class EveryStrategy : public testing::TestWithParam<std::string> {
+ protected:
+  [[nodiscard]] static bool has_chunks() {
+    const Strategy s = strategy_word(GetParam()).strategy;
+    return s != Strategy::serial && s != Strategy::zero_copy;
+  }
+  [[nodiscard]] static bool by_streams() { return strategy_word(GetParam()).strategy == Strategy::streams; }
+
+  /// The flags that this strategy has.
+  static Words words(const Words& chunks, const Words& slots, Words more) {
+    more.insert(more.end(), {"--strategy", GetParam(), "--in-place=no,yes"});
+    const auto give = [&more](const Words& flags) { more.insert(more.end(), flags.begin(), flags.end()); };
+    if (has_chunks()) give(chunks);
+    if (by_streams()) give({"--streams", "1,3"});
+    if (has_chunks() && !by_streams()) give(slots);
+    return more;
+  }
+
+  void expect_ok(const Words& words) {
+    const std::vector<PlannedCase> cases = plan(words);
+    ASSERT_FALSE(cases.empty());
+    for (const Result& r : run_all(cases, two_samples(device_))) {
+      EXPECT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
+    }
+  }
+
+  sim::SimDevice device_{profile("h200")};
+};
+
+TEST_P(EveryStrategy, IsRightForUnevenChunksThatGrowOverSeveralRounds) {
+  const Words chunks{"--chunks", "7,33", "--growth", "1,1.1"};
+  const Words slots = GetParam().ends_with("batch") ? Words{"--slots", "2,3", "--batch", "2"} : Words{"--slots", "2,3"};
+  expect_ok(words(chunks, slots, {"--size", "100004", "--rounds", "1,3"}));
+}
+
+TEST_P(EveryStrategy, IsRightWithAPlaceForEveryChunk) {
+  expect_ok(words({"--chunks", "1,7"}, {}, {"--size", "100004", "--rounds", "1,3"}));
+}
+
+TEST_P(EveryStrategy, IsRightForALargePayload) {
+  expect_ok(words({"--chunks", "33", "--growth", "1.1"}, {}, {"--size", "38797324"}));
+}
+
+TEST_P(EveryStrategy, IsRightForTheSmallestPayloads) {
+  expect_ok(words({"--chunks", "1"}, {}, {"--size", "4,8,28,508"}));
+}
+
+TEST_P(EveryStrategy, IsRightForEveryKernel) {
+  expect_ok(words({"--chunks", "5", "--kernels-per-chunk", "1,3"}, {"--slots", "4"},
+                  {"--size", "100004", "--kernel", "fma,vector-add,sincos", "--blocks", "4"}));
+}
+
+std::vector<std::string> strategy_words() {
+  std::vector<std::string> words;
+  for (const StrategyWord& w : kStrategyWords) words.emplace_back(w.word);
+  return words;
+}
+
+std::string name_of_strategy(const testing::TestParamInfo<std::string>& tested) {
+  std::string name = tested.param;
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Words, EveryStrategy, testing::ValuesIn(strategy_words()), name_of_strategy);
+
+// --- Mistakes --------------------------------------------------------------------------------------------------------
+
+enum class Forgotten {
+  nothing,
+  kernel_waits_for_its_copy_in,
+  copy_out_waits_for_its_kernel,
+  copy_in_waits_for_the_slots_kernel,
+  kernel_waits_for_the_slots_copy_out,
+  copy_in_waits_for_the_slots_copy_out,  ///< in place
+};
+
+/// A stream for each engine, and one wait that its author has forgotten.
+class Forgetful final : public Pipeline {
+ public:
+  Forgetful(Device& device, ChunkedWork& work, Forgotten forgotten)
+      : Pipeline(5 * work.chunks().size()), device_(device), work_(work), forgotten_(forgotten) {
+    for (Stream& s : streams_) s = device.make_stream(StreamKind::nonblocking);
+    for (std::size_t i = 0; i < 3 * work.chunks().size(); ++i)
+      events_.push_back(device.make_event(EventKind::ordering));
+  }
+
+  void submit() override {
+    const std::size_t slots = work_.shape().slots;
+    for (std::size_t i = 0; i < work_.chunks().size(); ++i) {
+      if (i >= slots && work_.shape().in_place) {
+        wait(in, out, i - slots, Forgotten::copy_in_waits_for_the_slots_copy_out);
+      } else if (i >= slots) {
+        wait(in, kernel, i - slots, Forgotten::copy_in_waits_for_the_slots_kernel);
+        wait(kernel, out, i - slots, Forgotten::kernel_waits_for_the_slots_copy_out);
+      }
+      work_.copy_in(i, streams_[in]);
+      device_.record(event(in, i), streams_[in]);
+      wait(kernel, in, i, Forgotten::kernel_waits_for_its_copy_in);
+      work_.launch(i, streams_[kernel]);
+      device_.record(event(kernel, i), streams_[kernel]);
+      wait(out, kernel, i, Forgotten::copy_out_waits_for_its_kernel);
+      work_.copy_out(i, streams_[out]);
+      device_.record(event(out, i), streams_[out]);
+    }
+  }
+  [[nodiscard]] std::vector<StreamHandle> streams() const override { return {streams_.begin(), streams_.end()}; }
+
+ private:
+  enum Stage : std::size_t { in, kernel, out };
+  [[nodiscard]] const Event& event(Stage stage, std::size_t chunk) const { return events_[3 * chunk + stage]; }
+  void wait(Stage who, Stage before, std::size_t chunk, Forgotten unless) {
+    if (forgotten_ != unless) device_.wait(streams_[who], event(before, chunk));
+  }
+
+  Device& device_;
+  ChunkedWork& work_;
+  Forgotten forgotten_;
+  std::array<Stream, 3> streams_;
+  std::vector<Event> events_;
+};
+
+struct Mistake {
+  const char* name;
+  Forgotten forgotten;
+  bool in_place;
+  bool slow_kernel;    ///< else the copies out are slow
+  const char* caught;  ///< part of the message; null: it is right
+};
+
+class ForgottenWait : public testing::TestWithParam<Mistake> {
+ protected:
+  static sim::Profile slow_at(const Mistake& m) {
+    sim::Profile p = profile("h200");
+    (m.slow_kernel ? p.kernel_traffic_rate : p.d2h_rate) /= m.slow_kernel ? 500 : 10;
+    return p;
+  }
+
+  sim::Profile profile_ = slow_at(GetParam());
+  sim::SimDevice device_{profile_};
+};
+
+TEST_P(ForgottenWait, IsCaughtAsWrongData) {
+  const Mistake& m = GetParam();
+  ChunkedWork work(device_, {.bytes = 8U << 20, .chunks = 16, .slots = 2, .in_place = m.in_place, .seed = 3});
+  work.prepare();
+  Forgetful pipeline(device_, work, m.forgotten);
+  for (const bool at_full_speed : {false, true}) {
+    work.poison_all();
+    const Region region = region_of(pipeline, "pipeline");
+    at_full_speed ? run_at_full_speed(device_, region) : run_once(device_, region);
+    if (m.caught == nullptr) {
+      EXPECT_NO_THROW(work.check("pipeline"));
+      continue;
+    }
+    try {
+      work.check("pipeline");
+      ADD_FAILURE() << "not caught";
+    } catch (const VerificationError& error) {
+      EXPECT_NE(std::string(error.what()).find(m.caught), std::string::npos) << error.what();
+    }
+  }
+}
+
+std::string name_of_mistake(const testing::TestParamInfo<Mistake>& tested) { return tested.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(
+    EachOfThem, ForgottenWait,
+    testing::Values(
+        Mistake{"None", Forgotten::nothing, false, true, nullptr},
+        Mistake{"NoneWithSlowCopies", Forgotten::nothing, false, false, nullptr},
+        Mistake{"NoneInPlace", Forgotten::nothing, true, true, nullptr},
+        Mistake{"KernelForItsCopyIn", Forgotten::kernel_waits_for_its_copy_in, false, false, "wrong result"},
+        Mistake{"CopyOutForItsKernel", Forgotten::copy_out_waits_for_its_kernel, false, true, "wrong result"},
+        Mistake{"CopyInForTheSlotsKernel", Forgotten::copy_in_waits_for_the_slots_kernel, false, true, "wrong result"},
+        Mistake{"KernelForTheSlotsCopyOut", Forgotten::kernel_waits_for_the_slots_copy_out, false, false,
+                "wrong result"},
+        Mistake{"CopyInForTheSlotsCopyOutInPlace", Forgotten::copy_in_waits_for_the_slots_copy_out, true, false,
+                "wrong result"}),
+    name_of_mistake);
+
+// --- How much is enqueued --------------------------------------------------------------------------------------------
+
+/// Counts what is enqueued to each stream.
+class CountingDevice : public sim::SimDevice {
+ public:
+  CountingDevice() : SimDevice(profile("h200")) {}
+  void copy(const Copy& c, StreamHandle s) override { ++count_[s.native], SimDevice::copy(c, s); }
+  void copy_batch(std::span<const Copy> c, StreamHandle s) override { ++count_[s.native], SimDevice::copy_batch(c, s); }
+  void launch(const Kernel& k, StreamHandle s) override { ++count_[s.native], SimDevice::launch(k, s); }
+  void record(EventHandle e, StreamHandle s) override { ++count_[s.native], SimDevice::record(e, s); }
+  void wait(StreamHandle s, EventHandle e) override { ++count_[s.native], SimDevice::wait(s, e); }
+  void replay(GraphHandle g, StreamHandle s) override { ++count_[s.native], SimDevice::replay(g, s); }
+
+  void start() { count_.clear(); }
+  [[nodiscard]] std::size_t busiest() const {
+    std::size_t most = 0;
+    for (const auto& [stream, n] : count_) most = std::max(most, n);
+    return most;
+  }
+
+ private:
+  std::map<void*, std::size_t> count_;
+};
+
+// The gate relies on it: a stream with more than is said could fill its queue, and the host would wait for ever.
+TEST(PipelineOperations, AreAtLeastWhatTheBusiestStreamGetsAndNotManyMore) {
+  CountingDevice device;
+  device.carry_data(false);
+  for (const StrategyWord& w : kStrategyWords) {
+    if (w.strategy == Strategy::serial) continue;  // blocks, and is never gated
+    for (const std::size_t chunks : {1U, 7U, 32U}) {
+      for (const std::size_t slots : {0U, 2U, 4U}) {
+        for (const bool in_place : {false, true}) {
+          ChunkedWork work(device, {.bytes = 1U << 20,
+                                    .chunks = chunks,
+                                    .rounds = 2,
+                                    .slots = slots,
+                                    .in_place = in_place,
+                                    .kernels_per_chunk = 2});
+          const auto pipeline = make_pipeline(device, work, {.strategy = w.strategy, .graph = w.graph, .streams = 3});
+          device.start();
+          pipeline->submit();
+          const std::string what =
+              std::string(w.word) + ", " + std::to_string(chunks) + " chunks, " + std::to_string(slots) + " slots";
+          EXPECT_GE(pipeline->operations(), device.busiest()) << what;
+          EXPECT_LE(pipeline->operations(), 1.5 * static_cast<double>(device.busiest())) << what;
+          device.synchronize();
+        }
+      }
+    }
+  }
+}
+
+// --- Payloads that the device does not hold --------------------------------------------------------------------------
+
+MemoryNeeds needs(const Words& words) {
+  const PlannedCase c = plan(words).front();
+  return c.scenario->needs(c.config);
+}
+
+TEST(OverlapMemory, OnTheDeviceIsThatOfTheSlotsHoweverLargeThePayload) {
+  const std::uint64_t gpu = profile("h200").memory_bytes;
+  const Words large{"--size", "200G", "--chunks", "256"};
+  const auto with = [&large](Words more) {
+    more.insert(more.begin(), large.begin(), large.end());
+    return more;
+  };
+  const std::uint64_t chunk = 200 * GiB / 256;
+  const std::vector<std::pair<Words, std::uint64_t>> cases{
+      {{"--streams", "4"}, 8 * chunk},
+      {{"--streams", "4", "--in-place"}, 4 * chunk},
+      {{"--strategy", "engines", "--slots", "3"}, 6 * chunk},
+      {{"--strategy", "double-buffer"}, 4 * chunk},
+      {{"--strategy", "double-buffer", "--in-place"}, 2 * chunk},
+      {{"--strategy", "graph-batch", "--slots", "8"}, 16 * chunk},
+  };
+  for (const auto& [more, expected] : cases) {
+    const MemoryNeeds n = needs(with(more));
+    EXPECT_LE(n.device, gpu) << testing::PrintToString(more);
+    EXPECT_EQ(n.device, expected) << testing::PrintToString(more);
+    EXPECT_EQ(n.host, 400 * GiB) << testing::PrintToString(more);
+  }
+  EXPECT_GT(needs(with({"--strategy", "engines"})).device, gpu) << "a place for every chunk";
+  EXPECT_EQ(needs(with({"--strategy", "engines", "--slots", "3", "--rounds", "4"})).device, 6 * chunk);
+}
+
+TEST(OverlapMemory, OfChunksThatGrowIsThatOfTheLongest) {
+  const MemoryNeeds even = needs({"--size", "8G", "--chunks", "64", "--strategy", "double-buffer"});
+  const MemoryNeeds grown =
+      needs({"--size", "8G", "--chunks", "64", "--strategy", "double-buffer", "--growth", "1.06"});
+  const ChunkedWork::Shape shape{.bytes = 8 * GiB, .chunks = 64, .growth = 1.06};
+  const std::uint64_t longest = cut(shape).back().count * ChunkedWork::kElement;
+  EXPECT_GT(grown.device, even.device);
+  EXPECT_GE(grown.device, 4 * longest);
+  EXPECT_LE(grown.device, 4 * (longest + 256));
+}
+
+/// Refuses copies that leave the buffers of a payload.
+class BoundsDevice : public sim::SimDevice {
+ public:
+  BoundsDevice() : SimDevice(profile("h200")) {}
+  void watch(const Payload& payload) { payload_ = &payload; }
+  void copy(const Copy& c, StreamHandle stream) override {
+    const bool in = c.direction == Direction::h2d;
+    if (payload_ != nullptr) {
+      const std::size_t bytes = payload_->shape().bytes;
+      const std::size_t on_device = payload_->shape().device_bytes;
+      check(c.bytes, in ? c.source : c.destination, in ? payload_->host_in() : payload_->host_out(), bytes);
+      check(c.bytes, in ? c.destination : c.source, in ? payload_->device_in() : payload_->device_out(), on_device);
+    }
+    SimDevice::copy(c, stream);
+  }
+
+ private:
+  static void check(std::size_t length, const std::byte* at, const float* begin, std::size_t bytes) {
+    const std::byte* first = reinterpret_cast<const std::byte*>(begin);
+    EXPECT_GE(at, first);
+    EXPECT_LE(at + length, first + bytes) << length << " bytes";
+  }
+
+  const Payload* payload_ = nullptr;
+};
+
+TEST(OverlapMemory, IsNeverLeftByACopyHoweverSmallThePayload) {
+  for (const std::size_t bytes : {4U, 8U, 28U, 60U, 64U, 252U, 256U, 508U, 512U, 1020U, 100'004U}) {
+    for (const bool in_place : {false, true}) {
+      SCOPED_TRACE(std::to_string(bytes) + (in_place ? " bytes in place" : " bytes"));
+      BoundsDevice device;
+      ChunkedWork work(device, {.bytes = bytes, .in_place = in_place});
+      work.prepare();
+      device.watch(*work.payload());
+      Stages stages(device, work);
+      EXPECT_NO_THROW(stages.verify());
+      static_cast<void>(measure_stage_costs(two_samples(device), work));
+    }
+  }
+}
+
+/// A payload that lies on the device only in parts.
+class ThroughAWindow : public testing::TestWithParam<bool> {
+ protected:
+  static constexpr std::size_t kBytes = 1'000'004;
+
+  ChunkedWork work(Device& device, std::size_t device_bytes) {
+    ChunkedWork::Shape shape{.bytes = kBytes, .chunks = 33, .slots = 2, .in_place = GetParam(), .seed = 5};
+    auto payload = std::make_shared<Payload>(device, Payload::Shape{kBytes, device_bytes, shape.in_place, shape.op, 5});
+    return {device, shape, std::move(payload)};
+  }
+};
+
+TEST_P(ThroughAWindow, StagesAreRightInPieces) {
+  for (const std::size_t window : {64U << 10, 100'000U, 700'000U}) {
+    sim::SimDevice device(profile("h200"));
+    ChunkedWork w = work(device, window);
+    w.prepare();
+    Stages stages(device, w);
+    EXPECT_NO_THROW(stages.verify()) << window;
+  }
+}
+
+TEST_P(ThroughAWindow, SoArePipelines) {
+  sim::SimDevice device(profile("h200"));
+  ChunkedWork w = work(device, 64U << 10);
+  w.prepare();
+  for (const Strategy s : {Strategy::engines, Strategy::double_buffer}) {
+    const auto pipeline = make_pipeline(device, w, {.strategy = s});
+    w.poison_all();
+    run_at_full_speed(device, region_of(*pipeline, "pipeline"));
+    EXPECT_NO_THROW(w.check("pipeline"));
+  }
+}
+
+/// Spoils one byte of the n-th copy in a direction, counted from when it is told to.
+class SpoilsOneCopy : public sim::SimDevice {
+ public:
+  SpoilsOneCopy() : SimDevice(profile("h200")) {}
+  void spoil(Direction direction, std::size_t n) { direction_ = direction, left_ = n + 1; }
+  void copy(const Copy& c, StreamHandle stream) override {
+    SimDevice::copy(c, stream);
+    if (c.direction != direction_ || left_ == 0 || --left_ > 0) return;
+    SimDevice::synchronize();
+    c.destination[c.bytes / 2] ^= std::byte{0x10};
+  }
+
+ private:
+  Direction direction_ = Direction::h2d;
+  std::size_t left_ = 0;
+};
+
+TEST_P(ThroughAWindow, AWrongByteInAnyPieceThatComesBackIsCaught) {
+  for (std::size_t piece = 0; piece < 5; ++piece) {
+    SpoilsOneCopy device;
+    ChunkedWork w = work(device, 400'000);
+    w.prepare();
+    Stages stages(device, w);
+    if (piece >= (GetParam() ? 6U : 3U)) continue;
+    device.spoil(Direction::d2h, piece);
+    EXPECT_THROW(stages.verify(), VerificationError) << piece;
+  }
+}
+
+std::string name_of_place(const testing::TestParamInfo<bool>& tested) { return tested.param ? "InPlace" : "Apart"; }
+
+INSTANTIATE_TEST_SUITE_P(ApartOrInPlace, ThroughAWindow, testing::Bool(), name_of_place);
+
+}  // namespace
+
+}  // namespace xferbench::test
