@@ -131,6 +131,11 @@ TEST(Predicted, ABatchIsOneCopyOfAllItsChunksAndAsManyKernels) {
   EXPECT_DOUBLE_EQ(predicted_of({"--strategy", "batch", "--slots", "8"}), limited);
 }
 
+TEST(Predicted, ABatchOfMoreChunksThanThereAreIsOneOfThemAll) {
+  EXPECT_DOUBLE_EQ(predicted_of({"--strategy", "batch", "--batch", "64", "--chunks", "8"}),
+                   predicted_of({"--strategy", "batch", "--batch", "8", "--chunks", "8"}));
+}
+
 TEST(Predicted, RoundsAreMoreChunks) {
   const double three = makespan(hidden(costs().in_stream), {.chunks = even(3 * kBytes, 96), .h2d_after_d2h = 4});
   EXPECT_DOUBLE_EQ(predicted_of({"--rounds", "3"}), three);
