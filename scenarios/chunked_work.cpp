@@ -178,9 +178,8 @@ std::size_t ChunkedWork::piece_elements() const {
   return std::min(elements(), std::max<std::size_t>(1, room / kChunkAlignment * kChunkAlignment));
 }
 
-std::vector<Chunk> ChunkedWork::pieces() const {
+std::vector<Chunk> ChunkedWork::pieces_of(std::size_t step) const {
   std::vector<Chunk> all;
-  const std::size_t step = piece_elements();
   for (std::size_t first = 0; first < elements(); first += step) {
     all.push_back({first, std::min(step, elements() - first)});
   }
@@ -200,10 +199,11 @@ void ChunkedWork::copy_all_out(StreamHandle stream) {
 }
 
 void ChunkedWork::run_blocking(StreamHandle default_stream) {
-  for (const Chunk& piece : pieces()) {
+  // One after the other, the stages need no room beside each other, in place or not.
+  for (const Chunk& piece : pieces_of(payload_->shape().device_bytes / kElement)) {
     device_.copy_blocking(copy(Direction::h2d, piece, 0));
-    device_.launch(kernel(piece, 0, out_place(), 0), default_stream);
-    device_.copy_blocking(copy(Direction::d2h, piece, out_place()));
+    device_.launch(kernel(piece, 0, 0, 0), default_stream);
+    device_.copy_blocking(copy(Direction::d2h, piece, 0));
   }
 }
 

@@ -153,7 +153,8 @@ class ChunkedWork {
                                             unsigned blocks) const;
   [[nodiscard]] Copy copy(Direction direction, const model::Chunk& chunk, std::size_t place) const;
   /// Parts of the whole payload that fit the device at once. In place, input and output of a stage share the buffer.
-  [[nodiscard]] std::vector<model::Chunk> pieces() const;
+  [[nodiscard]] std::vector<model::Chunk> pieces() const { return pieces_of(piece_elements()); }
+  [[nodiscard]] std::vector<model::Chunk> pieces_of(std::size_t step) const;
   [[nodiscard]] std::size_t piece_elements() const;
   [[nodiscard]] std::size_t out_place() const { return shape_.in_place ? piece_elements() : 0; }
 

@@ -395,7 +395,7 @@ std::vector<Axis> Overlap::make_axes() {
       {.name = "in-place",
        .kind = AxisKind::choice,
        .bare = "yes",
-       .help = "one buffer on the device is input and output; default: no",
+       .help = "one buffer on the device is input and output; without a word: yes; default: no",
        .choices = {"no", "yes"}},
       {.name = "rounds", .help = "payloads of this size one after the other; default: 1", .max = 100000},
       {.name = "kernel",

@@ -80,7 +80,8 @@ model::StageCosts costs_of(const StageCosts& measured, const OverlapCase& c, boo
     costs.submit_kernel += 2 * (measured.event_call + slot);
     costs.submit_d2h += slot;
   }
-  const std::size_t group = c.pipeline.strategy == Strategy::batch ? c.pipeline.batch : 1;
+  const std::size_t batch = std::min(c.pipeline.batch, c.work.chunks * c.work.rounds);
+  const std::size_t group = c.pipeline.strategy == Strategy::batch ? batch : 1;
   costs.kernel.per_operation *= static_cast<double>(c.work.kernels_per_chunk * group);
   if (gated || c.pipeline.graph) costs.submit_h2d = costs.submit_kernel = costs.submit_d2h = 0;
   return costs;
@@ -149,6 +150,7 @@ OverlapCase overlap_case(const Case& c, std::uint64_t seed) {
   o.pipeline.breadth_first = c.has("issue") && c.word("issue") == "breadth";
   o.pipeline.batch = count_or(c, "batch", 1);
   o.pipeline.blocks = static_cast<unsigned>(count_or(c, "blocks", 0));
+  const bool has_chunks = word.strategy != Strategy::serial && word.strategy != Strategy::zero_copy;
   o.work = {.bytes = c.count("size"),
             .chunks = count_or(c, "chunks", 1),
             .growth = c.has("growth") ? c.real("growth") : 1,
@@ -158,7 +160,7 @@ OverlapCase overlap_case(const Case& c, std::uint64_t seed) {
             .op = kernels::elementwise_op(c.word("kernel")),
             .work = static_cast<std::uint32_t>(count_or(c, "work", 1)),
             .kernels_per_chunk = count_or(c, "kernels-per-chunk", 1),
-            .blocks = word.strategy == Strategy::zero_copy ? 0 : o.pipeline.blocks,
+            .blocks = has_chunks ? o.pipeline.blocks : 0,  // the others launch no kernel over a chunk
             .seed = seed};
   return o;
 }
@@ -190,7 +192,7 @@ std::optional<Suggestion> suggestion(const StageCosts& costs, const OverlapCase&
   double fastest = *now;
   const std::vector<OverlapCase> all = neighbours(c);
   for (const OverlapCase& other : all) {
-    const bool hidden = gated && operations_of(other.work, other.pipeline) <= RegionTimer::kGateLimit;
+    const bool hidden = gated && fits_gate(other.work, other.pipeline);
     const double seconds = predicted(costs, other, hidden).value_or(fastest);
     if (seconds >= fastest * (1 - kAlike)) continue;
     fastest = seconds;

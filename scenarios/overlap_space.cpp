@@ -60,7 +60,7 @@ class OverlapSpace final : public Tunable {
     // A grid of few blocks: as if the kernels ran one at a time on the whole GPU.
     OverlapCase modelled = o;
     modelled.work.blocks = 0;
-    const bool gated = operations_of(o.work, o.pipeline) <= RegionTimer::kGateLimit;
+    const bool gated = fits_gate(o.work, o.pipeline);
     return predicted(costs_, modelled, gated).value_or(serial_bound());
   }
 

@@ -28,6 +28,14 @@ std::size_t operations_of(const ChunkedWork::Shape& work, const PipelineShape& s
   return chunks * (work.kernels_per_chunk + (limited ? 2 : 0)) + 2 * shares(chunks, group);
 }
 
+bool fits_gate(const ChunkedWork::Shape& work, const PipelineShape& shape) {
+  const bool by_stream = shape.strategy == Strategy::streams && shape.stream_kind != StreamKind::legacy_default;
+  const bool alone = shape.graph || shape.strategy == Strategy::serial || shape.strategy == Strategy::zero_copy;
+  const std::size_t streams = alone ? 1 : by_stream ? shape.streams : shape.strategy == Strategy::streams ? 1 : 3;
+  return shape.strategy != Strategy::serial &&
+         RegionTimer::queued(operations_of(work, shape), streams) <= RegionTimer::kGateLimit;
+}
+
 const StrategyWord& strategy_word(std::string_view word) {
   const auto found = std::ranges::find(kStrategyWords, word, &StrategyWord::word);
   if (found == kStrategyWords.end()) throw std::logic_error("there is no strategy " + std::string(word));

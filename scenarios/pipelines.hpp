@@ -80,6 +80,8 @@ class Pipeline {
 
 /// How much a pipeline enqueues to the busiest of its streams.
 std::size_t operations_of(const ChunkedWork::Shape& work, const PipelineShape& shape);
+/// Whether a timed pass holds it behind a gate, so that what the host takes to submit it is hidden.
+bool fits_gate(const ChunkedWork::Shape& work, const PipelineShape& shape);
 
 std::unique_ptr<Pipeline> make_pipeline(Device& device, ChunkedWork& work, const PipelineShape& shape);
 

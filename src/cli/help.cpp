@@ -60,7 +60,8 @@ std::string axis_line(const Axis& axis) {
   const std::string note = !axis.defaults.empty()  ? axis.defaults
                            : axis.replaces.empty() ? ""
                                                    : "instead of --" + axis.replaces;
-  return flag_line(fmt::format("--{} {}", axis.name, placeholder(axis.kind)), axis.help, note);
+  const std::string value = axis.bare.empty() ? placeholder(axis.kind) : fmt::format("[{}]", placeholder(axis.kind));
+  return flag_line(fmt::format("--{} {}", axis.name, value), axis.help, note);
 }
 
 std::string run_flag_lines() {

@@ -40,10 +40,12 @@ RegionTimer::RegionTimer(Device& device, Region region)
   if (region_.clock == Clock::event_gated) gate_ = device.make_gate();
 }
 
-std::size_t RegionTimer::queued_per_repetition() const {
-  const std::size_t fork_and_join = region_.streams.size() > 1 ? 2 * region_.streams.size() : 0;
-  return region_.operations + fork_and_join + 2;
+std::size_t RegionTimer::queued(std::size_t operations, std::size_t streams) {
+  const std::size_t fork_and_join = streams > 1 ? 2 * streams : 0;
+  return operations + fork_and_join + 2;
 }
+
+std::size_t RegionTimer::queued_per_repetition() const { return queued(region_.operations, region_.streams.size()); }
 
 unsigned RegionTimer::largest_batch() const {
   constexpr unsigned kLargest = 10'000;

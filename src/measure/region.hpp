@@ -76,6 +76,9 @@ class RegionTimer {
   /// Events resolve about 0.5 us: shorter regions are repeated until this long (seconds).
   static constexpr double kShortest = 200e-6;
 
+  /// Operations of the busiest stream that one pass queues up, with those that start and join `streams`.
+  [[nodiscard]] static std::size_t queued(std::size_t operations, std::size_t streams);
+
   RegionTimer(Device& device, Region region);
 
   [[nodiscard]] const Region& region() const { return region_; }

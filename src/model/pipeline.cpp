@@ -234,7 +234,9 @@ Losses explain(const StageCosts& costs, const Arrangement& arrangement, double m
   const std::array<double*, 4> parts{&losses.fill_drain, &losses.overhead, &losses.slots, &losses.submission};
   double explained = measured_limit;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    *parts[i] = std::max(0.0, with_effect[i] - explained);
+    constexpr double kRounding = 1e-12;  // seconds
+    const double added = with_effect[i] - explained;
+    *parts[i] = added > kRounding ? added : 0;
     explained += *parts[i];
     // Where an effect makes the whole faster (fewer slots, and the directions are less in each other's way), that comes
     // off what was charged before.

@@ -2,6 +2,7 @@
 // axes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -56,6 +57,18 @@ TEST_F(OverlapOnSim, TheModelPredictsStreams) {
   expect_small_residuals({"--streams", "1,2,3,4,8,16", "--chunks", "1,2,3,4,8,16,32,64,128,256"});
 }
 
+// Where the host is slower than the GPU, and where so much is queued that submission is part of the time.
+TEST_F(OverlapOnSim, TheModelPredictsStreamsOfSmallPayloads) {
+  const std::vector<Result> results = run({"--size", "1M,16M", "--streams", "1,2,4,8", "--chunks", "1,4,32,128,256"});
+  EXPECT_TRUE(
+      std::ranges::any_of(results, [](const Result& r) { return r.measurement("pipeline")->clock == Clock::event; }));
+  expect_small_residuals({"--size", "1M,16M", "--streams", "1,2,4,8", "--chunks", "1,4,32,128,256"});
+}
+
+TEST_F(OverlapOnSim, TheModelPredictsEnginesOfSmallPayloadsBehindAGate) {
+  expect_small_residuals({"--size", "4M,16M", "--strategy", "engines", "--chunks", "1,4,32,64"});
+}
+
 TEST_F(OverlapOnSim, TheModelPredictsStreamsInTheOtherOrder) {
   expect_small_residuals({"--streams", "2,4,8", "--chunks", "4,32,128", "--issue", "breadth"});
   expect_small_residuals({"--streams", "4", "--chunks", "4,32", "--stream-kind", "blocking,default"});
@@ -73,6 +86,7 @@ TEST_F(OverlapOnSim, TheModelPredictsDoubleBuffers) {
 TEST_F(OverlapOnSim, TheModelPredictsBatches) {
   expect_small_residuals({"--strategy", "batch", "--chunks", "4,8,16,32,64,128,256", "--batch", "1,2,4,8"});
   expect_small_residuals({"--strategy", "batch", "--chunks", "32,64", "--batch", "4", "--slots", "8,12"});
+  expect_small_residuals({"--strategy", "batch", "--chunks", "8", "--batch", "64"});
 }
 
 TEST_F(OverlapOnSim, TheModelPredictsGraphs) {
@@ -102,7 +116,10 @@ TEST_F(OverlapOnSim, TheModelPredictsInPlaceGrowthRoundsAndHeavyKernels) {
   expect_small_residuals({"--chunks", "16", "--kernels-per-chunk", "4"});
 }
 
-TEST_F(OverlapOnSim, TheModelPredictsTheSerialVersion) { expect_small_residuals({"--strategy", "serial"}); }
+TEST_F(OverlapOnSim, TheModelPredictsTheSerialVersion) {
+  expect_small_residuals({"--strategy", "serial"});
+  expect_small_residuals({"--strategy", "serial", "--blocks", "8"});
+}
 
 TEST_F(OverlapOnSim, TheLossesAddUpToTheMakespan) {
   for (const Result& r : run({"--strategy", "streams,engines,double-buffer,batch,graph", "--chunks", "4,64"})) {

@@ -406,12 +406,12 @@ class SpoilsOneCopy : public sim::SimDevice {
 };
 
 TEST_P(ThroughAWindow, AWrongByteInAnyPieceThatComesBackIsCaught) {
-  for (std::size_t piece = 0; piece < 5; ++piece) {
+  const std::size_t pieces = GetParam() ? 6 : 3;  // in place, input and output share the window
+  for (std::size_t piece = 0; piece < pieces; ++piece) {
     SpoilsOneCopy device;
     ChunkedWork w = work(device, 400'000);
     w.prepare();
     Stages stages(device, w);
-    if (piece >= (GetParam() ? 6U : 3U)) continue;
     device.spoil(Direction::d2h, piece);
     EXPECT_THROW(stages.verify(), VerificationError) << piece;
   }

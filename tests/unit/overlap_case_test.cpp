@@ -131,6 +131,11 @@ TEST(Predicted, ABatchIsOneCopyOfAllItsChunksAndAsManyKernels) {
   EXPECT_DOUBLE_EQ(predicted_of({"--strategy", "batch", "--slots", "8"}), limited);
 }
 
+TEST(Predicted, ABatchOfMoreChunksThanThereAreIsOneOfThemAll) {
+  EXPECT_DOUBLE_EQ(predicted_of({"--strategy", "batch", "--batch", "64", "--chunks", "8"}),
+                   predicted_of({"--strategy", "batch", "--batch", "8", "--chunks", "8"}));
+}
+
 TEST(Predicted, RoundsAreMoreChunks) {
   const double three = makespan(hidden(costs().in_stream), {.chunks = even(3 * kBytes, 96), .h2d_after_d2h = 4});
   EXPECT_DOUBLE_EQ(predicted_of({"--rounds", "3"}), three);
@@ -166,8 +171,8 @@ TEST(Predicted, IsNothingWhereTheModelDoesNotApply) {
 TEST(LossesOf, AddUpToTheMakespanForEveryStrategy) {
   constexpr double kMakespan = 6e-3;
   constexpr double kLimit = 5.28e-3;
-  for (const char* strategy : {"streams", "engines", "double-buffer", "batch", "graph", "graph-streams",
-                               "graph-double-buffer"}) {
+  for (const char* strategy :
+       {"streams", "engines", "double-buffer", "batch", "graph", "graph-streams", "graph-double-buffer"}) {
     for (const bool gated : {true, false}) {
       const auto l = losses(costs(), parsed({"--strategy", strategy}), gated, kMakespan, kLimit);
       ASSERT_TRUE(l) << strategy;
