@@ -90,7 +90,7 @@ TEST_F(OverlapOnSim, TheModelPredictsBatches) {
 }
 
 TEST_F(OverlapOnSim, TheModelPredictsGraphs) {
-  expect_small_residuals({"--strategy", "graph,graph-batch", "--chunks", "1,4,32,128,256"});
+  expect_small_residuals({"--strategy", "graph", "--chunks", "1,4,32,128,256"});
   expect_small_residuals({"--strategy", "graph-double-buffer", "--chunks", "1,4,32,64"});
   expect_small_residuals({"--strategy", "graph-streams", "--streams", "4", "--chunks", "1,4,32,128,256"});
   expect_small_residuals({"--strategy", "graph-streams", "--streams", "1", "--chunks", "1,4,32,128"});

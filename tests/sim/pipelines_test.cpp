@@ -290,7 +290,7 @@ TEST(OverlapMemory, OnTheDeviceIsThatOfTheSlotsHoweverLargeThePayload) {
       {{"--strategy", "engines", "--slots", "3"}, 6 * chunk},
       {{"--strategy", "double-buffer"}, 4 * chunk},
       {{"--strategy", "double-buffer", "--in-place"}, 2 * chunk},
-      {{"--strategy", "graph-batch", "--slots", "8"}, 16 * chunk},
+      {{"--strategy", "graph", "--slots", "8"}, 16 * chunk},
   };
   for (const auto& [more, expected] : cases) {
     const MemoryNeeds n = needs(with(more));
