@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <stdexcept>
 #include <string>
 
 #include "core/units.hpp"
@@ -234,6 +235,7 @@ class CostRegions {
 }  // namespace
 
 StageCosts measure_stage_costs(const Bench& bench, ChunkedWork& work) {
+  if (work.shape().bytes < kLeastForCosts) throw std::logic_error("a payload too small for costs to be measured");
   return CostRegions(bench.device, work).measure(bench);
 }
 

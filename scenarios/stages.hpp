@@ -50,7 +50,8 @@ inline constexpr std::size_t kLeastForCosts = std::size_t{1} << 20;
 
 /// Measures them: the whole payload in one piece against the same in many, alone and both directions at once, and
 /// chunks so small that only the way from one engine to the next is left. Uses the memory of `work` and leaves anything
-/// in it. Times are event-gated, so that submission is in none of them but the submit_* ones.
+/// in it. Times are event-gated, so that submission is in none of them but the submit_* ones. Throws std::logic_error
+/// for less than kLeastForCosts a round: a mistake in the scenario.
 StageCosts measure_stage_costs(const Bench& bench, ChunkedWork& work);
 
 }  // namespace xferbench
