@@ -352,8 +352,9 @@ class Alloc final : public Scenario {
     for (std::size_t i = 1; i < series.size(); ++i) add_beside(series[i].elapsed, result);
     add_break_even(result);
     if (bench.verify) {
-      from_it.verify(run_at_full_speed);
-      from_ordinary.verify(run_at_full_speed);
+      const auto at_full_speed = [](Device& device, const Region& region) { run_at_full_speed(device, region); };
+      from_it.verify(at_full_speed);
+      from_ordinary.verify(at_full_speed);
     }
   }
 

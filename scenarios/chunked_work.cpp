@@ -28,10 +28,14 @@ constexpr std::size_t kLeastPiece = 256 * MiB;
 /// In place, input and output of a stage share the buffer, so that it must hold two pieces, however small the payload.
 constexpr std::size_t kLeastInPlace = 2 * kChunkAlignment * ChunkedWork::kElement;
 
+std::vector<Chunk> cut_one_round(const ChunkedWork::Shape& shape) {
+  return model::partition(shape.bytes / ChunkedWork::kElement, shape.chunks, kChunkAlignment, shape.growth);
+}
+
 /// Elements of a slot, or 0 where every chunk may have a place of its own.
-std::size_t slot_elements(const ChunkedWork::Shape& shape, const std::vector<Chunk>& chunks) {
-  if (shape.slots == 0 || shape.slots >= chunks.size()) return 0;
-  const std::size_t longest = std::ranges::max(chunks, {}, &Chunk::count).count;
+std::size_t slot_elements(const ChunkedWork::Shape& shape) {
+  if (shape.slots == 0 || shape.slots >= shape.chunks * shape.rounds) return 0;
+  const std::size_t longest = std::ranges::max(cut_one_round(shape), {}, &Chunk::count).count;
   return (longest + kChunkAlignment - 1) / kChunkAlignment * kChunkAlignment;
 }
 
@@ -46,7 +50,7 @@ void check_output(std::span<const float> output, const std::string& what,
 
 std::vector<Chunk> cut(const ChunkedWork::Shape& shape) {
   const std::size_t elements = shape.bytes / ChunkedWork::kElement;
-  const std::vector<Chunk> one = model::partition(elements, shape.chunks, kChunkAlignment, shape.growth);
+  const std::vector<Chunk> one = cut_one_round(shape);
   std::vector<Chunk> all;
   all.reserve(one.size() * shape.rounds);
   for (std::size_t round = 0; round < shape.rounds; ++round) {
@@ -117,7 +121,7 @@ std::optional<std::string> ChunkedWork::objection(std::uint64_t size, std::uint6
 
 Payload::Shape ChunkedWork::payload_of(const Shape& shape) {
   const std::size_t bytes = shape.bytes * shape.rounds;
-  const std::size_t slot = slot_elements(shape, cut(shape)) * kElement;
+  const std::size_t slot = slot_elements(shape) * kElement;
   const std::size_t least = std::min(bytes, (shape.in_place ? 2 : 1) * kLeastPiece);
   const std::size_t on_device = slot == 0 ? bytes : std::max(slot * shape.slots, least);
   return {bytes, shape.in_place ? std::max(on_device, kLeastInPlace) : on_device, shape.in_place, shape.op, shape.seed};
@@ -131,7 +135,7 @@ ChunkedWork::ChunkedWork(Device& device, const Shape& shape, std::shared_ptr<Pay
       shape_(shape),
       payload_(std::move(payload)),
       chunks_(cut(shape)),
-      slot_elements_(slot_elements(shape, chunks_)) {
+      slot_elements_(slot_elements(shape)) {
   for (std::size_t i = 0; i < chunks_.size(); ++i) names_.push_back("chunk " + std::to_string(i));
   device_.preload(kernel({0, 1}, 0, 0, shape.blocks));
 }

@@ -68,18 +68,23 @@ Region fork_join(ChunkedWork& work, const Pipeline& pipeline) {
 }
 
 /// All kernels of the pipeline and nothing else, in the streams they belong to. For how many of them run at once.
-Region kernels_alone(ChunkedWork& work, Pipeline& pipeline, std::string name, std::optional<StreamHandle> all_in) {
-  Region r = region_of(pipeline, std::move(name));
-  const std::size_t kernels = work.chunks().size() * work.shape().kernels_per_chunk;
-  if (all_in) {
-    r.streams = {*all_in};
-    r.operations = kernels;
-  }
-  // Both ways of running them by the same clock, also where only one stream of them would be too long for a gate.
-  if (kernels > RegionTimer::kGateLimit / 2) r.clock = Clock::event;
-  r.submit = [&work, &pipeline, all_in] {
-    if (!all_in) return pipeline.submit_kernels();
-    for (std::size_t i = 0; i < work.chunks().size(); ++i) work.launch(i, *all_in);
+Region kernels_at_once(const ChunkedWork& work, Pipeline& pipeline) {
+  Region r = region_of(pipeline, "kernels");
+  const std::size_t streams = r.streams.size();
+  r.operations = (work.chunks().size() + streams - 1) / streams * work.shape().kernels_per_chunk;
+  r.submit = [&pipeline] { pipeline.submit_kernels(); };
+  return r;
+}
+
+/// The same kernels in one stream.
+Region kernels_in_turn(ChunkedWork& work, StreamHandle stream) {
+  Region r;
+  r.name = "kernels-in-turn";
+  r.clock = Clock::event_gated;
+  r.streams = {stream};
+  r.operations = work.chunks().size() * work.shape().kernels_per_chunk;
+  r.submit = [&work, stream] {
+    for (std::size_t i = 0; i < work.chunks().size(); ++i) work.launch(i, stream);
   };
   return r;
 }
@@ -87,9 +92,13 @@ Region kernels_alone(ChunkedWork& work, Pipeline& pipeline, std::string name, st
 /// One pass on poisoned memory, and once more as timed passes run: a dependency that only holds while the host submits
 /// slowly shows there. Everything is poisoned, because the buffers hold right results from the passes before.
 void verify(Device& device, ChunkedWork& work, Pipeline& pipeline, bool at_full_speed) {
-  work.poison_all();
   const Region region = region_of(pipeline, "pipeline");
-  at_full_speed ? run_at_full_speed(device, region) : run_once(device, region);
+  if (at_full_speed) {
+    run_at_full_speed(device, region, [&work] { work.poison_all(); });
+  } else {
+    work.poison_all();
+    run_once(device, region);
+  }
   work.check(at_full_speed ? "pipeline at full speed" : "pipeline");
 }
 
@@ -163,7 +172,13 @@ class Overlap final : public Scenario {
     if (c.word("strategy") == "graph-streams" && c.word("stream-kind") == "default") {
       return "CUDA cannot capture the default stream in a graph; choose another --stream-kind";
     }
-    return ChunkedWork::objection(c.count("size"), c.has("chunks") ? c.count("chunks") : 1);
+    constexpr std::uint64_t kMostChunks = 1'000'000;
+    const std::uint64_t chunks = c.has("chunks") ? c.count("chunks") : 1;
+    if (c.has("rounds") && c.count("rounds") * chunks > kMostChunks) {
+      return fmt::format("--rounds {} of --chunks {} are more than {} chunks in all; choose fewer", c.count("rounds"),
+                         chunks, kMostChunks);
+    }
+    return ChunkedWork::objection(c.count("size"), chunks);
   }
 
   [[nodiscard]] bool has_timeline() const override { return true; }
@@ -196,10 +211,7 @@ class Overlap final : public Scenario {
     std::optional<OneRound> one_round;
     if (o.work.rounds > 1) {
       regions.push_back(region_of(one_round.emplace(bench.device, o, work).pipeline(), "one-round"));
-      // The difference of the two must not be one of clocks.
-      if (pipeline->operations() > RegionTimer::kGateLimit / 2) {
-        regions[kPipeline].clock = regions.back().clock = Clock::event;
-      }
+      time_alike({&regions[kPipeline], &regions.back()});
     }
     const std::vector<Series> series = bench.sample(std::move(regions));
     for (const Series& s : series) result.measurements.push_back(s.elapsed);
@@ -234,10 +246,10 @@ class Overlap final : public Scenario {
                                     const SamplingPolicy& policy, Result& result) {
     if (strategy_word(result.config.word("strategy")).graph) return;
     const Stream one = bench.device.make_stream(StreamKind::nonblocking);
-    const std::vector<Series> s = sample(
-        bench.device,
-        {kernels_alone(work, pipeline, "kernels", {}), kernels_alone(work, pipeline, "kernels-in-turn", one.get())},
-        policy, bench.observe);
+    Region at_once = kernels_at_once(work, pipeline);
+    Region in_turn = kernels_in_turn(work, one);
+    time_alike({&at_once, &in_turn});
+    const std::vector<Series> s = sample(bench.device, {std::move(at_once), std::move(in_turn)}, policy, bench.observe);
     for (const Series& each : s) {
       result.measurements.push_back(each.elapsed);
       result.measurements.back().auxiliary = true;

@@ -50,7 +50,8 @@ std::optional<model::Arrangement> arrangement(const OverlapCase& c) {
   if (c.work.blocks != 0 || c.work.bytes < kLeastForCosts) return std::nullopt;
   model::Arrangement a;
   const std::size_t group = c.pipeline.strategy == Strategy::batch ? c.pipeline.batch : 1;
-  const std::size_t slots = (c.work.slots + group - 1) / group;
+  // The last chunk of a group waits longest: for that many whole groups before it.
+  const std::size_t slots = c.work.slots == 0 ? 0 : std::max<std::size_t>(1, c.work.slots / group);
   switch (c.pipeline.strategy) {
     case Strategy::streams:
       a.h2d_after_d2h = c.pipeline.stream_kind == StreamKind::legacy_default ? 1 : c.pipeline.streams;
@@ -74,15 +75,17 @@ model::StageCosts costs_of(const StageCosts& measured, const OverlapCase& c, boo
   // The edges of a graph are no events: they cost what a stream's order costs.
   const bool events = c.pipeline.strategy != Strategy::streams && !c.pipeline.graph;
   model::StageCosts costs = events ? measured.across_streams : measured.in_stream;
-  if (events) {  // to the kernel, to the copy out, and for a slot: a wait before each use and a mark behind it
-    const double slot = c.work.slots != 0 ? measured.event_call : 0;
-    costs.submit_h2d += 2 * measured.event_call + slot;
-    costs.submit_kernel += 2 * (measured.event_call + slot);
-    costs.submit_d2h += slot;
-  }
   const std::size_t batch = std::min(c.pipeline.batch, c.work.chunks * c.work.rounds);
-  const std::size_t group = c.pipeline.strategy == Strategy::batch ? batch : 1;
-  costs.kernel.per_operation *= static_cast<double>(c.work.kernels_per_chunk * group);
+  const auto group = static_cast<double>(c.pipeline.strategy == Strategy::batch ? batch : 1);
+  const double kernels = static_cast<double>(c.work.kernels_per_chunk) * group;
+  costs.kernel.per_operation *= kernels;
+  costs.submit_kernel *= kernels;
+  if (events) {  // to the kernel, to the copy out, and for a chunk's slot: a wait before each use and a mark behind it
+    const double slots = c.work.slots != 0 ? group * measured.event_call : 0;
+    costs.submit_h2d += 2 * measured.event_call + slots;
+    costs.submit_kernel += 2 * (measured.event_call + slots);
+    costs.submit_d2h += slots;
+  }
   if (gated || c.pipeline.graph) costs.submit_h2d = costs.submit_kernel = costs.submit_d2h = 0;
   return costs;
 }
@@ -102,10 +105,11 @@ std::vector<OverlapCase> neighbours(const OverlapCase& c) {
   constexpr std::array<std::size_t, 5> kPlaces{2, 3, 4, 8, 16};
   const bool streams = c.pipeline.strategy == Strategy::streams;
   const std::size_t places_now = streams ? c.pipeline.streams : c.work.slots;
-  const std::size_t least = c.pipeline.strategy == Strategy::batch ? c.pipeline.batch : 1;  // a batch needs its slots
+  // A batch needs as many slots as it has chunks, and makes no use of a part of that.
+  const std::size_t least = c.pipeline.strategy == Strategy::batch ? c.pipeline.batch : 1;
   std::vector<std::size_t> places{places_now};
   if (places_now > 0) {
-    std::ranges::copy_if(kPlaces, std::back_inserter(places), [least](std::size_t p) { return p >= least; });
+    std::ranges::copy_if(kPlaces, std::back_inserter(places), [least](std::size_t p) { return p % least == 0; });
   }
   std::vector<std::size_t> chunks{c.work.chunks};
   std::ranges::copy(kChunks, std::back_inserter(chunks));

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,6 +59,11 @@ struct Region {
   std::vector<Part> parts{};           ///< what `steps` times
   std::function<void(Laps&)> steps{};  ///< instead of submit; only with the host's clock
 };
+
+/// Whether a gate can hold back one pass over the region.
+bool fits_gate(const Region& region);
+/// Times that are to be compared must be by one clock: where one of them fits no gate, all go without.
+void time_alike(std::initializer_list<Region*> regions);
 
 /// One timed pass, in seconds per repetition.
 struct Timing {
@@ -116,7 +122,9 @@ class RegionTimer {
 void run_once(Device& device, const Region& region);
 
 /// Runs a region once exactly as a timed pass does, behind the gate where it has one: for the check that results are
-/// right at full speed, too. Throws MeasurementError if the gate times out.
-void run_at_full_speed(Device& device, const Region& region);
+/// right at full speed, too. `prepare` is called before the pass, and again where the gate timed out and the pass is
+/// repeated. Throws MeasurementError if that happens again and again.
+void run_at_full_speed(
+    Device& device, const Region& region, const std::function<void()>& prepare = [] {});
 
 }  // namespace xferbench

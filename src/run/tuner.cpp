@@ -61,6 +61,7 @@ namespace {
 constexpr double kForStages = 0.15;
 constexpr double kLongest = 60;  // seconds that a share is taken of for the stages, however long the search may be
 constexpr double kForSearch = 0.5;
+constexpr double kSlowHost = 0.9;  // of the makespan: calls that take longer are worth a warning
 
 constexpr std::size_t kSamplesPerRound = 8;
 constexpr std::size_t kLeastPerRound = 6;  // fewer have no interval
@@ -73,6 +74,7 @@ struct Entry {
   std::unique_ptr<Candidate> candidate{};  ///< while it may still be needed
   std::optional<Measurement> search{};     ///< samples of all rounds of the search
   std::optional<Measurement> fresh{};      ///< those of the last round
+  double host_blocked = 0;                 ///< median seconds of the calls that submit it, in its latest round
   std::string failure{};
 };
 
@@ -92,8 +94,12 @@ std::string failure_of(const Body& body) {
 class Tuner {
  public:
   Tuner(std::unique_ptr<Tunable> tunable, std::span<const Case> space, const Bench& bench, const TuneObserver& observer,
-        const model::RacePolicy& policy)
-      : tunable_(std::move(tunable)), bench_(bench), observer_(observer), race_(predictions(*tunable_, space), policy) {
+        const model::RacePolicy& policy, double spent)
+      : tunable_(std::move(tunable)),
+        bench_(bench),
+        observer_(observer),
+        race_(predictions(*tunable_, space), policy),
+        spent_(spent) {
     entries_.reserve(space.size());
     for (const Case& c : space) entries_.push_back({.config = c, .predicted = tunable_->predict(c)});
   }
@@ -150,7 +156,6 @@ class Tuner {
 
   /// Rounds until the race is over, or its share of the budget is spent.
   void search() {
-    spent_ = kForStages * bench_.policy.budget;
     while (may_go_on() && left_until(kForStages + kForSearch) > 0) {
       const std::vector<std::size_t> batch = ready(affordable(race_.next(), left_until(kForStages + kForSearch)));
       if (batch.empty() && race_.over()) return;
@@ -178,7 +183,8 @@ class Tuner {
     const Sampled all = sampled(best, policy);
     // Interrupted after a sample or two, it decides nothing; the samples are kept with those of the search.
     const std::size_t enough = std::min(kLeastPerRound, policy.min_samples);
-    const bool decides = std::ranges::all_of(all, [&](const auto& s) { return s.second.samples.size() >= enough; });
+    const bool decides =
+        !apart_ && std::ranges::all_of(all, [&](const auto& s) { return s.second.samples.size() >= enough; });
     for (const auto& [i, series] : all) {
       if (!entries_[i].failure.empty() || series.samples.empty()) continue;
       if (decides) {
@@ -222,15 +228,19 @@ class Tuner {
   /// Samples a batch interleaved. If that fails, each by itself, so that only the one that cannot be timed drops out.
   Sampled sampled(const std::vector<std::size_t>& batch, const SamplingPolicy& policy) {
     Sampled all;
+    if (batch.size() > 1) apart_ = false;
     const std::string failure = failure_of([&] { all = sampled_together(batch, policy); });
     if (failure.empty()) return all;
     if (batch.size() == 1 || !bench_.device.usable()) {
       for (const std::size_t i : batch) drop(i, failure);
       return {};
     }
+    apart_ = true;
+    SamplingPolicy share = policy;
+    share.budget /= static_cast<double>(batch.size());
     for (const std::size_t i : batch) {
       if (!may_go_on()) break;
-      for (auto& one : sampled({i}, policy)) all.push_back(std::move(one));
+      for (auto& one : sampled({i}, share)) all.push_back(std::move(one));
     }
     return all;
   }
@@ -244,7 +254,10 @@ class Tuner {
     const std::vector<Series> series = sample(bench_.device, std::move(regions), policy, observe);
     spent_ += bench_.device.host_now() - begun;
     Sampled all;
-    for (std::size_t n = 0; n < batch.size(); ++n) all.emplace_back(batch[n], series[n].elapsed);
+    for (std::size_t n = 0; n < batch.size(); ++n) {
+      all.emplace_back(batch[n], series[n].elapsed);
+      entries_[batch[n]].host_blocked = series[n].submit.median;
+    }
     return all;
   }
 
@@ -289,9 +302,13 @@ class Tuner {
     all->samples.insert(all->samples.end(), more.samples.begin(), more.samples.end());
     all->warmup_runs += more.warmup_runs;
     all->gate_timeouts += more.gate_timeouts;
-    all->flags.clear();
+    // What the statistics say of all samples, and what was said of the machine in any round.
+    std::vector<std::string> told = std::exchange(all->flags, {});
+    told.insert(told.end(), more.flags.begin(), more.flags.end());
     statistics::summarise(*all);
-    if (all->gate_timeouts > 0) all->flags.emplace_back("gate-timeout");
+    for (const char* flag : {"not-warm", "throttled", "gate-timeout"}) {
+      if (std::ranges::find(told, flag) != told.end()) all->flags.emplace_back(flag);
+    }
   }
 
   /// Frees what clearly lost.
@@ -346,6 +363,11 @@ class Tuner {
     result.add("makespan", time->median, "s");
     result.add("residual", time->median / entry.predicted - 1, "1");
     result.labels.emplace_back("measured_in", entry.fresh ? "confirmation" : "search");
+    result.add("host_blocked", entry.host_blocked, "s");
+    if (time->clock == Clock::event_gated && entry.host_blocked > kSlowHost * time->median) {
+      result.warnings.push_back("the host submits no faster than the GPU works (" + format_seconds(entry.host_blocked) +
+                                " of calls), which a gate hides here; a program would wait for it");
+    }
     tunable_->describe(entry.config, time->median, result);
     if (is_best) {
       for (Measurement& stage : tunable_->stages()) result.measurements.push_back(std::move(stage));
@@ -374,6 +396,7 @@ class Tuner {
   std::vector<Entry> entries_;
   std::vector<std::size_t> begun_;  // in order
   double spent_ = 0;                // of the budget, in seconds
+  bool apart_ = false;              // the latest samples were not taken interleaved
   bool confirming_ = false;
 };
 
@@ -383,15 +406,18 @@ Tuned tune(const Scenario& scenario, std::span<const Case> space, const Bench& b
            const TuneObserver& observer, Thoroughness thoroughness) {
   Bench for_stages = bench;
   for_stages.policy.budget = std::min(for_stages.policy.budget, kLongest) * kForStages;
+  const double begun = bench.device.host_now();
   std::unique_ptr<Tunable> tunable = scenario.tunable(space, for_stages);
   if (tunable == nullptr) throw UsageError(fmt::format("{} cannot be tuned", scenario.name()));
   if (interrupted() != 0) return {};
+  // Allocating and preparing are in this, too: it counts up to twice its share.
+  const double spent = std::min(bench.device.host_now() - begun, 2 * kForStages * bench.policy.budget);
   model::RacePolicy policy;
   if (thoroughness == Thoroughness::exhaustive) {
     policy.share = 1;
     policy.reach = 1e6;  // of any error: nothing is too slow to be tried
   }
-  Tuner tuner(std::move(tunable), space, bench, observer, policy);
+  Tuner tuner(std::move(tunable), space, bench, observer, policy, spent);
   tuner.run();
   return {tuner.results(), tuner.findings(command_of)};
 }

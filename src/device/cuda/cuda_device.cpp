@@ -405,8 +405,8 @@ Trace CudaDevice::stop_trace() {
     return trace;
   }
   const auto called = [](const Activity& a) { return a.row == Activity::Row::host; };
-  if (cupti_ && !activities.empty() && std::ranges::all_of(activities, called)) {
-    cupti_->refuse("CUPTI reported calls but nothing of the GPU");  // so that the next trace goes by events
+  if (cupti_ && std::ranges::all_of(activities, called)) {
+    cupti_->refuse("CUPTI reported nothing of the GPU");  // so that the next trace goes by events
   }
   Trace trace = make_trace("cupti", std::move(activities));
   if (dropped > 0) trace.note = fmt::format("CUPTI lost {} records", dropped);

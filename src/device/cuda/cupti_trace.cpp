@@ -151,7 +151,9 @@ std::vector<Activity> activities_of(std::vector<Record> records) {
   for (const Record& r : records) {
     if (r.activity.row == Activity::Row::kernel && measures(r.activity.name)) ours.insert(r.correlation);
   }
-  std::erase_if(records, [&ours](const Record& r) { return ours.contains(r.correlation) || r.end < r.begin; });
+  // A time of 0 is one that CUPTI does not know.
+  std::erase_if(records,
+                [&ours](const Record& r) { return ours.contains(r.correlation) || r.begin == 0 || r.end < r.begin; });
   std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
   for (const Record& r : records) first = std::min(first, r.begin);
   std::vector<Activity> activities;
