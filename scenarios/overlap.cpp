@@ -223,6 +223,11 @@ class Overlap final : public Scenario {
     if (sampled) derive(o, can.environment.gpu.copy_engines, result);
     // By now the GPU is warm, and clocks and link are as they were for the pipeline.
     if (sampled && modelled(o)) explain(o, bench, work, result);
+    if (o.work.blocks != 0) {
+      result.warnings.emplace_back(
+          "the limit and serial are measured with kernels of as many blocks as it takes, the "
+          "pipeline with --blocks");
+    }
     if (sampled && shares_the_gpu(c)) count_kernels_at_once(bench, work, *pipeline, calibration, result);
     if (bench.verify) verify(bench.device, work, *pipeline, true);
     if (sampled) bench.trace_region(region_of(*pipeline, "pipeline"), result);
@@ -354,6 +359,8 @@ class Overlap final : public Scenario {
 std::vector<Axis> Overlap::make_axes() {
   const std::vector<std::string> chunked{"streams", "engines",       "double-buffer",      "batch",
                                          "graph",   "graph-streams", "graph-double-buffer"};
+  std::vector<std::string> on_device = chunked;
+  on_device.insert(on_device.begin(), "serial");
   const std::vector<std::string> by_engine{"engines", "double-buffer", "batch", "graph", "graph-double-buffer"};
   const std::vector<std::string> by_stream{"streams", "graph-streams"};
   std::vector<std::string> words;
@@ -408,7 +415,9 @@ std::vector<Axis> Overlap::make_axes() {
        .kind = AxisKind::choice,
        .bare = "yes",
        .help = "one buffer on the device is input and output; without a word: yes; default: no",
-       .choices = {"no", "yes"}},
+       .choices = {"no", "yes"},
+       .only_with_axis = "strategy",
+       .only_with_values = on_device},
       {.name = "rounds", .help = "payloads of this size one after the other; default: 1", .max = 100000},
       {.name = "kernel",
        .kind = AxisKind::choice,
@@ -477,9 +486,12 @@ std::string diagnosis(const Result& r, const std::string& name) {
     limit += fmt::format(" ({} of it because the two directions slow each other)",
                          format_seconds(value(r, "time_contention")));
   }
-  const double unexplained = value(r, "time_unexplained");
+  constexpr double kRounding = 1e-12;  // seconds
+  double unexplained = value(r, "time_unexplained");
+  if (std::abs(unexplained) < kRounding) unexplained = 0;
   return fmt::format(
-      "{}{} makespan: {}; {} filling and draining; {} what each operation costs; {} waiting for slots; {} waiting "
+      "{}{} makespan: {}; {} filling and draining; {} what each operation costs; {} waiting for slots or streams; {} "
+      "waiting "
       "for "
       "the host; {}{} unexplained",
       name, format_seconds(value(r, "makespan")), limit, format_seconds(value(r, "time_fill_drain")),
@@ -497,27 +509,52 @@ Finding diagnosed(const Result& r, bool alone) {
   return f;
 }
 
-/// Of cases that do the same work, the fastest that the model covers.
-std::vector<Finding> Overlap::conclude(std::span<const Result* const> results) const {
-  std::map<std::string, const Result*> fastest;
-  std::vector<std::string> order;
-  for (const Result* r : results) {
-    if (r->metric("time_unexplained") == nullptr) continue;
-    const Result*& best = fastest[work_of(*r)];
-    if (best == nullptr) order.push_back(work_of(*r));
+/// Of cases that do the same work, the fastest of all and the fastest that the model covers.
+struct Fastest {
+  const Result* any = nullptr;
+  const Result* modelled = nullptr;
+};
+
+std::vector<Fastest> fastest_of_each_work(std::span<const Result* const> results) {
+  std::map<std::string, std::size_t> places;
+  std::vector<Fastest> all;
+  const auto keep = [](const Result*& best, const Result* r) {
     if (best == nullptr || value(*r, "makespan") < value(*best, "makespan")) best = r;
+  };
+  for (const Result* r : results) {
+    if (r->metric("makespan") == nullptr) continue;
+    const auto [place, is_new] = places.try_emplace(work_of(*r), all.size());
+    if (is_new) all.emplace_back();
+    keep(all[place->second].any, r);
+    if (r->metric("time_unexplained") != nullptr) keep(all[place->second].modelled, r);
   }
+  return all;
+}
+
+Finding suggested(const Result& r, bool alone) {
+  const std::string flags = r.label("suggestion");
+  const std::string what = alone ? flags : fmt::format("--strategy {} {}", r.config.word("strategy"), flags);
+  return {.kind = "suggestion",
+          .labels = {{"case", r.config.key()}, {"flags", flags}},
+          .metrics = {*r.metric("suggestion_gain")},
+          .text = fmt::format("try {}: the model expects it to be {} faster", what,
+                              format_percent(value(r, "suggestion_gain")))};
+}
+
+std::vector<Finding> Overlap::conclude(std::span<const Result* const> results) const {
+  const bool alone = results.size() == 1;
   std::vector<Finding> findings;
-  for (const std::string& work : order) {
-    const Result& r = *fastest[work];
-    findings.push_back(diagnosed(r, results.size() == 1));
-    const std::string flags = r.label("suggestion");
-    if (flags.empty()) continue;
-    findings.push_back({.kind = "suggestion",
-                        .labels = {{"case", r.config.key()}, {"flags", flags}},
-                        .metrics = {*r.metric("suggestion_gain")},
-                        .text = fmt::format("try {}: the model expects it to be {} faster", flags,
-                                            format_percent(value(r, "suggestion_gain")))});
+  for (const auto& [any, modelled] : fastest_of_each_work(results)) {
+    if (modelled != any) {
+      findings.push_back({.kind = "fastest",
+                          .labels = {{"case", any->config.key()}},
+                          .metrics = {*any->metric("makespan")},
+                          .text = fmt::format("{} is the fastest, {}; the model does not cover it", any->config.key(),
+                                              format_seconds(value(*any, "makespan")))});
+    }
+    if (modelled == nullptr) continue;
+    findings.push_back(diagnosed(*modelled, alone));
+    if (!modelled->label("suggestion").empty()) findings.push_back(suggested(*modelled, alone));
   }
   return findings;
 }

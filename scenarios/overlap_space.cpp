@@ -147,6 +147,13 @@ void require_same_work(std::span<const Case> cases) {
                        text(cases.front()) + " and " + text(c));
     }
   }
+  for (const Case& c : cases) {
+    if (c.has("blocks") && strategy_word(c.word("strategy")).strategy != Strategy::zero_copy) {
+      throw UsageError(
+          "tune is led by a model, which does not cover kernels of few blocks: leave out --blocks, or give "
+          "--strategy zero-copy");
+    }
+  }
   if (cases.front().has("balance")) {
     throw UsageError(
         "tune needs a fixed amount of work: give --work instead of --balance (a run with --balance prints "

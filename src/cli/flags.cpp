@@ -30,7 +30,7 @@ std::span<const RunFlag> run_flags() {
       {{.name = "budget",
         .kind = AxisKind::real,
         .defaults = "3",
-        .help = "seconds of warm-up and sampling per case, at most; of a whole tune, and then 6 by default",
+        .help = "seconds of warm-up and sampling per case, at most; for tune of all cases, and then 6",
         .min = 0.001,
         .max = 86400},
        "SECONDS"},

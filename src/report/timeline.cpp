@@ -209,7 +209,8 @@ std::string occupancy_text(const Trace& trace, Row row) {
   const model::Gaps gaps = model::gaps(trace, row);
   std::string text = fmt::format("{} {} busy", to_text(row), format_percent(share));
   if (gaps.count == 0) return text + ", no gaps";
-  return text + fmt::format(", {} {} of {}", gaps.count, gaps.count == 1 ? "gap" : "gaps", format_seconds(gaps.total));
+  if (gaps.count == 1) return text + fmt::format(", 1 gap of {}", format_seconds(gaps.total));
+  return text + fmt::format(", {} gaps, {} in all", gaps.count, format_seconds(gaps.total));
 }
 
 std::string summary_lines(const Trace& trace) {

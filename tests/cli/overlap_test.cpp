@@ -65,7 +65,8 @@ TEST(Diagnosis, StandsUnderTheTableForTheFastest) {
       "  overlap/size=64MiB/[^ ]*/streams=4/chunks=32/[^ ]*: [0-9.]+ ms makespan: [0-9.]+ ms are the limit, set by the "
       "link \\([0-9.]+ us of it because the two directions slow each other\\); [0-9.]+ us filling and draining; "
       "[0-9.]+ "
-      "us what each operation costs; [0-9.]+ [un]s waiting for slots; [0-9.]+ [un]s waiting for the host; -?[0-9.]+ "
+      "us what each operation costs; [0-9.]+ [un]s waiting for slots or streams; [0-9.]+ [un]s waiting for the host; "
+      "-?[0-9.]+ "
       "[un]s unexplained");
   EXPECT_TRUE(std::regex_match(found, sentence)) << found;
   EXPECT_GT(o.out.find("  overlap/"), o.out.find("efficiency, %")) << "under the table";

@@ -45,8 +45,9 @@ class EveryStrategy : public testing::TestWithParam<std::string> {
 
   /// The flags that this strategy has.
   static Words words(const Words& chunks, const Words& slots, Words more) {
-    more.insert(more.end(), {"--strategy", GetParam(), "--in-place=no,yes"});
+    more.insert(more.end(), {"--strategy", GetParam()});
     const auto give = [&more](const Words& flags) { more.insert(more.end(), flags.begin(), flags.end()); };
+    if (strategy_word(GetParam()).strategy != Strategy::zero_copy) give({"--in-place=no,yes"});
     if (has_chunks()) give(chunks);
     if (by_streams()) give({"--streams", "1,3"});
     if (has_chunks() && !by_streams()) give(slots);
