@@ -541,6 +541,12 @@ Finding suggested(const Result& r, bool alone) {
                               format_percent(value(r, "suggestion_gain")))};
 }
 
+/// Why the fastest case has no diagnosis.
+const char* why_not_diagnosed(const Result& r) {
+  const bool serial = strategy_word(r.config.word("strategy")).strategy == Strategy::serial;
+  return serial ? "no pipeline that was measured beats it" : "the model does not cover it";
+}
+
 std::vector<Finding> Overlap::conclude(std::span<const Result* const> results) const {
   const bool alone = results.size() == 1;
   std::vector<Finding> findings;
@@ -549,8 +555,8 @@ std::vector<Finding> Overlap::conclude(std::span<const Result* const> results) c
       findings.push_back({.kind = "fastest",
                           .labels = {{"case", any->config.key()}},
                           .metrics = {*any->metric("makespan")},
-                          .text = fmt::format("{} is the fastest, {}; the model does not cover it", any->config.key(),
-                                              format_seconds(value(*any, "makespan")))});
+                          .text = fmt::format("{} is the fastest, {}; {}", any->config.key(),
+                                              format_seconds(value(*any, "makespan")), why_not_diagnosed(*any))});
     }
     if (modelled == nullptr) continue;
     findings.push_back(diagnosed(*modelled, alone));
