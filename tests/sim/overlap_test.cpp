@@ -16,13 +16,6 @@ namespace xferbench::test {
 
 namespace {
 
-using Words = std::vector<std::string>;
-
-std::vector<PlannedCase> plan(Words words) {
-  words.insert(words.begin(), "overlap");
-  return cli::parse(words, scenarios()).cases;
-}
-
 class OverlapOnSim : public testing::Test {
  protected:
   /// Without data: times are modelled, and the same.
@@ -32,7 +25,7 @@ class OverlapOnSim : public testing::Test {
     bench.policy.min_samples = bench.policy.max_samples = samples;
     return bench;
   }
-  std::vector<Result> run(const Words& words) { return run_all(plan(words), timed_only()); }
+  std::vector<Result> run(const Words& words) { return run_all(overlap_cases(words), timed_only()); }
   Result run_one(const Words& words) { return run(words).front(); }
 
   static double metric(const Result& r, const char* name) {
@@ -81,6 +74,35 @@ TEST_F(OverlapOnSim, TheModelPredictsEngines) {
 
 TEST_F(OverlapOnSim, TheModelPredictsDoubleBuffers) {
   expect_small_residuals({"--strategy", "double-buffer", "--chunks", "1,2,3,4,8,16,32,64,128", "--slots", "2,3,4"});
+}
+
+TEST_F(OverlapOnSim, TheModelCountsEveryCallWhereNoGateHidesThem) {
+  expect_small_residuals({"--strategy", "engines", "--chunks", "64", "--kernels-per-chunk", "16", "--work", "1"});
+  expect_small_residuals({"--strategy", "double-buffer", "--chunks", "256"});
+}
+
+TEST_F(OverlapOnSim, TimesThatAreComparedAreByOneClock) {
+  const auto clocks = [this](Words words, const char* one, const char* other) {
+    words.insert(words.end(), {"--size", "4M", "--work", "1"});
+    const Result r = run_one(words);
+    ASSERT_EQ(r.status, Status::ok) << r.reason;
+    EXPECT_EQ(r.measurement(one)->clock, r.measurement(other)->clock) << testing::PrintToString(words);
+  };
+  for (const char* n : {"8", "120", "170", "250"}) {
+    clocks({"--streams", n, "--chunks", n, "--rounds", "4"}, "pipeline", "one-round");
+    clocks({"--streams", n, "--chunks", n, "--blocks", "8"}, "kernels", "kernels-in-turn");
+    clocks({"--streams", "1", "--chunks", n, "--blocks", "8"}, "kernels", "kernels-in-turn");
+  }
+}
+
+TEST_F(OverlapOnSim, TheFastestIsNamedEvenWhereItHasNoDiagnosis) {
+  const std::vector<Result> results = run({"--size", "64K", "--strategy", "serial,streams", "--chunks", "16"});
+  std::vector<const Result*> ok;
+  for (const Result& r : results) ok.push_back(&r);
+  const std::vector<Finding> findings = scenarios().front()->conclude(ok);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].kind, "fastest");
+  EXPECT_NE(findings[0].text.find("strategy=serial"), std::string::npos) << findings[0].text;
 }
 
 TEST_F(OverlapOnSim, TheModelPredictsBatches) {

@@ -19,13 +19,6 @@ namespace xferbench::test {
 
 namespace {
 
-using Words = std::vector<std::string>;
-
-std::vector<PlannedCase> plan(Words words) {
-  words.insert(words.begin(), "overlap");
-  return cli::parse(words, scenarios()).cases;
-}
-
 Bench two_samples(Device& device) {
   Bench bench = quick_bench(device);
   bench.policy.min_samples = bench.policy.max_samples = 2;
@@ -55,7 +48,7 @@ class EveryStrategy : public testing::TestWithParam<std::string> {
   }
 
   void expect_ok(const Words& words) {
-    const std::vector<PlannedCase> cases = plan(words);
+    const std::vector<PlannedCase> cases = overlap_cases(words);
     ASSERT_FALSE(cases.empty());
     for (const Result& r : run_all(cases, two_samples(device_))) {
       EXPECT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
@@ -273,7 +266,7 @@ TEST(PipelineOperations, AreAtLeastWhatTheBusiestStreamGetsAndNotManyMore) {
 // --- Payloads that the device does not hold --------------------------------------------------------------------------
 
 MemoryNeeds needs(const Words& words) {
-  const PlannedCase c = plan(words).front();
+  const PlannedCase c = overlap_cases(words).front();
   return c.scenario->needs(c.config);
 }
 

@@ -5,12 +5,14 @@
 
 #include <memory>
 
+#include "cli/command.hpp"
 #include "device/open.hpp"
 #include "device/sim/profile.hpp"
 #include "device/sim/sim_device.hpp"
 #include "kernels/elementwise.hpp"
 #include "measure/pattern.hpp"
 #include "run/runner.hpp"
+#include "scenarios/scenarios.hpp"
 
 namespace xferbench::test {
 
@@ -26,6 +28,14 @@ inline Bench quick_bench(Device& device) {
   SamplingPolicy policy;
   policy.min_samples = policy.max_samples = 6;
   return {device, policy, 5, true, [](const SamplingProgress&) {}};
+}
+
+using Words = std::vector<std::string>;
+
+/// The cases of overlap for these flags.
+inline std::vector<PlannedCase> overlap_cases(Words flags) {
+  flags.insert(flags.begin(), "overlap");
+  return cli::parse(flags, scenarios()).cases;
 }
 
 inline std::vector<Result> run_all(std::span<const PlannedCase> cases, const Bench& bench) {
