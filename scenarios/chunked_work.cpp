@@ -17,8 +17,8 @@ using model::Chunk;
 
 namespace {
 
-// 256 bytes, as cudaMalloc aligns. Copies that begin at odd multiples of 128 bytes or less cost an H200 1 to 2 % of the
-// pipeline (docs/overlap.md).
+// 256 bytes, as cudaMalloc aligns. Copies that begin at odd multiples of 128 bytes or less cost an H200 up to 1 % of
+// the pipeline (docs/overlap.md).
 constexpr std::size_t kChunkAlignment = 64;
 
 /// Stages are timed in pieces of this size where the device does not hold the whole payload: large enough for what a

@@ -329,6 +329,9 @@ class Overlap final : public Scenario {
       result.add("time_submission", l->submission, "s");
       result.add("time_unexplained", l->unexplained, "s");
     }
+    if (const auto chunks = best_chunks(costs, o, gated)) {
+      result.add("best_chunks", static_cast<double>(*chunks), "chunks");
+    }
     if (const auto better = suggestion(costs, o, gated)) {
       result.labels.emplace_back("suggestion", better->flags);
       result.add("suggestion_gain", better->gain, "1");

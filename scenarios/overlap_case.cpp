@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "kernels/elementwise.hpp"
@@ -98,9 +100,10 @@ double serial_time(const StageCosts& costs, const OverlapCase& c) {
   return seconds;
 }
 
+constexpr std::array<std::size_t, 9> kChunks{4, 8, 16, 24, 32, 48, 64, 128, 256};
+
 /// Every pipeline that differs from `c` in what the user may choose without another strategy.
 std::vector<OverlapCase> neighbours(const OverlapCase& c) {
-  constexpr std::array<std::size_t, 9> kChunks{4, 8, 16, 24, 32, 48, 64, 128, 256};
   constexpr std::array<double, 3> kGrowths{1, 1.03, 1.06};
   constexpr std::array<std::size_t, 5> kPlaces{2, 3, 4, 8, 16};
   const bool streams = c.pipeline.strategy == Strategy::streams;
@@ -205,6 +208,20 @@ std::optional<Suggestion> suggestion(const StageCosts& costs, const OverlapCase&
   const double gain = 1 - fastest / *now;
   if (best == nullptr || gain <= kWorthwhile) return std::nullopt;
   return Suggestion{differing_flags(c, *best), gain};
+}
+
+std::optional<std::size_t> best_chunks(const StageCosts& costs, const OverlapCase& c, bool gated) {
+  constexpr double kAlike = 1.01;
+  if (!arrangement(c)) return std::nullopt;
+  std::vector<std::pair<std::size_t, double>> tried;
+  double fastest = std::numeric_limits<double>::infinity();
+  for (const std::size_t chunks : kChunks) {
+    OverlapCase other = c;
+    other.work.chunks = chunks;
+    tried.emplace_back(chunks, *predicted(costs, other, gated && fits_gate(other.work, other.pipeline)));
+    fastest = std::min(fastest, tried.back().second);
+  }
+  return std::ranges::find_if(tried, [&](const auto& t) { return t.second <= kAlike * fastest; })->first;
 }
 
 void add_efficiency(const OverlapCase& c, const model::Stages& stages, unsigned copy_engines, double makespan,

@@ -43,6 +43,10 @@ struct Suggestion {
 /// Tries other chunk counts, growths, streams and slots in the model. Nothing unless it predicts more than 1 % of gain.
 std::optional<Suggestion> suggestion(const StageCosts& costs, const OverlapCase& c, bool gated);
 
+/// The fewest equal or growing chunks, as the case has them, within 1 % of the number that the model finds best of
+/// those that suggestion() tries. Nothing where the model does not cover the pipeline, or where it has no chunks.
+std::optional<std::size_t> best_chunks(const StageCosts& costs, const OverlapCase& c, bool gated);
+
 /// Adds bandwidth, limit, efficiency and what sets the limit. `stages`: of all rounds.
 void add_efficiency(const OverlapCase& c, const model::Stages& stages, unsigned copy_engines, double makespan,
                     Result& result);

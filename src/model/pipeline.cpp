@@ -90,7 +90,7 @@ class Schedule {
   [[nodiscard]] double ready(Stage stage) const {
     const std::size_t i = ends_[stage].size();
     if (i >= arrangement_.chunks.size() || engines_[stage].running) return kNever;
-    const double own = std::max(submission_.time(stage, i), i == 0 ? 0 : ends_[stage][i - 1] + cost(stage).pause);
+    const double own = std::max(submission_.time(stage, i), i == 0 ? 0 : ends_[stage][i - 1]);
     switch (stage) {
       case in:
         return std::max({own, end(out, i, arrangement_.h2d_after_d2h), end(work, i, arrangement_.h2d_after_kernel)});
@@ -176,7 +176,7 @@ StageCosts without_submission(StageCosts costs) {
 }
 
 StageCosts without_overhead(StageCosts costs) {
-  for (Cost* stage : {&costs.h2d, &costs.kernel, &costs.d2h}) stage->per_operation = stage->pause = 0;
+  for (Cost* stage : {&costs.h2d, &costs.kernel, &costs.d2h}) stage->per_operation = 0;
   costs.hand_over = 0;
   return costs;
 }

@@ -11,7 +11,6 @@ namespace xferbench::model {
 struct Cost {
   double per_operation = 0;  ///< engine time beside the payload
   double per_byte = 0;
-  double pause = 0;  ///< from its end to the next on the same engine, as where its stream records an event behind it
   // Of a copy, while the other direction moves payload. The two directions need not suffer alike.
   double duplex_rate = 1;      ///< its rate over that alone; in (0, 1]
   double duplex_overhead = 1;  ///< per_operation over that alone; 1 or more

@@ -62,11 +62,9 @@ class Bed {
  public:
   Bed(std::string_view name, double balance) : profile_(profile(name)), device_(profile_) {
     device_.carry_data(false);
-    costs_.h2d = {profile_.h2d_overhead, 1 / profile_.h2d_rate, 0, profile_.h2d_duplex_rate,
-                  profile_.h2d_duplex_overhead};
-    costs_.kernel = {profile_.kernel_overhead, balance / profile_.h2d_rate, 0};
-    costs_.d2h = {profile_.d2h_overhead, 1 / profile_.d2h_rate, 0, profile_.d2h_duplex_rate,
-                  profile_.d2h_duplex_overhead};
+    costs_.h2d = {profile_.h2d_overhead, 1 / profile_.h2d_rate, profile_.h2d_duplex_rate, profile_.h2d_duplex_overhead};
+    costs_.kernel = {profile_.kernel_overhead, balance / profile_.h2d_rate};
+    costs_.d2h = {profile_.d2h_overhead, 1 / profile_.d2h_rate, profile_.d2h_duplex_rate, profile_.d2h_duplex_overhead};
     costs_.copy_engines = profile_.copy_engines;
     for (int i = 0; i < 16; ++i) streams_.push_back(device_.make_stream(StreamKind::nonblocking));
   }

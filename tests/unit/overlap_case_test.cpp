@@ -28,9 +28,9 @@ OverlapCase parsed(Words words) {
 StageCosts costs() {
   StageCosts c;
   model::StageCosts& s = c.in_stream;
-  s.h2d = {2.4e-6, 1 / 55.5e9, 0, 0.945, 1.2};
-  s.kernel = {2.2e-6, 1 / 300e9, 0};
-  s.d2h = {1.9e-6, 1 / 55.4e9, 0, 0.914, 2.4};
+  s.h2d = {2.4e-6, 1 / 55.5e9, 0.945, 1.2};
+  s.kernel = {2.2e-6, 1 / 300e9};
+  s.d2h = {1.9e-6, 1 / 55.4e9, 0.914, 2.4};
   s.submit_h2d = s.submit_d2h = 1.5e-6;
   s.submit_kernel = 2.2e-6;
   c.across_streams = s;
@@ -269,6 +269,25 @@ TEST(SuggestionOf, IsNotMadeForOnePercentOrLess) {
 }
 
 TEST(SuggestionOf, SerialIsLeftAlone) { EXPECT_FALSE(suggestion(costs(), parsed({"--strategy", "serial"}), true)); }
+
+TEST(BestChunks, AreTheFewestThatAreNearlyAsFastAsTheBest) {
+  const OverlapCase c = parsed({"--strategy", "engines"});
+  const auto best = best_chunks(costs(), c, true);
+  ASSERT_TRUE(best);
+  const auto time = [&](std::size_t chunks) {
+    OverlapCase other = c;
+    other.work.chunks = chunks;
+    return *predicted(costs(), other, true);
+  };
+  for (const std::size_t chunks : {4U, 8U, 16U, 24U, 32U, 48U, 64U, 128U}) {
+    EXPECT_LE(time(*best), 1.01 * time(chunks)) << chunks;
+    if (chunks < *best) {
+      EXPECT_GT(time(chunks), time(*best)) << chunks;
+    }
+  }
+  EXPECT_FALSE(best_chunks(costs(), parsed({"--strategy", "zero-copy"}), true));
+  EXPECT_FALSE(best_chunks(costs(), parsed({"--strategy", "serial"}), true));
+}
 
 TEST(SuggestionOf, NeverCutsAPayloadIntoMoreThanItsElements) {
   const auto better = suggestion(costs(), parsed({"--size", "16", "--chunks", "1"}), true);

@@ -19,8 +19,8 @@ constexpr double kExact = 1e-12;  // relative: rounding of sums
 /// 50 GB/s each way, 2 us a copy, 3 us a kernel; the kernel takes `balance` times as long as a copy.
 StageCosts costs(double balance, double duplex_ratio = 1) {
   StageCosts c;
-  c.h2d = c.d2h = {2e-6, 2e-11, 0, duplex_ratio};
-  c.kernel = {3e-6, balance * 2e-11, 0};
+  c.h2d = c.d2h = {2e-6, 2e-11, duplex_ratio};
+  c.kernel = {3e-6, balance * 2e-11};
   return c;
 }
 
