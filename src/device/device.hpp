@@ -183,6 +183,8 @@ class Device {
   [[nodiscard]] virtual bool timed_out(GateHandle gate) const = 0;
 
   virtual void preload(const Kernel& kernel) = 0;
+  /// What a launch of the kernel takes of this GPU; nothing where that is not known, as on a simulated one.
+  [[nodiscard]] virtual std::optional<KernelResources> resources(const Kernel&) { return std::nullopt; }
   /// Rate of the multiprocessors' clock now, measured; nothing where it cannot be.
   [[nodiscard]] virtual std::optional<double> sm_clock_hz() = 0;
   /// False once an error has destroyed the context: nothing more can run in this process.

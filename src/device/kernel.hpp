@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -18,6 +19,15 @@ struct KernelCost {
   std::uint64_t h2d_bytes = 0;  ///< read from host memory over the link
   std::uint64_t d2h_bytes = 0;  ///< written to host memory over the link
   unsigned blocks = 0;          ///< thread blocks of the launch; 0 fills the GPU
+};
+
+/// What the compiler and the GPU make of a kernel.
+struct KernelResources {
+  unsigned registers = 0;                  ///< of each thread
+  std::size_t shared_bytes = 0;            ///< of each block, static and dynamic
+  std::size_t local_bytes = 0;             ///< of each thread: registers that were spilled, and arrays
+  unsigned threads = 0;                    ///< of each block
+  unsigned blocks_per_multiprocessor = 0;  ///< that fit at once
 };
 
 class Kernel {
@@ -41,6 +51,8 @@ class Kernel {
   virtual void preload() const = 0;
   /// Launches on a cudaStream_t. Errors are left for cudaGetLastError.
   virtual void launch(void* cuda_stream) const = 0;
+  /// On the current GPU; nothing where the kernel does not tell. Errors are left for cudaGetLastError.
+  [[nodiscard]] virtual std::optional<KernelResources> resources() const { return std::nullopt; }
 #endif
 
  protected:

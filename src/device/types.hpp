@@ -96,6 +96,15 @@ struct MemoryInfo {
   std::uint64_t total_bytes = 0;
 };
 
+/// What one multiprocessor offers to thread blocks. Zeros: not known, as of a simulated device.
+struct Multiprocessor {
+  unsigned compute_capability = 0;   ///< 90 for 9.0
+  std::size_t shared_per_block = 0;  ///< most shared memory of one block, in bytes
+  std::size_t shared_in_all = 0;     ///< shared memory of all blocks at once
+  std::size_t shared_reserved = 0;   ///< what the system takes of it for each block
+  unsigned threads = 0;              ///< most threads at once
+};
+
 /// What a device is and can do. `environment` is what reports say of it.
 struct Capabilities {
   Environment environment;
@@ -105,6 +114,7 @@ struct Capabilities {
   bool pageable_access = false;  ///< kernels may read and write ordinary host memory
   bool memory_pools = false;     ///< allocation in stream order (cudaMallocAsync)
   bool batch_copies = false;     ///< many copies in one call (cudaMemcpyBatchAsync)
+  Multiprocessor multiprocessor{};
 };
 
 }  // namespace xferbench

@@ -34,6 +34,11 @@ constexpr float element(std::uint64_t seed, std::uint64_t index) {
   return static_cast<float>(1U + (noise(seed, index) >> 10));
 }
 
+/// A whole number in [1, 2^9], which a half-precision float holds with room for as much again.
+constexpr float small_element(std::uint64_t seed, std::uint64_t index) {
+  return static_cast<float>(1U + (noise(seed, index) >> 23));
+}
+
 /// Fills with bytes in [0, 0x7F] that follow from the seed. Parallel.
 void fill_bytes(std::span<std::byte> bytes, std::uint64_t seed);
 /// Fills with element(seed, i). Parallel.

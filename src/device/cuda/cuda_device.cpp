@@ -123,6 +123,16 @@ Environment::Gpu describe_gpu(int index, const Nvml& nvml) {
   return gpu;
 }
 
+Multiprocessor describe_multiprocessor(int index) {
+  const auto number = [index](cudaDeviceAttr which) { return static_cast<unsigned>(attribute(which, index)); };
+  return {
+      .compute_capability = 10 * number(cudaDevAttrComputeCapabilityMajor) + number(cudaDevAttrComputeCapabilityMinor),
+      .shared_per_block = number(cudaDevAttrMaxSharedMemoryPerBlockOptin),
+      .shared_in_all = number(cudaDevAttrMaxSharedMemoryPerMultiprocessor),
+      .shared_reserved = number(cudaDevAttrReservedSharedMemoryPerBlock),
+      .threads = number(cudaDevAttrMaxThreadsPerMultiProcessor)};
+}
+
 std::string describe_driver(const Nvml& nvml) {
   int version = 0;
   check(cudaDriverGetVersion(&version), "cudaDriverGetVersion");
@@ -177,6 +187,7 @@ CudaDevice::CudaDevice(int index, const NumaPolicy& numa, TraceBy trace_by) : in
   capabilities_.pageable_access = attribute(cudaDevAttrPageableMemoryAccess, index) != 0;
   capabilities_.memory_pools = attribute(cudaDevAttrMemoryPoolsSupported, index) != 0;
   capabilities_.batch_copies = batch_copies();
+  capabilities_.multiprocessor = describe_multiprocessor(index);
   capabilities_.environment.backend = "cuda";
   capabilities_.environment.gpu = describe_gpu(index, nvml);
   capabilities_.environment.driver = describe_driver(nvml);
@@ -360,6 +371,12 @@ bool CudaDevice::timed_out(GateHandle gate) const {
 void CudaDevice::preload(const Kernel& kernel) {
   kernel.preload();
   check(cudaGetLastError(), "loading a kernel");
+}
+
+std::optional<KernelResources> CudaDevice::resources(const Kernel& kernel) {
+  const auto resources = kernel.resources();
+  check(cudaGetLastError(), "asking for a kernel's resources");
+  return resources;
 }
 
 std::optional<double> CudaDevice::sm_clock_hz() {
