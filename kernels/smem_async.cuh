@@ -1,0 +1,123 @@
+// The loop of the methods whose copies a single warp issues and mbarriers complete: bulk and tma. What they do not
+// share is the engine:
+//
+//   Engine::load(w, slot, tile, barrier)   the block's first warp, all lanes: announces bytes to `barrier`, issues
+//   copies Engine::store(w, slot, tile)           likewise: issues copies out of the slot, without committing them
+//   Engine::place(w, index)                where vector `index` of a tile lies in a slot
+//   Engine::leaves_out(w, place, row)      whether the engine does not carry that row of a tile, so that threads must
+#pragma once
+
+#include "kernels/ptx.cuh"
+#include "kernels/smem_tile.cuh"
+
+namespace xferbench::kernels::tile {
+
+/// The block's slots: dynamic shared memory from its first multiple of 1024 on, which the widest swizzle asks for.
+__device__ inline uint4* aligned_slots(uint4* memory) {
+  const std::uint32_t excess = ptx::shared_address(memory) % 1024;
+  return excess == 0 ? memory : memory + (1024 - excess) / kVector;
+}
+
+/// Whether threads have anything to do with a tile that goes back to global memory from its slot.
+template <class Engine>
+__device__ bool threads_needed(const SmemWork& w, const Place& place) {
+  return !w.async_store || w.halve || w.intensity > 0 || Engine::leaves_out(w, place, w.rows - 1);
+}
+
+/// The threads' work on a tile in its slot. Results go to global memory, or back into the slot where copies carry them
+/// out. `loaded` is called when this thread has read all of its vectors.
+template <SmemType kType, unsigned kVectors, class Engine, class Loaded>
+__device__ void work_on_slot(const SmemWork& w, uint4* slot, std::uint32_t tile, const Place& place, const Share& share,
+                             const Loaded& loaded) {
+  std::uint32_t sum = 0;
+  for (unsigned group = 0; group < w.groups; ++group) {
+    uint4 vectors[kVectors];
+    const unsigned first = group * kVectors;
+#pragma unroll
+    for (unsigned i = 0; i < kVectors; ++i) {
+      const bool carried = place.whole || !Engine::leaves_out(w, place, place.row + share.row(w, first + i));
+      vectors[i] = carried ? slot[Engine::place(w, share.index(w, first + i))] : load(w, place, share, first + i);
+    }
+    if (group + 1 == w.groups) loaded();
+    compute<kType>(vectors, w);
+    if (!w.async_store) {
+      emit_all(w, place, share, first, vectors, sum);
+      continue;
+    }
+#pragma unroll
+    for (unsigned i = 0; i < kVectors; ++i) {
+      const bool carried = place.whole || !Engine::leaves_out(w, place, place.row + share.row(w, first + i));
+      if (carried) {
+        slot[Engine::place(w, share.index(w, first + i))] = vectors[i];
+      } else {
+        emit(w, place, share, first + i, vectors[i], sum);
+      }
+    }
+  }
+  finish_tile(w, tile, sum);
+}
+
+/// A ring of `stages` slots. All threads wait for a slot's bytes, work on it, and meet at a barrier; then the first
+/// warp stores the slot, if that is its task, and fills a slot that nobody uses any more: this one, or with stores the
+/// one of the turn before, whose store has had a turn's time to read it. What overlaps: the loads of the other slots,
+/// and the store of the turn before, with the work on this one.
+template <SmemType kType, unsigned kVectors, class Engine>
+__device__ void run_ring(const SmemWork& w, const Engine& engine, uint4* memory) {
+  __shared__ std::uint64_t full[kMaxStages];
+  __shared__ std::uint32_t ring[Feed::kRing];
+  uint4* const slots = aligned_slots(memory);
+  const unsigned slot_vectors = w.tile_bytes / kVector;
+  const bool issues = threadIdx.x < kWarp;
+  if (threadIdx.x == 0) {
+    for (unsigned s = 0; s < w.stages; ++s) ptx::mbarrier_init(&full[s], 1);
+    ptx::fence_mbarrier_init();
+  }
+  Feed feed(w, ring, w.stages - 1);
+  __syncthreads();
+  const auto fill = [&](unsigned slot, std::uint32_t tile) {
+    if (issues && w.copies && tile < w.tiles) engine.load(w, slots + slot * slot_vectors, tile, &full[slot]);
+  };
+  for (unsigned s = 0; s < w.stages; ++s) fill(s, feed.at(s));
+
+  const bool stores_lag = w.async_store && w.stages > 1;
+  const Share share(w, threadIdx.x);
+  unsigned slot = 0;
+  unsigned before = w.stages - 1;  // the slot of the turn before
+  unsigned parity = 0;
+  std::uint32_t tile;
+  for (unsigned k = 0; (tile = feed.at(k)) < w.tiles; ++k) {
+    const Place place = place_of(w, tile);
+    uint4* const here = slots + slot * slot_vectors;
+    if (w.copies) ptx::mbarrier_wait(&full[slot], parity);
+    if (threads_needed<Engine>(w, place)) {
+      work_on_slot<kType, kVectors, Engine>(w, here, tile, place, share, [] {});
+      if (w.async_store) ptx::fence_proxy_async();
+    }
+    feed.publish(k);
+    __syncthreads();
+    if (w.async_store && issues && w.copies) {
+      engine.store(w, here, tile);
+      ptx::bulk_commit();
+      if (stores_lag) {
+        ptx::bulk_wait_read<1>();
+      } else {
+        ptx::bulk_wait_read<0>();
+      }
+      __syncwarp();  // each lane has waited for its own copies only
+    }
+    if (!stores_lag) {
+      fill(slot, feed.at(k + w.stages));
+    } else if (k > 0) {
+      fill(before, feed.at(k - 1 + w.stages));
+    }
+    before = slot;
+    if (++slot == w.stages) {
+      slot = 0;
+      parity ^= 1;
+    }
+  }
+  if (issues) ptx::bulk_wait_read<0>();  // a block's shared memory goes with it
+  feed.finish();
+}
+
+}  // namespace xferbench::kernels::tile
