@@ -88,6 +88,7 @@ void Smem::compute(std::span<std::byte> result) const {
     std::memcpy(result.data(), args_.out, result.size());  // what lies between the rows stays as it is
   }
   std::vector<std::byte> row(shape_.row_bytes);
+  std::uint32_t sum = 0;
   for (std::uint64_t r = 0; r < shape_.rows; ++r) {
     const std::span used(row.data(), r + 1 == shape_.rows ? shape_.last_row_bytes : shape_.row_bytes);
     std::memcpy(used.data(), args_.in + r * shape_.pitch, used.size());
@@ -96,17 +97,9 @@ void Smem::compute(std::span<std::byte> result) const {
       std::memcpy(result.data() + r * shape_.pitch, used.data(), used.size());
       continue;
     }
-    const std::uint64_t first = r / shape_.tile_rows() * shape_.tiles_across();
-    for (std::size_t at = 0; at < used.size(); at += shape_.tile_width) {
-      const std::uint32_t part =
-          sum_words(used.subspan(at, std::min<std::size_t>(shape_.tile_width, used.size() - at)));
-      std::byte* word = &result[(first + at / shape_.tile_width) * (shape_.threads / kWarp) * sizeof(std::uint32_t)];
-      std::uint32_t sum;
-      std::memcpy(&sum, word, sizeof(sum));
-      sum += part;
-      std::memcpy(word, &sum, sizeof(sum));
-    }
+    sum += sum_words(used);
   }
+  if (reads) std::memcpy(result.data(), &sum, sizeof(sum));
 }
 
 }  // namespace xferbench::kernels

@@ -95,11 +95,13 @@ CUtensorMapSwizzle swizzle_mode(unsigned span) {
   }
 }
 
-/// The matrix at `memory`, in boxes of a tile. A last row that is cut short is not part of it: a tensor is a box.
-bool encode(TensorMapEncoder encoder, CUtensorMap& map, const SmemShape& shape, const std::byte* memory) {
+/// `row_bytes` of each row of the matrix at `memory`, in boxes of a tile. A last row that is cut short is not part of
+/// it: a tensor is a box.
+bool encode(TensorMapEncoder encoder, CUtensorMap& map, const SmemShape& shape, const std::byte* memory,
+            std::uint64_t row_bytes) {
   const auto element = static_cast<unsigned>(bytes_of(shape.type));
   const bool cut_short = shape.last_row_bytes != shape.row_bytes;
-  const std::array<cuuint64_t, 2> sides{shape.row_bytes / element, shape.rows - (cut_short ? 1 : 0)};
+  const std::array<cuuint64_t, 2> sides{row_bytes / element, shape.rows - (cut_short ? 1 : 0)};
   const std::array<cuuint64_t, 1> strides{shape.pitch};
   const std::array<cuuint32_t, 2> box{shape.tile_width / element, shape.tile_rows()};
   const std::array<cuuint32_t, 2> every{1, 1};
@@ -120,12 +122,10 @@ struct TensorMaps {
 /// False if the driver refuses, which the rules of scenarios/smem_rules.cpp are there to prevent.
 bool encode_both(TensorMaps& maps, const SmemShape& shape, const SmemArgs& args) {
   const TensorMapEncoder encoder = tensor_map_encoder();
-  if (encoder == nullptr || !encode(encoder, maps.in, shape, args.in)) return false;
-  return shape.op == SmemOp::read || encode(encoder, maps.out, shape, args.out);
-}
-
-unsigned grid_of(const SmemShape& shape) {
-  return shape.schedule == SmemSchedule::one_tile ? static_cast<unsigned>(shape.tiles()) : shape.blocks;
+  if (encoder == nullptr || !encode(encoder, maps.in, shape, args.in, shape.row_bytes)) return false;
+  // Stores write whole vectors, so they must leave out one that is only begun; see smem_tma.cu.
+  const std::uint64_t whole_vectors = shape.row_bytes / kVectorBytes * kVectorBytes;
+  return !shape.uses_async_store() || encode(encoder, maps.out, shape, args.out, whole_vectors);
 }
 
 /// Beyond 48 KiB dynamic shared memory must be asked for, for each kernel. Of two sizes the larger stays.
@@ -151,8 +151,8 @@ void Smem::launch(void* cuda_stream) const {
   std::array<void*, 3> arguments{&work, &maps.in, &maps.out};
   const void* kernel = kernel_of(shape_);
   allow_shared_memory(kernel, shape_.shared_bytes());
-  cudaLaunchKernel(kernel, dim3(grid_of(shape_)), dim3(shape_.launched_threads()), arguments.data(),
-                   shape_.shared_bytes(), static_cast<cudaStream_t>(cuda_stream));
+  cudaLaunchKernel(kernel, dim3(static_cast<unsigned>(shape_.grid())), dim3(shape_.launched_threads()),
+                   arguments.data(), shape_.shared_bytes(), static_cast<cudaStream_t>(cuda_stream));
 }
 
 std::optional<KernelResources> Smem::resources() const {

@@ -3,7 +3,7 @@
 //
 //   copy   out = in + intensity                  copy and scale store every element; each fused multiply-add adds 1
 //   scale  out = in / 2 + intensity
-//   read   sums[tile] = sum of the 32-bit words of (in + intensity), modulo 2^32; nothing else is stored
+//   read   the sum of the 32-bit words of (in + intensity), modulo 2^32, in parts; nothing else is stored
 //
 // Every step is exact (see kMaxIntensity), so the answers have a closed form to the bit. With `intensity` 0 copy and
 // read do no arithmetic and take any bytes.
@@ -104,8 +104,9 @@ struct SmemShape {
   [[nodiscard]] std::uint64_t payload_bytes() const { return (rows - 1) * row_bytes + last_row_bytes; }
   /// Of `in`, and of `out` where elements are stored; a multiple of 16, so that the last vector may be read whole.
   [[nodiscard]] std::uint64_t buffer_bytes() const { return rows * pitch; }
-  /// read's sums: a 32-bit word for each warp of each tile. Of the words of one tile only their sum is specified.
-  [[nodiscard]] std::uint64_t sum_bytes() const { return tiles() * (threads / 32) * sizeof(std::uint32_t); }
+  [[nodiscard]] std::uint64_t grid() const { return schedule == SmemSchedule::one_tile ? tiles() : blocks; }
+  /// read's sums: a 32-bit word for each warp that works. Only the sum of all of them is specified.
+  [[nodiscard]] std::uint64_t sum_bytes() const { return grid() * (threads / 32) * sizeof(std::uint32_t); }
   [[nodiscard]] unsigned launched_threads() const;
   /// Dynamic shared memory of a block, with what alignment and barriers take.
   [[nodiscard]] std::size_t shared_bytes() const;
@@ -128,7 +129,7 @@ class Smem final : public Kernel {
   }
   [[nodiscard]] KernelCost cost() const override;
   [[nodiscard]] std::span<std::byte> output() const override;
-  /// For read, the whole sum of a tile stands in its first word.
+  /// For read, the whole sum stands in the first word, and zeros follow.
   void compute(std::span<std::byte> result) const override;
   [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Smem>(*this); }
 #if XFERBENCH_WITH_CUDA

@@ -4,7 +4,12 @@
 //   Engine::load(w, slot, tile, barrier)   the block's first warp, all lanes: announces bytes to `barrier`, issues
 //   copies Engine::store(w, slot, tile)           likewise: issues copies out of the slot, without committing them
 //   Engine::place(w, index)                where vector `index` of a tile lies in a slot
-//   Engine::leaves_out(w, place, row)      whether the engine does not carry that row of a tile, so that threads must
+//
+// and, of tiles that are not whole, what it leaves to threads:
+//
+//   Engine::brings(w, row)                 whether load brings this row of the payload
+//   Engine::takes(w, row, column)          whether store takes the vector that begins at this byte of this row
+//   Engine::takes_all(w, place)            whether it takes all of the tile's payload
 #pragma once
 
 #include "kernels/ptx.cuh"
@@ -21,40 +26,53 @@ __device__ inline uint4* aligned_slots(uint4* memory) {
 /// Whether threads have anything to do with a tile that goes back to global memory from its slot.
 template <class Engine>
 __device__ bool threads_needed(const SmemWork& w, const Place& place) {
-  return !w.async_store || w.halve || w.intensity > 0 || Engine::leaves_out(w, place, w.rows - 1);
+  return !w.async_store || w.halve || w.intensity > 0 || !(place.whole || Engine::takes_all(w, place));
+}
+
+/// A share's vectors of a tile in its slot, from `first` on.
+template <unsigned kVectors, class Engine>
+__device__ void take_from_slot(const SmemWork& w, const uint4* slot, const Place& place, const Share& share,
+                               unsigned first, uint4 (&vectors)[kVectors]) {
+#pragma unroll
+  for (unsigned i = 0; i < kVectors; ++i) vectors[i] = slot[Engine::place(w, share.index(w, first + i))];
+  if (place.whole) return;
+#pragma unroll
+  for (unsigned i = 0; i < kVectors; ++i) {
+    if (!Engine::brings(w, place.row + share.row(w, first + i))) vectors[i] = load(w, place, share, first + i);
+  }
+}
+
+/// Puts them back, and stores what the engine does not take.
+template <unsigned kVectors, class Engine>
+__device__ void put_into_slot(const SmemWork& w, uint4* slot, const Place& place, const Share& share, unsigned first,
+                              const uint4 (&vectors)[kVectors]) {
+#pragma unroll
+  for (unsigned i = 0; i < kVectors; ++i) slot[Engine::place(w, share.index(w, first + i))] = vectors[i];
+  if (place.whole || !w.copies) return;
+#pragma unroll
+  for (unsigned i = 0; i < kVectors; ++i) {
+    const bool taken = Engine::takes(w, place.row + share.row(w, first + i), place.column + share.column());
+    if (!taken) store(w, place, share, first + i, vectors[i]);
+  }
 }
 
 /// The threads' work on a tile in its slot. Results go to global memory, or back into the slot where copies carry them
 /// out. `loaded` is called when this thread has read all of its vectors.
 template <SmemType kType, unsigned kVectors, class Engine, class Loaded>
-__device__ void work_on_slot(const SmemWork& w, uint4* slot, std::uint32_t tile, const Place& place, const Share& share,
+__device__ void work_on_slot(const SmemWork& w, uint4* slot, const Place& place, const Share& share, std::uint32_t& sum,
                              const Loaded& loaded) {
-  std::uint32_t sum = 0;
   for (unsigned group = 0; group < w.groups; ++group) {
     uint4 vectors[kVectors];
     const unsigned first = group * kVectors;
-#pragma unroll
-    for (unsigned i = 0; i < kVectors; ++i) {
-      const bool carried = place.whole || !Engine::leaves_out(w, place, place.row + share.row(w, first + i));
-      vectors[i] = carried ? slot[Engine::place(w, share.index(w, first + i))] : load(w, place, share, first + i);
-    }
+    take_from_slot<kVectors, Engine>(w, slot, place, share, first, vectors);
     if (group + 1 == w.groups) loaded();
     compute<kType>(vectors, w);
-    if (!w.async_store) {
+    if (w.async_store) {
+      put_into_slot<kVectors, Engine>(w, slot, place, share, first, vectors);
+    } else {
       emit_all(w, place, share, first, vectors, sum);
-      continue;
-    }
-#pragma unroll
-    for (unsigned i = 0; i < kVectors; ++i) {
-      const bool carried = place.whole || !Engine::leaves_out(w, place, place.row + share.row(w, first + i));
-      if (carried) {
-        slot[Engine::place(w, share.index(w, first + i))] = vectors[i];
-      } else {
-        emit(w, place, share, first + i, vectors[i], sum);
-      }
     }
   }
-  finish_tile(w, tile, sum);
 }
 
 /// A ring of `stages` slots. All threads wait for a slot's bytes, work on it, and meet at a barrier; then the first
@@ -84,13 +102,14 @@ __device__ void run_ring(const SmemWork& w, const Engine& engine, uint4* memory)
   unsigned slot = 0;
   unsigned before = w.stages - 1;  // the slot of the turn before
   unsigned parity = 0;
+  std::uint32_t sum = 0;
   std::uint32_t tile;
   for (unsigned k = 0; (tile = feed.at(k)) < w.tiles; ++k) {
     const Place place = place_of(w, tile);
     uint4* const here = slots + slot * slot_vectors;
     if (w.copies) ptx::mbarrier_wait(&full[slot], parity);
     if (threads_needed<Engine>(w, place)) {
-      work_on_slot<kType, kVectors, Engine>(w, here, tile, place, share, [] {});
+      work_on_slot<kType, kVectors, Engine>(w, here, place, share, sum, [] {});
       if (w.async_store) ptx::fence_proxy_async();
     }
     feed.publish(k);
@@ -116,6 +135,7 @@ __device__ void run_ring(const SmemWork& w, const Engine& engine, uint4* memory)
       parity ^= 1;
     }
   }
+  finish_sum(w, sum);
   if (issues) ptx::bulk_wait_read<0>();  // a block's shared memory goes with it
   feed.finish();
 }

@@ -55,7 +55,9 @@ struct BulkEngine {
   }
 
   __device__ static std::uint32_t place(const SmemWork&, std::uint32_t index) { return index; }
-  __device__ static bool leaves_out(const SmemWork&, const Place&, std::uint32_t) { return false; }
+  __device__ static bool brings(const SmemWork&, std::uint32_t) { return true; }
+  __device__ static bool takes(const SmemWork&, std::uint32_t, std::uint32_t) { return true; }
+  __device__ static bool takes_all(const SmemWork&, const Place&) { return true; }
 };
 
 template <SmemType kType, unsigned kVectors>

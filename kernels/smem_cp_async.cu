@@ -58,6 +58,7 @@ __global__ void __launch_bounds__(kMaxThreads) cp_async_kernel(const SmemWork w)
   }
   unsigned slot = 0;
   unsigned free = ahead;  // the slot that was worked on last
+  std::uint32_t sum = 0;
   std::uint32_t tile;
   for (unsigned k = 0; (tile = feed.at(k)) < w.tiles; ++k) {
     if (ahead == 0) {
@@ -72,10 +73,11 @@ __global__ void __launch_bounds__(kMaxThreads) cp_async_kernel(const SmemWork w)
       ptx::cp_async_commit();
       free = slot;
     }
-    work_on_shared<kType, kVectors>(w, slots + slot * slot_vectors, tile, place_of(w, tile), theirs);
+    work_on_shared<kType, kVectors>(w, slots + slot * slot_vectors, place_of(w, tile), theirs, sum);
     if (ahead == 0) __syncthreads();  // the only slot: everybody must be done before it is filled again
     if (++slot == w.stages) slot = 0;
   }
+  finish_sum(w, sum);
   feed.finish();
 }
 

@@ -53,10 +53,11 @@ __global__ void __launch_bounds__(kMaxThreads) pipeline_kernel(const SmemWork w)
   const unsigned slot_vectors = w.tile_bytes / kVector;
   for (unsigned k = 0; k < kStages; ++k) load_stage(w, pipeline, slots + k * slot_vectors, feed.at(k), mine);
   unsigned slot = 0;
+  std::uint32_t sum = 0;
   std::uint32_t tile;
   for (unsigned k = 0; (tile = feed.at(k)) < w.tiles; ++k) {
     pipeline.consumer_wait();
-    work_on_shared<kType, kVectors>(w, slots + slot * slot_vectors, tile, place_of(w, tile), theirs);
+    work_on_shared<kType, kVectors>(w, slots + slot * slot_vectors, place_of(w, tile), theirs, sum);
     pipeline.consumer_release();
     if (w.queue != nullptr) {  // only to pass on the next tile
       feed.publish(k);
@@ -69,6 +70,7 @@ __global__ void __launch_bounds__(kMaxThreads) pipeline_kernel(const SmemWork w)
     pipeline.consumer_wait();
     pipeline.consumer_release();
   }
+  finish_sum(w, sum);
   feed.finish();
 }
 
@@ -130,6 +132,7 @@ __global__ void __launch_bounds__(kMaxThreads) cg_kernel(const SmemWork w) {
   for (unsigned k = 0; k < ahead; ++k) load_tile(w, block, slots + k * slot_vectors, feed.at(k));
   unsigned slot = 0;
   unsigned free = ahead;
+  std::uint32_t sum = 0;
   std::uint32_t tile;
   for (unsigned k = 0; (tile = feed.at(k)) < w.tiles; ++k) {
     if (ahead == 0) load_tile(w, block, slots, tile);
@@ -141,10 +144,11 @@ __global__ void __launch_bounds__(kMaxThreads) cg_kernel(const SmemWork w) {
       load_tile(w, block, slots + free * slot_vectors, feed.at(k + ahead));
       free = slot;
     }
-    work_on_shared<kType, kVectors>(w, slots + slot * slot_vectors, tile, place_of(w, tile), theirs);
+    work_on_shared<kType, kVectors>(w, slots + slot * slot_vectors, place_of(w, tile), theirs, sum);
     if (ahead == 0) block.sync();
     if (++slot == w.stages) slot = 0;
   }
+  finish_sum(w, sum);
   feed.finish();
 }
 

@@ -15,23 +15,22 @@ __global__ void __launch_bounds__(kMaxThreads) direct_kernel(const SmemWork w) {
   __shared__ std::uint32_t ring[Feed::kRing];
   Feed feed(w, ring, 0);
   const Share share(w, threadIdx.x);
+  std::uint32_t sum = 0;
   std::uint32_t tile;
   for (unsigned k = 0; (tile = feed.at(k)) < w.tiles; ++k) {
     const Place place = place_of(w, tile);
-    std::uint32_t sum = 0;
     for (unsigned group = 0; group < w.groups; ++group) {
       uint4 vectors[kVectors];
-#pragma unroll
-      for (unsigned i = 0; i < kVectors; ++i) vectors[i] = load_or_make_up(w, place, share, group * kVectors + i);
+      load_all(w, place, share, group * kVectors, vectors);
       compute<kType>(vectors, w);
       emit_all(w, place, share, group * kVectors, vectors, sum);
     }
-    finish_tile(w, tile, sum);
     if (w.queue != nullptr) {  // only to pass on the next tile
       feed.publish(k);
       __syncthreads();
     }
   }
+  finish_sum(w, sum);
   feed.finish();
 }
 
@@ -44,30 +43,23 @@ __global__ void __launch_bounds__(kMaxThreads) sync_kernel(const SmemWork w) {
   Feed feed(w, ring, 0);
   const Share mine(w, threadIdx.x);
   const Share theirs(w, neighbour(w));
+  std::uint32_t sum = 0;
   std::uint32_t tile;
   for (unsigned k = 0; (tile = feed.at(k)) < w.tiles; ++k) {
     const Place place = place_of(w, tile);
     for (unsigned group = 0; group < w.groups; ++group) {
       uint4 vectors[kVectors];
-#pragma unroll
-      for (unsigned i = 0; i < kVectors; ++i) vectors[i] = load_or_make_up(w, place, mine, group * kVectors + i);
+      load_all(w, place, mine, group * kVectors, vectors);
 #pragma unroll
       for (unsigned i = 0; i < kVectors; ++i) slot[mine.index(w, group * kVectors + i)] = vectors[i];
     }
     __syncthreads();
-    work_on_shared<kType, kVectors>(w, slot, tile, place, theirs);
+    work_on_shared<kType, kVectors>(w, slot, place, theirs, sum);
     feed.publish(k);
     __syncthreads();
   }
+  finish_sum(w, sum);
   feed.finish();
-}
-
-template <unsigned kVectors>
-__device__ void load_tile(const SmemWork& w, std::uint32_t tile, const Share& share, uint4 (&vectors)[kVectors]) {
-  if (tile >= w.tiles) return;
-  const Place place = place_of(w, tile);
-#pragma unroll
-  for (unsigned i = 0; i < kVectors; ++i) vectors[i] = load_or_make_up(w, place, share, i);
 }
 
 /// As sync, but the loads of the next tile are issued before the work on this one, into registers; they must have
@@ -80,17 +72,19 @@ __global__ void __launch_bounds__(kMaxThreads) prefetch_kernel(const SmemWork w)
   const Share mine(w, threadIdx.x);
   const Share theirs(w, neighbour(w));
   uint4 next[kVectors] = {};
-  load_tile(w, feed.at(0), mine, next);
+  if (feed.at(0) < w.tiles) load_all(w, place_of(w, feed.at(0)), mine, 0, next);
+  std::uint32_t sum = 0;
   std::uint32_t tile;
   for (unsigned k = 0; (tile = feed.at(k)) < w.tiles; ++k) {
 #pragma unroll
     for (unsigned i = 0; i < kVectors; ++i) slot[mine.index(w, i)] = next[i];
     feed.publish(k);
     __syncthreads();
-    load_tile(w, feed.at(k + 1), mine, next);
-    work_on_shared<kType, kVectors>(w, slot, tile, place_of(w, tile), theirs);
+    if (const std::uint32_t after = feed.at(k + 1); after < w.tiles) load_all(w, place_of(w, after), mine, 0, next);
+    work_on_shared<kType, kVectors>(w, slot, place_of(w, tile), theirs, sum);
     __syncthreads();
   }
+  finish_sum(w, sum);
   feed.finish();
 }
 

@@ -75,6 +75,7 @@ class Share {
   __device__ std::uint32_t row(const SmemWork& w, unsigned n) const {
     return row_ + n * ((w.threads * kVector) >> w.width_log2);
   }
+  __device__ std::uint32_t column() const { return column_; }
   __device__ std::uint32_t valid(const SmemWork& w, const Place& place, unsigned n) const {
     return place.whole ? kVector : valid_bytes(w, place.row + row(w, n), place.column + column_, kVector);
   }
@@ -127,12 +128,22 @@ __device__ inline uint4 load(const SmemWork& w, const Place& place, const Share&
   return valid == kVector ? *reinterpret_cast<const uint4*>(from) : load_part(from, valid);
 }
 
-/// Where nothing is to be loaded: something to compute with, another for every tile, so that no work can be saved.
-__device__ inline uint4 made_up(const Place& place, unsigned n) { return {threadIdx.x, n, place.row, place.column}; }
-
-/// Vector n of the share, or what stands for it in SmemPart::compute.
-__device__ inline uint4 load_or_make_up(const SmemWork& w, const Place& place, const Share& share, unsigned n) {
-  return w.copies ? load(w, place, share, n) : made_up(place, n);
+/// The vectors from `first` on. In SmemPart::compute they are made up, others for every tile, so that no work can be
+/// saved. Whole tiles apart, here and in emit_all: what is asked for each vector would cost a tenth of the arithmetic.
+template <unsigned kVectors>
+__device__ void load_all(const SmemWork& w, const Place& place, const Share& share, unsigned first,
+                         uint4 (&vectors)[kVectors]) {
+  if (!w.copies) {
+#pragma unroll
+    for (unsigned i = 0; i < kVectors; ++i) vectors[i] = {threadIdx.x, first + i, place.row, place.column};
+  } else if (place.whole) {
+    const std::byte* from = w.in + place.offset + share.offset(w, first);
+#pragma unroll
+    for (unsigned i = 0; i < kVectors; ++i, from += w.step) vectors[i] = *reinterpret_cast<const uint4*>(from);
+  } else {
+#pragma unroll
+    for (unsigned i = 0; i < kVectors; ++i) vectors[i] = load(w, place, share, first + i);
+  }
 }
 
 /// Sum of the words of a vector, of which `valid` bytes count.
@@ -190,9 +201,11 @@ __device__ void compute(uint4 (&vectors)[kVectors], const SmemWork& w) {
     v[4 * i] = L::of(vectors[i].x), v[4 * i + 1] = L::of(vectors[i].y);
     v[4 * i + 2] = L::of(vectors[i].z), v[4 * i + 3] = L::of(vectors[i].w);
   }
-  const auto one = L::constant(w.one);
+  float steady = w.one;
+  asm volatile("" : "+f"(steady));  // stays in a register: the compiler would load it again and again in the loop
+  const auto one = L::constant(steady);
   if (w.halve) {
-    const auto half = L::constant(w.one / 2);
+    const auto half = L::constant(steady / 2);
 #pragma unroll
     for (unsigned i = 0; i < 4 * kVectors; ++i) v[i] = L::times(v[i], half);
   }
@@ -209,17 +222,11 @@ __device__ void compute(uint4 (&vectors)[kVectors], const SmemWork& w) {
 
 // --- What becomes of results.
 
-/// Stores vector n of the share, or adds it to the thread's sum of this tile.
-__device__ inline void emit(const SmemWork& w, const Place& place, const Share& share, unsigned n, const uint4& vector,
-                            std::uint32_t& sum) {
-  const std::uint32_t valid = share.valid(w, place, n);
-  if (w.reads) {
-    sum += sum_words(vector, valid);
-    return;
-  }
-  // No result has these bits: without copies nothing is stored, but the compiler must not know that.
-  if (!w.copies && vector.x != 0xFFFFFFFF) return;
+/// Stores vector n of the share, or as much of it as is payload.
+__device__ inline void store(const SmemWork& w, const Place& place, const Share& share, unsigned n,
+                             const uint4& vector) {
   std::byte* to = w.out + place.offset + share.offset(w, n);
+  const std::uint32_t valid = share.valid(w, place, n);
   if (valid == kVector) {
     *reinterpret_cast<uint4*>(to) = vector;
   } else {
@@ -227,25 +234,43 @@ __device__ inline void emit(const SmemWork& w, const Place& place, const Share& 
   }
 }
 
+/// Stores the vectors from `first` on, or adds them to the thread's sum.
 template <unsigned kVectors>
 __device__ void emit_all(const SmemWork& w, const Place& place, const Share& share, unsigned first,
                          const uint4 (&vectors)[kVectors], std::uint32_t& sum) {
+  if (w.reads) {
 #pragma unroll
-  for (unsigned i = 0; i < kVectors; ++i) emit(w, place, share, first + i, vectors[i], sum);
+    for (unsigned i = 0; i < kVectors; ++i) sum += sum_words(vectors[i], share.valid(w, place, first + i));
+    return;
+  }
+  if (!w.copies) {
+    // Without copies nothing is stored; but no result has these bits, and that the compiler does not know.
+    bool never = true;
+#pragma unroll
+    for (unsigned i = 0; i < kVectors; ++i) never &= (vectors[i].x & vectors[i].y & vectors[i].z & vectors[i].w) == ~0U;
+    if (!never) return;
+  }
+  if (place.whole) {
+    std::byte* to = w.out + place.offset + share.offset(w, first);
+#pragma unroll
+    for (unsigned i = 0; i < kVectors; ++i, to += w.step) *reinterpret_cast<uint4*>(to) = vectors[i];
+  } else {
+#pragma unroll
+    for (unsigned i = 0; i < kVectors; ++i) store(w, place, share, first + i, vectors[i]);
+  }
 }
 
-/// read: the warp's part of the tile's sum. Warps that work on tiles are the block's first.
-__device__ inline void finish_tile(const SmemWork& w, std::uint32_t tile, std::uint32_t sum) {
+/// read: what the warp has summed up in all of its tiles. Warps that work on tiles are the block's first.
+__device__ inline void finish_sum(const SmemWork& w, std::uint32_t sum) {
   if (!w.reads) return;
   sum = __reduce_add_sync(0xFFFFFFFF, sum);
-  if (threadIdx.x % kWarp == 0) w.sums[tile * (w.threads / kWarp) + threadIdx.x / kWarp] = sum;
+  if (threadIdx.x % kWarp == 0) w.sums[blockIdx.x * (w.threads / kWarp) + threadIdx.x / kWarp] = sum;
 }
 
 /// The work on a tile that lies in shared memory: `slot` is its place there.
 template <SmemType kType, unsigned kVectors>
-__device__ void work_on_shared(const SmemWork& w, const uint4* slot, std::uint32_t tile, const Place& place,
-                               const Share& share) {
-  std::uint32_t sum = 0;
+__device__ void work_on_shared(const SmemWork& w, const uint4* slot, const Place& place, const Share& share,
+                               std::uint32_t& sum) {
   for (unsigned group = 0; group < w.groups; ++group) {
     uint4 vectors[kVectors];
 #pragma unroll
@@ -253,7 +278,6 @@ __device__ void work_on_shared(const SmemWork& w, const uint4* slot, std::uint32
     compute<kType>(vectors, w);
     emit_all(w, place, share, group * kVectors, vectors, sum);
   }
-  finish_tile(w, tile, sum);
 }
 
 // --- Which tile a block works on next.

@@ -41,9 +41,17 @@ struct TensorEngine {
   __device__ static std::uint32_t place(const SmemWork& w, std::uint32_t index) {
     return index ^ ((index >> 3) & w.swizzle);
   }
-  /// A matrix has no row that is cut short; an array's is not in its tensor map.
-  __device__ static bool leaves_out(const SmemWork& w, const Place& place, std::uint32_t row) {
-    return is_cut_short(w, row) && row >= place.row && row < place.row + w.tile_rows;
+  // An array's last row, where it is cut short, is in no tensor map: a tensor is a box. And tensor stores write whole
+  // vectors: an H200 overwrites the padding behind a row that ends within one. So the map for stores ends before it.
+  __device__ static bool brings(const SmemWork& w, std::uint32_t row) { return !is_cut_short(w, row); }
+  __device__ static bool takes(const SmemWork& w, std::uint32_t row, std::uint32_t column) {
+    return brings(w, row) && column + kVector <= w.row_bytes;
+  }
+  __device__ static bool takes_all(const SmemWork& w, const Place& place) {
+    const bool has_last_row = place.row + w.tile_rows >= w.rows;
+    const std::uint32_t whole_vectors = w.row_bytes / kVector * kVector;
+    const bool has_row_ends = place.column + (1U << w.width_log2) > whole_vectors;
+    return !(has_last_row && is_cut_short(w, w.rows - 1)) && !(has_row_ends && whole_vectors != w.row_bytes);
   }
 };
 
@@ -110,13 +118,14 @@ __device__ void consume_tiles(const SmemWork& w, const Slots& slots) {
     __syncwarp();  // the leader speaks for the warp
     if (leader) ptx::mbarrier_arrive(barrier);
   };
+  std::uint32_t sum = 0;
   for (Turn turn;; turn.next(w.stages)) {
     ptx::mbarrier_wait(&slots.full[turn.slot], turn.parity);
     const std::uint32_t tile = slots.tiles[turn.slot];
     if (tile >= w.tiles) break;
     const Place place = place_of(w, tile);
     if (threads_needed<Engine>(w, place)) {
-      work_on_slot<kType, kVectors, Engine>(w, slots.memory + turn.slot * (w.tile_bytes / kVector), tile, place, share,
+      work_on_slot<kType, kVectors, Engine>(w, slots.memory + turn.slot * (w.tile_bytes / kVector), place, share, sum,
                                             [&] {
                                               if (!w.async_store) arrive(&slots.empty[turn.slot]);
                                             });
@@ -124,6 +133,7 @@ __device__ void consume_tiles(const SmemWork& w, const Slots& slots) {
     }
     if (w.async_store) arrive(&slots.worked[turn.slot]);
   }
+  finish_sum(w, sum);
 }
 
 /// The store of one tile reads its slot while the next one is waited for.
