@@ -58,8 +58,27 @@ const std::vector<std::string_view> kNotPlain{"cp.async", "mbarrier", "cp.reduce
 
 constexpr std::string_view kCg = "cp.async.cg.shared.global";
 constexpr std::string_view kCa = "cp.async.ca.shared.global";
-/// Every kernel of these files has exactly one rule.
-const std::vector<Rule> kRules{};
+constexpr std::string_view kBulkLoad = "cp.async.bulk.shared::cluster.global";
+constexpr std::string_view kBulkStore = "cp.async.bulk.global.shared::cta";
+constexpr std::string_view kTensorLoad = "cp.async.bulk.tensor.2d.shared::cluster.global";
+constexpr std::string_view kTensorStore = "cp.async.bulk.tensor.2d.global.shared::cta";
+constexpr std::string_view kTryWait = "mbarrier.try_wait";
+
+/// Every kernel of these files has exactly one rule. The size of cp_async_kernel's copies is its last argument.
+const std::vector<Rule> kRules{
+    {"smem_plain", "direct_kernel\\b.*", {}, kNotPlain},
+    {"smem_plain", "sync_kernel\\b.*", {}, kNotPlain},
+    {"smem_plain", "prefetch_kernel\\b.*", {}, kNotPlain},
+    {"smem_cp_async", "cp_async_kernel<(.*, )?16u?>", {kCg}, {kCa, "cp.async.bulk", "mbarrier"}},
+    {"smem_cp_async", "cp_async_kernel<(.*, )?8u?>", {kCa}, {kCg, "cp.async.bulk", "mbarrier"}},
+    {"smem_cp_async", "cp_async_kernel<(.*, )?4u?>", {kCa}, {kCg, "cp.async.bulk", "mbarrier"}},
+    // The libraries choose between them by the alignment they are promised.
+    {"smem_library", "pipeline_kernel\\b.*", {"cp.async.cg|cp.async.ca|cp.async.bulk"}, {"cp.async.bulk.tensor"}},
+    {"smem_library", "cg_kernel\\b.*", {"cp.async.cg|cp.async.ca|cp.async.bulk"}, {"cp.async.bulk.tensor"}},
+    {"smem_bulk", "bulk_kernel\\b.*", {kBulkLoad, kBulkStore, kTryWait}, {"cp.async.bulk.tensor", kCg, kCa}},
+    {"smem_tma", "tma_kernel\\b.*", {kTensorLoad, kTensorStore, kTryWait}, {kBulkLoad, kCg, kCa}},
+    {"smem_tma", "specialized_kernel\\b.*", {kTensorLoad, kTensorStore, kTryWait}, {kBulkLoad, kCg, kCa}},
+};
 
 /// What is wrong with these files by these rules, a line each; empty if nothing is.
 std::string violations(const std::vector<File>& all, const std::vector<Rule>& rules) {
