@@ -4,6 +4,7 @@
 // loads in flight because one takes more than a microsecond (see copy.cu).
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/elementwise.hpp"
 
@@ -112,9 +113,12 @@ __global__ void __launch_bounds__(kThreads) elementwise(const Operands o) {
   lanes.template work_and_store<Step>(o);
 }
 
-/// A grid of any size; each thread has kInFlight loads on their way before its first store.
+/// A grid of any size; each thread has kInFlight loads on their way before its first store. Left to itself the
+/// assembler gives sincos 32 registers and spills; asked for one block on a multiprocessor it does not. 0 asks for
+/// nothing.
 template <class Step, bool kHasAddends>
-__global__ void __launch_bounds__(kThreads) elementwise_striding(const Operands o) {
+__global__ void __launch_bounds__(kThreads, std::is_same_v<Step, SincosStep> ? 1 : 0)
+    elementwise_striding(const Operands o) {
   const std::size_t stride = static_cast<std::size_t>(gridDim.x) * kThreads * kLanes;
   std::size_t i = first_element();
   for (; i + (kInFlight - 1) * stride < o.elements; i += kInFlight * stride) {

@@ -11,6 +11,14 @@
 
 namespace xferbench::kernels::ptx {
 
+/// Whether the architecture that is being compiled for has mbarriers that count bytes, and bulk copies. Kernels that
+/// need them are empty where it has not; nobody launches them there.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+inline constexpr bool kHasBulkCopies = true;
+#else
+inline constexpr bool kHasBulkCopies = false;
+#endif
+
 __device__ inline std::uint32_t shared_address(const void* pointer) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
@@ -115,11 +123,6 @@ __device__ inline void tensor_store(const void* map, int x, int y, const void* f
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(x),
                "r"(y), "r"(shared_address(from))
                : "memory");
-}
-
-/// The descriptor is needed soon.
-__device__ inline void prefetch_tensor_map(const void* map) {
-  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
 /// The bulk stores that this thread issued since the last commit are a group [cp.async.bulk.commit_group].

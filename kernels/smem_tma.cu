@@ -59,7 +59,7 @@ template <SmemType kType, unsigned kVectors>
 __global__ void __launch_bounds__(kMaxThreads)
     tma_kernel(const SmemWork w, const __grid_constant__ CUtensorMap in, const __grid_constant__ CUtensorMap out) {
   extern __shared__ uint4 memory[];
-  run_ring<kType, kVectors>(w, TensorEngine<kType>{&in, &out}, memory);
+  if constexpr (ptx::kHasBulkCopies) run_ring<kType, kVectors>(w, TensorEngine<kType>{&in, &out}, memory);
 }
 
 // --- Specialised warps. Nobody meets at a barrier of the block: each role waits only for what it needs.
@@ -159,12 +159,9 @@ __device__ void store_tiles(const SmemWork& w, const Engine& engine, const Slots
   ptx::bulk_wait_read<0>();  // a block's shared memory goes with it
 }
 
+/// Makes the barriers, and sends each warp to its role.
 template <SmemType kType, unsigned kVectors>
-__global__ void __launch_bounds__(kMaxThreads + 2 * kWarp)
-    specialized_kernel(const SmemWork w, const __grid_constant__ CUtensorMap in,
-                       const __grid_constant__ CUtensorMap out) {
-  using Engine = TensorEngine<kType>;
-  extern __shared__ uint4 memory[];
+__device__ void run_roles(const SmemWork& w, const TensorEngine<kType>& engine, uint4* memory) {
   __shared__ std::uint64_t full[kMaxStages];
   __shared__ std::uint64_t worked[kMaxStages];
   __shared__ std::uint64_t empty[kMaxStages];
@@ -180,10 +177,9 @@ __global__ void __launch_bounds__(kMaxThreads + 2 * kWarp)
     ptx::fence_mbarrier_init();
   }
   __syncthreads();
-  const Engine engine{&in, &out};
   const unsigned warp = threadIdx.x / kWarp;
   if (warp < consumers) {
-    consume_tiles<kType, kVectors, Engine>(w, slots);
+    consume_tiles<kType, kVectors, TensorEngine<kType>>(w, slots);
   } else if (threadIdx.x % kWarp == 0) {
     if (warp == consumers) {
       load_tiles(w, engine, slots);
@@ -191,6 +187,14 @@ __global__ void __launch_bounds__(kMaxThreads + 2 * kWarp)
       store_tiles(w, engine, slots);
     }
   }
+}
+
+template <SmemType kType, unsigned kVectors>
+__global__ void __launch_bounds__(kMaxThreads + 2 * kWarp)
+    specialized_kernel(const SmemWork w, const __grid_constant__ CUtensorMap in,
+                       const __grid_constant__ CUtensorMap out) {
+  extern __shared__ uint4 memory[];
+  if constexpr (ptx::kHasBulkCopies) run_roles<kType, kVectors>(w, TensorEngine<kType>{&in, &out}, memory);
 }
 
 }  // namespace
