@@ -1,6 +1,7 @@
 // dynpar: kernels that launch kernels. What a child costs that is launched by the host, as a node of a graph, or by
 // another kernel; and a recursive sort whose decisions are made on the GPU instead of in round trips to the host.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -117,20 +118,32 @@ std::vector<const Result*> of_task(std::span<const Result* const> results, bool 
   return chosen;
 }
 
+/// What tells a path from the others: its labels without those that all paths that have them agree on, as which flags a
+/// way of launching has.
+std::string name_of(const Path& path, std::span<const Path> all, const Case& any) {
+  std::vector<std::string> parts;
+  for (const auto& [axis, value] : path.labels) {
+    const bool tells = std::ranges::any_of(all, [&](const Path& other) {
+      return std::ranges::any_of(other.labels, [&](const auto& l) { return l.first == axis && l.second != value; });
+    });
+    if (tells) parts.push_back(axis == "launch" ? value : fmt::format("{} {}", axis, value));
+  }
+  return parts.empty() ? any.word("launch") : fmt::format("{}", fmt::join(parts, ", "));
+}
+
 /// A line through the makespans over the number of children, for each way that was run with three numbers or more.
 void conclude_costs(std::span<const Result* const> results, std::vector<Finding>& findings) {
-  for (const Path& path : paths(results, kMakespan, "children")) {
+  const std::vector<Path> all = paths(results, kMakespan, "children");
+  for (const Path& path : all) {
     const auto fit = model::fit_transfer(path.points);
     if (!fit) continue;
-    std::string what;
-    for (const auto& [axis, value] : path.labels) what += fmt::format("{}{} {}", what.empty() ? "" : ", ", axis, value);
     const double per_child = 1 / fit->rate;
-    findings.push_back(
-        {.kind = "per-child",
-         .labels = path.labels,
-         .metrics = {{"fixed", fit->latency, "s"}, {"per_child", per_child, "s"}},
-         .text = fmt::format("{}: {} and {} for each child, from {:.0f} to {:.0f}", what, format_seconds(fit->latency),
-                             format_seconds(per_child), fit->smallest, fit->largest)});
+    findings.push_back({.kind = "per-child",
+                        .labels = path.labels,
+                        .metrics = {{"fixed", fit->latency, "s"}, {"per_child", per_child, "s"}},
+                        .text = fmt::format("{}: {} and {} for each child, from {:.0f} to {:.0f}",
+                                            name_of(path, all, results.front()->config), format_seconds(fit->latency),
+                                            format_seconds(per_child), fit->smallest, fit->largest)});
   }
 }
 
@@ -162,8 +175,9 @@ void conclude_winners(std::span<const Result* const> results, std::vector<Findin
         {.kind = "winner",
          .labels = {{"launch", way}, {"shape", c.word("shape")}, {"children", std::to_string(c.count("children"))}},
          .metrics = {{kMakespan, makespan(best), "s"}},
-         .text = fmt::format("{} {}{}: {} is done first, after {}; {} after {}", c.count("children"),
-                             c.word("shape") == "tree" ? "children in a tree" : "children",
+         .text = fmt::format("{}{}{}: {} is done first, after {}; {} after {}",
+                             c.count("children") == 1 ? "1 child" : fmt::format("{} children", c.count("children")),
+                             c.word("shape") == "tree" ? " in a tree" : "",
                              c.count("work") > 0 ? fmt::format(" with {} steps each", c.count("work")) : "", way,
                              format_seconds(makespan(best)), worst->config.word("launch"),
                              format_seconds(makespan(worst)))});
