@@ -14,7 +14,7 @@ namespace {
 
 __device__ void run_child(const ChildrenArgs& args, std::uint32_t index) {
   std::uint32_t value = child_seed(args.seed, index);
-  for (std::uint32_t step = 0; step < args.work; ++step) value = value * kStepFactor + kStepAddend;
+  for (std::uint32_t step = 0; step < args.work; ++step) value = value * args.factor + args.addend;
   args.slots[index] = value;
 }
 

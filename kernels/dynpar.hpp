@@ -70,8 +70,8 @@ class LaunchTree {
   std::uint32_t first_[kMaxLevels + 1] = {};  // NOLINT: a plain array, which device code can read
 };
 
-/// The step of a child: a full-period congruential generator modulo 2^32, whose n-th value no compiler knows a shortcut
-/// to. The last of these depends on all before it, so the work is not optimised away.
+/// The step of a child, v = v * factor + addend modulo 2^32: each depends on the one before. Kernels get the two numbers
+/// from the host, because a compiler that knew them would fold several steps into one.
 inline constexpr std::uint32_t kStepFactor = 1664525;
 inline constexpr std::uint32_t kStepAddend = 1013904223;
 
@@ -98,6 +98,8 @@ struct ChildrenArgs {
   LaunchStatus* status = nullptr;
   std::uint32_t work = 0;
   std::uint32_t seed = 0;
+  std::uint32_t factor = kStepFactor;  ///< always these two
+  std::uint32_t addend = kStepAddend;
 };
 
 /// One child, launched by the host.
