@@ -70,8 +70,8 @@ class LaunchTree {
   std::uint32_t first_[kMaxLevels + 1] = {};  // NOLINT: a plain array, which device code can read
 };
 
-/// The step of a child, v = v * factor + addend modulo 2^32: each depends on the one before. Kernels get the two numbers
-/// from the host, because a compiler that knew them would fold several steps into one.
+/// The step of a child, v = v * factor + addend modulo 2^32: each depends on the one before. Kernels get the two
+/// numbers from the host, because a compiler that knew them would fold several steps into one.
 inline constexpr std::uint32_t kStepFactor = 1664525;
 inline constexpr std::uint32_t kStepAddend = 1013904223;
 

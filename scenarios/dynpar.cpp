@@ -122,11 +122,12 @@ std::vector<const Result*> of_task(std::span<const Result* const> results, bool 
 /// way of launching has.
 std::string name_of(const Path& path, std::span<const Path> all, const Case& any) {
   std::vector<std::string> parts;
-  for (const auto& [axis, value] : path.labels) {
+  for (const auto& label : path.labels) {
     const bool tells = std::ranges::any_of(all, [&](const Path& other) {
-      return std::ranges::any_of(other.labels, [&](const auto& l) { return l.first == axis && l.second != value; });
+      return std::ranges::any_of(other.labels,
+                                 [&](const auto& l) { return l.first == label.first && l.second != label.second; });
     });
-    if (tells) parts.push_back(axis == "launch" ? value : fmt::format("{} {}", axis, value));
+    if (tells) parts.push_back(label.first == "launch" ? label.second : label.first + " " + label.second);
   }
   return parts.empty() ? any.word("launch") : fmt::format("{}", fmt::join(parts, ", "));
 }
