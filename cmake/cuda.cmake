@@ -49,6 +49,9 @@ if(NOT XFERBENCH_CUDA STREQUAL "OFF")
             ${CUDAToolkit_TARGET_DIR}/extras/CUPTI/include ${CUDAToolkit_LIBRARY_DIR}/../extras/CUPTI/include
       NO_DEFAULT_PATH)
     mark_as_advanced(XFERBENCH_CUPTI_INCLUDE_DIR)
+    # The device's runtime, for kernels that launch kernels; CMake 3.25 has no target for it.
+    find_library(XFERBENCH_CUDADEVRT cudadevrt PATHS ${CUDAToolkit_LIBRARY_DIR} NO_DEFAULT_PATH REQUIRED)
+    mark_as_advanced(XFERBENCH_CUDADEVRT)
     set(CMAKE_CUDA_STANDARD 20)
     set(CMAKE_CUDA_STANDARD_REQUIRED ON)
   elseif(XFERBENCH_CUDA STREQUAL "ON" AND CMAKE_CUDA_COMPILER)

@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "core/error.hpp"
 #include "core/trace.hpp"
 #include "device/host_threads.hpp"
 #include "device/kernel.hpp"
@@ -183,6 +184,10 @@ class Device {
   [[nodiscard]] virtual bool timed_out(GateHandle gate) const = 0;
 
   virtual void preload(const Kernel& kernel) = 0;
+  /// Makes room for so many launches that kernels have made and that have not ended (cudaDeviceSetLimit); holds for the
+  /// whole device until it is called again, and takes device memory. Returns how many there is room for, which may be
+  /// more. Call it while the device is idle. Devices whose kernels cannot launch throw.
+  virtual std::size_t reserve_device_launches(std::size_t pending);
   /// What a launch of the kernel takes of this GPU; nothing where that is not known, as on a simulated one.
   [[nodiscard]] virtual std::optional<KernelResources> resources(const Kernel&) { return std::nullopt; }
   /// Rate of the multiprocessors' clock now, measured; nothing where it cannot be.
@@ -226,6 +231,10 @@ class Device {
   virtual void release(const PooledRange& memory) noexcept = 0;
   virtual void release(const GraphHandle& graph) noexcept = 0;
 };
+
+inline std::size_t Device::reserve_device_launches(std::size_t) {
+  throw DeviceError("making room for launches from the device", "this device has no kernels that launch kernels");
+}
 
 /// Marks what a scope does for profilers. Cheap where none watches, if `name` need not be made for it.
 class Range {

@@ -132,6 +132,13 @@ TEST(Architecture, KernelsKnowNeitherCommandLineNorJson) {
   EXPECT_EQ(violations(sources(), is_cuda_source, {"CLI/", "CLI11", "nlohmann", "cli/", "report/"}), "");
 }
 
+TEST(Architecture, OnlyKernelsThatAreLinkedForItLaunchFromTheDevice) {
+  const auto others = [](const Source& s) {
+    return s.path != "kernels/dynpar.cu" && s.path != "kernels/device_sort.cu";
+  };
+  EXPECT_EQ(violations(sources(), others, {"kernels/device_launch.cuh"}), "");
+}
+
 // --- Folders --------------------------------------------------------------------------------------------------------
 
 TEST(Architecture, WhatIsBelowKnowsNothingOfWhatIsAbove) {

@@ -373,6 +373,15 @@ void CudaDevice::preload(const Kernel& kernel) {
   check(cudaGetLastError(), "loading a kernel");
 }
 
+std::size_t CudaDevice::reserve_device_launches(std::size_t pending) {
+  const auto limit = cudaLimitDevRuntimePendingLaunchCount;
+  check(cudaDeviceSetLimit(limit, pending),
+        fmt::format("cudaDeviceSetLimit (room for {} pending launches from the device)", pending).c_str());
+  std::size_t granted = 0;
+  check(cudaDeviceGetLimit(&granted, limit), "cudaDeviceGetLimit");
+  return granted;
+}
+
 std::optional<KernelResources> CudaDevice::resources(const Kernel& kernel) {
   const auto resources = kernel.resources();
   check(cudaGetLastError(), "asking for a kernel's resources");

@@ -60,6 +60,7 @@ class CudaDevice final : public Device {
   [[nodiscard]] bool timed_out(GateHandle gate) const override;
 
   void preload(const Kernel& kernel) override;
+  std::size_t reserve_device_launches(std::size_t pending) override;
   [[nodiscard]] std::optional<KernelResources> resources(const Kernel& kernel) override;
   [[nodiscard]] std::optional<double> sm_clock_hz() override;
   [[nodiscard]] bool usable() noexcept override;

@@ -1,0 +1,137 @@
+// Kernels that launch kernels, on a real GPU: every child runs, launches that fail are not silent, and what is sorted
+// is sorted.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "cli/command.hpp"
+#include "gpu/gpu_fixture.hpp"
+#include "kernels/dynpar.hpp"
+#include "scenarios/dynpar_children.hpp"
+#include "scenarios/scenarios.hpp"
+
+namespace xferbench::test {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+class Dynpar : public GpuTest {
+ protected:
+  std::vector<Result> run(Words flags) {
+    flags.insert(flags.begin(), "dynpar");
+    return run_cases(
+        cli::parse(flags, scenarios()).cases, quick_bench(), [](std::size_t, const Case&) {}, [](const Result&) {});
+  }
+
+  void expect_all_ok(const Words& flags) {
+    for (const Result& r : run(flags)) {
+      EXPECT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
+      for (const Measurement& m : r.measurements) EXPECT_GE(m.samples.size(), 6U) << r.config.key() << " " << m.name;
+    }
+  }
+
+  static void expect_launches_failed(const Result& r) {
+    EXPECT_EQ(r.status, Status::failed) << r.config.key();
+    for (const char* part : {"launching 4096 children from the device: only ", " of 4096 ran; ",
+                             "more were pending than ", "raise --pending, or take fewer --children"}) {
+      EXPECT_NE(r.reason.find(part), std::string::npos) << r.config.key() << ": " << r.reason;
+    }
+  }
+};
+
+// --- Children --------------------------------------------------------------------------------------------------------
+
+TEST_F(Dynpar, EachWayRunsEveryChild) { expect_all_ok({"--task", "children", "--children", "1,7,2048"}); }
+
+TEST_F(Dynpar, ChildrenThatWork) {
+  expect_all_ok({"--task", "children", "--children", "100", "--work", "1,1000,65537"});
+}
+
+TEST_F(Dynpar, EachWayRunsEveryChildOfATree) {
+  expect_all_ok({"--task", "children", "--shape", "tree", "--depth", "1,2,5", "--children", "7,500"});
+}
+
+TEST_F(Dynpar, ATreeAsDeepAsItMayBe) {
+  expect_all_ok({"--task", "children", "--shape", "tree", "--depth", "16", "--children", "16,2000"});
+}
+
+TEST_F(Dynpar, SeveralStreamsBranchesAndLaunchers) {
+  expect_all_ok({"--task", "children", "--launch", "host,graph", "--shape", "flat,tree", "--streams", "3,32",
+                 "--children", "7,300"});
+  expect_all_ok({"--task", "children", "--launch", "fire-and-forget", "--shape", "flat,tree", "--launchers",
+                 "2,32,1024", "--children", "7,2048"});
+}
+
+TEST_F(Dynpar, TheKernelsDoWhatTheirReferenceSays) {
+  using kernels::LaunchWay;
+  constexpr std::uint32_t kChildren = 77;
+  const Stream stream = device().make_stream(StreamKind::nonblocking);
+  const DeviceBuffer slots = device().allocate_device(kChildren * sizeof(std::uint32_t));
+  const HostBuffer host = device().allocate_host(slots->bytes, HostMemory::pageable);
+  LaunchLog log(device());
+  const kernels::ChildrenArgs args{.tree = kernels::LaunchTree(kChildren, 3),
+                                   .slots = reinterpret_cast<std::uint32_t*>(slots->data),
+                                   .status = log.get(),
+                                   .work = 1234,
+                                   .seed = 99};
+  for (const LaunchWay way : {LaunchWay::fire_and_forget, LaunchWay::tail, LaunchWay::tail_chain}) {
+    const kernels::Children children(way, args);
+    device().preload(children);
+    device().fill(slots, std::byte{0xFF}, stream);
+    device().launch(children, stream);
+    device().synchronize(stream.get());
+    device().copy_blocking({host->data, slots->data, slots->bytes, Direction::d2h});
+    std::vector<std::byte> expected(slots->bytes);
+    children.compute(expected);
+    EXPECT_EQ(std::memcmp(host->data, expected.data(), slots->bytes), 0) << static_cast<int>(way);
+    EXPECT_EQ(log.read().failed, 0U) << static_cast<int>(way);
+  }
+}
+
+// --- More launches than may be pending -------------------------------------------------------------------------------
+
+TEST_F(Dynpar, MoreLaunchesThanThereIsRoomForFailWithTheReason) {
+  // So much work that the children cannot end as fast as they are launched: at most 128 grids run at a time.
+  const auto results =
+      run({"--task", "children", "--launch", "fire-and-forget", "--children", "4096", "--work", "2000000"});
+  expect_launches_failed(results.front());
+  expect_all_ok({"--task", "children", "--launch", "fire-and-forget", "--children", "7"});
+}
+
+TEST_F(Dynpar, ATailThatIsTooLongFailsWithTheReason) {
+  // A kernel's tail begins when the kernel has ended: all of it is pending until then.
+  const Words tail{"--task", "children", "--launch", "tail", "--shape", "tree", "--depth", "1", "--children", "4096"};
+  expect_launches_failed(run(tail).front());
+}
+
+TEST_F(Dynpar, MoreRoomHoldsMoreLaunches) {
+  const auto results = run({"--task", "children", "--launch", "tail", "--shape", "tree", "--depth", "1", "--children",
+                            "4096", "--pending", "8192"});
+  EXPECT_EQ(results.front().status, Status::ok) << results.front().reason;
+  ASSERT_NE(results.front().metric("pending_limit"), nullptr);
+  EXPECT_GE(results.front().metric("pending_limit")->value, 8192);
+}
+
+// --- The sort --------------------------------------------------------------------------------------------------------
+
+TEST_F(Dynpar, SortsWhateverTheKeysAreLike) {
+  // One and two keys, 1000, as many as one block sorts, one more, and 2^20.
+  expect_all_ok({"--task", "sort", "--keys", "all", "--size", "4,8,4000,16384,16388,4M"});
+}
+
+TEST_F(Dynpar, SortsManyKeysAndAnOddNumberOfThem) {
+  expect_all_ok({"--task", "sort", "--keys", "random,sorted", "--size", "38797324"});
+}
+
+TEST_F(Dynpar, OnlyTheHostDrivenSortMakesRoundTrips) {
+  const Result sort = run({"--task", "sort", "--size", "4M"}).front();
+  ASSERT_EQ(sort.status, Status::ok) << sort.reason;
+  EXPECT_GE(sort.metric("round_trips")->value, 8) << "2^20 keys into parts of at most 2^12";
+  EXPECT_GT(sort.metric("host_launches")->value, 256);
+  EXPECT_GT(sort.metric("speedup_over_host")->value, 0);
+}
+
+}  // namespace
+
+}  // namespace xferbench::test

@@ -1,0 +1,109 @@
+// dynpar without a GPU: which cases there are, and why none of them runs.
+#include <functional>
+
+#include "sim/sim_fixture.hpp"
+
+namespace xferbench::test {
+
+namespace {
+
+std::vector<Result> run_dynpar(Words flags) {
+  flags.insert(flags.begin(), "dynpar");
+  sim::SimDevice device(profile("h200"));
+  return run_all(cli::parse(flags, scenarios()).cases, quick_bench(device));
+}
+
+TEST(DynparOnSim, IsSkippedBecauseNobodyKnowsWhatLaunchesFromTheDeviceCost) {
+  const auto results = run_dynpar({});
+  EXPECT_EQ(results.size(), 18U);
+  for (const Result& r : results) {
+    EXPECT_EQ(r.status, Status::skipped) << r.config.key();
+    EXPECT_EQ(r.reason, "the simulated device does not know what a launch from the device costs");
+    EXPECT_TRUE(r.measurements.empty());
+  }
+}
+
+void expect_refusal(const Words& flags, const std::string& message) {
+  try {
+    run_dynpar(flags);
+    ADD_FAILURE() << "nothing was refused";
+  } catch (const UsageError& error) {
+    EXPECT_EQ(error.what(), message);
+  }
+}
+
+TEST(DynparOnSim, ATreeNeedsAChildForEachLevel) {
+  expect_refusal({"--task", "children", "--shape", "tree", "--depth", "8", "--children", "7"},
+                 "7 children cannot make a tree of 8 levels; choose a smaller --depth");
+}
+
+TEST(DynparOnSim, KeysAreWhole) {
+  expect_refusal({"--task", "sort", "--size", "4097"}, "--size 4097 is not a whole number of keys of 4 bytes");
+}
+
+// --- Findings, of results that are made up -------------------------------------------------------------------------
+
+Measurement measured(std::string name, double seconds) {
+  Measurement m;
+  m.name = std::move(name);
+  m.samples = {seconds};
+  m.min = m.median = m.max = seconds;
+  m.ci95 = Interval{0.999 * seconds, 1.001 * seconds};
+  return m;
+}
+
+/// The cases of these flags, with makespans as `cost` says.
+std::vector<std::string> findings_of(Words flags, const std::function<double(const Case&)>& cost) {
+  flags.insert(flags.begin(), "dynpar");
+  const auto cases = cli::parse(flags, scenarios()).cases;
+  std::vector<Result> results;
+  for (const PlannedCase& planned : cases) {
+    Result& r = results.emplace_back(planned.config);
+    r.measurements = {measured("makespan", cost(planned.config)), measured("by-host", 4e-3)};
+    r.add("speedup_over_host", 4e-3 / cost(planned.config), "1");
+    if (planned.config.word("task") == "sort") r.add("round_trips", 9, "round trips");
+  }
+  std::vector<const Result*> pointers;
+  for (const Result& r : results) pointers.push_back(&r);
+  std::vector<std::string> texts;
+  for (const Finding& f : cases.front().scenario->conclude(pointers)) texts.push_back(f.text);
+  return texts;
+}
+
+double slow_start_or_slow_children(const Case& c) {
+  const auto children = static_cast<double>(c.count("children"));
+  return c.word("launch") == "host" ? 1e-6 + 2e-6 * children : 9e-6 + 1e-6 * children;
+}
+
+TEST(DynparFindings, GiveEachWaysFixedCostAndSlopeAndTheFirstToFinish) {
+  const auto texts = findings_of({"--task", "children", "--launch", "host,tail", "--children", "1,16,256"},
+                                 slow_start_or_slow_children);
+  const std::vector<std::string> expected{"host: 1.000 us and 2.000 us for each child, from 1 to 256",
+                                          "tail: 9.000 us and 1.000 us for each child, from 1 to 256",
+                                          "1 child: host is done first, after 3.000 us; tail after 10.00 us",
+                                          "16 children: tail is done first, after 25.00 us; host after 33.00 us",
+                                          "256 children: tail is done first, after 265.0 us; host after 513.0 us"};
+  EXPECT_EQ(texts, expected);
+}
+
+TEST(DynparFindings, NameAWayThatHasNoRival) {
+  const auto texts =
+      findings_of({"--task", "children", "--launch", "graph", "--children", "1,16,256"}, slow_start_or_slow_children);
+  EXPECT_EQ(texts, (std::vector<std::string>{"graph: 9.000 us and 1.000 us for each child, from 1 to 256"}));
+}
+
+TEST(DynparFindings, SayWhatTheSortWithoutRoundTripsGains) {
+  const auto texts = findings_of({"--task", "sort", "--size", "4M"}, [](const Case&) { return 2e-3; });
+  EXPECT_EQ(texts, (std::vector<std::string>{
+                       "sorting 4 MiB of random keys takes 2.000 ms when the GPU launches what comes next, 4.000 ms "
+                       "with 9 round trips to the host: 2.00 times as fast"}));
+}
+
+TEST(DynparOnSim, ADeviceWhoseKernelsCannotLaunchSaysSo) {
+  sim::SimDevice device(profile("h200"));
+  EXPECT_THROW(device.reserve_device_launches(1), DeviceError);
+}
+
+}  // namespace
+
+}  // namespace xferbench::test
