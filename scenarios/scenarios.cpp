@@ -11,7 +11,8 @@
   X(latency)                   \
   X(alloc)                     \
   X(staging)                   \
-  X(callback)
+  X(callback)                  \
+  X(smem)
 
 namespace xferbench {
 
