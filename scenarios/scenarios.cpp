@@ -12,6 +12,7 @@
   X(alloc)                     \
   X(staging)                   \
   X(callback)                  \
+  X(smem)                      \
   X(dynpar)
 
 namespace xferbench {

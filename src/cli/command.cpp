@@ -294,7 +294,7 @@ class Product {
     std::vector<PlannedCase> all;
     expand(0, Case(std::string(scenario_.name())), all);
     refuse_idle_flags(all);
-    return all;
+    return without_left_out(all);
   }
 
  private:
@@ -325,6 +325,35 @@ class Product {
       next.set(axis, value);
       expand(index + 1, next, all);
     }
+  }
+
+  /// Without the combinations that the scenario leaves out; but of each value that was written at least one stays.
+  [[nodiscard]] std::vector<PlannedCase> without_left_out(const std::vector<PlannedCase>& all) const {
+    std::vector<bool> stays;
+    for (const PlannedCase& c : all) stays.push_back(!scenario_.leaves_out(c.config));
+    if (std::ranges::find(stays, false) == stays.end()) return all;
+    for (std::size_t axis = 0; axis < values_.size(); ++axis) {
+      if (!written_.has(scenario_.axes()[axis].name)) continue;
+      for (const Value& value : values_[axis]) keep_one(scenario_.axes()[axis], value, all, stays);
+    }
+    std::vector<PlannedCase> kept;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (stays[i]) kept.push_back(all[i]);
+    }
+    return kept;
+  }
+
+  /// The first case with that value stays, if no other with it does.
+  static void keep_one(const Axis& axis, const Value& value, const std::vector<PlannedCase>& all,
+                       std::vector<bool>& stays) {
+    std::optional<std::size_t> first;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Case::Param* param = all[i].config.find(axis.name);
+      if (param == nullptr || param->value != value) continue;
+      if (stays[i]) return;
+      if (!first) first = i;
+    }
+    if (first) stays[*first] = true;
   }
 
   /// A flag that no case uses would be a flag that does nothing.
@@ -406,9 +435,9 @@ std::vector<PlannedCase> plan(const Written& written, Scenarios all, Scenarios c
     for (PlannedCase& c : Product(*scenario, written, tuning).cases()) cases.push_back(std::move(c));
   }
   const auto objection = [](const PlannedCase& c) { return c.scenario->objection(c.config); };
-  if (std::ranges::all_of(cases, [&](const PlannedCase& c) { return objection(c).has_value(); })) {
-    throw UsageError(*objection(cases.front()));
-  }
+  // What a scenario leaves out and is here all the same was asked for: it becomes a result that says why not.
+  const auto hopeless = [&](const PlannedCase& c) { return objection(c) && !c.scenario->leaves_out(c.config); };
+  if (std::ranges::all_of(cases, hopeless)) throw UsageError(*objection(cases.front()));
   return cases;
 }
 

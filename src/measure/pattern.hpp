@@ -58,11 +58,12 @@ struct Mismatch {
 /// Against fill_bytes' closed form. Parallel.
 std::optional<Mismatch> check_bytes(std::span<const std::byte> bytes, std::uint64_t seed);
 
-/// The lowest index in [0, count) for which right(index) is false. Parallel.
+/// The lowest index in [0, count) for which right(index) is false. Parallel: each thread gets `grain` of them or more.
 template <class Predicate>
-std::optional<std::size_t> first_wrong(std::size_t count, const Predicate& right) {
+std::optional<std::size_t> first_wrong(std::size_t count, const Predicate& right,
+                                       std::size_t grain = std::size_t{1} << 20) {
   std::atomic<std::size_t> first{count};
-  parallel_for(count, std::size_t{1} << 20, [&](std::size_t begin, std::size_t end) {
+  parallel_for(count, grain, [&](std::size_t begin, std::size_t end) {
     std::size_t i = begin;
     while (i < end && right(i)) ++i;
     if (i == end) return;

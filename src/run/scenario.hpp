@@ -66,6 +66,9 @@ class Scenario {
 
   /// Why a combination of legal values makes no sense (more chunks than elements), or nothing.
   [[nodiscard]] virtual std::optional<std::string> objection(const Case&) const { return std::nullopt; }
+  /// Whether a combination that it objects to is no case at all where it only came out of a product of values. It
+  /// stays, and is skipped with the objection, if a value that was asked for would have no case without it.
+  [[nodiscard]] virtual bool leaves_out(const Case&) const { return false; }
   /// Whether run() calls Bench::trace_region.
   [[nodiscard]] virtual bool has_timeline() const { return false; }
   [[nodiscard]] virtual MemoryNeeds needs(const Case& c) const = 0;

@@ -105,6 +105,7 @@ TEST_F(ScenariosOnSim, WhatIsNotModelledIsSkippedWithTheReason) {
       {{"memcpy", "--dir", "h2d", "--touch", "cold,warm"}, "no caches"},
       {{"memcpy", "--dir", "h2d", "--host", "pageable", "--engine", "sm"}, "cannot reach ordinary host memory"},
       {{"memcpy", "--dir", "bidirectional", "--host", "pinned", "--engine", "sm"}, "one kernel at a time"},
+      {{"smem", "--size", "1M"}, "cannot say which instructions copy faster"},
   };
   for (const auto& [command, reason] : commands) {
     for (const Result& r : run_all(plan(command), quick_bench(device_))) {
@@ -112,6 +113,14 @@ TEST_F(ScenariosOnSim, WhatIsNotModelledIsSkippedWithTheReason) {
       EXPECT_NE(r.reason.find(reason), std::string::npos) << r.config.key() << ": " << r.reason;
     }
   }
+}
+
+TEST_F(ScenariosOnSim, AnIllegalCombinationThatWasAskedForIsSkippedWithTheRule) {
+  const auto cases = plan({"smem", "--size", "1M", "--method", "sync", "--stages", "4", "--schedule", "dynamic"});
+  const auto results = run_all(cases, quick_bench(device_));
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_EQ(results[0].status, Status::skipped);
+  EXPECT_EQ(results[0].reason, "sync has no second tile in shared memory; choose --stages 1");
 }
 
 TEST_F(ScenariosOnSim, PinningInPlaceIsPartOfAResultForRegisteredMemory) {

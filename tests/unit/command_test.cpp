@@ -54,6 +54,31 @@ class Cutter final : public Declared {
   }
 };
 
+/// Two wheels need no engine and no fuel; and nothing has five wheels.
+class Vehicle final : public Declared {
+ public:
+  using Declared::Declared;
+  [[nodiscard]] std::optional<std::string> objection(const Case& c) const override {
+    if (c.count("wheels") == 5) return "nothing has five wheels";
+    if (leaves_out(c)) return "two wheels need no fuel";
+    return std::nullopt;
+  }
+  [[nodiscard]] bool leaves_out(const Case& c) const override {
+    return c.count("wheels") == 2 && c.word("fuel") != "none";
+  }
+};
+
+/// The cases of a vehicle with these flags, without the scenario's name.
+std::vector<std::string> vehicles(std::vector<std::string> arguments) {
+  static const Vehicle vehicle(
+      "vehicle", {{.name = "wheels", .defaults = "2,4", .tuning = "2,3,4"},
+                  {.name = "fuel", .kind = AxisKind::choice, .defaults = "all", .choices = {"none", "coal", "oil"}}});
+  static const std::array<const Scenario*, 1> all{&vehicle};
+  std::vector<std::string> keys;
+  for (const PlannedCase& c : parse(arguments, all).cases) keys.push_back(c.config.key().substr(8));
+  return keys;
+}
+
 /// "cutter": size, parts, effort, and share, which replaces effort. "mover": way, memory (not for way=inside), size.
 std::span<const Scenario* const> declared() {
   static const Cutter cutter("cutter", {{.name = "size", .kind = AxisKind::size, .defaults = "1K"},
@@ -88,6 +113,29 @@ std::vector<std::string> keys(const Command& command) {
 }
 
 // --- Cases ----------------------------------------------------------------------------------------------------------
+
+// What a scenario leaves out of products.
+
+TEST(LeftOutCombinations, AreNoCases) {
+  const std::vector<std::string> legal{"wheels=2/fuel=none", "wheels=4/fuel=none", "wheels=4/fuel=coal",
+                                       "wheels=4/fuel=oil"};
+  EXPECT_EQ(vehicles({}), legal);
+  EXPECT_EQ(vehicles({"--wheels", "2,4"}), legal);
+  EXPECT_EQ(vehicles({"--fuel", "all"}), legal) << "every value has a case";
+  EXPECT_EQ(vehicles({"tune"}).size(), 7U);
+}
+
+TEST(LeftOutCombinations, StayWhereAValueThatWasWrittenHasNoOther) {
+  EXPECT_EQ(vehicles({"--wheels", "2", "--fuel", "oil"}), (std::vector<std::string>{"wheels=2/fuel=oil"}));
+  EXPECT_EQ(vehicles({"--wheels", "2,4", "--fuel", "oil"}),
+            (std::vector<std::string>{"wheels=2/fuel=oil", "wheels=4/fuel=oil"}));
+  EXPECT_EQ(vehicles({"--wheels", "2", "--fuel", "none,coal"}),
+            (std::vector<std::string>{"wheels=2/fuel=none", "wheels=2/fuel=coal"}));
+}
+
+TEST(LeftOutCombinations, DoNotHideOtherObjections) {
+  EXPECT_TRUE(mentions(message_of<UsageError>([] { vehicles({"--wheels", "5"}); }), "five wheels"));
+}
 
 TEST(Parse, WithoutArgumentsRunsTheFirstScenarioWithItsDefaults) {
   const Command command = parsed({});

@@ -1,0 +1,195 @@
+#include "scenarios/smem_space.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/interrupt.hpp"
+#include "model/in_flight.hpp"
+#include "scenarios/smem_case.hpp"
+#include "scenarios/smem_data.hpp"
+#include "scenarios/smem_launch.hpp"
+#include "scenarios/smem_rules.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using kernels::SmemMethod;
+using kernels::SmemOp;
+using kernels::SmemPart;
+using kernels::SmemSchedule;
+using kernels::SmemShape;
+
+/// The plainest loop over tiles of 4 KiB, from which the stages are measured.
+SmemShape plain(const SmemShape& shape) {
+  SmemShape plain = as_sync(shape);
+  plain.tile_bytes = 4096;
+  plain.threads = 128;
+  plain.schedule = SmemSchedule::persistent;
+  return plain;
+}
+
+SmemSizes sizes_of(std::span<const Case> cases) {
+  SmemSizes sizes;
+  sizes.include(plain(smem_case(cases.front()).shape));
+  for (const Case& c : cases) sizes.include(smem_case(c).shape);
+  return sizes;
+}
+
+class SmemCandidate final : public Candidate {
+ public:
+  SmemCandidate(Device& device, SmemData& data, const CacheFlush* flush, const SmemShape& shape)
+      : device_(device),
+        data_(data),
+        flush_(flush),
+        shape_(shape),
+        stream_(device.make_stream(StreamKind::nonblocking)) {}
+
+  [[nodiscard]] Region region() override { return region_of(device_, shape_, data_.args(), stream_, flush_, "smem"); }
+
+  void verify() override {
+    run_at_full_speed(device_, region(), [this] { data_.poison(); });
+    data_.check(shape_, "smem");
+  }
+
+ private:
+  Device& device_;
+  SmemData& data_;
+  const CacheFlush* flush_;
+  SmemShape shape_;
+  Stream stream_;
+};
+
+class SmemSpace final : public Tunable {
+ public:
+  SmemSpace(std::span<const Case> cases, const Bench& bench)
+      : bench_(bench), data_(bench.device, sizes_of(cases), bench.seed) {
+    const SmemCase first = smem_case(cases.front());
+    const Environment::Gpu& gpu = bench.device.capabilities().environment.gpu;
+    resident_ = first.resident;
+    if (!resident_ && CacheFlush::needed(traffic(first.shape), gpu.l2_bytes)) flush_.emplace(bench.device);
+    data_.prepare(first.shape);
+    measure_stages(first.shape);
+  }
+
+  /// The longer of memory and arithmetic, each slowed by too little at once.
+  [[nodiscard]] double predict(const Case& c) const override {
+    const SmemCase s = smem_case(c);
+    const Capabilities& can = bench_.device.capabilities();
+    const unsigned multiprocessors = can.environment.gpu.multiprocessors;
+    const unsigned most = std::max(1U, most_blocks(s.shape, can.multiprocessor));
+    const unsigned blocks = std::min(s.blocks_per_multiprocessor.value_or(most), most);
+    const auto payload = static_cast<double>(s.shape.payload_bytes());
+    const double in_flight = static_cast<double>(in_flight_per_block(s.shape)) * blocks;
+    const double work = work_of_tile(s.shape, blocks, multiprocessors);
+    double latency = latency_;
+    if (!overlaps(s.shape)) latency += work;
+    if (s.shape.schedule == SmemSchedule::one_tile) latency += kBlockStart;
+    const double moved = payload / model::reachable_bandwidth(in_flight, latency, multiprocessors, payload / memory_);
+    const double computed = work * static_cast<double>(s.shape.tiles()) / (multiprocessors * blocks);
+    const bool counts = s.shape.schedule == SmemSchedule::dynamic;
+    return std::max({moved, computed, counts ? kTileFromCounter * static_cast<double>(s.shape.tiles()) : 0});
+  }
+
+  /// Stages, then blocks, then what else there is to understand.
+  [[nodiscard]] double complexity(const Case& c) const override {
+    constexpr double kLittle = 0.01;
+    const SmemCase s = smem_case(c);
+    return s.shape.stages + kLittle * s.blocks_per_multiprocessor.value_or(0) +
+           kLittle * static_cast<double>(s.shape.method) / 10 +
+           (s.shape.schedule == SmemSchedule::one_tile ? 0 : kLittle / 2);
+  }
+
+  [[nodiscard]] std::unique_ptr<Candidate> prepare(const Case& c) override {
+    const SmemCase s = smem_case(c);
+    const PlacedSmem placed = place(bench_.device, s.shape, data_.args(), s.blocks_per_multiprocessor);
+    if (!placed.refusal.empty()) throw DeviceError("smem", placed.refusal);
+    return std::make_unique<SmemCandidate>(bench_.device, data_, flush_ ? &*flush_ : nullptr, placed.shape);
+  }
+
+  void describe(const Case& c, double seconds, Result& result) const override {
+    const double theoretical = bench_.device.capabilities().environment.gpu.memory_bandwidth;
+    const SmemShape shape = smem_case(c).shape;
+    add_rates(shape, seconds, resident_ ? 0 : theoretical, result);
+    const double copied = 2 * static_cast<double>(shape.payload_bytes()) / stages_.front().median / 1e9;
+    result.add("vs_d2d", result.metric("memory_traffic")->value / copied, "1");
+  }
+
+  [[nodiscard]] std::vector<Measurement> stages() const override { return stages_; }
+
+ private:
+  // Of the model; the search corrects each family by what it measures of it.
+  static constexpr double kBlockStart = 1e-6;       // seconds until a new block has issued its first load
+  static constexpr double kTileFromCounter = 2e-9;  // seconds between two blocks that ask one counter
+  static constexpr unsigned kThreadsToFill = 512;   // of a multiprocessor, for its full rate of arithmetic
+
+  /// Whether loads go on while a block works; if not, other blocks must fill the time.
+  static bool overlaps(const SmemShape& shape) { return shape.stages > 1 || shape.method == SmemMethod::prefetch; }
+
+  /// Seconds that a block works on a tile beside so many others.
+  [[nodiscard]] double work_of_tile(const SmemShape& shape, unsigned blocks, unsigned multiprocessors) const {
+    const double alone = compute_ * multiprocessors / static_cast<double>(shape.tiles());  // on a whole one
+    const double share = std::max(1.0, static_cast<double>(kThreadsToFill) / shape.threads);
+    return alone * std::max<double>(blocks, share);
+  }
+
+  /// cudaMemcpyAsync, a loop with too little in flight, and arithmetic alone. Two rounds of sampling share the budget.
+  void measure_stages(const SmemShape& shape) {
+    Device& device = bench_.device;
+    const Stream stream = device.make_stream(StreamKind::nonblocking);
+    const CacheFlush* flush = flush_ ? &*flush_ : nullptr;
+    DeviceBuffer copied;
+    if (shape.op == SmemOp::read) copied = device.allocate_device(shape.payload_bytes());
+    const Copy copy{copied ? copied->data : data_.out().data, data_.in().data, shape.payload_bytes(), Direction::d2d};
+    SmemPart part = SmemPart::memory;
+    const SmemShape starved = place(device, only(part, plain(shape)), data_.args(), 1).shape;
+    std::vector<Region> regions{device_copy(device, copy, stream, flush),
+                                region_of(device, starved, data_.args(), stream, flush, "one-block-per-sm")};
+    if (computes(shape)) {
+      const SmemShape full = place(device, only(SmemPart::compute, plain(shape)), data_.args(), {}).shape;
+      regions.push_back(region_of(device, full, data_.args(), stream, flush, "compute"));
+    }
+    for (const Series& s : bench_.sample(std::move(regions))) stages_.push_back(s.elapsed);
+    if (interrupted() != 0) return;  // there may be no samples
+    const double moved = static_cast<double>(traffic(shape)) / (2 * static_cast<double>(shape.payload_bytes()));
+    memory_ = stages_[0].median * moved;
+    const double blocks = device.capabilities().environment.gpu.multiprocessors;
+    latency_ = stages_[1].median * blocks * starved.tile_bytes / static_cast<double>(shape.payload_bytes());
+    if (stages_.size() > 2) compute_ = stages_[2].median;
+  }
+
+  Bench bench_;
+  SmemData data_;
+  std::optional<CacheFlush> flush_;
+  bool resident_ = false;
+  std::vector<Measurement> stages_;
+  double memory_ = 0;   // seconds of the traffic at cudaMemcpyAsync's rate
+  double compute_ = 0;  // seconds of the arithmetic alone
+  double latency_ = 0;  // seconds from the request for a tile to its end, results stored
+};
+
+void require_same_work(std::span<const Case> cases) {
+  for (const char* axis : {"op", "dtype", "access", "size", "columns", "intensity", "l2"}) {
+    const auto text = [axis](const Case& c) {
+      const Case::Param* p = c.find(axis);
+      return p == nullptr ? std::string() : to_text(p->value, p->kind);
+    };
+    for (const Case& c : cases) {
+      if (text(c) == text(cases.front())) continue;
+      throw UsageError(std::string("tune compares times of the same work: give one --") + axis + ", not " +
+                       text(cases.front()) + " and " + text(c));
+    }
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Tunable> smem_space(std::span<const Case> cases, const Bench& bench) {
+  require_same_work(cases);
+  return std::make_unique<SmemSpace>(cases, bench);
+}
+
+}  // namespace xferbench

@@ -1,0 +1,26 @@
+#include "model/in_flight.hpp"
+
+#include <algorithm>
+
+namespace xferbench::model {
+
+double needed_in_flight(double bandwidth, double latency, unsigned multiprocessors) {
+  return multiprocessors == 0 ? 0 : bandwidth * latency / multiprocessors;
+}
+
+double reachable_bandwidth(double in_flight, double latency, unsigned multiprocessors, double limit) {
+  return latency <= 0 ? limit : std::min(limit, in_flight * multiprocessors / latency);
+}
+
+std::optional<double> latency(std::span<const Flight> flights) {
+  constexpr double kTooLittle = 0.9;
+  double highest = 0;
+  for (const Flight& f : flights) highest = std::max(highest, f.rate);
+  std::optional<double> least;
+  for (const Flight& f : flights) {
+    if (f.rate < kTooLittle * highest) least = std::min(least.value_or(f.time), f.time);
+  }
+  return least;
+}
+
+}  // namespace xferbench::model

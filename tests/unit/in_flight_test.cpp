@@ -1,0 +1,50 @@
+// Little's law on loops whose memory is known.
+#include "model/in_flight.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+namespace xferbench::model {
+namespace {
+
+constexpr unsigned kMultiprocessors = 132;
+
+TEST(InFlight, WhatIsNeededIsBandwidthTimesLatencyForEachMultiprocessor) {
+  // An H200: 4.8 TB/s; 690 ns unloaded are 25 KB for each of 132 multiprocessors, 1.32 us under load 48 KB.
+  EXPECT_NEAR(needed_in_flight(4.8e12, 690e-9, kMultiprocessors), 25e3, 100);
+  EXPECT_NEAR(needed_in_flight(4.8e12, 1.32e-6, kMultiprocessors), 48e3, 100);
+  EXPECT_EQ(needed_in_flight(4.8e12, 1e-6, 0), 0);
+}
+
+TEST(InFlight, WhatIsReachedGrowsUpToTheLimit) {
+  constexpr double kLimit = 4e12;
+  constexpr double kLatency = 1e-6;
+  EXPECT_DOUBLE_EQ(reachable_bandwidth(4096, kLatency, kMultiprocessors, kLimit), 4096 * 132 / kLatency);
+  EXPECT_DOUBLE_EQ(reachable_bandwidth(1 << 20, kLatency, kMultiprocessors, kLimit), kLimit);
+  EXPECT_DOUBLE_EQ(reachable_bandwidth(4096, 0, kMultiprocessors, kLimit), kLimit);
+  const double needed = needed_in_flight(kLimit, kLatency, kMultiprocessors);
+  EXPECT_NEAR(reachable_bandwidth(needed, kLatency, kMultiprocessors, kLimit), kLimit, 1) << "each the other's inverse";
+}
+
+/// A loop on memory of that latency and limit.
+Flight flight(double in_flight, double latency, double limit) {
+  const double rate = reachable_bandwidth(in_flight, latency, kMultiprocessors, limit);
+  return {.rate = rate, .time = in_flight * kMultiprocessors / rate};
+}
+
+TEST(InFlight, LatencyIsFoundFromTheLoopsThatStarve) {
+  std::vector<Flight> flights;
+  for (const double kib : {4, 8, 16, 32, 64, 128}) flights.push_back(flight(kib * 1024, 0.8e-6, 4e12));
+  EXPECT_NEAR(latency(flights).value(), 0.8e-6, 1e-12);
+}
+
+TEST(InFlight, LatencyIsUnknownWhereNoLoopStarves) {
+  const std::array fed{flight(64 * 1024, 0.8e-6, 4e12), flight(128 * 1024, 0.8e-6, 4e12)};
+  EXPECT_EQ(latency(fed), std::nullopt);
+  EXPECT_EQ(latency({}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace xferbench::model

@@ -1,0 +1,103 @@
+// What results of smem say together, on results made by hand.
+#include "scenarios/smem_diagnosis.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "scenarios/scenarios.hpp"
+#include "scenarios/smem_case.hpp"
+#include "unit/support.hpp"
+
+namespace xferbench {
+namespace {
+
+using test::mentions;
+
+constexpr double kMultiprocessors = 132;
+constexpr double kPayload = 2147483648.0;
+
+/// Results of the cases of these flags, whose times (in seconds) follow from the case.
+std::vector<Result> results(std::vector<std::string> flags, const std::function<double(const SmemCase&)>& seconds) {
+  flags.insert(flags.begin(), "smem");
+  std::vector<Result> all;
+  for (const PlannedCase& planned : cli::parse(flags, scenarios()).cases) {
+    const SmemCase c = smem_case(planned.config);
+    Result& r = all.emplace_back(planned.config);
+    Measurement m;
+    m.name = "smem";
+    m.median = seconds(c);
+    r.measurements.push_back(m);
+    const double in_flight = static_cast<double>(in_flight_per_block(c.shape));
+    r.add("bandwidth", kPayload / m.median / 1e9, "GB/s");
+    r.add("memory_traffic", 2 * kPayload / m.median / 1e9, "GB/s");
+    r.add("vs_d2d", 1e-3 / m.median, "1");
+    r.add("bytes_in_flight", in_flight, "B");
+    r.add("time_in_flight", in_flight * kMultiprocessors * m.median / kPayload, "s");
+  }
+  return all;
+}
+
+std::vector<Finding> findings(const std::vector<Result>& all) {
+  std::vector<const Result*> views;
+  for (const Result& r : all) views.push_back(&r);
+  return diagnose_smem(views);
+}
+
+/// One block of each multiprocessor on memory with 1 us of latency and 1 ms for all of the payload.
+double by_little(const SmemCase& c) {
+  const double in_flight = static_cast<double>(in_flight_per_block(c.shape)) * kMultiprocessors;
+  return std::max(1e-3, kPayload * 1e-6 / in_flight);
+}
+
+TEST(SmemDiagnosis, OneResultSaysNothingBeyondItself) {
+  EXPECT_TRUE(findings(results({"--method", "direct", "--schedule", "dynamic"}, by_little)).empty());
+  EXPECT_TRUE(findings({}).empty());
+}
+
+TEST(SmemDiagnosis, TellsHowManyStagesAreEnoughAndWhatLittlesLawAsksFor) {
+  // 132 x 4 KiB in 1 us are 540 GB/s of the 2147 GB/s that 1 ms is: four tiles are enough.
+  const auto said = findings(results(
+      {"--method", "bulk", "--store", "registers", "--stages", "1,2,3,4,6,8", "--schedule", "dynamic"}, by_little));
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].kind, "stages");
+  EXPECT_TRUE(mentions(said[0].text, "bulk: 4 stages are enough")) << said[0].text;
+  EXPECT_TRUE(mentions(said[0].text, "15.9 KiB needed by Little's law at the 1.000 us")) << said[0].text;
+}
+
+TEST(SmemDiagnosis, WithoutALoopThatStarvesLittlesLawIsSilent) {
+  const auto said = findings(
+      results({"--method", "bulk", "--stages", "1,4", "--schedule", "dynamic"}, [](const SmemCase&) { return 1e-3; }));
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_TRUE(mentions(said[0].text, "1 stage is enough"));
+  EXPECT_EQ(said[0].text.find("Little"), std::string::npos);
+}
+
+TEST(SmemDiagnosis, TellsTheBestOfEachMethodAndOfAll) {
+  const auto said = findings(
+      results({"--stages", "1", "--schedule", "persistent,dynamic", "--method", "sync,tma"}, [](const SmemCase& c) {
+        const bool tma = c.shape.method == kernels::SmemMethod::tma;
+        const bool dynamic = c.shape.schedule == kernels::SmemSchedule::dynamic;
+        return (tma ? 1e-3 : 2e-3) + (dynamic == tma ? 0 : 1e-4);
+      }));
+  ASSERT_EQ(said.size(), 3U);
+  EXPECT_EQ(said[0].kind, "best");
+  EXPECT_EQ(said[0].labels,
+            (std::vector<std::pair<std::string, std::string>>{{"method", "sync"}, {"schedule", "persistent"}}));
+  EXPECT_EQ(said[1].labels[1].second, "dynamic");
+  EXPECT_EQ(said[2].kind, "winner");
+  EXPECT_TRUE(mentions(said[2].text, "tma, dynamic is the fastest: 4295 GB/s of traffic, 100.0 % of")) << said[2].text;
+}
+
+TEST(SmemDiagnosis, ComparesOnlyWhatDoesTheSameWork) {
+  const auto said = findings(
+      results({"--stages", "1", "--schedule", "dynamic", "--method", "sync,direct", "--intensity", "0,64"}, by_little));
+  EXPECT_EQ(std::ranges::count(said, "winner", &Finding::kind), 2);
+}
+
+}  // namespace
+}  // namespace xferbench

@@ -1,0 +1,301 @@
+// Every rule of the tile kernels by name, and cases as shapes. No GPU: pure functions.
+#include "scenarios/smem_rules.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "core/error.hpp"
+#include "core/units.hpp"
+#include "scenarios/scenarios.hpp"
+#include "scenarios/smem_case.hpp"
+#include "unit/support.hpp"
+
+namespace xferbench {
+namespace {
+
+using kernels::SmemMethod;
+using kernels::SmemOp;
+using kernels::SmemSchedule;
+using kernels::SmemShape;
+using kernels::SmemStore;
+using kernels::SmemType;
+using test::mentions;
+
+constexpr Multiprocessor kH200{.compute_capability = 90,
+                               .shared_per_block = 227 * KiB,
+                               .shared_in_all = 228 * KiB,
+                               .shared_reserved = KiB,
+                               .threads = 2048};
+
+/// 1 MiB without gaps in tiles of 4 KiB.
+SmemShape array(SmemMethod method) {
+  SmemShape s;
+  s.method = method;
+  s.schedule = SmemSchedule::dynamic;
+  s.threads = 128;
+  s.rows = 2048;
+  s.row_bytes = s.last_row_bytes = s.pitch = s.tile_width;
+  return s;
+}
+
+/// 1000 x 1003 elements of f32.
+SmemShape matrix(SmemMethod method) {
+  SmemShape s = array(method);
+  s.rows = 1000;
+  s.row_bytes = s.last_row_bytes = 4012;
+  s.pitch = 4016;
+  return s;
+}
+
+SmemShape changed(SmemShape s, const std::function<void(SmemShape&)>& change) {
+  change(s);
+  return s;
+}
+
+const std::vector<SmemMethod>& all_methods() {
+  static const std::vector<SmemMethod> all{SmemMethod::direct,   SmemMethod::sync,     SmemMethod::prefetch,
+                                           SmemMethod::cp_async, SmemMethod::pipeline, SmemMethod::cg,
+                                           SmemMethod::bulk,     SmemMethod::tma,      SmemMethod::tma_specialized};
+  return all;
+}
+
+TEST(SmemRules, OrdinaryShapesBreakNone) {
+  for (const SmemMethod method : all_methods()) {
+    for (const SmemShape& s : {array(method), matrix(method)}) {
+      EXPECT_EQ(broken_rule(s, kH200), std::nullopt) << static_cast<int>(method);
+      EXPECT_EQ(broken_rule(changed(s, [](auto& x) { x.type = SmemType::f16; }), kH200), std::nullopt);
+      EXPECT_EQ(broken_rule(changed(s, [](auto& x) { x.schedule = SmemSchedule::one_tile; }), kH200), std::nullopt);
+    }
+  }
+  for (const SmemMethod method : {SmemMethod::cp_async, SmemMethod::pipeline, SmemMethod::bulk, SmemMethod::tma}) {
+    EXPECT_EQ(broken_rule(changed(matrix(method), [](auto& x) { x.stages = 8; }), kH200), std::nullopt);
+  }
+  for (const unsigned span : {32U, 64U, 128U}) {
+    const auto swizzled = changed(array(SmemMethod::tma), [span](auto& x) {
+      x.swizzle = span;
+      x.tile_width = span;
+      x.pitch = x.row_bytes = x.last_row_bytes = span;
+    });
+    EXPECT_EQ(broken_rule(swizzled, kH200), std::nullopt) << span;
+  }
+}
+
+struct Breach {
+  const char* rule;
+  SmemShape shape;
+  const char* says;
+};
+
+std::vector<Breach> breaches() {
+  using S = SmemShape&;
+  using M = SmemMethod;
+  const auto with = [](M method, const std::function<void(S)>& change) { return changed(array(method), change); };
+  return {
+      {"whole warps", with(M::sync, [](S s) { s.threads = 100; }), "--threads 100"},
+      {"no thread", with(M::sync, [](S s) { s.threads = 0; }), "--threads 0"},
+      {"too many threads", with(M::sync, [](S s) { s.threads = 544; }), "from 32 to 512"},
+      {"vectors for every thread", with(M::direct, [](S s) { s.threads = 96; }), "multiples of 1536 B"},
+      {"an empty tile", with(M::direct, [](S s) { s.tile_bytes = 0; }), "--tile 0B"},
+      {"width a power of two", with(M::sync, [](S s) { s.tile_width = 48; }), "--tile-width 48"},
+      {"width of a vector at least", with(M::sync, [](S s) { s.tile_width = 8; }), "from 16"},
+      {"width of a box at most", with(M::tma, [](S s) { s.tile_width = 1024; }), "to 512"},
+      {"rows of a box", with(M::tma, [](S s) { s.tile_width = 16, s.tile_bytes = 8192; }), "at most 256 rows"},
+      {"nine stages", with(M::tma, [](S s) { s.stages = 9; }), "--stages 9"},
+      {"no stage", with(M::tma, [](S s) { s.stages = 0; }), "--stages 0"},
+      {"stages of direct", with(M::direct, [](S s) { s.stages = 2; }), "direct has no second tile"},
+      {"stages of sync", with(M::sync, [](S s) { s.stages = 2; }), "sync has no second tile"},
+      {"stages of prefetch", with(M::prefetch, [](S s) { s.stages = 2; }), "prefetch has no second tile"},
+      {"stages of a block with one tile", with(M::tma, [](S s) { s.stages = 2, s.schedule = SmemSchedule::one_tile; }),
+       "one tile has nothing"},
+      {"registers of prefetch", with(M::prefetch, [](S s) { s.tile_bytes = 16384; }), "holds the next tile"},
+      {"three vectors of prefetch", with(M::prefetch, [](S s) { s.tile_bytes = 6144; }), "choose --tile 2KiB, 4KiB or"},
+      {"long rows",
+       changed(matrix(M::sync),
+               [](S s) { s.rows = 1, s.pitch = s.row_bytes = s.last_row_bytes = std::uint64_t{1} << 31; }),
+       "each must be less than 2^31"},
+      {"bytes of cp.async", with(M::cp_async, [](S s) { s.copy_bytes = 2; }), "4, 8 or 16"},
+      {"rows 16 bytes apart", changed(matrix(M::sync), [](S s) { s.pitch = 4012; }), "multiple of 16"},
+      {"commits of cg", changed(matrix(M::cg), [](S s) { s.stages = 6; }), "(stages - 1) x 8 rows are 40"},
+      {"who swizzles", with(M::bulk, [](S s) { s.swizzle = 128; }), "bulk cannot swizzle"},
+      {"spans of a swizzle", with(M::tma, [](S s) { s.swizzle = 16; }), "no swizzle of 16"},
+      {"box of a swizzle", with(M::tma, [](S s) { s.swizzle = 128; }), "needs --tile-width 128"},
+      {"who stores by himself", with(M::cg, [](S s) { s.store = SmemStore::async; }), "cg stores from registers"},
+      {"what is stored", with(M::bulk, [](S s) { s.store = SmemStore::async, s.op = SmemOp::read; }), "--op read"},
+      {"who fills", with(M::bulk, [](S s) { s.fill_nan = true; }), "never leaves the matrix"},
+      {"exact f32", with(M::sync, [](S s) { s.intensity = (1U << 20) + 1; }), "f32 stays exact"},
+      {"exact f16", with(M::sync, [](S s) { s.type = SmemType::f16, s.intensity = 513; }), "f16 stays exact"},
+      {"number of tiles", with(M::sync, [](S s) { s.rows = std::uint64_t{1} << 34; }), "each must be less than 2^31"},
+      {"less than a vector",
+       changed(matrix(M::tma), [](S s) { s.row_bytes = s.last_row_bytes = 12, s.store = SmemStore::async; }),
+       "rows of 12 B"},
+      {"less than a box", with(M::tma, [](S s) { s.rows = 1, s.last_row_bytes = 100; }), "less than one row"},
+  };
+}
+
+TEST(SmemRules, EachIsSaidInOneSentence) {
+  for (const Breach& b : breaches()) {
+    const auto broken = broken_rule(b.shape, kH200);
+    ASSERT_TRUE(broken) << b.rule;
+    EXPECT_TRUE(mentions(*broken, b.says)) << b.rule << ": " << *broken;
+    EXPECT_EQ(broken->find('\n'), std::string::npos) << b.rule;
+    EXPECT_EQ(broken, broken_rule(b.shape)) << b.rule << " holds on every GPU";
+  }
+}
+
+TEST(SmemRules, JustWithinEachOfThemIsLegal) {
+  using M = SmemMethod;
+  const std::vector<SmemShape> legal{
+      changed(array(M::prefetch), [](auto& s) { s.tile_bytes = 8192; }),
+      changed(array(M::tma), [](auto& s) { s.pitch = s.row_bytes = s.last_row_bytes = s.tile_width = 16; }),
+      changed(matrix(M::cg), [](auto& s) { s.stages = 4; }),
+      changed(array(M::cg), [](auto& s) { s.stages = 8; }),
+      changed(array(M::sync), [](auto& s) { s.intensity = 1U << 20; }),
+      changed(array(M::sync), [](auto& s) { s.type = SmemType::f16, s.intensity = 512; }),
+      changed(array(M::tma), [](auto& s) { s.rows = 2, s.last_row_bytes = 4; }),
+      changed(array(M::sync), [](auto& s) { s.rows = 1, s.last_row_bytes = 4; }),
+      changed(array(M::tma_specialized), [](auto& s) { s.threads = 512, s.tile_bytes = 8192; }),
+  };
+  for (const SmemShape& s : legal) EXPECT_EQ(broken_rule(s, kH200), std::nullopt) << static_cast<int>(s.method);
+}
+
+TEST(SmemRules, OlderGpusLackInstructions) {
+  const auto on = [](unsigned capability, SmemMethod method) {
+    Multiprocessor mp = kH200;
+    mp.compute_capability = capability;
+    return broken_rule(array(method), mp).value_or("");
+  };
+  for (const SmemMethod method : {SmemMethod::direct, SmemMethod::sync, SmemMethod::prefetch}) {
+    EXPECT_EQ(on(75, method), "");
+  }
+  for (const SmemMethod method : {SmemMethod::cp_async, SmemMethod::pipeline, SmemMethod::cg}) {
+    EXPECT_TRUE(mentions(on(75, method), "needs compute capability 8.0, this GPU has 7.5")) << on(75, method);
+    EXPECT_EQ(on(80, method), "");
+  }
+  for (const SmemMethod method : {SmemMethod::bulk, SmemMethod::tma, SmemMethod::tma_specialized}) {
+    EXPECT_TRUE(mentions(on(89, method), "needs compute capability 9.0, this GPU has 8.9")) << on(89, method);
+    EXPECT_EQ(on(90, method), "");
+  }
+}
+
+TEST(SmemRules, SharedMemoryOfABlockIsLimited) {
+  const auto stages_of_32k = [](unsigned stages) {
+    return changed(array(SmemMethod::tma), [stages](auto& s) { s.tile_bytes = 32768, s.stages = stages; });
+  };
+  EXPECT_EQ(broken_rule(stages_of_32k(7), kH200), std::nullopt);
+  EXPECT_EQ(broken_rule(stages_of_32k(8)), std::nullopt) << "a rule of the GPU";
+  EXPECT_TRUE(mentions(broken_rule(stages_of_32k(8), kH200).value_or(""), "257 KiB of shared memory"))
+      << broken_rule(stages_of_32k(8), kH200).value_or("");
+}
+
+TEST(SmemRules, BlocksThatFitAreLimitedByThreadsAndSharedMemory) {
+  EXPECT_EQ(most_blocks(array(SmemMethod::direct), kH200), 16U) << "2048 threads";
+  const auto few = changed(array(SmemMethod::direct), [](auto& s) { s.threads = 32; });
+  EXPECT_EQ(most_blocks(few, kH200), 32U) << "never more";
+  const auto large = changed(array(SmemMethod::sync), [](auto& s) { s.tile_bytes = 32768; });
+  EXPECT_EQ(most_blocks(large, kH200), 6U) << "33 KiB each of 228 KiB";
+  const auto specialized = changed(array(SmemMethod::tma_specialized), [](auto& s) { s.store = SmemStore::async; });
+  EXPECT_EQ(most_blocks(specialized, kH200), 10U) << "192 threads each";
+}
+
+// --- Cases
+// ------------------------------------------------------------------------------------------------------------
+
+std::vector<PlannedCase> plan(std::vector<std::string> flags) {
+  flags.insert(flags.begin(), "smem");
+  return cli::parse(flags, scenarios()).cases;
+}
+
+SmemShape shape_of(std::vector<std::string> flags) {
+  flags.insert(flags.end(), {"--stages", "1", "--schedule", "dynamic"});
+  return smem_case(plan(std::move(flags)).front().config).shape;
+}
+
+TEST(SmemCases, DefaultsAreLegalOnAnH200) {
+  Capabilities can;
+  can.multiprocessor = kH200;
+  const auto cases = plan({});
+  EXPECT_EQ(cases.size(), 24U);
+  for (const PlannedCase& c : cases) EXPECT_EQ(beyond(smem_case(c.config), can), std::nullopt) << c.config.key();
+}
+
+TEST(SmemCases, AnArrayIsAMatrixAsWideAsATile) {
+  const SmemShape s = shape_of({"--method", "sync", "--size", "1000"});
+  EXPECT_EQ(s.pitch, 512U);
+  EXPECT_EQ(s.rows, 2U);
+  EXPECT_EQ(s.last_row_bytes, 488U);
+  EXPECT_EQ(s.payload_bytes(), 1000U);
+  EXPECT_EQ(shape_of({"--method", "sync", "--size", "4"}).payload_bytes(), 4U);
+  EXPECT_EQ(shape_of({"--method", "tma", "--swizzle", "64"}).tile_width, 64U);
+}
+
+TEST(SmemCases, AMatrixHasWholeRows) {
+  const SmemShape s = shape_of({"--method", "sync", "--access", "strided", "--columns", "1003", "--size", "4012000"});
+  EXPECT_EQ(s.rows, 1000U);
+  EXPECT_EQ(s.row_bytes, 4012U);
+  EXPECT_EQ(s.pitch, 4016U);
+  EXPECT_EQ(s.tiles(), 125U * 8U);
+  const auto message = test::message_of<UsageError>([] {
+    plan({"--access", "strided", "--columns", "1003", "--size", "4012001"});
+  });
+  EXPECT_TRUE(mentions(message, "4012000 or 4016012")) << message;
+}
+
+TEST(SmemCases, ResultsOfBulkCopiesLeaveByBulkCopiesUnlessAskedOtherwise) {
+  EXPECT_EQ(shape_of({"--method", "bulk"}).store, SmemStore::async);
+  EXPECT_EQ(shape_of({"--method", "bulk", "--op", "read"}).store, SmemStore::registers);
+  EXPECT_EQ(shape_of({"--method", "bulk", "--store", "registers"}).store, SmemStore::registers);
+  EXPECT_EQ(shape_of({"--method", "cg"}).store, SmemStore::registers);
+}
+
+TEST(SmemCases, WhatABlockHasInFlight) {
+  const auto bytes = [](SmemMethod method, unsigned stages, SmemStore store) {
+    return in_flight_per_block(changed(array(method), [=](auto& s) { s.stages = stages, s.store = store; }));
+  };
+  EXPECT_EQ(bytes(SmemMethod::sync, 1, SmemStore::registers), 4096U);
+  EXPECT_EQ(bytes(SmemMethod::cp_async, 1, SmemStore::registers), 4096U);
+  EXPECT_EQ(bytes(SmemMethod::cp_async, 4, SmemStore::registers), 3 * 4096U);
+  EXPECT_EQ(bytes(SmemMethod::pipeline, 4, SmemStore::registers), 4 * 4096U);
+  EXPECT_EQ(bytes(SmemMethod::bulk, 4, SmemStore::registers), 4 * 4096U);
+  EXPECT_EQ(bytes(SmemMethod::bulk, 4, SmemStore::async), 3 * 4096U);
+  EXPECT_EQ(bytes(SmemMethod::tma_specialized, 4, SmemStore::async), 4 * 4096U);
+}
+
+TEST(SmemCases, ResidentDataFitsHalfTheCache) {
+  Capabilities can;
+  can.multiprocessor = kH200;
+  can.environment.gpu.l2_bytes = 60 * MiB;
+  const auto refused = [&can](const char* size) {
+    return beyond(smem_case(plan({"--l2", "resident", "--size", size}).front().config), can);
+  };
+  EXPECT_EQ(refused("15M"), std::nullopt);
+  EXPECT_TRUE(mentions(refused("16M").value_or(""), "half of the L2 cache"));
+}
+
+TEST(SmemCases, MoreBlocksThanFitAreRefused) {
+  Capabilities can;
+  can.multiprocessor = kH200;
+  const auto c = plan({"--method", "sync", "--schedule", "persistent", "--stages", "1", "--blocks-per-sm", "16,17"});
+  EXPECT_EQ(beyond(smem_case(c[0].config), can), std::nullopt);
+  EXPECT_TRUE(mentions(beyond(smem_case(c[1].config), can).value_or(""), "leave room for 16"));
+}
+
+TEST(SmemCases, IllegalOnesAreLeftOutOfProductsAndKeptWhereAskedFor) {
+  const auto product = plan({"--method", "sync,cp-async", "--stages", "1,4", "--schedule", "dynamic"});
+  EXPECT_EQ(product.size(), 3U);
+  for (const PlannedCase& c : product) EXPECT_EQ(c.scenario->objection(c.config), std::nullopt);
+
+  const auto named = plan({"--method", "sync", "--stages", "4", "--schedule", "dynamic"});
+  ASSERT_EQ(named.size(), 1U);
+  EXPECT_TRUE(mentions(named[0].scenario->objection(named[0].config).value_or(""), "sync has no second tile"));
+
+  const auto beside = plan({"--method", "sync,cp-async", "--stages", "4", "--schedule", "dynamic"});
+  ASSERT_EQ(beside.size(), 2U) << "sync was asked for, too";
+  EXPECT_EQ(beside[0].config.word("method"), "sync");
+}
+
+}  // namespace
+}  // namespace xferbench
