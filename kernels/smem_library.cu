@@ -118,9 +118,10 @@ __device__ void wait_for_all_but(const cg::thread_block& block, unsigned groups)
   return cg::wait_prior<7>(block);
 }
 
-/// The ring of smem_cp_async.cu, with the block's copies and waits.
+/// The ring of smem_cp_async.cu, with the block's copies and waits. (One block on a multiprocessor is asked for: left
+/// to itself the assembler saves registers until it spills.)
 template <SmemType kType, unsigned kVectors>
-__global__ void __launch_bounds__(kMaxThreads) cg_kernel(const SmemWork w) {
+__global__ void __launch_bounds__(kMaxThreads, 1) cg_kernel(const SmemWork w) {
   extern __shared__ uint4 slots[];
   __shared__ std::uint32_t ring[Feed::kRing];
   cg::thread_block block = cg::this_thread_block();

@@ -95,28 +95,34 @@ Broken copy_bytes(const SmemShape& s) {
 }
 
 /// cooperative_groups::memcpy_async commits each call, and wait_prior<N> takes N at compile time (CUDA C++ Programming
-/// Guide, "Asynchronous Data Copies"). A row that stands apart from the next is a call of its own.
+/// Guide, "Asynchronous Data Copies"). A row that stands apart from the next is a call of its own. The kernel knows
+/// some N up to 24; of more it would wait for tiles that it need not wait for.
 Broken counted_commits(const SmemShape& s) {
-  constexpr unsigned kMost = 31;
+  constexpr unsigned kMost = 24;
   const bool apart = s.pitch != s.tile_width;
-  const unsigned pending = (s.stages - 1) * s.tile_rows();
+  const unsigned pending = s.stages < 2 ? 0 : (s.stages - 2) * s.tile_rows();
   if (s.method != SmemMethod::cg || !apart || pending <= kMost) return std::nullopt;
   return fmt::format(
-      "cg waits for all but a constant number of copies, {} at most here, and every row of a strided "
-      "tile is one: (stages - 1) x {} rows are {}; choose fewer --stages or a smaller --tile",
+      "cg waits for all but a constant number of copies, {} at most here, and every row of a strided tile is one: "
+      "(stages - 2) x {} rows are {}; choose fewer --stages or a smaller --tile",
       kMost, s.tile_rows(), pending);
 }
 
 /// cuTensorMapEncodeTiled: with a swizzle the inner box is at most as wide as its span. Narrower boxes leave gaps in
-/// shared memory; so exactly as wide.
+/// shared memory; so exactly as wide. The pattern repeats every eight rows and follows the address in shared memory
+/// (PTX ISA, "Swizzling modes"): so that every stage begins with it anew, a tile is a multiple of that.
 Broken swizzle(const SmemShape& s) {
   if (s.swizzle == 0) return std::nullopt;
   if (!by_tensor_copy(s.method)) return name_of(s.method) + " cannot swizzle: only tma and tma-specialized do";
   if (s.swizzle != 32 && s.swizzle != 64 && s.swizzle != 128) {
     return fmt::format("there is no swizzle of {} bytes, only of 32, 64 and 128", s.swizzle);
   }
-  if (s.tile_width == s.swizzle) return std::nullopt;
-  return fmt::format("a swizzle of {} bytes needs --tile-width {}, not {}", s.swizzle, s.swizzle, s.tile_width);
+  if (s.tile_width != s.swizzle) {
+    return fmt::format("a swizzle of {} bytes needs --tile-width {}, not {}", s.swizzle, s.swizzle, s.tile_width);
+  }
+  if (s.tile_bytes % (8 * s.swizzle) == 0) return std::nullopt;
+  return fmt::format("a swizzle of {} bytes repeats every {} B, and --tile {} is no multiple of that", s.swizzle,
+                     8 * s.swizzle, format_size_exact(s.tile_bytes));
 }
 
 Broken store(const SmemShape& s) {
