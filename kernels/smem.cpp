@@ -18,7 +18,9 @@ float half_value(std::uint16_t bits) {
   return mantissa * static_cast<float>(1U << (bits >> 10)) * 0x1p-25F;
 }
 
-bool works(const SmemShape& shape) { return shape.op == SmemOp::scale || shape.intensity > 0; }
+bool works(const SmemShape& shape) {
+  return shape.part != SmemPart::memory && (shape.op == SmemOp::scale || shape.intensity > 0);
+}
 
 /// The row as it comes out; with nothing to compute any bytes pass as they are.
 void work_on(const SmemShape& shape, std::span<std::byte> row) {
@@ -71,8 +73,10 @@ std::size_t SmemShape::shared_bytes() const {
 KernelCost Smem::cost() const {
   KernelCost cost;
   const auto payload = shape_.payload_bytes();
-  cost.bytes = shape_.op == SmemOp::read ? payload + shape_.sum_bytes() : 2 * payload;
-  cost.fma = static_cast<double>(payload / bytes_of(shape_.type)) * shape_.intensity;
+  if (shape_.part != SmemPart::compute) {
+    cost.bytes = shape_.op == SmemOp::read ? payload + shape_.sum_bytes() : 2 * payload;
+  }
+  if (works(shape_)) cost.fma = static_cast<double>(payload / bytes_of(shape_.type)) * shape_.intensity;
   return cost;
 }
 

@@ -60,7 +60,7 @@ constexpr float smem_expected(SmemOp op, float in, std::uint32_t intensity) {
   return (op == SmemOp::scale ? in / 2 : in) + static_cast<float>(intensity);
 }
 
-/// The bits of the half-precision float that equals `value`, a multiple of 1/2 in [0, 1024).
+/// The bits of the half-precision float that equals `value`, a multiple of 1/2 in [0, 1024].
 constexpr std::uint16_t half_bits(float value) {
   auto twice = static_cast<unsigned>(value * 2);
   if (twice == 0) return 0;
@@ -129,7 +129,8 @@ class Smem final : public Kernel {
   }
   [[nodiscard]] KernelCost cost() const override;
   [[nodiscard]] std::span<std::byte> output() const override;
-  /// For read, the whole sum stands in the first word, and zeros follow.
+  /// What SmemPart::compute leaves behind is not specified. For read, the whole sum stands in the first word, and zeros
+  /// follow.
   void compute(std::span<std::byte> result) const override;
   [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Smem>(*this); }
 #if XFERBENCH_WITH_CUDA

@@ -121,7 +121,8 @@ __device__ void consume_tiles(const SmemWork& w, const Slots& slots) {
   std::uint32_t sum = 0;
   for (Turn turn;; turn.next(w.stages)) {
     ptx::mbarrier_wait(&slots.full[turn.slot], turn.parity);
-    const std::uint32_t tile = slots.tiles[turn.slot];
+    // The leader reads for its warp, as it is the one to say that the slot may be used again.
+    const std::uint32_t tile = __shfl_sync(0xFFFFFFFF, leader ? slots.tiles[turn.slot] : 0, 0);
     if (tile >= w.tiles) break;
     const Place place = place_of(w, tile);
     if (threads_needed<Engine>(w, place)) {

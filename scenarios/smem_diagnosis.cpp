@@ -127,7 +127,7 @@ std::optional<Finding> enough_stages(Results alike, std::optional<double> latenc
                                      const std::vector<std::string>& axes) {
   constexpr double kAsFast = 1.01;
   std::ranges::sort(alike, {}, [](const Result* r) { return r->config.count("stages"); });
-  if (alike.size() < 2) return std::nullopt;
+  if (alike.size() < 3) return std::nullopt;  // two are no sweep
   const Result* best = fastest(alike);
   const Result* enough =
       *std::ranges::find_if(alike, [best](const Result* r) { return seconds(r) <= kAsFast * seconds(best); });

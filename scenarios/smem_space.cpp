@@ -1,6 +1,7 @@
 #include "scenarios/smem_space.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,10 +24,11 @@ using kernels::SmemPart;
 using kernels::SmemSchedule;
 using kernels::SmemShape;
 
-/// The plainest loop over tiles of 4 KiB, from which the stages are measured.
+/// The plainest loop over tiles, from which the stages are measured: with as many vectors for each thread as it works
+/// on at a time, so that arithmetic is as fast as it gets.
 SmemShape plain(const SmemShape& shape) {
   SmemShape plain = as_sync(shape);
-  plain.tile_bytes = 4096;
+  plain.tile_bytes = 8192;
   plain.threads = 128;
   plain.schedule = SmemSchedule::persistent;
   return plain;
@@ -73,15 +75,20 @@ class SmemSpace final : public Tunable {
     if (!resident_ && CacheFlush::needed(traffic(first.shape), gpu.l2_bytes)) flush_.emplace(bench.device);
     data_.prepare(first.shape);
     measure_stages(first.shape);
+    for (const Case& c : cases) {
+      const SmemCase s = smem_case(c);
+      const PlacedSmem placed = place(bench.device, s.shape, data_.args(), s.blocks_per_multiprocessor);
+      if (placed.refusal.empty()) blocks_[c.key()] = placed.per_multiprocessor;
+    }
   }
+
+  [[nodiscard]] bool possible(const Case& c) const override { return blocks_.contains(c.key()); }
 
   /// The longer of memory and arithmetic, each slowed by too little at once.
   [[nodiscard]] double predict(const Case& c) const override {
     const SmemCase s = smem_case(c);
-    const Capabilities& can = bench_.device.capabilities();
-    const unsigned multiprocessors = can.environment.gpu.multiprocessors;
-    const unsigned most = std::max(1U, most_blocks(s.shape, can.multiprocessor));
-    const unsigned blocks = std::min(s.blocks_per_multiprocessor.value_or(most), most);
+    const unsigned multiprocessors = bench_.device.capabilities().environment.gpu.multiprocessors;
+    const unsigned blocks = std::max(1U, blocks_.at(c.key()));
     const auto payload = static_cast<double>(s.shape.payload_bytes());
     const double in_flight = static_cast<double>(in_flight_per_block(s.shape)) * blocks;
     const double work = work_of_tile(s.shape, blocks, multiprocessors);
@@ -166,9 +173,10 @@ class SmemSpace final : public Tunable {
   std::optional<CacheFlush> flush_;
   bool resident_ = false;
   std::vector<Measurement> stages_;
-  double memory_ = 0;   // seconds of the traffic at cudaMemcpyAsync's rate
-  double compute_ = 0;  // seconds of the arithmetic alone
-  double latency_ = 0;  // seconds from the request for a tile to its end, results stored
+  std::map<std::string, unsigned> blocks_;  // on each multiprocessor, by key; without those that do not fit
+  double memory_ = 0;                       // seconds of the traffic at cudaMemcpyAsync's rate
+  double compute_ = 0;                      // seconds of the arithmetic alone
+  double latency_ = 0;                      // seconds from the request for a tile to its end, results stored
 };
 
 void require_same_work(std::span<const Case> cases) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -417,7 +418,10 @@ Tuned tune(const Scenario& scenario, std::span<const Case> space, const Bench& b
     policy.share = 1;
     policy.reach = 1e6;  // of any error: nothing is too slow to be tried
   }
-  Tuner tuner(std::move(tunable), space, bench, observer, policy, spent);
+  std::vector<Case> searched;
+  std::ranges::copy_if(space, std::back_inserter(searched), [&](const Case& c) { return tunable->possible(c); });
+  if (searched.empty()) throw UsageError("no configuration is left to tune: this device can run none of them");
+  Tuner tuner(std::move(tunable), searched, bench, observer, policy, spent);
   tuner.run();
   return {tuner.results(), tuner.findings(command_of)};
 }

@@ -55,14 +55,15 @@ double by_little(const SmemCase& c) {
 }
 
 TEST(SmemDiagnosis, OneResultSaysNothingBeyondItself) {
-  EXPECT_TRUE(findings(results({"--method", "direct", "--schedule", "dynamic"}, by_little)).empty());
+  EXPECT_TRUE(findings(results({"--method", "direct", "--schedule", "dynamic", "--tile", "4K"}, by_little)).empty());
   EXPECT_TRUE(findings({}).empty());
 }
 
 TEST(SmemDiagnosis, TellsHowManyStagesAreEnoughAndWhatLittlesLawAsksFor) {
   // 132 x 4 KiB in 1 us are 540 GB/s of the 2147 GB/s that 1 ms is: four tiles are enough.
   const auto said = findings(results(
-      {"--method", "bulk", "--store", "registers", "--stages", "1,2,3,4,6,8", "--schedule", "dynamic"}, by_little));
+      {"--method", "bulk", "--store", "registers", "--stages", "1,2,3,4,6,8", "--schedule", "dynamic", "--tile", "4K"},
+      by_little));
   ASSERT_EQ(said.size(), 1U);
   EXPECT_EQ(said[0].kind, "stages");
   EXPECT_TRUE(mentions(said[0].text, "bulk: 4 stages are enough")) << said[0].text;
@@ -70,20 +71,27 @@ TEST(SmemDiagnosis, TellsHowManyStagesAreEnoughAndWhatLittlesLawAsksFor) {
 }
 
 TEST(SmemDiagnosis, WithoutALoopThatStarvesLittlesLawIsSilent) {
-  const auto said = findings(
-      results({"--method", "bulk", "--stages", "1,4", "--schedule", "dynamic"}, [](const SmemCase&) { return 1e-3; }));
+  const auto said = findings(results({"--method", "bulk", "--stages", "1,2,4", "--schedule", "dynamic", "--tile", "4K"},
+                                     [](const SmemCase&) { return 1e-3; }));
   ASSERT_EQ(said.size(), 1U);
   EXPECT_TRUE(mentions(said[0].text, "1 stage is enough"));
   EXPECT_EQ(said[0].text.find("Little"), std::string::npos);
 }
 
+TEST(SmemDiagnosis, TwoNumbersOfStagesAreNoSweep) {
+  EXPECT_TRUE(
+      findings(results({"--method", "bulk", "--stages", "1,4", "--schedule", "dynamic", "--tile", "4K"}, by_little))
+          .empty());
+}
+
 TEST(SmemDiagnosis, TellsTheBestOfEachMethodAndOfAll) {
-  const auto said = findings(
-      results({"--stages", "1", "--schedule", "persistent,dynamic", "--method", "sync,tma"}, [](const SmemCase& c) {
-        const bool tma = c.shape.method == kernels::SmemMethod::tma;
-        const bool dynamic = c.shape.schedule == kernels::SmemSchedule::dynamic;
-        return (tma ? 1e-3 : 2e-3) + (dynamic == tma ? 0 : 1e-4);
-      }));
+  const auto said =
+      findings(results({"--stages", "1", "--schedule", "persistent,dynamic", "--method", "sync,tma", "--tile", "4K"},
+                       [](const SmemCase& c) {
+                         const bool tma = c.shape.method == kernels::SmemMethod::tma;
+                         const bool dynamic = c.shape.schedule == kernels::SmemSchedule::dynamic;
+                         return (tma ? 1e-3 : 2e-3) + (dynamic == tma ? 0 : 1e-4);
+                       }));
   ASSERT_EQ(said.size(), 3U);
   EXPECT_EQ(said[0].kind, "best");
   EXPECT_EQ(said[0].labels,

@@ -221,7 +221,7 @@ TEST(SmemCases, DefaultsAreLegalOnAnH200) {
   Capabilities can;
   can.multiprocessor = kH200;
   const auto cases = plan({});
-  EXPECT_EQ(cases.size(), 24U);
+  EXPECT_EQ(cases.size(), 46U);
   for (const PlannedCase& c : cases) EXPECT_EQ(beyond(smem_case(c.config), can), std::nullopt) << c.config.key();
 }
 
@@ -287,15 +287,15 @@ TEST(SmemCases, MoreBlocksThanFitAreRefused) {
 }
 
 TEST(SmemCases, IllegalOnesAreLeftOutOfProductsAndKeptWhereAskedFor) {
-  const auto product = plan({"--method", "sync,cp-async", "--stages", "1,4", "--schedule", "dynamic"});
+  const auto product = plan({"--method", "sync,cp-async", "--stages", "1,4", "--schedule", "dynamic", "--tile", "4K"});
   EXPECT_EQ(product.size(), 3U);
   for (const PlannedCase& c : product) EXPECT_EQ(c.scenario->objection(c.config), std::nullopt);
 
-  const auto named = plan({"--method", "sync", "--stages", "4", "--schedule", "dynamic"});
+  const auto named = plan({"--method", "sync", "--stages", "4", "--schedule", "dynamic", "--tile", "4K"});
   ASSERT_EQ(named.size(), 1U);
   EXPECT_TRUE(mentions(named[0].scenario->objection(named[0].config).value_or(""), "sync has no second tile"));
 
-  const auto beside = plan({"--method", "sync,cp-async", "--stages", "4", "--schedule", "dynamic"});
+  const auto beside = plan({"--method", "sync,cp-async", "--stages", "4", "--schedule", "dynamic", "--tile", "4K"});
   ASSERT_EQ(beside.size(), 2U) << "sync was asked for, too";
   EXPECT_EQ(beside[0].config.word("method"), "sync");
 }
