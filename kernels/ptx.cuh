@@ -62,6 +62,21 @@ __device__ inline void mbarrier_wait(std::uint64_t* barrier, unsigned parity) {
   }
 }
 
+/// Whether that phase has ended. Does not wait.
+__device__ inline bool mbarrier_ended(std::uint64_t* barrier, unsigned parity) {
+  unsigned ended = 0;
+  asm volatile(
+      "{\n"
+      ".reg .pred ended;\n"
+      "mbarrier.test_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
+      "selp.u32 %0, 1, 0, ended;\n"
+      "}"
+      : "=r"(ended)
+      : "r"(shared_address(barrier)), "r"(parity)
+      : "memory");
+  return ended != 0;
+}
+
 /// What this thread wrote to shared memory by ordinary stores may be read by bulk and tensor copies.
 __device__ inline void fence_proxy_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 

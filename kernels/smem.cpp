@@ -58,6 +58,14 @@ unsigned SmemShape::launched_threads() const {
   return threads + kWarp * (uses_async_store() ? 2 : 1);
 }
 
+unsigned SmemShape::vectors_at_a_time() const {
+  constexpr unsigned kVector = 16;
+  const unsigned all = tile_bytes / (kVector * threads);
+  if (all % 4 == 0) return 4;
+  // The pipeline's stages are part of its type, which makes its kernels many: there is none for 2.
+  return all % 2 == 0 && method != SmemMethod::pipeline ? 2 : 1;
+}
+
 std::size_t SmemShape::shared_bytes() const {
   // Room to align the tiles to the 1024 bytes that the widest swizzle asks for.
   constexpr std::size_t kAlignment = 1024;

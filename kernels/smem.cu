@@ -16,15 +16,8 @@ namespace {
 
 constexpr unsigned kVectorBytes = 16;
 
-/// How many vectors a thread holds at a time: the more, the more loads and independent steps are on their way.
-unsigned vectors_at_a_time(const SmemShape& shape) {
-  const unsigned all = shape.tile_bytes / (kVectorBytes * shape.threads);
-  if (all % 4 == 0) return 4;
-  return all % 2 == 0 && shape.method != SmemMethod::pipeline ? 2 : 1;
-}
-
 const void* kernel_of(const SmemShape& shape) {
-  const unsigned vectors = vectors_at_a_time(shape);
+  const unsigned vectors = shape.vectors_at_a_time();
   switch (shape.method) {
     case SmemMethod::direct:
     case SmemMethod::sync:
@@ -56,13 +49,14 @@ SmemWork work_of(const SmemShape& shape, const SmemArgs& args) {
   w.tile_rows = shape.tile_rows();
   w.width_log2 = static_cast<std::uint32_t>(std::countr_zero(shape.tile_width));
   w.threads = shape.threads;
-  w.groups = shape.tile_bytes / (kVectorBytes * shape.threads * vectors_at_a_time(shape));
+  w.groups = shape.tile_bytes / (kVectorBytes * shape.threads * shape.vectors_at_a_time());
   w.stages = shape.stages;
   w.swizzle = shape.swizzle == 0 ? 0 : shape.swizzle / kVectorBytes - 1;
   w.intensity = shape.part == SmemPart::memory ? 0 : shape.intensity;
   w.one = 1.0F;
   w.halve = shape.op == SmemOp::scale && shape.part != SmemPart::memory;
   w.reads = shape.op == SmemOp::read;
+  w.is_array = shape.is_array();
   w.copies = shape.part != SmemPart::compute;
   w.async_store = shape.uses_async_store();
   return w;

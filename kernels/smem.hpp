@@ -49,6 +49,11 @@ inline constexpr std::array<std::string_view, 2> kSmemTypeNames{"f32", "f16"};
 inline constexpr std::array<std::string_view, 3> kSmemScheduleNames{"one-tile-per-block", "persistent", "dynamic"};
 inline constexpr std::array<std::string_view, 2> kSmemStoreNames{"registers", "async"};
 
+// What the kernels are compiled for.
+inline constexpr unsigned kSmemMaxThreads = 512;  ///< that work on a tile
+inline constexpr unsigned kSmemMaxStages = 8;
+inline constexpr unsigned kSmemMaxCgCalls = 24;  ///< that cg can have under way behind those it waits for
+
 constexpr std::size_t bytes_of(SmemType type) { return type == SmemType::f32 ? 4 : 2; }
 
 /// f32 elements are whole numbers up to 2^22 and f16 elements up to 2^9. Halves and sums of them with up to this many
@@ -85,7 +90,7 @@ struct SmemShape {
   // The payload. `in` and `out` have the same shape.
   std::uint64_t rows = 1;
   std::uint64_t row_bytes = 0;       ///< whole elements
-  std::uint64_t last_row_bytes = 0;  ///< of the last row; less than row_bytes only where pitch == tile_width
+  std::uint64_t last_row_bytes = 0;  ///< of the last row; less than row_bytes only in an array
   std::uint64_t pitch = 0;           ///< a multiple of 16, at least row_bytes
 
   unsigned tile_bytes = 4096;   ///< a multiple of 16 * threads and of tile_width
@@ -98,6 +103,10 @@ struct SmemShape {
   bool fill_nan = false;        ///< tma methods only: what lies outside of the matrix arrives as NaN and not as zero
   std::uint32_t intensity = 0;  ///< fused multiply-adds for each element
 
+  /// Whether the payload is an array without gaps: then a tile is one piece of memory.
+  [[nodiscard]] bool is_array() const { return pitch == tile_width && row_bytes == tile_width; }
+  /// 16-byte vectors that a thread holds at a time: the more, the more loads and independent steps are on their way.
+  [[nodiscard]] unsigned vectors_at_a_time() const;
   [[nodiscard]] unsigned tile_rows() const { return tile_bytes / tile_width; }
   [[nodiscard]] std::uint64_t tiles_across() const { return (row_bytes + tile_width - 1) / tile_width; }
   [[nodiscard]] std::uint64_t tiles() const { return (rows + tile_rows() - 1) / tile_rows() * tiles_across(); }
@@ -108,7 +117,7 @@ struct SmemShape {
   /// read's sums: a 32-bit word for each warp that works. Only the sum of all of them is specified.
   [[nodiscard]] std::uint64_t sum_bytes() const { return grid() * (threads / 32) * sizeof(std::uint32_t); }
   [[nodiscard]] unsigned launched_threads() const;
-  /// Dynamic shared memory of a block, with what alignment and barriers take.
+  /// Dynamic shared memory of a block, with what alignment takes.
   [[nodiscard]] std::size_t shared_bytes() const;
   [[nodiscard]] bool uses_async_store() const { return store == SmemStore::async && op != SmemOp::read; }
 };

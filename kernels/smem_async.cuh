@@ -1,8 +1,8 @@
 // The loop of the methods whose copies a single warp issues and mbarriers complete: bulk and tma. What they do not
 // share is the engine:
 //
-//   Engine::load(w, slot, tile, barrier)   the block's first warp, all lanes: announces bytes to `barrier`, issues
-//   copies Engine::store(w, slot, tile)           likewise: issues copies out of the slot, without committing them
+//   Engine::load(w, slot, tile, barrier)   by the block's first warp: announces bytes to `barrier` and issues copies
+//   Engine::store(w, slot, tile)           likewise: issues copies out of the slot, without committing them
 //   Engine::place(w, index)                where vector `index` of a tile lies in a slot
 //
 // and, of tiles that are not whole, what it leaves to threads:
@@ -35,7 +35,7 @@ __device__ void take_from_slot(const SmemWork& w, const uint4* slot, const Place
                                unsigned first, uint4 (&vectors)[kVectors]) {
 #pragma unroll
   for (unsigned i = 0; i < kVectors; ++i) vectors[i] = slot[Engine::place(w, share.index(w, first + i))];
-  if (place.whole) return;
+  if (place.whole || !w.copies) return;
 #pragma unroll
   for (unsigned i = 0; i < kVectors; ++i) {
     if (!Engine::brings(w, place.row + share.row(w, first + i))) vectors[i] = load(w, place, share, first + i);

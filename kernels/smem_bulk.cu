@@ -18,7 +18,7 @@ struct Pieces {
 
 __device__ Pieces pieces_of(const SmemWork& w, const Place& place) {
   const std::uint32_t width = 1U << w.width_log2;
-  if (w.pitch == width) {
+  if (w.is_array) {
     const std::uint64_t end = (w.rows - 1) * w.pitch + w.last_row_bytes;
     return {1, static_cast<std::uint32_t>(min(static_cast<std::uint64_t>(w.tile_bytes), end - place.offset))};
   }
@@ -69,9 +69,8 @@ __global__ void __launch_bounds__(kMaxThreads) bulk_kernel(const SmemWork w) {
 }  // namespace
 
 const void* smem_bulk_kernel(const SmemShape& shape, unsigned vectors) {
-  return instantiation(shape.type, vectors, [&]<SmemType kType, unsigned kVectors>() {
-    return reinterpret_cast<const void*>(bulk_kernel<kType, kVectors>);
-  });
+  return instantiation(shape.type, vectors,
+                       [&]<SmemType kType, unsigned kVectors>() { return entry(bulk_kernel<kType, kVectors>); });
 }
 
 }  // namespace xferbench::kernels

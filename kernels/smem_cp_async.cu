@@ -85,7 +85,6 @@ __global__ void __launch_bounds__(kMaxThreads) cp_async_kernel(const SmemWork w)
 
 const void* smem_cp_async_kernel(const SmemShape& shape, unsigned vectors) {
   return instantiation(shape.type, vectors, [&]<SmemType kType, unsigned kVectors>() {
-    const auto entry = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
     switch (shape.copy_bytes) {
       case 4: return entry(cp_async_kernel<kType, kVectors, 4>);
       case 8: return entry(cp_async_kernel<kType, kVectors, 8>);

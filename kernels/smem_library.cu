@@ -88,7 +88,7 @@ __device__ void load_tile(const SmemWork& w, cg::thread_block& block, uint4* slo
       cg::memcpy_async(block, to + at, from, valid);
     }
   };
-  if (w.pitch == width) {
+  if (w.is_array) {
     const std::uint64_t end = (w.rows - 1) * w.pitch + w.last_row_bytes;
     const std::uint64_t valid = min(static_cast<std::uint64_t>(w.tile_bytes), end - place.offset);
     copy(0, w.in + place.offset, w.tile_bytes, static_cast<std::uint32_t>(valid));
@@ -112,6 +112,7 @@ __device__ void wait_for_all_but(const cg::thread_block& block, unsigned groups)
     case 6: return cg::wait_prior<6>(block);
     default: break;
   }
+  static_assert(kSmemMaxCgCalls == 24);
   if (groups >= 24) return cg::wait_prior<24>(block);
   if (groups >= 16) return cg::wait_prior<16>(block);
   if (groups >= 12) return cg::wait_prior<12>(block);
@@ -126,7 +127,7 @@ __global__ void __launch_bounds__(kMaxThreads, 1) cg_kernel(const SmemWork w) {
   __shared__ std::uint32_t ring[Feed::kRing];
   cg::thread_block block = cg::this_thread_block();
   const unsigned ahead = w.stages - 1;
-  const unsigned calls = w.pitch == 1U << w.width_log2 ? 1 : w.tile_rows;  // for each tile
+  const unsigned calls = w.is_array ? 1 : w.tile_rows;  // for each tile
   Feed feed(w, ring, w.stages > 2 ? w.stages - 2 : 0);
   const Share theirs(w, neighbour(w));
   const unsigned slot_vectors = w.tile_bytes / kVector;
@@ -153,12 +154,7 @@ __global__ void __launch_bounds__(kMaxThreads, 1) cg_kernel(const SmemWork w) {
   feed.finish();
 }
 
-template <class Kernel>
-const void* entry(Kernel* kernel) {
-  return reinterpret_cast<const void*>(kernel);
-}
-
-/// One for each number of stages, which is part of the type. (That makes them many: smem.cu has no use of 2 vectors.)
+/// One for each number of stages, which is part of the type. (That makes them many; there is none for 2 vectors.)
 template <SmemType kType, unsigned kVectors>
 const void* pipeline_entry(unsigned stages) {
   switch (stages) {

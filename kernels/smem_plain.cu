@@ -88,11 +88,6 @@ __global__ void __launch_bounds__(kMaxThreads) prefetch_kernel(const SmemWork w)
   feed.finish();
 }
 
-template <class Kernel>
-const void* entry(Kernel* kernel) {
-  return reinterpret_cast<const void*>(kernel);
-}
-
 }  // namespace
 
 const void* smem_plain_kernel(const SmemShape& shape, unsigned vectors) {

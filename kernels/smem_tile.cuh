@@ -16,9 +16,9 @@
 namespace xferbench::kernels::tile {
 
 constexpr unsigned kWarp = 32;
-constexpr unsigned kVector = 16;       // bytes of the widest access of a thread
-constexpr unsigned kMaxThreads = 512;  // see smem_rules.cpp; what the registers of V = 4 leave room for
-constexpr unsigned kMaxStages = 8;
+constexpr unsigned kVector = 16;  // bytes of the widest access of a thread
+constexpr unsigned kMaxThreads = kSmemMaxThreads;
+constexpr unsigned kMaxStages = kSmemMaxStages;
 
 // --- Where a tile lies.
 
@@ -325,7 +325,8 @@ class Feed {
     if (w_.queue != nullptr && threadIdx.x == 0) retire(w_);
   }
 
-  static constexpr unsigned kRing = 16;  // more than kMaxStages + 2: nobody reads what is being overwritten
+  static constexpr unsigned kRing = 16;
+  static_assert(kRing > kMaxStages + 2, "nobody may read what is being overwritten");
 
  private:
   const SmemWork& w_;
@@ -335,6 +336,11 @@ class Feed {
 };
 
 // --- Choosing among the instantiations of a kernel.
+
+template <class Kernel>
+const void* entry(Kernel* kernel) {
+  return reinterpret_cast<const void*>(kernel);
+}
 
 /// choose.operator()<type, vectors>() for the values that are known when the program runs.
 template <class Choose>

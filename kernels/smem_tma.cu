@@ -36,8 +36,8 @@ struct TensorEngine {
     ptx::tensor_store(out, x(place), y(place), slot);
   }
 
-  /// The swizzle exchanges 16-byte vectors within a row by the row's number in its group of eight: a mask of 1, 3 or 7
-  /// for spans of 32, 64 and 128 bytes.
+  /// The swizzle exchanges 16-byte vectors within its span by the number of the 128-byte line that they lie in: a mask
+  /// of 1, 3 or 7 for spans of 32, 64 and 128 bytes.
   __device__ static std::uint32_t place(const SmemWork& w, std::uint32_t index) {
     return index ^ ((index >> 3) & w.swizzle);
   }
@@ -137,24 +137,28 @@ __device__ void consume_tiles(const SmemWork& w, const Slots& slots) {
   finish_sum(w, sum);
 }
 
-/// The store of one tile reads its slot while the next one is waited for.
+/// The store of one tile reads its slot while the next tile is waited for; if that takes longer than the store, the
+/// slot is given back before.
 template <class Engine>
 __device__ void store_tiles(const SmemWork& w, const Engine& engine, const Slots& slots) {
   unsigned before = w.stages;  // the slot that is still being read; none
+  const auto give_back = [&] {
+    if (before < w.stages) ptx::mbarrier_arrive(&slots.empty[before]);
+    before = w.stages;
+  };
   for (Turn turn;; turn.next(w.stages)) {
+    if (!ptx::mbarrier_ended(&slots.worked[turn.slot], turn.parity)) {
+      ptx::bulk_wait_read<0>();
+      give_back();
+    }
     ptx::mbarrier_wait(&slots.full[turn.slot], turn.parity);
     const std::uint32_t tile = slots.tiles[turn.slot];
     if (tile >= w.tiles) break;
     ptx::mbarrier_wait(&slots.worked[turn.slot], turn.parity);
     if (w.copies) engine.store(w, slots.memory + turn.slot * (w.tile_bytes / kVector), tile);
     ptx::bulk_commit();
-    if (w.stages == 1) {
-      ptx::bulk_wait_read<0>();
-      ptx::mbarrier_arrive(&slots.empty[turn.slot]);
-      continue;
-    }
     ptx::bulk_wait_read<1>();
-    if (before < w.stages) ptx::mbarrier_arrive(&slots.empty[before]);
+    give_back();
     before = turn.slot;
   }
   ptx::bulk_wait_read<0>();  // a block's shared memory goes with it
@@ -202,8 +206,8 @@ __global__ void __launch_bounds__(kMaxThreads + 2 * kWarp)
 
 const void* smem_tma_kernel(const SmemShape& shape, unsigned vectors) {
   return instantiation(shape.type, vectors, [&]<SmemType kType, unsigned kVectors>() {
-    return shape.method == SmemMethod::tma ? reinterpret_cast<const void*>(tma_kernel<kType, kVectors>)
-                                           : reinterpret_cast<const void*>(specialized_kernel<kType, kVectors>);
+    return shape.method == SmemMethod::tma ? entry(tma_kernel<kType, kVectors>)
+                                           : entry(specialized_kernel<kType, kVectors>);
   });
 }
 

@@ -26,10 +26,11 @@ struct SmemWork {
   std::uint32_t stages;
   std::uint32_t swizzle;  ///< mask of the bits by which the place of a 16-byte vector is changed
   std::uint32_t intensity;
-  float one;    ///< 1: from the host, so that the compiler cannot fold the chain of steps into one
-  bool halve;   ///< scale
-  bool reads;   ///< read: sums instead of stores
-  bool copies;  ///< false: only the arithmetic, nothing goes to or comes from global memory
+  float one;      ///< 1: from the host, so that the compiler cannot fold the chain of steps into one
+  bool is_array;  ///< without gaps between rows: a tile is one piece of memory
+  bool halve;     ///< scale
+  bool reads;     ///< read: sums instead of stores
+  bool copies;    ///< false: only the arithmetic, nothing goes to or comes from global memory
   bool async_store;
 };
 

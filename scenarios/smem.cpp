@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/interrupt.hpp"
 #include "core/units.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/smem_case.hpp"
@@ -41,7 +42,7 @@ class Tiles {
         stream_(device_.make_stream(StreamKind::nonblocking)),
         placed_(place(device_, c.shape, data_.args(), c.blocks_per_multiprocessor)) {
     const std::uint64_t cache = device_.capabilities().environment.gpu.l2_bytes;
-    if (!c.resident && CacheFlush::needed(traffic(c.shape), cache)) flush_.emplace(device_);
+    if (!c.resident && CacheFlush::needed(c.shape.payload_bytes(), cache)) flush_.emplace(device_);
     if (c.shape.op == SmemOp::read) copied_ = device_.allocate_device(c.shape.payload_bytes());
   }
 
@@ -119,7 +120,7 @@ class SmemScenario final : public Scenario {
         {"vs sync", S::ratio, "speedup_over_sync"},
         {"memory only", S::time, "memory"},
         {"compute only", S::time, "compute"},
-        {"overlapped", S::percent, "overlap_efficiency"},
+        {"of bound", S::percent, "overlap_efficiency"},
         {"blocks/SM", S::metric, "blocks_per_multiprocessor"},
         {"occupancy", S::percent, "occupancy"},
         {"in flight B/SM", S::metric, "bytes_in_flight"},
@@ -168,7 +169,7 @@ class SmemScenario final : public Scenario {
     const bool sampled = std::ranges::none_of(series, [](const Series& s) { return s.elapsed.samples.empty(); });
     if (sampled) derive(tiles, bench.device.capabilities(), c.word("l2") == "resident", result);
     add_resources(tiles.placed(), bench.device.capabilities(), result);
-    if (bench.verify) tiles.verify(SmemPart::whole, "smem after its samples");
+    if (bench.verify && interrupted() == 0) tiles.verify(SmemPart::whole, "smem after its samples");
   }
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
@@ -197,7 +198,7 @@ class SmemScenario final : public Scenario {
       result.add("overlap_efficiency", std::max(median("memory"), median("compute")) / time, "1");
       result.add("memory_to_compute", median("memory") / median("compute"), "1");
     }
-    const auto in_flight = static_cast<double>(in_flight_per_block(shape) * tiles.placed().per_multiprocessor);
+    const double in_flight = in_flight_per_block(shape) * tiles.placed().per_multiprocessor;
     const double rate = static_cast<double>(shape.payload_bytes()) / time;
     result.add("bytes_in_flight", in_flight, "B");
     result.add("time_in_flight", in_flight * can.environment.gpu.multiprocessors / rate, "s");

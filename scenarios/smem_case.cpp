@@ -68,12 +68,13 @@ void set_payload(const Case& c, SmemShape& shape) {
 }
 
 std::optional<std::string> beyond_cache(const SmemShape& shape, std::uint64_t cache) {
-  // The halves of an H200's cache may each hold a copy of what the multiprocessors near them use.
-  if (traffic(shape) <= cache / 2) return std::nullopt;
+  // The halves of an H200's cache may each hold a copy of what the multiprocessors near them use. The copy by
+  // cudaMemcpyAsync beside the kernel writes as much as it reads, whatever the kernel does.
+  const std::uint64_t touched = 2 * shape.payload_bytes();
+  if (touched <= cache / 2) return std::nullopt;
   return fmt::format(
-      "--l2 resident: {} read and written are more than half of the L2 cache of {}; choose a smaller "
-      "--size",
-      format_size(traffic(shape)), format_size(cache));
+      "--l2 resident: {} read and written are more than half of the L2 cache of {}; choose a smaller --size",
+      format_size(touched), format_size(cache));
 }
 
 }  // namespace
@@ -126,14 +127,27 @@ std::uint64_t traffic(const SmemShape& shape) { return kernels::Smem(shape, {}).
 
 bool computes(const SmemShape& shape) { return shape.intensity > 0 || shape.op == SmemOp::scale; }
 
-std::uint64_t in_flight_per_block(const SmemShape& shape) {
-  // pipeline, bulk and the tensor copies fill a place as soon as it is free, so that while the block waits for a tile
-  // all its places are being filled. Others, and they too where results leave through the same place, fill one place
-  // while they work in another.
-  const bool all =
-      shape.method == SmemMethod::pipeline ||
-      (by_bulk_copy(shape.method) && (!shape.uses_async_store() || shape.method == SmemMethod::tma_specialized));
-  return std::uint64_t{shape.tile_bytes} * (all ? shape.stages : std::max(1U, shape.stages - 1));
+double in_flight_per_block(const SmemShape& shape) {
+  constexpr unsigned kVectorBytes = 16;
+  std::uint64_t bytes = shape.tile_bytes;
+  switch (shape.method) {
+    // Threads load as many vectors at a time as they hold, and go on to the next when these are done with.
+    case SmemMethod::direct:
+    case SmemMethod::sync: bytes = std::uint64_t{shape.vectors_at_a_time()} * kVectorBytes * shape.threads; break;
+    case SmemMethod::prefetch: break;
+    // One place is worked on while the others are filled.
+    case SmemMethod::cp_async:
+    case SmemMethod::cg: bytes *= std::max(1U, shape.stages - 1); break;
+    // A place is filled again as soon as it is free, so that while the block waits for a tile all of them are; but not
+    // where results leave through it and the block's own first warp waits for that.
+    case SmemMethod::bulk:
+    case SmemMethod::tma: bytes *= shape.uses_async_store() ? std::max(1U, shape.stages - 1) : shape.stages; break;
+    case SmemMethod::pipeline:
+    case SmemMethod::tma_specialized: bytes *= shape.stages; break;
+  }
+  // Boxes at the edge of a matrix, and of narrow ones all, are payload in part only.
+  const double whole = static_cast<double>(shape.tiles()) * shape.tile_bytes;
+  return static_cast<double>(bytes) * static_cast<double>(shape.payload_bytes()) / whole;
 }
 
 SmemShape as_sync(const SmemShape& shape) {

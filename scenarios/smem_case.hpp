@@ -1,9 +1,11 @@
 // Not a scenario: what a case of smem means in the terms of the tile kernels, and what follows from that alone.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/axis.hpp"
@@ -20,6 +22,10 @@ struct SmemCase {
   bool resident = false;                              ///< the data stays in the L2 cache
 };
 
+/// The axes that say what is done, and not how: only cases that agree in them can be compared.
+inline constexpr std::array<std::string_view, 7> kSmemWorkAxes{"op",      "dtype",     "access", "size",
+                                                               "columns", "intensity", "l2"};
+
 std::vector<Axis> smem_axes();
 /// Of any case of these axes, legal or not.
 SmemCase smem_case(const Case& c);
@@ -33,8 +39,8 @@ std::optional<std::string> beyond(const SmemCase& c, const Capabilities& can);
 std::uint64_t traffic(const kernels::SmemShape& shape);
 /// Whether there is any arithmetic to hide.
 bool computes(const kernels::SmemShape& shape);
-/// What the loop of a block can have under way at most from global memory to the chip, in bytes.
-std::uint64_t in_flight_per_block(const kernels::SmemShape& shape);
+/// What the loop of a block can have under way at most from global memory to the chip, in bytes of payload.
+double in_flight_per_block(const kernels::SmemShape& shape);
 /// The same work in the same tiles by the plainest method with shared memory: load, barrier, work, barrier.
 kernels::SmemShape as_sync(const kernels::SmemShape& shape);
 kernels::SmemShape only(kernels::SmemPart part, const kernels::SmemShape& shape);

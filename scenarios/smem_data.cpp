@@ -26,6 +26,7 @@ using kernels::SmemType;
 constexpr std::uint64_t kPart = 64 * MiB;        // that goes through page-locked memory at once
 constexpr std::uint64_t kGrain = MiB;            // bytes a thread gets at least
 constexpr std::size_t kQueueBytes = 128;         // two words, and room to align what follows
+constexpr std::byte kPadding{0x7E};              // between rows going in; coming out it is poison, or was written
 constexpr std::size_t kSmallElements = 1 + 512;  // pattern::small_element is in [1, 2^9]
 
 /// The bits of elements, as they go in (`worked` false) or come out. Of half-precision floats there are few, so they
@@ -79,7 +80,7 @@ void fill_row(const SmemShape& shape, const Elements& elements, std::uint64_t ro
     const Bits bits = elements.at<Bits>(begin + i);
     std::memcpy(&to[i * sizeof(Bits)], &bits, sizeof(Bits));
   }
-  std::ranges::fill(to.subspan(used), pattern::kPoison);
+  std::ranges::fill(to.subspan(used), kPadding);
 }
 
 template <class Bits>

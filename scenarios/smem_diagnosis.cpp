@@ -3,15 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
 #include "core/units.hpp"
 #include "model/in_flight.hpp"
 #include "run/findings.hpp"
+#include "scenarios/smem_case.hpp"
 
 namespace xferbench {
 
@@ -19,10 +20,7 @@ namespace {
 
 using Results = std::vector<const Result*>;
 
-/// What is done, and not how.
-constexpr std::array<std::string_view, 7> kWork{"op", "dtype", "access", "size", "columns", "intensity", "l2"};
-
-bool is_work(std::string_view axis) { return std::ranges::find(kWork, axis) != kWork.end(); }
+bool is_work(std::string_view axis) { return std::ranges::find(kSmemWorkAxes, axis) != kSmemWorkAxes.end(); }
 
 double value(const Result& r, std::string_view metric) {
   const Metric* m = r.metric(metric);
@@ -60,18 +58,22 @@ const Result* fastest(std::span<const Result* const> results) {
   return *std::ranges::min_element(results, {}, seconds);
 }
 
-/// Axes whose values differ among the results.
+/// Axes whose values differ among the results, in the order in which the cases have them.
 std::vector<std::string> varying(std::span<const Result* const> results) {
-  std::vector<std::string> names;
-  const auto text = [](const Result* r, const std::string& axis) {
-    const Case::Param* p = r->config.find(axis);
+  const auto text = [](const Result& r, const std::string& axis) {
+    const Case::Param* p = r.config.find(axis);
     return p == nullptr ? std::string() : to_text(p->value, p->kind);
   };
+  std::set<std::string> differ;
   for (const Result* r : results) {
     for (const Case::Param& p : r->config.params()) {
-      const bool differs =
-          std::ranges::any_of(results, [&](const Result* o) { return text(o, p.name) != text(r, p.name); });
-      if (differs && std::ranges::find(names, p.name) == names.end()) names.push_back(p.name);
+      if (text(*r, p.name) != text(*results.front(), p.name)) differ.insert(p.name);
+    }
+  }
+  std::vector<std::string> names;
+  for (const Result* r : results) {
+    for (const Case::Param& p : r->config.params()) {
+      if (differ.erase(p.name) > 0) names.push_back(p.name);
     }
   }
   return names;
@@ -115,10 +117,23 @@ void add_best(const Results& work, const std::vector<std::string>& axes, std::ve
                            format_percent(value(*winner, "vs_d2d")))});
 }
 
+/// Whether what holds the loop up is memory: not arithmetic, not blocks that begin, not the counter of tiles.
+bool waits_for_memory(const Result& r) {
+  constexpr double kTileFromCounter = 2e-9;  // seconds that one takes on an H200
+  const kernels::SmemShape shape = smem_case(r.config).shape;
+  if (shape.schedule == kernels::SmemSchedule::one_tile) return false;
+  const bool counts = shape.schedule == kernels::SmemSchedule::dynamic;
+  if (counts && seconds(&r) < 2 * kTileFromCounter * static_cast<double>(shape.tiles())) return false;
+  const Metric* balance = r.metric("memory_to_compute");
+  return balance == nullptr || balance->value > 1;
+}
+
 /// How long a byte is under way, from those results of one method that had too little in flight.
 std::optional<double> latency_of(const Results& results) {
   std::vector<model::Flight> flights;
-  for (const Result* r : results) flights.push_back({value(*r, "bandwidth"), value(*r, "time_in_flight")});
+  for (const Result* r : results) {
+    if (waits_for_memory(*r)) flights.push_back({value(*r, "bandwidth"), value(*r, "time_in_flight")});
+  }
   return model::latency(flights);
 }
 

@@ -47,9 +47,9 @@ CacheFlush::CacheFlush(Device& device) : device_(device) {
 
 void CacheFlush::run(StreamHandle stream) const { device_.launch(*kernel_, stream); }
 
-bool CacheFlush::needed(std::uint64_t touched_bytes, std::uint64_t cache_bytes) {
-  constexpr std::uint64_t kTimesCache = 4;
-  return touched_bytes < kTimesCache * cache_bytes;
+bool CacheFlush::needed(std::uint64_t payload_bytes, std::uint64_t cache_bytes) {
+  constexpr std::uint64_t kTimesCache = 16;  // then what is left of it from the pass before is 6 % of it at most
+  return payload_bytes < kTimesCache * cache_bytes;
 }
 
 PlacedSmem place(Device& device, const SmemShape& shape, const kernels::SmemArgs& args, std::optional<unsigned> asked) {

@@ -28,7 +28,7 @@ std::string name_of(SmemMethod method) {
 
 /// Whole warps work on a tile. tma-specialized adds one or two, and stays below the 1024 threads that a block can have.
 Broken threads(const SmemShape& s) {
-  constexpr unsigned kMost = 512;
+  constexpr unsigned kMost = kernels::kSmemMaxThreads;
   if (s.threads >= kWarp && s.threads <= kMost && s.threads % kWarp == 0) return std::nullopt;
   return fmt::format("--threads {} is no multiple of {} from {} to {}", s.threads, kWarp, kWarp, kMost);
 }
@@ -59,7 +59,7 @@ Broken box(const SmemShape& s) {
 }
 
 Broken stages(const SmemShape& s) {
-  constexpr unsigned kMost = 8;
+  constexpr unsigned kMost = kernels::kSmemMaxStages;
   if (s.stages < 1 || s.stages > kMost) return fmt::format("--stages {} is not from 1 to {}", s.stages, kMost);
   if (s.stages == 1) return std::nullopt;
   if (s.method == SmemMethod::direct || s.method == SmemMethod::sync || s.method == SmemMethod::prefetch) {
@@ -98,10 +98,9 @@ Broken copy_bytes(const SmemShape& s) {
 /// Guide, "Asynchronous Data Copies"). A row that stands apart from the next is a call of its own. The kernel knows
 /// some N up to 24; of more it would wait for tiles that it need not wait for.
 Broken counted_commits(const SmemShape& s) {
-  constexpr unsigned kMost = 24;
-  const bool apart = s.pitch != s.tile_width;
+  constexpr unsigned kMost = kernels::kSmemMaxCgCalls;
   const unsigned pending = s.stages < 2 ? 0 : (s.stages - 2) * s.tile_rows();
-  if (s.method != SmemMethod::cg || !apart || pending <= kMost) return std::nullopt;
+  if (s.method != SmemMethod::cg || s.is_array() || pending <= kMost) return std::nullopt;
   return fmt::format(
       "cg waits for all but a constant number of copies, {} at most here, and every row of a strided tile is one: "
       "(stages - 2) x {} rows are {}; choose fewer --stages or a smaller --tile",
@@ -159,7 +158,7 @@ Broken counts(const SmemShape& s) {
 
 /// A tensor map has rows as long as the box is wide, and at least one.
 Broken one_row(const SmemShape& s) {
-  if (!by_tensor_copy(s.method) || s.pitch != s.tile_width || s.payload_bytes() >= s.tile_width) return std::nullopt;
+  if (!by_tensor_copy(s.method) || !s.is_array() || s.payload_bytes() >= s.tile_width) return std::nullopt;
   return fmt::format("{} B are less than one row of the box: choose a larger --size, or a --tile-width below {}",
                      s.payload_bytes(), s.tile_width);
 }
@@ -186,13 +185,10 @@ constexpr std::array<Rule, 16> kRules{threads,    tile,   tile_width,      box, 
                                       copy_bytes, pitch,  counted_commits, swizzle,      store,  fill,
                                       intensity,  counts, one_row,         whole_vectors};
 
-/// The first compute capability that has the method's instructions: cp.async is of 8.0 and cp.async.bulk of 9.0 (PTX
-/// ISA, "Target ISA Notes" of both).
-unsigned first_capability(SmemMethod method) {
-  if (by_bulk_copy(method)) return 90;
-  const bool any = method == SmemMethod::direct || method == SmemMethod::sync || method == SmemMethod::prefetch;
-  return any ? 0 : 80;
-}
+/// The first compute capability that has the method's instructions: cp.async.bulk is of 9.0, and cp.async of 8.0 as
+/// well as the addition over a warp that ends every kernel here (PTX ISA, "Target ISA Notes" of cp.async.bulk, cp.async
+/// and redux.sync).
+unsigned first_capability(SmemMethod method) { return by_bulk_copy(method) ? 90 : 80; }
 
 }  // namespace
 

@@ -72,25 +72,28 @@ class SmemSpace final : public Tunable {
     const SmemCase first = smem_case(cases.front());
     const Environment::Gpu& gpu = bench.device.capabilities().environment.gpu;
     resident_ = first.resident;
-    if (!resident_ && CacheFlush::needed(traffic(first.shape), gpu.l2_bytes)) flush_.emplace(bench.device);
+    if (!resident_ && CacheFlush::needed(first.shape.payload_bytes(), gpu.l2_bytes)) flush_.emplace(bench.device);
     data_.prepare(first.shape);
     measure_stages(first.shape);
     for (const Case& c : cases) {
       const SmemCase s = smem_case(c);
       const PlacedSmem placed = place(bench.device, s.shape, data_.args(), s.blocks_per_multiprocessor);
-      if (placed.refusal.empty()) blocks_[c.key()] = placed.per_multiprocessor;
+      placed_.emplace(c.key(), placed);
     }
   }
 
-  [[nodiscard]] bool possible(const Case& c) const override { return blocks_.contains(c.key()); }
+  [[nodiscard]] std::optional<std::string> refusal(const Case& c) const override {
+    const std::string& why = placed_.at(c.key()).refusal;
+    return why.empty() ? std::nullopt : std::optional(why);
+  }
 
   /// The longer of memory and arithmetic, each slowed by too little at once.
   [[nodiscard]] double predict(const Case& c) const override {
     const SmemCase s = smem_case(c);
     const unsigned multiprocessors = bench_.device.capabilities().environment.gpu.multiprocessors;
-    const unsigned blocks = std::max(1U, blocks_.at(c.key()));
+    const unsigned blocks = std::max(1U, placed_.at(c.key()).per_multiprocessor);
     const auto payload = static_cast<double>(s.shape.payload_bytes());
-    const double in_flight = static_cast<double>(in_flight_per_block(s.shape)) * blocks;
+    const double in_flight = in_flight_per_block(s.shape) * blocks;
     const double work = work_of_tile(s.shape, blocks, multiprocessors);
     double latency = latency_;
     if (!overlaps(s.shape)) latency += work;
@@ -111,10 +114,8 @@ class SmemSpace final : public Tunable {
   }
 
   [[nodiscard]] std::unique_ptr<Candidate> prepare(const Case& c) override {
-    const SmemCase s = smem_case(c);
-    const PlacedSmem placed = place(bench_.device, s.shape, data_.args(), s.blocks_per_multiprocessor);
-    if (!placed.refusal.empty()) throw DeviceError("smem", placed.refusal);
-    return std::make_unique<SmemCandidate>(bench_.device, data_, flush_ ? &*flush_ : nullptr, placed.shape);
+    const SmemShape& shape = placed_.at(c.key()).shape;
+    return std::make_unique<SmemCandidate>(bench_.device, data_, flush_ ? &*flush_ : nullptr, shape);
   }
 
   void describe(const Case& c, double seconds, Result& result) const override {
@@ -151,8 +152,7 @@ class SmemSpace final : public Tunable {
     DeviceBuffer copied;
     if (shape.op == SmemOp::read) copied = device.allocate_device(shape.payload_bytes());
     const Copy copy{copied ? copied->data : data_.out().data, data_.in().data, shape.payload_bytes(), Direction::d2d};
-    SmemPart part = SmemPart::memory;
-    const SmemShape starved = place(device, only(part, plain(shape)), data_.args(), 1).shape;
+    const SmemShape starved = place(device, only(SmemPart::memory, plain(shape)), data_.args(), 1).shape;
     std::vector<Region> regions{device_copy(device, copy, stream, flush),
                                 region_of(device, starved, data_.args(), stream, flush, "one-block-per-sm")};
     if (computes(shape)) {
@@ -164,7 +164,7 @@ class SmemSpace final : public Tunable {
     const double moved = static_cast<double>(traffic(shape)) / (2 * static_cast<double>(shape.payload_bytes()));
     memory_ = stages_[0].median * moved;
     const double blocks = device.capabilities().environment.gpu.multiprocessors;
-    latency_ = stages_[1].median * blocks * starved.tile_bytes / static_cast<double>(shape.payload_bytes());
+    latency_ = stages_[1].median * blocks * in_flight_per_block(starved) / static_cast<double>(shape.payload_bytes());
     if (stages_.size() > 2) compute_ = stages_[2].median;
   }
 
@@ -173,21 +173,21 @@ class SmemSpace final : public Tunable {
   std::optional<CacheFlush> flush_;
   bool resident_ = false;
   std::vector<Measurement> stages_;
-  std::map<std::string, unsigned> blocks_;  // on each multiprocessor, by key; without those that do not fit
-  double memory_ = 0;                       // seconds of the traffic at cudaMemcpyAsync's rate
-  double compute_ = 0;                      // seconds of the arithmetic alone
-  double latency_ = 0;                      // seconds from the request for a tile to its end, results stored
+  std::map<std::string, PlacedSmem> placed_;  // by key
+  double memory_ = 0;                         // seconds of the traffic at cudaMemcpyAsync's rate
+  double compute_ = 0;                        // seconds of the arithmetic alone
+  double latency_ = 0;                        // seconds from the request for a tile to its end, results stored
 };
 
 void require_same_work(std::span<const Case> cases) {
-  for (const char* axis : {"op", "dtype", "access", "size", "columns", "intensity", "l2"}) {
+  for (const std::string_view axis : kSmemWorkAxes) {
     const auto text = [axis](const Case& c) {
       const Case::Param* p = c.find(axis);
       return p == nullptr ? std::string() : to_text(p->value, p->kind);
     };
     for (const Case& c : cases) {
       if (text(c) == text(cases.front())) continue;
-      throw UsageError(std::string("tune compares times of the same work: give one --") + axis + ", not " +
+      throw UsageError("tune compares times of the same work: give one --" + std::string(axis) + ", not " +
                        text(cases.front()) + " and " + text(c));
     }
   }

@@ -4,10 +4,6 @@
 
 namespace xferbench::model {
 
-double needed_in_flight(double bandwidth, double latency, unsigned multiprocessors) {
-  return multiprocessors == 0 ? 0 : bandwidth * latency / multiprocessors;
-}
-
 double reachable_bandwidth(double in_flight, double latency, unsigned multiprocessors, double limit) {
   return latency <= 0 ? limit : std::min(limit, in_flight * multiprocessors / latency);
 }

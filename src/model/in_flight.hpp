@@ -7,9 +7,6 @@
 
 namespace xferbench::model {
 
-/// Bytes that each multiprocessor must keep in flight for all of them together to reach `bandwidth`.
-double needed_in_flight(double bandwidth, double latency, unsigned multiprocessors);
-
 /// What `in_flight` bytes in each multiprocessor can reach: never more than `limit`.
 double reachable_bandwidth(double in_flight, double latency, unsigned multiprocessors, double limit);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,9 +38,8 @@ class Tunable {
   Tunable& operator=(const Tunable&) = delete;
   virtual ~Tunable() = default;
 
-  /// Whether the device can run the case, as far as that shows only when it is asked: those that it cannot are not
-  /// searched.
-  [[nodiscard]] virtual bool possible(const Case&) const { return true; }
+  /// Why the device cannot run the case, as far as that shows only when it is asked; such a case is not searched.
+  [[nodiscard]] virtual std::optional<std::string> refusal(const Case&) const { return std::nullopt; }
   /// Seconds that the case should take by the model, from what was measured at construction. Its order matters more
   /// than its scale: the search corrects each family by what it measures of it.
   [[nodiscard]] virtual double predict(const Case&) const = 0;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
-#include <iterator>
 #include <new>
 #include <utility>
 
@@ -419,8 +418,13 @@ Tuned tune(const Scenario& scenario, std::span<const Case> space, const Bench& b
     policy.reach = 1e6;  // of any error: nothing is too slow to be tried
   }
   std::vector<Case> searched;
-  std::ranges::copy_if(space, std::back_inserter(searched), [&](const Case& c) { return tunable->possible(c); });
-  if (searched.empty()) throw UsageError("no configuration is left to tune: this device can run none of them");
+  for (const Case& c : space) {
+    if (!tunable->refusal(c)) searched.push_back(c);
+  }
+  if (searched.empty()) {
+    throw UsageError(fmt::format("no configuration is left to tune: {} {}", space.front().key(),
+                                 tunable->refusal(space.front()).value_or("")));
+  }
   Tuner tuner(std::move(tunable), searched, bench, observer, policy, spent);
   tuner.run();
   return {tuner.results(), tuner.findings(command_of)};

@@ -39,6 +39,7 @@ struct Calls {
 
 /// What goes wrong, by case.
 struct Script {
+  std::function<std::optional<std::string>(const Case&)> refusal = [](const Case&) { return std::nullopt; };
   std::function<void(const Case&)> prepare = [](const Case&) {};
   std::function<void(const Case&)> verify = [](const Case&) {};
   std::function<void(const Case&)> time = [](const Case&) {};
@@ -53,6 +54,7 @@ class Copies final : public Tunable {
         memory_(device.allocate_device(kLargest)),
         host_(device.allocate_host(kLargest, HostMemory::pinned)) {}
 
+  [[nodiscard]] std::optional<std::string> refusal(const Case& c) const override { return script_.refusal(c); }
   /// Ten percent wrong about a strategy, the other way round than the truth, and slightly about each case.
   [[nodiscard]] double predict(const Case& c) const override {
     const double wrong = c.word("strategy") == "b" ? 1.1 : 0.9;
@@ -209,6 +211,23 @@ TEST_F(TunerTest, FindsTheTrueBestByMeasuringAFifth) {
   EXPECT_LE(tuned.results.size(), kSpace / 5);
   EXPECT_EQ(metric(*about(tuned, "search"), "measured"), static_cast<double>(tuned.results.size()));
   EXPECT_EQ(metric(*about(tuned, "search"), "configurations"), static_cast<double>(kSpace));
+}
+
+TEST_F(TunerTest, LeavesOutWhatTheDeviceRefuses) {
+  fake_.script.refusal = [](const Case& c) {
+    return c.word("strategy") == "b" ? std::optional<std::string>("is too much") : std::nullopt;
+  };
+  const Tuned tuned = tune();
+  EXPECT_EQ(metric(*about(tuned, "search"), "configurations"), 8.0 * 7);
+  for (const Result& r : tuned.results) EXPECT_EQ(r.config.word("strategy"), "a");
+
+  fake_.script.refusal = [](const Case&) { return std::optional<std::string>("is too much"); };
+  try {
+    tune();
+    FAIL() << "nothing was left to tune";
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("is too much"), std::string::npos) << error.what();
+  }
 }
 
 TEST_F(TunerTest, VerifiesEveryConfigurationOnceBeforeItIsTimed) {

@@ -172,7 +172,8 @@ TEST(SmemRules, OlderGpusLackInstructions) {
     return broken_rule(array(method), mp).value_or("");
   };
   for (const SmemMethod method : {SmemMethod::direct, SmemMethod::sync, SmemMethod::prefetch}) {
-    EXPECT_EQ(on(75, method), "");
+    EXPECT_TRUE(mentions(on(75, method), "needs compute capability 8.0, this GPU has 7.5")) << on(75, method);
+    EXPECT_EQ(on(80, method), "");
   }
   for (const SmemMethod method : {SmemMethod::cp_async, SmemMethod::pipeline, SmemMethod::cg}) {
     EXPECT_TRUE(mentions(on(75, method), "needs compute capability 8.0, this GPU has 7.5")) << on(75, method);
@@ -259,6 +260,10 @@ TEST(SmemCases, WhatABlockHasInFlight) {
     return in_flight_per_block(changed(array(method), [=](auto& s) { s.stages = stages, s.store = store; }));
   };
   EXPECT_EQ(bytes(SmemMethod::sync, 1, SmemStore::registers), 4096U);
+  const auto grouped = changed(array(SmemMethod::direct), [](auto& s) { s.tile_bytes = 32768; });
+  EXPECT_EQ(in_flight_per_block(grouped), 64.0 * grouped.threads) << "four vectors of each thread at a time";
+  const auto column = changed(matrix(SmemMethod::sync), [](auto& s) { s.row_bytes = s.last_row_bytes = 16; });
+  EXPECT_EQ(in_flight_per_block(column), 4096.0 / 32) << "of each 512 bytes 16 are payload";
   EXPECT_EQ(bytes(SmemMethod::cp_async, 1, SmemStore::registers), 4096U);
   EXPECT_EQ(bytes(SmemMethod::cp_async, 4, SmemStore::registers), 3 * 4096U);
   EXPECT_EQ(bytes(SmemMethod::pipeline, 4, SmemStore::registers), 4 * 4096U);

@@ -181,6 +181,13 @@ TEST(SmemCheck, SaysWhere) {
                        "test: wrote past the end of row 7, at byte offset " + std::to_string(7 * s.pitch + 4013)));
 }
 
+TEST(SmemCheck, SeesPaddingThatWasCopied) {
+  const SmemShape s = matrix(SmemOp::copy, SmemType::f32, 10, 1003, 0);
+  std::vector<std::byte> copied(s.buffer_bytes());
+  fill_rows(s, kSeed, 0, copied);
+  EXPECT_TRUE(mentions(message_of<VerificationError>([&] { check(s, copied); }), "wrote past the end of row 0"));
+}
+
 TEST(SmemCheck, LooksAtAPartOfTheRowsAsAtAll) {
   const SmemShape s = matrix(SmemOp::scale, SmemType::f16, 1000, 1003, 3);
   const Reference r(s);
