@@ -218,6 +218,22 @@ TEST_P(SmemMethodTest, TheMostArithmeticIsExact) {
   }
 }
 
+/// Little enough to be run under compute-sanitizer: see CONTRIBUTING.md.
+TEST_P(SmemMethodTest, SmallForSanitizers) {
+  const auto few = [](const SmemShape& payload) {
+    std::vector<SmemShape> all = arrangements(payload);
+    std::erase_if(all, [](const SmemShape& s) { return s.stages > 3; });
+    return all;
+  };
+  for (const SmemOp op : {SmemOp::copy, SmemOp::read, SmemOp::scale}) {
+    SmemShape s = base(op, SmemType::f32);
+    s.threads = 64;
+    s.tile_bytes = 1024;
+    EXPECT_GT(expect_right(few(matrix(s, 37, 103))), 0);
+    EXPECT_GT(expect_right(few(array(s, 5003))), 0);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Methods, SmemMethodTest,
                          testing::Values(SmemMethod::direct, SmemMethod::sync, SmemMethod::prefetch,
                                          SmemMethod::cp_async, SmemMethod::pipeline, SmemMethod::cg, SmemMethod::bulk,
