@@ -61,7 +61,7 @@ struct BulkEngine {
 };
 
 template <SmemType kType, unsigned kVectors>
-__global__ void __launch_bounds__(kMaxThreads) bulk_kernel(const SmemWork w) {
+__global__ void __launch_bounds__(kMaxThreads, kLeastBlocks<kVectors>) bulk_kernel(const SmemWork w) {
   extern __shared__ uint4 memory[];
   if constexpr (ptx::kHasBulkCopies) run_ring<kType, kVectors>(w, BulkEngine{}, memory);
 }

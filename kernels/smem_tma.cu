@@ -56,7 +56,7 @@ struct TensorEngine {
 };
 
 template <SmemType kType, unsigned kVectors>
-__global__ void __launch_bounds__(kMaxThreads)
+__global__ void __launch_bounds__(kMaxThreads, kLeastBlocks<kVectors>)
     tma_kernel(const SmemWork w, const __grid_constant__ CUtensorMap in, const __grid_constant__ CUtensorMap out) {
   extern __shared__ uint4 memory[];
   if constexpr (ptx::kHasBulkCopies) run_ring<kType, kVectors>(w, TensorEngine<kType>{&in, &out}, memory);

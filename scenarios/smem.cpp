@@ -42,7 +42,7 @@ class Tiles {
         stream_(device_.make_stream(StreamKind::nonblocking)),
         placed_(place(device_, c.shape, data_.args(), c.blocks_per_multiprocessor)) {
     const std::uint64_t cache = device_.capabilities().environment.gpu.l2_bytes;
-    if (!c.resident && CacheFlush::needed(c.shape.payload_bytes(), cache)) flush_.emplace(device_);
+    if (!c.resident && CacheFlush::needed(c.shape, cache)) flush_.emplace(device_);
     if (c.shape.op == SmemOp::read) copied_ = device_.allocate_device(c.shape.payload_bytes());
   }
 
@@ -129,7 +129,7 @@ class SmemScenario final : public Scenario {
   }
 
   [[nodiscard]] std::optional<HeatMap> heat_map() const override {
-    return HeatMap{.rows = "tile", .columns = "stages", .metric = "memory_traffic", .percent = false};
+    return HeatMap{.rows = "tile", .columns = "stages", .metric = "memory_traffic", .percent = false, .least = 3};
   }
 
   [[nodiscard]] std::optional<std::string> objection(const Case& c) const override {

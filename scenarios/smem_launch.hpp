@@ -20,8 +20,8 @@ class CacheFlush {
   explicit CacheFlush(Device& device);
   void run(StreamHandle stream) const;
 
-  /// Whether so little memory is touched that part of it would still be in the cache after a pass.
-  [[nodiscard]] static bool needed(std::uint64_t touched_bytes, std::uint64_t cache_bytes);
+  /// Whether what the pass before left in the cache would show in the time of one of these.
+  [[nodiscard]] static bool needed(const kernels::SmemShape& shape, std::uint64_t cache_bytes);
 
  private:
   Device& device_;

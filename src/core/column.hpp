@@ -34,7 +34,8 @@ struct HeatMap {
   std::string rows;     ///< the axis whose values go down
   std::string columns;  ///< the axis whose values go across
   std::string metric;
-  bool percent = true;  ///< a ratio, shown in percent; else shown with four significant digits
+  bool percent = true;    ///< a ratio, shown in percent; else shown with four significant digits
+  std::size_t least = 2;  ///< values of each axis: with fewer there is nothing to draw
 };
 
 /// What tables and help say of a scenario. Views into the scenario, which lives as long as the program.

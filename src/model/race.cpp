@@ -34,7 +34,7 @@ std::size_t Race::measured() const {
 
 std::size_t Race::most() const {
   const auto share = static_cast<std::size_t>(policy_.share * static_cast<double>(runners_.size()));
-  return std::min(runners_.size(), std::max(policy_.least, share));
+  return std::min(runners_.size(), std::clamp(share, policy_.least, std::max(policy_.least, policy_.most)));
 }
 
 /// New configurations that may still be tried.

@@ -25,7 +25,8 @@ struct RacePolicy {
   double reach = 3;            ///< measure what would be best if it were that many errors faster than predicted
   double clearly = 0.01;       ///< an interval that lies higher than the best one's by more than this drops out
   double share = 0.2;          ///< of the configurations, the most that are measured ...
-  std::size_t least = 8;       ///< ... but not fewer than this
+  std::size_t least = 8;       ///< ... but not fewer than this ...
+  std::size_t most = 200;      ///< ... and not more: what is left out of a large space is the least promising
   std::size_t batch = 8;       ///< new configurations in a round
   std::size_t rounds = 3;      ///< in which one that lies close to the best is measured
 };

@@ -154,7 +154,7 @@ std::string heat_maps(const ScenarioView& scenario, std::span<const Result* cons
   const HeatMap& declared = *scenario.heat_map;
   const std::vector<std::string> rows = values_of(results, declared.rows);
   const std::vector<std::string> columns = values_of(results, declared.columns);
-  if (rows.size() < 2 || columns.size() < 2) return {};
+  if (rows.size() < declared.least || columns.size() < declared.least) return {};
   if (rows.size() > kMostRows || columns.size() > kMostColumns) {
     return fmt::format("\n  no heat map of {}: more than {} values of {} or {} of {}\n", declared.metric, kMostRows,
                        declared.rows, kMostColumns, declared.columns);

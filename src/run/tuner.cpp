@@ -415,6 +415,7 @@ Tuned tune(const Scenario& scenario, std::span<const Case> space, const Bench& b
   model::RacePolicy policy;
   if (thoroughness == Thoroughness::exhaustive) {
     policy.share = 1;
+    policy.most = space.size();
     policy.reach = 1e6;  // of any error: nothing is too slow to be tried
   }
   std::vector<Case> searched;
