@@ -14,10 +14,16 @@ namespace xferbench {
 
 // --- Launches that fail ----------------------------------------------------------------------------------------------
 
+LaunchRoom::LaunchRoom(Device& device, std::size_t pending) : device_(device) {
+  device_.synchronize();
+  before_ = device_.reserved_device_launches();
+  granted_ = device_.reserve_device_launches(pending);
+}
+
 LaunchRoom::~LaunchRoom() {
   try {
     device_.synchronize();
-    device_.reserve_device_launches(kernels::kDefaultPendingLaunches);
+    device_.reserve_device_launches(before_);
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
     // The context is lost, and its room with it; the case that lost it has said so.
   }

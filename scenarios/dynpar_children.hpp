@@ -11,11 +11,11 @@
 
 namespace xferbench {
 
-/// Room for launches that are pending on the device, for as long as this lives.
+/// Room for launches that are pending on the device, for as long as this lives; then it is as it was before. Begins and
+/// ends by waiting for the device.
 class LaunchRoom {
  public:
-  LaunchRoom(Device& device, std::size_t pending)
-      : device_(device), granted_(device.reserve_device_launches(pending)) {}
+  LaunchRoom(Device& device, std::size_t pending);
   LaunchRoom(const LaunchRoom&) = delete;
   LaunchRoom& operator=(const LaunchRoom&) = delete;
   ~LaunchRoom();
@@ -24,7 +24,8 @@ class LaunchRoom {
 
  private:
   Device& device_;
-  std::size_t granted_;
+  std::size_t before_ = 0;
+  std::size_t granted_ = 0;
 };
 
 /// What kernels noted of launches that failed, in device memory.

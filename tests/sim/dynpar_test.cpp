@@ -102,6 +102,7 @@ TEST(DynparFindings, SayWhatTheSortWithoutRoundTripsGains) {
 TEST(DynparOnSim, ADeviceWhoseKernelsCannotLaunchSaysSo) {
   sim::SimDevice device(profile("h200"));
   EXPECT_THROW(device.reserve_device_launches(1), DeviceError);
+  EXPECT_THROW(static_cast<void>(device.reserved_device_launches()), DeviceError);
 }
 
 }  // namespace
