@@ -218,13 +218,11 @@ class Dynpar final : public Scenario {
 
   [[nodiscard]] std::span<const Column> columns() const override {
     using S = Column::Source;
-    static const std::array<Column, 8> columns{{
+    static const std::array<Column, 7> columns{{
         {"makespan", S::time, kMakespan},
         {"+-", S::interval, kMakespan},
         {"per child", S::seconds, "per_child"},
-        {"childless", S::time, kChildless},
         {"host busy", S::seconds, "host_time"},
-        {"by host", S::time, kByHost},
         {"vs host", S::ratio, "speedup_over_host"},
         {"round trips", S::metric, "round_trips"},
     }};
@@ -286,6 +284,7 @@ class Dynpar final : public Scenario {
                               .defaults = "random",
                               .help = "sort: what the keys are like before",
                               .choices = {kSortKeysNames.begin(), kSortKeysNames.end()}}));
+        {"host launches", S::metric, "host_launches"},
     return axes;
   }
 
