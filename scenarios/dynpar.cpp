@@ -326,7 +326,7 @@ class Dynpar final : public Scenario {
                    .max = 1024}),
         only_with("launch", {"host", "graph"},
                   {.name = "streams",
-                   .defaults = "1",
+                   .defaults = "1,32",
                    .help = "streams that children take turns on; of a graph, its branches",
                    .max = 1024}),
         only_with("launch", {"fire-and-forget", "tail"},

@@ -15,7 +15,7 @@ std::vector<Result> run_dynpar(Words flags) {
 
 TEST(DynparOnSim, IsSkippedBecauseNobodyKnowsWhatLaunchesFromTheDeviceCost) {
   const auto results = run_dynpar({});
-  EXPECT_EQ(results.size(), 18U);
+  EXPECT_EQ(results.size(), 22U);
   for (const Result& r : results) {
     EXPECT_EQ(r.status, Status::skipped) << r.config.key();
     EXPECT_EQ(r.reason, "the simulated device does not know what a launch from the device costs");
