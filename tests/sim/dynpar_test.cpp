@@ -78,8 +78,8 @@ double slow_start_or_slow_children(const Case& c) {
 TEST(DynparFindings, GiveEachWaysFixedCostAndSlopeAndTheFirstToFinish) {
   const auto texts = findings_of({"--task", "children", "--launch", "host,tail", "--children", "1,16,256"},
                                  slow_start_or_slow_children);
-  const std::vector<std::string> expected{"host: 1.000 us and 2.000 us for each child, from 1 to 256",
-                                          "tail: 9.000 us and 1.000 us for each child, from 1 to 256",
+  const std::vector<std::string> expected{"host: 1.000 us and 2.000 us for each child, for 1 to 256 children",
+                                          "tail: 9.000 us and 1.000 us for each child, for 1 to 256 children",
                                           "1 child: host is done first, after 3.000 us; tail after 10.00 us",
                                           "16 children: tail is done first, after 25.00 us; host after 33.00 us",
                                           "256 children: tail is done first, after 265.0 us; host after 513.0 us"};
@@ -89,7 +89,44 @@ TEST(DynparFindings, GiveEachWaysFixedCostAndSlopeAndTheFirstToFinish) {
 TEST(DynparFindings, NameAWayThatHasNoRival) {
   const auto texts =
       findings_of({"--task", "children", "--launch", "graph", "--children", "1,16,256"}, slow_start_or_slow_children);
-  EXPECT_EQ(texts, (std::vector<std::string>{"graph: 9.000 us and 1.000 us for each child, from 1 to 256"}));
+  EXPECT_EQ(texts, (std::vector<std::string>{"graph: 9.000 us and 1.000 us for each child, for 1 to 256 children"}));
+}
+
+TEST(DynparFindings, TakeTheBestOfEachWayAndSayWhatItWas) {
+  const auto texts = findings_of({"--task", "children", "--launch", "host,fire-and-forget", "--children", "16",
+                                  "--launchers", "1,32", "--streams", "1,4", "--shape", "tree", "--work", "100"},
+                                 [](const Case& c) {
+                                   if (c.has("streams")) return c.count("streams") == 4 ? 6e-6 : 9e-6;
+                                   return c.count("launchers") == 32 ? 3e-6 : 90e-6;
+                                 });
+  EXPECT_EQ(texts, (std::vector<std::string>{"16 children in a tree of 4 levels with 100 steps each: fire-and-forget "
+                                             "(32 launchers) is done first, after 3.000 us; host (4 streams) after "
+                                             "6.000 us"}));
+}
+
+TEST(DynparFindings, HaveNoWinnerAmongCasesOfOneWay) {
+  const auto texts = findings_of({"--task", "children", "--launch", "fire-and-forget", "--children", "16"},
+                                 [](const Case& c) { return 1e-6 * static_cast<double>(c.count("launchers")); });
+  EXPECT_TRUE(texts.empty());
+}
+
+TEST(DynparFindings, CallWaysAlikeThatDifferByLessThanTheNoise) {
+  const auto texts =
+      findings_of({"--task", "children", "--launch", "host,graph,tail", "--children", "1"}, [](const Case& c) {
+        if (c.word("launch") == "tail") return 3e-6;
+        return c.word("launch") == "host" ? 2.01e-6 : 2e-6;
+      });
+  EXPECT_EQ(texts, (std::vector<std::string>{
+                       "1 child: the first two are alike: graph after 2.000 us, host after 2.010 us, tail after "
+                       "3.000 us"}));
+}
+
+TEST(DynparFindings, SayWhereALineIsFarOff) {
+  const auto texts = findings_of(
+      {"--task", "children", "--launch", "graph", "--children", "1,16,256"},
+      [](const Case& c) { return c.count("children") == 16 ? 9e-6 : 1e-6 * static_cast<double>(c.count("children")); });
+  ASSERT_EQ(texts.size(), 1U);
+  EXPECT_NE(texts.front().find("(a line is off by up to "), std::string::npos) << texts.front();
 }
 
 TEST(DynparFindings, SayWhatTheSortWithoutRoundTripsGains) {
