@@ -294,9 +294,13 @@ class Dynpar final : public Scenario {
       if (c.count("size") % kKeyBytes == 0) return std::nullopt;
       return fmt::format("--size {} is not a whole number of keys of {} bytes", c.count("size"), kKeyBytes);
     }
-    if (!c.has("depth") || c.count("depth") <= c.count("children")) return std::nullopt;
-    return fmt::format("{} children cannot make a tree of {} levels; choose a smaller --depth", c.count("children"),
-                       c.count("depth"));
+    if (!leaves_out(c)) return std::nullopt;
+    return fmt::format("{} cannot make a tree of {}; choose a smaller --depth",
+                       how_many(c.count("children"), "child", "children"),
+                       how_many(c.count("depth"), "level", "levels"));
+  }
+  [[nodiscard]] bool leaves_out(const Case& c) const override {
+    return c.has("depth") && c.count("depth") > c.count("children");
   }
 
   [[nodiscard]] MemoryNeeds needs(const Case& c) const override {

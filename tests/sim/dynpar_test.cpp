@@ -33,8 +33,22 @@ void expect_refusal(const Words& flags, const std::string& message) {
 }
 
 TEST(DynparOnSim, ATreeNeedsAChildForEachLevel) {
-  expect_refusal({"--task", "children", "--shape", "tree", "--depth", "8", "--children", "7"},
-                 "7 children cannot make a tree of 8 levels; choose a smaller --depth");
+  const auto reason = [](const Words& sizes) {
+    Words flags{"--task", "children", "--launch", "host", "--shape", "tree"};
+    flags.insert(flags.end(), sizes.begin(), sizes.end());
+    const auto results = run_dynpar(flags);
+    return results.size() == 1 ? results.front().reason : "not one result";
+  };
+  EXPECT_EQ(reason({"--depth", "8", "--children", "7"}),
+            "7 children cannot make a tree of 8 levels; choose a smaller --depth");
+  EXPECT_EQ(reason({"--depth", "2", "--children", "1"}),
+            "1 child cannot make a tree of 2 levels; choose a smaller --depth");
+}
+
+TEST(DynparOnSim, ATreeLeavesOutNumbersThatNobodyAskedForAndThatAreTooSmall) {
+  const auto results = run_dynpar({"--task", "children", "--launch", "host", "--shape", "tree"});
+  EXPECT_EQ(results.size(), 3U);
+  for (const Result& r : results) EXPECT_GE(r.config.count("children"), 16U);
 }
 
 TEST(DynparOnSim, KeysAreWhole) {
