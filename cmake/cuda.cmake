@@ -32,7 +32,10 @@ if(NOT XFERBENCH_CUDA STREQUAL "OFF")
     enable_language(CUDA)
     find_package(CUDAToolkit REQUIRED)
     set(xferbench_oldest_cuda 12.4)
-    if(CUDAToolkit_VERSION VERSION_GREATER_EQUAL xferbench_oldest_cuda)
+    # The device's runtime, for kernels that launch kernels; CMake 3.25 has no target for it. Some packages leave it out.
+    find_library(XFERBENCH_CUDADEVRT cudadevrt PATHS ${CUDAToolkit_LIBRARY_DIR} NO_DEFAULT_PATH)
+    mark_as_advanced(XFERBENCH_CUDADEVRT)
+    if(CUDAToolkit_VERSION VERSION_GREATER_EQUAL xferbench_oldest_cuda AND XFERBENCH_CUDADEVRT)
       set(XFERBENCH_WITH_CUDA TRUE)
       set(XFERBENCH_CUDA_VERSION "${CUDAToolkit_VERSION_MAJOR}.${CUDAToolkit_VERSION_MINOR}")
     endif()
@@ -49,11 +52,12 @@ if(NOT XFERBENCH_CUDA STREQUAL "OFF")
             ${CUDAToolkit_TARGET_DIR}/extras/CUPTI/include ${CUDAToolkit_LIBRARY_DIR}/../extras/CUPTI/include
       NO_DEFAULT_PATH)
     mark_as_advanced(XFERBENCH_CUPTI_INCLUDE_DIR)
-    # The device's runtime, for kernels that launch kernels; CMake 3.25 has no target for it.
-    find_library(XFERBENCH_CUDADEVRT cudadevrt PATHS ${CUDAToolkit_LIBRARY_DIR} NO_DEFAULT_PATH REQUIRED)
-    mark_as_advanced(XFERBENCH_CUDADEVRT)
     set(CMAKE_CUDA_STANDARD 20)
     set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+  elseif(XFERBENCH_CUDA STREQUAL "ON" AND CMAKE_CUDA_COMPILER
+         AND CUDAToolkit_VERSION VERSION_GREATER_EQUAL xferbench_oldest_cuda)
+    message(FATAL_ERROR "XFERBENCH_CUDA is ON, but the CUDA Toolkit found has no libcudadevrt.a in "
+                        "${CUDAToolkit_LIBRARY_DIR}. Install the toolkit's development files of the CUDA runtime.")
   elseif(XFERBENCH_CUDA STREQUAL "ON" AND CMAKE_CUDA_COMPILER)
     message(FATAL_ERROR "XFERBENCH_CUDA is ON, but the CUDA Toolkit found is ${CUDAToolkit_VERSION}; "
                         "${xferbench_oldest_cuda} or newer is needed.")
@@ -72,6 +76,9 @@ if(XFERBENCH_WITH_CUDA)
   endif()
 elseif(XFERBENCH_CUDA STREQUAL "OFF")
   message(STATUS "xferbench: only the simulated device (XFERBENCH_CUDA is OFF)")
+elseif(CMAKE_CUDA_COMPILER AND CUDAToolkit_VERSION VERSION_GREATER_EQUAL xferbench_oldest_cuda)
+  message(STATUS "xferbench: only the simulated device (the CUDA Toolkit has no libcudadevrt.a in "
+                 "${CUDAToolkit_LIBRARY_DIR})")
 elseif(CMAKE_CUDA_COMPILER)
   message(STATUS "xferbench: only the simulated device (CUDA Toolkit ${CUDAToolkit_VERSION} is older than "
                  "${xferbench_oldest_cuda})")

@@ -5,6 +5,9 @@
 // The last of these blocks knows, by a counter that each adds to behind a fence (CUDA C++ Programming Guide, Memory
 // Fence Functions, has the same pattern); it launches the sides with fire-and-forget, which see what the launching
 // thread saw (ibid., CUDA Dynamic Parallelism, Global Memory). The host that drives waits for the whole grid instead.
+//
+// A block's part of a step is a device function that is told its segment and which of the segment's blocks it is. The
+// device launches each segment as a grid of its own; the host all of a level by grids that look both up in a list.
 #include "kernels/device_launch.cuh"
 #include "kernels/device_sort.hpp"
 
@@ -16,9 +19,6 @@ constexpr unsigned kThreads = 256;  // that partition a tile
 constexpr unsigned kWarp = 32;
 constexpr unsigned kKeysPerThread = kPartitionTile / kThreads;
 constexpr unsigned kSortThreads = 512;
-
-/// Whom the kernel that partitions leaves the rest to.
-enum class Driver { host, device };
 
 // --- Sorting by one block --------------------------------------------------------------------------------------------
 
@@ -58,9 +58,9 @@ __device__ void copy_by_block(const std::uint32_t* from, std::uint32_t* to, std:
   for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x) to[i] = from[i];
 }
 
-__global__ void __launch_bounds__(kSortThreads) sort_by_block(const SortArgs args, const SortSegment segment) {
+__device__ void sort_part(const SortArgs& args, const SortSegment& segment) {
   __shared__ std::uint32_t shared[kBlockSort];
-  const std::uint32_t* from = (segment.depth % 2 == 0 ? args.keys : args.scratch) + segment.first;
+  const std::uint32_t* from = keys_before(args, segment.depth) + segment.first;
   std::uint32_t* to = args.keys + segment.first;
   const bool fits = segment.count <= kBlockSort;
   std::uint32_t* place = fits ? shared : to;
@@ -78,11 +78,11 @@ struct Held {
   bool there[kKeysPerThread];
 };
 
-__device__ Held load_keys(const std::uint32_t* from, std::uint32_t count) {
+__device__ Held load_keys(const std::uint32_t* from, std::uint32_t count, std::uint32_t block) {
   Held held;
 #pragma unroll
   for (unsigned k = 0; k < kKeysPerThread; ++k) {
-    const std::uint32_t i = blockIdx.x * kPartitionTile + k * kThreads + threadIdx.x;
+    const std::uint32_t i = block * kPartitionTile + k * kThreads + threadIdx.x;
     held.there[k] = i < count;
     held.key[k] = held.there[k] ? from[i] : 0;
   }
@@ -121,50 +121,15 @@ __device__ void write_side(const Held& held, std::uint32_t* counter, Wanted want
   __syncthreads();  // the shared words are used again
 }
 
-/// True in all threads of the last block that comes here, which then sees what all blocks wrote before.
-__device__ bool is_last_block(std::uint32_t* done) {
+/// True in all threads of the last of `blocks` that comes here, which then sees what all of them wrote before.
+__device__ bool is_last_block(std::uint32_t* done, std::uint32_t blocks) {
   __shared__ bool last;
   __threadfence();
   __syncthreads();
-  if (threadIdx.x == 0) last = atomicAdd(done, 1U) + 1 == gridDim.x;
+  if (threadIdx.x == 0) last = atomicAdd(done, 1U) + 1 == blocks;
   __syncthreads();
   if (last) __threadfence();
   return last;
-}
-
-__global__ void __launch_bounds__(kThreads) fill_keys(const SortArgs args, const SortSegment segment) {
-  const std::uint32_t i = blockIdx.x * kPartitionTile + threadIdx.x;
-  for (unsigned k = 0; k < kKeysPerThread; ++k) {
-    const std::uint32_t at = i + k * kThreads;
-    if (at < segment.count) args.keys[segment.first + at] = segment.key;
-  }
-}
-
-__global__ void __launch_bounds__(kThreads) partition(const SortArgs args, const SortSegment segment, Driver driver);
-
-__device__ void launch_step(const SortArgs& args, const SortSegment& segment) {
-  const unsigned blocks = partition_blocks(segment.count);
-  switch (segment.step) {
-    case SortSegment::Step::nothing: return;
-    case SortSegment::Step::partition:
-      partition<<<blocks, kThreads, 0, cudaStreamFireAndForget>>>(args, segment, Driver::device);
-      break;
-    case SortSegment::Step::sort: sort_by_block<<<1, kSortThreads, 0, cudaStreamFireAndForget>>>(args, segment); break;
-    case SortSegment::Step::fill: fill_keys<<<blocks, kThreads, 0, cudaStreamFireAndForget>>>(args, segment); break;
-  }
-  note_launch(args.status);
-}
-
-/// By one thread of the last block: makes the counters ready for whoever has them next, and only then lets it begin.
-__device__ void finish(const SortArgs& args, const SortSegment& segment, const SortSplit& split, Driver driver) {
-  SortCounters& counters = args.counters[counters_of(segment.first)];
-  counters.split = split;
-  counters.less = counters.greater = counters.done = 0;
-  __threadfence();
-  if (driver == Driver::host) return;
-  launch_step(args, left_side(segment, split));
-  launch_step(args, right_side(segment, split));
-  if (is_wide(middle(segment, split))) launch_step(args, middle(segment, split));
 }
 
 __device__ std::uint32_t pivot_for_block(const std::uint32_t* keys, std::uint32_t count) {
@@ -174,58 +139,129 @@ __device__ std::uint32_t pivot_for_block(const std::uint32_t* keys, std::uint32_
   return pivot;
 }
 
-/// Every block reads its keys from one array and writes them to the other, which nobody reads meanwhile.
-__global__ void __launch_bounds__(kThreads) partition(const SortArgs args, const SortSegment segment, Driver driver) {
-  const bool even = segment.depth % 2 == 0;
-  const std::uint32_t* from = (even ? args.keys : args.scratch) + segment.first;
-  std::uint32_t* to = (even ? args.scratch : args.keys) + segment.first;
+/// Every block reads its keys from one array and writes them to another, which nobody reads meanwhile. One thread of
+/// the last block calls `hand_over` with the split, when the counters are ready for whoever has them next.
+template <class HandOver>
+__device__ void partition_part(const SortArgs& args, const SortSegment& segment, std::uint32_t block,
+                               HandOver hand_over) {
+  const std::uint32_t* from = keys_before(args, segment.depth) + segment.first;
+  std::uint32_t* to = keys_after(args, segment.depth) + segment.first;
   std::uint32_t* last_key = to + segment.count - 1;
   SortCounters& counters = args.counters[counters_of(segment.first)];
   const std::uint32_t pivot = pivot_for_block(from, segment.count);
-  const Held held = load_keys(from, segment.count);
+  const Held held = load_keys(from, segment.count, block);
   write_side(
       held, &counters.less, [=](std::uint32_t key) { return key < pivot; }, [=](std::uint32_t n) { return to + n; });
   write_side(
       held, &counters.greater, [=](std::uint32_t key) { return key > pivot; },
       [=](std::uint32_t n) { return last_key - n; });
-  if (!is_last_block(&counters.done)) return;
+  if (!is_last_block(&counters.done, partition_blocks(segment.count))) return;
   // All blocks have read their keys, so that the middle may be written over them.
   const SortSplit split{counters.less, counters.greater, pivot};
   __syncthreads();  // hazard: the counters are cleared below
-  if (threadIdx.x == 0) finish(args, segment, split, driver);
+  if (threadIdx.x == 0) {
+    counters.less = counters.greater = counters.done = 0;
+    __threadfence();
+    hand_over(split);
+  }
   const SortSegment equal = middle(segment, split);
   if (is_wide(equal)) return;
   for (std::uint32_t i = threadIdx.x; i < equal.count; i += kThreads) args.keys[equal.first + i] = pivot;
 }
 
-}  // namespace
+// --- Filling ---------------------------------------------------------------------------------------------------------
 
-void SortStep::preload() const {
-  cudaFuncAttributes attributes;
-  cudaFuncGetAttributes(&attributes, partition);
-  cudaFuncGetAttributes(&attributes, sort_by_block);
-  cudaFuncGetAttributes(&attributes, fill_keys);
-}
-
-void SortStep::launch(void* cuda_stream) const {
-  const auto stream = static_cast<cudaStream_t>(cuda_stream);
-  const unsigned blocks = partition_blocks(segment_.count);
-  switch (segment_.step) {
-    case SortSegment::Step::nothing: break;
-    case SortSegment::Step::partition: partition<<<blocks, kThreads, 0, stream>>>(args_, segment_, Driver::host); break;
-    case SortSegment::Step::sort: sort_by_block<<<1, kSortThreads, 0, stream>>>(args_, segment_); break;
-    case SortSegment::Step::fill: fill_keys<<<blocks, kThreads, 0, stream>>>(args_, segment_); break;
+__device__ void fill_part(const SortArgs& args, const SortSegment& segment, std::uint32_t block) {
+  const std::uint32_t i = block * kPartitionTile + threadIdx.x;
+  for (unsigned k = 0; k < kKeysPerThread; ++k) {
+    const std::uint32_t at = i + k * kThreads;
+    if (at < segment.count) args.keys[segment.first + at] = segment.key;
   }
 }
 
-/// The same kernels; the device can load nothing.
-void DeviceSort::preload() const { SortStep(args_, {}).preload(); }
+// --- A grid for one segment, launched by the device ------------------------------------------------------------------
+
+__global__ void __launch_bounds__(kSortThreads) sort_segment_keys(const SortArgs args, const SortSegment segment) {
+  sort_part(args, segment);
+}
+
+__global__ void __launch_bounds__(kThreads) fill_segment(const SortArgs args, const SortSegment segment) {
+  fill_part(args, segment, blockIdx.x);
+}
+
+__global__ void __launch_bounds__(kThreads) partition_segment(const SortArgs args, const SortSegment segment);
+
+__device__ void launch_step(const SortArgs& args, const SortSegment& segment) {
+  constexpr auto kStream = cudaStreamFireAndForget;
+  const unsigned blocks = step_blocks(segment);
+  switch (segment.step) {
+    case SortSegment::Step::nothing: return;
+    case SortSegment::Step::partition: partition_segment<<<blocks, kThreads, 0, kStream>>>(args, segment); break;
+    case SortSegment::Step::sort: sort_segment_keys<<<blocks, kSortThreads, 0, kStream>>>(args, segment); break;
+    case SortSegment::Step::fill: fill_segment<<<blocks, kThreads, 0, kStream>>>(args, segment); break;
+  }
+  note_launch(args.status);
+}
+
+__global__ void __launch_bounds__(kThreads) partition_segment(const SortArgs args, const SortSegment segment) {
+  partition_part(args, segment, blockIdx.x, [&](const SortSplit& split) {
+    launch_step(args, left_side(segment, split));
+    launch_step(args, right_side(segment, split));
+    if (is_wide(middle(segment, split))) launch_step(args, middle(segment, split));
+  });
+}
+
+// --- A grid for all segments of a level with the same step, launched by the host
+// ---------------------------------------
+
+__global__ void __launch_bounds__(kSortThreads) sort_level(const SortArgs args, const SortBatch batch) {
+  const SortSegment segment = batch.segments[batch.work[blockIdx.x].segment];
+  sort_part(args, segment);
+}
+
+__global__ void __launch_bounds__(kThreads) fill_level(const SortArgs args, const SortBatch batch) {
+  const SortWork work = batch.work[blockIdx.x];
+  const SortSegment segment = batch.segments[work.segment];
+  fill_part(args, segment, work.block);
+}
+
+__global__ void __launch_bounds__(kThreads) partition_level(const SortArgs args, const SortBatch batch) {
+  const SortWork work = batch.work[blockIdx.x];
+  const SortSegment segment = batch.segments[work.segment];
+  partition_part(args, segment, work.block, [&](const SortSplit& split) { batch.splits[work.segment] = split; });
+}
+
+template <class... KernelFunctions>
+void load(KernelFunctions... functions) {
+  cudaFuncAttributes attributes;
+  (cudaFuncGetAttributes(&attributes, functions), ...);
+}
+
+}  // namespace
+
+void SortGrid::preload() const { load(partition_level, sort_level, fill_level); }
+
+void SortGrid::launch(void* cuda_stream) const {
+  const auto stream = static_cast<cudaStream_t>(cuda_stream);
+  switch (batch_.step) {
+    case SortSegment::Step::nothing: break;
+    case SortSegment::Step::partition: partition_level<<<batch_.blocks, kThreads, 0, stream>>>(args_, batch_); break;
+    case SortSegment::Step::sort: sort_level<<<batch_.blocks, kSortThreads, 0, stream>>>(args_, batch_); break;
+    case SortSegment::Step::fill: fill_level<<<batch_.blocks, kThreads, 0, stream>>>(args_, batch_); break;
+  }
+}
+
+/// All that may follow, too: the device can load nothing.
+void DeviceSort::preload() const { load(partition_segment, sort_segment_keys, fill_segment); }
 
 void DeviceSort::launch(void* cuda_stream) const {
   const auto stream = static_cast<cudaStream_t>(cuda_stream);
   const SortSegment whole = sort_segment(0, count_, 0);
-  if (whole.step != SortSegment::Step::partition) return SortStep(args_, whole).launch(cuda_stream);
-  partition<<<partition_blocks(count_), kThreads, 0, stream>>>(args_, whole, Driver::device);
+  if (whole.step == SortSegment::Step::partition) {
+    partition_segment<<<step_blocks(whole), kThreads, 0, stream>>>(args_, whole);
+  } else {
+    sort_segment_keys<<<1, kSortThreads, 0, stream>>>(args_, whole);
+  }
 }
 
 }  // namespace xferbench::kernels

@@ -1,15 +1,22 @@
-// A quicksort whose recursion depends on the data, driven by the GPU or by the host. Both ways run the same kernels on
-// the same segments of the array; they differ only in who looks at the sizes that a partition came out with, and
-// launches what is to be done with the two sides: the kernel that partitioned, or the host, which must read the sizes
-// back first.
+// A quicksort whose recursion depends on the data, driven by the GPU or by the host. What a block does with its part of
+// a segment is the same code in both ways, on the same segments of the array. Who looks at the sizes that a partition
+// came out with differs, and so does how the rest is launched, each way at its best:
 //
-// Keys go from one of two arrays to the other by partitions and end in the first: the left side holds what is less than
-// the pivot, the right side what is greater, and all that equals it is done. Segments of at most kBlockSort keys are
-// sorted by one block in shared memory.
+//   by the GPU   the last block of each partition launches a grid for each side, as soon as it knows them
+//   by the host  it reads the sizes of all partitions of a level back, then launches one grid for all partitions of the
+//                next level, one for all segments to be sorted, and one for all to be filled
+//
+// The keys are read from the input by the first step, which leaves it as it is, and go from one of two arrays to the
+// other by partitions, to end in the first: the left side holds what is less than the pivot, the right side what is
+// greater, and all that equals it is done. Segments of at most kBlockSort keys are sorted by one block in shared
+// memory.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
 
 #include "device/kernel.hpp"
 #include "kernels/device_launch.hpp"
@@ -26,13 +33,14 @@ inline constexpr std::uint32_t kMostPartitions = 20;
 struct SortSegment {
   enum class Step : std::uint32_t {
     nothing,    ///< no keys
-    partition,  ///< from the array it is in to the other
+    partition,  ///< from where its keys are to scratch, after an odd number of partitions to the first array
     sort,       ///< by one block, to where the result is wanted
     fill,       ///< with one key: the middle of a partition
   };
   std::uint32_t first = 0;
   std::uint32_t count = 0;
-  std::uint32_t depth = 0;  ///< partitions that it went through; after an even number its keys are in the first array
+  std::uint32_t depth = 0;  ///< partitions that it went through: after none its keys are in the input, else, where the
+                            ///< number is even, in the first array, where it is odd, in scratch
   std::uint32_t key = 0;    ///< of Step::fill
   Step step = Step::nothing;
 };
@@ -66,15 +74,20 @@ constexpr SortSegment middle(const SortSegment& whole, const SortSplit& split) {
 /// Whether a middle is worth a launch of its own; the last block of the partition fills a narrow one by itself.
 constexpr bool is_wide(const SortSegment& middle) { return middle.count > kPartitionTile; }
 
+/// Blocks that partition, or fill, so many keys.
 constexpr std::uint32_t partition_blocks(std::uint32_t count) { return (count + kPartitionTile - 1) / kPartitionTile; }
 
+/// Blocks that a segment's step takes.
+constexpr std::uint32_t step_blocks(const SortSegment& segment) {
+  return segment.step == SortSegment::Step::sort ? 1 : partition_blocks(segment.count);
+}
+
 /// What the blocks that partition one segment share, in device memory; zero before the first launch. The last of them
-/// leaves zeros in all but `split`.
+/// leaves zeros.
 struct SortCounters {
   std::uint32_t less = 0;
   std::uint32_t greater = 0;
   std::uint32_t done = 0;  ///< blocks
-  SortSplit split;
 };
 
 /// Segments that are partitioned at the same time begin more than kBlockSort keys apart, so each has counters of its
@@ -84,37 +97,71 @@ constexpr std::size_t counters_needed(std::uint32_t count) { return count / kBlo
 
 /// Device memory; all but `status` is shared by all segments.
 struct SortArgs {
-  std::uint32_t* keys = nullptr;     ///< what is sorted, in place
-  std::uint32_t* scratch = nullptr;  ///< as many
-  SortCounters* counters = nullptr;  ///< counters_needed()
-  LaunchStatus* status = nullptr;    ///< of launches from the device
+  const std::uint32_t* input = nullptr;  ///< what is sorted; only read
+  std::uint32_t* keys = nullptr;         ///< what comes out; as many
+  std::uint32_t* scratch = nullptr;      ///< as many
+  SortCounters* counters = nullptr;      ///< counters_needed()
+  LaunchStatus* status = nullptr;        ///< of launches from the device
 };
 
-/// One step for one segment, launched by the host.
-class SortStep final : public Kernel {
- public:
-  SortStep(const SortArgs& args, const SortSegment& segment) : args_(args), segment_(segment) {}
+/// Where the keys of a segment are.
+constexpr const std::uint32_t* keys_before(const SortArgs& args, std::uint32_t depth) {
+  if (depth == 0) return args.input;
+  return depth % 2 == 0 ? args.keys : args.scratch;
+}
 
-  [[nodiscard]] std::string_view name() const override { return "sort-step"; }
+/// Where a partition writes the two sides.
+constexpr std::uint32_t* keys_after(const SortArgs& args, std::uint32_t depth) {
+  return depth % 2 == 0 ? args.scratch : args.keys;
+}
+
+// --- Driven by the host ----------------------------------------------------------------------------------------------
+
+/// What one block of a grid for a whole level does.
+struct SortWork {
+  std::uint32_t segment = 0;  ///< in the list of the level's segments
+  std::uint32_t block = 0;    ///< of that segment's step_blocks()
+};
+
+/// Those segments of a level that have the same step. Device memory.
+struct SortBatch {
+  SortSegment::Step step = SortSegment::Step::nothing;
+  std::uint32_t depth = 0;
+  const SortSegment* segments = nullptr;  ///< of the level
+  const SortWork* work = nullptr;         ///< for each block of the grid
+  std::uint32_t blocks = 0;
+  SortSplit* splits = nullptr;  ///< of partitions: what each found, at the index of its segment
+};
+
+/// One grid for a batch, launched by the host.
+class SortGrid final : public Kernel {
+ public:
+  /// `count`: keys in all.
+  SortGrid(const SortArgs& args, const SortBatch& batch, std::uint32_t count)
+      : args_(args), batch_(batch), count_(count) {}
+
+  [[nodiscard]] std::string_view name() const override { return "sort-grid"; }
   [[nodiscard]] KernelCost cost() const override;
-  /// Of a partition the array that it writes to, else the keys.
+  /// The whole of the array in which the batch has its parts: for partitions the one that they write to, else the keys.
   [[nodiscard]] std::span<std::byte> output() const override;
-  /// Of the two sides of a partition only which keys they hold is specified, in no order, and nothing of its middle,
-  /// which is filled in where the result is wanted.
+  /// Of the two sides of a partition only which keys they hold is specified, in no order; nothing of its middle, which
+  /// is filled in where the result is wanted; and its split is not computed.
   void compute(std::span<std::byte> result) const override;
-  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<SortStep>(*this); }
+  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<SortGrid>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;
   void launch(void* cuda_stream) const override;
 #endif
 
  private:
-  [[nodiscard]] std::uint32_t* source() const { return segment_.depth % 2 == 0 ? args_.keys : args_.scratch; }
   [[nodiscard]] std::uint32_t* destination() const;
 
   SortArgs args_;
-  SortSegment segment_;
+  SortBatch batch_;
+  std::uint32_t count_;
 };
+
+// --- Driven by the device --------------------------------------------------------------------------------------------
 
 /// The whole sort of `count` keys, driven by the device: the host launches one kernel.
 class DeviceSort final : public Kernel {

@@ -13,6 +13,7 @@ namespace xferbench::kernels {
 namespace {
 
 __device__ void run_child(const ChildrenArgs& args, std::uint32_t index) {
+  if (args.journal != nullptr) args.journal[1 + atomicAdd(args.journal, 1U)] = index;
   std::uint32_t value = child_seed(args.seed, index);
   for (std::uint32_t step = 0; step < args.work; ++step) value = value * args.factor + args.addend;
   args.slots[index] = value;

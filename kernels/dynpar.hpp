@@ -15,6 +15,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
 
 #include "device/kernel.hpp"
 #include "kernels/device_launch.hpp"
@@ -100,6 +103,8 @@ struct ChildrenArgs {
   std::uint32_t seed = 0;
   std::uint32_t factor = kStepFactor;  ///< always these two
   std::uint32_t addend = kStepAddend;
+  /// If not null: how many children have begun, then which, in the order in which they did. For tests.
+  std::uint32_t* journal = nullptr;
 };
 
 /// One child, launched by the host.

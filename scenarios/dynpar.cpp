@@ -5,11 +5,15 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/units.hpp"
+#include "model/transfer.hpp"
 #include "run/findings.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/dynpar_children.hpp"
@@ -134,17 +138,22 @@ std::string name_of(const Path& path, std::span<const Path> all, const Case& any
 
 /// A line through the makespans over the number of children, for each way that was run with three numbers or more.
 void conclude_costs(std::span<const Result* const> results, std::vector<Finding>& findings) {
+  constexpr double kBadFit = 0.1;
   const std::vector<Path> all = paths(results, kMakespan, "children");
   for (const Path& path : all) {
     const auto fit = model::fit_transfer(path.points);
     if (!fit) continue;
-    const double per_child = 1 / fit->rate;
-    findings.push_back({.kind = "per-child",
-                        .labels = path.labels,
-                        .metrics = {{"fixed", fit->latency, "s"}, {"per_child", per_child, "s"}},
-                        .text = fmt::format("{}: {} and {} for each child, from {:.0f} to {:.0f}",
-                                            name_of(path, all, results.front()->config), format_seconds(fit->latency),
-                                            format_seconds(per_child), fit->smallest, fit->largest)});
+    const double slope = 1 / fit->rate;
+    const std::string residual = fit->worst_residual <= kBadFit
+                                     ? ""
+                                     : fmt::format(" (a line is off by up to {})", format_percent(fit->worst_residual));
+    findings.push_back(
+        {.kind = "per-child",
+         .labels = path.labels,
+         .metrics = {{"fixed", fit->latency, "s"}, {"slope", slope, "s"}, {"worst_residual", fit->worst_residual, "1"}},
+         .text = fmt::format("{}: {} and {} for each child, for {:.0f} to {:.0f} children{}",
+                             name_of(path, all, results.front()->config), format_seconds(fit->latency),
+                             format_seconds(slope), fit->smallest, fit->largest, residual)});
   }
 }
 
@@ -155,7 +164,72 @@ std::string rivalry(const Case& c) {
   return key;
 }
 
-/// The cheapest way for each number of children, shape and amount of work.
+/// A way with what is not as it usually is: "fire-and-forget (32 launchers)".
+std::string way_of(const Case& c) {
+  std::vector<std::string> parts;
+  for (const char* axis : {"launchers", "streams"}) {
+    if (count_or(c, axis, 1) > 1) parts.push_back(fmt::format("{} {}", c.count(axis), axis));
+  }
+  if (const auto pending = count_or(c, "pending", kernels::kDefaultPendingLaunches);
+      pending != kernels::kDefaultPendingLaunches) {
+    parts.push_back(fmt::format("room for {}", pending));
+  }
+  return parts.empty() ? c.word("launch") : fmt::format("{} ({})", c.word("launch"), fmt::join(parts, ", "));
+}
+
+std::string how_many(std::uint64_t n, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", n, n == 1 ? one : many);
+}
+
+/// "256 children in a tree of 4 levels with 100 steps each"
+std::string task_of(const Case& c) {
+  std::string text = how_many(c.count("children"), "child", "children");
+  if (c.has("depth")) text += " in a tree of " + how_many(c.count("depth"), "level", "levels");
+  if (c.count("work") > 0) text += fmt::format(" with {} each", how_many(c.count("work"), "step", "steps"));
+  return text;
+}
+
+/// The best of each way, the first to finish first.
+std::vector<const Result*> best_of_each_way(std::span<const Result* const> rivals) {
+  const auto makespan = [](const Result* r) { return median_of(*r, kMakespan); };
+  std::vector<const Result*> best(rivals.begin(), rivals.end());
+  std::ranges::stable_sort(best, {}, makespan);
+  std::set<std::string> seen;
+  std::erase_if(best, [&](const Result* r) { return !seen.insert(r->config.word("launch")).second; });
+  return best;
+}
+
+/// Whether the difference is more than noise, as for copies.
+bool differ(const Result& a, const Result& b) {
+  const auto point = [](const Result& r) {
+    const Measurement* m = r.measurement(kMakespan);
+    return std::array{model::TransferPoint{.bytes = 1, .seconds = m->median, .seconds_ci = m->ci95}};
+  };
+  return model::compare(point(a), point(b)).decided > 0;
+}
+
+/// Of `ways`, the first to finish first, two at least. Where the first two are alike, neither has won.
+Finding winner_of(const std::vector<const Result*>& ways) {
+  const Case& c = ways.front()->config;
+  const bool won = differ(*ways[0], *ways[1]);
+  std::vector<std::string> after;
+  for (const Result* r : std::span(ways).subspan(won ? 1 : 0)) {
+    after.push_back(fmt::format("{} after {}", way_of(r->config), format_seconds(median_of(*r, kMakespan))));
+  }
+  Finding finding{.scenario = {}, .kind = won ? "winner" : "alike", .labels = {}, .metrics = {}, .text = {}};
+  std::vector<const char*> axes{"shape", "depth", "children", "work"};
+  if (won) axes.insert(axes.begin(), {"launch", "launchers", "streams"});
+  for (const char* axis : axes) {
+    if (const Case::Param* param = c.find(axis)) finding.labels.emplace_back(axis, axis_text(*param));
+  }
+  finding.metrics = {{kMakespan, median_of(*ways.front(), kMakespan), "s"}};
+  finding.text = won ? fmt::format("{}: {} is done first, after {}; {}", task_of(c), way_of(c),
+                                   format_seconds(median_of(*ways.front(), kMakespan)), fmt::join(after, ", "))
+                     : fmt::format("{}: the first two are alike: {}", task_of(c), fmt::join(after, ", "));
+  return finding;
+}
+
+/// Who is done first, for each number of children, shape and amount of work.
 void conclude_winners(std::span<const Result* const> results, std::vector<Finding>& findings) {
   std::map<std::string, std::vector<const Result*>> groups;
   std::vector<std::string> order;
@@ -165,23 +239,8 @@ void conclude_winners(std::span<const Result* const> results, std::vector<Findin
     group.push_back(r);
   }
   for (const std::string& key : order) {
-    const auto& rivals = groups[key];
-    if (rivals.size() < 2) continue;
-    const auto makespan = [](const Result* r) { return median_of(*r, kMakespan); };
-    const Result* best = *std::ranges::min_element(rivals, {}, makespan);
-    const Result* worst = *std::ranges::max_element(rivals, {}, makespan);
-    const Case& c = best->config;
-    const std::string& way = c.word("launch");
-    findings.push_back(
-        {.kind = "winner",
-         .labels = {{"launch", way}, {"shape", c.word("shape")}, {"children", std::to_string(c.count("children"))}},
-         .metrics = {{kMakespan, makespan(best), "s"}},
-         .text = fmt::format("{}{}{}: {} is done first, after {}; {} after {}",
-                             c.count("children") == 1 ? "1 child" : fmt::format("{} children", c.count("children")),
-                             c.word("shape") == "tree" ? " in a tree" : "",
-                             c.count("work") > 0 ? fmt::format(" with {} steps each", c.count("work")) : "", way,
-                             format_seconds(makespan(best)), worst->config.word("launch"),
-                             format_seconds(makespan(worst)))});
+    const auto ways = best_of_each_way(groups[key]);
+    if (ways.size() > 1) findings.push_back(winner_of(ways));
   }
 }
 
@@ -218,15 +277,14 @@ class Dynpar final : public Scenario {
 
   [[nodiscard]] std::span<const Column> columns() const override {
     using S = Column::Source;
-    static const std::array<Column, 8> columns{{
+    static const std::array<Column, 7> columns{{
         {"makespan", S::time, kMakespan},
         {"+-", S::interval, kMakespan},
         {"per child", S::seconds, "per_child"},
-        {"childless", S::time, kChildless},
         {"host busy", S::seconds, "host_time"},
-        {"by host", S::time, kByHost},
         {"vs host", S::ratio, "speedup_over_host"},
         {"round trips", S::metric, "round_trips"},
+        {"host launches", S::metric, "host_launches"},
     }};
     return columns;
   }
@@ -236,14 +294,19 @@ class Dynpar final : public Scenario {
       if (c.count("size") % kKeyBytes == 0) return std::nullopt;
       return fmt::format("--size {} is not a whole number of keys of {} bytes", c.count("size"), kKeyBytes);
     }
-    if (!c.has("depth") || c.count("depth") <= c.count("children")) return std::nullopt;
-    return fmt::format("{} children cannot make a tree of {} levels; choose a smaller --depth", c.count("children"),
-                       c.count("depth"));
+    if (!leaves_out(c)) return std::nullopt;
+    return fmt::format("{} cannot make a tree of {}; choose a smaller --depth",
+                       how_many(c.count("children"), "child", "children"),
+                       how_many(c.count("depth"), "level", "levels"));
+  }
+  [[nodiscard]] bool leaves_out(const Case& c) const override {
+    return c.has("depth") && c.count("depth") > c.count("children");
   }
 
   [[nodiscard]] MemoryNeeds needs(const Case& c) const override {
     if (!is_sort(c)) return {.host = c.count("children") * kKeyBytes, .device = c.count("children") * kKeyBytes};
-    return {.host = 2 * c.count("size"), .device = 3 * c.count("size")};
+    constexpr std::uint64_t kForLists = 64;  // a share of the keys: less than they and the counters take
+    return {.host = 2 * c.count("size"), .device = 3 * c.count("size") + c.count("size") / kForLists};
   }
 
   [[nodiscard]] std::optional<std::string> unsupported(const Case&, const Capabilities& can) const override {
@@ -321,7 +384,7 @@ class Dynpar final : public Scenario {
                    .max = 1e9}),
         only_with("launch", {"fire-and-forget"},
                   {.name = "launchers",
-                   .defaults = "1",
+                   .defaults = "1,32",
                    .help = "threads of the first kernel that launch at the same time",
                    .max = 1024}),
         only_with("launch", {"host", "graph"},

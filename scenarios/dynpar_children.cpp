@@ -14,10 +14,16 @@ namespace xferbench {
 
 // --- Launches that fail ----------------------------------------------------------------------------------------------
 
+LaunchRoom::LaunchRoom(Device& device, std::size_t pending) : device_(device) {
+  device_.synchronize();
+  before_ = device_.reserved_device_launches();
+  granted_ = device_.reserve_device_launches(pending);
+}
+
 LaunchRoom::~LaunchRoom() {
   try {
     device_.synchronize();
-    device_.reserve_device_launches(kernels::kDefaultPendingLaunches);
+    device_.reserve_device_launches(before_);
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
     // The context is lost, and its room with it; the case that lost it has said so.
   }
@@ -68,8 +74,7 @@ ChildrenRun::ChildrenRun(Device& device, const ChildrenSpec& spec)
            .status = log_.get(),
            .work = spec.work,
            .seed = static_cast<std::uint32_t>(spec.seed)};
-  const std::size_t streams = std::clamp<std::size_t>(spec.streams, 1, spec.children);
-  for (std::size_t i = 0; i < streams; ++i) {
+  for (std::size_t i = 0; i < std::max(own_streams(), rival_streams()); ++i) {
     streams_.push_back(device_.make_stream(StreamKind::nonblocking));
     joined_.push_back(device_.make_event(EventKind::ordering));
   }
@@ -78,8 +83,15 @@ ChildrenRun::ChildrenRun(Device& device, const ChildrenSpec& spec)
   device_.preload(kernels::Child(args_, 0));
   device_.preload(kernels::Children(way(), args_));
   if (spec.launch != ChildLaunch::graph) return;
-  graph_ = device_.capture(streams_.front(), [this] { submit_by_host(); });
-  empty_graph_ = device_.capture(streams_.front(), [this] { device_.launch(kernels::Count(), streams_.front()); });
+  graph_ = device_.capture(streams_.front(), [this] { submit_by_host(own_streams(), With::children); });
+  empty_graph_ = device_.capture(streams_.front(), [this] { submit_by_host(own_streams(), With::no_children); });
+}
+
+std::size_t ChildrenRun::own_streams() const { return std::clamp<std::size_t>(spec_.streams, 1, spec_.children); }
+
+std::size_t ChildrenRun::rival_streams() const {
+  const bool at_once = spec_.launch == ChildLaunch::fire_and_forget && spec_.work > 0;
+  return at_once ? std::min<std::size_t>(kRivalStreams, spec_.children) : own_streams();
 }
 
 kernels::LaunchWay ChildrenRun::way() const {
@@ -110,7 +122,7 @@ Region ChildrenRun::all(std::string name) {
       return region(std::move(name),
                     [this, root] { device_.launch(kernels::Children(way(), args_, spec_.launchers), root); });
   }
-  return by_host(std::move(name));
+  return region(std::move(name), [this] { submit_by_host(own_streams(), With::children); });
 }
 
 Region ChildrenRun::childless(std::string name) {
@@ -124,34 +136,34 @@ Region ChildrenRun::childless(std::string name) {
         device_.launch(kernels::Children(kernels::LaunchWay::none, args_, spec_.launchers), root);
       });
   }
-  return region(std::move(name), [this, root] { device_.launch(kernels::Count(), root); });
+  return region(std::move(name), [this] { submit_by_host(own_streams(), With::no_children); });
 }
 
 Region ChildrenRun::by_host(std::string name) {
-  return region(std::move(name), [this] { submit_by_host(); });
+  return region(std::move(name), [this] { submit_by_host(rival_streams(), With::children); });
 }
 
 /// Level by level: in one stream, a child comes after all of the level above by the stream's order; with several,
 /// because they all wait for that level.
-void ChildrenRun::submit_by_host() {
+void ChildrenRun::submit_by_host(std::size_t streams, With with) {
   device_.launch(kernels::Count(), streams_.front());
   for (std::uint32_t level = 0; level < args_.tree.levels(); ++level) {
-    fork();
-    for (std::uint32_t i = args_.tree.first(level); i < args_.tree.first(level + 1); ++i) {
-      device_.launch(kernels::Child(args_, i), streams_[i % streams_.size()]);
+    fork(streams);
+    for (std::uint32_t i = args_.tree.first(level); with == With::children && i < args_.tree.first(level + 1); ++i) {
+      device_.launch(kernels::Child(args_, i), streams_[i % streams]);
     }
-    join();
+    join(streams);
   }
 }
 
-void ChildrenRun::fork() {
-  if (streams_.size() < 2) return;
+void ChildrenRun::fork(std::size_t streams) {
+  if (streams < 2) return;
   device_.record(forked_, streams_.front());
-  for (std::size_t i = 1; i < streams_.size(); ++i) device_.wait(streams_[i], forked_);
+  for (std::size_t i = 1; i < streams; ++i) device_.wait(streams_[i], forked_);
 }
 
-void ChildrenRun::join() {
-  for (std::size_t i = 1; i < streams_.size(); ++i) {
+void ChildrenRun::join(std::size_t streams) {
+  for (std::size_t i = 1; i < streams; ++i) {
     device_.record(joined_[i], streams_[i]);
     device_.wait(streams_.front(), joined_[i]);
   }

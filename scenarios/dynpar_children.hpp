@@ -1,7 +1,9 @@
 // Children of one run of dynpar: launched in one of four ways, timed, and checked one by one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,11 +13,11 @@
 
 namespace xferbench {
 
-/// Room for launches that are pending on the device, for as long as this lives.
+/// Room for launches that are pending on the device, for as long as this lives; then it is as it was before. Begins and
+/// ends by waiting for the device.
 class LaunchRoom {
  public:
-  LaunchRoom(Device& device, std::size_t pending)
-      : device_(device), granted_(device.reserve_device_launches(pending)) {}
+  LaunchRoom(Device& device, std::size_t pending);
   LaunchRoom(const LaunchRoom&) = delete;
   LaunchRoom& operator=(const LaunchRoom&) = delete;
   ~LaunchRoom();
@@ -24,7 +26,8 @@ class LaunchRoom {
 
  private:
   Device& device_;
-  std::size_t granted_;
+  std::size_t before_ = 0;
+  std::size_t granted_ = 0;
 };
 
 /// What kernels noted of launches that failed, in device memory.
@@ -59,6 +62,10 @@ struct ChildrenSpec {
   std::uint64_t seed = 0;
 };
 
+/// Streams of the host's rival of fire-and-forget where children work. Those that were fired run side by side, so the
+/// host's must be able to: so many at a time.
+inline constexpr std::size_t kRivalStreams = 16;
+
 /// Every way begins with a kernel that all children come after: with launches from the device the one that launches,
 /// else an empty one. What a way takes with that kernel alone is what it costs without children.
 class ChildrenRun {
@@ -67,9 +74,9 @@ class ChildrenRun {
 
   /// In this run's way. By events without a gate: when the host launches, or launches the launcher, is part of it.
   Region all(std::string name);
-  /// The same without any children.
+  /// The same without any children: of the host's, with all forks and joins of its streams.
   Region childless(std::string name);
-  /// The same children launched by the host.
+  /// The same children launched by the host, side by side where this way's are.
   Region by_host(std::string name);
 
   /// One pass on poisoned slots, as a timed pass does it. Throws DeviceError where launches failed, VerificationError
@@ -83,9 +90,12 @@ class ChildrenRun {
  private:
   [[nodiscard]] Region region(std::string name, std::function<void()> submit) const;
   [[nodiscard]] kernels::LaunchWay way() const;
-  void submit_by_host();
-  void fork();
-  void join();
+  enum class With { children, no_children };
+  void submit_by_host(std::size_t streams, With with);
+  void fork(std::size_t streams);
+  void join(std::size_t streams);
+  [[nodiscard]] std::size_t own_streams() const;
+  [[nodiscard]] std::size_t rival_streams() const;
   void clear();
   void check(const std::string& name) const;
 

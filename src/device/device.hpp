@@ -188,6 +188,8 @@ class Device {
   /// whole device until it is called again, and takes device memory. Returns how many there is room for, which may be
   /// more. Call it while the device is idle. Devices whose kernels cannot launch throw.
   virtual std::size_t reserve_device_launches(std::size_t pending);
+  /// How many there is room for now.
+  [[nodiscard]] virtual std::size_t reserved_device_launches() const;
   /// What a launch of the kernel takes of this GPU; nothing where that is not known, as on a simulated one.
   [[nodiscard]] virtual std::optional<KernelResources> resources(const Kernel&) { return std::nullopt; }
   /// Rate of the multiprocessors' clock now, measured; nothing where it cannot be.
@@ -234,6 +236,10 @@ class Device {
 
 inline std::size_t Device::reserve_device_launches(std::size_t) {
   throw DeviceError("making room for launches from the device", "this device has no kernels that launch kernels");
+}
+inline std::size_t Device::reserved_device_launches() const {
+  throw DeviceError("asking for the room for launches from the device",
+                    "this device has no kernels that launch kernels");
 }
 
 /// Marks what a scope does for profilers. Cheap where none watches, if `name` need not be made for it.

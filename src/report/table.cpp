@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -22,7 +23,10 @@ using Row = std::vector<std::string>;
 constexpr const char* kGap = "   ";
 
 /// Units that come in whole ones.
-bool is_whole(const Metric& metric) { return metric.unit == "copies" || metric.unit == "iterations"; }
+bool is_whole(const Metric& metric) {
+  constexpr std::array kWhole{"copies", "iterations", "launches", "round trips"};
+  return std::ranges::find(kWhole, metric.unit) != kWhole.end();
+}
 
 std::string half_width_text(const Measurement& m) {
   const auto width = relative_half_width(m);
@@ -129,9 +133,17 @@ struct Group {
   ScenarioView scenario;
   std::vector<const Result*> results;
 
+  /// The first that has the axis, if any.
+  [[nodiscard]] const Result* with(const std::string& axis) const {
+    const auto found = std::ranges::find_if(results, [&](const Result* r) { return r->config.has(axis); });
+    return found == results.end() ? nullptr : *found;
+  }
+  /// Whether those results that have the axis differ in it. That some lack it follows from another axis, which varies.
   [[nodiscard]] bool varies(const std::string& axis) const {
-    return std::ranges::any_of(
-        results, [&](const Result* r) { return axis_text(*r, axis) != axis_text(*results.front(), axis); });
+    const Result* first = with(axis);
+    return std::ranges::any_of(results, [&](const Result* r) {
+      return r->config.has(axis) && axis_text(*r, axis) != axis_text(*first, axis);
+    });
   }
   /// Whether a column has anything to say: a value, or for a clock, two different ones.
   [[nodiscard]] bool shows(const Column& column) const {
@@ -145,8 +157,9 @@ struct Group {
 std::string title(const Group& group) {
   std::string text(group.scenario.name);
   for (const Axis& axis : group.scenario.axes) {
-    if (group.varies(axis.name) || !group.results.front()->config.has(axis.name)) continue;
-    text += fmt::format("  {} {}", axis.name, axis_text(*group.results.front(), axis.name));
+    const Result* first = group.with(axis.name);
+    if (first == nullptr || group.varies(axis.name)) continue;
+    text += fmt::format("  {} {}", axis.name, axis_text(*first, axis.name));
   }
   return text;
 }

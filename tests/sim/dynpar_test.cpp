@@ -15,7 +15,7 @@ std::vector<Result> run_dynpar(Words flags) {
 
 TEST(DynparOnSim, IsSkippedBecauseNobodyKnowsWhatLaunchesFromTheDeviceCost) {
   const auto results = run_dynpar({});
-  EXPECT_EQ(results.size(), 18U);
+  EXPECT_EQ(results.size(), 22U);
   for (const Result& r : results) {
     EXPECT_EQ(r.status, Status::skipped) << r.config.key();
     EXPECT_EQ(r.reason, "the simulated device does not know what a launch from the device costs");
@@ -33,8 +33,22 @@ void expect_refusal(const Words& flags, const std::string& message) {
 }
 
 TEST(DynparOnSim, ATreeNeedsAChildForEachLevel) {
-  expect_refusal({"--task", "children", "--shape", "tree", "--depth", "8", "--children", "7"},
-                 "7 children cannot make a tree of 8 levels; choose a smaller --depth");
+  const auto reason = [](const Words& sizes) {
+    Words flags{"--task", "children", "--launch", "host", "--shape", "tree"};
+    flags.insert(flags.end(), sizes.begin(), sizes.end());
+    const auto results = run_dynpar(flags);
+    return results.size() == 1 ? results.front().reason : "not one result";
+  };
+  EXPECT_EQ(reason({"--depth", "8", "--children", "7"}),
+            "7 children cannot make a tree of 8 levels; choose a smaller --depth");
+  EXPECT_EQ(reason({"--depth", "2", "--children", "1"}),
+            "1 child cannot make a tree of 2 levels; choose a smaller --depth");
+}
+
+TEST(DynparOnSim, ATreeLeavesOutNumbersThatNobodyAskedForAndThatAreTooSmall) {
+  const auto results = run_dynpar({"--task", "children", "--launch", "host", "--shape", "tree"});
+  EXPECT_EQ(results.size(), 3U);
+  for (const Result& r : results) EXPECT_GE(r.config.count("children"), 16U);
 }
 
 TEST(DynparOnSim, KeysAreWhole) {
@@ -78,8 +92,8 @@ double slow_start_or_slow_children(const Case& c) {
 TEST(DynparFindings, GiveEachWaysFixedCostAndSlopeAndTheFirstToFinish) {
   const auto texts = findings_of({"--task", "children", "--launch", "host,tail", "--children", "1,16,256"},
                                  slow_start_or_slow_children);
-  const std::vector<std::string> expected{"host: 1.000 us and 2.000 us for each child, from 1 to 256",
-                                          "tail: 9.000 us and 1.000 us for each child, from 1 to 256",
+  const std::vector<std::string> expected{"host: 1.000 us and 2.000 us for each child, for 1 to 256 children",
+                                          "tail: 9.000 us and 1.000 us for each child, for 1 to 256 children",
                                           "1 child: host is done first, after 3.000 us; tail after 10.00 us",
                                           "16 children: tail is done first, after 25.00 us; host after 33.00 us",
                                           "256 children: tail is done first, after 265.0 us; host after 513.0 us"};
@@ -89,7 +103,44 @@ TEST(DynparFindings, GiveEachWaysFixedCostAndSlopeAndTheFirstToFinish) {
 TEST(DynparFindings, NameAWayThatHasNoRival) {
   const auto texts =
       findings_of({"--task", "children", "--launch", "graph", "--children", "1,16,256"}, slow_start_or_slow_children);
-  EXPECT_EQ(texts, (std::vector<std::string>{"graph: 9.000 us and 1.000 us for each child, from 1 to 256"}));
+  EXPECT_EQ(texts, (std::vector<std::string>{"graph: 9.000 us and 1.000 us for each child, for 1 to 256 children"}));
+}
+
+TEST(DynparFindings, TakeTheBestOfEachWayAndSayWhatItWas) {
+  const auto texts = findings_of({"--task", "children", "--launch", "host,fire-and-forget", "--children", "16",
+                                  "--launchers", "1,32", "--streams", "1,4", "--shape", "tree", "--work", "100"},
+                                 [](const Case& c) {
+                                   if (c.has("streams")) return c.count("streams") == 4 ? 6e-6 : 9e-6;
+                                   return c.count("launchers") == 32 ? 3e-6 : 90e-6;
+                                 });
+  EXPECT_EQ(texts, (std::vector<std::string>{"16 children in a tree of 4 levels with 100 steps each: fire-and-forget "
+                                             "(32 launchers) is done first, after 3.000 us; host (4 streams) after "
+                                             "6.000 us"}));
+}
+
+TEST(DynparFindings, HaveNoWinnerAmongCasesOfOneWay) {
+  const auto texts = findings_of({"--task", "children", "--launch", "fire-and-forget", "--children", "16"},
+                                 [](const Case& c) { return 1e-6 * static_cast<double>(c.count("launchers")); });
+  EXPECT_TRUE(texts.empty());
+}
+
+TEST(DynparFindings, CallWaysAlikeThatDifferByLessThanTheNoise) {
+  const auto texts =
+      findings_of({"--task", "children", "--launch", "host,graph,tail", "--children", "1"}, [](const Case& c) {
+        if (c.word("launch") == "tail") return 3e-6;
+        return c.word("launch") == "host" ? 2.01e-6 : 2e-6;
+      });
+  EXPECT_EQ(texts, (std::vector<std::string>{
+                       "1 child: the first two are alike: graph after 2.000 us, host after 2.010 us, tail after "
+                       "3.000 us"}));
+}
+
+TEST(DynparFindings, SayWhereALineIsFarOff) {
+  const auto texts = findings_of(
+      {"--task", "children", "--launch", "graph", "--children", "1,16,256"},
+      [](const Case& c) { return c.count("children") == 16 ? 9e-6 : 1e-6 * static_cast<double>(c.count("children")); });
+  ASSERT_EQ(texts.size(), 1U);
+  EXPECT_NE(texts.front().find("(a line is off by up to "), std::string::npos) << texts.front();
 }
 
 TEST(DynparFindings, SayWhatTheSortWithoutRoundTripsGains) {
@@ -102,6 +153,7 @@ TEST(DynparFindings, SayWhatTheSortWithoutRoundTripsGains) {
 TEST(DynparOnSim, ADeviceWhoseKernelsCannotLaunchSaysSo) {
   sim::SimDevice device(profile("h200"));
   EXPECT_THROW(device.reserve_device_launches(1), DeviceError);
+  EXPECT_THROW(static_cast<void>(device.reserved_device_launches()), DeviceError);
 }
 
 }  // namespace

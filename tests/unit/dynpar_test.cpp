@@ -144,44 +144,98 @@ TEST(SortSegments, SidesAndMiddleMakeUpTheWhole) {
   EXPECT_EQ(left.depth, 4U);
 }
 
+TEST(SortKeys, AreNeverWhatMemoryIsPoisonedWith) {
+  for (const SortKeys kind : {SortKeys::random, SortKeys::sorted, SortKeys::reversed, SortKeys::equal}) {
+    for (std::uint64_t seed = 0; seed < 1000; ++seed) EXPECT_LT(sort_key(kind, seed, 12, 1000), 1U << 31);
+  }
+}
+
+// --- The lists of a level --------------------------------------------------------------------------------------------
+
+TEST(LevelLists, NameEachBlockOfEachSegmentOnceWithPartitionsFirst) {
+  using kernels::SortWork;
+  const SortSegment fill{30'000, 5000, 1, 7, SortSegment::Step::fill};
+  const std::vector<SortSegment> level{kernels::sort_segment(0, 100, 1), kernels::sort_segment(100, 9000, 1), fill,
+                                       kernels::sort_segment(40'000, 4097, 1), kernels::sort_segment(50'000, 4096, 1)};
+  std::vector<std::uint32_t> memory(1000);
+  const LevelLists lists = write_lists(level, std::as_writable_bytes(std::span(memory)));
+  const auto* segments = reinterpret_cast<const SortSegment*>(memory.data());
+  std::vector<std::vector<std::uint32_t>> seen;  // first key of the segment, block
+  for (const LevelLists::Grid& grid : lists.grids) {
+    const auto* work = reinterpret_cast<const SortWork*>(reinterpret_cast<const std::byte*>(memory.data()) + grid.work);
+    for (const SortWork& w : std::span(work, grid.blocks)) {
+      EXPECT_EQ(segments[w.segment].step, grid.step);
+      seen.push_back({segments[w.segment].first, w.block});
+    }
+  }
+  EXPECT_EQ(
+      seen,
+      (std::vector<std::vector<std::uint32_t>>{
+          {100, 0}, {100, 1}, {100, 2}, {40'000, 0}, {40'000, 1}, {0, 0}, {50'000, 0}, {30'000, 0}, {30'000, 1}}));
+  EXPECT_EQ(lists.grids[0].segments, 2U);
+  EXPECT_EQ(lists.bytes, 5 * sizeof(SortSegment) + 9 * sizeof(SortWork));
+}
+
 /// The keys of a test, and the sort as the host drives it, on the references of the kernels.
 class SortOnHost {
  public:
   SortOnHost(SortKeys kind, std::uint32_t count)
-      : keys_(count), scratch_(count, 0xFFFFFFFF), counters_(kernels::counters_needed(count)) {
-    for (std::uint32_t i = 0; i < count; ++i) keys_[i] = sort_key(kind, 3, i, count);
+      : input_(count), keys_(count, 0xFFFFFFFF), scratch_(count, 0xFFFFFFFF), lists_(level_lists_room(count)) {
+    for (std::uint32_t i = 0; i < count; ++i) input_[i] = sort_key(kind, 3, i, count);
   }
 
   void sort() {
     std::vector<SortSegment> level{kernels::sort_segment(0, static_cast<std::uint32_t>(keys_.size()), 0)};
-    for (; !level.empty(); level = next_level(level, counters_)) {
+    while (!level.empty()) {
       expect_own_counters(level);
-      for (const SortSegment& segment : level) run(segment);
+      const LevelLists lists = write_lists(level, lists_);
+      ASSERT_LE(lists.bytes, lists_.size());
+      ASSERT_LE(lists.grids.front().segments, most_splits(static_cast<std::uint32_t>(keys_.size())));
+      std::vector<kernels::SortSplit> splits;
+      for (const SortSegment& s : level) {
+        if (s.step == SortSegment::Step::partition) splits.push_back(split(s));
+      }
+      for (const LevelLists::Grid& grid : lists.grids) run(grid, level.front().depth);
+      fill_narrow_middles(level, splits);
+      level = next_level(level, splits);
     }
   }
 
-  [[nodiscard]] std::vector<std::uint32_t>& keys() { return keys_; }
-  [[nodiscard]] kernels::SortArgs args() { return {keys_.data(), scratch_.data(), counters_.data(), nullptr}; }
-
- private:
-  void run(const SortSegment& segment) {
-    const kernels::SortStep step(args(), segment);
-    std::vector<std::byte> result(step.output().size());
-    step.compute(result);
-    if (segment.step == SortSegment::Step::partition) split(segment);
-    std::memcpy(step.output().data(), result.data(), result.size());
-    if (segment.step != SortSegment::Step::partition) return;
-    const SortSegment equal = middle(segment, counters_[kernels::counters_of(segment.first)].split);
-    if (!kernels::is_wide(equal)) std::fill_n(keys_.begin() + equal.first, equal.count, equal.key);
+  [[nodiscard]] const std::vector<std::uint32_t>& input() const { return input_; }
+  [[nodiscard]] const std::vector<std::uint32_t>& keys() const { return keys_; }
+  [[nodiscard]] kernels::SortArgs args() {
+    return {.input = input_.data(), .keys = keys_.data(), .scratch = scratch_.data()};
   }
 
-  void split(const SortSegment& segment) {
-    const std::uint32_t* from = (segment.depth % 2 == 0 ? keys_ : scratch_).data() + segment.first;
-    kernels::SortSplit& s = counters_[kernels::counters_of(segment.first)].split;
-    s = {.less = 0, .greater = 0, .pivot = kernels::sort_pivot(from, segment.count)};
+ private:
+  void run(const LevelLists::Grid& of, std::uint32_t depth) {
+    const kernels::SortBatch batch{.step = of.step,
+                                   .depth = depth,
+                                   .segments = reinterpret_cast<const SortSegment*>(lists_.data()),
+                                   .work = reinterpret_cast<const kernels::SortWork*>(lists_.data() + of.work),
+                                   .blocks = of.blocks};
+    const kernels::SortGrid grid(args(), batch, static_cast<std::uint32_t>(keys_.size()));
+    std::vector<std::byte> result(grid.output().size());
+    grid.compute(result);
+    std::memcpy(grid.output().data(), result.data(), result.size());
+  }
+
+  kernels::SortSplit split(const SortSegment& segment) {
+    const std::uint32_t* from = keys_before(args(), segment.depth) + segment.first;
+    kernels::SortSplit s{.pivot = kernels::sort_pivot(from, segment.count)};
     for (std::uint32_t i = 0; i < segment.count; ++i) {
       s.less += from[i] < s.pivot ? 1U : 0U;
       s.greater += from[i] > s.pivot ? 1U : 0U;
+    }
+    return s;
+  }
+
+  void fill_narrow_middles(const std::vector<SortSegment>& level, const std::vector<kernels::SortSplit>& splits) {
+    auto split = splits.begin();
+    for (const SortSegment& s : level) {
+      if (s.step != SortSegment::Step::partition) continue;
+      const SortSegment equal = middle(s, *split++);
+      if (!kernels::is_wide(equal)) std::fill_n(keys_.begin() + equal.first, equal.count, equal.key);
     }
   }
 
@@ -193,16 +247,17 @@ class SortOnHost {
     }
   }
 
+  std::vector<std::uint32_t> input_;
   std::vector<std::uint32_t> keys_;
   std::vector<std::uint32_t> scratch_;
-  std::vector<kernels::SortCounters> counters_;
+  std::vector<std::byte> lists_;
 };
 
 TEST(SortOnReferences, SortsEveryKindOfKeys) {
   for (const SortKeys kind : {SortKeys::random, SortKeys::sorted, SortKeys::reversed, SortKeys::equal}) {
     for (const std::uint32_t count : {1U, 2U, 1000U, 4096U, 4097U, 100'003U}) {
       SortOnHost data(kind, count);
-      std::vector<std::uint32_t> expected = data.keys();
+      std::vector<std::uint32_t> expected = data.input();
       std::ranges::sort(expected);
       data.sort();
       EXPECT_EQ(data.keys(), expected) << kSortKeysNames[static_cast<std::size_t>(kind)] << " " << count;
@@ -212,7 +267,7 @@ TEST(SortOnReferences, SortsEveryKindOfKeys) {
 
 TEST(SortOnReferences, TheWholeSortIsOneKernelToTheHost) {
   SortOnHost data(SortKeys::random, 10'000);
-  std::vector<std::uint32_t> expected = data.keys();
+  std::vector<std::uint32_t> expected = data.input();
   std::ranges::sort(expected);
   const kernels::DeviceSort sort(data.args(), 10'000);
   std::vector<std::byte> result(sort.output().size());

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <regex>
 #include <sstream>
@@ -74,6 +75,16 @@ TEST(Table, WritesSamplesThatAreNoTimesWithTheirUnit) {
   report.results = {r};
   const std::string text = table(report);
   EXPECT_TRUE(mentions(text, "  calls      41.00 calls   2.4 %   40.00 calls   42.00 calls   2")) << text;
+}
+
+TEST(Table, NamesAnAxisAboveThatOnlySomeHaveIfTheyAgree) {
+  Report report = report_of_three();
+  report.results.erase(report.results.begin() + 1);
+  std::ranges::reverse(report.results);
+  EXPECT_TRUE(mentions(table(report),
+                       "copy  host pinned  size 1 MiB\n"
+                       "  dir       time      +-"))
+      << table(report);
 }
 
 TEST(Table, SaysAboveThatTheLinkIsLessThanTheGpuCanDo) {

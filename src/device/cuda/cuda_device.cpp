@@ -374,12 +374,15 @@ void CudaDevice::preload(const Kernel& kernel) {
 }
 
 std::size_t CudaDevice::reserve_device_launches(std::size_t pending) {
-  const auto limit = cudaLimitDevRuntimePendingLaunchCount;
-  check(cudaDeviceSetLimit(limit, pending),
+  check(cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, pending),
         fmt::format("cudaDeviceSetLimit (room for {} pending launches from the device)", pending).c_str());
-  std::size_t granted = 0;
-  check(cudaDeviceGetLimit(&granted, limit), "cudaDeviceGetLimit");
-  return granted;
+  return reserved_device_launches();
+}
+
+std::size_t CudaDevice::reserved_device_launches() const {
+  std::size_t room = 0;
+  check(cudaDeviceGetLimit(&room, cudaLimitDevRuntimePendingLaunchCount), "cudaDeviceGetLimit");
+  return room;
 }
 
 std::optional<KernelResources> CudaDevice::resources(const Kernel& kernel) {

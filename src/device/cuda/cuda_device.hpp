@@ -61,6 +61,7 @@ class CudaDevice final : public Device {
 
   void preload(const Kernel& kernel) override;
   std::size_t reserve_device_launches(std::size_t pending) override;
+  [[nodiscard]] std::size_t reserved_device_launches() const override;
   [[nodiscard]] std::optional<KernelResources> resources(const Kernel& kernel) override;
   [[nodiscard]] std::optional<double> sm_clock_hz() override;
   [[nodiscard]] bool usable() noexcept override;
