@@ -26,6 +26,10 @@ struct SmemCase {
 inline constexpr std::array<std::string_view, 7> kSmemWorkAxes{"op",      "dtype",     "access", "size",
                                                                "columns", "intensity", "l2"};
 
+/// Seconds between two blocks that take a tile from one counter: what an H200's memory needs for atomic additions to
+/// one address.
+inline constexpr double kTileFromCounter = 2.5e-9;
+
 std::vector<Axis> smem_axes();
 /// Of any case of these axes, legal or not.
 SmemCase smem_case(const Case& c);

@@ -119,7 +119,6 @@ void add_best(const Results& work, const std::vector<std::string>& axes, std::ve
 
 /// Whether what holds the loop up is memory: not arithmetic, not blocks that begin, not the counter of tiles.
 bool waits_for_memory(const Result& r) {
-  constexpr double kTileFromCounter = 2e-9;  // seconds that one takes on an H200
   const kernels::SmemShape shape = smem_case(r.config).shape;
   if (shape.schedule == kernels::SmemSchedule::one_tile) return false;
   const bool counts = shape.schedule == kernels::SmemSchedule::dynamic;

@@ -134,11 +134,10 @@ class SmemSpace final : public Tunable {
  private:
   // Of the model, in seconds: fitted to 636 configurations on an H200 at 48 operations an element, of which it explains
   // all but 5 % within families. The search corrects each family by what it measures of it.
-  static constexpr double kBlockStart = 0.6e-6;     // until a new block has issued its first load
-  static constexpr double kTurn = 0.75e-6;          // what a tile costs its block beside arithmetic: barriers, waits
-  static constexpr double kTurnOfRoles = 0.25e-6;   // the same where no barrier of the block is among it
-  static constexpr double kTileFromCounter = 2e-9;  // between two blocks that ask one counter
-  static constexpr double kThreadsForHalf = 36;     // of a multiprocessor, for half of its rate of arithmetic
+  static constexpr double kBlockStart = 0.6e-6;    // until a new block has issued its first load
+  static constexpr double kTurn = 0.75e-6;         // what a tile costs its block beside arithmetic: barriers, waits
+  static constexpr double kTurnOfRoles = 0.25e-6;  // the same where no barrier of the block is among it
+  static constexpr double kThreadsForHalf = 36;    // of a multiprocessor, for half of its rate of arithmetic
 
   /// How much longer arithmetic takes with so few independent chains in each thread.
   static double slowness(unsigned vectors) { return vectors >= 4 ? 1 : vectors >= 2 ? 1.1 : 1.4; }
