@@ -177,7 +177,7 @@ std::vector<Axis> smem_axes() {
   const std::vector<std::string> fixed_grid{"persistent", "dynamic"};
   const std::vector<std::string> bulk{"bulk", "tma", "tma-specialized"};
   const std::vector<std::string> tensor{"tma", "tma-specialized"};
-  constexpr double kMostColumns = 1U << 31;
+  constexpr double kMostColumns = (1U << 29) - 1;  // rows of less than 2^31 bytes
   return {
       {.name = "method",
        .kind = AxisKind::choice,
@@ -216,16 +216,19 @@ std::vector<Axis> smem_axes() {
        .kind = AxisKind::size,
        .defaults = "4K,16K",
        .tuning = "2K,4K,8K,16K,32K",
-       .help = "bytes of a tile",
+       .help = "bytes of a tile, a multiple of 16 for each thread",
+       .min = 512,
        .max = 1U << 20},
       {.name = "tile-width",
-       .help = "bytes of a tile's row, which is the width of TMA's box; default: 512, or the swizzle's span",
+       .help = "bytes of a tile's row, a power of two: the width of TMA's box; default: 512, or the swizzle's span",
+       .min = 16,
        .max = kWidest},
       {.name = "threads",
        .defaults = "128",
        .tuning = "64,128,256,512",
-       .help = "threads that work on a tile",
-       .max = 1024},
+       .help = "threads that work on a tile, a multiple of 32",
+       .min = 32,
+       .max = kernels::kSmemMaxThreads},
       {.name = "stages",
        .defaults = "1,4",
        .tuning = "1,2,3,4,6,8",

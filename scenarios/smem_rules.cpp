@@ -149,11 +149,11 @@ Broken intensity(const SmemShape& s) {
 /// All this is counted in 32 bits, and a tensor copy's coordinates have a sign.
 Broken counts(const SmemShape& s) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
-  if (s.tiles() < kMost && s.rows < kMost && s.row_bytes < kMost) return std::nullopt;
-  return fmt::format(
-      "{} rows of {} B, {} tiles: each must be less than 2^31; choose a larger --tile or --tile-width, or "
-      "fewer --columns",
-      s.rows, s.row_bytes, s.tiles());
+  if (s.row_bytes >= kMost)
+    return fmt::format("rows of {} B: the most is 2^31 - 1; choose fewer --columns", s.row_bytes);
+  if (s.rows >= kMost) return fmt::format("{} rows: the most is 2^31 - 1; choose a smaller --size", s.rows);
+  if (s.tiles() < kMost) return std::nullopt;
+  return fmt::format("{} tiles: the most is 2^31 - 1; choose a larger --tile or a smaller --size", s.tiles());
 }
 
 /// A tensor map has rows as long as the box is wide, and at least one.

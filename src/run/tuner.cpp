@@ -46,7 +46,7 @@ std::vector<Case> feasible(std::span<const PlannedCase> cases, Device& device, b
     if (!reason) {
       space.push_back(planned.config);
     } else if (first.empty()) {
-      first = planned.config.key() + " " + *reason;
+      first = planned.config.key() + ": " + *reason;
     }
   }
   if (space.empty()) throw UsageError("no configuration is left to tune: " + first);
@@ -423,7 +423,7 @@ Tuned tune(const Scenario& scenario, std::span<const Case> space, const Bench& b
     if (!tunable->refusal(c)) searched.push_back(c);
   }
   if (searched.empty()) {
-    throw UsageError(fmt::format("no configuration is left to tune: {} {}", space.front().key(),
+    throw UsageError(fmt::format("no configuration is left to tune: {}: {}", space.front().key(),
                                  tunable->refusal(space.front()).value_or("")));
   }
   Tuner tuner(std::move(tunable), searched, bench, observer, policy, spent);

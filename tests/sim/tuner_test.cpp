@@ -403,7 +403,7 @@ TEST_F(TunerTest, LeavesOutWhatIsTooLarge) {
     FAIL() << "nothing is left";
   } catch (const UsageError& error) {
     EXPECT_EQ(std::string(error.what()),
-              "no configuration is left to tune: fake/size=64MiB/streams=1/chunks=8/strategy=a needs 8 MiB of device "
+              "no configuration is left to tune: fake/size=64MiB/streams=1/chunks=8/strategy=a: needs 8 MiB of device "
               "memory, more than the 1 KiB of --memory-limit");
   }
 }
