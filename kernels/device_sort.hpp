@@ -27,7 +27,7 @@ inline constexpr std::uint32_t kBlockSort = 4096;      ///< keys that one block 
 inline constexpr std::uint32_t kPartitionTile = 4096;  ///< keys that one block partitions
 /// Partitions that may follow from one another; a segment that is large even then is sorted by one block, slowly. CUDA
 /// lets grids nest 24 deep.
-inline constexpr std::uint32_t kMostPartitions = 20;
+inline constexpr std::uint32_t kMostPartitions = 22;
 
 /// A part of the array, and what is to be done with it.
 struct SortSegment {

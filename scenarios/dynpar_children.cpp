@@ -60,6 +60,13 @@ std::string describe(const kernels::LaunchStatus& status, std::size_t room, cons
   return fmt::format("{} with CUDA's error number {}", failed, status.error);
 }
 
+void wait_for_all(Device& device) noexcept {
+  try {
+    device.synchronize();
+  } catch (...) {  // NOLINT(bugprone-empty-catch): see the declaration
+  }
+}
+
 // --- Children --------------------------------------------------------------------------------------------------------
 
 ChildrenRun::ChildrenRun(Device& device, const ChildrenSpec& spec)
@@ -144,13 +151,16 @@ Region ChildrenRun::by_host(std::string name) {
 }
 
 /// Level by level: in one stream, a child comes after all of the level above by the stream's order; with several,
-/// because they all wait for that level.
-void ChildrenRun::submit_by_host(std::size_t streams, With with) {
+/// because they all wait for that level. A level takes no more streams than it has children.
+void ChildrenRun::submit_by_host(std::size_t most_streams, With with) {
   device_.launch(kernels::Count(), streams_.front());
   for (std::uint32_t level = 0; level < args_.tree.levels(); ++level) {
+    const std::uint32_t first = args_.tree.first(level);
+    const std::uint32_t end = args_.tree.first(level + 1);
+    const std::size_t streams = std::min<std::size_t>(most_streams, end - first);
     fork(streams);
-    for (std::uint32_t i = args_.tree.first(level); with == With::children && i < args_.tree.first(level + 1); ++i) {
-      device_.launch(kernels::Child(args_, i), streams_[i % streams]);
+    for (std::uint32_t i = first; with == With::children && i < end; ++i) {
+      device_.launch(kernels::Child(args_, i), streams_[(i - first) % streams]);
     }
     join(streams);
   }

@@ -48,6 +48,10 @@ class LaunchLog {
 /// Why launches failed and what to do; `room` is how many may be pending, `remedy` what the user can ask for.
 std::string describe(const kernels::LaunchStatus& status, std::size_t room, const std::string& remedy);
 
+/// For destructors: after an exception work may still be using what is about to be freed. An error has been reported
+/// before, or will be by whoever asks next.
+void wait_for_all(Device& device) noexcept;
+
 enum class ChildLaunch { host, graph, fire_and_forget, tail };
 
 struct ChildrenSpec {
@@ -64,13 +68,16 @@ struct ChildrenSpec {
 
 /// Streams of the host's rival of fire-and-forget where children work. Those that were fired run side by side, so the
 /// host's must be able to: so many at a time.
-inline constexpr std::size_t kRivalStreams = 16;
+inline constexpr std::size_t kRivalStreams = 32;
 
 /// Every way begins with a kernel that all children come after: with launches from the device the one that launches,
 /// else an empty one. What a way takes with that kernel alone is what it costs without children.
 class ChildrenRun {
  public:
   ChildrenRun(Device& device, const ChildrenSpec& spec);
+  ChildrenRun(const ChildrenRun&) = delete;
+  ChildrenRun& operator=(const ChildrenRun&) = delete;
+  ~ChildrenRun() { wait_for_all(device_); }
 
   /// In this run's way. By events without a gate: when the host launches, or launches the launcher, is part of it.
   Region all(std::string name);
@@ -91,7 +98,7 @@ class ChildrenRun {
   [[nodiscard]] Region region(std::string name, std::function<void()> submit) const;
   [[nodiscard]] kernels::LaunchWay way() const;
   enum class With { children, no_children };
-  void submit_by_host(std::size_t streams, With with);
+  void submit_by_host(std::size_t most_streams, With with);
   void fork(std::size_t streams);
   void join(std::size_t streams);
   [[nodiscard]] std::size_t own_streams() const;

@@ -171,8 +171,8 @@ void Sorter::sort_by_host() {
 }
 
 /// Hazards: the lists on the host are free, because the copy from them came before splits that the host has read since.
-/// Those on the device are used by the partitions of two levels above, which have ended, and by the small segments of
-/// that level, which are waited for.
+/// Those on the device are used by the partitions of levels above, which have ended, and by the small segments of the
+/// level that had them last, which are waited for. Fills go first: they are short.
 std::size_t Sorter::submit_level(std::span<const kernels::SortSegment> level, Lists& lists) {
   const LevelLists here = write_lists(level, {lists_on_host_->data, lists_on_host_->bytes});
   const std::uint32_t depth = level.front().depth;
@@ -187,8 +187,8 @@ std::size_t Sorter::submit_level(std::span<const kernels::SortSegment> level, Li
   }
   if (sorts.segments + fills.segments == 0) return partitions.segments;
   device_.wait(leaf_stream_, lists.copied);
-  submit_grid(sorts, lists, depth, leaf_stream_);
   submit_grid(fills, lists, depth, leaf_stream_);
+  submit_grid(sorts, lists, depth, leaf_stream_);
   device_.record(lists.used, leaf_stream_);
   lists.in_use = true;
   return partitions.segments;

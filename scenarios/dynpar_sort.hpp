@@ -52,6 +52,9 @@ std::size_t sort_launches(std::uint32_t count);
 class Sorter {
  public:
   Sorter(Device& device, std::uint32_t count, SortKeys kind, std::uint64_t seed);
+  Sorter(const Sorter&) = delete;
+  Sorter& operator=(const Sorter&) = delete;
+  ~Sorter() { wait_for_all(device_); }
 
   Region by_device(std::string name);
   /// At most three grids for each level, and one round trip: the sizes of all its partitions are read back together.
@@ -68,7 +71,7 @@ class Sorter {
   [[nodiscard]] std::size_t host_launches() const { return host_launches_; }
 
  private:
-  /// The lists of one level on the device. Two take turns, since the grids for small segments may be a level behind.
+  /// The lists of one level on the device. They take turns, since the grids for small segments may be levels behind.
   struct Lists {
     DeviceBuffer memory;
     Event copied;
@@ -95,7 +98,7 @@ class Sorter {
   DeviceBuffer splits_;
   HostBuffer splits_on_host_;
   HostBuffer lists_on_host_;
-  std::array<Lists, 2> lists_;
+  std::array<Lists, 4> lists_;
   LaunchLog log_;
   kernels::SortArgs args_;
   Stream root_;         ///< all that the next level waits for: partitions, and the copies of lists and splits
