@@ -8,17 +8,16 @@
 
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
-#include "model/in_flight.hpp"
 #include "scenarios/smem_case.hpp"
 #include "scenarios/smem_data.hpp"
 #include "scenarios/smem_launch.hpp"
+#include "scenarios/smem_model.hpp"
 #include "scenarios/smem_rules.hpp"
 
 namespace xferbench {
 
 namespace {
 
-using kernels::SmemMethod;
 using kernels::SmemOp;
 using kernels::SmemPart;
 using kernels::SmemSchedule;
@@ -87,24 +86,9 @@ class SmemSpace final : public Tunable {
     return why.empty() ? std::nullopt : std::optional(why);
   }
 
-  /// The longer of memory, arithmetic and the counter of tiles, each slowed by too little at once.
   [[nodiscard]] double predict(const Case& c) const override {
-    const SmemShape& shape = placed_.at(c.key()).shape;
-    const double multiprocessors = bench_.device.capabilities().environment.gpu.multiprocessors;
-    const double blocks = std::max(1U, placed_.at(c.key()).per_multiprocessor);
-    const auto payload = static_cast<double>(shape.payload_bytes());
-    const auto tiles = static_cast<double>(shape.tiles());
-    const bool one_tile = shape.schedule == SmemSchedule::one_tile;
-    const double work = work_of_tile(shape, blocks);
-    const double begin = one_tile ? kBlockStart : 0;
-    const double latency = latency_ + (overlaps(shape) ? 0 : work) + begin;
-    const double moved =
-        payload / model::reachable_bandwidth(in_flight_per_block(shape) * blocks, latency,
-                                             static_cast<unsigned>(multiprocessors), payload / memory_);
-    const double turn = shape.method == SmemMethod::tma_specialized ? kTurnOfRoles : kTurn;
-    const double computed = (work + turn + begin) * tiles / (multiprocessors * blocks);
-    const double counted = shape.schedule == SmemSchedule::dynamic ? kTileFromCounter * tiles : 0;
-    return std::max({moved, computed, counted});
+    const PlacedSmem& placed = placed_.at(c.key());
+    return predict_smem(costs_, placed.shape, placed.per_multiprocessor);
   }
 
   /// Stages, then blocks, then what else there is to understand.
@@ -132,27 +116,6 @@ class SmemSpace final : public Tunable {
   [[nodiscard]] std::vector<Measurement> stages() const override { return stages_; }
 
  private:
-  // Of the model, in seconds: fitted to 636 configurations on an H200 at 48 operations an element, of which it explains
-  // all but 5 % within families. The search corrects each family by what it measures of it.
-  static constexpr double kBlockStart = 0.6e-6;    // until a new block has issued its first load
-  static constexpr double kTurn = 0.75e-6;         // what a tile costs its block beside arithmetic: barriers, waits
-  static constexpr double kTurnOfRoles = 0.25e-6;  // the same where no barrier of the block is among it
-  static constexpr double kThreadsForHalf = 36;    // of a multiprocessor, for half of its rate of arithmetic
-
-  /// How much longer arithmetic takes with so few independent chains in each thread.
-  static double slowness(unsigned vectors) { return vectors >= 4 ? 1 : vectors >= 2 ? 1.1 : 1.4; }
-
-  /// Whether loads go on while a block works; if not, other blocks must fill the time.
-  static bool overlaps(const SmemShape& shape) { return shape.stages > 1 || shape.method == SmemMethod::prefetch; }
-
-  /// Seconds that a block works on a tile beside so many others.
-  [[nodiscard]] double work_of_tile(const SmemShape& shape, double blocks) const {
-    const double multiprocessors = bench_.device.capabilities().environment.gpu.multiprocessors;
-    const double alone = compute_ * multiprocessors / static_cast<double>(shape.tiles());  // on a whole one
-    const double filled = 1 + kThreadsForHalf / (shape.threads * blocks);
-    return alone * blocks * filled * slowness(shape.vectors_at_a_time());
-  }
-
   /// cudaMemcpyAsync, a loop with too little in flight, and arithmetic alone. Two rounds of sampling share the budget.
   void measure_stages(const SmemShape& shape) {
     Device& device = bench_.device;
@@ -171,10 +134,11 @@ class SmemSpace final : public Tunable {
     for (const Series& s : bench_.sample(std::move(regions))) stages_.push_back(s.elapsed);
     if (interrupted() != 0) return;  // there may be no samples
     const double moved = static_cast<double>(traffic(shape)) / (2 * static_cast<double>(shape.payload_bytes()));
-    memory_ = stages_[0].median * moved;
-    const double blocks = device.capabilities().environment.gpu.multiprocessors;
-    latency_ = stages_[1].median * blocks * in_flight_per_block(starved) / static_cast<double>(shape.payload_bytes());
-    if (stages_.size() > 2) compute_ = stages_[2].median;
+    costs_.memory = stages_[0].median * moved;
+    costs_.multiprocessors = std::max(1U, device.capabilities().environment.gpu.multiprocessors);
+    costs_.latency = stages_[1].median * costs_.multiprocessors * in_flight_per_block(starved) /
+                     static_cast<double>(shape.payload_bytes());
+    if (stages_.size() > 2) costs_.compute = stages_[2].median;
   }
 
   Bench bench_;
@@ -183,9 +147,7 @@ class SmemSpace final : public Tunable {
   bool resident_ = false;
   std::vector<Measurement> stages_;
   std::map<std::string, PlacedSmem> placed_;  // by key
-  double memory_ = 0;                         // seconds of the traffic at cudaMemcpyAsync's rate
-  double compute_ = 0;                        // seconds of the arithmetic alone
-  double latency_ = 0;                        // seconds from the request for a tile to its end, results stored
+  SmemCosts costs_;
 };
 
 void require_same_work(std::span<const Case> cases) {
