@@ -160,7 +160,7 @@ std::optional<KernelResources> Smem::resources() const {
     return std::nullopt;
   }
   return KernelResources{static_cast<unsigned>(attributes.numRegs), attributes.sharedSizeBytes + shape_.shared_bytes(),
-                         attributes.localSizeBytes, shape_.launched_threads(), static_cast<unsigned>(blocks)};
+                         attributes.localSizeBytes, static_cast<unsigned>(blocks)};
 }
 
 }  // namespace xferbench::kernels

@@ -26,7 +26,6 @@ struct KernelResources {
   unsigned registers = 0;                  ///< of each thread
   std::size_t shared_bytes = 0;            ///< of each block, static and dynamic
   std::size_t local_bytes = 0;             ///< of each thread: registers that were spilled, and arrays
-  unsigned threads = 0;                    ///< of each block
   unsigned blocks_per_multiprocessor = 0;  ///< that fit at once
 };
 
