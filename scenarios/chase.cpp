@@ -61,7 +61,7 @@ PointerChase::PointerChase(Device& device, ChaseMemory where, std::size_t bytes,
   {
     const HostBuffer staging = device_.allocate_host(whole, HostMemory::pageable);
     build(staging->data);
-    device_.copy_blocking({on_device_->data, staging->data, whole, Direction::h2d});
+    device_.copy_and_wait({on_device_->data, staging->data, whole, Direction::h2d});
   }
   evict_from_cache();
 }

@@ -83,7 +83,7 @@ void Payload::prepare() {
     parallel_for(input.size(), MiB, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) input[i] = kernels::addend(i);
     });
-    device_.copy_blocking({addends_->data, host_in_->data, shape_.bytes, Direction::h2d});
+    device_.copy_and_wait({addends_->data, host_in_->data, shape_.bytes, Direction::h2d});
   }
   pattern::fill_elements(input, shape_.seed);
 }

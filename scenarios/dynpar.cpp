@@ -307,9 +307,14 @@ class Dynpar final : public Scenario {
   }
 
   [[nodiscard]] MemoryNeeds needs(const Case& c) const override {
-    if (!is_sort(c)) return {.host = c.count("children") * kKeyBytes, .device = c.count("children") * kKeyBytes};
+    if (!is_sort(c)) {
+      const std::uint64_t slots = c.count("children") * kKeyBytes;
+      return {.host = slots, .device = slots + (c.has("pending") ? LaunchRoom::bytes(c.count("pending")) : 0)};
+    }
     constexpr std::uint64_t kForLists = 32;  // a share of the keys: less than they and the counters take
-    return {.host = 2 * c.count("size"), .device = 3 * c.count("size") + c.count("size") / kForLists};
+    const std::uint64_t size = c.count("size");
+    const std::uint64_t room = LaunchRoom::bytes(sort_launches(static_cast<std::uint32_t>(size / kKeyBytes)));
+    return {.host = 2 * size, .device = 3 * size + size / kForLists + room};
   }
 
   [[nodiscard]] std::optional<std::string> unsupported(const Case&, const Capabilities& can) const override {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/units.hpp"
 #include "kernels/count.hpp"
 #include "measure/pattern.hpp"
 
@@ -18,6 +19,17 @@ LaunchRoom::LaunchRoom(Device& device, std::size_t pending) : device_(device) {
   device_.synchronize();
   before_ = device_.reserved_device_launches();
   granted_ = device_.reserve_device_launches(pending);
+  if (granted_ >= pending) return;
+  device_.reserve_device_launches(before_);  // what is thrown here is thrown before there is a destructor
+  throw DeviceError(fmt::format("making room for {} pending launches", pending),
+                    fmt::format("this device has room for {} at most; take no more", granted_));
+}
+
+std::uint64_t LaunchRoom::bytes(std::size_t pending) {
+  constexpr std::uint64_t kForAny = 100 * MiB;
+  constexpr std::uint64_t kForEachMore = 9600;
+  const std::size_t more = std::max(pending, kernels::kDefaultPendingLaunches) - kernels::kDefaultPendingLaunches;
+  return kForAny + more * kForEachMore;
 }
 
 LaunchRoom::~LaunchRoom() {
@@ -42,7 +54,7 @@ void LaunchLog::clear(StreamHandle stream) { device_.fill(memory_, std::byte{0},
 kernels::LaunchStatus LaunchLog::read() const {
   kernels::LaunchStatus status;
   const HostBuffer host = device_.allocate_host(sizeof(status), HostMemory::pageable);
-  device_.copy_blocking({host->data, memory_->data, host->bytes, Direction::d2h});
+  device_.copy_and_wait({host->data, memory_->data, host->bytes, Direction::d2h});
   std::memcpy(&status, host->data, sizeof(status));
   return status;
 }
@@ -200,7 +212,7 @@ void ChildrenRun::check_launches() const {
 
 void ChildrenRun::check(const std::string& name) const {
   const HostBuffer host = device_.allocate_host(slots_->bytes, HostMemory::pageable);
-  device_.copy_blocking({host->data, slots_->data, slots_->bytes, Direction::d2h});
+  device_.copy_and_wait({host->data, slots_->data, slots_->bytes, Direction::d2h});
   const auto found = [&](std::uint32_t i) {
     std::uint32_t value = 0;
     std::memcpy(&value, host->data + i * sizeof(value), sizeof(value));

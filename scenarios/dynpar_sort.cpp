@@ -120,7 +120,7 @@ Sorter::Sorter(Device& device, std::uint32_t count, SortKeys kind, std::uint64_t
   for (std::uint32_t i = 0; i < count; ++i) sorted_[i] = sort_key(kind, seed, i, count);
   const HostBuffer host = device_.allocate_host(input_->bytes, HostMemory::pageable);
   std::memcpy(host->data, sorted_.data(), host->bytes);
-  device_.copy_blocking({input_->data, host->data, host->bytes, Direction::h2d});
+  device_.copy_and_wait({input_->data, host->data, host->bytes, Direction::h2d});
   std::ranges::sort(sorted_);
   device_.fill(counters_, std::byte{0}, root_);
   device_.synchronize(root_.get());
@@ -211,7 +211,7 @@ void Sorter::verify(const Region& region) {
   poison();
   run_once(device_, region);
   const HostBuffer host = device_.allocate_host(keys_->bytes, HostMemory::pageable);
-  device_.copy_blocking({host->data, keys_->data, keys_->bytes, Direction::d2h});
+  device_.copy_and_wait({host->data, keys_->data, keys_->bytes, Direction::d2h});
   check_launches();
   if (std::memcmp(host->data, sorted_.data(), host->bytes) == 0) return;
   const auto* found = reinterpret_cast<const std::uint32_t*>(host->data);

@@ -45,7 +45,7 @@ class Counter {
 
   void expect(std::uint64_t wanted, std::string_view what) const {
     const HostBuffer host = device_.allocate_host(sizeof(std::uint64_t), HostMemory::pageable);
-    device_.copy_blocking({host->data, memory_->data, host->bytes, Direction::d2h});
+    device_.copy_and_wait({host->data, memory_->data, host->bytes, Direction::d2h});
     const std::uint64_t found = *reinterpret_cast<const std::uint64_t*>(host->data);
     if (found == wanted) return;
     throw VerificationError(fmt::format("{}: {} kernels should have run, {} did", what, wanted, found));

@@ -241,7 +241,7 @@ class Journey {
     for (const HostBuffer& host : {std::cref(payload_.host), std::cref(payload_.pinned)}) {
       pattern::fill_bytes({host->data, host->bytes}, seed_);
     }
-    device_.copy_blocking({payload_.device->data, payload_.pinned->data, payload_.bytes(), Direction::h2d});
+    device_.copy_and_wait({payload_.device->data, payload_.pinned->data, payload_.bytes(), Direction::h2d});
   }
 
   /// One pass onto poisoned memory; throws VerificationError unless every byte arrived.
@@ -256,7 +256,7 @@ class Journey {
     run_once(device_, region);
     if (payload_.direction == Direction::h2d) {
       pattern::poison({host.data, host.bytes});
-      device_.copy_blocking({host.data, payload_.device->data, payload_.bytes(), Direction::d2h});
+      device_.copy_and_wait({host.data, payload_.device->data, payload_.bytes(), Direction::d2h});
     }
     if (const auto wrong = pattern::check_bytes({host.data, host.bytes}, seed_)) {
       throw VerificationError(region.name + ": " + wrong->describe());

@@ -58,7 +58,7 @@ class BufferTransfer : public Transfer {
     if (spec_.direction != Direction::d2h) {
       // What arrived comes back to the host buffer, which for H2D held the same data before.
       pattern::poison(host_bytes());
-      device_.copy_blocking({host_->data, on_device_->data, spec_.bytes, Direction::d2h});
+      device_.copy_and_wait({host_->data, on_device_->data, spec_.bytes, Direction::d2h});
     }
     check_bytes(host_, spec_.seed, spec_.direction);
   }
@@ -80,7 +80,7 @@ class BufferTransfer : public Transfer {
   [[nodiscard]] const DeviceRange& source_on_device() const {
     return spec_.direction == Direction::d2d ? from_device_.get() : on_device_.get();
   }
-  void upload(const DeviceRange& to) { device_.copy_blocking({to.data, host_->data, spec_.bytes, Direction::h2d}); }
+  void upload(const DeviceRange& to) { device_.copy_and_wait({to.data, host_->data, spec_.bytes, Direction::h2d}); }
 
   Device& device_;
   TransferSpec spec_;
@@ -158,7 +158,7 @@ class Migration final : public Transfer {
     device_.synchronize(stream_);
     const HostBuffer host = device_.allocate_host(spec_.bytes, HostMemory::pageable);
     pattern::poison({host->data, host->bytes});
-    device_.copy_blocking({host->data, seen_by_gpu_->data, spec_.bytes, Direction::d2h});
+    device_.copy_and_wait({host->data, seen_by_gpu_->data, spec_.bytes, Direction::d2h});
     check_bytes(host, spec_.seed, spec_.direction);
   }
 

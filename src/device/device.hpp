@@ -127,14 +127,22 @@ class Device {
     return {*this, acquire_graph(stream, submit)};
   }
 
-  // Work. All but copy_blocking return when the work is enqueued - or when the backend says so: a copy from or to
+  // Work. All but the blocking copies return when the work is enqueued - or when the backend says so: a copy from or to
   // pageable memory blocks the host, which is a thing to measure and not to hide.
   virtual void copy(const Copy& copy, StreamHandle stream) = 0;
   /// Several copies in one call, in no particular order among each other; what follows in the stream waits for all of
   /// them. Only page-locked host memory. Needs Capabilities::batch_copies.
   virtual void copy_batch(std::span<const Copy> copies, StreamHandle stream) = 0;
-  /// The synchronous API (cudaMemcpy): runs in the legacy default stream and returns when the data has arrived.
+  /// The synchronous API (cudaMemcpy), for those who time it: runs in the legacy default stream and returns when the
+  /// host's memory may be used again. Hazard: what came from pageable memory may still be on its way from the driver's
+  /// buffers to the GPU then (CUDA Runtime API, API synchronization behavior), and a non-blocking stream does not wait
+  /// for it.
   virtual void copy_blocking(const Copy& copy) = 0;
+  /// Returns when the data has arrived, for whoever reads it next.
+  void copy_and_wait(const Copy& copy) {
+    copy_blocking(copy);
+    synchronize();
+  }
   virtual void fill(const DeviceRange& range, std::byte value, StreamHandle stream) = 0;
   virtual void launch(const Kernel& kernel, StreamHandle stream) = 0;
   virtual void record(EventHandle event, StreamHandle stream) = 0;

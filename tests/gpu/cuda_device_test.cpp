@@ -152,9 +152,9 @@ TEST_P(ElementwiseOnGpu, MatchesTheClosedFormToTheBit) {
   const DeviceBuffer addends = device().allocate_device(bytes);
   auto* values = reinterpret_cast<float*>(host->data);
   for (std::size_t i = 0; i < offset + elements; ++i) values[i] = kernels::addend(i);
-  device().copy_blocking({addends->data, host->data, bytes, Direction::h2d});
+  device().copy_and_wait({addends->data, host->data, bytes, Direction::h2d});
   pattern::fill_elements({values, offset + elements}, 11);
-  device().copy_blocking({in->data, host->data, bytes, Direction::h2d});
+  device().copy_and_wait({in->data, host->data, bytes, Direction::h2d});
   const Stream stream = device().make_stream(StreamKind::nonblocking);
   const DeviceRange& result = in_place ? in.get() : out.get();
   if (!in_place) device().fill(out, pattern::kPoison, stream);
@@ -162,7 +162,7 @@ TEST_P(ElementwiseOnGpu, MatchesTheClosedFormToTheBit) {
   const auto at = [offset = offset](const DeviceRange& range) { return reinterpret_cast<float*>(range.data) + offset; };
   device().launch(Elementwise(op, {at(in), at(addends), at(result), elements, kWork}), stream);
   device().synchronize();
-  device().copy_blocking({host->data, result.data, bytes, Direction::d2h});
+  device().copy_and_wait({host->data, result.data, bytes, Direction::d2h});
 
   const auto wrong = pattern::check_elements({values + offset, elements}, [&, op = op, offset = offset](std::size_t i) {
     return kernels::expected(op, pattern::element(11, offset + i), offset + i, kWork);
@@ -186,12 +186,12 @@ TEST_F(CudaDeviceTest, LargestValueAndWorkStayExact) {
   auto* value = reinterpret_cast<float*>(host->data);
   for (const ElementwiseOp op : {ElementwiseOp::fma, ElementwiseOp::sincos}) {
     *value = 0x1p22F;
-    device().copy_blocking({on_gpu->data, host->data, sizeof(float), Direction::h2d});
+    device().copy_and_wait({on_gpu->data, host->data, sizeof(float), Direction::h2d});
     auto* in = reinterpret_cast<float*>(on_gpu->data);
     const Stream stream = device().make_stream(StreamKind::nonblocking);
     device().launch(Elementwise(op, {in, nullptr, in, 1, static_cast<std::uint32_t>(kernels::kMaxWork)}), stream);
     device().synchronize();
-    device().copy_blocking({host->data, on_gpu->data, sizeof(float), Direction::d2h});
+    device().copy_and_wait({host->data, on_gpu->data, sizeof(float), Direction::d2h});
     EXPECT_EQ(*value, 0x1p22F + 0x1p20F);
   }
 }
@@ -315,7 +315,7 @@ TEST_F(CudaDeviceTest, ACapturedGraphRunsWhenReplayed) {
   const DeviceBuffer on_gpu = device().allocate_device(kBytes);
   const Stream stream = device().make_stream(StreamKind::nonblocking);
   pattern::fill_bytes({host->data, kBytes}, 3);
-  device().copy_blocking({on_gpu->data, host->data, kBytes, Direction::h2d});
+  device().copy_and_wait({on_gpu->data, host->data, kBytes, Direction::h2d});
   pattern::poison({host->data, kBytes});
   const Graph graph = device().capture(stream, [&] {
     device().copy({host->data, on_gpu->data, kBytes, Direction::d2h}, stream);

@@ -7,8 +7,11 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "core/error.hpp"
 #include "gpu/gpu_fixture.hpp"
+#include "kernels/device_sort.hpp"
 #include "kernels/dynpar.hpp"
+#include "measure/pattern.hpp"
 #include "scenarios/dynpar_children.hpp"
 #include "scenarios/dynpar_sort.hpp"
 #include "scenarios/scenarios.hpp"
@@ -84,7 +87,7 @@ TEST_F(Dynpar, TheKernelsDoWhatTheirReferenceSays) {
     device().fill(slots, std::byte{0xFF}, stream);
     device().launch(children, stream);
     device().synchronize(stream.get());
-    device().copy_blocking({host->data, slots->data, slots->bytes, Direction::d2h});
+    device().copy_and_wait({host->data, slots->data, slots->bytes, Direction::d2h});
     std::vector<std::byte> expected(slots->bytes);
     children.compute(expected);
     EXPECT_EQ(std::memcmp(host->data, expected.data(), slots->bytes), 0) << static_cast<int>(way);
@@ -111,7 +114,7 @@ class Journal {
     device_.launch(children, stream);
     device_.synchronize(stream.get());
     const HostBuffer host = device_.allocate_host(journal->bytes, HostMemory::pageable);
-    device_.copy_blocking({host->data, journal->data, host->bytes, Direction::d2h});
+    device_.copy_and_wait({host->data, journal->data, host->bytes, Direction::d2h});
     const auto* words = reinterpret_cast<const std::uint32_t*>(host->data);
     EXPECT_EQ(words[0], tree.children());
     return {words + 1, words + 1 + std::min(words[0], tree.children())};
@@ -174,6 +177,23 @@ TEST_F(Dynpar, MoreRoomHoldsMoreLaunches) {
   EXPECT_GE(results.front().metric("pending_limit")->value, 8192);
 }
 
+TEST_F(Dynpar, MoreRoomThanTheDeviceHasIsRefused) {
+  const std::size_t before = device().reserved_device_launches();
+  const std::uint64_t free_before = device().memory().free_bytes;
+  constexpr std::size_t kTooMany = std::size_t{1} << 30;
+  EXPECT_THROW(LaunchRoom(device(), kTooMany), DeviceError);
+  EXPECT_EQ(device().reserved_device_launches(), before);
+  EXPECT_GT(device().memory().free_bytes + LaunchRoom::bytes(2048), free_before);
+}
+
+TEST_F(Dynpar, RoomTakesNoMoreMemoryThanIsSaid) {
+  for (const std::size_t pending : {4096, 32'768, 262'144}) {
+    const std::uint64_t free_before = device().memory().free_bytes;
+    const LaunchRoom room(device(), pending);
+    EXPECT_GE(device().memory().free_bytes + LaunchRoom::bytes(pending), free_before) << pending;
+  }
+}
+
 // --- The sort --------------------------------------------------------------------------------------------------------
 
 TEST_F(Dynpar, SortsWhateverTheKeysAreLike) {
@@ -183,6 +203,32 @@ TEST_F(Dynpar, SortsWhateverTheKeysAreLike) {
 
 TEST_F(Dynpar, SortsManyKeysAndAnOddNumberOfThem) {
   expect_all_ok({"--task", "sort", "--keys", "random,sorted", "--size", "38797324"});
+}
+
+TEST_F(Dynpar, OneBlockSortsASegmentThatStayedLarge) {
+  // Keys that nine samples never split well; here a segment that has been through all partitions is made by hand.
+  constexpr std::uint32_t kCount = 50'003;
+  const Stream stream = device().make_stream(StreamKind::nonblocking);
+  const DeviceBuffer keys = device().allocate_device(kCount * sizeof(std::uint32_t));
+  const HostBuffer host = device().allocate_host(keys->bytes, HostMemory::pageable);
+  const HostBuffer lists = device().allocate_host(4096, HostMemory::pinned);  // which kernels can read
+  const auto segment = kernels::sort_segment(0, kCount, kernels::kMostPartitions);
+  ASSERT_EQ(segment.step, kernels::SortSegment::Step::sort);
+  auto* segments = new (lists->data) kernels::SortSegment(segment);
+  auto* work = new (lists->data + sizeof(segment)) kernels::SortWork{};
+  const kernels::SortArgs args{.keys = reinterpret_cast<std::uint32_t*>(keys->data)};
+  const kernels::SortGrid grid(
+      args, {.step = segment.step, .depth = segment.depth, .segments = segments, .work = work, .blocks = 1}, kCount);
+  pattern::fill_bytes({host->data, host->bytes}, 11);
+  std::vector<std::uint32_t> expected(kCount);
+  std::memcpy(expected.data(), host->data, host->bytes);
+  std::ranges::sort(expected);
+  device().copy_and_wait({keys->data, host->data, host->bytes, Direction::h2d});
+  device().preload(grid);
+  device().launch(grid, stream);
+  device().synchronize(stream.get());
+  device().copy_and_wait({host->data, keys->data, host->bytes, Direction::d2h});
+  EXPECT_EQ(std::memcmp(host->data, expected.data(), host->bytes), 0);
 }
 
 TEST_F(Dynpar, ASortThatDoesNothingIsFoundOutWhateverTheKeysAreLike) {

@@ -63,7 +63,7 @@ TEST_F(LatencyOnGpu, AChaseWithAWrongPointerFails) {
       end->next = end;
     } else {
       const kernels::ChaseLine itself{end};
-      device().copy_blocking({reinterpret_cast<std::byte*>(end), reinterpret_cast<const std::byte*>(&itself),
+      device().copy_and_wait({reinterpret_cast<std::byte*>(end), reinterpret_cast<const std::byte*>(&itself),
                               sizeof(itself), Direction::h2d});
     }
     EXPECT_THROW(chase.pass(), VerificationError);

@@ -215,6 +215,28 @@ TEST_F(SimDeviceTest, BlockingCopyReturnsWithTheData) {
   EXPECT_EQ(std::memcmp(on_gpu_in_->data, host_in_->data, kBytes), 0);
 }
 
+// As cudaMemcpy does with little pageable memory: a stream that does not wait for the default one finds the old bytes.
+TEST_F(SimDeviceTest, ABlockingCopyOfLittlePageableMemoryReturnsBeforeTheDataArrives) {
+  constexpr std::size_t kLittle = 1024;
+  const HostBuffer ordinary = device_.allocate_host(kLittle, HostMemory::pageable);
+  const Copy in{on_gpu_in_->data, ordinary->data, kLittle, Direction::h2d};
+  const auto arrived = [&] { return pattern::check_bytes({on_gpu_in_->data, kLittle}, 4) == std::nullopt; };
+  const auto prepare = [&] {
+    pattern::poison({on_gpu_in_->data, kLittle});
+    pattern::fill_bytes({ordinary->data, kLittle}, 4);
+  };
+  prepare();
+  device_.copy_blocking(in);
+  EXPECT_FALSE(arrived());
+  pattern::poison({ordinary->data, kLittle});  // it may be used again all the same
+  device_.synchronize();
+  EXPECT_TRUE(arrived());
+
+  prepare();
+  device_.copy_and_wait(in);
+  EXPECT_TRUE(arrived());
+}
+
 TEST_F(SimDeviceTest, BlockingStreamsAndTheDefaultStreamWaitForEachOther) {
   const auto side_by_side = [&](StreamKind kind) {
     const Stream legacy = device_.make_stream(StreamKind::legacy_default);

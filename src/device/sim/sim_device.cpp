@@ -190,6 +190,10 @@ bool SimDevice::pageable(const Copy& c) {
   return range == nullptr || (is_pageable(range->kind) && !range->registered);
 }
 
+bool SimDevice::inlined(const Copy& c) {
+  return c.direction == Direction::h2d && c.bytes <= profile_.pageable_inline_bytes && pageable(c);
+}
+
 Operation SimDevice::copy_operation(const Copy& c) {
   Operation o;
   o.engine = engine_of(c.direction);
@@ -218,7 +222,11 @@ void SimDevice::copy(const Copy& c, StreamHandle stream) {
   refuse_in_capture(stream, "copying pageable memory");
   Operation o = copy_operation(c);
   const auto bytes = static_cast<double>(c.bytes);
-  if (c.direction == Direction::h2d && c.bytes <= profile_.pageable_inline_bytes) {
+  if (inlined(c)) {
+    if (carry_data_) {
+      o.on_start = nullptr;
+      o.on_finish = [c, held = std::vector(c.source, c.source + c.bytes)] { std::ranges::copy(held, c.destination); };
+    }
     enqueue(std::move(o), stream, profile_.copy_call + bytes / profile_.host_copy_rate, call);
     return;
   }
@@ -262,7 +270,7 @@ void SimDevice::copy_batch(std::span<const Copy> copies, StreamHandle stream) {
 void SimDevice::copy_blocking(const Copy& c) {
   refuse_in_capture(legacy_, "a blocking copy");
   copy(c, legacy_);
-  wait_for(state(legacy_).last);
+  if (!inlined(c)) wait_for(state(legacy_).last);
 }
 
 void SimDevice::fill(const DeviceRange& range, std::byte value, StreamHandle stream) {

@@ -140,6 +140,8 @@ class SimDevice : public Device {
   /// The operation that recorded the event; nullptr before there is one. Throws DeviceError if a capture recorded it.
   static const OperationPtr& recorded(EventHandle event, const char* what);
   [[nodiscard]] bool pageable(const Copy& copy);
+  /// Whether the driver takes the data along with the call, which returns before it arrives.
+  [[nodiscard]] bool inlined(const Copy& copy);
   [[nodiscard]] EngineId engine_of(Direction direction) const;
 
   const Profile& profile_;
