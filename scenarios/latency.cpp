@@ -96,7 +96,7 @@ void run_copy(const Case& c, const Bench& bench, Result& result) {
   if (bench.verify || bench.device.capabilities().moves_data_when_timed) copy.prepare();
   const Region region = copy.region();
   if (bench.verify) copy.check([&] { run_once(bench.device, region); });
-  const Series series = sample(bench.device, {region}, for_percentiles(bench.policy), bench.observe).front();
+  const Series series = bench.sample({region}, for_percentiles(bench.policy)).front();
   report(series.elapsed, result);
   report(series.part("call"), result);
   if (bench.verify) copy.check([&] { run_at_full_speed(bench.device, region); });
@@ -106,7 +106,7 @@ void run_launch(const Bench& bench, Result& result) {
   EmptyLaunch launch(bench.device);
   if (bench.verify) launch.check();
   const auto series =
-      sample(bench.device, {launch.synchronised(), launch.stamped()}, for_percentiles(bench.policy), bench.observe);
+      bench.sample({launch.synchronised(), launch.stamped()}, for_percentiles(bench.policy));
   report(series[0].elapsed, result);
   report(series[0].part("call"), result);
   report(series[1].part("start"), result);
@@ -118,7 +118,7 @@ void run_graph(const Case& c, const Bench& bench, Result& result) {
   const std::size_t nodes = c.count("nodes");
   GraphReplay graph(bench.device, nodes);
   if (bench.verify) graph.check();
-  const Series series = sample(bench.device, {graph.region()}, for_percentiles(bench.policy), bench.observe).front();
+  const Series series = bench.sample({graph.region()}, for_percentiles(bench.policy)).front();
   report(series.elapsed, result);
   report(series.part("call"), result);
   if (!series.elapsed.samples.empty()) {
@@ -129,7 +129,7 @@ void run_graph(const Case& c, const Bench& bench, Result& result) {
 
 void run_wait(const Case& c, const Bench& bench, Result& result) {
   KernelWait wait(bench.device, wait_method(c), wait_policy(c));
-  const Series series = sample(bench.device, {wait.region()}, for_percentiles(bench.policy), bench.observe).front();
+  const Series series = bench.sample({wait.region()}, for_percentiles(bench.policy)).front();
   report(main_part(series, kLatency), result);
   report(series.part("waited"), result);
   report(series.part("cpu"), result);
@@ -141,7 +141,7 @@ void run_wait(const Case& c, const Bench& bench, Result& result) {
 void run_event_wait(const Bench& bench, Result& result) {
   StreamCrossing crossing(bench.device);
   const auto series =
-      sample(bench.device, {crossing.across(), crossing.within()}, for_percentiles(bench.policy), bench.observe);
+      bench.sample({crossing.across(), crossing.within()}, for_percentiles(bench.policy));
   report(main_part(series[0], kLatency), result);
   report(series[1].part("one-stream"), result);
 }
@@ -160,7 +160,7 @@ void run_chase(const Case& c, const Bench& bench, Result& result) {
     clock_rate = 1 / seconds_per_cycle;
   };
   const SamplingPolicy policy = for_percentiles(bench.policy, kernels::kChaseHops);
-  const Series series = sample(bench.device, {region}, policy, bench.observe).front();
+  const Series series = bench.sample({region}, policy).front();
   report(main_part(series, kLatency), result);
   if (clock_rate > 0) result.add("sm_clock", clock_rate, "Hz");
 }

@@ -38,7 +38,12 @@ double quick_time(const Bench& bench, Region region) {
 }
 
 /// Sets the work that makes the kernel take `balance` times the H2D copy.
-void choose_work(ChunkedWork& work, const Bench& bench, double balance, Result& result) {
+struct BalancedWork {
+  model::TimedWork found;
+  double target = 0;  ///< seconds
+};
+
+BalancedWork find_balanced_work(ChunkedWork& work, const Bench& bench, double balance) {
   Stages stages(bench.device, work);
   const double target = balance * quick_time(bench, stages.h2d());
   const model::TimedWork found = model::find_work(target, kernels::kMaxWork, [&](std::uint64_t tried) {
@@ -46,6 +51,14 @@ void choose_work(ChunkedWork& work, const Bench& bench, double balance, Result& 
     work.set_work(tried);
     return quick_time(bench, stages.kernel());
   });
+  return {found, target};
+}
+
+void choose_work(ChunkedWork& work, const Bench& bench, Result& result) {
+  const Case& c = result.config;
+  // Passes of one case must measure the same work.
+  const auto& [found, target] = bench.memo->remember<BalancedWork>(
+      "work of " + c.key(), [&] { return find_balanced_work(work, bench, c.real("balance")); });
   work.set_work(found.work);
   if (std::abs(found.seconds - target) > 0.05 * target) {
     result.warnings.push_back("balance: with work " + std::to_string(found.work) + " the kernel takes " +
@@ -196,7 +209,7 @@ class Overlap final : public Scenario {
     ChunkedWork work(bench.device, o.work);
     Stages stages(bench.device, work);
     if (bench.verify || can.moves_data_when_timed) work.prepare();
-    if (c.has("balance")) choose_work(work, bench, c.real("balance"), result);
+    if (c.has("balance")) choose_work(work, bench, result);
     o.work.work = work.work();
     if (bench.verify) stages.verify();
     const std::unique_ptr<Pipeline> pipeline = make_pipeline(bench.device, work, o.pipeline);

@@ -4,10 +4,14 @@
 
 #include <cstdlib>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 
+#include "app/repeat.hpp"
+#include "app/resume.hpp"
 #include "app/session.hpp"
+#include "app/suite.hpp"
 #include "cli/help.hpp"
 #include "cli/progress.hpp"
 #include "core/error.hpp"
@@ -57,27 +61,39 @@ Glyphs glyphs() {
   return Glyphs::ascii;
 }
 
-void run_with_progress(const Command& command, Device& device, LiveReport& live) {
-  cli::Progress progress(!command.quiet, command.cases.size());
+/// Runs the cases that have no result yet.
+void run_with_progress(const Command& command, const std::vector<std::size_t>& missing, Device& device,
+                       LiveReport& live) {
+  std::vector<PlannedCase> cases;
+  for (const std::size_t i : missing) cases.push_back(command.cases[i]);
+  cli::Progress progress(command.progress, cases.size(), command.rounds);
   const Bench bench{device,
                     command.policy,
                     command.seed,
                     command.verify,
                     [&progress](const SamplingProgress& p) { progress.sampled(p); },
                     command.timeline.has_value()};
-  run_cases(
-      command.cases, bench, [&progress](std::size_t i, const Case& c) { progress.begin(i, c); },
-      [&live](const Result& result) { live.add(result); });
+  const RunObserver observer{
+      .begin = [&](std::size_t i, std::size_t round) { progress.begin(i, round, cases[i].config); },
+      .done =
+          [&](std::size_t i, const Result& result) {
+            live.put(missing[i], result);
+            progress.done(i, result);
+          },
+  };
+  run_cases(cases, bench, observer, command.rounds);
 }
 
-}  // namespace
+std::vector<std::size_t> all_of(const std::vector<PlannedCase>& cases) {
+  std::vector<std::size_t> indexes(cases.size());
+  std::iota(indexes.begin(), indexes.end(), std::size_t{0});
+  return indexes;
+}
 
-int run(const Command& command, const std::vector<std::string>& arguments) {
-  const std::unique_ptr<Device> device = open_device(command);
-  refuse_if_none_can_run(command, *device);
-  LiveReport live(begin_report(arguments, *device), command);
+/// From the first case that is missing to the exit code.
+int measure(const Command& command, const std::vector<std::size_t>& missing, Device& device, LiveReport& live) {
   install_interrupt_handlers();
-  run_with_progress(command, *device, live);
+  run_with_progress(command, missing, device, live);
   // The file before the table: a reader that goes away (xferbench ... | head) ends this program.
   live.finish(conclude(scenarios(), live.report().results));
   if (!command.quiet) print_warnings(live.report());
@@ -89,9 +105,38 @@ int run(const Command& command, const std::vector<std::string>& arguments) {
   return exit_code(live.report());
 }
 
+int run_once(const Command& command, const std::vector<std::string>& arguments) {
+  const std::unique_ptr<Device> device = open_device(command);
+  refuse_if_none_can_run(command, *device);
+  LiveReport live(begin_report(arguments, *device), command);
+  return measure(command, all_of(command.cases), *device, live);
+}
+
+int resume(const Command& command) {
+  const StoredRun stored = read_run(*command.resume);
+  Command whole = with_suite(stored.command);
+  whole.quiet = command.quiet;
+  whole.color = command.color;
+  whole.progress = command.progress;
+  const std::unique_ptr<Device> device = open_device(whole);
+  refuse_another_machine(stored, *device);
+  const WhatIsLeft left = what_is_left(stored, whole.cases);
+  LiveReport live(continue_report(stored, *device), whole);
+  for (const auto& [index, result] : left.known) live.put(index, result);
+  return measure(whole, left.missing, *device, live);
+}
+
+}  // namespace
+
+int run(const Command& command, const std::vector<std::string>& arguments) {
+  if (command.resume) return resume(command);
+  const Command whole = with_suite(command);
+  return command.repeat > 1 ? repeat(whole, arguments) : run_once(whole, arguments);
+}
+
 int dry_run(const Command& command) {
   std::string text;
-  for (const PlannedCase& c : command.cases) {
+  for (const PlannedCase& c : with_suite(command).cases) {
     const auto objection = c.scenario->objection(c.config);
     text += c.config.key() + (objection ? "  (skipped: " + *objection + ")" : "") + "\n";
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <ctime>
@@ -111,10 +112,18 @@ LiveReport::LiveReport(Report report, const Command& command)
   if (json_.is_standard_output() && timeline_.is_standard_output()) {  // as "-" and /dev/stdout
     throw UsageError("--json and --timeline cannot both be standard output; give one of them a file");
   }
+  update();
 }
 
-void LiveReport::add(const Result& result) {
-  report_.results.push_back(result);
+void LiveReport::put(std::size_t index, const Result& result) {
+  const auto place = std::ranges::lower_bound(indexes_, index);
+  const auto at = report_.results.begin() + (place - indexes_.begin());
+  if (place != indexes_.end() && *place == index) {
+    *at = result;
+  } else {
+    report_.results.insert(at, result);
+    indexes_.insert(place, index);
+  }
   update();
 }
 

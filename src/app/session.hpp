@@ -73,7 +73,8 @@ class RunFile {
 /// The report of a run in progress, and its files: one follows it, one is written at the end.
 class LiveReport {
  public:
-  /// Throws OutputError if a file cannot be written, UsageError if both would be standard output.
+  /// Throws OutputError if a file cannot be written, UsageError if both would be standard output. The file exists from
+  /// now on, so that a run that is killed in its first case can be resumed, too.
   LiveReport(Report report, const cli::Command& command);
 
   [[nodiscard]] const Report& report() const { return report_; }
@@ -81,7 +82,8 @@ class LiveReport {
     return json_.is_standard_output() || timeline_.is_standard_output();
   }
 
-  void add(const Result& result);
+  /// A case's result, or what is known of it so far; results stand in the order of the cases.
+  void put(std::size_t index, const Result& result);
   /// All results anew, where later ones change what was said of earlier ones.
   void replace(std::vector<Result> results);
   void finish(std::vector<Finding> findings);
@@ -95,6 +97,7 @@ class LiveReport {
   void update();
 
   Report report_;
+  std::vector<std::size_t> indexes_;  // of the cases of these results, ascending
   RunFile json_;
   RunFile timeline_;
   Clock::time_point next_update_;

@@ -20,7 +20,7 @@ using cli::Command;
 
 Tuned tune_with_progress(const Command& command, Device& device, std::span<const Case> space, LiveReport& live) {
   const Scenario& scenario = *command.cases.front().scenario;
-  cli::Progress progress(!command.quiet, space.size());
+  cli::Progress progress(command.progress, space.size());
   const Bench bench{device, command.policy, command.seed, command.verify, [](const SamplingProgress&) {}};
   const TuneObserver observer{.progress = [&progress](const TuneProgress& p) { progress.tuning(p); },
                               .measured = [&live](const std::vector<Result>& results) { live.replace(results); }};

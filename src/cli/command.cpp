@@ -227,6 +227,14 @@ std::optional<std::string> file_name(const Written& written, const std::string& 
   return name;
 }
 
+void read_progress(const Written& written, Command& command) {
+  refuse_together(written, "progress", "quiet", "a quiet run shows no progress");
+  const std::string progress = std::get<std::string>(value_of(written, "progress"));
+  command.progress = command.quiet || progress == "never" ? ProgressMode::never
+                     : progress == "plain"                ? ProgressMode::plain
+                                                          : ProgressMode::automatic;
+}
+
 void read_run_flags(const Written& written, Command& command) {
   refuse_together(written, "gpu", "simulate", "a simulated run uses no GPU");
   refuse_together(written, "json", "dry-run", "a dry run has no results to write");
@@ -266,6 +274,11 @@ void read_run_flags(const Written& written, Command& command) {
   command.seed = count_of(written, "seed");
   command.verify = !written.has("no-verify");
   command.quiet = written.has("quiet");
+  command.rounds = count_of(written, "rounds");
+  read_progress(written, command);
+  for (const RunFlag& flag : run_flags()) {
+    if (written.has(flag.axis.name)) command.run_flags.push_back(flag.axis.name);
+  }
   const std::string color = std::get<std::string>(value_of(written, "color"));
   command.color = color == "always" ? ColorMode::always : color == "never" ? ColorMode::never : ColorMode::automatic;
 }
@@ -460,12 +473,50 @@ const Scenario* scenario_after(const Written& written, Scenarios scenarios) {
   return chosen_scenarios(rest, scenarios).front();
 }
 
+/// The cases come from elsewhere: neither scenarios nor their flags may be named beside `flag`.
+void refuse_cases_beside(const std::string& flag, const Written& written) {
+  if (!written.words.empty()) {
+    throw UsageError(fmt::format("--{} says itself what is run; leave '{}' out", flag, written.words.front()));
+  }
+  for (const auto& [name, text] : written.texts) {
+    if (!is_run_flag(name)) throw UsageError(fmt::format("--{} says itself what is run; leave --{} out", flag, name));
+  }
+}
+
+void plan_suite(const Written& written, Command& command) {
+  refuse_cases_beside("suite", written);
+  refuse_together(written, "suite", "timeline", "run one of its commands by itself to watch it");
+  command.suite = written.texts.at("suite");
+}
+
+void plan_resume(const Written& written, Command& command) {
+  refuse_cases_beside("resume", written);
+  for (const std::string& flag : command.run_flags) {
+    if (flag == "resume" || flag == "quiet" || flag == "color" || flag == "progress") continue;
+    throw UsageError(fmt::format("--resume goes on with the command that the file holds; leave --{} out", flag));
+  }
+  command.resume = written.texts.at("resume");
+}
+
+void plan_repeat(const Written& written, Command& command) {
+  if (!written.has("repeat")) return;
+  refuse_together(written, "repeat", "timeline", "run it once to watch it");
+  refuse_together(written, "repeat", "dry-run", "a dry run has no results to repeat");
+  command.repeat = count_of(written, "repeat");
+  if (!command.json || command.json == "-") {
+    throw UsageError("--repeat needs --json FILE: each process writes one of its own, FILE-1.json and so on");
+  }
+}
+
 void plan_run(const Written& written, Scenarios scenarios, Command& command) {
   for (const char* flag : {"memory-limit", "exhaustive"}) {
     if (!written.has(flag)) continue;
     throw UsageError(fmt::format("--{} does nothing here: it belongs to tune; leave it out", flag));
   }
   command.action = written.has("dry-run") ? Action::dry_run : Action::run;
+  plan_repeat(written, command);
+  if (written.has("resume")) return plan_resume(written, command);
+  if (written.has("suite")) return plan_suite(written, command);
   command.cases = plan(written, scenarios, chosen_scenarios(written, scenarios));
 }
 
@@ -488,6 +539,9 @@ void plan_tune(const Written& written, Scenarios scenarios, Command& command) {
   const Scenario* scenario = &scenario_to_tune(written, scenarios);
   if (written.has("timeline")) {
     throw UsageError("tune does not take --timeline; run the command that it prints with --timeline");
+  }
+  for (const char* flag : {"suite", "resume", "repeat", "rounds"}) {
+    if (written.has(flag)) throw UsageError(fmt::format("tune does not take --{}", flag));
   }
   command.action = written.has("dry-run") ? Action::dry_tune : Action::tune;
   command.cases = plan(written, scenarios, {&scenario, 1}, true);

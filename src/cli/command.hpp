@@ -1,9 +1,11 @@
 // From argv to what to do. The only folder that knows CLI11.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "device/numa.hpp"
@@ -14,6 +16,7 @@ namespace xferbench::cli {
 
 enum class Action { run, dry_run, tune, dry_tune, list, info, help, version };
 enum class ColorMode { automatic, always, never };
+enum class ProgressMode { automatic, plain, never };
 
 struct Command {
   Action action = Action::run;
@@ -25,6 +28,11 @@ struct Command {
   std::optional<std::string> simulate;  ///< profile of the simulated device, if it is to be used
   std::optional<std::string> json;      ///< file, or "-" for standard output
   std::optional<std::string> timeline;  ///< the same
+  std::optional<std::string> suite;     ///< name or file: it says which cases there are; `cases` is empty
+  std::optional<std::string> resume;    ///< file whose command is to be finished; `cases` is empty
+  std::size_t rounds = 1;               ///< times that the run goes through all cases
+  std::size_t repeat = 1;               ///< fresh processes that do all of it
+  std::vector<std::string> run_flags;   ///< those that were given
   std::optional<std::uint64_t> memory_limit;  ///< for tune: bytes of device memory that a configuration may need
   bool exhaustive = false;                    ///< for tune: every configuration is measured
   SamplingPolicy policy;                      ///< for tune, `budget` is that of all configurations together
@@ -32,6 +40,11 @@ struct Command {
   bool verify = true;
   bool quiet = false;
   ColorMode color = ColorMode::automatic;
+  ProgressMode progress = ProgressMode::automatic;  ///< never where `quiet`
+
+  [[nodiscard]] bool gives(std::string_view run_flag) const {
+    return std::ranges::find(run_flags, run_flag) != run_flags.end();
+  }
 };
 
 /// Throws UsageError with one line that says what is wrong, what was expected and, where one is near, what was probably

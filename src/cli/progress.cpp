@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "core/units.hpp"
@@ -17,40 +18,72 @@ std::size_t terminal_width() {
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
+std::string duration(double seconds) {
+  if (seconds < 100) return fmt::format("{:.0f} s", seconds);
+  return seconds < 6000 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.0f} h", seconds / 3600);
+}
+
 }  // namespace
 
-Progress::Progress(bool wanted, std::size_t cases) : active_(wanted && isatty(STDERR_FILENO) == 1), cases_(cases) {}
+Progress::Progress(ProgressMode mode, std::size_t cases, std::size_t rounds)
+    : on_terminal_(mode == ProgressMode::automatic && isatty(STDERR_FILENO) == 1),
+      plain_(mode == ProgressMode::plain),
+      cases_(cases),
+      rounds_(rounds),
+      begun_(std::chrono::steady_clock::now()) {}
 
-void Progress::begin(std::size_t index, const Case& config) {
-  current_ = fmt::format("[{}/{}] {}", index + 1, cases_, config.key());
-  show(current_);
+void Progress::begin(std::size_t index, std::size_t round, const Case& config) {
+  passed_ = round * cases_ + index;
+  where_ = rounds_ == 1 ? fmt::format("[{}/{}]", index + 1, cases_)
+                        : fmt::format("[{}/{}, round {} of {}]", index + 1, cases_, round + 1, rounds_);
+  key_ = config.key();
+  show(fmt::format("{} {}{}", where_, time_left(), key_));
 }
 
 void Progress::sampled(const SamplingProgress& progress) {
   if (!due()) return;
-  if (progress.samples == 0) return show(current_ + "  warming up");
+  if (progress.samples == 0) return show(fmt::format("{} {}warming up: {}", where_, time_left(), key_));
   const std::string width = progress.widest_half_width ? ", +-" + format_percent(*progress.widest_half_width) : "";
-  show(fmt::format("{}  {} samples{}", current_, progress.samples, width));
+  show(fmt::format("{} {}{} samples{}: {}", where_, time_left(), progress.samples, width, key_));
+}
+
+void Progress::done(std::size_t index, const Result& result) {
+  const bool to_be_continued = std::ranges::any_of(
+      result.measurements, [](const Measurement& m) { return m.stop == Stop::interrupted && !m.samples.empty(); });
+  if (!plain_ || to_be_continued) return;
+  fmt::print(stderr, "[{}/{}] {}: {}\n", index + 1, cases_, result.config.key(), outcome(result));
+  std::fflush(stderr);
 }
 
 void Progress::tuning(const TuneProgress& progress) {
   if (!due()) return;
   const std::string best = progress.best ? ", best so far " + format_seconds(*progress.best) : "";
-  show(progress.confirming
-           ? fmt::format("tuning: measuring the best of {} again{}", progress.measured, best)
-           : fmt::format("tuning: measured {} of at most {}{}", progress.measured, progress.most, best));
+  const std::string text =
+      progress.confirming
+          ? fmt::format("tuning: measuring the best of {} again{}", progress.measured, best)
+          : fmt::format("tuning: measured {} of at most {}{}", progress.measured, progress.most, best);
+  if (plain_) fmt::print(stderr, "{}\n", text);
+  show(text);
+}
+
+std::string Progress::time_left() const {
+  constexpr double kTooEarly = 1;  // seconds
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begun_;
+  if (passed_ == 0 || spent.count() < kTooEarly) return "";
+  const auto left = static_cast<double>(cases_ * rounds_ - passed_) / static_cast<double>(passed_);
+  return fmt::format("about {} left, ", duration(spent.count() * left));
 }
 
 bool Progress::due() {
-  constexpr auto kBetween = std::chrono::milliseconds(100);
+  const auto between = std::chrono::milliseconds(plain_ ? 1000 : 100);
   const auto now = std::chrono::steady_clock::now();
-  if (now - last_ < kBetween) return false;
+  if (now - last_ < between) return false;
   last_ = now;
   return true;
 }
 
 void Progress::show(const std::string& text) {
-  if (!active_) return;
+  if (!on_terminal_) return;
   fmt::print(stderr, "\r\x1b[K{}", text.substr(0, terminal_width() - 1));
   std::fflush(stderr);
   shown_ = true;
@@ -61,6 +94,16 @@ void Progress::clear() {
   fmt::print(stderr, "\r\x1b[K");
   std::fflush(stderr);
   shown_ = false;
+}
+
+std::string outcome(const Result& result) {
+  if (result.status != Status::ok) return fmt::format("{}: {}", to_text(result.status), result.reason);
+  const auto sampled = std::ranges::find_if(result.measurements, [](const auto& m) { return !m.samples.empty(); });
+  if (sampled == result.measurements.end()) return "ok";
+  const auto width = relative_half_width(*sampled);
+  const std::string median =
+      sampled->unit == "s" ? format_seconds(sampled->median) : fmt::format("{:.4g} {}", sampled->median, sampled->unit);
+  return fmt::format("{}{}, {} samples", median, width ? " +-" + format_percent(*width) : "", sampled->samples.size());
 }
 
 }  // namespace xferbench::cli

@@ -1,9 +1,11 @@
-// One line on standard error that says how far a run is; only on a terminal.
+// How far a run is, on standard error: a line that changes on a terminal, or a line for each case where that was asked
+// for.
 #pragma once
 
 #include <chrono>
 #include <string>
 
+#include "cli/command.hpp"
 #include "measure/sampler.hpp"
 #include "run/tuner.hpp"
 
@@ -11,28 +13,41 @@ namespace xferbench::cli {
 
 class Progress {
  public:
-  /// Silent unless `wanted` and standard error is a terminal.
-  Progress(bool wanted, std::size_t cases);
+  /// `automatic` is silent unless standard error is a terminal. Every case comes `rounds` times.
+  Progress(ProgressMode mode, std::size_t cases, std::size_t rounds = 1);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress() { clear(); }
 
-  void begin(std::size_t index, const Case& config);
+  void begin(std::size_t index, std::size_t round, const Case& config);
   void sampled(const SamplingProgress& progress);
+  void done(std::size_t index, const Result& result);
   void tuning(const TuneProgress& progress);
   /// Wipes the line, so that something else can be printed.
   void clear();
 
  private:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// "about 40 s left, " once there is something to judge by.
+  [[nodiscard]] std::string time_left() const;
   void show(const std::string& text);
   /// Whether the line was written so long ago that it may change again.
   bool due();
 
-  bool active_;
+  bool on_terminal_;
+  bool plain_;
   std::size_t cases_;
-  std::string current_;
+  std::size_t rounds_;
+  std::size_t passed_ = 0;  // cases of all rounds
+  std::string where_;       // "[3/12]"
+  std::string key_;
   bool shown_ = false;
-  std::chrono::steady_clock::time_point last_{};
+  Time begun_;
+  Time last_{};
 };
+
+/// What a line of `--progress plain` says of a case: its first measurement, or why there is none.
+std::string outcome(const Result& result);
 
 }  // namespace xferbench::cli

@@ -156,6 +156,7 @@ std::string to_json(const Report& report) {
                {"started_at", report.started_at}, {"tool", tool()},
                {"command", report.command},       {"environment", environment_json(report.environment)},
                {"results", Json::array()},        {"findings", Json::array()}};
+  if (!report.resumed_at.empty()) json["resumed_at"] = report.resumed_at;
   for (const Result& r : report.results) json["results"].push_back(result_json(r));
   for (const Finding& f : report.findings) json["findings"].push_back(finding_json(f));
   // Names from the machine may hold any bytes; what is not UTF-8 becomes a replacement character, not an exception.

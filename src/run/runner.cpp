@@ -101,37 +101,107 @@ std::optional<std::string> refusal(const PlannedCase& planned, Device& device, b
   return memory_refusal(planned.scenario->needs(planned.config), device, verify);
 }
 
-std::vector<Result> run_cases(std::span<const PlannedCase> cases, const Bench& bench, const CaseAnnouncer& announce,
-                              const CaseObserver& observe) {
-  std::vector<Result> results;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    Result result(cases[i].config);
-    const auto skip = [&result](const std::string& reason) {
-      result.status = Status::skipped;
-      result.reason = reason;
-    };
-    if (interrupted() != 0) {
-      skip(std::string(kNotBegun));
-    } else if (!bench.device.usable()) {
-      skip("an earlier error destroyed the GPU's context; run this case again in a new process");
-    } else if (auto refused = refusal(cases[i], bench.device, bench.verify)) {
-      skip(*refused);
-    } else if (auto lacking = cases[i].scenario->unsupported(cases[i].config, bench.device.capabilities())) {
-      skip(*lacking);
-    } else {
-      announce(i, cases[i].config);
-      run_case(cases[i], bench, result);
-      if (interrupted() != 0 && result.status == Status::ok && !has_samples(result)) {
-        skip("interrupted before its first samples");
-        result.measurements.clear();
-        result.metrics.clear();
-      }
-      warn(result, bench.policy);
-    }
-    observe(result);
-    results.push_back(std::move(result));
+namespace {
+
+void skip(Result& result, const std::string& reason) {
+  result.status = Status::skipped;
+  result.reason = reason;
+}
+
+/// Why a case cannot run at all, or nothing.
+std::optional<std::string> hindrance(const PlannedCase& planned, const Bench& bench) {
+  if (interrupted() != 0) return std::string(kNotBegun);
+  if (!bench.device.usable()) {
+    return "an earlier error destroyed the GPU's context; run this case again in a new process";
   }
-  return results;
+  if (auto refused = refusal(planned, bench.device, bench.verify)) return refused;
+  return planned.scenario->unsupported(planned.config, bench.device.capabilities());
+}
+
+/// One pass of one case.
+Result attempt(const PlannedCase& planned, const Bench& bench) {
+  Result result(planned.config);
+  run_case(planned, bench, result);
+  if (interrupted() != 0 && result.status == Status::ok && !has_samples(result)) {
+    skip(result, "interrupted before its first samples");
+    result.measurements.clear();
+    result.metrics.clear();
+  }
+  return result;
+}
+
+/// The cases of a run, and how far each has come.
+class Rounds {
+ public:
+  Rounds(std::span<const PlannedCase> cases, const Bench& bench, const RunObserver& observer, std::size_t rounds)
+      : cases_(cases), bench_(bench), observer_(observer), rounds_(rounds), histories_(cases.size()) {
+    for (const PlannedCase& c : cases) results_.emplace_back(c.config);
+  }
+
+  std::vector<Result> run() {
+    for (std::size_t round = 0; round < rounds_; ++round) {
+      for (std::size_t i = 0; i < cases_.size(); ++i) {
+        if (round == 0 || results_[i].status == Status::ok) pass(i, round);
+      }
+    }
+    return std::move(results_);
+  }
+
+ private:
+  /// After Ctrl-C a case keeps what the rounds before have sampled.
+  void pass(std::size_t i, std::size_t round) {
+    if (round > 0 && interrupted() != 0) return;
+    if (const auto reason = hindrance(cases_[i], bench_)) {
+      if (round > 0) return keep_as_it_is(i, *reason);
+      skip(results_[i], *reason);
+    } else {
+      if (observer_.begin) observer_.begin(i, round);
+      const SamplingPolicy wanted = cases_[i].policy.value_or(bench_.policy);
+      Result result = attempt(cases_[i], bench_for(i, round, wanted));
+      if (round > 0 && result.status == Status::skipped) return;  // interrupted
+      if (round + 1 < rounds_) mark_unfinished(result);
+      warn(result, wanted);
+      results_[i] = std::move(result);
+    }
+    if (observer_.done) observer_.done(i, results_[i]);
+  }
+
+  Bench bench_for(std::size_t i, std::size_t round, const SamplingPolicy& wanted) {
+    Bench bench = bench_;
+    bench.policy = share_of(wanted, rounds_);
+    bench.trace = bench_.trace && round + 1 == rounds_;
+    if (rounds_ == 1) return bench;
+    if (!histories_[i]) histories_[i] = std::make_shared<SampleHistory>(wanted.ci);
+    histories_[i]->begin_pass();
+    bench.history = histories_[i];
+    return bench;
+  }
+
+  /// What is in the way now was not when the samples so far were taken.
+  void keep_as_it_is(std::size_t i, const std::string& reason) {
+    const std::string warning = "not all rounds were run: " + reason;
+    if (std::ranges::find(results_[i].warnings, warning) == results_[i].warnings.end()) {
+      results_[i].warnings.push_back(warning);
+    }
+  }
+
+  static void mark_unfinished(Result& result) {
+    for (Measurement& m : result.measurements) m.stop = Stop::interrupted;
+  }
+
+  std::span<const PlannedCase> cases_;
+  const Bench& bench_;
+  const RunObserver& observer_;
+  std::size_t rounds_;
+  std::vector<std::shared_ptr<SampleHistory>> histories_;
+  std::vector<Result> results_;
+};
+
+}  // namespace
+
+std::vector<Result> run_cases(std::span<const PlannedCase> cases, const Bench& bench, const RunObserver& observer,
+                              std::size_t rounds) {
+  return Rounds(cases, bench, observer, rounds).run();
 }
 
 }  // namespace xferbench

@@ -13,6 +13,7 @@ namespace xferbench {
 struct PlannedCase {
   const Scenario* scenario;
   Case config;
+  std::optional<SamplingPolicy> policy{};  ///< where it has one of its own
 };
 
 /// Why a case asks for too much, known before anything is allocated: an objection of its scenario, or more memory than
@@ -22,14 +23,18 @@ std::optional<std::string> refusal(const PlannedCase& planned, Device& device, b
 /// Adds the flags of a result's measurements as warnings, each flag once, and intervals wider than the policy wants.
 void warn(Result& result, const SamplingPolicy& policy);
 
-/// Called after each case with its result, so that nothing is lost if the process ends before the last.
-using CaseObserver = std::function<void(const Result&)>;
-/// Called before each case with its index.
-using CaseAnnouncer = std::function<void(std::size_t index, const Case& config)>;
+/// Who is told what happens, so that nothing is lost if the process ends before the last case. All may be empty.
+struct RunObserver {
+  /// Before a case, with its index and the number of the round, from 0.
+  std::function<void(std::size_t index, std::size_t round)> begin;
+  /// After a case. Until its last round the result has the samples so far, and says of them that they were interrupted.
+  std::function<void(std::size_t index, const Result& result)> done;
+};
 
 /// Runs every case: `ok`, `failed` with a reason, or `skipped` with a reason (refused, not
-/// supported by the device, a lost context, Ctrl-C).
-std::vector<Result> run_cases(std::span<const PlannedCase> cases, const Bench& bench, const CaseAnnouncer& announce,
-                              const CaseObserver& observe);
+/// supported by the device, a lost context, Ctrl-C). Goes through all cases `rounds` times, each time for a share of the
+/// samples, so that what drifts during the run is spread evenly over them.
+std::vector<Result> run_cases(std::span<const PlannedCase> cases, const Bench& bench, const RunObserver& observer,
+                              std::size_t rounds = 1);
 
 }  // namespace xferbench

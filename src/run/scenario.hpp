@@ -15,6 +15,7 @@
 #include "core/column.hpp"
 #include "core/result.hpp"
 #include "device/device.hpp"
+#include "measure/history.hpp"
 #include "measure/sampler.hpp"
 #include "run/memo.hpp"
 #include "run/tunable.hpp"
@@ -39,9 +40,15 @@ struct Bench {
   /// What the cases of a run share; a case run by itself has its own.
   std::shared_ptr<Memo> memo = std::make_shared<Memo>();
 
-  std::vector<Series> sample(std::vector<Region> regions) const {
-    return xferbench::sample(device, std::move(regions), policy, observe);
+  /// Where the case runs in several passes: what was sampled in those before.
+  std::shared_ptr<SampleHistory> history{};
+
+  /// Samples what the case is about: together with the samples of earlier passes, if there were any.
+  std::vector<Series> sample(std::vector<Region> regions, const SamplingPolicy& wanted) const {
+    std::vector<Series> series = xferbench::sample(device, std::move(regions), wanted, observe);
+    return history ? history->continued(std::move(series)) : series;
   }
+  std::vector<Series> sample(std::vector<Region> regions) const { return sample(std::move(regions), policy); }
   /// Where a timeline was asked for: runs the region once more, untimed and as a timed pass does, and keeps what the
   /// device did and when. After sampling only: a profiler that has been attached may leave traces of its own.
   void trace_region(const Region& region, Result& result) const;

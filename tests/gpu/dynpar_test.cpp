@@ -27,7 +27,7 @@ class Dynpar : public GpuTest {
   std::vector<Result> run(Words flags) {
     flags.insert(flags.begin(), "dynpar");
     return run_cases(
-        cli::parse(flags, scenarios()).cases, quick_bench(), [](std::size_t, const Case&) {}, [](const Result&) {});
+        cli::parse(flags, scenarios()).cases, quick_bench(), {});
   }
 
   void expect_all_ok(const Words& flags) {

@@ -15,7 +15,7 @@ class LatencyOnGpu : public GpuTest {
  protected:
   std::vector<Result> run(const std::vector<std::string>& arguments) {
     return run_cases(
-        cli::parse(arguments, scenarios()).cases, quick_bench(), [](std::size_t, const Case&) {}, [](const auto&) {});
+        cli::parse(arguments, scenarios()).cases, quick_bench(), {});
   }
 };
 

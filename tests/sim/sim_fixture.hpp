@@ -40,7 +40,7 @@ inline std::vector<PlannedCase> overlap_cases(Words flags) {
 
 inline std::vector<Result> run_all(std::span<const PlannedCase> cases, const Bench& bench) {
   return run_cases(
-      cases, bench, [](std::size_t, const Case&) {}, [](const Result&) {});
+      cases, bench, {});
 }
 
 }  // namespace xferbench::test

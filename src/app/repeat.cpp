@@ -1,0 +1,112 @@
+#include "app/repeat.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "app/session.hpp"
+#include "core/error.hpp"
+#include "core/interrupt.hpp"
+#include "report/output.hpp"
+#include "report/reader.hpp"
+#include "report/repeat_table.hpp"
+
+namespace xferbench::app {
+
+namespace {
+
+using cli::Command;
+
+[[noreturn]] void become(const std::vector<std::string>& arguments) {
+  constexpr int kCannotRun = 127;  // as a shell says it
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  std::vector<char*> argv;
+  std::string name = "xferbench";
+  argv.push_back(name.data());
+  std::vector<std::string> words = arguments;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
+  execv("/proc/self/exe", argv.data());
+  _exit(kCannotRun);
+}
+
+/// What ends this process ends the other, too: Ctrl-C reaches both, a signal to this one only does not.
+int wait_for(pid_t child) {
+  constexpr auto kBetween = std::chrono::milliseconds(20);
+  int status = 0;
+  bool forwarded = false;
+  for (pid_t ended = 0; ended == 0; ended = waitpid(child, &status, WNOHANG)) {
+    if (interrupted() != 0 && !std::exchange(forwarded, true)) kill(child, interrupted());
+    std::this_thread::sleep_for(kBetween);
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int run_process(const std::vector<std::string>& arguments) {
+  const pid_t child = fork();
+  if (child < 0) throw std::system_error(errno, std::generic_category(), "starting a process");
+  if (child == 0) become(arguments);
+  return wait_for(child);
+}
+
+bool could_run(int code) {
+  return code == static_cast<int>(ExitCode::ok) || code == static_cast<int>(ExitCode::failed);
+}
+
+void report(const Command& command, const std::vector<std::string>& files) {
+  std::vector<StoredReport> reports;
+  for (const std::string& file : files) reports.push_back(read_report(file));
+  write_standard_output(to_repeat_table(reports, style_of(command)));
+}
+
+}  // namespace
+
+std::string numbered(const std::string& file, std::size_t number) {
+  std::filesystem::path path(file);
+  const std::string extension = path.extension().string();
+  return path.replace_extension().string() + fmt::format("-{}", number) + extension;
+}
+
+std::vector<std::string> arguments_for(const std::vector<std::string>& arguments, const std::string& file) {
+  std::vector<std::string> own;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    const bool replaced = argument == "--repeat" || argument == "--json";
+    if (replaced) ++i;  // and its value
+    if (!replaced && !argument.starts_with("--repeat=") && !argument.starts_with("--json=")) own.push_back(argument);
+  }
+  own.push_back("--json=" + file);
+  return own;
+}
+
+int repeat(const Command& command, const std::vector<std::string>& arguments) {
+  install_interrupt_handlers();
+  std::vector<std::string> files;
+  int code = 0;
+  for (std::size_t i = 1; i <= command.repeat; ++i) {
+    const std::string file = numbered(*command.json, i);
+    if (!command.quiet) fmt::print(stderr, "xferbench: process {} of {}, writing {}\n", i, command.repeat, file);
+    const int ended = run_process(arguments_for(arguments, file));
+    if (!could_run(ended)) return interrupted() != 0 ? 128 + interrupted() : ended;
+    if (interrupted() != 0) return 128 + interrupted();
+    code = std::max(code, ended);
+    files.push_back(file);
+  }
+  report(command, files);
+  return code;
+}
+
+}  // namespace xferbench::app

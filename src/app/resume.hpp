@@ -1,0 +1,41 @@
+// `--resume FILE`: goes on with the cases that a results file does not have yet.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "core/result.hpp"
+#include "device/device.hpp"
+#include "report/reader.hpp"
+
+namespace xferbench::app {
+
+/// A results file, and the command that it came from.
+struct StoredRun {
+  std::string file;
+  StoredReport report;
+  cli::Command command;  ///< writes to `file`
+};
+
+/// Throws InputError if the file cannot be read, UsageError if its command cannot be resumed.
+StoredRun read_run(const std::string& file);
+
+/// Results of two GPUs, drivers or builds do not belong into one file. Throws UsageError.
+void refuse_another_machine(const StoredRun& stored, const Device& device);
+
+/// By their indexes among the cases of the run.
+struct WhatIsLeft {
+  std::vector<std::pair<std::size_t, Result>> known;
+  std::vector<std::size_t> missing;  ///< not in the file, interrupted there, or skipped
+};
+
+/// Throws UsageError where the file has cases that its command does not have (any more).
+WhatIsLeft what_is_left(const StoredRun& stored, const std::vector<PlannedCase>& cases);
+
+/// The report of the whole run, without results: begun when the first part was.
+Report continue_report(const StoredRun& stored, const Device& device);
+
+}  // namespace xferbench::app

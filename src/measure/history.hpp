@@ -1,0 +1,32 @@
+// Samples of a case that is run several times with other cases in between, so that what drifts does so for all of them.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "measure/sampler.hpp"
+
+namespace xferbench {
+
+/// What one of `rounds` passes may take of what is wanted for all of them together. Its target is wider by the square
+/// root of their number: the interval of all samples is narrower by as much.
+SamplingPolicy share_of(const SamplingPolicy& wanted, std::size_t rounds);
+
+/// What the calls of sample() gave in each pass. Every pass makes the same calls.
+class SampleHistory {
+ public:
+  /// `ci`: the target for all passes together.
+  explicit SampleHistory(double ci) : ci_(ci) {}
+
+  void begin_pass() { next_ = 0; }
+  /// What the next call of this pass gave, behind what the same call of the passes before gave; the statistics are
+  /// those of all these samples. Throws std::logic_error where the passes sampled different regions.
+  std::vector<Series> continued(std::vector<Series> now);
+
+ private:
+  double ci_;
+  std::vector<std::vector<Series>> calls_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace xferbench

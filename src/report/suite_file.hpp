@@ -1,0 +1,23 @@
+// A suite: command lines that belong together, in a JSON file that people write (docs/suites.md).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace xferbench {
+
+struct Suite {
+  std::string description;
+  std::size_t rounds = 1;
+  std::vector<std::pair<std::string, std::string>> sampling;  ///< for all runs: {"budget", "0.5"}
+  std::vector<std::vector<std::string>> runs;                 ///< words of each command line
+};
+
+/// Throws InputError with one line that says where in the text something is wrong, and what was expected; `name` is
+/// what messages call it.
+Suite parse_suite(std::string_view text, const std::string& name);
+
+}  // namespace xferbench
