@@ -1,0 +1,72 @@
+#include "app/data_files.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <system_error>
+
+#include "cli/values.hpp"
+#include "core/error.hpp"
+
+namespace xferbench::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The folder that holds the folder of each kind. $XFERBENCH_DATA decides alone where it is set; else it is found from
+/// where the program is, so that an installation can be moved: PREFIX/bin/xferbench has PREFIX/share/xferbench, and a
+/// build folder has a link share/xferbench to the source tree.
+fs::path data_root() {
+  const char* given = std::getenv("XFERBENCH_DATA");
+  if (given != nullptr && *given != '\0') return given;
+  std::error_code unknown;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", unknown).parent_path();
+  for (const fs::path& root : {folder.parent_path() / "share" / "xferbench", folder / "share" / "xferbench"}) {
+    if (fs::is_directory(root, unknown)) return root;
+  }
+  return folder.parent_path() / "share" / "xferbench";
+}
+
+std::vector<fs::path> files_of(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code unknown;
+    if (entry->is_regular_file(unknown)) files.push_back(entry->path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+}  // namespace
+
+std::vector<std::string> data_names(std::string_view kind) {
+  std::vector<std::string> names;
+  for (const fs::path& file : files_of(data_root() / kind)) names.push_back(file.stem().string());
+  return names;
+}
+
+std::filesystem::path find_data(std::string_view kind, const std::string& name_or_path) {
+  const fs::path folder = data_root() / kind;
+  const bool may_be_name = name_or_path.find_first_of("/.") == std::string::npos;
+  if (may_be_name) {
+    const std::vector<fs::path> files = files_of(folder);
+    const auto found = std::ranges::find_if(files, [&](const fs::path& file) { return file.stem() == name_or_path; });
+    if (found != files.end()) return *found;
+  }
+  std::error_code unknown;
+  if (!name_or_path.empty() && fs::exists(name_or_path, unknown)) return name_or_path;
+  const std::vector<std::string> names = data_names(kind);
+  throw UsageError(fmt::format("there is no file '{}'{}; {}{}", name_or_path,
+                               may_be_name ? fmt::format(", and none of that name in {}", folder.string()) : "",
+                               names.empty() ? fmt::format("no {} came with the program: set XFERBENCH_DATA to the "
+                                                           "folder that holds the folder {}, or give a path",
+                                                           kind, kind)
+                                             : fmt::format("there are {}", fmt::join(names, ", ")),
+                               cli::suggestion(name_or_path, names)));
+}
+
+}  // namespace xferbench::app

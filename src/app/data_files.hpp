@@ -1,0 +1,19 @@
+// Data files that come with the program, found by name: expectations for `check`, and others like them.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace xferbench::app {
+
+/// A file that the user names: one of those that come with the program (`h200` for expectations/h200.json), or else a
+/// path. A word without slash and dot is a name first; write ./h200 for a file of that name. `kind` is the folder:
+/// "expectations". Throws UsageError that lists what there is.
+std::filesystem::path find_data(std::string_view kind, const std::string& name_or_path);
+
+/// The names of that kind that come with the program, sorted; none where its data is not installed.
+std::vector<std::string> data_names(std::string_view kind);
+
+}  // namespace xferbench::app

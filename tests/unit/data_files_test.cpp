@@ -1,0 +1,69 @@
+#include "app/data_files.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "core/error.hpp"
+
+namespace xferbench::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A data folder with expectations/{a100,h200}.json, in force while this object lives.
+class DataFiles : public testing::Test {
+ protected:
+  void SetUp() override {
+    root_ = fs::temp_directory_path() / ("xferbench-data-" + std::to_string(getpid()));
+    fs::create_directories(root_ / "expectations");
+    for (const char* name : {"h200.json", "a100.json"}) std::ofstream(root_ / "expectations" / name) << "{}\n";
+    setenv("XFERBENCH_DATA", root_.c_str(), 1);
+  }
+  void TearDown() override {
+    unsetenv("XFERBENCH_DATA");
+    fs::remove_all(root_);
+  }
+  static std::string refusal(const std::string& name, const char* kind = "expectations") {
+    try {
+      return find_data(kind, name).string();
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+  }
+  fs::path root_;
+};
+
+TEST_F(DataFiles, AreFoundByNameAndListedInOrder) {
+  EXPECT_EQ(find_data("expectations", "h200"), root_ / "expectations" / "h200.json");
+  EXPECT_EQ(data_names("expectations"), (std::vector<std::string>{"a100", "h200"}));
+  EXPECT_TRUE(data_names("nothing").empty());
+}
+
+TEST_F(DataFiles, APathIsTakenAsItIs) {
+  const fs::path own = root_ / "own.json";
+  std::ofstream(own) << "{}\n";
+  EXPECT_EQ(find_data("expectations", own.string()), own);
+}
+
+TEST_F(DataFiles, WhatIsNotThereIsAnsweredWithWhatIs) {
+  EXPECT_EQ(refusal("h20"), "there is no file 'h20', and none of that name in " + (root_ / "expectations").string() +
+                                "; there are a100, h200; did you mean 'h200'?");
+  EXPECT_EQ(refusal("no/such.json"), "there is no file 'no/such.json'; there are a100, h200");
+  EXPECT_NE(refusal("", "nothing").find("set XFERBENCH_DATA"), std::string::npos);
+}
+
+TEST(DataFilesOfABuild, AreThoseOfTheSourceTree) {
+  unsetenv("XFERBENCH_DATA");
+  // A kind is a folder: of the source tree, "." holds the scenarios themselves.
+  const std::vector<std::string> names = data_names(".");
+  EXPECT_NE(std::ranges::find(names, "scenarios"), names.end());
+}
+
+}  // namespace
+}  // namespace xferbench::app
