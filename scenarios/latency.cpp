@@ -105,8 +105,7 @@ void run_copy(const Case& c, const Bench& bench, Result& result) {
 void run_launch(const Bench& bench, Result& result) {
   EmptyLaunch launch(bench.device);
   if (bench.verify) launch.check();
-  const auto series =
-      bench.sample({launch.synchronised(), launch.stamped()}, for_percentiles(bench.policy));
+  const auto series = bench.sample({launch.synchronised(), launch.stamped()}, for_percentiles(bench.policy));
   report(series[0].elapsed, result);
   report(series[0].part("call"), result);
   report(series[1].part("start"), result);
@@ -140,8 +139,7 @@ void run_wait(const Case& c, const Bench& bench, Result& result) {
 
 void run_event_wait(const Bench& bench, Result& result) {
   StreamCrossing crossing(bench.device);
-  const auto series =
-      bench.sample({crossing.across(), crossing.within()}, for_percentiles(bench.policy));
+  const auto series = bench.sample({crossing.across(), crossing.within()}, for_percentiles(bench.policy));
   report(main_part(series[0], kLatency), result);
   report(series[1].part("one-stream"), result);
 }

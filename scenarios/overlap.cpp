@@ -227,7 +227,10 @@ class Overlap final : public Scenario {
       time_alike({&regions[kPipeline], &regions.back()});
     }
     const std::vector<Series> series = bench.sample(std::move(regions));
-    for (const Series& s : series) result.measurements.push_back(s.elapsed);
+    result.measurements.push_back(series[kPipeline].elapsed);  // what the case is about comes first
+    for (const Series& s : series) {
+      if (&s != &series[kPipeline]) result.measurements.push_back(s.elapsed);
+    }
     result.measurements.push_back(series[kPipeline].submit);
     result.measurements.push_back(joined.elapsed);
     result.measurements.back().auxiliary = true;

@@ -11,6 +11,9 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <map>
+#include <span>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -18,6 +21,7 @@
 #include "app/session.hpp"
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
+#include "measure/statistics.hpp"
 #include "report/output.hpp"
 #include "report/reader.hpp"
 #include "report/repeat_table.hpp"
@@ -66,10 +70,34 @@ bool could_run(int code) {
   return code == static_cast<int>(ExitCode::ok) || code == static_cast<int>(ExitCode::failed);
 }
 
+/// The medians of each case that was sampled, in the order of the first process.
+std::vector<RepeatedCase> cases_of(std::span<const StoredReport> processes) {
+  std::map<std::string_view, std::vector<double>> medians;
+  std::vector<RepeatedCase> cases;
+  for (const StoredReport& process : processes) {
+    for (const StoredResult& result : process.results) {
+      const auto sampled = std::ranges::find_if(result.measurements, [](const auto& m) { return !m.samples.empty(); });
+      if (sampled == result.measurements.end()) continue;
+      std::vector<double>& values = medians[result.key];
+      if (values.empty()) cases.push_back({.key = result.key, .unit = sampled->unit});
+      values.push_back(sampled->median);
+    }
+  }
+  for (RepeatedCase& c : cases) {
+    const std::vector<double>& values = medians[c.key];
+    c.median = statistics::median(values);
+    c.low = std::ranges::min(values);
+    c.high = std::ranges::max(values);
+    c.processes = values.size();
+  }
+  return cases;
+}
+
 void report(const Command& command, const std::vector<std::string>& files) {
-  std::vector<StoredReport> reports;
-  for (const std::string& file : files) reports.push_back(read_report(file));
-  write_standard_output(to_repeat_table(reports, style_of(command)));
+  std::vector<StoredReport> processes;
+  for (const std::string& file : files) processes.push_back(read_report(file));
+  const std::vector<RepeatedCase> cases = cases_of(processes);
+  write_standard_output(to_repeat_table(processes.front().environment, cases, processes.size(), style_of(command)));
 }
 
 }  // namespace

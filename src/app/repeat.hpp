@@ -1,5 +1,5 @@
-// `--repeat N`: the same run in N fresh processes, because what differs from process to process (addresses, clocks, where
-// threads run) does not show within one.
+// `--repeat N`: the same run in N fresh processes, because what differs from process to process (addresses, clocks,
+// where threads run) does not show within one.
 #pragma once
 
 #include <string>

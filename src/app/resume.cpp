@@ -62,9 +62,10 @@ void refuse_another_machine(const StoredRun& stored, const Device& device) {
   const Environment& now = device.capabilities().environment;
   const auto same = [&](const char* what, const std::string& then, const std::string& here) {
     if (then == here) return;
-    throw UsageError(fmt::format("{} was measured with {} '{}', and here it is '{}': both do not belong into one file; "
-                                 "run the command again",
-                                 stored.file, what, then, here));
+    throw UsageError(
+        fmt::format("{} was measured with {} '{}', and here it is '{}': both do not belong into one file; "
+                    "run the command again",
+                    stored.file, what, then, here));
   };
   same("backend", before.backend, now.backend);
   same("profile", before.profile, now.profile);

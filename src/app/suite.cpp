@@ -12,6 +12,7 @@
 
 #include "app/data_files.hpp"
 #include "core/error.hpp"
+#include "report/input.hpp"
 #include "report/suite_file.hpp"
 #include "scenarios/scenarios.hpp"
 
@@ -63,7 +64,7 @@ Command with_suite(const Command& command) {
   const std::filesystem::path file = find_data("suites", *command.suite);
   const Suite suite = parse_suite(read_text(file), file.string());
   Command whole = command;
-  if (!command.gives("rounds")) whole.rounds = suite.rounds;
+  if (!command.gives("passes")) whole.passes = suite.passes;
   std::set<std::string> keys;
   for (std::size_t i = 0; i < suite.runs.size(); ++i) {
     try {
@@ -74,8 +75,8 @@ Command with_suite(const Command& command) {
         whole.cases.push_back({c.scenario, c.config, policy_of(command, run)});
       }
     } catch (const UsageError& error) {
-      throw UsageError(fmt::format("{}: runs[{}] ({}): {}", file.string(), i, fmt::join(suite.runs[i], " "),
-                                   error.what()));
+      throw UsageError(
+          fmt::format("{}: runs[{}] ({}): {}", file.string(), i, fmt::join(suite.runs[i], " "), error.what()));
     }
   }
   return whole;

@@ -25,17 +25,17 @@ std::string duration(double seconds) {
 
 }  // namespace
 
-Progress::Progress(ProgressMode mode, std::size_t cases, std::size_t rounds)
+Progress::Progress(ProgressMode mode, std::size_t cases, std::size_t passes)
     : on_terminal_(mode == ProgressMode::automatic && isatty(STDERR_FILENO) == 1),
       plain_(mode == ProgressMode::plain),
       cases_(cases),
-      rounds_(rounds),
+      passes_(passes),
       begun_(std::chrono::steady_clock::now()) {}
 
-void Progress::begin(std::size_t index, std::size_t round, const Case& config) {
-  passed_ = round * cases_ + index;
-  where_ = rounds_ == 1 ? fmt::format("[{}/{}]", index + 1, cases_)
-                        : fmt::format("[{}/{}, round {} of {}]", index + 1, cases_, round + 1, rounds_);
+void Progress::begin(std::size_t index, std::size_t pass, const Case& config) {
+  passed_ = pass * cases_ + index;
+  where_ = passes_ == 1 ? fmt::format("[{}/{}]", index + 1, cases_)
+                        : fmt::format("[{}/{}, pass {} of {}]", index + 1, cases_, pass + 1, passes_);
   key_ = config.key();
   show(fmt::format("{} {}{}", where_, time_left(), key_));
 }
@@ -59,9 +59,8 @@ void Progress::tuning(const TuneProgress& progress) {
   if (!due()) return;
   const std::string best = progress.best ? ", best so far " + format_seconds(*progress.best) : "";
   const std::string text =
-      progress.confirming
-          ? fmt::format("tuning: measuring the best of {} again{}", progress.measured, best)
-          : fmt::format("tuning: measured {} of at most {}{}", progress.measured, progress.most, best);
+      progress.confirming ? fmt::format("tuning: measuring the best of {} again{}", progress.measured, best)
+                          : fmt::format("tuning: measured {} of at most {}{}", progress.measured, progress.most, best);
   if (plain_) fmt::print(stderr, "{}\n", text);
   show(text);
 }
@@ -70,7 +69,7 @@ std::string Progress::time_left() const {
   constexpr double kTooEarly = 1;  // seconds
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begun_;
   if (passed_ == 0 || spent.count() < kTooEarly) return "";
-  const auto left = static_cast<double>(cases_ * rounds_ - passed_) / static_cast<double>(passed_);
+  const auto left = static_cast<double>(cases_ * passes_ - passed_) / static_cast<double>(passed_);
   return fmt::format("about {} left, ", duration(spent.count() * left));
 }
 

@@ -150,7 +150,7 @@ struct Finding {
 
 struct Report {
   bool complete = false;
-  std::string started_at;  ///< ISO 8601, UTC
+  std::string started_at;               ///< ISO 8601, UTC
   std::vector<std::string> resumed_at;  ///< when a run that had been stopped went on, each time
   std::vector<std::string> command;
   Environment environment;

@@ -62,13 +62,13 @@ void append(Series& before, const Series& now, double ci) {
 
 }  // namespace
 
-SamplingPolicy share_of(const SamplingPolicy& wanted, std::size_t rounds) {
-  if (rounds <= 1) return wanted;
+SamplingPolicy share_of(const SamplingPolicy& wanted, std::size_t passes) {
+  if (passes <= 1) return wanted;
   constexpr std::size_t kForAnInterval = 6;
   SamplingPolicy share = wanted;
-  share.ci *= std::sqrt(static_cast<double>(rounds));
-  share.budget /= static_cast<double>(rounds);
-  const auto part = [rounds](std::size_t n) { return (n + rounds - 1) / rounds; };
+  share.ci *= std::sqrt(static_cast<double>(passes));
+  share.budget /= static_cast<double>(passes);
+  const auto part = [passes](std::size_t n) { return (n + passes - 1) / passes; };
   share.max_samples = part(wanted.max_samples);
   share.min_samples = std::min(std::max(part(wanted.min_samples), kForAnInterval), share.max_samples);
   return share;

@@ -8,9 +8,9 @@
 
 namespace xferbench {
 
-/// What one of `rounds` passes may take of what is wanted for all of them together. Its target is wider by the square
+/// What one of `passes` of them may take of what is wanted for all of them together. Its target is wider by the square
 /// root of their number: the interval of all samples is narrower by as much.
-SamplingPolicy share_of(const SamplingPolicy& wanted, std::size_t rounds);
+SamplingPolicy share_of(const SamplingPolicy& wanted, std::size_t passes);
 
 /// What the calls of sample() gave in each pass. Every pass makes the same calls.
 class SampleHistory {

@@ -352,10 +352,11 @@ void read_findings(JsonCursor& in, StoredReport& report) {
   });
 }
 
-constexpr std::array<Field<StoredReport>, 8> kReport{{
+constexpr std::array<Field<StoredReport>, 9> kReport{{
     {"schema", Need::required, read_schema},
     {"complete", Need::required, [](JsonCursor& in, StoredReport& r) { r.complete = in.boolean(); }},
     {"started_at", Need::required, [](JsonCursor& in, StoredReport& r) { r.started_at = word(in); }},
+    {"resumed_at", Need::optional, [](JsonCursor& in, StoredReport& r) { r.resumed_at = texts(in); }},
     {"tool", Need::required, [](JsonCursor& in, StoredReport& r) { read_object(in, kTool, r.tool); }},
     {"command", Need::required, [](JsonCursor& in, StoredReport& r) { r.command = texts(in); }},
     {"environment", Need::required,

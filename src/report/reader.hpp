@@ -50,7 +50,8 @@ struct StoredTool {
 /// A whole results file. Keys of results are unique.
 struct StoredReport {
   bool complete = false;
-  std::string started_at;  ///< ISO 8601, UTC
+  std::string started_at;               ///< ISO 8601, UTC
+  std::vector<std::string> resumed_at;  ///< the same, each time
   StoredTool tool;
   std::vector<std::string> command;
   Environment environment;

@@ -1,16 +1,28 @@
 // What several processes of the same run measured, side by side. A pure function from records to text.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 
-#include "report/reader.hpp"
+#include "core/result.hpp"
 #include "report/style.hpp"
 
 namespace xferbench {
 
-/// A row for each case of the first report: the median of the processes' medians of its first measurement, the lowest
-/// and the highest of them, and how far these are apart.
-std::string to_repeat_table(std::span<const StoredReport> processes, const Style& style);
+/// One case in all processes that sampled it: of their medians of its first measurement the median, the lowest and the
+/// highest.
+struct RepeatedCase {
+  std::string key;
+  std::string unit;
+  double median = 0;
+  double low = 0;
+  double high = 0;
+  std::size_t processes = 0;
+};
+
+/// A row for each case, and how far its processes are apart. `processes`: how many ran.
+std::string to_repeat_table(const Environment& environment, std::span<const RepeatedCase> cases, std::size_t processes,
+                            const Style& style);
 
 }  // namespace xferbench

@@ -86,6 +86,7 @@ class Scenario {
 
   /// Measures and verifies. Adds to `result` as it goes, so that what was measured before an error is kept. Throws
   /// DeviceError, VerificationError or MeasurementError; the runner turns them into a failed case.
+  /// The first measurement is what the case is about: what `compare` compares and progress shows.
   virtual void run(const Case& c, const Bench& bench, Result& result) const = 0;
 
   /// What the results say together: fits, crossovers, a winner (run/findings.hpp helps). Called once, after the last

@@ -26,8 +26,7 @@ class Dynpar : public GpuTest {
  protected:
   std::vector<Result> run(Words flags) {
     flags.insert(flags.begin(), "dynpar");
-    return run_cases(
-        cli::parse(flags, scenarios()).cases, quick_bench(), {});
+    return run_cases(cli::parse(flags, scenarios()).cases, quick_bench(), {});
   }
 
   void expect_all_ok(const Words& flags) {

@@ -13,8 +13,7 @@ class GpuMemoryTest : public GpuTest {
   /// All of them ok, or skipped because this GPU lacks something.
   std::vector<Result> run(const std::vector<std::string>& arguments) {
     const std::vector<PlannedCase> cases = cli::parse(arguments, scenarios()).cases;
-    const auto results = run_cases(
-        cases, quick_bench(), {});
+    const auto results = run_cases(cases, quick_bench(), {});
     EXPECT_EQ(results.size(), cases.size());
     for (const Result& r : results) {
       EXPECT_NE(r.status, Status::failed) << r.config.key() << ": " << r.reason;

@@ -17,8 +17,7 @@ class GpuScenarioTest : public GpuTest {
   void expect_all_ok(const std::vector<std::string>& arguments) {
     const std::vector<PlannedCase> cases = plan(arguments);
     const Bench bench = quick_bench();
-    const auto results = run_cases(
-        cases, bench, {});
+    const auto results = run_cases(cases, bench, {});
     ASSERT_EQ(results.size(), cases.size());
     for (const Result& r : results) {
       EXPECT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
@@ -76,8 +75,7 @@ TEST_F(GpuScenarioTest, OverlapUnevenChunksAndManyOperations) {
 
 TEST_F(GpuScenarioTest, BalanceChoosesAKernelOfTheRightLength) {
   const auto cases = plan({"overlap", "--size", "64M", "--balance", "1"});
-  const auto results = run_cases(
-      cases, quick_bench(), {});
+  const auto results = run_cases(cases, quick_bench(), {});
   ASSERT_EQ(results[0].status, Status::ok) << results[0].reason;
   EXPECT_NEAR(results[0].metric("kernel_to_h2d")->value, 1, 0.1);
   EXPECT_GT(results[0].metric("work")->value, 1);
@@ -108,8 +106,7 @@ int lose_the_context() {
   SamplingPolicy policy;
   policy.budget = 0.01;
   const Bench bench{*device, policy, 1, true, [](const SamplingProgress&) {}};
-  const auto results = run_cases(
-      cases, bench, {});
+  const auto results = run_cases(cases, bench, {});
   const bool right = results[0].status == Status::ok && results[1].status == Status::failed &&
                      results[1].reason.find("cudaDeviceSynchronize: an illegal memory access") == 0 &&
                      results[2].status == Status::skipped && results[2].reason.find("context") != std::string::npos;

@@ -14,8 +14,7 @@ namespace {
 class LatencyOnGpu : public GpuTest {
  protected:
   std::vector<Result> run(const std::vector<std::string>& arguments) {
-    return run_cases(
-        cli::parse(arguments, scenarios()).cases, quick_bench(), {});
+    return run_cases(cli::parse(arguments, scenarios()).cases, quick_bench(), {});
   }
 };
 

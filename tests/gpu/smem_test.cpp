@@ -321,8 +321,7 @@ class SmemScenarioTest : public GpuTest {
  protected:
   std::vector<Result> run(std::vector<std::string> flags) {
     flags.insert(flags.begin(), "smem");
-    return run_cases(
-        cli::parse(flags, scenarios()).cases, quick_bench(), {});
+    return run_cases(cli::parse(flags, scenarios()).cases, quick_bench(), {});
   }
   /// What an older GPU cannot do may be skipped.
   void expect_all_ok(const std::vector<std::string>& flags) {

@@ -112,10 +112,9 @@ TEST_F(RunnerTest, ObserversSeeEveryCase) {
   std::vector<std::size_t> announced;
   std::size_t seen = 0;
   const std::vector<PlannedCase> cases(3, {&fine_, Case("scripted")});
-  run_cases(
-      cases, quick_bench(device_),
-      {.begin = [&](std::size_t i, std::size_t) { announced.push_back(i); },
-       .done = [&](std::size_t, const Result& result) { seen += result.status == Status::ok ? 1 : 0; }});
+  run_cases(cases, quick_bench(device_),
+            {.begin = [&](std::size_t i, std::size_t) { announced.push_back(i); },
+             .done = [&](std::size_t, const Result& result) { seen += result.status == Status::ok ? 1 : 0; }});
   EXPECT_EQ(announced, (std::vector<std::size_t>{0, 1, 2}));
   EXPECT_EQ(seen, 3U);
 }

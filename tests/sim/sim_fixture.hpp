@@ -39,8 +39,7 @@ inline std::vector<PlannedCase> overlap_cases(Words flags) {
 }
 
 inline std::vector<Result> run_all(std::span<const PlannedCase> cases, const Bench& bench) {
-  return run_cases(
-      cases, bench, {});
+  return run_cases(cases, bench, {});
 }
 
 }  // namespace xferbench::test
