@@ -1,0 +1,117 @@
+// Samples of several passes come together as if they were of one.
+#include "measure/history.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace xferbench {
+namespace {
+
+Series series(std::vector<double> samples, Stop stop = Stop::ci, std::vector<std::string> flags = {}) {
+  Series s;
+  s.elapsed.name = "work";
+  s.elapsed.samples = std::move(samples);
+  s.elapsed.warmup_runs = 4;
+  s.elapsed.warmup_converged = true;
+  s.elapsed.gate_timeouts = 1;
+  s.elapsed.stop = stop;
+  s.elapsed.flags = std::move(flags);
+  s.submit = s.elapsed;
+  s.submit.name = "work-submit";
+  return s;
+}
+
+std::vector<double> around(double middle, std::size_t count) {
+  std::vector<double> samples;
+  for (std::size_t i = 0; i < count; ++i) samples.push_back(middle * (1 + 1e-4 * static_cast<double>(i % 5)));
+  return samples;
+}
+
+TEST(ShareOf, OnePassTakesAllOfIt) {
+  const SamplingPolicy wanted{.ci = 0.02, .budget = 4, .min_samples = 3, .max_samples = 5};
+  const SamplingPolicy share = share_of(wanted, 1);
+  EXPECT_EQ(share.min_samples, 3U);
+  EXPECT_EQ(share.max_samples, 5U);
+  EXPECT_EQ(share.ci, 0.02);
+  EXPECT_EQ(share.budget, 4);
+}
+
+TEST(ShareOf, PassesDivideTheSamplesAndTheBudgetAndWidenTheTarget) {
+  const SamplingPolicy share = share_of({.ci = 0.01, .budget = 3, .min_samples = 30, .max_samples = 100}, 4);
+  EXPECT_DOUBLE_EQ(share.ci, 0.02);
+  EXPECT_DOUBLE_EQ(share.budget, 0.75);
+  EXPECT_EQ(share.min_samples, 8U);
+  EXPECT_EQ(share.max_samples, 25U);
+}
+
+TEST(ShareOf, EveryPassHasEnoughForAnIntervalWhereItMay) {
+  EXPECT_EQ(share_of({.min_samples = 10, .max_samples = 1000}, 5).min_samples, 6U);
+  EXPECT_EQ(share_of({.min_samples = 10, .max_samples = 10}, 5).min_samples, 2U);
+}
+
+TEST(SampleHistory, TheFirstPassIsAsItIs) {
+  SampleHistory history(0.01);
+  history.begin_pass();
+  EXPECT_EQ(history.continued({series({1, 2, 3})}).front().elapsed.samples, (std::vector<double>{1, 2, 3}));
+}
+
+TEST(SampleHistory, LaterPassesGoOnCallByCall) {
+  SampleHistory history(0.01);
+  history.begin_pass();
+  history.continued({series({1, 1})});
+  history.continued({series({5})});
+  history.begin_pass();
+  const Measurement first = history.continued({series({2, 2})}).front().elapsed;
+  const Measurement second = history.continued({series({6})}).front().elapsed;
+  EXPECT_EQ(first.samples, (std::vector<double>{1, 1, 2, 2}));
+  EXPECT_EQ(second.samples, (std::vector<double>{5, 6}));
+  EXPECT_DOUBLE_EQ(first.median, 1.5);
+  EXPECT_EQ(first.warmup_runs, 8U);
+  EXPECT_EQ(first.gate_timeouts, 2U);
+}
+
+TEST(SampleHistory, StatisticsAreThoseOfAllSamples) {
+  SampleHistory history(0.01);
+  history.begin_pass();
+  history.continued({series(around(1, 20), Stop::ci, {"throttled", "drift"})});
+  history.begin_pass();
+  const Measurement all = history.continued({series(around(1, 20))}).front().elapsed;
+  EXPECT_EQ(all.stop, Stop::ci);
+  ASSERT_TRUE(all.ci95.has_value());
+  EXPECT_NE(std::ranges::find(all.flags, "throttled"), all.flags.end()) << "a pass was";
+  EXPECT_EQ(std::ranges::find(all.flags, "drift"), all.flags.end()) << "all samples together do not drift";
+}
+
+TEST(SampleHistory, PassesThatDisagreeHaveNotReachedTheTarget) {
+  SampleHistory history(0.01);
+  history.begin_pass();
+  history.continued({series(around(1, 20))});
+  history.begin_pass();
+  const Measurement all = history.continued({series(around(1.2, 20))}).front().elapsed;
+  EXPECT_EQ(all.stop, Stop::budget);
+  EXPECT_NE(std::ranges::find(all.flags, "drift"), all.flags.end());
+}
+
+TEST(SampleHistory, AnInterruptedPassInterruptsTheWhole) {
+  SampleHistory history(0.01);
+  history.begin_pass();
+  history.continued({series(around(1, 20))});
+  history.begin_pass();
+  EXPECT_EQ(history.continued({series(around(1, 3), Stop::interrupted)}).front().elapsed.stop, Stop::interrupted);
+}
+
+TEST(SampleHistory, PassesThatSampleDifferentThingsAreAMistake) {
+  SampleHistory history(0.01);
+  history.begin_pass();
+  history.continued({series({1})});
+  history.begin_pass();
+  EXPECT_THROW(history.continued({series({1}), series({1})}), std::logic_error);
+  history.begin_pass();
+  Series other = series({1});
+  other.elapsed.name = "another";
+  EXPECT_THROW(history.continued({other}), std::logic_error);
+}
+
+}  // namespace
+}  // namespace xferbench
