@@ -121,6 +121,9 @@ int resume(const Command& command) {
   const std::unique_ptr<Device> device = open_device(whole);
   refuse_another_machine(stored, *device);
   const WhatIsLeft left = what_is_left(stored, whole.cases);
+  if (left.missing.empty() && !whole.quiet) {
+    fmt::print(stderr, "xferbench: {} is complete: nothing is missing\n", stored.file);
+  }
   LiveReport live(continue_report(stored, *device), whole);
   for (const auto& [index, result] : left.known) live.put(index, result);
   return measure(whole, left.missing, *device, live);

@@ -97,6 +97,9 @@ Examples:
   xferbench memcpy --dir h2d --size 4K:1G:x4         copies from 4 KiB to 1 GiB
   xferbench --simulate --streams 8                   no GPU at hand: a modelled one, marked as such
   xferbench --json results.json                      every sample, for scripts and CI
+  xferbench --suite quick                            is this machine well? (quick, ci, full, or a file of your own)
+  xferbench --suite ci --repeat 5 --json new.json    new-1.json to new-5.json, by a fresh process each
+  xferbench --resume results.json                    go on where a run was stopped
   xferbench --streams 3 --timeline pipeline.json     what ran when: a chart, and a file for ui.perfetto.dev
 
 )";

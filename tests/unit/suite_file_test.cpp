@@ -52,9 +52,7 @@ TEST(SuiteFile, SaysWhatIsWrongWithIt) {
   expect_refused(suite_of(R"("sampling": {"ci": "1"}, "runs": ["a"])"), "sampling.ci must be a number");
 }
 
-TEST(SuiteFile, DoesNotFollowWhatNestsWithoutEnd) {
-  expect_refused(std::string(1'000'000, '['), "nests too deeply");
-}
+TEST(SuiteFile, DoesNotFollowWhatNestsWithoutEnd) { expect_refused(std::string(1'000'000, '['), "nests too deeply"); }
 
 }  // namespace
 }  // namespace xferbench

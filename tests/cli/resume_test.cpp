@@ -1,0 +1,142 @@
+// A run that was stopped goes on where it was.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <random>
+#include <thread>
+
+#include "cli/support.hpp"
+
+namespace xferbench::test {
+namespace {
+
+class Resume : public testing::Test {
+ protected:
+  /// Some seconds of cases.
+  Arguments run(const char* passes = "1") {
+    return {"--simulate", "--size", "16M",          "--streams", "1:6:+1", "--chunks",      "2:32", "--passes",
+            passes,       "--json", file_.string(), "--ci",      "0.001",  "--max-samples", "40"};
+  }
+  static constexpr std::size_t kCases = 6 * 5;
+
+  /// Starts the run, or goes on with it, and kills it after a while. False if it had ended before.
+  bool killed_after(std::chrono::milliseconds time, const Arguments& first) {
+    Process process(XFERBENCH_PROGRAM, std::filesystem::exists(file_) ? resume() : first);
+    std::this_thread::sleep_for(time);
+    process.send(SIGKILL);
+    return process.wait().signal == SIGKILL;
+  }
+
+  [[nodiscard]] Arguments resume() const { return {"--resume", file_.string(), "--quiet"}; }
+
+  void expect_complete() {
+    const Json json = read_json(file_);
+    EXPECT_EQ(json["complete"], true);
+    ASSERT_EQ(json["results"].size(), kCases);
+    for (const Json& r : json["results"]) {
+      EXPECT_EQ(r["status"], "ok") << r["key"];
+      for (const Json& m : r["measurements"]) EXPECT_NE(m["stop"], "interrupted") << r["key"];
+    }
+    expect_valid_results(file_);
+  }
+
+  TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_ / "results.json";
+};
+
+TEST_F(Resume, AfterTwentyKillsAtRandomMomentsTheFileIsValidEachTimeAndThenComplete) {
+  std::mt19937 random(20);
+  std::uniform_int_distribution<int> milliseconds(0, 250);
+  for (const char* passes : {"1", "3"}) {
+    std::filesystem::remove(file_);
+    int kills = 0;
+    for (int i = 0; i < 10; ++i) {
+      kills += killed_after(std::chrono::milliseconds(milliseconds(random)), run(passes)) ? 1 : 0;
+      if (std::filesystem::exists(file_)) expect_valid_results(file_);
+    }
+    EXPECT_GE(kills, 8) << "the run should take longer than what it is given";
+    const Outcome o = xferbench(std::filesystem::exists(file_) ? resume() : run(passes));
+    EXPECT_EQ(o.exit_code, 0) << o.err;
+    expect_complete();
+  }
+}
+
+TEST_F(Resume, KeepsWhatWasMeasuredAndSaysWhenItWentOn) {
+  Process process(XFERBENCH_PROGRAM, run());
+  while (!std::filesystem::exists(file_) || read_json(file_)["results"].size() < 3) {
+    ASSERT_FALSE(HasFailure());
+  }
+  process.send(SIGKILL);
+  process.wait();
+  const Json before = read_json(file_);
+  ASSERT_LT(before["results"].size(), kCases) << "it ended too early to be of use";
+  const Outcome o = xferbench({"--resume", file_, "--progress", "plain"});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_TRUE(o.out.starts_with("SIMULATED")) << o.out.substr(0, 100);
+  expect_complete();
+  const Json after = read_json(file_);
+  for (std::size_t i = 0; i < before["results"].size(); ++i) EXPECT_EQ(after["results"][i], before["results"][i]) << i;
+  EXPECT_EQ(after["started_at"], before["started_at"]);
+  EXPECT_EQ(after["command"], before["command"]);
+  EXPECT_EQ(after["resumed_at"].size(), 1U);
+  EXPECT_EQ(lines(o.err).size(), kCases - before["results"].size()) << o.err;
+}
+
+TEST_F(Resume, OfACompleteFileMeasuresNothing) {
+  ASSERT_EQ(xferbench(small_run({"--json", file_.string()})).exit_code, 0);
+  const Json before = read_json(file_)["results"];
+  const Outcome o = xferbench({"--resume", file_});
+  EXPECT_EQ(o.exit_code, 0);
+  EXPECT_TRUE(contains(o.err, "nothing is missing")) << o.err;
+  EXPECT_EQ(read_json(file_)["results"], before);
+}
+
+TEST_F(Resume, RunsWhatWasSkippedAgainAndKeepsWhatFailed) {
+  ASSERT_EQ(xferbench({"memcpy", "--dir", "h2d", "--host", "pinned", "--size", "1M,2M,4M", "--simulate", "--json",
+                       file_.string(), "--max-samples", "6"})
+                .exit_code,
+            0);
+  Json json = read_json(file_);
+  json["complete"] = false;
+  for (const auto& [index, status] : {std::pair(0, "skipped"), std::pair(1, "failed")}) {
+    json["results"][index]["status"] = status;
+    json["results"][index]["reason"] = "for a test";
+    json["results"][index]["measurements"] = Json::array();
+    json["results"][index]["metrics"] = Json::object();
+  }
+  write_file(file_, json.dump());
+  EXPECT_EQ(xferbench(resume()).exit_code, 1) << "a case failed";
+  const Json results = read_json(file_)["results"];
+  EXPECT_EQ(results[0]["status"], "ok");
+  EXPECT_EQ(results[1]["status"], "failed");
+  EXPECT_EQ(results[1]["reason"], "for a test");
+}
+
+TEST_F(Resume, RefusesWhatDoesNotBelongTogether) {
+  ASSERT_EQ(xferbench(small_run({"--json", file_.string()})).exit_code, 0);
+  const Json original = read_json(file_);
+  const auto refused = [&](const char* pointer, const Json& value, const std::string& message) {
+    Json json = original;
+    json[Json::json_pointer(pointer)] = value;
+    write_file(file_, json.dump());
+    expect_refusal(xferbench({"--resume", file_}), 2, message);
+    EXPECT_EQ(read_json(file_), json) << "it is left as it is";
+  };
+  refused("/environment/gpu/name", "NVIDIA GTX 970", "was measured with GPU 'NVIDIA GTX 970'");
+  refused("/tool/version", "0.0.1", "was measured with xferbench '0.0.1'");
+  refused("/command", Json::array({"xferbench", "tune", "--simulate"}), "not a tune");
+  refused("/command", Json::array({"xferbench", "--nonsense"}), "its command is none of this program");
+  refused("/results/0/key", "overlap/size=1B", "has a case that its command does not make: overlap/size=1B");
+  write_file(file_, "no JSON");
+  expect_refusal(xferbench({"--resume", file_}), 2, file_.filename().string());
+  expect_refusal(xferbench({"--resume", folder_ / "none.json"}), 2, "none.json");
+}
+
+TEST_F(Resume, TakesItsCommandFromTheFile) {
+  expect_refusal(xferbench({"--resume", "x.json", "--json", "y.json"}), 2,
+                 "--resume goes on with the command that the file holds; leave --json out");
+  expect_refusal(xferbench({"memcpy", "--resume", "x.json"}), 2, "--resume says itself what is run");
+}
+
+}  // namespace
+}  // namespace xferbench::test

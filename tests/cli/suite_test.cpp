@@ -1,0 +1,178 @@
+// Suites, passes, repeats and progress, as users type them.
+#include <gtest/gtest.h>
+
+#include "cli/support.hpp"
+
+namespace xferbench::test {
+namespace {
+
+class Suites : public testing::Test {
+ protected:
+  std::filesystem::path suite(const std::string& fields) {
+    const std::filesystem::path file = folder_ / "own.json";
+    write_file(file, R"({"schema": "xferbench-suite/1", "description": "a test", )" + fields + "}");
+    return file;
+  }
+
+  TemporaryFolder folder_;
+};
+
+const char* const kTwoRuns =
+    R"("sampling": {"ci": 5, "max-samples": 24}, "runs": ["memcpy --dir h2d --size 1M,2M", "latency --op launch --max-samples 12"])";
+
+TEST_F(Suites, RunsTheCasesOfAllItsCommandLines) {
+  const std::filesystem::path json = folder_ / "r.json";
+  const Outcome o = xferbench({"--suite", suite(kTwoRuns), "--simulate", "--json", json, "--quiet"});
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  const Json results = read_json(json)["results"];
+  ASSERT_EQ(results.size(), 5U);  // pinned and pageable
+  EXPECT_EQ(results[0]["scenario"], "memcpy");
+  EXPECT_EQ(results[4]["key"], "latency/op=launch");
+  EXPECT_EQ(results[4]["measurements"][0]["n"], 12) << "a run's own flags stand above the suite's";
+  EXPECT_LE(results[0]["measurements"][0]["n"], 24);
+  expect_valid_results(json);
+}
+
+TEST_F(Suites, TheCommandLineStandsAboveWhatASuiteSaysOfSampling) {
+  const std::filesystem::path json = folder_ / "r.json";
+  const Outcome o = xferbench(
+      {"--suite", suite(kTwoRuns), "--simulate", "--json", json, "--quiet", "--max-samples", "7", "--ci", "0.001"});
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  for (const Json& r : read_json(json)["results"]) EXPECT_EQ(r["measurements"][0]["n"], 7) << r["key"];
+}
+
+TEST_F(Suites, PassesSampleEveryCaseSeveralTimes) {
+  const std::filesystem::path json = folder_ / "r.json";
+  const Outcome o =
+      xferbench({"--suite", suite(R"("passes": 3, "runs": ["memcpy --dir h2d --size 1M,2M --host pinned"])"),
+                 "--simulate", "--json", json, "--max-samples", "18", "--min-samples", "18", "--progress", "plain"});
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  const Json results = read_json(json)["results"];
+  for (const Json& r : results) {
+    EXPECT_EQ(r["measurements"][0]["n"], 18) << "6 in each pass";
+    EXPECT_NE(r["measurements"][0]["stop"], "interrupted");
+  }
+  const auto said = lines(o.err);
+  ASSERT_EQ(said.size(), 2U) << o.err << "a line for each case, not for each pass";
+  EXPECT_TRUE(said[1].starts_with("[2/2] memcpy/dir=h2d/host=pinned/engine=ce/api=async/size=2MiB: ")) << said[1];
+  EXPECT_TRUE(said[1].ends_with(", 18 samples")) << said[1];
+}
+
+TEST_F(Suites, ThoseThatComeWithTheProgramAreFoundByNameAndMakeCases) {
+  for (const char* name : {"quick", "ci", "full"}) {
+    const Outcome o = xferbench({"--suite", name, "--dry-run"});
+    expect_success(o);
+    EXPECT_GE(lines(o.out).size(), 10U) << name;
+    EXPECT_FALSE(contains(o.out, "(skipped")) << name;
+  }
+  EXPECT_EQ(xferbench({"--suite", "quick", "--simulate", "--quiet"}).exit_code, 0);
+}
+
+TEST_F(Suites, WhatIsWrongWithOneIsSaidWithItsPlace) {
+  const auto refused = [&](const std::string& fields, const std::string& message) {
+    expect_refusal(xferbench({"--suite", suite(fields), "--simulate"}), 2, message);
+  };
+  refused(R"("runs": ["memcpy --size 1X"])", "runs[0] (memcpy --size 1X): --size: ");
+  refused(R"("runs": ["latency", "nothing"])", "runs[1] (nothing): unknown scenario 'nothing'");
+  refused(R"("runs": ["memcpy --json x.json"])", "--json belongs on the command line");
+  refused(R"("runs": ["tune overlap"])", "only scenarios and their flags can be in a suite");
+  refused(R"("runs": ["--suite quick"])", "runs[0] (--suite quick)");
+  refused(R"("runs": ["memcpy --size 1M", "memcpy --size 2M,1M"])",
+          "runs[1] (memcpy --size 2M,1M): it has a case a second time");
+  refused(R"("runs": [])", "runs must be a list of command lines");
+}
+
+TEST_F(Suites, OneThatIsNotThereIsNamedBesideThoseThatAre) {
+  const Outcome o = xferbench({"--suite", "quik", "--simulate"});
+  expect_refusal(o, 2, "there is no file 'quik'");
+  EXPECT_TRUE(contains(o.err, "ci, full, quick")) << o.err;
+  EXPECT_TRUE(contains(o.err, "did you mean 'quick'?")) << o.err;
+}
+
+TEST_F(Suites, SayThemselvesWhatIsRun) {
+  expect_refusal(xferbench({"memcpy", "--suite", "quick"}), 2, "--suite says itself what is run; leave 'memcpy' out");
+  expect_refusal(xferbench({"--suite", "quick", "--size", "3"}), 2,
+                 "--suite says itself what is run; leave --size out");
+  expect_refusal(xferbench({"--suite", "quick", "--timeline", "t"}), 2, "--suite and --timeline contradict each other");
+  expect_refusal(xferbench({"tune", "--suite", "quick"}), 2, "tune does not take --suite");
+}
+
+// --- Progress -------------------------------------------------------------------------------------------------------
+
+TEST(ProgressFlag, PlainIsALineForEachCaseAndItsOutcome) {
+  const Outcome o = xferbench({"memcpy", "smem",     "--dir", "h2d",        "--host",     "pinned",        "--size",
+                               "1M",     "--method", "tma",   "--simulate", "--progress", "plain",         "--tile",
+                               "4K",     "--stages", "1",     "--schedule", "dynamic",    "--max-samples", "10"});
+  const auto said = lines(o.err);
+  ASSERT_EQ(said.size(), 2U) << o.err;
+  EXPECT_TRUE(said[0].starts_with("[1/2] memcpy/")) << said[0];
+  EXPECT_TRUE(contains(said[1], ": skipped: the simulated device")) << said[1];
+}
+
+TEST(ProgressFlag, IsSilentInAPipeAndWhereItIsNotWanted) {
+  EXPECT_EQ(xferbench(small_run()).err, "");
+  Options terminal;
+  terminal.err = Sink::terminal();
+  EXPECT_EQ(xferbench(small_run({"--progress", "never"}), terminal).err, "");
+  EXPECT_NE(xferbench(small_run(), terminal).err, "");
+  expect_refusal(xferbench({"--quiet", "--progress", "plain"}), 2, "--progress and --quiet contradict each other");
+}
+
+// --- Repeats --------------------------------------------------------------------------------------------------------
+
+class Repeat : public testing::Test {
+ protected:
+  Arguments repeated(const char* times, Arguments more = {}) {
+    Arguments arguments{"memcpy",     "--dir",         "h2d", "--host",   "pinned", "--size", "1M,2M",
+                        "--simulate", "--max-samples", "10",  "--repeat", times,    "--json", folder_ / "r.json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(Repeat, WritesAFileForEachProcessAndShowsThemSideBySide) {
+  const Outcome o = xferbench(repeated("3"));
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  for (const char* name : {"r-1.json", "r-2.json", "r-3.json"}) {
+    EXPECT_EQ(read_json(folder_ / name)["results"].size(), 2U) << name;
+    expect_valid_results(folder_ / name);
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "r.json"));
+  EXPECT_TRUE(o.out.starts_with("SIMULATED by profile h200")) << o.out;
+  EXPECT_TRUE(contains(o.out, "medians of 3 processes")) << o.out;
+  EXPECT_TRUE(contains(o.out, "size=2MiB")) << o.out;
+  EXPECT_TRUE(contains(o.err, "process 2 of 3, writing ")) << o.err;
+}
+
+TEST_F(Repeat, NeedsAFileForTheResults) {
+  expect_refusal(xferbench({"--simulate", "--repeat", "2"}), 2, "--repeat needs --json FILE");
+  expect_refusal(xferbench({"--simulate", "--repeat", "2", "--json", "-"}), 2, "--repeat needs --json FILE");
+  expect_refusal(xferbench({"--simulate", "--repeat", "0", "--json", "x"}), 2, "--repeat");
+}
+
+TEST_F(Repeat, EndsWithTheCodeOfAProcessThatCannotRun) {
+  Arguments arguments = repeated("3");
+  arguments.back() = (folder_ / "none" / "r.json").string();
+  const Outcome o = xferbench(arguments);
+  EXPECT_EQ(o.exit_code, 2);
+  EXPECT_TRUE(contains(o.err, "there is no folder")) << o.err;
+  EXPECT_FALSE(contains(o.err, "process 2 of 3")) << o.err;
+}
+
+TEST_F(Repeat, EndsWithItsProcessWhenItIsToldTo) {
+  Process process(XFERBENCH_PROGRAM, {"--simulate", "--size", "16M", "--streams", "1:64:+1", "--chunks", "1:64:+1",
+                                      "--no-verify", "--repeat", "2", "--json", folder_ / "r.json"});
+  ASSERT_TRUE(process.wait_for_error_text("process 1 of 2"));
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!std::filesystem::exists(folder_ / "r-1.json") && std::chrono::steady_clock::now() < deadline) {
+  }
+  process.send(SIGTERM);
+  const Outcome o = process.wait();
+  EXPECT_EQ(o.exit_code, 143) << o.err;
+  EXPECT_EQ(read_json(folder_ / "r-1.json")["complete"], false) << "the process was told, too, and wrote what it had";
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "r-2.json"));
+}
+
+}  // namespace
+}  // namespace xferbench::test
