@@ -56,7 +56,7 @@ BalancedWork find_balanced_work(ChunkedWork& work, const Bench& bench, double ba
 
 void choose_work(ChunkedWork& work, const Bench& bench, Result& result) {
   const Case& c = result.config;
-  // Passes of one case must measure the same work.
+  // All turns of one case must measure the same work.
   const auto& [found, target] = bench.memo->remember<BalancedWork>(
       "work of " + c.key(), [&] { return find_balanced_work(work, bench, c.real("balance")); });
   work.set_work(found.work);

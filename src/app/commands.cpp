@@ -66,7 +66,7 @@ void run_with_progress(const Command& command, const std::vector<std::size_t>& m
                        LiveReport& live) {
   std::vector<PlannedCase> cases;
   for (const std::size_t i : missing) cases.push_back(command.cases[i]);
-  cli::Progress progress(command.progress, cases.size(), command.passes);
+  cli::Progress progress(command.progress, cases.size(), command.turns);
   const Bench bench{device,
                     command.policy,
                     command.seed,
@@ -74,14 +74,14 @@ void run_with_progress(const Command& command, const std::vector<std::size_t>& m
                     [&progress](const SamplingProgress& p) { progress.sampled(p); },
                     command.timeline.has_value()};
   const RunObserver observer{
-      .begin = [&](std::size_t i, std::size_t pass) { progress.begin(i, pass, cases[i].config); },
+      .begin = [&](std::size_t i, std::size_t turn) { progress.begin(i, turn, cases[i].config); },
       .done =
           [&](std::size_t i, const Result& result) {
             live.put(missing[i], result);
             progress.done(i, result);
           },
   };
-  run_cases(cases, bench, observer, command.passes);
+  run_cases(cases, bench, observer, command.turns);
 }
 
 std::vector<std::size_t> all_of(const std::vector<PlannedCase>& cases) {

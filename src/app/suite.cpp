@@ -64,7 +64,7 @@ Command with_suite(const Command& command) {
   const std::filesystem::path file = find_data("suites", *command.suite);
   const Suite suite = parse_suite(read_text(file), file.string());
   Command whole = command;
-  if (!command.gives("passes")) whole.passes = suite.passes;
+  if (!command.gives("turns")) whole.turns = suite.turns;
   std::set<std::string> keys;
   for (std::size_t i = 0; i < suite.runs.size(); ++i) {
     try {

@@ -6,7 +6,7 @@
 namespace xferbench::app {
 
 /// The command with the cases of its suite; the same command where it names none. What the command line says of
-/// sampling and passes stands above what the suite says. Throws InputError, UsageError with the run that it is about.
+/// sampling and turns stands above what the suite says. Throws InputError, UsageError with the run that it is about.
 cli::Command with_suite(const cli::Command& command);
 
 }  // namespace xferbench::app

@@ -274,7 +274,7 @@ void read_run_flags(const Written& written, Command& command) {
   command.seed = count_of(written, "seed");
   command.verify = !written.has("no-verify");
   command.quiet = written.has("quiet");
-  command.passes = count_of(written, "passes");
+  command.turns = count_of(written, "turns");
   read_progress(written, command);
   for (const RunFlag& flag : run_flags()) {
     if (written.has(flag.axis.name)) command.run_flags.push_back(flag.axis.name);
@@ -540,7 +540,7 @@ void plan_tune(const Written& written, Scenarios scenarios, Command& command) {
   if (written.has("timeline")) {
     throw UsageError("tune does not take --timeline; run the command that it prints with --timeline");
   }
-  for (const char* flag : {"suite", "resume", "repeat", "passes"}) {
+  for (const char* flag : {"suite", "resume", "repeat", "turns"}) {
     if (written.has(flag)) throw UsageError(fmt::format("tune does not take --{}", flag));
   }
   command.action = written.has("dry-run") ? Action::dry_tune : Action::tune;

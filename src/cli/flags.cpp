@@ -42,7 +42,7 @@ std::span<const RunFlag> run_flags() {
        "SECONDS"},
       {{.name = "min-samples", .defaults = "10", .help = "samples to take even beyond the budget", .max = 1e6}, "N"},
       {{.name = "max-samples", .defaults = "1000", .help = "samples after which to stop", .max = 1e6}, "N"},
-      {{.name = "passes",
+      {{.name = "turns",
         .defaults = "1",
         .help = "go through all cases so many times, so that drift spreads evenly; a suite may say another number",
         .max = 100},

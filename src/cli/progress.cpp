@@ -25,17 +25,17 @@ std::string duration(double seconds) {
 
 }  // namespace
 
-Progress::Progress(ProgressMode mode, std::size_t cases, std::size_t passes)
+Progress::Progress(ProgressMode mode, std::size_t cases, std::size_t turns)
     : on_terminal_(mode == ProgressMode::automatic && isatty(STDERR_FILENO) == 1),
       plain_(mode == ProgressMode::plain),
       cases_(cases),
-      passes_(passes),
+      turns_(turns),
       begun_(std::chrono::steady_clock::now()) {}
 
-void Progress::begin(std::size_t index, std::size_t pass, const Case& config) {
-  passed_ = pass * cases_ + index;
-  where_ = passes_ == 1 ? fmt::format("[{}/{}]", index + 1, cases_)
-                        : fmt::format("[{}/{}, pass {} of {}]", index + 1, cases_, pass + 1, passes_);
+void Progress::begin(std::size_t index, std::size_t turn, const Case& config) {
+  turns_done_ = turn * cases_ + index;
+  where_ = turns_ == 1 ? fmt::format("[{}/{}]", index + 1, cases_)
+                       : fmt::format("[{}/{}, turn {} of {}]", index + 1, cases_, turn + 1, turns_);
   key_ = config.key();
   show(fmt::format("{} {}{}", where_, time_left(), key_));
 }
@@ -68,8 +68,8 @@ void Progress::tuning(const TuneProgress& progress) {
 std::string Progress::time_left() const {
   constexpr double kTooEarly = 1;  // seconds
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begun_;
-  if (passed_ == 0 || spent.count() < kTooEarly) return "";
-  const auto left = static_cast<double>(cases_ * passes_ - passed_) / static_cast<double>(passed_);
+  if (turns_done_ == 0 || spent.count() < kTooEarly) return "";
+  const auto left = static_cast<double>(cases_ * turns_ - turns_done_) / static_cast<double>(turns_done_);
   return fmt::format("about {} left, ", duration(spent.count() * left));
 }
 

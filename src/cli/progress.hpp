@@ -13,13 +13,13 @@ namespace xferbench::cli {
 
 class Progress {
  public:
-  /// `automatic` is silent unless standard error is a terminal. Every case comes `passes` times.
-  Progress(ProgressMode mode, std::size_t cases, std::size_t passes = 1);
+  /// `automatic` is silent unless standard error is a terminal. Every case comes `turns` times.
+  Progress(ProgressMode mode, std::size_t cases, std::size_t turns = 1);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress() { clear(); }
 
-  void begin(std::size_t index, std::size_t pass, const Case& config);
+  void begin(std::size_t index, std::size_t turn, const Case& config);
   void sampled(const SamplingProgress& progress);
   void done(std::size_t index, const Result& result);
   void tuning(const TuneProgress& progress);
@@ -38,9 +38,9 @@ class Progress {
   bool on_terminal_;
   bool plain_;
   std::size_t cases_;
-  std::size_t passes_;
-  std::size_t passed_ = 0;  // cases of all passes
-  std::string where_;       // "[3/12]"
+  std::size_t turns_;
+  std::size_t turns_done_ = 0;  // cases of all turns
+  std::string where_;           // "[3/12]"
   std::string key_;
   bool shown_ = false;
   Time begun_;

@@ -8,19 +8,19 @@
 
 namespace xferbench {
 
-/// What one of `passes` of them may take of what is wanted for all of them together. Its target is wider by the square
+/// What one of `turns` turns may take of what is wanted for all of them together. Its target is wider by the square
 /// root of their number: the interval of all samples is narrower by as much.
-SamplingPolicy share_of(const SamplingPolicy& wanted, std::size_t passes);
+SamplingPolicy share_of(const SamplingPolicy& wanted, std::size_t turns);
 
-/// What the calls of sample() gave in each pass. Every pass makes the same calls.
+/// What the calls of sample() gave in each turn. Every turn makes the same calls.
 class SampleHistory {
  public:
-  /// `ci`: the target for all passes together.
+  /// `ci`: the target for all turns together.
   explicit SampleHistory(double ci) : ci_(ci) {}
 
-  void begin_pass() { next_ = 0; }
-  /// What the next call of this pass gave, behind what the same call of the passes before gave; the statistics are
-  /// those of all these samples. Throws std::logic_error where the passes sampled different regions.
+  void begin_turn() { next_ = 0; }
+  /// What the next call of this turn gave, behind what the same call of the turns before gave; the statistics are
+  /// those of all these samples. Throws std::logic_error where the turns sampled different regions.
   std::vector<Series> continued(std::vector<Series> now);
 
  private:

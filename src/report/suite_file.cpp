@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kSchema = "xferbench-suite/1";
-constexpr std::size_t kMostPasses = 100;
+constexpr std::size_t kMostTurns = 100;
 constexpr std::size_t kMostRuns = 10'000;
 constexpr int kDeepest = 8;
 
@@ -32,7 +32,7 @@ class SuiteReader {
            fmt::format("\"{}\"", kSchema));
     Suite suite;
     suite.description = description();
-    suite.passes = passes();
+    suite.turns = turns();
     suite.sampling = sampling();
     suite.runs = runs();
     return suite;
@@ -59,7 +59,7 @@ class SuiteReader {
   }
 
   void only_known() const {
-    constexpr std::array<std::string_view, 5> known{"schema", "description", "passes", "sampling", "runs"};
+    constexpr std::array<std::string_view, 5> known{"schema", "description", "turns", "sampling", "runs"};
     for (const auto& [field, value] : json_.items()) {
       if (std::ranges::find(known, field) == known.end()) {
         fail(fmt::format("there is no field \"{}\" in a suite; there are {}", field, fmt::join(known, ", ")));
@@ -73,12 +73,12 @@ class SuiteReader {
     return json_["description"];
   }
 
-  std::size_t passes() const {
-    if (!json_.contains("passes")) return 1;
-    const Json& passes = json_["passes"];
-    const bool legal = passes.is_number_unsigned() && passes >= 1 && passes <= kMostPasses;
-    expect(legal, "passes", fmt::format("a whole number from 1 to {}", kMostPasses));
-    return passes;
+  std::size_t turns() const {
+    if (!json_.contains("turns")) return 1;
+    const Json& turns = json_["turns"];
+    const bool legal = turns.is_number_unsigned() && turns >= 1 && turns <= kMostTurns;
+    expect(legal, "turns", fmt::format("a whole number from 1 to {}", kMostTurns));
+    return turns;
   }
 
   std::vector<std::pair<std::string, std::string>> sampling() const {

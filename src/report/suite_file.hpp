@@ -11,7 +11,7 @@ namespace xferbench {
 
 struct Suite {
   std::string description;
-  std::size_t passes = 1;
+  std::size_t turns = 1;
   std::vector<std::pair<std::string, std::string>> sampling;  ///< for all runs: {"budget", "0.5"}
   std::vector<std::vector<std::string>> runs;                 ///< words of each command line
 };

@@ -118,7 +118,7 @@ std::optional<std::string> hindrance(const PlannedCase& planned, const Bench& be
   return planned.scenario->unsupported(planned.config, bench.device.capabilities());
 }
 
-/// One pass of one case.
+/// One turn of one case.
 Result attempt(const PlannedCase& planned, const Bench& bench) {
   Result result(planned.config);
   run_case(planned, bench, result);
@@ -131,55 +131,55 @@ Result attempt(const PlannedCase& planned, const Bench& bench) {
 }
 
 /// The cases of a run, and how far each has come.
-class Passes {
+class Turns {
  public:
-  Passes(std::span<const PlannedCase> cases, const Bench& bench, const RunObserver& observer, std::size_t passes)
-      : cases_(cases), bench_(bench), observer_(observer), passes_(passes), histories_(cases.size()) {
+  Turns(std::span<const PlannedCase> cases, const Bench& bench, const RunObserver& observer, std::size_t turns)
+      : cases_(cases), bench_(bench), observer_(observer), turns_(turns), histories_(cases.size()) {
     for (const PlannedCase& c : cases) results_.emplace_back(c.config);
   }
 
   std::vector<Result> run() {
-    for (std::size_t pass = 0; pass < passes_; ++pass) {
+    for (std::size_t turn = 0; turn < turns_; ++turn) {
       for (std::size_t i = 0; i < cases_.size(); ++i) {
-        if (pass == 0 || results_[i].status == Status::ok) visit(i, pass);
+        if (turn == 0 || results_[i].status == Status::ok) visit(i, turn);
       }
     }
     return std::move(results_);
   }
 
  private:
-  /// After Ctrl-C a case keeps what the passes before have sampled.
-  void visit(std::size_t i, std::size_t pass) {
-    if (pass > 0 && interrupted() != 0) return;
+  /// After Ctrl-C a case keeps what the turns before have sampled.
+  void visit(std::size_t i, std::size_t turn) {
+    if (turn > 0 && interrupted() != 0) return;
     if (const auto reason = hindrance(cases_[i], bench_)) {
-      if (pass > 0) return keep_as_it_is(i, *reason);
+      if (turn > 0) return keep_as_it_is(i, *reason);
       skip(results_[i], *reason);
     } else {
-      if (observer_.begin) observer_.begin(i, pass);
+      if (observer_.begin) observer_.begin(i, turn);
       const SamplingPolicy wanted = cases_[i].policy.value_or(bench_.policy);
-      Result result = attempt(cases_[i], bench_for(i, pass, wanted));
-      if (pass > 0 && result.status == Status::skipped) return;  // interrupted
-      if (pass + 1 < passes_) mark_unfinished(result);
+      Result result = attempt(cases_[i], bench_for(i, turn, wanted));
+      if (turn > 0 && result.status == Status::skipped) return;  // interrupted
+      if (turn + 1 < turns_) mark_unfinished(result);
       warn(result, wanted);
       results_[i] = std::move(result);
     }
     if (observer_.done) observer_.done(i, results_[i]);
   }
 
-  Bench bench_for(std::size_t i, std::size_t pass, const SamplingPolicy& wanted) {
+  Bench bench_for(std::size_t i, std::size_t turn, const SamplingPolicy& wanted) {
     Bench bench = bench_;
-    bench.policy = share_of(wanted, passes_);
-    bench.trace = bench_.trace && pass + 1 == passes_;
-    if (passes_ == 1) return bench;
+    bench.policy = share_of(wanted, turns_);
+    bench.trace = bench_.trace && turn + 1 == turns_;
+    if (turns_ == 1) return bench;
     if (!histories_[i]) histories_[i] = std::make_shared<SampleHistory>(wanted.ci);
-    histories_[i]->begin_pass();
+    histories_[i]->begin_turn();
     bench.history = histories_[i];
     return bench;
   }
 
   /// What is in the way now was not when the samples so far were taken.
   void keep_as_it_is(std::size_t i, const std::string& reason) {
-    const std::string warning = "not all passes were run: " + reason;
+    const std::string warning = "not all turns were run: " + reason;
     if (std::ranges::find(results_[i].warnings, warning) == results_[i].warnings.end()) {
       results_[i].warnings.push_back(warning);
     }
@@ -192,7 +192,7 @@ class Passes {
   std::span<const PlannedCase> cases_;
   const Bench& bench_;
   const RunObserver& observer_;
-  std::size_t passes_;
+  std::size_t turns_;
   std::vector<std::shared_ptr<SampleHistory>> histories_;
   std::vector<Result> results_;
 };
@@ -200,8 +200,8 @@ class Passes {
 }  // namespace
 
 std::vector<Result> run_cases(std::span<const PlannedCase> cases, const Bench& bench, const RunObserver& observer,
-                              std::size_t passes) {
-  return Passes(cases, bench, observer, passes).run();
+                              std::size_t turns) {
+  return Turns(cases, bench, observer, turns).run();
 }
 
 }  // namespace xferbench

@@ -25,16 +25,16 @@ void warn(Result& result, const SamplingPolicy& policy);
 
 /// Who is told what happens, so that nothing is lost if the process ends before the last case. All may be empty.
 struct RunObserver {
-  /// Before a case, with its index and the number of the pass, from 0.
-  std::function<void(std::size_t index, std::size_t pass)> begin;
-  /// After a case. Until its last pass the result has the samples so far, and says of them that they were interrupted.
+  /// Before a case, with its index and the number of the turn, from 0.
+  std::function<void(std::size_t index, std::size_t turn)> begin;
+  /// After a case. Until its last turn the result has the samples so far, and says of them that they were interrupted.
   std::function<void(std::size_t index, const Result& result)> done;
 };
 
 /// Runs every case: `ok`, `failed` with a reason, or `skipped` with a reason (refused, not
-/// supported by the device, a lost context, Ctrl-C). Goes through all cases `passes` times, each time for a share of
+/// supported by the device, a lost context, Ctrl-C). Goes through all cases `turns` times, each time for a share of
 /// the samples, so that what drifts during the run is spread evenly over them.
 std::vector<Result> run_cases(std::span<const PlannedCase> cases, const Bench& bench, const RunObserver& observer,
-                              std::size_t passes = 1);
+                              std::size_t turns = 1);
 
 }  // namespace xferbench

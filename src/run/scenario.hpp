@@ -40,10 +40,10 @@ struct Bench {
   /// What the cases of a run share; a case run by itself has its own.
   std::shared_ptr<Memo> memo = std::make_shared<Memo>();
 
-  /// Where the case runs in several passes: what was sampled in those before.
+  /// Where the case comes in several turns: what was sampled in those before.
   std::shared_ptr<SampleHistory> history{};
 
-  /// Samples what the case is about: together with the samples of earlier passes, if there were any.
+  /// Samples what the case is about: together with the samples of earlier turns, if there were any.
   std::vector<Series> sample(std::vector<Region> regions, const SamplingPolicy& wanted) const {
     std::vector<Series> series = xferbench::sample(device, std::move(regions), wanted, observe);
     return history ? history->continued(std::move(series)) : series;

@@ -13,9 +13,9 @@ namespace {
 class Resume : public testing::Test {
  protected:
   /// Some seconds of cases.
-  Arguments run(const char* passes = "1") {
-    return {"--simulate", "--size", "16M",          "--streams", "1:6:+1", "--chunks",      "2:32", "--passes",
-            passes,       "--json", file_.string(), "--ci",      "0.001",  "--max-samples", "40"};
+  Arguments run(const char* turns = "1") {
+    return {"--simulate", "--size", "16M",          "--streams", "1:6:+1", "--chunks",      "2:32", "--turns",
+            turns,        "--json", file_.string(), "--ci",      "0.001",  "--max-samples", "40"};
   }
   static constexpr std::size_t kCases = 6 * 5;
 
@@ -47,15 +47,15 @@ class Resume : public testing::Test {
 TEST_F(Resume, AfterTwentyKillsAtRandomMomentsTheFileIsValidEachTimeAndThenComplete) {
   std::mt19937 random(20);
   std::uniform_int_distribution<int> milliseconds(0, 250);
-  for (const char* passes : {"1", "3"}) {
+  for (const char* turns : {"1", "3"}) {
     std::filesystem::remove(file_);
     int kills = 0;
     for (int i = 0; i < 10; ++i) {
-      kills += killed_after(std::chrono::milliseconds(milliseconds(random)), run(passes)) ? 1 : 0;
+      kills += killed_after(std::chrono::milliseconds(milliseconds(random)), run(turns)) ? 1 : 0;
       if (std::filesystem::exists(file_)) expect_valid_results(file_);
     }
     EXPECT_GE(kills, 8) << "the run should take longer than what it is given";
-    const Outcome o = xferbench(std::filesystem::exists(file_) ? resume() : run(passes));
+    const Outcome o = xferbench(std::filesystem::exists(file_) ? resume() : run(turns));
     EXPECT_EQ(o.exit_code, 0) << o.err;
     expect_complete();
   }

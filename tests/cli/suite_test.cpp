@@ -1,4 +1,4 @@
-// Suites, passes, repeats and progress, as users type them.
+// Suites, turns, repeats and progress, as users type them.
 #include <gtest/gtest.h>
 
 #include "cli/support.hpp"
@@ -41,19 +41,19 @@ TEST_F(Suites, TheCommandLineStandsAboveWhatASuiteSaysOfSampling) {
   for (const Json& r : read_json(json)["results"]) EXPECT_EQ(r["measurements"][0]["n"], 7) << r["key"];
 }
 
-TEST_F(Suites, PassesSampleEveryCaseSeveralTimes) {
+TEST_F(Suites, TurnsSampleEveryCaseSeveralTimes) {
   const std::filesystem::path json = folder_ / "r.json";
   const Outcome o =
-      xferbench({"--suite", suite(R"("passes": 3, "runs": ["memcpy --dir h2d --size 1M,2M --host pinned"])"),
+      xferbench({"--suite", suite(R"("turns": 3, "runs": ["memcpy --dir h2d --size 1M,2M --host pinned"])"),
                  "--simulate", "--json", json, "--max-samples", "18", "--min-samples", "18", "--progress", "plain"});
   ASSERT_EQ(o.exit_code, 0) << o.err;
   const Json results = read_json(json)["results"];
   for (const Json& r : results) {
-    EXPECT_EQ(r["measurements"][0]["n"], 18) << "6 in each pass";
+    EXPECT_EQ(r["measurements"][0]["n"], 18) << "6 in each turn";
     EXPECT_NE(r["measurements"][0]["stop"], "interrupted");
   }
   const auto said = lines(o.err);
-  ASSERT_EQ(said.size(), 2U) << o.err << "a line for each case, not for each pass";
+  ASSERT_EQ(said.size(), 2U) << o.err << "a line for each case, not for each turn";
   EXPECT_TRUE(said[1].starts_with("[2/2] memcpy/dir=h2d/host=pinned/engine=ce/api=async/size=2MiB: ")) << said[1];
   EXPECT_TRUE(said[1].ends_with(", 18 samples")) << said[1];
 }

@@ -119,7 +119,7 @@ TEST_F(RunnerTest, ObserversSeeEveryCase) {
   EXPECT_EQ(seen, 3U);
 }
 
-TEST_F(RunnerTest, PassesGoThroughAllCasesBeforeTheNext) {
+TEST_F(RunnerTest, TurnsGoThroughAllCasesBeforeTheNext) {
   const Scripted sampled([](const Bench& bench, Result& r) {
     const Stream stream = bench.device.make_stream(StreamKind::nonblocking);
     Region region;
@@ -134,7 +134,7 @@ TEST_F(RunnerTest, PassesGoThroughAllCasesBeforeTheNext) {
   std::vector<std::pair<std::size_t, std::size_t>> order;
   std::vector<std::size_t> samples;
   std::vector<Stop> stops;
-  const RunObserver observer{.begin = [&](std::size_t i, std::size_t pass) { order.emplace_back(pass, i); },
+  const RunObserver observer{.begin = [&](std::size_t i, std::size_t turn) { order.emplace_back(turn, i); },
                              .done =
                                  [&](std::size_t, const Result& r) {
                                    samples.push_back(r.measurements.front().samples.size());
@@ -143,12 +143,12 @@ TEST_F(RunnerTest, PassesGoThroughAllCasesBeforeTheNext) {
   const auto results = run_cases(cases, bench, observer, 2);
   EXPECT_EQ(order, (std::vector<std::pair<std::size_t, std::size_t>>{{0, 0}, {0, 1}, {1, 0}, {1, 1}}));
   EXPECT_EQ(samples, (std::vector<std::size_t>{6, 6, 12, 12}));
-  EXPECT_EQ(stops[1], Stop::interrupted) << "another pass is to come";
+  EXPECT_EQ(stops[1], Stop::interrupted) << "another turn is to come";
   EXPECT_NE(stops[3], Stop::interrupted);
   EXPECT_EQ(results[1].measurements.front().samples.size(), 12U);
 }
 
-TEST_F(RunnerTest, ACaseThatFailedInOnePassIsNotTriedInTheNext) {
+TEST_F(RunnerTest, ACaseThatFailedInOneTurnIsNotTriedInTheNext) {
   int runs = 0;
   const Scripted failing([&](const Bench&, Result&) {
     ++runs;
@@ -159,7 +159,7 @@ TEST_F(RunnerTest, ACaseThatFailedInOnePassIsNotTriedInTheNext) {
   EXPECT_EQ(runs, 1);
 }
 
-TEST_F(RunnerTest, ALostContextLeavesWhatThePassesBeforeHaveSampled) {
+TEST_F(RunnerTest, ALostContextLeavesWhatTheTurnsBeforeHaveSampled) {
   const Scripted losing([&](const Bench&, Result& r) {
     r.add("answer", 42, "1");
     device_.lost = true;
@@ -168,7 +168,7 @@ TEST_F(RunnerTest, ALostContextLeavesWhatThePassesBeforeHaveSampled) {
   const Result result = run_cases(cases, quick_bench(device_), {}, 3).front();
   EXPECT_EQ(result.status, Status::ok);
   ASSERT_EQ(result.warnings.size(), 1U);
-  EXPECT_NE(result.warnings.front().find("not all passes were run: an earlier error"), std::string::npos);
+  EXPECT_NE(result.warnings.front().find("not all turns were run: an earlier error"), std::string::npos);
 }
 
 TEST_F(RunnerTest, FlagsBecomeWarningsThatSayWhatToDo) {

@@ -1,4 +1,4 @@
-// Samples of several passes come together as if they were of one.
+// Samples of several turns come together as if they were of one.
 #include "measure/history.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ std::vector<double> around(double middle, std::size_t count) {
   return samples;
 }
 
-TEST(ShareOf, OnePassTakesAllOfIt) {
+TEST(ShareOf, OneTurnTakesAllOfIt) {
   const SamplingPolicy wanted{.ci = 0.02, .budget = 4, .min_samples = 3, .max_samples = 5};
   const SamplingPolicy share = share_of(wanted, 1);
   EXPECT_EQ(share.min_samples, 3U);
@@ -38,7 +38,7 @@ TEST(ShareOf, OnePassTakesAllOfIt) {
   EXPECT_EQ(share.budget, 4);
 }
 
-TEST(ShareOf, PassesDivideTheSamplesAndTheBudgetAndWidenTheTarget) {
+TEST(ShareOf, TurnsDivideTheSamplesAndTheBudgetAndWidenTheTarget) {
   const SamplingPolicy share = share_of({.ci = 0.01, .budget = 3, .min_samples = 30, .max_samples = 100}, 4);
   EXPECT_DOUBLE_EQ(share.ci, 0.02);
   EXPECT_DOUBLE_EQ(share.budget, 0.75);
@@ -46,23 +46,23 @@ TEST(ShareOf, PassesDivideTheSamplesAndTheBudgetAndWidenTheTarget) {
   EXPECT_EQ(share.max_samples, 25U);
 }
 
-TEST(ShareOf, EveryPassHasEnoughForAnIntervalWhereItMay) {
+TEST(ShareOf, EveryTurnHasEnoughForAnIntervalWhereItMay) {
   EXPECT_EQ(share_of({.min_samples = 10, .max_samples = 1000}, 5).min_samples, 6U);
   EXPECT_EQ(share_of({.min_samples = 10, .max_samples = 10}, 5).min_samples, 2U);
 }
 
-TEST(SampleHistory, TheFirstPassIsAsItIs) {
+TEST(SampleHistory, TheFirstTurnIsAsItIs) {
   SampleHistory history(0.01);
-  history.begin_pass();
+  history.begin_turn();
   EXPECT_EQ(history.continued({series({1, 2, 3})}).front().elapsed.samples, (std::vector<double>{1, 2, 3}));
 }
 
-TEST(SampleHistory, LaterPassesGoOnCallByCall) {
+TEST(SampleHistory, LaterTurnsGoOnCallByCall) {
   SampleHistory history(0.01);
-  history.begin_pass();
+  history.begin_turn();
   history.continued({series({1, 1})});
   history.continued({series({5})});
-  history.begin_pass();
+  history.begin_turn();
   const Measurement first = history.continued({series({2, 2})}).front().elapsed;
   const Measurement second = history.continued({series({6})}).front().elapsed;
   EXPECT_EQ(first.samples, (std::vector<double>{1, 1, 2, 2}));
@@ -74,41 +74,41 @@ TEST(SampleHistory, LaterPassesGoOnCallByCall) {
 
 TEST(SampleHistory, StatisticsAreThoseOfAllSamples) {
   SampleHistory history(0.01);
-  history.begin_pass();
+  history.begin_turn();
   history.continued({series(around(1, 20), Stop::ci, {"throttled", "drift"})});
-  history.begin_pass();
+  history.begin_turn();
   const Measurement all = history.continued({series(around(1, 20))}).front().elapsed;
   EXPECT_EQ(all.stop, Stop::ci);
   ASSERT_TRUE(all.ci95.has_value());
-  EXPECT_NE(std::ranges::find(all.flags, "throttled"), all.flags.end()) << "a pass was";
+  EXPECT_NE(std::ranges::find(all.flags, "throttled"), all.flags.end()) << "a turn was";
   EXPECT_EQ(std::ranges::find(all.flags, "drift"), all.flags.end()) << "all samples together do not drift";
 }
 
-TEST(SampleHistory, PassesThatDisagreeHaveNotReachedTheTarget) {
+TEST(SampleHistory, TurnsThatDisagreeHaveNotReachedTheTarget) {
   SampleHistory history(0.01);
-  history.begin_pass();
+  history.begin_turn();
   history.continued({series(around(1, 20))});
-  history.begin_pass();
+  history.begin_turn();
   const Measurement all = history.continued({series(around(1.2, 20))}).front().elapsed;
   EXPECT_EQ(all.stop, Stop::budget);
   EXPECT_NE(std::ranges::find(all.flags, "drift"), all.flags.end());
 }
 
-TEST(SampleHistory, AnInterruptedPassInterruptsTheWhole) {
+TEST(SampleHistory, AnInterruptedTurnInterruptsTheWhole) {
   SampleHistory history(0.01);
-  history.begin_pass();
+  history.begin_turn();
   history.continued({series(around(1, 20))});
-  history.begin_pass();
+  history.begin_turn();
   EXPECT_EQ(history.continued({series(around(1, 3), Stop::interrupted)}).front().elapsed.stop, Stop::interrupted);
 }
 
-TEST(SampleHistory, PassesThatSampleDifferentThingsAreAMistake) {
+TEST(SampleHistory, TurnsThatSampleDifferentThingsAreAMistake) {
   SampleHistory history(0.01);
-  history.begin_pass();
+  history.begin_turn();
   history.continued({series({1})});
-  history.begin_pass();
+  history.begin_turn();
   EXPECT_THROW(history.continued({series({1}), series({1})}), std::logic_error);
-  history.begin_pass();
+  history.begin_turn();
   Series other = series({1});
   other.elapsed.name = "another";
   EXPECT_THROW(history.continued({other}), std::logic_error);

@@ -24,15 +24,15 @@ void expect_refused(const std::string& text, const std::string& message) {
 
 TEST(SuiteFile, IsRead) {
   const Suite suite = parse_suite(
-      suite_of(R"("passes": 3, "sampling": {"ci": 2, "budget": 0.5}, "runs": ["memcpy  --size 1M", "latency"])"), "s");
+      suite_of(R"("turns": 3, "sampling": {"ci": 2, "budget": 0.5}, "runs": ["memcpy  --size 1M", "latency"])"), "s");
   EXPECT_EQ(suite.description, "d");
-  EXPECT_EQ(suite.passes, 3U);
+  EXPECT_EQ(suite.turns, 3U);
   EXPECT_EQ(suite.sampling, (std::vector<std::pair<std::string, std::string>>{{"ci", "2"}, {"budget", "0.5"}}));
   EXPECT_EQ(suite.runs, (std::vector<std::vector<std::string>>{{"memcpy", "--size", "1M"}, {"latency"}}));
 }
 
 TEST(SuiteFile, GoesThroughItsCasesOnceIfItDoesNotSay) {
-  EXPECT_EQ(parse_suite(suite_of(R"("runs": ["latency"])"), "s").passes, 1U);
+  EXPECT_EQ(parse_suite(suite_of(R"("runs": ["latency"])"), "s").turns, 1U);
 }
 
 TEST(SuiteFile, SaysWhatIsWrongWithIt) {
@@ -46,8 +46,8 @@ TEST(SuiteFile, SaysWhatIsWrongWithIt) {
   expect_refused(suite_of(R"("runs": "a")"), "runs must be a list of command lines");
   expect_refused(suite_of(R"("runs": ["a", 3])"), "runs[1] must be a text");
   expect_refused(suite_of(R"("runs": ["a", "  "])"), "runs[1] must be a command line");
-  expect_refused(suite_of(R"("passes": 0, "runs": ["a"])"), "passes must be a whole number from 1 to 100");
-  expect_refused(suite_of(R"("passes": 1.5, "runs": ["a"])"), "passes must be a whole number");
+  expect_refused(suite_of(R"("turns": 0, "runs": ["a"])"), "turns must be a whole number from 1 to 100");
+  expect_refused(suite_of(R"("turns": 1.5, "runs": ["a"])"), "turns must be a whole number");
   expect_refused(suite_of(R"("sampling": {"gpu": 1}, "runs": ["a"])"), "sampling has no \"gpu\"");
   expect_refused(suite_of(R"("sampling": {"ci": "1"}, "runs": ["a"])"), "sampling.ci must be a number");
 }
