@@ -75,7 +75,7 @@ def rows(title, base, series):
         for index, (run, members) in enumerate(series)
     ]  # fmt: skip
     traces.append(figure.limit("equal", [names[0], names[-1]], 1, True) | {"showlegend": False})
-    return figure.Chart(title, traces, [base, *(run for run, _ in series)], ratio_axis(), figure.rows_axis(names),
+    return figure.Chart(title, traces, [base, *(run for run, _ in series)], ratio_axis(series), figure.rows_axis(names),
                         height=figure.rows_height(len(names)),
                         layout={"legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}})  # fmt: skip
 
@@ -90,8 +90,11 @@ def in_order(title, base, series):
         traces.append(figure.line(run.label, xs, [pair.ratio for pair in ordered], ratio_hovers(ordered), index, **small))
     traces.append(figure.limit("equal", [1, most], 1) | {"showlegend": False})
     return figure.Chart(title, traces, [base, *(run for run, _ in series)],
-                        {"title": {"text": "case, sorted by its ratio"}}, ratio_axis())  # fmt: skip
+                        {"title": {"text": "case, sorted by its ratio"}}, ratio_axis(series))  # fmt: skip
 
 
-def ratio_axis():
-    return {"type": "log", "title": {"text": "ratio of times (less is faster)"}, "dtick": "D2", "nticks": 8}
+def ratio_axis(series):
+    """Linear near 1, as most ratios are; by powers where a factor of ten lies between them."""
+    ratios = [pair.ratio.value for _, members in series for pair in members]
+    kind = "log" if max(ratios) > 10 * min(ratios) else "linear"
+    return {"type": kind, "title": {"text": "ratio of times (less is faster)"}}

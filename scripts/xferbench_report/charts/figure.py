@@ -16,6 +16,7 @@ DASHES = ("solid", "dash", "dot", "dashdot")
 LIMIT_COLOUR = "#8a8a8a"
 MOST_ROWS = 60  # with names beside them; more would be a wall of text
 _HOVER_WIDTH = 70
+_TOP, _BOTTOM = 32, 58  # margins: for the tools that appear there, and for an axis with its title
 
 
 @dataclasses.dataclass
@@ -36,13 +37,16 @@ class Chart:
 
     def figure(self):
         """The dictionary that Plotly draws."""
-        legend = sum(1 for trace in self.traces if trace.get("showlegend", True) and trace.get("name"))
+        names = [trace["name"] for trace in self.traces if trace.get("showlegend", True) and trace.get("name")]
+        below = 24 + 20 * legend_rows(names, 480 if self.narrow else 1000) if len(names) > 1 else 0
+        if "legend" in self.layout or "showlegend" in self.layout:  # it stands on top, or there is none
+            below = 0
         layout = {
-            "height": self.height + 19 * math.ceil(legend / (2 if self.narrow else 4)),
+            "height": self.height + below,
             "hovermode": "closest",
-            "margin": {"l": 60, "r": 24, "t": 32, "b": 50},
-            "showlegend": legend > 1,
-            "legend": {"orientation": "h", "x": 0, "y": -0.16 * 440 / self.height, "yanchor": "top"},
+            "margin": {"l": 60, "r": 24, "t": _TOP, "b": _BOTTOM + below},
+            "showlegend": len(names) > 1,
+            "legend": {"orientation": "h", "x": 0, "y": -_BOTTOM / (self.height - _TOP - _BOTTOM), "yanchor": "top"},
             "xaxis": axis(self.xaxis),
             "yaxis": axis(self.yaxis),
             "hoverlabel": {"align": "left", "namelength": 0},
@@ -50,6 +54,12 @@ class Chart:
             "annotations": self.annotations + [watermark(mark, i) for i, mark in enumerate(self.marks())],
         }
         return {"data": self.traces, "layout": layout}
+
+
+def legend_rows(names, width):
+    """About how many rows Plotly needs for these names: it sets them in columns as wide as the longest."""
+    column = 50 + 6.6 * max(map(len, names), default=0)
+    return math.ceil(len(names) / max(1, width // column))
 
 
 def axis(settings):
@@ -168,14 +178,13 @@ def limit(name, across, value, sideways=False, index=0):
     }
 
 
-def rows_axis(names, room=8):
+def rows_axis(names):
     """Names down the left side, the first on top. A category axis: else names like 8 become numbers."""
     return {
         "type": "category",
         "categoryorder": "array",
         "categoryarray": list(reversed(names)),
         "range": [-0.6, len(names) - 0.4],
-        "ticklabelstep": 1,
         "dtick": 1,
         "showgrid": True,
         "ticks": "",
@@ -187,10 +196,8 @@ def rows_height(count):
 
 
 def sizes_axis(values, title):
-    """Sizes by powers of two, named as people name them, at most a dozen."""
-    distinct = sorted(set(values))
-    step = math.ceil(len(distinct) / 12)
-    shown = distinct[::step]
+    """Sizes by powers of two, named as people name them where there is room."""
+    shown = with_room(sorted(set(values)))
     return {
         "type": "log",
         "title": {"text": title},
@@ -200,11 +207,21 @@ def sizes_axis(values, title):
     }
 
 
+def with_room(values, most=9):
+    """Of ascending positive values those that are not too close to the one before, on a logarithmic axis."""
+    least = (math.log(values[-1]) - math.log(values[0])) / most
+    shown = values[:1]
+    for value in values[1:]:
+        if math.log(value) - math.log(shown[-1]) >= least * 0.99:
+            shown.append(value)
+    return shown
+
+
 def counts_axis(values, title):
     """Counts, by powers where they span some."""
     distinct = sorted(set(values))
     wide = distinct[0] > 0 and distinct[-1] / distinct[0] >= 8
-    shown = distinct[:: math.ceil(len(distinct) / 12)]
+    shown = with_room(distinct, 14) if wide else distinct[:: math.ceil(len(distinct) / 12)]
     return {
         "type": "log" if wide else "linear",
         "title": {"text": title},

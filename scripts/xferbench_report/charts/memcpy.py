@@ -17,23 +17,34 @@ def charts(runs):
     result = []
     for _, parts in general.faceted([(run, cases) for run, cases in series if cases], ["dir"]):
         direction = parts[0][1][0].texts.get("dir", "")
-        result.append(bandwidth(DIRECTIONS.get(direction, direction), direction, parts))
+        result += bandwidth(DIRECTIONS.get(direction, direction), direction, parts)
     return result
 
 
 def bandwidth(title, direction, series):
-    limits = [one for run, cases in series for one in limits_of(run, cases, direction, len(series) > 1)]
-    limits = list({value: (name, value) for name, value in limits}.values())  # two runs on such a link share its line
-    cases = [case for _, group in series for case in group]
+    """Lines of the paths that were measured at several sizes, and a row for each case of the others."""
+    lines = [(run, with_sizes(cases)) for run, cases in series]
+    chosen = {id(case) for _, cases in lines for case in cases}
+    single = [(run, [case for case in cases if id(case) not in chosen]) for run, cases in series]
+    lines, single = ([(run, cases) for run, cases in some if cases] for some in (lines, single))
     note = "Rates are payload over time; error bars are 95 % intervals of the median."
-    if len(grouping.distinct(cases, "size")) >= 2 and all((case.count("size") or 0) > 0 for case in cases):
-        ordered = [(run, grouping.by_axis(group, "size")) for run, group in series]
-        chart = general.size_lines(title, ordered, lambda case: case.rate(), "GB/s", limits, narrow=False)
+    charts = []
+    if lines:
+        limits = limits_of(lines, direction)
+        charts.append(general.size_lines(title, lines, lambda case: case.rate(), "GB/s", limits, narrow=False))
+    if single and len({case.key for _, cases in single for case in cases}) <= figure.MOST_ROWS:
+        charts.append(
+            general.named_rows(title, single, lambda c: c.rate(), "GB/s", "rate", limits=limits_of(single, direction))
+        )
+    for chart in charts:
         chart.note = note
-        return chart
-    return general.named_rows(
-        title, series, lambda case: case.rate(), "GB/s", "rate", note, limits=limits
-    )  # fmt: skip
+    return charts
+
+
+def with_sizes(cases):
+    """Those of paths that have at least two sizes, by size."""
+    groups = grouping.groups([case for case in cases if (case.count("size") or 0) > 0], ["size"])
+    return grouping.by_axis([c for group in groups if len(grouping.distinct(group, "size")) > 1 for c in group], "size")
 
 
 def raw_link_rate(pcie):
@@ -44,20 +55,20 @@ def raw_link_rate(pcie):
     return transfers / 8 * min(pcie["width"], 64) * encoding
 
 
-def limits_of(run, cases, direction, several):
+def limits_of(series, direction):
     """Names and values of the lines that no copy crosses, and of the best that one reached."""
-    of_run = f" ({run.short_label})" if several else ""
-    pcie = run.environment["gpu"].get("pcie")
-    found = []
-    raw = raw_link_rate(pcie)
-    if raw and direction in ("h2d", "d2h", "bidirectional"):
-        raw *= 2 if direction == "bidirectional" else 1
-        found.append((f"PCIe {pcie['generation']} x{pcie['width']}: {text.digits(raw)} GB/s", raw))
-    stated = [case.metric("limit", "GB/s") for case in cases]
-    if any(stated):
-        most = max(value for value in stated if value)
-        what = "what the memory does" if direction == "d2d" else "less packet headers"
-        found.append((f"{what}: {text.digits(most)} GB/s", most))
-    best = max(case.rate().value for case in cases)
-    found.append((f"best measured{of_run}: {text.digits(best)} GB/s", best))
-    return found
+    found = {}  # by value: two runs on such a link share its line
+    for run, _ in series:
+        pcie = run.environment["gpu"].get("pcie")
+        raw = raw_link_rate(pcie)
+        if raw and direction in ("h2d", "d2h", "bidirectional"):
+            raw *= 2 if direction == "bidirectional" else 1
+            found[raw] = f"PCIe {pcie['generation']} x{pcie['width']}: {text.digits(raw)} GB/s"
+    what = "what the memory does" if direction == "d2d" else "less packet headers"
+    for _, cases in series:
+        stated = max((case.metric("limit", "GB/s") or 0 for case in cases), default=0)
+        if stated:
+            found[stated] = f"{what}: {text.digits(stated)} GB/s"
+    best = max(case.rate().value for _, cases in series for case in cases)
+    found[best] = f"best measured: {text.digits(best)} GB/s"
+    return [(name, value) for value, name in found.items()]

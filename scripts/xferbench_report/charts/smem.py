@@ -9,7 +9,7 @@ _BOUNDS = (("memory", "memory only", "dot"), ("compute", "compute only", "dash")
 
 def charts(runs):
     series = [(run, run.of("smem")) for run in runs if run.of("smem")]
-    return over_stages(series) + over_intensity(series) + rates(series)
+    return over_stages(series) + over_intensity(series) or rates(series)
 
 
 def split(series, free):
@@ -47,7 +47,7 @@ def over_stages(series):
     result = []
     for title, parts in split(usable, [*_LINES, "stages"]):
         values = [value for _, cases in parts for value in grouping.distinct(cases, "stages")]
-        if len(set(values)) < 2:
+        if len(set(values)) < 3:  # two are better off in the chart of rates
             continue
         named = f": {title}" if title else ""
         rate = {"title": {"text": "GB/s of payload"}, "rangemode": "tozero"}
