@@ -78,7 +78,8 @@ def section_html(section, place, figures):
         figures[name] = chart.figure()
         drawn.append(chart_html(chart, name))
         if len(section.charts) <= _MOST_SHOWN:
-            links.append(f'<li><a href="#{name}-title"><bdi>{text.html(chart.title)}</bdi></a></li>')
+            shown = text.html(chart.title).replace("/", "/<wbr>")
+            links.append(f'<li><a href="#{name}-title"><bdi>{shown}</bdi></a></li>')
     shown, hidden = drawn[:_MOST_SHOWN], drawn[_MOST_SHOWN:]
     html = f'<section id="{place}"><h2><bdi>{text.html(section.title)}</bdi></h2>{section.before}'
     if shown:

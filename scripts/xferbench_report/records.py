@@ -5,17 +5,9 @@ import math
 import pathlib
 
 from . import text
+from .text import number
 
-_LARGEST = 1e300  # what JSON can hold and a double cannot becomes this; it is nonsense in any chart
 _MAIN = {"overlap": "pipeline"}  # elsewhere the first measurement is the main one
-
-
-def number(value):
-    """A float that every later step can take, whatever integer a file holds."""
-    try:
-        return max(-_LARGEST, min(_LARGEST, float(value)))
-    except OverflowError:
-        return _LARGEST if value > 0 else -_LARGEST
 
 
 @dataclasses.dataclass(frozen=True)

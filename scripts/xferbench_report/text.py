@@ -11,6 +11,7 @@ import re
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
+_LARGEST = 1e300  # what JSON can hold and a double cannot becomes this; it is nonsense in any chart
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _SIZE_IN_KEY = re.compile(r"^([0-9.]+)([KMGTPE]?i?B)$")
 
@@ -32,12 +33,30 @@ def label(text):
 
 def script_json(value):
     """JSON that can stand inside <script>: in ASCII, and without what could end the element or open a comment."""
-    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"), sort_keys=True)
+    text = json.dumps(finite(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"), sort_keys=True)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def finite(value):
+    """The same with null, which charts leave out, for numbers that a factor has made too large."""
+    if isinstance(value, dict):
+        return {name: finite(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def number(value):
+    """A float that every later step can take, whatever integer a file holds."""
+    try:
+        return max(-_LARGEST, min(_LARGEST, float(value)))
+    except OverflowError:
+        return _LARGEST if value > 0 else -_LARGEST
 
 
 def digits(value):
     """Four significant digits, without an exponent where that can be read."""
+    value = number(value)
     if value == 0:
         return "0"
     if 1e-3 <= abs(value) < 1e4:
@@ -48,6 +67,7 @@ def digits(value):
 
 
 def seconds(value):
+    value = number(value)
     for factor, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "us")):
         if abs(value) >= factor:
             return f"{digits(value / factor)} {unit}"
@@ -56,7 +76,7 @@ def seconds(value):
 
 def size(value):
     """Bytes in powers of 1024, as the program writes them: 256 MiB."""
-    power = 0
+    value, power = number(value), 0
     while value >= 1024 and power + 1 < len(_BINARY):
         value /= 1024
         power += 1

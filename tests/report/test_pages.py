@@ -31,7 +31,7 @@ EXPECTED = {
     "memcpy-sizes": ["Host to GPU", "GPU to host"],
     "memcpy-inside": ["Inside the GPU"],
     "overlap": ["Rate over chunks: 16 MiB", "Rate over chunks: 256 MiB", "Best rate over size"],
-    "overlap-exhaustive": ["The 10 fastest of 265", "Measured over predicted", "Of limit: growth 1", "Rate over chunks"],
+    "overlap-exhaustive": ["The 10 fastest of 265", "Measured over predicted", "Efficiency: growth 1", "Rate over chunks"],
     "overlap-tune-16M": ["The 10 fastest of 53"],
     "smem": ["Rate"],
     "smem-stages": ["Rate over stages", "Rate over bytes in flight"],
@@ -76,7 +76,7 @@ class Drawn(support.BrowserTest):
         self.open(self.make(RESULTS / "h200-overlap-exhaustive.json"))
         self.assert_all_drawn()
         texts = self.run_js(
-            """return [...document.querySelectorAll('figure')].filter((one) => one.textContent.includes('Of limit'))
+            """return [...document.querySelectorAll('figure')].filter((one) => one.textContent.includes('Efficiency'))
                  .map((one) => [...one.querySelectorAll('.annotation-text')].map((text) => text.textContent));"""
         )
         self.assertEqual([len(cells) for cells in texts], [55, 55, 55])
@@ -214,7 +214,7 @@ class Simulated(support.BrowserTest):
         simulate(self.folder / "copies.json", "memcpy", "--size", "64K,1M,16M")
         self.open(self.make(*(self.folder / name for name in ("sweep.json", "tune.json", "copies.json", "trace.json"))))
         titles = [chart["title"] for chart in self.assert_all_drawn()]
-        for beginning in ("Of limit: 16 MiB", "Of limit: 64 MiB", "Host to GPU", "The 10 fastest", "overlap/size="):
+        for beginning in ("Efficiency: 16 MiB", "Efficiency: 64 MiB", "Host to GPU", "The 10 fastest", "overlap/size="):
             self.assertTrue(any(title.startswith(beginning) for title in titles), (beginning, titles))
         self.assertTrue(all(self.marks()[1]))
 

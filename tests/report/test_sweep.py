@@ -36,7 +36,7 @@ class Sweep(support.Folder):
         found = {(one["params"]["size"], one["params"]["streams"], one["params"]["chunks"]) for one in pipelines["results"]}
         self.assertEqual(found, {(s << 20, n, c) for s in (1, 4) for n in (1, 2) for c in (2, 4)})
         page = (self.folder / "out" / "report.html").read_text(encoding="utf-8")
-        for words in ("SIMULATED (profile h200)", "Of limit: 1 MiB", "Of limit: 4 MiB", "Host to GPU"):
+        for words in ("SIMULATED (profile h200)", "Efficiency: 1 MiB", "Efficiency: 4 MiB", "Host to GPU"):
             self.assertIn(words, page)
         self.assertIn("--streams", outcome.stderr)
 

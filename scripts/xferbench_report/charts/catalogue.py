@@ -17,4 +17,5 @@ def of_scenario(scenario, runs):
     if not shown:
         return []
     own = SPECIAL.get(scenario, lambda some: general.over_size(scenario, some))
-    return tune.charts(scenario, shown) + own(shown) + general.overview(scenario, shown)
+    first, last = tune.charts(scenario, shown)
+    return first + own(shown) + last + general.overview(scenario, shown)

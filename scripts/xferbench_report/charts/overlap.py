@@ -21,8 +21,20 @@ def maps(series):
         for group in sorted(grouping.groups(usable, ["streams", "chunks"]), key=order_of(shown)):
             if len(grouping.distinct(group, "streams")) > 1 and len(grouping.distinct(group, "chunks")) > 1:
                 named = grouping.named(grouping.describe(group[0], shown), run, [s for s, _ in series])
-                result.append(efficiency_map(f"Of limit: {named}", run, group))
-    return result
+                result.append(efficiency_map(f"Efficiency: {named}", run, group))
+    return share_colours(result)
+
+
+def share_colours(maps_of_page):
+    """The same colour means the same in all of them, so that maps can be compared."""
+    values = [z for chart in maps_of_page for row in chart.traces[0]["z"] for z in row if z is not None]
+    for chart in maps_of_page:
+        chart.traces[0] |= {"zmin": min(values), "zmax": max(values)}
+    middle = (min(values) + max(values)) / 2 if values else 0
+    for chart in maps_of_page:
+        for one in chart.annotations:
+            one["font"]["color"] = "#111111" if float(one["text"].rstrip("*")) > middle else "#ffffff"
+    return maps_of_page
 
 
 def order_of(names):
@@ -69,16 +81,14 @@ def places_axis(counts, title):
 
 
 def numbers(cells, best, all_streams, all_chunks):
-    """Each cell's value in a colour that its own leaves readable."""
-    values = [case.metric("efficiency") for case in cells.values()]
-    middle = (min(values) + max(values)) / 2
+    """Each cell's value; share_colours gives it one that its cell's leaves readable."""
     return [
         {
             "x": all_chunks.index(chunks),
             "y": all_streams.index(streams),
             "text": f"{100 * case.metric('efficiency'):.1f}{'*' if case is best else ''}",
             "showarrow": False,
-            "font": {"size": 11, "color": "#111111" if case.metric("efficiency") > middle else "#ffffff"},
+            "font": {"size": 11},
         }
         for (streams, chunks), case in cells.items()
     ]
@@ -110,6 +120,10 @@ def best_at(cases, axis):
     return list(best.values())
 
 
+def has_several(cases, name):
+    return len({case.texts[name] for case in cases if name in case.texts}) > 1
+
+
 def over_chunks(series):
     usable = [(run, [case for case in cases if case.rate() and case.count("chunks")]) for run, cases in series]
     usable = [(run, cases) for run, cases in usable if len(grouping.distinct(cases, "chunks")) > 1]
@@ -134,7 +148,7 @@ def best_lines(title, series, axis, apart):
     """A line for each value of the axes in apart; at each point the fastest case of all that agree in them."""
     runs, traces, values = [run for run, _ in series], [], []
     for run, cases in series:
-        for name, group in grouping.facets(cases, apart):
+        for name, group in sorted(grouping.facets(cases, apart), key=lambda facet: order_of(apart)(facet[1])):
             best = best_at(group, axis)
             xs = [case.count(axis) for case in best]
             hovers = [figure.case_hover(run, case, in_words(case)) for case in best]
@@ -145,7 +159,7 @@ def best_lines(title, series, axis, apart):
         return figure.Chart(title, [], runs, {}, {})
     traces += [figure.limit(name, [min(values), max(values)], value) for name, value in limits_of(series)]
     horizontal = figure.sizes_axis(values, "size") if axis == "size" else figure.counts_axis(values, axis)
-    free = [name for name in _FREE + (["streams", "chunks"] if axis == "size" else [])
-            if name in grouping.varying([case for _, cases in series for case in cases])]  # fmt: skip
+    free = _FREE + (["streams", "chunks"] if axis == "size" else [])
+    free = [name for name in free if any(has_several(cases, name) for _, cases in series)]
     note = f"Each point is the fastest over {', '.join(free)}." if free else ""
     return figure.Chart(title, traces, runs, horizontal, {"title": {"text": "GB/s, in plus out"}}, note, narrow=True)

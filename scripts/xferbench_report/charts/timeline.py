@@ -1,6 +1,7 @@
 """What ran when: a picture for each case of a timeline file, a row for each engine and one for the host's calls."""
 
 from .. import text
+from ..text import number
 from . import figure
 
 ROWS = {"H2D": 0, "kernel": 1, "D2H": 2, "internal": 3, "inside": 3, "host": 4}
@@ -32,7 +33,7 @@ def gantt(timeline, pid, events):
     tids = list(dict.fromkeys(event["tid"] for event in bars))
     order = [tid for tid in tracks if tid in tids] + [tid for tid in tids if tid not in tracks]
     rows = dict(zip(order, map(text.label, text.unique([tracks.get(tid, f"track {tid}") for tid in order]))))
-    end = max(event["ts"] + event["dur"] for event in bars)
+    end = max(number(event["ts"]) + number(event["dur"]) for event in bars)
     factor, unit = (1e-3, "ms") if end >= 1000 else (1, "us")
     categories = list(dict.fromkeys(event.get("cat", "") for event in bars))
     traces = [row_trace(category, index, bars, rows, factor) for index, category in enumerate(categories)]
@@ -49,20 +50,20 @@ def row_trace(category, index, bars, rows, factor):
         "type": "bar",
         "orientation": "h",
         "name": text.label(category or "events"),
-        "base": [event["ts"] * factor for event in mine],
-        "x": [event["dur"] * factor for event in mine],
+        "base": [number(event["ts"]) * factor for event in mine],
+        "x": [number(event["dur"]) * factor for event in mine],
         "y": [rows[event["tid"]] for event in mine],
-        "hovertext": [event_hover(event, number) for number, event in enumerate(mine, 1)],
+        "hovertext": [event_hover(event, place) for place, event in enumerate(mine, 1)],
         "hoverinfo": "text",
         "textposition": "none",
         "marker": {"color": colour, "opacity": [0.95, 0.6] * (len(mine) // 2) + [0.95] * (len(mine) % 2)},
     }
 
 
-def event_hover(event, number):
+def event_hover(event, place):
     """Which one of its row it is, when and how long, and what the file says of it."""
-    begin, length = event["ts"] * 1e-6, event["dur"] * 1e-6
-    lines = [f"{event['name']}, number {number}", f"begins at {text.seconds(begin)}, takes {text.seconds(length)}"]
+    begin, length = number(event["ts"]) * 1e-6, number(event["dur"]) * 1e-6
+    lines = [f"{event['name']}, number {place}", f"begins at {text.seconds(begin)}, takes {text.seconds(length)}"]
     for name, value in event.get("args", {}).items():
         if name == "bytes" and isinstance(value, (int, float)):
             lines.append(f"{text.size(value)}")

@@ -7,12 +7,14 @@ _BEST = 10
 
 
 def charts(scenario, runs):
-    result = []
+    """The charts that come before the scenario's own, and those that come after."""
+    first, last = [], []
     for run in runs:
         cases = [case for case in run.of(scenario) if case.tuned and case.main().unit == "s"]
         if cases:
-            result += [fastest(run, cases, len(runs) > 1)] + predictions(run, cases, len(runs) > 1)
-    return result
+            first.append(fastest(run, cases, len(runs) > 1))
+            last += predictions(run, cases, len(runs) > 1)
+    return first, last
 
 
 def ranked(cases):
