@@ -39,8 +39,12 @@ def sections(runs, timelines):
 
 def compared(runs):
     found = [(run, comparison.pairs(runs[0], run)) for run in runs[1:]]
-    lines = [f"<li><bdi>{text.html(run.label)}</bdi>: {text.html(comparison.summary(pairs))}</li>" if pairs
-             else f"<li><bdi>{text.html(run.label)}</bdi>: no case in common</li>" for run, pairs in found]  # fmt: skip
+    lines = [
+        f"<li><bdi>{text.html(run.label)}</bdi>: {text.html(comparison.summary(pairs))}</li>"
+        if pairs
+        else f"<li><bdi>{text.html(run.label)}</bdi>: no case in common</li>"
+        for run, pairs in found
+    ]
     mixed = len({run.simulated for run in runs}) > 1
     warning = '<p class="mark">Some of these files are simulated and some are not: their ratios mean little.</p>'
     head = f"<p>{text.html(comparison.EXPLANATION)}</p><p>The first file is <bdi>{text.html(runs[0].label)}</bdi>.</p>"
@@ -85,16 +89,20 @@ def section_html(section, place, figures):
     if shown:
         html += f'<div class="charts">{"".join(shown)}</div>'
     if hidden:
-        html += (f"<details><summary>{text.plural(len(hidden), 'further chart')}</summary>"
-                 f'<div class="charts">{"".join(hidden)}</div></details>')  # fmt: skip
+        html += (
+            f"<details><summary>{text.plural(len(hidden), 'further chart')}</summary>"
+            f'<div class="charts">{"".join(hidden)}</div></details>'
+        )
     return (f"<ul>{''.join(links)}</ul>" if links else ""), html + section.after + "</section>\n"
 
 
 def chart_html(chart, name):
     marks = "".join(f' <span class="mark">{text.html(mark)}</span>' for mark in chart.marks())
     note = f'<p class="note">{text.html(chart.note)}</p>' if chart.note else ""
-    return (f'<figure{" class=narrow" if chart.narrow else ""}><h3 id="{name}-title"><bdi>{text.html(chart.title)}</bdi>'
-            f'{marks}</h3><div class="chart" id="{name}"></div>{note}</figure>\n')  # fmt: skip
+    return (
+        f'<figure{" class=narrow" if chart.narrow else ""}><h3 id="{name}-title"><bdi>{text.html(chart.title)}</bdi>'
+        f'{marks}</h3><div class="chart" id="{name}"></div>{note}</figure>\n'
+    )
 
 
 def default_title(runs, timelines):
@@ -138,7 +146,8 @@ def document(title, banner_html, contents, body, figures):
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n',
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
-            f'<link rel="icon" href="data:,">\n<title>{text.html(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n',
+            f'<link rel="icon" href="data:,">\n<title>{text.html(title)}</title>\n',
+            f"<style>\n{style}</style>\n</head>\n<body>\n",
             banner_html,
             f'<div class="frame">\n<nav aria-label="Contents"><ul>{"".join(contents)}</ul></nav>\n',
             f"<main>\n<h1><bdi>{text.html(title)}</bdi></h1>\n",

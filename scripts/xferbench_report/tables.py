@@ -84,8 +84,12 @@ def facts_of(run):
 
 
 def facts_of_timeline(one):
-    known = {"GPU": one.other.get("gpu"), "measured": one.mark or "on a real GPU", "times from": one.other.get("source"),
-             "program": one.other.get("tool")}  # fmt: skip
+    known = {
+        "GPU": one.other.get("gpu"),
+        "measured": one.mark or "on a real GPU",
+        "times from": one.other.get("source"),
+        "program": one.other.get("tool"),
+    }
     return {name: named(value) for name, value in known.items() if value is not None}
 
 
@@ -125,10 +129,16 @@ def findings(scenario, runs):
 
 def not_measured(runs):
     rows = [
-        [named(run.short_label), named(case.key), f'<span class="mark">{case.status}</span>' if case.status == "failed"
-         else case.status, named(case.reason)]
-        for run in runs for case in sorted(run.cases, key=lambda one: one.status != "failed") if not case.ok
-    ]  # fmt: skip
+        [
+            named(run.short_label),
+            named(case.key),
+            f'<span class="mark">{case.status}</span>' if case.status == "failed" else case.status,
+            named(case.reason),
+        ]
+        for run in runs
+        for case in sorted(run.cases, key=lambda one: one.status != "failed")
+        if not case.ok
+    ]
     return limited(["file", "case", "status", "reason"], rows, keys=(1,)) if rows else _ALL_FINE
 
 
@@ -140,17 +150,26 @@ def limited(head, rows, **columns):
 
 def warnings(runs):
     """How often each flag was raised in each file, and every warning."""
-    counts = [collections.Counter(flag for c in run.cases for one in c.measurements for flag in one.flags) for run in runs]
+    counts = [
+        collections.Counter(flag for c in run.cases for one in c.measurements for flag in one.flags) for run in runs
+    ]
     flags = [flag for flag in FLAGS if any(flag in count for count in counts)]
     flags += sorted({flag for count in counts for flag in count} - set(FLAGS))
     html = ""
     if flags:
-        rows = [[text.html(flag), *(str(count[flag] or "") for count in counts), text.html(FLAGS.get(flag, ""))] for flag in flags]
+        rows = [
+            [text.html(flag), *(str(count[flag] or "") for count in counts), text.html(FLAGS.get(flag, ""))]
+            for flag in flags
+        ]
         numbers = range(1, len(runs) + 1)
         html += table(["flag", *(run.short_label for run in runs), "meaning"], rows, numbers=numbers)
         html += '<p class="quiet">Numbers of measurements with that flag. A case has several measurements.</p>'
-    said = [[named(run.short_label), named(case.key), named(warning)]
-            for run in runs for case in run.cases for warning in case.record["warnings"]]  # fmt: skip
+    said = [
+        [named(run.short_label), named(case.key), named(warning)]
+        for run in runs
+        for case in run.cases
+        for warning in case.record["warnings"]
+    ]
     if said:
         opened = " open" if len(said) <= 40 else ""
         body = limited(["file", "case", "warning"], said, keys=(1,))
@@ -175,6 +194,11 @@ def case_row(case):
     if main and main.low is not None:
         interval = f"{text.quantity(main.low, main.unit)} to {text.quantity(main.high, main.unit)}"
     flags = sorted({flag for one in case.measurements for flag in one.flags})
-    cells = [text.quantity(main.value, main.unit) if main else "", interval, str(main.samples) if main else "",
-             text.quantity(rate.value, "GB/s") if rate else "", ", ".join(flags)]  # fmt: skip
+    cells = [
+        text.quantity(main.value, main.unit) if main else "",
+        interval,
+        str(main.samples) if main else "",
+        text.quantity(rate.value, "GB/s") if rate else "",
+        ", ".join(flags),
+    ]
     return [named(case.key), case.status, *map(text.html, cells)]

@@ -1,7 +1,6 @@
 """What the tests of the report share: files to make pages of, the script itself, and a headless browser."""
 
 import json
-import os
 import pathlib
 import shutil
 import subprocess
@@ -48,10 +47,23 @@ def measurement(name="copy", median=1e-3, unit="s", **more):
     """A valid one with ten samples and an interval of one percent."""
     samples = [median * (1 + 0.002 * step) for step in (-4, -3, -2, -1, 0, 0, 1, 2, 3, 4)]
     return {
-        "name": name, "clock": "event", "unit": unit, "samples": samples, "n": 10, "min": samples[0], "median": median,
-        "max": samples[-1], "ci95": [median * 0.995, median * 1.005], "p90": samples[-2], "stop": "ci", "batch": 1,
-        "warmup": {"runs": 3, "converged": True}, "outliers": {"mild": 0, "severe": 0}, "flags": [], **more,
-    }  # fmt: skip
+        "name": name,
+        "clock": "event",
+        "unit": unit,
+        "samples": samples,
+        "n": 10,
+        "min": samples[0],
+        "median": median,
+        "max": samples[-1],
+        "ci95": [median * 0.995, median * 1.005],
+        "p90": samples[-2],
+        "stop": "ci",
+        "batch": 1,
+        "warmup": {"runs": 3, "converged": True},
+        "outliers": {"mild": 0, "severe": 0},
+        "flags": [],
+        **more,
+    }
 
 
 def case(scenario="memcpy", params=None, measurements=None, metrics=None, **more):
@@ -59,9 +71,17 @@ def case(scenario="memcpy", params=None, measurements=None, metrics=None, **more
     key = "/".join([scenario, *(f"{name}={value}" for name, value in params.items())])
     found = {name: {"value": value, "unit": unit} for name, (value, unit) in (metrics or {}).items()}
     return {
-        "scenario": scenario, "key": key, "params": params, "status": "ok", "reason": "", "warnings": [],
-        "measurements": [measurement()] if measurements is None else measurements, "metrics": found, "labels": {}, **more,
-    }  # fmt: skip
+        "scenario": scenario,
+        "key": key,
+        "params": params,
+        "status": "ok",
+        "reason": "",
+        "warnings": [],
+        "measurements": [measurement()] if measurements is None else measurements,
+        "metrics": found,
+        "labels": {},
+        **more,
+    }
 
 
 def results(cases=(), simulated=False, gpu="NVIDIA Test", **more):
@@ -69,10 +89,16 @@ def results(cases=(), simulated=False, gpu="NVIDIA Test", **more):
     if simulated:
         environment |= {"backend": "simulated", "profile": "h200"}
     return {
-        "schema": "xferbench/1", "complete": True, "started_at": "2025-01-01T00:00:00Z",
-        "tool": {"version": "0.1.0", "build": {"compiler": "GNU 12"}}, "command": ["xferbench", "memcpy"],
-        "environment": environment, "results": list(cases), "findings": [], **more,
-    }  # fmt: skip
+        "schema": "xferbench/1",
+        "complete": True,
+        "started_at": "2025-01-01T00:00:00Z",
+        "tool": {"version": "0.1.0", "build": {"compiler": "GNU 12"}},
+        "command": ["xferbench", "memcpy"],
+        "environment": environment,
+        "results": list(cases),
+        "findings": [],
+        **more,
+    }
 
 
 def first_of(*commands):
@@ -92,15 +118,22 @@ def start_browser(dark=False, width=1360, height=1000):
     options = Options()
     options.binary_location = BROWSER
     for argument in (
-        "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", f"--window-size={width},{height}",
-        "--host-resolver-rules=MAP * ~NOTFOUND", "--proxy-server=127.0.0.1:9", "--force-device-scale-factor=1",
-        "--disable-background-networking", "--no-first-run", "--disable-extensions",
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-dev-shm-usage",
+        "--disable-gpu",
+        f"--window-size={width},{height}",
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+        "--proxy-server=127.0.0.1:9",
+        "--force-device-scale-factor=1",
+        "--disable-background-networking",
+        "--no-first-run",
+        "--disable-extensions",
         *(["--force-dark-mode", "--blink-settings=preferredColorScheme=0"] if dark else []),
-    ):  # fmt: skip
+    ):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    service = Service(executable_path=DRIVER, log_path=os.devnull)
-    browser = webdriver.Chrome(service=service, options=options)
+    browser = webdriver.Chrome(service=Service(executable_path=DRIVER), options=options)
     browser.set_script_timeout(120)
     browser.set_page_load_timeout(120)
     return browser

@@ -36,7 +36,9 @@ class Workflow(unittest.TestCase):
         for name, step in self.steps:
             if "run" in step:
                 with self.subTest(job=name, step=step["name"]):
-                    outcome = subprocess.run(["bash", "-n"], input=step["run"], capture_output=True, text=True, check=False)
+                    outcome = subprocess.run(
+                        ["bash", "-n"], input=step["run"], capture_output=True, text=True, check=False
+                    )
                     self.assertEqual((outcome.returncode, outcome.stderr), (0, ""))
 
     def test_no_expression_stands_in_a_script(self):

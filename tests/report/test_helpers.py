@@ -39,10 +39,17 @@ class Text(unittest.TestCase):
 
     def test_quantities_read_well(self):
         for value, unit, expected in (
-            (0.005513, "s", "5.513 ms"), (4.06e-4, "s", "406 us"), (2.5e-9, "s", "2.5 ns"), (0, "s", "0 s"),
-            (268435456, "B", "256 MiB"), (8, "B", "8 B"), (97.4, "GB/s", "97.4 GB/s"), (0.96, "1", "0.96"),
-            (1234567, "keys/s", "1,234,567 keys/s"), (1e300, "1", "1.000e+300"),
-        ):  # fmt: skip
+            (0.005513, "s", "5.513 ms"),
+            (4.06e-4, "s", "406 us"),
+            (2.5e-9, "s", "2.5 ns"),
+            (0, "s", "0 s"),
+            (268435456, "B", "256 MiB"),
+            (8, "B", "8 B"),
+            (97.4, "GB/s", "97.4 GB/s"),
+            (0.96, "1", "0.96"),
+            (1234567, "keys/s", "1,234,567 keys/s"),
+            (1e300, "1", "1.000e+300"),
+        ):
             with self.subTest(value=value, unit=unit):
                 self.assertEqual(text.quantity(value, unit), expected)
 
@@ -50,8 +57,10 @@ class Text(unittest.TestCase):
         self.assertEqual(text.unique(["a", "a", "a (2)", "b"]), ["a", "a (2)", "a (2) (2)", "b"])
 
     def test_sizes_in_keys_get_a_space(self):
-        self.assertEqual([text.value_in_key(word) for word in ("256MiB", "8B", "1.5GiB", "MiB")],
-                         ["256 MiB", "8 B", "1.5 GiB", "MiB"])  # fmt: skip
+        self.assertEqual(
+            [text.value_in_key(word) for word in ("256MiB", "8B", "1.5GiB", "MiB")],
+            ["256 MiB", "8 B", "1.5 GiB", "MiB"],
+        )
 
 
 class Records(unittest.TestCase):
@@ -63,8 +72,19 @@ class Records(unittest.TestCase):
 
     def test_environment_of_absurd_numbers_makes_a_page(self):
         run = run_of([case()])
-        run.environment["gpu"] |= {"memory_bytes": 10**400, "pcie": {"generation": 10**400, "width": 10**400, "source": "x"}}
-        event = {"name": "copy", "ph": "X", "pid": 1, "tid": 1, "ts": 10**400, "dur": 10**400, "args": {"bytes": 10**400}}
+        run.environment["gpu"] |= {
+            "memory_bytes": 10**400,
+            "pcie": {"generation": 10**400, "width": 10**400, "source": "x"},
+        }
+        event = {
+            "name": "copy",
+            "ph": "X",
+            "pid": 1,
+            "tid": 1,
+            "ts": 10**400,
+            "dur": 10**400,
+            "args": {"bytes": 10**400},
+        }
         self.assertIn("</html>", page.render([run], [records.Timeline("t.json", {"traceEvents": [event]})], None))
 
     def test_interval_always_contains_its_median(self):
@@ -169,20 +189,27 @@ class Figures(unittest.TestCase):
     def test_map_has_the_efficiency_of_each_cell(self):
         cases = [
             case("overlap", {"streams": s, "chunks": c}, [measurement("pipeline")], {"efficiency": (s * c / 100, "1")})
-            for s in (1, 2) for c in (4, 8)
-        ]  # fmt: skip
+            for s in (1, 2)
+            for c in (4, 8)
+        ]
         run = run_of(cases[:-1])
         chart = overlap.maps([(run, run.of("overlap"))])[0]
         self.assertEqual(chart.traces[0]["z"], [[4.0, 8.0], [8.0, None]])
 
     def test_best_line_takes_the_fastest(self):
-        cases = [records.Case(case("overlap", {"chunks": 4, "growth": g}, [measurement("pipeline")],
-                                   {"bandwidth": (g * 10, "GB/s")})) for g in (1, 3, 2)]  # fmt: skip
+        cases = [
+            records.Case(
+                case("overlap", {"chunks": 4, "growth": g}, [measurement("pipeline")], {"bandwidth": (g * 10, "GB/s")})
+            )
+            for g in (1, 3, 2)
+        ]
         self.assertEqual([one.rate().value for one in overlap.best_at(cases, "chunks")], [30])
 
     def test_tune_ranks_confirmed_before_searched(self):
-        cases = [records.Case(case("overlap", {"chunks": n}, [measurement("pipeline", t)], labels={"measured_in": word}))
-                 for n, t, word in ((1, 1.0, "search"), (2, 3.0, "confirmation"), (3, 2.0, "confirmation"))]  # fmt: skip
+        cases = [
+            records.Case(case("overlap", {"chunks": n}, [measurement("pipeline", t)], labels={"measured_in": word}))
+            for n, t, word in ((1, 1.0, "search"), (2, 3.0, "confirmation"), (3, 2.0, "confirmation"))
+        ]
         self.assertEqual([one.count("chunks") for one in tune.ranked(cases)], [3, 2, 1])
 
     def test_comparison_says_faster_only_beyond_the_interval(self):
@@ -202,8 +229,12 @@ class Figures(unittest.TestCase):
         self.assertEqual(chart.traces[0]["base"], [5, 5])
 
     def test_every_flag_of_the_documentation_is_explained(self):
-        chapter = (support.ROOT / "docs" / "measurement.md").read_text(encoding="utf-8").split("## Flags and warnings")[1]
-        named = [line.split("`")[1] for line in chapter.split("## Verification")[0].splitlines() if line.startswith("| `")]
+        chapter = (
+            (support.ROOT / "docs" / "measurement.md").read_text(encoding="utf-8").split("## Flags and warnings")[1]
+        )
+        named = [
+            line.split("`")[1] for line in chapter.split("## Verification")[0].splitlines() if line.startswith("| `")
+        ]
         self.assertEqual(sorted(named), sorted(tables.FLAGS))
 
 
@@ -223,7 +254,16 @@ class Schema(unittest.TestCase):
     def test_figures_of_every_kind_keep_to_it(self):
         from xferbench_report import files
 
-        for name in ("memcpy", "memcpy-sizes", "overlap-exhaustive", "smem-stages", "smem-balance", "dynpar", "latency", "alloc"):
+        for name in (
+            "memcpy",
+            "memcpy-sizes",
+            "overlap-exhaustive",
+            "smem-stages",
+            "smem-balance",
+            "dynpar",
+            "latency",
+            "alloc",
+        ):
             runs, _ = files.load([str(support.RESULTS / f"h200-{name}.json")] * 2)
             for scenario in runs[0].scenarios():
                 self.assert_valid(catalogue.of_scenario(scenario, runs))

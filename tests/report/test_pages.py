@@ -18,12 +18,12 @@ HOSTILE = (
     "</script><script>window.pwned=2</script>",
     "<img src=x onerror=window.pwned=3>",
     "\"'><svg onload=window.pwned=4>",
-    "<a href=\"javascript:window.pwned=5\">link</a>",
+    '<a href="javascript:window.pwned=5">link</a>',
     "<!-- <b>bold</b> &lt;i&gt; &amp;",
     "%{y} %{customdata} $x^2$ ${window.pwned=6} {{7*7}}",
     "emoji \U0001f680 and \u05e2\u05d1\u05e8\u05d9\u05ea \u202eright to left",
     "line\u2028separator \ud800 half a character",
-)  # fmt: skip
+)
 
 # Charts that must be there for each kind of file; the beginnings of their titles.
 EXPECTED = {
@@ -31,7 +31,12 @@ EXPECTED = {
     "memcpy-sizes": ["Host to GPU", "GPU to host"],
     "memcpy-inside": ["Inside the GPU"],
     "overlap": ["Rate over chunks: 16 MiB", "Rate over chunks: 256 MiB", "Best rate over size"],
-    "overlap-exhaustive": ["The 10 fastest of 265", "Measured over predicted", "Efficiency: growth 1", "Rate over chunks"],
+    "overlap-exhaustive": [
+        "The 10 fastest of 265",
+        "Measured over predicted",
+        "Efficiency: growth 1",
+        "Rate over chunks",
+    ],
     "overlap-tune-16M": ["The 10 fastest of 53"],
     "smem": ["Rate"],
     "smem-stages": ["Rate over stages", "Rate over bytes in flight"],
@@ -105,7 +110,9 @@ class Drawn(support.BrowserTest):
         other = json.loads((RESULTS / "h200-memcpy.json").read_text(encoding="utf-8"))
         other["environment"]["gpu"]["name"] = "Another GPU"
         path = self.write("h200-memcpy.json", other)
-        titles = self.titles(RESULTS / "h200-memcpy.json", path, RESULTS / "h200-latency.json", TIMELINES / "h200-overlap.json")
+        titles = self.titles(
+            RESULTS / "h200-memcpy.json", path, RESULTS / "h200-latency.json", TIMELINES / "h200-overlap.json"
+        )
         self.assertTrue(any(title.startswith("Time over that of NVIDIA H200") for title in titles), titles)
         legend = set(self.run_js("return [...document.querySelectorAll('.legendtext')].map((one) => one.textContent);"))
         self.assertTrue(any(name.startswith("Another GPU, ") for name in legend), legend)
@@ -133,7 +140,7 @@ class Drawn(support.BrowserTest):
         cases = [
             case("teleport", {"distance": n}, [measurement("jump", n, "furlongs", flags=["haunted"])], warnings=["odd"])
             for n in (1, 2)
-        ]  # fmt: skip
+        ]
         self.assertEqual(self.titles(self.write("x.json", results(cases))), ["All cases"])
         shown = self.run_js("return document.body.innerText;")
         for words in ("furlongs", "haunted", "odd", "Scenario teleport"):
@@ -145,8 +152,15 @@ class Drawn(support.BrowserTest):
         cases = []
         for scenario in EXPECTED:
             for value in odd:
-                params = dict.fromkeys(["size", "dir", "streams", "chunks", "stages", "intensity", "children", "op"], value)
-                metrics = {"bandwidth": (0, "GB/s"), "efficiency": (0, "1"), "per_child": (1e-6, "s"), "predicted": (0, "s")}
+                params = dict.fromkeys(
+                    ["size", "dir", "streams", "chunks", "stages", "intensity", "children", "op"], value
+                )
+                metrics = {
+                    "bandwidth": (0, "GB/s"),
+                    "efficiency": (0, "1"),
+                    "per_child": (1e-6, "s"),
+                    "predicted": (0, "s"),
+                }
                 cases.append(case(scenario, params, [measurement(median=0.0), measurement("pipeline")], metrics))
             cases.append(case(scenario, {}, []))
             cases.append(case(scenario, {"task": "sort"}, labels={"measured_in": "search"}))
@@ -154,9 +168,14 @@ class Drawn(support.BrowserTest):
 
     def test_thousands_of_cases_remain_usable(self):
         chance = random.Random(1)
-        cases = [case(params={"dir": "h2d", "host": f"kind{n % 4}", "n": n, "size": 1024 << n % 9},
-                      measurements=[measurement(median=chance.uniform(1e-3, 2e-3))],
-                      metrics={"bandwidth": (chance.uniform(1, 50), "GB/s")}) for n in range(4000)]  # fmt: skip
+        cases = [
+            case(
+                params={"dir": "h2d", "host": f"kind{n % 4}", "n": n, "size": 1024 << n % 9},
+                measurements=[measurement(median=chance.uniform(1e-3, 2e-3))],
+                metrics={"bandwidth": (chance.uniform(1, 50), "GB/s")},
+            )
+            for n in range(4000)
+        ]
         page = self.make(self.write("big.json", results(cases)))
         self.open(page, draw=False)
         self.run_js("return 1;")
@@ -170,7 +189,8 @@ class Simulated(support.BrowserTest):
         banner = self.run_js("return [...document.querySelectorAll('.banner')].map((one) => one.innerText).join();")
         charts = self.run_js(
             """return [...document.querySelectorAll('.chart')].map((chart) =>
-                 [...chart.querySelectorAll('.annotation-text')].filter((one) => one.textContent.startsWith('SIMULATED')).length);"""
+                 [...chart.querySelectorAll('.annotation-text')]
+                   .filter((one) => one.textContent.startsWith('SIMULATED')).length);"""
         )
         return banner, charts
 
@@ -200,16 +220,27 @@ class Simulated(support.BrowserTest):
         self.assert_all_drawn()
         banner, _ = self.marks()
         self.assertIn("some numbers", banner)
-        marked = self.run_js("return [...document.querySelectorAll('figure')].map((one) => [one.closest('section')"
-                             ".querySelector('h2').textContent, one.innerText.includes('SIMULATED')]);")  # fmt: skip
+        marked = self.run_js(
+            "return [...document.querySelectorAll('figure')].map((one) => [one.closest('section')"
+            ".querySelector('h2').textContent, one.innerText.includes('SIMULATED')]);"
+        )
         for section, has_mark in marked:
             self.assertEqual(has_mark, "latency" in section, marked)
 
     @unittest.skipUnless(has_program(), "XFERBENCH_PROGRAM does not name the program")
     def test_what_the_program_writes(self):
         trace = self.folder / "trace.json"
-        simulate(self.folder / "sweep.json", "--streams", "1,2,4", "--chunks", "4,8,16", "--size", "16M,64M",
-                 "--timeline", trace)  # fmt: skip
+        simulate(
+            self.folder / "sweep.json",
+            "--streams",
+            "1,2,4",
+            "--chunks",
+            "4,8,16",
+            "--size",
+            "16M,64M",
+            "--timeline",
+            trace,
+        )
         simulate(self.folder / "tune.json", "tune", "--size", "16M", "--budget", "1")
         simulate(self.folder / "copies.json", "memcpy", "--size", "64K,1M,16M")
         self.open(self.make(*(self.folder / name for name in ("sweep.json", "tune.json", "copies.json", "trace.json"))))
@@ -226,15 +257,28 @@ class Hostile(support.BrowserTest):
         for scenario in ("memcpy", "overlap", "smem", "dynpar", "latency", next(word).replace("/", "|")):
             for n in range(6):
                 nasty = next(word).replace("/", "|").replace("=", "~")
-                params = {"dir": nasty, "size": 1024 << n, "streams": 1 + n % 2, "chunks": 1 + n // 2, "method": nasty,
-                          "stages": n + 1, "strategy": nasty, "op": nasty, "children": n + 1, "launch": nasty}  # fmt: skip
+                params = {
+                    "dir": nasty,
+                    "size": 1024 << n,
+                    "streams": 1 + n % 2,
+                    "chunks": 1 + n // 2,
+                    "method": nasty,
+                    "stages": n + 1,
+                    "strategy": nasty,
+                    "op": nasty,
+                    "children": n + 1,
+                    "launch": nasty,
+                }
                 metrics = {"bandwidth": (10 + n, "GB/s"), "efficiency": (n / 10, "1"), "per_child": (1e-6, "s")}
                 measured = [measurement(next(word) + "1"), measurement(next(word) + "2", unit=next(word))]
-                cases.append(case(scenario, params, measured, metrics, warnings=[next(word)],
-                                  labels={"measured_in": next(word)}))  # fmt: skip
+                cases.append(
+                    case(scenario, params, measured, metrics, warnings=[next(word)], labels={"measured_in": next(word)})
+                )
         cases += [case(params={"dir": n}, status="failed", reason=reason) for n, reason in enumerate(HOSTILE)]
         cases += [case(next(word).replace("/", "|"), {"x": 1}, [measurement(unit=next(word))]) for _ in HOSTILE]
-        findings = [{"scenario": "memcpy", "kind": "fit", "labels": {}, "metrics": {}, "text": text} for text in HOSTILE]
+        findings = [
+            {"scenario": "memcpy", "kind": "fit", "labels": {}, "metrics": {}, "text": text} for text in HOSTILE
+        ]
         value = results(cases, gpu=HOSTILE[0], findings=findings, command=list(HOSTILE))
         value["environment"]["host"] = {"cpu": HOSTILE[1], "kernel": HOSTILE[2], "numa_note": HOSTILE[3]}
         value["environment"]["variables"] = dict.fromkeys(HOSTILE, HOSTILE[4])
@@ -242,9 +286,14 @@ class Hostile(support.BrowserTest):
         return value
 
     def hostile_timeline(self):
-        events = [{"name": kind, "ph": "M", "pid": 1, "tid": 1, "args": {"name": HOSTILE[1]}} for kind in ("process_name", "thread_name")]
-        events += [{"name": text, "cat": text, "ph": "X", "pid": 1, "tid": 1, "ts": n, "dur": 1, "args": {text: 1, "bytes": 2}}
-                   for n, text in enumerate(HOSTILE)]  # fmt: skip
+        events = [
+            {"name": kind, "ph": "M", "pid": 1, "tid": 1, "args": {"name": HOSTILE[1]}}
+            for kind in ("process_name", "thread_name")
+        ]
+        events += [
+            {"name": text, "cat": text, "ph": "X", "pid": 1, "tid": 1, "ts": n, "dur": 1, "args": {text: 1, "bytes": 2}}
+            for n, text in enumerate(HOSTILE)
+        ]
         return {"traceEvents": events, "otherData": {"gpu": HOSTILE[2], "SIMULATED": HOSTILE[0]}}
 
     def test_names_are_shown_and_never_run(self):
@@ -252,8 +301,14 @@ class Hostile(support.BrowserTest):
         simulated = json.loads(json.dumps(value))
         simulated["environment"] |= {"backend": "simulated", "profile": HOSTILE[1]}
         name = "<img src=x onerror=window.pwned=7>.json"
-        files = [self.write(name, value), self.write("b.json", simulated), self.write("t.json", self.hostile_timeline())]
-        outcome = subprocess.run([str(support.SCRIPTS / "validate-results"), *files[:2]], check=False, capture_output=True)
+        files = [
+            self.write(name, value),
+            self.write("b.json", simulated),
+            self.write("t.json", self.hostile_timeline()),
+        ]
+        outcome = subprocess.run(
+            [str(support.SCRIPTS / "validate-results"), *files[:2]], check=False, capture_output=True
+        )
         self.assertEqual((outcome.returncode, outcome.stdout), (0, b""), "the file itself must be valid")
         self.open(self.make(*files, title=HOSTILE[0]))
         self.assertGreater(len(self.assert_all_drawn()), 10)
@@ -310,7 +365,10 @@ class Hostile(support.BrowserTest):
 
     def test_a_chart_that_cannot_be_drawn_would_be_seen(self):
         self.open(self.make(self.write("x.json", results([case()]))), draw=False)
-        self.run_js("document.querySelector('.chart').dataset.state = ''; Plotly.newPlot = () => { throw new Error('planted'); };")
+        self.run_js(
+            "document.querySelector('.chart').dataset.state = '';"
+            "Plotly.newPlot = () => { throw new Error('planted'); };"
+        )
         self.browser.execute_async_script("drawAllCharts().then(arguments[arguments.length - 1]);")
         self.assertEqual([chart["state"] for chart in self.charts()], ["failed"])
         self.assertIn("could not be drawn: planted", self.charts()[0]["text"])
@@ -321,8 +379,10 @@ class Hostile(support.BrowserTest):
 class Reading(support.BrowserTest):
     def test_contents_lead_to_every_section_and_chart(self):
         self.open(self.make(RESULTS / "h200-latency.json"))
-        dead = self.run_js("return [...document.querySelectorAll('nav a')].filter((one) => "
-                           "!document.querySelector(one.getAttribute('href'))).length;")  # fmt: skip
+        dead = self.run_js(
+            "return [...document.querySelectorAll('nav a')].filter((one) => "
+            "!document.querySelector(one.getAttribute('href'))).length;"
+        )
         self.assertEqual(dead, 0)
         self.assertGreater(self.run_js("return document.querySelectorAll('nav a').length;"), 8)
 
@@ -334,8 +394,12 @@ class Reading(support.BrowserTest):
                 "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
             )
             self.browser.execute_async_script("setTimeout(arguments[0], 300);")
-            seen.append(self.run_js("return [getComputedStyle(document.body).backgroundColor, "
-                                    "getComputedStyle(document.querySelector('.xtick text')).fill];"))  # fmt: skip
+            seen.append(
+                self.run_js(
+                    "return [getComputedStyle(document.body).backgroundColor, "
+                    "getComputedStyle(document.querySelector('.xtick text')).fill];"
+                )
+            )
         self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
         self.assertNotEqual(seen[0][0], seen[1][0])
         self.assertNotEqual(seen[0][1], seen[1][1])
@@ -347,8 +411,9 @@ class Reading(support.BrowserTest):
         self.assertEqual({chart["state"] for chart in self.charts()}, {"drawn"})
 
     def test_narrow_windows_do_not_scroll_sideways(self):
-        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                                     {"width": 420, "height": 900, "deviceScaleFactor": 1, "mobile": False})  # fmt: skip
+        self.browser.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride", {"width": 420, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        )
         self.open(self.make(RESULTS / "h200-callback.json"))
         wide = self.run_js("return document.documentElement.scrollWidth;")
         self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -18,7 +18,9 @@ class Sweep(support.Folder):
     def sweep(self, *arguments, program=PROGRAM):
         command = [str(support.SCRIPTS / "sweep"), *arguments]
         environment = {**os.environ, "XFERBENCH": program}
-        return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
+        return subprocess.run(
+            command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=300, check=False
+        )
 
     def pretend(self, body):
         """A program of our own in place of xferbench."""
@@ -30,10 +32,14 @@ class Sweep(support.Folder):
     def test_measures_and_reports(self):
         outcome = self.sweep(*TINY, "-o", "out", *SIMULATED)
         self.assertEqual((outcome.returncode, outcome.stdout), (0, ""), outcome.stderr)
-        self.assertEqual(sorted(os.listdir(self.folder / "out")),
-                         ["memcpy.json", "memcpy.txt", "overlap.json", "overlap.txt", "report.html"])  # fmt: skip
+        self.assertEqual(
+            sorted(os.listdir(self.folder / "out")),
+            ["memcpy.json", "memcpy.txt", "overlap.json", "overlap.txt", "report.html"],
+        )
         pipelines = json.loads((self.folder / "out" / "overlap.json").read_text(encoding="utf-8"))
-        found = {(one["params"]["size"], one["params"]["streams"], one["params"]["chunks"]) for one in pipelines["results"]}
+        found = {
+            (one["params"]["size"], one["params"]["streams"], one["params"]["chunks"]) for one in pipelines["results"]
+        }
         self.assertEqual(found, {(s << 20, n, c) for s in (1, 4) for n in (1, 2) for c in (2, 4)})
         page = (self.folder / "out" / "report.html").read_text(encoding="utf-8")
         for words in ("SIMULATED (profile h200)", "Efficiency: 1 MiB", "Efficiency: 4 MiB", "Host to GPU"):
@@ -78,9 +84,12 @@ class Sweep(support.Folder):
 
     def test_usage(self):
         for arguments, words in (
-            (["--frobnicate"], "unknown argument"), (["--sizes"], "needs a value"), (["--sizes", ""], "needs a value"),
-            (["--", "--json", "x"], "cannot be passed on"), (["256M"], "unknown argument"),
-        ):  # fmt: skip
+            (["--frobnicate"], "unknown argument"),
+            (["--sizes"], "needs a value"),
+            (["--sizes", ""], "needs a value"),
+            (["--", "--json", "x"], "cannot be passed on"),
+            (["256M"], "unknown argument"),
+        ):
             with self.subTest(arguments=arguments):
                 outcome = self.sweep(*arguments)
                 self.assertEqual((outcome.returncode, outcome.stdout), (2, ""))
@@ -99,7 +108,7 @@ class Sweep(support.Folder):
             self.assertFalse((self.folder / "out" / "report.html").exists())
 
     def test_after_a_failed_case_the_report_is_made_all_the_same(self):
-        broken = self.pretend(f"{PROGRAM} \"$@\"; exit 1")
+        broken = self.pretend(f'{PROGRAM} "$@"; exit 1')
         outcome = self.sweep(*TINY, "-o", "out", *SIMULATED, program=broken)
         self.assertEqual(outcome.returncode, 1, outcome.stderr)
         self.assertTrue((self.folder / "out" / "report.html").exists())

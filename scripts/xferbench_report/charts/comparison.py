@@ -44,7 +44,8 @@ def summary(found):
     ratios = sorted(pair.ratio.value for pair in found)
     middle = math.exp(sum(math.log(value) for value in ratios) / len(ratios))
     counts = [f"{sum(1 for pair in found if pair.verdict == word)} {word}" for word in ("faster", "slower", "alike")]
-    return f"{text.plural(len(found), 'common case')}, ratio {text.digits(middle)} on average (geometric mean); {', '.join(counts)}"
+    cases = text.plural(len(found), "common case")
+    return f"{cases}, ratio {text.digits(middle)} on average (geometric mean); {', '.join(counts)}"
 
 
 def charts(runs):
@@ -62,7 +63,8 @@ def charts(runs):
 
 def ratio_hovers(pairs_of_run):
     return [
-        figure.case_hover(pair.run, pair.case, f"ratio {pair.ratio.in_words()}: {pair.verdict}") for pair in pairs_of_run
+        figure.case_hover(pair.run, pair.case, f"ratio {pair.ratio.in_words()}: {pair.verdict}")
+        for pair in pairs_of_run
     ]
 
 
@@ -70,14 +72,25 @@ def rows(title, base, series):
     cases = general.rows_of([pair.case for _, members in series for pair in members])
     names = list(cases.values())
     traces = [
-        figure.dots(run.label, [cases[pair.case.key] for pair in members], [pair.ratio for pair in members],
-                    ratio_hovers(members), index)
+        figure.dots(
+            run.label,
+            [cases[pair.case.key] for pair in members],
+            [pair.ratio for pair in members],
+            ratio_hovers(members),
+            index,
+        )
         for index, (run, members) in enumerate(series)
-    ]  # fmt: skip
+    ]
     traces.append(figure.limit("equal", [names[0], names[-1]], 1, True) | {"showlegend": False})
-    return figure.Chart(title, traces, [base, *(run for run, _ in series)], ratio_axis(series), figure.rows_axis(names),
-                        height=figure.rows_height(len(names)),
-                        layout={"legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}})  # fmt: skip
+    return figure.Chart(
+        title,
+        traces,
+        [base, *(run for run, _ in series)],
+        ratio_axis(series),
+        figure.rows_axis(names),
+        height=figure.rows_height(len(names)),
+        layout={"legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}},
+    )
 
 
 def in_order(title, base, series):
@@ -87,10 +100,17 @@ def in_order(title, base, series):
         ordered = sorted(members, key=lambda pair: pair.ratio.value)
         xs, most = list(range(1, len(ordered) + 1)), max(most, len(ordered))
         small = {"mode": "markers", "marker": {"color": figure.look(index)[0], "size": 5}}
-        traces.append(figure.line(run.label, xs, [pair.ratio for pair in ordered], ratio_hovers(ordered), index, **small))
+        traces.append(
+            figure.line(run.label, xs, [pair.ratio for pair in ordered], ratio_hovers(ordered), index, **small)
+        )
     traces.append(figure.limit("equal", [1, most], 1) | {"showlegend": False})
-    return figure.Chart(title, traces, [base, *(run for run, _ in series)],
-                        {"title": {"text": "case, sorted by its ratio"}}, ratio_axis(series))  # fmt: skip
+    return figure.Chart(
+        title,
+        traces,
+        [base, *(run for run, _ in series)],
+        {"title": {"text": "case, sorted by its ratio"}},
+        ratio_axis(series),
+    )
 
 
 def ratio_axis(series):

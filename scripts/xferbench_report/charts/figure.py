@@ -1,7 +1,7 @@
 """What charts are made of: the Chart itself, and the traces, axes and hover texts that they share.
 
 Figures are plain dictionaries in Plotly's schema. Every text in them has gone through text.label(), because Plotly
-takes names for markup; hover texts are given as they are and never as templates, which would look into names for %{...}.
+takes names for markup; hover texts are given as they are and never as templates, which would look for %{...} in names.
 """
 
 import dataclasses

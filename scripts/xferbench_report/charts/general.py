@@ -51,10 +51,16 @@ def named_rows(title, series, estimate, unit, quantity="", note="", narrow=False
     if kind == "linear":
         axis["rangemode"] = "tozero"
     return figure.Chart(
-        title, traces, [run for run, _ in series], axis, figure.rows_axis(names), note,
-        height=figure.rows_height(len(names)), narrow=narrow,
+        title,
+        traces,
+        [run for run, _ in series],
+        axis,
+        figure.rows_axis(names),
+        note,
+        height=figure.rows_height(len(names)),
+        narrow=narrow,
         layout={"legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}},
-    )  # fmt: skip
+    )
 
 
 def in_order(series, unit):
@@ -73,11 +79,13 @@ def in_order(series, unit):
         small = {"mode": "markers", "marker": {"color": figure.look(index)[0], "size": 5}}
         traces.append(figure.line(run.label, xs, estimates, hovers, index, factor, **small))
     return figure.Chart(
-        "All cases", traces, [run for run, _ in series],
+        "All cases",
+        traces,
+        [run for run, _ in series],
         {"title": {"text": "case, in the order of the file"}},
         {"type": figure.axis_type(values), "title": {"text": text.label(f"median, {shown}")}},
         note=f"{len(numbers)} cases; point at one to see which it is. The tables below have them all.",
-    )  # fmt: skip
+    )
 
 
 def over_size(scenario, runs, most_lines=24):
@@ -89,9 +97,13 @@ def over_size(scenario, runs, most_lines=24):
             cases = [c for c in run.of(scenario) if estimate(c) is not None and estimate(c).unit == unit]
             series.append((run, grouping.by_axis(cases, "size")))
         series = [(run, cases) for run, cases in series if len(grouping.distinct(cases, "size")) >= 3]
-        facet_names = [name for name in ("dir", "op", "in-flight") if any(c.texts.get(name) for _, cs in series for c in cs)]
+        facet_names = [
+            name for name in ("dir", "op", "in-flight") if any(c.texts.get(name) for _, cs in series for c in cs)
+        ]
         for title, parts in faceted(series, facet_names):
-            chart = size_lines(f"{quantity.capitalize()} over size{': ' + title if title else ''}", parts, estimate, unit)
+            chart = size_lines(
+                f"{quantity.capitalize()} over size{': ' + title if title else ''}", parts, estimate, unit
+            )
             if len(chart.traces) <= most_lines:
                 charts.append(chart)
     return charts

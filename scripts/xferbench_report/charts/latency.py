@@ -27,8 +27,17 @@ def bars(title, parts):
     height = figure.rows_height(len(names)) + 24 * (len(parts) - 1) * len(names)
     legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
     note = "Bars are medians with their 95 % intervals; diamonds are the 99th percentile."
-    return figure.Chart(title, traces, runs, horizontal, figure.rows_axis(names), note, height=height, narrow=True,
-                        layout={"barmode": "group", "legend": legend})  # fmt: skip
+    return figure.Chart(
+        title,
+        traces,
+        runs,
+        horizontal,
+        figure.rows_axis(names),
+        note,
+        height=height,
+        narrow=True,
+        layout={"barmode": "group", "legend": legend},
+    )
 
 
 def medians(run, cases, rows, index, factor, several):

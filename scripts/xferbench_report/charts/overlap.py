@@ -9,7 +9,8 @@ _FREE = ["growth", "issue", "stream-kind", "batch", "slots"]  # lines over chunk
 
 def charts(runs):
     series = [(run, run.of("overlap")) for run in runs if run.of("overlap")]
-    return maps(series) + over_chunks(series) + over_sizes(series)
+    found = maps(series)
+    return (found or over_streams(series)) + over_chunks(series) + over_sizes(series)
 
 
 def maps(series):
@@ -66,18 +67,27 @@ def efficiency_map(title, run, cases):
     }
     few = len(streams) * len(chunks) <= _MOST_NUMBERS
     return figure.Chart(
-        title, [trace], [run],
-        places_axis(chunks, "chunks"), places_axis(streams, "streams"),
+        title,
+        [trace],
+        [run],
+        places_axis(chunks, "chunks"),
+        places_axis(streams, "streams"),
         note=f"Best, marked *: {best.word('streams')} streams, {best.word('chunks')} chunks; {in_words(best)}.",
-        height=150 + 42 * max(4, len(streams)), narrow=True,
+        height=150 + 42 * max(4, len(streams)),
+        narrow=True,
         annotations=numbers(cells, best, streams, chunks) if few else [],
-    )  # fmt: skip
+    )
 
 
 def places_axis(counts, title):
     """A place for each count, all alike wide, whatever lies between them."""
-    return {"title": {"text": title}, "tickmode": "array", "tickvals": list(range(len(counts))), "showgrid": False,
-            "ticktext": [text.digits(count) for count in counts]}  # fmt: skip
+    return {
+        "title": {"text": title},
+        "tickmode": "array",
+        "tickvals": list(range(len(counts))),
+        "showgrid": False,
+        "ticktext": [text.digits(count) for count in counts],
+    }
 
 
 def numbers(cells, best, all_streams, all_chunks):
@@ -124,13 +134,21 @@ def has_several(cases, name):
     return len({case.texts[name] for case in cases if name in case.texts}) > 1
 
 
+def over_streams(series):
+    """Where there is no map, because chunks are always as many."""
+    return over_counts(series, "streams", ["strategy", "chunks"])
+
+
 def over_chunks(series):
-    usable = [(run, [case for case in cases if case.rate() and case.count("chunks")]) for run, cases in series]
-    usable = [(run, cases) for run, cases in usable if len(grouping.distinct(cases, "chunks")) > 1]
+    return over_counts(series, "chunks", ["strategy", "streams"])
+
+
+def over_counts(series, axis, apart):
+    usable = [(run, [case for case in cases if case.rate() and case.count(axis)]) for run, cases in series]
+    usable = [(run, cases) for run, cases in usable if len(grouping.distinct(cases, axis)) > 1]
     result = []
     for title, parts in general.faceted(usable, ["size", "kernel", "work", "balance", "rounds", "blocks"]):
-        named = "Rate over chunks" + (f": {title}" if title else "")
-        result.append(best_lines(named, parts, "chunks", ["strategy", "streams"]))
+        result.append(best_lines(f"Rate over {axis}" + (f": {title}" if title else ""), parts, axis, apart))
     return [chart for chart in result if chart.traces]
 
 

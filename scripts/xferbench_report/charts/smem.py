@@ -76,7 +76,10 @@ def over_flight(title, parts, rate):
 
 
 def over_intensity(series):
-    usable = [(run, [case for case in cases if (case.count("intensity") or 0) > 0 and not case.tuned]) for run, cases in series]
+    usable = [
+        (run, [case for case in cases if (case.count("intensity") or 0) > 0 and not case.tuned])
+        for run, cases in series
+    ]
     result = []
     for title, parts in split(usable, [*_LINES, "intensity"]):
         values = [value for _, cases in parts for value in grouping.distinct(cases, "intensity")]

@@ -38,9 +38,16 @@ def gantt(timeline, pid, events):
     categories = list(dict.fromkeys(event.get("cat", "") for event in bars))
     traces = [row_trace(category, index, bars, rows, factor) for index, category in enumerate(categories)]
     note = f"{dropped} further events are left out." if dropped > 0 else ""
-    return figure.Chart(title, traces, [timeline], {"title": {"text": f"time, {unit}"}},
-                        figure.rows_axis(list(rows.values())), note, height=150 + 46 * len(rows),
-                        layout={"barmode": "overlay", "bargap": 0.15, "showlegend": False})  # fmt: skip
+    return figure.Chart(
+        title,
+        traces,
+        [timeline],
+        {"title": {"text": f"time, {unit}"}},
+        figure.rows_axis(list(rows.values())),
+        note,
+        height=150 + 46 * len(rows),
+        layout={"barmode": "overlay", "bargap": 0.15, "showlegend": False},
+    )
 
 
 def row_trace(category, index, bars, rows, factor):

@@ -67,10 +67,20 @@ def predictions(run, cases, several):
         xs = [case.metric("predicted", "s") * factor for case in group]
         hovers = [figure.case_hover(run, case, predicted_in_words(case)) for case in group]
         marks = {"mode": "markers"}
-        traces.append(figure.line(name or "configurations", xs, [c.main() for c in group], hovers, len(traces), factor, **marks))
+        traces.append(
+            figure.line(name or "configurations", xs, [c.main() for c in group], hovers, len(traces), factor, **marks)
+        )
     ends = [factor * pick(case.metric("predicted", "s") for case in known) for pick in (min, max)]
     traces.append(figure.limit("measured = predicted", ends, 0) | {"y": ends})
     title = "Measured over predicted" + (f": {run.label}" if several else "")
     scale = {"type": "log"} if ends[1] > 5 * ends[0] else {}
-    return [figure.Chart(title, traces, [run], {**scale, "title": {"text": f"predicted, {unit}"}},
-                         {**scale, "title": {"text": f"measured, {unit}"}}, narrow=True)]  # fmt: skip
+    return [
+        figure.Chart(
+            title,
+            traces,
+            [run],
+            {**scale, "title": {"text": f"predicted, {unit}"}},
+            {**scale, "title": {"text": f"measured, {unit}"}},
+            narrow=True,
+        )
+    ]
