@@ -158,6 +158,12 @@ class Figures(unittest.TestCase):
         self.assertIn("a=&lt;b&gt;/", shown)
         self.assertGreater(shown.count("<br>"), 0)
 
+    def test_every_point_says_which_case_how_long_how_sure_and_of_how_many(self):
+        run = run_of([case(measurements=[measurement(median=2e-3, flags=["drift"])])])
+        shown = figure.case_hover(run, run.cases[0])
+        for words in ("memcpy/dir=h2d/size=1048576", "median 2 ms", "[1.99 ms, 2.01 ms]", "n = 10", "drift", "a.json"):
+            self.assertIn(words, shown)
+
     def test_error_bars_reach_the_ends_of_the_interval(self):
         bars = figure.error_bars([records.Estimate(2, 1, 5), records.Estimate(3)], 10)
         self.assertEqual((bars["arrayminus"], bars["array"]), ([10, 0], [30, 0]))
