@@ -195,9 +195,9 @@ def rows_height(count):
     return 110 + 22 * count
 
 
-def sizes_axis(values, title):
+def sizes_axis(values, title, most=9):
     """Sizes by powers of two, named as people name them where there is room."""
-    shown = with_room(sorted(set(values)))
+    shown = with_room(sorted(set(values)), most)
     return {
         "type": "log",
         "title": {"text": title},

@@ -142,7 +142,9 @@ def size_lines(title, series, estimate, unit, limits=(), narrow=True):
     traces += [figure.limit(name, [min(sizes), max(sizes)], value, False, i) for i, (name, value) in enumerate(limits)]
     vertical = {"title": {"text": text.label(scaled if unit == "GB/s" else f"time, {scaled}")}}
     vertical |= {"type": "log"} if unit == "s" else {"rangemode": "tozero"}
-    return figure.Chart(title, traces, runs, figure.sizes_axis(sizes, "size"), vertical, narrow=narrow)
+    return figure.Chart(
+        title, traces, runs, figure.sizes_axis(sizes, "size", 9 if narrow else 14), vertical, narrow=narrow
+    )
 
 
 def rate_in_words(case):

@@ -33,6 +33,7 @@ def bandwidth(title, direction, series):
         limits = limits_of(lines, direction)
         charts.append(general.size_lines(title, lines, lambda case: case.rate(), "GB/s", limits, narrow=False))
     if single and len({case.key for _, cases in single for case in cases}) <= figure.MOST_ROWS:
+        title += ", at one size" if lines else ""
         charts.append(
             general.named_rows(title, single, lambda c: c.rate(), "GB/s", "rate", limits=limits_of(single, direction))
         )
