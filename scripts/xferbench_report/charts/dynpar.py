@@ -1,0 +1,59 @@
+"""Launches from the device: what a child costs by each way of launching it, and the sort beside the host's."""
+
+from .. import records
+from . import figure, general, grouping
+
+_LINES = ["launch", "launchers", "streams", "depth"]
+
+
+def charts(runs):
+    series = [(run, [case for case in run.of("dynpar") if per_child(case)]) for run in runs]
+    children = [children_chart(title, parts) for title, parts in facets(series)]
+    return [chart for chart in children if chart] + [chart for run in runs for chart in sorts(run)]
+
+
+def facets(series):
+    return general.faceted(series, ["shape", "work"])
+
+
+def per_child(case):
+    """The metric with the interval that the makespan's is, shared among the children."""
+    value, count, makespan = case.metric("per_child", "s"), case.count("children"), case.main()
+    if value is None or value <= 0 or not count:
+        return None
+    if makespan.low is None:
+        return records.Estimate(value, None, None, makespan.samples)
+    low, high = ((end - makespan.value) / count for end in (makespan.low, makespan.high))
+    return records.Estimate(value, max(value + low, value / 1e3), value + high, makespan.samples)
+
+
+def children_chart(title, parts):
+    every = [case for _, cases in parts for case in cases]
+    runs, traces = [run for run, _ in parts], []
+    factor, unit = figure.time_scale([per_child(case).value for case in every])
+    shown = [name for name in grouping.varying(every) if name in _LINES]
+    for run, cases in parts:
+        for group in grouping.groups(grouping.by_axis(cases, "children"), ["children", "size", "keys"]):
+            xs, estimates = [case.count("children") for case in group], [per_child(case) for case in group]
+            words = [f"{one.in_words()} for each child" for one in estimates]
+            hovers = [figure.case_hover(run, case, line) for case, line in zip(group, words)]
+            name = grouping.named(grouping.describe(group[0], shown), run, runs)
+            traces.append(figure.line(name, xs, estimates, hovers, len(traces), factor))
+    counts = grouping.distinct(every, "children")
+    title = "Cost of each child" + (f": {title}" if title else "")
+    vertical = {"type": "log", "title": {"text": f"time for each child, {unit}"}}
+    return figure.Chart(title, traces, runs, figure.counts_axis(counts, "children"), vertical)
+
+
+def sorts(run):
+    """The sort driven by the device beside the same driven by the host."""
+    cases = [case for case in run.of("dynpar") if case.word("task") == "sort" and case.estimate("by-host")]
+    if not cases or len(cases) > figure.MOST_ROWS:
+        return []
+    chart = general.named_rows("Sort, by the device and by the host", [(run, cases)], lambda case: case.main(), "s")
+    factor, _ = figure.time_scale([case.main().value for case in cases])
+    by_host = [case.estimate("by-host") for case in cases]
+    hovers = [figure.hover(case.key, f"driven by the host: {one.in_words()}") for case, one in zip(cases, by_host)]
+    chart.traces[0]["name"] = "launched by the device"
+    chart.traces.append(figure.dots("driven by the host", chart.traces[0]["y"], by_host, hovers, 1, factor))
+    return [chart]

@@ -1,0 +1,253 @@
+"""What charts are made of: the Chart itself, and the traces, axes and hover texts that they share.
+
+Figures are plain dictionaries in Plotly's schema. Every text in them has gone through text.label(), because Plotly
+takes names for markup; hover texts are given as they are and never as templates, which would look for %{...} in names.
+"""
+
+import dataclasses
+import math
+
+from .. import text
+
+# Okabe and Ito's colours, which people with any kind of colour vision can tell apart; yellow is left out as too pale.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31")
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "triangle-down", "pentagon")
+DASHES = ("solid", "dash", "dot", "dashdot")
+LIMIT_COLOUR = "#8a8a8a"
+MOST_ROWS = 60  # with names beside them; more would be a wall of text
+_HOVER_WIDTH = 70
+_TOP, _BOTTOM = 32, 58  # margins: for the tools that appear there, and for an axis with its title
+
+
+@dataclasses.dataclass
+class Chart:
+    title: str
+    traces: list
+    runs: list  # runs or timelines whose data it shows: their marks become the chart's
+    xaxis: dict
+    yaxis: dict
+    note: str = ""
+    height: int = 440
+    narrow: bool = False  # two of these stand side by side
+    layout: dict = dataclasses.field(default_factory=dict)
+    annotations: list = dataclasses.field(default_factory=list)
+
+    def marks(self):
+        return list(dict.fromkeys(run.mark for run in self.runs if run.mark))
+
+    def figure(self):
+        """The dictionary that Plotly draws."""
+        names = [trace["name"] for trace in self.traces if trace.get("showlegend", True) and trace.get("name")]
+        below = 24 + 20 * legend_rows(names, 480 if self.narrow else 1000) if len(names) > 1 else 0
+        if "legend" in self.layout or "showlegend" in self.layout:  # it stands on top, or there is none
+            below = 0
+        layout = {
+            "height": self.height + below,
+            "hovermode": "closest",
+            "margin": {"l": 60, "r": 24, "t": _TOP, "b": _BOTTOM + below},
+            "showlegend": len(names) > 1,
+            "legend": {"orientation": "h", "x": 0, "y": -_BOTTOM / (self.height - _TOP - _BOTTOM), "yanchor": "top"},
+            "xaxis": axis(self.xaxis),
+            "yaxis": axis(self.yaxis),
+            "hoverlabel": {"align": "left", "namelength": 0},
+            **self.layout,
+            "annotations": self.annotations + [watermark(mark, i) for i, mark in enumerate(self.marks())],
+        }
+        return {"data": self.traces, "layout": layout}
+
+
+def legend_rows(names, width):
+    """About how many rows Plotly needs for these names: it sets them in columns as wide as the longest."""
+    column = 50 + 6.6 * max(map(len, names), default=0)
+    return math.ceil(len(names) / max(1, width // column))
+
+
+def axis(settings):
+    return {"automargin": True, "zeroline": False, "showline": True, "ticks": "outside", **settings}
+
+
+def watermark(mark, index):
+    return {
+        "name": "watermark",
+        "text": text.label(mark if len(mark) <= 60 else mark.split(" (")[0]),
+        "xref": "paper",
+        "yref": "paper",
+        "x": 0.5,
+        "y": 0.55 - 0.2 * index,
+        "showarrow": False,
+        "font": {"size": 26, "color": "rgba(200,40,40,0.45)"},
+    }
+
+
+def hover(*lines):
+    """Lines of a hover text; long ones, as keys are, break at their slashes."""
+    return "<br>".join(part for line in lines if line for part in wrapped(line))
+
+
+def wrapped(line):
+    parts, current = [], ""
+    for step in str(line).replace("/", "/\0").split("\0"):
+        if current and len(current) + len(step) > _HOVER_WIDTH:
+            parts.append(current)
+            current = ""
+        current += step
+    return [text.label(part) for part in [*parts, current]]
+
+
+def case_hover(run, case, *lines):
+    """Every point says which case it is, what was measured, how sure that is and from how many samples."""
+    main = case.main()
+    measured = [f"median {main.in_words()}, n = {main.samples}"] if main else []
+    flags = sorted({flag for one in case.measurements for flag in one.flags})
+    return hover(case.key, run.label, *measured, *lines, f"flags: {', '.join(flags)}" if flags else "")
+
+
+def error_bars(estimates, factor=1, **settings):
+    """None where no estimate has an interval."""
+    if all(one.low is None for one in estimates):
+        return None
+    up = [0 if one.low is None else max(0, (one.high - one.value) * factor) for one in estimates]
+    down = [0 if one.low is None else max(0, (one.value - one.low) * factor) for one in estimates]
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": up,
+        "arrayminus": down,
+        "thickness": 1.3,
+        "width": 4,
+        **settings,
+    }
+
+
+def look(index):
+    """Colour, symbol and dash of the index-th trace: no two of the first dozens have all three in common."""
+    return COLOURS[index % len(COLOURS)], SYMBOLS[index % len(SYMBOLS)], DASHES[index // len(COLOURS) % len(DASHES)]
+
+
+def line(name, xs, estimates, hovers, index, factor=1, **settings):
+    """A trace of medians over something, with their intervals."""
+    colour, symbol, dash = look(index)
+    trace = {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": text.label(name),
+        "x": xs,
+        "y": [one.value * factor for one in estimates],
+        "hovertext": hovers,
+        "hoverinfo": "text",
+        "line": {"color": colour, "dash": dash, "width": 1.8},
+        "marker": {"color": colour, "symbol": symbol, "size": 7},
+    }
+    bars = error_bars(estimates, factor)
+    if bars:
+        trace["error_y"] = bars
+    return trace | settings
+
+
+def dots(name, rows, estimates, hovers, index, factor=1, **settings):
+    """Medians beside the names of what they are of."""
+    colour, symbol, _ = look(index)
+    trace = {
+        "type": "scatter",
+        "mode": "markers",
+        "name": text.label(name),
+        "x": [one.value * factor for one in estimates],
+        "y": rows,
+        "hovertext": hovers,
+        "hoverinfo": "text",
+        "marker": {"color": colour, "symbol": symbol, "size": 8},
+    }
+    bars = error_bars(estimates, factor)
+    if bars:
+        trace["error_x"] = bars
+    return trace | settings
+
+
+def limit(name, across, value, sideways=False, index=0):
+    """A line at a value: across the positions given, or upright where values run to the right."""
+    along, at = list(across), [value] * len(across)
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": text.label(name),
+        "x": at if sideways else along,
+        "y": along if sideways else at,
+        "hovertext": text.label(name),
+        "hoverinfo": "text",
+        "line": {"color": LIMIT_COLOUR, "dash": DASHES[1 + index % 3], "width": 1.6},
+    }
+
+
+def rows_axis(names):
+    """Names down the left side, the first on top. A category axis: else names like 8 become numbers."""
+    return {
+        "type": "category",
+        "categoryorder": "array",
+        "categoryarray": list(reversed(names)),
+        "range": [-0.6, len(names) - 0.4],
+        "dtick": 1,
+        "showgrid": True,
+        "ticks": "",
+    }
+
+
+def rows_height(count):
+    return 110 + 22 * count
+
+
+def sizes_axis(values, title, most=9):
+    """Sizes by powers of two, named as people name them where there is room."""
+    shown = with_room(sorted(set(values)), most)
+    return {
+        "type": "log",
+        "title": {"text": title},
+        "tickmode": "array",
+        "tickvals": shown,
+        "ticktext": [text.size(value) for value in shown],
+    }
+
+
+def with_room(values, most=9):
+    """Of ascending positive values those that are not too close to the one before, on a logarithmic axis."""
+    least = (math.log(values[-1]) - math.log(values[0])) / most
+    shown = values[:1]
+    for value in values[1:]:
+        if math.log(value) - math.log(shown[-1]) >= least * 0.99:
+            shown.append(value)
+    return shown
+
+
+def counts_axis(values, title):
+    """Counts, by powers where they span some."""
+    distinct = sorted(set(values))
+    wide = distinct[0] > 0 and distinct[-1] / distinct[0] >= 8
+    shown = with_room(distinct, 14) if wide else distinct[:: math.ceil(len(distinct) / 12)]
+    return {
+        "type": "log" if wide else "linear",
+        "title": {"text": title},
+        "tickmode": "array",
+        "tickvals": shown,
+        "ticktext": [text.digits(value) for value in shown],
+    }
+
+
+def time_scale(values):
+    """Factor and unit that suit these seconds: 1e6, us."""
+    positive = sorted(value for value in values if value > 0)
+    middle = positive[len(positive) // 2] if positive else 1
+    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "us")):
+        if middle * factor >= 1:
+            return factor, unit
+    return 1e9, "ns"
+
+
+def scale_of(unit, values):
+    """The same for any unit: only seconds have others."""
+    return time_scale(values) if unit == "s" else (1, unit)
+
+
+def axis_type(values):
+    """Logarithmic where values span more than a factor of 30."""
+    if not values or min(values) <= 0:
+        return "linear"
+    return "log" if max(values) / min(values) > 30 else "linear"

@@ -1,0 +1,152 @@
+"""Charts that any scenario can have, also one that the report has never heard of."""
+
+from .. import text
+from . import figure, grouping
+
+
+def overview(scenario, runs):
+    """Every case's main measurement; one chart for each unit, so that nothing valid is left without one."""
+    charts = []
+    units = list(dict.fromkeys(case.main().unit for run in runs for case in run.of(scenario)))
+    for unit in units:
+        series = [(run, [case for case in run.of(scenario) if case.main().unit == unit]) for run in runs]
+        series = [(run, cases) for run, cases in series if cases]
+        keys = {case.key for _, cases in series for case in cases}
+        if len(keys) <= figure.MOST_ROWS:
+            charts.append(named_rows("All cases", series, lambda case: case.main(), unit))
+        else:
+            charts.append(in_order(series, unit))
+    return charts
+
+
+def rows_of(cases):
+    """Names for the keys of these cases; the same case in another run has the same row."""
+    first = {}
+    for case in cases:
+        first.setdefault(case.key, case)
+    return dict(zip(first, map(text.label, grouping.names_apart(list(first.values())))))
+
+
+def named_rows(title, series, estimate, unit, quantity="", note="", narrow=False, limits=()):
+    """A row for each case, a symbol for each run."""
+    rows = rows_of([case for _, cases in series for case in cases])
+    names = list(rows.values())
+    values = [estimate(case).value for _, cases in series for case in cases]
+    factor, shown = figure.scale_of(unit, values)
+    traces = [
+        figure.dots(
+            run.label,
+            [rows[case.key] for case in cases],
+            [estimate(case) for case in cases],
+            [figure.case_hover(run, case) for case in cases],
+            index,
+            factor,
+        )
+        for index, (run, cases) in enumerate(series)
+    ]
+    traces += [figure.limit(name, [names[0], names[-1]], value, True, i) for i, (name, value) in enumerate(limits)]
+    kind = figure.axis_type(values)
+    what = quantity or ("median time" if unit == "s" else "median")
+    axis = {"type": kind, "title": {"text": text.label(f"{what}, {shown}")}}
+    if kind == "linear":
+        axis["rangemode"] = "tozero"
+    return figure.Chart(
+        title,
+        traces,
+        [run for run, _ in series],
+        axis,
+        figure.rows_axis(names),
+        note,
+        height=figure.rows_height(len(names)),
+        narrow=narrow,
+        layout={"legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}},
+    )
+
+
+def in_order(series, unit):
+    """Too many cases to name: their number runs to the right, and pointing at one names it."""
+    values = [case.main().value for _, cases in series for case in cases]
+    factor, shown = figure.scale_of(unit, values)
+    numbers = {}
+    for _, cases in series:
+        for case in cases:
+            numbers.setdefault(case.key, len(numbers) + 1)
+    traces = []
+    for index, (run, cases) in enumerate(series):
+        estimates = [case.main() for case in cases]
+        hovers = [figure.case_hover(run, case) for case in cases]
+        xs = [numbers[case.key] for case in cases]
+        small = {"mode": "markers", "marker": {"color": figure.look(index)[0], "size": 5}}
+        traces.append(figure.line(run.label, xs, estimates, hovers, index, factor, **small))
+    return figure.Chart(
+        "All cases",
+        traces,
+        [run for run, _ in series],
+        {"title": {"text": "case, in the order of the file"}},
+        {"type": figure.axis_type(values), "title": {"text": text.label(f"median, {shown}")}},
+        note=f"{len(numbers)} cases; point at one to see which it is. The tables below have them all.",
+    )
+
+
+def over_size(scenario, runs, most_lines=24):
+    """Time over size, where there are enough sizes for a line and few enough lines to tell apart."""
+    charts = []
+    for quantity, unit, estimate in (("rate", "GB/s", lambda c: c.rate()), ("time", "s", lambda c: c.main())):
+        series = []
+        for run in runs:
+            cases = [c for c in run.of(scenario) if estimate(c) is not None and estimate(c).unit == unit]
+            series.append((run, grouping.by_axis(cases, "size")))
+        series = [(run, cases) for run, cases in series if len(grouping.distinct(cases, "size")) >= 3]
+        facet_names = [
+            name for name in ("dir", "op", "in-flight") if any(c.texts.get(name) for _, cs in series for c in cs)
+        ]
+        for title, parts in faceted(series, facet_names):
+            chart = size_lines(
+                f"{quantity.capitalize()} over size{': ' + title if title else ''}", parts, estimate, unit
+            )
+            if len(chart.traces) <= most_lines:
+                charts.append(chart)
+    return charts
+
+
+def faceted(series, names):
+    """(title, [(run, cases)]) for each combination of these axes."""
+    every = [case for _, cases in series for case in cases]
+    result = []
+    for title, group in grouping.facets(every, names):
+        members = set(map(id, group))
+        parts = [(run, [case for case in cases if id(case) in members]) for run, cases in series]
+        result.append((title, [(run, cases) for run, cases in parts if cases]))
+    return result
+
+
+def size_lines(title, series, estimate, unit, limits=(), narrow=True):
+    every = [case for _, cases in series for case in cases]
+    shown = grouping.varying(every, ["size"])
+    factor, scaled = figure.scale_of(unit, [estimate(case).value for case in every])
+    runs = [run for run, _ in series]
+    traces = []
+    for run, cases in series:
+        for group in grouping.groups(cases, ["size"]):
+            traces.append(
+                figure.line(
+                    grouping.named(grouping.describe(group[0], shown), run, runs),
+                    [case.count("size") for case in group],
+                    [estimate(case) for case in group],
+                    [figure.case_hover(run, case, rate_in_words(case)) for case in group],
+                    len(traces),
+                    factor,
+                )
+            )
+    sizes = [case.count("size") for case in every]
+    traces += [figure.limit(name, [min(sizes), max(sizes)], value, False, i) for i, (name, value) in enumerate(limits)]
+    vertical = {"title": {"text": text.label(scaled if unit == "GB/s" else f"time, {scaled}")}}
+    vertical |= {"type": "log"} if unit == "s" else {"rangemode": "tozero"}
+    return figure.Chart(
+        title, traces, runs, figure.sizes_axis(sizes, "size", 9 if narrow else 14), vertical, narrow=narrow
+    )
+
+
+def rate_in_words(case):
+    rate = case.rate()
+    return f"rate {rate.in_words()}" if rate else ""

@@ -1,0 +1,62 @@
+"""Cases in groups: those that differ in one axis only make a line, and names say only what tells lines apart."""
+
+from .. import text
+
+
+def varying(cases, without=()):
+    """Axes that do not have the same value everywhere, in the order of the keys."""
+    names = list(dict.fromkeys(name for case in cases for name in case.texts))
+    return [name for name in names if name not in without and len({case.texts.get(name) for case in cases}) > 1]
+
+
+def groups(cases, without):
+    """Cases that are alike but for these axes, as lists, in order of appearance."""
+    found = {}
+    for case in cases:
+        key = tuple((name, value) for name, value in case.texts.items() if name not in without)
+        found.setdefault(key, []).append(case)
+    return list(found.values())
+
+
+def facets(cases, names):
+    """The same the other way round: cases that agree in these axes, and what they agree in, in words."""
+    shown = [name for name in varying(cases) if name in names]
+    found = {}
+    for case in cases:
+        found.setdefault(tuple(case.texts.get(name) for name in names), []).append(case)
+    return [(describe(group[0], shown), group) for group in found.values()]
+
+
+def describe(case, names):
+    """A case by the values of these axes: words speak for themselves, numbers say what they count."""
+    parts = []
+    for name in names:
+        if name not in case.texts:
+            continue
+        word = case.word(name)
+        speaks = name == "size" or (isinstance(case.params.get(name), str) and word not in ("none", "yes", "no"))
+        parts.append(word if speaks else f"{name} {word}")
+    return ", ".join(parts)
+
+
+def names_apart(cases, without=()):
+    """A short and unique name for each case."""
+    shown = varying(cases, without)
+    return text.unique([describe(case, shown) or case.key for case in cases])
+
+
+def named(name, run, runs):
+    """A trace's name: with the run's where there are several."""
+    if len(runs) < 2:
+        return name or run.label
+    return f"{name} - {run.label}" if name else run.label
+
+
+def distinct(cases, axis):
+    return sorted({case.count(axis) for case in cases if case.count(axis) is not None})
+
+
+def by_axis(cases, axis):
+    """Those that have a positive number there, sorted by it."""
+    usable = [case for case in cases if (case.count(axis) or 0) > 0]
+    return sorted(usable, key=lambda case: case.count(axis))

@@ -1,0 +1,183 @@
+"""Pipelines: maps of efficiency over streams and chunks, and rates over chunks and sizes beside their limit."""
+
+from .. import text
+from . import figure, general, grouping
+
+_MOST_NUMBERS = 130  # cells with their numbers in them
+_FREE = ["growth", "issue", "stream-kind", "batch", "slots"]  # lines over chunks take the best of these
+
+
+def charts(runs):
+    series = [(run, run.of("overlap")) for run in runs if run.of("overlap")]
+    found = maps(series)
+    return (found or over_streams(series)) + over_chunks(series) + over_sizes(series)
+
+
+def maps(series):
+    """One for each run and whatever else varies, where streams and chunks both do."""
+    result = []
+    for run, cases in series:
+        usable = [c for c in cases if c.count("streams") and c.count("chunks") and c.metric("efficiency") is not None]
+        shown = grouping.varying(usable, ["streams", "chunks"])
+        for group in sorted(grouping.groups(usable, ["streams", "chunks"]), key=order_of(shown)):
+            if len(grouping.distinct(group, "streams")) > 1 and len(grouping.distinct(group, "chunks")) > 1:
+                named = grouping.named(grouping.describe(group[0], shown), run, [s for s, _ in series])
+                result.append(efficiency_map(f"Efficiency: {named}", run, group))
+    return share_colours(result)
+
+
+def share_colours(maps_of_page):
+    """The same colour means the same in all of them, so that maps can be compared."""
+    values = [z for chart in maps_of_page for row in chart.traces[0]["z"] for z in row if z is not None]
+    for chart in maps_of_page:
+        chart.traces[0] |= {"zmin": min(values), "zmax": max(values)}
+    middle = (min(values) + max(values)) / 2 if values else 0
+    for chart in maps_of_page:
+        for one in chart.annotations:
+            one["font"]["color"] = "#111111" if float(one["text"].rstrip("*")) > middle else "#ffffff"
+    return maps_of_page
+
+
+def order_of(names):
+    """Groups by what tells them apart: numbers by their size."""
+
+    def key(group):
+        return [(group[0].count(name) is None, group[0].count(name) or 0, group[0].word(name)) for name in names]
+
+    return key
+
+
+def efficiency_map(title, run, cases):
+    streams, chunks = grouping.distinct(cases, "streams"), grouping.distinct(cases, "chunks")
+    cells = {(case.count("streams"), case.count("chunks")): case for case in cases}
+    best = max(cases, key=lambda case: case.metric("efficiency"))
+
+    def table(of_case, missing):
+        return [[of_case(cells[s, c]) if (s, c) in cells else missing for c in chunks] for s in streams]
+
+    trace = {
+        "type": "heatmap",
+        "z": table(lambda case: 100 * case.metric("efficiency"), None),
+        "hovertext": table(lambda case: figure.case_hover(run, case, in_words(case)), "not measured"),
+        "hoverinfo": "text",
+        "colorscale": "Cividis",
+        "colorbar": {"title": {"text": "of limit, %", "side": "right"}, "thickness": 14},
+        "xgap": 1,
+        "ygap": 1,
+    }
+    few = len(streams) * len(chunks) <= _MOST_NUMBERS
+    return figure.Chart(
+        title,
+        [trace],
+        [run],
+        places_axis(chunks, "chunks"),
+        places_axis(streams, "streams"),
+        note=f"Best, marked *: {best.word('streams')} streams, {best.word('chunks')} chunks; {in_words(best)}.",
+        height=150 + 42 * max(4, len(streams)),
+        narrow=True,
+        annotations=numbers(cells, best, streams, chunks) if few else [],
+    )
+
+
+def places_axis(counts, title):
+    """A place for each count, all alike wide, whatever lies between them."""
+    return {
+        "title": {"text": title},
+        "tickmode": "array",
+        "tickvals": list(range(len(counts))),
+        "showgrid": False,
+        "ticktext": [text.digits(count) for count in counts],
+    }
+
+
+def numbers(cells, best, all_streams, all_chunks):
+    """Each cell's value; share_colours gives it one that its cell's leaves readable."""
+    return [
+        {
+            "x": all_chunks.index(chunks),
+            "y": all_streams.index(streams),
+            "text": f"{100 * case.metric('efficiency'):.1f}{'*' if case is best else ''}",
+            "showarrow": False,
+            "font": {"size": 11},
+        }
+        for (streams, chunks), case in cells.items()
+    ]
+
+
+def in_words(case):
+    share, rate = case.metric("efficiency"), case.rate()
+    words = [f"{text.percent(share)} of the limit"] if share is not None else []
+    return ", ".join(words + ([rate.in_words()] if rate else []))
+
+
+def limits_of(series):
+    """The rate at the limit, as measured: the most of all cases of a chart."""
+    found = []
+    for case in (case for _, cases in series for case in cases):
+        rate, share = case.metric("bandwidth", "GB/s"), case.metric("efficiency")
+        if rate and share:
+            found.append(rate / share)
+    return [(f"limit, as measured: {text.digits(max(found))} GB/s", max(found))] if found else []
+
+
+def best_at(cases, axis):
+    """Of the cases with the same number there the fastest, sorted by it."""
+    best = {}
+    for case in grouping.by_axis(cases, axis):
+        known = best.get(case.count(axis))
+        if known is None or case.rate().value > known.rate().value:
+            best[case.count(axis)] = case
+    return list(best.values())
+
+
+def has_several(cases, name):
+    return len({case.texts[name] for case in cases if name in case.texts}) > 1
+
+
+def over_streams(series):
+    """Where there is no map, because chunks are always as many."""
+    return over_counts(series, "streams", ["strategy", "chunks"])
+
+
+def over_chunks(series):
+    return over_counts(series, "chunks", ["strategy", "streams"])
+
+
+def over_counts(series, axis, apart):
+    usable = [(run, [case for case in cases if case.rate() and case.count(axis)]) for run, cases in series]
+    usable = [(run, cases) for run, cases in usable if len(grouping.distinct(cases, axis)) > 1]
+    result = []
+    for title, parts in general.faceted(usable, ["size", "kernel", "work", "balance", "rounds", "blocks"]):
+        result.append(best_lines(f"Rate over {axis}" + (f": {title}" if title else ""), parts, axis, apart))
+    return [chart for chart in result if chart.traces]
+
+
+def over_sizes(series):
+    usable = [(run, [case for case in cases if case.rate()]) for run, cases in series]
+    usable = [(run, cases) for run, cases in usable if len(grouping.distinct(cases, "size")) > 1]
+    result = []
+    for title, parts in general.faceted(usable, ["kernel", "work", "balance", "rounds", "blocks"]):
+        named = "Best rate over size" + (f": {title}" if title else "")
+        result.append(best_lines(named, parts, "size", ["strategy"]))
+    return [chart for chart in result if chart.traces]
+
+
+def best_lines(title, series, axis, apart):
+    """A line for each value of the axes in apart; at each point the fastest case of all that agree in them."""
+    runs, traces, values = [run for run, _ in series], [], []
+    for run, cases in series:
+        for name, group in sorted(grouping.facets(cases, apart), key=lambda facet: order_of(apart)(facet[1])):
+            best = best_at(group, axis)
+            xs = [case.count(axis) for case in best]
+            hovers = [figure.case_hover(run, case, in_words(case)) for case in best]
+            rates = [case.rate() for case in best]
+            traces.append(figure.line(grouping.named(name, run, runs), xs, rates, hovers, len(traces)))
+            values += xs
+    if not values:
+        return figure.Chart(title, [], runs, {}, {})
+    traces += [figure.limit(name, [min(values), max(values)], value) for name, value in limits_of(series)]
+    horizontal = figure.sizes_axis(values, "size") if axis == "size" else figure.counts_axis(values, axis)
+    free = _FREE + (["streams", "chunks"] if axis == "size" else [])
+    free = [name for name in free if any(has_several(cases, name) for _, cases in series)]
+    note = f"Each point is the fastest over {', '.join(free)}." if free else ""
+    return figure.Chart(title, traces, runs, horizontal, {"title": {"text": "GB/s, in plus out"}}, note, narrow=True)

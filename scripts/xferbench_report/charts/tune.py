@@ -1,0 +1,86 @@
+"""A search's ten fastest configurations with their intervals, and how well the model knew the others."""
+
+from .. import text
+from . import figure, general, grouping
+
+_BEST = 10
+
+
+def charts(scenario, runs):
+    """The charts that come before the scenario's own, and those that come after."""
+    first, last = [], []
+    for run in runs:
+        cases = [case for case in run.of(scenario) if case.tuned and case.main().unit == "s"]
+        if cases:
+            first.append(fastest(run, cases, len(runs) > 1))
+            last += predictions(run, cases, len(runs) > 1)
+    return first, last
+
+
+def ranked(cases):
+    """Confirmed ones first: they were sampled beside each other, the others when the search came to them."""
+    return sorted(cases, key=lambda case: (case.labels["measured_in"] != "confirmation", case.main().value))
+
+
+def fastest(run, cases, several):
+    best = ranked(cases)[:_BEST]
+    title = f"The {len(best)} fastest of {len(cases)} configurations" + (f": {run.label}" if several else "")
+    chart = general.named_rows(title, [(run, best)], lambda case: case.main(), "s", "time")
+    factor, unit = figure.time_scale([case.main().value for case in best])
+    rows = general.rows_of(best)
+    modelled = [case for case in best if case.metric("predicted", "s") is not None]
+    if modelled:
+        _, symbol, _ = figure.look(2)
+        chart.traces.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": "predicted by the model",
+                "x": [case.metric("predicted", "s") * factor for case in modelled],
+                "y": [rows[case.key] for case in modelled],
+                "hovertext": [figure.hover(case.key, predicted_in_words(case)) for case in modelled],
+                "hoverinfo": "text",
+                "marker": {"color": figure.COLOURS[1], "symbol": symbol + "-open", "size": 9},
+            }
+        )
+        chart.traces[0]["name"] = "measured"
+    chart.xaxis = {"title": {"text": f"time, {unit} (the axis does not begin at zero)"}}
+    chart.note = "Intervals that overlap say that the order of these two is not known."
+    return chart
+
+
+def predicted_in_words(case):
+    residual = case.metric("residual", "1")
+    words = f"predicted {text.seconds(case.metric('predicted', 's'))}"
+    return words + (f", measured {text.percent(residual)} above" if residual is not None else "")
+
+
+def predictions(run, cases, several):
+    """Measured over predicted: on the diagonal the model was right."""
+    known = [case for case in cases if (case.metric("predicted", "s") or 0) > 0 and case.main().value > 0]
+    if len(known) < 3:
+        return []
+    factor, unit = figure.time_scale([case.main().value for case in known])
+    shown = [name for name in ("strategy", "method") if name in grouping.varying(known)]
+    traces = []
+    for name, group in grouping.facets(known, shown):
+        xs = [case.metric("predicted", "s") * factor for case in group]
+        hovers = [figure.case_hover(run, case, predicted_in_words(case)) for case in group]
+        marks = {"mode": "markers"}
+        traces.append(
+            figure.line(name or "configurations", xs, [c.main() for c in group], hovers, len(traces), factor, **marks)
+        )
+    ends = [factor * pick(case.metric("predicted", "s") for case in known) for pick in (min, max)]
+    traces.append(figure.limit("measured = predicted", ends, 0) | {"y": ends})
+    title = "Measured over predicted" + (f": {run.label}" if several else "")
+    scale = {"type": "log"} if ends[1] > 5 * ends[0] else {}
+    return [
+        figure.Chart(
+            title,
+            traces,
+            [run],
+            {**scale, "title": {"text": f"predicted, {unit}"}},
+            {**scale, "title": {"text": f"measured, {unit}"}},
+            narrow=True,
+        )
+    ]

@@ -1,0 +1,84 @@
+"""Reads what the report is made of, and refuses what it cannot be made of."""
+
+import pathlib
+
+import jsonschema
+
+from . import records, validation
+
+# Of a trace file, what the timeline's chart reads.
+TIMELINE = {
+    "type": "object",
+    "required": ["traceEvents"],
+    "properties": {
+        "traceEvents": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["name", "ph", "pid", "tid"],
+                "properties": {
+                    "name": {"type": "string"},
+                    "ph": {"type": "string"},
+                    "pid": {"type": "integer"},
+                    "tid": {"type": "integer"},
+                    "cat": {"type": "string"},
+                    "args": {"type": "object"},
+                },
+                "if": {"properties": {"ph": {"const": "X"}}},
+                "then": {
+                    "required": ["ts", "dur"],
+                    "properties": {"ts": {"type": "number"}, "dur": {"type": "number", "minimum": 0}},
+                },
+                "else": {
+                    "if": {"properties": {"name": {"enum": ["process_name", "thread_name"]}}},
+                    "then": {
+                        "required": ["args"],
+                        "properties": {"args": {"required": ["name"], "properties": {"name": {"type": "string"}}}},
+                    },
+                },
+            },
+        },
+        "otherData": {"type": "object", "additionalProperties": {"type": "string"}},
+    },
+}
+
+
+class Refused(Exception):
+    """A file or an argument that no report can be made of; one line that says what to do."""
+
+
+def read_json(path):
+    try:
+        data = pathlib.Path(path).read_bytes()
+    except OSError as error:
+        raise Refused(f"{path}: cannot be read: {error.strerror}") from error
+    except ValueError as error:  # a name with a zero byte in it
+        raise Refused(f"{path!r}: cannot be read: {error}") from error
+    try:
+        return validation.parse(data)
+    except (ValueError, RecursionError) as error:
+        raise Refused(f"{path}: not JSON ({error}); expected a results file of xferbench --json") from error
+
+
+def in_one_line(path, found, kind):
+    more = f" (and {len(found) - 1} more: scripts/validate-results lists them)" if len(found) > 1 else ""
+    return f"{path}: not a valid {kind}: {' '.join(found[0].split())}{more}"
+
+
+def load(paths):
+    """The runs and the timelines of these files, in their order."""
+    results, traces = validation.make_validator(), jsonschema.Draft202012Validator(TIMELINE)
+    runs, timelines = [], []
+    for path in paths:
+        value = read_json(path)
+        is_timeline = isinstance(value, dict) and "traceEvents" in value
+        found = validation.violations(value, traces if is_timeline else results)
+        if found:
+            kind = "timeline file of xferbench --timeline" if is_timeline else "results file of xferbench --json"
+            raise Refused(in_one_line(path, found, kind))
+        if is_timeline:
+            timelines.append(records.Timeline(path, value))
+        else:
+            runs.append(records.Run(path, value))
+    records.name_apart(runs)
+    return runs, timelines

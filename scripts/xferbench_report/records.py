@@ -1,0 +1,196 @@
+"""What the report knows of a run: its file's contents with the questions that charts ask of them."""
+
+import dataclasses
+import math
+import pathlib
+
+from . import text
+from .text import number
+
+_MAIN = {"overlap": "pipeline"}  # elsewhere the first measurement is the main one
+
+
+@dataclasses.dataclass(frozen=True)
+class Estimate:
+    """A median or what follows from it, with the ends of its 95 % interval where there is one."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    samples: int = 0
+    unit: str = "s"
+
+    def scaled(self, factor, unit=None):
+        ends = [None if end is None else end * factor for end in (self.low, self.high)]
+        return Estimate(self.value * factor, ends[0], ends[1], self.samples, unit or self.unit)
+
+    def in_words(self):
+        words = text.quantity(self.value, self.unit)
+        if self.low is not None:
+            words += f" [{text.quantity(self.low, self.unit)}, {text.quantity(self.high, self.unit)}]"
+        return words
+
+
+@dataclasses.dataclass(frozen=True)
+class Measurement:
+    record: dict
+
+    @property
+    def name(self):
+        return self.record["name"]
+
+    @property
+    def flags(self):
+        return self.record["flags"]
+
+    def estimate(self):
+        """None where nothing was sampled."""
+        if "median" not in self.record:
+            return None
+        value = number(self.record["median"])
+        low = high = None
+        if "ci95" in self.record:
+            ends = [number(end) for end in self.record["ci95"]]
+            low, high = min(*ends, value), max(*ends, value)
+        return Estimate(value, low, high, self.record["n"], self.record["unit"])
+
+    def percentile(self, name):
+        return number(self.record[name]) if name in self.record else None
+
+
+class Case:
+    """One result of a file."""
+
+    def __init__(self, record):
+        self.record = record
+        self.scenario = record["scenario"]
+        self.key = record["key"]
+        self.status = record["status"]
+        self.reason = record["reason"]
+        self.params = record["params"]
+        self.labels = record.get("labels", {})
+        self.measurements = [Measurement(one) for one in record["measurements"]]
+        self.texts = dict(step.split("=", 1) for step in self.key.split("/")[1:])
+
+    @property
+    def ok(self):
+        return self.status == "ok"
+
+    @property
+    def tuned(self):
+        return "measured_in" in self.labels
+
+    def word(self, name):
+        """The value of an axis as the key writes it; empty where the axis does not apply."""
+        return text.value_in_key(self.texts.get(name, str(self.params.get(name, ""))))
+
+    def count(self, name):
+        """The value of an axis as a number; None where it is none."""
+        value = self.params.get(name)
+        return number(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+    def measurement(self, name):
+        return next((one for one in self.measurements if one.name == name), None)
+
+    def estimate(self, name):
+        found = self.measurement(name)
+        return found.estimate() if found else None
+
+    def main(self):
+        """What the case is about, or None: what was not sampled cannot be drawn."""
+        found = self.measurement(_MAIN.get(self.scenario, "")) or (self.measurements[0] if self.measurements else None)
+        return found.estimate() if found else None
+
+    def metric(self, name, unit=None):
+        """A metric's value; None where it is missing, or not in that unit."""
+        found = self.record["metrics"].get(name)
+        if found is None or (unit is not None and found["unit"] != unit):
+            return None
+        return number(found["value"])
+
+    def rate(self, name="bandwidth"):
+        """A rate with the interval of the time that it is the inverse of."""
+        value, time = self.metric(name, "GB/s"), self.main()
+        if value is None or time is None:
+            return None
+        if time.low is None or time.low <= 0:
+            return Estimate(value, None, None, time.samples, "GB/s")
+        return Estimate(value, value * time.value / time.high, value * time.value / time.low, time.samples, "GB/s")
+
+
+class Run:
+    """One results file."""
+
+    def __init__(self, path, record):
+        self.path = path
+        self.record = record
+        self.environment = record["environment"]
+        self.cases = [Case(one) for one in record["results"]]
+        self.findings = record.get("findings", [])
+        self.label = ""  # set by name_apart
+        self.short_label = ""
+
+    @property
+    def simulated(self):
+        return self.environment["backend"] == "simulated"
+
+    @property
+    def mark(self):
+        """What every chart with this run's data must say; empty for a real GPU."""
+        return f"SIMULATED (profile {self.environment['profile']})" if self.simulated else ""
+
+    @property
+    def gpu(self):
+        return self.environment["gpu"]["name"]
+
+    def scenarios(self):
+        return list(dict.fromkeys(case.scenario for case in self.cases))
+
+    def of(self, scenario):
+        """The cases of a scenario that have numbers worth drawing."""
+        return [case for case in self.cases if case.scenario == scenario and case.ok and case.main() is not None]
+
+
+class Timeline:
+    """One file of --timeline: pictures of what ran when."""
+
+    def __init__(self, path, record):
+        self.path = path
+        self.events = record["traceEvents"]
+        self.other = record.get("otherData", {})
+        self.label = pathlib.PurePath(path).name
+
+    @property
+    def simulated(self):
+        return "SIMULATED" in self.other
+
+    @property
+    def mark(self):
+        return f"SIMULATED ({self.other['SIMULATED']})" if self.simulated else ""
+
+
+def name_apart(runs):
+    """Gives each run a name for legends: its GPU and its file, with as much of the path as tells it from the others."""
+    files = [pathlib.PurePath(run.path).name for run in runs]
+    if len(set(files)) < len(files):
+        files = [run.path for run in runs]
+    files = text.unique(files)
+    for run, name in zip(runs, files):
+        run.short_label = name
+        run.label = f"{run.gpu}, {name}" + (", SIMULATED" if run.simulated else "")
+
+
+def log_ratio_interval(new, base):
+    """new / base with its interval, from those of the two medians.
+
+    The half-widths of the logarithms add up as those of independent errors do. None where a value is not positive.
+    """
+    if base.value <= 0 or new.value <= 0:
+        return None
+    ratio = new.value / base.value
+    ends = (new.low, new.high, base.low, base.high)
+    if any(end is None or end <= 0 for end in ends):
+        return Estimate(ratio, None, None, min(new.samples, base.samples), "1")
+    down = math.hypot(math.log(new.value / new.low), math.log(base.high / base.value))
+    up = math.hypot(math.log(new.high / new.value), math.log(base.value / base.low))
+    return Estimate(ratio, ratio * math.exp(-down), ratio * math.exp(min(up, 600)), min(new.samples, base.samples), "1")

@@ -1,0 +1,199 @@
+"""What the tests of the report share: files to make pages of, the script itself, and a headless browser."""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCRIPTS = ROOT / "scripts"
+RESULTS = ROOT / "docs" / "results"
+TIMELINES = ROOT / "docs" / "timelines"
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(SCRIPTS))
+
+
+class Folder(unittest.TestCase):
+    """A test with a folder of its own."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory(prefix="xferbench-report-")
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+
+    def write(self, name, value):
+        path = self.folder / name
+        path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
+        return str(path)
+
+    def report(self, *arguments):
+        """Runs scripts/report in the test's folder."""
+        command = [str(SCRIPTS / "report"), *map(str, arguments)]
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
+
+    def make(self, *files, name="page.html", title=None):
+        """A page of these files; fails where there is none."""
+        options = ["--title", title] if title else []
+        outcome = self.report(*files, "-o", self.folder / name, *options)
+        self.assertEqual((outcome.returncode, outcome.stdout, outcome.stderr), (0, "", ""))
+        return self.folder / name
+
+
+def measurement(name="copy", median=1e-3, unit="s", **more):
+    """A valid one with ten samples and an interval of one percent."""
+    samples = [median * (1 + 0.002 * step) for step in (-4, -3, -2, -1, 0, 0, 1, 2, 3, 4)]
+    return {
+        "name": name,
+        "clock": "event",
+        "unit": unit,
+        "samples": samples,
+        "n": 10,
+        "min": samples[0],
+        "median": median,
+        "max": samples[-1],
+        "ci95": [median * 0.995, median * 1.005],
+        "p90": samples[-2],
+        "stop": "ci",
+        "batch": 1,
+        "warmup": {"runs": 3, "converged": True},
+        "outliers": {"mild": 0, "severe": 0},
+        "flags": [],
+        **more,
+    }
+
+
+def case(scenario="memcpy", params=None, measurements=None, metrics=None, **more):
+    params = {"dir": "h2d", "size": 1048576} if params is None else params
+    key = "/".join([scenario, *(f"{name}={value}" for name, value in params.items())])
+    found = {name: {"value": value, "unit": unit} for name, (value, unit) in (metrics or {}).items()}
+    return {
+        "scenario": scenario,
+        "key": key,
+        "params": params,
+        "status": "ok",
+        "reason": "",
+        "warnings": [],
+        "measurements": [measurement()] if measurements is None else measurements,
+        "metrics": found,
+        "labels": {},
+        **more,
+    }
+
+
+def results(cases=(), simulated=False, gpu="NVIDIA Test", **more):
+    environment = {"backend": "cuda", "gpu": {"name": gpu}, "host": {}, "variables": {}}
+    if simulated:
+        environment |= {"backend": "simulated", "profile": "h200"}
+    return {
+        "schema": "xferbench/1",
+        "complete": True,
+        "started_at": "2025-01-01T00:00:00Z",
+        "tool": {"version": "0.1.0", "build": {"compiler": "GNU 12"}},
+        "command": ["xferbench", "memcpy"],
+        "environment": environment,
+        "results": list(cases),
+        "findings": [],
+        **more,
+    }
+
+
+def first_of(*commands):
+    return next((found for found in map(shutil.which, commands) if found), None)
+
+
+BROWSER = first_of("chromium", "chromium-browser", "google-chrome")
+DRIVER = first_of("chromedriver", "chromium.chromedriver")
+
+
+def start_browser(dark=False, width=1360, height=1000):
+    """A browser that can reach nothing: every name resolves to nothing, and what is left goes to a closed port."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+
+    options = Options()
+    options.binary_location = BROWSER
+    for argument in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-dev-shm-usage",
+        "--disable-gpu",
+        f"--window-size={width},{height}",
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+        "--proxy-server=127.0.0.1:9",
+        "--force-device-scale-factor=1",
+        "--disable-background-networking",
+        "--no-first-run",
+        "--disable-extensions",
+        *(["--force-dark-mode", "--blink-settings=preferredColorScheme=0"] if dark else []),
+    ):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    browser = webdriver.Chrome(service=Service(executable_path=DRIVER), options=options)
+    browser.set_script_timeout(120)
+    browser.set_page_load_timeout(120)
+    return browser
+
+
+class BrowserTest(Folder):
+    """A test that looks at pages. One browser serves a class."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = start_browser()
+        cls.addClassCleanup(cls.browser.quit)
+
+    def open(self, page, draw=True):
+        """Loads a page with all its charts, and forgets what the browser logged before."""
+        for kind in ("browser", "performance"):
+            self.browser.get_log(kind)
+        self.browser.get(pathlib.Path(page).as_uri())
+        if draw:
+            self.browser.execute_script("document.querySelectorAll('details').forEach((one) => { one.open = true; });")
+            self.browser.execute_async_script("drawAllCharts().then(arguments[arguments.length - 1]);")
+
+    def run_js(self, code, *arguments):
+        return self.browser.execute_script(code, *arguments)
+
+    def charts(self):
+        """What became of each chart: its title, its state, and the size of what was drawn."""
+        return self.run_js(
+            """return [...document.querySelectorAll('figure')].map((figure) => {
+                 const chart = figure.querySelector('.chart');
+                 const svg = chart.querySelector('svg.main-svg');
+                 const box = svg ? svg.getBoundingClientRect() : {width: 0, height: 0};
+                 return {title: figure.querySelector('h3 bdi').textContent, state: chart.dataset.state || '',
+                         width: box.width, height: box.height, text: chart.textContent,
+                         marks: chart.querySelectorAll('.scatterlayer .point, .barlayer .point, .heatmaplayer image,'
+                                                      + ' .scatterlayer .js-line').length};
+               });"""
+        )
+
+    def assert_all_drawn(self):
+        """Every chart of the page is there, has something in it, and nothing was complained of."""
+        charts = self.charts()
+        for chart in charts:
+            with self.subTest(chart=chart["title"]):
+                self.assertEqual(chart["state"], "drawn", chart["text"][:200])
+                self.assertGreater(min(chart["width"], chart["height"]), 100)
+                self.assertGreater(chart["marks"], 0, "nothing is drawn in it")
+        self.assert_quiet()
+        return charts
+
+    def assert_quiet(self):
+        """No error in the console, and no request but for the page itself."""
+        worst = [line for line in self.browser.get_log("browser") if line["level"] in ("SEVERE", "WARNING")]
+        self.assertEqual(worst, [])
+        self.assertEqual(self.run_js("return performance.getEntriesByType('resource').map((one) => one.name);"), [])
+        requested = []
+        for line in self.browser.get_log("performance"):
+            message = json.loads(line["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                requested.append(message["params"]["request"]["url"])
+        outside = [url for url in requested if not url.startswith(("file://", "data:"))]
+        self.assertEqual(outside, [])
+        self.assertEqual(len([url for url in requested if url.startswith("file://")]), 1, requested)

@@ -1,0 +1,311 @@
+"""Pure functions of the report: text, estimates, names, groups, and figures as Plotly's schema wants them."""
+
+import unittest
+
+import support
+from support import case, measurement, results
+
+from xferbench_report import page, records, tables, text
+from xferbench_report.charts import catalogue, comparison, figure, general, grouping, memcpy, overlap, timeline, tune
+
+HOSTILE = "</script><!-- \u2028 & \"' \ud800 \x00 \u202e"
+
+
+def run_of(cases, path="a.json", **more):
+    run = records.Run(path, results(cases, **more))
+    records.name_apart([run])
+    return run
+
+
+class Text(unittest.TestCase):
+    def test_html_escapes_what_ends_text_and_attributes(self):
+        self.assertEqual(text.html("<a href='x'>\"&"), "&lt;a href=&#x27;x&#x27;&gt;&quot;&amp;")
+
+    def test_names_become_one_line_that_can_be_encoded(self):
+        self.assertEqual(text.plain("a\n\tb\u2028c\ud800"), "a b c\ufffd")
+        text.html(HOSTILE).encode("utf-8")
+
+    def test_labels_leave_no_markup_for_plotly(self):
+        self.assertEqual(text.label("<b>x</b> &amp;"), "&lt;b&gt;x&lt;/b&gt; &amp;amp;")
+
+    def test_script_json_cannot_end_its_element(self):
+        written = text.script_json({"name": HOSTILE})
+        self.assertTrue(written.isascii())
+        for forbidden in ("<", ">", "&", "\u2028"):
+            self.assertNotIn(forbidden, written)
+
+    def test_script_json_has_null_for_what_json_has_not(self):
+        self.assertEqual(text.script_json({"x": [1.5, float("nan"), (float("inf"),)]}), '{"x":[1.5,null,[null]]}')
+
+    def test_quantities_read_well(self):
+        for value, unit, expected in (
+            (0.005513, "s", "5.513 ms"),
+            (4.06e-4, "s", "406 us"),
+            (2.5e-9, "s", "2.5 ns"),
+            (0, "s", "0 s"),
+            (268435456, "B", "256 MiB"),
+            (8, "B", "8 B"),
+            (97.4, "GB/s", "97.4 GB/s"),
+            (0.96, "1", "0.96"),
+            (1234567, "keys/s", "1,234,567 keys/s"),
+            (1e300, "1", "1.000e+300"),
+        ):
+            with self.subTest(value=value, unit=unit):
+                self.assertEqual(text.quantity(value, unit), expected)
+
+    def test_unique_numbers_what_repeats(self):
+        self.assertEqual(text.unique(["a", "a", "a (2)", "b"]), ["a", "a (2)", "a (2) (2)", "b"])
+
+    def test_sizes_in_keys_get_a_space(self):
+        self.assertEqual(
+            [text.value_in_key(word) for word in ("256MiB", "8B", "1.5GiB", "MiB")],
+            ["256 MiB", "8 B", "1.5 GiB", "MiB"],
+        )
+
+
+class Records(unittest.TestCase):
+    def test_numbers_beyond_a_double_stay_finite(self):
+        self.assertEqual(text.number(10**400), 1e300)
+        self.assertEqual(text.number(-(10**400)), -1e300)
+        for write in (text.digits, text.size, text.seconds, text.percent):
+            write(10**400)
+
+    def test_environment_of_absurd_numbers_makes_a_page(self):
+        run = run_of([case()])
+        run.environment["gpu"] |= {
+            "memory_bytes": 10**400,
+            "pcie": {"generation": 10**400, "width": 10**400, "source": "x"},
+        }
+        event = {
+            "name": "copy",
+            "ph": "X",
+            "pid": 1,
+            "tid": 1,
+            "ts": 10**400,
+            "dur": 10**400,
+            "args": {"bytes": 10**400},
+        }
+        self.assertIn("</html>", page.render([run], [records.Timeline("t.json", {"traceEvents": [event]})], None))
+
+    def test_interval_always_contains_its_median(self):
+        found = records.Measurement(measurement(ci95=[2e-3, 3e-3])).estimate()
+        self.assertLessEqual(found.low, found.value)
+
+    def test_rate_has_the_interval_of_its_time_turned_round(self):
+        found = records.Case(case(metrics={"bandwidth": (50.0, "GB/s")})).rate()
+        self.assertAlmostEqual(found.low, 50 / 1.005)
+        self.assertAlmostEqual(found.high, 50 / 0.995)
+
+    def test_metric_of_another_unit_is_none(self):
+        self.assertIsNone(records.Case(case(metrics={"bandwidth": (50.0, "apples")})).rate())
+
+    def test_overlap_is_about_its_pipeline(self):
+        stages = [measurement("h2d", 1.0), measurement("pipeline", 2.0)]
+        self.assertEqual(records.Case(case("overlap", {}, stages)).main().value, 2.0)
+
+    def test_runs_get_names_that_differ(self):
+        runs = [records.Run(path, results()) for path in ("x/a.json", "y/a.json", "y/a.json")]
+        records.name_apart(runs)
+        self.assertEqual([run.short_label for run in runs], ["x/a.json", "y/a.json", "y/a.json (2)"])
+        self.assertIn("NVIDIA Test", runs[0].label)
+
+    def test_simulated_runs_say_so_in_their_names(self):
+        self.assertIn("SIMULATED", run_of([], simulated=True).label)
+        self.assertEqual(run_of([]).mark, "")
+
+    def test_ratio_adds_up_both_errors(self):
+        base, new = records.Estimate(1.0, 0.9, 1.1), records.Estimate(2.0, 1.8, 2.2)
+        ratio = records.log_ratio_interval(new, base)
+        self.assertEqual(ratio.value, 2)
+        self.assertLess(1.8 / 1.1, ratio.low)  # narrower than the two extremes together
+        self.assertGreater(2.2 / 0.9, ratio.high)
+        self.assertLess(ratio.low, 1.8)  # wider than the new one's alone
+        self.assertGreater(ratio.high, 2.2)
+
+    def test_ratio_of_one_sure_value_is_the_others_interval(self):
+        ratio = records.log_ratio_interval(records.Estimate(2.0, 1.8, 2.2), records.Estimate(1.0, 1.0, 1.0))
+        self.assertAlmostEqual(ratio.low, 1.8)
+        self.assertAlmostEqual(ratio.high, 2.2)
+
+    def test_ratio_to_nothing_is_none(self):
+        self.assertIsNone(records.log_ratio_interval(records.Estimate(1.0), records.Estimate(0.0)))
+        self.assertIsNone(records.log_ratio_interval(records.Estimate(1.0), records.Estimate(1.0)).low)
+
+
+class Groups(unittest.TestCase):
+    def setUp(self):
+        params = [{"host": host, "streams": n, "size": 1024} for host in ("pinned", "none") for n in (1, 2)]
+        self.cases = [records.Case(case("x", one)) for one in params]
+
+    def test_only_what_varies_names_a_case(self):
+        self.assertEqual(grouping.varying(self.cases), ["host", "streams"])
+        self.assertEqual(grouping.names_apart(self.cases)[0], "pinned, streams 1")
+        self.assertEqual(grouping.names_apart(self.cases)[2], "host none, streams 1")
+
+    def test_same_names_are_told_apart(self):
+        self.assertEqual(len(set(grouping.names_apart(self.cases + self.cases))), 8)
+
+    def test_groups_differ_in_the_free_axis_only(self):
+        self.assertEqual([len(group) for group in grouping.groups(self.cases, ["streams"])], [2, 2])
+
+    def test_facets_are_named_by_what_they_agree_in(self):
+        self.assertEqual([title for title, _ in grouping.facets(self.cases, ["host"])], ["pinned", "host none"])
+
+
+class Figures(unittest.TestCase):
+    def test_hover_breaks_long_keys_and_escapes_them(self):
+        shown = figure.hover("a=<b>/" + "/".join(["step=1234567890"] * 8))
+        self.assertIn("a=&lt;b&gt;/", shown)
+        self.assertGreater(shown.count("<br>"), 0)
+
+    def test_every_point_says_which_case_how_long_how_sure_and_of_how_many(self):
+        run = run_of([case(measurements=[measurement(median=2e-3, flags=["drift"])])])
+        shown = figure.case_hover(run, run.cases[0])
+        for words in ("memcpy/dir=h2d/size=1048576", "median 2 ms", "[1.99 ms, 2.01 ms]", "n = 10", "drift", "a.json"):
+            self.assertIn(words, shown)
+
+    def test_error_bars_reach_the_ends_of_the_interval(self):
+        bars = figure.error_bars([records.Estimate(2, 1, 5), records.Estimate(3)], 10)
+        self.assertEqual((bars["arrayminus"], bars["array"]), ([10, 0], [30, 0]))
+        self.assertIsNone(figure.error_bars([records.Estimate(3)]))
+
+    def test_looks_repeat_late(self):
+        self.assertEqual(len({figure.look(index) for index in range(40)}), 40)
+
+    def test_axis_labels_leave_room(self):
+        self.assertEqual(figure.with_room([1, 2, 1000]), [1, 1000])
+        self.assertEqual(figure.with_room([7]), [7])
+
+    def test_time_scale_suits_the_middle(self):
+        self.assertEqual(figure.time_scale([1e-9, 5e-6, 1]), (1e6, "us"))
+        self.assertEqual(figure.time_scale([0])[1], "s")
+
+    def test_simulated_data_are_marked_in_the_chart(self):
+        for simulated, count in ((True, 1), (False, 0)):
+            chart = general.overview("memcpy", [run_of([case()], simulated=simulated)])[0]
+            marks = [one for one in chart.figure()["layout"]["annotations"] if one.get("name") == "watermark"]
+            self.assertEqual([one["text"] for one in marks], ["SIMULATED (profile h200)"] * count)
+
+    def test_raw_link_rate_is_lanes_times_encoding(self):
+        self.assertAlmostEqual(memcpy.raw_link_rate({"generation": 5, "width": 16}), 63.015, places=2)
+        self.assertAlmostEqual(memcpy.raw_link_rate({"generation": 1, "width": 8}), 2.0)
+        self.assertIsNone(memcpy.raw_link_rate({"generation": 99, "width": 16}))
+        self.assertIsNone(memcpy.raw_link_rate(None))
+
+    def test_map_has_the_efficiency_of_each_cell(self):
+        cases = [
+            case("overlap", {"streams": s, "chunks": c}, [measurement("pipeline")], {"efficiency": (s * c / 100, "1")})
+            for s in (1, 2)
+            for c in (4, 8)
+        ]
+        run = run_of(cases[:-1])
+        chart = overlap.maps([(run, run.of("overlap"))])[0]
+        self.assertEqual(chart.traces[0]["z"], [[4.0, 8.0], [8.0, None]])
+
+    def test_best_line_takes_the_fastest(self):
+        cases = [
+            records.Case(
+                case("overlap", {"chunks": 4, "growth": g}, [measurement("pipeline")], {"bandwidth": (g * 10, "GB/s")})
+            )
+            for g in (1, 3, 2)
+        ]
+        self.assertEqual([one.rate().value for one in overlap.best_at(cases, "chunks")], [30])
+
+    def test_tune_ranks_confirmed_before_searched(self):
+        cases = [
+            records.Case(case("overlap", {"chunks": n}, [measurement("pipeline", t)], labels={"measured_in": word}))
+            for n, t, word in ((1, 1.0, "search"), (2, 3.0, "confirmation"), (3, 2.0, "confirmation"))
+        ]
+        self.assertEqual([one.count("chunks") for one in tune.ranked(cases)], [3, 2, 1])
+
+    def test_comparison_says_faster_only_beyond_the_interval(self):
+        runs = [run_of([case(measurements=[measurement(median=t)])]) for t in (1.0, 0.9, 1.2, 1.001)]
+        verdicts = [comparison.pairs(runs[0], run)[0].verdict for run in runs[1:]]
+        self.assertEqual(verdicts, ["faster", "slower", "alike"])
+
+    def test_comparison_has_common_cases_only(self):
+        base = run_of([case(), case(params={"size": 1}), case(params={"size": 2}, status="failed", reason="x")])
+        self.assertEqual(len(comparison.pairs(base, run_of([case(), case(params={"size": 3})]))), 1)
+
+    def test_gantt_has_a_row_for_each_track(self):
+        events = [{"name": "thread_name", "ph": "M", "pid": 1, "tid": t, "args": {"name": "H2D"}} for t in (1, 2)]
+        events += [{"name": "copy", "cat": "H2D", "ph": "X", "pid": 1, "tid": t, "ts": 5, "dur": 2} for t in (1, 2)]
+        chart = timeline.charts(records.Timeline("t.json", {"traceEvents": events}))[0]
+        self.assertEqual(chart.traces[0]["y"], ["H2D", "H2D (2)"])
+        self.assertEqual(chart.traces[0]["base"], [5, 5])
+
+    def test_every_flag_of_the_documentation_is_explained(self):
+        chapter = (
+            (support.ROOT / "docs" / "measurement.md").read_text(encoding="utf-8").split("## Flags and warnings")[1]
+        )
+        named = [
+            line.split("`")[1] for line in chapter.split("## Verification")[0].splitlines() if line.startswith("| `")
+        ]
+        self.assertEqual(sorted(named), sorted(tables.FLAGS))
+
+
+class Schema(unittest.TestCase):
+    """Plotly ignores what it does not know, so a misspelt setting would never be seen; its Python package knows all."""
+
+    def assert_valid(self, charts):
+        import plotly.graph_objects
+
+        for chart in charts:
+            with self.subTest(chart=chart.title):
+                try:
+                    plotly.graph_objects.Figure(chart.figure())
+                except ValueError as error:
+                    self.fail(str(error).splitlines()[:3])  # the rest lists every setting there is
+
+    def test_figures_of_every_kind_keep_to_it(self):
+        from xferbench_report import files
+
+        for name in (
+            "memcpy",
+            "memcpy-sizes",
+            "overlap-exhaustive",
+            "smem-stages",
+            "smem-balance",
+            "dynpar",
+            "latency",
+            "alloc",
+        ):
+            runs, _ = files.load([str(support.RESULTS / f"h200-{name}.json")] * 2)
+            for scenario in runs[0].scenarios():
+                self.assert_valid(catalogue.of_scenario(scenario, runs))
+            self.assert_valid(comparison.charts(runs))
+        _, timelines = files.load([str(support.TIMELINES / "h200-overlap.json")])
+        self.assert_valid(timeline.charts(timelines[0]))
+
+    def test_a_misspelt_setting_would_be_seen(self):
+        import plotly.graph_objects
+
+        chart = general.overview("memcpy", [run_of([case()])])[0]
+        chart.traces[0]["hovertxt"] = "x"
+        with self.assertRaises(ValueError):
+            plotly.graph_objects.Figure(chart.figure())
+
+
+class Page(unittest.TestCase):
+    def test_lonely_narrow_charts_take_the_width(self):
+        def chart(narrow):
+            return figure.Chart("", [], [], {}, {}, narrow=narrow)
+
+        charts = [chart(wide != "w") for wide in "nnwnwnnn"]
+        page.widen_lonely(charts)
+        self.assertEqual(["n" if one.narrow else "w" for one in charts], list("nnwwwnnw"))
+
+    def test_same_files_make_the_same_page(self):
+        def made():
+            return page.render([run_of([case(), case(params={"size": 2})])], [], None)
+
+        self.assertEqual(made(), made())
+
+    def test_banner_is_there_exactly_when_something_is_simulated(self):
+        self.assertEqual(page.banner([run_of([])], []), "")
+        self.assertIn("some numbers", page.banner([run_of([]), run_of([], simulated=True)], []))
+        self.assertIn("all numbers", page.banner([run_of([], simulated=True)], []))
+
+
+if __name__ == "__main__":
+    unittest.main()
