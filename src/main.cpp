@@ -43,6 +43,8 @@ int main(int argc, char** argv) {
     return perform(cli::parse(arguments, scenarios()), arguments);
   } catch (const UsageError& error) {
     return complain(error.what(), ExitCode::usage);
+  } catch (const InputError& error) {
+    return complain(error.what(), ExitCode::usage);
   } catch (const OutputError& error) {
     return complain(error.what(), ExitCode::usage);
   } catch (const NoDeviceError& error) {

@@ -16,6 +16,11 @@ struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A file that was to be read is missing, damaged or of another kind: exit code 2.
+struct InputError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// A result could not be written where the user wanted it (full disk, missing folder, closed pipe): exit code 2.
 struct OutputError : std::runtime_error {
   using std::runtime_error::runtime_error;
