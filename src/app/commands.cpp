@@ -15,6 +15,7 @@
 #include "device/host.hpp"
 #include "device/open.hpp"
 #include "report/info.hpp"
+#include "report/markdown.hpp"
 #include "report/output.hpp"
 #include "report/table.hpp"
 #include "report/timeline.hpp"
@@ -27,12 +28,6 @@ namespace xferbench::app {
 namespace {
 
 using cli::Command;
-
-std::vector<ScenarioView> views() {
-  std::vector<ScenarioView> all;
-  for (const Scenario* scenario : scenarios()) all.push_back(scenario->view());
-  return all;
-}
 
 /// If no case can run, that is a mistake in the command and not a result.
 void refuse_if_none_can_run(const Command& command, Device& device) {
@@ -75,7 +70,8 @@ void run_with_progress(const Command& command, Device& device, LiveReport& live)
 int run(const Command& command, const std::vector<std::string>& arguments) {
   const std::unique_ptr<Device> device = open_device(command);
   refuse_if_none_can_run(command, *device);
-  LiveReport live(begin_report(arguments, *device), command);
+  LiveReport live(begin_report(arguments, *device), command,
+                  [](const Report& report) { return to_markdown(report, views()); });
   install_interrupt_handlers();
   run_with_progress(command, *device, live);
   // The file before the table: a reader that goes away (xferbench ... | head) ends this program.

@@ -227,9 +227,23 @@ std::optional<std::string> file_name(const Written& written, const std::string& 
   return name;
 }
 
+void read_files(const Written& written, Command& command) {
+  command.json = file_name(written, "json");
+  command.csv = file_name(written, "csv");
+  command.markdown = file_name(written, "markdown");
+  command.timeline = file_name(written, "timeline");
+  std::vector<NamedFile> files;
+  for (const char* flag : {"json", "csv", "markdown", "timeline"}) {
+    if (const auto path = file_name(written, flag)) files.push_back({flag, *path});
+  }
+  refuse_shared_files(files);
+}
+
 void read_run_flags(const Written& written, Command& command) {
   refuse_together(written, "gpu", "simulate", "a simulated run uses no GPU");
-  refuse_together(written, "json", "dry-run", "a dry run has no results to write");
+  for (const char* flag : {"json", "csv", "markdown"}) {
+    refuse_together(written, flag, "dry-run", "a dry run has no results to write");
+  }
   refuse_together(written, "timeline", "dry-run", "a dry run has nothing to watch");
   if (written.has("numa")) command.numa = numa_policy(written.texts.at("numa"));
   if (command.numa.kind != NumaPolicy::Kind::none) {
@@ -240,14 +254,7 @@ void read_run_flags(const Written& written, Command& command) {
     command.simulate = written.texts.at("simulate");
     check_profile(*command.simulate);
   }
-  command.json = file_name(written, "json");
-  command.timeline = file_name(written, "timeline");
-  if (command.json == "-" && command.timeline == "-") {
-    throw UsageError("--json and --timeline cannot both be standard output; give one of them a file");
-  }
-  if (command.json && command.json == command.timeline) {
-    throw UsageError("--json and --timeline name the same file; give them one each");
-  }
+  read_files(written, command);
   command.policy.ci = real_of(written, "ci") / 100;
   command.policy.budget = real_of(written, "budget");
   if (written.has("memory-limit")) command.memory_limit = std::get<std::uint64_t>(value_of(written, "memory-limit"));
@@ -499,6 +506,17 @@ void plan_tune(const Written& written, Scenarios scenarios, Command& command) {
 }
 
 }  // namespace
+
+void refuse_shared_files(std::span<const NamedFile> files) {
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (files[i].path != files[j].path) continue;
+      const std::string both = fmt::format("--{} and --{}", files[j].flag, files[i].flag);
+      if (files[i].path != "-") throw UsageError(both + " name the same file; give them one each");
+      throw UsageError(both + " cannot both be standard output; give one of them a file");
+    }
+  }
+}
 
 Command parse(std::span<const std::string> arguments, std::span<const Scenario* const> scenarios) {
   const Written written = read(arguments, scenarios);

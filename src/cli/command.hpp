@@ -24,6 +24,8 @@ struct Command {
   NumaPolicy numa;                      ///< where the process is to run; not for the simulated device
   std::optional<std::string> simulate;  ///< profile of the simulated device, if it is to be used
   std::optional<std::string> json;      ///< file, or "-" for standard output
+  std::optional<std::string> csv;       ///< the same
+  std::optional<std::string> markdown;  ///< the same
   std::optional<std::string> timeline;  ///< the same
   std::optional<std::uint64_t> memory_limit;  ///< for tune: bytes of device memory that a configuration may need
   bool exhaustive = false;                    ///< for tune: every configuration is measured
@@ -33,6 +35,15 @@ struct Command {
   bool quiet = false;
   ColorMode color = ColorMode::automatic;
 };
+
+/// A file that a flag names; "-" is standard output.
+struct NamedFile {
+  std::string flag;  ///< without dashes
+  std::string path;
+};
+
+/// Throws UsageError if two files are both standard output or the same file.
+void refuse_shared_files(std::span<const NamedFile> files);
 
 /// Throws UsageError with one line that says what is wrong, what was expected and, where one is near, what was probably
 /// meant.

@@ -5,7 +5,7 @@
 namespace xferbench::cli {
 
 std::span<const RunFlag> run_flags() {
-  static const std::array<RunFlag, 16> flags{{
+  static const std::array<RunFlag, 18> flags{{
       {{.name = "gpu", .defaults = "0", .help = "number of the GPU, as CUDA counts them", .min = 0, .max = 1023}, "N"},
       {{.name = "numa",
         .kind = AxisKind::choice,
@@ -15,6 +15,12 @@ std::span<const RunFlag> run_flags() {
        "N|local|none"},
       {{.name = "simulate", .kind = AxisKind::choice, .help = "use a modelled GPU instead of a real one"}, "[PROFILE]"},
       {{.name = "json", .kind = AxisKind::choice, .help = "write all results and samples; - is standard output"},
+       "FILE"},
+      {{.name = "csv",
+        .kind = AxisKind::choice,
+        .help = "write one row for each number, for spreadsheets, R, pandas; - is standard output"},
+       "FILE"},
+      {{.name = "markdown", .kind = AxisKind::choice, .help = "write the tables as Markdown; - is standard output"},
        "FILE"},
       {{.name = "timeline",
         .kind = AxisKind::choice,
