@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/check.hpp"
 #include "app/commands.hpp"
 #include "app/tune.hpp"
 #include "core/error.hpp"
@@ -23,6 +24,7 @@ int perform(const cli::Command& command, const std::vector<std::string>& argumen
     case cli::Action::info: return app::info(command);
     case cli::Action::help: return app::help(command);
     case cli::Action::version: return app::version();
+    case cli::Action::check: return app::check(command);
   }
   return 0;
 }

@@ -98,6 +98,7 @@ std::vector<std::string> made_plain(std::span<const std::string> arguments, Scen
 std::map<std::string, bool> all_flags(Scenarios scenarios) {
   std::map<std::string, bool> flags;
   for (const RunFlag& flag : run_flags()) flags[flag.axis.name] = !flag.argument.empty();
+  for (const RunFlag& flag : check_flags()) flags[flag.axis.name] = !flag.argument.empty();
   for (const Scenario* scenario : scenarios) {
     for (const Axis& axis : scenario->axes()) flags[axis.name] = true;
   }
@@ -106,7 +107,8 @@ std::map<std::string, bool> all_flags(Scenarios scenarios) {
 }
 
 bool is_run_flag(const std::string& name) {
-  return std::ranges::any_of(run_flags(), [&name](const RunFlag& flag) { return flag.axis.name == name; });
+  const auto named = [&name](const RunFlag& flag) { return flag.axis.name == name; };
+  return std::ranges::any_of(run_flags(), named) || std::ranges::any_of(check_flags(), named);
 }
 
 [[noreturn]] void reject_flag(const std::string& argument, Scenarios scenarios) {
@@ -415,7 +417,7 @@ std::vector<const Scenario*> chosen_scenarios(const Written& written, Scenarios 
             fmt::format("unknown scenario '{}'; values of one flag are joined by commas, as in 4K,8K", word));
       }
       std::vector<std::string> words = known;
-      words.insert(words.end(), {"tune", "list", "info", "help", "version"});
+      words.insert(words.end(), {"tune", "list", "info", "help", "version", "check"});
       throw UsageError(
           fmt::format("unknown scenario '{}'; there are {}{}", word, fmt::join(known, ", "), suggestion(word, words)));
     }
@@ -467,7 +469,30 @@ const Scenario* scenario_after(const Written& written, Scenarios scenarios) {
   return chosen_scenarios(rest, scenarios).front();
 }
 
+/// A flag of `check` anywhere else would do nothing.
+void refuse_check_flags(const Written& written) {
+  for (const RunFlag& flag : check_flags()) {
+    if (!written.has(flag.axis.name)) continue;
+    throw UsageError(fmt::format("--{} does nothing here: it belongs to check; leave it out", flag.axis.name));
+  }
+}
+
+void plan_check(const Written& written, Command& command) {
+  allow_only(written, "check", {"expect", "allow-simulated", "json", "markdown", "color", "quiet"});
+  if (written.words.size() != 2) {
+    throw UsageError("check takes one results file: xferbench check results.json --expect h200");
+  }
+  if (!written.has("expect") || written.texts.at("expect").empty()) {
+    throw UsageError("check needs --expect: a file of limits, or the name of one that comes with xferbench, as h200");
+  }
+  command.action = Action::check;
+  command.results = written.words[1];
+  command.expect = written.texts.at("expect");
+  command.allow_simulated = written.has("allow-simulated");
+}
+
 void plan_run(const Written& written, Scenarios scenarios, Command& command) {
+  refuse_check_flags(written);
   for (const char* flag : {"memory-limit", "exhaustive"}) {
     if (!written.has(flag)) continue;
     throw UsageError(fmt::format("--{} does nothing here: it belongs to tune; leave it out", flag));
@@ -492,6 +517,7 @@ const Scenario& scenario_to_tune(const Written& written, Scenarios scenarios) {
 void plan_tune(const Written& written, Scenarios scenarios, Command& command) {
   constexpr double kBudget = 6;  // seconds, for a whole space; the help of --budget says so
   constexpr double kDay = 86400;
+  refuse_check_flags(written);
   const Scenario* scenario = &scenario_to_tune(written, scenarios);
   if (written.has("timeline")) {
     throw UsageError("tune does not take --timeline; run the command that it prints with --timeline");
@@ -546,6 +572,8 @@ Command parse(std::span<const std::string> arguments, std::span<const Scenario* 
     allow_only(written, "info", {"gpu", "numa", "simulate", "color", "quiet"});
     if (written.words.size() > 1) throw UsageError("info takes no scenario");
     command.action = Action::info;
+  } else if (first == "check") {
+    plan_check(written, command);
   } else if (first == "tune") {
     plan_tune(written, scenarios, command);
   } else {

@@ -12,7 +12,7 @@
 
 namespace xferbench::cli {
 
-enum class Action { run, dry_run, tune, dry_tune, list, info, help, version };
+enum class Action { run, dry_run, tune, dry_tune, list, info, help, version, check };
 enum class ColorMode { automatic, always, never };
 
 struct Command {
@@ -32,6 +32,9 @@ struct Command {
   SamplingPolicy policy;                      ///< for tune, `budget` is that of all configurations together
   std::uint64_t seed = 0;
   bool verify = true;
+  std::string results;           ///< for check: the file to check
+  std::string expect;            ///< for check: name or path of the expectations
+  bool allow_simulated = false;  ///< for check: simulated results may be checked
   bool quiet = false;
   ColorMode color = ColorMode::automatic;
 };

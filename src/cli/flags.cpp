@@ -61,4 +61,15 @@ std::span<const RunFlag> run_flags() {
   return flags;
 }
 
+std::span<const RunFlag> check_flags() {
+  static const std::array<RunFlag, 2> flags{{
+      {{.name = "expect",
+        .kind = AxisKind::choice,
+        .help = "what to expect: a file of limits, or the name of one that comes with xferbench"},
+       "FILE|NAME"},
+      {{.name = "allow-simulated", .help = "check simulated results, too"}, ""},
+  }};
+  return flags;
+}
+
 }  // namespace xferbench::cli

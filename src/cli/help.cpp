@@ -64,12 +64,17 @@ std::string axis_line(const Axis& axis) {
   return flag_line(fmt::format("--{} {}", axis.name, value), axis.help, note);
 }
 
-std::string run_flag_lines() {
+std::string flag_lines(std::span<const RunFlag> flags) {
   std::string text;
-  for (const RunFlag& flag : run_flags()) {
+  for (const RunFlag& flag : flags) {
     const std::string space = flag.argument.empty() ? "" : " ";
     text += flag_line("--" + flag.axis.name + space + flag.argument, flag.axis.help, flag.axis.defaults);
   }
+  return text;
+}
+
+std::string run_flag_lines() {
+  std::string text = flag_lines(run_flags());
   text += flag_line("-h, --help", "this text; after a scenario, that scenario's", "");
   return text + flag_line("--version", "version and build", "");
 }
@@ -87,6 +92,7 @@ Usage:
   xferbench [SCENARIO]... [axis flags] [run flags]   measure; without a scenario: overlap
   xferbench tune [SCENARIO] [axis flags] [run flags] the fastest configuration for what the flags fix
   xferbench list [SCENARIO]                          what can be run, with axes, units and defaults
+  xferbench check RESULTS --expect FILE|NAME         whether results are within limits; exit code 1 if not
   xferbench info                                     GPU, link and its limit, driver, host, build
 
 Examples:
@@ -111,7 +117,8 @@ constexpr const char* kGrammar =
 
 constexpr const char* kExitCodes =
     R"(Exit codes:
-  0 all well   1 a case failed   2 usage, or a file that cannot be written   3 no usable GPU
+  0 all well   1 a case failed; of check, a limit is not kept   2 usage, a file that cannot be read or written
+  3 no usable GPU
   130 interrupted by Ctrl-C, 143 by SIGTERM (what was measured is written)
 )";
 
@@ -120,6 +127,7 @@ constexpr const char* kExitCodes =
 std::string help(std::span<const ScenarioView> scenarios) {
   std::string text = kUsage;
   text += "Run flags:\n" + run_flag_lines();
+  text += "\nFlags of check (beside --json, --markdown, --color, --quiet):\n" + flag_lines(check_flags());
   for (const ScenarioView& scenario : scenarios) {
     text += fmt::format("\n{} - {}:\n", scenario.name, scenario.summary);
     for (const Axis& axis : scenario.axes) text += axis_line(axis);

@@ -34,7 +34,8 @@ std::string line(const Grid& grid, const Row& cells, const std::vector<std::size
   std::string text = " ";
   std::string pending;  // spaces that are only written when something follows: no trailing blanks
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const bool unaligned = spans(grid, cells, i) || i >= widths.size();
+    const bool last_on_the_left = i + 1 == cells.size() && i < grid.left_columns;
+    const bool unaligned = spans(grid, cells, i) || i >= widths.size() || last_on_the_left;
     const std::string cell = unaligned ? cells[i] : padded(cells[i], widths[i], i < grid.left_columns);
     pending += i == 0 ? " " : kGap;
     if (cells[i].empty()) {

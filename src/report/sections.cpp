@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -18,12 +17,6 @@ namespace xferbench {
 namespace {
 
 using Row = std::vector<std::string>;
-
-/// Units that come in whole ones.
-bool is_whole(const Metric& metric) {
-  constexpr std::array kWhole{"copies", "iterations", "launches", "round trips"};
-  return std::ranges::find(kWhole, metric.unit) != kWhole.end();
-}
 
 std::string half_width_text(const Measurement& m) {
   const auto width = relative_half_width(m);
@@ -157,18 +150,6 @@ Grid measurements_of(const Result& result) {
     grid.rows.push_back({std::move(row)});
   }
   return grid;
-}
-
-std::string metric_text(const Metric& metric) {
-  if (!std::isfinite(metric.value)) return {};
-  if (metric.unit == "s") return format_seconds(metric.value);
-  // Beyond 2^63 no size is meant, and the conversion would be undefined.
-  if (metric.unit == "B")
-    return format_size(static_cast<std::uint64_t>(std::llround(std::clamp(metric.value, 0., 9e18))));
-  if (metric.unit == "GB/s") return format_significant(metric.value) + " GB/s";
-  if (metric.unit == "1") return format_percent(metric.value);
-  if (is_whole(metric)) return fmt::format("{:.0f}", metric.value);
-  return format_significant(metric.value);
 }
 
 void add_new(std::vector<std::string>& names, const std::string& name) {
