@@ -408,7 +408,7 @@ std::vector<const Scenario*> chosen_scenarios(const Written& written, Scenarios 
             fmt::format("unknown scenario '{}'; values of one flag are joined by commas, as in 4K,8K", word));
       }
       std::vector<std::string> words = known;
-      words.insert(words.end(), {"tune", "list", "info", "help", "version"});
+      words.insert(words.end(), {"tune", "compare", "list", "info", "help", "version"});
       throw UsageError(
           fmt::format("unknown scenario '{}'; there are {}{}", word, fmt::join(known, ", "), suggestion(word, words)));
     }
@@ -498,9 +498,24 @@ void plan_tune(const Written& written, Scenarios scenarios, Command& command) {
   }
 }
 
+/// `compare` has files for words and flags of its own: it is read before anything else would misread them.
+std::optional<Command> read_compare(std::span<const std::string> arguments) {
+  const bool asks_for_help = arguments.size() == 2 && arguments[0] == "help" && arguments[1] == "compare";
+  if (!asks_for_help && (arguments.empty() || arguments.front() != "compare")) return std::nullopt;
+  Command command;
+  command.action = Action::compare;
+  if (asks_for_help) {
+    command.compare.help = true;
+  } else {
+    command.compare = parse_compare(arguments.subspan(1));
+  }
+  return command;
+}
+
 }  // namespace
 
 Command parse(std::span<const std::string> arguments, std::span<const Scenario* const> scenarios) {
+  if (const auto comparison = read_compare(arguments)) return *comparison;
   const Written written = read(arguments, scenarios);
   const std::string first = written.words.empty() ? "" : written.words.front();
   Command command;

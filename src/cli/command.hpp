@@ -6,13 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "cli/compare_command.hpp"
 #include "device/numa.hpp"
 #include "measure/sampler.hpp"
 #include "run/runner.hpp"
 
 namespace xferbench::cli {
 
-enum class Action { run, dry_run, tune, dry_tune, list, info, help, version };
+enum class Action { run, dry_run, tune, dry_tune, compare, list, info, help, version };
 enum class ColorMode { automatic, always, never };
 
 struct Command {
@@ -32,6 +33,7 @@ struct Command {
   bool verify = true;
   bool quiet = false;
   ColorMode color = ColorMode::automatic;
+  CompareCommand compare;  ///< for compare, which reads files and has no cases
 };
 
 /// Throws UsageError with one line that says what is wrong, what was expected and, where one is near, what was probably

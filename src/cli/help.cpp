@@ -86,6 +86,7 @@ constexpr const char* kUsage =
 Usage:
   xferbench [SCENARIO]... [axis flags] [run flags]   measure; without a scenario: overlap
   xferbench tune [SCENARIO] [axis flags] [run flags] the fastest configuration for what the flags fix
+  xferbench compare BASE NEW                         what changed between two results files (compare --help)
   xferbench list [SCENARIO]                          what can be run, with axes, units and defaults
   xferbench info                                     GPU, link and its limit, driver, host, build
 
@@ -111,7 +112,7 @@ constexpr const char* kGrammar =
 
 constexpr const char* kExitCodes =
     R"(Exit codes:
-  0 all well   1 a case failed   2 usage, or a file that cannot be written   3 no usable GPU
+  0 all well   1 a case failed   2 usage, or a file that cannot be read or written   3 no usable GPU
   130 interrupted by Ctrl-C, 143 by SIGTERM (what was measured is written)
 )";
 

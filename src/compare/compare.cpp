@@ -166,6 +166,7 @@ class Comparer {
       if (row.p) p_values.push_back(*row.p);
     }
     const std::vector<double> adjusted = holm(p_values);
+    warn_of_single_numbers();
     std::size_t tested = 0;
     for (Row& row : comparison_.rows) {
       if (row.p) row.p_holm = adjusted[tested++];
@@ -247,6 +248,16 @@ class Comparer {
       return more == (row.better == Better::lower) ? Verdict::regressed : Verdict::improved;
     }
     return low >= 1 - threshold && high <= 1 + threshold ? Verdict::same : Verdict::inconclusive;
+  }
+
+  void warn_of_single_numbers() const {
+    const auto untested = [](const Row& row) { return row.ratio && !row.p; };
+    const auto row = std::ranges::find_if(comparison_.rows, untested);
+    if (row == comparison_.rows.end()) return;
+    comparison_.warnings.push_back(fmt::format(
+        "{} is one number for each file: with one file a side there is a ratio and no test; compare several "
+        "(--base FILE... --new FILE...)",
+        row->measured));
   }
 
   void warn_of_too_few(std::size_t tested) const {
