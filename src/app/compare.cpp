@@ -18,6 +18,7 @@
 #include "report/compare_table.hpp"
 #include "report/output.hpp"
 #include "report/reader.hpp"
+#include "scenarios/scenarios.hpp"
 
 namespace xferbench::app {
 
@@ -39,6 +40,17 @@ std::vector<NamedReport> read_all(const std::vector<std::string>& files) {
     if (other.valid()) other.get();
   }
   return reports;
+}
+
+/// With what the cases of every scenario are about: the times that its table shows, in their order.
+xferbench::compare::Options with_headlines(xferbench::compare::Options options) {
+  for (const Scenario* scenario : scenarios()) {
+    std::vector<std::string>& names = options.headlines[std::string(scenario->name())];
+    for (const Column& column : scenario->columns()) {
+      if (column.source == Column::Source::time) names.push_back(column.name);
+    }
+  }
+  return options;
 }
 
 Style style_of(const cli::CompareCommand& command) {
@@ -79,7 +91,7 @@ void warn(const std::vector<std::string>& warnings) {
 
 int show_across(const cli::CompareCommand& command) {
   const Outputs outputs(command);
-  const auto table = xferbench::compare::across(read_all(command.across), command.options);
+  const auto table = xferbench::compare::across(read_all(command.across), with_headlines(command.options));
   if (!command.quiet) warn(table.warnings);
   outputs.write(table, [&] { return to_table(table, style_of(command)); });
   return static_cast<int>(ExitCode::ok);
@@ -103,8 +115,8 @@ int compare(const cli::CompareCommand& command) {
   files.insert(files.end(), command.next.begin(), command.next.end());
   const std::vector<NamedReport> reports = read_all(files);
   const std::span<const NamedReport> all(reports);
-  const auto comparison =
-      xferbench::compare::compare(all.first(command.base.size()), all.subspan(command.base.size()), command.options);
+  const auto comparison = xferbench::compare::compare(all.first(command.base.size()), all.subspan(command.base.size()),
+                                                      with_headlines(command.options));
   if (!command.quiet) {
     warn(comparison.warnings);
     std::vector<std::string> differences;

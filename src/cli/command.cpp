@@ -403,6 +403,7 @@ std::vector<const Scenario*> chosen_scenarios(const Written& written, Scenarios 
   for (const std::string& word : written.words) {
     const Scenario* scenario = find(scenarios, word);
     if (scenario == nullptr) {
+      if (word == "compare") throw UsageError("compare comes first, before any flag: xferbench compare BASE NEW");
       if (!word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) != 0) {
         throw UsageError(
             fmt::format("unknown scenario '{}'; values of one flag are joined by commas, as in 4K,8K", word));

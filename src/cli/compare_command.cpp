@@ -26,7 +26,7 @@ constexpr std::array<Flag, 15> kFlags{{
     {"--base", Takes::files, "FILES", "several processes of the base: the medians of the files are the samples"},
     {"--new", Takes::files, "FILES", "the same of what is compared with it"},
     {"--across", Takes::files, "FILES", "side by side: a column for each file, the best marked"},
-    {"--metric", Takes::value, "NAME", "a measurement or metric instead of each case's first measurement"},
+    {"--metric", Takes::value, "NAME", "a measurement or metric; else the time that a run's table shows first"},
     {"--only", Takes::value, "PATTERN", "cases whose keys match: * is anything, ? one character; may be repeated"},
     {"--threshold", Takes::value, "PERCENT", "changes within it do not matter [3]"},
     {"--strict", Takes::nothing, "", "exit code 4 where a case is inconclusive, changed or missing"},
