@@ -412,12 +412,13 @@ std::vector<const Scenario*> chosen_scenarios(const Written& written, Scenarios 
   for (const std::string& word : written.words) {
     const Scenario* scenario = find(scenarios, word);
     if (scenario == nullptr) {
+      if (word == "compare") throw UsageError("compare comes first, before any flag: xferbench compare BASE NEW");
       if (!word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) != 0) {
         throw UsageError(
             fmt::format("unknown scenario '{}'; values of one flag are joined by commas, as in 4K,8K", word));
       }
       std::vector<std::string> words = known;
-      words.insert(words.end(), {"tune", "list", "info", "help", "version", "check"});
+      words.insert(words.end(), {"tune", "compare", "check", "list", "info", "help", "version"});
       throw UsageError(
           fmt::format("unknown scenario '{}'; there are {}{}", word, fmt::join(known, ", "), suggestion(word, words)));
     }
@@ -531,6 +532,20 @@ void plan_tune(const Written& written, Scenarios scenarios, Command& command) {
   }
 }
 
+/// `compare` has files for words and flags of its own: it is read before anything else would misread them.
+std::optional<Command> read_compare(std::span<const std::string> arguments) {
+  const bool asks_for_help = arguments.size() == 2 && arguments[0] == "help" && arguments[1] == "compare";
+  if (!asks_for_help && (arguments.empty() || arguments.front() != "compare")) return std::nullopt;
+  Command command;
+  command.action = Action::compare;
+  if (asks_for_help) {
+    command.compare.help = true;
+  } else {
+    command.compare = parse_compare(arguments.subspan(1));
+  }
+  return command;
+}
+
 }  // namespace
 
 void refuse_shared_files(std::span<const NamedFile> files) {
@@ -545,6 +560,7 @@ void refuse_shared_files(std::span<const NamedFile> files) {
 }
 
 Command parse(std::span<const std::string> arguments, std::span<const Scenario* const> scenarios) {
+  if (const auto comparison = read_compare(arguments)) return *comparison;
   const Written written = read(arguments, scenarios);
   const std::string first = written.words.empty() ? "" : written.words.front();
   Command command;

@@ -6,13 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "cli/compare_command.hpp"
 #include "device/numa.hpp"
 #include "measure/sampler.hpp"
 #include "run/runner.hpp"
 
 namespace xferbench::cli {
 
-enum class Action { run, dry_run, tune, dry_tune, list, info, help, version, check };
+enum class Action { run, dry_run, tune, dry_tune, compare, check, list, info, help, version };
 enum class ColorMode { automatic, always, never };
 
 struct Command {
@@ -37,6 +38,7 @@ struct Command {
   bool allow_simulated = false;  ///< for check: simulated results may be checked
   bool quiet = false;
   ColorMode color = ColorMode::automatic;
+  CompareCommand compare;  ///< for compare, which reads files and has no cases
 };
 
 /// A file that a flag names; "-" is standard output.

@@ -91,6 +91,7 @@ constexpr const char* kUsage =
 Usage:
   xferbench [SCENARIO]... [axis flags] [run flags]   measure; without a scenario: overlap
   xferbench tune [SCENARIO] [axis flags] [run flags] the fastest configuration for what the flags fix
+  xferbench compare BASE NEW                         what changed between two results files (compare --help)
   xferbench list [SCENARIO]                          what can be run, with axes, units and defaults
   xferbench check RESULTS --expect FILE|NAME         whether results are within limits; exit code 1 if not
   xferbench info                                     GPU, link and its limit, driver, host, build

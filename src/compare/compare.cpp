@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <unordered_map>
 
 #include "compare/statistics.hpp"
@@ -26,14 +27,25 @@ struct Value {
   [[nodiscard]] double median() const { return measurement != nullptr ? measurement->median : metric->value; }
 };
 
-/// Of a measurement of that name, else of a metric of that name; without a name, of the first measurement.
-Value value_of(const StoredResult& result, const std::optional<std::string>& name) {
-  if (result.status != Status::ok) return {};
-  const auto has_samples = [](const Measurement& m) { return !m.samples.empty(); };
-  if (!name) {
-    if (result.measurements.empty() || !has_samples(result.measurements.front())) return {};
-    return {&result.measurements.front(), nullptr};
+bool has_samples(const Measurement& m) { return !m.samples.empty(); }
+
+/// What a case is about; null if that was not measured.
+const Measurement* headline(const StoredResult& result, const Options& options) {
+  const auto names = options.headlines.find(result.scenario);
+  if (names != options.headlines.end()) {
+    for (const std::string& name : names->second) {
+      const Measurement* m = result.measurement(name);
+      if (m != nullptr && has_samples(*m)) return m;
+    }
   }
+  return result.measurements.empty() || !has_samples(result.measurements.front()) ? nullptr
+                                                                                  : &result.measurements.front();
+}
+
+/// Of a measurement of that name, else of a metric of that name; without a name, of what the case is about.
+Value value_of(const StoredResult& result, const std::optional<std::string>& name, const Options& options) {
+  if (result.status != Status::ok) return {};
+  if (!name) return {headline(result, options), nullptr};
   const Measurement* m = result.measurement(*name);
   if (m != nullptr) return {has_samples(*m) ? m : nullptr, nullptr};
   return {nullptr, result.metric(*name)};
@@ -90,10 +102,11 @@ struct SideValues {
   bool failed = false;  // in one file at least
 };
 
-SideValues values_of(const std::vector<const StoredResult*>& results, const std::optional<std::string>& name) {
+SideValues values_of(const std::vector<const StoredResult*>& results, const std::optional<std::string>& name,
+                     const Options& options) {
   SideValues side;
   for (const StoredResult* result : results) {
-    const Value value = value_of(*result, name);
+    const Value value = value_of(*result, name, options);
     if (value.there()) {
       side.values.push_back(value);
       side.medians.push_back(value.median());
@@ -105,13 +118,19 @@ SideValues values_of(const std::vector<const StoredResult*>& results, const std:
   return side;
 }
 
+bool has_flag(const SideValues& side, std::string_view flag) {
+  return std::ranges::any_of(side.values, [flag](const Value& v) {
+    return v.measurement != nullptr && std::ranges::find(v.measurement->flags, flag) != v.measurement->flags.end();
+  });
+}
+
 /// What is remarkable about samples and makes a comparison doubtful.
-void add_flags(const SideValues& side, const char* name, std::vector<std::string>& notes) {
+void add_flags(const SideValues& base, const SideValues& next, std::vector<std::string>& notes) {
   for (const char* flag : {"throttled", "drift", "bimodal", "not-warm", "gate-timeout", "slow-first"}) {
-    const auto has = [flag](const Value& v) {
-      return v.measurement != nullptr && std::ranges::find(v.measurement->flags, flag) != v.measurement->flags.end();
-    };
-    if (std::ranges::any_of(side.values, has)) notes.push_back(fmt::format("{} in {}", flag, name));
+    const bool in_base = has_flag(base, flag);
+    const bool in_next = has_flag(next, flag);
+    if (in_base || in_next)
+      notes.push_back(fmt::format("{} in {}", flag, !in_next ? "base" : in_base ? "both" : "new"));
   }
 }
 
@@ -129,12 +148,12 @@ class Comparer {
 
   void add(const Case& c) {
     const auto& name = comparison_.options.metric;
-    SideValues base = values_of(c.base, name);
-    // What a file calls its first measurement is what the other must have, too.
+    SideValues base = values_of(c.base, name, comparison_.options);
+    // What a case is about in base is what new must have, too.
     const std::optional<std::string> same_name = base.values.empty() || base.values.front().measurement == nullptr
                                                      ? name
                                                      : std::string(base.values.front().name());
-    SideValues next = values_of(c.next, same_name);
+    SideValues next = values_of(c.next, same_name, comparison_.options);
     if (base.values.empty() && next.values.empty()) {
       ++comparison_.not_compared;
       return;
@@ -166,6 +185,7 @@ class Comparer {
       if (row.p) p_values.push_back(*row.p);
     }
     const std::vector<double> adjusted = holm(p_values);
+    warn_of_single_numbers();
     std::size_t tested = 0;
     for (Row& row : comparison_.rows) {
       if (row.p) row.p_holm = adjusted[tested++];
@@ -208,8 +228,7 @@ class Comparer {
     if (a != nullptr && b != nullptr && a->clock != b->clock) {
       row.notes.push_back(fmt::format("timed by {} in base and by {} in new", to_text(a->clock), to_text(b->clock)));
     }
-    add_flags(base, "base", row.notes);
-    add_flags(next, "new", row.notes);
+    add_flags(base, next, row.notes);
   }
 
   void fill(Row& row, const SideValues& base, const SideValues& next) {
@@ -232,6 +251,10 @@ class Comparer {
     row.ratio = estimate->ratio;
     row.interval = estimate->interval;
     if (of_base.sorted.size() < 2 && of_next.sorted.size() < 2) return;  // one number a side: nothing to test
+    if (inflation(of_base, of_next) > 1) {
+      row.notes.push_back(fmt::format("autocorrelated: samples count as {:.0f} and {:.0f}", of_base.effective_size,
+                                      of_next.effective_size));
+    }
     row.p = test_.p_value(of_base, of_next);
     least_p_ = std::min(least_p_, least_p(of_base.sorted.size(), of_next.sorted.size()));
   }
@@ -247,6 +270,16 @@ class Comparer {
       return more == (row.better == Better::lower) ? Verdict::regressed : Verdict::improved;
     }
     return low >= 1 - threshold && high <= 1 + threshold ? Verdict::same : Verdict::inconclusive;
+  }
+
+  void warn_of_single_numbers() const {
+    const auto untested = [](const Row& row) { return row.ratio && !row.p; };
+    const auto row = std::ranges::find_if(comparison_.rows, untested);
+    if (row == comparison_.rows.end()) return;
+    comparison_.warnings.push_back(fmt::format(
+        "{} is one number for each file: with one file a side there is a ratio and no test; compare several "
+        "(--base FILE... --new FILE...)",
+        row->measured));
   }
 
   void warn_of_too_few(std::size_t tested) const {
@@ -315,6 +348,12 @@ std::optional<std::string> check_simulated(std::span<const NamedReport> first, s
                                                                   example->report.results.front().key)));
   }
   throw UsageError("these files hold no case");
+}
+
+[[noreturn]] void refuse_numberless(const Options& options) {
+  if (!options.metric) throw UsageError("no case was measured in any of these files");
+  throw UsageError(fmt::format(
+      "--metric {}: no case has a measurement or metric of that name; a results file names them", *options.metric));
 }
 
 }  // namespace
@@ -412,11 +451,7 @@ Comparison compare(std::span<const NamedReport> base, std::span<const NamedRepor
   }
   Comparer comparer(comparison, base.size(), next.size());
   for (const Case& c : cases.all()) comparer.add(c);
-  if (comparison.rows.empty()) {
-    throw UsageError(options.metric
-                         ? fmt::format("--metric {}: no case has a measurement or metric of that name", *options.metric)
-                         : "no case was measured in any of these files");
-  }
+  if (comparison.rows.empty()) refuse_numberless(options);
   comparer.judge();
   return comparison;
 }
@@ -432,9 +467,10 @@ std::vector<std::string> columns_of(std::span<const NamedReport> reports) {
     const std::string& gpu = named.report.environment.gpu.name;
     const auto shared = std::ranges::count_if(
         reports, [&](const NamedReport& other) { return other.report.environment.gpu.name == gpu; });
-    std::string column = shared > 1 ? fmt::format("{} ({})", gpu, named.name) : gpu;
+    const std::string file = std::filesystem::path(named.name).stem().string();
+    std::string column = shared > 1 ? fmt::format("{} ({})", gpu, file) : gpu;
     for (std::size_t i = 2; std::ranges::find(columns, column) != columns.end(); ++i) {
-      column = fmt::format("{} ({}) #{}", gpu, named.name, i);
+      column = fmt::format("{} ({}) #{}", gpu, file, i);
     }
     columns.push_back(std::move(column));
   }
@@ -461,6 +497,31 @@ void mark_best(Across::Row& row) {
   }
 }
 
+/// The rows of all files, each once, with a cell for each file.
+class AcrossRows {
+ public:
+  explicit AcrossRows(Across& table) : table_(table) {}
+
+  void add(const StoredResult& result, std::size_t column) {
+    const Value value = value_of(result, table_.options.metric, table_.options);
+    if (!value.there()) return;
+    const auto [at, is_new] = index_.try_emplace(result.key, table_.rows.size());
+    if (is_new) {
+      table_.rows.push_back({result.key, std::string(value.name()), std::string(value.unit()),
+                             better_of(value.name(), value.unit()),
+                             std::vector<std::optional<Across::Cell>>(table_.columns.size())});
+    }
+    Across::Row& row = table_.rows[at->second];
+    if (row.measured != value.name() || row.unit != value.unit()) return;  // not the same thing
+    const Measurement* m = value.measurement;
+    row.cells[column] = Across::Cell{value.median(), m != nullptr ? m->ci95 : std::nullopt};
+  }
+
+ private:
+  Across& table_;
+  std::unordered_map<std::string_view, std::size_t> index_;
+};
+
 }  // namespace
 
 Across across(std::span<const NamedReport> reports, const Options& options) {
@@ -469,33 +530,18 @@ Across across(std::span<const NamedReport> reports, const Options& options) {
   table.simulated = check_simulated(reports, {}, options);
   table.columns = columns_of(reports);
   table.sources = sources_of(reports);
-  std::unordered_map<std::string_view, std::size_t> index;
+  AcrossRows rows(table);
   bool any_case = false;
   for (std::size_t column = 0; column < reports.size(); ++column) {
     for (std::string& doubt : doubts(reports[column])) table.warnings.push_back(std::move(doubt));
     for (const StoredResult& result : reports[column].report.results) {
       if (!is_wanted(result.key, options)) continue;
       any_case = true;
-      const Value value = value_of(result, options.metric);
-      if (!value.there()) continue;
-      const auto [at, is_new] = index.try_emplace(result.key, table.rows.size());
-      if (is_new) {
-        const Better better = better_of(value.name(), value.unit());
-        table.rows.push_back({result.key, std::string(value.name()), std::string(value.unit()), better,
-                              std::vector<std::optional<Across::Cell>>(reports.size())});
-      }
-      Across::Row& row = table.rows[at->second];
-      if (row.measured != value.name() || row.unit != value.unit()) continue;  // not the same thing
-      row.cells[column] =
-          Across::Cell{value.median(), value.measurement != nullptr ? value.measurement->ci95 : std::nullopt};
+      rows.add(result, column);
     }
   }
   if (!any_case) refuse_empty(reports, options);
-  if (table.rows.empty()) {
-    throw UsageError(options.metric
-                         ? fmt::format("--metric {}: no case has a measurement or metric of that name", *options.metric)
-                         : "no case was measured in any of these files");
-  }
+  if (table.rows.empty()) refuse_numberless(options);
   for (Across::Row& row : table.rows) mark_best(row);
   return table;
 }
