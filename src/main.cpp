@@ -26,6 +26,8 @@ int perform(const cli::Command& command, const std::vector<std::string>& argumen
     case cli::Action::info: return app::info(command);
     case cli::Action::help: return app::help(command);
     case cli::Action::version: return app::version();
+    case cli::Action::completion: return app::completion(command);
+    case cli::Action::man: return app::man();
     case cli::Action::check: return app::check(command);
   }
   return 0;

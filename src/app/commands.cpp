@@ -7,8 +7,11 @@
 #include <optional>
 #include <string>
 
+#include "app/data_files.hpp"
 #include "app/session.hpp"
+#include "cli/completion.hpp"
 #include "cli/help.hpp"
+#include "cli/man.hpp"
 #include "cli/progress.hpp"
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
@@ -121,6 +124,18 @@ int list(const Command& command) {
 
 int help(const Command& command) {
   write_standard_output(command.about != nullptr ? cli::describe(command.about->view()) : cli::help(views()));
+  return 0;
+}
+
+int completion(const Command& command) {
+  const std::vector<std::string> expectations = data_names("expectations");
+  write_standard_output(command.shell == "zsh" ? cli::zsh_completion(views(), expectations)
+                                               : cli::bash_completion(views(), expectations));
+  return 0;
+}
+
+int man() {
+  write_standard_output(cli::man_page(views()));
   return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "cli/flags.hpp"
+#include "cli/texts.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
 #include "device/open.hpp"
@@ -418,7 +419,10 @@ std::vector<const Scenario*> chosen_scenarios(const Written& written, Scenarios 
             fmt::format("unknown scenario '{}'; values of one flag are joined by commas, as in 4K,8K", word));
       }
       std::vector<std::string> words = known;
-      words.insert(words.end(), {"tune", "compare", "check", "list", "info", "help", "version"});
+      words.insert(words.end(), {"help", "version"});
+      for (const Usage& usage : usages()) {
+        if (!usage.name.empty()) words.push_back(usage.name);
+      }
       throw UsageError(
           fmt::format("unknown scenario '{}'; there are {}{}", word, fmt::join(known, ", "), suggestion(word, words)));
     }
@@ -453,10 +457,11 @@ std::vector<PlannedCase> plan(const Written& written, Scenarios all, Scenarios c
 
 // --- Commands -------------------------------------------------------------------------------------------------------
 
-/// `list` and `info` take few flags; any other would do nothing.
-void allow_only(const Written& written, const std::string& command, std::initializer_list<const char*> allowed) {
+/// Some commands take few flags; any other would do nothing.
+void check_flags_of(const Written& written, const std::string& command) {
+  const auto usage = std::ranges::find(usages(), command, &Usage::name);
   for (const auto& [flag, text] : written.texts) {
-    if (std::ranges::find(allowed, flag) == allowed.end()) {
+    if (std::ranges::find(usage->flags, flag) == usage->flags.end()) {
       throw UsageError(fmt::format("{} does not take --{}", command, flag));
     }
   }
@@ -478,8 +483,16 @@ void refuse_check_flags(const Written& written) {
   }
 }
 
+/// The shell that `completion` is to write for.
+std::string shell_of(const Written& written) {
+  const std::vector<std::string>& shells = std::ranges::find(usages(), "completion", &Usage::name)->words;
+  const std::string word = written.words.size() > 1 ? written.words[1] : "";
+  if (written.words.size() == 2 && std::ranges::find(shells, word) != shells.end()) return word;
+  throw UsageError(fmt::format("completion takes one of {}{}", fmt::join(shells, ", "), suggestion(word, shells)));
+}
+
 void plan_check(const Written& written, Command& command) {
-  allow_only(written, "check", {"expect", "allow-simulated", "json", "markdown", "color", "quiet"});
+  check_flags_of(written, "check");
   if (written.words.size() != 2) {
     throw UsageError("check takes one results file: xferbench check results.json --expect h200");
   }
@@ -581,13 +594,21 @@ Command parse(std::span<const std::string> arguments, std::span<const Scenario* 
   }
   read_run_flags(written, command);
   if (first == "list") {
-    allow_only(written, "list", {"color", "quiet"});
+    check_flags_of(written, "list");
     command.action = Action::list;
     command.about = scenario_after(written, scenarios);
   } else if (first == "info") {
-    allow_only(written, "info", {"gpu", "numa", "simulate", "color", "quiet"});
+    check_flags_of(written, "info");
     if (written.words.size() > 1) throw UsageError("info takes no scenario");
     command.action = Action::info;
+  } else if (first == "completion") {
+    check_flags_of(written, "completion");
+    command.action = Action::completion;
+    command.shell = shell_of(written);
+  } else if (first == "man") {
+    check_flags_of(written, "man");
+    if (written.words.size() > 1) throw UsageError("man takes nothing: xferbench man | man -l -");
+    command.action = Action::man;
   } else if (first == "check") {
     plan_check(written, command);
   } else if (first == "tune") {

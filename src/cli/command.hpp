@@ -13,7 +13,7 @@
 
 namespace xferbench::cli {
 
-enum class Action { run, dry_run, tune, dry_tune, compare, check, list, info, help, version };
+enum class Action { run, dry_run, tune, dry_tune, compare, check, list, info, help, version, completion, man };
 enum class ColorMode { automatic, always, never };
 
 struct Command {
@@ -33,6 +33,7 @@ struct Command {
   SamplingPolicy policy;                      ///< for tune, `budget` is that of all configurations together
   std::uint64_t seed = 0;
   bool verify = true;
+  std::string shell;             ///< for completion
   std::string results;           ///< for check: the file to check
   std::string expect;            ///< for check: name or path of the expectations
   bool allow_simulated = false;  ///< for check: simulated results may be checked

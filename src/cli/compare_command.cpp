@@ -198,6 +198,15 @@ CompareCommand parse_compare(std::span<const std::string> arguments) {
   return command;
 }
 
+std::vector<RunFlag> compare_flags() {
+  std::vector<RunFlag> flags;
+  for (const Flag& flag : kFlags) {
+    const Axis axis{.name = std::string(flag.name).substr(2), .kind = AxisKind::choice, .help = flag.help};
+    flags.push_back({axis, flag.argument});
+  }
+  return flags;
+}
+
 std::string compare_help() {
   std::string text =
       R"(xferbench compare says what became slower or faster between runs, case by case, and how sure that is.

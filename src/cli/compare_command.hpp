@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/flags.hpp"
 #include "compare/compare.hpp"
 
 namespace xferbench::cli {
@@ -27,6 +28,9 @@ struct CompareCommand {
 
 /// Reads what follows the word `compare`. Throws UsageError with one line.
 CompareCommand parse_compare(std::span<const std::string> arguments);
+
+/// The flags of `compare`.
+std::vector<RunFlag> compare_flags();
 
 /// The text of `xferbench compare --help`.
 std::string compare_help();
