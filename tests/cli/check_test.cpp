@@ -54,6 +54,15 @@ TEST(Check, OfSimulatedResultsMustBeAskedFor) {
   EXPECT_TRUE(o.out.starts_with("SIMULATED by profile h200")) << o.out;
 }
 
+TEST(Check, DoesNotWriteOverTheResults) {
+  const TemporaryFolder folder;
+  const std::string results = read_file(measured());
+  write_file(folder / "r.json", results);
+  expect_refusal(xferbench({"check", folder / "r.json", "--expect", "h200", "--json", folder / "r.json"}), 2,
+                 "holds the results that are to be checked");
+  EXPECT_EQ(read_file(folder / "r.json"), results);
+}
+
 TEST(Check, SaysWhatIsWrongInOneLine) {
   const TemporaryFolder folder;
   write_file(folder / "e.json", "{\"schema\": \"xferbench-expect/1\",\n \"expct\": []}");
