@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "app/check.hpp"
 #include "app/commands.hpp"
+#include "app/compare.hpp"
 #include "app/tune.hpp"
 #include "core/error.hpp"
 #include "scenarios/scenarios.hpp"
@@ -19,10 +21,14 @@ int perform(const cli::Command& command, const std::vector<std::string>& argumen
     case cli::Action::dry_run: return app::dry_run(command);
     case cli::Action::tune: return app::tune(command, arguments);
     case cli::Action::dry_tune: return app::dry_tune(command);
+    case cli::Action::compare: return app::compare(command.compare);
     case cli::Action::list: return app::list(command);
     case cli::Action::info: return app::info(command);
     case cli::Action::help: return app::help(command);
     case cli::Action::version: return app::version();
+    case cli::Action::completion: return app::completion(command);
+    case cli::Action::man: return app::man();
+    case cli::Action::check: return app::check(command);
   }
   return 0;
 }

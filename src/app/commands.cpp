@@ -12,13 +12,17 @@
 #include "app/resume.hpp"
 #include "app/session.hpp"
 #include "app/suite.hpp"
+#include "app/data_files.hpp"
+#include "cli/completion.hpp"
 #include "cli/help.hpp"
+#include "cli/man.hpp"
 #include "cli/progress.hpp"
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "device/host.hpp"
 #include "device/open.hpp"
 #include "report/info.hpp"
+#include "report/markdown.hpp"
 #include "report/output.hpp"
 #include "report/table.hpp"
 #include "report/timeline.hpp"
@@ -31,12 +35,6 @@ namespace xferbench::app {
 namespace {
 
 using cli::Command;
-
-std::vector<ScenarioView> views() {
-  std::vector<ScenarioView> all;
-  for (const Scenario* scenario : scenarios()) all.push_back(scenario->view());
-  return all;
-}
 
 /// If no case can run, that is a mistake in the command and not a result.
 void refuse_if_none_can_run(const Command& command, Device& device) {
@@ -105,10 +103,12 @@ int measure(const Command& command, const std::vector<std::size_t>& missing, Dev
   return exit_code(live.report());
 }
 
+std::string markdown_of_run(const Report& report) { return to_markdown(report, views()); }
+
 int run_once(const Command& command, const std::vector<std::string>& arguments) {
   const std::unique_ptr<Device> device = open_device(command);
   refuse_if_none_can_run(command, *device);
-  LiveReport live(begin_report(arguments, *device), command);
+  LiveReport live(begin_report(arguments, *device), command, markdown_of_run);
   return measure(command, all_of(command.cases), *device, live);
 }
 
@@ -124,7 +124,7 @@ int resume(const Command& command) {
   if (left.missing.empty() && !whole.quiet) {
     fmt::print(stderr, "xferbench: {} is complete: nothing is missing\n", stored.file);
   }
-  LiveReport live(continue_report(stored, *device), whole);
+  LiveReport live(continue_report(stored, *device), whole, markdown_of_run);
   for (const auto& [index, result] : left.known) live.put(index, result);
   return measure(whole, left.missing, *device, live);
 }
@@ -173,6 +173,18 @@ int list(const Command& command) {
 
 int help(const Command& command) {
   write_standard_output(command.about != nullptr ? cli::describe(command.about->view()) : cli::help(views()));
+  return 0;
+}
+
+int completion(const Command& command) {
+  const std::vector<std::string> expectations = data_names("expectations");
+  write_standard_output(command.shell == "zsh" ? cli::zsh_completion(views(), expectations)
+                                               : cli::bash_completion(views(), expectations));
+  return 0;
+}
+
+int man() {
+  write_standard_output(cli::man_page(views()));
   return 0;
 }
 

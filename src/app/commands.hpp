@@ -20,5 +20,9 @@ int info(const Command& command);
 int list(const Command& command);
 int help(const Command& command);
 int version();
+/// A script that completes command lines, for the command's shell.
+int completion(const Command& command);
+/// The manual page.
+int man();
 
 }  // namespace xferbench::app

@@ -11,8 +11,10 @@
 
 #include "core/interrupt.hpp"
 #include "device/open.hpp"
+#include "report/csv.hpp"
 #include "report/json.hpp"
 #include "report/timeline.hpp"
+#include "scenarios/scenarios.hpp"
 
 namespace xferbench::app {
 
@@ -20,6 +22,12 @@ using cli::Command;
 
 std::unique_ptr<Device> open_device(const Command& command) {
   return command.simulate ? open_simulated(*command.simulate) : open_gpu(command.gpu.value_or(0), command.numa);
+}
+
+std::vector<ScenarioView> views() {
+  std::vector<ScenarioView> all;
+  for (const Scenario* scenario : scenarios()) all.push_back(scenario->view());
+  return all;
 }
 
 Style style_of(const Command& command) {
@@ -107,12 +115,24 @@ void print_warnings(const Report& report) {
   }
 }
 
-LiveReport::LiveReport(Report report, const Command& command)
-    : report_(std::move(report)), json_(command.json), timeline_(command.timeline) {
-  if (json_.is_standard_output() && timeline_.is_standard_output()) {  // as "-" and /dev/stdout
-    throw UsageError("--json and --timeline cannot both be standard output; give one of them a file");
-  }
+LiveReport::LiveReport(Report report, const Command& command, Writer to_markdown) : report_(std::move(report)) {
+  std::vector<cli::NamedFile> files;
+  const auto open = [&](const char* flag, const std::optional<std::string>& path, Writer writer, bool follows) {
+    if (!path) return;
+    outputs_.push_back({RunFile(*path), std::move(writer), follows});
+    files.push_back({flag, outputs_.back().file.target()});
+  };
+  open("json", command.json, to_json, true);
+  open(
+      "csv", command.csv, [](const Report& r) { return to_csv(r, views()); }, true);
+  open("markdown", command.markdown, std::move(to_markdown), true);
+  open("timeline", command.timeline, to_chrome_trace, false);
+  cli::refuse_shared_files(files);  // once more, as "-" and /dev/stdout are the same
   update();
+}
+
+bool LiveReport::owns_standard_output() const {
+  return std::ranges::any_of(outputs_, [](const Output& output) { return output.file.is_standard_output(); });
 }
 
 void LiveReport::put(std::size_t index, const Result& result) {
@@ -135,23 +155,23 @@ void LiveReport::replace(std::vector<Result> results) {
 void LiveReport::update() {
   // After Ctrl-C every case that is left is skipped at once, and finish() writes them all: a file for each would keep
   // the user waiting for minutes.
-  if (!json_.wanted() || interrupted() != 0 || Clock::now() < next_update_) return;
+  if (interrupted() != 0 || Clock::now() < next_update_) return;
   const auto begun = Clock::now();
-  json_.update(to_json(report_));
-  // The file grows with every case: at most a tenth of the time may go into rewriting it.
+  for (Output& output : outputs_) {
+    if (output.follows) output.file.update(output.writer(report_));
+  }
+  // The files grow with every case: at most a tenth of the time may go into rewriting them.
   next_update_ = Clock::now() + 9 * (Clock::now() - begun);
 }
 
 void LiveReport::finish(std::vector<Finding> findings) {
   report_.complete = interrupted() == 0;
   report_.findings = std::move(findings);
-  if (json_.wanted()) json_.finish(to_json(report_));
-  if (timeline_.wanted()) timeline_.finish(to_chrome_trace(report_));
+  for (Output& output : outputs_) output.file.finish(output.writer(report_));
 }
 
 void LiveReport::rethrow() const {
-  json_.rethrow();
-  timeline_.rethrow();
+  for (const Output& output : outputs_) output.file.rethrow();
 }
 
 }  // namespace xferbench::app

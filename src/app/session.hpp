@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +21,9 @@ namespace xferbench::app {
 /// The GPU or its model. Throws NoDeviceError.
 std::unique_ptr<Device> open_device(const cli::Command& command);
 
+/// What tables and files say of every scenario.
+std::vector<ScenarioView> views();
+
 /// Colours as the user wants them; if that was not said, on a terminal.
 Style style_of(const cli::Command& command);
 
@@ -31,23 +35,21 @@ void print_warnings(const Report& report);
 
 int exit_code(const Report& report);
 
-/// A file of a run, if one was asked for. Losing it never ends the run: the table still shows the results, and the
+/// A file of a run. Losing it never ends the run: the table still shows the results, and the
 /// error comes last.
 class RunFile {
  public:
   /// Throws OutputError if the file cannot be written.
-  explicit RunFile(const std::optional<std::string>& path) {
-    if (path) file_.emplace(*path);
-  }
+  explicit RunFile(const std::string& path) : file_(path) {}
 
-  [[nodiscard]] bool wanted() const { return file_.has_value(); }
-  [[nodiscard]] bool is_standard_output() const { return file_ && file_->is_standard_output(); }
+  [[nodiscard]] bool is_standard_output() const { return file_.is_standard_output(); }
+  [[nodiscard]] std::string target() const { return file_.target(); }
 
   void update(const std::string& text) {
-    attempt([&] { file_->update(text); });
+    attempt([&] { file_.update(text); });
   }
   void finish(const std::string& text) {
-    attempt([&] { file_->finish(text); });
+    attempt([&] { file_.finish(text); });
   }
 
   /// Throws the error of the last attempt to write, if it failed.
@@ -66,21 +68,23 @@ class RunFile {
     }
   }
 
-  std::optional<ResultsFile> file_;
+  ResultsFile file_;
   std::optional<OutputError> error_;
 };
 
-/// The report of a run in progress, and its files: one follows it, one is written at the end.
+/// How a report becomes one of its files.
+using Writer = std::function<std::string(const Report&)>;
+
+/// The report of a run in progress, and its files: all but the timeline follow it, which is written at the end.
 class LiveReport {
  public:
-  /// Throws OutputError if a file cannot be written, UsageError if both would be standard output. The file exists from
-  /// now on, so that a run that is killed in its first case can be resumed, too.
-  LiveReport(Report report, const cli::Command& command);
+  /// `to_markdown` shows what the command's table shows. Throws OutputError if a file cannot be written, UsageError if
+  /// two are the same or standard output. The files exist from now on, so that a run that is killed in its first case
+  /// can be resumed, too.
+  LiveReport(Report report, const cli::Command& command, Writer to_markdown);
 
   [[nodiscard]] const Report& report() const { return report_; }
-  [[nodiscard]] bool owns_standard_output() const {
-    return json_.is_standard_output() || timeline_.is_standard_output();
-  }
+  [[nodiscard]] bool owns_standard_output() const;
 
   /// A case's result, or what is known of it so far; results stand in the order of the cases.
   void put(std::size_t index, const Result& result);
@@ -94,12 +98,17 @@ class LiveReport {
  private:
   using Clock = std::chrono::steady_clock;
 
+  struct Output {
+    RunFile file;
+    Writer writer;
+    bool follows;  ///< written after each case
+  };
+
   void update();
 
   Report report_;
-  std::vector<std::size_t> indexes_;  // of the cases of these results, ascending
-  RunFile json_;
-  RunFile timeline_;
+  std::vector<std::size_t> indexes_;  ///< of the cases of these results, ascending
+  std::vector<Output> outputs_;  ///< those that were asked for
   Clock::time_point next_update_;
 };
 

@@ -34,14 +34,15 @@ Tuned tune_with_progress(const Command& command, Device& device, std::span<const
 int tune(const Command& command, const std::vector<std::string>& arguments) {
   const std::unique_ptr<Device> device = open_device(command);
   const std::vector<Case> space = feasible(command.cases, *device, command.verify, command.memory_limit);
-  LiveReport live(begin_report(arguments, *device), command);
+  const ScenarioView view = command.cases.front().scenario->view();
+  LiveReport live(begin_report(arguments, *device), command,
+                  [&view](const Report& report) { return to_tune_markdown(report, view); });
   install_interrupt_handlers();
   Tuned tuned = tune_with_progress(command, *device, space, live);
   live.replace(std::move(tuned.results));
   live.finish(std::move(tuned.findings));
   if (!command.quiet) print_warnings(live.report());
   if (!live.owns_standard_output()) {
-    const ScenarioView view = command.cases.front().scenario->view();
     write_standard_output(to_tune_table(live.report(), view, style_of(command)));
   }
   live.rethrow();

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "cli/flags.hpp"
+#include "cli/texts.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
 #include "device/open.hpp"
@@ -98,6 +99,7 @@ std::vector<std::string> made_plain(std::span<const std::string> arguments, Scen
 std::map<std::string, bool> all_flags(Scenarios scenarios) {
   std::map<std::string, bool> flags;
   for (const RunFlag& flag : run_flags()) flags[flag.axis.name] = !flag.argument.empty();
+  for (const RunFlag& flag : check_flags()) flags[flag.axis.name] = !flag.argument.empty();
   for (const Scenario* scenario : scenarios) {
     for (const Axis& axis : scenario->axes()) flags[axis.name] = true;
   }
@@ -106,7 +108,8 @@ std::map<std::string, bool> all_flags(Scenarios scenarios) {
 }
 
 bool is_run_flag(const std::string& name) {
-  return std::ranges::any_of(run_flags(), [&name](const RunFlag& flag) { return flag.axis.name == name; });
+  const auto named = [&name](const RunFlag& flag) { return flag.axis.name == name; };
+  return std::ranges::any_of(run_flags(), named) || std::ranges::any_of(check_flags(), named);
 }
 
 [[noreturn]] void reject_flag(const std::string& argument, Scenarios scenarios) {
@@ -235,9 +238,23 @@ void read_progress(const Written& written, Command& command) {
                                                           : ProgressMode::automatic;
 }
 
+void read_files(const Written& written, Command& command) {
+  command.json = file_name(written, "json");
+  command.csv = file_name(written, "csv");
+  command.markdown = file_name(written, "markdown");
+  command.timeline = file_name(written, "timeline");
+  std::vector<NamedFile> files;
+  for (const char* flag : {"json", "csv", "markdown", "timeline"}) {
+    if (const auto path = file_name(written, flag)) files.push_back({flag, *path});
+  }
+  refuse_shared_files(files);
+}
+
 void read_run_flags(const Written& written, Command& command) {
   refuse_together(written, "gpu", "simulate", "a simulated run uses no GPU");
-  refuse_together(written, "json", "dry-run", "a dry run has no results to write");
+  for (const char* flag : {"json", "csv", "markdown"}) {
+    refuse_together(written, flag, "dry-run", "a dry run has no results to write");
+  }
   refuse_together(written, "timeline", "dry-run", "a dry run has nothing to watch");
   if (written.has("numa")) command.numa = numa_policy(written.texts.at("numa"));
   if (command.numa.kind != NumaPolicy::Kind::none) {
@@ -248,14 +265,7 @@ void read_run_flags(const Written& written, Command& command) {
     command.simulate = written.texts.at("simulate");
     check_profile(*command.simulate);
   }
-  command.json = file_name(written, "json");
-  command.timeline = file_name(written, "timeline");
-  if (command.json == "-" && command.timeline == "-") {
-    throw UsageError("--json and --timeline cannot both be standard output; give one of them a file");
-  }
-  if (command.json && command.json == command.timeline) {
-    throw UsageError("--json and --timeline name the same file; give them one each");
-  }
+  read_files(written, command);
   command.policy.ci = real_of(written, "ci") / 100;
   command.policy.budget = real_of(written, "budget");
   if (written.has("memory-limit")) command.memory_limit = std::get<std::uint64_t>(value_of(written, "memory-limit"));
@@ -416,12 +426,16 @@ std::vector<const Scenario*> chosen_scenarios(const Written& written, Scenarios 
   for (const std::string& word : written.words) {
     const Scenario* scenario = find(scenarios, word);
     if (scenario == nullptr) {
+      if (word == "compare") throw UsageError("compare comes first, before any flag: xferbench compare BASE NEW");
       if (!word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) != 0) {
         throw UsageError(
             fmt::format("unknown scenario '{}'; values of one flag are joined by commas, as in 4K,8K", word));
       }
       std::vector<std::string> words = known;
-      words.insert(words.end(), {"tune", "list", "info", "help", "version"});
+      words.insert(words.end(), {"help", "version"});
+      for (const Usage& usage : usages()) {
+        if (!usage.name.empty()) words.push_back(usage.name);
+      }
       throw UsageError(
           fmt::format("unknown scenario '{}'; there are {}{}", word, fmt::join(known, ", "), suggestion(word, words)));
     }
@@ -456,10 +470,11 @@ std::vector<PlannedCase> plan(const Written& written, Scenarios all, Scenarios c
 
 // --- Commands -------------------------------------------------------------------------------------------------------
 
-/// `list` and `info` take few flags; any other would do nothing.
-void allow_only(const Written& written, const std::string& command, std::initializer_list<const char*> allowed) {
+/// Some commands take few flags; any other would do nothing.
+void check_flags_of(const Written& written, const std::string& command) {
+  const auto usage = std::ranges::find(usages(), command, &Usage::name);
   for (const auto& [flag, text] : written.texts) {
-    if (std::ranges::find(allowed, flag) == allowed.end()) {
+    if (std::ranges::find(usage->flags, flag) == usage->flags.end()) {
       throw UsageError(fmt::format("{} does not take --{}", command, flag));
     }
   }
@@ -479,7 +494,9 @@ void refuse_cases_beside(const std::string& flag, const Written& written) {
     throw UsageError(fmt::format("--{} says itself what is run; leave '{}' out", flag, written.words.front()));
   }
   for (const auto& [name, text] : written.texts) {
-    if (!is_run_flag(name)) throw UsageError(fmt::format("--{} says itself what is run; leave --{} out", flag, name));
+    const bool of_run = std::ranges::find(run_flags(), name, [](const RunFlag& f) { return f.axis.name; }) !=
+                        run_flags().end();
+    if (!of_run) throw UsageError(fmt::format("--{} says itself what is run; leave --{} out", flag, name));
   }
 }
 
@@ -502,13 +519,47 @@ void plan_repeat(const Written& written, Command& command) {
   if (!written.has("repeat")) return;
   refuse_together(written, "repeat", "timeline", "run it once to watch it");
   refuse_together(written, "repeat", "dry-run", "a dry run has no results to repeat");
+  for (const char* flag : {"csv", "markdown"}) {
+    refuse_together(written, "repeat", flag, "each process has results of its own, in a JSON file");
+  }
   command.repeat = count_of(written, "repeat");
   if (!command.json || command.json == "-") {
     throw UsageError("--repeat needs --json FILE: each process writes one of its own, FILE-1.json and so on");
   }
 }
 
+/// A flag of `check` anywhere else would do nothing.
+void refuse_check_flags(const Written& written) {
+  for (const RunFlag& flag : check_flags()) {
+    if (!written.has(flag.axis.name)) continue;
+    throw UsageError(fmt::format("--{} does nothing here: it belongs to check; leave it out", flag.axis.name));
+  }
+}
+
+/// The shell that `completion` is to write for.
+std::string shell_of(const Written& written) {
+  const std::vector<std::string>& shells = std::ranges::find(usages(), "completion", &Usage::name)->words;
+  const std::string word = written.words.size() > 1 ? written.words[1] : "";
+  if (written.words.size() == 2 && std::ranges::find(shells, word) != shells.end()) return word;
+  throw UsageError(fmt::format("completion takes one of {}{}", fmt::join(shells, ", "), suggestion(word, shells)));
+}
+
+void plan_check(const Written& written, Command& command) {
+  check_flags_of(written, "check");
+  if (written.words.size() != 2) {
+    throw UsageError("check takes one results file: xferbench check results.json --expect h200");
+  }
+  if (!written.has("expect") || written.texts.at("expect").empty()) {
+    throw UsageError("check needs --expect: a file of limits, or the name of one that comes with xferbench, as h200");
+  }
+  command.action = Action::check;
+  command.results = written.words[1];
+  command.expect = written.texts.at("expect");
+  command.allow_simulated = written.has("allow-simulated");
+}
+
 void plan_run(const Written& written, Scenarios scenarios, Command& command) {
+  refuse_check_flags(written);
   for (const char* flag : {"memory-limit", "exhaustive"}) {
     if (!written.has(flag)) continue;
     throw UsageError(fmt::format("--{} does nothing here: it belongs to tune; leave it out", flag));
@@ -536,6 +587,7 @@ const Scenario& scenario_to_tune(const Written& written, Scenarios scenarios) {
 void plan_tune(const Written& written, Scenarios scenarios, Command& command) {
   constexpr double kBudget = 6;  // seconds, for a whole space; the help of --budget says so
   constexpr double kDay = 86400;
+  refuse_check_flags(written);
   const Scenario* scenario = &scenario_to_tune(written, scenarios);
   if (written.has("timeline")) {
     throw UsageError("tune does not take --timeline; run the command that it prints with --timeline");
@@ -552,9 +604,35 @@ void plan_tune(const Written& written, Scenarios scenarios, Command& command) {
   }
 }
 
+/// `compare` has files for words and flags of its own: it is read before anything else would misread them.
+std::optional<Command> read_compare(std::span<const std::string> arguments) {
+  const bool asks_for_help = arguments.size() == 2 && arguments[0] == "help" && arguments[1] == "compare";
+  if (!asks_for_help && (arguments.empty() || arguments.front() != "compare")) return std::nullopt;
+  Command command;
+  command.action = Action::compare;
+  if (asks_for_help) {
+    command.compare.help = true;
+  } else {
+    command.compare = parse_compare(arguments.subspan(1));
+  }
+  return command;
+}
+
 }  // namespace
 
+void refuse_shared_files(std::span<const NamedFile> files) {
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (files[i].path != files[j].path) continue;
+      const std::string both = fmt::format("--{} and --{}", files[j].flag, files[i].flag);
+      if (files[i].path != "-") throw UsageError(both + " name the same file; give them one each");
+      throw UsageError(both + " cannot both be standard output; give one of them a file");
+    }
+  }
+}
+
 Command parse(std::span<const std::string> arguments, std::span<const Scenario* const> scenarios) {
+  if (const auto comparison = read_compare(arguments)) return *comparison;
   const Written written = read(arguments, scenarios);
   const std::string first = written.words.empty() ? "" : written.words.front();
   Command command;
@@ -575,13 +653,23 @@ Command parse(std::span<const std::string> arguments, std::span<const Scenario* 
   }
   read_run_flags(written, command);
   if (first == "list") {
-    allow_only(written, "list", {"color", "quiet"});
+    check_flags_of(written, "list");
     command.action = Action::list;
     command.about = scenario_after(written, scenarios);
   } else if (first == "info") {
-    allow_only(written, "info", {"gpu", "numa", "simulate", "color", "quiet"});
+    check_flags_of(written, "info");
     if (written.words.size() > 1) throw UsageError("info takes no scenario");
     command.action = Action::info;
+  } else if (first == "completion") {
+    check_flags_of(written, "completion");
+    command.action = Action::completion;
+    command.shell = shell_of(written);
+  } else if (first == "man") {
+    check_flags_of(written, "man");
+    if (written.words.size() > 1) throw UsageError("man takes nothing: xferbench man | man -l -");
+    command.action = Action::man;
+  } else if (first == "check") {
+    plan_check(written, command);
   } else if (first == "tune") {
     plan_tune(written, scenarios, command);
   } else {

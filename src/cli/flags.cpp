@@ -5,7 +5,7 @@
 namespace xferbench::cli {
 
 std::span<const RunFlag> run_flags() {
-  static const std::array<RunFlag, 21> flags{{
+  static const std::array<RunFlag, 23> flags{{
       {{.name = "gpu", .defaults = "0", .help = "number of the GPU, as CUDA counts them", .min = 0, .max = 1023}, "N"},
       {{.name = "numa",
         .kind = AxisKind::choice,
@@ -17,6 +17,12 @@ std::span<const RunFlag> run_flags() {
       {{.name = "suite", .kind = AxisKind::choice, .help = "run the cases of a suite: quick, ci, full, or a file's"},
        "NAME|FILE"},
       {{.name = "json", .kind = AxisKind::choice, .help = "write all results and samples; - is standard output"},
+       "FILE"},
+      {{.name = "csv",
+        .kind = AxisKind::choice,
+        .help = "write one row for each number, for spreadsheets, R, pandas; - is standard output"},
+       "FILE"},
+      {{.name = "markdown", .kind = AxisKind::choice, .help = "write the tables as Markdown; - is standard output"},
        "FILE"},
       {{.name = "resume",
         .kind = AxisKind::choice,
@@ -73,6 +79,17 @@ std::span<const RunFlag> run_flags() {
       {{.name = "no-verify", .help = "do not check results before and after timing"}, ""},
       {{.name = "dry-run", .help = "print the cases and touch no device"}, ""},
       {{.name = "quiet", .help = "no progress and no warnings on standard error"}, ""},
+  }};
+  return flags;
+}
+
+std::span<const RunFlag> check_flags() {
+  static const std::array<RunFlag, 2> flags{{
+      {{.name = "expect",
+        .kind = AxisKind::choice,
+        .help = "what to expect: a file of limits, or the name of one that comes with xferbench"},
+       "FILE|NAME"},
+      {{.name = "allow-simulated", .help = "check simulated results, too"}, ""},
   }};
   return flags;
 }

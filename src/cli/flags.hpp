@@ -8,12 +8,15 @@
 
 namespace xferbench::cli {
 
-/// A flag of a run. `axis.defaults` is what help shows; a flag without `argument` is a switch.
+/// A flag of a run or a command. `axis.defaults` is what help shows; a flag without `argument` is a switch.
 struct RunFlag {
   Axis axis;
   std::string argument;
 };
 
 std::span<const RunFlag> run_flags();
+
+/// The flags that only `check` has.
+std::span<const RunFlag> check_flags();
 
 }  // namespace xferbench::cli

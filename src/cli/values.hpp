@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/axis.hpp"
+#include "core/spelling.hpp"
 
 namespace xferbench::cli {
 
@@ -23,10 +24,7 @@ std::uint64_t parse_size(std::string_view text);
 /// `flag` ("--size") begins the error message.
 std::vector<Value> parse_axis(const Axis& axis, std::string_view text, std::string_view flag);
 
-/// The candidate nearest to `word` by edit distance, if it is near enough to be a slip of the hand; else empty.
-std::string nearest(std::string_view word, std::span<const std::string> candidates);
-
-/// "; did you mean 'h2d'?" or empty.
-std::string suggestion(std::string_view word, std::span<const std::string> candidates);
+using xferbench::nearest;
+using xferbench::suggestion;
 
 }  // namespace xferbench::cli

@@ -9,7 +9,9 @@ namespace xferbench {
 
 /// Exit codes of the program (docs/measurement.md lists them for users).
 /// An interrupted run ends with 128 plus the signal's number, as shells count: 130 after Ctrl-C, 143 after SIGTERM.
-enum class ExitCode : int { ok = 0, failed = 1, usage = 2, no_device = 3 };
+/// A comparison ends with `failed` if something regressed, and with `undecided` if that is asked for (--strict) and not
+/// everything could be judged.
+enum class ExitCode : int { ok = 0, failed = 1, usage = 2, no_device = 3, undecided = 4 };
 
 /// The command line asks for something that does not exist or contradicts itself: exit code 2.
 struct UsageError : std::runtime_error {

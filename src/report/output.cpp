@@ -79,6 +79,13 @@ ResultsFile::ResultsFile(std::string path) : path_(std::move(path)), replaceable
   std::filesystem::remove(beside, unknown);
 }
 
+std::string ResultsFile::target() const {
+  if (is_standard_output()) return path_;
+  std::error_code unknown;
+  const std::filesystem::path whole = std::filesystem::weakly_canonical(std::filesystem::absolute(path_), unknown);
+  return unknown ? path_ : whole.string();
+}
+
 void ResultsFile::replace(const std::string& text, bool durable) const {
   const std::string beside = path_ + ".partial";
   std::error_code error;

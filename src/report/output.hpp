@@ -19,6 +19,8 @@ class ResultsFile {
   explicit ResultsFile(std::string path);
 
   [[nodiscard]] bool is_standard_output() const { return path_ == "-"; }
+  /// Where it leads: "-" for standard output by any name, else without links and detours.
+  [[nodiscard]] std::string target() const;
 
   /// The state after a case. Does nothing where only the last one can be written.
   void update(const std::string& text) const;

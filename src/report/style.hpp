@@ -11,6 +11,7 @@ struct Style {
   [[nodiscard]] std::string bold(const std::string& text) const { return paint("1", text); }
   [[nodiscard]] std::string dim(const std::string& text) const { return paint("2", text); }
   [[nodiscard]] std::string bad(const std::string& text) const { return paint("1;31", text); }
+  [[nodiscard]] std::string good(const std::string& text) const { return paint("1;32", text); }
   [[nodiscard]] std::string notice(const std::string& text) const { return paint("1;33", text); }
 
  private:

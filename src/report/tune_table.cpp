@@ -1,9 +1,11 @@
 #include "report/tune_table.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "report/markdown.hpp"
 #include "report/table.hpp"
 
 namespace xferbench {
@@ -29,9 +31,9 @@ std::vector<Result> fastest(const Report& report) {
   return ok;
 }
 
-}  // namespace
-
-std::string to_tune_table(const Report& report, const ScenarioView& scenario, const Style& style) {
+/// What a tune shows of its results, drawn by `draw` from a report and a scenario.
+template <class Draw>
+std::string shown_by(const Report& report, const ScenarioView& scenario, const Draw& draw) {
   Report shown = report;
   shown.results = fastest(report);
   std::vector<Column> columns(scenario.columns.begin(), scenario.columns.end());
@@ -40,7 +42,20 @@ std::string to_tune_table(const Report& report, const ScenarioView& scenario, co
   ScenarioView view = scenario;
   view.columns = columns;
   view.heat_map.reset();  // a search leaves holes
-  return to_table(shown, {&view, 1}, style);
+  return draw(shown, std::span<const ScenarioView>(&view, 1));
+}
+
+}  // namespace
+
+std::string to_tune_table(const Report& report, const ScenarioView& scenario, const Style& style) {
+  return shown_by(report, scenario, [&style](const Report& shown, std::span<const ScenarioView> view) {
+    return to_table(shown, view, style);
+  });
+}
+
+std::string to_tune_markdown(const Report& report, const ScenarioView& scenario) {
+  return shown_by(report, scenario,
+                  [](const Report& shown, std::span<const ScenarioView> view) { return to_markdown(shown, view); });
 }
 
 }  // namespace xferbench

@@ -13,4 +13,7 @@ namespace xferbench {
 /// winner's measurements and the findings.
 std::string to_tune_table(const Report& report, const ScenarioView& scenario, const Style& style);
 
+/// The same as Markdown.
+std::string to_tune_markdown(const Report& report, const ScenarioView& scenario);
+
 }  // namespace xferbench

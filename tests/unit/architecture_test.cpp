@@ -168,6 +168,12 @@ TEST(Architecture, MeasuringKnowsNoBackendAndNoReport) {
   EXPECT_EQ(violations(sources(), measure, {"device/cuda", "device/sim", "report/", "kernels/"}), "");
 }
 
+TEST(Architecture, CheckingIsMadeOfRecords) {
+  const auto check = [](const Source& s) { return in(s, {"src/check/"}); };
+  EXPECT_EQ(violations(sources(), check, {"device/", "measure/", "run/", "cli/", "app/", "scenarios/", "kernels/"}),
+            "");
+}
+
 TEST(Architecture, BackendsDoNotKnowEachOther) {
   const auto simulated = [](const Source& s) { return in(s, {"src/device/sim/"}); };
   const auto real = [](const Source& s) { return in(s, {"src/device/cuda/"}); };

@@ -1,0 +1,12 @@
+// The command `check`: results against what was expected of them. Returns the exit code; throws what app/commands.hpp
+// says, and InputError.
+#pragma once
+
+#include "cli/command.hpp"
+
+namespace xferbench::app {
+
+/// 0: all expectations hold, 1: one does not.
+int check(const cli::Command& command);
+
+}  // namespace xferbench::app

@@ -1,0 +1,130 @@
+#include "app/compare.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <future>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compare/compare.hpp"
+#include "core/error.hpp"
+#include "report/compare_cells.hpp"
+#include "report/compare_json.hpp"
+#include "report/compare_markdown.hpp"
+#include "report/compare_table.hpp"
+#include "report/output.hpp"
+#include "report/reader.hpp"
+#include "scenarios/scenarios.hpp"
+
+namespace xferbench::app {
+
+namespace {
+
+using xferbench::compare::NamedReport;
+
+/// Two at a time: that halves the wait for two large files, and more would only need more memory at once.
+std::vector<NamedReport> read_all(const std::vector<std::string>& files) {
+  std::vector<NamedReport> reports(files.size());
+  const auto read = [&](std::size_t i) {
+    reports[i].name = files[i] == "-" ? "standard input" : files[i];
+    reports[i].report = read_report(files[i]);
+  };
+  for (std::size_t i = 0; i < files.size(); i += 2) {
+    std::future<void> other;
+    if (i + 1 < files.size()) other = std::async(std::launch::async, read, i + 1);
+    read(i);
+    if (other.valid()) other.get();
+  }
+  return reports;
+}
+
+/// With what the cases of every scenario are about: the times that its table shows, in their order.
+xferbench::compare::Options with_headlines(xferbench::compare::Options options) {
+  for (const Scenario* scenario : scenarios()) {
+    std::vector<std::string>& names = options.headlines[std::string(scenario->name())];
+    for (const Column& column : scenario->columns()) {
+      if (column.source == Column::Source::time) names.push_back(column.name);
+    }
+  }
+  return options;
+}
+
+Style style_of(const cli::CompareCommand& command) {
+  if (command.color) return {*command.color};
+  const char* no_color = std::getenv("NO_COLOR");
+  return {isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0')};
+}
+
+/// The files that were asked for; without one that is standard output, the table goes there.
+class Outputs {
+ public:
+  /// Throws OutputError before anything is read, so that no work is lost to a typo.
+  explicit Outputs(const cli::CompareCommand& command) {
+    if (command.markdown) markdown_.emplace(*command.markdown);
+    if (command.json) json_.emplace(*command.json);
+    if (is_standard_output(markdown_) && is_standard_output(json_)) {
+      throw UsageError("compare: --markdown and --json cannot both be standard output; give one of them a file");
+    }
+  }
+
+  template <class Record, class ToTable>
+  void write(const Record& record, const ToTable& to_table) const {
+    if (markdown_) markdown_->finish(to_markdown(record));
+    if (json_) json_->finish(to_json(record));
+    if (!is_standard_output(markdown_) && !is_standard_output(json_)) write_standard_output(to_table());
+  }
+
+ private:
+  static bool is_standard_output(const std::optional<ResultsFile>& file) { return file && file->is_standard_output(); }
+
+  std::optional<ResultsFile> markdown_;
+  std::optional<ResultsFile> json_;
+};
+
+void warn(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) fmt::print(stderr, "xferbench: warning: {}\n", warning);
+}
+
+int show_across(const cli::CompareCommand& command) {
+  const Outputs outputs(command);
+  const auto table = xferbench::compare::across(read_all(command.across), with_headlines(command.options));
+  if (!command.quiet) warn(table.warnings);
+  outputs.write(table, [&] { return to_table(table, style_of(command)); });
+  return static_cast<int>(ExitCode::ok);
+}
+
+ExitCode exit_code(const xferbench::compare::Comparison& comparison, bool strict) {
+  if (comparison.worse()) return ExitCode::failed;
+  return strict && comparison.undecided() ? ExitCode::undecided : ExitCode::ok;
+}
+
+}  // namespace
+
+int compare(const cli::CompareCommand& command) {
+  if (command.help) {
+    write_standard_output(cli::compare_help());
+    return static_cast<int>(ExitCode::ok);
+  }
+  if (!command.across.empty()) return show_across(command);
+  const Outputs outputs(command);
+  std::vector<std::string> files = command.base;
+  files.insert(files.end(), command.next.begin(), command.next.end());
+  const std::vector<NamedReport> reports = read_all(files);
+  const std::span<const NamedReport> all(reports);
+  const auto comparison = xferbench::compare::compare(all.first(command.base.size()), all.subspan(command.base.size()),
+                                                      with_headlines(command.options));
+  if (!command.quiet) {
+    warn(comparison.warnings);
+    std::vector<std::string> differences;
+    for (const auto& d : comparison.differences) differences.push_back(difference_text(d));
+    warn(differences);
+  }
+  outputs.write(comparison, [&] { return to_table(comparison, command.all, style_of(command)); });
+  return static_cast<int>(exit_code(comparison, command.strict));
+}
+
+}  // namespace xferbench::app

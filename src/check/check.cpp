@@ -1,0 +1,311 @@
+#include "check/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "compare/compare.hpp"
+#include "core/error.hpp"
+#include "core/spelling.hpp"
+#include "model/bounds.hpp"
+#include "report/cells.hpp"
+
+namespace xferbench::check {
+
+namespace {
+
+using compare::matches;
+
+// --- Which cases ----------------------------------------------------------------------------------------------------
+
+bool meets(const StoredResult::Param& param, const std::string& wanted) {
+  if (const auto* text = std::get_if<std::string>(&param.value)) return matches(wanted, *text);
+  const auto* whole = std::get_if<std::uint64_t>(&param.value);
+  const double value = whole != nullptr ? static_cast<double>(*whole) : std::get<double>(param.value);
+  if (wanted == "*") return true;
+  const std::size_t sign = wanted.find_first_not_of("<>=");
+  const auto quantity = parse_quantity(std::string_view(wanted).substr(sign == std::string::npos ? 0 : sign));
+  if (!quantity) return false;
+  if (wanted.starts_with(">=")) return value >= quantity->value;
+  if (wanted.starts_with("<=")) return value <= quantity->value;
+  if (wanted.starts_with('>')) return value > quantity->value;
+  if (wanted.starts_with('<')) return value < quantity->value;
+  return value == quantity->value;
+}
+
+bool meets(const StoredResult& result, const Condition& condition) {
+  const auto param = std::ranges::find(result.params, condition.axis, &StoredResult::Param::name);
+  if (param == result.params.end()) return false;
+  return std::ranges::any_of(condition.any_of, [&](const std::string& wanted) { return meets(*param, wanted); });
+}
+
+bool concerns(const Expectation& e, const StoredResult& result) {
+  return (e.cases.empty() || matches(e.cases, result.key)) &&
+         (e.scenario.empty() || matches(e.scenario, result.scenario)) &&
+         std::ranges::all_of(e.where, [&](const Condition& condition) { return meets(result, condition); });
+}
+
+// --- Numbers --------------------------------------------------------------------------------------------------------
+
+std::optional<double> statistic_of(const Measurement& m, Statistic statistic) {
+  if (m.samples.empty()) return std::nullopt;
+  switch (statistic) {
+    case Statistic::median: return m.median;
+    case Statistic::p90: return m.p90;
+    case Statistic::p99: return m.p99;
+    case Statistic::min: return m.min;
+    case Statistic::max: return m.max;
+  }
+  return std::nullopt;
+}
+
+std::optional<Metric> measured(const StoredResult& result, const std::string& name, Statistic statistic) {
+  const Measurement* m = result.measurement(name);
+  if (m == nullptr) return std::nullopt;
+  const auto value = statistic_of(*m, statistic);
+  return value ? std::optional(Metric{name, *value, m->unit}) : std::nullopt;
+}
+
+std::optional<Metric> number_of(const StoredResult& result, const Expectation& e) {
+  if (e.is_measurement) return measured(result, e.number, e.statistic);
+  const Metric* metric = result.metric(e.number);
+  return metric == nullptr ? std::nullopt : std::optional(*metric);
+}
+
+/// What a limit is a share of: the link, the memory, or another number of the case.
+std::optional<Metric> whole_of(const std::string& name, const StoredResult& result, const Environment::Gpu& gpu) {
+  constexpr double kGiga = 1e9;
+  if (name == "link") {
+    const double rate = gpu.pcie ? model::pcie_limit(gpu.pcie->generation, gpu.pcie->width) / kGiga : 0;
+    return rate > 0 ? std::optional(Metric{name, rate, "GB/s"}) : std::nullopt;
+  }
+  if (name == "memory") {
+    const double rate = gpu.memory_bandwidth / kGiga;
+    return rate > 0 ? std::optional(Metric{name, rate, "GB/s"}) : std::nullopt;
+  }
+  if (const Metric* metric = result.metric(name)) return *metric;
+  return measured(result, name, Statistic::median);
+}
+
+// --- Judging one expectation ----------------------------------------------------------------------------------------
+
+/// What a case is for an expectation.
+struct Judged {
+  const StoredResult* result = nullptr;
+  std::optional<Metric> found;
+  double above = std::numeric_limits<double>::infinity();  ///< number over its lower limit: holds from 1 on
+  double below = 0;                                        ///< number over its upper limit: holds up to 1
+  std::string note;
+  [[nodiscard]] bool holds() const { return found && above >= 1 && below <= 1; }
+  /// How far inside its limits, as a factor; below 1 outside.
+  [[nodiscard]] double headroom() const { return note.empty() ? std::min(above, below > 0 ? 1 / below : above) : 0; }
+};
+
+class Judge {
+ public:
+  Judge(const Expectation& e, const StoredReport& report, const std::string& source)
+      : e_(e), report_(report), source_(source) {}
+
+  [[nodiscard]] Row row() {
+    for (const StoredResult& result : report_.results) {
+      if (result.status != Status::skipped && concerns(e_, result)) look_at(result);
+    }
+    Row row;
+    row.name = e_.name;
+    row.expected = expected();
+    row.cases = judged_.size();
+    if (judged_.empty()) {
+      row.verdict = e_.optional ? Verdict::not_measured : Verdict::no_case;
+      row.note = without_number();
+    } else if (e_.aggregate == Aggregate::median && std::ranges::none_of(judged_, has_note)) {
+      decide_by_median(row);
+    } else {
+      decide_by_one(row);
+    }
+    return row;
+  }
+
+ private:
+  static bool has_note(const Judged& j) { return !j.note.empty(); }
+
+  void look_at(const StoredResult& result) {
+    Judged j;
+    j.result = &result;
+    if (result.status == Status::failed) {
+      j.note = "failed: " + result.reason;
+      judged_.push_back(std::move(j));
+      return;
+    }
+    ++concerned_;
+    j.found = number_of(result, e_);
+    if (!j.found) return note_others(result);
+    if (e_.at_least) j.above = over(j, *e_.at_least);
+    if (e_.at_most) j.below = over(j, *e_.at_most);
+    judged_.push_back(std::move(j));
+  }
+
+  /// The number over its limit.
+  double over(Judged& j, const Limit& limit) const {
+    const Metric& found = *j.found;
+    if (limit.of.empty()) {
+      const std::string& unit = limit.amount.unit.empty() ? std::string("1") : limit.amount.unit;
+      if (unit != found.unit) refuse_unit(found, limit.amount);
+      return found.value / limit.amount.value;
+    }
+    const auto whole = whole_of(limit.of, *j.result, report_.environment.gpu);
+    if (!whole || !(whole->value > 0)) {
+      j.note = fmt::format("there is no '{}' to take a share of", limit.of);
+      return 0;
+    }
+    if (whole->unit != found.unit) {
+      throw UsageError(fmt::format("{}: {}: {} is in {}, {} in {}; a share needs the same unit", source_, e_.name,
+                                   e_.number, found.unit, limit.of, whole->unit));
+    }
+    return found.value / (limit.amount.value * whole->value);
+  }
+
+  [[noreturn]] void refuse_unit(const Metric& found, const Quantity& limit) const {
+    const std::string unit = found.unit == "1" ? "a ratio without unit" : "in " + found.unit;
+    throw UsageError(fmt::format("{}: {}: {} is {}, its limit {}", source_, e_.name, e_.number, unit,
+                                 limit.unit.empty() ? "has no unit; write it, as in \"52 GB/s\"" : "in " + limit.unit));
+  }
+
+  void note_others(const StoredResult& result) {
+    if (e_.is_measurement) {
+      for (const Measurement& m : result.measurements) others_.insert(m.name);
+    } else {
+      for (const Metric& m : result.metrics) others_.insert(m.name);
+    }
+  }
+
+  /// An axis that no case has at all was perhaps meant to be another.
+  [[nodiscard]] std::string misspelt_axis() const {
+    std::set<std::string> axes;
+    for (const StoredResult& result : report_.results) {
+      if (!e_.scenario.empty() && !matches(e_.scenario, result.scenario)) continue;
+      for (const StoredResult::Param& param : result.params) axes.insert(param.name);
+    }
+    const std::vector<std::string> known(axes.begin(), axes.end());
+    for (const Condition& condition : e_.where) {
+      if (axes.contains(condition.axis)) continue;
+      return fmt::format(": none has the axis '{}'{}", condition.axis, suggestion(condition.axis, known));
+    }
+    return {};
+  }
+
+  /// Why no case has the number.
+  [[nodiscard]] std::string without_number() const {
+    const bool has_scenario = e_.scenario.empty() || std::ranges::any_of(report_.results, [&](const StoredResult& r) {
+                                return matches(e_.scenario, r.scenario);
+                              });
+    if (!has_scenario) return fmt::format("no case of {}", e_.scenario);
+    if (concerned_ == 0) return "no case matches" + misspelt_axis();
+    const std::vector<std::string> others(others_.begin(), others_.end());
+    return fmt::format("no case that matches has '{}'{}", e_.number, suggestion(e_.number, others));
+  }
+
+  void decide_by_one(Row& row) const {
+    const auto by_headroom = [](const Judged& a, const Judged& b) { return a.headroom() < b.headroom(); };
+    const auto decides = e_.aggregate == Aggregate::best ? std::ranges::max_element(judged_, by_headroom)
+                                                         : std::ranges::min_element(judged_, by_headroom);
+    row.found = decides->found;
+    row.key = decides->result->key;
+    row.note = decides->note;
+    row.verdict = decides->note.empty() && decides->holds() ? Verdict::holds : Verdict::fails;
+  }
+
+  template <class Member>
+  [[nodiscard]] double median_of(const Member& member) const {
+    std::vector<double> values;
+    for (const Judged& j : judged_) values.push_back(member(j));
+    std::ranges::sort(values);
+    const std::size_t middle = values.size() / 2;
+    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+  }
+
+  void decide_by_median(Row& row) const {
+    row.found = judged_.front().found;
+    row.found->value = median_of([](const Judged& j) { return j.found->value; });
+    const bool above = !e_.at_least || median_of([](const Judged& j) { return j.above; }) >= 1;
+    const bool below = !e_.at_most || median_of([](const Judged& j) { return j.below; }) <= 1;
+    row.verdict = above && below ? Verdict::holds : Verdict::fails;
+  }
+
+  static std::string limit_text(const Limit& limit) {
+    if (!limit.of.empty()) {
+      return fmt::format("{} of {}", metric_text({"", limit.amount.value, "1"}),
+                         limit.of == "link" || limit.of == "memory" ? "the " + limit.of : limit.of);
+    }
+    return amount_text({"", limit.amount.value, limit.amount.unit.empty() ? "1" : limit.amount.unit});
+  }
+
+  [[nodiscard]] std::string expected() const {
+    std::string text = e_.aggregate == Aggregate::best     ? "the best "
+                       : e_.aggregate == Aggregate::median ? "the median "
+                                                           : "";
+    if (e_.at_least) text += "at least " + limit_text(*e_.at_least);
+    if (e_.at_most) text += (e_.at_least ? ", at most " : "at most ") + limit_text(*e_.at_most);
+    return text;
+  }
+
+  const Expectation& e_;
+  const StoredReport& report_;
+  const std::string& source_;
+  std::vector<Judged> judged_;
+  std::size_t concerned_ = 0;
+  std::set<std::string> others_;
+};
+
+void refuse_others(const StoredReport& report, std::string_view name, const Expectations& expectations,
+                   bool allow_simulated) {
+  const Environment& e = report.environment;
+  if (e.simulated() && !allow_simulated) {
+    throw UsageError(
+        fmt::format("{} is simulated (profile {}) and says nothing of a real GPU; --allow-simulated "
+                    "checks it all the same",
+                    name, e.profile));
+  }
+  if (!expectations.gpu.empty() && !matches(expectations.gpu, e.gpu.name)) {
+    throw UsageError(fmt::format("{} comes from '{}', but {} is for '{}'; choose expectations for that GPU", name,
+                                 e.gpu.name, expectations.source, expectations.gpu));
+  }
+}
+
+}  // namespace
+
+std::string_view to_text(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::holds: return "holds";
+    case Verdict::fails: return "fails";
+    case Verdict::no_case: return "no case";
+    case Verdict::not_measured: return "not measured";
+  }
+  return "";
+}
+
+std::size_t Checked::count(Verdict verdict) const {
+  return static_cast<std::size_t>(std::ranges::count(rows, verdict, &Row::verdict));
+}
+
+bool Checked::all_hold() const {
+  return count(Verdict::holds) > 0 && count(Verdict::fails) == 0 && count(Verdict::no_case) == 0;
+}
+
+Checked check(const StoredReport& report, std::string_view name, const Expectations& expectations, bool allow_simulated) {
+  refuse_others(report, name, expectations, allow_simulated);
+  Checked checked;
+  checked.results = name;
+  checked.expectations = expectations.source;
+  checked.description = expectations.description;
+  checked.gpu = report.environment.gpu.name;
+  checked.simulated = report.environment.simulated() ? report.environment.profile : "";
+  checked.started_at = report.started_at;
+  checked.complete = report.complete;
+  for (const Expectation& e : expectations.all) checked.rows.push_back(Judge(e, report, expectations.source).row());
+  return checked;
+}
+
+}  // namespace xferbench::check

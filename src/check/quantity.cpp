@@ -1,0 +1,72 @@
+#include "check/quantity.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace xferbench::check {
+
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double factor;
+  std::string_view base;
+};
+
+constexpr double kKi = 1024;
+
+// Sizes as on the command line: K, M, G, T are powers of 1024, KB, MB, GB, TB of 1000.
+constexpr std::array kUnits{
+    Unit{"s", 1, "s"},
+    Unit{"ms", 1e-3, "s"},
+    Unit{"us", 1e-6, "s"},
+    Unit{"ns", 1e-9, "s"},
+    Unit{"B", 1, "B"},
+    Unit{"K", kKi, "B"},
+    Unit{"M", kKi* kKi, "B"},
+    Unit{"G", kKi* kKi* kKi, "B"},
+    Unit{"T", kKi* kKi* kKi* kKi, "B"},
+    Unit{"KiB", kKi, "B"},
+    Unit{"MiB", kKi* kKi, "B"},
+    Unit{"GiB", kKi* kKi* kKi, "B"},
+    Unit{"TiB", kKi* kKi* kKi* kKi, "B"},
+    Unit{"KB", 1e3, "B"},
+    Unit{"MB", 1e6, "B"},
+    Unit{"GB", 1e9, "B"},
+    Unit{"TB", 1e12, "B"},
+    Unit{"MB/s", 1e-3, "GB/s"},
+    Unit{"GB/s", 1, "GB/s"},
+    Unit{"TB/s", 1e3, "GB/s"},
+    Unit{"MiB/s", kKi* kKi / 1e9, "GB/s"},
+    Unit{"GiB/s", kKi* kKi* kKi / 1e9, "GB/s"},
+    Unit{"Hz", 1, "Hz"},
+    Unit{"kHz", 1e3, "Hz"},
+    Unit{"MHz", 1e6, "Hz"},
+    Unit{"GHz", 1e9, "Hz"},
+    Unit{"%", 1e-2, "1"},
+};
+
+std::string_view without_blanks(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(' ');
+  return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+}  // namespace
+
+Quantity in_base_unit(double value, std::string_view unit) {
+  const auto known = std::ranges::find(kUnits, unit, &Unit::name);
+  if (known == kUnits.end()) return {value, std::string(unit)};
+  return {value * known->factor, std::string(known->base)};
+}
+
+std::optional<Quantity> parse_quantity(std::string_view text) {
+  text = without_blanks(text);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || !std::isfinite(value)) return std::nullopt;
+  return in_base_unit(value, without_blanks(text.substr(static_cast<std::size_t>(end - text.data()))));
+}
+
+}  // namespace xferbench::check

@@ -1,0 +1,18 @@
+// The manual page, made from the same texts as help. Pure functions.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/column.hpp"
+
+namespace xferbench::cli {
+
+/// xferbench(1) in roff.
+std::string man_page(std::span<const ScenarioView> scenarios);
+
+/// A line of text with nothing in it that roff would take for a request, an escape or a dash to break at.
+std::string roff_escaped(std::string_view line);
+
+}  // namespace xferbench::cli

@@ -1,0 +1,549 @@
+#include "compare/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <unordered_map>
+
+#include "compare/statistics.hpp"
+#include "core/error.hpp"
+#include "measure/statistics.hpp"
+
+namespace xferbench::compare {
+
+namespace {
+
+constexpr double kSignificant = 0.05;
+
+/// The number of one case in one file.
+struct Value {
+  const Measurement* measurement = nullptr;  // null for a derived metric
+  const Metric* metric = nullptr;
+  [[nodiscard]] bool there() const { return measurement != nullptr || metric != nullptr; }
+  [[nodiscard]] std::string_view name() const { return measurement != nullptr ? measurement->name : metric->name; }
+  [[nodiscard]] std::string_view unit() const { return measurement != nullptr ? measurement->unit : metric->unit; }
+  [[nodiscard]] double median() const { return measurement != nullptr ? measurement->median : metric->value; }
+};
+
+bool has_samples(const Measurement& m) { return !m.samples.empty(); }
+
+/// What a case is about; null if that was not measured.
+const Measurement* headline(const StoredResult& result, const Options& options) {
+  const auto names = options.headlines.find(result.scenario);
+  if (names != options.headlines.end()) {
+    for (const std::string& name : names->second) {
+      const Measurement* m = result.measurement(name);
+      if (m != nullptr && has_samples(*m)) return m;
+    }
+  }
+  return result.measurements.empty() || !has_samples(result.measurements.front()) ? nullptr
+                                                                                  : &result.measurements.front();
+}
+
+/// Of a measurement of that name, else of a metric of that name; without a name, of what the case is about.
+Value value_of(const StoredResult& result, const std::optional<std::string>& name, const Options& options) {
+  if (result.status != Status::ok) return {};
+  if (!name) return {headline(result, options), nullptr};
+  const Measurement* m = result.measurement(*name);
+  if (m != nullptr) return {has_samples(*m) ? m : nullptr, nullptr};
+  return {nullptr, result.metric(*name)};
+}
+
+/// Why a case has no number.
+std::string reason_of(const StoredResult& result, const std::optional<std::string>& name) {
+  if (result.status != Status::ok) return fmt::format("{}: {}", to_text(result.status), result.reason);
+  return name ? fmt::format("has no {}", *name) : "has no samples";
+}
+
+/// One case in all files.
+struct Case {
+  std::string_view key;
+  std::vector<const StoredResult*> base;
+  std::vector<const StoredResult*> next;
+};
+
+/// Whether the options leave this case.
+bool is_wanted(std::string_view key, const Options& options) {
+  return options.only.empty() ||
+         std::ranges::any_of(options.only, [&](const std::string& pattern) { return matches(pattern, key); });
+}
+
+/// The cases of all files, each once, in the order in which they come.
+class Cases {
+ public:
+  explicit Cases(const Options& options) : options_(options) {}
+
+  void add(std::span<const NamedReport> side, std::vector<const StoredResult*> Case::*to) {
+    for (const NamedReport& named : side) {
+      for (const StoredResult& result : named.report.results) {
+        if (!is_wanted(result.key, options_)) continue;
+        const auto [at, is_new] = index_.try_emplace(result.key, cases_.size());
+        if (is_new) cases_.push_back({result.key, {}, {}});
+        (cases_[at->second].*to).push_back(&result);
+      }
+    }
+  }
+
+  [[nodiscard]] const std::vector<Case>& all() const { return cases_; }
+
+ private:
+  const Options& options_;
+  std::vector<Case> cases_;
+  std::unordered_map<std::string_view, std::size_t> index_;
+};
+
+/// What one side has of a case.
+struct SideValues {
+  std::vector<Value> values;
+  std::vector<double> medians;
+  std::string reason;   // why a file has none
+  bool failed = false;  // in one file at least
+};
+
+SideValues values_of(const std::vector<const StoredResult*>& results, const std::optional<std::string>& name,
+                     const Options& options) {
+  SideValues side;
+  for (const StoredResult* result : results) {
+    const Value value = value_of(*result, name, options);
+    if (value.there()) {
+      side.values.push_back(value);
+      side.medians.push_back(value.median());
+    } else if (!side.failed) {
+      side.reason = reason_of(*result, name);
+      side.failed = result->status == Status::failed;
+    }
+  }
+  return side;
+}
+
+bool has_flag(const SideValues& side, std::string_view flag) {
+  return std::ranges::any_of(side.values, [flag](const Value& v) {
+    return v.measurement != nullptr && std::ranges::find(v.measurement->flags, flag) != v.measurement->flags.end();
+  });
+}
+
+/// What is remarkable about samples and makes a comparison doubtful.
+void add_flags(const SideValues& base, const SideValues& next, std::vector<std::string>& notes) {
+  for (const char* flag : {"throttled", "drift", "bimodal", "not-warm", "gate-timeout", "slow-first"}) {
+    const bool in_base = has_flag(base, flag);
+    const bool in_next = has_flag(next, flag);
+    if (in_base || in_next)
+      notes.push_back(fmt::format("{} in {}", flag, !in_next ? "base" : in_base ? "both" : "new"));
+  }
+}
+
+std::uint64_t seed_of(std::string_view key) {
+  std::uint64_t hash = 14695981039346656037U;  // FNV-1a: a case's interval does not depend on the other cases
+  for (const char c : key) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  return hash;
+}
+
+/// Compares case after case, then judges all together, because significance depends on how many there are.
+class Comparer {
+ public:
+  Comparer(Comparison& comparison, std::size_t base_files, std::size_t next_files)
+      : comparison_(comparison), base_files_(base_files), next_files_(next_files) {}
+
+  void add(const Case& c) {
+    const auto& name = comparison_.options.metric;
+    SideValues base = values_of(c.base, name, comparison_.options);
+    // What a case is about in base is what new must have, too.
+    const std::optional<std::string> same_name = base.values.empty() || base.values.front().measurement == nullptr
+                                                     ? name
+                                                     : std::string(base.values.front().name());
+    SideValues next = values_of(c.next, same_name, comparison_.options);
+    if (base.values.empty() && next.values.empty()) {
+      ++comparison_.not_compared;
+      return;
+    }
+    Row row;
+    row.key = c.key;
+    const Value& shown = (base.values.empty() ? next : base).values.front();
+    row.measured = shown.name();
+    row.unit = shown.unit();
+    row.better = better_of(row.measured, row.unit);
+    if (base.values.empty()) {
+      row.verdict = Verdict::added;
+      row.next = side(next);
+      if (!base.reason.empty()) row.notes.push_back("in base " + base.reason);
+    } else if (next.values.empty() || next.failed) {
+      row.verdict = Verdict::missing;
+      row.base = side(base);
+      row.failed = next.failed;
+      row.notes.push_back(c.next.empty() ? "not in new" : "in new " + next.reason);
+    } else {
+      fill(row, base, next);
+    }
+    comparison_.rows.push_back(std::move(row));
+  }
+
+  void judge() {
+    std::vector<double> p_values;
+    for (const Row& row : comparison_.rows) {
+      if (row.p) p_values.push_back(*row.p);
+    }
+    const std::vector<double> adjusted = holm(p_values);
+    warn_of_single_numbers();
+    std::size_t tested = 0;
+    for (Row& row : comparison_.rows) {
+      if (row.p) row.p_holm = adjusted[tested++];
+      if (row.base && row.next) row.verdict = verdict_of(row);
+    }
+    if (tested > 0 && least_p_ * static_cast<double>(tested) > kSignificant) warn_of_too_few(tested);
+  }
+
+ private:
+  [[nodiscard]] bool several() const { return base_files_ > 1 || next_files_ > 1; }
+
+  [[nodiscard]] Side side(const SideValues& values) const {
+    if (several() || values.values.front().measurement == nullptr) {
+      return {values.medians.size(), statistics::median(values.medians)};
+    }
+    const Measurement& m = *values.values.front().measurement;
+    return {m.samples.size(), m.median};
+  }
+
+  [[nodiscard]] Sample sample(const SideValues& values) const {
+    const Measurement* m = values.values.front().measurement;
+    if (several() || m == nullptr) {
+      Sample medians{values.medians, static_cast<double>(values.medians.size())};  // processes are independent
+      std::ranges::sort(medians.sorted);
+      return medians;
+    }
+    return sample_of(m->samples);
+  }
+
+  void add_notes(Row& row, const SideValues& base, const SideValues& next) const {
+    const auto incomplete = [&](const SideValues& values, std::size_t files, const char* name) {
+      if (values.values.size() < files) {
+        row.notes.push_back(fmt::format("in {} of {} files of {}", values.values.size(), files, name));
+      }
+    };
+    incomplete(base, base_files_, "base");
+    incomplete(next, next_files_, "new");
+    const Measurement* a = base.values.front().measurement;
+    const Measurement* b = next.values.front().measurement;
+    if (a != nullptr && b != nullptr && a->clock != b->clock) {
+      row.notes.push_back(fmt::format("timed by {} in base and by {} in new", to_text(a->clock), to_text(b->clock)));
+    }
+    add_flags(base, next, row.notes);
+  }
+
+  void fill(Row& row, const SideValues& base, const SideValues& next) {
+    row.base = side(base);
+    row.next = side(next);
+    add_notes(row, base, next);
+    const auto other_unit = [&row](const Value& v) { return v.unit() != row.unit; };
+    if (std::ranges::any_of(base.values, other_unit) || std::ranges::any_of(next.values, other_unit)) {
+      row.notes.emplace_back("in different units");
+      return;
+    }
+    const Sample of_base = sample(base);
+    const Sample of_next = sample(next);
+    const auto estimate =
+        comparison_.options.bootstrap ? bootstrap(of_base, of_next, seed_of(row.key)) : shift(test_, of_base, of_next);
+    if (!estimate) {
+      row.notes.emplace_back("has no ratio: a number is not above 0");
+      return;
+    }
+    row.ratio = estimate->ratio;
+    row.interval = estimate->interval;
+    if (of_base.sorted.size() < 2 && of_next.sorted.size() < 2) return;  // one number a side: nothing to test
+    if (inflation(of_base, of_next) > 1) {
+      row.notes.push_back(fmt::format("autocorrelated: samples count as {:.0f} and {:.0f}", of_base.effective_size,
+                                      of_next.effective_size));
+    }
+    row.p = test_.p_value(of_base, of_next);
+    least_p_ = std::min(least_p_, least_p(of_base.sorted.size(), of_next.sorted.size()));
+  }
+
+  [[nodiscard]] Verdict verdict_of(const Row& row) const {
+    const double threshold = comparison_.options.threshold;
+    if (!row.interval) return Verdict::inconclusive;
+    const auto [low, high] = *row.interval;
+    const bool more = low > 1 + threshold;
+    const bool less = high < 1 - threshold;
+    if ((more || less) && row.p_holm && *row.p_holm <= kSignificant) {
+      if (row.better == Better::unknown) return Verdict::changed;
+      return more == (row.better == Better::lower) ? Verdict::regressed : Verdict::improved;
+    }
+    return low >= 1 - threshold && high <= 1 + threshold ? Verdict::same : Verdict::inconclusive;
+  }
+
+  void warn_of_single_numbers() const {
+    const auto untested = [](const Row& row) { return row.ratio && !row.p; };
+    const auto row = std::ranges::find_if(comparison_.rows, untested);
+    if (row == comparison_.rows.end()) return;
+    comparison_.warnings.push_back(fmt::format(
+        "{} is one number for each file: with one file a side there is a ratio and no test; compare several "
+        "(--base FILE... --new FILE...)",
+        row->measured));
+  }
+
+  void warn_of_too_few(std::size_t tested) const {
+    std::size_t enough = 2;
+    while (least_p(enough, enough) * static_cast<double>(tested) > kSignificant) ++enough;
+    const char* what = several() ? "files" : comparison_.options.metric ? "files or samples" : "samples";
+    comparison_.warnings.push_back(
+        fmt::format("too few {0} for any verdict of {1} cases at once: {2} against {2} are the least; compare more, or "
+                    "fewer cases (--only)",
+                    what, tested, enough));
+  }
+
+  Comparison& comparison_;
+  std::size_t base_files_;
+  std::size_t next_files_;
+  MannWhitney test_;
+  double least_p_ = 1;
+};
+
+Source source_of(const NamedReport& named) {
+  const StoredReport& r = named.report;
+  return {named.name, r.started_at, r.environment.gpu.name,
+          r.tool.git.empty() ? r.tool.version : r.tool.version + " " + r.tool.git};
+}
+
+std::vector<Source> sources_of(std::span<const NamedReport> reports) {
+  std::vector<Source> sources;
+  for (const NamedReport& named : reports) sources.push_back(source_of(named));
+  return sources;
+}
+
+/// Empty for real times.
+std::string profile_of(const StoredReport& report) {
+  return report.environment.simulated() ? report.environment.profile : "";
+}
+
+/// The profile, if any is simulated. Throws UsageError where not all are the same and that was not asked for.
+std::optional<std::string> check_simulated(std::span<const NamedReport> first, std::span<const NamedReport> second,
+                                           const Options& options) {
+  std::vector<const NamedReport*> all;
+  for (const NamedReport& named : first) all.push_back(&named);
+  for (const NamedReport& named : second) all.push_back(&named);
+  std::optional<std::string> simulated;
+  for (const NamedReport* named : all) {
+    const std::string profile = profile_of(named->report);
+    const std::string of_first = profile_of(all.front()->report);
+    if (!profile.empty()) simulated = profile;
+    if (profile == of_first || options.allow_simulated) continue;
+    const auto describe = [](const std::string& p) { return p.empty() ? "measured" : "simulated by profile " + p; };
+    throw UsageError(
+        fmt::format("{} is {} and {} is {}: these cannot be compared; --allow-simulated does it all the same",
+                    all.front()->name, describe(of_first), named->name, describe(profile)));
+  }
+  return simulated;
+}
+
+[[noreturn]] void refuse_empty(std::span<const NamedReport> reports, const Options& options) {
+  if (!options.only.empty()) {
+    const NamedReport* example = nullptr;
+    for (const NamedReport& named : reports) {
+      if (example == nullptr && !named.report.results.empty()) example = &named;
+    }
+    throw UsageError(fmt::format("--only {}: no case matches{}", fmt::join(options.only, " --only "),
+                                 example == nullptr ? ""
+                                                    : fmt::format("; the first of {} is {}", example->name,
+                                                                  example->report.results.front().key)));
+  }
+  throw UsageError("these files hold no case");
+}
+
+[[noreturn]] void refuse_numberless(const Options& options) {
+  if (!options.metric) throw UsageError("no case was measured in any of these files");
+  throw UsageError(fmt::format(
+      "--metric {}: no case has a measurement or metric of that name; a results file names them", *options.metric));
+}
+
+}  // namespace
+
+std::string_view to_text(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::regressed: return "regressed";
+    case Verdict::missing: return "missing";
+    case Verdict::improved: return "improved";
+    case Verdict::changed: return "changed";
+    case Verdict::inconclusive: return "inconclusive";
+    case Verdict::same: return "same";
+    case Verdict::added: return "new";
+  }
+  return "";
+}
+
+std::string_view to_text(Better better) {
+  switch (better) {
+    case Better::lower: return "lower";
+    case Better::higher: return "higher";
+    case Better::unknown: return "unknown";
+  }
+  return "";
+}
+
+Better better_of(std::string_view name, std::string_view unit) {
+  constexpr std::array<std::string_view, 8> kHigher{"efficiency",      "of_limit",          "speedup",
+                                                    "hidden_fraction", "duplex_ratio",      "kernels_at_once",
+                                                    "concurrency",     "kernel_concurrency"};
+  constexpr std::array<std::string_view, 1> kLower{"cpu_share"};
+  if (unit == "s") return Better::lower;
+  if (unit.ends_with("/s")) return Better::higher;
+  if (std::ranges::find(kHigher, name) != kHigher.end()) return Better::higher;
+  if (std::ranges::find(kLower, name) != kLower.end()) return Better::lower;
+  return Better::unknown;
+}
+
+std::size_t Comparison::count(Verdict verdict) const {
+  return static_cast<std::size_t>(std::ranges::count(rows, verdict, &Row::verdict));
+}
+
+bool Comparison::worse() const {
+  return std::ranges::any_of(rows, [](const Row& r) { return r.verdict == Verdict::regressed || r.failed; });
+}
+
+bool Comparison::undecided() const {
+  return std::ranges::any_of(rows, [](const Row& r) {
+    return r.verdict == Verdict::inconclusive || r.verdict == Verdict::missing || r.verdict == Verdict::changed;
+  });
+}
+
+bool matches(std::string_view pattern, std::string_view text) {
+  std::size_t p = 0;
+  std::size_t t = 0;
+  std::size_t star = std::string_view::npos;  // the last one, and how much of the text it took so far
+  std::size_t taken = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      taken = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++taken;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == std::string_view::npos;
+}
+
+Comparison compare(std::span<const NamedReport> base, std::span<const NamedReport> next, const Options& options) {
+  Comparison comparison;
+  comparison.options = options;
+  comparison.base = sources_of(base);
+  comparison.next = sources_of(next);
+  comparison.simulated = check_simulated(base, next, options);
+  comparison.differences = differences(base, next);
+  for (const auto side : {base, next}) {
+    for (const NamedReport& named : side) {
+      for (std::string& doubt : doubts(named)) comparison.warnings.push_back(std::move(doubt));
+    }
+  }
+  Cases cases(options);
+  cases.add(base, &Case::base);
+  cases.add(next, &Case::next);
+  if (cases.all().empty()) refuse_empty(base, options);
+  const auto on_both = [](const Case& c) { return !c.base.empty() && !c.next.empty(); };
+  if (std::ranges::none_of(cases.all(), on_both)) {
+    throw UsageError(fmt::format("{} and {} have no case in common: {} is only in one of them", base.front().name,
+                                 next.front().name, cases.all().front().key));
+  }
+  Comparer comparer(comparison, base.size(), next.size());
+  for (const Case& c : cases.all()) comparer.add(c);
+  if (comparison.rows.empty()) refuse_numberless(options);
+  comparer.judge();
+  return comparison;
+}
+
+// --- Side by side ---------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// What tells the files apart: their GPUs, and the files' names where two have the same.
+std::vector<std::string> columns_of(std::span<const NamedReport> reports) {
+  std::vector<std::string> columns;
+  for (const NamedReport& named : reports) {
+    const std::string& gpu = named.report.environment.gpu.name;
+    const auto shared = std::ranges::count_if(
+        reports, [&](const NamedReport& other) { return other.report.environment.gpu.name == gpu; });
+    const std::string file = std::filesystem::path(named.name).stem().string();
+    std::string column = shared > 1 ? fmt::format("{} ({})", gpu, file) : gpu;
+    for (std::size_t i = 2; std::ranges::find(columns, column) != columns.end(); ++i) {
+      column = fmt::format("{} ({}) #{}", gpu, file, i);
+    }
+    columns.push_back(std::move(column));
+  }
+  return columns;
+}
+
+void mark_best(Across::Row& row) {
+  if (row.better == Better::unknown) return;
+  const bool lower = row.better == Better::lower;
+  const auto interval = [](const Across::Cell& c) { return c.ci95.value_or(Interval{c.median, c.median}); };
+  const Across::Cell* best = nullptr;
+  std::size_t there = 0;
+  for (const auto& cell : row.cells) {
+    if (!cell) continue;
+    ++there;
+    if (best == nullptr || (lower ? cell->median < best->median : cell->median > best->median)) best = &*cell;
+  }
+  if (there < 2) return;
+  const Interval of_best = interval(*best);
+  for (auto& cell : row.cells) {
+    if (!cell) continue;
+    const Interval own = interval(*cell);
+    cell->best = own.low <= of_best.high && of_best.low <= own.high;
+  }
+}
+
+/// The rows of all files, each once, with a cell for each file.
+class AcrossRows {
+ public:
+  explicit AcrossRows(Across& table) : table_(table) {}
+
+  void add(const StoredResult& result, std::size_t column) {
+    const Value value = value_of(result, table_.options.metric, table_.options);
+    if (!value.there()) return;
+    const auto [at, is_new] = index_.try_emplace(result.key, table_.rows.size());
+    if (is_new) {
+      table_.rows.push_back({result.key, std::string(value.name()), std::string(value.unit()),
+                             better_of(value.name(), value.unit()),
+                             std::vector<std::optional<Across::Cell>>(table_.columns.size())});
+    }
+    Across::Row& row = table_.rows[at->second];
+    if (row.measured != value.name() || row.unit != value.unit()) return;  // not the same thing
+    const Measurement* m = value.measurement;
+    row.cells[column] = Across::Cell{value.median(), m != nullptr ? m->ci95 : std::nullopt};
+  }
+
+ private:
+  Across& table_;
+  std::unordered_map<std::string_view, std::size_t> index_;
+};
+
+}  // namespace
+
+Across across(std::span<const NamedReport> reports, const Options& options) {
+  Across table;
+  table.options = options;
+  table.simulated = check_simulated(reports, {}, options);
+  table.columns = columns_of(reports);
+  table.sources = sources_of(reports);
+  AcrossRows rows(table);
+  bool any_case = false;
+  for (std::size_t column = 0; column < reports.size(); ++column) {
+    for (std::string& doubt : doubts(reports[column])) table.warnings.push_back(std::move(doubt));
+    for (const StoredResult& result : reports[column].report.results) {
+      if (!is_wanted(result.key, options)) continue;
+      any_case = true;
+      rows.add(result, column);
+    }
+  }
+  if (!any_case) refuse_empty(reports, options);
+  if (table.rows.empty()) refuse_numberless(options);
+  for (Across::Row& row : table.rows) mark_best(row);
+  return table;
+}
+
+}  // namespace xferbench::compare

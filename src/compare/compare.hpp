@@ -1,0 +1,152 @@
+// What changed between runs: case by case, with how sure one can be. From results files to plain records; report/ turns
+// those into text. docs/measurement.md, "Comparing two runs", says what is computed and why.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.hpp"
+#include "report/reader.hpp"
+
+namespace xferbench::compare {
+
+/// A results file and what messages call it.
+struct NamedReport {
+  std::string name;
+  StoredReport report;
+};
+
+struct Options {
+  /// What the cases of a scenario are about: names of measurements, the first that a case has is it. For a scenario
+  /// that is not here it is the case's first measurement.
+  std::map<std::string, std::vector<std::string>, std::less<>> headlines;
+  double threshold = 0.03;            ///< changes within this share do not matter
+  std::optional<std::string> metric;  ///< the measurement or derived metric; absent: what the case is about
+  std::vector<std::string> only;      ///< patterns for keys, any of which may match; empty: all cases
+  bool bootstrap = false;             ///< the interval is that of the ratio of medians
+  bool allow_simulated = false;         ///< compare what is simulated with what is not, and different profiles
+};
+
+/// In the order in which people want to read them.
+enum class Verdict {
+  regressed,     ///< significantly worse, and beyond the threshold with the whole interval
+  missing,       ///< base has a number, new has none
+  improved,      ///< the reverse of regressed
+  changed,       ///< the same of a number of which nobody knows whether more is better
+  inconclusive,  ///< none of the others can be said
+  same,          ///< the whole interval lies within the threshold
+  added,         ///< new has a number, base has none; written "new"
+};
+inline constexpr std::array kVerdicts{Verdict::regressed,    Verdict::missing, Verdict::improved, Verdict::changed,
+                                      Verdict::inconclusive, Verdict::same,    Verdict::added};
+std::string_view to_text(Verdict verdict);
+
+enum class Better { lower, higher, unknown };
+std::string_view to_text(Better better);
+
+/// Which way is better, by unit and, for ratios, by name.
+Better better_of(std::string_view name, std::string_view unit);
+
+/// One side of a case.
+struct Side {
+  std::size_t n = 0;  ///< samples; with several files a side, files
+  double median = 0;  ///< of the samples; with several files, of their medians
+};
+
+/// One case on both sides.
+struct Row {
+  std::string key;
+  std::string measured;  ///< name of the measurement or metric
+  std::string unit;
+  Better better = Better::unknown;
+  Verdict verdict = Verdict::inconclusive;
+  bool failed = false;  ///< fails in new and did not in base
+  std::optional<Side> base;
+  std::optional<Side> next;
+  std::optional<double> ratio;       ///< new / base
+  std::optional<Interval> interval;  ///< of the ratio, 95 %
+  std::optional<double> p;           ///< of the Mann-Whitney test
+  std::optional<double> p_holm;      ///< adjusted for all cases that were tested
+  std::vector<std::string> notes;    ///< what is doubtful about its numbers, or why it has none
+};
+
+/// A fact about the machine, the program or the command that is not the same on both sides.
+struct Difference {
+  std::string what;
+  std::string base;
+  std::string next;
+};
+
+struct Source {
+  std::string name;
+  std::string started_at;
+  std::string gpu;
+  std::string version;  ///< of the program, with its commit where that is known
+};
+
+struct Comparison {
+  Options options;
+  std::vector<Source> base;
+  std::vector<Source> next;
+  std::optional<std::string> simulated;  ///< the profile, where at least one side is simulated
+  std::vector<Difference> differences;
+  std::vector<std::string> warnings;  ///< sentences without their full stop
+  std::vector<Row> rows;              ///< in the order of the base's files; what only new has at the end
+  std::size_t not_compared = 0;       ///< cases that have a number on neither side
+
+  [[nodiscard]] std::size_t count(Verdict verdict) const;
+  [[nodiscard]] bool several_files() const { return base.size() > 1 || next.size() > 1; }
+  /// Whether something is worse: a case regressed, or fails that did not.
+  [[nodiscard]] bool worse() const;
+  /// Whether something that should have been compared could not be judged.
+  [[nodiscard]] bool undecided() const;
+};
+
+/// Several files on a side are several processes: then the medians of the files are the samples. Throws UsageError if
+/// the files cannot be compared: real with simulated times, nothing in common, no case that the options leave.
+Comparison compare(std::span<const NamedReport> base, std::span<const NamedReport> next, const Options& options);
+
+/// Different machines side by side.
+struct Across {
+  struct Cell {
+    double median = 0;
+    std::optional<Interval> ci95;  ///< of a measurement with enough samples
+    bool best = false;             ///< or not to be told from the best: the intervals overlap
+  };
+  struct Row {
+    std::string key;
+    std::string measured;
+    std::string unit;
+    Better better = Better::unknown;
+    std::vector<std::optional<Cell>> cells;  ///< one for each column
+  };
+  Options options;
+  std::vector<std::string> columns;  ///< name of the GPU, with that of the file where two have the same
+  std::vector<Source> sources;
+  std::optional<std::string> simulated;
+  std::vector<std::string> warnings;
+  std::vector<Row> rows;
+};
+
+/// Throws UsageError as compare() does.
+Across across(std::span<const NamedReport> reports, const Options& options);
+
+/// Whether a pattern matches the whole text: * stands for any characters, ? for one. In time that is proportional to
+/// the product of the lengths, whatever the pattern.
+bool matches(std::string_view pattern, std::string_view text);
+
+/// What differs between the machines, programs and commands of two sides and could explain a change.
+std::vector<Difference> differences(std::span<const NamedReport> base, std::span<const NamedReport> next);
+
+/// What is doubtful about a whole file: it is incomplete, built from sources that were not committed, its link runs
+/// below its maximum.
+std::vector<std::string> doubts(const NamedReport& report);
+
+}  // namespace xferbench::compare

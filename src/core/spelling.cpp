@@ -1,0 +1,59 @@
+#include "core/spelling.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace xferbench {
+
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string nearest(std::string_view word, std::span<const std::string> candidates) {
+  std::string best;
+  std::pair best_distance(std::max<std::size_t>(2, word.size() / 3) + 1, std::size_t{0});
+  for (const std::string& candidate : candidates) {
+    const std::size_t edits = edit_distance(lower(word), lower(candidate));
+    // A beginning of the right word is as near as one wrong letter; of two such, the one with less to add.
+    const bool begins = word.size() >= 2 && candidate.starts_with(word);
+    const std::pair distance(begins ? std::min<std::size_t>(1, edits) : edits, edits);
+    if (distance < best_distance) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
+  const std::string near = nearest(word, candidates);
+  return near.empty() ? "" : fmt::format("; did you mean '{}'?", near);
+}
+
+}  // namespace xferbench

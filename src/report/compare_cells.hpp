@@ -1,0 +1,39 @@
+// Pieces of text that comparisons are made of, whatever shows them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compare/compare.hpp"
+
+namespace xferbench {
+
+/// "5.617 ms", "52.10 GB/s", "94.1 %": a number in its unit.
+std::string compared_value(double value, const std::string& unit);
+
+/// "+5.1 %" of the ratio 1.051; empty if there is none.
+std::string change_text(const std::optional<double>& ratio);
+
+/// "+4.0 % to +6.2 %"; empty if there is none.
+std::string change_text(const std::optional<Interval>& ratio);
+
+/// "0.0312", "< 0.0001"; empty if there was no test.
+std::string p_text(const std::optional<double>& p);
+
+/// "30, 30": samples or files on both sides.
+std::string sizes_text(const compare::Row& row);
+
+/// "2 regressed, 1 missing, 37 same".
+std::string summary(const compare::Comparison& comparison);
+
+/// How it was judged, in a sentence without its full stop.
+std::string method(const compare::Comparison& comparison);
+
+/// "driver: 580.1 in base, 580.2 in new".
+std::string difference_text(const compare::Difference& difference);
+
+/// Rows of one verdict after the other, in the order in which people want to read them.
+std::vector<const compare::Row*> by_verdict(const compare::Comparison& comparison);
+
+}  // namespace xferbench

@@ -1,0 +1,35 @@
+// A table before it is drawn, and its two drawings: aligned for a terminal, and as Markdown. Pure functions.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "report/style.hpp"
+
+namespace xferbench {
+
+struct Grid {
+  enum class Tone { plain, dim, bad };
+  struct Row {
+    std::vector<std::string> cells;  ///< the last of fewer than the header has is a sentence that runs on
+    Tone tone = Tone::plain;
+    std::size_t tone_from = 0;  ///< the first cell that is painted so
+  };
+  std::vector<std::string> header;
+  std::size_t left_columns = 0;    ///< the first so many stand on the left, all others on the right
+  std::vector<bool> emphasised{};  ///< columns that matter most; may be shorter than the header
+  std::vector<Row> rows{};
+};
+
+/// Lines of aligned cells. A header without any column is not drawn.
+std::string to_lines(const Grid& grid, const Style& style);
+
+/// A table as GitHub renders it, cells escaped.
+std::string to_markdown(const Grid& grid);
+
+/// Text that Markdown shows as it is: in one line, with nothing in it that means emphasis, a link, HTML or the next
+/// cell.
+std::string markdown_escaped(const std::string& text);
+
+}  // namespace xferbench

@@ -1,0 +1,107 @@
+// Completions as a shell uses them: the script is sourced by a real one, which is then asked what it would offer.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/support.hpp"
+
+namespace xferbench::test {
+namespace {
+
+/// What bash offers for the last of these words.
+std::vector<std::string> offered(const Arguments& words) {
+  const TemporaryFolder folder;
+  write_file(folder / "script", xferbench({"completion", "bash"}).out);
+  const std::string ask =
+      "set -u; source \"$1\"; shift; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _xferbench; "
+      "for word in \"${COMPREPLY[@]}\"; do echo \"$word\"; done";
+  Arguments arguments{"-c", ask, "bash", folder / "script", "xferbench"};
+  arguments.insert(arguments.end(), words.begin(), words.end());
+  const Outcome o = run("/bin/bash", arguments);
+  EXPECT_EQ(o.err, "");
+  return o.out.empty() ? std::vector<std::string>{} : lines(o.out);
+}
+
+bool has(const std::vector<std::string>& words, const std::string& word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+using Words = std::vector<std::string>;
+
+TEST(BashCompletion, OffersCommandsAndScenarios) {
+  const Words first = offered({""});
+  for (const char* word :
+       {"memcpy", "overlap", "tune", "list", "info", "help", "version", "compare", "check", "completion", "man"}) {
+    EXPECT_TRUE(has(first, word)) << word;
+  }
+  EXPECT_EQ(offered({"mem"}), Words{"memcpy"});
+  EXPECT_EQ(offered({"tune", "sm"}), Words{"smem"});
+  EXPECT_EQ(offered({"completion", ""}), (Words{"bash", "zsh"}));
+}
+
+TEST(BashCompletion, OffersTheFlagsOfTheScenarioOnTheLine) {
+  const Words memcpy = offered({"memcpy", "--"});
+  EXPECT_TRUE(has(memcpy, "--dir") && has(memcpy, "--json") && has(memcpy, "--help"));
+  EXPECT_FALSE(has(memcpy, "--strategy"));
+  EXPECT_TRUE(has(offered({"--"}), "--strategy")) << "overlap is the default";
+  EXPECT_EQ(offered({"memcpy", "latency", "--me"}), (Words{"--method", "--memory", "--memory-limit"}));
+  EXPECT_EQ(offered({"list", "--"}), (Words{"--color", "--quiet", "--help"}));
+  EXPECT_TRUE(has(offered({"compare", "--"}), "--threshold"));
+}
+
+TEST(BashCompletion, OffersTheWordsThatAFlagTakes) {
+  EXPECT_EQ(offered({"memcpy", "--dir", "h"}), Words{"h2d"});
+  EXPECT_EQ(offered({"memcpy", "--dir", "=", "h2d,d"}), (Words{"h2d,d2h", "h2d,d2d"})) << "as bash splits it";
+  EXPECT_TRUE(has(offered({"memcpy", "--dir", "="}), "all"));
+  EXPECT_EQ(offered({"--color", "a"}), (Words{"auto", "always"}));
+  EXPECT_EQ(offered({"--size", ""}), Words{}) << "numbers are the user's";
+}
+
+TEST(BashCompletion, TakesValuesForNoScenarios) {
+  EXPECT_FALSE(has(offered({"memcpy", "--api", "async", "--"}), "--in-flight")) << "a flag of the scenario async";
+  EXPECT_TRUE(has(offered({"--simulate", "h200", "memcpy", "--"}), "--dir"));
+  EXPECT_TRUE(has(offered({"--simulate", "memcpy", "--"}), "--dir"));
+  EXPECT_TRUE(has(offered({"--simulate", ""}), "h200"));
+}
+
+TEST(BashCompletion, OffersFilesWhereFilesGo) {
+  const TemporaryFolder folder;
+  write_file(folder / "results with blanks.json", "");
+  const std::string file = folder / "results with blanks.json";
+  const std::string begin = folder / "res";
+  EXPECT_EQ(offered({"check", begin}), Words{file});
+  EXPECT_EQ(offered({"compare", begin}), Words{file});
+  for (const char* flag : {"--json", "--csv", "--markdown", "--timeline"}) {
+    EXPECT_EQ(offered({flag, begin}), Words{file}) << flag;
+  }
+  EXPECT_TRUE(has(offered({"check", "x", "--expect", "h"}), "h200"));
+}
+
+TEST(BashCompletion, HasNothingThatShellcheckWouldChange) {
+  if (!std::filesystem::exists("/usr/bin/shellcheck")) GTEST_SKIP() << "shellcheck is not installed";
+  const TemporaryFolder folder;
+  write_file(folder / "script", xferbench({"completion", "bash"}).out);
+  const Outcome o = run("/usr/bin/shellcheck", {folder / "script"});
+  EXPECT_EQ(o.exit_code, 0) << o.out;
+}
+
+TEST(ZshCompletion, IsAScriptThatZshReads) {
+  const Outcome script = xferbench({"completion", "zsh"});
+  expect_success(script);
+  EXPECT_TRUE(script.out.starts_with("#compdef xferbench\n"));
+  if (!std::filesystem::exists("/usr/bin/zsh")) GTEST_SKIP() << "zsh is not installed";
+  const TemporaryFolder folder;
+  write_file(folder / "script", script.out);
+  const Outcome o = run("/usr/bin/zsh", {"-n", folder / "script"});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+}
+
+TEST(Completion, OfAnotherShellIsRefused) {
+  expect_refusal(xferbench({"completion", "zhs"}), 2, "completion takes one of bash, zsh; did you mean 'zsh'?");
+  expect_refusal(xferbench({"completion"}), 2, "completion takes one of bash, zsh");
+  expect_refusal(xferbench({"completion", "bash", "--json", "x"}), 2, "completion does not take --json");
+}
+
+}  // namespace
+}  // namespace xferbench::test

@@ -1,0 +1,201 @@
+#include "check/check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "core/error.hpp"
+#include "report/check_report.hpp"
+#include "unit/support.hpp"
+
+namespace xferbench::check {
+namespace {
+
+namespace fs = std::filesystem;
+
+StoredResult copy(const std::string& dir, std::uint64_t size, double bandwidth) {
+  StoredResult r;
+  r.scenario = "memcpy";
+  r.key = "memcpy/dir=" + dir + "/size=" + std::to_string(size) + "B";
+  r.params = {{"dir", dir}, {"size", size}};
+  r.metrics = {{"bandwidth", bandwidth, "GB/s"}, {"of_limit", bandwidth / 57.6, "1"}, {"limit", 57.6, "GB/s"}};
+  Measurement m;
+  m.name = "copy";
+  m.samples = {1e-6, 2e-6, 9e-6};
+  m.median = 2e-6;
+  m.max = 9e-6;
+  r.measurements = {m};
+  return r;
+}
+
+StoredReport report_of_three() {
+  StoredReport report;
+  report.complete = true;
+  report.started_at = "2026-11-21T10:00:00Z";
+  report.environment.backend = "cuda";
+  report.environment.gpu.name = "NVIDIA H200";
+  report.environment.gpu.pcie = Environment::Pcie{5, 16, "nvml"};
+  report.environment.gpu.memory_bandwidth = 4.8e12;
+  report.results = {copy("h2d", 1 << 20, 40), copy("h2d", 256 << 20, 55), copy("d2h", 256 << 20, 54)};
+  return report;
+}
+
+Checked checked(const std::string& expectations, const StoredReport& report = report_of_three(),
+                bool simulated = false) {
+  const std::string text = R"({"schema": "xferbench-expect/1", "gpu": "*H200", "expect": [)" + expectations + "]}";
+  return check(report, "r.json", parse_expectations(text, "e.json"), simulated);
+}
+
+Row row(const std::string& expectation, const StoredReport& report = report_of_three()) {
+  return checked(expectation, report).rows.at(0);
+}
+
+TEST(Check, TheWorstCaseDecides) {
+  const Row fails = row(R"({"metric": "bandwidth", "at_least": "50 GB/s"})");
+  EXPECT_EQ(fails.verdict, Verdict::fails);
+  EXPECT_EQ(fails.key, "memcpy/dir=h2d/size=1048576B");
+  EXPECT_EQ(fails.found->value, 40);
+  EXPECT_EQ(fails.cases, 3U);
+  const Row holds = row(R"({"case": {"size": ">=256MiB"}, "metric": "bandwidth", "at_least": "54 GB/s"})");
+  EXPECT_EQ(holds.verdict, Verdict::holds);
+  EXPECT_EQ(holds.key, "memcpy/dir=d2h/size=268435456B");
+}
+
+TEST(Check, OrTheBestOrTheMedian) {
+  EXPECT_EQ(row(R"({"metric": "bandwidth", "at_least": "55 GB/s", "aggregate": "best"})").verdict, Verdict::holds);
+  const Row median = row(R"({"metric": "bandwidth", "at_least": "54 GB/s", "aggregate": "median"})");
+  EXPECT_EQ(median.verdict, Verdict::holds);
+  EXPECT_EQ(median.found->value, 54);
+  EXPECT_EQ(median.key, "");
+  EXPECT_EQ(row(R"({"metric": "bandwidth", "at_least": "54.1 GB/s", "aggregate": "median"})").verdict, Verdict::fails);
+}
+
+TEST(Check, CasesAreChosenByKeyScenarioAndAxes) {
+  const auto cases = [](const std::string& which) {
+    return row(R"({"metric": "bandwidth", "optional": true, "at_least": "1 GB/s", "case": )" + which + "}").cases;
+  };
+  EXPECT_EQ(cases("\"memcpy/dir=h2d/*\""), 2U);
+  EXPECT_EQ(cases(R"({"scenario": "mem*"})"), 3U);
+  EXPECT_EQ(cases(R"({"scenario": "overlap"})"), 0U);
+  EXPECT_EQ(cases(R"({"dir": "d?h"})"), 1U);
+  EXPECT_EQ(cases(R"({"dir": ["h2d", "d2h"], "size": "1MiB"})"), 1U);
+  EXPECT_EQ(cases(R"({"size": "<256MiB"})"), 1U);
+  EXPECT_EQ(cases(R"({"size": ">1MiB"})"), 2U);
+  EXPECT_EQ(cases(R"({"size": 1048576})"), 1U);
+}
+
+TEST(Check, LimitsMayBeSharesOfTheLinkTheMemoryOrAMetric) {
+  const auto verdict = [](const std::string& limit) {
+    return row(R"({"case": {"size": "256MiB"}, "metric": "bandwidth", "at_least": )" + limit + "}").verdict;
+  };
+  EXPECT_EQ(verdict(R"({"of": "link", "share": 0.93})"), Verdict::holds);
+  EXPECT_EQ(verdict(R"({"of": "link", "share": 0.95})"), Verdict::fails);
+  EXPECT_EQ(verdict(R"({"of": "memory", "share": 0.01})"), Verdict::holds);
+  EXPECT_EQ(verdict(R"({"of": "limit", "share": "90 %"})"), Verdict::holds);
+  EXPECT_EQ(verdict(R"({"of": "nothing", "share": 0.9})"), Verdict::fails) << "not by accident";
+}
+
+TEST(Check, MeasurementsHaveStatistics) {
+  EXPECT_EQ(row(R"({"measurement": "copy", "at_most": "2us"})").verdict, Verdict::holds);
+  EXPECT_EQ(row(R"({"measurement": "copy", "statistic": "max", "at_most": "2us"})").verdict, Verdict::fails);
+  EXPECT_EQ(row(R"({"measurement": "copy", "statistic": "p99", "at_most": "2us"})").verdict, Verdict::no_case);
+}
+
+TEST(Check, RatiosNeedNoUnitAndAllElseDoes) {
+  EXPECT_EQ(row(R"({"metric": "of_limit", "at_least": 0.5})").verdict, Verdict::holds);
+  EXPECT_THROW(row(R"({"metric": "bandwidth", "at_least": 50})"), UsageError);
+  EXPECT_THROW(row(R"({"metric": "bandwidth", "at_least": "50 us"})"), UsageError);
+  EXPECT_THROW(row(R"({"metric": "of_limit", "at_least": {"of": "link", "share": 1}})"), UsageError);
+}
+
+TEST(Check, WhatConcernsNoCaseFailsUnlessItMay) {
+  const Row none = row(R"({"case": "smem/*", "metric": "bandwidth", "at_least": "1 GB/s"})");
+  EXPECT_EQ(none.verdict, Verdict::no_case);
+  const Row misspelt = row(R"({"metric": "bandwith", "at_least": "1 GB/s"})");
+  EXPECT_EQ(misspelt.note, "no case that matches has 'bandwith'; did you mean 'bandwidth'?");
+  const Row axis = row(R"({"case": {"dirr": "h2d"}, "metric": "bandwidth", "at_least": "1 GB/s"})");
+  EXPECT_EQ(axis.note, "no case matches: none has the axis 'dirr'; did you mean 'dir'?");
+  const Checked optional = checked(R"({"case": "x", "metric": "bandwidth", "at_least": "1 GB/s", "optional": true})");
+  EXPECT_EQ(optional.rows[0].verdict, Verdict::not_measured);
+  EXPECT_FALSE(optional.all_hold()) << "nothing was looked at";
+}
+
+TEST(Check, FailedCasesFailAndSkippedOnesDoNotCount) {
+  StoredReport report = report_of_three();
+  report.results[0].status = Status::skipped;
+  const std::string expectation = R"({"metric": "bandwidth", "at_least": "50 GB/s"})";
+  EXPECT_EQ(row(expectation, report).verdict, Verdict::holds);
+  report.results[0].status = Status::failed;
+  report.results[0].reason = "wrong byte";
+  const Row failed = row(expectation, report);
+  EXPECT_EQ(failed.verdict, Verdict::fails);
+  EXPECT_EQ(failed.note, "failed: wrong byte");
+}
+
+TEST(Check, RefusesOtherGpusAndSimulatedResults) {
+  const std::string any = R"({"metric": "bandwidth", "at_least": "1 GB/s"})";
+  StoredReport other = report_of_three();
+  other.environment.gpu.name = "NVIDIA A100";
+  EXPECT_THROW(checked(any, other), UsageError);
+  StoredReport simulated = report_of_three();
+  simulated.environment.backend = "simulated";
+  simulated.environment.profile = "h200";
+  EXPECT_THROW(checked(any, simulated), UsageError);
+  EXPECT_EQ(checked(any, simulated, true).simulated, "h200");
+}
+
+TEST(CheckReport, IsATableWithTheDecidingCase) {
+  const Checked c = checked(R"({"name": "fast", "metric": "bandwidth", "at_least": "50 GB/s"},
+                               {"name": "ratio", "metric": "of_limit", "at_least": 0.5, "aggregate": "median"},
+                               {"name": "other", "case": "x", "metric": "m", "at_least": 1, "optional": true})");
+  EXPECT_EQ(to_check_table(c, {}),
+            "r.json: NVIDIA H200, 2026-11-21T10:00:00Z\n"
+            "against e.json\n"
+            "\n"
+            "  expectation   expected                     found        verdict   case that decides\n"
+            "  fast          at least 50.00 GB/s          40.00 GB/s   fails     memcpy/dir=h2d/size=1048576B\n"
+            "  ratio         the median at least 50.0 %   93.8 %       holds     median of 3 cases\n"
+            "\n"
+            "1 holds, 1 fails, 1 not measured\n");
+  EXPECT_TRUE(test::mentions(to_check_markdown(c), "| fast | at least 50.00 GB/s | 40.00 GB/s | fails | "));
+  EXPECT_TRUE(test::mentions(to_check_json(c), "\"all_hold\": false"));
+}
+
+// --- The expectations that come with the program --------------------------------------------------------------------
+
+/// A slower machine: what is better when higher falls, times grow.
+StoredReport slower(StoredReport report, double factor) {
+  for (StoredResult& r : report.results) {
+    for (Measurement& m : r.measurements) m.median *= factor;
+    for (Metric& m : r.metrics) {
+      if (m.unit == "s") m.value *= factor;
+      if (m.unit == "GB/s" || m.name == "efficiency" || m.name == "of_pinned") m.value /= factor;
+    }
+  }
+  return report;
+}
+
+TEST(ExpectationsForH200, HoldForEveryResultInTheDocumentsAndFailForASlowerMachine) {
+  const fs::path root = XFERBENCH_SOURCE_DIR;
+  const Expectations h200 = read_expectations((root / "scenarios/expectations/h200.json").string());
+  std::set<std::string> held;
+  for (const char* name : {"memcpy", "memcpy-inside", "overlap", "smem", "latency", "staging", "callback"}) {
+    const std::string file = (root / "docs/results" / ("h200-" + std::string(name) + ".json")).string();
+    const StoredReport report = read_report(file);
+    const Checked now = check(report, name, h200);
+    const Checked then = check(slower(report, 1.2), name, h200);
+    EXPECT_TRUE(now.all_hold()) << to_check_table(now, {});
+    for (std::size_t i = 0; i < now.rows.size(); ++i) {
+      if (now.rows[i].verdict != Verdict::holds) continue;
+      held.insert(now.rows[i].name);
+      EXPECT_EQ(then.rows[i].verdict, Verdict::fails) << name << ": " << then.rows[i].name;
+    }
+  }
+  EXPECT_EQ(held.size(), h200.all.size()) << "an expectation that no result meets";
+}
+
+}  // namespace
+}  // namespace xferbench::check
