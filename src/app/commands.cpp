@@ -8,11 +8,11 @@
 #include <optional>
 #include <string>
 
+#include "app/data_files.hpp"
 #include "app/repeat.hpp"
 #include "app/resume.hpp"
 #include "app/session.hpp"
 #include "app/suite.hpp"
-#include "app/data_files.hpp"
 #include "cli/completion.hpp"
 #include "cli/help.hpp"
 #include "cli/man.hpp"

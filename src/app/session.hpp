@@ -108,7 +108,7 @@ class LiveReport {
 
   Report report_;
   std::vector<std::size_t> indexes_;  ///< of the cases of these results, ascending
-  std::vector<Output> outputs_;  ///< those that were asked for
+  std::vector<Output> outputs_;       ///< those that were asked for
   Clock::time_point next_update_;
 };
 

@@ -294,7 +294,8 @@ bool Checked::all_hold() const {
   return count(Verdict::holds) > 0 && count(Verdict::fails) == 0 && count(Verdict::no_case) == 0;
 }
 
-Checked check(const StoredReport& report, std::string_view name, const Expectations& expectations, bool allow_simulated) {
+Checked check(const StoredReport& report, std::string_view name, const Expectations& expectations,
+              bool allow_simulated) {
   refuse_others(report, name, expectations, allow_simulated);
   Checked checked;
   checked.results = name;

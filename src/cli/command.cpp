@@ -494,8 +494,8 @@ void refuse_cases_beside(const std::string& flag, const Written& written) {
     throw UsageError(fmt::format("--{} says itself what is run; leave '{}' out", flag, written.words.front()));
   }
   for (const auto& [name, text] : written.texts) {
-    const bool of_run = std::ranges::find(run_flags(), name, [](const RunFlag& f) { return f.axis.name; }) !=
-                        run_flags().end();
+    const bool of_run =
+        std::ranges::find(run_flags(), name, [](const RunFlag& f) { return f.axis.name; }) != run_flags().end();
     if (!of_run) throw UsageError(fmt::format("--{} says itself what is run; leave --{} out", flag, name));
   }
 }

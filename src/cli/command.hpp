@@ -47,7 +47,7 @@ struct Command {
   bool allow_simulated = false;  ///< for check: simulated results may be checked
   bool quiet = false;
   ColorMode color = ColorMode::automatic;
-  CompareCommand compare;  ///< for compare, which reads files and has no cases
+  CompareCommand compare;                           ///< for compare, which reads files and has no cases
   ProgressMode progress = ProgressMode::automatic;  ///< never where `quiet`
 
   [[nodiscard]] bool gives(std::string_view run_flag) const {

@@ -53,7 +53,7 @@ std::span<const Usage> usages() {
        {},
        {},
        true},
-      {"compare", "BASE NEW", "what changed between two results files (compare --help)", Operand::files},
+      {"compare", "BASE NEW...", "what changed between results files (compare --help)", Operand::files},
       {"check",
        "RESULTS --expect FILE|NAME",
        "whether results are within limits; exit code 1 if not",
@@ -102,8 +102,8 @@ std::string_view value_grammar() {
 }
 
 std::string_view exit_codes() {
-  return R"(  0 all well   1 a case failed; of check, a limit is not kept   2 usage, a file that cannot be read or written
-  3 no usable GPU
+  return R"(  0 all well   1 a case failed; of compare a regression, of check a limit that is not kept
+  2 usage, a file that cannot be read or written   3 no usable GPU   4 of compare --strict: something was not judged
   130 interrupted by Ctrl-C, 143 by SIGTERM (what was measured is written)
 )";
 }

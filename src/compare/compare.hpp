@@ -26,11 +26,11 @@ struct NamedReport {
 struct Options {
   /// What the cases of a scenario are about: names of measurements, the first that a case has is it. For a scenario
   /// that is not here it is the case's first measurement.
-  std::map<std::string, std::vector<std::string>, std::less<>> headlines;
-  double threshold = 0.03;            ///< changes within this share do not matter
-  std::optional<std::string> metric;  ///< the measurement or derived metric; absent: what the case is about
-  std::vector<std::string> only;      ///< patterns for keys, any of which may match; empty: all cases
-  bool bootstrap = false;             ///< the interval is that of the ratio of medians
+  std::map<std::string, std::vector<std::string>, std::less<>> headlines{};
+  double threshold = 0.03;              ///< changes within this share do not matter
+  std::optional<std::string> metric{};  ///< the measurement or derived metric; absent: what the case is about
+  std::vector<std::string> only{};      ///< patterns for keys, any of which may match; empty: all cases
+  bool bootstrap = false;               ///< the interval is that of the ratio of medians
   bool allow_simulated = false;         ///< compare what is simulated with what is not, and different profiles
 };
 

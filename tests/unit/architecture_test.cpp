@@ -143,7 +143,7 @@ TEST(Architecture, OnlyKernelsThatAreLinkedForItLaunchFromTheDevice) {
 
 TEST(Architecture, WhatIsBelowKnowsNothingOfWhatIsAbove) {
   const auto below = [](const Source& s) {
-    return in(s, {"src/core/", "src/measure/", "src/model/", "src/report/", "src/device/"});
+    return in(s, {"src/core/", "src/measure/", "src/model/", "src/report/", "src/device/", "src/compare/"});
   };
   EXPECT_EQ(violations(sources(), below, {"scenarios/", "run/", "cli/"}), "");
 }
@@ -161,6 +161,17 @@ TEST(Architecture, ModelsAreFormulasAndKnowNoDevice) {
 TEST(Architecture, ReportsAreMadeOfRecordsAndKnowNoDevice) {
   const auto report = [](const Source& s) { return in(s, {"src/report/"}); };
   EXPECT_EQ(violations(sources(), report, {"device/", "measure/", "kernels/"}), "");
+}
+
+TEST(Architecture, ComparingKnowsOfMeasuringOnlyStatisticsAndOfReportsOnlyTheReader) {
+  for (const Source& source : sources()) {
+    if (!in(source, {"src/compare/"})) continue;
+    for (const std::string& include : source.includes) {
+      if (include == "measure/statistics.hpp" || include == "report/reader.hpp") continue;
+      EXPECT_FALSE(begins_with_any(include, {"device/", "measure/", "report/", "kernels/"}))
+          << source.path << " includes " << include;
+    }
+  }
 }
 
 TEST(Architecture, MeasuringKnowsNoBackendAndNoReport) {

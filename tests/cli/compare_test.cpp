@@ -1,0 +1,233 @@
+// `xferbench compare` as users and CI call it: files in; a table, Markdown or JSON and an exit code out.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "cli/support.hpp"
+
+namespace xferbench::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Results files of a simulated run, made once, and copies of it with other numbers.
+class Compare : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<TemporaryFolder>();
+    expect_success(xferbench({"--simulate", "memcpy", "--dir", "h2d,d2h", "--host", "pinned", "--size", "16M,64M",
+                              "--max-samples", "10", "--json", file("base.json"), "--quiet"}));
+    base_ = read_json(file("base.json"));
+    ASSERT_EQ(base_["results"].size(), 4U);
+    // What these tests are not about.
+    base_["tool"].erase("git");
+  }
+  static void TearDownTestSuite() { folder_.reset(); }
+
+  static std::string file(const std::string& name) { return (*folder_ / name).string(); }
+  static const Json& base() { return base_; }
+
+  static std::string write(const std::string& name, const Json& json) {
+    write_file(file(name), json.dump());
+    return file(name);
+  }
+
+  /// Every number of that measurement multiplied, with a little noise that is the same on every call.
+  static void scale(Json& result, double factor) {
+    Json& m = result["measurements"][0];
+    double step = 0.9995;
+    for (Json& sample : m["samples"]) {
+      sample = 1e-3 * factor * step;
+      step = step > 1.0003 ? 0.9996 : step + 0.0003;
+    }
+    for (const char* name : {"min", "median", "max"}) m[name] = 1e-3 * factor;
+    m.erase("ci95");
+    m.erase("p90");
+  }
+
+  static Json scaled(double first, double others) {
+    Json json = base();
+    for (std::size_t i = 0; i < json["results"].size(); ++i) scale(json["results"][i], i == 0 ? first : others);
+    return json;
+  }
+
+ private:
+  static inline std::unique_ptr<TemporaryFolder> folder_;
+  static inline Json base_;
+};
+
+Outcome compare(Arguments arguments) {
+  arguments.insert(arguments.begin(), "compare");
+  return xferbench(arguments);
+}
+
+TEST_F(Compare, OfAFileWithItselfIsAllTheSame) {
+  const std::string a = write("a.json", scaled(1, 1));
+  const Outcome o = compare({a, a, "--strict"});
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "4 same"));
+  EXPECT_TRUE(contains(o.out, "SIMULATED"));
+}
+
+TEST_F(Compare, ARegressionIsExitCodeOne) {
+  const std::string a = write("a.json", scaled(1, 1));
+  const std::string b = write("b.json", scaled(1.1, 1));
+  const Outcome slower = compare({a, b});
+  EXPECT_EQ(slower.exit_code, 1);
+  EXPECT_TRUE(contains(slower.out, "1 regressed, 3 same")) << slower.out;
+  EXPECT_TRUE(contains(slower.out, "+10.0 %"));
+  const Outcome faster = compare({b, a, "--strict"});
+  EXPECT_EQ(faster.exit_code, 0);
+  EXPECT_TRUE(contains(faster.out, "1 improved, 3 same"));
+  EXPECT_EQ(compare({a, b, "--threshold", "20"}).exit_code, 0);
+}
+
+TEST_F(Compare, ANewFailureIsExitCodeOne) {
+  Json failed = scaled(1, 1);
+  failed["results"][2]["status"] = "failed";
+  failed["results"][2]["reason"] = "wrong byte";
+  const Outcome o = compare({write("a.json", scaled(1, 1)), write("b.json", failed)});
+  EXPECT_EQ(o.exit_code, 1);
+  EXPECT_TRUE(contains(o.out, "in new failed: wrong byte"));
+}
+
+TEST_F(Compare, StrictIsExitCodeFourWhereACaseIsMissing) {
+  Json fewer = scaled(1, 1);
+  fewer["results"].erase(0);
+  const std::string a = write("a.json", scaled(1, 1));
+  const std::string b = write("b.json", fewer);
+  EXPECT_EQ(compare({a, b}).exit_code, 0);
+  EXPECT_EQ(compare({a, b, "--strict"}).exit_code, 4);
+  EXPECT_TRUE(contains(compare({a, b}).out, "1 missing, 3 same"));
+  EXPECT_TRUE(contains(compare({b, a}).out, "1 new"));
+}
+
+TEST_F(Compare, SeveralFilesASideAreSeveralProcesses) {
+  Arguments arguments{"--base"};
+  for (int i = 0; i < 6; ++i) {
+    arguments.push_back(write("a" + std::to_string(i) + ".json", scaled(1 + i * 1e-4, 1 + i * 1e-4)));
+  }
+  arguments.emplace_back("--new");
+  for (int i = 0; i < 6; ++i) {
+    arguments.push_back(write("b" + std::to_string(i) + ".json", scaled(1.1 + i * 1e-4, 1 + i * 1e-4)));
+  }
+  const Outcome o = compare(arguments);
+  EXPECT_EQ(o.exit_code, 1);
+  EXPECT_TRUE(contains(o.out, "6, 6")) << o.out;
+  EXPECT_TRUE(contains(o.out, "1 regressed, 3 same"));
+  EXPECT_TRUE(contains(o.out, "medians of files are the samples"));
+}
+
+TEST_F(Compare, ShowsMachinesSideBySide) {
+  Json other = scaled(2, 0.5);
+  other["environment"]["gpu"]["name"] = "NVIDIA A100";
+  const Outcome o = compare({"--across", write("a.json", scaled(1, 1)), write("b.json", other)});
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "NVIDIA A100"));
+  EXPECT_TRUE(contains(o.out, "1.000 ms *")) << o.out;
+  EXPECT_TRUE(contains(o.out, "500.0 us *"));
+}
+
+TEST_F(Compare, WritesMarkdownAndJson) {
+  const std::string a = write("a.json", scaled(1, 1));
+  const std::string b = write("b.json", scaled(1.1, 1));
+  const Outcome o = compare({a, b, "--markdown", "-", "--json", file("o.json")});
+  EXPECT_EQ(o.exit_code, 1);
+  EXPECT_TRUE(o.out.starts_with("### xferbench: 1 regressed, 3 same\n"));
+  const Json json = read_json(file("o.json"));
+  EXPECT_EQ(json["schema"], "xferbench-compare/1");
+  EXPECT_EQ(json["cases"].size(), 4U);
+  const Outcome piped = compare({a, b, "--json", "-"});
+  EXPECT_EQ(parse_json(piped.out)["summary"]["regressed"], 1);
+  EXPECT_EQ(compare({a, b, "--json", "/dev/full"}).exit_code, 2);
+}
+
+TEST_F(Compare, WarnsOfWhatCouldExplainAChangeUnlessQuiet) {
+  Json other = scaled(1, 1);
+  other["environment"]["driver"] = "590.2";
+  other["complete"] = false;
+  const std::string a = write("a.json", scaled(1, 1));
+  const std::string b = write("b.json", other);
+  const Outcome o = compare({a, b});
+  EXPECT_TRUE(contains(o.err, "driver: unknown in base, 590.2 in new"));
+  EXPECT_TRUE(contains(o.err, "is incomplete"));
+  expect_success(compare({a, b, "--quiet"}));
+}
+
+TEST_F(Compare, ChoosesCasesAndMetrics) {
+  const std::string a = write("a.json", scaled(1, 1));
+  EXPECT_TRUE(contains(compare({a, a, "--only", "memcpy/dir=h2d*"}).out, "2 same"));
+  EXPECT_TRUE(contains(compare({a, a, "--metric", "bandwidth"}).out, "4 inconclusive"));
+  expect_refusal(compare({a, a, "--only", "nothing*"}), 2, "--only nothing*: no case matches");
+  expect_refusal(compare({a, a, "--metric", "nothing"}), 2, "--metric nothing: no case has");
+}
+
+TEST_F(Compare, RefusesSimulatedAgainstReal) {
+  Json real = scaled(1, 1);
+  real["environment"]["backend"] = "cuda";
+  real["environment"].erase("profile");
+  const std::string a = write("a.json", scaled(1, 1));
+  const std::string b = write("b.json", real);
+  expect_refusal(compare({a, b}), 2, "--allow-simulated");
+  EXPECT_EQ(compare({a, b, "--allow-simulated"}).exit_code, 0);
+}
+
+TEST_F(Compare, RefusesFilesThatItCannotRead) {
+  const std::string a = write("a.json", scaled(1, 1));
+  const auto refuses = [&](const std::string& text, const std::string& message) {
+    write_file(file("bad.json"), text);
+    expect_refusal(compare({a, file("bad.json")}), 2, message);
+    expect_refusal(compare({file("bad.json"), a}), 2, message);
+  };
+  const std::string good = read_file(a);
+  refuses("", "found the end of the file, expected a results file");
+  refuses("hello\n", "found 'h', expected a results file");
+  refuses(std::string("\x7F"
+                      "ELF\0\0",
+                      6),
+          "found the byte 0x7F");
+  refuses(good.substr(0, good.size() / 2), "bad.json:1:");
+  refuses(std::string(1'000'000, '['), "found a list");
+  refuses("{\"schema\":\"xferbench/2\"}", "found 'xferbench/2', expected 'xferbench/1'");
+  expect_refusal(compare({a, file("absent.json")}), 2, "No such file or directory");
+  expect_refusal(compare({a, file("")}), 2, "Is a directory");
+  expect_refusal(compare({a, "-"}), 2, "standard input:1: found the end of the file");
+  if (geteuid() != 0) {
+    fs::permissions(a, fs::perms::none);
+    expect_refusal(compare({a, a}), 2, "Permission denied");
+  }
+}
+
+TEST(CompareUsage, IsRefusedInOneLine) {
+  expect_refusal(compare({}), 2, "compare needs two results files");
+  expect_refusal(compare({"a.json"}), 2, "there is one");
+  expect_refusal(compare({"-", "-"}), 2, "only one file can be -");
+  expect_refusal(compare({"a", "b", "--treshold", "5"}), 2, "did you mean '--threshold'?");
+  expect_refusal(compare({"a", "b", "--threshold", "-5"}), 2, "--threshold needs a value");
+  expect_refusal(compare({"a", "b", "--threshold=150"}), 2, "not a percentage");
+  expect_refusal(compare({"a", "b", "--json"}), 2, "--json needs a value");
+  expect_refusal(compare({"a", "b", "--strict=yes"}), 2, "--strict takes no value");
+  expect_refusal(compare({"a", "b", "--json", "x", "--json", "y"}), 2, "--json is given more than once");
+  expect_refusal(compare({"a", "b", "--json", "x", "--markdown", "x"}), 2, "name the same file");
+  expect_refusal(compare({"--base", "a"}), 2, "--new is missing");
+  expect_refusal(compare({"x", "--base", "a", "--new", "b"}), 2, "'x' belongs to no side");
+  expect_refusal(compare({"--across", "a"}), 2, "--across needs at least two files");
+  expect_refusal(compare({"--across", "a", "b", "--strict"}), 2, "leave out --strict");
+  expect_refusal(compare({"a", "b", "--color", "sometimes"}), 2, "not auto, always or never");
+  expect_refusal(compare({"a", "b", "--json", "/nowhere/x"}), 2, "there is no folder /nowhere");
+  expect_refusal(xferbench({"--quiet", "compare"}), 2, "compare comes first");
+}
+
+TEST(CompareUsage, HasAHelp) {
+  const Outcome o = compare({"--help"});
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "xferbench compare --base FILES --new FILES"));
+  EXPECT_TRUE(contains(o.out, "Exit codes:"));
+  EXPECT_EQ(xferbench({"help", "compare"}).out, o.out);
+  EXPECT_EQ(compare({"-h"}).out, o.out);
+  EXPECT_TRUE(contains(xferbench({"--help"}).out, "xferbench compare BASE NEW"));
+}
+
+}  // namespace
+}  // namespace xferbench::test

@@ -1,0 +1,64 @@
+// Results files made by hand for the tests of comparisons.
+#pragma once
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "compare/compare.hpp"
+#include "measure/statistics.hpp"
+
+namespace xferbench::test {
+
+/// A good result with one measurement, "copy", of these samples.
+inline StoredResult stored(const std::string& key, std::vector<double> samples) {
+  StoredResult result;
+  result.scenario = "copy";
+  result.key = key;
+  Measurement m;
+  m.name = "copy";
+  m.samples = std::move(samples);
+  statistics::summarise(m);
+  result.measurements.push_back(std::move(m));
+  return result;
+}
+
+inline StoredResult not_ok(const std::string& key, Status status, const std::string& reason) {
+  StoredResult result;
+  result.scenario = "copy";
+  result.key = key;
+  result.status = status;
+  result.reason = reason;
+  return result;
+}
+
+inline compare::NamedReport named(const std::string& name, std::vector<StoredResult> results) {
+  compare::NamedReport report;
+  report.name = name;
+  report.report.complete = true;
+  report.report.started_at = "2026-11-21T10:00:00Z";
+  report.report.tool = {"0.1.0", "abc", "GNU 12", "13.0", "Release"};
+  report.report.command = {"xferbench", "copy"};
+  report.report.environment.backend = "cuda";
+  report.report.environment.gpu.name = "NVIDIA H200";
+  report.report.environment.driver = "580.1";
+  report.report.results = std::move(results);
+  return report;
+}
+
+/// Samples with normal noise of a relative width, around a mean.
+inline std::vector<double> noisy(std::size_t n, double mean, double width, std::mt19937_64& random) {
+  std::normal_distribution<double> noise(1, width);
+  std::vector<double> samples(n);
+  for (double& x : samples) x = mean * noise(random);
+  return samples;
+}
+
+/// Ten samples around a mean that differ by little and follow no neighbour.
+inline std::vector<double> ten_around(double mean) {
+  std::vector<double> samples;
+  for (const int step : {3, -2, 1, -4, 5, 0, -1, 4, -3, 2}) samples.push_back(mean * (1 + 0.0005 * step));
+  return samples;
+}
+
+}  // namespace xferbench::test

@@ -1,0 +1,305 @@
+// What is said of every case, and how often it is right.
+#include "compare/compare.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "core/error.hpp"
+#include "unit/compare_fixture.hpp"
+
+namespace xferbench::compare {
+namespace {
+
+using test::named;
+using test::noisy;
+using test::not_ok;
+using test::stored;
+using test::ten_around;
+
+Comparison compare_one(const NamedReport& base, const NamedReport& next, const Options& options = {}) {
+  return compare::compare({&base, 1}, {&next, 1}, options);
+}
+
+Verdict verdict_of(std::vector<double> base, std::vector<double> next, const Options& options = {}) {
+  return compare_one(named("a", {stored("k", std::move(base))}), named("b", {stored("k", std::move(next))}), options)
+      .rows.front()
+      .verdict;
+}
+
+bool says(const std::vector<std::string>& texts, const std::string& part) {
+  return std::ranges::any_of(texts, [&](const std::string& t) { return t.find(part) != std::string::npos; });
+}
+
+std::string refusal(const std::function<void()>& what) {
+  try {
+    what();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// --- Verdicts -------------------------------------------------------------------------------------------------------
+
+TEST(Verdicts, NeedTheWholeIntervalBeyondTheThreshold) {
+  EXPECT_EQ(verdict_of(ten_around(1), ten_around(1.05)), Verdict::regressed);
+  EXPECT_EQ(verdict_of(ten_around(1), ten_around(0.95)), Verdict::improved);
+  EXPECT_EQ(verdict_of(ten_around(1), ten_around(1.02)), Verdict::same);
+  EXPECT_EQ(verdict_of(ten_around(1), ten_around(1.03)), Verdict::inconclusive);
+  EXPECT_EQ(verdict_of(ten_around(1), ten_around(1.02), {.threshold = 0.01}), Verdict::regressed);
+  EXPECT_EQ(verdict_of(ten_around(1), ten_around(1)), Verdict::same);
+  EXPECT_EQ(verdict_of({1, 1.1, 1.2}, {2, 2.1, 2.2}), Verdict::inconclusive);  // three against three: p is 0.1
+}
+
+TEST(Verdicts, TheBootstrapCanDecideToo) {
+  EXPECT_EQ(verdict_of(ten_around(1), ten_around(1.05), {.bootstrap = true}), Verdict::regressed);
+  EXPECT_EQ(verdict_of(ten_around(1), ten_around(1.01), {.bootstrap = true}), Verdict::same);
+}
+
+TEST(Verdicts, MoreIsBetterForRates) {
+  std::vector<NamedReport> base;
+  std::vector<NamedReport> next;
+  for (const double x : ten_around(100)) {
+    StoredResult a = stored("k", {1});
+    StoredResult b = a;
+    a.metrics = {{"bandwidth", x, "GB/s"}, {"modelled", x, "s"}, {"residual", x, "1"}};
+    b.metrics = {{"bandwidth", x * 1.1, "GB/s"}, {"modelled", x * 1.1, "s"}, {"residual", x * 1.1, "1"}};
+    base.push_back(named("a", {a}));
+    next.push_back(named("b", {b}));
+  }
+  EXPECT_EQ(compare::compare(base, next, {.metric = "bandwidth"}).rows[0].verdict, Verdict::improved);
+  EXPECT_EQ(compare::compare(next, base, {.metric = "bandwidth"}).rows[0].verdict, Verdict::regressed);
+  EXPECT_EQ(compare::compare(base, next, {.metric = "modelled"}).rows[0].verdict, Verdict::regressed);
+  const Comparison unknown = compare::compare(base, next, {.metric = "residual"});
+  EXPECT_EQ(unknown.rows[0].verdict, Verdict::changed);
+  EXPECT_FALSE(unknown.worse());
+  EXPECT_TRUE(unknown.undecided());
+}
+
+TEST(Verdicts, ADerivedMetricOfOneFileASideHasARatioAndNoTest) {
+  StoredResult a = stored("k", {1});
+  StoredResult b = a;
+  a.metrics = {{"bandwidth", 100, "GB/s"}};
+  b.metrics = {{"bandwidth", 50, "GB/s"}};
+  const Comparison c = compare_one(named("a", {a}), named("b", {b}), {.metric = "bandwidth"});
+  EXPECT_EQ(c.rows[0].verdict, Verdict::inconclusive);
+  EXPECT_EQ(c.rows[0].ratio, 0.5);
+  EXPECT_FALSE(c.rows[0].p.has_value());
+  EXPECT_TRUE(says(c.warnings, "one number for each file"));
+}
+
+TEST(Verdicts, ACaseThatFailsNowIsMissingAndWorse) {
+  const NamedReport base = named("a", {stored("k", {1, 2}), stored("l", {1, 2}), stored("m", {1, 2})});
+  const NamedReport next = named(
+      "b", {not_ok("k", Status::failed, "wrong byte"), not_ok("l", Status::skipped, "no memory"), stored("n", {1})});
+  const Comparison c = compare_one(base, next);
+  ASSERT_EQ(c.rows.size(), 4U);
+  EXPECT_EQ(c.rows[0].verdict, Verdict::missing);
+  EXPECT_TRUE(c.rows[0].failed);
+  EXPECT_TRUE(says(c.rows[0].notes, "in new failed: wrong byte"));
+  EXPECT_EQ(c.rows[1].verdict, Verdict::missing);
+  EXPECT_FALSE(c.rows[1].failed);
+  EXPECT_TRUE(says(c.rows[2].notes, "not in new"));
+  EXPECT_EQ(c.rows[3].verdict, Verdict::added);
+  EXPECT_TRUE(c.worse());
+}
+
+TEST(Verdicts, WhatHasNoNumberOnEitherSideIsOnlyCounted) {
+  const NamedReport base = named("a", {not_ok("k", Status::skipped, "no"), stored("l", ten_around(1))});
+  const Comparison c = compare_one(base, base);
+  EXPECT_EQ(c.rows.size(), 1U);
+  EXPECT_EQ(c.not_compared, 1U);
+  EXPECT_FALSE(c.worse());
+  EXPECT_FALSE(c.undecided());
+}
+
+TEST(Verdicts, ComparesWhatTheCaseIsAbout) {
+  const auto with_copy_alone = [](double alone, double pipeline) {
+    StoredResult r = stored("k", ten_around(alone));
+    r.measurements.push_back(stored("k", ten_around(pipeline)).measurements.front());
+    r.measurements.back().name = "pipeline";
+    return named("a", {r});
+  };
+  const NamedReport base = with_copy_alone(1, 1);
+  const NamedReport next = with_copy_alone(1, 1.2);
+  EXPECT_EQ(compare_one(base, next).rows[0].verdict, Verdict::same);
+  const Options options{.headlines = {{"copy", {"absent", "pipeline"}}}};
+  EXPECT_EQ(compare_one(base, next, options).rows[0].verdict, Verdict::regressed);
+  EXPECT_EQ(compare_one(base, next, options).rows[0].measured, "pipeline");
+}
+
+TEST(Verdicts, OfSeveralFilesTheMediansAreTheSamples) {
+  std::mt19937_64 random(1);
+  std::vector<NamedReport> base;
+  std::vector<NamedReport> next;
+  for (int i = 0; i < 5; ++i) base.push_back(named("a", {stored("k", noisy(30, 1, 0.002, random))}));
+  for (int i = 0; i < 5; ++i) next.push_back(named("b", {stored("k", noisy(30, 1.1, 0.002, random))}));
+  const Comparison c = compare::compare(base, next, {});
+  EXPECT_EQ(c.rows[0].base->n, 5U);
+  EXPECT_EQ(c.rows[0].verdict, Verdict::regressed);
+  EXPECT_NEAR(*c.rows[0].p, 2.0 / 252, 1e-12);
+}
+
+TEST(Verdicts, NotesWhatIsDoubtful) {
+  StoredResult a = stored("k", ten_around(1));
+  StoredResult b = a;
+  a.measurements[0].flags = {"drift"};
+  b.measurements[0].flags = {"drift", "throttled"};
+  b.measurements[0].clock = Clock::host;
+  const Comparison c = compare_one(named("a", {a}), named("b", {b}));
+  EXPECT_TRUE(says(c.rows[0].notes, "drift in both"));
+  EXPECT_TRUE(says(c.rows[0].notes, "throttled in new"));
+  EXPECT_TRUE(says(c.rows[0].notes, "timed by event in base and by host in new"));
+}
+
+TEST(Verdicts, SaysHowManySamplesWouldBeEnough) {
+  std::vector<StoredResult> results;
+  for (int i = 0; i < 20; ++i) results.push_back(stored(std::to_string(i), {1, 1.1, 0.9, 1.05}));
+  const Comparison c = compare_one(named("a", results), named("b", results));
+  EXPECT_TRUE(says(c.warnings, "any verdict of 20 cases at once: 6 against 6 are the least")) << c.warnings[0];
+}
+
+// --- Which cases ----------------------------------------------------------------------------------------------------
+
+TEST(Patterns, MatchTheWholeKey) {
+  EXPECT_TRUE(matches("*", ""));
+  EXPECT_TRUE(matches("memcpy/*", "memcpy/dir=h2d/size=1KiB"));
+  EXPECT_TRUE(matches("*dir=?2?*", "memcpy/dir=h2d/size=1KiB"));
+  EXPECT_FALSE(matches("memcpy", "memcpy/dir=h2d"));
+  EXPECT_FALSE(matches("?", ""));
+  EXPECT_TRUE(matches("a*b*c", "aXbYbZc"));
+  EXPECT_FALSE(matches(std::string(2000, '*') + "x", std::string(2000, 'a')));
+  std::string stars;
+  for (int i = 0; i < 500; ++i) stars += "a*";
+  EXPECT_FALSE(matches(stars + "b", std::string(5000, 'a')));
+}
+
+TEST(Patterns, ChooseCasesBeforeTheyAreJudgedTogether) {
+  const NamedReport base = named("a", {stored("copy/x", ten_around(1)), stored("other/x", ten_around(1))});
+  EXPECT_EQ(compare_one(base, base, {.only = {"copy/*"}}).rows.size(), 1U);
+  EXPECT_EQ(compare_one(base, base, {.only = {"copy/*", "other/*"}}).rows.size(), 2U);
+  EXPECT_EQ(refusal([&] { compare_one(base, base, {.only = {"nothing*"}}); }),
+            "--only nothing*: no case matches; the first of a is copy/x");
+}
+
+TEST(Refusals, OfWhatCannotBeCompared) {
+  const NamedReport real = named("a", {stored("k", ten_around(1))});
+  NamedReport simulated = real;
+  simulated.name = "b";
+  simulated.report.environment.backend = "simulated";
+  simulated.report.environment.profile = "h200";
+  NamedReport other = simulated;
+  other.report.environment.profile = "pcie4";
+  EXPECT_NE(refusal([&] { compare_one(real, simulated); }).find("--allow-simulated"), std::string::npos);
+  EXPECT_NE(refusal([&] { compare_one(simulated, other); }), "");
+  EXPECT_EQ(refusal([&] { compare_one(simulated, simulated); }), "");
+  EXPECT_EQ(compare_one(real, simulated, {.allow_simulated = true}).simulated, "h200");
+  EXPECT_NE(refusal([&] { compare_one(real, named("b", {stored("l", {1})})); }).find("no case in common"),
+            std::string::npos);
+  EXPECT_NE(refusal([&] { compare_one(named("a", {}), named("b", {})); }).find("no case"), std::string::npos);
+  EXPECT_NE(refusal([&] { compare_one(real, real, {.metric = "nothing"}); }).find("--metric nothing"),
+            std::string::npos);
+}
+
+// --- The machines ---------------------------------------------------------------------------------------------------
+
+TEST(Differences, NamesWhatCouldExplainAChange) {
+  const NamedReport base = named("a", {stored("k", ten_around(1))});
+  EXPECT_TRUE(differences({&base, 1}, {&base, 1}).empty());
+  NamedReport next = base;
+  Environment& e = next.report.environment;
+  e.driver = "590.2";
+  e.gpu.pcie = {4, 16, "nvml", 5, 16, false};
+  e.gpu.ecc = true;
+  e.host.numa_node = 1;
+  e.variables = {{"CUDA_DEVICE_MAX_CONNECTIONS", "1"}};
+  next.report.tool.type = "Debug";
+  next.report.tool.git = "abc-dirty";
+  next.report.command = {"xferbench", "copy", "--seed", "3", "--no-verify"};
+  next.report.complete = false;
+  std::vector<std::string> named_facts;
+  for (const Difference& d : differences({&base, 1}, {&next, 1})) named_facts.push_back(d.what);
+  EXPECT_EQ(named_facts,
+            (std::vector<std::string>{"driver", "ECC", "link", "link below its maximum", "NUMA node", "commit",
+                                      "build type", "--seed", "--no-verify", "CUDA_DEVICE_MAX_CONNECTIONS"}));
+  EXPECT_EQ(doubts(base).size(), 0U);
+  EXPECT_EQ(doubts(next).size(), 4U);
+}
+
+TEST(Across, MarksTheBestAndWhatCannotBeToldFromIt) {
+  const NamedReport a = named("x/a.json", {stored("k", ten_around(1)), stored("only", {1})});
+  const NamedReport b = named("b.json", {stored("k", ten_around(1.0001))});
+  NamedReport c = named("c.json", {stored("k", ten_around(2))});
+  c.report.environment.gpu.name = "NVIDIA A100";
+  const std::vector<NamedReport> reports{a, b, c, b};
+  const Across table = across(reports, {});
+  EXPECT_EQ(table.columns,
+            (std::vector<std::string>{"NVIDIA H200 (a)", "NVIDIA H200 (b)", "NVIDIA A100", "NVIDIA H200 (b) #2"}));
+  EXPECT_TRUE(table.rows[0].cells[0]->best);
+  EXPECT_TRUE(table.rows[0].cells[1]->best);
+  EXPECT_FALSE(table.rows[0].cells[2]->best);
+  EXPECT_FALSE(table.rows[1].cells[1].has_value());
+  EXPECT_FALSE(table.rows[1].cells[0]->best);  // there is nothing to be better than
+}
+
+// --- How often it is right ------------------------------------------------------------------------------------------
+
+struct Trials {
+  double slowdown = 1;
+  std::size_t samples = 30;
+  double noise_of_next = 0.02;  // relative to its own mean
+  int trials = 200;
+  bool bootstrap = false;
+};
+
+/// The share of cases that are called regressed or improved in trials of 20 cases with normal noise of 2 %.
+double share_called(const Trials& t) {
+  constexpr int kCases = 20;
+  std::mt19937_64 random(42);
+  std::size_t called = 0;
+  for (int trial = 0; trial < t.trials; ++trial) {
+    NamedReport base = named("a", {});
+    NamedReport next = named("b", {});
+    for (int i = 0; i < kCases; ++i) {
+      const std::string key = std::to_string(i);
+      base.report.results.push_back(stored(key, noisy(t.samples, 1e-3, 0.02, random)));
+      next.report.results.push_back(stored(key, noisy(t.samples, 1e-3 * t.slowdown, t.noise_of_next, random)));
+    }
+    const Comparison c = compare_one(base, next, {.bootstrap = t.bootstrap});
+    called += c.count(Verdict::regressed) + c.count(Verdict::improved);
+  }
+  const double share = static_cast<double>(called) / (t.trials * kCases);
+  ::testing::Test::RecordProperty("share", std::to_string(share));
+  return share;
+}
+
+TEST(Trial, OfTheSameThingCallsLessThanOneCaseInAHundred) {
+  EXPECT_LT(share_called({.samples = 10}), 0.01);
+  EXPECT_LT(share_called({.samples = 30}), 0.01);
+}
+
+TEST(Trial, OfSlowDownsOfFivePercentCallsNearlyAll) {
+  // The machine's noise stays what it is while the work takes longer ...
+  EXPECT_GE(share_called({.slowdown = 1.05, .noise_of_next = 0.02 / 1.05}), 0.95);
+  // ... and where it grows with the work, a little less is called.
+  EXPECT_GE(share_called({.slowdown = 1.05}), 0.94);
+}
+
+TEST(Trial, TheBootstrapOfTheRatioOfMediansCallsFewer) {
+  const double share = share_called({.slowdown = 1.05, .trials = 5, .bootstrap = true});
+  EXPECT_LT(share, 0.93);
+  EXPECT_GT(share, 0.7);
+}
+
+TEST(Trial, IdenticalFilesAreTheSame) {
+  std::mt19937_64 random(9);
+  std::vector<StoredResult> results;
+  for (int i = 0; i < 50; ++i) results.push_back(stored(std::to_string(i), noisy(30, 1, 0.02, random)));
+  const Comparison c = compare_one(named("a", results), named("a", results));
+  EXPECT_EQ(c.count(Verdict::same), 50U);
+}
+
+}  // namespace
+}  // namespace xferbench::compare
