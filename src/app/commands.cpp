@@ -177,9 +177,9 @@ int help(const Command& command) {
 }
 
 int completion(const Command& command) {
-  const std::vector<std::string> expectations = data_names("expectations");
-  write_standard_output(command.shell == "zsh" ? cli::zsh_completion(views(), expectations)
-                                               : cli::bash_completion(views(), expectations));
+  const cli::DataNames names{.expectations = data_names("expectations"), .suites = data_names("suites")};
+  write_standard_output(command.shell == "zsh" ? cli::zsh_completion(views(), names)
+                                               : cli::bash_completion(views(), names));
   return 0;
 }
 

@@ -5,15 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <utility>
 
 #include "core/error.hpp"
 #include "core/spelling.hpp"
+#include "report/input.hpp"
 #include "report/json_cursor.hpp"
 
 namespace xferbench::check {
@@ -21,7 +19,6 @@ namespace xferbench::check {
 namespace {
 
 constexpr std::string_view kSchema = "xferbench-expect/1";
-constexpr std::size_t kLargestFile = 4 << 20;  // nobody writes that much by hand
 
 template <class T>
 using Fields = std::map<std::string, void (*)(JsonCursor&, T&), std::less<>>;
@@ -270,20 +267,6 @@ Expectations parse_expectations(std::string_view text, std::string_view name) {
   return expectations;
 }
 
-Expectations read_expectations(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  if (file) {
-    text.resize(kLargestFile + 1);
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(file.gcount()));
-  }
-  if (!file.is_open() || file.bad()) {
-    throw InputError(fmt::format("cannot read {}: {}", path, errno != 0 ? std::strerror(errno) : "reading failed"));
-  }
-  if (text.size() > kLargestFile) throw InputError(fmt::format("{}: more than 4 MiB; these are no expectations", path));
-  return parse_expectations(text, path);
-}
+Expectations read_expectations(const std::string& path) { return parse_expectations(read_text(path), path); }
 
 }  // namespace xferbench::check

@@ -65,7 +65,7 @@ std::string flags_function() {
 }
 
 /// The words that a flag of a scenario or of all takes.
-std::string choices_function(Scenarios scenarios, std::span<const std::string> expectations) {
+std::string choices_function(Scenarios scenarios, const DataNames& names) {
   std::vector<std::pair<std::string, std::string>> choices;
   for (const ScenarioView& scenario : scenarios) {
     for (const Axis& axis : scenario.axes) {
@@ -79,7 +79,8 @@ std::string choices_function(Scenarios scenarios, std::span<const std::string> e
   Words profiles;
   for (const auto& [name, description] : simulated_profiles()) profiles.push_back(name);
   choices.emplace_back("*:--simulate", joined(profiles));
-  choices.emplace_back("*:--expect", joined(Words(expectations.begin(), expectations.end())));
+  choices.emplace_back("*:--expect", joined(names.expectations));
+  choices.emplace_back("*:--suite", joined(names.suites));
   return word_function("_xferbench_choices", "$1:$2", choices);
 }
 
@@ -201,9 +202,9 @@ _xferbench_lines() { echo "$1" | tr ' ' '\n'; }
 
 )sh";
 
-std::string functions(Scenarios scenarios, std::span<const std::string> expectations) {
-  return axes_function(scenarios) + flags_function() + choices_function(scenarios, expectations) +
-         takes_function(scenarios) + operands_function(scenarios) + kinds_function(scenarios) +
+std::string functions(Scenarios scenarios, const DataNames& names) {
+  return axes_function(scenarios) + flags_function() + choices_function(scenarios, names) + takes_function(scenarios) +
+         operands_function(scenarios) + kinds_function(scenarios) +
          fmt::format("_xferbench_default={}\n\n", scenarios.empty() ? "" : scenarios.front().name) +
          std::string(kReader);
 }
@@ -255,14 +256,14 @@ if [[ $funcstack[1] == _xferbench ]]; then _xferbench "$@"; else compdef _xferbe
 
 }  // namespace
 
-std::string bash_completion(Scenarios scenarios, std::span<const std::string> expectations) {
+std::string bash_completion(Scenarios scenarios, const DataNames& names) {
   return "# shellcheck shell=bash\n# Completion of xferbench for bash; made by: xferbench completion bash\n\n" +
-         functions(scenarios, expectations) + std::string(kBash);
+         functions(scenarios, names) + std::string(kBash);
 }
 
-std::string zsh_completion(Scenarios scenarios, std::span<const std::string> expectations) {
+std::string zsh_completion(Scenarios scenarios, const DataNames& names) {
   return "#compdef xferbench\n# Completion of xferbench for zsh; made by: xferbench completion zsh\n\n" +
-         functions(scenarios, expectations) + std::string(kZsh);
+         functions(scenarios, names) + std::string(kZsh);
 }
 
 }  // namespace xferbench::cli

@@ -4,13 +4,19 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/column.hpp"
 
 namespace xferbench::cli {
 
-/// `expectations` are the names that check --expect knows.
-std::string bash_completion(std::span<const ScenarioView> scenarios, std::span<const std::string> expectations);
-std::string zsh_completion(std::span<const ScenarioView> scenarios, std::span<const std::string> expectations);
+/// Of the files that come with the program.
+struct DataNames {
+  std::vector<std::string> expectations;  ///< for check --expect
+  std::vector<std::string> suites;        ///< for --suite
+};
+
+std::string bash_completion(std::span<const ScenarioView> scenarios, const DataNames& names);
+std::string zsh_completion(std::span<const ScenarioView> scenarios, const DataNames& names);
 
 }  // namespace xferbench::cli

@@ -76,6 +76,7 @@ TEST(BashCompletion, OffersFilesWhereFilesGo) {
     EXPECT_EQ(offered({flag, begin}), Words{file}) << flag;
   }
   EXPECT_TRUE(has(offered({"check", "x", "--expect", "h"}), "h200"));
+  EXPECT_TRUE(has(offered({"--suite", "q"}), "quick"));
 }
 
 TEST(BashCompletion, HasNothingThatShellcheckWouldChange) {
