@@ -25,7 +25,7 @@ using Fields = std::map<std::string, void (*)(JsonCursor&, T&), std::less<>>;
 
 [[noreturn]] void reject(const JsonCursor& in, const char* what, std::string_view word,
                          const std::vector<std::string>& known) {
-  in.fail(fmt::format("unknown {} {}, expected one of {}{}", what, quoted(word), fmt::join(known, ", "),
+  in.fail(fmt::format("unknown {} {}, expected one of {}{}", what, xferbench::quoted(word), fmt::join(known, ", "),
                       suggestion(word, known)));
 }
 
@@ -75,7 +75,8 @@ Quantity amount(JsonCursor& in) {
   if (in.kind() == JsonCursor::Kind::number) return {in.number(), ""};
   const std::string text = in.text("a number, or a text such as \"52 GB/s\"");
   const auto quantity = parse_quantity(text);
-  if (!quantity) in.fail(fmt::format("found {}, expected a number and its unit, such as \"52 GB/s\"", quoted(text)));
+  if (!quantity)
+    in.fail(fmt::format("found {}, expected a number and its unit, such as \"52 GB/s\"", xferbench::quoted(text)));
   return *quantity;
 }
 
@@ -115,10 +116,10 @@ std::string condition_text(JsonCursor& in) {
   const auto quantity = parse_quantity(text.substr(bound));
   constexpr std::array kSigns{"<", "<=", ">", ">=", "="};
   if (!quantity || std::ranges::find(kSigns, sign) == kSigns.end()) {
-    in.fail(fmt::format("found {}, expected a bound such as \">=256MiB\"", quoted(text)));
+    in.fail(fmt::format("found {}, expected a bound such as \">=256MiB\"", xferbench::quoted(text)));
   }
   if (!quantity->unit.empty() && quantity->unit != "B") {
-    in.fail(fmt::format("unknown unit in {}; axes are numbers or sizes, such as 256MiB", quoted(text)));
+    in.fail(fmt::format("unknown unit in {}; axes are numbers or sizes, such as 256MiB", xferbench::quoted(text)));
   }
   return text;
 }
@@ -227,8 +228,8 @@ Expectation expectation(JsonCursor& in) {
 void read_schema(JsonCursor& in) {
   const std::string schema = in.text();
   if (schema == kSchema) return;
-  in.fail(fmt::format("found {}, expected \"{}\": this is no file of expectations, or a newer one", quoted(schema),
-                      kSchema));
+  in.fail(fmt::format("found {}, expected \"{}\": this is no file of expectations, or a newer one",
+                      xferbench::quoted(schema), kSchema));
 }
 
 const Fields<Expectations>& file_fields() {
