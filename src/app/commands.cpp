@@ -112,21 +112,39 @@ int run_once(const Command& command, const std::vector<std::string>& arguments) 
   return measure(command, all_of(command.cases), *device, live);
 }
 
+/// The stored command, with what concerns only this part of the run as it is given now.
+Command command_to_resume(const StoredRun& stored, const Command& now) {
+  Command whole = with_suite(stored.command);
+  whole.csv = now.csv;
+  whole.markdown = now.markdown;
+  whole.quiet = now.quiet;
+  whole.color = now.color;
+  whole.progress = now.progress;
+  return whole;
+}
+
 int resume(const Command& command) {
   const StoredRun stored = read_run(*command.resume);
-  Command whole = with_suite(stored.command);
-  whole.quiet = command.quiet;
-  whole.color = command.color;
-  whole.progress = command.progress;
+  if (stored.report.complete) {
+    fmt::print(stderr, "xferbench: {} is complete: nothing is missing\n", stored.file);
+    return static_cast<int>(ExitCode::ok);
+  }
+  const Command whole = command_to_resume(stored, command);
   const std::unique_ptr<Device> device = open_device(whole);
   refuse_another_machine(stored, *device);
   const WhatIsLeft left = what_is_left(stored, whole.cases);
-  if (left.missing.empty() && !whole.quiet) {
-    fmt::print(stderr, "xferbench: {} is complete: nothing is missing\n", stored.file);
-  }
-  LiveReport live(continue_report(stored, *device), whole, markdown_of_run);
-  for (const auto& [index, result] : left.known) live.put(index, result);
+  LiveReport live(continue_report(stored, *device), whole, markdown_of_run, left.known);
   return measure(whole, left.missing, *device, live);
+}
+
+/// Every turn takes a sample of everything at least.
+void refuse_more_turns_than_samples(const Command& command) {
+  for (const PlannedCase& c : command.cases) {
+    const std::size_t most = c.policy.value_or(command.policy).max_samples;
+    if (most >= command.turns) continue;
+    throw UsageError(fmt::format("--turns {} is more than --max-samples {}: each turn takes a sample at least",
+                                 command.turns, most));
+  }
 }
 
 }  // namespace
@@ -134,7 +152,8 @@ int resume(const Command& command) {
 int run(const Command& command, const std::vector<std::string>& arguments) {
   if (command.resume) return resume(command);
   const Command whole = with_suite(command);
-  return command.repeat > 1 ? repeat(whole, arguments) : run_once(whole, arguments);
+  refuse_more_turns_than_samples(whole);
+  return command.repeat ? repeat(whole, arguments) : run_once(whole, arguments);
 }
 
 int dry_run(const Command& command) {

@@ -35,6 +35,7 @@ using cli::Command;
 [[noreturn]] void become(const std::vector<std::string>& arguments) {
   constexpr int kCannotRun = 127;  // as a shell says it
   prctl(PR_SET_PDEATHSIG, SIGTERM);
+  setpgid(0, 0);  // a terminal's Ctrl-C reaches the parent alone, which tells this one: a second signal would kill it
   std::vector<char*> argv;
   std::string name = "xferbench";
   argv.push_back(name.data());
@@ -47,19 +48,24 @@ using cli::Command;
   _exit(kCannotRun);
 }
 
-/// What ends this process ends the other, too: Ctrl-C reaches both, a signal to this one only does not.
+/// What ends this process ends the other, too.
 int wait_for(pid_t child) {
   constexpr auto kBetween = std::chrono::milliseconds(20);
   int status = 0;
   bool forwarded = false;
-  for (pid_t ended = 0; ended == 0; ended = waitpid(child, &status, WNOHANG)) {
+  pid_t ended = 0;
+  for (; ended == 0; ended = waitpid(child, &status, WNOHANG)) {
     if (interrupted() != 0 && !std::exchange(forwarded, true)) kill(child, interrupted());
     std::this_thread::sleep_for(kBetween);
   }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  if (ended < 0) throw std::system_error(errno, std::generic_category(), "waiting for a process");
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  if (interrupted() == 0) fmt::print(stderr, "xferbench: the process was ended by signal {}\n", WTERMSIG(status));
+  return 128 + WTERMSIG(status);
 }
 
 int run_process(const std::vector<std::string>& arguments) {
+  std::signal(SIGCHLD, SIG_DFL);  // whoever started this program may ignore it; then nobody learns how a child ended
   const pid_t child = fork();
   if (child < 0) throw std::system_error(errno, std::generic_category(), "starting a process");
   if (child == 0) become(arguments);
@@ -124,9 +130,9 @@ int repeat(const Command& command, const std::vector<std::string>& arguments) {
   install_interrupt_handlers();
   std::vector<std::string> files;
   int code = 0;
-  for (std::size_t i = 1; i <= command.repeat; ++i) {
+  for (std::size_t i = 1; i <= *command.repeat; ++i) {
     const std::string file = numbered(*command.json, i);
-    if (!command.quiet) fmt::print(stderr, "xferbench: process {} of {}, writing {}\n", i, command.repeat, file);
+    if (!command.quiet) fmt::print(stderr, "xferbench: process {} of {}, writing {}\n", i, *command.repeat, file);
     const int ended = run_process(arguments_for(arguments, file));
     if (!could_run(ended)) return interrupted() != 0 ? 128 + interrupted() : ended;
     if (interrupted() != 0) return 128 + interrupted();

@@ -1,13 +1,14 @@
 #include "app/resume.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
-#include <set>
 #include <string_view>
 
-#include "app/session.hpp"
+#include "app/repeat.hpp"
 #include "core/error.hpp"
 #include "scenarios/scenarios.hpp"
 #include "version.hpp"
@@ -19,13 +20,24 @@ namespace {
 using cli::Command;
 
 std::vector<std::string> arguments_of(const StoredReport& report) {
-  return {report.command.begin() + std::min<std::ptrdiff_t>(1, std::ssize(report.command)), report.command.end()};
+  return {report.command.begin() + 1, report.command.end()};
 }
 
 /// Whether all that the case was to give is there. What was skipped may be possible now.
 bool finished(const StoredResult& result) {
   if (result.status == Status::skipped) return false;
   return std::ranges::none_of(result.measurements, [](const Measurement& m) { return m.stop == Stop::interrupted; });
+}
+
+std::string node_of(const Environment::Host& host) {
+  return host.numa_policy + (host.numa_node ? fmt::format(" {}", *host.numa_node) : "");
+}
+
+std::string text_of(const std::vector<std::pair<std::string, std::string>>& variables) {
+  std::vector<std::string> all;
+  for (const auto& [name, value] : variables) all.push_back(name + "=" + value);
+  std::ranges::sort(all);
+  return fmt::format("{}", fmt::join(all, " "));
 }
 
 Result restored(const StoredResult& stored, const Case& config) {
@@ -43,7 +55,12 @@ Result restored(const StoredResult& stored, const Case& config) {
 
 StoredRun read_run(const std::string& file) {
   if (file == "-") throw UsageError("--resume: standard input cannot be gone on with; name a file");
+  if (const std::string first = numbered(file, 1); !std::filesystem::exists(file) && std::filesystem::exists(first)) {
+    throw UsageError(fmt::format(
+        "there is no {}, but {}, by one of the processes of --repeat: each is resumed by itself", file, first));
+  }
   StoredRun run{.file = file, .report = read_report(file), .command = {}};
+  if (run.report.command.empty()) throw UsageError(fmt::format("{}: it does not say what command it is of", file));
   try {
     run.command = cli::parse(arguments_of(run.report), scenarios());
   } catch (const UsageError& error) {
@@ -53,7 +70,10 @@ StoredRun read_run(const std::string& file) {
     throw UsageError(fmt::format("{}: only a run can be resumed, and not a tune; run the command again", file));
   }
   if (run.command.timeline) throw UsageError(fmt::format("{}: a run with --timeline cannot be resumed", file));
+  // Other files that the command names may be anywhere, from where this program runs now.
   run.command.json = file;
+  run.command.csv.reset();
+  run.command.markdown.reset();
   return run;
 }
 
@@ -72,7 +92,11 @@ void refuse_another_machine(const StoredRun& stored, const Device& device) {
   same("GPU", before.gpu.name, now.gpu.name);
   same("GPU", before.gpu.uuid, now.gpu.uuid);
   same("driver", before.driver, now.driver);
+  same("CUDA runtime", before.runtime, now.runtime);
   same("host", before.host.cpu, now.host.cpu);
+  same("kernel", before.host.kernel, now.host.kernel);
+  same("NUMA node", node_of(before.host), node_of(now.host));
+  same("CUDA variables", text_of(before.variables), text_of(cuda_variables()));
   same("xferbench", stored.report.tool.version, build::kVersion);
   same("commit", stored.report.tool.git, build::kGit);
   same("build type", stored.report.tool.type, build::kType);

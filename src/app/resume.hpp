@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "app/session.hpp"
 #include "cli/command.hpp"
 #include "core/result.hpp"
 #include "device/device.hpp"
@@ -28,7 +28,7 @@ void refuse_another_machine(const StoredRun& stored, const Device& device);
 
 /// By their indexes among the cases of the run.
 struct WhatIsLeft {
-  std::vector<std::pair<std::size_t, Result>> known;
+  KnownResults known;
   std::vector<std::size_t> missing;  ///< not in the file, interrupted there, or skipped
 };
 

@@ -47,7 +47,8 @@ std::string utc_now() {
   return text;
 }
 
-/// Environment variables that change what CUDA does and so belong to a result.
+}  // namespace
+
 std::vector<std::pair<std::string, std::string>> cuda_variables() {
   std::vector<std::pair<std::string, std::string>> found;
   for (const char* name :
@@ -56,8 +57,6 @@ std::vector<std::pair<std::string, std::string>> cuda_variables() {
   }
   return found;
 }
-
-}  // namespace
 
 Report begin_report(const std::vector<std::string>& arguments, const Device& device) {
   Report report;
@@ -115,7 +114,12 @@ void print_warnings(const Report& report) {
   }
 }
 
-LiveReport::LiveReport(Report report, const Command& command, Writer to_markdown) : report_(std::move(report)) {
+LiveReport::LiveReport(Report report, const Command& command, Writer to_markdown, const KnownResults& known)
+    : report_(std::move(report)) {
+  for (const auto& [index, result] : known) {
+    indexes_.push_back(index);
+    report_.results.push_back(result);
+  }
   std::vector<cli::NamedFile> files;
   const auto open = [&](const char* flag, const std::optional<std::string>& path, Writer writer, bool follows) {
     if (!path) return;

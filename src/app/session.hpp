@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/command.hpp"
@@ -26,6 +27,9 @@ std::vector<ScenarioView> views();
 
 /// Colours as the user wants them; if that was not said, on a terminal.
 Style style_of(const cli::Command& command);
+
+/// Environment variables that change what CUDA does and so belong to a result.
+std::vector<std::pair<std::string, std::string>> cuda_variables();
 
 /// A report without results. `arguments` is the command line, for the record.
 Report begin_report(const std::vector<std::string>& arguments, const Device& device);
@@ -72,6 +76,9 @@ class RunFile {
   std::optional<OutputError> error_;
 };
 
+/// Results by the indexes of their cases, ascending.
+using KnownResults = std::vector<std::pair<std::size_t, Result>>;
+
 /// How a report becomes one of its files.
 using Writer = std::function<std::string(const Report&)>;
 
@@ -81,7 +88,8 @@ class LiveReport {
   /// `to_markdown` shows what the command's table shows. Throws OutputError if a file cannot be written, UsageError if
   /// two are the same or standard output. The files exist from now on, so that a run that is killed in its first case
   /// can be resumed, too.
-  LiveReport(Report report, const cli::Command& command, Writer to_markdown);
+  /// `known` are results of earlier, by the indexes of their cases: there is no moment without them in the files.
+  LiveReport(Report report, const cli::Command& command, Writer to_markdown, const KnownResults& known = {});
 
   [[nodiscard]] const Report& report() const { return report_; }
   [[nodiscard]] bool owns_standard_output() const;

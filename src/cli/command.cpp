@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <iterator>
 #include <map>
@@ -509,7 +510,8 @@ void plan_suite(const Written& written, Command& command) {
 void plan_resume(const Written& written, Command& command) {
   refuse_cases_beside("resume", written);
   for (const std::string& flag : command.run_flags) {
-    if (flag == "resume" || flag == "quiet" || flag == "color" || flag == "progress") continue;
+    constexpr std::array kOfThisPart{"resume", "csv", "markdown", "quiet", "color", "progress"};
+    if (std::ranges::find(kOfThisPart, flag) != kOfThisPart.end()) continue;
     throw UsageError(fmt::format("--resume goes on with the command that the file holds; leave --{} out", flag));
   }
   command.resume = written.texts.at("resume");

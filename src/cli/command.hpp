@@ -34,7 +34,7 @@ struct Command {
   std::optional<std::string> suite;     ///< name or file: it says which cases there are; `cases` is empty
   std::optional<std::string> resume;    ///< file whose command is to be finished; `cases` is empty
   std::size_t turns = 1;                ///< times that the run goes through all cases
-  std::size_t repeat = 1;               ///< fresh processes that do all of it
+  std::optional<std::size_t> repeat;    ///< fresh processes that do all of it
   std::vector<std::string> run_flags;   ///< those that were given
   std::optional<std::uint64_t> memory_limit;  ///< for tune: bytes of device memory that a configuration may need
   bool exhaustive = false;                    ///< for tune: every configuration is measured

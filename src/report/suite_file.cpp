@@ -28,8 +28,10 @@ class SuiteReader {
   Suite read() const {
     expect(json_.is_object(), "the file", "an object with schema, description and runs");
     only_known();
-    expect(json_.contains("schema") && json_["schema"] == std::string(kSchema), "schema",
-           fmt::format("\"{}\"", kSchema));
+    for (const char* field : {"schema", "description", "runs"}) {
+      if (!json_.contains(field)) fail(fmt::format("the field \"{}\" is missing", field));
+    }
+    expect(json_["schema"] == std::string(kSchema), "schema", fmt::format("\"{}\"", kSchema));
     Suite suite;
     suite.description = description();
     suite.turns = turns();
@@ -54,7 +56,10 @@ class SuiteReader {
     try {
       return Json::parse(text, shallow);
     } catch (const Json::parse_error& error) {
-      fail(fmt::format("byte {} of it is no JSON", error.byte));
+      const auto before = text.substr(0, std::min(error.byte, text.size()));
+      fail(fmt::format("line {} is no JSON", 1 + std::ranges::count(before, '\n')));
+    } catch (const Json::exception&) {  // as of a number that is too large
+      fail("it has a value that is out of range");
     }
   }
 
@@ -68,7 +73,7 @@ class SuiteReader {
   }
 
   std::string description() const {
-    const bool text = json_.contains("description") && json_["description"].is_string();
+    const bool text = json_["description"].is_string();
     expect(text && !json_["description"].get<std::string>().empty(), "description", "a text");
     return json_["description"];
   }
@@ -97,7 +102,7 @@ class SuiteReader {
   }
 
   std::vector<std::vector<std::string>> runs() const {
-    const bool some = json_.contains("runs") && json_["runs"].is_array() && !json_["runs"].empty();
+    const bool some = json_["runs"].is_array() && !json_["runs"].empty();
     expect(some, "runs", "a list of command lines, such as \"memcpy --size 1M,64M\"");
     expect(json_["runs"].size() <= kMostRuns, "runs", fmt::format("at most {} command lines", kMostRuns));
     std::vector<std::vector<std::string>> runs;

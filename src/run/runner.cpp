@@ -152,8 +152,7 @@ class Turns {
   void visit(std::size_t i, std::size_t turn) {
     if (turn > 0 && interrupted() != 0) return;
     if (const auto reason = hindrance(cases_[i], bench_)) {
-      if (turn > 0) return keep_as_it_is(i, *reason);
-      skip(results_[i], *reason);
+      turn > 0 ? keep_as_it_is(results_[i], *reason) : skip(results_[i], *reason);
     } else {
       if (observer_.begin) observer_.begin(i, turn);
       const SamplingPolicy wanted = cases_[i].policy.value_or(bench_.policy);
@@ -178,11 +177,9 @@ class Turns {
   }
 
   /// What is in the way now was not when the samples so far were taken.
-  void keep_as_it_is(std::size_t i, const std::string& reason) {
+  static void keep_as_it_is(Result& result, const std::string& reason) {
     const std::string warning = "not all turns were run: " + reason;
-    if (std::ranges::find(results_[i].warnings, warning) == results_[i].warnings.end()) {
-      results_[i].warnings.push_back(warning);
-    }
+    if (std::ranges::find(result.warnings, warning) == result.warnings.end()) result.warnings.push_back(warning);
   }
 
   static void mark_unfinished(Result& result) {

@@ -27,6 +27,17 @@ class Resume : public testing::Test {
     return process.wait().signal == SIGKILL;
   }
 
+  /// With all their samples.
+  std::size_t finished_cases() {
+    std::size_t finished = 0;
+    const Json json = read_json(file_);
+    for (const Json& r : json["results"]) {
+      const auto cut_off = [](const Json& m) { return m["stop"] == "interrupted"; };
+      if (r["status"] == "ok" && std::ranges::none_of(r["measurements"], cut_off)) ++finished;
+    }
+    return finished;
+  }
+
   [[nodiscard]] Arguments resume() const { return {"--resume", file_.string(), "--quiet"}; }
 
   void expect_complete() {
@@ -50,9 +61,14 @@ TEST_F(Resume, AfterTwentyKillsAtRandomMomentsTheFileIsValidEachTimeAndThenCompl
   for (const char* turns : {"1", "3"}) {
     std::filesystem::remove(file_);
     int kills = 0;
+    std::size_t finished = 0;
     for (int i = 0; i < 10; ++i) {
       kills += killed_after(std::chrono::milliseconds(milliseconds(random)), run(turns)) ? 1 : 0;
-      if (std::filesystem::exists(file_)) expect_valid_results(file_);
+      if (!std::filesystem::exists(file_)) continue;
+      expect_valid_results(file_);
+      const std::size_t now = finished_cases();
+      EXPECT_GE(now, finished) << "what was measured is lost";
+      finished = now;
     }
     EXPECT_GE(kills, 8) << "the run should take longer than what it is given";
     const Outcome o = xferbench(std::filesystem::exists(file_) ? resume() : run(turns));
@@ -82,13 +98,39 @@ TEST_F(Resume, KeepsWhatWasMeasuredAndSaysWhenItWentOn) {
   EXPECT_EQ(lines(o.err).size(), kCases - before["results"].size()) << o.err;
 }
 
-TEST_F(Resume, OfACompleteFileMeasuresNothing) {
+TEST_F(Resume, HasWhatWasMeasuredInTheFileBeforeItsFirstCaseEnds) {
+  ASSERT_EQ(xferbench(run()).exit_code, 0);
+  Json json = read_json(file_);
+  json["complete"] = false;
+  json["results"].erase(0);
+  json["command"].push_back("--min-samples=1000000");  // the one case that is missing takes long
+  for (Json& word : json["command"]) {
+    if (word == "40") word = "1000000";
+  }
+  write_file(file_, json.dump());
+  ASSERT_TRUE(killed_after(std::chrono::milliseconds(700), {}));
+  EXPECT_EQ(finished_cases(), kCases - 1);
+}
+
+TEST_F(Resume, OfACompleteFileMeasuresNothingAndLeavesItAsItIs) {
   ASSERT_EQ(xferbench(small_run({"--json", file_.string()})).exit_code, 0);
-  const Json before = read_json(file_)["results"];
+  const std::string before = read_file(file_);
   const Outcome o = xferbench({"--resume", file_});
   EXPECT_EQ(o.exit_code, 0);
   EXPECT_TRUE(contains(o.err, "nothing is missing")) << o.err;
-  EXPECT_EQ(read_json(file_)["results"], before);
+  EXPECT_EQ(read_file(file_), before);
+}
+
+TEST_F(Resume, WritesOtherFilesOnlyWhereItIsToldTo) {
+  ASSERT_EQ(xferbench(small_run({"--json", file_.string(), "--csv", (folder_ / "old.csv").string()})).exit_code, 0);
+  Json json = read_json(file_);
+  json["complete"] = false;
+  json["results"] = Json::array();
+  write_file(file_, json.dump());
+  write_file(folder_ / "old.csv", "as it is");
+  ASSERT_EQ(xferbench({"--resume", file_, "--csv", folder_ / "new.csv", "--quiet"}).exit_code, 0);
+  EXPECT_EQ(read_file(folder_ / "old.csv"), "as it is");
+  EXPECT_TRUE(read_file(folder_ / "new.csv").starts_with("scenario,"));
 }
 
 TEST_F(Resume, RunsWhatWasSkippedAgainAndKeepsWhatFailed) {
@@ -114,7 +156,8 @@ TEST_F(Resume, RunsWhatWasSkippedAgainAndKeepsWhatFailed) {
 
 TEST_F(Resume, RefusesWhatDoesNotBelongTogether) {
   ASSERT_EQ(xferbench(small_run({"--json", file_.string()})).exit_code, 0);
-  const Json original = read_json(file_);
+  Json original = read_json(file_);
+  original["complete"] = false;
   const auto refused = [&](const char* pointer, const Json& value, const std::string& message) {
     Json json = original;
     json[Json::json_pointer(pointer)] = value;
@@ -124,6 +167,7 @@ TEST_F(Resume, RefusesWhatDoesNotBelongTogether) {
   };
   refused("/environment/gpu/name", "NVIDIA GTX 970", "was measured with GPU 'NVIDIA GTX 970'");
   refused("/tool/version", "0.0.1", "was measured with xferbench '0.0.1'");
+  refused("/environment/variables/CUDA_DEVICE_MAX_CONNECTIONS", "1", "was measured with CUDA variables");
   refused("/command", Json::array({"xferbench", "tune", "--simulate"}), "not a tune");
   refused("/command", Json::array({"xferbench", "--nonsense"}), "its command is none of this program");
   refused("/results/0/key", "overlap/size=1B", "has a case that its command does not make: overlap/size=1B");
@@ -135,6 +179,8 @@ TEST_F(Resume, RefusesWhatDoesNotBelongTogether) {
 TEST_F(Resume, TakesItsCommandFromTheFile) {
   expect_refusal(xferbench({"--resume", "x.json", "--json", "y.json"}), 2,
                  "--resume goes on with the command that the file holds; leave --json out");
+  write_file(folder_ / "r-1.json", "{}");
+  expect_refusal(xferbench({"--resume", folder_ / "r.json"}), 2, "by one of the processes of --repeat");
   expect_refusal(xferbench({"memcpy", "--resume", "x.json"}), 2, "--resume says itself what is run");
 }
 

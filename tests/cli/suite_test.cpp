@@ -38,7 +38,8 @@ TEST_F(Suites, TheCommandLineStandsAboveWhatASuiteSaysOfSampling) {
   const Outcome o = xferbench(
       {"--suite", suite(kTwoRuns), "--simulate", "--json", json, "--quiet", "--max-samples", "7", "--ci", "0.001"});
   ASSERT_EQ(o.exit_code, 0) << o.err;
-  for (const Json& r : read_json(json)["results"]) EXPECT_EQ(r["measurements"][0]["n"], 7) << r["key"];
+  const Json whole = read_json(json);
+  for (const Json& r : whole["results"]) EXPECT_EQ(r["measurements"][0]["n"], 7) << r["key"];
 }
 
 TEST_F(Suites, TurnsSampleEveryCaseSeveralTimes) {
@@ -143,6 +144,17 @@ TEST_F(Repeat, WritesAFileForEachProcessAndShowsThemSideBySide) {
   EXPECT_TRUE(contains(o.out, "medians of 3 processes")) << o.out;
   EXPECT_TRUE(contains(o.out, "size=2MiB")) << o.out;
   EXPECT_TRUE(contains(o.err, "process 2 of 3, writing ")) << o.err;
+}
+
+TEST_F(Repeat, OnceHasANumberToo) {
+  ASSERT_EQ(xferbench(repeated("1")).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "r-1.json"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "r.json"));
+}
+
+TEST_F(Suites, TurnsNeedASampleEach) {
+  expect_refusal(xferbench({"--simulate", "--turns", "7", "--max-samples", "3"}), 2,
+                 "--turns 7 is more than --max-samples 3");
 }
 
 TEST_F(Repeat, NeedsAFileForTheResults) {

@@ -165,7 +165,11 @@ TEST_F(RunnerTest, ALostContextLeavesWhatTheTurnsBeforeHaveSampled) {
     device_.lost = true;
   });
   const std::vector<PlannedCase> cases{{&losing, Case("scripted")}};
-  const Result result = run_cases(cases, quick_bench(device_), {}, 3).front();
+  std::vector<std::size_t> warnings;
+  const RunObserver observer{.begin = {},
+                             .done = [&](std::size_t, const Result& r) { warnings.push_back(r.warnings.size()); }};
+  const Result result = run_cases(cases, quick_bench(device_), observer, 3).front();
+  EXPECT_EQ(warnings, (std::vector<std::size_t>{0, 1, 1})) << "files hear of it, too";
   EXPECT_EQ(result.status, Status::ok);
   ASSERT_EQ(result.warnings.size(), 1U);
   EXPECT_NE(result.warnings.front().find("not all turns were run: an earlier error"), std::string::npos);

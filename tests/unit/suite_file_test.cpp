@@ -36,12 +36,16 @@ TEST(SuiteFile, GoesThroughItsCasesOnceIfItDoesNotSay) {
 }
 
 TEST(SuiteFile, SaysWhatIsWrongWithIt) {
-  expect_refused("", "byte 1 of it is no JSON");
+  expect_refused("", "line 1 is no JSON");
   expect_refused(R"({"schema": )", "is no JSON");
   expect_refused("[]", "the file must be an object");
   expect_refused(R"({"schema": "xferbench/1", "description": "d", "runs": ["a"]})", "schema must be");
-  expect_refused(R"({"schema": "xferbench-suite/1", "runs": ["a"]})", "description must be a text");
+  expect_refused("{\n\"schema\": 1,\n}", "line 3 is no JSON");
+  expect_refused(R"({"schema": "xferbench-suite/1", "runs": ["a"]})", "the field \"description\" is missing");
+  expect_refused(R"({"schema": "xferbench-suite/1", "description": 3, "runs": ["a"]})", "description must be a text");
   expect_refused(suite_of(R"("run": ["a"])"), "no field \"run\" in a suite");
+  expect_refused(suite_of(R"("turns": 1e999, "runs": ["a"])"), "out of range");
+  expect_refused(suite_of(R"("turns": 2)"), "the field \"runs\" is missing");
   expect_refused(suite_of(R"("runs": [])"), "runs must be a list of command lines");
   expect_refused(suite_of(R"("runs": "a")"), "runs must be a list of command lines");
   expect_refused(suite_of(R"("runs": ["a", 3])"), "runs[1] must be a text");
