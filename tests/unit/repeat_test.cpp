@@ -1,0 +1,43 @@
+// The files and command lines of the processes of --repeat.
+#include "app/repeat.hpp"
+
+#include <gtest/gtest.h>
+
+#include "report/repeat_table.hpp"
+
+namespace xferbench::app {
+namespace {
+
+using Words = std::vector<std::string>;
+
+TEST(Repeat, NumbersFilesBeforeTheirExtension) {
+  EXPECT_EQ(numbered("r.json", 1), "r-1.json");
+  EXPECT_EQ(numbered("/a.b/r", 12), "/a.b/r-12");
+  EXPECT_EQ(numbered("./x.y.json", 3), "./x.y-3.json");
+}
+
+TEST(Repeat, ProcessesGetTheSameCommandLineButForTheirFile) {
+  EXPECT_EQ(arguments_for({"memcpy", "--repeat", "3", "--size", "1M", "--json", "r.json"}, "r-2.json"),
+            (Words{"memcpy", "--size", "1M", "--json=r-2.json"}));
+  EXPECT_EQ(arguments_for({"--json=r.json", "--repeat=3", "--quiet"}, "r-1.json"),
+            (Words{"--quiet", "--json=r-1.json"}));
+}
+
+TEST(RepeatTable, ShowsHowFarProcessesAreApartAndWhereOneIsMissing) {
+  Environment environment;
+  environment.backend = "cuda";
+  environment.gpu.name = "NVIDIA H200";
+  const std::vector<RepeatedCase> cases{
+      {.key = "memcpy/size=1MiB", .unit = "s", .median = 1e-3, .low = 0.99e-3, .high = 1.01e-3, .processes = 3},
+      {.key = "latency", .unit = "s", .median = 2e-6, .low = 2e-6, .high = 2e-6, .processes = 2}};
+  EXPECT_EQ(to_repeat_table(environment, cases, 3, {}),
+            "NVIDIA H200\n"
+            "\n"
+            "medians of 3 processes\n"
+            "  case                    median     lowest    highest   spread\n"
+            "  memcpy/size=1MiB      1.000 ms   990.0 us   1.010 ms    2.0 %\n"
+            "  latency (in 2 of 3)   2.000 us   2.000 us   2.000 us    0.0 %\n");
+}
+
+}  // namespace
+}  // namespace xferbench::app
