@@ -90,6 +90,11 @@ TEST_F(Compare, ANewFailureIsExitCodeOne) {
   const Outcome o = compare({write("a.json", scaled(1, 1)), write("b.json", failed)});
   EXPECT_EQ(o.exit_code, 1);
   EXPECT_TRUE(contains(o.out, "in new failed: wrong byte"));
+  Json skipped = scaled(1, 1);
+  skipped["results"][2]["status"] = "skipped";
+  skipped["results"][2]["reason"] = "no memory";
+  EXPECT_EQ(compare({write("a.json", skipped), file("b.json")}).exit_code, 1);
+  EXPECT_EQ(compare({file("b.json"), file("b.json")}).exit_code, 0);
 }
 
 TEST_F(Compare, StrictIsExitCodeFourWhereACaseIsMissing) {
