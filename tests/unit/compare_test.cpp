@@ -248,13 +248,13 @@ TEST(Differences, NamesWhatCouldExplainAChange) {
   e.variables = {{"CUDA_DEVICE_MAX_CONNECTIONS", "1"}};
   next.report.tool.type = "Debug";
   next.report.tool.git = "abc-dirty";
-  next.report.command = {"xferbench", "copy", "--seed", "3", "--no-verify"};
+  next.report.command = {"xferbench", "copy", "--seed", "3", "--no-verify", "--turns=4", "--suite", "fleet"};
   next.report.complete = false;
   std::vector<std::string> named_facts;
   for (const Difference& d : differences({&base, 1}, {&next, 1})) named_facts.push_back(d.what);
-  EXPECT_EQ(named_facts,
-            (std::vector<std::string>{"driver", "ECC", "link", "link below its maximum", "NUMA node", "commit",
-                                      "build type", "--seed", "--no-verify", "CUDA_DEVICE_MAX_CONNECTIONS"}));
+  EXPECT_EQ(named_facts, (std::vector<std::string>{"driver", "ECC", "link", "link below its maximum", "NUMA node",
+                                                   "commit", "build type", "--seed", "--turns", "--suite",
+                                                   "--no-verify", "CUDA_DEVICE_MAX_CONNECTIONS"}));
   EXPECT_EQ(doubts(base).size(), 0U);
   EXPECT_EQ(doubts(next).size(), 4U);
 }
