@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <future>
 #include <optional>
@@ -10,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/files.hpp"
+#include "cli/command.hpp"
 #include "compare/compare.hpp"
 #include "core/error.hpp"
 #include "report/compare_cells.hpp"
@@ -65,9 +68,18 @@ class Outputs {
   /// Throws OutputError before anything is read, so that no work is lost to a typo.
   explicit Outputs(const cli::CompareCommand& command) {
     if (command.markdown) markdown_.emplace(*command.markdown);
+    for (const auto* inputs : {&command.base, &command.next, &command.across}) {
+      refuse_to_overwrite(*inputs,
+                          std::array{AskedFile{"json", command.json}, AskedFile{"markdown", command.markdown}});
+    }
     if (command.json) json_.emplace(*command.json);
-    if (is_standard_output(markdown_) && is_standard_output(json_)) {
-      throw UsageError("compare: --markdown and --json cannot both be standard output; give one of them a file");
+    if (markdown_ && json_) {
+      cli::refuse_shared_files(
+          std::array{cli::NamedFile{"markdown", markdown_->target()}, cli::NamedFile{"json", json_->target()}});
+    }
+    if (command.all && !shows_table()) {
+      throw UsageError(
+          "compare: --all is of the table, which is not shown beside --json - or --markdown -; leave it out");
     }
   }
 
@@ -75,11 +87,12 @@ class Outputs {
   void write(const Record& record, const ToTable& to_table) const {
     if (markdown_) markdown_->finish(to_markdown(record));
     if (json_) json_->finish(to_json(record));
-    if (!is_standard_output(markdown_) && !is_standard_output(json_)) write_standard_output(to_table());
+    if (shows_table()) write_standard_output(to_table());
   }
 
  private:
   static bool is_standard_output(const std::optional<ResultsFile>& file) { return file && file->is_standard_output(); }
+  [[nodiscard]] bool shows_table() const { return !is_standard_output(markdown_) && !is_standard_output(json_); }
 
   std::optional<ResultsFile> markdown_;
   std::optional<ResultsFile> json_;
@@ -111,6 +124,8 @@ int compare(const cli::CompareCommand& command) {
   }
   if (!command.across.empty()) return show_across(command);
   const Outputs outputs(command);
+  refuse_same_twice(command.base);
+  refuse_same_twice(command.next);
   std::vector<std::string> files = command.base;
   files.insert(files.end(), command.next.begin(), command.next.end());
   const std::vector<NamedReport> reports = read_all(files);

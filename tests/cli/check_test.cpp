@@ -54,7 +54,17 @@ TEST(Check, OfSimulatedResultsMustBeAskedFor) {
   EXPECT_TRUE(o.out.starts_with("SIMULATED by profile h200")) << o.out;
 }
 
-TEST(Check, DoesNotWriteOverTheResults) {
+TEST(Check, OfARunThatWasCutOffIsOne) {
+  const TemporaryFolder folder;
+  Json cut = read_json(measured());
+  cut["complete"] = false;
+  write_file(folder / "r.json", cut.dump());
+  const Outcome o = xferbench({"check", folder / "r.json", "--expect", "h200"});
+  EXPECT_EQ(o.exit_code, 1);
+  EXPECT_TRUE(contains(o.out, "INCOMPLETE")) << o.out;
+}
+
+TEST(Check, DoesNotWriteOverWhatItReads) {
   const TemporaryFolder folder;
   const std::string results = read_file(measured());
   write_file(folder / "r.json", results);
