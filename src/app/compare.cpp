@@ -15,6 +15,7 @@
 #include "cli/command.hpp"
 #include "compare/compare.hpp"
 #include "core/error.hpp"
+#include "core/printable.hpp"
 #include "report/compare_cells.hpp"
 #include "report/compare_json.hpp"
 #include "report/compare_markdown.hpp"
@@ -67,11 +68,11 @@ class Outputs {
  public:
   /// Throws OutputError before anything is read, so that no work is lost to a typo.
   explicit Outputs(const cli::CompareCommand& command) {
-    if (command.markdown) markdown_.emplace(*command.markdown);
     for (const auto* inputs : {&command.base, &command.next, &command.across}) {
       refuse_to_overwrite(*inputs,
                           std::array{AskedFile{"json", command.json}, AskedFile{"markdown", command.markdown}});
     }
+    if (command.markdown) markdown_.emplace(*command.markdown);
     if (command.json) json_.emplace(*command.json);
     if (markdown_ && json_) {
       cli::refuse_shared_files(
@@ -91,15 +92,15 @@ class Outputs {
   }
 
  private:
-  static bool is_standard_output(const std::optional<ResultsFile>& file) { return file && file->is_standard_output(); }
   [[nodiscard]] bool shows_table() const { return !is_standard_output(markdown_) && !is_standard_output(json_); }
+  static bool is_standard_output(const std::optional<ResultsFile>& file) { return file && file->is_standard_output(); }
 
   std::optional<ResultsFile> markdown_;
   std::optional<ResultsFile> json_;
 };
 
 void warn(const std::vector<std::string>& warnings) {
-  for (const std::string& warning : warnings) fmt::print(stderr, "xferbench: warning: {}\n", warning);
+  for (const std::string& warning : warnings) fmt::print(stderr, "xferbench: warning: {}\n", printable(warning));
 }
 
 int show_across(const cli::CompareCommand& command) {
@@ -123,9 +124,9 @@ int compare(const cli::CompareCommand& command) {
     return static_cast<int>(ExitCode::ok);
   }
   if (!command.across.empty()) return show_across(command);
-  const Outputs outputs(command);
   refuse_same_twice(command.base);
   refuse_same_twice(command.next);
+  const Outputs outputs(command);
   std::vector<std::string> files = command.base;
   files.insert(files.end(), command.next.begin(), command.next.end());
   const std::vector<NamedReport> reports = read_all(files);
