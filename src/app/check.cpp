@@ -1,13 +1,11 @@
 #include "app/check.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <optional>
 #include <string>
-#include "app/files.hpp"
 
 #include "app/data_files.hpp"
+#include "app/files.hpp"
 #include "app/session.hpp"
 #include "check/check.hpp"
 #include "core/error.hpp"
@@ -43,9 +41,6 @@ int check(const cli::Command& command) {
         std::array{cli::NamedFile{"json", json->target()}, cli::NamedFile{"markdown", markdown->target()}});
   const check::Checked checked = check::check(read_report(command.results), command.results,
                                               check::read_expectations(expectations), command.allow_simulated);
-  if (!checked.complete && !command.quiet) {
-    fmt::print(stderr, "xferbench: warning: {}: the run has not come to its end\n", command.results);
-  }
   const bool json_shown = write(json, to_check_json(checked));
   const bool markdown_shown = write(markdown, to_check_markdown(checked));
   if (!json_shown && !markdown_shown) write_standard_output(to_check_table(checked, style_of(command)));
