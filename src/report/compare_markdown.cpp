@@ -55,12 +55,19 @@ std::string rows_table(const compare::Comparison& comparison, const Wanted& want
   return text;
 }
 
+/// The first so many bytes, less what would be a part of a character.
+std::string clipped(const std::string& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
+  return text.substr(0, most);
+}
+
 std::string bullets(const std::vector<std::string>& texts) {
   constexpr std::size_t kMost = 40;
   constexpr std::size_t kLongest = 150;
   std::string list;
   for (std::size_t i = 0; i < texts.size() && i < kMost; ++i) {
-    list += "- " + code(texts[i].substr(0, kLongest)) + "\n";
+    list += "- " + code(clipped(texts[i], kLongest)) + "\n";
   }
   if (texts.size() > kMost) list += fmt::format("- {} more\n", texts.size() - kMost);
   return list;
