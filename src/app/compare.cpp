@@ -1,10 +1,8 @@
 #include "app/compare.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 #include <future>
 #include <optional>
 #include <string>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "app/files.hpp"
+#include "app/session.hpp"
 #include "cli/command.hpp"
 #include "compare/compare.hpp"
 #include "core/error.hpp"
@@ -55,12 +54,6 @@ xferbench::compare::Options with_headlines(xferbench::compare::Options options) 
     }
   }
   return options;
-}
-
-Style style_of(const cli::CompareCommand& command) {
-  if (command.color) return {*command.color};
-  const char* no_color = std::getenv("NO_COLOR");
-  return {isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0')};
 }
 
 /// The files that were asked for; without one that is standard output, the table goes there.
@@ -107,7 +100,7 @@ int show_across(const cli::CompareCommand& command) {
   const Outputs outputs(command);
   const auto table = xferbench::compare::across(read_all(command.across), with_headlines(command.options));
   if (!command.quiet) warn(table.warnings);
-  outputs.write(table, [&] { return to_table(table, style_of(command)); });
+  outputs.write(table, [&] { return to_table(table, style_of(command.color)); });
   return static_cast<int>(ExitCode::ok);
 }
 
@@ -139,7 +132,7 @@ int compare(const cli::CompareCommand& command) {
     for (const auto& d : comparison.differences) differences.push_back(difference_text(d));
     warn(differences);
   }
-  outputs.write(comparison, [&] { return to_table(comparison, command.all, style_of(command)); });
+  outputs.write(comparison, [&] { return to_table(comparison, command.all, style_of(command.color)); });
   return static_cast<int>(exit_code(comparison, command.strict));
 }
 

@@ -26,6 +26,7 @@ std::vector<ScenarioView> views();
 
 /// Colours as the user wants them; if that was not said, on a terminal.
 Style style_of(const cli::Command& command);
+Style style_of(std::optional<bool> color);
 
 /// A report without results. `arguments` is the command line, for the record.
 Report begin_report(const std::vector<std::string>& arguments, const Device& device);
