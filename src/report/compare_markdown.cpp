@@ -16,7 +16,7 @@ using compare::Verdict;
 constexpr std::size_t kMostTable = 28'000;  // characters of one table; two of them and the rest fit into a comment
 
 /// In code, where nobody can be mentioned by it.
-std::string code(const std::string& text) { return "<code>" + markdown_text(text) + "</code>"; }
+std::string code(const std::string& text) { return text.empty() ? "" : "<code>" + markdown_text(text) + "</code>"; }
 
 bool is_news(const compare::Row& row) {
   return row.verdict != Verdict::same && row.verdict != Verdict::inconclusive && row.verdict != Verdict::added;
