@@ -9,6 +9,7 @@
 #include "app/compare.hpp"
 #include "app/tune.hpp"
 #include "core/error.hpp"
+#include "core/printable.hpp"
 #include "scenarios/scenarios.hpp"
 
 namespace xferbench {
@@ -34,7 +35,7 @@ int perform(const cli::Command& command, const std::vector<std::string>& argumen
 }
 
 int complain(const char* what, ExitCode code) {
-  fmt::print(stderr, "xferbench: {}\n", what);
+  fmt::print(stderr, "xferbench: {}\n", printable(what));
   return static_cast<int>(code);
 }
 

@@ -1,14 +1,11 @@
 #include "app/check.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <system_error>
 
 #include "app/data_files.hpp"
+#include "app/files.hpp"
 #include "app/session.hpp"
 #include "check/check.hpp"
 #include "core/error.hpp"
@@ -19,14 +16,9 @@ namespace xferbench::app {
 
 namespace {
 
-/// The file, if one was asked for. Writing over the results that are to be checked is no one's wish.
-std::optional<ResultsFile> opened(const std::optional<std::string>& path, const std::string& results) {
-  if (!path) return std::nullopt;
-  std::error_code unknown;
-  if (*path != "-" && std::filesystem::equivalent(*path, results, unknown)) {
-    throw UsageError(path.value() + " holds the results that are to be checked; write to another file");
-  }
-  return ResultsFile(*path);
+/// The file, if one was asked for.
+std::optional<ResultsFile> opened(const std::optional<std::string>& path) {
+  return path ? std::optional(ResultsFile(*path)) : std::nullopt;
 }
 
 /// True if the file is standard output.
@@ -39,17 +31,16 @@ bool write(const std::optional<ResultsFile>& file, const std::string& text) {
 }  // namespace
 
 int check(const cli::Command& command) {
-  const std::optional<ResultsFile> json = opened(command.json, command.results);
-  const std::optional<ResultsFile> markdown = opened(command.markdown, command.results);
+  const std::string expectations = find_data("expectations", command.expect).string();
+  refuse_to_overwrite(std::array{command.results, expectations},
+                      std::array{AskedFile{"json", command.json}, AskedFile{"markdown", command.markdown}});
+  const std::optional<ResultsFile> json = opened(command.json);
+  const std::optional<ResultsFile> markdown = opened(command.markdown);
   if (json && markdown)
     cli::refuse_shared_files(
         std::array{cli::NamedFile{"json", json->target()}, cli::NamedFile{"markdown", markdown->target()}});
-  const std::string expectations = find_data("expectations", command.expect).string();
   const check::Checked checked = check::check(read_report(command.results), command.results,
                                               check::read_expectations(expectations), command.allow_simulated);
-  if (!checked.complete && !command.quiet) {
-    fmt::print(stderr, "xferbench: warning: {}: the run has not come to its end\n", command.results);
-  }
   const bool json_shown = write(json, to_check_json(checked));
   const bool markdown_shown = write(markdown, to_check_markdown(checked));
   if (!json_shown && !markdown_shown) write_standard_output(to_check_table(checked, style_of(command)));

@@ -1,17 +1,20 @@
 #include "app/compare.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cstdlib>
+#include <array>
 #include <future>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "app/files.hpp"
+#include "app/session.hpp"
+#include "cli/command.hpp"
 #include "compare/compare.hpp"
 #include "core/error.hpp"
+#include "core/printable.hpp"
 #include "report/compare_cells.hpp"
 #include "report/compare_json.hpp"
 #include "report/compare_markdown.hpp"
@@ -53,21 +56,24 @@ xferbench::compare::Options with_headlines(xferbench::compare::Options options) 
   return options;
 }
 
-Style style_of(const cli::CompareCommand& command) {
-  if (command.color) return {*command.color};
-  const char* no_color = std::getenv("NO_COLOR");
-  return {isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0')};
-}
-
 /// The files that were asked for; without one that is standard output, the table goes there.
 class Outputs {
  public:
   /// Throws OutputError before anything is read, so that no work is lost to a typo.
   explicit Outputs(const cli::CompareCommand& command) {
+    for (const auto* inputs : {&command.base, &command.next, &command.across}) {
+      refuse_to_overwrite(*inputs,
+                          std::array{AskedFile{"json", command.json}, AskedFile{"markdown", command.markdown}});
+    }
     if (command.markdown) markdown_.emplace(*command.markdown);
     if (command.json) json_.emplace(*command.json);
-    if (is_standard_output(markdown_) && is_standard_output(json_)) {
-      throw UsageError("compare: --markdown and --json cannot both be standard output; give one of them a file");
+    if (markdown_ && json_) {
+      cli::refuse_shared_files(
+          std::array{cli::NamedFile{"markdown", markdown_->target()}, cli::NamedFile{"json", json_->target()}});
+    }
+    if (command.all && !shows_table()) {
+      throw UsageError(
+          "compare: --all is of the table, which is not shown beside --json - or --markdown -; leave it out");
     }
   }
 
@@ -75,10 +81,11 @@ class Outputs {
   void write(const Record& record, const ToTable& to_table) const {
     if (markdown_) markdown_->finish(to_markdown(record));
     if (json_) json_->finish(to_json(record));
-    if (!is_standard_output(markdown_) && !is_standard_output(json_)) write_standard_output(to_table());
+    if (shows_table()) write_standard_output(to_table());
   }
 
  private:
+  [[nodiscard]] bool shows_table() const { return !is_standard_output(markdown_) && !is_standard_output(json_); }
   static bool is_standard_output(const std::optional<ResultsFile>& file) { return file && file->is_standard_output(); }
 
   std::optional<ResultsFile> markdown_;
@@ -86,14 +93,14 @@ class Outputs {
 };
 
 void warn(const std::vector<std::string>& warnings) {
-  for (const std::string& warning : warnings) fmt::print(stderr, "xferbench: warning: {}\n", warning);
+  for (const std::string& warning : warnings) fmt::print(stderr, "xferbench: warning: {}\n", printable(warning));
 }
 
 int show_across(const cli::CompareCommand& command) {
   const Outputs outputs(command);
   const auto table = xferbench::compare::across(read_all(command.across), with_headlines(command.options));
   if (!command.quiet) warn(table.warnings);
-  outputs.write(table, [&] { return to_table(table, style_of(command)); });
+  outputs.write(table, [&] { return to_table(table, style_of(command.color)); });
   return static_cast<int>(ExitCode::ok);
 }
 
@@ -110,6 +117,8 @@ int compare(const cli::CompareCommand& command) {
     return static_cast<int>(ExitCode::ok);
   }
   if (!command.across.empty()) return show_across(command);
+  refuse_same_twice(command.base);
+  refuse_same_twice(command.next);
   const Outputs outputs(command);
   std::vector<std::string> files = command.base;
   files.insert(files.end(), command.next.begin(), command.next.end());
@@ -123,7 +132,7 @@ int compare(const cli::CompareCommand& command) {
     for (const auto& d : comparison.differences) differences.push_back(difference_text(d));
     warn(differences);
   }
-  outputs.write(comparison, [&] { return to_table(comparison, command.all, style_of(command)); });
+  outputs.write(comparison, [&] { return to_table(comparison, command.all, style_of(command.color)); });
   return static_cast<int>(exit_code(comparison, command.strict));
 }
 

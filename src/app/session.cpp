@@ -31,7 +31,12 @@ std::vector<ScenarioView> views() {
 }
 
 Style style_of(const Command& command) {
-  if (command.color != cli::ColorMode::automatic) return {command.color == cli::ColorMode::always};
+  if (command.color == cli::ColorMode::automatic) return style_of(std::nullopt);
+  return {command.color == cli::ColorMode::always};
+}
+
+Style style_of(std::optional<bool> color) {
+  if (color) return {*color};
   const char* no_color = std::getenv("NO_COLOR");
   return {isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0')};
 }

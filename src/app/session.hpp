@@ -27,6 +27,7 @@ std::vector<ScenarioView> views();
 
 /// Colours as the user wants them; if that was not said, on a terminal.
 Style style_of(const cli::Command& command);
+Style style_of(std::optional<bool> color);
 
 /// Environment variables that change what CUDA does and so belong to a result.
 std::vector<std::pair<std::string, std::string>> cuda_variables();

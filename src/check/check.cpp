@@ -21,13 +21,25 @@ using compare::matches;
 
 // --- Which cases ----------------------------------------------------------------------------------------------------
 
+/// The amount in "256MiB" or ">=256MiB".
+std::optional<Quantity> wanted_amount(std::string_view wanted) {
+  const std::size_t sign = wanted.find_first_not_of("<>=");
+  return parse_quantity(wanted.substr(sign == std::string::npos ? 0 : sign));
+}
+
+/// Whether a number can ever meet it.
+bool is_for_numbers(const std::string& wanted) {
+  if (wanted == "*") return true;
+  const auto quantity = wanted_amount(wanted);
+  return quantity && (quantity->unit.empty() || quantity->unit == "B");
+}
+
 bool meets(const StoredResult::Param& param, const std::string& wanted) {
   if (const auto* text = std::get_if<std::string>(&param.value)) return matches(wanted, *text);
   const auto* whole = std::get_if<std::uint64_t>(&param.value);
   const double value = whole != nullptr ? static_cast<double>(*whole) : std::get<double>(param.value);
   if (wanted == "*") return true;
-  const std::size_t sign = wanted.find_first_not_of("<>=");
-  const auto quantity = parse_quantity(std::string_view(wanted).substr(sign == std::string::npos ? 0 : sign));
+  const auto quantity = wanted_amount(wanted);
   if (!quantity) return false;
   if (wanted.starts_with(">=")) return value >= quantity->value;
   if (wanted.starts_with("<=")) return value <= quantity->value;
@@ -42,9 +54,14 @@ bool meets(const StoredResult& result, const Condition& condition) {
   return std::ranges::any_of(condition.any_of, [&](const std::string& wanted) { return meets(*param, wanted); });
 }
 
-bool concerns(const Expectation& e, const StoredResult& result) {
+/// Whether it is of the scenario and the keys that an expectation is about.
+bool is_about(const Expectation& e, const StoredResult& result) {
   return (e.cases.empty() || matches(e.cases, result.key)) &&
-         (e.scenario.empty() || matches(e.scenario, result.scenario)) &&
+         (e.scenario.empty() || matches(e.scenario, result.scenario));
+}
+
+bool concerns(const Expectation& e, const StoredResult& result) {
+  return is_about(e, result) &&
          std::ranges::all_of(e.where, [&](const Condition& condition) { return meets(result, condition); });
 }
 
@@ -111,16 +128,20 @@ class Judge {
 
   [[nodiscard]] Row row() {
     for (const StoredResult& result : report_.results) {
+      if (is_about(e_, result)) refuse_conditions(result);
       if (result.status != Status::skipped && concerns(e_, result)) look_at(result);
     }
     Row row;
     row.name = e_.name;
     row.expected = expected();
-    row.cases = judged_.size();
     if (judged_.empty()) {
-      row.verdict = e_.optional ? Verdict::not_measured : Verdict::no_case;
+      row.verdict = e_.optional && lacking_.empty() ? Verdict::not_measured : Verdict::no_case;
       row.note = without_number();
-    } else if (e_.aggregate == Aggregate::median && std::ranges::none_of(judged_, has_note)) {
+      return row;
+    }
+    if (e_.aggregate == Aggregate::every) judge_lacking();
+    row.cases = judged_.size();
+    if (e_.aggregate == Aggregate::median && std::ranges::none_of(judged_, has_note)) {
       decide_by_median(row);
     } else {
       decide_by_one(row);
@@ -139,12 +160,38 @@ class Judge {
       judged_.push_back(std::move(j));
       return;
     }
-    ++concerned_;
     j.found = number_of(result, e_);
-    if (!j.found) return note_others(result);
+    if (!j.found) {
+      lacking_.push_back(&result);
+      return note_others(result);
+    }
     if (e_.at_least) j.above = over(j, *e_.at_least);
     if (e_.at_most) j.below = over(j, *e_.at_most);
     judged_.push_back(std::move(j));
+  }
+
+  /// "Every case" are those without the number, too.
+  void judge_lacking() {
+    for (const StoredResult* result : lacking_) {
+      Judged j;
+      j.result = result;
+      j.note = fmt::format("has no '{}'", e_.number);
+      judged_.push_back(std::move(j));
+    }
+  }
+
+  /// A condition that no value of a number's axis can meet would leave cases out without a word.
+  void refuse_conditions(const StoredResult& result) const {
+    for (const auto& [axis, any_of] : e_.where) {
+      const auto param = std::ranges::find(result.params, axis, &StoredResult::Param::name);
+      if (param == result.params.end() || std::holds_alternative<std::string>(param->value)) continue;
+      const auto wrong = std::ranges::find_if_not(any_of, is_for_numbers);
+      if (wrong == any_of.end()) continue;
+      throw UsageError(
+          fmt::format("{}: {}: '{}' is no value of the axis '{}' of {}; expected a number or a size, such "
+                      "as 8 or 256MiB",
+                      source_, e_.name, *wrong, axis, result.scenario));
+    }
   }
 
   /// The number over its limit.
@@ -202,7 +249,7 @@ class Judge {
                                 return matches(e_.scenario, r.scenario);
                               });
     if (!has_scenario) return fmt::format("no case of {}", e_.scenario);
-    if (concerned_ == 0) return "no case matches" + misspelt_axis();
+    if (lacking_.empty()) return "no case matches" + misspelt_axis();
     const std::vector<std::string> others(others_.begin(), others_.end());
     return fmt::format("no case that matches has '{}'{}", e_.number, suggestion(e_.number, others));
   }
@@ -255,7 +302,7 @@ class Judge {
   const StoredReport& report_;
   const std::string& source_;
   std::vector<Judged> judged_;
-  std::size_t concerned_ = 0;
+  std::vector<const StoredResult*> lacking_;  // cases that match and have no such number
   std::set<std::string> others_;
 };
 
@@ -291,7 +338,7 @@ std::size_t Checked::count(Verdict verdict) const {
 }
 
 bool Checked::all_hold() const {
-  return count(Verdict::holds) > 0 && count(Verdict::fails) == 0 && count(Verdict::no_case) == 0;
+  return complete && count(Verdict::holds) > 0 && count(Verdict::fails) == 0 && count(Verdict::no_case) == 0;
 }
 
 Checked check(const StoredReport& report, std::string_view name, const Expectations& expectations,

@@ -18,7 +18,7 @@ enum class Verdict {
   holds,
   fails,
   no_case,       ///< no case has the number, and there should be one
-  not_measured,  ///< the same of an optional expectation
+  not_measured,  ///< no case matches, and none has to
 };
 std::string_view to_text(Verdict verdict);
 
@@ -43,12 +43,13 @@ struct Checked {
   std::vector<Row> rows;  ///< in the order of the expectations
 
   [[nodiscard]] std::size_t count(Verdict verdict) const;
-  /// Nothing fails, and at least one expectation was looked at.
+  /// Nothing fails, at least one expectation was looked at, and the run came to its end: what was cut off says nothing
+  /// of the cases that are not there.
   [[nodiscard]] bool all_hold() const;
 };
 
 /// Throws UsageError if the results cannot be checked so: they come from another GPU, are simulated and may not be, or
-/// a limit has another unit than the number.
+/// a limit or a condition has a unit that its number cannot have.
 Checked check(const StoredReport& report, std::string_view name, const Expectations& expectations,
               bool allow_simulated = false);
 

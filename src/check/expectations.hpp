@@ -44,7 +44,7 @@ struct Expectation {
   std::optional<Limit> at_least;
   std::optional<Limit> at_most;
   Aggregate aggregate = Aggregate::every;
-  bool optional = false;  ///< may concern no case
+  bool optional = false;  ///< may match no case
 };
 
 struct Expectations {

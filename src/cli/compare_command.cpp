@@ -134,8 +134,10 @@ void read_across(const Written& written, CompareCommand& command) {
           fmt::format("compare: --across shows files side by side and judges nothing: leave out {}", flag));
     }
   }
-  command.across = written.all("--across");
-  command.across.insert(command.across.end(), written.words.begin(), written.words.end());
+  // A list of files takes every word that follows it, so all other words stand before it.
+  command.across = written.words;
+  const std::vector<std::string>& listed = written.all("--across");
+  command.across.insert(command.across.end(), listed.begin(), listed.end());
   if (command.across.size() < 2) throw UsageError("compare: --across needs at least two files");
 }
 

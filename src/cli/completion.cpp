@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "cli/compare_command.hpp"
 #include "cli/flags.hpp"
+#include "cli/reproduce.hpp"
 #include "cli/texts.hpp"
 #include "device/open.hpp"
 
@@ -64,6 +66,13 @@ std::string flags_function() {
   return word_function("_xferbench_flags", "$1", choices);
 }
 
+/// Names of files are anything. One with a blank or a quote would be another word, or the end of one, in the script.
+Words plain(const Words& names) {
+  Words plain;
+  std::ranges::copy_if(names, std::back_inserter(plain), [](const std::string& n) { return shell_quoted(n) == n; });
+  return plain;
+}
+
 /// The words that a flag of a scenario or of all takes.
 std::string choices_function(Scenarios scenarios, const DataNames& names) {
   std::vector<std::pair<std::string, std::string>> choices;
@@ -79,8 +88,8 @@ std::string choices_function(Scenarios scenarios, const DataNames& names) {
   Words profiles;
   for (const auto& [name, description] : simulated_profiles()) profiles.push_back(name);
   choices.emplace_back("*:--simulate", joined(profiles));
-  choices.emplace_back("*:--expect", joined(names.expectations));
-  choices.emplace_back("*:--suite", joined(names.suites));
+  choices.emplace_back("*:--expect", joined(plain(names.expectations)));
+  choices.emplace_back("*:--suite", joined(plain(names.suites)));
   return word_function("_xferbench_choices", "$1:$2", choices);
 }
 

@@ -24,11 +24,14 @@ struct Entry {
 constexpr std::array kEnvironment{
     Entry{"NO_COLOR", "Set to anything but an empty text: no colours, unless --color asks for them."},
     Entry{"CUDA_VISIBLE_DEVICES", "The GPUs that --gpu counts, as for every CUDA program."},
-    Entry{"XFERBENCH_DATA", "The folder that holds the folder expectations, in place of the one that was installed."}};
+    Entry{"XFERBENCH_DATA",
+          "The folder that holds the folders expectations and suites, in place of the one that was installed."}};
 
 constexpr std::array kFiles{
     Entry{"PREFIX/share/xferbench/expectations/NAME.json", "Limits that check --expect NAME finds by their name."},
-    Entry{"PREFIX/share/doc/xferbench", "How every number is made (measurement.md), and the formats of files."}};
+    Entry{"PREFIX/share/xferbench/suites/NAME.json", "Sets of runs that --suite NAME finds by their name (suites.md)."},
+    Entry{"PREFIX/share/doc/xferbench",
+          "How every number is made (measurement.md), suites (suites.md), and the formats of files."}};
 
 std::string paragraph(std::string_view text) { return roff_escaped(text) + "\n"; }
 

@@ -154,25 +154,24 @@ class Comparer {
                                                      ? name
                                                      : std::string(base.values.front().name());
     SideValues next = values_of(c.next, same_name, comparison_.options);
-    if (base.values.empty() && next.values.empty()) {
+    const bool fails_now = next.failed && !base.failed;
+    if (base.values.empty() && next.values.empty() && !fails_now) {
       ++comparison_.not_compared;
       return;
     }
     Row row;
     row.key = c.key;
-    const Value& shown = (base.values.empty() ? next : base).values.front();
-    row.measured = shown.name();
-    row.unit = shown.unit();
-    row.better = better_of(row.measured, row.unit);
-    if (base.values.empty()) {
+    row.failed = fails_now;
+    name_number(row, base, next);
+    if (fails_now || (!base.values.empty() && (next.values.empty() || next.failed))) {
+      row.verdict = Verdict::missing;
+      if (!base.values.empty()) row.base = side(base);
+      if (!base.reason.empty()) row.notes.push_back("in base " + base.reason);
+      row.notes.push_back(c.next.empty() ? "not in new" : "in new " + next.reason);
+    } else if (base.values.empty()) {
       row.verdict = Verdict::added;
       row.next = side(next);
       if (!base.reason.empty()) row.notes.push_back("in base " + base.reason);
-    } else if (next.values.empty() || next.failed) {
-      row.verdict = Verdict::missing;
-      row.base = side(base);
-      row.failed = next.failed;
-      row.notes.push_back(c.next.empty() ? "not in new" : "in new " + next.reason);
     } else {
       fill(row, base, next);
     }
@@ -195,6 +194,18 @@ class Comparer {
   }
 
  private:
+  /// What was compared; where a case fails and never had a number, what was asked for.
+  void name_number(Row& row, const SideValues& base, const SideValues& next) const {
+    if (base.values.empty() && next.values.empty()) {
+      row.measured = comparison_.options.metric.value_or("");
+      return;
+    }
+    const Value& shown = (base.values.empty() ? next : base).values.front();
+    row.measured = shown.name();
+    row.unit = shown.unit();
+    row.better = better_of(row.measured, row.unit);
+  }
+
   [[nodiscard]] bool several() const { return base_files_ > 1 || next_files_ > 1; }
 
   [[nodiscard]] Side side(const SideValues& values) const {
@@ -451,7 +462,10 @@ Comparison compare(std::span<const NamedReport> base, std::span<const NamedRepor
   }
   Comparer comparer(comparison, base.size(), next.size());
   for (const Case& c : cases.all()) comparer.add(c);
-  if (comparison.rows.empty()) refuse_numberless(options);
+  // A case that fails now has a row without a number; that must not hide a misspelt metric.
+  const auto has_number = [](const Row& row) { return row.base || row.next; };
+  const bool numberless = std::ranges::none_of(comparison.rows, has_number);
+  if (comparison.rows.empty() || (numberless && options.metric)) refuse_numberless(options);
   comparer.judge();
   return comparison;
 }

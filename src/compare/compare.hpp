@@ -37,7 +37,7 @@ struct Options {
 /// In the order in which people want to read them.
 enum class Verdict {
   regressed,     ///< significantly worse, and beyond the threshold with the whole interval
-  missing,       ///< base has a number, new has none
+  missing,       ///< base has a number, new has none; or new fails
   improved,      ///< the reverse of regressed
   changed,       ///< the same of a number of which nobody knows whether more is better
   inconclusive,  ///< none of the others can be said

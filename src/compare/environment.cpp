@@ -64,16 +64,22 @@ void add_tool(const StoredTool& tool, Facts& facts) {
   facts.emplace_back("CUDA toolkit", known(tool.cuda));
 }
 
+/// What follows a flag; nothing where it was not given.
+std::optional<std::string> value_of(const std::vector<std::string>& command, const std::string& flag) {
+  std::optional<std::string> value;
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    if (command[i] == flag && i + 1 < command.size()) value = command[i + 1];
+    if (command[i].starts_with(flag + "=")) value = command[i].substr(flag.size() + 1);
+  }
+  return value;
+}
+
 /// What changes how a case is measured and is no part of its key.
 void add_command(const std::vector<std::string>& command, Facts& facts) {
-  for (const std::string flag : {"--seed", "--ci", "--budget", "--min-samples", "--max-samples"}) {
-    std::string value = "the default";
-    for (std::size_t i = 0; i < command.size(); ++i) {
-      if (command[i] == flag && i + 1 < command.size()) value = command[i + 1];
-      if (command[i].starts_with(flag + "=")) value = command[i].substr(flag.size() + 1);
-    }
-    facts.emplace_back(flag, value);
+  for (const std::string flag : {"--seed", "--ci", "--budget", "--min-samples", "--max-samples", "--turns"}) {
+    facts.emplace_back(flag, value_of(command, flag).value_or("the default"));
   }
+  facts.emplace_back("--suite", value_of(command, "--suite").value_or("none"));
   for (const std::string flag : {"--no-verify", "--timeline"}) {
     const bool given = std::ranges::any_of(
         command, [&](const std::string& word) { return word == flag || word.starts_with(flag + "="); });

@@ -18,10 +18,6 @@ constexpr double kNormalQuantile = 1.959963984540054;  // of 1 - kTail
 
 double as_double(std::size_t n) { return static_cast<double>(n); }
 
-double median_of_sorted(std::span<const double> s) {
-  return s.size() % 2 == 1 ? s[s.size() / 2] : (s[s.size() / 2 - 1] + s[s.size() / 2]) / 2;
-}
-
 /// The test's statistic and what its spread depends on.
 struct Ranks {
   double u = 0;  // pairs in which next is greater, and half of those that are equal
@@ -217,7 +213,7 @@ std::optional<Estimate> shift(MannWhitney& test, const Sample& base, const Sampl
 std::optional<Estimate> bootstrap(const Sample& base, const Sample& next, std::uint64_t seed) {
   constexpr std::size_t kResamples = 10'000;
   if (!has_ratios(base.sorted, next.sorted)) return std::nullopt;
-  Estimate estimate{median_of_sorted(next.sorted) / median_of_sorted(base.sorted), std::nullopt};
+  Estimate estimate{statistics::median(next.sorted) / statistics::median(base.sorted), std::nullopt};
   if (base.sorted.size() < 2 || next.sorted.size() < 2) return estimate;
   std::mt19937_64 random(seed);
   std::vector<double> space;
@@ -226,7 +222,12 @@ std::optional<Estimate> bootstrap(const Sample& base, const Sample& next, std::u
     const double below = resampled_median(base.sorted, random, space);
     ratio = resampled_median(next.sorted, random, space) / below;
   }
-  estimate.interval = Interval{statistics::percentile(ratios, kTail), statistics::percentile(ratios, 1 - kTail)};
+  const double inflated = inflation(base, next);
+  const auto end = [&](double percentile) {
+    const double ratio = statistics::percentile(ratios, percentile);
+    return inflated <= 1 ? ratio : estimate.ratio * std::pow(ratio / estimate.ratio, inflated);
+  };
+  estimate.interval = Interval{end(kTail), end(1 - kTail)};
   return estimate;
 }
 

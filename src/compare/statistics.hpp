@@ -68,8 +68,9 @@ struct Estimate {
 /// does not reject. Nothing if a sample is not above 0, or the ratios are beyond what a double holds.
 std::optional<Estimate> shift(MannWhitney& test, const Sample& base, const Sample& next);
 
-/// The ratio of the medians, with a percentile interval of 10,000 resamples; the same for the same seed. Knows nothing
-/// of dependence between samples. Nothing where shift() says nothing; no interval below two samples a side.
+/// The ratio of the medians, with a percentile interval of 10,000 resamples; the same for the same seed. Resampling
+/// knows nothing of dependence between samples, so the interval is widened by inflation(), as that of shift() is, on
+/// the scale of logarithms. Nothing where shift() says nothing; no interval below two samples a side.
 std::optional<Estimate> bootstrap(const Sample& base, const Sample& next, std::uint64_t seed);
 
 }  // namespace xferbench::compare

@@ -26,6 +26,10 @@ std::string padded(const std::string& text, std::size_t to, bool left) {
   return left ? text + space : space + text;
 }
 
+std::string simulated_text(const std::string& profile) {
+  return fmt::format("SIMULATED by profile {}: modelled times, not measurements", profile);
+}
+
 bool is_whole(const Metric& metric) {
   constexpr std::array kWhole{"copies", "iterations", "launches", "round trips"};
   return std::ranges::find(kWhole, metric.unit) != kWhole.end();

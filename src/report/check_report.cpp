@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/printable.hpp"
 #include "report/cells.hpp"
 #include "report/grid.hpp"
 
@@ -45,8 +46,11 @@ std::string against(const Checked& checked) {
   return "against " + checked.expectations + (checked.description.empty() ? "" : ": " + checked.description);
 }
 
-std::string simulated(const Checked& checked) {
-  return fmt::format("SIMULATED by profile {}: modelled times, not measurements", checked.simulated);
+/// Empty for a run that came to its end.
+std::string incomplete(const Checked& checked) {
+  return checked.complete
+             ? ""
+             : "INCOMPLETE: the run was cut off, or still goes on, and does not pass; let it come to its end";
 }
 
 std::string summary(const Checked& checked) {
@@ -62,14 +66,18 @@ std::string summary(const Checked& checked) {
 
 std::string to_check_table(const Checked& checked, const Style& style) {
   std::string text;
-  if (!checked.simulated.empty()) text += style.notice(simulated(checked)) + "\n";
-  text += style.bold(headline(checked)) + "\n" + against(checked) + "\n\n" + to_lines(grid_of(checked), style) + "\n";
+  if (!checked.simulated.empty()) text += style.notice(printable(simulated_text(checked.simulated))) + "\n";
+  if (!checked.complete) text += style.bad(incomplete(checked)) + "\n";
+  text += style.bold(printable(headline(checked))) + "\n" + printable(against(checked)) + "\n\n" +
+          to_lines(grid_of(checked), style) + "\n";
   return text + (checked.all_hold() ? summary(checked) : style.bad(summary(checked))) + "\n";
 }
 
 std::string to_check_markdown(const Checked& checked) {
   std::string text = "# xferbench check\n\n";
-  if (!checked.simulated.empty()) text += fmt::format("**{}**\n\n", markdown_escaped(simulated(checked)));
+  if (!checked.simulated.empty())
+    text += fmt::format("**{}**\n\n", markdown_escaped(simulated_text(checked.simulated)));
+  if (!checked.complete) text += fmt::format("**{}**\n\n", markdown_escaped(incomplete(checked)));
   text += fmt::format("{}  \n{}\n\n", markdown_escaped(headline(checked)), markdown_escaped(against(checked)));
   return text + to_markdown(grid_of(checked)) + "\n**" + summary(checked) + "**\n";
 }
@@ -80,6 +88,7 @@ std::string to_check_json(const Checked& checked) {
                {"expectations", checked.expectations},    {"gpu", checked.gpu},
                {"simulated", !checked.simulated.empty()}, {"complete", checked.complete},
                {"all_hold", checked.all_hold()},          {"checks", Json::array()}};
+  if (!checked.complete) json["note"] = incomplete(checked);
   for (const check::Row& row : checked.rows) {
     Json entry = {
         {"name", row.name}, {"expected", row.expected}, {"verdict", to_text(row.verdict)}, {"cases", row.cases}};

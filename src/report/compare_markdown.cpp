@@ -16,7 +16,7 @@ using compare::Verdict;
 constexpr std::size_t kMostTable = 28'000;  // characters of one table; two of them and the rest fit into a comment
 
 /// In code, where nobody can be mentioned by it.
-std::string code(const std::string& text) { return "<code>" + markdown_text(text) + "</code>"; }
+std::string code(const std::string& text) { return text.empty() ? "" : "<code>" + markdown_text(text) + "</code>"; }
 
 bool is_news(const compare::Row& row) {
   return row.verdict != Verdict::same && row.verdict != Verdict::inconclusive && row.verdict != Verdict::added;
@@ -55,12 +55,19 @@ std::string rows_table(const compare::Comparison& comparison, const Wanted& want
   return text;
 }
 
+/// The first so many bytes, less what would be a part of a character.
+std::string clipped(const std::string& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
+  return text.substr(0, most);
+}
+
 std::string bullets(const std::vector<std::string>& texts) {
   constexpr std::size_t kMost = 40;
   constexpr std::size_t kLongest = 150;
   std::string list;
   for (std::size_t i = 0; i < texts.size() && i < kMost; ++i) {
-    list += "- " + code(texts[i].substr(0, kLongest)) + "\n";
+    list += "- " + code(clipped(texts[i], kLongest)) + "\n";
   }
   if (texts.size() > kMost) list += fmt::format("- {} more\n", texts.size() - kMost);
   return list;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/printable.hpp"
 #include "report/cells.hpp"
 #include "report/compare_cells.hpp"
 
@@ -17,13 +18,6 @@ using compare::Verdict;
 using Cells = std::vector<std::string>;
 
 constexpr std::size_t kManyRows = 50;
-
-/// Control characters would reach the terminal: keys and names come from a file.
-std::string printable(std::string text) {
-  std::ranges::replace_if(
-      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
-  return text;
-}
 
 struct Line {
   Cells cells;
@@ -104,8 +98,7 @@ std::string source_lines(const std::vector<compare::Source>& sources, const char
 
 std::string simulated_line(const std::optional<std::string>& profile, const Style& style) {
   if (!profile) return "";
-  return style.notice(fmt::format("SIMULATED by profile {}: modelled times, not measurements", printable(*profile))) +
-         "\n";
+  return style.notice(printable(simulated_text(*profile))) + "\n";
 }
 
 Line header_line(Cells cells, const Style& style) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/printable.hpp"
 #include "report/cells.hpp"
 
 namespace xferbench {
@@ -20,9 +21,9 @@ bool spans(const Grid& grid, const Row& cells, std::size_t i) {
 std::vector<std::size_t> widths_of(const Grid& grid) {
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < grid.header.size(); ++i) {
-    std::size_t widest = width(grid.header[i]);
+    std::size_t widest = width(printable(grid.header[i]));
     for (const Grid::Row& row : grid.rows) {
-      if (i < row.cells.size() && !spans(grid, row.cells, i)) widest = std::max(widest, width(row.cells[i]));
+      if (i < row.cells.size() && !spans(grid, row.cells, i)) widest = std::max(widest, width(printable(row.cells[i])));
     }
     widths.push_back(widest);
   }
@@ -36,7 +37,8 @@ std::string line(const Grid& grid, const Row& cells, const std::vector<std::size
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const bool last_on_the_left = i + 1 == cells.size() && i < grid.left_columns;
     const bool unaligned = spans(grid, cells, i) || i >= widths.size() || last_on_the_left;
-    const std::string cell = unaligned ? cells[i] : padded(cells[i], widths[i], i < grid.left_columns);
+    const std::string shown = printable(cells[i]);
+    const std::string cell = unaligned ? shown : padded(shown, widths[i], i < grid.left_columns);
     pending += i == 0 ? " " : kGap;
     if (cells[i].empty()) {
       pending += cell;

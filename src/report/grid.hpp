@@ -22,7 +22,7 @@ struct Grid {
   std::vector<Row> rows{};
 };
 
-/// Lines of aligned cells. A header without any column is not drawn.
+/// Lines of aligned cells, control characters replaced. A header without any column is not drawn.
 std::string to_lines(const Grid& grid, const Style& style);
 
 /// A table as GitHub renders it, cells escaped.

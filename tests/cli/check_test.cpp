@@ -54,13 +54,33 @@ TEST(Check, OfSimulatedResultsMustBeAskedFor) {
   EXPECT_TRUE(o.out.starts_with("SIMULATED by profile h200")) << o.out;
 }
 
-TEST(Check, DoesNotWriteOverTheResults) {
+TEST(Check, OfARunThatWasCutOffIsOne) {
+  const TemporaryFolder folder;
+  Json cut = read_json(measured());
+  cut["complete"] = false;
+  write_file(folder / "r.json", cut.dump());
+  const Outcome o = xferbench({"check", folder / "r.json", "--expect", "h200"});
+  EXPECT_EQ(o.exit_code, 1);
+  EXPECT_TRUE(contains(o.out, "INCOMPLETE")) << o.out;
+}
+
+TEST(Check, DoesNotWriteOverWhatItReads) {
   const TemporaryFolder folder;
   const std::string results = read_file(measured());
   write_file(folder / "r.json", results);
-  expect_refusal(xferbench({"check", folder / "r.json", "--expect", "h200", "--json", folder / "r.json"}), 2,
-                 "holds the results that are to be checked");
+  std::filesystem::create_symlink("r.json", folder / "link.json");
+  const std::string expectations = expecting(R"({"metric": "bandwidth", "at_least": "1 GB/s"})");
+  write_file(folder / "e.json", expectations);
+  const auto refuses = [&](const char* flag, const char* file) {
+    expect_refusal(xferbench({"check", folder / "r.json", "--expect", folder / "e.json", flag, folder / file}), 2,
+                   "which is read; write to another file");
+  };
+  refuses("--json", "r.json");
+  refuses("--markdown", "r.json");
+  refuses("--json", "link.json");
+  refuses("--json", "e.json");
   EXPECT_EQ(read_file(folder / "r.json"), results);
+  EXPECT_EQ(read_file(folder / "e.json"), expectations);
 }
 
 TEST(Check, SaysWhatIsWrongInOneLine) {

@@ -90,6 +90,11 @@ TEST_F(Compare, ANewFailureIsExitCodeOne) {
   const Outcome o = compare({write("a.json", scaled(1, 1)), write("b.json", failed)});
   EXPECT_EQ(o.exit_code, 1);
   EXPECT_TRUE(contains(o.out, "in new failed: wrong byte"));
+  Json skipped = scaled(1, 1);
+  skipped["results"][2]["status"] = "skipped";
+  skipped["results"][2]["reason"] = "no memory";
+  EXPECT_EQ(compare({write("a.json", skipped), file("b.json")}).exit_code, 1);
+  EXPECT_EQ(compare({file("b.json"), file("b.json")}).exit_code, 0);
 }
 
 TEST_F(Compare, StrictIsExitCodeFourWhereACaseIsMissing) {
@@ -141,6 +146,44 @@ TEST_F(Compare, WritesMarkdownAndJson) {
   const Outcome piped = compare({a, b, "--json", "-"});
   EXPECT_EQ(parse_json(piped.out)["summary"]["regressed"], 1);
   EXPECT_EQ(compare({a, b, "--json", "/dev/full"}).exit_code, 2);
+}
+
+TEST_F(Compare, DoesNotWriteOverWhatItReads) {
+  const std::string a = write("a.json", scaled(1, 1));
+  const std::string b = write("b.json", scaled(1.1, 1));
+  const std::string before = read_file(a);
+  const char* const message = "which is read; write to another file";
+  expect_refusal(compare({a, b, "--json", a}), 2, message);
+  expect_refusal(compare({a, b, "--markdown", file("./b.json")}), 2, message);
+  expect_refusal(compare({"--across", a, b, "--json", a}), 2, message);
+  expect_refusal(compare({a, b, "--json", file("o"), "--markdown", file("./o")}), 2, "name the same file");
+  EXPECT_EQ(read_file(a), before);
+}
+
+TEST_F(Compare, RefusesTheSameProcessTwiceOnASide) {
+  const std::string a = write("a.json", scaled(1, 1));
+  const std::string b = write("b.json", scaled(1.1, 1));
+  expect_refusal(compare({"--base", a, b, a, "--new", b}), 2, "a.json is there twice on one side");
+  expect_refusal(compare({a, b, file("./b.json")}), 2, "is there twice on one side (as ");
+}
+
+TEST_F(Compare, ShowsColumnsInTheOrderOfTheFiles) {
+  const auto on = [](const std::string& gpu) {
+    Json json = scaled(1, 1);
+    json["environment"]["gpu"]["name"] = gpu;
+    return write(gpu + ".json", json);
+  };
+  const Outcome o = compare({on("first"), "--across", on("second"), on("third")});
+  expect_success(o);
+  EXPECT_LT(o.out.find("first"), o.out.find("second")) << o.out;
+  EXPECT_LT(o.out.find("second"), o.out.find("third"));
+}
+
+TEST_F(Compare, SaysWhereAllMeansNothing) {
+  const std::string a = write("a.json", scaled(1, 1));
+  expect_refusal(compare({a, a, "--all", "--json", "-"}), 2, "--all is of the table");
+  expect_refusal(compare({a, a, "--all", "--markdown", "-"}), 2, "--all is of the table");
+  expect_success(compare({a, a, "--all", "--json", file("o.json")}));
 }
 
 TEST_F(Compare, WarnsOfWhatCouldExplainAChangeUnlessQuiet) {

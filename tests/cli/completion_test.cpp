@@ -87,6 +87,22 @@ TEST(BashCompletion, HasNothingThatShellcheckWouldChange) {
   EXPECT_EQ(o.exit_code, 0) << o.out;
 }
 
+TEST(BashCompletion, IsNotBrokenByTheNamesOfFiles) {
+  const TemporaryFolder data;
+  std::filesystem::create_directory(data / "suites");
+  for (const char* name : {"fine.json", "it's.json", "two words.json", "$(touch x).json"}) {
+    write_file(data / "suites" / name, "");
+  }
+  Options options;
+  options.environment["XFERBENCH_DATA"] = data.path().string();
+  const Outcome script = xferbench({"completion", "bash"}, options);
+  expect_success(script);
+  EXPECT_TRUE(contains(script.out, "echo 'fine'")) << script.out;
+  write_file(data / "script", script.out);
+  const Outcome o = run("/bin/bash", {"-n", data / "script"});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+}
+
 TEST(ZshCompletion, IsAScriptThatZshReads) {
   const Outcome script = xferbench({"completion", "zsh"});
   expect_success(script);

@@ -27,7 +27,8 @@ TEST(ManPage, HasEveryFlagOfTheHelp) {
   for (std::sregex_iterator i(help.begin(), help.end(), flag), end; i != end; ++i) flags.insert((*i)[1]);
   EXPECT_GT(flags.size(), 40U);
   for (const std::string& name : flags) EXPECT_TRUE(contains(page, "\\fB" + name)) << name;
-  for (const char* part : {"NO_COLOR", "CUDA_VISIBLE_DEVICES", "XFERBENCH_DATA", ".SH EXIT STATUS", ".SS memcpy",
+  for (const char* part : {"NO_COLOR", "CUDA_VISIBLE_DEVICES", "XFERBENCH_DATA", "share/xferbench/expectations/",
+                           "share/xferbench/suites/", "expectations and suites", ".SH EXIT STATUS", ".SS memcpy",
                            "4K:1G:x4", "--threshold PERCENT", "--expect FILE|NAME"}) {
     EXPECT_TRUE(contains(page, part)) << part;
   }

@@ -123,6 +123,46 @@ TEST(Check, WhatConcernsNoCaseFailsUnlessItMay) {
   EXPECT_FALSE(optional.all_hold()) << "nothing was looked at";
 }
 
+TEST(Check, OptionalExcusesCasesThatAreNotThereAndNothingElse) {
+  const Row misspelt = row(R"({"metric": "bandwith", "optional": true, "at_least": "1 GB/s"})");
+  EXPECT_EQ(misspelt.verdict, Verdict::no_case);
+  EXPECT_EQ(misspelt.note, "no case that matches has 'bandwith'; did you mean 'bandwidth'?");
+  const auto refused = [](const std::string& size) {
+    return R"({"case": {"dir": "h2d", "size": )" + size + R"(}, "metric": "bandwidth", "optional": true,
+              "at_least": "1 GB/s"})";
+  };
+  EXPECT_THROW(row(refused(R"("256MIX")")), UsageError);
+  EXPECT_THROW(row(refused(R"(["1MiB", "256 us"])")), UsageError);
+  EXPECT_THROW(row(refused(R"("big")")), UsageError);
+  EXPECT_EQ(row(refused(R"(["1MiB", "*"])")).cases, 2U);
+  EXPECT_EQ(row(refused(R"("2MiB")")).verdict, Verdict::not_measured);
+}
+
+TEST(Check, EveryCaseIsOneWithoutTheNumberToo) {
+  StoredReport report = report_of_three();
+  report.results[1].metrics.clear();
+  const auto judged = [&](const std::string& aggregate) {
+    return row(R"({"metric": "bandwidth", "at_least": "1 GB/s", "aggregate": ")" + aggregate + "\"}", report);
+  };
+  EXPECT_EQ(judged("every").verdict, Verdict::fails);
+  EXPECT_EQ(judged("every").key, report.results[1].key);
+  EXPECT_EQ(judged("every").note, "has no 'bandwidth'");
+  EXPECT_EQ(judged("every").cases, 3U);
+  EXPECT_EQ(judged("best").verdict, Verdict::holds);
+  EXPECT_EQ(judged("median").verdict, Verdict::holds);
+}
+
+TEST(Check, ARunThatWasCutOffDoesNotPass) {
+  StoredReport report = report_of_three();
+  report.complete = false;
+  const Checked c = checked(R"({"metric": "bandwidth", "at_least": "1 GB/s"})", report);
+  EXPECT_EQ(c.count(Verdict::holds), 1U);
+  EXPECT_FALSE(c.all_hold());
+  EXPECT_TRUE(test::mentions(to_check_table(c, {}), "INCOMPLETE: the run was cut off"));
+  EXPECT_TRUE(test::mentions(to_check_markdown(c), "**INCOMPLETE: the run was cut off"));
+  EXPECT_TRUE(test::mentions(to_check_json(c), "\"note\": \"INCOMPLETE: the run was cut off"));
+}
+
 TEST(Check, FailedCasesFailAndSkippedOnesDoNotCount) {
   StoredReport report = report_of_three();
   report.results[0].status = Status::skipped;
@@ -162,6 +202,19 @@ TEST(CheckReport, IsATableWithTheDecidingCase) {
             "1 holds, 1 fails, 1 not measured\n");
   EXPECT_TRUE(test::mentions(to_check_markdown(c), "| fast | at least 50.00 GB/s | 40.00 GB/s | fails | "));
   EXPECT_TRUE(test::mentions(to_check_json(c), "\"all_hold\": false"));
+}
+
+TEST(CheckReport, KeepsControlCharactersFromTheTerminal) {
+  Checked c = checked(R"({"name": "fast", "metric": "bandwidth", "at_least": "50 GB/s"})");
+  c.gpu = "NVIDIA \x1b]0;renamed\x07";
+  c.simulated =
+      "h\xC2\x9B"
+      "31m";
+  c.rows[0].note = "failed: \x1b[2J";
+  const std::string text = to_check_table(c, {});
+  EXPECT_TRUE(test::mentions(text, "NVIDIA ?]0;renamed?"));
+  EXPECT_TRUE(test::mentions(text, "profile h?31m:"));
+  EXPECT_TRUE(test::mentions(text, "failed: ?[2J"));
 }
 
 // --- The expectations that come with the program --------------------------------------------------------------------

@@ -132,6 +132,20 @@ TEST(CompareMarkdown, LetsNoTextLeaveItsCell) {
   EXPECT_EQ(markdown_text("a|b<c>&@d\n`*_"), "a&#124;b&#60;c&#62;&#38;&#64;d &#96;&#42;&#95;");
 }
 
+TEST(CompareMarkdown, LeavesACellEmptyWhereACaseThatFailsNowHadNoNumber) {
+  Comparison c = comparison();
+  c.rows = {row("copy/size=2B", Verdict::missing, 1)};
+  c.rows[0].measured = "";
+  c.rows[0].failed = true;
+  EXPECT_NE(to_markdown(c).find("| <code>copy/size=2B</code> |  | "), std::string::npos) << to_markdown(c);
+}
+
+TEST(CompareMarkdown, CutsNoCharacterInTwo) {
+  Comparison c = comparison();
+  c.warnings = {std::string(149, 'x') + "\xC3\xA9 and more"};
+  EXPECT_NE(to_markdown(c).find(std::string(149, 'x') + "</code>"), std::string::npos);
+}
+
 TEST(CompareMarkdown, FitsIntoAComment) {
   Comparison c = comparison();
   for (int i = 0; i < 5000; ++i) {

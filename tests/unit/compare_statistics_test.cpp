@@ -205,6 +205,20 @@ TEST(Bootstrap, IsTheRatioOfMediansAndTheSameForTheSameSeed) {
   EXPECT_FALSE(bootstrap(sample_of(Numbers{2}), next, 1)->interval.has_value());
 }
 
+TEST(Bootstrap, IsLessSureOfDependentSamples) {
+  Numbers drifting;
+  for (int i = 0; i < 20; ++i) drifting.push_back(1 + 0.01 * i);
+  const Sample dependent = sample_of(drifting);
+  const Sample independent{dependent.sorted, 20};
+  const double inflated = inflation(dependent, dependent);
+  ASSERT_GT(inflated, 2);
+  const auto wide = bootstrap(dependent, dependent, 7);
+  const auto narrow = bootstrap(independent, independent, 7);
+  EXPECT_NEAR(std::log(wide->interval->low), inflated * std::log(narrow->interval->low), 1e-12);
+  EXPECT_NEAR(std::log(wide->interval->high), inflated * std::log(narrow->interval->high), 1e-12);
+  EXPECT_EQ(wide->ratio, narrow->ratio);
+}
+
 TEST(Intervals, CoverTheTruthInAboutNineteenOfTwentyTrials) {
   std::mt19937_64 random(5);
   std::normal_distribution<double> noise(1, 0.02);

@@ -106,6 +106,37 @@ TEST(Verdicts, ACaseThatFailsNowIsMissingAndWorse) {
   EXPECT_TRUE(c.worse());
 }
 
+TEST(Verdicts, ACaseThatFailsNowIsWorseThoughBaseHadNoNumberEither) {
+  const NamedReport base = named("a", {not_ok("k", Status::skipped, "no memory"), stored("l", ten_around(1)),
+                                       not_ok("m", Status::failed, "wrong byte")});
+  const NamedReport next =
+      named("b", {not_ok("k", Status::failed, "wrong byte"), stored("l", ten_around(1)),
+                  not_ok("m", Status::failed, "wrong byte"), not_ok("n", Status::failed, "timeout")});
+  const Comparison c = compare_one(base, next);
+  ASSERT_EQ(c.rows.size(), 3U);
+  EXPECT_EQ(c.rows[0].verdict, Verdict::missing);
+  EXPECT_TRUE(c.rows[0].failed);
+  EXPECT_EQ(c.rows[0].notes, (std::vector<std::string>{"in base skipped: no memory", "in new failed: wrong byte"}));
+  EXPECT_EQ(c.rows[2].key, "n") << "m failed already";
+  EXPECT_TRUE(c.rows[2].failed);
+  EXPECT_EQ(c.not_compared, 1U);
+  EXPECT_TRUE(c.worse());
+  EXPECT_NE(refusal([&] { compare_one(base, next, {.metric = "nothing"}); }).find("--metric nothing"),
+            std::string::npos);
+}
+
+TEST(Verdicts, ACaseThatFailedBeforeIsNotWorse) {
+  const NamedReport good = named("a", {stored("k", ten_around(1))});
+  const NamedReport bad = named("b", {not_ok("k", Status::failed, "wrong byte")});
+  const std::vector<NamedReport> mixed{good, bad};
+  const Comparison before = compare::compare(mixed, mixed, {});
+  EXPECT_EQ(before.rows[0].verdict, Verdict::missing);
+  EXPECT_FALSE(before.worse());
+  EXPECT_TRUE(compare::compare(std::vector{good, good}, mixed, {}).worse());
+  const Comparison first = compare_one(named("a", {not_ok("k", Status::skipped, "no")}), bad);
+  EXPECT_TRUE(first.worse());
+}
+
 TEST(Verdicts, WhatHasNoNumberOnEitherSideIsOnlyCounted) {
   const NamedReport base = named("a", {not_ok("k", Status::skipped, "no"), stored("l", ten_around(1))});
   const Comparison c = compare_one(base, base);
@@ -217,13 +248,13 @@ TEST(Differences, NamesWhatCouldExplainAChange) {
   e.variables = {{"CUDA_DEVICE_MAX_CONNECTIONS", "1"}};
   next.report.tool.type = "Debug";
   next.report.tool.git = "abc-dirty";
-  next.report.command = {"xferbench", "copy", "--seed", "3", "--no-verify"};
+  next.report.command = {"xferbench", "copy", "--seed", "3", "--no-verify", "--turns=4", "--suite", "fleet"};
   next.report.complete = false;
   std::vector<std::string> named_facts;
   for (const Difference& d : differences({&base, 1}, {&next, 1})) named_facts.push_back(d.what);
-  EXPECT_EQ(named_facts,
-            (std::vector<std::string>{"driver", "ECC", "link", "link below its maximum", "NUMA node", "commit",
-                                      "build type", "--seed", "--no-verify", "CUDA_DEVICE_MAX_CONNECTIONS"}));
+  EXPECT_EQ(named_facts, (std::vector<std::string>{"driver", "ECC", "link", "link below its maximum", "NUMA node",
+                                                   "commit", "build type", "--seed", "--turns", "--suite",
+                                                   "--no-verify", "CUDA_DEVICE_MAX_CONNECTIONS"}));
   EXPECT_EQ(doubts(base).size(), 0U);
   EXPECT_EQ(doubts(next).size(), 4U);
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/printable.hpp"
 #include "unit/support.hpp"
 
 namespace xferbench::cli {
@@ -351,6 +352,14 @@ TEST(Nearest, IsNothingForAWordUnlikeAny) {
   EXPECT_EQ(nearest("quux", words), "");
   EXPECT_EQ(nearest("bandwidth", words), "");
   EXPECT_EQ(nearest("overlap", {}), "");
+}
+
+TEST(Printable, HasNoControlCharacters) {
+  EXPECT_EQ(printable("NVIDIA H200"), "NVIDIA H200");
+  EXPECT_EQ(printable("a\x1b[2J\r\n\x7f"), "a?[2J???");
+  EXPECT_EQ(printable("\xC2\x9B"
+                      "2J \xC2\xB5s \xC3\xA9"),
+            "?2J \xC2\xB5s \xC3\xA9");
 }
 
 TEST(Suggestion, IsTheEndOfASentenceOrNothing) {

@@ -1,0 +1,54 @@
+#include "app/files.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "core/error.hpp"
+
+namespace xferbench::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Where a name of what is read leads to.
+fs::path source(const std::string& input) { return input == "-" ? "/dev/stdin" : input; }
+
+/// Links and detours are followed. What is not there is no file at all.
+bool is_same(const fs::path& a, const fs::path& b) {
+  std::error_code unknown;
+  return fs::equivalent(a, b, unknown) && !unknown;
+}
+
+}  // namespace
+
+void refuse_to_overwrite(std::span<const std::string> inputs, std::span<const AskedFile> outputs) {
+  std::error_code unknown;
+  for (const auto& [flag, path] : outputs) {
+    // Pipes and terminals hold nothing that could be lost.
+    if (!path || *path == "-" || !fs::is_regular_file(*path, unknown)) continue;
+    for (const std::string& input : inputs) {
+      if (!is_same(source(input), *path)) continue;
+      throw UsageError(fmt::format("--{} {}: this would write over {}, which is read; write to another file", flag,
+                                   *path,
+                                   input == "-"     ? "standard input's file"
+                                   : *path == input ? "a file"
+                                                    : input));
+    }
+  }
+}
+
+void refuse_same_twice(std::span<const std::string> files) {
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!is_same(source(files[i]), source(files[j]))) continue;
+      throw UsageError(fmt::format(
+          "{} is there twice on one side{}, and each file must be a process of its own; name each file once", files[i],
+          files[i] == files[j] ? "" : fmt::format(" (as {}, too)", files[j])));
+    }
+  }
+}
+
+}  // namespace xferbench::app
