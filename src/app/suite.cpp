@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/data_files.hpp"
+#include "app/files.hpp"
 #include "core/error.hpp"
 #include "report/input.hpp"
 #include "report/suite_file.hpp"
@@ -62,6 +63,9 @@ SamplingPolicy policy_of(const Command& command, const Command& run) {
 Command with_suite(const Command& command) {
   if (!command.suite) return command;
   const std::filesystem::path file = find_data("suites", *command.suite);
+  refuse_to_overwrite(std::array{file.string()},
+                      std::array{AskedFile{"json", command.json}, AskedFile{"csv", command.csv},
+                                 AskedFile{"markdown", command.markdown}});
   const Suite suite = parse_suite(read_text(file), file.string());
   Command whole = command;
   if (!command.gives("turns")) whole.turns = suite.turns;

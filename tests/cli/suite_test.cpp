@@ -83,6 +83,13 @@ TEST_F(Suites, WhatIsWrongWithOneIsSaidWithItsPlace) {
   refused(R"("runs": [])", "runs must be a list of command lines");
 }
 
+TEST_F(Suites, AreNotOverwrittenByTheirResults) {
+  const std::filesystem::path file = suite(kTwoRuns);
+  const std::string before = read_file(file);
+  expect_refusal(xferbench({"--suite", file, "--simulate", "--json", file}), 2, "own.json");
+  EXPECT_EQ(read_file(file), before);
+}
+
 TEST_F(Suites, OneThatIsNotThereIsNamedBesideThoseThatAre) {
   const Outcome o = xferbench({"--suite", "quik", "--simulate"});
   expect_refusal(o, 2, "there is no file 'quik'");
