@@ -186,7 +186,12 @@ int info(const Command& command) {
 }
 
 int list(const Command& command) {
-  write_standard_output(command.about != nullptr ? cli::describe(command.about->view()) : cli::list(views()));
+  if (command.about != nullptr) {
+    write_standard_output(cli::describe(command.about->view()));
+  } else {
+    const std::string suites = list_of_suites();
+    write_standard_output(cli::list(views()) + (suites.empty() ? "" : "\nSuites for --suite:\n" + suites));
+  }
   return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "app/data_files.hpp"
 #include "app/files.hpp"
 #include "core/error.hpp"
+#include "core/printable.hpp"
 #include "report/input.hpp"
 #include "report/suite_file.hpp"
 #include "scenarios/scenarios.hpp"
@@ -84,6 +85,19 @@ Command with_suite(const Command& command) {
     }
   }
   return whole;
+}
+
+std::string list_of_suites() {
+  std::string text;
+  for (const std::string& name : data_names("suites")) {
+    const std::string file = find_data("suites", name).string();
+    try {
+      text += fmt::format("  {:<10} {}\n", name, printable(parse_suite(read_text(file), file).description));
+    } catch (const InputError& error) {
+      text += fmt::format("  {:<10} cannot be run: {}\n", name, error.what());
+    }
+  }
+  return text;
 }
 
 }  // namespace xferbench::app

@@ -55,6 +55,18 @@ TEST(List, NamesEveryScenarioAndTheDefault) {
   EXPECT_TRUE(contains(o.out, "\nmemcpy "));
 }
 
+TEST(List, SaysWhatSuitesAreFor) {
+  const Outcome o = xferbench({"list"});
+  EXPECT_TRUE(contains(o.out, "\nSuites for --suite:\n  ci ")) << o.out;
+  EXPECT_TRUE(contains(o.out, "\n  quick      Is this machine well?")) << o.out;
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "suites");
+  write_file(folder / "suites" / "broken.json", "{");
+  Options options;
+  options.environment["XFERBENCH_DATA"] = folder.path().string();
+  EXPECT_TRUE(contains(xferbench({"list"}, options).out, "\n  broken     cannot be run: "));
+}
+
 TEST(List, OfAScenarioShowsAxesWithDefaultsAndLimits) {
   const Outcome o = xferbench({"list", "overlap"});
   expect_success(o);
