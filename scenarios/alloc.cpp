@@ -14,7 +14,7 @@
 #include "measure/pattern.hpp"
 #include "model/transfer.hpp"
 #include "run/scenario.hpp"
-#include "scenarios/transfer.hpp"
+#include "scenarios/common/transfer.hpp"
 
 namespace xferbench {
 
@@ -79,7 +79,7 @@ class Cycle {
     const bool in_place = kind_.origin == Origin::in_place;
     r.parts = {{.name = in_place ? "register" : "allocate"}, {.name = in_place ? "unregister" : "free"}};
     if (is_touched(kind_)) r.parts.insert(r.parts.end(), {{.name = "touch"}, {.name = "ready"}});
-    r.steps = [this](Laps& laps) { run(laps); };
+    r.steps = [this](LapTimer& laps) { run(laps); };
     return r;
   }
 
@@ -91,7 +91,7 @@ class Cycle {
  private:
   enum Part : std::size_t { kBegin, kEnd, kTouch, kReady };
 
-  void run(Laps& laps) {
+  void run(LapTimer& laps) {
     switch (kind_.origin) {
       case Origin::system:
       case Origin::managed: return touched_memory(laps);
@@ -103,16 +103,16 @@ class Cycle {
   }
 
   template <class Begin>
-  static void begin_and_end(Laps& laps, const Begin& begin) {
+  static void begin_and_end(LapTimer& laps, const Begin& begin) {
     std::optional memory(begin());
     laps.lap(kBegin);
     memory.reset();
     laps.lap(kEnd);
   }
 
-  void touched_memory(Laps& laps) {
+  void touched_memory(LapTimer& laps) {
     const double begun = device_.host_now();
-    std::optional memory(device_.allocate_host(bytes_, kind_.host, Pagefaults::left_to_first_touch));
+    std::optional memory(device_.allocate_host(bytes_, kind_.host, Prefault::no));
     laps.lap(kBegin);
     touch_pages(memory->get().data, bytes_);
     laps.lap(kTouch);
@@ -124,7 +124,7 @@ class Cycle {
 
   /// In stream order nothing is there before the stream has come so far. A pool that keeps nothing, as the default one,
   /// gives its memory back when somebody waits for the stream, so that each cycle begins with an empty pool.
-  void pooled_memory(Laps& laps) {
+  void pooled_memory(LapTimer& laps) {
     std::optional memory(device_.allocate_pooled(bytes_, stream_));
     device_.synchronize(stream_.get());
     laps.lap(kBegin);
@@ -285,7 +285,7 @@ class Alloc final : public Scenario {
     return std::nullopt;
   }
 
-  void run(const Case& c, const Bench& bench, Result& result) const override {
+  void run(const Case& c, const RunContext& bench, Result& result) const override {
     const Kind& kind = kind_of(c);
     if (is_huge(kind)) warn_of_small_pages(bench.device, c.count("size"), result);
     must_pay(kind) ? run_with_copies(kind, c.count("size"), bench, result)
@@ -324,7 +324,7 @@ class Alloc final : public Scenario {
                     format_percent(huge)));
   }
 
-  static void run_alone(const Kind& kind, std::size_t size, const Bench& bench, Result& result) {
+  static void run_alone(const Kind& kind, std::size_t size, const RunContext& bench, Result& result) {
     if (bench.verify) {
       if (is_on_device(kind)) check_device_memory(bench.device, kind, size, bench.seed);
       if (kind.origin == Origin::managed) check_managed_memory(bench.device, size, bench.seed);
@@ -336,7 +336,7 @@ class Alloc final : public Scenario {
 
   /// Interleaved with what the memory has to pay for itself against: copies from both kinds and, where the other kind
   /// has to be allocated as well, that.
-  static void run_with_copies(const Kind& kind, std::size_t size, const Bench& bench, Result& result) {
+  static void run_with_copies(const Kind& kind, std::size_t size, const RunContext& bench, Result& result) {
     CopyOut from_it(bench.device, kind.host, size, bench.seed);
     CopyOut from_ordinary(bench.device, kind.ordinary, size, bench.seed);
     if (bench.verify) {

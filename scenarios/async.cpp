@@ -13,7 +13,7 @@
 #include "core/units.hpp"
 #include "kernels/delay.hpp"
 #include "run/scenario.hpp"
-#include "scenarios/transfer.hpp"
+#include "scenarios/common/transfer.hpp"
 
 namespace xferbench {
 
@@ -72,7 +72,7 @@ class CpuWork {
 /// The copy of one case, what is in flight when it is called, and the CPU's work beside it.
 class CopyInFlight {
  public:
-  CopyInFlight(const Case& c, const Bench& bench)
+  CopyInFlight(const Case& c, const RunContext& bench)
       : device_(bench.device),
         transfer_(make_transfer(device_, spec_of(c, bench.seed))),
         stream_(device_.make_stream(by_blocking_call(c) ? StreamKind::legacy_default : StreamKind::nonblocking)),
@@ -96,7 +96,7 @@ class CopyInFlight {
   Region completion() {
     Region r = region("completion");
     r.parts = {{.name = "submit"}, {.name = "wait"}};
-    r.steps = [this](Laps& laps) {
+    r.steps = [this](LapTimer& laps) {
       transfer_->submit(stream_);
       laps.lap(0);
       device_.synchronize(stream_.get());
@@ -111,7 +111,7 @@ class CopyInFlight {
   Region beside_work() {
     Region r = region("beside-work");
     r.parts = {{.name = "units", .unit = "units"}};
-    r.steps = [this](Laps& laps) {
+    r.steps = [this](LapTimer& laps) {
       transfer_->submit(stream_);
       device_.record(copied_, stream_);
       double units = 0;
@@ -136,7 +136,7 @@ class CopyInFlight {
   }
 
   /// Units are short beside the copy, so that little is lost with the one that is cut, and long beside asking.
-  void choose_unit(const Bench& bench) {
+  void choose_unit(const RunContext& bench) {
     constexpr double kShare = 0.02;
     constexpr double kShortest = 1e-6;
     SamplingPolicy look = bench.policy;
@@ -324,7 +324,7 @@ class Async final : public Scenario {
     return {.host = c.count("size"), .device = c.count("size")};
   }
 
-  void run(const Case& c, const Bench& bench, Result& result) const override {
+  void run(const Case& c, const RunContext& bench, Result& result) const override {
     CopyInFlight copy(c, bench);
     if (bench.verify || bench.device.capabilities().moves_data_when_timed) copy.prepare();
     const Region completion = copy.completion();

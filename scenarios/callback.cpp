@@ -19,7 +19,7 @@
 #include "measure/statistics.hpp"
 #include "measure/timer_on_host.hpp"
 #include "run/scenario.hpp"
-#include "scenarios/chunked_work.hpp"
+#include "scenarios/common/chunked_work.hpp"
 
 namespace xferbench {
 
@@ -171,7 +171,7 @@ class Watcher {
 /// Everything that one case runs, as regions of the host's clock.
 class ConsumedPipeline {
  public:
-  ConsumedPipeline(const Case& c, const Bench& bench)
+  ConsumedPipeline(const Case& c, const RunContext& bench)
       : device_(bench.device),
         method_(method_of(c)),
         payload_(device_, {.bytes = c.count("size"),
@@ -225,7 +225,7 @@ class ConsumedPipeline {
       if (timer_.refresh(kFresh)) run(method);
     };
     r.parts = {{.name = "notification", .clock = Clock::device}};
-    r.steps = [this, method](Laps& laps) {
+    r.steps = [this, method](LapTimer& laps) {
       run(method);
       for (std::size_t i = 0; i < noticed_.size(); ++i) laps.add(0, timer_.since(stamps()[i], noticed_[i]));
     };
@@ -377,7 +377,7 @@ class Callback final : public Scenario {
 
   [[nodiscard]] MemoryNeeds needs(const Case& c) const override { return {2 * c.count("size"), 2 * c.count("size")}; }
 
-  void run(const Case& c, const Bench& bench, Result& result) const override {
+  void run(const Case& c, const RunContext& bench, Result& result) const override {
     const Method method = method_of(c);
     ConsumedPipeline pipeline(c, bench);
     if (bench.verify || bench.device.capabilities().moves_data_when_timed) pipeline.payload().prepare();

@@ -17,7 +17,7 @@
 #include "model/bounds.hpp"
 #include "run/findings.hpp"
 #include "run/scenario.hpp"
-#include "scenarios/transfer.hpp"
+#include "scenarios/common/transfer.hpp"
 
 namespace xferbench {
 
@@ -61,7 +61,7 @@ TransferSpec spec_of(const Case& c, Direction direction, std::uint64_t seed) {
 /// The transfers of one case as a region.
 class Copies {
  public:
-  Copies(const Case& c, const Bench& bench)
+  Copies(const Case& c, const RunContext& bench)
       : device_(bench.device),
         streams_{device_.make_stream(StreamKind::nonblocking), device_.make_stream(StreamKind::nonblocking)} {
     const auto add = [&](Direction direction, std::uint64_t seed) {
@@ -128,7 +128,7 @@ class Copies {
     if (!both_ways()) return;
     r.submit = nullptr;
     r.parts = {{.name = "h2d"}, {.name = "d2h"}};
-    r.steps = [this](Laps& laps) {
+    r.steps = [this](LapTimer& laps) {
       const double begun = device_.host_now();
       worker_->start([this] { ends_[1] = run_to_end(1); });
       ends_[0] = run_to_end(0);
@@ -174,7 +174,7 @@ class Pinning {
     r.name = "pinning";
     r.clock = Clock::host;
     r.parts = {{.name = "register"}, {.name = "unregister"}};
-    r.steps = [this](Laps& laps) {
+    r.steps = [this](LapTimer& laps) {
       Registration pinned = device_.register_host(memory_);
       laps.lap(0);
       pinned = Registration();
@@ -292,7 +292,7 @@ class Memcpy final : public Scenario {
     return std::nullopt;
   }
 
-  void run(const Case& c, const Bench& bench, Result& result) const override {
+  void run(const Case& c, const RunContext& bench, Result& result) const override {
     Copies copies(c, bench);
     if (bench.verify || bench.device.capabilities().moves_data_when_timed) copies.prepare();
     const Region region = copies.region();
@@ -370,7 +370,7 @@ class Memcpy final : public Scenario {
     return nullptr;
   }
 
-  static void report_pinning(const Case& c, const Bench& bench, Result& result) {
+  static void report_pinning(const Case& c, const RunContext& bench, Result& result) {
     if (interrupted() != 0) return;
     SamplingPolicy few = bench.policy;
     few.min_samples = few.max_samples = 6;

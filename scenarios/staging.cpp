@@ -133,7 +133,7 @@ class Carrier {
 };
 
 /// Threads that carry the payload together, each through its own ring.
-class Crew {
+class CopyWorkers {
  public:
   static constexpr std::size_t kPage = 4 * KiB;
 
@@ -145,7 +145,7 @@ class Crew {
     return std::min(slot, std::max(kLeast, share));
   }
 
-  Crew(Device& device, const Payload& payload, std::size_t threads, std::size_t slot_bytes, std::size_t slots)
+  CopyWorkers(Device& device, const Payload& payload, std::size_t threads, std::size_t slot_bytes, std::size_t slots)
       : end_(device.make_channel()), work_(payload.bytes(), chunk_bytes(payload.bytes(), threads, slot_bytes)) {
     const std::size_t used = chunk_bytes(payload.bytes(), threads, slot_bytes);
     for (std::size_t i = 0; i < threads; ++i) {
@@ -154,8 +154,8 @@ class Crew {
       member.thread = device.start_thread([this, &member] { serve(member); });
     }
   }
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
+  CopyWorkers(const CopyWorkers&) = delete;
+  CopyWorkers& operator=(const CopyWorkers&) = delete;
 
   /// Carries the whole payload once. Rethrows what a thread threw.
   void carry() {
@@ -195,9 +195,9 @@ class Crew {
 };
 
 /// The payload of one case, its method, and what that is compared with, as regions of the host's clock.
-class Journey {
+class StagedTransfer {
  public:
-  Journey(const Case& c, const Bench& bench)
+  StagedTransfer(const Case& c, const RunContext& bench)
       : device_(bench.device),
         seed_(bench.seed),
         payload_{c.word("dir") == "h2d" ? Direction::h2d : Direction::d2h,
@@ -221,7 +221,7 @@ class Journey {
   Region in_place(std::string name) {
     Region r = timed(std::move(name), nullptr);
     r.parts = {{.name = "register"}, {.name = "registered-copy"}, {.name = "unregister"}};
-    r.steps = [this](Laps& laps) {
+    r.steps = [this](LapTimer& laps) {
       {
         const Registration registration = device_.register_host(payload_.host);
         laps.lap(0);
@@ -281,7 +281,7 @@ class Journey {
   std::uint64_t seed_;
   Payload payload_;
   Stream stream_;
-  std::optional<Crew> crew_;
+  std::optional<CopyWorkers> crew_;
 };
 
 class Staging final : public Scenario {
@@ -349,20 +349,21 @@ class Staging final : public Scenario {
   }
 
   [[nodiscard]] std::optional<std::string> objection(const Case& c) const override {
-    if (!c.has("slot") || c.count("slot") % Crew::kPage == 0) return std::nullopt;
+    if (!c.has("slot") || c.count("slot") % CopyWorkers::kPage == 0) return std::nullopt;
     return "--slot " + to_text(c.count("slot"), AxisKind::size) + " is not a multiple of 4 KiB";
   }
 
   [[nodiscard]] MemoryNeeds needs(const Case& c) const override {
-    const std::uint64_t rings = c.word("method") != "threads"
-                                    ? 0
-                                    : c.count("threads") * c.count("slots") *
-                                          Crew::chunk_bytes(c.count("size"), c.count("threads"), c.count("slot"));
+    const std::uint64_t rings =
+        c.word("method") != "threads"
+            ? 0
+            : c.count("threads") * c.count("slots") *
+                  CopyWorkers::chunk_bytes(c.count("size"), c.count("threads"), c.count("slot"));
     return {2 * c.count("size") + rings, c.count("size")};
   }
 
-  void run(const Case& c, const Bench& bench, Result& result) const override {
-    Journey journey(c, bench);
+  void run(const Case& c, const RunContext& bench, Result& result) const override {
+    StagedTransfer journey(c, bench);
     if (bench.verify || bench.device.capabilities().moves_data_when_timed) journey.prepare();
     const std::string& method = c.word("method");
     std::vector<Region> regions{journey.method(method, "staging"), journey.pinned()};
@@ -399,7 +400,7 @@ class Staging final : public Scenario {
 /// "8 threads, 3 slots of 2 MiB", with the slots as they were used
 std::string describe_method(const Case& c) {
   if (c.word("method") != "threads") return c.word("method");
-  const std::size_t slot = Crew::chunk_bytes(c.count("size"), c.count("threads"), c.count("slot"));
+  const std::size_t slot = CopyWorkers::chunk_bytes(c.count("size"), c.count("threads"), c.count("slot"));
   return fmt::format("{} threads, {} slots of {}", c.count("threads"), c.count("slots"), format_size(slot));
 }
 

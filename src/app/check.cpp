@@ -9,8 +9,8 @@
 #include "app/session.hpp"
 #include "check/check.hpp"
 #include "core/error.hpp"
-#include "report/check_report.hpp"
-#include "report/output.hpp"
+#include "report/check/check_report.hpp"
+#include "results/output_file.hpp"
 
 namespace xferbench::app {
 

@@ -21,11 +21,11 @@
 #include "core/interrupt.hpp"
 #include "device/host.hpp"
 #include "device/open.hpp"
-#include "report/info.hpp"
-#include "report/markdown.hpp"
-#include "report/output.hpp"
-#include "report/table.hpp"
-#include "report/timeline.hpp"
+#include "report/run/info.hpp"
+#include "report/run/markdown.hpp"
+#include "report/run/table.hpp"
+#include "report/trace/timeline.hpp"
+#include "results/output_file.hpp"
 #include "run/findings.hpp"
 #include "run/runner.hpp"
 #include "scenarios/scenarios.hpp"
@@ -65,12 +65,12 @@ void run_with_progress(const Command& command, const std::vector<std::size_t>& m
   std::vector<PlannedCase> cases;
   for (const std::size_t i : missing) cases.push_back(command.cases[i]);
   cli::Progress progress(command.progress, cases.size(), command.turns);
-  const Bench bench{device,
-                    command.policy,
-                    command.seed,
-                    command.verify,
-                    [&progress](const SamplingProgress& p) { progress.sampled(p); },
-                    command.timeline.has_value()};
+  const RunContext bench{device,
+                         command.policy,
+                         command.seed,
+                         command.verify,
+                         [&progress](const SamplingProgress& p) { progress.sampled(p); },
+                         command.timeline.has_value()};
   const RunObserver observer{
       .begin = [&](std::size_t i, std::size_t turn) { progress.begin(i, turn, cases[i].config); },
       .done =
@@ -132,7 +132,7 @@ int resume(const Command& command) {
   const Command whole = command_to_resume(stored, command);
   const std::unique_ptr<Device> device = open_device(whole);
   refuse_another_machine(stored, *device);
-  const WhatIsLeft left = what_is_left(stored, whole.cases);
+  const ResumePlan left = what_is_left(stored, whole.cases);
   LiveReport live(continue_report(stored, *device), whole, markdown_of_run, left.known);
   return measure(whole, left.missing, *device, live);
 }

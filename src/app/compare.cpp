@@ -15,12 +15,12 @@
 #include "compare/compare.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
-#include "report/compare_cells.hpp"
-#include "report/compare_json.hpp"
-#include "report/compare_markdown.hpp"
-#include "report/compare_table.hpp"
-#include "report/output.hpp"
-#include "report/reader.hpp"
+#include "report/compare/cells.hpp"
+#include "report/compare/json.hpp"
+#include "report/compare/markdown.hpp"
+#include "report/compare/table.hpp"
+#include "results/output_file.hpp"
+#include "results/reader.hpp"
 #include "scenarios/scenarios.hpp"
 
 namespace xferbench::app {

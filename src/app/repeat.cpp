@@ -22,9 +22,9 @@
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "measure/statistics.hpp"
-#include "report/output.hpp"
-#include "report/reader.hpp"
-#include "report/repeat_table.hpp"
+#include "report/run/repeat_table.hpp"
+#include "results/output_file.hpp"
+#include "results/reader.hpp"
 
 namespace xferbench::app {
 
@@ -32,7 +32,7 @@ namespace {
 
 using cli::Command;
 
-[[noreturn]] void become(const std::vector<std::string>& arguments) {
+[[noreturn]] void exec_child(const std::vector<std::string>& arguments) {
   constexpr int kCannotRun = 127;  // as a shell says it
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   setpgid(0, 0);  // a terminal's Ctrl-C reaches the parent alone, which tells this one: a second signal would kill it
@@ -68,7 +68,7 @@ int run_process(const std::vector<std::string>& arguments) {
   std::signal(SIGCHLD, SIG_DFL);  // whoever started this program may ignore it; then nobody learns how a child ended
   const pid_t child = fork();
   if (child < 0) throw std::system_error(errno, std::generic_category(), "starting a process");
-  if (child == 0) become(arguments);
+  if (child == 0) exec_child(arguments);
   return wait_for(child);
 }
 

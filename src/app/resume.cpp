@@ -102,10 +102,10 @@ void refuse_another_machine(const StoredRun& stored, const Device& device) {
   same("build type", stored.report.tool.type, build::kType);
 }
 
-WhatIsLeft what_is_left(const StoredRun& stored, const std::vector<PlannedCase>& cases) {
+ResumePlan what_is_left(const StoredRun& stored, const std::vector<PlannedCase>& cases) {
   std::map<std::string_view, const StoredResult*> there;
   for (const StoredResult& result : stored.report.results) there[result.key] = &result;
-  WhatIsLeft left;
+  ResumePlan left;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const std::string key = cases[i].config.key();
     const auto found = there.find(key);

@@ -7,9 +7,9 @@
 
 #include "app/session.hpp"
 #include "cli/command.hpp"
-#include "core/result.hpp"
 #include "device/device.hpp"
-#include "report/reader.hpp"
+#include "results/reader.hpp"
+#include "results/result.hpp"
 
 namespace xferbench::app {
 
@@ -27,13 +27,13 @@ StoredRun read_run(const std::string& file);
 void refuse_another_machine(const StoredRun& stored, const Device& device);
 
 /// By their indexes among the cases of the run.
-struct WhatIsLeft {
+struct ResumePlan {
   KnownResults known;
   std::vector<std::size_t> missing;  ///< not in the file, interrupted there, or skipped
 };
 
 /// Throws UsageError where the file has cases that its command does not have (any more).
-WhatIsLeft what_is_left(const StoredRun& stored, const std::vector<PlannedCase>& cases);
+ResumePlan what_is_left(const StoredRun& stored, const std::vector<PlannedCase>& cases);
 
 /// The report of the whole run, without results: begun when the first part was.
 Report continue_report(const StoredRun& stored, const Device& device);

@@ -11,9 +11,9 @@
 
 #include "core/interrupt.hpp"
 #include "device/open.hpp"
-#include "report/csv.hpp"
-#include "report/json.hpp"
-#include "report/timeline.hpp"
+#include "report/run/csv.hpp"
+#include "report/trace/timeline.hpp"
+#include "results/writer.hpp"
 #include "scenarios/scenarios.hpp"
 
 namespace xferbench::app {

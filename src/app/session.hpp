@@ -12,10 +12,10 @@
 
 #include "cli/command.hpp"
 #include "core/error.hpp"
-#include "core/result.hpp"
 #include "device/device.hpp"
-#include "report/output.hpp"
 #include "report/style.hpp"
+#include "results/output_file.hpp"
+#include "results/result.hpp"
 
 namespace xferbench::app {
 

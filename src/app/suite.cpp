@@ -14,8 +14,8 @@
 #include "app/files.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
-#include "report/input.hpp"
-#include "report/suite_file.hpp"
+#include "results/input.hpp"
+#include "results/suite_file.hpp"
 #include "scenarios/scenarios.hpp"
 
 namespace xferbench::app {
@@ -30,8 +30,8 @@ constexpr std::array<const char*, 4> kSampling{"ci", "budget", "min-samples", "m
 std::vector<std::string> arguments_of(const Suite& suite, const std::vector<std::string>& run) {
   std::vector<std::string> arguments = run;
   for (const auto& [flag, value] : suite.sampling) {
-    const auto gives = [&](const std::string& word) {
-      return word == "--" + flag || word.starts_with("--" + flag + "=");
+    const auto gives = [named = "--" + flag](const std::string& word) {
+      return word == named || word.starts_with(named + "=");
     };
     if (std::ranges::none_of(run, gives)) arguments.push_back(fmt::format("--{}={}", flag, value));
   }

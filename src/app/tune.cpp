@@ -8,8 +8,8 @@
 #include "cli/progress.hpp"
 #include "cli/reproduce.hpp"
 #include "core/interrupt.hpp"
-#include "report/output.hpp"
-#include "report/tune_table.hpp"
+#include "report/run/tune_table.hpp"
+#include "results/output_file.hpp"
 #include "run/tuner.hpp"
 
 namespace xferbench::app {
@@ -21,7 +21,7 @@ using cli::Command;
 Tuned tune_with_progress(const Command& command, Device& device, std::span<const Case> space, LiveReport& live) {
   const Scenario& scenario = *command.cases.front().scenario;
   cli::Progress progress(command.progress, space.size());
-  const Bench bench{device, command.policy, command.seed, command.verify, [](const SamplingProgress&) {}};
+  const RunContext bench{device, command.policy, command.seed, command.verify, [](const SamplingProgress&) {}};
   const TuneObserver observer{.progress = [&progress](const TuneProgress& p) { progress.tuning(p); },
                               .measured = [&live](const std::vector<Result>& results) { live.replace(results); }};
   const auto command_of = [&](const Case& c) { return cli::command_line(command, {&scenario, c}); };

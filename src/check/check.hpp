@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "check/expectations.hpp"
-#include "core/result.hpp"
-#include "report/reader.hpp"
+#include "results/reader.hpp"
+#include "results/result.hpp"
 
 namespace xferbench::check {
 

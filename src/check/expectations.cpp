@@ -11,8 +11,8 @@
 
 #include "core/error.hpp"
 #include "core/spelling.hpp"
-#include "report/input.hpp"
-#include "report/json_cursor.hpp"
+#include "results/input.hpp"
+#include "results/json_cursor.hpp"
 
 namespace xferbench::check {
 

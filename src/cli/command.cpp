@@ -59,7 +59,7 @@ const Axis* bare_axis(const std::string& argument, Scenarios scenarios) {
   for (const Scenario* scenario : scenarios) {
     const auto axes = scenario->axes();
     const auto axis = std::ranges::find(axes, argument.substr(2), &Axis::name);
-    if (axis != axes.end() && !axis->bare.empty()) return &*axis;
+    if (axis != axes.end() && !axis->implicit_value.empty()) return &*axis;
   }
   return nullptr;
 }
@@ -88,7 +88,7 @@ std::vector<std::string> made_plain(std::span<const std::string> arguments, Scen
       plain.push_back(argument + "=" + arguments[++i]);
     } else if (const Axis* axis = bare_axis(argument, scenarios)) {
       const bool takes_next = has_next && can_be_value(*axis, arguments[i + 1]);
-      plain.push_back(argument + "=" + (takes_next ? arguments[++i] : axis->bare));
+      plain.push_back(argument + "=" + (takes_next ? arguments[++i] : axis->implicit_value));
     } else {
       plain.push_back(argument);
     }
@@ -324,8 +324,9 @@ class Product {
  private:
   /// Whether a flag was given that takes this axis' place.
   [[nodiscard]] bool is_replaced(const Axis& axis) const {
-    return std::ranges::any_of(
-        scenario_.axes(), [&](const Axis& other) { return other.replaces == axis.name && written_.has(other.name); });
+    return std::ranges::any_of(scenario_.axes(), [&](const Axis& other) {
+      return other.alternative_to == axis.name && written_.has(other.name);
+    });
   }
 
   /// Whether an axis means nothing beside the values chosen so far.
@@ -412,9 +413,9 @@ void check_axis_flags(const Written& written, Scenarios all, Scenarios chosen) {
         throw UsageError(fmt::format("{} has no --{}, which belongs to {}; {} has {}", chosen.front()->name(),
                                      axis.name, scenario->name(), chosen.front()->name(), flags_of(*chosen.front())));
       }
-      if (!axis.replaces.empty() && written.has(axis.replaces)) {
+      if (!axis.alternative_to.empty() && written.has(axis.alternative_to)) {
         throw UsageError(fmt::format("--{} and --{} contradict each other: --{} chooses the other's value", axis.name,
-                                     axis.replaces, axis.name));
+                                     axis.alternative_to, axis.name));
       }
     }
   }

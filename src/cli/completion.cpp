@@ -111,7 +111,8 @@ std::string takes_function(Scenarios scenarios) {
   add(check_flags());
   add(compare_flags());
   for (const ScenarioView& scenario : scenarios) {
-    for (const Axis& axis : scenario.axes) kinds[axis.bare.empty() ? "value" : "maybe"].insert("--" + axis.name);
+    for (const Axis& axis : scenario.axes)
+      kinds[axis.implicit_value.empty() ? "value" : "maybe"].insert("--" + axis.name);
   }
   std::vector<std::pair<std::string, std::string>> choices;
   for (const auto& [kind, flags] : kinds) choices.emplace_back(fmt::format("{}", fmt::join(flags, " | ")), kind);

@@ -110,10 +110,13 @@ std::string_view exit_codes() {
 
 FlagText text_of(const Axis& axis) {
   FlagText text;
-  const std::string value = axis.bare.empty() ? placeholder(axis.kind) : fmt::format("[{}]", placeholder(axis.kind));
+  const std::string value =
+      axis.implicit_value.empty() ? placeholder(axis.kind) : fmt::format("[{}]", placeholder(axis.kind));
   text.spelling = fmt::format("--{} {}", axis.name, value);
   text.help = axis.help;
-  text.note = !axis.defaults.empty() ? axis.defaults : axis.replaces.empty() ? "" : "instead of --" + axis.replaces;
+  text.note = !axis.defaults.empty()        ? axis.defaults
+              : axis.alternative_to.empty() ? ""
+                                            : "instead of --" + axis.alternative_to;
   if (!axis.tuning.empty()) text.more.push_back("tune tries " + axis.tuning);
   text.more.push_back(legal(axis));
   if (!axis.only_with_axis.empty()) {

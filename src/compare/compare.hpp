@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/result.hpp"
-#include "report/reader.hpp"
+#include "results/reader.hpp"
+#include "results/result.hpp"
 
 namespace xferbench::compare {
 

@@ -28,14 +28,14 @@ enum class AxisKind {
 struct Axis {
   std::string name;  ///< the flag without its dashes, and the name in keys and files
   AxisKind kind = AxisKind::count;
-  std::string defaults{};  ///< in the command line's grammar; empty: the axis is absent unless its flag is given
-  std::string tuning{};    ///< what `tune` tries where the flag is not given; empty: the defaults
-  std::string bare{};      ///< what the flag means without a value; empty: it needs one
-  std::string help{};      ///< one line
+  std::string defaults{};        ///< in the command line's grammar; empty: the axis is absent unless its flag is given
+  std::string tuning{};          ///< what `tune` tries where the flag is not given; empty: the defaults
+  std::string implicit_value{};  ///< what the flag means without a value; empty: it needs one
+  std::string help{};            ///< one line
   std::vector<std::string> choices{};  ///< for AxisKind::choice
   double min = 1;                      ///< smallest legal number
   double max = 1e18;                   ///< largest legal number
-  std::string replaces{};              ///< when this flag is given, that axis is absent; giving both is an error
+  std::string alternative_to{};        ///< when this flag is given, that axis is absent; giving both is an error
   std::string only_with_axis{};        ///< the axis is absent from cases in which `only_with_axis` ...
   std::vector<std::string> only_with_values{};  ///< ... has none of these values
 };

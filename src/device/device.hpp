@@ -31,7 +31,7 @@ struct EventHandle {
 struct GateHandle {
   void* native = nullptr;
 };
-struct DeviceRange {
+struct DeviceView {
   std::byte* data = nullptr;
   std::size_t bytes = 0;
 };
@@ -88,14 +88,14 @@ class Owned {
 using Stream = Owned<StreamHandle>;
 using Event = Owned<EventHandle>;
 using Gate = Owned<GateHandle>;
-using DeviceBuffer = Owned<DeviceRange>;
+using DeviceBuffer = Owned<DeviceView>;
 using HostBuffer = Owned<HostRange>;
 using Registration = Owned<RegisteredRange>;
 using PooledBuffer = Owned<PooledRange>;
 using Graph = Owned<GraphHandle>;
 
 /// Whether host memory gets its pages when it is allocated. Page-locked memory always does.
-enum class Pagefaults { taken, left_to_first_touch };
+enum class Prefault { yes, no };
 
 /// One GPU, real or simulated. Every operation throws DeviceError with the operation's name unless it says otherwise.
 class Device {
@@ -114,7 +114,7 @@ class Device {
   /// `timeout`: seconds after which a closed gate lets go by itself, so that a mistake cannot hang the process.
   [[nodiscard]] Gate make_gate(double timeout = 1.0) { return {*this, acquire_gate(timeout)}; }
   [[nodiscard]] DeviceBuffer allocate_device(std::size_t bytes) { return {*this, acquire_device(bytes)}; }
-  [[nodiscard]] HostBuffer allocate_host(std::size_t bytes, HostMemory kind, Pagefaults faults = Pagefaults::taken) {
+  [[nodiscard]] HostBuffer allocate_host(std::size_t bytes, HostMemory kind, Prefault faults = Prefault::yes) {
     return {*this, acquire_host(bytes, kind, faults)};
   }
   /// Pins memory in place; `range` must outlive it. What is pinned already cannot be pinned again.
@@ -143,7 +143,7 @@ class Device {
     copy_blocking(copy);
     synchronize();
   }
-  virtual void fill(const DeviceRange& range, std::byte value, StreamHandle stream) = 0;
+  virtual void fill(const DeviceView& range, std::byte value, StreamHandle stream) = 0;
   virtual void launch(const Kernel& kernel, StreamHandle stream) = 0;
   virtual void record(EventHandle event, StreamHandle stream) = 0;
   virtual void wait(StreamHandle stream, EventHandle event) = 0;
@@ -206,7 +206,7 @@ class Device {
   [[nodiscard]] virtual bool usable() noexcept = 0;
   /// Whether work moves and computes real bytes. A real device always does. The simulated one does in verification
   /// passes and skips it in timed passes, whose times are modelled anyway.
-  virtual void carry_data(bool) {}
+  virtual void set_data_movement(bool) {}
 
   // Timelines. Watching costs time, so never while samples are taken.
   /// Waits for the device; from then on everything that is enqueued, and the calls that enqueue it, are recorded.
@@ -226,8 +226,8 @@ class Device {
   virtual StreamHandle acquire_stream(StreamKind kind) = 0;
   virtual EventHandle acquire_event(EventKind kind) = 0;
   virtual GateHandle acquire_gate(double timeout) = 0;
-  virtual DeviceRange acquire_device(std::size_t bytes) = 0;
-  virtual HostRange acquire_host(std::size_t bytes, HostMemory kind, Pagefaults faults) = 0;
+  virtual DeviceView acquire_device(std::size_t bytes) = 0;
+  virtual HostRange acquire_host(std::size_t bytes, HostMemory kind, Prefault faults) = 0;
   virtual RegisteredRange acquire_registration(const HostRange& range) = 0;
   virtual PooledRange acquire_pooled(std::size_t bytes, StreamHandle stream) = 0;
   virtual GraphHandle acquire_graph(StreamHandle stream, const std::function<void()>& submit) = 0;
@@ -235,7 +235,7 @@ class Device {
   virtual void release(const StreamHandle& stream) noexcept = 0;
   virtual void release(const EventHandle& event) noexcept = 0;
   virtual void release(const GateHandle& gate) noexcept = 0;
-  virtual void release(const DeviceRange& memory) noexcept = 0;
+  virtual void release(const DeviceView& memory) noexcept = 0;
   virtual void release(const HostRange& memory) noexcept = 0;
   virtual void release(const RegisteredRange& memory) noexcept = 0;
   virtual void release(const PooledRange& memory) noexcept = 0;
@@ -251,12 +251,12 @@ inline std::size_t Device::reserved_device_launches() const {
 }
 
 /// Marks what a scope does for profilers. Cheap where none watches, if `name` need not be made for it.
-class Range {
+class NvtxRange {
  public:
-  Range(Device& device, const char* name) : device_(device) { device_.begin_range(name); }
-  Range(const Range&) = delete;
-  Range& operator=(const Range&) = delete;
-  ~Range() { device_.end_range(); }
+  NvtxRange(Device& device, const char* name) : device_(device) { device_.begin_range(name); }
+  NvtxRange(const NvtxRange&) = delete;
+  NvtxRange& operator=(const NvtxRange&) = delete;
+  ~NvtxRange() { device_.end_range(); }
 
  private:
   Device& device_;

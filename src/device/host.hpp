@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/result.hpp"
+#include "core/environment.hpp"
 
 namespace xferbench {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/result.hpp"
+#include "core/environment.hpp"
 
 namespace xferbench {
 

@@ -30,7 +30,7 @@ bool fits_gate(const Region& region) {
   return RegionTimer::queued(region.operations, region.streams.size()) <= RegionTimer::kGateLimit;
 }
 
-void time_alike(std::initializer_list<Region*> regions) {
+void use_common_clock(std::initializer_list<Region*> regions) {
   if (std::ranges::all_of(regions, [](const Region* r) { return fits_gate(*r); })) return;
   for (Region* r : regions) {
     if (r->clock == Clock::event_gated) r->clock = Clock::event;
@@ -111,7 +111,7 @@ Timing RegionTimer::run(bool gated) {
 Timing RegionTimer::run_by_host_clock() {
   Timing timing;
   timing.parts.resize(region_.parts.size());
-  Laps laps(device_, timing.parts);
+  LapTimer laps(device_, timing.parts);
   const double begun = device_.host_now();
   for (unsigned i = 0; i < batch_; ++i) region_.steps ? region_.steps(laps) : region_.submit();
   timing.elapsed = (device_.host_now() - begun) / batch_;

@@ -9,13 +9,16 @@
 #include <vector>
 
 #include "device/device.hpp"
+#include "results/result.hpp"
 
 namespace xferbench {
 
 /// Times the parts of one pass over a region of the host's clock; the region hands one to its `steps`.
-class Laps {
+class LapTimer {
  public:
-  Laps(const Device& device, std::vector<std::vector<double>>& parts) : device_(device), parts_(parts) { restart(); }
+  LapTimer(const Device& device, std::vector<std::vector<double>>& parts) : device_(device), parts_(parts) {
+    restart();
+  }
 
   /// The part that began at the last restart() or lap() ends here.
   void lap(std::size_t part) {
@@ -56,14 +59,14 @@ struct Region {
     std::string unit = "s";
     bool decides = false;  ///< its interval, too, must be narrow enough before sampling may stop
   };
-  std::vector<Part> parts{};           ///< what `steps` times
-  std::function<void(Laps&)> steps{};  ///< instead of submit; only with the host's clock
+  std::vector<Part> parts{};               ///< what `steps` times
+  std::function<void(LapTimer&)> steps{};  ///< instead of submit; only with the host's clock
 };
 
 /// Whether a gate can hold back one pass over the region.
 bool fits_gate(const Region& region);
 /// Times that are to be compared must be by one clock: where one of them fits no gate, all go without.
-void time_alike(std::initializer_list<Region*> regions);
+void use_common_clock(std::initializer_list<Region*> regions);
 
 /// One timed pass, in seconds per repetition.
 struct Timing {

@@ -64,7 +64,7 @@ class Loop {
   [[nodiscard]] double spent() const { return device_.host_now() - begun_; }
 
   void warm_up() {
-    const Range mark(device_, "warm-up");
+    const NvtxRange mark(device_, "warm-up");
     for (RegionTimer& timer : timers_) {
       timer.run_ungated();
       timer.run_ungated();
@@ -101,7 +101,7 @@ class Loop {
   }
 
   void take_samples() {
-    const auto schedule = statistics::looks(policy_.min_samples, policy_.max_samples);
+    const auto schedule = statistics::check_points(policy_.min_samples, policy_.max_samples);
     auto next_look = schedule.begin();
     for (std::size_t n = 1;; ++n) {
       if (!take_round(n)) return stop(Stop::interrupted);
@@ -133,7 +133,7 @@ class Loop {
 
   Timing time_or_throw(std::size_t i) {
     for (std::size_t attempt = 0; attempt < kMostTimeouts; ++attempt) {
-      const Range mark(device_, "sample");
+      const NvtxRange mark(device_, "sample");
       if (auto timing = timers_[i].time()) return *timing;
     }
     throw MeasurementError("timing " + timers_[i].region().name +
@@ -142,7 +142,7 @@ class Loop {
   }
 
   static std::optional<double> half_width(const Measurement& m) {
-    const auto interval = statistics::dependable_interval(m.samples);
+    const auto interval = statistics::autocorrelation_adjusted_ci(m.samples);
     if (!interval) return std::nullopt;
     const double median = statistics::median(m.samples);
     return median > 0 ? (interval->high - interval->low) / 2 / median : 0;

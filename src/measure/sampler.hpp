@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/result.hpp"
 #include "measure/region.hpp"
+#include "results/result.hpp"
 
 namespace xferbench {
 

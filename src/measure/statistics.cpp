@@ -84,7 +84,7 @@ std::optional<Interval> median_interval(std::span<const double> samples) {
   return Interval{s[ranks->first - 1], s[ranks->second - 1]};
 }
 
-std::optional<Interval> dependable_interval(std::span<const double> samples) {
+std::optional<Interval> autocorrelation_adjusted_ci(std::span<const double> samples) {
   auto interval = median_interval(samples);
   if (!interval || !autocorrelated(samples)) return interval;
   const double centre = median(samples);
@@ -166,7 +166,7 @@ void summarise(Measurement& m) {
   m.min = *std::ranges::min_element(samples);
   m.max = *std::ranges::max_element(samples);
   m.median = median(samples);
-  m.ci95 = dependable_interval(samples);
+  m.ci95 = autocorrelation_adjusted_ci(samples);
   // A percentile that rests on less than one sample beyond it would only be the maximum under another name.
   m.p90 = samples.size() >= 10 ? std::optional(percentile(samples, 0.9)) : std::nullopt;
   m.p99 = samples.size() >= 100 ? std::optional(percentile(samples, 0.99)) : std::nullopt;
@@ -184,7 +184,7 @@ void summarise(Measurement& m) {
   flag_if(bimodal(samples), "bimodal");
 }
 
-std::vector<std::size_t> looks(std::size_t min, std::size_t max) {
+std::vector<std::size_t> check_points(std::size_t min, std::size_t max) {
   std::vector<std::size_t> schedule;
   std::size_t n = 10;
   while (n < max) {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/result.hpp"
+#include "results/result.hpp"
 
 namespace xferbench::statistics {
 
@@ -28,7 +28,7 @@ std::optional<Interval> median_interval(std::span<const double> samples);
 
 /// median_interval, widened by sqrt(n / n_eff) where neighbouring samples are correlated: dependent samples say less
 /// than their number. This is the interval that is reported and that decides when to stop.
-std::optional<Interval> dependable_interval(std::span<const double> samples);
+std::optional<Interval> autocorrelation_adjusted_ci(std::span<const double> samples);
 
 /// Correlation of each sample with the next; 0 for fewer than three samples or constant ones.
 double autocorrelation(std::span<const double> samples);
@@ -57,6 +57,6 @@ void summarise(Measurement& measurement);
 
 /// Numbers of samples at which to look at the interval. Few and fixed, because each further look is another chance to
 /// stop on a fluke: 10, 20, 30, then half as many again each time; `min` and `max` bound them and are looked at.
-std::vector<std::size_t> looks(std::size_t min, std::size_t max);
+std::vector<std::size_t> check_points(std::size_t min, std::size_t max);
 
 }  // namespace xferbench::statistics

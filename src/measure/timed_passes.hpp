@@ -8,10 +8,10 @@ namespace xferbench {
 /// While it lives: timed passes need no data on a device whose times are modelled.
 class TimedPasses {
  public:
-  explicit TimedPasses(Device& device) : device_(device) { device_.carry_data(false); }
+  explicit TimedPasses(Device& device) : device_(device) { device_.set_data_movement(false); }
   TimedPasses(const TimedPasses&) = delete;
   TimedPasses& operator=(const TimedPasses&) = delete;
-  ~TimedPasses() { device_.carry_data(true); }
+  ~TimedPasses() { device_.set_data_movement(true); }
 
  private:
   Device& device_;

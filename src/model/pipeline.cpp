@@ -82,7 +82,7 @@ class Schedule {
     return handed_over(stage, chunk - distance);
   }
   [[nodiscard]] double handed_over(Stage stage, std::size_t chunk) const {
-    return chunk < ends_[stage].size() ? ends_[stage][chunk] + costs_.hand_over : kNever;
+    return chunk < ends_[stage].size() ? ends_[stage][chunk] + costs_.handoff : kNever;
   }
 
   /// When the next operation of a stage may start, as far as that is known: kNever while it waits for one that has not
@@ -177,7 +177,7 @@ StageCosts without_submission(StageCosts costs) {
 
 StageCosts without_overhead(StageCosts costs) {
   for (Cost* stage : {&costs.h2d, &costs.kernel, &costs.d2h}) stage->per_operation = 0;
-  costs.hand_over = 0;
+  costs.handoff = 0;
   return costs;
 }
 

@@ -20,7 +20,7 @@ struct StageCosts {
   Cost h2d;
   Cost kernel;
   Cost d2h;
-  double hand_over = 0;       ///< from the end of one operation to the start of the next on another engine
+  double handoff = 0;         ///< from the end of one operation to the start of the next on another engine
   unsigned copy_engines = 2;  ///< with 1, both directions take turns
   double submit_h2d = 0;      ///< host time of each call; 0 where submission is hidden, as behind a gate
   double submit_kernel = 0;

@@ -107,7 +107,7 @@ StageCosts fit_stage_costs(const StageTimes& t) {
   return c;
 }
 
-double hand_over(const StageCosts& costs, const StageTimes& t, double chain) {
+double handoff(const StageCosts& costs, const StageTimes& t, double chain) {
   const auto alone = [&t](const Cost& s) { return s.per_operation + t.link_bytes * s.per_byte; };
   const double link = chain / static_cast<double>(t.links);
   return std::max(0.0, (link - alone(costs.h2d) - alone(costs.kernel) - alone(costs.d2h)) / 3);

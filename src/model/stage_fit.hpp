@@ -36,11 +36,11 @@ struct StageTimes {
   double link_bytes = 0;
 };
 
-/// All but hand_over, submission and the number of copy engines.
+/// All but handoff, submission and the number of copy engines.
 StageCosts fit_stage_costs(const StageTimes& times);
 
 /// From the end of an operation to the start of the next on another engine: what is left of a chain's time when its
 /// operations are taken off, for each of the three ways of a link. Never negative.
-double hand_over(const StageCosts& costs, const StageTimes& times, double chain);
+double handoff(const StageCosts& costs, const StageTimes& times, double chain);
 
 }  // namespace xferbench::model

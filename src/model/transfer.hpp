@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "core/result.hpp"
+#include "results/result.hpp"
 
 namespace xferbench::model {
 

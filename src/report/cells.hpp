@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "core/result.hpp"
+#include "results/result.hpp"
 
 namespace xferbench {
 

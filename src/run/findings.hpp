@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/result.hpp"
 #include "model/transfer.hpp"
+#include "results/result.hpp"
 #include "run/scenario.hpp"
 
 namespace xferbench {

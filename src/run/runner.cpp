@@ -40,13 +40,13 @@ std::optional<std::string> memory_refusal(MemoryNeeds needs, Device& device, boo
 }
 
 /// Runs one case into `result`. Whatever is thrown, only this case fails.
-void run_case(const PlannedCase& planned, const Bench& bench, Result& result) {
+void run_case(const PlannedCase& planned, const RunContext& bench, Result& result) {
   const auto fail = [&result](const std::string& reason) {
     result.status = Status::failed;
     result.reason = reason;
   };
   const std::string key = planned.config.key();
-  const Range mark(bench.device, key.c_str());
+  const NvtxRange mark(bench.device, key.c_str());
   try {
     planned.scenario->run(planned.config, bench, result);
   } catch (const std::bad_alloc&) {
@@ -109,7 +109,7 @@ void skip(Result& result, const std::string& reason) {
 }
 
 /// Why a case cannot run at all, or nothing.
-std::optional<std::string> hindrance(const PlannedCase& planned, const Bench& bench) {
+std::optional<std::string> hindrance(const PlannedCase& planned, const RunContext& bench) {
   if (interrupted() != 0) return std::string(kNotBegun);
   if (!bench.device.usable()) {
     return "an earlier error destroyed the GPU's context; run this case again in a new process";
@@ -119,7 +119,7 @@ std::optional<std::string> hindrance(const PlannedCase& planned, const Bench& be
 }
 
 /// One turn of one case.
-Result attempt(const PlannedCase& planned, const Bench& bench) {
+Result attempt(const PlannedCase& planned, const RunContext& bench) {
   Result result(planned.config);
   run_case(planned, bench, result);
   if (interrupted() != 0 && result.status == Status::ok && !has_samples(result)) {
@@ -131,9 +131,10 @@ Result attempt(const PlannedCase& planned, const Bench& bench) {
 }
 
 /// The cases of a run, and how far each has come.
-class Turns {
+class InterleavedRuns {
  public:
-  Turns(std::span<const PlannedCase> cases, const Bench& bench, const RunObserver& observer, std::size_t turns)
+  InterleavedRuns(std::span<const PlannedCase> cases, const RunContext& bench, const RunObserver& observer,
+                  std::size_t turns)
       : cases_(cases), bench_(bench), observer_(observer), turns_(turns), histories_(cases.size()) {
     for (const PlannedCase& c : cases) results_.emplace_back(c.config);
   }
@@ -165,8 +166,8 @@ class Turns {
     if (observer_.done) observer_.done(i, results_[i]);
   }
 
-  Bench bench_for(std::size_t i, std::size_t turn, const SamplingPolicy& wanted) {
-    Bench bench = bench_;
+  RunContext bench_for(std::size_t i, std::size_t turn, const SamplingPolicy& wanted) {
+    RunContext bench = bench_;
     bench.policy = share_of(wanted, turns_);
     bench.trace = bench_.trace && turn + 1 == turns_;
     if (turns_ == 1) return bench;
@@ -187,7 +188,7 @@ class Turns {
   }
 
   std::span<const PlannedCase> cases_;
-  const Bench& bench_;
+  const RunContext& bench_;
   const RunObserver& observer_;
   std::size_t turns_;
   std::vector<std::shared_ptr<SampleHistory>> histories_;
@@ -196,9 +197,9 @@ class Turns {
 
 }  // namespace
 
-std::vector<Result> run_cases(std::span<const PlannedCase> cases, const Bench& bench, const RunObserver& observer,
+std::vector<Result> run_cases(std::span<const PlannedCase> cases, const RunContext& bench, const RunObserver& observer,
                               std::size_t turns) {
-  return Turns(cases, bench, observer, turns).run();
+  return InterleavedRuns(cases, bench, observer, turns).run();
 }
 
 }  // namespace xferbench

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/result.hpp"
+#include "results/result.hpp"
 #include "run/scenario.hpp"
 
 namespace xferbench {
@@ -34,7 +34,7 @@ struct RunObserver {
 /// Runs every case: `ok`, `failed` with a reason, or `skipped` with a reason (refused, not
 /// supported by the device, a lost context, Ctrl-C). Goes through all cases `turns` times, each time for a share of
 /// the samples, so that what drifts during the run is spread evenly over them.
-std::vector<Result> run_cases(std::span<const PlannedCase> cases, const Bench& bench, const RunObserver& observer,
+std::vector<Result> run_cases(std::span<const PlannedCase> cases, const RunContext& bench, const RunObserver& observer,
                               std::size_t turns = 1);
 
 }  // namespace xferbench

@@ -28,7 +28,7 @@ void compare_clocks(const Trace& trace, Result& result) {
 
 }  // namespace
 
-void Bench::trace_region(const Region& region, Result& result) const {
+void RunContext::trace_region(const Region& region, Result& result) const {
   if (!trace || interrupted() != 0) return;
   try {
     result.trace = trace_pass(device, region);

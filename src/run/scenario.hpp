@@ -13,10 +13,10 @@
 
 #include "core/axis.hpp"
 #include "core/column.hpp"
-#include "core/result.hpp"
 #include "device/device.hpp"
 #include "measure/history.hpp"
 #include "measure/sampler.hpp"
+#include "results/result.hpp"
 #include "run/memo.hpp"
 #include "run/tunable.hpp"
 
@@ -30,7 +30,7 @@ struct MemoryNeeds {
 };
 
 /// What a scenario runs with: the device and the user's wishes.
-struct Bench {
+struct RunContext {
   Device& device;
   SamplingPolicy policy;
   std::uint64_t seed = 0;
@@ -76,7 +76,7 @@ class Scenario {
   /// Whether a combination that it objects to is no case at all where it only came out of a product of values. It
   /// stays, and is skipped with the objection, if a value that was asked for would have no case without it.
   [[nodiscard]] virtual bool leaves_out(const Case&) const { return false; }
-  /// Whether run() calls Bench::trace_region.
+  /// Whether run() calls RunContext::trace_region.
   [[nodiscard]] virtual bool has_timeline() const { return false; }
   [[nodiscard]] virtual MemoryNeeds needs(const Case& c) const = 0;
   /// Why this device cannot run the case honestly, or nothing.
@@ -87,7 +87,7 @@ class Scenario {
   /// Measures and verifies. Adds to `result` as it goes, so that what was measured before an error is kept. Throws
   /// DeviceError, VerificationError or MeasurementError; the runner turns them into a failed case.
   /// The first measurement is what the case is about: what `compare` compares and progress shows.
-  virtual void run(const Case& c, const Bench& bench, Result& result) const = 0;
+  virtual void run(const Case& c, const RunContext& bench, Result& result) const = 0;
 
   /// What the results say together: fits, crossovers, a winner (run/findings.hpp helps). Called once, after the last
   /// case, with those results of this scenario that are ok, in the order in which they ran; after Ctrl-C these may be
@@ -99,7 +99,9 @@ class Scenario {
   /// all candidates share: `bench.policy` is for that, a share of the user's budget. Throws UsageError if the cases do
   /// not do the same work, so that their times cannot be compared; DeviceError or MeasurementError as run() does. After
   /// Ctrl-C it may return a space that predicts nothing: nobody asks it then.
-  [[nodiscard]] virtual std::unique_ptr<Tunable> tunable(std::span<const Case>, const Bench&) const { return nullptr; }
+  [[nodiscard]] virtual std::unique_ptr<Tunable> tunable(std::span<const Case>, const RunContext&) const {
+    return nullptr;
+  }
 };
 
 /// Whether `tune` can search this scenario: it says so by the values that its axes are to be tuned over.

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/axis.hpp"
-#include "core/result.hpp"
 #include "measure/region.hpp"
+#include "results/result.hpp"
 
 namespace xferbench {
 

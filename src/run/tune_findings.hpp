@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/result.hpp"
+#include "results/result.hpp"
 
 namespace xferbench {
 

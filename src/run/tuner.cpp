@@ -12,7 +12,7 @@
 #include "core/interrupt.hpp"
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
-#include "model/race.hpp"
+#include "model/candidate_search.hpp"
 #include "run/tune_findings.hpp"
 
 namespace xferbench {
@@ -93,8 +93,8 @@ std::string failure_of(const Body& body) {
 
 class Tuner {
  public:
-  Tuner(std::unique_ptr<Tunable> tunable, std::span<const Case> space, const Bench& bench, const TuneObserver& observer,
-        const model::RacePolicy& policy, double spent)
+  Tuner(std::unique_ptr<Tunable> tunable, std::span<const Case> space, const RunContext& bench,
+        const TuneObserver& observer, const model::CandidateSearchPolicy& policy, double spent)
       : tunable_(std::move(tunable)),
         bench_(bench),
         observer_(observer),
@@ -166,7 +166,7 @@ class Tuner {
         race_.record(i, entries_[i].search->median, entries_[i].search->ci95);
       }
       if (!may_go_on()) return;
-      let_go();
+      release_losers();
       observer_.measured(results());
     }
   }
@@ -312,7 +312,7 @@ class Tuner {
   }
 
   /// Frees what clearly lost.
-  void let_go() {
+  void release_losers() {
     const std::vector<std::size_t> standing = race_.standing();
     for (const std::size_t i : begun_) {
       if (std::ranges::find(standing, i) == standing.end()) entries_[i].candidate.reset();
@@ -390,9 +390,9 @@ class Tuner {
   }
 
   std::unique_ptr<Tunable> tunable_;
-  Bench bench_;
+  RunContext bench_;
   const TuneObserver& observer_;
-  model::Race race_;
+  model::CandidateSearch race_;
   std::vector<Entry> entries_;
   std::vector<std::size_t> begun_;  // in order
   double spent_ = 0;                // of the budget, in seconds
@@ -402,9 +402,9 @@ class Tuner {
 
 }  // namespace
 
-Tuned tune(const Scenario& scenario, std::span<const Case> space, const Bench& bench, const CommandOf& command_of,
+Tuned tune(const Scenario& scenario, std::span<const Case> space, const RunContext& bench, const CommandOf& command_of,
            const TuneObserver& observer, Thoroughness thoroughness) {
-  Bench for_stages = bench;
+  RunContext for_stages = bench;
   for_stages.policy.budget = std::min(for_stages.policy.budget, kLongest) * kForStages;
   const double begun = bench.device.host_now();
   std::unique_ptr<Tunable> tunable = scenario.tunable(space, for_stages);
@@ -412,7 +412,7 @@ Tuned tune(const Scenario& scenario, std::span<const Case> space, const Bench& b
   if (interrupted() != 0) return {};
   // Allocating and preparing are in this, too: it counts up to twice its share.
   const double spent = std::min(bench.device.host_now() - begun, 2 * kForStages * bench.policy.budget);
-  model::RacePolicy policy;
+  model::CandidateSearchPolicy policy;
   if (thoroughness == Thoroughness::exhaustive) {
     policy.share = 1;
     policy.most = space.size();

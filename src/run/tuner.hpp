@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/result.hpp"
+#include "results/result.hpp"
 #include "run/runner.hpp"
 #include "run/scenario.hpp"
 
@@ -54,7 +54,7 @@ enum class Thoroughness { guided, exhaustive };
 /// Preparing and verifying a configuration is not counted. Ends early with what there is when interrupted() says so,
 /// and when the device is lost. Throws UsageError if the scenario cannot be tuned, and whatever making its Tunable
 /// throws.
-Tuned tune(const Scenario& scenario, std::span<const Case> space, const Bench& bench, const CommandOf& command_of,
+Tuned tune(const Scenario& scenario, std::span<const Case> space, const RunContext& bench, const CommandOf& command_of,
            const TuneObserver& observer, Thoroughness thoroughness = Thoroughness::guided);
 
 }  // namespace xferbench

@@ -140,7 +140,7 @@ TEST_F(Resume, RunsWhatWasSkippedAgainAndKeepsWhatFailed) {
             0);
   Json json = read_json(file_);
   json["complete"] = false;
-  for (const auto& [index, status] : {std::pair(0, "skipped"), std::pair(1, "failed")}) {
+  for (const auto& [index, status] : {std::pair(std::size_t{0}, "skipped"), std::pair(std::size_t{1}, "failed")}) {
     json["results"][index]["status"] = status;
     json["results"][index]["reason"] = "for a test";
     json["results"][index]["measurements"] = Json::array();

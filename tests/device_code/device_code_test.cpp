@@ -19,7 +19,7 @@ namespace xferbench::ptx {
 namespace {
 
 struct File {
-  std::string name;  // of "smem_tma" for kernels/smem_tma.cu
+  std::string name;  // of "smem_tma" for kernels/smem/smem_tma.cu
   std::vector<Function> functions;
   std::vector<Resources> resources;
 };

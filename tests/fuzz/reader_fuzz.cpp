@@ -25,11 +25,11 @@
 #include "compare/compare.hpp"
 #include "core/error.hpp"
 #include "measure/statistics.hpp"
-#include "report/compare_json.hpp"
-#include "report/compare_markdown.hpp"
-#include "report/compare_table.hpp"
-#include "report/json.hpp"
-#include "report/reader.hpp"
+#include "report/compare/json.hpp"
+#include "report/compare/markdown.hpp"
+#include "report/compare/table.hpp"
+#include "results/reader.hpp"
+#include "results/writer.hpp"
 #include "unit/report_fixture.hpp"
 
 namespace xferbench {

@@ -156,10 +156,10 @@ TEST_P(ElementwiseOnGpu, MatchesTheClosedFormToTheBit) {
   pattern::fill_elements({values, offset + elements}, 11);
   device().copy_and_wait({in->data, host->data, bytes, Direction::h2d});
   const Stream stream = device().make_stream(StreamKind::nonblocking);
-  const DeviceRange& result = in_place ? in.get() : out.get();
+  const DeviceView& result = in_place ? in.get() : out.get();
   if (!in_place) device().fill(out, pattern::kPoison, stream);
 
-  const auto at = [offset = offset](const DeviceRange& range) { return reinterpret_cast<float*>(range.data) + offset; };
+  const auto at = [offset = offset](const DeviceView& range) { return reinterpret_cast<float*>(range.data) + offset; };
   device().launch(Elementwise(op, {at(in), at(addends), at(result), elements, kWork}), stream);
   device().synchronize();
   device().copy_and_wait({host->data, result.data, bytes, Direction::d2h});

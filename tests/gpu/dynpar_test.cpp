@@ -9,11 +9,11 @@
 #include "cli/command.hpp"
 #include "core/error.hpp"
 #include "gpu/gpu_fixture.hpp"
-#include "kernels/device_sort.hpp"
-#include "kernels/dynpar.hpp"
+#include "kernels/dynpar/device_sort.hpp"
+#include "kernels/dynpar/dynpar.hpp"
 #include "measure/pattern.hpp"
-#include "scenarios/dynpar_children.hpp"
-#include "scenarios/dynpar_sort.hpp"
+#include "scenarios/dynpar/children.hpp"
+#include "scenarios/dynpar/sort.hpp"
 #include "scenarios/scenarios.hpp"
 
 namespace xferbench::test {

@@ -26,7 +26,7 @@ class GpuTest : public testing::Test {
   Device& device() { return *device_; }
 
   /// A few samples: enough to run every path, too few to mean anything.
-  Bench quick_bench() {
+  RunContext quick_bench() {
     SamplingPolicy policy;
     policy.budget = 0.05;
     policy.min_samples = policy.max_samples = 6;

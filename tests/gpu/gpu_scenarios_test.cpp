@@ -16,7 +16,7 @@ class GpuScenarioTest : public GpuTest {
  protected:
   void expect_all_ok(const std::vector<std::string>& arguments) {
     const std::vector<PlannedCase> cases = plan(arguments);
-    const Bench bench = quick_bench();
+    const RunContext bench = quick_bench();
     const auto results = run_cases(cases, bench, {});
     ASSERT_EQ(results.size(), cases.size());
     for (const Result& r : results) {
@@ -89,7 +89,7 @@ class Destroyer final : public Scenario {
   [[nodiscard]] std::span<const Axis> axes() const override { return {}; }
   [[nodiscard]] std::span<const Column> columns() const override { return {}; }
   [[nodiscard]] MemoryNeeds needs(const Case&) const override { return {}; }
-  void run(const Case&, const Bench& bench, Result&) const override {
+  void run(const Case&, const RunContext& bench, Result&) const override {
     const Stream stream = bench.device.make_stream(StreamKind::nonblocking);
     bench.device.launch(FaultyKernel(), stream);
     bench.device.synchronize();
@@ -105,7 +105,7 @@ int lose_the_context() {
   cases.push_back(cases.front());
   SamplingPolicy policy;
   policy.budget = 0.01;
-  const Bench bench{*device, policy, 1, true, [](const SamplingProgress&) {}};
+  const RunContext bench{*device, policy, 1, true, [](const SamplingProgress&) {}};
   const auto results = run_cases(cases, bench, {});
   const bool right = results[0].status == Status::ok && results[1].status == Status::failed &&
                      results[1].reason.find("cudaDeviceSynchronize: an illegal memory access") == 0 &&

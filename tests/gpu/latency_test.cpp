@@ -3,8 +3,8 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "gpu/gpu_fixture.hpp"
-#include "scenarios/chase.hpp"
-#include "scenarios/latency_ops.hpp"
+#include "scenarios/latency/chase.hpp"
+#include "scenarios/latency/operations.hpp"
 #include "scenarios/scenarios.hpp"
 
 namespace xferbench::test {

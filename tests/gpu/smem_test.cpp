@@ -5,13 +5,13 @@
 
 #include "cli/command.hpp"
 #include "gpu/gpu_fixture.hpp"
-#include "kernels/smem.hpp"
+#include "kernels/smem/smem.hpp"
 #include "run/tuner.hpp"
 #include "scenarios/scenarios.hpp"
-#include "scenarios/smem_case.hpp"
-#include "scenarios/smem_data.hpp"
-#include "scenarios/smem_launch.hpp"
-#include "scenarios/smem_rules.hpp"
+#include "scenarios/smem/case.hpp"
+#include "scenarios/smem/data.hpp"
+#include "scenarios/smem/launch.hpp"
+#include "scenarios/smem/rules.hpp"
 
 namespace xferbench::test {
 
@@ -370,7 +370,7 @@ TEST_F(SmemScenarioTest, CanBeTuned) {
       cli::parse({{"tune", "smem", "--size", "8M", "--method", "direct,cp-async", "--tile", "4K", "--intensity", "8"}},
                  scenarios())
           .cases;
-  Bench bench = quick_bench();
+  RunContext bench = quick_bench();
   bench.policy.budget = 0.5;
   const std::vector<Case> space = feasible(cases, device(), true, {});
   const TuneObserver observer{.progress = [](const TuneProgress&) {}, .measured = [](const auto&) {}};

@@ -80,7 +80,7 @@ class SmallPipeline {
 
  private:
   [[nodiscard]] kernels::Elementwise kernel(std::size_t chunk) const {
-    const auto at = [chunk](const DeviceRange& range) { return reinterpret_cast<float*>(range.data + chunk * kChunk); };
+    const auto at = [chunk](const DeviceView& range) { return reinterpret_cast<float*>(range.data + chunk * kChunk); };
     return {kernels::ElementwiseOp::fma, {at(in_), nullptr, at(out_), kChunk / sizeof(float), 64}};
   }
 

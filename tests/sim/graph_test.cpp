@@ -69,12 +69,12 @@ TEST_F(GraphOnSim, DataAreCarriedAsTheyAreWhenItIsReplayed) {
   const Event back = event();
   pattern::fill_bytes({in_->data, kBytes}, 1);
   poison();
-  device_.carry_data(false);
+  device_.set_data_movement(false);
   const Graph graph = there_and_back(root_, other_, arrived, back);
   device_.replay(graph, root_);
   device_.synchronize();
   EXPECT_EQ(out_->data[0], pattern::kPoison);
-  device_.carry_data(true);
+  device_.set_data_movement(true);
   device_.replay(graph, root_);
   device_.synchronize();
   EXPECT_TRUE(right(1));

@@ -55,7 +55,7 @@ TEST_F(HostTest, AMessageIsReadAfterItWasPosted) {
   work(1e-3);
   channel->close();
   reader->join();
-  EXPECT_NEAR(read - begun, 1e-3 + profile("h200").hand_over, 1e-9);
+  EXPECT_NEAR(read - begun, 1e-3 + profile("h200").handoff, 1e-9);
 }
 
 TEST_F(HostTest, OneOfSeveralReadersTakesAMessageAndTheOthersGoOnWaiting) {

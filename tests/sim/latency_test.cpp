@@ -6,8 +6,8 @@
 #include "cli/command.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"
-#include "scenarios/chase.hpp"
-#include "scenarios/latency_ops.hpp"
+#include "scenarios/latency/chase.hpp"
+#include "scenarios/latency/operations.hpp"
 #include "scenarios/scenarios.hpp"
 #include "sim/sim_fixture.hpp"
 
@@ -83,7 +83,7 @@ class PolicyDevice : public sim::SimDevice {
 
 class LatencyOnSim : public testing::Test {
  protected:
-  static Result run_one(const std::vector<std::string>& arguments, const Bench& bench) {
+  static Result run_one(const std::vector<std::string>& arguments, const RunContext& bench) {
     return run_all(plan(arguments), bench).front();
   }
   Result run_one(const std::vector<std::string>& arguments) { return run_one(arguments, quick_bench(device_)); }
@@ -149,7 +149,7 @@ TEST_F(LatencyOnSim, NoCaseHasAnAxisThatMeansNothingToIt) {
 }
 
 TEST_F(LatencyOnSim, ThereAreEnoughSamplesForPercentilesUnlessFewerAreWanted) {
-  Bench bench = quick_bench(device_);
+  RunContext bench = quick_bench(device_);
   bench.policy = SamplingPolicy{};
   const Result many = run_one({"latency", "--op", "launch"}, bench);
   EXPECT_EQ(measured(many, "latency").samples.size(), 1000U);

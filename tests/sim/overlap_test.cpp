@@ -19,8 +19,8 @@ namespace {
 class OverlapOnSim : public testing::Test {
  protected:
   /// Without data: times are modelled, and the same.
-  [[nodiscard]] Bench timed_only(std::size_t samples = 2) {
-    Bench bench = quick_bench(device_);
+  [[nodiscard]] RunContext timed_only(std::size_t samples = 2) {
+    RunContext bench = quick_bench(device_);
     bench.verify = false;
     bench.policy.min_samples = bench.policy.max_samples = samples;
     return bench;
@@ -165,7 +165,7 @@ TEST_F(OverlapOnSim, TheCostsAreThoseOfTheProfile) {
   EXPECT_NEAR(metric(r, "d2h_duplex_rate"), p.d2h_duplex_rate, 0.002);
   EXPECT_NEAR(metric(r, "h2d_duplex_overhead"), p.h2d_duplex_overhead, 0.1);
   EXPECT_NEAR(metric(r, "d2h_duplex_overhead"), p.d2h_duplex_overhead, 0.1);
-  EXPECT_NEAR(metric(r, "hand_over"), 0, 0.1e-6);
+  EXPECT_NEAR(metric(r, "handoff"), 0, 0.1e-6);
   EXPECT_NEAR(metric(r, "event_hand_over"), p.event_cost, 0.1e-6);
 }
 
@@ -214,7 +214,7 @@ TEST_F(OverlapOnSim, TuneFindsTheBestOfTheWholeSpaceInAFifthOfIt) {
   for (const PlannedCase& c : command.cases) space.push_back(c.config);
   ASSERT_GT(space.size(), 100U);
   const Scenario& scenario = *command.cases.front().scenario;
-  Bench bench = timed_only();
+  RunContext bench = timed_only();
 
   double best = 1;
   std::string best_key;

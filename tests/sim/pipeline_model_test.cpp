@@ -61,7 +61,7 @@ std::vector<double> even(std::size_t chunks) {
 class Bed {
  public:
   Bed(std::string_view name, double balance) : profile_(profile(name)), device_(profile_) {
-    device_.carry_data(false);
+    device_.set_data_movement(false);
     costs_.h2d = {profile_.h2d_overhead, 1 / profile_.h2d_rate, profile_.h2d_duplex_rate, profile_.h2d_duplex_overhead};
     costs_.kernel = {profile_.kernel_overhead, balance / profile_.h2d_rate};
     costs_.d2h = {profile_.d2h_overhead, 1 / profile_.d2h_rate, profile_.d2h_duplex_rate, profile_.d2h_duplex_overhead};
@@ -75,7 +75,7 @@ class Bed {
   /// The costs of pipelines that keep order by events. These delay who waits for them, not their own stream.
   [[nodiscard]] StageCosts costs_with_events() const {
     StageCosts c = costs_;
-    c.hand_over = profile_.event_cost;
+    c.handoff = profile_.event_cost;
     return c;
   }
 

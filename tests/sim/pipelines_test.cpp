@@ -1,6 +1,6 @@
 // The ways to arrange a payload's chunks, run with real data on the simulated device: all of them give the right
 // result, and one that forgets to wait does not.
-#include "scenarios/pipelines.hpp"
+#include "scenarios/overlap/pipelines.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,16 +11,16 @@
 #include "cli/command.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"
+#include "scenarios/overlap/stages.hpp"
 #include "scenarios/scenarios.hpp"
-#include "scenarios/stages.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
 
 namespace {
 
-Bench two_samples(Device& device) {
-  Bench bench = quick_bench(device);
+RunContext two_samples(Device& device) {
+  RunContext bench = quick_bench(device);
   bench.policy.min_samples = bench.policy.max_samples = 2;
   return bench;
 }
@@ -237,7 +237,7 @@ class CountingDevice : public sim::SimDevice {
 // The gate relies on it: a stream with more than is said could fill its queue, and the host would wait for ever.
 TEST(PipelineOperations, AreAtLeastWhatTheBusiestStreamGetsAndNotManyMore) {
   CountingDevice device;
-  device.carry_data(false);
+  device.set_data_movement(false);
   for (const StrategyWord& w : kStrategyWords) {
     if (w.strategy == Strategy::serial) continue;  // blocks, and is never gated
     for (const std::size_t chunks : {1U, 7U, 32U}) {

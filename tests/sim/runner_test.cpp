@@ -11,7 +11,7 @@ namespace {
 /// A scenario that does what the test says.
 class Scripted final : public Scenario {
  public:
-  explicit Scripted(std::function<void(const Bench&, Result&)> body) : body_(std::move(body)) {}
+  explicit Scripted(std::function<void(const RunContext&, Result&)> body) : body_(std::move(body)) {}
   [[nodiscard]] std::string_view name() const override { return "scripted"; }
   [[nodiscard]] std::string_view summary() const override { return ""; }
   [[nodiscard]] std::span<const Axis> axes() const override { return {}; }
@@ -21,14 +21,14 @@ class Scripted final : public Scenario {
     return unsupported_;
   }
   [[nodiscard]] MemoryNeeds needs(const Case&) const override { return needs_; }
-  void run(const Case&, const Bench& bench, Result& result) const override { body_(bench, result); }
+  void run(const Case&, const RunContext& bench, Result& result) const override { body_(bench, result); }
 
   std::optional<std::string> objection_;
   std::optional<std::string> unsupported_;
   MemoryNeeds needs_;
 
  private:
-  std::function<void(const Bench&, Result&)> body_;
+  std::function<void(const RunContext&, Result&)> body_;
 };
 
 class LostDevice : public sim::SimDevice {
@@ -47,14 +47,16 @@ class RunnerTest : public testing::Test {
   }
 
   LostDevice device_;
-  Scripted fine_{[](const Bench&, Result& r) { r.add("answer", 42, "1"); }};
+  Scripted fine_{[](const RunContext&, Result& r) { r.add("answer", 42, "1"); }};
 };
 
 TEST_F(RunnerTest, EveryKindOfFailureIsReportedAndTheNextCaseRuns) {
-  const Scripted device_error([](const Bench&, Result&) { throw DeviceError("cudaMalloc (1 TiB)", "out of memory"); });
-  const Scripted wrong_byte([](const Bench&, Result&) { throw VerificationError("wrong result at byte offset 7"); });
-  const Scripted bad_gate([](const Bench&, Result&) { throw MeasurementError("timing copy: the gate"); });
-  const Scripted no_memory([](const Bench&, Result&) { throw std::bad_alloc(); });
+  const Scripted device_error(
+      [](const RunContext&, Result&) { throw DeviceError("cudaMalloc (1 TiB)", "out of memory"); });
+  const Scripted wrong_byte(
+      [](const RunContext&, Result&) { throw VerificationError("wrong result at byte offset 7"); });
+  const Scripted bad_gate([](const RunContext&, Result&) { throw MeasurementError("timing copy: the gate"); });
+  const Scripted no_memory([](const RunContext&, Result&) { throw std::bad_alloc(); });
   const auto results = run({&device_error, &wrong_byte, &bad_gate, &no_memory, &fine_});
   EXPECT_EQ(results[0].reason, "cudaMalloc (1 TiB): out of memory");
   EXPECT_EQ(results[1].reason, "wrong result at byte offset 7");
@@ -66,7 +68,7 @@ TEST_F(RunnerTest, EveryKindOfFailureIsReportedAndTheNextCaseRuns) {
 }
 
 TEST_F(RunnerTest, WhatWasMeasuredBeforeAnErrorIsKept) {
-  const Scripted late([](const Bench&, Result& r) {
+  const Scripted late([](const RunContext&, Result& r) {
     r.add("before", 1, "1");
     throw DeviceError("cudaMemcpyAsync", "failed");
   });
@@ -74,7 +76,7 @@ TEST_F(RunnerTest, WhatWasMeasuredBeforeAnErrorIsKept) {
 }
 
 TEST_F(RunnerTest, AfterALostContextCasesAreSkippedWithTheReason) {
-  const Scripted breaks([this](const Bench&, Result&) {
+  const Scripted breaks([this](const RunContext&, Result&) {
     device_.lost = true;
     throw DeviceError("cudaStreamSynchronize", "an illegal memory access was encountered");
   });
@@ -86,9 +88,9 @@ TEST_F(RunnerTest, AfterALostContextCasesAreSkippedWithTheReason) {
 }
 
 TEST_F(RunnerTest, ObjectionsAndUnsupportedCasesAreSkippedBeforeTheyRun) {
-  Scripted objected([](const Bench&, Result&) { throw std::logic_error("must not run"); });
+  Scripted objected([](const RunContext&, Result&) { throw std::logic_error("must not run"); });
   objected.objection_ = "more chunks than elements";
-  Scripted unsupported([](const Bench&, Result&) { throw std::logic_error("must not run"); });
+  Scripted unsupported([](const RunContext&, Result&) { throw std::logic_error("must not run"); });
   unsupported.unsupported_ = "needs two threads";
   const auto results = run({&objected, &unsupported});
   EXPECT_EQ(results[0].status, Status::skipped);
@@ -97,7 +99,7 @@ TEST_F(RunnerTest, ObjectionsAndUnsupportedCasesAreSkippedBeforeTheyRun) {
 }
 
 TEST_F(RunnerTest, TooMuchMemoryIsRefusedWithBothNumbersBeforeAllocating) {
-  Scripted greedy([](const Bench&, Result&) { throw std::logic_error("must not run"); });
+  Scripted greedy([](const RunContext&, Result&) { throw std::logic_error("must not run"); });
   const PlannedCase planned{&greedy, Case("scripted")};
   greedy.needs_ = {0, std::uint64_t{1} << 50};
   EXPECT_EQ(*refusal(planned, device_, true),
@@ -120,7 +122,7 @@ TEST_F(RunnerTest, ObserversSeeEveryCase) {
 }
 
 TEST_F(RunnerTest, TurnsGoThroughAllCasesBeforeTheNext) {
-  const Scripted sampled([](const Bench& bench, Result& r) {
+  const Scripted sampled([](const RunContext& bench, Result& r) {
     const Stream stream = bench.device.make_stream(StreamKind::nonblocking);
     Region region;
     region.name = "nothing";
@@ -129,7 +131,7 @@ TEST_F(RunnerTest, TurnsGoThroughAllCasesBeforeTheNext) {
     r.measurements.push_back(bench.sample({region}).front().elapsed);
   });
   const std::vector<PlannedCase> cases{{&sampled, Case("scripted")}, {&sampled, Case("scripted")}};
-  Bench bench = quick_bench(device_);
+  RunContext bench = quick_bench(device_);
   bench.policy.min_samples = bench.policy.max_samples = 12;
   std::vector<std::pair<std::size_t, std::size_t>> order;
   std::vector<std::size_t> samples;
@@ -150,7 +152,7 @@ TEST_F(RunnerTest, TurnsGoThroughAllCasesBeforeTheNext) {
 
 TEST_F(RunnerTest, ACaseThatFailedInOneTurnIsNotTriedInTheNext) {
   int runs = 0;
-  const Scripted failing([&](const Bench&, Result&) {
+  const Scripted failing([&](const RunContext&, Result&) {
     ++runs;
     throw VerificationError("wrong");
   });
@@ -160,7 +162,7 @@ TEST_F(RunnerTest, ACaseThatFailedInOneTurnIsNotTriedInTheNext) {
 }
 
 TEST_F(RunnerTest, ALostContextLeavesWhatTheTurnsBeforeHaveSampled) {
-  const Scripted losing([&](const Bench&, Result& r) {
+  const Scripted losing([&](const RunContext&, Result& r) {
     r.add("answer", 42, "1");
     device_.lost = true;
   });
@@ -176,7 +178,7 @@ TEST_F(RunnerTest, ALostContextLeavesWhatTheTurnsBeforeHaveSampled) {
 }
 
 TEST_F(RunnerTest, FlagsBecomeWarningsThatSayWhatToDo) {
-  const Scripted noisy([](const Bench&, Result& r) {
+  const Scripted noisy([](const RunContext&, Result& r) {
     Measurement m;
     m.name = "copy";
     m.samples = {1.0};

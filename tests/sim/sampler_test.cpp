@@ -162,7 +162,7 @@ TEST_F(SamplerTest, StepsTimeTheirParts) {
   r.name = "a";
   r.clock = Clock::host;
   r.parts = {{.name = "first"}, {.name = "burnt", .clock = Clock::cpu}};
-  r.steps = [&](Laps& laps) {
+  r.steps = [&](LapTimer& laps) {
     work(3e-6);
     laps.lap(0);
     work(100e-6);
@@ -191,7 +191,7 @@ TEST_F(SamplerTest, APartThatDecidesMustBeKnownWellEnough) {
     r.clock = Clock::host;
     r.parts = {{.name = "noisy", .decides = decides}};
     std::size_t pass = 0;
-    r.steps = [this, pass](Laps& laps) mutable {
+    r.steps = [this, pass](LapTimer& laps) mutable {
       device_.host_work({.seconds = 1e-3}, [] {});
       laps.add(0, 1.0 + 0.01 * static_cast<double>(pass++ * 7 % 11));
     };

@@ -3,7 +3,7 @@
 
 #include "cli/command.hpp"
 #include "core/units.hpp"
-#include "report/table.hpp"
+#include "report/run/table.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
@@ -284,7 +284,7 @@ TEST_F(ScenariosOnSim, ASweepThatChangesItsClockShowsIt) {
 
 TEST_F(ScenariosOnSim, WithoutVerificationNoDataIsTouchedAndTimesAreTheSame) {
   const auto cases = plan({"--size", "8M"});
-  Bench bench = quick_bench(device_);
+  RunContext bench = quick_bench(device_);
   const double verified = metric(run_all(cases, bench).front(), "makespan");
   bench.verify = false;
   EXPECT_NEAR(metric(run_all(cases, bench).front(), "makespan"), verified, 1e-6);

@@ -170,7 +170,7 @@ TEST_F(SimDeviceTest, AKernelWithoutOutputTakesItsTimeOnly) {
 
 TEST_F(SimDeviceTest, DataStaysPutWhileItIsNotCarried) {
   pattern::poison({host_out_->data, kBytes});
-  device_.carry_data(false);
+  device_.set_data_movement(false);
   device_.copy(out(), stream());
   device_.synchronize();
   EXPECT_EQ(host_out_->data[0], pattern::kPoison);

@@ -24,7 +24,7 @@ inline const sim::Profile& profile(std::string_view name) {
 }
 
 /// A few samples are enough: simulated times repeat exactly.
-inline Bench quick_bench(Device& device) {
+inline RunContext quick_bench(Device& device) {
   SamplingPolicy policy;
   policy.min_samples = policy.max_samples = 6;
   return {device, policy, 5, true, [](const SamplingProgress&) {}};
@@ -38,7 +38,7 @@ inline std::vector<PlannedCase> overlap_cases(Words flags) {
   return cli::parse(flags, scenarios()).cases;
 }
 
-inline std::vector<Result> run_all(std::span<const PlannedCase> cases, const Bench& bench) {
+inline std::vector<Result> run_all(std::span<const PlannedCase> cases, const RunContext& bench) {
   return run_cases(cases, bench, {});
 }
 

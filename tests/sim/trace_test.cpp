@@ -39,7 +39,7 @@ Case overlap_case(const Scenario& overlap, std::uint64_t streams, std::uint64_t 
 
 Result traced_overlap(sim::SimDevice& device, std::uint64_t streams, std::uint64_t chunks, bool trace = true) {
   const Scenario& overlap = *scenarios().front();
-  Bench bench = quick_bench(device);
+  RunContext bench = quick_bench(device);
   bench.trace = trace;
   const std::vector<PlannedCase> cases{{&overlap, overlap_case(overlap, streams, chunks)}};
   Result result = run_all(cases, bench).front();

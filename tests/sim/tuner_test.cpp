@@ -140,8 +140,10 @@ class Fake final : public Scenario {
     return "too many chunks";
   }
   [[nodiscard]] MemoryNeeds needs(const Case& c) const override { return {.device = c.count("chunks") << 20}; }
-  void run(const Case&, const Bench&, Result&) const override { throw std::logic_error("tune does not run cases"); }
-  [[nodiscard]] std::unique_ptr<Tunable> tunable(std::span<const Case>, const Bench& bench) const override {
+  void run(const Case&, const RunContext&, Result&) const override {
+    throw std::logic_error("tune does not run cases");
+  }
+  [[nodiscard]] std::unique_ptr<Tunable> tunable(std::span<const Case>, const RunContext& bench) const override {
     return std::make_unique<Copies>(bench.device, script, calls);
   }
 
@@ -157,7 +159,7 @@ class TunerTest : public testing::Test {
     return cli::parse(arguments, all);
   }
 
-  Bench bench() {
+  RunContext bench() {
     SamplingPolicy policy;
     policy.budget = 8;
     return {device_, policy, 5, true, [](const SamplingProgress&) {}};
@@ -165,7 +167,7 @@ class TunerTest : public testing::Test {
 
   Tuned tune(const std::vector<std::string>& arguments = {}) { return tune(parsed(arguments), bench()); }
 
-  Tuned tune(const cli::Command& command, const Bench& with) {
+  Tuned tune(const cli::Command& command, const RunContext& with) {
     std::vector<Case> space;
     for (const PlannedCase& c : command.cases) space.push_back(c.config);
     return xferbench::tune(fake_, space, with,
@@ -239,7 +241,7 @@ TEST_F(TunerTest, VerifiesEveryConfigurationOnceBeforeItIsTimed) {
 }
 
 TEST_F(TunerTest, DoesNotVerifyIfTheUserForbidsIt) {
-  Bench careless = bench();
+  RunContext careless = bench();
   careless.verify = false;
   tune(parsed({}), careless);
   EXPECT_EQ(fake_.calls.verified, 0U);
@@ -326,7 +328,7 @@ TEST_F(TunerTest, SaysSoIfNothingCanBeMeasured) {
 }
 
 TEST_F(TunerTest, KeepsWithinItsBudget) {
-  Bench hurried = bench();
+  RunContext hurried = bench();
   hurried.policy.budget = 0.05;
   const double begun = device_.host_now();
   const Tuned tuned = tune(parsed({}), hurried);

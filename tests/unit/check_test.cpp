@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "report/check_report.hpp"
+#include "report/check/check_report.hpp"
 #include "unit/support.hpp"
 
 namespace xferbench::check {

@@ -36,7 +36,7 @@ class Declared : public Scenario {
   [[nodiscard]] std::span<const Axis> axes() const override { return axes_; }
   [[nodiscard]] std::span<const Column> columns() const override { return {}; }
   [[nodiscard]] MemoryNeeds needs(const Case&) const override { return {}; }
-  void run(const Case&, const Bench&, Result&) const override { throw std::logic_error("parsing must not run"); }
+  void run(const Case&, const RunContext&, Result&) const override { throw std::logic_error("parsing must not run"); }
 
  private:
   std::string name_;
@@ -81,10 +81,11 @@ std::vector<std::string> vehicles(std::vector<std::string> arguments) {
 
 /// "cutter": size, parts, effort, and share, which replaces effort. "mover": way, memory (not for way=inside), size.
 std::span<const Scenario* const> declared() {
-  static const Cutter cutter("cutter", {{.name = "size", .kind = AxisKind::size, .defaults = "1K"},
-                                        {.name = "parts", .defaults = "4", .tuning = "1:8", .max = 4096},
-                                        {.name = "effort", .defaults = "7"},
-                                        {.name = "share", .kind = AxisKind::real, .min = 0, .replaces = "effort"}});
+  static const Cutter cutter("cutter",
+                             {{.name = "size", .kind = AxisKind::size, .defaults = "1K"},
+                              {.name = "parts", .defaults = "4", .tuning = "1:8", .max = 4096},
+                              {.name = "effort", .defaults = "7"},
+                              {.name = "share", .kind = AxisKind::real, .min = 0, .alternative_to = "effort"}});
   static const Declared mover(
       "mover", {{.name = "way", .kind = AxisKind::choice, .defaults = "in,inside", .choices = {"in", "out", "inside"}},
                 {.name = "memory",
@@ -591,7 +592,7 @@ TEST(Scenarios, DeclareAxesThatReferToEachOther) {
     const auto axes = scenario->axes();
     const auto declared_at = [&axes](const std::string& name) { return std::ranges::find(axes, name, &Axis::name); };
     for (auto axis = axes.begin(); axis != axes.end(); ++axis) {
-      EXPECT_TRUE(axis->replaces.empty() || declared_at(axis->replaces) != axes.end()) << axis->name;
+      EXPECT_TRUE(axis->alternative_to.empty() || declared_at(axis->alternative_to) != axes.end()) << axis->name;
       if (axis->only_with_axis.empty()) continue;
       const auto other = declared_at(axis->only_with_axis);
       // The cases are expanded in the order of the axes: the other must already be chosen.

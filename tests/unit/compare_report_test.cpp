@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "report/compare_cells.hpp"
-#include "report/compare_json.hpp"
-#include "report/compare_markdown.hpp"
-#include "report/compare_table.hpp"
+#include "report/compare/cells.hpp"
+#include "report/compare/json.hpp"
+#include "report/compare/markdown.hpp"
+#include "report/compare/table.hpp"
 
 namespace xferbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "report/csv.hpp"
+#include "report/run/csv.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,8 @@
 #include <set>
 #include <vector>
 
-#include "scenarios/dynpar_children.hpp"
-#include "scenarios/dynpar_sort.hpp"
+#include "scenarios/dynpar/children.hpp"
+#include "scenarios/dynpar/sort.hpp"
 
 namespace xferbench {
 namespace {

@@ -203,7 +203,7 @@ class Counting final : public Scenario {
   [[nodiscard]] std::span<const Axis> axes() const override { return {}; }
   [[nodiscard]] std::span<const Column> columns() const override { return {}; }
   [[nodiscard]] MemoryNeeds needs(const Case&) const override { return {}; }
-  void run(const Case&, const Bench&, Result&) const override {}
+  void run(const Case&, const RunContext&, Result&) const override {}
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
     Finding f;
     f.text = std::to_string(results.size());

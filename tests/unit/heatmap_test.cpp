@@ -1,4 +1,4 @@
-#include "report/heatmap.hpp"
+#include "report/run/heatmap.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "report/table.hpp"
+#include "report/run/table.hpp"
 #include "unit/report_fixture.hpp"
 
 namespace xferbench {

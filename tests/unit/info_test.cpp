@@ -1,5 +1,5 @@
 // What `xferbench info` says of link and NUMA nodes.
-#include "report/info.hpp"
+#include "report/run/info.hpp"
 
 #include <gtest/gtest.h>
 

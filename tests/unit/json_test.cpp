@@ -1,5 +1,5 @@
 // The results file: read back by a parser of its own, because what it says counts and not how it is laid out.
-#include "report/json.hpp"
+#include "results/writer.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

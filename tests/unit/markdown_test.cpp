@@ -1,4 +1,4 @@
-#include "report/markdown.hpp"
+#include "report/run/markdown.hpp"
 
 #include <gtest/gtest.h>
 

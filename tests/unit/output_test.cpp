@@ -1,5 +1,5 @@
 // Where results go: refused before the run where nothing can be written, and never half written.
-#include "report/output.hpp"
+#include "results/output_file.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

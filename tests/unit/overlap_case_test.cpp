@@ -1,5 +1,5 @@
 // What a case of overlap means, and what the model says of it.
-#include "scenarios/overlap_case.hpp"
+#include "scenarios/overlap/case.hpp"
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ StageCosts costs() {
   s.submit_h2d = s.submit_d2h = 1.5e-6;
   s.submit_kernel = 2.2e-6;
   c.across_streams = s;
-  c.across_streams.hand_over = 1.3e-6;
+  c.across_streams.handoff = 1.3e-6;
   return c;
 }
 

@@ -44,8 +44,8 @@ TEST(PipelineClosedForm, EqualChunksInAnyNumberOfSlots) {
   for (const double h2d : {1.0, 2.0, 5.0}) {
     for (const double kernel : {0.5, 2.0, 7.0}) {
       for (const double d2h : {1.0, 3.0}) {
-        for (const std::size_t slots : {0, 1, 2, 3, 4, 5, 16}) {
-          for (const std::size_t chunks : {1, 2, 3, 4, 5, 7, 16, 33}) {
+        for (const std::size_t slots : std::initializer_list<std::size_t>{0, 1, 2, 3, 4, 5, 16}) {
+          for (const std::size_t chunks : std::initializer_list<std::size_t>{1, 2, 3, 4, 5, 7, 16, 33}) {
             const double closed = equal_chunks_makespan(chunks, h2d, kernel, d2h, slots);
             const double stepped = makespan(per_chunk(h2d, kernel, d2h), in_place(kBytes, chunks, slots));
             EXPECT_NEAR(closed, stepped, kExact * stepped)
@@ -82,7 +82,7 @@ TEST(PipelineClosedForm, BestChunksAtTheEnds) {
 
 TEST(PipelineModel, OneChunkTakesItsWayThrough) {
   StageCosts c = costs(2, 0.8);
-  c.hand_over = 1e-6;
+  c.handoff = 1e-6;
   const double expected = 2e-6 + 3e-6 + 2e-6 + kBytes * 2e-11 * (1 + 2 + 1) + 2e-6;
   EXPECT_NEAR(makespan(c, in_place(kBytes, 1, 1)), expected, kExact);
   EXPECT_NEAR(makespan(c, double_buffered(kBytes, 1, 2)), expected, kExact);
@@ -149,7 +149,7 @@ TEST(PipelineModel, MoreOfAnythingGoodIsNeverSlower) {
   for (const double balance : {0.2, 1.0, 3.0}) {
     for (const double ratio : {0.6, 0.9, 1.0}) {
       const StageCosts c = costs(balance, ratio);
-      for (const std::size_t chunks : {1, 5, 32}) {
+      for (const std::size_t chunks : std::initializer_list<std::size_t>{1, 5, 32}) {
         for (std::size_t slots = 1; slots < 8; ++slots) {
           EXPECT_LE(makespan(c, in_place(kBytes, chunks, slots + 1)),
                     makespan(c, in_place(kBytes, chunks, slots)) * (1 + kExact));
@@ -165,11 +165,11 @@ TEST(PipelineModel, MoreOfAnythingGoodIsNeverSlower) {
 TEST(PipelineLosses, AddUpToWhatWasMeasured) {
   for (const double balance : {0.2, 1.0, 3.0}) {
     for (const unsigned engines : {1U, 2U}) {
-      for (const std::size_t chunks : {1, 2, 9, 64}) {
-        for (const std::size_t slots : {0, 1, 2, 4}) {
+      for (const std::size_t chunks : std::initializer_list<std::size_t>{1, 2, 9, 64}) {
+        for (const std::size_t slots : std::initializer_list<std::size_t>{0, 1, 2, 4}) {
           StageCosts c = costs(balance, 0.9);
           c.copy_engines = engines;
-          c.hand_over = 1e-6;
+          c.handoff = 1e-6;
           c.submit_h2d = c.submit_kernel = c.submit_d2h = 1.5e-6;
           const double measured = 0.05;
           const Losses l = explain(c, in_place(kBytes, chunks, slots), measured, lower_bound(c, kBytes));

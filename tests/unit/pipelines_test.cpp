@@ -1,5 +1,5 @@
 // What a pipeline is called, and how much it enqueues.
-#include "scenarios/pipelines.hpp"
+#include "scenarios/overlap/pipelines.hpp"
 
 #include <gtest/gtest.h>
 

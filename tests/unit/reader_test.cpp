@@ -1,5 +1,5 @@
 // Results files read back: what the writer wrote, what is kept in docs/results, and what nobody should have written.
-#include "report/reader.hpp"
+#include "results/reader.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "report/json.hpp"
+#include "results/writer.hpp"
 #include "unit/report_fixture.hpp"
 #include "version.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "report/repeat_table.hpp"
+#include "report/run/repeat_table.hpp"
 
 namespace xferbench::app {
 namespace {

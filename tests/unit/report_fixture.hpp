@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/column.hpp"
-#include "core/result.hpp"
+#include "results/result.hpp"
 
 namespace xferbench::test {
 

@@ -1,5 +1,5 @@
 // What results of smem say together, on results made by hand.
-#include "scenarios/smem_diagnosis.hpp"
+#include "scenarios/smem/diagnosis.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "cli/command.hpp"
 #include "scenarios/scenarios.hpp"
-#include "scenarios/smem_case.hpp"
+#include "scenarios/smem/case.hpp"
 #include "unit/support.hpp"
 
 namespace xferbench {

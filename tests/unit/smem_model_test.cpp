@@ -1,6 +1,6 @@
 // What leads `tune smem`, on costs like those of an H200: what it must tell apart, and that it is no faster than
 // allowed.
-#include "scenarios/smem_model.hpp"
+#include "scenarios/smem/model.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Every rule of the tile kernels by name, and cases as shapes. No GPU: pure functions.
-#include "scenarios/smem_rules.hpp"
+#include "scenarios/smem/rules.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "scenarios/scenarios.hpp"
-#include "scenarios/smem_case.hpp"
+#include "scenarios/smem/case.hpp"
 #include "unit/support.hpp"
 
 namespace xferbench {
@@ -223,7 +223,8 @@ TEST(SmemCases, DefaultsAreLegalOnAnH200) {
   can.multiprocessor = kH200;
   const auto cases = plan({});
   EXPECT_EQ(cases.size(), 46U);
-  for (const PlannedCase& c : cases) EXPECT_EQ(beyond(smem_case(c.config), can), std::nullopt) << c.config.key();
+  for (const PlannedCase& c : cases)
+    EXPECT_EQ(device_limit_reason(smem_case(c.config), can), std::nullopt) << c.config.key();
 }
 
 TEST(SmemCases, AnArrayIsAMatrixAsWideAsATile) {
@@ -277,7 +278,7 @@ TEST(SmemCases, ResidentDataFitsHalfTheCache) {
   can.multiprocessor = kH200;
   can.environment.gpu.l2_bytes = 60 * MiB;
   const auto refused = [&can](const char* size) {
-    return beyond(smem_case(plan({"--l2", "resident", "--size", size}).front().config), can);
+    return device_limit_reason(smem_case(plan({"--l2", "resident", "--size", size}).front().config), can);
   };
   EXPECT_EQ(refused("15M"), std::nullopt);
   EXPECT_TRUE(mentions(refused("16M").value_or(""), "half of the L2 cache"));
@@ -287,8 +288,8 @@ TEST(SmemCases, MoreBlocksThanFitAreRefused) {
   Capabilities can;
   can.multiprocessor = kH200;
   const auto c = plan({"--method", "sync", "--schedule", "persistent", "--stages", "1", "--blocks-per-sm", "16,17"});
-  EXPECT_EQ(beyond(smem_case(c[0].config), can), std::nullopt);
-  EXPECT_TRUE(mentions(beyond(smem_case(c[1].config), can).value_or(""), "leave room for 16"));
+  EXPECT_EQ(device_limit_reason(smem_case(c[0].config), can), std::nullopt);
+  EXPECT_TRUE(mentions(device_limit_reason(smem_case(c[1].config), can).value_or(""), "leave room for 16"));
 }
 
 TEST(SmemCases, IllegalOnesAreLeftOutOfProductsAndKeptWhereAskedFor) {

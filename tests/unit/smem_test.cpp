@@ -1,6 +1,6 @@
 // The tile kernels' closed form, their reference on the host, and the check of their results, against each other and
 // against arithmetic that is written out here.
-#include "kernels/smem.hpp"
+#include "kernels/smem/smem.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 
 #include "core/error.hpp"
 #include "measure/pattern.hpp"
-#include "scenarios/smem_data.hpp"
+#include "scenarios/smem/data.hpp"
 #include "unit/support.hpp"
 
 namespace xferbench {

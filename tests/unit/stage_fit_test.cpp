@@ -86,7 +86,7 @@ TEST(StageFit, NoiseNeverMakesACostNegative) {
   const StageCosts fitted = fit_stage_costs(t);
   EXPECT_DOUBLE_EQ(fitted.h2d.per_operation, 0);
   EXPECT_GE(fitted.d2h.duplex_overhead, 1);
-  EXPECT_GE(hand_over(fitted, t, 0), 0);
+  EXPECT_GE(handoff(fitted, t, 0), 0);
 }
 
 TEST(StageFit, TheHandOverIsWhatAChainTakesBesideItsOperations) {
@@ -94,7 +94,7 @@ TEST(StageFit, TheHandOverIsWhatAChainTakesBesideItsOperations) {
   const StageTimes t = times_of(c, 64e6);
   const auto alone = [](const Cost& s) { return s.per_operation + kLinkBytes * s.per_byte; };
   const double chain = kLinks * (alone(c.h2d) + alone(c.kernel) + alone(c.d2h) + 3 * 2.2e-6);
-  EXPECT_NEAR(hand_over(c, t, chain), 2.2e-6, 1e-12);
+  EXPECT_NEAR(handoff(c, t, chain), 2.2e-6, 1e-12);
 }
 
 TEST(CopiesAtOnce, EachDirectionIsSlowedWhileTheOtherMoves) {

@@ -49,7 +49,7 @@ TEST(Median, IsTheMeanOfTheMiddleTwoOfAnEvenNumber) {
 TEST(Median, LeavesItsSamplesInOrder) {
   const Samples samples{3, 1, 2};
   static_cast<void>(median(samples));
-  static_cast<void>(dependable_interval(samples));
+  static_cast<void>(autocorrelation_adjusted_ci(samples));
   EXPECT_EQ(samples, (Samples{3, 1, 2}));
 }
 
@@ -148,7 +148,7 @@ TEST(Autocorrelated, IgnoresTheGrainOfTheClock) {
 
 TEST(DependableInterval, IsWidenedBySquareRootOfSamplesOverEffectiveSamples) {
   // Twelve samples: ranks 3 and 10, so [10, 12] around 11; n / n_eff = (1 + 0.75) / (1 - 0.75) = 7.
-  const auto interval = dependable_interval(kStep);
+  const auto interval = autocorrelation_adjusted_ci(kStep);
   ASSERT_TRUE(interval);
   EXPECT_NEAR(interval->low, 11 - std::sqrt(7.0), 1e-9);
   EXPECT_NEAR(interval->high, 11 + std::sqrt(7.0), 1e-9);
@@ -157,7 +157,7 @@ TEST(DependableInterval, IsWidenedBySquareRootOfSamplesOverEffectiveSamples) {
 TEST(DependableInterval, IsNotWidenedWithoutDependenceAndNeverNarrowed) {
   for (const Samples& samples : {shuffled(ramp(100, 30)), Samples{9, 11, 9, 11, 9, 11, 9, 11, 9, 11}}) {
     const auto plain = median_interval(samples);
-    const auto dependable = dependable_interval(samples);
+    const auto dependable = autocorrelation_adjusted_ci(samples);
     ASSERT_TRUE(plain && dependable);
     EXPECT_EQ(dependable->low, plain->low);
     EXPECT_EQ(dependable->high, plain->high);
@@ -357,26 +357,26 @@ TEST(Summarise, KeepsTheMedianOfFewSamplesWithoutAnInterval) {
   EXPECT_FALSE(relative_half_width(m));
 }
 
-using Looks = std::vector<std::size_t>;
+using CheckPoints = std::vector<std::size_t>;
 
 TEST(LooksSchedule, IsFewAndFixed) {
-  EXPECT_EQ(looks(10, 1000), (Looks{10, 20, 30, 45, 68, 102, 153, 230, 345, 518, 777, 1000}));
+  EXPECT_EQ(check_points(10, 1000), (CheckPoints{10, 20, 30, 45, 68, 102, 153, 230, 345, 518, 777, 1000}));
 }
 
 TEST(LooksSchedule, IsBoundedByMinAndMaxWhichAreLookedAt) {
-  EXPECT_EQ(looks(10, 10), Looks{10});
-  EXPECT_EQ(looks(1, 1), Looks{1});
-  EXPECT_EQ(looks(3, 5), (Looks{3, 5}));
-  EXPECT_EQ(looks(6, 12), (Looks{6, 10, 12}));
-  EXPECT_EQ(looks(25, 45), (Looks{25, 30, 45}));
-  EXPECT_EQ(looks(20, 30), (Looks{20, 30}));
-  EXPECT_EQ(looks(500, 500), Looks{500});
+  EXPECT_EQ(check_points(10, 10), CheckPoints{10});
+  EXPECT_EQ(check_points(1, 1), CheckPoints{1});
+  EXPECT_EQ(check_points(3, 5), (CheckPoints{3, 5}));
+  EXPECT_EQ(check_points(6, 12), (CheckPoints{6, 10, 12}));
+  EXPECT_EQ(check_points(25, 45), (CheckPoints{25, 30, 45}));
+  EXPECT_EQ(check_points(20, 30), (CheckPoints{20, 30}));
+  EXPECT_EQ(check_points(500, 500), CheckPoints{500});
 }
 
 TEST(LooksSchedule, RisesFromMinToMaxWhateverTheyAre) {
   for (std::size_t min = 1; min <= 120; ++min) {
     for (std::size_t max = min; max <= 300; max += 7) {
-      const Looks schedule = looks(min, max);
+      const CheckPoints schedule = check_points(min, max);
       ASSERT_EQ(schedule.front(), min) << min << " " << max;
       ASSERT_EQ(schedule.back(), max) << min << " " << max;
       ASSERT_EQ(std::ranges::adjacent_find(schedule, std::greater_equal<>()), schedule.end()) << min << " " << max;

@@ -1,5 +1,5 @@
 // What a suite file may say, and what is said of one that is wrong.
-#include "report/suite_file.hpp"
+#include "results/suite_file.hpp"
 
 #include <gtest/gtest.h>
 

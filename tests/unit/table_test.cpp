@@ -1,5 +1,5 @@
 // Tables as text, to the character: alignment is all that a table has.
-#include "report/table.hpp"
+#include "report/run/table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Timelines as files and as charts.
-#include "report/timeline.hpp"
+#include "report/trace/timeline.hpp"
 
 #include <gtest/gtest.h>
 

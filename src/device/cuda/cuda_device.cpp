@@ -15,13 +15,13 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "device/cuda/check.hpp"
+#include "device/cuda/gate.hpp"
 #include "device/cuda/nvml.hpp"
 #include "device/cuda/pcie.hpp"
+#include "device/cuda/stamp.hpp"
 #include "device/host.hpp"
 #include "device/open.hpp"
 #include "device/traced_copy.hpp"
-#include "kernels/gate.hpp"
-#include "kernels/stamp.hpp"
 
 // cudaMemcpyBatchAsync came with CUDA 12.8.
 #define XFERBENCH_BATCH_COPIES (CUDART_VERSION >= 12080)
@@ -264,7 +264,7 @@ void CudaDevice::copy_blocking(const Copy& c) {
   check_copy(cudaMemcpy(c.destination, c.source, c.bytes, kind_of(c.direction)), "cudaMemcpy", c);
 }
 
-void CudaDevice::fill(const DeviceRange& range, std::byte value, StreamHandle stream) {
+void CudaDevice::fill(const DeviceView& range, std::byte value, StreamHandle stream) {
   const EventTrace::Span span(event_trace_.get(), native(stream), Activity::Row::internal, "fill", range.bytes);
   check(cudaMemsetAsync(range.data, std::to_integer<int>(value), range.bytes, native(stream)), "cudaMemsetAsync");
 }

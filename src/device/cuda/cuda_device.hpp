@@ -31,7 +31,7 @@ class CudaDevice final : public Device {
   void copy(const Copy& copy, StreamHandle stream) override;
   void copy_batch(std::span<const Copy> copies, StreamHandle stream) override;
   void copy_blocking(const Copy& copy) override;
-  void fill(const DeviceRange& range, std::byte value, StreamHandle stream) override;
+  void fill(const DeviceView& range, std::byte value, StreamHandle stream) override;
   void launch(const Kernel& kernel, StreamHandle stream) override;
   void record(EventHandle event, StreamHandle stream) override;
   void wait(StreamHandle stream, EventHandle event) override;
@@ -75,8 +75,8 @@ class CudaDevice final : public Device {
   StreamHandle acquire_stream(StreamKind kind) override;
   EventHandle acquire_event(EventKind kind) override;
   GateHandle acquire_gate(double timeout) override;
-  DeviceRange acquire_device(std::size_t bytes) override;
-  HostRange acquire_host(std::size_t bytes, HostMemory kind, Pagefaults faults) override;
+  DeviceView acquire_device(std::size_t bytes) override;
+  HostRange acquire_host(std::size_t bytes, HostMemory kind, Prefault faults) override;
   RegisteredRange acquire_registration(const HostRange& range) override;
   PooledRange acquire_pooled(std::size_t bytes, StreamHandle stream) override;
   GraphHandle acquire_graph(StreamHandle stream, const std::function<void()>& submit) override;
@@ -84,7 +84,7 @@ class CudaDevice final : public Device {
   void release(const StreamHandle& stream) noexcept override;
   void release(const EventHandle& event) noexcept override;
   void release(const GateHandle& gate) noexcept override;
-  void release(const DeviceRange& memory) noexcept override;
+  void release(const DeviceView& memory) noexcept override;
   void release(const HostRange& memory) noexcept override;
   void release(const RegisteredRange& memory) noexcept override;
   void release(const PooledRange& memory) noexcept override;

@@ -56,7 +56,7 @@ void* allocate_by_cuda(std::size_t bytes, HostMemory kind) {
 
 }  // namespace
 
-DeviceRange CudaDevice::acquire_device(std::size_t bytes) {
+DeviceView CudaDevice::acquire_device(std::size_t bytes) {
   void* data = nullptr;
   check_allocation(cudaMalloc(&data, bytes), "cudaMalloc", bytes);
   return {static_cast<std::byte*>(data), bytes};
@@ -68,12 +68,12 @@ PooledRange CudaDevice::acquire_pooled(std::size_t bytes, StreamHandle stream) {
   return {static_cast<std::byte*>(data), bytes, stream};
 }
 
-HostRange CudaDevice::acquire_host(std::size_t bytes, HostMemory kind, Pagefaults faults) {
+HostRange CudaDevice::acquire_host(std::size_t bytes, HostMemory kind, Prefault faults) {
   if (!from_system(kind)) return {static_cast<std::byte*>(allocate_by_cuda(bytes, kind)), bytes, kind};
   Pages pages(bytes, page_size(kind));
   std::byte* data = pages.data();
   // Touched here, so that the pages lie on the NUMA node of the thread that copies, whoever fills them later.
-  if (faults == Pagefaults::taken) touch_pages(data, bytes);
+  if (faults == Prefault::yes) touch_pages(data, bytes);
   if (!is_pageable(kind))
     check_allocation(cudaHostRegister(data, bytes, cudaHostRegisterDefault), "cudaHostRegister", bytes);
   const std::lock_guard lock(pages_mutex_);
@@ -89,7 +89,7 @@ RegisteredRange CudaDevice::acquire_registration(const HostRange& range) {
 // Releasing reports nothing: the only errors left here are those of a context that is already lost, which the case that
 // lost it has reported.
 
-void CudaDevice::release(const DeviceRange& memory) noexcept { static_cast<void>(cudaFree(memory.data)); }
+void CudaDevice::release(const DeviceView& memory) noexcept { static_cast<void>(cudaFree(memory.data)); }
 
 void CudaDevice::release(const PooledRange& memory) noexcept {
   static_cast<void>(cudaFreeAsync(memory.data, static_cast<cudaStream_t>(memory.stream.native)));

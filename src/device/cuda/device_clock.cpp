@@ -6,7 +6,7 @@
 #include "core/error.hpp"
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_device.hpp"
-#include "kernels/stamp.hpp"
+#include "device/cuda/stamp.hpp"
 
 namespace xferbench::cuda {
 

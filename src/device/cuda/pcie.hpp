@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "core/result.hpp"
+#include "core/environment.hpp"
 #include "device/cuda/nvml.hpp"
 
 namespace xferbench::cuda {

@@ -62,7 +62,7 @@ class Host::SimThread final : public HostThread {
 
 class Host::SimChannel final : public Channel {
  public:
-  SimChannel(Host& host, double hand_over) : host_(host), hand_over_(hand_over) {}
+  SimChannel(Host& host, double handoff) : host_(host), hand_over_(handoff) {}
 
   void post(std::uint64_t message) override { messages_.push_back({message, host_.now()}); }
 
@@ -96,14 +96,14 @@ class Host::SimChannel final : public Channel {
   std::optional<double> closed_;
 };
 
-Host::Host(Timeline& timeline) : timeline_(timeline) {
+Host::Host(EventSimulator& timeline) : events_(timeline) {
   threads_.push_back(std::make_shared<Thread>());
   running_ = threads_.front().get();
 }
 
 Host::~Host() = default;
 
-double Host::now() const { return in_call_ ? timeline_.now() : running_->now; }
+double Host::now() const { return in_call_ ? events_.now() : running_->now; }
 
 void Host::advance(double seconds) {
   running_->now += seconds;
@@ -122,7 +122,7 @@ void Host::wait(Condition condition) {
 }
 
 void Host::catch_up() {
-  while (timeline_.next_change() <= running_->now) timeline_.step();
+  while (events_.next_change() <= running_->now) events_.step();
 }
 
 void Host::call(const std::function<void()>& function) {
@@ -138,7 +138,7 @@ std::size_t Host::working() const {
   return 1 + static_cast<std::size_t>(others);
 }
 
-void Host::wake_those_whose_condition_holds() {
+void Host::wake_ready_threads() {
   for (const auto& t : threads_) {
     if (!t->condition) continue;
     const auto since = t->abandoned ? std::optional(t->now) : t->condition();
@@ -164,11 +164,11 @@ bool Host::any_waiting() const {
 
 Host::Thread& Host::due() {
   for (;;) {
-    wake_those_whose_condition_holds();
+    wake_ready_threads();
     Thread* best = furthest_behind();
     // A thread that waits for the GPU may be due before the one that is furthest behind now.
-    if (best != nullptr && (!any_waiting() || timeline_.next_change() > best->now)) return *best;
-    if (timeline_.step()) continue;
+    if (best != nullptr && (!any_waiting() || events_.next_change() > best->now)) return *best;
+    if (events_.step()) continue;
     if (best != nullptr) return *best;
     // Nothing can happen any more: whoever waits in vain is told, the first thread first.
     const auto waiting = std::ranges::find_if(threads_, [](const auto& t) { return t->condition != nullptr; });
@@ -224,6 +224,6 @@ std::unique_ptr<HostThread> Host::start(std::function<void()> body) {
   }
 }
 
-std::unique_ptr<Channel> Host::make_channel(double hand_over) { return std::make_unique<SimChannel>(*this, hand_over); }
+std::unique_ptr<Channel> Host::make_channel(double handoff) { return std::make_unique<SimChannel>(*this, handoff); }
 
 }  // namespace xferbench::sim

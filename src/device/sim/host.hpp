@@ -13,13 +13,13 @@
 #include <vector>
 
 #include "device/host_threads.hpp"
-#include "device/sim/timeline.hpp"
+#include "device/sim/event_simulator.hpp"
 
 namespace xferbench::sim {
 
 class Host {
  public:
-  explicit Host(Timeline& timeline);
+  explicit Host(EventSimulator& timeline);
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
   ~Host();
@@ -39,8 +39,8 @@ class Host {
   void call(const std::function<void()>& function);
 
   std::unique_ptr<HostThread> start(std::function<void()> body);
-  /// `hand_over`: seconds from a post to its reader running with it.
-  std::unique_ptr<Channel> make_channel(double hand_over);
+  /// `handoff`: seconds from a post to its reader running with it.
+  std::unique_ptr<Channel> make_channel(double handoff);
 
   /// Threads that are working at the running thread's time, itself included.
   [[nodiscard]] std::size_t working() const;
@@ -63,7 +63,7 @@ class Host {
   /// Whose turn is next: the thread that is furthest behind, once the GPU has been simulated up to its time if another
   /// thread waits for it.
   Thread& due();
-  void wake_those_whose_condition_holds();
+  void wake_ready_threads();
   [[nodiscard]] Thread* furthest_behind() const;
   [[nodiscard]] bool any_waiting() const;
   /// Hands over to whoever is due and returns at this thread's next turn.
@@ -71,7 +71,7 @@ class Host {
   void hand_over_to(Thread& next);
   void run_body(Thread& self, const std::function<void()>& body);
 
-  Timeline& timeline_;
+  EventSimulator& events_;
   std::mutex mutex_;  // guards only whose turn it is: everything else belongs to the thread whose turn it is
   std::vector<std::shared_ptr<Thread>> threads_;
   Thread* running_;

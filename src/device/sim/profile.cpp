@@ -62,7 +62,7 @@ constexpr Profile kH200{
     .event_cost = 1.3e-6,
     .query_call = 0.4e-6,
     .wake_up = 3.5e-6,
-    .hand_over = 0.3e-6,
+    .handoff = 0.3e-6,
     .stamp_cost = 3e-6,
 
     .callback_call = 2e-6,

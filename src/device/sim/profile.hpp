@@ -64,7 +64,7 @@ struct Profile {
   double event_cost;   ///< from the stream reaching an event to others seeing it; of a timing event, stream time
   double query_call;   ///< of asking whether an event has finished
   double wake_up;      ///< from completion to the waiting host running again
-  double hand_over;    ///< from one host thread to another that polls for it
+  double handoff;      ///< from one host thread to another that polls for it
   double stamp_cost;   ///< stream time of writing the GPU's timer to host memory
 
   double callback_call;          ///< of launching a host function

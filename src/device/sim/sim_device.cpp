@@ -116,7 +116,7 @@ Duplex duplex_of(const Profile& p) {
 }  // namespace
 
 SimDevice::SimDevice(const Profile& profile)
-    : profile_(profile), capabilities_(describe(profile)), timeline_(duplex_of(profile)), host_(timeline_) {
+    : profile_(profile), capabilities_(describe(profile)), events_(duplex_of(profile)), host_(events_) {
   legacy_ = acquire_stream(StreamKind::legacy_default);
 }
 
@@ -148,7 +148,7 @@ OperationPtr SimDevice::enqueue_aside(Operation operation, StreamHandle stream, 
     after(state(legacy_).last);
   }
   auto pointer = std::make_shared<Operation>(std::move(operation));
-  timeline_.add(pointer);
+  events_.add(pointer);
   if (traced_) traced_->push_back({std::move(call), pointer, stream, called, host_.now()});
   return pointer;
 }
@@ -273,7 +273,7 @@ void SimDevice::copy_blocking(const Copy& c) {
   if (!inlined(c)) wait_for(state(legacy_).last);
 }
 
-void SimDevice::fill(const DeviceRange& range, std::byte value, StreamHandle stream) {
+void SimDevice::fill(const DeviceView& range, std::byte value, StreamHandle stream) {
   const auto fill = [this, range, value] {
     Operation o;
     o.engine = EngineId::internal;
@@ -341,7 +341,7 @@ void SimDevice::stamp(std::uint64_t* slot, StreamHandle stream) {
   const auto stamp = [this, slot] {
     Operation o;  // no engine: a kernel of one thread finds room beside others
     o.overhead = profile_.stamp_cost;
-    o.on_finish = [this, slot] { *slot = static_cast<std::uint64_t>(std::llround(timeline_.now() * 1e9)); };
+    o.on_finish = [this, slot] { *slot = static_cast<std::uint64_t>(std::llround(events_.now() * 1e9)); };
     return o;
   };
   submit(stamp, stream, profile_.launch_call, {});
@@ -444,7 +444,7 @@ void SimDevice::replay(GraphHandle graph, StreamHandle stream) {
     if (node.after.empty()) o->after.push_back(first);
     for (const std::size_t before : node.after) o->after.push_back(run[before]);
     if (!node.awaited) end.after.push_back(o);
-    timeline_.add(o);
+    events_.add(o);
     if (traced_) traced_->push_back({node.call, o, node.stream, first->submitted, first->submitted});
     run.push_back(std::move(o));
   }
@@ -468,7 +468,7 @@ void SimDevice::synchronize(EventHandle event) {
 }
 
 void SimDevice::synchronize() {
-  host_.wait([this] { return timeline_.idle() ? std::optional(timeline_.now()) : std::nullopt; });
+  host_.wait([this] { return events_.idle() ? std::optional(events_.now()) : std::nullopt; });
   host_.advance(profile_.wake_up);
 }
 
@@ -506,7 +506,7 @@ void SimDevice::open(GateHandle gate) noexcept {
   g.opened = true;
   // The kernel has been spinning since it reached the head of its stream; nothing of this region has been simulated
   // yet, so how long it holds can still be set. An idle stream reaches it at once.
-  const double held = std::max(0.0, host_.now() - std::max(g.hold->submitted, timeline_.now()));
+  const double held = std::max(0.0, host_.now() - std::max(g.hold->submitted, events_.now()));
   g.timed_out = held > g.timeout;
   g.hold->overhead = std::min(held, g.timeout);
 }
@@ -553,7 +553,7 @@ GateHandle SimDevice::acquire_gate(double timeout) {
   return {new SimGate{timeout, nullptr}};  // NOLINT: owned by the caller's Gate
 }
 
-DeviceRange SimDevice::acquire_device(std::size_t bytes) {
+DeviceView SimDevice::acquire_device(std::size_t bytes) {
   if (const auto free = memory().free_bytes; bytes > free) {
     throw DeviceError(fmt::format("allocating {} on the simulated device", format_size(bytes)),
                       fmt::format("out of memory, {} free", format_size(free)));
@@ -565,7 +565,7 @@ DeviceRange SimDevice::acquire_device(std::size_t bytes) {
   return {data, bytes};
 }
 
-HostRange SimDevice::acquire_host(std::size_t bytes, HostMemory kind, Pagefaults) {
+HostRange SimDevice::acquire_host(std::size_t bytes, HostMemory kind, Prefault) {
   Pages pages(bytes);
   const HostRange range{pages.data(), bytes, kind};
   host_memory_.emplace(range.data, HostPages{std::move(pages), kind});
@@ -583,7 +583,7 @@ RegisteredRange SimDevice::acquire_registration(const HostRange& range) {
 }
 
 PooledRange SimDevice::acquire_pooled(std::size_t bytes, StreamHandle stream) {
-  const DeviceRange range = acquire_device(bytes);
+  const DeviceView range = acquire_device(bytes);
   return {range.data, range.bytes, stream};
 }
 
@@ -602,13 +602,13 @@ void SimDevice::release(const GraphHandle& graph) noexcept {
 // Like cudaFree, freeing waits: work that is still queued may use the memory.
 void SimDevice::settle() noexcept {
   try {
-    timeline_.run_all();
+    events_.run_all();
   } catch (const std::bad_alloc&) {
-    timeline_.abandon();
+    events_.abandon();
   }
 }
 
-void SimDevice::release(const DeviceRange& memory) noexcept {
+void SimDevice::release(const DeviceView& memory) noexcept {
   settle();
   device_bytes_ -= memory.bytes;
   device_memory_.erase(memory.data);
@@ -625,7 +625,7 @@ void SimDevice::release(const RegisteredRange& memory) noexcept {
   host_.advance(profile_.unregister_call + static_cast<double>(memory.bytes) / profile_.unregister_rate);
 }
 
-void SimDevice::release(const PooledRange& memory) noexcept { release(DeviceRange{memory.data, memory.bytes}); }
+void SimDevice::release(const PooledRange& memory) noexcept { release(DeviceView{memory.data, memory.bytes}); }
 
 }  // namespace xferbench::sim
 

@@ -1,6 +1,6 @@
 // The device interface on a modelled GPU, for machines without one. Times are virtual; bytes really move and kernels
-// really compute on the host while carry_data is on: sources are read when an operation starts and results committed
-// when it finishes, so that a missing dependency between streams shows up as wrong data.
+// really compute on the host while set_data_movement is on: sources are read when an operation starts and results
+// committed when it finishes, so that a missing dependency between streams shows up as wrong data.
 #pragma once
 
 #include <map>
@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "device/device.hpp"
+#include "device/sim/event_simulator.hpp"
 #include "device/sim/host.hpp"
 #include "device/sim/memory.hpp"
 #include "device/sim/profile.hpp"
-#include "device/sim/timeline.hpp"
 
 namespace xferbench::sim {
 
@@ -28,7 +28,7 @@ class SimDevice : public Device {
   void copy(const Copy& copy, StreamHandle stream) override;
   void copy_batch(std::span<const Copy> copies, StreamHandle stream) override;
   void copy_blocking(const Copy& copy) override;
-  void fill(const DeviceRange& range, std::byte value, StreamHandle stream) override;
+  void fill(const DeviceView& range, std::byte value, StreamHandle stream) override;
   void launch(const Kernel& kernel, StreamHandle stream) override;
   void record(EventHandle event, StreamHandle stream) override;
   void wait(StreamHandle stream, EventHandle event) override;
@@ -53,7 +53,7 @@ class SimDevice : public Device {
   [[nodiscard]] std::unique_ptr<HostThread> start_thread(std::function<void()> body) override {
     return host_.start(std::move(body));
   }
-  [[nodiscard]] std::unique_ptr<Channel> make_channel() override { return host_.make_channel(profile_.hand_over); }
+  [[nodiscard]] std::unique_ptr<Channel> make_channel() override { return host_.make_channel(profile_.handoff); }
   void host_work(const HostCost& cost, const std::function<void()>& work) override;
 
   void close(GateHandle gate, StreamHandle stream) override;
@@ -63,7 +63,7 @@ class SimDevice : public Device {
   void preload(const Kernel&) override {}
   [[nodiscard]] std::optional<double> sm_clock_hz() override { return profile_.sm_clock_hz; }
   [[nodiscard]] bool usable() noexcept override { return true; }
-  void carry_data(bool on) override { carry_data_ = on; }
+  void set_data_movement(bool on) override { carry_data_ = on; }
 
   void start_trace() override;
   [[nodiscard]] Trace stop_trace() override;
@@ -82,8 +82,8 @@ class SimDevice : public Device {
   StreamHandle acquire_stream(StreamKind kind) override;
   EventHandle acquire_event(EventKind kind) override;
   GateHandle acquire_gate(double timeout) override;
-  DeviceRange acquire_device(std::size_t bytes) override;
-  HostRange acquire_host(std::size_t bytes, HostMemory kind, Pagefaults faults) override;
+  DeviceView acquire_device(std::size_t bytes) override;
+  HostRange acquire_host(std::size_t bytes, HostMemory kind, Prefault faults) override;
   RegisteredRange acquire_registration(const HostRange& range) override;
   PooledRange acquire_pooled(std::size_t bytes, StreamHandle stream) override;
   GraphHandle acquire_graph(StreamHandle stream, const std::function<void()>& submit) override;
@@ -91,7 +91,7 @@ class SimDevice : public Device {
   void release(const StreamHandle& stream) noexcept override;
   void release(const EventHandle& event) noexcept override;
   void release(const GateHandle& gate) noexcept override;
-  void release(const DeviceRange& memory) noexcept override;
+  void release(const DeviceView& memory) noexcept override;
   void release(const HostRange& memory) noexcept override;
   void release(const RegisteredRange& memory) noexcept override;
   void release(const PooledRange& memory) noexcept override;
@@ -154,7 +154,7 @@ class SimDevice : public Device {
   std::vector<SimStream*> streams_;
   StreamHandle legacy_;
   std::optional<std::vector<Traced>> traced_;  // while a trace is on
-  Timeline timeline_;
+  EventSimulator events_;
   Host host_;
 };
 

@@ -1,0 +1,267 @@
+// The kernels of the quicksort (device_sort.hpp). Compiled with -rdc, as dynpar.cu is.
+//
+// What may overlap: all segments of which none is a part of another. Their keys lie apart, and so do their counters
+// (counters_of). What must be waited for: a side of a partition begins when all blocks that partitioned have written.
+// The last of these blocks knows, by a counter that each adds to behind a fence (CUDA C++ Programming Guide, Memory
+// Fence Functions, has the same pattern); it launches the sides with fire-and-forget, which see what the launching
+// thread saw (ibid., CUDA Dynamic Parallelism, Global Memory). The host that drives waits for the whole grid instead.
+//
+// A block's part of a step is a device function that is told its segment and which of the segment's blocks it is. The
+// device launches each segment as a grid of its own; the host all of a level by grids that look both up in a list.
+#include "kernels/dynpar/device_launch.cuh"
+#include "kernels/dynpar/device_sort.hpp"
+
+namespace xferbench::kernels {
+
+namespace {
+
+constexpr unsigned kThreads = 256;  // that partition a tile
+constexpr unsigned kWarp = 32;
+constexpr unsigned kKeysPerThread = kPartitionTile / kThreads;
+constexpr unsigned kSortThreads = 512;
+
+// --- Sorting by one block --------------------------------------------------------------------------------------------
+
+__device__ void order(std::uint32_t* keys, std::uint32_t low, std::uint32_t high, std::uint32_t count) {
+  // Beyond the end one may think of keys greater than all: they stay where they are.
+  if (high >= count || keys[low] <= keys[high]) return;
+  const std::uint32_t greater = keys[low];
+  keys[low] = keys[high];
+  keys[high] = greater;
+}
+
+/// Bitonic sort of any number of keys in shared or global memory, all comparisons in one direction: runs of `run` keys
+/// become sorted by comparing each with its mirror image in the run and then at halving distances. Every thread of the
+/// block must call it.
+/// Hazard: between two rounds every thread must have written; __syncthreads() orders global memory within the block,
+/// too (CUDA C++ Programming Guide, Synchronization Functions).
+__device__ void sort_in_place(std::uint32_t* keys, std::uint32_t count) {
+  std::uint32_t pairs = 1;
+  while (2ULL * pairs < count) pairs *= 2;
+  for (std::uint32_t half = 1; half < count; half *= 2) {
+    for (std::uint32_t pair = threadIdx.x; pair < pairs; pair += blockDim.x) {
+      const std::uint32_t low = (pair & ~(half - 1)) * 2 + (pair & (half - 1));
+      order(keys, low, low ^ (2 * half - 1), count);
+    }
+    __syncthreads();
+    for (std::uint32_t distance = half / 2; distance > 0; distance /= 2) {
+      for (std::uint32_t pair = threadIdx.x; pair < pairs; pair += blockDim.x) {
+        const std::uint32_t low = (pair & ~(distance - 1)) * 2 + (pair & (distance - 1));
+        order(keys, low, low + distance, count);
+      }
+      __syncthreads();
+    }
+  }
+}
+
+__device__ void copy_by_block(const std::uint32_t* from, std::uint32_t* to, std::uint32_t count) {
+  for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x) to[i] = from[i];
+}
+
+__device__ void sort_part(const SortArgs& args, const SortSegment& segment) {
+  __shared__ std::uint32_t shared[kBlockSort];
+  const std::uint32_t* from = keys_before(args, segment.depth) + segment.first;
+  std::uint32_t* to = args.keys + segment.first;
+  const bool fits = segment.count <= kBlockSort;
+  std::uint32_t* place = fits ? shared : to;
+  if (place != from) copy_by_block(from, place, segment.count);
+  __syncthreads();
+  sort_in_place(place, segment.count);
+  if (fits) copy_by_block(shared, to, segment.count);
+}
+
+// --- Partitioning ----------------------------------------------------------------------------------------------------
+
+/// The keys that one thread holds, and where they go.
+struct Held {
+  std::uint32_t key[kKeysPerThread];
+  bool there[kKeysPerThread];
+};
+
+__device__ Held load_keys(const std::uint32_t* from, std::uint32_t count, std::uint32_t block) {
+  Held held;
+#pragma unroll
+  for (unsigned k = 0; k < kKeysPerThread; ++k) {
+    const std::uint32_t i = block * kPartitionTile + k * kThreads + threadIdx.x;
+    held.there[k] = i < count;
+    held.key[k] = held.there[k] ? from[i] : 0;
+  }
+  return held;
+}
+
+/// Writes the keys for which `wanted` says so to places that nobody else has: a warp counts its keys and takes that
+/// many places of its block, and the block of all blocks. Every thread of the block must call it.
+template <class Wanted, class Place>
+__device__ void write_side(const Held& held, std::uint32_t* counter, Wanted wanted, Place place) {
+  __shared__ std::uint32_t in_block;
+  __shared__ std::uint32_t base;
+  constexpr unsigned kAll = 0xFFFFFFFF;
+  if (threadIdx.x == 0) in_block = 0;
+  __syncthreads();
+  unsigned votes[kKeysPerThread];
+  std::uint32_t in_warp = 0;
+#pragma unroll
+  for (unsigned k = 0; k < kKeysPerThread; ++k) {
+    votes[k] = __ballot_sync(kAll, held.there[k] && wanted(held.key[k]));
+    in_warp += __popc(votes[k]);
+  }
+  const unsigned lane = threadIdx.x % kWarp;
+  std::uint32_t at = lane == 0 ? atomicAdd(&in_block, in_warp) : 0;
+  at = __shfl_sync(kAll, at, 0);
+  __syncthreads();
+  if (threadIdx.x == 0) base = atomicAdd(counter, in_block);
+  __syncthreads();
+  at += base;
+#pragma unroll
+  for (unsigned k = 0; k < kKeysPerThread; ++k) {
+    const unsigned before = __popc(votes[k] & ((1U << lane) - 1));
+    if ((votes[k] >> lane & 1) != 0) *place(at + before) = held.key[k];
+    at += __popc(votes[k]);
+  }
+  __syncthreads();  // the shared words are used again
+}
+
+/// True in all threads of the last of `blocks` that comes here, which then sees what all of them wrote before.
+__device__ bool is_last_block(std::uint32_t* done, std::uint32_t blocks) {
+  __shared__ bool last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicAdd(done, 1U) + 1 == blocks;
+  __syncthreads();
+  if (last) __threadfence();
+  return last;
+}
+
+__device__ std::uint32_t pivot_for_block(const std::uint32_t* keys, std::uint32_t count) {
+  __shared__ std::uint32_t pivot;
+  if (threadIdx.x == 0) pivot = sort_pivot(keys, count);
+  __syncthreads();
+  return pivot;
+}
+
+/// Every block reads its keys from one array and writes them to another, which nobody reads meanwhile. One thread of
+/// the last block calls `hand_over` with the split, when the counters are ready for whoever has them next.
+template <class HandOver>
+__device__ void partition_part(const SortArgs& args, const SortSegment& segment, std::uint32_t block,
+                               HandOver hand_over) {
+  const std::uint32_t* from = keys_before(args, segment.depth) + segment.first;
+  std::uint32_t* to = keys_after(args, segment.depth) + segment.first;
+  std::uint32_t* last_key = to + segment.count - 1;
+  SortCounters& counters = args.counters[counters_of(segment.first)];
+  const std::uint32_t pivot = pivot_for_block(from, segment.count);
+  const Held held = load_keys(from, segment.count, block);
+  write_side(
+      held, &counters.less, [=](std::uint32_t key) { return key < pivot; }, [=](std::uint32_t n) { return to + n; });
+  write_side(
+      held, &counters.greater, [=](std::uint32_t key) { return key > pivot; },
+      [=](std::uint32_t n) { return last_key - n; });
+  if (!is_last_block(&counters.done, partition_blocks(segment.count))) return;
+  // All blocks have read their keys, so that the middle may be written over them.
+  const SortSplit split{counters.less, counters.greater, pivot};
+  __syncthreads();  // hazard: the counters are cleared below
+  if (threadIdx.x == 0) {
+    counters.less = counters.greater = counters.done = 0;
+    __threadfence();
+    hand_over(split);
+  }
+  const SortSegment equal = middle(segment, split);
+  if (is_wide(equal)) return;
+  for (std::uint32_t i = threadIdx.x; i < equal.count; i += kThreads) args.keys[equal.first + i] = pivot;
+}
+
+// --- Filling ---------------------------------------------------------------------------------------------------------
+
+__device__ void fill_part(const SortArgs& args, const SortSegment& segment, std::uint32_t block) {
+  const std::uint32_t i = block * kPartitionTile + threadIdx.x;
+  for (unsigned k = 0; k < kKeysPerThread; ++k) {
+    const std::uint32_t at = i + k * kThreads;
+    if (at < segment.count) args.keys[segment.first + at] = segment.key;
+  }
+}
+
+// --- A grid for one segment, launched by the device ------------------------------------------------------------------
+
+__global__ void __launch_bounds__(kSortThreads) sort_segment_keys(const SortArgs args, const SortSegment segment) {
+  sort_part(args, segment);
+}
+
+__global__ void __launch_bounds__(kThreads) fill_segment(const SortArgs args, const SortSegment segment) {
+  fill_part(args, segment, blockIdx.x);
+}
+
+__global__ void __launch_bounds__(kThreads) partition_segment(const SortArgs args, const SortSegment segment);
+
+__device__ void launch_step(const SortArgs& args, const SortSegment& segment) {
+  constexpr auto kStream = cudaStreamFireAndForget;
+  const unsigned blocks = step_blocks(segment);
+  switch (segment.step) {
+    case SortSegment::Step::nothing: return;
+    case SortSegment::Step::partition: partition_segment<<<blocks, kThreads, 0, kStream>>>(args, segment); break;
+    case SortSegment::Step::sort: sort_segment_keys<<<blocks, kSortThreads, 0, kStream>>>(args, segment); break;
+    case SortSegment::Step::fill: fill_segment<<<blocks, kThreads, 0, kStream>>>(args, segment); break;
+  }
+  note_launch(args.status);
+}
+
+__global__ void __launch_bounds__(kThreads) partition_segment(const SortArgs args, const SortSegment segment) {
+  partition_part(args, segment, blockIdx.x, [&](const SortSplit& split) {
+    launch_step(args, left_side(segment, split));
+    launch_step(args, right_side(segment, split));
+    if (is_wide(middle(segment, split))) launch_step(args, middle(segment, split));
+  });
+}
+
+// --- A grid for all segments of a level with the same step, launched by the host
+// ---------------------------------------
+
+__global__ void __launch_bounds__(kSortThreads) sort_level(const SortArgs args, const SortBatch batch) {
+  const SortSegment segment = batch.segments[batch.work[blockIdx.x].segment];
+  sort_part(args, segment);
+}
+
+__global__ void __launch_bounds__(kThreads) fill_level(const SortArgs args, const SortBatch batch) {
+  const SortWork work = batch.work[blockIdx.x];
+  const SortSegment segment = batch.segments[work.segment];
+  fill_part(args, segment, work.block);
+}
+
+__global__ void __launch_bounds__(kThreads) partition_level(const SortArgs args, const SortBatch batch) {
+  const SortWork work = batch.work[blockIdx.x];
+  const SortSegment segment = batch.segments[work.segment];
+  partition_part(args, segment, work.block, [&](const SortSplit& split) { batch.splits[work.segment] = split; });
+}
+
+template <class... KernelFunctions>
+void load(KernelFunctions... functions) {
+  cudaFuncAttributes attributes;
+  (cudaFuncGetAttributes(&attributes, functions), ...);
+}
+
+}  // namespace
+
+void SortGrid::preload() const { load(partition_level, sort_level, fill_level); }
+
+void SortGrid::launch(void* cuda_stream) const {
+  const auto stream = static_cast<cudaStream_t>(cuda_stream);
+  switch (batch_.step) {
+    case SortSegment::Step::nothing: break;
+    case SortSegment::Step::partition: partition_level<<<batch_.blocks, kThreads, 0, stream>>>(args_, batch_); break;
+    case SortSegment::Step::sort: sort_level<<<batch_.blocks, kSortThreads, 0, stream>>>(args_, batch_); break;
+    case SortSegment::Step::fill: fill_level<<<batch_.blocks, kThreads, 0, stream>>>(args_, batch_); break;
+  }
+}
+
+/// All that may follow, too: the device can load nothing.
+void DeviceSort::preload() const { load(partition_segment, sort_segment_keys, fill_segment); }
+
+void DeviceSort::launch(void* cuda_stream) const {
+  const auto stream = static_cast<cudaStream_t>(cuda_stream);
+  const SortSegment whole = sort_segment(0, count_, 0);
+  if (whole.step == SortSegment::Step::partition) {
+    partition_segment<<<step_blocks(whole), kThreads, 0, stream>>>(args_, whole);
+  } else {
+    sort_segment_keys<<<1, kSortThreads, 0, stream>>>(args_, whole);
+  }
+}
+
+}  // namespace xferbench::kernels

@@ -1,0 +1,185 @@
+// The two ways in which libraries of the toolkit offer asynchronous copies: cuda::pipeline with cuda::memcpy_async, and
+// cooperative_groups::memcpy_async. Both come down to cp.async where source, destination and size are aligned; the
+// rings are those of smem_cp_async.cu. From sm_80. [CUDA C++ Programming Guide, Asynchronous Data Copies]
+#include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
+
+#include <cuda/pipeline>
+
+#include "kernels/smem/smem_entries.hpp"
+#include "kernels/smem/smem_tile.cuh"
+
+namespace xferbench::kernels {
+
+namespace {
+
+namespace cg = cooperative_groups;
+using namespace tile;
+
+using Pipeline = cuda::pipeline<cuda::thread_scope_block>;
+
+/// One stage of the pipeline: this thread's vectors of the tile. Nothing for a tile that is none.
+__device__ void load_stage(const SmemWork& w, Pipeline& pipeline, uint4* slot, std::uint32_t tile, const Share& share) {
+  pipeline.producer_acquire();  // until all threads have released what was in the slot
+  if (w.copies && tile < w.tiles) {
+    const Place place = place_of(w, tile);
+    for (unsigned n = 0; n * w.threads * kVector < w.tile_bytes; ++n) {
+      const std::uint32_t valid = share.valid(w, place, n);
+      auto* to = reinterpret_cast<std::byte*>(slot + share.index(w, n));
+      const std::byte* from = w.in + place.offset + share.offset(w, n);
+      if (valid == kVector) {
+        cuda::memcpy_async(to, from, cuda::aligned_size_t<kVector>(kVector), pipeline);
+      } else if (valid > 0) {
+        cuda::memcpy_async(to, from, valid, pipeline);
+      }
+    }
+  }
+  pipeline.producer_commit();
+}
+
+/// All threads produce and consume. A tile may be read after consumer_wait, and its place filled again after
+/// consumer_release by all threads, for which the producer waits.
+template <SmemType kType, unsigned kVectors, unsigned kStages>
+__global__ void __launch_bounds__(kMaxThreads) pipeline_kernel(const SmemWork w) {
+  extern __shared__ uint4 slots[];
+  __shared__ std::uint32_t ring[Feed::kRing];
+// make_pipeline initialises it; the guide's own examples silence this warning.
+#pragma nv_diag_suppress static_var_with_dynamic_init
+  __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, kStages> state;
+  Pipeline pipeline = cuda::make_pipeline(cg::this_thread_block(), &state);
+  Feed feed(w, ring, kStages - 1);
+  const Share mine(w, threadIdx.x);
+  const Share theirs(w, neighbour(w));
+  const unsigned slot_vectors = w.tile_bytes / kVector;
+  for (unsigned k = 0; k < kStages; ++k) load_stage(w, pipeline, slots + k * slot_vectors, feed.at(k), mine);
+  unsigned slot = 0;
+  std::uint32_t sum = 0;
+  std::uint32_t tile;
+  for (unsigned k = 0; (tile = feed.at(k)) < w.tiles; ++k) {
+    pipeline.consumer_wait();
+    work_on_shared<kType, kVectors>(w, slots + slot * slot_vectors, place_of(w, tile), theirs, sum);
+    pipeline.consumer_release();
+    if (w.queue != nullptr) {  // only to pass on the next tile
+      feed.publish(k);
+      __syncthreads();
+    }
+    load_stage(w, pipeline, slots + slot * slot_vectors, feed.at(k + kStages), mine);
+    if (++slot == kStages) slot = 0;
+  }
+  for (unsigned k = 0; k < kStages; ++k) {  // the stages behind the last tile, which are empty
+    pipeline.consumer_wait();
+    pipeline.consumer_release();
+  }
+  finish_sum(w, sum);
+  feed.finish();
+}
+
+/// Copies the block's tile together. Each call is a group of its own to wait for. A piece that is not whole vectors is
+/// copied by ordinary loads and stores.
+__device__ void load_tile(const SmemWork& w, cg::thread_block& block, uint4* slot, std::uint32_t tile) {
+  if (!w.copies || tile >= w.tiles) return;
+  const Place place = place_of(w, tile);
+  auto* to = reinterpret_cast<std::byte*>(slot);
+  const std::uint32_t width = 1U << w.width_log2;
+  const auto copy = [&](std::uint32_t at, const std::byte* from, std::uint32_t whole, std::uint32_t valid) {
+    if (valid == whole) {
+      cg::memcpy_async(block, to + at, from, cuda::aligned_size_t<kVector>(whole));
+    } else {
+      cg::memcpy_async(block, to + at, from, valid);
+    }
+  };
+  if (w.is_array) {
+    const std::uint64_t end = (w.rows - 1) * w.pitch + w.last_row_bytes;
+    const std::uint64_t valid = min(static_cast<std::uint64_t>(w.tile_bytes), end - place.offset);
+    copy(0, w.in + place.offset, w.tile_bytes, static_cast<std::uint32_t>(valid));
+    return;
+  }
+  for (std::uint32_t row = 0; row < w.tile_rows; ++row) {
+    const std::uint32_t valid = valid_bytes(w, place.row + row, place.column, width);
+    copy(row << w.width_log2, w.in + (valid == 0 ? 0 : place.offset + row * w.pitch), width, valid);
+  }
+}
+
+/// Waits until at most `groups` calls are on their way, and for the block. The function wants a constant.
+__device__ void wait_for_all_but(const cg::thread_block& block, unsigned groups) {
+  switch (groups) {
+    case 0: return cg::wait_prior<0>(block);
+    case 1: return cg::wait_prior<1>(block);
+    case 2: return cg::wait_prior<2>(block);
+    case 3: return cg::wait_prior<3>(block);
+    case 4: return cg::wait_prior<4>(block);
+    case 5: return cg::wait_prior<5>(block);
+    case 6: return cg::wait_prior<6>(block);
+    default: break;
+  }
+  static_assert(kSmemMaxCgCalls == 24);
+  if (groups >= 24) return cg::wait_prior<24>(block);
+  if (groups >= 16) return cg::wait_prior<16>(block);
+  if (groups >= 12) return cg::wait_prior<12>(block);
+  return cg::wait_prior<7>(block);
+}
+
+/// The ring of smem_cp_async.cu, with the block's copies and waits. (One block on a multiprocessor is asked for: left
+/// to itself the assembler saves registers until it spills.)
+template <SmemType kType, unsigned kVectors>
+__global__ void __launch_bounds__(kMaxThreads, 1) cg_kernel(const SmemWork w) {
+  extern __shared__ uint4 slots[];
+  __shared__ std::uint32_t ring[Feed::kRing];
+  cg::thread_block block = cg::this_thread_block();
+  const unsigned ahead = w.stages - 1;
+  const unsigned calls = w.is_array ? 1 : w.tile_rows;  // for each tile
+  Feed feed(w, ring, w.stages > 2 ? w.stages - 2 : 0);
+  const Share theirs(w, neighbour(w));
+  const unsigned slot_vectors = w.tile_bytes / kVector;
+  for (unsigned k = 0; k < ahead; ++k) load_tile(w, block, slots + k * slot_vectors, feed.at(k));
+  unsigned slot = 0;
+  unsigned free = ahead;
+  std::uint32_t sum = 0;
+  std::uint32_t tile;
+  for (unsigned k = 0; (tile = feed.at(k)) < w.tiles; ++k) {
+    if (ahead == 0) load_tile(w, block, slots, tile);
+    // Behind the last tile nothing was called: then only zero is sure to cover this one.
+    const bool full = feed.at(k + (ahead > 0 ? ahead - 1 : 0)) < w.tiles;
+    feed.publish(k);
+    wait_for_all_but(block, ahead == 0 || !full ? 0 : (ahead - 1) * calls);
+    if (ahead > 0) {
+      load_tile(w, block, slots + free * slot_vectors, feed.at(k + ahead));
+      free = slot;
+    }
+    work_on_shared<kType, kVectors>(w, slots + slot * slot_vectors, place_of(w, tile), theirs, sum);
+    if (ahead == 0) block.sync();
+    if (++slot == w.stages) slot = 0;
+  }
+  finish_sum(w, sum);
+  feed.finish();
+}
+
+/// One for each number of stages, which is part of the type. (That makes them many; there is none for 2 vectors.)
+template <SmemType kType, unsigned kVectors>
+const void* pipeline_entry(unsigned stages) {
+  switch (stages) {
+    case 1: return entry(pipeline_kernel<kType, kVectors, 1>);
+    case 2: return entry(pipeline_kernel<kType, kVectors, 2>);
+    case 3: return entry(pipeline_kernel<kType, kVectors, 3>);
+    case 4: return entry(pipeline_kernel<kType, kVectors, 4>);
+    case 5: return entry(pipeline_kernel<kType, kVectors, 5>);
+    case 6: return entry(pipeline_kernel<kType, kVectors, 6>);
+    case 7: return entry(pipeline_kernel<kType, kVectors, 7>);
+    default: return entry(pipeline_kernel<kType, kVectors, 8>);
+  }
+}
+
+}  // namespace
+
+const void* smem_library_kernel(const SmemShape& shape, unsigned vectors) {
+  return instantiation(shape.type, vectors, [&]<SmemType kType, unsigned kVectors>() -> const void* {
+    if (shape.method == SmemMethod::cg) return entry(cg_kernel<kType, kVectors>);
+    if constexpr (kVectors == 2) {
+      return nullptr;
+    } else {
+      return pipeline_entry<kType, kVectors>(shape.stages);
+    }
+  });
+}
+
+}  // namespace xferbench::kernels

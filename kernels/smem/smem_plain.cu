@@ -1,0 +1,103 @@
+// Loads by ordinary instructions. What overlaps: only what the warps of a multiprocessor do beside each other, except
+// in prefetch, where a thread's next loads are on their way while it computes.
+#include "kernels/smem/smem_entries.hpp"
+#include "kernels/smem/smem_tile.cuh"
+
+namespace xferbench::kernels {
+
+namespace {
+
+using namespace tile;
+
+/// Global memory to registers and back: what a kernel does that needs no shared memory.
+template <SmemType kType, unsigned kVectors>
+__global__ void __launch_bounds__(kMaxThreads) direct_kernel(const SmemWork w) {
+  __shared__ std::uint32_t ring[Feed::kRing];
+  Feed feed(w, ring, 0);
+  const Share share(w, threadIdx.x);
+  std::uint32_t sum = 0;
+  std::uint32_t tile;
+  for (unsigned k = 0; (tile = feed.at(k)) < w.tiles; ++k) {
+    const Place place = place_of(w, tile);
+    for (unsigned group = 0; group < w.groups; ++group) {
+      uint4 vectors[kVectors];
+      load_all(w, place, share, group * kVectors, vectors);
+      compute<kType>(vectors, w);
+      emit_all(w, place, share, group * kVectors, vectors, sum);
+    }
+    if (w.queue != nullptr) {  // only to pass on the next tile
+      feed.publish(k);
+      __syncthreads();
+    }
+  }
+  finish_sum(w, sum);
+  feed.finish();
+}
+
+/// Load, store to shared memory, barrier, work, barrier. Nothing of a block overlaps: between the first load and the
+/// first barrier nobody computes. The second barrier keeps the next tile from overwriting this one.
+template <SmemType kType, unsigned kVectors>
+__global__ void __launch_bounds__(kMaxThreads) sync_kernel(const SmemWork w) {
+  extern __shared__ uint4 slot[];
+  __shared__ std::uint32_t ring[Feed::kRing];
+  Feed feed(w, ring, 0);
+  const Share mine(w, threadIdx.x);
+  const Share theirs(w, neighbour(w));
+  std::uint32_t sum = 0;
+  std::uint32_t tile;
+  for (unsigned k = 0; (tile = feed.at(k)) < w.tiles; ++k) {
+    const Place place = place_of(w, tile);
+    for (unsigned group = 0; group < w.groups; ++group) {
+      uint4 vectors[kVectors];
+      load_all(w, place, mine, group * kVectors, vectors);
+#pragma unroll
+      for (unsigned i = 0; i < kVectors; ++i) slot[mine.index(w, group * kVectors + i)] = vectors[i];
+    }
+    __syncthreads();
+    work_on_shared<kType, kVectors>(w, slot, place, theirs, sum);
+    feed.publish(k);
+    __syncthreads();
+  }
+  finish_sum(w, sum);
+  feed.finish();
+}
+
+/// As sync, but the loads of the next tile are issued before the work on this one, into registers; they must have
+/// arrived only when they are stored to shared memory, in the next turn. A tile is kVectors vectors for each thread.
+template <SmemType kType, unsigned kVectors>
+__global__ void __launch_bounds__(kMaxThreads) prefetch_kernel(const SmemWork w) {
+  extern __shared__ uint4 slot[];
+  __shared__ std::uint32_t ring[Feed::kRing];
+  Feed feed(w, ring, 0);
+  const Share mine(w, threadIdx.x);
+  const Share theirs(w, neighbour(w));
+  uint4 next[kVectors] = {};
+  if (feed.at(0) < w.tiles) load_all(w, place_of(w, feed.at(0)), mine, 0, next);
+  std::uint32_t sum = 0;
+  std::uint32_t tile;
+  for (unsigned k = 0; (tile = feed.at(k)) < w.tiles; ++k) {
+#pragma unroll
+    for (unsigned i = 0; i < kVectors; ++i) slot[mine.index(w, i)] = next[i];
+    feed.publish(k);
+    __syncthreads();
+    if (const std::uint32_t after = feed.at(k + 1); after < w.tiles) load_all(w, place_of(w, after), mine, 0, next);
+    work_on_shared<kType, kVectors>(w, slot, place_of(w, tile), theirs, sum);
+    __syncthreads();
+  }
+  finish_sum(w, sum);
+  feed.finish();
+}
+
+}  // namespace
+
+const void* smem_plain_kernel(const SmemShape& shape, unsigned vectors) {
+  return instantiation(shape.type, vectors, [&]<SmemType kType, unsigned kVectors>() {
+    switch (shape.method) {
+      case SmemMethod::sync: return entry(sync_kernel<kType, kVectors>);
+      case SmemMethod::prefetch: return entry(prefetch_kernel<kType, kVectors>);
+      default: return entry(direct_kernel<kType, kVectors>);
+    }
+  });
+}
+
+}  // namespace xferbench::kernels

@@ -1,0 +1,359 @@
+// What all tile kernels share: where a tile lies, which of its 16-byte vectors belong to a thread, the arithmetic, and
+// which tile a block works on next. The methods differ in how the bytes get from global memory to registers, and that
+// is all that their files contain.
+//
+// A tile lies densely in shared memory, vector i at byte 16 i. Thread t of T works on the vectors t, t + T, t + 2 T,
+// ..., kVectors of them at a time, so that neighbouring threads touch neighbouring memory.
+#pragma once
+
+#include <cuda_fp16.h>
+
+#include <cstdint>
+
+#include "kernels/smem/smem.hpp"
+#include "kernels/smem/smem_work.hpp"
+
+namespace xferbench::kernels::tile {
+
+constexpr unsigned kWarp = 32;
+constexpr unsigned kVector = 16;  // bytes of the widest access of a thread
+constexpr unsigned kMaxThreads = kSmemMaxThreads;
+constexpr unsigned kMaxStages = kSmemMaxStages;
+
+// --- Where a tile lies.
+
+struct Place {
+  std::uint32_t row;     // of the tile's first row
+  std::uint32_t column;  // of its first byte
+  std::uint64_t offset;  // of both, in memory
+  bool whole;            // all of it lies inside of the matrix
+};
+
+__device__ inline Place place_of(const SmemWork& w, std::uint32_t tile) {
+  std::uint32_t down = tile;
+  std::uint32_t right = 0;
+  if (w.across != 1) {
+    down = tile / w.across;
+    right = tile - down * w.across;
+  }
+  Place place;
+  place.row = down * w.tile_rows;
+  place.column = right << w.width_log2;
+  place.offset = place.row * w.pitch + place.column;
+  const std::uint32_t whole_rows = w.last_row_bytes == w.row_bytes ? w.rows : w.rows - 1;
+  place.whole = place.row + w.tile_rows <= whole_rows && place.column + (1U << w.width_log2) <= w.row_bytes;
+  return place;
+}
+
+/// How many of the `most` bytes from this place on belong to the payload.
+__device__ inline std::uint32_t valid_bytes(const SmemWork& w, std::uint32_t row, std::uint32_t column,
+                                            std::uint32_t most) {
+  if (row >= w.rows) return 0;
+  const std::uint32_t end = row + 1 == w.rows ? w.last_row_bytes : w.row_bytes;
+  return column >= end ? 0 : min(most, end - column);
+}
+
+/// An array without gaps whose last row is cut short, and `row` is that one.
+__device__ inline bool is_cut_short(const SmemWork& w, std::uint32_t row) {
+  return row + 1 == w.rows && w.last_row_bytes != w.row_bytes;
+}
+
+// --- Which vectors belong to a thread.
+
+/// The vectors of a tile that one thread works on. `first` is the first one's index in the tile.
+class Share {
+ public:
+  __device__ Share(const SmemWork& w, std::uint32_t first)
+      : first_(first),
+        row_((first * kVector) >> w.width_log2),
+        column_((first * kVector) & ((1U << w.width_log2) - 1)),
+        offset_(row_ * w.pitch + column_) {}
+
+  /// Index in the tile of vector n of this share.
+  __device__ std::uint32_t index(const SmemWork& w, unsigned n) const { return first_ + n * w.threads; }
+  __device__ std::uint64_t offset(const SmemWork& w, unsigned n) const { return offset_ + n * w.step; }
+  __device__ std::uint32_t row(const SmemWork& w, unsigned n) const {
+    return row_ + n * ((w.threads * kVector) >> w.width_log2);
+  }
+  __device__ std::uint32_t column() const { return column_; }
+  __device__ std::uint32_t valid(const SmemWork& w, const Place& place, unsigned n) const {
+    return place.whole ? kVector : valid_bytes(w, place.row + row(w, n), place.column + column_, kVector);
+  }
+
+ private:
+  std::uint32_t first_;
+  std::uint32_t row_;     // within the tile
+  std::uint32_t column_;  // the same for all vectors: threads * 16 is a multiple of the tile's width
+  std::uint64_t offset_;
+};
+
+/// What a thread works on when the tile went through shared memory: what another warp has put there (in a single warp,
+/// another thread), so that a barrier too few shows as wrong results.
+__device__ inline std::uint32_t neighbour(const SmemWork& w) {
+  return w.threads > kWarp ? (threadIdx.x + kWarp) % w.threads : (threadIdx.x + 1) % kWarp;
+}
+
+// --- Global memory.
+
+/// The first `bytes` of a vector, an even number, by accesses of 4 and 2 bytes; zeros follow.
+__device__ inline uint4 load_part(const std::byte* from, std::uint32_t bytes) {
+  std::uint32_t words[4] = {};
+#pragma unroll
+  for (unsigned i = 0; i < 4; ++i) {
+    if (bytes >= 4 * i + 4) {
+      words[i] = reinterpret_cast<const std::uint32_t*>(from)[i];
+    } else if (bytes == 4 * i + 2) {
+      words[i] = reinterpret_cast<const std::uint16_t*>(from)[2 * i];
+    }
+  }
+  return {words[0], words[1], words[2], words[3]};
+}
+
+__device__ inline void store_part(std::byte* to, const uint4& vector, std::uint32_t bytes) {
+  const std::uint32_t words[4] = {vector.x, vector.y, vector.z, vector.w};
+#pragma unroll
+  for (unsigned i = 0; i < 4; ++i) {
+    if (bytes >= 4 * i + 4) {
+      reinterpret_cast<std::uint32_t*>(to)[i] = words[i];
+    } else if (bytes == 4 * i + 2) {
+      reinterpret_cast<std::uint16_t*>(to)[2 * i] = static_cast<std::uint16_t>(words[i]);
+    }
+  }
+}
+
+/// Vector n of the share, by an ordinary load; what is not payload arrives as zero.
+__device__ inline uint4 load(const SmemWork& w, const Place& place, const Share& share, unsigned n) {
+  const std::byte* from = w.in + place.offset + share.offset(w, n);
+  const std::uint32_t valid = share.valid(w, place, n);
+  return valid == kVector ? *reinterpret_cast<const uint4*>(from) : load_part(from, valid);
+}
+
+/// The vectors from `first` on. In SmemPart::compute they are made up, others for every tile, so that no work can be
+/// saved. Whole tiles apart, here and in emit_all: what is asked for each vector would cost a tenth of the arithmetic.
+template <unsigned kVectors>
+__device__ void load_all(const SmemWork& w, const Place& place, const Share& share, unsigned first,
+                         uint4 (&vectors)[kVectors]) {
+  if (!w.copies) {
+#pragma unroll
+    for (unsigned i = 0; i < kVectors; ++i) vectors[i] = {threadIdx.x, first + i, place.row, place.column};
+  } else if (place.whole) {
+    const std::byte* from = w.in + place.offset + share.offset(w, first);
+#pragma unroll
+    for (unsigned i = 0; i < kVectors; ++i, from += w.step) vectors[i] = *reinterpret_cast<const uint4*>(from);
+  } else {
+#pragma unroll
+    for (unsigned i = 0; i < kVectors; ++i) vectors[i] = load(w, place, share, first + i);
+  }
+}
+
+/// Sum of the words of a vector, of which `valid` bytes count.
+__device__ inline std::uint32_t sum_words(const uint4& v, std::uint32_t valid) {
+  if (valid == kVector) return v.x + v.y + v.z + v.w;
+  const std::uint32_t words[4] = {v.x, v.y, v.z, v.w};
+  std::uint32_t sum = 0;
+#pragma unroll
+  for (unsigned i = 0; i < 4; ++i) {
+    const std::uint32_t bytes = valid > 4 * i ? min(valid - 4 * i, 4U) : 0;
+    sum += bytes == 4 ? words[i] : bytes == 2 ? words[i] & 0xFFFF : 0;
+  }
+  return sum;
+}
+
+// --- Arithmetic.
+
+template <SmemType kType>
+struct Lane;
+
+template <>
+struct Lane<SmemType::f32> {
+  using Value = float;
+  __device__ static Value of(std::uint32_t bits) { return __uint_as_float(bits); }
+  __device__ static std::uint32_t bits(Value value) { return __float_as_uint(value); }
+  __device__ static Value constant(float value) { return value; }
+  __device__ static Value step(Value v, Value one) { return fmaf(v, one, one); }
+  __device__ static Value times(Value v, Value factor) { return v * factor; }
+};
+
+template <>
+struct Lane<SmemType::f16> {
+  using Value = __half2;
+  __device__ static Value of(std::uint32_t bits) { return __halves2half2(low(bits), high(bits)); }
+  __device__ static std::uint32_t bits(Value value) {
+    return __half_as_ushort(__low2half(value)) | static_cast<std::uint32_t>(__half_as_ushort(__high2half(value))) << 16;
+  }
+  __device__ static Value constant(float value) { return __float2half2_rn(value); }
+  __device__ static Value step(Value v, Value one) { return __hfma2(v, one, one); }
+  __device__ static Value times(Value v, Value factor) { return __hmul2(v, factor); }
+
+ private:
+  __device__ static __half low(std::uint32_t bits) { return __ushort_as_half(static_cast<std::uint16_t>(bits)); }
+  __device__ static __half high(std::uint32_t bits) { return __ushort_as_half(static_cast<std::uint16_t>(bits >> 16)); }
+};
+
+/// The work on kVectors vectors: 4 kVectors independent chains of dependent steps.
+template <SmemType kType, unsigned kVectors>
+__device__ void compute(uint4 (&vectors)[kVectors], const SmemWork& w) {
+  using L = Lane<kType>;
+  if (!w.halve && w.intensity == 0) return;
+  typename L::Value v[4 * kVectors];
+#pragma unroll
+  for (unsigned i = 0; i < kVectors; ++i) {
+    v[4 * i] = L::of(vectors[i].x), v[4 * i + 1] = L::of(vectors[i].y);
+    v[4 * i + 2] = L::of(vectors[i].z), v[4 * i + 3] = L::of(vectors[i].w);
+  }
+  float steady = w.one;
+  asm volatile("" : "+f"(steady));  // stays in a register: the compiler would load it again and again in the loop
+  const auto one = L::constant(steady);
+  if (w.halve) {
+    const auto half = L::constant(steady / 2);
+#pragma unroll
+    for (unsigned i = 0; i < 4 * kVectors; ++i) v[i] = L::times(v[i], half);
+  }
+#pragma unroll 8
+  for (unsigned step = 0; step < w.intensity; ++step) {
+#pragma unroll
+    for (unsigned i = 0; i < 4 * kVectors; ++i) v[i] = L::step(v[i], one);
+  }
+#pragma unroll
+  for (unsigned i = 0; i < kVectors; ++i) {
+    vectors[i] = {L::bits(v[4 * i]), L::bits(v[4 * i + 1]), L::bits(v[4 * i + 2]), L::bits(v[4 * i + 3])};
+  }
+}
+
+// --- What becomes of results.
+
+/// Stores vector n of the share, or as much of it as is payload.
+__device__ inline void store(const SmemWork& w, const Place& place, const Share& share, unsigned n,
+                             const uint4& vector) {
+  std::byte* to = w.out + place.offset + share.offset(w, n);
+  const std::uint32_t valid = share.valid(w, place, n);
+  if (valid == kVector) {
+    *reinterpret_cast<uint4*>(to) = vector;
+  } else {
+    store_part(to, vector, valid);
+  }
+}
+
+/// Stores the vectors from `first` on, or adds them to the thread's sum.
+template <unsigned kVectors>
+__device__ void emit_all(const SmemWork& w, const Place& place, const Share& share, unsigned first,
+                         const uint4 (&vectors)[kVectors], std::uint32_t& sum) {
+  if (w.reads) {
+#pragma unroll
+    for (unsigned i = 0; i < kVectors; ++i) sum += sum_words(vectors[i], share.valid(w, place, first + i));
+    return;
+  }
+  if (!w.copies) {
+    // Without copies nothing is stored; but no result has these bits, and that the compiler does not know.
+    bool never = true;
+#pragma unroll
+    for (unsigned i = 0; i < kVectors; ++i) never &= (vectors[i].x & vectors[i].y & vectors[i].z & vectors[i].w) == ~0U;
+    if (!never) return;
+  }
+  if (place.whole) {
+    std::byte* to = w.out + place.offset + share.offset(w, first);
+#pragma unroll
+    for (unsigned i = 0; i < kVectors; ++i, to += w.step) *reinterpret_cast<uint4*>(to) = vectors[i];
+  } else {
+#pragma unroll
+    for (unsigned i = 0; i < kVectors; ++i) store(w, place, share, first + i, vectors[i]);
+  }
+}
+
+/// read: what the warp has summed up in all of its tiles. Warps that work on tiles are the block's first.
+__device__ inline void finish_sum(const SmemWork& w, std::uint32_t sum) {
+  if (!w.reads) return;
+  sum = __reduce_add_sync(0xFFFFFFFF, sum);
+  if (threadIdx.x % kWarp == 0) w.sums[blockIdx.x * (w.threads / kWarp) + threadIdx.x / kWarp] = sum;
+}
+
+/// The work on a tile that lies in shared memory: `slot` is its place there.
+template <SmemType kType, unsigned kVectors>
+__device__ void work_on_shared(const SmemWork& w, const uint4* slot, const Place& place, const Share& share,
+                               std::uint32_t& sum) {
+  for (unsigned group = 0; group < w.groups; ++group) {
+    uint4 vectors[kVectors];
+#pragma unroll
+    for (unsigned i = 0; i < kVectors; ++i) vectors[i] = slot[share.index(w, group * kVectors + i)];
+    compute<kType>(vectors, w);
+    emit_all(w, place, share, group * kVectors, vectors, sum);
+  }
+}
+
+// --- Which tile a block works on next.
+
+/// Takes the next tile of the grid from the counter.
+__device__ inline std::uint32_t take(const SmemWork& w) { return atomicAdd(w.queue, 1U); }
+
+/// The last block to call this leaves the counter as the next launch needs it. One thread of each block, after its last
+/// take().
+__device__ inline void retire(const SmemWork& w) {
+  __threadfence();  // this block's takes before its being counted
+  if (atomicAdd(w.queue + 1, 1U) + 1 == gridDim.x) {
+    w.queue[0] = 0;
+    w.queue[1] = 0;
+  }
+}
+
+/// The sequence of a block's tiles; one that is not below w.tiles ends it. Used by all threads of a block alike.
+///
+/// Dynamic: thread 0 takes tiles ahead and leaves them in shared memory. A take costs about a microsecond, so it is
+/// asked for in one turn and passed on in the next.
+class Feed {
+ public:
+  /// `ahead`: after the barrier of turn k, at(k + 1 + ahead) and all before it may be asked for, and before the first
+  /// turn at(ahead).
+  __device__ Feed(const SmemWork& w, std::uint32_t* ring, unsigned ahead) : w_(w), ring_(ring), ahead_(ahead) {
+    if (w_.queue == nullptr) return;
+    if (threadIdx.x == 0) {
+      for (unsigned k = 0; k <= ahead; ++k) ring_[k] = take(w_);
+      next_ = take(w_);
+    }
+    __syncthreads();
+  }
+
+  __device__ std::uint32_t at(unsigned k) const {
+    return w_.queue == nullptr ? blockIdx.x + k * gridDim.x : ring_[k % kRing];
+  }
+  /// In turn k, before a barrier of the block.
+  __device__ void publish(unsigned k) {
+    if (w_.queue == nullptr || threadIdx.x != 0) return;
+    ring_[(k + 1 + ahead_) % kRing] = next_;
+    next_ = take(w_);
+  }
+  __device__ void finish() const {
+    if (w_.queue != nullptr && threadIdx.x == 0) retire(w_);
+  }
+
+  static constexpr unsigned kRing = 16;
+  static_assert(kRing > kMaxStages + 2, "nobody may read what is being overwritten");
+
+ private:
+  const SmemWork& w_;
+  std::uint32_t* ring_;
+  unsigned ahead_;
+  std::uint32_t next_ = 0;
+};
+
+// --- Choosing among the instantiations of a kernel.
+
+template <class Kernel>
+const void* entry(Kernel* kernel) {
+  return reinterpret_cast<const void*>(kernel);
+}
+
+/// choose.operator()<type, vectors>() for the values that are known when the program runs.
+template <class Choose>
+const void* instantiation(SmemType type, unsigned vectors, const Choose& choose) {
+  const auto of_type = [&]<SmemType kType>() -> const void* {
+    switch (vectors) {
+      case 4: return choose.template operator()<kType, 4>();
+      case 2: return choose.template operator()<kType, 2>();
+      default: return choose.template operator()<kType, 1>();
+    }
+  };
+  return type == SmemType::f32 ? of_type.template operator()<SmemType::f32>()
+                               : of_type.template operator()<SmemType::f16>();
+}
+
+}  // namespace xferbench::kernels::tile

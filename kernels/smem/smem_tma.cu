@@ -1,0 +1,214 @@
+// Tensor copies: one instruction carries a box of a matrix that a descriptor, the tensor map, knows; the engine
+// computes the addresses, leaves out what lies outside of the matrix, and may swizzle. From sm_90. [PTX ISA,
+// cp.async.bulk.tensor and its swizzling modes; CUDA driver API, cuTensorMapEncodeTiled]
+#include <cuda.h>
+
+#include "kernels/smem/smem_async.cuh"
+#include "kernels/smem/smem_entries.hpp"
+
+namespace xferbench::kernels {
+
+namespace {
+
+using namespace tile;
+
+template <SmemType kType>
+struct TensorEngine {
+  const CUtensorMap* in;
+  const CUtensorMap* out;
+
+  static constexpr std::uint32_t kElement = bytes_of(kType);
+
+  __device__ static int x(const Place& place) { return static_cast<int>(place.column / kElement); }
+  __device__ static int y(const Place& place) { return static_cast<int>(place.row); }
+
+  /// The box completes with all its bytes, wherever it lies.
+  __device__ void load(const SmemWork& w, uint4* slot, std::uint32_t tile, std::uint64_t* barrier) const {
+    if (threadIdx.x % kWarp != 0) return;
+    const Place place = place_of(w, tile);
+    ptx::mbarrier_arrive_expect_tx(barrier, w.tile_bytes);
+    ptx::tensor_load(slot, in, x(place), y(place), barrier);
+  }
+
+  __device__ void store(const SmemWork& w, const uint4* slot, std::uint32_t tile) const {
+    if (threadIdx.x % kWarp != 0) return;
+    const Place place = place_of(w, tile);
+    ptx::tensor_store(out, x(place), y(place), slot);
+  }
+
+  /// The swizzle exchanges 16-byte vectors within its span by the number of the 128-byte line that they lie in: a mask
+  /// of 1, 3 or 7 for spans of 32, 64 and 128 bytes.
+  __device__ static std::uint32_t place(const SmemWork& w, std::uint32_t index) {
+    return index ^ ((index >> 3) & w.swizzle);
+  }
+  // An array's last row, where it is cut short, is in no tensor map: a tensor is a box. And tensor stores write whole
+  // vectors: an H200 overwrites the padding behind a row that ends within one. So the map for stores ends before it.
+  __device__ static bool brings(const SmemWork& w, std::uint32_t row) { return !is_cut_short(w, row); }
+  __device__ static bool takes(const SmemWork& w, std::uint32_t row, std::uint32_t column) {
+    return brings(w, row) && column + kVector <= w.row_bytes;
+  }
+  __device__ static bool takes_all(const SmemWork& w, const Place& place) {
+    const bool has_last_row = place.row + w.tile_rows >= w.rows;
+    const std::uint32_t whole_vectors = w.row_bytes / kVector * kVector;
+    const bool has_row_ends = place.column + (1U << w.width_log2) > whole_vectors;
+    return !(has_last_row && is_cut_short(w, w.rows - 1)) && !(has_row_ends && whole_vectors != w.row_bytes);
+  }
+};
+
+template <SmemType kType, unsigned kVectors>
+__global__ void __launch_bounds__(kMaxThreads, kLeastBlocks<kVectors>)
+    tma_kernel(const SmemWork w, const __grid_constant__ CUtensorMap in, const __grid_constant__ CUtensorMap out) {
+  extern __shared__ uint4 memory[];
+  if constexpr (ptx::kHasBulkCopies) run_ring<kType, kVectors>(w, TensorEngine<kType>{&in, &out}, memory);
+}
+
+// --- Specialised warps. Nobody meets at a barrier of the block: each role waits only for what it needs.
+//
+//   loader     for each tile: wait until its slot is empty, issue the copy; it completes on full[slot]
+//   consumers  wait for full[slot], work; with stores by registers, say `empty` as soon as the slot is read;
+//              with stores by the engine write back and say `worked`
+//   storer     wait for worked[slot], issue the store; say `empty` when it has read the slot
+//
+// So loads run ahead by all stages, and a warp that is late delays nobody but itself until then. Tiles are handed on
+// with their slots: the loader alone decides which comes next, and can take them from the counter one ahead.
+
+struct Slots {
+  uint4* memory;
+  std::uint64_t* full;    // one arrival, and the bytes
+  std::uint64_t* worked;  // an arrival of each consumer warp
+  std::uint64_t* empty;   // of each consumer warp, or of the storer
+  std::uint32_t* tiles;   // which tile is in the slot; one that is not below w.tiles ends the sequence
+};
+
+/// The place in the ring, and the parity of its barriers' phase.
+struct Turn {
+  unsigned slot = 0;
+  unsigned parity = 0;
+  __device__ void next(unsigned stages) {
+    if (++slot < stages) return;
+    slot = 0;
+    parity ^= 1;
+  }
+};
+
+template <class Engine>
+__device__ void load_tiles(const SmemWork& w, const Engine& engine, const Slots& slots) {
+  const bool dynamic = w.queue != nullptr;
+  std::uint32_t tile = dynamic ? take(w) : blockIdx.x;
+  for (Turn turn;; turn.next(w.stages)) {
+    const std::uint32_t after = !dynamic ? tile + gridDim.x : tile < w.tiles ? take(w) : tile;
+    ptx::mbarrier_wait(&slots.empty[turn.slot], turn.parity ^ 1);  // at first every slot is
+    slots.tiles[turn.slot] = tile;
+    if (tile < w.tiles && w.copies) {
+      engine.load(w, slots.memory + turn.slot * (w.tile_bytes / kVector), tile, &slots.full[turn.slot]);
+    } else {
+      ptx::mbarrier_arrive(&slots.full[turn.slot]);
+    }
+    if (tile >= w.tiles) break;
+    tile = after;
+  }
+  if (dynamic) retire(w);
+}
+
+template <SmemType kType, unsigned kVectors, class Engine>
+__device__ void consume_tiles(const SmemWork& w, const Slots& slots) {
+  const Share share(w, threadIdx.x);
+  const bool leader = threadIdx.x % kWarp == 0;
+  const auto arrive = [&](std::uint64_t* barrier) {
+    __syncwarp();  // the leader speaks for the warp
+    if (leader) ptx::mbarrier_arrive(barrier);
+  };
+  std::uint32_t sum = 0;
+  for (Turn turn;; turn.next(w.stages)) {
+    ptx::mbarrier_wait(&slots.full[turn.slot], turn.parity);
+    // The leader reads for its warp, as it is the one to say that the slot may be used again.
+    const std::uint32_t tile = __shfl_sync(0xFFFFFFFF, leader ? slots.tiles[turn.slot] : 0, 0);
+    if (tile >= w.tiles) break;
+    const Place place = place_of(w, tile);
+    if (threads_needed<Engine>(w, place)) {
+      work_on_slot<kType, kVectors, Engine>(w, slots.memory + turn.slot * (w.tile_bytes / kVector), place, share, sum,
+                                            [&] {
+                                              if (!w.async_store) arrive(&slots.empty[turn.slot]);
+                                            });
+      if (w.async_store) ptx::fence_proxy_async();
+    }
+    if (w.async_store) arrive(&slots.worked[turn.slot]);
+  }
+  finish_sum(w, sum);
+}
+
+/// The store of one tile reads its slot while the next tile is waited for; if that takes longer than the store, the
+/// slot is given back before.
+template <class Engine>
+__device__ void store_tiles(const SmemWork& w, const Engine& engine, const Slots& slots) {
+  unsigned before = w.stages;  // the slot that is still being read; none
+  const auto give_back = [&] {
+    if (before < w.stages) ptx::mbarrier_arrive(&slots.empty[before]);
+    before = w.stages;
+  };
+  for (Turn turn;; turn.next(w.stages)) {
+    if (!ptx::mbarrier_ended(&slots.worked[turn.slot], turn.parity)) {
+      ptx::bulk_wait_read<0>();
+      give_back();
+    }
+    ptx::mbarrier_wait(&slots.full[turn.slot], turn.parity);
+    const std::uint32_t tile = slots.tiles[turn.slot];
+    if (tile >= w.tiles) break;
+    ptx::mbarrier_wait(&slots.worked[turn.slot], turn.parity);
+    if (w.copies) engine.store(w, slots.memory + turn.slot * (w.tile_bytes / kVector), tile);
+    ptx::bulk_commit();
+    ptx::bulk_wait_read<1>();
+    give_back();
+    before = turn.slot;
+  }
+  ptx::bulk_wait_read<0>();  // a block's shared memory goes with it
+}
+
+/// Makes the barriers, and sends each warp to its role.
+template <SmemType kType, unsigned kVectors>
+__device__ void run_roles(const SmemWork& w, const TensorEngine<kType>& engine, uint4* memory) {
+  __shared__ std::uint64_t full[kMaxStages];
+  __shared__ std::uint64_t worked[kMaxStages];
+  __shared__ std::uint64_t empty[kMaxStages];
+  __shared__ std::uint32_t tiles[kMaxStages];
+  const Slots slots{aligned_slots(memory), full, worked, empty, tiles};
+  const unsigned consumers = w.threads / kWarp;
+  if (threadIdx.x == 0) {
+    for (unsigned s = 0; s < w.stages; ++s) {
+      ptx::mbarrier_init(&full[s], 1);
+      ptx::mbarrier_init(&worked[s], consumers);
+      ptx::mbarrier_init(&empty[s], w.async_store ? 1 : consumers);
+    }
+    ptx::fence_mbarrier_init();
+  }
+  __syncthreads();
+  const unsigned warp = threadIdx.x / kWarp;
+  if (warp < consumers) {
+    consume_tiles<kType, kVectors, TensorEngine<kType>>(w, slots);
+  } else if (threadIdx.x % kWarp == 0) {
+    if (warp == consumers) {
+      load_tiles(w, engine, slots);
+    } else {
+      store_tiles(w, engine, slots);
+    }
+  }
+}
+
+template <SmemType kType, unsigned kVectors>
+__global__ void __launch_bounds__(kMaxThreads + 2 * kWarp)
+    specialized_kernel(const SmemWork w, const __grid_constant__ CUtensorMap in,
+                       const __grid_constant__ CUtensorMap out) {
+  extern __shared__ uint4 memory[];
+  if constexpr (ptx::kHasBulkCopies) run_roles<kType, kVectors>(w, TensorEngine<kType>{&in, &out}, memory);
+}
+
+}  // namespace
+
+const void* smem_tma_kernel(const SmemShape& shape, unsigned vectors) {
+  return instantiation(shape.type, vectors, [&]<SmemType kType, unsigned kVectors>() {
+    return shape.method == SmemMethod::tma ? entry(tma_kernel<kType, kVectors>)
+                                           : entry(specialized_kernel<kType, kVectors>);
+  });
+}
+
+}  // namespace xferbench::kernels

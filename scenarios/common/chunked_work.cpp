@@ -1,0 +1,235 @@
+#include "scenarios/common/chunked_work.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "core/axis.hpp"
+#include "core/error.hpp"
+#include "core/units.hpp"
+#include "measure/parallel.hpp"
+#include "measure/pattern.hpp"
+
+namespace xferbench {
+
+using kernels::Elementwise;
+using kernels::ElementwiseOp;
+using model::Chunk;
+
+namespace {
+
+// 256 bytes, as cudaMalloc aligns. Copies that begin at odd multiples of 128 bytes or less cost an H200 up to 1 % of
+// the pipeline (docs/overlap.md).
+constexpr std::size_t kChunkAlignment = 64;
+
+/// Stages are timed in pieces of this size where the device does not hold the whole payload: large enough for what a
+/// further copy costs to vanish (0.05 % on an H200).
+constexpr std::size_t kLeastPiece = 256 * MiB;
+
+/// In place, input and output of a stage share the buffer, so that it must hold two pieces, however small the payload.
+constexpr std::size_t kLeastInPlace = 2 * kChunkAlignment * ChunkedWork::kElement;
+
+std::vector<Chunk> cut_one_round(const ChunkedWork::Shape& shape) {
+  return model::partition(shape.bytes / ChunkedWork::kElement, shape.chunks, kChunkAlignment, shape.growth);
+}
+
+/// Elements of a slot, or 0 where every chunk may have a place of its own.
+std::size_t slot_elements(const ChunkedWork::Shape& shape) {
+  if (shape.slots == 0 || shape.slots >= shape.chunks * shape.rounds) return 0;
+  const std::size_t longest = std::ranges::max(cut_one_round(shape), {}, &Chunk::count).count;
+  return (longest + kChunkAlignment - 1) / kChunkAlignment * kChunkAlignment;
+}
+
+void check_output(std::span<const float> output, const std::string& what,
+                  const std::function<float(std::size_t)>& expected) {
+  if (const auto wrong = pattern::check_elements(output, expected)) {
+    throw VerificationError(what + ": " + wrong->describe());
+  }
+}
+
+}  // namespace
+
+std::vector<Chunk> cut(const ChunkedWork::Shape& shape) {
+  const std::size_t elements = shape.bytes / ChunkedWork::kElement;
+  const std::vector<Chunk> one = cut_one_round(shape);
+  std::vector<Chunk> all;
+  all.reserve(one.size() * shape.rounds);
+  for (std::size_t round = 0; round < shape.rounds; ++round) {
+    for (const Chunk& c : one) all.push_back({round * elements + c.first, c.count});
+  }
+  return all;
+}
+
+// --- Payload --------------------------------------------------------------------------------------------------------
+
+MemoryNeeds Payload::needs(const Shape& s) {
+  const std::size_t buffers = s.in_place ? 1 : 2;
+  return {2 * s.bytes, buffers * s.device_bytes + (s.op == ElementwiseOp::vector_add ? s.bytes : 0)};
+}
+
+Payload::Payload(Device& device, const Shape& shape)
+    : device_(device),
+      shape_(shape),
+      host_in_(device.allocate_host(shape.bytes, HostMemory::pinned)),
+      host_out_(device.allocate_host(shape.bytes, HostMemory::pinned)),
+      device_in_(device.allocate_device(shape.device_bytes)),
+      stream_(device.make_stream(StreamKind::nonblocking)) {
+  if (!shape.in_place) device_out_ = device.allocate_device(shape.device_bytes);
+  if (shape.op == ElementwiseOp::vector_add) addends_ = device.allocate_device(shape.bytes);
+}
+
+void Payload::prepare() {
+  const std::span<float> input(host_in(), elements());
+  if (addends_) {
+    parallel_for(input.size(), MiB, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) input[i] = kernels::addend(i);
+    });
+    device_.copy_and_wait({addends_->data, host_in_->data, shape_.bytes, Direction::h2d});
+  }
+  pattern::fill_elements(input, shape_.seed);
+}
+
+void Payload::poison_host_out() { pattern::poison({host_out_->data, shape_.bytes}); }
+
+void Payload::poison_device(float* first, std::size_t elements) {
+  device_.fill({reinterpret_cast<std::byte*>(first), elements * kElement}, pattern::kPoison, stream_);
+  device_.synchronize();
+}
+
+void Payload::poison_all() {
+  poison_host_out();
+  poison_device(device_in(), shape_.device_bytes / kElement);
+  poison_device(device_out(), shape_.device_bytes / kElement);
+}
+
+float Payload::expected(std::size_t i, std::uint32_t work) const {
+  return kernels::expected(shape_.op, pattern::element(shape_.seed, i), i, work);
+}
+
+// --- ChunkedWork ----------------------------------------------------------------------------------------------------
+
+std::optional<std::string> ChunkedWork::objection(std::uint64_t size, std::uint64_t chunks) {
+  if (size % kElement != 0) {
+    return "--size " + to_text(size, AxisKind::size) +
+           " is not a whole number of 4-byte elements; choose a multiple of 4";
+  }
+  if (chunks > size / kElement) {
+    return "--chunks " + std::to_string(chunks) + " is more than the " + std::to_string(size / kElement) +
+           " elements of --size " + to_text(size, AxisKind::size) + "; choose fewer chunks or a larger size";
+  }
+  return std::nullopt;
+}
+
+Payload::Shape ChunkedWork::payload_of(const Shape& shape) {
+  const std::size_t bytes = shape.bytes * shape.rounds;
+  const std::size_t slot = slot_elements(shape) * kElement;
+  const std::size_t least = std::min(bytes, (shape.in_place ? 2 : 1) * kLeastPiece);
+  const std::size_t on_device = slot == 0 ? bytes : std::max(slot * shape.slots, least);
+  return {bytes, shape.in_place ? std::max(on_device, kLeastInPlace) : on_device, shape.in_place, shape.op, shape.seed};
+}
+
+ChunkedWork::ChunkedWork(Device& device, const Shape& shape)
+    : ChunkedWork(device, shape, std::make_shared<Payload>(device, payload_of(shape))) {}
+
+ChunkedWork::ChunkedWork(Device& device, const Shape& shape, std::shared_ptr<Payload> payload)
+    : device_(device),
+      shape_(shape),
+      payload_(std::move(payload)),
+      chunks_(cut(shape)),
+      slot_elements_(slot_elements(shape)) {
+  for (std::size_t i = 0; i < chunks_.size(); ++i) names_.push_back("chunk " + std::to_string(i));
+  device_.preload(kernel({0, 1}, 0, 0, shape.blocks));
+}
+
+std::size_t ChunkedWork::place(std::size_t index) const {
+  return slot_elements_ == 0 ? chunks_[index].first : index % shape_.slots * slot_elements_;
+}
+
+Elementwise ChunkedWork::kernel(const Chunk& c, std::size_t in_place, std::size_t out_place, unsigned blocks) const {
+  const float* addends = shape_.op == ElementwiseOp::vector_add ? payload_->addends() + c.first : nullptr;
+  return {
+      shape_.op,
+      {payload_->device_in() + in_place, addends, payload_->device_out() + out_place, c.count, shape_.work, blocks}};
+}
+
+Copy ChunkedWork::copy(Direction direction, const Chunk& c, std::size_t place) const {
+  const auto bytes = [](float* at) { return reinterpret_cast<std::byte*>(at); };
+  if (direction == Direction::h2d) {
+    return {bytes(payload_->device_in() + place), bytes(payload_->host_in() + c.first), c.count * kElement, direction};
+  }
+  return {bytes(payload_->host_out() + c.first), bytes(payload_->device_out() + place), c.count * kElement, direction};
+}
+
+Copy ChunkedWork::input(std::size_t index) const { return copy(Direction::h2d, chunks_[index], place(index)); }
+
+Copy ChunkedWork::output(std::size_t index) const { return copy(Direction::d2h, chunks_[index], place(index)); }
+
+void ChunkedWork::launch(std::size_t index, StreamHandle stream) {
+  const Chunk& c = chunks_[index];
+  const std::size_t at = place(index);
+  const std::size_t parts = std::min(shape_.kernels_per_chunk, c.count);
+  for (const Chunk& part : model::partition(c.count, parts, kChunkAlignment)) {
+    device_.launch(kernel({c.first + part.first, part.count}, at + part.first, at + part.first, shape_.blocks), stream);
+  }
+}
+
+void ChunkedWork::launch_empty(StreamHandle stream) {
+  Elementwise trifle = kernel({0, 1}, 0, 0, 0);
+  device_.launch(trifle, stream);
+}
+
+std::size_t ChunkedWork::piece_elements() const {
+  const std::size_t room = payload_->shape().device_bytes / kElement / (shape_.in_place ? 2 : 1);
+  return std::min(elements(), std::max<std::size_t>(1, room / kChunkAlignment * kChunkAlignment));
+}
+
+std::vector<Chunk> ChunkedWork::pieces_of(std::size_t step) const {
+  std::vector<Chunk> all;
+  for (std::size_t first = 0; first < elements(); first += step) {
+    all.push_back({first, std::min(step, elements() - first)});
+  }
+  return all;
+}
+
+void ChunkedWork::copy_all_in(StreamHandle stream) {
+  for (const Chunk& piece : pieces()) device_.copy(copy(Direction::h2d, piece, 0), stream);
+}
+
+void ChunkedWork::launch_all(StreamHandle stream) {
+  for (const Chunk& piece : pieces()) device_.launch(kernel(piece, 0, out_place(), 0), stream);
+}
+
+void ChunkedWork::copy_all_out(StreamHandle stream) {
+  for (const Chunk& piece : pieces()) device_.copy(copy(Direction::d2h, piece, out_place()), stream);
+}
+
+void ChunkedWork::run_blocking(StreamHandle default_stream) {
+  // One after the other, the stages need no room beside each other, in place or not.
+  for (const Chunk& piece : pieces_of(payload_->shape().device_bytes / kElement)) {
+    device_.copy_blocking(copy(Direction::h2d, piece, 0));
+    device_.launch(kernel(piece, 0, 0, 0), default_stream);
+    device_.copy_blocking(copy(Direction::d2h, piece, 0));
+  }
+}
+
+void ChunkedWork::launch_on_host_memory(StreamHandle stream, unsigned blocks) {
+  const float* addends = shape_.op == ElementwiseOp::vector_add ? payload_->addends() : nullptr;
+  const kernels::ElementwiseArgs args{
+      payload_->host_in(), addends, payload_->host_out(), elements(), shape_.work, blocks, true};
+  device_.launch(Elementwise(shape_.op, args), stream);
+}
+
+void ChunkedWork::check(const std::string& what) const {
+  check_output(output({0, elements()}), what, [this](std::size_t i) { return expected(i); });
+}
+
+void ChunkedWork::check_stages(const std::string& what) const {
+  // What a place on the device holds in the end is the last element that was copied there.
+  const std::size_t piece = piece_elements();
+  const std::size_t last = elements() - 1;
+  check_output(output({0, elements()}), what, [&](std::size_t i) {
+    const std::size_t offset = i % piece;
+    return expected(offset + (last - offset) / piece * piece);
+  });
+}
+
+}  // namespace xferbench

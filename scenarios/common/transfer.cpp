@@ -1,0 +1,200 @@
+#include "scenarios/common/transfer.hpp"
+
+#include <string>
+
+#include "core/error.hpp"
+#include "device/cpu_cache.hpp"
+#include "device/pages.hpp"
+#include "kernels/copy.hpp"
+#include "measure/pattern.hpp"
+
+namespace xferbench {
+
+namespace {
+
+const char* arrow(Direction direction) {
+  switch (direction) {
+    case Direction::h2d: return "H2D";
+    case Direction::d2h: return "D2H";
+    case Direction::d2d: return "D2D";
+  }
+  return "";
+}
+
+void check_bytes(const HostRange& host, std::uint64_t seed, Direction direction) {
+  const auto wrong = pattern::check_bytes({host.data, host.bytes}, seed);
+  if (wrong) throw VerificationError(std::string(arrow(direction)) + " copy: " + wrong->describe());
+}
+
+/// Between a host and a device buffer, or between two device buffers that the host buffer only fills and checks.
+class BufferTransfer : public Transfer {
+ public:
+  BufferTransfer(Device& device, const TransferSpec& spec)
+      : device_(device),
+        spec_(spec),
+        host_(device.allocate_host(spec.bytes, spec.direction == Direction::d2d ? HostMemory::pageable : spec.memory)),
+        on_device_(device.allocate_device(spec.bytes)) {
+    if (spec.direction == Direction::d2d) from_device_ = device.allocate_device(spec.bytes);
+  }
+
+  void prepare() override {
+    pattern::fill_bytes(host_bytes(), spec_.seed);
+    if (spec_.direction != Direction::h2d) upload(source_on_device());
+  }
+
+  void poison() override {
+    if (spec_.direction == Direction::d2h) return pattern::poison(host_bytes());
+    device_.fill(on_device_, pattern::kPoison, legacy_);
+    device_.synchronize();
+  }
+
+  void reset() override {
+    if (spec_.touch == Touch::cold) flush_from_cache(host_bytes());
+    if (spec_.touch == Touch::warm) load_into_cache(host_bytes());
+  }
+  [[nodiscard]] bool needs_reset() const override { return spec_.touch != Touch::as_it_is; }
+
+  void check() override {
+    if (spec_.direction != Direction::d2h) {
+      // What arrived comes back to the host buffer, which for H2D held the same data before.
+      pattern::poison(host_bytes());
+      device_.copy_and_wait({host_->data, on_device_->data, spec_.bytes, Direction::d2h});
+    }
+    check_bytes(host_, spec_.seed, spec_.direction);
+  }
+
+ protected:
+  [[nodiscard]] Device& device() const { return device_; }
+  [[nodiscard]] const TransferSpec& spec() const { return spec_; }
+  [[nodiscard]] Copy copy() const {
+    switch (spec_.direction) {
+      case Direction::h2d: return {on_device_->data, host_->data, spec_.bytes, Direction::h2d};
+      case Direction::d2h: return {host_->data, on_device_->data, spec_.bytes, Direction::d2h};
+      case Direction::d2d: return {on_device_->data, from_device_->data, spec_.bytes, Direction::d2d};
+    }
+    return {};
+  }
+
+ private:
+  [[nodiscard]] std::span<std::byte> host_bytes() const { return {host_->data, host_->bytes}; }
+  [[nodiscard]] const DeviceView& source_on_device() const {
+    return spec_.direction == Direction::d2d ? from_device_.get() : on_device_.get();
+  }
+  void upload(const DeviceView& to) { device_.copy_and_wait({to.data, host_->data, spec_.bytes, Direction::h2d}); }
+
+  Device& device_;
+  TransferSpec spec_;
+  HostBuffer host_;
+  DeviceBuffer on_device_;
+  DeviceBuffer from_device_;  // d2d only
+  Stream legacy_ = device_.make_stream(StreamKind::legacy_default);
+};
+
+class EngineCopy final : public BufferTransfer {
+ public:
+  using BufferTransfer::BufferTransfer;
+  void submit(StreamHandle stream) override {
+    spec().blocking_api ? device().copy_blocking(copy()) : device().copy(copy(), stream);
+  }
+  [[nodiscard]] bool blocks_host() const override {
+    return spec().blocking_api || (is_pageable(spec().memory) && spec().direction != Direction::d2d);
+  }
+  [[nodiscard]] bool in_stream() const override { return !spec().blocking_api; }
+};
+
+class KernelCopy final : public BufferTransfer {
+ public:
+  KernelCopy(Device& on, const TransferSpec& spec) : BufferTransfer(on, spec) { on.preload(kernel()); }
+  void submit(StreamHandle stream) override { device().launch(kernel(), stream); }
+  [[nodiscard]] bool blocks_host() const override { return false; }
+
+ private:
+  [[nodiscard]] kernels::MemoryCopy kernel() const {
+    const Copy c = copy();
+    return kernels::MemoryCopy({c.destination, c.source, c.bytes, c.direction});
+  }
+};
+
+/// Managed memory moves instead of being copied: source and destination have one address. So nothing can be poisoned;
+/// what is checked is that the side it moved to reads the right bytes.
+class Migration final : public Transfer {
+ public:
+  Migration(Device& device, const TransferSpec& spec)
+      : device_(device),
+        spec_(spec),
+        managed_(device.allocate_host(spec.bytes, HostMemory::managed)),
+        seen_by_gpu_(device.allocate_device(spec.bytes)),
+        stream_(device.make_stream(StreamKind::nonblocking)) {
+    device_.preload(reader());
+  }
+
+  void prepare() override { pattern::fill_bytes({managed_->data, spec_.bytes}, spec_.seed); }
+  void poison() override {
+    device_.fill(seen_by_gpu_, pattern::kPoison, stream_);
+    device_.synchronize(stream_);
+  }
+
+  [[nodiscard]] bool needs_reset() const override { return true; }
+  /// Back to where the pass begins.
+  void reset() override { migrate(spec_.direction == Direction::h2d ? Direction::d2h : Direction::h2d); }
+
+  void submit(StreamHandle stream) override {
+    if (spec_.engine == Engine::prefetch) {
+      device_.prefetch(managed_, spec_.direction, stream);
+      device_.synchronize(stream);
+    } else if (spec_.direction == Direction::h2d) {
+      device_.launch(reader(), stream);
+      device_.synchronize(stream);
+    } else {
+      touch_from_host();
+    }
+  }
+  [[nodiscard]] bool blocks_host() const override { return true; }
+  [[nodiscard]] bool in_stream() const override { return false; }
+
+  void check() override {
+    if (spec_.direction == Direction::d2h) return check_bytes(managed_, spec_.seed, spec_.direction);
+    device_.launch(reader(), stream_);
+    device_.synchronize(stream_);
+    const HostBuffer host = device_.allocate_host(spec_.bytes, HostMemory::pageable);
+    pattern::poison({host->data, host->bytes});
+    device_.copy_and_wait({host->data, seen_by_gpu_->data, spec_.bytes, Direction::d2h});
+    check_bytes(host, spec_.seed, spec_.direction);
+  }
+
+ private:
+  /// Reads all of it on the GPU.
+  [[nodiscard]] kernels::MemoryCopy reader() const {
+    return kernels::MemoryCopy({seen_by_gpu_->data, managed_->data, spec_.bytes, Direction::h2d});
+  }
+
+  void migrate(Direction direction) {
+    device_.prefetch(managed_, direction, stream_);
+    device_.synchronize(stream_);
+  }
+
+  void touch_from_host() {
+    const volatile std::byte* page = managed_->data;  // volatile: the read is what moves the page
+    for (std::size_t i = 0; i < spec_.bytes; i += page_bytes()) static_cast<void>(page[i]);
+  }
+
+  Device& device_;
+  TransferSpec spec_;
+  HostBuffer managed_;
+  DeviceBuffer seen_by_gpu_;
+  Stream stream_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transfer> make_transfer(Device& device, const TransferSpec& spec) {
+  switch (spec.engine) {
+    case Engine::copy_engine: return std::make_unique<EngineCopy>(device, spec);
+    case Engine::multiprocessors: return std::make_unique<KernelCopy>(device, spec);
+    case Engine::prefetch:
+    case Engine::page_faults: return std::make_unique<Migration>(device, spec);
+  }
+  return nullptr;
+}
+
+}  // namespace xferbench

@@ -1,0 +1,99 @@
+#include "scenarios/latency/chase.hpp"
+
+#include <fmt/format.h>
+
+#include <new>
+#include <numeric>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/units.hpp"
+#include "measure/pattern.hpp"
+
+namespace xferbench {
+
+using kernels::ChaseLine;
+using kernels::ChaseLog;
+
+namespace {
+
+/// A number in [0, bound), bound up to 2^32. Some are likelier than others by bound / 2^32, which no cache notices.
+std::uint32_t below(std::uint64_t bound, std::uint64_t seed, std::uint64_t index) {
+  return static_cast<std::uint32_t>((pattern::noise(seed, index) * bound) >> 32);
+}
+
+/// More than the second-level cache of any GPU so far.
+constexpr std::size_t kEvicting = 256 * MiB;
+
+std::size_t lines_in(std::size_t bytes) { return bytes / sizeof(ChaseLine); }
+
+}  // namespace
+
+std::vector<std::uint32_t> random_cycle(std::size_t count, std::uint64_t seed) {
+  std::vector<std::uint32_t> next(count);
+  std::iota(next.begin(), next.end(), 0U);
+  // Each place is swapped with an earlier one and never with itself: that is what leaves a single cycle.
+  for (std::size_t i = count; i-- > 1;) std::swap(next[i], next[below(i, seed, i)]);
+  return next;
+}
+
+std::size_t walk(std::span<const std::uint32_t> next, std::size_t from, std::size_t hops) {
+  for (std::size_t i = 0; i < hops; ++i) from = next[from];
+  return from;
+}
+
+PointerChase::PointerChase(Device& device, ChaseMemory where, std::size_t bytes, std::uint64_t seed)
+    : device_(device),
+      next_(random_cycle(lines_in(bytes), seed)),
+      log_memory_(device.allocate_host(sizeof(ChaseLog), HostMemory::mapped)),
+      stream_(device.make_stream(StreamKind::nonblocking)) {
+  log_ = new (log_memory_->data) ChaseLog();
+  device_.preload(kernels::Chase(nullptr, nullptr));
+  const std::size_t whole = next_.size() * sizeof(ChaseLine);
+  if (where == ChaseMemory::host) {
+    on_host_ = device_.allocate_host(whole, HostMemory::mapped);
+    lines_ = reinterpret_cast<const ChaseLine*>(on_host_->data);  // with unified addressing one pointer serves both
+    build(on_host_->data);
+    return;
+  }
+  on_device_ = device_.allocate_device(whole);
+  lines_ = reinterpret_cast<const ChaseLine*>(on_device_->data);
+  {
+    const HostBuffer staging = device_.allocate_host(whole, HostMemory::pageable);
+    build(staging->data);
+    device_.copy_and_wait({on_device_->data, staging->data, whole, Direction::h2d});
+  }
+  evict_from_cache();
+}
+
+MemoryNeeds PointerChase::needs(ChaseMemory where, std::size_t bytes) {
+  const std::size_t cycle = lines_in(bytes) * sizeof(std::uint32_t);
+  return {bytes + cycle, where == ChaseMemory::device ? bytes + kEvicting : 0};
+}
+
+void PointerChase::build(std::byte* memory) const {
+  for (std::size_t i = 0; i < next_.size(); ++i) new (memory + i * sizeof(ChaseLine)) ChaseLine{line(next_[i])};
+}
+
+/// The end of what was just written is still in the GPU's cache, and reads that find it there would be mixed with those
+/// that do not.
+void PointerChase::evict_from_cache() {
+  const DeviceBuffer other = device_.allocate_device(kEvicting);
+  device_.fill(other, pattern::kPoison, stream_);
+  device_.synchronize(stream_);
+}
+
+const ChaseLog& PointerChase::pass() {
+  const std::size_t end = walk(next_, at_, kernels::kChaseHops);
+  log_->last = nullptr;
+  device_.launch(kernels::Chase(line(at_), log_), stream_);
+  device_.synchronize(stream_);
+  if (log_->last != line(end)) {
+    throw VerificationError(fmt::format("pointer chase: {} hops from line {} should end at line {} and do not",
+                                        kernels::kChaseHops, at_, end));
+  }
+  at_ = end;
+  return *log_;
+}
+
+}  // namespace xferbench

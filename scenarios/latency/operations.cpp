@@ -1,0 +1,297 @@
+#include "scenarios/latency/operations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "core/error.hpp"
+#include "kernels/count.hpp"
+#include "kernels/delay.hpp"
+
+namespace xferbench {
+
+namespace {
+
+/// Keeps the GPU busy until the host has submitted the rest of a pass and waits, in seconds.
+constexpr double kDelay = 100e-6;
+
+/// Submits work that begins with a delay, and whose first stamp comes behind that. If the stamp is there before
+/// everything is submitted, the GPU had to wait for the host, and another try is made.
+void submit_in_time(Stamps& stamps, const std::function<void()>& submit, const std::function<void()>& wait) {
+  constexpr int kTries = 5;
+  for (int i = 0; i < kTries; ++i) {
+    stamps.clear();
+    submit();
+    if (!stamps.written(0)) return;
+    wait();
+  }
+  throw MeasurementError("the host is too busy to submit a few operations in 100 us; close other programs");
+}
+
+/// A number in device memory that kernels count up.
+class Counter {
+ public:
+  explicit Counter(Device& device) : device_(device), memory_(device.allocate_device(sizeof(std::uint64_t))) {
+    const Stream stream = device_.make_stream(StreamKind::nonblocking);
+    device_.fill(memory_, std::byte{0}, stream);
+    device_.synchronize(stream.get());
+  }
+
+  [[nodiscard]] std::uint64_t* get() const { return reinterpret_cast<std::uint64_t*>(memory_->data); }
+
+  void expect(std::uint64_t wanted, std::string_view what) const {
+    const HostBuffer host = device_.allocate_host(sizeof(std::uint64_t), HostMemory::pageable);
+    device_.copy_and_wait({host->data, memory_->data, host->bytes, Direction::d2h});
+    const std::uint64_t found = *reinterpret_cast<const std::uint64_t*>(host->data);
+    if (found == wanted) return;
+    throw VerificationError(fmt::format("{}: {} kernels should have run, {} did", what, wanted, found));
+  }
+
+ private:
+  Device& device_;
+  DeviceBuffer memory_;
+};
+
+}  // namespace
+
+// --- Stamps and clocks -----------------------------------------------------------------------------------------------
+
+Stamps::Stamps(Device& device, std::size_t count)
+    : memory_(device.allocate_host(count * sizeof(std::uint64_t), HostMemory::mapped)),
+      slots_(new (memory_->data) std::uint64_t[count]{}),
+      count_(count) {}
+
+void Stamps::clear() {
+  for (std::size_t i = 0; i < count_; ++i) std::atomic_ref(slots_[i]).store(0, std::memory_order_release);
+}
+
+bool Stamps::written(std::size_t i) const { return std::atomic_ref(slots_[i]).load(std::memory_order_acquire) != 0; }
+
+std::uint64_t Stamps::at(std::size_t i) const {
+  if (!written(i)) throw VerificationError("the wait for a kernel returned before the kernel had run");
+  return slots_[i];
+}
+
+// --- Copies ----------------------------------------------------------------------------------------------------------
+
+Region SmallCopy::region() {
+  Region r;
+  r.name = kLatency;
+  r.clock = Clock::host;
+  r.parts = {{.name = "call"}};
+  r.steps = [this](LapTimer& laps) {
+    transfer_->submit(stream_);
+    laps.lap(0);
+    device_.synchronize(stream_.get());
+  };
+  return r;
+}
+
+void SmallCopy::check(const std::function<void()>& once) {
+  transfer_->poison();
+  once();
+  transfer_->check();
+}
+
+// --- Launches --------------------------------------------------------------------------------------------------------
+
+EmptyLaunch::EmptyLaunch(Device& device)
+    : device_(device), stamps_(device, 1), timer_(device), stream_(device.make_stream(StreamKind::nonblocking)) {
+  device_.preload(kernels::Count());
+}
+
+Region EmptyLaunch::synchronised() {
+  Region r;
+  r.name = kLatency;
+  r.clock = Clock::host;
+  r.parts = {{.name = "call"}};
+  r.steps = [this](LapTimer& laps) {
+    device_.launch(kernels::Count(), stream_);
+    laps.lap(0);
+    device_.synchronize(stream_.get());
+  };
+  return r;
+}
+
+double EmptyLaunch::stamp_once() {
+  stamps_.clear();
+  const double begun = device_.host_now();
+  device_.stamp(stamps_.slot(0), stream_);
+  device_.synchronize(stream_.get());
+  return timer_.until(stamps_.at(0), begun);
+}
+
+Region EmptyLaunch::stamped() {
+  Region r;
+  r.name = "stamped";
+  r.clock = Clock::host;
+  r.parts = {{.name = "start", .clock = Clock::device}};
+  r.reset = [this] {
+    if (timer_.refresh()) stamp_once();
+  };
+  r.steps = [this](LapTimer& laps) { laps.add(0, stamp_once()); };
+  return r;
+}
+
+void EmptyLaunch::check() {
+  constexpr std::uint64_t kLaunches = 16;
+  const Counter counter(device_);
+  for (std::uint64_t i = 0; i < kLaunches; ++i) device_.launch(kernels::Count(counter.get()), stream_);
+  device_.synchronize(stream_.get());
+  counter.expect(kLaunches, "launch");
+}
+
+// --- Graphs ----------------------------------------------------------------------------------------------------------
+
+GraphReplay::GraphReplay(Device& device, std::size_t nodes)
+    : device_(device), nodes_(nodes), stream_(device.make_stream(StreamKind::nonblocking)) {
+  // Hazard: a kernel that is loaded lazily cannot be loaded during a capture.
+  device_.preload(kernels::Count());
+  graph_ = capture(nullptr);
+}
+
+Graph GraphReplay::capture(std::uint64_t* counter) {
+  return device_.capture(stream_, [&] {
+    for (std::size_t i = 0; i < nodes_; ++i) device_.launch(kernels::Count(counter), stream_);
+  });
+}
+
+Region GraphReplay::region() {
+  Region r;
+  r.name = kLatency;
+  r.clock = Clock::host;
+  r.parts = {{.name = "call"}};
+  r.steps = [this](LapTimer& laps) {
+    device_.replay(graph_, stream_);
+    laps.lap(0);
+    device_.synchronize(stream_.get());
+  };
+  return r;
+}
+
+void GraphReplay::check() {
+  constexpr std::uint64_t kReplays = 3;
+  const Counter counter(device_);
+  const Graph counting = capture(counter.get());
+  for (std::uint64_t i = 0; i < kReplays; ++i) device_.replay(counting, stream_);
+  device_.synchronize(stream_.get());
+  counter.expect(kReplays * nodes_, "graph");
+}
+
+// --- Waiting ---------------------------------------------------------------------------------------------------------
+
+WaitPolicyScope::~WaitPolicyScope() {
+  try {
+    device_.set_wait_policy(WaitPolicy::automatic);
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+    // The context is lost, and how its threads wait with it; the case that lost it has said so.
+  }
+}
+
+KernelWait::KernelWait(Device& device, WaitMethod method, WaitPolicy policy)
+    : device_(device),
+      method_(method),
+      policy_(device, policy),
+      stamps_(device, 1),
+      timer_(device),
+      stream_(device.make_stream(StreamKind::nonblocking)),
+      event_(device.make_event(policy == WaitPolicy::blocking ? EventKind::blocking : EventKind::ordering)) {
+  device_.preload(kernels::Delay(0));
+}
+
+void KernelWait::wait() {
+  switch (method_) {
+    case WaitMethod::stream: device_.synchronize(stream_.get()); break;
+    case WaitMethod::event: device_.synchronize(event_.get()); break;
+    case WaitMethod::query:
+      while (!device_.finished(event_)) {
+      }
+      break;
+  }
+}
+
+KernelWait::Pass KernelWait::pass() {
+  const auto submit = [this] {
+    device_.launch(kernels::Delay(kDelay), stream_);
+    device_.stamp(stamps_.slot(0), stream_);
+    if (method_ != WaitMethod::stream) device_.record(event_, stream_);
+  };
+  submit_in_time(stamps_, submit, [this] { device_.synchronize(stream_.get()); });
+  const double cpu_begun = device_.host_cpu_now();
+  const double begun = device_.host_now();
+  wait();
+  const double ended = device_.host_now();
+  const double cpu_ended = device_.host_cpu_now();
+  return {timer_.since(stamps_.at(0), ended), ended - begun, cpu_ended - cpu_begun};
+}
+
+Region KernelWait::region() {
+  Region r;
+  r.name = "pass";
+  r.clock = Clock::host;
+  r.parts = {{.name = kLatency, .clock = Clock::device, .decides = true},
+             {.name = "waited"},
+             {.name = "cpu", .clock = Clock::cpu}};
+  r.reset = [this] {
+    if (timer_.refresh()) pass();
+  };
+  r.steps = [this](LapTimer& laps) {
+    const Pass p = pass();
+    laps.add(0, p.latency);
+    laps.add(1, p.waited);
+    laps.add(2, p.cpu);
+  };
+  return r;
+}
+
+// --- From stream to stream -------------------------------------------------------------------------------------------
+
+StreamCrossing::StreamCrossing(Device& device)
+    : device_(device),
+      stamps_(device, 2),
+      from_(device.make_stream(StreamKind::nonblocking)),
+      to_(device.make_stream(StreamKind::nonblocking)),
+      event_(device.make_event(EventKind::ordering)) {
+  device_.preload(kernels::Delay(0));
+}
+
+Region StreamCrossing::across() {
+  return region("across", kLatency, [this] {
+    device_.launch(kernels::Delay(kDelay), from_);
+    device_.stamp(stamps_.slot(0), from_);
+    device_.record(event_, from_);
+    device_.wait(to_, event_);
+    device_.stamp(stamps_.slot(1), to_);
+  });
+}
+
+Region StreamCrossing::within() {
+  return region("within", "one-stream", [this] {
+    device_.launch(kernels::Delay(kDelay), from_);
+    device_.stamp(stamps_.slot(0), from_);
+    device_.stamp(stamps_.slot(1), from_);
+  });
+}
+
+Region StreamCrossing::region(const char* name, const char* part, std::function<void()> submit) {
+  Region r;
+  r.name = name;
+  r.clock = Clock::host;
+  r.parts = {{.name = part, .clock = Clock::device, .decides = true}};
+  r.steps = [this, submit = std::move(submit)](LapTimer& laps) {
+    submit_in_time(stamps_, submit, [this] { device_.synchronize(); });
+    device_.synchronize(from_.get());
+    device_.synchronize(to_.get());
+    const std::uint64_t before = stamps_.at(0);
+    const std::uint64_t after = stamps_.at(1);
+    if (after < before) throw VerificationError("event-wait: work that should have waited began too early");
+    laps.add(0, 1e-9 * static_cast<double>(after - before));
+  };
+  return r;
+}
+
+}  // namespace xferbench

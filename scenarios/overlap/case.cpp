@@ -1,0 +1,238 @@
+#include "scenarios/overlap/case.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "kernels/elementwise.hpp"
+
+namespace xferbench {
+
+namespace {
+
+StreamKind stream_kind(const Case& c) {
+  if (!c.has("stream-kind")) return StreamKind::nonblocking;
+  const std::string& kind = c.word("stream-kind");
+  if (kind == "nonblocking") return StreamKind::nonblocking;
+  return kind == "blocking" ? StreamKind::blocking : StreamKind::legacy_default;
+}
+
+std::uint64_t count_or(const Case& c, const char* axis, std::uint64_t otherwise) {
+  return c.has(axis) ? c.count(axis) : otherwise;
+}
+
+/// How many chunks the device holds at once; 0: all.
+std::size_t slots(const Case& c, const PipelineShape& pipeline) {
+  if (pipeline.strategy == Strategy::streams) return pipeline.streams;
+  return count_or(c, "slots", pipeline.strategy == Strategy::double_buffer ? 2 : 0);
+}
+
+/// The chunks of an arrangement. The copies of a batch go as one, and its kernels are no longer than they.
+std::vector<double> chunk_bytes(const OverlapCase& c) {
+  const auto chunks = cut(c.work);
+  const std::size_t group = c.pipeline.strategy == Strategy::batch ? c.pipeline.batch : 1;
+  std::vector<double> bytes;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const auto own = static_cast<double>(chunks[i].count * ChunkedWork::kElement);
+    if (i % group == 0) {
+      bytes.push_back(own);
+    } else {
+      bytes.back() += own;
+    }
+  }
+  return bytes;
+}
+
+/// What waits for what; nothing where the model has no such arrangement.
+std::optional<model::Arrangement> arrangement(const OverlapCase& c) {
+  if (c.work.blocks != 0 || c.work.bytes < kLeastForCosts) return std::nullopt;
+  model::Arrangement a;
+  const std::size_t group = c.pipeline.strategy == Strategy::batch ? c.pipeline.batch : 1;
+  // The last chunk of a group waits longest: for that many whole groups before it.
+  const std::size_t slots = c.work.slots == 0 ? 0 : std::max<std::size_t>(1, c.work.slots / group);
+  switch (c.pipeline.strategy) {
+    case Strategy::streams:
+      a.h2d_after_d2h = c.pipeline.stream_kind == StreamKind::legacy_default ? 1 : c.pipeline.streams;
+      a.wave = c.pipeline.breadth_first ? c.pipeline.streams : 1;
+      break;
+    case Strategy::engines:
+    case Strategy::double_buffer:
+    case Strategy::batch:
+      (c.work.in_place ? a.h2d_after_d2h : a.h2d_after_kernel) = slots;
+      a.kernel_after_d2h = c.work.in_place ? 0 : slots;
+      break;
+    case Strategy::serial:
+    case Strategy::zero_copy: return std::nullopt;
+  }
+  a.chunks = chunk_bytes(c);
+  return a;
+}
+
+/// What the operations of this pipeline cost.
+model::StageCosts costs_of(const StageCosts& measured, const OverlapCase& c, bool gated) {
+  // The edges of a graph are no events: they cost what a stream's order costs.
+  const bool events = c.pipeline.strategy != Strategy::streams && !c.pipeline.graph;
+  model::StageCosts costs = events ? measured.across_streams : measured.in_stream;
+  const std::size_t batch = std::min(c.pipeline.batch, c.work.chunks * c.work.rounds);
+  const auto group = static_cast<double>(c.pipeline.strategy == Strategy::batch ? batch : 1);
+  const double kernels = static_cast<double>(c.work.kernels_per_chunk) * group;
+  costs.kernel.per_operation *= kernels;
+  costs.submit_kernel *= kernels;
+  if (events) {  // to the kernel, to the copy out, and for a chunk's slot: a wait before each use and a mark behind it
+    const double slots = c.work.slots != 0 ? group * measured.event_call : 0;
+    costs.submit_h2d += 2 * measured.event_call + slots;
+    costs.submit_kernel += 2 * (measured.event_call + slots);
+    costs.submit_d2h += slots;
+  }
+  if (gated || c.pipeline.graph) costs.submit_h2d = costs.submit_kernel = costs.submit_d2h = 0;
+  return costs;
+}
+
+double serial_time(const StageCosts& costs, const OverlapCase& c) {
+  double seconds = 0;
+  for (const model::Cost* s : {&costs.in_stream.h2d, &costs.in_stream.kernel, &costs.in_stream.d2h}) {
+    seconds += s->per_operation + s->per_byte * static_cast<double>(c.work.bytes * c.work.rounds);
+  }
+  return seconds;
+}
+
+constexpr std::array<std::size_t, 9> kChunks{4, 8, 16, 24, 32, 48, 64, 128, 256};
+
+/// Every pipeline that differs from `c` in what the user may choose without another strategy.
+std::vector<OverlapCase> neighbours(const OverlapCase& c) {
+  constexpr std::array<double, 3> kGrowths{1, 1.03, 1.06};
+  constexpr std::array<std::size_t, 5> kPlaces{2, 3, 4, 8, 16};
+  const bool streams = c.pipeline.strategy == Strategy::streams;
+  const std::size_t places_now = streams ? c.pipeline.streams : c.work.slots;
+  // A batch needs as many slots as it has chunks, and makes no use of a part of that.
+  const std::size_t least = c.pipeline.strategy == Strategy::batch ? c.pipeline.batch : 1;
+  std::vector<std::size_t> places{places_now};
+  if (places_now > 0) {
+    std::ranges::copy_if(kPlaces, std::back_inserter(places), [least](std::size_t p) { return p % least == 0; });
+  }
+  std::vector<std::size_t> chunks{c.work.chunks};
+  std::ranges::copy(kChunks, std::back_inserter(chunks));
+  std::vector<OverlapCase> all;
+  for (const std::size_t n : chunks) {
+    if (n > c.work.bytes / ChunkedWork::kElement) continue;
+    for (const double growth : kGrowths) {
+      for (const std::size_t p : places) {
+        OverlapCase& other = all.emplace_back(c);
+        other.work.chunks = n;
+        other.work.growth = growth;
+        other.work.slots = p;
+        if (streams) other.pipeline.streams = p;
+      }
+    }
+  }
+  return all;
+}
+
+std::string differing_flags(const OverlapCase& from, const OverlapCase& to) {
+  std::string flags;
+  const auto add = [&flags](const std::string& flag) { flags += (flags.empty() ? "" : " ") + flag; };
+  if (to.work.chunks != from.work.chunks) add(fmt::format("--chunks {}", to.work.chunks));
+  if (to.work.growth != from.work.growth) add(fmt::format("--growth {}", to.work.growth));
+  if (to.pipeline.streams != from.pipeline.streams) {
+    add(fmt::format("--streams {}", to.pipeline.streams));
+  } else if (to.work.slots != from.work.slots) {
+    add(fmt::format("--slots {}", to.work.slots));
+  }
+  return flags;
+}
+
+}  // namespace
+
+OverlapCase overlap_case(const Case& c, std::uint64_t seed) {
+  OverlapCase o;
+  const StrategyWord& word = strategy_word(c.word("strategy"));
+  o.pipeline.strategy = word.strategy;
+  o.pipeline.graph = word.graph;
+  o.pipeline.streams = count_or(c, "streams", 1);
+  o.pipeline.stream_kind = stream_kind(c);
+  o.pipeline.breadth_first = c.has("issue") && c.word("issue") == "breadth";
+  o.pipeline.batch = count_or(c, "batch", 1);
+  o.pipeline.blocks = static_cast<unsigned>(count_or(c, "blocks", 0));
+  const bool has_chunks = word.strategy != Strategy::serial && word.strategy != Strategy::zero_copy;
+  o.work = {.bytes = c.count("size"),
+            .chunks = count_or(c, "chunks", 1),
+            .growth = c.has("growth") ? c.real("growth") : 1,
+            .rounds = count_or(c, "rounds", 1),
+            .slots = slots(c, o.pipeline),
+            .in_place = c.has("in-place") && c.word("in-place") == "yes",
+            .op = kernels::elementwise_op(c.word("kernel")),
+            .work = static_cast<std::uint32_t>(count_or(c, "work", 1)),
+            .kernels_per_chunk = count_or(c, "kernels-per-chunk", 1),
+            .blocks = has_chunks ? o.pipeline.blocks : 0,  // the others launch no kernel over a chunk
+            .seed = seed};
+  return o;
+}
+
+bool modelled(const OverlapCase& c) {
+  if (c.pipeline.strategy == Strategy::serial) return c.work.bytes >= kLeastForCosts;
+  return arrangement(c).has_value();
+}
+
+std::optional<double> predicted(const StageCosts& costs, const OverlapCase& c, bool gated) {
+  if (!modelled(c)) return std::nullopt;
+  if (c.pipeline.strategy == Strategy::serial) return serial_time(costs, c);
+  const auto a = arrangement(c);
+  return a ? std::optional(model::makespan(costs_of(costs, c, gated), *a)) : std::nullopt;
+}
+
+std::optional<model::Losses> losses(const StageCosts& costs, const OverlapCase& c, bool gated, double makespan,
+                                    double limit) {
+  const auto a = arrangement(c);
+  return a ? std::optional(model::explain(costs_of(costs, c, gated), *a, makespan, limit)) : std::nullopt;
+}
+
+std::optional<Suggestion> suggestion(const StageCosts& costs, const OverlapCase& c, bool gated) {
+  constexpr double kWorthwhile = 0.01;
+  constexpr double kAlike = 0.001;
+  const auto now = predicted(costs, c, gated);
+  if (!now || c.pipeline.strategy == Strategy::serial) return std::nullopt;
+  const OverlapCase* best = nullptr;
+  double fastest = *now;
+  const std::vector<OverlapCase> all = neighbours(c);
+  for (const OverlapCase& other : all) {
+    const bool hidden = gated && fits_gate(other.work, other.pipeline);
+    const double seconds = predicted(costs, other, hidden).value_or(fastest);
+    if (seconds >= fastest * (1 - kAlike)) continue;
+    fastest = seconds;
+    best = &other;
+  }
+  const double gain = 1 - fastest / *now;
+  if (best == nullptr || gain <= kWorthwhile) return std::nullopt;
+  return Suggestion{differing_flags(c, *best), gain};
+}
+
+std::optional<std::size_t> best_chunks(const StageCosts& costs, const OverlapCase& c, bool gated) {
+  constexpr double kAlike = 1.01;
+  if (!arrangement(c)) return std::nullopt;
+  std::vector<std::pair<std::size_t, double>> tried;
+  double fastest = std::numeric_limits<double>::infinity();
+  for (const std::size_t chunks : kChunks) {
+    OverlapCase other = c;
+    other.work.chunks = chunks;
+    tried.emplace_back(chunks, *predicted(costs, other, gated && fits_gate(other.work, other.pipeline)));
+    fastest = std::min(fastest, tried.back().second);
+  }
+  return std::ranges::find_if(tried, [&](const auto& t) { return t.second <= kAlike * fastest; })->first;
+}
+
+void add_efficiency(const OverlapCase& c, const model::Stages& stages, unsigned copy_engines, double makespan,
+                    Result& result) {
+  const double bound = model::lower_bound(stages, copy_engines);
+  const bool by_kernel = model::limiting_stage(stages, copy_engines) == model::Limit::kernel;
+  result.labels.emplace_back("limited_by", by_kernel ? "kernel" : "link");
+  result.add("bandwidth", 2e-9 * static_cast<double>(c.work.bytes * c.work.rounds) / makespan, "GB/s");
+  result.add("bound", bound, "s");
+  result.add("efficiency", bound / makespan, "1");
+  if (c.work.rounds > 1) result.add("round_time", makespan / static_cast<double>(c.work.rounds), "s");
+}
+
+}  // namespace xferbench

@@ -1,0 +1,54 @@
+// Not a scenario: what a case of overlap means: how its payload is cut, how its chunks are arranged, what the model
+// says of it, and the metrics that follow from its times.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/axis.hpp"
+#include "model/bounds.hpp"
+#include "model/pipeline.hpp"
+#include "results/result.hpp"
+#include "scenarios/common/chunked_work.hpp"
+#include "scenarios/overlap/pipelines.hpp"
+#include "scenarios/overlap/stages.hpp"
+
+namespace xferbench {
+
+/// A case in the terms of what runs it.
+struct OverlapCase {
+  ChunkedWork::Shape work;
+  PipelineShape pipeline;
+};
+/// `seed`: of the payload. The work of a --balance case is 1 until it has been chosen.
+OverlapCase overlap_case(const Case& c, std::uint64_t seed);
+
+/// Whether the model covers the pipeline: not kernels on host memory, nor grids so small that kernels run side by side,
+/// nor payloads too small for their costs to be measured.
+bool modelled(const OverlapCase& c);
+
+/// Seconds that the pipeline should take; nothing where the model does not cover it. `gated`: its timed passes hide
+/// what the host takes to submit.
+std::optional<double> predicted(const StageCosts& costs, const OverlapCase& c, bool gated);
+
+/// Where the time of a measured makespan went; nothing where the model does not cover the pipeline. Times in seconds.
+std::optional<model::Losses> losses(const StageCosts& costs, const OverlapCase& c, bool gated, double makespan,
+                                    double limit);
+
+/// Flags that should make the pipeline faster, and by which share of its time.
+struct Suggestion {
+  std::string flags;
+  double gain = 0;
+};
+/// Tries other chunk counts, growths, streams and slots in the model. Nothing unless it predicts more than 1 % of gain.
+std::optional<Suggestion> suggestion(const StageCosts& costs, const OverlapCase& c, bool gated);
+
+/// The fewest equal or growing chunks, as the case has them, within 1 % of the number that the model finds best of
+/// those that suggestion() tries. Nothing where the model does not cover the pipeline, or where it has no chunks.
+std::optional<std::size_t> best_chunks(const StageCosts& costs, const OverlapCase& c, bool gated);
+
+/// Adds bandwidth, limit, efficiency and what sets the limit. `stages`: of all rounds.
+void add_efficiency(const OverlapCase& c, const model::Stages& stages, unsigned copy_engines, double makespan,
+                    Result& result);
+
+}  // namespace xferbench

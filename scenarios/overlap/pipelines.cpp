@@ -1,0 +1,279 @@
+#include "scenarios/overlap/pipelines.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace xferbench {
+
+std::size_t operations_of(const ChunkedWork::Shape& work, const PipelineShape& shape) {
+  if (shape.graph) return 1;
+  const std::size_t chunks = work.chunks * work.rounds;
+  const auto shares = [](std::size_t all, std::size_t parts) { return (all + parts - 1) / parts; };
+  switch (shape.strategy) {
+    case Strategy::serial: return 3;
+    case Strategy::zero_copy: return 1;
+    case Strategy::streams: {
+      const std::size_t streams = shape.stream_kind == StreamKind::legacy_default ? 1 : shape.streams;
+      return shares(chunks, streams) * (2 + work.kernels_per_chunk);
+    }
+    case Strategy::engines:
+    case Strategy::double_buffer:
+    case Strategy::batch: break;
+  }
+  // The stream of kernels: each waits for a slot and says that it has left one; each group of copies is two events.
+  const bool limited = work.slots != 0 && work.slots < chunks;
+  const std::size_t group = shape.strategy == Strategy::batch ? shape.batch : 1;
+  return chunks * (work.kernels_per_chunk + (limited ? 2 : 0)) + 2 * shares(chunks, group);
+}
+
+bool fits_gate(const ChunkedWork::Shape& work, const PipelineShape& shape) {
+  const bool by_stream = shape.strategy == Strategy::streams && shape.stream_kind != StreamKind::legacy_default;
+  const bool alone = shape.graph || shape.strategy == Strategy::serial || shape.strategy == Strategy::zero_copy;
+  const std::size_t streams = alone ? 1 : by_stream ? shape.streams : shape.strategy == Strategy::streams ? 1 : 3;
+  return shape.strategy != Strategy::serial &&
+         RegionTimer::queued(operations_of(work, shape), streams) <= RegionTimer::kGateLimit;
+}
+
+const StrategyWord& strategy_word(std::string_view word) {
+  const auto found = std::ranges::find(kStrategyWords, word, &StrategyWord::word);
+  if (found == kStrategyWords.end()) throw std::logic_error("there is no strategy " + std::string(word));
+  return *found;
+}
+
+namespace {
+
+class Serial final : public Pipeline {
+ public:
+  Serial(Device& device, ChunkedWork& work, const PipelineShape& shape)
+      : Pipeline(operations_of(work.shape(), shape)),
+        work_(work),
+        stream_(device.make_stream(StreamKind::legacy_default)) {}
+
+  void submit() override { work_.run_blocking(stream_); }
+  [[nodiscard]] std::vector<StreamHandle> streams() const override { return {stream_}; }
+  [[nodiscard]] bool gateable() const override { return false; }
+
+ private:
+  ChunkedWork& work_;
+  Stream stream_;
+};
+
+/// One chunk's stages follow each other in one stream, so a stream's order is all the order there is. A device buffer
+/// for each stream is enough: the stream's next chunk begins when the last one has ended.
+class RoundRobin final : public Pipeline {
+ public:
+  RoundRobin(Device& device, ChunkedWork& work, const PipelineShape& shape)
+      : Pipeline(operations_of(work.shape(), shape)),
+        device_(device),
+        work_(work),
+        breadth_first_(shape.breadth_first) {
+    for (std::size_t i = 0; i < shape.streams; ++i) streams_.push_back(device.make_stream(shape.stream_kind));
+    // The default stream is one stream, however many handles to it there are.
+    distinct_ = shape.stream_kind == StreamKind::legacy_default ? 1 : streams_.size();
+  }
+
+  void submit() override { breadth_first_ ? submit_breadth_first() : submit_depth_first(); }
+  [[nodiscard]] std::vector<StreamHandle> streams() const override {
+    return {streams_.begin(), streams_.begin() + static_cast<std::ptrdiff_t>(distinct_)};
+  }
+  void submit_kernels() override {
+    for (std::size_t i = 0; i < work_.chunks().size(); ++i) work_.launch(i, stream_of(i));
+  }
+
+ private:
+  [[nodiscard]] StreamHandle stream_of(std::size_t chunk) const { return streams_[chunk % streams_.size()]; }
+
+  /// Chunk after chunk: copy in, work, copy out.
+  void submit_depth_first() {
+    for (std::size_t i = 0; i < work_.chunks().size(); ++i) {
+      const NvtxRange mark(device_, work_.name(i));
+      work_.copy_in(i, stream_of(i));
+      work_.launch(i, stream_of(i));
+      work_.copy_out(i, stream_of(i));
+    }
+  }
+
+  /// Stage after stage, for as many chunks at a time as there are streams.
+  void submit_breadth_first() {
+    const std::size_t chunks = work_.chunks().size();
+    for (std::size_t wave = 0; wave < chunks; wave += streams_.size()) {
+      const std::size_t end = std::min(wave + streams_.size(), chunks);
+      const NvtxRange mark(device_, work_.name(wave));
+      for (std::size_t i = wave; i < end; ++i) work_.copy_in(i, stream_of(i));
+      for (std::size_t i = wave; i < end; ++i) work_.launch(i, stream_of(i));
+      for (std::size_t i = wave; i < end; ++i) work_.copy_out(i, stream_of(i));
+    }
+  }
+
+  Device& device_;
+  ChunkedWork& work_;
+  bool breadth_first_;
+  std::vector<Stream> streams_;
+  std::size_t distinct_ = 1;
+};
+
+/// A stream for each engine. What must be waited for before what:
+///   the kernel for its copy in; the copy out for its kernel;
+///   the copy in for whoever read the same slot last: the kernel of that chunk, or in place its copy out;
+///   the kernel for the copy out that read the same slot last (where input and output are apart).
+/// The chunks go in groups whose copies are submitted together; a group of one is a plain copy.
+class Engines final : public Pipeline {
+ public:
+  Engines(Device& device, ChunkedWork& work, const PipelineShape& shape)
+      : Pipeline(operations_of(work.shape(), shape)),
+        device_(device),
+        work_(work),
+        group_(shape.strategy == Strategy::batch ? shape.batch : 1),
+        slots_(work.shape().slots == 0 || work.shape().slots >= work.chunks().size() ? 0 : work.shape().slots),
+        h2d_(device.make_stream(StreamKind::nonblocking)),
+        kernel_(device.make_stream(StreamKind::nonblocking)),
+        d2h_(device.make_stream(StreamKind::nonblocking)),
+        hand_over_(device.make_event(EventKind::ordering)) {
+    for (std::size_t i = 0; i < slots_; ++i) {
+      worked_.push_back(device.make_event(EventKind::ordering));
+      copied_out_.push_back(device.make_event(EventKind::ordering));
+    }
+  }
+
+  void submit() override {
+    const std::size_t chunks = work_.chunks().size();
+    for (std::size_t first = 0; first < chunks; first += group_) {
+      submit_group(first, std::min(first + group_, chunks));
+    }
+  }
+  [[nodiscard]] std::vector<StreamHandle> streams() const override { return {h2d_, kernel_, d2h_}; }
+
+ private:
+  void submit_group(std::size_t first, std::size_t end) {
+    const NvtxRange mark(device_, work_.name(first));
+    for (std::size_t i = first; i < end; ++i) wait_for_slot(i, h2d_, work_.shape().in_place ? copied_out_ : worked_);
+    copy_in(first, end);
+    order(h2d_, kernel_);
+    for (std::size_t i = first; i < end; ++i) {
+      if (!work_.shape().in_place) wait_for_slot(i, kernel_, copied_out_);
+      work_.launch(i, kernel_);
+      if (slots_ != 0) device_.record(worked_[i % slots_], kernel_);
+    }
+    order(kernel_, d2h_);
+    copy_out(first, end);
+    for (std::size_t i = first; slots_ != 0 && i < end; ++i) device_.record(copied_out_[i % slots_], d2h_);
+  }
+
+  void copy_in(std::size_t first, std::size_t end) {
+    if (end - first == 1) return work_.copy_in(first, h2d_);
+    std::vector<Copy> copies;
+    for (std::size_t i = first; i < end; ++i) copies.push_back(work_.input(i));
+    device_.copy_batch(copies, h2d_);
+  }
+
+  void copy_out(std::size_t first, std::size_t end) {
+    if (end - first == 1) return work_.copy_out(first, d2h_);
+    std::vector<Copy> copies;
+    for (std::size_t i = first; i < end; ++i) copies.push_back(work_.output(i));
+    device_.copy_batch(copies, d2h_);
+  }
+
+  /// What is in `second` from now on waits for what is in `first` by now. The event may be recorded again at once: a
+  /// wait belongs to the record before it.
+  void order(StreamHandle first, StreamHandle second) {
+    device_.record(hand_over_, first);
+    device_.wait(second, hand_over_);
+  }
+
+  void wait_for_slot(std::size_t chunk, StreamHandle stream, const std::vector<Event>& left) {
+    if (slots_ != 0 && chunk >= slots_) device_.wait(stream, left[chunk % slots_]);
+  }
+
+  Device& device_;
+  ChunkedWork& work_;
+  std::size_t group_;
+  std::size_t slots_;  // 0: every chunk has its own
+  Stream h2d_;
+  Stream kernel_;
+  Stream d2h_;
+  Event hand_over_;
+  std::vector<Event> worked_;      // by slot: the kernel on it has ended
+  std::vector<Event> copied_out_;  // by slot: its output is on the host
+};
+
+class ZeroCopy final : public Pipeline {
+ public:
+  ZeroCopy(Device& device, ChunkedWork& work, const PipelineShape& shape)
+      : Pipeline(operations_of(work.shape(), shape)),
+        work_(work),
+        blocks_(shape.blocks == 0 ? kZeroCopyBlocks : shape.blocks),
+        stream_(device.make_stream(StreamKind::nonblocking)) {}
+
+  void submit() override { work_.launch_on_host_memory(stream_, blocks_); }
+  [[nodiscard]] std::vector<StreamHandle> streams() const override { return {stream_}; }
+
+ private:
+  ChunkedWork& work_;
+  unsigned blocks_;
+  Stream stream_;
+};
+
+/// Another pipeline, captured once: submitting all of it is one call, and the driver has seen the whole before it runs.
+class Replayed final : public Pipeline {
+ public:
+  Replayed(Device& device, std::unique_ptr<Pipeline> captured)
+      : Pipeline(1),
+        device_(device),
+        captured_(std::move(captured)),
+        root_(device.make_stream(StreamKind::nonblocking)),
+        graph_(device.capture(root_, [this] { submit_forked(); })) {}
+
+  void submit() override { device_.replay(graph_, root_); }
+  [[nodiscard]] std::vector<StreamHandle> streams() const override { return {root_}; }
+
+ private:
+  /// A capture follows events from its own stream to others, and must get back from all of them.
+  void submit_forked() {
+    const Event event = device_.make_event(EventKind::ordering);
+    device_.record(event, root_);
+    for (const StreamHandle stream : captured_->streams()) device_.wait(stream, event);
+    captured_->submit();
+    for (const StreamHandle stream : captured_->streams()) {
+      device_.record(event, stream);
+      device_.wait(root_, event);
+    }
+  }
+
+  Device& device_;
+  std::unique_ptr<Pipeline> captured_;
+  Stream root_;
+  Graph graph_;
+};
+
+}  // namespace
+
+std::unique_ptr<Pipeline> make_pipeline(Device& device, ChunkedWork& work, const PipelineShape& shape) {
+  if (shape.graph) {
+    PipelineShape captured = shape;
+    captured.graph = false;
+    return std::make_unique<Replayed>(device, make_pipeline(device, work, captured));
+  }
+  switch (shape.strategy) {
+    case Strategy::serial: return std::make_unique<Serial>(device, work, shape);
+    case Strategy::streams: return std::make_unique<RoundRobin>(device, work, shape);
+    case Strategy::engines:
+    case Strategy::double_buffer:
+    case Strategy::batch: return std::make_unique<Engines>(device, work, shape);
+    case Strategy::zero_copy: break;
+  }
+  return std::make_unique<ZeroCopy>(device, work, shape);
+}
+
+Region region_of(Pipeline& pipeline, std::string name) {
+  Region r;
+  r.name = std::move(name);
+  r.clock = pipeline.gateable() ? Clock::event_gated : Clock::event;
+  r.streams = pipeline.streams();
+  r.operations = pipeline.operations();
+  r.submit = [&pipeline] { pipeline.submit(); };
+  return r;
+}
+
+}  // namespace xferbench

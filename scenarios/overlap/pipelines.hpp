@@ -1,0 +1,91 @@
+// Not a scenario: the ways to arrange copy-in, work and copy-out of a payload's chunks so that they overlap.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "measure/region.hpp"
+#include "scenarios/common/chunked_work.hpp"
+
+namespace xferbench {
+
+enum class Strategy {
+  serial,         ///< blocking copies around one kernel: what one writes first
+  streams,        ///< chunks take turns on N streams, each chunk's three stages in one stream
+  engines,        ///< a stream for each engine, with events between them
+  double_buffer,  ///< the same with two device buffers that alternate
+  batch,          ///< the same with the copies of several chunks in one call (cudaMemcpyBatchAsync)
+  zero_copy,      ///< one kernel that reads and writes the host's memory itself
+};
+
+/// How the chunks are arranged; not how the payload is cut.
+struct PipelineShape {
+  Strategy strategy = Strategy::streams;
+  bool graph = false;       ///< captured once and replayed
+  std::size_t streams = 4;  ///< of Strategy::streams
+  StreamKind stream_kind = StreamKind::nonblocking;
+  bool breadth_first = false;  ///< streams: stage after stage for as many chunks as there are streams
+  std::size_t batch = 4;       ///< chunks whose copies are submitted together
+  unsigned blocks = 0;         ///< of a kernel on host memory; 0: kZeroCopyBlocks
+};
+
+/// A strategy as people name it: a word, and what it stands for. "graph" is the graph of the fastest, engines. There is
+/// none of a batch: CUDA does not let cudaMemcpyBatchAsync be captured.
+struct StrategyWord {
+  std::string_view word;
+  Strategy strategy;
+  bool graph = false;
+};
+inline constexpr std::array<StrategyWord, 10> kStrategyWords{{{"serial", Strategy::serial},
+                                                              {"streams", Strategy::streams},
+                                                              {"engines", Strategy::engines},
+                                                              {"double-buffer", Strategy::double_buffer},
+                                                              {"batch", Strategy::batch},
+                                                              {"zero-copy", Strategy::zero_copy},
+                                                              {"graph", Strategy::engines, true},
+                                                              {"graph-streams", Strategy::streams, true},
+                                                              {"graph-double-buffer", Strategy::double_buffer, true},
+                                                              {"graph-zero-copy", Strategy::zero_copy, true}}};
+/// Throws std::logic_error if there is no such word: a mistake in a scenario's axis.
+const StrategyWord& strategy_word(std::string_view word);
+
+/// Enough thread blocks to fill the link of an H200; more get in each other's way (docs/overlap.md).
+inline constexpr unsigned kZeroCopyBlocks = 66;
+
+/// Owns its streams and events. The work must outlive it.
+class Pipeline {
+ public:
+  explicit Pipeline(std::size_t operations) : operations_(operations) {}
+  Pipeline(const Pipeline&) = delete;
+  Pipeline& operator=(const Pipeline&) = delete;
+  virtual ~Pipeline() = default;
+
+  /// Enqueues the whole payload once.
+  virtual void submit() = 0;
+  /// Everything that submit() enqueues to, without repetition.
+  [[nodiscard]] virtual std::vector<StreamHandle> streams() const = 0;
+  /// How much submit() enqueues to the busiest of them.
+  [[nodiscard]] std::size_t operations() const { return operations_; }
+  /// Whether a gate may hold it back: nothing in it blocks the host.
+  [[nodiscard]] virtual bool gateable() const { return true; }
+  /// All launches in the streams they belong to, and no copies; nothing where there is but one stream of kernels.
+  virtual void submit_kernels() {}
+
+ private:
+  std::size_t operations_;
+};
+
+/// How much a pipeline enqueues to the busiest of its streams.
+std::size_t operations_of(const ChunkedWork::Shape& work, const PipelineShape& shape);
+/// Whether a timed pass holds it behind a gate, so that what the host takes to submit it is hidden.
+bool fits_gate(const ChunkedWork::Shape& work, const PipelineShape& shape);
+
+std::unique_ptr<Pipeline> make_pipeline(Device& device, ChunkedWork& work, const PipelineShape& shape);
+
+/// The pipeline as a region to time. The pipeline must outlive it.
+Region region_of(Pipeline& pipeline, std::string name);
+
+}  // namespace xferbench

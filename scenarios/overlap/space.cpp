@@ -1,0 +1,171 @@
+#include "scenarios/overlap/space.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/interrupt.hpp"
+#include "scenarios/overlap/case.hpp"
+#include "scenarios/overlap/stages.hpp"
+
+namespace xferbench {
+
+namespace {
+
+class OverlapCandidate final : public Candidate {
+ public:
+  OverlapCandidate(Device& device, const OverlapCase& c, std::shared_ptr<Payload> payload)
+      : device_(device),
+        work_(device, c.work, std::move(payload)),
+        pipeline_(make_pipeline(device, work_, c.pipeline)) {}
+
+  [[nodiscard]] Region region() override { return region_of(*pipeline_, "pipeline"); }
+
+  void verify() override {
+    run_at_full_speed(device_, region(), [this] { work_.poison_all(); });
+    work_.check("pipeline at full speed");
+  }
+
+ private:
+  Device& device_;
+  ChunkedWork work_;
+  std::unique_ptr<Pipeline> pipeline_;
+};
+
+class OverlapSpace final : public Tunable {
+ public:
+  OverlapSpace(std::span<const Case> cases, const RunContext& bench)
+      : bench_(bench),
+        payload_(std::make_shared<Payload>(bench.device, payload_of(cases, bench.seed))),
+        whole_(bench.device, whole_of(cases.front(), bench.seed), payload_) {
+    const bool data = bench.verify || bench.device.capabilities().moves_data_when_timed;
+    if (data) whole_.prepare();
+    Stages stages(bench.device, whole_);
+    if (bench.verify) stages.verify();
+    // Two rounds of sampling share the budget.
+    bench_.policy.budget /= 2;
+    for (const Series& s : bench_.sample({stages.h2d(), stages.kernel(), stages.d2h(), stages.both()})) {
+      stages_.push_back(s.elapsed);
+    }
+    if (cases.front().count("size") >= kLeastForCosts) costs_ = measure_stage_costs(bench_, whole_);
+    costs_.in_stream.copy_engines = bench.device.capabilities().environment.gpu.copy_engines;
+    measure_unmodelled(cases);
+  }
+
+  [[nodiscard]] double predict(const Case& c) const override {
+    const OverlapCase o = overlap_case(c, bench_.seed);
+    const auto found = unmodelled_.find(o.pipeline.blocks);
+    if (o.pipeline.strategy == Strategy::zero_copy && found != unmodelled_.end()) return found->second;
+    // A grid of few blocks: as if the kernels ran one at a time on the whole GPU.
+    OverlapCase modelled = o;
+    modelled.work.blocks = 0;
+    const bool gated = fits_gate(o.work, o.pipeline);
+    return predicted(costs_, modelled, gated).value_or(serial_bound());
+  }
+
+  /// Chunks, and what there is to look after beside them.
+  [[nodiscard]] double complexity(const Case& c) const override {
+    const OverlapCase o = overlap_case(c, bench_.seed);
+    constexpr double kLittle = 0.01;  // per stream, graph or uneven chunk length: it decides between equal chunk counts
+    return static_cast<double>(o.work.chunks) + kLittle * static_cast<double>(o.pipeline.streams) +
+           (o.pipeline.graph ? kLittle : 0) + (o.work.growth != 1 ? kLittle : 0);
+  }
+
+  [[nodiscard]] std::string family(const Case& c) const override { return c.word("strategy"); }
+
+  [[nodiscard]] std::unique_ptr<Candidate> prepare(const Case& c) override {
+    return std::make_unique<OverlapCandidate>(bench_.device, overlap_case(c, bench_.seed), payload_);
+  }
+
+  void describe(const Case& c, double seconds, Result& result) const override {
+    const auto median = [this](std::size_t i) { return stages_[i].median; };
+    const model::Stages stages{median(0), median(1), median(2), median(3)};
+    add_efficiency(overlap_case(c, bench_.seed), stages, costs_.in_stream.copy_engines, seconds, result);
+  }
+
+  [[nodiscard]] std::vector<Measurement> stages() const override { return stages_; }
+
+ private:
+  /// Large enough on the device for every case.
+  static Payload::Shape payload_of(std::span<const Case> cases, std::uint64_t seed) {
+    Payload::Shape all = ChunkedWork::payload_of(overlap_case(cases.front(), seed).work);
+    for (const Case& c : cases) {
+      all.device_bytes = std::max(all.device_bytes, ChunkedWork::payload_of(overlap_case(c, seed).work).device_bytes);
+    }
+    return all;
+  }
+
+  static ChunkedWork::Shape whole_of(const Case& c, std::uint64_t seed) {
+    ChunkedWork::Shape shape = overlap_case(c, seed).work;
+    shape.chunks = 1;
+    shape.growth = 1;
+    shape.blocks = 0;
+    shape.kernels_per_chunk = 1;
+    return shape;
+  }
+
+  [[nodiscard]] double serial_bound() const {
+    double sum = 0;
+    for (std::size_t i = 0; i < 3; ++i) sum += stages_[i].median;
+    return sum;
+  }
+
+  /// What the model does not cover is measured: one kernel on host memory, for each number of blocks.
+  void measure_unmodelled(std::span<const Case> cases) {
+    for (const Case& c : cases) {
+      const OverlapCase o = overlap_case(c, bench_.seed);
+      if (o.pipeline.strategy != Strategy::zero_copy || unmodelled_.contains(o.pipeline.blocks)) continue;
+      if (interrupted() != 0) return;
+      SamplingPolicy few = bench_.policy;
+      few.min_samples = few.max_samples = 6;
+      ChunkedWork work(bench_.device, o.work, payload_);
+      const auto pipeline = make_pipeline(bench_.device, work, o.pipeline);
+      const auto series = sample(bench_.device, {region_of(*pipeline, "zero-copy")}, few, bench_.observe);
+      unmodelled_[o.pipeline.blocks] = series.front().elapsed.median;
+    }
+  }
+
+  RunContext bench_;
+  std::shared_ptr<Payload> payload_;
+  ChunkedWork whole_;
+  std::vector<Measurement> stages_;  // h2d, kernel, d2h, both
+  StageCosts costs_;
+  std::map<unsigned, double> unmodelled_;  // zero-copy, by blocks
+};
+
+void require_same_work(std::span<const Case> cases) {
+  for (const char* axis : {"size", "rounds", "kernel", "work", "in-place"}) {
+    const auto text = [axis](const Case& c) {
+      const Case::Param* p = c.find(axis);
+      return p == nullptr ? std::string() : to_text(p->value, p->kind);
+    };
+    for (const Case& c : cases) {
+      if (text(c) == text(cases.front())) continue;
+      throw UsageError(std::string("tune compares times of the same work: give one --") + axis + ", not " +
+                       text(cases.front()) + " and " + text(c));
+    }
+  }
+  for (const Case& c : cases) {
+    if (c.has("blocks") && strategy_word(c.word("strategy")).strategy != Strategy::zero_copy) {
+      throw UsageError(
+          "tune is led by a model, which does not cover kernels of few blocks: leave out --blocks, or give "
+          "--strategy zero-copy");
+    }
+  }
+  if (cases.front().has("balance")) {
+    throw UsageError(
+        "tune needs a fixed amount of work: give --work instead of --balance (a run with --balance prints "
+        "the work that it has chosen)");
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Tunable> overlap_space(std::span<const Case> cases, const RunContext& bench) {
+  require_same_work(cases);
+  return std::make_unique<OverlapSpace>(cases, bench);
+}
+
+}  // namespace xferbench

@@ -1,0 +1,242 @@
+#include "scenarios/overlap/stages.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+#include "core/units.hpp"
+#include "measure/statistics.hpp"
+#include "model/stage_fit.hpp"
+
+namespace xferbench {
+
+namespace {
+
+Region gated(std::string name, std::vector<StreamHandle> streams, std::size_t operations,
+             std::function<void()> submit) {
+  Region r;
+  r.name = std::move(name);
+  r.clock = Clock::event_gated;
+  r.streams = std::move(streams);
+  r.operations = operations;
+  r.submit = std::move(submit);
+  return r;
+}
+
+}  // namespace
+
+// --- Stages ---------------------------------------------------------------------------------------------------------
+
+Stages::Stages(Device& device, ChunkedWork& work)
+    : device_(device),
+      work_(work),
+      default_stream_(device.make_stream(StreamKind::legacy_default)),
+      streams_{device.make_stream(StreamKind::nonblocking), device.make_stream(StreamKind::nonblocking)} {}
+
+Region Stages::h2d() {
+  return gated("h2d", {streams_[0]}, work_.operations_for_all(), [this] { work_.copy_all_in(streams_[0]); });
+}
+
+Region Stages::kernel() {
+  return gated("kernel", {streams_[0]}, work_.operations_for_all(), [this] { work_.launch_all(streams_[0]); });
+}
+
+Region Stages::d2h() {
+  return gated("d2h", {streams_[0]}, work_.operations_for_all(), [this] { work_.copy_all_out(streams_[0]); });
+}
+
+Region Stages::both() {
+  Region r = gated("both", {streams_[0], streams_[1]}, work_.operations_for_all(), [this] {
+    work_.copy_all_in(streams_[0]);
+    work_.copy_all_out(streams_[1]);
+  });
+  r.per_stream = true;
+  return r;
+}
+
+Region Stages::serial() {
+  // No gate: it would hold the blocking copy, and with it the host that is to open it.
+  Region r = gated("serial", {default_stream_}, 3 * work_.operations_for_all(),
+                   [this] { work_.run_blocking(default_stream_); });
+  r.clock = Clock::event;
+  return r;
+}
+
+void Stages::verify() {
+  work_.poison_all();
+  run_once(device_, h2d());
+  run_once(device_, kernel());
+  run_once(device_, d2h());
+  work_.check_stages("h2d, kernel and d2h");
+
+  // Both directions: what came back was right on the device before; what went in shows in what follows from it.
+  work_.poison_host_out();
+  work_.poison_stage_input();
+  run_once(device_, both());
+  work_.check_stages("both directions, D2H");
+  work_.poison_host_out();
+  work_.poison_stage_output();
+  run_once(device_, kernel());
+  run_once(device_, d2h());
+  work_.check_stages("both directions, H2D");
+
+  work_.poison_all();
+  run_once(device_, serial());
+  work_.check("serial");
+}
+
+// --- What operations cost -------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Into how many pieces a payload is cut to see what one more costs: many, so that noise is small beside it, but each
+/// long enough to be a copy like those of pipelines.
+std::size_t pieces_for(std::size_t bytes) {
+  constexpr std::size_t kMost = 64;
+  return std::min<std::size_t>(bytes / (64 * KiB), kMost);
+}
+
+/// Small chunks, one after the other through all three engines.
+constexpr std::size_t kLinks = 16;
+constexpr std::size_t kLinkBytes = 4 * KiB;
+
+/// The same payload in another way of cutting.
+ChunkedWork recut(Device& device, ChunkedWork& work, std::size_t bytes, std::size_t chunks) {
+  ChunkedWork::Shape shape = work.shape();
+  shape.bytes = bytes;
+  shape.chunks = chunks;
+  shape.growth = 1;
+  shape.rounds = 1;
+  shape.slots = 0;
+  shape.kernels_per_chunk = 1;
+  return {device, shape, work.payload()};
+}
+
+/// When each direction ends; the makespan for both where streams cannot be timed.
+model::CopyEnds ends_of(const Series& s) {
+  std::vector<double> h2d;
+  std::vector<double> d2h;
+  for (const auto& sample : s.stream_times) {
+    h2d.push_back(sample[0]);
+    d2h.push_back(sample[1]);
+  }
+  if (h2d.empty()) return {s.elapsed.median, s.elapsed.median};
+  return {statistics::median(h2d), statistics::median(d2h)};
+}
+
+/// Everything that is timed for the costs, as one interleaved run.
+class CostRegions {
+ public:
+  CostRegions(Device& device, ChunkedWork& work)
+      : device_(device),
+        bytes_(std::min(work.shape().bytes, work.payload()->shape().device_bytes)),
+        pieces_(recut(device, work, bytes_, pieces_for(bytes_))),
+        whole_(recut(device, work, bytes_, 1)),
+        links_(recut(device, work, kLinkBytes * kLinks, kLinks)),
+        event_(device.make_event(EventKind::ordering)) {
+    for (Stream& stream : streams_) stream = device.make_stream(StreamKind::nonblocking);
+  }
+
+  StageCosts measure(const RunContext& bench) {
+    SamplingPolicy few = bench.policy;
+    few.min_samples = few.max_samples = 20;
+    const std::vector<Series> s =
+        sample(device_,
+               {alone("h2d", whole_, &ChunkedWork::copy_in), alone("kernel", whole_, &ChunkedWork::launch),
+                alone("d2h", whole_, &ChunkedWork::copy_out), alone("h2d", pieces_, &ChunkedWork::copy_in),
+                alone("kernel", pieces_, &ChunkedWork::launch), alone("d2h", pieces_, &ChunkedWork::copy_out),
+                both(whole_, whole_), both(pieces_, whole_), both(whole_, pieces_), chain(false), chain(true)},
+               few, bench.observe);
+    const auto median = [&](std::size_t i) { return s[i].elapsed.median; };
+    const std::size_t n = pieces_.chunks().size();
+    const auto call = [&](std::size_t i) { return s[i].submit.median / static_cast<double>(n); };
+    const model::StageTimes times{static_cast<double>(bytes_),
+                                  n,
+                                  median(0),
+                                  median(1),
+                                  median(2),
+                                  median(3),
+                                  median(4),
+                                  median(5),
+                                  ends_of(s[6]),
+                                  ends_of(s[7]).h2d,
+                                  ends_of(s[8]).d2h,
+                                  kLinks,
+                                  static_cast<double>(kLinkBytes)};
+    StageCosts costs;
+    costs.in_stream = model::fit_stage_costs(times);
+    costs.in_stream.copy_engines = device_.capabilities().environment.gpu.copy_engines;
+    costs.in_stream.submit_h2d = call(3), costs.in_stream.submit_kernel = call(4), costs.in_stream.submit_d2h = call(5);
+    costs.across_streams = costs.in_stream;
+    costs.in_stream.handoff = model::handoff(costs.in_stream, times, median(9));
+    costs.across_streams.handoff = model::handoff(costs.in_stream, times, median(10));
+    // Three hand-overs in each link, of two calls each.
+    costs.event_call = std::max(0.0, (s[10].submit.median - s[9].submit.median) / static_cast<double>(6 * kLinks));
+    return costs;
+  }
+
+ private:
+  using StageOf = void (ChunkedWork::*)(std::size_t, StreamHandle);
+  static void each(ChunkedWork& work, StageOf stage, StreamHandle stream) {
+    for (std::size_t i = 0; i < work.chunks().size(); ++i) (work.*stage)(i, stream);
+  }
+
+  Region alone(std::string name, ChunkedWork& work, StageOf stage) {
+    const StreamHandle stream = streams_[0];
+    return gated(std::move(name), {stream}, work.chunks().size(),
+                 [&work, stage, stream] { each(work, stage, stream); });
+  }
+
+  Region both(ChunkedWork& h2d, ChunkedWork& d2h) {
+    const StreamHandle in = streams_[0];
+    const StreamHandle out = streams_[1];
+    const std::size_t operations = std::max(h2d.chunks().size(), d2h.chunks().size());
+    Region r = gated("both", {in, out}, operations, [&h2d, &d2h, in, out] {
+      each(h2d, &ChunkedWork::copy_in, in);
+      each(d2h, &ChunkedWork::copy_out, out);
+    });
+    r.per_stream = true;
+    r.batchable = false;
+    return r;
+  }
+
+  /// Each chunk through all stages before the next begins, in one stream or in one for each engine.
+  Region chain(bool across_streams) {
+    std::array<StreamHandle, 3> at{streams_[0], streams_[1], streams_[2]};
+    if (!across_streams) at.fill(at[0]);
+    const auto then = [this](StreamHandle from, StreamHandle to) {
+      if (from.native == to.native) return;
+      device_.record(event_, from);
+      device_.wait(to, event_);
+    };
+    const std::vector<StreamHandle> streams(at.begin(), across_streams ? at.end() : at.begin() + 1);
+    return gated("chain", streams, 3 * kLinks, [this, at, then] {
+      for (std::size_t i = 0; i < kLinks; ++i) {
+        links_.copy_in(i, at[0]);
+        then(at[0], at[1]);
+        links_.launch(i, at[1]);
+        then(at[1], at[2]);
+        links_.copy_out(i, at[2]);
+        then(at[2], at[0]);
+      }
+    });
+  }
+
+  Device& device_;
+  std::size_t bytes_;  // of the payload, as much as the device holds
+  ChunkedWork pieces_;
+  ChunkedWork whole_;
+  ChunkedWork links_;
+  std::array<Stream, 3> streams_;
+  Event event_;
+};
+
+}  // namespace
+
+StageCosts measure_stage_costs(const RunContext& bench, ChunkedWork& work) {
+  if (work.shape().bytes < kLeastForCosts) throw std::logic_error("a payload too small for costs to be measured");
+  return CostRegions(bench.device, work).measure(bench);
+}
+
+}  // namespace xferbench

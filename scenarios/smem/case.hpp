@@ -1,0 +1,55 @@
+// Not a scenario: what a case of smem means in the terms of the tile kernels, and what follows from that alone.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/axis.hpp"
+#include "device/types.hpp"
+#include "kernels/smem/smem.hpp"
+#include "results/result.hpp"
+
+namespace xferbench {
+
+/// A case in the terms of what runs it. The number of blocks of its grid is chosen on the device, and is 0 here.
+struct SmemCase {
+  kernels::SmemShape shape;
+  std::optional<unsigned> blocks_per_multiprocessor;  ///< as asked for; nothing: as many as fit
+  bool resident = false;                              ///< the data stays in the L2 cache
+};
+
+/// The axes that say what is done, and not how: only cases that agree in them can be compared.
+inline constexpr std::array<std::string_view, 7> kSmemWorkAxes{"op",      "dtype",     "access", "size",
+                                                               "columns", "intensity", "l2"};
+
+/// Seconds between two blocks that take a tile from one counter: what an H200's memory needs for atomic additions to
+/// one address.
+inline constexpr double kTileFromCounter = 2.5e-9;
+
+std::vector<Axis> smem_axes();
+/// Of any case of these axes, legal or not.
+SmemCase smem_case(const Case& c);
+
+/// Why a matrix of this size does not exist: rows and elements are whole.
+std::optional<std::string> size_objection(const Case& c);
+/// What this GPU cannot do of it: a rule of scenarios/smem_rules.hpp, more blocks than fit, or data that fits no cache.
+std::optional<std::string> device_limit_reason(const SmemCase& c, const Capabilities& can);
+
+/// Read and written, in bytes.
+std::uint64_t traffic(const kernels::SmemShape& shape);
+/// Whether there is any arithmetic to hide.
+bool computes(const kernels::SmemShape& shape);
+/// What the loop of a block can have under way at most from global memory to the chip, in bytes of payload.
+double in_flight_per_block(const kernels::SmemShape& shape);
+/// The same work in the same tiles by the plainest method with shared memory: load, barrier, work, barrier.
+kernels::SmemShape as_sync(const kernels::SmemShape& shape);
+kernels::SmemShape only(kernels::SmemPart part, const kernels::SmemShape& shape);
+
+/// Adds payload's and memory's rate. `theoretical`: of the memory, in bytes per second; 0 where it is no limit.
+void add_rates(const kernels::SmemShape& shape, double seconds, double theoretical, Result& result);
+
+}  // namespace xferbench

@@ -1,0 +1,264 @@
+#include "scenarios/smem/data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <string>
+
+#include "core/error.hpp"
+#include "core/units.hpp"
+#include "measure/parallel.hpp"
+#include "measure/pattern.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using kernels::SmemOp;
+using kernels::SmemPart;
+using kernels::SmemShape;
+using kernels::SmemType;
+
+constexpr std::uint64_t kPart = 64 * MiB;        // that goes through page-locked memory at once
+constexpr std::uint64_t kGrain = MiB;            // bytes a thread gets at least
+constexpr std::size_t kQueueBytes = 128;         // two words, and room to align what follows
+constexpr std::byte kPadding{0x7E};              // between rows going in; coming out it is poison, or was written
+constexpr std::size_t kSmallElements = 1 + 512;  // pattern::small_element is in [1, 2^9]
+
+/// The bits of elements, as they go in (`worked` false) or come out. Of half-precision floats there are few, so they
+/// are tabulated.
+class Elements {
+ public:
+  Elements(const SmemShape& shape, std::uint64_t seed, bool worked)
+      : seed_(seed),
+        op_(shape.op),
+        intensity_(shape.part == SmemPart::memory ? 0 : shape.intensity),
+        worked_(worked && (intensity_ > 0 || (op_ == SmemOp::scale && shape.part != SmemPart::memory))) {
+    for (std::size_t i = 1; i < halves_.size(); ++i) halves_[i] = kernels::half_bits(value(static_cast<float>(i)));
+  }
+
+  template <class Bits>
+  [[nodiscard]] Bits at(std::uint64_t index) const {
+    if constexpr (sizeof(Bits) == sizeof(float)) {
+      return std::bit_cast<std::uint32_t>(value(pattern::element(seed_, index)));
+    } else {
+      return halves_[static_cast<std::size_t>(pattern::small_element(seed_, index))];
+    }
+  }
+
+ private:
+  [[nodiscard]] float value(float in) const { return worked_ ? kernels::smem_expected(op_, in, intensity_) : in; }
+
+  std::uint64_t seed_;
+  SmemOp op_;
+  std::uint32_t intensity_;
+  bool worked_;
+  std::array<std::uint16_t, kSmallElements> halves_{};
+};
+
+std::uint64_t used_bytes(const SmemShape& shape, std::uint64_t row) {
+  return row + 1 == shape.rows ? shape.last_row_bytes : shape.row_bytes;
+}
+
+std::size_t rows_per_thread(std::uint64_t bytes_of_row) { return std::max<std::size_t>(1, kGrain / bytes_of_row); }
+
+/// Calls f with a number of the type that holds the bits of an element.
+template <class F>
+auto with_bits(SmemType type, const F& f) {
+  return type == SmemType::f32 ? f(std::uint32_t{}) : f(std::uint16_t{});
+}
+
+template <class Bits>
+void fill_row(const SmemShape& shape, const Elements& elements, std::uint64_t row, std::span<std::byte> to) {
+  const std::uint64_t begin = row * (shape.row_bytes / sizeof(Bits));
+  const std::uint64_t used = used_bytes(shape, row);
+  for (std::uint64_t i = 0; i < used / sizeof(Bits); ++i) {
+    const Bits bits = elements.at<Bits>(begin + i);
+    std::memcpy(&to[i * sizeof(Bits)], &bits, sizeof(Bits));
+  }
+  std::ranges::fill(to.subspan(used), kPadding);
+}
+
+template <class Bits>
+bool is_right(const SmemShape& shape, const Elements& elements, std::uint64_t row, std::span<const std::byte> found) {
+  const std::uint64_t begin = row * (shape.row_bytes / sizeof(Bits));
+  const std::uint64_t used = used_bytes(shape, row);
+  unsigned differing = 0;  // looked at once, so that the loop needs no branches
+  for (std::uint64_t i = 0; i < used / sizeof(Bits); ++i) {
+    Bits bits;
+    std::memcpy(&bits, found.data() + i * sizeof(Bits), sizeof(Bits));
+    differing |= static_cast<unsigned>(bits ^ elements.at<Bits>(begin + i));
+  }
+  return differing == 0 && std::ranges::all_of(found.subspan(used), [](std::byte b) { return b == pattern::kPoison; });
+}
+
+template <class Bits>
+std::string describe(const SmemShape& shape, const Elements& elements, std::uint64_t row,
+                     std::span<const std::byte> found) {
+  const std::uint64_t used = used_bytes(shape, row);
+  for (std::uint64_t i = 0; i < used / sizeof(Bits); ++i) {
+    Bits bits;
+    std::memcpy(&bits, found.data() + i * sizeof(Bits), sizeof(Bits));
+    const Bits expected = elements.at<Bits>(row * (shape.row_bytes / sizeof(Bits)) + i);
+    if (bits == expected) continue;
+    return fmt::format("wrong result at byte offset {} (row {}, element {} of it): expected {:#x}, found {:#x}",
+                       row * shape.pitch + i * sizeof(Bits), row, i, expected, bits);
+  }
+  const auto wrong = std::ranges::find_if(found.subspan(used), [](std::byte b) { return b != pattern::kPoison; });
+  return fmt::format("wrote past the end of row {}, at byte offset {}", row,
+                     row * shape.pitch + used + static_cast<std::uint64_t>(wrong - found.subspan(used).begin()));
+}
+
+/// What is missing of the last word of the row counts as zero.
+template <class Bits>
+std::uint32_t sum_of_row(const SmemShape& shape, const Elements& elements, std::uint64_t row) {
+  const std::uint64_t begin = row * (shape.row_bytes / sizeof(Bits));
+  const std::uint64_t count = used_bytes(shape, row) / sizeof(Bits);
+  std::uint32_t sum = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const unsigned place = sizeof(Bits) == sizeof(std::uint32_t) ? 0 : 16 * (i % 2);  // little-endian
+    sum += static_cast<std::uint32_t>(elements.at<Bits>(begin + i)) << place;
+  }
+  return sum;
+}
+
+}  // namespace
+
+void fill_rows(const SmemShape& shape, std::uint64_t seed, std::uint64_t first, std::span<std::byte> rows) {
+  const Elements elements(shape, seed, false);
+  parallel_for(rows.size() / shape.pitch, rows_per_thread(shape.pitch), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t r = begin; r < end; ++r) {
+      const auto row = rows.subspan(r * shape.pitch, shape.pitch);
+      with_bits(shape.type, [&](auto bits) { fill_row<decltype(bits)>(shape, elements, first + r, row); });
+    }
+  });
+}
+
+void check_rows(const SmemShape& shape, std::uint64_t seed, std::uint64_t first, std::span<const std::byte> rows,
+                std::string_view what) {
+  const Elements elements(shape, seed, true);
+  const auto row = [&](std::size_t r) { return rows.subspan(r * shape.pitch, shape.pitch); };
+  const auto right = [&](std::size_t r) {
+    return with_bits(shape.type,
+                     [&](auto bits) { return is_right<decltype(bits)>(shape, elements, first + r, row(r)); });
+  };
+  const auto wrong = pattern::first_wrong(rows.size() / shape.pitch, right, rows_per_thread(shape.pitch));
+  if (!wrong) return;
+  throw VerificationError(fmt::format("{}: {}", what, with_bits(shape.type, [&](auto bits) {
+                                        return describe<decltype(bits)>(shape, elements, first + *wrong, row(*wrong));
+                                      })));
+}
+
+std::uint32_t expected_sum(const SmemShape& shape, std::uint64_t seed) {
+  const Elements elements(shape, seed, true);
+  std::atomic<std::uint32_t> all{0};
+  parallel_for(shape.rows, rows_per_thread(shape.pitch), [&](std::size_t begin, std::size_t end) {
+    std::uint32_t sum = 0;
+    for (std::size_t r = begin; r < end; ++r) {
+      sum += with_bits(shape.type, [&](auto bits) { return sum_of_row<decltype(bits)>(shape, elements, r); });
+    }
+    all += sum;
+  });
+  return all;
+}
+
+std::uint32_t sum_of_words(std::span<const std::byte> bytes) {
+  std::uint32_t sum = 0;
+  for (std::size_t i = 0; i < bytes.size(); i += sizeof(std::uint32_t)) {
+    std::uint32_t word;
+    std::memcpy(&word, &bytes[i], sizeof(word));
+    sum += word;
+  }
+  return sum;
+}
+
+// --- On the device
+// ----------------------------------------------------------------------------------------------------
+
+void SmemSizes::include(const SmemShape& shape) {
+  constexpr unsigned kMostBlocks = 1U << 14;  // more than any GPU runs at once
+  SmemShape largest = shape;
+  largest.blocks = std::max(shape.blocks, kMostBlocks);
+  in = std::max(in, shape.buffer_bytes());
+  out = std::max(out, shape.op == SmemOp::read ? largest.sum_bytes() : shape.buffer_bytes());
+}
+
+SmemData::SmemData(Device& device, const SmemSizes& sizes, std::uint64_t seed)
+    : device_(device),
+      seed_(seed),
+      stream_(device.make_stream(StreamKind::nonblocking)),
+      in_(device.allocate_device(sizes.in)),
+      out_(device.allocate_device(sizes.out)),
+      queue_(device.allocate_device(kQueueBytes)) {
+  device_.fill(queue_, std::byte{0}, stream_);
+  device_.synchronize(stream_.get());
+}
+
+kernels::SmemArgs SmemData::args() const {
+  return {.in = in_->data, .out = out_->data, .queue = reinterpret_cast<std::uint32_t*>(queue_->data)};
+}
+
+void SmemData::for_parts(std::uint64_t items, std::uint64_t bytes_of_item, const OnPart& on_part) {
+  const std::uint64_t most = std::clamp<std::uint64_t>(kPart / bytes_of_item, 1, items);
+  const HostBuffer host = device_.allocate_host(most * bytes_of_item, HostMemory::pinned);
+  for (std::uint64_t first = 0; first < items; first += most) {
+    on_part(first, {host->data, std::min(most, items - first) * bytes_of_item});
+  }
+}
+
+void SmemData::prepare(const SmemShape& shape) {
+  for_parts(shape.rows, shape.pitch, [&](std::uint64_t first, std::span<std::byte> part) {
+    fill_rows(shape, seed_, first, part);
+    device_.copy({in_->data + first * shape.pitch, part.data(), part.size(), Direction::h2d}, stream_);
+    device_.synchronize(stream_.get());
+  });
+}
+
+void SmemData::poison() {
+  device_.fill(out_, pattern::kPoison, stream_);
+  device_.synchronize(stream_.get());
+}
+
+void SmemData::fetch(const std::byte* from, std::span<std::byte> to) {
+  device_.copy({to.data(), from, to.size(), Direction::d2h}, stream_);
+  device_.synchronize(stream_.get());
+}
+
+void SmemData::check(const SmemShape& shape, std::string_view what) {
+  shape.op == SmemOp::read ? check_sum(shape, what) : check_elements(shape, what);
+  check_queue(what);
+}
+
+void SmemData::check_elements(const SmemShape& shape, std::string_view what) {
+  for_parts(shape.rows, shape.pitch, [&](std::uint64_t first, std::span<std::byte> part) {
+    fetch(out_->data + first * shape.pitch, part);
+    check_rows(shape, seed_, first, part, what);
+  });
+}
+
+void SmemData::check_sum(const SmemShape& shape, std::string_view what) {
+  constexpr std::uint64_t kWord = sizeof(std::uint32_t);
+  std::uint32_t found = 0;
+  for_parts(shape.sum_bytes() / kWord, kWord, [&](std::uint64_t first, std::span<std::byte> part) {
+    fetch(out_->data + first * kWord, part);
+    found += sum_of_words(part);
+  });
+  const std::uint32_t expected = expected_sum(shape, seed_);
+  if (found == expected) return;
+  throw VerificationError(
+      fmt::format("{}: wrong sum of all words: expected {:#x}, found {:#x}", what, expected, found));
+}
+
+void SmemData::check_queue(std::string_view what) {
+  for_parts(1, kQueueBytes, [&](std::uint64_t, std::span<std::byte> queue) {
+    fetch(queue_->data, queue);
+    if (std::ranges::all_of(queue, [](std::byte b) { return b == std::byte{0}; })) return;
+    throw VerificationError(fmt::format("{}: left its queue in a state that spoils the next launch", what));
+  });
+}
+
+}  // namespace xferbench

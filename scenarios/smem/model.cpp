@@ -1,0 +1,54 @@
+#include "scenarios/smem/model.hpp"
+
+#include <algorithm>
+
+#include "model/in_flight.hpp"
+#include "scenarios/smem/case.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using kernels::SmemMethod;
+using kernels::SmemSchedule;
+using kernels::SmemShape;
+
+// In seconds, fitted to the 636 configurations of docs/results/h200-smem-tune-cut-off.json (an H200, 48 operations an
+// element), which they leave 5 % apart within families: cases that agree in every word. The search corrects each family
+// by what it measures of it.
+constexpr double kBlockStart = 0.6e-6;    // until a new block has issued its first load
+constexpr double kTurn = 0.75e-6;         // what a tile costs its block beside arithmetic: barriers, waits
+constexpr double kTurnOfRoles = 0.25e-6;  // the same where no barrier of the block is among it
+constexpr double kThreadsForHalf = 36;    // of a multiprocessor, for half of its rate of arithmetic
+
+/// Whether loads go on while a block works; if not, other blocks must fill the time.
+bool overlaps(const SmemShape& shape) { return shape.stages > 1 || shape.method == SmemMethod::prefetch; }
+
+/// How much longer arithmetic takes with so few independent chains in each thread.
+double slowness(unsigned vectors) { return vectors >= 4 ? 1 : vectors >= 2 ? 1.1 : 1.4; }
+
+/// Seconds that a block works on a tile beside so many others.
+double work_of_tile(const SmemCosts& costs, const SmemShape& shape, double blocks) {
+  const double alone = costs.compute * costs.multiprocessors / static_cast<double>(shape.tiles());  // on a whole one
+  const double filled = 1 + kThreadsForHalf / (shape.threads * blocks);
+  return alone * blocks * filled * slowness(shape.vectors_at_a_time());
+}
+
+}  // namespace
+
+double predict_smem(const SmemCosts& costs, const SmemShape& shape, unsigned blocks) {
+  const double at_once = std::max(1U, blocks);
+  const auto payload = static_cast<double>(shape.payload_bytes());
+  const auto tiles = static_cast<double>(shape.tiles());
+  const double work = work_of_tile(costs, shape, at_once);
+  const double begin = shape.schedule == SmemSchedule::one_tile ? kBlockStart : 0;
+  const double latency = costs.latency + (overlaps(shape) ? 0 : work) + begin;
+  const double moved = payload / model::reachable_bandwidth(in_flight_per_block(shape) * at_once, latency,
+                                                            costs.multiprocessors, payload / costs.memory);
+  const double turn = shape.method == SmemMethod::tma_specialized ? kTurnOfRoles : kTurn;
+  const double computed = (work + turn + begin) * tiles / (costs.multiprocessors * at_once);
+  const double counted = shape.schedule == SmemSchedule::dynamic ? kTileFromCounter * tiles : 0;
+  return std::max({moved, computed, counted});
+}
+
+}  // namespace xferbench

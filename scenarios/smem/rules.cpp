@@ -1,0 +1,224 @@
+#include "scenarios/smem/rules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "core/units.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using kernels::SmemMethod;
+using kernels::SmemOp;
+using kernels::SmemSchedule;
+using kernels::SmemShape;
+
+using Broken = std::optional<std::string>;
+
+constexpr unsigned kWarp = 32;
+constexpr unsigned kVector = 16;  // bytes that a thread moves at a time
+
+std::string name_of(SmemMethod method) {
+  return std::string(kernels::kSmemMethodNames[static_cast<std::size_t>(method)]);
+}
+
+/// Whole warps work on a tile. tma-specialized adds one or two, and stays below the 1024 threads that a block can have.
+Broken threads(const SmemShape& s) {
+  constexpr unsigned kMost = kernels::kSmemMaxThreads;
+  if (s.threads >= kWarp && s.threads <= kMost && s.threads % kWarp == 0) return std::nullopt;
+  return fmt::format("--threads {} is no multiple of {} from {} to {}", s.threads, kWarp, kWarp, kMost);
+}
+
+/// Every thread works on as many vectors of 16 bytes as any other.
+Broken tile(const SmemShape& s) {
+  const unsigned step = kVector * s.threads;
+  if (s.tile_bytes > 0 && s.tile_bytes % step == 0) return std::nullopt;
+  return fmt::format("--tile {} cannot be shared out evenly: {} threads take multiples of {} B",
+                     format_size_exact(s.tile_bytes), s.threads, step);
+}
+
+/// A tensor copy's box is at most 256 elements wide (cuTensorMapEncodeTiled: boxDim[i] is at most 256) and a multiple
+/// of 16 bytes; 512 bytes are 256 elements of two bytes. Powers of two keep the arithmetic of all methods to shifts,
+/// and with 512 at most every tile has whole rows, as 32 threads take multiples of that.
+Broken tile_width(const SmemShape& s) {
+  constexpr unsigned kMost = 512;
+  if (std::has_single_bit(s.tile_width) && s.tile_width >= kVector && s.tile_width <= kMost) return std::nullopt;
+  return fmt::format("--tile-width {} is no power of two from {} to {}", s.tile_width, kVector, kMost);
+}
+
+/// cuTensorMapEncodeTiled: boxDim[i] is at most 256.
+Broken box(const SmemShape& s) {
+  constexpr unsigned kMostRows = 256;
+  if (!by_tensor_copy(s.method) || s.tile_rows() <= kMostRows) return std::nullopt;
+  return fmt::format("a tensor copy's box has at most {} rows, --tile {} of --tile-width {} has {}", kMostRows,
+                     format_size_exact(s.tile_bytes), s.tile_width, s.tile_rows());
+}
+
+Broken stages(const SmemShape& s) {
+  constexpr unsigned kMost = kernels::kSmemMaxStages;
+  if (s.stages < 1 || s.stages > kMost) return fmt::format("--stages {} is not from 1 to {}", s.stages, kMost);
+  if (s.stages == 1) return std::nullopt;
+  if (s.method == SmemMethod::direct || s.method == SmemMethod::sync || s.method == SmemMethod::prefetch) {
+    return fmt::format("{} has no second tile in shared memory; choose --stages 1", name_of(s.method));
+  }
+  if (s.schedule == SmemSchedule::one_tile) {
+    return "a block with one tile has nothing to put into a second stage; choose --stages 1, or --schedule persistent "
+           "or dynamic";
+  }
+  return std::nullopt;
+}
+
+/// The next tile waits in registers while this one is worked on: in arrays of 1, 2 or 4 vectors.
+Broken held_in_registers(const SmemShape& s) {
+  constexpr unsigned kMostVectors = 4;
+  const unsigned vectors = s.tile_bytes / (kVector * s.threads);
+  if (s.method != SmemMethod::prefetch || (std::has_single_bit(vectors) && vectors <= kMostVectors))
+    return std::nullopt;
+  return fmt::format(
+      "prefetch holds the next tile in registers, 16, 32 or 64 B of each thread: with {} threads choose --tile {}, {} "
+      "or "
+      "{}, not {}",
+      s.threads, format_size_exact(kVector * s.threads), format_size_exact(2 * kVector * s.threads),
+      format_size_exact(kMostVectors * kVector * s.threads), format_size_exact(s.tile_bytes));
+}
+
+/// PTX ISA, "cp.async": cp-size is 4, 8 or 16 bytes.
+Broken copy_bytes(const SmemShape& s) {
+  if (s.method != SmemMethod::cp_async || s.copy_bytes == 4 || s.copy_bytes == 8 || s.copy_bytes == 16) {
+    return std::nullopt;
+  }
+  return fmt::format("cp.async copies 4, 8 or 16 bytes, not --copy-bytes {}", s.copy_bytes);
+}
+
+/// cooperative_groups::memcpy_async commits each call, and wait_prior<N> takes N at compile time (CUDA C++ Programming
+/// Guide, "Asynchronous Data Copies"). A row that stands apart from the next is a call of its own. The kernel knows
+/// some N up to 24; of more it would wait for tiles that it need not wait for.
+Broken counted_commits(const SmemShape& s) {
+  constexpr unsigned kMost = kernels::kSmemMaxCgCalls;
+  const unsigned pending = s.stages < 2 ? 0 : (s.stages - 2) * s.tile_rows();
+  if (s.method != SmemMethod::cg || s.is_array() || pending <= kMost) return std::nullopt;
+  return fmt::format(
+      "cg waits for all but a constant number of copies, {} at most here, and every row of a strided tile is one: "
+      "(stages - 2) x {} rows are {}; choose fewer --stages or a smaller --tile",
+      kMost, s.tile_rows(), pending);
+}
+
+/// cuTensorMapEncodeTiled: with a swizzle the inner box is at most as wide as its span. Narrower boxes leave gaps in
+/// shared memory; so exactly as wide. The pattern repeats every eight rows and follows the address in shared memory
+/// (PTX ISA, "Swizzling modes"): so that every stage begins with it anew, a tile is a multiple of that.
+Broken swizzle(const SmemShape& s) {
+  if (s.swizzle == 0) return std::nullopt;
+  if (!by_tensor_copy(s.method)) return name_of(s.method) + " cannot swizzle: only tma and tma-specialized do";
+  if (s.swizzle != 32 && s.swizzle != 64 && s.swizzle != 128) {
+    return fmt::format("there is no swizzle of {} bytes, only of 32, 64 and 128", s.swizzle);
+  }
+  if (s.tile_width != s.swizzle) {
+    return fmt::format("a swizzle of {} bytes needs --tile-width {}, not {}", s.swizzle, s.swizzle, s.tile_width);
+  }
+  if (s.tile_bytes % (8 * s.swizzle) == 0) return std::nullopt;
+  return fmt::format("a swizzle of {} bytes repeats every {} B, and --tile {} is no multiple of that", s.swizzle,
+                     8 * s.swizzle, format_size_exact(s.tile_bytes));
+}
+
+Broken store(const SmemShape& s) {
+  if (s.store == kernels::SmemStore::registers) return std::nullopt;
+  if (!by_bulk_copy(s.method)) {
+    return name_of(s.method) + " stores from registers: only bulk, tma and tma-specialized have asynchronous stores";
+  }
+  if (s.op == SmemOp::read) return "--op read stores no elements; leave out --store async";
+  return std::nullopt;
+}
+
+Broken fill(const SmemShape& s) {
+  if (!s.fill_nan || by_tensor_copy(s.method)) return std::nullopt;
+  return name_of(s.method) + " never leaves the matrix: only tma and tma-specialized fill what lies outside";
+}
+
+/// Beyond it sums would be rounded, and answers would depend on the order of the arithmetic.
+Broken intensity(const SmemShape& s) {
+  const std::uint32_t most = kernels::max_intensity(s.type);
+  if (s.intensity <= most) return std::nullopt;
+  return fmt::format("--intensity {} is more than {}, up to which {} stays exact", s.intensity, most,
+                     kernels::kSmemTypeNames[static_cast<std::size_t>(s.type)]);
+}
+
+/// All this is counted in 32 bits, and a tensor copy's coordinates have a sign.
+Broken counts(const SmemShape& s) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
+  if (s.row_bytes >= kMost)
+    return fmt::format("rows of {} B: the most is 2^31 - 1; choose fewer --columns", s.row_bytes);
+  if (s.rows >= kMost) return fmt::format("{} rows: the most is 2^31 - 1; choose a smaller --size", s.rows);
+  if (s.tiles() < kMost) return std::nullopt;
+  return fmt::format("{} tiles: the most is 2^31 - 1; choose a larger --tile or a smaller --size", s.tiles());
+}
+
+/// A tensor map has rows as long as the box is wide, and at least one.
+Broken one_row(const SmemShape& s) {
+  if (!by_tensor_copy(s.method) || !s.is_array() || s.payload_bytes() >= s.tile_width) return std::nullopt;
+  return fmt::format("{} B are less than one row of the box: choose a larger --size, or a --tile-width below {}",
+                     s.payload_bytes(), s.tile_width);
+}
+
+/// cuTensorMapEncodeTiled: globalStrides are multiples of 16 and less than 2^40.
+Broken pitch(const SmemShape& s) {
+  if (s.pitch >= s.row_bytes && s.pitch % kVector == 0 && s.pitch < std::uint64_t{1} << 40) return std::nullopt;
+  return fmt::format("rows {} B apart are not a multiple of {} below 2^40 that holds {} B", s.pitch, kVector,
+                     s.row_bytes);
+}
+
+/// A tensor copy out of shared memory writes whole vectors only, and a tensor map of no columns does not exist.
+Broken whole_vectors(const SmemShape& s) {
+  if (!by_tensor_copy(s.method) || !s.uses_async_store() || s.row_bytes >= kVector) return std::nullopt;
+  return fmt::format(
+      "--store async of a tensor copy writes {} B at a time, and rows of {} B have no such piece; choose "
+      "--store registers",
+      kVector, s.row_bytes);
+}
+
+using Rule = Broken (*)(const SmemShape&);
+/// In this order: later ones count on what earlier ones say.
+constexpr std::array<Rule, 16> kRules{threads,    tile,   tile_width,      box,          stages, held_in_registers,
+                                      copy_bytes, pitch,  counted_commits, swizzle,      store,  fill,
+                                      intensity,  counts, one_row,         whole_vectors};
+
+/// The first compute capability that has the method's instructions: cp.async.bulk is of 9.0, and cp.async of 8.0 as
+/// well as the addition over a warp that ends every kernel here (PTX ISA, "Target ISA Notes" of cp.async.bulk, cp.async
+/// and redux.sync).
+unsigned first_capability(SmemMethod method) { return by_bulk_copy(method) ? 90 : 80; }
+
+}  // namespace
+
+std::optional<std::string> broken_rule(const SmemShape& shape) {
+  for (const Rule rule : kRules) {
+    if (auto broken = rule(shape)) return broken;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> broken_rule(const SmemShape& shape, const Multiprocessor& multiprocessor) {
+  if (auto broken = broken_rule(shape)) return broken;
+  const unsigned needed = first_capability(shape.method);
+  if (const unsigned has = multiprocessor.compute_capability; has < needed) {
+    return fmt::format("{} needs compute capability {}.{}, this GPU has {}.{}", name_of(shape.method), needed / 10,
+                       needed % 10, has / 10, has % 10);
+  }
+  if (shape.shared_bytes() <= multiprocessor.shared_per_block) return std::nullopt;
+  return fmt::format(
+      "{} of shared memory are more than the {} that a block of this GPU can have; choose fewer --stages "
+      "or a smaller --tile",
+      format_size(shape.shared_bytes()), format_size(multiprocessor.shared_per_block));
+}
+
+unsigned most_blocks(const SmemShape& shape, const Multiprocessor& multiprocessor) {
+  constexpr std::size_t kMost = 32;  // of compute capability 8.0 and 9.0; others have fewer, none has more
+  const std::size_t by_threads = multiprocessor.threads / shape.launched_threads();
+  const std::size_t shared = shape.shared_bytes() + multiprocessor.shared_reserved;
+  const std::size_t by_shared = shared == 0 ? kMost : multiprocessor.shared_in_all / shared;
+  return static_cast<unsigned>(std::min({kMost, by_threads, by_shared}));
+}
+
+}  // namespace xferbench

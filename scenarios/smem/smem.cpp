@@ -1,0 +1,229 @@
+// smem: global memory to the chip and back, tile by tile, by every method there is, beside what limits it: a copy by
+// cudaMemcpyAsync, the same loop without arithmetic and without memory, and the plainest loop over the same tiles. All
+// of it is sampled interleaved in one run.
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/interrupt.hpp"
+#include "core/units.hpp"
+#include "run/scenario.hpp"
+#include "scenarios/smem/case.hpp"
+#include "scenarios/smem/data.hpp"
+#include "scenarios/smem/diagnosis.hpp"
+#include "scenarios/smem/launch.hpp"
+#include "scenarios/smem/rules.hpp"
+#include "scenarios/smem/space.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using kernels::SmemOp;
+using kernels::SmemPart;
+using kernels::SmemShape;
+
+SmemSizes sizes_of(const SmemShape& shape) {
+  SmemSizes sizes;
+  sizes.include(shape);
+  return sizes;
+}
+
+/// One case on the device: its data, its grid, and all that is measured beside it.
+class Tiles {
+ public:
+  Tiles(const SmemCase& c, const RunContext& bench)
+      : device_(bench.device),
+        case_(c),
+        data_(device_, sizes_of(c.shape), bench.seed),
+        stream_(device_.make_stream(StreamKind::nonblocking)),
+        placed_(place(device_, c.shape, data_.args(), c.blocks_per_multiprocessor)) {
+    const std::uint64_t cache = device_.capabilities().environment.gpu.l2_bytes;
+    if (!c.resident && CacheFlush::needed(c.shape, cache)) flush_.emplace(device_);
+    if (c.shape.op == SmemOp::read) copied_ = device_.allocate_device(c.shape.payload_bytes());
+  }
+
+  [[nodiscard]] const PlacedSmem& placed() const { return placed_; }
+  [[nodiscard]] const SmemShape& shape() const { return placed_.shape; }
+  void prepare() { data_.prepare(shape()); }
+
+  /// Runs on poisoned memory as timed passes do, and checks every byte. The part without memory cannot be checked: it
+  /// has no input, and is there for its time only.
+  void verify(SmemPart part, const char* name) {
+    const SmemShape checked = only(part, shape());
+    run_at_full_speed(device_, region(checked, name), [this] { data_.poison(); });
+    data_.check(checked, name);
+  }
+
+  [[nodiscard]] std::vector<Region> regions() {
+    std::vector<Region> all{region(shape(), "smem"), copy()};
+    if (const auto sync = as_placed_sync()) all.push_back(region(*sync, "sync"));
+    if (computes(shape())) {
+      all.push_back(region(only(SmemPart::memory, shape()), "memory"));
+      all.push_back(region(only(SmemPart::compute, shape()), "compute"));
+    }
+    return all;
+  }
+
+ private:
+  [[nodiscard]] Region region(const SmemShape& shape, std::string name) {
+    return region_of(device_, shape, data_.args(), stream_, flush_ ? &*flush_ : nullptr, std::move(name));
+  }
+
+  [[nodiscard]] Region copy() {
+    std::byte* to = copied_ ? copied_->data : data_.out().data;
+    const Copy copy{to, data_.in().data, shape().payload_bytes(), Direction::d2d};
+    return device_copy(device_, copy, stream_, flush_ ? &*flush_ : nullptr);
+  }
+
+  /// Nothing where the case is that itself, or where it would be no legal case.
+  [[nodiscard]] std::optional<SmemShape> as_placed_sync() {
+    const SmemShape sync = as_sync(case_.shape);
+    if (shape().method == sync.method || broken_rule(sync, device_.capabilities().multiprocessor)) return std::nullopt;
+    const PlacedSmem placed = place(device_, sync, data_.args(), case_.blocks_per_multiprocessor);
+    return placed.refusal.empty() ? std::optional(placed.shape) : std::nullopt;
+  }
+
+  Device& device_;
+  SmemCase case_;
+  SmemData data_;
+  Stream stream_;
+  PlacedSmem placed_;
+  std::optional<CacheFlush> flush_;
+  DeviceBuffer copied_;  // by cudaMemcpyAsync, where the kernel stores no elements
+};
+
+class SmemScenario final : public Scenario {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "smem"; }
+  [[nodiscard]] std::string_view summary() const override {
+    return "memory to shared memory and back, tile by tile, by every method, stage count and schedule";
+  }
+
+  [[nodiscard]] std::span<const Axis> axes() const override {
+    static const std::vector<Axis> axes = smem_axes();
+    return axes;
+  }
+
+  [[nodiscard]] std::span<const Column> columns() const override {
+    using S = Column::Source;
+    static const std::array<Column, 13> columns{{
+        {"time", S::time, "smem"},
+        {"+-", S::interval, "smem"},
+        {"GB/s", S::metric, "bandwidth"},
+        {"traffic GB/s", S::metric, "memory_traffic"},
+        {"of memory", S::percent, "of_theoretical"},
+        {"vs D2D", S::ratio, "vs_d2d"},
+        {"vs sync", S::ratio, "speedup_over_sync"},
+        {"memory only", S::time, "memory"},
+        {"compute only", S::time, "compute"},
+        {"of bound", S::percent, "overlap_efficiency"},
+        {"blocks/SM", S::metric, "blocks_per_multiprocessor"},
+        {"occupancy", S::percent, "occupancy"},
+        {"in flight B/SM", S::metric, "bytes_in_flight"},
+    }};
+    return columns;
+  }
+
+  [[nodiscard]] std::optional<HeatMap> heat_map() const override {
+    return HeatMap{.rows = "tile", .columns = "stages", .metric = "memory_traffic", .percent = false, .least = 3};
+  }
+
+  [[nodiscard]] std::optional<std::string> objection(const Case& c) const override {
+    if (auto broken = broken_rule(smem_case(c).shape)) return broken;
+    return size_objection(c);
+  }
+  [[nodiscard]] bool leaves_out(const Case& c) const override { return broken_rule(smem_case(c).shape).has_value(); }
+
+  [[nodiscard]] MemoryNeeds needs(const Case& c) const override {
+    constexpr std::uint64_t kStaging = 64 * MiB;
+    constexpr std::uint64_t kForFlush = 256 * MiB;  // twice the largest L2 cache there is
+    const SmemShape shape = smem_case(c).shape;
+    const SmemSizes sizes = sizes_of(shape);
+    const std::uint64_t copied = shape.op == SmemOp::read ? shape.payload_bytes() : 0;
+    return {.host = std::max(kStaging, shape.pitch), .device = sizes.in + sizes.out + copied + kForFlush};
+  }
+
+  [[nodiscard]] std::optional<std::string> unsupported(const Case& c, const Capabilities& can) const override {
+    if (can.environment.simulated()) return "the simulated device cannot say which instructions copy faster";
+    return device_limit_reason(smem_case(c), can);
+  }
+
+  void run(const Case& c, const RunContext& bench, Result& result) const override {
+    Tiles tiles(smem_case(c), bench);
+    if (!tiles.placed().refusal.empty()) {
+      result.status = Status::skipped;
+      result.reason = tiles.placed().refusal;
+      return;
+    }
+    tiles.prepare();
+    if (bench.verify) {
+      tiles.verify(SmemPart::whole, "smem");
+      if (computes(tiles.shape())) tiles.verify(SmemPart::memory, "memory");
+    }
+    const std::vector<Series> series = bench.sample(tiles.regions());
+    for (const Series& s : series) result.measurements.push_back(s.elapsed);
+    const bool sampled = std::ranges::none_of(series, [](const Series& s) { return s.elapsed.samples.empty(); });
+    if (sampled) derive(tiles, bench.device.capabilities(), c.word("l2") == "resident", result);
+    add_resources(tiles.placed(), bench.device.capabilities(), result);
+    if (bench.verify && interrupted() == 0) tiles.verify(SmemPart::whole, "smem after its samples");
+  }
+
+  [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
+    return diagnose_smem(results);
+  }
+
+  [[nodiscard]] std::unique_ptr<Tunable> tunable(std::span<const Case> cases, const RunContext& bench) const override {
+    return smem_space(cases, bench);
+  }
+
+ private:
+  static void derive(const Tiles& tiles, const Capabilities& can, bool resident, Result& result) {
+    const SmemShape& shape = tiles.shape();
+    const auto median = [&result](const char* name) {
+      const Measurement* m = result.measurement(name);
+      return m == nullptr ? 0 : m->median;
+    };
+    const double time = median("smem");
+    add_rates(shape, time, resident ? 0 : can.environment.gpu.memory_bandwidth, result);
+    // A copy inside the GPU reads and writes its payload.
+    const double copied = 2 * static_cast<double>(shape.payload_bytes()) / median("d2d") / 1e9;
+    result.add("d2d_traffic", copied, "GB/s");
+    result.add("vs_d2d", result.metric("memory_traffic")->value / copied, "1");
+    if (median("sync") > 0) result.add("speedup_over_sync", median("sync") / time, "1");
+    if (computes(shape)) {
+      result.add("overlap_efficiency", std::max(median("memory"), median("compute")) / time, "1");
+      result.add("memory_to_compute", median("memory") / median("compute"), "1");
+    }
+    const double in_flight = in_flight_per_block(shape) * tiles.placed().per_multiprocessor;
+    const double rate = static_cast<double>(shape.payload_bytes()) / time;
+    result.add("bytes_in_flight", in_flight, "B");
+    result.add("time_in_flight", in_flight * can.environment.gpu.multiprocessors / rate, "s");
+  }
+
+  static void add_resources(const PlacedSmem& placed, const Capabilities& can, Result& result) {
+    const double threads = placed.shape.launched_threads() * placed.per_multiprocessor;
+    result.add("blocks_per_multiprocessor", placed.per_multiprocessor, "blocks");
+    if (can.multiprocessor.threads > 0) result.add("occupancy", threads / can.multiprocessor.threads, "1");
+    if (!placed.resources) return;
+    const KernelResources& r = *placed.resources;
+    result.add("registers", r.registers, "registers");
+    result.add("shared_memory", static_cast<double>(r.shared_bytes), "B");
+    if (r.local_bytes == 0) return;
+    result.warnings.push_back(fmt::format(
+        "the compiler keeps {} B of each thread in local memory (spilled registers), which costs traffic of its own",
+        r.local_bytes));
+  }
+};
+
+}  // namespace
+
+const Scenario& smem_scenario() {
+  static const SmemScenario scenario;
+  return scenario;
+}
+
+}  // namespace xferbench

@@ -1,0 +1,58 @@
+// The machine that a run is on: plain facts for reports.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace xferbench {
+
+/// The machine's facts. What is unknown is absent.
+struct Environment {
+  struct Pcie {
+    unsigned generation = 0;
+    unsigned width = 0;
+    std::string source;           ///< where the numbers were read: "nvml", "sysfs", "profile"
+    unsigned max_generation = 0;  ///< the most that the GPU can do; 0 is unknown
+    unsigned max_width = 0;
+    bool under_load = false;  ///< read while copies were in flight; else the most that GPU and slot can agree on
+    [[nodiscard]] bool below_maximum() const { return generation < max_generation || width < max_width; }
+  };
+  struct Gpu {
+    std::string name;
+    std::optional<int> index;
+    std::string uuid;
+    std::string pci_bus_id;
+    std::string compute_capability;
+    unsigned multiprocessors = 0;
+    std::uint64_t memory_bytes = 0;
+    std::uint64_t l2_bytes = 0;
+    unsigned copy_engines = 0;
+    double max_sm_clock_hz = 0;
+    double memory_bandwidth = 0;  ///< bytes per second from clock x width; 0 is unknown
+    std::optional<bool> ecc;
+    std::optional<Pcie> pcie;
+  };
+  struct Host {
+    std::string cpu;
+    unsigned logical_cpus = 0;
+    std::uint64_t memory_bytes = 0;
+    std::string kernel;
+    std::optional<int> numa_node;  ///< the node the process may run on, if it is a single one
+    std::optional<int> gpu_numa_node;
+    std::string numa_policy;  ///< what was asked for: "local", "node" or "none"; empty where nothing is placed
+    std::string numa_note;    ///< why "local" could not be had in full; empty if it could
+  };
+  std::string backend;  ///< "cuda" or "simulated"
+  std::string profile;  ///< of the simulated device
+  Gpu gpu;
+  std::string driver;
+  std::string runtime;
+  Host host;
+  std::vector<std::pair<std::string, std::string>> variables;  ///< CUDA_* environment variables that change results
+  [[nodiscard]] bool simulated() const { return backend == "simulated"; }
+};
+
+}  // namespace xferbench

@@ -1,0 +1,50 @@
+#include "device/cuda/gate.hpp"
+#include "kernels/timer.cuh"
+
+namespace xferbench::kernels {
+
+namespace {
+
+// Hazard: while this runs, anything that synchronises with its stream from the host waits for the host itself. The
+// time-out turns such a mistake into a failed sample.
+__global__ void hold(volatile GateFlags* flags, std::uint32_t ticket, std::uint64_t timeout_ns) {
+  const std::uint64_t begun = global_nanoseconds();
+  // Tickets only grow; the difference is right across a wrap-around.
+  while (static_cast<std::int32_t>(flags->opened - ticket) < 0) {
+    if (global_nanoseconds() - begun > timeout_ns) {
+      flags->timed_out = 1;
+      __threadfence_system();
+      return;
+    }
+  }
+}
+
+__global__ void probe_clock(std::uint64_t* sample, std::uint64_t duration_ns) {
+  // globaltimer ticks coarsely (about a microsecond on recent GPUs, up to 32 on older ones): begin and end on a tick.
+  const std::uint64_t before = global_nanoseconds();
+  std::uint64_t begun = before;
+  while (begun == before) begun = global_nanoseconds();
+  const long long first_cycle = clock64();
+  std::uint64_t now = begun;
+  while (now - begun < duration_ns) now = global_nanoseconds();
+  sample[0] = static_cast<std::uint64_t>(clock64() - first_cycle);
+  sample[1] = now - begun;
+}
+
+}  // namespace
+
+void preload_gate() {
+  cudaFuncAttributes attributes;
+  cudaFuncGetAttributes(&attributes, hold);
+  cudaFuncGetAttributes(&attributes, probe_clock);
+}
+
+void launch_gate(GateFlags* flags, std::uint32_t ticket, std::uint64_t timeout_ns, void* cuda_stream) {
+  hold<<<1, 1, 0, static_cast<cudaStream_t>(cuda_stream)>>>(flags, ticket, timeout_ns);
+}
+
+void launch_clock_probe(std::uint64_t* sample, std::uint64_t duration_ns, void* cuda_stream) {
+  probe_clock<<<1, 1, 0, static_cast<cudaStream_t>(cuda_stream)>>>(sample, duration_ns);
+}
+
+}  // namespace xferbench::kernels

@@ -1,0 +1,192 @@
+#include "model/candidate_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace xferbench::model {
+
+namespace {
+
+/// The first guess of the model's error weighs as much as this many measurements.
+constexpr double kWeightOfGuess = 4;
+
+bool usable(double seconds) { return std::isfinite(seconds) && seconds > 0; }
+
+}  // namespace
+
+CandidateSearch::CandidateSearch(std::vector<Prediction> predictions, const CandidateSearchPolicy& policy)
+    : policy_(policy) {
+  double slowest = 0;
+  for (const Prediction& p : predictions) {
+    if (usable(p.seconds)) slowest = std::max(slowest, p.seconds);
+  }
+  for (Prediction& p : predictions) {
+    if (!usable(p.seconds)) p.seconds = slowest > 0 ? slowest : 1;
+    families_[p.family];
+    runners_.push_back({.prediction = std::move(p), .interval = {}});
+  }
+  learn();
+}
+
+std::size_t CandidateSearch::measured() const {
+  return static_cast<std::size_t>(std::ranges::count_if(runners_, [](const Runner& r) { return r.rounds > 0; }));
+}
+
+std::size_t CandidateSearch::most() const {
+  const auto share = static_cast<std::size_t>(policy_.share * static_cast<double>(runners_.size()));
+  return std::min(runners_.size(), std::clamp(share, policy_.least, std::max(policy_.least, policy_.most)));
+}
+
+/// New configurations that may still be tried.
+std::size_t CandidateSearch::left() const {
+  const auto tried =
+      static_cast<std::size_t>(std::ranges::count_if(runners_, [](const Runner& r) { return !r.fresh(); }));
+  return most() - std::min(most(), tried);
+}
+
+void CandidateSearch::record(std::size_t index, double median, const std::optional<Interval>& interval) {
+  Runner& runner = runners_.at(index);
+  ++runner.rounds;
+  runner.median = median;
+  // Too few samples for an interval: all that is known is the median, give or take what the model is given, too.
+  runner.interval = interval.value_or(Interval{median * (1 - policy_.model_error), median * (1 + policy_.model_error)});
+  learn();
+}
+
+void CandidateSearch::fail(std::size_t index) {
+  Runner& runner = runners_.at(index);
+  runner.failed = true;
+  runner.rounds = 0;
+  learn();
+}
+
+/// Bias and error of every family, from all that is measured.
+void CandidateSearch::learn() {
+  for (auto& [name, family] : families_) family = {};
+  const auto log_ratio = [](const Runner& r) { return std::log(r.median / r.prediction.seconds); };
+  for (const Runner& r : runners_) {
+    Family& family = families_[r.prediction.family];
+    family.failed += r.failed ? 1 : 0;
+    if (r.rounds == 0) continue;
+    ++family.measured;
+    family.bias += log_ratio(r);
+  }
+  double common = 0;
+  double known = 0;
+  for (auto& [name, family] : families_) {
+    if (family.measured == 0) continue;
+    family.bias /= static_cast<double>(family.measured);
+    common += family.bias;
+    ++known;
+  }
+  double squares = kWeightOfGuess * policy_.model_error * policy_.model_error;
+  double weight = kWeightOfGuess - known;  // each bias is fitted to the same ratios and takes a degree of freedom
+  for (const Runner& r : runners_) {
+    if (r.rounds == 0) continue;
+    const double residual = log_ratio(r) - families_[r.prediction.family].bias;
+    squares += residual * residual;
+    ++weight;
+  }
+  const double error = std::sqrt(squares / std::max(weight, kWeightOfGuess));
+  for (auto& [name, family] : families_) {
+    if (family.measured == 0) {
+      family.bias = known > 0 ? common / known : 0;
+      family.error = std::hypot(error, policy_.family_error);
+    } else {
+      family.error = error * std::sqrt(1 + 1 / static_cast<double>(family.measured));
+    }
+  }
+}
+
+double CandidateSearch::corrected(std::size_t index) const {
+  const Prediction& prediction = runners_.at(index).prediction;
+  return prediction.seconds * std::exp(families_.at(prediction.family).bias);
+}
+
+/// What it would take if it were as much faster than predicted as is still believable.
+double CandidateSearch::optimistic(std::size_t index) const {
+  const double error = families_.at(runners_[index].prediction.family).error;
+  return corrected(index) * std::exp(-policy_.reach * error);
+}
+
+std::optional<std::size_t> CandidateSearch::leader() const {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < runners_.size(); ++i) {
+    if (runners_[i].rounds > 0 && (!best || runners_[i].median < runners_[*best].median)) best = i;
+  }
+  return best;
+}
+
+std::vector<std::size_t> CandidateSearch::standing() const {
+  const auto best = leader();
+  if (!best) return {};
+  const double limit = runners_[*best].interval.high * (1 + policy_.clearly);
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < runners_.size(); ++i) {
+    if (runners_[i].rounds > 0 && runners_[i].interval.low <= limit) found.push_back(i);
+  }
+  std::ranges::stable_sort(found, {}, [this](std::size_t i) { return runners_[i].median; });
+  return found;
+}
+
+std::vector<std::size_t> CandidateSearch::next() const {
+  const auto best = leader();
+  std::vector<std::size_t> batch = best ? promising() : first_batch();
+  if (batch.empty() && best) batch = undecided();
+  if (batch.empty() || !best) return batch;
+  if (std::ranges::find(batch, *best) == batch.end()) batch.insert(batch.begin(), *best);
+  return batch;
+}
+
+/// The best predicted of every family, so that a model that is wrong about one does not hide it; then the best of all.
+std::vector<std::size_t> CandidateSearch::first_batch() const {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < runners_.size(); ++i) {
+    const Family& family = families_.at(runners_[i].prediction.family);
+    if (runners_[i].fresh() && family.failed < 2) order.push_back(i);
+  }
+  std::ranges::stable_sort(order, {}, [this](std::size_t i) { return runners_[i].prediction.seconds; });
+  std::vector<std::size_t> chosen;
+  std::vector<std::string> seen;
+  for (const std::size_t i : order) {
+    const std::string& family = runners_[i].prediction.family;
+    if (std::ranges::find(seen, family) != seen.end()) continue;
+    seen.push_back(family);
+    chosen.push_back(i);
+  }
+  for (const std::size_t i : order) {
+    if (chosen.size() >= policy_.batch) break;
+    if (std::ranges::find(chosen, i) == chosen.end()) chosen.push_back(i);
+  }
+  chosen.resize(std::min(chosen.size(), left()));
+  return chosen;
+}
+
+/// Not yet measured, and could beat the best; the most promising first.
+std::vector<std::size_t> CandidateSearch::promising() const {
+  const double best = runners_[*leader()].median;
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < runners_.size(); ++i) {
+    const Family& family = families_.at(runners_[i].prediction.family);
+    const bool hopeless = family.measured == 0 && family.failed >= 2;
+    if (runners_[i].fresh() && !hopeless && optimistic(i) < best) found.push_back(i);
+  }
+  std::ranges::stable_sort(found, {}, [this](std::size_t i) { return optimistic(i); });
+  found.resize(std::min({found.size(), policy_.batch, left()}));
+  return found;
+}
+
+/// Those whose intervals reach into the best's: more samples may tell them apart.
+std::vector<std::size_t> CandidateSearch::undecided() const {
+  const std::size_t best = *leader();
+  std::vector<std::size_t> found;
+  for (const std::size_t i : standing()) {
+    const bool overlaps = runners_[i].interval.low <= runners_[best].interval.high;
+    if (i != best && overlaps && runners_[i].rounds < policy_.rounds) found.push_back(i);
+  }
+  found.resize(std::min(found.size(), policy_.batch));
+  return found;
+}
+
+}  // namespace xferbench::model

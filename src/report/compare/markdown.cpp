@@ -1,0 +1,145 @@
+#include "report/compare/markdown.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string_view>
+
+#include "report/compare/cells.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using compare::Verdict;
+
+constexpr std::size_t kMostTable = 28'000;  // characters of one table; two of them and the rest fit into a comment
+
+/// In code, where nobody can be mentioned by it.
+std::string code(const std::string& text) { return text.empty() ? "" : "<code>" + markdown_text(text) + "</code>"; }
+
+bool is_news(const compare::Row& row) {
+  return row.verdict != Verdict::same && row.verdict != Verdict::inconclusive && row.verdict != Verdict::added;
+}
+
+std::string row_text(const compare::Row& row) {
+  const auto value = [&row](const std::optional<compare::Side>& side) {
+    return side ? markdown_text(compared_value(side->median, row.unit)) : "";
+  };
+  const bool emphasised = row.verdict == Verdict::regressed || row.verdict == Verdict::missing;
+  const std::string mark = emphasised ? "**" : "";
+  const std::string notes = row.notes.empty() ? "" : code(fmt::format("{}", fmt::join(row.notes, "; ")));
+  return fmt::format("| {0}{1}{0} | {2} | {3} | {4} | {5} | {6} | {7} | {8} | {9} | {10} |\n", mark,
+                     to_text(row.verdict), code(row.key), code(row.measured), value(row.base), value(row.next),
+                     change_text(row.ratio), change_text(row.interval), markdown_text(p_text(row.p_holm)),
+                     sizes_text(row), notes);
+}
+
+template <class Wanted>
+std::string rows_table(const compare::Comparison& comparison, const Wanted& wanted) {
+  std::string text = fmt::format(
+      "| verdict | case | measured | base | new | change | 95 % interval | p | {} | notes |\n"
+      "|---|---|---|--:|--:|--:|--:|--:|--:|---|\n",
+      comparison.several_files() ? "files" : "n");
+  std::size_t left_out = 0;
+  for (const compare::Row* row : by_verdict(comparison)) {
+    if (!wanted(*row)) continue;
+    const std::string line = row_text(*row);
+    if (left_out > 0 || text.size() + line.size() > kMostTable) {
+      ++left_out;
+    } else {
+      text += line;
+    }
+  }
+  if (left_out > 0) text += fmt::format("\n{} more cases do not fit here.\n", left_out);
+  return text;
+}
+
+/// The first so many bytes, less what would be a part of a character.
+std::string clipped(const std::string& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
+  return text.substr(0, most);
+}
+
+std::string bullets(const std::vector<std::string>& texts) {
+  constexpr std::size_t kMost = 40;
+  constexpr std::size_t kLongest = 150;
+  std::string list;
+  for (std::size_t i = 0; i < texts.size() && i < kMost; ++i) {
+    list += "- " + code(clipped(texts[i], kLongest)) + "\n";
+  }
+  if (texts.size() > kMost) list += fmt::format("- {} more\n", texts.size() - kMost);
+  return list;
+}
+
+std::string source_text(const std::vector<compare::Source>& sources) {
+  const compare::Source& first = sources.front();
+  std::string text = code(first.name) + ": " + code(first.gpu) + ", xferbench " + code(first.version);
+  if (sources.size() > 1) text += fmt::format(" and {} more files", sources.size() - 1);
+  return text;
+}
+
+std::string simulated_line(const std::optional<std::string>& profile) {
+  return profile ? "**SIMULATED** by profile " + code(*profile) + ": modelled times, not measurements\n\n" : "";
+}
+
+}  // namespace
+
+std::string markdown_text(const std::string& text) {
+  constexpr std::string_view kMeaningful = "&<>|`*_[]\\~@#\"'!";
+  std::string escaped;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F) {
+      escaped += ' ';
+    } else if (kMeaningful.find(c) != std::string_view::npos) {
+      escaped += fmt::format("&#{};", byte);
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::string to_markdown(const compare::Comparison& comparison) {
+  std::string text = fmt::format("### xferbench: {}\n\n", summary(comparison));
+  text += simulated_line(comparison.simulated);
+  const auto has_news = [](const compare::Row& row) { return is_news(row); };
+  if (std::ranges::any_of(comparison.rows, has_news)) text += rows_table(comparison, has_news) + "\n";
+  std::vector<std::string> doubts = comparison.warnings;
+  for (const compare::Difference& d : comparison.differences) doubts.push_back(difference_text(d));
+  if (!doubts.empty()) text += "What else could explain a change:\n\n" + bullets(doubts) + "\n";
+  const auto is_other = [](const compare::Row& row) { return !is_news(row); };
+  if (std::ranges::any_of(comparison.rows, is_other)) {
+    text += "<details><summary>Cases without a change that is sure</summary>\n\n" + rows_table(comparison, is_other) +
+            "\n</details>\n\n";
+  }
+  return text + fmt::format("Base {}; new {}; {}.\n", source_text(comparison.base), source_text(comparison.next),
+                            method(comparison));
+}
+
+std::string to_markdown(const compare::Across& across) {
+  std::string text = "### xferbench: side by side\n\n" + simulated_line(across.simulated) + "| case | measured |";
+  std::string rule = "|---|---|";
+  for (const std::string& column : across.columns) {
+    text += " " + code(column) + " |";
+    rule += "--:|";
+  }
+  text += "\n" + rule + "\n";
+  std::size_t left_out = 0;
+  for (const compare::Across::Row& row : across.rows) {
+    std::string line = fmt::format("| {} | {} |", code(row.key), code(row.measured));
+    for (const auto& cell : row.cells) {
+      const std::string value = cell ? markdown_text(compared_value(cell->median, row.unit)) : "-";
+      line += cell && cell->best ? " **" + value + "** |" : " " + value + " |";
+    }
+    left_out += text.size() + line.size() > 2 * kMostTable ? 1 : 0;
+    if (left_out == 0) text += line + "\n";
+  }
+  if (left_out > 0) text += fmt::format("\n{} more cases do not fit here.\n", left_out);
+  text += "\nBold: the best, or not to be told from it by the 95 % intervals.\n";
+  return across.warnings.empty() ? text : text + "\n" + bullets(across.warnings);
+}
+
+}  // namespace xferbench

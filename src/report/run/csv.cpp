@@ -1,0 +1,123 @@
+#include "report/run/csv.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace xferbench {
+
+namespace {
+
+using Cells = std::vector<std::string>;
+
+// Names here and axes' names must differ; a test looks at every scenario.
+constexpr std::array kFixedColumns{"scenario", "key",     "status",   "reason",    "kind",   "name",
+                                   "unit",     "value",   "ci95_low", "ci95_high", "n",      "min",
+                                   "max",      "p90",     "p99",      "clock",     "stop",   "flags",
+                                   "warnings", "backend", "profile",  "gpu",       "driver", "started_at"};
+
+/// A text cell. What begins like a formula would be run by a spreadsheet that opens the file.
+std::string text_cell(std::string_view text) {
+  const bool formula = !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos;
+  std::string safe = (formula ? "'" : "") + std::string(text);
+  if (safe.find_first_of(",\"\r\n") == std::string::npos) return safe;
+  std::string quoted = "\"";
+  for (const char c : safe) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string number_cell(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
+std::string number_cell(const std::optional<double>& value) { return value ? number_cell(*value) : ""; }
+
+std::string axis_cell(const Result& result, const std::string& axis) {
+  const Case::Param* param = result.config.find(axis);
+  if (param == nullptr) return {};
+  if (const auto* word = std::get_if<std::string>(&param->value)) return text_cell(*word);
+  if (const auto* real = std::get_if<double>(&param->value)) return number_cell(*real);
+  return fmt::format("{}", std::get<std::uint64_t>(param->value));
+}
+
+std::vector<std::string> axes_of(const Report& report, std::span<const ScenarioView> scenarios) {
+  std::vector<std::string> axes;
+  for (const ScenarioView& scenario : scenarios) {
+    const bool ran =
+        std::ranges::any_of(report.results, [&](const Result& r) { return r.config.scenario() == scenario.name; });
+    if (!ran) continue;
+    for (const Axis& axis : scenario.axes) {
+      if (std::ranges::find(axes, axis.name) == axes.end()) axes.push_back(axis.name);
+    }
+  }
+  return axes;
+}
+
+/// What differs between the rows of a case: the columns from "kind" to "flags".
+Cells no_number() { return Cells(14); }
+
+Cells of_metric(const Metric& metric) {
+  Cells cells = no_number();
+  cells[0] = "metric";
+  cells[1] = text_cell(metric.name);
+  cells[2] = text_cell(metric.unit);
+  cells[3] = number_cell(metric.value);
+  return cells;
+}
+
+Cells of_measurement(const Measurement& m) {
+  const auto known = [&m](double value) { return m.samples.empty() ? "" : number_cell(value); };
+  return {"measurement",
+          text_cell(m.name),
+          text_cell(m.unit),
+          known(m.median),
+          m.ci95 ? number_cell(m.ci95->low) : "",
+          m.ci95 ? number_cell(m.ci95->high) : "",
+          fmt::format("{}", m.samples.size()),
+          known(m.min),
+          known(m.max),
+          number_cell(m.p90),
+          number_cell(m.p99),
+          std::string(to_text(m.clock)),
+          std::string(to_text(m.stop)),
+          text_cell(fmt::format("{}", fmt::join(m.flags, " ")))};
+}
+
+/// The rows of one case.
+std::string rows_of(const Result& r, const Environment& e, const std::string& started_at,
+                    const std::vector<std::string>& axes) {
+  const Cells before{text_cell(r.config.scenario()), text_cell(r.config.key()), std::string(to_text(r.status)),
+                     text_cell(r.reason)};
+  Cells after{text_cell(fmt::format("{}", fmt::join(r.warnings, "; "))),
+              text_cell(e.backend),
+              text_cell(e.profile),
+              text_cell(e.gpu.name),
+              text_cell(e.driver),
+              text_cell(started_at)};
+  for (const std::string& axis : axes) after.push_back(axis_cell(r, axis));
+  std::vector<Cells> numbers;
+  for (const Measurement& m : r.measurements) numbers.push_back(of_measurement(m));
+  for (const Metric& metric : r.metrics) numbers.push_back(of_metric(metric));
+  if (numbers.empty()) numbers.push_back(no_number());
+  std::string text;
+  for (const Cells& cells : numbers) {
+    text += fmt::format("{},{},{}\n", fmt::join(before, ","), fmt::join(cells, ","), fmt::join(after, ","));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_csv(const Report& report, std::span<const ScenarioView> scenarios) {
+  const std::vector<std::string> axes = axes_of(report, scenarios);
+  std::string text = fmt::format("{}", fmt::join(kFixedColumns, ","));
+  for (const std::string& axis : axes) text += "," + text_cell(axis);
+  text += "\n";
+  for (const Result& r : report.results) text += rows_of(r, report.environment, report.started_at, axes);
+  return text;
+}
+
+}  // namespace xferbench

@@ -1,0 +1,70 @@
+#include "report/run/markdown.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "report/grid.hpp"
+#include "report/run/sections.hpp"
+
+namespace xferbench {
+
+namespace {
+
+std::string list_of(const std::vector<std::string>& sentences) {
+  std::string text;
+  for (const std::string& sentence : sentences) text += "- " + markdown_escaped(sentence) + "\n";
+  return text.empty() ? text : "\n" + text;
+}
+
+std::string heading(const Section& section, bool simulated) {
+  return fmt::format("\n## {}{}\n", markdown_escaped(std::string(section.scenario.name)),
+                     simulated ? " (SIMULATED)" : "");
+}
+
+/// "dir h2d, size 256 MiB": what all rows have in common.
+std::string fixed_line(const Section& section) {
+  std::string text;
+  for (const auto& [axis, value] : section.fixed) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", axis, value);
+  }
+  return text.empty() ? text : "\n" + markdown_escaped(text) + "\n";
+}
+
+std::string section_text(const Section& section, bool simulated) {
+  std::string text = heading(section, simulated) + fixed_line(section);
+  if (!section.headline.rows.empty()) text += "\n" + to_markdown(section.headline);
+  if (section.not_begun > 0) {
+    text += fmt::format("\n{} of {} cases had not begun\n", section.not_begun, section.results.size());
+  }
+  if (!section.measurements.header.empty()) text += "\n" + to_markdown(section.measurements);
+  for (const auto& [kind, grid] : section.findings) {
+    text += fmt::format("\n### {}\n\n{}", markdown_escaped(kind), to_markdown(grid));
+  }
+  return text + list_of(section.sentences);
+}
+
+/// What was doubtful, and of which case.
+std::vector<std::string> warnings_of(const Report& report) {
+  std::vector<std::string> lines;
+  for (const Result& r : report.results) {
+    for (const std::string& warning : r.warnings) lines.push_back(fmt::format("{}: {}", r.config.key(), warning));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string to_markdown(const Report& report, std::span<const ScenarioView> scenarios) {
+  const bool simulated = report.environment.simulated();
+  std::string text = "# xferbench\n\n";
+  if (simulated) text += fmt::format("**{}**\n\n", markdown_escaped(simulated_line(report.environment)));
+  text += markdown_escaped(machine_line(report.environment)) + "\n";
+  if (!report.complete) text += "\n**INTERRUPTED: not every case has run to its end**\n";
+  for (const Section& section : sections_of(report, scenarios)) text += section_text(section, simulated);
+  const std::vector<std::string> warnings = warnings_of(report);
+  if (!warnings.empty()) text += "\n## Warnings\n" + list_of(warnings);
+  return text;
+}
+
+}  // namespace xferbench

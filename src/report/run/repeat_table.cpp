@@ -1,0 +1,33 @@
+#include "report/run/repeat_table.hpp"
+
+#include <fmt/format.h>
+
+#include "core/printable.hpp"
+#include "core/units.hpp"
+#include "report/cells.hpp"
+#include "report/grid.hpp"
+#include "report/run/sections.hpp"
+
+namespace xferbench {
+
+namespace {
+
+Grid::Row row_of(const RepeatedCase& c, std::size_t processes) {
+  const std::string missing = c.processes < processes ? fmt::format(" (in {} of {})", c.processes, processes) : "";
+  const auto text = [&c](double value) { return amount_text({"", value, c.unit}); };
+  return {.cells = {c.key + missing, text(c.median), text(c.low), text(c.high),
+                    c.median > 0 ? format_percent((c.high - c.low) / c.median) : "-"}};
+}
+
+}  // namespace
+
+std::string to_repeat_table(const Environment& environment, std::span<const RepeatedCase> cases, std::size_t processes,
+                            const Style& style) {
+  Grid grid{.header = {"case", "median", "lowest", "highest", "spread"}, .left_columns = 1};
+  for (const RepeatedCase& c : cases) grid.rows.push_back(row_of(c, processes));
+  const std::string machine =
+      environment.simulated() ? style.notice(printable(simulated_line(environment))) : printable(environment.gpu.name);
+  return fmt::format("{}\n\nmedians of {} processes\n{}", machine, processes, to_lines(grid, style));
+}
+
+}  // namespace xferbench

@@ -1,0 +1,28 @@
+// What several processes of the same run measured, side by side. A pure function from records to text.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "report/style.hpp"
+#include "results/result.hpp"
+
+namespace xferbench {
+
+/// One case in all processes that sampled it: of their medians of its first measurement the median, the lowest and the
+/// highest.
+struct RepeatedCase {
+  std::string key;
+  std::string unit;
+  double median = 0;
+  double low = 0;
+  double high = 0;
+  std::size_t processes = 0;
+};
+
+/// A row for each case, and how far its processes are apart. `processes`: how many ran.
+std::string to_repeat_table(const Environment& environment, std::span<const RepeatedCase> cases, std::size_t processes,
+                            const Style& style);
+
+}  // namespace xferbench

@@ -1,0 +1,251 @@
+#include "report/run/sections.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "core/units.hpp"
+#include "report/cells.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using Row = std::vector<std::string>;
+
+std::string half_width_text(const Measurement& m) {
+  const auto width = relative_half_width(m);
+  return width ? fmt::format("{:.1f} %", *width * 100) : "";
+}
+
+/// A sample of that measurement or what was made of some: a time, or so many of its unit.
+std::string value_text(const Measurement& m, const std::optional<double>& value) {
+  if (!value) return "";
+  return m.unit == "s" ? format_seconds(*value) : fmt::format("{} {}", format_significant(*value), m.unit);
+}
+
+bool is_of_measurement(Column::Source source) {
+  using S = Column::Source;
+  return source == S::time || source == S::interval || source == S::p90 || source == S::p99 || source == S::clock;
+}
+
+std::string measurement_cell(Column::Source source, const Measurement& m) {
+  switch (source) {
+    case Column::Source::interval: return half_width_text(m);
+    case Column::Source::p90: return value_text(m, m.p90);
+    case Column::Source::p99: return value_text(m, m.p99);
+    case Column::Source::clock: return std::string(to_text(m.clock));
+    default: return value_text(m, m.median);
+  }
+}
+
+/// The text of a column for a result; empty if the result has no such number.
+std::string cell(const Column& column, const Result& result) {
+  using S = Column::Source;
+  if (is_of_measurement(column.source)) {
+    const Measurement* m = result.measurement(column.name);
+    return m == nullptr || m->samples.empty() ? "" : measurement_cell(column.source, *m);
+  }
+  if (column.source == S::label) return result.label(column.name);
+  const Metric* metric = result.metric(column.name);
+  if (metric == nullptr) return {};
+  switch (column.source) {
+    case S::seconds: return format_seconds(metric->value);
+    case S::percent: return format_percent(metric->value);
+    case S::ratio: return fmt::format("{:.2f}x", metric->value);
+    default: return is_whole(*metric) ? fmt::format("{:.0f}", metric->value) : format_significant(metric->value);
+  }
+}
+
+/// Results of one scenario and what varies among them.
+struct Group {
+  const ScenarioView& scenario;
+  const std::vector<const Result*>& results;
+
+  /// The first that has the axis, if any.
+  [[nodiscard]] const Result* with(const std::string& axis) const {
+    const auto found = std::ranges::find_if(results, [&](const Result* r) { return r->config.has(axis); });
+    return found == results.end() ? nullptr : *found;
+  }
+  /// Whether those results that have the axis differ in it. That some lack it follows from another axis, which varies.
+  [[nodiscard]] bool varies(const std::string& axis) const {
+    const Result* first = with(axis);
+    return std::ranges::any_of(results, [&](const Result* r) {
+      return r->config.has(axis) && axis_text(*r, axis) != axis_text(*first, axis);
+    });
+  }
+  /// Whether a column has anything to say: a value, or for a clock, two different ones.
+  [[nodiscard]] bool shows(const Column& column) const {
+    std::set<std::string> texts;
+    for (const Result* r : results) texts.insert(cell(column, *r));
+    texts.erase("");
+    return texts.size() > (column.source == Column::Source::clock ? 1U : 0U);
+  }
+};
+
+std::vector<std::pair<std::string, std::string>> fixed_axes(const Group& group) {
+  std::vector<std::pair<std::string, std::string>> fixed;
+  for (const Axis& axis : group.scenario.axes) {
+    const Result* first = group.with(axis.name);
+    if (first != nullptr && !group.varies(axis.name)) fixed.emplace_back(axis.name, axis_text(*first, axis.name));
+  }
+  return fixed;
+}
+
+Grid::Row headline_row(const Result& result, const std::vector<std::string>& axes,
+                       const std::vector<const Column*>& columns) {
+  Grid::Row row;
+  for (const std::string& axis : axes) row.cells.push_back(axis_text(result, axis));
+  if (result.status == Status::ok) {
+    for (const Column* column : columns) row.cells.push_back(cell(*column, result));
+    return row;
+  }
+  const bool failed = result.status == Status::failed;
+  row.tone = failed ? Grid::Tone::bad : Grid::Tone::dim;
+  row.tone_from = row.cells.size();
+  row.cells.push_back(fmt::format("{}: {}", failed ? "FAILED" : "skipped", result.reason));
+  return row;
+}
+
+Grid headline_of(const Group& group) {
+  std::vector<std::string> axes;
+  for (const Axis& axis : group.scenario.axes) {
+    if (group.varies(axis.name)) axes.push_back(axis.name);
+  }
+  std::vector<const Column*> columns;
+  for (const Column& column : group.scenario.columns) {
+    if (group.shows(column)) columns.push_back(&column);
+  }
+  Grid grid{.header = axes, .left_columns = axes.size()};
+  grid.emphasised.resize(axes.size());
+  for (const Column* column : columns) {
+    grid.header.push_back(column->header);
+    grid.emphasised.push_back(column->source == Column::Source::percent);
+  }
+  for (const Result* result : group.results) {
+    // After Ctrl-C there may be hundreds of these, and what was measured would scroll away.
+    if (result->reason != kNotBegun) grid.rows.push_back(headline_row(*result, axes, columns));
+  }
+  return grid;
+}
+
+/// Every measurement of one result: what the headline was made from. Percentiles are shown where one is sure of them.
+Grid measurements_of(const Result& result) {
+  const bool percentiles =
+      std::ranges::any_of(result.measurements, [](const Measurement& m) { return m.p99.has_value(); });
+  Grid grid{.header = {"measured", "median", "+-", "min"}, .left_columns = 1};
+  if (percentiles) grid.header.insert(grid.header.end(), {"p90", "p99"});
+  grid.header.insert(grid.header.end(), {"max", "n", "clock", "flags"});
+  for (const Measurement& m : result.measurements) {
+    if (m.samples.empty()) continue;
+    Row row{m.name, value_text(m, m.median), half_width_text(m), value_text(m, m.min)};
+    if (percentiles) row.insert(row.end(), {value_text(m, m.p90), value_text(m, m.p99)});
+    row.insert(row.end(), {value_text(m, m.max), std::to_string(m.samples.size()), std::string(to_text(m.clock)),
+                           fmt::format("{}", fmt::join(m.flags, " "))});
+    grid.rows.push_back({std::move(row)});
+  }
+  return grid;
+}
+
+void add_new(std::vector<std::string>& names, const std::string& name) {
+  if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+}
+
+Row finding_row(const Finding& finding, const std::vector<std::string>& labels,
+                const std::vector<std::string>& metrics) {
+  Row row;
+  for (const std::string& name : labels) {
+    const auto found = std::ranges::find(finding.labels, name, &std::pair<std::string, std::string>::first);
+    row.push_back(found == finding.labels.end() ? "-" : found->second);
+  }
+  for (const std::string& name : metrics) {
+    const auto found = std::ranges::find(finding.metrics, name, &Metric::name);
+    row.push_back(found == finding.metrics.end() ? "" : metric_text(*found));
+  }
+  return row;
+}
+
+/// Findings of one kind as rows: what they are about, then what they say.
+Grid findings_of(const std::vector<const Finding*>& findings) {
+  std::vector<std::string> labels;
+  std::vector<std::string> metrics;
+  for (const Finding* f : findings) {
+    for (const auto& [name, word] : f->labels) add_new(labels, name);
+    for (const Metric& metric : f->metrics) add_new(metrics, metric.name);
+  }
+  Grid grid{.header = labels, .left_columns = labels.size()};
+  grid.header.insert(grid.header.end(), metrics.begin(), metrics.end());
+  for (std::string& name : grid.header) std::ranges::replace(name, '_', ' ');
+  for (const Finding* f : findings) grid.rows.push_back({finding_row(*f, labels, metrics)});
+  return grid;
+}
+
+/// What a scenario's results say together: a table for each kind, and the sentences.
+void add_findings(const Report& report, Section& section) {
+  std::vector<std::string> kinds;
+  std::map<std::string, std::vector<const Finding*>> rows;
+  for (const Finding& f : report.findings) {
+    if (f.scenario != section.scenario.name) continue;
+    if (!f.text.empty()) {
+      section.sentences.push_back(f.text);
+      continue;
+    }
+    add_new(kinds, f.kind);
+    rows[f.kind].push_back(&f);
+  }
+  for (const std::string& kind : kinds) {
+    Grid grid = findings_of(rows[kind]);
+    if (!grid.header.empty()) section.findings.emplace_back(kind, std::move(grid));  // else it says nothing
+  }
+}
+
+Section section_of(const Report& report, const ScenarioView& scenario) {
+  Section section;
+  section.scenario = scenario;
+  for (const Result& r : report.results) {
+    if (r.config.scenario() == scenario.name) section.results.push_back(&r);
+  }
+  if (section.results.empty()) return section;
+  const Group group{section.scenario, section.results};
+  section.fixed = fixed_axes(group);
+  section.headline = headline_of(group);
+  section.not_begun = section.results.size() - section.headline.rows.size();
+  const Result& first = *section.results.front();
+  if (section.results.size() == 1 && first.status == Status::ok) section.measurements = measurements_of(first);
+  add_findings(report, section);
+  return section;
+}
+
+}  // namespace
+
+std::vector<Section> sections_of(const Report& report, std::span<const ScenarioView> scenarios) {
+  std::vector<Section> sections;
+  for (const ScenarioView& scenario : scenarios) {
+    Section section = section_of(report, scenario);
+    if (!section.results.empty()) sections.push_back(std::move(section));
+  }
+  return sections;
+}
+
+std::string machine_line(const Environment& e) {
+  std::string text = e.gpu.name;
+  if (e.gpu.pcie) text += fmt::format(", PCIe Gen{} x{}", e.gpu.pcie->generation, e.gpu.pcie->width);
+  if (e.gpu.pcie && e.gpu.pcie->below_maximum()) {
+    text += fmt::format(" (the GPU can do Gen{} x{})", e.gpu.pcie->max_generation, e.gpu.pcie->max_width);
+  }
+  if (!e.driver.empty()) text += ", driver " + e.driver;
+  if (!e.host.cpu.empty() && !e.simulated()) text += ", " + e.host.cpu;
+  return text;
+}
+
+std::string simulated_line(const Environment& environment) {
+  if (!environment.simulated()) return {};
+  return fmt::format("SIMULATED by profile {}: modelled times, not measurements of this machine", environment.profile);
+}
+
+}  // namespace xferbench

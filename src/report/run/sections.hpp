@@ -1,0 +1,38 @@
+// What tables say of a report, before it is drawn for a terminal or as Markdown. Pure functions from records to cells.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/column.hpp"
+#include "report/grid.hpp"
+#include "results/result.hpp"
+
+namespace xferbench {
+
+/// The results of one scenario.
+struct Section {
+  ScenarioView scenario;
+  std::vector<const Result*> results;                      ///< into the report
+  std::vector<std::pair<std::string, std::string>> fixed;  ///< axes with one value: {"size", "1 MiB"}
+  Grid headline;              ///< the other axes, and the scenario's columns that say something
+  std::size_t not_begun = 0;  ///< cases left out of it, to which an interrupted run never came
+  Grid measurements;  ///< of the one result, where there is a single one: what the headline was made from; else empty
+  std::vector<std::pair<std::string, Grid>> findings;  ///< by kind
+  std::vector<std::string> sentences;                  ///< findings that are text
+};
+
+/// One section for each scenario that has results. The report must outlive them.
+std::vector<Section> sections_of(const Report& report, std::span<const ScenarioView> scenarios);
+
+/// "NVIDIA H200, PCIe Gen5 x16, driver 580.1, Some CPU"
+std::string machine_line(const Environment& environment);
+
+/// "SIMULATED by profile h200: modelled times, not measurements of this machine"; empty for a real run.
+std::string simulated_line(const Environment& environment);
+
+}  // namespace xferbench

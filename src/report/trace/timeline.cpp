@@ -1,0 +1,285 @@
+#include "report/trace/timeline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/units.hpp"
+#include "model/occupancy.hpp"
+#include "version.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using Row = Activity::Row;
+using Json = nlohmann::ordered_json;
+
+constexpr std::array kRows{Row::h2d, Row::kernel, Row::d2h, Row::internal, Row::host};
+
+// --- For trace viewers ----------------------------------------------------------------------------------------------
+
+std::string track_name(Row row, std::size_t lane) {
+  std::string name(to_text(row));
+  if (row == Row::internal) name = "inside the GPU";
+  if (row == Row::host) name = "host calls";
+  return lane == 0 ? name : fmt::format("{} {}", name, lane + 1);
+}
+
+std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
+
+Json metadata(const char* what, std::size_t pid, std::size_t tid, Json arguments) {
+  return {{"name", what}, {"ph", "M"}, {"pid", pid}, {"tid", tid}, {"args", std::move(arguments)}};
+}
+
+Json event(const Activity& a, std::size_t pid, std::size_t tid) {
+  // Both ends are rounded and their difference taken, so that what follows without a gap does not overlap.
+  const std::int64_t begin = nanoseconds(a.begin);
+  const std::int64_t length = nanoseconds(a.end) - begin;
+  Json arguments = Json::object();
+  if (a.bytes > 0) arguments["bytes"] = a.bytes;
+  if (a.row != Row::host) arguments["stream"] = a.stream;
+  if (a.bytes > 0 && length > 0) arguments["GB/s"] = static_cast<double>(a.bytes) / static_cast<double>(length);
+  return {{"name", a.name},
+          {"cat", to_text(a.row)},
+          {"ph", "X"},
+          {"pid", pid},
+          {"tid", tid},
+          {"ts", static_cast<double>(begin) / 1e3},
+          {"dur", static_cast<double>(length) / 1e3},
+          {"args", std::move(arguments)}};
+}
+
+/// The activities of a row, spread so that no two of a lane overlap; by begin.
+std::vector<std::vector<const Activity*>> lanes_of(const Trace& trace, Row row) {
+  std::vector<const Activity*> all;
+  for (const Activity& a : trace.activities) {
+    if (a.row == row) all.push_back(&a);
+  }
+  std::ranges::stable_sort(all, {}, [](const Activity* a) { return nanoseconds(a->begin); });
+  std::vector<std::vector<const Activity*>> lanes;
+  for (const Activity* a : all) {
+    const auto free = std::ranges::find_if(
+        lanes, [a](const auto& lane) { return nanoseconds(lane.back()->end) <= nanoseconds(a->begin); });
+    (free == lanes.end() ? lanes.emplace_back() : *free).push_back(a);
+  }
+  return lanes;
+}
+
+void add_process(Json& events, const Result& result, std::size_t pid, bool simulated) {
+  const Trace& trace = *result.trace;
+  const std::string mark = simulated ? ", SIMULATED" : "";
+  const std::string name = fmt::format("{} ({}{})", result.config.key(), trace.source, mark);
+  events.push_back(metadata("process_name", pid, 0, {{"name", name}}));
+  events.push_back(metadata("process_sort_index", pid, 0, {{"sort_index", pid}}));
+  std::size_t tid = 0;
+  for (const Row row : kRows) {
+    std::size_t number = 0;
+    for (const auto& lane : lanes_of(trace, row)) {
+      ++tid;
+      events.push_back(metadata("thread_name", pid, tid, {{"name", track_name(row, number++)}}));
+      events.push_back(metadata("thread_sort_index", pid, tid, {{"sort_index", tid}}));
+      for (const Activity* a : lane) events.push_back(event(*a, pid, tid));
+    }
+  }
+}
+
+// --- For terminals --------------------------------------------------------------------------------------------------
+
+constexpr std::size_t kLabel = 9;  // columns before the first cell
+constexpr double kFull = 0.97;     // of a cell's time, from which it is drawn as full
+
+/// One column of one row.
+struct Cell {
+  double filled = 0;      // share of its time
+  std::size_t owner = 0;  // the activity that has most of it, numbered from 1; 0: none
+  double of_owner = 0;    // share of its time
+  [[nodiscard]] bool full() const { return filled >= kFull; }
+};
+
+struct Scale {
+  double length = 0;  // seconds in all cells together
+  std::size_t cells = 0;
+  [[nodiscard]] double cell() const { return length / static_cast<double>(cells); }
+  [[nodiscard]] std::size_t at(double time) const {
+    return std::min(static_cast<std::size_t>(std::max(0., time / cell())), cells - 1);
+  }
+};
+
+std::vector<Cell> cells_of(const Trace& trace, Row row, const Scale& scale) {
+  std::vector<Cell> cells(scale.cells);
+  std::size_t number = 0;
+  for (const Activity& a : trace.activities) {
+    if (a.row != row) continue;
+    ++number;
+    for (std::size_t i = scale.at(a.begin); i <= scale.at(a.end); ++i) {
+      const double left = static_cast<double>(i) * scale.cell();
+      const double share = (std::min(a.end, left + scale.cell()) - std::max(a.begin, left)) / scale.cell();
+      if (share <= 0) continue;
+      Cell& cell = cells[i];
+      cell.filled = std::min(1., cell.filled + share);
+      if (share > cell.of_owner) {
+        cell.of_owner = share;
+        cell.owner = number;
+      }
+    }
+  }
+  return cells;
+}
+
+std::string glyph(const Cell& cell, Glyphs glyphs) {
+  static constexpr std::array<const char*, 9> kHeights{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  if (cell.owner == 0) return " ";
+  const bool odd = cell.owner % 2 == 1;
+  if (glyphs == Glyphs::ascii) return cell.full() ? (odd ? "#" : "=") : cell.filled < 0.5 ? "." : ":";
+  if (cell.full()) return odd ? "█" : "▓";
+  return kHeights[static_cast<std::size_t>(std::clamp(std::lround(cell.filled * 8), 1L, 7L))];
+}
+
+/// Numbers go where an activity has a full cell more than they need.
+void write_numbers(const std::vector<Cell>& cells, std::vector<std::string>& glyphs) {
+  for (std::size_t first = 0; first < cells.size();) {
+    std::size_t last = first;
+    while (last < cells.size() && cells[last].full() && cells[last].owner == cells[first].owner) ++last;
+    const std::string number = std::to_string(cells[first].owner);
+    if (last - first > number.size()) {
+      const std::size_t begin = first + (last - first - number.size()) / 2;
+      for (std::size_t i = 0; i < number.size(); ++i) glyphs[begin + i] = number[i];
+    }
+    first = std::max(last, first + 1);
+  }
+}
+
+std::string without_blanks_at_end(std::string text) {
+  text.resize(text.find_last_not_of(' ') + 1);
+  return text;
+}
+
+std::string row_line(const Trace& trace, Row row, const Scale& scale, Glyphs glyphs) {
+  const std::vector<Cell> cells = cells_of(trace, row, scale);
+  std::vector<std::string> drawn;
+  for (const Cell& cell : cells) drawn.push_back(glyph(cell, glyphs));
+  if (row != Row::host) write_numbers(cells, drawn);
+  std::string line = fmt::format("  {:<{}}", to_text(row), kLabel - 2);
+  for (const std::string& text : drawn) line += text;
+  return without_blanks_at_end(std::move(line)) + "\n";
+}
+
+/// A round time between ticks, so that labels have room.
+double tick_step(const Scale& scale) {
+  constexpr double kLeastCells = 14;
+  const double least = kLeastCells * scale.cell();
+  double step = std::pow(10, std::floor(std::log10(least)));
+  for (const double factor : {1., 2., 5., 10.}) {
+    if (factor * step >= least) return factor * step;
+  }
+  return 10 * step;
+}
+
+std::string time_axis(const Scale& scale) {
+  const bool in_milliseconds = scale.length >= 1e-3;
+  const double unit = in_milliseconds ? 1e-3 : 1e-6;
+  const double step = tick_step(scale);
+  std::string line(kLabel + scale.cells, ' ');
+  for (int i = 0; step * i < scale.length; ++i) {
+    const std::string label =
+        i == 0 ? "|0" : fmt::format("|{:g} {}", std::round(step * i / unit * 1e6) / 1e6, in_milliseconds ? "ms" : "us");
+    const std::size_t at = kLabel + scale.at(step * i);
+    if (at + label.size() <= line.size()) line.replace(at, label.size(), label);
+  }
+  return without_blanks_at_end(std::move(line));
+}
+
+std::string source_in_words(const std::string& source) {
+  if (source == "cupti") return "engine times by CUPTI";
+  if (source == "events") return "estimated from events";
+  return source == "simulated" ? "simulated, exact" : source;
+}
+
+std::string occupancy_text(const Trace& trace, Row row) {
+  const double share = model::covered(trace, {row}) / model::makespan(trace);
+  const model::Gaps gaps = model::gaps(trace, row);
+  std::string text = fmt::format("{} {} busy", to_text(row), format_percent(share));
+  if (gaps.count == 0) return text + ", no gaps";
+  if (gaps.count == 1) return text + fmt::format(", 1 gap of {}", format_seconds(gaps.total));
+  return text + fmt::format(", {} gaps, {} in all", gaps.count, format_seconds(gaps.total));
+}
+
+std::string summary_lines(const Trace& trace) {
+  const std::string by_events =
+      trace.event_makespan > 0 ? fmt::format(" ({} by events around it)", format_seconds(trace.event_makespan)) : "";
+  std::string text = fmt::format("  {}: makespan {}{}, concurrency {:.2f}", source_in_words(trace.source),
+                                 format_seconds(model::makespan(trace)), by_events, model::concurrency(trace));
+  const double kernels = model::kernel_concurrency(trace);
+  if (trace.source != "events" && kernels > 1.005) text += fmt::format(", among kernels {:.2f}", kernels);
+  std::string engines;
+  for (const Row row : {Row::h2d, Row::kernel, Row::d2h}) {
+    if (model::busy(trace, row) <= 0) continue;
+    engines += (engines.empty() ? "  " : "; ") + occupancy_text(trace, row);
+  }
+  return text + "\n" + (engines.empty() ? "" : engines + "\n");
+}
+
+}  // namespace
+
+std::string to_chrome_trace(const Report& report) {
+  const bool simulated = report.environment.simulated();
+  Json events = Json::array();
+  std::map<std::string, bool> sources;
+  std::size_t pid = 0;
+  for (const Result& r : report.results) {
+    if (!r.trace) continue;
+    add_process(events, r, ++pid, simulated);
+    sources[r.trace->source] = true;
+  }
+  std::string source;
+  for (const auto& [name, used] : sources) source += (source.empty() ? "" : ", ") + name;
+  Json other = {
+      {"source", source}, {"tool", std::string("xferbench ") + build::kVersion}, {"gpu", report.environment.gpu.name}};
+  if (simulated) {
+    other["SIMULATED"] = fmt::format("by profile {}: modelled times, not measurements", report.environment.profile);
+  }
+  const Json json = {{"traceEvents", std::move(events)}, {"displayTimeUnit", "ns"}, {"otherData", std::move(other)}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string to_gantt(const Trace& trace, std::size_t width, const Style& style, Glyphs glyphs) {
+  Scale scale;
+  scale.cells = std::max(width, kLabel + 1) - kLabel;
+  for (const Activity& a : trace.activities) scale.length = std::max(scale.length, a.end);
+  if (scale.length <= 0) return "  nothing was recorded\n";
+  std::string text;
+  for (const Row row : kRows) {
+    const auto of_row = [row](const Activity& a) { return a.row == row; };
+    if (row == Row::internal && std::ranges::none_of(trace.activities, of_row)) continue;
+    text += row_line(trace, row, scale, glyphs);
+  }
+  return text + style.dim(time_axis(scale)) + "\n" + summary_lines(trace);
+}
+
+std::string to_gantts(const Report& report, const Style& style, Glyphs glyphs) {
+  constexpr std::size_t kMost = 4;
+  constexpr std::size_t kWidth = 110;
+  std::string text;
+  std::size_t traced = 0;
+  for (const Result& r : report.results) {
+    if (!r.trace || ++traced > kMost) continue;
+    const std::string mark = report.environment.simulated() ? "  " + style.notice("SIMULATED") : "";
+    text += "\n" + style.bold("timeline  " + r.config.key()) + mark + "\n" + to_gantt(*r.trace, kWidth, style, glyphs);
+  }
+  if (traced > kMost) {
+    text += fmt::format("\n  {} cases were traced; the charts of the first {} are above, all are in the file\n", traced,
+                        kMost);
+  }
+  return text;
+}
+
+}  // namespace xferbench

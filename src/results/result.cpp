@@ -1,0 +1,57 @@
+#include "results/result.hpp"
+
+#include <algorithm>
+
+namespace xferbench {
+
+std::string_view to_text(Clock clock) {
+  switch (clock) {
+    case Clock::event_gated: return "event-gated";
+    case Clock::event: return "event";
+    case Clock::host: return "host";
+    case Clock::cpu: return "cpu";
+    case Clock::device: return "device";
+  }
+  return "";
+}
+
+std::string_view to_text(Stop stop) {
+  switch (stop) {
+    case Stop::ci: return "ci";
+    case Stop::budget: return "budget";
+    case Stop::max_samples: return "max-samples";
+    case Stop::interrupted: return "interrupted";
+  }
+  return "";
+}
+
+std::string_view to_text(Status status) {
+  switch (status) {
+    case Status::ok: return "ok";
+    case Status::failed: return "failed";
+    case Status::skipped: return "skipped";
+  }
+  return "";
+}
+
+std::optional<double> relative_half_width(const Measurement& measurement) {
+  if (!measurement.ci95 || measurement.median <= 0) return std::nullopt;
+  return (measurement.ci95->high - measurement.ci95->low) / 2 / measurement.median;
+}
+
+const Measurement* Result::measurement(std::string_view name) const {
+  const auto found = std::ranges::find(measurements, name, &Measurement::name);
+  return found == measurements.end() ? nullptr : &*found;
+}
+
+std::string Result::label(std::string_view name) const {
+  const auto found = std::ranges::find(labels, name, &std::pair<std::string, std::string>::first);
+  return found == labels.end() ? "" : found->second;
+}
+
+const Metric* Result::metric(std::string_view name) const {
+  const auto found = std::ranges::find(metrics, name, &Metric::name);
+  return found == metrics.end() ? nullptr : &*found;
+}
+
+}  // namespace xferbench

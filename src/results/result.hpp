@@ -1,0 +1,116 @@
+// What a run produces: plain records without any presentation. report/ turns them into bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/axis.hpp"
+#include "core/environment.hpp"
+#include "core/trace.hpp"
+
+namespace xferbench {
+
+/// Which clock timed a measurement; docs/measurement.md says what each includes.
+enum class Clock {
+  event_gated,
+  event,
+  host,
+  cpu,     ///< CPU time of the calling thread
+  device,  ///< the GPU's own counters, read by a kernel, related to the host's clock where the host is involved
+};
+
+/// Why sampling ended.
+enum class Stop { ci, budget, max_samples, interrupted };
+
+std::string_view to_text(Clock clock);
+std::string_view to_text(Stop stop);
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+
+/// Raw samples in run order, and what the statistics say of them. Never edited after sampling.
+struct Measurement {
+  std::string name;
+  Clock clock = Clock::event;
+  std::string unit = "s";
+  std::vector<double> samples;
+  unsigned batch = 1;  ///< repetitions timed together for one sample, which is their mean
+  double min = 0;
+  double median = 0;
+  double max = 0;
+  std::optional<Interval> ci95;  ///< of the median; absent below six samples
+  std::optional<double> p90;     ///< 90th percentile; absent below 10 samples
+  std::optional<double> p99;     ///< 99th percentile; absent below 100 samples
+  Stop stop = Stop::budget;
+  std::size_t warmup_runs = 0;
+  bool warmup_converged = false;
+  std::size_t outliers_mild = 0;
+  std::size_t outliers_severe = 0;
+  std::size_t gate_timeouts = 0;
+  std::vector<std::string> flags;
+  bool auxiliary = false;  ///< beside the point of the case: its flags are kept but nobody is warned of them
+};
+
+/// Half the width of the median's interval over the median; nothing below six samples.
+std::optional<double> relative_half_width(const Measurement& measurement);
+
+/// A number derived from measurements. Units: "GB/s" is 10^9 payload bytes per second, "1" a ratio, "s", "B", "Hz".
+struct Metric {
+  std::string name;
+  double value = 0;
+  std::string unit;
+};
+
+enum class Status { ok, failed, skipped };
+std::string_view to_text(Status status);
+
+/// The reason of a case that was skipped because the run was interrupted before its turn.
+inline constexpr std::string_view kNotBegun = "interrupted before it began";
+
+struct Result {
+  Case config;
+  Status status = Status::ok;
+  std::string reason;
+  std::vector<std::string> warnings;
+  std::vector<Measurement> measurements;
+  std::vector<Metric> metrics;
+  std::vector<std::pair<std::string, std::string>> labels;  ///< findings that are words: {"limited_by", "link"}
+  std::optional<Trace> trace;                               ///< of one more pass, where a timeline was asked for
+
+  explicit Result(Case c) : config(std::move(c)) {}
+  void add(std::string name, double value, std::string unit) {
+    metrics.push_back({std::move(name), value, std::move(unit)});
+  }
+  [[nodiscard]] const Measurement* measurement(std::string_view name) const;
+  [[nodiscard]] const Metric* metric(std::string_view name) const;
+  /// Empty if there is no such label.
+  [[nodiscard]] std::string label(std::string_view name) const;
+};
+
+/// What several results of a scenario say together.
+struct Finding {
+  std::string scenario{};  ///< its name
+  std::string kind;        ///< "fit", "crossover", "break-even", "winner"; findings of a kind share a table
+  std::vector<std::pair<std::string, std::string>> labels;  ///< what it is about: {"dir", "h2d"}, {"host", "pinned"}
+  std::vector<Metric> metrics;
+  std::string text;  ///< a sentence without its full stop; empty: shown as a row of the table of its kind
+};
+
+struct Report {
+  bool complete = false;
+  std::string started_at;               ///< ISO 8601, UTC
+  std::vector<std::string> resumed_at;  ///< when a run that had been stopped went on, each time
+  std::vector<std::string> command;
+  Environment environment;
+  std::vector<Result> results;
+  std::vector<Finding> findings;  ///< empty until the last case has ended
+};
+
+}  // namespace xferbench
