@@ -1,7 +1,5 @@
 #include "cli/support.hpp"
 
-#include <cstdlib>
-
 namespace xferbench::test {
 
 Arguments small_run(Arguments more) {
@@ -50,17 +48,6 @@ void expect_valid_results(const std::filesystem::path& file) {
   ASSERT_TRUE(std::filesystem::exists(script)) << script << " is missing: nothing checks the results file";
   const Outcome outcome = run("/usr/bin/python3", {script.string(), file.string()});
   EXPECT_EQ(outcome.exit_code, 0) << "scripts/validate-results says: " << outcome.out << outcome.err;
-}
-
-void expect_golden(const std::string& name, const std::string& text) {
-  const std::filesystem::path file = std::filesystem::path(XFERBENCH_SOURCE_DIR) / "tests" / "cli" / "golden" / name;
-  if (const char* update = std::getenv("XFERBENCH_UPDATE_GOLDEN"); update != nullptr && std::string(update) == "1") {
-    std::filesystem::create_directories(file.parent_path());
-    write_file(file, text);
-    return;
-  }
-  EXPECT_EQ(text, read_file(file)) << "differs from " << file
-                                   << "; if that is intended, run with XFERBENCH_UPDATE_GOLDEN=1 and commit the file";
 }
 
 }  // namespace xferbench::test

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/program.hpp"
+#include "support/golden.hpp"
 
 namespace xferbench::test {
 
@@ -37,9 +38,5 @@ Json read_json(const std::filesystem::path& file);
 /// Fails the test unless scripts/validate-results accepts the file. A script that is missing or cannot run is a
 /// failure too: a contract that nobody checks is none.
 void expect_valid_results(const std::filesystem::path& file);
-
-/// Compares with tests/cli/golden/NAME. XFERBENCH_UPDATE_GOLDEN=1 writes that file instead; look at its difference
-/// before committing it.
-void expect_golden(const std::string& name, const std::string& text);
 
 }  // namespace xferbench::test
