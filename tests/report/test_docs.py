@@ -1,10 +1,12 @@
-"""Whether the results that the documentation rests on are there, are described, and do what is expected of an H200."""
+"""Whether the documentation keeps what it promises: links lead somewhere, commands are understood, and the results that
+it rests on are there, are described, and do what is expected of their machine."""
 
 import copy
 import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import unittest
 
@@ -12,9 +14,111 @@ import support
 from support import RESULTS, ROOT
 
 PROGRAM = os.environ.get("XFERBENCH_PROGRAM", "")
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+SOURCES = [
+    path
+    for folder in ("src", "scenarios", "kernels", "scripts", "tests", "cmake", "docs/examples")
+    for path in sorted((ROOT / folder).rglob("*"))
+    if path.suffix in (".cpp", ".hpp", ".cu", ".cuh", ".py", ".yml", ".cmake", ".sh", "") and path.is_file()
+]
+
+
+def without_code(text):
+    """A page's text less its blocks of code, in which brackets are no links and # begins no heading."""
+    return re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def blocks(page, language):
+    """The blocks of code of this language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def anchors(page):
+    """What a link to this page can name behind #, as GitHub makes it of headings."""
+    found = re.findall(r"^#+ (.*)$", without_code(page.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
+
+
 def xferbench(*arguments, folder=None):
     command = [PROGRAM, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, timeout=120)
+
+
+class Links(unittest.TestCase):
+    def test_lead_to_files_and_headings_that_exist(self):
+        links = 0
+        for page in PAGES:
+            for target in re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text(encoding="utf-8"))):
+                if target.startswith("https://"):
+                    continue
+                links += 1
+                path, _, anchor = target.partition("#")
+                file = (page.parent / path).resolve() if path else page
+                with self.subTest(page=str(page.relative_to(ROOT)), link=target):
+                    self.assertTrue(file.exists(), "no such file")
+                    if anchor:
+                        self.assertIn(anchor, anchors(file))
+        self.assertGreater(links, 200)
+
+    def test_every_page_is_in_the_overview(self):
+        overview = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+        for page in PAGES:
+            path = os.path.relpath(page, ROOT / "docs")
+            if path != "README.md":
+                self.assertIn(f"]({path})", overview)
+
+    def test_comments_name_pages_and_headings_that_exist(self):
+        """A comment may break behind the page's name; // and # at the beginning of lines are no part of it."""
+        named = re.compile(r'(docs/[\w/-]+\.(?:md|json(?:\.xz)?|yml))(?:, "([^"]+)")?')
+        found = 0
+        for source in SOURCES:
+            text = re.sub(r"\s*\n\s*(?:///?|#)? ?", " ", source.read_text(encoding="utf-8"))
+            for path, heading in named.findall(text):
+                found += 1
+                with self.subTest(source=str(source.relative_to(ROOT)), names=path, heading=heading):
+                    self.assertTrue((ROOT / path).exists())
+                    if heading:
+                        self.assertIn(heading.lower().replace(" ", "-"), anchors(ROOT / path))
+        self.assertGreater(found, 15)
+
+
+@unittest.skipUnless(PROGRAM, "XFERBENCH_PROGRAM does not name the program")
+class Commands(support.Folder):
+    """Every line of a shell's block that begins with xferbench is understood as it stands."""
+
+    def test_are_understood(self):
+        for name in ("base.json", "new.json", "results.json", "today.json", "a100.json", "h200.json", "quick.json"):
+            shutil.copy(RESULTS / "h200-quick.json", self.folder / name)
+        for name in ("main", "pr", "new", "baseline/new"):
+            (self.folder / name).parent.mkdir(exist_ok=True)
+            for number in (1, 2):
+                shutil.copy(RESULTS / "h200-quick.json", self.folder / f"{name}-{number}.json")
+        (self.folder / "my-suite.json").write_text(
+            '{"schema": "xferbench-suite/1", "description": "One case", "runs": ["memcpy --dir h2d --size 4K"]}'
+        )
+        (self.folder / "docs").symlink_to(ROOT / "docs")
+        commands = 0
+        for page in PAGES:
+            for line in "".join(blocks(page, "sh")).splitlines():
+                command = line.split(" #")[0].strip()
+                if not re.match(r"xferbench($| (?!\[|SCENARIO|tune\|))", command) or "--resume" in command:
+                    continue  # a form, and no command; a run that goes on would measure
+                commands += 1
+                with self.subTest(page=str(page.relative_to(ROOT)), command=command):
+                    self.assert_understood(command)
+        self.assertGreater(commands, 60)
+
+    def assert_understood(self, command):
+        """It runs dry, which leaves out the files that only a run can write; what only reads runs as it is."""
+        word = (command.split() + [""])[1]
+        runs = word not in ("list", "info", "compare", "check", "completion", "man", "help")
+        if runs:
+            command = re.sub(r" --(json|csv|markdown|timeline|repeat)[ =]\S+", "", command) + " --dry-run"
+        shell = f'xferbench() {{ "$XFERBENCH_PROGRAM" "$@"; }}; {command}'
+        outcome = subprocess.run(
+            ["bash", "-c", shell], cwd=self.folder, capture_output=True, text=True, check=False, timeout=120
+        )
+        self.assertEqual(outcome.returncode, 0, outcome.stderr)
 
 
 class Results(unittest.TestCase):
