@@ -30,7 +30,8 @@ def without_code(text):
 
 def blocks(page, language):
     """The blocks of code of this language."""
-    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return [text for its_language, text in found if its_language == language]
 
 
 def anchors(page):
@@ -41,7 +42,7 @@ def anchors(page):
 
 def xferbench(*arguments, folder=None):
     command = [PROGRAM, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, timeout=300)
 
 
 class Links(unittest.TestCase):
@@ -119,6 +120,17 @@ class Commands(support.Folder):
             ["bash", "-c", shell], cwd=self.folder, capture_output=True, text=True, check=False, timeout=120
         )
         self.assertEqual(outcome.returncode, 0, outcome.stderr)
+
+
+@unittest.skipUnless(PROGRAM, "XFERBENCH_PROGRAM does not name the program")
+class Sample(unittest.TestCase):
+    def test_is_what_the_first_command_prints_without_a_gpu(self):
+        page = ROOT / "README.md"
+        first = blocks(page, "sh")[0].splitlines()[0]
+        self.assertTrue(first.startswith("scripts/xferbench "), first)
+        outcome = xferbench(*first.split()[1:], "--simulate", "h200", "--quiet", "--color", "never")
+        self.assertEqual((outcome.returncode, outcome.stderr), (0, ""))
+        self.assertEqual(blocks(page, "")[0], outcome.stdout)
 
 
 class Results(unittest.TestCase):
