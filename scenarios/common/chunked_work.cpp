@@ -18,7 +18,7 @@ using model::Chunk;
 namespace {
 
 // 256 bytes, as cudaMalloc aligns. Copies that begin at odd multiples of 128 bytes or less cost an H200 up to 1 % of
-// the pipeline (docs/overlap.md).
+// the pipeline (docs/h200/overlap.md).
 constexpr std::size_t kChunkAlignment = 64;
 
 /// Stages are timed in pieces of this size where the device does not hold the whole payload: large enough for what a

@@ -52,7 +52,7 @@ inline constexpr std::array<StrategyWord, 10> kStrategyWords{{{"serial", Strateg
 /// Throws std::logic_error if there is no such word: a mistake in a scenario's axis.
 const StrategyWord& strategy_word(std::string_view word);
 
-/// Enough thread blocks to fill the link of an H200; more get in each other's way (docs/overlap.md).
+/// Enough thread blocks to fill the link of an H200; more get in each other's way (docs/h200/overlap.md).
 inline constexpr unsigned kZeroCopyBlocks = 66;
 
 /// Owns its streams and events. The work must outlive it.

@@ -13,9 +13,9 @@ using kernels::SmemMethod;
 using kernels::SmemSchedule;
 using kernels::SmemShape;
 
-// In seconds, fitted to the 636 configurations of docs/results/h200-smem-tune-cut-off.json (an H200, 48 operations an
-// element), which they leave 5 % apart within families: cases that agree in every word. The search corrects each family
-// by what it measures of it.
+// In seconds, fitted to the 636 configurations of docs/results/h200-smem-tune-cut-off.json.xz (an H200, 48 operations
+// an element), which they leave 5 % apart within families: cases that agree in every word. The search corrects each
+// family by what it measures of it.
 constexpr double kBlockStart = 0.6e-6;    // until a new block has issued its first load
 constexpr double kTurn = 0.75e-6;         // what a tile costs its block beside arithmetic: barriers, waits
 constexpr double kTurnOfRoles = 0.25e-6;  // the same where no barrier of the block is among it

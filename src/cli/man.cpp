@@ -29,9 +29,10 @@ constexpr std::array kEnvironment{
 
 constexpr std::array kFiles{
     Entry{"PREFIX/share/xferbench/expectations/NAME.json", "Limits that check --expect NAME finds by their name."},
-    Entry{"PREFIX/share/xferbench/suites/NAME.json", "Sets of runs that --suite NAME finds by their name (suites.md)."},
+    Entry{"PREFIX/share/xferbench/suites/NAME.json",
+          "Sets of runs that --suite NAME finds by their name (docs/suites.md)."},
     Entry{"PREFIX/share/doc/xferbench",
-          "How every number is made (measurement.md), suites (suites.md), and the formats of files."}};
+          "The documentation (docs/README.md leads through it) and the formats of files."}};
 
 std::string paragraph(std::string_view text) { return roff_escaped(text) + "\n"; }
 

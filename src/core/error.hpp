@@ -7,7 +7,7 @@
 
 namespace xferbench {
 
-/// Exit codes of the program (docs/measurement.md lists them for users).
+/// Exit codes of the program (docs/running.md lists them for users).
 /// An interrupted run ends with 128 plus the signal's number, as shells count: 130 after Ctrl-C, 143 after SIGTERM.
 /// A comparison ends with `failed` if something regressed, and with `undecided` if that is asked for (--strict) and not
 /// everything could be judged.

@@ -1,5 +1,6 @@
 // What a transfer or a pipeline cannot beat, and how close one came. Pure functions of times in seconds.
-// Formulas and their derivation: docs/measurement.md, "Bounds".
+// Formulas and their derivation: docs/scenarios/overlap-model.md, "The bound of a pipeline", and
+// docs/scenarios/memcpy.md, "The PCIe limit".
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,8 @@
 """What the tests of the report share: files to make pages of, the script itself, and a headless browser."""
 
+import atexit
 import json
+import lzma
 import pathlib
 import shutil
 import subprocess
@@ -8,9 +10,21 @@ import sys
 import tempfile
 import unittest
 
+
+def unpacked(folder):
+    """A folder of these results files in which none is compressed; it is gone when the program ends."""
+    whole = pathlib.Path(tempfile.mkdtemp(prefix="xferbench-results-"))
+    atexit.register(shutil.rmtree, whole)
+    for path in folder.glob("*.json"):
+        (whole / path.name).symlink_to(path)
+    for path in folder.glob("*.json.xz"):
+        (whole / path.stem).write_bytes(lzma.decompress(path.read_bytes()))
+    return whole
+
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "scripts"
-RESULTS = ROOT / "docs" / "results"
+RESULTS = unpacked(ROOT / "docs" / "results")
 TIMELINES = ROOT / "docs" / "timelines"
 
 sys.dont_write_bytecode = True

@@ -1,0 +1,199 @@
+"""Whether the documentation keeps what it promises: links lead somewhere, commands are understood, and the results that
+it rests on are there, are described, and do what is expected of their machine."""
+
+import copy
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import unittest
+
+import support
+from support import RESULTS, ROOT
+
+PROGRAM = os.environ.get("XFERBENCH_PROGRAM", "")
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+SOURCES = [
+    path
+    for folder in ("src", "scenarios", "kernels", "scripts", "tests", "cmake", "docs/examples")
+    for path in sorted((ROOT / folder).rglob("*"))
+    if path.suffix in (".cpp", ".hpp", ".cu", ".cuh", ".py", ".yml", ".cmake", ".sh", "") and path.is_file()
+]
+
+
+def without_code(text):
+    """A page's text less its blocks of code, in which brackets are no links and # begins no heading."""
+    return re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def blocks(page, language):
+    """The blocks of code of this language."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return [text for its_language, text in found if its_language == language]
+
+
+def anchors(page):
+    """What a link to this page can name behind #, as GitHub makes it of headings."""
+    found = re.findall(r"^#+ (.*)$", without_code(page.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
+
+
+def xferbench(*arguments, folder=None):
+    command = [PROGRAM, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, timeout=300)
+
+
+class Links(unittest.TestCase):
+    def test_lead_to_files_and_headings_that_exist(self):
+        links = 0
+        for page in PAGES:
+            for target in re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text(encoding="utf-8"))):
+                if target.startswith("https://"):
+                    continue
+                links += 1
+                path, _, anchor = target.partition("#")
+                file = (page.parent / path).resolve() if path else page
+                with self.subTest(page=str(page.relative_to(ROOT)), link=target):
+                    self.assertTrue(file.exists(), "no such file")
+                    if anchor:
+                        self.assertIn(anchor, anchors(file))
+        self.assertGreater(links, 200)
+
+    def test_every_page_is_in_the_overview(self):
+        overview = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+        for page in PAGES:
+            path = os.path.relpath(page, ROOT / "docs")
+            if path != "README.md":
+                self.assertIn(f"]({path})", overview)
+
+    def test_comments_name_pages_and_headings_that_exist(self):
+        """A comment may break behind the page's name; // and # at the beginning of lines are no part of it."""
+        named = re.compile(r'(docs/[\w/-]+\.(?:md|json(?:\.xz)?|yml))(?:, "([^"]+)")?')
+        found = 0
+        for source in SOURCES:
+            text = re.sub(r"\s*\n\s*(?:///?|#)? ?", " ", source.read_text(encoding="utf-8"))
+            for path, heading in named.findall(text):
+                found += 1
+                with self.subTest(source=str(source.relative_to(ROOT)), names=path, heading=heading):
+                    self.assertTrue((ROOT / path).exists())
+                    if heading:
+                        self.assertIn(heading.lower().replace(" ", "-"), anchors(ROOT / path))
+        self.assertGreater(found, 15)
+
+
+@unittest.skipUnless(PROGRAM, "XFERBENCH_PROGRAM does not name the program")
+class Commands(support.Folder):
+    """Every line of a shell's block that begins with xferbench is understood as it stands."""
+
+    def test_are_understood(self):
+        for name in ("base.json", "new.json", "results.json", "today.json", "a100.json", "h200.json", "quick.json"):
+            shutil.copy(RESULTS / "h200-quick.json", self.folder / name)
+        for name in ("main", "pr", "new", "baseline/new"):
+            (self.folder / name).parent.mkdir(exist_ok=True)
+            for number in (1, 2):
+                shutil.copy(RESULTS / "h200-quick.json", self.folder / f"{name}-{number}.json")
+        (self.folder / "my-suite.json").write_text(
+            '{"schema": "xferbench-suite/1", "description": "One case", "runs": ["memcpy --dir h2d --size 4K"]}'
+        )
+        (self.folder / "docs").symlink_to(ROOT / "docs")
+        commands = 0
+        for page in PAGES:
+            for line in "".join(blocks(page, "sh")).splitlines():
+                command = line.split(" #")[0].strip()
+                if not re.match(r"xferbench($| (?!\[|SCENARIO|tune\|))", command) or "--resume" in command:
+                    continue  # a form, and no command; a run that goes on would measure
+                commands += 1
+                with self.subTest(page=str(page.relative_to(ROOT)), command=command):
+                    self.assert_understood(command)
+        self.assertGreater(commands, 60)
+
+    def assert_understood(self, command):
+        """It runs dry, which leaves out the files that only a run can write; what only reads runs as it is."""
+        word = (command.split() + [""])[1]
+        runs = word not in ("list", "info", "compare", "check", "completion", "man", "help")
+        if runs:
+            command = re.sub(r" --(json|csv|markdown|timeline|repeat)[ =]\S+", "", command) + " --dry-run"
+        shell = f'xferbench() {{ "$XFERBENCH_PROGRAM" "$@"; }}; {command}'
+        outcome = subprocess.run(
+            ["bash", "-c", shell], cwd=self.folder, capture_output=True, text=True, check=False, timeout=120
+        )
+        self.assertEqual(outcome.returncode, 0, outcome.stderr)
+
+
+@unittest.skipUnless(PROGRAM, "XFERBENCH_PROGRAM does not name the program")
+class Sample(unittest.TestCase):
+    def test_is_what_the_first_command_prints_without_a_gpu(self):
+        page = ROOT / "README.md"
+        first = blocks(page, "sh")[0].splitlines()[0]
+        self.assertTrue(first.startswith("scripts/xferbench "), first)
+        outcome = xferbench(*first.split()[1:], "--simulate", "h200", "--quiet", "--color", "never")
+        self.assertEqual((outcome.returncode, outcome.stderr), (0, ""))
+        self.assertEqual(blocks(page, "")[0], outcome.stdout)
+
+
+class Results(unittest.TestCase):
+    def test_each_is_described_and_no_other(self):
+        described = re.findall(r"^\| \[.*?\]\((h200-\S+)\)", (ROOT / "docs/results/README.md").read_text(), re.MULTILINE)
+        there = [path.name for path in (ROOT / "docs" / "results").iterdir() if path.name != "README.md"]
+        self.assertEqual(sorted(described), sorted(there))
+
+    def test_are_not_too_many_for_a_repository(self):
+        size = sum(path.stat().st_size for path in (ROOT / "docs" / "results").iterdir())
+        self.assertLess(size, 4_000_000)
+
+    def test_have_one_measurement_on_a_line(self):
+        for path in RESULTS.glob("*.json"):
+            text = path.read_text(encoding="utf-8")
+            of_measurements = [line for line in text.splitlines() if '"samples": [' in line]
+            parsed = [one for case in json.loads(text)["results"] for one in case["measurements"]]
+            with self.subTest(file=path.name):
+                self.assertEqual([json.loads(line.rstrip(",")) for line in of_measurements], parsed)
+
+
+def slower(report, factor):
+    """The same run on a slower machine: times grow, and what is better when higher falls."""
+    report = copy.deepcopy(report)
+    for case in report["results"]:
+        for measurement in case["measurements"]:
+            for field in ("min", "median", "max", "p90", "p99"):
+                if field in measurement:
+                    measurement[field] *= factor
+            measurement["samples"] = [sample * factor for sample in measurement["samples"]]
+            measurement["ci95"] = [end * factor for end in measurement.get("ci95", [])] or None
+            if not measurement["ci95"]:
+                del measurement["ci95"]
+        for name, metric in case["metrics"].items():
+            if metric["unit"] == "s":
+                metric["value"] *= factor
+            elif metric["unit"] == "GB/s" or name in ("efficiency", "of_pinned"):
+                metric["value"] /= factor
+    return report
+
+
+@unittest.skipUnless(PROGRAM, "XFERBENCH_PROGRAM does not name the program")
+class Expectations(support.Folder):
+    def verdicts(self, path):
+        outcome = xferbench("check", path, "--expect", "h200", "--json", "-")
+        self.assertIn(outcome.returncode, (0, 1), outcome.stderr)
+        return {row["name"]: row["verdict"] for row in json.loads(outcome.stdout)["checks"]}
+
+    def test_hold_for_every_result_and_fail_for_a_slower_machine(self):
+        """Each expectation for an H200 is met by some results, and fails if these are made 20 % slower."""
+        expected = json.loads((ROOT / "scenarios/expectations/h200.json").read_text(encoding="utf-8"))["expect"]
+        met = set()
+        for name in ("memcpy", "memcpy-inside", "overlap", "smem", "latency", "staging", "callback"):
+            path = pathlib.Path(RESULTS / f"h200-{name}.json")
+            now = self.verdicts(path)
+            then = self.verdicts(self.write("slower.json", slower(json.loads(path.read_text(encoding="utf-8")), 1.2)))
+            with self.subTest(results=name):
+                self.assertNotIn("fails", now.values())
+                holding = {one for one, verdict in now.items() if verdict == "holds"}
+                self.assertEqual({then[one] for one in holding}, {"fails"})
+                met |= holding
+        self.assertEqual(met, {one["name"] for one in expected})
+
+
+if __name__ == "__main__":
+    unittest.main()
