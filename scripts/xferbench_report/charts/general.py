@@ -46,26 +46,23 @@ def named_rows(title, series, estimate, unit, quantity="", note="", narrow=False
     ]
     traces += [figure.limit(name, [names[0], names[-1]], value, True, i) for i, (name, value) in enumerate(limits)]
     kind = figure.axis_type(values)
-    what = quantity or ("median time" if unit == "s" else "median")
+    what = quantity or median_of([case for _, cases in series for case in cases])
     axis = {"type": kind, "title": {"text": text.label(f"{what}, {shown}")}}
     if kind == "linear":
         axis["rangemode"] = "tozero"
-    return figure.Chart(
-        title,
-        traces,
-        [run for run, _ in series],
-        axis,
-        figure.rows_axis(names),
-        note,
-        height=figure.rows_height(len(names)),
-        narrow=narrow,
-        layout={"legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}},
-    )
+    return figure.rows_chart(title, traces, [run for run, _ in series], names, axis, note, narrow)
+
+
+def median_of(cases):
+    """What cases are about, as their files call it."""
+    headings = {case.heading(case.headline().name) for case in cases}
+    return f"median {headings.pop()}" if len(headings) == 1 else "median"
 
 
 def in_order(series, unit):
     """Too many cases to name: their number runs to the right, and pointing at one names it."""
-    values = [case.main().value for _, cases in series for case in cases]
+    every = [case for _, cases in series for case in cases]
+    what, values = median_of(every), [case.main().value for case in every]
     factor, shown = figure.scale_of(unit, values)
     numbers = {}
     for _, cases in series:
@@ -76,14 +73,13 @@ def in_order(series, unit):
         estimates = [case.main() for case in cases]
         hovers = [figure.case_hover(run, case) for case in cases]
         xs = [numbers[case.key] for case in cases]
-        small = {"mode": "markers", "marker": {"color": figure.look(index)[0], "size": 5}}
-        traces.append(figure.line(run.label, xs, estimates, hovers, index, factor, **small))
+        traces.append(figure.cloud(run.label, xs, estimates, hovers, index, factor))
     return figure.Chart(
         "All cases",
         traces,
         [run for run, _ in series],
         {"title": {"text": "case, in the order of the file"}},
-        {"type": figure.axis_type(values), "title": {"text": text.label(f"median, {shown}")}},
+        {"type": figure.axis_type(values), "title": {"text": text.label(f"{what}, {shown}")}},
         note=f"{len(numbers)} cases; point at one to see which it is. The tables below have them all.",
     )
 

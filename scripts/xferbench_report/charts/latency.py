@@ -23,43 +23,23 @@ def bars(title, parts):
         tail = percentiles(run, cases, rows, index, factor, len(parts) > 1)
         traces += [tail] if tail else []
     horizontal = {"title": {"text": f"time, {unit}"}, "rangemode": "tozero"}
-    names = list(rows.values())
-    height = figure.rows_height(len(names)) + 24 * (len(parts) - 1) * len(names)
-    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
     note = "Bars are medians with their 95 % intervals; diamonds are the 99th percentile."
-    return figure.Chart(
-        title,
-        traces,
-        runs,
-        horizontal,
-        figure.rows_axis(names),
-        note,
-        height=height,
-        narrow=True,
-        layout={"barmode": "group", "legend": legend},
+    room = 22 + 24 * (len(parts) - 1)
+    return figure.rows_chart(
+        title, traces, runs, list(rows.values()), horizontal, note, narrow=True, room=room, barmode="group"
     )
 
 
 def medians(run, cases, rows, index, factor, several):
-    estimates = [case.main() for case in cases]
-    trace = {
-        "type": "bar",
-        "orientation": "h",
-        "name": figure.text.label(grouping.named("median", run, [run] * (1 + several))),
-        "x": [one.value * factor for one in estimates],
-        "y": [rows[case.key] for case in cases],
-        "hovertext": [figure.case_hover(run, case, p99_in_words(case)) for case in cases],
-        "hoverinfo": "text",
-        "textposition": "none",
-        "marker": {"color": figure.look(index)[0]},
-        "opacity": 0.85,
-    }
-    error = figure.error_bars(estimates, factor)
-    return trace | ({"error_x": error} if error else {})
+    name = grouping.named("median", run, [run] * (1 + several))
+    hovers = [figure.case_hover(run, case, p99_in_words(case)) for case in cases]
+    return figure.bars(
+        name, [rows[case.key] for case in cases], [case.main() for case in cases], hovers, index, factor
+    )
 
 
 def p99_of(case):
-    return case.measurements[0].percentile("p99")
+    return case.headline().percentile("p99")
 
 
 def p99_in_words(case):

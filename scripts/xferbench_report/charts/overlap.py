@@ -3,6 +3,7 @@
 from .. import text
 from . import figure, general, grouping
 
+HEADLINE = "pipeline"  # in files that do not declare what their cases are about
 _MOST_NUMBERS = 130  # cells with their numbers in them
 _FREE = ["growth", "issue", "stream-kind", "batch", "slots"]  # lines over chunks take the best of these
 
