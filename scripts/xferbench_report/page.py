@@ -16,6 +16,8 @@ from .charts import comparison as comparison_charts
 
 _TEMPLATES = pathlib.Path(__file__).resolve().parent / "templates"
 _MOST_SHOWN = 12  # charts of a section that are open; the rest waits behind a click
+_NO_CASES = "No case of these files has numbers that could be drawn."
+_NO_EVENTS = "This timeline has no events."
 
 
 class Section:
@@ -31,9 +33,10 @@ def sections(runs, timelines):
         yield compared(runs)
     for scenario in dict.fromkeys(name for run in runs for name in run.scenarios()):
         charts = catalogue.of_scenario(scenario, runs)
-        yield Section(f"Scenario {scenario}", "scenario", charts, findings=tables.findings(scenario, runs))
+        findings = tables.findings(scenario, runs)
+        yield Section(f"Scenario {scenario}", "scenario", charts, findings=findings, nothing=_NO_CASES)
     for one in timelines:
-        yield Section(f"Timeline {one.label}", "timeline", timeline.charts(one))
+        yield Section(f"Timeline {one.label}", "scenario", timeline.charts(one), findings=[], nothing=_NO_EVENTS)
     yield Section("Skipped and failed", "not_measured", rows=tables.not_measured(runs))
     yield Section("Warnings and flags", "warnings", **tables.warnings(runs))
     if runs:

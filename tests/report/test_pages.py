@@ -174,10 +174,7 @@ class Drawn(support.BrowserTest):
             )
             for n in range(4000)
         ]
-        page = self.make(self.write("big.json", results(cases)))
-        self.open(page, draw=False)
-        self.run_js("return 1;")
-        self.open(page)
+        self.open(self.make(self.write("big.json", results(cases))))
         self.assert_all_drawn()
 
 

@@ -2,27 +2,36 @@
 
 from .. import records, text
 from ..text import number
-from . import figure, general
+from . import figure, general, grouping
 
 _AXES = {"lower": "ratio (less is better)", "higher": "ratio (more is better)"}
 
 
 def charts(base, compared):
     """One for each scenario."""
-    cases = {case.key: case for case in base.cases}
     found = [(one.run, [row for row in one.said["cases"] if "ratio" in row]) for one in compared]
-    result = []
-    for scenario in dict.fromkeys(scenario_of(row) for _, rows in found for row in rows):
-        series = [(run, [row for row in rows if scenario_of(row) == scenario]) for run, rows in found]
-        series = [(run, rows) for run, rows in series if rows]
-        keys = list(dict.fromkeys(row["key"] for _, rows in series for row in rows))
-        title = f"New over {base.label}: {scenario}"
-        if len(keys) <= figure.MOST_ROWS and all(key in cases for key in keys):
-            names = general.rows_of([cases[key] for key in keys])
-            result.append(in_rows(title, base, series, names))
-        else:
-            result.append(in_order(title, base, series))
-    return result
+    scenarios = dict.fromkeys(map(scenario_of, grouping.every(found)))
+    return [chart(base, grouping.keep(found, lambda row: scenario_of(row) == name), name) for name in scenarios]
+
+
+def chart(base, series, scenario):
+    """A row for each case, or, where they are too many to name, a cloud sorted by ratio."""
+    keys, cases = {row["key"] for row in grouping.every(series)}, {case.key: case for case in base.cases}
+    named = len(keys) <= figure.MOST_ROWS and keys <= set(cases)
+    rows_of = general.rows_of([case for key, case in cases.items() if key in keys])
+    traces = []
+    for index, (run, rows) in enumerate(series):
+        rows = rows if named else sorted(rows, key=lambda row: row["ratio"])
+        places = [rows_of[row["key"]] for row in rows] if named else list(range(1, len(rows) + 1))
+        draw = figure.dots if named else figure.cloud
+        traces.append(draw(run.label, places, list(map(estimate, rows)), hovers(run, rows), index))
+    names = list(rows_of.values())
+    ends = [names[0], names[-1]] if named else [1, max(len(rows) for _, rows in series)]
+    traces.append(figure.limit("equal", ends, 1, sideways=named) | {"showlegend": False})
+    title, runs = f"New over {base.label}: {scenario}", [base, *(run for run, _ in series)]
+    if named:
+        return figure.rows_chart(title, traces, runs, names, ratio_axis(series))
+    return figure.Chart(title, traces, runs, {"title": {"text": "case, sorted by its ratio"}}, ratio_axis(series))
 
 
 def scenario_of(row):
@@ -48,36 +57,9 @@ def hovers(run, rows):
     ]
 
 
-def in_rows(title, base, series, names):
-    traces = [
-        figure.dots(
-            run.label, [names[row["key"]] for row in rows], list(map(estimate, rows)), hovers(run, rows), index
-        )
-        for index, (run, rows) in enumerate(series)
-    ]
-    shown = list(names.values())
-    traces.append(figure.limit("equal", [shown[0], shown[-1]], 1, True) | {"showlegend": False})
-    return figure.rows_chart(title, traces, [base, *(run for run, _ in series)], shown, ratio_axis(series))
-
-
-def in_order(title, base, series):
-    """Too many to name: sorted by their ratio."""
-    traces, most = [], 1
-    for index, (run, rows) in enumerate(series):
-        ordered = sorted(rows, key=lambda row: row["ratio"])
-        most = max(most, len(ordered))
-        places = list(range(1, len(ordered) + 1))
-        traces.append(
-            figure.cloud(run.label, places, list(map(estimate, ordered)), hovers(run, ordered), index)
-        )
-    traces.append(figure.limit("equal", [1, most], 1) | {"showlegend": False})
-    horizontal = {"title": {"text": "case, sorted by its ratio"}}
-    return figure.Chart(title, traces, [base, *(run for run, _ in series)], horizontal, ratio_axis(series))
-
-
 def ratio_axis(series):
     """Linear near 1, as most ratios are; by powers where a factor of ten lies between them."""
-    ratios = [number(row["ratio"]) for _, rows in series for row in rows]
-    better = {row["better"] for _, rows in series for row in rows}
+    ratios = [number(row["ratio"]) for row in grouping.every(series)]
+    better = {row["better"] for row in grouping.every(series)}
     kind = "log" if max(ratios) > 10 * min(ratios) else "linear"
     return {"type": kind, "title": {"text": _AXES.get(*better, "ratio") if len(better) == 1 else "ratio"}}

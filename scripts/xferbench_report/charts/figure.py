@@ -134,11 +134,11 @@ def line(name, places, estimates, hovers, index, factor=1, **settings):
     return trace(name, places, estimates, hovers, factor, "y") | look_of_line | settings
 
 
-def dots(name, rows, estimates, hovers, index, factor=1):
+def dots(name, rows, estimates, hovers, index, factor=1, **settings):
     """Medians beside the names of what they are of."""
     colour, symbol, _ = look(index)
-    marker = {"mode": "markers", "marker": {"color": colour, "symbol": symbol, "size": 8}}
-    return trace(name, rows, estimates, hovers, factor, "x") | marker
+    marker = {"color": colour, "symbol": symbol, "size": 8, **settings}
+    return trace(name, rows, estimates, hovers, factor, "x") | {"mode": "markers", "marker": marker}
 
 
 def cloud(name, places, estimates, hovers, index, factor=1):

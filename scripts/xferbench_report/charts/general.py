@@ -9,10 +9,8 @@ def overview(scenario, runs):
     charts = []
     units = list(dict.fromkeys(case.main().unit for run in runs for case in run.of(scenario)))
     for unit in units:
-        series = [(run, [case for case in run.of(scenario) if case.main().unit == unit]) for run in runs]
-        series = [(run, cases) for run, cases in series if cases]
-        keys = {case.key for _, cases in series for case in cases}
-        if len(keys) <= figure.MOST_ROWS:
+        series = grouping.series(runs, scenario, lambda case: case.main().unit == unit)
+        if len({case.key for case in grouping.every(series)}) <= figure.MOST_ROWS:
             charts.append(named_rows("All cases", series, lambda case: case.main(), unit))
         else:
             charts.append(in_order(series, unit))
@@ -29,9 +27,9 @@ def rows_of(cases):
 
 def named_rows(title, series, estimate, unit, quantity="", note="", narrow=False, limits=()):
     """A row for each case, a symbol for each run."""
-    rows = rows_of([case for _, cases in series for case in cases])
+    every = grouping.every(series)
+    rows, values = rows_of(every), [estimate(case).value for case in every]
     names = list(rows.values())
-    values = [estimate(case).value for _, cases in series for case in cases]
     factor, shown = figure.scale_of(unit, values)
     traces = [
         figure.dots(
@@ -46,7 +44,7 @@ def named_rows(title, series, estimate, unit, quantity="", note="", narrow=False
     ]
     traces += [figure.limit(name, [names[0], names[-1]], value, True, i) for i, (name, value) in enumerate(limits)]
     kind = figure.axis_type(values)
-    what = quantity or median_of([case for _, cases in series for case in cases])
+    what = quantity or median_of(every)
     axis = {"type": kind, "title": {"text": text.label(f"{what}, {shown}")}}
     if kind == "linear":
         axis["rangemode"] = "tozero"
@@ -61,13 +59,10 @@ def median_of(cases):
 
 def in_order(series, unit):
     """Too many cases to name: their number runs to the right, and pointing at one names it."""
-    every = [case for _, cases in series for case in cases]
+    every = grouping.every(series)
     what, values = median_of(every), [case.main().value for case in every]
     factor, shown = figure.scale_of(unit, values)
-    numbers = {}
-    for _, cases in series:
-        for case in cases:
-            numbers.setdefault(case.key, len(numbers) + 1)
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(case.key for case in every), 1)}
     traces = []
     for index, (run, cases) in enumerate(series):
         estimates = [case.main() for case in cases]
@@ -93,13 +88,11 @@ def over_size(scenario, runs, most_lines=24):
             cases = [c for c in run.of(scenario) if estimate(c) is not None and estimate(c).unit == unit]
             series.append((run, grouping.by_axis(cases, "size")))
         series = [(run, cases) for run, cases in series if len(grouping.distinct(cases, "size")) >= 3]
-        facet_names = [
-            name for name in ("dir", "op", "in-flight") if any(c.texts.get(name) for _, cs in series for c in cs)
-        ]
+        every = grouping.every(series)
+        facet_names = [name for name in ("dir", "op", "in-flight") if any(c.texts.get(name) for c in every)]
         for title, parts in faceted(series, facet_names):
-            chart = size_lines(
-                f"{quantity.capitalize()} over size{': ' + title if title else ''}", parts, estimate, unit
-            )
+            title = grouping.titled(f"{quantity.capitalize()} over size", title)
+            chart = size_lines(title, parts, estimate, unit)
             if len(chart.traces) <= most_lines:
                 charts.append(chart)
     return charts
@@ -107,17 +100,15 @@ def over_size(scenario, runs, most_lines=24):
 
 def faceted(series, names):
     """(title, [(run, cases)]) for each combination of these axes."""
-    every = [case for _, cases in series for case in cases]
     result = []
-    for title, group in grouping.facets(every, names):
+    for title, group in grouping.facets(grouping.every(series), names):
         members = set(map(id, group))
-        parts = [(run, [case for case in cases if id(case) in members]) for run, cases in series]
-        result.append((title, [(run, cases) for run, cases in parts if cases]))
+        result.append((title, grouping.keep(series, lambda case: id(case) in members)))
     return result
 
 
 def size_lines(title, series, estimate, unit, limits=(), narrow=True):
-    every = [case for _, cases in series for case in cases]
+    every = grouping.every(series)
     shown = grouping.varying(every, ["size"])
     factor, scaled = figure.scale_of(unit, [estimate(case).value for case in every])
     runs = [run for run, _ in series]

@@ -9,7 +9,7 @@ _FREE = ["growth", "issue", "stream-kind", "batch", "slots"]  # lines over chunk
 
 
 def charts(runs):
-    series = [(run, run.of("overlap")) for run in runs if run.of("overlap")]
+    series = grouping.series(runs, "overlap")
     found = maps(series)
     return (found or over_streams(series)) + over_chunks(series) + over_sizes(series)
 
@@ -114,7 +114,7 @@ def in_words(case):
 def limits_of(series):
     """The rate at the limit, as measured: the most of all cases of a chart."""
     found = []
-    for case in (case for _, cases in series for case in cases):
+    for case in grouping.every(series):
         rate, share = case.metric("bandwidth", "GB/s"), case.metric("efficiency")
         if rate and share:
             found.append(rate / share)
@@ -145,21 +145,20 @@ def over_chunks(series):
 
 
 def over_counts(series, axis, apart):
-    usable = [(run, [case for case in cases if case.rate() and case.count(axis)]) for run, cases in series]
+    usable = grouping.keep(series, lambda case: case.rate() and case.count(axis))
     usable = [(run, cases) for run, cases in usable if len(grouping.distinct(cases, axis)) > 1]
     result = []
     for title, parts in general.faceted(usable, ["size", "kernel", "work", "balance", "rounds", "blocks"]):
-        result.append(best_lines(f"Rate over {axis}" + (f": {title}" if title else ""), parts, axis, apart))
+        result.append(best_lines(grouping.titled(f"Rate over {axis}", title), parts, axis, apart))
     return [chart for chart in result if chart.traces]
 
 
 def over_sizes(series):
-    usable = [(run, [case for case in cases if case.rate()]) for run, cases in series]
+    usable = grouping.keep(series, lambda case: case.rate())
     usable = [(run, cases) for run, cases in usable if len(grouping.distinct(cases, "size")) > 1]
     result = []
     for title, parts in general.faceted(usable, ["kernel", "work", "balance", "rounds", "blocks"]):
-        named = "Best rate over size" + (f": {title}" if title else "")
-        result.append(best_lines(named, parts, "size", ["strategy"]))
+        result.append(best_lines(grouping.titled("Best rate over size", title), parts, "size", ["strategy"]))
     return [chart for chart in result if chart.traces]
 
 
