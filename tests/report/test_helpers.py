@@ -1,5 +1,6 @@
 """Pure functions of the report: text, estimates, names, groups, and figures as Plotly's schema wants them."""
 
+import json
 import unittest
 
 import support
@@ -235,6 +236,23 @@ class Figures(unittest.TestCase):
         chapter = next(page.split("## Flags and warnings\n")[1] for page in pages if "## Flags and warnings\n" in page)
         named = [line.split("`")[1] for line in chapter.split("\n## ")[0].splitlines() if line.startswith("| `")]
         self.assertEqual(sorted(named), sorted(tables.FLAGS))
+
+
+class Names(unittest.TestCase):
+    def test_metrics_of_a_scenario_are_named_in_its_own_charts_only(self):
+        """Everything else reads declarations, so that a new scenario needs no line there."""
+        known = [case for path in support.RESULTS.glob("*.json") for case in json.loads(path.read_text())["results"]]
+        scenarios = {case["scenario"] for case in known}
+        names = {one["name"] for case in known for one in case["measurements"]}
+        names |= {name for case in known for name in case["metrics"]}
+        schema = (support.ROOT / "docs" / "results-schema.json").read_text(encoding="utf-8")
+        names -= scenarios | {name for name in names if f'"{name}": {{' in schema}  # fields of the file
+        self.assertGreater(len(names), 50)
+        package = support.SCRIPTS / "xferbench_report"
+        for path in [*package.rglob("*.py"), *package.rglob("*.html")]:
+            if path.parent.name != "charts" or path.stem not in scenarios | {"tune"}:
+                source = path.read_text(encoding="utf-8")
+                self.assertEqual([name for name in names if f'"{name}"' in source], [], path)
 
 
 class Schema(unittest.TestCase):

@@ -35,7 +35,7 @@ def independent(chance, n, **more):
 
 
 class Oracle(support.Folder):
-    """Seeded samples of every kind that the program tells apart: few and many, with ties and without, shifted or not."""
+    """Seeded samples of every kind that the program tells apart: few and many, with ties or not, shifted or not."""
 
     SIZES = ((6, 7), (10, 10), (25, 40), (49, 49), (50, 30), (120, 200))
 

@@ -10,8 +10,9 @@ _FREE = ["growth", "issue", "stream-kind", "batch", "slots"]  # lines over chunk
 
 def charts(runs):
     series = grouping.series(runs, "overlap")
-    found = maps(series)
-    return (found or over_streams(series)) + over_chunks(series) + over_sizes(series)
+    # Without a map chunks are always as many, or streams are.
+    found = maps(series) or over_counts(series, "streams", ["strategy", "chunks"])
+    return found + over_counts(series, "chunks", ["strategy", "streams"]) + over_sizes(series)
 
 
 def maps(series):
@@ -113,11 +114,8 @@ def in_words(case):
 
 def limits_of(series):
     """The rate at the limit, as measured: the most of all cases of a chart."""
-    found = []
-    for case in grouping.every(series):
-        rate, share = case.metric("bandwidth", "GB/s"), case.metric("efficiency")
-        if rate and share:
-            found.append(rate / share)
+    known = [case for case in grouping.every(series) if case.rate() and case.rate().value and case.metric("efficiency")]
+    found = [case.rate().value / case.metric("efficiency") for case in known]
     return [(f"limit, as measured: {text.digits(max(found))} GB/s", max(found))] if found else []
 
 
@@ -133,15 +131,6 @@ def best_at(cases, axis):
 
 def has_several(cases, name):
     return len({case.texts[name] for case in cases if name in case.texts}) > 1
-
-
-def over_streams(series):
-    """Where there is no map, because chunks are always as many."""
-    return over_counts(series, "streams", ["strategy", "chunks"])
-
-
-def over_chunks(series):
-    return over_counts(series, "chunks", ["strategy", "streams"])
 
 
 def over_counts(series, axis, apart):
