@@ -4,7 +4,6 @@ import argparse
 import os
 import pathlib
 import sys
-import tempfile
 
 from . import files, page, text
 
@@ -30,25 +29,15 @@ def write(path, content):
     path = pathlib.Path(path)
     if path.is_dir():
         raise files.Refused(f"{path}: is a folder; -o names the page to write")
-    temporary = None
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with tempfile.NamedTemporaryFile("wb", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            temporary = file.name
-            file.write(content.encode("utf-8", "replace"))
-        os.chmod(temporary, 0o666 & ~current_umask())
+        temporary.write_bytes(content.encode("utf-8", "replace"))
         os.replace(temporary, path)
-        temporary = None
-    except OSError as error:
-        raise files.Refused(f"{path}: cannot be written: {error.strerror}") from error
+    except (OSError, ValueError) as error:
+        raise files.Refused(f"{path}: cannot be written: {getattr(error, 'strerror', error)}") from error
     finally:
-        if temporary is not None:
-            os.unlink(temporary)
-
-
-def current_umask():
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+        if temporary.exists():
+            temporary.unlink()
 
 
 def refuse_to_overwrite(inputs, output):

@@ -5,6 +5,7 @@ import pathlib
 import jsonschema
 
 from . import records, validation
+from .charts import catalogue
 
 # Of a trace file, what the timeline's chart reads.
 TIMELINE = {
@@ -79,6 +80,6 @@ def load(paths):
         if is_timeline:
             timelines.append(records.Timeline(path, value))
         else:
-            runs.append(records.Run(path, value))
+            runs.append(records.Run(path, value, catalogue.HEADLINES))
     records.name_apart(runs)
     return runs, timelines

@@ -7,8 +7,6 @@ import pathlib
 from . import text
 from .text import number
 
-_MAIN = {"overlap": "pipeline"}  # elsewhere the first measurement is the main one
-
 
 @dataclasses.dataclass(frozen=True)
 class Estimate:
@@ -19,10 +17,6 @@ class Estimate:
     high: float | None = None
     samples: int = 0
     unit: str = "s"
-
-    def scaled(self, factor, unit=None):
-        ends = [None if end is None else end * factor for end in (self.low, self.high)]
-        return Estimate(self.value * factor, ends[0], ends[1], self.samples, unit or self.unit)
 
     def in_words(self):
         words = text.quantity(self.value, self.unit)
@@ -59,10 +53,11 @@ class Measurement:
 
 
 class Case:
-    """One result of a file."""
+    """One result of a file, with what the file declares of the measurements of its scenario, each by its name."""
 
-    def __init__(self, record):
+    def __init__(self, record, declared=None):
         self.record = record
+        self.declared = declared or {}
         self.scenario = record["scenario"]
         self.key = record["key"]
         self.status = record["status"]
@@ -96,10 +91,22 @@ class Case:
         found = self.measurement(name)
         return found.estimate() if found else None
 
+    def headline(self):
+        """The measurement that the case is about: the declared one, else the first. None where there is none."""
+        for name, declared in self.declared.items():
+            found = self.measurement(name) if declared.get("headline") else None
+            if found is not None and found.estimate() is not None:
+                return found
+        return self.measurements[0] if self.measurements else None
+
     def main(self):
         """What the case is about, or None: what was not sampled cannot be drawn."""
-        found = self.measurement(_MAIN.get(self.scenario, "")) or (self.measurements[0] if self.measurements else None)
+        found = self.headline()
         return found.estimate() if found else None
+
+    def heading(self, name):
+        """What tables call a measurement."""
+        return self.declared.get(name, {}).get("heading") or name
 
     def metric(self, name, unit=None):
         """A metric's value; None where it is missing, or not in that unit."""
@@ -108,9 +115,10 @@ class Case:
             return None
         return number(found["value"])
 
-    def rate(self, name="bandwidth"):
-        """A rate with the interval of the time that it is the inverse of."""
-        value, time = self.metric(name, "GB/s"), self.main()
+    def rate(self):
+        """The first of its rates, with the interval of the time that it is the inverse of."""
+        rates = (name for name, found in self.record["metrics"].items() if found["unit"] == "GB/s")
+        value, time = self.metric(next(rates, "")), self.main()
         if value is None or time is None:
             return None
         if time.low is None or time.low <= 0:
@@ -121,11 +129,17 @@ class Case:
 class Run:
     """One results file."""
 
-    def __init__(self, path, record):
+    def __init__(self, path, record, headlines=None):
+        """`headlines` are those of scenarios whose metrics the file does not declare, as it may be older than that."""
         self.path = path
         self.record = record
         self.environment = record["environment"]
-        self.cases = [Case(one) for one in record["results"]]
+        older = {scenario: {name: {"headline": True}} for scenario, name in (headlines or {}).items()}
+        declared = {
+            scenario: {one["name"]: one for one in metrics if one["kind"] == "measurement"}
+            for scenario, metrics in record.get("metrics_declared", {}).items()
+        }
+        self.cases = [Case(one, (older | declared).get(one["scenario"])) for one in record["results"]]
         self.findings = record.get("findings", [])
         self.label = ""  # set by name_apart
         self.short_label = ""
@@ -178,19 +192,3 @@ def name_apart(runs):
     for run, name in zip(runs, files):
         run.short_label = name
         run.label = f"{run.gpu}, {name}" + (", SIMULATED" if run.simulated else "")
-
-
-def log_ratio_interval(new, base):
-    """new / base with its interval, from those of the two medians.
-
-    The half-widths of the logarithms add up as those of independent errors do. None where a value is not positive.
-    """
-    if base.value <= 0 or new.value <= 0:
-        return None
-    ratio = new.value / base.value
-    ends = (new.low, new.high, base.low, base.high)
-    if any(end is None or end <= 0 for end in ends):
-        return Estimate(ratio, None, None, min(new.samples, base.samples), "1")
-    down = math.hypot(math.log(new.value / new.low), math.log(base.high / base.value))
-    up = math.hypot(math.log(new.high / new.value), math.log(base.value / base.low))
-    return Estimate(ratio, ratio * math.exp(-down), ratio * math.exp(min(up, 600)), min(new.samples, base.samples), "1")

@@ -15,36 +15,17 @@ FLAGS = {
     "autocorrelated": "samples depend on those before them; the interval has been widened",
     "outliers": "at least one sample far from the others; the median hardly moves",
 }
-_MOST_ROWS = 5000  # of a table of cases; a page with more is no fun to open
-_ALL_FINE = "<p>None.</p>"
 
 
-def table(head, rows, numbers=(), keys=()):
-    """Rows of cells that are HTML already."""
-
-    def cell(column, content):
-        kind = ' class="number"' if column in numbers else ' class="key"' if column in keys else ""
-        return f"<td{kind}>{content}</td>"
-
-    lines = ["<tr>" + "".join(cell(i, content) for i, content in enumerate(row)) + "</tr>\n" for row in rows]
-    titles = "".join(f"<th>{text.html(title)}</th>" for title in head)
-    return f'<div class="scroll"><table><thead><tr>{titles}</tr></thead><tbody>\n{"".join(lines)}</tbody></table></div>'
-
-
-def named(name):
-    """A name from a file: apart from its surroundings, should it run from right to left."""
-    return f"<bdi>{text.html(name)}</bdi>"
+class Alarm(str):
+    """A text that should worry its reader."""
 
 
 def environments(runs, timelines):
-    """A column for each file."""
-    if not runs and not timelines:
-        return ""
-    facts = [facts_of(run) for run in runs] + [facts_of_timeline(one) for one in timelines]
-    names = list(dict.fromkeys(name for known in facts for name in known))
-    rows = [[f"<b>{text.html(name)}</b>", *(known.get(name, "") for known in facts)] for name in names]
-    files = [run.short_label for run in runs] + [one.label for one in timelines]
-    return table(["", *files], rows)
+    """What the files say of their machines: the names of all facts, and of each file its name and its facts."""
+    files = [(run.short_label, facts_of(run)) for run in runs]
+    files += [(one.label, facts_of_timeline(one)) for one in timelines]
+    return {"names": list(dict.fromkeys(name for _, facts in files for name in facts)), "files": files}
 
 
 def facts_of(run):
@@ -54,9 +35,9 @@ def facts_of(run):
     counted = ", ".join(f"{statuses[status]} {status}" for status in ("ok", "failed", "skipped") if statuses[status])
     known = {
         "GPU": gpu["name"],
-        "measured": run.mark or "on a real GPU",
+        "measured": Alarm(run.mark) if run.simulated else "on a real GPU",
         "cases": counted or "none",
-        "complete": "yes" if run.record["complete"] else "NO: the run was interrupted or still goes on",
+        "complete": "yes" if run.record["complete"] else Alarm("NO: the run was interrupted or still goes on"),
         "started": run.record["started_at"],
         "command": " ".join(run.record["command"]),
         "link": link_of(gpu.get("pcie")),
@@ -76,11 +57,7 @@ def facts_of(run):
         "variables": ", ".join(f"{name}={value}" for name, value in environment["variables"].items()) or None,
         "program": program_of(run.record["tool"]),
     }
-    facts = {name: named(value) for name, value in known.items() if value is not None}
-    for alarming in ("measured" if run.simulated else "", "" if run.record["complete"] else "complete"):
-        if alarming:
-            facts[alarming] = f'<span class="mark">{facts[alarming]}</span>'
-    return facts
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def facts_of_timeline(one):
@@ -90,7 +67,7 @@ def facts_of_timeline(one):
         "times from": one.other.get("source"),
         "program": one.other.get("tool"),
     }
-    return {name: named(value) for name, value in known.items() if value is not None}
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def link_of(pcie):
@@ -116,36 +93,22 @@ def program_of(tool):
 
 
 def findings(scenario, runs):
-    """The sentences of the program; those without one are numbers for programs."""
-    html = ""
+    """The sentences of the program, for each run that has some; those without one are numbers for programs."""
+    found = []
     for run in runs:
         said = [one["text"] for one in run.findings if one["scenario"] == scenario and "text" in one]
-        if said:
-            of_run = f" of {named(run.label)}" if len(runs) > 1 else ""
-            lines = "".join(f"<li>{named(sentence)}</li>" for sentence in said)
-            html += f'<details open><summary>Findings{of_run}</summary><ul class="findings">{lines}</ul></details>\n'
-    return html
+        found += [(run.label if len(runs) > 1 else "", said)] if said else []
+    return found
 
 
 def not_measured(runs):
-    rows = [
-        [
-            named(run.short_label),
-            named(case.key),
-            f'<span class="mark">{case.status}</span>' if case.status == "failed" else case.status,
-            named(case.reason),
-        ]
+    """Failed cases of each file come first."""
+    return [
+        [run.short_label, case.key, Alarm(case.status) if case.status == "failed" else case.status, case.reason]
         for run in runs
         for case in sorted(run.cases, key=lambda one: one.status != "failed")
         if not case.ok
     ]
-    return limited(["file", "case", "status", "reason"], rows, keys=(1,)) if rows else _ALL_FINE
-
-
-def limited(head, rows, **columns):
-    """A table that says what it leaves out."""
-    left = len(rows) - _MOST_ROWS
-    return table(head, rows[:_MOST_ROWS], **columns) + (f"<p>{left} further rows are left out.</p>" if left > 0 else "")
 
 
 def warnings(runs):
@@ -155,50 +118,49 @@ def warnings(runs):
     ]
     flags = [flag for flag in FLAGS if any(flag in count for count in counts)]
     flags += sorted({flag for count in counts for flag in count} - set(FLAGS))
-    html = ""
-    if flags:
-        rows = [
-            [text.html(flag), *(str(count[flag] or "") for count in counts), text.html(FLAGS.get(flag, ""))]
-            for flag in flags
-        ]
-        numbers = range(1, len(runs) + 1)
-        html += table(["flag", *(run.short_label for run in runs), "meaning"], rows, numbers=numbers)
-        html += '<p class="quiet">Numbers of measurements with that flag. A case has several measurements.</p>'
-    said = [
-        [named(run.short_label), named(case.key), named(warning)]
-        for run in runs
-        for case in run.cases
-        for warning in case.record["warnings"]
-    ]
-    if said:
-        opened = " open" if len(said) <= 40 else ""
-        body = limited(["file", "case", "warning"], said, keys=(1,))
-        html += f"<details{opened}><summary>{text.plural(len(said), 'warning')}</summary>{body}</details>"
-    return html or _ALL_FINE
+    said = [[run.short_label, c.key, warning] for run in runs for c in run.cases for warning in c.record["warnings"]]
+    return {
+        "files": [run.short_label for run in runs],
+        "flags": [[flag, *(count[flag] or "" for count in counts), FLAGS.get(flag, "")] for flag in flags],
+        "said": said,
+    }
 
 
-def cases(runs):
-    """Every case of every file with its main measurement."""
-    html = ""
-    for run in runs:
-        rows = [case_row(case) for case in run.cases]
-        head = ["case", "status", "median", "95 % interval", "samples", "rate", "flags"]
-        body = limited(head, rows, keys=(0,), numbers=(2, 3, 4, 5))
-        html += f"<details><summary>{named(run.label)}: {text.plural(len(rows), 'case')}</summary>{body}</details>\n"
-    return html
+def cases(run):
+    """Every case with the measurement that it is about."""
+    return [case_row(case) for case in run.cases]
 
 
 def case_row(case):
-    main, rate = case.main(), case.rate()
-    interval = ""
-    if main and main.low is not None:
-        interval = f"{text.quantity(main.low, main.unit)} to {text.quantity(main.high, main.unit)}"
-    flags = sorted({flag for one in case.measurements for flag in one.flags})
-    cells = [
-        text.quantity(main.value, main.unit) if main else "",
-        interval,
-        str(main.samples) if main else "",
-        text.quantity(rate.value, "GB/s") if rate else "",
-        ", ".join(flags),
+    main, rate, flags = case.main(), case.rate(), {flag for one in case.measurements for flag in one.flags}
+    measured = [""] * 4
+    if main:
+        ends = [text.quantity(end, main.unit) for end in (main.low, main.high) if end is not None]
+        heading = case.heading(case.headline().name)
+        measured = [heading, text.quantity(main.value, main.unit), " to ".join(ends), main.samples]
+    shown_rate = text.quantity(rate.value, rate.unit) if rate else ""
+    return [case.key, case.status, *measured, shown_rate, ", ".join(sorted(flags))]
+
+
+def compared(comparison, base):
+    """What the program says of two files: facts that differ, and every case."""
+    headings = {case.key: case.heading for case in base.cases}
+    return {
+        "differences": [[one["what"], one["base"], one["new"]] for one in comparison.said["differences"]],
+        "rows": [compared_row(row, headings.get(row["key"], str)) for row in comparison.rows()],
+    }
+
+
+def compared_row(row, heading):
+    medians = [text.quantity(row[side]["median"], row["unit"]) if side in row else "" for side in ("base", "new")]
+    alarming = row["verdict"] == "regressed" or row.get("failed", False)
+    return [
+        Alarm(row["verdict"]) if alarming else row["verdict"],
+        row["key"],
+        heading(row["measured"]),
+        *medians,
+        text.change(row["ratio"]) if "ratio" in row else "",
+        " to ".join(map(text.change, row.get("ratio_ci95", []))),
+        text.digits(row["p_holm"]) if "p_holm" in row else "",
+        "; ".join(row["notes"]),
     ]
-    return [named(case.key), case.status, *map(text.html, cells)]

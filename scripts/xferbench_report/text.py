@@ -1,10 +1,9 @@
 """Numbers and names as text: units for people, and escaping for each place where a name from a file ends up.
 
-Names come from files, and files come from anywhere. Text for HTML goes through html(), text that Plotly draws through
-label(), data for a script through script_json(). Nothing else may put a name into a page.
+Names come from files, and files come from anywhere. Text for HTML is escaped by the templates, text that Plotly draws
+goes through label(), data for a script through script_json(). Nothing else may put a name into a page.
 """
 
-import html as standard_html
 import json
 import math
 import re
@@ -19,11 +18,6 @@ _SIZE_IN_KEY = re.compile(r"^([0-9.]+)([KMGTPE]?i?B)$")
 def plain(text):
     """A name as one line that any encoding can write: JSON may hold halves of characters and control codes."""
     return _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", str(text)))
-
-
-def html(text):
-    """For HTML text and quoted attributes."""
-    return standard_html.escape(plain(text), quote=True)
 
 
 def label(text):
@@ -93,6 +87,12 @@ def quantity(value, unit):
 
 def percent(value):
     return f"{digits(100 * value)} %"
+
+
+def change(ratio):
+    """What a ratio says, with digits that tell it from no change: +1.25 %."""
+    ratio = number(ratio)
+    return f"{100 * (ratio - 1):+.2f} %" if 0.1 < ratio < 10 else f"x {digits(ratio)}"
 
 
 def value_in_key(text):

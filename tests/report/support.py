@@ -1,10 +1,15 @@
 """What the tests of the report share: files to make pages of, the script itself, and a headless browser."""
 
 import atexit
+import contextlib
+import io
 import json
 import lzma
+import math
+import os
 import pathlib
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -30,14 +35,50 @@ TIMELINES = ROOT / "docs" / "timelines"
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(SCRIPTS))
 
+from xferbench_report import command  # noqa: E402  found only now
+
+PROGRAM = os.environ.get("XFERBENCH_PROGRAM", "")
+
+
+def simulate(path, *arguments):
+    """A results file of the program itself, on the simulated device."""
+    options = ["--simulate", "--quiet", "--max-samples", "10", "--json", str(path)]
+    subprocess.run([PROGRAM, *arguments, *options], check=True, stdout=subprocess.DEVNULL, timeout=120)
+
+
+def compare(*arguments):
+    """What the program itself writes."""
+    command = [PROGRAM, "compare", "--quiet", "--json", "-", *map(str, arguments)]
+    outcome = subprocess.run(command, capture_output=True, check=False, timeout=120)
+    if outcome.returncode > 1:
+        raise AssertionError(outcome.stderr)
+    return json.loads(outcome.stdout)
+
+
+def require_program():
+    if not PROGRAM:
+        sys.exit("XFERBENCH_PROGRAM does not name the program to test with; ctest sets it")
+
+
+def smallest_of_each_scenario():
+    """Of the results that the documentation shows; those of a search count apart."""
+    found = {}
+    for path in sorted(RESULTS.glob("*.json"), key=lambda path: path.stat().st_size):
+        cases = json.loads(path.read_text(encoding="utf-8"))["results"]
+        for one in cases:
+            found.setdefault((one["scenario"], "measured_in" in one.get("labels", {})), path)
+    return list(dict.fromkeys(found.values()))
+
 
 class Folder(unittest.TestCase):
-    """A test with a folder of its own."""
+    """A test in a folder of its own."""
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory(prefix="xferbench-report-")
         self.addCleanup(holder.cleanup)
         self.folder = pathlib.Path(holder.name)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
 
     def write(self, name, value):
         path = self.folder / name
@@ -45,9 +86,14 @@ class Folder(unittest.TestCase):
         return str(path)
 
     def report(self, *arguments):
-        """Runs scripts/report in the test's folder."""
-        command = [str(SCRIPTS / "report"), *map(str, arguments)]
-        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
+        """What scripts/report does, without the cost of a process."""
+        out, errors = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+            try:
+                code = command.main(list(map(str, arguments)))
+            except SystemExit as stopped:
+                code = stopped.code
+        return subprocess.CompletedProcess(arguments, code, out.getvalue(), errors.getvalue())
 
     def make(self, *files, name="page.html", title=None):
         """A page of these files; fails where there is none."""
@@ -78,6 +124,26 @@ def measurement(name="copy", median=1e-3, unit="s", **more):
         "flags": [],
         **more,
     }
+
+
+def sampled(samples, unit="s", name="copy"):
+    """A measurement of these samples, in run order."""
+    ordered = sorted(samples)
+    found = measurement(name, statistics.median(ordered), unit)
+    return found | {
+        "samples": list(samples),
+        "n": len(ordered),
+        "min": ordered[0],
+        "max": ordered[-1],
+        "ci95": [ordered[0], ordered[-1]],
+        "p90": ordered[9 * len(ordered) // 10],
+    }
+
+
+def samples(chance, n, scale=1.0, ties=False):
+    """Skewed as times are, in an order that is independent of the values."""
+    found = [1e-3 * scale * math.exp(0.02 * chance.gauss(0, 1)) + 2e-5 * chance.expovariate(1) for _ in range(n)]
+    return [round(value, 5) for value in found] if ties else found
 
 
 def case(scenario="memcpy", params=None, measurements=None, metrics=None, **more):

@@ -1,12 +1,12 @@
 """scripts/report as its users call it: exit codes, messages, and that nothing partial is ever written."""
 
 import os
-import shutil
 import stat
+import subprocess
 import unittest
 
 import support
-from support import case, results
+from support import case, measurement, results
 
 
 class Command(support.Folder):
@@ -101,10 +101,34 @@ class Command(support.Folder):
         self.assertEqual(self.report(self.write("good.json", results([case()]))).returncode, 0)
         self.assertTrue((self.folder / "report.html").exists())
 
+    def script(self, *arguments, **environment):
+        """The script itself."""
+        return subprocess.run(
+            [str(support.SCRIPTS / "report"), *arguments],
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
     def test_same_files_make_the_same_bytes(self):
-        shutil.copy(support.RESULTS / "h200-overlap-rounds.json", self.folder / "a.json")
-        pages = [self.make("a.json", name=name).read_bytes() for name in ("one.html", "two.html")]
-        self.assertEqual(pages[0], pages[1])
+        """Whatever order Python's sets have."""
+        flags = [measurement(flags=["drift", "bimodal", "outliers"])]
+        cases = [case(params={"size": n, "host": host}, measurements=flags) for n in (1, 2) for host in "ab"]
+        for name in ("a.json", "b.json"):
+            self.write(name, results(cases))
+        for seed in ("1", "2"):
+            outcome = self.script("a.json", "b.json", "-o", f"{seed}.html", PYTHONHASHSEED=seed)
+            self.assertEqual((outcome.returncode, outcome.stdout, outcome.stderr), (0, "", ""))
+        self.assertEqual((self.folder / "1.html").read_bytes(), (self.folder / "2.html").read_bytes())
+
+    def test_several_files_need_the_program(self):
+        """One that is not there, or is something else; a single file needs none."""
+        good = self.write("good.json", results([case()]))
+        for program in ("/no/such/program", "/bin/true"):
+            outcome = self.script(good, good, XFERBENCH_PROGRAM=program)
+            self.assert_refused(outcome, program)
+            self.assertEqual(self.script(good, "-o", "one.page", XFERBENCH_PROGRAM=program).returncode, 0)
 
     def test_page_refers_to_nothing_outside(self):
         page = self.make(self.write("good.json", results([case()]))).read_text(encoding="utf-8")

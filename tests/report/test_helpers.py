@@ -1,12 +1,13 @@
 """Pure functions of the report: text, estimates, names, groups, and figures as Plotly's schema wants them."""
 
+import json
 import unittest
 
 import support
 from support import case, measurement, results
 
 from xferbench_report import page, records, tables, text
-from xferbench_report.charts import catalogue, comparison, figure, general, grouping, memcpy, overlap, timeline, tune
+from xferbench_report.charts import catalogue, figure, general, grouping, memcpy, overlap, timeline, tune
 
 HOSTILE = "</script><!-- \u2028 & \"' \ud800 \x00 \u202e"
 
@@ -18,12 +19,17 @@ def run_of(cases, path="a.json", **more):
 
 
 class Text(unittest.TestCase):
-    def test_html_escapes_what_ends_text_and_attributes(self):
-        self.assertEqual(text.html("<a href='x'>\"&"), "&lt;a href=&#x27;x&#x27;&gt;&quot;&amp;")
+    def test_templates_escape_what_ends_text_and_attributes(self):
+        shown = page.environment().from_string("{{ name }}").render(name="<a href='x'>\"& \u2028 \ud800")
+        self.assertEqual(shown, "&lt;a href=&#39;x&#39;&gt;&#34;&amp;   \ufffd")
+
+    def test_long_names_may_break_and_stay_escaped(self):
+        shown = page.environment().from_string("{{ name | breakable }}").render(name="a/<b>")
+        self.assertEqual(shown, "a/<wbr>&lt;b&gt;")
 
     def test_names_become_one_line_that_can_be_encoded(self):
         self.assertEqual(text.plain("a\n\tb\u2028c\ud800"), "a b c\ufffd")
-        text.html(HOSTILE).encode("utf-8")
+        text.plain(HOSTILE).encode("utf-8")
 
     def test_labels_leave_no_markup_for_plotly(self):
         self.assertEqual(text.label("<b>x</b> &amp;"), "&lt;b&gt;x&lt;/b&gt; &amp;amp;")
@@ -99,9 +105,27 @@ class Records(unittest.TestCase):
     def test_metric_of_another_unit_is_none(self):
         self.assertIsNone(records.Case(case(metrics={"bandwidth": (50.0, "apples")})).rate())
 
-    def test_overlap_is_about_its_pipeline(self):
+    def test_a_case_is_about_what_the_file_declares(self):
+        stages = [measurement("h2d", 1.0), measurement("pipeline", 2.0), measurement("empty")]
+        for field in ("median", "ci95"):
+            del stages[2][field]
+        declared = [
+            {"name": "limit", "kind": "metric", "headline": True},
+            {"name": "empty", "kind": "measurement", "headline": True},
+            {"name": "pipeline", "kind": "measurement", "headline": True, "heading": "makespan"},
+        ]
+        found = run_of([case("x", {}, stages)], metrics_declared={"x": declared}).cases[0]
+        self.assertEqual((found.main().value, found.heading(found.headline().name)), (2.0, "makespan"))
+        self.assertIn("makespan", tables.case_row(found))
+
+    def test_without_a_declaration_it_is_about_its_first_measurement(self):
         stages = [measurement("h2d", 1.0), measurement("pipeline", 2.0)]
-        self.assertEqual(records.Case(case("overlap", {}, stages)).main().value, 2.0)
+        self.assertEqual(run_of([case("x", {}, stages)]).cases[0].main().value, 1.0)
+
+    def test_pipelines_of_older_files_are_about_what_they_were(self):
+        stages = [measurement("h2d", 1.0), measurement("pipeline", 2.0)]
+        run = records.Run("a.json", results([case("overlap", {}, stages)]), catalogue.HEADLINES)
+        self.assertEqual(run.cases[0].main().value, 2.0)
 
     def test_runs_get_names_that_differ(self):
         runs = [records.Run(path, results()) for path in ("x/a.json", "y/a.json", "y/a.json")]
@@ -112,24 +136,6 @@ class Records(unittest.TestCase):
     def test_simulated_runs_say_so_in_their_names(self):
         self.assertIn("SIMULATED", run_of([], simulated=True).label)
         self.assertEqual(run_of([]).mark, "")
-
-    def test_ratio_adds_up_both_errors(self):
-        base, new = records.Estimate(1.0, 0.9, 1.1), records.Estimate(2.0, 1.8, 2.2)
-        ratio = records.log_ratio_interval(new, base)
-        self.assertEqual(ratio.value, 2)
-        self.assertLess(1.8 / 1.1, ratio.low)  # narrower than the two extremes together
-        self.assertGreater(2.2 / 0.9, ratio.high)
-        self.assertLess(ratio.low, 1.8)  # wider than the new one's alone
-        self.assertGreater(ratio.high, 2.2)
-
-    def test_ratio_of_one_sure_value_is_the_others_interval(self):
-        ratio = records.log_ratio_interval(records.Estimate(2.0, 1.8, 2.2), records.Estimate(1.0, 1.0, 1.0))
-        self.assertAlmostEqual(ratio.low, 1.8)
-        self.assertAlmostEqual(ratio.high, 2.2)
-
-    def test_ratio_to_nothing_is_none(self):
-        self.assertIsNone(records.log_ratio_interval(records.Estimate(1.0), records.Estimate(0.0)))
-        self.assertIsNone(records.log_ratio_interval(records.Estimate(1.0), records.Estimate(1.0)).low)
 
 
 class Groups(unittest.TestCase):
@@ -218,15 +224,6 @@ class Figures(unittest.TestCase):
         ]
         self.assertEqual([one.count("chunks") for one in tune.ranked(cases)], [3, 2, 1])
 
-    def test_comparison_says_faster_only_beyond_the_interval(self):
-        runs = [run_of([case(measurements=[measurement(median=t)])]) for t in (1.0, 0.9, 1.2, 1.001)]
-        verdicts = [comparison.pairs(runs[0], run)[0].verdict for run in runs[1:]]
-        self.assertEqual(verdicts, ["faster", "slower", "alike"])
-
-    def test_comparison_has_common_cases_only(self):
-        base = run_of([case(), case(params={"size": 1}), case(params={"size": 2}, status="failed", reason="x")])
-        self.assertEqual(len(comparison.pairs(base, run_of([case(), case(params={"size": 3})]))), 1)
-
     def test_gantt_has_a_row_for_each_track(self):
         events = [{"name": "thread_name", "ph": "M", "pid": 1, "tid": t, "args": {"name": "H2D"}} for t in (1, 2)]
         events += [{"name": "copy", "cat": "H2D", "ph": "X", "pid": 1, "tid": t, "ts": 5, "dur": 2} for t in (1, 2)]
@@ -235,13 +232,27 @@ class Figures(unittest.TestCase):
         self.assertEqual(chart.traces[0]["base"], [5, 5])
 
     def test_every_flag_of_the_documentation_is_explained(self):
-        chapter = (
-            (support.ROOT / "docs" / "measurement.md").read_text(encoding="utf-8").split("## Flags and warnings")[1]
-        )
-        named = [
-            line.split("`")[1] for line in chapter.split("## Verification")[0].splitlines() if line.startswith("| `")
-        ]
+        pages = [path.read_text(encoding="utf-8") for path in sorted((support.ROOT / "docs").rglob("*.md"))]
+        chapter = next(page.split("## Flags and warnings\n")[1] for page in pages if "## Flags and warnings\n" in page)
+        named = [line.split("`")[1] for line in chapter.split("\n## ")[0].splitlines() if line.startswith("| `")]
         self.assertEqual(sorted(named), sorted(tables.FLAGS))
+
+
+class Names(unittest.TestCase):
+    def test_metrics_of_a_scenario_are_named_in_its_own_charts_only(self):
+        """Everything else reads declarations, so that a new scenario needs no line there."""
+        known = [case for path in support.RESULTS.glob("*.json") for case in json.loads(path.read_text())["results"]]
+        scenarios = {case["scenario"] for case in known}
+        names = {one["name"] for case in known for one in case["measurements"]}
+        names |= {name for case in known for name in case["metrics"]}
+        schema = (support.ROOT / "docs" / "results-schema.json").read_text(encoding="utf-8")
+        names -= scenarios | {name for name in names if f'"{name}": {{' in schema}  # fields of the file
+        self.assertGreater(len(names), 50)
+        package = support.SCRIPTS / "xferbench_report"
+        for path in [*package.rglob("*.py"), *package.rglob("*.html")]:
+            if path.parent.name != "charts" or path.stem not in scenarios | {"tune"}:
+                source = path.read_text(encoding="utf-8")
+                self.assertEqual([name for name in names if f'"{name}"' in source], [], path)
 
 
 class Schema(unittest.TestCase):
@@ -260,21 +271,11 @@ class Schema(unittest.TestCase):
     def test_figures_of_every_kind_keep_to_it(self):
         from xferbench_report import files
 
-        for name in (
-            "memcpy",
-            "memcpy-sizes",
-            "overlap-exhaustive",
-            "smem-stages",
-            "smem-balance",
-            "dynpar",
-            "latency",
-            "alloc",
-        ):
-            runs, _ = files.load([str(support.RESULTS / f"h200-{name}.json")] * 2)
+        for path in support.smallest_of_each_scenario():
+            runs, _ = files.load([str(path)] * 2)
             for scenario in runs[0].scenarios():
                 self.assert_valid(catalogue.of_scenario(scenario, runs))
-            self.assert_valid(comparison.charts(runs))
-        _, timelines = files.load([str(support.TIMELINES / "h200-overlap.json")])
+        _, timelines = files.load([str(next(support.TIMELINES.glob("*.json")))])
         self.assert_valid(timeline.charts(timelines[0]))
 
     def test_a_misspelt_setting_would_be_seen(self):

@@ -2,20 +2,19 @@
 
 import json
 import os
+import shlex
 import stat
 import subprocess
-import sys
 import unittest
 
 import support
 
-PROGRAM = os.environ.get("XFERBENCH_PROGRAM", "")
-TINY = ["--sizes", "1M,4M", "--streams", "1,2", "--chunks", "2,4"]
+TINY = ["--sizes", "64K,1M", "--streams", "1,2", "--chunks", "2,4"]
 SIMULATED = ["--", "--simulate", "--max-samples", "10", "--quiet"]
 
 
 class Sweep(support.Folder):
-    def sweep(self, *arguments, program=PROGRAM):
+    def sweep(self, *arguments, program=support.PROGRAM):
         command = [str(support.SCRIPTS / "sweep"), *arguments]
         environment = {**os.environ, "XFERBENCH": program}
         return subprocess.run(
@@ -29,65 +28,74 @@ class Sweep(support.Folder):
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
         return str(path)
 
-    def test_measures_and_reports(self):
-        outcome = self.sweep(*TINY, "-o", "out", *SIMULATED)
-        self.assertEqual((outcome.returncode, outcome.stdout), (0, ""), outcome.stderr)
-        self.assertEqual(
-            sorted(os.listdir(self.folder / "out")),
-            ["memcpy.json", "memcpy.txt", "overlap.json", "overlap.txt", "report.html"],
-        )
-        pipelines = json.loads((self.folder / "out" / "overlap.json").read_text(encoding="utf-8"))
-        found = {
-            (one["params"]["size"], one["params"]["streams"], one["params"]["chunks"]) for one in pipelines["results"]
-        }
-        self.assertEqual(found, {(s << 20, n, c) for s in (1, 4) for n in (1, 2) for c in (2, 4)})
-        page = (self.folder / "out" / "report.html").read_text(encoding="utf-8")
-        for words in ("SIMULATED (profile h200)", "Efficiency: 1 MiB", "Efficiency: 4 MiB", "Host to GPU"):
-            self.assertIn(words, page)
-        self.assertIn("--streams", outcome.stderr)
+    def test_measures_and_reports_and_goes_on_where_it_was(self):
+        sweep = [*TINY, "-o", "a folder; $(touch pwned)"]
+        first = self.sweep(*sweep, *SIMULATED)
+        self.assertEqual((first.returncode, first.stdout), (0, ""), first.stderr)
+        self.assertEqual(os.listdir(self.folder), ["a folder; $(touch pwned)"])
+        out = self.folder / "a folder; $(touch pwned)"
+        self.assertEqual(sorted(os.listdir(out)), ["command", "report.html", "sweep.json", "sweep.txt"])
+        self.assert_measured(out)
 
-    def test_goes_on_where_it_was(self):
-        self.assertEqual(self.sweep(*TINY, "-o", "out", *SIMULATED).returncode, 0)
-        out = self.folder / "out"
-        cut = json.loads((out / "overlap.json").read_text(encoding="utf-8")) | {"complete": False}
-        (out / "overlap.json").write_text(json.dumps(cut), encoding="utf-8")
-        before = (out / "memcpy.json").stat().st_mtime_ns
-        again = self.sweep(*TINY, "-o", "out", *SIMULATED)
+        again = self.sweep(*sweep, *SIMULATED)
         self.assertEqual(again.returncode, 0, again.stderr)
-        self.assertIn("memcpy.json is complete", again.stderr)
-        self.assertEqual((out / "memcpy.json").stat().st_mtime_ns, before)
-        self.assertTrue(json.loads((out / "overlap.json").read_text(encoding="utf-8"))["complete"])
-        forced = self.sweep(*TINY, "-o", "out", "--force", *SIMULATED)
-        self.assertNotIn("is complete", forced.stderr)
-        self.assertNotEqual((out / "memcpy.json").stat().st_mtime_ns, before)
+        self.assertIn("nothing is missing", again.stderr)
+        self.assert_measured(out)
 
-    def test_another_command_is_measured_anew(self):
-        self.assertEqual(self.sweep(*TINY, "-o", "out", *SIMULATED).returncode, 0)
-        other = self.sweep("--sizes", "2M", *TINY[2:], "-o", "out", *SIMULATED)
-        self.assertNotIn("is complete", other.stderr)
+        whole = json.loads((out / "sweep.json").read_text(encoding="utf-8"))
+        cut = whole | {"complete": False, "results": whole["results"][:4], "findings": []}
+        (out / "sweep.json").write_text(json.dumps(cut), encoding="utf-8")
+        rest = self.sweep(*sweep, *SIMULATED)
+        self.assertEqual(rest.returncode, 0, rest.stderr)
+        self.assertIn("goes on where it was", rest.stderr)
+        self.assert_measured(out)
+        found = json.loads((out / "sweep.json").read_text(encoding="utf-8"))["results"]
+        self.assertEqual([one["key"] for one in found], [one["key"] for one in whole["results"]])
+        self.assertEqual(found[0], whole["results"][0])
+
+        other = self.sweep(*sweep, "--sizes", "128K", *SIMULATED)
+        self.assertEqual(other.returncode, 0, other.stderr)
+        self.assertNotIn("goes on", other.stderr)
+        self.assertEqual({size for size, _, _ in self.pipelines(out)}, {128 << 10})
+
+    def pipelines(self, out):
+        found = json.loads((out / "sweep.json").read_text(encoding="utf-8"))
+        self.assertTrue(found["complete"])
+        params = [one["params"] for one in found["results"] if one["scenario"] == "overlap"]
+        return {(one["size"], one["streams"], one["chunks"]) for one in params}
+
+    def assert_measured(self, out):
+        self.assertEqual(self.pipelines(out), {(s << 10, n, c) for s in (64, 1024) for n in (1, 2) for c in (2, 4)})
+        self.assertIn("efficiency", (out / "sweep.txt").read_text(encoding="utf-8"))
+        page = (out / "report.html").read_text(encoding="utf-8")
+        for words in ("SIMULATED (profile h200)", "Efficiency: 64 KiB", "Efficiency: 1 MiB", "Host to GPU"):
+            self.assertIn(words, page)
+
+    def test_force_measures_again(self):
+        self.write("kept.json", support.results([support.case()]))
+        program = self.pretend('echo "$1" >> log; cp kept.json out/sweep.json')
+        for force in ([], [], ["--force"]):
+            outcome = self.sweep(*TINY, "-o", "out", *force, "--", "--quiet", program=program)
+            self.assertEqual(outcome.returncode, 0, outcome.stderr)
+        self.assertEqual((self.folder / "log").read_text(encoding="utf-8"), "--quiet\n--resume\n--quiet\n")
+
+    def dry_run(self, *flags):
+        outcome = self.sweep(*TINY, "-o", "out", "--dry-run", "--", *flags, program=self.pretend("exit 9"))
+        self.assertEqual(outcome.returncode, 0, outcome.stderr)
+        return shlex.split(outcome.stdout)
 
     def test_dry_run_shows_and_runs_nothing(self):
-        outcome = self.sweep(*TINY, "-o", "out", "--dry-run", *SIMULATED)
-        self.assertEqual(outcome.returncode, 0, outcome.stderr)
-        self.assertEqual(len(outcome.stdout.splitlines()), 2, outcome.stdout)
+        words = self.dry_run("--simulate")
+        self.assertEqual(words[:4], ["pretended", "--simulate", "--json", "out/sweep.json"])
+        for scenario in ("memcpy", "overlap", "smem"):
+            self.assertIn(scenario, words)
         self.assertFalse((self.folder / "out").exists())
-
-    def test_names_with_spaces(self):
-        outcome = self.sweep(*TINY, "-o", "a folder; $(touch pwned)", *SIMULATED)
-        self.assertEqual(outcome.returncode, 0, outcome.stderr)
-        self.assertTrue((self.folder / "a folder; $(touch pwned)" / "report.html").exists())
-        self.assertFalse((self.folder / "pwned").exists())
-
-    def test_with_a_gpu_the_chip_is_measured_too(self):
-        outcome = self.sweep("--dry-run", program=self.pretend("exit 0"))
-        self.assertIn("'smem'", outcome.stdout)
 
     def test_usage(self):
         for arguments, words in (
             (["--frobnicate"], "unknown argument"),
             (["--sizes"], "needs a value"),
             (["--sizes", ""], "needs a value"),
-            (["--", "--json", "x"], "cannot be passed on"),
             (["256M"], "unknown argument"),
         ):
             with self.subTest(arguments=arguments):
@@ -108,10 +116,11 @@ class Sweep(support.Folder):
             self.assertFalse((self.folder / "out" / "report.html").exists())
 
     def test_after_a_failed_case_the_report_is_made_all_the_same(self):
-        broken = self.pretend(f'{PROGRAM} "$@"; exit 1')
-        outcome = self.sweep(*TINY, "-o", "out", *SIMULATED, program=broken)
+        (self.folder / "out").mkdir()
+        self.write("failed.json", support.results([support.case(status="failed", reason="wrong byte")]))
+        outcome = self.sweep("-o", "out", program=self.pretend("cp failed.json out/sweep.json; exit 1"))
         self.assertEqual(outcome.returncode, 1, outcome.stderr)
-        self.assertTrue((self.folder / "out" / "report.html").exists())
+        self.assertIn("wrong byte", (self.folder / "out" / "report.html").read_text(encoding="utf-8"))
 
     def test_folder_that_cannot_be(self):
         (self.folder / "file").write_text("", encoding="utf-8")
@@ -121,6 +130,5 @@ class Sweep(support.Folder):
 
 
 if __name__ == "__main__":
-    if not PROGRAM:
-        sys.exit("XFERBENCH_PROGRAM does not name the program to sweep with; ctest sets it")
+    support.require_program()
     unittest.main()

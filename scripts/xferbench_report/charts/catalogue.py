@@ -9,6 +9,7 @@ SPECIAL = {
     "dynpar": dynpar.charts,
     "latency": latency.charts,
 }
+HEADLINES = {"overlap": overlap.HEADLINE}  # of files that are older than declarations
 
 
 def of_scenario(scenario, runs):

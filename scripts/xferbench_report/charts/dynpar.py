@@ -7,13 +7,8 @@ _LINES = ["launch", "launchers", "streams", "depth"]
 
 
 def charts(runs):
-    series = [(run, [case for case in run.of("dynpar") if per_child(case)]) for run in runs]
-    children = [children_chart(title, parts) for title, parts in facets(series)]
-    return [chart for chart in children if chart] + [chart for run in runs for chart in sorts(run)]
-
-
-def facets(series):
-    return general.faceted(series, ["shape", "work"])
+    parts_of = general.faceted(grouping.series(runs, "dynpar", per_child), ["shape", "work"])
+    return [children_chart(title, parts) for title, parts in parts_of] + [chart for run in runs for chart in sorts(run)]
 
 
 def per_child(case):
@@ -28,7 +23,7 @@ def per_child(case):
 
 
 def children_chart(title, parts):
-    every = [case for _, cases in parts for case in cases]
+    every = grouping.every(parts)
     runs, traces = [run for run, _ in parts], []
     factor, unit = figure.time_scale([per_child(case).value for case in every])
     shown = [name for name in grouping.varying(every) if name in _LINES]
@@ -40,7 +35,7 @@ def children_chart(title, parts):
             name = grouping.named(grouping.describe(group[0], shown), run, runs)
             traces.append(figure.line(name, xs, estimates, hovers, len(traces), factor))
     counts = grouping.distinct(every, "children")
-    title = "Cost of each child" + (f": {title}" if title else "")
+    title = grouping.titled("Cost of each child", title)
     vertical = {"type": "log", "title": {"text": f"time for each child, {unit}"}}
     return figure.Chart(title, traces, runs, figure.counts_axis(counts, "children"), vertical)
 

@@ -102,7 +102,7 @@ def case_hover(run, case, *lines):
     return hover(case.key, run.label, *measured, *lines, f"flags: {', '.join(flags)}" if flags else "")
 
 
-def error_bars(estimates, factor=1, **settings):
+def error_bars(estimates, factor=1):
     """None where no estimate has an interval."""
     if all(one.low is None for one in estimates):
         return None
@@ -115,7 +115,6 @@ def error_bars(estimates, factor=1, **settings):
         "arrayminus": down,
         "thickness": 1.3,
         "width": 4,
-        **settings,
     }
 
 
@@ -124,43 +123,48 @@ def look(index):
     return COLOURS[index % len(COLOURS)], SYMBOLS[index % len(SYMBOLS)], DASHES[index // len(COLOURS) % len(DASHES)]
 
 
-def line(name, xs, estimates, hovers, index, factor=1, **settings):
+def line(name, places, estimates, hovers, index, factor=1, **settings):
     """A trace of medians over something, with their intervals."""
     colour, symbol, dash = look(index)
-    trace = {
-        "type": "scatter",
+    look_of_line = {
         "mode": "lines+markers",
-        "name": text.label(name),
-        "x": xs,
-        "y": [one.value * factor for one in estimates],
-        "hovertext": hovers,
-        "hoverinfo": "text",
         "line": {"color": colour, "dash": dash, "width": 1.8},
         "marker": {"color": colour, "symbol": symbol, "size": 7},
     }
-    bars = error_bars(estimates, factor)
-    if bars:
-        trace["error_y"] = bars
-    return trace | settings
+    return trace(name, places, estimates, hovers, factor, "y") | look_of_line | settings
 
 
 def dots(name, rows, estimates, hovers, index, factor=1, **settings):
     """Medians beside the names of what they are of."""
     colour, symbol, _ = look(index)
-    trace = {
+    marker = {"color": colour, "symbol": symbol, "size": 8, **settings}
+    return trace(name, rows, estimates, hovers, factor, "x") | {"mode": "markers", "marker": marker}
+
+
+def cloud(name, places, estimates, hovers, index, factor=1):
+    """Medians of too many cases to name."""
+    marker = {"mode": "markers", "marker": {"color": look(index)[0], "size": 5}}
+    return trace(name, places, estimates, hovers, factor, "y") | marker
+
+
+def bars(name, rows, estimates, hovers, index, factor=1):
+    """Medians as bars beside the names of what they are of."""
+    bar = {"type": "bar", "orientation": "h", "textposition": "none", "opacity": 0.85}
+    return trace(name, rows, estimates, hovers, factor, "x") | bar | {"marker": {"color": look(index)[0]}}
+
+
+def trace(name, places, estimates, hovers, factor, values):
+    """What all traces of medians have in common; `values` is the axis along which they lie, x or y."""
+    found = {
         "type": "scatter",
-        "mode": "markers",
         "name": text.label(name),
-        "x": [one.value * factor for one in estimates],
-        "y": rows,
+        "x" if values == "y" else "y": places,
+        values: [one.value * factor for one in estimates],
         "hovertext": hovers,
         "hoverinfo": "text",
-        "marker": {"color": colour, "symbol": symbol, "size": 8},
     }
-    bars = error_bars(estimates, factor)
-    if bars:
-        trace["error_x"] = bars
-    return trace | settings
+    ends = error_bars(estimates, factor)
+    return found | ({f"error_{values}": ends} if ends else {})
 
 
 def limit(name, across, value, sideways=False, index=0):
@@ -191,8 +195,11 @@ def rows_axis(names):
     }
 
 
-def rows_height(count):
-    return 110 + 22 * count
+def rows_chart(title, traces, runs, names, xaxis, note="", narrow=False, room=22, **layout):
+    """A row for each of these names, and the legend on top; `room` is each row's height."""
+    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
+    height = 110 + room * len(names)
+    return Chart(title, traces, runs, xaxis, rows_axis(names), note, height, narrow, {"legend": legend, **layout})
 
 
 def sizes_axis(values, title, most=9):

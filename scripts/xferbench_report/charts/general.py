@@ -9,10 +9,8 @@ def overview(scenario, runs):
     charts = []
     units = list(dict.fromkeys(case.main().unit for run in runs for case in run.of(scenario)))
     for unit in units:
-        series = [(run, [case for case in run.of(scenario) if case.main().unit == unit]) for run in runs]
-        series = [(run, cases) for run, cases in series if cases]
-        keys = {case.key for _, cases in series for case in cases}
-        if len(keys) <= figure.MOST_ROWS:
+        series = grouping.series(runs, scenario, lambda case: case.main().unit == unit)
+        if len({case.key for case in grouping.every(series)}) <= figure.MOST_ROWS:
             charts.append(named_rows("All cases", series, lambda case: case.main(), unit))
         else:
             charts.append(in_order(series, unit))
@@ -29,9 +27,9 @@ def rows_of(cases):
 
 def named_rows(title, series, estimate, unit, quantity="", note="", narrow=False, limits=()):
     """A row for each case, a symbol for each run."""
-    rows = rows_of([case for _, cases in series for case in cases])
+    every = grouping.every(series)
+    rows, values = rows_of(every), [estimate(case).value for case in every]
     names = list(rows.values())
-    values = [estimate(case).value for _, cases in series for case in cases]
     factor, shown = figure.scale_of(unit, values)
     traces = [
         figure.dots(
@@ -46,44 +44,37 @@ def named_rows(title, series, estimate, unit, quantity="", note="", narrow=False
     ]
     traces += [figure.limit(name, [names[0], names[-1]], value, True, i) for i, (name, value) in enumerate(limits)]
     kind = figure.axis_type(values)
-    what = quantity or ("median time" if unit == "s" else "median")
+    what = quantity or median_of(every)
     axis = {"type": kind, "title": {"text": text.label(f"{what}, {shown}")}}
     if kind == "linear":
         axis["rangemode"] = "tozero"
-    return figure.Chart(
-        title,
-        traces,
-        [run for run, _ in series],
-        axis,
-        figure.rows_axis(names),
-        note,
-        height=figure.rows_height(len(names)),
-        narrow=narrow,
-        layout={"legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}},
-    )
+    return figure.rows_chart(title, traces, [run for run, _ in series], names, axis, note, narrow)
+
+
+def median_of(cases):
+    """What cases are about, as their files call it."""
+    headings = {case.heading(case.headline().name) for case in cases}
+    return f"median {headings.pop()}" if len(headings) == 1 else "median"
 
 
 def in_order(series, unit):
     """Too many cases to name: their number runs to the right, and pointing at one names it."""
-    values = [case.main().value for _, cases in series for case in cases]
+    every = grouping.every(series)
+    what, values = median_of(every), [case.main().value for case in every]
     factor, shown = figure.scale_of(unit, values)
-    numbers = {}
-    for _, cases in series:
-        for case in cases:
-            numbers.setdefault(case.key, len(numbers) + 1)
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(case.key for case in every), 1)}
     traces = []
     for index, (run, cases) in enumerate(series):
         estimates = [case.main() for case in cases]
         hovers = [figure.case_hover(run, case) for case in cases]
         xs = [numbers[case.key] for case in cases]
-        small = {"mode": "markers", "marker": {"color": figure.look(index)[0], "size": 5}}
-        traces.append(figure.line(run.label, xs, estimates, hovers, index, factor, **small))
+        traces.append(figure.cloud(run.label, xs, estimates, hovers, index, factor))
     return figure.Chart(
         "All cases",
         traces,
         [run for run, _ in series],
         {"title": {"text": "case, in the order of the file"}},
-        {"type": figure.axis_type(values), "title": {"text": text.label(f"median, {shown}")}},
+        {"type": figure.axis_type(values), "title": {"text": text.label(f"{what}, {shown}")}},
         note=f"{len(numbers)} cases; point at one to see which it is. The tables below have them all.",
     )
 
@@ -97,13 +88,11 @@ def over_size(scenario, runs, most_lines=24):
             cases = [c for c in run.of(scenario) if estimate(c) is not None and estimate(c).unit == unit]
             series.append((run, grouping.by_axis(cases, "size")))
         series = [(run, cases) for run, cases in series if len(grouping.distinct(cases, "size")) >= 3]
-        facet_names = [
-            name for name in ("dir", "op", "in-flight") if any(c.texts.get(name) for _, cs in series for c in cs)
-        ]
+        every = grouping.every(series)
+        facet_names = [name for name in ("dir", "op", "in-flight") if any(c.texts.get(name) for c in every)]
         for title, parts in faceted(series, facet_names):
-            chart = size_lines(
-                f"{quantity.capitalize()} over size{': ' + title if title else ''}", parts, estimate, unit
-            )
+            title = grouping.titled(f"{quantity.capitalize()} over size", title)
+            chart = size_lines(title, parts, estimate, unit)
             if len(chart.traces) <= most_lines:
                 charts.append(chart)
     return charts
@@ -111,17 +100,15 @@ def over_size(scenario, runs, most_lines=24):
 
 def faceted(series, names):
     """(title, [(run, cases)]) for each combination of these axes."""
-    every = [case for _, cases in series for case in cases]
     result = []
-    for title, group in grouping.facets(every, names):
+    for title, group in grouping.facets(grouping.every(series), names):
         members = set(map(id, group))
-        parts = [(run, [case for case in cases if id(case) in members]) for run, cases in series]
-        result.append((title, [(run, cases) for run, cases in parts if cases]))
+        result.append((title, grouping.keep(series, lambda case: id(case) in members)))
     return result
 
 
 def size_lines(title, series, estimate, unit, limits=(), narrow=True):
-    every = [case for _, cases in series for case in cases]
+    every = grouping.every(series)
     shown = grouping.varying(every, ["size"])
     factor, scaled = figure.scale_of(unit, [estimate(case).value for case in every])
     runs = [run for run, _ in series]

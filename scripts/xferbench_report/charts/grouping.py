@@ -3,6 +3,26 @@
 from .. import text
 
 
+def series(runs, scenario, wanted=lambda case: True):
+    """(run, cases) of each run that has such cases of a scenario."""
+    return keep([(run, run.of(scenario)) for run in runs], wanted)
+
+
+def keep(some, wanted):
+    """Of a series the cases that are wanted, without runs that have none."""
+    found = [(run, [case for case in cases if wanted(case)]) for run, cases in some]
+    return [(run, cases) for run, cases in found if cases]
+
+
+def every(some):
+    """The cases of all runs of a series."""
+    return [case for _, cases in some for case in cases]
+
+
+def titled(beginning, rest):
+    return f"{beginning}: {rest}" if rest else beginning
+
+
 def varying(cases, without=()):
     """Axes that do not have the same value everywhere, in the order of the keys."""
     names = list(dict.fromkeys(name for case in cases for name in case.texts))

@@ -1,21 +1,17 @@
 """Small things: bars of medians with their 99th percentiles, a chart for each kind, as they differ by much."""
 
+from .. import records, text
 from . import figure, general, grouping
 
 
 def charts(runs):
-    series = [(run, run.of("latency")) for run in runs if run.of("latency")]
-    return [bars(title, parts) for title, parts in named(series)]
-
-
-def named(series):
-    for _, parts in general.faceted(series, ["op"]):
-        yield f"Latency: {parts[0][1][0].word('op')}", parts
+    kinds = general.faceted(grouping.series(runs, "latency"), ["op"])
+    return [bars(f"Latency: {parts[0][1][0].word('op')}", parts) for _, parts in kinds]
 
 
 def bars(title, parts):
-    rows = general.rows_of([case for _, cases in parts for case in cases])
-    values = [case.main().value for _, cases in parts for case in cases]
+    rows = general.rows_of(grouping.every(parts))
+    values = [case.main().value for case in grouping.every(parts)]
     factor, unit = figure.time_scale(values)
     runs, traces = [run for run, _ in parts], []
     for index, (run, cases) in enumerate(parts):
@@ -23,61 +19,34 @@ def bars(title, parts):
         tail = percentiles(run, cases, rows, index, factor, len(parts) > 1)
         traces += [tail] if tail else []
     horizontal = {"title": {"text": f"time, {unit}"}, "rangemode": "tozero"}
-    names = list(rows.values())
-    height = figure.rows_height(len(names)) + 24 * (len(parts) - 1) * len(names)
-    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
     note = "Bars are medians with their 95 % intervals; diamonds are the 99th percentile."
-    return figure.Chart(
-        title,
-        traces,
-        runs,
-        horizontal,
-        figure.rows_axis(names),
-        note,
-        height=height,
-        narrow=True,
-        layout={"barmode": "group", "legend": legend},
+    room = 22 + 24 * (len(parts) - 1)
+    return figure.rows_chart(
+        title, traces, runs, list(rows.values()), horizontal, note, narrow=True, room=room, barmode="group"
     )
 
 
 def medians(run, cases, rows, index, factor, several):
-    estimates = [case.main() for case in cases]
-    trace = {
-        "type": "bar",
-        "orientation": "h",
-        "name": figure.text.label(grouping.named("median", run, [run] * (1 + several))),
-        "x": [one.value * factor for one in estimates],
-        "y": [rows[case.key] for case in cases],
-        "hovertext": [figure.case_hover(run, case, p99_in_words(case)) for case in cases],
-        "hoverinfo": "text",
-        "textposition": "none",
-        "marker": {"color": figure.look(index)[0]},
-        "opacity": 0.85,
-    }
-    error = figure.error_bars(estimates, factor)
-    return trace | ({"error_x": error} if error else {})
+    name = grouping.named("median", run, [run] * (1 + several))
+    hovers = [figure.case_hover(run, case, p99_in_words(case)) for case in cases]
+    places, estimates = [rows[case.key] for case in cases], [case.main() for case in cases]
+    return figure.bars(name, places, estimates, hovers, index, factor)
 
 
 def p99_of(case):
-    return case.measurements[0].percentile("p99")
+    return case.headline().percentile("p99")
 
 
 def p99_in_words(case):
     value = p99_of(case)
-    return "" if value is None else f"99th percentile {figure.text.quantity(value, case.main().unit)}"
+    return "" if value is None else f"99th percentile {text.quantity(value, case.main().unit)}"
 
 
 def percentiles(run, cases, rows, index, factor, several):
     found = [case for case in cases if p99_of(case) is not None]
     if not found:
         return None
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": figure.text.label(grouping.named("99th percentile", run, [run] * (1 + several))),
-        "x": [p99_of(case) * factor for case in found],
-        "y": [rows[case.key] for case in found],
-        "hovertext": [figure.case_hover(run, case, p99_in_words(case)) for case in found],
-        "hoverinfo": "text",
-        "marker": {"color": figure.COLOURS[(index + 1) % len(figure.COLOURS)], "symbol": "diamond", "size": 9},
-    }
+    name = grouping.named("99th percentile", run, [run] * (1 + several))
+    hovers = [figure.case_hover(run, case, p99_in_words(case)) for case in found]
+    places, values = [rows[case.key] for case in found], [records.Estimate(p99_of(case)) for case in found]
+    return figure.dots(name, places, values, hovers, index + 1, factor, symbol="diamond", size=9)

@@ -13,9 +13,8 @@ _GIGATRANSFERS = {1: (2.5, 8 / 10), 2: (5, 8 / 10), 3: (8, 128 / 130), 4: (16, 1
 
 
 def charts(runs):
-    series = [(run, [case for case in run.of("memcpy") if case.rate() is not None]) for run in runs]
-    result = []
-    for _, parts in general.faceted([(run, cases) for run, cases in series if cases], ["dir"]):
+    series, result = grouping.series(runs, "memcpy", lambda case: case.rate() is not None), []
+    for _, parts in general.faceted(series, ["dir"]):
         direction = parts[0][1][0].texts.get("dir", "")
         result += bandwidth(DIRECTIONS.get(direction, direction), direction, parts)
     return result
@@ -24,15 +23,15 @@ def charts(runs):
 def bandwidth(title, direction, series):
     """Lines of the paths that were measured at several sizes, and a row for each case of the others."""
     lines = [(run, with_sizes(cases)) for run, cases in series]
-    chosen = {id(case) for _, cases in lines for case in cases}
-    single = [(run, [case for case in cases if id(case) not in chosen]) for run, cases in series]
-    lines, single = ([(run, cases) for run, cases in some if cases] for some in (lines, single))
+    chosen = {id(case) for case in grouping.every(lines)}
+    lines = grouping.keep(lines, lambda case: True)
+    single = grouping.keep(series, lambda case: id(case) not in chosen)
     note = "Rates are payload over time; error bars are 95 % intervals of the median."
     charts = []
     if lines:
         limits = limits_of(lines, direction)
         charts.append(general.size_lines(title, lines, lambda case: case.rate(), "GB/s", limits, narrow=False))
-    if single and len({case.key for _, cases in single for case in cases}) <= figure.MOST_ROWS:
+    if single and len({case.key for case in grouping.every(single)}) <= figure.MOST_ROWS:
         title += ", at one size" if lines else ""
         charts.append(
             general.named_rows(title, single, lambda c: c.rate(), "GB/s", "rate", limits=limits_of(single, direction))
@@ -70,6 +69,6 @@ def limits_of(series, direction):
         stated = max((case.metric("limit", "GB/s") or 0 for case in cases), default=0)
         if stated:
             found[stated] = f"{what}: {text.digits(stated)} GB/s"
-    best = max(case.rate().value for _, cases in series for case in cases)
+    best = max(case.rate().value for case in grouping.every(series))
     found[best] = f"best measured: {text.digits(best)} GB/s"
     return [(name, value) for value, name in found.items()]

@@ -3,14 +3,16 @@
 from .. import text
 from . import figure, general, grouping
 
+HEADLINE = "pipeline"  # in files that do not declare what their cases are about
 _MOST_NUMBERS = 130  # cells with their numbers in them
 _FREE = ["growth", "issue", "stream-kind", "batch", "slots"]  # lines over chunks take the best of these
 
 
 def charts(runs):
-    series = [(run, run.of("overlap")) for run in runs if run.of("overlap")]
-    found = maps(series)
-    return (found or over_streams(series)) + over_chunks(series) + over_sizes(series)
+    series = grouping.series(runs, "overlap")
+    # Without a map chunks are always as many, or streams are.
+    found = maps(series) or over_counts(series, "streams", ["strategy", "chunks"])
+    return found + over_counts(series, "chunks", ["strategy", "streams"]) + over_sizes(series)
 
 
 def maps(series):
@@ -112,11 +114,8 @@ def in_words(case):
 
 def limits_of(series):
     """The rate at the limit, as measured: the most of all cases of a chart."""
-    found = []
-    for case in (case for _, cases in series for case in cases):
-        rate, share = case.metric("bandwidth", "GB/s"), case.metric("efficiency")
-        if rate and share:
-            found.append(rate / share)
+    known = [case for case in grouping.every(series) if case.rate() and case.rate().value and case.metric("efficiency")]
+    found = [case.rate().value / case.metric("efficiency") for case in known]
     return [(f"limit, as measured: {text.digits(max(found))} GB/s", max(found))] if found else []
 
 
@@ -134,31 +133,21 @@ def has_several(cases, name):
     return len({case.texts[name] for case in cases if name in case.texts}) > 1
 
 
-def over_streams(series):
-    """Where there is no map, because chunks are always as many."""
-    return over_counts(series, "streams", ["strategy", "chunks"])
-
-
-def over_chunks(series):
-    return over_counts(series, "chunks", ["strategy", "streams"])
-
-
 def over_counts(series, axis, apart):
-    usable = [(run, [case for case in cases if case.rate() and case.count(axis)]) for run, cases in series]
+    usable = grouping.keep(series, lambda case: case.rate() and case.count(axis))
     usable = [(run, cases) for run, cases in usable if len(grouping.distinct(cases, axis)) > 1]
     result = []
     for title, parts in general.faceted(usable, ["size", "kernel", "work", "balance", "rounds", "blocks"]):
-        result.append(best_lines(f"Rate over {axis}" + (f": {title}" if title else ""), parts, axis, apart))
+        result.append(best_lines(grouping.titled(f"Rate over {axis}", title), parts, axis, apart))
     return [chart for chart in result if chart.traces]
 
 
 def over_sizes(series):
-    usable = [(run, [case for case in cases if case.rate()]) for run, cases in series]
+    usable = grouping.keep(series, lambda case: case.rate())
     usable = [(run, cases) for run, cases in usable if len(grouping.distinct(cases, "size")) > 1]
     result = []
     for title, parts in general.faceted(usable, ["kernel", "work", "balance", "rounds", "blocks"]):
-        named = "Best rate over size" + (f": {title}" if title else "")
-        result.append(best_lines(named, parts, "size", ["strategy"]))
+        result.append(best_lines(grouping.titled("Best rate over size", title), parts, "size", ["strategy"]))
     return [chart for chart in result if chart.traces]
 
 

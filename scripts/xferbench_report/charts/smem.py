@@ -8,14 +8,14 @@ _BOUNDS = (("memory", "memory only", "dot"), ("compute", "compute only", "dash")
 
 
 def charts(runs):
-    series = [(run, run.of("smem")) for run in runs if run.of("smem")]
+    series = grouping.series(runs, "smem")
     return over_stages(series) + over_intensity(series) or rates(series)
 
 
 def split(series, free):
     """Parts of the series in which only these axes vary, with what else they agree in as the title."""
-    every = [case for _, cases in series for case in cases]
-    others = [name for name in dict.fromkeys(n for case in every for n in case.texts) if name not in free]
+    names = dict.fromkeys(name for case in grouping.every(series) for name in case.texts)
+    others = [name for name in names if name not in free]
     return general.faceted(series, others)
 
 
@@ -39,23 +39,18 @@ def in_words(case):
 
 def over_stages(series):
     """Not of a search, which goes where it likes and leaves no lines."""
-
-    def usable_of(cases):
-        return [case for case in cases if case.rate() and case.count("stages") and not case.tuned]
-
-    usable = [(run, usable_of(cases)) for run, cases in series]
+    usable = grouping.keep(series, lambda case: case.rate() and case.count("stages") and not case.tuned)
     result = []
     for title, parts in split(usable, [*_LINES, "stages"]):
         values = [value for _, cases in parts for value in grouping.distinct(cases, "stages")]
         if len(set(values)) < 3:  # two are better off in the chart of rates
             continue
-        named = f": {title}" if title else ""
         rate = {"title": {"text": "GB/s of payload"}, "rangemode": "tozero"}
         stages = figure.counts_axis(values, "stages") | {"type": "linear"}
         runs = [run for run, _ in parts]
         traces = lines(parts, "stages", lambda case: case.rate())
-        result.append(figure.Chart(f"Rate over stages{named}", traces, runs, stages, rate, narrow=True))
-        result.append(over_flight(f"Rate over bytes in flight{named}", parts, rate))
+        result.append(figure.Chart(grouping.titled("Rate over stages", title), traces, runs, stages, rate, narrow=True))
+        result.append(over_flight(grouping.titled("Rate over bytes in flight", title), parts, rate))
     return [chart for chart in result if chart is not None]
 
 
@@ -76,21 +71,18 @@ def over_flight(title, parts, rate):
 
 
 def over_intensity(series):
-    usable = [
-        (run, [case for case in cases if (case.count("intensity") or 0) > 0 and not case.tuned])
-        for run, cases in series
-    ]
+    usable = grouping.keep(series, lambda case: (case.count("intensity") or 0) > 0 and not case.tuned)
     result = []
     for title, parts in split(usable, [*_LINES, "intensity"]):
         values = [value for _, cases in parts for value in grouping.distinct(cases, "intensity")]
         if len(set(values)) > 1:
-            result.append(times_and_bounds("Time over intensity" + (f": {title}" if title else ""), parts, values))
+            result.append(times_and_bounds(grouping.titled("Time over intensity", title), parts, values))
     return result
 
 
 def times_and_bounds(title, parts, values):
     """What a loop takes, and as thin lines in its colour what it takes without arithmetic and without memory."""
-    factor, unit = figure.time_scale([case.main().value for _, cases in parts for case in cases])
+    factor, unit = figure.time_scale([case.main().value for case in grouping.every(parts)])
     traces = lines(parts, "intensity", lambda case: case.main(), factor)
     bounds, owners = [], iter(traces)
     for _, cases in parts:
@@ -121,8 +113,7 @@ def bounds_of(cases, owner, factor):
 
 def rates(series):
     """Every case's rate beside that of a copy inside the GPU, where there are few enough to name."""
-    usable = [(run, [case for case in cases if case.rate()]) for run, cases in series]
-    usable = [(run, cases) for run, cases in usable if cases]
-    if not usable or len({case.key for _, cases in usable for case in cases}) > figure.MOST_ROWS:
+    usable = grouping.keep(series, lambda case: case.rate())
+    if not usable or len({case.key for case in grouping.every(usable)}) > figure.MOST_ROWS:
         return []
     return [general.named_rows("Rate", usable, lambda case: case.rate(), "GB/s", "rate of payload")]

@@ -1,6 +1,6 @@
 """A search's ten fastest configurations with their intervals, and how well the model knew the others."""
 
-from .. import text
+from .. import records, text
 from . import figure, general, grouping
 
 _BEST = 10
@@ -30,19 +30,10 @@ def fastest(run, cases, several):
     rows = general.rows_of(best)
     modelled = [case for case in best if case.metric("predicted", "s") is not None]
     if modelled:
-        _, symbol, _ = figure.look(2)
-        chart.traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": "predicted by the model",
-                "x": [case.metric("predicted", "s") * factor for case in modelled],
-                "y": [rows[case.key] for case in modelled],
-                "hovertext": [figure.hover(case.key, predicted_in_words(case)) for case in modelled],
-                "hoverinfo": "text",
-                "marker": {"color": figure.COLOURS[1], "symbol": symbol + "-open", "size": 9},
-            }
-        )
+        places, hovers = [rows[c.key] for c in modelled], [figure.hover(c.key, predicted_in_words(c)) for c in modelled]
+        values = [records.Estimate(case.metric("predicted", "s")) for case in modelled]
+        name, look = "predicted by the model", {"symbol": "diamond-open", "size": 9}
+        chart.traces.append(figure.dots(name, places, values, hovers, 1, factor, **look))
         chart.traces[0]["name"] = "measured"
     chart.xaxis = {"title": {"text": f"time, {unit} (the axis does not begin at zero)"}}
     chart.note = "Intervals that overlap say that the order of these two is not known."
@@ -66,21 +57,11 @@ def predictions(run, cases, several):
     for name, group in grouping.facets(known, shown):
         xs = [case.metric("predicted", "s") * factor for case in group]
         hovers = [figure.case_hover(run, case, predicted_in_words(case)) for case in group]
-        marks = {"mode": "markers"}
-        traces.append(
-            figure.line(name or "configurations", xs, [c.main() for c in group], hovers, len(traces), factor, **marks)
-        )
+        name, values = name or "configurations", [case.main() for case in group]
+        traces.append(figure.line(name, xs, values, hovers, len(traces), factor, mode="markers"))
     ends = [factor * pick(case.metric("predicted", "s") for case in known) for pick in (min, max)]
     traces.append(figure.limit("measured = predicted", ends, 0) | {"y": ends})
     title = "Measured over predicted" + (f": {run.label}" if several else "")
     scale = {"type": "log"} if ends[1] > 5 * ends[0] else {}
-    return [
-        figure.Chart(
-            title,
-            traces,
-            [run],
-            {**scale, "title": {"text": f"predicted, {unit}"}},
-            {**scale, "title": {"text": f"measured, {unit}"}},
-            narrow=True,
-        )
-    ]
+    horizontal, vertical = ({**scale, "title": {"text": f"{what}, {unit}"}} for what in ("predicted", "measured"))
+    return [figure.Chart(title, traces, [run], horizontal, vertical, narrow=True)]
