@@ -15,6 +15,8 @@ KernelCost MemoryCopy::cost() const {
   return cost;
 }
 
-void MemoryCopy::compute(std::span<std::byte> result) const { std::memcpy(result.data(), args_.source, args_.bytes); }
+void MemoryCopy::compute_part(std::size_t offset, std::span<std::byte> result) const {
+  std::memcpy(result.data(), args_.source + offset, result.size());
+}
 
 }  // namespace xferbench::kernels

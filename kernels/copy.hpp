@@ -25,7 +25,11 @@ class MemoryCopy final : public Kernel {
   [[nodiscard]] std::string_view name() const override { return "memory-copy"; }
   [[nodiscard]] KernelCost cost() const override;
   [[nodiscard]] std::span<std::byte> output() const override { return {args_.destination, args_.bytes}; }
-  void compute(std::span<std::byte> result) const override;
+  void compute(std::span<std::byte> result) const override { compute_part(0, result); }
+  [[nodiscard]] std::vector<std::span<const std::byte>> inputs_by_position() const override {
+    return {{args_.source, args_.bytes}};
+  }
+  void compute_part(std::size_t offset, std::span<std::byte> result) const override;
   [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<MemoryCopy>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;

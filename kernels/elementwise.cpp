@@ -31,17 +31,25 @@ std::span<std::byte> Elementwise::output() const {
   return std::as_writable_bytes(std::span(args_.out, args_.elements));
 }
 
-void Elementwise::compute(std::span<std::byte> result) const {
+std::vector<std::span<const std::byte>> Elementwise::inputs_by_position() const {
+  std::vector<std::span<const std::byte>> inputs{std::as_bytes(std::span(args_.in, args_.elements))};
+  if (op_ == ElementwiseOp::vector_add) inputs.push_back(std::as_bytes(std::span(args_.addends, args_.elements)));
+  return inputs;
+}
+
+void Elementwise::compute_part(std::size_t offset, std::span<std::byte> result) const {
   // All steps are exact, so `work` of them equal one addition of their sum; the inputs are read from memory as they
   // are, right or wrong.
   const auto steps = static_cast<float>(args_.work);
+  const std::size_t first = offset / sizeof(float);
+  const std::size_t elements = result.size() / sizeof(float);
   constexpr std::size_t kBlock = 1024;
   std::array<float, kBlock> block;
-  for (std::size_t begin = 0; begin < args_.elements; begin += kBlock) {
-    const std::size_t n = std::min(kBlock, args_.elements - begin);
+  for (std::size_t begin = 0; begin < elements; begin += kBlock) {
+    const std::size_t n = std::min(kBlock, elements - begin);
     for (std::size_t i = 0; i < n; ++i) {
-      const float step = op_ == ElementwiseOp::vector_add ? args_.addends[begin + i] : 1.0F;
-      block[i] = args_.in[begin + i] + steps * step;
+      const float step = op_ == ElementwiseOp::vector_add ? args_.addends[first + begin + i] : 1.0F;
+      block[i] = args_.in[first + begin + i] + steps * step;
     }
     std::memcpy(result.data() + begin * sizeof(float), block.data(), n * sizeof(float));
   }

@@ -44,10 +44,17 @@ Method method_of(const Case& c) {
 bool by_helper(Method method) { return method == Method::event_sync || method == Method::poll; }
 bool by_driver(Method method) { return method == Method::host_func || method == Method::stream_callback; }
 
-/// The sum of an output's bit patterns: reads every byte, and any order of summing gives the same.
-std::uint64_t checksum(std::span<const float> output) {
+/// The sum of the bit patterns of a chunk's elements, as `value` tells them: reads every byte of the payload's part,
+/// and any order of summing gives the same.
+template <class Value>
+std::uint64_t checksum(const ChunkedWork& payload, const model::Chunk& chunk, const Value& value) {
+  constexpr std::size_t kElement = ChunkedWork::kElement;
   std::uint64_t sum = 0;
-  for (const float value : output) sum += std::bit_cast<std::uint32_t>(value);
+  payload.payload()->part().for_each(chunk.first * kElement, (chunk.first + chunk.count) * kElement,
+                                     [&](std::size_t begin, std::size_t end) {
+                                       for (std::size_t i = begin / kElement; i < end / kElement; ++i)
+                                         sum += std::bit_cast<std::uint32_t>(value(i));
+                                     });
   return sum;
 }
 
@@ -99,8 +106,11 @@ class Consumers {
  private:
   void consume() {
     while (const auto index = ready_->take()) {
-      const auto output = payload_.output(payload_.chunks()[*index]);
-      device_.host_work({.bytes_read = output.size_bytes()}, [&] { sums_[*index] = checksum(output); });
+      const model::Chunk& chunk = payload_.chunks()[*index];
+      device_.host_work({.bytes_read = chunk.count * ChunkedWork::kElement}, [&] {
+        sums_[*index] =
+            checksum(payload_, chunk, [out = payload_.payload()->host_out()](std::size_t i) { return out[i]; });
+      });
       done_->post(*index);
     }
   }
@@ -301,11 +311,8 @@ class ConsumedPipeline {
 
   void check_sums(const std::string& name) const {
     for (std::size_t i = 0; i < payload_.chunks().size(); ++i) {
-      const model::Chunk& chunk = payload_.chunks()[i];
-      std::uint64_t right = 0;
-      for (std::size_t k = 0; k < chunk.count; ++k) {
-        right += std::bit_cast<std::uint32_t>(payload_.expected(chunk.first + k));
-      }
+      const std::uint64_t right =
+          checksum(payload_, payload_.chunks()[i], [this](std::size_t k) { return payload_.expected(k); });
       if (consumers_.sums()[i] == right) continue;
       throw VerificationError(fmt::format("{}: the CPU stage read chunk {} before it was right: its sum is {}, not {}",
                                           name, i, consumers_.sums()[i], right));

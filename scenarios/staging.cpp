@@ -30,6 +30,7 @@ struct Payload {
   HostBuffer host;
   HostBuffer pinned;
   DeviceBuffer device;
+  PayloadPart part{};  // of host and pinned
 
   [[nodiscard]] std::size_t bytes() const { return host->bytes; }
   [[nodiscard]] Copy copy(std::byte* on_host, std::size_t offset, std::size_t count) const {
@@ -90,7 +91,9 @@ class Carrier {
       Slot& slot = slots_[turn % slots_.size()];
       // What this pass has not used yet is free: every pass ends with an idle stream.
       if (turn >= slots_.size()) device_.synchronize(slot.copied.get());
-      move(slot.data, payload_.host->data + chunk->first, chunk->count);
+      move(*chunk, [&](std::size_t from, std::size_t bytes) {
+        std::memcpy(slot.data + from - chunk->first, payload_.host->data + from, bytes);
+      });
       send(slot, *chunk);
     }
     device_.synchronize(stream_.get());
@@ -110,7 +113,10 @@ class Carrier {
       if (arrived == sent.size()) continue;
       Slot& slot = slots_[arrived % slots_.size()];
       device_.synchronize(slot.copied.get());
-      move(payload_.host->data + sent[arrived].first, slot.data, sent[arrived].count);
+      const Chunk& chunk = sent[arrived];
+      move(chunk, [&](std::size_t from, std::size_t bytes) {
+        std::memcpy(payload_.host->data + from, slot.data + from - chunk.first, bytes);
+      });
       ++arrived;
     }
   }
@@ -120,8 +126,13 @@ class Carrier {
     device_.record(slot.copied, stream_);
   }
 
-  void move(std::byte* destination, const std::byte* source, std::size_t bytes) {
-    device_.host_work({.bytes_copied = bytes}, [=] { std::memcpy(destination, source, bytes); });
+  /// copy(from, bytes) for what is to be moved of the chunk, with its place in the payload.
+  template <class CopyBytes>
+  void move(const Chunk& chunk, const CopyBytes& copy) {
+    device_.host_work({.bytes_copied = chunk.count}, [&] {
+      payload_.part.for_each(chunk.first, chunk.first + chunk.count,
+                             [&](std::size_t begin, std::size_t end) { copy(begin, end - begin); });
+    });
   }
 
   Device& device_;
@@ -204,6 +215,8 @@ class StagedTransfer {
                  device_.allocate_host(c.count("size"), host_memory(c.word("host"))),
                  device_.allocate_host(c.count("size"), HostMemory::pinned), device_.allocate_device(c.count("size"))},
         stream_(device_.make_stream(StreamKind::nonblocking)) {
+    payload_.part = device_.payload_part(payload_.host);
+    static_cast<void>(device_.payload_part(payload_.pinned));  // as large, so it is the same
     if (c.word("method") == "threads") {
       crew_.emplace(device_, payload_, c.count("threads"), c.count("slot"), c.count("slots"));
     }
@@ -239,7 +252,7 @@ class StagedTransfer {
 
   void prepare() {
     for (const HostBuffer& host : {std::cref(payload_.host), std::cref(payload_.pinned)}) {
-      pattern::fill_bytes({host->data, host->bytes}, seed_);
+      pattern::fill_bytes({host->data, host->bytes}, seed_, payload_.part);
     }
     device_.copy_and_wait({payload_.device->data, payload_.pinned->data, payload_.bytes(), Direction::h2d});
   }
@@ -251,14 +264,14 @@ class StagedTransfer {
       device_.fill(payload_.device, pattern::kPoison, stream_);
       device_.synchronize();
     } else {
-      pattern::poison({host.data, host.bytes});
+      pattern::poison({host.data, host.bytes}, payload_.part);
     }
     run_once(device_, region);
     if (payload_.direction == Direction::h2d) {
-      pattern::poison({host.data, host.bytes});
+      pattern::poison({host.data, host.bytes}, payload_.part);
       device_.copy_and_wait({host.data, payload_.device->data, payload_.bytes(), Direction::d2h});
     }
-    if (const auto wrong = pattern::check_bytes({host.data, host.bytes}, seed_)) {
+    if (const auto wrong = pattern::check_bytes({host.data, host.bytes}, seed_, payload_.part)) {
       throw VerificationError(region.name + ": " + wrong->describe());
     }
   }

@@ -6,7 +6,6 @@
 #include "core/axis.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"
-#include "measure/parallel.hpp"
 #include "measure/pattern.hpp"
 
 namespace xferbench {
@@ -25,6 +24,9 @@ constexpr std::size_t kChunkAlignment = 64;
 /// further copy costs to vanish (0.05 % on an H200).
 constexpr std::size_t kLeastPiece = 256 * MiB;
 
+/// So that pieces begin at like places of a payload of which only a part is moved (PayloadPart).
+constexpr std::size_t kPieceAlignment = MiB / ChunkedWork::kElement;
+
 /// In place, input and output of a stage share the buffer, so that it must hold two pieces, however small the payload.
 constexpr std::size_t kLeastInPlace = 2 * kChunkAlignment * ChunkedWork::kElement;
 
@@ -39,9 +41,9 @@ std::size_t slot_elements(const ChunkedWork::Shape& shape) {
   return (longest + kChunkAlignment - 1) / kChunkAlignment * kChunkAlignment;
 }
 
-void check_output(std::span<const float> output, const std::string& what,
+void check_output(std::span<const float> output, const PayloadPart& part, const std::string& what,
                   const std::function<float(std::size_t)>& expected) {
-  if (const auto wrong = pattern::check_elements(output, expected)) {
+  if (const auto wrong = pattern::check_elements(output, expected, part)) {
     throw VerificationError(what + ": " + wrong->describe());
   }
 }
@@ -71,8 +73,10 @@ Payload::Payload(Device& device, const Shape& shape)
       shape_(shape),
       host_in_(device.allocate_host(shape.bytes, HostMemory::pinned)),
       host_out_(device.allocate_host(shape.bytes, HostMemory::pinned)),
+      part_(device.payload_part(host_in_)),
       device_in_(device.allocate_device(shape.device_bytes)),
       stream_(device.make_stream(StreamKind::nonblocking)) {
+  static_cast<void>(device.payload_part(host_out_));  // as large, so it is the same
   if (!shape.in_place) device_out_ = device.allocate_device(shape.device_bytes);
   if (shape.op == ElementwiseOp::vector_add) addends_ = device.allocate_device(shape.bytes);
 }
@@ -80,15 +84,15 @@ Payload::Payload(Device& device, const Shape& shape)
 void Payload::prepare() {
   const std::span<float> input(host_in(), elements());
   if (addends_) {
-    parallel_for(input.size(), MiB, [&](std::size_t begin, std::size_t end) {
+    pattern::for_part(input.size(), kElement, part_, pattern::kGrain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) input[i] = kernels::addend(i);
     });
     device_.copy_and_wait({addends_->data, host_in_->data, shape_.bytes, Direction::h2d});
   }
-  pattern::fill_elements(input, shape_.seed);
+  pattern::fill_elements(input, shape_.seed, part_);
 }
 
-void Payload::poison_host_out() { pattern::poison({host_out_->data, shape_.bytes}); }
+void Payload::poison_host_out() { pattern::poison({host_out_->data, shape_.bytes}, part_); }
 
 void Payload::poison_device(float* first, std::size_t elements) {
   device_.fill({reinterpret_cast<std::byte*>(first), elements * kElement}, pattern::kPoison, stream_);
@@ -179,7 +183,8 @@ void ChunkedWork::launch_empty(StreamHandle stream) {
 
 std::size_t ChunkedWork::piece_elements() const {
   const std::size_t room = payload_->shape().device_bytes / kElement / (shape_.in_place ? 2 : 1);
-  return std::min(elements(), std::max<std::size_t>(1, room / kChunkAlignment * kChunkAlignment));
+  const std::size_t alignment = room < kPieceAlignment ? kChunkAlignment : kPieceAlignment;
+  return std::min(elements(), std::max<std::size_t>(1, room / alignment * alignment));
 }
 
 std::vector<Chunk> ChunkedWork::pieces_of(std::size_t step) const {
@@ -219,14 +224,14 @@ void ChunkedWork::launch_on_host_memory(StreamHandle stream, unsigned blocks) {
 }
 
 void ChunkedWork::check(const std::string& what) const {
-  check_output(output({0, elements()}), what, [this](std::size_t i) { return expected(i); });
+  check_output(output({0, elements()}), payload_->part(), what, [this](std::size_t i) { return expected(i); });
 }
 
 void ChunkedWork::check_stages(const std::string& what) const {
   // What a place on the device holds in the end is the last element that was copied there.
   const std::size_t piece = piece_elements();
   const std::size_t last = elements() - 1;
-  check_output(output({0, elements()}), what, [&](std::size_t i) {
+  check_output(output({0, elements()}), payload_->part(), what, [&](std::size_t i) {
     const std::size_t offset = i % piece;
     return expected(offset + (last - offset) / piece * piece);
   });

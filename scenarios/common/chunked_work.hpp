@@ -43,6 +43,9 @@ class Payload {
   /// The kernel's second input, whole; null if it has none.
   [[nodiscard]] float* addends() const { return reinterpret_cast<float*>(addends_->data); }
 
+  /// What of host_in() and host_out() is filled and checked.
+  [[nodiscard]] const PayloadPart& part() const { return part_; }
+
   /// Real data in the input, and in the kernel's second input if it has one.
   void prepare();
   void poison_host_out();
@@ -59,6 +62,7 @@ class Payload {
   Shape shape_;
   HostBuffer host_in_;
   HostBuffer host_out_;
+  PayloadPart part_;
   DeviceBuffer device_in_;
   DeviceBuffer device_out_;  // empty in place
   DeviceBuffer addends_;     // vector-add only

@@ -21,8 +21,8 @@ const char* arrow(Direction direction) {
   return "";
 }
 
-void check_bytes(const HostRange& host, std::uint64_t seed, Direction direction) {
-  const auto wrong = pattern::check_bytes({host.data, host.bytes}, seed);
+void check_bytes(const HostRange& host, const PayloadPart& part, std::uint64_t seed, Direction direction) {
+  const auto wrong = pattern::check_bytes({host.data, host.bytes}, seed, part);
   if (wrong) throw VerificationError(std::string(arrow(direction)) + " copy: " + wrong->describe());
 }
 
@@ -33,17 +33,18 @@ class BufferTransfer : public Transfer {
       : device_(device),
         spec_(spec),
         host_(device.allocate_host(spec.bytes, spec.direction == Direction::d2d ? HostMemory::pageable : spec.memory)),
+        part_(device.payload_part(host_)),
         on_device_(device.allocate_device(spec.bytes)) {
     if (spec.direction == Direction::d2d) from_device_ = device.allocate_device(spec.bytes);
   }
 
   void prepare() override {
-    pattern::fill_bytes(host_bytes(), spec_.seed);
+    pattern::fill_bytes(host_bytes(), spec_.seed, part_);
     if (spec_.direction != Direction::h2d) upload(source_on_device());
   }
 
   void poison() override {
-    if (spec_.direction == Direction::d2h) return pattern::poison(host_bytes());
+    if (spec_.direction == Direction::d2h) return pattern::poison(host_bytes(), part_);
     device_.fill(on_device_, pattern::kPoison, legacy_);
     device_.synchronize();
   }
@@ -57,10 +58,10 @@ class BufferTransfer : public Transfer {
   void check() override {
     if (spec_.direction != Direction::d2h) {
       // What arrived comes back to the host buffer, which for H2D held the same data before.
-      pattern::poison(host_bytes());
+      pattern::poison(host_bytes(), part_);
       device_.copy_and_wait({host_->data, on_device_->data, spec_.bytes, Direction::d2h});
     }
-    check_bytes(host_, spec_.seed, spec_.direction);
+    check_bytes(host_, part_, spec_.seed, spec_.direction);
   }
 
  protected:
@@ -85,6 +86,7 @@ class BufferTransfer : public Transfer {
   Device& device_;
   TransferSpec spec_;
   HostBuffer host_;
+  PayloadPart part_;
   DeviceBuffer on_device_;
   DeviceBuffer from_device_;  // d2d only
   Stream legacy_ = device_.make_stream(StreamKind::legacy_default);
@@ -153,13 +155,13 @@ class Migration final : public Transfer {
   [[nodiscard]] bool in_stream() const override { return false; }
 
   void check() override {
-    if (spec_.direction == Direction::d2h) return check_bytes(managed_, spec_.seed, spec_.direction);
+    if (spec_.direction == Direction::d2h) return check_bytes(managed_, {}, spec_.seed, spec_.direction);
     device_.launch(reader(), stream_);
     device_.synchronize(stream_);
     const HostBuffer host = device_.allocate_host(spec_.bytes, HostMemory::pageable);
     pattern::poison({host->data, host->bytes});
     device_.copy_and_wait({host->data, seen_by_gpu_->data, spec_.bytes, Direction::d2h});
-    check_bytes(host, spec_.seed, spec_.direction);
+    check_bytes(host, {}, spec_.seed, spec_.direction);
   }
 
  private:

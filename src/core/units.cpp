@@ -45,7 +45,7 @@ std::string format_significant(double value) {
 }
 
 std::string format_seconds(double seconds) {
-  if (seconds < 0) return "-" + format_seconds(-seconds);
+  if (seconds < 0) return fmt::format("-{}", format_seconds(-seconds));
   if (seconds < 1e-6) return format_significant(seconds * 1e9) + " ns";
   if (seconds < 1e-3) return format_significant(seconds * 1e6) + " us";
   if (seconds < 1) return format_significant(seconds * 1e3) + " ms";

@@ -207,6 +207,10 @@ class Device {
   /// Whether work moves and computes real bytes. A real device always does. The simulated one does in verification
   /// passes and skips it in timed passes, whose times are modelled anyway.
   virtual void set_data_movement(bool) {}
+  /// Says that `host`, a whole allocation, will hold a payload of which every byte follows from its position, and
+  /// returns the part of it that is to be filled and checked. A real device wants all of it. The simulated one moves
+  /// and computes only that part from then on, in place of gigabytes whose arrival would show nothing more.
+  virtual PayloadPart payload_part(const HostRange& /*host*/) { return {}; }
 
   // Timelines. Watching costs time, so never while samples are taken.
   /// Waits for the device; from then on everything that is enqueued, and the calls that enqueue it, are recorded.

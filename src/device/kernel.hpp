@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace xferbench {
 
@@ -41,6 +42,13 @@ class Kernel {
   /// The reference: reads the launch's inputs as they are now and writes what output() would hold afterwards into
   /// `result` (as large as output(), never overlapping it). Only called where device memory is host-addressable.
   virtual void compute(std::span<std::byte> result) const = 0;
+
+  /// The memory that a kernel reads whose output at a position follows from its inputs at that position alone, and
+  /// holds bytes of 0xFF (a NaN) where the first input does. Such a kernel can be computed in parts. Empty for others.
+  [[nodiscard]] virtual std::vector<std::span<const std::byte>> inputs_by_position() const { return {}; }
+  /// compute() for the part of output() that begins at byte `offset`; both are multiples of 4 unless inputs and output
+  /// end there. Only where there are inputs_by_position().
+  virtual void compute_part(std::size_t /*offset*/, std::span<std::byte> /*result*/) const {}
 
   /// A copy that outlives this launch's arguments (not the memory they point to).
   [[nodiscard]] virtual std::unique_ptr<Kernel> clone() const = 0;

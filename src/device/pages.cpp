@@ -31,11 +31,15 @@ Pages::Pages(std::size_t bytes, PageSize size) : bytes_(bytes) {
   void* mapped =
       mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) throw std::bad_alloc();
-  // Advice: where the system does not follow it, huge_page_fraction() tells.
-  if (size != PageSize::usual)
-    static_cast<void>(madvise(mapped, mapped_bytes_, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE));
   mapped_ = static_cast<std::byte*>(mapped);
   data_ = mapped_bytes_ > bytes ? aligned_up(mapped_, kHugePage) : mapped_;
+  prefer(size);
+}
+
+void Pages::prefer(PageSize size) {
+  // Advice: where the system does not follow it, huge_page_fraction() tells.
+  if (size == PageSize::usual) return;
+  static_cast<void>(madvise(mapped_, mapped_bytes_, size == PageSize::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE));
 }
 
 Pages::Pages(Pages&& other) noexcept

@@ -25,6 +25,9 @@ class Pages {
   Pages& operator=(const Pages&) = delete;
   ~Pages();
 
+  /// Pages of that size for what is not touched yet.
+  void prefer(PageSize size);
+
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return bytes_; }
 

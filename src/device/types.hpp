@@ -1,6 +1,7 @@
 // The device's plain types: no behaviour, no backend. Any module may use them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -69,6 +70,25 @@ struct Copy {
   const std::byte* source = nullptr;
   std::size_t bytes = 0;
   Direction direction = Direction::h2d;
+};
+
+/// The bytes of a payload that are filled, moved and checked: the first `bytes` of every `stride`. All of them, unless
+/// a simulated device says otherwise.
+struct PayloadPart {
+  std::size_t bytes = 1;
+  std::size_t stride = 1;
+
+  [[nodiscard]] bool is_all() const { return bytes == stride; }
+  /// Calls body(begin, end) for each stretch of [begin, end) that belongs to the part, in order.
+  template <class Body>
+  void for_each(std::size_t begin, std::size_t end, const Body& body) const {
+    if (is_all()) return body(begin, end);
+    for (std::size_t window = begin / stride * stride; window < end; window += stride) {
+      const std::size_t from = std::max(begin, window);
+      const std::size_t to = std::min(end, window + bytes);
+      if (from < to) body(from, to);
+    }
+  }
 };
 
 /// What work on the host costs; only the simulated host needs to be told.

@@ -10,7 +10,6 @@ namespace xferbench::pattern {
 namespace {
 
 constexpr std::size_t kWord = sizeof(std::uint32_t);
-constexpr std::size_t kGrain = std::size_t{1} << 20;  // elements a thread gets at least
 
 std::uint32_t pattern_word(std::uint64_t seed, std::uint64_t index) { return noise(seed, index) & 0x7F7F7F7FU; }
 
@@ -21,9 +20,9 @@ std::byte pattern_byte(std::uint64_t seed, std::size_t offset) {
 
 }  // namespace
 
-void fill_bytes(std::span<std::byte> bytes, std::uint64_t seed) {
+void fill_bytes(std::span<std::byte> bytes, std::uint64_t seed, const PayloadPart& part) {
   const std::size_t words = bytes.size() / kWord;
-  parallel_for(words, kGrain, [&](std::size_t begin, std::size_t end) {
+  for_part(words, kWord, part, kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const std::uint32_t word = pattern_word(seed, i);
       std::memcpy(bytes.data() + i * kWord, &word, kWord);
@@ -32,14 +31,14 @@ void fill_bytes(std::span<std::byte> bytes, std::uint64_t seed) {
   for (std::size_t i = words * kWord; i < bytes.size(); ++i) bytes[i] = pattern_byte(seed, i);
 }
 
-void fill_elements(std::span<float> elements, std::uint64_t seed) {
-  parallel_for(elements.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+void fill_elements(std::span<float> elements, std::uint64_t seed, const PayloadPart& part) {
+  for_part(elements.size(), sizeof(float), part, kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) elements[i] = element(seed, i);
   });
 }
 
-void poison(std::span<std::byte> bytes) {
-  parallel_for(bytes.size(), kGrain * kWord, [&](std::size_t begin, std::size_t end) {
+void poison(std::span<std::byte> bytes, const PayloadPart& part) {
+  for_part(bytes.size(), 1, part, kGrain * kWord, [&](std::size_t begin, std::size_t end) {
     std::memset(bytes.data() + begin, std::to_integer<int>(kPoison), end - begin);
   });
 }
@@ -48,12 +47,13 @@ std::string Mismatch::describe() const {
   return fmt::format("wrong result at byte offset {}: expected {}, found {}", offset, expected, found);
 }
 
-std::optional<Mismatch> check_bytes(std::span<const std::byte> bytes, std::uint64_t seed) {
+std::optional<Mismatch> check_bytes(std::span<const std::byte> bytes, std::uint64_t seed, const PayloadPart& part) {
   const std::size_t words = (bytes.size() + kWord - 1) / kWord;
-  const auto wrong = first_wrong(words, [&](std::size_t i) {
+  const auto right = [&](std::size_t i) {
     const std::uint32_t expected = pattern_word(seed, i);
     return std::memcmp(bytes.data() + i * kWord, &expected, std::min(kWord, bytes.size() - i * kWord)) == 0;
-  });
+  };
+  const auto wrong = first_wrong(words, right, kGrain, kWord, part);
   if (!wrong) return std::nullopt;
   std::size_t offset = *wrong * kWord;
   while (bytes[offset] == pattern_byte(seed, offset)) ++offset;

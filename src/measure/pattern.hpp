@@ -3,6 +3,7 @@
 // that no right answer has.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <span>
 #include <string>
 
+#include "device/types.hpp"
 #include "measure/parallel.hpp"
 
 namespace xferbench::pattern {
@@ -39,12 +41,14 @@ constexpr float small_element(std::uint64_t seed, std::uint64_t index) {
   return static_cast<float>(1U + (noise(seed, index) >> 23));
 }
 
-/// Fills with bytes in [0, 0x7F] that follow from the seed. Parallel.
-void fill_bytes(std::span<std::byte> bytes, std::uint64_t seed);
-/// Fills with element(seed, i). Parallel.
-void fill_elements(std::span<float> elements, std::uint64_t seed);
-/// Fills with kPoison. Parallel.
-void poison(std::span<std::byte> bytes);
+// All of the following are parallel, and leave out what does not belong to `part`.
+
+/// Fills with bytes in [0, 0x7F] that follow from the seed.
+void fill_bytes(std::span<std::byte> bytes, std::uint64_t seed, const PayloadPart& part = {});
+/// Fills with element(seed, i).
+void fill_elements(std::span<float> elements, std::uint64_t seed, const PayloadPart& part = {});
+/// Fills with kPoison.
+void poison(std::span<std::byte> bytes, const PayloadPart& part = {});
 
 /// The first place where memory is not what it should be.
 struct Mismatch {
@@ -55,15 +59,30 @@ struct Mismatch {
   [[nodiscard]] std::string describe() const;
 };
 
-/// Against fill_bytes' closed form. Parallel.
-std::optional<Mismatch> check_bytes(std::span<const std::byte> bytes, std::uint64_t seed);
+/// Against fill_bytes' closed form.
+std::optional<Mismatch> check_bytes(std::span<const std::byte> bytes, std::uint64_t seed, const PayloadPart& part = {});
 
-/// The lowest index in [0, count) for which right(index) is false. Parallel: each thread gets `grain` of them or more.
+inline constexpr std::size_t kGrain = std::size_t{1} << 20;  // items that a thread gets at least
+
+/// Calls body(begin, end) for stretches of [0, count) that make up the part, on several threads, and waits. The items
+/// are `item` bytes long, of which the part's windows must be a multiple.
+template <class Body>
+void for_part(std::size_t count, std::size_t item, const PayloadPart& part, std::size_t grain, const Body& body) {
+  if (part.is_all()) return parallel_for(count, grain, body);
+  const PayloadPart items{part.bytes / item, part.stride / item};
+  const std::size_t windows = (count + items.stride - 1) / items.stride;
+  parallel_for(windows, std::max<std::size_t>(1, grain / items.bytes), [&](std::size_t begin, std::size_t end) {
+    items.for_each(begin * items.stride, std::min(count, end * items.stride), body);
+  });
+}
+
+/// The lowest index in [0, count) for which right(index) is false, among items of `item` bytes that belong to the part.
+/// Each thread gets `grain` of them or more.
 template <class Predicate>
-std::optional<std::size_t> first_wrong(std::size_t count, const Predicate& right,
-                                       std::size_t grain = std::size_t{1} << 20) {
+std::optional<std::size_t> first_wrong(std::size_t count, const Predicate& right, std::size_t grain = kGrain,
+                                       std::size_t item = 1, const PayloadPart& part = {}) {
   std::atomic<std::size_t> first{count};
-  parallel_for(count, grain, [&](std::size_t begin, std::size_t end) {
+  for_part(count, item, part, grain, [&](std::size_t begin, std::size_t end) {
     std::size_t i = begin;
     while (i < end && right(i)) ++i;
     if (i == end) return;
@@ -76,10 +95,12 @@ std::optional<std::size_t> first_wrong(std::size_t count, const Predicate& right
 
 Mismatch element_mismatch(std::size_t index, float expected, float found);
 
-/// Every element must equal expected(index), to the bit.
+/// Every element of the part must equal expected(index), to the bit.
 template <class Expected>
-std::optional<Mismatch> check_elements(std::span<const float> elements, const Expected& expected) {
-  const auto wrong = first_wrong(elements.size(), [&](std::size_t i) { return elements[i] == expected(i); });
+std::optional<Mismatch> check_elements(std::span<const float> elements, const Expected& expected,
+                                       const PayloadPart& part = {}) {
+  const auto right = [&](std::size_t i) { return elements[i] == expected(i); };
+  const auto wrong = first_wrong(elements.size(), right, kGrain, sizeof(float), part);
   if (!wrong) return std::nullopt;
   return element_mismatch(*wrong, expected(*wrong), elements[*wrong]);
 }

@@ -1,9 +1,100 @@
 #include "device/sim/memory.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <utility>
 
 namespace xferbench::sim {
+
+namespace {
+
+constexpr std::size_t kWholePayload = std::size_t{4} << 20;  // bytes up to which all are moved
+constexpr std::size_t kStretches = 4096;
+constexpr std::size_t kWindow = 256;
+constexpr std::size_t kLongestStretch = std::size_t{1} << 20;
+
+/// The entry of a map by address whose memory holds `address`, or nullptr.
+template <class Map, class Size>
+auto* entry_of(Map& map, const std::byte* address, const Size& size) {
+  const auto next = map.upper_bound(address);
+  if (next == map.begin()) return static_cast<decltype(&*next)>(nullptr);
+  auto& entry = *std::prev(next);
+  return address < entry.first + size(entry.second) ? &entry : nullptr;
+}
+
+template <class Map>
+auto* device_entry(Map& map, const std::byte* address) {
+  return entry_of(map, address, [](const DeviceMemory& memory) { return memory.size(); });
+}
+
+template <class Map>
+auto* payload_entry(Map& map, const std::byte* address) {
+  return entry_of(map, address, [](const auto& payload) { return payload.bytes; });
+}
+
+}  // namespace
+
+PayloadPart part_of_payload(std::size_t bytes) {
+  if (bytes <= kWholePayload) return {};
+  return {kWindow, std::min(kLongestStretch, std::bit_ceil(bytes / kStretches))};
+}
+
+// --- Device memory --------------------------------------------------------------------------------------------------
+
+// Huge pages would be touched whole for the sake of a window.
+DeviceMemory::DeviceMemory(std::size_t bytes)
+    : pages_(bytes, bytes <= kWholePayload ? PageSize::huge : PageSize::small) {}
+
+void DeviceMemory::fill(std::size_t offset, std::size_t bytes, std::byte value) {
+  const std::size_t end = offset + bytes;
+  const std::size_t first = (offset + kPage - 1) / kPage;
+  const std::size_t last = end == size() ? (end + kPage - 1) / kPage : end / kPage;
+  prepare_to_write(offset, bytes);
+  if (first >= last) {
+    std::memset(data() + offset, std::to_integer<int>(value), bytes);
+    return;
+  }
+  if (noted_.empty()) noted_.resize((size() + kPage - 1) / kPage, kWritten);
+  std::fill(noted_.begin() + static_cast<std::ptrdiff_t>(first), noted_.begin() + static_cast<std::ptrdiff_t>(last),
+            std::to_integer<std::int16_t>(value));
+  std::memset(data() + offset, std::to_integer<int>(value), first * kPage - offset);
+  const std::size_t rest = std::min(end, last * kPage);
+  std::memset(data() + rest, std::to_integer<int>(value), end - rest);
+}
+
+void DeviceMemory::for_each(std::size_t offset, std::size_t bytes, const Stretch& body) const {
+  if (noted_.empty()) return body(offset, bytes, std::nullopt);
+  const std::size_t end = offset + bytes;
+  while (offset < end) {
+    std::size_t page = offset / kPage;
+    const std::int16_t noted = noted_[page];
+    while (end_of(page) < end && noted_[page + 1] == noted) ++page;
+    const std::size_t stop = std::min(end, end_of(page));
+    body(offset, stop - offset, noted == kWritten ? std::nullopt : std::optional(static_cast<std::byte>(noted)));
+    offset = stop;
+  }
+}
+
+void DeviceMemory::write_out(std::size_t offset, std::size_t bytes) {
+  if (noted_.empty() || bytes == 0) return;
+  for (std::size_t page = offset / kPage; page <= (offset + bytes - 1) / kPage; ++page) {
+    if (noted_[page] == kWritten) continue;
+    std::memset(data() + page * kPage, noted_[page], end_of(page) - page * kPage);
+    noted_[page] = kWritten;
+  }
+}
+
+void DeviceMemory::prepare_to_write(std::size_t offset, std::size_t bytes) {
+  if (noted_.empty() || bytes == 0) return;
+  const std::size_t last = offset + bytes - 1;
+  if (offset % kPage != 0) write_out(offset, 1);
+  if (last + 1 != end_of(last / kPage)) write_out(last, 1);
+  std::fill(noted_.begin() + static_cast<std::ptrdiff_t>(offset / kPage),
+            noted_.begin() + static_cast<std::ptrdiff_t>(last / kPage + 1), kWritten);
+}
+
+// --- Pages of operations --------------------------------------------------------------------------------------------
 
 Pages PagePool::take(std::size_t bytes) {
   const auto fits = std::ranges::find_if(idle_, [bytes](const Pages& p) { return p.size() >= bytes; });
@@ -20,6 +111,112 @@ void PagePool::give_back(Pages pages) {
   const auto larger = std::ranges::find_if(idle_, [&pages](const Pages& p) { return p.size() >= pages.size(); });
   idle_.insert(larger, std::move(pages));
   if (idle_.size() > kMost) idle_.erase(idle_.begin());
+}
+
+// --- All memory -----------------------------------------------------------------------------------------------------
+
+std::byte* Memory::allocate(std::size_t bytes) {
+  DeviceMemory memory(bytes);
+  std::byte* data = memory.data();
+  device_.emplace(data, std::move(memory));
+  return data;
+}
+
+void Memory::for_each(const std::byte* begin, std::size_t bytes, const Stretch& body) const {
+  if (const auto* device = device_entry(device_, begin)) {
+    const std::size_t at = static_cast<std::size_t>(begin - device->first);
+    device->second.for_each(at, bytes, [&](std::size_t o, std::size_t n, auto value) { body(o - at, n, value); });
+  } else if (const auto* payload = payload_entry(payloads_, begin)) {
+    const std::size_t at = static_cast<std::size_t>(begin - payload->first);
+    payload->second.part.for_each(at, at + bytes,
+                                  [&](std::size_t from, std::size_t to) { body(from - at, to - from, std::nullopt); });
+  } else {
+    body(0, bytes, std::nullopt);
+  }
+}
+
+void Memory::for_each(const std::byte* destination, const std::byte* source, std::size_t bytes,
+                      const Stretch& body) const {
+  const auto from = [&](std::size_t offset, std::size_t count) {
+    for_each(source + offset, count, [&](std::size_t o, std::size_t n, auto value) { body(offset + o, n, value); });
+  };
+  if (payload_entry(payloads_, destination) == nullptr) return from(0, bytes);
+  for_each(destination, bytes, [&](std::size_t offset, std::size_t count, auto) { from(offset, count); });
+}
+
+void Memory::write_out(std::span<const std::byte> range) {
+  auto* device = device_entry(device_, range.data());
+  if (device != nullptr) device->second.write_out(static_cast<std::size_t>(range.data() - device->first), range.size());
+}
+
+void Memory::fill(std::byte* begin, std::size_t bytes, std::byte value) {
+  if (auto* device = device_entry(device_, begin)) {
+    return device->second.fill(static_cast<std::size_t>(begin - device->first), bytes, value);
+  }
+  for_each(begin, bytes, [&](std::size_t offset, std::size_t count, auto) {
+    std::memset(begin + offset, std::to_integer<int>(value), count);
+  });
+}
+
+void Memory::read(const Copy& copy, InFlight& data) {
+  std::vector<const std::byte*> sources;
+  std::size_t total = 0;
+  data.pieces_.clear();
+  for_each(copy.destination, copy.source, copy.bytes, [&](std::size_t offset, std::size_t bytes, auto value) {
+    data.pieces_.push_back({copy.destination + offset, bytes, value});
+    sources.push_back(copy.source + offset);
+    if (!value) total += bytes;
+  });
+  if (data.pages_.size() < total) data.pages_ = data.pool_.take(total);
+  std::byte* to = data.pages_.data();
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (data.pieces_[i].value) continue;
+    std::memcpy(to, sources[i], data.pieces_[i].bytes);
+    to += data.pieces_[i].bytes;
+  }
+}
+
+void Memory::compute(const Kernel& kernel, InFlight& data) {
+  constexpr std::byte kNan{0xFF};  // which kernels that work by position keep
+  const std::span<std::byte> output = kernel.output();
+  const auto inputs = kernel.inputs_by_position();
+  data.pieces_.clear();
+  if (inputs.empty()) {  // it may read anything
+    for (auto& [begin, memory] : device_) memory.write_out(0, memory.size());
+    data.pieces_.push_back({output.data(), output.size(), std::nullopt});
+  } else {
+    for_each(output.data(), inputs.front().data(), output.size(),
+             [&](std::size_t offset, std::size_t bytes, auto value) {
+               data.pieces_.push_back({output.data() + offset, bytes, value == kNan ? value : std::nullopt});
+             });
+  }
+  std::size_t total = 0;
+  for (const InFlight::Piece& piece : data.pieces_) total += piece.value ? 0 : piece.bytes;
+  if (data.pages_.size() < total) data.pages_ = data.pool_.take(total);
+  std::byte* to = data.pages_.data();
+  for (const InFlight::Piece& piece : data.pieces_) {
+    if (piece.value) continue;
+    const std::span<std::byte> result(to, piece.bytes);
+    const auto offset = static_cast<std::size_t>(piece.destination - output.data());
+    for (const std::span<const std::byte> input : inputs) write_out(input.subspan(offset, piece.bytes));
+    inputs.empty() ? kernel.compute(result) : kernel.compute_part(offset, result);
+    to += piece.bytes;
+  }
+}
+
+void Memory::write(const InFlight& data) {
+  const std::byte* from = data.pages_.data();
+  for (const InFlight::Piece& piece : data.pieces_) {
+    if (piece.value) {
+      fill(piece.destination, piece.bytes, *piece.value);
+      continue;
+    }
+    if (auto* device = device_entry(device_, piece.destination)) {
+      device->second.prepare_to_write(static_cast<std::size_t>(piece.destination - device->first), piece.bytes);
+    }
+    std::memcpy(piece.destination, from, piece.bytes);
+    from += piece.bytes;
+  }
 }
 
 }  // namespace xferbench::sim

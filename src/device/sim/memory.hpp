@@ -1,13 +1,57 @@
-// Bytes in flight on the simulated device.
+// The bytes of the simulated device: its memory, and what is in flight. Data move for real, but of large payloads only
+// a part (PayloadPart), so that most memory is never touched.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "device/kernel.hpp"
 #include "device/pages.hpp"
+#include "device/types.hpp"
 
 namespace xferbench::sim {
+
+/// What is moved and checked of a payload: all of up to 4 MiB; of more, the first 256 bytes of stretches of like
+/// length, 2048 to 4096 of them, or of each MiB. So every one of up to 2048 chunks shows whether it was there in time.
+PayloadPart part_of_payload(std::size_t bytes);
+
+/// A stretch of memory: `bytes` from `offset` on, which hold `value` throughout or, where there is none, what lies in
+/// the pages.
+using Stretch = std::function<void(std::size_t offset, std::size_t bytes, std::optional<std::byte> value)>;
+
+/// One allocation on the simulated GPU. Whole pages that are filled with a value only take a note of it until a part of
+/// them is written.
+class DeviceMemory {
+ public:
+  explicit DeviceMemory(std::size_t bytes);
+
+  [[nodiscard]] std::byte* data() const { return pages_.data(); }
+  [[nodiscard]] std::size_t size() const { return pages_.size(); }
+
+  void fill(std::size_t offset, std::size_t bytes, std::byte value);
+  /// Calls body for the stretches of a range, in order.
+  void for_each(std::size_t offset, std::size_t bytes, const Stretch& body) const;
+  /// Puts into the pages what has only been noted, so that they can be read directly.
+  void write_out(std::size_t offset, std::size_t bytes);
+  /// The same for a range that is about to be overwritten: at its ends only.
+  void prepare_to_write(std::size_t offset, std::size_t bytes);
+
+ private:
+  static constexpr std::size_t kPage = 4096;
+  static constexpr std::int16_t kWritten = -1;
+
+  [[nodiscard]] std::size_t end_of(std::size_t page) const { return std::min(size(), (page + 1) * kPage); }
+
+  Pages pages_;
+  std::vector<std::int16_t> noted_;  // value of each page, or kWritten; empty until there is one
+};
 
 /// Keeps pages for the next operation: touching fresh ones costs more than the copies they hold.
 class PagePool {
@@ -19,7 +63,7 @@ class PagePool {
   std::vector<Pages> idle_;
 };
 
-/// The bytes of one operation between its start, when it reads its sources, and its finish, when it commits them.
+/// What one operation has read or computed at its start and writes when it finishes.
 class InFlight {
  public:
   explicit InFlight(PagePool& pool) : pool_(pool) {}
@@ -27,15 +71,50 @@ class InFlight {
   InFlight& operator=(const InFlight&) = delete;
   ~InFlight() { pool_.give_back(std::move(pages_)); }
 
-  std::span<std::byte> take(std::size_t bytes) {
-    pages_ = pool_.take(bytes);
-    return {pages_.data(), bytes};
-  }
-  [[nodiscard]] const std::byte* data() const { return pages_.data(); }
-
  private:
+  friend class Memory;
+  struct Piece {
+    std::byte* destination;
+    std::size_t bytes;
+    std::optional<std::byte> value;  // or the next bytes in the pages
+  };
+
   PagePool& pool_;
   Pages pages_;
+  std::vector<Piece> pieces_;
+};
+
+/// All memory that operations read and write. What is no device memory here is the host's.
+class Memory {
+ public:
+  std::byte* allocate(std::size_t bytes);
+  void free(const std::byte* data) { device_.erase(data); }
+  /// From now on only a part of that host memory is moved.
+  void set_payload(const std::byte* host, std::size_t bytes, const PayloadPart& part) {
+    payloads_[host] = {bytes, part};
+  }
+  void forget_payload(const std::byte* host) { payloads_.erase(host); }
+
+  void fill(std::byte* begin, std::size_t bytes, std::byte value);
+  /// Takes what a copy moves as it is now.
+  void read(const Copy& copy, InFlight& data);
+  /// Takes what a kernel writes that reads its inputs now.
+  void compute(const Kernel& kernel, InFlight& data);
+  void write(const InFlight& data);
+
+ private:
+  struct Payload {
+    std::size_t bytes = 0;
+    PayloadPart part;
+  };
+
+  /// Calls body for the stretches of `source` that are moved to `destination`.
+  void for_each(const std::byte* destination, const std::byte* source, std::size_t bytes, const Stretch& body) const;
+  void for_each(const std::byte* begin, std::size_t bytes, const Stretch& body) const;
+  void write_out(std::span<const std::byte> range);
+
+  std::map<const std::byte*, DeviceMemory> device_;
+  std::map<const std::byte*, Payload> payloads_;
 };
 
 }  // namespace xferbench::sim

@@ -207,8 +207,8 @@ Operation SimDevice::copy_operation(const Copy& c) {
   }
   if (carry_data_) {
     auto held = std::make_shared<InFlight>(in_flight_);
-    o.on_start = [c, held] { std::memcpy(held->take(c.bytes).data(), c.source, c.bytes); };
-    o.on_finish = [c, held] { std::memcpy(c.destination, held->data(), c.bytes); };
+    o.on_start = [this, c, held] { memory_.read(c, *held); };
+    o.on_finish = [this, held] { memory_.write(*held); };
   }
   return o;
 }
@@ -224,8 +224,7 @@ void SimDevice::copy(const Copy& c, StreamHandle stream) {
   const auto bytes = static_cast<double>(c.bytes);
   if (inlined(c)) {
     if (carry_data_) {
-      o.on_start = nullptr;
-      o.on_finish = [c, held = std::vector(c.source, c.source + c.bytes)] { std::ranges::copy(held, c.destination); };
+      std::exchange(o.on_start, nullptr)();
     }
     enqueue(std::move(o), stream, profile_.copy_call + bytes / profile_.host_copy_rate, call);
     return;
@@ -280,7 +279,7 @@ void SimDevice::fill(const DeviceView& range, std::byte value, StreamHandle stre
     o.overhead = profile_.copy_overhead;
     o.payload = static_cast<double>(range.bytes) / profile_.fill_rate;
     if (carry_data_) {
-      o.on_finish = [range, value] { std::memset(range.data, std::to_integer<int>(value), range.bytes); };
+      o.on_finish = [this, range, value] { memory_.fill(range.data, range.bytes, value); };
     }
     return o;
   };
@@ -297,10 +296,9 @@ Operation SimDevice::kernel_operation(const Kernel& kernel, double overhead) {
   o.payload = time_of(cost, profile_);
   if (carry_data_ && !kernel.output().empty()) {
     const std::shared_ptr<const Kernel> copy = kernel.clone();
-    const std::span<std::byte> output = copy->output();
     auto held = std::make_shared<InFlight>(in_flight_);
-    o.on_start = [copy, held, output] { copy->compute(held->take(output.size())); };
-    o.on_finish = [held, output] { std::memcpy(output.data(), held->data(), output.size()); };
+    o.on_start = [this, copy, held] { memory_.compute(*copy, *held); };
+    o.on_finish = [this, held] { memory_.write(*held); };
   }
   return o;
 }
@@ -558,9 +556,7 @@ DeviceView SimDevice::acquire_device(std::size_t bytes) {
     throw DeviceError(fmt::format("allocating {} on the simulated device", format_size(bytes)),
                       fmt::format("out of memory, {} free", format_size(free)));
   }
-  Pages pages(bytes);
-  std::byte* data = pages.data();
-  device_memory_.emplace(data, std::move(pages));
+  std::byte* data = memory_.allocate(bytes);
   device_bytes_ += bytes;
   return {data, bytes};
 }
@@ -570,6 +566,15 @@ HostRange SimDevice::acquire_host(std::size_t bytes, HostMemory kind, Prefault) 
   const HostRange range{pages.data(), bytes, kind};
   host_memory_.emplace(range.data, HostPages{std::move(pages), kind});
   return range;
+}
+
+PayloadPart SimDevice::payload_part(const HostRange& host) {
+  HostPages* allocation = allocation_of(host.data);
+  const PayloadPart part = part_of_payload(host.bytes);
+  if (allocation == nullptr || part.is_all()) return {};
+  allocation->pages.prefer(PageSize::small);
+  memory_.set_payload(host.data, host.bytes, part);
+  return part;
 }
 
 RegisteredRange SimDevice::acquire_registration(const HostRange& range) {
@@ -611,11 +616,12 @@ void SimDevice::settle() noexcept {
 void SimDevice::release(const DeviceView& memory) noexcept {
   settle();
   device_bytes_ -= memory.bytes;
-  device_memory_.erase(memory.data);
+  memory_.free(memory.data);
 }
 
 void SimDevice::release(const HostRange& memory) noexcept {
   settle();
+  memory_.forget_payload(memory.data);
   host_memory_.erase(memory.data);
 }
 

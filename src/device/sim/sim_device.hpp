@@ -64,6 +64,7 @@ class SimDevice : public Device {
   [[nodiscard]] std::optional<double> sm_clock_hz() override { return profile_.sm_clock_hz; }
   [[nodiscard]] bool usable() noexcept override { return true; }
   void set_data_movement(bool on) override { carry_data_ = on; }
+  PayloadPart payload_part(const HostRange& host) override;
 
   void start_trace() override;
   [[nodiscard]] Trace stop_trace() override;
@@ -148,7 +149,7 @@ class SimDevice : public Device {
   Capabilities capabilities_;
   bool carry_data_ = true;
   std::uint64_t device_bytes_ = 0;
-  std::map<const std::byte*, Pages> device_memory_;
+  Memory memory_;
   std::map<const std::byte*, HostPages> host_memory_;  // by address, to know a pageable pointer as the driver does
   PagePool in_flight_;                                 // outlives the operations that hold pages of it
   std::vector<SimStream*> streams_;
