@@ -10,6 +10,7 @@
 #include "check/check.hpp"
 #include "core/error.hpp"
 #include "report/check/check_report.hpp"
+#include "results/json.hpp"
 #include "results/output_file.hpp"
 
 namespace xferbench::app {

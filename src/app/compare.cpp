@@ -19,8 +19,8 @@
 #include "report/compare/json.hpp"
 #include "report/compare/markdown.hpp"
 #include "report/compare/table.hpp"
+#include "results/json.hpp"
 #include "results/output_file.hpp"
-#include "results/reader.hpp"
 #include "scenarios/scenarios.hpp"
 
 namespace xferbench::app {

@@ -11,7 +11,6 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
-#include <map>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -23,8 +22,9 @@
 #include "core/interrupt.hpp"
 #include "measure/statistics.hpp"
 #include "report/run/repeat_table.hpp"
+#include "results/json.hpp"
 #include "results/output_file.hpp"
-#include "results/reader.hpp"
+#include "results/same_case.hpp"
 
 namespace xferbench::app {
 
@@ -77,30 +77,32 @@ bool could_run(int code) {
 }
 
 /// The medians of each case that was sampled, in the order of the first process.
-std::vector<RepeatedCase> cases_of(std::span<const StoredReport> processes) {
-  std::map<std::string_view, std::vector<double>> medians;
+std::vector<RepeatedCase> cases_of(std::span<const Report> processes) {
+  std::vector<const Report*> reports;
+  for (const Report& process : processes) reports.push_back(&process);
   std::vector<RepeatedCase> cases;
-  for (const StoredReport& process : processes) {
-    for (const StoredResult& result : process.results) {
-      const auto sampled = std::ranges::find_if(result.measurements, [](const auto& m) { return !m.samples.empty(); });
-      if (sampled == result.measurements.end()) continue;
-      std::vector<double>& values = medians[result.key];
-      if (values.empty()) cases.push_back({.key = result.key, .unit = sampled->unit});
-      values.push_back(sampled->median);
+  for (const auto& [key, results] : same_cases(reports)) {
+    std::vector<double> medians;
+    RepeatedCase c{.key = std::string(key)};
+    for (const Result* result : results) {
+      if (result == nullptr) continue;
+      const auto sampled = std::ranges::find_if(result->measurements, [](const auto& m) { return !m.samples.empty(); });
+      if (sampled == result->measurements.end()) continue;
+      if (medians.empty()) c.unit = sampled->unit;
+      medians.push_back(sampled->median);
     }
-  }
-  for (RepeatedCase& c : cases) {
-    const std::vector<double>& values = medians[c.key];
-    c.median = statistics::median(values);
-    c.low = std::ranges::min(values);
-    c.high = std::ranges::max(values);
-    c.processes = values.size();
+    if (medians.empty()) continue;
+    c.median = statistics::median(medians);
+    c.low = std::ranges::min(medians);
+    c.high = std::ranges::max(medians);
+    c.processes = medians.size();
+    cases.push_back(std::move(c));
   }
   return cases;
 }
 
 void report(const Command& command, const std::vector<std::string>& files) {
-  std::vector<StoredReport> processes;
+  std::vector<Report> processes;
   for (const std::string& file : files) processes.push_back(read_report(file));
   const std::vector<RepeatedCase> cases = cases_of(processes);
   write_standard_output(to_repeat_table(processes.front().environment, cases, processes.size(), style_of(command)));

@@ -10,8 +10,8 @@
 
 #include "app/repeat.hpp"
 #include "core/error.hpp"
+#include "results/json.hpp"
 #include "scenarios/scenarios.hpp"
-#include "version.hpp"
 
 namespace xferbench::app {
 
@@ -19,12 +19,12 @@ namespace {
 
 using cli::Command;
 
-std::vector<std::string> arguments_of(const StoredReport& report) {
+std::vector<std::string> arguments_of(const Report& report) {
   return {report.command.begin() + 1, report.command.end()};
 }
 
 /// Whether all that the case was to give is there. What was skipped may be possible now.
-bool finished(const StoredResult& result) {
+bool finished(const Result& result) {
   if (result.status == Status::skipped) return false;
   return std::ranges::none_of(result.measurements, [](const Measurement& m) { return m.stop == Stop::interrupted; });
 }
@@ -38,17 +38,6 @@ std::string text_of(const std::vector<std::pair<std::string, std::string>>& vari
   for (const auto& [name, value] : variables) all.push_back(name + "=" + value);
   std::ranges::sort(all);
   return fmt::format("{}", fmt::join(all, " "));
-}
-
-Result restored(const StoredResult& stored, const Case& config) {
-  Result result(config);
-  result.status = stored.status;
-  result.reason = stored.reason;
-  result.warnings = stored.warnings;
-  result.measurements = stored.measurements;
-  result.metrics = stored.metrics;
-  result.labels = stored.labels;
-  return result;
 }
 
 }  // namespace
@@ -97,14 +86,15 @@ void refuse_another_machine(const StoredRun& stored, const Device& device) {
   same("kernel", before.host.kernel, now.host.kernel);
   same("NUMA node", node_of(before.host), node_of(now.host));
   same("CUDA variables", text_of(before.variables), text_of(cuda_variables()));
-  same("xferbench", stored.report.tool.version, build::kVersion);
-  same("commit", stored.report.tool.git, build::kGit);
-  same("build type", stored.report.tool.type, build::kType);
+  const Tool& tool = stored.report.tool;
+  same("xferbench", tool.version, this_tool().version);
+  same("commit", tool.git, this_tool().git);
+  same("build type", tool.type, this_tool().type);
 }
 
 ResumePlan what_is_left(const StoredRun& stored, const std::vector<PlannedCase>& cases) {
-  std::map<std::string_view, const StoredResult*> there;
-  for (const StoredResult& result : stored.report.results) there[result.key] = &result;
+  std::map<std::string_view, const Result*> there;
+  for (const Result& result : stored.report.results) there[result.config.key()] = &result;
   ResumePlan left;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const std::string key = cases[i].config.key();
@@ -112,7 +102,8 @@ ResumePlan what_is_left(const StoredRun& stored, const std::vector<PlannedCase>&
     if (found == there.end() || !finished(*found->second)) {
       left.missing.push_back(i);
     } else {
-      left.known.emplace_back(i, restored(*found->second, cases[i].config));
+      left.known.emplace_back(i, *found->second);
+      left.known.back().second.config = cases[i].config;  // the file's has no kinds
     }
     if (found != there.end()) there.erase(found);
   }

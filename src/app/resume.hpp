@@ -8,7 +8,6 @@
 #include "app/session.hpp"
 #include "cli/command.hpp"
 #include "device/device.hpp"
-#include "results/reader.hpp"
 #include "results/result.hpp"
 
 namespace xferbench::app {
@@ -16,7 +15,7 @@ namespace xferbench::app {
 /// A results file, and the command that it came from.
 struct StoredRun {
   std::string file;
-  StoredReport report;
+  Report report;
   cli::Command command;  ///< writes to `file`
 };
 

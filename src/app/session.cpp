@@ -13,7 +13,7 @@
 #include "device/open.hpp"
 #include "report/run/csv.hpp"
 #include "report/trace/timeline.hpp"
-#include "results/writer.hpp"
+#include "results/json.hpp"
 #include "scenarios/scenarios.hpp"
 
 namespace xferbench::app {

@@ -14,7 +14,6 @@
 #include "app/files.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
-#include "results/input.hpp"
 #include "results/suite_file.hpp"
 #include "scenarios/scenarios.hpp"
 
@@ -67,7 +66,7 @@ Command with_suite(const Command& command) {
   refuse_to_overwrite(std::array{file.string()},
                       std::array{AskedFile{"json", command.json}, AskedFile{"csv", command.csv},
                                  AskedFile{"markdown", command.markdown}});
-  const Suite suite = parse_suite(read_text(file), file.string());
+  const Suite suite = read_suite(file.string());
   Command whole = command;
   if (!command.gives("turns")) whole.turns = suite.turns;
   std::set<std::string> keys;
@@ -92,7 +91,7 @@ std::string list_of_suites() {
   for (const std::string& name : data_names("suites")) {
     const std::string file = find_data("suites", name).string();
     try {
-      text += fmt::format("  {:<10} {}\n", name, printable(parse_suite(read_text(file), file).description));
+      text += fmt::format("  {:<10} {}\n", name, printable(read_suite(file).description));
     } catch (const InputError& error) {
       text += fmt::format("  {:<10} cannot be run: {}\n", name, error.what());
     }

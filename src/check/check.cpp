@@ -7,17 +7,15 @@
 #include <limits>
 #include <set>
 
-#include "compare/compare.hpp"
 #include "core/error.hpp"
 #include "core/spelling.hpp"
+#include "core/units.hpp"
+#include "core/wildcards.hpp"
 #include "model/bounds.hpp"
-#include "report/cells.hpp"
 
 namespace xferbench::check {
 
 namespace {
-
-using compare::matches;
 
 // --- Which cases ----------------------------------------------------------------------------------------------------
 
@@ -34,7 +32,7 @@ bool is_for_numbers(const std::string& wanted) {
   return quantity && (quantity->unit.empty() || quantity->unit == "B");
 }
 
-bool meets(const StoredResult::Param& param, const std::string& wanted) {
+bool meets(const Case::Param& param, const std::string& wanted) {
   if (const auto* text = std::get_if<std::string>(&param.value)) return matches(wanted, *text);
   const auto* whole = std::get_if<std::uint64_t>(&param.value);
   const double value = whole != nullptr ? static_cast<double>(*whole) : std::get<double>(param.value);
@@ -48,19 +46,19 @@ bool meets(const StoredResult::Param& param, const std::string& wanted) {
   return value == quantity->value;
 }
 
-bool meets(const StoredResult& result, const Condition& condition) {
-  const auto param = std::ranges::find(result.params, condition.axis, &StoredResult::Param::name);
-  if (param == result.params.end()) return false;
+bool meets(const Result& result, const Condition& condition) {
+  const Case::Param* param = result.config.find(condition.axis);
+  if (param == nullptr) return false;
   return std::ranges::any_of(condition.any_of, [&](const std::string& wanted) { return meets(*param, wanted); });
 }
 
 /// Whether it is of the scenario and the keys that an expectation is about.
-bool is_about(const Expectation& e, const StoredResult& result) {
-  return (e.cases.empty() || matches(e.cases, result.key)) &&
-         (e.scenario.empty() || matches(e.scenario, result.scenario));
+bool is_about(const Expectation& e, const Result& result) {
+  return (e.cases.empty() || matches(e.cases, result.config.key())) &&
+         (e.scenario.empty() || matches(e.scenario, result.config.scenario()));
 }
 
-bool concerns(const Expectation& e, const StoredResult& result) {
+bool concerns(const Expectation& e, const Result& result) {
   return is_about(e, result) &&
          std::ranges::all_of(e.where, [&](const Condition& condition) { return meets(result, condition); });
 }
@@ -79,21 +77,21 @@ std::optional<double> statistic_of(const Measurement& m, Statistic statistic) {
   return std::nullopt;
 }
 
-std::optional<Metric> measured(const StoredResult& result, const std::string& name, Statistic statistic) {
+std::optional<Metric> measured(const Result& result, const std::string& name, Statistic statistic) {
   const Measurement* m = result.measurement(name);
   if (m == nullptr) return std::nullopt;
   const auto value = statistic_of(*m, statistic);
   return value ? std::optional(Metric{name, *value, m->unit}) : std::nullopt;
 }
 
-std::optional<Metric> number_of(const StoredResult& result, const Expectation& e) {
+std::optional<Metric> number_of(const Result& result, const Expectation& e) {
   if (e.is_measurement) return measured(result, e.number, e.statistic);
   const Metric* metric = result.metric(e.number);
   return metric == nullptr ? std::nullopt : std::optional(*metric);
 }
 
 /// What a limit is a share of: the link, the memory, or another number of the case.
-std::optional<Metric> whole_of(const std::string& name, const StoredResult& result, const Environment::Gpu& gpu) {
+std::optional<Metric> whole_of(const std::string& name, const Result& result, const Environment::Gpu& gpu) {
   constexpr double kGiga = 1e9;
   if (name == "link") {
     const double rate = gpu.pcie ? model::pcie_limit(gpu.pcie->generation, gpu.pcie->width) / kGiga : 0;
@@ -111,7 +109,7 @@ std::optional<Metric> whole_of(const std::string& name, const StoredResult& resu
 
 /// What a case is for an expectation.
 struct Judged {
-  const StoredResult* result = nullptr;
+  const Result* result = nullptr;
   std::optional<Metric> found;
   double above = std::numeric_limits<double>::infinity();  ///< number over its lower limit: holds from 1 on
   double below = 0;                                        ///< number over its upper limit: holds up to 1
@@ -123,11 +121,11 @@ struct Judged {
 
 class Judge {
  public:
-  Judge(const Expectation& e, const StoredReport& report, const std::string& source)
+  Judge(const Expectation& e, const Report& report, const std::string& source)
       : e_(e), report_(report), source_(source) {}
 
   [[nodiscard]] Row row() {
-    for (const StoredResult& result : report_.results) {
+    for (const Result& result : report_.results) {
       if (is_about(e_, result)) refuse_conditions(result);
       if (result.status != Status::skipped && concerns(e_, result)) look_at(result);
     }
@@ -152,7 +150,7 @@ class Judge {
  private:
   static bool has_note(const Judged& j) { return !j.note.empty(); }
 
-  void look_at(const StoredResult& result) {
+  void look_at(const Result& result) {
     Judged j;
     j.result = &result;
     if (result.status == Status::failed) {
@@ -172,7 +170,7 @@ class Judge {
 
   /// "Every case" are those without the number, too.
   void judge_lacking() {
-    for (const StoredResult* result : lacking_) {
+    for (const Result* result : lacking_) {
       Judged j;
       j.result = result;
       j.note = fmt::format("has no '{}'", e_.number);
@@ -181,16 +179,16 @@ class Judge {
   }
 
   /// A condition that no value of a number's axis can meet would leave cases out without a word.
-  void refuse_conditions(const StoredResult& result) const {
+  void refuse_conditions(const Result& result) const {
     for (const auto& [axis, any_of] : e_.where) {
-      const auto param = std::ranges::find(result.params, axis, &StoredResult::Param::name);
-      if (param == result.params.end() || std::holds_alternative<std::string>(param->value)) continue;
+      const Case::Param* param = result.config.find(axis);
+      if (param == nullptr || std::holds_alternative<std::string>(param->value)) continue;
       const auto wrong = std::ranges::find_if_not(any_of, is_for_numbers);
       if (wrong == any_of.end()) continue;
       throw UsageError(
           fmt::format("{}: {}: '{}' is no value of the axis '{}' of {}; expected a number or a size, such "
                       "as 8 or 256MiB",
-                      source_, e_.name, *wrong, axis, result.scenario));
+                      source_, e_.name, *wrong, axis, result.config.scenario()));
     }
   }
 
@@ -220,7 +218,7 @@ class Judge {
                                  limit.unit.empty() ? "has no unit; write it, as in \"52 GB/s\"" : "in " + limit.unit));
   }
 
-  void note_others(const StoredResult& result) {
+  void note_others(const Result& result) {
     if (e_.is_measurement) {
       for (const Measurement& m : result.measurements) others_.insert(m.name);
     } else {
@@ -231,9 +229,9 @@ class Judge {
   /// An axis that no case has at all was perhaps meant to be another.
   [[nodiscard]] std::string misspelt_axis() const {
     std::set<std::string> axes;
-    for (const StoredResult& result : report_.results) {
-      if (!e_.scenario.empty() && !matches(e_.scenario, result.scenario)) continue;
-      for (const StoredResult::Param& param : result.params) axes.insert(param.name);
+    for (const Result& result : report_.results) {
+      if (!e_.scenario.empty() && !matches(e_.scenario, result.config.scenario())) continue;
+      for (const Case::Param& param : result.config.params()) axes.insert(param.name);
     }
     const std::vector<std::string> known(axes.begin(), axes.end());
     for (const Condition& condition : e_.where) {
@@ -245,8 +243,8 @@ class Judge {
 
   /// Why no case has the number.
   [[nodiscard]] std::string without_number() const {
-    const bool has_scenario = e_.scenario.empty() || std::ranges::any_of(report_.results, [&](const StoredResult& r) {
-                                return matches(e_.scenario, r.scenario);
+    const bool has_scenario = e_.scenario.empty() || std::ranges::any_of(report_.results, [&](const Result& r) {
+                                return matches(e_.scenario, r.config.scenario());
                               });
     if (!has_scenario) return fmt::format("no case of {}", e_.scenario);
     if (lacking_.empty()) return "no case matches" + misspelt_axis();
@@ -259,7 +257,7 @@ class Judge {
     const auto decides = e_.aggregate == Aggregate::best ? std::ranges::max_element(judged_, by_headroom)
                                                          : std::ranges::min_element(judged_, by_headroom);
     row.found = decides->found;
-    row.key = decides->result->key;
+    row.key = decides->result->config.key();
     row.note = decides->note;
     row.verdict = decides->note.empty() && decides->holds() ? Verdict::holds : Verdict::fails;
   }
@@ -283,10 +281,10 @@ class Judge {
 
   static std::string limit_text(const Limit& limit) {
     if (!limit.of.empty()) {
-      return fmt::format("{} of {}", metric_text({"", limit.amount.value, "1"}),
+      return fmt::format("{} of {}", format_percent(limit.amount.value),
                          limit.of == "link" || limit.of == "memory" ? "the " + limit.of : limit.of);
     }
-    return amount_text({"", limit.amount.value, limit.amount.unit.empty() ? "1" : limit.amount.unit});
+    return format_with_unit(limit.amount.value, limit.amount.unit.empty() ? "1" : limit.amount.unit);
   }
 
   [[nodiscard]] std::string expected() const {
@@ -299,14 +297,14 @@ class Judge {
   }
 
   const Expectation& e_;
-  const StoredReport& report_;
+  const Report& report_;
   const std::string& source_;
   std::vector<Judged> judged_;
-  std::vector<const StoredResult*> lacking_;  // cases that match and have no such number
+  std::vector<const Result*> lacking_;  // cases that match and have no such number
   std::set<std::string> others_;
 };
 
-void refuse_others(const StoredReport& report, std::string_view name, const Expectations& expectations,
+void refuse_others(const Report& report, std::string_view name, const Expectations& expectations,
                    bool allow_simulated) {
   const Environment& e = report.environment;
   if (e.simulated() && !allow_simulated) {
@@ -341,8 +339,7 @@ bool Checked::all_hold() const {
   return complete && count(Verdict::holds) > 0 && count(Verdict::fails) == 0 && count(Verdict::no_case) == 0;
 }
 
-Checked check(const StoredReport& report, std::string_view name, const Expectations& expectations,
-              bool allow_simulated) {
+Checked check(const Report& report, std::string_view name, const Expectations& expectations, bool allow_simulated) {
   refuse_others(report, name, expectations, allow_simulated);
   Checked checked;
   checked.results = name;

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "check/expectations.hpp"
-#include "results/reader.hpp"
 #include "results/result.hpp"
 
 namespace xferbench::check {
@@ -50,7 +49,7 @@ struct Checked {
 
 /// Throws UsageError if the results cannot be checked so: they come from another GPU, are simulated and may not be, or
 /// a limit or a condition has a unit that its number cannot have.
-Checked check(const StoredReport& report, std::string_view name, const Expectations& expectations,
+Checked check(const Report& report, std::string_view name, const Expectations& expectations,
               bool allow_simulated = false);
 
 }  // namespace xferbench::check

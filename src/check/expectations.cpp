@@ -1,204 +1,139 @@
 #include "check/expectations.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <iterator>
-#include <map>
-#include <utility>
 
-#include "core/error.hpp"
-#include "core/spelling.hpp"
-#include "results/input.hpp"
-#include "results/json_cursor.hpp"
+#include "results/json_shape.hpp"
 
 namespace xferbench::check {
 
 namespace {
 
-constexpr std::string_view kSchema = "xferbench-expect/1";
+using namespace json;
+using enum Rule;
 
-template <class T>
-using Fields = std::map<std::string, void (*)(JsonCursor&, T&), std::less<>>;
-
-[[noreturn]] void reject(const JsonCursor& in, const char* what, std::string_view word,
-                         const std::vector<std::string>& known) {
-  in.fail(fmt::format("unknown {} {}, expected one of {}{}", what, xferbench::quoted(word), fmt::join(known, ", "),
-                      suggestion(word, known)));
-}
-
-/// Reads an object of which every field must be known and none be there twice. Returns the names that it had.
-template <class T>
-std::vector<std::string> read_object(JsonCursor& in, const Fields<T>& fields, T& into) {
-  std::vector<std::string> seen;
-  in.object([&](std::string_view name) {
-    const auto field = fields.find(name);
-    if (field == fields.end()) {
-      std::vector<std::string> known;
-      for (const auto& [one, read] : fields) known.push_back(one);
-      reject(in, "field", name, known);
-    }
-    if (std::ranges::find(seen, name) != seen.end()) in.fail("this field is there twice");
-    seen.emplace_back(name);
-    field->second(in, into);
-  });
-  return seen;
-}
-
-bool has(const std::vector<std::string>& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-std::string word(JsonCursor& in) {
-  std::string text = in.text();
-  if (text.empty()) in.fail("found an empty text, expected one that says something");
-  return text;
-}
-
-template <class Enumeration, std::size_t n>
-Enumeration one_of(JsonCursor& in, const char* what,
-                   const std::array<std::pair<std::string_view, Enumeration>, n>& words) {
-  const std::string text = in.text();
-  std::vector<std::string> known;
-  for (const auto& [name, value] : words) {
-    if (name == text) return value;
-    known.emplace_back(name);
-  }
-  reject(in, what, text, known);
-}
+constexpr std::string_view kVersion1 = "xferbench-expect/1";
 
 // --- Limits ---------------------------------------------------------------------------------------------------------
 
-Quantity amount(JsonCursor& in) {
-  if (in.kind() == JsonCursor::Kind::number) return {in.number(), ""};
-  const std::string text = in.text("a number, or a text such as \"52 GB/s\"");
+Quantity quantity(Reader& in, std::string_view text) {
   const auto quantity = parse_quantity(text);
-  if (!quantity)
-    in.fail(fmt::format("found {}, expected a number and its unit, such as \"52 GB/s\"", xferbench::quoted(text)));
+  if (!quantity) {
+    in.fail(fmt::format("found {}, expected a number and its unit, such as \"52 GB/s\"", in_quotes(text)));
+  }
   return *quantity;
 }
 
-Quantity share(JsonCursor& in) {
-  Quantity quantity = amount(in);
-  if (!quantity.unit.empty() && quantity.unit != "1") in.fail("expected a share, such as 0.85 or \"85 %\"");
-  return quantity;
+constexpr Shape kShare{.expected = "a share, such as 0.85 or \"85 %\"",
+                       .text =
+                           [](Reader& in, void* share, std::string& text) {
+                             as<Quantity>(share) = quantity(in, text);
+                             const std::string& unit = as<Quantity>(share).unit;
+                             if (!unit.empty() && unit != "1") in.fail("expected a share, such as 0.85 or \"85 %\"");
+                           },
+                       .number =
+                           [](Reader&, void* share, double value) {
+                             as<Quantity>(share) = {value, ""};
+                           }};
+
+void check_limit(Reader& in, void* limit) {
+  if (as<Limit>(limit).amount.value <= 0) in.fail("expected a limit above 0");
 }
 
-Limit limit(JsonCursor& in) {
-  Limit limit;
-  if (in.kind() == JsonCursor::Kind::object) {
-    static const Fields<Limit> fields{
-        {"of", [](JsonCursor& c, Limit& l) { l.of = word(c); }},
-        {"share", [](JsonCursor& c, Limit& l) { l.amount = share(c); }},
-    };
-    const std::vector<std::string> seen = read_object(in, fields, limit);
-    if (!has(seen, "of") || !has(seen, "share")) {
-      in.fail(R"(expected both "of" and "share", as in {"of": "link", "share": 0.85})");
-    }
-  } else {
-    limit.amount = amount(in);
-  }
-  if (limit.amount.value <= 0) in.fail("expected a limit above 0");
-  return limit;
-}
+constexpr std::array kLimitFields{
+    field<&Limit::of>("of"),
+    field<&Limit::amount, kShare>("share"),
+};
+
+/// An amount, or {"of": "link", "share": 0.85}.
+constexpr Shape kLimit{.expected = "a number, a text such as \"52 GB/s\", or a share of something",
+                       .text =
+                           [](Reader& in, void* limit, std::string& text) {
+                             as<Limit>(limit).amount = quantity(in, text);
+                             check_limit(in, limit);
+                           },
+                       .number =
+                           [](Reader& in, void* limit, double value) {
+                             as<Limit>(limit).amount = {value, ""};
+                             check_limit(in, limit);
+                           },
+                       .is_object = true,
+                       .fields = kLimitFields,
+                       .strict = true,
+                       .end = check_limit};
 
 // --- Cases ----------------------------------------------------------------------------------------------------------
 
-std::string condition_text(JsonCursor& in) {
-  if (in.kind() == JsonCursor::Kind::number) return fmt::format("{}", in.number());
-  std::string text = in.text("a text, a number, or a list of them");
+void check_condition(Reader& in, const std::string& text) {
   const std::size_t bound = text.find_first_not_of("<>=");
-  if (text.empty() || bound == std::string::npos) in.fail("found no value, expected one such as \"h2d\" or \">=1MiB\"");
-  if (bound == 0) return text;
+  if (bound == 0) return;
+  if (bound == std::string::npos) in.fail("found no value, expected one such as \"h2d\" or \">=1MiB\"");
   const std::string sign = text.substr(0, bound);
   const auto quantity = parse_quantity(text.substr(bound));
   constexpr std::array kSigns{"<", "<=", ">", ">=", "="};
   if (!quantity || std::ranges::find(kSigns, sign) == kSigns.end()) {
-    in.fail(fmt::format("found {}, expected a bound such as \">=256MiB\"", xferbench::quoted(text)));
+    in.fail(fmt::format("found {}, expected a bound such as \">=256MiB\"", in_quotes(text)));
   }
   if (!quantity->unit.empty() && quantity->unit != "B") {
-    in.fail(fmt::format("unknown unit in {}; axes are numbers or sizes, such as 256MiB", xferbench::quoted(text)));
+    in.fail(fmt::format("unknown unit in {}; axes are numbers or sizes, such as 256MiB", in_quotes(text)));
   }
-  return text;
 }
 
-Condition condition(JsonCursor& in, std::string_view axis) {
-  Condition condition{std::string(axis), {}};
-  if (in.kind() == JsonCursor::Kind::array) {
-    in.array([&](std::size_t) { condition.any_of.push_back(condition_text(in)); });
-    if (condition.any_of.empty()) in.fail("found an empty list, expected at least one value");
-  } else {
-    condition.any_of.push_back(condition_text(in));
-  }
-  return condition;
-}
+constexpr Shape kConditionText{
+    .expected = "a text or a number",
+    .text =
+        [](Reader& in, void* into, std::string& text) {
+          check_condition(in, text);
+          as<std::string>(into) = text;
+        },
+    .number = [](Reader&, void* into, double value) { as<std::string>(into) = fmt::format("{}", value); }};
+
+/// One value, or a list of them.
+constexpr Shape kCondition{
+    .expected = "a text, a number, or a list of them",
+    .text = [](Reader& in, void* c,
+               std::string& text) { kConditionText.text(in, &as<Condition>(c).any_of.emplace_back(), text); },
+    .number = [](Reader& in, void* c,
+                 double value) { kConditionText.number(in, &as<Condition>(c).any_of.emplace_back(), value); },
+    .item = [](Reader&, void* c, std::size_t) -> Target {
+      return {&kConditionText, &as<Condition>(c).any_of.emplace_back()};
+    },
+    .end =
+        [](Reader& in, void* c) {
+          if (as<Condition>(c).any_of.empty()) in.fail("found an empty list, expected at least one value");
+        }};
+
+constexpr std::array kCaseFields{field<&Expectation::scenario>("scenario", optional)};
 
 /// "memcpy/dir=h2d/*", or {"scenario": "memcpy", "dir": "h2d", "size": ">=256MiB"}.
-void read_case(JsonCursor& in, Expectation& e) {
-  if (in.kind() != JsonCursor::Kind::object) {
-    e.cases = in.text("a pattern for keys, or an object with scenario and axes");
-    return;
-  }
-  in.object([&](std::string_view name) {
-    if (name == "scenario") {
-      if (!e.scenario.empty()) in.fail("this field is there twice");
-      e.scenario = word(in);
-    } else {
-      if (std::ranges::find(e.where, name, &Condition::axis) != e.where.end()) in.fail("this field is there twice");
-      e.where.push_back(condition(in, name));
-    }
-  });
-}
+constexpr Shape kCase{.expected = "a pattern for keys, or an object with scenario and axes",
+                      .text = [](Reader&, void* e, std::string& text) { as<Expectation>(e).cases = text; },
+                      .is_object = true,
+                      .fields = kCaseFields,
+                      .entry = [](Reader& in, void* e, std::string_view name) -> Target {
+                        auto& where = as<Expectation>(e).where;
+                        in.refuse_more_than(kMostEntries, where.size());
+                        return {&kCondition, &where.emplace_back(Condition{std::string(name), {}})};
+                      },
+                      .end =
+                          [](Reader& in, void* e) {
+                            std::vector<std::string_view> axes;
+                            for (const Condition& c : as<Expectation>(e).where) axes.push_back(c.axis);
+                            in.refuse_twice(std::move(axes));
+                          }};
 
 // --- Expectations ---------------------------------------------------------------------------------------------------
 
-/// An expectation while it is read: the order of its fields means nothing.
-struct Draft {
-  Expectation e;
-  std::string metric;
-  std::string measurement;
-  std::string unit;
-};
-
-Aggregate aggregate(JsonCursor& in) {
-  constexpr std::array<std::pair<std::string_view, Aggregate>, 3> words{
-      {{"every", Aggregate::every}, {"best", Aggregate::best}, {"median", Aggregate::median}}};
-  return one_of(in, "aggregate", words);
-}
-
-Statistic statistic(JsonCursor& in) {
-  std::array<std::pair<std::string_view, Statistic>, 5> words;
-  constexpr std::array all{Statistic::median, Statistic::p90, Statistic::p99, Statistic::min, Statistic::max};
-  for (std::size_t i = 0; i < words.size(); ++i) words[i] = {to_text(all[i]), all[i]};
-  return one_of(in, "statistic", words);
-}
-
-const Fields<Draft>& expectation_fields() {
-  static const Fields<Draft> fields{
-      {"name", [](JsonCursor& in, Draft& d) { d.e.name = word(in); }},
-      {"case", [](JsonCursor& in, Draft& d) { read_case(in, d.e); }},
-      {"metric", [](JsonCursor& in, Draft& d) { d.metric = word(in); }},
-      {"measurement", [](JsonCursor& in, Draft& d) { d.measurement = word(in); }},
-      {"statistic", [](JsonCursor& in, Draft& d) { d.e.statistic = statistic(in); }},
-      {"at_least", [](JsonCursor& in, Draft& d) { d.e.at_least = limit(in); }},
-      {"at_most", [](JsonCursor& in, Draft& d) { d.e.at_most = limit(in); }},
-      {"unit", [](JsonCursor& in, Draft& d) { d.unit = word(in); }},
-      {"aggregate", [](JsonCursor& in, Draft& d) { d.e.aggregate = aggregate(in); }},
-      {"optional", [](JsonCursor& in, Draft& d) { d.e.optional = in.boolean(); }},
-  };
-  return fields;
-}
-
 /// The unit that is written once for both limits.
-void apply_unit(const JsonCursor& in, const std::string& unit, std::optional<Limit>& limit) {
+void apply_unit(Reader& in, const std::string& unit, std::optional<Limit>& limit) {
   if (unit.empty() || !limit || !limit->of.empty()) return;
   if (!limit->amount.unit.empty()) in.fail("has its unit twice: in the limit and as \"unit\"; leave one out");
   limit->amount = in_base_unit(limit->amount.value, unit);
 }
 
-void check_limits(const JsonCursor& in, const Expectation& e) {
+void check_limits(Reader& in, const Expectation& e) {
   if (!e.at_least && !e.at_most) in.fail(R"(has no limit; add "at_least" or "at_most")");
   if (!e.at_least || !e.at_most || e.at_least->of != e.at_most->of) return;
   if (e.at_least->amount.unit == e.at_most->amount.unit && e.at_least->amount.value > e.at_most->amount.value) {
@@ -206,44 +141,63 @@ void check_limits(const JsonCursor& in, const Expectation& e) {
   }
 }
 
-Expectation expectation(JsonCursor& in) {
-  Draft d;
-  const std::vector<std::string> seen = read_object(in, expectation_fields(), d);
-  if (d.metric.empty() == d.measurement.empty()) {
+void complete(Reader& in, void* expectation) {
+  auto& e = as<Expectation>(expectation);
+  e.is_measurement = in.has("measurement");
+  if (e.is_measurement == in.has("metric")) {
     in.fail(R"(expected one of "metric" and "measurement": the number that is to be checked)");
   }
-  d.e.is_measurement = d.metric.empty();
-  if (!d.e.is_measurement && has(seen, "statistic")) in.fail("only a measurement has a \"statistic\"");
-  d.e.number = d.e.is_measurement ? d.measurement : d.metric;
-  apply_unit(in, d.unit, d.e.at_least);
-  apply_unit(in, d.unit, d.e.at_most);
-  check_limits(in, d.e);
-  if (d.e.name.empty()) {
-    const std::string about = d.e.cases.empty() ? d.e.scenario : d.e.cases;
-    d.e.name = d.e.number + (about.empty() ? "" : " of " + about);
-  }
-  return d.e;
+  if (!e.is_measurement && in.has("statistic")) in.fail("only a measurement has a \"statistic\"");
+  apply_unit(in, e.unit, e.at_least);
+  apply_unit(in, e.unit, e.at_most);
+  check_limits(in, e);
+  if (!e.name.empty()) return;
+  const std::string about = e.cases.empty() ? e.scenario : e.cases;
+  e.name = e.number + (about.empty() ? "" : " of " + about);
 }
 
-void read_schema(JsonCursor& in) {
-  const std::string schema = in.text();
-  if (schema == kSchema) return;
-  in.fail(fmt::format("found {}, expected \"{}\": this is no file of expectations, or a newer one",
-                      xferbench::quoted(schema), kSchema));
+constexpr std::array kAggregates{Aggregate::every, Aggregate::best, Aggregate::median};
+constexpr std::array kStatistics{Statistic::median, Statistic::p90, Statistic::p99, Statistic::min, Statistic::max};
+
+constexpr std::array kExpectationFields{
+    field<&Expectation::name>("name", optional),
+    part("case", kCase, optional),
+    field<&Expectation::number>("metric", optional),
+    field<&Expectation::number>("measurement", optional),
+    field<&Expectation::statistic, kOneOf<Statistic, kStatistics>>("statistic", optional),
+    field<&Expectation::at_least, kLimit>("at_least", optional),
+    field<&Expectation::at_most, kLimit>("at_most", optional),
+    field<&Expectation::unit>("unit", optional),
+    field<&Expectation::aggregate, kOneOf<Aggregate, kAggregates>>("aggregate", optional),
+    field<&Expectation::optional>("optional", optional),
+};
+constexpr Shape kExpectation = strict_record(kExpectationFields, complete);
+
+void check_some(Reader& in, std::vector<Expectation>& all) {
+  if (all.empty()) in.fail("expects nothing; add expectations to the list");
 }
 
-const Fields<Expectations>& file_fields() {
-  static const Fields<Expectations> fields{
-      {"schema", [](JsonCursor& in, Expectations&) { read_schema(in); }},
-      {"description", [](JsonCursor& in, Expectations& e) { e.description = in.text(); }},
-      {"gpu", [](JsonCursor& in, Expectations& e) { e.gpu = word(in); }},
-      {"expect",
-       [](JsonCursor& in, Expectations& e) { in.array([&](std::size_t) { e.all.push_back(expectation(in)); }); }},
-  };
-  return fields;
-}
+constexpr std::array kFileFields{
+    part("schema", kSchema<kVersion1>),
+    field<&Expectations::description, kText>("description", optional),
+    field<&Expectations::gpu>("gpu", optional),
+    field<&Expectations::all, kListOf<Expectation, kExpectation, kMostEntries, check_some>>("expect"),
+};
+constexpr Shape kFile{.expected = "expectations: an object with schema and expect",
+                      .is_object = true,
+                      .fields = kFileFields,
+                      .strict = true};
 
 }  // namespace
+
+std::string_view to_text(Aggregate aggregate) {
+  switch (aggregate) {
+    case Aggregate::every: return "every";
+    case Aggregate::best: return "best";
+    case Aggregate::median: return "median";
+  }
+  return "";
+}
 
 std::string_view to_text(Statistic statistic) {
   switch (statistic) {
@@ -257,17 +211,17 @@ std::string_view to_text(Statistic statistic) {
 }
 
 Expectations parse_expectations(std::string_view text, std::string_view name) {
-  JsonCursor in(text, name);
-  if (in.kind() != JsonCursor::Kind::object) in.wrong("expectations: an object with schema and expect");
   Expectations expectations;
   expectations.source = name;
-  const std::vector<std::string> seen = read_object(in, file_fields(), expectations);
-  if (!has(seen, "schema")) in.fail(fmt::format("has no \"schema\"; expected \"{}\"", kSchema));
-  if (expectations.all.empty()) in.fail("expects nothing; add expectations to the list \"expect\"");
-  in.end();
+  read_text(text, name, {&kFile, &expectations});
   return expectations;
 }
 
-Expectations read_expectations(const std::string& path) { return parse_expectations(read_text(path), path); }
+Expectations read_expectations(const std::string& path) {
+  Expectations expectations;
+  expectations.source = path;
+  read_file(path, {&kFile, &expectations});
+  return expectations;
+}
 
 }  // namespace xferbench::check

@@ -1,7 +1,6 @@
 // What results are expected to be: absolute limits, written by hand in a file (docs/expect-schema.json).
 #pragma once
 
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +27,7 @@ enum class Aggregate {
   best,    ///< one must hold; the best decides
   median,  ///< of all cases
 };
+std::string_view to_text(Aggregate aggregate);
 
 /// What the number of a measurement is.
 enum class Statistic { median, p90, p99, min, max };
@@ -39,6 +39,7 @@ struct Expectation {
   std::string scenario;          ///< pattern; empty: any
   std::vector<Condition> where;  ///< all must be met
   std::string number;            ///< the metric's name, or the measurement's
+  std::string unit;              ///< of both limits, where it is written once; they have it
   bool is_measurement = false;
   Statistic statistic = Statistic::median;  ///< of a measurement
   std::optional<Limit> at_least;

@@ -9,7 +9,9 @@
 
 #include "compare/statistics.hpp"
 #include "core/error.hpp"
+#include "core/wildcards.hpp"
 #include "measure/statistics.hpp"
+#include "results/same_case.hpp"
 
 namespace xferbench::compare {
 
@@ -30,8 +32,8 @@ struct Value {
 bool has_samples(const Measurement& m) { return !m.samples.empty(); }
 
 /// What a case is about; null if that was not measured.
-const Measurement* headline(const StoredResult& result, const Options& options) {
-  const auto names = options.headlines.find(result.scenario);
+const Measurement* headline(const Result& result, const Options& options) {
+  const auto names = options.headlines.find(result.config.scenario());
   if (names != options.headlines.end()) {
     for (const std::string& name : names->second) {
       const Measurement* m = result.measurement(name);
@@ -43,7 +45,7 @@ const Measurement* headline(const StoredResult& result, const Options& options) 
 }
 
 /// Of a measurement of that name, else of a metric of that name; without a name, of what the case is about.
-Value value_of(const StoredResult& result, const std::optional<std::string>& name, const Options& options) {
+Value value_of(const Result& result, const std::optional<std::string>& name, const Options& options) {
   if (result.status != Status::ok) return {};
   if (!name) return {headline(result, options), nullptr};
   const Measurement* m = result.measurement(*name);
@@ -52,7 +54,7 @@ Value value_of(const StoredResult& result, const std::optional<std::string>& nam
 }
 
 /// Why a case has no number.
-std::string reason_of(const StoredResult& result, const std::optional<std::string>& name) {
+std::string reason_of(const Result& result, const std::optional<std::string>& name) {
   if (result.status != Status::ok) return fmt::format("{}: {}", to_text(result.status), result.reason);
   return name ? fmt::format("has no {}", *name) : "has no samples";
 }
@@ -60,8 +62,8 @@ std::string reason_of(const StoredResult& result, const std::optional<std::strin
 /// One case in all files.
 struct Case {
   std::string_view key;
-  std::vector<const StoredResult*> base;
-  std::vector<const StoredResult*> next;
+  std::vector<const Result*> base;
+  std::vector<const Result*> next;
 };
 
 /// Whether the options leave this case.
@@ -70,29 +72,23 @@ bool is_wanted(std::string_view key, const Options& options) {
          std::ranges::any_of(options.only, [&](const std::string& pattern) { return matches(pattern, key); });
 }
 
-/// The cases of all files, each once, in the order in which they come.
-class Cases {
- public:
-  explicit Cases(const Options& options) : options_(options) {}
-
-  void add(std::span<const NamedReport> side, std::vector<const StoredResult*> Case::*to) {
-    for (const NamedReport& named : side) {
-      for (const StoredResult& result : named.report.results) {
-        if (!is_wanted(result.key, options_)) continue;
-        const auto [at, is_new] = index_.try_emplace(result.key, cases_.size());
-        if (is_new) cases_.push_back({result.key, {}, {}});
-        (cases_[at->second].*to).push_back(&result);
-      }
+/// The cases that the options leave of all files, each once, in the order in which they come.
+std::vector<Case> cases_of(std::span<const NamedReport> base, std::span<const NamedReport> next,
+                           const Options& options) {
+  std::vector<const Report*> reports;
+  for (const auto side : {base, next}) {
+    for (const NamedReport& named : side) reports.push_back(&named.report);
+  }
+  std::vector<Case> cases;
+  for (const auto& [key, results] : same_cases(reports)) {
+    if (!is_wanted(key, options)) continue;
+    Case& c = cases.emplace_back(Case{key, {}, {}});
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (results[i] != nullptr) (i < base.size() ? c.base : c.next).push_back(results[i]);
     }
   }
-
-  [[nodiscard]] const std::vector<Case>& all() const { return cases_; }
-
- private:
-  const Options& options_;
-  std::vector<Case> cases_;
-  std::unordered_map<std::string_view, std::size_t> index_;
-};
+  return cases;
+}
 
 /// What one side has of a case.
 struct SideValues {
@@ -102,10 +98,10 @@ struct SideValues {
   bool failed = false;  // in one file at least
 };
 
-SideValues values_of(const std::vector<const StoredResult*>& results, const std::optional<std::string>& name,
+SideValues values_of(const std::vector<const Result*>& results, const std::optional<std::string>& name,
                      const Options& options) {
   SideValues side;
-  for (const StoredResult* result : results) {
+  for (const Result* result : results) {
     const Value value = value_of(*result, name, options);
     if (value.there()) {
       side.values.push_back(value);
@@ -311,7 +307,7 @@ class Comparer {
 };
 
 Source source_of(const NamedReport& named) {
-  const StoredReport& r = named.report;
+  const Report& r = named.report;
   return {named.name, r.started_at, r.environment.gpu.name,
           r.tool.git.empty() ? r.tool.version : r.tool.version + " " + r.tool.git};
 }
@@ -323,7 +319,7 @@ std::vector<Source> sources_of(std::span<const NamedReport> reports) {
 }
 
 /// Empty for real times.
-std::string profile_of(const StoredReport& report) {
+std::string profile_of(const Report& report) {
   return report.environment.simulated() ? report.environment.profile : "";
 }
 
@@ -356,7 +352,7 @@ std::optional<std::string> check_simulated(std::span<const NamedReport> first, s
     throw UsageError(fmt::format("--only {}: no case matches{}", fmt::join(options.only, " --only "),
                                  example == nullptr ? ""
                                                     : fmt::format("; the first of {} is {}", example->name,
-                                                                  example->report.results.front().key)));
+                                                                  example->report.results.front().config.key())));
   }
   throw UsageError("these files hold no case");
 }
@@ -417,28 +413,6 @@ bool Comparison::undecided() const {
   });
 }
 
-bool matches(std::string_view pattern, std::string_view text) {
-  std::size_t p = 0;
-  std::size_t t = 0;
-  std::size_t star = std::string_view::npos;  // the last one, and how much of the text it took so far
-  std::size_t taken = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      taken = t;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
-      ++p;
-      ++t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++taken;
-    } else {
-      return false;
-    }
-  }
-  return pattern.find_first_not_of('*', p) == std::string_view::npos;
-}
-
 Comparison compare(std::span<const NamedReport> base, std::span<const NamedReport> next, const Options& options) {
   Comparison comparison;
   comparison.options = options;
@@ -451,17 +425,15 @@ Comparison compare(std::span<const NamedReport> base, std::span<const NamedRepor
       for (std::string& doubt : doubts(named)) comparison.warnings.push_back(std::move(doubt));
     }
   }
-  Cases cases(options);
-  cases.add(base, &Case::base);
-  cases.add(next, &Case::next);
-  if (cases.all().empty()) refuse_empty(base, options);
+  const std::vector<Case> cases = cases_of(base, next, options);
+  if (cases.empty()) refuse_empty(base, options);
   const auto on_both = [](const Case& c) { return !c.base.empty() && !c.next.empty(); };
-  if (std::ranges::none_of(cases.all(), on_both)) {
+  if (std::ranges::none_of(cases, on_both)) {
     throw UsageError(fmt::format("{} and {} have no case in common: {} is only in one of them", base.front().name,
-                                 next.front().name, cases.all().front().key));
+                                 next.front().name, cases.front().key));
   }
   Comparer comparer(comparison, base.size(), next.size());
-  for (const Case& c : cases.all()) comparer.add(c);
+  for (const Case& c : cases) comparer.add(c);
   // A case that fails now has a row without a number; that must not hide a misspelt metric.
   const auto has_number = [](const Row& row) { return row.base || row.next; };
   const bool numberless = std::ranges::none_of(comparison.rows, has_number);
@@ -516,12 +488,12 @@ class AcrossRows {
  public:
   explicit AcrossRows(Across& table) : table_(table) {}
 
-  void add(const StoredResult& result, std::size_t column) {
+  void add(const Result& result, std::size_t column) {
     const Value value = value_of(result, table_.options.metric, table_.options);
     if (!value.there()) return;
-    const auto [at, is_new] = index_.try_emplace(result.key, table_.rows.size());
+    const auto [at, is_new] = index_.try_emplace(result.config.key(), table_.rows.size());
     if (is_new) {
-      table_.rows.push_back({result.key, std::string(value.name()), std::string(value.unit()),
+      table_.rows.push_back({result.config.key(), std::string(value.name()), std::string(value.unit()),
                              better_of(value.name(), value.unit()),
                              std::vector<std::optional<Across::Cell>>(table_.columns.size())});
     }
@@ -548,8 +520,8 @@ Across across(std::span<const NamedReport> reports, const Options& options) {
   bool any_case = false;
   for (std::size_t column = 0; column < reports.size(); ++column) {
     for (std::string& doubt : doubts(reports[column])) table.warnings.push_back(std::move(doubt));
-    for (const StoredResult& result : reports[column].report.results) {
-      if (!is_wanted(result.key, options)) continue;
+    for (const Result& result : reports[column].report.results) {
+      if (!is_wanted(result.config.key(), options)) continue;
       any_case = true;
       rows.add(result, column);
     }

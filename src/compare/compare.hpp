@@ -12,7 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "results/reader.hpp"
 #include "results/result.hpp"
 
 namespace xferbench::compare {
@@ -20,7 +19,7 @@ namespace xferbench::compare {
 /// A results file and what messages call it.
 struct NamedReport {
   std::string name;
-  StoredReport report;
+  Report report;
 };
 
 struct Options {
@@ -137,10 +136,6 @@ struct Across {
 
 /// Throws UsageError as compare() does.
 Across across(std::span<const NamedReport> reports, const Options& options);
-
-/// Whether a pattern matches the whole text: * stands for any characters, ? for one. In time that is proportional to
-/// the product of the lengths, whatever the pattern.
-bool matches(std::string_view pattern, std::string_view text);
 
 /// What differs between the machines, programs and commands of two sides and could explain a change.
 std::vector<Difference> differences(std::span<const NamedReport> base, std::span<const NamedReport> next);

@@ -56,7 +56,7 @@ void add_host(const Environment& e, Facts& facts) {
   for (const auto& [name, value] : e.variables) facts.emplace_back(name, value.empty() ? "(empty)" : value);
 }
 
-void add_tool(const StoredTool& tool, Facts& facts) {
+void add_tool(const Tool& tool, Facts& facts) {
   facts.emplace_back("xferbench", tool.version);
   facts.emplace_back("commit", known(tool.git));
   facts.emplace_back("build type", known(tool.type));
@@ -87,7 +87,7 @@ void add_command(const std::vector<std::string>& command, Facts& facts) {
   }
 }
 
-Facts facts_of(const StoredReport& report) {
+Facts facts_of(const Report& report) {
   Facts facts;
   const Environment& e = report.environment;
   facts.emplace_back("backend", e.simulated() ? "simulated by " + known(e.profile) : e.backend);
@@ -129,7 +129,7 @@ std::vector<Difference> differences(std::span<const NamedReport> base, std::span
 }
 
 std::vector<std::string> doubts(const NamedReport& named) {
-  const StoredReport& report = named.report;
+  const Report& report = named.report;
   std::vector<std::string> found;
   if (!report.complete) found.push_back(named.name + " is incomplete: its run was interrupted, or still goes on");
   if (report.tool.git.ends_with("-dirty")) {

@@ -16,10 +16,9 @@ std::string to_text(const Value& value, AxisKind kind) {
   return kind == AxisKind::size ? format_size_exact(number) : fmt::format("{}", number);
 }
 
-std::string Case::key() const {
-  std::string key = scenario_;
-  for (const Param& param : params_) key += fmt::format("/{}={}", param.name, to_text(param.value, param.kind));
-  return key;
+void Case::set(const Axis& axis, Value value) {
+  key_ += fmt::format("/{}={}", axis.name, to_text(value, axis.kind));
+  params_.push_back({axis.name, axis.kind, std::move(value)});
 }
 
 const Case::Param* Case::find(std::string_view axis) const {

@@ -48,18 +48,19 @@ class Case {
  public:
   struct Param {
     std::string name;
-    AxisKind kind;
+    AxisKind kind = AxisKind::count;
     Value value;
+    friend bool operator==(const Param&, const Param&) = default;
   };
 
-  explicit Case(std::string scenario) : scenario_(std::move(scenario)) {}
+  explicit Case(std::string scenario = {}) : scenario_(std::move(scenario)), key_(scenario_) {}
 
-  void set(const Axis& axis, Value value) { params_.push_back({axis.name, axis.kind, std::move(value)}); }
+  void set(const Axis& axis, Value value);
 
   [[nodiscard]] const std::string& scenario() const { return scenario_; }
   [[nodiscard]] const std::vector<Param>& params() const { return params_; }
   /// `overlap/size=256MiB/streams=8`: the same for the same case in every run, on every machine.
-  [[nodiscard]] std::string key() const;
+  [[nodiscard]] const std::string& key() const { return key_; }
 
   [[nodiscard]] const Param* find(std::string_view axis) const;
   [[nodiscard]] bool has(std::string_view axis) const { return find(axis) != nullptr; }
@@ -69,9 +70,21 @@ class Case {
   [[nodiscard]] double real(std::string_view axis) const;
   [[nodiscard]] const std::string& word(std::string_view axis) const;
 
+  friend bool operator==(const Case&, const Case&) = default;
+
  private:
+  friend struct StoredCase;
+
   std::string scenario_;
+  std::string key_;
   std::vector<Param> params_;
+};
+
+/// For whoever puts a case together that was read from a file. The file has no kinds: there, sizes are counts.
+struct StoredCase {
+  static std::string& scenario(Case& c) { return c.scenario_; }
+  static std::string& key(Case& c) { return c.key_; }
+  static std::vector<Case::Param>& params(Case& c) { return c.params_; }
 };
 
 }  // namespace xferbench

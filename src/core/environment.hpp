@@ -19,6 +19,7 @@ struct Environment {
     unsigned max_width = 0;
     bool under_load = false;  ///< read while copies were in flight; else the most that GPU and slot can agree on
     [[nodiscard]] bool below_maximum() const { return generation < max_generation || width < max_width; }
+    friend bool operator==(const Pcie&, const Pcie&) = default;
   };
   struct Gpu {
     std::string name;
@@ -34,6 +35,7 @@ struct Environment {
     double memory_bandwidth = 0;  ///< bytes per second from clock x width; 0 is unknown
     std::optional<bool> ecc;
     std::optional<Pcie> pcie;
+    friend bool operator==(const Gpu&, const Gpu&) = default;
   };
   struct Host {
     std::string cpu;
@@ -44,6 +46,7 @@ struct Environment {
     std::optional<int> gpu_numa_node;
     std::string numa_policy;  ///< what was asked for: "local", "node" or "none"; empty where nothing is placed
     std::string numa_note;    ///< why "local" could not be had in full; empty if it could
+    friend bool operator==(const Host&, const Host&) = default;
   };
   std::string backend;  ///< "cuda" or "simulated"
   std::string profile;  ///< of the simulated device
@@ -53,6 +56,7 @@ struct Environment {
   Host host;
   std::vector<std::pair<std::string, std::string>> variables;  ///< CUDA_* environment variables that change results
   [[nodiscard]] bool simulated() const { return backend == "simulated"; }
+  friend bool operator==(const Environment&, const Environment&) = default;
 };
 
 }  // namespace xferbench

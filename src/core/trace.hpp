@@ -23,6 +23,7 @@ struct Activity {
   unsigned stream = 0;      ///< of what runs on the device, numbered in order of first use; 0 for calls of the host
   double begin = 0;         ///< seconds from the first activity
   double end = 0;
+  friend bool operator==(const Activity&, const Activity&) = default;
 };
 
 /// "H2D", "kernel", "D2H", "inside", "host".
@@ -34,6 +35,7 @@ struct Trace {
   std::vector<Activity> activities;  ///< by begin
   double event_makespan = 0;         ///< seconds: the same pass by the region's start and stop events; 0 if unknown
   std::string note{};                ///< a sentence that says what it lacks; empty if nothing
+  friend bool operator==(const Trace&, const Trace&) = default;
 };
 
 /// A trace of activities whose times have any origin and whose streams have any numbers.

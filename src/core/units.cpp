@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -53,5 +54,27 @@ std::string format_seconds(double seconds) {
 }
 
 std::string format_percent(double fraction) { return fmt::format("{:.1f} %", fraction * 100); }
+
+bool is_whole(std::string_view unit) {
+  constexpr std::array<std::string_view, 4> kWhole{"copies", "iterations", "launches", "round trips"};
+  return std::ranges::find(kWhole, unit) != kWhole.end();
+}
+
+std::string format_quantity(double value, std::string_view unit) {
+  if (!std::isfinite(value)) return {};
+  if (unit == "s") return format_seconds(value);
+  // Beyond 2^63 no size is meant, and the conversion would be undefined.
+  if (unit == "B") return format_size(static_cast<std::uint64_t>(std::llround(std::clamp(value, 0., 9e18))));
+  if (unit == "GB/s") return format_significant(value) + " GB/s";
+  if (unit == "1") return format_percent(value);
+  if (is_whole(unit)) return fmt::format("{:.0f}", value);
+  return format_significant(value);
+}
+
+std::string format_with_unit(double value, std::string_view unit) {
+  constexpr std::array<std::string_view, 4> kWritten{"s", "B", "GB/s", "1"};  // by format_quantity() already
+  const bool written = std::ranges::find(kWritten, unit) != kWritten.end();
+  return format_quantity(value, unit) + (written ? "" : " " + std::string(unit));
+}
 
 }  // namespace xferbench

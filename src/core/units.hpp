@@ -25,6 +25,16 @@ std::string format_seconds(double seconds);
 /// Four significant digits without exponent for ordinary magnitudes: "95.21", "0.9412", "4266".
 std::string format_significant(double value);
 
+/// Whether what is counted in this unit comes in whole ones: copies, launches.
+bool is_whole(std::string_view unit);
+
+/// As it suits the unit: "5.617 ms", "256 MiB", "95.21 GB/s", "94.1 %"; a number alone where the unit is what is
+/// counted. Empty for what is no number.
+std::string format_quantity(double value, std::string_view unit);
+
+/// The same, always with its unit: "12 copies".
+std::string format_with_unit(double value, std::string_view unit);
+
 /// "94.1 %" from 0.941.
 std::string format_percent(double fraction);
 

@@ -20,14 +20,4 @@ std::string padded(const std::string& text, std::size_t to, bool left);
 /// What is said above results from files that were simulated.
 std::string simulated_text(const std::string& profile);
 
-/// Whether its unit comes in whole ones.
-bool is_whole(const Metric& metric);
-
-/// With its unit, as it suits: "5.617 ms", "256 MiB", "95.21 GB/s", "94.1 %"; a number alone where the unit is what is
-/// counted. Empty for what is no number.
-std::string metric_text(const Metric& metric);
-
-/// The same, always with its unit: "12 copies".
-std::string amount_text(const Metric& metric);
-
 }  // namespace xferbench

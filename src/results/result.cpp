@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "version.hpp"
+
 namespace xferbench {
 
 std::string_view to_text(Clock clock) {
@@ -44,8 +46,10 @@ const Measurement* Result::measurement(std::string_view name) const {
   return found == measurements.end() ? nullptr : &*found;
 }
 
+Tool this_tool() { return {build::kVersion, build::kGit, build::kCompiler, build::kCuda, build::kType}; }
+
 std::string Result::label(std::string_view name) const {
-  const auto found = std::ranges::find(labels, name, &std::pair<std::string, std::string>::first);
+  const auto found = std::ranges::find(labels, name, &Labels::value_type::first);
   return found == labels.end() ? "" : found->second;
 }
 

@@ -1,4 +1,4 @@
-// What a run produces: plain records without any presentation. report/ turns them into bytes.
+// What a run produces, and what a results file holds: plain records without any presentation.
 #pragma once
 
 #include <cstddef>
@@ -33,6 +33,7 @@ std::string_view to_text(Stop stop);
 struct Interval {
   double low = 0;
   double high = 0;
+  friend bool operator==(const Interval&, const Interval&) = default;
 };
 
 /// Raw samples in run order, and what the statistics say of them. Never edited after sampling.
@@ -55,7 +56,9 @@ struct Measurement {
   std::size_t outliers_severe = 0;
   std::size_t gate_timeouts = 0;
   std::vector<std::string> flags;
-  bool auxiliary = false;  ///< beside the point of the case: its flags are kept but nobody is warned of them
+  bool auxiliary =
+      false;  ///< beside the point of the case: its flags are kept but nobody is warned of them; not in files
+  friend bool operator==(const Measurement&, const Measurement&) = default;
 };
 
 /// Half the width of the median's interval over the median; nothing below six samples.
@@ -66,6 +69,7 @@ struct Metric {
   std::string name;
   double value = 0;
   std::string unit;
+  friend bool operator==(const Metric&, const Metric&) = default;
 };
 
 enum class Status { ok, failed, skipped };
@@ -74,6 +78,10 @@ std::string_view to_text(Status status);
 /// The reason of a case that was skipped because the run was interrupted before its turn.
 inline constexpr std::string_view kNotBegun = "interrupted before it began";
 
+/// Words by their names: {"limited_by", "link"}.
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+/// One case: as it was measured just now, or as a file tells it.
 struct Result {
   Case config;
   Status status = Status::ok;
@@ -81,9 +89,10 @@ struct Result {
   std::vector<std::string> warnings;
   std::vector<Measurement> measurements;
   std::vector<Metric> metrics;
-  std::vector<std::pair<std::string, std::string>> labels;  ///< findings that are words: {"limited_by", "link"}
-  std::optional<Trace> trace;                               ///< of one more pass, where a timeline was asked for
+  Labels labels;               ///< findings that are words
+  std::optional<Trace> trace;  ///< of one more pass, where a timeline was asked for; not in files
 
+  Result() = default;
   explicit Result(Case c) : config(std::move(c)) {}
   void add(std::string name, double value, std::string unit) {
     metrics.push_back({std::move(name), value, std::move(unit)});
@@ -92,25 +101,42 @@ struct Result {
   [[nodiscard]] const Metric* metric(std::string_view name) const;
   /// Empty if there is no such label.
   [[nodiscard]] std::string label(std::string_view name) const;
+  friend bool operator==(const Result&, const Result&) = default;
 };
 
 /// What several results of a scenario say together.
 struct Finding {
   std::string scenario{};  ///< its name
   std::string kind;        ///< "fit", "crossover", "break-even", "winner"; findings of a kind share a table
-  std::vector<std::pair<std::string, std::string>> labels;  ///< what it is about: {"dir", "h2d"}, {"host", "pinned"}
+  Labels labels;           ///< what it is about: {"dir", "h2d"}, {"host", "pinned"}
   std::vector<Metric> metrics;
   std::string text;  ///< a sentence without its full stop; empty: shown as a row of the table of its kind
+  friend bool operator==(const Finding&, const Finding&) = default;
 };
+
+/// The program that measured. What is unknown is empty.
+struct Tool {
+  std::string version;
+  std::string git;
+  std::string compiler;
+  std::string cuda;  ///< its toolkit
+  std::string type;  ///< CMake's build type
+  friend bool operator==(const Tool&, const Tool&) = default;
+};
+
+/// The program that is running.
+Tool this_tool();
 
 struct Report {
   bool complete = false;
   std::string started_at;               ///< ISO 8601, UTC
   std::vector<std::string> resumed_at;  ///< when a run that had been stopped went on, each time
+  Tool tool = this_tool();
   std::vector<std::string> command;
   Environment environment;
   std::vector<Result> results;
   std::vector<Finding> findings;  ///< empty until the last case has ended
+  friend bool operator==(const Report&, const Report&) = default;
 };
 
 }  // namespace xferbench

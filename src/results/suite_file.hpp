@@ -16,8 +16,10 @@ struct Suite {
   std::vector<std::vector<std::string>> runs;                 ///< words of each command line
 };
 
-/// Throws InputError with one line that says where in the text something is wrong, and what was expected; `name` is
-/// what messages call it.
-Suite parse_suite(std::string_view text, const std::string& name);
+/// Throws InputError with one line that says where in the file something is wrong, and what was expected.
+Suite read_suite(const std::string& path);
+
+/// The same of a text; `name` is what messages call it.
+Suite parse_suite(std::string_view text, std::string_view name);
 
 }  // namespace xferbench

@@ -224,18 +224,18 @@ TEST_F(Compare, RefusesFilesThatItCannotRead) {
     expect_refusal(compare({file("bad.json"), a}), 2, message);
   };
   const std::string good = read_file(a);
-  refuses("", "found the end of the file, expected a results file");
-  refuses("hello\n", "found 'h', expected a results file");
+  refuses("", "bad.json:1: ");
+  refuses("hello\n", "expected a results file, as xferbench --json writes it");
   refuses(std::string("\x7F"
                       "ELF\0\0",
                       6),
-          "found the byte 0x7F");
+          "expected a results file");
   refuses(good.substr(0, good.size() / 2), "bad.json:1:");
   refuses(std::string(1'000'000, '['), "found a list");
   refuses("{\"schema\":\"xferbench/2\"}", "found 'xferbench/2', expected 'xferbench/1'");
   expect_refusal(compare({a, file("absent.json")}), 2, "No such file or directory");
   expect_refusal(compare({a, file("")}), 2, "Is a directory");
-  expect_refusal(compare({a, "-"}), 2, "standard input:1: found the end of the file");
+  expect_refusal(compare({a, "-"}), 2, "standard input:1: ");
   if (geteuid() != 0) {
     fs::permissions(a, fs::perms::none);
     expect_refusal(compare({a, a}), 2, "Permission denied");

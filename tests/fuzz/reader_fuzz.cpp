@@ -28,8 +28,7 @@
 #include "report/compare/json.hpp"
 #include "report/compare/markdown.hpp"
 #include "report/compare/table.hpp"
-#include "results/reader.hpp"
-#include "results/writer.hpp"
+#include "results/json.hpp"
 #include "unit/report_fixture.hpp"
 
 namespace xferbench {
@@ -238,9 +237,9 @@ void require(bool holds, const char* what) {
   if (!holds) throw std::logic_error(what);
 }
 
-void check_read(const StoredReport& report) {
-  for (const StoredResult& result : report.results) {
-    require(!result.key.empty(), "an empty key was read");
+void check_read(const Report& report) {
+  for (const Result& result : report.results) {
+    require(!result.config.key().empty(), "an empty key was read");
     for (const Measurement& m : result.measurements) {
       require(m.batch > 0, "a batch of 0 was read");
       require(!m.ci95 || m.ci95->low <= m.ci95->high, "an interval upside down was read");
@@ -258,7 +257,7 @@ void check_message(const std::string& message) {
 }
 
 /// Compares with the valid file it was made from, in every form of output.
-void check_compared(const std::string& valid, StoredReport read) {
+void check_compared(const std::string& valid, Report read) {
   const std::array<compare::NamedReport, 2> files{compare::NamedReport{"valid", parse_report(valid, "valid")},
                                                   {"damaged", std::move(read)}};
   const std::span<const compare::NamedReport> all(files);
@@ -278,7 +277,7 @@ void check_compared(const std::string& valid, StoredReport read) {
 
 /// Whether it was read.
 bool check(const std::string& valid, const std::string& text) {
-  std::optional<StoredReport> read;
+  std::optional<Report> read;
   try {
     read = parse_report(text, "f");
   } catch (const InputError& error) {

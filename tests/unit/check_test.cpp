@@ -7,16 +7,17 @@
 
 #include "core/error.hpp"
 #include "report/check/check_report.hpp"
+#include "results/json.hpp"
 #include "unit/support.hpp"
 
 namespace xferbench::check {
 namespace {
 
-StoredResult copy(const std::string& dir, std::uint64_t size, double bandwidth) {
-  StoredResult r;
-  r.scenario = "memcpy";
-  r.key = "memcpy/dir=" + dir + "/size=" + std::to_string(size) + "B";
-  r.params = {{"dir", dir}, {"size", size}};
+Result copy(const std::string& dir, std::uint64_t size, double bandwidth) {
+  Case c("memcpy");
+  c.set({.name = "dir", .kind = AxisKind::choice}, dir);
+  c.set({.name = "size", .kind = AxisKind::size}, size);
+  Result r(c);
   r.metrics = {{"bandwidth", bandwidth, "GB/s"}, {"of_limit", bandwidth / 57.6, "1"}, {"limit", 57.6, "GB/s"}};
   Measurement m;
   m.name = "copy";
@@ -27,8 +28,8 @@ StoredResult copy(const std::string& dir, std::uint64_t size, double bandwidth) 
   return r;
 }
 
-StoredReport report_of_three() {
-  StoredReport report;
+Report report_of_three() {
+  Report report;
   report.complete = true;
   report.started_at = "2026-11-21T10:00:00Z";
   report.environment.backend = "cuda";
@@ -39,25 +40,24 @@ StoredReport report_of_three() {
   return report;
 }
 
-Checked checked(const std::string& expectations, const StoredReport& report = report_of_three(),
-                bool simulated = false) {
+Checked checked(const std::string& expectations, const Report& report = report_of_three(), bool simulated = false) {
   const std::string text = R"({"schema": "xferbench-expect/1", "gpu": "*H200", "expect": [)" + expectations + "]}";
   return check(report, "r.json", parse_expectations(text, "e.json"), simulated);
 }
 
-Row row(const std::string& expectation, const StoredReport& report = report_of_three()) {
+Row row(const std::string& expectation, const Report& report = report_of_three()) {
   return checked(expectation, report).rows.at(0);
 }
 
 TEST(Check, TheWorstCaseDecides) {
   const Row fails = row(R"({"metric": "bandwidth", "at_least": "50 GB/s"})");
   EXPECT_EQ(fails.verdict, Verdict::fails);
-  EXPECT_EQ(fails.key, "memcpy/dir=h2d/size=1048576B");
+  EXPECT_EQ(fails.key, "memcpy/dir=h2d/size=1MiB");
   EXPECT_EQ(fails.found->value, 40);
   EXPECT_EQ(fails.cases, 3U);
   const Row holds = row(R"({"case": {"size": ">=256MiB"}, "metric": "bandwidth", "at_least": "54 GB/s"})");
   EXPECT_EQ(holds.verdict, Verdict::holds);
-  EXPECT_EQ(holds.key, "memcpy/dir=d2h/size=268435456B");
+  EXPECT_EQ(holds.key, "memcpy/dir=d2h/size=256MiB");
 }
 
 TEST(Check, OrTheBestOrTheMedian) {
@@ -135,13 +135,13 @@ TEST(Check, OptionalExcusesCasesThatAreNotThereAndNothingElse) {
 }
 
 TEST(Check, EveryCaseIsOneWithoutTheNumberToo) {
-  StoredReport report = report_of_three();
+  Report report = report_of_three();
   report.results[1].metrics.clear();
   const auto judged = [&](const std::string& aggregate) {
     return row(R"({"metric": "bandwidth", "at_least": "1 GB/s", "aggregate": ")" + aggregate + "\"}", report);
   };
   EXPECT_EQ(judged("every").verdict, Verdict::fails);
-  EXPECT_EQ(judged("every").key, report.results[1].key);
+  EXPECT_EQ(judged("every").key, report.results[1].config.key());
   EXPECT_EQ(judged("every").note, "has no 'bandwidth'");
   EXPECT_EQ(judged("every").cases, 3U);
   EXPECT_EQ(judged("best").verdict, Verdict::holds);
@@ -149,7 +149,7 @@ TEST(Check, EveryCaseIsOneWithoutTheNumberToo) {
 }
 
 TEST(Check, ARunThatWasCutOffDoesNotPass) {
-  StoredReport report = report_of_three();
+  Report report = report_of_three();
   report.complete = false;
   const Checked c = checked(R"({"metric": "bandwidth", "at_least": "1 GB/s"})", report);
   EXPECT_EQ(c.count(Verdict::holds), 1U);
@@ -160,7 +160,7 @@ TEST(Check, ARunThatWasCutOffDoesNotPass) {
 }
 
 TEST(Check, FailedCasesFailAndSkippedOnesDoNotCount) {
-  StoredReport report = report_of_three();
+  Report report = report_of_three();
   report.results[0].status = Status::skipped;
   const std::string expectation = R"({"metric": "bandwidth", "at_least": "50 GB/s"})";
   EXPECT_EQ(row(expectation, report).verdict, Verdict::holds);
@@ -173,10 +173,10 @@ TEST(Check, FailedCasesFailAndSkippedOnesDoNotCount) {
 
 TEST(Check, RefusesOtherGpusAndSimulatedResults) {
   const std::string any = R"({"metric": "bandwidth", "at_least": "1 GB/s"})";
-  StoredReport other = report_of_three();
+  Report other = report_of_three();
   other.environment.gpu.name = "NVIDIA A100";
   EXPECT_THROW(checked(any, other), UsageError);
-  StoredReport simulated = report_of_three();
+  Report simulated = report_of_three();
   simulated.environment.backend = "simulated";
   simulated.environment.profile = "h200";
   EXPECT_THROW(checked(any, simulated), UsageError);
@@ -192,7 +192,7 @@ TEST(CheckReport, IsATableWithTheDecidingCase) {
             "against e.json\n"
             "\n"
             "  expectation   expected                     found        verdict   case that decides\n"
-            "  fast          at least 50.00 GB/s          40.00 GB/s   fails     memcpy/dir=h2d/size=1048576B\n"
+            "  fast          at least 50.00 GB/s          40.00 GB/s   fails     memcpy/dir=h2d/size=1MiB\n"
             "  ratio         the median at least 50.0 %   93.8 %       holds     median of 3 cases\n"
             "\n"
             "1 holds, 1 fails, 1 not measured\n");
@@ -212,6 +212,5 @@ TEST(CheckReport, KeepsControlCharactersFromTheTerminal) {
   EXPECT_TRUE(test::mentions(text, "profile h?31m:"));
   EXPECT_TRUE(test::mentions(text, "failed: ?[2J"));
 }
-
 }  // namespace
 }  // namespace xferbench::check

@@ -11,10 +11,9 @@
 namespace xferbench::test {
 
 /// A good result with one measurement, "copy", of these samples.
-inline StoredResult stored(const std::string& key, std::vector<double> samples) {
-  StoredResult result;
-  result.scenario = "copy";
-  result.key = key;
+inline Result stored(const std::string& key, std::vector<double> samples) {
+  Result result(Case("copy"));
+  StoredCase::key(result.config) = key;
   Measurement m;
   m.name = "copy";
   m.samples = std::move(samples);
@@ -23,16 +22,15 @@ inline StoredResult stored(const std::string& key, std::vector<double> samples) 
   return result;
 }
 
-inline StoredResult not_ok(const std::string& key, Status status, const std::string& reason) {
-  StoredResult result;
-  result.scenario = "copy";
-  result.key = key;
+inline Result not_ok(const std::string& key, Status status, const std::string& reason) {
+  Result result(Case("copy"));
+  StoredCase::key(result.config) = key;
   result.status = status;
   result.reason = reason;
   return result;
 }
 
-inline compare::NamedReport named(const std::string& name, std::vector<StoredResult> results) {
+inline compare::NamedReport named(const std::string& name, std::vector<Result> results) {
   compare::NamedReport report;
   report.name = name;
   report.report.complete = true;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/printable.hpp"
+#include "core/units.hpp"
 #include "report/cells.hpp"
 #include "report/grid.hpp"
 
@@ -29,7 +30,8 @@ Grid grid_of(const Checked& checked) {
   for (const check::Row& row : checked.rows) {
     // A file for a fleet expects something of every scenario; a run measures one or two.
     if (row.verdict == Verdict::not_measured && !nothing) continue;
-    Grid::Row cells{.cells = {row.name, row.expected, row.found ? amount_text(*row.found) : "",
+    Grid::Row cells{.cells = {row.name, row.expected,
+                              row.found ? format_with_unit(row.found->value, row.found->unit) : "",
                               std::string(to_text(row.verdict)), about(row)}};
     if (is_bad(row.verdict)) cells.tone = Grid::Tone::bad;
     if (row.verdict == Verdict::not_measured) cells.tone = Grid::Tone::dim;

@@ -14,7 +14,7 @@ namespace {
 
 Grid::Row row_of(const RepeatedCase& c, std::size_t processes) {
   const std::string missing = c.processes < processes ? fmt::format(" (in {} of {})", c.processes, processes) : "";
-  const auto text = [&c](double value) { return amount_text({"", value, c.unit}); };
+  const auto text = [&c](double value) { return format_with_unit(value, c.unit); };
   return {.cells = {c.key + missing, text(c.median), text(c.low), text(c.high),
                     c.median > 0 ? format_percent((c.high - c.low) / c.median) : "-"}};
 }

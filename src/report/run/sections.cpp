@@ -58,7 +58,7 @@ std::string cell(const Column& column, const Result& result) {
     case S::seconds: return format_seconds(metric->value);
     case S::percent: return format_percent(metric->value);
     case S::ratio: return fmt::format("{:.2f}x", metric->value);
-    default: return is_whole(*metric) ? fmt::format("{:.0f}", metric->value) : format_significant(metric->value);
+    default: return is_whole(metric->unit) ? fmt::format("{:.0f}", metric->value) : format_significant(metric->value);
   }
 }
 
@@ -165,7 +165,7 @@ Row finding_row(const Finding& finding, const std::vector<std::string>& labels,
   }
   for (const std::string& name : metrics) {
     const auto found = std::ranges::find(finding.metrics, name, &Metric::name);
-    row.push_back(found == finding.metrics.end() ? "" : metric_text(*found));
+    row.push_back(found == finding.metrics.end() ? "" : format_quantity(found->value, found->unit));
   }
   return row;
 }

@@ -1,0 +1,488 @@
+// The results file: what was written is read back, the file keeps to its contract and its layout, and what nobody
+// should have written is refused.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/error.hpp"
+#include "results/json.hpp"
+#include "support/golden.hpp"
+#include "unit/report_fixture.hpp"
+#include "unit/support.hpp"
+
+namespace xferbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+// --- Any report -----------------------------------------------------------------------------------------------------
+
+/// Draws the parts of a report at random; RapidCheck makes what fails small.
+namespace any {
+
+std::string text() {
+  const auto piece =
+      rc::gen::oneOf(rc::gen::map(rc::gen::inRange(1, 128), [](int c) { return std::string(1, static_cast<char>(c)); }),
+                     rc::gen::element<std::string>("\xC3\xA9", "\xF0\x9F\x98\x80", "\"", "\\"));
+  std::string all;
+  for (const std::string& one : *rc::gen::container<std::vector<std::string>>(piece)) all += one;
+  return all;
+}
+std::string word() { return text() + "x"; }
+/// A text for a field that is left out where it is empty.
+std::string known() { return *rc::gen::arbitrary<bool>() ? word() : ""; }
+
+template <class Number>
+Number whole(Number least = 0) {
+  return *rc::gen::inRange<Number>(least, std::numeric_limits<Number>::max());
+}
+/// Any that is finite, to the last bit.
+double number() {
+  const auto finite = [](std::uint64_t bits) { return std::isfinite(std::bit_cast<double>(bits)); };
+  return std::bit_cast<double>(*rc::gen::suchThat(rc::gen::resize(64, rc::gen::arbitrary<std::uint64_t>()), finite));
+}
+double amount() { return std::abs(number()); }
+bool boolean() { return *rc::gen::arbitrary<bool>(); }
+
+template <class Draw>
+auto maybe(const Draw& draw) {
+  return boolean() ? std::optional(draw()) : std::nullopt;
+}
+template <class Draw>
+auto several(const Draw& draw) {
+  std::vector<decltype(draw(std::size_t{}))> all;
+  const auto size = *rc::gen::inRange<std::size_t>(0, 4);
+  for (std::size_t i = 0; i < size; ++i) all.push_back(draw(i));
+  return all;
+}
+std::vector<std::string> texts() {
+  return several([](std::size_t) { return text(); });
+}
+/// No two are the same.
+std::string name(std::size_t i) { return std::to_string(i) + text(); }
+
+Labels labels() {
+  return several([](std::size_t i) { return std::pair(name(i), text()); });
+}
+std::vector<Metric> metrics() {
+  return several([](std::size_t i) { return Metric{name(i), number(), word()}; });
+}
+
+Environment environment() {
+  Environment e;
+  e.backend = *rc::gen::element<std::string>("cuda", "simulated");
+  e.profile = known();
+  e.driver = known();
+  e.runtime = known();
+  e.variables = labels();
+  e.gpu = {word(),
+           maybe([] { return whole<int>(); }),
+           known(),
+           known(),
+           known(),
+           whole<unsigned>(),
+           whole<std::uint64_t>(),
+           whole<std::uint64_t>(),
+           whole<unsigned>(),
+           amount(),
+           amount(),
+           maybe(boolean),
+           {}};
+  if (boolean()) {
+    e.gpu.pcie = {whole<unsigned>(), whole<unsigned>(), word(), whole<unsigned>(), whole<unsigned>(), boolean()};
+  }
+  e.host = {known(),
+            whole<unsigned>(),
+            whole<std::uint64_t>(),
+            known(),
+            maybe([] { return whole<int>(); }),
+            maybe([] { return whole<int>(); }),
+            known(),
+            known()};
+  return e;
+}
+
+Measurement measurement(std::size_t i) {
+  Measurement m;
+  m.name = name(i);
+  m.clock = *rc::gen::element(Clock::event_gated, Clock::event, Clock::host, Clock::cpu, Clock::device);
+  m.unit = word();
+  m.samples = several([](std::size_t) { return amount(); });
+  m.batch = whole<unsigned>(1);
+  if (!m.samples.empty()) {
+    std::array summary{amount(), amount(), amount()};
+    std::ranges::sort(summary);
+    m.min = summary[0];
+    m.median = summary[1];
+    m.max = summary[2];
+  }
+  m.ci95 = maybe([] {
+    const double low = number();
+    return Interval{low, std::max(low, number())};
+  });
+  m.p90 = maybe(amount);
+  m.p99 = maybe(amount);
+  m.stop = *rc::gen::element(Stop::ci, Stop::budget, Stop::max_samples, Stop::interrupted);
+  m.warmup_runs = whole<std::size_t>();
+  m.warmup_converged = boolean();
+  m.outliers_mild = whole<std::size_t>();
+  m.outliers_severe = whole<std::size_t>();
+  m.gate_timeouts = whole<std::size_t>();
+  m.flags = texts();
+  return m;
+}
+
+Result result(std::size_t i) {
+  Case c(name(i));
+  for (const std::string& axis : several(name)) {
+    switch (*rc::gen::inRange(0, 3)) {
+      case 0: c.set({.name = axis, .kind = AxisKind::count}, whole<std::uint64_t>()); break;
+      case 1: c.set({.name = axis, .kind = AxisKind::real}, number()); break;
+      default: c.set({.name = axis, .kind = AxisKind::choice}, text()); break;
+    }
+  }
+  Result r(c);
+  r.status = *rc::gen::element(Status::ok, Status::failed, Status::skipped);
+  r.reason = text();
+  r.warnings = texts();
+  r.measurements = several(measurement);
+  r.metrics = metrics();
+  r.labels = labels();
+  return r;
+}
+
+Report report() {
+  Report report;
+  report.complete = boolean();
+  report.started_at = word();
+  report.resumed_at = texts();
+  report.tool = {word(), known(), word(), known(), known()};
+  report.command = texts();
+  report.environment = environment();
+  report.results = several(result);
+  report.findings = several([](std::size_t) { return Finding{word(), word(), labels(), metrics(), known()}; });
+  return report;
+}
+
+}  // namespace any
+
+RC_GTEST_PROP(ResultsFile, SaysAllOfAnyReport, ()) {
+  const Report report = any::report();
+  RC_ASSERT(parse_report(to_json(report), "a") == report);
+}
+
+// --- A certain report -----------------------------------------------------------------------------------------------
+
+Result every_field() {
+  Result r(test::copy_case("h2d", "pinned", 268435456));
+  r.config.set({.name = "balance", .kind = AxisKind::real}, 1.0);
+  r.warnings = {"drift (copy): the machine was not steady"};
+  r.measurements = {
+      test::measured("copy", Clock::event_gated, {0.001, 0.002, 0.1 / 3, 0.002, 0.002, 0.003}, 0.002, {0.001, 0.003}),
+      test::measured("call", Clock::cpu, {1e-9}, 1e-9, {1e-9, 1e-9}), Measurement{}};
+  Measurement& m = r.measurements[0];
+  m.max = 0.1 / 3;
+  m.batch = 4;
+  m.p90 = 0.0025;
+  m.p99 = 0.0029;
+  m.warmup_runs = 18;
+  m.warmup_converged = true;
+  m.outliers_mild = 1;
+  m.outliers_severe = 2;
+  m.gate_timeouts = 3;
+  m.flags = {"outliers", "drift"};
+  r.measurements[1].ci95.reset();
+  r.measurements[2].name = "none";
+  r.add("bandwidth", 95.25, "GB/s");
+  r.add("saved", -0.125, "1");
+  r.labels = {{"limited_by", "link"}};
+  return r;
+}
+
+/// With all that a file can say.
+Report rich_report() {
+  Report report = test::simulated_report();
+  report.tool = {"0.1.0", "abc1234", "GNU 12.2.0", "13.0", "Release"};
+  report.command = {"xferbench", "--json", "a b.json"};
+  report.resumed_at = {"2026-11-21T11:00:00Z"};
+  Environment& e = report.environment;
+  e.driver = "580.1";
+  e.runtime = "13.0";
+  e.variables = {{"CUDA_MODULE_LOADING", "EAGER"}, {"CUDA_VISIBLE_DEVICES", ""}};
+  e.gpu = {"NVIDIA H200",
+           1,
+           "GPU-1",
+           "0000:17:00.0",
+           "9.0",
+           132,
+           150'000'000'000,
+           60'000'000,
+           3,
+           1.98e9,
+           4.8e12,
+           true,
+           Environment::Pcie{5, 8, "nvml", 5, 16, true}};
+  e.host = {"Some CPU \"quoted\"", 64, 1ULL << 40, "6.1", 0, 1, "local", "no memory of its own \\ \t \xC3\xA9"};
+  Result skipped(test::copy_case("d2h", "", 1));
+  skipped.status = Status::skipped;
+  skipped.reason = "no";
+  Result failed(test::copy_case("d2d", "", 1));
+  failed.status = Status::failed;
+  failed.reason = "wrong byte";
+  report.results = {every_field(), skipped, failed};
+  report.findings = {{"copy", "fit", {{"dir", "h2d"}}, {{"latency", 2e-6, "s"}}, ""}, {"copy", "note", {}, {}, "text"}};
+  return report;
+}
+
+nlohmann::json written(const Report& report) { return nlohmann::json::parse(to_json(report)); }
+
+TEST(ResultsFile, HasItsLayout) { test::expect_golden("results.json", to_json(rich_report())); }
+
+TEST(ResultsFile, SaysWhichProgramMade) {
+  EXPECT_EQ(parse_report(to_json(test::real_report()), "a").tool, this_tool());
+}
+
+TEST(ResultsFile, LeavesOutWhatIsUnknownInsteadOfWritingZero) {
+  Report report = test::real_report();
+  report.environment.gpu = {};
+  report.environment.gpu.name = "Some GPU";
+  report.environment.driver.clear();
+  report.environment.host = {};
+  report.results = {Result(test::copy_case("d2d", "", 1))};
+  report.results[0].measurements = {Measurement{}};
+  report.results[0].measurements[0].name = "copy";
+  const auto json = written(report);
+  EXPECT_EQ(json["environment"]["gpu"].size(), 1U) << "only its name";
+  EXPECT_FALSE(json["environment"].contains("driver"));
+  EXPECT_EQ(json["environment"]["host"].size(), 0U);
+  EXPECT_FALSE(json.contains("resumed_at"));
+  const auto measurement = json["results"][0]["measurements"][0];
+  for (const char* name : {"min", "median", "max", "ci95", "p90", "p99", "gate_timeouts"}) {
+    EXPECT_FALSE(measurement.contains(name)) << name;
+  }
+}
+
+TEST(ResultsFile, KeepsAZeroThatIsKnown) {
+  Report report = test::real_report();
+  report.environment.gpu.index = 0;
+  report.environment.gpu.ecc = false;
+  report.environment.host.numa_node = 0;
+  report.results = {Result(test::copy_case("d2d", "", 1))};
+  report.results[0].measurements = {test::measured("copy", Clock::host, {0.}, 0, {0, 0})};
+  EXPECT_EQ(parse_report(to_json(report), "a").environment, report.environment);
+  EXPECT_EQ(parse_report(to_json(report), "a").results[0].measurements, report.results[0].measurements);
+}
+
+TEST(ResultsFile, LeavesOutMetricsThatAreNoNumber) {
+  Report report = rich_report();
+  const std::size_t numbers = report.results[0].metrics.size();
+  report.results[0].add("nan", std::numeric_limits<double>::quiet_NaN(), "1");
+  report.results[0].add("infinite", std::numeric_limits<double>::infinity(), "1");
+  report.findings[0].metrics.push_back({"nan", std::numeric_limits<double>::quiet_NaN(), "1"});
+  const Report read = parse_report(to_json(report), "a");
+  EXPECT_EQ(read.results[0].metrics.size(), numbers);
+  EXPECT_EQ(read.findings[0].metrics.size(), 1U);
+}
+
+TEST(ResultsFile, SurvivesBytesThatAreNoUtf8) {
+  Report report = rich_report();
+  report.command = {"xferbench", "--json", "r\xE9sultats.json"};  // Latin-1
+  report.environment.host.cpu = "CPU\xFF";
+  const Report read = parse_report(to_json(report), "a");
+  EXPECT_EQ(read.command[2], "r\xEF\xBF\xBDsultats.json") << "U+FFFD in its place";
+  EXPECT_EQ(read.environment.host.cpu, "CPU\xEF\xBF\xBD");
+}
+
+/// Exit code of scripts/validate-results for that text.
+int validate(const std::string& text) {
+  std::string path = (fs::temp_directory_path() / "xferbench-json-XXXXXX").string();
+  const int file = mkstemp(path.data());
+  if (file < 0) return -1;
+  close(file);
+  std::ofstream(path, std::ios::binary) << text;
+  const std::string script = std::string(XFERBENCH_SOURCE_DIR) + "/scripts/validate-results";
+  const int status = std::system(("'" + script + "' '" + path + "'").c_str());
+  fs::remove(path);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(ResultsFile, KeepsToItsSchema) {
+  if (std::system("/usr/bin/python3 -c 'import jsonschema' 2> /dev/null") != 0) {
+    GTEST_SKIP() << "Python's jsonschema is not installed (on Debian: apt install python3-jsonschema)";
+  }
+  Report report = rich_report();
+  Measurement& m = report.results[0].measurements[0];
+  m.samples.assign(100, 0.002);  // enough for every percentile
+  EXPECT_EQ(validate(to_json(report)), 0);
+  EXPECT_EQ(validate(to_json(test::real_report())), 0);
+  report.results[1].reason.clear();  // skipped for no reason
+  EXPECT_EQ(validate(to_json(report)), 1) << "a file that breaks the contract must be noticed";
+}
+
+// --- Reading --------------------------------------------------------------------------------------------------------
+
+/// The message of the error that reading this text is; empty if there is none.
+std::string complaint(const std::string& text) {
+  try {
+    static_cast<void>(parse_report(text, "f.json"));
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// What is said of the rich report with `from` replaced by `to` at its first place.
+std::string complaint_with(const std::string& from, const std::string& to) {
+  std::string text = to_json(rich_report());
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return complaint(text.replace(at, from.size(), to));
+}
+
+void expect_says(const std::string& message, const std::string& part) {
+  EXPECT_TRUE(test::mentions(message, part));
+  EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  EXPECT_LT(message.size(), 400U) << message;
+}
+
+TEST(ResultsFile, OfTheDocumentationIsRead) {
+  std::size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(XFERBENCH_SOURCE_DIR) / "docs" / "results")) {
+    if (entry.path().extension() != ".json") continue;
+    SCOPED_TRACE(entry.path());
+    EXPECT_FALSE(read_report(entry.path().string()).results.empty());
+    ++files;
+  }
+  EXPECT_GT(files, 5U);
+}
+
+TEST(ResultsFile, MayHaveFieldsThatNobodyKnowsAndAMarkAtItsFront) {
+  EXPECT_EQ(complaint_with("\"complete\"", R"("later": {"a": [1, {"b": null}, true, "x"], "a": {}}, "complete")"), "");
+  EXPECT_EQ(complaint_with("\"unit\"", R"("confidence": [[], {}], "unit")"), "");
+  EXPECT_EQ(complaint("\xEF\xBB\xBF" + to_json(rich_report())), "");
+}
+
+/// One damage, and what is said of it.
+struct Damage {
+  const char* from;
+  const char* to;
+  const char* says;
+};
+
+constexpr Damage kDamages[]{
+    {"0.001,", "\"fast\",", "results[0].measurements[0].samples[0]: found 'fast', expected a number of 0 or more"},
+    {"0.002,", "-1,", "results[0].measurements[0].samples[1]: found the number -1, expected a number of 0 or more"},
+    {"0.002,", "-1.5,", "samples[1]: found the number -1.5, expected a number of 0 or more"},
+    {"0.001,", "null,", "samples[0]: found null, expected a number"},
+    {"0.001,", "NaN,", "results[0].measurements[0].samples: syntax error"},
+    {"0.001,", "1e999,", "results[0].measurements[0].samples: number overflow"},
+    {"\"n\":6", "\"n\":5", "results[0].measurements[0]: n is 5, but there are 6 samples"},
+    {"\"n\":6", "\"n\":-6", "n: found the number -6, expected a whole number of 0 or more"},
+    {"\"n\":6", "\"n\":6.5", "expected a whole number"},
+    {"\"n\":6", "\"n\":18446744073709551616", "expected a whole number"},
+    {"\"batch\":4", "\"batch\":99999999999", "to 4294967295"},
+    {"\"batch\":4", "\"batch\":0", "expected a whole number from 1"},
+    {"\"event-gated\"", "\"event-gate\"",
+     "expected one of event-gated, event, host, cpu, device; did you mean 'event-gated'?"},
+    {"\"median\":0.002,", "", "has samples, but not min, median and max"},
+    {"\"median\":0.002,", "\"median\":1,", "median does not lie between"},
+    {"[0.001,0.003]", "[0.003,0.001]", "ci95: found low above high"},
+    {"[0.001,0.003]", "[0.003]", "ci95: expected two numbers"},
+    {"[0.001,0.003]", "[1,2,3]", "ci95[2]: more than 2 entries"},
+    {"\"call\"", "\"copy\"", "results[0].measurements: 'copy' is there twice"},
+    {"\"complete\": true", "\"complete\": 1", "complete: found the number 1, expected true or false"},
+    {"\"complete\": true", "\"complete\": true, \"complete\": true", "complete: this field is there twice"},
+    {"\"size\":268435456", "\"size\":1,\"size\":2", "results[0].params: 'size' is there twice"},
+    {"\"key\"", "\"kez\"", "results[0]: has no 'key'"},
+    {"\"backend\": \"simulated\"", "\"backend\": \"guessed\"", "environment.backend: found 'guessed'"},
+    {"\"warnings\": [", "\"warnings\": [[[[[", "results[0].warnings[0]: found a list, expected a text"},
+    {"copy/dir=d2d/size=1B", "copy/dir=d2h/size=1B",
+     "results[1] and results[2] have the same key 'copy/dir=d2h/size=1B'"},
+    {"xferbench/1", "xferbench/2", "schema: found 'xferbench/2', expected 'xferbench/1'"},
+    {"\"xferbench/1\"", R"("\ud83d\ude00 \u00e9 \n")", "found '\xF0\x9F\x98\x80 \xC3\xA9 ?'"},
+};
+
+class Damaged : public testing::TestWithParam<Damage> {};
+
+TEST_P(Damaged, IsRefusedWithWhereAndWhy) {
+  const Damage& damage = GetParam();
+  const std::string message = complaint_with(damage.from, damage.to);
+  EXPECT_TRUE(message.starts_with("f.json:")) << message;
+  expect_says(message, damage.says);
+}
+
+INSTANTIATE_TEST_SUITE_P(ResultsFile, Damaged, testing::ValuesIn(kDamages));
+
+TEST(ResultsFile, HasLinesThatMessagesName) {
+  expect_says(complaint("{\n\n \"schema\": 5}"), "f.json:3: schema: found the number 5");
+  expect_says(complaint("{\n \"schema\": 5\n\n}"), "f.json:2: schema: found the number 5");
+  expect_says(complaint("{\n \"schema\": \"xferbench/1\",\n}"), "f.json:3: ");
+}
+
+TEST(ResultsFile, IsNotWhatElseIsThere) {
+  const char* const kWhatItShouldBe = "expected a results file, as xferbench --json writes it";
+  for (const std::string& text : {std::string(), std::string("hello"), std::string("\0\x7F ELF", 6), std::string("[1]"),
+                                  std::string("5"), std::string(1'000'000, '[')}) {
+    expect_says(complaint(text), kWhatItShouldBe);
+  }
+  expect_says(complaint("{}"), "has no 'schema'");
+  expect_says(complaint(R"({"traceEvents": [{"ph": "X"}]})"), "has no 'schema'");
+  expect_says(complaint("{\"schema\": \"\xFF\xFE\"}"), "UTF-8");
+  expect_says(complaint(to_json(rich_report()) + "{}"), "expected end of input");
+  expect_says(complaint(R"({"schema": "a\qb"})"), "backslash");
+  expect_says(complaint(R"({"schema": "\ud800"})"), "surrogate");
+  expect_says(complaint("{\"schema\": \"a\nb\"}"), "control character");
+}
+
+TEST(ResultsFile, NeverBreaksTheReaderHoweverItIsCutOff) {
+  const std::string text = to_json(rich_report());
+  const std::size_t end = text.rfind('}');
+  for (std::size_t size = 0; size <= end; ++size) expect_says(complaint(text.substr(0, size)), "f.json:");
+  EXPECT_EQ(complaint(text), "");
+}
+
+TEST(ResultsFile, IsNotFollowedWhereItNestsWithoutEnd) {
+  const std::string deep(1'000'000, '[');
+  expect_says(complaint("{\"later\": " + deep), "later: nested more than 64 deep");
+  std::string objects = "{\"later\": ";
+  for (int i = 0; i < 100'000; ++i) objects += "{\"a\":";
+  expect_says(complaint(objects), "nested more than 64 deep");
+}
+
+TEST(ResultsFile, HasNoTextsThatNobodyWrites) {
+  expect_says(complaint("{\"schema\": \"" + std::string(2'000'000, 'x') + "\"}"), "more than 1 MiB");
+  expect_says(complaint("{\"later\": " + std::string(2'000'000, '1') + "}"), "more than 1 MiB");
+  expect_says(complaint("{\"schema\": \"" + std::string(1'000'000, 'x') + "\"}"), "xxx...'");
+  expect_says(complaint("{\"schema\": \"" + std::string(1'000'000, 'x')), "missing closing quote");
+}
+
+TEST(ResultsFile, HasNoMoreNamesThanAnyScenarioGives) {
+  std::string names = "\"limited_by\":\"link\"";
+  for (int i = 0; i < 20'000; ++i) names += ",\"" + std::to_string(i) + "\":\"\"";
+  expect_says(complaint_with("\"limited_by\":\"link\"", names), "results[0].labels.9999: more than 10000 entries");
+}
+
+TEST(ResultsFile, ThatCannotBeReadSaysWhy) {
+  const auto complaint_of = [](const std::string& path) {
+    return test::message_of<InputError>([&] { static_cast<void>(read_report(path)); });
+  };
+  EXPECT_EQ(complaint_of("/nowhere/base.json"), "cannot read /nowhere/base.json: No such file or directory");
+  EXPECT_EQ(complaint_of("/"), "cannot read /: Is a directory");
+  expect_says(complaint_of("/dev/null"), "expected a results file");
+  expect_says(complaint_of("/dev/zero"), "/dev/zero:1: ");
+}
+
+}  // namespace
+}  // namespace xferbench
