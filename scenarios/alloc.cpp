@@ -221,46 +221,34 @@ std::string break_even_text(const Kind& kind, std::uint64_t size, const Metric* 
 
 class Alloc final : public Scenario {
  public:
-  [[nodiscard]] std::string_view name() const override { return "alloc"; }
-  [[nodiscard]] std::string_view summary() const override {
-    return "what memory costs before its first copy, and after how many copies pinning has paid";
+  [[nodiscard]] const ScenarioDescriptor& descriptor() const override {
+    static const ScenarioDescriptor scenario{
+        .name = "alloc",
+        .summary = "what memory costs before its first copy, and after how many copies pinning has paid",
+        .axes = make_axes(),
+        .metrics = make_metrics()};
+    return scenario;
   }
 
-  [[nodiscard]] std::span<const Axis> axes() const override {
-    static const std::array<Axis, 2> axes{{
-        {.name = "memory",
-         .kind = AxisKind::choice,
-         .defaults = "malloc,malloc-huge,pinned,register,register-huge,device,device-pool,managed",
-         .help = "what to allocate",
-         .choices = kind_names()},
-        {.name = "size", .kind = AxisKind::size, .defaults = "2M,64M,256M", .help = "bytes to allocate at once"},
-    }};
-    return axes;
-  }
-
-  [[nodiscard]] std::span<const Column> columns() const override {
-    using S = Column::Source;
-    static const std::array<Column, 11> columns{{
-        {"ready", S::seconds, "ready"},
-        {"per GiB", S::seconds, "ready_per_gib"},
-        {"allocate", S::time, "allocate"},
-        {"touch", S::time, "touch"},
-        {"register", S::time, "register"},
-        {"free", S::seconds, "free"},
-        {"cycle", S::time, "cycle"},
-        {"+-", S::interval, "cycle"},
-        {"copy", S::time, "copy"},
-        {"pageable copy", S::time, "pageable-copy"},
-        {"pays from copy", S::metric, "break_even_copies"},
-    }};
-    return columns;
-  }
-
-  [[nodiscard]] std::optional<std::string> objection(const Case& c) const override {
+  [[nodiscard]] std::optional<SkipReason> skip_reason(const Case& c, const Capabilities* can) const override {
     constexpr std::uint64_t kHugePage = 2 * MiB;
-    if (!is_huge(kind_of(c)) || c.count("size") >= kHugePage) return std::nullopt;
-    return fmt::format("--size {} is less than a huge page; choose 2M or more",
-                       to_text(c.find("size")->value, AxisKind::size));
+    const Kind& kind = kind_of(c);
+    if (is_huge(kind) && c.count("size") < kHugePage) {
+      return SkipReason::impossible(fmt::format("--size {} is less than a huge page; choose 2M or more",
+                                                to_text(c.find("size")->value, AxisKind::size)));
+    }
+    if (can == nullptr) return std::nullopt;
+    if (can->environment.simulated()) {
+      return SkipReason::unavailable(
+          "the cost of allocating memory is the operating system's and the driver's, and there is no model of it");
+    }
+    if (kind.origin == Origin::managed && !can->managed_memory) {
+      return SkipReason::unavailable("this GPU or its driver does not let host and GPU use managed memory at once");
+    }
+    if (kind.origin == Origin::pool && !can->memory_pools) {
+      return SkipReason::unavailable("this GPU or its driver has no memory pools");
+    }
+    return std::nullopt;
   }
 
   [[nodiscard]] MemoryNeeds needs(const Case& c) const override {
@@ -271,18 +259,6 @@ class Alloc final : public Scenario {
     // Beside what comes and goes, both kinds of memory that are copied from, and where to.
     return must_pay(kind) ? MemoryNeeds{.host = 3 * size, .device = 2 * size}
                           : MemoryNeeds{.host = 2 * size, .device = size};
-  }
-
-  [[nodiscard]] std::optional<std::string> unsupported(const Case& c, const Capabilities& can) const override {
-    if (can.environment.simulated()) {
-      return "the cost of allocating memory is the operating system's and the driver's, and there is no model of it";
-    }
-    const Kind& kind = kind_of(c);
-    if (kind.origin == Origin::managed && !can.managed_memory) {
-      return "this GPU or its driver does not let host and GPU use managed memory at once";
-    }
-    if (kind.origin == Origin::pool && !can.memory_pools) return "this GPU or its driver has no memory pools";
-    return std::nullopt;
   }
 
   void run(const Case& c, const RunContext& bench, Result& result) const override {
@@ -306,6 +282,41 @@ class Alloc final : public Scenario {
   }
 
  private:
+  static std::vector<Axis> make_axes() {
+    return {
+        {.name = "memory",
+         .kind = AxisKind::choice,
+         .defaults = "malloc,malloc-huge,pinned,register,register-huge,device,device-pool,managed",
+         .help = "what to allocate",
+         .choices = kind_names()},
+        {.name = "size", .kind = AxisKind::size, .defaults = "2M,64M,256M", .help = "bytes to allocate at once"},
+    };
+  }
+
+  static std::vector<MetricDeclaration> make_metrics() {
+    using enum Better;
+    using enum MetricDeclaration::Beside;
+    using enum MetricDeclaration::Format;
+    return {
+        derived_time("ready", "until the memory can be copied from: allocated and touched, or registered")
+            .column("ready"),
+        derived("ready_per_gib", "s/GiB", lower, "ready over the size").column("per GiB", seconds),
+        measured("allocate", "of a cycle, allocating").as_headline().column("allocate"),
+        measured("touch", "of a cycle, writing to every page once").column("touch"),
+        measured("register", "of a cycle, pinning memory that is there").as_headline().column("register"),
+        derived_time("free", "of a cycle, giving the memory back, or unpinning it").column("free"),
+        measured("cycle", "from nothing to memory that is ready, and back to nothing").column("cycle", {interval}),
+        measured("copy", "pinned kinds: one copy to the GPU from such memory").column("copy"),
+        measured("pageable-copy", "pinned kinds: the same copy from ordinary memory").column("pageable copy"),
+        derived("break_even_copies", "copies", lower, "copies from which on the dearer memory has paid")
+            .column("pays from copy"),
+        measured("ready", "of a cycle, allocating and touching"),
+        measured("free", "of a cycle, giving the memory back"),
+        measured("unregister", "of a cycle, unpinning"),
+        measured("malloc-cycle", "pinned kinds: a cycle of ordinary memory, which they take the place of"),
+    };
+  }
+
   static std::vector<std::string> kind_names() {
     std::vector<std::string> names;
     names.reserve(kKinds.size());

@@ -267,57 +267,13 @@ Finding finding_of(const Way& way) {
 
 class Async final : public Scenario {
  public:
-  [[nodiscard]] std::string_view name() const override { return "async"; }
-  [[nodiscard]] std::string_view summary() const override {
-    return "whether a copy's call returns early, and what the CPU can do until the copy has ended";
-  }
-
-  [[nodiscard]] std::span<const Axis> axes() const override {
-    static const std::array<Axis, 6> axes{{
-        {.name = "dir",
-         .kind = AxisKind::choice,
-         .defaults = "h2d,d2h",
-         .help = "where from and where to",
-         .choices = {"h2d", "d2h"}},
-        {.name = "host",
-         .kind = AxisKind::choice,
-         .defaults = "pinned,pageable",
-         .help = "kind of host memory",
-         .choices = host_kinds()},
-        {.name = "api",
-         .kind = AxisKind::choice,
-         .defaults = "async,sync",
-         .help = "the copy's call: cudaMemcpyAsync or cudaMemcpy",
-         .choices = {"async", "sync"}},
-        {.name = "in-flight",
-         .kind = AxisKind::choice,
-         .defaults = "none,same-stream",
-         .help = "where a kernel runs when the copy is called: in the copy's stream or another one",
-         .choices = {"none", "same-stream", "other-stream"}},
-        {.name = "kernel-time",
-         .kind = AxisKind::real,
-         .defaults = "500",
-         .help = "how long that kernel runs, in microseconds",
-         .max = 1e5,
-         .only_with_axis = "in-flight",
-         .only_with_values = {"same-stream", "other-stream"}},
-        {.name = "size", .kind = AxisKind::size, .defaults = "4K,32K,64K,128K,1M,256M", .help = "bytes to copy"},
-    }};
-    return axes;
-  }
-
-  [[nodiscard]] std::span<const Column> columns() const override {
-    using S = Column::Source;
-    static const std::array<Column, 7> columns{{
-        {"completion", S::time, "completion"},
-        {"+-", S::interval, "completion"},
-        {"submit", S::seconds, "submit"},
-        {"wait", S::seconds, "wait"},
-        {"host blocked", S::percent, "host_blocked"},
-        {"CPU left", S::percent, "cpu_available"},
-        {"CPU work", S::metric, "cpu_work"},
-    }};
-    return columns;
+  [[nodiscard]] const ScenarioDescriptor& descriptor() const override {
+    static const ScenarioDescriptor scenario{
+        .name = "async",
+        .summary = "whether a copy's call returns early, and what the CPU can do until the copy has ended",
+        .axes = make_axes(),
+        .metrics = make_metrics()};
+    return scenario;
   }
 
   [[nodiscard]] MemoryNeeds needs(const Case& c) const override {
@@ -349,6 +305,63 @@ class Async final : public Scenario {
   }
 
  private:
+  static std::vector<Axis> make_axes() {
+    return {
+        {.name = "dir",
+         .kind = AxisKind::choice,
+         .defaults = "h2d,d2h",
+         .help = "where from and where to",
+         .choices = {"h2d", "d2h"}},
+        {.name = "host",
+         .kind = AxisKind::choice,
+         .defaults = "pinned,pageable",
+         .help = "kind of host memory",
+         .choices = host_kinds()},
+        {.name = "api",
+         .kind = AxisKind::choice,
+         .defaults = "async,sync",
+         .help = "the copy's call: cudaMemcpyAsync or cudaMemcpy",
+         .choices = {"async", "sync"}},
+        {.name = "in-flight",
+         .kind = AxisKind::choice,
+         .defaults = "none,same-stream",
+         .help = "where a kernel runs when the copy is called: in the copy's stream or another one",
+         .choices = {"none", "same-stream", "other-stream"}},
+        {.name = "kernel-time",
+         .kind = AxisKind::real,
+         .defaults = "500",
+         .help = "how long that kernel runs, in microseconds",
+         .max = 1e5,
+         .only_with_axis = "in-flight",
+         .only_with_values = {"same-stream", "other-stream"}},
+        {.name = "size", .kind = AxisKind::size, .defaults = "4K,32K,64K,128K,1M,256M", .help = "bytes to copy"},
+    };
+  }
+
+  static std::vector<MetricDeclaration> make_metrics() {
+    using enum Better;
+    using enum MetricDeclaration::Format;
+    using enum MetricDeclaration::Beside;
+    return {
+        measured("completion", "from the copy's call until its bytes are there and the host knows")
+            .as_headline()
+            .column("completion", {interval}),
+        measured("submit", "of that, the copy's call"),
+        measured("wait", "of that, waiting after the call"),
+        measured("beside-work", "the same copy while the CPU works in short units"),
+        measured("units", "units of work finished before the copy had ended").in("units", higher),
+        measured("unit", "one unit of work alone"),
+        derived_time("completion", "median of the completion"),
+        derived_time("submit", "the part of the completion that the call takes").column("submit"),
+        derived_time("wait", "the part of it that waiting after the call takes").column("wait"),
+        derived("host_blocked", "1", lower, "submit over completion: near 100 % the call is asynchronous by name only")
+            .column("host blocked", percent),
+        derived("cpu_available", "1", higher, "how much of the completion was left for other work")
+            .column("CPU left", percent),
+        derived("cpu_work", "iterations", higher, "how many iterations of a fixed loop that was").column("CPU work"),
+    };
+  }
+
   /// All but managed memory, which is not copied.
   static std::vector<std::string> host_kinds() {
     std::vector<std::string> kinds(kHostMemoryNames.begin(), kHostMemoryNames.end());

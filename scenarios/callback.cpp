@@ -334,52 +334,17 @@ class ConsumedPipeline {
 
 class Callback final : public Scenario {
  public:
-  [[nodiscard]] std::string_view name() const override { return "callback"; }
-  [[nodiscard]] std::string_view summary() const override {
-    return "a pipeline whose chunks the CPU consumes: ways to learn that one is ready, and what they cost";
+  [[nodiscard]] const ScenarioDescriptor& descriptor() const override {
+    static const ScenarioDescriptor scenario{
+        .name = "callback",
+        .summary = "a pipeline whose chunks the CPU consumes: ways to learn that one is ready, and what they cost",
+        .axes = make_axes(),
+        .metrics = make_metrics()};
+    return scenario;
   }
 
-  [[nodiscard]] std::span<const Axis> axes() const override {
-    static const std::array<Axis, 6> axes{{
-        {.name = "method",
-         .kind = AxisKind::choice,
-         .defaults = "all",
-         .help = "how the CPU learns of a chunk; none: no CPU stage; naive: all at the end",
-         .choices = {kMethods.begin(), kMethods.end()}},
-        {.name = "size",
-         .kind = AxisKind::size,
-         .defaults = "256M",
-         .help = "bytes in each direction",
-         .min = ChunkedWork::kElement},
-        {.name = "streams", .defaults = "3", .help = "streams that the chunks take turns on", .max = 1024},
-        {.name = "chunks", .defaults = "32", .help = "parts the payload is cut into", .max = 65536},
-        {.name = "work",
-         .defaults = "64",
-         .help = "operations per element on the GPU",
-         .max = static_cast<double>(kernels::kMaxWork)},
-        {.name = "consumers", .defaults = "4", .help = "CPU threads that sum up the chunks", .max = 256},
-    }};
-    return axes;
-  }
-
-  [[nodiscard]] std::span<const Column> columns() const override {
-    using S = Column::Source;
-    static const std::array<Column, 9> columns{{
-        {"makespan", S::time, "pipeline"},
-        {"+-", S::interval, "pipeline"},
-        {"GB/s", S::metric, "bandwidth"},
-        {"notified", S::time, "notification"},
-        {"p99", S::p99, "notification"},
-        {"no CPU stage", S::time, "no-cpu-stage"},
-        {"CPU stage", S::time, "cpu-stage"},
-        {"of limit", S::percent, "efficiency"},
-        {"vs naive", S::ratio, "speedup_over_naive"},
-    }};
-    return columns;
-  }
-
-  [[nodiscard]] std::optional<std::string> objection(const Case& c) const override {
-    return ChunkedWork::objection(c.count("size"), c.count("chunks"));
+  [[nodiscard]] std::optional<SkipReason> skip_reason(const Case& c, const Capabilities*) const override {
+    return ChunkedWork::skip_reason(c.count("size"), c.count("chunks"));
   }
 
   [[nodiscard]] MemoryNeeds needs(const Case& c) const override { return {2 * c.count("size"), 2 * c.count("size")}; }
@@ -407,6 +372,54 @@ class Callback final : public Scenario {
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override;
 
  private:
+  static std::vector<Axis> make_axes() {
+    return {
+        {.name = "method",
+         .kind = AxisKind::choice,
+         .defaults = "all",
+         .help = "how the CPU learns of a chunk; none: no CPU stage; naive: all at the end",
+         .choices = {kMethods.begin(), kMethods.end()}},
+        {.name = "size",
+         .kind = AxisKind::size,
+         .defaults = "256M",
+         .help = "bytes in each direction",
+         .min = ChunkedWork::kElement},
+        {.name = "streams", .defaults = "3", .help = "streams that the chunks take turns on", .max = 1024},
+        {.name = "chunks", .defaults = "32", .help = "parts the payload is cut into", .max = 65536},
+        {.name = "work",
+         .defaults = "64",
+         .help = "operations per element on the GPU",
+         .max = static_cast<double>(kernels::kMaxWork)},
+        {.name = "consumers", .defaults = "4", .help = "CPU threads that sum up the chunks", .max = 256},
+    };
+  }
+
+  static std::vector<MetricDeclaration> make_metrics() {
+    using enum Better;
+    using enum MetricDeclaration::Format;
+    using enum MetricDeclaration::Beside;
+    return {
+        measured("pipeline", "by the host's clock, from the first call until the last chunk is consumed")
+            .as_headline()
+            .column("makespan", {interval}),
+        derived("bandwidth", "GB/s", higher, "payload in and payload out, over the makespan").column("GB/s"),
+        measured("notification", "how late the host learns that a chunk has arrived, over all chunks")
+            .column("notified", {p99}),
+        measured("no-cpu-stage", "the same pipeline without consumers, until its streams are idle")
+            .column("no CPU stage"),
+        measured("cpu-stage", "consuming all chunks alone, when all are there").column("CPU stage"),
+        derived("efficiency", "1", higher, "the longer of these two over the makespan").column("of limit", percent),
+        derived("speedup_over_naive", "1", higher, "how many times as fast as consuming everything at the end")
+            .column("vs naive", ratio),
+        measured("naive", "waiting for everything, then consuming it"),
+        derived_time("makespan", "median of the pipeline's time"),
+        derived_time("bound", "the longer of the pipeline without consumers and of consuming alone"),
+        derived_time("notification_p50", "median of the notification's time"),
+        derived_time("notification_p99", "99th percentile of the notification's time"),
+        derived_time("clock_uncertainty", "how far these may be off as a whole"),
+    };
+  }
+
   /// The method, and what it is compared with.
   static std::vector<Region> regions(ConsumedPipeline& pipeline, Method method) {
     std::vector<Region> all{pipeline.pipeline(method, "pipeline")};

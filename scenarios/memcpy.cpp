@@ -195,13 +195,60 @@ double gigabytes_per_second(std::size_t bytes, double seconds) { return static_c
 
 class Memcpy final : public Scenario {
  public:
-  [[nodiscard]] std::string_view name() const override { return "memcpy"; }
-  [[nodiscard]] std::string_view summary() const override {
-    return "copies between host and GPU, one way or both at once, and inside the GPU";
+  [[nodiscard]] const ScenarioDescriptor& descriptor() const override {
+    static const ScenarioDescriptor scenario{
+        .name = "memcpy",
+        .summary = "copies between host and GPU, one way or both at once, and inside the GPU",
+        .axes = make_axes(),
+        .metrics = make_metrics()};
+    return scenario;
   }
 
-  [[nodiscard]] std::span<const Axis> axes() const override {
-    static const std::array<Axis, 6> axes{{
+  [[nodiscard]] std::optional<SkipReason> skip_reason(const Case& c, const Capabilities* can) const override {
+    if (const char* reason = broken_rule(c)) return SkipReason::impossible(reason);
+    const char* reason = can == nullptr ? nullptr : missing_on(*can, c);
+    return reason == nullptr ? std::nullopt : std::optional(SkipReason::unavailable(reason));
+  }
+
+  [[nodiscard]] MemoryNeeds needs(const Case& c) const override {
+    const std::uint64_t size = c.count("size");
+    const std::uint64_t directions = route_of(c) == Route::bidirectional ? 2 : 1;
+    // Managed: seen from the host, the check takes an ordinary buffer; from the GPU, a copy on the device.
+    if (is_managed(c)) return {size, directions * size, directions * size};
+    // Pinning in place is timed on a buffer of its own.
+    return {(directions + (is_registered(c) ? 1 : 0)) * size, route_of(c) == Route::d2d ? 2 * size : directions * size};
+  }
+
+  void run(const Case& c, const RunContext& bench, Result& result) const override {
+    Copies copies(c, bench);
+    if (bench.verify || bench.device.capabilities().moves_data_when_timed) copies.prepare();
+    const Region region = copies.region();
+    if (bench.verify) {
+      copies.poison();
+      run_once(bench.device, region);
+      copies.check();
+    }
+    const Series series = bench.sample({region}).front();
+    report(c, bench.device.capabilities().environment, series, result);
+    if (bench.verify) {
+      copies.poison();
+      run_at_full_speed(bench.device, region);
+      copies.check();
+    }
+    if (is_registered(c)) report_pinning(c, bench, result);
+  }
+
+  [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
+    std::vector<Finding> findings = fits_and_crossovers(paths(results, "copy"), "host");
+    for (const Result* r : results) {
+      if (auto finding = when_pinning_pays(*r, results)) findings.push_back(std::move(*finding));
+    }
+    return findings;
+  }
+
+ private:
+  static std::vector<Axis> make_axes() {
+    return {
         {.name = "dir",
          .kind = AxisKind::choice,
          .defaults = "all",
@@ -233,27 +280,43 @@ class Memcpy final : public Scenario {
          .only_with_axis = "dir",
          .only_with_values = {"h2d", "d2h", "bidirectional"}},
         {.name = "size", .kind = AxisKind::size, .defaults = "256M", .help = "bytes per direction"},
-    }};
-    return axes;
+    };
   }
 
-  [[nodiscard]] std::span<const Column> columns() const override {
-    using S = Column::Source;
-    static const std::array<Column, 9> columns{{
-        {"time", S::time, "copy"},
-        {"+-", S::interval, "copy"},
-        {"GB/s", S::metric, "bandwidth"},
-        {"H2D GB/s", S::metric, "h2d_bandwidth"},
-        {"D2H GB/s", S::metric, "d2h_bandwidth"},
-        {"limit GB/s", S::metric, "limit"},
-        {"of limit", S::percent, "of_limit"},
-        {"host blocked", S::seconds, "host_blocked"},
-        {"pinning", S::seconds, "pinning"},
-    }};
-    return columns;
+  static std::vector<MetricDeclaration> make_metrics() {
+    using enum Better;
+    using enum MetricDeclaration::Format;
+    using enum MetricDeclaration::Beside;
+    return {
+        measured("copy", "the copy; bidirectional: from the start of both to the end of the later one")
+            .as_headline()
+            .column("time", {interval}),
+        measured("copy-submit", "the calls that submit it"),
+        measured("h2d", "bidirectional: from the common start to the end of the copies to the GPU"),
+        measured("d2h", "bidirectional: from the common start to the end of the copies to the host"),
+        measured("pinning", "pinning as much ordinary memory in place, and undoing it"),
+        derived("bandwidth", "GB/s", higher, "payload over time; bidirectional counts both directions").column("GB/s"),
+        derived("h2d_bandwidth", "GB/s", higher,
+                "bidirectional: payload to the GPU over its own time; absent where "
+                "copies are so short that a sample repeats them")
+            .column("H2D GB/s"),
+        derived("d2h_bandwidth", "GB/s", higher, "the same to the host").column("D2H GB/s"),
+        derived("memory_traffic", "GB/s", higher, "d2d: twice the bandwidth, as every byte is read and written"),
+        derived("limit", "GB/s", higher,
+                "what the PCIe link carries at most after encoding and packet headers, or what "
+                "the memory does")
+            .column("limit GB/s"),
+        derived("of_limit", "1", higher, "bandwidth over that limit").column("of limit", percent),
+        derived_time("host_blocked",
+                     "how long the call kept the host: next to nothing for pinned memory, all of it for "
+                     "pageable")
+            .column("host blocked"),
+        derived_time("pinning", "pinning this much memory in place and undoing it").column("pinning"),
+    };
   }
 
-  [[nodiscard]] std::optional<std::string> objection(const Case& c) const override {
+  /// Null if the case makes sense.
+  static const char* broken_rule(const Case& c) {
     if (is_managed(c)) {
       if (by_kernel(c)) return "managed memory migrates and is not copied by an engine; leave out --engine";
       if (by_blocking_call(c)) return "managed memory migrates and is not copied by cudaMemcpy; leave out --api";
@@ -262,19 +325,11 @@ class Memcpy final : public Scenario {
     if (by_blocking_call(c) && route_of(c) == Route::d2d) {
       return "cudaMemcpy inside the GPU returns before its end, so there is nothing to time with --api sync";
     }
-    return std::nullopt;
+    return nullptr;
   }
 
-  [[nodiscard]] MemoryNeeds needs(const Case& c) const override {
-    const std::uint64_t size = c.count("size");
-    const std::uint64_t directions = route_of(c) == Route::bidirectional ? 2 : 1;
-    // Managed: seen from the host, the check takes an ordinary buffer; from the GPU, a copy on the device.
-    if (is_managed(c)) return {size, directions * size, directions * size};
-    // Pinning in place is timed on a buffer of its own.
-    return {(directions + (is_registered(c) ? 1 : 0)) * size, route_of(c) == Route::d2d ? 2 * size : directions * size};
-  }
-
-  [[nodiscard]] std::optional<std::string> unsupported(const Case& c, const Capabilities& can) const override {
+  /// Null if the device has all that the case needs.
+  static const char* missing_on(const Capabilities& can, const Case& c) {
     const bool simulated = can.environment.simulated();
     if (is_managed(c) && simulated) return "the simulated device has no model of page faults and migration";
     if (is_managed(c) && !can.managed_memory) {
@@ -289,37 +344,9 @@ class Memcpy final : public Scenario {
     if (by_kernel(c) && route_of(c) == Route::bidirectional && simulated) {
       return "the simulated device runs one kernel at a time";
     }
-    return std::nullopt;
+    return nullptr;
   }
 
-  void run(const Case& c, const RunContext& bench, Result& result) const override {
-    Copies copies(c, bench);
-    if (bench.verify || bench.device.capabilities().moves_data_when_timed) copies.prepare();
-    const Region region = copies.region();
-    if (bench.verify) {
-      copies.poison();
-      run_once(bench.device, region);
-      copies.check();
-    }
-    const Series series = bench.sample({region}).front();
-    report(c, bench.device.capabilities().environment, series, result);
-    if (bench.verify) {
-      copies.poison();
-      run_at_full_speed(bench.device, region);
-      copies.check();
-    }
-    if (is_registered(c)) report_pinning(c, bench, result);
-  }
-
-  [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
-    std::vector<Finding> findings = fits_and_crossovers(paths(results, "copy"), "host");
-    for (const Result* r : results) {
-      if (auto finding = when_pinning_pays(*r, results)) findings.push_back(std::move(*finding));
-    }
-    return findings;
-  }
-
- private:
   /// The kinds of memory, and managed memory a second time for its other way to migrate.
   static std::vector<std::string> host_kinds() {
     std::vector<std::string> kinds(kHostMemoryNames.begin(), kHostMemoryNames.end());

@@ -299,13 +299,50 @@ class StagedTransfer {
 
 class Staging final : public Scenario {
  public:
-  [[nodiscard]] std::string_view name() const override { return "staging"; }
-  [[nodiscard]] std::string_view summary() const override {
-    return "data in ordinary memory: copied as it is, pinned in place, or carried by threads";
+  [[nodiscard]] const ScenarioDescriptor& descriptor() const override {
+    static const ScenarioDescriptor scenario{
+        .name = "staging",
+        .summary = "data in ordinary memory: copied as it is, pinned in place, or carried by threads",
+        .axes = make_axes(),
+        .metrics = make_metrics()};
+    return scenario;
   }
 
-  [[nodiscard]] std::span<const Axis> axes() const override {
-    static const std::array<Axis, 7> axes{{
+  [[nodiscard]] std::optional<SkipReason> skip_reason(const Case& c, const Capabilities*) const override {
+    if (!c.has("slot") || c.count("slot") % CopyWorkers::kPage == 0) return std::nullopt;
+    return SkipReason::impossible("--slot " + to_text(c.count("slot"), AxisKind::size) + " is not a multiple of 4 KiB");
+  }
+
+  [[nodiscard]] MemoryNeeds needs(const Case& c) const override {
+    const std::uint64_t rings =
+        c.word("method") != "threads"
+            ? 0
+            : c.count("threads") * c.count("slots") *
+                  CopyWorkers::chunk_bytes(c.count("size"), c.count("threads"), c.count("slot"));
+    return {2 * c.count("size") + rings, c.count("size")};
+  }
+
+  void run(const Case& c, const RunContext& bench, Result& result) const override {
+    StagedTransfer journey(c, bench);
+    if (bench.verify || bench.device.capabilities().moves_data_when_timed) journey.prepare();
+    const std::string& method = c.word("method");
+    std::vector<Region> regions{journey.method(method, "staging"), journey.pinned()};
+    if (method != "direct") regions.push_back(journey.direct("direct"));
+    if (bench.verify) std::ranges::for_each(regions, [&](const Region& r) { journey.verify(r); });
+    for (const Series& s : bench.sample(regions)) {
+      result.measurements.push_back(s.elapsed);
+      result.measurements.back().auxiliary = s.elapsed.name != "staging";
+      for (const Measurement& part : s.parts) result.measurements.push_back(part);
+    }
+    derive(c.count("size"), result);
+    if (bench.verify) journey.verify(regions.front());
+  }
+
+  [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override;
+
+ private:
+  static std::vector<Axis> make_axes() {
+    return {
         {.name = "dir",
          .kind = AxisKind::choice,
          .defaults = "h2d,d2h",
@@ -342,58 +379,36 @@ class Staging final : public Scenario {
          .max = 1024,
          .only_with_axis = "method",
          .only_with_values = {"threads"}},
-    }};
-    return axes;
+    };
   }
 
-  [[nodiscard]] std::span<const Column> columns() const override {
-    using S = Column::Source;
-    static const std::array<Column, 8> columns{{
-        {"time", S::time, "staging"},
-        {"+-", S::interval, "staging"},
-        {"GB/s", S::metric, "bandwidth"},
-        {"direct GB/s", S::metric, "direct_bandwidth"},
-        {"pinned GB/s", S::metric, "pinned_bandwidth"},
-        {"vs direct", S::ratio, "speedup"},
-        {"of pinned", S::percent, "of_pinned"},
-        {"to pin", S::time, "register"},
-    }};
-    return columns;
+  static std::vector<MetricDeclaration> make_metrics() {
+    using enum Better;
+    using enum MetricDeclaration::Format;
+    using enum MetricDeclaration::Beside;
+    return {
+        measured("staging",
+                 "from the first thing the method does until everything has arrived and, for register, is "
+                 "unpinned")
+            .as_headline()
+            .column("time", {interval}),
+        derived("bandwidth", "GB/s", higher, "payload over that time").column("GB/s"),
+        derived("direct_bandwidth", "GB/s", higher, "of a plain copy of the same memory, sampled in turn with it")
+            .column("direct GB/s"),
+        derived("pinned_bandwidth", "GB/s", higher, "of the same copy from pinned memory: what staging cannot beat")
+            .column("pinned GB/s"),
+        derived("speedup", "1", higher, "how many times as fast as the plain copy the method is")
+            .column("vs direct", ratio),
+        derived("of_pinned", "1", higher, "how close the method comes to a copy from pinned memory")
+            .column("of pinned", percent),
+        measured("register", "register: the part of the time that pinning in place takes").column("to pin"),
+        measured("registered-copy", "register: the copy after that"),
+        measured("unregister", "register: unpinning"),
+        measured("direct", "a plain copy of the same memory"),
+        measured("pinned", "the same copy from pinned memory"),
+    };
   }
 
-  [[nodiscard]] std::optional<std::string> objection(const Case& c) const override {
-    if (!c.has("slot") || c.count("slot") % CopyWorkers::kPage == 0) return std::nullopt;
-    return "--slot " + to_text(c.count("slot"), AxisKind::size) + " is not a multiple of 4 KiB";
-  }
-
-  [[nodiscard]] MemoryNeeds needs(const Case& c) const override {
-    const std::uint64_t rings =
-        c.word("method") != "threads"
-            ? 0
-            : c.count("threads") * c.count("slots") *
-                  CopyWorkers::chunk_bytes(c.count("size"), c.count("threads"), c.count("slot"));
-    return {2 * c.count("size") + rings, c.count("size")};
-  }
-
-  void run(const Case& c, const RunContext& bench, Result& result) const override {
-    StagedTransfer journey(c, bench);
-    if (bench.verify || bench.device.capabilities().moves_data_when_timed) journey.prepare();
-    const std::string& method = c.word("method");
-    std::vector<Region> regions{journey.method(method, "staging"), journey.pinned()};
-    if (method != "direct") regions.push_back(journey.direct("direct"));
-    if (bench.verify) std::ranges::for_each(regions, [&](const Region& r) { journey.verify(r); });
-    for (const Series& s : bench.sample(regions)) {
-      result.measurements.push_back(s.elapsed);
-      result.measurements.back().auxiliary = s.elapsed.name != "staging";
-      for (const Measurement& part : s.parts) result.measurements.push_back(part);
-    }
-    derive(c.count("size"), result);
-    if (bench.verify) journey.verify(regions.front());
-  }
-
-  [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override;
-
- private:
   static void derive(std::size_t size, Result& result) {
     for (const Measurement& m : result.measurements) {
       if (m.samples.empty()) return;

@@ -111,14 +111,15 @@ float Payload::expected(std::size_t i, std::uint32_t work) const {
 
 // --- ChunkedWork ----------------------------------------------------------------------------------------------------
 
-std::optional<std::string> ChunkedWork::objection(std::uint64_t size, std::uint64_t chunks) {
+std::optional<SkipReason> ChunkedWork::skip_reason(std::uint64_t size, std::uint64_t chunks) {
   if (size % kElement != 0) {
-    return "--size " + to_text(size, AxisKind::size) +
-           " is not a whole number of 4-byte elements; choose a multiple of 4";
+    return SkipReason::impossible("--size " + to_text(size, AxisKind::size) +
+                                  " is not a whole number of 4-byte elements; choose a multiple of 4");
   }
   if (chunks > size / kElement) {
-    return "--chunks " + std::to_string(chunks) + " is more than the " + std::to_string(size / kElement) +
-           " elements of --size " + to_text(size, AxisKind::size) + "; choose fewer chunks or a larger size";
+    return SkipReason::impossible("--chunks " + std::to_string(chunks) + " is more than the " +
+                                  std::to_string(size / kElement) + " elements of --size " +
+                                  to_text(size, AxisKind::size) + "; choose fewer chunks or a larger size");
   }
   return std::nullopt;
 }

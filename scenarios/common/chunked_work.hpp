@@ -89,7 +89,7 @@ class ChunkedWork {
   };
 
   /// Why a payload cannot be cut so, in the words of the flags, or nothing.
-  static std::optional<std::string> objection(std::uint64_t size, std::uint64_t chunks);
+  static std::optional<SkipReason> skip_reason(std::uint64_t size, std::uint64_t chunks);
   /// The memory that this way of cutting needs.
   static Payload::Shape payload_of(const Shape& shape);
   static MemoryNeeds needs(const Shape& shape) { return Payload::needs(payload_of(shape)); }

@@ -268,42 +268,27 @@ void conclude_sorts(std::span<const Result* const> results, std::vector<Finding>
 
 class Dynpar final : public Scenario {
  public:
-  [[nodiscard]] std::string_view name() const override { return "dynpar"; }
-  [[nodiscard]] std::string_view summary() const override {
-    return "kernels that launch kernels: what a child costs, and a sort without round trips to the host";
+  [[nodiscard]] const ScenarioDescriptor& descriptor() const override {
+    static const ScenarioDescriptor scenario{
+        .name = "dynpar",
+        .summary = "kernels that launch kernels: what a child costs, and a sort without round trips to the host",
+        .axes = all_axes(),
+        .metrics = make_metrics()};
+    return scenario;
   }
 
-  [[nodiscard]] std::span<const Axis> axes() const override {
-    static const std::vector<Axis> axes = all_axes();
-    return axes;
-  }
-
-  [[nodiscard]] std::span<const Column> columns() const override {
-    using S = Column::Source;
-    static const std::array<Column, 7> columns{{
-        {"makespan", S::time, kMakespan},
-        {"+-", S::interval, kMakespan},
-        {"per child", S::seconds, "per_child"},
-        {"host busy", S::seconds, "host_time"},
-        {"vs host", S::ratio, "speedup_over_host"},
-        {"round trips", S::metric, "round_trips"},
-        {"host launches", S::metric, "host_launches"},
-    }};
-    return columns;
-  }
-
-  [[nodiscard]] std::optional<std::string> objection(const Case& c) const override {
-    if (is_sort(c)) {
-      if (c.count("size") % kKeyBytes == 0) return std::nullopt;
-      return fmt::format("--size {} is not a whole number of keys of {} bytes", c.count("size"), kKeyBytes);
+  [[nodiscard]] std::optional<SkipReason> skip_reason(const Case& c, const Capabilities* can) const override {
+    if (is_sort(c) && c.count("size") % kKeyBytes != 0) {
+      return SkipReason::impossible(
+          fmt::format("--size {} is not a whole number of keys of {} bytes", c.count("size"), kKeyBytes));
     }
-    if (!leaves_out(c)) return std::nullopt;
-    return fmt::format("{} cannot make a tree of {}; choose a smaller --depth",
-                       how_many(c.count("children"), "child", "children"),
-                       how_many(c.count("depth"), "level", "levels"));
-  }
-  [[nodiscard]] bool leaves_out(const Case& c) const override {
-    return c.has("depth") && c.count("depth") > c.count("children");
+    if (c.has("depth") && c.count("depth") > c.count("children")) {
+      return SkipReason::meaningless(fmt::format("{} cannot make a tree of {}; choose a smaller --depth",
+                                                 how_many(c.count("children"), "child", "children"),
+                                                 how_many(c.count("depth"), "level", "levels")));
+    }
+    if (can == nullptr || !can->environment.simulated()) return std::nullopt;
+    return SkipReason::unavailable("the simulated device does not know what a launch from the device costs");
   }
 
   [[nodiscard]] MemoryNeeds needs(const Case& c) const override {
@@ -315,11 +300,6 @@ class Dynpar final : public Scenario {
     const std::uint64_t size = c.count("size");
     const std::uint64_t room = LaunchRoom::bytes(sort_launches(static_cast<std::uint32_t>(size / kKeyBytes)));
     return {.host = 2 * size, .device = 3 * size + size / kForLists + room};
-  }
-
-  [[nodiscard]] std::optional<std::string> unsupported(const Case&, const Capabilities& can) const override {
-    if (!can.environment.simulated()) return std::nullopt;
-    return "the simulated device does not know what a launch from the device costs";
   }
 
   void run(const Case& c, const RunContext& bench, Result& result) const override {
@@ -336,6 +316,28 @@ class Dynpar final : public Scenario {
   }
 
  private:
+  static std::vector<MetricDeclaration> make_metrics() {
+    using enum Better;
+    using enum MetricDeclaration::Format;
+    using enum MetricDeclaration::Beside;
+    return {
+        measured(kMakespan, "until all children, or the sort, have ended").as_headline().column("makespan", {interval}),
+        derived_time("per_child", "makespan, less that of the same without children, over the number of children")
+            .column("per child"),
+        derived_time("host_time", "how long submitting keeps the host").column("host busy"),
+        derived("speedup_over_host", "1", higher, "how many times as fast as the same driven by the host")
+            .column("vs host", ratio),
+        derived("round_trips", "round trips", lower, "sort: of the one driven by the host").column("round trips"),
+        derived("host_launches", "launches", lower, "sort: kernels that the host launches where it drives the sort")
+            .column("host launches"),
+        measured(kChildless, "the same without children"),
+        measured(kByHost, "the same children, or the same sort, launched by the host"),
+        derived("children_rate", "children/s", higher, "the inverse of the time per child"),
+        derived("pending_limit", "launches", neither, "launches from the device that may be pending at once"),
+        derived("keys_rate", "keys/s", higher, "sort: keys over the makespan"),
+    };
+  }
+
   static std::vector<Axis> all_axes() {
     std::vector<Axis> axes{{.name = "task",
                             .kind = AxisKind::choice,

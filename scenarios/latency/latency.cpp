@@ -239,26 +239,13 @@ void conclude_waiting(std::span<const Result* const> results, std::string_view m
 
 class Latency final : public Scenario {
  public:
-  [[nodiscard]] std::string_view name() const override { return "latency"; }
-  [[nodiscard]] std::string_view summary() const override {
-    return "what a short copy, a launch, a graph, a wait, a hand-over, one read of memory cost";
-  }
-
-  [[nodiscard]] std::span<const Axis> axes() const override {
-    static const std::vector<Axis> axes = all_axes();
-    return axes;
-  }
-
-  [[nodiscard]] std::span<const Column> columns() const override {
-    using S = Column::Source;
-    // Nine axes make a wide table: p90 is in the file, and in the table of a single case.
-    static const std::array<Column, 4> columns{{
-        {"time", S::time, kLatency},
-        {"p99", S::p99, kLatency},
-        {"call", S::seconds, "call"},
-        {"CPU", S::percent, "cpu_share"},
-    }};
-    return columns;
+  [[nodiscard]] const ScenarioDescriptor& descriptor() const override {
+    static const ScenarioDescriptor scenario{
+        .name = "latency",
+        .summary = "what a short copy, a launch, a graph, a wait, a hand-over, one read of memory cost",
+        .axes = all_axes(),
+        .metrics = make_metrics()};
+    return scenario;
   }
 
   [[nodiscard]] MemoryNeeds needs(const Case& c) const override {
@@ -266,10 +253,12 @@ class Latency final : public Scenario {
     return is_op(c, "chase") ? PointerChase::needs(chase_memory(c), chase_bytes(c)) : MemoryNeeds{};
   }
 
-  [[nodiscard]] std::optional<std::string> unsupported(const Case& c, const Capabilities& can) const override {
-    if (!can.environment.simulated()) return std::nullopt;
-    if (is_op(c, "chase")) return "the simulated memory has no latency";
-    if (c.has("schedule") && !is(c, "schedule", "spin")) return "the simulated host only spins";
+  [[nodiscard]] std::optional<SkipReason> skip_reason(const Case& c, const Capabilities* can) const override {
+    if (can == nullptr || !can->environment.simulated()) return std::nullopt;
+    if (is_op(c, "chase")) return SkipReason::unavailable("the simulated memory has no latency");
+    if (c.has("schedule") && !is(c, "schedule", "spin")) {
+      return SkipReason::unavailable("the simulated host only spins");
+    }
     return std::nullopt;
   }
 
@@ -291,6 +280,35 @@ class Latency final : public Scenario {
   }
 
  private:
+  static std::vector<MetricDeclaration> make_metrics() {
+    using enum Better;
+    using enum MetricDeclaration::Format;
+    using enum MetricDeclaration::Beside;
+    // Nine axes make a wide table: p90 is in the file, and in the table of a single case.
+    return {
+        measured(kLatency,
+                 "a short copy, a launch, a graph (each until the wait for it returns), how late a wait "
+                 "notices that its kernel has ended, a hand-over to another stream, one dependent read of memory")
+            .as_headline()
+            .column("time", {p99}),
+        measured("call", "copy, launch, graph: from the call to its return"),
+        measured("start", "launch: from the call to the first instruction on the GPU"),
+        measured("waited", "wait: in the wait, most of it while the kernel runs"),
+        measured("cpu", "wait: CPU time of the waiting thread in the wait"),
+        measured("one-stream", "event-wait: the same hand-over inside one stream"),
+        derived_time("call", "how long the call kept the host").column("call"),
+        derived_time("start", "launch: from the call to the first instruction on the GPU"),
+        derived_time("waited", "wait: in the wait, most of it while the kernel runs"),
+        derived_time("cpu", "wait: CPU time of the waiting thread in the wait"),
+        derived_time("one_stream", "event-wait: the same hand-over inside one stream"),
+        derived_time("per_node", "graph: latency over nodes; it contains its share of what launching the graph costs"),
+        derived("cpu_share", "1", lower, "share of a wait of 100 us that the waiting thread burnt")
+            .column("CPU", percent),
+        derived("sm_clock", "Hz", neither, "chase: the rate by which cycles became seconds"),
+        derived_time("clock_uncertainty", "launch, wait: how far times between host and GPU may be off as a whole"),
+    };
+  }
+
   static std::vector<Axis> all_axes() {
     return {
         {.name = "op",

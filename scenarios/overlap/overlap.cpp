@@ -144,64 +144,41 @@ StageCosts stage_costs(const RunContext& bench, ChunkedWork& work) {
 
 class Overlap final : public Scenario {
  public:
-  [[nodiscard]] std::string_view name() const override { return "overlap"; }
-  [[nodiscard]] std::string_view summary() const override {
-    return "chunked copy-work-copy pipeline, arranged in several ways, against its limit and the serial version";
+  [[nodiscard]] const ScenarioDescriptor& descriptor() const override {
+    static const ScenarioDescriptor scenario{
+        .name = "overlap",
+        .summary =
+            "chunked copy-work-copy pipeline, arranged in several ways, against its limit and the serial version",
+        .axes = make_axes(),
+        .metrics = make_metrics(),
+        .heat_map = HeatMap{.rows = "streams", .columns = "chunks", .metric = "efficiency"},
+        .has_timeline = true};
+    return scenario;
   }
 
-  [[nodiscard]] std::span<const Axis> axes() const override {
-    static const std::vector<Axis> axes = make_axes();
-    return axes;
-  }
-
-  [[nodiscard]] std::span<const Column> columns() const override {
-    using S = Column::Source;
-    static const std::array<Column, 14> columns{{
-        {"makespan", S::time, "pipeline"},
-        {"+-", S::interval, "pipeline"},
-        {"clock", S::clock, "pipeline"},
-        {"GB/s", S::metric, "bandwidth"},
-        {"serial", S::time, "serial"},
-        {"speedup", S::ratio, "speedup"},
-        {"limit", S::seconds, "bound"},
-        {"set by", S::label, "limited_by"},
-        {"of limit", S::percent, "efficiency"},
-        {"hidden", S::percent, "hidden_fraction"},
-        {"model", S::seconds, "modelled"},
-        {"kernels at once", S::metric, "kernels_at_once"},
-        {"steady GB/s", S::metric, "steady_bandwidth"},
-        {"host blocked", S::seconds, "host_blocked"},
-    }};
-    return columns;
-  }
-
-  [[nodiscard]] std::optional<HeatMap> heat_map() const override { return HeatMap{"streams", "chunks", "efficiency"}; }
-
-  [[nodiscard]] std::optional<std::string> objection(const Case& c) const override {
+  [[nodiscard]] std::optional<SkipReason> skip_reason(const Case& c, const Capabilities* can) const override {
     if (c.has("batch") && c.has("slots") && c.count("slots") < c.count("batch")) {
-      return fmt::format("--slots {} cannot hold a batch of {} chunks; choose as many slots as --batch, or more",
-                         c.count("slots"), c.count("batch"));
+      return SkipReason::impossible(
+          fmt::format("--slots {} cannot hold a batch of {} chunks; choose as many slots as --batch, or more",
+                      c.count("slots"), c.count("batch")));
     }
     if (c.word("strategy") == "graph-streams" && c.word("stream-kind") == "default") {
-      return "CUDA cannot capture the default stream in a graph; choose another --stream-kind";
+      return SkipReason::impossible("CUDA cannot capture the default stream in a graph; choose another --stream-kind");
     }
     constexpr std::uint64_t kMostChunks = 1'000'000;
     const std::uint64_t chunks = c.has("chunks") ? c.count("chunks") : 1;
     if (c.has("rounds") && c.count("rounds") * chunks > kMostChunks) {
-      return fmt::format("--rounds {} of --chunks {} are more than {} chunks in all; choose fewer", c.count("rounds"),
-                         chunks, kMostChunks);
+      return SkipReason::impossible(
+          fmt::format("--rounds {} of --chunks {} are more than {} chunks in all; choose fewer", c.count("rounds"),
+                      chunks, kMostChunks));
     }
-    return ChunkedWork::objection(c.count("size"), chunks);
+    if (auto reason = ChunkedWork::skip_reason(c.count("size"), chunks)) return reason;
+    if (can == nullptr || can->batch_copies) return std::nullopt;
+    if (overlap_case(c, 0).pipeline.strategy != Strategy::batch) return std::nullopt;
+    return SkipReason::unavailable("cudaMemcpyBatchAsync needs CUDA 12.8 or newer, of toolkit and driver");
   }
-
-  [[nodiscard]] bool has_timeline() const override { return true; }
 
   [[nodiscard]] MemoryNeeds needs(const Case& c) const override { return ChunkedWork::needs(overlap_case(c, 0).work); }
-
-  [[nodiscard]] std::optional<std::string> unsupported(const Case& c, const Capabilities& can) const override {
-    if (overlap_case(c, 0).pipeline.strategy != Strategy::batch || can.batch_copies) return std::nullopt;
-    return "cudaMemcpyBatchAsync needs CUDA 12.8 or newer, of toolkit and driver";
-  }
 
   void run(const Case& c, const RunContext& bench, Result& result) const override {
     const Capabilities& can = bench.device.capabilities();
@@ -258,6 +235,8 @@ class Overlap final : public Scenario {
   }
 
  private:
+  static std::vector<MetricDeclaration> make_metrics();
+
   static std::vector<Axis> make_axes();
 
   /// Kernels of different streams can run at once where they are small.
@@ -322,7 +301,7 @@ class Overlap final : public Scenario {
       if (cost.duplex_overhead != 1) result.add(stage + "_duplex_overhead", cost.duplex_overhead, "1");
     };
     add("h2d", c.h2d), add("kernel", c.kernel), add("d2h", c.d2h);
-    result.add("handoff", c.handoff, "s");
+    result.add("hand_over", c.handoff, "s");
     result.add("event_hand_over", costs.across_streams.handoff, "s");
   }
 
@@ -376,6 +355,88 @@ class Overlap final : public Scenario {
     }
   }
 };
+
+std::vector<MetricDeclaration> Overlap::make_metrics() {
+  using enum Better;
+  using enum MetricDeclaration::Format;
+  using enum MetricDeclaration::Beside;
+  std::vector<MetricDeclaration> metrics{
+      measured("pipeline", "from the first copy's start to the last copy's end; of all rounds")
+          .as_headline()
+          .column("makespan", {interval, clock}),
+      derived("bandwidth", "GB/s", higher, "payload in and payload out, over the makespan").column("GB/s"),
+      measured("serial", "the same work without overlap").column("serial"),
+      derived("speedup", "1", higher, "how many times the makespan that takes").column("speedup", ratio),
+      derived_time("bound",
+                   "what no pipeline can beat here: the longer of the kernel and both copies through the link at "
+                   "once, as measured")
+          .column("limit"),
+      label("limited_by", "which of the two that is: the kernel, or the link").column("set by"),
+      derived("efficiency", "1", higher,
+              "limit over makespan; what is missing is chunking, filling, draining and "
+              "submission")
+          .column("of limit", percent),
+      derived("hidden_fraction", "1", higher,
+              "of the time that can be hidden, how much is: 0 % is serial, 100 % is the "
+              "limit")
+          .column("hidden", percent),
+      derived_time("modelled",
+                   "the makespan that a model of the pipeline expects; empty where it does not cover the case")
+          .column("model"),
+      derived("kernels_at_once", "1", higher,
+              "with --blocks or --kernels-per-chunk: how many times as long all kernels "
+              "take in one stream as in their own")
+          .column("kernels at once"),
+      derived("steady_bandwidth", "GB/s", higher,
+              "with --rounds: the rate of each further round, without filling and "
+              "draining")
+          .column("steady GB/s"),
+      derived_time("host_blocked", "in the calls that submit the work").column("host blocked"),
+      measured("h2d", "copying the whole payload to the GPU, alone"),
+      measured("kernel", "the kernel over the whole payload, alone"),
+      measured("d2h", "copying the whole payload to the host, alone"),
+      measured("both", "both copies at once, from the start of both to the end of the later one"),
+      measured("one-round", "with --rounds: the same pipeline over the first round alone"),
+      measured("pipeline-submit", "the calls that submit the pipeline"),
+      measured("fork-join", "starting and joining the streams around next to nothing"),
+      measured("kernels", "all kernels of the pipeline and nothing else, in their streams"),
+      measured("kernels-in-turn", "the same kernels in one stream"),
+      derived_time("makespan", "median of the pipeline's time"),
+      derived_time("round_time", "with --rounds: makespan over rounds"),
+      derived_time("steady_round_time", "with --rounds: what each further round takes"),
+      derived("h2d_bandwidth", "GB/s", higher, "payload over the time of copying it to the GPU"),
+      derived("d2h_bandwidth", "GB/s", higher, "payload over the time of copying it to the host"),
+      derived("both_bandwidth", "GB/s", higher, "payload of both directions over the time of both at once"),
+      derived("duplex_ratio", "1", higher, "rate of each direction while both run, over its rate alone"),
+      derived("kernel_to_h2d", "1", neither, "time of the kernel over that of copying to the GPU"),
+      derived("work", "operations/element", neither, "given by --work or chosen for --balance"),
+      derived_time("hand_over",
+                   "from the end of one operation to the start of the next on another engine, in one stream"),
+      derived_time("event_hand_over", "the same from stream to stream, by an event"),
+      derived("residual", "1", neither, "makespan over what the model expects, less 1"),
+      derived_time("time_contention", "of the limit, what the two directions cost each other"),
+      derived_time("time_fill_drain", "of the makespan, filling and draining"),
+      derived_time("time_overhead", "of the makespan, what each operation costs beside its payload"),
+      derived_time("time_slots", "of the makespan, waiting for slots or streams"),
+      derived_time("time_submission", "of the makespan, waiting for the host"),
+      derived_time("time_unexplained", "of the makespan, what is left"),
+      derived("best_chunks", "chunks", neither, "the fewest chunks that the model expects within 1 % of its best"),
+      label("suggestion", "flags that should make it faster"),
+      derived("suggestion_gain", "1", neither, "share of the modelled time that they should save"),
+  };
+  for (const std::string stage : {"h2d", "kernel", "d2h"}) {
+    metrics.push_back(derived_time(stage + "_per_operation", "time of one operation beside its payload"));
+  }
+  for (const std::string direction : {"h2d", "d2h"}) {
+    metrics.push_back(derived(direction + "_duplex_rate", "1", higher,
+                              "rate while the other direction moves payload, over that alone; absent where it is 1"));
+    metrics.push_back(derived(direction + "_duplex_overhead", "1", lower,
+                              "time of one operation beside its payload while the other direction moves payload, over "
+                              "that alone; absent where it is 1"));
+  }
+  std::ranges::copy(timeline_metrics(), std::back_inserter(metrics));
+  return metrics;
+}
 
 std::vector<Axis> Overlap::make_axes() {
   const std::vector<std::string> chunked{"streams", "engines",       "double-buffer",      "batch",

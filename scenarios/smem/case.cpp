@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "core/units.hpp"
 #include "scenarios/smem/rules.hpp"
@@ -101,8 +102,10 @@ SmemCase smem_case(const Case& c) {
   return s;
 }
 
-std::optional<std::string> size_objection(const Case& c) {
-  const SmemType type = smem_case(c).shape.type;
+namespace {
+
+/// Why a matrix of this size does not exist: rows and elements are whole.
+std::optional<std::string> broken_size(const Case& c, SmemType type) {
   const std::uint64_t size = c.count("size");
   const std::uint64_t unit = c.has("columns") ? bytes_of_row(c, type) : kernels::bytes_of(type);
   if (size % unit == 0) return std::nullopt;
@@ -112,7 +115,9 @@ std::optional<std::string> size_objection(const Case& c) {
                      c.has("columns") ? "rows" : "elements", unit, nearest);
 }
 
-std::optional<std::string> device_limit_reason(const SmemCase& c, const Capabilities& can) {
+/// What this GPU cannot do of a case that is legal.
+std::optional<std::string> beyond_device(const SmemCase& c, const Capabilities& can) {
+  if (can.environment.simulated()) return "the simulated device cannot say which instructions copy faster";
   if (auto broken = broken_rule(c.shape, can.multiprocessor)) return broken;
   const unsigned most = most_blocks(c.shape, can.multiprocessor);
   if (most == 0) return "not even one block fits a multiprocessor; choose fewer --threads or a smaller --tile";
@@ -121,6 +126,17 @@ std::optional<std::string> device_limit_reason(const SmemCase& c, const Capabili
                        *c.blocks_per_multiprocessor, most);
   }
   return c.resident ? beyond_cache(c.shape, can.environment.gpu.l2_bytes) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<SkipReason> smem_skip_reason(const Case& c, const Capabilities* can) {
+  const SmemCase s = smem_case(c);
+  if (auto broken = broken_rule(s.shape)) return SkipReason::meaningless(std::move(*broken));
+  if (auto broken = broken_size(c, s.shape.type)) return SkipReason::impossible(std::move(*broken));
+  if (can == nullptr) return std::nullopt;
+  auto reason = beyond_device(s, *can);
+  return reason ? std::optional(SkipReason::unavailable(std::move(*reason))) : std::nullopt;
 }
 
 std::uint64_t traffic(const SmemShape& shape) { return kernels::Smem(shape, {}).cost().bytes; }

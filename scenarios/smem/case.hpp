@@ -12,6 +12,7 @@
 #include "device/types.hpp"
 #include "kernels/smem/smem.hpp"
 #include "results/result.hpp"
+#include "run/skip_reason.hpp"
 
 namespace xferbench {
 
@@ -34,10 +35,9 @@ std::vector<Axis> smem_axes();
 /// Of any case of these axes, legal or not.
 SmemCase smem_case(const Case& c);
 
-/// Why a matrix of this size does not exist: rows and elements are whole.
-std::optional<std::string> size_objection(const Case& c);
-/// What this GPU cannot do of it: a rule of scenarios/smem_rules.hpp, more blocks than fit, or data that fits no cache.
-std::optional<std::string> device_limit_reason(const SmemCase& c, const Capabilities& can);
+/// Why a case does not run: it breaks a rule of scenarios/smem/rules.hpp, its rows or elements are not whole; or this
+/// GPU (none: what holds on every one) breaks a rule, has no room for its blocks, or no cache for its data.
+std::optional<SkipReason> smem_skip_reason(const Case& c, const Capabilities* can);
 
 /// Read and written, in bytes.
 std::uint64_t traffic(const kernels::SmemShape& shape);

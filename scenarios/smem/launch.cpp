@@ -58,13 +58,15 @@ PlacedSmem place(Device& device, const SmemShape& shape, const kernels::SmemArgs
   const Capabilities& can = device.capabilities();
   const kernels::Smem kernel(shape, args);
   device.preload(kernel);
-  PlacedSmem placed{.shape = shape, .resources = device.resources(kernel), .refusal = {}};
+  PlacedSmem placed{.shape = shape, .resources = device.resources(kernel), .skip_reason = {}};
   const unsigned fit =
       placed.resources ? placed.resources->blocks_per_multiprocessor : most_blocks(shape, can.multiprocessor);
   if (fit == 0) {
-    placed.refusal = "not even one block fits a multiprocessor; choose fewer --threads or a smaller --tile";
+    placed.skip_reason =
+        SkipReason::unavailable("not even one block fits a multiprocessor; choose fewer --threads or a smaller --tile");
   } else if (asked.value_or(1) > fit) {
-    placed.refusal = fmt::format("--blocks-per-sm {} do not fit at once: this kernel leaves room for {}", *asked, fit);
+    placed.skip_reason = SkipReason::unavailable(
+        fmt::format("--blocks-per-sm {} do not fit at once: this kernel leaves room for {}", *asked, fit));
   }
   const std::uint64_t multiprocessors = std::max(1U, can.environment.gpu.multiprocessors);
   const std::uint64_t at_once = std::min<std::uint64_t>(shape.tiles(), multiprocessors * asked.value_or(fit));

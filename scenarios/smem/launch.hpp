@@ -35,7 +35,7 @@ struct PlacedSmem {
   kernels::SmemShape shape;
   unsigned per_multiprocessor = 0;  ///< blocks at once, on average rounded up
   std::optional<KernelResources> resources;
-  std::string refusal;  ///< why the grid cannot be as asked for; empty if it can
+  std::optional<SkipReason> skip_reason;  ///< why the grid cannot be as asked for
 };
 
 /// Loads the kernel. `asked`: blocks for each multiprocessor; nothing: as many as fit at once.

@@ -84,7 +84,7 @@ class Tiles {
     const SmemShape sync = as_sync(case_.shape);
     if (shape().method == sync.method || broken_rule(sync, device_.capabilities().multiprocessor)) return std::nullopt;
     const PlacedSmem placed = place(device_, sync, data_.args(), case_.blocks_per_multiprocessor);
-    return placed.refusal.empty() ? std::optional(placed.shape) : std::nullopt;
+    return placed.skip_reason ? std::nullopt : std::optional(placed.shape);
   }
 
   Device& device_;
@@ -98,45 +98,19 @@ class Tiles {
 
 class SmemScenario final : public Scenario {
  public:
-  [[nodiscard]] std::string_view name() const override { return "smem"; }
-  [[nodiscard]] std::string_view summary() const override {
-    return "memory to shared memory and back, tile by tile, by every method, stage count and schedule";
+  [[nodiscard]] const ScenarioDescriptor& descriptor() const override {
+    static const ScenarioDescriptor scenario{
+        .name = "smem",
+        .summary = "memory to shared memory and back, tile by tile, by every method, stage count and schedule",
+        .axes = smem_axes(),
+        .metrics = make_metrics(),
+        .heat_map = HeatMap{.rows = "tile", .columns = "stages", .metric = "memory_traffic", .least = 3}};
+    return scenario;
   }
 
-  [[nodiscard]] std::span<const Axis> axes() const override {
-    static const std::vector<Axis> axes = smem_axes();
-    return axes;
+  [[nodiscard]] std::optional<SkipReason> skip_reason(const Case& c, const Capabilities* can) const override {
+    return smem_skip_reason(c, can);
   }
-
-  [[nodiscard]] std::span<const Column> columns() const override {
-    using S = Column::Source;
-    static const std::array<Column, 13> columns{{
-        {"time", S::time, "smem"},
-        {"+-", S::interval, "smem"},
-        {"GB/s", S::metric, "bandwidth"},
-        {"traffic GB/s", S::metric, "memory_traffic"},
-        {"of memory", S::percent, "of_theoretical"},
-        {"vs D2D", S::ratio, "vs_d2d"},
-        {"vs sync", S::ratio, "speedup_over_sync"},
-        {"memory only", S::time, "memory"},
-        {"compute only", S::time, "compute"},
-        {"of bound", S::percent, "overlap_efficiency"},
-        {"blocks/SM", S::metric, "blocks_per_multiprocessor"},
-        {"occupancy", S::percent, "occupancy"},
-        {"in flight B/SM", S::metric, "bytes_in_flight"},
-    }};
-    return columns;
-  }
-
-  [[nodiscard]] std::optional<HeatMap> heat_map() const override {
-    return HeatMap{.rows = "tile", .columns = "stages", .metric = "memory_traffic", .percent = false, .least = 3};
-  }
-
-  [[nodiscard]] std::optional<std::string> objection(const Case& c) const override {
-    if (auto broken = broken_rule(smem_case(c).shape)) return broken;
-    return size_objection(c);
-  }
-  [[nodiscard]] bool leaves_out(const Case& c) const override { return broken_rule(smem_case(c).shape).has_value(); }
 
   [[nodiscard]] MemoryNeeds needs(const Case& c) const override {
     constexpr std::uint64_t kStaging = 64 * MiB;
@@ -147,16 +121,11 @@ class SmemScenario final : public Scenario {
     return {.host = std::max(kStaging, shape.pitch), .device = sizes.in + sizes.out + copied + kForFlush};
   }
 
-  [[nodiscard]] std::optional<std::string> unsupported(const Case& c, const Capabilities& can) const override {
-    if (can.environment.simulated()) return "the simulated device cannot say which instructions copy faster";
-    return device_limit_reason(smem_case(c), can);
-  }
-
   void run(const Case& c, const RunContext& bench, Result& result) const override {
     Tiles tiles(smem_case(c), bench);
-    if (!tiles.placed().refusal.empty()) {
+    if (const auto& reason = tiles.placed().skip_reason) {
       result.status = Status::skipped;
-      result.reason = tiles.placed().refusal;
+      result.reason = reason->text;
       return;
     }
     tiles.prepare();
@@ -181,6 +150,43 @@ class SmemScenario final : public Scenario {
   }
 
  private:
+  static std::vector<MetricDeclaration> make_metrics() {
+    using enum Better;
+    using enum MetricDeclaration::Format;
+    using enum MetricDeclaration::Beside;
+    return {
+        measured("smem", "the kernel").as_headline().column("time", {interval}),
+        derived("bandwidth", "GB/s", higher, "payload, counted once, over the time").column("GB/s"),
+        derived("memory_traffic", "GB/s", higher, "bytes read plus bytes written over it").column("traffic GB/s"),
+        derived("of_theoretical", "1", higher, "that over what the memory's clock and width allow")
+            .column("of memory", percent),
+        derived("vs_d2d", "1", higher, "traffic over that of cudaMemcpyAsync inside the GPU").column("vs D2D", ratio),
+        derived("speedup_over_sync", "1", higher,
+                "how many times as fast as load, barrier, work, barrier on the same tiles")
+            .column("vs sync", ratio),
+        measured("memory", "with --intensity: the same loop without arithmetic").column("memory only"),
+        measured("compute", "with --intensity: the same loop without memory").column("compute only"),
+        derived("overlap_efficiency", "1", higher, "the longer of these two over the time: 100 % is perfect overlap")
+            .column("of bound", percent),
+        derived("blocks_per_multiprocessor", "blocks", neither, "blocks at once on each multiprocessor")
+            .column("blocks/SM"),
+        derived("occupancy", "1", neither, "the share of a multiprocessor's threads that they are")
+            .column("occupancy", percent),
+        derived("bytes_in_flight", "B", neither,
+                "bytes that the loop can have asked for and not yet have, on each "
+                "multiprocessor")
+            .column("in flight B/SM"),
+        measured("d2d", "cudaMemcpyAsync of the same payload inside the GPU"),
+        measured("sync", "the same tiles by load, barrier, work, barrier"),
+        measured("one-block-per-sm", "of tune: the plainest loop with one block on each multiprocessor"),
+        derived("d2d_traffic", "GB/s", higher, "bytes read plus bytes written by cudaMemcpyAsync inside the GPU"),
+        derived("memory_to_compute", "1", neither, "time without arithmetic over time without memory: 1 is balance"),
+        derived_time("time_in_flight", "how long a byte is under way by Little's law"),
+        derived("registers", "registers", neither, "of a thread"),
+        derived("shared_memory", "B", neither, "of a block"),
+    };
+  }
+
   static void derive(const Tiles& tiles, const Capabilities& can, bool resident, Result& result) {
     const SmemShape& shape = tiles.shape();
     const auto median = [&result](const char* name) {

@@ -81,9 +81,8 @@ class SmemSpace final : public Tunable {
     }
   }
 
-  [[nodiscard]] std::optional<std::string> refusal(const Case& c) const override {
-    const std::string& why = placed_.at(c.key()).refusal;
-    return why.empty() ? std::nullopt : std::optional(why);
+  [[nodiscard]] std::optional<SkipReason> skip_reason(const Case& c) const override {
+    return placed_.at(c.key()).skip_reason;
   }
 
   [[nodiscard]] double predict(const Case& c) const override {

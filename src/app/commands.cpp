@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <numeric>
@@ -40,9 +41,9 @@ using cli::Command;
 void refuse_if_none_can_run(const Command& command, Device& device) {
   std::string first;
   for (const PlannedCase& c : command.cases) {
-    const auto reason = refusal(c, device, command.verify);
-    if (!reason) return;
-    if (first.empty()) first = c.config.key() + " " + *reason;
+    const auto reason = skip_reason(c, device, command.verify);
+    if (!reason || reason->kind == SkipReason::Kind::unavailable) return;
+    if (first.empty()) first = c.config.key() + " " + reason->text;
   }
   throw UsageError(first);
 }
@@ -76,7 +77,7 @@ void run_with_progress(const Command& command, const std::vector<std::size_t>& m
       .done =
           [&](std::size_t i, const Result& result) {
             live.put(missing[i], result);
-            progress.done(i, result);
+            progress.done(i, result, headline_of(result, cases[i].scenario->descriptor().metrics));
           },
   };
   run_cases(cases, bench, observer, command.turns);
@@ -97,18 +98,28 @@ int measure(const Command& command, const std::vector<std::size_t>& missing, Dev
   if (!command.quiet) print_warnings(live.report());
   if (!live.owns_standard_output()) {
     const Style style = style_of(command);
-    write_standard_output(to_table(live.report(), views(), style) + to_gantts(live.report(), style, glyphs()));
+    write_standard_output(to_table(live.report(), descriptors(), style) + to_gantts(live.report(), style, glyphs()));
   }
   live.rethrow();
   return exit_code(live.report());
 }
 
-std::string markdown_of_run(const Report& report) { return to_markdown(report, views()); }
+/// Each once, in the order of its first case.
+std::vector<const ScenarioDescriptor*> scenarios_of(std::span<const PlannedCase> cases) {
+  std::vector<const ScenarioDescriptor*> all;
+  for (const PlannedCase& c : cases) {
+    const ScenarioDescriptor* scenario = &c.scenario->descriptor();
+    if (std::ranges::find(all, scenario) == all.end()) all.push_back(scenario);
+  }
+  return all;
+}
+
+std::string markdown_of_run(const Report& report) { return to_markdown(report, descriptors()); }
 
 int run_once(const Command& command, const std::vector<std::string>& arguments) {
   const std::unique_ptr<Device> device = open_device(command);
   refuse_if_none_can_run(command, *device);
-  LiveReport live(begin_report(arguments, *device), command, markdown_of_run);
+  LiveReport live(begin_report(arguments, *device, scenarios_of(command.cases)), command, markdown_of_run);
   return measure(command, all_of(command.cases), *device, live);
 }
 
@@ -133,7 +144,7 @@ int resume(const Command& command) {
   const std::unique_ptr<Device> device = open_device(whole);
   refuse_another_machine(stored, *device);
   const ResumePlan left = what_is_left(stored, whole.cases);
-  LiveReport live(continue_report(stored, *device), whole, markdown_of_run, left.known);
+  LiveReport live(continue_report(stored, *device, scenarios_of(whole.cases)), whole, markdown_of_run, left.known);
   return measure(whole, left.missing, *device, live);
 }
 
@@ -159,8 +170,8 @@ int run(const Command& command, const std::vector<std::string>& arguments) {
 int dry_run(const Command& command) {
   std::string text;
   for (const PlannedCase& c : with_suite(command).cases) {
-    const auto objection = c.scenario->objection(c.config);
-    text += c.config.key() + (objection ? "  (skipped: " + *objection + ")" : "") + "\n";
+    const auto reason = c.scenario->skip_reason(c.config, nullptr);
+    text += c.config.key() + (reason ? "  (skipped: " + reason->text + ")" : "") + "\n";
   }
   write_standard_output(text);
   return 0;
@@ -187,28 +198,30 @@ int info(const Command& command) {
 
 int list(const Command& command) {
   if (command.about != nullptr) {
-    write_standard_output(cli::describe(command.about->view()));
+    const ScenarioDescriptor& scenario = command.about->descriptor();
+    write_standard_output(cli::describe(scenario) + cli::explain_results(scenario));
   } else {
     const std::string suites = list_of_suites();
-    write_standard_output(cli::list(views()) + (suites.empty() ? "" : "\nSuites for --suite:\n" + suites));
+    write_standard_output(cli::list(descriptors()) + (suites.empty() ? "" : "\nSuites for --suite:\n" + suites));
   }
   return 0;
 }
 
 int help(const Command& command) {
-  write_standard_output(command.about != nullptr ? cli::describe(command.about->view()) : cli::help(views()));
+  write_standard_output(command.about != nullptr ? cli::describe(command.about->descriptor())
+                                                 : cli::help(descriptors()));
   return 0;
 }
 
 int completion(const Command& command) {
   const cli::DataNames names{.expectations = data_names("expectations"), .suites = data_names("suites")};
-  write_standard_output(command.shell == "zsh" ? cli::zsh_completion(views(), names)
-                                               : cli::bash_completion(views(), names));
+  write_standard_output(command.shell == "zsh" ? cli::zsh_completion(descriptors(), names)
+                                               : cli::bash_completion(descriptors(), names));
   return 0;
 }
 
 int man() {
-  write_standard_output(cli::man_page(views()));
+  write_standard_output(cli::man_page(descriptors()));
   return 0;
 }
 

@@ -21,7 +21,6 @@
 #include "report/compare/table.hpp"
 #include "results/json.hpp"
 #include "results/output_file.hpp"
-#include "scenarios/scenarios.hpp"
 
 namespace xferbench::app {
 
@@ -45,14 +44,9 @@ std::vector<NamedReport> read_all(const std::vector<std::string>& files) {
   return reports;
 }
 
-/// With what the cases of every scenario are about: the times that its table shows, in their order.
-xferbench::compare::Options with_headlines(xferbench::compare::Options options) {
-  for (const Scenario* scenario : scenarios()) {
-    std::vector<std::string>& names = options.headlines[std::string(scenario->name())];
-    for (const Column& column : scenario->columns()) {
-      if (column.source == Column::Source::time) names.push_back(column.name);
-    }
-  }
+/// With what this program knows of scenarios, for files that do not say it themselves.
+xferbench::compare::Options with_declared(xferbench::compare::Options options) {
+  options.metrics_declared = declared_by(descriptors());
   return options;
 }
 
@@ -98,7 +92,7 @@ void warn(const std::vector<std::string>& warnings) {
 
 int show_across(const cli::CompareCommand& command) {
   const Outputs outputs(command);
-  const auto table = xferbench::compare::across(read_all(command.across), with_headlines(command.options));
+  const auto table = xferbench::compare::across(read_all(command.across), with_declared(command.options));
   if (!command.quiet) warn(table.warnings);
   outputs.write(table, [&] { return to_table(table, style_of(command.color)); });
   return static_cast<int>(ExitCode::ok);
@@ -125,7 +119,7 @@ int compare(const cli::CompareCommand& command) {
   const std::vector<NamedReport> reports = read_all(files);
   const std::span<const NamedReport> all(reports);
   const auto comparison = xferbench::compare::compare(all.first(command.base.size()), all.subspan(command.base.size()),
-                                                      with_headlines(command.options));
+                                                      with_declared(command.options));
   if (!command.quiet) {
     warn(comparison.warnings);
     std::vector<std::string> differences;

@@ -84,10 +84,11 @@ std::vector<RepeatedCase> cases_of(std::span<const Report> processes) {
   for (const auto& [key, results] : same_cases(reports)) {
     std::vector<double> medians;
     RepeatedCase c{.key = std::string(key)};
-    for (const Result* result : results) {
-      if (result == nullptr) continue;
-      const auto sampled = std::ranges::find_if(result->measurements, [](const auto& m) { return !m.samples.empty(); });
-      if (sampled == result->measurements.end()) continue;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (results[i] == nullptr) continue;
+      const Measurement* sampled =
+          headline_of(*results[i], declared_for(reports[i]->metrics_declared, results[i]->config.scenario()));
+      if (sampled == nullptr) continue;
       if (medians.empty()) c.unit = sampled->unit;
       medians.push_back(sampled->median);
     }

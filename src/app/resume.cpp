@@ -112,8 +112,8 @@ ResumePlan what_is_left(const StoredRun& stored, const std::vector<PlannedCase>&
                                there.begin()->first));
 }
 
-Report continue_report(const StoredRun& stored, const Device& device) {
-  Report report = begin_report(arguments_of(stored.report), device);
+Report continue_report(const StoredRun& stored, const Device& device, Descriptors scenarios) {
+  Report report = begin_report(arguments_of(stored.report), device, scenarios);
   report.resumed_at = stored.report.resumed_at;
   report.resumed_at.push_back(report.started_at);
   report.started_at = stored.report.started_at;

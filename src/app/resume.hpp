@@ -35,6 +35,6 @@ struct ResumePlan {
 ResumePlan what_is_left(const StoredRun& stored, const std::vector<PlannedCase>& cases);
 
 /// The report of the whole run, without results: begun when the first part was.
-Report continue_report(const StoredRun& stored, const Device& device);
+Report continue_report(const StoredRun& stored, const Device& device, Descriptors scenarios);
 
 }  // namespace xferbench::app

@@ -24,10 +24,16 @@ std::unique_ptr<Device> open_device(const Command& command) {
   return command.simulate ? open_simulated(*command.simulate) : open_gpu(command.gpu.value_or(0), command.numa);
 }
 
-std::vector<ScenarioView> views() {
-  std::vector<ScenarioView> all;
-  for (const Scenario* scenario : scenarios()) all.push_back(scenario->view());
+std::vector<const ScenarioDescriptor*> descriptors() {
+  std::vector<const ScenarioDescriptor*> all;
+  for (const Scenario* scenario : scenarios()) all.push_back(&scenario->descriptor());
   return all;
+}
+
+MetricsDeclared declared_by(Descriptors scenarios) {
+  MetricsDeclared declared;
+  for (const ScenarioDescriptor* scenario : scenarios) declared.emplace(scenario->name, scenario->metrics);
+  return declared;
 }
 
 Style style_of(const Command& command) {
@@ -63,13 +69,14 @@ std::vector<std::pair<std::string, std::string>> cuda_variables() {
   return found;
 }
 
-Report begin_report(const std::vector<std::string>& arguments, const Device& device) {
+Report begin_report(const std::vector<std::string>& arguments, const Device& device, Descriptors scenarios) {
   Report report;
   report.started_at = utc_now();
   report.command = {"xferbench"};
   report.command.insert(report.command.end(), arguments.begin(), arguments.end());
   report.environment = device.capabilities().environment;
   report.environment.variables = cuda_variables();
+  report.metrics_declared = declared_by(scenarios);
   return report;
 }
 
@@ -133,7 +140,7 @@ LiveReport::LiveReport(Report report, const Command& command, Writer to_markdown
   };
   open("json", command.json, to_json, true);
   open(
-      "csv", command.csv, [](const Report& r) { return to_csv(r, views()); }, true);
+      "csv", command.csv, [](const Report& r) { return to_csv(r, descriptors()); }, true);
   open("markdown", command.markdown, std::move(to_markdown), true);
   open("timeline", command.timeline, to_chrome_trace, false);
   cli::refuse_shared_files(files);  // once more, as "-" and /dev/stdout are the same

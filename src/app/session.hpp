@@ -22,8 +22,10 @@ namespace xferbench::app {
 /// The GPU or its model. Throws NoDeviceError.
 std::unique_ptr<Device> open_device(const cli::Command& command);
 
-/// What tables and files say of every scenario.
-std::vector<ScenarioView> views();
+/// Of every scenario.
+std::vector<const ScenarioDescriptor*> descriptors();
+/// What the results of these scenarios may have.
+MetricsDeclared declared_by(Descriptors scenarios);
 
 /// Colours as the user wants them; if that was not said, on a terminal.
 Style style_of(const cli::Command& command);
@@ -32,8 +34,8 @@ Style style_of(std::optional<bool> color);
 /// Environment variables that change what CUDA does and so belong to a result.
 std::vector<std::pair<std::string, std::string>> cuda_variables();
 
-/// A report without results. `arguments` is the command line, for the record.
-Report begin_report(const std::vector<std::string>& arguments, const Device& device);
+/// A report without results, of cases of these scenarios. `arguments` is the command line, for the record.
+Report begin_report(const std::vector<std::string>& arguments, const Device& device, Descriptors scenarios);
 
 /// One line for each failed case, and one for each kind of warning: a sweep may have hundreds of the same.
 void print_warnings(const Report& report);

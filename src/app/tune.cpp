@@ -2,13 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <memory>
 
 #include "app/session.hpp"
 #include "cli/progress.hpp"
 #include "cli/reproduce.hpp"
 #include "core/interrupt.hpp"
-#include "report/run/tune_table.hpp"
+#include "report/run/markdown.hpp"
+#include "report/run/table.hpp"
 #include "results/output_file.hpp"
 #include "run/tuner.hpp"
 
@@ -29,21 +31,28 @@ Tuned tune_with_progress(const Command& command, Device& device, std::span<const
                          command.exhaustive ? Thoroughness::exhaustive : Thoroughness::guided);
 }
 
+Report with_fastest(const Report& report) {
+  Report shown = report;
+  shown.results = fastest(report.results);
+  return shown;
+}
+
 }  // namespace
 
 int tune(const Command& command, const std::vector<std::string>& arguments) {
   const std::unique_ptr<Device> device = open_device(command);
   const std::vector<Case> space = feasible(command.cases, *device, command.verify, command.memory_limit);
-  const ScenarioView view = command.cases.front().scenario->view();
-  LiveReport live(begin_report(arguments, *device), command,
-                  [&view](const Report& report) { return to_tune_markdown(report, view); });
+  const ScenarioDescriptor tuned_scenario = tuned_descriptor(command.cases.front().scenario->descriptor());
+  const std::array shown{&tuned_scenario};
+  LiveReport live(begin_report(arguments, *device, shown), command,
+                  [&shown](const Report& report) { return to_markdown(with_fastest(report), shown); });
   install_interrupt_handlers();
   Tuned tuned = tune_with_progress(command, *device, space, live);
   live.replace(std::move(tuned.results));
   live.finish(std::move(tuned.findings));
   if (!command.quiet) print_warnings(live.report());
   if (!live.owns_standard_output()) {
-    write_standard_output(to_tune_table(live.report(), view, style_of(command)));
+    write_standard_output(to_table(with_fastest(live.report()), shown, style_of(command)));
   }
   live.rethrow();
   return exit_code(live.report());
@@ -53,8 +62,8 @@ int dry_tune(const Command& command) {
   std::string text;
   std::size_t out = 0;
   for (const PlannedCase& c : command.cases) {
-    const auto reason = left_out(c, command.memory_limit);
-    text += c.config.key() + (reason ? "  (left out: " + *reason + ")" : "") + "\n";
+    const auto reason = skip_reason_of_tune(c, command.memory_limit);
+    text += c.config.key() + (reason ? "  (left out: " + reason->text + ")" : "") + "\n";
     out += reason ? 1 : 0;
   }
   text += fmt::format("{} configurations", command.cases.size() - out);

@@ -33,17 +33,18 @@ struct Written {
 
 std::vector<std::string> names_of(Scenarios scenarios) {
   std::vector<std::string> names;
-  for (const Scenario* s : scenarios) names.emplace_back(s->name());
+  for (const Scenario* s : scenarios) names.emplace_back(s->descriptor().name);
   return names;
 }
 
 const Scenario* find(Scenarios scenarios, std::string_view name) {
-  const auto found = std::ranges::find_if(scenarios, [name](const Scenario* s) { return s->name() == name; });
+  const auto found =
+      std::ranges::find_if(scenarios, [name](const Scenario* s) { return s->descriptor().name == name; });
   return found == scenarios.end() ? nullptr : *found;
 }
 
 bool has_axis(const Scenario& scenario, const std::string& name) {
-  return std::ranges::find(scenario.axes(), name, &Axis::name) != scenario.axes().end();
+  return std::ranges::find(scenario.descriptor().axes, name, &Axis::name) != scenario.descriptor().axes.end();
 }
 
 // --- From argv to what was written ----------------------------------------------------------------------------------
@@ -57,7 +58,7 @@ bool negative_number(const std::string& text) {
 const Axis* bare_axis(const std::string& argument, Scenarios scenarios) {
   if (!argument.starts_with("--")) return nullptr;
   for (const Scenario* scenario : scenarios) {
-    const auto axes = scenario->axes();
+    const auto& axes = scenario->descriptor().axes;
     const auto axis = std::ranges::find(axes, argument.substr(2), &Axis::name);
     if (axis != axes.end() && !axis->implicit_value.empty()) return &*axis;
   }
@@ -102,7 +103,7 @@ std::map<std::string, bool> all_flags(Scenarios scenarios) {
   for (const RunFlag& flag : run_flags()) flags[flag.axis.name] = !flag.argument.empty();
   for (const RunFlag& flag : check_flags()) flags[flag.axis.name] = !flag.argument.empty();
   for (const Scenario* scenario : scenarios) {
-    for (const Axis& axis : scenario->axes()) flags[axis.name] = true;
+    for (const Axis& axis : scenario->descriptor().axes) flags[axis.name] = true;
   }
   flags["help"] = flags["version"] = false;
   return flags;
@@ -296,12 +297,17 @@ void read_run_flags(const Written& written, Command& command) {
 
 // --- Cases ----------------------------------------------------------------------------------------------------------
 
+bool is_meaningless(const PlannedCase& c) {
+  const auto reason = c.scenario->skip_reason(c.config, nullptr);
+  return reason && reason->kind == SkipReason::Kind::meaningless;
+}
+
 /// The values of every axis of one scenario, as written or by default.
 class Product {
  public:
   /// `tuning`: where a flag is not given, the values that the axis is to be tuned over.
   Product(const Scenario& scenario, const Written& written, bool tuning) : scenario_(scenario), written_(written) {
-    for (const Axis& axis : scenario.axes()) {
+    for (const Axis& axis : scenario.descriptor().axes) {
       const auto given = written.texts.find(axis.name);
       const bool replaced = given == written.texts.end() && is_replaced(axis);
       const std::string& own = tuning && !axis.tuning.empty() ? axis.tuning : axis.defaults;
@@ -316,15 +322,15 @@ class Product {
 
   [[nodiscard]] std::vector<PlannedCase> cases() const {
     std::vector<PlannedCase> all;
-    expand(0, Case(std::string(scenario_.name())), all);
+    expand(0, Case(scenario_.descriptor().name), all);
     refuse_idle_flags(all);
-    return without_left_out(all);
+    return with_meaning(all);
   }
 
  private:
   /// Whether a flag was given that takes this axis' place.
   [[nodiscard]] bool is_replaced(const Axis& axis) const {
-    return std::ranges::any_of(scenario_.axes(), [&](const Axis& other) {
+    return std::ranges::any_of(scenario_.descriptor().axes, [&](const Axis& other) {
       return other.alternative_to == axis.name && written_.has(other.name);
     });
   }
@@ -343,7 +349,7 @@ class Product {
       all.push_back({&scenario_, so_far});
       return;
     }
-    const Axis& axis = scenario_.axes()[index];
+    const Axis& axis = scenario_.descriptor().axes[index];
     if (is_idle(axis, so_far) || values_[index].empty()) return expand(index + 1, so_far, all);
     for (const Value& value : values_[index]) {
       Case next = so_far;
@@ -352,14 +358,14 @@ class Product {
     }
   }
 
-  /// Without the combinations that the scenario leaves out; but of each value that was written at least one stays.
-  [[nodiscard]] std::vector<PlannedCase> without_left_out(const std::vector<PlannedCase>& all) const {
+  /// Without combinations that mean nothing; but of each value that was written at least one stays.
+  [[nodiscard]] std::vector<PlannedCase> with_meaning(const std::vector<PlannedCase>& all) const {
     std::vector<bool> stays;
-    for (const PlannedCase& c : all) stays.push_back(!scenario_.leaves_out(c.config));
+    for (const PlannedCase& c : all) stays.push_back(!is_meaningless(c));
     if (std::ranges::find(stays, false) == stays.end()) return all;
     for (std::size_t axis = 0; axis < values_.size(); ++axis) {
-      if (!written_.has(scenario_.axes()[axis].name)) continue;
-      for (const Value& value : values_[axis]) keep_one(scenario_.axes()[axis], value, all, stays);
+      if (!written_.has(scenario_.descriptor().axes[axis].name)) continue;
+      for (const Value& value : values_[axis]) keep_one(scenario_.descriptor().axes[axis], value, all, stays);
     }
     std::vector<PlannedCase> kept;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -383,7 +389,7 @@ class Product {
 
   /// A flag that no case uses would be a flag that does nothing.
   void refuse_idle_flags(const std::vector<PlannedCase>& all) const {
-    for (const Axis& axis : scenario_.axes()) {
+    for (const Axis& axis : scenario_.descriptor().axes) {
       const bool used = std::ranges::any_of(all, [&](const PlannedCase& c) { return c.config.has(axis.name); });
       if (written_.has(axis.name) && !used) {
         throw UsageError(fmt::format("--{} does nothing here: it belongs to --{} {}; leave it out", axis.name,
@@ -399,19 +405,20 @@ class Product {
 
 std::string flags_of(const Scenario& scenario) {
   std::vector<std::string> flags;
-  for (const Axis& axis : scenario.axes()) flags.push_back("--" + axis.name);
+  for (const Axis& axis : scenario.descriptor().axes) flags.push_back("--" + axis.name);
   return fmt::format("{}", fmt::join(flags, " "));
 }
 
 /// Every axis flag that was written must belong to a chosen scenario, and replace no other that was written.
 void check_axis_flags(const Written& written, Scenarios all, Scenarios chosen) {
   for (const Scenario* scenario : all) {
-    for (const Axis& axis : scenario->axes()) {
+    for (const Axis& axis : scenario->descriptor().axes) {
       if (!written.has(axis.name)) continue;
       const bool belongs = std::ranges::any_of(chosen, [&](const Scenario* s) { return has_axis(*s, axis.name); });
       if (!belongs) {
-        throw UsageError(fmt::format("{} has no --{}, which belongs to {}; {} has {}", chosen.front()->name(),
-                                     axis.name, scenario->name(), chosen.front()->name(), flags_of(*chosen.front())));
+        throw UsageError(fmt::format("{} has no --{}, which belongs to {}; {} has {}",
+                                     chosen.front()->descriptor().name, axis.name, scenario->descriptor().name,
+                                     chosen.front()->descriptor().name, flags_of(*chosen.front())));
       }
       if (!axis.alternative_to.empty() && written.has(axis.alternative_to)) {
         throw UsageError(fmt::format("--{} and --{} contradict each other: --{} chooses the other's value", axis.name,
@@ -448,12 +455,12 @@ std::vector<const Scenario*> chosen_scenarios(const Written& written, Scenarios 
 
 /// A timeline of what has none would be a flag that does nothing.
 void check_timeline(const Written& written, Scenarios all, Scenarios chosen) {
-  const auto has_timeline = [](const Scenario* s) { return s->has_timeline(); };
+  const auto has_timeline = [](const Scenario* s) { return s->descriptor().has_timeline; };
   if (!written.has("timeline") || std::ranges::any_of(chosen, has_timeline)) return;
   std::vector<const Scenario*> able;
   std::ranges::copy_if(all, std::back_inserter(able), has_timeline);
   throw UsageError(fmt::format("--timeline does nothing here: {} has no timeline; these have: {}",
-                               chosen.front()->name(), fmt::join(names_of(able), ", ")));
+                               chosen.front()->descriptor().name, fmt::join(names_of(able), ", ")));
 }
 
 std::vector<PlannedCase> plan(const Written& written, Scenarios all, Scenarios chosen, bool tuning = false) {
@@ -463,10 +470,14 @@ std::vector<PlannedCase> plan(const Written& written, Scenarios all, Scenarios c
   for (const Scenario* scenario : chosen) {
     for (PlannedCase& c : Product(*scenario, written, tuning).cases()) cases.push_back(std::move(c));
   }
-  const auto objection = [](const PlannedCase& c) { return c.scenario->objection(c.config); };
-  // What a scenario leaves out and is here all the same was asked for: it becomes a result that says why not.
-  const auto hopeless = [&](const PlannedCase& c) { return objection(c) && !c.scenario->leaves_out(c.config); };
-  if (std::ranges::all_of(cases, hopeless)) throw UsageError(*objection(cases.front()));
+  // A combination that means nothing and is here all the same was asked for: it becomes a result that says why not.
+  const auto impossible = [](const PlannedCase& c) {
+    const auto reason = c.scenario->skip_reason(c.config, nullptr);
+    return reason && reason->kind == SkipReason::Kind::impossible;
+  };
+  if (std::ranges::all_of(cases, impossible)) {
+    throw UsageError(cases.front().scenario->skip_reason(cases.front().config, nullptr)->text);
+  }
   return cases;
 }
 
@@ -580,10 +591,10 @@ const Scenario& scenario_to_tune(const Written& written, Scenarios scenarios) {
   if (can_tune(chosen)) return chosen;
   std::vector<std::string_view> names;
   for (const Scenario* s : scenarios) {
-    if (can_tune(*s)) names.push_back(s->name());
+    if (can_tune(*s)) names.push_back(s->descriptor().name);
   }
   throw UsageError(
-      fmt::format("{} cannot be tuned; {}", chosen.name(),
+      fmt::format("{} cannot be tuned; {}", chosen.descriptor().name,
                   names.empty() ? "no scenario can" : fmt::format("these can: {}", fmt::join(names, ", "))));
 }
 
@@ -602,7 +613,7 @@ void plan_tune(const Written& written, Scenarios scenarios, Command& command) {
   command.cases = plan(written, scenarios, {&scenario, 1}, true);
   command.exhaustive = written.has("exhaustive");
   if (!written.has("budget")) command.policy.budget = command.exhaustive ? kDay : kBudget;
-  for (const Axis& axis : scenario->axes()) {
+  for (const Axis& axis : scenario->descriptor().axes) {
     if (written.has(axis.name)) command.given.push_back(axis.name);
   }
 }

@@ -21,7 +21,7 @@ namespace xferbench::cli {
 namespace {
 
 using Words = std::vector<std::string>;
-using Scenarios = std::span<const ScenarioView>;
+using Scenarios = Descriptors;
 
 std::string joined(const Words& words) { return fmt::format("{}", fmt::join(words, " ")); }
 
@@ -43,10 +43,10 @@ std::string word_function(const std::string& name, const std::string& subject,
 
 std::string axes_function(Scenarios scenarios) {
   std::vector<std::pair<std::string, std::string>> choices;
-  for (const ScenarioView& scenario : scenarios) {
+  for (const ScenarioDescriptor* scenario : scenarios) {
     Words flags;
-    for (const Axis& axis : scenario.axes) flags.push_back("--" + axis.name);
-    choices.emplace_back(scenario.name, joined(flags));
+    for (const Axis& axis : scenario->axes) flags.push_back("--" + axis.name);
+    choices.emplace_back(scenario->name, joined(flags));
   }
   return word_function("_xferbench_axes", "$1", choices);
 }
@@ -76,10 +76,10 @@ Words plain(const Words& names) {
 /// The words that a flag of a scenario or of all takes.
 std::string choices_function(Scenarios scenarios, const DataNames& names) {
   std::vector<std::pair<std::string, std::string>> choices;
-  for (const ScenarioView& scenario : scenarios) {
-    for (const Axis& axis : scenario.axes) {
+  for (const ScenarioDescriptor* scenario : scenarios) {
+    for (const Axis& axis : scenario->axes) {
       if (axis.choices.empty()) continue;
-      choices.emplace_back(fmt::format("{}:--{}", scenario.name, axis.name), joined(axis.choices) + " all");
+      choices.emplace_back(fmt::format("{}:--{}", scenario->name, axis.name), joined(axis.choices) + " all");
     }
   }
   for (const RunFlag& flag : run_flags()) {
@@ -110,8 +110,8 @@ std::string takes_function(Scenarios scenarios) {
   add(run_flags());
   add(check_flags());
   add(compare_flags());
-  for (const ScenarioView& scenario : scenarios) {
-    for (const Axis& axis : scenario.axes)
+  for (const ScenarioDescriptor* scenario : scenarios) {
+    for (const Axis& axis : scenario->axes)
       kinds[axis.implicit_value.empty() ? "value" : "maybe"].insert("--" + axis.name);
   }
   std::vector<std::pair<std::string, std::string>> choices;
@@ -121,7 +121,7 @@ std::string takes_function(Scenarios scenarios) {
 
 Words names_of(Scenarios scenarios) {
   Words names;
-  for (const ScenarioView& scenario : scenarios) names.emplace_back(scenario.name);
+  for (const ScenarioDescriptor* scenario : scenarios) names.emplace_back(scenario->name);
   return names;
 }
 
@@ -215,7 +215,7 @@ _xferbench_lines() { echo "$1" | tr ' ' '\n'; }
 std::string functions(Scenarios scenarios, const DataNames& names) {
   return axes_function(scenarios) + flags_function() + choices_function(scenarios, names) + takes_function(scenarios) +
          operands_function(scenarios) + kinds_function(scenarios) +
-         fmt::format("_xferbench_default={}\n\n", scenarios.empty() ? "" : scenarios.front().name) +
+         fmt::format("_xferbench_default={}\n\n", scenarios.empty() ? "" : scenarios.front()->name) +
          std::string(kReader);
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/column.hpp"
+#include "core/scenario_descriptor.hpp"
 
 namespace xferbench::cli {
 
@@ -16,7 +16,7 @@ struct DataNames {
   std::vector<std::string> suites;        ///< for --suite
 };
 
-std::string bash_completion(std::span<const ScenarioView> scenarios, const DataNames& names);
-std::string zsh_completion(std::span<const ScenarioView> scenarios, const DataNames& names);
+std::string bash_completion(Descriptors scenarios, const DataNames& names);
+std::string zsh_completion(Descriptors scenarios, const DataNames& names);
 
 }  // namespace xferbench::cli

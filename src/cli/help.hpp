@@ -4,15 +4,17 @@
 #include <span>
 #include <string>
 
-#include "core/column.hpp"
+#include "core/scenario_descriptor.hpp"
 
 namespace xferbench::cli {
 
 /// `xferbench --help`.
-std::string help(std::span<const ScenarioView> scenarios);
+std::string help(Descriptors scenarios);
 /// `xferbench memcpy --help` and `xferbench list memcpy`: a scenario's axes with units, defaults and what is legal.
-std::string describe(const ScenarioView& scenario);
+std::string describe(const ScenarioDescriptor& scenario);
+/// What `xferbench list memcpy` says beside: the scenario's columns, and what else its results have.
+std::string explain_results(const ScenarioDescriptor& scenario);
 /// `xferbench list`: one line per scenario.
-std::string list(std::span<const ScenarioView> scenarios);
+std::string list(Descriptors scenarios);
 
 }  // namespace xferbench::cli

@@ -88,7 +88,7 @@ std::string commands() {
   return text;
 }
 
-std::string scenario_text(const ScenarioView& scenario) {
+std::string scenario_text(const ScenarioDescriptor& scenario) {
   std::string text = fmt::format(".SS {}\n{}", roff_escaped(scenario.name), paragraph(scenario.summary));
   for (const Axis& axis : scenario.axes) text += entry(text_of(axis));
   return text;
@@ -120,7 +120,7 @@ std::string roff_escaped(std::string_view line) {
   return escaped;
 }
 
-std::string man_page(std::span<const ScenarioView> scenarios) {
+std::string man_page(Descriptors scenarios) {
   std::string text = fmt::format(".TH XFERBENCH 1 \"\" \"xferbench {}\" \"User Commands\"\n", build::kVersion);
   const auto section = [&text](const char* title, const std::string& body) {
     text += fmt::format(".SH {}\n{}", title, body);
@@ -135,7 +135,7 @@ std::string man_page(std::span<const ScenarioView> scenarios) {
   section("FLAGS OF CHECK", entries(check_flags()));
   section("FLAGS OF COMPARE", entries(compare_flags()));
   section("SCENARIOS", paragraph("Each axis is a flag that takes lists and ranges, see VALUES."));
-  for (const ScenarioView& scenario : scenarios) text += scenario_text(scenario);
+  for (const ScenarioDescriptor* scenario : scenarios) text += scenario_text(*scenario);
   section("VALUES", verbatim(value_grammar()));
   section("PROFILES FOR \\-\\-simulate", profiles());
   section("EXAMPLES", verbatim(examples()));

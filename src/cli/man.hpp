@@ -5,12 +5,12 @@
 #include <string>
 #include <string_view>
 
-#include "core/column.hpp"
+#include "core/scenario_descriptor.hpp"
 
 namespace xferbench::cli {
 
 /// xferbench(1) in roff.
-std::string man_page(std::span<const ScenarioView> scenarios);
+std::string man_page(Descriptors scenarios);
 
 /// A line of text with nothing in it that roff would take for a request, an escape or a dash to break at.
 std::string roff_escaped(std::string_view line);

@@ -47,11 +47,11 @@ void Progress::sampled(const SamplingProgress& progress) {
   show(fmt::format("{} {}{} samples{}: {}", where_, time_left(), progress.samples, width, key_));
 }
 
-void Progress::done(std::size_t index, const Result& result) {
+void Progress::done(std::size_t index, const Result& result, const Measurement* headline) {
   const bool to_be_continued = std::ranges::any_of(
       result.measurements, [](const Measurement& m) { return m.stop == Stop::interrupted && !m.samples.empty(); });
   if (!plain_ || to_be_continued) return;
-  fmt::print(stderr, "[{}/{}] {}: {}\n", index + 1, cases_, result.config.key(), outcome(result));
+  fmt::print(stderr, "[{}/{}] {}: {}\n", index + 1, cases_, result.config.key(), outcome(result, headline));
   std::fflush(stderr);
 }
 
@@ -95,14 +95,13 @@ void Progress::clear() {
   shown_ = false;
 }
 
-std::string outcome(const Result& result) {
+std::string outcome(const Result& result, const Measurement* headline) {
   if (result.status != Status::ok) return fmt::format("{}: {}", to_text(result.status), result.reason);
-  const auto sampled = std::ranges::find_if(result.measurements, [](const auto& m) { return !m.samples.empty(); });
-  if (sampled == result.measurements.end()) return "ok";
-  const auto width = relative_half_width(*sampled);
-  const std::string median =
-      sampled->unit == "s" ? format_seconds(sampled->median) : fmt::format("{:.4g} {}", sampled->median, sampled->unit);
-  return fmt::format("{}{}, {} samples", median, width ? " +-" + format_percent(*width) : "", sampled->samples.size());
+  if (headline == nullptr) return "ok";
+  const auto width = relative_half_width(*headline);
+  const std::string median = headline->unit == "s" ? format_seconds(headline->median)
+                                                   : fmt::format("{:.4g} {}", headline->median, headline->unit);
+  return fmt::format("{}{}, {} samples", median, width ? " +-" + format_percent(*width) : "", headline->samples.size());
 }
 
 }  // namespace xferbench::cli

@@ -21,7 +21,7 @@ class Progress {
 
   void begin(std::size_t index, std::size_t turn, const Case& config);
   void sampled(const SamplingProgress& progress);
-  void done(std::size_t index, const Result& result);
+  void done(std::size_t index, const Result& result, const Measurement* headline);
   void tuning(const TuneProgress& progress);
   /// Wipes the line, so that something else can be printed.
   void clear();
@@ -48,6 +48,6 @@ class Progress {
 };
 
 /// What a line of `--progress plain` says of a case: its first measurement, or why there is none.
-std::string outcome(const Result& result);
+std::string outcome(const Result& result, const Measurement* headline);
 
 }  // namespace xferbench::cli

@@ -43,7 +43,7 @@ std::string shell_quoted(const std::string& word) {
 
 std::string command_line(const Command& command, const PlannedCase& planned) {
   std::vector<std::string> words{"xferbench", planned.config.scenario()};
-  for (const Axis& axis : planned.scenario->axes()) {
+  for (const Axis& axis : planned.scenario->descriptor().axes) {
     const Case::Param* param = planned.config.find(axis.name);
     if (param == nullptr) continue;
     const bool given = std::ranges::find(command.given, axis.name) != command.given.end();

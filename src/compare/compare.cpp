@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <initializer_list>
 #include <unordered_map>
 
 #include "compare/statistics.hpp"
@@ -31,26 +32,41 @@ struct Value {
 
 bool has_samples(const Measurement& m) { return !m.samples.empty(); }
 
-/// What a case is about; null if that was not measured.
-const Measurement* headline(const Result& result, const Options& options) {
-  const auto names = options.headlines.find(result.config.scenario());
-  if (names != options.headlines.end()) {
-    for (const std::string& name : names->second) {
-      const Measurement* m = result.measurement(name);
-      if (m != nullptr && has_samples(*m)) return m;
-    }
-  }
-  return result.measurements.empty() || !has_samples(result.measurements.front()) ? nullptr
-                                                                                  : &result.measurements.front();
-}
-
 /// Of a measurement of that name, else of a metric of that name; without a name, of what the case is about.
 Value value_of(const Result& result, const std::optional<std::string>& name, const Options& options) {
   if (result.status != Status::ok) return {};
-  if (!name) return {headline(result, options), nullptr};
+  if (!name) return {headline_of(result, declared_for(options.metrics_declared, result.config.scenario())), nullptr};
   const Measurement* m = result.measurement(*name);
   if (m != nullptr) return {has_samples(*m) ? m : nullptr, nullptr};
   return {nullptr, result.metric(*name)};
+}
+
+/// As its scenario declares it; of a number that nobody declares, by its unit.
+Better better_of(const Value& value, std::string_view scenario, const Options& options) {
+  using Kind = MetricDeclaration::Kind;
+  const Kind kind = value.measurement != nullptr ? Kind::measurement : Kind::metric;
+  const auto* declared = find(declared_for(options.metrics_declared, scenario), kind, value.name());
+  if (declared != nullptr) return declared->better;
+  if (value.unit() == "s") return Better::lower;
+  return value.unit().ends_with("/s") ? Better::higher : Better::neither;
+}
+
+/// What the files declare of each scenario, the first to name something deciding what it is, and what the options add.
+MetricsDeclared all_declared(std::initializer_list<std::span<const NamedReport>> sides, const Options& options) {
+  MetricsDeclared all;
+  const auto add = [&all](const MetricsDeclared& declared) {
+    for (const auto& [scenario, metrics] : declared) {
+      std::vector<MetricDeclaration>& known = all[scenario];
+      for (const MetricDeclaration& m : metrics) {
+        if (find(known, m.kind, m.name) == nullptr) known.push_back(m);
+      }
+    }
+  };
+  for (const auto side : sides) {
+    for (const NamedReport& named : side) add(named.report.metrics_declared);
+  }
+  add(options.metrics_declared);
+  return all;
 }
 
 /// Why a case has no number.
@@ -158,7 +174,7 @@ class Comparer {
     Row row;
     row.key = c.key;
     row.failed = fails_now;
-    name_number(row, base, next);
+    name_number(row, c, base, next);
     if (fails_now || (!base.values.empty() && (next.values.empty() || next.failed))) {
       row.verdict = Verdict::missing;
       if (!base.values.empty()) row.base = side(base);
@@ -191,7 +207,7 @@ class Comparer {
 
  private:
   /// What was compared; where a case fails and never had a number, what was asked for.
-  void name_number(Row& row, const SideValues& base, const SideValues& next) const {
+  void name_number(Row& row, const Case& c, const SideValues& base, const SideValues& next) const {
     if (base.values.empty() && next.values.empty()) {
       row.measured = comparison_.options.metric.value_or("");
       return;
@@ -199,7 +215,7 @@ class Comparer {
     const Value& shown = (base.values.empty() ? next : base).values.front();
     row.measured = shown.name();
     row.unit = shown.unit();
-    row.better = better_of(row.measured, row.unit);
+    row.better = better_of(shown, (c.base.empty() ? c.next : c.base).front()->config.scenario(), comparison_.options);
   }
 
   [[nodiscard]] bool several() const { return base_files_ > 1 || next_files_ > 1; }
@@ -273,7 +289,7 @@ class Comparer {
     const bool more = low > 1 + threshold;
     const bool less = high < 1 - threshold;
     if ((more || less) && row.p_holm && *row.p_holm <= kSignificant) {
-      if (row.better == Better::unknown) return Verdict::changed;
+      if (row.better == Better::neither) return Verdict::changed;
       return more == (row.better == Better::lower) ? Verdict::regressed : Verdict::improved;
     }
     return low >= 1 - threshold && high <= 1 + threshold ? Verdict::same : Verdict::inconclusive;
@@ -378,27 +394,6 @@ std::string_view to_text(Verdict verdict) {
   return "";
 }
 
-std::string_view to_text(Better better) {
-  switch (better) {
-    case Better::lower: return "lower";
-    case Better::higher: return "higher";
-    case Better::unknown: return "unknown";
-  }
-  return "";
-}
-
-Better better_of(std::string_view name, std::string_view unit) {
-  constexpr std::array<std::string_view, 8> kHigher{"efficiency",      "of_limit",          "speedup",
-                                                    "hidden_fraction", "duplex_ratio",      "kernels_at_once",
-                                                    "concurrency",     "kernel_concurrency"};
-  constexpr std::array<std::string_view, 1> kLower{"cpu_share"};
-  if (unit == "s") return Better::lower;
-  if (unit.ends_with("/s")) return Better::higher;
-  if (std::ranges::find(kHigher, name) != kHigher.end()) return Better::higher;
-  if (std::ranges::find(kLower, name) != kLower.end()) return Better::lower;
-  return Better::unknown;
-}
-
 std::size_t Comparison::count(Verdict verdict) const {
   return static_cast<std::size_t>(std::ranges::count(rows, verdict, &Row::verdict));
 }
@@ -416,6 +411,7 @@ bool Comparison::undecided() const {
 Comparison compare(std::span<const NamedReport> base, std::span<const NamedReport> next, const Options& options) {
   Comparison comparison;
   comparison.options = options;
+  comparison.options.metrics_declared = all_declared({base, next}, options);
   comparison.base = sources_of(base);
   comparison.next = sources_of(next);
   comparison.simulated = check_simulated(base, next, options);
@@ -464,7 +460,7 @@ std::vector<std::string> columns_of(std::span<const NamedReport> reports) {
 }
 
 void mark_best(Across::Row& row) {
-  if (row.better == Better::unknown) return;
+  if (row.better == Better::neither) return;
   const bool lower = row.better == Better::lower;
   const auto interval = [](const Across::Cell& c) { return c.ci95.value_or(Interval{c.median, c.median}); };
   const Across::Cell* best = nullptr;
@@ -494,7 +490,7 @@ class AcrossRows {
     const auto [at, is_new] = index_.try_emplace(result.config.key(), table_.rows.size());
     if (is_new) {
       table_.rows.push_back({result.config.key(), std::string(value.name()), std::string(value.unit()),
-                             better_of(value.name(), value.unit()),
+                             better_of(value, result.config.scenario(), table_.options),
                              std::vector<std::optional<Across::Cell>>(table_.columns.size())});
     }
     Across::Row& row = table_.rows[at->second];
@@ -513,6 +509,7 @@ class AcrossRows {
 Across across(std::span<const NamedReport> reports, const Options& options) {
   Across table;
   table.options = options;
+  table.options.metrics_declared = all_declared({reports}, options);
   table.simulated = check_simulated(reports, {}, options);
   table.columns = columns_of(reports);
   table.sources = sources_of(reports);

@@ -4,8 +4,6 @@
 
 #include <array>
 #include <cstddef>
-#include <functional>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,9 +21,8 @@ struct NamedReport {
 };
 
 struct Options {
-  /// What the cases of a scenario are about: names of measurements, the first that a case has is it. For a scenario
-  /// that is not here it is the case's first measurement.
-  std::map<std::string, std::vector<std::string>, std::less<>> headlines{};
+  /// What scenarios declare whose files do not say it themselves.
+  MetricsDeclared metrics_declared{};
   double threshold = 0.03;              ///< changes within this share do not matter
   std::optional<std::string> metric{};  ///< the measurement or derived metric; absent: what the case is about
   std::vector<std::string> only{};      ///< patterns for keys, any of which may match; empty: all cases
@@ -38,7 +35,7 @@ enum class Verdict {
   regressed,     ///< significantly worse, and beyond the threshold with the whole interval
   missing,       ///< base has a number, new has none; or new fails
   improved,      ///< the reverse of regressed
-  changed,       ///< the same of a number of which nobody knows whether more is better
+  changed,       ///< the same of a number of which neither more nor less is better
   inconclusive,  ///< none of the others can be said
   same,          ///< the whole interval lies within the threshold
   added,         ///< new has a number, base has none; written "new"
@@ -46,12 +43,6 @@ enum class Verdict {
 inline constexpr std::array kVerdicts{Verdict::regressed,    Verdict::missing, Verdict::improved, Verdict::changed,
                                       Verdict::inconclusive, Verdict::same,    Verdict::added};
 std::string_view to_text(Verdict verdict);
-
-enum class Better { lower, higher, unknown };
-std::string_view to_text(Better better);
-
-/// Which way is better, by unit and, for ratios, by name.
-Better better_of(std::string_view name, std::string_view unit);
 
 /// One side of a case.
 struct Side {
@@ -64,7 +55,7 @@ struct Row {
   std::string key;
   std::string measured;  ///< name of the measurement or metric
   std::string unit;
-  Better better = Better::unknown;
+  Better better = Better::neither;
   Verdict verdict = Verdict::inconclusive;
   bool failed = false;  ///< fails in new and did not in base
   std::optional<Side> base;
@@ -123,7 +114,7 @@ struct Across {
     std::string key;
     std::string measured;
     std::string unit;
-    Better better = Better::unknown;
+    Better better = Better::neither;
     std::vector<std::optional<Cell>> cells;  ///< one for each column
   };
   Options options;

@@ -259,6 +259,49 @@ constexpr std::array kFindingFields{
 };
 constexpr Shape kFinding = record(kFindingFields);
 
+// --- Declarations ---------------------------------------------------------------------------------------------------
+
+using Declaration = MetricDeclaration;
+constexpr std::array kBetter{Better::lower, Better::higher, Better::neither};
+constexpr std::array kKinds{Declaration::Kind::measurement, Declaration::Kind::metric, Declaration::Kind::label};
+constexpr std::array kFormats{Declaration::Format::number, Declaration::Format::seconds, Declaration::Format::percent,
+                              Declaration::Format::ratio, Declaration::Format::word};
+constexpr std::array kBesides{Declaration::Beside::interval, Declaration::Beside::clock, Declaration::Beside::p90,
+                              Declaration::Beside::p99};
+
+constexpr std::array kDeclarationFields{
+    field<&Declaration::name>("name"),
+    field<&Declaration::kind, kOneOf<Declaration::Kind, kKinds>>("kind"),
+    field<&Declaration::unit>("unit", if_known),
+    field<&Declaration::better, kOneOf<Better, kBetter>>("better"),
+    field<&Declaration::headline>("headline"),
+    field<&Declaration::heading, kText>("heading"),
+    field<&Declaration::format, kOneOf<Declaration::Format, kFormats>>("format"),
+    field<&Declaration::help, kText>("help"),
+    field<&Declaration::beside, kListOf<Declaration::Beside, kOneOf<Declaration::Beside, kBesides>>>("beside",
+                                                                                                     if_known),
+};
+constexpr Shape kDeclaration = record(kDeclarationFields);
+constexpr const Shape& kDeclarations = kListOf<Declaration, kDeclaration>;
+
+/// By the name of the scenario.
+constexpr Shape kMetricsDeclared{.expected = "an object",
+                                 .is_object = true,
+                                 .entry = [](Reader& in, void* declared, std::string_view scenario) -> Target {
+                                   auto& all = as<MetricsDeclared>(declared);
+                                   in.refuse_more_than(kMostEntries, all.size());
+                                   const auto [entry, is_new] = all.try_emplace(std::string(scenario));
+                                   if (!is_new) in.refuse_twice({scenario, scenario});
+                                   return {&kDeclarations, &entry->second};
+                                 },
+                                 .write =
+                                     [](const void* declared, Json& json) {
+                                       begin_object(json);
+                                       for (const auto& [scenario, metrics] : as<MetricsDeclared>(declared)) {
+                                         add_entry(json, scenario, kDeclarations, &metrics);
+                                       }
+                                     }};
+
 // --- The file -------------------------------------------------------------------------------------------------------
 
 /// Keys identify cases; a file that has one twice says two things of one case.
@@ -281,6 +324,7 @@ constexpr std::array kReportFields{
     field<&Report::tool, kTool>("tool"),
     field<&Report::command>("command"),
     field<&Report::environment, kEnvironment>("environment"),
+    field<&Report::metrics_declared, kMetricsDeclared>("metrics_declared", optional),
     field<&Report::results, kListOf<Result, kResult, kMostResults>>("results"),
     field<&Report::findings, kListOf<Finding, kFinding, kMostResults>>("findings", optional),
     field<&Report::resumed_at>("resumed_at", if_known),

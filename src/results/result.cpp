@@ -41,6 +41,20 @@ std::optional<double> relative_half_width(const Measurement& measurement) {
   return (measurement.ci95->high - measurement.ci95->low) / 2 / measurement.median;
 }
 
+const Measurement* headline_of(const Result& result, std::span<const MetricDeclaration> declared) {
+  for (const MetricDeclaration& metric : declared) {
+    const Measurement* m = metric.headline ? result.measurement(metric.name) : nullptr;
+    if (m != nullptr && !m->samples.empty()) return m;
+  }
+  if (result.measurements.empty() || result.measurements.front().samples.empty()) return nullptr;
+  return &result.measurements.front();
+}
+
+std::span<const MetricDeclaration> declared_for(const MetricsDeclared& all, std::string_view scenario) {
+  const auto found = all.find(scenario);
+  return found == all.end() ? std::span<const MetricDeclaration>() : found->second;
+}
+
 const Measurement* Result::measurement(std::string_view name) const {
   const auto found = std::ranges::find(measurements, name, &Measurement::name);
   return found == measurements.end() ? nullptr : &*found;

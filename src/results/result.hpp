@@ -3,7 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +14,7 @@
 
 #include "core/axis.hpp"
 #include "core/environment.hpp"
+#include "core/metric_declaration.hpp"
 #include "core/trace.hpp"
 
 namespace xferbench {
@@ -104,6 +108,15 @@ struct Result {
   friend bool operator==(const Result&, const Result&) = default;
 };
 
+/// What a case is about: the first of the headlines declared that it has, or, where none is, its first measurement.
+/// Null if that was not sampled.
+const Measurement* headline_of(const Result& result, std::span<const MetricDeclaration> declared);
+
+/// What results of each scenario may have, by the scenario's name.
+using MetricsDeclared = std::map<std::string, std::vector<MetricDeclaration>, std::less<>>;
+/// Empty for a scenario that is not among them.
+std::span<const MetricDeclaration> declared_for(const MetricsDeclared& all, std::string_view scenario);
+
 /// What several results of a scenario say together.
 struct Finding {
   std::string scenario{};  ///< its name
@@ -134,6 +147,7 @@ struct Report {
   Tool tool = this_tool();
   std::vector<std::string> command;
   Environment environment;
+  MetricsDeclared metrics_declared;  ///< of the scenarios of its results
   std::vector<Result> results;
   std::vector<Finding> findings;  ///< empty until the last case has ended
   friend bool operator==(const Report&, const Report&) = default;

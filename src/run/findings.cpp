@@ -17,11 +17,11 @@ std::vector<Finding> conclude(std::span<const Scenario* const> scenarios, std::s
   for (const Scenario* scenario : scenarios) {
     std::vector<const Result*> good;
     for (const Result& r : results) {
-      if (r.status == Status::ok && r.config.scenario() == scenario->name()) good.push_back(&r);
+      if (r.status == Status::ok && r.config.scenario() == scenario->descriptor().name) good.push_back(&r);
     }
     if (good.empty()) continue;
     for (Finding& finding : scenario->conclude(good)) {
-      finding.scenario = scenario->name();
+      finding.scenario = scenario->descriptor().name;
       all.push_back(std::move(finding));
     }
   }

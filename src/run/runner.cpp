@@ -15,26 +15,28 @@ namespace xferbench {
 
 namespace {
 
-std::optional<std::string> memory_refusal(MemoryNeeds needs, Device& device, bool verify) {
+/// Of more memory than there is.
+std::optional<SkipReason> memory_skip_reason(MemoryNeeds needs, Device& device, bool verify) {
   const bool simulated = device.capabilities().environment.simulated();
   const std::uint64_t free = device.memory().free_bytes;
   if (needs.device > free) {
-    return fmt::format("needs {} of device memory, {} available; choose a smaller --size", format_size(needs.device),
-                       format_size(free));
+    return SkipReason::impossible(fmt::format("needs {} of device memory, {} available; choose a smaller --size",
+                                              format_size(needs.device), format_size(free)));
   }
   // More would push other memory out of the GPU, and what is timed then is thrashing.
   if (needs.managed > free / 4) {
-    return fmt::format(
-        "needs {} of managed memory, more than a quarter of the {} of device memory available; choose a "
-        "smaller --size",
-        format_size(needs.managed), format_size(free));
+    return SkipReason::impossible(
+        fmt::format("needs {} of managed memory, more than a quarter of the {} of device memory available; choose a "
+                    "smaller --size",
+                    format_size(needs.managed), format_size(free)));
   }
   // The simulated device keeps its memory and what is in flight in the host's, and touches all that only when it
   // carries data.
   const std::uint64_t on_host = simulated ? (verify ? needs.host + 2 * needs.device : 0) : needs.host + needs.managed;
   if (const auto available = available_host_memory(); available && on_host > *available) {
-    return fmt::format("needs {} of host memory, {} available; choose a smaller --size{}", format_size(on_host),
-                       format_size(*available), simulated ? ", or simulate without data by --no-verify" : "");
+    return SkipReason::impossible(fmt::format("needs {} of host memory, {} available; choose a smaller --size{}",
+                                              format_size(on_host), format_size(*available),
+                                              simulated ? ", or simulate without data by --no-verify" : ""));
   }
   return std::nullopt;
 }
@@ -96,9 +98,12 @@ bool has_samples(const Result& result) {
 
 }  // namespace
 
-std::optional<std::string> refusal(const PlannedCase& planned, Device& device, bool verify) {
-  if (auto reason = planned.scenario->objection(planned.config)) return reason;
-  return memory_refusal(planned.scenario->needs(planned.config), device, verify);
+std::optional<SkipReason> skip_reason(const PlannedCase& planned, Device& device, bool verify) {
+  const Scenario& scenario = *planned.scenario;
+  // What no device could run may need any amount of memory.
+  if (auto reason = scenario.skip_reason(planned.config, nullptr)) return reason;
+  if (auto reason = memory_skip_reason(scenario.needs(planned.config), device, verify)) return reason;
+  return scenario.skip_reason(planned.config, &device.capabilities());
 }
 
 namespace {
@@ -108,14 +113,14 @@ void skip(Result& result, const std::string& reason) {
   result.reason = reason;
 }
 
-/// Why a case cannot run at all, or nothing.
-std::optional<std::string> hindrance(const PlannedCase& planned, const RunContext& bench) {
-  if (interrupted() != 0) return std::string(kNotBegun);
+/// The same, and why no case can run any more.
+std::optional<SkipReason> skip_reason_now(const PlannedCase& planned, const RunContext& bench) {
+  if (interrupted() != 0) return SkipReason::unavailable(std::string(kNotBegun));
   if (!bench.device.usable()) {
-    return "an earlier error destroyed the GPU's context; run this case again in a new process";
+    return SkipReason::unavailable(
+        "an earlier error destroyed the GPU's context; run this case again in a new process");
   }
-  if (auto refused = refusal(planned, bench.device, bench.verify)) return refused;
-  return planned.scenario->unsupported(planned.config, bench.device.capabilities());
+  return skip_reason(planned, bench.device, bench.verify);
 }
 
 /// One turn of one case.
@@ -152,8 +157,8 @@ class InterleavedRuns {
   /// After Ctrl-C a case keeps what the turns before have sampled.
   void visit(std::size_t i, std::size_t turn) {
     if (turn > 0 && interrupted() != 0) return;
-    if (const auto reason = hindrance(cases_[i], bench_)) {
-      turn > 0 ? keep_as_it_is(results_[i], *reason) : skip(results_[i], *reason);
+    if (const auto reason = skip_reason_now(cases_[i], bench_)) {
+      turn > 0 ? keep_as_it_is(results_[i], reason->text) : skip(results_[i], reason->text);
     } else {
       if (observer_.begin) observer_.begin(i, turn);
       const SamplingPolicy wanted = cases_[i].policy.value_or(bench_.policy);

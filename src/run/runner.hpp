@@ -16,9 +16,9 @@ struct PlannedCase {
   std::optional<SamplingPolicy> policy{};  ///< where it has one of its own
 };
 
-/// Why a case asks for too much, known before anything is allocated: an objection of its scenario, or more memory than
-/// there is. Nothing if it can run.
-std::optional<std::string> refusal(const PlannedCase& planned, Device& device, bool verify);
+/// Why a case does not run on this device, known before anything is allocated: its scenario says so, or it needs more
+/// memory than there is.
+std::optional<SkipReason> skip_reason(const PlannedCase& planned, Device& device, bool verify);
 
 /// Adds the flags of a result's measurements as warnings, each flag once, and intervals wider than the policy wants.
 void warn(Result& result, const SamplingPolicy& policy);
@@ -31,8 +31,8 @@ struct RunObserver {
   std::function<void(std::size_t index, const Result& result)> done;
 };
 
-/// Runs every case: `ok`, `failed` with a reason, or `skipped` with a reason (refused, not
-/// supported by the device, a lost context, Ctrl-C). Goes through all cases `turns` times, each time for a share of
+/// Runs every case: `ok`, `failed` with a reason, or `skipped` with a reason (see
+/// skip_reason(); a lost context, Ctrl-C). Goes through all cases `turns` times, each time for a share of
 /// the samples, so that what drifts during the run is spread evenly over them.
 std::vector<Result> run_cases(std::span<const PlannedCase> cases, const RunContext& bench, const RunObserver& observer,
                               std::size_t turns = 1);

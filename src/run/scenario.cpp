@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 
 #include "core/error.hpp"
@@ -27,6 +28,18 @@ void compare_clocks(const Trace& trace, Result& result) {
 }
 
 }  // namespace
+
+std::span<const MetricDeclaration> timeline_metrics() {
+  static const std::array<MetricDeclaration, 5> metrics{{
+      label("trace_source", "where a timeline's times come from: cupti, events, or the simulated device"),
+      derived_time("traced_makespan",
+                   "of the pass that was watched: from the first begin to the last end on the device"),
+      derived_time("traced_makespan_by_events", "the same pass by the events around it, as samples are timed"),
+      derived("concurrency", "1", Better::higher, "how many copies and kernels ran at once, of the pass watched"),
+      derived("kernel_concurrency", "1", Better::higher, "how many kernels ran at once; events cannot tell"),
+  }};
+  return metrics;
+}
 
 void RunContext::trace_region(const Region& region, Result& result) const {
   if (!trace || interrupted() != 0) return;

@@ -12,12 +12,13 @@
 #include <vector>
 
 #include "core/axis.hpp"
-#include "core/column.hpp"
+#include "core/scenario_descriptor.hpp"
 #include "device/device.hpp"
 #include "measure/history.hpp"
 #include "measure/sampler.hpp"
 #include "results/result.hpp"
 #include "run/memo.hpp"
+#include "run/skip_reason.hpp"
 #include "run/tunable.hpp"
 
 namespace xferbench {
@@ -54,6 +55,9 @@ struct RunContext {
   void trace_region(const Region& region, Result& result) const;
 };
 
+/// What trace_region() adds to a result; a scenario that calls it declares these as its own.
+std::span<const MetricDeclaration> timeline_metrics();
+
 class Scenario {
  public:
   Scenario() = default;
@@ -61,32 +65,18 @@ class Scenario {
   Scenario& operator=(const Scenario&) = delete;
   virtual ~Scenario() = default;
 
-  [[nodiscard]] virtual std::string_view name() const = 0;
-  /// One line for `xferbench list`.
-  [[nodiscard]] virtual std::string_view summary() const = 0;
-  [[nodiscard]] virtual std::span<const Axis> axes() const = 0;
-  [[nodiscard]] virtual std::span<const Column> columns() const = 0;
-  [[nodiscard]] ScenarioView view() const { return {name(), summary(), axes(), columns(), heat_map()}; }
+  /// What it is, as data. The same object each time.
+  [[nodiscard]] virtual const ScenarioDescriptor& descriptor() const = 0;
 
-  /// The metric worth drawing over two axes, if there is one.
-  [[nodiscard]] virtual std::optional<HeatMap> heat_map() const { return std::nullopt; }
-
-  /// Why a combination of legal values makes no sense (more chunks than elements), or nothing.
-  [[nodiscard]] virtual std::optional<std::string> objection(const Case&) const { return std::nullopt; }
-  /// Whether a combination that it objects to is no case at all where it only came out of a product of values. It
-  /// stays, and is skipped with the objection, if a value that was asked for would have no case without it.
-  [[nodiscard]] virtual bool leaves_out(const Case&) const { return false; }
-  /// Whether run() calls RunContext::trace_region.
-  [[nodiscard]] virtual bool has_timeline() const { return false; }
-  [[nodiscard]] virtual MemoryNeeds needs(const Case& c) const = 0;
-  /// Why this device cannot run the case honestly, or nothing.
-  [[nodiscard]] virtual std::optional<std::string> unsupported(const Case&, const Capabilities&) const {
+  /// Why a combination of legal values does not run (more chunks than elements, a device without memory pools), or
+  /// nothing. Without a device: what holds on every one.
+  [[nodiscard]] virtual std::optional<SkipReason> skip_reason(const Case&, const Capabilities*) const {
     return std::nullopt;
   }
+  [[nodiscard]] virtual MemoryNeeds needs(const Case& c) const = 0;
 
   /// Measures and verifies. Adds to `result` as it goes, so that what was measured before an error is kept. Throws
   /// DeviceError, VerificationError or MeasurementError; the runner turns them into a failed case.
-  /// The first measurement is what the case is about: what `compare` compares and progress shows.
   virtual void run(const Case& c, const RunContext& bench, Result& result) const = 0;
 
   /// What the results say together: fits, crossovers, a winner (run/findings.hpp helps). Called once, after the last
@@ -106,7 +96,7 @@ class Scenario {
 
 /// Whether `tune` can search this scenario: it says so by the values that its axes are to be tuned over.
 [[nodiscard]] inline bool can_tune(const Scenario& scenario) {
-  return std::ranges::any_of(scenario.axes(), [](const Axis& axis) { return !axis.tuning.empty(); });
+  return std::ranges::any_of(scenario.descriptor().axes, [](const Axis& axis) { return !axis.tuning.empty(); });
 }
 
 }  // namespace xferbench

@@ -9,6 +9,7 @@
 #include "core/axis.hpp"
 #include "measure/region.hpp"
 #include "results/result.hpp"
+#include "run/skip_reason.hpp"
 
 namespace xferbench {
 
@@ -39,7 +40,7 @@ class Tunable {
   virtual ~Tunable() = default;
 
   /// Why the device cannot run the case, as far as that shows only when it is asked; such a case is not searched.
-  [[nodiscard]] virtual std::optional<std::string> refusal(const Case&) const { return std::nullopt; }
+  [[nodiscard]] virtual std::optional<SkipReason> skip_reason(const Case&) const { return std::nullopt; }
   /// Seconds that the case should take by the model, from what was measured at construction. Its order matters more
   /// than its scale: the search corrects each family by what it measures of it.
   [[nodiscard]] virtual double predict(const Case&) const = 0;

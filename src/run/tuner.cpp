@@ -25,14 +25,74 @@ std::string Tunable::family(const Case& c) const {
   return words;
 }
 
+// --- What a tune writes ---------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr const char* kPredicted = "predicted";
+constexpr const char* kMakespan = "makespan";
+constexpr const char* kResidual = "residual";
+constexpr const char* kBehindBest = "behind_best";
+constexpr const char* kHostBlocked = "host_blocked";
+constexpr const char* kMeasuredIn = "measured_in";
+constexpr const char* kConfirmation = "confirmation";
+constexpr const char* kSearchSuffix = "-search";
+
+std::vector<MetricDeclaration> tune_metrics(std::span<const MetricDeclaration> of_scenario) {
+  std::vector<MetricDeclaration> metrics{
+      derived_time(kPredicted, "what the model said, before any correction").column("predicted"),
+      derived(kResidual, "1", Better::neither, "measured over predicted, less 1")
+          .column("residual", MetricDeclaration::Format::percent),
+      derived_time(kMakespan, "median time: of the confirmation where the configuration took part, else of the search"),
+      derived(kBehindBest, "1", Better::lower, "makespan over the winner's, less 1"),
+      derived_time(kHostBlocked, "in the calls that submit the work"),
+      label(kMeasuredIn, "which of the two the makespan is of: search or confirmation"),
+  };
+  for (const MetricDeclaration& m : of_scenario) {
+    if (m.headline) metrics.push_back(measured(m.name + kSearchSuffix, "all samples of the search, of a finalist"));
+  }
+  return metrics;
+}
+
+double makespan(const Result& result) {
+  const Metric* metric = result.metric(kMakespan);
+  return metric == nullptr ? 0 : metric->value;
+}
+
+}  // namespace
+
+ScenarioDescriptor tuned_descriptor(const ScenarioDescriptor& scenario) {
+  ScenarioDescriptor tuned = scenario;
+  tuned.heat_map.reset();
+  for (MetricDeclaration& own : tune_metrics(scenario.metrics)) {
+    const auto same = [&own](const MetricDeclaration& m) { return m.kind == own.kind && m.name == own.name; };
+    if (own.heading.empty() && std::ranges::any_of(tuned.metrics, same)) continue;
+    std::erase_if(tuned.metrics, same);
+    tuned.metrics.push_back(std::move(own));
+  }
+  return tuned;
+}
+
+std::vector<Result> fastest(std::span<const Result> results) {
+  constexpr std::size_t kShown = 10;
+  std::vector<Result> ok;
+  std::vector<Result> failed;
+  for (const Result& r : results) (r.status == Status::ok ? ok : failed).push_back(r);
+  std::ranges::stable_sort(
+      ok, {}, [](const Result& r) { return std::pair(r.label(kMeasuredIn) != kConfirmation, makespan(r)); });
+  if (ok.size() > kShown) ok.erase(ok.begin() + kShown, ok.end());
+  ok.insert(ok.end(), failed.begin(), failed.end());
+  return ok;
+}
+
 // --- The space -------------------------------------------------------------------------------------------------------
 
-std::optional<std::string> left_out(const PlannedCase& planned, std::optional<std::uint64_t> limit) {
-  if (auto reason = planned.scenario->objection(planned.config)) return reason;
+std::optional<SkipReason> skip_reason_of_tune(const PlannedCase& planned, std::optional<std::uint64_t> limit) {
+  if (auto reason = planned.scenario->skip_reason(planned.config, nullptr)) return reason;
   const std::uint64_t needed = planned.scenario->needs(planned.config).device;
   if (!limit || needed <= *limit) return std::nullopt;
-  return fmt::format("needs {} of device memory, more than the {} of --memory-limit", format_size(needed),
-                     format_size(*limit));
+  return SkipReason::impossible(fmt::format("needs {} of device memory, more than the {} of --memory-limit",
+                                            format_size(needed), format_size(*limit)));
 }
 
 std::vector<Case> feasible(std::span<const PlannedCase> cases, Device& device, bool verify,
@@ -40,13 +100,12 @@ std::vector<Case> feasible(std::span<const PlannedCase> cases, Device& device, b
   std::vector<Case> space;
   std::string first;
   for (const PlannedCase& planned : cases) {
-    auto reason = left_out(planned, limit);
-    if (!reason) reason = refusal(planned, device, verify);
-    if (!reason) reason = planned.scenario->unsupported(planned.config, device.capabilities());
+    auto reason = skip_reason_of_tune(planned, limit);
+    if (!reason) reason = skip_reason(planned, device, verify);
     if (!reason) {
       space.push_back(planned.config);
     } else if (first.empty()) {
-      first = planned.config.key() + ": " + *reason;
+      first = planned.config.key() + ": " + reason->text;
     }
   }
   if (space.empty()) throw UsageError("no configuration is left to tune: " + first);
@@ -119,7 +178,7 @@ class Tuner {
     }
     if (best) add_distance(all, decisive(entries_[*best])->median);
     for (Result& r : all) {
-      if (r.label("measured_in") == "confirmation") warn(r, bench_.policy);
+      if (r.label(kMeasuredIn) == kConfirmation) warn(r, bench_.policy);
     }
     return all;
   }
@@ -351,7 +410,7 @@ class Tuner {
     if (time != nullptr) result.measurements.push_back(*time);
     if (entry.fresh && entry.search) {
       result.measurements.push_back(*entry.search);
-      result.measurements.back().name += "-search";
+      result.measurements.back().name += kSearchSuffix;
       result.measurements.back().auxiliary = true;
     }
     if (!entry.failure.empty()) {
@@ -359,11 +418,11 @@ class Tuner {
       result.reason = entry.failure;
       return result;
     }
-    result.add("predicted", entry.predicted, "s");
-    result.add("makespan", time->median, "s");
-    result.add("residual", time->median / entry.predicted - 1, "1");
-    result.labels.emplace_back("measured_in", entry.fresh ? "confirmation" : "search");
-    result.add("host_blocked", entry.host_blocked, "s");
+    result.add(kPredicted, entry.predicted, "s");
+    result.add(kMakespan, time->median, "s");
+    result.add(kResidual, time->median / entry.predicted - 1, "1");
+    result.labels.emplace_back(kMeasuredIn, entry.fresh ? kConfirmation : "search");
+    result.add(kHostBlocked, entry.host_blocked, "s");
     if (time->clock == Clock::event_gated && entry.host_blocked > kSlowHost * time->median) {
       result.warnings.push_back("the host submits no faster than the GPU works (" + format_seconds(entry.host_blocked) +
                                 " of calls), which a gate hides here; a program would wait for it");
@@ -377,7 +436,7 @@ class Tuner {
 
   static void add_distance(std::vector<Result>& results, double best) {
     for (Result& r : results) {
-      if (r.status == Status::ok) r.add("behind_best", r.metric("makespan")->value / best - 1, "1");
+      if (r.status == Status::ok) r.add(kBehindBest, makespan(r) / best - 1, "1");
     }
   }
 
@@ -408,7 +467,7 @@ Tuned tune(const Scenario& scenario, std::span<const Case> space, const RunConte
   for_stages.policy.budget = std::min(for_stages.policy.budget, kLongest) * kForStages;
   const double begun = bench.device.host_now();
   std::unique_ptr<Tunable> tunable = scenario.tunable(space, for_stages);
-  if (tunable == nullptr) throw UsageError(fmt::format("{} cannot be tuned", scenario.name()));
+  if (tunable == nullptr) throw UsageError(fmt::format("{} cannot be tuned", scenario.descriptor().name));
   if (interrupted() != 0) return {};
   // Allocating and preparing are in this, too: it counts up to twice its share.
   const double spent = std::min(bench.device.host_now() - begun, 2 * kForStages * bench.policy.budget);
@@ -420,11 +479,11 @@ Tuned tune(const Scenario& scenario, std::span<const Case> space, const RunConte
   }
   std::vector<Case> searched;
   for (const Case& c : space) {
-    if (!tunable->refusal(c)) searched.push_back(c);
+    if (!tunable->skip_reason(c)) searched.push_back(c);
   }
   if (searched.empty()) {
     throw UsageError(fmt::format("no configuration is left to tune: {}: {}", space.front().key(),
-                                 tunable->refusal(space.front()).value_or("")));
+                                 tunable->skip_reason(space.front())->text));
   }
   Tuner tuner(std::move(tunable), searched, bench, observer, policy, spent);
   tuner.run();

@@ -14,9 +14,9 @@
 
 namespace xferbench {
 
-/// Why a case does not belong to the space: its scenario objects, or it needs more device memory than `limit` (bytes).
-/// Touches no device. Nothing if it does.
-std::optional<std::string> left_out(const PlannedCase& planned, std::optional<std::uint64_t> limit);
+/// Why a case does not belong to the space: no device could run it, or it needs more device memory than `limit`
+/// (bytes). Touches no device.
+std::optional<SkipReason> skip_reason_of_tune(const PlannedCase& planned, std::optional<std::uint64_t> limit);
 
 /// The cases that can run on this device within `limit`. Throws UsageError with the first reason if there is none.
 std::vector<Case> feasible(std::span<const PlannedCase> cases, Device& device, bool verify,
@@ -45,6 +45,14 @@ struct Tuned {
   std::vector<Result> results;
   std::vector<Finding> findings;
 };
+
+/// A scenario as a tune's results have it: with what the tune writes itself, and without a map, as a search leaves
+/// holes.
+ScenarioDescriptor tuned_descriptor(const ScenarioDescriptor& scenario);
+
+/// Those that a table shows: the ten fastest in their order, those that were measured only in the search after those
+/// that were measured again beside each other; then all that failed.
+std::vector<Result> fastest(std::span<const Result> results);
 
 /// How much of a space is measured: what a model's predictions lead to, or all of it.
 enum class Thoroughness { guided, exhaustive };

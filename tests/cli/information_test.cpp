@@ -36,7 +36,7 @@ TEST(Help, OfAScenarioShowsItsAxesOnly) {
 TEST(Help, FitsATerminal) {
   std::vector<Arguments> commands{{"--help"}, {"list"}};
   for (const std::string& line : lines(xferbench({"list"}).out)) {
-    if (line.starts_with("Axes of") || line.empty()) break;
+    if (line.starts_with("Axes and") || line.empty()) break;
     commands.push_back({"list", line.substr(0, line.find(' '))});
   }
   EXPECT_GT(commands.size(), 4U);
@@ -74,6 +74,13 @@ TEST(List, OfAScenarioShowsAxesWithDefaultsAndLimits) {
   EXPECT_TRUE(std::regex_search(o.out, std::regex("--streams COUNTS [^\n]*\n +tune tries [^\n]*\n +1 to 1024")))
       << o.out;
   EXPECT_FALSE(contains(o.out, "--dir"));
+}
+
+TEST(List, OfAScenarioExplainsItsColumns) {
+  const Outcome o = xferbench({"list", "memcpy"});
+  EXPECT_TRUE(contains(o.out, "\nColumns:\n  time ")) << o.out;
+  EXPECT_TRUE(contains(o.out, "[of_limit: a ratio, higher is better]")) << o.out;
+  EXPECT_FALSE(contains(xferbench({"memcpy", "--help"}).out, "Columns:"));
 }
 
 TEST(List, RefusesAnUnknownScenarioWithASuggestion) {

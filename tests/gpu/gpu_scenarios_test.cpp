@@ -84,10 +84,10 @@ TEST_F(GpuScenarioTest, BalanceChoosesAKernelOfTheRightLength) {
 /// A scenario whose kernel destroys the context.
 class Destroyer final : public Scenario {
  public:
-  [[nodiscard]] std::string_view name() const override { return "destroyer"; }
-  [[nodiscard]] std::string_view summary() const override { return ""; }
-  [[nodiscard]] std::span<const Axis> axes() const override { return {}; }
-  [[nodiscard]] std::span<const Column> columns() const override { return {}; }
+  [[nodiscard]] const ScenarioDescriptor& descriptor() const override {
+    static const ScenarioDescriptor destroyer{.name = "destroyer", .summary = "", .axes = {}, .metrics = {}};
+    return destroyer;
+  }
   [[nodiscard]] MemoryNeeds needs(const Case&) const override { return {}; }
   void run(const Case&, const RunContext& bench, Result&) const override {
     const Stream stream = bench.device.make_stream(StreamKind::nonblocking);

@@ -12,19 +12,18 @@ namespace {
 class Scripted final : public Scenario {
  public:
   explicit Scripted(std::function<void(const RunContext&, Result&)> body) : body_(std::move(body)) {}
-  [[nodiscard]] std::string_view name() const override { return "scripted"; }
-  [[nodiscard]] std::string_view summary() const override { return ""; }
-  [[nodiscard]] std::span<const Axis> axes() const override { return {}; }
-  [[nodiscard]] std::span<const Column> columns() const override { return {}; }
-  [[nodiscard]] std::optional<std::string> objection(const Case&) const override { return objection_; }
-  [[nodiscard]] std::optional<std::string> unsupported(const Case&, const Capabilities&) const override {
-    return unsupported_;
+  [[nodiscard]] const ScenarioDescriptor& descriptor() const override {
+    static const ScenarioDescriptor scripted{.name = "scripted", .summary = "", .axes = {}, .metrics = {}};
+    return scripted;
+  }
+  [[nodiscard]] std::optional<SkipReason> skip_reason(const Case&, const Capabilities* can) const override {
+    return can == nullptr ? anywhere_ : here_;
   }
   [[nodiscard]] MemoryNeeds needs(const Case&) const override { return needs_; }
   void run(const Case&, const RunContext& bench, Result& result) const override { body_(bench, result); }
 
-  std::optional<std::string> objection_;
-  std::optional<std::string> unsupported_;
+  std::optional<SkipReason> anywhere_;
+  std::optional<SkipReason> here_;
   MemoryNeeds needs_;
 
  private:
@@ -42,7 +41,7 @@ class RunnerTest : public testing::Test {
  protected:
   std::vector<Result> run(std::vector<const Scenario*> list) {
     std::vector<PlannedCase> cases;
-    for (const Scenario* s : list) cases.push_back({s, Case(std::string(s->name()))});
+    for (const Scenario* s : list) cases.push_back({s, Case(s->descriptor().name)});
     return run_all(cases, quick_bench(device_));
   }
 
@@ -87,12 +86,12 @@ TEST_F(RunnerTest, AfterALostContextCasesAreSkippedWithTheReason) {
   EXPECT_NE(results[2].reason.find("context"), std::string::npos);
 }
 
-TEST_F(RunnerTest, ObjectionsAndUnsupportedCasesAreSkippedBeforeTheyRun) {
-  Scripted objected([](const RunContext&, Result&) { throw std::logic_error("must not run"); });
-  objected.objection_ = "more chunks than elements";
-  Scripted unsupported([](const RunContext&, Result&) { throw std::logic_error("must not run"); });
-  unsupported.unsupported_ = "needs two threads";
-  const auto results = run({&objected, &unsupported});
+TEST_F(RunnerTest, CasesThatNoDeviceOrNotThisOneCanRunAreSkippedBeforeTheyRun) {
+  Scripted impossible([](const RunContext&, Result&) { throw std::logic_error("must not run"); });
+  impossible.anywhere_ = SkipReason::impossible("more chunks than elements");
+  Scripted unavailable([](const RunContext&, Result&) { throw std::logic_error("must not run"); });
+  unavailable.here_ = SkipReason::unavailable("needs two threads");
+  const auto results = run({&impossible, &unavailable});
   EXPECT_EQ(results[0].status, Status::skipped);
   EXPECT_EQ(results[0].reason, "more chunks than elements");
   EXPECT_EQ(results[1].reason, "needs two threads");
@@ -102,12 +101,12 @@ TEST_F(RunnerTest, TooMuchMemoryIsRefusedWithBothNumbersBeforeAllocating) {
   Scripted greedy([](const RunContext&, Result&) { throw std::logic_error("must not run"); });
   const PlannedCase planned{&greedy, Case("scripted")};
   greedy.needs_ = {0, std::uint64_t{1} << 50};
-  EXPECT_EQ(*refusal(planned, device_, true),
+  EXPECT_EQ(skip_reason(planned, device_, true)->text,
             "needs 1024 TiB of device memory, 139.7 GiB available; choose a smaller --size");
   greedy.needs_ = {std::uint64_t{1} << 50, 0};
-  EXPECT_EQ(refusal(planned, device_, true)->find("needs 1024 TiB of host memory, "), 0U);
+  EXPECT_EQ(skip_reason(planned, device_, true)->text.find("needs 1024 TiB of host memory, "), 0U);
   // Without data the simulated device touches no memory.
-  EXPECT_FALSE(refusal(planned, device_, false).has_value());
+  EXPECT_FALSE(skip_reason(planned, device_, false));
 }
 
 TEST_F(RunnerTest, ObserversSeeEveryCase) {

@@ -274,7 +274,7 @@ TEST_F(ScenariosOnSim, ASweepThatChangesItsClockShowsIt) {
   Report report;
   report.environment = device_.capabilities().environment;
   report.results = run_all(cases, quick_bench(device_));
-  const std::vector<ScenarioView> views{cases[0].scenario->view()};
+  const std::array views{&cases[0].scenario->descriptor()};
   EXPECT_NE(to_table(report, views, Style{}).find("event-gated"), std::string::npos);
   // One clock for all is no news.
   report.results[1] = report.results[0];

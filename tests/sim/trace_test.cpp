@@ -21,7 +21,7 @@ constexpr std::uint64_t kSize = 16 << 20;
 /// overlap at its defaults, but for these.
 Case overlap_case(const Scenario& overlap, std::uint64_t streams, std::uint64_t chunks) {
   Case c("overlap");
-  for (const Axis& axis : overlap.axes()) {
+  for (const Axis& axis : overlap.descriptor().axes) {
     if (axis.name == "size") {
       c.set(axis, kSize);
     } else if (axis.name == "streams") {

@@ -39,7 +39,7 @@ struct Calls {
 
 /// What goes wrong, by case.
 struct Script {
-  std::function<std::optional<std::string>(const Case&)> refusal = [](const Case&) { return std::nullopt; };
+  std::function<std::optional<SkipReason>(const Case&)> skip_reason = [](const Case&) { return std::nullopt; };
   std::function<void(const Case&)> prepare = [](const Case&) {};
   std::function<void(const Case&)> verify = [](const Case&) {};
   std::function<void(const Case&)> time = [](const Case&) {};
@@ -54,7 +54,7 @@ class Copies final : public Tunable {
         memory_(device.allocate_device(kLargest)),
         host_(device.allocate_host(kLargest, HostMemory::pinned)) {}
 
-  [[nodiscard]] std::optional<std::string> refusal(const Case& c) const override { return script_.refusal(c); }
+  [[nodiscard]] std::optional<SkipReason> skip_reason(const Case& c) const override { return script_.skip_reason(c); }
   /// Ten percent wrong about a strategy, the other way round than the truth, and slightly about each case.
   [[nodiscard]] double predict(const Case& c) const override {
     const double wrong = c.word("strategy") == "b" ? 1.1 : 0.9;
@@ -115,29 +115,26 @@ class Copies final : public Tunable {
 
 class Fake final : public Scenario {
  public:
-  [[nodiscard]] std::string_view name() const override { return "fake"; }
-  [[nodiscard]] std::string_view summary() const override { return "made for a test"; }
-  [[nodiscard]] std::span<const Axis> axes() const override {
-    static const std::array<Axis, 4> axes{{
-        {.name = "size", .kind = AxisKind::size, .defaults = "64M"},
-        {.name = "streams", .defaults = "1", .tuning = "1:8:+1"},
-        {.name = "chunks", .defaults = "8", .tuning = "4:256"},
-        {.name = "strategy", .kind = AxisKind::choice, .defaults = "a", .tuning = "a,b", .choices = {"a", "b", "c"}},
-    }};
-    return axes;
+  [[nodiscard]] const ScenarioDescriptor& descriptor() const override {
+    static const ScenarioDescriptor fake{
+        .name = "fake",
+        .summary = "made for a test",
+        .axes = {{.name = "size", .kind = AxisKind::size, .defaults = "64M"},
+                 {.name = "streams", .defaults = "1", .tuning = "1:8:+1"},
+                 {.name = "chunks", .defaults = "8", .tuning = "4:256"},
+                 {.name = "strategy",
+                  .kind = AxisKind::choice,
+                  .defaults = "a",
+                  .tuning = "a,b",
+                  .choices = {"a", "b", "c"}}},
+        .metrics = {measured("copy", "a copy").as_headline().column("time", {MetricDeclaration::Beside::interval}),
+                    derived("bandwidth", "GB/s", Better::higher, "payload over time").column("GB/s"),
+                    measured("stage", "made up")}};
+    return fake;
   }
-  [[nodiscard]] std::span<const Column> columns() const override {
-    using S = Column::Source;
-    static const std::array<Column, 3> columns{{
-        {"time", S::time, "copy"},
-        {"+-", S::interval, "copy"},
-        {"GB/s", S::metric, "bandwidth"},
-    }};
-    return columns;
-  }
-  [[nodiscard]] std::optional<std::string> objection(const Case& c) const override {
+  [[nodiscard]] std::optional<SkipReason> skip_reason(const Case& c, const Capabilities*) const override {
     if (c.count("chunks") < 1024) return std::nullopt;
-    return "too many chunks";
+    return SkipReason::impossible("too many chunks");
   }
   [[nodiscard]] MemoryNeeds needs(const Case& c) const override { return {.device = c.count("chunks") << 20}; }
   void run(const Case&, const RunContext&, Result&) const override {
@@ -216,14 +213,14 @@ TEST_F(TunerTest, FindsTheTrueBestByMeasuringAFifth) {
 }
 
 TEST_F(TunerTest, LeavesOutWhatTheDeviceRefuses) {
-  fake_.script.refusal = [](const Case& c) {
-    return c.word("strategy") == "b" ? std::optional<std::string>("is too much") : std::nullopt;
+  fake_.script.skip_reason = [](const Case& c) {
+    return c.word("strategy") == "b" ? std::optional(SkipReason::unavailable("is too much")) : std::nullopt;
   };
   const Tuned tuned = tune();
   EXPECT_EQ(metric(*about(tuned, "search"), "configurations"), 8.0 * 7);
   for (const Result& r : tuned.results) EXPECT_EQ(r.config.word("strategy"), "a");
 
-  fake_.script.refusal = [](const Case&) { return std::optional<std::string>("is too much"); };
+  fake_.script.skip_reason = [](const Case&) { return std::optional(SkipReason::unavailable("is too much")); };
   try {
     tune();
     FAIL() << "nothing was left to tune";

@@ -30,27 +30,24 @@ using test::message_of;
 /// A scenario that only declares; nothing here may run it.
 class Declared : public Scenario {
  public:
-  Declared(std::string name, std::vector<Axis> axes) : name_(std::move(name)), axes_(std::move(axes)) {}
-  [[nodiscard]] std::string_view name() const override { return name_; }
-  [[nodiscard]] std::string_view summary() const override { return "declared in a test"; }
-  [[nodiscard]] std::span<const Axis> axes() const override { return axes_; }
-  [[nodiscard]] std::span<const Column> columns() const override { return {}; }
+  Declared(std::string name, std::vector<Axis> axes)
+      : descriptor_{.name = std::move(name), .summary = "declared in a test", .axes = std::move(axes), .metrics = {}} {}
+  [[nodiscard]] const ScenarioDescriptor& descriptor() const override { return descriptor_; }
   [[nodiscard]] MemoryNeeds needs(const Case&) const override { return {}; }
   void run(const Case&, const RunContext&, Result&) const override { throw std::logic_error("parsing must not run"); }
 
  private:
-  std::string name_;
-  std::vector<Axis> axes_;
+  ScenarioDescriptor descriptor_;
 };
 
-/// Objects to more parts than bytes, and needs a byte of device memory for each part.
+/// Cannot have more parts than bytes, and needs a byte of device memory for each part.
 class Cutter final : public Declared {
  public:
   using Declared::Declared;
   [[nodiscard]] MemoryNeeds needs(const Case& c) const override { return {.device = c.count("parts")}; }
-  [[nodiscard]] std::optional<std::string> objection(const Case& c) const override {
+  [[nodiscard]] std::optional<SkipReason> skip_reason(const Case& c, const Capabilities*) const override {
     if (c.count("parts") <= c.count("size")) return std::nullopt;
-    return "more parts than bytes";
+    return SkipReason::impossible("more parts than bytes");
   }
 };
 
@@ -58,13 +55,10 @@ class Cutter final : public Declared {
 class Vehicle final : public Declared {
  public:
   using Declared::Declared;
-  [[nodiscard]] std::optional<std::string> objection(const Case& c) const override {
-    if (c.count("wheels") == 5) return "nothing has five wheels";
-    if (leaves_out(c)) return "two wheels need no fuel";
-    return std::nullopt;
-  }
-  [[nodiscard]] bool leaves_out(const Case& c) const override {
-    return c.count("wheels") == 2 && c.word("fuel") != "none";
+  [[nodiscard]] std::optional<SkipReason> skip_reason(const Case& c, const Capabilities*) const override {
+    if (c.count("wheels") == 5) return SkipReason::impossible("nothing has five wheels");
+    if (c.count("wheels") != 2 || c.word("fuel") == "none") return std::nullopt;
+    return SkipReason::meaningless("two wheels need no fuel");
   }
 };
 
@@ -470,7 +464,7 @@ TEST(Tune, DoesNotLoseItsNameToSimulate) {
 TEST(Tune, HasTheHelpOfItsScenario) {
   EXPECT_EQ(parsed({"tune", "mover", "--help"}).about, declared()[1]);
   EXPECT_EQ(parsed({"tune", "--help"}).about, nullptr);
-  EXPECT_TRUE(mentions(describe(declared()[0]->view()), "tune tries 1:8"));
+  EXPECT_TRUE(mentions(describe(declared()[0]->descriptor()), "tune tries 1:8"));
 }
 
 // --- Back to a command ----------------------------------------------------------------------------------------------
@@ -498,7 +492,7 @@ TEST(CommandLine, KeepsTheDevice) {
 
 TEST(CommandLine, MakesTheSameCaseAgain) {
   for (const Scenario* scenario : scenarios()) {
-    const Command command = parse(Words{std::string(scenario->name())}, scenarios());
+    const Command command = parse(Words{scenario->descriptor().name}, scenarios());
     std::string line = command_line(command, command.cases.front());
     Words words;
     for (std::size_t at = line.find(' '); at != std::string::npos; at = line.find(' ')) {
@@ -566,8 +560,8 @@ TEST(Flags, OfAScenarioAreUniqueAndNoneIsThatOfARun) {
   const std::vector<std::string> reserved = run_flag_names();
   for (const Scenario* scenario : scenarios()) {
     std::set<std::string> seen(reserved.begin(), reserved.end());
-    for (const Axis& axis : scenario->axes()) {
-      EXPECT_TRUE(seen.insert(axis.name).second) << scenario->name() << " --" << axis.name;
+    for (const Axis& axis : scenario->descriptor().axes) {
+      EXPECT_TRUE(seen.insert(axis.name).second) << scenario->descriptor().name << " --" << axis.name;
     }
   }
 }
@@ -575,21 +569,22 @@ TEST(Flags, OfAScenarioAreUniqueAndNoneIsThatOfARun) {
 TEST(Flags, ThatScenariosShareMeanTheSameKindOfValue) {
   std::map<std::string, AxisKind> kinds;
   for (const Scenario* scenario : scenarios()) {
-    for (const Axis& axis : scenario->axes()) {
+    for (const Axis& axis : scenario->descriptor().axes) {
       const auto [known, is_new] = kinds.emplace(axis.name, axis.kind);
-      EXPECT_EQ(known->second, axis.kind) << scenario->name() << " --" << axis.name;
+      EXPECT_EQ(known->second, axis.kind) << scenario->descriptor().name << " --" << axis.name;
     }
   }
 }
 
 TEST(Scenarios, HaveUniqueNamesThatAreNoCommands) {
   std::set<std::string_view> seen{"tune", "list", "info", "compare", "help", "version"};
-  for (const Scenario* scenario : scenarios()) EXPECT_TRUE(seen.insert(scenario->name()).second) << scenario->name();
+  for (const Scenario* scenario : scenarios())
+    EXPECT_TRUE(seen.insert(scenario->descriptor().name).second) << scenario->descriptor().name;
 }
 
 TEST(Scenarios, DeclareAxesThatReferToEachOther) {
   for (const Scenario* scenario : scenarios()) {
-    const auto axes = scenario->axes();
+    const auto& axes = scenario->descriptor().axes;
     const auto declared_at = [&axes](const std::string& name) { return std::ranges::find(axes, name, &Axis::name); };
     for (auto axis = axes.begin(); axis != axes.end(); ++axis) {
       EXPECT_TRUE(axis->alternative_to.empty() || declared_at(axis->alternative_to) != axes.end()) << axis->name;
@@ -607,23 +602,23 @@ TEST(Scenarios, DeclareAxesThatReferToEachOther) {
 TEST(Scenarios, HaveValuesToTuneThatMakeASpace) {
   for (const Scenario* scenario : scenarios()) {
     if (!can_tune(*scenario)) continue;
-    const Command command = parse(Words{"tune", std::string(scenario->name())}, scenarios());
-    EXPECT_GT(command.cases.size(), 1U) << scenario->name();
+    const Command command = parse(Words{"tune", scenario->descriptor().name}, scenarios());
+    EXPECT_GT(command.cases.size(), 1U) << scenario->descriptor().name;
   }
 }
 
-TEST(Scenarios, HaveDefaultsThatMakeCasesWithoutObjection) {
+TEST(Scenarios, HaveDefaultsThatMakeCasesThatSomeDeviceCanRun) {
   for (const Scenario* scenario : scenarios()) {
-    const Command command = parse(Words{std::string(scenario->name())}, scenarios());
-    EXPECT_FALSE(command.cases.empty()) << scenario->name();
-    for (const PlannedCase& c : command.cases) EXPECT_EQ(scenario->objection(c.config), std::nullopt) << c.config.key();
+    const Command command = parse(Words{scenario->descriptor().name}, scenarios());
+    EXPECT_FALSE(command.cases.empty()) << scenario->descriptor().name;
+    for (const PlannedCase& c : command.cases) EXPECT_FALSE(scenario->skip_reason(c.config, nullptr)) << c.config.key();
   }
 }
 
 TEST(Scenarios, CanBeRunAgainFromTheKeyOfACase) {
   for (const Scenario* scenario : scenarios()) {
-    for (const PlannedCase& c : parse(Words{std::string(scenario->name())}, scenarios()).cases) {
-      Words again{std::string(scenario->name())};
+    for (const PlannedCase& c : parse(Words{scenario->descriptor().name}, scenarios()).cases) {
+      Words again{scenario->descriptor().name};
       for (const Case::Param& param : c.config.params()) {
         again.push_back("--" + param.name + "=" + to_text(param.value, param.kind));
       }
@@ -635,31 +630,45 @@ TEST(Scenarios, CanBeRunAgainFromTheKeyOfACase) {
 // --- Help -----------------------------------------------------------------------------------------------------------
 
 TEST(Help, NamesEveryFlagAndEveryScenario) {
-  std::vector<ScenarioView> views;
-  for (const Scenario* scenario : scenarios()) views.push_back(scenario->view());
-  const std::string text = help(views);
+  std::vector<const ScenarioDescriptor*> descriptors;
+  for (const Scenario* scenario : scenarios()) descriptors.push_back(&scenario->descriptor());
+  const std::string text = help(descriptors);
   for (const std::string& name : run_flag_names()) EXPECT_TRUE(test::contains(text, "--" + name)) << name;
-  for (const ScenarioView& view : views) {
-    EXPECT_TRUE(test::contains(text, view.name)) << view.name;
-    for (const Axis& axis : view.axes) EXPECT_TRUE(test::contains(text, "--" + axis.name)) << axis.name;
+  for (const ScenarioDescriptor* scenario : descriptors) {
+    EXPECT_TRUE(test::contains(text, scenario->name)) << scenario->name;
+    for (const Axis& axis : scenario->axes) EXPECT_TRUE(test::contains(text, "--" + axis.name)) << axis.name;
   }
   for (const auto& [profile, description] : simulated_profiles()) EXPECT_TRUE(test::contains(text, profile));
 }
 
 TEST(Help, OfOneScenarioSaysWhatIsLegal) {
-  const std::string text = describe(declared()[1]->view());
+  const std::string text = describe(declared()[1]->descriptor());
   EXPECT_TRUE(mentions(text, "pinned, pageable; only with --way in,out"));
   EXPECT_TRUE(mentions(text, "1B or more"));
-  EXPECT_TRUE(mentions(describe(declared()[0]->view()), "1 to 4096"));
-  EXPECT_TRUE(mentions(describe(declared()[0]->view()), "instead of --effort"));
+  EXPECT_TRUE(mentions(describe(declared()[0]->descriptor()), "1 to 4096"));
+  EXPECT_TRUE(mentions(describe(declared()[0]->descriptor()), "instead of --effort"));
+}
+
+TEST(Help, ExplainsColumnsAndWhatElseResultsHave) {
+  ScenarioDescriptor copy;
+  copy.metrics = {measured("copy", "from the call to the end").column("time", {MetricDeclaration::Beside::interval}),
+                  derived("of_limit", "1", Better::higher, "close to the limit").column("of limit"),
+                  label("suggestion", "what to try")};
+  EXPECT_EQ(explain_results(copy),
+            "\nColumns:\n"
+            "  time                     from the call to the end [copy: s, lower is better]\n"
+            "  +-                       half-width of the 95 % interval of copy\n"
+            "  of limit                 close to the limit [of_limit: a ratio, higher is better]\n"
+            "\nIn results files only:\n"
+            "  suggestion               what to try [a word]\n");
 }
 
 TEST(Help, ListsTheDefaultScenarioAsSuch) {
-  const std::vector<ScenarioView> views{declared()[0]->view(), declared()[1]->view()};
-  EXPECT_EQ(list(views),
+  const std::array descriptors{&declared()[0]->descriptor(), &declared()[1]->descriptor()};
+  EXPECT_EQ(list(descriptors),
             "cutter       declared in a test (the default)\n"
             "mover        declared in a test\n"
-            "\nAxes of one: xferbench list SCENARIO\n");
+            "\nAxes and columns of one: xferbench list SCENARIO\n");
 }
 
 }  // namespace

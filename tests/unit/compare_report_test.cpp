@@ -12,7 +12,6 @@
 namespace xferbench {
 namespace {
 
-using compare::Better;
 using compare::Comparison;
 using compare::Verdict;
 

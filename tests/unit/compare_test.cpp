@@ -156,9 +156,47 @@ TEST(Verdicts, ComparesWhatTheCaseIsAbout) {
   const NamedReport base = with_copy_alone(1, 1);
   const NamedReport next = with_copy_alone(1, 1.2);
   EXPECT_EQ(compare_one(base, next).rows[0].verdict, Verdict::same);
-  const Options options{.headlines = {{"copy", {"absent", "pipeline"}}}};
+  const Options options{
+      .metrics_declared = {{"copy", {measured("absent", "").as_headline(), measured("pipeline", "").as_headline()}}}};
   EXPECT_EQ(compare_one(base, next, options).rows[0].verdict, Verdict::regressed);
   EXPECT_EQ(compare_one(base, next, options).rows[0].measured, "pipeline");
+}
+
+/// Five files of one case each, whose metric `name` is about `value`.
+std::vector<NamedReport> with_ratio(const std::string& name, double value, const MetricsDeclared& declared) {
+  std::vector<NamedReport> files;
+  for (int i = 0; i < 5; ++i) {
+    Result r = stored("k", ten_around(1));
+    r.metrics = {{name, value * (1 + 0.0001 * i), "1"}};
+    files.push_back(named("f", {r}));
+    files.back().report.metrics_declared = declared;
+  }
+  return files;
+}
+
+TEST(Verdicts, WhichWayIsBetterIsWhatTheFilesDeclareAndElseTheProgram) {
+  const auto declared = [](Better better) { return MetricsDeclared{{"copy", {derived("share", "1", better, "")}}}; };
+  const auto verdict = [](const MetricsDeclared& base, const MetricsDeclared& next, const MetricsDeclared& program) {
+    return compare::compare(with_ratio("share", 1, base), with_ratio("share", 0.5, next),
+                            {.metrics_declared = program, .metric = "share"})
+        .rows.front()
+        .verdict;
+  };
+  EXPECT_EQ(verdict({}, {}, {}), Verdict::changed);
+  EXPECT_EQ(verdict({}, {}, declared(Better::higher)), Verdict::regressed);
+  EXPECT_EQ(verdict({}, declared(Better::lower), declared(Better::higher)), Verdict::improved);
+  EXPECT_EQ(verdict(declared(Better::neither), declared(Better::lower), declared(Better::higher)), Verdict::changed);
+}
+
+TEST(Verdicts, WhatACaseIsAboutIsWhatTheFilesDeclare) {
+  Result r = stored("k", ten_around(1));
+  r.measurements.push_back(stored("k", ten_around(1)).measurements.front());
+  r.measurements.back().name = "pipeline";
+  NamedReport report = named("a", {r});
+  const Options program{.metrics_declared = {{"copy", {measured("copy", "").as_headline()}}}};
+  EXPECT_EQ(compare_one(report, report, program).rows[0].measured, "copy");
+  report.report.metrics_declared = {{"copy", {measured("pipeline", "").as_headline()}}};
+  EXPECT_EQ(compare_one(report, report, program).rows[0].measured, "pipeline");
 }
 
 TEST(Verdicts, OfSeveralFilesTheMediansAreTheSamples) {

@@ -22,8 +22,8 @@ constexpr const char* kHeader =
     "backend,profile,gpu,driver,started_at,dir,host,size\n";
 
 std::string csv(const Report& report) {
-  const std::array<ScenarioView, 1> views{test::copy_view()};
-  return to_csv(report, views);
+  const std::array shown{&test::copy_descriptor()};
+  return to_csv(report, shown);
 }
 
 Report report_of_one() {
@@ -102,7 +102,7 @@ TEST(Csv, NoAxisIsCalledLikeAColumnThatIsAlwaysThere) {
   Report none = test::real_report();
   const std::string header = "," + to_csv(none, {});
   for (const Scenario* scenario : scenarios()) {
-    for (const Axis& axis : scenario->axes()) {
+    for (const Axis& axis : scenario->descriptor().axes) {
       EXPECT_EQ(header.find("," + axis.name + ","), std::string::npos) << axis.name;
     }
   }

@@ -197,11 +197,8 @@ TEST(Comparisons, NeedMoreThanOneSize) {
 /// Concludes how many results it was given.
 class Counting final : public Scenario {
  public:
-  explicit Counting(std::string name) : name_(std::move(name)) {}
-  [[nodiscard]] std::string_view name() const override { return name_; }
-  [[nodiscard]] std::string_view summary() const override { return ""; }
-  [[nodiscard]] std::span<const Axis> axes() const override { return {}; }
-  [[nodiscard]] std::span<const Column> columns() const override { return {}; }
+  explicit Counting(std::string name) { descriptor_.name = std::move(name); }
+  [[nodiscard]] const ScenarioDescriptor& descriptor() const override { return descriptor_; }
   [[nodiscard]] MemoryNeeds needs(const Case&) const override { return {}; }
   void run(const Case&, const RunContext&, Result&) const override {}
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
@@ -211,7 +208,7 @@ class Counting final : public Scenario {
   }
 
  private:
-  std::string name_;
+  ScenarioDescriptor descriptor_;
 };
 
 TEST(Conclude, AsksEachScenarioForItsOwnResultsThatAreOk) {

@@ -17,13 +17,13 @@ const std::vector<Axis>& axes() {
   return all;
 }
 
-const std::vector<Column>& columns() {
-  static const std::vector<Column> all{{"of limit", Column::Source::percent, "efficiency"}};
-  return all;
-}
-
-ScenarioView view(HeatMap map = {"streams", "chunks", "efficiency"}) {
-  return {"pipe", "pipes", axes(), columns(), std::move(map)};
+ScenarioDescriptor pipe(HeatMap map = {"streams", "chunks", "efficiency"}) {
+  return {.name = "pipe",
+          .summary = "pipes",
+          .axes = axes(),
+          .metrics = {derived("efficiency", "1", Better::higher, "close to the limit")
+                          .column("of limit", MetricDeclaration::Format::percent)},
+          .heat_map = std::move(map)};
 }
 
 Result result(std::uint64_t size, std::uint64_t streams, std::uint64_t chunks, double efficiency) {
@@ -36,7 +36,7 @@ Result result(std::uint64_t size, std::uint64_t streams, std::uint64_t chunks, d
   return r;
 }
 
-std::string drawn(const std::vector<Result>& results, const ScenarioView& scenario = view(), bool color = false) {
+std::string drawn(const std::vector<Result>& results, const ScenarioDescriptor& scenario = pipe(), bool color = false) {
   std::vector<const Result*> pointers;
   for (const Result& r : results) pointers.push_back(&r);
   return heat_maps(scenario, pointers, Style{color});
@@ -76,7 +76,9 @@ TEST(HeatMap, ShowsADashWhereNothingWasMeasured) {
 }
 
 TEST(HeatMap, ShowsOtherMetricsAsTheyAre) {
-  const std::string text = drawn(four(), view({"streams", "chunks", "efficiency", false}));
+  ScenarioDescriptor plain = pipe();
+  plain.metrics = {derived("efficiency", "1", Better::higher, "close to the limit").column("of limit")};
+  const std::string text = drawn(four(), plain);
   EXPECT_NE(text.find("  efficiency\n"), std::string::npos) << text;
   EXPECT_NE(text.find("0.4120"), std::string::npos) << text;
 }
@@ -88,7 +90,7 @@ TEST(HeatMap, NeedsBothAxesToVary) {
 }
 
 TEST(HeatMap, IsOnlyOfAScenarioThatDeclaresOne) {
-  ScenarioView plain = view();
+  ScenarioDescriptor plain = pipe();
   plain.heat_map.reset();
   EXPECT_EQ(drawn(four(), plain), "");
 }
@@ -121,13 +123,13 @@ TEST(HeatMap, IsLeftOutWhereItDoesNotFit) {
 }
 
 TEST(HeatMap, IsColouredByValue) {
-  const std::string text = drawn(four(), view(), true);
+  const std::string text = drawn(four(), pipe(), true);
   EXPECT_NE(text.find("\x1b[48;5;53m\x1b[38;5;231m    41.2\x1b[0m"), std::string::npos) << text;
   EXPECT_NE(text.find("\x1b[48;5;227m\x1b[38;5;16m  *100.0\x1b[0m"), std::string::npos) << text;
 }
 
 TEST(HeatMap, ChangesNothingButColours) {
-  std::string text = drawn(four(), view(), true);
+  std::string text = drawn(four(), pipe(), true);
   for (std::size_t at = text.find("\x1b["); at != std::string::npos; at = text.find("\x1b[")) {
     text.erase(at, text.find('m', at) - at + 1);
   }
@@ -137,8 +139,9 @@ TEST(HeatMap, ChangesNothingButColours) {
 TEST(HeatMap, StandsBelowTheTable) {
   Report report = test::real_report();
   report.results = four();
-  const ScenarioView scenario = view();
-  const std::string text = to_table(report, {&scenario, 1}, Style{});
+  const ScenarioDescriptor scenario = pipe();
+  const std::array shown{&scenario};
+  const std::string text = to_table(report, shown, Style{});
   EXPECT_LT(text.find("of limit"), text.find("streams \\ chunks")) << text;
 }
 

@@ -16,8 +16,8 @@ using test::copy_case;
 using test::mentions;
 
 std::string markdown(const Report& report) {
-  const std::array<ScenarioView, 1> views{test::copy_view()};
-  return to_markdown(report, views);
+  const std::array shown{&test::copy_descriptor()};
+  return to_markdown(report, shown);
 }
 
 Result good(const Case& c, double bandwidth) {

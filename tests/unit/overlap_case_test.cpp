@@ -237,8 +237,8 @@ TEST(SuggestionOf, CanBeFollowedAndKeepsItsPromise) {
     EXPECT_GT(better->gain, 0.01) << what;
     const Words followed = with(words, better->flags);
     const auto cases = cli::parse(followed, scenarios()).cases;
-    const auto objection = cases.front().scenario->objection(cases.front().config);
-    EXPECT_FALSE(objection) << what << " is advised " << better->flags << ": " << objection.value_or("");
+    const auto reason = cases.front().scenario->skip_reason(cases.front().config, nullptr);
+    EXPECT_FALSE(reason) << what << " is advised " << better->flags << ": " << reason->text;
     const OverlapCase after = parsed(followed);
     const double promised = (1 - better->gain) * *predicted(costs(), c, true);
     const bool gated = operations_of(after.work, after.pipeline) <= RegionTimer::kGateLimit;

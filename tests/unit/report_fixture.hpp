@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/column.hpp"
+#include "core/scenario_descriptor.hpp"
 #include "results/result.hpp"
 
 namespace xferbench::test {
@@ -17,15 +17,20 @@ inline const std::vector<Axis>& copy_axes() {
   return axes;
 }
 
-inline const std::vector<Column>& copy_columns() {
-  using S = Column::Source;
-  static const std::vector<Column> columns{
-      {"time", S::time, "copy"},        {"+-", S::interval, "copy"},          {"GB/s", S::metric, "bandwidth"},
-      {"speedup", S::ratio, "speedup"}, {"of limit", S::percent, "of_limit"}, {"blocked", S::seconds, "blocked"}};
-  return columns;
+inline const ScenarioDescriptor& copy_descriptor() {
+  using enum MetricDeclaration::Format;
+  using enum MetricDeclaration::Beside;
+  static const ScenarioDescriptor copy{
+      .name = "copy",
+      .summary = "copies",
+      .axes = copy_axes(),
+      .metrics = {measured("copy", "a copy").as_headline().column("time", {interval}),
+                  derived("bandwidth", "GB/s", Better::higher, "payload over time").column("GB/s"),
+                  derived("speedup", "1", Better::higher, "over another").column("speedup", ratio),
+                  derived("of_limit", "1", Better::higher, "over the limit").column("of limit", percent),
+                  derived_time("blocked", "in the call").column("blocked")}};
+  return copy;
 }
-
-inline ScenarioView copy_view() { return {"copy", "copies", copy_axes(), copy_columns()}; }
 
 /// A case of the scenario above; no host where it is empty.
 inline Case copy_case(const std::string& dir, const std::string& host, std::uint64_t size) {

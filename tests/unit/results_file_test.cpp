@@ -250,6 +250,12 @@ nlohmann::json written(const Report& report) { return nlohmann::json::parse(to_j
 
 TEST(ResultsFile, HasItsLayout) { test::expect_golden("results.json", to_json(rich_report())); }
 
+TEST(ResultsFile, HasWhatScenariosDeclare) {
+  Report report = test::real_report();
+  report.metrics_declared = {{"copy", test::copy_descriptor().metrics}, {"other", {label("limited_by", "a word")}}};
+  EXPECT_EQ(parse_report(to_json(report), "a").metrics_declared, report.metrics_declared);
+}
+
 TEST(ResultsFile, SaysWhichProgramMade) {
   EXPECT_EQ(parse_report(to_json(test::real_report()), "a").tool, this_tool());
 }

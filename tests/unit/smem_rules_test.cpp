@@ -223,8 +223,7 @@ TEST(SmemCases, DefaultsAreLegalOnAnH200) {
   can.multiprocessor = kH200;
   const auto cases = plan({});
   EXPECT_EQ(cases.size(), 46U);
-  for (const PlannedCase& c : cases)
-    EXPECT_EQ(device_limit_reason(smem_case(c.config), can), std::nullopt) << c.config.key();
+  for (const PlannedCase& c : cases) EXPECT_FALSE(smem_skip_reason(c.config, &can)) << c.config.key();
 }
 
 TEST(SmemCases, AnArrayIsAMatrixAsWideAsATile) {
@@ -278,28 +277,34 @@ TEST(SmemCases, ResidentDataFitsHalfTheCache) {
   can.multiprocessor = kH200;
   can.environment.gpu.l2_bytes = 60 * MiB;
   const auto refused = [&can](const char* size) {
-    return device_limit_reason(smem_case(plan({"--l2", "resident", "--size", size}).front().config), can);
+    return smem_skip_reason(plan({"--l2", "resident", "--size", size}).front().config, &can);
   };
-  EXPECT_EQ(refused("15M"), std::nullopt);
-  EXPECT_TRUE(mentions(refused("16M").value_or(""), "half of the L2 cache"));
+  EXPECT_FALSE(refused("15M"));
+  ASSERT_TRUE(refused("16M"));
+  EXPECT_EQ(refused("16M")->kind, SkipReason::Kind::unavailable);
+  EXPECT_TRUE(mentions(refused("16M")->text, "half of the L2 cache"));
 }
 
 TEST(SmemCases, MoreBlocksThanFitAreRefused) {
   Capabilities can;
   can.multiprocessor = kH200;
   const auto c = plan({"--method", "sync", "--schedule", "persistent", "--stages", "1", "--blocks-per-sm", "16,17"});
-  EXPECT_EQ(device_limit_reason(smem_case(c[0].config), can), std::nullopt);
-  EXPECT_TRUE(mentions(device_limit_reason(smem_case(c[1].config), can).value_or(""), "leave room for 16"));
+  EXPECT_FALSE(smem_skip_reason(c[0].config, &can));
+  ASSERT_TRUE(smem_skip_reason(c[1].config, &can));
+  EXPECT_TRUE(mentions(smem_skip_reason(c[1].config, &can)->text, "leave room for 16"));
 }
 
 TEST(SmemCases, IllegalOnesAreLeftOutOfProductsAndKeptWhereAskedFor) {
   const auto product = plan({"--method", "sync,cp-async", "--stages", "1,4", "--schedule", "dynamic", "--tile", "4K"});
   EXPECT_EQ(product.size(), 3U);
-  for (const PlannedCase& c : product) EXPECT_EQ(c.scenario->objection(c.config), std::nullopt);
+  for (const PlannedCase& c : product) EXPECT_FALSE(smem_skip_reason(c.config, nullptr));
 
   const auto named = plan({"--method", "sync", "--stages", "4", "--schedule", "dynamic", "--tile", "4K"});
   ASSERT_EQ(named.size(), 1U);
-  EXPECT_TRUE(mentions(named[0].scenario->objection(named[0].config).value_or(""), "sync has no second tile"));
+  const auto reason = smem_skip_reason(named[0].config, nullptr);
+  ASSERT_TRUE(reason);
+  EXPECT_EQ(reason->kind, SkipReason::Kind::meaningless);
+  EXPECT_TRUE(mentions(reason->text, "sync has no second tile"));
 
   const auto beside = plan({"--method", "sync,cp-async", "--stages", "4", "--schedule", "dynamic", "--tile", "4K"});
   ASSERT_EQ(beside.size(), 2U) << "sync was asked for, too";

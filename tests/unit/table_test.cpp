@@ -19,8 +19,8 @@ using test::copy_case;
 using test::mentions;
 
 std::string table(const Report& report, bool color = false) {
-  const std::array<ScenarioView, 1> views{test::copy_view()};
-  return to_table(report, views, Style{color});
+  const std::array shown{&test::copy_descriptor()};
+  return to_table(report, shown, Style{color});
 }
 
 /// One copy of 2 ms with an interval of +- 1 %.
@@ -112,16 +112,17 @@ TEST(Table, OfMeasurementsShowsPercentilesIfOneHasAHundredSamples) {
 }
 
 TEST(Table, ShowsPercentilesAsColumnsOfAScenarioThatWantsThem) {
-  using S = Column::Source;
-  const std::array<Column, 2> columns{{{"p90", S::p90, "copy"}, {"p99", S::p99, "copy"}}};
-  const std::array<ScenarioView, 1> views{{{"copy", "copies", test::copy_axes(), columns}}};
+  using enum MetricDeclaration::Beside;
+  ScenarioDescriptor copy = test::copy_descriptor();
+  copy.metrics = {measured("copy", "a copy").column("time", {p90, p99})};
+  const std::array<const ScenarioDescriptor*, 1> shown{&copy};
   Report report = report_of_three();
   for (Result& r : report.results) r.measurements[0].p90 = 0.0021;
   report.results[0].measurements[0].p99 = 0.00215;
-  EXPECT_TRUE(mentions(to_table(report, views, {}),
-                       "  dir   host            p90        p99\n"
-                       "  h2d   pinned     2.100 ms   2.150 ms\n"
-                       "  h2d   pageable   2.100 ms\n"));
+  EXPECT_TRUE(mentions(to_table(report, shown, {}),
+                       "  dir   host           time        p90        p99\n"
+                       "  h2d   pinned     2.000 ms   2.100 ms   2.150 ms\n"
+                       "  h2d   pageable   2.000 ms   2.100 ms\n"));
 }
 
 TEST(Table, OfSeveralCasesHasAColumnForEveryAxisThatVaries) {
@@ -252,9 +253,10 @@ TEST(Table, ShowsEachScenarioWithItsOwnResults) {
   Report report = test::real_report();
   const Result other = good(Case("other"), 7);
   report.results = {other, good(copy_case("h2d", "pinned", 4096), 1)};
-  const ScenarioView view = test::copy_view();
-  const std::array<ScenarioView, 2> views{view, ScenarioView{"other", "another", {}, view.columns}};
-  EXPECT_EQ(to_table(report, views, {}),
+  const ScenarioDescriptor another{
+      .name = "other", .summary = "another", .axes = {}, .metrics = test::copy_descriptor().metrics};
+  const std::array shown{&test::copy_descriptor(), &another};
+  EXPECT_EQ(to_table(report, shown, {}),
             "NVIDIA H200, PCIe Gen5 x16, driver 580.1, Some CPU\n"
             "\n"
             "copy  dir h2d  host pinned  size 4 KiB\n"

@@ -27,11 +27,13 @@ Json interval_json(const Interval& interval) { return Json::array({interval.low,
 
 Json side_json(const compare::Side& side) { return {{"n", side.n}, {"median", side.median}}; }
 
+std::string_view better_text(Better better) { return better == Better::neither ? "unknown" : to_text(better); }
+
 Json row_json(const compare::Row& row) {
   Json json = {{"key", row.key},
                {"measured", row.measured},
                {"unit", row.unit},
-               {"better", to_text(row.better)},
+               {"better", better_text(row.better)},
                {"verdict", to_text(row.verdict)}};
   if (row.failed) json["failed"] = true;
   if (row.base) json["base"] = side_json(*row.base);
@@ -74,7 +76,7 @@ Json across_row_json(const compare::Across::Row& row) {
   return {{"key", row.key},
           {"measured", row.measured},
           {"unit", row.unit},
-          {"better", to_text(row.better)},
+          {"better", better_text(row.better)},
           {"cells", std::move(cells)}};
 }
 

@@ -43,13 +43,13 @@ std::string axis_cell(const Result& result, const std::string& axis) {
   return fmt::format("{}", std::get<std::uint64_t>(param->value));
 }
 
-std::vector<std::string> axes_of(const Report& report, std::span<const ScenarioView> scenarios) {
+std::vector<std::string> axes_of(const Report& report, Descriptors scenarios) {
   std::vector<std::string> axes;
-  for (const ScenarioView& scenario : scenarios) {
+  for (const ScenarioDescriptor* scenario : scenarios) {
     const bool ran =
-        std::ranges::any_of(report.results, [&](const Result& r) { return r.config.scenario() == scenario.name; });
+        std::ranges::any_of(report.results, [&](const Result& r) { return r.config.scenario() == scenario->name; });
     if (!ran) continue;
-    for (const Axis& axis : scenario.axes) {
+    for (const Axis& axis : scenario->axes) {
       if (std::ranges::find(axes, axis.name) == axes.end()) axes.push_back(axis.name);
     }
   }
@@ -111,7 +111,7 @@ std::string rows_of(const Result& r, const Environment& e, const std::string& st
 
 }  // namespace
 
-std::string to_csv(const Report& report, std::span<const ScenarioView> scenarios) {
+std::string to_csv(const Report& report, Descriptors scenarios) {
   const std::vector<std::string> axes = axes_of(report, scenarios);
   std::string text = fmt::format("{}", fmt::join(kFixedColumns, ","));
   for (const std::string& axis : axes) text += "," + text_cell(axis);

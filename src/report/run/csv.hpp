@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "core/column.hpp"
+#include "core/scenario_descriptor.hpp"
 #include "results/result.hpp"
 
 namespace xferbench {
@@ -17,6 +17,6 @@ namespace xferbench {
 ///
 /// Quoted as RFC 4180 says, lines end with a line feed alone. A text (never a number) that a spreadsheet would take for
 /// a formula begins with an apostrophe.
-std::string to_csv(const Report& report, std::span<const ScenarioView> scenarios);
+std::string to_csv(const Report& report, Descriptors scenarios);
 
 }  // namespace xferbench

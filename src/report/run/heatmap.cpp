@@ -60,8 +60,9 @@ std::string coloured(const std::string& cell, double share, const Style& style) 
 
 class Map {
  public:
-  Map(const HeatMap& declared, std::vector<std::string> rows, std::vector<std::string> columns)
+  Map(const HeatMap& declared, bool percent, std::vector<std::string> rows, std::vector<std::string> columns)
       : declared_(declared),
+        percent_(percent),
         rows_(std::move(rows)),
         columns_(std::move(columns)),
         cells_(rows_.size() * columns_.size()) {}
@@ -112,7 +113,7 @@ class Map {
 
   [[nodiscard]] std::string number(const std::optional<double>& cell) const {
     if (!cell) return "-";
-    return declared_.percent ? fmt::format("{:.1f}", *cell * 100) : format_significant(*cell);
+    return percent_ ? fmt::format("{:.1f}", *cell * 100) : format_significant(*cell);
   }
 
   [[nodiscard]] std::string cell_text(const std::optional<double>& cell, std::size_t wide, double low, double high,
@@ -124,13 +125,14 @@ class Map {
   }
 
   HeatMap declared_;
+  bool percent_;
   std::vector<std::string> rows_;
   std::vector<std::string> columns_;
   std::vector<std::optional<double>> cells_;  // row by row
 };
 
 /// The axes besides those of the map that vary among the results.
-std::vector<std::string> other_axes(const ScenarioView& scenario, std::span<const Result* const> results) {
+std::vector<std::string> other_axes(const ScenarioDescriptor& scenario, std::span<const Result* const> results) {
   std::vector<std::string> others;
   for (const Axis& axis : scenario.axes) {
     const bool on_map = axis.name == scenario.heat_map->rows || axis.name == scenario.heat_map->columns;
@@ -141,17 +143,19 @@ std::vector<std::string> other_axes(const ScenarioView& scenario, std::span<cons
   return others;
 }
 
-std::string title_of(const HeatMap& map, const std::string& others) {
+std::string title_of(const HeatMap& map, bool percent, const std::string& others) {
   std::string metric = map.metric;
   std::ranges::replace(metric, '_', ' ');
-  return metric + (map.percent ? ", %" : "") + (others.empty() ? "" : ": " + others);
+  return metric + (percent ? ", %" : "") + (others.empty() ? "" : ": " + others);
 }
 
 }  // namespace
 
-std::string heat_maps(const ScenarioView& scenario, std::span<const Result* const> results, const Style& style) {
+std::string heat_maps(const ScenarioDescriptor& scenario, std::span<const Result* const> results, const Style& style) {
   if (!scenario.heat_map || results.empty()) return {};
   const HeatMap& declared = *scenario.heat_map;
+  const auto* metric = find(scenario.metrics, MetricDeclaration::Kind::metric, declared.metric);
+  const bool percent = metric != nullptr && metric->format == MetricDeclaration::Format::percent;
   const std::vector<std::string> rows = values_of(results, declared.rows);
   const std::vector<std::string> columns = values_of(results, declared.columns);
   if (rows.size() < declared.least || columns.size() < declared.least) return {};
@@ -164,13 +168,13 @@ std::string heat_maps(const ScenarioView& scenario, std::span<const Result* cons
   for (const Result* r : results) {
     const std::string others = others_of(*r, axes);
     auto map = std::ranges::find(maps, others, &std::pair<std::string, Map>::first);
-    if (map == maps.end()) map = maps.insert(maps.end(), {others, Map(declared, rows, columns)});
+    if (map == maps.end()) map = maps.insert(maps.end(), {others, Map(declared, percent, rows, columns)});
     map->second.add(*r);
   }
   std::erase_if(maps, [](const auto& map) { return map.second.empty(); });
   std::string text;
   for (std::size_t i = 0; i < std::min(maps.size(), kMostMaps); ++i) {
-    text += maps[i].second.text(title_of(declared, maps[i].first), style);
+    text += maps[i].second.text(title_of(declared, percent, maps[i].first), style);
   }
   if (maps.size() > kMostMaps) text += fmt::format("\n  {} more heat maps are left out\n", maps.size() - kMostMaps);
   return text;

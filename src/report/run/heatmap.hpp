@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "core/column.hpp"
+#include "core/scenario_descriptor.hpp"
 #include "report/style.hpp"
 #include "results/result.hpp"
 
@@ -13,6 +13,6 @@ namespace xferbench {
 /// The scenario's heat map of its results, which must be all of that scenario: one for each combination of the other
 /// axes that vary, six at most. Empty if the scenario has none, or does not vary both axes. The best cell has an
 /// asterisk; a case that was not measured, a dash.
-std::string heat_maps(const ScenarioView& scenario, std::span<const Result* const> results, const Style& style);
+std::string heat_maps(const ScenarioDescriptor& scenario, std::span<const Result* const> results, const Style& style);
 
 }  // namespace xferbench

@@ -18,8 +18,7 @@ std::string list_of(const std::vector<std::string>& sentences) {
 }
 
 std::string heading(const Section& section, bool simulated) {
-  return fmt::format("\n## {}{}\n", markdown_escaped(std::string(section.scenario.name)),
-                     simulated ? " (SIMULATED)" : "");
+  return fmt::format("\n## {}{}\n", markdown_escaped(section.scenario->name), simulated ? " (SIMULATED)" : "");
 }
 
 /// "dir h2d, size 256 MiB": what all rows have in common.
@@ -55,7 +54,7 @@ std::vector<std::string> warnings_of(const Report& report) {
 
 }  // namespace
 
-std::string to_markdown(const Report& report, std::span<const ScenarioView> scenarios) {
+std::string to_markdown(const Report& report, Descriptors scenarios) {
   const bool simulated = report.environment.simulated();
   std::string text = "# xferbench\n\n";
   if (simulated) text += fmt::format("**{}**\n\n", markdown_escaped(simulated_line(report.environment)));

@@ -5,13 +5,13 @@
 #include <span>
 #include <string>
 
-#include "core/column.hpp"
+#include "core/scenario_descriptor.hpp"
 #include "results/result.hpp"
 
 namespace xferbench {
 
 /// A heading and a table for each scenario, as to_table() shows it, then what the results say together; at the end what
 /// was doubtful. Simulated results say so above and in every heading.
-std::string to_markdown(const Report& report, std::span<const ScenarioView> scenarios);
+std::string to_markdown(const Report& report, Descriptors scenarios);
 
 }  // namespace xferbench

@@ -29,42 +29,44 @@ std::string value_text(const Measurement& m, const std::optional<double>& value)
   return m.unit == "s" ? format_seconds(*value) : fmt::format("{} {}", format_significant(*value), m.unit);
 }
 
-bool is_of_measurement(Column::Source source) {
-  using S = Column::Source;
-  return source == S::time || source == S::interval || source == S::p90 || source == S::p99 || source == S::clock;
+std::string measurement_cell(const std::optional<MetricDeclaration::Beside>& beside, const Measurement& m) {
+  if (!beside) return value_text(m, m.median);
+  switch (*beside) {
+    case MetricDeclaration::Beside::interval: return half_width_text(m);
+    case MetricDeclaration::Beside::clock: return std::string(to_text(m.clock));
+    case MetricDeclaration::Beside::p90: return value_text(m, m.p90);
+    case MetricDeclaration::Beside::p99: return value_text(m, m.p99);
+  }
+  return {};
 }
 
-std::string measurement_cell(Column::Source source, const Measurement& m) {
-  switch (source) {
-    case Column::Source::interval: return half_width_text(m);
-    case Column::Source::p90: return value_text(m, m.p90);
-    case Column::Source::p99: return value_text(m, m.p99);
-    case Column::Source::clock: return std::string(to_text(m.clock));
-    default: return value_text(m, m.median);
+std::string metric_cell(MetricDeclaration::Format format, const Metric& metric) {
+  using Format = MetricDeclaration::Format;
+  switch (format) {
+    case Format::seconds: return format_seconds(metric.value);
+    case Format::percent: return format_percent(metric.value);
+    case Format::ratio: return fmt::format("{:.2f}x", metric.value);
+    case Format::number:
+    case Format::word: break;
   }
+  return is_whole(metric.unit) ? fmt::format("{:.0f}", metric.value) : format_significant(metric.value);
 }
 
 /// The text of a column for a result; empty if the result has no such number.
 std::string cell(const Column& column, const Result& result) {
-  using S = Column::Source;
-  if (is_of_measurement(column.source)) {
-    const Measurement* m = result.measurement(column.name);
-    return m == nullptr || m->samples.empty() ? "" : measurement_cell(column.source, *m);
+  const MetricDeclaration& of = *column.of;
+  if (of.kind == MetricDeclaration::Kind::measurement) {
+    const Measurement* m = result.measurement(of.name);
+    return m == nullptr || m->samples.empty() ? "" : measurement_cell(column.beside, *m);
   }
-  if (column.source == S::label) return result.label(column.name);
-  const Metric* metric = result.metric(column.name);
-  if (metric == nullptr) return {};
-  switch (column.source) {
-    case S::seconds: return format_seconds(metric->value);
-    case S::percent: return format_percent(metric->value);
-    case S::ratio: return fmt::format("{:.2f}x", metric->value);
-    default: return is_whole(metric->unit) ? fmt::format("{:.0f}", metric->value) : format_significant(metric->value);
-  }
+  if (of.kind == MetricDeclaration::Kind::label) return result.label(of.name);
+  const Metric* metric = result.metric(of.name);
+  return metric == nullptr ? "" : metric_cell(of.format, *metric);
 }
 
 /// Results of one scenario and what varies among them.
 struct Group {
-  const ScenarioView& scenario;
+  const ScenarioDescriptor& scenario;
   const std::vector<const Result*>& results;
 
   /// The first that has the axis, if any.
@@ -84,7 +86,7 @@ struct Group {
     std::set<std::string> texts;
     for (const Result* r : results) texts.insert(cell(column, *r));
     texts.erase("");
-    return texts.size() > (column.source == Column::Source::clock ? 1U : 0U);
+    return texts.size() > (column.beside == MetricDeclaration::Beside::clock ? 1U : 0U);
   }
 };
 
@@ -97,12 +99,11 @@ std::vector<std::pair<std::string, std::string>> fixed_axes(const Group& group) 
   return fixed;
 }
 
-Grid::Row headline_row(const Result& result, const std::vector<std::string>& axes,
-                       const std::vector<const Column*>& columns) {
+Grid::Row headline_row(const Result& result, const std::vector<std::string>& axes, const std::vector<Column>& columns) {
   Grid::Row row;
   for (const std::string& axis : axes) row.cells.push_back(axis_text(result, axis));
   if (result.status == Status::ok) {
-    for (const Column* column : columns) row.cells.push_back(cell(*column, result));
+    for (const Column& column : columns) row.cells.push_back(cell(column, result));
     return row;
   }
   const bool failed = result.status == Status::failed;
@@ -117,15 +118,13 @@ Grid headline_of(const Group& group) {
   for (const Axis& axis : group.scenario.axes) {
     if (group.varies(axis.name)) axes.push_back(axis.name);
   }
-  std::vector<const Column*> columns;
-  for (const Column& column : group.scenario.columns) {
-    if (group.shows(column)) columns.push_back(&column);
-  }
+  std::vector<Column> columns = columns_of(group.scenario.metrics);
+  std::erase_if(columns, [&group](const Column& column) { return !group.shows(column); });
   Grid grid{.header = axes, .left_columns = axes.size()};
   grid.emphasised.resize(axes.size());
-  for (const Column* column : columns) {
-    grid.header.push_back(column->header);
-    grid.emphasised.push_back(column->source == Column::Source::percent);
+  for (const Column& column : columns) {
+    grid.header.push_back(column.header());
+    grid.emphasised.push_back(column.of->format == MetricDeclaration::Format::percent);
   }
   for (const Result* result : group.results) {
     // After Ctrl-C there may be hundreds of these, and what was measured would scroll away.
@@ -190,7 +189,7 @@ void add_findings(const Report& report, Section& section) {
   std::vector<std::string> kinds;
   std::map<std::string, std::vector<const Finding*>> rows;
   for (const Finding& f : report.findings) {
-    if (f.scenario != section.scenario.name) continue;
+    if (f.scenario != section.scenario->name) continue;
     if (!f.text.empty()) {
       section.sentences.push_back(f.text);
       continue;
@@ -204,14 +203,14 @@ void add_findings(const Report& report, Section& section) {
   }
 }
 
-Section section_of(const Report& report, const ScenarioView& scenario) {
+Section section_of(const Report& report, const ScenarioDescriptor& scenario) {
   Section section;
-  section.scenario = scenario;
+  section.scenario = &scenario;
   for (const Result& r : report.results) {
     if (r.config.scenario() == scenario.name) section.results.push_back(&r);
   }
   if (section.results.empty()) return section;
-  const Group group{section.scenario, section.results};
+  const Group group{scenario, section.results};
   section.fixed = fixed_axes(group);
   section.headline = headline_of(group);
   section.not_begun = section.results.size() - section.headline.rows.size();
@@ -223,10 +222,10 @@ Section section_of(const Report& report, const ScenarioView& scenario) {
 
 }  // namespace
 
-std::vector<Section> sections_of(const Report& report, std::span<const ScenarioView> scenarios) {
+std::vector<Section> sections_of(const Report& report, Descriptors scenarios) {
   std::vector<Section> sections;
-  for (const ScenarioView& scenario : scenarios) {
-    Section section = section_of(report, scenario);
+  for (const ScenarioDescriptor* scenario : scenarios) {
+    Section section = section_of(report, *scenario);
     if (!section.results.empty()) sections.push_back(std::move(section));
   }
   return sections;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/column.hpp"
+#include "core/scenario_descriptor.hpp"
 #include "report/grid.hpp"
 #include "results/result.hpp"
 
@@ -16,7 +16,7 @@ namespace xferbench {
 
 /// The results of one scenario.
 struct Section {
-  ScenarioView scenario;
+  const ScenarioDescriptor* scenario = nullptr;            ///< outlives the section
   std::vector<const Result*> results;                      ///< into the report
   std::vector<std::pair<std::string, std::string>> fixed;  ///< axes with one value: {"size", "1 MiB"}
   Grid headline;              ///< the other axes, and the scenario's columns that say something
@@ -27,7 +27,7 @@ struct Section {
 };
 
 /// One section for each scenario that has results. The report must outlive them.
-std::vector<Section> sections_of(const Report& report, std::span<const ScenarioView> scenarios);
+std::vector<Section> sections_of(const Report& report, Descriptors scenarios);
 
 /// "NVIDIA H200, PCIe Gen5 x16, driver 580.1, Some CPU"
 std::string machine_line(const Environment& environment);

@@ -12,7 +12,7 @@ namespace xferbench {
 namespace {
 
 std::string title(const Section& section) {
-  std::string text(section.scenario.name);
+  std::string text(section.scenario->name);
   for (const auto& [axis, value] : section.fixed) text += fmt::format("  {} {}", axis, value);
   return text;
 }
@@ -51,7 +51,7 @@ std::string findings_text(const Section& section, const Style& style) {
 
 }  // namespace
 
-std::string to_table(const Report& report, std::span<const ScenarioView> scenarios, const Style& style) {
+std::string to_table(const Report& report, Descriptors scenarios, const Style& style) {
   const bool simulated = report.environment.simulated();
   std::string text;
   if (simulated) text += style.notice(simulated_line(report.environment)) + "\n";
@@ -60,7 +60,7 @@ std::string to_table(const Report& report, std::span<const ScenarioView> scenari
     text += "\n" + style.bold(title(section)) + (simulated ? "  " + style.notice("SIMULATED") : "") + "\n";
     text += headline_table(section, style);
     if (!section.measurements.header.empty()) text += "\n" + to_lines(section.measurements, style);
-    text += heat_maps(section.scenario, section.results, style);
+    text += heat_maps(*section.scenario, section.results, style);
     text += findings_text(section, style);
   }
   if (!report.complete) text += "\n" + style.notice("INTERRUPTED: not every case has run to its end") + "\n";

@@ -1,0 +1,37 @@
+// What a scenario is, as data: report/, cli/ and files know scenarios by this alone.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/axis.hpp"
+#include "core/metric_declaration.hpp"
+
+namespace xferbench {
+
+/// A metric over two axes, drawn below the table of a run that varies both.
+struct HeatMap {
+  std::string rows;       ///< the axis whose values go down
+  std::string columns;    ///< the axis whose values go across
+  std::string metric;     ///< written in percent where the scenario declares it so, else with four significant digits
+  std::size_t least = 2;  ///< values of each axis: with fewer there is nothing to draw
+};
+
+/// One constant for each scenario.
+struct ScenarioDescriptor {
+  std::string name;
+  std::string summary;  ///< one line for `xferbench list`
+  std::vector<Axis> axes;
+  std::vector<MetricDeclaration> metrics;  ///< all that its results may have; those with a heading are its columns
+  std::optional<HeatMap> heat_map{};       ///< of the metric worth drawing over two axes, if there is one
+  bool has_timeline = false;               ///< whether its run() calls RunContext::trace_region
+};
+
+/// Descriptors of scenarios, which live as long as the program.
+using Descriptors = std::span<const ScenarioDescriptor* const>;
+
+}  // namespace xferbench

@@ -1,0 +1,160 @@
+// What scenarios write is what they declare: nothing else, in no other unit, and all of it.
+#include "support/declarations.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/units.hpp"
+#include "run/tuner.hpp"
+#include "sim/sim_fixture.hpp"
+
+namespace xferbench::test {
+
+namespace {
+
+using Kind = MetricDeclaration::Kind;
+
+/// Says of nothing that it cannot do it, so that every scenario runs; its times mean as little as those of any test.
+class WillingDevice final : public sim::SimDevice {
+ public:
+  WillingDevice() : SimDevice(profile("h200")), capabilities_(SimDevice::capabilities()) {
+    capabilities_.environment.backend = "willing";
+    capabilities_.memory_pools = true;
+    capabilities_.multiprocessor = {.compute_capability = 90,
+                                    .shared_per_block = 227 * KiB,
+                                    .shared_in_all = 228 * KiB,
+                                    .shared_reserved = KiB,
+                                    .threads = 2048};
+  }
+  [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
+  std::size_t reserve_device_launches(std::size_t pending) override { return room_ = pending; }
+  [[nodiscard]] std::size_t reserved_device_launches() const override { return room_; }
+  [[nodiscard]] std::optional<KernelResources> resources(const Kernel&) override {
+    return KernelResources{.registers = 32, .shared_bytes = 8 * KiB, .local_bytes = 0, .blocks_per_multiprocessor = 8};
+  }
+
+ private:
+  Capabilities capabilities_;
+  std::size_t room_ = 0;
+};
+
+const Scenario& scenario_named(std::string_view name) {
+  return **std::ranges::find(scenarios(), name, [](const Scenario* s) { return s->descriptor().name; });
+}
+
+/// The command lines that together make a scenario write everything. Measured by one of `tune` is what only that
+/// writes.
+struct Everything {
+  std::vector<Words> runs;
+  std::vector<Words> tunes{};
+};
+
+std::vector<Result> results_of(const Everything& commands) {
+  std::vector<Result> all;
+  WillingDevice device;
+  RunContext bench = quick_bench(device);
+  bench.trace = true;
+  for (const Words& words : commands.runs) {
+    for (Result& r : run_all(cli::parse(words, scenarios()).cases, bench)) {
+      EXPECT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
+      all.push_back(std::move(r));
+    }
+  }
+  return all;
+}
+
+std::vector<Result> tuned_results_of(const Everything& commands) {
+  std::vector<Result> all;
+  WillingDevice device;
+  const TuneObserver nobody{.progress = [](const TuneProgress&) {}, .measured = [](const std::vector<Result>&) {}};
+  for (const Words& words : commands.tunes) {
+    const std::vector<PlannedCase> cases = cli::parse(words, scenarios()).cases;
+    const std::vector<Case> space = feasible(cases, device, true, std::nullopt);
+    const auto command_of = [](const Case& c) { return c.key(); };
+    for (Result& r : tune(*cases.front().scenario, space, quick_bench(device), command_of, nobody).results) {
+      all.push_back(std::move(r));
+    }
+  }
+  return all;
+}
+
+const std::vector<std::pair<std::string, Everything>>& commands() {
+  static const std::vector<std::pair<std::string, Everything>> all{
+      {"overlap",
+       {.runs = {{"overlap", "--size", "16M", "--chunks", "2", "--rounds", "2"},
+                 {"overlap", "--size", "4M", "--streams", "2", "--chunks", "4", "--kernels-per-chunk", "2"},
+                 {"overlap", "--size", "4M", "--strategy", "serial,zero-copy,batch,graph"}},
+        .tunes = {{"tune", "overlap", "--size", "4M", "--strategy", "streams", "--streams", "2,4", "--chunks", "4,8",
+                   "--growth", "1"}}}},
+      {"memcpy", {.runs = {{"memcpy", "--size", "4M", "--host", "pinned,pageable,registered"}}}},
+      {"async", {.runs = {{"async", "--size", "1M", "--host", "pinned"}}}},
+      {"latency", {.runs = {{"latency", "--op", "copy,launch,graph,wait,event-wait", "--schedule", "spin"}}}},
+      {"alloc", {.runs = {{"alloc", "--size", "2M", "--memory", "malloc,pinned,register,device,device-pool"}}}},
+      {"staging", {.runs = {{"staging", "--size", "4M", "--threads", "2"}}}},
+      {"callback", {.runs = {{"callback", "--size", "1M"}}}},
+      {"smem",
+       {.runs = {{"smem", "--size", "1M", "--method", "sync,bulk", "--op", "copy,read", "--intensity", "2", "--stages",
+                  "1", "--schedule", "dynamic"}},
+        .tunes = {{"tune", "smem", "--size", "1M", "--method", "sync,bulk", "--stages", "1", "--schedule", "dynamic",
+                   "--tile", "4K", "--threads", "128", "--intensity", "2"}}}},
+      {"dynpar", {.runs = {{"dynpar", "--task", "children", "--children", "16"}}}},
+  };
+  return all;
+}
+
+class Declarations : public testing::TestWithParam<std::size_t> {
+ protected:
+  const Everything& everything_ = commands()[GetParam()].second;
+  const ScenarioDescriptor& scenario_ = scenario_named(commands()[GetParam()].first).descriptor();
+};
+
+/// What cases of the scenario are about is declared as such, and has a column.
+void expect_headlines(std::span<const Result> results, const ScenarioDescriptor& scenario) {
+  for (const Result& r : results) {
+    const Measurement* headline = headline_of(r, scenario.metrics);
+    ASSERT_NE(headline, nullptr) << r.config.key();
+    const auto* declared = find(scenario.metrics, Kind::measurement, headline->name);
+    ASSERT_NE(declared, nullptr) << r.config.key();
+    EXPECT_TRUE(declared->headline) << r.config.key() << " is about " << headline->name;
+    EXPECT_NE(declared->heading, "");
+  }
+}
+
+TEST_P(Declarations, AreWhatTheScenarioWrites) {
+  const std::vector<Result> results = results_of(everything_);
+  expect_headlines(results, scenario_);
+  const std::set<std::string> written = written_in(results);
+  const std::set<std::string> tuned = written_in(tuned_results_of(everything_));
+  const std::set<std::string> declared = declared_by(scenario_);
+  const std::set<std::string> of_tune = declared_by(tuned_descriptor(scenario_));
+  const std::set<std::string> none;
+  EXPECT_EQ(without(written, declared), none) << "is written and not declared";
+  EXPECT_EQ(without(tuned, of_tune), none) << "is written by tune and not declared";
+  EXPECT_EQ(without(without(without(declared, written), tuned), of_chases_and_sorts()), none)
+      << "is declared and never written";
+  if (!tuned.empty()) {
+    EXPECT_EQ(without(without(of_tune, declared), tuned), none) << "is declared by tune and never written";
+  }
+}
+
+TEST_P(Declarations, AreExplained) {
+  EXPECT_EQ(declared_by(scenario_).size(), scenario_.metrics.size()) << "something is declared twice";
+  for (const MetricDeclaration& m : scenario_.metrics) {
+    EXPECT_NE(m.help, "") << m.name;
+    EXPECT_EQ(m.unit.empty(), m.kind == Kind::label) << m.name;
+    EXPECT_TRUE(m.beside.empty() || (m.kind == Kind::measurement && !m.heading.empty())) << m.name;
+    EXPECT_TRUE(!m.headline || m.kind == Kind::measurement) << m.name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(OfEvery, Declarations, testing::Range(std::size_t{0}, commands().size()),
+                         [](const auto& info) { return commands()[info.param].first; });
+
+TEST(DeclarationsOfScenarios, AreCheckedForEveryScenario) { EXPECT_EQ(commands().size(), scenarios().size()); }
+
+}  // namespace
+
+}  // namespace xferbench::test

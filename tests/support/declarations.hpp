@@ -1,0 +1,50 @@
+// What a scenario declares and what its results have, as sets of sentences that can be subtracted from each other.
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <span>
+#include <string>
+
+#include "core/scenario_descriptor.hpp"
+#include "results/result.hpp"
+
+namespace xferbench::test {
+
+/// "metric bandwidth in GB/s"
+inline std::string in_words(MetricDeclaration::Kind kind, const std::string& name, const std::string& unit) {
+  return std::string(to_text(kind)) + " " + name + (unit.empty() ? "" : " in " + unit);
+}
+
+inline std::set<std::string> declared_by(const ScenarioDescriptor& scenario) {
+  std::set<std::string> all;
+  for (const MetricDeclaration& m : scenario.metrics) all.insert(in_words(m.kind, m.name, m.unit));
+  return all;
+}
+
+inline std::set<std::string> written_in(std::span<const Result> results) {
+  using Kind = MetricDeclaration::Kind;
+  std::set<std::string> all;
+  for (const Result& r : results) {
+    for (const Measurement& m : r.measurements) all.insert(in_words(Kind::measurement, m.name, m.unit));
+    for (const Metric& m : r.metrics) all.insert(in_words(Kind::metric, m.name, m.unit));
+    for (const auto& [name, word] : r.labels) all.insert(in_words(Kind::label, name, ""));
+  }
+  return all;
+}
+
+inline std::set<std::string> without(const std::set<std::string>& all, const std::set<std::string>& some) {
+  std::set<std::string> left;
+  std::ranges::set_difference(all, some, std::inserter(left, left.end()));
+  return left;
+}
+
+/// What is written and declared only where there is a GPU: the simulated one reads no memory by pointers and sorts
+/// nothing.
+inline std::set<std::string> of_chases_and_sorts() {
+  return {"metric sm_clock in Hz", "metric keys_rate in keys/s", "metric round_trips in round trips",
+          "metric host_launches in launches"};
+}
+
+}  // namespace xferbench::test

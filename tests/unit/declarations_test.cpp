@@ -1,0 +1,91 @@
+// Names of metrics are the business of whoever declares them: scenarios of theirs, a tune and a timeline of theirs.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "run/tuner.hpp"
+#include "scenarios/scenarios.hpp"
+
+namespace xferbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::set<std::string> names_of(std::span<const MetricDeclaration> metrics) {
+  std::set<std::string> names;
+  for (const MetricDeclaration& m : metrics) names.insert(m.name);
+  return names;
+}
+
+/// What scenarios declare, and neither a tune nor a timeline.
+std::set<std::string> names_of_scenarios() {
+  std::set<std::string> names;
+  for (const Scenario* scenario : scenarios()) names.merge(names_of(scenario->descriptor().metrics));
+  for (const std::string& name : names_of(timeline_metrics())) names.erase(name);
+  for (const std::string& name : names_of(tuned_descriptor({}).metrics)) names.erase(name);
+  return names;
+}
+
+/// Words that src/ has another use for, which is not to look them up in results.
+const std::set<std::string>& other_words() {
+  static const std::set<std::string> words{
+      "both",        // sides of a comparison
+      "completion",  // a command
+      "cpu",         // a clock, and a field of files
+      "kernel",      // a row of timelines, and the host's
+      "latency",     // of the line that is fitted to copies
+      "memory",      // whose rate a limit of check may be a share of
+      "pinned",      // a kind of host memory
+      "unit",        // a field of files
+  };
+  return words;
+}
+
+/// The text without what follows "//" on each line.
+std::string without_comments(const std::string& text) {
+  static const std::regex comment("//[^\n]*");
+  return std::regex_replace(text, comment, "");
+}
+
+/// Where code names one of them: "of_limit", and of a word with other uses where it is looked up: metric("kernel".
+std::vector<std::string> named_in(const std::string& code, const std::set<std::string>& names) {
+  static const std::regex literal(R"re(((?:metric|measurement|label)\(\s*)?"([a-z0-9_-]+)")re");
+  std::vector<std::string> found;
+  for (std::sregex_iterator match(code.begin(), code.end(), literal), end; match != end; ++match) {
+    const std::string name = (*match)[2];
+    if (names.contains(name) && ((*match)[1].matched || !other_words().contains(name))) found.push_back(match->str());
+  }
+  return found;
+}
+
+TEST(NamesOfMetrics, AreFoundWhereTheyStand) {
+  const std::set<std::string> names{"of_limit", "kernel"};
+  EXPECT_EQ(named_in("x = r.metric(\"kernel\") + f(\"of_limit\")", names),
+            (std::vector<std::string>{"metric(\"kernel\"", "\"of_limit\""}));
+  EXPECT_EQ(named_in(without_comments("row(\"kernel\"), \"of_limits\";  // \"of_limit\""), names),
+            std::vector<std::string>());
+}
+
+TEST(NamesOfMetrics, StandInScenariosOnly) {
+  const std::set<std::string> names = names_of_scenarios();
+  EXPECT_TRUE(names.contains("speedup_over_sync"));
+  EXPECT_FALSE(names.contains("behind_best"));
+  const fs::path root = XFERBENCH_SOURCE_DIR;
+  for (const auto& entry : fs::recursive_directory_iterator(root / "src")) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream file(entry.path());
+    const std::string code = without_comments({std::istreambuf_iterator<char>(file), {}});
+    for (const std::string& where : named_in(code, names)) {
+      ADD_FAILURE() << fs::relative(entry.path(), root).string() << " names a metric of a scenario: " << where;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace xferbench
