@@ -8,6 +8,23 @@ die() {
   exit 1
 }
 
+# What a preset builds, in words.
+describe_preset() {
+  case $1 in
+    simulator) echo "the simulated device only, as no GPU can be used here," ;;
+    this-gpu) echo "for this machine's GPU" ;;
+    release) echo "for every GPU architecture, which takes minutes," ;;
+    *) echo "preset $1" ;;
+  esac
+}
+
+# Whether this machine has a GPU that a program built here could use.
+has_gpu() {
+  [[ -e /dev/nvidiactl || -e /dev/dxg ]] || return 1
+  find_nvcc > /dev/null || return 1
+  ! command -v nvidia-smi > /dev/null || [[ $(nvidia-smi -L 2> /dev/null) == *GPU* ]]
+}
+
 # Prints the CUDA compiler that the build would find; fails if there is none.
 find_nvcc() {
   local candidate

@@ -1,0 +1,14 @@
+# Compiles through ccache where it is installed, unless a launcher is chosen already.
+
+find_program(XFERBENCH_CCACHE ccache)
+mark_as_advanced(XFERBENCH_CCACHE)
+if(XFERBENCH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  if(DEFINED ENV{CCACHE_SLOPPINESS})
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${XFERBENCH_CCACHE})
+  else()
+    # Without these it takes no file that uses a precompiled header.
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      ${XFERBENCH_CCACHE})
+  endif()
+endif()
