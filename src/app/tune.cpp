@@ -18,10 +18,11 @@ namespace {
 
 using cli::Command;
 
-Tuned tune_with_progress(const Command& command, Device& device, std::span<const Case> space, LiveReport& live) {
+Tuned tune_with_progress(const Command& command, Machine& machine, std::span<const Case> space, LiveReport& live) {
   const Scenario& scenario = *command.cases.front().scenario;
   cli::Progress progress(command.progress, space.size());
-  const RunContext bench{device, command.policy, command.seed, command.verify, [](const SamplingProgress&) {}};
+  const RunContext bench{machine,      machine.device(), command.policy,
+                         command.seed, command.verify,   [](const SamplingProgress&) {}};
   const TuneObserver observer{.progress = [&progress](const TuneProgress& p) { progress.tuning(p); },
                               .measured = [&live](const std::vector<Result>& results) { live.replace(results); }};
   const auto command_of = [&](const Case& c) { return cli::command_line(command, {&scenario, c}); };
@@ -32,13 +33,13 @@ Tuned tune_with_progress(const Command& command, Device& device, std::span<const
 }  // namespace
 
 int tune(const Command& command, const std::vector<std::string>& arguments) {
-  const std::unique_ptr<Device> device = open_device(command);
-  const std::vector<Case> space = feasible(command.cases, *device, command.verify, command.memory_limit);
+  const std::unique_ptr<Machine> machine = open_machine(command);
+  const std::vector<Case> space = feasible(command.cases, machine->device(), command.verify, command.memory_limit);
   const ScenarioView view = command.cases.front().scenario->view();
-  LiveReport live(begin_report(arguments, *device), command,
+  LiveReport live(begin_report(arguments, machine->device()), command,
                   [&view](const Report& report) { return to_tune_markdown(report, view); });
   install_interrupt_handlers();
-  Tuned tuned = tune_with_progress(command, *device, space, live);
+  Tuned tuned = tune_with_progress(command, *machine, space, live);
   live.replace(std::move(tuned.results));
   live.finish(std::move(tuned.findings));
   if (!command.quiet) print_warnings(live.report());
