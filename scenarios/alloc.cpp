@@ -111,12 +111,12 @@ class Cycle {
   }
 
   void touched_memory(LapTimer& laps) {
-    const double begun = device_.host_now();
+    const double begun = device_.host().now();
     std::optional memory(device_.allocate_host(bytes_, kind_.host, Prefault::no));
     laps.lap(kBegin);
-    touch_pages(memory->get().data, bytes_);
+    touch_pages(memory->data, bytes_);
     laps.lap(kTouch);
-    laps.add(kReady, device_.host_now() - begun);
+    laps.add(kReady, device_.host().now() - begun);
     laps.restart();
     memory.reset();
     laps.lap(kEnd);
@@ -125,11 +125,11 @@ class Cycle {
   /// In stream order nothing is there before the stream has come so far. A pool that keeps nothing, as the default one,
   /// gives its memory back when somebody waits for the stream, so that each cycle begins with an empty pool.
   void pooled_memory(LapTimer& laps) {
-    std::optional memory(device_.allocate_pooled(bytes_, stream_));
-    device_.synchronize(stream_.get());
+    std::optional memory(stream_.allocate(bytes_));
+    stream_.synchronize();
     laps.lap(kBegin);
     memory.reset();
-    device_.synchronize(stream_.get());
+    stream_.synchronize();
     laps.lap(kEnd);
   }
 
@@ -156,7 +156,7 @@ class CopyOut {
     r.clock = Clock::host;
     r.submit = [this] {
       transfer_->submit(stream_);
-      device_.synchronize(stream_.get());
+      stream_.synchronize();
     };
     return r;
   }
@@ -165,7 +165,7 @@ class CopyOut {
   void verify(const Run& run) {
     transfer_->poison();
     device_.synchronize();
-    run(device_, region("copy"));
+    run(device_.machine(), region("copy"));
     transfer_->check();
   }
 
@@ -180,20 +180,20 @@ void check_device_memory(Device& device, const Kind& kind, std::size_t bytes, st
   const Stream stream = device.make_stream(StreamKind::nonblocking);
   const HostBuffer host = device.allocate_host(bytes, HostMemory::pageable);
   DeviceBuffer plain;
-  PooledBuffer pooled;
+  DeviceBuffer pooled;
   if (kind.origin == Origin::pool) {
-    pooled = device.allocate_pooled(bytes, stream);
+    pooled = stream.allocate(bytes);
   } else {
     plain = device.allocate_device(bytes);
   }
-  std::byte* memory = kind.origin == Origin::pool ? pooled->data : plain->data;
-  const std::span<std::byte> content(host->data, bytes);
+  std::byte* memory = kind.origin == Origin::pool ? pooled.data : plain.data;
+  const std::span<std::byte> content(host.data, bytes);
   pattern::fill_bytes(content, seed);
-  device.copy({memory, host->data, bytes, Direction::h2d}, stream);
-  device.synchronize(stream.get());
+  stream.copy({memory, host.data, bytes, Direction::h2d});
+  stream.synchronize();
   pattern::poison(content);
-  device.copy({host->data, memory, bytes, Direction::d2h}, stream);
-  device.synchronize(stream.get());
+  stream.copy({host.data, memory, bytes, Direction::d2h});
+  stream.synchronize();
   const auto wrong = pattern::check_bytes(content, seed);
   if (wrong) throw VerificationError(fmt::format("{}: {}", kind.in_words, wrong->describe()));
 }
@@ -327,7 +327,7 @@ class Alloc final : public Scenario {
   static void warn_of_small_pages(Device& device, std::size_t size, Result& result) {
     constexpr double kNearlyAll = 0.9;
     const HostBuffer memory = device.allocate_host(size, HostMemory::pageable_huge);
-    const double huge = huge_page_fraction(memory->data, size);
+    const double huge = huge_page_fraction(memory.data, size);
     if (huge >= kNearlyAll) return;
     result.warnings.push_back(
         fmt::format("only {} of the memory lies on huge pages: write madvise to "
@@ -363,7 +363,7 @@ class Alloc final : public Scenario {
     for (std::size_t i = 1; i < series.size(); ++i) add_beside(series[i].elapsed, result);
     add_break_even(result);
     if (bench.verify) {
-      const auto at_full_speed = [](Device& device, const Region& region) { run_at_full_speed(device, region); };
+      const auto at_full_speed = [](Machine& machine, const Region& region) { run_at_full_speed(machine, region); };
       from_it.verify(at_full_speed);
       from_ordinary.verify(at_full_speed);
     }

@@ -39,7 +39,7 @@ class CpuWork {
 
   void run(std::uint64_t iterations) {
     const HostCost cost{.seconds = static_cast<double>(iterations) * kSimulatedIteration};
-    device_.host_work(cost, [this, iterations] {
+    device_.host().work(cost, [this, iterations] {
       std::uint64_t x = state_;
       for (std::uint64_t i = 0; i < iterations; ++i) {
         x ^= x << 13;
@@ -55,9 +55,9 @@ class CpuWork {
     constexpr std::uint64_t kIterations = 20'000;
     double least = 1;
     for (int i = 0; i < 10; ++i) {
-      const double begun = device_.host_now();
+      const double begun = device_.host().now();
       run(kIterations);
-      least = std::min(least, device_.host_now() - begun);
+      least = std::min(least, device_.host().now() - begun);
     }
     return std::max(least, 1e-9) / static_cast<double>(kIterations);
   }
@@ -99,7 +99,7 @@ class CopyInFlight {
     r.steps = [this](LapTimer& laps) {
       transfer_->submit(stream_);
       laps.lap(0);
-      device_.synchronize(stream_.get());
+      stream_.synchronize();
       laps.lap(1);
     };
     return r;
@@ -113,12 +113,12 @@ class CopyInFlight {
     r.parts = {{.name = "units", .unit = "units"}};
     r.steps = [this](LapTimer& laps) {
       transfer_->submit(stream_);
-      device_.record(copied_, stream_);
+      stream_.record(copied_);
       double units = 0;
-      bool under_way = !device_.finished(copied_);
+      bool under_way = !copied_.finished();
       while (under_way) {
         work_.run(unit_);
-        under_way = !device_.finished(copied_);
+        under_way = !copied_.finished();
         if (under_way) ++units;
       }
       laps.add(0, units);
@@ -142,7 +142,7 @@ class CopyInFlight {
     SamplingPolicy look = bench.policy;
     look.min_samples = look.max_samples = 3;
     look.budget /= 20;
-    const Series s = sample(device_, {completion()}, look, bench.observe).front();
+    const Series s = sample(device_.machine(), {completion()}, look, bench.observe).front();
     if (s.elapsed.samples.empty()) return;  // interrupted
     const double seconds = std::max(kShare * s.elapsed.min, kShortest);
     unit_ = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(seconds / work_.seconds_per_iteration()));
@@ -163,7 +163,7 @@ class CopyInFlight {
   /// come when the copy is called.
   void put_in_flight() {
     device_.synchronize();
-    if (kernel_) device_.launch(*kernel_, in_own_stream_ ? stream_ : other_stream_);
+    if (kernel_) (in_own_stream_ ? stream_ : other_stream_).launch(*kernel_);
   }
 
   Device& device_;
@@ -286,14 +286,14 @@ class Async final : public Scenario {
     const Region completion = copy.completion();
     if (bench.verify) {
       copy.poison();
-      run_once(bench.device, completion);
+      run_once(bench.machine, completion);
       copy.check();
     }
     copy.choose_unit(bench);
     report(bench.sample({completion, copy.beside_work(), copy.unit_alone()}), copy.iterations_per_unit(), result);
     if (bench.verify) {
       copy.poison();
-      run_at_full_speed(bench.device, completion);
+      run_at_full_speed(bench.machine, completion);
       copy.check();
     }
   }

@@ -62,10 +62,10 @@ std::uint64_t checksum(const ChunkedWork& payload, const model::Chunk& chunk, co
 class Consumers {
  public:
   Consumers(Device& device, const ChunkedWork& payload, std::size_t threads)
-      : device_(device), payload_(payload), ready_(device.make_channel()), done_(device.make_channel()) {
+      : device_(device), payload_(payload), ready_(device.host().make_channel()), done_(device.host().make_channel()) {
     sums_.resize(payload.chunks().size());
     try {
-      for (std::size_t i = 0; i < threads; ++i) threads_.push_back(device.start_thread([this] { consume(); }));
+      for (std::size_t i = 0; i < threads; ++i) threads_.push_back(device.host().start_thread([this] { consume(); }));
     } catch (...) {  // those that run wait for chunks, and would for ever
       ready_->close();
       throw;
@@ -107,7 +107,7 @@ class Consumers {
   void consume() {
     while (const auto index = ready_->take()) {
       const model::Chunk& chunk = payload_.chunks()[*index];
-      device_.host_work({.bytes_read = chunk.count * ChunkedWork::kElement}, [&] {
+      device_.host().work({.bytes_read = chunk.count * ChunkedWork::kElement}, [&] {
         sums_[*index] =
             checksum(payload_, chunk, [out = payload_.payload()->host_out()](std::size_t i) { return out[i]; });
       });
@@ -136,14 +136,13 @@ class Watcher {
   using Notice = std::function<void(std::size_t)>;
   using Failure = std::function<void(std::exception_ptr)>;
 
-  Watcher(Device& device, std::span<const Event> events, bool polls, Notice notice, Failure failure)
-      : device_(device),
-        events_(events),
+  Watcher(HostRuntime& host, std::span<const Event> events, bool polls, Notice notice, Failure failure)
+      : events_(events),
         polls_(polls),
         notice_(std::move(notice)),
         failure_(std::move(failure)),
-        recorded_(device.make_channel()),
-        thread_(device.start_thread([this] { watch(); })) {}
+        recorded_(host.make_channel()),
+        thread_(host.start_thread([this] { watch(); })) {}
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
   ~Watcher() { recorded_->close(); }
@@ -164,12 +163,11 @@ class Watcher {
   }
 
   void wait_for(const Event& event) {
-    if (!polls_) return device_.synchronize(event.get());
-    while (!device_.finished(event)) {
+    if (!polls_) return event.synchronize();
+    while (!event.finished()) {
     }
   }
 
-  Device& device_;
   std::span<const Event> events_;
   bool polls_;
   Notice notice_;
@@ -200,7 +198,7 @@ class ConsumedPipeline {
     }
     if (by_helper(method_)) {
       watcher_.emplace(
-          device_, finished_, method_ == Method::poll, [this](std::size_t i) { notice(i); },
+          device_.host(), finished_, method_ == Method::poll, [this](std::size_t i) { notice(i); },
           [this](std::exception_ptr error) { consumers_.fail(std::move(error)); });
     }
   }
@@ -256,7 +254,7 @@ class ConsumedPipeline {
   void verify(Method method, const std::string& name) {
     payload_.poison_all();
     consumers_.clear();
-    run_once(device_, pipeline(method, name));
+    run_once(device_.machine(), pipeline(method, name));
     if (method != Method::none) check_sums(name);
     payload_.check(name);
   }
@@ -265,12 +263,12 @@ class ConsumedPipeline {
   /// Seconds for which a relation of the clocks holds: they drift apart by some 10^-5 of it.
   static constexpr double kFresh = 50e-3;
 
-  [[nodiscard]] std::uint64_t* stamps() const { return reinterpret_cast<std::uint64_t*>(stamps_->data); }
+  [[nodiscard]] std::uint64_t* stamps() const { return reinterpret_cast<std::uint64_t*>(stamps_.data); }
 
   void run(Method method) {
     for (std::size_t i = 0; i < payload_.chunks().size(); ++i) submit(method, i);
     if (method == Method::none || method == Method::naive) {
-      for (const Stream& stream : streams_) device_.synchronize(stream.get());
+      for (const Stream& stream : streams_) stream.synchronize();
     }
     if (method == Method::naive) return consume_all();
     if (method != Method::none) wait_for_consumers();
@@ -282,17 +280,16 @@ class ConsumedPipeline {
 
   /// Every method pays for the stamp, so that they differ only in how they tell.
   void submit(Method method, std::size_t i) {
-    const StreamHandle stream = streams_[i % streams_.size()];
+    const StreamView stream = streams_[i % streams_.size()];
     payload_.copy_in(i, stream);
     payload_.launch(i, stream);
     payload_.copy_out(i, stream);
-    device_.stamp(stamps() + i, stream);
+    stream.stamp(stamps() + i);
     if (by_driver(method)) {
       const bool plain = method == Method::host_func;
-      device_.call_host(plain ? CallbackApi::launch_host_func : CallbackApi::stream_add_callback, callbacks_[i],
-                        stream);
+      stream.call_host(plain ? CallbackApi::launch_host_func : CallbackApi::stream_add_callback, callbacks_[i]);
     } else if (by_helper(method)) {
-      device_.record(finished_[i], stream);
+      stream.record(finished_[i]);
       watcher_->post(i);
     }
   }
@@ -300,7 +297,7 @@ class ConsumedPipeline {
   /// Runs on a thread of the driver or of the watcher: notes the time, hands over, and no more. The driver's threads
   /// must not call CUDA.
   void notice(std::size_t i) {
-    noticed_[i] = device_.host_now();
+    noticed_[i] = device_.host().now();
     consumers_.post(i);
   }
 

@@ -74,7 +74,7 @@ class Copies {
       case Route::bidirectional:
         add(Direction::h2d, bench.seed);
         add(Direction::d2h, bench.seed + 1);
-        if (first().blocks_host()) worker_.emplace(device_);
+        if (first().blocks_host()) worker_.emplace(device_.host());
         break;
     }
   }
@@ -129,7 +129,7 @@ class Copies {
     r.submit = nullptr;
     r.parts = {{.name = "h2d"}, {.name = "d2h"}};
     r.steps = [this](LapTimer& laps) {
-      const double begun = device_.host_now();
+      const double begun = device_.host().now();
       worker_->start([this] { ends_[1] = run_to_end(1); });
       ends_[0] = run_to_end(0);
       worker_->finish();
@@ -140,8 +140,8 @@ class Copies {
   /// Returns the host's time when the bytes have moved. The call may return a little earlier.
   double run_to_end(std::size_t which) {
     transfers_[which]->submit(streams_[which]);
-    device_.synchronize(streams_[which].get());
-    return device_.host_now();
+    streams_[which].synchronize();
+    return device_.host().now();
   }
 
   Device& device_;
@@ -225,14 +225,14 @@ class Memcpy final : public Scenario {
     const Region region = copies.region();
     if (bench.verify) {
       copies.poison();
-      run_once(bench.device, region);
+      run_once(bench.machine, region);
       copies.check();
     }
     const Series series = bench.sample({region}).front();
     report(c, bench.device.capabilities().environment, series, result);
     if (bench.verify) {
       copies.poison();
-      run_at_full_speed(bench.device, region);
+      run_at_full_speed(bench.machine, region);
       copies.check();
     }
     if (is_registered(c)) report_pinning(c, bench, result);
@@ -402,7 +402,7 @@ class Memcpy final : public Scenario {
     SamplingPolicy few = bench.policy;
     few.min_samples = few.max_samples = 6;
     Pinning pinning(bench.device, c);
-    Series series = sample(bench.device, {pinning.region()}, few, bench.observe).front();
+    Series series = sample(bench.machine, {pinning.region()}, few, bench.observe).front();
     if (series.elapsed.samples.empty()) return;
     series.elapsed.auxiliary = true;
     result.measurements.push_back(series.elapsed);

@@ -32,9 +32,9 @@ struct Payload {
   DeviceBuffer device;
   PayloadPart part{};  // of host and pinned
 
-  [[nodiscard]] std::size_t bytes() const { return host->bytes; }
+  [[nodiscard]] std::size_t bytes() const { return host.bytes; }
   [[nodiscard]] Copy copy(std::byte* on_host, std::size_t offset, std::size_t count) const {
-    std::byte* on_device = device->data + offset;
+    std::byte* on_device = device.data + offset;
     return direction == Direction::h2d ? Copy{on_device, on_host, count, Direction::h2d}
                                        : Copy{on_host, on_device, count, Direction::d2h};
   }
@@ -72,7 +72,7 @@ class Carrier {
         ring_(device.allocate_host(slot_bytes * slots, HostMemory::pinned)),
         stream_(device.make_stream(StreamKind::nonblocking)) {
     for (std::size_t i = 0; i < slots; ++i)
-      slots_.push_back({ring_->data + i * slot_bytes, device.make_event(EventKind::ordering)});
+      slots_.push_back({ring_.data + i * slot_bytes, device.make_event(EventKind::ordering)});
   }
 
   /// Carries chunks until none are left, and returns when the last of its own has arrived.
@@ -90,13 +90,13 @@ class Carrier {
       if (!chunk) break;
       Slot& slot = slots_[turn % slots_.size()];
       // What this pass has not used yet is free: every pass ends with an idle stream.
-      if (turn >= slots_.size()) device_.synchronize(slot.copied.get());
+      if (turn >= slots_.size()) slot.copied.synchronize();
       move(*chunk, [&](std::size_t from, std::size_t bytes) {
-        std::memcpy(slot.data + from - chunk->first, payload_.host->data + from, bytes);
+        std::memcpy(slot.data + from - chunk->first, payload_.host.data + from, bytes);
       });
       send(slot, *chunk);
     }
-    device_.synchronize(stream_.get());
+    stream_.synchronize();
   }
 
   void carry_out() {
@@ -112,24 +112,24 @@ class Carrier {
       }
       if (arrived == sent.size()) continue;
       Slot& slot = slots_[arrived % slots_.size()];
-      device_.synchronize(slot.copied.get());
+      slot.copied.synchronize();
       const Chunk& chunk = sent[arrived];
       move(chunk, [&](std::size_t from, std::size_t bytes) {
-        std::memcpy(payload_.host->data + from, slot.data + from - chunk.first, bytes);
+        std::memcpy(payload_.host.data + from, slot.data + from - chunk.first, bytes);
       });
       ++arrived;
     }
   }
 
   void send(const Slot& slot, const Chunk& chunk) {
-    device_.copy(payload_.copy(slot.data, chunk.first, chunk.count), stream_);
-    device_.record(slot.copied, stream_);
+    stream_.copy(payload_.copy(slot.data, chunk.first, chunk.count));
+    stream_.record(slot.copied);
   }
 
   /// copy(from, bytes) for what is to be moved of the chunk, with its place in the payload.
   template <class CopyBytes>
   void move(const Chunk& chunk, const CopyBytes& copy) {
-    device_.host_work({.bytes_copied = chunk.count}, [&] {
+    device_.host().work({.bytes_copied = chunk.count}, [&] {
       payload_.part.for_each(chunk.first, chunk.first + chunk.count,
                              [&](std::size_t begin, std::size_t end) { copy(begin, end - begin); });
     });
@@ -157,12 +157,12 @@ class CopyWorkers {
   }
 
   CopyWorkers(Device& device, const Payload& payload, std::size_t threads, std::size_t slot_bytes, std::size_t slots)
-      : end_(device.make_channel()), work_(payload.bytes(), chunk_bytes(payload.bytes(), threads, slot_bytes)) {
+      : end_(device.host().make_channel()), work_(payload.bytes(), chunk_bytes(payload.bytes(), threads, slot_bytes)) {
     const std::size_t used = chunk_bytes(payload.bytes(), threads, slot_bytes);
     for (std::size_t i = 0; i < threads; ++i) {
       members_.push_back(std::make_unique<Member>(device, payload, used, slots, work_));
       Member& member = *members_.back();
-      member.thread = device.start_thread([this, &member] { serve(member); });
+      member.thread = device.host().start_thread([this, &member] { serve(member); });
     }
   }
   CopyWorkers(const CopyWorkers&) = delete;
@@ -181,7 +181,7 @@ class CopyWorkers {
  private:
   struct Member {
     Member(Device& device, const Payload& payload, std::size_t slot_bytes, std::size_t slots, Work& work)
-        : carrier(device, payload, slot_bytes, slots, work), begin(device.make_channel()) {}
+        : carrier(device, payload, slot_bytes, slots, work), begin(device.host().make_channel()) {}
     ~Member() { begin->close(); }  // before its thread is waited for
     Carrier carrier;
     std::unique_ptr<Channel> begin;
@@ -223,10 +223,10 @@ class StagedTransfer {
   }
 
   Region direct(std::string name) {
-    return timed(std::move(name), [this] { copy_and_wait(payload_.host->data); });
+    return timed(std::move(name), [this] { copy_and_wait(payload_.host.data); });
   }
   Region pinned() {
-    return timed("pinned", [this] { copy_and_wait(payload_.pinned->data); });
+    return timed("pinned", [this] { copy_and_wait(payload_.pinned.data); });
   }
   Region by_threads(std::string name) {
     return timed(std::move(name), [this] { crew_->carry(); });
@@ -238,7 +238,7 @@ class StagedTransfer {
       {
         const Registration registration = device_.register_host(payload_.host);
         laps.lap(0);
-        copy_and_wait(payload_.host->data);
+        copy_and_wait(payload_.host.data);
         laps.lap(1);
       }
       laps.lap(2);
@@ -252,24 +252,24 @@ class StagedTransfer {
 
   void prepare() {
     for (const HostBuffer& host : {std::cref(payload_.host), std::cref(payload_.pinned)}) {
-      pattern::fill_bytes({host->data, host->bytes}, seed_, payload_.part);
+      pattern::fill_bytes({host.data, host.bytes}, seed_, payload_.part);
     }
-    device_.copy_and_wait({payload_.device->data, payload_.pinned->data, payload_.bytes(), Direction::h2d});
+    device_.copy_and_wait({payload_.device.data, payload_.pinned.data, payload_.bytes(), Direction::h2d});
   }
 
   /// One pass onto poisoned memory; throws VerificationError unless every byte arrived.
   void verify(const Region& region) {
-    const HostRange& host = region.name == "pinned" ? payload_.pinned : payload_.host;
+    const HostView& host = region.name == "pinned" ? payload_.pinned : payload_.host;
     if (payload_.direction == Direction::h2d) {
-      device_.fill(payload_.device, pattern::kPoison, stream_);
+      stream_.fill(payload_.device, pattern::kPoison);
       device_.synchronize();
     } else {
       pattern::poison({host.data, host.bytes}, payload_.part);
     }
-    run_once(device_, region);
+    run_once(device_.machine(), region);
     if (payload_.direction == Direction::h2d) {
       pattern::poison({host.data, host.bytes}, payload_.part);
-      device_.copy_and_wait({host.data, payload_.device->data, payload_.bytes(), Direction::d2h});
+      device_.copy_and_wait({host.data, payload_.device.data, payload_.bytes(), Direction::d2h});
     }
     if (const auto wrong = pattern::check_bytes({host.data, host.bytes}, seed_, payload_.part)) {
       throw VerificationError(region.name + ": " + wrong->describe());
@@ -286,8 +286,8 @@ class StagedTransfer {
   }
 
   void copy_and_wait(std::byte* on_host) {
-    device_.copy(payload_.copy(on_host, 0, payload_.bytes()), stream_);
-    device_.synchronize(stream_.get());
+    stream_.copy(payload_.copy(on_host, 0, payload_.bytes()));
+    stream_.synchronize();
   }
 
   Device& device_;

@@ -87,15 +87,15 @@ void Payload::prepare() {
     pattern::for_part(input.size(), kElement, part_, pattern::kGrain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) input[i] = kernels::addend(i);
     });
-    device_.copy_and_wait({addends_->data, host_in_->data, shape_.bytes, Direction::h2d});
+    device_.copy_and_wait({addends_.data, host_in_.data, shape_.bytes, Direction::h2d});
   }
   pattern::fill_elements(input, shape_.seed, part_);
 }
 
-void Payload::poison_host_out() { pattern::poison({host_out_->data, shape_.bytes}, part_); }
+void Payload::poison_host_out() { pattern::poison({host_out_.data, shape_.bytes}, part_); }
 
 void Payload::poison_device(float* first, std::size_t elements) {
-  device_.fill({reinterpret_cast<std::byte*>(first), elements * kElement}, pattern::kPoison, stream_);
+  stream_.fill({reinterpret_cast<std::byte*>(first), elements * kElement}, pattern::kPoison);
   device_.synchronize();
 }
 
@@ -168,18 +168,18 @@ Copy ChunkedWork::input(std::size_t index) const { return copy(Direction::h2d, c
 
 Copy ChunkedWork::output(std::size_t index) const { return copy(Direction::d2h, chunks_[index], place(index)); }
 
-void ChunkedWork::launch(std::size_t index, StreamHandle stream) {
+void ChunkedWork::launch(std::size_t index, StreamView stream) {
   const Chunk& c = chunks_[index];
   const std::size_t at = place(index);
   const std::size_t parts = std::min(shape_.kernels_per_chunk, c.count);
   for (const Chunk& part : model::partition(c.count, parts, kChunkAlignment)) {
-    device_.launch(kernel({c.first + part.first, part.count}, at + part.first, at + part.first, shape_.blocks), stream);
+    stream.launch(kernel({c.first + part.first, part.count}, at + part.first, at + part.first, shape_.blocks));
   }
 }
 
-void ChunkedWork::launch_empty(StreamHandle stream) {
+void ChunkedWork::launch_empty(StreamView stream) {
   Elementwise trifle = kernel({0, 1}, 0, 0, 0);
-  device_.launch(trifle, stream);
+  stream.launch(trifle);
 }
 
 std::size_t ChunkedWork::piece_elements() const {
@@ -196,32 +196,32 @@ std::vector<Chunk> ChunkedWork::pieces_of(std::size_t step) const {
   return all;
 }
 
-void ChunkedWork::copy_all_in(StreamHandle stream) {
-  for (const Chunk& piece : pieces()) device_.copy(copy(Direction::h2d, piece, 0), stream);
+void ChunkedWork::copy_all_in(StreamView stream) {
+  for (const Chunk& piece : pieces()) stream.copy(copy(Direction::h2d, piece, 0));
 }
 
-void ChunkedWork::launch_all(StreamHandle stream) {
-  for (const Chunk& piece : pieces()) device_.launch(kernel(piece, 0, out_place(), 0), stream);
+void ChunkedWork::launch_all(StreamView stream) {
+  for (const Chunk& piece : pieces()) stream.launch(kernel(piece, 0, out_place(), 0));
 }
 
-void ChunkedWork::copy_all_out(StreamHandle stream) {
-  for (const Chunk& piece : pieces()) device_.copy(copy(Direction::d2h, piece, out_place()), stream);
+void ChunkedWork::copy_all_out(StreamView stream) {
+  for (const Chunk& piece : pieces()) stream.copy(copy(Direction::d2h, piece, out_place()));
 }
 
-void ChunkedWork::run_blocking(StreamHandle default_stream) {
+void ChunkedWork::run_blocking(StreamView default_stream) {
   // One after the other, the stages need no room beside each other, in place or not.
   for (const Chunk& piece : pieces_of(payload_->shape().device_bytes / kElement)) {
     device_.copy_blocking(copy(Direction::h2d, piece, 0));
-    device_.launch(kernel(piece, 0, 0, 0), default_stream);
+    default_stream.launch(kernel(piece, 0, 0, 0));
     device_.copy_blocking(copy(Direction::d2h, piece, 0));
   }
 }
 
-void ChunkedWork::launch_on_host_memory(StreamHandle stream, unsigned blocks) {
+void ChunkedWork::launch_on_host_memory(StreamView stream, unsigned blocks) {
   const float* addends = shape_.op == ElementwiseOp::vector_add ? payload_->addends() : nullptr;
   const kernels::ElementwiseArgs args{
       payload_->host_in(), addends, payload_->host_out(), elements(), shape_.work, blocks, true};
-  device_.launch(Elementwise(shape_.op, args), stream);
+  stream.launch(Elementwise(shape_.op, args));
 }
 
 void ChunkedWork::check(const std::string& what) const {

@@ -36,12 +36,12 @@ class Payload {
 
   [[nodiscard]] const Shape& shape() const { return shape_; }
   [[nodiscard]] std::size_t elements() const { return shape_.bytes / kElement; }
-  [[nodiscard]] float* host_in() const { return reinterpret_cast<float*>(host_in_->data); }
-  [[nodiscard]] float* host_out() const { return reinterpret_cast<float*>(host_out_->data); }
-  [[nodiscard]] float* device_in() const { return reinterpret_cast<float*>(device_in_->data); }
+  [[nodiscard]] float* host_in() const { return reinterpret_cast<float*>(host_in_.data); }
+  [[nodiscard]] float* host_out() const { return reinterpret_cast<float*>(host_out_.data); }
+  [[nodiscard]] float* device_in() const { return reinterpret_cast<float*>(device_in_.data); }
   [[nodiscard]] float* device_out() const { return shape_.in_place ? device_in() : device_out_begin(); }
   /// The kernel's second input, whole; null if it has none.
-  [[nodiscard]] float* addends() const { return reinterpret_cast<float*>(addends_->data); }
+  [[nodiscard]] float* addends() const { return reinterpret_cast<float*>(addends_.data); }
 
   /// What of host_in() and host_out() is filled and checked.
   [[nodiscard]] const PayloadPart& part() const { return part_; }
@@ -56,7 +56,7 @@ class Payload {
   [[nodiscard]] float expected(std::size_t element, std::uint32_t work) const;
 
  private:
-  [[nodiscard]] float* device_out_begin() const { return reinterpret_cast<float*>(device_out_->data); }
+  [[nodiscard]] float* device_out_begin() const { return reinterpret_cast<float*>(device_out_.data); }
 
   Device& device_;
   Shape shape_;
@@ -113,25 +113,25 @@ class ChunkedWork {
   [[nodiscard]] const char* name(std::size_t index) const { return names_[index].c_str(); }
 
   // The three stages of chunk number `index`, enqueued.
-  void copy_in(std::size_t index, StreamHandle stream) { device_.copy(input(index), stream); }
+  void copy_in(std::size_t index, StreamView stream) { stream.copy(input(index)); }
   /// As many launches as there are kernels for a chunk.
-  void launch(std::size_t index, StreamHandle stream);
-  void copy_out(std::size_t index, StreamHandle stream) { device_.copy(output(index), stream); }
+  void launch(std::size_t index, StreamView stream);
+  void copy_out(std::size_t index, StreamView stream) { stream.copy(output(index)); }
   /// The copies of a chunk, for whoever wants to submit several at once.
   [[nodiscard]] Copy input(std::size_t index) const;
   [[nodiscard]] Copy output(std::size_t index) const;
   /// A kernel over one element that does next to nothing.
-  void launch_empty(StreamHandle stream);
+  void launch_empty(StreamView stream);
 
   // Each stage of the whole payload, in as few operations as fit the device: one, where all of it does.
-  void copy_all_in(StreamHandle stream);
-  void launch_all(StreamHandle stream);
-  void copy_all_out(StreamHandle stream);
+  void copy_all_in(StreamView stream);
+  void launch_all(StreamView stream);
+  void copy_all_out(StreamView stream);
   [[nodiscard]] std::size_t operations_for_all() const { return pieces().size(); }
   /// All three by blocking copies, piece after piece.
-  void run_blocking(StreamHandle default_stream);
+  void run_blocking(StreamView default_stream);
   /// One kernel that reads and writes the host's memory itself.
-  void launch_on_host_memory(StreamHandle stream, unsigned blocks);
+  void launch_on_host_memory(StreamView stream, unsigned blocks);
 
   void prepare() { payload_->prepare(); }
   void poison_all() { payload_->poison_all(); }

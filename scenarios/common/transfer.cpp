@@ -21,7 +21,7 @@ const char* arrow(Direction direction) {
   return "";
 }
 
-void check_bytes(const HostRange& host, const PayloadPart& part, std::uint64_t seed, Direction direction) {
+void check_bytes(const HostView& host, const PayloadPart& part, std::uint64_t seed, Direction direction) {
   const auto wrong = pattern::check_bytes({host.data, host.bytes}, seed, part);
   if (wrong) throw VerificationError(std::string(arrow(direction)) + " copy: " + wrong->describe());
 }
@@ -45,7 +45,7 @@ class BufferTransfer : public Transfer {
 
   void poison() override {
     if (spec_.direction == Direction::d2h) return pattern::poison(host_bytes(), part_);
-    device_.fill(on_device_, pattern::kPoison, legacy_);
+    legacy_.fill(on_device_, pattern::kPoison);
     device_.synchronize();
   }
 
@@ -59,7 +59,7 @@ class BufferTransfer : public Transfer {
     if (spec_.direction != Direction::d2h) {
       // What arrived comes back to the host buffer, which for H2D held the same data before.
       pattern::poison(host_bytes(), part_);
-      device_.copy_and_wait({host_->data, on_device_->data, spec_.bytes, Direction::d2h});
+      device_.copy_and_wait({host_.data, on_device_.data, spec_.bytes, Direction::d2h});
     }
     check_bytes(host_, part_, spec_.seed, spec_.direction);
   }
@@ -69,19 +69,19 @@ class BufferTransfer : public Transfer {
   [[nodiscard]] const TransferSpec& spec() const { return spec_; }
   [[nodiscard]] Copy copy() const {
     switch (spec_.direction) {
-      case Direction::h2d: return {on_device_->data, host_->data, spec_.bytes, Direction::h2d};
-      case Direction::d2h: return {host_->data, on_device_->data, spec_.bytes, Direction::d2h};
-      case Direction::d2d: return {on_device_->data, from_device_->data, spec_.bytes, Direction::d2d};
+      case Direction::h2d: return {on_device_.data, host_.data, spec_.bytes, Direction::h2d};
+      case Direction::d2h: return {host_.data, on_device_.data, spec_.bytes, Direction::d2h};
+      case Direction::d2d: return {on_device_.data, from_device_.data, spec_.bytes, Direction::d2d};
     }
     return {};
   }
 
  private:
-  [[nodiscard]] std::span<std::byte> host_bytes() const { return {host_->data, host_->bytes}; }
+  [[nodiscard]] std::span<std::byte> host_bytes() const { return {host_.data, host_.bytes}; }
   [[nodiscard]] const DeviceView& source_on_device() const {
-    return spec_.direction == Direction::d2d ? from_device_.get() : on_device_.get();
+    return spec_.direction == Direction::d2d ? from_device_ : on_device_;
   }
-  void upload(const DeviceView& to) { device_.copy_and_wait({to.data, host_->data, spec_.bytes, Direction::h2d}); }
+  void upload(const DeviceView& to) { device_.copy_and_wait({to.data, host_.data, spec_.bytes, Direction::h2d}); }
 
   Device& device_;
   TransferSpec spec_;
@@ -95,8 +95,8 @@ class BufferTransfer : public Transfer {
 class EngineCopy final : public BufferTransfer {
  public:
   using BufferTransfer::BufferTransfer;
-  void submit(StreamHandle stream) override {
-    spec().blocking_api ? device().copy_blocking(copy()) : device().copy(copy(), stream);
+  void submit(StreamView stream) override {
+    spec().blocking_api ? device().copy_blocking(copy()) : stream.copy(copy());
   }
   [[nodiscard]] bool blocks_host() const override {
     return spec().blocking_api || (is_pageable(spec().memory) && spec().direction != Direction::d2d);
@@ -107,7 +107,7 @@ class EngineCopy final : public BufferTransfer {
 class KernelCopy final : public BufferTransfer {
  public:
   KernelCopy(Device& on, const TransferSpec& spec) : BufferTransfer(on, spec) { on.preload(kernel()); }
-  void submit(StreamHandle stream) override { device().launch(kernel(), stream); }
+  void submit(StreamView stream) override { stream.launch(kernel()); }
   [[nodiscard]] bool blocks_host() const override { return false; }
 
  private:
@@ -130,23 +130,23 @@ class Migration final : public Transfer {
     device_.preload(reader());
   }
 
-  void prepare() override { pattern::fill_bytes({managed_->data, spec_.bytes}, spec_.seed); }
+  void prepare() override { pattern::fill_bytes({managed_.data, spec_.bytes}, spec_.seed); }
   void poison() override {
-    device_.fill(seen_by_gpu_, pattern::kPoison, stream_);
-    device_.synchronize(stream_);
+    stream_.fill(seen_by_gpu_, pattern::kPoison);
+    stream_.synchronize();
   }
 
   [[nodiscard]] bool needs_reset() const override { return true; }
   /// Back to where the pass begins.
   void reset() override { migrate(spec_.direction == Direction::h2d ? Direction::d2h : Direction::h2d); }
 
-  void submit(StreamHandle stream) override {
+  void submit(StreamView stream) override {
     if (spec_.engine == Engine::prefetch) {
-      device_.prefetch(managed_, spec_.direction, stream);
-      device_.synchronize(stream);
+      stream.prefetch(managed_, spec_.direction);
+      stream.synchronize();
     } else if (spec_.direction == Direction::h2d) {
-      device_.launch(reader(), stream);
-      device_.synchronize(stream);
+      stream.launch(reader());
+      stream.synchronize();
     } else {
       touch_from_host();
     }
@@ -156,27 +156,27 @@ class Migration final : public Transfer {
 
   void check() override {
     if (spec_.direction == Direction::d2h) return check_bytes(managed_, {}, spec_.seed, spec_.direction);
-    device_.launch(reader(), stream_);
-    device_.synchronize(stream_);
+    stream_.launch(reader());
+    stream_.synchronize();
     const HostBuffer host = device_.allocate_host(spec_.bytes, HostMemory::pageable);
-    pattern::poison({host->data, host->bytes});
-    device_.copy_and_wait({host->data, seen_by_gpu_->data, spec_.bytes, Direction::d2h});
+    pattern::poison({host.data, host.bytes});
+    device_.copy_and_wait({host.data, seen_by_gpu_.data, spec_.bytes, Direction::d2h});
     check_bytes(host, {}, spec_.seed, spec_.direction);
   }
 
  private:
   /// Reads all of it on the GPU.
   [[nodiscard]] kernels::MemoryCopy reader() const {
-    return kernels::MemoryCopy({seen_by_gpu_->data, managed_->data, spec_.bytes, Direction::h2d});
+    return kernels::MemoryCopy({seen_by_gpu_.data, managed_.data, spec_.bytes, Direction::h2d});
   }
 
   void migrate(Direction direction) {
-    device_.prefetch(managed_, direction, stream_);
-    device_.synchronize(stream_);
+    stream_.prefetch(managed_, direction);
+    stream_.synchronize();
   }
 
   void touch_from_host() {
-    const volatile std::byte* page = managed_->data;  // volatile: the read is what moves the page
+    const volatile std::byte* page = managed_.data;  // volatile: the read is what moves the page
     for (std::size_t i = 0; i < spec_.bytes; i += page_bytes()) static_cast<void>(page[i]);
   }
 

@@ -46,7 +46,7 @@ class Transfer {
   [[nodiscard]] virtual bool needs_reset() const { return false; }
 
   /// Moves the bytes once, in `stream` where it uses one.
-  virtual void submit(StreamHandle stream) = 0;
+  virtual void submit(StreamView stream) = 0;
   /// Whether submit() returns only when the bytes have moved, or nearly so: then it must not be called behind a gate.
   [[nodiscard]] virtual bool blocks_host() const = 0;
   /// Whether the stream knows of the transfer, so that events can time it.

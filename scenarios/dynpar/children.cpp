@@ -44,18 +44,18 @@ LaunchRoom::~LaunchRoom() {
 LaunchLog::LaunchLog(Device& device) : device_(device), memory_(device.allocate_device(sizeof(kernels::LaunchStatus))) {
   const Stream stream = device_.make_stream(StreamKind::nonblocking);
   clear(stream);
-  device_.synchronize(stream.get());
+  stream.synchronize();
 }
 
-kernels::LaunchStatus* LaunchLog::get() const { return reinterpret_cast<kernels::LaunchStatus*>(memory_->data); }
+kernels::LaunchStatus* LaunchLog::get() const { return reinterpret_cast<kernels::LaunchStatus*>(memory_.data); }
 
-void LaunchLog::clear(StreamHandle stream) { device_.fill(memory_, std::byte{0}, stream); }
+void LaunchLog::clear(StreamView stream) { stream.fill(memory_, std::byte{0}); }
 
 kernels::LaunchStatus LaunchLog::read() const {
   kernels::LaunchStatus status;
   const HostBuffer host = device_.allocate_host(sizeof(status), HostMemory::pageable);
-  device_.copy_and_wait({host->data, memory_->data, host->bytes, Direction::d2h});
-  std::memcpy(&status, host->data, sizeof(status));
+  device_.copy_and_wait({host.data, memory_.data, host.bytes, Direction::d2h});
+  std::memcpy(&status, host.data, sizeof(status));
   return status;
 }
 
@@ -89,7 +89,7 @@ ChildrenRun::ChildrenRun(Device& device, const ChildrenSpec& spec)
       forked_(device.make_event(EventKind::ordering)) {
   if (spec.pending > 0) room_.emplace(device_, spec.pending);
   args_ = {.tree = kernels::LaunchTree(spec.children, spec.tree ? spec.levels : 1),
-           .slots = reinterpret_cast<std::uint32_t*>(slots_->data),
+           .slots = reinterpret_cast<std::uint32_t*>(slots_.data),
            .status = log_.get(),
            .work = spec.work,
            .seed = static_cast<std::uint32_t>(spec.seed)};
@@ -102,8 +102,8 @@ ChildrenRun::ChildrenRun(Device& device, const ChildrenSpec& spec)
   device_.preload(kernels::Child(args_, 0));
   device_.preload(kernels::Children(way(), args_));
   if (spec.launch != ChildLaunch::graph) return;
-  graph_ = device_.capture(streams_.front(), [this] { submit_by_host(own_streams(), With::children); });
-  empty_graph_ = device_.capture(streams_.front(), [this] { submit_by_host(own_streams(), With::no_children); });
+  graph_ = streams_.front().capture([this] { submit_by_host(own_streams(), With::children); });
+  empty_graph_ = streams_.front().capture([this] { submit_by_host(own_streams(), With::no_children); });
 }
 
 std::size_t ChildrenRun::own_streams() const { return std::clamp<std::size_t>(spec_.streams, 1, spec_.children); }
@@ -132,28 +132,26 @@ Region ChildrenRun::region(std::string name, std::function<void()> submit) const
 }
 
 Region ChildrenRun::all(std::string name) {
-  const StreamHandle root = streams_.front();
+  const StreamView root = streams_.front();
   switch (spec_.launch) {
     case ChildLaunch::host: break;
-    case ChildLaunch::graph: return region(std::move(name), [this, root] { device_.replay(graph_, root); });
+    case ChildLaunch::graph: return region(std::move(name), [this, root] { root.replay(graph_); });
     case ChildLaunch::fire_and_forget:
     case ChildLaunch::tail:
-      return region(std::move(name),
-                    [this, root] { device_.launch(kernels::Children(way(), args_, spec_.launchers), root); });
+      return region(std::move(name), [this, root] { root.launch(kernels::Children(way(), args_, spec_.launchers)); });
   }
   return region(std::move(name), [this] { submit_by_host(own_streams(), With::children); });
 }
 
 Region ChildrenRun::childless(std::string name) {
-  const StreamHandle root = streams_.front();
+  const StreamView root = streams_.front();
   switch (spec_.launch) {
     case ChildLaunch::host: break;
-    case ChildLaunch::graph: return region(std::move(name), [this, root] { device_.replay(empty_graph_, root); });
+    case ChildLaunch::graph: return region(std::move(name), [this, root] { root.replay(empty_graph_); });
     case ChildLaunch::fire_and_forget:
     case ChildLaunch::tail:
-      return region(std::move(name), [this, root] {
-        device_.launch(kernels::Children(kernels::LaunchWay::none, args_, spec_.launchers), root);
-      });
+      return region(std::move(name),
+                    [this, root] { root.launch(kernels::Children(kernels::LaunchWay::none, args_, spec_.launchers)); });
   }
   return region(std::move(name), [this] { submit_by_host(own_streams(), With::no_children); });
 }
@@ -165,14 +163,14 @@ Region ChildrenRun::by_host(std::string name) {
 /// Level by level: in one stream, a child comes after all of the level above by the stream's order; with several,
 /// because they all wait for that level. A level takes no more streams than it has children.
 void ChildrenRun::submit_by_host(std::size_t most_streams, With with) {
-  device_.launch(kernels::Count(), streams_.front());
+  streams_.front().launch(kernels::Count());
   for (std::uint32_t level = 0; level < args_.tree.levels(); ++level) {
     const std::uint32_t first = args_.tree.first(level);
     const std::uint32_t end = args_.tree.first(level + 1);
     const std::size_t streams = std::min<std::size_t>(most_streams, end - first);
     fork(streams);
     for (std::uint32_t i = first; with == With::children && i < end; ++i) {
-      device_.launch(kernels::Child(args_, i), streams_[(i - first) % streams]);
+      streams_[(i - first) % streams].launch(kernels::Child(args_, i));
     }
     join(streams);
   }
@@ -180,26 +178,26 @@ void ChildrenRun::submit_by_host(std::size_t most_streams, With with) {
 
 void ChildrenRun::fork(std::size_t streams) {
   if (streams < 2) return;
-  device_.record(forked_, streams_.front());
-  for (std::size_t i = 1; i < streams; ++i) device_.wait(streams_[i], forked_);
+  streams_.front().record(forked_);
+  for (std::size_t i = 1; i < streams; ++i) streams_[i].wait(forked_);
 }
 
 void ChildrenRun::join(std::size_t streams) {
   for (std::size_t i = 1; i < streams; ++i) {
-    device_.record(joined_[i], streams_[i]);
-    device_.wait(streams_.front(), joined_[i]);
+    streams_[i].record(joined_[i]);
+    streams_.front().wait(joined_[i]);
   }
 }
 
 void ChildrenRun::clear() {
-  device_.fill(slots_, pattern::kPoison, streams_.front());
+  streams_.front().fill(slots_, pattern::kPoison);
   log_.clear(streams_.front());
-  device_.synchronize(streams_.front().get());
+  streams_.front().synchronize();
 }
 
 void ChildrenRun::verify(const Region& region) {
   clear();
-  run_once(device_, region);
+  run_once(device_.machine(), region);
   check(region.name);
 }
 
@@ -211,11 +209,11 @@ void ChildrenRun::check_launches() const {
 }
 
 void ChildrenRun::check(const std::string& name) const {
-  const HostBuffer host = device_.allocate_host(slots_->bytes, HostMemory::pageable);
-  device_.copy_and_wait({host->data, slots_->data, slots_->bytes, Direction::d2h});
+  const HostBuffer host = device_.allocate_host(slots_.bytes, HostMemory::pageable);
+  device_.copy_and_wait({host.data, slots_.data, slots_.bytes, Direction::d2h});
   const auto found = [&](std::uint32_t i) {
     std::uint32_t value = 0;
-    std::memcpy(&value, host->data + i * sizeof(value), sizeof(value));
+    std::memcpy(&value, host.data + i * sizeof(value), sizeof(value));
     return value;
   };
   std::uint32_t right = 0;

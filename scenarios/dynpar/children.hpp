@@ -40,7 +40,7 @@ class LaunchLog {
   explicit LaunchLog(Device& device);
 
   [[nodiscard]] kernels::LaunchStatus* get() const;
-  void clear(StreamHandle stream);
+  void clear(StreamView stream);
   /// Waits for the device.
   [[nodiscard]] kernels::LaunchStatus read() const;
 

@@ -20,7 +20,7 @@ std::size_t bytes_of(std::uint32_t count) { return std::size_t{count} * sizeof(s
 
 template <class T>
 T* as(const auto& buffer) {
-  return reinterpret_cast<T*>(buffer->data);
+  return reinterpret_cast<T*>(buffer.data);
 }
 
 bool is_partition(const kernels::SortSegment& segment) { return segment.step == Step::partition; }
@@ -99,7 +99,7 @@ Sorter::Sorter(Device& device, std::uint32_t count, SortKeys kind, std::uint64_t
       scratch_(device.allocate_device(bytes_of(count))),
       counters_(device.allocate_device(kernels::counters_needed(count) * sizeof(kernels::SortCounters))),
       splits_(device.allocate_device(most_splits(count) * sizeof(kernels::SortSplit))),
-      splits_on_host_(device.allocate_host(splits_->bytes, HostMemory::pinned)),
+      splits_on_host_(device.allocate_host(splits_.bytes, HostMemory::pinned)),
       lists_on_host_(device.allocate_host(level_lists_room(count), HostMemory::pinned)),
       log_(device),
       args_{.input = as<std::uint32_t>(input_),
@@ -110,7 +110,7 @@ Sorter::Sorter(Device& device, std::uint32_t count, SortKeys kind, std::uint64_t
       root_(device.make_stream(StreamKind::nonblocking)),
       leaf_stream_(device.make_stream(StreamKind::nonblocking)) {
   for (Lists& lists : lists_) {
-    lists.memory = device_.allocate_device(lists_on_host_->bytes);
+    lists.memory = device_.allocate_device(lists_on_host_.bytes);
     lists.copied = device_.make_event(EventKind::ordering);
     lists.used = device_.make_event(EventKind::ordering);
   }
@@ -118,12 +118,12 @@ Sorter::Sorter(Device& device, std::uint32_t count, SortKeys kind, std::uint64_t
   device_.preload(kernels::SortGrid(args_, {}, count));
 
   for (std::uint32_t i = 0; i < count; ++i) sorted_[i] = sort_key(kind, seed, i, count);
-  const HostBuffer host = device_.allocate_host(input_->bytes, HostMemory::pageable);
-  std::memcpy(host->data, sorted_.data(), host->bytes);
-  device_.copy_and_wait({input_->data, host->data, host->bytes, Direction::h2d});
+  const HostBuffer host = device_.allocate_host(input_.bytes, HostMemory::pageable);
+  std::memcpy(host.data, sorted_.data(), host.bytes);
+  device_.copy_and_wait({input_.data, host.data, host.bytes, Direction::h2d});
   std::ranges::sort(sorted_);
-  device_.fill(counters_, std::byte{0}, root_);
-  device_.synchronize(root_.get());
+  root_.fill(counters_, std::byte{0});
+  root_.synchronize();
 }
 
 Region Sorter::region(std::string name, std::function<void()> submit) {
@@ -137,8 +137,8 @@ Region Sorter::region(std::string name, std::function<void()> submit) {
 
 Region Sorter::by_device(std::string name) {
   return region(std::move(name), [this] {
-    device_.launch(kernels::DeviceSort(args_, count_), root_);
-    device_.synchronize(root_.get());
+    root_.launch(kernels::DeviceSort(args_, count_));
+    root_.synchronize();
   });
 }
 
@@ -148,9 +148,9 @@ Region Sorter::by_host(std::string name) {
 
 /// Nothing of what comes out may be left of the pass before.
 void Sorter::poison() {
-  device_.fill(keys_, pattern::kPoison, root_);
-  device_.fill(scratch_, pattern::kPoison, root_);
-  device_.synchronize(root_.get());
+  root_.fill(keys_, pattern::kPoison);
+  root_.fill(scratch_, pattern::kPoison);
+  root_.synchronize();
 }
 
 /// Hazard: what a step reads must have been written. The partitions above it have ended, because the host has read
@@ -163,33 +163,33 @@ void Sorter::sort_by_host() {
     const std::size_t splits = submit_level(level, lists_[depth % lists_.size()]);
     if (splits == 0) break;
     // The round trip: waits for this level's partitions, not for smaller segments that are being sorted meanwhile.
-    device_.synchronize(root_.get());
+    root_.synchronize();
     ++round_trips_;
     level = next_level(level, {as<const kernels::SortSplit>(splits_on_host_), splits});
   }
-  device_.synchronize(leaf_stream_.get());
+  leaf_stream_.synchronize();
 }
 
 /// Hazards: the lists on the host are free, because the copy from them came before splits that the host has read since.
 /// Those on the device are used by the partitions of levels above, which have ended, and by the small segments of the
 /// level that had them last, which are waited for. Fills go first: they are short.
 std::size_t Sorter::submit_level(std::span<const kernels::SortSegment> level, Lists& lists) {
-  const LevelLists here = write_lists(level, {lists_on_host_->data, lists_on_host_->bytes});
+  const LevelLists here = write_lists(level, {lists_on_host_.data, lists_on_host_.bytes});
   const std::uint32_t depth = level.front().depth;
-  if (lists.in_use) device_.wait(root_, lists.used);
-  device_.copy({lists.memory->data, lists_on_host_->data, here.bytes, Direction::h2d}, root_);
-  device_.record(lists.copied, root_);
+  if (lists.in_use) root_.wait(lists.used);
+  root_.copy({lists.memory.data, lists_on_host_.data, here.bytes, Direction::h2d});
+  root_.record(lists.copied);
   const auto& [partitions, sorts, fills] = here.grids;
   submit_grid(partitions, lists, depth, root_);
   if (partitions.segments > 0) {
     const std::size_t bytes = partitions.segments * sizeof(kernels::SortSplit);
-    device_.copy({splits_on_host_->data, splits_->data, bytes, Direction::d2h}, root_);
+    root_.copy({splits_on_host_.data, splits_.data, bytes, Direction::d2h});
   }
   if (sorts.segments + fills.segments == 0) return partitions.segments;
-  device_.wait(leaf_stream_, lists.copied);
+  leaf_stream_.wait(lists.copied);
   submit_grid(fills, lists, depth, leaf_stream_);
   submit_grid(sorts, lists, depth, leaf_stream_);
-  device_.record(lists.used, leaf_stream_);
+  leaf_stream_.record(lists.used);
   lists.in_use = true;
   return partitions.segments;
 }
@@ -199,22 +199,22 @@ void Sorter::submit_grid(const LevelLists::Grid& grid, const Lists& lists, std::
   const kernels::SortBatch batch{.step = grid.step,
                                  .depth = depth,
                                  .segments = as<const kernels::SortSegment>(lists.memory),
-                                 .work = reinterpret_cast<const kernels::SortWork*>(lists.memory->data + grid.work),
+                                 .work = reinterpret_cast<const kernels::SortWork*>(lists.memory.data + grid.work),
                                  .blocks = grid.blocks,
                                  .splits = as<kernels::SortSplit>(splits_)};
-  device_.launch(kernels::SortGrid(args_, batch, count_), stream);
+  stream.launch(kernels::SortGrid(args_, batch, count_));
   ++host_launches_;
 }
 
 void Sorter::verify(const Region& region) {
   log_.clear(root_);
   poison();
-  run_once(device_, region);
-  const HostBuffer host = device_.allocate_host(keys_->bytes, HostMemory::pageable);
-  device_.copy_and_wait({host->data, keys_->data, keys_->bytes, Direction::d2h});
+  run_once(device_.machine(), region);
+  const HostBuffer host = device_.allocate_host(keys_.bytes, HostMemory::pageable);
+  device_.copy_and_wait({host.data, keys_.data, keys_.bytes, Direction::d2h});
   check_launches();
-  if (std::memcmp(host->data, sorted_.data(), host->bytes) == 0) return;
-  const auto* found = reinterpret_cast<const std::uint32_t*>(host->data);
+  if (std::memcmp(host.data, sorted_.data(), host.bytes) == 0) return;
+  const auto* found = reinterpret_cast<const std::uint32_t*>(host.data);
   const auto wrong = pattern::first_wrong(count_, [&](std::size_t i) { return found[i] == sorted_[i]; });
   const std::size_t i = wrong.value_or(0);
   throw VerificationError(

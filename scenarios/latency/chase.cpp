@@ -47,21 +47,21 @@ PointerChase::PointerChase(Device& device, ChaseMemory where, std::size_t bytes,
       next_(random_cycle(lines_in(bytes), seed)),
       log_memory_(device.allocate_host(sizeof(ChaseLog), HostMemory::mapped)),
       stream_(device.make_stream(StreamKind::nonblocking)) {
-  log_ = new (log_memory_->data) ChaseLog();
+  log_ = new (log_memory_.data) ChaseLog();
   device_.preload(kernels::Chase(nullptr, nullptr));
   const std::size_t whole = next_.size() * sizeof(ChaseLine);
   if (where == ChaseMemory::host) {
     on_host_ = device_.allocate_host(whole, HostMemory::mapped);
-    lines_ = reinterpret_cast<const ChaseLine*>(on_host_->data);  // with unified addressing one pointer serves both
-    build(on_host_->data);
+    lines_ = reinterpret_cast<const ChaseLine*>(on_host_.data);  // with unified addressing one pointer serves both
+    build(on_host_.data);
     return;
   }
   on_device_ = device_.allocate_device(whole);
-  lines_ = reinterpret_cast<const ChaseLine*>(on_device_->data);
+  lines_ = reinterpret_cast<const ChaseLine*>(on_device_.data);
   {
     const HostBuffer staging = device_.allocate_host(whole, HostMemory::pageable);
-    build(staging->data);
-    device_.copy_and_wait({on_device_->data, staging->data, whole, Direction::h2d});
+    build(staging.data);
+    device_.copy_and_wait({on_device_.data, staging.data, whole, Direction::h2d});
   }
   evict_from_cache();
 }
@@ -79,15 +79,15 @@ void PointerChase::build(std::byte* memory) const {
 /// that do not.
 void PointerChase::evict_from_cache() {
   const DeviceBuffer other = device_.allocate_device(kEvicting);
-  device_.fill(other, pattern::kPoison, stream_);
-  device_.synchronize(stream_);
+  stream_.fill(other, pattern::kPoison);
+  stream_.synchronize();
 }
 
 const ChaseLog& PointerChase::pass() {
   const std::size_t end = walk(next_, at_, kernels::kChaseHops);
   log_->last = nullptr;
-  device_.launch(kernels::Chase(line(at_), log_), stream_);
-  device_.synchronize(stream_);
+  stream_.launch(kernels::Chase(line(at_), log_));
+  stream_.synchronize();
   if (log_->last != line(end)) {
     throw VerificationError(fmt::format("pointer chase: {} hops from line {} should end at line {} and do not",
                                         kernels::kChaseHops, at_, end));

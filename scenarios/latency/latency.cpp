@@ -95,11 +95,11 @@ void run_copy(const Case& c, const RunContext& bench, Result& result) {
   SmallCopy copy(bench.device, copy_of(c, bench.seed));
   if (bench.verify || bench.device.capabilities().moves_data_when_timed) copy.prepare();
   const Region region = copy.region();
-  if (bench.verify) copy.check([&] { run_once(bench.device, region); });
+  if (bench.verify) copy.check([&] { run_once(bench.machine, region); });
   const Series series = bench.sample({region}, for_percentiles(bench.policy)).front();
   report(series.elapsed, result);
   report(series.part("call"), result);
-  if (bench.verify) copy.check([&] { run_at_full_speed(bench.device, region); });
+  if (bench.verify) copy.check([&] { run_at_full_speed(bench.machine, region); });
 }
 
 void run_launch(const RunContext& bench, Result& result) {

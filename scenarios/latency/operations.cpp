@@ -37,16 +37,16 @@ class Counter {
  public:
   explicit Counter(Device& device) : device_(device), memory_(device.allocate_device(sizeof(std::uint64_t))) {
     const Stream stream = device_.make_stream(StreamKind::nonblocking);
-    device_.fill(memory_, std::byte{0}, stream);
-    device_.synchronize(stream.get());
+    stream.fill(memory_, std::byte{0});
+    stream.synchronize();
   }
 
-  [[nodiscard]] std::uint64_t* get() const { return reinterpret_cast<std::uint64_t*>(memory_->data); }
+  [[nodiscard]] std::uint64_t* get() const { return reinterpret_cast<std::uint64_t*>(memory_.data); }
 
   void expect(std::uint64_t wanted, std::string_view what) const {
     const HostBuffer host = device_.allocate_host(sizeof(std::uint64_t), HostMemory::pageable);
-    device_.copy_and_wait({host->data, memory_->data, host->bytes, Direction::d2h});
-    const std::uint64_t found = *reinterpret_cast<const std::uint64_t*>(host->data);
+    device_.copy_and_wait({host.data, memory_.data, host.bytes, Direction::d2h});
+    const std::uint64_t found = *reinterpret_cast<const std::uint64_t*>(host.data);
     if (found == wanted) return;
     throw VerificationError(fmt::format("{}: {} kernels should have run, {} did", what, wanted, found));
   }
@@ -62,7 +62,7 @@ class Counter {
 
 Stamps::Stamps(Device& device, std::size_t count)
     : memory_(device.allocate_host(count * sizeof(std::uint64_t), HostMemory::mapped)),
-      slots_(new (memory_->data) std::uint64_t[count]{}),
+      slots_(new (memory_.data) std::uint64_t[count]{}),
       count_(count) {}
 
 void Stamps::clear() {
@@ -86,7 +86,7 @@ Region SmallCopy::region() {
   r.steps = [this](LapTimer& laps) {
     transfer_->submit(stream_);
     laps.lap(0);
-    device_.synchronize(stream_.get());
+    stream_.synchronize();
   };
   return r;
 }
@@ -110,18 +110,18 @@ Region EmptyLaunch::synchronised() {
   r.clock = Clock::host;
   r.parts = {{.name = "call"}};
   r.steps = [this](LapTimer& laps) {
-    device_.launch(kernels::Count(), stream_);
+    stream_.launch(kernels::Count());
     laps.lap(0);
-    device_.synchronize(stream_.get());
+    stream_.synchronize();
   };
   return r;
 }
 
 double EmptyLaunch::stamp_once() {
   stamps_.clear();
-  const double begun = device_.host_now();
-  device_.stamp(stamps_.slot(0), stream_);
-  device_.synchronize(stream_.get());
+  const double begun = device_.host().now();
+  stream_.stamp(stamps_.slot(0));
+  stream_.synchronize();
   return timer_.until(stamps_.at(0), begun);
 }
 
@@ -140,8 +140,8 @@ Region EmptyLaunch::stamped() {
 void EmptyLaunch::check() {
   constexpr std::uint64_t kLaunches = 16;
   const Counter counter(device_);
-  for (std::uint64_t i = 0; i < kLaunches; ++i) device_.launch(kernels::Count(counter.get()), stream_);
-  device_.synchronize(stream_.get());
+  for (std::uint64_t i = 0; i < kLaunches; ++i) stream_.launch(kernels::Count(counter.get()));
+  stream_.synchronize();
   counter.expect(kLaunches, "launch");
 }
 
@@ -155,8 +155,8 @@ GraphReplay::GraphReplay(Device& device, std::size_t nodes)
 }
 
 Graph GraphReplay::capture(std::uint64_t* counter) {
-  return device_.capture(stream_, [&] {
-    for (std::size_t i = 0; i < nodes_; ++i) device_.launch(kernels::Count(counter), stream_);
+  return stream_.capture([&] {
+    for (std::size_t i = 0; i < nodes_; ++i) stream_.launch(kernels::Count(counter));
   });
 }
 
@@ -166,9 +166,9 @@ Region GraphReplay::region() {
   r.clock = Clock::host;
   r.parts = {{.name = "call"}};
   r.steps = [this](LapTimer& laps) {
-    device_.replay(graph_, stream_);
+    stream_.replay(graph_);
     laps.lap(0);
-    device_.synchronize(stream_.get());
+    stream_.synchronize();
   };
   return r;
 }
@@ -177,8 +177,8 @@ void GraphReplay::check() {
   constexpr std::uint64_t kReplays = 3;
   const Counter counter(device_);
   const Graph counting = capture(counter.get());
-  for (std::uint64_t i = 0; i < kReplays; ++i) device_.replay(counting, stream_);
-  device_.synchronize(stream_.get());
+  for (std::uint64_t i = 0; i < kReplays; ++i) stream_.replay(counting);
+  stream_.synchronize();
   counter.expect(kReplays * nodes_, "graph");
 }
 
@@ -205,10 +205,10 @@ KernelWait::KernelWait(Device& device, WaitMethod method, WaitPolicy policy)
 
 void KernelWait::wait() {
   switch (method_) {
-    case WaitMethod::stream: device_.synchronize(stream_.get()); break;
-    case WaitMethod::event: device_.synchronize(event_.get()); break;
+    case WaitMethod::stream: stream_.synchronize(); break;
+    case WaitMethod::event: event_.synchronize(); break;
     case WaitMethod::query:
-      while (!device_.finished(event_)) {
+      while (!event_.finished()) {
       }
       break;
   }
@@ -216,16 +216,16 @@ void KernelWait::wait() {
 
 KernelWait::Pass KernelWait::pass() {
   const auto submit = [this] {
-    device_.launch(kernels::Delay(kDelay), stream_);
-    device_.stamp(stamps_.slot(0), stream_);
-    if (method_ != WaitMethod::stream) device_.record(event_, stream_);
+    stream_.launch(kernels::Delay(kDelay));
+    stream_.stamp(stamps_.slot(0));
+    if (method_ != WaitMethod::stream) stream_.record(event_);
   };
-  submit_in_time(stamps_, submit, [this] { device_.synchronize(stream_.get()); });
-  const double cpu_begun = device_.host_cpu_now();
-  const double begun = device_.host_now();
+  submit_in_time(stamps_, submit, [this] { stream_.synchronize(); });
+  const double cpu_begun = device_.host().cpu_now();
+  const double begun = device_.host().now();
   wait();
-  const double ended = device_.host_now();
-  const double cpu_ended = device_.host_cpu_now();
+  const double ended = device_.host().now();
+  const double cpu_ended = device_.host().cpu_now();
   return {timer_.since(stamps_.at(0), ended), ended - begun, cpu_ended - cpu_begun};
 }
 
@@ -261,19 +261,19 @@ StreamCrossing::StreamCrossing(Device& device)
 
 Region StreamCrossing::across() {
   return region("across", kLatency, [this] {
-    device_.launch(kernels::Delay(kDelay), from_);
-    device_.stamp(stamps_.slot(0), from_);
-    device_.record(event_, from_);
-    device_.wait(to_, event_);
-    device_.stamp(stamps_.slot(1), to_);
+    from_.launch(kernels::Delay(kDelay));
+    from_.stamp(stamps_.slot(0));
+    from_.record(event_);
+    to_.wait(event_);
+    to_.stamp(stamps_.slot(1));
   });
 }
 
 Region StreamCrossing::within() {
   return region("within", "one-stream", [this] {
-    device_.launch(kernels::Delay(kDelay), from_);
-    device_.stamp(stamps_.slot(0), from_);
-    device_.stamp(stamps_.slot(1), from_);
+    from_.launch(kernels::Delay(kDelay));
+    from_.stamp(stamps_.slot(0));
+    from_.stamp(stamps_.slot(1));
   });
 }
 
@@ -284,8 +284,8 @@ Region StreamCrossing::region(const char* name, const char* part, std::function<
   r.parts = {{.name = part, .clock = Clock::device, .decides = true}};
   r.steps = [this, submit = std::move(submit)](LapTimer& laps) {
     submit_in_time(stamps_, submit, [this] { device_.synchronize(); });
-    device_.synchronize(from_.get());
-    device_.synchronize(to_.get());
+    from_.synchronize();
+    to_.synchronize();
     const std::uint64_t before = stamps_.at(0);
     const std::uint64_t after = stamps_.at(1);
     if (after < before) throw VerificationError("event-wait: work that should have waited began too early");

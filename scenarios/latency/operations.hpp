@@ -38,7 +38,7 @@ class Stamps {
 class SmallCopy {
  public:
   SmallCopy(Device& device, const TransferSpec& spec)
-      : device_(device), transfer_(make_transfer(device, spec)), stream_(device.make_stream(StreamKind::nonblocking)) {}
+      : transfer_(make_transfer(device, spec)), stream_(device.make_stream(StreamKind::nonblocking)) {}
   void prepare() { transfer_->prepare(); }
   /// Parts: call.
   [[nodiscard]] Region region();
@@ -46,7 +46,6 @@ class SmallCopy {
   void check(const std::function<void()>& once);
 
  private:
-  Device& device_;
   std::unique_ptr<Transfer> transfer_;
   Stream stream_;
 };

@@ -34,7 +34,7 @@ double quick_time(const RunContext& bench, Region region) {
   SamplingPolicy few;
   few.budget = 0.2;
   few.min_samples = few.max_samples = 6;
-  return sample(bench.device, {std::move(region)}, few, bench.observe).front().elapsed.median;
+  return sample(bench.machine, {std::move(region)}, few, bench.observe).front().elapsed.median;
 }
 
 /// Sets the work that makes the kernel take `balance` times the H2D copy.
@@ -75,7 +75,7 @@ Region fork_join(ChunkedWork& work, const Pipeline& pipeline) {
   r.clock = Clock::event_gated;
   r.streams = pipeline.streams();
   r.submit = [&work, streams = pipeline.streams()] {
-    for (const StreamHandle stream : streams) work.launch_empty(stream);
+    for (const StreamView stream : streams) work.launch_empty(stream);
   };
   return r;
 }
@@ -90,7 +90,7 @@ Region kernels_at_once(const ChunkedWork& work, Pipeline& pipeline) {
 }
 
 /// The same kernels in one stream.
-Region kernels_in_turn(ChunkedWork& work, StreamHandle stream) {
+Region kernels_in_turn(ChunkedWork& work, StreamView stream) {
   Region r;
   r.name = "kernels-in-turn";
   r.clock = Clock::event_gated;
@@ -107,10 +107,10 @@ Region kernels_in_turn(ChunkedWork& work, StreamHandle stream) {
 void verify(Device& device, ChunkedWork& work, Pipeline& pipeline, bool at_full_speed) {
   const Region region = region_of(pipeline, "pipeline");
   if (at_full_speed) {
-    run_at_full_speed(device, region, [&work] { work.poison_all(); });
+    run_at_full_speed(device.machine(), region, [&work] { work.poison_all(); });
   } else {
     work.poison_all();
-    run_once(device, region);
+    run_once(device.machine(), region);
   }
   work.check(at_full_speed ? "pipeline at full speed" : "pipeline");
 }
@@ -194,7 +194,7 @@ class Overlap final : public Scenario {
 
     SamplingPolicy calibration = bench.policy;
     calibration.min_samples = calibration.max_samples = 10;
-    const Series joined = sample(bench.device, {fork_join(work, *pipeline)}, calibration, bench.observe).front();
+    const Series joined = sample(bench.machine, {fork_join(work, *pipeline)}, calibration, bench.observe).front();
 
     std::vector<Region> regions{stages.h2d(),  stages.kernel(), stages.d2h(),
                                 stages.both(), stages.serial(), region_of(*pipeline, "pipeline")};
@@ -251,7 +251,8 @@ class Overlap final : public Scenario {
     Region at_once = kernels_at_once(work, pipeline);
     Region in_turn = kernels_in_turn(work, one);
     use_common_clock({&at_once, &in_turn});
-    const std::vector<Series> s = sample(bench.device, {std::move(at_once), std::move(in_turn)}, policy, bench.observe);
+    const std::vector<Series> s =
+        sample(bench.machine, {std::move(at_once), std::move(in_turn)}, policy, bench.observe);
     for (const Series& each : s) {
       result.measurements.push_back(each.elapsed);
       result.measurements.back().auxiliary = true;

@@ -52,7 +52,7 @@ class Serial final : public Pipeline {
         stream_(device.make_stream(StreamKind::legacy_default)) {}
 
   void submit() override { work_.run_blocking(stream_); }
-  [[nodiscard]] std::vector<StreamHandle> streams() const override { return {stream_}; }
+  [[nodiscard]] std::vector<StreamView> streams() const override { return {stream_}; }
   [[nodiscard]] bool gateable() const override { return false; }
 
  private:
@@ -66,7 +66,7 @@ class RoundRobin final : public Pipeline {
  public:
   RoundRobin(Device& device, ChunkedWork& work, const PipelineShape& shape)
       : Pipeline(operations_of(work.shape(), shape)),
-        device_(device),
+        tracer_(device.machine().tracer()),
         work_(work),
         breadth_first_(shape.breadth_first) {
     for (std::size_t i = 0; i < shape.streams; ++i) streams_.push_back(device.make_stream(shape.stream_kind));
@@ -75,7 +75,7 @@ class RoundRobin final : public Pipeline {
   }
 
   void submit() override { breadth_first_ ? submit_breadth_first() : submit_depth_first(); }
-  [[nodiscard]] std::vector<StreamHandle> streams() const override {
+  [[nodiscard]] std::vector<StreamView> streams() const override {
     return {streams_.begin(), streams_.begin() + static_cast<std::ptrdiff_t>(distinct_)};
   }
   void submit_kernels() override {
@@ -83,12 +83,12 @@ class RoundRobin final : public Pipeline {
   }
 
  private:
-  [[nodiscard]] StreamHandle stream_of(std::size_t chunk) const { return streams_[chunk % streams_.size()]; }
+  [[nodiscard]] StreamView stream_of(std::size_t chunk) const { return streams_[chunk % streams_.size()]; }
 
   /// Chunk after chunk: copy in, work, copy out.
   void submit_depth_first() {
     for (std::size_t i = 0; i < work_.chunks().size(); ++i) {
-      const NvtxRange mark(device_, work_.name(i));
+      const NvtxRange mark(tracer_, work_.name(i));
       work_.copy_in(i, stream_of(i));
       work_.launch(i, stream_of(i));
       work_.copy_out(i, stream_of(i));
@@ -100,14 +100,14 @@ class RoundRobin final : public Pipeline {
     const std::size_t chunks = work_.chunks().size();
     for (std::size_t wave = 0; wave < chunks; wave += streams_.size()) {
       const std::size_t end = std::min(wave + streams_.size(), chunks);
-      const NvtxRange mark(device_, work_.name(wave));
+      const NvtxRange mark(tracer_, work_.name(wave));
       for (std::size_t i = wave; i < end; ++i) work_.copy_in(i, stream_of(i));
       for (std::size_t i = wave; i < end; ++i) work_.launch(i, stream_of(i));
       for (std::size_t i = wave; i < end; ++i) work_.copy_out(i, stream_of(i));
     }
   }
 
-  Device& device_;
+  Tracer& tracer_;
   ChunkedWork& work_;
   bool breadth_first_;
   std::vector<Stream> streams_;
@@ -123,7 +123,7 @@ class Engines final : public Pipeline {
  public:
   Engines(Device& device, ChunkedWork& work, const PipelineShape& shape)
       : Pipeline(operations_of(work.shape(), shape)),
-        device_(device),
+        tracer_(device.machine().tracer()),
         work_(work),
         group_(shape.strategy == Strategy::batch ? shape.batch : 1),
         slots_(work.shape().slots == 0 || work.shape().slots >= work.chunks().size() ? 0 : work.shape().slots),
@@ -143,50 +143,50 @@ class Engines final : public Pipeline {
       submit_group(first, std::min(first + group_, chunks));
     }
   }
-  [[nodiscard]] std::vector<StreamHandle> streams() const override { return {h2d_, kernel_, d2h_}; }
+  [[nodiscard]] std::vector<StreamView> streams() const override { return {h2d_, kernel_, d2h_}; }
 
  private:
   void submit_group(std::size_t first, std::size_t end) {
-    const NvtxRange mark(device_, work_.name(first));
+    const NvtxRange mark(tracer_, work_.name(first));
     for (std::size_t i = first; i < end; ++i) wait_for_slot(i, h2d_, work_.shape().in_place ? copied_out_ : worked_);
     copy_in(first, end);
     order(h2d_, kernel_);
     for (std::size_t i = first; i < end; ++i) {
       if (!work_.shape().in_place) wait_for_slot(i, kernel_, copied_out_);
       work_.launch(i, kernel_);
-      if (slots_ != 0) device_.record(worked_[i % slots_], kernel_);
+      if (slots_ != 0) kernel_.record(worked_[i % slots_]);
     }
     order(kernel_, d2h_);
     copy_out(first, end);
-    for (std::size_t i = first; slots_ != 0 && i < end; ++i) device_.record(copied_out_[i % slots_], d2h_);
+    for (std::size_t i = first; slots_ != 0 && i < end; ++i) d2h_.record(copied_out_[i % slots_]);
   }
 
   void copy_in(std::size_t first, std::size_t end) {
     if (end - first == 1) return work_.copy_in(first, h2d_);
     std::vector<Copy> copies;
     for (std::size_t i = first; i < end; ++i) copies.push_back(work_.input(i));
-    device_.copy_batch(copies, h2d_);
+    h2d_.copy_batch(copies);
   }
 
   void copy_out(std::size_t first, std::size_t end) {
     if (end - first == 1) return work_.copy_out(first, d2h_);
     std::vector<Copy> copies;
     for (std::size_t i = first; i < end; ++i) copies.push_back(work_.output(i));
-    device_.copy_batch(copies, d2h_);
+    d2h_.copy_batch(copies);
   }
 
   /// What is in `second` from now on waits for what is in `first` by now. The event may be recorded again at once: a
   /// wait belongs to the record before it.
-  void order(StreamHandle first, StreamHandle second) {
-    device_.record(hand_over_, first);
-    device_.wait(second, hand_over_);
+  void order(StreamView first, StreamView second) {
+    first.record(hand_over_);
+    second.wait(hand_over_);
   }
 
-  void wait_for_slot(std::size_t chunk, StreamHandle stream, const std::vector<Event>& left) {
-    if (slots_ != 0 && chunk >= slots_) device_.wait(stream, left[chunk % slots_]);
+  void wait_for_slot(std::size_t chunk, StreamView stream, const std::vector<Event>& left) {
+    if (slots_ != 0 && chunk >= slots_) stream.wait(left[chunk % slots_]);
   }
 
-  Device& device_;
+  Tracer& tracer_;
   ChunkedWork& work_;
   std::size_t group_;
   std::size_t slots_;  // 0: every chunk has its own
@@ -207,7 +207,7 @@ class ZeroCopy final : public Pipeline {
         stream_(device.make_stream(StreamKind::nonblocking)) {}
 
   void submit() override { work_.launch_on_host_memory(stream_, blocks_); }
-  [[nodiscard]] std::vector<StreamHandle> streams() const override { return {stream_}; }
+  [[nodiscard]] std::vector<StreamView> streams() const override { return {stream_}; }
 
  private:
   ChunkedWork& work_;
@@ -223,21 +223,21 @@ class Replayed final : public Pipeline {
         device_(device),
         captured_(std::move(captured)),
         root_(device.make_stream(StreamKind::nonblocking)),
-        graph_(device.capture(root_, [this] { submit_forked(); })) {}
+        graph_(root_.capture([this] { submit_forked(); })) {}
 
-  void submit() override { device_.replay(graph_, root_); }
-  [[nodiscard]] std::vector<StreamHandle> streams() const override { return {root_}; }
+  void submit() override { root_.replay(graph_); }
+  [[nodiscard]] std::vector<StreamView> streams() const override { return {root_}; }
 
  private:
   /// A capture follows events from its own stream to others, and must get back from all of them.
   void submit_forked() {
     const Event event = device_.make_event(EventKind::ordering);
-    device_.record(event, root_);
-    for (const StreamHandle stream : captured_->streams()) device_.wait(stream, event);
+    root_.record(event);
+    for (const StreamView stream : captured_->streams()) stream.wait(event);
     captured_->submit();
-    for (const StreamHandle stream : captured_->streams()) {
-      device_.record(event, stream);
-      device_.wait(root_, event);
+    for (const StreamView stream : captured_->streams()) {
+      stream.record(event);
+      root_.wait(event);
     }
   }
 

@@ -66,7 +66,7 @@ class Pipeline {
   /// Enqueues the whole payload once.
   virtual void submit() = 0;
   /// Everything that submit() enqueues to, without repetition.
-  [[nodiscard]] virtual std::vector<StreamHandle> streams() const = 0;
+  [[nodiscard]] virtual std::vector<StreamView> streams() const = 0;
   /// How much submit() enqueues to the busiest of them.
   [[nodiscard]] std::size_t operations() const { return operations_; }
   /// Whether a gate may hold it back: nothing in it blocks the host.

@@ -24,7 +24,7 @@ class OverlapCandidate final : public Candidate {
   [[nodiscard]] Region region() override { return region_of(*pipeline_, "pipeline"); }
 
   void verify() override {
-    run_at_full_speed(device_, region(), [this] { work_.poison_all(); });
+    run_at_full_speed(device_.machine(), region(), [this] { work_.poison_all(); });
     work_.check("pipeline at full speed");
   }
 
@@ -122,7 +122,7 @@ class OverlapSpace final : public Tunable {
       few.min_samples = few.max_samples = 6;
       ChunkedWork work(bench_.device, o.work, payload_);
       const auto pipeline = make_pipeline(bench_.device, work, o.pipeline);
-      const auto series = sample(bench_.device, {region_of(*pipeline, "zero-copy")}, few, bench_.observe);
+      const auto series = sample(bench_.machine, {region_of(*pipeline, "zero-copy")}, few, bench_.observe);
       unmodelled_[o.pipeline.blocks] = series.front().elapsed.median;
     }
   }

@@ -13,8 +13,7 @@ namespace xferbench {
 
 namespace {
 
-Region gated(std::string name, std::vector<StreamHandle> streams, std::size_t operations,
-             std::function<void()> submit) {
+Region gated(std::string name, std::vector<StreamView> streams, std::size_t operations, std::function<void()> submit) {
   Region r;
   r.name = std::move(name);
   r.clock = Clock::event_gated;
@@ -65,24 +64,24 @@ Region Stages::serial() {
 
 void Stages::verify() {
   work_.poison_all();
-  run_once(device_, h2d());
-  run_once(device_, kernel());
-  run_once(device_, d2h());
+  run_once(device_.machine(), h2d());
+  run_once(device_.machine(), kernel());
+  run_once(device_.machine(), d2h());
   work_.check_stages("h2d, kernel and d2h");
 
   // Both directions: what came back was right on the device before; what went in shows in what follows from it.
   work_.poison_host_out();
   work_.poison_stage_input();
-  run_once(device_, both());
+  run_once(device_.machine(), both());
   work_.check_stages("both directions, D2H");
   work_.poison_host_out();
   work_.poison_stage_output();
-  run_once(device_, kernel());
-  run_once(device_, d2h());
+  run_once(device_.machine(), kernel());
+  run_once(device_.machine(), d2h());
   work_.check_stages("both directions, H2D");
 
   work_.poison_all();
-  run_once(device_, serial());
+  run_once(device_.machine(), serial());
   work_.check("serial");
 }
 
@@ -142,7 +141,7 @@ class CostRegions {
     SamplingPolicy few = bench.policy;
     few.min_samples = few.max_samples = 20;
     const std::vector<Series> s =
-        sample(device_,
+        sample(device_.machine(),
                {alone("h2d", whole_, &ChunkedWork::copy_in), alone("kernel", whole_, &ChunkedWork::launch),
                 alone("d2h", whole_, &ChunkedWork::copy_out), alone("h2d", pieces_, &ChunkedWork::copy_in),
                 alone("kernel", pieces_, &ChunkedWork::launch), alone("d2h", pieces_, &ChunkedWork::copy_out),
@@ -177,20 +176,20 @@ class CostRegions {
   }
 
  private:
-  using StageOf = void (ChunkedWork::*)(std::size_t, StreamHandle);
-  static void each(ChunkedWork& work, StageOf stage, StreamHandle stream) {
+  using StageOf = void (ChunkedWork::*)(std::size_t, StreamView);
+  static void each(ChunkedWork& work, StageOf stage, StreamView stream) {
     for (std::size_t i = 0; i < work.chunks().size(); ++i) (work.*stage)(i, stream);
   }
 
   Region alone(std::string name, ChunkedWork& work, StageOf stage) {
-    const StreamHandle stream = streams_[0];
+    const StreamView stream = streams_[0];
     return gated(std::move(name), {stream}, work.chunks().size(),
                  [&work, stage, stream] { each(work, stage, stream); });
   }
 
   Region both(ChunkedWork& h2d, ChunkedWork& d2h) {
-    const StreamHandle in = streams_[0];
-    const StreamHandle out = streams_[1];
+    const StreamView in = streams_[0];
+    const StreamView out = streams_[1];
     const std::size_t operations = std::max(h2d.chunks().size(), d2h.chunks().size());
     Region r = gated("both", {in, out}, operations, [&h2d, &d2h, in, out] {
       each(h2d, &ChunkedWork::copy_in, in);
@@ -203,14 +202,14 @@ class CostRegions {
 
   /// Each chunk through all stages before the next begins, in one stream or in one for each engine.
   Region chain(bool across_streams) {
-    std::array<StreamHandle, 3> at{streams_[0], streams_[1], streams_[2]};
+    std::array<StreamView, 3> at{streams_[0], streams_[1], streams_[2]};
     if (!across_streams) at.fill(at[0]);
-    const auto then = [this](StreamHandle from, StreamHandle to) {
-      if (from.native == to.native) return;
-      device_.record(event_, from);
-      device_.wait(to, event_);
+    const auto then = [this](StreamView from, StreamView to) {
+      if (from == to) return;
+      from.record(event_);
+      to.wait(event_);
     };
-    const std::vector<StreamHandle> streams(at.begin(), across_streams ? at.end() : at.begin() + 1);
+    const std::vector<StreamView> streams(at.begin(), across_streams ? at.end() : at.begin() + 1);
     return gated("chain", streams, 3 * kLinks, [this, at, then] {
       for (std::size_t i = 0; i < kLinks; ++i) {
         links_.copy_in(i, at[0]);

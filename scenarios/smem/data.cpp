@@ -194,38 +194,38 @@ SmemData::SmemData(Device& device, const SmemSizes& sizes, std::uint64_t seed)
       in_(device.allocate_device(sizes.in)),
       out_(device.allocate_device(sizes.out)),
       queue_(device.allocate_device(kQueueBytes)) {
-  device_.fill(queue_, std::byte{0}, stream_);
-  device_.synchronize(stream_.get());
+  stream_.fill(queue_, std::byte{0});
+  stream_.synchronize();
 }
 
 kernels::SmemArgs SmemData::args() const {
-  return {.in = in_->data, .out = out_->data, .queue = reinterpret_cast<std::uint32_t*>(queue_->data)};
+  return {.in = in_.data, .out = out_.data, .queue = reinterpret_cast<std::uint32_t*>(queue_.data)};
 }
 
 void SmemData::for_parts(std::uint64_t items, std::uint64_t bytes_of_item, const OnPart& on_part) {
   const std::uint64_t most = std::clamp<std::uint64_t>(kPart / bytes_of_item, 1, items);
   const HostBuffer host = device_.allocate_host(most * bytes_of_item, HostMemory::pinned);
   for (std::uint64_t first = 0; first < items; first += most) {
-    on_part(first, {host->data, std::min(most, items - first) * bytes_of_item});
+    on_part(first, {host.data, std::min(most, items - first) * bytes_of_item});
   }
 }
 
 void SmemData::prepare(const SmemShape& shape) {
   for_parts(shape.rows, shape.pitch, [&](std::uint64_t first, std::span<std::byte> part) {
     fill_rows(shape, seed_, first, part);
-    device_.copy({in_->data + first * shape.pitch, part.data(), part.size(), Direction::h2d}, stream_);
-    device_.synchronize(stream_.get());
+    stream_.copy({in_.data + first * shape.pitch, part.data(), part.size(), Direction::h2d});
+    stream_.synchronize();
   });
 }
 
 void SmemData::poison() {
-  device_.fill(out_, pattern::kPoison, stream_);
-  device_.synchronize(stream_.get());
+  stream_.fill(out_, pattern::kPoison);
+  stream_.synchronize();
 }
 
 void SmemData::fetch(const std::byte* from, std::span<std::byte> to) {
-  device_.copy({to.data(), from, to.size(), Direction::d2h}, stream_);
-  device_.synchronize(stream_.get());
+  stream_.copy({to.data(), from, to.size(), Direction::d2h});
+  stream_.synchronize();
 }
 
 void SmemData::check(const SmemShape& shape, std::string_view what) {
@@ -235,7 +235,7 @@ void SmemData::check(const SmemShape& shape, std::string_view what) {
 
 void SmemData::check_elements(const SmemShape& shape, std::string_view what) {
   for_parts(shape.rows, shape.pitch, [&](std::uint64_t first, std::span<std::byte> part) {
-    fetch(out_->data + first * shape.pitch, part);
+    fetch(out_.data + first * shape.pitch, part);
     check_rows(shape, seed_, first, part, what);
   });
 }
@@ -244,7 +244,7 @@ void SmemData::check_sum(const SmemShape& shape, std::string_view what) {
   constexpr std::uint64_t kWord = sizeof(std::uint32_t);
   std::uint32_t found = 0;
   for_parts(shape.sum_bytes() / kWord, kWord, [&](std::uint64_t first, std::span<std::byte> part) {
-    fetch(out_->data + first * kWord, part);
+    fetch(out_.data + first * kWord, part);
     found += sum_of_words(part);
   });
   const std::uint32_t expected = expected_sum(shape, seed_);
@@ -255,7 +255,7 @@ void SmemData::check_sum(const SmemShape& shape, std::string_view what) {
 
 void SmemData::check_queue(std::string_view what) {
   for_parts(1, kQueueBytes, [&](std::uint64_t, std::span<std::byte> queue) {
-    fetch(queue_->data, queue);
+    fetch(queue_.data, queue);
     if (std::ranges::all_of(queue, [](std::byte b) { return b == std::byte{0}; })) return;
     throw VerificationError(fmt::format("{}: left its queue in a state that spoils the next launch", what));
   });

@@ -23,7 +23,7 @@ SmemShape read_of(std::uint64_t bytes) {
   return shape;
 }
 
-Region gated(std::string name, StreamHandle stream, const CacheFlush* flush) {
+Region gated(std::string name, StreamView stream, const CacheFlush* flush) {
   Region r;
   r.name = std::move(name);
   r.clock = Clock::event_gated;
@@ -38,14 +38,14 @@ CacheFlush::CacheFlush(Device& device) : device_(device) {
   const SmemShape shape = read_of(2 * device.capabilities().environment.gpu.l2_bytes);
   memory_ = device.allocate_device(shape.buffer_bytes());
   sums_ = device.allocate_device(shape.sum_bytes());
-  kernel_ = std::make_unique<kernels::Smem>(shape, kernels::SmemArgs{.in = memory_->data, .out = sums_->data});
+  kernel_ = std::make_unique<kernels::Smem>(shape, kernels::SmemArgs{.in = memory_.data, .out = sums_.data});
   device_.preload(*kernel_);
   const Stream stream = device.make_stream(StreamKind::nonblocking);
-  device_.fill(memory_, std::byte{0}, stream);
-  device_.synchronize(stream.get());
+  stream.fill(memory_, std::byte{0});
+  stream.synchronize();
 }
 
-void CacheFlush::run(StreamHandle stream) const { device_.launch(*kernel_, stream); }
+void CacheFlush::run(StreamView stream) const { stream.launch(*kernel_); }
 
 bool CacheFlush::needed(const SmemShape& shape, std::uint64_t cache_bytes) {
   constexpr std::uint64_t kTimesCache = 16;  // then what is left of it from the pass before is 6 % of it at most
@@ -75,18 +75,18 @@ PlacedSmem place(Device& device, const SmemShape& shape, const kernels::SmemArgs
   return placed;
 }
 
-Region region_of(Device& device, const SmemShape& shape, const kernels::SmemArgs& args, StreamHandle stream,
+Region region_of(Device& device, const SmemShape& shape, const kernels::SmemArgs& args, StreamView stream,
                  const CacheFlush* flush, std::string name) {
   Region r = gated(std::move(name), stream, flush);
   const kernels::Smem kernel(shape, args);
   device.preload(kernel);
-  r.submit = [&device, kernel, stream] { device.launch(kernel, stream); };
+  r.submit = [kernel, stream] { stream.launch(kernel); };
   return r;
 }
 
-Region device_copy(Device& device, const Copy& copy, StreamHandle stream, const CacheFlush* flush) {
+Region device_copy(const Copy& copy, StreamView stream, const CacheFlush* flush) {
   Region r = gated("d2d", stream, flush);
-  r.submit = [&device, copy, stream] { device.copy(copy, stream); };
+  r.submit = [copy, stream] { stream.copy(copy); };
   return r;
 }
 

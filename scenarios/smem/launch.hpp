@@ -18,7 +18,7 @@ namespace xferbench {
 class CacheFlush {
  public:
   explicit CacheFlush(Device& device);
-  void run(StreamHandle stream) const;
+  void run(StreamView stream) const;
 
   /// Whether what the pass before left in the cache would show in the time of one of these.
   [[nodiscard]] static bool needed(const kernels::SmemShape& shape, std::uint64_t cache_bytes);
@@ -43,9 +43,9 @@ PlacedSmem place(Device& device, const kernels::SmemShape& shape, const kernels:
                  std::optional<unsigned> asked);
 
 /// Launches it once. `flush`, where there is one, runs before each pass, and outlives the region.
-Region region_of(Device& device, const kernels::SmemShape& shape, const kernels::SmemArgs& args, StreamHandle stream,
+Region region_of(Device& device, const kernels::SmemShape& shape, const kernels::SmemArgs& args, StreamView stream,
                  const CacheFlush* flush, std::string name);
 /// cudaMemcpyAsync inside the GPU.
-Region device_copy(Device& device, const Copy& copy, StreamHandle stream, const CacheFlush* flush);
+Region device_copy(const Copy& copy, StreamView stream, const CacheFlush* flush);
 
 }  // namespace xferbench

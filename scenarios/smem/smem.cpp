@@ -54,7 +54,7 @@ class Tiles {
   /// has no input, and is there for its time only.
   void verify(SmemPart part, const char* name) {
     const SmemShape checked = only(part, shape());
-    run_at_full_speed(device_, region(checked, name), [this] { data_.poison(); });
+    run_at_full_speed(device_.machine(), region(checked, name), [this] { data_.poison(); });
     data_.check(checked, name);
   }
 
@@ -74,9 +74,9 @@ class Tiles {
   }
 
   [[nodiscard]] Region copy() {
-    std::byte* to = copied_ ? copied_->data : data_.out().data;
+    std::byte* to = copied_ ? copied_.data : data_.out().data;
     const Copy copy{to, data_.in().data, shape().payload_bytes(), Direction::d2d};
-    return device_copy(device_, copy, stream_, flush_ ? &*flush_ : nullptr);
+    return device_copy(copy, stream_, flush_ ? &*flush_ : nullptr);
   }
 
   /// Nothing where the case is that itself, or where it would be no legal case.

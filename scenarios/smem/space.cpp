@@ -52,7 +52,7 @@ class SmemCandidate final : public Candidate {
   [[nodiscard]] Region region() override { return region_of(device_, shape_, data_.args(), stream_, flush_, "smem"); }
 
   void verify() override {
-    run_at_full_speed(device_, region(), [this] { data_.poison(); });
+    run_at_full_speed(device_.machine(), region(), [this] { data_.poison(); });
     data_.check(shape_, "smem");
   }
 
@@ -122,9 +122,9 @@ class SmemSpace final : public Tunable {
     const CacheFlush* flush = flush_ ? &*flush_ : nullptr;
     DeviceBuffer copied;
     if (shape.op == SmemOp::read) copied = device.allocate_device(shape.payload_bytes());
-    const Copy copy{copied ? copied->data : data_.out().data, data_.in().data, shape.payload_bytes(), Direction::d2d};
+    const Copy copy{copied ? copied.data : data_.out().data, data_.in().data, shape.payload_bytes(), Direction::d2d};
     const SmemShape starved = place(device, only(SmemPart::memory, plain(shape)), data_.args(), 1).shape;
-    std::vector<Region> regions{device_copy(device, copy, stream, flush),
+    std::vector<Region> regions{device_copy(copy, stream, flush),
                                 region_of(device, starved, data_.args(), stream, flush, "one-block-per-sm")};
     if (computes(shape)) {
       const SmemShape full = place(device, only(SmemPart::compute, plain(shape)), data_.args(), {}).shape;

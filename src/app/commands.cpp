@@ -61,12 +61,13 @@ Glyphs glyphs() {
 }
 
 /// Runs the cases that have no result yet.
-void run_with_progress(const Command& command, const std::vector<std::size_t>& missing, Device& device,
+void run_with_progress(const Command& command, const std::vector<std::size_t>& missing, Machine& machine,
                        LiveReport& live) {
   std::vector<PlannedCase> cases;
   for (const std::size_t i : missing) cases.push_back(command.cases[i]);
   cli::Progress progress(command.progress, cases.size(), command.turns);
-  const RunContext bench{device,
+  const RunContext bench{machine,
+                         machine.device(),
                          command.policy,
                          command.seed,
                          command.verify,
@@ -90,9 +91,9 @@ std::vector<std::size_t> all_of(const std::vector<PlannedCase>& cases) {
 }
 
 /// From the first case that is missing to the exit code.
-int measure(const Command& command, const std::vector<std::size_t>& missing, Device& device, LiveReport& live) {
+int measure(const Command& command, const std::vector<std::size_t>& missing, Machine& machine, LiveReport& live) {
   install_interrupt_handlers();
-  run_with_progress(command, missing, device, live);
+  run_with_progress(command, missing, machine, live);
   // The file before the table: a reader that goes away (xferbench ... | head) ends this program.
   live.finish(conclude(scenarios(), live.report().results));
   if (!command.quiet) print_warnings(live.report());
@@ -117,10 +118,10 @@ std::vector<const ScenarioDescriptor*> scenarios_of(std::span<const PlannedCase>
 std::string markdown_of_run(const Report& report) { return to_markdown(report, descriptors()); }
 
 int run_once(const Command& command, const std::vector<std::string>& arguments) {
-  const std::unique_ptr<Device> device = open_device(command);
-  refuse_if_none_can_run(command, *device);
-  LiveReport live(begin_report(arguments, *device, scenarios_of(command.cases)), command, markdown_of_run);
-  return measure(command, all_of(command.cases), *device, live);
+  const std::unique_ptr<Machine> machine = open_machine(command);
+  refuse_if_none_can_run(command, machine->device());
+  LiveReport live(begin_report(arguments, machine->device(), scenarios_of(command.cases)), command, markdown_of_run);
+  return measure(command, all_of(command.cases), *machine, live);
 }
 
 /// The stored command, with what concerns only this part of the run as it is given now.
@@ -141,11 +142,12 @@ int resume(const Command& command) {
     return static_cast<int>(ExitCode::ok);
   }
   const Command whole = command_to_resume(stored, command);
-  const std::unique_ptr<Device> device = open_device(whole);
-  refuse_another_machine(stored, *device);
+  const std::unique_ptr<Machine> machine = open_machine(whole);
+  refuse_another_machine(stored, machine->device());
   const ResumePlan left = what_is_left(stored, whole.cases);
-  LiveReport live(continue_report(stored, *device, scenarios_of(whole.cases)), whole, markdown_of_run, left.known);
-  return measure(whole, left.missing, *device, live);
+  LiveReport live(continue_report(stored, machine->device(), scenarios_of(whole.cases)), whole, markdown_of_run,
+                  left.known);
+  return measure(whole, left.missing, *machine, live);
 }
 
 /// Every turn takes a sample of everything at least.
@@ -182,9 +184,9 @@ int info(const Command& command) {
   std::string text = version_line() + "\n";
   std::optional<Environment::Host> host;
   try {
-    const std::unique_ptr<Device> device = open_device(command);
-    text += describe_gpu(device->capabilities().environment);
-    host = device->capabilities().environment.host;
+    const std::unique_ptr<Machine> machine = open_machine(command);
+    text += describe_gpu(machine->device().capabilities().environment);
+    host = machine->device().capabilities().environment.host;
   } catch (const NoDeviceError& error) {
     if (command.gpu) throw;
     text += fmt::format("{:<12} none: {}\n", "GPU", error.what());

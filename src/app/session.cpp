@@ -20,7 +20,7 @@ namespace xferbench::app {
 
 using cli::Command;
 
-std::unique_ptr<Device> open_device(const Command& command) {
+std::unique_ptr<Machine> open_machine(const Command& command) {
   return command.simulate ? open_simulated(*command.simulate) : open_gpu(command.gpu.value_or(0), command.numa);
 }
 

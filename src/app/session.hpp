@@ -12,15 +12,15 @@
 
 #include "cli/command.hpp"
 #include "core/error.hpp"
-#include "device/device.hpp"
+#include "device/machine.hpp"
 #include "report/style.hpp"
 #include "results/output_file.hpp"
 #include "results/result.hpp"
 
 namespace xferbench::app {
 
-/// The GPU or its model. Throws NoDeviceError.
-std::unique_ptr<Device> open_device(const cli::Command& command);
+/// This machine with the GPU that was asked for, or the modelled one. Throws NoDeviceError.
+std::unique_ptr<Machine> open_machine(const cli::Command& command);
 
 /// Of every scenario.
 std::vector<const ScenarioDescriptor*> descriptors();

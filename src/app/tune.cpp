@@ -20,10 +20,11 @@ namespace {
 
 using cli::Command;
 
-Tuned tune_with_progress(const Command& command, Device& device, std::span<const Case> space, LiveReport& live) {
+Tuned tune_with_progress(const Command& command, Machine& machine, std::span<const Case> space, LiveReport& live) {
   const Scenario& scenario = *command.cases.front().scenario;
   cli::Progress progress(command.progress, space.size());
-  const RunContext bench{device, command.policy, command.seed, command.verify, [](const SamplingProgress&) {}};
+  const RunContext bench{machine,      machine.device(), command.policy,
+                         command.seed, command.verify,   [](const SamplingProgress&) {}};
   const TuneObserver observer{.progress = [&progress](const TuneProgress& p) { progress.tuning(p); },
                               .measured = [&live](const std::vector<Result>& results) { live.replace(results); }};
   const auto command_of = [&](const Case& c) { return cli::command_line(command, {&scenario, c}); };
@@ -40,14 +41,14 @@ Report with_fastest(const Report& report) {
 }  // namespace
 
 int tune(const Command& command, const std::vector<std::string>& arguments) {
-  const std::unique_ptr<Device> device = open_device(command);
-  const std::vector<Case> space = feasible(command.cases, *device, command.verify, command.memory_limit);
+  const std::unique_ptr<Machine> machine = open_machine(command);
+  const std::vector<Case> space = feasible(command.cases, machine->device(), command.verify, command.memory_limit);
   const ScenarioDescriptor tuned_scenario = tuned_descriptor(command.cases.front().scenario->descriptor());
   const std::array shown{&tuned_scenario};
-  LiveReport live(begin_report(arguments, *device, shown), command,
+  LiveReport live(begin_report(arguments, machine->device(), shown), command,
                   [&shown](const Report& report) { return to_markdown(with_fastest(report), shown); });
   install_interrupt_handlers();
-  Tuned tuned = tune_with_progress(command, *device, space, live);
+  Tuned tuned = tune_with_progress(command, *machine, space, live);
   live.replace(std::move(tuned.results));
   live.finish(std::move(tuned.findings));
   if (!command.quiet) print_warnings(live.report());

@@ -14,14 +14,13 @@ namespace {
 /// time-out.
 class OpenOnExit {
  public:
-  OpenOnExit(Device& device, GateHandle gate) : device_(device), gate_(gate) {}
+  explicit OpenOnExit(GateView gate) : gate_(gate) {}
   OpenOnExit(const OpenOnExit&) = delete;
   OpenOnExit& operator=(const OpenOnExit&) = delete;
-  ~OpenOnExit() { device_.open(gate_); }
+  ~OpenOnExit() { gate_.open(); }
 
  private:
-  Device& device_;
-  GateHandle gate_;
+  GateView gate_;
 };
 
 }  // namespace
@@ -37,18 +36,16 @@ void use_common_clock(std::initializer_list<Region*> regions) {
   }
 }
 
-RegionTimer::RegionTimer(Device& device, Region region)
-    : device_(device),
-      region_(std::move(region)),
-      start_(device.make_event(EventKind::timing)),
-      stop_(device.make_event(EventKind::timing)),
-      forked_(device.make_event(EventKind::ordering)) {
+RegionTimer::RegionTimer(Machine& machine, Region region) : host_(machine.host()), region_(std::move(region)) {
   if (region_.clock == Clock::host) return;
-  for (std::size_t i = 0; i < region_.streams.size(); ++i) {
-    joined_.push_back(device.make_event(region_.per_stream ? EventKind::timing : EventKind::ordering));
-  }
+  Device& root = region_.streams.front().device();
+  start_ = root.make_event(EventKind::timing);
+  stop_ = root.make_event(EventKind::timing);
+  forked_ = root.make_event(EventKind::ordering);
+  const EventKind kind = region_.per_stream ? EventKind::timing : EventKind::ordering;
+  for (const StreamView stream : region_.streams) joined_.push_back(stream.device().make_event(kind));
   if (region_.clock == Clock::event_gated && !fits_gate(region_)) region_.clock = Clock::event;
-  if (region_.clock == Clock::event_gated) gate_ = device.make_gate();
+  if (region_.clock == Clock::event_gated) gate_ = machine.make_gate();
 }
 
 std::size_t RegionTimer::queued(std::size_t operations, std::size_t streams) {
@@ -67,43 +64,43 @@ unsigned RegionTimer::largest_batch() const {
 
 void RegionTimer::fork() {
   if (region_.streams.size() < 2) return;
-  device_.record(forked_, region_.streams.front());
-  for (std::size_t i = 1; i < region_.streams.size(); ++i) device_.wait(region_.streams[i], forked_);
+  region_.streams.front().record(forked_);
+  for (std::size_t i = 1; i < region_.streams.size(); ++i) region_.streams[i].wait(forked_);
 }
 
 void RegionTimer::join() {
-  const StreamHandle root = region_.streams.front();
-  if (region_.per_stream) device_.record(joined_.front(), root);
+  const StreamView root = region_.streams.front();
+  if (region_.per_stream) root.record(joined_.front());
   for (std::size_t i = 1; i < region_.streams.size(); ++i) {
-    device_.record(joined_[i], region_.streams[i]);
-    device_.wait(root, joined_[i]);
+    region_.streams[i].record(joined_[i]);
+    root.wait(joined_[i]);
   }
 }
 
 Timing RegionTimer::run(bool gated) {
   if (region_.reset) region_.reset();
   if (region_.clock == Clock::host) return run_by_host_clock();
-  const StreamHandle root = region_.streams.front();
+  const StreamView root = region_.streams.front();
   Timing timing;
-  if (gated) device_.close(gate_, root);
+  if (gated) gate_.close(root);
   {
     std::optional<OpenOnExit> open;
-    if (gated) open.emplace(device_, gate_);
-    device_.record(start_, root);
+    if (gated) open.emplace(gate_);
+    root.record(start_);
     for (unsigned i = 0; i < batch_; ++i) {
       fork();
-      const double before = device_.host_now();
+      const double before = host_.now();
       region_.submit();
-      timing.submit += device_.host_now() - before;
+      timing.submit += host_.now() - before;
       join();
     }
-    device_.record(stop_, root);
+    root.record(stop_);
   }
-  device_.synchronize(stop_);
-  timing.elapsed = device_.elapsed(start_, stop_) / batch_;
+  stop_.synchronize();
+  timing.elapsed = elapsed(start_, stop_) / batch_;
   timing.submit /= batch_;
   if (region_.per_stream && batch_ == 1) {
-    for (const Event& end : joined_) timing.stream_times.push_back(device_.elapsed(start_, end));
+    for (const Event& end : joined_) timing.stream_times.push_back(elapsed(start_, end));
   }
   return timing;
 }
@@ -111,10 +108,10 @@ Timing RegionTimer::run(bool gated) {
 Timing RegionTimer::run_by_host_clock() {
   Timing timing;
   timing.parts.resize(region_.parts.size());
-  LapTimer laps(device_, timing.parts);
-  const double begun = device_.host_now();
+  LapTimer laps(host_, timing.parts);
+  const double begun = host_.now();
   for (unsigned i = 0; i < batch_; ++i) region_.steps ? region_.steps(laps) : region_.submit();
-  timing.elapsed = (device_.host_now() - begun) / batch_;
+  timing.elapsed = (host_.now() - begun) / batch_;
   timing.submit = timing.elapsed;  // the calls are the work
   return timing;
 }
@@ -124,7 +121,7 @@ Timing RegionTimer::run_ungated() { return run(false); }
 std::optional<Timing> RegionTimer::time() {
   const bool gated = region_.clock == Clock::event_gated;
   Timing timing = run(gated);
-  if (!gated || !device_.timed_out(gate_)) return timing;
+  if (!gated || !gate_.timed_out()) return timing;
   ++gate_timeouts_;
   return std::nullopt;
 }
@@ -141,9 +138,9 @@ void RegionTimer::choose_batch() {
   }
 }
 
-void run_at_full_speed(Device& device, const Region& region, const std::function<void()>& prepare) {
+void run_at_full_speed(Machine& machine, const Region& region, const std::function<void()>& prepare) {
   constexpr int kMostAttempts = 5;
-  RegionTimer timer(device, region);
+  RegionTimer timer(machine, region);
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     prepare();
     if (timer.time()) return;
@@ -151,6 +148,6 @@ void run_at_full_speed(Device& device, const Region& region, const std::function
   throw MeasurementError("checking " + region.name + ": the gate that holds back the stream timed out again and again");
 }
 
-void run_once(Device& device, const Region& region) { RegionTimer(device, region).run_ungated(); }
+void run_once(Machine& machine, const Region& region) { RegionTimer(machine, region).run_ungated(); }
 
 }  // namespace xferbench

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "device/device.hpp"
+#include "device/machine.hpp"
 #include "results/result.hpp"
 
 namespace xferbench {
@@ -16,23 +16,21 @@ namespace xferbench {
 /// Times the parts of one pass over a region of the host's clock; the region hands one to its `steps`.
 class LapTimer {
  public:
-  LapTimer(const Device& device, std::vector<std::vector<double>>& parts) : device_(device), parts_(parts) {
-    restart();
-  }
+  LapTimer(const HostRuntime& host, std::vector<std::vector<double>>& parts) : host_(host), parts_(parts) { restart(); }
 
   /// The part that began at the last restart() or lap() ends here.
   void lap(std::size_t part) {
-    const double now = device_.host_now();
+    const double now = host_.now();
     add(part, now - begun_);
     restart();
   }
   /// What was done since the last lap belongs to no part.
-  void restart() { begun_ = device_.host_now(); }
+  void restart() { begun_ = host_.now(); }
   /// A value that was measured in another way. A part may have several values in one pass.
   void add(std::size_t part, double value) { parts_.at(part).push_back(value); }
 
  private:
-  const Device& device_;
+  const HostRuntime& host_;
   std::vector<std::vector<double>>& parts_;
   double begun_ = 0;
 };
@@ -40,13 +38,14 @@ class LapTimer {
 /// Work to time, described by the scenario.
 ///
 /// By events: `submit` enqueues the work to `streams`, the first being the root, where the region's start and stop are
-/// recorded; every other stream waits for the start, and the root waits for them all before the stop.
+/// recorded; every other stream waits for the start, and the root waits for them all before the stop. They may be of
+/// several devices.
 ///
 /// By the host's clock: `submit` does the work and waits for its end itself, or `steps` does so and times parts of it.
 struct Region {
   std::string name;
   Clock clock = Clock::event;  ///< event_gated becomes event where more would be queued than a gate should hold
-  std::vector<StreamHandle> streams;
+  std::vector<StreamView> streams;
   std::function<void()> submit;   ///< enqueues the work once
   std::size_t operations = 1;     ///< how much one submit() enqueues to the busiest of the streams
   bool per_stream = false;        ///< also time when each stream finished (unbatched regions only)
@@ -88,7 +87,7 @@ class RegionTimer {
   /// Operations of the busiest stream that one pass queues up, with those that start and join `streams`.
   [[nodiscard]] static std::size_t queued(std::size_t operations, std::size_t streams);
 
-  RegionTimer(Device& device, Region region);
+  RegionTimer(Machine& machine, Region region);
 
   [[nodiscard]] const Region& region() const { return region_; }
   [[nodiscard]] unsigned batch() const { return batch_; }
@@ -110,10 +109,11 @@ class RegionTimer {
   [[nodiscard]] std::size_t queued_per_repetition() const;
   [[nodiscard]] unsigned largest_batch() const;
 
-  Device& device_;
+  HostRuntime& host_;
   Region region_;
   unsigned batch_ = 1;
   std::size_t gate_timeouts_ = 0;
+  // With the host's clock there are none of these. All are of the root's device but those that are joined.
   Event start_;
   Event stop_;
   Event forked_;
@@ -122,12 +122,12 @@ class RegionTimer {
 };
 
 /// Runs a region once, untimed: for verification passes.
-void run_once(Device& device, const Region& region);
+void run_once(Machine& machine, const Region& region);
 
 /// Runs a region once exactly as a timed pass does, behind the gate where it has one: for the check that results are
 /// right at full speed, too. `prepare` is called before the pass, and again where the gate timed out and the pass is
 /// repeated. Throws MeasurementError if that happens again and again.
 void run_at_full_speed(
-    Device& device, const Region& region, const std::function<void()>& prepare = [] {});
+    Machine& machine, const Region& region, const std::function<void()>& prepare = [] {});
 
 }  // namespace xferbench

@@ -35,10 +35,10 @@ constexpr std::size_t kMostTimeouts = 5;  // in a row, before a region counts as
 
 class Loop {
  public:
-  Loop(Device& device, std::vector<Region> regions, const SamplingPolicy& policy, const SamplingObserver& observe)
-      : device_(device), policy_(policy), observe_(observe), begun_(device.host_now()) {
+  Loop(Machine& machine, std::vector<Region> regions, const SamplingPolicy& policy, const SamplingObserver& observe)
+      : machine_(machine), policy_(policy), observe_(observe), begun_(machine.host().now()) {
     timers_.reserve(regions.size());
-    for (Region& region : regions) timers_.emplace_back(device, std::move(region));
+    for (Region& region : regions) timers_.emplace_back(machine, std::move(region));
     series_.resize(timers_.size());
   }
 
@@ -61,10 +61,10 @@ class Loop {
   }
 
  private:
-  [[nodiscard]] double spent() const { return device_.host_now() - begun_; }
+  [[nodiscard]] double spent() const { return machine_.host().now() - begun_; }
 
   void warm_up() {
-    const NvtxRange mark(device_, "warm-up");
+    const NvtxRange mark(machine_.tracer(), "warm-up");
     for (RegionTimer& timer : timers_) {
       timer.run_ungated();
       timer.run_ungated();
@@ -133,7 +133,7 @@ class Loop {
 
   Timing time_or_throw(std::size_t i) {
     for (std::size_t attempt = 0; attempt < kMostTimeouts; ++attempt) {
-      const NvtxRange mark(device_, "sample");
+      const NvtxRange mark(machine_.tracer(), "sample");
       if (auto timing = timers_[i].time()) return *timing;
     }
     throw MeasurementError("timing " + timers_[i].region().name +
@@ -188,12 +188,14 @@ class Loop {
   }
 
   bool is_throttled() {
-    const double highest = device_.capabilities().environment.gpu.max_sm_clock_hz;
-    const auto now = device_.sm_clock_hz();
-    return now && *now < kThrottled * highest;
+    return std::ranges::any_of(machine_.devices(), [](Device* device) {
+      const double highest = device->capabilities().environment.gpu.max_sm_clock_hz;
+      const auto now = device->sm_clock_hz();
+      return now && *now < kThrottled * highest;
+    });
   }
 
-  Device& device_;
+  Machine& machine_;
   SamplingPolicy policy_;
   const SamplingObserver& observe_;
   double begun_;
@@ -203,10 +205,10 @@ class Loop {
 
 }  // namespace
 
-std::vector<Series> sample(Device& device, std::vector<Region> regions, const SamplingPolicy& policy,
+std::vector<Series> sample(Machine& machine, std::vector<Region> regions, const SamplingPolicy& policy,
                            const SamplingObserver& observe) {
-  const TimedPasses timed(device);
-  return Loop(device, std::move(regions), policy, observe).run();
+  const TimedPasses timed(machine);
+  return Loop(machine, std::move(regions), policy, observe).run();
 }
 
 }  // namespace xferbench

@@ -14,7 +14,7 @@ namespace xferbench {
 /// When to stop. `budget` counts from the start of the warm-up; min_samples are taken even beyond it.
 struct SamplingPolicy {
   double ci = 0.01;     ///< wanted half-width of the median's 95% interval, relative to the median
-  double budget = 3.0;  ///< seconds of the device's host clock per case
+  double budget = 3.0;  ///< seconds of the host's clock per case
   std::size_t min_samples = 10;
   std::size_t max_samples = 1000;
 };
@@ -39,7 +39,7 @@ struct Series {
 /// Samples all regions interleaved (A B C, C B A, A B C, ...), so that what drifts does so for all of them and ratios
 /// between them stay fair. Stops early, with what it has, when interrupted() says so.
 /// Throws MeasurementError when a gate times out again and again.
-std::vector<Series> sample(Device& device, std::vector<Region> regions, const SamplingPolicy& policy,
+std::vector<Series> sample(Machine& machine, std::vector<Region> regions, const SamplingPolicy& policy,
                            const SamplingObserver& observe);
 
 /// Whether the median of the last eight is within 1% of that of the eight before.

@@ -1,20 +1,20 @@
 // Passes that are timed or traced and not checked.
 #pragma once
 
-#include "device/device.hpp"
+#include "device/machine.hpp"
 
 namespace xferbench {
 
-/// While it lives: timed passes need no data on a device whose times are modelled.
+/// While it lives: timed passes need no data on a machine whose times are modelled.
 class TimedPasses {
  public:
-  explicit TimedPasses(Device& device) : device_(device) { device_.set_data_movement(false); }
+  explicit TimedPasses(Machine& machine) : machine_(machine) { machine_.set_data_movement(false); }
   TimedPasses(const TimedPasses&) = delete;
   TimedPasses& operator=(const TimedPasses&) = delete;
-  ~TimedPasses() { device_.set_data_movement(true); }
+  ~TimedPasses() { machine_.set_data_movement(true); }
 
  private:
-  Device& device_;
+  Machine& machine_;
 };
 
 }  // namespace xferbench

@@ -5,9 +5,9 @@
 namespace xferbench {
 
 bool TimerOnHost::refresh(double fresh) {
-  if (ever_ && device_.host_now() - related_ < fresh) return false;
+  if (ever_ && device_.host().now() - related_ < fresh) return false;
   relation_ = device_.relate_clocks();
-  related_ = device_.host_now();
+  related_ = device_.host().now();
   ever_ = true;
   uncertainty_ = std::max(uncertainty_, relation_.uncertainty);
   return true;

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "device/device.hpp"
+#include "device/machine.hpp"
 
 namespace xferbench {
 

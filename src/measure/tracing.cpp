@@ -11,33 +11,33 @@ namespace xferbench {
 
 namespace {
 
-/// Watches while it lives: a pass that throws must not leave the device watched, because that slows what follows.
+/// Watches while it lives: a pass that throws must not leave the machine watched, because that slows what follows.
 class Watch {
  public:
-  explicit Watch(Device& device) : device_(device) { device_.start_trace(); }
+  explicit Watch(Tracer& tracer) : tracer_(tracer) { tracer_.start(); }
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
   ~Watch() {
     if (!watching_) return;
     try {
-      static_cast<void>(device_.stop_trace());
+      static_cast<void>(tracer_.stop());
     } catch (const DeviceError&) {  // the error that led here is the one to report
     }
   }
 
   Trace stop() {
     watching_ = false;
-    return device_.stop_trace();
+    return tracer_.stop();
   }
 
  private:
-  Device& device_;
+  Tracer& tracer_;
   bool watching_ = true;
 };
 
 /// Nothing if the gate timed out.
-std::optional<Trace> watched_pass(Device& device, RegionTimer& timer) {
-  Watch watch(device);
+std::optional<Trace> watched_pass(Tracer& tracer, RegionTimer& timer) {
+  Watch watch(tracer);
   const auto timing = timer.time();
   Trace trace = watch.stop();
   if (!timing) return std::nullopt;
@@ -47,21 +47,21 @@ std::optional<Trace> watched_pass(Device& device, RegionTimer& timer) {
 
 }  // namespace
 
-Trace trace_pass(Device& device, const Region& region) {
+Trace trace_pass(Machine& machine, const Region& region) {
   constexpr std::size_t kMostAttempts = 5;
-  const TimedPasses timed(device);
+  const TimedPasses timed(machine);
   // A watcher may add two events to each operation, which would not fit behind a gate together.
   Region watched = region;
   watched.operations *= 3;
-  RegionTimer timer(device, std::move(watched));
+  RegionTimer timer(machine, std::move(watched));
   {
     // Without the gate: who allocates buffers now may wait for the GPU, which would wait for the gate.
-    Watch watch(device);
+    Watch watch(machine.tracer());
     timer.run_ungated();
     static_cast<void>(watch.stop());
   }
   for (std::size_t attempt = 0; attempt < kMostAttempts; ++attempt) {
-    if (auto trace = watched_pass(device, timer)) return *trace;
+    if (auto trace = watched_pass(machine.tracer(), timer)) return *trace;
   }
   throw MeasurementError("tracing " + region.name + ": the gate that holds back the stream timed out again and again");
 }

@@ -7,15 +7,15 @@
 #include <memory>
 #include <utility>
 
-#include "device/device.hpp"
+#include "device/host_runtime.hpp"
 
 namespace xferbench {
 
 /// Runs one task at a time. start() and finish() alternate, from one thread.
 class Worker {
  public:
-  explicit Worker(Device& device)
-      : begin_(device.make_channel()), end_(device.make_channel()), thread_(device.start_thread([this] { loop(); })) {}
+  explicit Worker(HostRuntime& host)
+      : begin_(host.make_channel()), end_(host.make_channel()), thread_(host.start_thread([this] { loop(); })) {}
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
   ~Worker() { begin_->close(); }

@@ -48,7 +48,7 @@ void run_case(const PlannedCase& planned, const RunContext& bench, Result& resul
     result.reason = reason;
   };
   const std::string key = planned.config.key();
-  const NvtxRange mark(bench.device, key.c_str());
+  const NvtxRange mark(bench.machine.tracer(), key.c_str());
   try {
     planned.scenario->run(planned.config, bench, result);
   } catch (const std::bad_alloc&) {

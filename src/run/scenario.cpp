@@ -44,7 +44,7 @@ std::span<const MetricDeclaration> timeline_metrics() {
 void RunContext::trace_region(const Region& region, Result& result) const {
   if (!trace || interrupted() != 0) return;
   try {
-    result.trace = trace_pass(device, region);
+    result.trace = trace_pass(machine, region);
   } catch (const MeasurementError& error) {  // what was sampled is as good without
     result.warnings.push_back(fmt::format("no timeline: {}", error.what()));
     return;

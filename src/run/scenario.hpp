@@ -13,7 +13,7 @@
 
 #include "core/axis.hpp"
 #include "core/scenario_descriptor.hpp"
-#include "device/device.hpp"
+#include "device/machine.hpp"
 #include "measure/history.hpp"
 #include "measure/sampler.hpp"
 #include "results/result.hpp"
@@ -30,9 +30,10 @@ struct MemoryNeeds {
   std::uint64_t managed = 0;  ///< of both, as pages move
 };
 
-/// What a scenario runs with: the device and the user's wishes.
+/// What a scenario runs with: the machine and the user's wishes.
 struct RunContext {
-  Device& device;
+  Machine& machine;
+  Device& device;  ///< of the machine, that the scenario is about
   SamplingPolicy policy;
   std::uint64_t seed = 0;
   bool verify = true;
@@ -46,7 +47,7 @@ struct RunContext {
 
   /// Samples what the case is about: together with the samples of earlier turns, if there were any.
   std::vector<Series> sample(std::vector<Region> regions, const SamplingPolicy& wanted) const {
-    std::vector<Series> series = xferbench::sample(device, std::move(regions), wanted, observe);
+    std::vector<Series> series = xferbench::sample(machine, std::move(regions), wanted, observe);
     return history ? history->continued(std::move(series)) : series;
   }
   std::vector<Series> sample(std::vector<Region> regions) const { return sample(std::move(regions), policy); }

@@ -308,10 +308,10 @@ class Tuner {
     std::vector<Region> regions;
     regions.reserve(batch.size());
     for (const std::size_t i : batch) regions.push_back(entries_[i].candidate->region());
-    const double begun = bench_.device.host_now();
+    const double begun = bench_.machine.host().now();
     const auto observe = [this](const SamplingProgress&) { show(); };
-    const std::vector<Series> series = sample(bench_.device, std::move(regions), policy, observe);
-    spent_ += bench_.device.host_now() - begun;
+    const std::vector<Series> series = sample(bench_.machine, std::move(regions), policy, observe);
+    spent_ += bench_.machine.host().now() - begun;
     Sampled all;
     for (std::size_t n = 0; n < batch.size(); ++n) {
       all.emplace_back(batch[n], series[n].elapsed);
@@ -465,12 +465,12 @@ Tuned tune(const Scenario& scenario, std::span<const Case> space, const RunConte
            const TuneObserver& observer, Thoroughness thoroughness) {
   RunContext for_stages = bench;
   for_stages.policy.budget = std::min(for_stages.policy.budget, kLongest) * kForStages;
-  const double begun = bench.device.host_now();
+  const double begun = bench.machine.host().now();
   std::unique_ptr<Tunable> tunable = scenario.tunable(space, for_stages);
   if (tunable == nullptr) throw UsageError(fmt::format("{} cannot be tuned", scenario.descriptor().name));
   if (interrupted() != 0) return {};
   // Allocating and preparing are in this, too: it counts up to twice its share.
-  const double spent = std::min(bench.device.host_now() - begun, 2 * kForStages * bench.policy.budget);
+  const double spent = std::min(bench.machine.host().now() - begun, 2 * kForStages * bench.policy.budget);
   model::CandidateSearchPolicy policy;
   if (thoroughness == Thoroughness::exhaustive) {
     policy.share = 1;

@@ -32,12 +32,12 @@ class CudaDeviceTest : public GpuTest {
     const HostBuffer out = device().allocate_host(bytes, kind);
     const DeviceBuffer on_gpu = device().allocate_device(bytes);
     const Stream stream = device().make_stream(StreamKind::nonblocking);
-    pattern::fill_bytes({in->data, bytes}, 3);
-    pattern::poison({out->data, bytes});
-    device().copy({on_gpu->data, in->data, bytes, Direction::h2d}, stream);
-    device().copy({out->data, on_gpu->data, bytes, Direction::d2h}, stream);
+    pattern::fill_bytes({in.data, bytes}, 3);
+    pattern::poison({out.data, bytes});
+    stream.copy({on_gpu.data, in.data, bytes, Direction::h2d});
+    stream.copy({out.data, on_gpu.data, bytes, Direction::d2h});
     device().synchronize();
-    const auto wrong = pattern::check_bytes({out->data, bytes}, 3);
+    const auto wrong = pattern::check_bytes({out.data, bytes}, 3);
     EXPECT_FALSE(wrong.has_value()) << bytes << " bytes: " << wrong->describe();
   }
 };
@@ -89,8 +89,8 @@ TEST_F(CudaDeviceTest, RecordsWhereTheProcessWasPlaced) {
   }
   std::jthread([] {
     const auto unplaced = open_gpu(0, {NumaPolicy::Kind::none});
-    EXPECT_EQ(unplaced->capabilities().environment.host.numa_policy, "none");
-    EXPECT_EQ(unplaced->capabilities().environment.host.numa_note, "");
+    EXPECT_EQ(unplaced->device().capabilities().environment.host.numa_policy, "none");
+    EXPECT_EQ(unplaced->device().capabilities().environment.host.numa_note, "");
   }).join();
 }
 
@@ -99,8 +99,8 @@ TEST_F(CudaDeviceTest, PlacesTheProcessOnANodeByNumber) {
   if (!local.numa_node || !local.numa_note.empty()) GTEST_SKIP() << "not placed here: " << local.numa_note;
   std::jthread([node = *local.numa_node] {
     const auto placed = open_gpu(0, {NumaPolicy::Kind::node, node});
-    EXPECT_EQ(placed->capabilities().environment.host.numa_policy, "node");
-    EXPECT_EQ(placed->capabilities().environment.host.numa_node, node);
+    EXPECT_EQ(placed->device().capabilities().environment.host.numa_policy, "node");
+    EXPECT_EQ(placed->device().capabilities().environment.host.numa_node, node);
   }).join();
 }
 
@@ -120,10 +120,10 @@ TEST_F(CudaDeviceTest, FillReachesEveryByte) {
   const HostBuffer out = device().allocate_host(kBytes, HostMemory::pinned);
   const DeviceBuffer on_gpu = device().allocate_device(kBytes);
   const Stream stream = device().make_stream(StreamKind::nonblocking);
-  device().fill(on_gpu, std::byte{0x5A}, stream);
-  device().copy({out->data, on_gpu->data, kBytes, Direction::d2h}, stream);
+  stream.fill(on_gpu, std::byte{0x5A});
+  stream.copy({out.data, on_gpu.data, kBytes, Direction::d2h});
   device().synchronize();
-  EXPECT_EQ(std::count(out->data, out->data + kBytes, std::byte{0x5A}), static_cast<std::ptrdiff_t>(kBytes));
+  EXPECT_EQ(std::count(out.data, out.data + kBytes, std::byte{0x5A}), static_cast<std::ptrdiff_t>(kBytes));
 }
 
 /// Runs `op` on `elements` floats that begin `offset` elements into their buffers.
@@ -150,19 +150,19 @@ TEST_P(ElementwiseOnGpu, MatchesTheClosedFormToTheBit) {
   const DeviceBuffer in = device().allocate_device(bytes);
   const DeviceBuffer out = device().allocate_device(bytes);
   const DeviceBuffer addends = device().allocate_device(bytes);
-  auto* values = reinterpret_cast<float*>(host->data);
+  auto* values = reinterpret_cast<float*>(host.data);
   for (std::size_t i = 0; i < offset + elements; ++i) values[i] = kernels::addend(i);
-  device().copy_and_wait({addends->data, host->data, bytes, Direction::h2d});
+  device().copy_and_wait({addends.data, host.data, bytes, Direction::h2d});
   pattern::fill_elements({values, offset + elements}, 11);
-  device().copy_and_wait({in->data, host->data, bytes, Direction::h2d});
+  device().copy_and_wait({in.data, host.data, bytes, Direction::h2d});
   const Stream stream = device().make_stream(StreamKind::nonblocking);
-  const DeviceView& result = in_place ? in.get() : out.get();
-  if (!in_place) device().fill(out, pattern::kPoison, stream);
+  const DeviceView& result = in_place ? in : out;
+  if (!in_place) stream.fill(out, pattern::kPoison);
 
   const auto at = [offset = offset](const DeviceView& range) { return reinterpret_cast<float*>(range.data) + offset; };
-  device().launch(Elementwise(op, {at(in), at(addends), at(result), elements, kWork}), stream);
+  stream.launch(Elementwise(op, {at(in), at(addends), at(result), elements, kWork}));
   device().synchronize();
-  device().copy_and_wait({host->data, result.data, bytes, Direction::d2h});
+  device().copy_and_wait({host.data, result.data, bytes, Direction::d2h});
 
   const auto wrong = pattern::check_elements({values + offset, elements}, [&, op = op, offset = offset](std::size_t i) {
     return kernels::expected(op, pattern::element(11, offset + i), offset + i, kWork);
@@ -183,44 +183,63 @@ INSTANTIATE_TEST_SUITE_P(AllOps, ElementwiseOnGpu,
 TEST_F(CudaDeviceTest, LargestValueAndWorkStayExact) {
   const HostBuffer host = device().allocate_host(sizeof(float), HostMemory::pinned);
   const DeviceBuffer on_gpu = device().allocate_device(sizeof(float));
-  auto* value = reinterpret_cast<float*>(host->data);
+  auto* value = reinterpret_cast<float*>(host.data);
   for (const ElementwiseOp op : {ElementwiseOp::fma, ElementwiseOp::sincos}) {
     *value = 0x1p22F;
-    device().copy_and_wait({on_gpu->data, host->data, sizeof(float), Direction::h2d});
-    auto* in = reinterpret_cast<float*>(on_gpu->data);
+    device().copy_and_wait({on_gpu.data, host.data, sizeof(float), Direction::h2d});
+    auto* in = reinterpret_cast<float*>(on_gpu.data);
     const Stream stream = device().make_stream(StreamKind::nonblocking);
-    device().launch(Elementwise(op, {in, nullptr, in, 1, static_cast<std::uint32_t>(kernels::kMaxWork)}), stream);
+    stream.launch(Elementwise(op, {in, nullptr, in, 1, static_cast<std::uint32_t>(kernels::kMaxWork)}));
     device().synchronize();
-    device().copy_and_wait({host->data, on_gpu->data, sizeof(float), Direction::d2h});
+    device().copy_and_wait({host.data, on_gpu.data, sizeof(float), Direction::d2h});
     EXPECT_EQ(*value, 0x1p22F + 0x1p20F);
   }
 }
 
 TEST_F(CudaDeviceTest, GateHoldsTheStreamUntilOpened) {
-  const Gate gate = device().make_gate();
+  const Gate gate = machine().make_gate();
   const Stream stream = device().make_stream(StreamKind::nonblocking);
   const Event before = device().make_event(EventKind::timing);
   const Event after = device().make_event(EventKind::timing);
-  device().record(before, stream);
-  device().close(gate, stream);
-  device().record(after, stream);
+  stream.record(before);
+  gate.close(stream);
+  stream.record(after);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  device().open(gate);
-  device().synchronize(after);
-  EXPECT_FALSE(device().timed_out(gate));
-  EXPECT_GT(device().elapsed(before, after), 0.019);
+  gate.open();
+  after.synchronize();
+  EXPECT_FALSE(gate.timed_out());
+  EXPECT_GT(elapsed(before, after), 0.019);
 }
 
 TEST_F(CudaDeviceTest, ForgottenGateTimesOutAndCanBeUsedAgain) {
-  const Gate gate = device().make_gate(0.02);
+  const Gate gate = machine().make_gate(0.02);
   const Stream stream = device().make_stream(StreamKind::nonblocking);
-  device().close(gate, stream);
+  gate.close(stream);
   device().synchronize();  // nobody opens it
-  EXPECT_TRUE(device().timed_out(gate));
-  device().close(gate, stream);
-  device().open(gate);
+  EXPECT_TRUE(gate.timed_out());
+  gate.open();
+  gate.close(stream);
+  gate.open();
   device().synchronize();
-  EXPECT_FALSE(device().timed_out(gate));
+  EXPECT_FALSE(gate.timed_out());
+}
+
+TEST_F(CudaDeviceTest, OneGateHoldsSeveralStreams) {
+  const Gate gate = machine().make_gate();
+  const std::array<Stream, 2> streams{device().make_stream(StreamKind::nonblocking),
+                                      device().make_stream(StreamKind::nonblocking)};
+  const std::array<Event, 2> passed{device().make_event(EventKind::ordering), device().make_event(EventKind::ordering)};
+  for (int round = 0; round < 2; ++round) {
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      gate.close(streams[i]);
+      streams[i].record(passed[i]);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    for (const Event& event : passed) EXPECT_FALSE(event.finished());
+    gate.open();
+    device().synchronize();
+    EXPECT_FALSE(gate.timed_out());
+  }
 }
 
 TEST_F(CudaDeviceTest, PinnedCopyReturnsEarlyAndPageableDoesNot) {
@@ -229,12 +248,12 @@ TEST_F(CudaDeviceTest, PinnedCopyReturnsEarlyAndPageableDoesNot) {
   const Stream stream = device().make_stream(StreamKind::nonblocking);
   const auto blocked_share = [&](HostMemory kind) {
     const HostBuffer host = device().allocate_host(kBytes, kind);
-    pattern::fill_bytes({host->data, kBytes}, 1);
+    pattern::fill_bytes({host.data, kBytes}, 1);
     Region region;
     region.name = "copy";
     region.streams = {stream};
-    region.submit = [&] { device().copy({on_gpu->data, host->data, kBytes, Direction::h2d}, stream); };
-    RegionTimer timer(device(), region);
+    region.submit = [&] { stream.copy({on_gpu.data, host.data, kBytes, Direction::h2d}); };
+    RegionTimer timer(machine(), region);
     timer.run_ungated();
     const Timing timing = *timer.time();
     return timing.submit / timing.elapsed;
@@ -266,7 +285,7 @@ TEST_F(CudaDeviceTest, CopiesFromTwoThreads) {
   const HostBuffer host = device().allocate_host(kBytes, HostMemory::pageable);
   const DeviceBuffer on_gpu = device().allocate_device(kBytes);
   const Stream stream = device().make_stream(StreamKind::nonblocking);
-  device().start_thread([&] { device().copy({on_gpu->data, host->data, kBytes, Direction::h2d}, stream); })->join();
+  machine().host().start_thread([&] { stream.copy({on_gpu.data, host.data, kBytes, Direction::h2d}); })->join();
   EXPECT_TRUE(device().usable());
 }
 
@@ -276,11 +295,11 @@ TEST_F(CudaDeviceTest, StampsLieBetweenTheHostsTimesAroundThem) {
   for (int i = 0; i < 20; ++i) {
     const ClockRelation clocks = device().relate_clocks();
     EXPECT_LT(clocks.uncertainty, 20e-6);
-    const double before = device().host_now();
-    device().stamp(reinterpret_cast<std::uint64_t*>(slot->data), stream);
-    device().synchronize(stream.get());
-    const double after = device().host_now();
-    const double stamped = clocks.host_time(*reinterpret_cast<const std::uint64_t*>(slot->data));
+    const double before = machine().host().now();
+    stream.stamp(reinterpret_cast<std::uint64_t*>(slot.data));
+    stream.synchronize();
+    const double after = machine().host().now();
+    const double stamped = clocks.host_time(*reinterpret_cast<const std::uint64_t*>(slot.data));
     EXPECT_GT(stamped, before - clocks.uncertainty);
     EXPECT_LT(stamped, after + clocks.uncertainty);
   }
@@ -292,21 +311,21 @@ TEST_F(CudaDeviceTest, CallsHostFunctionsInStreamOrder) {
   const std::function<void()> first = [&order] { order += '1'; };
   const std::function<void()> second = [&order] { order += '2'; };
   for (int i = 0; i < 3; ++i) {
-    device().call_host(CallbackApi::launch_host_func, first, stream);
-    device().call_host(CallbackApi::stream_add_callback, second, stream);
+    stream.call_host(CallbackApi::launch_host_func, first);
+    stream.call_host(CallbackApi::stream_add_callback, second);
   }
-  device().synchronize(stream.get());
+  stream.synchronize();
   EXPECT_EQ(order, "121212");
 }
 
 TEST_F(CudaDeviceTest, AnUnfinishedEventIsNoError) {
   const Stream stream = device().make_stream(StreamKind::nonblocking);
   const Event done = device().make_event(EventKind::ordering);
-  device().launch(kernels::Delay(5e-3), stream);
-  device().record(done, stream);
-  EXPECT_FALSE(device().finished(done));
-  device().synchronize(done.get());
-  EXPECT_TRUE(device().finished(done));
+  stream.launch(kernels::Delay(5e-3));
+  stream.record(done);
+  EXPECT_FALSE(done.finished());
+  done.synchronize();
+  EXPECT_TRUE(done.finished());
 }
 
 TEST_F(CudaDeviceTest, ACapturedGraphRunsWhenReplayed) {
@@ -314,17 +333,15 @@ TEST_F(CudaDeviceTest, ACapturedGraphRunsWhenReplayed) {
   const HostBuffer host = device().allocate_host(kBytes, HostMemory::pinned);
   const DeviceBuffer on_gpu = device().allocate_device(kBytes);
   const Stream stream = device().make_stream(StreamKind::nonblocking);
-  pattern::fill_bytes({host->data, kBytes}, 3);
-  device().copy_and_wait({on_gpu->data, host->data, kBytes, Direction::h2d});
-  pattern::poison({host->data, kBytes});
-  const Graph graph = device().capture(stream, [&] {
-    device().copy({host->data, on_gpu->data, kBytes, Direction::d2h}, stream);
-  });
+  pattern::fill_bytes({host.data, kBytes}, 3);
+  device().copy_and_wait({on_gpu.data, host.data, kBytes, Direction::h2d});
+  pattern::poison({host.data, kBytes});
+  const Graph graph = stream.capture([&] { stream.copy({host.data, on_gpu.data, kBytes, Direction::d2h}); });
   device().synchronize();
-  EXPECT_EQ(host->data[0], pattern::kPoison) << "capturing must run nothing";
-  device().replay(graph, stream);
-  device().synchronize(stream.get());
-  EXPECT_FALSE(pattern::check_bytes({host->data, kBytes}, 3).has_value());
+  EXPECT_EQ(host.data[0], pattern::kPoison) << "capturing must run nothing";
+  stream.replay(graph);
+  stream.synchronize();
+  EXPECT_FALSE(pattern::check_bytes({host.data, kBytes}, 3).has_value());
 }
 
 TEST_F(CudaDeviceTest, RegisteredMemoryIsCopiedWithoutBlockingTheHost) {
@@ -333,10 +350,10 @@ TEST_F(CudaDeviceTest, RegisteredMemoryIsCopiedWithoutBlockingTheHost) {
   const DeviceBuffer on_gpu = device().allocate_device(kBytes);
   const Stream stream = device().make_stream(StreamKind::nonblocking);
   const auto call = [&] {
-    const double before = device().host_now();
-    device().copy({on_gpu->data, host->data, kBytes, Direction::h2d}, stream);
-    const double seconds = device().host_now() - before;
-    device().synchronize(stream.get());
+    const double before = machine().host().now();
+    stream.copy({on_gpu.data, host.data, kBytes, Direction::h2d});
+    const double seconds = machine().host().now() - before;
+    stream.synchronize();
     return seconds;
   };
   call();
@@ -352,14 +369,14 @@ TEST_F(CudaDeviceTest, PooledMemoryHoldsData) {
   constexpr std::size_t kBytes = 1U << 20;
   const HostBuffer host = device().allocate_host(kBytes, HostMemory::pinned);
   const Stream stream = device().make_stream(StreamKind::nonblocking);
-  const PooledBuffer pooled = device().allocate_pooled(kBytes, stream);
-  pattern::fill_bytes({host->data, kBytes}, 3);
-  device().copy({pooled->data, host->data, kBytes, Direction::h2d}, stream);
-  device().synchronize(stream.get());
-  pattern::poison({host->data, kBytes});
-  device().copy({host->data, pooled->data, kBytes, Direction::d2h}, stream);
-  device().synchronize(stream.get());
-  EXPECT_FALSE(pattern::check_bytes({host->data, kBytes}, 3).has_value());
+  const DeviceBuffer pooled = stream.allocate(kBytes);
+  pattern::fill_bytes({host.data, kBytes}, 3);
+  stream.copy({pooled.data, host.data, kBytes, Direction::h2d});
+  stream.synchronize();
+  pattern::poison({host.data, kBytes});
+  stream.copy({host.data, pooled.data, kBytes, Direction::d2h});
+  stream.synchronize();
+  EXPECT_FALSE(pattern::check_bytes({host.data, kBytes}, 3).has_value());
 }
 
 }  // namespace

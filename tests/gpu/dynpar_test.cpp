@@ -73,23 +73,23 @@ TEST_F(Dynpar, TheKernelsDoWhatTheirReferenceSays) {
   constexpr std::uint32_t kChildren = 77;
   const Stream stream = device().make_stream(StreamKind::nonblocking);
   const DeviceBuffer slots = device().allocate_device(kChildren * sizeof(std::uint32_t));
-  const HostBuffer host = device().allocate_host(slots->bytes, HostMemory::pageable);
+  const HostBuffer host = device().allocate_host(slots.bytes, HostMemory::pageable);
   LaunchLog log(device());
   const kernels::ChildrenArgs args{.tree = kernels::LaunchTree(kChildren, 3),
-                                   .slots = reinterpret_cast<std::uint32_t*>(slots->data),
+                                   .slots = reinterpret_cast<std::uint32_t*>(slots.data),
                                    .status = log.get(),
                                    .work = 1234,
                                    .seed = 99};
   for (const LaunchWay way : {LaunchWay::fire_and_forget, LaunchWay::tail, LaunchWay::tail_chain}) {
     const kernels::Children children(way, args);
     device().preload(children);
-    device().fill(slots, std::byte{0xFF}, stream);
-    device().launch(children, stream);
-    device().synchronize(stream.get());
-    device().copy_and_wait({host->data, slots->data, slots->bytes, Direction::d2h});
-    std::vector<std::byte> expected(slots->bytes);
+    stream.fill(slots, std::byte{0xFF});
+    stream.launch(children);
+    stream.synchronize();
+    device().copy_and_wait({host.data, slots.data, slots.bytes, Direction::d2h});
+    std::vector<std::byte> expected(slots.bytes);
     children.compute(expected);
-    EXPECT_EQ(std::memcmp(host->data, expected.data(), slots->bytes), 0) << static_cast<int>(way);
+    EXPECT_EQ(std::memcmp(host.data, expected.data(), slots.bytes), 0) << static_cast<int>(way);
     EXPECT_EQ(log.read().failed, 0U) << static_cast<int>(way);
   }
 }
@@ -105,16 +105,16 @@ class Journal {
     const DeviceBuffer journal = device_.allocate_device((1 + tree.children()) * sizeof(std::uint32_t));
     LaunchLog log(device_);
     const kernels::Children children(way, {.tree = tree,
-                                           .slots = reinterpret_cast<std::uint32_t*>(slots->data),
+                                           .slots = reinterpret_cast<std::uint32_t*>(slots.data),
                                            .status = log.get(),
-                                           .journal = reinterpret_cast<std::uint32_t*>(journal->data)});
+                                           .journal = reinterpret_cast<std::uint32_t*>(journal.data)});
     device_.preload(children);
-    device_.fill(journal, std::byte{0}, stream);
-    device_.launch(children, stream);
-    device_.synchronize(stream.get());
-    const HostBuffer host = device_.allocate_host(journal->bytes, HostMemory::pageable);
-    device_.copy_and_wait({host->data, journal->data, host->bytes, Direction::d2h});
-    const auto* words = reinterpret_cast<const std::uint32_t*>(host->data);
+    stream.fill(journal, std::byte{0});
+    stream.launch(children);
+    stream.synchronize();
+    const HostBuffer host = device_.allocate_host(journal.bytes, HostMemory::pageable);
+    device_.copy_and_wait({host.data, journal.data, host.bytes, Direction::d2h});
+    const auto* words = reinterpret_cast<const std::uint32_t*>(host.data);
     EXPECT_EQ(words[0], tree.children());
     return {words + 1, words + 1 + std::min(words[0], tree.children())};
   }
@@ -209,25 +209,25 @@ TEST_F(Dynpar, OneBlockSortsASegmentThatStayedLarge) {
   constexpr std::uint32_t kCount = 50'003;
   const Stream stream = device().make_stream(StreamKind::nonblocking);
   const DeviceBuffer keys = device().allocate_device(kCount * sizeof(std::uint32_t));
-  const HostBuffer host = device().allocate_host(keys->bytes, HostMemory::pageable);
+  const HostBuffer host = device().allocate_host(keys.bytes, HostMemory::pageable);
   const HostBuffer lists = device().allocate_host(4096, HostMemory::pinned);  // which kernels can read
   const auto segment = kernels::sort_segment(0, kCount, kernels::kMostPartitions);
   ASSERT_EQ(segment.step, kernels::SortSegment::Step::sort);
-  auto* segments = new (lists->data) kernels::SortSegment(segment);
-  auto* work = new (lists->data + sizeof(segment)) kernels::SortWork{};
-  const kernels::SortArgs args{.keys = reinterpret_cast<std::uint32_t*>(keys->data)};
+  auto* segments = new (lists.data) kernels::SortSegment(segment);
+  auto* work = new (lists.data + sizeof(segment)) kernels::SortWork{};
+  const kernels::SortArgs args{.keys = reinterpret_cast<std::uint32_t*>(keys.data)};
   const kernels::SortGrid grid(
       args, {.step = segment.step, .depth = segment.depth, .segments = segments, .work = work, .blocks = 1}, kCount);
-  pattern::fill_bytes({host->data, host->bytes}, 11);
+  pattern::fill_bytes({host.data, host.bytes}, 11);
   std::vector<std::uint32_t> expected(kCount);
-  std::memcpy(expected.data(), host->data, host->bytes);
+  std::memcpy(expected.data(), host.data, host.bytes);
   std::ranges::sort(expected);
-  device().copy_and_wait({keys->data, host->data, host->bytes, Direction::h2d});
+  device().copy_and_wait({keys.data, host.data, host.bytes, Direction::h2d});
   device().preload(grid);
-  device().launch(grid, stream);
-  device().synchronize(stream.get());
-  device().copy_and_wait({host->data, keys->data, host->bytes, Direction::d2h});
-  EXPECT_EQ(std::memcmp(host->data, expected.data(), host->bytes), 0);
+  stream.launch(grid);
+  stream.synchronize();
+  device().copy_and_wait({host.data, keys.data, host.bytes, Direction::d2h});
+  EXPECT_EQ(std::memcmp(host.data, expected.data(), host.bytes), 0);
 }
 
 TEST_F(Dynpar, ASortThatDoesNothingIsFoundOutWhateverTheKeysAreLike) {

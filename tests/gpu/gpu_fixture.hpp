@@ -17,24 +17,25 @@ class GpuTest : public testing::Test {
  protected:
   void SetUp() override {
     try {
-      device_ = open_gpu(0);
+      machine_ = open_gpu(0);
     } catch (const NoDeviceError& error) {
       GTEST_SKIP() << "no GPU here: " << error.what();
     }
   }
 
-  Device& device() { return *device_; }
+  Machine& machine() { return *machine_; }
+  Device& device() { return machine_->device(); }
 
   /// A few samples: enough to run every path, too few to mean anything.
   RunContext quick_bench() {
     SamplingPolicy policy;
     policy.budget = 0.05;
     policy.min_samples = policy.max_samples = 6;
-    return {*device_, policy, 7, true, [](const SamplingProgress&) {}};
+    return {machine(), device(), policy, 7, true, [](const SamplingProgress&) {}};
   }
 
  private:
-  std::unique_ptr<Device> device_;
+  std::unique_ptr<Machine> machine_;
 };
 
 }  // namespace xferbench::test

@@ -91,21 +91,21 @@ class Destroyer final : public Scenario {
   [[nodiscard]] MemoryNeeds needs(const Case&) const override { return {}; }
   void run(const Case&, const RunContext& bench, Result&) const override {
     const Stream stream = bench.device.make_stream(StreamKind::nonblocking);
-    bench.device.launch(FaultyKernel(), stream);
+    stream.launch(FaultyKernel());
     bench.device.synchronize();
   }
 };
 
 /// 0 if the breaking case failed with the operation's name and the one after it was skipped with the reason.
 int lose_the_context() {
-  const auto device = open_gpu(0);
+  const auto machine = open_gpu(0);
   const Destroyer destroyer;
   std::vector<PlannedCase> cases = plan({"memcpy", "--dir", "h2d", "--host", "pinned", "--size", "4K"});
   cases.push_back({&destroyer, Case("destroyer")});
   cases.push_back(cases.front());
   SamplingPolicy policy;
   policy.budget = 0.01;
-  const RunContext bench{*device, policy, 1, true, [](const SamplingProgress&) {}};
+  const RunContext bench{*machine, machine->device(), policy, 1, true, [](const SamplingProgress&) {}};
   const auto results = run_cases(cases, bench, {});
   const bool right = results[0].status == Status::ok && results[1].status == Status::failed &&
                      results[1].reason.find("cudaDeviceSynchronize: an illegal memory access") == 0 &&

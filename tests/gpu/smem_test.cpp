@@ -99,8 +99,8 @@ class SmemKernelTest : public GpuTest {
       if (placed.blocks > 3) placed.blocks = s.stages % 2 == 0 ? 3 : placed.blocks;
       for (const char* launch : {"first launch", "second launch"}) {
         data.poison();
-        device().launch(Smem(placed, data.args()), stream);
-        device().synchronize(stream.get());
+        stream.launch(Smem(placed, data.args()));
+        stream.synchronize();
         try {
           data.check(placed, launch);
         } catch (const VerificationError& error) {

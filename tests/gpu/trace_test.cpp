@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "device/cuda/cuda_device.hpp"
+#include "device/cuda/cuda_machine.hpp"
 #include "device/cuda/cupti_trace.hpp"
 #include "gpu/gpu_fixture.hpp"
 #include "kernels/elementwise.hpp"
@@ -50,8 +50,7 @@ TEST(TraceNames, OfCallsAreThoseThatEnqueueWork) {
 class SmallPipeline {
  public:
   explicit SmallPipeline(Device& device)
-      : device_(device),
-        host_(device.allocate_host(kChunks * kChunk, HostMemory::pinned)),
+      : host_(device.allocate_host(kChunks * kChunk, HostMemory::pinned)),
         in_(device.allocate_device(kChunks * kChunk)),
         out_(device.allocate_device(kChunks * kChunk)) {
     for (int i = 0; i < 3; ++i) streams_.push_back(device.make_stream(StreamKind::nonblocking));
@@ -66,17 +65,17 @@ class SmallPipeline {
     r.operations = 3 * kChunks;
     r.submit = [this] {
       for (std::size_t i = 0; i < kChunks; ++i) {
-        const StreamHandle stream = streams_[i % streams_.size()];
+        const StreamView stream = streams_[i % streams_.size()];
         const std::size_t at = i * kChunk;
-        device_.copy({in_->data + at, host_->data + at, kChunk, Direction::h2d}, stream);
-        device_.launch(kernel(i), stream);
-        device_.copy({host_->data + at, out_->data + at, kChunk, Direction::d2h}, stream);
+        stream.copy({in_.data + at, host_.data + at, kChunk, Direction::h2d});
+        stream.launch(kernel(i));
+        stream.copy({host_.data + at, out_.data + at, kChunk, Direction::d2h});
       }
     };
     return r;
   }
 
-  void fill() { device_.fill(in_, std::byte{1}, streams_.front()); }
+  void fill() { streams_.front().fill(in_, std::byte{1}); }
 
  private:
   [[nodiscard]] kernels::Elementwise kernel(std::size_t chunk) const {
@@ -84,7 +83,6 @@ class SmallPipeline {
     return {kernels::ElementwiseOp::fma, {at(in_), nullptr, at(out_), kChunk / sizeof(float), 64}};
   }
 
-  Device& device_;
   HostBuffer host_;
   DeviceBuffer in_;
   DeviceBuffer out_;
@@ -126,9 +124,10 @@ class TraceTest : public testing::Test {
 };
 
 TEST_F(TraceTest, ByCuptiHasEveryOperationAndNothingElse) {
-  cuda::CudaDevice device(0, {});
+  cuda::CudaMachine machine(0, {});
+  Device& device = machine.device();
   SmallPipeline pipeline(device);
-  const Trace trace = trace_pass(device, pipeline.region());
+  const Trace trace = trace_pass(machine, pipeline.region());
   if (trace.source != "cupti") GTEST_SKIP() << "CUPTI cannot be used here: " << trace.note;
   expect_every_operation(trace);
   EXPECT_EQ(trace.note, "");
@@ -146,13 +145,14 @@ TEST_F(TraceTest, ByCuptiHasEveryOperationAndNothingElse) {
 }
 
 TEST_F(TraceTest, ByCuptiCanBeRepeatedAndLeavesNothingBehind) {
-  cuda::CudaDevice device(0, {});
+  cuda::CudaMachine machine(0, {});
+  Device& device = machine.device();
   SmallPipeline pipeline(device);
-  RegionTimer timer(device, pipeline.region());
+  RegionTimer timer(machine, pipeline.region());
   for (int i = 0; i < 10; ++i) static_cast<void>(timer.time());
   const auto before = timer.time();
   for (int i = 0; i < 3; ++i) {
-    const Trace trace = trace_pass(device, pipeline.region());
+    const Trace trace = trace_pass(machine, pipeline.region());
     expect_every_operation(trace);
   }
   for (int i = 0; i < 10; ++i) static_cast<void>(timer.time());
@@ -162,11 +162,12 @@ TEST_F(TraceTest, ByCuptiCanBeRepeatedAndLeavesNothingBehind) {
 }
 
 TEST_F(TraceTest, ByCuptiShowsFillsInsideTheGpu) {
-  cuda::CudaDevice device(0, {});
+  cuda::CudaMachine machine(0, {});
+  Device& device = machine.device();
   SmallPipeline pipeline(device);
-  device.start_trace();
+  machine.tracer().start();
   pipeline.fill();
-  const Trace trace = device.stop_trace();
+  const Trace trace = machine.tracer().stop();
   const std::vector<Activity> fills = row_of(trace, Row::internal);
   ASSERT_EQ(fills.size(), 1U);
   EXPECT_EQ(fills[0].name, "fill");
@@ -174,9 +175,10 @@ TEST_F(TraceTest, ByCuptiShowsFillsInsideTheGpu) {
 }
 
 TEST_F(TraceTest, ByEventsHasEveryOperationToo) {
-  cuda::CudaDevice device(0, {}, cuda::TraceBy::events);
+  cuda::CudaMachine machine(0, {}, cuda::TraceBy::events);
+  Device& device = machine.device();
   SmallPipeline pipeline(device);
-  const Trace trace = trace_pass(device, pipeline.region());
+  const Trace trace = trace_pass(machine, pipeline.region());
   EXPECT_EQ(trace.source, "events");
   EXPECT_EQ(trace.note, "");
   expect_every_operation(trace);
@@ -186,26 +188,28 @@ TEST_F(TraceTest, ByEventsHasEveryOperationToo) {
 }
 
 TEST_F(TraceTest, ByEventsSaysThatGraphsAreMissing) {
-  cuda::CudaDevice device(0, {}, cuda::TraceBy::events);
+  cuda::CudaMachine machine(0, {}, cuda::TraceBy::events);
+  Device& device = machine.device();
   SmallPipeline pipeline(device);
   const Stream stream = device.make_stream(StreamKind::nonblocking);
   const DeviceBuffer memory = device.allocate_device(1 << 20);
-  device.start_trace();
-  const Graph graph = device.capture(stream, [&] { device.fill(memory, std::byte{1}, stream); });
-  device.replay(graph, stream);
-  const Trace trace = device.stop_trace();
+  machine.tracer().start();
+  const Graph graph = stream.capture([&] { stream.fill(memory, std::byte{1}); });
+  stream.replay(graph);
+  const Trace trace = machine.tracer().stop();
   EXPECT_TRUE(trace.activities.empty());
   EXPECT_NE(trace.note.find("graphs"), std::string::npos) << trace.note;
 }
 
 TEST_F(TraceTest, ByCuptiSeesIntoGraphs) {
-  cuda::CudaDevice device(0, {});
+  cuda::CudaMachine machine(0, {});
+  Device& device = machine.device();
   const Stream stream = device.make_stream(StreamKind::nonblocking);
   const DeviceBuffer memory = device.allocate_device(1 << 20);
-  const Graph graph = device.capture(stream, [&] { device.fill(memory, std::byte{1}, stream); });
-  device.start_trace();
-  device.replay(graph, stream);
-  const Trace trace = device.stop_trace();
+  const Graph graph = stream.capture([&] { stream.fill(memory, std::byte{1}); });
+  machine.tracer().start();
+  stream.replay(graph);
+  const Trace trace = machine.tracer().stop();
   if (trace.source != "cupti") GTEST_SKIP() << "CUPTI cannot be used here: " << trace.note;
   EXPECT_EQ(row_of(trace, Row::internal).size(), 1U);
 }

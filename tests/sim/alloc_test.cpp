@@ -15,24 +15,23 @@ std::vector<PlannedCase> plan(const std::vector<std::string>& arguments) {
 
 /// Does not say that it is simulated, so that the scenario runs. On it, all memory but registering it is free of
 /// charge.
-class UnmarkedDevice : public sim::SimDevice {
+class UnmarkedDevice : public DeviceOtherwise {
  public:
-  explicit UnmarkedDevice(bool shortens = false)
-      : SimDevice(profile("h200")), capabilities_(SimDevice::capabilities()), shortens_(shortens) {
+  UnmarkedDevice(sim::SimMachine& machine, const Otherwise& how)
+      : DeviceOtherwise(machine, how), capabilities_(SimDevice::capabilities()) {
     capabilities_.environment.backend = "unmarked";
     capabilities_.memory_pools = true;
   }
   [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
-  void copy(const Copy& c, StreamHandle stream) override {
-    Copy shorter = c;
-    if (shortens_) --shorter.bytes;
-    SimDevice::copy(shorter, stream);
-  }
 
  private:
   Capabilities capabilities_;
-  bool shortens_;
 };
+
+std::vector<Result> run_unmarked(const std::vector<std::string>& arguments, const Otherwise& how = {}) {
+  sim::SimMachine machine = machine_with<UnmarkedDevice>(how);
+  return run_all(plan(arguments), quick_bench(machine.device()));
+}
 
 double metric(const Result& r, const char* name) {
   const Metric* found = r.metric(name);
@@ -52,7 +51,8 @@ Result measured(const std::string& memory, const std::string& size, std::optiona
 }
 
 TEST(AllocOnSim, IsSkippedWithTheReason) {
-  sim::SimDevice device(profile("h200"));
+  sim::SimMachine machine(profile("h200"));
+  Device& device = machine.device();
   const auto results = run_all(plan({"alloc"}), quick_bench(device));
   EXPECT_EQ(results.size(), 8U * 3);
   for (const Result& r : results) {
@@ -62,29 +62,30 @@ TEST(AllocOnSim, IsSkippedWithTheReason) {
 }
 
 TEST(AllocOnSim, SkipsWhatTheDeviceLacks) {
-  UnmarkedDevice device;
-  const Result r = run_all(plan({"alloc", "--memory", "managed", "--size", "2M"}), quick_bench(device)).front();
+  const Result r = run_unmarked({"alloc", "--memory", "managed", "--size", "2M"}).front();
   EXPECT_EQ(r.status, Status::skipped);
   EXPECT_NE(r.reason.find("managed memory"), std::string::npos) << r.reason;
 }
 
 TEST(AllocOnSim, EveryKindOfMemoryIsVerified) {
-  UnmarkedDevice right;
-  for (const Result& r : run_all(plan({"alloc", "--memory", kAllButManaged, "--size", "2M"}), quick_bench(right))) {
+  const std::vector<std::string> all{"alloc", "--memory", kAllButManaged, "--size", "2M"};
+  for (const Result& r : run_unmarked(all)) {
     EXPECT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
     EXPECT_NE(r.metric("ready"), nullptr) << r.config.key();
     EXPECT_NE(r.metric("free"), nullptr) << r.config.key();
   }
-  UnmarkedDevice wrong(true);
-  for (const Result& r : run_all(plan({"alloc", "--memory", kAllButManaged, "--size", "2M"}), quick_bench(wrong))) {
+  const Otherwise shortens{.copy = [](sim::SimStream& stream, Copy c) {
+    --c.bytes;
+    stream.SimStream::copy(c);
+  }};
+  for (const Result& r : run_unmarked(all, shortens)) {
     EXPECT_EQ(r.status, Status::failed) << r.config.key();
     EXPECT_NE(r.reason.find("byte offset 2097151"), std::string::npos) << r.config.key() << ": " << r.reason;
   }
 }
 
 TEST(AllocOnSim, RegisteringHasToPayForUndoingItAsWell) {
-  UnmarkedDevice device;
-  const Result r = run_all(plan({"alloc", "--memory", "register", "--size", "64M"}), quick_bench(device)).front();
+  const Result r = run_unmarked({"alloc", "--memory", "register", "--size", "64M"}).front();
   ASSERT_EQ(r.status, Status::ok) << r.reason;
   const auto& p = profile("h200");
   constexpr double kBytes = 64. * 1024 * 1024;
@@ -101,10 +102,7 @@ TEST(AllocOnSim, RegisteringHasToPayForUndoingItAsWell) {
 }
 
 TEST(AllocOnSim, WhatIsNotPinnedHasNothingToPayFor) {
-  UnmarkedDevice device;
-  const auto results =
-      run_all(plan({"alloc", "--memory", "malloc,malloc-huge,device", "--size", "2M"}), quick_bench(device));
-  for (const Result& r : results) {
+  for (const Result& r : run_unmarked({"alloc", "--memory", "malloc,malloc-huge,device", "--size", "2M"})) {
     EXPECT_EQ(r.metric("break_even_copies"), nullptr) << r.config.key();
     EXPECT_EQ(r.measurement("pageable-copy"), nullptr) << r.config.key();
   }

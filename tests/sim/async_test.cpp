@@ -9,15 +9,10 @@ namespace xferbench::test {
 namespace {
 
 /// Shortens every copy of more than one byte: what a broken driver would do.
-class ShorteningDevice : public sim::SimDevice {
- public:
-  ShorteningDevice() : SimDevice(profile("h200")) {}
-  void copy(const Copy& c, StreamHandle stream) override {
-    Copy shorter = c;
-    if (c.bytes > 1) --shorter.bytes;
-    SimDevice::copy(shorter, stream);
-  }
-};
+const Otherwise kShortening{.copy = [](sim::SimStream& stream, Copy c) {
+  if (c.bytes > 1) --c.bytes;
+  stream.SimStream::copy(c);
+}};
 
 class AsyncOnSim : public testing::Test {
  protected:
@@ -50,7 +45,8 @@ class AsyncOnSim : public testing::Test {
     return r;
   }
 
-  sim::SimDevice device_{profile("h200")};
+  sim::SimMachine machine_{profile("h200")};
+  Device& device_ = machine_.device();
 };
 
 TEST_F(AsyncOnSim, EveryWayToCallVerifies) {
@@ -62,8 +58,8 @@ TEST_F(AsyncOnSim, EveryWayToCallVerifies) {
 }
 
 TEST_F(AsyncOnSim, AWrongByteFailsTheCase) {
-  ShorteningDevice device;
-  for (const Result& r : run({"--size", "64K"}, device)) {
+  sim::SimMachine shortening = machine_that(kShortening);
+  for (const Result& r : run({"--size", "64K"}, shortening.device())) {
     EXPECT_EQ(r.status, Status::failed) << r.config.key();
     EXPECT_NE(r.reason.find("byte offset 65535"), std::string::npos) << r.reason;
   }

@@ -10,15 +10,6 @@ namespace xferbench::test {
 
 namespace {
 
-/// A device whose events seem to have finished at once.
-class Hasty final : public sim::SimDevice {
- public:
-  using SimDevice::SimDevice;
-  using SimDevice::synchronize;
-  void synchronize(EventHandle) override {}
-  bool finished(EventHandle) override { return true; }
-};
-
 Result run_one(Device& device, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"callback", "--size", "32M", "--chunks", "8"});
   return run_all(cli::parse(arguments, scenarios()).cases, quick_bench(device)).front();
@@ -34,7 +25,8 @@ class CallbackTest : public testing::Test {
   }
   Result run(const std::vector<std::string>& arguments) { return run_one(device_, arguments); }
 
-  sim::SimDevice device_{profile("h200")};
+  sim::SimMachine machine_{profile("h200")};
+  Device& device_ = machine_.device();
 };
 
 TEST_F(CallbackTest, NotificationTakesWhatTheProfileSays) {
@@ -73,11 +65,12 @@ TEST_F(CallbackTest, WithoutACpuStageNothingIsCompared) {
   EXPECT_EQ(r.measurements.size(), 1U);
 }
 
+/// On a machine whose events seem to have finished at once.
 class ReadTooEarly : public testing::TestWithParam<const char*> {};
 
 TEST_P(ReadTooEarly, IsCaughtByTheChecksum) {
-  Hasty hasty(profile("h200"));
-  const Result r = run_one(hasty, {"--method", GetParam()});
+  sim::SimMachine hasty = machine_that({.synchronize_event = [] {}, .finished = [] { return true; }});
+  const Result r = run_one(hasty.device(), {"--method", GetParam()});
   EXPECT_EQ(r.status, Status::failed);
   EXPECT_NE(r.reason.find("read chunk"), std::string::npos) << r.reason;
 }
@@ -86,20 +79,14 @@ INSTANTIATE_TEST_SUITE_P(Helper, ReadTooEarly, testing::Values("event-sync", "po
   return tested.param == std::string("poll") ? "poll" : "event_sync";
 });
 
-/// A device that loses its context when somebody waits for an event or asks for it.
-class Lost final : public sim::SimDevice {
- public:
-  using SimDevice::SimDevice;
-  using SimDevice::synchronize;
-  void synchronize(EventHandle) override { throw DeviceError("waiting for an event", "the context is lost"); }
-  bool finished(EventHandle) override { throw DeviceError("asking for an event", "the context is lost"); }
-};
-
+/// On a machine that loses its context when somebody waits for an event or asks for it.
 class ErrorInTheHelper : public testing::TestWithParam<const char*> {};
 
 TEST_P(ErrorInTheHelper, FailsTheCaseAndHangsNobody) {
-  Lost lost(profile("h200"));
-  const Result r = run_one(lost, {"--method", GetParam()});
+  sim::SimMachine lost =
+      machine_that({.synchronize_event = [] { throw DeviceError("waiting for an event", "the context is lost"); },
+                    .finished = []() -> bool { throw DeviceError("asking for an event", "the context is lost"); }});
+  const Result r = run_one(lost.device(), {"--method", GetParam()});
   EXPECT_EQ(r.status, Status::failed);
   EXPECT_NE(r.reason.find("the context is lost"), std::string::npos) << r.reason;
 }
@@ -108,17 +95,31 @@ INSTANTIATE_TEST_SUITE_P(Helper, ErrorInTheHelper, testing::Values("event-sync",
   return tested.param == std::string("poll") ? "poll" : "event_sync";
 });
 
-/// A host that has only so many threads to give.
-class Crowded final : public sim::SimDevice {
+/// A machine whose host has only so many threads to give.
+class CrowdedMachine final : public sim::SimMachine {
  public:
-  explicit Crowded(int threads) : SimDevice(profile("h200")), left_(threads) {}
-  std::unique_ptr<HostThread> start_thread(std::function<void()> body) override {
-    if (left_-- == 0) throw std::runtime_error("no more threads");
-    return SimDevice::start_thread(std::move(body));
-  }
+  explicit CrowdedMachine(int threads) : SimMachine(test::profile("h200")), host_(sim_host(), threads) {}
+  [[nodiscard]] HostRuntime& host() override { return host_; }
 
  private:
-  int left_;
+  class CrowdedHost final : public HostRuntime {
+   public:
+    CrowdedHost(HostRuntime& host, int threads) : host_(host), left_(threads) {}
+    [[nodiscard]] double now() const override { return host_.now(); }
+    [[nodiscard]] double cpu_now() const override { return host_.cpu_now(); }
+    [[nodiscard]] std::unique_ptr<HostThread> start_thread(std::function<void()> body) override {
+      if (left_-- == 0) throw std::runtime_error("no more threads");
+      return host_.start_thread(std::move(body));
+    }
+    [[nodiscard]] std::unique_ptr<Channel> make_channel() override { return host_.make_channel(); }
+    void work(const HostCost& cost, const std::function<void()>& work) override { host_.work(cost, work); }
+
+   private:
+    HostRuntime& host_;
+    int left_;
+  };
+
+  CrowdedHost host_;
 };
 
 TEST(ThreadsThatCannotStart, FailTheCaseAndHangNobody) {
@@ -127,8 +128,8 @@ TEST(ThreadsThatCannotStart, FailTheCaseAndHangNobody) {
         scenario == std::string("callback")
             ? std::vector<std::string>{scenario, "--size", "1M", "--method", "poll", "--consumers", "5"}
             : std::vector<std::string>{scenario, "--size", "1M", "--method", "threads", "--threads", "5"};
-    Crowded crowded(3);
-    const Result r = run_all(cli::parse(command, scenarios()).cases, quick_bench(crowded)).front();
+    CrowdedMachine crowded(3);
+    const Result r = run_all(cli::parse(command, scenarios()).cases, quick_bench(crowded.device())).front();
     EXPECT_EQ(r.status, Status::failed) << scenario;
     EXPECT_EQ(r.reason, "no more threads") << scenario;
   }

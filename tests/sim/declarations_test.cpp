@@ -20,7 +20,7 @@ using Kind = MetricDeclaration::Kind;
 /// Says of nothing that it cannot do it, so that every scenario runs; its times mean as little as those of any test.
 class WillingDevice final : public sim::SimDevice {
  public:
-  WillingDevice() : SimDevice(profile("h200")), capabilities_(SimDevice::capabilities()) {
+  explicit WillingDevice(sim::SimMachine& machine) : SimDevice(machine), capabilities_(SimDevice::capabilities()) {
     capabilities_.environment.backend = "willing";
     capabilities_.memory_pools = true;
     capabilities_.multiprocessor = {.compute_capability = 90,
@@ -54,8 +54,8 @@ struct Everything {
 
 std::vector<Result> results_of(const Everything& commands) {
   std::vector<Result> all;
-  WillingDevice device;
-  RunContext bench = quick_bench(device);
+  sim::SimMachine machine = machine_with<WillingDevice>();
+  RunContext bench = quick_bench(machine.device());
   bench.trace = true;
   for (const Words& words : commands.runs) {
     for (Result& r : run_all(cli::parse(words, scenarios()).cases, bench)) {
@@ -68,13 +68,13 @@ std::vector<Result> results_of(const Everything& commands) {
 
 std::vector<Result> tuned_results_of(const Everything& commands) {
   std::vector<Result> all;
-  WillingDevice device;
+  sim::SimMachine machine = machine_with<WillingDevice>();
   const TuneObserver nobody{.progress = [](const TuneProgress&) {}, .measured = [](const std::vector<Result>&) {}};
   for (const Words& words : commands.tunes) {
     const std::vector<PlannedCase> cases = cli::parse(words, scenarios()).cases;
-    const std::vector<Case> space = feasible(cases, device, true, std::nullopt);
+    const std::vector<Case> space = feasible(cases, machine.device(), true, std::nullopt);
     const auto command_of = [](const Case& c) { return c.key(); };
-    for (Result& r : tune(*cases.front().scenario, space, quick_bench(device), command_of, nobody).results) {
+    for (Result& r : tune(*cases.front().scenario, space, quick_bench(machine.device()), command_of, nobody).results) {
       all.push_back(std::move(r));
     }
   }

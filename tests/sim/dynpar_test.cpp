@@ -1,6 +1,7 @@
 // dynpar without a GPU: which cases there are, and why none of them runs.
 #include <functional>
 
+#include "core/error.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
@@ -9,7 +10,8 @@ namespace {
 
 std::vector<Result> run_dynpar(Words flags) {
   flags.insert(flags.begin(), "dynpar");
-  sim::SimDevice device(profile("h200"));
+  sim::SimMachine machine(profile("h200"));
+  Device& device = machine.device();
   return run_all(cli::parse(flags, scenarios()).cases, quick_bench(device));
 }
 
@@ -151,7 +153,8 @@ TEST(DynparFindings, SayWhatTheSortWithoutRoundTripsGains) {
 }
 
 TEST(DynparOnSim, ADeviceWhoseKernelsCannotLaunchSaysSo) {
-  sim::SimDevice device(profile("h200"));
+  sim::SimMachine machine(profile("h200"));
+  Device& device = machine.device();
   EXPECT_THROW(device.reserve_device_launches(1), DeviceError);
   EXPECT_THROW(static_cast<void>(device.reserved_device_launches()), DeviceError);
 }

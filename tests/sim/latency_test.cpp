@@ -19,66 +19,15 @@ std::vector<PlannedCase> plan(const std::vector<std::string>& arguments) {
   return cli::parse(arguments, scenarios()).cases;
 }
 
-/// Returns from waiting for a stream at once.
-class ImpatientDevice : public sim::SimDevice {
+/// Remembers how it was told to wait.
+class PolicyDevice : public DeviceOtherwise {
  public:
-  ImpatientDevice() : SimDevice(profile("h200")) {}
-  using SimDevice::synchronize;
-  void synchronize(StreamHandle) override {}
-};
-
-/// Loses every fifth kernel.
-class LosingDevice : public sim::SimDevice {
- public:
-  LosingDevice() : SimDevice(profile("h200")) {}
-  void launch(const Kernel& kernel, StreamHandle stream) override {
-    if (++launched_ % 5 != 0) SimDevice::launch(kernel, stream);
-  }
+  PolicyDevice(sim::SimMachine& machine, std::vector<WaitPolicy>* policies, const Otherwise& how)
+      : DeviceOtherwise(machine, how), policies_(policies) {}
+  void set_wait_policy(WaitPolicy policy) override { policies_->push_back(policy); }
 
  private:
-  int launched_ = 0;
-};
-
-/// Streams do not wait for events.
-class UnorderedDevice : public sim::SimDevice {
- public:
-  UnorderedDevice() : SimDevice(profile("h200")) {}
-  void wait(StreamHandle, EventHandle) override {}
-};
-
-/// Flips one bit of the last byte of every copy to the GPU.
-class CorruptingDevice : public sim::SimDevice {
- public:
-  CorruptingDevice() : SimDevice(profile("h200")) {}
-  void copy(const Copy& c, StreamHandle stream) override {
-    SimDevice::copy(c, stream);
-    SimDevice::synchronize();
-    if (c.direction == Direction::h2d) c.destination[c.bytes - 1] ^= std::byte{1};
-  }
-};
-
-/// Has done everything whenever the host comes to submit more.
-class EarlyDevice : public sim::SimDevice {
- public:
-  EarlyDevice() : SimDevice(profile("h200")) {}
-  void stamp(std::uint64_t* slot, StreamHandle stream) override {
-    SimDevice::stamp(slot, stream);
-    SimDevice::synchronize();
-  }
-};
-
-/// Remembers how it was told to wait, and can be made to forget stamps.
-class PolicyDevice : public sim::SimDevice {
- public:
-  explicit PolicyDevice(bool forgets_stamps = false) : SimDevice(profile("h200")), forgets_stamps_(forgets_stamps) {}
-  void set_wait_policy(WaitPolicy policy) override { policies.push_back(policy); }
-  void stamp(std::uint64_t* slot, StreamHandle stream) override {
-    if (!forgets_stamps_) SimDevice::stamp(slot, stream);
-  }
-  std::vector<WaitPolicy> policies;
-
- private:
-  bool forgets_stamps_;
+  std::vector<WaitPolicy>* policies_;
 };
 
 class LatencyOnSim : public testing::Test {
@@ -88,8 +37,10 @@ class LatencyOnSim : public testing::Test {
   }
   Result run_one(const std::vector<std::string>& arguments) { return run_one(arguments, quick_bench(device_)); }
 
-  static void expect_failure(Device& device, const std::vector<std::string>& arguments, const std::string& reason) {
-    const Result r = run_one(arguments, quick_bench(device));
+  static void expect_failure(const Otherwise& how, const std::vector<std::string>& arguments,
+                             const std::string& reason) {
+    sim::SimMachine machine = machine_that(how);
+    const Result r = run_one(arguments, quick_bench(machine.device()));
     EXPECT_EQ(r.status, Status::failed) << r.config.key();
     EXPECT_NE(r.reason.find(reason), std::string::npos) << r.config.key() << ": " << r.reason;
   }
@@ -105,7 +56,8 @@ class LatencyOnSim : public testing::Test {
     return *found;
   }
 
-  sim::SimDevice device_{profile("h200")};
+  sim::SimMachine machine_{profile("h200")};
+  Device& device_ = machine_.device();
 };
 
 TEST_F(LatencyOnSim, EveryModelledCaseVerifiesAndHasTheMainMeasurement) {
@@ -202,36 +154,50 @@ TEST_F(LatencyOnSim, AnotherStreamIsSlowerThanTheSame) {
 }
 
 TEST_F(LatencyOnSim, BrokenDevicesFailTheCase) {
-  CorruptingDevice corrupting;
-  expect_failure(corrupting, {"latency", "--op", "copy", "--dir", "h2d", "--size", "8"}, "byte offset 7");
-  LosingDevice losing;
-  expect_failure(losing, {"latency", "--op", "launch"}, "launch: 16 kernels should have run, 13 did");
-  LosingDevice losing_nodes;
-  expect_failure(losing_nodes, {"latency", "--op", "graph", "--nodes", "10"}, "graph: 30 kernels should have run, 24");
-  UnorderedDevice unordered;
-  expect_failure(unordered, {"latency", "--op", "event-wait"}, "began too early");
-  ImpatientDevice impatient;
-  expect_failure(impatient, {"latency", "--op", "wait", "--method", "stream", "--schedule", "spin"},
+  const auto flip_the_last_byte = [](sim::SimStream& stream, const Copy& c) {
+    stream.SimStream::copy(c);
+    stream.device().synchronize();
+    if (c.direction == Direction::h2d) c.destination[c.bytes - 1] ^= std::byte{1};
+  };
+  expect_failure({.copy = flip_the_last_byte}, {"latency", "--op", "copy", "--dir", "h2d", "--size", "8"},
+                 "byte offset 7");
+  const auto lose_every_fifth = [launched = 0](sim::SimStream& stream, const Kernel& kernel) mutable {
+    if (++launched % 5 != 0) stream.SimStream::launch(kernel);
+  };
+  expect_failure({.launch = lose_every_fifth}, {"latency", "--op", "launch"},
+                 "launch: 16 kernels should have run, 13 did");
+  expect_failure({.launch = lose_every_fifth}, {"latency", "--op", "graph", "--nodes", "10"},
+                 "graph: 30 kernels should have run, 24");
+  expect_failure({.wait = [](sim::SimStream&, EventImpl&) {}}, {"latency", "--op", "event-wait"}, "began too early");
+  expect_failure({.synchronize = [](sim::SimStream&) {}},
+                 {"latency", "--op", "wait", "--method", "stream", "--schedule", "spin"},
                  "returned before the kernel had run");
 }
 
 TEST_F(LatencyOnSim, AHostThatSubmitsTooLateIsNotTimed) {
-  EarlyDevice early;
+  // Has done everything whenever the host comes to submit more.
+  sim::SimMachine early = machine_that({.stamp = [](sim::SimStream& stream, std::uint64_t* slot) {
+    stream.SimStream::stamp(slot);
+    stream.device().synchronize();
+  }});
   for (const char* op : {"wait", "event-wait"}) {
-    const Result r = run_all(plan({"latency", "--op", op}), quick_bench(early)).front();
+    const Result r = run_all(plan({"latency", "--op", op}), quick_bench(early.device())).front();
     EXPECT_EQ(r.status, Status::failed) << op;
     EXPECT_NE(r.reason.find("too busy"), std::string::npos) << r.reason;
   }
 }
 
 TEST_F(LatencyOnSim, TheWaitPolicyIsRestoredWhateverHappens) {
-  PolicyDevice device;
-  static_cast<void>(
-      run_one({"latency", "--op", "wait", "--method", "event", "--schedule", "spin"}, quick_bench(device)));
-  EXPECT_EQ(device.policies, (std::vector{WaitPolicy::spin, WaitPolicy::automatic}));
-  PolicyDevice broken(true);
-  expect_failure(broken, {"latency", "--op", "wait", "--method", "event", "--schedule", "spin"}, "had run");
-  EXPECT_EQ(broken.policies, (std::vector{WaitPolicy::spin, WaitPolicy::automatic}));
+  const std::vector<std::string> wait{"latency", "--op", "wait", "--method", "event", "--schedule", "spin"};
+  const Otherwise forgets_stamps{.stamp = [](sim::SimStream&, std::uint64_t*) {}};
+  for (const bool broken : {false, true}) {
+    std::vector<WaitPolicy> policies;
+    sim::SimMachine machine = machine_with<PolicyDevice>(&policies, broken ? forgets_stamps : Otherwise{});
+    const Result r = run_one(wait, quick_bench(machine.device()));
+    EXPECT_EQ(r.status, broken ? Status::failed : Status::ok) << r.reason;
+    EXPECT_EQ(r.reason.find("had run") != std::string::npos, broken) << r.reason;
+    EXPECT_EQ(policies, (std::vector{WaitPolicy::spin, WaitPolicy::automatic}));
+  }
 }
 
 TEST_F(LatencyOnSim, AChaseEndsWhereItShouldAndALostPointerIsSeen) {

@@ -90,7 +90,8 @@ class LargePayload : public testing::TestWithParam<ChunkedWork::Shape> {
 
   void SetUp() override { work_.prepare(); }
 
-  sim::SimDevice device_{profile("h200")};
+  sim::SimMachine machine_{profile("h200")};
+  Device& device_ = machine_.device();
   ChunkedWork work_{device_, GetParam()};
   Stream stream_ = device_.make_stream(StreamKind::nonblocking);
 };

@@ -41,7 +41,8 @@ class OverlapOnSim : public testing::Test {
     }
   }
 
-  sim::SimDevice device_{profile("h200")};
+  sim::SimMachine machine_{profile("h200")};
+  Device& device_ = machine_.device();
 };
 
 // --- The model against what is measured ------------------------------------------------------------------------------

@@ -60,8 +60,8 @@ std::vector<double> even(std::size_t chunks) {
 /// One simulated device and pipelines on it.
 class Bed {
  public:
-  Bed(std::string_view name, double balance) : profile_(profile(name)), device_(profile_) {
-    device_.set_data_movement(false);
+  Bed(std::string_view name, double balance) : profile_(profile(name)), machine_(profile_) {
+    machine_.set_data_movement(false);
     costs_.h2d = {profile_.h2d_overhead, 1 / profile_.h2d_rate, profile_.h2d_duplex_rate, profile_.h2d_duplex_overhead};
     costs_.kernel = {profile_.kernel_overhead, balance / profile_.h2d_rate};
     costs_.d2h = {profile_.d2h_overhead, 1 / profile_.d2h_rate, profile_.d2h_duplex_rate, profile_.d2h_duplex_overhead};
@@ -87,10 +87,10 @@ class Bed {
   /// The same from the first call on, with the host's time.
   double round_robin_submitted(const std::vector<double>& chunks, std::size_t slots, std::size_t wave) {
     device_.synchronize();
-    const double begun = device_.host_now();
+    const double begun = machine_.host().now();
     submit_round_robin(chunks, slots, wave);
     device_.synchronize();
-    return device_.host_now() - profile_.wake_up - begun;
+    return machine_.host().now() - profile_.wake_up - begun;
   }
 
   /// One stream for each engine, and an event behind each operation that somebody waits for.
@@ -103,30 +103,30 @@ class Bed {
     return gated(3, [&] {
       for (std::size_t i = 0; i < chunks.size(); ++i) {
         const bool reuses = limited && i >= slots;
-        if (reuses) device_.wait(streams_[0], done[1][i - slots]);
+        if (reuses) streams_[0].wait(done[1][i - slots]);
         copy(Direction::h2d, chunks[i], streams_[0]);
-        device_.record(done[0][i], streams_[0]);
-        device_.wait(streams_[1], done[0][i]);
-        if (reuses) device_.wait(streams_[1], done[2][i - slots]);
+        streams_[0].record(done[0][i]);
+        streams_[1].wait(done[0][i]);
+        if (reuses) streams_[1].wait(done[2][i - slots]);
         launch(chunks[i], streams_[1]);
-        device_.record(done[1][i], streams_[1]);
-        device_.wait(streams_[2], done[1][i]);
+        streams_[1].record(done[1][i]);
+        streams_[2].wait(done[1][i]);
         copy(Direction::d2h, chunks[i], streams_[2]);
-        if (limited) device_.record(done[2][i], streams_[2]);
+        if (limited) streams_[2].record(done[2][i]);
       }
     });
   }
 
  private:
-  void copy(Direction direction, double bytes, StreamHandle stream) {
+  void copy(Direction direction, double bytes, StreamView stream) {
     const auto n = static_cast<std::size_t>(bytes);
     if (direction == Direction::h2d) {
-      device_.copy({gpu_->data, host_->data, n, direction}, stream);
+      stream.copy({gpu_.data, host_.data, n, direction});
     } else {
-      device_.copy({host_->data, gpu_->data, n, direction}, stream);
+      stream.copy({host_.data, gpu_.data, n, direction});
     }
   }
-  void launch(double bytes, StreamHandle stream) { device_.launch(Timed(bytes * costs_.kernel.per_byte), stream); }
+  void launch(double bytes, StreamView stream) { stream.launch(Timed(bytes * costs_.kernel.per_byte)); }
 
   void submit_round_robin(const std::vector<double>& chunks, std::size_t slots, std::size_t wave) {
     for (std::size_t first = 0; first < chunks.size(); first += wave) {
@@ -139,27 +139,28 @@ class Bed {
 
   /// Behind a gate, from when all `streams` may begin to the end of the last; the event behind that not counted.
   double gated(std::size_t streams, const std::function<void()>& submit) {
-    const Gate gate = device_.make_gate();
+    const Gate gate = machine_.make_gate();
     const Stream root = device_.make_stream(StreamKind::nonblocking);
     const Event fork = device_.make_event(EventKind::timing);
     std::vector<Event> stops;
-    device_.close(gate, root);
-    device_.record(fork, root);
-    for (std::size_t s = 0; s < streams; ++s) device_.wait(streams_[s], fork);
+    gate.close(root);
+    root.record(fork);
+    for (std::size_t s = 0; s < streams; ++s) streams_[s].wait(fork);
     submit();
     for (std::size_t s = 0; s < streams; ++s) {
-      device_.record(stops.emplace_back(device_.make_event(EventKind::timing)), streams_[s]);
+      streams_[s].record(stops.emplace_back(device_.make_event(EventKind::timing)));
     }
-    device_.open(gate);
+    gate.open();
     device_.synchronize();
-    EXPECT_FALSE(device_.timed_out(gate));
+    EXPECT_FALSE(gate.timed_out());
     double last = 0;
-    for (const Event& stop : stops) last = std::max(last, device_.elapsed(fork, stop));
+    for (const Event& stop : stops) last = std::max(last, elapsed(fork, stop));
     return last - profile_.event_cost;
   }
 
   const sim::Profile& profile_;
-  sim::SimDevice device_;
+  sim::SimMachine machine_;
+  Device& device_ = machine_.device();
   StageCosts costs_;
   HostBuffer host_ = device_.allocate_host(2 * kBytes, HostMemory::pinned);
   DeviceBuffer gpu_ = device_.allocate_device(2 * kBytes);

@@ -55,7 +55,8 @@ class EveryStrategy : public testing::TestWithParam<std::string> {
     }
   }
 
-  sim::SimDevice device_{profile("h200")};
+  sim::SimMachine machine_{profile("h200")};
+  Device& device_ = machine_.device();
 };
 
 TEST_P(EveryStrategy, IsRightForUnevenChunksThatGrowOverSeveralRounds) {
@@ -110,7 +111,7 @@ enum class Forgotten {
 class Forgetful final : public Pipeline {
  public:
   Forgetful(Device& device, ChunkedWork& work, Forgotten forgotten)
-      : Pipeline(5 * work.chunks().size()), device_(device), work_(work), forgotten_(forgotten) {
+      : Pipeline(5 * work.chunks().size()), work_(work), forgotten_(forgotten) {
     for (Stream& s : streams_) s = device.make_stream(StreamKind::nonblocking);
     for (std::size_t i = 0; i < 3 * work.chunks().size(); ++i)
       events_.push_back(device.make_event(EventKind::ordering));
@@ -126,25 +127,24 @@ class Forgetful final : public Pipeline {
         wait(kernel, out, i - slots, Forgotten::kernel_waits_for_the_slots_copy_out);
       }
       work_.copy_in(i, streams_[in]);
-      device_.record(event(in, i), streams_[in]);
+      streams_[in].record(event(in, i));
       wait(kernel, in, i, Forgotten::kernel_waits_for_its_copy_in);
       work_.launch(i, streams_[kernel]);
-      device_.record(event(kernel, i), streams_[kernel]);
+      streams_[kernel].record(event(kernel, i));
       wait(out, kernel, i, Forgotten::copy_out_waits_for_its_kernel);
       work_.copy_out(i, streams_[out]);
-      device_.record(event(out, i), streams_[out]);
+      streams_[out].record(event(out, i));
     }
   }
-  [[nodiscard]] std::vector<StreamHandle> streams() const override { return {streams_.begin(), streams_.end()}; }
+  [[nodiscard]] std::vector<StreamView> streams() const override { return {streams_.begin(), streams_.end()}; }
 
  private:
   enum Stage : std::size_t { in, kernel, out };
   [[nodiscard]] const Event& event(Stage stage, std::size_t chunk) const { return events_[3 * chunk + stage]; }
   void wait(Stage who, Stage before, std::size_t chunk, Forgotten unless) {
-    if (forgotten_ != unless) device_.wait(streams_[who], event(before, chunk));
+    if (forgotten_ != unless) streams_[who].wait(event(before, chunk));
   }
 
-  Device& device_;
   ChunkedWork& work_;
   Forgotten forgotten_;
   std::array<Stream, 3> streams_;
@@ -168,7 +168,8 @@ class ForgottenWait : public testing::TestWithParam<Mistake> {
   }
 
   sim::Profile profile_ = slow_at(GetParam());
-  sim::SimDevice device_{profile_};
+  sim::SimMachine machine_{profile_};
+  Device& device_ = machine_.device();
 };
 
 TEST_P(ForgottenWait, IsCaughtAsWrongData) {
@@ -179,7 +180,7 @@ TEST_P(ForgottenWait, IsCaughtAsWrongData) {
   for (const bool at_full_speed : {false, true}) {
     work.poison_all();
     const Region region = region_of(pipeline, "pipeline");
-    at_full_speed ? run_at_full_speed(device_, region) : run_once(device_, region);
+    at_full_speed ? run_at_full_speed(machine_, region) : run_once(machine_, region);
     if (m.caught == nullptr) {
       EXPECT_NO_THROW(work.check("pipeline"));
       continue;
@@ -212,17 +213,18 @@ INSTANTIATE_TEST_SUITE_P(
 
 // --- How much is enqueued --------------------------------------------------------------------------------------------
 
-/// Counts what is enqueued to each stream.
-class CountingDevice : public sim::SimDevice {
+/// How much was enqueued to each stream.
+class Counts {
  public:
-  CountingDevice() : SimDevice(profile("h200")) {}
-  void copy(const Copy& c, StreamHandle s) override { ++count_[s.native], SimDevice::copy(c, s); }
-  void copy_batch(std::span<const Copy> c, StreamHandle s) override { ++count_[s.native], SimDevice::copy_batch(c, s); }
-  void launch(const Kernel& k, StreamHandle s) override { ++count_[s.native], SimDevice::launch(k, s); }
-  void record(EventHandle e, StreamHandle s) override { ++count_[s.native], SimDevice::record(e, s); }
-  void wait(StreamHandle s, EventHandle e) override { ++count_[s.native], SimDevice::wait(s, e); }
-  void replay(GraphHandle g, StreamHandle s) override { ++count_[s.native], SimDevice::replay(g, s); }
-
+  [[nodiscard]] Otherwise counting() {
+    using sim::SimStream;
+    return {.copy = [this](SimStream& s, const Copy& c) { ++count_[&s], s.SimStream::copy(c); },
+            .copy_batch = [this](SimStream& s, std::span<const Copy> c) { ++count_[&s], s.SimStream::copy_batch(c); },
+            .launch = [this](SimStream& s, const Kernel& k) { ++count_[&s], s.SimStream::launch(k); },
+            .record = [this](SimStream& s, EventImpl& e) { ++count_[&s], s.SimStream::record(e); },
+            .wait = [this](SimStream& s, EventImpl& e) { ++count_[&s], s.SimStream::wait(e); },
+            .replay = [this](SimStream& s, GraphImpl& g) { ++count_[&s], s.SimStream::replay(g); }};
+  }
   void start() { count_.clear(); }
   [[nodiscard]] std::size_t busiest() const {
     std::size_t most = 0;
@@ -231,13 +233,15 @@ class CountingDevice : public sim::SimDevice {
   }
 
  private:
-  std::map<void*, std::size_t> count_;
+  std::map<const sim::SimStream*, std::size_t> count_;
 };
 
 // The gate relies on it: a stream with more than is said could fill its queue, and the host would wait for ever.
 TEST(PipelineOperations, AreAtLeastWhatTheBusiestStreamGetsAndNotManyMore) {
-  CountingDevice device;
-  device.set_data_movement(false);
+  Counts counts;
+  sim::SimMachine machine = machine_that(counts.counting());
+  Device& device = machine.device();
+  machine.set_data_movement(false);
   for (const StrategyWord& w : kStrategyWords) {
     if (w.strategy == Strategy::serial) continue;  // blocks, and is never gated
     for (const std::size_t chunks : {1U, 7U, 32U}) {
@@ -250,12 +254,12 @@ TEST(PipelineOperations, AreAtLeastWhatTheBusiestStreamGetsAndNotManyMore) {
                                     .in_place = in_place,
                                     .kernels_per_chunk = 2});
           const auto pipeline = make_pipeline(device, work, {.strategy = w.strategy, .graph = w.graph, .streams = 3});
-          device.start();
+          counts.start();
           pipeline->submit();
           const std::string what =
               std::string(w.word) + ", " + std::to_string(chunks) + " chunks, " + std::to_string(slots) + " slots";
-          EXPECT_GE(pipeline->operations(), device.busiest()) << what;
-          EXPECT_LE(pipeline->operations(), 1.5 * static_cast<double>(device.busiest())) << what;
+          EXPECT_GE(pipeline->operations(), counts.busiest()) << what;
+          EXPECT_LE(pipeline->operations(), 1.5 * static_cast<double>(counts.busiest())) << what;
           device.synchronize();
         }
       }
@@ -307,23 +311,24 @@ TEST(OverlapMemory, OfChunksThatGrowIsThatOfTheLongest) {
   EXPECT_LE(grown.device, 4 * (longest + 256));
 }
 
-/// Refuses copies that leave the buffers of a payload.
-class BoundsDevice : public sim::SimDevice {
+/// Expects that no copy leaves the payload that is watched.
+class Bounds {
  public:
-  BoundsDevice() : SimDevice(profile("h200")) {}
   void watch(const Payload& payload) { payload_ = &payload; }
-  void copy(const Copy& c, StreamHandle stream) override {
-    const bool in = c.direction == Direction::h2d;
-    if (payload_ != nullptr) {
-      const std::size_t bytes = payload_->shape().bytes;
-      const std::size_t on_device = payload_->shape().device_bytes;
-      check(c.bytes, in ? c.source : c.destination, in ? payload_->host_in() : payload_->host_out(), bytes);
-      check(c.bytes, in ? c.destination : c.source, in ? payload_->device_in() : payload_->device_out(), on_device);
-    }
-    SimDevice::copy(c, stream);
+  [[nodiscard]] Otherwise checking() {
+    return {.copy = [this](sim::SimStream& stream, const Copy& c) {
+      if (payload_ != nullptr) check(c);
+      stream.SimStream::copy(c);
+    }};
   }
 
  private:
+  void check(const Copy& c) const {
+    const bool in = c.direction == Direction::h2d;
+    const auto& [bytes, device_bytes] = std::pair(payload_->shape().bytes, payload_->shape().device_bytes);
+    check(c.bytes, in ? c.source : c.destination, in ? payload_->host_in() : payload_->host_out(), bytes);
+    check(c.bytes, in ? c.destination : c.source, in ? payload_->device_in() : payload_->device_out(), device_bytes);
+  }
   static void check(std::size_t length, const std::byte* at, const float* begin, std::size_t bytes) {
     const std::byte* first = reinterpret_cast<const std::byte*>(begin);
     EXPECT_GE(at, first);
@@ -337,10 +342,12 @@ TEST(OverlapMemory, IsNeverLeftByACopyHoweverSmallThePayload) {
   for (const std::size_t bytes : {4U, 8U, 28U, 60U, 64U, 252U, 256U, 508U, 512U, 1020U, 100'004U, 1'048'580U}) {
     for (const bool in_place : {false, true}) {
       SCOPED_TRACE(std::to_string(bytes) + (in_place ? " bytes in place" : " bytes"));
-      BoundsDevice device;
+      Bounds bounds;
+      sim::SimMachine machine = machine_that(bounds.checking());
+      Device& device = machine.device();
       ChunkedWork work(device, {.bytes = bytes, .in_place = in_place});
       work.prepare();
-      device.watch(*work.payload());
+      bounds.watch(*work.payload());
       Stages stages(device, work);
       EXPECT_NO_THROW(stages.verify());
       if (bytes >= kLeastForCosts) {
@@ -366,7 +373,8 @@ class ThroughAWindow : public testing::TestWithParam<bool> {
 
 TEST_P(ThroughAWindow, StagesAreRightInPieces) {
   for (const std::size_t window : {64U << 10, 100'000U, 700'000U}) {
-    sim::SimDevice device(profile("h200"));
+    sim::SimMachine machine(profile("h200"));
+    Device& device = machine.device();
     ChunkedWork w = work(device, window);
     w.prepare();
     Stages stages(device, w);
@@ -375,42 +383,44 @@ TEST_P(ThroughAWindow, StagesAreRightInPieces) {
 }
 
 TEST_P(ThroughAWindow, SoArePipelines) {
-  sim::SimDevice device(profile("h200"));
+  sim::SimMachine machine(profile("h200"));
+  Device& device = machine.device();
   ChunkedWork w = work(device, 64U << 10);
   w.prepare();
   for (const Strategy s : {Strategy::engines, Strategy::double_buffer}) {
     const auto pipeline = make_pipeline(device, w, {.strategy = s});
     w.poison_all();
-    run_at_full_speed(device, region_of(*pipeline, "pipeline"));
+    run_at_full_speed(machine, region_of(*pipeline, "pipeline"));
     EXPECT_NO_THROW(w.check("pipeline"));
   }
 }
 
-/// Spoils one byte of the n-th copy in a direction, counted from when it is told to.
-class SpoilsOneCopy : public sim::SimDevice {
+/// Spoils one byte of the n-th copy back, counted from when it is told to.
+class SpoilsOneCopy {
  public:
-  SpoilsOneCopy() : SimDevice(profile("h200")) {}
-  void spoil(Direction direction, std::size_t n) { direction_ = direction, left_ = n + 1; }
-  void copy(const Copy& c, StreamHandle stream) override {
-    SimDevice::copy(c, stream);
-    if (c.direction != direction_ || left_ == 0 || --left_ > 0) return;
-    SimDevice::synchronize();
-    c.destination[c.bytes / 2] ^= std::byte{0x10};
+  void spoil(std::size_t n) { left_ = n + 1; }
+  [[nodiscard]] Otherwise spoiling() {
+    return {.copy = [this](sim::SimStream& stream, const Copy& c) {
+      stream.SimStream::copy(c);
+      if (c.direction != Direction::d2h || left_ == 0 || --left_ > 0) return;
+      stream.device().synchronize();
+      c.destination[c.bytes / 2] ^= std::byte{0x10};
+    }};
   }
 
  private:
-  Direction direction_ = Direction::h2d;
   std::size_t left_ = 0;
 };
 
 TEST_P(ThroughAWindow, AWrongByteInAnyPieceThatComesBackIsCaught) {
   const std::size_t pieces = GetParam() ? 6 : 3;  // in place, input and output share the window
   for (std::size_t piece = 0; piece < pieces; ++piece) {
-    SpoilsOneCopy device;
-    ChunkedWork w = work(device, 400'000);
+    SpoilsOneCopy copies;
+    sim::SimMachine machine = machine_that(copies.spoiling());
+    ChunkedWork w = work(machine.device(), 400'000);
     w.prepare();
-    Stages stages(device, w);
-    device.spoil(Direction::d2h, piece);
+    Stages stages(machine.device(), w);
+    copies.spoil(piece);
     EXPECT_THROW(stages.verify(), VerificationError) << piece;
   }
 }

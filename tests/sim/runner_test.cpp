@@ -30,11 +30,14 @@ class Scripted final : public Scenario {
   std::function<void(const RunContext&, Result&)> body_;
 };
 
-class LostDevice : public sim::SimDevice {
+/// Can lose its context.
+class FragileDevice : public sim::SimDevice {
  public:
-  LostDevice() : SimDevice(profile("h200")) {}
-  [[nodiscard]] bool usable() noexcept override { return !lost; }
-  bool lost = false;
+  FragileDevice(sim::SimMachine& machine, const bool* lost) : SimDevice(machine), lost_(lost) {}
+  [[nodiscard]] bool usable() noexcept override { return !*lost_; }
+
+ private:
+  const bool* lost_;
 };
 
 class RunnerTest : public testing::Test {
@@ -45,7 +48,9 @@ class RunnerTest : public testing::Test {
     return run_all(cases, quick_bench(device_));
   }
 
-  LostDevice device_;
+  bool lost_ = false;
+  sim::SimMachine machine_ = machine_with<FragileDevice>(&lost_);
+  Device& device_ = machine_.device();
   Scripted fine_{[](const RunContext&, Result& r) { r.add("answer", 42, "1"); }};
 };
 
@@ -76,7 +81,7 @@ TEST_F(RunnerTest, WhatWasMeasuredBeforeAnErrorIsKept) {
 
 TEST_F(RunnerTest, AfterALostContextCasesAreSkippedWithTheReason) {
   const Scripted breaks([this](const RunContext&, Result&) {
-    device_.lost = true;
+    lost_ = true;
     throw DeviceError("cudaStreamSynchronize", "an illegal memory access was encountered");
   });
   const auto results = run({&fine_, &breaks, &fine_});
@@ -163,7 +168,7 @@ TEST_F(RunnerTest, ACaseThatFailedInOneTurnIsNotTriedInTheNext) {
 TEST_F(RunnerTest, ALostContextLeavesWhatTheTurnsBeforeHaveSampled) {
   const Scripted losing([&](const RunContext&, Result& r) {
     r.add("answer", 42, "1");
-    device_.lost = true;
+    lost_ = true;
   });
   const std::vector<PlannedCase> cases{{&losing, Case("scripted")}};
   std::vector<std::size_t> warnings;

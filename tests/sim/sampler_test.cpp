@@ -4,20 +4,42 @@
 #include <csignal>
 
 #include "core/error.hpp"
+#include "device/sim/sim_gate.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
 
 namespace {
 
-/// A device whose gate fails a given number of times, and whose clock rate can be set.
-class MoodyDevice : public sim::SimDevice {
+/// A machine whose gates fail a given number of times, and whose GPU's clock rate can be set.
+class MoodyMachine : public sim::SimMachine {
  public:
-  MoodyDevice() : SimDevice(profile("h200")) {}
-  [[nodiscard]] bool timed_out(GateHandle) const override { return bad_gates > 0 && bad_gates-- > 0; }
-  [[nodiscard]] std::optional<double> sm_clock_hz() override { return clock; }
-  mutable int bad_gates = 0;
+  MoodyMachine()
+      : SimMachine(test::profile("h200"), [this](SimMachine& m) { return std::make_unique<MoodyDevice>(m, &clock); }) {}
+  [[nodiscard]] Gate make_gate(double timeout) override {
+    return owned<GateView>(std::make_unique<MoodyGate>(*this, timeout, &bad_gates));
+  }
+  int bad_gates = 0;
   double clock = 1.98e9;
+
+ private:
+  class MoodyDevice final : public sim::SimDevice {
+   public:
+    MoodyDevice(sim::SimMachine& machine, const double* clock) : SimDevice(machine), clock_(clock) {}
+    [[nodiscard]] std::optional<double> sm_clock_hz() override { return *clock_; }
+
+   private:
+    const double* clock_;
+  };
+  class MoodyGate final : public sim::SimGate {
+   public:
+    MoodyGate(sim::SimMachine& machine, double timeout, int* bad)
+        : SimGate(machine.sim_host(), machine.events(), timeout), bad_(bad) {}
+    [[nodiscard]] bool timed_out() const override { return *bad_ > 0 && (*bad_)-- > 0; }
+
+   private:
+    int* bad_;
+  };
 };
 
 class SamplerTest : public testing::Test {
@@ -32,16 +54,17 @@ class SamplerTest : public testing::Test {
     r.submit = [this, name = r.name, microseconds = std::move(microseconds)] {
       log_ += name;
       const auto bytes = static_cast<std::size_t>(microseconds() * 1e-6 * profile("h200").h2d_rate);
-      device_.copy({on_gpu_->data, host_->data, bytes, Direction::h2d}, stream_);
+      stream_.copy({on_gpu_.data, host_.data, bytes, Direction::h2d});
     };
     return r;
   }
 
   std::vector<Series> run(std::vector<Region> regions) {
-    return sample(device_, std::move(regions), policy_, [this](const SamplingProgress& p) { progress_.push_back(p); });
+    return sample(machine_, std::move(regions), policy_, [this](const SamplingProgress& p) { progress_.push_back(p); });
   }
 
-  MoodyDevice device_;
+  MoodyMachine machine_;
+  Device& device_ = machine_.device();
   HostBuffer host_ = device_.allocate_host(256U << 20, HostMemory::pinned);
   DeviceBuffer on_gpu_ = device_.allocate_device(256U << 20);
   Stream stream_ = device_.make_stream(StreamKind::nonblocking);
@@ -119,7 +142,7 @@ TEST_F(SamplerTest, TooManyOperationsForAGateAreTimedWithoutOne) {
 }
 
 TEST_F(SamplerTest, ABadGateFailsTheSampleAndNotTheRun) {
-  device_.bad_gates = 3;
+  machine_.bad_gates = 3;
   const Series s = run({region("a", [] { return 500.0; })}).front();
   EXPECT_EQ(s.elapsed.samples.size(), 10U);
   EXPECT_GT(s.elapsed.gate_timeouts, 0U);
@@ -127,12 +150,12 @@ TEST_F(SamplerTest, ABadGateFailsTheSampleAndNotTheRun) {
 }
 
 TEST_F(SamplerTest, AGateThatNeverWorksIsAnError) {
-  device_.bad_gates = 1'000'000;
+  machine_.bad_gates = 1'000'000;
   EXPECT_THROW(run({region("a", [] { return 500.0; })}), MeasurementError);
 }
 
 TEST_F(SamplerTest, ASlowClockIsFlagged) {
-  device_.clock = 1.2e9;
+  machine_.clock = 1.2e9;
   const Series s = run({region("a", [] { return 500.0; })}).front();
   EXPECT_NE(std::ranges::find(s.elapsed.flags, "throttled"), s.elapsed.flags.end());
 }
@@ -149,7 +172,7 @@ TEST_F(SamplerTest, HostClockSeesTheWholeCall) {
   Region r;
   r.name = "a";
   r.clock = Clock::host;
-  r.submit = [this] { device_.host_work({.seconds = 500e-6}, [] {}); };
+  r.submit = [this] { machine_.host().work({.seconds = 500e-6}, [] {}); };
   const Series s = run({r}).front();
   EXPECT_NEAR(s.elapsed.median, 500e-6, 1e-9);
   EXPECT_EQ(s.elapsed.clock, Clock::host);
@@ -157,7 +180,7 @@ TEST_F(SamplerTest, HostClockSeesTheWholeCall) {
 }
 
 TEST_F(SamplerTest, StepsTimeTheirParts) {
-  const auto work = [this](double seconds) { device_.host_work({.seconds = seconds}, [] {}); };
+  const auto work = [this](double seconds) { machine_.host().work({.seconds = seconds}, [] {}); };
   Region r;
   r.name = "a";
   r.clock = Clock::host;
@@ -192,7 +215,7 @@ TEST_F(SamplerTest, APartThatDecidesMustBeKnownWellEnough) {
     r.parts = {{.name = "noisy", .decides = decides}};
     std::size_t pass = 0;
     r.steps = [this, pass](LapTimer& laps) mutable {
-      device_.host_work({.seconds = 1e-3}, [] {});
+      machine_.host().work({.seconds = 1e-3}, [] {});
       laps.add(0, 1.0 + 0.01 * static_cast<double>(pass++ * 7 % 11));
     };
     const Series s = run({r}).front();
@@ -211,11 +234,11 @@ TEST_F(SamplerTest, AResetRunsBeforeEveryPassAndIsNotTimed) {
   r.clock = Clock::host;
   r.reset = [&] {
     ++resets;
-    device_.host_work({.seconds = 1e-3}, [] {});
+    machine_.host().work({.seconds = 1e-3}, [] {});
   };
   r.submit = [&] {
     EXPECT_EQ(++passes, resets);
-    device_.host_work({.seconds = 20e-6}, [] {});
+    machine_.host().work({.seconds = 20e-6}, [] {});
   };
   const Series s = run({r}).front();
   EXPECT_GT(passes, s.elapsed.samples.size());
@@ -224,11 +247,11 @@ TEST_F(SamplerTest, AResetRunsBeforeEveryPassAndIsNotTimed) {
 }
 
 TEST_F(SamplerTest, TimedPassesCarryNoDataAndOthersDoAgainAfterwards) {
-  pattern::fill_bytes({host_->data, 4096}, 1);
+  pattern::fill_bytes({host_.data, 4096}, 1);
   run({region("a", [] { return 500.0; })});
-  EXPECT_EQ(on_gpu_->data[0], std::byte{0});
-  device_.copy_blocking({on_gpu_->data, host_->data, 4096, Direction::h2d});
-  EXPECT_FALSE(pattern::check_bytes({on_gpu_->data, 4096}, 1).has_value());
+  EXPECT_EQ(on_gpu_.data[0], std::byte{0});
+  device_.copy_blocking({on_gpu_.data, host_.data, 4096, Direction::h2d});
+  EXPECT_FALSE(pattern::check_bytes({on_gpu_.data, 4096}, 1).has_value());
 }
 
 TEST(Warm, NeedsTwoWindowsThatAgree) {

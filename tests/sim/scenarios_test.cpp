@@ -15,53 +15,35 @@ std::vector<PlannedCase> plan(const std::vector<std::string>& arguments) {
 }
 
 /// Flips one bit of the n-th byte whenever a copy in that direction ends: what a broken link would do.
-class CorruptingDevice : public sim::SimDevice {
- public:
-  CorruptingDevice(Direction direction, std::size_t offset)
-      : SimDevice(profile("h200")), direction_(direction), offset_(offset) {}
-
-  void copy(const Copy& c, StreamHandle stream) override {
-    SimDevice::copy(c, stream);
-    if (c.direction != direction_ || c.bytes <= offset_) return;
-    SimDevice::synchronize();
-    c.destination[offset_] ^= std::byte{0x10};
-  }
-
- private:
-  Direction direction_;
-  std::size_t offset_;
-};
+Otherwise corrupting(Direction direction, std::size_t offset) {
+  return {.copy = [direction, offset](sim::SimStream& stream, const Copy& c) {
+    stream.SimStream::copy(c);
+    if (c.direction != direction || c.bytes <= offset) return;
+    stream.device().synchronize();
+    c.destination[offset] ^= std::byte{0x10};
+  }};
+}
 
 /// Forgets to make streams wait: the mistake that the simulated device exists to catch.
-class HastyDevice : public sim::SimDevice {
- public:
-  HastyDevice() : SimDevice(profile("h200")) {}
-  void launch(const Kernel& kernel, StreamHandle) override {
-    const Stream elsewhere = make_stream(StreamKind::nonblocking);
-    SimDevice::launch(kernel, elsewhere);
-  }
-};
+void launch_elsewhere(sim::SimStream& stream, const Kernel& kernel) {
+  const Stream elsewhere = stream.device().make_stream(StreamKind::nonblocking);
+  static_cast<sim::SimStream&>(elsewhere.impl()).SimStream::launch(kernel);
+}
 
 /// Right while the host submits piece by piece, wrong when everything is queued behind a gate.
-class RightOnlyWithoutAGate : public sim::SimDevice {
+class WrongBehindAGate {
  public:
-  RightOnlyWithoutAGate() : SimDevice(profile("h200")) {}
-  void close(GateHandle gate, StreamHandle stream) override {
-    gated_ = true;
-    SimDevice::close(gate, stream);
-  }
-  void open(GateHandle gate) noexcept override {
-    gated_ = false;
-    SimDevice::open(gate);
-  }
-  void copy(const Copy& c, StreamHandle stream) override {
-    Copy shorter = c;
-    if (gated_ && c.bytes > 1) --shorter.bytes;
-    SimDevice::copy(shorter, stream);
+  [[nodiscard]] Otherwise how() {
+    return {.copy =
+                [this](sim::SimStream& stream, Copy c) {
+                  if (held_ && !held_->done() && c.bytes > 1) --c.bytes;
+                  stream.SimStream::copy(c);
+                },
+            .hold = [this](sim::SimStream& stream, double seconds) { return held_ = stream.SimStream::hold(seconds); }};
   }
 
  private:
-  bool gated_ = false;
+  sim::OperationPtr held_;
 };
 
 class ScenariosOnSim : public testing::Test {
@@ -77,7 +59,8 @@ class ScenariosOnSim : public testing::Test {
     return found->value;
   }
 
-  sim::SimDevice device_{profile("h200")};
+  sim::SimMachine machine_{profile("h200")};
+  Device& device_ = machine_.device();
 };
 
 TEST_F(ScenariosOnSim, AllCasesOfAllScenariosVerify) {
@@ -192,8 +175,8 @@ TEST_F(ScenariosOnSim, OverlapHidesTransfersAndOneStreamDoesNot) {
 }
 
 TEST_F(ScenariosOnSim, WithOneCopyEngineTheBoundIsBothCopiesInTurn) {
-  sim::SimDevice one(profile("h200-one-engine"));
-  const Result r = run_one({"--streams", "4"}, one);
+  sim::SimMachine one(profile("h200-one-engine"));
+  const Result r = run_one({"--streams", "4"}, one.device());
   EXPECT_NEAR(metric(r, "bound"), r.measurement("h2d")->median + r.measurement("d2h")->median, 1e-9);
   EXPECT_LE(metric(r, "efficiency"), 1.001);
 }
@@ -228,7 +211,8 @@ TEST_F(ScenariosOnSim, ManyChunksAreTimedWithoutAGate) {
 }
 
 TEST_F(ScenariosOnSim, AWrongByteFailsTheCaseWithOffsetAndBothValues) {
-  CorruptingDevice device(Direction::h2d, 4100);
+  sim::SimMachine machine = machine_that(corrupting(Direction::h2d, 4100));
+  Device& device = machine.device();
   const Result copy = run_one({"memcpy", "--dir", "h2d", "--host", "pinned", "--size", "64K"}, device);
   EXPECT_EQ(copy.status, Status::failed);
   EXPECT_NE(copy.reason.find("H2D copy: wrong result at byte offset 4100: expected 0x"), std::string::npos)
@@ -239,26 +223,29 @@ TEST_F(ScenariosOnSim, AWrongByteFailsTheCaseWithOffsetAndBothValues) {
 }
 
 TEST_F(ScenariosOnSim, AWrongByteFailsOnlyItsOwnCase) {
-  CorruptingDevice device(Direction::d2h, 100'000);  // only copies larger than that are hit
+  // Only copies larger than that are hit.
+  sim::SimMachine machine = machine_that(corrupting(Direction::d2h, 100'000));
   const auto cases = plan({"memcpy", "--dir", "d2h", "--host", "pinned", "--size", "64K,256K,64K"});
   const auto more = plan({"memcpy", "--dir", "d2h", "--host", "pinned", "--size", "32K"});
   std::vector<PlannedCase> all = cases;
   all.insert(all.end(), more.begin(), more.end());
-  const auto results = run_all(all, quick_bench(device));
+  const auto results = run_all(all, quick_bench(machine.device()));
   EXPECT_EQ(results[0].status, Status::ok) << results[0].reason;
   EXPECT_EQ(results[1].status, Status::failed);
   EXPECT_EQ(results[2].status, Status::ok) << results[2].reason;
 }
 
 TEST_F(ScenariosOnSim, AMissingWaitIsCaughtAsWrongData) {
-  HastyDevice device;
-  const Result r = run_one({"overlap", "--size", "1M", "--chunks", "4"}, device);
+  sim::SimMachine hasty = machine_that({.launch = launch_elsewhere});
+  const Result r = run_one({"overlap", "--size", "1M", "--chunks", "4"}, hasty.device());
   EXPECT_EQ(r.status, Status::failed);
   EXPECT_NE(r.reason.find("wrong result"), std::string::npos) << r.reason;
 }
 
 TEST_F(ScenariosOnSim, AnErrorThatShowsOnlyAtFullSpeedIsCaught) {
-  RightOnlyWithoutAGate device;
+  WrongBehindAGate wrong;
+  sim::SimMachine machine = machine_that(wrong.how());
+  Device& device = machine.device();
   const Result copy = run_one({"memcpy", "--dir", "h2d", "--host", "pinned", "--size", "64K"}, device);
   EXPECT_EQ(copy.status, Status::failed);
   EXPECT_NE(copy.reason.find("byte offset 65535"), std::string::npos) << copy.reason;

@@ -1,4 +1,3 @@
-#include "device/sim/sim_device.hpp"
 
 #include <array>
 #include <cstring>
@@ -43,20 +42,21 @@ class SimDeviceTest : public testing::Test {
     const Event start = device_.make_event(EventKind::timing);
     const Event stop = device_.make_event(EventKind::timing);
     const Stream root = device_.make_stream(StreamKind::nonblocking);
-    device_.record(start, root);
+    root.record(start);
     work();
     device_.synchronize();
-    device_.record(stop, root);
+    root.record(stop);
     device_.synchronize();
-    return device_.elapsed(start, stop);
+    return elapsed(start, stop);
   }
 
   Stream stream() { return device_.make_stream(StreamKind::nonblocking); }
 
-  Copy in() { return {on_gpu_in_->data, host_in_->data, kBytes, Direction::h2d}; }
-  Copy out() { return {host_out_->data, on_gpu_out_->data, kBytes, Direction::d2h}; }
+  Copy in() { return {on_gpu_in_.data, host_in_.data, kBytes, Direction::h2d}; }
+  Copy out() { return {host_out_.data, on_gpu_out_.data, kBytes, Direction::d2h}; }
 
-  sim::SimDevice device_{profile("h200")};
+  sim::SimMachine machine_{profile("h200")};
+  Device& device_ = machine_.device();
   HostBuffer host_in_ = device_.allocate_host(kBytes, HostMemory::pinned);
   HostBuffer host_out_ = device_.allocate_host(kBytes, HostMemory::pinned);
   DeviceBuffer on_gpu_in_ = device_.allocate_device(kBytes);
@@ -68,8 +68,8 @@ TEST_F(SimDeviceTest, OppositeCopiesOverlapAtTheDuplexRatio) {
   const Stream a = stream();
   const Stream b = stream();
   const double both = makespan([&] {
-    device_.copy(in(), a);
-    device_.copy(out(), b);
+    a.copy(in());
+    b.copy(out());
   });
   EXPECT_NEAR(both, one_way_ / profile("h200").d2h_duplex_rate, 0.05 * one_way_);
 }
@@ -78,53 +78,54 @@ TEST_F(SimDeviceTest, CopiesOfOneDirectionTakeTurns) {
   const Stream a = stream();
   const Stream b = stream();
   const double twice = makespan([&] {
-    device_.copy(in(), a);
-    device_.copy(in(), b);
+    a.copy(in());
+    b.copy(in());
   });
   EXPECT_NEAR(twice, 2 * one_way_, 0.1 * one_way_);
 }
 
 TEST_F(SimDeviceTest, WithOneCopyEngineOppositeCopiesTakeTurns) {
-  sim::SimDevice one(profile("h200-one-engine"));
+  sim::SimMachine machine(profile("h200-one-engine"));
+  Device& one = machine.device();
   const HostBuffer host = one.allocate_host(kBytes, HostMemory::pinned);
   const DeviceBuffer gpu = one.allocate_device(kBytes);
   const Stream a = one.make_stream(StreamKind::nonblocking);
   const Stream b = one.make_stream(StreamKind::nonblocking);
-  const double begun = one.host_now();
-  one.copy({gpu->data, host->data, kBytes, Direction::h2d}, a);
-  one.copy({host->data, gpu->data, kBytes, Direction::d2h}, b);
+  const double begun = one.host().now();
+  a.copy({gpu.data, host.data, kBytes, Direction::h2d});
+  b.copy({host.data, gpu.data, kBytes, Direction::d2h});
   one.synchronize();
-  EXPECT_NEAR(one.host_now() - begun, 2 * one_way_, 0.1 * one_way_);
+  EXPECT_NEAR(one.host().now() - begun, 2 * one_way_, 0.1 * one_way_);
 }
 
 TEST_F(SimDeviceTest, AStreamRunsInOrderAndCarriesTheData) {
-  pattern::fill_bytes({host_in_->data, kBytes}, 9);
-  pattern::poison({host_out_->data, kBytes});
+  pattern::fill_bytes({host_in_.data, kBytes}, 9);
+  pattern::poison({host_out_.data, kBytes});
   const Stream s = stream();
-  device_.copy(in(), s);
-  device_.copy({on_gpu_out_->data, on_gpu_in_->data, kBytes, Direction::d2d}, s);
-  device_.copy(out(), s);
+  s.copy(in());
+  s.copy({on_gpu_out_.data, on_gpu_in_.data, kBytes, Direction::d2d});
+  s.copy(out());
   device_.synchronize();
-  EXPECT_FALSE(pattern::check_bytes({host_out_->data, kBytes}, 9).has_value());
+  EXPECT_FALSE(pattern::check_bytes({host_out_.data, kBytes}, 9).has_value());
 }
 
 class TwoStreamHandOver : public SimDeviceTest, public testing::WithParamInterface<bool> {};
 
 TEST_P(TwoStreamHandOver, IsRightWithAnEventAndCaughtAsWrongDataWithout) {
   const bool waits = GetParam();
-  pattern::fill_bytes({host_in_->data, kBytes}, 9);
-  pattern::poison({host_out_->data, kBytes});
-  device_.fill(on_gpu_in_, pattern::kPoison, stream());
+  pattern::fill_bytes({host_in_.data, kBytes}, 9);
+  pattern::poison({host_out_.data, kBytes});
+  stream().fill(on_gpu_in_, pattern::kPoison);
   device_.synchronize();
   const Stream producer = stream();
   const Stream consumer = stream();
   const Event arrived = device_.make_event(EventKind::ordering);
-  device_.copy(in(), producer);
-  device_.record(arrived, producer);
-  if (waits) device_.wait(consumer, arrived);
-  device_.copy({host_out_->data, on_gpu_in_->data, kBytes, Direction::d2h}, consumer);
+  producer.copy(in());
+  producer.record(arrived);
+  if (waits) consumer.wait(arrived);
+  consumer.copy({host_out_.data, on_gpu_in_.data, kBytes, Direction::d2h});
   device_.synchronize();
-  const auto wrong = pattern::check_bytes({host_out_->data, kBytes}, 9);
+  const auto wrong = pattern::check_bytes({host_out_.data, kBytes}, 9);
   EXPECT_EQ(wrong.has_value(), !waits);
   if (wrong) {
     EXPECT_EQ(wrong->offset, 0U);
@@ -135,64 +136,64 @@ INSTANTIATE_TEST_SUITE_P(WaitingOrNot, TwoStreamHandOver, testing::Bool());
 
 TEST_F(SimDeviceTest, AKernelReadsItsInputsWhenItStarts) {
   constexpr std::size_t kElements = kBytes / sizeof(float);
-  pattern::fill_elements({reinterpret_cast<float*>(host_in_->data), kElements}, 2);
-  auto* gpu_in = reinterpret_cast<float*>(on_gpu_in_->data);
-  auto* gpu_out = reinterpret_cast<float*>(on_gpu_out_->data);
+  pattern::fill_elements({reinterpret_cast<float*>(host_in_.data), kElements}, 2);
+  auto* gpu_in = reinterpret_cast<float*>(on_gpu_in_.data);
+  auto* gpu_out = reinterpret_cast<float*>(on_gpu_out_.data);
   const Elementwise kernel(ElementwiseOp::fma, {gpu_in, nullptr, gpu_out, kElements, 3});
   const Stream ordered = stream();
-  device_.copy(in(), ordered);
-  device_.launch(kernel, ordered);
-  device_.copy(out(), ordered);
+  ordered.copy(in());
+  ordered.launch(kernel);
+  ordered.copy(out());
   device_.synchronize();
   const auto right = [](std::size_t i) { return kernels::expected(ElementwiseOp::fma, pattern::element(2, i), i, 3); };
-  const std::span<const float> result(reinterpret_cast<const float*>(host_out_->data), kElements);
+  const std::span<const float> result(reinterpret_cast<const float*>(host_out_.data), kElements);
   EXPECT_FALSE(pattern::check_elements(result, right).has_value());
 
   // The same without order between copy and kernel: the kernel sees what was there before.
-  device_.fill(on_gpu_in_, std::byte{0}, ordered);
+  ordered.fill(on_gpu_in_, std::byte{0});
   device_.synchronize();
   const Stream other = stream();
-  device_.copy(in(), ordered);
-  device_.launch(kernel, other);
+  ordered.copy(in());
+  other.launch(kernel);
   device_.synchronize();
-  device_.copy(out(), other);
+  other.copy(out());
   device_.synchronize();
   EXPECT_EQ(result[0], 3.0F);
 }
 
 TEST_F(SimDeviceTest, AKernelWithoutOutputTakesItsTimeOnly) {
   const Stream s = stream();
-  const double begun = device_.host_now();
-  device_.launch(kernels::Delay(1e-3), s);
-  device_.synchronize(s.get());
-  EXPECT_NEAR(device_.host_now() - begun, 1e-3, 20e-6);
+  const double begun = machine_.host().now();
+  s.launch(kernels::Delay(1e-3));
+  s.synchronize();
+  EXPECT_NEAR(machine_.host().now() - begun, 1e-3, 20e-6);
 }
 
 TEST_F(SimDeviceTest, DataStaysPutWhileItIsNotCarried) {
-  pattern::poison({host_out_->data, kBytes});
-  device_.set_data_movement(false);
-  device_.copy(out(), stream());
+  pattern::poison({host_out_.data, kBytes});
+  machine_.set_data_movement(false);
+  stream().copy(out());
   device_.synchronize();
-  EXPECT_EQ(host_out_->data[0], pattern::kPoison);
+  EXPECT_EQ(host_out_.data[0], pattern::kPoison);
 }
 
 TEST_F(SimDeviceTest, PageableCopiesBlockTheHostAndPinnedOnesDoNot) {
   const HostBuffer ordinary = device_.allocate_host(kBytes, HostMemory::pageable);
   const Stream s = stream();
-  double before = device_.host_now();
-  device_.copy(in(), s);
-  EXPECT_LT(device_.host_now() - before, 10e-6);
+  double before = machine_.host().now();
+  s.copy(in());
+  EXPECT_LT(machine_.host().now() - before, 10e-6);
   device_.synchronize();
-  before = device_.host_now();
-  device_.copy({on_gpu_in_->data, ordinary->data, kBytes, Direction::h2d}, s);
-  EXPECT_GT(device_.host_now() - before, kBytes / profile("h200").pageable_h2d_rate);
+  before = machine_.host().now();
+  s.copy({on_gpu_in_.data, ordinary.data, kBytes, Direction::h2d});
+  EXPECT_GT(machine_.host().now() - before, kBytes / profile("h200").pageable_h2d_rate);
 }
 
 TEST_F(SimDeviceTest, MemoryFromElsewhereIsPageable) {
   std::vector<std::byte> ordinary(1U << 20);
-  const double before = device_.host_now();
-  device_.copy({on_gpu_in_->data, ordinary.data(), ordinary.size(), Direction::h2d}, stream());
-  EXPECT_GT(device_.host_now() - before, static_cast<double>(ordinary.size()) / profile("h200").pageable_h2d_rate);
+  const double before = machine_.host().now();
+  stream().copy({on_gpu_in_.data, ordinary.data(), ordinary.size(), Direction::h2d});
+  EXPECT_GT(machine_.host().now() - before, static_cast<double>(ordinary.size()) / profile("h200").pageable_h2d_rate);
 }
 
 TEST_F(SimDeviceTest, SmallPageableCopiesToTheGpuReturnEarly) {
@@ -200,9 +201,9 @@ TEST_F(SimDeviceTest, SmallPageableCopiesToTheGpuReturnEarly) {
   const Stream s = stream();
   const auto blocked = [&](std::size_t bytes) {
     device_.synchronize();
-    const double before = device_.host_now();
-    device_.copy({on_gpu_in_->data, ordinary->data, bytes, Direction::h2d}, s);
-    return device_.host_now() - before;
+    const double before = machine_.host().now();
+    s.copy({on_gpu_in_.data, ordinary.data, bytes, Direction::h2d});
+    return machine_.host().now() - before;
   };
   const double inlined = blocked(64 * 1024);
   const double staged = blocked(64 * 1024 + 1);
@@ -210,25 +211,25 @@ TEST_F(SimDeviceTest, SmallPageableCopiesToTheGpuReturnEarly) {
 }
 
 TEST_F(SimDeviceTest, BlockingCopyReturnsWithTheData) {
-  pattern::fill_bytes({host_in_->data, kBytes}, 4);
+  pattern::fill_bytes({host_in_.data, kBytes}, 4);
   device_.copy_blocking(in());
-  EXPECT_EQ(std::memcmp(on_gpu_in_->data, host_in_->data, kBytes), 0);
+  EXPECT_EQ(std::memcmp(on_gpu_in_.data, host_in_.data, kBytes), 0);
 }
 
 // As cudaMemcpy does with little pageable memory: a stream that does not wait for the default one finds the old bytes.
 TEST_F(SimDeviceTest, ABlockingCopyOfLittlePageableMemoryReturnsBeforeTheDataArrives) {
   constexpr std::size_t kLittle = 1024;
   const HostBuffer ordinary = device_.allocate_host(kLittle, HostMemory::pageable);
-  const Copy in{on_gpu_in_->data, ordinary->data, kLittle, Direction::h2d};
-  const auto arrived = [&] { return pattern::check_bytes({on_gpu_in_->data, kLittle}, 4) == std::nullopt; };
+  const Copy in{on_gpu_in_.data, ordinary.data, kLittle, Direction::h2d};
+  const auto arrived = [&] { return pattern::check_bytes({on_gpu_in_.data, kLittle}, 4) == std::nullopt; };
   const auto prepare = [&] {
-    pattern::poison({on_gpu_in_->data, kLittle});
-    pattern::fill_bytes({ordinary->data, kLittle}, 4);
+    pattern::poison({on_gpu_in_.data, kLittle});
+    pattern::fill_bytes({ordinary.data, kLittle}, 4);
   };
   prepare();
   device_.copy_blocking(in);
   EXPECT_FALSE(arrived());
-  pattern::poison({ordinary->data, kLittle});  // it may be used again all the same
+  pattern::poison({ordinary.data, kLittle});  // it may be used again all the same
   device_.synchronize();
   EXPECT_TRUE(arrived());
 
@@ -242,8 +243,8 @@ TEST_F(SimDeviceTest, BlockingStreamsAndTheDefaultStreamWaitForEachOther) {
     const Stream legacy = device_.make_stream(StreamKind::legacy_default);
     const Stream other = device_.make_stream(kind);
     return makespan([&] {
-      device_.copy(in(), legacy);
-      device_.copy(out(), other);
+      legacy.copy(in());
+      other.copy(out());
     });
   };
   EXPECT_LT(side_by_side(StreamKind::nonblocking), 1.3 * one_way_);
@@ -251,59 +252,82 @@ TEST_F(SimDeviceTest, BlockingStreamsAndTheDefaultStreamWaitForEachOther) {
 }
 
 TEST_F(SimDeviceTest, GateHoldsItsStreamUntilOpened) {
-  const Gate gate = device_.make_gate();
+  const Gate gate = machine_.make_gate();
   const Stream s = stream();
   const Event before = device_.make_event(EventKind::timing);
   const Event after = device_.make_event(EventKind::timing);
-  device_.record(before, s);
-  device_.close(gate, s);
-  device_.record(after, s);
-  for (int i = 0; i < 100; ++i) device_.record(device_.make_event(EventKind::ordering), stream());  // time passes
-  const double opened = device_.host_now();
-  device_.open(gate);
-  device_.synchronize(after);
-  EXPECT_FALSE(device_.timed_out(gate));
-  EXPECT_GT(device_.elapsed(before, after), 0.5 * opened);
+  s.record(before);
+  gate.close(s);
+  s.record(after);
+  for (int i = 0; i < 100; ++i) stream().record(device_.make_event(EventKind::ordering));  // time passes
+  const double opened = machine_.host().now();
+  gate.open();
+  after.synchronize();
+  EXPECT_FALSE(gate.timed_out());
+  EXPECT_GT(elapsed(before, after), 0.5 * opened);
 }
 
 TEST_F(SimDeviceTest, GateHidesSubmissionFromATimedRegion) {
   const auto timed = [&](bool gated) {
-    const Gate gate = device_.make_gate();
+    const Gate gate = machine_.make_gate();
     const Stream s = stream();
     const Event start = device_.make_event(EventKind::timing);
     const Event stop = device_.make_event(EventKind::timing);
-    if (gated) device_.close(gate, s);
-    device_.record(start, s);
+    if (gated) gate.close(s);
+    s.record(start);
     for (int i = 0; i < 50; ++i) {
-      device_.copy({on_gpu_in_->data, host_in_->data, 64, Direction::h2d}, s);
-      device_.synchronize(stop);  // nothing recorded yet: returns at once
+      s.copy({on_gpu_in_.data, host_in_.data, 64, Direction::h2d});
+      stop.synchronize();  // nothing recorded yet: returns at once
     }
-    device_.record(stop, s);
-    device_.open(gate);
-    device_.synchronize(stop);
-    return device_.elapsed(start, stop);
+    s.record(stop);
+    gate.open();
+    stop.synchronize();
+    return elapsed(start, stop);
   };
   EXPECT_LE(timed(true), timed(false));
 }
 
 TEST_F(SimDeviceTest, ForgottenGateTimesOut) {
-  const Gate gate = device_.make_gate(0.25);
+  const Gate gate = machine_.make_gate(0.25);
   const Stream s = stream();
-  device_.close(gate, s);
-  const double before = device_.host_now();
+  gate.close(s);
+  const double before = machine_.host().now();
   device_.synchronize();
-  EXPECT_TRUE(device_.timed_out(gate));
-  EXPECT_NEAR(device_.host_now() - before, 0.25, 1e-3);
+  EXPECT_TRUE(gate.timed_out());
+  EXPECT_NEAR(machine_.host().now() - before, 0.25, 1e-3);
+}
+
+TEST_F(SimDeviceTest, OneGateHoldsSeveralStreamsAndIsArmedAnew) {
+  const Gate gate = machine_.make_gate(0.25);
+  const std::array<Stream, 2> streams{stream(), stream()};
+  const std::array<Event, 2> passed{device_.make_event(EventKind::timing), device_.make_event(EventKind::timing)};
+  const auto round = [&](bool in_time) {
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      gate.close(streams[i]);
+      streams[i].record(passed[i]);
+    }
+    machine_.host().work({.seconds = in_time ? 0.1 : 0.3}, [] {});
+    const double opened = machine_.host().now();
+    gate.open();
+    device_.synchronize();
+    EXPECT_EQ(gate.timed_out(), !in_time);
+    if (!in_time) return;
+    EXPECT_GE(machine_.host().now(), opened);
+    EXPECT_NEAR(elapsed(passed[0], passed[1]), 0, 10e-6) << "one word lets go of both";
+  };
+  round(true);
+  round(false);
+  round(true);
 }
 
 TEST_F(SimDeviceTest, ElapsedRefusesEventsThatCannotTell) {
   const Event ordering = device_.make_event(EventKind::ordering);
   const Event never = device_.make_event(EventKind::timing);
   const Stream s = stream();
-  device_.record(ordering, s);
+  s.record(ordering);
   device_.synchronize();
-  EXPECT_THROW(static_cast<void>(device_.elapsed(ordering, ordering)), DeviceError);
-  EXPECT_THROW(static_cast<void>(device_.elapsed(never, never)), DeviceError);
+  EXPECT_THROW(static_cast<void>(elapsed(ordering, ordering)), DeviceError);
+  EXPECT_THROW(static_cast<void>(elapsed(never, never)), DeviceError);
 }
 
 TEST_F(SimDeviceTest, DeviceMemoryIsLimitedAndGivenBack) {
@@ -319,10 +343,10 @@ TEST_F(SimDeviceTest, DeviceMemoryIsLimitedAndGivenBack) {
 TEST_F(SimDeviceTest, KernelTimeIsTheLargerOfTrafficAndArithmetic) {
   constexpr std::size_t kElements = kBytes / sizeof(float);
   const auto time = [&](std::uint32_t work) {
-    auto* gpu_in = reinterpret_cast<float*>(on_gpu_in_->data);
+    auto* gpu_in = reinterpret_cast<float*>(on_gpu_in_.data);
     const Elementwise kernel(ElementwiseOp::fma, {gpu_in, nullptr, gpu_in, kElements, work});
     const Stream s = stream();
-    return makespan([&] { device_.launch(kernel, s); });
+    return makespan([&] { s.launch(kernel); });
   };
   const double traffic = 2 * kBytes / profile("h200").kernel_traffic_rate;
   const double arithmetic = kElements * 10'000.0 / profile("h200").fma_rate;
@@ -334,12 +358,12 @@ TEST_F(SimDeviceTest, KernelsThatOccupyAQuarterOfTheGpuRunBesideEachOther) {
   const unsigned quarter = profile("h200").multiprocessors * 2;
   const Priced kernel({.fma = 1e10, .blocks = quarter});
   const std::array<Stream, 4> streams{stream(), stream(), stream(), stream()};
-  const double one = makespan([&] { device_.launch(kernel, streams[0]); });
+  const double one = makespan([&] { streams[0].launch(kernel); });
   const double four = makespan([&] {
-    for (const Stream& s : streams) device_.launch(kernel, s);
+    for (const Stream& s : streams) s.launch(kernel);
   });
   const double in_a_row = makespan([&] {
-    for (int i = 0; i < 4; ++i) device_.launch(kernel, streams[0]);
+    for (int i = 0; i < 4; ++i) streams[0].launch(kernel);
   });
   const double launches = 20e-6;
   ASSERT_GT(one, 10 * launches);
@@ -350,7 +374,7 @@ TEST_F(SimDeviceTest, KernelsThatOccupyAQuarterOfTheGpuRunBesideEachOther) {
 TEST_F(SimDeviceTest, ASmallKernelHasItsPartOfTheArithmeticAndFourTimesThatOfTheMemory) {
   const auto& p = profile("h200");
   const Stream s = stream();
-  const auto time = [&](const KernelCost& cost) { return makespan([&] { device_.launch(Priced(cost), s); }); };
+  const auto time = [&](const KernelCost& cost) { return makespan([&] { s.launch(Priced(cost)); }); };
   const unsigned half = p.multiprocessors * 4;
   const unsigned eighth = p.multiprocessors;
   constexpr std::uint64_t kTraffic = 10'000'000'000;
@@ -364,7 +388,7 @@ TEST_F(SimDeviceTest, AKernelThatReadsAndWritesHostMemoryContendsWithItself) {
   const auto& p = profile("h200");
   const Stream s = stream();
   const auto time = [&](std::uint64_t in, std::uint64_t out) {
-    return makespan([&] { device_.launch(Priced({.h2d_bytes = in, .d2h_bytes = out}), s); });
+    return makespan([&] { s.launch(Priced({.h2d_bytes = in, .d2h_bytes = out})); });
   };
   constexpr std::uint64_t kMuch = 1'000'000'000;
   const double in = kMuch / p.kernel_h2d_rate;
@@ -379,9 +403,9 @@ TEST_F(SimDeviceTest, AnOrderingEventDoesNotDelayItsOwnStreamAndATimingEventDoes
   const Stream s = stream();
   const auto with_events = [&](EventKind kind, int events) {
     return makespan([&] {
-      device_.launch(kernels::Delay(1e-3), s);  // the calls that follow are hidden behind it
-      for (int i = 0; i < events; ++i) device_.record(device_.make_event(kind), s);
-      device_.launch(kernels::Delay(1e-3), s);
+      s.launch(kernels::Delay(1e-3));  // the calls that follow are hidden behind it
+      for (int i = 0; i < events; ++i) s.record(device_.make_event(kind));
+      s.launch(kernels::Delay(1e-3));
     });
   };
   const double none = with_events(EventKind::ordering, 0);
@@ -395,28 +419,28 @@ TEST_F(SimDeviceTest, AnOrderingEventIsSeenByOthersALittleLater) {
   const auto chain = [&](bool across) {
     const Event done = device_.make_event(EventKind::ordering);
     return makespan([&] {
-      device_.launch(kernels::Delay(1e-3), a);
-      device_.record(done, a);
-      if (across) device_.wait(b, done);
-      device_.launch(kernels::Delay(1e-3), across ? b : a);
+      a.launch(kernels::Delay(1e-3));
+      a.record(done);
+      if (across) b.wait(done);
+      (across ? b : a).launch(kernels::Delay(1e-3));
     });
   };
   EXPECT_NEAR(chain(true), chain(false) + profile("h200").event_cost, 1e-9);
 }
 
 TEST_F(SimDeviceTest, AnEventThatIsRecordedAgainKeepsEarlierWaits) {
-  pattern::fill_bytes({host_in_->data, kBytes}, 9);
-  pattern::poison({host_out_->data, kBytes});
+  pattern::fill_bytes({host_in_.data, kBytes}, 9);
+  pattern::poison({host_out_.data, kBytes});
   const Stream producer = stream();
   const Stream consumer = stream();
   const Event arrived = device_.make_event(EventKind::ordering);
-  device_.copy(in(), producer);
-  device_.record(arrived, producer);
-  device_.wait(consumer, arrived);
-  device_.record(arrived, consumer);  // says nothing of what is waited for above
-  device_.copy({host_out_->data, on_gpu_in_->data, kBytes, Direction::d2h}, consumer);
+  producer.copy(in());
+  producer.record(arrived);
+  consumer.wait(arrived);
+  consumer.record(arrived);  // says nothing of what is waited for above
+  consumer.copy({host_out_.data, on_gpu_in_.data, kBytes, Direction::d2h});
   device_.synchronize();
-  EXPECT_FALSE(pattern::check_bytes({host_out_->data, kBytes}, 9).has_value());
+  EXPECT_FALSE(pattern::check_bytes({host_out_.data, kBytes}, 9).has_value());
 }
 
 // --- Duplex ----------------------------------------------------------------------------------------------------------
@@ -426,29 +450,30 @@ class DuplexOnSim : public testing::Test {
  protected:
   /// Seconds until each direction ends, both started together: so many bytes each way, in so many copies.
   std::array<double, 2> both(std::size_t in_copies, std::size_t out_copies) {
-    sim::SimDevice device(profile_);
+    sim::SimMachine machine(profile_);
+    Device& device = machine.device();
     const HostBuffer host = device.allocate_host(2 * kBytes, HostMemory::pinned);
     const DeviceBuffer gpu = device.allocate_device(2 * kBytes);
     const std::array<Stream, 2> s{device.make_stream(StreamKind::nonblocking),
                                   device.make_stream(StreamKind::nonblocking)};
     const std::array<Event, 3> events{device.make_event(EventKind::timing), device.make_event(EventKind::timing),
                                       device.make_event(EventKind::timing)};
-    const Gate gate = device.make_gate();
-    device.close(gate, s[0]);
-    device.record(events[0], s[0]);
-    device.wait(s[1], events[0]);
+    const Gate gate = machine.make_gate();
+    gate.close(s[0]);
+    s[0].record(events[0]);
+    s[1].wait(events[0]);
     for (std::size_t i = 0; i < in_copies; ++i) {
-      device.copy({gpu->data, host->data, kBytes / in_copies, Direction::h2d}, s[0]);
+      s[0].copy({gpu.data, host.data, kBytes / in_copies, Direction::h2d});
     }
     for (std::size_t i = 0; i < out_copies; ++i) {
-      device.copy({host->data + kBytes, gpu->data + kBytes, kBytes / out_copies, Direction::d2h}, s[1]);
+      s[1].copy({host.data + kBytes, gpu.data + kBytes, kBytes / out_copies, Direction::d2h});
     }
-    device.record(events[1], s[0]);
-    device.record(events[2], s[1]);
-    device.open(gate);
+    s[0].record(events[1]);
+    s[1].record(events[2]);
+    gate.open();
     device.synchronize();
     const double stamp = profile_.event_cost;
-    return {device.elapsed(events[0], events[1]) - stamp, device.elapsed(events[0], events[2]) - stamp};
+    return {elapsed(events[0], events[1]) - stamp, elapsed(events[0], events[2]) - stamp};
   }
 
   static sim::Profile without_overheads() {
@@ -503,64 +528,64 @@ class BatchOnSim : public SimDeviceTest {
   std::vector<Copy> parts(Direction direction) {
     std::vector<Copy> all;
     for (std::size_t i = kCopies; i-- > 0;) {
-      std::byte* gpu = on_gpu_in_->data + i * kPart;
-      const Copy to_gpu{gpu, host_in_->data + i * kPart, kPart, Direction::h2d};
+      std::byte* gpu = on_gpu_in_.data + i * kPart;
+      const Copy to_gpu{gpu, host_in_.data + i * kPart, kPart, Direction::h2d};
       all.push_back(direction == Direction::h2d ? to_gpu
-                                                : Copy{host_out_->data + i * kPart, gpu, kPart, Direction::d2h});
+                                                : Copy{host_out_.data + i * kPart, gpu, kPart, Direction::d2h});
     }
     return all;
   }
 };
 
 TEST_F(BatchOnSim, MovesAllOfTheData) {
-  pattern::fill_bytes({host_in_->data, kBytes}, 3);
-  pattern::poison({host_out_->data, kBytes});
+  pattern::fill_bytes({host_in_.data, kBytes}, 3);
+  pattern::poison({host_out_.data, kBytes});
   const Stream s = stream();
-  device_.copy_batch(parts(Direction::h2d), s);
-  device_.copy_batch(parts(Direction::d2h), s);
+  s.copy_batch(parts(Direction::h2d));
+  s.copy_batch(parts(Direction::d2h));
   device_.synchronize();
-  EXPECT_FALSE(pattern::check_bytes({host_out_->data, kBytes}, 3).has_value());
+  EXPECT_FALSE(pattern::check_bytes({host_out_.data, kBytes}, 3).has_value());
 }
 
 TEST_F(BatchOnSim, TakesAsLongAsOneCopyAndOneCall) {
   const auto& p = profile("h200");
   const Stream s = stream();
-  const double before = device_.host_now();
-  device_.copy_batch(parts(Direction::h2d), s);
-  EXPECT_NEAR(device_.host_now() - before, p.copy_call, 1e-12);
-  const double batch = makespan([&] { device_.copy_batch(parts(Direction::h2d), s); });
-  const double one = makespan([&] { device_.copy(in(), s); });
+  const double before = machine_.host().now();
+  s.copy_batch(parts(Direction::h2d));
+  EXPECT_NEAR(machine_.host().now() - before, p.copy_call, 1e-12);
+  const double batch = makespan([&] { s.copy_batch(parts(Direction::h2d)); });
+  const double one = makespan([&] { s.copy(in()); });
   EXPECT_NEAR(batch, one, 1e-9);
   const double each = makespan([&] {
-    for (const Copy& c : parts(Direction::h2d)) device_.copy(c, s);
+    for (const Copy& c : parts(Direction::h2d)) s.copy(c);
   });
   EXPECT_NEAR(each, one + (kCopies - 1) * p.h2d_overhead, 1e-6);
 }
 
 TEST_F(BatchOnSim, RefusesWhatItCannotDo) {
   const Stream s = stream();
-  EXPECT_THROW(device_.copy_batch({}, s), DeviceError);
+  EXPECT_THROW(s.copy_batch({}), DeviceError);
   const std::vector<Copy> mixed{in(), out()};
-  EXPECT_THROW(device_.copy_batch(mixed, s), DeviceError);
+  EXPECT_THROW(s.copy_batch(mixed), DeviceError);
   const HostBuffer ordinary = device_.allocate_host(kBytes, HostMemory::pageable);
-  const std::vector<Copy> pageable{in(), {on_gpu_in_->data, ordinary->data, kBytes, Direction::h2d}};
-  EXPECT_THROW(device_.copy_batch(pageable, s), DeviceError);
-  EXPECT_NO_THROW(device_.copy_batch(parts(Direction::h2d), s)) << "the stream works on";
+  const std::vector<Copy> pageable{in(), {on_gpu_in_.data, ordinary.data, kBytes, Direction::h2d}};
+  EXPECT_THROW(s.copy_batch(pageable), DeviceError);
+  EXPECT_NO_THROW(s.copy_batch(parts(Direction::h2d))) << "the stream works on";
   device_.synchronize();
 }
 
 TEST_F(BatchOnSim, CanBePartOfAGraph) {
-  pattern::fill_bytes({host_in_->data, kBytes}, 3);
-  pattern::poison({host_out_->data, kBytes});
+  pattern::fill_bytes({host_in_.data, kBytes}, 3);
+  pattern::poison({host_out_.data, kBytes});
   const Stream s = stream();
-  const Graph graph = device_.capture(s, [&] {
-    device_.copy_batch(parts(Direction::h2d), s);
-    device_.copy_batch(parts(Direction::d2h), s);
+  const Graph graph = s.capture([&] {
+    s.copy_batch(parts(Direction::h2d));
+    s.copy_batch(parts(Direction::d2h));
   });
-  EXPECT_EQ(host_out_->data[0], pattern::kPoison);
-  device_.replay(graph, s);
+  EXPECT_EQ(host_out_.data[0], pattern::kPoison);
+  s.replay(graph);
   device_.synchronize();
-  EXPECT_FALSE(pattern::check_bytes({host_out_->data, kBytes}, 3).has_value());
+  EXPECT_FALSE(pattern::check_bytes({host_out_.data, kBytes}, 3).has_value());
 }
 
 TEST(SimulatedProfiles, UnknownNameIsAUsageError) { EXPECT_THROW(open_simulated("h2000"), UsageError); }

@@ -1,14 +1,19 @@
-// The simulated device and small helpers around it.
+// The simulated machine, one that does things wrong, and small helpers around them.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 
 #include "cli/command.hpp"
 #include "device/open.hpp"
 #include "device/sim/profile.hpp"
-#include "device/sim/sim_device.hpp"
+#include "device/sim/sim_event.hpp"
+#include "device/sim/sim_machine.hpp"
+#include "device/sim/sim_stream.hpp"
 #include "kernels/elementwise.hpp"
 #include "measure/pattern.hpp"
 #include "run/runner.hpp"
@@ -23,11 +28,84 @@ inline const sim::Profile& profile(std::string_view name) {
   throw std::logic_error("no such profile");
 }
 
+/// What a simulated machine does otherwise. What is empty is done as usual, which is also there for the rest to call:
+/// stream.SimStream::copy(copy).
+struct Otherwise {
+  std::function<void(sim::SimStream&, const Copy&)> copy{};
+  std::function<void(sim::SimStream&, std::span<const Copy>)> copy_batch{};
+  std::function<void(sim::SimStream&, const Kernel&)> launch{};
+  std::function<void(sim::SimStream&, std::uint64_t*)> stamp{};
+  std::function<void(sim::SimStream&, EventImpl&)> record{};
+  std::function<void(sim::SimStream&, EventImpl&)> wait{};
+  std::function<void(sim::SimStream&, GraphImpl&)> replay{};
+  std::function<void(sim::SimStream&)> synchronize{};
+  std::function<sim::OperationPtr(sim::SimStream&, double)> hold{};
+  std::function<void()> synchronize_event{};
+  std::function<bool()> finished{};
+};
+
+class StreamOtherwise final : public sim::SimStream {
+ public:
+  StreamOtherwise(sim::SimDevice& device, StreamKind kind, const Otherwise& how) : SimStream(device, kind), how_(how) {}
+  void copy(const Copy& c) override { how_.copy ? how_.copy(*this, c) : SimStream::copy(c); }
+  void copy_batch(std::span<const Copy> c) override {
+    how_.copy_batch ? how_.copy_batch(*this, c) : SimStream::copy_batch(c);
+  }
+  void launch(const Kernel& k) override { how_.launch ? how_.launch(*this, k) : SimStream::launch(k); }
+  void stamp(std::uint64_t* slot) override { how_.stamp ? how_.stamp(*this, slot) : SimStream::stamp(slot); }
+  void record(EventImpl& e) override { how_.record ? how_.record(*this, e) : SimStream::record(e); }
+  void wait(EventImpl& e) override { how_.wait ? how_.wait(*this, e) : SimStream::wait(e); }
+  void replay(GraphImpl& g) override { how_.replay ? how_.replay(*this, g) : SimStream::replay(g); }
+  void synchronize() override { how_.synchronize ? how_.synchronize(*this) : SimStream::synchronize(); }
+  sim::OperationPtr hold(double seconds) override {
+    return how_.hold ? how_.hold(*this, seconds) : SimStream::hold(seconds);
+  }
+
+ private:
+  const Otherwise& how_;
+};
+
+class EventOtherwise final : public sim::SimEvent {
+ public:
+  EventOtherwise(sim::SimDevice& device, EventKind kind, const Otherwise& how) : SimEvent(device, kind), how_(how) {}
+  void synchronize() override { how_.synchronize_event ? how_.synchronize_event() : SimEvent::synchronize(); }
+  bool finished() override { return how_.finished ? how_.finished() : SimEvent::finished(); }
+
+ private:
+  const Otherwise& how_;
+};
+
+class DeviceOtherwise : public sim::SimDevice {
+ public:
+  DeviceOtherwise(sim::SimMachine& machine, Otherwise how) : SimDevice(machine), how_(std::move(how)) {}
+
+ protected:
+  std::unique_ptr<sim::SimStream> new_stream(StreamKind kind) override {
+    return std::make_unique<StreamOtherwise>(*this, kind, how_);
+  }
+  std::unique_ptr<sim::SimEvent> new_event(EventKind kind) override {
+    return std::make_unique<EventOtherwise>(*this, kind, how_);
+  }
+
+ private:
+  Otherwise how_;
+};
+
+/// A machine with a device of that kind, an H200 in all else.
+template <class SomeDevice, class... Arguments>
+sim::SimMachine machine_with(Arguments... arguments) {
+  return sim::SimMachine(profile("h200"), [&](sim::SimMachine& machine) {
+    return std::make_unique<SomeDevice>(machine, std::move(arguments)...);
+  });
+}
+
+inline sim::SimMachine machine_that(Otherwise how) { return machine_with<DeviceOtherwise>(std::move(how)); }
+
 /// A few samples are enough: simulated times repeat exactly.
 inline RunContext quick_bench(Device& device) {
   SamplingPolicy policy;
   policy.min_samples = policy.max_samples = 6;
-  return {device, policy, 5, true, [](const SamplingProgress&) {}};
+  return {device.machine(), device, policy, 5, true, [](const SamplingProgress&) {}};
 }
 
 using Words = std::vector<std::string>;

@@ -7,14 +7,6 @@ namespace xferbench::test {
 
 namespace {
 
-/// A device on which waiting for an event does nothing.
-class Hasty final : public sim::SimDevice {
- public:
-  using SimDevice::SimDevice;
-  using SimDevice::synchronize;
-  void synchronize(EventHandle) override {}
-};
-
 Result run_one(Device& device, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "staging");
   return run_all(cli::parse(arguments, scenarios()).cases, quick_bench(device)).front();
@@ -29,7 +21,8 @@ double metric(const Result& r, const char* name) {
 class StagingTest : public testing::Test {
  protected:
   Result run(const std::vector<std::string>& arguments) { return run_one(device_, arguments); }
-  sim::SimDevice device_{profile("h200")};
+  sim::SimMachine machine_{profile("h200")};
+  Device& device_ = machine_.device();
 };
 
 TEST_F(StagingTest, DirectIsTheProfilesPageableCopy) {
@@ -66,8 +59,8 @@ TEST_P(StagingBothWays, ASlotUsedAgainTooEarlyIsCaughtAsWrongData) {
   const std::vector<std::string> command{"--method",  "threads", "--dir",  GetParam(), "--size",  "16M",
                                          "--threads", "12",      "--slot", "1M",       "--slots", "1"};
   EXPECT_EQ(run(command).status, Status::ok);
-  Hasty hasty(profile("h200"));
-  const Result r = run_one(hasty, command);
+  sim::SimMachine hasty = machine_that({.synchronize_event = [] {}});
+  const Result r = run_one(hasty.device(), command);
   EXPECT_EQ(r.status, Status::failed);
   EXPECT_NE(r.reason.find("wrong result"), std::string::npos) << r.reason;
 }

@@ -37,7 +37,7 @@ Case overlap_case(const Scenario& overlap, std::uint64_t streams, std::uint64_t 
   return c;
 }
 
-Result traced_overlap(sim::SimDevice& device, std::uint64_t streams, std::uint64_t chunks, bool trace = true) {
+Result traced_overlap(Device& device, std::uint64_t streams, std::uint64_t chunks, bool trace = true) {
   const Scenario& overlap = *scenarios().front();
   RunContext bench = quick_bench(device);
   bench.trace = trace;
@@ -55,7 +55,8 @@ std::vector<Activity> row_of(const Trace& trace, Row row) {
 
 class TraceOfOverlap : public testing::TestWithParam<const char*> {
  protected:
-  sim::SimDevice device_{profile(GetParam())};
+  sim::SimMachine machine_{profile(GetParam())};
+  Device& device_ = machine_.device();
 };
 
 TEST_P(TraceOfOverlap, ShowsEveryOperationOnce) {
@@ -113,7 +114,8 @@ TEST_P(TraceOfOverlap, HostCallsFollowEachOther) {
 INSTANTIATE_TEST_SUITE_P(Profiles, TraceOfOverlap, testing::Values("h200", "h200-one-engine"));
 
 TEST(Trace, TellsHowMuchRunsAtOnce) {
-  sim::SimDevice device(profile("h200"));
+  sim::SimMachine machine(profile("h200"));
+  Device& device = machine.device();
   const Result several = traced_overlap(device, 4, 16);
   const Result one = traced_overlap(device, 1, 1);
   EXPECT_NEAR(one.metric("concurrency")->value, 1, 1e-9);
@@ -123,7 +125,8 @@ TEST(Trace, TellsHowMuchRunsAtOnce) {
 }
 
 TEST(Trace, IsMadeOnlyWhenAskedFor) {
-  sim::SimDevice device(profile("h200"));
+  sim::SimMachine machine(profile("h200"));
+  Device& device = machine.device();
   const Result result = traced_overlap(device, 2, 4, false);
   EXPECT_FALSE(result.trace);
   EXPECT_EQ(result.metric("concurrency"), nullptr);
@@ -131,36 +134,38 @@ TEST(Trace, IsMadeOnlyWhenAskedFor) {
 }
 
 TEST(Trace, LeavesTheMeasurementsAsTheyAre) {
-  sim::SimDevice with(profile("h200"));
-  sim::SimDevice without(profile("h200"));
-  const Result a = traced_overlap(with, 2, 4);
-  const Result b = traced_overlap(without, 2, 4, false);
+  sim::SimMachine with(profile("h200"));
+  sim::SimMachine without(profile("h200"));
+  const Result a = traced_overlap(with.device(), 2, 4);
+  const Result b = traced_overlap(without.device(), 2, 4, false);
   EXPECT_EQ(a.measurement("pipeline")->samples, b.measurement("pipeline")->samples);
 }
 
 TEST(Trace, OfARegionThatThrowsLeavesNobodyWatching) {
-  sim::SimDevice device(profile("h200"));
+  sim::SimMachine machine(profile("h200"));
+  Device& device = machine.device();
   const Stream stream = device.make_stream(StreamKind::nonblocking);
   Region region;
   region.name = "broken";
   region.streams = {stream};
   region.submit = [] { throw DeviceError("submitting", "test"); };
-  EXPECT_THROW(static_cast<void>(trace_pass(device, region)), DeviceError);
-  EXPECT_TRUE(device.stop_trace().activities.empty());
+  EXPECT_THROW(static_cast<void>(trace_pass(device.machine(), region)), DeviceError);
+  EXPECT_TRUE(device.machine().tracer().stop().activities.empty());
 }
 
 TEST(Trace, ShowsFillsAndCopiesInsideTheGpuInARowOfTheirOwn) {
-  sim::SimDevice device(profile("h200"));
+  sim::SimMachine machine(profile("h200"));
+  Device& device = machine.device();
   const DeviceBuffer memory = device.allocate_device(2 << 20);
   const Stream stream = device.make_stream(StreamKind::nonblocking);
   Region region;
   region.name = "inside";
   region.streams = {stream};
   region.submit = [&] {
-    device.fill(memory, std::byte{1}, stream);
-    device.copy({memory->data, memory->data + (1 << 20), 1 << 20, Direction::d2d}, stream);
+    stream.fill(memory, std::byte{1});
+    stream.copy({memory.data, memory.data + (1 << 20), 1 << 20, Direction::d2d});
   };
-  const std::vector<Activity> inside = row_of(trace_pass(device, region), Row::internal);
+  const std::vector<Activity> inside = row_of(trace_pass(device.machine(), region), Row::internal);
   ASSERT_EQ(inside.size(), 2U);
   EXPECT_EQ(inside[0].name, "fill");
   EXPECT_EQ(inside[0].bytes, 2U << 20);

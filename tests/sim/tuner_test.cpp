@@ -91,7 +91,7 @@ class Copies final : public Tunable {
       r.streams = {stream_};
       r.submit = [this] {
         all_.script_.time(case_);
-        all_.device_.copy({all_.memory_->data, all_.host_->data, bytes_of(case_), Direction::h2d}, stream_);
+        stream_.copy({all_.memory_.data, all_.host_.data, bytes_of(case_), Direction::h2d});
       };
       return r;
     }
@@ -159,7 +159,7 @@ class TunerTest : public testing::Test {
   RunContext bench() {
     SamplingPolicy policy;
     policy.budget = 8;
-    return {device_, policy, 5, true, [](const SamplingProgress&) {}};
+    return {machine_, device_, policy, 5, true, [](const SamplingProgress&) {}};
   }
 
   Tuned tune(const std::vector<std::string>& arguments = {}) { return tune(parsed(arguments), bench()); }
@@ -193,7 +193,8 @@ class TunerTest : public testing::Test {
     return found == f.labels.end() ? "" : found->second;
   }
 
-  sim::SimDevice device_{profile("h200")};
+  sim::SimMachine machine_{profile("h200")};
+  Device& device_ = machine_.device();
   Fake fake_;
   std::vector<TuneProgress> progress_;
   std::vector<std::size_t> rounds_;
@@ -327,9 +328,9 @@ TEST_F(TunerTest, SaysSoIfNothingCanBeMeasured) {
 TEST_F(TunerTest, KeepsWithinItsBudget) {
   RunContext hurried = bench();
   hurried.policy.budget = 0.05;
-  const double begun = device_.host_now();
+  const double begun = machine_.host().now();
   const Tuned tuned = tune(parsed({}), hurried);
-  EXPECT_LT(device_.host_now() - begun, 0.1) << "a round and a confirmation that were under way may end";
+  EXPECT_LT(machine_.host().now() - begun, 0.1) << "a round and a confirmation that were under way may end";
   EXPECT_NE(about(tuned, "winner"), nullptr);
 }
 

@@ -10,22 +10,22 @@ namespace {
 
 class WorkerTest : public testing::Test {
  protected:
-  sim::SimDevice device_{profile("h200")};
+  sim::SimMachine machine_{profile("h200")};
 };
 
 TEST_F(WorkerTest, RunsBesideTheThreadThatStartedIt) {
-  Worker worker(device_);
-  const double begun = device_.host_now();
+  Worker worker(machine_.host());
+  const double begun = machine_.host().now();
   for (int i = 0; i < 10; ++i) {
-    worker.start([this] { device_.host_work({.seconds = 1e-3}, [] {}); });
-    device_.host_work({.seconds = 1e-3}, [] {});
+    worker.start([this] { machine_.host().work({.seconds = 1e-3}, [] {}); });
+    machine_.host().work({.seconds = 1e-3}, [] {});
     worker.finish();
   }
-  EXPECT_NEAR(device_.host_now() - begun, 10e-3, 0.1e-3);
+  EXPECT_NEAR(machine_.host().now() - begun, 10e-3, 0.1e-3);
 }
 
 TEST_F(WorkerTest, FinishRethrowsOnceWhatTheTaskThrew) {
-  Worker worker(device_);
+  Worker worker(machine_.host());
   worker.start([] { throw std::runtime_error("task"); });
   EXPECT_THROW(worker.finish(), std::runtime_error);
   worker.start([] {});
@@ -35,13 +35,13 @@ TEST_F(WorkerTest, FinishRethrowsOnceWhatTheTaskThrew) {
 TEST_F(WorkerTest, EndsAfterATaskThatNobodyFinished) {
   bool done = false;
   {
-    Worker worker(device_);
+    Worker worker(machine_.host());
     worker.start([&done] { done = true; });
   }
   EXPECT_TRUE(done);
 }
 
-TEST_F(WorkerTest, EndsWithoutATask) { const Worker worker(device_); }
+TEST_F(WorkerTest, EndsWithoutATask) { const Worker worker(machine_.host()); }
 
 }  // namespace
 

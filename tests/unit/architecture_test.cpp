@@ -106,7 +106,7 @@ TEST(IncludeReader, SeesTheTreeWithTheIncludesThatAreKnownToBeThere) {
   };
   EXPECT_TRUE(has("src/cli/command.cpp", "CLI/CLI.hpp"));
   EXPECT_TRUE(has("src/results/json.cpp", "nlohmann/json.hpp"));
-  EXPECT_TRUE(has("src/device/cuda/cuda_device.hpp", "cuda_runtime.h"));
+  EXPECT_TRUE(has("src/device/cuda/cuda_stream.hpp", "cuda_runtime.h"));
   EXPECT_TRUE(std::ranges::any_of(sources(), is_cuda_source));
 }
 

@@ -1,13 +1,13 @@
-// Memory of every kind: what CUDA gives, and ordinary memory from the system, pinned in place where asked.
+#include "device/cuda/cuda_memory.hpp"
+
 #include <fmt/format.h>
 
-#include <mutex>
+#include <memory>
 #include <utility>
 
-#include "core/error.hpp"
 #include "core/units.hpp"
 #include "device/cuda/check.hpp"
-#include "device/cuda/cuda_device.hpp"
+#include "device/pages.hpp"
 
 namespace xferbench::cuda {
 
@@ -54,55 +54,80 @@ void* allocate_by_cuda(std::size_t bytes, HostMemory kind) {
   return data;
 }
 
+/// Memory that one function of CUDA gives back, whose errors nobody could do anything about.
+template <auto free_it>
+class CudaAllocation final : public Resource {
+ public:
+  explicit CudaAllocation(void* data) : data_(data) {}
+  ~CudaAllocation() override { static_cast<void>(free_it(data_)); }
+
+ private:
+  void* data_;
+};
+
+class PooledAllocation final : public Resource {
+ public:
+  PooledAllocation(void* data, cudaStream_t stream) : data_(data), stream_(stream) {}
+  ~PooledAllocation() override { static_cast<void>(cudaFreeAsync(data_, stream_)); }
+
+ private:
+  void* data_;
+  cudaStream_t stream_;
+};
+
+/// Ordinary memory from the system, pinned in place or not.
+class SystemAllocation final : public Resource {
+ public:
+  SystemAllocation(std::size_t bytes, HostMemory kind, Prefault faults)
+      : pages_(bytes, page_size(kind)), pinned_(!is_pageable(kind)) {
+    // Touched here, so that the pages lie on the NUMA node of the thread that copies, whoever fills them later.
+    if (faults == Prefault::yes) touch_pages(pages_.data(), bytes);
+    if (pinned_)
+      check_allocation(cudaHostRegister(pages_.data(), bytes, cudaHostRegisterDefault), "cudaHostRegister", bytes);
+  }
+  ~SystemAllocation() override {
+    if (pinned_) static_cast<void>(cudaHostUnregister(pages_.data()));
+  }
+  [[nodiscard]] std::byte* data() const { return pages_.data(); }
+
+ private:
+  Pages pages_;
+  bool pinned_;
+};
+
+std::unique_ptr<Resource> owner_of(void* data, HostMemory kind) {
+  if (kind == HostMemory::managed) return std::make_unique<CudaAllocation<cudaFree>>(data);
+  return std::make_unique<CudaAllocation<cudaFreeHost>>(data);
+}
+
 }  // namespace
 
-DeviceView CudaDevice::acquire_device(std::size_t bytes) {
+DeviceBuffer allocate(std::size_t bytes) {
   void* data = nullptr;
   check_allocation(cudaMalloc(&data, bytes), "cudaMalloc", bytes);
-  return {static_cast<std::byte*>(data), bytes};
+  return {{static_cast<std::byte*>(data), bytes}, std::make_unique<CudaAllocation<cudaFree>>(data)};
 }
 
-PooledRange CudaDevice::acquire_pooled(std::size_t bytes, StreamHandle stream) {
+DeviceBuffer allocate_pooled(std::size_t bytes, cudaStream_t stream) {
   void* data = nullptr;
-  check_allocation(cudaMallocAsync(&data, bytes, static_cast<cudaStream_t>(stream.native)), "cudaMallocAsync", bytes);
-  return {static_cast<std::byte*>(data), bytes, stream};
+  check_allocation(cudaMallocAsync(&data, bytes, stream), "cudaMallocAsync", bytes);
+  return {{static_cast<std::byte*>(data), bytes}, std::make_unique<PooledAllocation>(data, stream)};
 }
 
-HostRange CudaDevice::acquire_host(std::size_t bytes, HostMemory kind, Prefault faults) {
-  if (!from_system(kind)) return {static_cast<std::byte*>(allocate_by_cuda(bytes, kind)), bytes, kind};
-  Pages pages(bytes, page_size(kind));
-  std::byte* data = pages.data();
-  // Touched here, so that the pages lie on the NUMA node of the thread that copies, whoever fills them later.
-  if (faults == Prefault::yes) touch_pages(data, bytes);
-  if (!is_pageable(kind))
-    check_allocation(cudaHostRegister(data, bytes, cudaHostRegisterDefault), "cudaHostRegister", bytes);
-  const std::lock_guard lock(pages_mutex_);
-  pages_.emplace(data, std::move(pages));
-  return {data, bytes, kind};
+HostBuffer allocate_on_host(std::size_t bytes, HostMemory kind, Prefault faults) {
+  if (from_system(kind)) {
+    auto memory = std::make_unique<SystemAllocation>(bytes, kind, faults);
+    const HostView view{memory->data(), bytes, kind};
+    return {view, std::move(memory)};
+  }
+  void* const data = allocate_by_cuda(bytes, kind);
+  return {{static_cast<std::byte*>(data), bytes, kind}, owner_of(data, kind)};
 }
 
-RegisteredRange CudaDevice::acquire_registration(const HostRange& range) {
-  check_allocation(cudaHostRegister(range.data, range.bytes, cudaHostRegisterDefault), "cudaHostRegister", range.bytes);
-  return {range.data, range.bytes};
+Registration pin(const HostView& memory) {
+  check_allocation(cudaHostRegister(memory.data, memory.bytes, cudaHostRegisterDefault), "cudaHostRegister",
+                   memory.bytes);
+  return {{memory.data, memory.bytes}, std::make_unique<CudaAllocation<cudaHostUnregister>>(memory.data)};
 }
-
-// Releasing reports nothing: the only errors left here are those of a context that is already lost, which the case that
-// lost it has reported.
-
-void CudaDevice::release(const DeviceView& memory) noexcept { static_cast<void>(cudaFree(memory.data)); }
-
-void CudaDevice::release(const PooledRange& memory) noexcept {
-  static_cast<void>(cudaFreeAsync(memory.data, static_cast<cudaStream_t>(memory.stream.native)));
-}
-
-void CudaDevice::release(const HostRange& memory) noexcept {
-  if (memory.kind == HostMemory::managed) return static_cast<void>(cudaFree(memory.data));
-  if (!from_system(memory.kind)) return static_cast<void>(cudaFreeHost(memory.data));
-  if (!is_pageable(memory.kind)) static_cast<void>(cudaHostUnregister(memory.data));
-  const std::lock_guard lock(pages_mutex_);
-  pages_.erase(memory.data);
-}
-
-void CudaDevice::release(const RegisteredRange& memory) noexcept { static_cast<void>(cudaHostUnregister(memory.data)); }
 
 }  // namespace xferbench::cuda

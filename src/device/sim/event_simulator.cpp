@@ -13,11 +13,24 @@ constexpr double kAllOfIt = 1 + 1e-9;
 
 bool spent(const Operation& o) { return o.overhead <= 0 && o.payload <= 0; }
 bool moving_payload(const Operation& o) { return o.overhead <= 0; }
-bool moves_in(const Operation& o) { return o.link == Link::h2d || o.link == Link::both; }
-bool moves_out(const Operation& o) { return o.link == Link::d2h || o.link == Link::both; }
-std::size_t index(EngineId engine) { return static_cast<std::size_t>(engine); }
+bool moves_in(const Operation& o) { return o.way == Way::h2d || o.way == Way::both; }
+bool moves_out(const Operation& o) { return o.way == Way::d2h || o.way == Way::both; }
 
 }  // namespace
+
+EngineId EventSimulator::add_engine(Sharing sharing) {
+  engines_.push_back({sharing});
+  return static_cast<EngineId>(engines_.size() - 1);
+}
+
+LinkId EventSimulator::add_link(const Duplex& duplex) {
+  links_.push_back({duplex});
+  return static_cast<LinkId>(links_.size() - 1);
+}
+
+EventSimulator::Engine& EventSimulator::engine_of(const Operation& o) {
+  return engines_[static_cast<std::size_t>(o.engine)];
+}
 
 void EventSimulator::add(OperationPtr operation) {
   Operation& o = *operation;
@@ -34,31 +47,31 @@ void EventSimulator::add(OperationPtr operation) {
 }
 
 void EventSimulator::arrive(Operation& o) {
-  if (o.unmet == 0) ready_[index(o.engine)].insert(&o);
+  if (o.unmet == 0) engine_of(o).ready.insert(&o);
 }
 
 bool EventSimulator::has_room(const Operation& o) const {
-  const std::size_t engine = index(o.engine);
-  if (o.engine == EngineId::none || busy_[engine] == 0) return true;
-  return o.engine == EngineId::compute && occupied_[engine] + o.share <= kAllOfIt;
+  const Engine& engine = engines_[static_cast<std::size_t>(o.engine)];
+  if (o.engine == EngineId::none || engine.busy == 0) return true;
+  return engine.sharing == Sharing::by_share && engine.occupied + o.share <= kAllOfIt;
 }
 
 Operation* EventSimulator::next_to_start() const {
   Operation* first = nullptr;
-  for (const Queue& queue : ready_) {
+  for (const Engine& engine : engines_) {
     // Nobody overtakes the first of a queue: a kernel that needs much room would never find it.
-    if (queue.empty() || !has_room(**queue.begin())) continue;
-    if (first == nullptr || Earlier{}(*queue.begin(), first)) first = *queue.begin();
+    if (engine.ready.empty() || !has_room(**engine.ready.begin())) continue;
+    if (first == nullptr || Earlier{}(*engine.ready.begin(), first)) first = *engine.ready.begin();
   }
   return first;
 }
 
 void EventSimulator::start(Operation& o) {
   if (o.on_start) o.on_start();  // may throw for lack of memory; then it has not started
-  const std::size_t engine = index(o.engine);
-  ready_[engine].erase(&o);
-  ++busy_[engine];
-  occupied_[engine] += o.share;
+  Engine& engine = engine_of(o);
+  engine.ready.erase(&o);
+  ++engine.busy;
+  engine.occupied += o.share;
   o.state = Operation::State::running;
   o.started = now_;
   running_.insert(std::ranges::upper_bound(running_, &o, Earlier{}), &o);
@@ -79,7 +92,7 @@ void EventSimulator::start_ready() {
 
 void EventSimulator::pass_through() {
   let_arrive();
-  Queue& free = ready_[index(EngineId::none)];
+  Queue& free = engines_.front().ready;
   while (!free.empty()) {
     Operation& o = **free.begin();
     start(o);
@@ -89,39 +102,41 @@ void EventSimulator::pass_through() {
   }
 }
 
-EventSimulator::Load EventSimulator::load() const {
-  Load load;
+void EventSimulator::weigh() {
+  for (Link& link : links_) link.h2d = link.d2h = 0;
   for (const Operation* o : running_) {
-    if (!moving_payload(*o)) continue;
-    load.h2d += moves_in(*o) ? 1 : 0;
-    load.d2h += moves_out(*o) ? 1 : 0;
+    if (o->way == Way::none || !moving_payload(*o)) continue;
+    Link& link = links_[static_cast<std::size_t>(o->link)];
+    link.h2d += moves_in(*o) ? 1 : 0;
+    link.d2h += moves_out(*o) ? 1 : 0;
   }
-  return load;
 }
 
-double EventSimulator::rate(const Operation& o, const Load& load) const {
-  if (o.link == Link::none) return 1;
+double EventSimulator::rate(const Operation& o) const {
+  if (o.way == Way::none) return 1;
+  const Link& link = links_[static_cast<std::size_t>(o.link)];
   const bool payload = moving_payload(o);
   const unsigned own_in = moves_in(o) ? 1 : 0;
   const unsigned own_out = moves_out(o) ? 1 : 0;
   double rate = 1;
-  if (own_in > 0 && load.d2h > (payload ? own_out : 0)) {
-    rate = std::min(rate, payload ? duplex_.h2d_rate : 1 / duplex_.h2d_overhead);
+  if (own_in > 0 && link.d2h > (payload ? own_out : 0)) {
+    rate = std::min(rate, payload ? link.duplex.h2d_rate : 1 / link.duplex.h2d_overhead);
   }
-  if (own_out > 0 && load.h2d > (payload ? own_in : 0)) {
-    rate = std::min(rate, payload ? duplex_.d2h_rate : 1 / duplex_.d2h_overhead);
+  if (own_out > 0 && link.h2d > (payload ? own_in : 0)) {
+    rate = std::min(rate, payload ? link.duplex.d2h_rate : 1 / link.duplex.d2h_overhead);
   }
   if (!payload) return rate;
-  const unsigned alongside = std::max(own_in * load.h2d, own_out * load.d2h);  // itself included
+  const unsigned alongside = std::max(own_in * link.h2d, own_out * link.d2h);  // itself included
   return rate / alongside;
 }
 
 void EventSimulator::finish(Operation& o) {
   o.state = Operation::State::finished;
   o.finished = now_;
-  --busy_[index(o.engine)];
+  Engine& engine = engine_of(o);
+  --engine.busy;
   // Sums of rounded shares must not drift.
-  occupied_[index(o.engine)] = busy_[index(o.engine)] == 0 ? 0 : occupied_[index(o.engine)] - o.share;
+  engine.occupied = engine.busy == 0 ? 0 : engine.occupied - o.share;
   if (o.on_finish) o.on_finish();
   for (Operation* next : o.successors) {
     if (--next->unmet == 0 && next->submitted <= now_) arrive(*next);
@@ -134,25 +149,24 @@ void EventSimulator::finish(Operation& o) {
   active_.erase(&o);  // may be the end of it
 }
 
-double EventSimulator::phase_end(const Operation& o, const Load& load) const {
-  return now_ + (o.overhead > 0 ? o.overhead : o.payload) / rate(o, load);
+double EventSimulator::phase_end(const Operation& o) const {
+  return now_ + (o.overhead > 0 ? o.overhead : o.payload) / rate(o);
 }
 
 double EventSimulator::next_change() {
   start_ready();
   double next = kNever;
   if (!future_.empty()) next = (*future_.begin())->submitted;
-  const Load now = load();
-  for (const Operation* o : running_) next = std::min(next, phase_end(*o, now));
+  weigh();
+  for (const Operation* o : running_) next = std::min(next, phase_end(*o));
   return next;
 }
 
 bool EventSimulator::step() {
   const double next = next_change();
   if (next == kNever) return false;
-  const Load before = load();
   std::vector<double> ends(running_.size());
-  std::ranges::transform(running_, ends.begin(), [&](const Operation* o) { return phase_end(*o, before); });
+  std::ranges::transform(running_, ends.begin(), [this](const Operation* o) { return phase_end(*o); });
   for (std::size_t i = 0; i < running_.size(); ++i) {
     Operation& o = *running_[i];
     double& phase = o.overhead > 0 ? o.overhead : o.payload;
@@ -183,11 +197,9 @@ void EventSimulator::abandon() {
     for (const auto& before : o->after) before->successors.clear();
   }
   for (const auto& [o, owner] : active_) owner->after.clear();
-  for (Queue& queue : ready_) queue.clear();
+  for (Engine& engine : engines_) engine = {engine.sharing};
   future_.clear();
   running_.clear();
-  busy_ = {};
-  occupied_ = {};
   active_.clear();
 }
 

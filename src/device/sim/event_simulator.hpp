@@ -1,8 +1,11 @@
-// A discrete-event model of a GPU: operations with dependencies that compete for engines. Knows nothing of memory,
-// streams or CUDA; times are seconds of a virtual clock.
+// A discrete-event model: operations with dependencies that compete for engines and links. Knows nothing of memory,
+// streams, devices or CUDA; times are seconds of a virtual clock.
+//
+// It shares nothing with the prediction in model/pipeline.hpp, on purpose: each is what the other is checked against
+// (tests/sim/pipeline_model_test.cpp), and an error in a shared engine would be in both and seen by neither. Against an
+// error of thought that is in both stands a third way of computing schedules, in tests/sim/schedule_test.cpp.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,19 +17,24 @@
 
 namespace xferbench::sim {
 
-/// What an operation occupies while it runs, one operation at a time each; `compute` several whose shares fit. `none`
-/// is free for any number.
-enum class EngineId { none, h2d, d2h, compute, internal };
+/// What runs operations one at a time, or several whose shares fit. Which devices they belong to does not matter.
+enum class EngineId : std::size_t {
+  none,  ///< free for any number
+};
 
-/// The directions of the link that an operation's payload moves in.
-enum class Link { none, h2d, d2h, both };
+/// A link that carries payload in two directions: a GPU's own, or one that several share.
+enum class LinkId : std::size_t {};
+
+/// The directions of a link that an operation's payload moves in.
+enum class Way { none, h2d, d2h, both };
 
 struct Operation {
   EngineId engine = EngineId::none;
-  /// Slowed as Duplex says while the opposite direction moves payload too, and to a part of the rate while others move
-  /// payload in the same direction. What `both` costs by itself is part of its payload.
-  Link link = Link::none;
-  double share = 1;      ///< of the multiprocessors, if the engine is `compute`; in (0, 1]
+  double share = 1;  ///< of an engine that can be shared; in (0, 1]
+  LinkId link{};     ///< that the payload moves over, if it does
+  /// Slowed as the link's Duplex says while the opposite direction moves payload too, and to a part of the rate while
+  /// others move payload in the same direction. What `both` costs by itself is part of its payload.
+  Way way = Way::none;
   double submitted = 0;  ///< the host enqueued it then; it cannot start earlier
   double overhead = 0;   ///< time on the engine before the payload; while it runs, what is left of it at now()
   double payload = 0;    ///< time of the payload alone at full rate; while it runs, what is left of it
@@ -47,7 +55,7 @@ struct Operation {
 };
 using OperationPtr = std::shared_ptr<Operation>;
 
-/// What each direction of the link suffers while the other one moves payload, over the same alone. They need not suffer
+/// What each direction of a link suffers while the other one moves payload, over the same alone. They need not suffer
 /// alike.
 struct Duplex {
   double h2d_rate = 1;
@@ -59,10 +67,15 @@ struct Duplex {
 /// Takes O(log n) for each of n operations, and time in proportion to what runs at once for each step.
 class EventSimulator {
  public:
-  explicit EventSimulator(const Duplex& duplex) : duplex_(duplex) {}
+  enum class Sharing { one_at_a_time, by_share };
+
+  EventSimulator() = default;
   EventSimulator(const EventSimulator&) = delete;
   EventSimulator& operator=(const EventSimulator&) = delete;
   ~EventSimulator() { abandon(); }
+
+  [[nodiscard]] EngineId add_engine(Sharing sharing);
+  [[nodiscard]] LinkId add_link(const Duplex& duplex);
 
   [[nodiscard]] double now() const { return now_; }
 
@@ -88,10 +101,16 @@ class EventSimulator {
     }
   };
   using Queue = std::set<Operation*, Earlier>;
-  static constexpr std::size_t kEngines = 5;
 
-  /// How many operations move payload in each direction of the link now.
-  struct Load {
+  struct Engine {
+    Sharing sharing;
+    Queue ready{};         // whose time and dependencies have come
+    double occupied = 0;   // sum of shares that run
+    std::size_t busy = 0;  // operations that run
+  };
+  struct Link {
+    Duplex duplex;
+    /// How many operations move payload in each direction now; see weigh().
     unsigned h2d = 0;
     unsigned d2h = 0;
   };
@@ -106,21 +125,21 @@ class EventSimulator {
   /// The first of those that are ready and find room on their engine; nullptr if there is none.
   [[nodiscard]] Operation* next_to_start() const;
   [[nodiscard]] bool has_room(const Operation& operation) const;
+  [[nodiscard]] Engine& engine_of(const Operation& operation);
   void start(Operation& operation);
-  [[nodiscard]] Load load() const;
-  [[nodiscard]] double rate(const Operation& operation, const Load& load) const;
+  /// Counts what each link carries now, for rate() and phase_end().
+  void weigh();
+  [[nodiscard]] double rate(const Operation& operation) const;
   /// When the phase that a running operation is in will end, if nothing changes before.
-  [[nodiscard]] double phase_end(const Operation& operation, const Load& load) const;
+  [[nodiscard]] double phase_end(const Operation& operation) const;
   void finish(Operation& operation);
 
-  Duplex duplex_;
+  std::vector<Engine> engines_{{Sharing::by_share}};  // by EngineId; the first is `none`
+  std::vector<Link> links_;                           // by LinkId
   double now_ = 0;
   std::uint64_t added_ = 0;
   std::unordered_map<const Operation*, OperationPtr> active_;  // waiting or running: keeps them alive
   Queue future_;                                               // submitted after now
-  std::array<Queue, kEngines> ready_;                          // by engine
-  std::array<double, kEngines> occupied_{};                    // sum of shares that run, by engine
-  std::array<std::size_t, kEngines> busy_{};                   // operations that run, by engine
   std::vector<Operation*> running_;                            // in order of submission
 };
 

@@ -117,4 +117,11 @@ class Memory {
   std::map<const std::byte*, Payload> payloads_;
 };
 
+/// The bytes of a simulated machine, and whether they move. Outlives the operations that hold some.
+struct DataMovement {
+  bool on = true;
+  PagePool pages;
+  Memory memory;
+};
+
 }  // namespace xferbench::sim

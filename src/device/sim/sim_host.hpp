@@ -12,20 +12,26 @@
 #include <optional>
 #include <vector>
 
-#include "device/host_threads.hpp"
+#include "device/host_runtime.hpp"
 #include "device/sim/event_simulator.hpp"
+#include "device/sim/memory.hpp"
+#include "device/sim/profile.hpp"
 
 namespace xferbench::sim {
 
-class Host {
+class SimHost final : public HostRuntime {
  public:
-  explicit Host(EventSimulator& timeline);
-  Host(const Host&) = delete;
-  Host& operator=(const Host&) = delete;
-  ~Host();
+  SimHost(EventSimulator& events, const Profile& profile, const DataMovement& data);
+  ~SimHost() override;
 
   /// The running thread's clock; inside a function that the GPU calls, the GPU's.
-  [[nodiscard]] double now() const;
+  [[nodiscard]] double now() const override;
+  /// A simulated thread always works or polls.
+  [[nodiscard]] double cpu_now() const override { return now(); }
+  [[nodiscard]] std::unique_ptr<HostThread> start_thread(std::function<void()> body) override;
+  [[nodiscard]] std::unique_ptr<Channel> make_channel() override;
+  void work(const HostCost& cost, const std::function<void()>& work) override;
+
   /// The running thread works for so long. Threads that are behind then go first.
   void advance(double seconds);
 
@@ -33,18 +39,14 @@ class Host {
   using Condition = std::function<std::optional<double>()>;
   /// The running thread waits. Throws std::logic_error if that can never end.
   void wait(Condition condition);
+  /// The running thread waits until the operation has finished.
+  void wait_for(const OperationPtr& operation);
+  /// The running thread waits until everything has finished.
+  void wait_for_all();
   /// Lets the GPU work until the running thread's own time.
   void catch_up();
   /// The GPU calls a function of the host, at the GPU's time.
   void call(const std::function<void()>& function);
-
-  std::unique_ptr<HostThread> start(std::function<void()> body);
-  /// `handoff`: seconds from a post to its reader running with it.
-  std::unique_ptr<Channel> make_channel(double handoff);
-
-  /// Threads that are working at the running thread's time, itself included.
-  [[nodiscard]] std::size_t working() const;
-  void begin_work(double until) { running_->busy_until = until; }
 
  private:
   class SimThread;
@@ -60,6 +62,8 @@ class Host {
     std::condition_variable turn;
   };
 
+  /// Threads that are working at the running thread's time, itself included.
+  [[nodiscard]] std::size_t working() const;
   /// Whose turn is next: the thread that is furthest behind, once the GPU has been simulated up to its time if another
   /// thread waits for it.
   Thread& due();
@@ -72,6 +76,8 @@ class Host {
   void run_body(Thread& self, const std::function<void()>& body);
 
   EventSimulator& events_;
+  const Profile& profile_;
+  const DataMovement& data_;
   std::mutex mutex_;  // guards only whose turn it is: everything else belongs to the thread whose turn it is
   std::vector<std::shared_ptr<Thread>> threads_;
   Thread* running_;

@@ -1,4 +1,4 @@
-#include "device/host_threads.hpp"
+#include "device/host_runtime.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,33 +12,33 @@ namespace xferbench::test {
 namespace {
 
 TEST(RealThread, JoinRethrowsOnceWhatTheBodyThrew) {
-  const auto thread = start_real_thread([] {}, [] { throw std::runtime_error("body"); });
+  const auto thread = RealHost().start_thread([] { throw std::runtime_error("body"); });
   EXPECT_THROW(thread->join(), std::runtime_error);
   EXPECT_NO_THROW(thread->join());
 }
 
 TEST(RealThread, StartingThrowsWhatThePreparationThrew) {
   bool ran = false;
-  EXPECT_THROW(start_real_thread([] { throw std::runtime_error("no device"); }, [&ran] { ran = true; }),
-               std::runtime_error);
+  RealHost host([] { throw std::runtime_error("no device"); });
+  EXPECT_THROW(static_cast<void>(host.start_thread([&ran] { ran = true; })), std::runtime_error);
   EXPECT_FALSE(ran);
 }
 
 TEST(RealThread, PreparesOnTheThreadThatRunsTheBody) {
   std::thread::id prepared;
   std::thread::id ran;
-  start_real_thread([&] { prepared = std::this_thread::get_id(); }, [&] { ran = std::this_thread::get_id(); })->join();
+  RealHost host([&] { prepared = std::this_thread::get_id(); });
+  host.start_thread([&] { ran = std::this_thread::get_id(); })->join();
   EXPECT_EQ(prepared, ran);
   EXPECT_NE(ran, std::this_thread::get_id());
 }
 
 TEST(RealChannel, KeepsTheOrder) {
-  const auto channel = make_real_channel();
+  const auto channel = RealHost().make_channel();
   std::vector<std::uint64_t> taken;
-  const auto reader = start_real_thread([] {},
-                                        [&] {
-                                          while (const auto message = channel->take()) taken.push_back(*message);
-                                        });
+  const auto reader = RealHost().start_thread([&] {
+    while (const auto message = channel->take()) taken.push_back(*message);
+  });
   for (std::uint64_t i = 0; i < 10'000; ++i) channel->post(i);
   channel->close();
   reader->join();
@@ -47,9 +47,9 @@ TEST(RealChannel, KeepsTheOrder) {
 }
 
 TEST(RealChannel, WakesAReaderThatHasGoneToSleep) {
-  const auto channel = make_real_channel();
+  const auto channel = RealHost().make_channel();
   std::optional<std::uint64_t> taken;
-  const auto reader = start_real_thread([] {}, [&] { taken = channel->take(); });
+  const auto reader = RealHost().start_thread([&] { taken = channel->take(); });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // longer than a reader stays awake
   channel->post(7);
   reader->join();
@@ -57,7 +57,7 @@ TEST(RealChannel, WakesAReaderThatHasGoneToSleep) {
 }
 
 TEST(RealChannel, PatienceEnds) {
-  const auto channel = make_real_channel();
+  const auto channel = RealHost().make_channel();
   EXPECT_EQ(channel->take(0), std::nullopt);
   EXPECT_EQ(channel->take(5e-3), std::nullopt);
   channel->post(3);
@@ -65,7 +65,7 @@ TEST(RealChannel, PatienceEnds) {
 }
 
 TEST(RealChannel, WhatWasPostedBeforeTheEndIsStillTaken) {
-  const auto channel = make_real_channel();
+  const auto channel = RealHost().make_channel();
   channel->post(1);
   channel->close();
   EXPECT_EQ(channel->take(), 1U);

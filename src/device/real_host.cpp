@@ -1,8 +1,9 @@
-#include "device/host_threads.hpp"
+#include "device/host_runtime.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <ctime>
 #include <deque>
 #include <exception>
 #include <future>
@@ -114,10 +115,20 @@ class RealChannel final : public Channel {
 
 }  // namespace
 
-std::unique_ptr<HostThread> start_real_thread(std::function<void()> prepare, std::function<void()> body) {
-  return std::make_unique<RealThread>(std::move(prepare), std::move(body));
+double RealHost::now() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-std::unique_ptr<Channel> make_real_channel() { return std::make_unique<RealChannel>(); }
+double RealHost::cpu_now() const {
+  timespec time{};
+  static_cast<void>(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time));
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+std::unique_ptr<HostThread> RealHost::start_thread(std::function<void()> body) {
+  return std::make_unique<RealThread>(prepare_, std::move(body));
+}
+
+std::unique_ptr<Channel> RealHost::make_channel() { return std::make_unique<RealChannel>(); }
 
 }  // namespace xferbench

@@ -1,4 +1,4 @@
-#include "device/sim/host.hpp"
+#include "device/sim/sim_host.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -15,9 +15,9 @@ struct Abandoned {};
 
 }  // namespace
 
-class Host::SimThread final : public HostThread {
+class SimHost::SimThread final : public HostThread {
  public:
-  SimThread(Host& host, std::shared_ptr<Thread> state, std::function<void()> body)
+  SimThread(SimHost& host, std::shared_ptr<Thread> state, std::function<void()> body)
       : host_(host), state_(std::move(state)), thread_([this, body = std::move(body)] {
           host_.run_body(*state_, [this, &body] {
             try {
@@ -54,15 +54,15 @@ class Host::SimThread final : public HostThread {
     host_.wait([this] { return ended(); });
   }
 
-  Host& host_;
+  SimHost& host_;
   std::shared_ptr<Thread> state_;
   std::exception_ptr error_;
   std::thread thread_;
 };
 
-class Host::SimChannel final : public Channel {
+class SimHost::SimChannel final : public Channel {
  public:
-  SimChannel(Host& host, double handoff) : host_(host), hand_over_(handoff) {}
+  SimChannel(SimHost& host, double handoff) : host_(host), handoff_(handoff) {}
 
   void post(std::uint64_t message) override { messages_.push_back({message, host_.now()}); }
 
@@ -79,7 +79,7 @@ class Host::SimChannel final : public Channel {
     messages_.pop_front();
     // A reader that comes later than the message finds it there.
     const double since = host_.now() - next.posted;
-    if (since < hand_over_) host_.advance(hand_over_ - since);
+    if (since < handoff_) host_.advance(handoff_ - since);
     return next.message;
   }
 
@@ -90,27 +90,28 @@ class Host::SimChannel final : public Channel {
     std::uint64_t message;
     double posted;
   };
-  Host& host_;
-  double hand_over_;
+  SimHost& host_;
+  double handoff_;
   std::deque<Message> messages_;
   std::optional<double> closed_;
 };
 
-Host::Host(EventSimulator& timeline) : events_(timeline) {
+SimHost::SimHost(EventSimulator& events, const Profile& profile, const DataMovement& data)
+    : events_(events), profile_(profile), data_(data) {
   threads_.push_back(std::make_shared<Thread>());
   running_ = threads_.front().get();
 }
 
-Host::~Host() = default;
+SimHost::~SimHost() = default;
 
-double Host::now() const { return in_call_ ? events_.now() : running_->now; }
+double SimHost::now() const { return in_call_ ? events_.now() : running_->now; }
 
-void Host::advance(double seconds) {
+void SimHost::advance(double seconds) {
   running_->now += seconds;
   if (threads_.size() > 1) take_turns();
 }
 
-void Host::wait(Condition condition) {
+void SimHost::wait(Condition condition) {
   Thread& self = *running_;
   self.condition = std::move(condition);
   take_turns();
@@ -121,24 +122,45 @@ void Host::wait(Condition condition) {
   if (self.abandoned) throw Abandoned{};
 }
 
-void Host::catch_up() {
+void SimHost::wait_for(const OperationPtr& operation) {
+  wait([&] { return operation->done() ? std::optional(operation->finished) : std::nullopt; });
+  advance(profile_.wake_up);
+}
+
+void SimHost::wait_for_all() {
+  wait([this] { return events_.idle() ? std::optional(events_.now()) : std::nullopt; });
+  advance(profile_.wake_up);
+}
+
+void SimHost::catch_up() {
   while (events_.next_change() <= running_->now) events_.step();
 }
 
-void Host::call(const std::function<void()>& function) {
+void SimHost::call(const std::function<void()>& function) {
   in_call_ = true;
   function();
   in_call_ = false;
 }
 
-std::size_t Host::working() const {
+void SimHost::work(const HostCost& cost, const std::function<void()>& work) {
+  if (data_.on) work();
+  // Threads that copy at once share the memory.
+  const auto threads = static_cast<double>(working());
+  const double copy_rate = std::min(profile_.host_copy_rate, profile_.host_copy_rate_all / threads);
+  const double seconds = static_cast<double>(cost.bytes_copied) / copy_rate +
+                         static_cast<double>(cost.bytes_read) / profile_.host_read_rate + cost.seconds;
+  running_->busy_until = running_->now + seconds;
+  advance(seconds);
+}
+
+std::size_t SimHost::working() const {
   const double now = running_->now;
   const auto others = std::ranges::count_if(
       threads_, [&](const auto& t) { return t.get() != running_ && !t->done && t->busy_until > now; });
   return 1 + static_cast<std::size_t>(others);
 }
 
-void Host::wake_ready_threads() {
+void SimHost::wake_ready_threads() {
   for (const auto& t : threads_) {
     if (!t->condition) continue;
     const auto since = t->abandoned ? std::optional(t->now) : t->condition();
@@ -148,7 +170,7 @@ void Host::wake_ready_threads() {
   }
 }
 
-Host::Thread* Host::furthest_behind() const {
+SimHost::Thread* SimHost::furthest_behind() const {
   Thread* best = nullptr;
   for (const auto& t : threads_) {
     if (t->done || t->condition) continue;
@@ -158,11 +180,11 @@ Host::Thread* Host::furthest_behind() const {
   return best;
 }
 
-bool Host::any_waiting() const {
+bool SimHost::any_waiting() const {
   return std::ranges::any_of(threads_, [](const auto& t) { return t->condition != nullptr; });
 }
 
-Host::Thread& Host::due() {
+SimHost::Thread& SimHost::due() {
   for (;;) {
     wake_ready_threads();
     Thread* best = furthest_behind();
@@ -178,13 +200,13 @@ Host::Thread& Host::due() {
   }
 }
 
-void Host::hand_over_to(Thread& next) {
+void SimHost::hand_over_to(Thread& next) {
   const std::lock_guard lock(mutex_);
   running_ = &next;
   next.turn.notify_one();
 }
 
-void Host::take_turns() {
+void SimHost::take_turns() {
   Thread& self = *running_;
   Thread& next = due();
   if (&next == &self) return;
@@ -195,7 +217,7 @@ void Host::take_turns() {
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
-void Host::run_body(Thread& self, const std::function<void()>& body) {
+void SimHost::run_body(Thread& self, const std::function<void()>& body) {
   {
     std::unique_lock lock(mutex_);
     self.turn.wait(lock, [&] { return running_ == &self; });
@@ -212,7 +234,7 @@ void Host::run_body(Thread& self, const std::function<void()>& body) {
   hand_over_to(*next);
 }
 
-std::unique_ptr<HostThread> Host::start(std::function<void()> body) {
+std::unique_ptr<HostThread> SimHost::start_thread(std::function<void()> body) {
   std::erase_if(threads_, [](const auto& t) { return t->done; });
   const auto& state = threads_.emplace_back(std::make_shared<Thread>());
   state->now = running_->now;
@@ -224,6 +246,6 @@ std::unique_ptr<HostThread> Host::start(std::function<void()> body) {
   }
 }
 
-std::unique_ptr<Channel> Host::make_channel(double handoff) { return std::make_unique<SimChannel>(*this, handoff); }
+std::unique_ptr<Channel> SimHost::make_channel() { return std::make_unique<SimChannel>(*this, profile_.handoff); }
 
 }  // namespace xferbench::sim

@@ -1,0 +1,35 @@
+// Timelines by CUPTI or by events, and marks by NVTX.
+#pragma once
+
+#include <memory>
+
+#include "device/cuda/cupti_trace.hpp"
+#include "device/cuda/event_trace.hpp"
+#include "device/cuda/ranges.hpp"
+#include "device/tracer.hpp"
+
+namespace xferbench::cuda {
+
+/// Who watches for timelines: CUPTI where it can be used, else events; or events in any case.
+enum class TraceBy { cupti_or_events, events };
+
+class CudaTracer final : public Tracer {
+ public:
+  explicit CudaTracer(TraceBy by) : by_(by) {}
+
+  void start() override;
+  [[nodiscard]] Trace stop() override;
+  void begin_range(const char* name) override { ranges_.begin(name); }
+  void end_range() override { ranges_.end(); }
+
+  /// Who wants events around every operation; nobody unless such a trace is on.
+  [[nodiscard]] EventTrace* events() const { return events_.get(); }
+
+ private:
+  TraceBy by_;
+  std::unique_ptr<CuptiTrace> cupti_;   // loaded for the first trace
+  std::unique_ptr<EventTrace> events_;  // while such a trace is on
+  Ranges ranges_;
+};
+
+}  // namespace xferbench::cuda

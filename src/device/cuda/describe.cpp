@@ -1,0 +1,113 @@
+#include "device/cuda/describe.hpp"
+
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+
+#include <cctype>
+#include <fstream>
+#include <utility>
+
+#include "device/cuda/check.hpp"
+#include "device/cuda/cuda_stream.hpp"
+#include "device/cuda/nvml.hpp"
+#include "device/cuda/pcie.hpp"
+
+namespace xferbench::cuda {
+
+namespace {
+
+int attribute(cudaDeviceAttr which, int index) {
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, which, index), "cudaDeviceGetAttribute");
+  return value;
+}
+
+std::string format_uuid(const cudaUUID_t& uuid) {
+  std::string text = "GPU-";
+  for (int i = 0; i < 16; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
+  }
+  return text;
+}
+
+std::string format_version(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+
+Environment::Gpu describe_gpu(int index, const Nvml& nvml) {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
+  Environment::Gpu gpu;
+  gpu.name = properties.name;
+  gpu.index = index;
+  gpu.uuid = format_uuid(properties.uuid);
+  gpu.pci_bus_id = pci_bus_id(index);
+  gpu.compute_capability = fmt::format("{}.{}", properties.major, properties.minor);
+  gpu.multiprocessors = static_cast<unsigned>(properties.multiProcessorCount);
+  gpu.memory_bytes = properties.totalGlobalMem;
+  gpu.l2_bytes = static_cast<std::uint64_t>(properties.l2CacheSize);
+  gpu.copy_engines = static_cast<unsigned>(properties.asyncEngineCount);
+  gpu.max_sm_clock_hz = 1e3 * attribute(cudaDevAttrClockRate, index);
+  // Two transfers per clock on double-data-rate memory.
+  gpu.memory_bandwidth =
+      2e3 * attribute(cudaDevAttrMemoryClockRate, index) * attribute(cudaDevAttrGlobalMemoryBusWidth, index) / 8;
+  gpu.ecc = properties.ECCEnabled != 0;
+  gpu.pcie = pcie_link(nvml, gpu.pci_bus_id);
+  return gpu;
+}
+
+Multiprocessor describe_multiprocessor(int index) {
+  const auto number = [index](cudaDeviceAttr which) { return static_cast<unsigned>(attribute(which, index)); };
+  return {
+      .compute_capability = 10 * number(cudaDevAttrComputeCapabilityMajor) + number(cudaDevAttrComputeCapabilityMinor),
+      .shared_per_block = number(cudaDevAttrMaxSharedMemoryPerBlockOptin),
+      .shared_in_all = number(cudaDevAttrMaxSharedMemoryPerMultiprocessor),
+      .shared_reserved = number(cudaDevAttrReservedSharedMemoryPerBlock),
+      .threads = number(cudaDevAttrMaxThreadsPerMultiProcessor)};
+}
+
+std::string describe_driver(const Nvml& nvml) {
+  int version = 0;
+  check(cudaDriverGetVersion(&version), "cudaDriverGetVersion");
+  const std::string release = nvml.driver();
+  const std::string cuda = "CUDA " + format_version(version);
+  return release.empty() ? cuda : fmt::format("{} ({})", release, cuda);
+}
+
+std::string describe_runtime() {
+  int version = 0;
+  check(cudaRuntimeGetVersion(&version), "cudaRuntimeGetVersion");
+  return format_version(version);
+}
+
+}  // namespace
+
+std::string pci_bus_id(int gpu) {
+  char text[32] = {};
+  check(cudaDeviceGetPCIBusId(text, sizeof(text), gpu), "cudaDeviceGetPCIBusId");
+  return text;
+}
+
+std::optional<int> numa_node_of(int gpu) {
+  std::string bus_id = pci_bus_id(gpu);
+  for (char& c : bus_id) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  int node = -1;
+  std::ifstream("/sys/bus/pci/devices/" + bus_id + "/numa_node") >> node;
+  return node < 0 ? std::nullopt : std::optional(node);
+}
+
+Capabilities describe_device(int gpu) {
+  const Nvml nvml;
+  Capabilities c;
+  c.managed_memory = attribute(cudaDevAttrConcurrentManagedAccess, gpu) != 0;
+  c.pageable_access = attribute(cudaDevAttrPageableMemoryAccess, gpu) != 0;
+  c.memory_pools = attribute(cudaDevAttrMemoryPoolsSupported, gpu) != 0;
+  c.batch_copies = knows_batch_copies();
+  c.multiprocessor = describe_multiprocessor(gpu);
+  c.environment.backend = "cuda";
+  c.environment.gpu = describe_gpu(gpu, nvml);
+  c.environment.driver = describe_driver(nvml);
+  c.environment.runtime = describe_runtime();
+  return c;
+}
+
+}  // namespace xferbench::cuda

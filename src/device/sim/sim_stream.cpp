@@ -1,0 +1,253 @@
+#include "device/sim/sim_stream.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "device/sim/sim_device.hpp"
+#include "device/sim/sim_event.hpp"
+#include "device/sim/sim_machine.hpp"
+#include "device/traced_copy.hpp"
+
+namespace xferbench::sim {
+
+SimStream::SimStream(SimDevice& device, StreamKind kind)
+    : StreamImpl(device), device_(device), machine_(device.simulation()), profile_(device.profile()), kind_(kind) {
+  device_.add(*this);
+}
+
+SimStream::~SimStream() { device_.remove(*this); }
+
+// --- Submitting -----------------------------------------------------------------------------------------------------
+
+OperationPtr SimStream::enqueue(Operation operation, double call_cost, Call call) {
+  return last_ = enqueue_aside(std::move(operation), call_cost, std::move(call));
+}
+
+OperationPtr SimStream::enqueue_aside(Operation operation, double call_cost, Call call) {
+  SimHost& host = machine_.sim_host();
+  const double called = host.now();
+  host.advance(call_cost);
+  operation.submitted = host.now();
+  const auto after = [&operation](const OperationPtr& last) {
+    if (last) operation.after.push_back(last);
+  };
+  after(last_);
+  // The legacy default stream waits for every blocking stream, and they for it.
+  if (kind_ == StreamKind::legacy_default) {
+    for (const SimStream* other : device_.streams()) {
+      if (other->kind_ == StreamKind::blocking) after(other->last_);
+    }
+  } else if (kind_ == StreamKind::blocking) {
+    after(device_.legacy_stream().last_);
+  }
+  auto pointer = std::make_shared<Operation>(std::move(operation));
+  machine_.events().add(pointer);
+  machine_.sim_tracer().add({std::move(call), pointer, this, called, host.now()});
+  return pointer;
+}
+
+void SimStream::submit(Recipe recipe, double call_cost, Call call) {
+  if (!place_.capture) {
+    enqueue(recipe(), call_cost, std::move(call));
+    return;
+  }
+  machine_.sim_host().advance(call_cost);
+  std::vector<Capture::Node>& nodes = place_.capture->nodes;
+  for (const std::size_t before : place_.tails) nodes[before].awaited = true;
+  nodes.push_back({std::move(recipe), std::exchange(place_.tails, {nodes.size()}), std::move(call), this});
+}
+
+bool SimStream::inlines(const Copy& c) const {
+  return c.direction == Direction::h2d && c.bytes <= profile_.pageable_inline_bytes &&
+         machine_.host_memory().pageable(c);
+}
+
+void SimStream::copy(const Copy& c) {
+  const Operations& operations = device_.operations();
+  const Call call{std::string(traced_name(c.direction)), c.bytes, traced_row(c.direction)};
+  if (!machine_.host_memory().pageable(c)) {
+    return submit([&operations, c] { return operations.copy(c); }, profile_.copy_call, call);
+  }
+  refuse_in_capture("copying pageable memory");
+  if (inlines(c)) {
+    const double cost = profile_.copy_call + static_cast<double>(c.bytes) / profile_.host_copy_rate;
+    enqueue(operations.inlined(c), cost, call);
+    return;
+  }
+  // The calling thread does the staging, which is why the call does not return before.
+  machine_.sim_host().wait_for(enqueue(operations.staged(c), profile_.copy_call, call));
+}
+
+void SimStream::copy_batch(std::span<const Copy> copies) {
+  const auto same_way = [&](const Copy& c) {
+    return c.direction == copies.front().direction && !machine_.host_memory().pageable(c);
+  };
+  if (copies.empty() || !std::ranges::all_of(copies, same_way)) {
+    throw DeviceError("copying a batch", "the simulated device takes page-locked memory and one direction");
+  }
+  std::uint64_t bytes = 0;
+  for (const Copy& c : copies) bytes += c.bytes;
+  const Direction direction = copies.front().direction;
+  const Operations& operations = device_.operations();
+  submit([&operations, all = std::vector<Copy>(copies.begin(), copies.end())] { return operations.batch(all); },
+         profile_.copy_call, {std::string(traced_name(direction)), bytes, traced_row(direction)});
+}
+
+void SimStream::copy_blocking(const Copy& c) {
+  refuse_in_capture("a blocking copy");
+  copy(c);
+  if (!inlines(c)) machine_.sim_host().wait_for(last_);
+}
+
+void SimStream::fill(const DeviceView& range, std::byte value) {
+  const Operations& operations = device_.operations();
+  submit([&operations, range, value] { return operations.fill(range, value); }, profile_.launch_call,
+         {"fill", range.bytes, Activity::Row::internal});
+}
+
+void SimStream::launch(const Kernel& kernel) {
+  const Operations& operations = device_.operations();
+  const Call call{std::string(kernel.name()), 0, Activity::Row::kernel};
+  if (!place_.capture) {
+    enqueue(operations.kernel(kernel, profile_.kernel_overhead), profile_.launch_call, call);
+    return;
+  }
+  const std::shared_ptr<const Kernel> copy = kernel.clone();
+  submit([&operations, copy, overhead = profile_.graph_node] { return operations.kernel(*copy, overhead); },
+         profile_.launch_call, call);
+}
+
+void SimStream::stamp(std::uint64_t* slot) {
+  const Operations& operations = device_.operations();
+  submit([&operations, slot] { return operations.stamp(slot); }, profile_.launch_call, {});
+}
+
+void SimStream::call_host(CallbackApi api, const std::function<void()>& function) {
+  refuse_in_capture("calling a function of the host");
+  Operation before;
+  const bool plain = api == CallbackApi::launch_host_func;
+  before.overhead = plain ? profile_.host_function_start : profile_.stream_callback_start;
+  before.on_finish = [&host = machine_.sim_host(), &function] { host.call(function); };
+  enqueue(std::move(before), profile_.callback_call, {"call host function"});
+  Operation after;
+  after.overhead = profile_.host_function_end;
+  enqueue(std::move(after), 0, {});
+}
+
+void SimStream::prefetch(const HostView&, Direction) {
+  throw DeviceError("migrating managed memory", "the simulated device has no model of it");
+}
+
+OperationPtr SimStream::hold(double seconds) {
+  refuse_in_capture("closing a gate");
+  Operation o;
+  o.overhead = seconds;
+  return enqueue(std::move(o), profile_.launch_call, {});
+}
+
+DeviceBuffer SimStream::allocate(std::size_t bytes) { return device_.allocate_device(bytes); }
+
+void SimStream::synchronize() {
+  refuse_in_capture("waiting for a stream");
+  if (last_) machine_.sim_host().wait_for(last_);
+}
+
+// --- Events ---------------------------------------------------------------------------------------------------------
+
+void SimStream::record(EventImpl& event) {
+  auto& e = static_cast<SimEvent&>(event);
+  if (&e.device() != &device_) throw DeviceError("recording an event", "it is of another device");
+  if (place_.capture) {  // no work, but a place in the graph
+    e.recorded_at(place_);
+    return machine_.sim_host().advance(profile_.event_call);
+  }
+  Operation o;
+  o.overhead = profile_.event_cost;
+  // A stamp of the time takes its stream that long; an event without one is only seen that much later.
+  e.recorded_by(e.timed() ? enqueue(std::move(o), profile_.event_call, {"record event"})
+                          : enqueue_aside(std::move(o), profile_.event_call, {"record event"}));
+}
+
+void SimStream::wait(EventImpl& event) {
+  const auto& e = static_cast<const SimEvent&>(event);
+  if (e.place().capture || place_.capture) return wait_in_capture(event);
+  Operation o;
+  if (e.operation()) o.after.push_back(e.operation());
+  enqueue(std::move(o), profile_.event_call, {"wait for event"});
+}
+
+// --- Graphs ---------------------------------------------------------------------------------------------------------
+
+void SimStream::refuse_in_capture(const char* what) const {
+  if (place_.capture) throw DeviceError(what, "it cannot be part of a graph that is being captured");
+}
+
+/// An event of the capture makes its stream part of it, or orders it behind one more place there.
+void SimStream::wait_in_capture(const EventImpl& event) {
+  const auto& e = static_cast<const SimEvent&>(event);
+  const CapturePlace& there = e.place();
+  machine_.sim_host().advance(profile_.event_call);
+  if (!there.capture && !e.operation()) return;  // never recorded: nothing to wait for
+  if (!there.capture || !there.capture->open || (place_.capture && place_.capture != there.capture)) {
+    throw DeviceError("waiting for an event",
+                      "work in a graph that is being captured, and work outside, cannot wait for each other");
+  }
+  place_.capture = there.capture;
+  for (const std::size_t tail : there.tails) {
+    if (std::ranges::find(place_.tails, tail) == place_.tails.end()) place_.tails.push_back(tail);
+  }
+}
+
+void SimStream::leave(const Capture& capture) {
+  if (place_.capture.get() == &capture) place_ = {};
+}
+
+Graph SimStream::capture(const std::function<void()>& submit) {
+  refuse_in_capture("capturing a graph");
+  if (kind_ == StreamKind::legacy_default) {
+    throw DeviceError("capturing a graph", "the default stream cannot be captured; use another one");
+  }
+  const auto captured = std::make_shared<Capture>();
+  place_.capture = captured;
+  try {
+    submit();
+  } catch (...) {
+    device_.end(*captured);
+    throw;
+  }
+  const std::vector<std::size_t> tails = place_.tails;
+  device_.end(*captured);
+  for (std::size_t i = 0; i < captured->nodes.size(); ++i) {
+    if (captured->nodes[i].awaited || std::ranges::find(tails, i) != tails.end()) continue;
+    throw DeviceError("capturing a graph", "a stream that joined has work which the first stream does not wait for");
+  }
+  return owned<GraphView>(std::make_unique<SimGraph>(device_, captured));
+}
+
+void SimStream::replay(GraphImpl& graph) {
+  refuse_in_capture("replaying a graph");
+  auto& g = static_cast<SimGraph&>(graph);
+  Operation begin;
+  begin.overhead = profile_.graph_start;
+  if (g.end()) begin.after.push_back(g.end());
+  const OperationPtr first = enqueue(std::move(begin), profile_.graph_call, {"launch graph"});
+  Operation end;
+  std::vector<OperationPtr> run;
+  for (const Capture::Node& node : g.nodes()) {
+    auto o = std::make_shared<Operation>(node.recipe());
+    o->submitted = first->submitted;
+    if (node.after.empty()) o->after.push_back(first);
+    for (const std::size_t before : node.after) o->after.push_back(run[before]);
+    if (!node.awaited) end.after.push_back(o);
+    machine_.events().add(o);
+    machine_.sim_tracer().add({node.call, o, node.stream, first->submitted, first->submitted});
+    run.push_back(std::move(o));
+  }
+  g.ends_with(enqueue(std::move(end), 0, {}));
+}
+
+}  // namespace xferbench::sim

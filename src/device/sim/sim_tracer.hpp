@@ -1,0 +1,44 @@
+// Timelines of the simulated machine, whose times are exact.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/sim/event_simulator.hpp"
+#include "device/sim/sim_host.hpp"
+#include "device/tracer.hpp"
+
+namespace xferbench::sim {
+
+/// What a timeline says of a call and of what it enqueues.
+struct Call {
+  std::string name;  ///< empty: nothing, as of gates and stamps
+  std::uint64_t bytes = 0;
+  Activity::Row row = Activity::Row::internal;  ///< of the operation, if it occupies an engine
+};
+
+class SimTracer final : public Tracer {
+ public:
+  explicit SimTracer(SimHost& host) : host_(host) {}
+
+  void start() override;
+  [[nodiscard]] Trace stop() override;
+
+  struct Enqueued {
+    Call call;
+    OperationPtr operation;
+    const void* stream = nullptr;  ///< only tells streams apart
+    double called = 0;             ///< by the host's clock, ...
+    double returned = 0;
+  };
+  /// Keeps it while a trace is on.
+  void add(Enqueued enqueued);
+
+ private:
+  SimHost& host_;
+  std::optional<std::vector<Enqueued>> enqueued_;  // while a trace is on
+};
+
+}  // namespace xferbench::sim

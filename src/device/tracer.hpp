@@ -1,0 +1,38 @@
+// Watching what a machine does: timelines of its own, and marks for profilers that watch the process.
+#pragma once
+
+#include "core/trace.hpp"
+
+namespace xferbench {
+
+class Tracer {
+ public:
+  Tracer() = default;
+  Tracer(const Tracer&) = delete;
+  Tracer& operator=(const Tracer&) = delete;
+  virtual ~Tracer() = default;
+
+  /// Waits for the devices; from then on everything that is enqueued, and the calls that enqueue it, are recorded.
+  /// Watching costs time, so never while samples are taken.
+  virtual void start() = 0;
+  /// Waits for the devices and ends the recording. Gates, stamps and clock probes are not part of it.
+  [[nodiscard]] virtual Trace stop() = 0;
+
+  /// Marks by thread, which nest; nothing where no profiler can see them. `name` is copied.
+  virtual void begin_range(const char* /*name*/) {}
+  virtual void end_range() {}
+};
+
+/// Marks what a scope does for profilers. Cheap where none watches, if `name` need not be made for it.
+class NvtxRange {
+ public:
+  NvtxRange(Tracer& tracer, const char* name) : tracer_(tracer) { tracer_.begin_range(name); }
+  NvtxRange(const NvtxRange&) = delete;
+  NvtxRange& operator=(const NvtxRange&) = delete;
+  ~NvtxRange() { tracer_.end_range(); }
+
+ private:
+  Tracer& tracer_;
+};
+
+}  // namespace xferbench

@@ -1,0 +1,277 @@
+// The model of pipelines and the simulated machine's event stepping check each other, but both were written with the
+// same rules in mind. Here stands a third way of computing schedules, which steps through no events: where nothing
+// depends on what else runs, each start follows from the ends before it; and where the directions of the link slow each
+// other, time goes in ticks too small to matter. An error that the other two share differs from it.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "device/sim/event_simulator.hpp"
+#include "model/pipeline.hpp"
+
+namespace xferbench::test {
+
+namespace {
+
+using model::Arrangement;
+using model::StageCosts;
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kRounding = 1e-9;
+constexpr std::size_t kIn = 0;
+constexpr std::size_t kWork = 1;
+constexpr std::size_t kOut = 2;
+
+/// One operation of a pipeline, as its arrangement says.
+struct Task {
+  std::size_t stage = 0;
+  double submitted = 0;
+  double overhead = 0;
+  double payload = 0;
+  std::vector<std::size_t> waits_for;  // tasks of other stages, which hand over to it
+};
+
+/// What the pipeline consists of, in the order in which it is submitted.
+std::vector<Task> tasks_of(const StageCosts& costs, const Arrangement& a) {
+  const std::size_t chunks = a.chunks.size();
+  std::array<std::vector<std::size_t>, 3> number;
+  for (auto& of_stage : number) of_stage.resize(chunks);
+  std::vector<std::array<std::size_t, 2>> order;  // stage and chunk
+  for (std::size_t first = 0; first < chunks; first += a.wave) {
+    for (const std::size_t stage : {kIn, kWork, kOut}) {
+      for (std::size_t i = first; i < std::min(first + a.wave, chunks); ++i) {
+        number[stage][i] = order.size();
+        order.push_back({stage, i});
+      }
+    }
+  }
+  const std::array cost{costs.h2d, costs.kernel, costs.d2h};
+  const std::array call{costs.submit_h2d, costs.submit_kernel, costs.submit_d2h};
+  std::vector<Task> tasks;
+  double now = 0;
+  for (const auto& [stage, i] : order) {
+    now += call[stage];
+    Task task{stage, now, cost[stage].per_operation, a.chunks[i] * cost[stage].per_byte, {}};
+    const auto wait = [&task, &number, chunk = i](std::size_t other, std::size_t distance) {
+      if (distance != 0 && chunk >= distance) task.waits_for.push_back(number[other][chunk - distance]);
+    };
+    if (stage != kIn) task.waits_for.push_back(number[stage - 1][i]);
+    if (stage == kIn) wait(kOut, a.h2d_after_d2h), wait(kWork, a.h2d_after_kernel);
+    if (stage == kWork) wait(kOut, a.kernel_after_d2h);
+    tasks.push_back(std::move(task));
+  }
+  return tasks;
+}
+
+/// The first task of a stage that has not begun.
+std::size_t next_of(std::size_t stage, const std::vector<Task>& tasks, const std::vector<bool>& begun) {
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    if (tasks[t].stage == stage && !begun[t]) return t;
+  }
+  return tasks.size();
+}
+
+/// When a task may start, if all that it waits for has ended at `ends`.
+double ready(const Task& task, const std::vector<double>& ends, double handoff) {
+  double time = task.submitted;
+  for (const std::size_t before : task.waits_for) time = std::max(time, ends[before] + handoff);
+  return time;
+}
+
+/// The makespan where the directions do not slow each other: whoever can start first does, and of two that can start at
+/// once on one engine the one that was submitted first.
+double by_starts(const StageCosts& costs, const Arrangement& a) {
+  const std::vector<Task> tasks = tasks_of(costs, a);
+  std::vector<double> ends(tasks.size(), kNever);
+  std::vector<bool> begun(tasks.size());
+  std::array<double, 3> free{};  // by engine
+  double last = 0;
+  for (std::size_t n = 0; n < tasks.size(); ++n) {
+    std::size_t first = tasks.size();
+    double start = kNever;
+    const auto engine = [&](std::size_t stage) { return stage == kOut && costs.copy_engines < 2 ? kIn : stage; };
+    for (const std::size_t stage : {kIn, kWork, kOut}) {
+      const std::size_t t = next_of(stage, tasks, begun);
+      if (t == tasks.size()) continue;
+      const double can = std::max(free[engine(stage)], ready(tasks[t], ends, costs.handoff));
+      if (can < start || (can == start && t < first)) start = can, first = t;
+    }
+    begun[first] = true;
+    ends[first] = start + tasks[first].overhead + tasks[first].payload;
+    free[engine(tasks[first].stage)] = ends[first];
+    last = std::max(last, ends[first]);
+  }
+  return last;
+}
+
+constexpr double kTick = 1.0 / 256;
+
+/// The makespan tick by tick, on two copy engines: a copy's payload moves at its duplex rate in every tick in which the
+/// other direction moves payload, too, and its overhead grows by as much as it should. Late by a few ticks for each
+/// task.
+double by_ticks(const StageCosts& costs, const Arrangement& a) {
+  std::vector<Task> tasks = tasks_of(costs, a);
+  std::vector<double> ends(tasks.size(), kNever);
+  std::vector<bool> begun(tasks.size());
+  std::array<Task*, 3> running{};
+  double now = 0;
+  for (std::size_t ended = 0; ended < tasks.size(); now += kTick) {
+    for (const std::size_t stage : {kIn, kWork, kOut}) {
+      const std::size_t t = next_of(stage, tasks, begun);
+      if (running[stage] != nullptr || t == tasks.size() || ready(tasks[t], ends, costs.handoff) > now) continue;
+      begun[t] = true;
+      running[stage] = &tasks[t];
+    }
+    const auto moves = [&](std::size_t stage) { return running[stage] != nullptr && running[stage]->overhead <= 0; };
+    const std::array disturbed{moves(kOut), false, moves(kIn)};
+    const std::array cost{costs.h2d, costs.kernel, costs.d2h};
+    for (const std::size_t stage : {kIn, kWork, kOut}) {
+      Task* const task = running[stage];
+      if (task == nullptr) continue;
+      if (task->overhead > 0) {
+        task->overhead -= kTick / (disturbed[stage] ? cost[stage].duplex_overhead : 1);
+      } else {
+        task->payload -= kTick * (disturbed[stage] ? cost[stage].duplex_rate : 1);
+      }
+      if (task->overhead > 0 || task->payload > 0) continue;
+      ends[static_cast<std::size_t>(task - tasks.data())] = now + kTick;
+      running[stage] = nullptr;
+      ++ended;
+    }
+  }
+  return now;
+}
+
+/// The makespan on the simulated machine's engines and link.
+double by_simulator(const StageCosts& costs, const Arrangement& a) {
+  using sim::EventSimulator;
+  EventSimulator events;
+  const sim::EngineId in = events.add_engine(EventSimulator::Sharing::one_at_a_time);
+  const sim::EngineId compute = events.add_engine(EventSimulator::Sharing::by_share);
+  const sim::EngineId out = costs.copy_engines < 2 ? in : events.add_engine(EventSimulator::Sharing::one_at_a_time);
+  static_cast<void>(events.add_link(
+      {costs.h2d.duplex_rate, costs.d2h.duplex_rate, costs.h2d.duplex_overhead, costs.d2h.duplex_overhead}));
+  const std::vector<Task> tasks = tasks_of(costs, a);
+  std::vector<sim::OperationPtr> operations;
+  std::vector<sim::OperationPtr> handed_over;
+  for (const Task& task : tasks) {
+    auto o = std::make_shared<sim::Operation>();
+    o->engine = std::array{in, compute, out}[task.stage];
+    o->way = std::array{sim::Way::h2d, sim::Way::none, sim::Way::d2h}[task.stage];
+    o->submitted = task.submitted, o->overhead = task.overhead, o->payload = task.payload;
+    auto over = std::make_shared<sim::Operation>();
+    over->overhead = costs.handoff;
+    over->after.push_back(o);
+    operations.push_back(std::move(o));
+    handed_over.push_back(std::move(over));
+  }
+  std::array<sim::OperationPtr, 3> last;
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    for (const std::size_t before : tasks[t].waits_for) operations[t]->after.push_back(handed_over[before]);
+    if (last[tasks[t].stage]) operations[t]->after.push_back(last[tasks[t].stage]);
+    last[tasks[t].stage] = operations[t];
+    events.add(operations[t]);
+    events.add(handed_over[t]);
+  }
+  events.run_all();
+  return std::ranges::max(operations, {}, [](const auto& o) { return o->finished; })->finished;
+}
+
+// --- Random pipelines -----------------------------------------------------------------------------------------------
+
+/// Small whole numbers, so that many things happen at the same moment: that is where mistakes are.
+double some(int from, int to) { return *rc::gen::inRange(from, to + 1); }
+std::size_t some_count(int from, int to) { return static_cast<std::size_t>(*rc::gen::inRange(from, to + 1)); }
+
+Arrangement some_arrangement() {
+  Arrangement a;
+  for (std::size_t n = some_count(1, 7); n > 0; --n) a.chunks.push_back(some(1, 4));
+  a.h2d_after_d2h = some_count(0, 3);
+  a.h2d_after_kernel = some_count(0, 3);
+  a.kernel_after_d2h = some_count(0, 3);
+  a.wave = some_count(1, 4);
+  return a;
+}
+
+StageCosts some_costs(bool overhead) {
+  StageCosts c;
+  for (model::Cost* stage : {&c.h2d, &c.kernel, &c.d2h}) *stage = {overhead ? some(0, 2) : 0, some(1, 3)};
+  if (!overhead) return c;
+  c.handoff = some(0, 2);
+  c.submit_h2d = some(0, 2), c.submit_kernel = some(0, 2), c.submit_d2h = some(0, 2);
+  return c;
+}
+
+void slow_each_other(StageCosts& c) {
+  for (model::Cost* copy : {&c.h2d, &c.d2h}) {
+    copy->duplex_rate = some(5, 10) / 10;
+    copy->duplex_overhead = some(10, 20) / 10;
+  }
+}
+
+RC_GTEST_PROP(Schedule, FollowsFromTheEndsBeforeWhereTheDirectionsDoNotDisturbEachOther, ()) {
+  StageCosts costs = some_costs(true);
+  costs.copy_engines = static_cast<unsigned>(some_count(1, 2));
+  const Arrangement a = some_arrangement();
+  const double right = by_starts(costs, a);
+  RC_ASSERT(std::abs(model::makespan(costs, a) - right) < kRounding);
+  RC_ASSERT(std::abs(by_simulator(costs, a) - right) < kRounding);
+}
+
+RC_GTEST_PROP(Schedule, IsTheSameTickByTickWhereTheyDo, ()) {
+  StageCosts costs = some_costs(true);
+  slow_each_other(costs);
+  const Arrangement a = some_arrangement();
+  const double right = by_ticks(costs, a);
+  const double late = 4 * kTick * static_cast<double>(3 * a.chunks.size());
+  const double modelled = model::makespan(costs, a);
+  RC_ASSERT(right > modelled - late);
+  RC_ASSERT(right < modelled + late);
+  RC_ASSERT(std::abs(by_simulator(costs, a) - modelled) < kRounding);
+}
+
+// Without overheads: the bound takes a payload in one piece to be disturbed during its overhead as well.
+RC_GTEST_PROP(Schedule, IsNeverBelowTheBoundOfItsPayload, ()) {
+  StageCosts costs = some_costs(false);
+  slow_each_other(costs);
+  costs.copy_engines = static_cast<unsigned>(some_count(1, 2));
+  const Arrangement a = some_arrangement();
+  double bytes = 0;
+  for (const double chunk : a.chunks) bytes += chunk;
+  RC_ASSERT(model::makespan(costs, a) > model::lower_bound(costs, bytes) - kRounding);
+}
+
+/// Worked out on paper: chunks of 2, copies of 1 for each byte, kernels of half that. Alone, copies take 2 and
+/// kernels 1.
+TEST(Schedule, OfTwoChunksIsAsOnPaper) {
+  StageCosts costs;
+  costs.h2d = costs.d2h = {.per_operation = 0, .per_byte = 1};
+  costs.kernel = {.per_operation = 0, .per_byte = 0.5};
+  const Arrangement a{.chunks = {2, 2}};
+  // in 0-2 2-4, work 2-3 4-5, out 3-5 5-7.
+  EXPECT_DOUBLE_EQ(model::makespan(costs, a), 7);
+  EXPECT_DOUBLE_EQ(by_simulator(costs, a), 7);
+  // At half the rate while both move: from 3 on the second copy in has 1 to go, which takes until 5; by then the first
+  // copy out has 1 to go, until 6; the kernel ends at 6, and the second copy out at 8.
+  costs.h2d.duplex_rate = costs.d2h.duplex_rate = 0.5;
+  EXPECT_DOUBLE_EQ(model::makespan(costs, a), 8);
+  EXPECT_DOUBLE_EQ(by_simulator(costs, a), 8);
+  // One engine: in 0-2 2-4, out 4-6 6-8.
+  costs.copy_engines = 1;
+  EXPECT_DOUBLE_EQ(model::makespan(costs, a), 8);
+  EXPECT_DOUBLE_EQ(by_simulator(costs, a), 8);
+  // And with one slot each chunk goes all the way alone: 2 + 1 + 2, twice.
+  EXPECT_DOUBLE_EQ(model::makespan(costs, {.chunks = {2, 2}, .h2d_after_d2h = 1}), 10);
+  EXPECT_DOUBLE_EQ(by_simulator(costs, {.chunks = {2, 2}, .h2d_after_d2h = 1}), 10);
+}
+
+}  // namespace
+
+}  // namespace xferbench::test
