@@ -70,11 +70,12 @@ TEST(OverlapCaseOf, TheDefaultsAreStreamsInTurn) {
 }
 
 TEST(OverlapCaseOf, SlotsAreTwoForADoubleBufferAndAllForEngines) {
-  EXPECT_EQ(parsed("--strategy double-buffer").work.slots, 2U);
-  EXPECT_EQ(parsed("--strategy graph-double-buffer").work.slots, 2U);
-  EXPECT_EQ(parsed("--strategy double-buffer --slots 3").work.slots, 3U);
-  EXPECT_EQ(parsed("--strategy engines").work.slots, 0U);
-  EXPECT_EQ(parsed("--strategy batch --slots 8").work.slots, 8U);
+  const std::map<std::string, std::size_t> slots{{"double-buffer", 2},
+                                                 {"graph-double-buffer", 2},
+                                                 {"double-buffer --slots 3", 3},
+                                                 {"engines", 0},
+                                                 {"batch --slots 8", 8}};
+  for (const auto& [strategy, n] : slots) EXPECT_EQ(parsed("--strategy " + strategy).work.slots, n) << strategy;
 }
 
 TEST(OverlapCaseOf, EveryAxisArrives) {
@@ -102,52 +103,41 @@ TEST(Predicted, SerialIsTheSumOfTheStages) {
   EXPECT_NEAR(predicted_of("--strategy serial"), once + kBytes * per_byte, kExact);
 }
 
-TEST(Predicted, StreamsTakeTurnsWithoutEvents) {
-  const model::StageCosts c = hidden(costs().in_stream);
-  const auto turns = [&](std::size_t streams, std::size_t wave) {
-    return makespan(c, {.chunks = even(kBytes, 32), .h2d_after_d2h = streams, .wave = wave});
+TEST(Predicted, IsTheMakespanOfWhatTheStrategyArranges) {
+  const model::StageCosts in_stream = hidden(costs().in_stream);
+  const model::StageCosts across = hidden(costs().across_streams);
+  const auto with_kernels = [](model::StageCosts c, double kernels) {
+    c.kernel.per_operation *= kernels;
+    return c;
   };
-  EXPECT_DOUBLE_EQ(predicted_of("--streams 3"), turns(3, 1));
-  EXPECT_DOUBLE_EQ(predicted_of("--streams 3 --issue breadth"), turns(3, 3));
-  EXPECT_DOUBLE_EQ(predicted_of("--streams 3 --stream-kind default"), turns(1, 1));
-}
-
-TEST(Predicted, EnginesWaitForEventsAndSlots) {
-  const model::StageCosts c = hidden(costs().across_streams);
   const std::vector<double> parts = even(kBytes, 32);
-  EXPECT_DOUBLE_EQ(predicted_of("--strategy engines"), makespan(c, {.chunks = parts}));
-  const double apart = makespan(c, {.chunks = parts, .h2d_after_kernel = 3, .kernel_after_d2h = 3});
-  EXPECT_DOUBLE_EQ(predicted_of("--strategy engines --slots 3"), apart);
-  EXPECT_DOUBLE_EQ(predicted_of("--strategy double-buffer --slots 3"), apart);
-  const double in_place = makespan(c, {.chunks = parts, .h2d_after_d2h = 3});
-  EXPECT_DOUBLE_EQ(predicted_of("--strategy engines --slots 3 --in-place"), in_place);
-  const double two = makespan(c, {.chunks = parts, .h2d_after_kernel = 2, .kernel_after_d2h = 2});
-  EXPECT_DOUBLE_EQ(predicted_of("--strategy double-buffer"), two);
-}
-
-TEST(Predicted, ABatchIsOneCopyOfAllItsChunksAndAsManyKernels) {
-  model::StageCosts c = hidden(costs().across_streams);
-  c.kernel.per_operation *= 4;
-  EXPECT_DOUBLE_EQ(predicted_of("--strategy batch"), makespan(c, {.chunks = even(kBytes, 8)}));
-  const double limited = makespan(c, {.chunks = even(kBytes, 8), .h2d_after_kernel = 2, .kernel_after_d2h = 2});
-  EXPECT_DOUBLE_EQ(predicted_of("--strategy batch --slots 8"), limited);
-}
-
-TEST(Predicted, ABatchOfMoreChunksThanThereAreIsOneOfThemAll) {
+  const std::vector<double> batches = even(kBytes, 8);
+  struct Arranged {
+    const char* flags;
+    model::StageCosts costs;
+    model::Arrangement arrangement;
+  };
+  const std::vector<Arranged> all{
+      {"--streams 3", in_stream, {.chunks = parts, .h2d_after_d2h = 3}},
+      {"--streams 3 --issue breadth", in_stream, {.chunks = parts, .h2d_after_d2h = 3, .wave = 3}},
+      {"--streams 3 --stream-kind default", in_stream, {.chunks = parts, .h2d_after_d2h = 1}},
+      {"--rounds 3", in_stream, {.chunks = even(3 * kBytes, 96), .h2d_after_d2h = 4}},
+      {"--kernels-per-chunk 3", with_kernels(in_stream, 3), {.chunks = parts, .h2d_after_d2h = 4}},
+      {"--strategy engines", across, {.chunks = parts}},
+      {"--strategy engines --slots 3", across, {.chunks = parts, .h2d_after_kernel = 3, .kernel_after_d2h = 3}},
+      {"--strategy engines --slots 3 --in-place", across, {.chunks = parts, .h2d_after_d2h = 3}},
+      {"--strategy double-buffer --slots 3", across, {.chunks = parts, .h2d_after_kernel = 3, .kernel_after_d2h = 3}},
+      {"--strategy double-buffer", across, {.chunks = parts, .h2d_after_kernel = 2, .kernel_after_d2h = 2}},
+      // A batch is one copy of all its chunks, and as many kernels.
+      {"--strategy batch", with_kernels(across, 4), {.chunks = batches}},
+      {"--strategy batch --slots 8",
+       with_kernels(across, 4),
+       {.chunks = batches, .h2d_after_kernel = 2, .kernel_after_d2h = 2}},
+  };
+  for (const Arranged& a : all) EXPECT_DOUBLE_EQ(predicted_of(a.flags), makespan(a.costs, a.arrangement)) << a.flags;
   EXPECT_DOUBLE_EQ(predicted_of("--strategy batch --batch 64 --chunks 8"),
-                   predicted_of("--strategy batch --batch 8 --chunks 8"));
-}
-
-TEST(Predicted, RoundsAreMoreChunks) {
-  const double three = makespan(hidden(costs().in_stream), {.chunks = even(3 * kBytes, 96), .h2d_after_d2h = 4});
-  EXPECT_DOUBLE_EQ(predicted_of("--rounds 3"), three);
-}
-
-TEST(Predicted, KernelsOfAChunkFollowEachOther) {
-  model::StageCosts c = hidden(costs().in_stream);
-  c.kernel.per_operation *= 3;
-  EXPECT_DOUBLE_EQ(predicted_of("--kernels-per-chunk 3"),
-                   makespan(c, {.chunks = even(kBytes, 32), .h2d_after_d2h = 4}));
+                   predicted_of("--strategy batch --batch 8 --chunks 8"))
+      << "no batch has more chunks than there are";
 }
 
 TEST(Predicted, SubmissionCountsWhereItIsNotHidden) {

@@ -189,13 +189,14 @@ TEST(SmemRules, SharedMemoryOfABlockIsLimited) {
 }
 
 TEST(SmemRules, BlocksThatFitAreLimitedByThreadsAndSharedMemory) {
-  EXPECT_EQ(most_blocks(array(SmemMethod::direct), kH200), 16U) << "2048 threads";
-  const auto few = changed(array(SmemMethod::direct), [](auto& s) { s.threads = 32; });
-  EXPECT_EQ(most_blocks(few, kH200), 32U) << "never more";
-  const auto large = changed(array(SmemMethod::sync), [](auto& s) { s.tile_bytes = 32768; });
-  EXPECT_EQ(most_blocks(large, kH200), 6U) << "33 KiB each of 228 KiB";
-  const auto specialized = changed(array(SmemMethod::tma_specialized), [](auto& s) { s.store = SmemStore::async; });
-  EXPECT_EQ(most_blocks(specialized, kH200), 10U) << "192 threads each";
+  const auto blocks = [](SmemMethod method, const std::function<void(SmemShape&)>& change) {
+    return most_blocks(changed(array(method), change), kH200);
+  };
+  EXPECT_EQ(blocks(SmemMethod::direct, [](SmemShape&) {}), 16U) << "2048 threads";
+  EXPECT_EQ(blocks(SmemMethod::direct, [](SmemShape& s) { s.threads = 32; }), 32U) << "never more";
+  EXPECT_EQ(blocks(SmemMethod::sync, [](SmemShape& s) { s.tile_bytes = 32768; }), 6U) << "33 KiB each of 228 KiB";
+  EXPECT_EQ(blocks(SmemMethod::tma_specialized, [](SmemShape& s) { s.store = SmemStore::async; }), 10U)
+      << "192 threads each";
 }
 
 // --- Cases -----------------------------------------------------------------------------------------------------------
@@ -238,26 +239,33 @@ TEST(SmemCases, AMatrixHasWholeRows) {
 
 TEST(SmemCases, ResultsOfBulkCopiesLeaveByBulkCopiesUnlessAskedOtherwise) {
   EXPECT_EQ(shape_of("--method bulk").store, SmemStore::async);
-  EXPECT_EQ(shape_of("--method bulk --op read").store, SmemStore::registers);
-  EXPECT_EQ(shape_of("--method bulk --store registers").store, SmemStore::registers);
-  EXPECT_EQ(shape_of("--method cg").store, SmemStore::registers);
+  for (const char* flags : {"--method bulk --op read", "--method bulk --store registers", "--method cg"}) {
+    EXPECT_EQ(shape_of(flags).store, SmemStore::registers) << flags;
+  }
 }
 
 TEST(SmemCases, WhatABlockHasInFlight) {
-  const auto bytes = [](SmemMethod method, unsigned stages, SmemStore store) {
-    return in_flight_per_block(changed(array(method), [=](auto& s) { s.stages = stages, s.store = store; }));
+  using M = SmemMethod;
+  struct InFlight {
+    SmemMethod method;
+    unsigned stages;
+    SmemStore store;
+    unsigned tiles;
   };
-  EXPECT_EQ(bytes(SmemMethod::sync, 1, SmemStore::registers), 4096U);
-  const auto grouped = changed(array(SmemMethod::direct), [](auto& s) { s.tile_bytes = 32768; });
+  for (const InFlight& f : {InFlight{M::sync, 1, SmemStore::registers, 1},
+                            {M::cp_async, 1, SmemStore::registers, 1},
+                            {M::cp_async, 4, SmemStore::registers, 3},
+                            {M::pipeline, 4, SmemStore::registers, 4},
+                            {M::bulk, 4, SmemStore::registers, 4},
+                            {M::bulk, 4, SmemStore::async, 3},
+                            {M::tma_specialized, 4, SmemStore::async, 4}}) {
+    const SmemShape s = changed(array(f.method), [&f](auto& x) { x.stages = f.stages, x.store = f.store; });
+    EXPECT_EQ(in_flight_per_block(s), 4096.0 * f.tiles) << static_cast<int>(f.method) << " " << f.stages;
+  }
+  const auto grouped = changed(array(M::direct), [](auto& s) { s.tile_bytes = 32768; });
   EXPECT_EQ(in_flight_per_block(grouped), 64.0 * grouped.threads) << "four vectors of each thread at a time";
-  const auto column = changed(matrix(SmemMethod::sync), [](auto& s) { s.row_bytes = s.last_row_bytes = 16; });
+  const auto column = changed(matrix(M::sync), [](auto& s) { s.row_bytes = s.last_row_bytes = 16; });
   EXPECT_EQ(in_flight_per_block(column), 4096.0 / 32) << "of each 512 bytes 16 are payload";
-  EXPECT_EQ(bytes(SmemMethod::cp_async, 1, SmemStore::registers), 4096U);
-  EXPECT_EQ(bytes(SmemMethod::cp_async, 4, SmemStore::registers), 3 * 4096U);
-  EXPECT_EQ(bytes(SmemMethod::pipeline, 4, SmemStore::registers), 4 * 4096U);
-  EXPECT_EQ(bytes(SmemMethod::bulk, 4, SmemStore::registers), 4 * 4096U);
-  EXPECT_EQ(bytes(SmemMethod::bulk, 4, SmemStore::async), 3 * 4096U);
-  EXPECT_EQ(bytes(SmemMethod::tma_specialized, 4, SmemStore::async), 4 * 4096U);
 }
 
 TEST(SmemCases, ResidentDataFitsHalfTheCache) {
