@@ -23,7 +23,7 @@ namespace {
 
 /// The same inputs in every run, so that a failure is there again the next time; RC_PARAMS="seed=7 max_success=10000"
 /// tries others.
-[[maybe_unused]] const int kRepeatable = setenv("RC_PARAMS", "seed=20261121 max_success=500", 0);
+[[maybe_unused]] const int kRepeatable = setenv("RC_PARAMS", "seed=20261121", 0);
 
 template <class T>
 T between(T low, T high) {
@@ -169,15 +169,17 @@ RC_GTEST_PROP(Makespan, IsNeverBelowItsLowerBoundNorBelowWhatOneChunkOrOneEngine
 }
 
 RC_GTEST_PROP(Losses, AddUpToTheModelAndWithWhatItMissesToWhatWasMeasured, ()) {
-  const model::StageCosts c = any_costs();
-  const model::Arrangement a = any_arrangement();
-  const double modelled = model::makespan(c, a);
-  const double measured = modelled * real_between(0.5, 2);
-  const model::Losses l = model::explain(c, a, measured, model::lower_bound(c, bytes_of(a)));
-  const double sum = l.limit + l.fill_drain + l.overhead + l.slots + l.submission + l.unexplained;
-  RC_ASSERT(std::abs(sum - measured) <= 1e-9 * measured);
-  RC_ASSERT(std::abs(l.unexplained - (measured - modelled)) <= 1e-9 * measured + 1e-11);
-  for (const double loss : {l.contention, l.fill_drain, l.overhead, l.slots, l.submission}) RC_ASSERT(loss >= 0);
+  for (int i = 0; i < 5; ++i) {  // effects that take back what others gained are rare
+    const model::StageCosts c = any_costs();
+    const model::Arrangement a = any_arrangement();
+    const double modelled = model::makespan(c, a);
+    const double measured = modelled * real_between(0.5, 2);
+    const model::Losses l = model::explain(c, a, measured, model::lower_bound(c, bytes_of(a)));
+    const double sum = l.limit + l.fill_drain + l.overhead + l.slots + l.submission + l.unexplained;
+    RC_ASSERT(std::abs(sum - measured) <= 1e-9 * measured);
+    RC_ASSERT(std::abs(l.unexplained - (measured - modelled)) <= 1e-9 * measured + 1e-11);
+    for (const double loss : {l.contention, l.fill_drain, l.overhead, l.slots, l.submission}) RC_ASSERT(loss >= 0);
+  }
 }
 
 // --- Samples ---------------------------------------------------------------------------------------------------------
