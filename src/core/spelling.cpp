@@ -39,6 +39,7 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   std::string best;
   std::pair best_distance(std::max<std::size_t>(2, word.size() / 3) + 1, std::size_t{0});
   for (const std::string& candidate : candidates) {
+    if (candidate == word) continue;  // it exists, but not here: to propose it would help nobody
     const std::size_t edits = edit_distance(lower(word), lower(candidate));
     // A beginning of the right word is as near as one wrong letter; of two such, the one with less to add.
     const bool begins = word.size() >= 2 && candidate.starts_with(word);

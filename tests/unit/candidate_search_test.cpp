@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <random>
 #include <set>
 
@@ -44,21 +45,24 @@ Landscape landscape(std::mt19937& random) {
   return made;
 }
 
+/// Gives every candidate of every round to `judge` until the race is over.
+void judge_all(CandidateSearch& race, const std::function<void(std::size_t)>& judge) {
+  for (auto batch = race.next(); !batch.empty(); batch = race.next()) std::ranges::for_each(batch, judge);
+}
+
 /// Runs a race to its end; each round adds eight samples with half a percent of noise. Returns the race.
 CandidateSearch run(const Landscape& land, std::mt19937& random, const CandidateSearchPolicy& policy = {}) {
   CandidateSearch race(land.predictions, policy);
   std::vector<std::vector<double>> samples(land.truth.size());
   std::normal_distribution<double> noise(0, 0.005);
-  for (auto batch = race.next(); !batch.empty(); batch = race.next()) {
-    for (const std::size_t i : batch) {
-      std::vector<double>& own = samples[i];
-      for (int n = 0; n < 8; ++n) own.push_back(land.truth[i] * (1 + noise(random)));
-      std::ranges::sort(own);
-      const double half = 0.005 * own[own.size() / 2] * 2.5 / std::sqrt(static_cast<double>(own.size()));
-      const double median = (own[own.size() / 2] + own[own.size() / 2 - 1]) / 2;
-      race.record(i, median, Interval{median - half, median + half});
-    }
-  }
+  judge_all(race, [&](std::size_t i) {
+    std::vector<double>& own = samples[i];
+    for (int n = 0; n < 8; ++n) own.push_back(land.truth[i] * (1 + noise(random)));
+    std::ranges::sort(own);
+    const double half = 0.005 * own[own.size() / 2] * 2.5 / std::sqrt(static_cast<double>(own.size()));
+    const double median = (own[own.size() / 2] + own[own.size() / 2 - 1]) / 2;
+    race.record(i, median, Interval{median - half, median + half});
+  });
   return race;
 }
 
@@ -113,13 +117,10 @@ TEST(CandidateSearch, DoesNotOverlookAFamilyThatTheModelUnderrates) {
   EXPECT_NEAR(race.corrected(79), 3.78 / 6, 0.05);
 }
 
-TEST(CandidateSearch, MeasuresAllOfAFew) {
+TEST(CandidateSearch, MeasuresAllOfAFewAndElseAtLeastEightAndAtMostAFifth) {
   CandidateSearch race(plain({3, 1, 2}));
   EXPECT_EQ(race.most(), 3U);
   EXPECT_EQ(race.next(), (std::vector<std::size_t>{1, 2, 0}));
-}
-
-TEST(CandidateSearch, MeasuresAtLeastEightAndAtMostAFifth) {
   EXPECT_EQ(CandidateSearch(std::vector<Prediction>(20, {1, "f"})).most(), 8U);
   EXPECT_EQ(CandidateSearch(std::vector<Prediction>(100, {1, "f"})).most(), 20U);
 }
@@ -160,41 +161,35 @@ TEST(CandidateSearch, DropsWhatFailsAndAFamilyThatAlwaysDoes) {
   predictions.resize(40, {2, "sound"});
   CandidateSearch race(predictions);
   std::set<std::size_t> tried;
-  for (auto batch = race.next(); !batch.empty(); batch = race.next()) {
-    for (const std::size_t i : batch) {
-      tried.insert(i);
-      if (predictions[i].family == "broken") {
-        race.fail(i);
-      } else {
-        race.record(i, 2, Interval{1.99, 2.01});
-      }
+  judge_all(race, [&](std::size_t i) {
+    tried.insert(i);
+    if (predictions[i].family == "broken") {
+      race.fail(i);
+    } else {
+      race.record(i, 2, Interval{1.99, 2.01});
     }
-  }
+  });
   ASSERT_TRUE(race.leader());
   EXPECT_EQ(predictions[*race.leader()].family, "sound");
   EXPECT_LE(tried.size(), race.most());
 }
 
-TEST(CandidateSearch, IsOverIfEverythingFails) {
-  CandidateSearch race(plain({1, 2, 3}));
-  for (auto batch = race.next(); !batch.empty(); batch = race.next()) {
-    for (const std::size_t i : batch) race.fail(i);
+TEST(CandidateSearch, IsOverIfEverythingFailsOrThereIsNothing) {
+  for (const auto& predictions : {plain({1, 2, 3}), plain({})}) {
+    CandidateSearch race(predictions);
+    judge_all(race, [&](std::size_t i) { race.fail(i); });
+    EXPECT_TRUE(race.over());
+    EXPECT_EQ(race.leader(), std::nullopt);
+    EXPECT_TRUE(race.standing().empty());
   }
-  EXPECT_TRUE(race.over());
-  EXPECT_EQ(race.leader(), std::nullopt);
-  EXPECT_TRUE(race.standing().empty());
 }
 
 TEST(CandidateSearch, TakesWhatTheModelCannotPredictForSlow) {
   CandidateSearch race(plain({std::nan(""), 2, 0, 1}), {.batch = 2});
   EXPECT_EQ(race.next(), (std::vector<std::size_t>{3, 0}));
-  for (auto batch = race.next(); !batch.empty(); batch = race.next()) {
-    for (const std::size_t i : batch) race.record(i, 1, Interval{0.99, 1.01});
-  }
+  judge_all(race, [&](std::size_t i) { race.record(i, 1, Interval{0.99, 1.01}); });
   EXPECT_EQ(race.measured(), 4U) << "all are alike, so the model was wrong";
 }
-
-TEST(CandidateSearch, OfNothingIsOver) { EXPECT_TRUE(CandidateSearch({}).over()); }
 
 }  // namespace
 }  // namespace xferbench::model

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -41,8 +42,10 @@ std::vector<Result> sweep(const std::string& dir, const std::string& host, const
   return results;
 }
 
-std::vector<Result> joined(std::vector<Result> all, const std::vector<Result>& more) {
-  all.insert(all.end(), more.begin(), more.end());
+/// The results of several sweeps, one after another.
+std::vector<Result> joined(std::initializer_list<std::vector<Result>> sweeps) {
+  std::vector<Result> all;
+  for (const std::vector<Result>& results : sweeps) all.insert(all.end(), results.begin(), results.end());
   return all;
 }
 
@@ -79,11 +82,9 @@ TEST(Paths, AreResultsThatDifferInNothingButTheSize) {
 }
 
 TEST(Paths, AreNamedByWhatVariesOrElseByAWord) {
-  const auto two = paths_of({copied("h2d", "pinned", 4096, 1), copied("h2d", "pageable", 4096, 2)});
-  EXPECT_EQ(two[0].labels, (Labels{{"host", "pinned"}}));
-  const auto one = paths_of({copied("h2d", "pinned", 4096, 1), copied("h2d", "pinned", 8192, 2)});
-  ASSERT_EQ(one.size(), 1U);
-  EXPECT_EQ(one[0].labels, (Labels{{"dir", "h2d"}}));
+  const Result first = copied("h2d", "pinned", 4096, 1);
+  EXPECT_EQ(paths_of({first, copied("h2d", "pageable", 4096, 2)})[0].labels, (Labels{{"host", "pinned"}}));
+  EXPECT_EQ(paths_of({first, copied("h2d", "pinned", 8192, 2)})[0].labels, (Labels{{"dir", "h2d"}}));
 }
 
 TEST(Paths, LeaveOutWhatWasNotMeasured) {
@@ -105,15 +106,21 @@ TEST(Fits, AreRowsForAllSizesAndForBothSidesOf64KiB) {
   EXPECT_EQ(findings[0].labels, (Labels{{"dir", "h2d"}, {"range", "all"}}));
   EXPECT_EQ(findings[1].labels, (Labels{{"dir", "h2d"}, {"range", "<= 64 KiB"}}));
   EXPECT_EQ(findings[2].labels, (Labels{{"dir", "h2d"}, {"range", "> 64 KiB"}}));
-  const auto& metrics = findings[2].metrics;
-  ASSERT_EQ(metrics.size(), 4U);
-  EXPECT_EQ(metrics[0].name + " " + metrics[0].unit, "latency s");
-  EXPECT_NEAR(metrics[0].value, 20e-6, 1e-12);
-  EXPECT_EQ(metrics[1].name + " " + metrics[1].unit, "rate GB/s");
-  EXPECT_NEAR(metrics[1].value, 12, 1e-6);
-  EXPECT_EQ(metrics[2].name + " " + metrics[2].unit, "half_rate_size B");
-  EXPECT_NEAR(metrics[2].value, 240'000, 1);
-  EXPECT_EQ(metrics[3].name + " " + metrics[3].unit, "worst_residual 1");
+  struct Expected {
+    std::string name_and_unit;
+    double value;
+    double tolerance;
+  };
+  const std::vector<Expected> expected{{"latency s", 20e-6, 1e-12},
+                                       {"rate GB/s", 12, 1e-6},
+                                       {"half_rate_size B", 240'000, 1},
+                                       {"worst_residual 1", 0, 1}};
+  ASSERT_EQ(findings[2].metrics.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const Metric& m = findings[2].metrics[i];
+    EXPECT_EQ(m.name + " " + m.unit, expected[i].name_and_unit);
+    EXPECT_NEAR(m.value, expected[i].value, expected[i].tolerance) << m.name;
+  }
   for (const Finding& f : findings) EXPECT_EQ(f.kind + f.text, "fit");
 }
 
@@ -129,7 +136,8 @@ TEST(Fits, SayNothingTwice) {
 
 TEST(Comparisons, SayFromWhichSizeOnOneIsFaster) {
   // Equal at n / (2 GB/s) = 12.288 us, 24 KiB. Only 16 and 64 KiB were measured: the estimate is near it, no more.
-  const auto results = joined(sweep("h2d", "pageable", line(1e-6, 1e9)), sweep("h2d", "pinned", line(13.288e-6, 2e9)));
+  const auto results =
+      joined({sweep("h2d", "pageable", line(1e-6, 1e9)), sweep("h2d", "pinned", line(13.288e-6, 2e9))});
   const auto findings = fits_and_crossovers(paths_of(results), "host");
   const Finding& f = findings.back();
   EXPECT_EQ(f.text, "pinned is faster than pageable from about 27 KiB on (measured: 16 KiB and 64 KiB)");
@@ -142,11 +150,9 @@ TEST(Comparisons, SayFromWhichSizeOnOneIsFaster) {
 }
 
 TEST(Comparisons, NameWhatTheTwoHaveInCommonIfThereAreOthers) {
-  auto results = joined(sweep("h2d", "pageable", line(2e-6, 1e9)), sweep("h2d", "pinned", line(1e-6, 2e9)));
-  results = joined(std::move(results), sweep("d2h", "pageable", line(1e-6, 2e9)));
-  results = joined(std::move(results), sweep("d2h", "pinned", line(1e-6, 2e9)));
-  results = joined(std::move(results), sweep("d2d", "", line(1e-6, 2e9)));
-  EXPECT_EQ(sentences(results),
+  const Cost cost = line(1e-6, 2e9);
+  EXPECT_EQ(sentences(joined({sweep("h2d", "pageable", line(2e-6, 1e9)), sweep("h2d", "pinned", cost),
+                              sweep("d2h", "pageable", cost), sweep("d2h", "pinned", cost), sweep("d2d", "", cost)})),
             (std::vector<std::string>{
                 "h2d: pinned is faster than pageable at every size measured (1 KiB to 256 MiB)",
                 "d2h: pageable and pinned are equally fast at every size measured (1 KiB to 256 MiB)",
@@ -154,17 +160,21 @@ TEST(Comparisons, NameWhatTheTwoHaveInCommonIfThereAreOthers) {
 }
 
 TEST(Comparisons, SayAtHowManySizesOneIsFasterIfNotAtAll) {
-  const auto results = joined(sweep("h2d", "pageable", line(2e-6, 1e9)), sweep("h2d", "pinned", line(2e-6, 1.01e9)));
-  EXPECT_EQ(
-      sentences(results),
-      (std::vector<std::string>{"pageable and pinned are equally fast at every size measured (1 KiB to 256 MiB)"}));
-  const auto more = joined(sweep("h2d", "pageable", line(2e-6, 1e9)), sweep("h2d", "pinned", line(2e-6, 2e9)));
-  EXPECT_EQ(sentences(more),
-            (std::vector<std::string>{"pinned is faster than pageable at every size measured (1 KiB to 256 MiB)"}));
-  const auto late = joined(sweep("h2d", "pageable", line(200e-6, 1e9)), sweep("h2d", "pinned", line(200e-6, 2e9)));
-  EXPECT_EQ(sentences(late),
-            (std::vector<std::string>{"pinned is faster than pageable at 9 of 10 sizes measured (1 KiB to 256 MiB) and "
-                                      "as fast at the others"}));
+  struct Compared {
+    Cost pageable;
+    Cost pinned;
+    std::string sentence;
+  };
+  for (const Compared& c : {
+           Compared{line(2e-6, 1e9), line(2e-6, 1.01e9), "pageable and pinned are equally fast at every size measured"},
+           {line(2e-6, 1e9), line(2e-6, 2e9), "pinned is faster than pageable at every size measured"},
+           {line(200e-6, 1e9), line(200e-6, 2e9), "pinned is faster than pageable at 9 of 10 sizes measured"},
+       }) {
+    const auto all = sentences(joined({sweep("h2d", "pageable", c.pageable), sweep("h2d", "pinned", c.pinned)}));
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_TRUE(all[0].starts_with(c.sentence + " (1 KiB to 256 MiB)")) << all[0];
+    EXPECT_EQ(all[0].ends_with(" and as fast at the others"), test::contains(c.sentence, " of "));
+  }
 }
 
 TEST(Comparisons, TellOfSeveralCrossoversInOneSentence) {
@@ -179,7 +189,7 @@ TEST(Comparisons, TellOfSeveralCrossoversInOneSentence) {
 TEST(Comparisons, AreWithTheFirstAndTheNeighbourAndNotOfAllPairs) {
   std::vector<Result> results;
   for (const char* host : {"a", "b", "c", "d"}) {
-    results = joined(std::move(results), sweep("h2d", host, line(1e-6 / host[0], 1e9 * host[0])));
+    results = joined({results, sweep("h2d", host, line(1e-6 / host[0], 1e9 * host[0]))});
   }
   std::vector<std::string> pairs;
   for (const Finding& f : fits_and_crossovers(paths_of(results), "host")) {
@@ -211,29 +221,20 @@ class Counting final : public Scenario {
   ScenarioDescriptor descriptor_;
 };
 
-TEST(Conclude, AsksEachScenarioForItsOwnResultsThatAreOk) {
+TEST(Conclude, AsksEachScenarioForItsOwnResultsThatAreOkAndNobodyWhoHasNone) {
   const Counting copy("copy");
   const Counting other("other");
-  const std::array<const Scenario*, 2> scenarios{&other, &copy};
-  std::vector<Result> results{copied("h2d", "pinned", KiB, 1), Result(Case("other")), copied("h2d", "pinned", MiB, 1),
-                              copied("d2h", "pinned", KiB, 1), copied("d2h", "pinned", MiB, 1)};
-  results[3].status = Status::failed;
+  const Counting idle("idle");
+  const std::array<const Scenario*, 3> scenarios{&other, &copy, &idle};
+  std::vector<Result> results{copied("h2d", "pinned", KiB, 1), Result(Case("other")),
+                              copied("h2d", "pinned", MiB, 1), copied("d2h", "pinned", KiB, 1),
+                              copied("d2h", "pinned", MiB, 1), Result(Case("idle"))};
+  results[3].status = results[5].status = Status::failed;
   results[4].status = Status::skipped;
-  const auto findings = conclude(scenarios, results);
-  ASSERT_EQ(findings.size(), 2U);
-  EXPECT_EQ(findings[0].scenario, "other");
-  EXPECT_EQ(findings[0].text, "1");
-  EXPECT_EQ(findings[1].scenario, "copy");
-  EXPECT_EQ(findings[1].text, "2");
-}
-
-TEST(Conclude, AsksNobodyWhoHasNothing) {
-  const Counting copy("copy");
-  const std::array<const Scenario*, 1> scenarios{&copy};
+  std::vector<std::pair<std::string, std::string>> counts;
+  for (const Finding& f : conclude(scenarios, results)) counts.emplace_back(f.scenario, f.text);
+  EXPECT_EQ(counts, (Labels{{"other", "1"}, {"copy", "2"}}));
   EXPECT_TRUE(conclude(scenarios, {}).empty());
-  std::vector<Result> failed{copied("h2d", "pinned", KiB, 1)};
-  failed[0].status = Status::failed;
-  EXPECT_TRUE(conclude(scenarios, failed).empty());
 }
 
 }  // namespace

@@ -6,90 +6,15 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <random>
-#include <string>
+#include <vector>
 
 namespace xferbench::model {
 namespace {
 
-std::string described(std::size_t elements, std::size_t chunks, std::size_t alignment) {
-  return std::to_string(elements) + " elements in " + std::to_string(chunks) + " chunks at " +
-         std::to_string(alignment);
-}
-
-/// Everything that the header promises of one partition.
-void check(std::size_t elements, std::size_t chunks, std::size_t alignment) {
-  SCOPED_TRACE(described(elements, chunks, alignment));
-  const std::vector<Chunk> parts = partition(elements, chunks, alignment);
-  ASSERT_EQ(parts.size(), chunks);
-  const bool long_enough = elements / chunks >= alignment;
-  const std::size_t unequal = long_enough ? alignment : 1;
-  std::size_t next = 0;
-  for (const Chunk& part : parts) {
-    ASSERT_EQ(part.first, next) << "a gap or an overlap";
-    ASSERT_GT(part.count, 0U) << "an empty chunk";
-    ASSERT_TRUE(!long_enough || part.first % alignment == 0) << "a chunk that begins unaligned at " << part.first;
-    ASSERT_LE(part.count, elements / chunks + unequal) << "a chunk longer than alignment explains";
-    ASSERT_GE(part.count + unequal, elements / chunks + 1) << "a chunk shorter than alignment explains";
-    next += part.count;
-  }
-  ASSERT_EQ(next, elements) << "not all of the payload";
-}
-
-TEST(Partition, CoversEverySmallPayload) {
-  for (const std::size_t alignment : {1U, 4U, 64U}) {
-    for (std::size_t elements = 1; elements <= 300; ++elements) {
-      for (std::size_t chunks = 1; chunks <= elements; ++chunks) check(elements, chunks, alignment);
-    }
-  }
-}
-
-TEST(Partition, CoversRandomLargePayloads) {
-  std::mt19937_64 random(11);  // NOLINT: repeatable
-  for (int i = 0; i < 2000; ++i) {
-    const std::size_t elements = 1 + (random() >> (24 + random() % 38));
-    const std::size_t chunks = 1 + random() % std::min<std::size_t>(elements, 5000);
-    check(elements, chunks, std::size_t{1} << random() % 10);
-  }
-}
-
-TEST(Partition, DoesNotOverflow) {
-  constexpr std::size_t kHuge = std::numeric_limits<std::size_t>::max() / 2;
-  check(kHuge, 65536, 64);
-  check(kHuge, 3, 1);
-}
-
-TEST(Partition, OfOneChunkIsThePayload) {
-  const std::vector<Chunk> parts = partition(1001, 1, 64);
-  ASSERT_EQ(parts.size(), 1U);
-  EXPECT_EQ(parts[0].first, 0U);
-  EXPECT_EQ(parts[0].count, 1001U);
-}
-
-TEST(Partition, IsEqualWhereItCanBe) {
-  for (const Chunk& part : partition(4096, 16, 64)) EXPECT_EQ(part.count, 256U);
-}
-
-TEST(Partition, GivesTheOddEndToTheLast) {
-  // A third of 1000 is 333.3, two thirds 666.7: down to multiples of 64 these are 320 and 640.
-  const std::vector<Chunk> parts = partition(1000, 3, 64);
-  EXPECT_EQ(parts[1].first, 320U);
-  EXPECT_EQ(parts[2].first, 640U);
-  EXPECT_EQ(parts[2].count, 360U);
-}
-
-TEST(Partition, PrefersFullChunksToAlignmentWherePartsAreShort) {
-  const std::vector<Chunk> parts = partition(10, 10, 64);
-  for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(parts[i].first, i);
-}
-
-// --- Chunks that grow ------------------------------------------------------------------------------------------------
-
-constexpr std::array<double, 7> kGrowths{0.5, 0.97, 1.03, 1.06, 1.1, 1.5, 2};
-
-/// Everything that the header promises for any growth. Gives the parts.
-std::vector<Chunk> check_growing(std::size_t elements, std::size_t chunks, std::size_t alignment, double growth) {
-  SCOPED_TRACE(described(elements, chunks, alignment) + ", growth " + std::to_string(growth));
+/// Everything that the header promises of any partition; gives the parts.
+std::vector<Chunk> checked(std::size_t elements, std::size_t chunks, std::size_t alignment, double growth) {
+  SCOPED_TRACE(testing::Message() << elements << " elements in " << chunks << " chunks at " << alignment << ", growth "
+                                  << growth);
   std::vector<Chunk> parts = partition(elements, chunks, alignment, growth);
   EXPECT_EQ(parts.size(), chunks);
   std::size_t next = 0;
@@ -103,10 +28,53 @@ std::vector<Chunk> check_growing(std::size_t elements, std::size_t chunks, std::
   return parts;
 }
 
+/// What is promised of the even partition beside that: aligned, and as long as each other but for the alignment.
+void check_even(std::size_t elements, std::size_t chunks, std::size_t alignment) {
+  const bool long_enough = elements / chunks >= alignment;
+  const std::size_t unequal = long_enough ? alignment : 1;
+  for (const Chunk& part : checked(elements, chunks, alignment, 1)) {
+    ASSERT_TRUE(!long_enough || part.first % alignment == 0) << "a chunk that begins unaligned at " << part.first;
+    ASSERT_LE(part.count, elements / chunks + unequal) << "a chunk longer than alignment explains";
+    ASSERT_GE(part.count + unequal, elements / chunks + 1) << "a chunk shorter than alignment explains";
+  }
+}
+
+TEST(Partition, CoversEverySmallPayload) {
+  for (const std::size_t alignment : {1U, 4U, 64U}) {
+    for (std::size_t elements = 1; elements <= 300; ++elements) {
+      for (std::size_t chunks = 1; chunks <= elements; ++chunks) check_even(elements, chunks, alignment);
+    }
+  }
+}
+
+TEST(Partition, CoversLargePayloadsWithoutOverflow) {
+  constexpr std::size_t kHuge = std::numeric_limits<std::size_t>::max() / 2;
+  check_even(kHuge, 65536, 64);
+  check_even(kHuge, 3, 1);
+  check_even(9'699'331, 1100, 512);
+}
+
+TEST(Partition, IsEqualWhereItCanBeAndGivesTheOddEndToTheLast) {
+  const auto firsts = [](std::size_t elements, std::size_t chunks) {
+    std::vector<std::size_t> all;
+    for (const Chunk& part : partition(elements, chunks, 64)) all.push_back(part.first);
+    return all;
+  };
+  EXPECT_EQ(firsts(1001, 1), (std::vector<std::size_t>{0}));
+  EXPECT_EQ(firsts(1024, 4), (std::vector<std::size_t>{0, 256, 512, 768}));
+  // A third of 1000 is 333.3, two thirds 666.7: down to multiples of 64 these are 320 and 640.
+  EXPECT_EQ(firsts(1000, 3), (std::vector<std::size_t>{0, 320, 640}));
+  EXPECT_EQ(firsts(5, 5), (std::vector<std::size_t>{0, 1, 2, 3, 4})) << "full chunks come before alignment";
+}
+
+// --- Chunks that grow ------------------------------------------------------------------------------------------------
+
+constexpr std::array<double, 7> kGrowths{0.5, 0.97, 1.03, 1.06, 1.1, 1.5, 2};
+
 TEST(PartitionThatGrows, CoversEverySmallPayload) {
   for (const double growth : kGrowths) {
     for (std::size_t elements = 1; elements <= 130; ++elements) {
-      for (std::size_t chunks = 1; chunks <= elements; ++chunks) check_growing(elements, chunks, 4, growth);
+      for (std::size_t chunks = 1; chunks <= elements; ++chunks) checked(elements, chunks, 4, growth);
     }
   }
 }
@@ -115,7 +83,7 @@ TEST(PartitionThatGrows, CoversLargePayloadsInAnyNumberOfChunks) {
   for (const double growth : kGrowths) {
     for (const std::size_t elements : {std::size_t{100'003}, std::size_t{9'699'331}, std::size_t{1} << 36}) {
       for (const std::size_t chunks : {2U, 7U, 33U, 64U, 256U, 1000U, 1100U, 30'000U, 65'536U}) {
-        check_growing(elements, chunks, 64, growth);
+        checked(elements, chunks, 64, growth);
       }
     }
   }
@@ -125,7 +93,7 @@ TEST(PartitionThatGrows, CoversLargePayloadsInAnyNumberOfChunks) {
 TEST(PartitionThatGrows, GrowsToTheLastHoweverManyChunks) {
   for (const double growth : {1.03, 1.5, 2.0}) {
     for (const std::size_t chunks : {100U, 1100U, 30'000U, 65'536U}) {
-      const std::vector<Chunk> parts = check_growing(std::size_t{1} << 28, chunks, 64, growth);
+      const std::vector<Chunk> parts = checked(std::size_t{1} << 28, chunks, 64, growth);
       for (std::size_t i = 1; i < parts.size(); ++i) {
         ASSERT_GE(parts[i].count + 64, parts[i - 1].count) << i << " of " << chunks << " chunks, growth " << growth;
       }
@@ -136,7 +104,7 @@ TEST(PartitionThatGrows, GrowsToTheLastHoweverManyChunks) {
 TEST(PartitionThatGrows, EachPartIsThatMuchLongerThanTheOneBefore) {
   constexpr double kAlignment = 64;
   for (const double growth : {0.9, 1.03, 1.1, 1.5}) {
-    const std::vector<Chunk> parts = check_growing(64U << 20, 16, 64, growth);
+    const std::vector<Chunk> parts = checked(64U << 20, 16, 64, growth);
     for (std::size_t i = 1; i < parts.size(); ++i) {
       const auto before = static_cast<double>(parts[i - 1].count);
       const double ratio = static_cast<double>(parts[i].count) / before;
@@ -146,20 +114,10 @@ TEST(PartitionThatGrows, EachPartIsThatMuchLongerThanTheOneBefore) {
   }
 }
 
-TEST(PartitionThatGrows, ByOneIsTheEvenOne) {
-  for (const std::size_t elements : {10U, 1000U, 9'699'331U}) {
-    for (const std::size_t chunks : {1U, 3U, 7U, 10U}) {
-      const std::vector<Chunk> even = partition(elements, chunks, 64);
-      const std::vector<Chunk> grown = partition(elements, chunks, 64, 1);
-      const auto same = [](const Chunk& a, const Chunk& b) { return a.first == b.first && a.count == b.count; };
-      EXPECT_TRUE(std::ranges::equal(even, grown, same)) << elements << " in " << chunks;
-    }
-  }
-}
-
 TEST(PartitionThatGrows, AHairAboveOneIsAlmostEven) {
-  const std::vector<Chunk> parts = check_growing(64U << 20, 32, 64, 1 + 1e-12);
-  for (const Chunk& part : parts) EXPECT_NEAR(static_cast<double>(part.count), 2U << 20, 64);
+  for (const Chunk& part : checked(64U << 20, 32, 64, 1 + 1e-12)) {
+    EXPECT_NEAR(static_cast<double>(part.count), 2U << 20, 64);
+  }
 }
 
 }  // namespace

@@ -59,14 +59,16 @@ TEST(Pattern, OfBytesIsNotThatOfAnotherSeed) {
   }
 }
 
-TEST(Pattern, FindsEveryWrongByte) {
-  for (std::size_t size = 1; size <= 20; ++size) {
-    for (std::size_t wrong = 0; wrong < size; ++wrong) {
-      Bytes bytes = filled(size, 9);
-      bytes[wrong] ^= std::byte{1};
-      const auto found = pattern::check_bytes(bytes, 9);
-      ASSERT_TRUE(found) << "byte " << wrong << " of " << size;
-      EXPECT_EQ(found->offset, wrong) << "of " << size;
+TEST(Pattern, FindsEveryWrongByteAndPoisonWhereverItIsLeft) {
+  for (const std::byte wrong : {std::byte{1}, pattern::kPoison}) {
+    for (std::size_t size = 1; size <= 20; ++size) {
+      for (std::size_t at = 0; at < size; ++at) {
+        Bytes bytes = filled(size, 9);
+        bytes[at] = wrong == pattern::kPoison ? wrong : bytes[at] ^ wrong;
+        const auto found = pattern::check_bytes(bytes, 9);
+        ASSERT_TRUE(found) << "byte " << at << " of " << size;
+        EXPECT_EQ(found->offset, at) << "of " << size;
+      }
     }
   }
 }
@@ -128,16 +130,6 @@ TEST(Poison, IsNoNumberAsAFloat) {
   EXPECT_TRUE(std::isnan(value));
 }
 
-TEST(Poison, IsFoundWhereverItIsLeft) {
-  for (std::size_t size = 1; size <= 9; ++size) {
-    Bytes bytes = filled(size, 4);
-    pattern::poison(std::span(bytes).last(1));
-    const auto found = pattern::check_bytes(bytes, 4);
-    ASSERT_TRUE(found) << size;
-    EXPECT_EQ(found->offset, size - 1);
-  }
-}
-
 // --- Elements -------------------------------------------------------------------------------------------------------
 
 TEST(Elements, AreWholeNumbersThatLeaveRoomForExactSums) {
@@ -155,21 +147,18 @@ TEST(Elements, AreWholeNumbersThatLeaveRoomForExactSums) {
   EXPECT_GT(most, 4190000.0F) << "the range is used";
 }
 
-TEST(Elements, AreRightAsFilled) {
+TEST(Elements, ThatAreWrongAreFoundByTheirFirst) {
   std::vector<float> elements((std::size_t{5} << 20) + 1);
   pattern::fill_elements(elements, 8);
-  EXPECT_FALSE(pattern::check_elements(elements, [](std::size_t i) { return pattern::element(8, i); }));
-  EXPECT_TRUE(pattern::check_elements(elements, [](std::size_t i) { return pattern::element(9, i); }));
-}
-
-TEST(Elements, ThatAreWrongAreFoundByTheirFirst) {
-  std::vector<float> elements(std::size_t{5} << 20);
-  pattern::fill_elements(elements, 8);
+  const auto found = [&](std::uint64_t seed) {
+    return pattern::check_elements(elements, [seed](std::size_t i) { return pattern::element(seed, i); });
+  };
+  EXPECT_FALSE(found(8));
+  EXPECT_TRUE(found(9));
   elements[4'000'000] += 1;
   elements[3'000'000] = std::numeric_limits<float>::quiet_NaN();
-  const auto found = pattern::check_elements(elements, [](std::size_t i) { return pattern::element(8, i); });
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->offset / sizeof(float), 3'000'000U);
+  ASSERT_TRUE(found(8));
+  EXPECT_EQ(found(8)->offset / sizeof(float), 3'000'000U);
 }
 
 TEST(Elements, ThatDifferNameTheFirstByteThatDoes) {
@@ -286,16 +275,12 @@ TEST(Elementwise, SaysWhatItWritesAndCosts) {
   EXPECT_GT(launch.kernel(ElementwiseOp::sincos, 10, launch.out.data()).cost().fma, fma.cost().fma);
 }
 
-TEST(Elementwise, IsFoundByItsName) {
-  EXPECT_EQ(kernels::elementwise_op("fma"), ElementwiseOp::fma);
-  EXPECT_EQ(kernels::elementwise_op("vector-add"), ElementwiseOp::vector_add);
-  EXPECT_EQ(kernels::elementwise_op("sincos"), ElementwiseOp::sincos);
-  Launch launch(1);
-  EXPECT_EQ(launch.kernel(ElementwiseOp::vector_add, 1, nullptr).name(), "vector-add");
-}
-
-TEST(Elementwise, ClonesKeepTheirArguments) {
+TEST(Elementwise, IsFoundByItsNameAndItsCloneKeepsItsArguments) {
   Launch launch(10);
+  for (const ElementwiseOp op : kOps) {
+    EXPECT_EQ(kernels::elementwise_op(launch.kernel(op, 1, nullptr).name()), op);
+  }
+  EXPECT_EQ(kernels::elementwise_op("vector-add"), ElementwiseOp::vector_add);
   const std::unique_ptr<Kernel> clone = launch.kernel(ElementwiseOp::fma, 3, launch.out.data()).clone();
   clone->compute(std::as_writable_bytes(std::span(launch.out)));
   EXPECT_EQ(launch.out[9], pattern::element(1, 9) + 3);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 #include "model/bounds.hpp"
 
@@ -35,17 +34,12 @@ StageCosts per_chunk(double h2d, double kernel, double d2h) {
 
 double sum(const Losses& l) { return l.limit + l.fill_drain + l.overhead + l.slots + l.submission + l.unexplained; }
 
-void expect_no_negative_loss(const Losses& l, const std::string& what) {
-  for (const double loss : {l.contention, l.fill_drain, l.overhead, l.slots, l.submission}) EXPECT_GE(loss, 0) << what;
-  EXPECT_LE(l.contention, l.limit) << what;
-}
-
 TEST(PipelineClosedForm, EqualChunksInAnyNumberOfSlots) {
   for (const double h2d : {1.0, 2.0, 5.0}) {
     for (const double kernel : {0.5, 2.0, 7.0}) {
       for (const double d2h : {1.0, 3.0}) {
-        for (const std::size_t slots : std::initializer_list<std::size_t>{0, 1, 2, 3, 4, 5, 16}) {
-          for (const std::size_t chunks : std::initializer_list<std::size_t>{1, 2, 3, 4, 5, 7, 16, 33}) {
+        for (const std::size_t slots : {0U, 1U, 2U, 3U, 4U, 5U, 16U}) {
+          for (const std::size_t chunks : {1U, 2U, 3U, 4U, 5U, 7U, 16U, 33U}) {
             const double closed = equal_chunks_makespan(chunks, h2d, kernel, d2h, slots);
             const double stepped = makespan(per_chunk(h2d, kernel, d2h), in_place(kBytes, chunks, slots));
             EXPECT_NEAR(closed, stepped, kExact * stepped)
@@ -90,24 +84,20 @@ TEST(PipelineModel, OneChunkTakesItsWayThrough) {
 }
 
 TEST(PipelineModel, DirectionsSlowEachOtherOnlyWhileBothMovePayload) {
-  // Without a kernel: the copy back of one chunk beside the copy of the next, both at 0.8.
-  StageCosts c;
-  c.h2d.per_byte = c.d2h.per_byte = 1;
-  c.h2d.duplex_rate = c.d2h.duplex_rate = 0.8;
-  EXPECT_DOUBLE_EQ(makespan(c, {.chunks = {4, 4}}), 4 + 5 + 4);
-  c.d2h.per_operation = 5;  // the copy back begins to move when the other has ended
-  EXPECT_DOUBLE_EQ(makespan(c, {.chunks = {4, 4}}), 4 + 9 + 9);
-}
-
-TEST(PipelineModel, OneDirectionMaySufferMoreThanTheOther) {
-  StageCosts c;
-  c.h2d.per_byte = c.d2h.per_byte = 1;
-  c.d2h.duplex_rate = 0.5;  // the copy in does not notice the copy out beside it
-  EXPECT_DOUBLE_EQ(makespan(c, {.chunks = {4, 4}}), 4 + 4 + 2 + 4);
-  c.d2h.per_operation = 1;
-  c.d2h.duplex_overhead =
-      2;  // 2 s beside the copy in, which leaves it 2 s for half its rate; then 3 s, and 1 + 4 alone
-  EXPECT_DOUBLE_EQ(makespan(c, {.chunks = {4, 4}}), 4 + 4 + 3 + 5);
+  // Without a kernel: the copy back of one chunk beside the copy of the next.
+  StageCosts both;
+  both.h2d.per_byte = both.d2h.per_byte = 1;
+  both.h2d.duplex_rate = both.d2h.duplex_rate = 0.8;
+  EXPECT_DOUBLE_EQ(makespan(both, {.chunks = {4, 4}}), 4 + 5 + 4);
+  both.d2h.per_operation = 5;  // the copy back begins to move when the other has ended
+  EXPECT_DOUBLE_EQ(makespan(both, {.chunks = {4, 4}}), 4 + 9 + 9);
+  StageCosts one;
+  one.h2d.per_byte = one.d2h.per_byte = 1;
+  one.d2h.duplex_rate = 0.5;  // the copy in does not notice the copy out beside it
+  EXPECT_DOUBLE_EQ(makespan(one, {.chunks = {4, 4}}), 4 + 4 + 2 + 4);
+  one.d2h.per_operation = 1;
+  one.d2h.duplex_overhead = 2;  // 2 s beside the copy in leave it 2 s for half its rate; then 3 s, and 1 + 4 alone
+  EXPECT_DOUBLE_EQ(makespan(one, {.chunks = {4, 4}}), 4 + 4 + 3 + 5);
 }
 
 TEST(PipelineModel, UnevenChunks) {
@@ -149,34 +139,13 @@ TEST(PipelineModel, MoreOfAnythingGoodIsNeverSlower) {
   for (const double balance : {0.2, 1.0, 3.0}) {
     for (const double ratio : {0.6, 0.9, 1.0}) {
       const StageCosts c = costs(balance, ratio);
-      for (const std::size_t chunks : std::initializer_list<std::size_t>{1, 5, 32}) {
+      for (const std::size_t chunks : {1U, 5U, 32U}) {
         for (std::size_t slots = 1; slots < 8; ++slots) {
           EXPECT_LE(makespan(c, in_place(kBytes, chunks, slots + 1)),
                     makespan(c, in_place(kBytes, chunks, slots)) * (1 + kExact));
         }
         EXPECT_LE(makespan(costs(balance, 1), in_place(kBytes, chunks, 4)),
                   makespan(c, in_place(kBytes, chunks, 4)) * (1 + kExact));
-        EXPECT_GE(makespan(c, in_place(kBytes, chunks, 0)), lower_bound(c, kBytes) * (1 - kExact));
-      }
-    }
-  }
-}
-
-TEST(PipelineLosses, AddUpToWhatWasMeasured) {
-  for (const double balance : {0.2, 1.0, 3.0}) {
-    for (const unsigned engines : {1U, 2U}) {
-      for (const std::size_t chunks : std::initializer_list<std::size_t>{1, 2, 9, 64}) {
-        for (const std::size_t slots : std::initializer_list<std::size_t>{0, 1, 2, 4}) {
-          StageCosts c = costs(balance, 0.9);
-          c.copy_engines = engines;
-          c.handoff = 1e-6;
-          c.submit_h2d = c.submit_kernel = c.submit_d2h = 1.5e-6;
-          const double measured = 0.05;
-          const Losses l = explain(c, in_place(kBytes, chunks, slots), measured, lower_bound(c, kBytes));
-          const std::string what = std::to_string(chunks) + " chunks, " + std::to_string(slots) + " slots";
-          EXPECT_DOUBLE_EQ(sum(l), measured) << what;
-          expect_no_negative_loss(l, what);
-        }
       }
     }
   }
@@ -203,17 +172,14 @@ TEST(PipelineLosses, EachEffectIsChargedWithWhatItAdds) {
   EXPECT_GT(slow.unexplained, 0.07);
 }
 
-TEST(PipelineLosses, WhereTheKernelLimitsTheDirectionsCostEachOtherNothing) {
-  const StageCosts c = costs(3, 0.8);
-  const Losses l = explain(c, in_place(kBytes, 32, 4), 0.1, lower_bound(c, kBytes));
-  EXPECT_DOUBLE_EQ(l.contention, 0);
-}
-
-TEST(PipelineLosses, AFasterRunThanModelledIsUnexplainedAndNegative) {
-  const StageCosts c = costs(1, 0.9);
-  const Losses l = explain(c, in_place(kBytes, 32, 4), 0.02, lower_bound(c, kBytes));
-  EXPECT_LT(l.unexplained, 0);
-  EXPECT_DOUBLE_EQ(sum(l), 0.02);
+TEST(PipelineLosses, MayBeNoneOfContentionAndLessThanNothingUnexplained) {
+  const auto losses = [](const StageCosts& c, double measured) {
+    return explain(c, in_place(kBytes, 32, 4), measured, lower_bound(c, kBytes));
+  };
+  EXPECT_DOUBLE_EQ(losses(costs(3, 0.8), 0.1).contention, 0) << "the kernel sets the limit";
+  const Losses fast = losses(costs(1, 0.9), 0.02);
+  EXPECT_LT(fast.unexplained, 0) << "faster than the model";
+  EXPECT_DOUBLE_EQ(sum(fast), 0.02);
 }
 
 }  // namespace

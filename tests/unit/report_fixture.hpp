@@ -32,7 +32,39 @@ inline const ScenarioDescriptor& copy_descriptor() {
   return copy;
 }
 
-/// A case of the scenario above; no host where it is empty.
+/// A scenario without axes that shows percentiles.
+inline const ScenarioDescriptor& tail_descriptor() {
+  using enum MetricDeclaration::Beside;
+  static const ScenarioDescriptor tail{
+      .name = "tail",
+      .summary = "tails",
+      .axes = {},
+      .metrics = {measured("copy", "a copy").as_headline().column("time", {p90, p99}),
+                  derived("bandwidth", "GB/s", Better::higher, "payload over time").column("GB/s")}};
+  return tail;
+}
+
+/// A scenario with a heat map of its efficiency, which is written in that way.
+inline ScenarioDescriptor pipe_descriptor(MetricDeclaration::Format format = MetricDeclaration::Format::percent) {
+  return {.name = "pipe",
+          .summary = "pipes",
+          .axes = {{.name = "size", .kind = AxisKind::size}, {.name = "streams"}, {.name = "chunks"}},
+          .metrics = {derived("efficiency", "1", Better::higher, "close to the limit").column("of limit", format)},
+          .heat_map = HeatMap{"streams", "chunks", "efficiency"}};
+}
+
+inline Result piped(std::uint64_t size, std::uint64_t streams, std::uint64_t chunks, double efficiency) {
+  const ScenarioDescriptor pipe = pipe_descriptor();
+  Case c(pipe.name);
+  c.set(pipe.axes[0], size);
+  c.set(pipe.axes[1], streams);
+  c.set(pipe.axes[2], chunks);
+  Result r(c);
+  r.add("efficiency", efficiency, "1");
+  return r;
+}
+
+/// A case of the scenario called "copy"; no host where it is empty.
 inline Case copy_case(const std::string& dir, const std::string& host, std::uint64_t size) {
   Case c("copy");
   c.set(copy_axes()[0], dir);

@@ -171,17 +171,11 @@ TEST(SmemRules, OlderGpusLackInstructions) {
     mp.compute_capability = capability;
     return broken_rule(array(method), mp).value_or("");
   };
-  for (const SmemMethod method : {SmemMethod::direct, SmemMethod::sync, SmemMethod::prefetch}) {
-    EXPECT_TRUE(mentions(on(75, method), "needs compute capability 8.0, this GPU has 7.5")) << on(75, method);
-    EXPECT_EQ(on(80, method), "");
-  }
-  for (const SmemMethod method : {SmemMethod::cp_async, SmemMethod::pipeline, SmemMethod::cg}) {
-    EXPECT_TRUE(mentions(on(75, method), "needs compute capability 8.0, this GPU has 7.5")) << on(75, method);
-    EXPECT_EQ(on(80, method), "");
-  }
-  for (const SmemMethod method : {SmemMethod::bulk, SmemMethod::tma, SmemMethod::tma_specialized}) {
-    EXPECT_TRUE(mentions(on(89, method), "needs compute capability 9.0, this GPU has 8.9")) << on(89, method);
-    EXPECT_EQ(on(90, method), "");
+  for (const SmemMethod method : all_methods()) {
+    const bool bulk = method >= SmemMethod::bulk;
+    EXPECT_EQ(on(bulk ? 90 : 80, method), "");
+    EXPECT_TRUE(mentions(on(bulk ? 89 : 75, method), bulk ? "needs compute capability 9.0, this GPU has 8.9"
+                                                          : "needs compute capability 8.0, this GPU has 7.5"));
   }
 }
 
@@ -191,85 +185,87 @@ TEST(SmemRules, SharedMemoryOfABlockIsLimited) {
   };
   EXPECT_EQ(broken_rule(stages_of_32k(7), kH200), std::nullopt);
   EXPECT_EQ(broken_rule(stages_of_32k(8)), std::nullopt) << "a rule of the GPU";
-  EXPECT_TRUE(mentions(broken_rule(stages_of_32k(8), kH200).value_or(""), "257 KiB of shared memory"))
-      << broken_rule(stages_of_32k(8), kH200).value_or("");
+  EXPECT_TRUE(mentions(broken_rule(stages_of_32k(8), kH200).value_or(""), "257 KiB of shared memory"));
 }
 
 TEST(SmemRules, BlocksThatFitAreLimitedByThreadsAndSharedMemory) {
-  EXPECT_EQ(most_blocks(array(SmemMethod::direct), kH200), 16U) << "2048 threads";
-  const auto few = changed(array(SmemMethod::direct), [](auto& s) { s.threads = 32; });
-  EXPECT_EQ(most_blocks(few, kH200), 32U) << "never more";
-  const auto large = changed(array(SmemMethod::sync), [](auto& s) { s.tile_bytes = 32768; });
-  EXPECT_EQ(most_blocks(large, kH200), 6U) << "33 KiB each of 228 KiB";
-  const auto specialized = changed(array(SmemMethod::tma_specialized), [](auto& s) { s.store = SmemStore::async; });
-  EXPECT_EQ(most_blocks(specialized, kH200), 10U) << "192 threads each";
+  const auto blocks = [](SmemMethod method, const std::function<void(SmemShape&)>& change) {
+    return most_blocks(changed(array(method), change), kH200);
+  };
+  EXPECT_EQ(blocks(SmemMethod::direct, [](SmemShape&) {}), 16U) << "2048 threads";
+  EXPECT_EQ(blocks(SmemMethod::direct, [](SmemShape& s) { s.threads = 32; }), 32U) << "never more";
+  EXPECT_EQ(blocks(SmemMethod::sync, [](SmemShape& s) { s.tile_bytes = 32768; }), 6U) << "33 KiB each of 228 KiB";
+  EXPECT_EQ(blocks(SmemMethod::tma_specialized, [](SmemShape& s) { s.store = SmemStore::async; }), 10U)
+      << "192 threads each";
 }
 
-// --- Cases
-// ------------------------------------------------------------------------------------------------------------
+// --- Cases -----------------------------------------------------------------------------------------------------------
 
-std::vector<PlannedCase> plan(std::vector<std::string> flags) {
-  flags.insert(flags.begin(), "smem");
-  return cli::parse(flags, scenarios()).cases;
+std::vector<PlannedCase> plan(const std::string& flags) {
+  return cli::parse(test::words_of("smem " + flags), scenarios()).cases;
 }
 
-SmemShape shape_of(std::vector<std::string> flags) {
-  flags.insert(flags.end(), {"--stages", "1", "--schedule", "dynamic"});
-  return smem_case(plan(std::move(flags)).front().config).shape;
+SmemShape shape_of(const std::string& flags) {
+  return smem_case(plan(flags + " --stages 1 --schedule dynamic").front().config).shape;
 }
 
 TEST(SmemCases, DefaultsAreLegalOnAnH200) {
   Capabilities can;
   can.multiprocessor = kH200;
-  const auto cases = plan({});
+  const auto cases = plan("");
   EXPECT_EQ(cases.size(), 46U);
   for (const PlannedCase& c : cases) EXPECT_FALSE(smem_skip_reason(c.config, &can)) << c.config.key();
 }
 
 TEST(SmemCases, AnArrayIsAMatrixAsWideAsATile) {
-  const SmemShape s = shape_of({"--method", "sync", "--size", "1000"});
+  const SmemShape s = shape_of("--method sync --size 1000");
   EXPECT_EQ(s.pitch, 512U);
   EXPECT_EQ(s.rows, 2U);
   EXPECT_EQ(s.last_row_bytes, 488U);
   EXPECT_EQ(s.payload_bytes(), 1000U);
-  EXPECT_EQ(shape_of({"--method", "sync", "--size", "4"}).payload_bytes(), 4U);
-  EXPECT_EQ(shape_of({"--method", "tma", "--swizzle", "64"}).tile_width, 64U);
+  EXPECT_EQ(shape_of("--method sync --size 4").payload_bytes(), 4U);
+  EXPECT_EQ(shape_of("--method tma --swizzle 64").tile_width, 64U);
 }
 
 TEST(SmemCases, AMatrixHasWholeRows) {
-  const SmemShape s = shape_of({"--method", "sync", "--access", "strided", "--columns", "1003", "--size", "4012000"});
+  const SmemShape s = shape_of("--method sync --access strided --columns 1003 --size 4012000");
   EXPECT_EQ(s.rows, 1000U);
   EXPECT_EQ(s.row_bytes, 4012U);
   EXPECT_EQ(s.pitch, 4016U);
   EXPECT_EQ(s.tiles(), 125U * 8U);
-  const auto message = test::message_of<UsageError>([] {
-    plan({"--access", "strided", "--columns", "1003", "--size", "4012001"});
-  });
+  const auto message = test::message_of<UsageError>([] { plan("--access strided --columns 1003 --size 4012001"); });
   EXPECT_TRUE(mentions(message, "4012000 or 4016012")) << message;
 }
 
 TEST(SmemCases, ResultsOfBulkCopiesLeaveByBulkCopiesUnlessAskedOtherwise) {
-  EXPECT_EQ(shape_of({"--method", "bulk"}).store, SmemStore::async);
-  EXPECT_EQ(shape_of({"--method", "bulk", "--op", "read"}).store, SmemStore::registers);
-  EXPECT_EQ(shape_of({"--method", "bulk", "--store", "registers"}).store, SmemStore::registers);
-  EXPECT_EQ(shape_of({"--method", "cg"}).store, SmemStore::registers);
+  EXPECT_EQ(shape_of("--method bulk").store, SmemStore::async);
+  for (const char* flags : {"--method bulk --op read", "--method bulk --store registers", "--method cg"}) {
+    EXPECT_EQ(shape_of(flags).store, SmemStore::registers) << flags;
+  }
 }
 
 TEST(SmemCases, WhatABlockHasInFlight) {
-  const auto bytes = [](SmemMethod method, unsigned stages, SmemStore store) {
-    return in_flight_per_block(changed(array(method), [=](auto& s) { s.stages = stages, s.store = store; }));
+  using M = SmemMethod;
+  struct InFlight {
+    SmemMethod method;
+    unsigned stages;
+    SmemStore store;
+    unsigned tiles;
   };
-  EXPECT_EQ(bytes(SmemMethod::sync, 1, SmemStore::registers), 4096U);
-  const auto grouped = changed(array(SmemMethod::direct), [](auto& s) { s.tile_bytes = 32768; });
+  for (const InFlight& f : {InFlight{M::sync, 1, SmemStore::registers, 1},
+                            {M::cp_async, 1, SmemStore::registers, 1},
+                            {M::cp_async, 4, SmemStore::registers, 3},
+                            {M::pipeline, 4, SmemStore::registers, 4},
+                            {M::bulk, 4, SmemStore::registers, 4},
+                            {M::bulk, 4, SmemStore::async, 3},
+                            {M::tma_specialized, 4, SmemStore::async, 4}}) {
+    const SmemShape s = changed(array(f.method), [&f](auto& x) { x.stages = f.stages, x.store = f.store; });
+    EXPECT_EQ(in_flight_per_block(s), 4096.0 * f.tiles) << static_cast<int>(f.method) << " " << f.stages;
+  }
+  const auto grouped = changed(array(M::direct), [](auto& s) { s.tile_bytes = 32768; });
   EXPECT_EQ(in_flight_per_block(grouped), 64.0 * grouped.threads) << "four vectors of each thread at a time";
-  const auto column = changed(matrix(SmemMethod::sync), [](auto& s) { s.row_bytes = s.last_row_bytes = 16; });
+  const auto column = changed(matrix(M::sync), [](auto& s) { s.row_bytes = s.last_row_bytes = 16; });
   EXPECT_EQ(in_flight_per_block(column), 4096.0 / 32) << "of each 512 bytes 16 are payload";
-  EXPECT_EQ(bytes(SmemMethod::cp_async, 1, SmemStore::registers), 4096U);
-  EXPECT_EQ(bytes(SmemMethod::cp_async, 4, SmemStore::registers), 3 * 4096U);
-  EXPECT_EQ(bytes(SmemMethod::pipeline, 4, SmemStore::registers), 4 * 4096U);
-  EXPECT_EQ(bytes(SmemMethod::bulk, 4, SmemStore::registers), 4 * 4096U);
-  EXPECT_EQ(bytes(SmemMethod::bulk, 4, SmemStore::async), 3 * 4096U);
-  EXPECT_EQ(bytes(SmemMethod::tma_specialized, 4, SmemStore::async), 4 * 4096U);
 }
 
 TEST(SmemCases, ResidentDataFitsHalfTheCache) {
@@ -277,7 +273,7 @@ TEST(SmemCases, ResidentDataFitsHalfTheCache) {
   can.multiprocessor = kH200;
   can.environment.gpu.l2_bytes = 60 * MiB;
   const auto refused = [&can](const char* size) {
-    return smem_skip_reason(plan({"--l2", "resident", "--size", size}).front().config, &can);
+    return smem_skip_reason(plan(std::string("--l2 resident --size ") + size).front().config, &can);
   };
   EXPECT_FALSE(refused("15M"));
   ASSERT_TRUE(refused("16M"));
@@ -288,25 +284,25 @@ TEST(SmemCases, ResidentDataFitsHalfTheCache) {
 TEST(SmemCases, MoreBlocksThanFitAreRefused) {
   Capabilities can;
   can.multiprocessor = kH200;
-  const auto c = plan({"--method", "sync", "--schedule", "persistent", "--stages", "1", "--blocks-per-sm", "16,17"});
+  const auto c = plan("--method sync --schedule persistent --stages 1 --blocks-per-sm 16,17");
   EXPECT_FALSE(smem_skip_reason(c[0].config, &can));
   ASSERT_TRUE(smem_skip_reason(c[1].config, &can));
   EXPECT_TRUE(mentions(smem_skip_reason(c[1].config, &can)->text, "leave room for 16"));
 }
 
 TEST(SmemCases, IllegalOnesAreLeftOutOfProductsAndKeptWhereAskedFor) {
-  const auto product = plan({"--method", "sync,cp-async", "--stages", "1,4", "--schedule", "dynamic", "--tile", "4K"});
+  const auto product = plan("--method sync,cp-async --stages 1,4 --schedule dynamic --tile 4K");
   EXPECT_EQ(product.size(), 3U);
   for (const PlannedCase& c : product) EXPECT_FALSE(smem_skip_reason(c.config, nullptr));
 
-  const auto named = plan({"--method", "sync", "--stages", "4", "--schedule", "dynamic", "--tile", "4K"});
+  const auto named = plan("--method sync --stages 4 --schedule dynamic --tile 4K");
   ASSERT_EQ(named.size(), 1U);
   const auto reason = smem_skip_reason(named[0].config, nullptr);
   ASSERT_TRUE(reason);
   EXPECT_EQ(reason->kind, SkipReason::Kind::meaningless);
   EXPECT_TRUE(mentions(reason->text, "sync has no second tile"));
 
-  const auto beside = plan({"--method", "sync,cp-async", "--stages", "4", "--schedule", "dynamic", "--tile", "4K"});
+  const auto beside = plan("--method sync,cp-async --stages 4 --schedule dynamic --tile 4K");
   ASSERT_EQ(beside.size(), 2U) << "sync was asked for, too";
   EXPECT_EQ(beside[0].config.word("method"), "sync");
 }

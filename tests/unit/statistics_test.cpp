@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <random>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "measure/sampler.hpp"
@@ -36,12 +39,9 @@ Samples joined(Samples first, const Samples& second) {
 
 // --- Median and its interval ----------------------------------------------------------------------------------------
 
-TEST(Median, IsTheMiddleOfAnOddNumber) {
+TEST(Median, IsTheMiddleOrTheMeanOfTheMiddleTwo) {
   EXPECT_DOUBLE_EQ(median(Samples{3}), 3);
   EXPECT_DOUBLE_EQ(median(Samples{9, 1, 5}), 5);
-}
-
-TEST(Median, IsTheMeanOfTheMiddleTwoOfAnEvenNumber) {
   EXPECT_DOUBLE_EQ(median(Samples{4, 1}), 2.5);
   EXPECT_DOUBLE_EQ(median(Samples{100, 1, 2, 4}), 3);
 }
@@ -68,18 +68,11 @@ TEST(Percentile, ReachesFromTheMinimumOverTheMedianToTheMaximum) {
   EXPECT_DOUBLE_EQ(percentile(samples, 1), 24);
 }
 
-TEST(MedianRanks, AgreeWithPublishedTables) {
+TEST(MedianRanks, AgreeWithPublishedTablesFromSixSamplesOn) {
   using Ranks = std::pair<std::size_t, std::size_t>;
-  EXPECT_EQ(median_ranks(6), Ranks(1, 6));
-  EXPECT_EQ(median_ranks(9), Ranks(2, 8));
-  EXPECT_EQ(median_ranks(10), Ranks(2, 9));
-  EXPECT_EQ(median_ranks(20), Ranks(6, 15));
-  EXPECT_EQ(median_ranks(30), Ranks(10, 21));
-  EXPECT_EQ(median_ranks(50), Ranks(18, 33));
-  EXPECT_EQ(median_ranks(100), Ranks(40, 61));
-}
-
-TEST(MedianRanks, DoNotExistBelowSixSamples) {
+  const std::map<std::size_t, Ranks> published{{6, {1, 6}},    {9, {2, 8}},    {10, {2, 9}},   {20, {6, 15}},
+                                               {30, {10, 21}}, {50, {18, 33}}, {100, {40, 61}}};
+  for (const auto& [n, ranks] : published) EXPECT_EQ(median_ranks(n), ranks) << n;
   for (std::size_t n = 0; n < 6; ++n) EXPECT_EQ(median_ranks(n), std::nullopt) << n;
 }
 
@@ -119,31 +112,23 @@ TEST(MedianInterval, IsMadeOfSamplesWhateverTheirOrder) {
 /// Twelve samples, a step in the middle: r by hand is (10 equal pairs - 1 unequal) / 12 = 0.75.
 const Samples kStep{10, 10, 10, 10, 10, 10, 12, 12, 12, 12, 12, 12};
 
+const Samples kAlternating{1, 3, 1, 3, 1, 3, 1, 3, 1, 3};
+
 TEST(Autocorrelation, AgreesWithHandCalculation) {
   EXPECT_NEAR(autocorrelation(kStep), 0.75, 1e-12);
-  // Mean 2, deviations -1 0 1: (-1 * 0 + 0 * 1) / 2.
-  EXPECT_NEAR(autocorrelation(Samples{1, 2, 3}), 0, 1e-12);
-  // Ten alternating samples: nine unequal pairs over ten.
-  EXPECT_NEAR(autocorrelation(Samples{1, 3, 1, 3, 1, 3, 1, 3, 1, 3}), -0.9, 1e-12);
-}
-
-TEST(Autocorrelation, IsZeroWhereThereIsNothingToCorrelate) {
-  EXPECT_EQ(autocorrelation(Samples{}), 0);
-  EXPECT_EQ(autocorrelation(Samples{1, 2}), 0);
-  EXPECT_EQ(autocorrelation(Samples(20, 5.0)), 0);
+  EXPECT_NEAR(autocorrelation(Samples{1, 2, 3}), 0, 1e-12) << "deviations -1 0 1: (-1 * 0 + 0 * 1) / 2";
+  EXPECT_NEAR(autocorrelation(kAlternating), -0.9, 1e-12) << "nine unequal pairs over ten";
+  for (const Samples& nothing : {Samples{}, Samples{1, 2}, Samples(20, 5.0)}) EXPECT_EQ(autocorrelation(nothing), 0);
 }
 
 TEST(Autocorrelated, NeedsMoreThanChanceWouldGive) {
   EXPECT_TRUE(autocorrelated(kStep)) << "0.75 is above 1.96 / sqrt(12) = 0.566";
   EXPECT_FALSE(autocorrelated(shuffled(ramp(100, 30))));
   EXPECT_FALSE(autocorrelated(ramp(100, 9))) << "too few to tell";
-  EXPECT_FALSE(autocorrelated(Samples{1, 3, 1, 3, 1, 3, 1, 3, 1, 3})) << "alternating is no persistence";
-}
-
-TEST(Autocorrelated, IgnoresTheGrainOfTheClock) {
+  EXPECT_FALSE(autocorrelated(kAlternating)) << "alternating is no persistence";
   Samples grain = kStep;
   for (double& x : grain) x = 1000 + x / 20;  // a range of 0.1 in 1000
-  EXPECT_FALSE(autocorrelated(grain));
+  EXPECT_FALSE(autocorrelated(grain)) << "the grain of the clock";
 }
 
 TEST(DependableInterval, IsWidenedBySquareRootOfSamplesOverEffectiveSamples) {
@@ -155,7 +140,7 @@ TEST(DependableInterval, IsWidenedBySquareRootOfSamplesOverEffectiveSamples) {
 }
 
 TEST(DependableInterval, IsNotWidenedWithoutDependenceAndNeverNarrowed) {
-  for (const Samples& samples : {shuffled(ramp(100, 30)), Samples{9, 11, 9, 11, 9, 11, 9, 11, 9, 11}}) {
+  for (const Samples& samples : {shuffled(ramp(100, 30)), kAlternating}) {
     const auto plain = median_interval(samples);
     const auto dependable = autocorrelation_adjusted_ci(samples);
     ASSERT_TRUE(plain && dependable);
@@ -166,133 +151,101 @@ TEST(DependableInterval, IsNotWidenedWithoutDependenceAndNeverNarrowed) {
 
 // --- Outliers -------------------------------------------------------------------------------------------------------
 
-TEST(Outliers, LieBeyondTukeysFences) {
-  // Quartiles 12 and 16: mild beyond 6 and 22, severe beyond 0 and 28.
-  const Outliers two = outliers(Samples{29, 10, 11, 12, 13, 14, 15, 16, 23});
-  EXPECT_EQ(two.mild, 1U);
-  EXPECT_EQ(two.severe, 1U);
-}
-
-TEST(Outliers, DoNotLieOnTheFences) {
-  const Outliers on_mild = outliers(Samples{10, 11, 12, 13, 14, 15, 16, 22, 22});
-  EXPECT_EQ(on_mild.mild + on_mild.severe, 0U);
-  const Outliers on_severe = outliers(Samples{10, 11, 12, 13, 14, 15, 16, 16, 28});
-  EXPECT_EQ(on_severe.mild, 1U);
-  EXPECT_EQ(on_severe.severe, 0U);
-}
-
-TEST(Outliers, AreFoundBelowToo) {
-  // Quartiles 104 and 108: mild below 98, severe below 92.
-  const Outliers two = outliers(Samples{91, 97, 104, 105, 106, 107, 108, 109, 110});
-  EXPECT_EQ(two.mild, 1U);
-  EXPECT_EQ(two.severe, 1U);
-}
-
-TEST(Outliers, QuartilesAreInterpolated) {
-  // Of eight samples the quartiles lie at 1.75 and 5.25: 11.75 and 15.25, so mild is beyond 20.5 and severe
-  // beyond 25.75.
-  EXPECT_EQ(outliers(Samples{10, 11, 12, 13, 14, 15, 16, 20.4}).mild, 0U);
-  EXPECT_EQ(outliers(Samples{10, 11, 12, 13, 14, 15, 16, 20.6}).mild, 1U);
-  EXPECT_EQ(outliers(Samples{10, 11, 12, 13, 14, 15, 16, 25.8}).severe, 1U);
-}
-
-TEST(Outliers, AreNotTheGrainOfTheClock) {
-  Samples equal(20, 100.0);
-  equal[3] = 100.05;
-  EXPECT_EQ(outliers(equal).mild + outliers(equal).severe, 0U);
-  equal[3] = 101;
-  EXPECT_EQ(outliers(equal).severe, 1U);
-}
-
-TEST(Outliers, AreNotSoughtAmongFewerThanFourSamples) {
-  const Outliers none = outliers(Samples{1, 1, 100});
-  EXPECT_EQ(none.mild + none.severe, 0U);
+TEST(Outliers, LieBeyondTukeysFencesBothAboveAndBelow) {
+  struct Counted {
+    Samples samples;
+    std::size_t mild;
+    std::size_t severe;
+    const char* why;
+  };
+  const std::vector<Counted> all{
+      {{29, 10, 11, 12, 13, 14, 15, 16, 23}, 1, 1, "quartiles 12 and 16: mild beyond 6 and 22, severe beyond 0 and 28"},
+      {{10, 11, 12, 13, 14, 15, 16, 22, 22}, 0, 0, "on the mild fence"},
+      {{10, 11, 12, 13, 14, 15, 16, 16, 28}, 1, 0, "on the severe fence"},
+      {{91, 97, 104, 105, 106, 107, 108, 109, 110}, 1, 1, "quartiles 104 and 108: mild below 98, severe below 92"},
+      // Of eight samples the quartiles lie at 1.75 and 5.25: 11.75 and 15.25, so that the fences are 20.5 and 25.75.
+      {{10, 11, 12, 13, 14, 15, 16, 20.4}, 0, 0, "quartiles are interpolated"},
+      {{10, 11, 12, 13, 14, 15, 16, 20.6}, 1, 0, "quartiles are interpolated"},
+      {{10, 11, 12, 13, 14, 15, 16, 25.8}, 0, 1, "quartiles are interpolated"},
+      {joined(Samples(19, 100.0), {100.05}), 0, 0, "the grain of the clock"},
+      {joined(Samples(19, 100.0), {101}), 0, 1, "more than the grain"},
+      {{1, 1, 100}, 0, 0, "not sought among fewer than four"},
+  };
+  for (const Counted& c : all) {
+    EXPECT_EQ(outliers(c.samples).mild, c.mild) << c.why;
+    EXPECT_EQ(outliers(c.samples).severe, c.severe) << c.why;
+  }
 }
 
 // --- Flags ----------------------------------------------------------------------------------------------------------
 
-TEST(SlowFirst, LiesAboveTheSevereFenceOfTheOthers) {
-  // The others' quartiles are 101 and 103: the severe fence is at 109.
-  EXPECT_TRUE(slow_first(Samples{110, 100, 101, 102, 103, 104}));
-  EXPECT_FALSE(slow_first(Samples{108, 100, 101, 102, 103, 104}));
+/// What a flag says of samples, and why.
+struct Flagged {
+  bool expected;
+  Samples samples;
+  const char* why;
+};
+
+void expect_flagged(bool (*flag)(std::span<const double>), const std::vector<Flagged>& all) {
+  for (const Flagged& f : all) EXPECT_EQ(flag(f.samples), f.expected) << f.why;
 }
 
-TEST(SlowFirst, IsOnlyTheFirstAndOnlySlow) {
-  EXPECT_FALSE(slow_first(Samples{100, 101, 102, 103, 104, 200})) << "the last";
-  EXPECT_FALSE(slow_first(Samples{10, 100, 101, 102, 103, 104})) << "fast";
+TEST(SlowFirst, IsOnlyTheFirstAndLiesAboveTheSevereFenceOfTheOthers) {
+  expect_flagged(slow_first, {{true, {110, 100, 101, 102, 103, 104}, "quartiles 101 and 103: the fence is at 109"},
+                              {false, {108, 100, 101, 102, 103, 104}, "below the fence"},
+                              {false, {100, 101, 102, 103, 104, 200}, "the last"},
+                              {false, {10, 100, 101, 102, 103, 104}, "fast"},
+                              {false, joined({100.9}, Samples(9, 100.0)), "less than 1 % among constant samples"},
+                              {true, joined({101.1}, Samples(9, 100.0)), "more than 1 % among constant samples"},
+                              {false, {1000, 1, 1, 1, 1}, "fewer than six"}});
 }
-
-TEST(SlowFirst, IsMoreThanOnePercentEvenAmongConstantSamples) {
-  Samples samples(10, 100.0);
-  samples[0] = 100.9;
-  EXPECT_FALSE(slow_first(samples));
-  samples[0] = 101.1;
-  EXPECT_TRUE(slow_first(samples));
-}
-
-TEST(SlowFirst, NeedsSixSamples) { EXPECT_FALSE(slow_first(Samples{1000, 1, 1, 1, 1})); }
 
 TEST(Drifting, IsAThirdThatMovedFurtherThanTheIntervalIsWide) {
-  // Thirds' medians 104.5 and 124.5; the interval is that of ranks 10 and 21: 109 to 120.
-  EXPECT_TRUE(drifting(ramp(100, 30)));
   Samples falling = ramp(100, 30);
   std::ranges::reverse(falling);
-  EXPECT_TRUE(drifting(falling)) << "in either direction";
-}
-
-TEST(Drifting, IsNotTheSameValuesInAnotherOrder) { EXPECT_FALSE(drifting(shuffled(ramp(100, 30)))); }
-
-TEST(Drifting, IsNotLessThanOnePercent) {
-  Samples samples = ramp(100, 30);
-  for (double& x : samples) x = 10000 + x;  // moves by 20 in 10000
-  EXPECT_FALSE(drifting(samples));
-}
-
-TEST(Drifting, IsNotASpikeInTheMiddle) {
-  EXPECT_FALSE(drifting(joined(joined(Samples(10, 100.0), Samples(10, 150.0)), Samples(10, 100.0))));
+  expect_flagged(drifting,
+                 // Thirds' medians 104.5 and 124.5; the interval is that of ranks 10 and 21: 109 to 120.
+                 {{true, ramp(100, 30), "rising"},
+                  {true, falling, "falling"},
+                  {false, shuffled(ramp(100, 30)), "the same values in another order"},
+                  {false, ramp(10100, 30), "20 in 10000 is less than 1 %"},
+                  {false, joined(joined(Samples(10, 100.0), Samples(10, 150.0)), Samples(10, 100.0)), "a spike"}});
 }
 
 TEST(Bimodal, IsTwoClustersFurtherApartThanTheyAreWide) {
-  EXPECT_TRUE(bimodal(shuffled(joined(ramp(100, 10), ramp(150, 10)))));
-  EXPECT_TRUE(bimodal(shuffled(joined(Samples(16, 100.0), Samples(4, 110.0))))) << "a fifth is a cluster";
-}
-
-TEST(Bimodal, IsNotASpread) {
-  EXPECT_FALSE(bimodal(ramp(100, 40)));
   std::mt19937 random(3);  // NOLINT: repeatable
   std::normal_distribution<double> bell(100, 5);
   Samples noise(100);
   for (double& x : noise) x = bell(random);
-  EXPECT_FALSE(bimodal(noise));
-}
-
-TEST(Bimodal, IsNotAFewOutliers) {
-  EXPECT_FALSE(bimodal(joined(Samples(19, 100.0), Samples(1, 200.0))));
-  EXPECT_FALSE(bimodal(joined(Samples(17, 100.0), Samples(3, 200.0)))) << "less than a fifth";
-}
-
-TEST(Bimodal, IsNotADifferenceThatHardlyMatters) {
-  EXPECT_FALSE(bimodal(joined(Samples(10, 100.0), Samples(10, 101.9))));
-  EXPECT_TRUE(bimodal(joined(Samples(10, 100.0), Samples(10, 103.0))));
-}
-
-TEST(Bimodal, IsNotHiddenByAnOutlier) {
-  EXPECT_TRUE(bimodal(joined(joined(Samples(10, 100.0), Samples(10, 150.0)), Samples{1000})));
-}
-
-TEST(Bimodal, NeedsTwentySamples) {
-  EXPECT_FALSE(bimodal(joined(Samples(10, 100.0), Samples(9, 150.0)))) << "a gap among fewer is chance";
-  EXPECT_TRUE(bimodal(joined(Samples(10, 100.0), Samples(10, 150.0))));
+  const auto clusters = [](std::size_t first, std::size_t second, double apart) {
+    return joined(Samples(first, 100.0), Samples(second, apart));
+  };
+  expect_flagged(bimodal, {{true, shuffled(joined(ramp(100, 10), ramp(150, 10))), "two ramps"},
+                           {true, shuffled(clusters(16, 4, 110)), "a fifth is a cluster"},
+                           {false, clusters(17, 3, 200), "less than a fifth"},
+                           {false, clusters(19, 1, 200), "an outlier"},
+                           {true, joined(clusters(10, 10, 150), {1000}), "not hidden by an outlier"},
+                           {false, ramp(100, 40), "a spread"},
+                           {false, noise, "a bell"},
+                           {false, clusters(10, 10, 101.9), "a difference that hardly matters"},
+                           {true, clusters(10, 10, 103), "a difference that does"},
+                           {false, clusters(10, 9, 150), "a gap among fewer than twenty is chance"},
+                           {true, clusters(10, 10, 150), "twenty are enough"}});
 }
 
 // --- Summary and schedule -------------------------------------------------------------------------------------------
 
-TEST(Summarise, SaysAllThatFollowsFromTheSamples) {
+Measurement summarised(Samples samples) {
   Measurement m;
-  m.samples = {29, 10, 11, 12, 13, 14, 15, 16, 23};
-  const Samples before = m.samples;
+  m.samples = std::move(samples);
   summarise(m);
-  EXPECT_EQ(m.samples, before);
+  return m;
+}
+
+TEST(Summarise, SaysAllThatFollowsFromTheSamples) {
+  const Samples samples{29, 10, 11, 12, 13, 14, 15, 16, 23};
+  const Measurement m = summarised(samples);
+  EXPECT_EQ(m.samples, samples);
   EXPECT_DOUBLE_EQ(m.min, 10);
   EXPECT_DOUBLE_EQ(m.median, 14);
   EXPECT_DOUBLE_EQ(m.max, 29);
@@ -306,33 +259,21 @@ TEST(Summarise, SaysAllThatFollowsFromTheSamples) {
 }
 
 TEST(Summarise, FlagsWhatTheSamplesShow) {
-  Measurement steps;
-  steps.samples = joined(Samples(15, 100.0), Samples(15, 110.0));
-  summarise(steps);
-  EXPECT_EQ(steps.flags, (std::vector<std::string>{"autocorrelated", "bimodal"}))
+  EXPECT_EQ(summarised(joined(Samples(15, 100.0), Samples(15, 110.0))).flags,
+            (std::vector<std::string>{"autocorrelated", "bimodal"}))
       << "the interval reaches from mode to mode, so the shift does not exceed it";
-  Measurement quiet;
-  quiet.samples = shuffled(ramp(1000, 30));
-  summarise(quiet);
-  EXPECT_TRUE(quiet.flags.empty());
+  EXPECT_TRUE(summarised(shuffled(ramp(1000, 30))).flags.empty());
 }
 
 TEST(Summarise, UsesTheWidenedInterval) {
-  Measurement m;
-  m.samples = kStep;
-  summarise(m);
+  const Measurement m = summarised(kStep);
   ASSERT_TRUE(m.ci95);
   EXPECT_NEAR(m.ci95->high - m.ci95->low, 2 * std::sqrt(7.0), 1e-9);
   EXPECT_NEAR(relative_half_width(m).value_or(0), std::sqrt(7.0) / 11, 1e-9);
 }
 
 TEST(Summarise, FillsInThePercentilesThatTheSamplesAreEnoughFor) {
-  const auto of = [](std::size_t n) {
-    Measurement m;
-    m.samples = shuffled(ramp(0, n));
-    summarise(m);
-    return m;
-  };
+  const auto of = [](std::size_t n) { return summarised(shuffled(ramp(0, n))); };
   EXPECT_FALSE(of(9).p90);
   EXPECT_DOUBLE_EQ(of(10).p90.value_or(0), 8.1);
   EXPECT_FALSE(of(99).p99);
@@ -340,37 +281,28 @@ TEST(Summarise, FillsInThePercentilesThatTheSamplesAreEnoughFor) {
   EXPECT_DOUBLE_EQ(of(100).p99.value_or(0), 98.01);
 }
 
-TEST(Summarise, SaysNothingWithoutSamples) {
-  Measurement m;
-  summarise(m);
-  EXPECT_FALSE(m.ci95);
-  EXPECT_TRUE(m.flags.empty());
-  EXPECT_FALSE(relative_half_width(m));
-}
-
-TEST(Summarise, KeepsTheMedianOfFewSamplesWithoutAnInterval) {
-  Measurement m;
-  m.samples = {2, 1, 3};
-  summarise(m);
-  EXPECT_DOUBLE_EQ(m.median, 2);
-  EXPECT_FALSE(m.ci95);
-  EXPECT_FALSE(relative_half_width(m));
+TEST(Summarise, GivesNoIntervalOfFewSamplesAndNothingOfNone) {
+  EXPECT_DOUBLE_EQ(summarised({2, 1, 3}).median, 2);
+  for (const Measurement& m : {summarised({2, 1, 3}), summarised({})}) {
+    EXPECT_FALSE(m.ci95);
+    EXPECT_FALSE(relative_half_width(m));
+    EXPECT_TRUE(m.flags.empty());
+  }
 }
 
 using CheckPoints = std::vector<std::size_t>;
 
-TEST(LooksSchedule, IsFewAndFixed) {
-  EXPECT_EQ(check_points(10, 1000), (CheckPoints{10, 20, 30, 45, 68, 102, 153, 230, 345, 518, 777, 1000}));
-}
-
-TEST(LooksSchedule, IsBoundedByMinAndMaxWhichAreLookedAt) {
-  EXPECT_EQ(check_points(10, 10), CheckPoints{10});
-  EXPECT_EQ(check_points(1, 1), CheckPoints{1});
-  EXPECT_EQ(check_points(3, 5), (CheckPoints{3, 5}));
-  EXPECT_EQ(check_points(6, 12), (CheckPoints{6, 10, 12}));
-  EXPECT_EQ(check_points(25, 45), (CheckPoints{25, 30, 45}));
-  EXPECT_EQ(check_points(20, 30), (CheckPoints{20, 30}));
-  EXPECT_EQ(check_points(500, 500), CheckPoints{500});
+TEST(LooksSchedule, IsFewAndFixedBetweenMinAndMax) {
+  const std::map<std::pair<std::size_t, std::size_t>, CheckPoints> schedules{
+      {{10, 1000}, {10, 20, 30, 45, 68, 102, 153, 230, 345, 518, 777, 1000}},
+      {{10, 10}, {10}},
+      {{1, 1}, {1}},
+      {{3, 5}, {3, 5}},
+      {{6, 12}, {6, 10, 12}},
+      {{25, 45}, {25, 30, 45}},
+      {{20, 30}, {20, 30}},
+      {{500, 500}, {500}}};
+  for (const auto& [bounds, points] : schedules) EXPECT_EQ(check_points(bounds.first, bounds.second), points);
 }
 
 TEST(LooksSchedule, RisesFromMinToMaxWhateverTheyAre) {

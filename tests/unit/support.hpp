@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace xferbench::test {
 
@@ -26,6 +29,12 @@ inline bool contains(std::string_view text, std::string_view part) { return text
 inline testing::AssertionResult mentions(const std::string& text, std::string_view part) {
   if (contains(text, part)) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "\"" << text << "\" does not mention \"" << part << "\"";
+}
+
+/// The words of a command line without quotes.
+inline std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream in(line);
+  return {std::istream_iterator<std::string>(in), {}};
 }
 
 }  // namespace xferbench::test

@@ -5,7 +5,9 @@
 
 #include <cmath>
 #include <functional>
+#include <initializer_list>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace xferbench::model {
@@ -19,6 +21,13 @@ constexpr double kMiB = 1024 * kKiB;
 /// A copy whose interval reaches `doubt` (a share of its time) to either side.
 TransferPoint point(double bytes, double seconds, double doubt = 0.01) {
   return {bytes, seconds, Interval{seconds * (1 - doubt), seconds * (1 + doubt)}};
+}
+
+/// Copies of so many bytes that take so long.
+Points copies(std::initializer_list<std::pair<double, double>> bytes_and_seconds) {
+  Points all;
+  for (const auto& [bytes, seconds] : bytes_and_seconds) all.push_back(point(bytes, seconds));
+  return all;
 }
 
 /// Copies of `smallest`, `factor` times that, ... up to `largest` bytes.
@@ -81,7 +90,7 @@ TEST(TransferFit, SaysHowFarItIsFromTheWorstPoint) {
 TEST(TransferFit, NeverHasANegativeLatency) {
   // 1, 2 and 4 s for 2, 3 and 5 bytes lie on t = n - 1. Through the origin, least squares of s n / t - 1 give
   // s = (2 + 3/2 + 5/4) / (4 + 9/4 + 25/16) = 0.608.
-  const auto fit = fit_transfer(Points{point(2, 1), point(3, 2), point(5, 4)});
+  const auto fit = fit_transfer(copies({{2, 1}, {3, 2}, {5, 4}}));
   ASSERT_TRUE(fit);
   EXPECT_EQ(fit->latency, 0);
   EXPECT_EQ(fit->half_rate_size, 0);
@@ -89,21 +98,18 @@ TEST(TransferFit, NeverHasANegativeLatency) {
   EXPECT_NEAR(fit->worst_residual, 0.24, 1e-9) << "5 bytes: 3.04 s instead of 4";
 }
 
-TEST(TransferFit, NeedsThreeDistinctSizes) {
+TEST(TransferFit, NeedsThreeDistinctSizesAndTimesThatGrow) {
   EXPECT_FALSE(fit_transfer({}));
-  EXPECT_FALSE(fit_transfer(Points{point(1, 1), point(2, 2)}));
-  EXPECT_FALSE(fit_transfer(Points{point(1, 1), point(2, 2), point(2, 2.1), point(1, 1.1)}));
-  EXPECT_TRUE(fit_transfer(Points{point(1, 1), point(2, 2), point(3, 3)}));
-}
-
-TEST(TransferFit, IsNothingWhereTimeDoesNotGrowWithSize) {
-  EXPECT_FALSE(fit_transfer(Points{point(1, 3), point(2, 2), point(3, 1)})) << "falls";
-  EXPECT_FALSE(fit_transfer(Points{point(1, 2), point(2, 2), point(3, 2)})) << "constant";
-  EXPECT_FALSE(fit_transfer(Points{point(1, 2), point(2, 2.1), point(3, 2), point(4, 2.06)})) << "rises by chance";
+  EXPECT_FALSE(fit_transfer(copies({{1, 1}, {2, 2}})));
+  EXPECT_FALSE(fit_transfer(copies({{1, 1}, {2, 2}, {2, 2.1}, {1, 1.1}})));
+  EXPECT_TRUE(fit_transfer(copies({{1, 1}, {2, 2}, {3, 3}})));
+  EXPECT_FALSE(fit_transfer(copies({{1, 3}, {2, 2}, {3, 1}}))) << "falls";
+  EXPECT_FALSE(fit_transfer(copies({{1, 2}, {2, 2}, {3, 2}}))) << "constant";
+  EXPECT_FALSE(fit_transfer(copies({{1, 2}, {2, 2.1}, {3, 2}, {4, 2.06}}))) << "rises by chance";
 }
 
 TEST(TransferFit, LeavesOutWhatIsNoTime) {
-  const auto fit = fit_transfer(Points{point(1, 2), point(2, 3), point(3, 0), point(0, 1), point(4, 5)});
+  const auto fit = fit_transfer(copies({{1, 2}, {2, 3}, {3, 0}, {0, 1}, {4, 5}}));
   expect_fit(fit, 1, 1, 1e-9);
   EXPECT_EQ(fit->points, 3U);
 }
@@ -147,7 +153,7 @@ TEST(Crossovers, AreFoundWhereTheTimesAreEqual) {
 
 TEST(Crossovers, AreInterpolatedInLogarithms) {
   // Ratios 1/4 at 1 byte and 2 at 64: from -2 to 1 in powers of two, so 0 after two thirds of six doublings.
-  const auto found = crossovers(Points{point(1, 1), point(64, 2)}, Points{point(1, 4), point(64, 1)});
+  const auto found = crossovers(copies({{1, 1}, {64, 2}}), copies({{1, 4}, {64, 1}}));
   ASSERT_EQ(found.size(), 1U);
   EXPECT_NEAR(found[0].bytes, 16, 1e-9);
 }
@@ -173,8 +179,8 @@ TEST(Crossovers, AreNotMadeOfNoise) {
 }
 
 TEST(Crossovers, LieBetweenTheLastSureWinnerAndTheNext) {
-  const Points a{point(1, 1), point(2, 1), point(4, 1), point(8, 1), point(16, 1)};
-  const Points b{point(1, 2), point(2, 1.001), point(4, 0.999), point(8, 1.001), point(16, 0.5)};
+  const Points a = copies({{1, 1}, {2, 1}, {4, 1}, {8, 1}, {16, 1}});
+  const Points b = copies({{1, 2}, {2, 1.001}, {4, 0.999}, {8, 1.001}, {16, 0.5}});
   const auto found = crossovers(a, b);
   ASSERT_EQ(found.size(), 1U) << "the three in the middle decide nothing";
   EXPECT_EQ(found[0].measured_below, 1);
@@ -183,8 +189,8 @@ TEST(Crossovers, LieBetweenTheLastSureWinnerAndTheNext) {
 }
 
 TEST(Crossovers, CanBeSeveral) {
-  const Points a{point(1, 1), point(4, 1), point(16, 1), point(64, 1)};
-  const Points b{point(1, 2), point(4, 0.5), point(16, 0.5), point(64, 2)};
+  const Points a = copies({{1, 1}, {4, 1}, {16, 1}, {64, 1}});
+  const Points b = copies({{1, 2}, {4, 0.5}, {16, 0.5}, {64, 2}});
   const auto found = crossovers(a, b);
   ASSERT_EQ(found.size(), 2U);
   EXPECT_NEAR(found[0].bytes, 2, 1e-9);
@@ -194,8 +200,8 @@ TEST(Crossovers, CanBeSeveral) {
 }
 
 TEST(Crossovers, NeedIntervals) {
-  Points a{point(1, 1), point(4, 4)};
-  const Points b{point(1, 2), point(4, 2)};
+  Points a = copies({{1, 1}, {4, 4}});
+  const Points b = copies({{1, 2}, {4, 2}});
   ASSERT_EQ(crossovers(a, b).size(), 1U);
   a[1].seconds_ci.reset();
   EXPECT_TRUE(crossovers(a, b).empty());
@@ -212,8 +218,8 @@ TEST(Crossovers, AreNotMadeOfDifferencesBelowOnePercent) {
 }
 
 TEST(Crossovers, LookOnlyAtSizesThatBothHaveInAnyOrder) {
-  const Points a{point(4, 4), point(3, 3), point(1, 1)};
-  const Points b{point(1, 2), point(2, 1), point(4, 2)};
+  const Points a = copies({{4, 4}, {3, 3}, {1, 1}});
+  const Points b = copies({{1, 2}, {2, 1}, {4, 2}});
   const Comparison both = compare(a, b);
   EXPECT_EQ(both.sizes, 2U);
   EXPECT_EQ(both.smallest, 1);
@@ -221,12 +227,12 @@ TEST(Crossovers, LookOnlyAtSizesThatBothHaveInAnyOrder) {
   ASSERT_EQ(both.crossovers.size(), 1U);
   EXPECT_EQ(both.crossovers[0].measured_below, 1);
   EXPECT_EQ(both.crossovers[0].measured_above, 4);
-  EXPECT_EQ(compare(a, Points{point(7, 1)}).sizes, 0U);
+  EXPECT_EQ(compare(a, copies({{7, 1}})).sizes, 0U);
 }
 
 TEST(Comparison, SaysWhoIsFasterAndAtHowManySizes) {
-  const Points a{point(1, 1), point(2, 1), point(4, 1)};
-  const Points b{point(1, 1.001), point(2, 2), point(4, 2)};
+  const Points a = copies({{1, 1}, {2, 1}, {4, 1}});
+  const Points b = copies({{1, 1.001}, {2, 2}, {4, 2}});
   const Comparison c = compare(a, b);
   EXPECT_EQ(c.sizes, 3U);
   EXPECT_EQ(c.decided, 2U);
@@ -237,20 +243,14 @@ TEST(Comparison, SaysWhoIsFasterAndAtHowManySizes) {
 
 // --- Break-even -----------------------------------------------------------------------------------------------------
 
-TEST(BreakEven, IsTheNumberOfCopiesThatPayForTheSetup) {
+TEST(BreakEven, IsTheNumberOfCopiesThatPayForTheSetupAtLeastOne) {
   EXPECT_EQ(break_even_copies(10, 5, 2), 4) << "10 + 4 x 2 < 4 x 5, but 10 + 3 x 2 > 3 x 5";
   EXPECT_EQ(break_even_copies(9, 5, 2), 3) << "as dear is enough";
-}
-
-TEST(BreakEven, IsAtLeastOneCopy) {
   EXPECT_EQ(break_even_copies(0, 5, 2), 1);
   EXPECT_EQ(break_even_copies(0.5, 5, 2), 1);
   EXPECT_EQ(break_even_copies(-1, 5, 2), 1) << "a setup that costs less than nothing is noise";
-}
-
-TEST(BreakEven, IsNothingWhereTheFastCopyIsNotFaster) {
-  EXPECT_FALSE(break_even_copies(1, 2, 2));
-  EXPECT_FALSE(break_even_copies(1, 2, 3));
+  EXPECT_FALSE(break_even_copies(1, 2, 2)) << "not faster";
+  EXPECT_FALSE(break_even_copies(1, 2, 3)) << "slower";
   EXPECT_FALSE(break_even_copies(0, std::nan(""), 1));
 }
 

@@ -2,10 +2,17 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "support/golden.hpp"
+#include "unit/support.hpp"
 
 namespace xferbench {
 namespace {
+
+using test::expect_golden;
+using test::mentions;
 
 const Axis kSize{.name = "size", .kind = AxisKind::size};
 const Axis kChunks{.name = "chunks"};
@@ -38,55 +45,32 @@ std::vector<Finding> findings(std::vector<Contestant> contestants, std::size_t f
   return tune_findings(std::move(summary));
 }
 
-std::string text_about(const std::vector<Finding>& all, const std::string& what) {
-  const auto found = std::ranges::find_if(all, [&](const Finding& f) { return f.labels.front().second == what; });
-  return found == all.end() ? "" : found->text;
-}
-
-TEST(TuneFindings, NameTheFastestByTheAxesThatVary) {
-  const auto all = findings({contestant(16, 5.2), contestant(32, 5)});
-  EXPECT_EQ(text_about(all, "winner"), "fastest: chunks 32: 5.000 ms (95 % interval 4.995 ms to 5.005 ms)");
-  EXPECT_EQ(text_about(all, "alike"), "no other configuration that was measured is within 1 % of it");
-  EXPECT_EQ(text_about(all, "simplest"), "") << "there is nothing to choose from";
-  EXPECT_EQ(text_about(all, "command"), "to run the fastest by itself: run pipe/size=64MiB/chunks=32/issue=depth");
+/// What each finding is about, and its sentence.
+std::string told(const std::vector<Finding>& all) {
+  std::string text;
   for (const Finding& f : all) {
     EXPECT_EQ(f.scenario, "pipe");
     EXPECT_EQ(f.kind, "tune");
+    text += f.labels.front().second + ": " + f.text + "\n";
   }
+  return text;
 }
 
-TEST(TuneFindings, NameWhatIsAsFastAndTheSimplestOfThat) {
-  const auto all = findings({contestant(32, 5), contestant(16, 5.04), contestant(8, 5.06)});
-  EXPECT_EQ(text_about(all, "alike"), "1 other configuration is within 1 % of it: chunks 16 (+0.8 %)");
-  EXPECT_EQ(text_about(all, "simplest"), "the simplest of these: chunks 16: 5.040 ms (+0.8 %)");
-}
-
-TEST(TuneFindings, DoNotNameThemAll) {
-  std::vector<Contestant> many;
-  for (std::uint64_t chunks = 1; chunks <= 7; ++chunks) many.push_back(contestant(chunks, 5));
-  EXPECT_TRUE(text_about(findings(many), "alike").ends_with("; chunks 5 (+0.0 %); and 2 more"));
+TEST(TuneFindings, AreTheseSentences) {
+  std::vector<Contestant> seven;
+  for (std::uint64_t chunks = 1; chunks <= 7; ++chunks) seven.push_back(contestant(chunks, 5));
+  expect_golden("tune/a_clear_winner.txt", told(findings({contestant(16, 5.2), contestant(32, 5)})));
+  expect_golden("tune/two_alike.txt", told(findings({contestant(32, 5), contestant(16, 5.04), contestant(8, 5.06)})));
+  expect_golden("tune/seven_alike.txt", told(findings(seven)));
+  expect_golden("tune/two_failed.txt", told(findings({contestant(8, 5)}, 2)));
+  expect_golden("tune/nothing_confirmed.txt", told(findings({contestant(8, 4.9, false)})));
+  expect_golden("tune/nothing_measured.txt", told(findings({}, 3)));
 }
 
 TEST(TuneFindings, BelieveFreshSamplesFirst) {
-  const auto all = findings({contestant(8, 4.9, false), contestant(16, 5), contestant(32, 4.99, false)});
-  EXPECT_EQ(text_about(all, "winner").find("fastest: chunks 16: 5.000 ms"), 0U);
-  EXPECT_EQ(text_about(all, "alike"), "no other configuration that was measured is within 1 % of it");
-}
-
-TEST(TuneFindings, SayThatNothingWasConfirmed) {
-  EXPECT_TRUE(text_about(findings({contestant(8, 4.9, false)}), "winner").ends_with("take it with care"));
-}
-
-TEST(TuneFindings, SayHowMuchWasMeasuredAndHowWrongTheModelWas) {
-  EXPECT_EQ(
-      text_about(findings({contestant(8, 5)}, 2), "search"),
-      "measured 1 of 64 configurations, 2 failed; the model was off by 25.0 % for half of them and by 25.0 % at most");
-}
-
-TEST(TuneFindings, OfNothingMeasuredAreOne) {
-  const auto all = findings({}, 3);
-  ASSERT_EQ(all.size(), 1U);
-  EXPECT_EQ(all.front().text, "measured 0 of 64 configurations, 3 failed");
+  const std::string text = told(findings({contestant(8, 4.9, false), contestant(16, 5), contestant(32, 4.99, false)}));
+  EXPECT_TRUE(mentions(text, "winner: fastest: chunks 16: 5.000 ms"));
+  EXPECT_TRUE(mentions(text, "alike: no other configuration that was measured is within 1 % of it"));
 }
 
 }  // namespace

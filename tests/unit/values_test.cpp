@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -19,339 +20,235 @@ using test::message_of;
 
 const Axis kSize{.name = "size", .kind = AxisKind::size};
 const Axis kCount{.name = "count", .kind = AxisKind::count, .max = 1e6};
+const Axis kFromZero{.name = "seed", .min = 0};
 const Axis kReal{.name = "real", .kind = AxisKind::real, .min = 0.001, .max = 1000};
 const Axis kWord{.name = "dir", .kind = AxisKind::choice, .choices = {"h2d", "d2h", "bidirectional"}};
-
-std::vector<Value> parsed(const Axis& axis, const std::string& text) {
-  return parse_axis(axis, text, "--" + axis.name);
-}
 
 template <class T>
 std::vector<T> values(const Axis& axis, const std::string& text) {
   std::vector<T> all;
-  for (const Value& value : parsed(axis, text)) all.push_back(std::get<T>(value));
+  for (const Value& value : parse_axis(axis, text, "--" + axis.name)) all.push_back(std::get<T>(value));
   return all;
 }
 
+using Texts = std::vector<const char*>;
+using Reals = std::vector<double>;
+using Words = std::vector<std::string>;
 using Numbers = std::vector<std::uint64_t>;
 Numbers numbers(const Axis& axis, const std::string& text) { return values<std::uint64_t>(axis, text); }
 
-std::string size_error(const std::string& text) {
-  return message_of<UsageError>([&] { static_cast<void>(parse_size(text)); });
+std::string error(const Axis& axis, const std::string& text) {
+  return message_of<UsageError>([&] { static_cast<void>(parse_axis(axis, text, "--" + axis.name)); });
 }
 
-std::string error(const Axis& axis, const std::string& text) {
-  return message_of<UsageError>([&] { static_cast<void>(parsed(axis, text)); });
+/// Each text is refused with a message that begins with the flag and says `why`.
+void expect_refused(const Axis& axis, const Texts& texts, const std::string& why) {
+  for (const char* text : texts) {
+    EXPECT_TRUE(error(axis, text).starts_with("--" + axis.name + ": ")) << text;
+    EXPECT_TRUE(mentions(error(axis, text), why)) << text;
+  }
 }
 
 // --- Sizes ----------------------------------------------------------------------------------------------------------
 
-TEST(Sizes, WithoutAUnitAreBytes) {
-  EXPECT_EQ(parse_size("4096"), 4096U);
-  EXPECT_EQ(parse_size("4096B"), 4096U);
-  EXPECT_EQ(parse_size("1"), 1U);
+TEST(Sizes, AreBytesOrInUnits) {
+  const std::vector<std::pair<const char*, std::uint64_t>> sizes{
+      {"1", 1},
+      {"4096", 4096},
+      {"4096B", 4096},
+      // Short and IEC units are powers of 1024, SI units of 1000, in any case.
+      {"4K", 4096},
+      {"4KiB", 4096},
+      {"4kib", 4096},
+      {"4k", 4096},
+      {"256M", 268435456},
+      {"256MiB", 268435456},
+      {"1G", 1073741824},
+      {"1GiB", 1073741824},
+      {"1T", 1099511627776},
+      {"1TiB", 1099511627776},
+      {"4KB", 4000},
+      {"4kb", 4000},
+      {"4Mb", 4000000},
+      {"256MB", 256000000},
+      {"1GB", 1000000000},
+      {"1TB", 1000000000000},
+      // Fractions of a unit that are whole bytes.
+      {"1.5G", 1610612736},
+      {"0.5K", 512},
+      {".5K", 512},
+      {"2.5KB", 2500},
+      {"8.0", 8},
+      // None of these has an exact double; in doubles 1.001 * 1000 is 1000.9999999999999.
+      {"1.001KB", 1001},
+      {"4.001MB", 4001000},
+      {"16.1MB", 16100000},
+      {"4.35GB", 4350000000},
+      // 2^53 + 1 is the first whole number that no double holds.
+      {"9007199254740993", 9007199254740993},
+      {"9007199254741K", 9223372036854784},
+      {"1152921504606846977", (std::uint64_t{1} << 60) + 1},
+      {"9007199254740993KB", 9007199254740993000},
+  };
+  for (const auto& [text, bytes] : sizes) EXPECT_EQ(parse_size(text), bytes) << text;
 }
 
-TEST(Sizes, ShortAndIecUnitsArePowersOf1024) {
-  EXPECT_EQ(parse_size("4K"), 4096U);
-  EXPECT_EQ(parse_size("4KiB"), 4096U);
-  EXPECT_EQ(parse_size("256M"), 268435456U);
-  EXPECT_EQ(parse_size("256MiB"), 268435456U);
-  EXPECT_EQ(parse_size("1G"), 1073741824U);
-  EXPECT_EQ(parse_size("1GiB"), 1073741824U);
-  EXPECT_EQ(parse_size("1T"), 1099511627776U);
-  EXPECT_EQ(parse_size("1TiB"), 1099511627776U);
+TEST(Sizes, ThatAreNoneAreRefusedWithTheReason) {
+  expect_refused(kSize, {"1.5", "0.3K", "1.0000000001GB"}, "not a whole number of bytes");
+  expect_refused(kSize, {"0", "0K", "0.0G", "-1", "-4K"}, "is not a positive size");
+  expect_refused(kSize, {"K", "abc", "inf", "nan", "-", "+4K", " 4K"}, "is not a size");
+  const Texts unknown{"4Q", "4KBs", "4Ki", "4 K", "1e3", "0x10", "4P"};
+  expect_refused(kSize, unknown, "unknown unit");
+  expect_refused(kSize, unknown, "KB, MB, GB, TB for powers of 1000");
+  expect_refused(kSize, {"16777216T", "9300000000000000000", "99999999999999999999999999", "18446744073709551616"},
+                 "too large");
+  expect_refused(kSize, {std::string(400, '9').c_str()}, "too large");  // even for a double
+  EXPECT_TRUE(mentions(message_of<UsageError>([] { static_cast<void>(parse_size("")); }), "is not a size"));
 }
-
-TEST(Sizes, SiUnitsArePowersOf1000) {
-  EXPECT_EQ(parse_size("4KB"), 4000U);
-  EXPECT_EQ(parse_size("256MB"), 256000000U);
-  EXPECT_EQ(parse_size("1GB"), 1000000000U);
-  EXPECT_EQ(parse_size("1TB"), 1000000000000U);
-}
-
-TEST(Sizes, UnitsAreReadInAnyCase) {
-  EXPECT_EQ(parse_size("4k"), 4096U);
-  EXPECT_EQ(parse_size("4kib"), 4096U);
-  EXPECT_EQ(parse_size("4kb"), 4000U);
-  EXPECT_EQ(parse_size("4Mb"), 4000000U);
-}
-
-TEST(Sizes, MayBeFractionsOfAUnitThatAreWholeBytes) {
-  EXPECT_EQ(parse_size("1.5G"), 1610612736U);
-  EXPECT_EQ(parse_size("0.5K"), 512U);
-  EXPECT_EQ(parse_size(".5K"), 512U);
-  EXPECT_EQ(parse_size("2.5KB"), 2500U);
-  EXPECT_EQ(parse_size("8.0"), 8U);
-}
-
-TEST(Sizes, DecimalFractionsAreNotRefusedForBinaryRounding) {
-  // None of these has an exact double; in doubles 1.001 * 1000 is 1000.9999999999999.
-  EXPECT_EQ(parse_size("1.001KB"), 1001U);
-  EXPECT_EQ(parse_size("4.001MB"), 4001000U);
-  EXPECT_EQ(parse_size("16.1MB"), 16100000U);
-  EXPECT_EQ(parse_size("4.35GB"), 4350000000U);
-}
-
-TEST(Sizes, ThatAreNoWholeNumberOfBytesAreRefused) {
-  EXPECT_TRUE(mentions(size_error("1.5"), "not a whole number of bytes"));
-  EXPECT_TRUE(mentions(size_error("0.3K"), "not a whole number of bytes"));
-  EXPECT_TRUE(mentions(size_error("1.0000000001GB"), "not a whole number of bytes"));
-}
-
-TEST(Sizes, AreExactWhereDoublesAreNot) {
-  // 2^53 + 1 is the first whole number that no double holds.
-  EXPECT_EQ(parse_size("9007199254740993"), 9007199254740993U);
-  EXPECT_EQ(parse_size("9007199254741K"), 9223372036854784U);
-  EXPECT_EQ(parse_size("1152921504606846977"), (std::uint64_t{1} << 60) + 1);
-  EXPECT_EQ(parse_size("9007199254740993KB"), 9007199254740993000U);
-}
-
-TEST(Sizes, OfZeroOrLessAreRefused) {
-  for (const char* text : {"0", "0K", "0.0G", "-1", "-4K"}) {
-    EXPECT_TRUE(mentions(size_error(text), "is not a positive size")) << text;
-  }
-}
-
-TEST(Sizes, ThatAreNoNumberAreRefused) {
-  for (const char* text : {"", "K", "abc", "inf", "nan", "-", "+4K", " 4K"}) {
-    EXPECT_TRUE(mentions(size_error(text), "is not a size")) << text;
-  }
-}
-
-TEST(Sizes, OfAnUnknownUnitAreRefusedWithTheUnitsThereAre) {
-  for (const char* text : {"4Q", "4KBs", "4Ki", "4 K", "1e3", "0x10", "4P"}) {
-    const std::string message = size_error(text);
-    EXPECT_TRUE(mentions(message, "unknown unit")) << text;
-    EXPECT_TRUE(mentions(message, "KB, MB, GB, TB for powers of 1000")) << text;
-  }
-}
-
-TEST(Sizes, BeyondWhatCountsOfBytesHoldAreRefused) {
-  for (const char* text : {"16777216T", "9300000000000000000", "99999999999999999999999999", "18446744073709551616"}) {
-    EXPECT_TRUE(mentions(size_error(text), "too large")) << text;
-  }
-  EXPECT_TRUE(mentions(size_error(std::string(400, '9')), "too large")) << "too large even for a double";
-}
-
-TEST(Sizes, ErrorsBeginWithTheFlag) { EXPECT_EQ(error(kSize, "4Q").substr(0, 12), "--size: '4Q'"); }
 
 // --- Counts, reals and choices --------------------------------------------------------------------------------------
 
-TEST(Counts, AreWholeNumbers) {
+TEST(Counts, AreWholeNumbersExactWhereDoublesAreNot) {
   EXPECT_EQ(numbers(kCount, "8"), Numbers{8});
-  for (const char* text : {"1.5", "8K", "eight", "-4", "+4", "0x8", " 8", "8 "}) {
-    EXPECT_TRUE(mentions(error(kCount, text), "is not a whole number")) << text;
-  }
-}
-
-TEST(Counts, BeyondTheAxisAreRefusedWithItsLimit) {
-  EXPECT_EQ(error(kCount, "0"), "--count: 0 is too small; the smallest is 1");
-  EXPECT_EQ(error(kCount, "1000001"), "--count: 1000001 is too large; the largest is 1000000");
-  EXPECT_EQ(numbers(kCount, "1000000"), Numbers{1000000}) << "the limit itself is legal";
-}
-
-TEST(Counts, ThatNoIntegerHoldsAreTooLargeAndNotWrappedAround) {
-  EXPECT_TRUE(mentions(error(kCount, "18446744073709551617"), "is larger than --count allows, which is 1000000"));
-}
-
-TEST(Counts, AreExactWhereDoublesAreNot) {
-  const Axis wide{.name = "n", .min = 0};
-  EXPECT_EQ(numbers(wide, "9007199254740993"), Numbers{9007199254740993U});
-}
-
-TEST(SizeAxes, SayTheirLimitAsASize) {
-  const Axis axis{.name = "size", .kind = AxisKind::size, .min = 4, .max = 1048576};
-  EXPECT_EQ(error(axis, "1"), "--size: 1 is too small; the smallest is 4B");
-  EXPECT_EQ(error(axis, "2M"), "--size: 2M is too large; the largest is 1MiB");
+  EXPECT_EQ(numbers(kFromZero, "9007199254740993"), Numbers{9007199254740993U});
+  expect_refused(kCount, {"1.5", "8K", "eight", "-4", "+4", "0x8", " 8", "8 "}, "is not a whole number");
 }
 
 TEST(Reals, AreDecimalNumbers) {
-  EXPECT_EQ(values<double>(kReal, "0.5,2,.25"), (std::vector<double>{0.5, 2, 0.25}));
-  for (const char* text : {"half", "0.5s", "1e3", "inf", "nan", "0x1"}) {
-    EXPECT_TRUE(mentions(error(kReal, text), "is not a number")) << text;
-  }
+  EXPECT_EQ(values<double>(kReal, "0.5,2,.25"), (Reals{0.5, 2, 0.25}));
+  expect_refused(kReal, {"half", "0.5s", "1e3", "inf", "nan", "0x1"}, "is not a number");
 }
 
-TEST(Reals, BeyondTheAxisAreRefusedWithItsLimit) {
-  EXPECT_EQ(error(kReal, "0"), "--real: 0 is too small; the smallest is 0.001");
-  EXPECT_EQ(error(kReal, "-1"), "--real: -1 is too small; the smallest is 0.001");
-  EXPECT_EQ(error(kReal, "1000.5"), "--real: 1000.5 is too large; the largest is 1000");
+TEST(Limits, OfTheAxisAreLegalAndNamedToWhatIsBeyond) {
+  EXPECT_EQ(numbers(kCount, "1000000"), Numbers{1000000});
+  expect_refused(kCount, {"0", "0:4"}, "0 is too small; the smallest is 1");
+  expect_refused(kCount, {"1000001", "1:1000001"}, "1000001 is too large; the largest is 1000000");
+  expect_refused(kCount, {"18446744073709551617"}, "is larger than --count allows, which is 1000000");
+  const Axis size{.name = "size", .kind = AxisKind::size, .min = 4, .max = 1048576};
+  expect_refused(size, {"1"}, "1 is too small; the smallest is 4B");
+  expect_refused(size, {"2M"}, "2M is too large; the largest is 1MiB");
+  expect_refused(kReal, {"0"}, "0 is too small; the smallest is 0.001");
+  expect_refused(kReal, {"-1"}, "-1 is too small; the smallest is 0.001");
+  expect_refused(kReal, {"1000.5"}, "1000.5 is too large; the largest is 1000");
 }
 
-TEST(Choices, AreTakenAsWritten) {
-  EXPECT_EQ(values<std::string>(kWord, "d2h,h2d"), (std::vector<std::string>{"d2h", "h2d"}));
+TEST(Choices, AreTakenAsWrittenAndAllStandsForEveryOne) {
+  EXPECT_EQ(values<std::string>(kWord, "d2h,h2d"), (Words{"d2h", "h2d"}));
+  EXPECT_EQ(values<std::string>(kWord, "all"), (Words{"h2d", "d2h", "bidirectional"}));
+  EXPECT_EQ(values<std::string>(kWord, "d2h,all"), (Words{"d2h", "h2d", "bidirectional"}));
 }
 
 TEST(Choices, ThatDoNotExistAreRefusedWithAllThatDoAndTheNearest) {
-  EXPECT_EQ(error(kWord, "h2f"), "--dir: 'h2f' is not one of h2d, d2h, bidirectional; did you mean 'h2d'?");
-  EXPECT_EQ(error(kWord, "bidi"), "--dir: 'bidi' is not one of h2d, d2h, bidirectional; did you mean 'bidirectional'?");
-  EXPECT_EQ(error(kWord, "sideways"), "--dir: 'sideways' is not one of h2d, d2h, bidirectional");
+  const std::string why = "is not one of h2d, d2h, bidirectional";
+  EXPECT_EQ(error(kWord, "h2f"), "--dir: 'h2f' " + why + "; did you mean 'h2d'?");
+  EXPECT_EQ(error(kWord, "sideways"), "--dir: 'sideways' " + why);
+  expect_refused(kWord, {"h2d:d2h"}, "'h2d:d2h' " + why);  // there are no ranges
+  expect_refused(kWord, {"bidi", "BIDIRECTIONAL"}, why + "; did you mean 'bidirectional'?");
 }
-
-TEST(Choices, OfTheWrongCaseAreSuggested) {
-  EXPECT_TRUE(mentions(error(kWord, "BIDIRECTIONAL"), "did you mean 'bidirectional'?"));
-}
-
-TEST(Choices, AllStandsForEveryOne) {
-  EXPECT_EQ(parse_axis(kWord, "all", "--dir"), parse_axis(kWord, "h2d,d2h,bidirectional", "--dir"));
-  EXPECT_EQ(parse_axis(kWord, "d2h,all", "--dir"), parse_axis(kWord, "d2h,h2d,bidirectional", "--dir"));
-}
-
-TEST(Choices, KnowNoRanges) { EXPECT_TRUE(mentions(error(kWord, "h2d:d2h"), "'h2d:d2h' is not one of")); }
 
 // --- Lists ----------------------------------------------------------------------------------------------------------
 
-TEST(Lists, KeepTheOrderInWhichTheyWereWritten) {
+TEST(Lists, KeepTheirOrderAndEachValueOnce) {
   EXPECT_EQ(numbers(kCount, "4,1,2"), (Numbers{4, 1, 2}));
   EXPECT_EQ(numbers(kSize, "1M,4K,1GB"), (Numbers{1048576, 4096, 1000000000}));
-}
-
-TEST(Lists, KeepEachValueOnce) {
   EXPECT_EQ(numbers(kCount, "2,1,2,1"), (Numbers{2, 1}));
   EXPECT_EQ(numbers(kSize, "1K,1024,1KiB"), Numbers{1024}) << "however it is spelled";
   EXPECT_EQ(numbers(kCount, "4,1:8"), (Numbers{4, 1, 2, 8})) << "across lists and ranges";
-  EXPECT_EQ(parsed(kWord, "h2d,h2d").size(), 1U);
+  EXPECT_EQ(values<std::string>(kWord, "h2d,h2d"), Words{"h2d"});
 }
 
 TEST(Lists, WithAGapAreRefused) {
-  for (const char* text : {"", ",", "1,", ",1", "1,,2"}) {
-    EXPECT_EQ(error(kCount, text), "--count: a value is missing; write one like 8") << text;
-  }
-  EXPECT_EQ(error(kSize, ""), "--size: a value is missing; write one like 256M");
-  EXPECT_EQ(error(kReal, ""), "--real: a value is missing; write one like 0.5");
-  EXPECT_EQ(error(kWord, ""), "--dir: a value is missing; write one like h2d");
+  expect_refused(kCount, {"", ",", "1,", ",1", "1,,2"}, "a value is missing; write one like 8");
+  expect_refused(kCount, {":", "1:", ":8", "::", "1::x2"}, "a value is missing");
+  expect_refused(kSize, {""}, "a value is missing; write one like 256M");
+  expect_refused(kReal, {""}, "a value is missing; write one like 0.5");
+  expect_refused(kWord, {""}, "a value is missing; write one like h2d");
 }
 
 // --- Ranges ---------------------------------------------------------------------------------------------------------
 
-TEST(Ranges, DoubleUnlessToldOtherwise) {
-  EXPECT_EQ(numbers(kCount, "1:16"), (Numbers{1, 2, 4, 8, 16}));
-  EXPECT_EQ(numbers(kSize, "4K:16K"), (Numbers{4096, 8192, 16384}));
-  EXPECT_EQ(values<double>(kReal, "0.5:2"), (std::vector<double>{0.5, 1, 2}));
-}
-
-TEST(Ranges, MultiplyByX) {
-  EXPECT_EQ(numbers(kSize, "4K:1G:x4"),
-            (Numbers{4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864, 268435456, 1073741824}));
-  EXPECT_EQ(numbers(kCount, "1:1000:x10"), (Numbers{1, 10, 100, 1000}));
-}
-
-TEST(Ranges, MultiplyingWholeNumbersByAFractionRoundEachFromItsPowerAndListEachOnce) {
-  // 1.5^n = 1, 1.5, 2.25, 3.375, 5.06, 7.59: to the nearest 1, 2, 2, 3, 5, 8.
-  EXPECT_EQ(numbers(kCount, "1:8:x1.5"), (Numbers{1, 2, 3, 5, 8}));
-}
-
-TEST(Ranges, AddByPlus) {
-  EXPECT_EQ(numbers(kCount, "1:4:+1"), (Numbers{1, 2, 3, 4}));
-  EXPECT_EQ(numbers(kSize, "4K:12K:+4K"), (Numbers{4096, 8192, 12288})) << "a step in bytes takes units";
-  EXPECT_EQ(numbers(kSize, "1KB:3KB:+1KB"), (Numbers{1000, 2000, 3000}));
+TEST(Ranges, OfWholeNumbersDoubleMultiplyOrAdd) {
+  struct Range {
+    const Axis& axis;
+    const char* text;
+    Numbers numbers;
+  };
+  const std::vector<Range> ranges{
+      {kCount, "1:16", {1, 2, 4, 8, 16}},
+      {kSize, "4K:16K", {4096, 8192, 16384}},
+      {kCount, "1:1000:x10", {1, 10, 100, 1000}},
+      {kSize, "4K:64M:x16", {4096, 65536, 1048576, 16777216}},
+      // 1.5^n = 1, 1.5, 2.25, 3.375, 5.06, 7.59: each is rounded from its power, and listed once.
+      {kCount, "1:8:x1.5", {1, 2, 3, 5, 8}},
+      {kCount, "1:4:+1", {1, 2, 3, 4}},
+      {kSize, "4K:12K:+4K", {4096, 8192, 12288}},
+      {kSize, "1KB:3KB:+1KB", {1000, 2000, 3000}},
+      {kFromZero, "0:2:+1", {0, 1, 2}},
+      // They stop before an end that they do not hit.
+      {kCount, "1:15", {1, 2, 4, 8}},
+      {kCount, "1:10:+4", {1, 5, 9}},
+      // One step of 1000 would end 4 beyond the end, a share of 4e-15 that must not count as equal.
+      {kSize, "999999999999000:999999999999996:+1000", {999999999999000}},
+      // They begin with their first value exactly, which no double holds.
+      {kSize, "9007199254740993:9007199254740995:+1K", {9007199254740993}},
+      {kCount, "8:8", {8}},
+      {kFromZero, "0:0", {0}},
+  };
+  for (const Range& r : ranges) EXPECT_EQ(numbers(r.axis, r.text), r.numbers) << r.text;
 }
 
 TEST(Ranges, OfRealsHaveTheValuesThatOneWouldWrite) {
+  EXPECT_EQ(values<double>(kReal, "0.5:2"), (Reals{0.5, 1, 2}));
+  EXPECT_EQ(values<double>(kReal, "1:1.9:+0.5"), (Reals{1, 1.5}));
   // In doubles 0.1 + 2 * 0.1 is 0.30000000000000004: another value, another key than that of a list.
-  EXPECT_EQ(values<double>(kReal, "0.1:0.5:+0.1"), values<double>(kReal, "0.1,0.2,0.3,0.4,0.5"));
+  EXPECT_EQ(values<double>(kReal, "0.1:0.5:+0.1"), (Reals{0.1, 0.2, 0.3, 0.4, 0.5}));
   EXPECT_EQ(values<double>(kReal, "0.1:0.3:+0.1").size(), 3U) << "the end is reached in spite of rounding";
 }
 
-TEST(Ranges, StopBeforeAnEndThatTheyDoNotHit) {
-  EXPECT_EQ(numbers(kCount, "1:15"), (Numbers{1, 2, 4, 8}));
-  EXPECT_EQ(numbers(kCount, "1:10:+4"), (Numbers{1, 5, 9}));
-  EXPECT_EQ(values<double>(kReal, "1:1.9:+0.5"), (std::vector<double>{1, 1.5}));
-}
-
-TEST(Ranges, NeverPassTheirEndByRounding) {
-  // One step of 1000 would end 4 beyond the end, a share of 4e-15 that must not count as equal.
-  EXPECT_EQ(numbers(kSize, "999999999999000:999999999999996:+1000"), Numbers{999999999999000U});
-}
-
-TEST(Ranges, BeginWithTheirFirstValueExactly) {
-  EXPECT_EQ(numbers(kSize, "9007199254740993:9007199254740995:+1K"), Numbers{9007199254740993U});
-}
-
-TEST(Ranges, OfOneValueHaveOneValue) {
-  EXPECT_EQ(numbers(kCount, "8:8"), Numbers{8});
-  const Axis from_zero{.name = "seed", .min = 0};
-  EXPECT_EQ(numbers(from_zero, "0:0"), Numbers{0});
-}
-
-TEST(Ranges, ThatEndBeforeTheyBeginAreRefused) {
-  EXPECT_EQ(error(kCount, "8:4"), "--count: the range 8:4 ends before it begins");
-  EXPECT_TRUE(mentions(error(kSize, "1G:1M:x2"), "ends before it begins"));
-}
-
 TEST(Ranges, ThatNeverReachTheirEndAreRefused) {
-  for (const char* text : {"1:8:x1", "1:8:x0", "1:8:x0.5", "1:8:x-2", "1:8:+0", "1:8:+-1"}) {
-    EXPECT_TRUE(mentions(error(kCount, text), "never reaches its end")) << text;
-  }
-  EXPECT_TRUE(mentions(error(kSize, "1K:8K:+0"), "is not a positive size"));
-  const Axis from_zero{.name = "seed", .min = 0};
-  EXPECT_EQ(error(from_zero, "0:16"),
-            "--seed: multiplying 0 in 0:16 never reaches its end; add instead, as in 0:16:+1");
-  EXPECT_EQ(numbers(from_zero, "0:2:+1"), (Numbers{0, 1, 2}));
+  EXPECT_EQ(error(kCount, "8:4"), "--count: the range 8:4 ends before it begins");
+  expect_refused(kSize, {"1G:1M:x2"}, "ends before it begins");
+  expect_refused(kCount, {"1:8:x1", "1:8:x0", "1:8:x0.5", "1:8:x-2", "1:8:+0", "1:8:+-1"}, "never reaches its end");
+  expect_refused(kSize, {"1K:8K:+0"}, "is not a positive size");
+  expect_refused(kFromZero, {"0:16"}, "multiplying 0 in 0:16 never reaches its end; add instead, as in 0:16:+1");
 }
 
 TEST(Ranges, WithAStepOfNeitherKindAreRefused) {
-  for (const char* text : {"1:8:2", "1:8:", "1:8:*2", "1:8:X2", "1:8:+1:+1"}) {
-    const std::string message = error(kCount, text);
-    EXPECT_FALSE(message.empty()) << text;
-  }
-  EXPECT_TRUE(mentions(error(kCount, "1:8:2"), "must begin with x or +"));
-  EXPECT_TRUE(mentions(error(kCount, "1:8:x"), "is not a number to step by"));
-  EXPECT_TRUE(mentions(error(kCount, "1:8:xtwo"), "is not a number to step by"));
-  EXPECT_TRUE(mentions(error(kCount, "1:8:+1.5"), "is not a whole number"));
-  EXPECT_TRUE(mentions(error(kSize, "1K:8K:+1Q"), "unknown unit"));
-}
-
-TEST(Ranges, WithAnEndMissingAreRefused) {
-  for (const char* text : {":", "1:", ":8", "::", "1::x2"}) {
-    EXPECT_TRUE(mentions(error(kCount, text), "a value is missing")) << text;
-  }
-}
-
-TEST(Ranges, BeyondTheAxisAreRefused) {
-  EXPECT_TRUE(mentions(error(kCount, "0:4"), "too small"));
-  EXPECT_TRUE(mentions(error(kCount, "1:1000001"), "too large"));
+  expect_refused(kCount, {"1:8:2", "1:8:*2", "1:8:X2"}, "must begin with x or +");
+  expect_refused(kCount, {"1:8:x", "1:8:xtwo"}, "is not a number to step by");
+  expect_refused(kCount, {"1:8:+1.5"}, "is not a whole number");
+  expect_refused(kCount, {"1:8:", "1:8:+1:+1"}, "");
+  expect_refused(kSize, {"1K:8K:+1Q"}, "unknown unit");
 }
 
 TEST(Ranges, OfTooManyValuesAreRefused) {
   EXPECT_EQ(numbers(kCount, "1:10000:+1").size(), 10000U);
   EXPECT_EQ(error(kCount, "1:10001:+1"), "--count: more than 10000 values; choose a larger step");
-  EXPECT_TRUE(mentions(error(kCount, "1:10000:+1,20000"), "more than 10000 values")) << "over the whole list";
-}
-
-TEST(Ranges, OfStepsTooSmallToEverEndAreRefusedSoon) {
-  EXPECT_TRUE(mentions(error(kCount, "1:2:x1.000000000001"), "more than 10000 values"));
-  EXPECT_TRUE(mentions(error(kReal, "1:1000:+0.0000000000000001"), "more than 10000 values"));
+  const Texts over_the_whole_list_or_without_end{"1:10000:+1,20000", "1:2:x1.000000000001"};
+  expect_refused(kCount, over_the_whole_list_or_without_end, "more than 10000 values");
+  expect_refused(kReal, {"1:1000:+0.0000000000000001"}, "more than 10000 values");
 }
 
 // --- Suggestions ----------------------------------------------------------------------------------------------------
 
-TEST(Nearest, FindsASlipOfTheHand) {
-  const std::vector<std::string> words{"overlap", "memcpy", "list", "info"};
-  EXPECT_EQ(nearest("overlab", words), "overlap") << "a wrong letter";
-  EXPECT_EQ(nearest("mempcy", words), "memcpy") << "two swapped";
-  EXPECT_EQ(nearest("overap", words), "overlap") << "one missing";
-  EXPECT_EQ(nearest("memccpy", words), "memcpy") << "one too many";
-  EXPECT_EQ(nearest("INFO", words), "info") << "another case";
-}
-
-TEST(Nearest, FindsABeginning) {
-  const std::vector<std::string> words{"bidirectional", "d2h"};
-  EXPECT_EQ(nearest("bi", words), "bidirectional");
-}
-
-TEST(Nearest, PrefersTheNearer) {
-  const std::vector<std::string> words{"d2d", "d2h", "h2d"};
-  EXPECT_EQ(nearest("d2hh", words), "d2h");
-  EXPECT_EQ(nearest("hh2d", words), "h2d");
-}
-
-TEST(Nearest, IsNothingForAWordUnlikeAny) {
-  const std::vector<std::string> words{"overlap", "memcpy"};
-  EXPECT_EQ(nearest("quux", words), "");
-  EXPECT_EQ(nearest("bandwidth", words), "");
+TEST(Nearest, FindsASlipOfTheHandOrABeginningAndElseNothing) {
+  const Words commands{"overlap", "memcpy", "list", "info"};
+  const Words directions{"d2d", "d2h", "h2d"};
+  EXPECT_EQ(nearest("overlab", commands), "overlap") << "a wrong letter";
+  EXPECT_EQ(nearest("mempcy", commands), "memcpy") << "two swapped";
+  EXPECT_EQ(nearest("overap", commands), "overlap") << "one missing";
+  EXPECT_EQ(nearest("memccpy", commands), "memcpy") << "one too many";
+  EXPECT_EQ(nearest("INFO", commands), "info") << "another case";
+  EXPECT_EQ(nearest("bi", Words{"bidirectional", "d2h"}), "bidirectional") << "a beginning";
+  EXPECT_EQ(nearest("d2hh", directions), "d2h") << "the nearer of two";
+  EXPECT_EQ(nearest("hh2d", directions), "h2d");
+  for (const char* unlike : {"quux", "bandwidth"}) EXPECT_EQ(nearest(unlike, commands), "");
   EXPECT_EQ(nearest("overlap", {}), "");
+}
+
+TEST(Suggestion, IsTheEndOfASentenceOrNothing) {
+  EXPECT_EQ(suggestion("h2x", Words{"h2d"}), "; did you mean 'h2d'?");
+  EXPECT_EQ(suggestion("something", Words{"h2d"}), "");
 }
 
 TEST(Printable, HasNoControlCharacters) {
@@ -360,12 +257,6 @@ TEST(Printable, HasNoControlCharacters) {
   EXPECT_EQ(printable("\xC2\x9B"
                       "2J \xC2\xB5s \xC3\xA9"),
             "?2J \xC2\xB5s \xC3\xA9");
-}
-
-TEST(Suggestion, IsTheEndOfASentenceOrNothing) {
-  const std::vector<std::string> words{"h2d"};
-  EXPECT_EQ(suggestion("h2x", words), "; did you mean 'h2d'?");
-  EXPECT_EQ(suggestion("something", words), "");
 }
 
 }  // namespace

@@ -1,0 +1,254 @@
+// A run as tables on the terminal, as Markdown and as CSV: the same reports, each as text in golden/run/.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/grid.hpp"
+#include "report/run/csv.hpp"
+#include "report/run/markdown.hpp"
+#include "report/run/table.hpp"
+#include "scenarios/scenarios.hpp"
+#include "support/golden.hpp"
+#include "unit/report_fixture.hpp"
+#include "unit/support.hpp"
+
+namespace xferbench::test {
+namespace {
+
+std::vector<const ScenarioDescriptor*> shown() { return {&copy_descriptor(), &tail_descriptor()}; }
+
+std::string table(const Report& report, bool color = false) { return to_table(report, shown(), Style{color}); }
+
+/// One copy of 2 ms with an interval of +- 1 %.
+Result good(const Case& c, double bandwidth) {
+  Result r(c);
+  r.measurements = {measured("copy", Clock::event_gated, {0.0019, 0.0020, 0.0022}, 0.0020, {0.00198, 0.00202})};
+  r.add("bandwidth", bandwidth, "GB/s");
+  return r;
+}
+
+Result unmeasured(const Case& c, Status status, std::string reason) {
+  Result r(c);
+  r.status = status;
+  r.reason = std::move(reason);
+  return r;
+}
+
+Report report_of(std::vector<Result> results, Report report = real_report()) {
+  report.results = std::move(results);
+  return report;
+}
+
+const Case kCase = copy_case("h2d", "pinned", 1 << 20);
+
+std::vector<Result> three() {
+  return {good(kCase, 55.5), good(copy_case("h2d", "pageable", 1 << 20), 8.9),
+          good(copy_case("d2d", "", 1 << 20), 2125)};
+}
+
+/// One case: all columns, and below them all measurements: one without an interval, one that is no time.
+Report one_case() {
+  Result r = good(kCase, 55.512);
+  r.measurements.push_back(measured("copy-submit", Clock::host, {3e-6, 3.1e-6}, 3.05e-6, {3e-6, 3.1e-6}));
+  r.measurements.back().ci95.reset();
+  r.measurements.back().flags = {"outliers", "drift"};
+  r.measurements.push_back(measured("calls", Clock::host, {40, 42}, 41, {40, 42}));
+  r.measurements.back().unit = "calls";
+  r.add("speedup", 1.736, "1");
+  r.add("of_limit", 0.9412, "1");
+  r.add("blocked", 3.05e-6, "s");
+  Report report = report_of({r});
+  report.findings = {{"copy", "winner", {}, {}, "a sentence"}};
+  return report;
+}
+
+/// One measurement has a hundred samples: percentiles are shown, and left empty for the other.
+Report hundred_samples() {
+  Result r = good(kCase, 55.512);
+  r.measurements.push_back(r.measurements[0]);
+  r.measurements[0].samples.resize(100, 0.002);
+  r.measurements[0].p90 = 0.0021;
+  r.measurements[0].p99 = 0.00215;
+  r.measurements[1].name = "brief";
+  return report_of({r});
+}
+
+/// Each scenario has a table of its own columns.
+Report two_scenarios() {
+  Report report = report_of({good(Case("tail"), 7), good(Case("tail"), 8), good(kCase, 1)});
+  for (Result& r : report.results) r.measurements[0].p90 = 0.0021;
+  report.results[0].measurements[0].p99 = 0.00215;
+  return report;
+}
+
+/// A column for every axis that varies, and for a metric that only one case has.
+Report some_metrics() {
+  Report report = report_of(three());
+  report.results[2].add("speedup", 2, "1");
+  return report;
+}
+
+/// An axis that only some cases have stands above if these agree. The link does less than the GPU can.
+Report some_axes() {
+  Report report = report_of({three()[2], three()[0]});
+  report.environment.gpu.pcie = Environment::Pcie{4, 8, "nvml", 5, 16, true};
+  return report;
+}
+
+Report cut_short() {
+  Report report = report_of(three());
+  report.results[0].add("of_limit", 0.9, "1");
+  report.results[1] = unmeasured(report.results[1].config, Status::failed, "H2D copy: wrong result at byte offset 42");
+  report.results[2] = unmeasured(report.results[2].config, Status::skipped, "not modelled");
+  report.results.push_back(unmeasured(copy_case("d2h", "pinned", 1 << 20), Status::skipped, std::string(kNotBegun)));
+  report.complete = false;
+  return report;
+}
+
+Report simulated() {
+  return report_of({good(copy_case("h2d", "pinned", 4096), 1), good(copy_case("d2h", "pinned", 4096), 1)},
+                   simulated_report());
+}
+
+Finding fit_of(const std::string& dir, const std::string& host, double latency, double rate) {
+  Finding f{.scenario = "copy", .kind = "fit", .labels = {{"dir", dir}}, .metrics = {}, .text = {}};
+  if (!host.empty()) f.labels.emplace_back("host", host);
+  f.metrics = {{"latency", latency, "s"},
+               {"rate", rate, "GB/s"},
+               {"half_rate_size", latency * rate * 1e9, "B"},
+               {"worst_residual", 0.0123, "1"}};
+  return f;
+}
+
+/// A table of each kind of finding, and sentences; findings of a scenario without results are not shown.
+Report findings() {
+  Report report = report_of(three());
+  report.findings = {fit_of("h2d", "pinned", 2e-6, 55.5),
+                     fit_of("d2d", "", 2.5e-6, 2125),
+                     {"copy", "crossover", {}, {{"crossover", 24576, "B"}}, "h2d: pinned is faster from 24 KiB on"},
+                     {"copy", "break-even", {{"dir", "h2d"}}, {{"copies", 12, "copies"}}, ""},
+                     {"copy", "winner", {}, {}, "d2h: pinned is faster"},
+                     {"other", "winner", {}, {}, "this belongs to another scenario"}};
+  return report;
+}
+
+/// Sizes that round to the same, and texts that mean something to a table, to Markdown, to CSV or to a spreadsheet.
+Report odd_texts() {
+  Report report = report_of({good(copy_case("größe", "pinned", (1 << 20) + 4), -1.5),
+                             good(copy_case("h2d", "=cmd|x", (1 << 20) + 8), std::numeric_limits<double>::quiet_NaN()),
+                             unmeasured(copy_case("d2d", "", 4096), Status::failed, "no \"peer\", a|b\nc")});
+  report.environment.gpu.name = "=HYPERLINK(\"x\",1)";
+  report.environment.driver = "@SUM(1)";
+  report.results[0].warnings = {"the clock <drifts>\nand *more*", "three"};
+  report.results[1].measurements[0].samples.clear();
+  report.findings = {{"copy", "winner", {}, {}, "pinned *wins*"}};
+  return report;
+}
+
+struct Named {
+  const char* name;
+  Report report;
+};
+
+std::vector<Named> reports() {
+  return {{"one_case", one_case()},
+          {"one_failed_case", report_of({unmeasured(kCase, Status::failed, "out of memory")})},
+          {"hundred_samples", hundred_samples()},
+          {"several_cases", report_of(three())},
+          {"some_metrics", some_metrics()},
+          {"some_axes", some_axes()},
+          {"two_scenarios", two_scenarios()},
+          {"cut_short", cut_short()},
+          {"simulated", simulated()},
+          {"findings", findings()},
+          {"odd_texts", odd_texts()},
+          {"nothing", real_report()}};
+}
+
+Report report_named(std::string_view name) {
+  const auto all = reports();
+  return std::ranges::find(all, name, &Named::name)->report;
+}
+
+TEST(RunReport, IsTheseTables) {
+  for (const auto& [name, report] : reports()) expect_golden("run/" + std::string(name) + ".txt", table(report));
+}
+
+TEST(RunReport, IsThisMarkdown) {
+  for (const auto& [name, report] : reports()) {
+    expect_golden("run/" + std::string(name) + ".md", to_markdown(report, shown()));
+  }
+}
+
+TEST(RunReport, IsThisCsv) {
+  for (const std::string name : {"one_case", "two_scenarios", "cut_short", "simulated", "odd_texts", "nothing"}) {
+    expect_golden("run/" + name + ".csv", to_csv(report_named(name), shown()));
+  }
+}
+
+TEST(RunReport, SaysSimulatedEverywhereOrNowhere) {
+  for (const auto& [name, report] : reports()) {
+    const bool simulated = report.environment.backend == "simulated";
+    EXPECT_EQ(contains(table(report), "SIMULATED"), simulated) << name;
+    EXPECT_EQ(contains(to_markdown(report, shown()), "SIMULATED"), simulated) << name;
+  }
+}
+
+TEST(Table, HasNoTrailingBlanksAndNoControlCharacters) {
+  for (const auto& [name, report] : reports()) {
+    const std::string text = table(report);
+    EXPECT_FALSE(contains(text, " \n")) << text;
+    EXPECT_FALSE(contains(text, "\x1b")) << text;
+    EXPECT_TRUE(text.ends_with("\n")) << text;
+  }
+}
+
+TEST(Table, ColoursWhatMattersAndMovesNothing) {
+  for (const auto& [name, report] : reports()) {
+    EXPECT_EQ(std::regex_replace(table(report, true), std::regex("\x1b\\[[0-9;]*m"), ""), table(report)) << name;
+  }
+  const std::string colored = table(cut_short(), true);
+  EXPECT_TRUE(mentions(colored, "\x1b[1;31mFAILED: H2D copy: wrong result at byte offset 42\x1b[0m")) << "bad";
+  EXPECT_TRUE(mentions(colored, "\x1b[2mskipped: not modelled\x1b[0m")) << "dim";
+  EXPECT_TRUE(mentions(colored, "\x1b[1;33mINTERRUPTED")) << "notice";
+  EXPECT_TRUE(mentions(colored, "90.0 %\x1b[0m")) << "the share of the limit stands out";
+  EXPECT_TRUE(mentions(table(simulated(), true), "\x1b[1;33mSIMULATED by profile h200"));
+  EXPECT_TRUE(mentions(table(simulated(), true), "\x1b[1;33mSIMULATED\x1b[0m\n"));
+}
+
+TEST(Markdown, EscapesWhatWouldBeMarkup) {
+  EXPECT_EQ(markdown_escaped("a_b `c` [d](e) <f> | \\ ~g~ &amp;\r\n"),
+            "a\\_b \\`c\\` \\[d\\](e) &lt;f> \\| \\\\ \\~g\\~ &amp;amp;  ");
+}
+
+TEST(Csv, HasTheSameColumnsInEveryRowAndForEveryRunOfAScenario) {
+  std::set<std::string> headers;
+  for (const char* name : {"one_case", "several_cases", "cut_short", "simulated", "findings"}) {
+    std::istringstream text(to_csv(report_named(name), shown()));
+    std::string header;
+    std::getline(text, header);
+    for (std::string line; std::getline(text, line);) {
+      EXPECT_EQ(std::ranges::count(line, ','), std::ranges::count(header, ',')) << line;
+    }
+    headers.insert(header);
+  }
+  EXPECT_EQ(headers.size(), 1U);
+}
+
+TEST(Csv, NoAxisIsCalledLikeAColumnThatIsAlwaysThere) {
+  const std::string header = "," + to_csv(real_report(), {});
+  for (const Scenario* scenario : scenarios()) {
+    for (const Axis& axis : scenario->descriptor().axes)
+      EXPECT_FALSE(contains(header, "," + axis.name + ",")) << axis.name;
+  }
+}
+
+}  // namespace
+}  // namespace xferbench::test
