@@ -41,16 +41,16 @@ std::string format_significant(double value) {
   if (!std::isfinite(value) || magnitude >= 1e7 || magnitude < 1e-4) return fmt::format("{:.3e}", value);
   // The exponent after rounding: 99.996 has three digits before the point.
   const std::string rounded = fmt::format("{:.3e}", magnitude);
-  const int exponent = std::stoi(rounded.substr(rounded.find('e') + 1));
+  const int exponent = std::atoi(rounded.c_str() + rounded.find('e') + 1);
   return fmt::format("{:.{}f}", value, std::max(0, 3 - exponent));
 }
 
 std::string format_seconds(double seconds) {
   if (seconds < 0) return fmt::format("-{}", format_seconds(-seconds));
-  if (seconds < 1e-6) return format_significant(seconds * 1e9) + " ns";
-  if (seconds < 1e-3) return format_significant(seconds * 1e6) + " us";
-  if (seconds < 1) return format_significant(seconds * 1e3) + " ms";
-  return format_significant(seconds) + " s";
+  if (seconds < 1e-6) return fmt::format("{} ns", format_significant(seconds * 1e9));
+  if (seconds < 1e-3) return fmt::format("{} us", format_significant(seconds * 1e6));
+  if (seconds < 1) return fmt::format("{} ms", format_significant(seconds * 1e3));
+  return fmt::format("{} s", format_significant(seconds));
 }
 
 std::string format_percent(double fraction) { return fmt::format("{:.1f} %", fraction * 100); }
@@ -65,7 +65,7 @@ std::string format_quantity(double value, std::string_view unit) {
   if (unit == "s") return format_seconds(value);
   // Beyond 2^63 no size is meant, and the conversion would be undefined.
   if (unit == "B") return format_size(static_cast<std::uint64_t>(std::llround(std::clamp(value, 0., 9e18))));
-  if (unit == "GB/s") return format_significant(value) + " GB/s";
+  if (unit == "GB/s") return fmt::format("{} GB/s", format_significant(value));
   if (unit == "1") return format_percent(value);
   if (is_whole(unit)) return fmt::format("{:.0f}", value);
   return format_significant(value);

@@ -166,7 +166,7 @@ TEST_F(OverlapOnSim, TheCostsAreThoseOfTheProfile) {
   EXPECT_NEAR(metric(r, "d2h_duplex_rate"), p.d2h_duplex_rate, 0.002);
   EXPECT_NEAR(metric(r, "h2d_duplex_overhead"), p.h2d_duplex_overhead, 0.1);
   EXPECT_NEAR(metric(r, "d2h_duplex_overhead"), p.d2h_duplex_overhead, 0.1);
-  EXPECT_NEAR(metric(r, "handoff"), 0, 0.1e-6);
+  EXPECT_NEAR(metric(r, "hand_over"), 0, 0.1e-6);
   EXPECT_NEAR(metric(r, "event_hand_over"), p.event_cost, 0.1e-6);
 }
 

@@ -14,7 +14,7 @@ namespace xferbench {
 /// highest.
 struct RepeatedCase {
   std::string key;
-  std::string unit;
+  std::string unit{};
   double median = 0;
   double low = 0;
   double high = 0;
