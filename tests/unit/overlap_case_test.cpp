@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.hpp"
+#include "parsing.hpp"
 #include "scenarios/scenarios.hpp"
 
 namespace xferbench::test {
@@ -19,7 +19,7 @@ using Words = std::vector<std::string>;
 
 OverlapCase parsed(Words words) {
   words.insert(words.begin(), "overlap");
-  const auto cases = cli::parse(words, scenarios()).cases;
+  const auto cases = test::cases_of(words);
   EXPECT_EQ(cases.size(), 1U);
   return overlap_case(cases.front().config, 7);
 }
@@ -236,7 +236,7 @@ TEST(SuggestionOf, CanBeFollowedAndKeepsItsPromise) {
     ASSERT_TRUE(better) << what;
     EXPECT_GT(better->gain, 0.01) << what;
     const Words followed = with(words, better->flags);
-    const auto cases = cli::parse(followed, scenarios()).cases;
+    const auto cases = test::cases_of(followed);
     const auto reason = cases.front().scenario->skip_reason(cases.front().config, nullptr);
     EXPECT_FALSE(reason) << what << " is advised " << better->flags << ": " << reason->text;
     const OverlapCase after = parsed(followed);

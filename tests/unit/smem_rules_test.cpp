@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"
+#include "parsing.hpp"
 #include "scenarios/scenarios.hpp"
 #include "scenarios/smem/case.hpp"
 #include "unit/support.hpp"
@@ -210,7 +210,7 @@ TEST(SmemRules, BlocksThatFitAreLimitedByThreadsAndSharedMemory) {
 
 std::vector<PlannedCase> plan(std::vector<std::string> flags) {
   flags.insert(flags.begin(), "smem");
-  return cli::parse(flags, scenarios()).cases;
+  return test::cases_of(flags);
 }
 
 SmemShape shape_of(std::vector<std::string> flags) {
