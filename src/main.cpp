@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "app/check.hpp"
@@ -16,23 +17,19 @@ namespace xferbench {
 
 namespace {
 
-int perform(const cli::Command& command, const std::vector<std::string>& arguments) {
-  switch (command.action) {
-    case cli::Action::run: return app::run(command, arguments);
-    case cli::Action::dry_run: return app::dry_run(command);
-    case cli::Action::tune: return app::tune(command, arguments);
-    case cli::Action::dry_tune: return app::dry_tune(command);
-    case cli::Action::compare: return app::compare(command.compare);
-    case cli::Action::list: return app::list(command);
-    case cli::Action::info: return app::info(command);
-    case cli::Action::help: return app::help(command);
-    case cli::Action::version: return app::version();
-    case cli::Action::completion: return app::completion(command);
-    case cli::Action::man: return app::man();
-    case cli::Action::check: return app::check(command);
-  }
-  return 0;
-}
+/// What each command does.
+struct Perform {
+  const std::vector<std::string>& arguments;
+  int operator()(const cli::RunCommand& command) const { return app::run(command, arguments); }
+  int operator()(const cli::TuneCommand& command) const { return app::tune(command, arguments); }
+  int operator()(const cli::CompareCommand& command) const { return app::compare(command); }
+  int operator()(const cli::CheckCommand& command) const { return app::check(command); }
+  int operator()(const cli::ListCommand& command) const { return app::list(command); }
+  int operator()(const cli::InfoCommand& command) const { return app::info(command); }
+  int operator()(const cli::TextCommand& command) const { return app::show(command); }
+  int operator()(const cli::VersionCommand&) const { return app::version(); }
+  int operator()(const cli::CompleteCommand& command) const { return app::complete(command); }
+};
 
 int complain(const char* what, ExitCode code) {
   fmt::print(stderr, "xferbench: {}\n", printable(what));
@@ -47,7 +44,7 @@ int main(int argc, char** argv) {
   using namespace xferbench;
   try {
     const std::vector<std::string> arguments(argv + 1, argv + argc);
-    return perform(cli::parse(arguments, scenarios()), arguments);
+    return std::visit(Perform{arguments}, cli::parse(arguments, scenarios()));
   } catch (const UsageError& error) {
     return complain(error.what(), ExitCode::usage);
   } catch (const InputError& error) {

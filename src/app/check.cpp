@@ -31,12 +31,12 @@ bool write(const std::optional<ResultsFile>& file, const std::string& text) {
 
 }  // namespace
 
-int check(const cli::Command& command) {
+int check(const cli::CheckCommand& command) {
   const std::string expectations = find_data("expectations", command.expect).string();
   refuse_to_overwrite(std::array{command.results, expectations},
-                      std::array{AskedFile{"json", command.json}, AskedFile{"markdown", command.markdown}});
-  const std::optional<ResultsFile> json = opened(command.json);
-  const std::optional<ResultsFile> markdown = opened(command.markdown);
+                      std::array{AskedFile{"json", command.files.json}, AskedFile{"markdown", command.files.markdown}});
+  const std::optional<ResultsFile> json = opened(command.files.json);
+  const std::optional<ResultsFile> markdown = opened(command.files.markdown);
   if (json && markdown)
     cli::refuse_shared_files(
         std::array{cli::NamedFile{"json", json->target()}, cli::NamedFile{"markdown", markdown->target()}});
@@ -44,7 +44,7 @@ int check(const cli::Command& command) {
                                               check::read_expectations(expectations), command.allow_simulated);
   const bool json_shown = write(json, to_check_json(checked));
   const bool markdown_shown = write(markdown, to_check_markdown(checked));
-  if (!json_shown && !markdown_shown) write_standard_output(to_check_table(checked, style_of(command)));
+  if (!json_shown && !markdown_shown) write_standard_output(to_check_table(checked, style_of(command.show)));
   return static_cast<int>(checked.all_hold() ? ExitCode::ok : ExitCode::failed);
 }
 

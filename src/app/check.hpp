@@ -7,6 +7,6 @@
 namespace xferbench::app {
 
 /// 0: all expectations hold, 1: one does not, or the run was cut off.
-int check(const cli::Command& command);
+int check(const cli::CheckCommand& command);
 
 }  // namespace xferbench::app

@@ -14,9 +14,6 @@
 #include "app/resume.hpp"
 #include "app/session.hpp"
 #include "app/suite.hpp"
-#include "cli/completion.hpp"
-#include "cli/help.hpp"
-#include "cli/man.hpp"
 #include "cli/progress.hpp"
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
@@ -35,13 +32,11 @@ namespace xferbench::app {
 
 namespace {
 
-using cli::Command;
-
 /// If no case can run, that is a mistake in the command and not a result.
-void refuse_if_none_can_run(const Command& command, Device& device) {
+void refuse_if_none_can_run(const cli::RunCommand& command, Device& device) {
   std::string first;
   for (const PlannedCase& c : command.cases) {
-    const auto reason = skip_reason(c, device, command.verify);
+    const auto reason = skip_reason(c, device, command.measuring.verify);
     if (!reason || reason->kind == SkipReason::Kind::unavailable) return;
     if (first.empty()) first = c.config.key() + " " + reason->text;
   }
@@ -61,18 +56,20 @@ Glyphs glyphs() {
 }
 
 /// Runs the cases that have no result yet.
-void run_with_progress(const Command& command, const std::vector<std::size_t>& missing, Machine& machine,
+void run_with_progress(const cli::RunCommand& command, const std::vector<std::size_t>& missing, Machine& machine,
                        LiveReport& live) {
   std::vector<PlannedCase> cases;
   for (const std::size_t i : missing) cases.push_back(command.cases[i]);
-  cli::Progress progress(command.progress, cases.size(), command.turns);
+  const cli::Measuring& measuring = command.measuring;
+  const std::size_t turns = command.turns.value_or(1);
+  cli::Progress progress(measuring.show.progress, cases.size(), turns);
   const RunContext bench{machine,
                          machine.device(),
-                         command.policy,
-                         command.seed,
-                         command.verify,
+                         measuring.policy,
+                         measuring.seed,
+                         measuring.verify,
                          [&progress](const SamplingProgress& p) { progress.sampled(p); },
-                         command.timeline.has_value()};
+                         measuring.files.timeline.has_value()};
   const RunObserver observer{
       .begin = [&](std::size_t i, std::size_t turn) { progress.begin(i, turn, cases[i].config); },
       .done =
@@ -81,7 +78,7 @@ void run_with_progress(const Command& command, const std::vector<std::size_t>& m
             progress.done(i, result, headline_of(result, cases[i].scenario->descriptor().metrics));
           },
   };
-  run_cases(cases, bench, observer, command.turns);
+  run_cases(cases, bench, observer, turns);
 }
 
 std::vector<std::size_t> all_of(const std::vector<PlannedCase>& cases) {
@@ -91,14 +88,15 @@ std::vector<std::size_t> all_of(const std::vector<PlannedCase>& cases) {
 }
 
 /// From the first case that is missing to the exit code.
-int measure(const Command& command, const std::vector<std::size_t>& missing, Machine& machine, LiveReport& live) {
+int measure(const cli::RunCommand& command, const std::vector<std::size_t>& missing, Machine& machine,
+            LiveReport& live) {
   install_interrupt_handlers();
   run_with_progress(command, missing, machine, live);
   // The file before the table: a reader that goes away (xferbench ... | head) ends this program.
   live.finish(conclude(scenarios(), live.report().results));
-  if (!command.quiet) print_warnings(live.report());
+  if (!command.measuring.show.quiet) print_warnings(live.report());
   if (!live.owns_standard_output()) {
-    const Style style = style_of(command);
+    const Style style = style_of(command.measuring.show);
     write_standard_output(to_table(live.report(), descriptors(), style) + to_gantts(live.report(), style, glyphs()));
   }
   live.rethrow();
@@ -117,59 +115,51 @@ std::vector<const ScenarioDescriptor*> scenarios_of(std::span<const PlannedCase>
 
 std::string markdown_of_run(const Report& report) { return to_markdown(report, descriptors()); }
 
-int run_once(const Command& command, const std::vector<std::string>& arguments) {
-  const std::unique_ptr<Machine> machine = open_machine(command);
+int run_once(const cli::RunCommand& command, const std::vector<std::string>& arguments) {
+  const std::unique_ptr<Machine> machine = open_machine(command.measuring.device);
   refuse_if_none_can_run(command, machine->device());
-  LiveReport live(begin_report(arguments, machine->device(), scenarios_of(command.cases)), command, markdown_of_run);
+  LiveReport live(begin_report(arguments, machine->device(), scenarios_of(command.cases)), command.measuring.files,
+                  markdown_of_run);
   return measure(command, all_of(command.cases), *machine, live);
 }
 
 /// The stored command, with what concerns only this part of the run as it is given now.
-Command command_to_resume(const StoredRun& stored, const Command& now) {
-  Command whole = with_suite(stored.command);
-  whole.csv = now.csv;
-  whole.markdown = now.markdown;
-  whole.quiet = now.quiet;
-  whole.color = now.color;
-  whole.progress = now.progress;
+cli::RunCommand command_to_resume(const StoredRun& stored, const cli::RunCommand& now) {
+  cli::RunCommand whole = with_suite(stored.command);
+  whole.measuring.files.csv = now.measuring.files.csv;
+  whole.measuring.files.markdown = now.measuring.files.markdown;
+  whole.measuring.show = now.measuring.show;
   return whole;
 }
 
-int resume(const Command& command) {
+int resume(const cli::RunCommand& command) {
   const StoredRun stored = read_run(*command.resume);
   if (stored.report.complete) {
     fmt::print(stderr, "xferbench: {} is complete: nothing is missing\n", stored.file);
     return static_cast<int>(ExitCode::ok);
   }
-  const Command whole = command_to_resume(stored, command);
-  const std::unique_ptr<Machine> machine = open_machine(whole);
+  const cli::RunCommand whole = command_to_resume(stored, command);
+  const std::unique_ptr<Machine> machine = open_machine(whole.measuring.device);
   refuse_another_machine(stored, machine->device());
   const ResumePlan left = what_is_left(stored, whole.cases);
-  LiveReport live(continue_report(stored, machine->device(), scenarios_of(whole.cases)), whole, markdown_of_run,
-                  left.known);
+  LiveReport live(continue_report(stored, machine->device(), scenarios_of(whole.cases)), whole.measuring.files,
+                  markdown_of_run, left.known);
   return measure(whole, left.missing, *machine, live);
 }
 
 /// Every turn takes a sample of everything at least.
-void refuse_more_turns_than_samples(const Command& command) {
+void refuse_more_turns_than_samples(const cli::RunCommand& command) {
+  const std::size_t turns = command.turns.value_or(1);
   for (const PlannedCase& c : command.cases) {
-    const std::size_t most = c.policy.value_or(command.policy).max_samples;
-    if (most >= command.turns) continue;
-    throw UsageError(fmt::format("--turns {} is more than --max-samples {}: each turn takes a sample at least",
-                                 command.turns, most));
+    const std::size_t most = c.policy.value_or(command.measuring.policy).max_samples;
+    if (most >= turns) continue;
+    throw UsageError(
+        fmt::format("--turns {} is more than --max-samples {}: each turn takes a sample at least", turns, most));
   }
 }
 
-}  // namespace
-
-int run(const Command& command, const std::vector<std::string>& arguments) {
-  if (command.resume) return resume(command);
-  const Command whole = with_suite(command);
-  refuse_more_turns_than_samples(whole);
-  return command.repeat ? repeat(whole, arguments) : run_once(whole, arguments);
-}
-
-int dry_run(const Command& command) {
+/// Prints the cases; touches no device.
+int dry_run(const cli::RunCommand& command) {
   std::string text;
   for (const PlannedCase& c : with_suite(command).cases) {
     const auto reason = c.scenario->skip_reason(c.config, nullptr);
@@ -179,16 +169,26 @@ int dry_run(const Command& command) {
   return 0;
 }
 
+}  // namespace
+
+int run(const cli::RunCommand& command, const std::vector<std::string>& arguments) {
+  if (command.measuring.dry_run) return dry_run(command);
+  if (command.resume) return resume(command);
+  const cli::RunCommand whole = with_suite(command);
+  refuse_more_turns_than_samples(whole);
+  return command.repeat ? repeat(whole, arguments) : run_once(whole, arguments);
+}
+
 /// What there is; a machine without a GPU has an answer too. A GPU asked for by number must exist.
-int info(const Command& command) {
+int info(const cli::InfoCommand& command) {
   std::string text = version_line() + "\n";
   std::optional<Environment::Host> host;
   try {
-    const std::unique_ptr<Machine> machine = open_machine(command);
+    const std::unique_ptr<Machine> machine = open_machine(command.device);
     text += describe_gpu(machine->device().capabilities().environment);
     host = machine->device().capabilities().environment.host;
   } catch (const NoDeviceError& error) {
-    if (command.gpu) throw;
+    if (command.device.gpu) throw;
     text += fmt::format("{:<12} none: {}\n", "GPU", error.what());
   }
   text += describe_host(host ? *host : describe_host());
@@ -198,32 +198,32 @@ int info(const Command& command) {
   return 0;
 }
 
-int list(const Command& command) {
+int list(const cli::ListCommand& command) {
   if (command.about != nullptr) {
-    const ScenarioDescriptor& scenario = command.about->descriptor();
-    write_standard_output(cli::describe(scenario) + cli::explain_results(scenario));
-  } else {
-    const std::string suites = list_of_suites();
-    write_standard_output(cli::list(descriptors()) + (suites.empty() ? "" : "\nSuites for --suite:\n" + suites));
+    write_standard_output(command.page);
+    return 0;
   }
+  std::string text;
+  if (!command.suites) {
+    for (const ScenarioDescriptor* scenario : descriptors()) {
+      text += fmt::format("{:<12} {}{}\n", scenario->name, scenario->summary, text.empty() ? " (the default)" : "");
+    }
+    text += "\nFlags and columns of one: xferbench list SCENARIO\n\n";
+  }
+  const std::string suites = list_of_suites();
+  write_standard_output(text +
+                        (suites.empty() ? "No suites came with the program\n" : "Suites for --suite:\n" + suites));
   return 0;
 }
 
-int help(const Command& command) {
-  write_standard_output(command.about != nullptr ? cli::describe(command.about->descriptor())
-                                                 : cli::help(descriptors()));
+int show(const cli::TextCommand& command) {
+  write_standard_output(command.text);
   return 0;
 }
 
-int completion(const Command& command) {
+int complete(const cli::CompleteCommand& command) {
   const cli::DataNames names{.expectations = data_names("expectations"), .suites = data_names("suites")};
-  write_standard_output(command.shell == "zsh" ? cli::zsh_completion(descriptors(), names)
-                                               : cli::bash_completion(descriptors(), names));
-  return 0;
-}
-
-int man() {
-  write_standard_output(cli::man_page(descriptors()));
+  write_standard_output(cli::complete(command.words, scenarios(), names));
   return 0;
 }
 

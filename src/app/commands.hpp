@@ -9,20 +9,15 @@
 
 namespace xferbench::app {
 
-using cli::Command;
-
-/// Measures. `arguments` is the command line, for the record.
-int run(const Command& command, const std::vector<std::string>& arguments);
-/// Prints the cases and touches no device.
-int dry_run(const Command& command);
+/// Measures, or prints the cases of a dry run. `arguments` is the command line, for the record.
+int run(const cli::RunCommand& command, const std::vector<std::string>& arguments);
 /// What there is; a machine without a GPU has an answer too. A GPU asked for by number must exist.
-int info(const Command& command);
-int list(const Command& command);
-int help(const Command& command);
+int info(const cli::InfoCommand& command);
+int list(const cli::ListCommand& command);
 int version();
-/// A script that completes command lines, for the command's shell.
-int completion(const Command& command);
-/// The manual page.
-int man();
+/// Help, the manual page or a completion script.
+int show(const cli::TextCommand& command);
+/// What may come next on a command line.
+int complete(const cli::CompleteCommand& command);
 
 }  // namespace xferbench::app

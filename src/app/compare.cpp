@@ -11,7 +11,6 @@
 
 #include "app/files.hpp"
 #include "app/session.hpp"
-#include "cli/command.hpp"
 #include "compare/compare.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
@@ -56,11 +55,11 @@ class Outputs {
   /// Throws OutputError before anything is read, so that no work is lost to a typo.
   explicit Outputs(const cli::CompareCommand& command) {
     for (const auto* inputs : {&command.base, &command.next, &command.across}) {
-      refuse_to_overwrite(*inputs,
-                          std::array{AskedFile{"json", command.json}, AskedFile{"markdown", command.markdown}});
+      refuse_to_overwrite(
+          *inputs, std::array{AskedFile{"json", command.files.json}, AskedFile{"markdown", command.files.markdown}});
     }
-    if (command.markdown) markdown_.emplace(*command.markdown);
-    if (command.json) json_.emplace(*command.json);
+    if (command.files.markdown) markdown_.emplace(*command.files.markdown);
+    if (command.files.json) json_.emplace(*command.files.json);
     if (markdown_ && json_) {
       cli::refuse_shared_files(
           std::array{cli::NamedFile{"markdown", markdown_->target()}, cli::NamedFile{"json", json_->target()}});
@@ -93,8 +92,8 @@ void warn(const std::vector<std::string>& warnings) {
 int show_across(const cli::CompareCommand& command) {
   const Outputs outputs(command);
   const auto table = xferbench::compare::across(read_all(command.across), with_declared(command.options));
-  if (!command.quiet) warn(table.warnings);
-  outputs.write(table, [&] { return to_table(table, style_of(command.color)); });
+  if (!command.show.quiet) warn(table.warnings);
+  outputs.write(table, [&] { return to_table(table, style_of(command.show)); });
   return static_cast<int>(ExitCode::ok);
 }
 
@@ -106,10 +105,6 @@ ExitCode exit_code(const xferbench::compare::Comparison& comparison, bool strict
 }  // namespace
 
 int compare(const cli::CompareCommand& command) {
-  if (command.help) {
-    write_standard_output(cli::compare_help());
-    return static_cast<int>(ExitCode::ok);
-  }
   if (!command.across.empty()) return show_across(command);
   refuse_same_twice(command.base);
   refuse_same_twice(command.next);
@@ -120,13 +115,13 @@ int compare(const cli::CompareCommand& command) {
   const std::span<const NamedReport> all(reports);
   const auto comparison = xferbench::compare::compare(all.first(command.base.size()), all.subspan(command.base.size()),
                                                       with_declared(command.options));
-  if (!command.quiet) {
+  if (!command.show.quiet) {
     warn(comparison.warnings);
     std::vector<std::string> differences;
     for (const auto& d : comparison.differences) differences.push_back(difference_text(d));
     warn(differences);
   }
-  outputs.write(comparison, [&] { return to_table(comparison, command.all, style_of(command.color)); });
+  outputs.write(comparison, [&] { return to_table(comparison, command.all, style_of(command.show)); });
   return static_cast<int>(exit_code(comparison, command.strict));
 }
 

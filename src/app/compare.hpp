@@ -1,7 +1,7 @@
 // The command `compare`. Returns the exit code; throws UsageError, InputError or OutputError.
 #pragma once
 
-#include "cli/compare_command.hpp"
+#include "cli/command.hpp"
 
 namespace xferbench::app {
 

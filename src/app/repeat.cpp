@@ -30,8 +30,6 @@ namespace xferbench::app {
 
 namespace {
 
-using cli::Command;
-
 [[noreturn]] void exec_child(const std::vector<std::string>& arguments) {
   constexpr int kCannotRun = 127;  // as a shell says it
   prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -102,11 +100,12 @@ std::vector<RepeatedCase> cases_of(std::span<const Report> processes) {
   return cases;
 }
 
-void report(const Command& command, const std::vector<std::string>& files) {
+void report(const cli::RunCommand& command, const std::vector<std::string>& files) {
   std::vector<Report> processes;
   for (const std::string& file : files) processes.push_back(read_report(file));
   const std::vector<RepeatedCase> cases = cases_of(processes);
-  write_standard_output(to_repeat_table(processes.front().environment, cases, processes.size(), style_of(command)));
+  write_standard_output(
+      to_repeat_table(processes.front().environment, cases, processes.size(), style_of(command.measuring.show)));
 }
 
 }  // namespace
@@ -118,24 +117,24 @@ std::string numbered(const std::string& file, std::size_t number) {
 }
 
 std::vector<std::string> arguments_for(const std::vector<std::string>& arguments, const std::string& file) {
-  std::vector<std::string> own;
+  std::vector<std::string> own{"--json=" + file};  // first: nothing that follows -- is a flag
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
     const bool replaced = argument == "--repeat" || argument == "--json";
     if (replaced) ++i;  // and its value
     if (!replaced && !argument.starts_with("--repeat=") && !argument.starts_with("--json=")) own.push_back(argument);
   }
-  own.push_back("--json=" + file);
   return own;
 }
 
-int repeat(const Command& command, const std::vector<std::string>& arguments) {
+int repeat(const cli::RunCommand& command, const std::vector<std::string>& arguments) {
   install_interrupt_handlers();
   std::vector<std::string> files;
   int code = 0;
   for (std::size_t i = 1; i <= *command.repeat; ++i) {
-    const std::string file = numbered(*command.json, i);
-    if (!command.quiet) fmt::print(stderr, "xferbench: process {} of {}, writing {}\n", i, *command.repeat, file);
+    const std::string file = numbered(*command.measuring.files.json, i);
+    if (!command.measuring.show.quiet)
+      fmt::print(stderr, "xferbench: process {} of {}, writing {}\n", i, *command.repeat, file);
     const int ended = run_process(arguments_for(arguments, file));
     if (!could_run(ended)) return interrupted() != 0 ? 128 + interrupted() : ended;
     if (interrupted() != 0) return 128 + interrupted();

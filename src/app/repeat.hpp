@@ -11,7 +11,7 @@ namespace xferbench::app {
 
 /// Runs `arguments` that often, one process after the other, each with a results file of its own, and prints how far
 /// apart they are. Returns the exit code: of the first process that could not run, else that of a case that failed.
-int repeat(const cli::Command& command, const std::vector<std::string>& arguments);
+int repeat(const cli::RunCommand& command, const std::vector<std::string>& arguments);
 
 /// results.json is results-2.json for the second process.
 std::string numbered(const std::string& file, std::size_t number);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include "app/repeat.hpp"
@@ -16,8 +17,6 @@
 namespace xferbench::app {
 
 namespace {
-
-using cli::Command;
 
 std::vector<std::string> arguments_of(const Report& report) {
   return {report.command.begin() + 1, report.command.end()};
@@ -40,6 +39,36 @@ std::string text_of(const std::vector<std::pair<std::string, std::string>>& vari
   return fmt::format("{}", fmt::join(all, " "));
 }
 
+/// Whether every result is of one of the command's cases; those of a suite are known later.
+bool makes_all(const cli::RunCommand& run, const Report& report) {
+  if (run.suite) return true;
+  std::set<std::string> keys;
+  for (const PlannedCase& c : run.cases) keys.insert(c.config.key());
+  return std::ranges::all_of(report.results, [&](const Result& r) { return keys.contains(r.config.key()); });
+}
+
+/// The run that the file is of. Behind several scenarios a flag once held for all of them: a command line that does not
+/// make the file's cases as it is read today is read that way.
+cli::RunCommand command_of(const Report& report, const std::string& file) {
+  const auto read_as = [&](cli::AxisFlags flags) {
+    const cli::Command command = cli::parse(arguments_of(report), scenarios(), flags);
+    const auto* run = std::get_if<cli::RunCommand>(&command);
+    if (run == nullptr || run->measuring.dry_run || run->resume) {
+      throw UsageError("only a run can be resumed, and not a tune; run the command again");
+    }
+    return *run;
+  };
+  try {
+    if (cli::RunCommand run = read_as(cli::AxisFlags::of_scenario); makes_all(run, report)) return run;
+  } catch (const UsageError&) {  // what is wrong with it is said below
+  }
+  try {
+    return read_as(cli::AxisFlags::of_all);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: its command cannot be resumed: {}", file, error.what()));
+  }
+}
+
 }  // namespace
 
 StoredRun read_run(const std::string& file) {
@@ -50,19 +79,12 @@ StoredRun read_run(const std::string& file) {
   }
   StoredRun run{.file = file, .report = read_report(file), .command = {}};
   if (run.report.command.empty()) throw UsageError(fmt::format("{}: it does not say what command it is of", file));
-  try {
-    run.command = cli::parse(arguments_of(run.report), scenarios());
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{}: its command is none of this program: {}", file, error.what()));
+  run.command = command_of(run.report, file);
+  if (run.command.measuring.files.timeline) {
+    throw UsageError(fmt::format("{}: a run with --timeline cannot be resumed", file));
   }
-  if (run.command.action != cli::Action::run || run.command.resume) {
-    throw UsageError(fmt::format("{}: only a run can be resumed, and not a tune; run the command again", file));
-  }
-  if (run.command.timeline) throw UsageError(fmt::format("{}: a run with --timeline cannot be resumed", file));
   // Other files that the command names may be anywhere, from where this program runs now.
-  run.command.json = file;
-  run.command.csv.reset();
-  run.command.markdown.reset();
+  run.command.measuring.files = {.json = file};
   return run;
 }
 

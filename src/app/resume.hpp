@@ -16,7 +16,7 @@ namespace xferbench::app {
 struct StoredRun {
   std::string file;
   Report report;
-  cli::Command command;  ///< writes to `file`
+  cli::RunCommand command;  ///< writes to `file`
 };
 
 /// Throws InputError if the file cannot be read, UsageError if its command cannot be resumed.

@@ -18,10 +18,8 @@
 
 namespace xferbench::app {
 
-using cli::Command;
-
-std::unique_ptr<Machine> open_machine(const Command& command) {
-  return command.simulate ? open_simulated(*command.simulate) : open_gpu(command.gpu.value_or(0), command.numa);
+std::unique_ptr<Machine> open_machine(const cli::DeviceChoice& choice) {
+  return choice.simulate ? open_simulated(*choice.simulate) : open_gpu(choice.gpu.value_or(0), choice.numa);
 }
 
 std::vector<const ScenarioDescriptor*> descriptors() {
@@ -36,13 +34,8 @@ MetricsDeclared declared_by(Descriptors scenarios) {
   return declared;
 }
 
-Style style_of(const Command& command) {
-  if (command.color == cli::ColorMode::automatic) return style_of(std::nullopt);
-  return {command.color == cli::ColorMode::always};
-}
-
-Style style_of(std::optional<bool> color) {
-  if (color) return {*color};
+Style style_of(const cli::Presentation& show) {
+  if (show.color != cli::ColorMode::automatic) return {show.color == cli::ColorMode::always};
   const char* no_color = std::getenv("NO_COLOR");
   return {isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0')};
 }
@@ -126,24 +119,24 @@ void print_warnings(const Report& report) {
   }
 }
 
-LiveReport::LiveReport(Report report, const Command& command, Writer to_markdown, const KnownResults& known)
+LiveReport::LiveReport(Report report, const cli::OutputFiles& files, Writer to_markdown, const KnownResults& known)
     : report_(std::move(report)) {
   for (const auto& [index, result] : known) {
     indexes_.push_back(index);
     report_.results.push_back(result);
   }
-  std::vector<cli::NamedFile> files;
+  std::vector<cli::NamedFile> opened;
   const auto open = [&](const char* flag, const std::optional<std::string>& path, Writer writer, bool follows) {
     if (!path) return;
     outputs_.push_back({RunFile(*path), std::move(writer), follows});
-    files.push_back({flag, outputs_.back().file.target()});
+    opened.push_back({flag, outputs_.back().file.target()});
   };
-  open("json", command.json, to_json, true);
+  open("json", files.json, to_json, true);
   open(
-      "csv", command.csv, [](const Report& r) { return to_csv(r, descriptors()); }, true);
-  open("markdown", command.markdown, std::move(to_markdown), true);
-  open("timeline", command.timeline, to_chrome_trace, false);
-  cli::refuse_shared_files(files);  // once more, as "-" and /dev/stdout are the same
+      "csv", files.csv, [](const Report& r) { return to_csv(r, descriptors()); }, true);
+  open("markdown", files.markdown, std::move(to_markdown), true);
+  open("timeline", files.timeline, to_chrome_trace, false);
+  cli::refuse_shared_files(opened);  // once more, as "-" and /dev/stdout are the same
   update();
 }
 

@@ -20,7 +20,7 @@
 namespace xferbench::app {
 
 /// This machine with the GPU that was asked for, or the modelled one. Throws NoDeviceError.
-std::unique_ptr<Machine> open_machine(const cli::Command& command);
+std::unique_ptr<Machine> open_machine(const cli::DeviceChoice& choice);
 
 /// Of every scenario.
 std::vector<const ScenarioDescriptor*> descriptors();
@@ -28,8 +28,7 @@ std::vector<const ScenarioDescriptor*> descriptors();
 MetricsDeclared declared_by(Descriptors scenarios);
 
 /// Colours as the user wants them; if that was not said, on a terminal.
-Style style_of(const cli::Command& command);
-Style style_of(std::optional<bool> color);
+Style style_of(const cli::Presentation& show);
 
 /// Environment variables that change what CUDA does and so belong to a result.
 std::vector<std::pair<std::string, std::string>> cuda_variables();
@@ -92,7 +91,7 @@ class LiveReport {
   /// two are the same or standard output. The files exist from now on, so that a run that is killed in its first case
   /// can be resumed, too.
   /// `known` are results of earlier, by the indexes of their cases: there is no moment without them in the files.
-  LiveReport(Report report, const cli::Command& command, Writer to_markdown, const KnownResults& known = {});
+  LiveReport(Report report, const cli::OutputFiles& files, Writer to_markdown, const KnownResults& known = {});
 
   [[nodiscard]] const Report& report() const { return report_; }
   [[nodiscard]] bool owns_standard_output() const;

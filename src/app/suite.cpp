@@ -21,8 +21,6 @@ namespace xferbench::app {
 
 namespace {
 
-using cli::Command;
-
 constexpr std::array<const char*, 4> kSampling{"ci", "budget", "min-samples", "max-samples"};
 
 /// A run's words, and behind them what the suite says of sampling and the run does not.
@@ -37,46 +35,48 @@ std::vector<std::string> arguments_of(const Suite& suite, const std::vector<std:
   return arguments;
 }
 
-void check_run(const Command& run) {
-  if (run.action != cli::Action::run) throw UsageError("only scenarios and their flags can be in a suite");
-  for (const std::string& flag : run.run_flags) {
+cli::RunCommand parse_run(const std::vector<std::string>& arguments) {
+  const cli::Command command = cli::parse(arguments, scenarios());
+  const auto* run = std::get_if<cli::RunCommand>(&command);
+  if (run == nullptr) throw UsageError("only scenarios and their flags can be in a suite");
+  for (const std::string& flag : run->flags) {
     if (std::ranges::find(kSampling, flag) != kSampling.end()) continue;
     throw UsageError(fmt::format("--{} belongs on the command line; a run has a scenario, its flags, and --{}", flag,
                                  fmt::join(kSampling, ", --")));
   }
+  return *run;
 }
 
 /// What was asked for on the command line, else what the run has.
-SamplingPolicy policy_of(const Command& command, const Command& run) {
-  SamplingPolicy policy = run.policy;
-  if (command.gives("ci")) policy.ci = command.policy.ci;
-  if (command.gives("budget")) policy.budget = command.policy.budget;
-  if (command.gives("min-samples")) policy.min_samples = command.policy.min_samples;
-  if (command.gives("max-samples")) policy.max_samples = command.policy.max_samples;
-  if (command.gives("max-samples")) policy.min_samples = std::min(policy.min_samples, policy.max_samples);
-  policy.max_samples = std::max(policy.min_samples, policy.max_samples);
-  return policy;
+SamplingPolicy policy_of(const cli::SamplingChoice& asked, cli::SamplingChoice run) {
+  if (asked.ci) run.ci = asked.ci;
+  if (asked.budget) run.budget = asked.budget;
+  // A limit that was asked for moves the other one out of its way.
+  if (asked.min_samples && run.max_samples) run.max_samples = std::max(*run.max_samples, *asked.min_samples);
+  if (asked.max_samples && run.min_samples) run.min_samples = std::min(*run.min_samples, *asked.max_samples);
+  if (asked.min_samples) run.min_samples = asked.min_samples;
+  if (asked.max_samples) run.max_samples = asked.max_samples;
+  return cli::policy_of(run);
 }
 
 }  // namespace
 
-Command with_suite(const Command& command) {
+cli::RunCommand with_suite(const cli::RunCommand& command) {
   if (!command.suite) return command;
   const std::filesystem::path file = find_data("suites", *command.suite);
-  refuse_to_overwrite(std::array{file.string()},
-                      std::array{AskedFile{"json", command.json}, AskedFile{"csv", command.csv},
-                                 AskedFile{"markdown", command.markdown}});
+  const cli::OutputFiles& files = command.measuring.files;
+  refuse_to_overwrite(std::array{file.string()}, std::array{AskedFile{"json", files.json}, AskedFile{"csv", files.csv},
+                                                            AskedFile{"markdown", files.markdown}});
   const Suite suite = read_suite(file.string());
-  Command whole = command;
-  if (!command.gives("turns")) whole.turns = suite.turns;
+  cli::RunCommand whole = command;
+  whole.turns = command.turns.value_or(suite.turns);
   std::set<std::string> keys;
   for (std::size_t i = 0; i < suite.runs.size(); ++i) {
     try {
-      const Command run = cli::parse(arguments_of(suite, suite.runs[i]), scenarios());
-      check_run(run);
+      const cli::RunCommand run = parse_run(arguments_of(suite, suite.runs[i]));
       for (const PlannedCase& c : run.cases) {
         if (!keys.insert(c.config.key()).second) throw UsageError("it has a case a second time: " + c.config.key());
-        whole.cases.push_back({c.scenario, c.config, policy_of(command, run)});
+        whole.cases.push_back({c.scenario, c.config, policy_of(command.measuring.sampling, run.measuring.sampling)});
       }
     } catch (const UsageError& error) {
       throw UsageError(

@@ -18,13 +18,13 @@ namespace xferbench::app {
 
 namespace {
 
-using cli::Command;
-
-Tuned tune_with_progress(const Command& command, Machine& machine, std::span<const Case> space, LiveReport& live) {
+Tuned tune_with_progress(const cli::TuneCommand& command, Machine& machine, std::span<const Case> space,
+                         LiveReport& live) {
   const Scenario& scenario = *command.cases.front().scenario;
-  cli::Progress progress(command.progress, space.size());
-  const RunContext bench{machine,      machine.device(), command.policy,
-                         command.seed, command.verify,   [](const SamplingProgress&) {}};
+  const cli::Measuring& measuring = command.measuring;
+  cli::Progress progress(measuring.show.progress, space.size());
+  const RunContext bench{machine,        machine.device(), measuring.policy,
+                         measuring.seed, measuring.verify, [](const SamplingProgress&) {}};
   const TuneObserver observer{.progress = [&progress](const TuneProgress& p) { progress.tuning(p); },
                               .measured = [&live](const std::vector<Result>& results) { live.replace(results); }};
   const auto command_of = [&](const Case& c) { return cli::command_line(command, {&scenario, c}); };
@@ -38,28 +38,8 @@ Report with_fastest(const Report& report) {
   return shown;
 }
 
-}  // namespace
-
-int tune(const Command& command, const std::vector<std::string>& arguments) {
-  const std::unique_ptr<Machine> machine = open_machine(command);
-  const std::vector<Case> space = feasible(command.cases, machine->device(), command.verify, command.memory_limit);
-  const ScenarioDescriptor tuned_scenario = tuned_descriptor(command.cases.front().scenario->descriptor());
-  const std::array shown{&tuned_scenario};
-  LiveReport live(begin_report(arguments, machine->device(), shown), command,
-                  [&shown](const Report& report) { return to_markdown(with_fastest(report), shown); });
-  install_interrupt_handlers();
-  Tuned tuned = tune_with_progress(command, *machine, space, live);
-  live.replace(std::move(tuned.results));
-  live.finish(std::move(tuned.findings));
-  if (!command.quiet) print_warnings(live.report());
-  if (!live.owns_standard_output()) {
-    write_standard_output(to_table(with_fastest(live.report()), shown, style_of(command)));
-  }
-  live.rethrow();
-  return exit_code(live.report());
-}
-
-int dry_tune(const Command& command) {
+/// Prints the space; touches no device.
+int dry_tune(const cli::TuneCommand& command) {
   std::string text;
   std::size_t out = 0;
   for (const PlannedCase& c : command.cases) {
@@ -70,6 +50,29 @@ int dry_tune(const Command& command) {
   text += fmt::format("{} configurations", command.cases.size() - out);
   write_standard_output(text + (out > 0 ? fmt::format(", {} left out", out) : "") + "\n");
   return 0;
+}
+
+}  // namespace
+
+int tune(const cli::TuneCommand& command, const std::vector<std::string>& arguments) {
+  if (command.measuring.dry_run) return dry_tune(command);
+  const cli::Measuring& measuring = command.measuring;
+  const std::unique_ptr<Machine> machine = open_machine(measuring.device);
+  const std::vector<Case> space = feasible(command.cases, machine->device(), measuring.verify, command.memory_limit);
+  const ScenarioDescriptor tuned_scenario = tuned_descriptor(command.cases.front().scenario->descriptor());
+  const std::array shown{&tuned_scenario};
+  LiveReport live(begin_report(arguments, machine->device(), shown), measuring.files,
+                  [&shown](const Report& report) { return to_markdown(with_fastest(report), shown); });
+  install_interrupt_handlers();
+  Tuned tuned = tune_with_progress(command, *machine, space, live);
+  live.replace(std::move(tuned.results));
+  live.finish(std::move(tuned.findings));
+  if (!measuring.show.quiet) print_warnings(live.report());
+  if (!live.owns_standard_output()) {
+    write_standard_output(to_table(with_fastest(live.report()), shown, style_of(measuring.show)));
+  }
+  live.rethrow();
+  return exit_code(live.report());
 }
 
 }  // namespace xferbench::app

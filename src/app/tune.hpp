@@ -1,4 +1,4 @@
-// The command `tune`. Its functions return the exit code; throw what app/commands.hpp says.
+// The command `tune`. Returns the exit code; throws what app/commands.hpp says.
 #pragma once
 
 #include <string>
@@ -8,9 +8,8 @@
 
 namespace xferbench::app {
 
-/// Searches the command's cases for the fastest. `arguments` is the command line, for the record.
-int tune(const cli::Command& command, const std::vector<std::string>& arguments);
-/// Prints the space and how many configurations it has; touches no device.
-int dry_tune(const cli::Command& command);
+/// Searches the command's cases for the fastest; of a dry run prints the space and how many configurations it has.
+/// `arguments` is the command line, for the record.
+int tune(const cli::TuneCommand& command, const std::vector<std::string>& arguments);
 
 }  // namespace xferbench::app

@@ -1,59 +1,153 @@
 // From argv to what to do. The only folder that knows CLI11.
 #pragma once
 
-#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
+#include <variant>
 #include <vector>
 
-#include "cli/compare_command.hpp"
+#include "compare/compare.hpp"
 #include "device/numa.hpp"
 #include "measure/sampler.hpp"
 #include "run/runner.hpp"
 
 namespace xferbench::cli {
 
-enum class Action { run, dry_run, tune, dry_tune, compare, check, list, info, help, version, completion, man };
 enum class ColorMode { automatic, always, never };
 enum class ProgressMode { automatic, plain, never };
 
-struct Command {
-  Action action = Action::run;
-  std::vector<PlannedCase> cases;       ///< for run and tune, and what they would do: for tune of a single scenario
-  std::vector<std::string> given;       ///< axes of these cases whose flags were given
-  const Scenario* about = nullptr;      ///< for list and help: only this scenario
+/// The device that a command uses.
+struct DeviceChoice {
   std::optional<int> gpu;               ///< as CUDA counts them; absent: 0
   NumaPolicy numa;                      ///< where the process is to run; not for the simulated device
   std::optional<std::string> simulate;  ///< profile of the simulated device, if it is to be used
-  std::optional<std::string> json;      ///< file, or "-" for standard output
-  std::optional<std::string> csv;       ///< the same
-  std::optional<std::string> markdown;  ///< the same
-  std::optional<std::string> timeline;  ///< the same
-  std::optional<std::string> suite;     ///< name or file: it says which cases there are; `cases` is empty
-  std::optional<std::string> resume;    ///< file whose command is to be finished; `cases` is empty
-  std::size_t turns = 1;                ///< times that the run goes through all cases
-  std::optional<std::size_t> repeat;    ///< fresh processes that do all of it
-  std::vector<std::string> run_flags;   ///< those that were given
-  std::optional<std::uint64_t> memory_limit;  ///< for tune: bytes of device memory that a configuration may need
-  bool exhaustive = false;                    ///< for tune: every configuration is measured
-  SamplingPolicy policy;                      ///< for tune, `budget` is that of all configurations together
-  std::uint64_t seed = 0;
-  bool verify = true;
-  std::string shell;             ///< for completion
-  std::string results;           ///< for check: the file to check
-  std::string expect;            ///< for check: name or path of the expectations
-  bool allow_simulated = false;  ///< for check: simulated results may be checked
+};
+
+/// The files that results go to; "-" is standard output.
+struct OutputFiles {
+  std::optional<std::string> json;
+  std::optional<std::string> csv;
+  std::optional<std::string> markdown;
+  std::optional<std::string> timeline;
+};
+
+/// What was said of sampling; what is absent was not.
+struct SamplingChoice {
+  std::optional<double> ci;  ///< relative to the median
+  std::optional<double> budget;
+  std::optional<std::size_t> min_samples;
+  std::optional<std::size_t> max_samples;
+};
+
+/// How a command talks.
+struct Presentation {
   bool quiet = false;
   ColorMode color = ColorMode::automatic;
-  CompareCommand compare;                           ///< for compare, which reads files and has no cases
   ProgressMode progress = ProgressMode::automatic;  ///< never where `quiet`
-
-  [[nodiscard]] bool gives(std::string_view run_flag) const {
-    return std::ranges::find(run_flags, run_flag) != run_flags.end();
-  }
 };
+
+/// What everything that measures shares.
+struct Measuring {
+  DeviceChoice device;
+  OutputFiles files;
+  SamplingChoice sampling;
+  SamplingPolicy policy;  ///< what `sampling` comes to; for tune, `budget` is that of all configurations together
+  std::uint64_t seed = 1;
+  bool verify = true;
+  bool dry_run = false;  ///< print the cases and touch no device
+  Presentation show;
+};
+
+struct RunCommand {
+  Measuring measuring;
+  std::vector<PlannedCase> cases;
+  std::optional<std::string> suite;   ///< name or file: it says which cases there are; `cases` is empty
+  std::optional<std::string> resume;  ///< file whose command is to be finished; `cases` is empty
+  std::optional<std::size_t> turns;   ///< times that the run goes through all cases
+  std::optional<std::size_t> repeat;  ///< fresh processes that do all of it
+  std::vector<std::string> flags;     ///< without dashes: those of a run, not those of axes, that were given
+};
+
+struct TuneCommand {
+  Measuring measuring;
+  std::vector<PlannedCase> cases;             ///< of one scenario
+  std::vector<std::string> given;             ///< axes whose flags were given
+  std::optional<std::uint64_t> memory_limit;  ///< bytes of device memory that a configuration may need
+  bool exhaustive = false;                    ///< every configuration is measured
+};
+
+/// What is to be compared and where the answer goes.
+struct CompareCommand {
+  std::vector<std::string> base;    ///< files; "-" is standard input
+  std::vector<std::string> next;    ///< the same
+  std::vector<std::string> across;  ///< instead of both: files to be shown side by side
+  compare::Options options;
+  bool strict = false;  ///< what cannot be judged counts, too
+  bool all = false;     ///< list every case
+  OutputFiles files;    ///< json and markdown
+  Presentation show;
+};
+
+struct CheckCommand {
+  std::string results;           ///< the file to check
+  std::string expect;            ///< name or path of the expectations
+  bool allow_simulated = false;  ///< simulated results may be checked
+  OutputFiles files;             ///< json and markdown
+  Presentation show;
+};
+
+struct ListCommand {
+  const Scenario* about = nullptr;  ///< only this scenario
+  bool suites = false;              ///< only suites
+  std::string page;                 ///< the flags of `about`, and what its results have
+};
+
+struct InfoCommand {
+  DeviceChoice device;
+};
+
+/// Prints what the command line says of itself: help, the manual page, a completion script.
+struct TextCommand {
+  std::string text;
+};
+
+struct VersionCommand {};
+
+/// Prints what may stand in place of the last of these words.
+struct CompleteCommand {
+  std::vector<std::string> words;
+};
+
+using Command = std::variant<RunCommand, TuneCommand, CompareCommand, CheckCommand, ListCommand, InfoCommand,
+                             TextCommand, VersionCommand, CompleteCommand>;
+
+using Scenarios = std::span<const Scenario* const>;
+
+/// How far a flag of an axis holds.
+enum class AxisFlags {
+  of_scenario,  ///< before the scenarios: for all that have it; after one: for that one
+  of_all,       ///< for all that have it, wherever it stands: as command lines in older results files mean it
+};
+
+/// Throws UsageError with one line that says what is wrong, what was expected and, where one is near, what was probably
+/// meant.
+Command parse(std::span<const std::string> arguments, Scenarios scenarios,
+              AxisFlags axis_flags = AxisFlags::of_scenario);
+
+/// Names of files that come with the program.
+struct DataNames {
+  std::vector<std::string> expectations;  ///< for check --expect
+  std::vector<std::string> suites;        ///< for --suite
+};
+
+/// The words that may stand in place of the last one, one a line; ":files" stands for the names of files.
+std::string complete(std::span<const std::string> words, Scenarios scenarios, const DataNames& names);
+
+/// The policy for what was chosen; what was not is the default. Throws UsageError if minimum and maximum contradict
+/// each other.
+SamplingPolicy policy_of(const SamplingChoice& choice, double budget = SamplingPolicy().budget);
 
 /// A file that a flag names; "-" is standard output.
 struct NamedFile {
@@ -63,9 +157,5 @@ struct NamedFile {
 
 /// Throws UsageError if two files are both standard output or the same file.
 void refuse_shared_files(std::span<const NamedFile> files);
-
-/// Throws UsageError with one line that says what is wrong, what was expected and, where one is near, what was probably
-/// meant.
-Command parse(std::span<const std::string> arguments, std::span<const Scenario* const> scenarios);
 
 }  // namespace xferbench::cli

@@ -1,279 +1,180 @@
 #include "cli/completion.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
-#include <iterator>
-#include <map>
-#include <set>
-#include <string_view>
+#include <string>
 #include <vector>
 
-#include "cli/compare_command.hpp"
-#include "cli/flags.hpp"
-#include "cli/reproduce.hpp"
-#include "cli/texts.hpp"
-#include "device/open.hpp"
+#include "cli/command_line.hpp"
 
 namespace xferbench::cli {
 
 namespace {
 
+constexpr const char* kFiles = ":files";
+
 using Words = std::vector<std::string>;
-using Scenarios = Descriptors;
 
-std::string joined(const Words& words) { return fmt::format("{}", fmt::join(words, " ")); }
-
-Words names_of(std::span<const RunFlag> flags) {
-  Words names;
-  for (const RunFlag& flag : flags) names.push_back("--" + flag.axis.name);
-  return names;
+/// bash makes three words of --flag=value.
+Words without_equals_signs(std::span<const std::string> words) {
+  Words joined(words.begin(), words.end());
+  if (!joined.empty() && joined.back() == "=") joined.back().clear();
+  std::erase(joined, "=");
+  return joined;
 }
 
-/// A shell function that prints words for the first of its patterns that fits its arguments.
-std::string word_function(const std::string& name, const std::string& subject,
-                          const std::vector<std::pair<std::string, std::string>>& choices) {
-  std::string text = fmt::format("{}() {{\n  case \"{}\" in\n", name, subject);
-  for (const auto& [pattern, words] : choices) {
-    if (!words.empty()) text += fmt::format("    {}) echo '{}' ;;\n", pattern, words);
+bool takes_files(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  return type == "FILES" || (type.find("FILE") != std::string::npos && type.find("PROFILE") == std::string::npos);
+}
+
+/// What a flag, or words that belong to no flag, may be.
+Words values_of(const CommandLine& line, const CLI::Option& option, const DataNames& names) {
+  Words words = line.choices(option);
+  if (option.get_name() == "--expect") words = names.expectations;
+  if (option.get_name() == "--suite") words = names.suites;
+  if (takes_files(option)) words.emplace_back(kFiles);
+  return words;
+}
+
+Words candidates(const CommandLine& line, const CLI::Option* flag, const std::string& word, const DataNames& names) {
+  Words words;
+  if (flag != nullptr) {
+    words = values_of(line, *flag, names);
+    if (flag->get_expected_min() > 0) return words;
   }
-  return text + "    *) ;;\n  esac\n}\n\n";
-}
-
-std::string axes_function(Scenarios scenarios) {
-  std::vector<std::pair<std::string, std::string>> choices;
-  for (const ScenarioDescriptor* scenario : scenarios) {
-    Words flags;
-    for (const Axis& axis : scenario->axes) flags.push_back("--" + axis.name);
-    choices.emplace_back(scenario->name, joined(flags));
+  if (word.starts_with("-")) {
+    for (const CLI::Option* option : line.flags_of(line.innermost())) words.push_back(option->get_name());
+    return words;
   }
-  return word_function("_xferbench_axes", "$1", choices);
-}
-
-/// The flags of a command beside those of axes.
-std::string flags_function() {
-  std::vector<std::pair<std::string, std::string>> choices;
-  for (const Usage& usage : usages()) {
-    Words flags;
-    if (usage.all_run_flags) flags = names_of(run_flags());
-    for (const std::string& flag : usage.flags) flags.push_back("--" + flag);
-    if (usage.name == "compare") flags = names_of(compare_flags());
-    if (flags.empty() || flags.back() != "--help") flags.emplace_back("--help");
-    if (usage.name.empty()) flags.emplace_back("--version");
-    choices.emplace_back(usage.name.empty() ? "''" : usage.name, joined(flags));
+  const Words next = line.next_words();
+  words.insert(words.end(), next.begin(), next.end());
+  for (const CLI::Option* option : line.innermost().get_options()) {
+    if (option->get_positional() && option->get_name() == "FILES") words.emplace_back(kFiles);
   }
-  return word_function("_xferbench_flags", "$1", choices);
+  return words;
 }
 
-/// Names of files are anything. One with a blank or a quote would be another word, or the end of one, in the script.
-Words plain(const Words& names) {
-  Words plain;
-  std::ranges::copy_if(names, std::back_inserter(plain), [](const std::string& n) { return shell_quoted(n) == n; });
-  return plain;
+}  // namespace
+
+std::vector<const CLI::Option*> CommandLine::flags_of(const CLI::App& command) const {
+  std::vector<const CLI::Option*> flags;
+  std::vector<const CLI::App*> owners{&command};
+  if (scenario_of(command) != nullptr) owners.push_back(command.get_parent());
+  if (&command == &app_) owners = {app_.get_subcommands({}).front(), &app_};  // the first scenario is the default
+  for (const CLI::App* owner : owners) {
+    for (const CLI::Option* option : owner->get_options()) {
+      const bool is_help = option == owner->get_help_ptr();
+      const bool shared = owner == &app_ && &command != &app_;  // those that are taken follow
+      if (!option->get_positional() && !option->get_group().empty() && !is_help && !shared) flags.push_back(option);
+    }
+    const auto taken = taken_.find(owner);
+    if (taken == taken_.end() || (owner == &app_ && &command == &app_)) continue;
+    flags.insert(flags.end(), taken->second.begin(), taken->second.end());
+  }
+  flags.push_back(command.get_help_ptr());
+  return flags;
 }
 
-/// The words that a flag of a scenario or of all takes.
-std::string choices_function(Scenarios scenarios, const DataNames& names) {
-  std::vector<std::pair<std::string, std::string>> choices;
-  for (const ScenarioDescriptor* scenario : scenarios) {
-    for (const Axis& axis : scenario->axes) {
-      if (axis.choices.empty()) continue;
-      choices.emplace_back(fmt::format("{}:--{}", scenario->name, axis.name), joined(axis.choices) + " all");
+const CLI::Option* CommandLine::flag(const std::string& name) const {
+  const auto flags = flags_of(innermost());
+  const auto found = std::ranges::find_if(flags, [&](const CLI::Option* option) { return option->check_name(name); });
+  return found == flags.end() ? nullptr : *found;
+}
+
+std::vector<std::string> CommandLine::choices(const CLI::Option& option) const {
+  const auto found = choices_.find(&option);
+  return found == choices_.end() ? Words{} : found->second;
+}
+
+std::vector<std::string> CommandLine::next_words() const {
+  const auto named = app_.get_subcommands();
+  const std::string first = named.empty() ? "" : named.front()->get_name();
+  const bool nothing_yet = named.empty();
+  const bool more_scenarios = nothing_yet || first == "run" || scenario_of(*named.front()) != nullptr;
+  Words words;
+  if (first == "completion") words = {"bash", "zsh"};
+  if (first == "list" && named.size() == 1) words = {"suites"};
+  const bool one_scenario = (first == "list" || first == "help") && named.size() == 1;
+  const bool any_command = nothing_yet || (first == "help" && named.size() == 1);
+  const CLI::App& parent = first == "tune" ? *tune_app_ : app_;
+  if (first == "tune" && !tune_app_->get_subcommands().empty()) return words;
+  for (const CLI::App* command : parent.get_subcommands({})) {
+    const bool scenario = scenario_of(*command) != nullptr;
+    if (scenario ? more_scenarios || one_scenario || first == "tune" : any_command)
+      words.push_back(command->get_name());
+  }
+  return words;
+}
+
+std::string complete(std::span<const std::string> words, Scenarios scenarios, const DataNames& names) {
+  Words before = without_equals_signs(words);
+  std::string word = before.empty() ? "" : before.back();
+  if (!before.empty()) before.pop_back();
+  std::string prefix;  // of the word, that every answer repeats
+  std::string flag_name;
+  if (const auto equals = word.find('='); word.starts_with("--") && equals != std::string::npos) {
+    flag_name = word.substr(0, equals);
+    prefix = word.substr(0, equals + 1);
+    word.erase(0, equals + 1);
+  } else if (!before.empty() && before.back().starts_with("--")) {
+    flag_name = before.back();
+    before.pop_back();
+  }
+  CommandLine line(scenarios);
+  static_cast<void>(line.read(before));  // what is wrong with it may yet become right
+  const CLI::Option* flag = flag_name.empty() ? nullptr : line.flag(flag_name);
+  if (flag != nullptr && flag->get_expected_max() == 0) flag = nullptr;
+  const Words all = candidates(line, flag, word, names);
+  if (const auto comma = word.rfind(','); flag != nullptr && comma != std::string::npos) {
+    prefix += word.substr(0, comma + 1);  // the next of a list
+    word.erase(0, comma + 1);
+  }
+  std::string text;
+  for (const std::string& answer : all) {
+    if (answer == kFiles) {
+      text += answer + "\n";
+    } else if (answer.starts_with(word)) {
+      text += prefix + answer + "\n";
     }
   }
-  for (const RunFlag& flag : run_flags()) {
-    if (!flag.axis.choices.empty()) choices.emplace_back("*:--" + flag.axis.name, joined(flag.axis.choices));
-  }
-  Words profiles;
-  for (const auto& [name, description] : simulated_profiles()) profiles.push_back(name);
-  choices.emplace_back("*:--simulate", joined(profiles));
-  choices.emplace_back("*:--expect", joined(plain(names.expectations)));
-  choices.emplace_back("*:--suite", joined(plain(names.suites)));
-  return word_function("_xferbench_choices", "$1:$2", choices);
+  return text;
 }
 
-bool takes_file(const RunFlag& flag) {
-  return flag.argument.find("FILE") != std::string::npos && flag.argument.find("PROFILE") == std::string::npos;
-}
+std::string_view bash_completion() {
+  return R"sh(# shellcheck shell=bash
+# Completion of xferbench for bash; made by: xferbench completion bash
 
-/// What follows a flag: "file", "value", or "maybe" where it may be left out; nothing for a switch.
-std::string takes_function(Scenarios scenarios) {
-  std::map<std::string, std::set<std::string>> kinds;
-  const auto add = [&kinds](std::span<const RunFlag> flags) {
-    for (const RunFlag& flag : flags) {
-      if (flag.argument.empty()) continue;
-      const bool optional = flag.argument.starts_with('[');
-      kinds[takes_file(flag) ? "file" : optional ? "maybe" : "value"].insert("--" + flag.axis.name);
-    }
-  };
-  add(run_flags());
-  add(check_flags());
-  add(compare_flags());
-  for (const ScenarioDescriptor* scenario : scenarios) {
-    for (const Axis& axis : scenario->axes)
-      kinds[axis.implicit_value.empty() ? "value" : "maybe"].insert("--" + axis.name);
-  }
-  std::vector<std::pair<std::string, std::string>> choices;
-  for (const auto& [kind, flags] : kinds) choices.emplace_back(fmt::format("{}", fmt::join(flags, " | ")), kind);
-  return word_function("_xferbench_takes", "$1", choices);
-}
-
-Words names_of(Scenarios scenarios) {
-  Words names;
-  for (const ScenarioDescriptor* scenario : scenarios) names.emplace_back(scenario->name);
-  return names;
-}
-
-Words command_names() {
-  Words names;
-  for (const Usage& usage : usages()) {
-    if (!usage.name.empty()) names.push_back(usage.name);
-  }
-  names.insert(names.end(), {"help", "version"});
-  return names;
-}
-
-/// What may stand after a command beside flags: words, or "file".
-std::string operands_function(Scenarios scenarios) {
-  std::vector<std::pair<std::string, std::string>> choices;
-  for (const Usage& usage : usages()) {
-    std::string words = joined(usage.words);
-    if (usage.operand == Operand::scenarios) words = joined(names_of(scenarios));
-    choices.emplace_back(usage.name.empty() ? "''" : usage.name, usage.operand == Operand::files ? "file" : words);
-  }
-  choices.emplace_back("help", joined(names_of(scenarios)));
-  choices.emplace_back("commands", joined(command_names()));
-  return word_function("_xferbench_operands", "$1", choices);
-}
-
-/// Tells commands, scenarios and all other words apart.
-std::string kinds_function(Scenarios scenarios) {
-  return word_function("_xferbench_kind", "$1",
-                       {{fmt::format("{}", fmt::join(names_of(scenarios), " | ")), "scenario"},
-                        {fmt::format("{}", fmt::join(command_names(), " | ")), "command"}});
-}
-
-// The same for both shells. Values are passed over: --api async names no scenario.
-constexpr std::string_view kReader =
-    R"sh(# Sets command, scenarios and flag (whose value comes next) from the words before the cursor.
-_xferbench_read() {
-  local word kind='' choices
-  command='' scenarios='' flag=''
-  for word in "$@"; do
-    [ "$word" = '=' ] && continue # bash splits --flag=value there
-    if [ "$kind" = maybe ]; then
-      choices=" $(_xferbench_choices "${scenarios:-$_xferbench_default}" "$flag") "
-      [ "${choices#* "${word%%,*}" }" = "$choices" ] && kind=''
-    fi
-    if [ -n "$kind" ]; then
-      kind='' flag=''
-      continue
-    fi
-    flag=''
-    case "$word" in
-      --*=*) ;;
-      --*) flag=$word kind=$(_xferbench_takes "$word") ;;
-      *)
-        case "$(_xferbench_kind "$word")" in
-          command) [ -z "$command$scenarios" ] && command=$word ;;
-          scenario) scenarios="${scenarios:+$scenarios }$word" ;;
-          *) ;;
-        esac
-        ;;
-    esac
-  done
-  [ -n "$kind" ] || flag=''
-}
-
-# Prints the words that may come next, one a line; "file" stands for the names of files.
-_xferbench_next() {
-  local word=$1 takes scenario
-  takes=$(_xferbench_takes "$flag")
-  [ "$takes" = file ] && echo file
-  for scenario in $(_xferbench_lines "${scenarios:-$_xferbench_default}"); do
-    [ -n "$flag" ] && _xferbench_choices "$scenario" "$flag"
-    case "$takes:$command:$word" in
-      ::-* | :tune:-* | maybe::-* | maybe:tune:-*) _xferbench_axes "$scenario" ;;
-      *) ;;
-    esac
-  done
-  case "$takes:$word" in
-    :-* | maybe:-*) _xferbench_flags "$command" ;;
-    :* | maybe:*)
-      [ -z "$command$scenarios" ] && _xferbench_operands commands
-      _xferbench_operands "$command"
-      ;;
-    *) ;;
-  esac
-}
-
-_xferbench_lines() { echo "$1" | tr ' ' '\n'; }
-
-)sh";
-
-std::string functions(Scenarios scenarios, const DataNames& names) {
-  return axes_function(scenarios) + flags_function() + choices_function(scenarios, names) + takes_function(scenarios) +
-         operands_function(scenarios) + kinds_function(scenarios) +
-         fmt::format("_xferbench_default={}\n\n", scenarios.empty() ? "" : scenarios.front()->name) +
-         std::string(kReader);
-}
-
-constexpr std::string_view kBash = R"sh(_xferbench() {
-  local command scenarios flag cur list=''
-  local -a before words
-  cur=${COMP_WORDS[COMP_CWORD]}
-  before=("${COMP_WORDS[@]:1:COMP_CWORD-1}")
-  if [[ $cur == = ]]; then cur=''; fi
-  _xferbench_read "${before[@]}"
-  read -r -d '' -a words < <(_xferbench_next "$cur"; printf '\0')
-  # After a comma the next of a list is completed.
-  if [[ -n $flag && $cur == *,* ]]; then list=${cur%,*},; fi
-  COMPREPLY=()
+_xferbench() {
   local word
-  for word in "${words[@]}"; do
-    if [[ $word == file ]]; then
+  COMPREPLY=()
+  while IFS= read -r word; do
+    if [[ $word == :files ]]; then
       compopt -o filenames 2> /dev/null
-      while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "$cur")
-    elif [[ $list$word == "$cur"* ]]; then
-      COMPREPLY+=("$list$word")
+      while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "${COMP_WORDS[COMP_CWORD]#=}")
+    else
+      COMPREPLY+=("$word")
     fi
-  done
+  done < <("${COMP_WORDS[0]}" __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2> /dev/null)
   return 0
 }
 
 complete -F _xferbench xferbench
 )sh";
+}
 
-constexpr std::string_view kZsh = R"sh(_xferbench() {
-  local command scenarios flag current=$words[CURRENT]
-  local -a next
-  if [[ $current == --*=* ]]; then
-    _xferbench_read "${(@)words[2,CURRENT-1]}" "${current%%=*}"
-    compset -P '*='
-    current=${current#*=}
-  else
-    _xferbench_read "${(@)words[2,CURRENT-1]}"
-  fi
-  next=(${=$(_xferbench_next "$current")})
-  if [[ -n $flag ]]; then compset -P '*,'; fi
-  if (( ${next[(Ie)file]} )); then _files; fi
-  compadd -- ${next:#file}
+std::string_view zsh_completion() {
+  return R"sh(#compdef xferbench
+# Completion of xferbench for zsh; made by: xferbench completion zsh
+
+_xferbench() {
+  local -a answers
+  answers=("${(@f)$("${words[1]}" __complete "${(@)words[2,CURRENT]}" 2> /dev/null)}")
+  compadd -- ${answers:#:files}
+  if (( ${answers[(Ie):files]} )); then compset -P '*='; _files; fi
 }
 
 if [[ $funcstack[1] == _xferbench ]]; then _xferbench "$@"; else compdef _xferbench xferbench; fi
 )sh";
-
-}  // namespace
-
-std::string bash_completion(Scenarios scenarios, const DataNames& names) {
-  return "# shellcheck shell=bash\n# Completion of xferbench for bash; made by: xferbench completion bash\n\n" +
-         functions(scenarios, names) + std::string(kBash);
-}
-
-std::string zsh_completion(Scenarios scenarios, const DataNames& names) {
-  return "#compdef xferbench\n# Completion of xferbench for zsh; made by: xferbench completion zsh\n\n" +
-         functions(scenarios, names) + std::string(kZsh);
 }
 
 }  // namespace xferbench::cli

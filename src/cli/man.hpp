@@ -1,16 +1,15 @@
-// The manual page, made from the same texts as help. Pure functions.
+// The manual page, made from the same command line as help. Pure functions.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 
-#include "core/scenario_descriptor.hpp"
+#include "cli/command_line.hpp"
 
 namespace xferbench::cli {
 
 /// xferbench(1) in roff.
-std::string man_page(Descriptors scenarios);
+std::string man_page(const CommandLine& command_line);
 
 /// A line of text with nothing in it that roff would take for a request, an escape or a dash to break at.
 std::string roff_escaped(std::string_view line);

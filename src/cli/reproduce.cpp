@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/plan.hpp"
 #include "cli/values.hpp"
 
 namespace xferbench::cli {
@@ -18,13 +19,13 @@ bool is_default(const Axis& axis, const Value& value) {
   return !axis.defaults.empty() && parse_axis(axis, axis.defaults, "--" + axis.name) == std::vector<Value>{value};
 }
 
-std::vector<std::string> device_flags(const Command& command) {
+std::vector<std::string> device_flags(const DeviceChoice& device) {
   std::vector<std::string> words;
-  if (command.simulate) words.insert(words.end(), {"--simulate", *command.simulate});
-  if (command.gpu) words.insert(words.end(), {"--gpu", std::to_string(*command.gpu)});
-  if (command.numa.kind == NumaPolicy::Kind::none) words.insert(words.end(), {"--numa", "none"});
-  if (command.numa.kind == NumaPolicy::Kind::node) {
-    words.insert(words.end(), {"--numa", std::to_string(command.numa.node)});
+  if (device.simulate) words.insert(words.end(), {"--simulate", *device.simulate});
+  if (device.gpu) words.insert(words.end(), {"--gpu", std::to_string(*device.gpu)});
+  if (device.numa.kind == NumaPolicy::Kind::none) words.insert(words.end(), {"--numa", "none"});
+  if (device.numa.kind == NumaPolicy::Kind::node) {
+    words.insert(words.end(), {"--numa", std::to_string(device.numa.node)});
   }
   return words;
 }
@@ -41,9 +42,9 @@ std::string shell_quoted(const std::string& word) {
   return quoted + "'";
 }
 
-std::string command_line(const Command& command, const PlannedCase& planned) {
+std::string command_line(const TuneCommand& command, const PlannedCase& planned) {
   std::vector<std::string> words{"xferbench", planned.config.scenario()};
-  for (const Axis& axis : planned.scenario->descriptor().axes) {
+  for (const Axis& axis : described(*planned.scenario).axes) {
     const Case::Param* param = planned.config.find(axis.name);
     if (param == nullptr) continue;
     const bool given = std::ranges::find(command.given, axis.name) != command.given.end();
@@ -51,7 +52,7 @@ std::string command_line(const Command& command, const PlannedCase& planned) {
       words.insert(words.end(), {"--" + axis.name, to_text(param->value, param->kind)});
     }
   }
-  for (std::string& word : device_flags(command)) words.push_back(std::move(word));
+  for (std::string& word : device_flags(command.measuring.device)) words.push_back(std::move(word));
   for (std::string& word : words) word = shell_quoted(word);
   return fmt::format("{}", fmt::join(words, " "));
 }

@@ -12,6 +12,6 @@ std::string shell_quoted(const std::string& word);
 
 /// The command that runs one case of `command` by itself, on the same device: "xferbench overlap --size 256MiB
 /// --streams 3 --simulate h200". Names the axes whose flags were given or whose values are not the default.
-std::string command_line(const Command& command, const PlannedCase& planned);
+std::string command_line(const TuneCommand& command, const PlannedCase& planned);
 
 }  // namespace xferbench::cli

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <numeric>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 namespace xferbench {
@@ -37,13 +37,14 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   std::string best;
-  std::pair best_distance(std::max<std::size_t>(2, word.size() / 3) + 1, std::size_t{0});
+  std::tuple best_distance(std::max<std::size_t>(2, word.size() / 3) + 1, false, std::size_t{0});
   for (const std::string& candidate : candidates) {
     if (candidate == word) continue;  // it exists, but not here: to propose it would help nobody
     const std::size_t edits = edit_distance(lower(word), lower(candidate));
-    // A beginning of the right word is as near as one wrong letter; of two such, the one with less to add.
+    // A beginning of the right word is as near as one wrong letter, and likelier; of two such, the one with less to
+    // add.
     const bool begins = word.size() >= 2 && candidate.starts_with(word);
-    const std::pair distance(begins ? std::min<std::size_t>(1, edits) : edits, edits);
+    const std::tuple distance(begins ? std::min<std::size_t>(1, edits) : edits, !begins, edits);
     if (distance < best_distance) {
       best = candidate;
       best_distance = distance;

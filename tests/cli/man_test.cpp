@@ -21,7 +21,10 @@ TEST(ManPage, HasEveryFlagOfTheHelp) {
   const Outcome man = xferbench({"man"});
   expect_success(man);
   const std::string page = std::regex_replace(man.out, std::regex(R"(\\-)"), "-");
-  const std::string help = xferbench({"--help"}).out;
+  std::string help;
+  for (const char* topic : {"run", "tune", "compare", "check", "memcpy", "overlap", "smem"}) {
+    help += xferbench({"help", topic}).out;
+  }
   const std::regex flag("\n +(--[a-z0-9-]+)");
   std::set<std::string> flags;
   for (std::sregex_iterator i(help.begin(), help.end(), flag), end; i != end; ++i) flags.insert((*i)[1]);
@@ -43,8 +46,6 @@ TEST(ManPage, GivesGroffNothingToWarnOf) {
   EXPECT_EQ(o.exit_code, 0);
   EXPECT_EQ(o.err, "");
 }
-
-TEST(ManPage, TakesNothing) { expect_refusal(xferbench({"man", "memcpy"}), 2, "man takes nothing"); }
 
 }  // namespace
 }  // namespace xferbench::test

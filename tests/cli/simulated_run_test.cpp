@@ -143,11 +143,10 @@ TEST(Json, HoldsWhatSeveralSizesSayTogether) {
 
 TEST(Json, OfEveryKindOfCaseIsValid) {
   const TemporaryFolder folder;
-  const Arguments all = {"overlap",
-                         "memcpy",
-                         "--simulate",
+  const Arguments all = {"--simulate",
                          "--size",
                          "16,1M",
+                         "overlap",
                          "--kernel",
                          "fma,vector-add,sincos",
                          "--issue",
@@ -156,6 +155,7 @@ TEST(Json, OfEveryKindOfCaseIsValid) {
                          "nonblocking,blocking,default",
                          "--balance",
                          "1",
+                         "memcpy",
                          "--json",
                          folder / "results.json"};
   EXPECT_EQ(xferbench(all).exit_code, 0);

@@ -80,7 +80,7 @@ TEST_F(Suites, WhatIsWrongWithOneIsSaidWithItsPlace) {
   refused(R"("runs": ["--suite quick"])", "runs[0] (--suite quick)");
   refused(R"("runs": ["memcpy --size 1M", "memcpy --size 2M,1M"])",
           "runs[1] (memcpy --size 2M,1M): it has a case a second time");
-  refused(R"("runs": [])", "runs must be a list of command lines");
+  refused(R"("runs": [])", "runs: found none, expected command lines");
 }
 
 TEST_F(Suites, AreNotOverwrittenByTheirResults) {
@@ -108,9 +108,10 @@ TEST_F(Suites, SayThemselvesWhatIsRun) {
 // --- Progress -------------------------------------------------------------------------------------------------------
 
 TEST(ProgressFlag, PlainIsALineForEachCaseAndItsOutcome) {
-  const Outcome o = xferbench({"memcpy", "smem",     "--dir", "h2d",        "--host",     "pinned",        "--size",
-                               "1M",     "--method", "tma",   "--simulate", "--progress", "plain",         "--tile",
-                               "4K",     "--stages", "1",     "--schedule", "dynamic",    "--max-samples", "10"});
+  const Outcome o = xferbench({"memcpy",     "--dir",      "h2d",        "--host",        "pinned", "--size",
+                               "1M",         "smem",       "--method",   "tma",           "--tile", "4K",
+                               "--stages",   "1",          "--schedule", "dynamic",       "--size", "1M",
+                               "--simulate", "--progress", "plain",      "--max-samples", "10"});
   const auto said = lines(o.err);
   ASSERT_EQ(said.size(), 2U) << o.err;
   EXPECT_TRUE(said[0].starts_with("[1/2] memcpy/")) << said[0];

@@ -16,12 +16,6 @@ TEST(Tune, IsOfOneScenario) {
   expect_refusal(xferbench({"tune", "overlap", "memcpy"}), 2, "tune takes one scenario at most");
 }
 
-TEST(Tune, IsListedByHelpAndSuggested) {
-  EXPECT_TRUE(contains(xferbench({"--help"}).out, "\n  xferbench tune [SCENARIO] "));
-  EXPECT_TRUE(contains(xferbench({"--help"}).out, "\n  --memory-limit SIZE "));
-  expect_refusal(xferbench({"tine"}), 2, "did you mean 'tune'?");
-}
-
 TEST(Tune, MemoryLimitIsForNothingElse) {
   expect_refusal(xferbench({"--simulate", "--memory-limit", "1G"}), 2, "--memory-limit does nothing here");
 }

@@ -28,7 +28,7 @@ INSTANTIATE_TEST_SUITE_P(
                         "ScenarioUnlikeAny", {"zzzzzzzz"}, "unknown scenario 'zzzzzzzz'; there are overlap, memcpy, "},
                     Mistake{"SecondScenarioUnknown", {"memcpy", "overlop"}, "did you mean 'overlap'?"},
                     Mistake{"EmptyWord", {""}, "unknown scenario ''"},
-                    Mistake{"InfoTakesNoScenario", {"info", "overlap"}, "info takes no scenario"},
+                    Mistake{"InfoTakesNoScenario", {"info", "overlap"}, "info does not take 'overlap'"},
                     Mistake{"ListTakesOneScenario", {"list", "overlap", "memcpy"}, "list takes one scenario at most"}),
     name_of);
 
@@ -41,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"OfAnotherScenario", {"overlap", "--dir", "h2d"}, "overlap has no --dir, which belongs to memcpy"},
         Mistake{"OfAnotherScenarioThanTheDefault", {"--dir", "h2d"}, "overlap has no --dir"},
         Mistake{"WithoutItsValue", {"--streams"}, "--streams needs a value"},
-        Mistake{"WithoutItsValueBeforeAnother", {"--simulate", "--json", "--quiet"}, "--json needs a value"},
+        Mistake{"WithoutItsValueBeforeAnother", {"--simulate", "--json", "--quiet"}, "--json: needs a value"},
         Mistake{"EmptyAfterEquals", {"--simulate="}, "--simulate needs a value"},
         Mistake{"JsonWithEmptyFile", {"--simulate", "--json", ""}, "--json: the name of a file is missing"},
         Mistake{"WorkAgainstBalance", {"--work", "4", "--balance", "1"}, "--work"},

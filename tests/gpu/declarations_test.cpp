@@ -1,8 +1,8 @@
 // That scenarios declare what they write where only a GPU makes them write it. The others: tests/sim.
 #include "support/declarations.hpp"
 
-#include "cli/command.hpp"
 #include "gpu/gpu_fixture.hpp"
+#include "parsing.hpp"
 #include "scenarios/scenarios.hpp"
 
 namespace xferbench::test {
@@ -12,7 +12,7 @@ class DeclarationsOnGpu : public GpuTest {
  protected:
   /// Runs the cases and returns what they write. Fails where something of it is not declared.
   std::set<std::string> written(const std::vector<std::string>& arguments) {
-    const std::vector<PlannedCase> cases = cli::parse(arguments, scenarios()).cases;
+    const std::vector<PlannedCase> cases = cases_of(arguments);
     const std::vector<Result> results = run_cases(cases, quick_bench(), {});
     for (const Result& r : results) EXPECT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
     std::set<std::string> names = written_in(results);

@@ -6,12 +6,12 @@
 #include <numeric>
 #include <vector>
 
-#include "cli/command.hpp"
 #include "core/error.hpp"
 #include "gpu/gpu_fixture.hpp"
 #include "kernels/dynpar/device_sort.hpp"
 #include "kernels/dynpar/dynpar.hpp"
 #include "measure/pattern.hpp"
+#include "parsing.hpp"
 #include "scenarios/dynpar/children.hpp"
 #include "scenarios/dynpar/sort.hpp"
 #include "scenarios/scenarios.hpp"
@@ -26,7 +26,7 @@ class Dynpar : public GpuTest {
  protected:
   std::vector<Result> run(Words flags) {
     flags.insert(flags.begin(), "dynpar");
-    return run_cases(cli::parse(flags, scenarios()).cases, quick_bench(), {});
+    return run_cases(test::cases_of(flags), quick_bench(), {});
   }
 
   void expect_all_ok(const Words& flags) {

@@ -1,7 +1,7 @@
 // What memory costs, and which copies block their caller, on a real GPU: every case, and properties of the results that
 // hold on any.
-#include "cli/command.hpp"
 #include "gpu/gpu_fixture.hpp"
+#include "parsing.hpp"
 #include "scenarios/scenarios.hpp"
 
 namespace xferbench::test {
@@ -12,7 +12,7 @@ class GpuMemoryTest : public GpuTest {
  protected:
   /// All of them ok, or skipped because this GPU lacks something.
   std::vector<Result> run(const std::vector<std::string>& arguments) {
-    const std::vector<PlannedCase> cases = cli::parse(arguments, scenarios()).cases;
+    const std::vector<PlannedCase> cases = test::cases_of(arguments);
     const auto results = run_cases(cases, quick_bench(), {});
     EXPECT_EQ(results.size(), cases.size());
     for (const Result& r : results) {

@@ -1,16 +1,14 @@
 // Every scenario on a real GPU at small sizes, verified; and what happens to the rest of a run when a case breaks it.
-#include "cli/command.hpp"
 #include "gpu/faulty_kernel.hpp"
 #include "gpu/gpu_fixture.hpp"
+#include "parsing.hpp"
 #include "scenarios/scenarios.hpp"
 
 namespace xferbench::test {
 
 namespace {
 
-std::vector<PlannedCase> plan(const std::vector<std::string>& arguments) {
-  return cli::parse(arguments, scenarios()).cases;
-}
+std::vector<PlannedCase> plan(const std::vector<std::string>& arguments) { return test::cases_of(arguments); }
 
 class GpuScenarioTest : public GpuTest {
  protected:

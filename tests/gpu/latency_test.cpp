@@ -1,8 +1,8 @@
 // The scenario latency on a real GPU: every case with few samples, and what must be noticed.
-#include "cli/command.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "gpu/gpu_fixture.hpp"
+#include "parsing.hpp"
 #include "scenarios/latency/chase.hpp"
 #include "scenarios/latency/operations.hpp"
 #include "scenarios/scenarios.hpp"
@@ -14,7 +14,7 @@ namespace {
 class LatencyOnGpu : public GpuTest {
  protected:
   std::vector<Result> run(const std::vector<std::string>& arguments) {
-    return run_cases(cli::parse(arguments, scenarios()).cases, quick_bench(), {});
+    return run_cases(test::cases_of(arguments), quick_bench(), {});
   }
 };
 

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.hpp"
 #include "gpu/gpu_fixture.hpp"
 #include "kernels/smem/smem.hpp"
+#include "parsing.hpp"
 #include "run/tuner.hpp"
 #include "scenarios/scenarios.hpp"
 #include "scenarios/smem/case.hpp"
@@ -321,7 +321,7 @@ class SmemScenarioTest : public GpuTest {
  protected:
   std::vector<Result> run(std::vector<std::string> flags) {
     flags.insert(flags.begin(), "smem");
-    return run_cases(cli::parse(flags, scenarios()).cases, quick_bench(), {});
+    return run_cases(test::cases_of(flags), quick_bench(), {});
   }
   /// What an older GPU cannot do may be skipped.
   void expect_all_ok(const std::vector<std::string>& flags) {
@@ -366,10 +366,8 @@ TEST_F(SmemScenarioTest, DataThatStaysInTheCacheIsReadFaster) {
 }
 
 TEST_F(SmemScenarioTest, CanBeTuned) {
-  const auto cases =
-      cli::parse({{"tune", "smem", "--size", "8M", "--method", "direct,cp-async", "--tile", "4K", "--intensity", "8"}},
-                 scenarios())
-          .cases;
+  const auto cases = test::cases_of(
+      {"tune", "smem", "--size", "8M", "--method", "direct,cp-async", "--tile", "4K", "--intensity", "8"});
   RunContext bench = quick_bench();
   bench.policy.budget = 0.5;
   const std::vector<Case> space = feasible(cases, device(), true, {});

@@ -1,6 +1,6 @@
 // What of the alloc scenario needs no GPU: what it refuses, and what it concludes.
-#include "cli/command.hpp"
 #include "core/error.hpp"
+#include "parsing.hpp"
 #include "run/findings.hpp"
 #include "scenarios/scenarios.hpp"
 #include "sim/sim_fixture.hpp"
@@ -9,9 +9,7 @@ namespace xferbench::test {
 
 namespace {
 
-std::vector<PlannedCase> plan(const std::vector<std::string>& arguments) {
-  return cli::parse(arguments, scenarios()).cases;
-}
+std::vector<PlannedCase> plan(const std::vector<std::string>& arguments) { return test::cases_of(arguments); }
 
 /// Does not say that it is simulated, so that the scenario runs. On it, all memory but registering it is free of
 /// charge.

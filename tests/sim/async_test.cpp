@@ -1,5 +1,5 @@
 // The async scenario on the simulated device, where which calls block is known exactly.
-#include "cli/command.hpp"
+#include "parsing.hpp"
 #include "run/findings.hpp"
 #include "scenarios/scenarios.hpp"
 #include "sim/sim_fixture.hpp"
@@ -18,7 +18,7 @@ class AsyncOnSim : public testing::Test {
  protected:
   std::vector<Result> run(std::vector<std::string> arguments, Device& device) {
     arguments.insert(arguments.begin(), "async");
-    return run_all(cli::parse(arguments, scenarios()).cases, quick_bench(device));
+    return run_all(test::cases_of(arguments), quick_bench(device));
   }
   std::vector<Result> run(const std::vector<std::string>& arguments) { return run(arguments, device_); }
 
@@ -36,10 +36,8 @@ class AsyncOnSim : public testing::Test {
 
   /// A result as if measured.
   static Result blocked(const std::string& size, double share) {
-    const auto cases = cli::parse(std::vector<std::string>{"async", "--dir", "h2d", "--host", "pinned", "--api",
-                                                           "async", "--in-flight", "none", "--size", size},
-                                  scenarios())
-                           .cases;
+    const auto cases = test::cases_of(
+        {"async", "--dir", "h2d", "--host", "pinned", "--api", "async", "--in-flight", "none", "--size", size});
     Result r(cases.front().config);
     r.add("host_blocked", share, "1");
     return r;

@@ -1,8 +1,8 @@
 // callback: the CPU stage reads only what has arrived, and how it learns of that has its price.
 #include <stdexcept>
 
-#include "cli/command.hpp"
 #include "core/error.hpp"
+#include "parsing.hpp"
 #include "scenarios/scenarios.hpp"
 #include "sim/sim_fixture.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 
 Result run_one(Device& device, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"callback", "--size", "32M", "--chunks", "8"});
-  return run_all(cli::parse(arguments, scenarios()).cases, quick_bench(device)).front();
+  return run_all(test::cases_of(arguments), quick_bench(device)).front();
 }
 
 class CallbackTest : public testing::Test {
@@ -129,7 +129,7 @@ TEST(ThreadsThatCannotStart, FailTheCaseAndHangNobody) {
             ? std::vector<std::string>{scenario, "--size", "1M", "--method", "poll", "--consumers", "5"}
             : std::vector<std::string>{scenario, "--size", "1M", "--method", "threads", "--threads", "5"};
     CrowdedMachine crowded(3);
-    const Result r = run_all(cli::parse(command, scenarios()).cases, quick_bench(crowded.device())).front();
+    const Result r = run_all(test::cases_of(command), quick_bench(crowded.device())).front();
     EXPECT_EQ(r.status, Status::failed) << scenario;
     EXPECT_EQ(r.reason, "no more threads") << scenario;
   }

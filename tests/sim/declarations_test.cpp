@@ -58,7 +58,7 @@ std::vector<Result> results_of(const Everything& commands) {
   RunContext bench = quick_bench(machine.device());
   bench.trace = true;
   for (const Words& words : commands.runs) {
-    for (Result& r : run_all(cli::parse(words, scenarios()).cases, bench)) {
+    for (Result& r : run_all(cases_of(words), bench)) {
       EXPECT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
       all.push_back(std::move(r));
     }
@@ -71,7 +71,7 @@ std::vector<Result> tuned_results_of(const Everything& commands) {
   sim::SimMachine machine = machine_with<WillingDevice>();
   const TuneObserver nobody{.progress = [](const TuneProgress&) {}, .measured = [](const std::vector<Result>&) {}};
   for (const Words& words : commands.tunes) {
-    const std::vector<PlannedCase> cases = cli::parse(words, scenarios()).cases;
+    const std::vector<PlannedCase> cases = cases_of(words);
     const std::vector<Case> space = feasible(cases, machine.device(), true, std::nullopt);
     const auto command_of = [](const Case& c) { return c.key(); };
     for (Result& r : tune(*cases.front().scenario, space, quick_bench(machine.device()), command_of, nobody).results) {

@@ -2,6 +2,7 @@
 #include <functional>
 
 #include "core/error.hpp"
+#include "parsing.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
@@ -12,7 +13,7 @@ std::vector<Result> run_dynpar(Words flags) {
   flags.insert(flags.begin(), "dynpar");
   sim::SimMachine machine(profile("h200"));
   Device& device = machine.device();
-  return run_all(cli::parse(flags, scenarios()).cases, quick_bench(device));
+  return run_all(test::cases_of(flags), quick_bench(device));
 }
 
 TEST(DynparOnSim, IsSkippedBecauseNobodyKnowsWhatLaunchesFromTheDeviceCost) {
@@ -71,7 +72,7 @@ Measurement measured(std::string name, double seconds) {
 /// The cases of these flags, with makespans as `cost` says.
 std::vector<std::string> findings_of(Words flags, const std::function<double(const Case&)>& cost) {
   flags.insert(flags.begin(), "dynpar");
-  const auto cases = cli::parse(flags, scenarios()).cases;
+  const auto cases = test::cases_of(flags);
   std::vector<Result> results;
   for (const PlannedCase& planned : cases) {
     Result& r = results.emplace_back(planned.config);

@@ -3,9 +3,9 @@
 #include <optional>
 #include <set>
 
-#include "cli/command.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"
+#include "parsing.hpp"
 #include "scenarios/latency/chase.hpp"
 #include "scenarios/latency/operations.hpp"
 #include "scenarios/scenarios.hpp"
@@ -15,9 +15,7 @@ namespace xferbench::test {
 
 namespace {
 
-std::vector<PlannedCase> plan(const std::vector<std::string>& arguments) {
-  return cli::parse(arguments, scenarios()).cases;
-}
+std::vector<PlannedCase> plan(const std::vector<std::string>& arguments) { return test::cases_of(arguments); }
 
 /// Remembers how it was told to wait.
 class PolicyDevice : public DeviceOtherwise {

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.hpp"
 #include "run/tuner.hpp"
 #include "scenarios/scenarios.hpp"
 #include "sim/sim_fixture.hpp"
@@ -210,11 +209,13 @@ TEST_F(OverlapOnSim, AFewSlotsAreEnough) {
 // --- Tune ------------------------------------------------------------------------------------------------------------
 
 TEST_F(OverlapOnSim, TuneFindsTheBestOfTheWholeSpaceInAFifthOfIt) {
-  const cli::Command command = cli::parse(Words{"tune", "overlap", "--size", "256M", "--no-verify"}, scenarios());
+  const Words words{"tune", "overlap", "--size", "256M", "--no-verify"};
+  const auto command = std::get<cli::TuneCommand>(cli::parse(words, scenarios()));
+  const std::vector<PlannedCase>& cases = command.cases;
   std::vector<Case> space;
-  for (const PlannedCase& c : command.cases) space.push_back(c.config);
+  for (const PlannedCase& c : cases) space.push_back(c.config);
   ASSERT_GT(space.size(), 100U);
-  const Scenario& scenario = *command.cases.front().scenario;
+  const Scenario& scenario = *cases.front().scenario;
   RunContext bench = timed_only();
 
   double best = 1;
@@ -226,7 +227,7 @@ TEST_F(OverlapOnSim, TuneFindsTheBestOfTheWholeSpaceInAFifthOfIt) {
     if (median < best) best = median, best_key = c.key();
   }
 
-  bench.policy.budget = command.policy.budget;
+  bench.policy.budget = command.measuring.policy.budget;
   const Tuned tuned = tune(scenario, space, bench, [](const Case&) { return std::string(); },
                            {.progress = [](const TuneProgress&) {}, .measured = [](const std::vector<Result>&) {}});
   EXPECT_LE(5 * tuned.results.size(), space.size());

@@ -1,8 +1,8 @@
 // Every scenario's logic, on the simulated device.
 #include "scenarios/scenarios.hpp"
 
-#include "cli/command.hpp"
 #include "core/units.hpp"
+#include "parsing.hpp"
 #include "report/run/table.hpp"
 #include "sim/sim_fixture.hpp"
 
@@ -10,9 +10,7 @@ namespace xferbench::test {
 
 namespace {
 
-std::vector<PlannedCase> plan(const std::vector<std::string>& arguments) {
-  return cli::parse(arguments, scenarios()).cases;
-}
+std::vector<PlannedCase> plan(const std::vector<std::string>& arguments) { return test::cases_of(arguments); }
 
 /// Flips one bit of the n-th byte whenever a copy in that direction ends: what a broken link would do.
 Otherwise corrupting(Direction direction, std::size_t offset) {

@@ -8,7 +8,6 @@
 #include <memory>
 #include <span>
 
-#include "cli/command.hpp"
 #include "device/open.hpp"
 #include "device/sim/profile.hpp"
 #include "device/sim/sim_event.hpp"
@@ -16,6 +15,7 @@
 #include "device/sim/sim_stream.hpp"
 #include "kernels/elementwise.hpp"
 #include "measure/pattern.hpp"
+#include "parsing.hpp"
 #include "run/runner.hpp"
 #include "scenarios/scenarios.hpp"
 
@@ -113,7 +113,7 @@ using Words = std::vector<std::string>;
 /// The cases of overlap for these flags.
 inline std::vector<PlannedCase> overlap_cases(Words flags) {
   flags.insert(flags.begin(), "overlap");
-  return cli::parse(flags, scenarios()).cases;
+  return test::cases_of(flags);
 }
 
 inline std::vector<Result> run_all(std::span<const PlannedCase> cases, const RunContext& bench) {

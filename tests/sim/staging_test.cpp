@@ -1,5 +1,5 @@
 // staging: pinned slots are not used again before the link is done with them, and more threads carry more.
-#include "cli/command.hpp"
+#include "parsing.hpp"
 #include "scenarios/scenarios.hpp"
 #include "sim/sim_fixture.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 
 Result run_one(Device& device, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "staging");
-  return run_all(cli::parse(arguments, scenarios()).cases, quick_bench(device)).front();
+  return run_all(test::cases_of(arguments), quick_bench(device)).front();
 }
 
 double metric(const Result& r, const char* name) {
@@ -74,17 +74,14 @@ TEST_F(StagingTest, OddSizesAndSlotsVerify) {
        "1,2"},
       {"staging", "--method", "threads", "--size", "1,38797324", "--threads", "3,20", "--slots", "1,2"}};
   for (const auto& command : commands) {
-    for (const Result& r : run_all(cli::parse(command, scenarios()).cases, quick_bench(device_))) {
+    for (const Result& r : run_all(test::cases_of(command), quick_bench(device_))) {
       EXPECT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
     }
   }
 }
 
 TEST_F(StagingTest, TellsTheFastestMethodOfEachSize) {
-  const auto cases =
-      cli::parse(std::vector<std::string>{"staging", "--size", "64K,64M", "--dir", "h2d", "--threads", "8"},
-                 scenarios())
-          .cases;
+  const auto cases = test::cases_of({"staging", "--size", "64K,64M", "--dir", "h2d", "--threads", "8"});
   const auto results = run_all(cases, quick_bench(device_));
   std::vector<const Result*> pointers;
   for (const Result& r : results) pointers.push_back(&r);

@@ -150,10 +150,10 @@ class Fake final : public Scenario {
 
 class TunerTest : public testing::Test {
  protected:
-  cli::Command parsed(std::vector<std::string> arguments) const {
+  cli::TuneCommand parsed(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), {"tune", "fake", "--simulate", "--no-verify"});
     const std::array<const Scenario*, 1> all{&fake_};
-    return cli::parse(arguments, all);
+    return std::get<cli::TuneCommand>(cli::parse(arguments, all));
   }
 
   RunContext bench() {
@@ -164,7 +164,7 @@ class TunerTest : public testing::Test {
 
   Tuned tune(const std::vector<std::string>& arguments = {}) { return tune(parsed(arguments), bench()); }
 
-  Tuned tune(const cli::Command& command, const RunContext& with) {
+  Tuned tune(const cli::TuneCommand& command, const RunContext& with) {
     std::vector<Case> space;
     for (const PlannedCase& c : command.cases) space.push_back(c.config);
     return xferbench::tune(fake_, space, with,
@@ -395,7 +395,7 @@ TEST_F(TunerTest, DecidesNothingByAConfirmationThatHasHardlyBegun) {
 }
 
 TEST_F(TunerTest, LeavesOutWhatIsTooLarge) {
-  const cli::Command command = parsed({"--chunks", "8,16,32,1024"});
+  const cli::TuneCommand command = parsed({"--chunks", "8,16,32,1024"});
   EXPECT_EQ(feasible(command.cases, device_, false, std::nullopt).size(), 3U * 16);
   EXPECT_EQ(feasible(command.cases, device_, false, std::uint64_t{16} << 20).size(), 2U * 16);
   try {
@@ -428,7 +428,7 @@ TEST_F(TunerTest, AsACommandPrintsTheTenBestAndTheFindings) {
 
 TEST_F(TunerTest, AsADryCommandPrintsTheSpace) {
   testing::internal::CaptureStdout();
-  const int code = app::dry_tune(parsed({"--dry-run", "--chunks", "8,1024", "--strategy", "a"}));
+  const int code = app::tune(parsed({"--dry-run", "--chunks", "8,1024", "--strategy", "a"}), {});
   const std::string text = testing::internal::GetCapturedStdout();
   EXPECT_EQ(code, 0);
   EXPECT_TRUE(

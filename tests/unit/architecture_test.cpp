@@ -104,7 +104,7 @@ TEST(IncludeReader, SeesTheTreeWithTheIncludesThatAreKnownToBeThere) {
     const auto found = std::ranges::find(sources(), path, &Source::path);
     return found != sources().end() && std::ranges::find(found->includes, include) != found->includes.end();
   };
-  EXPECT_TRUE(has("src/cli/command.cpp", "CLI/CLI.hpp"));
+  EXPECT_TRUE(has("src/cli/command_line.hpp", "CLI/CLI.hpp"));
   EXPECT_TRUE(has("src/results/json.cpp", "nlohmann/json.hpp"));
   EXPECT_TRUE(has("src/device/cuda/cuda_stream.hpp", "cuda_runtime.h"));
   EXPECT_TRUE(std::ranges::any_of(sources(), is_cuda_source));

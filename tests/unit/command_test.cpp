@@ -8,16 +8,16 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "cli/flags.hpp"
-#include "cli/help.hpp"
+#include "cli/plan.hpp"
 #include "cli/reproduce.hpp"
+#include "cli/values.hpp"
 #include "core/error.hpp"
 #include "device/open.hpp"
+#include "parsing.hpp"
 #include "scenarios/scenarios.hpp"
 #include "unit/support.hpp"
 
@@ -30,8 +30,11 @@ using test::message_of;
 /// A scenario that only declares; nothing here may run it.
 class Declared : public Scenario {
  public:
-  Declared(std::string name, std::vector<Axis> axes)
-      : descriptor_{.name = std::move(name), .summary = "declared in a test", .axes = std::move(axes), .metrics = {}} {}
+  Declared(std::string name, std::vector<Axis> axes, std::vector<MetricDeclaration> metrics = {})
+      : descriptor_{.name = std::move(name),
+                    .summary = "declared in a test",
+                    .axes = std::move(axes),
+                    .metrics = std::move(metrics)} {}
   [[nodiscard]] const ScenarioDescriptor& descriptor() const override { return descriptor_; }
   [[nodiscard]] MemoryNeeds needs(const Case&) const override { return {}; }
   void run(const Case&, const RunContext&, Result&) const override { throw std::logic_error("parsing must not run"); }
@@ -62,14 +65,19 @@ class Vehicle final : public Declared {
   }
 };
 
+std::vector<PlannedCase> cases_of(const Command& command) {
+  if (const auto* tune = std::get_if<TuneCommand>(&command)) return tune->cases;
+  return std::get<RunCommand>(command).cases;
+}
+
 /// The cases of a vehicle with these flags, without the scenario's name.
-std::vector<std::string> vehicles(std::vector<std::string> arguments) {
+std::vector<std::string> vehicles(const std::vector<std::string>& arguments) {
   static const Vehicle vehicle(
       "vehicle", {{.name = "wheels", .defaults = "2,4", .tuning = "2,3,4"},
                   {.name = "fuel", .kind = AxisKind::choice, .defaults = "all", .choices = {"none", "coal", "oil"}}});
   static const std::array<const Scenario*, 1> all{&vehicle};
   std::vector<std::string> keys;
-  for (const PlannedCase& c : parse(arguments, all).cases) keys.push_back(c.config.key().substr(8));
+  for (const PlannedCase& c : cases_of(parse(arguments, all))) keys.push_back(c.config.key().substr(8));
   return keys;
 }
 
@@ -96,6 +104,13 @@ std::span<const Scenario* const> declared() {
 using Words = std::vector<std::string>;
 
 Command parsed(const Words& arguments) { return parse(arguments, declared()); }
+template <class T>
+T parsed_as(const Words& arguments) {
+  return std::get<T>(parsed(arguments));
+}
+RunCommand run(const Words& arguments) { return parsed_as<RunCommand>(arguments); }
+TuneCommand tune(const Words& arguments) { return parsed_as<TuneCommand>(arguments); }
+std::string page(const Words& arguments) { return parsed_as<TextCommand>(arguments).text; }
 
 std::string error(const Words& arguments) {
   return message_of<UsageError>([&] { static_cast<void>(parsed(arguments)); });
@@ -103,9 +118,11 @@ std::string error(const Words& arguments) {
 
 std::vector<std::string> keys(const Command& command) {
   std::vector<std::string> all;
-  for (const PlannedCase& c : command.cases) all.push_back(c.config.key());
+  for (const PlannedCase& c : cases_of(command)) all.push_back(c.config.key());
   return all;
 }
+
+std::vector<std::string> keys(const Words& arguments) { return keys(parsed(arguments)); }
 
 // --- Cases ----------------------------------------------------------------------------------------------------------
 
@@ -133,34 +150,31 @@ TEST(LeftOutCombinations, DoNotHideOtherObjections) {
 }
 
 TEST(Parse, WithoutArgumentsRunsTheFirstScenarioWithItsDefaults) {
-  const Command command = parsed({});
-  EXPECT_EQ(command.action, Action::run);
-  EXPECT_EQ(keys(command), Words{"cutter/size=1KiB/parts=4/effort=7"});
-  EXPECT_EQ(command.cases[0].scenario, declared()[0]);
-}
-
-TEST(Parse, WithoutAScenarioRunsOverlap) {
-  const Command command = parse({}, scenarios());
-  ASSERT_EQ(command.cases.size(), 1U);
-  EXPECT_EQ(command.cases[0].config.scenario(), "overlap");
+  EXPECT_EQ(keys(Words{}), Words{"cutter/size=1KiB/parts=4/effort=7"});
+  EXPECT_EQ(run({}).cases.at(0).scenario, declared()[0]);
+  EXPECT_EQ(test::cases_of({}).at(0).config.scenario(), "overlap") << "the first of the real ones";
 }
 
 TEST(Parse, DefaultsOfARunAreThoseThatHelpShows) {
-  const Command command = parsed({});
-  EXPECT_DOUBLE_EQ(command.policy.ci, 0.01);
-  EXPECT_DOUBLE_EQ(command.policy.budget, 3);
-  EXPECT_EQ(command.policy.min_samples, 10U);
-  EXPECT_EQ(command.policy.max_samples, 1000U);
-  EXPECT_EQ(command.seed, 1U);
-  EXPECT_TRUE(command.verify);
-  EXPECT_FALSE(command.quiet);
-  EXPECT_EQ(command.color, ColorMode::automatic);
-  EXPECT_EQ(command.numa.kind, NumaPolicy::Kind::local);
-  EXPECT_FALSE(command.gpu || command.simulate || command.json);
+  const Measuring m = run({}).measuring;
+  EXPECT_DOUBLE_EQ(m.policy.ci, 0.01);
+  EXPECT_DOUBLE_EQ(m.policy.budget, 3);
+  EXPECT_EQ(m.policy.min_samples, 10U);
+  EXPECT_EQ(m.policy.max_samples, 1000U);
+  EXPECT_EQ(m.seed, 1U);
+  EXPECT_TRUE(m.verify);
+  EXPECT_FALSE(m.show.quiet || m.dry_run);
+  EXPECT_EQ(m.show.color, ColorMode::automatic);
+  EXPECT_EQ(m.device.numa.kind, NumaPolicy::Kind::local);
+  EXPECT_FALSE(m.device.gpu || m.device.simulate || m.files.json);
+  const std::string help = page({"help", "run"});
+  for (const char* shown : {"percent [1]", "[3]", "budget [10]", "stop [1000]", "payload [1]"}) {
+    EXPECT_TRUE(mentions(help, shown));
+  }
 }
 
 TEST(Parse, MakesTheProductOfAllValuesWithTheLastAxisFastest) {
-  EXPECT_EQ(keys(parsed({"--size", "1K,2K", "--parts", "1:4"})),
+  EXPECT_EQ(keys({"--size", "1K,2K", "--parts", "1:4"}),
             (Words{"cutter/size=1KiB/parts=1/effort=7", "cutter/size=1KiB/parts=2/effort=7",
                    "cutter/size=1KiB/parts=4/effort=7", "cutter/size=2KiB/parts=1/effort=7",
                    "cutter/size=2KiB/parts=2/effort=7", "cutter/size=2KiB/parts=4/effort=7"}));
@@ -168,309 +182,365 @@ TEST(Parse, MakesTheProductOfAllValuesWithTheLastAxisFastest) {
 
 TEST(Parse, TakesAFlagBeforeAndAfterItsScenarioAndWithAnEqualsSign) {
   const Words expected{"mover/way=out/memory=pinned/size=4KiB"};
-  EXPECT_EQ(keys(parsed({"mover", "--way", "out", "--memory", "pinned", "--size", "4K"})), expected);
-  EXPECT_EQ(keys(parsed({"--way", "out", "--memory", "pinned", "--size", "4K", "mover"})), expected);
-  EXPECT_EQ(keys(parsed({"--way=out", "--memory=pinned", "mover", "--size=4K"})), expected);
+  EXPECT_EQ(keys({"mover", "--way", "out", "--memory", "pinned", "--size", "4K"}), expected);
+  EXPECT_EQ(keys({"--way", "out", "--memory", "pinned", "--size", "4K", "mover"}), expected);
+  EXPECT_EQ(keys({"--way=out", "--memory=pinned", "mover", "--size=4K"}), expected);
+  EXPECT_EQ(keys({"run", "--way=out", "mover", "--memory=pinned", "--size=4K"}), expected);
 }
 
 TEST(Parse, JoinsTheValuesOfAnAxisFlagGivenTwice) {
-  EXPECT_EQ(parsed({"--parts", "1", "--parts", "2,4"}).cases.size(), 3U);
+  EXPECT_EQ(run({"--parts", "1", "--parts", "2,4"}).cases.size(), 3U);
+  EXPECT_EQ(run({"--parts", "1", "cutter", "--parts", "2", "--parts", "4"}).cases.size(), 3U);
 }
 
 TEST(Parse, LeavesAnAxisOutWhereItDoesNotApply) {
-  EXPECT_EQ(keys(parsed({"mover"})), (Words{"mover/way=in/memory=pinned/size=2KiB",
-                                            "mover/way=in/memory=pageable/size=2KiB", "mover/way=inside/size=2KiB"}));
-}
-
-TEST(Parse, RefusesAFlagThatNoCaseUses) {
-  EXPECT_EQ(error({"mover", "--way", "inside", "--memory", "pinned"}),
-            "--memory does nothing here: it belongs to --way in,out; leave it out");
-  EXPECT_EQ(parsed({"mover", "--way", "in,inside", "--memory", "pinned"}).cases.size(), 2U) << "one case uses it";
+  EXPECT_EQ(keys({"mover"}), (Words{"mover/way=in/memory=pinned/size=2KiB", "mover/way=in/memory=pageable/size=2KiB",
+                                    "mover/way=inside/size=2KiB"}));
+  EXPECT_EQ(run({"mover", "--way", "in,inside", "--memory", "pinned"}).cases.size(), 2U) << "one case uses it";
 }
 
 TEST(Parse, ReplacesOneAxisByAnother) {
-  EXPECT_EQ(keys(parsed({"--share", "0.5,2"})),
+  EXPECT_EQ(keys({"--share", "0.5,2"}),
             (Words{"cutter/size=1KiB/parts=4/share=0.5", "cutter/size=1KiB/parts=4/share=2"}));
 }
 
-TEST(Parse, RefusesAnAxisTogetherWithTheOneThatReplacesIt) {
-  EXPECT_TRUE(mentions(error({"--share", "1", "--effort", "3"}), "--share and --effort contradict each other"));
-  EXPECT_TRUE(mentions(error({"--effort", "3", "--share", "1"}), "contradict each other"));
-}
-
-TEST(Parse, RunsSeveralScenariosInTheOrderNamedAndEachOnce) {
-  EXPECT_EQ(keys(parsed({"mover", "cutter", "mover", "--way", "inside"})),
-            (Words{"mover/way=inside/size=2KiB", "cutter/size=1KiB/parts=4/effort=7"}));
-}
-
-TEST(Parse, GivesASharedAxisToEveryScenarioThatHasIt) {
-  EXPECT_EQ(keys(parsed({"cutter", "mover", "--way", "inside", "--size", "8K"})),
-            (Words{"cutter/size=8KiB/parts=4/effort=7", "mover/way=inside/size=8KiB"}));
-}
-
 TEST(Parse, KeepsCasesThatTheScenarioObjectsToUnlessItObjectsToAll) {
-  EXPECT_EQ(parsed({"--size", "2", "--parts", "1,4"}).cases.size(), 2U) << "the second will be skipped with its reason";
+  EXPECT_EQ(run({"--size", "2", "--parts", "1,4"}).cases.size(), 2U) << "the second will be skipped with its reason";
   EXPECT_EQ(error({"--size", "2", "--parts", "4"}), "more parts than bytes");
 }
 
 TEST(Parse, RefusesMoreCasesThanAnyoneRuns) {
-  EXPECT_EQ(parsed({"--parts", "1:100:+1", "--effort", "1:1000:+1"}).cases.size(), 100'000U);
-  EXPECT_EQ(error({"--parts", "1:11:+1", "--effort", "1:9091:+1"}), "more than 100000 cases; give fewer values")
-      << "100001 of them";
+  EXPECT_EQ(run({"--parts", "1:100:+1", "--effort", "1:1000:+1"}).cases.size(), 100'000U);
+  EXPECT_TRUE(mentions(error({"--parts", "1:11:+1", "--effort", "1:9091:+1"}), "more than 100000 cases"));
 }
 
-// --- What does not exist --------------------------------------------------------------------------------------------
+// --- Several scenarios ----------------------------------------------------------------------------------------------
 
-TEST(Parse, SuggestsAScenario) {
-  EXPECT_EQ(error({"cuter"}), "unknown scenario 'cuter'; there are cutter, mover; did you mean 'cutter'?");
-  EXPECT_EQ(error({"banana"}), "unknown scenario 'banana'; there are cutter, mover");
-  EXPECT_TRUE(mentions(error({"lst"}), "did you mean 'list'?"));
+TEST(SeveralScenarios, RunInTheOrderNamedAndEachOnce) {
+  EXPECT_EQ(keys({"mover", "cutter", "mover", "--way", "inside"}),
+            (Words{"mover/way=inside/size=2KiB", "cutter/size=1KiB/parts=4/effort=7"}));
 }
 
-TEST(Parse, SuggestsAFlag) {
-  EXPECT_EQ(error({"--sise", "4"}), "unknown flag --sise; did you mean '--size'? (see xferbench --help)");
-  EXPECT_EQ(error({"--sise=4"}), "unknown flag --sise; did you mean '--size'? (see xferbench --help)");
-  EXPECT_EQ(error({"--max-sample", "4"}),
-            "unknown flag --max-sample; did you mean '--max-samples'? (see xferbench --help)");
-  EXPECT_TRUE(mentions(error({"-x"}), "unknown flag -x"));
+TEST(SeveralScenarios, HaveFlagsOfTheirOwn) {
+  EXPECT_EQ(keys({"cutter", "--size", "8K", "mover", "--way", "inside"}),
+            (Words{"cutter/size=8KiB/parts=4/effort=7", "mover/way=inside/size=2KiB"}));
+  EXPECT_EQ(keys({"cutter", "--size", "8K", "mover", "--way", "inside", "--size", "4K"}),
+            (Words{"cutter/size=8KiB/parts=4/effort=7", "mover/way=inside/size=4KiB"}));
 }
 
-TEST(Parse, SuggestsAValue) {
-  EXPECT_EQ(error({"mover", "--memory", "pined"}),
-            "--memory: 'pined' is not one of pinned, pageable; did you mean 'pinned'?");
+TEST(SeveralScenarios, AllHaveAFlagThatStandsBeforeThem) {
+  EXPECT_EQ(keys({"--size", "8K", "--way", "inside", "cutter", "mover"}),
+            (Words{"cutter/size=8KiB/parts=4/effort=7", "mover/way=inside/size=8KiB"}));
 }
 
-TEST(Parse, NamesTheScenarioThatAFlagBelongsTo) {
-  const std::string message = error({"cutter", "--way", "in"});
-  EXPECT_EQ(message, "cutter has no --way, which belongs to mover; cutter has --size --parts --effort --share");
+TEST(SeveralScenarios, ARunFlagHoldsForAllWhereverItStands) {
+  for (const Words& words : {Words{"--seed", "7", "cutter", "mover"},
+                             {"cutter", "--seed", "7", "mover"},
+                             {"cutter", "mover", "--seed", "7"}}) {
+    EXPECT_EQ(run(words).measuring.seed, 7U);
+    EXPECT_EQ(run(words).cases.size(), 4U);
+  }
 }
 
-TEST(Parse, RefusesAFlagWithoutItsValue) {
-  EXPECT_TRUE(mentions(error({"--size"}), "--size"));
-  EXPECT_TRUE(mentions(error({"--size", "--quiet"}), "--size"));
-  EXPECT_TRUE(mentions(error({"--size="}), "--size"));
-  EXPECT_EQ(error({"--size", ""}), "--size: a value is missing; write one like 256M");
+TEST(SeveralScenarios, AnErrorNamesTheOneThatItIsAbout) {
+  const auto of_all = [](const Words& words) { return message_of<UsageError>([&] { test::cases_of(words); }); };
+  const std::string value = of_all({"--op", "read", "latency", "smem"});
+  EXPECT_TRUE(value.starts_with("latency: --op: 'read' is not one of")) << value;
+  EXPECT_EQ(
+      test::cases_of({"latency", "--op", "chase", "smem", "--op", "read", "--size", "1M"}).back().config.word("op"),
+      "read")
+      << "flags of the same name do not collide";
+  EXPECT_TRUE(mentions(error({"cutter", "mover", "--parts", "1"}), "mover has no --parts, which belongs to cutter"));
+  EXPECT_TRUE(mentions(error({"cutter", "--way", "in", "mover"}), "cutter has no --way, which belongs to mover"));
 }
 
-TEST(Parse, RefusesAValueForASwitch) {
-  EXPECT_TRUE(mentions(error({"--quiet=false"}), "quiet"));
-  EXPECT_TRUE(mentions(error({"--no-verify", "-5"}), "no-verify"));
+TEST(SeveralScenarios, SharedAllFlagsInOlderCommandLines) {
+  const Words old{"cutter", "mover", "--way", "inside", "--size", "8K", "--parts", "2"};
+  EXPECT_TRUE(mentions(error(old), "--parts"));
+  EXPECT_EQ(keys(parse(old, declared(), AxisFlags::of_all)),
+            (Words{"cutter/size=8KiB/parts=2/effort=7", "mover/way=inside/size=8KiB"}));
 }
 
-TEST(Parse, ReadsANegativeNumberAsAValueAndRefusesItForWhatItIs) {
-  EXPECT_EQ(error({"--size", "-4"}), "--size: '-4' is not a positive size");
-  EXPECT_EQ(error({"--parts", "-4"}), "--parts: '-4' is not a whole number; write one like 8");
-  EXPECT_EQ(error({"--share", "-.5"}), "--share: -.5 is too small; the smallest is 0");
-  EXPECT_EQ(error({"--budget", "-1"}), "--budget: -1 is too small; the smallest is 0.001");
+// --- Mistakes -------------------------------------------------------------------------------------------------------
+
+/// What was typed, and what the message must name: the flag or word, and what to do instead.
+struct Mistake {
+  Words words;
+  std::vector<const char*> mentioned;
+};
+
+void PrintTo(const Mistake& mistake, std::ostream* out) {
+  for (const std::string& word : mistake.words) *out << word << ' ';
+}
+
+class Mistakes : public testing::TestWithParam<Mistake> {};
+
+TEST_P(Mistakes, AreNamed) {
+  const std::string message = error(GetParam().words);
+  EXPECT_EQ(message.find('\n'), std::string::npos);
+  for (const char* part : GetParam().mentioned) EXPECT_TRUE(mentions(message, part));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Words, Mistakes,
+    testing::Values(Mistake{{"cuter"}, {"'cuter'", "cutter, mover", "did you mean 'cutter'?"}},
+                    Mistake{{"lst"}, {"did you mean 'list'?"}}, Mistake{{"tun"}, {"did you mean 'tune'?"}},
+                    Mistake{{"mover", "8K"}, {"'8K'", "joined by commas"}}, Mistake{{""}, {"unknown scenario ''"}},
+                    Mistake{{"list", "movr"}, {"did you mean 'mover'?"}},
+                    Mistake{{"list", "mover", "cutter"}, {"list", "one scenario at most"}},
+                    Mistake{{"info", "mover"}, {"info does not take 'mover'"}},
+                    Mistake{{"man", "mover"}, {"man does not take 'mover'"}},
+                    Mistake{{"check", "a", "b"}, {"check does not take 'b'"}},
+                    Mistake{{"help", "nosuch"}, {"'nosuch'"}}, Mistake{{"mover", "compare"}, {"compare comes first"}},
+                    Mistake{{"completion", "zhs"}, {"bash, zsh", "did you mean 'zsh'?"}},
+                    Mistake{{"completion"}, {"bash, zsh"}}, Mistake{{"tune", "mover"}, {"mover", "these can: cutter"}},
+                    Mistake{{"tune", "cutter", "mover"}, {"tune", "one scenario at most"}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    UnknownFlags, Mistakes,
+    testing::Values(Mistake{{"--sise", "4"}, {"unknown flag --sise;", "did you mean '--size'?"}},
+                    Mistake{{"--sise=4"}, {"unknown flag --sise;", "did you mean '--size'?"}},
+                    Mistake{{"mover", "--max-sample", "4"}, {"did you mean '--max-samples'?"}},
+                    Mistake{{"compare", "a", "b", "--treshold", "4"}, {"did you mean '--threshold'?"}},
+                    Mistake{{"-x"}, {"unknown flag -x"}}, Mistake{{"--no-verify", "-5"}, {"-5"}},
+                    Mistake{{"cutter", "--way", "in"}, {"cutter has no --way", "mover", "--size --parts"}},
+                    Mistake{{"--way", "in"}, {"cutter has no --way"}},
+                    Mistake{{"tune", "--way", "in"}, {"cutter has no --way"}},
+                    Mistake{{"--exhaustive"}, {"--exhaustive", "belongs to tune"}},
+                    Mistake{{"--memory-limit", "4K"}, {"--memory-limit", "belongs to tune"}},
+                    Mistake{{"--expect", "h200"}, {"--expect", "belongs to check"}},
+                    Mistake{{"list", "--size", "4K"}, {"list does not take --size"}},
+                    Mistake{{"list", "--json", "x"}, {"list does not take --json"}},
+                    Mistake{{"list", "--numa", "1"}, {"list does not take --numa"}},
+                    Mistake{{"--json", "x", "list"}, {"list does not take --json"}},
+                    Mistake{{"info", "--size", "4K"}, {"info does not take --size"}},
+                    Mistake{{"completion", "bash", "--json", "x"}, {"completion does not take --json"}},
+                    Mistake{{"tune", "--timeline", "x"}, {"tune does not take --timeline"}},
+                    Mistake{{"tune", "--suite", "x"}, {"tune does not take --suite"}},
+                    Mistake{{"mover", "--way", "inside", "--memory", "pinned"},
+                            {"--memory does nothing here", "--way in,out"}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Values, Mistakes,
+    testing::Values(Mistake{{"mover", "--memory", "pined"}, {"--memory", "'pined'", "did you mean 'pinned'?"}},
+                    Mistake{{"--size"}, {"--size needs a value"}}, Mistake{{"--size", "--quiet"}, {"--size", "needs"}},
+                    Mistake{{"mover", "--size="}, {"--size needs a value"}},
+                    Mistake{{"--size", ""}, {"--size: a value is missing"}},
+                    Mistake{{"--simulate="}, {"--simulate needs a value"}},
+                    Mistake{{"--json", "--quiet"}, {"--json", "needs a value"}}, Mistake{{"--json"}, {"--json"}},
+                    Mistake{{"--json", ""}, {"--json", "name of a file is missing"}},
+                    Mistake{{"--timeline", ""}, {"--timeline", "name of a file is missing"}},
+                    Mistake{{"--quiet=false"}, {"--quiet takes no value"}},
+                    Mistake{{"--size", "-4"}, {"--size: '-4' is not a positive size"}},
+                    Mistake{{"--parts", "-4"}, {"--parts: '-4' is not a whole number"}},
+                    Mistake{{"--share", "-.5"}, {"--share: -.5 is too small; the smallest is 0"}},
+                    Mistake{{"--budget", "-1"}, {"--budget: -1 is too small"}},
+                    Mistake{{"--seed", "1,2"}, {"--seed takes one value"}},
+                    Mistake{{"--json", "a", "mover", "--json", "b"}, {"--json is given more than once"}},
+                    Mistake{{"--budget", "1", "--budget", "2"}, {"--budget is given more than once"}},
+                    Mistake{{"--min-samples", "0"}, {"--min-samples", "too small"}},
+                    Mistake{{"--max-samples", "1000001"}, {"--max-samples", "too large"}},
+                    Mistake{{"tune", "--memory-limit", "much"}, {"--memory-limit: 'much' is not a size"}},
+                    Mistake{{"--simulate", "h201"}, {"no profile 'h201'", "did you mean 'h200'?"}},
+                    Mistake{{"--numa", "locl"}, {"--numa", "did you mean 'local'?"}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Contradictions, Mistakes,
+    testing::Values(Mistake{{"--share", "1", "--effort", "3"}, {"--share", "--effort", "contradict"}},
+                    Mistake{{"--effort", "3", "cutter", "--share", "1"}, {"--share", "--effort", "contradict"}},
+                    Mistake{{"--gpu", "0", "cutter", "--simulate"}, {"--gpu", "--simulate", "contradict"}},
+                    Mistake{{"--dry-run", "--json", "x"}, {"--json", "--dry-run", "contradict"}},
+                    Mistake{{"--dry-run", "--timeline", "x"}, {"--timeline", "--dry-run", "contradict"}},
+                    Mistake{{"--json", "-", "--timeline", "-"}, {"--json", "--timeline", "standard output"}},
+                    Mistake{{"--json", "x", "--timeline", "x"}, {"--json", "--timeline", "same file"}},
+                    Mistake{{"--min-samples", "20", "--max-samples", "19"}, {"--min-samples 20", "--max-samples 19"}},
+                    Mistake{{"--numa", "0", "--simulate"}, {"--numa", "--simulate", "contradict"}},
+                    Mistake{{"--numa", "local", "--simulate"}, {"--numa", "--simulate", "contradict"}},
+                    Mistake{{"--repeat", "2"}, {"--repeat needs --json FILE"}},
+                    Mistake{{"compare", "--base", "a"}, {"--base", "--new", "compare --help"}},
+                    Mistake{{"compare", "a", "--across", "b", "--strict"}, {"--across", "--strict", "contradict"}},
+                    Mistake{{"compare", "a"}, {"two results files", "there is one"}},
+                    Mistake{{"compare", "a", "--base", "b", "--new", "c"}, {"'a' belongs to no side"}},
+                    Mistake{{"compare", "a", "b", "--threshold", "100"}, {"--threshold"}},
+                    Mistake{{"check", "a"}, {"--expect"}}, Mistake{{"check", "--expect", "a"}, {"results file"}}));
+
+TEST(Mistakes, AreForgivenWhereHelpIsAskedFor) {
+  EXPECT_EQ(page({"--size", "banana", "--help"}), page({"--help"}));
+  EXPECT_EQ(page({"mover", "--way", "nowhere", "--parts", "1", "--nosuch", "-h"}), page({"mover", "--help"}));
+}
+
+TEST(Suggestions, NeverProposeWhatWasTyped) {
+  EXPECT_EQ(suggestion("mover", Words{"mover"}), "");
+  EXPECT_EQ(nearest("mover", Words{"mover", "moves"}), "moves");
 }
 
 // --- Run flags ------------------------------------------------------------------------------------------------------
 
-TEST(Parse, ReadsRunFlags) {
-  const Command command = parsed({"--ci", "0.5", "--budget", "10", "--seed", "18446744", "--no-verify", "--quiet",
-                                  "--color", "never", "--gpu", "3", "--json", "out.json"});
-  EXPECT_DOUBLE_EQ(command.policy.ci, 0.005) << "a flag in percent, a policy in parts of one";
-  EXPECT_DOUBLE_EQ(command.policy.budget, 10);
-  EXPECT_EQ(command.seed, 18446744U);
-  EXPECT_FALSE(command.verify);
-  EXPECT_TRUE(command.quiet);
-  EXPECT_EQ(command.color, ColorMode::never);
-  EXPECT_EQ(command.gpu, 3);
-  EXPECT_EQ(command.json, "out.json");
-  EXPECT_EQ(parsed({"--color", "always"}).color, ColorMode::always);
-  EXPECT_EQ(parsed({"--json", "-"}).json, "-");
+TEST(RunFlags, AreRead) {
+  const Measuring m = run({"--ci", "0.5", "--budget", "10", "cutter", "--seed", "18446744", "--no-verify", "--quiet",
+                           "--color", "never", "--gpu", "3", "--json", "out.json"})
+                          .measuring;
+  EXPECT_DOUBLE_EQ(m.policy.ci, 0.005) << "a flag in percent, a policy in parts of one";
+  EXPECT_DOUBLE_EQ(m.policy.budget, 10);
+  EXPECT_EQ(m.seed, 18446744U);
+  EXPECT_FALSE(m.verify);
+  EXPECT_TRUE(m.show.quiet);
+  EXPECT_EQ(m.show.color, ColorMode::never);
+  EXPECT_EQ(m.show.progress, ProgressMode::never) << "a quiet run shows none";
+  EXPECT_EQ(m.device.gpu, 3);
+  EXPECT_EQ(m.files.json, "out.json");
+  EXPECT_TRUE(run({"--dry-run"}).measuring.dry_run);
+  EXPECT_TRUE(tune({"tune", "--dry-run"}).measuring.dry_run);
 }
 
-TEST(Parse, DryRunIsAnActionWithCases) {
-  const Command command = parsed({"--dry-run", "--parts", "1,2"});
-  EXPECT_EQ(command.action, Action::dry_run);
-  EXPECT_EQ(command.cases.size(), 2U);
+TEST(RunFlags, OfATimelineNeedAScenarioThatHasOne) {
+  const auto timeline = [](const Words& words) {
+    return std::get<RunCommand>(parse(words, scenarios())).measuring.files.timeline;
+  };
+  EXPECT_EQ(timeline({"--timeline", "out.json"}), "out.json");
+  EXPECT_EQ(timeline({"memcpy", "overlap", "--timeline", "-"}), "-");
+  EXPECT_FALSE(timeline({}));
+  EXPECT_TRUE(mentions(message_of<UsageError>([&] {
+                         timeline({"memcpy", "--timeline", "x"});
+                       }),
+                       "memcpy has no timeline; these have: overlap"));
 }
 
-TEST(Parse, TakesOneValueForARunFlag) {
-  EXPECT_EQ(error({"--seed", "1,2"}), "--seed takes one value");
-  EXPECT_EQ(error({"--json", "a.json", "--json", "b.json"}), "--json is given more than once");
-  EXPECT_EQ(error({"--budget", "1", "--budget", "2"}), "--budget is given more than once");
-}
-
-TEST(Parse, RefusesRunFlagsThatContradictEachOther) {
-  EXPECT_TRUE(mentions(error({"--gpu", "0", "--simulate"}), "--gpu and --simulate contradict each other"));
-  EXPECT_TRUE(mentions(error({"--dry-run", "--json", "x"}), "--json and --dry-run contradict each other"));
-}
-
-TEST(Parse, TakesATimelineWhereAScenarioHasOne) {
-  const auto of_all = [](const Words& words) { return parse(words, scenarios()); };
-  EXPECT_EQ(of_all({"--timeline", "out.json"}).timeline, "out.json");
-  EXPECT_EQ(of_all({"memcpy", "overlap", "--timeline", "-"}).timeline, "-");
-  EXPECT_FALSE(of_all({}).timeline);
-  const std::string refusal = message_of<UsageError>([&] { of_all({"memcpy", "--timeline", "x"}); });
-  EXPECT_TRUE(mentions(refusal, "memcpy has no timeline; these have: overlap"));
-  EXPECT_TRUE(mentions(error({"--dry-run", "--timeline", "x"}), "--timeline and --dry-run contradict each other"));
-}
-
-TEST(Parse, RefusesAFileWithoutAName) {
-  EXPECT_EQ(error({"--timeline", ""}), "--timeline: the name of a file is missing; - is standard output");
-  EXPECT_TRUE(mentions(error({"--json", "-", "--timeline", "-"}), "cannot both be standard output"));
-  EXPECT_TRUE(mentions(error({"--json", "x", "--timeline", "x"}), "name the same file"));
-  EXPECT_EQ(error({"--json", ""}), "--json: the name of a file is missing; - is standard output");
-  EXPECT_TRUE(mentions(error({"--json"}), "--json"));
-}
-
-TEST(Parse, KeepsMinSamplesWithinMaxSamples) {
-  EXPECT_EQ(parsed({"--min-samples", "20", "--max-samples", "20"}).policy.min_samples, 20U);
-  EXPECT_EQ(error({"--min-samples", "20", "--max-samples", "19"}), "--min-samples 20 is more than --max-samples 19");
-}
-
-TEST(Parse, MovesTheDefaultOfTheOtherSampleLimitOutOfTheWay) {
-  const SamplingPolicy many = parsed({"--min-samples", "5000"}).policy;
+TEST(RunFlags, OfSamplingMoveTheOtherLimitOutOfTheWay) {
+  const SamplingPolicy many = run({"--min-samples", "5000"}).measuring.policy;
   EXPECT_EQ(many.min_samples, 5000U);
   EXPECT_EQ(many.max_samples, 5000U);
-  const SamplingPolicy few = parsed({"--max-samples", "3"}).policy;
+  const SamplingPolicy few = run({"--max-samples", "3"}).measuring.policy;
   EXPECT_EQ(few.min_samples, 3U);
   EXPECT_EQ(few.max_samples, 3U);
+  EXPECT_EQ(run({"--min-samples", "20", "--max-samples", "20"}).measuring.policy.min_samples, 20U);
 }
 
-TEST(Parse, RefusesSampleNumbersBeyondTheirLimits) {
-  EXPECT_TRUE(mentions(error({"--min-samples", "0"}), "too small"));
-  EXPECT_TRUE(mentions(error({"--max-samples", "1000001"}), "too large"));
-}
-
-// --- Simulation -----------------------------------------------------------------------------------------------------
-
-TEST(Parse, SimulateAloneTakesTheFirstProfile) {
+TEST(Simulate, TakesAProfileAndNoScenarioOrCommandForOne) {
   const std::string first = simulated_profiles().front().first;
-  EXPECT_EQ(parsed({"--simulate"}).simulate, first);
-  EXPECT_EQ(parsed({"--simulate", "--parts", "2"}).simulate, first) << "a flag follows";
-}
-
-TEST(Parse, SimulateTakesAProfile) {
   const std::string last = simulated_profiles().back().first;
-  EXPECT_EQ(parsed({"--simulate", last}).simulate, last);
-  EXPECT_EQ(parsed({"--simulate=" + last}).simulate, last);
+  const auto profile = [](const Words& words) { return run(words).measuring.device.simulate; };
+  EXPECT_EQ(profile({"--simulate"}), first);
+  EXPECT_EQ(profile({"--simulate", "--parts", "2"}), first) << "a flag follows";
+  EXPECT_EQ(profile({"--simulate", last}), last);
+  EXPECT_EQ(profile({"--simulate=" + last}), last);
+  EXPECT_EQ(profile({"--simulate", "mover", "--way", "inside"}), first);
+  EXPECT_EQ(keys({"--simulate", last, "mover", "--way", "inside"}), Words{"mover/way=inside/size=2KiB"});
+  EXPECT_EQ(parsed_as<InfoCommand>({"--simulate", "info"}).device.simulate, first);
+  EXPECT_EQ(parsed_as<InfoCommand>({"info", "--simulate"}).device.simulate, first);
+  EXPECT_EQ(tune({"--simulate", "tune", "cutter"}).measuring.device.simulate, first);
 }
 
-TEST(Parse, SimulateDoesNotSwallowAScenario) {
-  const Command command = parsed({"--simulate", "mover", "--way", "inside"});
-  EXPECT_EQ(command.simulate, simulated_profiles().front().first);
-  EXPECT_EQ(keys(command), Words{"mover/way=inside/size=2KiB"});
-  EXPECT_EQ(parsed({"--simulate", "info"}).action, Action::info);
-}
-
-TEST(Parse, SimulateTakesAProfileAndAScenario) {
-  const std::string last = simulated_profiles().back().first;
-  const Command command = parsed({"--simulate", last, "mover", "--way", "inside"});
-  EXPECT_EQ(command.simulate, last);
-  EXPECT_EQ(command.cases.size(), 1U);
-}
-
-TEST(Parse, SuggestsAProfile) {
-  const std::string message = error({"--simulate", "h201"});
-  EXPECT_TRUE(mentions(message, "there is no profile 'h201'"));
-  EXPECT_TRUE(mentions(message, "did you mean 'h200'?"));
+TEST(Numa, IsANodeByItsNumberOrAWord) {
+  const auto numa = [](const Words& words) { return run(words).measuring.device.numa; };
+  EXPECT_EQ(numa({"--numa", "local"}).kind, NumaPolicy::Kind::local);
+  EXPECT_EQ(numa({"--numa=none"}).kind, NumaPolicy::Kind::none);
+  EXPECT_EQ(numa({"--numa", "3"}).kind, NumaPolicy::Kind::node);
+  EXPECT_EQ(numa({"--numa", "3"}).node, 3);
+  EXPECT_EQ(parsed_as<InfoCommand>({"info", "--numa", "1"}).device.numa.node, 1);
+  EXPECT_TRUE(run({"--numa", "none", "--simulate"}).measuring.device.simulate.has_value());
+  for (const char* text : {"-1", "0,1", "0:3", "1.5", "0x1", "", "99999", "node0"}) {
+    EXPECT_TRUE(mentions(error({"--numa", text}), "is not local, none or the number of a NUMA node")) << text;
+  }
 }
 
 // --- Other commands -------------------------------------------------------------------------------------------------
 
-TEST(Parse, ListIsOfAllOrOfOne) {
-  EXPECT_EQ(parsed({"list"}).action, Action::list);
-  EXPECT_EQ(parsed({"list"}).about, nullptr);
-  EXPECT_EQ(parsed({"list", "mover"}).about, declared()[1]);
-  EXPECT_TRUE(mentions(error({"list", "movr"}), "did you mean 'mover'?"));
-  EXPECT_TRUE(mentions(error({"list", "mover", "cutter"}), "one scenario at most"));
+TEST(Commands, ListIsOfAllOfOneOrOfSuites) {
+  EXPECT_EQ(parsed_as<ListCommand>({"list"}).about, nullptr);
+  EXPECT_EQ(parsed_as<ListCommand>({"list", "mover"}).about, declared()[1]);
+  EXPECT_TRUE(parsed_as<ListCommand>({"list", "mover"}).page.starts_with(page({"mover", "--help"}) + "\nColumns:\n"));
+  EXPECT_TRUE(parsed_as<ListCommand>({"list", "suites"}).suites);
 }
 
-TEST(Parse, ListAndInfoRefuseWhatDoesNothingForThem) {
-  EXPECT_EQ(error({"list", "--size", "4K"}), "list does not take --size");
-  EXPECT_EQ(error({"list", "--json", "x"}), "list does not take --json");
-  EXPECT_EQ(error({"info", "--size", "4K"}), "info does not take --size");
-  EXPECT_EQ(error({"info", "mover"}), "info takes no scenario");
+TEST(Commands, ListExplainsColumnsAndWhatElseResultsHave) {
+  const Declared copy(
+      "copy", {},
+      {measured("copy", "from the call to the end").column("time", {MetricDeclaration::Beside::interval}),
+       derived("of_limit", "1", Better::higher, "close to the limit").column("of limit"),
+       label("suggestion", "what to try")});
+  const std::array<const Scenario*, 1> all{&copy};
+  const std::string text = std::get<ListCommand>(parse(Words{"list", "copy"}, all)).page;
+  EXPECT_TRUE(
+      text.ends_with("\nColumns:\n"
+                     "  time       from the call to the end [copy: s, lower is better]\n"
+                     "  +-         half-width of the 95 % interval of copy\n"
+                     "  of limit   close to the limit [of_limit: a ratio, higher is better]\n"
+                     "\nIn results files only:\n"
+                     "  suggestion what to try [a word]\n"))
+      << text;
 }
 
-TEST(Parse, InfoIsOfAGpuOrAProfile) {
-  EXPECT_EQ(parsed({"info"}).action, Action::info);
-  EXPECT_EQ(parsed({"info", "--gpu", "1"}).gpu, 1);
-  EXPECT_EQ(parsed({"info", "--simulate"}).simulate, simulated_profiles().front().first);
+TEST(Commands, InfoIsOfAGpu) { EXPECT_EQ(parsed_as<InfoCommand>({"info", "--gpu", "1"}).device.gpu, 1); }
+
+TEST(Commands, HelpIsAFlagOrAWord) {
+  EXPECT_EQ(page({"help"}), page({"--help"}));
+  EXPECT_EQ(page({"-h"}), page({"--help"}));
+  EXPECT_EQ(page({"help", "mover"}), page({"mover", "--help"}));
+  EXPECT_EQ(page({"--help", "mover"}), page({"mover", "--help"}));
+  EXPECT_EQ(page({"list", "mover", "--help"}), page({"mover", "--help"}));
+  for (const char* command :
+       {"run", "tune", "compare", "check", "list", "info", "help", "version", "completion", "man"}) {
+    EXPECT_EQ(page({"help", command}), page({command, "--help"})) << command;
+    EXPECT_TRUE(page({"help", command}).starts_with(std::string(command) + ": "));
+  }
+  EXPECT_TRUE(mentions(page({"tune", "cutter", "--help"}), "tune tries 1:8"));
 }
 
-TEST(Parse, HelpIsOfAllOrOfOne) {
-  EXPECT_EQ(parsed({"--help"}).action, Action::help);
-  EXPECT_EQ(parsed({"-h"}).about, nullptr);
-  EXPECT_EQ(parsed({"mover", "--help"}).about, declared()[1]);
-  EXPECT_EQ(parsed({"--help", "mover"}).about, declared()[1]);
-  EXPECT_EQ(parsed({"list", "mover", "--help"}).about, declared()[1]);
+TEST(Commands, VersionIsAFlagOrAWord) {
+  for (const Words& words : {Words{"--version"}, {"-V"}, {"version"}, {"mover", "-V"}}) {
+    EXPECT_TRUE(std::holds_alternative<VersionCommand>(parsed(words)));
+  }
 }
 
-TEST(Parse, HelpIsGivenEvenBesideAMistake) { EXPECT_EQ(parsed({"--size", "banana", "--help"}).action, Action::help); }
-
-TEST(Parse, VersionIsAnAction) { EXPECT_EQ(parsed({"--version"}).action, Action::version); }
-
-TEST(Parse, HelpAndVersionMayBeWords) {
-  EXPECT_EQ(parsed({"version"}).action, Action::version);
-  EXPECT_EQ(parsed({"help"}).action, Action::help);
-  EXPECT_EQ(parsed({"help"}).about, nullptr);
-  EXPECT_EQ(parsed({"help", "mover"}).action, Action::help);
-  EXPECT_EQ(parsed({"help", "mover"}).about, declared()[1]);
-  EXPECT_TRUE(mentions(error({"help", "nosuch"}), "unknown scenario 'nosuch'"));
+TEST(Commands, CompareTakesFilesInThreeWays) {
+  const auto two =
+      parsed_as<CompareCommand>({"compare", "a", "b", "c", "--threshold", "5", "--only", "x*", "--only", "y"});
+  EXPECT_EQ(two.base, Words{"a"});
+  EXPECT_EQ(two.next, (Words{"b", "c"}));
+  EXPECT_DOUBLE_EQ(two.options.threshold, 0.05);
+  EXPECT_EQ(two.options.only, (Words{"x*", "y"}));
+  const auto sides = parsed_as<CompareCommand>({"compare", "--base", "a", "b", "--new", "c", "d", "--json", "-"});
+  EXPECT_EQ(sides.base, (Words{"a", "b"}));
+  EXPECT_EQ(sides.next, (Words{"c", "d"}));
+  EXPECT_EQ(sides.files.json, "-");
+  const auto across = parsed_as<CompareCommand>({"compare", "a", "--quiet", "--across", "b", "-"});
+  EXPECT_EQ(across.across, (Words{"a", "b", "-"}));
+  EXPECT_TRUE(across.show.quiet);
+  EXPECT_EQ(parsed_as<CompareCommand>({"compare", "-", "b"}).base, Words{"-"});
 }
 
-// --- Tune -----------------------------------------------------------------------------------------------------------
+TEST(Commands, CheckTakesAFileAndWhatToExpectOfIt) {
+  const auto check =
+      parsed_as<CheckCommand>({"check", "r.json", "--expect", "h200", "--markdown", "m", "--allow-simulated"});
+  EXPECT_EQ(check.results, "r.json");
+  EXPECT_EQ(check.expect, "h200");
+  EXPECT_EQ(check.files.markdown, "m");
+  EXPECT_TRUE(check.allow_simulated);
+}
 
 TEST(Tune, TriesTheValuesToTuneWhereNoFlagIsGiven) {
-  const Command command = parsed({"tune"});
-  EXPECT_EQ(command.action, Action::tune);
-  EXPECT_EQ(keys(command), (Words{"cutter/size=1KiB/parts=1/effort=7", "cutter/size=1KiB/parts=2/effort=7",
-                                  "cutter/size=1KiB/parts=4/effort=7", "cutter/size=1KiB/parts=8/effort=7"}));
-  EXPECT_EQ(keys(parsed({"tune", "cutter", "--parts", "2,3", "--size", "4K"})),
+  EXPECT_EQ(keys({"tune"}), (Words{"cutter/size=1KiB/parts=1/effort=7", "cutter/size=1KiB/parts=2/effort=7",
+                                   "cutter/size=1KiB/parts=4/effort=7", "cutter/size=1KiB/parts=8/effort=7"}));
+  EXPECT_EQ(keys({"tune", "--size", "4K", "cutter", "--parts", "2,3"}),
             (Words{"cutter/size=4KiB/parts=2/effort=7", "cutter/size=4KiB/parts=3/effort=7"}));
-  EXPECT_EQ(parsed({}).cases.size(), 1U) << "a run keeps to the defaults";
+  EXPECT_EQ(tune({"tune", "--parts", "2", "--size", "4K", "--seed", "3"}).given, (Words{"size", "parts"}));
 }
 
-TEST(Tune, KnowsWhichFlagsWereGiven) {
-  EXPECT_EQ(parsed({"tune", "--parts", "2", "--size", "4K", "--seed", "3"}).given, (Words{"size", "parts"}));
-}
-
-TEST(Tune, HasABudgetOfItsOwn) {
-  EXPECT_DOUBLE_EQ(parsed({"tune"}).policy.budget, 6);
-  EXPECT_DOUBLE_EQ(parsed({"tune", "--budget", "3"}).policy.budget, 3);
-  EXPECT_FALSE(parsed({"tune"}).exhaustive);
-  EXPECT_TRUE(parsed({"tune", "--exhaustive"}).exhaustive);
-  EXPECT_GT(parsed({"tune", "--exhaustive"}).policy.budget, 3600) << "it ends when all are measured";
-  EXPECT_EQ(error({"--exhaustive"}), "--exhaustive does nothing here: it belongs to tune; leave it out");
-}
-
-TEST(Tune, LimitsMemory) {
-  EXPECT_EQ(parsed({"tune", "--memory-limit", "4K"}).memory_limit, 4096U);
-  EXPECT_FALSE(parsed({"tune"}).memory_limit);
-  EXPECT_EQ(error({"--memory-limit", "4K"}), "--memory-limit does nothing here: it belongs to tune; leave it out");
-  EXPECT_TRUE(mentions(error({"tune", "--memory-limit", "much"}), "--memory-limit: 'much' is not a size"));
-}
-
-TEST(Tune, IsOfOneScenarioThatCanBeTuned) {
-  EXPECT_EQ(error({"tune", "mover"}), "mover cannot be tuned; these can: cutter");
-  EXPECT_EQ(error({"tune", "cutter", "mover"}), "tune takes one scenario at most");
-  EXPECT_TRUE(mentions(error({"tune", "cuter"}), "did you mean 'cutter'?"));
-  EXPECT_TRUE(mentions(error({"tun"}), "did you mean 'tune'?"));
-  EXPECT_TRUE(mentions(error({"tune", "--way", "in"}), "cutter has no --way"));
-}
-
-TEST(Tune, MayBeDry) { EXPECT_EQ(parsed({"tune", "--dry-run"}).action, Action::dry_tune); }
-
-TEST(Tune, DoesNotLoseItsNameToSimulate) {
-  const Command command = parsed({"--simulate", "tune", "cutter"});
-  EXPECT_EQ(command.action, Action::tune);
-  EXPECT_EQ(command.simulate, simulated_profiles().front().first);
-}
-
-TEST(Tune, HasTheHelpOfItsScenario) {
-  EXPECT_EQ(parsed({"tune", "mover", "--help"}).about, declared()[1]);
-  EXPECT_EQ(parsed({"tune", "--help"}).about, nullptr);
-  EXPECT_TRUE(mentions(describe(declared()[0]->descriptor()), "tune tries 1:8"));
+TEST(Tune, HasABudgetAndLimitsOfItsOwn) {
+  EXPECT_DOUBLE_EQ(tune({"tune"}).measuring.policy.budget, 6);
+  EXPECT_DOUBLE_EQ(tune({"tune", "--budget", "3"}).measuring.policy.budget, 3);
+  EXPECT_FALSE(tune({"tune"}).exhaustive);
+  EXPECT_TRUE(tune({"tune", "cutter", "--parts", "2", "--exhaustive"}).exhaustive);
+  EXPECT_GT(tune({"tune", "--exhaustive"}).measuring.policy.budget, 3600) << "it ends when all are measured";
+  EXPECT_EQ(tune({"tune", "--memory-limit", "4K"}).memory_limit, 4096U);
+  EXPECT_FALSE(tune({"tune"}).memory_limit);
 }
 
 // --- Back to a command ----------------------------------------------------------------------------------------------
 
 std::string again(const Words& arguments, std::size_t index = 0) {
-  const Command command = parsed(arguments);
+  const TuneCommand command = tune(arguments);
   return command_line(command, command.cases.at(index));
 }
 
@@ -490,19 +560,6 @@ TEST(CommandLine, KeepsTheDevice) {
   EXPECT_EQ(again({"tune", "--numa", "1"}, 2), "xferbench cutter --numa 1");
 }
 
-TEST(CommandLine, MakesTheSameCaseAgain) {
-  for (const Scenario* scenario : scenarios()) {
-    const Command command = parse(Words{scenario->descriptor().name}, scenarios());
-    std::string line = command_line(command, command.cases.front());
-    Words words;
-    for (std::size_t at = line.find(' '); at != std::string::npos; at = line.find(' ')) {
-      line.erase(0, at + 1);
-      words.push_back(line.substr(0, line.find(' ')));
-    }
-    EXPECT_EQ(keys(parse(words, scenarios())).front(), command.cases.front().config.key());
-  }
-}
-
 TEST(CommandLine, IsQuotedForAShell) {
   EXPECT_EQ(shell_quoted("256MiB"), "256MiB");
   EXPECT_EQ(shell_quoted(""), "''");
@@ -511,57 +568,12 @@ TEST(CommandLine, IsQuotedForAShell) {
   EXPECT_EQ(shell_quoted("$HOME;*"), "'$HOME;*'");
 }
 
-// --- NUMA nodes -----------------------------------------------------------------------------------------------------
+// --- What real scenarios declare ------------------------------------------------------------------------------------
 
-TEST(Numa, IsANodeByItsNumberOrAWord) {
-  EXPECT_EQ(parsed({"--numa", "local"}).numa.kind, NumaPolicy::Kind::local);
-  EXPECT_EQ(parsed({"--numa=none"}).numa.kind, NumaPolicy::Kind::none);
-  const NumaPolicy third = parsed({"--numa", "3"}).numa;
-  EXPECT_EQ(third.kind, NumaPolicy::Kind::node);
-  EXPECT_EQ(third.node, 3);
-}
-
-TEST(Numa, RefusesWhatIsNeither) {
-  for (const char* text : {"-1", "0,1", "0:3", "1.5", "0x1", "", "99999", "node0"}) {
-    EXPECT_TRUE(mentions(error({"--numa", text}), "is not local, none or the number of a NUMA node")) << text;
-  }
-}
-
-TEST(Numa, SuggestsTheWordThatIsNear) {
-  EXPECT_TRUE(mentions(error({"--numa", "locl"}), "did you mean 'local'?"));
-  EXPECT_TRUE(mentions(error({"--numa", "non"}), "did you mean 'none'?"));
-}
-
-TEST(Numa, SaysNothingToASimulatedRunButNone) {
-  EXPECT_TRUE(mentions(error({"--numa", "0", "--simulate"}), "--numa and --simulate contradict each other"));
-  EXPECT_TRUE(mentions(error({"--numa", "local", "--simulate"}), "--numa and --simulate contradict each other"));
-  EXPECT_TRUE(parsed({"--numa", "none", "--simulate"}).simulate.has_value());
-}
-
-TEST(Numa, IsTakenByInfoAndNotByList) {
-  EXPECT_EQ(parsed({"info", "--numa", "1"}).numa.node, 1);
-  EXPECT_TRUE(mentions(error({"list", "--numa", "1"}), "list does not take --numa"));
-}
-
-// --- Names of flags -------------------------------------------------------------------------------------------------
-
-std::vector<std::string> run_flag_names() {
-  std::vector<std::string> names{"help", "version"};
-  for (const RunFlag& flag : run_flags()) names.push_back(flag.axis.name);
-  return names;
-}
-
-TEST(Flags, OfARunAreUnique) {
-  const std::vector<std::string> names = run_flag_names();
-  EXPECT_EQ(std::set(names.begin(), names.end()).size(), names.size());
-}
-
-TEST(Flags, OfAScenarioAreUniqueAndNoneIsThatOfARun) {
-  const std::vector<std::string> reserved = run_flag_names();
+TEST(Flags, OfAScenarioAreNoneOfARun) {
   for (const Scenario* scenario : scenarios()) {
-    std::set<std::string> seen(reserved.begin(), reserved.end());
-    for (const Axis& axis : scenario->descriptor().axes) {
-      EXPECT_TRUE(seen.insert(axis.name).second) << scenario->descriptor().name << " --" << axis.name;
+    for (const Axis& axis : described(*scenario).axes) {
+      EXPECT_FALSE(mentions(page({"help", "run"}), "\n  --" + axis.name + " ")) << name_of(*scenario);
     }
   }
 }
@@ -569,22 +581,16 @@ TEST(Flags, OfAScenarioAreUniqueAndNoneIsThatOfARun) {
 TEST(Flags, ThatScenariosShareMeanTheSameKindOfValue) {
   std::map<std::string, AxisKind> kinds;
   for (const Scenario* scenario : scenarios()) {
-    for (const Axis& axis : scenario->descriptor().axes) {
+    for (const Axis& axis : described(*scenario).axes) {
       const auto [known, is_new] = kinds.emplace(axis.name, axis.kind);
-      EXPECT_EQ(known->second, axis.kind) << scenario->descriptor().name << " --" << axis.name;
+      EXPECT_EQ(known->second, axis.kind) << name_of(*scenario) << " --" << axis.name;
     }
   }
 }
 
-TEST(Scenarios, HaveUniqueNamesThatAreNoCommands) {
-  std::set<std::string_view> seen{"tune", "list", "info", "compare", "help", "version"};
-  for (const Scenario* scenario : scenarios())
-    EXPECT_TRUE(seen.insert(scenario->descriptor().name).second) << scenario->descriptor().name;
-}
-
 TEST(Scenarios, DeclareAxesThatReferToEachOther) {
   for (const Scenario* scenario : scenarios()) {
-    const auto& axes = scenario->descriptor().axes;
+    const auto& axes = described(*scenario).axes;
     const auto declared_at = [&axes](const std::string& name) { return std::ranges::find(axes, name, &Axis::name); };
     for (auto axis = axes.begin(); axis != axes.end(); ++axis) {
       EXPECT_TRUE(axis->alternative_to.empty() || declared_at(axis->alternative_to) != axes.end()) << axis->name;
@@ -601,74 +607,23 @@ TEST(Scenarios, DeclareAxesThatReferToEachOther) {
 
 TEST(Scenarios, HaveValuesToTuneThatMakeASpace) {
   for (const Scenario* scenario : scenarios()) {
-    if (!can_tune(*scenario)) continue;
-    const Command command = parse(Words{"tune", scenario->descriptor().name}, scenarios());
-    EXPECT_GT(command.cases.size(), 1U) << scenario->descriptor().name;
+    if (can_tune(*scenario)) EXPECT_GT(test::cases_of({"tune", name_of(*scenario)}).size(), 1U) << name_of(*scenario);
   }
 }
 
-TEST(Scenarios, HaveDefaultsThatMakeCasesThatSomeDeviceCanRun) {
+TEST(Scenarios, HaveDefaultsWhoseCasesCanBeRunAgainFromTheirKeys) {
   for (const Scenario* scenario : scenarios()) {
-    const Command command = parse(Words{scenario->descriptor().name}, scenarios());
-    EXPECT_FALSE(command.cases.empty()) << scenario->descriptor().name;
-    for (const PlannedCase& c : command.cases) EXPECT_FALSE(scenario->skip_reason(c.config, nullptr)) << c.config.key();
-  }
-}
-
-TEST(Scenarios, CanBeRunAgainFromTheKeyOfACase) {
-  for (const Scenario* scenario : scenarios()) {
-    for (const PlannedCase& c : parse(Words{scenario->descriptor().name}, scenarios()).cases) {
-      Words again{scenario->descriptor().name};
+    const std::vector<PlannedCase> cases = test::cases_of({name_of(*scenario)});
+    EXPECT_FALSE(cases.empty()) << name_of(*scenario);
+    for (const PlannedCase& c : cases) {
+      EXPECT_FALSE(scenario->skip_reason(c.config, nullptr)) << c.config.key();
+      Words again{name_of(*scenario)};
       for (const Case::Param& param : c.config.params()) {
         again.push_back("--" + param.name + "=" + to_text(param.value, param.kind));
       }
       EXPECT_EQ(keys(parse(again, scenarios())), Words{c.config.key()});
     }
   }
-}
-
-// --- Help -----------------------------------------------------------------------------------------------------------
-
-TEST(Help, NamesEveryFlagAndEveryScenario) {
-  std::vector<const ScenarioDescriptor*> descriptors;
-  for (const Scenario* scenario : scenarios()) descriptors.push_back(&scenario->descriptor());
-  const std::string text = help(descriptors);
-  for (const std::string& name : run_flag_names()) EXPECT_TRUE(test::contains(text, "--" + name)) << name;
-  for (const ScenarioDescriptor* scenario : descriptors) {
-    EXPECT_TRUE(test::contains(text, scenario->name)) << scenario->name;
-    for (const Axis& axis : scenario->axes) EXPECT_TRUE(test::contains(text, "--" + axis.name)) << axis.name;
-  }
-  for (const auto& [profile, description] : simulated_profiles()) EXPECT_TRUE(test::contains(text, profile));
-}
-
-TEST(Help, OfOneScenarioSaysWhatIsLegal) {
-  const std::string text = describe(declared()[1]->descriptor());
-  EXPECT_TRUE(mentions(text, "pinned, pageable; only with --way in,out"));
-  EXPECT_TRUE(mentions(text, "1B or more"));
-  EXPECT_TRUE(mentions(describe(declared()[0]->descriptor()), "1 to 4096"));
-  EXPECT_TRUE(mentions(describe(declared()[0]->descriptor()), "instead of --effort"));
-}
-
-TEST(Help, ExplainsColumnsAndWhatElseResultsHave) {
-  ScenarioDescriptor copy;
-  copy.metrics = {measured("copy", "from the call to the end").column("time", {MetricDeclaration::Beside::interval}),
-                  derived("of_limit", "1", Better::higher, "close to the limit").column("of limit"),
-                  label("suggestion", "what to try")};
-  EXPECT_EQ(explain_results(copy),
-            "\nColumns:\n"
-            "  time                     from the call to the end [copy: s, lower is better]\n"
-            "  +-                       half-width of the 95 % interval of copy\n"
-            "  of limit                 close to the limit [of_limit: a ratio, higher is better]\n"
-            "\nIn results files only:\n"
-            "  suggestion               what to try [a word]\n");
-}
-
-TEST(Help, ListsTheDefaultScenarioAsSuch) {
-  const std::array descriptors{&declared()[0]->descriptor(), &declared()[1]->descriptor()};
-  EXPECT_EQ(list(descriptors),
-            "cutter       declared in a test (the default)\n"
-            "mover        declared in a test\n"
-            "\nAxes and columns of one: xferbench list SCENARIO\n");
 }
 
 }  // namespace

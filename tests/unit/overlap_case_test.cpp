@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.hpp"
+#include "parsing.hpp"
 #include "scenarios/scenarios.hpp"
 #include "unit/support.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 constexpr double kExact = 1e-12;  // relative: rounding of sums
 
 PlannedCase planned_of(const std::string& flags) {
-  const auto cases = cli::parse(words_of("overlap " + flags), scenarios()).cases;
+  const auto cases = test::cases_of(words_of("overlap " + flags));
   EXPECT_EQ(cases.size(), 1U);
   return cases.front();
 }

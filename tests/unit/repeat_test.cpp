@@ -18,9 +18,9 @@ TEST(Repeat, NumbersFilesBeforeTheirExtension) {
 
 TEST(Repeat, ProcessesGetTheSameCommandLineButForTheirFile) {
   EXPECT_EQ(arguments_for({"memcpy", "--repeat", "3", "--size", "1M", "--json", "r.json"}, "r-2.json"),
-            (Words{"memcpy", "--size", "1M", "--json=r-2.json"}));
+            (Words{"--json=r-2.json", "memcpy", "--size", "1M"}));
   EXPECT_EQ(arguments_for({"--json=r.json", "--repeat=3", "--quiet"}, "r-1.json"),
-            (Words{"--quiet", "--json=r-1.json"}));
+            (Words{"--json=r-1.json", "--quiet"}));
 }
 
 TEST(RepeatTable, ShowsHowFarProcessesAreApartAndWhereOneIsMissing) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.hpp"
+#include "parsing.hpp"
 #include "scenarios/scenarios.hpp"
 #include "scenarios/smem/case.hpp"
 #include "unit/support.hpp"
@@ -25,7 +25,7 @@ constexpr double kPayload = 2147483648.0;
 std::vector<Result> results(std::vector<std::string> flags, const std::function<double(const SmemCase&)>& seconds) {
   flags.insert(flags.begin(), "smem");
   std::vector<Result> all;
-  for (const PlannedCase& planned : cli::parse(flags, scenarios()).cases) {
+  for (const PlannedCase& planned : test::cases_of(flags)) {
     const SmemCase c = smem_case(planned.config);
     Result& r = all.emplace_back(planned.config);
     Measurement m;

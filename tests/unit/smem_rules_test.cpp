@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"
+#include "parsing.hpp"
 #include "scenarios/scenarios.hpp"
 #include "scenarios/smem/case.hpp"
 #include "unit/support.hpp"
@@ -202,7 +202,7 @@ TEST(SmemRules, BlocksThatFitAreLimitedByThreadsAndSharedMemory) {
 // --- Cases -----------------------------------------------------------------------------------------------------------
 
 std::vector<PlannedCase> plan(const std::string& flags) {
-  return cli::parse(test::words_of("smem " + flags), scenarios()).cases;
+  return test::cases_of(test::words_of("smem " + flags));
 }
 
 SmemShape shape_of(const std::string& flags) {

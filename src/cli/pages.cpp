@@ -1,0 +1,258 @@
+#include "cli/pages.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+#include <utility>
+
+#include "core/units.hpp"
+#include "device/open.hpp"
+
+namespace xferbench::cli {
+
+namespace {
+
+constexpr std::size_t kPageWidth = 120;
+constexpr std::size_t kWidestTag = 26;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+/// Broken at blanks.
+std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
+  std::vector<std::string> lines(1);
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > width) lines.emplace_back();
+    lines.back() += (lines.back().empty() ? "" : " ") + word;
+  }
+  return lines;
+}
+
+std::string laid_out(const Section& section, std::size_t tag_width) {
+  std::string text = fmt::format("\n{}:\n", section.title);
+  for (const Entry& entry : section.entries) {
+    std::string tag = entry.tag;
+    for (const std::string& paragraph : entry.lines) {
+      for (const std::string& line : wrapped(paragraph, kPageWidth - tag_width - 3)) {
+        text += fmt::format("  {:<{}} {}\n", std::exchange(tag, ""), tag_width, line);
+      }
+    }
+  }
+  return text;
+}
+
+std::string laid_out(const std::vector<Section>& sections) {
+  std::size_t width = 0;
+  for (const Section& section : sections) {
+    for (const Entry& entry : section.entries) width = std::max(width, std::min(entry.tag.size(), kWidestTag));
+  }
+  std::string text;
+  for (const Section& section : sections) text += laid_out(section, width);
+  return text;
+}
+
+Section& section_named(std::vector<Section>& sections, const std::string& title) {
+  const auto found = std::ranges::find(sections, title, &Section::title);
+  return found != sections.end() ? *found : sections.emplace_back(Section{title, {}});
+}
+
+std::string tag_of(const CLI::Option& flag) {
+  std::string tag = flag.get_name(false, true);
+  if (const auto comma = tag.find(','); comma != std::string::npos) tag.insert(comma + 1, " ");
+  const std::string value = flag.get_expected_max() > 0 ? flag.get_type_name() : "";
+  return value.empty() ? tag : tag + " " + value;
+}
+
+std::string number(double value, AxisKind kind) {
+  if (kind == AxisKind::real) return fmt::format("{}", value);
+  const auto whole = static_cast<std::uint64_t>(value);
+  return kind == AxisKind::size ? format_size_exact(whole) : fmt::format("{}", whole);
+}
+
+/// "h2d, d2h, d2d" or "1 to 1024": what the axis allows.
+std::string legal(const Axis& axis) {
+  constexpr double kBoundless = 1e17;
+  if (axis.kind == AxisKind::choice) return fmt::format("{}", fmt::join(axis.choices, ", "));
+  if (axis.max > kBoundless) return fmt::format("{} or more", number(axis.min, axis.kind));
+  return fmt::format("{} to {}", number(axis.min, axis.kind), number(axis.max, axis.kind));
+}
+
+std::string beside_text(MetricDeclaration::Beside beside) {
+  switch (beside) {
+    case MetricDeclaration::Beside::interval: return "half-width of the 95 % interval";
+    case MetricDeclaration::Beside::clock: return "the clock, where it differs between cases,";
+    case MetricDeclaration::Beside::p90: return "90th percentile";
+    case MetricDeclaration::Beside::p99: return "99th percentile";
+  }
+  return "";
+}
+
+/// " [bandwidth: GB/s, higher is better]": its name in files, where that is not its heading, its unit, which way is
+/// better.
+std::string fact_of(const MetricDeclaration& m) {
+  std::string fact = m.kind == MetricDeclaration::Kind::label ? "a word" : m.unit == "1" ? "a ratio" : m.unit;
+  if (m.better != Better::neither) fact += fmt::format(", {} is better", to_text(m.better));
+  return fmt::format(" [{}{}]", m.heading.empty() || m.heading == m.name ? "" : m.name + ": ", fact);
+}
+
+}  // namespace
+
+std::vector<Section> sections_of(const std::vector<const CLI::Option*>& flags) {
+  std::vector<Section> sections;
+  for (const CLI::Option* flag : flags) {
+    if (flag->get_positional() || flag->get_group() == kOfScenarios) continue;
+    const std::string& group = flag->get_group() == "Options" ? "Flags" : flag->get_group();
+    section_named(sections, group).entries.push_back({tag_of(*flag), lines_of(flag->get_description())});
+  }
+  return sections;
+}
+
+std::vector<Section> subcommands_of(const CLI::App& app) {
+  std::vector<Section> sections;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    section_named(sections, command->get_group())
+        .entries.push_back({command->get_name(), lines_of(command->get_description())});
+  }
+  return sections;
+}
+
+std::string Page::make_help(const CLI::App* app, std::string /*name*/, CLI::AppFormatMode /*mode*/) const {
+  const bool whole_program = app->get_parent() == nullptr;
+  std::string text =
+      whole_program ? app->get_description() : fmt::format("{}: {}", app->get_name(), app->get_description());
+  text += "\n\nUsage:\n" + usage_;
+  std::vector<Section> sections = subcommands_of(*app);
+  // The program's flags are those of a run, and have a page of their own.
+  if (!whole_program) {
+    std::vector<const CLI::Option*> flags = app->get_options();
+    std::rotate(flags.begin(), flags.begin() + 1, flags.end());  // --help comes last
+    flags.insert(flags.end(), shared_.begin(), shared_.end());
+    std::ranges::move(sections_of(flags), std::back_inserter(sections));
+  }
+  text += laid_out(sections);
+  return app->get_footer().empty() ? text : text + "\n" + app->get_footer();
+}
+
+std::string placeholder(const Axis& axis) {
+  const std::string word = axis.kind == AxisKind::size    ? "SIZES"
+                           : axis.kind == AxisKind::count ? "COUNTS"
+                           : axis.kind == AxisKind::real  ? "NUMBERS"
+                                                          : "WORDS";
+  return axis.implicit_value.empty() ? word : "[" + word + "]";
+}
+
+std::string description_of(const Axis& axis) {
+  std::string text = axis.help;
+  if (!axis.defaults.empty()) {
+    text += " [" + axis.defaults + "]";
+  } else if (!axis.alternative_to.empty()) {
+    text += " [instead of --" + axis.alternative_to + "]";
+  }
+  if (!axis.tuning.empty()) text += "\ntune tries " + axis.tuning;
+  text += "\n" + legal(axis);
+  if (!axis.only_with_axis.empty()) {
+    text += fmt::format("; only with --{} {}", axis.only_with_axis, fmt::join(axis.only_with_values, ","));
+  }
+  return text;
+}
+
+std::string explain_results(const ScenarioDescriptor& scenario) {
+  Section columns{"Columns", {}};
+  for (const Column& column : columns_of(scenario.metrics)) {
+    const MetricDeclaration& of = *column.of;
+    columns.entries.push_back(
+        {column.header(), {column.beside ? beside_text(*column.beside) + " of " + of.name : of.help + fact_of(of)}});
+  }
+  Section others{"In results files only", {}};
+  for (const MetricDeclaration& metric : scenario.metrics) {
+    if (metric.heading.empty()) others.entries.push_back({metric.name, {metric.help + fact_of(metric)}});
+  }
+  return laid_out({columns, others});
+}
+
+std::string_view program_usage() {
+  return R"(  xferbench [FLAGS]                               overlap, the pipeline
+  xferbench [FLAGS] SCENARIO [FLAGS] [SCENARIO [FLAGS]]...
+                                                  each with its own flags; those before them hold for all
+  xferbench COMMAND ...
+)";
+}
+
+std::string_view compare_usage() {
+  return R"(  xferbench compare BASE NEW [NEW]...                two results files; several NEW are several processes
+  xferbench compare --base FILES --new FILES         several processes a side
+  xferbench compare --across FILES                   different machines side by side
+)";
+}
+
+std::string_view compare_footer() {
+  return R"(Examples:
+  xferbench --json base.json                         before a change ...
+  xferbench --json new.json                          ... after it ...
+  xferbench compare base.json new.json               ... and what it did
+  xferbench compare --base main-*.json --new pr-*.json --markdown comment.md
+  xferbench compare base.json new.json --metric bandwidth --only 'memcpy/dir=h2d*'
+  xferbench compare --across a100.json h100.json h200.json
+
+Verdicts:
+  regressed, improved      significant over all cases, and the whole 95 % interval of new/base is beyond the threshold
+  changed                  the same of a number of which it is not known whether more is better
+  same                     the whole interval lies within the threshold
+  inconclusive             neither: take more samples, or several processes
+  missing, new             only base has a number, or only new
+
+Exit codes:
+  0 nothing regressed   1 a case regressed, or fails that did not   2 usage, or a file that cannot be read or compared
+  4 with --strict: a case is inconclusive, changed or missing
+)";
+}
+
+std::string_view short_examples() {
+  return R"(Examples:
+  xferbench --streams 8 --size 256M                  how close does this pipeline come to the limit?
+  xferbench memcpy --dir h2d --size 4K:1G:x4         copies from 4 KiB to 1 GiB
+  xferbench tune --size 64M --json best.json         which streams, chunks, strategy are best for 64 MiB?
+  xferbench --simulate --suite quick                 no GPU at hand: a modelled one, marked as such
+
+More: xferbench help run (flags of every run, values, exit codes), xferbench help memcpy, xferbench help tune, ...
+)";
+}
+
+std::string_view tune_examples() {
+  return R"(Examples:
+  xferbench tune --size 64M                          which streams, chunks, strategy are best for 64 MiB?
+  xferbench tune --size 4G --memory-limit 1G         with at most 1 GiB of device memory
+  xferbench tune smem --intensity 48                 of another scenario; its flags: xferbench tune smem --help
+)";
+}
+
+std::string_view value_grammar() {
+  return R"(  sizes   4096, 4K, 256M, 1.5G, 4KiB, 1GiB are powers of 1024; KB, MB, GB are powers of 1000
+  lists   1,2,4    ranges   4K:1G:x4 (times 4)   1:16:+1 (plus 1)   1:16 (doubling)
+  words   h2d,d2h; all stands for every word that the flag knows
+  Every flag of a scenario takes lists and ranges; the cases are their product.
+)";
+}
+
+std::string_view exit_codes() {
+  return R"(  0 all well   1 a case failed; of compare a regression, of check a limit not kept
+  2 usage, a file that cannot be read or written   3 no usable GPU   4 of compare --strict: something was not judged
+  130 interrupted by Ctrl-C, 143 by SIGTERM (what was measured is written)
+)";
+}
+
+std::string profile_lines() {
+  std::string text;
+  for (const auto& [name, description] : simulated_profiles()) text += fmt::format("  {:<24} {}\n", name, description);
+  return text;
+}
+
+}  // namespace xferbench::cli

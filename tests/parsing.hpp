@@ -1,0 +1,20 @@
+// Command lines as what they ask for, for tests that are about something else.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "scenarios/scenarios.hpp"
+
+namespace xferbench::test {
+
+/// The cases of a run or a search. Throws UsageError, and std::bad_variant_access for another command.
+inline std::vector<PlannedCase> cases_of(const std::vector<std::string>& arguments) {
+  const cli::Command command = cli::parse(arguments, scenarios());
+  if (const auto* tune = std::get_if<cli::TuneCommand>(&command)) return tune->cases;
+  return std::get<cli::RunCommand>(command).cases;
+}
+
+}  // namespace xferbench::test
