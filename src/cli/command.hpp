@@ -27,10 +27,10 @@ struct DeviceChoice {
 
 /// The files that results go to; "-" is standard output.
 struct OutputFiles {
-  std::optional<std::string> json;
-  std::optional<std::string> csv;
-  std::optional<std::string> markdown;
-  std::optional<std::string> timeline;
+  std::optional<std::string> json{};
+  std::optional<std::string> csv{};
+  std::optional<std::string> markdown{};
+  std::optional<std::string> timeline{};
 };
 
 /// What was said of sampling; what is absent was not.

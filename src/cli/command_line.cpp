@@ -95,7 +95,7 @@ NumaPolicy numa_policy(const std::string& text) {
 CommandLine::CommandLine(Scenarios scenarios, AxisFlags axis_flags)
     : scenarios_(scenarios), axis_flags_(axis_flags), app_(std::string(kSummary), "xferbench") {
   app_.set_help_flag("-h,--help", "this text");
-  app_.add_flag("-V,--version", "version and build")->disable_flag_override();
+  app_.add_flag("-V,--version")->description("version and build")->disable_flag_override();
   app_.allow_extras();  // what nobody knows is said in our words
   add_device_flags();
   add_sampling_flags();
