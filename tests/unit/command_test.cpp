@@ -607,7 +607,8 @@ TEST(Scenarios, DeclareAxesThatReferToEachOther) {
 
 TEST(Scenarios, HaveValuesToTuneThatMakeASpace) {
   for (const Scenario* scenario : scenarios()) {
-    if (can_tune(*scenario)) EXPECT_GT(test::cases_of({"tune", name_of(*scenario)}).size(), 1U) << name_of(*scenario);
+    if (!can_tune(*scenario)) continue;
+    EXPECT_GT(test::cases_of({"tune", name_of(*scenario)}).size(), 1U) << name_of(*scenario);
   }
 }
 
