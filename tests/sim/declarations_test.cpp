@@ -151,7 +151,7 @@ TEST_P(Declarations, AreExplained) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfEvery, Declarations, testing::Range(std::size_t{0}, commands().size()),
-                         [](const auto& info) { return commands()[info.param].first; });
+                         [](const auto& scenario) { return commands()[scenario.param].first; });
 
 TEST(DeclarationsOfScenarios, AreCheckedForEveryScenario) { EXPECT_EQ(commands().size(), scenarios().size()); }
 
