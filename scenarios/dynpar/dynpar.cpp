@@ -409,12 +409,6 @@ class Dynpar final : public Scenario {
                    .max = kMostChildren}),
     };
   }
-
-  static Axis only_with(const char* axis, std::vector<std::string> values, Axis dependent) {
-    dependent.only_with_axis = axis;
-    dependent.only_with_values = std::move(values);
-    return dependent;
-  }
 };
 
 }  // namespace

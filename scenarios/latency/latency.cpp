@@ -316,22 +316,22 @@ class Latency final : public Scenario {
          .defaults = "all",
          .help = "what is timed",
          .choices = {"copy", "launch", "graph", "wait", "event-wait", "chase"}},
-        only_with("op", "copy",
+        only_with("op", {"copy"},
                   {.name = "dir",
                    .kind = AxisKind::choice,
                    .defaults = "h2d,d2h",
                    .help = "copy: where from and where to",
                    .choices = {"h2d", "d2h"}}),
-        only_with("op", "copy",
+        only_with("op", {"copy"},
                   {.name = "host",
                    .kind = AxisKind::choice,
                    .help = "copy: kind of host memory, pinned unless given",
                    .choices = {"pinned", "pageable"}}),
-        only_with("op", "copy",
+        only_with("op", {"copy"},
                   {.name = "size", .kind = AxisKind::size, .defaults = "8,4K,64K", .help = "copy: bytes of it"}),
-        only_with("op", "graph",
+        only_with("op", {"graph"},
                   {.name = "nodes", .defaults = "1,10,100", .help = "graph: empty kernels in it", .max = 10'000}),
-        only_with("op", "wait",
+        only_with("op", {"wait"},
                   {.name = "method",
                    .kind = AxisKind::choice,
                    .defaults = "all",
@@ -344,25 +344,19 @@ class Latency final : public Scenario {
          .choices = {"spin", "yield", "blocking"},
          .only_with_axis = "method",
          .only_with_values = {"stream", "event"}},
-        only_with("op", "chase",
+        only_with("op", {"chase"},
                   {.name = "memory",
                    .kind = AxisKind::choice,
                    .defaults = "device,host",
                    .help = "chase: whose memory the GPU reads",
                    .choices = {"device", "host"}}),
-        only_with("op", "chase",
+        only_with("op", {"chase"},
                   {.name = "buffer",
                    .kind = AxisKind::size,
                    .help = "chase: bytes of it, 256M on the device and 4M on the host unless given",
                    .min = 4096,
                    .max = 64.0 * static_cast<double>(GiB)}),
     };
-  }
-
-  static Axis only_with(const char* axis, const char* value, Axis dependent) {
-    dependent.only_with_axis = axis;
-    dependent.only_with_values = {value};
-    return dependent;
   }
 };
 

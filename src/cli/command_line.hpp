@@ -65,7 +65,6 @@ class CommandLine {
   // What was meant: command.cpp
   [[nodiscard]] std::string explained(const CLI::ParseError& error) const;
   [[nodiscard]] bool asks_for_help() const;
-  [[nodiscard]] std::string help_page() const;
   void reject_what_is_left() const;
   [[noreturn]] void reject_flag(const std::string& argument) const;
   void reject_word(const std::string& word) const;

@@ -9,6 +9,12 @@
 
 namespace xferbench {
 
+Axis only_with(std::string axis, std::vector<std::string> values, Axis dependent) {
+  dependent.only_with_axis = std::move(axis);
+  dependent.only_with_values = std::move(values);
+  return dependent;
+}
+
 std::string to_text(const Value& value, AxisKind kind) {
   if (const auto* word = std::get_if<std::string>(&value)) return *word;
   if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);

@@ -40,6 +40,9 @@ struct Axis {
   std::vector<std::string> only_with_values{};  ///< ... has none of these values
 };
 
+/// The axis, absent from cases in which `axis` has none of these values.
+Axis only_with(std::string axis, std::vector<std::string> values, Axis dependent);
+
 /// "256MiB", "1000B", "8", "0.5", "h2d": exact, canonical, and readable back by the command line.
 std::string to_text(const Value& value, AxisKind kind);
 

@@ -201,9 +201,7 @@ TEST(SmemRules, BlocksThatFitAreLimitedByThreadsAndSharedMemory) {
 
 // --- Cases -----------------------------------------------------------------------------------------------------------
 
-std::vector<PlannedCase> plan(const std::string& flags) {
-  return test::cases_of(test::words_of("smem " + flags));
-}
+std::vector<PlannedCase> plan(const std::string& flags) { return test::cases_of(test::words_of("smem " + flags)); }
 
 SmemShape shape_of(const std::string& flags) {
   return smem_case(plan(flags + " --stages 1 --schedule dynamic").front().config).shape;
