@@ -19,13 +19,13 @@ namespace xferbench {
 
 namespace {
 
-bool by_blocking_call(const Case& c) { return c.word("api") == "sync"; }
+bool by_sync_api(const Case& c) { return c.word("api") == "sync"; }
 
 TransferSpec spec_of(const Case& c, std::uint64_t seed) {
   TransferSpec spec;
   spec.direction = c.word("dir") == "h2d" ? Direction::h2d : Direction::d2h;
   spec.memory = host_memory(c.word("host"));
-  spec.blocking_api = by_blocking_call(c);
+  spec.blocking_api = by_sync_api(c);
   spec.bytes = c.count("size");
   spec.seed = seed;
   return spec;
@@ -75,7 +75,7 @@ class CopyInFlight {
   CopyInFlight(const Case& c, const RunContext& bench)
       : device_(bench.device),
         transfer_(make_transfer(device_, spec_of(c, bench.seed))),
-        stream_(device_.make_stream(by_blocking_call(c) ? StreamKind::legacy_default : StreamKind::nonblocking)),
+        stream_(device_.make_stream(by_sync_api(c) ? StreamKind::legacy_default : StreamKind::nonblocking)),
         other_stream_(device_.make_stream(StreamKind::nonblocking)),
         copied_(device_.make_event(EventKind::ordering)),
         work_(device_),

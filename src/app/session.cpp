@@ -131,7 +131,8 @@ LiveReport::LiveReport(Report report, const cli::OutputFiles& files, Writer to_m
     outputs_.push_back({RunFile(*path), std::move(writer), follows});
     opened.push_back({flag, outputs_.back().file.target()});
   };
-  open("json", files.json, to_json, true);
+  open(
+      "json", files.json, [](const Report& r) { return to_json(r); }, true);
   open(
       "csv", files.csv, [](const Report& r) { return to_csv(r, descriptors()); }, true);
   open("markdown", files.markdown, std::move(to_markdown), true);

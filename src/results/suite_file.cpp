@@ -14,7 +14,7 @@ namespace {
 
 using namespace json;
 
-constexpr std::string_view kVersion1 = "xferbench-suite/1";
+constexpr std::string_view kSuiteVersion1 = "xferbench-suite/1";
 constexpr std::size_t kMostTurns = 100;
 
 /// A command line, split at its blanks: no value of a flag has any.
@@ -53,7 +53,7 @@ constexpr Shape kSampling{.expected = kFlags.expected,
                           .end = kFlags.end};
 
 constexpr std::array kSuiteFields{
-    part("schema", kSchema<kVersion1>),
+    part("schema", kSchema<kSuiteVersion1>),
     field<&Suite::description>("description"),
     field<&Suite::turns, kWhole<std::size_t, 1, kMostTurns>>("turns", Rule::optional),
     field<&Suite::sampling, kSampling>("sampling", Rule::optional),

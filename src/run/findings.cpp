@@ -217,25 +217,25 @@ Finding finding_of(const Contest& c) {
 }
 
 /// A path's labels, apart from the one that is compared.
-struct Contestant {
+struct Entrant {
   const Path* path;
   std::string value;
   Labels others;
 };
 
-std::vector<Contestant> contestants(std::span<const Path> paths, std::string_view axis) {
-  std::vector<Contestant> all;
+std::vector<Entrant> entrants(std::span<const Path> paths, std::string_view axis) {
+  std::vector<Entrant> all;
   for (const Path& path : paths) {
     const auto own = std::ranges::find(path.labels, axis, &Labels::value_type::first);
     if (own == path.labels.end()) continue;
-    Contestant c{&path, own->second, path.labels};
+    Entrant c{&path, own->second, path.labels};
     std::erase(c.others, *own);
     all.push_back(std::move(c));
   }
   return all;
 }
 
-Contest contest_of(const Contestant& a, const Contestant& b, std::string_view axis) {
+Contest contest_of(const Entrant& a, const Entrant& b, std::string_view axis) {
   return {a.value, b.value, a.others, axis, model::compare(a.path->points, b.path->points)};
 }
 
@@ -245,14 +245,14 @@ bool differs(const model::Comparison& outcome) {
 }
 
 void add_comparisons(std::span<const Path> paths, std::string_view axis, std::vector<Finding>& findings) {
-  std::vector<Contestant> left = contestants(paths, axis);
+  std::vector<Entrant> left = entrants(paths, axis);
   while (!left.empty()) {
     const Labels others = left.front().others;
     const auto rest =
-        std::stable_partition(left.begin(), left.end(), [&](const Contestant& c) { return c.others == others; });
-    const std::vector<Contestant> group(left.begin(), rest);
+        std::stable_partition(left.begin(), left.end(), [&](const Entrant& c) { return c.others == others; });
+    const std::vector<Entrant> group(left.begin(), rest);
     left.erase(left.begin(), rest);
-    const auto add = [&](const Contestant& a, const Contestant& b, bool in_any_case) {
+    const auto add = [&](const Entrant& a, const Entrant& b, bool in_any_case) {
       const Contest contest = contest_of(a, b, axis);
       // Of one size the table above says it all.
       if (contest.outcome.sizes < 2 || (!in_any_case && !differs(contest.outcome))) return;
