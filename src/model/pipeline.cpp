@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "model/bounds.hpp"
+#include "model/operation.hpp"
 
 namespace xferbench::model {
 
@@ -37,14 +38,13 @@ class Submission {
       }
     }
   }
-  [[nodiscard]] double time(Stage stage, std::size_t chunk) const { return calls_[stage][chunk].time; }
-  [[nodiscard]] std::size_t rank(Stage stage, std::size_t chunk) const { return calls_[stage][chunk].rank; }
-
- private:
   struct Call {
     double time = 0;
     std::size_t rank = 0;
   };
+  [[nodiscard]] const Call& call(Stage stage, std::size_t chunk) const { return calls_[stage][chunk]; }
+
+ private:
   std::array<std::vector<Call>, 3> calls_;
 };
 
@@ -65,13 +65,6 @@ class Schedule {
   }
 
  private:
-  /// What an engine is doing.
-  struct Engine {
-    bool running = false;
-    double overhead = 0;  ///< what is left of it
-    double payload = 0;   ///< what is left of it
-  };
-
   [[nodiscard]] const Cost& cost(Stage stage) const {
     return stage == in ? costs_.h2d : stage == work ? costs_.kernel : costs_.d2h;
   }
@@ -89,8 +82,8 @@ class Schedule {
   /// ended, or if there is none.
   [[nodiscard]] double ready(Stage stage) const {
     const std::size_t i = ends_[stage].size();
-    if (i >= arrangement_.chunks.size() || engines_[stage].running) return kNever;
-    const double own = std::max(submission_.time(stage, i), i == 0 ? 0 : ends_[stage][i - 1]);
+    if (i >= arrangement_.chunks.size() || engines_[stage].running()) return kNever;
+    const double own = std::max(submission_.call(stage, i).time, i == 0 ? 0 : ends_[stage][i - 1]);
     switch (stage) {
       case in:
         return std::max({own, end(out, i, arrangement_.h2d_after_d2h), end(work, i, arrangement_.h2d_after_kernel)});
@@ -100,73 +93,46 @@ class Schedule {
     return std::max(own, handed_over(work, i));
   }
 
-  void start(Stage stage) {
-    const double bytes = arrangement_.chunks[ends_[stage].size()];
-    engines_[stage] = {true, cost(stage).per_operation, bytes * cost(stage).per_byte};
+  void start_if_ready(Stage stage) {
+    if (ready(stage) <= now_) engines_[stage] = {cost(stage), arrangement_.chunks[ends_[stage].size()]};
   }
-
-  [[nodiscard]] bool takes_turns() const { return costs_.copy_engines < 2; }
 
   void start_ready() {
-    if (ready(work) <= now_) start(work);
-    if (!takes_turns()) {
-      for (const Stage copy : {in, out}) {
-        if (ready(copy) <= now_) start(copy);
-      }
-      return;
+    start_if_ready(work);
+    std::array<Stage, 2> copies{in, out};
+    if (costs_.copy_engines < 2) {  // the directions take turns: what was submitted first
+      if (engines_[in].running() || engines_[out].running()) return;
+      const auto rank = [this](Stage stage) { return submission_.call(stage, ends_[stage].size()).rank; };
+      const bool out_first = ready(in) > now_ || (ready(out) <= now_ && rank(out) < rank(in));
+      copies.fill(out_first ? out : in);
     }
-    if (engines_[in].running || engines_[out].running) return;
-    const bool can_in = ready(in) <= now_;
-    const bool can_out = ready(out) <= now_;
-    if (!can_in && !can_out) return;
-    const auto rank = [this](Stage stage) { return submission_.rank(stage, ends_[stage].size()); };
-    start(can_in && (!can_out || rank(in) < rank(out)) ? in : out);
+    for (const Stage copy : copies) start_if_ready(copy);
   }
 
-  [[nodiscard]] bool moving(Stage stage) const { return engines_[stage].running && engines_[stage].overhead <= 0; }
-  [[nodiscard]] bool contended(Stage stage) const { return stage != work && moving(stage == in ? out : in); }
-  /// When the phase ends that an engine is in, if nothing changes before.
-  [[nodiscard]] double phase_end(Stage stage) const {
-    const Engine& e = engines_[stage];
-    if (!e.running) return kNever;
-    const Cost& c = cost(stage);
-    if (e.overhead > 0) return now_ + e.overhead * (contended(stage) ? c.duplex_overhead : 1);
-    return now_ + e.payload / (contended(stage) ? c.duplex_rate : 1);
+  [[nodiscard]] bool contended(Stage stage) const {
+    return stage != work && engines_[stage == in ? out : in].moves_payload();
   }
 
   /// To the next end of a phase, or the next time at which something may start.
   void advance() {
-    std::array<double, 3> ends{};
-    double next = kNever;
+    const std::array<bool, 3> slowed{contended(in), contended(work), contended(out)};
+    double step = kNever;
     for (const Stage stage : kStages) {
-      ends[stage] = phase_end(stage);
-      next = std::min(next, ends[stage]);
+      step = std::min(step, engines_[stage].left(slowed[stage]));
       const double start = ready(stage);
-      if (start > now_) next = std::min(next, start);  // else it waits for the other direction
+      if (start > now_) step = std::min(step, start - now_);  // else it waits for the other direction
     }
+    now_ += step;
     for (const Stage stage : kStages) {
-      Engine& e = engines_[stage];
-      if (!e.running) continue;
-      double& phase = e.overhead > 0 ? e.overhead : e.payload;
-      // What ends now ends exactly, however times are rounded.
-      phase = ends[stage] <= next ? 0 : phase * (1 - (next - now_) / (ends[stage] - now_));
+      if (engines_[stage].pass(step, slowed[stage])) ends_[stage].push_back(now_);
     }
-    now_ = next;
-    for (const Stage stage : kStages) finish_if_done(stage);
-  }
-
-  void finish_if_done(Stage stage) {
-    Engine& e = engines_[stage];
-    if (!e.running || e.overhead > 0 || e.payload > 0) return;
-    e.running = false;
-    ends_[stage].push_back(now_);
   }
 
   const StageCosts& costs_;
   const Arrangement& arrangement_;
   Submission submission_;
   double now_ = 0;
-  std::array<Engine, 3> engines_;
+  std::array<Operation, 3> engines_;
   std::array<std::vector<double>, 3> ends_;  // of the chunks that are through each stage
 };
 
@@ -188,42 +154,34 @@ Arrangement with_slots(Arrangement a, std::size_t slots) {
   return a;
 }
 
-/// Payload in one piece through each stage.
-Stages alone(const StageCosts& costs, double bytes) {
-  const auto time = [bytes](const Cost& c) { return c.per_operation + bytes * c.per_byte; };
-  Stages s{time(costs.h2d), time(costs.kernel), time(costs.d2h), 0};
-  // Until the first of them ends, each runs at its duplex rate.
-  const double first = std::min(s.h2d / costs.h2d.duplex_rate, s.d2h / costs.d2h.duplex_rate);
-  const double rest = std::max(s.h2d - first * costs.h2d.duplex_rate, s.d2h - first * costs.d2h.duplex_rate);
-  s.both = first + rest;
-  return s;
-}
-
-std::vector<double> equal_parts(double bytes, std::size_t chunks) {
-  return std::vector<double>(chunks, bytes / static_cast<double>(chunks));
+/// Payload in one piece through each stage, and the least that both directions can take together: their payloads at the
+/// rates that they leave each other, behind the shorter of the times beside it, in which nothing moves. One overhead
+/// may pass while the other direction moves payload, and slows nobody.
+Stages least_times(const StageCosts& costs, double bytes) {
+  const auto alone = [bytes](const Cost& c) { return c.per_operation + bytes * c.per_byte; };
+  const double in = bytes * costs.h2d.per_byte;
+  const double out = bytes * costs.d2h.per_byte;
+  // Until the first of them ends, each moves at its duplex rate.
+  const double first = std::min(in / costs.h2d.duplex_rate, out / costs.d2h.duplex_rate);
+  const double rest = std::max(in - first * costs.h2d.duplex_rate, out - first * costs.d2h.duplex_rate);
+  const double both = std::min(in + out, first + rest);  // taking turns can be faster
+  return {alone(costs.h2d), alone(costs.kernel), alone(costs.d2h),
+          std::min(costs.h2d.per_operation, costs.d2h.per_operation) + both};
 }
 
 }  // namespace
 
-Arrangement in_place(double bytes, std::size_t chunks, std::size_t slots) {
-  return {.chunks = equal_parts(bytes, chunks), .h2d_after_d2h = slots};
-}
-
-Arrangement double_buffered(double bytes, std::size_t chunks, std::size_t slots) {
-  return {.chunks = equal_parts(bytes, chunks), .h2d_after_kernel = slots, .kernel_after_d2h = slots};
-}
-
 double makespan(const StageCosts& costs, const Arrangement& arrangement) { return Schedule(costs, arrangement).run(); }
 
 double lower_bound(const StageCosts& costs, double bytes) {
-  return lower_bound(alone(costs, bytes), costs.copy_engines);
+  return lower_bound(least_times(costs, bytes), costs.copy_engines);
 }
 
 Losses explain(const StageCosts& costs, const Arrangement& arrangement, double measured_makespan,
                double measured_limit) {
   Losses losses;
   losses.limit = measured_limit;
-  const Stages stages = alone(costs, total(arrangement.chunks));
+  const Stages stages = least_times(costs, total(arrangement.chunks));
   if (limiting_stage(stages, costs.copy_engines) == Limit::link) {
     losses.contention = std::max(0.0, measured_limit - std::max({stages.h2d, stages.kernel, stages.d2h}));
   }
@@ -248,28 +206,6 @@ Losses explain(const StageCosts& costs, const Arrangement& arrangement, double m
   }
   losses.unexplained = measured_makespan - explained;
   return losses;
-}
-
-double equal_chunks_makespan(std::size_t chunks, double h2d, double kernel, double d2h, std::size_t slots) {
-  if (chunks == 0) return 0;
-  const double through = h2d + kernel + d2h;
-  const double longest = std::max({h2d, kernel, d2h});
-  const auto behind = [](std::size_t n) { return static_cast<double>(n); };
-  // With enough slots the longest stage never waits; with fewer, each round of slots takes a chunk's whole way.
-  if (slots == 0 || static_cast<double>(slots) * longest >= through) return through + behind(chunks - 1) * longest;
-  return behind((chunks - 1) / slots + 1) * through + behind((chunks - 1) % slots) * longest;
-}
-
-BestChunks best_equal_chunks(const StageCosts& costs, double bytes) {
-  std::array<Cost, 3> stages{costs.h2d, costs.kernel, costs.d2h};
-  std::ranges::sort(stages, std::ranges::greater{}, &Cost::per_byte);
-  const Cost& longest = stages[0];
-  const double others = bytes * (stages[1].per_byte + stages[2].per_byte);
-  const double others_once = stages[1].per_operation + stages[2].per_operation;
-  const double own = bytes * longest.per_byte;
-  if (longest.per_operation <= 0) return {kNever, own + others_once};
-  const double chunks = std::max(1.0, std::sqrt(others / longest.per_operation));
-  return {chunks, own + others_once + chunks * longest.per_operation + others / chunks};
 }
 
 }  // namespace xferbench::model

@@ -37,16 +37,12 @@ struct Arrangement {
   std::size_t wave = 1;  ///< chunks that are submitted stage by stage together; 1: chunk after chunk, "depth first"
 };
 
-/// `chunks` equal parts, each of which is worked on where it lies in one of `slots` places (streams); 0: no limit.
-Arrangement in_place(double bytes, std::size_t chunks, std::size_t slots);
-/// The same with `slots` places for the input and as many for the output.
-Arrangement double_buffered(double bytes, std::size_t chunks, std::size_t slots);
-
 /// From the first call, or from the start of the first copy where submission is hidden, to the end of the last copy
 /// out. Steps through starts and ends, by the rules of the simulated device: O(chunks).
 double makespan(const StageCosts& costs, const Arrangement& arrangement);
 
-/// What no arrangement can beat: the payload through each stage in one piece.
+/// What no arrangement can beat: the payload through each stage in one piece, and both directions together at the rates
+/// that they leave each other.
 double lower_bound(const StageCosts& costs, double bytes);
 
 /// Where a measured makespan went. `limit` and all below but `contention` add up to it.
@@ -65,18 +61,5 @@ struct Losses {
 /// misses.
 Losses explain(const StageCosts& costs, const Arrangement& arrangement, double measured_makespan,
                double measured_limit);
-
-// Closed forms for equal chunks without contention, hand-over, pauses and submission.
-
-/// One chunk takes h2d, kernel, d2h seconds; `slots` places in which chunks are worked on where they lie, 0: no limit.
-double equal_chunks_makespan(std::size_t chunks, double h2d, double kernel, double d2h, std::size_t slots);
-
-struct BestChunks {
-  double chunks = 1;  ///< not rounded; infinite where operations cost nothing
-  double makespan = 0;
-};
-/// The number of chunks that is best without a limit on slots, as long as the stage with the longest total time is also
-/// the longest of each chunk.
-BestChunks best_equal_chunks(const StageCosts& costs, double bytes);
 
 }  // namespace xferbench::model

@@ -1,7 +1,8 @@
 #include "model/stage_fit.hpp"
 
 #include <algorithm>
-#include <limits>
+
+#include "model/operation.hpp"
 
 namespace xferbench::model {
 
@@ -15,29 +16,28 @@ Cost cost_of(double whole, double in_pieces, const StageTimes& t) {
   return c;
 }
 
-/// A queue of equal copies in one direction.
+/// Equal copies in one direction, one after the other.
 struct Queue {
   Queue(const Cost& c, double bytes, std::size_t pieces)
-      : cost(c), payload_each(bytes / static_cast<double>(pieces) * c.per_byte), left(pieces) {
-    begin();
+      : cost(c), bytes_each(bytes / static_cast<double>(pieces)), waiting(pieces) {
+    begin_next();
   }
-  void begin() {
-    overhead = cost.per_operation;
-    payload = payload_each;
+  void begin_next() {
+    if (waiting == 0) return;
+    copy = {cost, bytes_each};
+    --waiting;
   }
-  [[nodiscard]] bool moving() const { return left > 0 && overhead <= 0; }
-  /// Seconds of time for a second of work in the phase that it is in.
-  [[nodiscard]] double stretch(bool contended) const {
-    if (!contended) return 1;
-    return overhead > 0 ? cost.duplex_overhead : 1 / cost.duplex_rate;
+  void pass(double seconds, bool contended, double now) {
+    if (!copy.pass(seconds, contended)) return;
+    end = now;
+    begin_next();
   }
-  [[nodiscard]] double& phase() { return overhead > 0 ? overhead : payload; }
 
   const Cost& cost;
-  double payload_each;
-  std::size_t left;
-  double overhead = 0;
-  double payload = 0;
+  double bytes_each;
+  std::size_t waiting;
+  Operation copy;
+  double end = 0;  ///< of the last one so far
 };
 
 }  // namespace
@@ -46,27 +46,16 @@ CopyEnds copies_at_once(const Cost& h2d, const Cost& d2h, double bytes, std::siz
                         std::size_t d2h_pieces) {
   Queue in(h2d, bytes, h2d_pieces);
   Queue out(d2h, bytes, d2h_pieces);
-  CopyEnds ends;
   double now = 0;
-  while (in.left > 0 || out.left > 0) {
-    const double in_stretch = in.stretch(out.moving());
-    const double out_stretch = out.stretch(in.moving());
-    const double in_step = in.left > 0 ? in.phase() * in_stretch : std::numeric_limits<double>::infinity();
-    const double out_step = out.left > 0 ? out.phase() * out_stretch : std::numeric_limits<double>::infinity();
-    const double step = std::min(in_step, out_step);
+  while (in.copy.running() || out.copy.running()) {
+    const bool in_slowed = out.copy.moves_payload();
+    const bool out_slowed = in.copy.moves_payload();
+    const double step = std::min(in.copy.left(in_slowed), out.copy.left(out_slowed));
     now += step;
-    const auto work = [&](Queue& queue, double own_step, double stretch, double& end) {
-      if (queue.left == 0) return;
-      double& phase = queue.phase();
-      phase = own_step <= step ? 0 : phase - step / stretch;  // what ends now ends exactly
-      if (queue.overhead > 0 || queue.payload > 0) return;
-      if (--queue.left > 0) return queue.begin();
-      end = now;
-    };
-    work(in, in_step, in_stretch, ends.h2d);
-    work(out, out_step, out_stretch, ends.d2h);
+    in.pass(step, in_slowed, now);
+    out.pass(step, out_slowed, now);
   }
-  return ends;
+  return {in.end, out.end};
 }
 
 namespace {
