@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 namespace xferbench::model {
@@ -104,10 +105,27 @@ double CandidateSearch::corrected(std::size_t index) const {
   return prediction.seconds * std::exp(families_.at(prediction.family).bias);
 }
 
+/// Nothing of its family could be measured, and that was tried twice.
+bool CandidateSearch::hopeless(const Runner& runner) const {
+  const Family& family = families_.at(runner.prediction.family);
+  return family.measured == 0 && family.failed >= 2;
+}
+
 /// What it would take if it were as much faster than predicted as is still believable.
 double CandidateSearch::optimistic(std::size_t index) const {
   const double error = families_.at(runners_[index].prediction.family).error;
   return corrected(index) * std::exp(-policy_.reach * error);
+}
+
+/// The indices of those that are wanted, those with the lowest rank first.
+std::vector<std::size_t> CandidateSearch::ranked(const std::function<bool(const Runner&)>& wanted,
+                                                 const std::function<double(std::size_t)>& rank) const {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < runners_.size(); ++i) {
+    if (wanted(runners_[i])) found.push_back(i);
+  }
+  std::ranges::stable_sort(found, {}, rank);
+  return found;
 }
 
 std::optional<std::size_t> CandidateSearch::leader() const {
@@ -122,12 +140,8 @@ std::vector<std::size_t> CandidateSearch::standing() const {
   const auto best = leader();
   if (!best) return {};
   const double limit = runners_[*best].interval.high * (1 + policy_.clearly);
-  std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < runners_.size(); ++i) {
-    if (runners_[i].rounds > 0 && runners_[i].interval.low <= limit) found.push_back(i);
-  }
-  std::ranges::stable_sort(found, {}, [this](std::size_t i) { return runners_[i].median; });
-  return found;
+  return ranked([limit](const Runner& r) { return r.rounds > 0 && r.interval.low <= limit; },
+                [this](std::size_t i) { return runners_[i].median; });
 }
 
 std::vector<std::size_t> CandidateSearch::next() const {
@@ -141,19 +155,12 @@ std::vector<std::size_t> CandidateSearch::next() const {
 
 /// The best predicted of every family, so that a model that is wrong about one does not hide it; then the best of all.
 std::vector<std::size_t> CandidateSearch::first_batch() const {
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < runners_.size(); ++i) {
-    const Family& family = families_.at(runners_[i].prediction.family);
-    if (runners_[i].fresh() && family.failed < 2) order.push_back(i);
-  }
-  std::ranges::stable_sort(order, {}, [this](std::size_t i) { return runners_[i].prediction.seconds; });
+  const auto order = ranked([this](const Runner& r) { return r.fresh() && !hopeless(r); },
+                            [this](std::size_t i) { return runners_[i].prediction.seconds; });
   std::vector<std::size_t> chosen;
-  std::vector<std::string> seen;
+  std::set<std::string> seen;
   for (const std::size_t i : order) {
-    const std::string& family = runners_[i].prediction.family;
-    if (std::ranges::find(seen, family) != seen.end()) continue;
-    seen.push_back(family);
-    chosen.push_back(i);
+    if (seen.insert(runners_[i].prediction.family).second) chosen.push_back(i);
   }
   for (const std::size_t i : order) {
     if (chosen.size() >= policy_.batch) break;
@@ -166,13 +173,9 @@ std::vector<std::size_t> CandidateSearch::first_batch() const {
 /// Not yet measured, and could beat the best; the most promising first.
 std::vector<std::size_t> CandidateSearch::promising() const {
   const double best = runners_[*leader()].median;
-  std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < runners_.size(); ++i) {
-    const Family& family = families_.at(runners_[i].prediction.family);
-    const bool hopeless = family.measured == 0 && family.failed >= 2;
-    if (runners_[i].fresh() && !hopeless && optimistic(i) < best) found.push_back(i);
-  }
-  std::ranges::stable_sort(found, {}, [this](std::size_t i) { return optimistic(i); });
+  const auto rank = [this](std::size_t i) { return optimistic(i); };
+  auto found = ranked([this](const Runner& r) { return r.fresh() && !hopeless(r); }, rank);
+  std::erase_if(found, [&](std::size_t i) { return rank(i) >= best; });
   found.resize(std::min({found.size(), policy_.batch, left()}));
   return found;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -73,6 +74,9 @@ class CandidateSearch {
     double error = 0;  ///< of a prediction that is corrected by `bias`
   };
 
+  [[nodiscard]] std::vector<std::size_t> ranked(const std::function<bool(const Runner&)>& wanted,
+                                                const std::function<double(std::size_t)>& rank) const;
+  [[nodiscard]] bool hopeless(const Runner& runner) const;
   [[nodiscard]] std::vector<std::size_t> first_batch() const;
   [[nodiscard]] std::vector<std::size_t> promising() const;
   [[nodiscard]] std::vector<std::size_t> undecided() const;

@@ -163,10 +163,6 @@ Comparison compare(std::span<const TransferPoint> a, std::span<const TransferPoi
   return result;
 }
 
-std::vector<Crossover> crossovers(std::span<const TransferPoint> a, std::span<const TransferPoint> b) {
-  return compare(a, b).crossovers;
-}
-
 std::optional<double> break_even_copies(double setup_seconds, double slow_copy, double fast_copy) {
   if (!(fast_copy < slow_copy)) return std::nullopt;
   return std::max(1.0, std::ceil(setup_seconds / (slow_copy - fast_copy)));

@@ -67,12 +67,9 @@ struct Comparison {
   double smallest = 0;                 ///< of the sizes that both have, in bytes
   double largest = 0;                  ///< of the sizes that both have, in bytes
   bool first_faster_at_start = false;  ///< whether the first is the faster one at the smallest decided size
-  std::vector<Crossover> crossovers;   ///< by size
+  std::vector<Crossover> crossovers;   ///< by size; who was faster last stays it over sizes that are not decided
 };
 Comparison compare(std::span<const TransferPoint> a, std::span<const TransferPoint> b);
-
-/// The crossovers of that comparison. Whoever was faster last stays it over sizes that are not decided.
-std::vector<Crossover> crossovers(std::span<const TransferPoint> a, std::span<const TransferPoint> b);
 
 /// The number of copies, whole and at least 1, from which it is no dearer to pay `setup_seconds` once and make fast
 /// copies than to make slow ones; times in seconds. Nothing if the fast copy is not faster.

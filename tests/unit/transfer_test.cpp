@@ -135,6 +135,8 @@ TEST(TransferFit, OfRangesFitsOnlyWhatHasThreeSizes) {
   EXPECT_TRUE(fits.large);
 }
 
+std::vector<Crossover> crossovers(const Points& a, const Points& b) { return compare(a, b).crossovers; }
+
 // --- Crossovers -----------------------------------------------------------------------------------------------------
 
 TEST(Crossovers, AreFoundWhereTheTimesAreEqual) {
