@@ -1,12 +1,10 @@
 #include "measure/history.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 
 #include "measure/statistics.hpp"
 
@@ -14,42 +12,21 @@ namespace xferbench {
 
 namespace {
 
-/// Flags that samples alone do not show; they stay once a turn had them.
-constexpr std::array<std::string_view, 3> kOfATurn{"not-warm", "throttled", "gate-timeout"};
-
-std::vector<std::string> flags_of_turns(const Measurement& before, const Measurement& now) {
-  std::vector<std::string> flags;
-  for (const std::string_view flag : kOfATurn) {
-    const auto has = [flag](const Measurement& m) { return std::ranges::find(m.flags, flag) != m.flags.end(); };
-    if (has(before) || has(now)) flags.emplace_back(flag);
-  }
-  return flags;
-}
-
 /// Why sampling ended, all turns together. Each may have reached its own target, and they differ: then the turns that
 /// were planned are spent.
-Stop reason(const Measurement& before, const Measurement& now, const Measurement& all, double ci) {
-  if (now.stop == Stop::interrupted) return Stop::interrupted;
+Stop reason(Stop before, Stop now, const Measurement& all, double ci) {
+  if (now == Stop::interrupted) return Stop::interrupted;
   const auto width = relative_half_width(all);
   if (width && *width <= ci) return Stop::ci;
-  const bool all_taken = before.stop == Stop::max_samples && now.stop == Stop::max_samples;
-  return all_taken ? Stop::max_samples : Stop::budget;
+  return before == Stop::max_samples && now == Stop::max_samples ? Stop::max_samples : Stop::budget;
 }
 
 void append(Measurement& before, const Measurement& now, double ci) {
   if (before.name != now.name) {
     throw std::logic_error("two turns of a case sampled different things: " + before.name + " and " + now.name);
   }
-  std::ranges::copy(now.samples, std::back_inserter(before.samples));
-  before.batch = now.batch;
-  before.warmup_runs += now.warmup_runs;
-  before.warmup_converged = before.warmup_converged && now.warmup_converged;
-  before.gate_timeouts += now.gate_timeouts;
-  std::vector<std::string> flags = flags_of_turns(before, now);
-  before.flags.clear();
-  statistics::summarise(before);
-  std::ranges::move(flags, std::back_inserter(before.flags));
-  before.stop = reason(before, now, before, ci);
+  statistics::append(before, now);
+  before.stop = reason(before.stop, now.stop, before, ci);
 }
 
 void append(Series& before, const Series& now, double ci) {

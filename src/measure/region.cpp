@@ -4,8 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "core/error.hpp"
-
 namespace xferbench {
 
 namespace {
@@ -53,13 +51,11 @@ std::size_t RegionTimer::queued(std::size_t operations, std::size_t streams) {
   return operations + fork_and_join + 2;
 }
 
-std::size_t RegionTimer::queued_per_repetition() const { return queued(region_.operations, region_.streams.size()); }
-
 unsigned RegionTimer::largest_batch() const {
   constexpr unsigned kLargest = 10'000;
   if (!region_.batchable || region_.reset || region_.steps) return 1;
   if (region_.clock != Clock::event_gated) return kLargest;
-  return std::max(1U, static_cast<unsigned>(kGateLimit / queued_per_repetition()));
+  return std::max(1U, static_cast<unsigned>(kGateLimit / queued(region_.operations, region_.streams.size())));
 }
 
 void RegionTimer::fork() {
@@ -139,13 +135,11 @@ void RegionTimer::choose_batch() {
 }
 
 void run_at_full_speed(Machine& machine, const Region& region, const std::function<void()>& prepare) {
-  constexpr int kMostAttempts = 5;
   RegionTimer timer(machine, region);
-  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+  until_gate_holds("checking " + region.name, [&] {
     prepare();
-    if (timer.time()) return;
-  }
-  throw MeasurementError("checking " + region.name + ": the gate that holds back the stream timed out again and again");
+    return timer.time();
+  });
 }
 
 void run_once(Machine& machine, const Region& region) { RegionTimer(machine, region).run_ungated(); }

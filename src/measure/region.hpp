@@ -6,8 +6,10 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/error.hpp"
 #include "device/machine.hpp"
 #include "results/result.hpp"
 
@@ -106,7 +108,6 @@ class RegionTimer {
   Timing run_by_host_clock();
   void fork();
   void join();
-  [[nodiscard]] std::size_t queued_per_repetition() const;
   [[nodiscard]] unsigned largest_batch() const;
 
   HostRuntime& host_;
@@ -119,6 +120,31 @@ class RegionTimer {
   Event forked_;
   std::vector<Event> joined_;  // one per stream but the root; one more for the root where streams are timed
   Gate gate_;
+};
+
+/// What `pass` returns once it returns something: a gate can time out where the host was interrupted. Throws
+/// MeasurementError, which begins with `doing`, after the fifth failure in a row.
+template <class Pass>
+auto until_gate_holds(const std::string& doing, const Pass& pass) {
+  constexpr int kMostAttempts = 5;
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+    if (auto result = pass()) return *std::move(result);
+  }
+  throw MeasurementError(doing +
+                         ": the gate that holds back the stream timed out again and again; the host is too "
+                         "busy to submit the work, or another program stops it");
+}
+
+/// While it lives passes are timed or traced and not checked: they need no data on a machine whose times are modelled.
+class TimedPasses {
+ public:
+  explicit TimedPasses(Machine& machine) : machine_(machine) { machine_.set_data_movement(false); }
+  TimedPasses(const TimedPasses&) = delete;
+  TimedPasses& operator=(const TimedPasses&) = delete;
+  ~TimedPasses() { machine_.set_data_movement(true); }
+
+ private:
+  Machine& machine_;
 };
 
 /// Runs a region once, untimed: for verification passes.

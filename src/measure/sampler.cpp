@@ -6,10 +6,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "measure/statistics.hpp"
-#include "measure/timed_passes.hpp"
 
 namespace xferbench {
 
@@ -29,9 +27,8 @@ const Measurement& Series::part(std::string_view name) const {
 
 namespace {
 
-constexpr double kWarmupShare = 0.2;      // of the budget, at most
-constexpr double kThrottled = 0.9;        // of the largest clock rate
-constexpr std::size_t kMostTimeouts = 5;  // in a row, before a region counts as impossible to gate
+constexpr double kWarmupShare = 0.2;  // of the budget, at most
+constexpr double kThrottled = 0.9;    // of the largest clock rate
 
 class Loop {
  public:
@@ -132,13 +129,10 @@ class Loop {
   }
 
   Timing time_or_throw(std::size_t i) {
-    for (std::size_t attempt = 0; attempt < kMostTimeouts; ++attempt) {
+    return until_gate_holds("timing " + timers_[i].region().name, [&] {
       const NvtxRange mark(machine_.tracer(), "sample");
-      if (auto timing = timers_[i].time()) return *timing;
-    }
-    throw MeasurementError("timing " + timers_[i].region().name +
-                           ": the gate that holds back the stream timed out again and again; the host is too busy to "
-                           "submit the work, or another program stops it");
+      return timers_[i].time();
+    });
   }
 
   static std::optional<double> half_width(const Measurement& m) {

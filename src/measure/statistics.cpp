@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 namespace xferbench::statistics {
@@ -182,6 +183,23 @@ void summarise(Measurement& m) {
   flag_if(slow_first(samples), "slow-first");
   flag_if(drifting(samples), "drift");
   flag_if(bimodal(samples), "bimodal");
+}
+
+void append(Measurement& all, const Measurement& more) {
+  // What samples alone do not show.
+  std::vector<std::string> of_machine;
+  for (const char* flag : {"not-warm", "throttled", "gate-timeout"}) {
+    const auto has = [flag](const Measurement& m) { return std::ranges::find(m.flags, flag) != m.flags.end(); };
+    if (has(all) || has(more)) of_machine.emplace_back(flag);
+  }
+  all.samples.insert(all.samples.end(), more.samples.begin(), more.samples.end());
+  all.batch = more.batch;
+  all.warmup_runs += more.warmup_runs;
+  all.warmup_converged = all.warmup_converged && more.warmup_converged;
+  all.gate_timeouts += more.gate_timeouts;
+  all.flags.clear();
+  summarise(all);
+  std::ranges::move(of_machine, std::back_inserter(all.flags));
 }
 
 std::vector<std::size_t> check_points(std::size_t min, std::size_t max) {

@@ -55,6 +55,10 @@ bool bimodal(std::span<const double> samples);
 /// samples are autocorrelated), percentiles that the samples are enough for, outliers, and flags.
 void summarise(Measurement& measurement);
 
+/// Puts the samples of `more`, taken later of the same thing, behind those of `all`, whose statistics become those of
+/// all samples. What was said of the machine at any time stays said.
+void append(Measurement& all, const Measurement& more);
+
 /// Numbers of samples at which to look at the interval. Few and fixed, because each further look is another chance to
 /// stop on a fluke: 10, 20, 30, then half as many again each time; `min` and `max` bound them and are looked at.
 std::vector<std::size_t> check_points(std::size_t min, std::size_t max);

@@ -1,11 +1,9 @@
 #include "measure/tracing.hpp"
 
-#include <cstddef>
 #include <optional>
 #include <utility>
 
 #include "core/error.hpp"
-#include "measure/timed_passes.hpp"
 
 namespace xferbench {
 
@@ -48,7 +46,6 @@ std::optional<Trace> watched_pass(Tracer& tracer, RegionTimer& timer) {
 }  // namespace
 
 Trace trace_pass(Machine& machine, const Region& region) {
-  constexpr std::size_t kMostAttempts = 5;
   const TimedPasses timed(machine);
   // A watcher may add two events to each operation, which would not fit behind a gate together.
   Region watched = region;
@@ -60,10 +57,7 @@ Trace trace_pass(Machine& machine, const Region& region) {
     timer.run_ungated();
     static_cast<void>(watch.stop());
   }
-  for (std::size_t attempt = 0; attempt < kMostAttempts; ++attempt) {
-    if (auto trace = watched_pass(machine.tracer(), timer)) return *trace;
-  }
-  throw MeasurementError("tracing " + region.name + ": the gate that holds back the stream timed out again and again");
+  return until_gate_holds("tracing " + region.name, [&] { return watched_pass(machine.tracer(), timer); });
 }
 
 }  // namespace xferbench

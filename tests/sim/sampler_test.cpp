@@ -63,6 +63,19 @@ class SamplerTest : public testing::Test {
     return sample(machine_, std::move(regions), policy_, [this](const SamplingProgress& p) { progress_.push_back(p); });
   }
 
+  Series steady() {
+    return run({region("a", [] { return 500.0; })}).front();
+  }
+
+  /// Every other pass takes nearly twice as long.
+  static std::function<double()> unsteady() {
+    return [i = 0]() mutable { return i++ % 2 == 0 ? 500.0 : 900.0; };
+  }
+
+  static bool flagged(const Series& s, const char* flag) {
+    return std::ranges::find(s.elapsed.flags, flag) != s.elapsed.flags.end();
+  }
+
   MoodyMachine machine_;
   Device& device_ = machine_.device();
   HostBuffer host_ = device_.allocate_host(256U << 20, HostMemory::pinned);
@@ -74,7 +87,7 @@ class SamplerTest : public testing::Test {
 };
 
 TEST_F(SamplerTest, SteadyTimesStopAtTheFirstLook) {
-  const Series s = run({region("a", [] { return 500.0; })}).front();
+  const Series s = steady();
   EXPECT_EQ(s.elapsed.samples.size(), 10U);
   EXPECT_EQ(s.elapsed.stop, Stop::ci);
   EXPECT_TRUE(s.elapsed.warmup_converged);
@@ -86,8 +99,7 @@ TEST_F(SamplerTest, SteadyTimesStopAtTheFirstLook) {
 
 TEST_F(SamplerTest, NoisyTimesGoOnUntilTheBudgetIsSpent) {
   policy_.budget = 0.2;
-  int i = 0;
-  const Series s = run({region("a", [&i] { return i++ % 2 == 0 ? 500.0 : 900.0; })}).front();
+  const Series s = run({region("a", unsteady())}).front();
   EXPECT_EQ(s.elapsed.stop, Stop::budget);
   EXPECT_GT(s.elapsed.samples.size(), 100U);
   EXPECT_FALSE(s.elapsed.ci95->high - s.elapsed.ci95->low < 0.01 * s.elapsed.median);
@@ -95,8 +107,7 @@ TEST_F(SamplerTest, NoisyTimesGoOnUntilTheBudgetIsSpent) {
 
 TEST_F(SamplerTest, MaxSamplesEndsBeforeTheBudget) {
   policy_.max_samples = 25;
-  int i = 0;
-  const Series s = run({region("a", [&i] { return i++ % 2 == 0 ? 500.0 : 900.0; })}).front();
+  const Series s = run({region("a", unsteady())}).front();
   EXPECT_EQ(s.elapsed.stop, Stop::max_samples);
   EXPECT_EQ(s.elapsed.samples.size(), 25U);
 }
@@ -119,9 +130,7 @@ TEST_F(SamplerTest, RoundsAlternateTheirOrder) {
 
 TEST_F(SamplerTest, OneNoisyRegionKeepsAllSampling) {
   policy_.budget = 0.1;
-  int i = 0;
-  const auto series =
-      run({region("steady", [] { return 300.0; }), region("noisy", [&i] { return i++ % 2 == 0 ? 300.0 : 900.0; })});
+  const auto series = run({region("steady", [] { return 300.0; }), region("noisy", unsteady())});
   EXPECT_EQ(series[0].elapsed.samples.size(), series[1].elapsed.samples.size());
   EXPECT_EQ(series[0].elapsed.stop, Stop::ci);
   EXPECT_EQ(series[1].elapsed.stop, Stop::budget);
@@ -143,25 +152,24 @@ TEST_F(SamplerTest, TooManyOperationsForAGateAreTimedWithoutOne) {
 
 TEST_F(SamplerTest, ABadGateFailsTheSampleAndNotTheRun) {
   machine_.bad_gates = 3;
-  const Series s = run({region("a", [] { return 500.0; })}).front();
+  const Series s = steady();
   EXPECT_EQ(s.elapsed.samples.size(), 10U);
   EXPECT_GT(s.elapsed.gate_timeouts, 0U);
-  EXPECT_NE(std::ranges::find(s.elapsed.flags, "gate-timeout"), s.elapsed.flags.end());
+  EXPECT_TRUE(flagged(s, "gate-timeout"));
 }
 
 TEST_F(SamplerTest, AGateThatNeverWorksIsAnError) {
   machine_.bad_gates = 1'000'000;
-  EXPECT_THROW(run({region("a", [] { return 500.0; })}), MeasurementError);
+  EXPECT_THROW(steady(), MeasurementError);
 }
 
 TEST_F(SamplerTest, ASlowClockIsFlagged) {
   machine_.clock = 1.2e9;
-  const Series s = run({region("a", [] { return 500.0; })}).front();
-  EXPECT_NE(std::ranges::find(s.elapsed.flags, "throttled"), s.elapsed.flags.end());
+  EXPECT_TRUE(flagged(steady(), "throttled"));
 }
 
 TEST_F(SamplerTest, ProgressTellsOfTheInterval) {
-  run({region("a", [] { return 500.0; })});
+  steady();
   ASSERT_FALSE(progress_.empty());
   EXPECT_EQ(progress_.front().samples, 0U);  // warming up
   EXPECT_EQ(progress_.back().samples, 10U);
@@ -248,20 +256,10 @@ TEST_F(SamplerTest, AResetRunsBeforeEveryPassAndIsNotTimed) {
 
 TEST_F(SamplerTest, TimedPassesCarryNoDataAndOthersDoAgainAfterwards) {
   pattern::fill_bytes({host_.data, 4096}, 1);
-  run({region("a", [] { return 500.0; })});
+  steady();
   EXPECT_EQ(on_gpu_.data[0], std::byte{0});
   device_.copy_blocking({on_gpu_.data, host_.data, 4096, Direction::h2d});
   EXPECT_FALSE(pattern::check_bytes({on_gpu_.data, 4096}, 1).has_value());
-}
-
-TEST(Warm, NeedsTwoWindowsThatAgree) {
-  EXPECT_FALSE(warm(std::vector<double>(15, 1.0)));
-  EXPECT_TRUE(warm(std::vector<double>(16, 1.0)));
-  std::vector<double> falling(16, 1.0);
-  for (std::size_t i = 0; i < 8; ++i) falling[i] = 1.02;
-  EXPECT_FALSE(warm(falling));
-  falling.insert(falling.end(), 8, 1.0);
-  EXPECT_TRUE(warm(falling));
 }
 
 }  // namespace
