@@ -33,6 +33,23 @@ std::string axis_text(const Case::Param& param) {
   return to_text(param.value, param.kind);
 }
 
+std::vector<std::string> varying_axes(std::span<const Case* const> cases) {
+  std::vector<std::string> axes;
+  for (const Case* c : cases) {
+    for (const Case::Param& param : c->params()) {
+      if (std::ranges::find(axes, param.name) == axes.end()) axes.push_back(param.name);
+    }
+  }
+  const auto value = [](const Case& c, const std::string& axis) {
+    const Case::Param* param = c.find(axis);
+    return param == nullptr ? std::nullopt : std::optional(param->value);
+  };
+  std::erase_if(axes, [&](const std::string& axis) {
+    return std::ranges::all_of(cases, [&](const Case* c) { return value(*c, axis) == value(*cases.front(), axis); });
+  });
+  return axes;
+}
+
 // --- Paths -----------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -46,44 +63,23 @@ std::optional<double> number(const Case::Param* param) {
   return std::nullopt;
 }
 
-/// Empty for an axis that the case does not have.
-std::string axis_text(const Result& result, const std::string& axis) {
-  const Case::Param* param = result.config.find(axis);
-  return param == nullptr ? "" : axis_text(*param);
-}
-
-/// Every axis of any result but the sizes, in the order of their first appearance.
-std::vector<std::string> other_axes(std::span<const Result* const> results, std::string_view size_axis) {
-  std::vector<std::string> axes;
-  for (const Result* r : results) {
-    for (const Case::Param& param : r->config.params()) {
-      if (param.name != size_axis && std::ranges::find(axes, param.name) == axes.end()) axes.push_back(param.name);
-    }
-  }
-  return axes;
-}
-
 /// The axes that tell paths apart, or one that names the only path there is.
 std::vector<std::string> naming_axes(std::span<const Result* const> results, std::string_view size_axis) {
-  std::vector<std::string> axes = other_axes(results, size_axis);
-  std::vector<std::string> varying;
-  std::ranges::copy_if(axes, std::back_inserter(varying), [&](const std::string& axis) {
-    return std::ranges::any_of(
-        results, [&](const Result* r) { return axis_text(*r, axis) != axis_text(*results.front(), axis); });
-  });
-  if (!varying.empty() || results.empty()) return varying;
-  std::erase_if(axes, [&](const std::string& axis) {
-    const Case::Param* param = results.front()->config.find(axis);
-    return param == nullptr || param->kind != AxisKind::choice;
-  });
-  axes.resize(std::min<std::size_t>(axes.size(), 1));
-  return axes;
+  std::vector<const Case*> cases;
+  for (const Result* r : results) cases.push_back(&r->config);
+  std::vector<std::string> axes = varying_axes(cases);
+  std::erase(axes, size_axis);
+  if (!axes.empty() || results.empty()) return axes;
+  for (const Case::Param& param : cases.front()->params()) {
+    if (param.name != size_axis && param.kind == AxisKind::choice) return {param.name};
+  }
+  return {};
 }
 
 Labels labels_of(const Result& result, const std::vector<std::string>& axes) {
   Labels labels;
   for (const std::string& axis : axes) {
-    if (result.config.has(axis)) labels.emplace_back(axis, axis_text(result, axis));
+    if (const Case::Param* param = result.config.find(axis)) labels.emplace_back(axis, axis_text(*param));
   }
   return labels;
 }
@@ -143,14 +139,20 @@ std::string rough_size(double bytes) {
 
 std::string exact_size(double bytes) { return format_size(static_cast<std::uint64_t>(std::llround(bytes))); }
 
+/// A path's labels, apart from the one that is compared.
+struct Entrant {
+  const Path* path;
+  std::string value;
+  Labels others;
+};
+
 /// Two paths that differ in one label.
 struct Contest {
-  std::string first, second;  ///< that label's values
-  Labels common;              ///< the other labels
-  std::string_view axis;      ///< that label's name
-  model::Comparison outcome;
+  const Entrant& first;
+  const Entrant& second;
+  model::Comparison outcome = model::compare(first.path->points, second.path->points);
 
-  [[nodiscard]] const std::string& winner(bool first_faster) const { return first_faster ? first : second; }
+  [[nodiscard]] const std::string& winner(bool first_faster) const { return first_faster ? first.value : second.value; }
   [[nodiscard]] std::string sizes() const {
     return fmt::format("{} to {}", exact_size(outcome.smallest), exact_size(outcome.largest));
   }
@@ -169,7 +171,8 @@ std::string prefix(const Labels& labels) {
 std::string no_crossover_text(const Contest& c) {
   const model::Comparison& o = c.outcome;
   if (o.decided == 0)
-    return fmt::format("{} and {} are equally fast at every size measured ({})", c.first, c.second, c.sizes());
+    return fmt::format("{} and {} are equally fast at every size measured ({})", c.first.value, c.second.value,
+                       c.sizes());
   const std::string faster =
       fmt::format("{} is faster than {}", c.winner(o.first_faster_at_start), c.winner(!o.first_faster_at_start));
   if (o.decided == o.sizes) return fmt::format("{} at every size measured ({})", faster, c.sizes());
@@ -185,7 +188,7 @@ std::string crossover_text(const Contest& c) {
                        c.winner(!last.first_faster_above), rough_size(last.bytes), exact_size(last.measured_below),
                        exact_size(last.measured_above));
   }
-  std::string text = fmt::format("{} and {} take turns: {} is faster below about {}", c.first, c.second,
+  std::string text = fmt::format("{} and {} take turns: {} is faster below about {}", c.first.value, c.second.value,
                                  c.winner(c.outcome.first_faster_at_start), rough_size(found.front().bytes));
   for (const model::Crossover& crossover : found) {
     text += fmt::format(", {} from there", c.winner(crossover.first_faster_above));
@@ -195,18 +198,21 @@ std::string crossover_text(const Contest& c) {
   return text;
 }
 
-Finding finding_of(const Contest& c) {
+Finding finding_of(const Contest& c, std::string_view axis) {
   const model::Comparison& o = c.outcome;
   const bool crosses = !o.crossovers.empty();
-  Finding finding{
-      .scenario = {}, .kind = crosses ? "crossover" : "winner", .labels = c.common, .metrics = {}, .text = {}};
-  finding.text = prefix(c.common) + (crosses ? crossover_text(c) : no_crossover_text(c));
+  const Labels& common = c.first.others;
+  Finding finding{.scenario = {},
+                  .kind = crosses ? "crossover" : "winner",
+                  .labels = common,
+                  .metrics = {},
+                  .text = prefix(common) + (crosses ? crossover_text(c) : no_crossover_text(c))};
   if (o.decided > 0) {
     const bool first = crosses ? o.crossovers.back().first_faster_above : o.first_faster_at_start;
     finding.labels.emplace_back("faster", c.winner(first));
     finding.labels.emplace_back("slower", c.winner(!first));
   } else {
-    finding.labels.emplace_back(c.axis, c.first + "," + c.second);
+    finding.labels.emplace_back(axis, c.first.value + "," + c.second.value);
   }
   if (crosses) {
     finding.metrics = {{"crossover", o.crossovers.back().bytes, "B"},
@@ -215,13 +221,6 @@ Finding finding_of(const Contest& c) {
   }
   return finding;
 }
-
-/// A path's labels, apart from the one that is compared.
-struct Entrant {
-  const Path* path;
-  std::string value;
-  Labels others;
-};
 
 std::vector<Entrant> entrants(std::span<const Path> paths, std::string_view axis) {
   std::vector<Entrant> all;
@@ -233,10 +232,6 @@ std::vector<Entrant> entrants(std::span<const Path> paths, std::string_view axis
     all.push_back(std::move(c));
   }
   return all;
-}
-
-Contest contest_of(const Entrant& a, const Entrant& b, std::string_view axis) {
-  return {a.value, b.value, a.others, axis, model::compare(a.path->points, b.path->points)};
 }
 
 /// Whether the two differ at most sizes, or take turns.
@@ -253,10 +248,10 @@ void add_comparisons(std::span<const Path> paths, std::string_view axis, std::ve
     const std::vector<Entrant> group(left.begin(), rest);
     left.erase(left.begin(), rest);
     const auto add = [&](const Entrant& a, const Entrant& b, bool in_any_case) {
-      const Contest contest = contest_of(a, b, axis);
+      const Contest contest{a, b};
       // Of one size the table above says it all.
       if (contest.outcome.sizes < 2 || (!in_any_case && !differs(contest.outcome))) return;
-      findings.push_back(finding_of(contest));
+      findings.push_back(finding_of(contest, axis));
     };
     for (std::size_t i = 1; i < group.size(); ++i) add(group.front(), group[i], true);
     // Of many that are alike, not every pair needs a sentence.

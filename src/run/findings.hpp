@@ -16,6 +16,9 @@ namespace xferbench {
 /// The value of an axis as sentences show it: "64 MiB", "8", "h2d".
 std::string axis_text(const Case::Param& param);
 
+/// The axes that not all of these cases have alike, in the order in which the cases have them.
+std::vector<std::string> varying_axes(std::span<const Case* const> cases);
+
 /// What each scenario concludes from those of `results` that are its own and ok. A scenario without any is not asked.
 std::vector<Finding> conclude(std::span<const Scenario* const> scenarios, std::span<const Result> results);
 

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <new>
+#include <set>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
@@ -41,44 +44,25 @@ std::optional<SkipReason> memory_skip_reason(MemoryNeeds needs, Device& device, 
   return std::nullopt;
 }
 
-/// Runs one case into `result`. Whatever is thrown, only this case fails.
-void run_case(const PlannedCase& planned, const RunContext& bench, Result& result) {
-  const auto fail = [&result](const std::string& reason) {
-    result.status = Status::failed;
-    result.reason = reason;
-  };
-  const std::string key = planned.config.key();
-  const NvtxRange mark(bench.machine.tracer(), key.c_str());
-  try {
-    planned.scenario->run(planned.config, bench, result);
-  } catch (const std::bad_alloc&) {
-    fail("the host ran out of memory; choose a smaller --size");
-  } catch (const std::exception& error) {
-    fail(error.what());
-  }
-}
-
-const char* advice(const std::string& flag) {
-  if (flag == "drift") return "the machine was not steady; close other programs or raise --budget";
-  if (flag == "bimodal") return "two speeds alternate; look for other work on the machine and for NUMA placement";
-  if (flag == "throttled")
-    return "the GPU ran below 90 % of its highest clock; look at its temperature and power limit";
-  if (flag == "gate-timeout") return "the host was too busy to submit in time; those samples were taken again";
-  if (flag == "slow-first") return "the first sample is slow: raise --budget for a longer warm-up";
-  return nullptr;
-}
+/// What to do about a flag; those that are not here worry nobody.
+const std::map<std::string, const char*, std::less<>> kAdvice{
+    {"drift", "the machine was not steady; close other programs or raise --budget"},
+    {"bimodal", "two speeds alternate; look for other work on the machine and for NUMA placement"},
+    {"throttled", "the GPU ran below 90 % of its highest clock; look at its temperature and power limit"},
+    {"gate-timeout", "the host was too busy to submit in time; those samples were taken again"},
+    {"slow-first", "the first sample is slow: raise --budget for a longer warm-up"},
+};
 
 }  // namespace
 
 void warn(Result& result, const SamplingPolicy& policy) {
-  std::vector<std::string> told;
+  std::set<std::string> told;
   for (const Measurement& m : result.measurements) {
     if (m.auxiliary) continue;
     for (const std::string& flag : m.flags) {
-      const char* text = advice(flag);
-      if (text == nullptr || std::ranges::find(told, flag) != told.end()) continue;
-      told.push_back(flag);
-      result.warnings.push_back(fmt::format("{} ({}): {}", flag, m.name, text));
+      const auto advice = kAdvice.find(flag);
+      if (advice == kAdvice.end() || !told.insert(flag).second) continue;
+      result.warnings.push_back(fmt::format("{} ({}): {}", flag, m.name, advice->second));
     }
     const auto width = relative_half_width(m);
     if (m.stop != Stop::ci && m.stop != Stop::interrupted && width && *width > policy.ci) {
@@ -88,15 +72,6 @@ void warn(Result& result, const SamplingPolicy& policy) {
     }
   }
 }
-
-namespace {
-
-bool has_samples(const Result& result) {
-  return !result.measurements.empty() &&
-         std::ranges::all_of(result.measurements, [](const Measurement& m) { return !m.samples.empty(); });
-}
-
-}  // namespace
 
 std::optional<SkipReason> skip_reason(const PlannedCase& planned, Device& device, bool verify) {
   const Scenario& scenario = *planned.scenario;
@@ -108,9 +83,14 @@ std::optional<SkipReason> skip_reason(const PlannedCase& planned, Device& device
 
 namespace {
 
-void skip(Result& result, const std::string& reason) {
-  result.status = Status::skipped;
-  result.reason = reason;
+void end(Result& result, Status status, std::string reason) {
+  result.status = status;
+  result.reason = std::move(reason);
+}
+
+bool has_samples(const Result& result) {
+  return !result.measurements.empty() &&
+         std::ranges::all_of(result.measurements, [](const Measurement& m) { return !m.samples.empty(); });
 }
 
 /// The same, and why no case can run any more.
@@ -123,12 +103,16 @@ std::optional<SkipReason> skip_reason_now(const PlannedCase& planned, const RunC
   return skip_reason(planned, bench.device, bench.verify);
 }
 
-/// One turn of one case.
+/// One turn of one case. Whatever is thrown, only this case fails.
 Result attempt(const PlannedCase& planned, const RunContext& bench) {
   Result result(planned.config);
-  run_case(planned, bench, result);
-  if (interrupted() != 0 && result.status == Status::ok && !has_samples(result)) {
-    skip(result, "interrupted before its first samples");
+  const std::string key = planned.config.key();
+  const NvtxRange mark(bench.machine.tracer(), key.c_str());
+  std::string failure = failure_of([&] { planned.scenario->run(planned.config, bench, result); });
+  if (!failure.empty()) {
+    end(result, Status::failed, std::move(failure));
+  } else if (interrupted() != 0 && !has_samples(result)) {
+    end(result, Status::skipped, "interrupted before its first samples");
     result.measurements.clear();
     result.metrics.clear();
   }
@@ -158,7 +142,7 @@ class InterleavedRuns {
   void visit(std::size_t i, std::size_t turn) {
     if (turn > 0 && interrupted() != 0) return;
     if (const auto reason = skip_reason_now(cases_[i], bench_)) {
-      turn > 0 ? keep_as_it_is(results_[i], reason->text) : skip(results_[i], reason->text);
+      turn > 0 ? keep_as_it_is(results_[i], reason->text) : end(results_[i], Status::skipped, reason->text);
     } else {
       if (observer_.begin) observer_.begin(i, turn);
       const SamplingPolicy wanted = cases_[i].policy.value_or(bench_.policy);
@@ -201,6 +185,17 @@ class InterleavedRuns {
 };
 
 }  // namespace
+
+std::string failure_of(const std::function<void()>& body) {
+  try {
+    body();
+    return {};
+  } catch (const std::bad_alloc&) {
+    return "the host ran out of memory; choose a smaller --size";
+  } catch (const std::exception& error) {
+    return *error.what() != '\0' ? error.what() : "an error without a message";
+  }
+}
 
 std::vector<Result> run_cases(std::span<const PlannedCase> cases, const RunContext& bench, const RunObserver& observer,
                               std::size_t turns) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "results/result.hpp"
@@ -30,6 +31,9 @@ struct RunObserver {
   /// After a case. Until its last turn the result has the samples so far, and says of them that they were interrupted.
   std::function<void(std::size_t index, const Result& result)> done;
 };
+
+/// Runs `body`; why it failed, whatever it throws. Empty if it did not.
+std::string failure_of(const std::function<void()>& body);
 
 /// Runs every case: `ok`, `failed` with a reason, or `skipped` with a reason (see
 /// skip_reason(); a lost context, Ctrl-C). Goes through all cases `turns` times, each time for a share of

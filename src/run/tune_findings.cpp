@@ -22,33 +22,36 @@ constexpr std::size_t kMostNamed = 4;
 class Namer {
  public:
   explicit Namer(std::span<const Case> space) {
-    for (const Case& c : space) {
-      for (const Case::Param& param : c.params()) {
-        if (std::ranges::find(varying_, param.name) != varying_.end()) continue;
-        const auto same = [&](const Case& other) {
-          const Case::Param* its = other.find(param.name);
-          return its != nullptr && its->value == param.value;
-        };
-        if (!std::ranges::all_of(space, same)) varying_.push_back(param.name);
-      }
-    }
+    std::vector<const Case*> cases;
+    for (const Case& c : space) cases.push_back(&c);
+    axes_ = varying_axes(cases);
   }
 
   [[nodiscard]] std::string name(const Case& c) const {
     std::vector<std::string> parts;
-    for (const Case::Param& param : c.params()) {
-      if (std::ranges::find(varying_, param.name) == varying_.end()) continue;
-      parts.push_back(param.kind == AxisKind::choice ? axis_text(param) : param.name + " " + axis_text(param));
+    for (const std::string& axis : axes_) {
+      const Case::Param* param = c.find(axis);
+      if (param == nullptr) continue;
+      parts.push_back((param->kind == AxisKind::choice ? "" : axis + " ") + axis_text(*param));
     }
     return parts.empty() ? c.key() : fmt::format("{}", fmt::join(parts, ", "));
   }
 
  private:
-  std::vector<std::string> varying_;
+  std::vector<std::string> axes_;
 };
 
 Finding finding(const char* about, std::string text) {
   return {.scenario = {}, .kind = "tune", .labels = {{"about", about}}, .metrics = {}, .text = std::move(text)};
+}
+
+/// The same of a configuration, with the values of its axes.
+Finding finding(const char* about, std::string text, const Case& configuration) {
+  Finding f = finding(about, std::move(text));
+  for (const Case::Param& param : configuration.params()) {
+    f.labels.emplace_back(param.name, to_text(param.value, param.kind));
+  }
+  return f;
 }
 
 std::string behind(const Contestant& one, const Contestant& best) {
@@ -62,11 +65,10 @@ Finding winner_of(const Contestant& best, const Namer& namer) {
                            format_seconds(best.interval->high));
   }
   const char* unsure = best.confirmed ? "" : "; not measured again, so take it with care";
-  Finding f = finding("winner", fmt::format("fastest: {}: {}{}{}", namer.name(best.config),
-                                            format_seconds(best.seconds), interval, unsure));
-  for (const Case::Param& param : best.config.params()) {
-    f.labels.emplace_back(param.name, to_text(param.value, param.kind));
-  }
+  Finding f = finding(
+      "winner",
+      fmt::format("fastest: {}: {}{}{}", namer.name(best.config), format_seconds(best.seconds), interval, unsure),
+      best.config);
   f.metrics = {{"makespan", best.seconds, "s"}};
   if (best.interval) {
     f.metrics.push_back({"interval_low", best.interval->low, "s"});
@@ -95,12 +97,11 @@ Finding alike(std::span<const Contestant> set, const Namer& namer) {
 Finding simplest(std::span<const Contestant> set, const Namer& namer) {
   const Contestant& c = *std::ranges::min_element(set, {}, &Contestant::complexity);  // the fastest of equals
   const bool is_winner = &c == set.data();
-  Finding f = finding("simplest", is_winner ? "it is also the simplest of these"
-                                            : fmt::format("the simplest of these: {}: {} ({})", namer.name(c.config),
-                                                          format_seconds(c.seconds), behind(c, set.front())));
-  for (const Case::Param& param : c.config.params()) {
-    f.labels.emplace_back(param.name, to_text(param.value, param.kind));
-  }
+  Finding f = finding("simplest",
+                      is_winner ? "it is also the simplest of these"
+                                : fmt::format("the simplest of these: {}: {} ({})", namer.name(c.config),
+                                              format_seconds(c.seconds), behind(c, set.front())),
+                      c.config);
   f.metrics = {{"makespan", c.seconds, "s"},
                {"behind_best", c.seconds / set.front().seconds - 1, "1"},
                {"complexity", c.complexity, "1"}};
@@ -110,10 +111,10 @@ Finding simplest(std::span<const Contestant> set, const Namer& namer) {
 Finding search(const TuneSummary& summary) {
   std::vector<double> errors;
   for (const Contestant& c : summary.contestants) errors.push_back(std::abs(c.seconds / c.predicted - 1));
-  std::string text = fmt::format("measured {} of {} configurations", summary.measured, summary.space.size());
+  std::string text = fmt::format("measured {} of {} configurations", summary.contestants.size(), summary.space.size());
   if (summary.failed > 0) text += fmt::format(", {} failed", summary.failed);
   Finding f = finding("search", {});
-  f.metrics = {{"measured", static_cast<double>(summary.measured), "configurations"},
+  f.metrics = {{"measured", static_cast<double>(summary.contestants.size()), "configurations"},
                {"failed", static_cast<double>(summary.failed), "configurations"},
                {"configurations", static_cast<double>(summary.space.size()), "configurations"}};
   if (!errors.empty()) {

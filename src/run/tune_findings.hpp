@@ -22,10 +22,9 @@ struct Contestant {
 };
 
 struct TuneSummary {
-  std::vector<Case> space;  ///< every configuration
-  std::vector<Contestant> contestants;
-  std::size_t measured = 0;  ///< configurations that have a median
-  std::size_t failed = 0;
+  std::vector<Case> space;                             ///< every configuration
+  std::vector<Contestant> contestants;                 ///< those that have a median
+  std::size_t failed = 0;                              ///< configurations
   std::function<std::string(const Case&)> command_of;  ///< the command that runs a case by itself
 };
 

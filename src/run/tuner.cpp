@@ -4,8 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
-#include <new>
+#include <iterator>
 #include <utility>
 
 #include "core/error.hpp"
@@ -137,19 +136,6 @@ struct Entry {
   std::string failure{};
 };
 
-/// Runs `body`; the reason if it fails, whatever is thrown.
-template <class Body>
-std::string failure_of(const Body& body) {
-  try {
-    body();
-    return {};
-  } catch (const std::bad_alloc&) {
-    return "the host ran out of memory; choose a smaller --size";
-  } catch (const std::exception& error) {
-    return *error.what() != '\0' ? error.what() : "an error without a message";
-  }
-}
-
 class Tuner {
  public:
   Tuner(std::unique_ptr<Tunable> tunable, std::span<const Case> space, const RunContext& bench,
@@ -171,14 +157,10 @@ class Tuner {
   /// Of all that was measured or has failed, in the order in which that began.
   [[nodiscard]] std::vector<Result> results() const {
     std::vector<Result> all;
-    const auto best = leader();
+    const Entry* best = leader();
     for (const std::size_t i : begun_) {
       const Entry& entry = entries_[i];
-      if (!entry.failure.empty() || decisive(entry) != nullptr) all.push_back(result_of(entry, best == i));
-    }
-    if (best) add_distance(all, decisive(entries_[*best])->median);
-    for (Result& r : all) {
-      if (r.label(kMeasuredIn) == kConfirmation) warn(r, bench_.policy);
+      if (!entry.failure.empty() || decisive(entry) != nullptr) all.push_back(result_of(entry, best));
     }
     return all;
   }
@@ -188,10 +170,9 @@ class Tuner {
     for (const Entry& entry : entries_) summary.space.push_back(entry.config);
     for (const std::size_t i : begun_) {
       const Entry& entry = entries_[i];
-      const Measurement* time = decisive(entry);
       if (!entry.failure.empty()) ++summary.failed;
-      if (!entry.failure.empty() || time == nullptr) continue;
-      ++summary.measured;
+      if (!counts(entry)) continue;
+      const Measurement* time = decisive(entry);
       summary.contestants.push_back({.config = entry.config,
                                      .seconds = time->median,
                                      .interval = time->ci95,
@@ -344,29 +325,20 @@ class Tuner {
     double pass = 0;
     for (const std::size_t i : batch) pass += pass_time(i);
     constexpr double kWithWarmUp = 1.5;
-    const double left = left_until(kForStages + kForSearch);
     SamplingPolicy policy;
     policy.max_samples = std::min(kSamplesPerRound, bench_.policy.max_samples);
     policy.min_samples = std::min(kLeastPerRound, policy.max_samples);
-    policy.budget = std::min(left, kWithWarmUp * static_cast<double>(kSamplesPerRound) * pass);
+    policy.budget =
+        std::min(left_until(kForStages + kForSearch), kWithWarmUp * static_cast<double>(kSamplesPerRound) * pass);
     policy.ci = 0;  // all of the samples
     return policy;
   }
 
   static void append(std::optional<Measurement>& all, const Measurement& more) {
-    if (!all) {
+    if (all) {
+      statistics::append(*all, more);
+    } else {
       all = more;
-      return;
-    }
-    all->samples.insert(all->samples.end(), more.samples.begin(), more.samples.end());
-    all->warmup_runs += more.warmup_runs;
-    all->gate_timeouts += more.gate_timeouts;
-    // What the statistics say of all samples, and what was said of the machine in any round.
-    std::vector<std::string> told = std::exchange(all->flags, {});
-    told.insert(told.end(), more.flags.begin(), more.flags.end());
-    statistics::summarise(*all);
-    for (const char* flag : {"not-warm", "throttled", "gate-timeout"}) {
-      if (std::ranges::find(told, flag) != told.end()) all->flags.emplace_back(flag);
     }
   }
 
@@ -391,20 +363,20 @@ class Tuner {
     return entry.search ? &*entry.search : nullptr;
   }
 
-  /// The fastest of the last round, or of the search where there was none.
-  [[nodiscard]] std::optional<std::size_t> leader() const {
-    std::optional<std::size_t> best;
-    const auto rank = [this](std::size_t i) {
-      return std::pair(!entries_[i].fresh.has_value(), decisive(entries_[i])->median);
-    };
+  static bool counts(const Entry& entry) { return entry.failure.empty() && decisive(entry) != nullptr; }
+
+  /// The fastest of the last round, or of the search where there was none; null before the first is measured.
+  [[nodiscard]] const Entry* leader() const {
+    const Entry* best = nullptr;
+    const auto rank = [](const Entry& e) { return std::pair(!e.fresh.has_value(), decisive(e)->median); };
     for (const std::size_t i : begun_) {
-      if (!entries_[i].failure.empty() || decisive(entries_[i]) == nullptr) continue;
-      if (!best || rank(i) < rank(*best)) best = i;
+      const Entry& entry = entries_[i];
+      if (counts(entry) && (best == nullptr || rank(entry) < rank(*best))) best = &entry;
     }
     return best;
   }
 
-  [[nodiscard]] Result result_of(const Entry& entry, bool is_best) const {
+  [[nodiscard]] Result result_of(const Entry& entry, const Entry* best) const {
     Result result(entry.config);
     const Measurement* time = decisive(entry);
     if (time != nullptr) result.measurements.push_back(*time);
@@ -428,16 +400,10 @@ class Tuner {
                                 " of calls), which a gate hides here; a program would wait for it");
     }
     tunable_->describe(entry.config, time->median, result);
-    if (is_best) {
-      for (Measurement& stage : tunable_->stages()) result.measurements.push_back(std::move(stage));
-    }
+    if (&entry == best) std::ranges::move(tunable_->stages(), std::back_inserter(result.measurements));
+    result.add(kBehindBest, time->median / decisive(*best)->median - 1, "1");
+    if (entry.fresh) warn(result, bench_.policy);
     return result;
-  }
-
-  static void add_distance(std::vector<Result>& results, double best) {
-    for (Result& r : results) {
-      if (r.status == Status::ok) r.add(kBehindBest, makespan(r) / best - 1, "1");
-    }
   }
 
   void show() const {

@@ -1,23 +1,27 @@
 // Findings: what several results say together.
 #include "run/findings.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <initializer_list>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "core/units.hpp"
+#include "support/golden.hpp"
 #include "unit/report_fixture.hpp"
-#include "unit/support.hpp"
 
 namespace xferbench {
 namespace {
 
 using test::copy_case;
+using test::expect_golden;
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
 /// A copy of that time, known to 0.1 %.
@@ -57,12 +61,27 @@ std::vector<const Result*> pointers(const std::vector<Result>& results) {
 
 std::vector<Path> paths_of(const std::vector<Result>& results) { return paths(pointers(results), "copy"); }
 
-std::vector<std::string> sentences(const std::vector<Result>& results) {
-  std::vector<std::string> texts;
-  for (const Finding& f : fits_and_crossovers(paths_of(results), "host")) {
-    if (!f.text.empty()) texts.push_back(f.text);
+/// The fits of these results and how they compare by `host`, a finding on each line.
+std::string told(std::initializer_list<std::vector<Result>> sweeps) {
+  std::string text;
+  for (const Finding& f : fits_and_crossovers(paths_of(joined(sweeps)), "host")) {
+    text += f.kind;
+    for (const auto& [name, value] : f.labels) text += fmt::format(" {}={}", name, value);
+    for (const Metric& m : f.metrics) {
+      const double value = std::abs(m.value) < 1e-12 ? 0 : m.value;  // rounding
+      text += fmt::format(" {}={:.4g} {}", m.name, value, m.unit);
+    }
+    text += (f.text.empty() ? "" : ": " + f.text) + "\n";
   }
-  return texts;
+  return text;
+}
+
+/// The same without the fits.
+std::string compared(std::initializer_list<std::vector<Result>> sweeps) {
+  std::istringstream all(told(sweeps));
+  std::string text;
+  for (std::string line; std::getline(all, line);) text += line.starts_with("fit ") ? "" : line + "\n";
+  return text;
 }
 
 // --- Paths ----------------------------------------------------------------------------------------------------------
@@ -101,105 +120,43 @@ TEST(Paths, LeaveOutWhatWasNotMeasured) {
 
 TEST(Fits, AreRowsForAllSizesAndForBothSidesOf64KiB) {
   const auto cost = [](double n) { return n <= 65536 ? 3e-6 + n / 10e9 : 20e-6 + n / 12e9; };
-  const auto findings = fits_and_crossovers(paths_of(sweep("h2d", "pinned", cost)), "host");
-  ASSERT_EQ(findings.size(), 3U);
-  EXPECT_EQ(findings[0].labels, (Labels{{"dir", "h2d"}, {"range", "all"}}));
-  EXPECT_EQ(findings[1].labels, (Labels{{"dir", "h2d"}, {"range", "<= 64 KiB"}}));
-  EXPECT_EQ(findings[2].labels, (Labels{{"dir", "h2d"}, {"range", "> 64 KiB"}}));
-  struct Expected {
-    std::string name_and_unit;
-    double value;
-    double tolerance;
-  };
-  const std::vector<Expected> expected{{"latency s", 20e-6, 1e-12},
-                                       {"rate GB/s", 12, 1e-6},
-                                       {"half_rate_size B", 240'000, 1},
-                                       {"worst_residual 1", 0, 1}};
-  ASSERT_EQ(findings[2].metrics.size(), expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const Metric& m = findings[2].metrics[i];
-    EXPECT_EQ(m.name + " " + m.unit, expected[i].name_and_unit);
-    EXPECT_NEAR(m.value, expected[i].value, expected[i].tolerance) << m.name;
-  }
-  for (const Finding& f : findings) EXPECT_EQ(f.kind + f.text, "fit");
+  expect_golden("findings/fits.txt", told({sweep("h2d", "pinned", cost)}));
 }
 
 TEST(Fits, SayNothingTwice) {
   std::vector<Result> small = sweep("h2d", "pinned", line(1e-6, 1e9));
   std::erase_if(small, [](const Result& r) { return r.config.count("size") > 64 * KiB; });
-  const auto findings = fits_and_crossovers(paths_of(small), "host");
-  ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].labels.back().second, "all");
+  expect_golden("findings/fit_of_small_ones.txt", told({small}));
 }
 
 // --- Comparisons ----------------------------------------------------------------------------------------------------
 
-TEST(Comparisons, SayFromWhichSizeOnOneIsFaster) {
-  // Equal at n / (2 GB/s) = 12.288 us, 24 KiB. Only 16 and 64 KiB were measured: the estimate is near it, no more.
-  const auto results =
-      joined({sweep("h2d", "pageable", line(1e-6, 1e9)), sweep("h2d", "pinned", line(13.288e-6, 2e9))});
-  const auto findings = fits_and_crossovers(paths_of(results), "host");
-  const Finding& f = findings.back();
-  EXPECT_EQ(f.text, "pinned is faster than pageable from about 27 KiB on (measured: 16 KiB and 64 KiB)");
-  EXPECT_EQ(f.kind, "crossover");
-  EXPECT_EQ(f.labels, (Labels{{"faster", "pinned"}, {"slower", "pageable"}}));
-  ASSERT_EQ(f.metrics.size(), 3U);
-  EXPECT_NEAR(f.metrics[0].value, 24 * 1024, 0.15 * 24 * 1024);
-  EXPECT_EQ(f.metrics[1].value, 16 * 1024);
-  EXPECT_EQ(f.metrics[2].value, 64 * 1024);
-}
-
-TEST(Comparisons, NameWhatTheTwoHaveInCommonIfThereAreOthers) {
-  const Cost cost = line(1e-6, 2e9);
-  EXPECT_EQ(sentences(joined({sweep("h2d", "pageable", line(2e-6, 1e9)), sweep("h2d", "pinned", cost),
-                              sweep("d2h", "pageable", cost), sweep("d2h", "pinned", cost), sweep("d2d", "", cost)})),
-            (std::vector<std::string>{
-                "h2d: pinned is faster than pageable at every size measured (1 KiB to 256 MiB)",
-                "d2h: pageable and pinned are equally fast at every size measured (1 KiB to 256 MiB)",
-            }));
-}
-
-TEST(Comparisons, SayAtHowManySizesOneIsFasterIfNotAtAll) {
-  struct Compared {
-    Cost pageable;
-    Cost pinned;
-    std::string sentence;
+TEST(Comparisons, AreTheseSentences) {
+  const auto both = [](const Cost& pageable, const Cost& pinned) {
+    return compared({sweep("h2d", "pageable", pageable), sweep("h2d", "pinned", pinned)});
   };
-  for (const Compared& c : {
-           Compared{line(2e-6, 1e9), line(2e-6, 1.01e9), "pageable and pinned are equally fast at every size measured"},
-           {line(2e-6, 1e9), line(2e-6, 2e9), "pinned is faster than pageable at every size measured"},
-           {line(200e-6, 1e9), line(200e-6, 2e9), "pinned is faster than pageable at 9 of 10 sizes measured"},
-       }) {
-    const auto all = sentences(joined({sweep("h2d", "pageable", c.pageable), sweep("h2d", "pinned", c.pinned)}));
-    ASSERT_EQ(all.size(), 1U);
-    EXPECT_TRUE(all[0].starts_with(c.sentence + " (1 KiB to 256 MiB)")) << all[0];
-    EXPECT_EQ(all[0].ends_with(" and as fast at the others"), test::contains(c.sentence, " of "));
-  }
-}
-
-TEST(Comparisons, TellOfSeveralCrossoversInOneSentence) {
-  const std::vector<Result> results{copied("h2d", "pinned", KiB, 2),       copied("h2d", "pinned", 4 * KiB, 1),
-                                    copied("h2d", "pinned", 16 * KiB, 2),  copied("h2d", "pageable", KiB, 1),
-                                    copied("h2d", "pageable", 4 * KiB, 2), copied("h2d", "pageable", 16 * KiB, 1)};
-  EXPECT_EQ(sentences(results).back(),
-            "pinned and pageable take turns: pageable is faster below about 2 KiB, pinned from there to about 8 KiB, "
-            "pageable from there on");
+  // Equal at n / (2 GB/s) = 12.288 us, 24 KiB. Only 16 and 64 KiB were measured: the estimate is near it, no more.
+  expect_golden("findings/crossover.txt", both(line(1e-6, 1e9), line(13.288e-6, 2e9)));
+  expect_golden("findings/alike.txt", both(line(2e-6, 1e9), line(2e-6, 1.01e9)));
+  expect_golden("findings/faster.txt", both(line(2e-6, 1e9), line(2e-6, 2e9)));
+  expect_golden("findings/faster_at_most_sizes.txt", both(line(200e-6, 1e9), line(200e-6, 2e9)));
+  const Cost cost = line(1e-6, 2e9);
+  expect_golden("findings/named_by_what_is_common.txt",
+                compared({sweep("h2d", "pageable", line(2e-6, 1e9)), sweep("h2d", "pinned", cost),
+                          sweep("d2h", "pageable", cost), sweep("d2h", "pinned", cost), sweep("d2d", "", cost)}));
+  expect_golden("findings/several_crossovers.txt",
+                compared({{copied("h2d", "pinned", KiB, 2), copied("h2d", "pinned", 4 * KiB, 1),
+                           copied("h2d", "pinned", 16 * KiB, 2), copied("h2d", "pageable", KiB, 1),
+                           copied("h2d", "pageable", 4 * KiB, 2), copied("h2d", "pageable", 16 * KiB, 1)}}));
 }
 
 TEST(Comparisons, AreWithTheFirstAndTheNeighbourAndNotOfAllPairs) {
-  std::vector<Result> results;
-  for (const char* host : {"a", "b", "c", "d"}) {
-    results = joined({results, sweep("h2d", host, line(1e-6 / host[0], 1e9 * host[0]))});
-  }
-  std::vector<std::string> pairs;
-  for (const Finding& f : fits_and_crossovers(paths_of(results), "host")) {
-    if (f.kind == "winner") pairs.push_back(f.labels[0].second + f.labels[1].second);
-  }
-  EXPECT_EQ(pairs, (std::vector<std::string>{"ba", "ca", "da", "cb", "dc"})) << "the faster one first";
+  const auto of = [](const char* host) { return sweep("h2d", host, line(1e-6 / host[0], 1e9 * host[0])); };
+  expect_golden("findings/not_all_pairs.txt", compared({of("a"), of("b"), of("c"), of("d")}));
 }
 
 TEST(Comparisons, NeedMoreThanOneSize) {
-  EXPECT_TRUE(sentences({copied("h2d", "pinned", KiB, 1), copied("h2d", "pageable", KiB, 2)}).empty());
+  EXPECT_EQ(told({{copied("h2d", "pinned", KiB, 1), copied("h2d", "pageable", KiB, 2)}}), "");
 }
 
 // --- Conclusions of scenarios ---------------------------------------------------------------------------------------

@@ -38,7 +38,6 @@ Contestant contestant(std::uint64_t chunks, double milliseconds, bool confirmed 
 std::vector<Finding> findings(std::vector<Contestant> contestants, std::size_t failed = 0) {
   TuneSummary summary;
   for (std::uint64_t chunks = 1; chunks <= 64; ++chunks) summary.space.push_back(configuration(chunks));
-  summary.measured = contestants.size();
   summary.failed = failed;
   summary.contestants = std::move(contestants);
   summary.command_of = [](const Case& c) { return "run " + c.key(); };
