@@ -1,5 +1,10 @@
-# Functions that the scripts beside this file share. To be sourced.
+# What the scripts beside this file share: how they fail, where they are, and functions. To be sourced.
 # shellcheck shell=bash
+set -euo pipefail
+unset CDPATH
+scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck disable=SC2034  # used by those that source this
+readonly scripts root=${scripts%/*}
 
 # Everything these scripts say goes to standard error: standard output belongs to what they run.
 say() { echo "${0##*/}: $*" >&2; }

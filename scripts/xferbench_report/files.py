@@ -2,46 +2,10 @@
 
 import pathlib
 
-import jsonschema
-
 from . import records, validation
 from .charts import catalogue
 
-# Of a trace file, what the timeline's chart reads.
-TIMELINE = {
-    "type": "object",
-    "required": ["traceEvents"],
-    "properties": {
-        "traceEvents": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["name", "ph", "pid", "tid"],
-                "properties": {
-                    "name": {"type": "string"},
-                    "ph": {"type": "string"},
-                    "pid": {"type": "integer"},
-                    "tid": {"type": "integer"},
-                    "cat": {"type": "string"},
-                    "args": {"type": "object"},
-                },
-                "if": {"properties": {"ph": {"const": "X"}}},
-                "then": {
-                    "required": ["ts", "dur"],
-                    "properties": {"ts": {"type": "number"}, "dur": {"type": "number", "minimum": 0}},
-                },
-                "else": {
-                    "if": {"properties": {"name": {"enum": ["process_name", "thread_name"]}}},
-                    "then": {
-                        "required": ["args"],
-                        "properties": {"args": {"required": ["name"], "properties": {"name": {"type": "string"}}}},
-                    },
-                },
-            },
-        },
-        "otherData": {"type": "object", "additionalProperties": {"type": "string"}},
-    },
-}
+TIMELINE = pathlib.Path(__file__).resolve().parent / "timeline-schema.json"
 
 
 class Refused(Exception):
@@ -68,7 +32,7 @@ def in_one_line(path, found, kind):
 
 def load(paths):
     """The runs and the timelines of these files, in their order."""
-    results, traces = validation.make_validator(), jsonschema.Draft202012Validator(TIMELINE)
+    results, traces = validation.make_validator(), validation.make_validator(TIMELINE)
     runs, timelines = [], []
     for path in paths:
         value = read_json(path)

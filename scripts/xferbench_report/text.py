@@ -11,6 +11,7 @@ import re
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _LARGEST = 1e300  # what JSON can hold and a double cannot becomes this; it is nonsense in any chart
+_TIMES = ((1, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns"))
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _SIZE_IN_KEY = re.compile(r"^([0-9.]+)([KMGTPE]?i?B)$")
 
@@ -60,12 +61,15 @@ def digits(value):
     return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.3e}"
 
 
+def time_scale(value):
+    """Factor and unit in which so many seconds read well: 1e6, us."""
+    return next((scale for scale in _TIMES if abs(value) * scale[0] >= 1), _TIMES[-1])
+
+
 def seconds(value):
     value = number(value)
-    for factor, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "us")):
-        if abs(value) >= factor:
-            return f"{digits(value / factor)} {unit}"
-    return f"{digits(value / 1e-9)} ns" if value else "0 s"
+    factor, unit = time_scale(value)
+    return f"{digits(value / (1 / factor))} {unit}" if value else "0 s"
 
 
 def size(value):

@@ -66,7 +66,7 @@ def problems(data, validator):
     return violations(value, validator)
 
 
-def make_validator():
-    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+def make_validator(path=SCHEMA):
+    schema = json.loads(path.read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)

@@ -18,13 +18,11 @@ class Command(support.Folder):
             self.assertIn(word, outcome.stderr)
         self.assertEqual([name for name in os.listdir(self.folder) if ".html" in name], [])
 
-    def test_without_files_says_how_it_is_used(self):
-        outcome = self.report()
-        self.assertEqual(outcome.returncode, 2)
-        self.assertIn("usage: report", outcome.stderr)
-
-    def test_unknown_flag_is_usage(self):
-        self.assertEqual(self.report("x.json", "--frobnicate").returncode, 2)
+    def test_wrong_usage(self):
+        for arguments in ([], ["x.json", "--frobnicate"]):
+            outcome = self.report(*arguments)
+            self.assertEqual(outcome.returncode, 2)
+            self.assertIn("usage: report", outcome.stderr)
 
     def test_help_explains(self):
         outcome = self.report("--help")
@@ -32,57 +30,43 @@ class Command(support.Folder):
         for word in ("--output", "--title", "Exit codes"):
             self.assertIn(word, outcome.stdout)
 
-    def test_missing_file(self):
-        self.assert_refused(self.report("absent.json"), "absent.json", "cannot be read", "No such file")
+    def test_files_that_make_no_report(self):
+        good, broken = results([case()]), results([case(status="excellent", reason="x")])
+        self.write("good.json", good)
+        event = {"name": "x", "ph": "X", "pid": 1, "tid": 1}
+        for name, content, words in (
+            ("absent.json", None, ["absent.json: cannot be read", "No such file"]),
+            (".", None, ["cannot be read"]),
+            ("a\nb.json", None, ["a b.json"]),
+            ("bad.json", "{", ["bad.json", "not JSON"]),
+            ("nan.json", '{"x": NaN}', ["not JSON", "NaN"]),
+            ("deep.json", "[" * 200000, ["not JSON"]),
+            ("other.json", [], ["not a valid results file"]),
+            ("broken.json", broken, ["broken.json", "results[0].status", "excellent"]),
+            ("trace.json", {"traceEvents": [event]}, ["not a valid timeline file", "ts"]),
+        ):
+            with self.subTest(file=name):
+                if content is not None:
+                    self.write(name, content)
+                self.assert_refused(self.report(name), *words)
+                self.assert_refused(self.report("good.json", name), *words)
 
-    def test_folder_instead_of_a_file(self):
-        self.assert_refused(self.report(self.folder), "cannot be read")
-
-    def test_bad_json(self):
-        self.assert_refused(self.report(self.write("bad.json", "{")), "bad.json", "not JSON")
-
-    def test_json_with_nan(self):
-        self.assert_refused(self.report(self.write("bad.json", '{"x": NaN}')), "not JSON", "NaN")
-
-    def test_deeply_nested_json(self):
-        self.assert_refused(self.report(self.write("deep.json", "[" * 200000)), "not JSON")
-
-    def test_other_json(self):
-        self.assert_refused(self.report(self.write("x.json", [])), "not a valid results file")
-
-    def test_results_file_that_breaks_the_schema(self):
-        broken = results([case(status="excellent", reason="x")])
-        self.assert_refused(self.report(self.write("x.json", broken)), "x.json", "results[0].status", "excellent")
-
-    def test_one_bad_file_among_good_ones(self):
+    def test_outputs_that_cannot_be(self):
         good = self.write("good.json", results([case()]))
-        self.assert_refused(self.report(good, self.write("bad.json", {})), "bad.json")
-
-    def test_timeline_that_is_none(self):
-        broken = {"traceEvents": [{"name": "x", "ph": "X", "pid": 1, "tid": 1}]}
-        self.assert_refused(self.report(self.write("t.json", broken)), "not a valid timeline file", "ts")
-
-    def test_name_of_several_lines_stays_one_line(self):
-        self.assert_refused(self.report("a\nb.json"), "a b.json")
-
-    def test_output_in_a_folder_that_is_not_there(self):
-        good = self.write("good.json", results([case()]))
-        self.assert_refused(self.report(good, "-o", "nowhere/page.html"), "nowhere/page.html", "cannot be written")
-
-    def test_output_that_is_a_folder(self):
-        good = self.write("good.json", results([case()]))
-        self.assert_refused(self.report(good, "-o", str(self.folder)), "is a folder")
+        for output, words in (
+            ("nowhere/page.html", ["nowhere/page.html", "cannot be written"]),
+            (str(self.folder), ["is a folder"]),
+            (good, ["is one of the files to read"]),
+        ):
+            with self.subTest(output=output):
+                self.assert_refused(self.report(good, "-o", output), *words)
+        self.assertIn("xferbench/1", (self.folder / "good.json").read_text(encoding="utf-8"))
 
     @unittest.skipIf(os.geteuid() == 0, "root may write anywhere")
     def test_output_in_a_protected_folder(self):
         good = self.write("good.json", results([case()]))
         (self.folder / "protected").mkdir(mode=0o500)
         self.assert_refused(self.report(good, "-o", "protected/page.html"), "cannot be written")
-
-    def test_output_never_replaces_an_input(self):
-        good = self.write("good.json", results([case()]))
-        self.assert_refused(self.report(good, "-o", good), "is one of the files to read")
-        self.assertIn("xferbench/1", (self.folder / "good.json").read_text(encoding="utf-8"))
 
     def test_old_page_survives_a_failure(self):
         good = self.make(self.write("good.json", results([case()])))

@@ -28,7 +28,7 @@ def chart(base, series, scenario):
     names = list(rows_of.values())
     ends = [names[0], names[-1]] if named else [1, max(len(rows) for _, rows in series)]
     traces.append(figure.limit("equal", ends, 1, sideways=named) | {"showlegend": False})
-    title, runs = f"New over {base.label}: {scenario}", [base, *(run for run, _ in series)]
+    title, runs = f"New over {base.label}: {scenario}", [base, *grouping.runs(series)]
     if named:
         return figure.rows_chart(title, traces, runs, names, ratio_axis(series))
     return figure.Chart(title, traces, runs, {"title": {"text": "case, sorted by its ratio"}}, ratio_axis(series))

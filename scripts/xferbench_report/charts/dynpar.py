@@ -7,7 +7,7 @@ _LINES = ["launch", "launchers", "streams", "depth"]
 
 
 def charts(runs):
-    parts_of = general.faceted(grouping.series(runs, "dynpar", per_child), ["shape", "work"])
+    parts_of = grouping.faceted(grouping.series(runs, "dynpar", per_child), ["shape", "work"])
     return [children_chart(title, parts) for title, parts in parts_of] + [chart for run in runs for chart in sorts(run)]
 
 
@@ -24,20 +24,20 @@ def per_child(case):
 
 def children_chart(title, parts):
     every = grouping.every(parts)
-    runs, traces = [run for run, _ in parts], []
     factor, unit = figure.time_scale([per_child(case).value for case in every])
     shown = [name for name in grouping.varying(every) if name in _LINES]
-    for run, cases in parts:
-        for group in grouping.groups(grouping.by_axis(cases, "children"), ["children", "size", "keys"]):
-            xs, estimates = [case.count("children") for case in group], [per_child(case) for case in group]
-            words = [f"{one.in_words()} for each child" for one in estimates]
-            hovers = [figure.case_hover(run, case, line) for case, line in zip(group, words)]
-            name = grouping.named(grouping.describe(group[0], shown), run, runs)
-            traces.append(figure.line(name, xs, estimates, hovers, len(traces), factor))
-    counts = grouping.distinct(every, "children")
-    title = grouping.titled("Cost of each child", title)
+    traces = general.lines(
+        parts,
+        lambda cases: grouping.groups(grouping.by_axis(cases, "children"), ["children", "size", "keys"], shown),
+        lambda case: case.count("children"),
+        per_child,
+        factor,
+        lambda case: f"{per_child(case).in_words()} for each child",
+    )
+    horizontal = figure.counts_axis(grouping.distinct(every, "children"), "children")
     vertical = {"type": "log", "title": {"text": f"time for each child, {unit}"}}
-    return figure.Chart(title, traces, runs, figure.counts_axis(counts, "children"), vertical)
+    title = grouping.titled("Cost of each child", title)
+    return figure.Chart(title, traces, grouping.runs(parts), horizontal, vertical)
 
 
 def sorts(run):

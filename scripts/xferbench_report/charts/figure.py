@@ -108,14 +108,7 @@ def error_bars(estimates, factor=1):
         return None
     up = [0 if one.low is None else max(0, (one.high - one.value) * factor) for one in estimates]
     down = [0 if one.low is None else max(0, (one.value - one.low) * factor) for one in estimates]
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": up,
-        "arrayminus": down,
-        "thickness": 1.3,
-        "width": 4,
-    }
+    return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, "thickness": 1.3, "width": 4}
 
 
 def look(index):
@@ -153,6 +146,12 @@ def bars(name, rows, estimates, hovers, index, factor=1):
     return trace(name, rows, estimates, hovers, factor, "x") | bar | {"marker": {"color": look(index)[0]}}
 
 
+def of_cases(draw, name, run, cases, place, estimate, index, factor=1, words=lambda case: "", **settings):
+    """One of the above: each case at its place with its estimate, and words beside what pointing at any case shows."""
+    hovers = [case_hover(run, case, words(case)) for case in cases]
+    return draw(name, list(map(place, cases)), list(map(estimate, cases)), hovers, index, factor, **settings)
+
+
 def trace(name, places, estimates, hovers, factor, values):
     """What all traces of medians have in common; `values` is the axis along which they lie, x or y."""
     found = {
@@ -180,6 +179,11 @@ def limit(name, across, value, sideways=False, index=0):
         "hoverinfo": "text",
         "line": {"color": LIMIT_COLOUR, "dash": DASHES[1 + index % 3], "width": 1.6},
     }
+
+
+def limits(found, across, sideways=False):
+    """A line for each of these names and values."""
+    return [limit(name, across, value, sideways, index) for index, (name, value) in enumerate(found)]
 
 
 def rows_axis(names):
@@ -241,11 +245,7 @@ def counts_axis(values, title):
 def time_scale(values):
     """Factor and unit that suit these seconds: 1e6, us."""
     positive = sorted(value for value in values if value > 0)
-    middle = positive[len(positive) // 2] if positive else 1
-    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "us")):
-        if middle * factor >= 1:
-            return factor, unit
-    return 1e9, "ns"
+    return text.time_scale(positive[len(positive) // 2] if positive else 1)
 
 
 def scale_of(unit, values):

@@ -10,11 +10,15 @@ def overview(scenario, runs):
     units = list(dict.fromkeys(case.main().unit for run in runs for case in run.of(scenario)))
     for unit in units:
         series = grouping.series(runs, scenario, lambda case: case.main().unit == unit)
-        if len({case.key for case in grouping.every(series)}) <= figure.MOST_ROWS:
+        if few_enough_to_name(series):
             charts.append(named_rows("All cases", series, lambda case: case.main(), unit))
         else:
             charts.append(in_order(series, unit))
     return charts
+
+
+def few_enough_to_name(series):
+    return len({case.key for case in grouping.every(series)}) <= figure.MOST_ROWS
 
 
 def rows_of(cases):
@@ -32,23 +36,15 @@ def named_rows(title, series, estimate, unit, quantity="", note="", narrow=False
     names = list(rows.values())
     factor, shown = figure.scale_of(unit, values)
     traces = [
-        figure.dots(
-            run.label,
-            [rows[case.key] for case in cases],
-            [estimate(case) for case in cases],
-            [figure.case_hover(run, case) for case in cases],
-            index,
-            factor,
-        )
+        figure.of_cases(figure.dots, run.label, run, cases, lambda case: rows[case.key], estimate, index, factor)
         for index, (run, cases) in enumerate(series)
     ]
-    traces += [figure.limit(name, [names[0], names[-1]], value, True, i) for i, (name, value) in enumerate(limits)]
+    traces += figure.limits(limits, [names[0], names[-1]], sideways=True)
     kind = figure.axis_type(values)
-    what = quantity or median_of(every)
-    axis = {"type": kind, "title": {"text": text.label(f"{what}, {shown}")}}
+    axis = {"type": kind, "title": {"text": text.label(f"{quantity or median_of(every)}, {shown}")}}
     if kind == "linear":
         axis["rangemode"] = "tozero"
-    return figure.rows_chart(title, traces, [run for run, _ in series], names, axis, note, narrow)
+    return figure.rows_chart(title, traces, grouping.runs(series), names, axis, note, narrow)
 
 
 def median_of(cases):
@@ -60,23 +56,35 @@ def median_of(cases):
 def in_order(series, unit):
     """Too many cases to name: their number runs to the right, and pointing at one names it."""
     every = grouping.every(series)
-    what, values = median_of(every), [case.main().value for case in every]
+    values = [case.main().value for case in every]
     factor, shown = figure.scale_of(unit, values)
     numbers = {key: number for number, key in enumerate(dict.fromkeys(case.key for case in every), 1)}
-    traces = []
-    for index, (run, cases) in enumerate(series):
-        estimates = [case.main() for case in cases]
-        hovers = [figure.case_hover(run, case) for case in cases]
-        xs = [numbers[case.key] for case in cases]
-        traces.append(figure.cloud(run.label, xs, estimates, hovers, index, factor))
+    traces = [
+        figure.of_cases(
+            figure.cloud, run.label, run, cases, lambda case: numbers[case.key], lambda case: case.main(), index, factor
+        )
+        for index, (run, cases) in enumerate(series)
+    ]
     return figure.Chart(
         "All cases",
         traces,
-        [run for run, _ in series],
+        grouping.runs(series),
         {"title": {"text": "case, in the order of the file"}},
-        {"type": figure.axis_type(values), "title": {"text": text.label(f"{what}, {shown}")}},
+        {"type": figure.axis_type(values), "title": {"text": text.label(f"{median_of(every)}, {shown}")}},
         note=f"{len(numbers)} cases; point at one to see which it is. The tables below have them all.",
     )
+
+
+def lines(series, grouped, place, estimate, factor=1, words=lambda case: "", **settings):
+    """A line for each run and each group of its cases, which `grouped` names; `place` says where a case stands on it."""
+    runs, traces = grouping.runs(series), []
+    for run, cases in series:
+        for name, group in grouped(cases):
+            name, index = grouping.named(name, run, runs), len(traces)
+            traces.append(
+                figure.of_cases(figure.line, name, run, group, place, estimate, index, factor, words, **settings)
+            )
+    return traces
 
 
 def over_size(scenario, runs, most_lines=24):
@@ -87,10 +95,10 @@ def over_size(scenario, runs, most_lines=24):
         for run in runs:
             cases = [c for c in run.of(scenario) if estimate(c) is not None and estimate(c).unit == unit]
             series.append((run, grouping.by_axis(cases, "size")))
-        series = [(run, cases) for run, cases in series if len(grouping.distinct(cases, "size")) >= 3]
+        series = grouping.with_several(series, "size", 3)
         every = grouping.every(series)
         facet_names = [name for name in ("dir", "op", "in-flight") if any(c.texts.get(name) for c in every)]
-        for title, parts in faceted(series, facet_names):
+        for title, parts in grouping.faceted(series, facet_names):
             title = grouping.titled(f"{quantity.capitalize()} over size", title)
             chart = size_lines(title, parts, estimate, unit)
             if len(chart.traces) <= most_lines:
@@ -98,40 +106,24 @@ def over_size(scenario, runs, most_lines=24):
     return charts
 
 
-def faceted(series, names):
-    """(title, [(run, cases)]) for each combination of these axes."""
-    result = []
-    for title, group in grouping.facets(grouping.every(series), names):
-        members = set(map(id, group))
-        result.append((title, grouping.keep(series, lambda case: id(case) in members)))
-    return result
-
-
 def size_lines(title, series, estimate, unit, limits=(), narrow=True):
     every = grouping.every(series)
     shown = grouping.varying(every, ["size"])
     factor, scaled = figure.scale_of(unit, [estimate(case).value for case in every])
-    runs = [run for run, _ in series]
-    traces = []
-    for run, cases in series:
-        for group in grouping.groups(cases, ["size"]):
-            traces.append(
-                figure.line(
-                    grouping.named(grouping.describe(group[0], shown), run, runs),
-                    [case.count("size") for case in group],
-                    [estimate(case) for case in group],
-                    [figure.case_hover(run, case, rate_in_words(case)) for case in group],
-                    len(traces),
-                    factor,
-                )
-            )
     sizes = [case.count("size") for case in every]
-    traces += [figure.limit(name, [min(sizes), max(sizes)], value, False, i) for i, (name, value) in enumerate(limits)]
+    traces = lines(
+        series,
+        lambda cases: grouping.groups(cases, ["size"], shown),
+        lambda case: case.count("size"),
+        estimate,
+        factor,
+        rate_in_words,
+    )
+    traces += figure.limits(limits, [min(sizes), max(sizes)])
     vertical = {"title": {"text": text.label(scaled if unit == "GB/s" else f"time, {scaled}")}}
     vertical |= {"type": "log"} if unit == "s" else {"rangemode": "tozero"}
-    return figure.Chart(
-        title, traces, runs, figure.sizes_axis(sizes, "size", 9 if narrow else 14), vertical, narrow=narrow
-    )
+    horizontal = figure.sizes_axis(sizes, "size", 9 if narrow else 14)
+    return figure.Chart(title, traces, grouping.runs(series), horizontal, vertical, narrow=narrow)
 
 
 def rate_in_words(case):

@@ -1,17 +1,29 @@
-"""Cases in groups: those that differ in one axis only make a line, and names say only what tells lines apart."""
+"""Cases in groups: those that differ in one axis only make a line, and names say only what tells lines apart.
+
+A series is a list of runs, each with some of its cases: [(run, cases)].
+"""
 
 from .. import text
 
 
-def series(runs, scenario, wanted=lambda case: True):
-    """(run, cases) of each run that has such cases of a scenario."""
-    return keep([(run, run.of(scenario)) for run in runs], wanted)
+def series(all_runs, scenario, wanted=lambda case: True):
+    """Of each run the cases of a scenario that are wanted."""
+    return keep([(run, run.of(scenario)) for run in all_runs], wanted)
 
 
 def keep(some, wanted):
     """Of a series the cases that are wanted, without runs that have none."""
     found = [(run, [case for case in cases if wanted(case)]) for run, cases in some]
     return [(run, cases) for run, cases in found if cases]
+
+
+def with_several(some, axis, least=2):
+    """Of a series the runs that have so many values of an axis."""
+    return [(run, cases) for run, cases in some if len(distinct(cases, axis)) >= least]
+
+
+def runs(some):
+    return [run for run, _ in some]
 
 
 def every(some):
@@ -29,22 +41,34 @@ def varying(cases, without=()):
     return [name for name in names if name not in without and len({case.texts.get(name) for case in cases}) > 1]
 
 
-def groups(cases, without):
-    """Cases that are alike but for these axes, as lists, in order of appearance."""
+def alike(cases, key):
+    """Cases with the same key as lists, in order of appearance."""
     found = {}
     for case in cases:
-        key = tuple((name, value) for name, value in case.texts.items() if name not in without)
-        found.setdefault(key, []).append(case)
+        found.setdefault(key(case), []).append(case)
     return list(found.values())
+
+
+def groups(cases, without, shown):
+    """Cases that are alike but for these axes, each group with what it has of the axes shown, in words."""
+    found = alike(cases, lambda case: tuple(item for item in case.texts.items() if item[0] not in without))
+    return [(describe(group[0], shown), group) for group in found]
 
 
 def facets(cases, names):
     """The same the other way round: cases that agree in these axes, and what they agree in, in words."""
     shown = [name for name in varying(cases) if name in names]
-    found = {}
-    for case in cases:
-        found.setdefault(tuple(case.texts.get(name) for name in names), []).append(case)
-    return [(describe(group[0], shown), group) for group in found.values()]
+    found = alike(cases, lambda case: tuple(case.texts.get(name) for name in names))
+    return [(describe(group[0], shown), group) for group in found]
+
+
+def faceted(some, names):
+    """The parts of a series that agree in these axes, each with what they agree in."""
+    result = []
+    for title, group in facets(every(some), names):
+        members = set(map(id, group))
+        result.append((title, keep(some, lambda case: id(case) in members)))
+    return result
 
 
 def describe(case, names):
@@ -59,15 +83,15 @@ def describe(case, names):
     return ", ".join(parts)
 
 
-def names_apart(cases, without=()):
+def names_apart(cases):
     """A short and unique name for each case."""
-    shown = varying(cases, without)
+    shown = varying(cases)
     return text.unique([describe(case, shown) or case.key for case in cases])
 
 
-def named(name, run, runs):
+def named(name, run, all_runs):
     """A trace's name: with the run's where there are several."""
-    if len(runs) < 2:
+    if len(all_runs) < 2:
         return name or run.label
     return f"{name} - {run.label}" if name else run.label
 

@@ -5,48 +5,42 @@ from . import figure, general, grouping
 
 
 def charts(runs):
-    kinds = general.faceted(grouping.series(runs, "latency"), ["op"])
+    kinds = grouping.faceted(grouping.series(runs, "latency"), ["op"])
     return [bars(f"Latency: {parts[0][1][0].word('op')}", parts) for _, parts in kinds]
 
 
 def bars(title, parts):
-    rows = general.rows_of(grouping.every(parts))
-    values = [case.main().value for case in grouping.every(parts)]
-    factor, unit = figure.time_scale(values)
-    runs, traces = [run for run, _ in parts], []
+    every, runs = grouping.every(parts), grouping.runs(parts)
+    rows = general.rows_of(every)
+    factor, unit = figure.time_scale([case.main().value for case in every])
+    traces = []
+
+    def place(case):
+        return rows[case.key]
+
     for index, (run, cases) in enumerate(parts):
-        traces.append(medians(run, cases, rows, index, factor, len(parts) > 1))
-        tail = percentiles(run, cases, rows, index, factor, len(parts) > 1)
-        traces += [tail] if tail else []
+        name = grouping.named("median", run, runs)
+        medians = figure.of_cases(figure.bars, name, run, cases, place, lambda c: c.main(), index, factor, p99_in_words)
+        traces.append(medians)
+        cases = [case for case in cases if p99_of(case) is not None]
+        if cases:
+            name, look = grouping.named("99th percentile", run, runs), {"symbol": "diamond", "size": 9}
+            draw = figure.dots
+            traces.append(figure.of_cases(draw, name, run, cases, place, p99, index + 1, factor, p99_in_words, **look))
     horizontal = {"title": {"text": f"time, {unit}"}, "rangemode": "tozero"}
     note = "Bars are medians with their 95 % intervals; diamonds are the 99th percentile."
-    room = 22 + 24 * (len(parts) - 1)
-    return figure.rows_chart(
-        title, traces, runs, list(rows.values()), horizontal, note, narrow=True, room=room, barmode="group"
-    )
-
-
-def medians(run, cases, rows, index, factor, several):
-    name = grouping.named("median", run, [run] * (1 + several))
-    hovers = [figure.case_hover(run, case, p99_in_words(case)) for case in cases]
-    places, estimates = [rows[case.key] for case in cases], [case.main() for case in cases]
-    return figure.bars(name, places, estimates, hovers, index, factor)
+    room, names = 22 + 24 * (len(parts) - 1), list(rows.values())
+    return figure.rows_chart(title, traces, runs, names, horizontal, note, narrow=True, room=room, barmode="group")
 
 
 def p99_of(case):
     return case.headline().percentile("p99")
 
 
+def p99(case):
+    return records.Estimate(p99_of(case))
+
+
 def p99_in_words(case):
     value = p99_of(case)
     return "" if value is None else f"99th percentile {text.quantity(value, case.main().unit)}"
-
-
-def percentiles(run, cases, rows, index, factor, several):
-    found = [case for case in cases if p99_of(case) is not None]
-    if not found:
-        return None
-    name = grouping.named("99th percentile", run, [run] * (1 + several))
-    hovers = [figure.case_hover(run, case, p99_in_words(case)) for case in found]
-    places, values = [rows[case.key] for case in found], [records.Estimate(p99_of(case)) for case in found]
-    return figure.dots(name, places, values, hovers, index + 1, factor, symbol="diamond", size=9)

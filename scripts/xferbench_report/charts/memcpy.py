@@ -1,7 +1,7 @@
 """Bandwidth of copies over size, for each path, beside what the link can carry."""
 
 from .. import text
-from . import figure, general, grouping
+from . import general, grouping
 
 DIRECTIONS = {
     "h2d": "Host to GPU",
@@ -14,7 +14,7 @@ _GIGATRANSFERS = {1: (2.5, 8 / 10), 2: (5, 8 / 10), 3: (8, 128 / 130), 4: (16, 1
 
 def charts(runs):
     series, result = grouping.series(runs, "memcpy", lambda case: case.rate() is not None), []
-    for _, parts in general.faceted(series, ["dir"]):
+    for _, parts in grouping.faceted(series, ["dir"]):
         direction = parts[0][1][0].texts.get("dir", "")
         result += bandwidth(DIRECTIONS.get(direction, direction), direction, parts)
     return result
@@ -31,7 +31,7 @@ def bandwidth(title, direction, series):
     if lines:
         limits = limits_of(lines, direction)
         charts.append(general.size_lines(title, lines, lambda case: case.rate(), "GB/s", limits, narrow=False))
-    if single and len({case.key for case in grouping.every(single)}) <= figure.MOST_ROWS:
+    if single and general.few_enough_to_name(single):
         title += ", at one size" if lines else ""
         charts.append(
             general.named_rows(title, single, lambda c: c.rate(), "GB/s", "rate", limits=limits_of(single, direction))
@@ -43,7 +43,7 @@ def bandwidth(title, direction, series):
 
 def with_sizes(cases):
     """Those of paths that have at least two sizes, by size."""
-    groups = grouping.groups([case for case in cases if (case.count("size") or 0) > 0], ["size"])
+    groups = [group for _, group in grouping.groups(grouping.by_axis(cases, "size"), ["size"], [])]
     return grouping.by_axis([c for group in groups if len(grouping.distinct(group, "size")) > 1 for c in group], "size")
 
 

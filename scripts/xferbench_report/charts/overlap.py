@@ -5,14 +5,15 @@ from . import figure, general, grouping
 
 HEADLINE = "pipeline"  # in files that do not declare what their cases are about
 _MOST_NUMBERS = 130  # cells with their numbers in them
+_WORK = ["size", "kernel", "work", "balance", "rounds", "blocks"]  # cases that differ there do different work
 _FREE = ["growth", "issue", "stream-kind", "batch", "slots"]  # lines over chunks take the best of these
 
 
 def charts(runs):
     series = grouping.series(runs, "overlap")
     # Without a map chunks are always as many, or streams are.
-    found = maps(series) or over_counts(series, "streams", ["strategy", "chunks"])
-    return found + over_counts(series, "chunks", ["strategy", "streams"]) + over_sizes(series)
+    found = maps(series) or best_over("streams", series, ["strategy", "chunks"])
+    return found + best_over("chunks", series, ["strategy", "streams"]) + best_over("size", series, ["strategy"])
 
 
 def maps(series):
@@ -21,10 +22,10 @@ def maps(series):
     for run, cases in series:
         usable = [c for c in cases if c.count("streams") and c.count("chunks") and c.metric("efficiency") is not None]
         shown = grouping.varying(usable, ["streams", "chunks"])
-        for group in sorted(grouping.groups(usable, ["streams", "chunks"]), key=order_of(shown)):
+        for name, group in sorted(grouping.groups(usable, ["streams", "chunks"], shown), key=order_of(shown)):
             if len(grouping.distinct(group, "streams")) > 1 and len(grouping.distinct(group, "chunks")) > 1:
-                named = grouping.named(grouping.describe(group[0], shown), run, [s for s, _ in series])
-                result.append(efficiency_map(f"Efficiency: {named}", run, group))
+                name = grouping.named(name, run, grouping.runs(series))
+                result.append(efficiency_map(f"Efficiency: {name}", run, group))
     return share_colours(result)
 
 
@@ -41,10 +42,11 @@ def share_colours(maps_of_page):
 
 
 def order_of(names):
-    """Groups by what tells them apart: numbers by their size."""
+    """Named groups by what tells them apart: numbers by their size."""
 
-    def key(group):
-        return [(group[0].count(name) is None, group[0].count(name) or 0, group[0].word(name)) for name in names]
+    def key(named_group):
+        first = named_group[1][0]
+        return [(first.count(name) is None, first.count(name) or 0, first.word(name)) for name in names]
 
     return key
 
@@ -133,40 +135,30 @@ def has_several(cases, name):
     return len({case.texts[name] for case in cases if name in case.texts}) > 1
 
 
-def over_counts(series, axis, apart):
-    usable = grouping.keep(series, lambda case: case.rate() and case.count(axis))
-    usable = [(run, cases) for run, cases in usable if len(grouping.distinct(cases, axis)) > 1]
-    result = []
-    for title, parts in general.faceted(usable, ["size", "kernel", "work", "balance", "rounds", "blocks"]):
-        result.append(best_lines(grouping.titled(f"Rate over {axis}", title), parts, axis, apart))
-    return [chart for chart in result if chart.traces]
-
-
-def over_sizes(series):
-    usable = grouping.keep(series, lambda case: case.rate())
-    usable = [(run, cases) for run, cases in usable if len(grouping.distinct(cases, "size")) > 1]
-    result = []
-    for title, parts in general.faceted(usable, ["kernel", "work", "balance", "rounds", "blocks"]):
-        result.append(best_lines(grouping.titled("Best rate over size", title), parts, "size", ["strategy"]))
-    return [chart for chart in result if chart.traces]
+def best_over(axis, series, apart):
+    """Of each group of cases that do the same work: the fastest at each value of the axis."""
+    usable = grouping.keep(series, lambda case: case.rate() and (case.count(axis) or 0) > 0)
+    usable = grouping.with_several(usable, axis)
+    beginning = "Best rate over size" if axis == "size" else f"Rate over {axis}"
+    parts_of = grouping.faceted(usable, [name for name in _WORK if name != axis])
+    return [best_lines(grouping.titled(beginning, title), parts, axis, apart) for title, parts in parts_of]
 
 
 def best_lines(title, series, axis, apart):
     """A line for each value of the axes in apart; at each point the fastest case of all that agree in them."""
-    runs, traces, values = [run for run, _ in series], [], []
-    for run, cases in series:
-        for name, group in sorted(grouping.facets(cases, apart), key=lambda facet: order_of(apart)(facet[1])):
-            best = best_at(group, axis)
-            xs = [case.count(axis) for case in best]
-            hovers = [figure.case_hover(run, case, in_words(case)) for case in best]
-            rates = [case.rate() for case in best]
-            traces.append(figure.line(grouping.named(name, run, runs), xs, rates, hovers, len(traces)))
-            values += xs
-    if not values:
-        return figure.Chart(title, [], runs, {}, {})
-    traces += [figure.limit(name, [min(values), max(values)], value) for name, value in limits_of(series)]
+
+    def grouped(cases):
+        found = sorted(grouping.facets(cases, apart), key=order_of(apart))
+        best = [(name, best_at(group, axis)) for name, group in found]
+        return [(name, group) for name, group in best if group]
+
+    every = grouping.every(series)
+    traces = general.lines(series, grouped, lambda case: case.count(axis), lambda case: case.rate(), 1, in_words)
+    values = [case.count(axis) for case in every]
+    traces += figure.limits(limits_of(series), [min(values), max(values)])
     horizontal = figure.sizes_axis(values, "size") if axis == "size" else figure.counts_axis(values, axis)
     free = _FREE + (["streams", "chunks"] if axis == "size" else [])
     free = [name for name in free if any(has_several(cases, name) for _, cases in series)]
     note = f"Each point is the fastest over {', '.join(free)}." if free else ""
-    return figure.Chart(title, traces, runs, horizontal, {"title": {"text": "GB/s, in plus out"}}, note, narrow=True)
+    vertical = {"title": {"text": "GB/s, in plus out"}}
+    return figure.Chart(title, traces, grouping.runs(series), horizontal, vertical, note, narrow=True)

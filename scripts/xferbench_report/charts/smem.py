@@ -12,27 +12,26 @@ def charts(runs):
     return over_stages(series) + over_intensity(series) or rates(series)
 
 
-def split(series, free):
-    """Parts of the series in which only these axes vary, with what else they agree in as the title."""
+def split(series, axis):
+    """Parts of the series in which only this axis and what lines are of vary, titled by what else they agree in."""
     names = dict.fromkeys(name for case in grouping.every(series) for name in case.texts)
-    others = [name for name in names if name not in free]
-    return general.faceted(series, others)
+    return grouping.faceted(series, [name for name in names if name not in [*_LINES, axis]])
 
 
-def lines(parts, axis, estimate, factor=1):
-    """A line for each method and run."""
-    runs, traces = [run for run, _ in parts], []
-    for run, cases in parts:
-        for name, group in grouping.facets(grouping.by_axis(cases, axis), _LINES):
-            name = grouping.named(name or group[0].word("method"), run, runs)
-            xs = [case.count(axis) for case in group]
-            hovers = [figure.case_hover(run, case, in_words(case)) for case in group]
-            traces.append(figure.line(name, xs, [estimate(case) for case in group], hovers, len(traces), factor))
-    return traces
+def methods(cases, axis):
+    """The cases of each line, by its name."""
+    found = grouping.facets(grouping.by_axis(cases, axis), _LINES)
+    return [(name or group[0].word("method"), group) for name, group in found]
+
+
+def lines(parts, axis, estimate, factor=1, place=None):
+    """A line for each method and run, over the axis unless cases have another place."""
+    place = place or (lambda case: case.count(axis))
+    return general.lines(parts, lambda cases: methods(cases, axis), place, estimate, factor, in_words)
 
 
 def in_words(case):
-    rate, flight = case.rate(), case.metric("bytes_in_flight", "B")
+    rate, flight = case.rate(), bytes_in_flight(case)
     words = [rate.in_words()] if rate else []
     return ", ".join(words + ([f"{text.size(flight)} in flight on each multiprocessor"] if flight else []))
 
@@ -41,57 +40,53 @@ def over_stages(series):
     """Not of a search, which goes where it likes and leaves no lines."""
     usable = grouping.keep(series, lambda case: case.rate() and case.count("stages") and not case.tuned)
     result = []
-    for title, parts in split(usable, [*_LINES, "stages"]):
-        values = [value for _, cases in parts for value in grouping.distinct(cases, "stages")]
-        if len(set(values)) < 3:  # two are better off in the chart of rates
+    for title, parts in split(usable, "stages"):
+        every = grouping.every(parts)
+        values = grouping.distinct(every, "stages")
+        if len(values) < 3:  # two are better off in the chart of rates
             continue
-        rate = {"title": {"text": "GB/s of payload"}, "rangemode": "tozero"}
         stages = figure.counts_axis(values, "stages") | {"type": "linear"}
-        runs = [run for run, _ in parts]
-        traces = lines(parts, "stages", lambda case: case.rate())
-        result.append(figure.Chart(grouping.titled("Rate over stages", title), traces, runs, stages, rate, narrow=True))
-        result.append(over_flight(grouping.titled("Rate over bytes in flight", title), parts, rate))
-    return [chart for chart in result if chart is not None]
+        result.append(rates_over("Rate over stages", title, parts, stages))
+        flights = [bytes_in_flight(case) for case in every]
+        if all(value and value > 0 for value in flights):  # the same points, by what their loops can have under way
+            axis = figure.sizes_axis(flights, "bytes in flight on each multiprocessor")
+            result.append(rates_over("Rate over bytes in flight", title, parts, axis, bytes_in_flight))
+    return result
 
 
-def over_flight(title, parts, rate):
-    """The same points, by what their loops can have asked for and not yet have."""
-    traces = lines(parts, "stages", lambda case: case.rate())
-    flights = []
-    for run, cases in parts:
-        for _, group in grouping.facets(grouping.by_axis(cases, "stages"), _LINES):
-            flights.append([case.metric("bytes_in_flight", "B") for case in group])
-    if not all(value and value > 0 for values in flights for value in values):
-        return None
-    for trace, values in zip(traces, flights):
-        trace["x"] = values
-    every = [value for values in flights for value in values]
-    axis = figure.sizes_axis(every, "bytes in flight on each multiprocessor")
-    return figure.Chart(title, traces, [run for run, _ in parts], axis, rate, narrow=True)
+def rates_over(beginning, title, parts, axis, place=None):
+    traces = lines(parts, "stages", lambda case: case.rate(), place=place)
+    rate = {"title": {"text": "GB/s of payload"}, "rangemode": "tozero"}
+    return figure.Chart(grouping.titled(beginning, title), traces, grouping.runs(parts), axis, rate, narrow=True)
+
+
+def bytes_in_flight(case):
+    """On each multiprocessor, asked for and not yet there."""
+    return case.metric("bytes_in_flight", "B")
 
 
 def over_intensity(series):
     usable = grouping.keep(series, lambda case: (case.count("intensity") or 0) > 0 and not case.tuned)
-    result = []
-    for title, parts in split(usable, [*_LINES, "intensity"]):
-        values = [value for _, cases in parts for value in grouping.distinct(cases, "intensity")]
-        if len(set(values)) > 1:
-            result.append(times_and_bounds(grouping.titled("Time over intensity", title), parts, values))
-    return result
+    return [
+        times_and_bounds(grouping.titled("Time over intensity", title), parts)
+        for title, parts in split(usable, "intensity")
+        if len(grouping.distinct(grouping.every(parts), "intensity")) > 1
+    ]
 
 
-def times_and_bounds(title, parts, values):
+def times_and_bounds(title, parts):
     """What a loop takes, and as thin lines in its colour what it takes without arithmetic and without memory."""
-    factor, unit = figure.time_scale([case.main().value for case in grouping.every(parts)])
+    every = grouping.every(parts)
+    factor, unit = figure.time_scale([case.main().value for case in every])
     traces = lines(parts, "intensity", lambda case: case.main(), factor)
     bounds, owners = [], iter(traces)
     for _, cases in parts:
-        for _, group in grouping.facets(grouping.by_axis(cases, "intensity"), _LINES):
+        for _, group in methods(cases, "intensity"):
             bounds += bounds_of(group, next(owners), factor)
-    axis = figure.counts_axis(values, "operations per element")
+    axis = figure.counts_axis(grouping.distinct(every, "intensity"), "operations per element")
     vertical = {"title": {"text": f"time, {unit}"}}
     note = "Dotted: the same loop without arithmetic. Dashed: without memory. Neither can be beaten by that loop."
-    return figure.Chart(title, traces + bounds, [run for run, _ in parts], axis, vertical, note)
+    return figure.Chart(title, traces + bounds, grouping.runs(parts), axis, vertical, note)
 
 
 def bounds_of(cases, owner, factor):
@@ -114,6 +109,6 @@ def bounds_of(cases, owner, factor):
 def rates(series):
     """Every case's rate beside that of a copy inside the GPU, where there are few enough to name."""
     usable = grouping.keep(series, lambda case: case.rate())
-    if not usable or len({case.key for case in grouping.every(usable)}) > figure.MOST_ROWS:
+    if not usable or not general.few_enough_to_name(usable):
         return []
     return [general.named_rows("Rate", usable, lambda case: case.rate(), "GB/s", "rate of payload")]

@@ -53,12 +53,15 @@ def predictions(run, cases, several):
         return []
     factor, unit = figure.time_scale([case.main().value for case in known])
     shown = [name for name in ("strategy", "method") if name in grouping.varying(known)]
-    traces = []
-    for name, group in grouping.facets(known, shown):
-        xs = [case.metric("predicted", "s") * factor for case in group]
-        hovers = [figure.case_hover(run, case, predicted_in_words(case)) for case in group]
-        name, values = name or "configurations", [case.main() for case in group]
-        traces.append(figure.line(name, xs, values, hovers, len(traces), factor, mode="markers"))
+    traces = general.lines(
+        [(run, known)],
+        lambda cases: [(name or "configurations", group) for name, group in grouping.facets(cases, shown)],
+        lambda case: case.metric("predicted", "s") * factor,
+        lambda case: case.main(),
+        factor,
+        predicted_in_words,
+        mode="markers",
+    )
     ends = [factor * pick(case.metric("predicted", "s") for case in known) for pick in (min, max)]
     traces.append(figure.limit("measured = predicted", ends, 0) | {"y": ends})
     title = "Measured over predicted" + (f": {run.label}" if several else "")
