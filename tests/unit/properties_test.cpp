@@ -13,9 +13,7 @@
 #include "core/axis.hpp"
 #include "core/spelling.hpp"
 #include "core/units.hpp"
-#include "measure/pattern.hpp"
 #include "measure/statistics.hpp"
-#include "model/partition.hpp"
 #include "model/pipeline.hpp"
 
 namespace xferbench {
@@ -100,20 +98,7 @@ RC_GTEST_PROP(Suggestions, NeverProposeWhatWasTyped, (std::vector<std::string> c
   if (!typed.empty()) RC_ASSERT(suggestion(typed, candidates) != "; did you mean '" + typed + "'?");
 }
 
-// --- Cutting a payload, and its way through a pipeline ---------------------------------------------------------------
-
-RC_GTEST_PROP(Partition, CoversEverythingExactlyOnceAndInOrder, ()) {
-  const auto elements = between<std::size_t>(1, std::size_t{1} << between(0, 40));
-  const auto chunks = between<std::size_t>(1, std::min<std::size_t>(elements, 3000));
-  const std::size_t alignment = std::size_t{1} << between(0, 10);
-  std::size_t next = 0;
-  for (const model::Chunk& part : model::partition(elements, chunks, alignment, real_between(0.5, 2))) {
-    RC_ASSERT(part.first == next);
-    RC_ASSERT(part.count > 0U);
-    next += part.count;
-  }
-  RC_ASSERT(next == elements);
-}
+// --- The way of a payload through a pipeline -------------------------------------------------------------------------
 
 model::Cost any_cost() {
   return {real_between(0, 100) * 1e-6, real_between(0, 1) * 1e-9, real_between(0.3, 1), real_between(1, 4)};
@@ -213,22 +198,6 @@ RC_GTEST_PROP(Summaries, RiseFromTheMinimumOverTheMedianToTheMaximum, ()) {
   RC_ASSERT(m.p99.value_or(m.max) <= m.max);
   RC_ASSERT(std::ranges::count_if(m.samples, [&](double x) { return x < m.median; }) <= std::ssize(m.samples) / 2);
   RC_ASSERT(std::ranges::count_if(m.samples, [&](double x) { return x > m.median; }) <= std::ssize(m.samples) / 2);
-}
-
-// --- Payloads --------------------------------------------------------------------------------------------------------
-
-RC_GTEST_PROP(Pattern, AnyFlippedBitIsFoundWhereItIs, (std::uint64_t seed)) {
-  std::vector<std::byte> bytes(between<std::size_t>(1, 5000));
-  pattern::fill_bytes(bytes, seed);
-  RC_ASSERT(!pattern::check_bytes(bytes, seed));
-  const auto at = between<std::size_t>(0, bytes.size() - 1);
-  bytes[at] ^= static_cast<std::byte>(between(1, 255));
-  for (auto more = between(0, 3); more > 0; --more) {
-    bytes[between(at, bytes.size() - 1)] = pattern::kPoison;  // wrong, too, but not before it
-  }
-  const auto found = pattern::check_bytes(bytes, seed);
-  RC_ASSERT(found.has_value());
-  RC_ASSERT(found->offset == at);
 }
 
 }  // namespace
