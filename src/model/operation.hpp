@@ -28,8 +28,8 @@ class Operation {
     if (!running()) return false;
     const double whole = left(contended);
     double& phase = overhead_ > 0 ? overhead_ : payload_;
-    phase =
-        whole <= seconds ? 0 : phase * (1 - seconds / whole);  // what ends now ends exactly, however times are rounded
+    // What ends now ends exactly, however times are rounded.
+    phase = whole <= seconds ? 0 : phase * (1 - seconds / whole);
     if (overhead_ > 0 || payload_ > 0) return false;
     cost_ = nullptr;
     return true;

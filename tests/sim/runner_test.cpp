@@ -42,10 +42,12 @@ class FragileDevice : public sim::SimDevice {
 
 class RunnerTest : public testing::Test {
  protected:
-  std::vector<Result> run(std::vector<const Scenario*> list) {
+  std::vector<Result> run(std::vector<const Scenario*> list, const RunObserver& observer = {}, std::size_t turns = 1) {
     std::vector<PlannedCase> cases;
     for (const Scenario* s : list) cases.push_back({s, Case(s->descriptor().name)});
-    return run_all(cases, quick_bench(device_));
+    RunContext bench = quick_bench(device_);
+    bench.policy.min_samples = bench.policy.max_samples *= turns;
+    return run_cases(cases, bench, observer, turns);
   }
 
   bool lost_ = false;
@@ -117,10 +119,9 @@ TEST_F(RunnerTest, TooMuchMemoryIsRefusedWithBothNumbersBeforeAllocating) {
 TEST_F(RunnerTest, ObserversSeeEveryCase) {
   std::vector<std::size_t> announced;
   std::size_t seen = 0;
-  const std::vector<PlannedCase> cases(3, {&fine_, Case("scripted")});
-  run_cases(cases, quick_bench(device_),
-            {.begin = [&](std::size_t i, std::size_t) { announced.push_back(i); },
-             .done = [&](std::size_t, const Result& result) { seen += result.status == Status::ok ? 1 : 0; }});
+  run({&fine_, &fine_, &fine_},
+      {.begin = [&](std::size_t i, std::size_t) { announced.push_back(i); },
+       .done = [&](std::size_t, const Result& result) { seen += result.status == Status::ok ? 1 : 0; }});
   EXPECT_EQ(announced, (std::vector<std::size_t>{0, 1, 2}));
   EXPECT_EQ(seen, 3U);
 }
@@ -134,9 +135,6 @@ TEST_F(RunnerTest, TurnsGoThroughAllCasesBeforeTheNext) {
     region.submit = [] {};
     r.measurements.push_back(bench.sample({region}).front().elapsed);
   });
-  const std::vector<PlannedCase> cases{{&sampled, Case("scripted")}, {&sampled, Case("scripted")}};
-  RunContext bench = quick_bench(device_);
-  bench.policy.min_samples = bench.policy.max_samples = 12;
   std::vector<std::pair<std::size_t, std::size_t>> order;
   std::vector<std::size_t> samples;
   std::vector<Stop> stops;
@@ -146,7 +144,7 @@ TEST_F(RunnerTest, TurnsGoThroughAllCasesBeforeTheNext) {
                                    samples.push_back(r.measurements.front().samples.size());
                                    stops.push_back(r.measurements.front().stop);
                                  }};
-  const auto results = run_cases(cases, bench, observer, 2);
+  const auto results = run({&sampled, &sampled}, observer, 2);
   EXPECT_EQ(order, (std::vector<std::pair<std::size_t, std::size_t>>{{0, 0}, {0, 1}, {1, 0}, {1, 1}}));
   EXPECT_EQ(samples, (std::vector<std::size_t>{6, 6, 12, 12}));
   EXPECT_EQ(stops[1], Stop::interrupted) << "another turn is to come";
@@ -160,8 +158,7 @@ TEST_F(RunnerTest, ACaseThatFailedInOneTurnIsNotTriedInTheNext) {
     ++runs;
     throw VerificationError("wrong");
   });
-  const std::vector<PlannedCase> cases{{&failing, Case("scripted")}};
-  EXPECT_EQ(run_cases(cases, quick_bench(device_), {}, 3).front().status, Status::failed);
+  EXPECT_EQ(run({&failing}, {}, 3).front().status, Status::failed);
   EXPECT_EQ(runs, 1);
 }
 
@@ -170,11 +167,10 @@ TEST_F(RunnerTest, ALostContextLeavesWhatTheTurnsBeforeHaveSampled) {
     r.add("answer", 42, "1");
     lost_ = true;
   });
-  const std::vector<PlannedCase> cases{{&losing, Case("scripted")}};
   std::vector<std::size_t> warnings;
   const RunObserver observer{.begin = {},
                              .done = [&](std::size_t, const Result& r) { warnings.push_back(r.warnings.size()); }};
-  const Result result = run_cases(cases, quick_bench(device_), observer, 3).front();
+  const Result result = run({&losing}, observer, 3).front();
   EXPECT_EQ(warnings, (std::vector<std::size_t>{0, 1, 1})) << "files hear of it, too";
   EXPECT_EQ(result.status, Status::ok);
   ASSERT_EQ(result.warnings.size(), 1U);
