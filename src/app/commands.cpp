@@ -115,11 +115,11 @@ std::vector<const ScenarioDescriptor*> scenarios_of(std::span<const PlannedCase>
 
 std::string markdown_of_run(const Report& report) { return to_markdown(report, descriptors()); }
 
-int run_once(const cli::RunCommand& command, const std::vector<std::string>& arguments) {
+int run_once(const cli::RunCommand& command) {
   const std::unique_ptr<Machine> machine = open_machine(command.measuring.device);
   refuse_if_none_can_run(command, machine->device());
-  LiveReport live(begin_report(arguments, machine->device(), scenarios_of(command.cases)), command.measuring.files,
-                  markdown_of_run);
+  LiveReport live(begin_report(command.measuring.arguments, machine->device(), scenarios_of(command.cases)),
+                  command.measuring.files, markdown_of_run);
   return measure(command, all_of(command.cases), *machine, live);
 }
 
@@ -171,16 +171,16 @@ int dry_run(const cli::RunCommand& command) {
 
 }  // namespace
 
-int run(const cli::RunCommand& command, const std::vector<std::string>& arguments) {
+int perform(const cli::RunCommand& command) {
   if (command.measuring.dry_run) return dry_run(command);
   if (command.resume) return resume(command);
   const cli::RunCommand whole = with_suite(command);
   refuse_more_turns_than_samples(whole);
-  return command.repeat ? repeat(whole, arguments) : run_once(whole, arguments);
+  if (whole.process) return run_once(one_process(whole));
+  return whole.repeat ? repeat(whole) : run_once(whole);
 }
 
-/// What there is; a machine without a GPU has an answer too. A GPU asked for by number must exist.
-int info(const cli::InfoCommand& command) {
+int perform(const cli::InfoCommand& command) {
   std::string text = version_line() + "\n";
   std::optional<Environment::Host> host;
   try {
@@ -198,11 +198,7 @@ int info(const cli::InfoCommand& command) {
   return 0;
 }
 
-int list(const cli::ListCommand& command) {
-  if (command.about != nullptr) {
-    write_standard_output(command.page);
-    return 0;
-  }
+int perform(const cli::ListCommand& command) {
   std::string text;
   if (!command.suites) {
     for (const ScenarioDescriptor* scenario : descriptors()) {
@@ -216,18 +212,18 @@ int list(const cli::ListCommand& command) {
   return 0;
 }
 
-int show(const cli::TextCommand& command) {
+int perform(const cli::TextCommand& command) {
   write_standard_output(command.text);
   return 0;
 }
 
-int complete(const cli::CompleteCommand& command) {
+int perform(const cli::CompleteCommand& command) {
   const cli::DataNames names{.expectations = data_names("expectations"), .suites = data_names("suites")};
   write_standard_output(cli::complete(command.words, scenarios(), names));
   return 0;
 }
 
-int version() {
+int perform(const cli::VersionCommand& /*command*/) {
   write_standard_output(version_line() + "\n");
   return 0;
 }

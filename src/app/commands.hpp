@@ -1,23 +1,25 @@
 // What the program can do, one function each. All return the exit code; results go to standard output, and nothing else
-// does. Throw UsageError, OutputError or NoDeviceError.
+// does. Throw UsageError, InputError, OutputError or NoDeviceError.
 #pragma once
-
-#include <string>
-#include <vector>
 
 #include "cli/command.hpp"
 
 namespace xferbench::app {
 
-/// Measures, or prints the cases of a dry run. `arguments` is the command line, for the record.
-int run(const cli::RunCommand& command, const std::vector<std::string>& arguments);
+/// Measures, or prints the cases of a dry run.
+int perform(const cli::RunCommand& command);
+/// Searches the command's cases for the fastest; of a dry run prints the space and how many configurations it has.
+int perform(const cli::TuneCommand& command);
+/// Reads results files, and writes what changed between them to standard output and the files that were asked for.
+/// What makes the comparison doubtful goes to standard error.
+int perform(const cli::CompareCommand& command);
+/// Results against what was expected of them. 0: all expectations hold, 1: one does not, or the run was cut off.
+int perform(const cli::CheckCommand& command);
+int perform(const cli::ListCommand& command);
 /// What there is; a machine without a GPU has an answer too. A GPU asked for by number must exist.
-int info(const cli::InfoCommand& command);
-int list(const cli::ListCommand& command);
-int version();
-/// Help, the manual page or a completion script.
-int show(const cli::TextCommand& command);
-/// What may come next on a command line.
-int complete(const cli::CompleteCommand& command);
+int perform(const cli::InfoCommand& command);
+int perform(const cli::TextCommand& command);
+int perform(const cli::VersionCommand& command);
+int perform(const cli::CompleteCommand& command);
 
 }  // namespace xferbench::app

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <filesystem>
 #include <system_error>
 
@@ -24,18 +25,18 @@ bool is_same(const fs::path& a, const fs::path& b) {
 
 }  // namespace
 
-void refuse_to_overwrite(std::span<const std::string> inputs, std::span<const AskedFile> outputs) {
+void refuse_to_overwrite(std::span<const std::string> inputs, std::span<const cli::NamedFile> outputs) {
   std::error_code unknown;
   for (const auto& [flag, path] : outputs) {
     // Pipes and terminals hold nothing that could be lost.
-    if (!path || *path == "-" || !fs::is_regular_file(*path, unknown)) continue;
+    if (path == "-" || !fs::is_regular_file(path, unknown)) continue;
     for (const std::string& input : inputs) {
-      if (!is_same(source(input), *path)) continue;
+      if (!is_same(source(input), path)) continue;
       throw UsageError(fmt::format("--{} {}: this would write over {}, which is read; write to another file", flag,
-                                   *path,
-                                   input == "-"     ? "standard input's file"
-                                   : *path == input ? "a file"
-                                                    : input));
+                                   path,
+                                   input == "-"    ? "standard input's file"
+                                   : path == input ? "a file"
+                                                   : input));
     }
   }
 }
@@ -49,6 +50,26 @@ void refuse_same_twice(std::span<const std::string> files) {
           files[i] == files[j] ? "" : fmt::format(" (as {}, too)", files[j])));
     }
   }
+}
+
+JudgementFiles::JudgementFiles(const cli::OutputFiles& files, std::span<const std::string> inputs) {
+  refuse_to_overwrite(inputs, files.named());
+  if (files.json) json_.emplace(*files.json);
+  if (files.markdown) markdown_.emplace(*files.markdown);
+  if (!json_ || !markdown_) return;
+  // Once more: as "-" and /dev/stdout are the same.
+  cli::refuse_shared_files(
+      std::array{cli::NamedFile{"json", json_->target()}, cli::NamedFile{"markdown", markdown_->target()}});
+}
+
+bool JudgementFiles::shows_table() const {
+  return !(json_ && json_->is_standard_output()) && !(markdown_ && markdown_->is_standard_output());
+}
+
+void JudgementFiles::write(const Text& json, const Text& markdown, const Text& table) const {
+  if (json_) json_->finish(json());
+  if (markdown_) markdown_->finish(markdown());
+  if (shows_table()) write_standard_output(table());
 }
 
 }  // namespace xferbench::app

@@ -12,7 +12,6 @@
 #include <csignal>
 #include <filesystem>
 #include <span>
-#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -30,14 +29,14 @@ namespace xferbench::app {
 
 namespace {
 
-[[noreturn]] void exec_child(const std::vector<std::string>& arguments) {
+/// The same command line, and the number of the process before it: nothing behind -- would be a flag.
+[[noreturn]] void exec_child(std::size_t number, const std::vector<std::string>& arguments) {
   constexpr int kCannotRun = 127;  // as a shell says it
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   setpgid(0, 0);  // a terminal's Ctrl-C reaches the parent alone, which tells this one: a second signal would kill it
+  std::vector<std::string> words{"xferbench", fmt::format("--process={}", number)};
+  words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
-  std::string name = "xferbench";
-  argv.push_back(name.data());
-  std::vector<std::string> words = arguments;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -62,11 +61,11 @@ int wait_for(pid_t child) {
   return 128 + WTERMSIG(status);
 }
 
-int run_process(const std::vector<std::string>& arguments) {
+int run_process(std::size_t number, const std::vector<std::string>& arguments) {
   std::signal(SIGCHLD, SIG_DFL);  // whoever started this program may ignore it; then nobody learns how a child ended
   const pid_t child = fork();
   if (child < 0) throw std::system_error(errno, std::generic_category(), "starting a process");
-  if (child == 0) exec_child(arguments);
+  if (child == 0) exec_child(number, arguments);
   return wait_for(child);
 }
 
@@ -116,30 +115,24 @@ std::string numbered(const std::string& file, std::size_t number) {
   return path.replace_extension().string() + fmt::format("-{}", number) + extension;
 }
 
-std::vector<std::string> arguments_for(const std::vector<std::string>& arguments, const std::string& file) {
-  std::vector<std::string> own{"--json=" + file};  // first: nothing that follows -- is a flag
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& argument = arguments[i];
-    const bool replaced = argument == "--repeat" || argument == "--json";
-    if (replaced) ++i;  // and its value
-    if (!replaced && !argument.starts_with("--repeat=") && !argument.starts_with("--json=")) own.push_back(argument);
-  }
-  return own;
+cli::RunCommand one_process(const cli::RunCommand& command) {
+  cli::RunCommand one = command;
+  one.measuring.files.json = numbered(*command.measuring.files.json, *command.process);
+  return one;
 }
 
-int repeat(const cli::RunCommand& command, const std::vector<std::string>& arguments) {
+int repeat(const cli::RunCommand& command) {
   install_interrupt_handlers();
   std::vector<std::string> files;
   int code = 0;
   for (std::size_t i = 1; i <= *command.repeat; ++i) {
-    const std::string file = numbered(*command.measuring.files.json, i);
+    files.push_back(numbered(*command.measuring.files.json, i));
     if (!command.measuring.show.quiet)
-      fmt::print(stderr, "xferbench: process {} of {}, writing {}\n", i, *command.repeat, file);
-    const int ended = run_process(arguments_for(arguments, file));
-    if (!could_run(ended)) return interrupted() != 0 ? 128 + interrupted() : ended;
+      fmt::print(stderr, "xferbench: process {} of {}, writing {}\n", i, *command.repeat, files.back());
+    const int ended = run_process(i, command.measuring.arguments);
     if (interrupted() != 0) return 128 + interrupted();
+    if (!could_run(ended)) return ended;
     code = std::max(code, ended);
-    files.push_back(file);
   }
   report(command, files);
   return code;

@@ -3,20 +3,19 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "cli/command.hpp"
 
 namespace xferbench::app {
 
-/// Runs `arguments` that often, one process after the other, each with a results file of its own, and prints how far
+/// Runs the command that often, one process after the other, each with a results file of its own, and prints how far
 /// apart they are. Returns the exit code: of the first process that could not run, else that of a case that failed.
-int repeat(const cli::RunCommand& command, const std::vector<std::string>& arguments);
+int repeat(const cli::RunCommand& command);
+
+/// What one of the processes does, which is told by --process which one it is.
+cli::RunCommand one_process(const cli::RunCommand& command);
 
 /// results.json is results-2.json for the second process.
 std::string numbered(const std::string& file, std::size_t number);
-
-/// The command line of one of the processes.
-std::vector<std::string> arguments_for(const std::vector<std::string>& arguments, const std::string& file);
 
 }  // namespace xferbench::app

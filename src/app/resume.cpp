@@ -18,10 +18,6 @@ namespace xferbench::app {
 
 namespace {
 
-std::vector<std::string> arguments_of(const Report& report) {
-  return {report.command.begin() + 1, report.command.end()};
-}
-
 /// Whether all that the case was to give is there. What was skipped may be possible now.
 bool finished(const Result& result) {
   if (result.status == Status::skipped) return false;
@@ -50,8 +46,9 @@ bool makes_all(const cli::RunCommand& run, const Report& report) {
 /// The run that the file is of. Behind several scenarios a flag once held for all of them: a command line that does not
 /// make the file's cases as it is read today is read that way.
 cli::RunCommand command_of(const Report& report, const std::string& file) {
+  const std::vector<std::string> arguments(report.command.begin() + 1, report.command.end());
   const auto read_as = [&](cli::AxisFlags flags) {
-    const cli::Command command = cli::parse(arguments_of(report), scenarios(), flags);
+    const cli::Command command = cli::parse(arguments, scenarios(), flags);
     const auto* run = std::get_if<cli::RunCommand>(&command);
     if (run == nullptr || run->measuring.dry_run || run->resume) {
       throw UsageError("only a run can be resumed, and not a tune; run the command again");
@@ -135,7 +132,7 @@ ResumePlan what_is_left(const StoredRun& stored, const std::vector<PlannedCase>&
 }
 
 Report continue_report(const StoredRun& stored, const Device& device, Descriptors scenarios) {
-  Report report = begin_report(arguments_of(stored.report), device, scenarios);
+  Report report = begin_report(stored.command.measuring.arguments, device, scenarios);
   report.resumed_at = stored.report.resumed_at;
   report.resumed_at.push_back(report.started_at);
   report.started_at = stored.report.started_at;

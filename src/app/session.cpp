@@ -7,7 +7,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <ctime>
-#include <map>
+#include <string_view>
 
 #include "core/interrupt.hpp"
 #include "device/open.hpp"
@@ -96,26 +96,24 @@ std::string kind_of(const std::string& warning) {
 
 void print_warnings(const Report& report) {
   struct Kind {
-    std::string first;
+    std::string kind;
+    std::string first;  // the case and its warning
     std::size_t cases = 0;
   };
-  std::vector<std::string> order;
-  std::map<std::string, Kind> kinds;
+  std::vector<Kind> kinds;
   for (const Result& r : report.results) {
     if (r.status == Status::failed) fmt::print(stderr, "xferbench: {} failed: {}\n", r.config.key(), r.reason);
     for (const std::string& warning : r.warnings) {
-      Kind& kind = kinds[kind_of(warning)];
-      if (kind.cases++ > 0) continue;
-      kind.first = fmt::format("{}: {}", r.config.key(), warning);
-      order.push_back(kind_of(warning));
+      const std::string kind = kind_of(warning);
+      auto known = std::ranges::find(kinds, kind, &Kind::kind);
+      if (known == kinds.end()) known = kinds.insert(known, {kind, fmt::format("{}: {}", r.config.key(), warning)});
+      ++known->cases;
     }
   }
-  for (const std::string& key : order) {
-    const Kind& kind = kinds[key];
-    const std::string more = kind.cases == 2  ? " (and in 1 more case)"
-                             : kind.cases > 2 ? fmt::format(" (and in {} more cases)", kind.cases - 1)
-                                              : "";
-    fmt::print(stderr, "xferbench: warning: {}{}\n", kind.first, more);
+  for (const auto& [kind, first, cases] : kinds) {
+    const std::string more =
+        cases == 1 ? "" : fmt::format(" (and in {} more case{})", cases - 1, cases == 2 ? "" : "s");
+    fmt::print(stderr, "xferbench: warning: {}{}\n", first, more);
   }
 }
 
@@ -126,17 +124,15 @@ LiveReport::LiveReport(Report report, const cli::OutputFiles& files, Writer to_m
     report_.results.push_back(result);
   }
   std::vector<cli::NamedFile> opened;
-  const auto open = [&](const char* flag, const std::optional<std::string>& path, Writer writer, bool follows) {
+  const auto open = [&](const char* flag, const std::optional<std::string>& path, Writer writer) {
     if (!path) return;
-    outputs_.push_back({RunFile(*path), std::move(writer), follows});
+    outputs_.push_back({ResultsFile(*path), std::move(writer), std::string_view(flag) != "timeline", std::nullopt});
     opened.push_back({flag, outputs_.back().file.target()});
   };
-  open(
-      "json", files.json, [](const Report& r) { return to_json(r); }, true);
-  open(
-      "csv", files.csv, [](const Report& r) { return to_csv(r, descriptors()); }, true);
-  open("markdown", files.markdown, std::move(to_markdown), true);
-  open("timeline", files.timeline, to_chrome_trace, false);
+  open("json", files.json, [](const Report& r) { return to_json(r); });
+  open("csv", files.csv, [](const Report& r) { return to_csv(r, descriptors()); });
+  open("markdown", files.markdown, std::move(to_markdown));
+  open("timeline", files.timeline, to_chrome_trace);
   cli::refuse_shared_files(opened);  // once more, as "-" and /dev/stdout are the same
   update();
 }
@@ -168,7 +164,7 @@ void LiveReport::update() {
   if (interrupted() != 0 || Clock::now() < next_update_) return;
   const auto begun = Clock::now();
   for (Output& output : outputs_) {
-    if (output.follows) output.file.update(output.writer(report_));
+    if (output.follows) write(output, &ResultsFile::update);
   }
   // The files grow with every case: at most a tenth of the time may go into rewriting them.
   next_update_ = Clock::now() + 9 * (Clock::now() - begun);
@@ -177,11 +173,23 @@ void LiveReport::update() {
 void LiveReport::finish(std::vector<Finding> findings) {
   report_.complete = interrupted() == 0;
   report_.findings = std::move(findings);
-  for (Output& output : outputs_) output.file.finish(output.writer(report_));
+  for (Output& output : outputs_) write(output, &ResultsFile::finish);
+}
+
+void LiveReport::write(Output& output, void (ResultsFile::*how)(const std::string&) const) const {
+  const std::string text = output.writer(report_);
+  try {
+    (output.file.*how)(text);
+    output.error.reset();
+  } catch (const OutputError& error) {
+    output.error = error;
+  }
 }
 
 void LiveReport::rethrow() const {
-  for (const Output& output : outputs_) output.file.rethrow();
+  for (const Output& output : outputs_) {
+    if (output.error) throw OutputError(*output.error);
+  }
 }
 
 }  // namespace xferbench::app

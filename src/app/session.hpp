@@ -41,50 +41,14 @@ void print_warnings(const Report& report);
 
 int exit_code(const Report& report);
 
-/// A file of a run. Losing it never ends the run: the table still shows the results, and the
-/// error comes last.
-class RunFile {
- public:
-  /// Throws OutputError if the file cannot be written.
-  explicit RunFile(const std::string& path) : file_(path) {}
-
-  [[nodiscard]] bool is_standard_output() const { return file_.is_standard_output(); }
-  [[nodiscard]] std::string target() const { return file_.target(); }
-
-  void update(const std::string& text) {
-    attempt([&] { file_.update(text); });
-  }
-  void finish(const std::string& text) {
-    attempt([&] { file_.finish(text); });
-  }
-
-  /// Throws the error of the last attempt to write, if it failed.
-  void rethrow() const {
-    if (error_) throw OutputError(*error_);
-  }
-
- private:
-  template <class Write>
-  void attempt(const Write& write) {
-    try {
-      write();
-      error_.reset();
-    } catch (const OutputError& error) {
-      error_ = error;
-    }
-  }
-
-  ResultsFile file_;
-  std::optional<OutputError> error_;
-};
-
 /// Results by the indexes of their cases, ascending.
 using KnownResults = std::vector<std::pair<std::size_t, Result>>;
 
 /// How a report becomes one of its files.
 using Writer = std::function<std::string(const Report&)>;
 
-/// The report of a run in progress, and its files: all but the timeline follow it, which is written at the end.
+/// The report of a run in progress, and its files: all but the timeline follow it, which is written at the end. Losing
+/// a file never ends the run: the table still shows the results, and the error comes last.
 class LiveReport {
  public:
   /// `to_markdown` shows what the command's table shows. Throws OutputError if a file cannot be written, UsageError if
@@ -109,12 +73,14 @@ class LiveReport {
   using Clock = std::chrono::steady_clock;
 
   struct Output {
-    RunFile file;
+    ResultsFile file;
     Writer writer;
-    bool follows;  ///< written after each case
+    bool follows;                      ///< written after each case
+    std::optional<OutputError> error;  ///< of the last attempt to write
   };
 
   void update();
+  void write(Output& output, void (ResultsFile::*how)(const std::string&) const) const;
 
   Report report_;
   std::vector<std::size_t> indexes_;  ///< of the cases of these results, ascending

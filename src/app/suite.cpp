@@ -64,9 +64,7 @@ SamplingPolicy policy_of(const cli::SamplingChoice& asked, cli::SamplingChoice r
 cli::RunCommand with_suite(const cli::RunCommand& command) {
   if (!command.suite) return command;
   const std::filesystem::path file = find_data("suites", *command.suite);
-  const cli::OutputFiles& files = command.measuring.files;
-  refuse_to_overwrite(std::array{file.string()}, std::array{AskedFile{"json", files.json}, AskedFile{"csv", files.csv},
-                                                            AskedFile{"markdown", files.markdown}});
+  refuse_to_overwrite(std::array{file.string()}, command.measuring.files.named());
   const Suite suite = read_suite(file.string());
   cli::RunCommand whole = command;
   whole.turns = command.turns.value_or(suite.turns);

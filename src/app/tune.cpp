@@ -1,10 +1,9 @@
-#include "app/tune.hpp"
-
 #include <fmt/format.h>
 
 #include <array>
 #include <memory>
 
+#include "app/commands.hpp"
 #include "app/session.hpp"
 #include "cli/progress.hpp"
 #include "cli/reproduce.hpp"
@@ -54,14 +53,14 @@ int dry_tune(const cli::TuneCommand& command) {
 
 }  // namespace
 
-int tune(const cli::TuneCommand& command, const std::vector<std::string>& arguments) {
+int perform(const cli::TuneCommand& command) {
   if (command.measuring.dry_run) return dry_tune(command);
   const cli::Measuring& measuring = command.measuring;
   const std::unique_ptr<Machine> machine = open_machine(measuring.device);
   const std::vector<Case> space = feasible(command.cases, machine->device(), measuring.verify, command.memory_limit);
   const ScenarioDescriptor tuned_scenario = tuned_descriptor(command.cases.front().scenario->descriptor());
   const std::array shown{&tuned_scenario};
-  LiveReport live(begin_report(arguments, machine->device(), shown), measuring.files,
+  LiveReport live(begin_report(measuring.arguments, machine->device(), shown), measuring.files,
                   [&shown](const Report& report) { return to_markdown(with_fastest(report), shown); });
   install_interrupt_handlers();
   Tuned tuned = tune_with_progress(command, *machine, space, live);

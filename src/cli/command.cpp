@@ -7,11 +7,9 @@
 #include <array>
 #include <cctype>
 #include <iterator>
+#include <sstream>
 
 #include "cli/command_line.hpp"
-#include "cli/completion.hpp"
-#include "cli/man.hpp"
-#include "cli/pages.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
 
@@ -66,17 +64,10 @@ const CLI::App& CommandLine::innermost() const {
   return *app;
 }
 
-const Scenario* CommandLine::scenario_of(const CLI::App& app) const {
-  const auto found = scenario_of_.find(&app);
-  return found == scenario_of_.end() ? nullptr : found->second;
-}
-
 /// Wherever it stands, help is given: even beside a mistake.
 bool CommandLine::asks_for_help() const {
   const auto asks = [](const CLI::App* app) { return app->get_help_ptr()->count() > 0; };
-  if (asks(&app_)) return true;
-  const auto& named = app_.get_subcommands();
-  return std::ranges::any_of(named, asks) || asks(&innermost());
+  return asks(&app_) || asks(&innermost()) || std::ranges::any_of(app_.get_subcommands(), asks);
 }
 
 std::vector<const CLI::App*> CommandLine::words_after_command() const {
@@ -138,25 +129,17 @@ const Scenario& CommandLine::topic(const std::string& word) const {
 
 /// Some commands take few of the program's flags; any other would do nothing.
 void CommandLine::reject_unused_flags(const CLI::App& command) const {
-  const auto& taken = taken_.at(&command);
+  const Flags& taken = known_.at(&command).taken;
   const bool takes_axes = &command == &app_ || &command == tune_app_ || command.get_name() == "run";
   for (const CLI::Option* option : app_.get_options()) {
-    if (option->count() == 0 || (takes_axes && option->get_group() == kOfScenarios)) continue;
+    const std::string& group = option->get_group();
+    if (option->count() == 0 || group.empty() || (takes_axes && group == kOfScenarios)) continue;
     if (std::ranges::find(taken, option) != taken.end()) continue;
     throw UsageError(fmt::format("{} does not take {}", command.get_name(), option->get_name()));
   }
 }
 
-namespace {
-
-/// App::help() would give the page of the subcommand that was named.
-std::string page_of(const CLI::App& app) {
-  return app.get_formatter()->make_help(&app, "", CLI::AppFormatMode::Normal);
-}
-
-}  // namespace
-
-// --- Commands -------------------------------------------------------------------------------------------------------
+// --- What it means --------------------------------------------------------------------------------------------------
 
 /// Before the scenarios a flag holds for all that have it, behind one for that one.
 std::vector<ScenarioFlags> CommandLine::flags_of_scenarios(const CLI::App& parent) const {
@@ -191,16 +174,7 @@ void CommandLine::finish_measuring(double budget) {
   if (m.device.simulate && given("--numa") && m.device.numa.kind != NumaPolicy::Kind::none) {
     throw UsageError("--numa and --simulate contradict each other: a simulated run is the same on every node");
   }
-  std::vector<NamedFile> files;
-  const std::array<std::pair<const char*, const std::optional<std::string>*>, 4> named{
-      {{"json", &m.files.json},
-       {"csv", &m.files.csv},
-       {"markdown", &m.files.markdown},
-       {"timeline", &m.files.timeline}}};
-  for (const auto& [flag, path] : named) {
-    if (*path) files.push_back({flag, **path});
-  }
-  refuse_shared_files(files);
+  refuse_shared_files(m.files.named());
   m.policy = policy_of(m.sampling, budget);
   if (m.show.quiet) m.show.progress = ProgressMode::never;
 }
@@ -220,31 +194,33 @@ void check_timeline(std::span<const ScenarioFlags> chosen, Scenarios all) {
 
 }  // namespace
 
-Command CommandLine::run_command() {
-  finish_measuring(SamplingPolicy().budget);
-  run_.measuring = measuring_;
-  for (const CLI::Option* option : taken_.at(&app_)) {
-    if (option->count() > 0) run_.flags.push_back(option->get_name().substr(2));
-  }
-  if (run_.repeat && (!measuring_.files.json || measuring_.files.json == "-")) {
-    throw UsageError("--repeat needs --json FILE: each process writes one of its own, FILE-1.json and so on");
-  }
-  std::string elsewhere;  // the flag that says where the cases come from
-  if (run_.suite) elsewhere = "--suite";
-  if (run_.resume) elsewhere = "--resume";
-  if (elsewhere.empty()) {
-    const std::vector<ScenarioFlags> flags = flags_of_scenarios(app_);
-    if (measuring_.files.timeline) check_timeline(flags, scenarios_);
-    run_.cases = plan(flags);
-    return run_;
-  }
-  const auto reject = [&](const std::string& what) {
-    throw UsageError(fmt::format("{} says itself what is run; leave {} out", elsewhere, what));
+/// What stands beside a flag that says itself where the cases come from.
+void CommandLine::refuse_beside(const char* source) const {
+  const auto reject = [source](const std::string& what) {
+    throw UsageError(fmt::format("{} says itself what is run; leave {} out", source, what));
   };
   for (const CLI::App* app : app_.get_subcommands()) {
     if (scenario_of(*app) != nullptr) reject("'" + app->get_name() + "'");
   }
   if (!shared_.empty()) reject("--" + shared_.begin()->first);
+}
+
+Command CommandLine::run_command() {
+  finish_measuring(SamplingPolicy().budget);
+  run_.measuring = measuring_;
+  for (const CLI::Option* option : known_.at(&app_).taken) {
+    if (option->count() > 0) run_.flags.push_back(option->get_name().substr(2));
+  }
+  if (run_.repeat && (!measuring_.files.json || measuring_.files.json == "-")) {
+    throw UsageError("--repeat needs --json FILE: each process writes one of its own, FILE-1.json and so on");
+  }
+  if (run_.suite) refuse_beside("--suite");
+  if (run_.resume) refuse_beside("--resume");
+  if (!run_.suite && !run_.resume) {
+    const std::vector<ScenarioFlags> flags = flags_of_scenarios(app_);
+    if (measuring_.files.timeline) check_timeline(flags, scenarios_);
+    run_.cases = plan(flags);
+  }
   constexpr std::array kOfThisPart{"resume", "csv", "markdown", "quiet", "color", "progress"};
   for (const std::string& flag : run_.flags) {
     if (!run_.resume || std::ranges::find(kOfThisPart, flag) != kOfThisPart.end()) continue;
@@ -303,9 +279,7 @@ Command CommandLine::compare_command() {
   std::ptrdiff_t inputs = 0;
   for (const auto* files : {&c.base, &c.next, &c.across}) inputs += std::ranges::count(*files, "-");
   if (inputs > 1) throw UsageError("compare: only one file can be - (standard input)");
-  if (c.files.markdown && c.files.markdown == c.files.json) {
-    refuse_shared_files(std::array{NamedFile{"markdown", *c.files.markdown}, NamedFile{"json", *c.files.json}});
-  }
+  refuse_shared_files(c.files.named());
   return c;
 }
 
@@ -324,61 +298,166 @@ Command CommandLine::check_command() {
 Command CommandLine::list_command() {
   const auto after = words_after_command();
   if (after.size() > 1) throw UsageError("list takes one scenario at most");
-  ListCommand list;
-  list.suites = list_topic_ == "suites";
-  if (!after.empty()) list.about = &topic(after.front()->get_name());
-  if (!list_topic_.empty() && !list.suites) list.about = &topic(list_topic_);
-  if (list.about != nullptr) {
-    list.page = page_of(*app_.get_subcommand(name_of(*list.about))) + explain_results(described(*list.about));
-  }
-  return list;
+  if (after.empty() && (word_.empty() || word_ == "suites")) return ListCommand{.suites = !word_.empty()};
+  const Scenario& about = topic(after.empty() ? word_ : after.front()->get_name());
+  return TextCommand{to_text(page(*app_.get_subcommand(name_of(about)))) + explain_results(described(about))};
 }
 
-Command CommandLine::help_command() const {
+Command CommandLine::help_command() {
   const auto after = words_after_command();
-  const CLI::App* about = after.empty() ? &app_ : after.back();
-  if (help_topic_ == "help") return TextCommand{page_of(*app_.get_subcommands().front())};
-  if (!help_topic_.empty()) static_cast<void>(topic(help_topic_));
-  return TextCommand{page_of(*about)};
-}
-
-Command CommandLine::completion_command() const {
-  const std::vector<std::string> shells{"bash", "zsh"};
-  if (shell_ == "bash") return TextCommand{std::string(bash_completion())};
-  if (shell_ == "zsh") return TextCommand{std::string(zsh_completion())};
-  throw UsageError(fmt::format("completion takes one of {}{}", fmt::join(shells, ", "), suggestion(shell_, shells)));
+  if (word_ == "help") return TextCommand{to_text(page(*app_.get_subcommand("help")))};
+  if (!word_.empty()) static_cast<void>(topic(word_));
+  return TextCommand{to_text(page(after.empty() ? app_ : *after.back()))};
 }
 
 Command CommandLine::command(std::span<const std::string> arguments) {
+  measuring_.arguments.assign(arguments.begin(), arguments.end());
   const std::optional<std::string> mistake = read(arguments);
-  if (asks_for_help()) return TextCommand{page_of(innermost())};
-  const auto named = app_.get_subcommands();
-  const CLI::App* first = named.empty() || scenario_of(*named.front()) != nullptr ? &app_ : named.front();
-  const std::string name = first == &app_ ? "run" : first->get_name();
-  if (given("--version") || (name == "version" && !mistake)) return VersionCommand{};
+  if (asks_for_help()) return TextCommand{to_text(page(innermost()))};
+  if (given("--version")) return VersionCommand{};
   if (mistake) throw UsageError(*mistake);
+  const auto named = app_.get_subcommands();
+  const CLI::App& first = named.empty() || scenario_of(*named.front()) != nullptr ? app_ : *named.front();
   reject_what_is_left();
-  reject_unused_flags(*first);
-  const bool takes_scenarios = name == "run" || name == "tune" || name == "list";
+  reject_unused_flags(first);
+  const std::string& name = first.get_name();
+  const bool takes_scenarios = &first == &app_ || name == "run" || name == "tune" || name == "list";
   for (const CLI::App* word : named) {
     const bool scenario = scenario_of(*word) != nullptr;
-    if (word == first || name == "help" || (takes_scenarios && scenario)) continue;
+    if (word == &first || name == "help" || (takes_scenarios && scenario)) continue;
     if (scenario || name == "list") reject_word(word->get_name());
     throw UsageError(fmt::format("{} comes first: xferbench {}", word->get_name(), word->get_name()));
   }
-  if (name == "tune") return tune_command();
-  if (name == "compare") return compare_command();
-  if (name == "check") return check_command();
-  if (name == "list") return list_command();
-  if (name == "info") {
-    finish_measuring(SamplingPolicy().budget);
-    return InfoCommand{measuring_.device};
-  }
-  if (name == "help") return help_command();
-  if (name == "completion") return completion_command();
-  if (name == "man") return TextCommand{man_page(*this)};
-  return run_command();
+  return known_.at(&first).make();
 }
+
+// --- What help and shells are told ----------------------------------------------------------------------------------
+
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+/// In the section of that title, which may be new.
+void add_entry(std::vector<Section>& sections, const std::string& title, const std::string& tag,
+               const std::string& help) {
+  auto section = std::ranges::find(sections, title, &Section::title);
+  if (section == sections.end()) section = sections.insert(sections.end(), Section{title, {}});
+  section->entries.push_back({tag, lines_of(help)});
+}
+
+/// The flags by their groups, without those that are hidden or shown with scenarios.
+void add_flags(std::vector<Section>& sections, const std::vector<const CLI::Option*>& flags) {
+  for (const CLI::Option* flag : flags) {
+    const std::string& group = flag->get_group();
+    if (flag->get_positional() || group.empty() || group == kOfScenarios) continue;
+    std::string tag = flag->get_name(false, true);
+    if (const auto comma = tag.find(','); comma != std::string::npos) tag.insert(comma + 1, " ");
+    if (flag->get_expected_max() > 0) tag += " " + flag->get_type_name();
+    add_entry(sections, group, tag, flag->get_description());
+  }
+}
+
+}  // namespace
+
+Page CommandLine::page(const CLI::App& app) const {
+  const Known& known = known_.at(&app);
+  Page page{.name = app.get_name(), .summary = app.get_description(), .usage = known.usage, .footer = app.get_footer()};
+  for (const CLI::App* command : app.get_subcommands({})) {
+    add_entry(page.sections, command->get_group(), command->get_name(), command->get_description());
+  }
+  if (&app == &app_) return page;  // its flags are those of a run, which have a page of their own
+  Flags flags = app.get_options();
+  std::rotate(flags.begin(), flags.begin() + 1, flags.end());  // --help comes last
+  add_flags(page.sections, flags);
+  add_flags(page.sections, known.taken);
+  return page;
+}
+
+std::string CommandLine::manual() const {
+  std::vector<Section> run_flags;
+  add_flags(run_flags, app_.get_options());
+  std::vector<Page> commands;
+  std::vector<Page> scenarios;
+  for (const CLI::App* command : app_.get_subcommands({})) {
+    (scenario_of(*command) == nullptr ? commands : scenarios).push_back(page(*command));
+  }
+  return man_page(page(app_), run_flags, commands, scenarios);
+}
+
+/// The flags that may stand where the words have come to.
+CommandLine::Flags CommandLine::flags_here() const {
+  const CLI::App& here = innermost();
+  std::vector<const CLI::App*> owners{&here};
+  if (scenario_of(here) != nullptr) owners.push_back(here.get_parent());
+  Flags flags;
+  for (const CLI::App* owner : owners) {
+    const Flags& taken = known_.at(owner).taken;
+    const bool all_of_program = owner == &app_ && owner != &here;  // it takes those of a run, and has those of axes
+    for (const CLI::Option* option : owner->get_options()) {
+      const bool hidden = option->get_positional() || option->get_group().empty() || option == owner->get_help_ptr();
+      if (!hidden && !all_of_program) flags.push_back(option);
+    }
+    if (owner != &app_ || all_of_program) flags.insert(flags.end(), taken.begin(), taken.end());
+  }
+  flags.push_back(here.get_help_ptr());
+  return flags;
+}
+
+/// What a flag, or words that belong to no flag, may be.
+std::vector<std::string> CommandLine::values_of(const CLI::Option& option, const DataNames& names) const {
+  std::vector<std::string> words;
+  if (const auto found = choices_.find(&option); found != choices_.end()) words = found->second;
+  if (option.get_name() == "--expect") words = names.expectations;
+  if (option.get_name() == "--suite") words = names.suites;
+  const std::string type = option.get_type_name();
+  if (type.find("FILE") != std::string::npos && type.find("PROFILE") == std::string::npos) words.emplace_back(kFiles);
+  return words;
+}
+
+Candidates CommandLine::candidates(std::span<const std::string> before, const std::string& flag, bool another_flag,
+                                   const DataNames& names) {
+  static_cast<void>(read(before));  // what is wrong with it may yet become right
+  const Flags flags = flags_here();
+  Candidates candidates;
+  const auto valued = std::ranges::find_if(
+      flags, [&](const CLI::Option* o) { return o->check_name(flag) && o->get_expected_max() > 0; });
+  if (valued != flags.end()) {
+    candidates = {.words = values_of(**valued, names), .of_flag = true};
+    if ((*valued)->get_expected_min() > 0) return candidates;
+  }
+  std::vector<std::string>& words = candidates.words;
+  if (another_flag) {
+    for (const CLI::Option* option : flags) words.push_back(option->get_name());
+    return candidates;
+  }
+  for (const CLI::Option* option : innermost().get_options()) {
+    if (!option->get_positional()) continue;
+    std::ranges::copy(values_of(*option, names), std::back_inserter(words));
+  }
+  const auto named = app_.get_subcommands();
+  const std::string first = named.empty() ? "" : named.front()->get_name();
+  const bool topic = named.size() == 1 && (first == "list" || first == "help");
+  const bool tunes = first == "tune" && tune_app_->get_subcommands().empty();
+  const bool takes_command = named.empty() || (topic && first == "help");
+  const bool takes_scenario =
+      named.empty() || topic || tunes || first == "run" || scenario_of(*named.front()) != nullptr;
+  for (const CLI::App* word : (tunes ? *tune_app_ : app_).get_subcommands({})) {
+    if (scenario_of(*word) != nullptr ? takes_scenario : takes_command) words.push_back(word->get_name());
+  }
+  return candidates;
+}
+
+Candidates candidates(Scenarios scenarios, std::span<const std::string> before, const std::string& flag,
+                      bool another_flag, const DataNames& names) {
+  return CommandLine(scenarios).candidates(before, flag, another_flag, names);
+}
+
+// --- The rest -------------------------------------------------------------------------------------------------------
 
 Command parse(std::span<const std::string> arguments, Scenarios scenarios, AxisFlags axis_flags) {
   if (!arguments.empty() && arguments.front() == "__complete") {
@@ -389,7 +468,7 @@ Command parse(std::span<const std::string> arguments, Scenarios scenarios, AxisF
 
 SamplingPolicy policy_of(const SamplingChoice& choice, double budget) {
   SamplingPolicy policy;
-  policy.ci = choice.ci.value_or(policy.ci);
+  if (choice.ci) policy.ci = *choice.ci / 100;
   policy.budget = choice.budget.value_or(budget);
   if (choice.min_samples) {
     policy.min_samples = *choice.min_samples;
@@ -402,6 +481,15 @@ SamplingPolicy policy_of(const SamplingChoice& choice, double budget) {
   if (policy.min_samples <= policy.max_samples) return policy;
   throw UsageError(
       fmt::format("--min-samples {} is more than --max-samples {}", policy.min_samples, policy.max_samples));
+}
+
+std::vector<NamedFile> OutputFiles::named() const {
+  std::vector<NamedFile> files;
+  if (json) files.push_back({"json", *json});
+  if (csv) files.push_back({"csv", *csv});
+  if (markdown) files.push_back({"markdown", *markdown});
+  if (timeline) files.push_back({"timeline", *timeline});
+  return files;
 }
 
 void refuse_shared_files(std::span<const NamedFile> files) {

@@ -25,17 +25,28 @@ struct DeviceChoice {
   std::optional<std::string> simulate;  ///< profile of the simulated device, if it is to be used
 };
 
+/// A file that a flag names; "-" is standard output.
+struct NamedFile {
+  const char* flag;  ///< without dashes
+  std::string path;
+};
+
+/// Throws UsageError if two files are both standard output or the same file.
+void refuse_shared_files(std::span<const NamedFile> files);
+
 /// The files that results go to; "-" is standard output.
 struct OutputFiles {
   std::optional<std::string> json{};
   std::optional<std::string> csv{};
   std::optional<std::string> markdown{};
   std::optional<std::string> timeline{};
+  /// Those that were asked for.
+  [[nodiscard]] std::vector<NamedFile> named() const;
 };
 
 /// What was said of sampling; what is absent was not.
 struct SamplingChoice {
-  std::optional<double> ci;  ///< relative to the median
+  std::optional<double> ci;  ///< in percent of the median
   std::optional<double> budget;
   std::optional<std::size_t> min_samples;
   std::optional<std::size_t> max_samples;
@@ -50,6 +61,7 @@ struct Presentation {
 
 /// What everything that measures shares.
 struct Measuring {
+  std::vector<std::string> arguments;  ///< the whole command line, for the record
   DeviceChoice device;
   OutputFiles files;
   SamplingChoice sampling;
@@ -63,11 +75,12 @@ struct Measuring {
 struct RunCommand {
   Measuring measuring;
   std::vector<PlannedCase> cases;
-  std::optional<std::string> suite;   ///< name or file: it says which cases there are; `cases` is empty
-  std::optional<std::string> resume;  ///< file whose command is to be finished; `cases` is empty
-  std::optional<std::size_t> turns;   ///< times that the run goes through all cases
-  std::optional<std::size_t> repeat;  ///< fresh processes that do all of it
-  std::vector<std::string> flags;     ///< without dashes: those of a run, not those of axes, that were given
+  std::optional<std::string> suite;    ///< name or file: it says which cases there are; `cases` is empty
+  std::optional<std::string> resume;   ///< file whose command is to be finished; `cases` is empty
+  std::optional<std::size_t> turns;    ///< times that the run goes through all cases
+  std::optional<std::size_t> repeat;   ///< fresh processes that do all of it
+  std::optional<std::size_t> process;  ///< which of them this one is, from 1; absent in the one that starts them
+  std::vector<std::string> flags;      ///< without dashes: those of a run, not those of axes, that were given
 };
 
 struct TuneCommand {
@@ -99,16 +112,15 @@ struct CheckCommand {
 };
 
 struct ListCommand {
-  const Scenario* about = nullptr;  ///< only this scenario
-  bool suites = false;              ///< only suites
-  std::string page;                 ///< the flags of `about`, and what its results have
+  bool suites = false;  ///< only suites
 };
 
 struct InfoCommand {
   DeviceChoice device;
 };
 
-/// Prints what the command line says of itself: help, the manual page, a completion script.
+/// Prints what the command line says of itself: help, what a scenario's results have, the manual page, a completion
+/// script.
 struct TextCommand {
   std::string text;
 };
@@ -148,14 +160,5 @@ std::string complete(std::span<const std::string> words, Scenarios scenarios, co
 /// The policy for what was chosen; what was not is the default. Throws UsageError if minimum and maximum contradict
 /// each other.
 SamplingPolicy policy_of(const SamplingChoice& choice, double budget = SamplingPolicy().budget);
-
-/// A file that a flag names; "-" is standard output.
-struct NamedFile {
-  std::string flag;  ///< without dashes
-  std::string path;
-};
-
-/// Throws UsageError if two files are both standard output or the same file.
-void refuse_shared_files(std::span<const NamedFile> files);
 
 }  // namespace xferbench::cli

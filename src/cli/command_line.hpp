@@ -1,9 +1,11 @@
 // The program's command line as CLI11 knows it: one subcommand for each scenario and each other command, their flags,
 // and where the values go. Flags of runs belong to the program itself and are found from every command, so that they
-// may stand anywhere; which of them a command takes is said beside it.
+// may stand anywhere; which of them a command takes is said beside it. Only the two files behind this header know
+// CLI11.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -11,6 +13,8 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "cli/completion.hpp"
+#include "cli/pages.hpp"
 #include "cli/plan.hpp"
 
 namespace xferbench::cli {
@@ -21,28 +25,28 @@ class CommandLine {
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
-  /// What is wrong with the arguments, if something is. The commands and flags before it are known all the same.
-  std::optional<std::string> read(std::span<const std::string> arguments);
   /// What the arguments ask for. Throws UsageError.
   Command command(std::span<const std::string> arguments);
-
-  /// The command or scenario that was named last, or the program.
-  [[nodiscard]] const CLI::App& innermost() const;
-  /// The flags that it takes, and where it is a scenario or none those of a run.
-  [[nodiscard]] std::vector<const CLI::Option*> flags_of(const CLI::App& command) const;
-  /// The flag of that name, with dashes, that the innermost command takes; null if there is none.
-  [[nodiscard]] const CLI::Option* flag(const std::string& name) const;
-  /// The words that a flag may be given.
-  [[nodiscard]] std::vector<std::string> choices(const CLI::Option& option) const;
-  /// The words that may follow what was named.
-  [[nodiscard]] std::vector<std::string> next_words() const;
-  [[nodiscard]] const CLI::App& app() const { return app_; }
+  /// What may follow these words: the value of a flag, if one that takes a value is named, else another flag where one
+  /// has been begun, or a word.
+  Candidates candidates(std::span<const std::string> before, const std::string& flag, bool another_flag,
+                        const DataNames& names);
 
  private:
+  using Flags = std::vector<const CLI::Option*>;
+
   struct Contradiction {
     const CLI::Option* one;
     const CLI::Option* other;
     std::string why;
+  };
+
+  /// What there is to know of a command or scenario beyond what CLI11 has.
+  struct Known {
+    std::string usage;                   ///< in lines
+    Flags taken{};                       ///< flags of the program
+    std::function<Command()> make{};     ///< of a command: what it was asked to do
+    const Scenario* scenario = nullptr;  ///< of a scenario
   };
 
   // Declaring: command_line.cpp
@@ -50,45 +54,53 @@ class CommandLine {
   void add_sampling_flags();
   void add_output_flags();
   void add_whole_run_flags();
+  CLI::Option* add_value(CLI::App& app, const Axis& axis, const char* argument,
+                         const std::function<void(const Value&)>& store);
   void add_contradictions();
+  void contradict(CLI::Option* one, CLI::Option* other, const std::string& why);
   void add_shared_axes();
   void add_scenario(CLI::App& parent, const Scenario& scenario);
-  CLI::App* add_command(const std::string& name, const std::string& usage, const std::string& description,
-                        std::vector<const CLI::Option*> taken);
+  CLI::App* add_command(const std::string& name, const std::string& description, Known known);
   void add_run_and_tune();
   void add_compare();
   void add_check();
   void add_small_commands();
-  std::vector<const CLI::Option*> named(std::span<const char* const> flags) const;
-  void contradict(CLI::Option* one, CLI::Option* other, std::string why);
+  Flags named(std::span<const char* const> flags) const;
 
-  // What was meant: command.cpp
+  // What was read: command.cpp
+  std::optional<std::string> read(std::span<const std::string> arguments);
   [[nodiscard]] std::string explained(const CLI::ParseError& error) const;
+  [[nodiscard]] const CLI::App& innermost() const;
+  [[nodiscard]] const Scenario* scenario_of(const CLI::App& app) const { return known_.at(&app).scenario; }
+  [[nodiscard]] std::vector<const CLI::App*> words_after_command() const;
+  [[nodiscard]] bool given(const char* flag) const { return app_.get_option(flag)->count() > 0; }
   [[nodiscard]] bool asks_for_help() const;
   void reject_what_is_left() const;
   [[noreturn]] void reject_flag(const std::string& argument) const;
   void reject_word(const std::string& word) const;
   void reject_unused_flags(const CLI::App& command) const;
-  [[nodiscard]] std::vector<const CLI::App*> words_after_command() const;
-  [[nodiscard]] const Scenario* scenario_of(const CLI::App& app) const;
   [[nodiscard]] const Scenario& topic(const std::string& word) const;
+
+  // What it means: command.cpp
   [[nodiscard]] std::vector<ScenarioFlags> flags_of_scenarios(const CLI::App& parent) const;
-  [[nodiscard]] bool given(const char* flag) const { return app_.get_option(flag)->count() > 0; }
   void finish_measuring(double budget);
+  void refuse_beside(const char* source) const;
   Command run_command();
   Command tune_command();
   Command compare_command();
   Command check_command();
   Command list_command();
-  Command help_command() const;
-  Command completion_command() const;
+  Command help_command();
+  [[nodiscard]] Page page(const CLI::App& app) const;
+  [[nodiscard]] std::string manual() const;
+  [[nodiscard]] Flags flags_here() const;
+  [[nodiscard]] std::vector<std::string> values_of(const CLI::Option& option, const DataNames& names) const;
 
   Scenarios scenarios_;
   AxisFlags axis_flags_;
   CLI::App app_;
   CLI::App* tune_app_ = nullptr;
-  std::map<const CLI::App*, std::vector<const CLI::Option*>> taken_;  // flags of the program, by those that take them
-  std::map<const CLI::App*, const Scenario*> scenario_of_;
+  std::map<const CLI::App*, Known> known_;  // the program, too, which is a run
   std::map<const CLI::Option*, std::vector<std::string>> choices_;
   std::vector<Contradiction> contradictions_;
   AxisTexts shared_;                      // of axes' flags that stand before the scenarios
@@ -100,9 +112,7 @@ class CommandLine {
   CompareCommand compare_;
   std::vector<std::string> compared_files_;  // that stand behind no flag
   CheckCommand check_;
-  std::string list_topic_;
-  std::string help_topic_;
-  std::string shell_;
+  std::string word_;  // behind a command that takes one, where it is no command or scenario
 };
 
 }  // namespace xferbench::cli

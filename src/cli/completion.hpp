@@ -1,9 +1,28 @@
-// Scripts that let bash and zsh ask the program how a command line may go on (`xferbench __complete WORD...`).
+// How a command line may go on: scripts that let bash and zsh ask the program (`xferbench __complete WORD...`), and
+// what it answers.
 #pragma once
 
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include "cli/command.hpp"
 
 namespace xferbench::cli {
+
+/// Among candidates: the names of files.
+inline constexpr const char* kFiles = ":files";
+
+/// What may stand in one place of a command line.
+struct Candidates {
+  std::vector<std::string> words{};
+  bool of_flag = false;  ///< they are values of a flag, which may be lists
+};
+
+/// What may follow these words; see CommandLine::candidates().
+Candidates candidates(Scenarios scenarios, std::span<const std::string> before, const std::string& flag,
+                      bool another_flag, const DataNames& names);
 
 std::string_view bash_completion();
 std::string_view zsh_completion();

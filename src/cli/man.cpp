@@ -1,8 +1,9 @@
-#include "cli/man.hpp"
-
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <sstream>
+#include <utility>
 
 #include "cli/pages.hpp"
 #include "version.hpp"
@@ -54,17 +55,13 @@ std::string entries(const std::vector<Section>& sections) {
   return roff;
 }
 
-/// Every scenario or command with the flags that it alone has, and what its page says below them.
-std::string subcommands(const CLI::App& app, const std::string& group) {
-  std::string roff;
-  for (const CLI::App* command : app.get_subcommands({})) {
-    if (command->get_group() != group) continue;
-    roff += fmt::format(".SS {}\n{}", roff_escaped(command->get_name()), paragraph(command->get_description()));
-    std::vector<const CLI::Option*> flags = command->get_options();
-    std::erase(flags, command->get_help_ptr());
-    roff += entries(sections_of(flags));
-    if (group == "Commands" && command->get_name() != "run" && !command->get_footer().empty())
-      roff += ".PP\n" + verbatim(command->get_footer());
+/// A command or scenario with the flags that it alone has.
+std::string subcommand(const Page& page) {
+  std::string roff = fmt::format(".SS {}\n{}", roff_escaped(page.name), paragraph(page.summary));
+  for (Section section : page.sections) {
+    if (section.title != kFlags) continue;
+    section.entries.pop_back();  // --help
+    roff += entries({section});
   }
   return roff;
 }
@@ -74,33 +71,34 @@ std::string subcommands(const CLI::App& app, const std::string& group) {
 std::string roff_escaped(std::string_view line) {
   std::string escaped;
   if (!line.empty() && (line.front() == '.' || line.front() == '\'')) escaped = "\\&";
+  constexpr std::array<std::pair<char, const char*>, 7> kNames{
+      {{'\\', "e"}, {'-', "-"}, {'\'', "(aq"}, {'`', "(ga"}, {'^', "(ha"}, {'~', "(ti"}, {'"', "(dq"}}};
   for (const char c : line) {
-    switch (c) {
-      case '\\': escaped += "\\e"; break;
-      case '-': escaped += "\\-"; break;
-      case '\'': escaped += "\\(aq"; break;
-      case '`': escaped += "\\(ga"; break;
-      case '^': escaped += "\\(ha"; break;
-      case '~': escaped += "\\(ti"; break;
-      case '"': escaped += "\\(dq"; break;
-      default: escaped += c;
-    }
+    const auto named = std::ranges::find(kNames, c, &std::pair<char, const char*>::first);
+    escaped += named == kNames.end() ? std::string(1, c) : std::string("\\") + named->second;
   }
   return escaped;
 }
 
-std::string man_page(const CommandLine& command_line) {
-  const CLI::App& app = command_line.app();
+std::string man_page(const Page& program, const std::vector<Section>& run_flags, const std::vector<Page>& commands,
+                     const std::vector<Page>& scenarios) {
   std::string text = fmt::format(".TH XFERBENCH 1 \"\" \"xferbench {}\" \"User Commands\"\n", build::kVersion);
   const auto section = [&text](const char* title, const std::string& body) {
     text += fmt::format(".SH {}\n{}", title, body);
   };
+  std::string commands_text;
+  for (const Page& page : commands) {
+    const bool told_below = page.name == "run" || page.footer.empty();
+    commands_text += subcommand(page) + (told_below ? "" : ".PP\n" + verbatim(page.footer));
+  }
+  std::string scenarios_text;
+  for (const Page& page : scenarios) scenarios_text += subcommand(page);
   section("NAME", "xferbench \\- measure copies between host and GPU, and pipelines that overlap them with work\n");
-  section("SYNOPSIS", verbatim(program_usage()));
-  section("DESCRIPTION", paragraph(app.get_description()));
-  section("RUN FLAGS", entries(sections_of(app.get_options())));
-  section("COMMANDS", subcommands(app, "Commands"));
-  section("SCENARIOS", subcommands(app, "Scenarios"));
+  section("SYNOPSIS", verbatim(program.usage));
+  section("DESCRIPTION", paragraph(program.summary));
+  section("RUN FLAGS", entries(run_flags));
+  section("COMMANDS", commands_text);
+  section("SCENARIOS", scenarios_text);
   section("VALUES", verbatim(value_grammar()));
   section("PROFILES FOR \\-\\-simulate", verbatim(profile_lines()));
   section("EXAMPLES", verbatim(short_examples()));

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -17,13 +17,6 @@ namespace {
 
 constexpr std::size_t kPageWidth = 120;
 constexpr std::size_t kWidestTag = 26;
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
 
 /// Broken at blanks.
 std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
@@ -57,18 +50,6 @@ std::string laid_out(const std::vector<Section>& sections) {
   std::string text;
   for (const Section& section : sections) text += laid_out(section, width);
   return text;
-}
-
-Section& section_named(std::vector<Section>& sections, const std::string& title) {
-  const auto found = std::ranges::find(sections, title, &Section::title);
-  return found != sections.end() ? *found : sections.emplace_back(Section{title, {}});
-}
-
-std::string tag_of(const CLI::Option& flag) {
-  std::string tag = flag.get_name(false, true);
-  if (const auto comma = tag.find(','); comma != std::string::npos) tag.insert(comma + 1, " ");
-  const std::string value = flag.get_expected_max() > 0 ? flag.get_type_name() : "";
-  return value.empty() ? tag : tag + " " + value;
 }
 
 std::string number(double value, AxisKind kind) {
@@ -105,40 +86,11 @@ std::string fact_of(const MetricDeclaration& m) {
 
 }  // namespace
 
-std::vector<Section> sections_of(const std::vector<const CLI::Option*>& flags) {
-  std::vector<Section> sections;
-  for (const CLI::Option* flag : flags) {
-    if (flag->get_positional() || flag->get_group() == kOfScenarios) continue;
-    const std::string& group = flag->get_group() == "Options" ? "Flags" : flag->get_group();
-    section_named(sections, group).entries.push_back({tag_of(*flag), lines_of(flag->get_description())});
-  }
-  return sections;
-}
-
-std::vector<Section> subcommands_of(const CLI::App& app) {
-  std::vector<Section> sections;
-  for (const CLI::App* command : app.get_subcommands({})) {
-    section_named(sections, command->get_group())
-        .entries.push_back({command->get_name(), lines_of(command->get_description())});
-  }
-  return sections;
-}
-
-std::string Page::make_help(const CLI::App* app, std::string /*name*/, CLI::AppFormatMode /*mode*/) const {
-  const bool whole_program = app->get_parent() == nullptr;
-  std::string text =
-      whole_program ? app->get_description() : fmt::format("{}: {}", app->get_name(), app->get_description());
-  text += "\n\nUsage:\n" + usage_;
-  std::vector<Section> sections = subcommands_of(*app);
-  // The program's flags are those of a run, and have a page of their own.
-  if (!whole_program) {
-    std::vector<const CLI::Option*> flags = app->get_options();
-    std::rotate(flags.begin(), flags.begin() + 1, flags.end());  // --help comes last
-    flags.insert(flags.end(), shared_.begin(), shared_.end());
-    std::ranges::move(sections_of(flags), std::back_inserter(sections));
-  }
-  text += laid_out(sections);
-  return app->get_footer().empty() ? text : text + "\n" + app->get_footer();
+std::string to_text(const Page& page) {
+  // The program's own page begins with what it is for.
+  const std::string title = page.name == "xferbench" ? page.summary : page.name + ": " + page.summary;
+  const std::string text = title + "\n\nUsage:\n" + page.usage + laid_out(page.sections);
+  return page.footer.empty() ? text : text + "\n" + page.footer;
 }
 
 std::string placeholder(const Axis& axis) {
@@ -166,14 +118,17 @@ std::string description_of(const Axis& axis) {
 
 std::string explain_results(const ScenarioDescriptor& scenario) {
   Section columns{"Columns", {}};
+  std::set<std::string> told;  // a measurement and the metric made of it may have one name
   for (const Column& column : columns_of(scenario.metrics)) {
     const MetricDeclaration& of = *column.of;
+    told.insert(of.name);
     columns.entries.push_back(
         {column.header(), {column.beside ? beside_text(*column.beside) + " of " + of.name : of.help + fact_of(of)}});
   }
   Section others{"In results files only", {}};
   for (const MetricDeclaration& metric : scenario.metrics) {
-    if (metric.heading.empty()) others.entries.push_back({metric.name, {metric.help + fact_of(metric)}});
+    if (!told.insert(metric.name).second) continue;
+    others.entries.push_back({metric.name, {metric.help + fact_of(metric)}});
   }
   return laid_out({columns, others});
 }

@@ -1,7 +1,6 @@
 // Help as text: how a page is laid out, and the texts that several pages share, each written once.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +13,11 @@ namespace xferbench::cli {
 inline constexpr std::string_view kSummary =
     "xferbench measures how fast data reaches the GPU, is worked on and comes back, beside the limit of this machine.";
 
-/// Group of the axes' flags that stand before the scenarios: help shows them with the scenarios.
+// Groups of subcommands and flags, which are titles of help; axes' flags that stand before the scenarios are shown with
+// the scenarios.
+inline constexpr const char* kScenarios = "Scenarios";
+inline constexpr const char* kCommands = "Commands";
+inline constexpr const char* kFlags = "Flags";
 inline constexpr const char* kOfScenarios = "Of scenarios";
 
 /// What help says of a flag, a command or a scenario: `tag` is how it is written, `lines` say what it is for.
@@ -29,23 +32,23 @@ struct Section {
   std::vector<Entry> entries;
 };
 
-/// The flags by their groups, without those of no group.
-std::vector<Section> sections_of(const std::vector<const CLI::Option*>& flags);
-/// The scenarios and commands below an app by their groups.
-std::vector<Section> subcommands_of(const CLI::App& app);
-
-/// The page of one command: usage, flags, what stands in its footer.
-class Page final : public CLI::FormatterBase {
- public:
-  /// `usage` in lines; `shared`: flags of the program that the command takes beside its own.
-  Page(std::string usage, std::vector<const CLI::Option*> shared)
-      : usage_(std::move(usage)), shared_(std::move(shared)) {}
-  [[nodiscard]] std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override;
-
- private:
-  std::string usage_;
-  std::vector<const CLI::Option*> shared_;
+/// The page of the program, a command or a scenario.
+struct Page {
+  std::string name;
+  std::string summary;
+  std::string usage;  ///< in lines
+  std::vector<Section> sections{};
+  std::string footer;
 };
+
+std::string to_text(const Page& page);
+
+/// xferbench(1) in roff: `run_flags` once, and of each command and scenario only what it alone has.
+std::string man_page(const Page& program, const std::vector<Section>& run_flags, const std::vector<Page>& commands,
+                     const std::vector<Page>& scenarios);
+
+/// A line of text with nothing in it that roff would take for a request, an escape or a dash to break at.
+std::string roff_escaped(std::string_view line);
 
 /// "SIZES", or "[WORDS]" where it may be left out.
 std::string placeholder(const Axis& axis);

@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 #include "cli/values.hpp"
 #include "core/error.hpp"
@@ -24,37 +26,58 @@ std::optional<SkipReason> reason_against(const PlannedCase& c, SkipReason::Kind 
   return reason && reason->kind == kind ? reason : std::nullopt;
 }
 
-/// The values of every axis of one scenario, as written or by default.
+/// The cases of one scenario.
 class Product {
  public:
   /// `tuning`: where a flag is not given, the values that the axis is to be tuned over.
   Product(const ScenarioFlags& flags, bool tuning)
       : scenario_(*flags.scenario), axes_(described(scenario_).axes), texts_(flags.texts) {
+    reject_alternatives();
+    cases_.push_back({&scenario_, Case(name_of(scenario_))});
     for (const Axis& axis : axes_) {
-      const auto given = texts_.find(axis.name);
-      const bool replaced = given == texts_.end() && is_replaced(axis);
-      const std::string& own = tuning && !axis.tuning.empty() ? axis.tuning : axis.defaults;
-      const std::string text = given != texts_.end() ? given->second : replaced ? "" : own;
-      if (given == texts_.end() && text.empty()) {
-        values_.emplace_back();  // absent from every case
-      } else {
-        values_.push_back(parse_axis(axis, text, "--" + axis.name));
-      }
+      values_.push_back(values_of(axis, tuning));
+      if (!values_.back().empty()) multiply_by(axis, values_.back());
     }
+    reject_unused_flags();
   }
 
+  /// Without combinations that mean nothing; but of each value that was written at least one stays.
   [[nodiscard]] std::vector<PlannedCase> cases() const {
-    std::vector<PlannedCase> all;
-    expand(0, Case(name_of(scenario_)), all);
-    reject_unused_flags(all);
-    return with_meaning(all);
+    std::vector<bool> stays;
+    for (const PlannedCase& c : cases_) stays.push_back(!reason_against(c, SkipReason::Kind::meaningless));
+    for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
+      if (!texts_.contains(axes_[axis].name)) continue;
+      for (const Value& value : values_[axis]) keep_one(axes_[axis], value, stays);
+    }
+    std::vector<PlannedCase> kept;
+    for (std::size_t i = 0; i < cases_.size(); ++i) {
+      if (stays[i]) kept.push_back(cases_[i]);
+    }
+    return kept;
   }
 
  private:
-  /// Whether a flag was given that takes this axis' place.
-  [[nodiscard]] bool is_replaced(const Axis& axis) const {
-    return std::ranges::any_of(
-        axes_, [&](const Axis& other) { return other.alternative_to == axis.name && texts_.contains(other.name); });
+  [[nodiscard]] bool given(const std::string& axis) const { return texts_.contains(axis); }
+
+  /// An axis and the one whose value it chooses cannot both be given.
+  void reject_alternatives() const {
+    for (const Axis& axis : axes_) {
+      if (!given(axis.name) || !given(axis.alternative_to)) continue;
+      throw UsageError(fmt::format("--{} and --{} contradict each other: --{} chooses the other's value", axis.name,
+                                   axis.alternative_to, axis.name));
+    }
+  }
+
+  /// As written or by default; none of an axis that is absent from every case.
+  [[nodiscard]] std::vector<Value> values_of(const Axis& axis, bool tuning) const {
+    const auto takes_its_place = [&](const Axis& o) { return o.alternative_to == axis.name && given(o.name); };
+    std::string text = tuning && !axis.tuning.empty() ? axis.tuning : axis.defaults;
+    if (given(axis.name)) {
+      text = texts_.at(axis.name);
+    } else if (text.empty() || std::ranges::any_of(axes_, takes_its_place)) {
+      return {};
+    }
+    return parse_axis(axis, text, "--" + axis.name);
   }
 
   /// Whether an axis means nothing beside the values chosen so far.
@@ -65,43 +88,24 @@ class Product {
            std::ranges::find(axis.only_with_values, to_text(other->value, other->kind)) == axis.only_with_values.end();
   }
 
-  void expand(std::size_t index, const Case& so_far, std::vector<PlannedCase>& all) const {
-    if (index == values_.size()) {
-      if (all.size() >= kMostCases) refuse_so_many();
-      all.push_back({&scenario_, so_far});
-      return;
+  void multiply_by(const Axis& axis, const std::vector<Value>& values) {
+    std::vector<PlannedCase> all;
+    for (const PlannedCase& so_far : cases_) {
+      if (is_idle(axis, so_far.config)) {
+        all.push_back(so_far);
+      } else {
+        for (const Value& value : values) all.emplace_back(so_far).config.set(axis, value);
+      }
+      if (all.size() > kMostCases) refuse_so_many();
     }
-    const Axis& axis = axes_[index];
-    if (is_idle(axis, so_far) || values_[index].empty()) return expand(index + 1, so_far, all);
-    for (const Value& value : values_[index]) {
-      Case next = so_far;
-      next.set(axis, value);
-      expand(index + 1, next, all);
-    }
-  }
-
-  /// Without combinations that mean nothing; but of each value that was written at least one stays.
-  [[nodiscard]] std::vector<PlannedCase> with_meaning(const std::vector<PlannedCase>& all) const {
-    std::vector<bool> stays;
-    for (const PlannedCase& c : all) stays.push_back(!reason_against(c, SkipReason::Kind::meaningless));
-    if (std::ranges::find(stays, false) == stays.end()) return all;
-    for (std::size_t axis = 0; axis < values_.size(); ++axis) {
-      if (!texts_.contains(axes_[axis].name)) continue;
-      for (const Value& value : values_[axis]) keep_one(axes_[axis], value, all, stays);
-    }
-    std::vector<PlannedCase> kept;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (stays[i]) kept.push_back(all[i]);
-    }
-    return kept;
+    cases_ = std::move(all);
   }
 
   /// The first case with that value stays, if no other with it does.
-  static void keep_one(const Axis& axis, const Value& value, const std::vector<PlannedCase>& all,
-                       std::vector<bool>& stays) {
+  void keep_one(const Axis& axis, const Value& value, std::vector<bool>& stays) const {
     std::optional<std::size_t> first;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const Case::Param* param = all[i].config.find(axis.name);
+    for (std::size_t i = 0; i < cases_.size(); ++i) {
+      const Case::Param* param = cases_[i].config.find(axis.name);
       if (param == nullptr || param->value != value) continue;
       if (stays[i]) return;
       if (!first) first = i;
@@ -110,35 +114,21 @@ class Product {
   }
 
   /// A flag that no case uses would be a flag that does nothing.
-  void reject_unused_flags(const std::vector<PlannedCase>& all) const {
+  void reject_unused_flags() const {
     for (const Axis& axis : axes_) {
-      const bool used = std::ranges::any_of(all, [&](const PlannedCase& c) { return c.config.has(axis.name); });
-      if (texts_.contains(axis.name) && !used) {
-        throw UsageError(fmt::format("--{} does nothing here: it belongs to --{} {}; leave it out", axis.name,
-                                     axis.only_with_axis, fmt::join(axis.only_with_values, ",")));
-      }
+      if (!given(axis.name)) continue;
+      if (std::ranges::any_of(cases_, [&](const PlannedCase& c) { return c.config.has(axis.name); })) continue;
+      throw UsageError(fmt::format("--{} does nothing here: it belongs to --{} {}; leave it out", axis.name,
+                                   axis.only_with_axis, fmt::join(axis.only_with_values, ",")));
     }
   }
 
   const Scenario& scenario_;
   std::span<const Axis> axes_;
   const AxisTexts& texts_;
-  std::vector<std::vector<Value>> values_;
+  std::vector<std::vector<Value>> values_;  // of each axis
+  std::vector<PlannedCase> cases_;
 };
-
-/// An axis and the one whose value it chooses cannot both be given.
-void reject_alternatives(const ScenarioFlags& flags) {
-  for (const Axis& axis : described(*flags.scenario).axes) {
-    if (!flags.texts.contains(axis.name) || !flags.texts.contains(axis.alternative_to)) continue;
-    throw UsageError(fmt::format("--{} and --{} contradict each other: --{} chooses the other's value", axis.name,
-                                 axis.alternative_to, axis.name));
-  }
-}
-
-std::vector<PlannedCase> cases_of(const ScenarioFlags& flags, bool tuning) {
-  reject_alternatives(flags);
-  return Product(flags, tuning).cases();
-}
 
 }  // namespace
 
@@ -159,7 +149,7 @@ std::vector<PlannedCase> plan(std::span<const ScenarioFlags> scenarios, bool tun
   std::vector<PlannedCase> cases;
   for (const ScenarioFlags& flags : scenarios) {
     try {
-      for (PlannedCase& c : cases_of(flags, tuning)) cases.push_back(std::move(c));
+      std::ranges::move(Product(flags, tuning).cases(), std::back_inserter(cases));
     } catch (const UsageError& error) {
       if (scenarios.size() == 1) throw;
       throw UsageError(name_of(*flags.scenario) + ": " + error.what());

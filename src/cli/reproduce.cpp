@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
-#include <string_view>
 #include <vector>
 
 #include "cli/plan.hpp"
@@ -32,16 +30,6 @@ std::vector<std::string> device_flags(const DeviceChoice& device) {
 
 }  // namespace
 
-std::string shell_quoted(const std::string& word) {
-  const auto is_plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("-_./:=,+@%").find(static_cast<char>(c)) != std::string_view::npos;
-  };
-  if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 std::string command_line(const TuneCommand& command, const PlannedCase& planned) {
   std::vector<std::string> words{"xferbench", planned.config.scenario()};
   for (const Axis& axis : described(*planned.scenario).axes) {
@@ -53,7 +41,6 @@ std::string command_line(const TuneCommand& command, const PlannedCase& planned)
     }
   }
   for (std::string& word : device_flags(command.measuring.device)) words.push_back(std::move(word));
-  for (std::string& word : words) word = shell_quoted(word);
   return fmt::format("{}", fmt::join(words, " "));
 }
 

@@ -7,11 +7,9 @@
 
 namespace xferbench::cli {
 
-/// The word as a shell must be given it: in single quotes where it needs them.
-std::string shell_quoted(const std::string& word);
-
 /// The command that runs one case of `command` by itself, on the same device: "xferbench overlap --size 256MiB
-/// --streams 3 --simulate h200". Names the axes whose flags were given or whose values are not the default.
+/// --streams 3 --simulate h200". Names the axes whose flags were given or whose values are not the default. No word
+/// of it needs quotes in a shell.
 std::string command_line(const TuneCommand& command, const PlannedCase& planned);
 
 }  // namespace xferbench::cli

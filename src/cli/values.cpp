@@ -24,15 +24,9 @@ constexpr std::size_t kMostValues = 10'000;
 constexpr std::size_t kMostSteps = 100 * kMostValues;  // small steps between whole numbers give one value many times
 constexpr double kLargest = 9.2e18;                    // just below 2^63: sums of sizes must not overflow
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
 /// Bytes that a unit stands for; nothing for one that does not exist.
 std::optional<double> unit_factor(std::string_view unit) {
-  const std::string u = lower(unit);
+  const std::string u = lower_case(unit);
   if (u.empty() || u == "b") return 1;
   const std::size_t power = std::string_view("kmgt").find(u[0]) + 1;
   if (power == 0) return std::nullopt;
@@ -71,19 +65,17 @@ std::optional<std::uint64_t> whole(std::string_view text) {
   return value;
 }
 
-bool all_digits(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
-}
-
 double as_number(const Value& value) {
   if (const auto* real = std::get_if<double>(&value)) return *real;
   return static_cast<double>(std::get<std::uint64_t>(value));
 }
 
-/// Parsing the text of one axis; keeps axis and flag at hand for the messages.
+[[noreturn]] void fail(const std::string& what) { throw UsageError(what); }
+
+/// Parsing the text of one axis.
 class AxisParser {
  public:
-  AxisParser(const Axis& axis, std::string_view flag) : axis_(axis), flag_(flag) {}
+  explicit AxisParser(const Axis& axis) : axis_(axis) {}
 
   [[nodiscard]] std::vector<Value> parse(std::string_view text) const {
     std::vector<Value> values;
@@ -97,8 +89,6 @@ class AxisParser {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const { throw UsageError(fmt::format("{}: {}", flag_, what)); }
-
   void append(std::string_view item, std::vector<Value>& values) const {
     const auto add = [&values](const Value& v) {
       if (std::ranges::find(values, v) == values.end()) values.push_back(v);
@@ -114,10 +104,10 @@ class AxisParser {
   }
 
   [[nodiscard]] Value single(std::string_view text) const {
-    if (text.empty()) fail("a value is missing; write one like " + example());
+    if (text.empty()) fail(fmt::format("a value is missing; write one like {}", example()));
     switch (axis_.kind) {
       case AxisKind::choice: return choice(text);
-      case AxisKind::size: return checked(size(text), text);
+      case AxisKind::size: return checked(parse_size(text), text);
       case AxisKind::count: return checked(count(text), text);
       case AxisKind::real: return checked(real(text), text);
     }
@@ -125,13 +115,8 @@ class AxisParser {
   }
 
   [[nodiscard]] std::string example() const {
-    switch (axis_.kind) {
-      case AxisKind::size: return "256M";
-      case AxisKind::count: return "8";
-      case AxisKind::real: return "0.5";
-      case AxisKind::choice: return axis_.choices.front();
-    }
-    return {};
+    if (axis_.kind == AxisKind::choice) return axis_.choices.front();
+    return axis_.kind == AxisKind::size ? "256M" : axis_.kind == AxisKind::count ? "8" : "0.5";
   }
 
   [[nodiscard]] Value choice(std::string_view text) const {
@@ -139,22 +124,17 @@ class AxisParser {
     fail(fmt::format("'{}' is not one of {}{}", text, fmt::join(axis_.choices, ", "), suggestion(text, axis_.choices)));
   }
 
-  [[nodiscard]] Value size(std::string_view text) const {
-    try {
-      return parse_size(text);
-    } catch (const UsageError& error) {
-      fail(error.what());
-    }
-  }
-
   [[nodiscard]] Value count(std::string_view text) const {
-    if (const auto value = whole(text)) return *value;
-    if (all_digits(text))
-      fail(fmt::format("'{}' is larger than {} allows, which is {}", text, flag_, limit(axis_.max)));
-    fail(fmt::format("'{}' is not a whole number; write one like 8", text));
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc::invalid_argument || end != text.data() + text.size()) {
+      fail(fmt::format("'{}' is not a whole number; write one like 8", text));
+    }
+    if (error == std::errc()) return value;
+    fail(fmt::format("{} is too large; the largest is {}", text, limit(axis_.max)));
   }
 
-  [[nodiscard]] Value real(std::string_view text) const {
+  static Value real(std::string_view text) {
     const auto number = leading_number(text);
     if (!number || !number->rest.empty()) fail(fmt::format("'{}' is not a number; write one like 0.5", text));
     return number->value;
@@ -205,7 +185,7 @@ class AxisParser {
     const std::string_view amount = text.substr(1);
     double by = 0;
     if (add && axis_.kind == AxisKind::size) {
-      by = as_number(size(amount));
+      by = static_cast<double>(parse_size(amount));
     } else if (const auto number = leading_number(amount); number && number->rest.empty()) {
       by = number->value;
     } else {
@@ -237,7 +217,6 @@ class AxisParser {
   }
 
   const Axis& axis_;
-  std::string_view flag_;
 };
 
 }  // namespace
@@ -267,7 +246,11 @@ std::uint64_t parse_size(std::string_view text) {
 }
 
 std::vector<Value> parse_axis(const Axis& axis, std::string_view text, std::string_view flag) {
-  return AxisParser(axis, flag).parse(text);
+  try {
+    return AxisParser(axis).parse(text);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", flag, error.what()));
+  }
 }
 
 }  // namespace xferbench::cli

@@ -10,13 +10,13 @@
 
 namespace xferbench {
 
-namespace {
-
-std::string lower(std::string_view text) {
+std::string lower_case(std::string_view text) {
   std::string out(text);
   std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return out;
 }
+
+namespace {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -40,7 +40,7 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   std::tuple best_distance(std::max<std::size_t>(2, word.size() / 3) + 1, false, std::size_t{0});
   for (const std::string& candidate : candidates) {
     if (candidate == word) continue;  // it exists, but not here: to propose it would help nobody
-    const std::size_t edits = edit_distance(lower(word), lower(candidate));
+    const std::size_t edits = edit_distance(lower_case(word), lower_case(candidate));
     // A beginning of the right word is as near as one wrong letter, and likelier; of two such, the one with less to
     // add.
     const bool begins = word.size() >= 2 && candidate.starts_with(word);

@@ -7,6 +7,8 @@
 
 namespace xferbench {
 
+std::string lower_case(std::string_view text);
+
 /// The candidate nearest to `word` by edit distance, if it is near enough to be a slip of the hand; else empty.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 

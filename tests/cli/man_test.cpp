@@ -5,7 +5,7 @@
 #include <regex>
 #include <set>
 
-#include "cli/man.hpp"
+#include "cli/pages.hpp"
 #include "cli/support.hpp"
 
 namespace xferbench::test {

@@ -113,7 +113,11 @@ TEST(IncludeReader, SeesTheTreeWithTheIncludesThatAreKnownToBeThere) {
 // --- Libraries ------------------------------------------------------------------------------------------------------
 
 TEST(Architecture, OnlyTheCommandLineKnowsCli11) {
-  EXPECT_EQ(violations(sources(), [](const Source& s) { return !in(s, {"src/cli/"}); }, {"CLI/", "CLI11"}), "");
+  // In two files alone, behind this header: it is what takes longest to compile.
+  const auto others = [](const Source& s) { return s.path != "src/cli/command_line.hpp"; };
+  EXPECT_EQ(violations(sources(), others, {"CLI/", "CLI11"}), "");
+  const auto strangers = [](const Source& s) { return !in(s, {"src/cli/command"}); };
+  EXPECT_EQ(violations(sources(), strangers, {"cli/command_line.hpp"}), "");
 }
 
 TEST(Architecture, OnlyResultsAndReportsKnowTheJsonLibrary) {

@@ -290,10 +290,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{{"list", "mover", "cutter"}, {"list", "one scenario at most"}},
                     Mistake{{"info", "mover"}, {"info does not take 'mover'"}},
                     Mistake{{"man", "mover"}, {"man does not take 'mover'"}},
+                    Mistake{{"version", "1"}, {"version does not take '1'"}},
                     Mistake{{"check", "a", "b"}, {"check does not take 'b'"}},
                     Mistake{{"help", "nosuch"}, {"'nosuch'"}}, Mistake{{"mover", "compare"}, {"compare comes first"}},
                     Mistake{{"completion", "zhs"}, {"bash, zsh", "did you mean 'zsh'?"}},
-                    Mistake{{"completion"}, {"bash, zsh"}}, Mistake{{"tune", "mover"}, {"mover", "these can: cutter"}},
+                    Mistake{{"completion"}, {"completion: a value is missing", "bash"}},
+                    Mistake{{"tune", "mover"}, {"mover", "these can: cutter"}},
                     Mistake{{"tune", "cutter", "mover"}, {"tune", "one scenario at most"}}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -325,11 +327,11 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Mistake{{"mover", "--memory", "pined"}, {"--memory", "'pined'", "did you mean 'pinned'?"}},
                     Mistake{{"--size"}, {"--size needs a value"}}, Mistake{{"--size", "--quiet"}, {"--size", "needs"}},
                     Mistake{{"mover", "--size="}, {"--size needs a value"}},
-                    Mistake{{"--size", ""}, {"--size: a value is missing"}},
+                    Mistake{{"--size", ""}, {"--size: needs a value"}},
                     Mistake{{"--simulate="}, {"--simulate needs a value"}},
                     Mistake{{"--json", "--quiet"}, {"--json", "needs a value"}}, Mistake{{"--json"}, {"--json"}},
-                    Mistake{{"--json", ""}, {"--json", "name of a file is missing"}},
-                    Mistake{{"--timeline", ""}, {"--timeline", "name of a file is missing"}},
+                    Mistake{{"--json", ""}, {"--json", "needs a value"}},
+                    Mistake{{"--timeline", ""}, {"--timeline", "needs a value"}},
                     Mistake{{"--quiet=false"}, {"--quiet takes no value"}},
                     Mistake{{"--size", "-4"}, {"--size: '-4' is not a positive size"}},
                     Mistake{{"--parts", "-4"}, {"--parts: '-4' is not a whole number"}},
@@ -341,7 +343,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{{"--min-samples", "0"}, {"--min-samples", "too small"}},
                     Mistake{{"--max-samples", "1000001"}, {"--max-samples", "too large"}},
                     Mistake{{"tune", "--memory-limit", "much"}, {"--memory-limit: 'much' is not a size"}},
-                    Mistake{{"--simulate", "h201"}, {"no profile 'h201'", "did you mean 'h200'?"}},
+                    Mistake{{"--simulate", "h201"}, {"--simulate: 'h201' is not one of", "did you mean 'h200'?"}},
                     Mistake{{"--numa", "locl"}, {"--numa", "did you mean 'local'?"}}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -391,6 +393,15 @@ TEST(RunFlags, AreRead) {
   EXPECT_EQ(m.files.json, "out.json");
   EXPECT_TRUE(run({"--dry-run"}).measuring.dry_run);
   EXPECT_TRUE(tune({"tune", "--dry-run"}).measuring.dry_run);
+}
+
+TEST(RunFlags, OfAProcessOfARepeatAreThoseOfTheWholeAndItsNumber) {
+  const RunCommand one = run({"--process=2", "mover", "--repeat", "3", "--json", "r.json"});
+  EXPECT_EQ(one.process, 2U);
+  EXPECT_EQ(one.repeat, 3U);
+  EXPECT_EQ(keys(Command(one)), keys({"mover"}));
+  EXPECT_FALSE(mentions(page({"help", "run"}), "--process"));
+  EXPECT_TRUE(mentions(error({"--process", "2"}), "--repeat"));
 }
 
 TEST(RunFlags, OfATimelineNeedAScenarioThatHasOne) {
@@ -447,9 +458,8 @@ TEST(Numa, IsANodeByItsNumberOrAWord) {
 // --- Other commands -------------------------------------------------------------------------------------------------
 
 TEST(Commands, ListIsOfAllOfOneOrOfSuites) {
-  EXPECT_EQ(parsed_as<ListCommand>({"list"}).about, nullptr);
-  EXPECT_EQ(parsed_as<ListCommand>({"list", "mover"}).about, declared()[1]);
-  EXPECT_TRUE(parsed_as<ListCommand>({"list", "mover"}).page.starts_with(page({"mover", "--help"}) + "\nColumns:\n"));
+  EXPECT_FALSE(parsed_as<ListCommand>({"list"}).suites);
+  EXPECT_TRUE(page({"list", "mover"}).starts_with(page({"mover", "--help"}) + "\nColumns:\n"));
   EXPECT_TRUE(parsed_as<ListCommand>({"list", "suites"}).suites);
 }
 
@@ -458,9 +468,9 @@ TEST(Commands, ListExplainsColumnsAndWhatElseResultsHave) {
       "copy", {},
       {measured("copy", "from the call to the end").column("time", {MetricDeclaration::Beside::interval}),
        derived("of_limit", "1", Better::higher, "close to the limit").column("of limit"),
-       label("suggestion", "what to try")});
+       derived_time("copy", "the same name once more"), label("suggestion", "what to try")});
   const std::array<const Scenario*, 1> all{&copy};
-  const std::string text = std::get<ListCommand>(parse(Words{"list", "copy"}, all)).page;
+  const std::string text = std::get<TextCommand>(parse(Words{"list", "copy"}, all)).text;
   EXPECT_TRUE(
       text.ends_with("\nColumns:\n"
                      "  time       from the call to the end [copy: s, lower is better]\n"
@@ -558,14 +568,6 @@ TEST(CommandLine, KeepsTheDevice) {
   EXPECT_EQ(again({"tune", "--simulate"}, 2), "xferbench cutter --simulate " + simulated_profiles().front().first);
   EXPECT_EQ(again({"tune", "--gpu", "1", "--numa", "none"}, 2), "xferbench cutter --gpu 1 --numa none");
   EXPECT_EQ(again({"tune", "--numa", "1"}, 2), "xferbench cutter --numa 1");
-}
-
-TEST(CommandLine, IsQuotedForAShell) {
-  EXPECT_EQ(shell_quoted("256MiB"), "256MiB");
-  EXPECT_EQ(shell_quoted(""), "''");
-  EXPECT_EQ(shell_quoted("two words"), "'two words'");
-  EXPECT_EQ(shell_quoted("it's"), R"('it'\''s')");
-  EXPECT_EQ(shell_quoted("$HOME;*"), "'$HOME;*'");
 }
 
 // --- What real scenarios declare ------------------------------------------------------------------------------------

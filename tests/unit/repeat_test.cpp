@@ -8,19 +8,17 @@
 namespace xferbench::app {
 namespace {
 
-using Words = std::vector<std::string>;
-
 TEST(Repeat, NumbersFilesBeforeTheirExtension) {
   EXPECT_EQ(numbered("r.json", 1), "r-1.json");
   EXPECT_EQ(numbered("/a.b/r", 12), "/a.b/r-12");
   EXPECT_EQ(numbered("./x.y.json", 3), "./x.y-3.json");
 }
 
-TEST(Repeat, ProcessesGetTheSameCommandLineButForTheirFile) {
-  EXPECT_EQ(arguments_for({"memcpy", "--repeat", "3", "--size", "1M", "--json", "r.json"}, "r-2.json"),
-            (Words{"--json=r-2.json", "memcpy", "--size", "1M"}));
-  EXPECT_EQ(arguments_for({"--json=r.json", "--repeat=3", "--quiet"}, "r-1.json"),
-            (Words{"--json=r-1.json", "--quiet"}));
+TEST(Repeat, AProcessWritesAFileOfItsOwn) {
+  cli::RunCommand command;
+  command.measuring.files.json = "r.json";
+  command.process = 2;
+  EXPECT_EQ(one_process(command).measuring.files.json, "r-2.json");
 }
 
 TEST(RepeatTable, ShowsHowFarProcessesAreApartAndWhereOneIsMissing) {

@@ -123,7 +123,7 @@ TEST(Limits, OfTheAxisAreLegalAndNamedToWhatIsBeyond) {
   EXPECT_EQ(numbers(kCount, "1000000"), Numbers{1000000});
   expect_refused(kCount, {"0", "0:4"}, "0 is too small; the smallest is 1");
   expect_refused(kCount, {"1000001", "1:1000001"}, "1000001 is too large; the largest is 1000000");
-  expect_refused(kCount, {"18446744073709551617"}, "is larger than --count allows, which is 1000000");
+  expect_refused(kCount, {"18446744073709551617"}, "18446744073709551617 is too large; the largest is 1000000");
   const Axis size{.name = "size", .kind = AxisKind::size, .min = 4, .max = 1048576};
   expect_refused(size, {"1"}, "1 is too small; the smallest is 4B");
   expect_refused(size, {"2M"}, "2M is too large; the largest is 1MiB");

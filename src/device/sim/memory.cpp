@@ -44,7 +44,8 @@ PayloadPart part_of_payload(std::size_t bytes) {
 
 // Huge pages would be touched whole for the sake of a window.
 DeviceMemory::DeviceMemory(std::size_t bytes)
-    : pages_(bytes, bytes <= kWholePayload ? PageSize::huge : PageSize::small) {}
+    : pages_(bytes, bytes <= kWholePayload ? PageSize::huge : PageSize::small),
+      noted_((bytes + kPage - 1) / kPage, kUntouched) {}
 
 void DeviceMemory::fill(std::size_t offset, std::size_t bytes, std::byte value) {
   const std::size_t end = offset + bytes;
@@ -55,7 +56,6 @@ void DeviceMemory::fill(std::size_t offset, std::size_t bytes, std::byte value) 
     std::memset(data() + offset, std::to_integer<int>(value), bytes);
     return;
   }
-  if (noted_.empty()) noted_.resize((size() + kPage - 1) / kPage, kWritten);
   std::fill(noted_.begin() + static_cast<std::ptrdiff_t>(first), noted_.begin() + static_cast<std::ptrdiff_t>(last),
             std::to_integer<std::int16_t>(value));
   std::memset(data() + offset, std::to_integer<int>(value), first * kPage - offset);
@@ -64,29 +64,28 @@ void DeviceMemory::fill(std::size_t offset, std::size_t bytes, std::byte value) 
 }
 
 void DeviceMemory::for_each(std::size_t offset, std::size_t bytes, const Stretch& body) const {
-  if (noted_.empty()) return body(offset, bytes, std::nullopt);
   const std::size_t end = offset + bytes;
   while (offset < end) {
     std::size_t page = offset / kPage;
     const std::int16_t noted = noted_[page];
     while (end_of(page) < end && noted_[page + 1] == noted) ++page;
     const std::size_t stop = std::min(end, end_of(page));
-    body(offset, stop - offset, noted == kWritten ? std::nullopt : std::optional(static_cast<std::byte>(noted)));
+    const auto value = noted == kUntouched ? std::byte{0} : static_cast<std::byte>(noted);
+    body(offset, stop - offset, noted == kWritten ? std::nullopt : std::optional(value));
     offset = stop;
   }
 }
 
 void DeviceMemory::write_out(std::size_t offset, std::size_t bytes) {
-  if (noted_.empty() || bytes == 0) return;
+  if (bytes == 0) return;
   for (std::size_t page = offset / kPage; page <= (offset + bytes - 1) / kPage; ++page) {
-    if (noted_[page] == kWritten) continue;
-    std::memset(data() + page * kPage, noted_[page], end_of(page) - page * kPage);
-    noted_[page] = kWritten;
+    const std::int16_t noted = std::exchange(noted_[page], kWritten);
+    if (noted >= 0) std::memset(data() + page * kPage, noted, end_of(page) - page * kPage);
   }
 }
 
 void DeviceMemory::prepare_to_write(std::size_t offset, std::size_t bytes) {
-  if (noted_.empty() || bytes == 0) return;
+  if (bytes == 0) return;
   const std::size_t last = offset + bytes - 1;
   if (offset % kPage != 0) write_out(offset, 1);
   if (last + 1 != end_of(last / kPage)) write_out(last, 1);

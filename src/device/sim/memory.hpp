@@ -27,7 +27,7 @@ PayloadPart part_of_payload(std::size_t bytes);
 using Stretch = std::function<void(std::size_t offset, std::size_t bytes, std::optional<std::byte> value)>;
 
 /// One allocation on the simulated GPU. Whole pages that are filled with a value only take a note of it until a part of
-/// them is written.
+/// them is written; what was never written is zero, and copies of it move nothing.
 class DeviceMemory {
  public:
   explicit DeviceMemory(std::size_t bytes);
@@ -46,11 +46,12 @@ class DeviceMemory {
  private:
   static constexpr std::size_t kPage = 4096;
   static constexpr std::int16_t kWritten = -1;
+  static constexpr std::int16_t kUntouched = -2;
 
   [[nodiscard]] std::size_t end_of(std::size_t page) const { return std::min(size(), (page + 1) * kPage); }
 
   Pages pages_;
-  std::vector<std::int16_t> noted_;  // value of each page, or kWritten; empty until there is one
+  std::vector<std::int16_t> noted_;  // value of each page, kWritten or kUntouched
 };
 
 /// Keeps pages for the next operation: touching fresh ones costs more than the copies they hold.
