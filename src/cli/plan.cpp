@@ -42,7 +42,7 @@ class Product {
   }
 
   /// Without combinations that mean nothing; but of each value that was written at least one stays.
-  [[nodiscard]] std::vector<PlannedCase> cases() const {
+  [[nodiscard]] std::vector<PlannedCase> cases() && {
     std::vector<bool> stays;
     for (const PlannedCase& c : cases_) stays.push_back(!reason_against(c, SkipReason::Kind::meaningless));
     for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
@@ -51,7 +51,7 @@ class Product {
     }
     std::vector<PlannedCase> kept;
     for (std::size_t i = 0; i < cases_.size(); ++i) {
-      if (stays[i]) kept.push_back(cases_[i]);
+      if (stays[i]) kept.push_back(std::move(cases_[i]));
     }
     return kept;
   }
