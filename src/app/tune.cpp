@@ -6,7 +6,6 @@
 #include "app/commands.hpp"
 #include "app/session.hpp"
 #include "cli/progress.hpp"
-#include "cli/reproduce.hpp"
 #include "core/interrupt.hpp"
 #include "report/run/markdown.hpp"
 #include "report/run/table.hpp"

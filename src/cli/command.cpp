@@ -181,15 +181,22 @@ void CommandLine::finish_measuring(double budget) {
 
 namespace {
 
+bool has_timeline(const Scenario& scenario) { return described(scenario).has_timeline; }
+
+/// "overlap, smem": those of which it holds.
+std::string names_where(bool (*holds)(const Scenario&), Scenarios all) {
+  std::vector<std::string> names;
+  for (const Scenario* scenario : all) {
+    if (holds(*scenario)) names.push_back(name_of(*scenario));
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 /// A timeline of what has none would be a flag that does nothing.
 void check_timeline(std::span<const ScenarioFlags> chosen, Scenarios all) {
-  if (std::ranges::any_of(chosen, [](const ScenarioFlags& f) { return described(*f.scenario).has_timeline; })) return;
-  std::vector<std::string> able;
-  for (const Scenario* scenario : all) {
-    if (described(*scenario).has_timeline) able.push_back(name_of(*scenario));
-  }
+  if (std::ranges::any_of(chosen, [](const ScenarioFlags& f) { return has_timeline(*f.scenario); })) return;
   throw UsageError(fmt::format("--timeline does nothing here: {} has no timeline; these have: {}",
-                               name_of(*chosen.front().scenario), fmt::join(able, ", ")));
+                               name_of(*chosen.front().scenario), names_where(has_timeline, all)));
 }
 
 }  // namespace
@@ -236,13 +243,9 @@ Command CommandLine::tune_command() {
   const auto chosen = tune_app_->get_subcommands();
   if (chosen.size() + after.size() > 1) throw UsageError("tune takes one scenario at most");
   if (!after.empty() || (chosen.empty() && !can_tune(*scenarios_.front()))) {
-    std::vector<std::string> able;
-    for (const Scenario* scenario : scenarios_) {
-      if (can_tune(*scenario)) able.push_back(name_of(*scenario));
-    }
     throw UsageError(fmt::format("{} cannot be tuned; these can: {}",
                                  after.empty() ? name_of(*scenarios_.front()) : after.front()->get_name(),
-                                 fmt::join(able, ", ")));
+                                 names_where(can_tune, scenarios_)));
   }
   finish_measuring(tune_.exhaustive ? kDay : kBudget);
   tune_.measuring = measuring_;
@@ -470,14 +473,10 @@ SamplingPolicy policy_of(const SamplingChoice& choice, double budget) {
   SamplingPolicy policy;
   if (choice.ci) policy.ci = *choice.ci / 100;
   policy.budget = choice.budget.value_or(budget);
-  if (choice.min_samples) {
-    policy.min_samples = *choice.min_samples;
-    policy.max_samples = std::max(policy.max_samples, policy.min_samples);
-  }
-  if (choice.max_samples) {
-    policy.max_samples = *choice.max_samples;
-    if (!choice.min_samples) policy.min_samples = std::min(policy.min_samples, policy.max_samples);
-  }
+  // A limit that was chosen moves the other one out of its way.
+  const std::size_t most = choice.max_samples.value_or(policy.max_samples);
+  policy.min_samples = choice.min_samples.value_or(std::min(policy.min_samples, most));
+  policy.max_samples = choice.max_samples.value_or(std::max(most, policy.min_samples));
   if (policy.min_samples <= policy.max_samples) return policy;
   throw UsageError(
       fmt::format("--min-samples {} is more than --max-samples {}", policy.min_samples, policy.max_samples));

@@ -161,4 +161,9 @@ std::string complete(std::span<const std::string> words, Scenarios scenarios, co
 /// each other.
 SamplingPolicy policy_of(const SamplingChoice& choice, double budget = SamplingPolicy().budget);
 
+/// The command that runs one case of `command` by itself, on the same device: "xferbench overlap --size 256MiB
+/// --streams 3 --simulate h200". Names the axes whose flags were given or whose values are not the default. No word
+/// of it needs quotes in a shell.
+std::string command_line(const TuneCommand& command, const PlannedCase& planned);
+
 }  // namespace xferbench::cli

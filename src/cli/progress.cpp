@@ -23,6 +23,16 @@ std::string duration(double seconds) {
   return seconds < 6000 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.0f} h", seconds / 3600);
 }
 
+/// What a line of `--progress plain` says of a case: its headline, or why there is none.
+std::string outcome(const Result& result, const Measurement* headline) {
+  if (result.status != Status::ok) return fmt::format("{}: {}", to_text(result.status), result.reason);
+  if (headline == nullptr) return "ok";
+  const auto width = relative_half_width(*headline);
+  const std::string median = headline->unit == "s" ? format_seconds(headline->median)
+                                                   : fmt::format("{:.4g} {}", headline->median, headline->unit);
+  return fmt::format("{}{}, {} samples", median, width ? " +-" + format_percent(*width) : "", headline->samples.size());
+}
+
 }  // namespace
 
 Progress::Progress(ProgressMode mode, std::size_t cases, std::size_t turns)
@@ -93,15 +103,6 @@ void Progress::clear() {
   fmt::print(stderr, "\r\x1b[K");
   std::fflush(stderr);
   shown_ = false;
-}
-
-std::string outcome(const Result& result, const Measurement* headline) {
-  if (result.status != Status::ok) return fmt::format("{}: {}", to_text(result.status), result.reason);
-  if (headline == nullptr) return "ok";
-  const auto width = relative_half_width(*headline);
-  const std::string median = headline->unit == "s" ? format_seconds(headline->median)
-                                                   : fmt::format("{:.4g} {}", headline->median, headline->unit);
-  return fmt::format("{}{}, {} samples", median, width ? " +-" + format_percent(*width) : "", headline->samples.size());
 }
 
 }  // namespace xferbench::cli

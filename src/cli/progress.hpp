@@ -47,7 +47,4 @@ class Progress {
   Time last_{};
 };
 
-/// What a line of `--progress plain` says of a case: its first measurement, or why there is none.
-std::string outcome(const Result& result, const Measurement* headline);
-
 }  // namespace xferbench::cli

@@ -96,10 +96,6 @@ TEST(Check, SaysWhatIsWrongInOneLine) {
   expect_refusal(xferbench({"check", folder / "none.json", "--expect", "h200"}), 2, "none.json");
   expect_refusal(xferbench({"check", folder / "e.json", "--expect", "h200"}), 2, "xferbench/1");
   expect_refusal(xferbench({"check", measured(), "--expect", folder.path().string()}), 2, "cannot read");
-  expect_refusal(xferbench({"check", "--expect", "h200"}), 2, "check needs a results file");
-  expect_refusal(xferbench({"check", measured()}), 2, "check needs --expect");
-  expect_refusal(xferbench({"check", measured(), "--expect", "h200", "--gpu", "0"}), 2, "check does not take --gpu");
-  expect_refusal(xferbench({"--simulate", "--expect", "h200"}), 2, "it belongs to check");
 }
 
 TEST(Expectations, ThatComeWithTheProgramKeepToTheirSchema) {

@@ -146,6 +146,7 @@ TEST_F(Compare, WritesMarkdownAndJson) {
   const Outcome piped = compare({a, b, "--json", "-"});
   EXPECT_EQ(parse_json(piped.out)["summary"]["regressed"], 1);
   EXPECT_EQ(compare({a, b, "--json", "/dev/full"}).exit_code, 2);
+  expect_refusal(compare({a, b, "--json", "/nowhere/x"}), 2, "there is no folder /nowhere");
 }
 
 TEST_F(Compare, DoesNotWriteOverWhatItReads) {
@@ -240,18 +241,6 @@ TEST_F(Compare, RefusesFilesThatItCannotRead) {
     fs::permissions(a, fs::perms::none);
     expect_refusal(compare({a, a}), 2, "Permission denied");
   }
-}
-
-// What the command line refuses is shown in tests/unit/command_test.cpp; these reach the files.
-TEST(CompareUsage, IsRefusedInOneLine) {
-  expect_refusal(compare({"-", "-"}), 2, "only one file can be -");
-  expect_refusal(compare({"a", "b", "--threshold", "-5"}), 2, "--threshold");
-  expect_refusal(compare({"a", "b", "--json"}), 2, "--json needs a value");
-  expect_refusal(compare({"a", "b", "--strict=yes"}), 2, "--strict takes no value");
-  expect_refusal(compare({"a", "b", "--json", "x", "--markdown", "x"}), 2, "name the same file");
-  expect_refusal(compare({"--across", "a"}), 2, "--across needs at least two files");
-  expect_refusal(compare({"a", "b", "--color", "sometimes"}), 2, "--color: 'sometimes'");
-  expect_refusal(compare({"a", "b", "--json", "/nowhere/x"}), 2, "there is no folder /nowhere");
 }
 
 }  // namespace

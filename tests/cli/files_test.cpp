@@ -74,8 +74,8 @@ TEST_P(SharedFile, IsRefused) {
 
 INSTANTIATE_TEST_SUITE_P(OfEveryTwo, SharedFile,
                          testing::Values(std::pair("--json", "--csv"), std::pair("--json", "--markdown"),
-                                         std::pair("--csv", "--markdown"), std::pair("--csv", "--timeline"),
-                                         std::pair("--markdown", "--timeline")));
+                                         std::pair("--json", "--timeline"), std::pair("--csv", "--markdown"),
+                                         std::pair("--csv", "--timeline"), std::pair("--markdown", "--timeline")));
 
 class LostFile : public testing::TestWithParam<std::string> {};
 
@@ -83,7 +83,8 @@ TEST_P(LostFile, BehindAFullDiskDoesNotCostTheTable) {
   const Outcome o = xferbench(small_run({GetParam(), "/dev/full"}));
   EXPECT_EQ(o.exit_code, 2);
   EXPECT_EQ(o.err, "xferbench: cannot write /dev/full: No space left on device\n");
-  EXPECT_EQ(o.out, xferbench(small_run()).out);
+  const std::string table = xferbench(small_run()).out;  // below it --timeline draws what it cannot write
+  EXPECT_EQ(o.out.substr(0, table.size()), table);
 }
 
 TEST_P(LostFile, OnAFullStandardOutputIsReported) {
@@ -95,13 +96,10 @@ TEST_P(LostFile, OnAFullStandardOutputIsReported) {
 TEST_P(LostFile, InAMissingFolderIsRefusedBeforeTheRun) {
   const TemporaryFolder folder;
   expect_refusal(xferbench(small_run({GetParam(), folder / "missing/file"})), 2, "missing/file");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-TEST_P(LostFile, OfADryRunIsRefused) {
-  expect_refusal(xferbench({"--dry-run", GetParam(), "x"}), 2, "a dry run has no results to write");
-}
-
-INSTANTIATE_TEST_SUITE_P(Each, LostFile, testing::Values("--csv", "--markdown"));
+INSTANTIATE_TEST_SUITE_P(Each, LostFile, testing::Values("--json", "--csv", "--markdown", "--timeline"));
 
 }  // namespace
 }  // namespace xferbench::test

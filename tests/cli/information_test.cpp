@@ -86,11 +86,6 @@ TEST(List, OfAScenarioExplainsItsColumns) {
   EXPECT_FALSE(contains(xferbench({"memcpy", "--help"}).out, "Columns:"));
 }
 
-TEST(List, RefusesAnUnknownScenarioWithASuggestion) {
-  expect_refusal(xferbench({"list", "nosuch"}), 2, "unknown scenario 'nosuch'; there are overlap, memcpy, ");
-  expect_refusal(xferbench({"list", "memcopy"}), 2, "did you mean 'memcpy'?");
-}
-
 TEST(Info, SimulatedIsMarkedAsSuch) {
   const Outcome o = xferbench({"info", "--simulate"});
   expect_success(o);

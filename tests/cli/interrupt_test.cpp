@@ -50,7 +50,7 @@ class Interrupt : public testing::Test {
   std::filesystem::path file_ = folder_ / "results.json";
 };
 
-TEST_F(Interrupt, ByCtrlCKeepsWhatWasMeasuredAndSkipsTheRest) {
+TEST_F(Interrupt, ByCtrlCKeepsWhatWasMeasuredSkipsTheRestAndPrintsTheTable) {
   const Outcome o = interrupted_by(SIGINT);
   EXPECT_EQ(o.exit_code, 130);
   const Json json = read_json(file_);
@@ -66,10 +66,8 @@ TEST_F(Interrupt, ByCtrlCKeepsWhatWasMeasuredAndSkipsTheRest) {
     ASSERT_TRUE(contains((*result)["reason"], "interrupted")) << (*result)["reason"];
   }
   expect_valid_results(file_);
-}
-
-TEST_F(Interrupt, ByCtrlCStillPrintsTheTableAndSaysSo) {
-  const Outcome o = interrupted_by(SIGINT);
+  const auto entries = std::filesystem::directory_iterator(folder_.path());
+  EXPECT_EQ(std::distance(begin(entries), end(entries)), 1) << "nothing is left beside the file";
   EXPECT_TRUE(o.out.starts_with("SIMULATED")) << o.out.substr(0, 200);
   EXPECT_TRUE(contains(o.out, "INTERRUPTED: not every case has run to its end")) << o.out.substr(0, 200);
   EXPECT_EQ(o.err, "");
@@ -89,12 +87,6 @@ TEST_F(Interrupt, EndsALargeSweepSoon) {
   process.send(SIGINT);
   process.wait();
   EXPECT_LT(std::chrono::steady_clock::now() - signalled, std::chrono::seconds(15));
-}
-
-TEST_F(Interrupt, LeavesNothingBesideTheFile) {
-  interrupted_by(SIGINT);
-  const auto entries = std::filesystem::directory_iterator(folder_.path());
-  EXPECT_EQ(std::distance(begin(entries), end(entries)), 1);
 }
 
 TEST_F(Interrupt, ByKillLeavesTheLastValidState) {

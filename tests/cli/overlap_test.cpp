@@ -16,24 +16,19 @@ std::string keys_of(Arguments arguments) {
   return o.out;
 }
 
-TEST(InPlace, MeansYesWithoutAValue) {
-  EXPECT_TRUE(contains(keys_of({"--in-place"}), "/in-place=yes/"));
-  EXPECT_TRUE(contains(keys_of({"--in-place", "--size", "4M"}), "/in-place=yes/"));
+TEST(InPlace, MeansYesWithoutAValueAndTakesOne) {
+  for (const auto& [arguments, value] : std::vector<std::pair<Arguments, std::string>>{
+           {{"--in-place"}, "yes"},
+           {{"--in-place", "--size", "4M"}, "yes"},
+           {{"--in-place", "overlap", "--size", "4M"}, "yes"},  // a scenario's name is none
+           {{"--in-place", "no"}, "no"},
+           {{"--in-place=no"}, "no"}}) {
+    const std::string keys = keys_of(arguments);
+    EXPECT_TRUE(contains(keys, "/in-place=" + value + "/")) << keys;
+    EXPECT_EQ(lines(keys).size(), 1U) << keys;
+  }
   EXPECT_FALSE(contains(keys_of({"--size", "4M"}), "in-place")) << "absent unless given";
-}
-
-TEST(InPlace, TakesAValueToo) {
-  EXPECT_TRUE(contains(keys_of({"--in-place", "yes"}), "/in-place=yes/"));
-  EXPECT_TRUE(contains(keys_of({"--in-place", "no"}), "/in-place=no/"));
-  EXPECT_TRUE(contains(keys_of({"--in-place=no"}), "/in-place=no/"));
   EXPECT_EQ(lines(keys_of({"--in-place", "no,yes"})).size(), 2U);
-}
-
-TEST(InPlace, LeavesAScenariosNameAlone) {
-  const std::string keys = keys_of({"--in-place", "overlap", "--size", "4M"});
-  EXPECT_TRUE(keys.starts_with("overlap/size=4MiB/")) << keys;
-  EXPECT_TRUE(contains(keys, "/in-place=yes/")) << keys;
-  EXPECT_EQ(lines(keys).size(), 1U) << keys;
 }
 
 TEST(InPlace, RunsAndIsVerified) {

@@ -53,11 +53,6 @@ TEST(SimulatedRun, IsTheSameTwice) {
   EXPECT_EQ(xferbench(small_run({"--streams", "1,8"})).out, xferbench(small_run({"--streams", "1,8"})).out);
 }
 
-TEST(SimulatedRun, ProfileMayFollowOrNot) {
-  EXPECT_EQ(xferbench({"--simulate", "--size", "4M"}).out, xferbench({"--simulate", "h200", "--size", "4M"}).out);
-  EXPECT_TRUE(contains(xferbench({"--simulate", "memcpy", "--size", "4M"}).out, "\nmemcpy  ")) << "taken as a profile";
-}
-
 TEST(SimulatedRun, OneCopyEngineIsSlowerThanTwo) {
   const auto bandwidth = [](const std::string& profile) {
     const Json json = parse_json(xferbench({"--simulate", profile, "--size", "64M", "--no-verify", "--json", "-"}).out);
@@ -97,30 +92,6 @@ TEST(Json, InAFileComesWithTheTable) {
   EXPECT_EQ(json["results"][0]["params"]["size"], 4 << 20);
   EXPECT_GT(json["results"][0]["metrics"]["bandwidth"]["value"], 1.0);
   expect_valid_results(folder / "results.json");
-}
-
-TEST(Json, LeavesNothingBesideTheFile) {
-  const TemporaryFolder folder;
-  expect_success(xferbench(small_run({"--streams", "1,2", "--json", folder / "results.json"})));
-  std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) names.insert(entry.path().filename());
-  EXPECT_EQ(names, std::set<std::string>{"results.json"});
-}
-
-TEST(Json, ReplacesAnOlderFile) {
-  const TemporaryFolder folder;
-  write_file(folder / "results.json", std::string(1 << 20, 'x'));
-  expect_success(xferbench(small_run({"--json", folder / "results.json"})));
-  EXPECT_EQ(read_json(folder / "results.json")["complete"], true);
-}
-
-TEST(Json, FollowsALinkAndKeepsIt) {
-  const TemporaryFolder folder;
-  write_file(folder / "real.json", "old\n");
-  std::filesystem::create_symlink("real.json", folder / "link.json");
-  expect_success(xferbench(small_run({"--json", folder / "link.json"})));
-  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.json"));
-  EXPECT_EQ(read_json(folder / "real.json")["complete"], true);
 }
 
 TEST(Json, HoldsWhatSeveralSizesSayTogether) {
@@ -241,23 +212,6 @@ TEST(Cases, CopiesInsideTheGpuAreNotMultipliedByHostMemory) {
             "memcpy/dir=d2d/engine=ce/api=async/size=256MiB\n"
             "memcpy/dir=bidirectional/host=pinned/engine=ce/api=async/size=256MiB\n"
             "memcpy/dir=bidirectional/host=pageable/engine=ce/api=async/size=256MiB\n");
-}
-
-TEST(DryRun, PrintsTheProductOneKeyPerLine) {
-  const Outcome o = xferbench({"--dry-run", "--size", "1M", "--streams", "1,2", "--chunks", "4:16"});
-  expect_success(o);
-  const std::vector<std::string> keys = lines(o.out);
-  const std::vector<std::string> beginnings = {"overlap/size=1MiB/strategy=streams/streams=1/chunks=4/",
-                                               "overlap/size=1MiB/strategy=streams/streams=1/chunks=8/",
-                                               "overlap/size=1MiB/strategy=streams/streams=1/chunks=16/",
-                                               "overlap/size=1MiB/strategy=streams/streams=2/chunks=4/",
-                                               "overlap/size=1MiB/strategy=streams/streams=2/chunks=8/",
-                                               "overlap/size=1MiB/strategy=streams/streams=2/chunks=16/"};
-  ASSERT_EQ(keys.size(), beginnings.size()) << o.out;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    EXPECT_TRUE(keys[i].starts_with(beginnings[i])) << keys[i];
-    EXPECT_EQ(keys[i].find(' '), std::string::npos) << keys[i];
-  }
 }
 
 TEST(DryRun, PrintsTheKeysOfTheResultsFile) {

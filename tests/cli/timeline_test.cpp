@@ -85,32 +85,5 @@ TEST(Timeline, OnStandardOutputIsNothingElse) {
   EXPECT_FALSE(checked_tracks(parse_json(o.out)).empty());
 }
 
-TEST(Timeline, IsRefusedWhereItDoesNothing) {
-  const TemporaryFolder folder;
-  expect_refusal(xferbench({"memcpy", "--simulate", "--timeline", folder / "t.json"}), 2, "these have: overlap");
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
-}
-
-TEST(Timeline, AndResultsCannotShareStandardOutput) {
-  expect_refusal(xferbench(small_run({"--timeline", "-", "--json", "-"})), 2, "cannot both be standard output");
-  expect_refusal(xferbench(small_run({"--timeline", "-", "--json", "/dev/stdout"})), 2,
-                 "cannot both be standard output");
-}
-
-TEST(Timeline, InAMissingFolderIsRefusedBeforeTheRun) {
-  const TemporaryFolder folder;
-  expect_refusal(xferbench(small_run({"--timeline", folder / "missing/t.json"})), 2, "missing/t.json");
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
-}
-
-TEST(Timeline, OnAFullDiskIsAnErrorThatCostsNothingElse) {
-  const TemporaryFolder folder;
-  const Outcome o = xferbench(small_run({"--timeline", "/dev/full", "--json", folder / "results.json"}));
-  EXPECT_EQ(o.exit_code, 2);
-  EXPECT_EQ(o.err, "xferbench: cannot write /dev/full: No space left on device\n");
-  EXPECT_TRUE(contains(o.out, "\ntimeline  overlap/")) << o.out;
-  EXPECT_EQ(read_json(folder / "results.json")["complete"], true);
-}
-
 }  // namespace
 }  // namespace xferbench::test

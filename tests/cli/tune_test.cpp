@@ -8,18 +8,6 @@
 namespace xferbench::test {
 namespace {
 
-TEST(Tune, OfAScenarioThatCannotBeTunedIsRefused) {
-  expect_refusal(xferbench({"tune", "memcpy", "--simulate"}), 2, "memcpy cannot be tuned; ");
-}
-
-TEST(Tune, IsOfOneScenario) {
-  expect_refusal(xferbench({"tune", "overlap", "memcpy"}), 2, "tune takes one scenario at most");
-}
-
-TEST(Tune, MemoryLimitIsForNothingElse) {
-  expect_refusal(xferbench({"--simulate", "--memory-limit", "1G"}), 2, "--memory-limit does nothing here");
-}
-
 /// A small tune of the default scenario.
 class TuneOfOverlap : public testing::Test {
  protected:

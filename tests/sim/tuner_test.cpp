@@ -8,8 +8,8 @@
 #include <csignal>
 #include <set>
 
-#include "app/tune.hpp"
-#include "cli/reproduce.hpp"
+#include "app/commands.hpp"
+#include "cli/command.hpp"
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "sim/sim_fixture.hpp"
@@ -403,7 +403,7 @@ TEST_F(TunerTest, LeavesOutWhatIsTooLarge) {
 
 TEST_F(TunerTest, AsADryCommandPrintsTheSpace) {
   testing::internal::CaptureStdout();
-  const int code = app::tune(parsed({"--dry-run", "--chunks", "8,1024", "--strategy", "a"}), {});
+  const int code = app::perform(parsed({"--dry-run", "--chunks", "8,1024", "--strategy", "a"}));
   const std::string text = testing::internal::GetCapturedStdout();
   EXPECT_EQ(code, 0);
   EXPECT_TRUE(

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "cli/plan.hpp"
-#include "cli/reproduce.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
 #include "device/open.hpp"
@@ -333,16 +332,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{{"--json", ""}, {"--json", "needs a value"}},
                     Mistake{{"--timeline", ""}, {"--timeline", "needs a value"}},
                     Mistake{{"--quiet=false"}, {"--quiet takes no value"}},
-                    Mistake{{"--size", "-4"}, {"--size: '-4' is not a positive size"}},
                     Mistake{{"--parts", "-4"}, {"--parts: '-4' is not a whole number"}},
-                    Mistake{{"--share", "-.5"}, {"--share: -.5 is too small; the smallest is 0"}},
                     Mistake{{"--budget", "-1"}, {"--budget: -1 is too small"}},
                     Mistake{{"--seed", "1,2"}, {"--seed takes one value"}},
                     Mistake{{"--json", "a", "mover", "--json", "b"}, {"--json is given more than once"}},
                     Mistake{{"--budget", "1", "--budget", "2"}, {"--budget is given more than once"}},
-                    Mistake{{"--min-samples", "0"}, {"--min-samples", "too small"}},
                     Mistake{{"--max-samples", "1000001"}, {"--max-samples", "too large"}},
-                    Mistake{{"tune", "--memory-limit", "much"}, {"--memory-limit: 'much' is not a size"}},
                     Mistake{{"--simulate", "h201"}, {"--simulate: 'h201' is not one of", "did you mean 'h200'?"}},
                     Mistake{{"--numa", "locl"}, {"--numa", "did you mean 'local'?"}}));
 
@@ -359,21 +354,26 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{{"--numa", "0", "--simulate"}, {"--numa", "--simulate", "contradict"}},
                     Mistake{{"--numa", "local", "--simulate"}, {"--numa", "--simulate", "contradict"}},
                     Mistake{{"--repeat", "2"}, {"--repeat needs --json FILE"}},
+                    Mistake{{"--repeat", "2", "--json", "-"}, {"--repeat needs --json FILE"}},
+                    Mistake{{"--repeat", "0", "--json", "x"}, {"--repeat: 0 is too small"}},
+                    Mistake{{"--quiet", "--progress", "plain"}, {"--progress and --quiet contradict each other"}},
+                    Mistake{{"--suite", "quick", "--timeline", "t"}, {"--suite and --timeline contradict each other"}},
+                    Mistake{{"--dry-run", "--csv", "x"}, {"--csv and --dry-run contradict each other"}},
+                    Mistake{{"--dry-run", "--markdown", "x"}, {"--markdown and --dry-run contradict each other"}},
+                    Mistake{{"compare", "-", "-"}, {"only one file can be -"}},
+                    Mistake{{"compare", "--across", "a"}, {"--across needs at least two files"}},
+                    Mistake{{"compare", "a", "b", "--strict=yes"}, {"--strict takes no value"}},
                     Mistake{{"compare", "--base", "a"}, {"--base", "--new", "compare --help"}},
                     Mistake{{"compare", "a", "--across", "b", "--strict"}, {"--across", "--strict", "contradict"}},
                     Mistake{{"compare", "a"}, {"two results files", "there is one"}},
                     Mistake{{"compare", "a", "--base", "b", "--new", "c"}, {"'a' belongs to no side"}},
                     Mistake{{"compare", "a", "b", "--threshold", "100"}, {"--threshold"}},
+                    Mistake{{"check", "a", "--expect", "h200", "--gpu", "0"}, {"check does not take --gpu"}},
                     Mistake{{"check", "a"}, {"--expect"}}, Mistake{{"check", "--expect", "a"}, {"results file"}}));
 
 TEST(Mistakes, AreForgivenWhereHelpIsAskedFor) {
   EXPECT_EQ(page({"--size", "banana", "--help"}), page({"--help"}));
   EXPECT_EQ(page({"mover", "--way", "nowhere", "--parts", "1", "--nosuch", "-h"}), page({"mover", "--help"}));
-}
-
-TEST(Suggestions, NeverProposeWhatWasTyped) {
-  EXPECT_EQ(suggestion("mover", Words{"mover"}), "");
-  EXPECT_EQ(nearest("mover", Words{"mover", "moves"}), "moves");
 }
 
 // --- Run flags ------------------------------------------------------------------------------------------------------

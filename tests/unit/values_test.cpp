@@ -244,6 +244,7 @@ TEST(Nearest, FindsASlipOfTheHandOrABeginningAndElseNothing) {
   EXPECT_EQ(nearest("hh2d", directions), "h2d");
   for (const char* unlike : {"quux", "bandwidth"}) EXPECT_EQ(nearest(unlike, commands), "");
   EXPECT_EQ(nearest("overlap", {}), "");
+  EXPECT_EQ(nearest("mover", Words{"mover", "moves"}), "moves") << "never what was typed";
 }
 
 TEST(Suggestion, IsTheEndOfASentenceOrNothing) {
