@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <optional>
 
-#include "device/event.hpp"
 #include "device/kernel.hpp"
 #include "device/memory.hpp"
 #include "device/stream.hpp"

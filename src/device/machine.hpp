@@ -6,8 +6,8 @@
 #include <stdexcept>
 
 #include "device/device.hpp"
-#include "device/gate.hpp"
 #include "device/host_runtime.hpp"
+#include "device/stream.hpp"
 #include "device/tracer.hpp"
 
 namespace xferbench {

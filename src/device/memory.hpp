@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 #include "device/owned.hpp"
 #include "device/types.hpp"
@@ -19,17 +20,11 @@ struct HostView {
   HostMemory kind = HostMemory::pageable;
 };
 
-/// Memory that is pinned in place. The memory itself is somebody else's.
-struct PinnedView {
-  std::byte* data = nullptr;
-  std::size_t bytes = 0;
-};
-
 /// Given back at once, or in a stream's order if a stream allocated it.
 using DeviceBuffer = Owned<DeviceView>;
 using HostBuffer = Owned<HostView>;
-/// Ends the pinning.
-using Registration = Owned<PinnedView>;
+/// Memory that is pinned in place, and somebody else's. Ends the pinning.
+using Registration = std::unique_ptr<Resource>;
 
 /// Whether host memory gets its pages when it is allocated. Page-locked memory always does.
 enum class Prefault { yes, no };

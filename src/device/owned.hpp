@@ -1,4 +1,4 @@
-// Who owns what a backend made: one move-only owner for streams, events, graphs, gates and memory alike.
+// Who owns what a backend made, and views of it: one of each for streams, events, graphs, gates and memory alike.
 #pragma once
 
 #include <memory>
@@ -28,14 +28,30 @@ class DeviceResource : public Resource {
   Device& device_;
 };
 
-/// Owns one resource and can do what a view of it can: a View is cheap to copy and owns nothing. Whoever takes a view
-/// can be given an owner. The only move implementation there is.
-template <class View>
-class Owned : public View {
+/// Sees a resource, is cheap to copy and owns nothing. What can be done with the resource is up to those who derive
+/// from it.
+template <class Impl>
+class View {
+ public:
+  View() = default;
+  explicit View(Impl& impl) : impl_(&impl) {}
+  [[nodiscard]] Device& device() const { return impl_->device(); }
+  [[nodiscard]] Impl& impl() const { return *impl_; }
+  friend bool operator==(const View&, const View&) = default;
+
+ private:
+  Impl* impl_ = nullptr;
+};
+
+/// Owns one resource and can do what a view of it can. Whoever takes a view can be given an owner. The only move
+/// implementation there is.
+template <class SomeView>
+class Owned : public SomeView {
  public:
   Owned() = default;
-  Owned(const View& view, std::unique_ptr<Resource> resource) : View(view), resource_(std::move(resource)) {}
-  Owned(Owned&& other) noexcept : View(std::exchange(other.view(), View{})), resource_(std::move(other.resource_)) {}
+  Owned(const SomeView& view, std::unique_ptr<Resource> resource) : SomeView(view), resource_(std::move(resource)) {}
+  Owned(Owned&& other) noexcept
+      : SomeView(std::exchange(other.view(), SomeView{})), resource_(std::move(other.resource_)) {}
   Owned& operator=(Owned&& other) noexcept {
     std::swap(view(), other.view());
     std::swap(resource_, other.resource_);
@@ -49,15 +65,15 @@ class Owned : public View {
   explicit operator bool() const { return resource_ != nullptr; }
 
  private:
-  View& view() { return *this; }
+  SomeView& view() { return *this; }
 
   std::unique_ptr<Resource> resource_;
 };
 
 /// The owner of what a backend has just made.
-template <class View, class Impl>
-Owned<View> owned(std::unique_ptr<Impl> impl) {
-  const View view(*impl);
+template <class SomeView, class Impl>
+Owned<SomeView> owned(std::unique_ptr<Impl> impl) {
+  const SomeView view(*impl);
   return {view, std::move(impl)};
 }
 

@@ -1,13 +1,12 @@
-// Streams: work that a device does in order, and graphs of such work.
+// Streams: work that a device does in order; events in them, graphs of such work, and the gate that holds them. For
+// each there is what a backend makes of it (Impl), a view whose operations say what they mean, and its owner.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 
-#include "device/event.hpp"
 #include "device/kernel.hpp"
 #include "device/memory.hpp"
 #include "device/owned.hpp"
@@ -15,29 +14,45 @@
 
 namespace xferbench {
 
-/// What a backend makes of a graph.
+// --- Events and graphs ----------------------------------------------------------------------------------------------
+
+class EventImpl : public DeviceResource {
+ public:
+  using DeviceResource::DeviceResource;
+  virtual void synchronize() = 0;
+  [[nodiscard]] virtual bool finished() = 0;
+  [[nodiscard]] virtual double seconds_since(const EventImpl& earlier) const = 0;
+};
+
+/// A moment in a stream, to wait for and to take times between. An event is recorded in streams of its own device only;
+/// streams of any device can wait for it.
+class EventView : public View<EventImpl> {
+ public:
+  using View::View;
+
+  /// Waits for the work before the event. Returns at once if it was never recorded.
+  void synchronize() const { impl().synchronize(); }
+  /// Whether the work before the event has finished. Never waits.
+  [[nodiscard]] bool finished() const { return impl().finished(); }
+};
+
+using Event = Owned<EventView>;
+
+/// Seconds between two completed timing events of one device.
+[[nodiscard]] inline double elapsed(EventView from, EventView to) { return to.impl().seconds_since(from.impl()); }
+
 class GraphImpl : public DeviceResource {
  public:
   using DeviceResource::DeviceResource;
 };
 
 /// Work that was captured once, to be replayed as a whole.
-class GraphView {
- public:
-  GraphView() = default;
-  explicit GraphView(GraphImpl& graph) : impl_(&graph) {}
-
-  [[nodiscard]] Device& device() const { return impl_->device(); }
-  [[nodiscard]] GraphImpl& impl() const { return *impl_; }
-
- private:
-  GraphImpl* impl_ = nullptr;
-};
-
+using GraphView = View<GraphImpl>;
 using Graph = Owned<GraphView>;
 
-/// What a backend makes of a stream; see StreamView for what the operations mean. Events and graphs are those of the
-/// same backend.
+// --- Streams --------------------------------------------------------------------------------------------------------
+
+/// Events and graphs are those of the same backend.
 class StreamImpl : public DeviceResource {
  public:
   using DeviceResource::DeviceResource;
@@ -59,50 +74,68 @@ class StreamImpl : public DeviceResource {
 /// Everything but synchronize() returns when the work is enqueued - or when the backend says so: a copy from or to
 /// pageable memory blocks the host, which is a thing to measure and not to hide. Every operation throws DeviceError
 /// with its name. A virtual call costs nanoseconds, the submissions behind it microseconds.
-class StreamView {
+class StreamView : public View<StreamImpl> {
  public:
-  StreamView() = default;
-  explicit StreamView(StreamImpl& stream) : impl_(&stream) {}
+  using View::View;
 
-  [[nodiscard]] Device& device() const { return impl_->device(); }
-  [[nodiscard]] StreamImpl& impl() const { return *impl_; }
-  friend bool operator==(const StreamView& a, const StreamView& b) { return a.impl_ == b.impl_; }
-
-  void copy(const Copy& copy) const { impl_->copy(copy); }
+  void copy(const Copy& copy) const { impl().copy(copy); }
   /// Several copies in one call, in no particular order among each other; what follows in the stream waits for all of
   /// them. Only page-locked host memory. Needs Capabilities::batch_copies.
-  void copy_batch(std::span<const Copy> copies) const { impl_->copy_batch(copies); }
-  void fill(const DeviceView& range, std::byte value) const { impl_->fill(range, value); }
-  void launch(const Kernel& kernel) const { impl_->launch(kernel); }
+  void copy_batch(std::span<const Copy> copies) const { impl().copy_batch(copies); }
+  void fill(const DeviceView& range, std::byte value) const { impl().fill(range, value); }
+  void launch(const Kernel& kernel) const { impl().launch(kernel); }
   /// Moves managed memory, as far as it is not there already: `direction` h2d to the GPU, d2h to the host.
-  void prefetch(const HostView& managed, Direction direction) const { impl_->prefetch(managed, direction); }
+  void prefetch(const HostView& managed, Direction direction) const { impl().prefetch(managed, direction); }
   /// Writes the GPU's timer, in nanoseconds, to `slot` in page-locked memory when the stream gets there.
-  void stamp(std::uint64_t* slot) const { impl_->stamp(slot); }
+  void stamp(std::uint64_t* slot) const { impl().stamp(slot); }
   /// Calls `function` on a thread of the driver when the stream gets there; the stream goes on when it has returned.
   /// The caller keeps it alive until then. It must not throw and must not use any device.
-  void call_host(CallbackApi api, const std::function<void()>& function) const { impl_->call_host(api, function); }
+  void call_host(CallbackApi api, const std::function<void()>& function) const { impl().call_host(api, function); }
 
   /// Marks the moment at which everything enqueued so far has finished. The event is of the stream's device.
-  void record(EventView event) const { impl_->record(event.impl()); }
+  void record(EventView event) const { impl().record(event.impl()); }
   /// What is enqueued from now on waits for the event, of whatever device it is.
-  void wait(EventView event) const { impl_->wait(event.impl()); }
+  void wait(EventView event) const { impl().wait(event.impl()); }
 
-  void replay(GraphView graph) const { impl_->replay(graph.impl()); }
+  void replay(GraphView graph) const { impl().replay(graph.impl()); }
   /// What `submit` enqueues to this stream (a non-blocking one) and to those that join it, ready for replay(). Nothing
   /// of it runs now.
-  [[nodiscard]] Graph capture(const std::function<void()>& submit) const { return impl_->capture(submit); }
+  [[nodiscard]] Graph capture(const std::function<void()>& submit) const { return impl().capture(submit); }
 
   /// Memory from a pool, in this stream's order, and given back in its order; the stream outlives it. Needs
   /// Capabilities::memory_pools.
-  [[nodiscard]] DeviceBuffer allocate(std::size_t bytes) const { return impl_->allocate(bytes); }
+  [[nodiscard]] DeviceBuffer allocate(std::size_t bytes) const { return impl().allocate(bytes); }
 
   /// Waits for everything that was enqueued.
-  void synchronize() const { impl_->synchronize(); }
-
- private:
-  StreamImpl* impl_ = nullptr;
+  void synchronize() const { impl().synchronize(); }
 };
 
 using Stream = Owned<StreamView>;
+
+// --- The gate -------------------------------------------------------------------------------------------------------
+
+class GateImpl : public Resource {
+ public:
+  virtual void close(StreamImpl& stream) = 0;
+  virtual void open() noexcept = 0;
+  [[nodiscard]] virtual bool timed_out() const = 0;
+};
+
+/// Holds streams until the host opens it, so that submission cost stays out of a timed region.
+class GateView : public View<GateImpl> {
+ public:
+  using View::View;
+
+  /// Everything enqueued to `stream` after this waits for open(). One gate can hold several streams, of several
+  /// devices; the first that it holds after it was open arms it anew.
+  void close(StreamView stream) const { impl().close(stream.impl()); }
+  /// Lets go of all streams. A gate that holds none stays as it is.
+  void open() const noexcept { impl().open(); }
+  /// Whether it gave up waiting for open() since it was armed. Valid once its streams have passed it.
+  [[nodiscard]] bool timed_out() const { return impl().timed_out(); }
+};
+
+/// Opens when it is destroyed: nothing must be held by what nobody can open.
+using Gate = Owned<GateView>;
 
 }  // namespace xferbench

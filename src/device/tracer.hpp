@@ -1,9 +1,27 @@
 // Watching what a machine does: timelines of its own, and marks for profilers that watch the process.
 #pragma once
 
+#include <string_view>
+
 #include "core/trace.hpp"
+#include "device/types.hpp"
 
 namespace xferbench {
+
+/// How a copy appears in timelines, on every backend.
+struct TracedCopy {
+  std::string_view name;
+  Activity::Row row;
+};
+
+constexpr TracedCopy traced(Direction direction) {
+  switch (direction) {
+    case Direction::h2d: return {"copy H2D", Activity::Row::h2d};
+    case Direction::d2h: return {"copy D2H", Activity::Row::d2h};
+    case Direction::d2d: break;
+  }
+  return {"copy D2D", Activity::Row::internal};
+}
 
 class Tracer {
  public:

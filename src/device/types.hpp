@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 
 #include "core/environment.hpp"
@@ -32,12 +34,17 @@ inline constexpr std::array<std::string_view, 10> kHostMemoryNames{
 
 constexpr std::string_view to_text(HostMemory kind) { return kHostMemoryNames[static_cast<std::size_t>(kind)]; }
 /// The kind of that name. Throws std::logic_error if there is none: a mistake in a scenario's axis.
-HostMemory host_memory(std::string_view name);
+inline HostMemory host_memory(std::string_view name) {
+  const auto found = std::ranges::find(kHostMemoryNames, name);
+  if (found == kHostMemoryNames.end()) throw std::logic_error("there is no host memory named " + std::string(name));
+  return static_cast<HostMemory>(found - kHostMemoryNames.begin());
+}
 
 /// Ordinary memory: the driver stages copies of it, and blocks the caller meanwhile.
 constexpr bool is_pageable(HostMemory kind) {
   return kind == HostMemory::pageable || kind == HostMemory::pageable_small || kind == HostMemory::pageable_huge;
 }
+
 enum class Direction { h2d, d2h, d2d };
 
 /// How a stream relates to the legacy default stream.
@@ -99,8 +106,7 @@ struct HostCost {
 };
 
 /// How the GPU's timer and the host's clock relate: the timer read `stamp` nanoseconds at the host's time `host`,
-/// within
-/// +- `uncertainty` (both in seconds).
+/// within +- `uncertainty` (both in seconds).
 struct ClockRelation {
   std::uint64_t stamp = 0;
   double host = 0;

@@ -10,12 +10,11 @@
 #include <string>
 #include <thread>
 
-#include "device/cuda/pcie.hpp"
+#include "device/cuda/describe.hpp"
 #include "gpu/gpu_fixture.hpp"
 #include "kernels/delay.hpp"
 #include "kernels/elementwise.hpp"
 #include "measure/pattern.hpp"
-#include "measure/region.hpp"
 
 namespace xferbench::test {
 
@@ -31,11 +30,10 @@ class CudaDeviceTest : public GpuTest {
     const HostBuffer in = device().allocate_host(bytes, kind);
     const HostBuffer out = device().allocate_host(bytes, kind);
     const DeviceBuffer on_gpu = device().allocate_device(bytes);
-    const Stream stream = device().make_stream(StreamKind::nonblocking);
     pattern::fill_bytes({in.data, bytes}, 3);
     pattern::poison({out.data, bytes});
-    stream.copy({on_gpu.data, in.data, bytes, Direction::h2d});
-    stream.copy({out.data, on_gpu.data, bytes, Direction::d2h});
+    stream().copy({on_gpu.data, in.data, bytes, Direction::h2d});
+    stream().copy({out.data, on_gpu.data, bytes, Direction::d2h});
     device().synchronize();
     const auto wrong = pattern::check_bytes({out.data, bytes}, 3);
     EXPECT_FALSE(wrong.has_value()) << bytes << " bytes: " << wrong->describe();
@@ -70,7 +68,7 @@ TEST_F(CudaDeviceTest, SeesTheLinkUnderLoad) {
 TEST_F(CudaDeviceTest, LookingAtTheLinkIsQuickAndLeavesNothingBehind) {
   const std::uint64_t free_before = device().memory().free_bytes;
   const auto begin = std::chrono::steady_clock::now();
-  const auto link = cuda::pcie_link(cuda::Nvml(), device().capabilities().environment.gpu.pci_bus_id);
+  const auto link = cuda::pcie_link(device(), cuda::Nvml(), device().capabilities().environment.gpu.pci_bus_id);
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
   ASSERT_TRUE(link.has_value());
   std::cout << "looking at the link took " << time.count() * 1e3 << " ms\n";
@@ -117,11 +115,10 @@ TEST_F(CudaDeviceTest, CopiesEveryByteOfOddSizes) {
 
 TEST_F(CudaDeviceTest, FillReachesEveryByte) {
   constexpr std::size_t kBytes = 4099;
-  const HostBuffer out = device().allocate_host(kBytes, HostMemory::pinned);
+  const HostBuffer out = pinned(kBytes);
   const DeviceBuffer on_gpu = device().allocate_device(kBytes);
-  const Stream stream = device().make_stream(StreamKind::nonblocking);
-  stream.fill(on_gpu, std::byte{0x5A});
-  stream.copy({out.data, on_gpu.data, kBytes, Direction::d2h});
+  stream().fill(on_gpu, std::byte{0x5A});
+  stream().copy({out.data, on_gpu.data, kBytes, Direction::d2h});
   device().synchronize();
   EXPECT_EQ(std::count(out.data, out.data + kBytes, std::byte{0x5A}), static_cast<std::ptrdiff_t>(kBytes));
 }
@@ -146,7 +143,7 @@ TEST_P(ElementwiseOnGpu, MatchesTheClosedFormToTheBit) {
   const auto [op, elements, offset, in_place] = GetParam();
   constexpr std::uint32_t kWork = 5;
   const std::size_t bytes = (offset + elements) * sizeof(float);
-  const HostBuffer host = device().allocate_host(bytes, HostMemory::pinned);
+  const HostBuffer host = pinned(bytes);
   const DeviceBuffer in = device().allocate_device(bytes);
   const DeviceBuffer out = device().allocate_device(bytes);
   const DeviceBuffer addends = device().allocate_device(bytes);
@@ -155,12 +152,11 @@ TEST_P(ElementwiseOnGpu, MatchesTheClosedFormToTheBit) {
   device().copy_and_wait({addends.data, host.data, bytes, Direction::h2d});
   pattern::fill_elements({values, offset + elements}, 11);
   device().copy_and_wait({in.data, host.data, bytes, Direction::h2d});
-  const Stream stream = device().make_stream(StreamKind::nonblocking);
   const DeviceView& result = in_place ? in : out;
-  if (!in_place) stream.fill(out, pattern::kPoison);
+  if (!in_place) stream().fill(out, pattern::kPoison);
 
   const auto at = [offset = offset](const DeviceView& range) { return reinterpret_cast<float*>(range.data) + offset; };
-  stream.launch(Elementwise(op, {at(in), at(addends), at(result), elements, kWork}));
+  stream().launch(Elementwise(op, {at(in), at(addends), at(result), elements, kWork}));
   device().synchronize();
   device().copy_and_wait({host.data, result.data, bytes, Direction::d2h});
 
@@ -181,15 +177,14 @@ INSTANTIATE_TEST_SUITE_P(AllOps, ElementwiseOnGpu,
                                          KernelCase{ElementwiseOp::sincos, 5, 2, false}));
 
 TEST_F(CudaDeviceTest, LargestValueAndWorkStayExact) {
-  const HostBuffer host = device().allocate_host(sizeof(float), HostMemory::pinned);
+  const HostBuffer host = pinned(sizeof(float));
   const DeviceBuffer on_gpu = device().allocate_device(sizeof(float));
   auto* value = reinterpret_cast<float*>(host.data);
   for (const ElementwiseOp op : {ElementwiseOp::fma, ElementwiseOp::sincos}) {
     *value = 0x1p22F;
     device().copy_and_wait({on_gpu.data, host.data, sizeof(float), Direction::h2d});
     auto* in = reinterpret_cast<float*>(on_gpu.data);
-    const Stream stream = device().make_stream(StreamKind::nonblocking);
-    stream.launch(Elementwise(op, {in, nullptr, in, 1, static_cast<std::uint32_t>(kernels::kMaxWork)}));
+    stream().launch(Elementwise(op, {in, nullptr, in, 1, static_cast<std::uint32_t>(kernels::kMaxWork)}));
     device().synchronize();
     device().copy_and_wait({host.data, on_gpu.data, sizeof(float), Direction::d2h});
     EXPECT_EQ(*value, 0x1p22F + 0x1p20F);
@@ -198,12 +193,11 @@ TEST_F(CudaDeviceTest, LargestValueAndWorkStayExact) {
 
 TEST_F(CudaDeviceTest, GateHoldsTheStreamUntilOpened) {
   const Gate gate = machine().make_gate();
-  const Stream stream = device().make_stream(StreamKind::nonblocking);
   const Event before = device().make_event(EventKind::timing);
   const Event after = device().make_event(EventKind::timing);
-  stream.record(before);
-  gate.close(stream);
-  stream.record(after);
+  stream().record(before);
+  gate.close(stream());
+  stream().record(after);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   gate.open();
   after.synchronize();
@@ -213,12 +207,11 @@ TEST_F(CudaDeviceTest, GateHoldsTheStreamUntilOpened) {
 
 TEST_F(CudaDeviceTest, ForgottenGateTimesOutAndCanBeUsedAgain) {
   const Gate gate = machine().make_gate(0.02);
-  const Stream stream = device().make_stream(StreamKind::nonblocking);
-  gate.close(stream);
+  gate.close(stream());
   device().synchronize();  // nobody opens it
   EXPECT_TRUE(gate.timed_out());
   gate.open();
-  gate.close(stream);
+  gate.close(stream());
   gate.open();
   device().synchronize();
   EXPECT_FALSE(gate.timed_out());
@@ -240,26 +233,6 @@ TEST_F(CudaDeviceTest, OneGateHoldsSeveralStreams) {
     device().synchronize();
     EXPECT_FALSE(gate.timed_out());
   }
-}
-
-TEST_F(CudaDeviceTest, PinnedCopyReturnsEarlyAndPageableDoesNot) {
-  constexpr std::size_t kBytes = 64U << 20;
-  const DeviceBuffer on_gpu = device().allocate_device(kBytes);
-  const Stream stream = device().make_stream(StreamKind::nonblocking);
-  const auto blocked_share = [&](HostMemory kind) {
-    const HostBuffer host = device().allocate_host(kBytes, kind);
-    pattern::fill_bytes({host.data, kBytes}, 1);
-    Region region;
-    region.name = "copy";
-    region.streams = {stream};
-    region.submit = [&] { stream.copy({on_gpu.data, host.data, kBytes, Direction::h2d}); };
-    RegionTimer timer(machine(), region);
-    timer.run_ungated();
-    const Timing timing = *timer.time();
-    return timing.submit / timing.elapsed;
-  };
-  EXPECT_LT(blocked_share(HostMemory::pinned), 0.5);
-  EXPECT_GT(blocked_share(HostMemory::pageable), 0.5);
 }
 
 TEST_F(CudaDeviceTest, TooLargeAnAllocationIsAnErrorThatLeavesTheDeviceUsable) {
@@ -284,20 +257,18 @@ TEST_F(CudaDeviceTest, CopiesFromTwoThreads) {
   constexpr std::size_t kBytes = 1U << 20;
   const HostBuffer host = device().allocate_host(kBytes, HostMemory::pageable);
   const DeviceBuffer on_gpu = device().allocate_device(kBytes);
-  const Stream stream = device().make_stream(StreamKind::nonblocking);
-  machine().host().start_thread([&] { stream.copy({on_gpu.data, host.data, kBytes, Direction::h2d}); })->join();
+  machine().host().start_thread([&] { stream().copy({on_gpu.data, host.data, kBytes, Direction::h2d}); })->join();
   EXPECT_TRUE(device().usable());
 }
 
 TEST_F(CudaDeviceTest, StampsLieBetweenTheHostsTimesAroundThem) {
   const HostBuffer slot = device().allocate_host(sizeof(std::uint64_t), HostMemory::mapped);
-  const Stream stream = device().make_stream(StreamKind::nonblocking);
   for (int i = 0; i < 20; ++i) {
     const ClockRelation clocks = device().relate_clocks();
     EXPECT_LT(clocks.uncertainty, 20e-6);
     const double before = machine().host().now();
-    stream.stamp(reinterpret_cast<std::uint64_t*>(slot.data));
-    stream.synchronize();
+    stream().stamp(reinterpret_cast<std::uint64_t*>(slot.data));
+    stream().synchronize();
     const double after = machine().host().now();
     const double stamped = clocks.host_time(*reinterpret_cast<const std::uint64_t*>(slot.data));
     EXPECT_GT(stamped, before - clocks.uncertainty);
@@ -306,23 +277,21 @@ TEST_F(CudaDeviceTest, StampsLieBetweenTheHostsTimesAroundThem) {
 }
 
 TEST_F(CudaDeviceTest, CallsHostFunctionsInStreamOrder) {
-  const Stream stream = device().make_stream(StreamKind::nonblocking);
   std::string order;
   const std::function<void()> first = [&order] { order += '1'; };
   const std::function<void()> second = [&order] { order += '2'; };
   for (int i = 0; i < 3; ++i) {
-    stream.call_host(CallbackApi::launch_host_func, first);
-    stream.call_host(CallbackApi::stream_add_callback, second);
+    stream().call_host(CallbackApi::launch_host_func, first);
+    stream().call_host(CallbackApi::stream_add_callback, second);
   }
-  stream.synchronize();
+  stream().synchronize();
   EXPECT_EQ(order, "121212");
 }
 
 TEST_F(CudaDeviceTest, AnUnfinishedEventIsNoError) {
-  const Stream stream = device().make_stream(StreamKind::nonblocking);
   const Event done = device().make_event(EventKind::ordering);
-  stream.launch(kernels::Delay(5e-3));
-  stream.record(done);
+  stream().launch(kernels::Delay(5e-3));
+  stream().record(done);
   EXPECT_FALSE(done.finished());
   done.synchronize();
   EXPECT_TRUE(done.finished());
@@ -330,17 +299,16 @@ TEST_F(CudaDeviceTest, AnUnfinishedEventIsNoError) {
 
 TEST_F(CudaDeviceTest, ACapturedGraphRunsWhenReplayed) {
   constexpr std::size_t kBytes = 4099;
-  const HostBuffer host = device().allocate_host(kBytes, HostMemory::pinned);
+  const HostBuffer host = pinned(kBytes);
   const DeviceBuffer on_gpu = device().allocate_device(kBytes);
-  const Stream stream = device().make_stream(StreamKind::nonblocking);
   pattern::fill_bytes({host.data, kBytes}, 3);
   device().copy_and_wait({on_gpu.data, host.data, kBytes, Direction::h2d});
   pattern::poison({host.data, kBytes});
-  const Graph graph = stream.capture([&] { stream.copy({host.data, on_gpu.data, kBytes, Direction::d2h}); });
+  const Graph graph = stream().capture([&] { stream().copy({host.data, on_gpu.data, kBytes, Direction::d2h}); });
   device().synchronize();
   EXPECT_EQ(host.data[0], pattern::kPoison) << "capturing must run nothing";
-  stream.replay(graph);
-  stream.synchronize();
+  stream().replay(graph);
+  stream().synchronize();
   EXPECT_FALSE(pattern::check_bytes({host.data, kBytes}, 3).has_value());
 }
 
@@ -348,12 +316,11 @@ TEST_F(CudaDeviceTest, RegisteredMemoryIsCopiedWithoutBlockingTheHost) {
   constexpr std::size_t kBytes = 64U << 20;
   const HostBuffer host = device().allocate_host(kBytes, HostMemory::pageable);
   const DeviceBuffer on_gpu = device().allocate_device(kBytes);
-  const Stream stream = device().make_stream(StreamKind::nonblocking);
   const auto call = [&] {
     const double before = machine().host().now();
-    stream.copy({on_gpu.data, host.data, kBytes, Direction::h2d});
+    stream().copy({on_gpu.data, host.data, kBytes, Direction::h2d});
     const double seconds = machine().host().now() - before;
-    stream.synchronize();
+    stream().synchronize();
     return seconds;
   };
   call();
@@ -367,15 +334,14 @@ TEST_F(CudaDeviceTest, RegisteredMemoryIsCopiedWithoutBlockingTheHost) {
 TEST_F(CudaDeviceTest, PooledMemoryHoldsData) {
   if (!device().capabilities().memory_pools) GTEST_SKIP() << "no memory pools";
   constexpr std::size_t kBytes = 1U << 20;
-  const HostBuffer host = device().allocate_host(kBytes, HostMemory::pinned);
-  const Stream stream = device().make_stream(StreamKind::nonblocking);
-  const DeviceBuffer pooled = stream.allocate(kBytes);
+  const HostBuffer host = pinned(kBytes);
+  const DeviceBuffer pooled = stream().allocate(kBytes);
   pattern::fill_bytes({host.data, kBytes}, 3);
-  stream.copy({pooled.data, host.data, kBytes, Direction::h2d});
-  stream.synchronize();
+  stream().copy({pooled.data, host.data, kBytes, Direction::h2d});
+  stream().synchronize();
   pattern::poison({host.data, kBytes});
-  stream.copy({host.data, pooled.data, kBytes, Direction::d2h});
-  stream.synchronize();
+  stream().copy({host.data, pooled.data, kBytes, Direction::d2h});
+  stream().synchronize();
   EXPECT_FALSE(pattern::check_bytes({host.data, kBytes}, 3).has_value());
 }
 

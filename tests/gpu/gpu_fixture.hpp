@@ -21,10 +21,14 @@ class GpuTest : public testing::Test {
     } catch (const NoDeviceError& error) {
       GTEST_SKIP() << "no GPU here: " << error.what();
     }
+    stream_ = device().make_stream(StreamKind::nonblocking);
   }
 
   Machine& machine() { return *machine_; }
   Device& device() { return machine_->device(); }
+  /// An independent stream of the device.
+  const Stream& stream() { return stream_; }
+  HostBuffer pinned(std::size_t bytes) { return device().allocate_host(bytes, HostMemory::pinned); }
 
   /// A few samples: enough to run every path, too few to mean anything.
   RunContext quick_bench() {
@@ -36,6 +40,7 @@ class GpuTest : public testing::Test {
 
  private:
   std::unique_ptr<Machine> machine_;
+  Stream stream_;
 };
 
 }  // namespace xferbench::test

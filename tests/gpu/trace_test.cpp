@@ -112,22 +112,15 @@ void expect_every_operation(const Trace& trace) {
   }
 }
 
-class TraceTest : public testing::Test {
+class TraceTest : public GpuTest {
  protected:
-  void SetUp() override {
-    try {
-      static_cast<void>(open_gpu(0));
-    } catch (const NoDeviceError& error) {
-      GTEST_SKIP() << "no GPU here: " << error.what();
-    }
-  }
+  /// The same GPU, watched by events.
+  std::unique_ptr<Machine> by_events() { return cuda::open_machine(0, {}, cuda::TraceBy::events); }
 };
 
 TEST_F(TraceTest, ByCuptiHasEveryOperationAndNothingElse) {
-  cuda::CudaMachine machine(0, {});
-  Device& device = machine.device();
-  SmallPipeline pipeline(device);
-  const Trace trace = trace_pass(machine, pipeline.region());
+  SmallPipeline pipeline(device());
+  const Trace trace = trace_pass(machine(), pipeline.region());
   if (trace.source != "cupti") GTEST_SKIP() << "CUPTI cannot be used here: " << trace.note;
   expect_every_operation(trace);
   EXPECT_EQ(trace.note, "");
@@ -145,14 +138,12 @@ TEST_F(TraceTest, ByCuptiHasEveryOperationAndNothingElse) {
 }
 
 TEST_F(TraceTest, ByCuptiCanBeRepeatedAndLeavesNothingBehind) {
-  cuda::CudaMachine machine(0, {});
-  Device& device = machine.device();
-  SmallPipeline pipeline(device);
-  RegionTimer timer(machine, pipeline.region());
+  SmallPipeline pipeline(device());
+  RegionTimer timer(machine(), pipeline.region());
   for (int i = 0; i < 10; ++i) static_cast<void>(timer.time());
   const auto before = timer.time();
   for (int i = 0; i < 3; ++i) {
-    const Trace trace = trace_pass(machine, pipeline.region());
+    const Trace trace = trace_pass(machine(), pipeline.region());
     expect_every_operation(trace);
   }
   for (int i = 0; i < 10; ++i) static_cast<void>(timer.time());
@@ -162,12 +153,10 @@ TEST_F(TraceTest, ByCuptiCanBeRepeatedAndLeavesNothingBehind) {
 }
 
 TEST_F(TraceTest, ByCuptiShowsFillsInsideTheGpu) {
-  cuda::CudaMachine machine(0, {});
-  Device& device = machine.device();
-  SmallPipeline pipeline(device);
-  machine.tracer().start();
+  SmallPipeline pipeline(device());
+  machine().tracer().start();
   pipeline.fill();
-  const Trace trace = machine.tracer().stop();
+  const Trace trace = machine().tracer().stop();
   const std::vector<Activity> fills = row_of(trace, Row::internal);
   ASSERT_EQ(fills.size(), 1U);
   EXPECT_EQ(fills[0].name, "fill");
@@ -175,10 +164,9 @@ TEST_F(TraceTest, ByCuptiShowsFillsInsideTheGpu) {
 }
 
 TEST_F(TraceTest, ByEventsHasEveryOperationToo) {
-  cuda::CudaMachine machine(0, {}, cuda::TraceBy::events);
-  Device& device = machine.device();
-  SmallPipeline pipeline(device);
-  const Trace trace = trace_pass(machine, pipeline.region());
+  const auto watched = by_events();
+  SmallPipeline pipeline(watched->device());
+  const Trace trace = trace_pass(*watched, pipeline.region());
   EXPECT_EQ(trace.source, "events");
   EXPECT_EQ(trace.note, "");
   expect_every_operation(trace);
@@ -188,28 +176,23 @@ TEST_F(TraceTest, ByEventsHasEveryOperationToo) {
 }
 
 TEST_F(TraceTest, ByEventsSaysThatGraphsAreMissing) {
-  cuda::CudaMachine machine(0, {}, cuda::TraceBy::events);
-  Device& device = machine.device();
-  SmallPipeline pipeline(device);
-  const Stream stream = device.make_stream(StreamKind::nonblocking);
-  const DeviceBuffer memory = device.allocate_device(1 << 20);
-  machine.tracer().start();
+  const auto watched = by_events();
+  const Stream stream = watched->device().make_stream(StreamKind::nonblocking);
+  const DeviceBuffer memory = watched->device().allocate_device(1 << 20);
+  watched->tracer().start();
   const Graph graph = stream.capture([&] { stream.fill(memory, std::byte{1}); });
   stream.replay(graph);
-  const Trace trace = machine.tracer().stop();
+  const Trace trace = watched->tracer().stop();
   EXPECT_TRUE(trace.activities.empty());
   EXPECT_NE(trace.note.find("graphs"), std::string::npos) << trace.note;
 }
 
 TEST_F(TraceTest, ByCuptiSeesIntoGraphs) {
-  cuda::CudaMachine machine(0, {});
-  Device& device = machine.device();
-  const Stream stream = device.make_stream(StreamKind::nonblocking);
-  const DeviceBuffer memory = device.allocate_device(1 << 20);
-  const Graph graph = stream.capture([&] { stream.fill(memory, std::byte{1}); });
-  machine.tracer().start();
-  stream.replay(graph);
-  const Trace trace = machine.tracer().stop();
+  const DeviceBuffer memory = device().allocate_device(1 << 20);
+  const Graph graph = stream().capture([&] { stream().fill(memory, std::byte{1}); });
+  machine().tracer().start();
+  stream().replay(graph);
+  const Trace trace = machine().tracer().stop();
   if (trace.source != "cupti") GTEST_SKIP() << "CUPTI cannot be used here: " << trace.note;
   EXPECT_EQ(row_of(trace, Row::internal).size(), 1U);
 }

@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(Helper, ErrorInTheHelper, testing::Values("event-sync",
 /// A machine whose host has only so many threads to give.
 class CrowdedMachine final : public sim::SimMachine {
  public:
-  explicit CrowdedMachine(int threads) : SimMachine(test::profile("h200")), host_(sim_host(), threads) {}
+  explicit CrowdedMachine(int threads) : SimMachine(test::profile("h200")), host_(simulation().host, threads) {}
   [[nodiscard]] HostRuntime& host() override { return host_; }
 
  private:

@@ -4,7 +4,6 @@
 #include <csignal>
 
 #include "core/error.hpp"
-#include "device/sim/sim_gate.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
@@ -33,8 +32,7 @@ class MoodyMachine : public sim::SimMachine {
   };
   class MoodyGate final : public sim::SimGate {
    public:
-    MoodyGate(sim::SimMachine& machine, double timeout, int* bad)
-        : SimGate(machine.sim_host(), machine.events(), timeout), bad_(bad) {}
+    MoodyGate(sim::SimMachine& machine, double timeout, int* bad) : SimGate(machine.simulation(), timeout), bad_(bad) {}
     [[nodiscard]] bool timed_out() const override { return *bad_ > 0 && (*bad_)-- > 0; }
 
    private:

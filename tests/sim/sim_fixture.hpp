@@ -10,9 +10,7 @@
 
 #include "device/open.hpp"
 #include "device/sim/profile.hpp"
-#include "device/sim/sim_event.hpp"
 #include "device/sim/sim_machine.hpp"
-#include "device/sim/sim_stream.hpp"
 #include "kernels/elementwise.hpp"
 #include "measure/pattern.hpp"
 #include "parsing.hpp"
@@ -107,6 +105,43 @@ inline RunContext quick_bench(Device& device) {
   policy.min_samples = policy.max_samples = 6;
   return {device.machine(), device, policy, 5, true, [](const SamplingProgress&) {}};
 }
+
+/// A simulated H200, and a payload that goes from in_ over gpu_ to out_.
+class SimTest : public testing::Test {
+ protected:
+  static constexpr std::size_t kBytes = 16U << 20;
+  static constexpr std::uint64_t kSeed = 9;
+
+  Stream stream(StreamKind kind = StreamKind::nonblocking) { return device_.make_stream(kind); }
+  Event event(EventKind kind = EventKind::ordering) { return device_.make_event(kind); }
+  double now() { return machine_.host().now(); }
+  void work(double seconds) {
+    machine_.host().work({.seconds = seconds}, [] {});
+  }
+
+  Copy in() { return {gpu_.data, in_.data, kBytes, Direction::h2d}; }
+  Copy out() { return {out_.data, gpu_.data, kBytes, Direction::d2h}; }
+  /// The payload is in place, and nowhere else what could be taken for it.
+  void prepare(std::uint64_t seed = kSeed) {
+    pattern::fill_bytes({in_.data, kBytes}, seed);
+    pattern::poison({out_.data, kBytes});
+    stream().fill(gpu_, pattern::kPoison);
+    device_.synchronize();
+  }
+  /// Waits for the device. Whether all of the payload has come back.
+  bool came_back(std::uint64_t seed = kSeed) {
+    device_.synchronize();
+    return !pattern::check_bytes({out_.data, kBytes}, seed).has_value();
+  }
+
+  const sim::Profile& profile_ = profile("h200");
+  sim::SimMachine machine_{profile_};
+  Device& device_ = machine_.device();
+  HostBuffer in_ = device_.allocate_host(kBytes, HostMemory::pinned);
+  HostBuffer out_ = device_.allocate_host(kBytes, HostMemory::pinned);
+  DeviceBuffer gpu_ = device_.allocate_device(kBytes);
+  double one_way_ = kBytes / profile_.h2d_rate;
+};
 
 using Words = std::vector<std::string>;
 

@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -10,7 +11,7 @@
 
 #include "core/error.hpp"
 #include "device/cuda/check.hpp"
-#include "device/cuda/cuda_gate.hpp"
+#include "device/cuda/cuda_stream.hpp"
 #include "device/cuda/describe.hpp"
 #include "device/host.hpp"
 #include "device/open.hpp"
@@ -55,7 +56,8 @@ void make_context(int gpu) {
   check(cudaFree(nullptr), "creating the GPU's context");
 }
 
-std::unique_ptr<CudaDevice> open_device(CudaMachine& machine, int gpu, const NumaPolicy& numa) {
+/// What reports say of the host, once the process is placed and the GPU has its context.
+Environment::Host prepare_host(int gpu, const NumaPolicy& numa) {
   refuse_blocking_launches();
   require_node(numa);
   require_gpu(gpu);
@@ -67,25 +69,39 @@ std::unique_ptr<CudaDevice> open_device(CudaMachine& machine, int gpu, const Num
   host.gpu_numa_node = gpu_node;
   host.numa_policy = to_text(numa.kind);
   host.numa_note = numa_note;
-  return std::make_unique<CudaDevice>(machine, machine.tracer(), gpu, host);
+  return host;
 }
+
+class CudaMachine final : public Machine {
+ public:
+  CudaMachine(int gpu, const NumaPolicy& numa, TraceBy trace_by)
+      : host_([gpu] { check(cudaSetDevice(gpu), "cudaSetDevice"); }),
+        tracer_(trace_by),
+        device_(make_device(*this, tracer_, gpu, prepare_host(gpu, numa))),
+        devices_{device_.get()} {}
+
+  [[nodiscard]] std::span<Device* const> devices() const override { return devices_; }
+  [[nodiscard]] HostRuntime& host() override { return host_; }
+  [[nodiscard]] Tracer& tracer() override { return tracer_; }
+  [[nodiscard]] Gate make_gate(double timeout) override { return cuda::make_gate(timeout); }
+
+ private:
+  RealHost host_;
+  CudaTracer tracer_;
+  std::unique_ptr<Device> device_;
+  std::array<Device*, 1> devices_;
+};
 
 }  // namespace
 
-CudaMachine::CudaMachine(int gpu, const NumaPolicy& numa, TraceBy trace_by)
-    : host_([gpu] { check(cudaSetDevice(gpu), "cudaSetDevice"); }),
-      tracer_(trace_by),
-      device_(open_device(*this, gpu, numa)),
-      devices_{device_.get()} {}
-
-Gate CudaMachine::make_gate(double timeout) { return owned<GateView>(std::make_unique<CudaGate>(timeout)); }
+std::unique_ptr<Machine> open_machine(int gpu, const NumaPolicy& numa, TraceBy trace_by) {
+  return std::make_unique<CudaMachine>(gpu, numa, trace_by);
+}
 
 }  // namespace xferbench::cuda
 
 namespace xferbench {
 
-std::unique_ptr<Machine> open_gpu(int index, const NumaPolicy& numa) {
-  return std::make_unique<cuda::CudaMachine>(index, numa);
-}
+std::unique_ptr<Machine> open_gpu(int index, const NumaPolicy& numa) { return cuda::open_machine(index, numa); }
 
 }  // namespace xferbench

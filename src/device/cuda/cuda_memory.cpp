@@ -95,11 +95,6 @@ class SystemAllocation final : public Resource {
   bool pinned_;
 };
 
-std::unique_ptr<Resource> owner_of(void* data, HostMemory kind) {
-  if (kind == HostMemory::managed) return std::make_unique<CudaAllocation<cudaFree>>(data);
-  return std::make_unique<CudaAllocation<cudaFreeHost>>(data);
-}
-
 }  // namespace
 
 DeviceBuffer allocate(std::size_t bytes) {
@@ -121,13 +116,15 @@ HostBuffer allocate_on_host(std::size_t bytes, HostMemory kind, Prefault faults)
     return {view, std::move(memory)};
   }
   void* const data = allocate_by_cuda(bytes, kind);
-  return {{static_cast<std::byte*>(data), bytes, kind}, owner_of(data, kind)};
+  const HostView view{static_cast<std::byte*>(data), bytes, kind};
+  if (kind == HostMemory::managed) return {view, std::make_unique<CudaAllocation<cudaFree>>(data)};
+  return {view, std::make_unique<CudaAllocation<cudaFreeHost>>(data)};
 }
 
 Registration pin(const HostView& memory) {
   check_allocation(cudaHostRegister(memory.data, memory.bytes, cudaHostRegisterDefault), "cudaHostRegister",
                    memory.bytes);
-  return {{memory.data, memory.bytes}, std::make_unique<CudaAllocation<cudaHostUnregister>>(memory.data)};
+  return std::make_unique<CudaAllocation<cudaHostUnregister>>(memory.data);
 }
 
 }  // namespace xferbench::cuda

@@ -2,16 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "device/cuda/check.hpp"
-#include "device/cuda/cuda_device.hpp"
 #include "device/cuda/cuda_memory.hpp"
-#include "device/cuda/stamp.hpp"
-#include "device/traced_copy.hpp"
+#include "device/cuda/cuda_tracer.hpp"
+#include "device/cuda/timing_kernels.hpp"
 
 // cudaMemcpyBatchAsync came with CUDA 12.8.
 #define XFERBENCH_BATCH_COPIES (CUDART_VERSION >= 12080)
@@ -46,73 +47,161 @@ void check_copy(cudaError_t status, const char* function, const Copy& copy) {
 
 /// Around a copy, for a trace by events.
 EventTrace::Span span_of(const CudaTracer& tracer, cudaStream_t stream, Direction direction, std::uint64_t bytes) {
-  return {tracer.events(), stream, traced_row(direction), traced_name(direction), bytes};
+  const auto [name, row] = traced(direction);
+  return {tracer.events(), stream, row, name, bytes};
 }
-
-}  // namespace
 
 // --- Events and graphs ----------------------------------------------------------------------------------------------
 
-CudaEvent::CudaEvent(Device& device, EventKind kind) : EventImpl(device) {
-  unsigned flags = kind == EventKind::timing ? cudaEventDefault : cudaEventDisableTiming;
-  if (kind == EventKind::blocking) flags |= cudaEventBlockingSync;
-  check(cudaEventCreateWithFlags(&event_, flags), "cudaEventCreateWithFlags");
-}
+class CudaEvent final : public EventImpl {
+ public:
+  CudaEvent(Device& device, EventKind kind) : EventImpl(device) {
+    unsigned flags = kind == EventKind::timing ? cudaEventDefault : cudaEventDisableTiming;
+    if (kind == EventKind::blocking) flags |= cudaEventBlockingSync;
+    check(cudaEventCreateWithFlags(&event_, flags), "cudaEventCreateWithFlags");
+  }
+  ~CudaEvent() override { static_cast<void>(cudaEventDestroy(event_)); }
 
-CudaEvent::~CudaEvent() { static_cast<void>(cudaEventDestroy(event_)); }
+  [[nodiscard]] static cudaEvent_t native(const EventImpl& event) {
+    return static_cast<const CudaEvent&>(event).event_;
+  }
 
-void CudaEvent::synchronize() { check(cudaEventSynchronize(event_), "cudaEventSynchronize"); }
+  void synchronize() override { check(cudaEventSynchronize(event_), "cudaEventSynchronize"); }
 
-bool CudaEvent::finished() {
-  const cudaError_t status = cudaEventQuery(event_);
-  if (status == cudaErrorNotReady) return false;
-  check(status, "cudaEventQuery");
-  return true;
-}
+  [[nodiscard]] bool finished() override {
+    const cudaError_t status = cudaEventQuery(event_);
+    if (status == cudaErrorNotReady) return false;
+    check(status, "cudaEventQuery");
+    return true;
+  }
 
-double CudaEvent::seconds_since(const EventImpl& earlier) const {
-  float milliseconds = 0;
-  check(cudaEventElapsedTime(&milliseconds, static_cast<const CudaEvent&>(earlier).event_, event_),
-        "cudaEventElapsedTime");
-  return milliseconds * 1e-3;
-}
+  [[nodiscard]] double seconds_since(const EventImpl& earlier) const override {
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, native(earlier), event_), "cudaEventElapsedTime");
+    return milliseconds * 1e-3;
+  }
 
-CudaGraph::CudaGraph(Device& device, cudaGraph_t captured) : GraphImpl(device) {
-  const cudaError_t status = cudaGraphInstantiate(&executable_, captured, 0);
-  static_cast<void>(cudaGraphDestroy(captured));
-  check(status, "cudaGraphInstantiate");
-}
+ private:
+  cudaEvent_t event_ = nullptr;
+};
 
-CudaGraph::~CudaGraph() { static_cast<void>(cudaGraphExecDestroy(executable_)); }
+class CudaGraph final : public GraphImpl {
+ public:
+  /// Makes what was captured ready to run, and destroys `captured`.
+  CudaGraph(Device& device, cudaGraph_t captured) : GraphImpl(device) {
+    const cudaError_t status = cudaGraphInstantiate(&executable_, captured, 0);
+    static_cast<void>(cudaGraphDestroy(captured));
+    check(status, "cudaGraphInstantiate");
+  }
+  ~CudaGraph() override { static_cast<void>(cudaGraphExecDestroy(executable_)); }
+
+  [[nodiscard]] cudaGraphExec_t native() const { return executable_; }
+
+ private:
+  cudaGraphExec_t executable_ = nullptr;
+};
 
 // --- Streams --------------------------------------------------------------------------------------------------------
 
-CudaStream::CudaStream(CudaDevice& device, CudaTracer& tracer, StreamKind kind)
-    : StreamImpl(device), tracer_(tracer), gpu_(device.index()) {
-  if (kind == StreamKind::legacy_default) return;
-  const unsigned flags = kind == StreamKind::nonblocking ? cudaStreamNonBlocking : cudaStreamDefault;
-  check(cudaStreamCreateWithFlags(&stream_, flags), "cudaStreamCreateWithFlags");
-}
+class CudaStream final : public StreamImpl {
+ public:
+  CudaStream(Device& device, const CudaTracer& tracer, int gpu, StreamKind kind)
+      : StreamImpl(device), tracer_(tracer), gpu_(gpu) {
+    if (kind == StreamKind::legacy_default) return;
+    const unsigned flags = kind == StreamKind::nonblocking ? cudaStreamNonBlocking : cudaStreamDefault;
+    check(cudaStreamCreateWithFlags(&stream_, flags), "cudaStreamCreateWithFlags");
+  }
+  ~CudaStream() override {
+    if (stream_ != cudaStreamLegacy) static_cast<void>(cudaStreamDestroy(stream_));
+  }
 
-CudaStream::~CudaStream() {
-  if (stream_ != cudaStreamLegacy) static_cast<void>(cudaStreamDestroy(stream_));
-}
+  [[nodiscard]] cudaStream_t native() const { return stream_; }
 
-void CudaStream::copy(const Copy& c) {
-  const EventTrace::Span span = span_of(tracer_, stream_, c.direction, c.bytes);
-  check_copy(cudaMemcpyAsync(c.destination, c.source, c.bytes, kind_of(c.direction), stream_), "cudaMemcpyAsync", c);
-}
+  void copy(const Copy& c) override {
+    const EventTrace::Span span = span_of(tracer_, stream_, c.direction, c.bytes);
+    check_copy(cudaMemcpyAsync(c.destination, c.source, c.bytes, kind_of(c.direction), stream_), "cudaMemcpyAsync", c);
+  }
 
-void copy_blocking(const Copy& c, const CudaTracer& tracer) {
-  const EventTrace::Span span = span_of(tracer, cudaStreamLegacy, c.direction, c.bytes);
-  check_copy(cudaMemcpy(c.destination, c.source, c.bytes, kind_of(c.direction)), "cudaMemcpy", c);
-}
+  void copy_batch(std::span<const Copy> copies) override;
 
-/// The driver must know batches too: with an older one the call is there and fails.
-bool knows_batch_copies() {
-  int driver = 0;
-  return XFERBENCH_BATCH_COPIES != 0 && cudaDriverGetVersion(&driver) == cudaSuccess && driver >= 12080;
-}
+  void fill(const DeviceView& range, std::byte value) override {
+    const EventTrace::Span span(tracer_.events(), stream_, Activity::Row::internal, "fill", range.bytes);
+    check(cudaMemsetAsync(range.data, std::to_integer<int>(value), range.bytes, stream_), "cudaMemsetAsync");
+  }
+
+  void launch(const Kernel& kernel) override {
+    const EventTrace::Span span(tracer_.events(), stream_, Activity::Row::kernel, kernel.name());
+    kernel.launch(stream_);
+    if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) {
+      throw DeviceError(fmt::format("launching kernel {}", kernel.name()), describe(status));
+    }
+  }
+
+  void prefetch(const HostView& managed, Direction direction) override {
+#if CUDART_VERSION >= 13000
+    cudaMemLocation place{};
+    place.type = direction == Direction::h2d ? cudaMemLocationTypeDevice : cudaMemLocationTypeHost;
+    place.id = direction == Direction::h2d ? gpu_ : 0;
+    check(cudaMemPrefetchAsync(managed.data, managed.bytes, place, 0, stream_), "cudaMemPrefetchAsync");
+#else
+    const int to = direction == Direction::h2d ? gpu_ : cudaCpuDeviceId;
+    check(cudaMemPrefetchAsync(managed.data, managed.bytes, to, stream_), "cudaMemPrefetchAsync");
+#endif
+  }
+
+  void stamp(std::uint64_t* slot) override {
+    kernels::launch_stamp(slot, stream_);
+    check(cudaGetLastError(), "launching the stamp kernel");
+  }
+
+  void call_host(CallbackApi api, const std::function<void()>& function) override {
+    auto* user = const_cast<std::function<void()>*>(&function);  // NOLINT: called, never changed; CUDA takes a void*
+    if (api == CallbackApi::launch_host_func) {
+      const auto call = [](void* f) { (*static_cast<const std::function<void()>*>(f))(); };
+      check(cudaLaunchHostFunc(stream_, call, user), "cudaLaunchHostFunc");
+    } else {
+      const auto call = [](cudaStream_t, cudaError_t, void* f) { (*static_cast<const std::function<void()>*>(f))(); };
+      check(cudaStreamAddCallback(stream_, call, user, 0), "cudaStreamAddCallback");
+    }
+  }
+
+  void record(EventImpl& event) override {
+    check(cudaEventRecord(CudaEvent::native(event), stream_), "cudaEventRecord");
+  }
+
+  void wait(EventImpl& event) override {
+    check(cudaStreamWaitEvent(stream_, CudaEvent::native(event), 0), "cudaStreamWaitEvent");
+  }
+
+  void replay(GraphImpl& graph) override {
+    if (EventTrace* const events = tracer_.events()) events->missed_graph();
+    check(cudaGraphLaunch(static_cast<const CudaGraph&>(graph).native(), stream_), "cudaGraphLaunch");
+  }
+
+  [[nodiscard]] Graph capture(const std::function<void()>& submit) override {
+    // Thread-local: other threads may go on calling what a capture forbids.
+    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+    cudaGraph_t captured = nullptr;
+    try {
+      submit();
+    } catch (...) {
+      static_cast<void>(cudaStreamEndCapture(stream_, &captured));
+      static_cast<void>(cudaGraphDestroy(captured));
+      throw;
+    }
+    check(cudaStreamEndCapture(stream_, &captured), "cudaStreamEndCapture");
+    return owned<GraphView>(std::make_unique<CudaGraph>(device(), captured));
+  }
+
+  [[nodiscard]] DeviceBuffer allocate(std::size_t bytes) override { return allocate_pooled(bytes, stream_); }
+
+  void synchronize() override { check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
+
+ private:
+  const CudaTracer& tracer_;
+  int gpu_;
+  cudaStream_t stream_ = cudaStreamLegacy;
+};
 
 #if XFERBENCH_BATCH_COPIES
 
@@ -153,77 +242,70 @@ void CudaStream::copy_batch(std::span<const Copy>) {
 
 #endif
 
-void CudaStream::fill(const DeviceView& range, std::byte value) {
-  const EventTrace::Span span(tracer_.events(), stream_, Activity::Row::internal, "fill", range.bytes);
-  check(cudaMemsetAsync(range.data, std::to_integer<int>(value), range.bytes, stream_), "cudaMemsetAsync");
-}
+// --- The gate -------------------------------------------------------------------------------------------------------
 
-void CudaStream::launch(const Kernel& kernel) {
-  const EventTrace::Span span(tracer_.events(), stream_, Activity::Row::kernel, kernel.name());
-  kernel.launch(stream_);
-  if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) {
-    throw DeviceError(fmt::format("launching kernel {}", kernel.name()), describe(status));
+/// One word in host memory that a kernel in every stream it holds looks at.
+class CudaGate final : public GateImpl {
+ public:
+  explicit CudaGate(double timeout) : timeout_ns_(static_cast<std::uint64_t>(timeout * 1e9)) {
+    void* memory = nullptr;
+    check(cudaHostAlloc(&memory, sizeof(kernels::GateFlags), cudaHostAllocMapped | cudaHostAllocPortable),
+          "cudaHostAlloc (gate)");
+    flags_ = new (memory) kernels::GateFlags();
   }
-}
-
-void CudaStream::prefetch(const HostView& managed, Direction direction) {
-#if CUDART_VERSION >= 13000
-  cudaMemLocation place{};
-  place.type = direction == Direction::h2d ? cudaMemLocationTypeDevice : cudaMemLocationTypeHost;
-  place.id = direction == Direction::h2d ? gpu_ : 0;
-  check(cudaMemPrefetchAsync(managed.data, managed.bytes, place, 0, stream_), "cudaMemPrefetchAsync");
-#else
-  const int to = direction == Direction::h2d ? gpu_ : cudaCpuDeviceId;
-  check(cudaMemPrefetchAsync(managed.data, managed.bytes, to, stream_), "cudaMemPrefetchAsync");
-#endif
-}
-
-void CudaStream::stamp(std::uint64_t* slot) {
-  kernels::launch_stamp(slot, stream_);
-  check(cudaGetLastError(), "launching the stamp kernel");
-}
-
-void CudaStream::call_host(CallbackApi api, const std::function<void()>& function) {
-  auto* user = const_cast<std::function<void()>*>(&function);  // NOLINT: called, never changed; CUDA takes a void*
-  if (api == CallbackApi::launch_host_func) {
-    const auto call = [](void* f) { (*static_cast<const std::function<void()>*>(f))(); };
-    check(cudaLaunchHostFunc(stream_, call, user), "cudaLaunchHostFunc");
-  } else {
-    const auto call = [](cudaStream_t, cudaError_t, void* f) { (*static_cast<const std::function<void()>*>(f))(); };
-    check(cudaStreamAddCallback(stream_, call, user, 0), "cudaStreamAddCallback");
+  ~CudaGate() override {
+    CudaGate::open();
+    static_cast<void>(cudaFreeHost(flags_));
   }
-}
 
-void CudaStream::record(EventImpl& event) {
-  check(cudaEventRecord(static_cast<const CudaEvent&>(event).native(), stream_), "cudaEventRecord");
-}
-
-void CudaStream::wait(EventImpl& event) {
-  check(cudaStreamWaitEvent(stream_, static_cast<const CudaEvent&>(event).native(), 0), "cudaStreamWaitEvent");
-}
-
-void CudaStream::replay(GraphImpl& graph) {
-  if (EventTrace* const events = tracer_.events()) events->missed_graph();
-  check(cudaGraphLaunch(static_cast<const CudaGraph&>(graph).native(), stream_), "cudaGraphLaunch");
-}
-
-Graph CudaStream::capture(const std::function<void()>& submit) {
-  // Thread-local: other threads may go on calling what a capture forbids.
-  check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-  cudaGraph_t captured = nullptr;
-  try {
-    submit();
-  } catch (...) {
-    static_cast<void>(cudaStreamEndCapture(stream_, &captured));
-    static_cast<void>(cudaGraphDestroy(captured));
-    throw;
+  void close(StreamImpl& stream) override {
+    if (open_) {
+      flags_->timed_out = 0;
+      ++ticket_;
+      open_ = false;
+    }
+    kernels::launch_gate(flags_, ticket_, timeout_ns_, static_cast<const CudaStream&>(stream).native());
+    check(cudaGetLastError(), "launching the gate kernel");
   }
-  check(cudaStreamEndCapture(stream_, &captured), "cudaStreamEndCapture");
-  return owned<GraphView>(std::make_unique<CudaGraph>(device(), captured));
+
+  void open() noexcept override {
+    std::atomic_ref(flags_->opened).store(ticket_, std::memory_order_release);
+    open_ = true;
+  }
+
+  [[nodiscard]] bool timed_out() const override {
+    return std::atomic_ref(flags_->timed_out).load(std::memory_order_acquire) != 0;
+  }
+
+ private:
+  // Pinned and mapped; with unified addressing one pointer serves host and all devices.
+  kernels::GateFlags* flags_ = nullptr;
+  std::uint64_t timeout_ns_;
+  std::uint32_t ticket_ = 0;  // of the streams that it holds, or held last
+  bool open_ = true;
+};
+
+}  // namespace
+
+Stream make_stream(Device& device, const CudaTracer& tracer, int gpu, StreamKind kind) {
+  return owned<StreamView>(std::make_unique<CudaStream>(device, tracer, gpu, kind));
 }
 
-DeviceBuffer CudaStream::allocate(std::size_t bytes) { return allocate_pooled(bytes, stream_); }
+Event make_event(Device& device, EventKind kind) { return owned<EventView>(std::make_unique<CudaEvent>(device, kind)); }
 
-void CudaStream::synchronize() { check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
+Gate make_gate(double timeout) { return owned<GateView>(std::make_unique<CudaGate>(timeout)); }
+
+cudaStream_t native(StreamView stream) { return static_cast<const CudaStream&>(stream.impl()).native(); }
+
+void copy_blocking(const Copy& c, const CudaTracer& tracer) {
+  const EventTrace::Span span = span_of(tracer, cudaStreamLegacy, c.direction, c.bytes);
+  check_copy(cudaMemcpy(c.destination, c.source, c.bytes, kind_of(c.direction)), "cudaMemcpy", c);
+}
+
+/// The driver must know batches too: with an older one the call is there and fails.
+bool knows_batch_copies() {
+  int driver = 0;
+  return XFERBENCH_BATCH_COPIES != 0 && cudaDriverGetVersion(&driver) == cudaSuccess && driver >= 12080;
+}
 
 }  // namespace xferbench::cuda

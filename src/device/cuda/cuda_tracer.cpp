@@ -8,7 +8,43 @@
 
 #include "device/cuda/check.hpp"
 
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#endif
+
 namespace xferbench::cuda {
+
+// --- Marks ----------------------------------------------------------------------------------------------------------
+
+// NVTX is headers only: where no profiler has put itself into the process, its calls return at once and nothing is
+// loaded. In builds whose toolkit lacks the headers nothing is marked.
+#if __has_include(<nvtx3/nvToolsExt.h>)
+
+CudaTracer::CudaTracer(TraceBy by) : by_(by), domain_(nvtxDomainCreateA("xferbench")) {}
+
+CudaTracer::~CudaTracer() { nvtxDomainDestroy(static_cast<nvtxDomainHandle_t>(domain_)); }
+
+void CudaTracer::begin_range(const char* name) {
+  nvtxEventAttributes_t attributes{};
+  attributes.version = NVTX_VERSION;
+  attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  attributes.message.ascii = name;
+  static_cast<void>(nvtxDomainRangePushEx(static_cast<nvtxDomainHandle_t>(domain_), &attributes));
+}
+
+void CudaTracer::end_range() { static_cast<void>(nvtxDomainRangePop(static_cast<nvtxDomainHandle_t>(domain_))); }
+
+#else
+
+CudaTracer::CudaTracer(TraceBy by) : by_(by) {}
+CudaTracer::~CudaTracer() = default;
+void CudaTracer::begin_range(const char*) {}
+void CudaTracer::end_range() {}
+
+#endif
+
+// --- Timelines ------------------------------------------------------------------------------------------------------
 
 void CudaTracer::start() {
   check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");

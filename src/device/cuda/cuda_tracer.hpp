@@ -5,7 +5,6 @@
 
 #include "device/cuda/cupti_trace.hpp"
 #include "device/cuda/event_trace.hpp"
-#include "device/cuda/ranges.hpp"
 #include "device/tracer.hpp"
 
 namespace xferbench::cuda {
@@ -15,21 +14,22 @@ enum class TraceBy { cupti_or_events, events };
 
 class CudaTracer final : public Tracer {
  public:
-  explicit CudaTracer(TraceBy by) : by_(by) {}
+  explicit CudaTracer(TraceBy by);
+  ~CudaTracer() override;
 
   void start() override;
   [[nodiscard]] Trace stop() override;
-  void begin_range(const char* name) override { ranges_.begin(name); }
-  void end_range() override { ranges_.end(); }
+  void begin_range(const char* name) override;
+  void end_range() override;
 
   /// Who wants events around every operation; nobody unless such a trace is on.
   [[nodiscard]] EventTrace* events() const { return events_.get(); }
 
  private:
   TraceBy by_;
-  std::unique_ptr<CuptiTrace> cupti_;   // loaded for the first trace
-  std::unique_ptr<EventTrace> events_;  // while such a trace is on
-  Ranges ranges_;
+  std::unique_ptr<CuptiTrace> cupti_;        // loaded for the first trace
+  std::unique_ptr<EventTrace> events_;       // while such a trace is on
+  [[maybe_unused]] void* domain_ = nullptr;  // of marks
 };
 
 }  // namespace xferbench::cuda

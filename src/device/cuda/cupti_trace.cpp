@@ -1,6 +1,6 @@
 #include "device/cuda/cupti_trace.hpp"
 
-#include <cupti.h>
+#include <cxxabi.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -13,7 +13,44 @@
 #include <set>
 #include <utility>
 
+#include "device/tracer.hpp"
+
+#if __has_include(<cupti.h>)
+#include <cupti.h>
+#endif
+
 namespace xferbench::cuda {
+
+// --- Names, made readable -------------------------------------------------------------------------------------------
+
+std::string kernel_name(const char* mangled) {
+  if (mangled == nullptr) return "kernel";
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> demangled(abi::__cxa_demangle(mangled, nullptr, nullptr, &status),
+                                                         &std::free);
+  std::string name = status == 0 && demangled ? demangled.get() : mangled;
+  // "void a::(anonymous namespace)::f<int>(float*)": the parentheses of that namespace are not those of the arguments.
+  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  for (std::size_t at = name.find(kAnonymous); at != std::string::npos; at = name.find(kAnonymous)) {
+    name.erase(at, kAnonymous.size());
+  }
+  name.resize(std::min(name.find_first_of("(<"), name.size()));
+  const std::size_t before = name.find_last_of(": ");
+  return before == std::string::npos ? name : name.substr(before + 1);
+}
+
+std::string call_name(std::string_view callback) {
+  constexpr std::array<std::string_view, 8> kEnqueuing{"cudaMemcpy",          "cudaMemset",           "cudaLaunch",
+                                                       "cudaEventRecord",     "cudaGraphLaunch",      "cudaMemPrefetch",
+                                                       "cudaStreamWaitEvent", "cudaStreamAddCallback"};
+  const auto enqueues = [callback](std::string_view beginning) { return callback.starts_with(beginning); };
+  if (std::ranges::none_of(kEnqueuing, enqueues)) return {};
+  return std::string(callback.substr(0, callback.find("_v")));
+}
+
+// --- Records --------------------------------------------------------------------------------------------------------
+
+#if __has_include(<cupti.h>)
 
 namespace {
 
@@ -40,34 +77,52 @@ struct Record {
   std::uint32_t correlation = 0;  // of a call and what it enqueued
 };
 
-Record record_of(Activity::Row row, std::string name, std::uint64_t begin, std::uint64_t end, std::uint32_t correlation,
-                 unsigned stream = 0, std::uint64_t bytes = 0) {
-  Record r{{row, std::move(name), bytes, stream}, begin, end, correlation};
-  return r;
-}
-
 // The types below are the oldest that have the fields used here, CUDA 12.4's; newer ones only append to them.
 
-Record copy_record(const CUpti_ActivityMemcpy5& m) {
-  Activity::Row row = Activity::Row::internal;
-  std::string name = "copy D2D";
-  if (m.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOD) {
-    row = Activity::Row::h2d;
-    name = "copy H2D";
-  } else if (m.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH) {
-    row = Activity::Row::d2h;
-    name = "copy D2H";
+Record record_of(const CUpti_ActivityMemcpy5& m) {
+  const bool out = m.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
+  const bool in = m.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
+  const auto [name, row] = traced(in ? Direction::h2d : out ? Direction::d2h : Direction::d2d);
+  return {{row, std::string(name), m.bytes, m.streamId}, m.start, m.end, m.correlationId};
+}
+
+Record record_of(const CUpti_ActivityKernel9& k) {
+  return {{Activity::Row::kernel, kernel_name(k.name), 0, k.streamId}, k.start, k.end, k.correlationId};
+}
+
+Record record_of(const CUpti_ActivityMemset4& m) {
+  return {{Activity::Row::internal, "fill", m.bytes, m.streamId}, m.start, m.end, m.correlationId};
+}
+
+/// CUPTI's functions. The library stays loaded to the end of the process: it has threads and has patched the driver.
+struct Cupti {
+  decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
+  decltype(&cuptiActivityEnable) enable = nullptr;
+  decltype(&cuptiActivityDisable) disable = nullptr;
+  decltype(&cuptiActivityFlushAll) flush_all = nullptr;
+  decltype(&cuptiActivityGetNextRecord) next_record = nullptr;
+  decltype(&cuptiActivityGetNumDroppedRecords) count_dropped = nullptr;
+  decltype(&cuptiGetCallbackName) callback_name = nullptr;
+  decltype(&cuptiGetResultString) result_string = nullptr;
+
+  /// Whether every function is there.
+  bool find_all(void* handle) {
+    const auto find = [handle](auto& function, const char* name) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
+      return function != nullptr;
+    };
+    return find(register_callbacks, "cuptiActivityRegisterCallbacks") && find(enable, "cuptiActivityEnable") &&
+           find(disable, "cuptiActivityDisable") && find(flush_all, "cuptiActivityFlushAll") &&
+           find(next_record, "cuptiActivityGetNextRecord") &&
+           find(count_dropped, "cuptiActivityGetNumDroppedRecords") && find(callback_name, "cuptiGetCallbackName") &&
+           find(result_string, "cuptiGetResultString");
   }
-  return record_of(row, std::move(name), m.start, m.end, m.correlationId, m.streamId, m.bytes);
-}
 
-Record kernel_record(const CUpti_ActivityKernel9& k) {
-  return record_of(Activity::Row::kernel, kernel_name(k.name), k.start, k.end, k.correlationId, k.streamId);
-}
-
-Record fill_record(const CUpti_ActivityMemset4& m) {
-  return record_of(Activity::Row::internal, "fill", m.start, m.end, m.correlationId, m.streamId, m.bytes);
-}
+  [[nodiscard]] std::string text(CUptiResult result) const {
+    const char* text = nullptr;
+    return result_string(result, &text) == CUPTI_SUCCESS && text != nullptr ? text : "an unknown error";
+  }
+};
 
 /// Where CUPTI's worker thread leaves records. CUPTI calls back without any context, so there is one for the process;
 /// it is never destroyed, because that thread may outlive everything else.
@@ -78,19 +133,17 @@ class Inbox {
     return *inbox;
   }
 
-  decltype(&cuptiActivityGetNextRecord) next_record = nullptr;
-  decltype(&cuptiActivityGetNumDroppedRecords) count_dropped = nullptr;
-  decltype(&cuptiGetCallbackName) callback_name = nullptr;
+  Cupti cupti;
 
   void add(std::uint8_t* buffer, std::size_t valid) {
     const std::lock_guard lock(mutex_);
     CUpti_Activity* record = nullptr;
-    while (valid > 0 && next_record(buffer, valid, &record) == CUPTI_SUCCESS) add(*record);
+    while (valid > 0 && cupti.next_record(buffer, valid, &record) == CUPTI_SUCCESS) add(*record);
   }
 
   void count_lost(CUcontext context, std::uint32_t stream) {
     std::size_t lost = 0;
-    if (count_dropped(context, stream, &lost) != CUPTI_SUCCESS) return;
+    if (cupti.count_dropped(context, stream, &lost) != CUPTI_SUCCESS) return;
     const std::lock_guard lock(mutex_);
     dropped_ += lost;
   }
@@ -103,23 +156,22 @@ class Inbox {
  private:
   void add(const CUpti_Activity& record) {
     const void* r = &record;
-    const CUpti_ActivityKind kind = record.kind;
-    if (kind == CUPTI_ACTIVITY_KIND_MEMCPY)
-      records_.push_back(copy_record(*static_cast<const CUpti_ActivityMemcpy5*>(r)));
-    if (kind == CUPTI_ACTIVITY_KIND_MEMSET)
-      records_.push_back(fill_record(*static_cast<const CUpti_ActivityMemset4*>(r)));
-    if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
-      records_.push_back(kernel_record(*static_cast<const CUpti_ActivityKernel9*>(r)));
+    switch (record.kind) {
+      case CUPTI_ACTIVITY_KIND_MEMCPY: return add(record_of(*static_cast<const CUpti_ActivityMemcpy5*>(r)));
+      case CUPTI_ACTIVITY_KIND_MEMSET: return add(record_of(*static_cast<const CUpti_ActivityMemset4*>(r)));
+      case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return add(record_of(*static_cast<const CUpti_ActivityKernel9*>(r)));
+      case CUPTI_ACTIVITY_KIND_RUNTIME: return add_call(*static_cast<const CUpti_ActivityAPI*>(r));
+      default: return;
     }
-    if (kind == CUPTI_ACTIVITY_KIND_RUNTIME) add_call(*static_cast<const CUpti_ActivityAPI*>(r));
   }
+  void add(Record record) { records_.push_back(std::move(record)); }
 
   void add_call(const CUpti_ActivityAPI& call) {
     const char* name = nullptr;
-    if (callback_name(CUPTI_CB_DOMAIN_RUNTIME_API, call.cbid, &name) != CUPTI_SUCCESS || name == nullptr) return;
+    if (cupti.callback_name(CUPTI_CB_DOMAIN_RUNTIME_API, call.cbid, &name) != CUPTI_SUCCESS || name == nullptr) return;
     std::string plain = call_name(name);
     if (plain.empty()) return;
-    records_.push_back(record_of(Activity::Row::host, std::move(plain), call.start, call.end, call.correlationId));
+    add({{Activity::Row::host, std::move(plain), 0, 0}, call.start, call.end, call.correlationId});
   }
 
   std::mutex mutex_;
@@ -189,44 +241,16 @@ void* open_library(std::string& refusal) {
 
 }  // namespace
 
-/// Its functions. The library stays loaded to the end of the process: it has threads and has patched the driver.
-struct CuptiTrace::Library {
-  decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
-  decltype(&cuptiActivityEnable) enable = nullptr;
-  decltype(&cuptiActivityDisable) disable = nullptr;
-  decltype(&cuptiActivityFlushAll) flush_all = nullptr;
-  decltype(&cuptiGetResultString) result_string = nullptr;
-
-  /// Whether every function is there.
-  bool find_all(void* handle) {
-    const auto find = [handle](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
-      return function != nullptr;
-    };
-    Inbox& inbox = Inbox::instance();
-    return find(register_callbacks, "cuptiActivityRegisterCallbacks") && find(enable, "cuptiActivityEnable") &&
-           find(disable, "cuptiActivityDisable") && find(flush_all, "cuptiActivityFlushAll") &&
-           find(result_string, "cuptiGetResultString") && find(inbox.next_record, "cuptiActivityGetNextRecord") &&
-           find(inbox.count_dropped, "cuptiActivityGetNumDroppedRecords") &&
-           find(inbox.callback_name, "cuptiGetCallbackName");
-  }
-
-  [[nodiscard]] std::string text(CUptiResult result) const {
-    const char* text = nullptr;
-    return result_string(result, &text) == CUPTI_SUCCESS && text != nullptr ? text : "an unknown error";
-  }
-};
-
 CuptiTrace::CuptiTrace() {
   void* const handle = open_library(refusal_);
   if (handle == nullptr) return;
-  library_ = std::make_unique<Library>();
-  if (!library_->find_all(handle)) {
+  Cupti& cupti = Inbox::instance().cupti;
+  if (!cupti.find_all(handle)) {
     refusal_ = "the libcupti found lacks functions";
     return;
   }
-  const CUptiResult status = library_->register_callbacks(&give_buffer, &take_buffer);
-  if (status != CUPTI_SUCCESS) refusal_ = "CUPTI: " + library_->text(status);
+  const CUptiResult status = cupti.register_callbacks(&give_buffer, &take_buffer);
+  if (status != CUPTI_SUCCESS) refusal_ = "CUPTI: " + cupti.text(status);
 }
 
 CuptiTrace::~CuptiTrace() {
@@ -237,9 +261,10 @@ bool CuptiTrace::start() {
   if (!refusal_.empty()) return false;
   static_cast<void>(Inbox::instance().take());
   recording_ = true;
+  const Cupti& cupti = Inbox::instance().cupti;
   for (const CUpti_ActivityKind kind : kKinds) {
-    if (const CUptiResult status = library_->enable(kind); status != CUPTI_SUCCESS) {
-      refusal_ = "CUPTI: " + library_->text(status);
+    if (const CUptiResult status = cupti.enable(kind); status != CUPTI_SUCCESS) {
+      refusal_ = "CUPTI: " + cupti.text(status);
       disable();
       return false;
     }
@@ -248,17 +273,27 @@ bool CuptiTrace::start() {
 }
 
 void CuptiTrace::disable() noexcept {
-  for (const CUpti_ActivityKind kind : kKinds) static_cast<void>(library_->disable(kind));
+  for (const CUpti_ActivityKind kind : kKinds) static_cast<void>(Inbox::instance().cupti.disable(kind));
   recording_ = false;
 }
 
 CuptiTrace::Records CuptiTrace::stop() {
   if (!recording_) return {};
   constexpr std::uint32_t kEvenIncomplete = CUPTI_ACTIVITY_FLAG_FLUSH_FORCED;
-  static_cast<void>(library_->flush_all(kEvenIncomplete));
+  static_cast<void>(Inbox::instance().cupti.flush_all(kEvenIncomplete));
   disable();
   auto [records, dropped] = Inbox::instance().take();
   return {activities_of(std::move(records)), dropped};
 }
+
+#else
+
+CuptiTrace::CuptiTrace() : refusal_("this build has no CUPTI: the toolkit that built it lacks the headers") {}
+CuptiTrace::~CuptiTrace() = default;
+bool CuptiTrace::start() { return false; }
+CuptiTrace::Records CuptiTrace::stop() { return {}; }
+void CuptiTrace::disable() noexcept {}
+
+#endif
 
 }  // namespace xferbench::cuda

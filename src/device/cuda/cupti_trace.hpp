@@ -1,7 +1,6 @@
 // What the GPU did and when, by CUPTI, the library that profilers use.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,11 +36,9 @@ class CuptiTrace {
   Records stop();
 
  private:
-  struct Library;
   /// RAII of what start() enabled.
   void disable() noexcept;
 
-  std::unique_ptr<Library> library_;
   std::string refusal_;
   bool recording_ = false;
 };

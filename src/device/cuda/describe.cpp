@@ -9,8 +9,6 @@
 
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_stream.hpp"
-#include "device/cuda/nvml.hpp"
-#include "device/cuda/pcie.hpp"
 
 namespace xferbench::cuda {
 
@@ -33,7 +31,13 @@ std::string format_uuid(const cudaUUID_t& uuid) {
 
 std::string format_version(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
-Environment::Gpu describe_gpu(int index, const Nvml& nvml) {
+std::string pci_bus_id(int gpu) {
+  char text[32] = {};
+  check(cudaDeviceGetPCIBusId(text, sizeof(text), gpu), "cudaDeviceGetPCIBusId");
+  return text;
+}
+
+Environment::Gpu describe_gpu(int index) {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
   Environment::Gpu gpu;
@@ -51,7 +55,6 @@ Environment::Gpu describe_gpu(int index, const Nvml& nvml) {
   gpu.memory_bandwidth =
       2e3 * attribute(cudaDevAttrMemoryClockRate, index) * attribute(cudaDevAttrGlobalMemoryBusWidth, index) / 8;
   gpu.ecc = properties.ECCEnabled != 0;
-  gpu.pcie = pcie_link(nvml, gpu.pci_bus_id);
   return gpu;
 }
 
@@ -81,22 +84,19 @@ std::string describe_runtime() {
 
 }  // namespace
 
-std::string pci_bus_id(int gpu) {
-  char text[32] = {};
-  check(cudaDeviceGetPCIBusId(text, sizeof(text), gpu), "cudaDeviceGetPCIBusId");
-  return text;
+std::string sysfs_folder(const std::string& pci_bus_id) {
+  std::string folder = "/sys/bus/pci/devices/";
+  for (const char c : pci_bus_id) folder += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return folder;
 }
 
 std::optional<int> numa_node_of(int gpu) {
-  std::string bus_id = pci_bus_id(gpu);
-  for (char& c : bus_id) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   int node = -1;
-  std::ifstream("/sys/bus/pci/devices/" + bus_id + "/numa_node") >> node;
+  std::ifstream(sysfs_folder(pci_bus_id(gpu)) + "/numa_node") >> node;
   return node < 0 ? std::nullopt : std::optional(node);
 }
 
-Capabilities describe_device(int gpu) {
-  const Nvml nvml;
+Capabilities describe_device(int gpu, const Nvml& nvml) {
   Capabilities c;
   c.managed_memory = attribute(cudaDevAttrConcurrentManagedAccess, gpu) != 0;
   c.pageable_access = attribute(cudaDevAttrPageableMemoryAccess, gpu) != 0;
@@ -104,7 +104,7 @@ Capabilities describe_device(int gpu) {
   c.batch_copies = knows_batch_copies();
   c.multiprocessor = describe_multiprocessor(gpu);
   c.environment.backend = "cuda";
-  c.environment.gpu = describe_gpu(gpu, nvml);
+  c.environment.gpu = describe_gpu(gpu);
   c.environment.driver = describe_driver(nvml);
   c.environment.runtime = describe_runtime();
   return c;

@@ -1,15 +1,12 @@
-#include "device/cuda/pcie.hpp"
-
-#include <cuda_runtime.h>
-
+// The PCI Express link of a GPU, looked at while it works.
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <chrono>
 #include <fstream>
 #include <functional>
-#include <memory>
-#include <type_traits>
+
+#include "core/error.hpp"
+#include "device/cuda/describe.hpp"
 
 namespace xferbench::cuda {
 
@@ -70,9 +67,8 @@ Link link_in(const std::string& folder, const std::string& which) {
   return {generation_of(gigatransfers), width > kWidest ? 0 : width};
 }
 
-std::optional<Source> sysfs_source(std::string pci_bus_id) {
-  std::ranges::transform(pci_bus_id, pci_bus_id.begin(), [](unsigned char c) { return std::tolower(c); });
-  const std::string folder = "/sys/bus/pci/devices/" + pci_bus_id;
+std::optional<Source> sysfs_source(const std::string& pci_bus_id) {
+  const std::string folder = sysfs_folder(pci_bus_id);
   const Link slot = link_in(folder + "/..", "max");
   Source source;
   source.name = "sysfs";
@@ -84,51 +80,29 @@ std::optional<Source> sysfs_source(std::string pci_bus_id) {
 
 // --- Under load -----------------------------------------------------------------------------------------------------
 
-struct FreeHost {
-  void operator()(void* memory) const { static_cast<void>(cudaFreeHost(memory)); }
-};
-struct FreeDevice {
-  void operator()(void* memory) const { static_cast<void>(cudaFree(memory)); }
-};
-struct DestroyStream {
-  void operator()(cudaStream_t stream) const { static_cast<void>(cudaStreamDestroy(stream)); }
-};
-
-/// Pinned copies to the GPU in a stream of their own. What fails is told and never thrown: a link that cannot be kept
-/// busy is no reason not to measure.
+/// Pinned copies to the GPU in a stream of their own.
 class Traffic {
  public:
   static constexpr std::size_t kBytes = std::size_t{4} << 20;  // of one copy
 
-  Traffic() {
-    void* memory = nullptr;
-    if (cudaMallocHost(&memory, kBytes) == cudaSuccess) host_.reset(memory);
-    if (cudaMalloc(&memory, kBytes) == cudaSuccess) device_.reset(memory);
-    cudaStream_t stream = nullptr;
-    if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess) stream_.reset(stream);
+  explicit Traffic(Device& device)
+      : host_(device.allocate_host(kBytes, HostMemory::pinned)),
+        gpu_(device.allocate_device(kBytes)),
+        done_(device.make_event(EventKind::ordering)),
+        stream_(device.make_stream(StreamKind::nonblocking)) {}
+
+  void add(unsigned copies) const {
+    for (unsigned i = 0; i < copies; ++i) stream_.copy({gpu_.data, host_.data, kBytes, Direction::h2d});
+    stream_.record(done_);
   }
-
-  /// Queues that many copies; false if it could not.
-  [[nodiscard]] bool add(unsigned copies) {
-    if (!host_ || !device_ || !stream_) return false;
-    for (unsigned i = 0; i < copies; ++i) {
-      const cudaError_t status =
-          cudaMemcpyAsync(device_.get(), host_.get(), kBytes, cudaMemcpyHostToDevice, stream_.get());
-      if (status != cudaSuccess) return false;
-    }
-    return true;
-  }
-
-  [[nodiscard]] bool in_flight() const { return cudaStreamQuery(stream_.get()) == cudaErrorNotReady; }
-
-  /// Waits for all copies; false if one failed.
-  [[nodiscard]] bool finish() { return cudaStreamSynchronize(stream_.get()) == cudaSuccess; }
+  [[nodiscard]] bool in_flight() const { return !done_.finished(); }
+  void finish() const { stream_.synchronize(); }
 
  private:
-  std::unique_ptr<void, FreeHost> host_;
-  std::unique_ptr<void, FreeDevice> device_;
-  // Last, so that it goes first: memory is freed when no copy can be using it.
-  std::unique_ptr<std::remove_pointer_t<cudaStream_t>, DestroyStream> stream_;
+  HostBuffer host_;
+  DeviceBuffer gpu_;
+  Event done_;
+  Stream stream_;  // last, so that it goes first: memory is freed when no copy can be using it
 };
 
 /// Whether a link can carry that many bytes per second, counting every bit on its lanes. Virtual machines have been
@@ -141,12 +115,12 @@ bool can_carry(Link link, double bytes_per_second) {
 /// What the link runs at while copies are in flight; unknown if it cannot be seen. One batch of copies and one look at
 /// a time, until the link has reached what it can. An idle link may need some tens of milliseconds to train up; one
 /// that has not by then is taken at its word.
-Link look_under_load(const Source& source) {
+Link look_under_load(const Source& source, Device& device) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds kPatience{200};
   constexpr unsigned kMostCopies = 256;
   unsigned copies = 8;  // 32 MiB: 0.6 ms at Gen5 x16, ten times what two questions to NVML take
-  Traffic traffic;
+  const Traffic traffic(device);
   Link seen;
   const auto reached = [&] {
     return seen.generation >= source.reachable.generation && seen.width >= source.reachable.width;
@@ -154,10 +128,10 @@ Link look_under_load(const Source& source) {
   const Clock::time_point begin = Clock::now();
   do {
     const Clock::time_point added = Clock::now();
-    if (!traffic.add(copies)) return {};
+    traffic.add(copies);
     const Link link = source.current();
     const bool in_flight = traffic.in_flight();
-    if (!traffic.finish()) return {};
+    traffic.finish();
     const std::chrono::duration<double> time = Clock::now() - added;
     if (!in_flight) {  // the look may have come too late
       copies = std::min(2 * copies, kMostCopies);
@@ -170,12 +144,15 @@ Link look_under_load(const Source& source) {
 
 }  // namespace
 
-std::optional<Environment::Pcie> pcie_link(const Nvml& nvml, const std::string& pci_bus_id) {
+std::optional<Environment::Pcie> pcie_link(Device& device, const Nvml& nvml, const std::string& pci_bus_id) {
   auto source = nvml_source(nvml, pci_bus_id);
   if (!source) source = sysfs_source(pci_bus_id);
   if (!source) return std::nullopt;
-  const Link seen = look_under_load(*source);
-  static_cast<void>(cudaGetLastError());  // whatever failed was taken into account
+  Link seen;
+  try {
+    seen = look_under_load(*source, device);
+  } catch (const DeviceError&) {  // a link that cannot be kept busy is no reason not to measure
+  }
   const Link link = seen.known() ? seen : source->reachable;
   const Link most = larger(link, source->gpu);
   return Environment::Pcie{link.generation, link.width, source->name, most.generation, most.width, seen.known()};

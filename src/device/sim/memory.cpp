@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "core/error.hpp"
+
 namespace xferbench::sim {
 
 namespace {
@@ -14,23 +16,14 @@ constexpr std::size_t kStretches = 4096;
 constexpr std::size_t kWindow = 256;
 constexpr std::size_t kLongestStretch = std::size_t{1} << 20;
 
-/// The entry of a map by address whose memory holds `address`, or nullptr.
-template <class Map, class Size>
-auto* entry_of(Map& map, const std::byte* address, const Size& size) {
+/// The memory of a map by address that holds `address`, and where in it; nullptr if none does.
+template <class Map>
+auto holder_of(Map& map, const std::byte* address) {
   const auto next = map.upper_bound(address);
-  if (next == map.begin()) return static_cast<decltype(&*next)>(nullptr);
-  auto& entry = *std::prev(next);
-  return address < entry.first + size(entry.second) ? &entry : nullptr;
-}
-
-template <class Map>
-auto* device_entry(Map& map, const std::byte* address) {
-  return entry_of(map, address, [](const DeviceMemory& memory) { return memory.size(); });
-}
-
-template <class Map>
-auto* payload_entry(Map& map, const std::byte* address) {
-  return entry_of(map, address, [](const auto& payload) { return payload.bytes; });
+  if (next == map.begin()) return std::pair(static_cast<decltype(&next->second)>(nullptr), std::size_t{0});
+  auto& [begin, memory] = *std::prev(next);
+  const auto at = static_cast<std::size_t>(address - begin);
+  return std::pair(at < memory.size() ? &memory : nullptr, at);
 }
 
 }  // namespace
@@ -112,23 +105,63 @@ void PagePool::give_back(Pages pages) {
   if (idle_.size() > kMost) idle_.erase(idle_.begin());
 }
 
+std::byte* InFlight::make_room() {
+  std::size_t total = 0;
+  for (const Piece& piece : pieces_) total += piece.value ? 0 : piece.bytes;
+  if (pages_.size() < total) pages_ = pool_.take(total);
+  return pages_.data();
+}
+
 // --- All memory -----------------------------------------------------------------------------------------------------
 
-std::byte* Memory::allocate(std::size_t bytes) {
+DeviceView Memory::allocate_device(std::size_t bytes) {
   DeviceMemory memory(bytes);
   std::byte* data = memory.data();
   device_.emplace(data, std::move(memory));
-  return data;
+  return {data, bytes};
+}
+
+HostView Memory::allocate_host(std::size_t bytes, HostMemory kind) {
+  Pages pages(bytes);
+  std::byte* data = pages.data();
+  host_.emplace(data, Allocation{std::move(pages), kind});
+  return {data, bytes, kind};
+}
+
+void Memory::pin(const HostView& memory) {
+  const auto [holder, at] = holder_of(host_, memory.data);
+  if (holder == nullptr || !holder->pageable()) {
+    throw DeviceError("registering host memory", "it is not ordinary memory of this device");
+  }
+  holder->registered = true;
+}
+
+void Memory::unpin(const std::byte* data) {
+  const auto [holder, at] = holder_of(host_, data);
+  if (holder != nullptr) holder->registered = false;
+}
+
+bool Memory::pageable(const Copy& c) const {
+  if (c.direction == Direction::d2d) return false;
+  const auto [holder, at] = holder_of(host_, c.direction == Direction::h2d ? c.source : c.destination);
+  return holder == nullptr || holder->pageable();
+}
+
+PayloadPart Memory::move_part_of(const HostView& host) {
+  const PayloadPart part = part_of_payload(host.bytes);
+  const auto [holder, at] = holder_of(host_, host.data);
+  if (part.is_all() || holder == nullptr) return {};
+  holder->pages.prefer(PageSize::small);
+  return holder->part = part;
 }
 
 void Memory::for_each(const std::byte* begin, std::size_t bytes, const Stretch& body) const {
-  if (const auto* device = device_entry(device_, begin)) {
-    const std::size_t at = static_cast<std::size_t>(begin - device->first);
-    device->second.for_each(at, bytes, [&](std::size_t o, std::size_t n, auto value) { body(o - at, n, value); });
-  } else if (const auto* payload = payload_entry(payloads_, begin)) {
-    const std::size_t at = static_cast<std::size_t>(begin - payload->first);
-    payload->second.part.for_each(at, at + bytes,
-                                  [&](std::size_t from, std::size_t to) { body(from - at, to - from, std::nullopt); });
+  if (const auto [device, at] = holder_of(device_, begin); device != nullptr) {
+    device->for_each(at, bytes, [&, from = at](std::size_t o, std::size_t n, auto value) { body(o - from, n, value); });
+  } else if (const auto [host, start] = holder_of(host_, begin); host != nullptr) {
+    host->part.for_each(start, start + bytes, [&, first = start](std::size_t from, std::size_t to) {
+      body(from - first, to - from, std::nullopt);
+    });
   } else {
     body(0, bytes, std::nullopt);
   }
@@ -139,19 +172,17 @@ void Memory::for_each(const std::byte* destination, const std::byte* source, std
   const auto from = [&](std::size_t offset, std::size_t count) {
     for_each(source + offset, count, [&](std::size_t o, std::size_t n, auto value) { body(offset + o, n, value); });
   };
-  if (payload_entry(payloads_, destination) == nullptr) return from(0, bytes);
+  if (holder_of(host_, destination).first == nullptr) return from(0, bytes);
   for_each(destination, bytes, [&](std::size_t offset, std::size_t count, auto) { from(offset, count); });
 }
 
 void Memory::write_out(std::span<const std::byte> range) {
-  auto* device = device_entry(device_, range.data());
-  if (device != nullptr) device->second.write_out(static_cast<std::size_t>(range.data() - device->first), range.size());
+  const auto [device, at] = holder_of(device_, range.data());
+  if (device != nullptr) device->write_out(at, range.size());
 }
 
 void Memory::fill(std::byte* begin, std::size_t bytes, std::byte value) {
-  if (auto* device = device_entry(device_, begin)) {
-    return device->second.fill(static_cast<std::size_t>(begin - device->first), bytes, value);
-  }
+  if (const auto [device, at] = holder_of(device_, begin); device != nullptr) return device->fill(at, bytes, value);
   for_each(begin, bytes, [&](std::size_t offset, std::size_t count, auto) {
     std::memset(begin + offset, std::to_integer<int>(value), count);
   });
@@ -159,15 +190,12 @@ void Memory::fill(std::byte* begin, std::size_t bytes, std::byte value) {
 
 void Memory::read(const Copy& copy, InFlight& data) {
   std::vector<const std::byte*> sources;
-  std::size_t total = 0;
   data.pieces_.clear();
   for_each(copy.destination, copy.source, copy.bytes, [&](std::size_t offset, std::size_t bytes, auto value) {
     data.pieces_.push_back({copy.destination + offset, bytes, value});
     sources.push_back(copy.source + offset);
-    if (!value) total += bytes;
   });
-  if (data.pages_.size() < total) data.pages_ = data.pool_.take(total);
-  std::byte* to = data.pages_.data();
+  std::byte* to = data.make_room();
   for (std::size_t i = 0; i < sources.size(); ++i) {
     if (data.pieces_[i].value) continue;
     std::memcpy(to, sources[i], data.pieces_[i].bytes);
@@ -189,10 +217,7 @@ void Memory::compute(const Kernel& kernel, InFlight& data) {
                data.pieces_.push_back({output.data() + offset, bytes, value == kNan ? value : std::nullopt});
              });
   }
-  std::size_t total = 0;
-  for (const InFlight::Piece& piece : data.pieces_) total += piece.value ? 0 : piece.bytes;
-  if (data.pages_.size() < total) data.pages_ = data.pool_.take(total);
-  std::byte* to = data.pages_.data();
+  std::byte* to = data.make_room();
   for (const InFlight::Piece& piece : data.pieces_) {
     if (piece.value) continue;
     const std::span<std::byte> result(to, piece.bytes);
@@ -210,9 +235,8 @@ void Memory::write(const InFlight& data) {
       fill(piece.destination, piece.bytes, *piece.value);
       continue;
     }
-    if (auto* device = device_entry(device_, piece.destination)) {
-      device->second.prepare_to_write(static_cast<std::size_t>(piece.destination - device->first), piece.bytes);
-    }
+    const auto [device, at] = holder_of(device_, piece.destination);
+    if (device != nullptr) device->prepare_to_write(at, piece.bytes);
     std::memcpy(piece.destination, from, piece.bytes);
     from += piece.bytes;
   }

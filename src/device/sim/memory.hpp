@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "device/kernel.hpp"
+#include "device/memory.hpp"
 #include "device/pages.hpp"
 #include "device/types.hpp"
 
@@ -79,22 +80,29 @@ class InFlight {
     std::size_t bytes;
     std::optional<std::byte> value;  // or the next bytes in the pages
   };
+  /// Where the bytes of all pieces that have no value find room.
+  std::byte* make_room();
 
   PagePool& pool_;
   Pages pages_;
   std::vector<Piece> pieces_;
 };
 
-/// All memory that operations read and write. What is no device memory here is the host's.
+/// All memory of a simulated machine that was handed out, of its GPUs and of its host, by address. What is not found
+/// here is the host's, too, and ordinary.
 class Memory {
  public:
-  std::byte* allocate(std::size_t bytes);
-  void free(const std::byte* data) { device_.erase(data); }
-  /// From now on only a part of that host memory is moved.
-  void set_payload(const std::byte* host, std::size_t bytes, const PayloadPart& part) {
-    payloads_[host] = {bytes, part};
-  }
-  void forget_payload(const std::byte* host) { payloads_.erase(host); }
+  DeviceView allocate_device(std::size_t bytes);
+  HostView allocate_host(std::size_t bytes, HostMemory kind);
+  void free(const std::byte* data) { device_.erase(data), host_.erase(data); }
+
+  /// Throws DeviceError unless it is ordinary memory that was handed out and is not pinned yet.
+  void pin(const HostView& memory);
+  void unpin(const std::byte* data);
+  /// Whether the host's side of a copy is ordinary memory.
+  [[nodiscard]] bool pageable(const Copy& copy) const;
+  /// From now on only a part of that allocation is moved, on small pages as far as it is not touched yet; the part.
+  PayloadPart move_part_of(const HostView& host);
 
   void fill(std::byte* begin, std::size_t bytes, std::byte value);
   /// Takes what a copy moves as it is now.
@@ -104,9 +112,14 @@ class Memory {
   void write(const InFlight& data);
 
  private:
-  struct Payload {
-    std::size_t bytes = 0;
-    PayloadPart part;
+  struct Allocation {
+    Pages pages;
+    HostMemory kind;
+    bool registered = false;
+    PayloadPart part{};  // that is moved
+
+    [[nodiscard]] std::size_t size() const { return pages.size(); }
+    [[nodiscard]] bool pageable() const { return is_pageable(kind) && !registered; }
   };
 
   /// Calls body for the stretches of `source` that are moved to `destination`.
@@ -115,7 +128,7 @@ class Memory {
   void write_out(std::span<const std::byte> range);
 
   std::map<const std::byte*, DeviceMemory> device_;
-  std::map<const std::byte*, Payload> payloads_;
+  std::map<const std::byte*, Allocation> host_;
 };
 
 /// The bytes of a simulated machine, and whether they move. Outlives the operations that hold some.

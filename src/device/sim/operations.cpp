@@ -36,11 +36,6 @@ Way way_of(const KernelCost& cost) {
   return cost.d2h_bytes == 0 ? Way::h2d : Way::both;
 }
 
-Way way_of(Direction direction) {
-  if (direction == Direction::d2d) return Way::none;
-  return direction == Direction::h2d ? Way::h2d : Way::d2h;
-}
-
 Duplex duplex_of(const Profile& p) {
   return {p.h2d_duplex_rate, p.d2h_duplex_rate, p.h2d_duplex_overhead, p.d2h_duplex_overhead};
 }
@@ -57,22 +52,19 @@ Operations::Operations(const Profile& profile, EventSimulator& events, DataMovem
       internal_(events.add_engine(EventSimulator::Sharing::one_at_a_time)),
       link_(events.add_link(duplex_of(profile))) {}
 
-EngineId Operations::engine_of(Direction direction) const {
-  if (direction == Direction::d2d) return internal_;
-  return direction == Direction::h2d ? h2d_ : d2h_;
-}
-
 Operation Operations::copy(const Copy& c) const {
   Operation o;
-  o.engine = engine_of(c.direction);
   o.link = link_;
-  o.way = way_of(c.direction);
-  const auto bytes = static_cast<double>(c.bytes);
-  const auto costs = [&](double overhead, double rate) { o.overhead = overhead, o.payload = bytes / rate; };
+  const auto takes = [&o, &c](EngineId engine, Way way, double overhead, double rate) {
+    o.engine = engine;
+    o.way = way;
+    o.overhead = overhead;
+    o.payload = static_cast<double>(c.bytes) / rate;
+  };
   switch (c.direction) {
-    case Direction::h2d: costs(profile_.h2d_overhead, profile_.h2d_rate); break;
-    case Direction::d2h: costs(profile_.d2h_overhead, profile_.d2h_rate); break;
-    case Direction::d2d: costs(profile_.copy_overhead, profile_.d2d_rate); break;
+    case Direction::h2d: takes(h2d_, Way::h2d, profile_.h2d_overhead, profile_.h2d_rate); break;
+    case Direction::d2h: takes(d2h_, Way::d2h, profile_.d2h_overhead, profile_.d2h_rate); break;
+    case Direction::d2d: takes(internal_, Way::none, profile_.copy_overhead, profile_.d2d_rate); break;
   }
   if (data_.on) {
     auto held = std::make_shared<InFlight>(data_.pages);

@@ -35,8 +35,6 @@ class Operations {
   [[nodiscard]] Operation stamp(std::uint64_t* slot) const;
 
  private:
-  [[nodiscard]] EngineId engine_of(Direction direction) const;
-
   const Profile& profile_;
   EventSimulator& events_;
   DataMovement& data_;

@@ -3,30 +3,124 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <new>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "core/error.hpp"
+#include "core/units.hpp"
+#include "device/host.hpp"
 #include "device/open.hpp"
-#include "device/sim/sim_gate.hpp"
 
 namespace xferbench::sim {
 
-SimMachine::SimMachine(const Profile& profile, const MakeDevice& make_device)
-    : profile_(profile), device_(make_device(*this)), devices_{device_.get()} {}
+namespace {
 
-Gate SimMachine::make_gate(double timeout) {
-  return owned<GateView>(std::make_unique<SimGate>(host_, events_, timeout));
+Capabilities describe(const Profile& p) {
+  Capabilities c;
+  Environment& e = c.environment;
+  e.backend = "simulated";
+  e.profile = p.name;
+  e.gpu.name = p.gpu_name;
+  e.gpu.compute_capability = p.compute_capability;
+  e.gpu.multiprocessors = p.multiprocessors;
+  e.gpu.memory_bytes = p.memory_bytes;
+  e.gpu.l2_bytes = p.l2_bytes;
+  e.gpu.copy_engines = p.copy_engines;
+  e.gpu.max_sm_clock_hz = p.sm_clock_hz;
+  e.gpu.memory_bandwidth = p.memory_bandwidth;
+  e.gpu.pcie = Environment::Pcie{p.pcie_generation, p.pcie_width, "profile"};
+  e.host = describe_host();
+  c.moves_data_when_timed = false;
+  c.batch_copies = true;
+  return c;
 }
 
-void SimMachine::settle() noexcept {
-  try {
-    events_.run_all();
-  } catch (const std::bad_alloc&) {
-    events_.abandon();
+constexpr const char* kNoLaunches = "this device has no kernels that launch kernels";
+
+/// Memory, or its being pinned. Like cudaFree, giving it back waits: work that is still queued may use the memory.
+class SimAllocation final : public Resource {
+ public:
+  SimAllocation(Simulation& sim, std::function<void()> give_back) : sim_(sim), give_back_(std::move(give_back)) {}
+  ~SimAllocation() override {
+    sim_.settle();
+    give_back_();
   }
+
+ private:
+  Simulation& sim_;
+  std::function<void()> give_back_;
+};
+
+}  // namespace
+
+SimDevice::SimDevice(SimMachine& machine)
+    : Device(machine),
+      sim_(machine.simulation()),
+      capabilities_(describe(sim_.profile)),
+      operations_(sim_.profile, sim_.events, sim_.data) {}
+
+MemoryInfo SimDevice::memory() { return {sim_.profile.memory_bytes - allocated_bytes_, sim_.profile.memory_bytes}; }
+
+// --- Streams and events ---------------------------------------------------------------------------------------------
+
+std::unique_ptr<SimStream> SimDevice::new_stream(StreamKind kind) { return std::make_unique<SimStream>(*this, kind); }
+std::unique_ptr<SimEvent> SimDevice::new_event(EventKind kind) { return std::make_unique<SimEvent>(*this, kind); }
+
+SimStream& SimDevice::legacy_stream() {
+  if (!legacy_) legacy_ = new_stream(StreamKind::legacy_default);
+  return *legacy_;
+}
+
+Stream SimDevice::make_stream(StreamKind kind) {
+  if (kind == StreamKind::legacy_default) return {StreamView(legacy_stream()), nullptr};
+  return owned<StreamView>(new_stream(kind));
+}
+
+void SimDevice::end(Capture& capture) {
+  capture.open = false;
+  for (SimStream* s : streams_) s->leave(capture);
+}
+
+// --- Memory ---------------------------------------------------------------------------------------------------------
+
+DeviceBuffer SimDevice::allocate_device(std::size_t bytes) {
+  if (const auto free = memory().free_bytes; bytes > free) {
+    throw DeviceError(fmt::format("allocating {} on the simulated device", format_size(bytes)),
+                      fmt::format("out of memory, {} free", format_size(free)));
+  }
+  const DeviceView view = sim_.data.memory.allocate_device(bytes);
+  allocated_bytes_ += bytes;
+  return {view, std::make_unique<SimAllocation>(sim_, [this, view] {
+            allocated_bytes_ -= view.bytes;
+            sim_.data.memory.free(view.data);
+          })};
+}
+
+HostBuffer SimDevice::allocate_host(std::size_t bytes, HostMemory kind, Prefault) {
+  const HostView view = sim_.data.memory.allocate_host(bytes, kind);
+  return {view, std::make_unique<SimAllocation>(sim_, [this, view] { sim_.data.memory.free(view.data); })};
+}
+
+// Pinning in place takes its time at both ends.
+Registration SimDevice::register_host(const HostView& memory) {
+  const Profile& p = sim_.profile;
+  const auto bytes = static_cast<double>(memory.bytes);
+  sim_.data.memory.pin(memory);
+  sim_.host.advance(p.register_call + bytes / p.register_rate);
+  return std::make_unique<SimAllocation>(sim_, [this, &p, data = memory.data, bytes] {
+    sim_.data.memory.unpin(data);
+    sim_.host.advance(p.unregister_call + bytes / p.unregister_rate);
+  });
+}
+
+// --- What it does not have ------------------------------------------------------------------------------------------
+
+std::size_t SimDevice::reserve_device_launches(std::size_t) {
+  throw DeviceError("making room for launches from the device", kNoLaunches);
+}
+
+std::size_t SimDevice::reserved_device_launches() const {
+  throw DeviceError("asking for the room for launches from the device", kNoLaunches);
 }
 
 }  // namespace xferbench::sim

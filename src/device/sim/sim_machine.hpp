@@ -1,21 +1,77 @@
-// A machine that is modelled: one event simulator in which all engines and links compete, the host's threads and clock,
-// and the devices.
+// A machine that is modelled, and its GPU, for those without one. Times are virtual; bytes really move and kernels
+// really compute on the host while SimMachine::set_data_movement is on.
 #pragma once
 
 #include <array>
 #include <functional>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "device/machine.hpp"
-#include "device/sim/event_simulator.hpp"
-#include "device/sim/host_allocations.hpp"
-#include "device/sim/memory.hpp"
-#include "device/sim/profile.hpp"
-#include "device/sim/sim_device.hpp"
-#include "device/sim/sim_host.hpp"
-#include "device/sim/sim_tracer.hpp"
+#include "device/sim/operations.hpp"
+#include "device/sim/sim_stream.hpp"
+#include "device/sim/simulation.hpp"
 
 namespace xferbench::sim {
+
+class SimMachine;
+
+class SimDevice : public Device {
+ public:
+  explicit SimDevice(SimMachine& machine);
+
+  [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
+  [[nodiscard]] MemoryInfo memory() override;
+  [[nodiscard]] bool usable() noexcept override { return true; }
+
+  [[nodiscard]] Stream make_stream(StreamKind kind) override;
+  [[nodiscard]] Event make_event(EventKind kind) override { return owned<EventView>(new_event(kind)); }
+
+  using Device::allocate_host;
+  [[nodiscard]] DeviceBuffer allocate_device(std::size_t bytes) override;
+  [[nodiscard]] HostBuffer allocate_host(std::size_t bytes, HostMemory kind, Prefault faults) override;
+  PayloadPart payload_part(const HostView& host) override { return sim_.data.memory.move_part_of(host); }
+  [[nodiscard]] Registration register_host(const HostView& memory) override;
+
+  void copy_blocking(const Copy& copy) override { legacy_stream().copy_blocking(copy); }
+  /// All work of the machine is that of its one device.
+  void synchronize() override { sim_.host.wait_for_all(); }
+  /// The simulated host always polls.
+  void set_wait_policy(WaitPolicy) override {}
+
+  void preload(const Kernel&) override {}
+  [[nodiscard]] std::optional<KernelResources> resources(const Kernel&) override { return std::nullopt; }
+  std::size_t reserve_device_launches(std::size_t pending) override;
+  [[nodiscard]] std::size_t reserved_device_launches() const override;
+
+  /// One clock drives both.
+  [[nodiscard]] ClockRelation relate_clocks() override { return {}; }
+  [[nodiscard]] std::optional<double> sm_clock_hz() override { return sim_.profile.sm_clock_hz; }
+
+  // For the parts of the simulation.
+  [[nodiscard]] Simulation& simulation() const { return sim_; }
+  [[nodiscard]] const Operations& operations() const { return operations_; }
+  [[nodiscard]] const std::vector<SimStream*>& streams() const { return streams_; }
+  /// It belongs to the device; whoever asks for it gets a view.
+  [[nodiscard]] SimStream& legacy_stream();
+  void add(SimStream& stream) { streams_.push_back(&stream); }
+  void remove(const SimStream& stream) { std::erase(streams_, &stream); }
+  /// Takes all streams out of the capture.
+  void end(Capture& capture);
+
+ protected:
+  [[nodiscard]] virtual std::unique_ptr<SimStream> new_stream(StreamKind kind);
+  [[nodiscard]] virtual std::unique_ptr<SimEvent> new_event(EventKind kind);
+
+ private:
+  Simulation& sim_;
+  Capabilities capabilities_;
+  Operations operations_;
+  std::uint64_t allocated_bytes_ = 0;
+  std::vector<SimStream*> streams_;
+  std::unique_ptr<SimStream> legacy_;  // made when it is first asked for
+};
 
 class SimMachine : public Machine {
  public:
@@ -23,33 +79,24 @@ class SimMachine : public Machine {
   /// `profile` must outlive it. `make_device`: for tests, whose devices do some things wrong.
   explicit SimMachine(
       const Profile& profile,
-      const MakeDevice& make_device = [](SimMachine& m) { return std::make_unique<SimDevice>(m); });
+      const MakeDevice& make_device = [](SimMachine& m) { return std::make_unique<SimDevice>(m); })
+      : sim_(profile), device_(make_device(*this)), devices_{device_.get()} {}
 
   [[nodiscard]] std::span<Device* const> devices() const override { return devices_; }
-  [[nodiscard]] HostRuntime& host() override { return host_; }
-  [[nodiscard]] Tracer& tracer() override { return tracer_; }
+  [[nodiscard]] HostRuntime& host() override { return sim_.host; }
+  [[nodiscard]] Tracer& tracer() override { return sim_.tracer; }
   using Machine::make_gate;
-  [[nodiscard]] Gate make_gate(double timeout) override;
-  void set_data_movement(bool on) override { data_.on = on; }
+  [[nodiscard]] Gate make_gate(double timeout) override {
+    return owned<GateView>(std::make_unique<SimGate>(sim_, timeout));
+  }
+  void set_data_movement(bool on) override { sim_.data.on = on; }
 
-  // For the parts of the simulation.
-  [[nodiscard]] const Profile& profile() const { return profile_; }
-  [[nodiscard]] EventSimulator& events() { return events_; }
-  [[nodiscard]] SimHost& sim_host() { return host_; }
-  [[nodiscard]] SimTracer& sim_tracer() { return tracer_; }
-  [[nodiscard]] DataMovement& data() { return data_; }
-  [[nodiscard]] HostAllocations& host_memory() { return host_memory_; }
-  /// Lets queued work end before memory goes away; gives it up where it cannot.
-  void settle() noexcept;
+  /// For the parts of the simulation.
+  [[nodiscard]] Simulation& simulation() { return sim_; }
 
  private:
-  const Profile& profile_;
-  DataMovement data_;
-  HostAllocations host_memory_;
-  EventSimulator events_;
-  SimHost host_{events_, profile_, data_};
-  SimTracer tracer_{host_};
-  std::unique_ptr<SimDevice> device_;  // last: it uses all the others
+  Simulation sim_;
+  std::unique_ptr<SimDevice> device_;
   std::array<Device*, 1> devices_;
 };
 

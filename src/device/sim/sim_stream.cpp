@@ -7,28 +7,58 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "device/sim/sim_device.hpp"
-#include "device/sim/sim_event.hpp"
 #include "device/sim/sim_machine.hpp"
-#include "device/traced_copy.hpp"
 
 namespace xferbench::sim {
 
+// --- Events ---------------------------------------------------------------------------------------------------------
+
+SimEvent::SimEvent(SimDevice& device, EventKind kind)
+    : EventImpl(device), sim_(device.simulation()), timed_(kind == EventKind::timing) {}
+
+const OperationPtr& SimEvent::outside_captures(const char* what) const {
+  if (place_.capture) throw DeviceError(what, "the event belongs to a graph: it was recorded in a capture");
+  return operation_;
+}
+
+void SimEvent::synchronize() {
+  if (const OperationPtr& o = outside_captures("waiting for an event")) sim_.host.wait_for(o);
+}
+
+bool SimEvent::finished() {
+  sim_.host.advance(sim_.profile.query_call);
+  sim_.host.catch_up();
+  const OperationPtr& o = outside_captures("asking for an event");
+  return !o || o->done();
+}
+
+double SimEvent::moment() const {
+  if (!timed_) throw DeviceError("elapsed time", "an event was created with timing disabled");
+  if (!operation_ || !operation_->done()) throw DeviceError("elapsed time", "an event has not completed");
+  return operation_->finished;
+}
+
+double SimEvent::seconds_since(const EventImpl& earlier) const {
+  if (&earlier.device() != &device()) throw DeviceError("elapsed time", "the events are of different devices");
+  const double begun = static_cast<const SimEvent&>(earlier).moment();
+  return moment() - begun;
+}
+
+// --- Streams --------------------------------------------------------------------------------------------------------
+
 SimStream::SimStream(SimDevice& device, StreamKind kind)
-    : StreamImpl(device), device_(device), machine_(device.simulation()), profile_(device.profile()), kind_(kind) {
+    : StreamImpl(device), device_(device), sim_(device.simulation()), profile_(sim_.profile), kind_(kind) {
   device_.add(*this);
 }
 
 SimStream::~SimStream() { device_.remove(*this); }
-
-// --- Submitting -----------------------------------------------------------------------------------------------------
 
 OperationPtr SimStream::enqueue(Operation operation, double call_cost, Call call) {
   return last_ = enqueue_aside(std::move(operation), call_cost, std::move(call));
 }
 
 OperationPtr SimStream::enqueue_aside(Operation operation, double call_cost, Call call) {
-  SimHost& host = machine_.sim_host();
+  SimHost& host = sim_.host;
   const double called = host.now();
   host.advance(call_cost);
   operation.submitted = host.now();
@@ -45,85 +75,81 @@ OperationPtr SimStream::enqueue_aside(Operation operation, double call_cost, Cal
     after(device_.legacy_stream().last_);
   }
   auto pointer = std::make_shared<Operation>(std::move(operation));
-  machine_.events().add(pointer);
-  machine_.sim_tracer().add({std::move(call), pointer, this, called, host.now()});
+  sim_.events.add(pointer);
+  sim_.tracer.add({std::move(call), pointer, this, called, host.now()});
   return pointer;
 }
 
 void SimStream::submit(Recipe recipe, double call_cost, Call call) {
   if (!place_.capture) {
-    enqueue(recipe(), call_cost, std::move(call));
+    enqueue(recipe(device_.operations()), call_cost, std::move(call));
     return;
   }
-  machine_.sim_host().advance(call_cost);
+  sim_.host.advance(call_cost);
   std::vector<Capture::Node>& nodes = place_.capture->nodes;
   for (const std::size_t before : place_.tails) nodes[before].awaited = true;
-  nodes.push_back({std::move(recipe), std::exchange(place_.tails, {nodes.size()}), std::move(call), this});
+  nodes.push_back(
+      {std::move(recipe), &device_.operations(), std::exchange(place_.tails, {nodes.size()}), std::move(call), this});
 }
 
 bool SimStream::inlines(const Copy& c) const {
-  return c.direction == Direction::h2d && c.bytes <= profile_.pageable_inline_bytes &&
-         machine_.host_memory().pageable(c);
+  return c.direction == Direction::h2d && c.bytes <= profile_.pageable_inline_bytes && sim_.data.memory.pageable(c);
 }
 
 void SimStream::copy(const Copy& c) {
-  const Operations& operations = device_.operations();
-  const Call call{std::string(traced_name(c.direction)), c.bytes, traced_row(c.direction)};
-  if (!machine_.host_memory().pageable(c)) {
-    return submit([&operations, c] { return operations.copy(c); }, profile_.copy_call, call);
+  const auto [name, row] = traced(c.direction);
+  const Call call{std::string(name), c.bytes, row};
+  if (!sim_.data.memory.pageable(c)) {
+    return submit([c](const Operations& o) { return o.copy(c); }, profile_.copy_call, call);
   }
   refuse_in_capture("copying pageable memory");
   if (inlines(c)) {
     const double cost = profile_.copy_call + static_cast<double>(c.bytes) / profile_.host_copy_rate;
-    enqueue(operations.inlined(c), cost, call);
+    enqueue(device_.operations().inlined(c), cost, call);
     return;
   }
   // The calling thread does the staging, which is why the call does not return before.
-  machine_.sim_host().wait_for(enqueue(operations.staged(c), profile_.copy_call, call));
+  sim_.host.wait_for(enqueue(device_.operations().staged(c), profile_.copy_call, call));
 }
 
 void SimStream::copy_batch(std::span<const Copy> copies) {
   const auto same_way = [&](const Copy& c) {
-    return c.direction == copies.front().direction && !machine_.host_memory().pageable(c);
+    return c.direction == copies.front().direction && !sim_.data.memory.pageable(c);
   };
   if (copies.empty() || !std::ranges::all_of(copies, same_way)) {
     throw DeviceError("copying a batch", "the simulated device takes page-locked memory and one direction");
   }
   std::uint64_t bytes = 0;
   for (const Copy& c : copies) bytes += c.bytes;
-  const Direction direction = copies.front().direction;
-  const Operations& operations = device_.operations();
-  submit([&operations, all = std::vector<Copy>(copies.begin(), copies.end())] { return operations.batch(all); },
-         profile_.copy_call, {std::string(traced_name(direction)), bytes, traced_row(direction)});
+  const auto [name, row] = traced(copies.front().direction);
+  submit([all = std::vector<Copy>(copies.begin(), copies.end())](const Operations& o) { return o.batch(all); },
+         profile_.copy_call, {std::string(name), bytes, row});
 }
 
 void SimStream::copy_blocking(const Copy& c) {
   refuse_in_capture("a blocking copy");
   copy(c);
-  if (!inlines(c)) machine_.sim_host().wait_for(last_);
+  if (!inlines(c)) sim_.host.wait_for(last_);
 }
 
 void SimStream::fill(const DeviceView& range, std::byte value) {
-  const Operations& operations = device_.operations();
-  submit([&operations, range, value] { return operations.fill(range, value); }, profile_.launch_call,
+  submit([range, value](const Operations& o) { return o.fill(range, value); }, profile_.launch_call,
          {"fill", range.bytes, Activity::Row::internal});
 }
 
 void SimStream::launch(const Kernel& kernel) {
-  const Operations& operations = device_.operations();
   const Call call{std::string(kernel.name()), 0, Activity::Row::kernel};
   if (!place_.capture) {
-    enqueue(operations.kernel(kernel, profile_.kernel_overhead), profile_.launch_call, call);
+    enqueue(device_.operations().kernel(kernel, profile_.kernel_overhead), profile_.launch_call, call);
     return;
   }
   const std::shared_ptr<const Kernel> copy = kernel.clone();
-  submit([&operations, copy, overhead = profile_.graph_node] { return operations.kernel(*copy, overhead); },
+  submit([copy, overhead = profile_.graph_node](const Operations& o) { return o.kernel(*copy, overhead); },
          profile_.launch_call, call);
 }
 
 void SimStream::stamp(std::uint64_t* slot) {
-  const Operations& operations = device_.operations();
-  submit([&operations, slot] { return operations.stamp(slot); }, profile_.launch_call, {});
+  submit([slot](const Operations& o) { return o.stamp(slot); }, profile_.launch_call, {});
 }
 
 void SimStream::call_host(CallbackApi api, const std::function<void()>& function) {
@@ -131,7 +157,7 @@ void SimStream::call_host(CallbackApi api, const std::function<void()>& function
   Operation before;
   const bool plain = api == CallbackApi::launch_host_func;
   before.overhead = plain ? profile_.host_function_start : profile_.stream_callback_start;
-  before.on_finish = [&host = machine_.sim_host(), &function] { host.call(function); };
+  before.on_finish = [&host = sim_.host, &function] { host.call(function); };
   enqueue(std::move(before), profile_.callback_call, {"call host function"});
   Operation after;
   after.overhead = profile_.host_function_end;
@@ -153,17 +179,15 @@ DeviceBuffer SimStream::allocate(std::size_t bytes) { return device_.allocate_de
 
 void SimStream::synchronize() {
   refuse_in_capture("waiting for a stream");
-  if (last_) machine_.sim_host().wait_for(last_);
+  if (last_) sim_.host.wait_for(last_);
 }
-
-// --- Events ---------------------------------------------------------------------------------------------------------
 
 void SimStream::record(EventImpl& event) {
   auto& e = static_cast<SimEvent&>(event);
   if (&e.device() != &device_) throw DeviceError("recording an event", "it is of another device");
   if (place_.capture) {  // no work, but a place in the graph
     e.recorded_at(place_);
-    return machine_.sim_host().advance(profile_.event_call);
+    return sim_.host.advance(profile_.event_call);
   }
   Operation o;
   o.overhead = profile_.event_cost;
@@ -174,7 +198,7 @@ void SimStream::record(EventImpl& event) {
 
 void SimStream::wait(EventImpl& event) {
   const auto& e = static_cast<const SimEvent&>(event);
-  if (e.place().capture || place_.capture) return wait_in_capture(event);
+  if (e.place().capture || place_.capture) return wait_in_capture(e);
   Operation o;
   if (e.operation()) o.after.push_back(e.operation());
   enqueue(std::move(o), profile_.event_call, {"wait for event"});
@@ -187,11 +211,10 @@ void SimStream::refuse_in_capture(const char* what) const {
 }
 
 /// An event of the capture makes its stream part of it, or orders it behind one more place there.
-void SimStream::wait_in_capture(const EventImpl& event) {
-  const auto& e = static_cast<const SimEvent&>(event);
-  const CapturePlace& there = e.place();
-  machine_.sim_host().advance(profile_.event_call);
-  if (!there.capture && !e.operation()) return;  // never recorded: nothing to wait for
+void SimStream::wait_in_capture(const SimEvent& event) {
+  const CapturePlace& there = event.place();
+  sim_.host.advance(profile_.event_call);
+  if (!there.capture && !event.operation()) return;  // never recorded: nothing to wait for
   if (!there.capture || !there.capture->open || (place_.capture && place_.capture != there.capture)) {
     throw DeviceError("waiting for an event",
                       "work in a graph that is being captured, and work outside, cannot wait for each other");
@@ -233,21 +256,41 @@ void SimStream::replay(GraphImpl& graph) {
   auto& g = static_cast<SimGraph&>(graph);
   Operation begin;
   begin.overhead = profile_.graph_start;
-  if (g.end()) begin.after.push_back(g.end());
+  if (g.end) begin.after.push_back(g.end);
   const OperationPtr first = enqueue(std::move(begin), profile_.graph_call, {"launch graph"});
   Operation end;
   std::vector<OperationPtr> run;
-  for (const Capture::Node& node : g.nodes()) {
-    auto o = std::make_shared<Operation>(node.recipe());
+  for (const Capture::Node& node : g.captured->nodes) {
+    auto o = std::make_shared<Operation>(node.recipe(*node.operations));
     o->submitted = first->submitted;
     if (node.after.empty()) o->after.push_back(first);
     for (const std::size_t before : node.after) o->after.push_back(run[before]);
     if (!node.awaited) end.after.push_back(o);
-    machine_.events().add(o);
-    machine_.sim_tracer().add({node.call, o, node.stream, first->submitted, first->submitted});
+    sim_.events.add(o);
+    sim_.tracer.add({node.call, o, node.stream, first->submitted, first->submitted});
     run.push_back(std::move(o));
   }
-  g.ends_with(enqueue(std::move(end), 0, {}));
+  g.end = enqueue(std::move(end), 0, {});
+}
+
+// --- The gate -------------------------------------------------------------------------------------------------------
+
+void SimGate::close(StreamImpl& stream) {
+  holds_.push_back(static_cast<SimStream&>(stream).hold(timeout_));
+  timed_out_ = true;  // until open() comes in time
+}
+
+void SimGate::open() noexcept {
+  if (holds_.empty()) return;
+  timed_out_ = false;
+  for (const OperationPtr& hold : holds_) {
+    // The kernel has been spinning since it reached the head of its stream; nothing of this region has been simulated
+    // yet, so how long it holds can still be set. An idle stream reaches it at once.
+    const double held = std::max(0.0, sim_.host.now() - std::max(hold->submitted, sim_.events.now()));
+    timed_out_ = timed_out_ || hold->done() || held > timeout_;
+    if (!hold->done()) hold->overhead = std::min(held, timeout_);
+  }
+  holds_.clear();
 }
 
 }  // namespace xferbench::sim

@@ -1,19 +1,83 @@
-// Streams of the simulated device: each call takes its time on the host, and what it enqueues stands behind the
-// stream's last operation.
+// Streams of the simulated device, their events, graphs and gates. Each call takes its time on the host, and what it
+// enqueues stands behind the stream's last operation.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
 
-#include "device/sim/capture.hpp"
-#include "device/sim/event_simulator.hpp"
-#include "device/sim/sim_tracer.hpp"
+#include "device/sim/operations.hpp"
+#include "device/sim/simulation.hpp"
 #include "device/stream.hpp"
 
 namespace xferbench::sim {
 
 class SimDevice;
-class SimMachine;
-struct Profile;
+
+// --- Captures -------------------------------------------------------------------------------------------------------
+
+/// Builds an operation when it is to run: data moves or not as it does then.
+using Recipe = std::function<Operation(const Operations&)>;
+
+/// What streams do while they are captured.
+struct Capture {
+  struct Node {
+    Recipe recipe;
+    const Operations* operations;  // of the device that it is for
+    std::vector<std::size_t> after;
+    Call call;
+    const void* stream;    // that it was captured from; only tells streams apart
+    bool awaited = false;  // by another node
+  };
+  std::vector<Node> nodes;  // in an order in which they can run
+  bool open = true;
+};
+
+/// Where in a capture a stream or an event stands: behind the nodes `tails`. No capture: outside.
+struct CapturePlace {
+  std::shared_ptr<Capture> capture;
+  std::vector<std::size_t> tails;
+};
+
+struct SimGraph final : GraphImpl {
+  SimGraph(Device& device, std::shared_ptr<const Capture> what) : GraphImpl(device), captured(std::move(what)) {}
+
+  std::shared_ptr<const Capture> captured;
+  OperationPtr end;  ///< of its last replay: a graph never runs twice at once
+};
+
+// --- Events ---------------------------------------------------------------------------------------------------------
+
+class SimEvent : public EventImpl {
+ public:
+  SimEvent(SimDevice& device, EventKind kind);
+
+  void synchronize() override;
+  [[nodiscard]] bool finished() override;
+  [[nodiscard]] double seconds_since(const EventImpl& earlier) const override;
+
+  [[nodiscard]] bool timed() const { return timed_; }
+  /// The operation that recorded it, or its place in a capture; neither before it was recorded.
+  [[nodiscard]] const OperationPtr& operation() const { return operation_; }
+  [[nodiscard]] const CapturePlace& place() const { return place_; }
+  void recorded_by(OperationPtr operation) { operation_ = std::move(operation), place_ = {}; }
+  void recorded_at(const CapturePlace& place) { operation_ = nullptr, place_ = place; }
+
+ private:
+  /// Throws DeviceError if a capture recorded it.
+  const OperationPtr& outside_captures(const char* what) const;
+  /// When it happened. Throws DeviceError if that is not known.
+  [[nodiscard]] double moment() const;
+
+  Simulation& sim_;
+  bool timed_;
+  OperationPtr operation_;
+  CapturePlace place_;
+};
+
+// --- Streams --------------------------------------------------------------------------------------------------------
 
 class SimStream : public StreamImpl {
  public:
@@ -38,10 +102,6 @@ class SimStream : public StreamImpl {
   void copy_blocking(const Copy& copy);
   /// Enqueues what holds the stream for so many seconds, for a gate.
   virtual OperationPtr hold(double seconds);
-
-  [[nodiscard]] StreamKind kind() const { return kind_; }
-  /// Behind which whatever comes next stands; nothing before there was any.
-  [[nodiscard]] const OperationPtr& last() const { return last_; }
   /// Takes the stream out of a capture that ends.
   void leave(const Capture& capture);
 
@@ -56,14 +116,32 @@ class SimStream : public StreamImpl {
   [[nodiscard]] bool inlines(const Copy& copy) const;
   /// Throws DeviceError where the stream's capture forbids `what`.
   void refuse_in_capture(const char* what) const;
-  void wait_in_capture(const EventImpl& event);
+  void wait_in_capture(const SimEvent& event);
 
   SimDevice& device_;
-  SimMachine& machine_;
+  Simulation& sim_;
   const Profile& profile_;
   StreamKind kind_;
-  OperationPtr last_;
+  OperationPtr last_;   // behind which whatever comes next stands; nothing before there was any
   CapturePlace place_;  // where work goes while there is a capture
+};
+
+// --- The gate -------------------------------------------------------------------------------------------------------
+
+class SimGate : public GateImpl {
+ public:
+  SimGate(const Simulation& sim, double timeout) : sim_(sim), timeout_(timeout) {}
+  ~SimGate() override { SimGate::open(); }
+
+  void close(StreamImpl& stream) override;
+  void open() noexcept override;
+  [[nodiscard]] bool timed_out() const override { return timed_out_; }
+
+ private:
+  const Simulation& sim_;
+  double timeout_;
+  std::vector<OperationPtr> holds_;  // of the streams that it holds
+  bool timed_out_ = false;
 };
 
 }  // namespace xferbench::sim

@@ -1,4 +1,5 @@
-// Timelines of the simulated machine, whose times are exact.
+// What the parts of a simulated machine share: one event simulator in which all engines and links compete, the bytes,
+// the host's threads and clock, and who watches them.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,8 @@
 #include <vector>
 
 #include "device/sim/event_simulator.hpp"
+#include "device/sim/memory.hpp"
+#include "device/sim/profile.hpp"
 #include "device/sim/sim_host.hpp"
 #include "device/tracer.hpp"
 
@@ -19,6 +22,7 @@ struct Call {
   Activity::Row row = Activity::Row::internal;  ///< of the operation, if it occupies an engine
 };
 
+/// Timelines of the simulated machine, whose times are exact.
 class SimTracer final : public Tracer {
  public:
   explicit SimTracer(SimHost& host) : host_(host) {}
@@ -39,6 +43,19 @@ class SimTracer final : public Tracer {
  private:
   SimHost& host_;
   std::optional<std::vector<Enqueued>> enqueued_;  // while a trace is on
+};
+
+struct Simulation {
+  /// `the_profile` must outlive it.
+  explicit Simulation(const Profile& the_profile) : profile(the_profile) {}
+  /// Lets queued work end before memory goes away; gives it up where it cannot.
+  void settle() noexcept;
+
+  const Profile& profile;
+  DataMovement data;
+  EventSimulator events;
+  SimHost host{events, profile, data};
+  SimTracer tracer{host};
 };
 
 }  // namespace xferbench::sim

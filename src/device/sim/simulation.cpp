@@ -1,6 +1,7 @@
-#include "device/sim/sim_tracer.hpp"
+#include "device/sim/simulation.hpp"
 
 #include <map>
+#include <new>
 #include <utility>
 
 namespace xferbench::sim {
@@ -28,6 +29,14 @@ Trace SimTracer::stop() {
     activities.push_back({call.row, call.name, call.bytes, number, operation->started, operation->finished});
   }
   return make_trace("simulated", std::move(activities));
+}
+
+void Simulation::settle() noexcept {
+  try {
+    events.run_all();
+  } catch (const std::bad_alloc&) {
+    events.abandon();
+  }
 }
 
 }  // namespace xferbench::sim
