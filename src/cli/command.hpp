@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compare/compare.hpp"
-#include "device/numa.hpp"
+#include "device/host.hpp"
 #include "measure/sampler.hpp"
 #include "run/runner.hpp"
 

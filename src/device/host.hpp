@@ -1,12 +1,42 @@
-// The machine around the GPU.
+// The machine around the GPU: facts for reports, memory that is left, and on which NUMA node the process runs and takes
+// its memory from. A copy whose host memory lies on another node than the GPU crosses the link between the processors
+// as well, and that is slower.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "core/environment.hpp"
 
 namespace xferbench {
+
+/// Where the process is to run and to take its memory from.
+struct NumaPolicy {
+  enum class Kind {
+    local,  ///< the node that the GPU is attached to, as far as this machine permits
+    node,   ///< node number `node`, or not at all
+    none,   ///< nothing is changed: the system, taskset and numactl decide
+  };
+  Kind kind = Kind::local;
+  int node = 0;  ///< for Kind::node, as Linux counts them
+};
+
+/// "local", "node" or "none".
+std::string_view to_text(NumaPolicy::Kind kind);
+
+/// Throws UsageError if the policy names a node that this machine does not have. Changes nothing.
+void require_node(const NumaPolicy& policy);
+
+/// Binds CPUs and memory of the calling thread, and so of every thread that it starts later, to the node that the
+/// policy asks for. To be called before whatever allocates. `gpu_node` is that of the GPU, nothing if it is not known.
+/// Returns why not all of Kind::local could be done; empty if it was. Throws UsageError if Kind::node cannot be done.
+std::string place_process(const NumaPolicy& policy, std::optional<int> gpu_node);
+
+/// Bytes that can be taken now without swapping from the nodes that the calling thread's memory is bound to; nothing
+/// where it is not bound, or where the system does not tell.
+std::optional<std::uint64_t> available_bound_memory();
 
 /// Facts for reports: CPU, memory, kernel, and the NUMA node of the calling thread. Call it after place_process().
 Environment::Host describe_host();

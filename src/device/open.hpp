@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "device/host.hpp"
 #include "device/machine.hpp"
-#include "device/numa.hpp"
 
 namespace xferbench {
 

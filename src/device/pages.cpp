@@ -8,7 +8,6 @@
 #include <fstream>
 #include <new>
 #include <string>
-#include <utility>
 
 namespace xferbench {
 
@@ -16,49 +15,29 @@ namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
-std::byte* aligned_up(std::byte* pointer, std::size_t alignment) {
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  return pointer + (alignment - address % alignment) % alignment;
-}
-
 }  // namespace
 
 std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
-Pages::Pages(std::size_t bytes, PageSize size) : bytes_(bytes) {
-  const bool huge = size == PageSize::huge;
-  mapped_bytes_ = bytes + (huge && bytes >= kHugePage ? kHugePage : 0);
+Pages::Pages(std::size_t bytes, PageSize size) {
+  const bool aligned = size == PageSize::huge && bytes >= kHugePage;
+  Unmap extent{bytes + (aligned ? kHugePage : 0), bytes, 0};
   void* mapped =
-      mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      mmap(nullptr, extent.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) throw std::bad_alloc();
-  mapped_ = static_cast<std::byte*>(mapped);
-  data_ = mapped_bytes_ > bytes ? aligned_up(mapped_, kHugePage) : mapped_;
+  if (aligned) extent.skipped = (kHugePage - reinterpret_cast<std::uintptr_t>(mapped) % kHugePage) % kHugePage;
+  mapped_ = {static_cast<std::byte*>(mapped), extent};
   prefer(size);
 }
 
 void Pages::prefer(PageSize size) {
   // Advice: where the system does not follow it, huge_page_fraction() tells.
   if (size == PageSize::usual) return;
-  static_cast<void>(madvise(mapped_, mapped_bytes_, size == PageSize::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE));
+  const int advice = size == PageSize::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE;
+  static_cast<void>(madvise(mapped_.get(), mapped_.get_deleter().bytes, advice));
 }
 
-Pages::Pages(Pages&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)),
-      bytes_(std::exchange(other.bytes_, 0)),
-      mapped_(std::exchange(other.mapped_, nullptr)),
-      mapped_bytes_(std::exchange(other.mapped_bytes_, 0)) {}
-
-Pages& Pages::operator=(Pages&& other) noexcept {
-  std::swap(data_, other.data_);
-  std::swap(bytes_, other.bytes_);
-  std::swap(mapped_, other.mapped_);
-  std::swap(mapped_bytes_, other.mapped_bytes_);
-  return *this;
-}
-
-Pages::~Pages() {
-  if (mapped_ != nullptr) munmap(mapped_, mapped_bytes_);
-}
+void Pages::Unmap::operator()(std::byte* mapped) const { munmap(mapped, bytes); }
 
 void touch_pages(std::byte* data, std::size_t bytes) {
   const std::size_t step = page_bytes();

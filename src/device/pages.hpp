@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace xferbench {
 
@@ -19,23 +20,21 @@ class Pages {
   Pages() = default;
   /// Starts on a page of that size. Throws std::bad_alloc.
   explicit Pages(std::size_t bytes, PageSize size = PageSize::huge);
-  Pages(Pages&& other) noexcept;
-  Pages& operator=(Pages&& other) noexcept;
-  Pages(const Pages&) = delete;
-  Pages& operator=(const Pages&) = delete;
-  ~Pages();
 
   /// Pages of that size for what is not touched yet.
   void prefer(PageSize size);
 
-  [[nodiscard]] std::byte* data() const { return data_; }
-  [[nodiscard]] std::size_t size() const { return bytes_; }
+  [[nodiscard]] std::byte* data() const { return mapped_ ? mapped_.get() + mapped_.get_deleter().skipped : nullptr; }
+  [[nodiscard]] std::size_t size() const { return mapped_ ? mapped_.get_deleter().asked : 0; }
 
  private:
-  std::byte* data_ = nullptr;
-  std::size_t bytes_ = 0;
-  std::byte* mapped_ = nullptr;  // what was mapped: up to a huge page more than asked for
-  std::size_t mapped_bytes_ = 0;
+  struct Unmap {
+    std::size_t bytes;    // up to a huge page more ...
+    std::size_t asked;    // ... than asked for, ...
+    std::size_t skipped;  // ... before what was asked for
+    void operator()(std::byte* mapped) const;
+  };
+  std::unique_ptr<std::byte, Unmap> mapped_;
 };
 
 /// The system's page in bytes.

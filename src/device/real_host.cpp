@@ -17,34 +17,26 @@ namespace {
 
 class RealThread final : public HostThread {
  public:
-  RealThread(std::function<void()> prepare, std::function<void()> body)
-      : thread_([this, prepare = std::move(prepare), body = std::move(body)] { run(prepare, body); }) {
+  RealThread(const std::function<void()>& prepare, std::function<void()> body)
+      : done_(std::async(std::launch::async, [this, &prepare, body = std::move(body)] {
+          try {
+            prepare();
+          } catch (...) {
+            return prepared_.set_exception(std::current_exception());
+          }
+          prepared_.set_value();
+          body();
+        })) {
     prepared_.get_future().get();
   }
 
   void join() override {
-    if (thread_.joinable()) thread_.join();
-    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    if (done_.valid()) done_.get();
   }
 
  private:
-  void run(const std::function<void()>& prepare, const std::function<void()>& body) {
-    try {
-      prepare();
-    } catch (...) {
-      return prepared_.set_exception(std::current_exception());
-    }
-    prepared_.set_value();
-    try {
-      body();
-    } catch (...) {
-      error_ = std::current_exception();
-    }
-  }
-
   std::promise<void> prepared_;
-  std::exception_ptr error_;
-  std::jthread thread_;  // last: it uses the others
+  std::future<void> done_;  // last: what it waits for when it is destroyed uses the other
 };
 
 class RealChannel final : public Channel {

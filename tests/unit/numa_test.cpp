@@ -1,6 +1,6 @@
 // Placement on NUMA nodes, as far as every machine permits: each has a node 0 or is treated as if it had. What changes
 // the thread that asks runs in one of its own, so that the tests stay where they are.
-#include "device/numa.hpp"
+#include "device/host.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>

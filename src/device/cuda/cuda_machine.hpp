@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "device/cuda/cuda_tracer.hpp"
-#include "device/numa.hpp"
+#include "device/host.hpp"
 #include "device/machine.hpp"
 
 namespace xferbench::cuda {
