@@ -35,83 +35,98 @@ OperationPtr operation(EngineId engine, double payload, std::vector<OperationPtr
   return o;
 }
 
-TEST(EventSimulator, OneEngineRunsOneOperationAtATimeInOrder) {
+// --- Schedules ------------------------------------------------------------------------------------------------------
+
+struct Step {
+  struct More {
+    std::vector<std::size_t> after{};  // by place in the schedule
+    double submitted = 0;
+    double overhead = 0;
+    double share = 1;
+    Way way = Way::none;  // of a kernel
+  };
+  EngineId engine;
+  double payload;
+  double started;
+  double finished;
+  More more{};
+};
+
+struct Schedule {
+  const char* name;
+  std::vector<Step> steps;
+  Duplex duplex{};
+};
+
+std::vector<Schedule> schedules() {
+  return {
+      {"OneEngineRunsOneOperationAtATimeInOrder", {{kCompute, 2, 0, 2}, {kCompute, 3, 2, 5}}},
+      {"EnginesRunSideBySide", {{kH2d, 2, 0, 2}, {kCompute, 3, 0, 3}}},
+      {"DependenciesHold", {{kCompute, 3, 2, 5, {.after = {1}}}, {kH2d, 2, 0, 2}}},
+      {"NothingStartsBeforeItWasSubmitted", {{kCompute, 1, 10, 11, {.submitted = 10}}}},
+      {"AReadyOperationOvertakesABlockedOneOnTheSameEngine",
+       {{kCompute, 5, 0, 5}, {kD2h, 1, 5, 6, {.after = {0}}}, {kD2h, 1, 0, 1}}},
+      {"AWaitThatIsOverCostsNobodyItsTurn",
+       {{kH2d, 2, 0, 2}, {EngineId::none, 0, 2, 2, {.after = {0}}}, {kH2d, 1, 2, 3, {.after = {1}}}, {kH2d, 1, 3, 4}}},
+      {"WhatIsAddedLateStillGoesInTheOrderOfSubmission",
+       {{kCompute, 1, 1, 2, {.submitted = 1}},
+        {kCompute, 1, 3, 4, {.submitted = 1.5}},
+        {kCompute, 1, 2, 3, {.submitted = 1.25}}}},
+      {"NoSmallKernelOvertakesALargeOneThatWaitsForRoom",
+       {{kCompute, 3, 0, 3, {.share = 0.5}}, {kCompute, 1, 3, 4}, {kCompute, 1, 4, 5, {.share = 0.1}}}},
+      // Both at 0.8 until the copy out is done at 5, by when the other has moved 4; the other 4 go at full rate.
+      {"OppositeCopiesSlowEachOtherOnlyWhileBothMovePayload", {{kH2d, 8, 0, 9}, {kD2h, 4, 0, 5}}, {0.8, 0.8}},
+      {"OverheadDoesNotContend", {{kH2d, 4, 0, 4}, {kD2h, 0, 0, 4, {.overhead = 4}}}, {0.5, 0.5}},
+      {"AKernelThatUsesNoLinkContendsWithNoCopy", {{kH2d, 4, 0, 4}, {kCompute, 10, 0, 10}}, {0.8, 0.8}},
+      {"AKernelContendsWithTheOppositeCopy", {{kH2d, 4, 0, 5}, {kCompute, 10, 0, 11, {.way = Way::d2h}}}, {0.8, 0.8}},
+      {"TwoInOneDirectionHaveHalfOfItEach", {{kH2d, 4, 0, 8}, {kCompute, 10, 0, 14, {.way = Way::h2d}}}, {0.8, 0.8}},
+      {"AKernelMayDoBothToACopy", {{kH2d, 4, 0, 10}, {kCompute, 10, 0, 16, {.way = Way::both}}}, {0.8, 0.8}},
+      {"AKernelThatUsesBothDirectionsDoesNotSlowItself", {{kCompute, 4, 0, 4, {.way = Way::both}}}, {0.8, 0.8}},
+  };
+}
+
+class ScheduleOfEngines : public testing::TestWithParam<Schedule> {};
+
+TEST_P(ScheduleOfEngines, IsAsWorkedOut) {
+  OneGpu events(GetParam().duplex);
+  std::vector<OperationPtr> operations;
+  for (const Step& step : GetParam().steps) {
+    const auto& o = operations.emplace_back(operation(step.engine, step.payload));
+    o->submitted = step.more.submitted;
+    o->overhead = step.more.overhead;
+    o->share = step.more.share;
+    if (step.engine == kCompute) o->way = step.more.way;
+  }
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    for (const std::size_t before : GetParam().steps[i].more.after) {
+      operations[i]->after.push_back(operations[before]);
+    }
+    events.add(operations[i]);
+  }
+  events.run_all();
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    EXPECT_DOUBLE_EQ(operations[i]->started, GetParam().steps[i].started) << "operation " << i;
+    EXPECT_DOUBLE_EQ(operations[i]->finished, GetParam().steps[i].finished) << "operation " << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, ScheduleOfEngines, testing::ValuesIn(schedules()),
+                         [](const auto& tested) { return tested.param.name; });
+
+TEST(EventSimulator, TenTenthsFitHoweverTheyAreRounded) {
   OneGpu events;
-  const auto first = operation(kCompute, 2);
-  const auto second = operation(kCompute, 3);
-  events.add(first);
-  events.add(second);
+  std::vector<OperationPtr> tenths;
+  for (int i = 0; i < 11; ++i) {
+    tenths.push_back(operation(kCompute, 2));
+    tenths.back()->share = 0.1;
+    events.add(tenths.back());
+  }
   events.run_all();
-  EXPECT_DOUBLE_EQ(first->finished, 2);
-  EXPECT_DOUBLE_EQ(second->started, 2);
-  EXPECT_DOUBLE_EQ(second->finished, 5);
+  EXPECT_DOUBLE_EQ(tenths[9]->finished, 2);
+  EXPECT_DOUBLE_EQ(tenths[10]->started, 2);
 }
 
-TEST(EventSimulator, EnginesRunSideBySide) {
-  OneGpu events;
-  const auto copy = operation(kH2d, 2);
-  const auto kernel = operation(kCompute, 3);
-  events.add(copy);
-  events.add(kernel);
-  events.run_all();
-  EXPECT_DOUBLE_EQ(copy->finished, 2);
-  EXPECT_DOUBLE_EQ(kernel->finished, 3);
-}
-
-TEST(EventSimulator, DependenciesHold) {
-  OneGpu events;
-  const auto copy = operation(kH2d, 2);
-  const auto kernel = operation(kCompute, 3, {copy});
-  events.add(kernel);
-  events.add(copy);
-  events.run_all();
-  EXPECT_DOUBLE_EQ(kernel->started, 2);
-}
-
-TEST(EventSimulator, NothingStartsBeforeItWasSubmitted) {
-  OneGpu events;
-  const auto late = operation(kCompute, 1);
-  late->submitted = 10;
-  events.add(late);
-  events.run_all();
-  EXPECT_DOUBLE_EQ(late->started, 10);
-}
-
-TEST(EventSimulator, AReadyOperationOvertakesABlockedOneOnTheSameEngine) {
-  OneGpu events;
-  const auto kernel = operation(kCompute, 5);
-  const auto blocked = operation(kD2h, 1, {kernel});
-  const auto ready = operation(kD2h, 1);
-  events.add(kernel);
-  events.add(blocked);
-  events.add(ready);
-  events.run_all();
-  EXPECT_DOUBLE_EQ(ready->finished, 1);
-  EXPECT_DOUBLE_EQ(blocked->finished, 6);
-}
-
-TEST(EventSimulator, OppositeCopiesSlowEachOtherOnlyWhileBothMovePayload) {
-  OneGpu events({0.8, 0.8});
-  const auto in = operation(kH2d, 8);
-  const auto out = operation(kD2h, 4);
-  events.add(in);
-  events.add(out);
-  events.run_all();
-  // Both at 0.8 until `out` is done at 5, by when `in` has moved 4; the other 4 go at full rate.
-  EXPECT_DOUBLE_EQ(out->finished, 5);
-  EXPECT_DOUBLE_EQ(in->finished, 9);
-}
-
-TEST(EventSimulator, OverheadDoesNotContend) {
-  OneGpu events({0.5, 0.5});
-  const auto in = operation(kH2d, 4);
-  const auto out = operation(kD2h, 0);
-  out->overhead = 4;
-  events.add(in);
-  events.add(out);
-  events.run_all();
-  EXPECT_DOUBLE_EQ(in->finished, 4);
-}
+// --- Stepping -------------------------------------------------------------------------------------------------------
 
 TEST(EventSimulator, SourcesAreReadAtTheStartAndResultsCommittedAtTheFinish) {
   OneGpu events;
@@ -167,71 +182,6 @@ TEST(EventSimulator, WaitingForWhatCanNeverRunIsAnErrorNotAHang) {
   EXPECT_FALSE(stuck->done());
 }
 
-TEST(EventSimulator, AWaitThatIsOverCostsNobodyItsTurn) {
-  OneGpu events;
-  const auto first = operation(kH2d, 2);
-  const auto wait = operation(EngineId::none, 0, {first});
-  const auto early = operation(kH2d, 1, {wait});
-  const auto late = operation(kH2d, 1);
-  for (const auto& o : {first, wait, early, late}) events.add(o);
-  events.run_all();
-  EXPECT_DOUBLE_EQ(early->started, 2) << "it was submitted first";
-  EXPECT_DOUBLE_EQ(late->started, 3);
-}
-
-OperationPtr part_of_the_gpu(double share, double payload) {
-  auto o = operation(kCompute, payload);
-  o->share = share;
-  return o;
-}
-
-TEST(EventSimulator, KernelsThatFitTogetherRunAtOnce) {
-  OneGpu events;
-  std::vector<OperationPtr> tenths;
-  for (int i = 0; i < 11; ++i) tenths.push_back(part_of_the_gpu(0.1, 2));
-  for (const auto& o : tenths) events.add(o);
-  events.run_all();
-  EXPECT_DOUBLE_EQ(tenths[9]->finished, 2) << "ten tenths fit, however they are rounded";
-  EXPECT_DOUBLE_EQ(tenths[10]->started, 2);
-}
-
-TEST(EventSimulator, NoSmallKernelOvertakesALargeOneThatWaitsForRoom) {
-  OneGpu events;
-  const auto half = part_of_the_gpu(0.5, 3);
-  const auto whole = part_of_the_gpu(1, 1);
-  const auto small = part_of_the_gpu(0.1, 1);
-  for (const auto& o : {half, whole, small}) events.add(o);
-  events.run_all();
-  EXPECT_DOUBLE_EQ(whole->started, 3);
-  EXPECT_DOUBLE_EQ(small->started, 4);
-}
-
-TEST(EventSimulator, AKernelThatUsesTheLinkContendsWithTheOppositeCopyOnly) {
-  const auto copy_beside = [](Way way) {
-    OneGpu events({0.8, 0.8});
-    const auto copy = operation(kH2d, 4);
-    const auto kernel = operation(kCompute, 10);
-    kernel->way = way;
-    events.add(copy);
-    events.add(kernel);
-    events.run_all();
-    return copy->finished;
-  };
-  EXPECT_DOUBLE_EQ(copy_beside(Way::none), 4);
-  EXPECT_DOUBLE_EQ(copy_beside(Way::d2h), 5);
-  EXPECT_DOUBLE_EQ(copy_beside(Way::h2d), 8) << "two in one direction have half of it each";
-  EXPECT_DOUBLE_EQ(copy_beside(Way::both), 10);
-}
-
-TEST(EventSimulator, AKernelThatUsesBothDirectionsDoesNotSlowItself) {
-  OneGpu events({0.8, 0.8});
-  const auto kernel = operation(kCompute, 4);
-  kernel->way = Way::both;
-  events.add(kernel);
-  events.run_all();
-  EXPECT_DOUBLE_EQ(kernel->finished, 4);
-}
-
 // What comes next: engines of several GPUs whose copies go through one bridge, or each over a link of its own.
 TEST(EventSimulator, EnginesOfSeveralGpusContendOnTheLinkThatTheyShare) {
   for (const bool shared : {true, false}) {
@@ -248,20 +198,6 @@ TEST(EventSimulator, EnginesOfSeveralGpusContendOnTheLinkThatTheyShare) {
     EXPECT_DOUBLE_EQ(one->finished, shared ? 8 : 4);
     EXPECT_DOUBLE_EQ(other->finished, shared ? 8 : 4);
   }
-}
-
-TEST(EventSimulator, WhatIsAddedLateStillGoesInTheOrderOfSubmission) {
-  OneGpu events;
-  const auto first = operation(kCompute, 1);
-  const auto third = operation(kCompute, 1);
-  const auto second = operation(kCompute, 1);
-  first->submitted = 1;
-  third->submitted = 1.5;
-  second->submitted = 1.25;
-  for (const auto& o : {first, third, second}) events.add(o);
-  events.run_all();
-  EXPECT_DOUBLE_EQ(second->started, 2);
-  EXPECT_DOUBLE_EQ(third->started, 3);
 }
 
 TEST(EventSimulator, WhatFailsToStartHasNotStartedAndCanBeTriedAgain) {

@@ -1,34 +1,35 @@
-// Threads of the simulated host.
+// Threads of the simulated host, and the worker that measurements run beside themselves.
 #include <stdexcept>
 #include <string>
 
+#include "measure/worker.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
 
 namespace {
 
-class HostTest : public testing::Test {
+class HostTest : public SimTest {
  protected:
-  void work(double seconds) {
-    machine_.host().work({.seconds = seconds}, [] {});
+  [[nodiscard]] std::unique_ptr<HostThread> thread(std::function<void()> body) {
+    return machine_.host().start_thread(std::move(body));
   }
 
-  sim::SimMachine machine_{profile("h200")};
-  Device& device_ = machine_.device();
+  Stream stream_ = stream();
+  std::unique_ptr<Channel> channel_ = machine_.host().make_channel();
 };
 
 TEST_F(HostTest, ThreadsRunSideBySideInVirtualTime) {
-  const double begun = machine_.host().now();
-  const auto other = machine_.host().start_thread([this] { work(3e-3); });
+  const double begun = now();
+  const auto other = thread([this] { work(3e-3); });
   work(2e-3);
   other->join();
-  EXPECT_NEAR(machine_.host().now() - begun, 3e-3, 1e-6);
+  EXPECT_NEAR(now() - begun, 3e-3, 1e-6);
 }
 
 TEST_F(HostTest, WhoeverIsFurthestBehindRunsFirst) {
   std::string order;
-  const auto other = machine_.host().start_thread([&] {
+  const auto other = thread([&] {
     for (int i = 0; i < 3; ++i) {
       work(2e-3);
       order += 'o';
@@ -43,132 +44,144 @@ TEST_F(HostTest, WhoeverIsFurthestBehindRunsFirst) {
 }
 
 TEST_F(HostTest, AMessageIsReadAfterItWasPosted) {
-  const auto channel = machine_.host().make_channel();
-  const double begun = machine_.host().now();
+  const double begun = now();
   double read = 0;
-  const auto reader = machine_.host().start_thread([&] {
-    EXPECT_EQ(channel->take(), 5U);
-    read = machine_.host().now();
-    EXPECT_EQ(channel->take(), std::nullopt);
+  const auto reader = thread([&] {
+    EXPECT_EQ(channel_->take(), 5U);
+    read = now();
+    EXPECT_EQ(channel_->take(), std::nullopt);
   });
   work(1e-3);
-  channel->post(5);
+  channel_->post(5);
   work(1e-3);
-  channel->close();
+  channel_->close();
   reader->join();
-  EXPECT_NEAR(read - begun, 1e-3 + profile("h200").handoff, 1e-9);
+  EXPECT_NEAR(read - begun, 1e-3 + profile_.handoff, 1e-9);
 }
 
 TEST_F(HostTest, OneOfSeveralReadersTakesAMessageAndTheOthersGoOnWaiting) {
-  const auto channel = machine_.host().make_channel();
   int taken = 0;
   std::vector<std::unique_ptr<HostThread>> readers;
   for (int i = 0; i < 3; ++i) {
-    readers.push_back(machine_.host().start_thread([&] {
-      while (channel->take()) {
+    readers.push_back(thread([&] {
+      while (channel_->take()) {
         work(1e-3);
         ++taken;
       }
     }));
   }
   work(1e-3);  // all of them wait by now
-  const double begun = machine_.host().now();
-  for (int i = 0; i < 6; ++i) channel->post(0);
-  channel->close();
+  const double begun = now();
+  for (int i = 0; i < 6; ++i) channel_->post(0);
+  channel_->close();
   for (const auto& r : readers) r->join();
   EXPECT_EQ(taken, 6);
-  EXPECT_NEAR(machine_.host().now() - begun, 2e-3, 1e-5);
+  EXPECT_NEAR(now() - begun, 2e-3, 1e-5);
 }
 
 TEST_F(HostTest, CopiesOfTwoThreadsCompeteInTheOrderOfTheirClocks) {
-  constexpr std::size_t kBytes = 16U << 20;
-  const HostBuffer host = device_.allocate_host(kBytes, HostMemory::pinned);
-  const DeviceBuffer gpu = device_.allocate_device(kBytes);
-  const Stream early = device_.make_stream(StreamKind::nonblocking);
-  const Stream late = device_.make_stream(StreamKind::nonblocking);
-  const double begun = machine_.host().now();
+  const Stream early = stream();
+  const double begun = now();
   double early_end = 0;
-  const auto other = machine_.host().start_thread([&] {
+  const auto other = thread([&] {
     work(10e-6);
-    early.copy({gpu.data, host.data, kBytes, Direction::h2d});
+    early.copy(in());
     early.synchronize();
-    early_end = machine_.host().now();
+    early_end = now();
   });
   work(50e-6);
-  late.copy({gpu.data, host.data, kBytes, Direction::h2d});
-  late.synchronize();
-  const double late_end = machine_.host().now();
+  stream_.copy(in());
+  stream_.synchronize();
+  const double late_end = now();
   other->join();
-  const double one = kBytes / profile("h200").h2d_rate;
-  EXPECT_NEAR(early_end - begun, one, 0.1 * one);
-  EXPECT_NEAR(late_end - begun, 2 * one, 0.1 * one);
+  EXPECT_NEAR(early_end - begun, one_way_, 0.1 * one_way_);
+  EXPECT_NEAR(late_end - begun, 2 * one_way_, 0.1 * one_way_);
 }
 
 TEST_F(HostTest, AFunctionThatTheGpuCallsSeesTheGpusTime) {
-  constexpr std::size_t kBytes = 16U << 20;
-  const HostBuffer host = device_.allocate_host(kBytes, HostMemory::pinned);
-  const DeviceBuffer gpu = device_.allocate_device(kBytes);
-  const Stream stream = device_.make_stream(StreamKind::nonblocking);
-  const auto channel = machine_.host().make_channel();
-  const std::function<void()> tell = [&] { channel->post(1); };
-  const double begun = machine_.host().now();
-  stream.copy({gpu.data, host.data, kBytes, Direction::h2d});
-  stream.call_host(CallbackApi::launch_host_func, tell);
-  EXPECT_LT(machine_.host().now() - begun, 10e-6);
-  EXPECT_EQ(channel->take(), 1U);
-  const double one = kBytes / profile("h200").h2d_rate;
-  EXPECT_GT(machine_.host().now() - begun, one + profile("h200").host_function_start);
-  EXPECT_LT(machine_.host().now() - begun, 1.1 * one + profile("h200").host_function_start);
+  const std::function<void()> tell = [&] { channel_->post(1); };
+  const double begun = now();
+  stream_.copy(in());
+  stream_.call_host(CallbackApi::launch_host_func, tell);
+  EXPECT_LT(now() - begun, 10e-6);
+  EXPECT_EQ(channel_->take(), 1U);
+  EXPECT_GT(now() - begun, one_way_ + profile_.host_function_start);
+  EXPECT_LT(now() - begun, 1.1 * one_way_ + profile_.host_function_start);
 }
 
 TEST_F(HostTest, AnEventIsUnfinishedUntilItsTime) {
-  constexpr std::size_t kBytes = 16U << 20;
-  const HostBuffer host = device_.allocate_host(kBytes, HostMemory::pinned);
-  const DeviceBuffer gpu = device_.allocate_device(kBytes);
-  const Stream stream = device_.make_stream(StreamKind::nonblocking);
-  const Event done = device_.make_event(EventKind::ordering);
-  const double begun = machine_.host().now();
-  stream.copy({gpu.data, host.data, kBytes, Direction::h2d});
-  stream.record(done);
+  const Event done = event();
+  const double begun = now();
+  stream_.copy(in());
+  stream_.record(done);
   EXPECT_FALSE(done.finished());
   while (!done.finished()) work(1e-6);
-  const double one = kBytes / profile("h200").h2d_rate;
-  EXPECT_NEAR(machine_.host().now() - begun, one, 0.05 * one);
+  EXPECT_NEAR(now() - begun, one_way_, 0.05 * one_way_);
 }
 
 TEST_F(HostTest, ThreadsThatCopyAtOnceShareTheMemory) {
-  constexpr std::uint64_t kBytes = 100'000'000;
-  const auto& p = profile("h200");
-  const double begun = machine_.host().now();
+  constexpr std::uint64_t kMuch = 100'000'000;
+  const double begun = now();
   std::vector<std::unique_ptr<HostThread>> threads;
   for (int i = 0; i < 12; ++i) {
-    threads.push_back(machine_.host().start_thread([this] { machine_.host().work({.bytes_copied = kBytes}, [] {}); }));
+    threads.push_back(thread([this] { machine_.host().work({.bytes_copied = kMuch}, [] {}); }));
   }
   for (const auto& t : threads) t->join();
-  const double seconds = machine_.host().now() - begun;
-  EXPECT_GT(seconds, 1.3 * kBytes / p.host_copy_rate) << "twelve at full rate would be more than the memory gives";
-  EXPECT_LT(seconds, 2.5 * kBytes / p.host_copy_rate);
+  const double seconds = now() - begun;
+  EXPECT_GT(seconds, 1.3 * kMuch / profile_.host_copy_rate)
+      << "twelve at full rate would be more than the memory gives";
+  EXPECT_LT(seconds, 2.5 * kMuch / profile_.host_copy_rate);
 }
 
 TEST_F(HostTest, JoinRethrowsWhatTheBodyThrew) {
-  const auto thread = machine_.host().start_thread([] { throw std::runtime_error("body"); });
-  EXPECT_THROW(thread->join(), std::runtime_error);
+  const auto failing = thread([] { throw std::runtime_error("body"); });
+  EXPECT_THROW(failing->join(), std::runtime_error);
 }
 
 TEST_F(HostTest, WaitingForWhatNeverComesIsAnErrorAndNoHang) {
-  const auto channel = machine_.host().make_channel();
-  EXPECT_THROW(static_cast<void>(channel->take()), std::logic_error);
-  const auto other = machine_.host().start_thread([&] { static_cast<void>(channel->take()); });
+  EXPECT_THROW(static_cast<void>(channel_->take()), std::logic_error);
+  const auto other = thread([&] { static_cast<void>(channel_->take()); });
   EXPECT_THROW(other->join(), std::logic_error);
 }  // and the thread is let go
 
 TEST_F(HostTest, ManyThreadsComeAndGo) {
   for (int i = 0; i < 50; ++i) {
-    const auto a = machine_.host().start_thread([this] { work(1e-6); });
-    const auto b = machine_.host().start_thread([this] { work(2e-6); });
+    const auto a = thread([this] { work(1e-6); });
+    const auto b = thread([this] { work(2e-6); });
     b->join();
     a->join();
   }
+}
+
+// --- The worker -----------------------------------------------------------------------------------------------------
+
+TEST_F(HostTest, AWorkerRunsBesideTheThreadThatStartedIt) {
+  Worker worker(machine_.host());
+  const double begun = now();
+  for (int i = 0; i < 10; ++i) {
+    worker.start([this] { work(1e-3); });
+    work(1e-3);
+    worker.finish();
+  }
+  EXPECT_NEAR(now() - begun, 10e-3, 0.1e-3);
+}
+
+TEST_F(HostTest, AWorkerRethrowsOnceWhatTheTaskThrew) {
+  Worker worker(machine_.host());
+  worker.start([] { throw std::runtime_error("task"); });
+  EXPECT_THROW(worker.finish(), std::runtime_error);
+  worker.start([] {});
+  EXPECT_NO_THROW(worker.finish());
+}
+
+TEST_F(HostTest, AWorkerEndsAfterATaskThatNobodyFinishedAndWithoutOne) {
+  bool done = false;
+  {
+    const Worker idle(machine_.host());
+    Worker worker(machine_.host());
+    worker.start([&done] { done = true; });
+  }
+  EXPECT_TRUE(done);
 }
 
 }  // namespace

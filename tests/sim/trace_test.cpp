@@ -8,7 +8,6 @@
 #include "core/error.hpp"
 #include "measure/tracing.hpp"
 #include "model/occupancy.hpp"
-#include "scenarios/scenarios.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
@@ -18,31 +17,14 @@ using Row = Activity::Row;
 
 constexpr std::uint64_t kSize = 16 << 20;
 
-/// overlap at its defaults, but for these.
-Case overlap_case(const Scenario& overlap, std::uint64_t streams, std::uint64_t chunks) {
-  Case c("overlap");
-  for (const Axis& axis : overlap.descriptor().axes) {
-    if (axis.name == "size") {
-      c.set(axis, kSize);
-    } else if (axis.name == "streams") {
-      c.set(axis, streams);
-    } else if (axis.name == "chunks") {
-      c.set(axis, chunks);
-    } else if (axis.kind == AxisKind::choice) {
-      c.set(axis, axis.defaults);
-    } else if (axis.kind == AxisKind::count && !axis.defaults.empty()) {
-      c.set(axis, std::uint64_t{std::stoull(axis.defaults)});
-    }
-  }
-  return c;
-}
-
 Result traced_overlap(Device& device, std::uint64_t streams, std::uint64_t chunks, bool trace = true) {
-  const Scenario& overlap = *scenarios().front();
   RunContext bench = quick_bench(device);
   bench.trace = trace;
-  const std::vector<PlannedCase> cases{{&overlap, overlap_case(overlap, streams, chunks)}};
-  Result result = run_all(cases, bench).front();
+  Result result =
+      run_all(
+          overlap_cases({"--size", "16M", "--streams", std::to_string(streams), "--chunks", std::to_string(chunks)}),
+          bench)
+          .front();
   EXPECT_EQ(result.status, Status::ok) << result.reason;
   return result;
 }
@@ -113,62 +95,50 @@ TEST_P(TraceOfOverlap, HostCallsFollowEachOther) {
 
 INSTANTIATE_TEST_SUITE_P(Profiles, TraceOfOverlap, testing::Values("h200", "h200-one-engine"));
 
-TEST(Trace, TellsHowMuchRunsAtOnce) {
-  sim::SimMachine machine(profile("h200"));
-  Device& device = machine.device();
-  const Result several = traced_overlap(device, 4, 16);
-  const Result one = traced_overlap(device, 1, 1);
+using TraceOnSim = SimTest;
+
+TEST_F(TraceOnSim, TellsHowMuchRunsAtOnce) {
+  const Result several = traced_overlap(device_, 4, 16);
+  const Result one = traced_overlap(device_, 1, 1);
   EXPECT_NEAR(one.metric("concurrency")->value, 1, 1e-9);
   EXPECT_GT(several.metric("concurrency")->value, 1.5);
   EXPECT_NEAR(several.metric("kernel_concurrency")->value, 1, 1e-9);
   EXPECT_EQ(several.label("trace_source"), "simulated");
 }
 
-TEST(Trace, IsMadeOnlyWhenAskedFor) {
-  sim::SimMachine machine(profile("h200"));
-  Device& device = machine.device();
-  const Result result = traced_overlap(device, 2, 4, false);
-  EXPECT_FALSE(result.trace);
-  EXPECT_EQ(result.metric("concurrency"), nullptr);
-  EXPECT_EQ(result.label("trace_source"), "");
+TEST_F(TraceOnSim, IsMadeOnlyWhenAskedForAndLeavesTheMeasurementsAsTheyAre) {
+  sim::SimMachine unwatched(profile_);
+  const Result with = traced_overlap(device_, 2, 4);
+  const Result without = traced_overlap(unwatched.device(), 2, 4, false);
+  EXPECT_FALSE(without.trace);
+  EXPECT_EQ(without.metric("concurrency"), nullptr);
+  EXPECT_EQ(without.label("trace_source"), "");
+  EXPECT_EQ(with.measurement("pipeline")->samples, without.measurement("pipeline")->samples);
 }
 
-TEST(Trace, LeavesTheMeasurementsAsTheyAre) {
-  sim::SimMachine with(profile("h200"));
-  sim::SimMachine without(profile("h200"));
-  const Result a = traced_overlap(with.device(), 2, 4);
-  const Result b = traced_overlap(without.device(), 2, 4, false);
-  EXPECT_EQ(a.measurement("pipeline")->samples, b.measurement("pipeline")->samples);
-}
-
-TEST(Trace, OfARegionThatThrowsLeavesNobodyWatching) {
-  sim::SimMachine machine(profile("h200"));
-  Device& device = machine.device();
-  const Stream stream = device.make_stream(StreamKind::nonblocking);
+TEST_F(TraceOnSim, OfARegionThatThrowsLeavesNobodyWatching) {
+  const Stream s = stream();
   Region region;
   region.name = "broken";
-  region.streams = {stream};
+  region.streams = {s};
   region.submit = [] { throw DeviceError("submitting", "test"); };
-  EXPECT_THROW(static_cast<void>(trace_pass(device.machine(), region)), DeviceError);
-  EXPECT_TRUE(device.machine().tracer().stop().activities.empty());
+  EXPECT_THROW(static_cast<void>(trace_pass(machine_, region)), DeviceError);
+  EXPECT_TRUE(machine_.tracer().stop().activities.empty());
 }
 
-TEST(Trace, ShowsFillsAndCopiesInsideTheGpuInARowOfTheirOwn) {
-  sim::SimMachine machine(profile("h200"));
-  Device& device = machine.device();
-  const DeviceBuffer memory = device.allocate_device(2 << 20);
-  const Stream stream = device.make_stream(StreamKind::nonblocking);
+TEST_F(TraceOnSim, ShowsFillsAndCopiesInsideTheGpuInARowOfTheirOwn) {
+  const Stream s = stream();
   Region region;
   region.name = "inside";
-  region.streams = {stream};
+  region.streams = {s};
   region.submit = [&] {
-    stream.fill(memory, std::byte{1});
-    stream.copy({memory.data, memory.data + (1 << 20), 1 << 20, Direction::d2d});
+    s.fill(gpu_, std::byte{1});
+    s.copy({gpu_.data, gpu_.data + (1 << 20), 1 << 20, Direction::d2d});
   };
-  const std::vector<Activity> inside = row_of(trace_pass(device.machine(), region), Row::internal);
+  const std::vector<Activity> inside = row_of(trace_pass(machine_, region), Row::internal);
   ASSERT_EQ(inside.size(), 2U);
   EXPECT_EQ(inside[0].name, "fill");
-  EXPECT_EQ(inside[0].bytes, 2U << 20);
+  EXPECT_EQ(inside[0].bytes, kBytes);
   EXPECT_EQ(inside[1].name, "copy D2D");
   EXPECT_EQ(inside[1].bytes, 1U << 20);
 }
