@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "core/error.hpp"
 #include "device/open.hpp"
+#include "parsing.hpp"
 #include "run/runner.hpp"
 
 namespace xferbench::test {
@@ -36,6 +38,25 @@ class GpuTest : public testing::Test {
     policy.budget = 0.05;
     policy.min_samples = policy.max_samples = 6;
     return {machine(), device(), policy, 7, true, [](const SamplingProgress&) {}};
+  }
+
+  /// Runs the cases of a command line.
+  std::vector<Result> run(const std::vector<std::string>& arguments) {
+    return run_cases(cases_of(arguments), quick_bench(), {});
+  }
+  /// The same. Every case is ok, or skipped because this GPU lacks something where that may be; of what was measured
+  /// nothing is missing.
+  std::vector<Result> run_well(const std::vector<std::string>& arguments, bool lacking_may_be = false) {
+    std::vector<Result> results = run(arguments);
+    EXPECT_FALSE(results.empty());
+    for (const Result& r : results) {
+      const bool lacks =
+          lacking_may_be && r.status == Status::skipped && r.reason.find("this GPU") != std::string::npos;
+      EXPECT_TRUE(r.status == Status::ok || lacks) << r.config.key() << ": " << r.reason;
+      for (const Measurement& m : r.measurements) EXPECT_GE(m.samples.size(), 6U) << r.config.key() << " " << m.name;
+    }
+    if (HasFailure()) throw std::runtime_error("what follows needs all of these results");
+    return results;
   }
 
  private:

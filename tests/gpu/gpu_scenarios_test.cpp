@@ -1,27 +1,16 @@
 // Every scenario on a real GPU at small sizes, verified; and what happens to the rest of a run when a case breaks it.
 #include "gpu/faulty_kernel.hpp"
 #include "gpu/gpu_fixture.hpp"
-#include "parsing.hpp"
 #include "scenarios/scenarios.hpp"
+#include "support/declarations.hpp"
 
 namespace xferbench::test {
 
 namespace {
 
-std::vector<PlannedCase> plan(const std::vector<std::string>& arguments) { return test::cases_of(arguments); }
-
 class GpuScenarioTest : public GpuTest {
  protected:
-  void expect_all_ok(const std::vector<std::string>& arguments) {
-    const std::vector<PlannedCase> cases = plan(arguments);
-    const RunContext bench = quick_bench();
-    const auto results = run_cases(cases, bench, {});
-    ASSERT_EQ(results.size(), cases.size());
-    for (const Result& r : results) {
-      EXPECT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
-      for (const Measurement& m : r.measurements) EXPECT_GE(m.samples.size(), 6U) << r.config.key() << " " << m.name;
-    }
-  }
+  void expect_all_ok(const std::vector<std::string>& arguments) { static_cast<void>(run_well(arguments)); }
 };
 
 TEST_F(GpuScenarioTest, MemcpyEveryRouteAndSize) { expect_all_ok({"memcpy", "--size", "1,4097,64K,65537,3M"}); }
@@ -72,11 +61,22 @@ TEST_F(GpuScenarioTest, OverlapUnevenChunksAndManyOperations) {
 }
 
 TEST_F(GpuScenarioTest, BalanceChoosesAKernelOfTheRightLength) {
-  const auto cases = plan({"overlap", "--size", "64M", "--balance", "1"});
-  const auto results = run_cases(cases, quick_bench(), {});
-  ASSERT_EQ(results[0].status, Status::ok) << results[0].reason;
+  const auto results = run_well({"overlap", "--size", "64M", "--balance", "1"});
   EXPECT_NEAR(results[0].metric("kernel_to_h2d")->value, 1, 0.1);
   EXPECT_GT(results[0].metric("work")->value, 1);
+}
+
+// That scenarios declare what they write where only a GPU makes them write it. The others: tests/sim.
+TEST_F(GpuScenarioTest, ChasesAndSortsDeclareWhatTheyWrite) {
+  std::set<std::string> all;
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"latency", "--op", "chase"}, {"dynpar", "--task", "sort", "--size", "64K"}}) {
+    const ScenarioDescriptor& descriptor = cases_of(arguments).front().scenario->descriptor();
+    std::set<std::string> names = written_in(run_well(arguments));
+    EXPECT_EQ(without(names, declared_by(descriptor)), std::set<std::string>());
+    all.merge(names);
+  }
+  EXPECT_EQ(without(of_chases_and_sorts(), all), std::set<std::string>()) << "is declared and never written";
 }
 
 /// A scenario whose kernel destroys the context.
@@ -98,7 +98,7 @@ class Destroyer final : public Scenario {
 int lose_the_context() {
   const auto machine = open_gpu(0);
   const Destroyer destroyer;
-  std::vector<PlannedCase> cases = plan({"memcpy", "--dir", "h2d", "--host", "pinned", "--size", "4K"});
+  std::vector<PlannedCase> cases = cases_of({"memcpy", "--dir", "h2d", "--host", "pinned", "--size", "4K"});
   cases.push_back({&destroyer, Case("destroyer")});
   cases.push_back(cases.front());
   SamplingPolicy policy;

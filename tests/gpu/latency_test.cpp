@@ -2,7 +2,6 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "gpu/gpu_fixture.hpp"
-#include "parsing.hpp"
 #include "scenarios/latency/chase.hpp"
 #include "scenarios/latency/operations.hpp"
 #include "scenarios/scenarios.hpp"
@@ -11,42 +10,31 @@ namespace xferbench::test {
 
 namespace {
 
-class LatencyOnGpu : public GpuTest {
- protected:
-  std::vector<Result> run(const std::vector<std::string>& arguments) {
-    return run_cases(test::cases_of(arguments), quick_bench(), {});
-  }
-};
+using LatencyOnGpu = GpuTest;
 
 TEST_F(LatencyOnGpu, EveryCaseVerifies) {
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"latency", "--buffer", "1M"},
         {"latency", "--op", "copy", "--host", "pinned,pageable", "--size", "1,8,4097,1M"},
         {"latency", "--op", "graph", "--nodes", "1,1000"}}) {
-    for (const Result& r : run(command)) {
-      ASSERT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
+    for (const Result& r : run_well(command)) {
       ASSERT_NE(r.measurement("latency"), nullptr) << r.config.key();
       EXPECT_GT(r.measurement("latency")->median, 50e-9) << r.config.key();
       EXPECT_LT(r.measurement("latency")->median, 5e-3) << r.config.key();
-      for (const Measurement& m : r.measurements) {
-        EXPECT_GE(m.samples.size(), 6U) << r.config.key() << " " << m.name;
-        EXPECT_EQ(m.unit, "s") << r.config.key() << " " << m.name;
-      }
+      for (const Measurement& m : r.measurements) EXPECT_EQ(m.unit, "s") << r.config.key() << " " << m.name;
     }
   }
 }
 
 TEST_F(LatencyOnGpu, AKernelBeginsBeforeItsEndIsNoticed) {
-  const auto results = run({"latency", "--op", "launch"});
-  ASSERT_EQ(results.front().status, Status::ok) << results.front().reason;
+  const auto results = run_well({"latency", "--op", "launch"});
   const double uncertainty = results.front().metric("clock_uncertainty")->value;
   EXPECT_GT(uncertainty, 0);
   EXPECT_LT(results.front().metric("start")->value, results.front().measurement("latency")->median + uncertainty);
 }
 
 TEST_F(LatencyOnGpu, WaitsReallyWait) {
-  for (const Result& r : run({"latency", "--op", "wait"})) {
-    ASSERT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
+  for (const Result& r : run_well({"latency", "--op", "wait"})) {
     EXPECT_GT(r.metric("waited")->value, 50e-6) << r.config.key();
     EXPECT_GE(r.metric("cpu_share")->value, 0) << r.config.key();
   }
@@ -70,9 +58,8 @@ TEST_F(LatencyOnGpu, AChaseWithAWrongPointerFails) {
 }
 
 TEST_F(LatencyOnGpu, AChaseThroughHostMemoryIsSlowerThanThroughTheGpus) {
-  const auto results = run({"latency", "--op", "chase"});
+  const auto results = run_well({"latency", "--op", "chase"});
   ASSERT_EQ(results.size(), 2U);
-  for (const Result& r : results) ASSERT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
   EXPECT_GT(results[1].measurement("latency")->median, results[0].measurement("latency")->median);
   EXPECT_GT(results[0].metric("sm_clock")->value, 100e6);
 }

@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "core/error.hpp"
-#include "device/host.hpp"
 #include "unit/support.hpp"
 
 namespace xferbench {
@@ -61,13 +60,16 @@ TEST(Numa, NoneLeavesTheThreadAsItIs) {
   });
 }
 
-TEST(Numa, PlacingTakesNoCpuThatWasNotAllowed) {
+TEST(Numa, PlacingTakesNoCpuThatWasNotAllowedAndPlacingTwiceIsPlacingOnce) {
   in_a_thread([] {
     const cpu_set_t before = allowed_cpus();
-    static_cast<void>(place_process({Kind::local}, 0));
+    const std::string first = place_process({Kind::local}, 0);
     const cpu_set_t after = allowed_cpus();
     EXPECT_GT(CPU_COUNT(&after), 0);
     EXPECT_TRUE(is_part_of(after, before));
+    EXPECT_EQ(place_process({Kind::local}, 0), first);
+    const cpu_set_t again = allowed_cpus();
+    EXPECT_TRUE(CPU_EQUAL(&after, &again));
   });
 }
 
@@ -90,16 +92,6 @@ TEST(Numa, BoundMemoryIsNoMoreThanTheMachineHas) {
     EXPECT_GT(*bound, 0U);
     EXPECT_LE(*bound, describe_host().memory_bytes);
     EXPECT_LE(available_host_memory().value_or(0), *bound + (64U << 20)) << "measured at another moment";
-  });
-}
-
-TEST(Numa, PlacingTwiceIsPlacingOnce) {
-  in_a_thread([] {
-    const std::string first = place_process({Kind::local}, 0);
-    const cpu_set_t before = allowed_cpus();
-    EXPECT_EQ(place_process({Kind::local}, 0), first);
-    const cpu_set_t after = allowed_cpus();
-    EXPECT_TRUE(CPU_EQUAL(&before, &after));
   });
 }
 
