@@ -12,9 +12,7 @@
 #include "core/error.hpp"
 #include "core/printable.hpp"
 #include "report/compare/cells.hpp"
-#include "report/compare/json.hpp"
-#include "report/compare/markdown.hpp"
-#include "report/compare/table.hpp"
+#include "report/compare/compare_report.hpp"
 #include "results/json.hpp"
 
 namespace xferbench::app {

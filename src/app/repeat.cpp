@@ -23,7 +23,6 @@
 #include "report/run/repeat_table.hpp"
 #include "results/json.hpp"
 #include "results/output_file.hpp"
-#include "results/same_case.hpp"
 
 namespace xferbench::app {
 

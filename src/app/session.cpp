@@ -11,7 +11,7 @@
 
 #include "core/interrupt.hpp"
 #include "device/open.hpp"
-#include "report/run/csv.hpp"
+#include "report/run/run_report.hpp"
 #include "report/trace/timeline.hpp"
 #include "results/json.hpp"
 #include "scenarios/scenarios.hpp"
@@ -117,7 +117,7 @@ void print_warnings(const Report& report) {
   }
 }
 
-LiveReport::LiveReport(Report report, const cli::OutputFiles& files, Writer to_markdown, const KnownResults& known)
+LiveReport::LiveReport(Report report, const cli::OutputFiles& files, ToText to_markdown, const KnownResults& known)
     : report_(std::move(report)) {
   for (const auto& [index, result] : known) {
     indexes_.push_back(index);
@@ -129,10 +129,13 @@ LiveReport::LiveReport(Report report, const cli::OutputFiles& files, Writer to_m
     outputs_.push_back({ResultsFile(*path), std::move(writer), std::string_view(flag) != "timeline", std::nullopt});
     opened.push_back({flag, outputs_.back().file.target()});
   };
-  open("json", files.json, [](const Report& r) { return to_json(r); });
-  open("csv", files.csv, [](const Report& r) { return to_csv(r, descriptors()); });
-  open("markdown", files.markdown, std::move(to_markdown));
-  open("timeline", files.timeline, to_chrome_trace);
+  const auto at_once = [](ToText to_text) -> Writer {
+    return [to_text = std::move(to_text)](const Report& r, const Sink& sink) { sink(to_text(r)); };
+  };
+  open("json", files.json, write_json);
+  open("csv", files.csv, at_once([](const Report& r) { return to_csv(r, descriptors()); }));
+  open("markdown", files.markdown, at_once(std::move(to_markdown)));
+  open("timeline", files.timeline, at_once(to_chrome_trace));
   cli::refuse_shared_files(opened);  // once more, as "-" and /dev/stdout are the same
   update();
 }
@@ -176,10 +179,9 @@ void LiveReport::finish(std::vector<Finding> findings) {
   for (Output& output : outputs_) write(output, &ResultsFile::finish);
 }
 
-void LiveReport::write(Output& output, void (ResultsFile::*how)(const std::string&) const) const {
-  const std::string text = output.writer(report_);
+void LiveReport::write(Output& output, void (ResultsFile::*how)(const TextWriter&) const) const {
   try {
-    (output.file.*how)(text);
+    (output.file.*how)([&](const Sink& sink) { output.writer(report_, sink); });
     output.error.reset();
   } catch (const OutputError& error) {
     output.error = error;

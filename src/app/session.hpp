@@ -45,7 +45,8 @@ int exit_code(const Report& report);
 using KnownResults = std::vector<std::pair<std::size_t, Result>>;
 
 /// How a report becomes one of its files.
-using Writer = std::function<std::string(const Report&)>;
+using Writer = std::function<void(const Report&, const Sink&)>;
+using ToText = std::function<std::string(const Report&)>;
 
 /// The report of a run in progress, and its files: all but the timeline follow it, which is written at the end. Losing
 /// a file never ends the run: the table still shows the results, and the error comes last.
@@ -55,7 +56,7 @@ class LiveReport {
   /// two are the same or standard output. The files exist from now on, so that a run that is killed in its first case
   /// can be resumed, too.
   /// `known` are results of earlier, by the indexes of their cases: there is no moment without them in the files.
-  LiveReport(Report report, const cli::OutputFiles& files, Writer to_markdown, const KnownResults& known = {});
+  LiveReport(Report report, const cli::OutputFiles& files, ToText to_markdown, const KnownResults& known = {});
 
   [[nodiscard]] const Report& report() const { return report_; }
   [[nodiscard]] bool owns_standard_output() const;
@@ -80,7 +81,7 @@ class LiveReport {
   };
 
   void update();
-  void write(Output& output, void (ResultsFile::*how)(const std::string&) const) const;
+  void write(Output& output, void (ResultsFile::*how)(const TextWriter&) const) const;
 
   Report report_;
   std::vector<std::size_t> indexes_;  ///< of the cases of these results, ascending

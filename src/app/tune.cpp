@@ -7,8 +7,7 @@
 #include "app/session.hpp"
 #include "cli/progress.hpp"
 #include "core/interrupt.hpp"
-#include "report/run/markdown.hpp"
-#include "report/run/table.hpp"
+#include "report/run/run_report.hpp"
 #include "results/output_file.hpp"
 #include "run/tuner.hpp"
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <functional>
 #include <limits>
 #include <set>
 
@@ -11,6 +11,7 @@
 #include "core/spelling.hpp"
 #include "core/units.hpp"
 #include "core/wildcards.hpp"
+#include "measure/statistics.hpp"
 #include "model/bounds.hpp"
 
 namespace xferbench::check {
@@ -19,37 +20,28 @@ namespace {
 
 // --- Which cases ----------------------------------------------------------------------------------------------------
 
-/// The amount in "256MiB" or ">=256MiB".
-std::optional<Quantity> wanted_amount(std::string_view wanted) {
-  const std::size_t sign = wanted.find_first_not_of("<>=");
-  return parse_quantity(wanted.substr(sign == std::string::npos ? 0 : sign));
-}
+/// Whether a number can ever be it.
+bool is_for_numbers(const Wanted& wanted) { return wanted.amount || wanted.text == "*"; }
 
-/// Whether a number can ever meet it.
-bool is_for_numbers(const std::string& wanted) {
-  if (wanted == "*") return true;
-  const auto quantity = wanted_amount(wanted);
-  return quantity && (quantity->unit.empty() || quantity->unit == "B");
-}
-
-bool meets(const Case::Param& param, const std::string& wanted) {
-  if (const auto* text = std::get_if<std::string>(&param.value)) return matches(wanted, *text);
+bool meets(const Case::Param& param, const Wanted& wanted) {
+  if (const auto* text = std::get_if<std::string>(&param.value)) return matches(wanted.text, *text);
+  if (!wanted.amount) return wanted.text == "*";
   const auto* whole = std::get_if<std::uint64_t>(&param.value);
   const double value = whole != nullptr ? static_cast<double>(*whole) : std::get<double>(param.value);
-  if (wanted == "*") return true;
-  const auto quantity = wanted_amount(wanted);
-  if (!quantity) return false;
-  if (wanted.starts_with(">=")) return value >= quantity->value;
-  if (wanted.starts_with("<=")) return value <= quantity->value;
-  if (wanted.starts_with('>')) return value > quantity->value;
-  if (wanted.starts_with('<')) return value < quantity->value;
-  return value == quantity->value;
+  switch (wanted.bound) {
+    case Bound::equal: return value == *wanted.amount;
+    case Bound::less: return value < *wanted.amount;
+    case Bound::at_most: return value <= *wanted.amount;
+    case Bound::more: return value > *wanted.amount;
+    case Bound::at_least: return value >= *wanted.amount;
+  }
+  return false;
 }
 
 bool meets(const Result& result, const Condition& condition) {
   const Case::Param* param = result.config.find(condition.axis);
   if (param == nullptr) return false;
-  return std::ranges::any_of(condition.any_of, [&](const std::string& wanted) { return meets(*param, wanted); });
+  return std::ranges::any_of(condition.any_of, [&](const Wanted& wanted) { return meets(*param, wanted); });
 }
 
 /// Whether it is of the scenario and the keys that an expectation is about.
@@ -92,14 +84,9 @@ std::optional<Metric> number_of(const Result& result, const Expectation& e) {
 
 /// What a limit is a share of: the link, the memory, or another number of the case.
 std::optional<Metric> whole_of(const std::string& name, const Result& result, const Environment::Gpu& gpu) {
-  constexpr double kGiga = 1e9;
-  if (name == "link") {
-    const double rate = gpu.pcie ? model::pcie_limit(gpu.pcie->generation, gpu.pcie->width) / kGiga : 0;
-    return rate > 0 ? std::optional(Metric{name, rate, "GB/s"}) : std::nullopt;
-  }
-  if (name == "memory") {
-    const double rate = gpu.memory_bandwidth / kGiga;
-    return rate > 0 ? std::optional(Metric{name, rate, "GB/s"}) : std::nullopt;
+  if (name == "link" || name == "memory") {
+    const double link = gpu.pcie ? model::pcie_limit(gpu.pcie->generation, gpu.pcie->width) : 0;
+    return Metric{name, (name == "link" ? link : gpu.memory_bandwidth) / 1e9, "GB/s"};
   }
   if (const Metric* metric = result.metric(name)) return *metric;
   return measured(result, name, Statistic::median);
@@ -110,10 +97,10 @@ std::optional<Metric> whole_of(const std::string& name, const Result& result, co
 /// What a case is for an expectation.
 struct Judged {
   const Result* result = nullptr;
-  std::optional<Metric> found;
+  std::optional<Metric> found{};
   double above = std::numeric_limits<double>::infinity();  ///< number over its lower limit: holds from 1 on
   double below = 0;                                        ///< number over its upper limit: holds up to 1
-  std::string note;
+  std::string note{};
   [[nodiscard]] bool holds() const { return found && above >= 1 && below <= 1; }
   /// How far inside its limits, as a factor; below 1 outside.
   [[nodiscard]] double headroom() const { return note.empty() ? std::min(above, below > 0 ? 1 / below : above) : 0; }
@@ -151,18 +138,14 @@ class Judge {
   static bool has_note(const Judged& j) { return !j.note.empty(); }
 
   void look_at(const Result& result) {
-    Judged j;
-    j.result = &result;
+    Judged j{.result = &result};
     if (result.status == Status::failed) {
       j.note = "failed: " + result.reason;
       judged_.push_back(std::move(j));
       return;
     }
     j.found = number_of(result, e_);
-    if (!j.found) {
-      lacking_.push_back(&result);
-      return note_others(result);
-    }
+    if (!j.found) return lacking_.push_back(&result);
     if (e_.at_least) j.above = over(j, *e_.at_least);
     if (e_.at_most) j.below = over(j, *e_.at_most);
     judged_.push_back(std::move(j));
@@ -171,10 +154,7 @@ class Judge {
   /// "Every case" are those without the number, too.
   void judge_lacking() {
     for (const Result* result : lacking_) {
-      Judged j;
-      j.result = result;
-      j.note = fmt::format("has no '{}'", e_.number);
-      judged_.push_back(std::move(j));
+      judged_.push_back({.result = result, .note = fmt::format("has no '{}'", e_.number)});
     }
   }
 
@@ -188,7 +168,7 @@ class Judge {
       throw UsageError(
           fmt::format("{}: {}: '{}' is no value of the axis '{}' of {}; expected a number or a size, such "
                       "as 8 or 256MiB",
-                      source_, e_.name, *wrong, axis, result.config.scenario()));
+                      source_, e_.name, wrong->text, axis, result.config.scenario()));
     }
   }
 
@@ -218,14 +198,6 @@ class Judge {
                                  limit.unit.empty() ? "has no unit; write it, as in \"52 GB/s\"" : "in " + limit.unit));
   }
 
-  void note_others(const Result& result) {
-    if (e_.is_measurement) {
-      for (const Measurement& m : result.measurements) others_.insert(m.name);
-    } else {
-      for (const Metric& m : result.metrics) others_.insert(m.name);
-    }
-  }
-
   /// An axis that no case has at all was perhaps meant to be another.
   [[nodiscard]] std::string misspelt_axis() const {
     std::set<std::string> axes;
@@ -248,7 +220,15 @@ class Judge {
                               });
     if (!has_scenario) return fmt::format("no case of {}", e_.scenario);
     if (lacking_.empty()) return "no case matches" + misspelt_axis();
-    const std::vector<std::string> others(others_.begin(), others_.end());
+    std::set<std::string> names;
+    for (const Result* result : lacking_) {
+      if (e_.is_measurement) {
+        for (const Measurement& m : result->measurements) names.insert(m.name);
+      } else {
+        for (const Metric& m : result->metrics) names.insert(m.name);
+      }
+    }
+    const std::vector<std::string> others(names.begin(), names.end());
     return fmt::format("no case that matches has '{}'{}", e_.number, suggestion(e_.number, others));
   }
 
@@ -265,17 +245,15 @@ class Judge {
   template <class Member>
   [[nodiscard]] double median_of(const Member& member) const {
     std::vector<double> values;
-    for (const Judged& j : judged_) values.push_back(member(j));
-    std::ranges::sort(values);
-    const std::size_t middle = values.size() / 2;
-    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+    for (const Judged& j : judged_) values.push_back(std::invoke(member, j));
+    return statistics::median(values);
   }
 
   void decide_by_median(Row& row) const {
     row.found = judged_.front().found;
     row.found->value = median_of([](const Judged& j) { return j.found->value; });
-    const bool above = !e_.at_least || median_of([](const Judged& j) { return j.above; }) >= 1;
-    const bool below = !e_.at_most || median_of([](const Judged& j) { return j.below; }) <= 1;
+    const bool above = !e_.at_least || median_of(&Judged::above) >= 1;
+    const bool below = !e_.at_most || median_of(&Judged::below) <= 1;
     row.verdict = above && below ? Verdict::holds : Verdict::fails;
   }
 
@@ -301,7 +279,6 @@ class Judge {
   const std::string& source_;
   std::vector<Judged> judged_;
   std::vector<const Result*> lacking_;  // cases that match and have no such number
-  std::set<std::string> others_;
 };
 
 void refuse_others(const Report& report, std::string_view name, const Expectations& expectations,
@@ -320,16 +297,6 @@ void refuse_others(const Report& report, std::string_view name, const Expectatio
 }
 
 }  // namespace
-
-std::string_view to_text(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::holds: return "holds";
-    case Verdict::fails: return "fails";
-    case Verdict::no_case: return "no case";
-    case Verdict::not_measured: return "not measured";
-  }
-  return "";
-}
 
 std::size_t Checked::count(Verdict verdict) const {
   return static_cast<std::size_t>(std::ranges::count(rows, verdict, &Row::verdict));

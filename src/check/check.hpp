@@ -2,6 +2,7 @@
 // return into text.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "check/expectations.hpp"
+#include "core/enum_text.hpp"
 #include "results/result.hpp"
 
 namespace xferbench::check {
@@ -19,7 +21,9 @@ enum class Verdict {
   no_case,       ///< no case has the number, and there should be one
   not_measured,  ///< no case matches, and none has to
 };
-std::string_view to_text(Verdict verdict);
+constexpr auto texts_of(Verdict) {
+  return std::to_array<std::string_view>({"holds", "fails", "no case", "not measured"});
+}
 
 struct Row {
   std::string name;

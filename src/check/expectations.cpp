@@ -18,25 +18,19 @@ constexpr std::string_view kVersion1 = "xferbench-expect/1";
 
 // --- Limits ---------------------------------------------------------------------------------------------------------
 
-Quantity quantity(Reader& in, std::string_view text) {
-  const auto quantity = parse_quantity(text);
-  if (!quantity) {
-    in.fail(fmt::format("found {}, expected a number and its unit, such as \"52 GB/s\"", in_quotes(text)));
-  }
-  return *quantity;
+/// A number without a unit, or a text with one.
+Quantity quantity(Reader& in) {
+  if (!in.is_text()) return {in.as_number(), ""};
+  const auto quantity = parse_quantity(in.as_text());
+  if (quantity) return *quantity;
+  in.fail(fmt::format("found {}, expected a number and its unit, such as \"52 GB/s\"", in_quotes(in.as_text())));
 }
 
-constexpr Shape kShare{.expected = "a share, such as 0.85 or \"85 %\"",
-                       .text =
-                           [](Reader& in, void* share, std::string& text) {
-                             as<Quantity>(share) = quantity(in, text);
-                             const std::string& unit = as<Quantity>(share).unit;
-                             if (!unit.empty() && unit != "1") in.fail("expected a share, such as 0.85 or \"85 %\"");
-                           },
-                       .number =
-                           [](Reader&, void* share, double value) {
-                             as<Quantity>(share) = {value, ""};
-                           }};
+constexpr Shape kShare{.expected = "a share, such as 0.85 or \"85 %\"", .take = [](Reader& in, void* share) {
+                         as<Quantity>(share) = quantity(in);
+                         const std::string& unit = as<Quantity>(share).unit;
+                         if (!unit.empty() && unit != "1") in.refuse();
+                       }};
 
 void check_limit(Reader& in, void* limit) {
   if (as<Limit>(limit).amount.value <= 0) in.fail("expected a limit above 0");
@@ -49,14 +43,9 @@ constexpr std::array kLimitFields{
 
 /// An amount, or {"of": "link", "share": 0.85}.
 constexpr Shape kLimit{.expected = "a number, a text such as \"52 GB/s\", or a share of something",
-                       .text =
-                           [](Reader& in, void* limit, std::string& text) {
-                             as<Limit>(limit).amount = quantity(in, text);
-                             check_limit(in, limit);
-                           },
-                       .number =
-                           [](Reader& in, void* limit, double value) {
-                             as<Limit>(limit).amount = {value, ""};
+                       .take =
+                           [](Reader& in, void* limit) {
+                             as<Limit>(limit).amount = quantity(in);
                              check_limit(in, limit);
                            },
                        .is_object = true,
@@ -66,63 +55,55 @@ constexpr Shape kLimit{.expected = "a number, a text such as \"52 GB/s\", or a s
 
 // --- Cases ----------------------------------------------------------------------------------------------------------
 
-void check_condition(Reader& in, const std::string& text) {
-  const std::size_t bound = text.find_first_not_of("<>=");
-  if (bound == 0) return;
-  if (bound == std::string::npos) in.fail("found no value, expected one such as \"h2d\" or \">=1MiB\"");
-  const std::string sign = text.substr(0, bound);
-  const auto quantity = parse_quantity(text.substr(bound));
-  constexpr std::array kSigns{"<", "<=", ">", ">=", "="};
-  if (!quantity || std::ranges::find(kSigns, sign) == kSigns.end()) {
+/// "h2d", 3, ">=256MiB"
+Wanted wanted(Reader& in) {
+  if (!in.is_text()) return {fmt::format("{}", in.as_number()), Bound::equal, in.as_number()};
+  const std::string text = in.as_text();
+  const std::size_t begin = text.find_first_not_of("<>=");
+  if (begin == std::string::npos) in.fail("found no value, expected one such as \"h2d\" or \">=1MiB\"");
+  const auto quantity = parse_quantity(std::string_view(text).substr(begin));
+  const bool is_amount = quantity && (quantity->unit.empty() || quantity->unit == "B");
+  if (begin == 0) return {text, Bound::equal, is_amount ? std::optional(quantity->value) : std::nullopt};
+  constexpr auto kBounds = texts_of(Bound{});
+  const auto* const bound = std::ranges::find(kBounds, text.substr(0, begin));
+  if (!quantity || bound == kBounds.end()) {
     in.fail(fmt::format("found {}, expected a bound such as \">=256MiB\"", in_quotes(text)));
   }
-  if (!quantity->unit.empty() && quantity->unit != "B") {
+  if (!is_amount) {
     in.fail(fmt::format("unknown unit in {}; axes are numbers or sizes, such as 256MiB", in_quotes(text)));
   }
+  return {text, static_cast<Bound>(bound - kBounds.begin()), quantity->value};
 }
 
-constexpr Shape kConditionText{
-    .expected = "a text or a number",
-    .text =
-        [](Reader& in, void* into, std::string& text) {
-          check_condition(in, text);
-          as<std::string>(into) = text;
-        },
-    .number = [](Reader&, void* into, double value) { as<std::string>(into) = fmt::format("{}", value); }};
+constexpr Shape kWanted{.expected = "a text or a number",
+                        .take = [](Reader& in, void* into) { as<Wanted>(into) = wanted(in); }};
 
 /// One value, or a list of them.
 constexpr Shape kCondition{
     .expected = "a text, a number, or a list of them",
-    .text = [](Reader& in, void* c,
-               std::string& text) { kConditionText.text(in, &as<Condition>(c).any_of.emplace_back(), text); },
-    .number = [](Reader& in, void* c,
-                 double value) { kConditionText.number(in, &as<Condition>(c).any_of.emplace_back(), value); },
-    .item = [](Reader&, void* c, std::size_t) -> Target {
-      return {&kConditionText, &as<Condition>(c).any_of.emplace_back()};
+    .take = [](Reader& in, void* condition) { as<Condition>(condition).any_of.push_back(wanted(in)); },
+    .item = [](Reader& in, void* condition, std::size_t) -> Target {
+      return {&kWanted, &in.one_more(as<Condition>(condition).any_of, kMostEntries)};
     },
     .end =
-        [](Reader& in, void* c) {
-          if (as<Condition>(c).any_of.empty()) in.fail("found an empty list, expected at least one value");
+        [](Reader& in, void* condition) {
+          if (as<Condition>(condition).any_of.empty()) in.fail("found an empty list, expected at least one value");
         }};
 
 constexpr std::array kCaseFields{field<&Expectation::scenario>("scenario", optional)};
 
 /// "memcpy/dir=h2d/*", or {"scenario": "memcpy", "dir": "h2d", "size": ">=256MiB"}.
-constexpr Shape kCase{.expected = "a pattern for keys, or an object with scenario and axes",
-                      .text = [](Reader&, void* e, std::string& text) { as<Expectation>(e).cases = text; },
-                      .is_object = true,
-                      .fields = kCaseFields,
-                      .entry = [](Reader& in, void* e, std::string_view name) -> Target {
-                        auto& where = as<Expectation>(e).where;
-                        in.refuse_more_than(kMostEntries, where.size());
-                        return {&kCondition, &where.emplace_back(Condition{std::string(name), {}})};
-                      },
-                      .end =
-                          [](Reader& in, void* e) {
-                            std::vector<std::string_view> axes;
-                            for (const Condition& c : as<Expectation>(e).where) axes.push_back(c.axis);
-                            in.refuse_twice(std::move(axes));
-                          }};
+constexpr Shape kCase{
+    .expected = "a pattern for keys, or an object with scenario and axes",
+    .take = [](Reader& in, void* e) { as<Expectation>(e).cases = in.as_text(); },
+    .is_object = true,
+    .fields = kCaseFields,
+    .entry = [](Reader& in, void* e, std::string_view axis) -> Target {
+      Condition& condition = in.one_more(as<Expectation>(e).where, kMostEntries);
+      condition.axis = axis;
+      return {&kCondition, &condition};
+    },
+    .end = [](Reader& in, void* e) { refuse_same_names<Condition, &Condition::axis>(in, as<Expectation>(e).where); }};
 
 // --- Expectations ---------------------------------------------------------------------------------------------------
 
@@ -156,22 +137,20 @@ void complete(Reader& in, void* expectation) {
   e.name = e.number + (about.empty() ? "" : " of " + about);
 }
 
-constexpr std::array kAggregates{Aggregate::every, Aggregate::best, Aggregate::median};
-constexpr std::array kStatistics{Statistic::median, Statistic::p90, Statistic::p99, Statistic::min, Statistic::max};
-
 constexpr std::array kExpectationFields{
     field<&Expectation::name>("name", optional),
     part("case", kCase, optional),
     field<&Expectation::number>("metric", optional),
     field<&Expectation::number>("measurement", optional),
-    field<&Expectation::statistic, kOneOf<Statistic, kStatistics>>("statistic", optional),
+    field<&Expectation::statistic>("statistic", optional),
     field<&Expectation::at_least, kLimit>("at_least", optional),
     field<&Expectation::at_most, kLimit>("at_most", optional),
     field<&Expectation::unit>("unit", optional),
-    field<&Expectation::aggregate, kOneOf<Aggregate, kAggregates>>("aggregate", optional),
+    field<&Expectation::aggregate>("aggregate", optional),
     field<&Expectation::optional>("optional", optional),
 };
-constexpr Shape kExpectation = strict_record(kExpectationFields, complete);
+constexpr Shape kExpectation{
+    .expected = "an object", .is_object = true, .fields = kExpectationFields, .strict = true, .end = complete};
 
 void check_some(Reader& in, std::vector<Expectation>& all) {
   if (all.empty()) in.fail("expects nothing; add expectations to the list");
@@ -189,26 +168,6 @@ constexpr Shape kFile{.expected = "expectations: an object with schema and expec
                       .strict = true};
 
 }  // namespace
-
-std::string_view to_text(Aggregate aggregate) {
-  switch (aggregate) {
-    case Aggregate::every: return "every";
-    case Aggregate::best: return "best";
-    case Aggregate::median: return "median";
-  }
-  return "";
-}
-
-std::string_view to_text(Statistic statistic) {
-  switch (statistic) {
-    case Statistic::median: return "median";
-    case Statistic::p90: return "p90";
-    case Statistic::p99: return "p99";
-    case Statistic::min: return "min";
-    case Statistic::max: return "max";
-  }
-  return "";
-}
 
 Expectations parse_expectations(std::string_view text, std::string_view name) {
   Expectations expectations;

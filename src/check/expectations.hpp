@@ -1,12 +1,14 @@
 // What results are expected to be: absolute limits, written by hand in a file (docs/expect-schema.json).
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "check/quantity.hpp"
+#include "core/enum_text.hpp"
 
 namespace xferbench::check {
 
@@ -16,10 +18,21 @@ struct Limit {
   std::string of;   ///< "link", "memory", or a metric or measurement of the same case; empty: absolute
 };
 
+/// How a number must compare with an amount.
+enum class Bound { equal, less, at_most, more, at_least };
+constexpr auto texts_of(Bound) { return std::to_array<std::string_view>({"=", "<", "<=", ">", ">="}); }
+
+/// What a value of an axis may be.
+struct Wanted {
+  std::string text;  ///< as it is written: a pattern for words (h2d, pin*), an amount (256MiB), or a bound (>=256MiB)
+  Bound bound = Bound::equal;
+  std::optional<double> amount;  ///< absent: no number can be it
+};
+
 /// What an axis of a case must be: one of several.
 struct Condition {
   std::string axis;
-  std::vector<std::string> any_of;  ///< patterns (h2d, pin*), amounts (256MiB), or bounds (>=256MiB)
+  std::vector<Wanted> any_of;
 };
 
 enum class Aggregate {
@@ -27,11 +40,11 @@ enum class Aggregate {
   best,    ///< one must hold; the best decides
   median,  ///< of all cases
 };
-std::string_view to_text(Aggregate aggregate);
+constexpr auto texts_of(Aggregate) { return std::to_array<std::string_view>({"every", "best", "median"}); }
 
 /// What the number of a measurement is.
 enum class Statistic { median, p90, p99, min, max };
-std::string_view to_text(Statistic statistic);
+constexpr auto texts_of(Statistic) { return std::to_array<std::string_view>({"median", "p90", "p99", "min", "max"}); }
 
 struct Expectation {
   std::string name;

@@ -6,13 +6,12 @@
 #include <cmath>
 #include <filesystem>
 #include <initializer_list>
-#include <unordered_map>
+#include <utility>
 
 #include "compare/statistics.hpp"
 #include "core/error.hpp"
 #include "core/wildcards.hpp"
 #include "measure/statistics.hpp"
-#include "results/same_case.hpp"
 
 namespace xferbench::compare {
 
@@ -22,37 +21,44 @@ constexpr double kSignificant = 0.05;
 
 /// The number of one case in one file.
 struct Value {
+  std::string_view name;
+  std::string_view unit;
+  double median = 0;
   const Measurement* measurement = nullptr;  // null for a derived metric
-  const Metric* metric = nullptr;
-  [[nodiscard]] bool there() const { return measurement != nullptr || metric != nullptr; }
-  [[nodiscard]] std::string_view name() const { return measurement != nullptr ? measurement->name : metric->name; }
-  [[nodiscard]] std::string_view unit() const { return measurement != nullptr ? measurement->unit : metric->unit; }
-  [[nodiscard]] double median() const { return measurement != nullptr ? measurement->median : metric->value; }
 };
 
-bool has_samples(const Measurement& m) { return !m.samples.empty(); }
-
 /// Of a measurement of that name, else of a metric of that name; without a name, of what the case is about.
-Value value_of(const Result& result, const std::optional<std::string>& name, const Options& options) {
-  if (result.status != Status::ok) return {};
-  if (!name) return {headline_of(result, declared_for(options.metrics_declared, result.config.scenario())), nullptr};
-  const Measurement* m = result.measurement(*name);
-  if (m != nullptr) return {has_samples(*m) ? m : nullptr, nullptr};
-  return {nullptr, result.metric(*name)};
+std::optional<Value> value_of(const Result& result, const std::optional<std::string>& name, const Options& options) {
+  if (result.status != Status::ok) return std::nullopt;
+  const Measurement* m = name ? result.measurement(*name)
+                              : headline_of(result, declared_for(options.metrics_declared, result.config.scenario()));
+  if (m != nullptr) return m->samples.empty() ? std::nullopt : std::optional(Value{m->name, m->unit, m->median, m});
+  const Metric* metric = name ? result.metric(*name) : nullptr;
+  return metric == nullptr ? std::nullopt : std::optional(Value{metric->name, metric->unit, metric->value});
 }
 
 /// As its scenario declares it; of a number that nobody declares, by its unit.
 Better better_of(const Value& value, std::string_view scenario, const Options& options) {
   using Kind = MetricDeclaration::Kind;
   const Kind kind = value.measurement != nullptr ? Kind::measurement : Kind::metric;
-  const auto* declared = find(declared_for(options.metrics_declared, scenario), kind, value.name());
+  const auto* declared = find(declared_for(options.metrics_declared, scenario), kind, value.name);
   if (declared != nullptr) return declared->better;
-  if (value.unit() == "s") return Better::lower;
-  return value.unit().ends_with("/s") ? Better::higher : Better::neither;
+  if (value.unit == "s") return Better::lower;
+  return value.unit.ends_with("/s") ? Better::higher : Better::neither;
+}
+
+using Files = std::vector<const NamedReport*>;
+
+Files files_of(std::initializer_list<std::span<const NamedReport>> sides) {
+  Files files;
+  for (const auto side : sides) {
+    for (const NamedReport& named : side) files.push_back(&named);
+  }
+  return files;
 }
 
 /// What the files declare of each scenario, the first to name something deciding what it is, and what the options add.
-MetricsDeclared all_declared(std::initializer_list<std::span<const NamedReport>> sides, const Options& options) {
+MetricsDeclared all_declared(const Files& files, const Options& options) {
   MetricsDeclared all;
   const auto add = [&all](const MetricsDeclared& declared) {
     for (const auto& [scenario, metrics] : declared) {
@@ -62,9 +68,7 @@ MetricsDeclared all_declared(std::initializer_list<std::span<const NamedReport>>
       }
     }
   };
-  for (const auto side : sides) {
-    for (const NamedReport& named : side) add(named.report.metrics_declared);
-  }
+  for (const NamedReport* file : files) add(file->report.metrics_declared);
   add(options.metrics_declared);
   return all;
 }
@@ -75,53 +79,38 @@ std::string reason_of(const Result& result, const std::optional<std::string>& na
   return name ? fmt::format("has no {}", *name) : "has no samples";
 }
 
-/// One case in all files.
-struct Case {
-  std::string_view key;
-  std::vector<const Result*> base;
-  std::vector<const Result*> next;
-};
-
-/// Whether the options leave this case.
-bool is_wanted(std::string_view key, const Options& options) {
-  return options.only.empty() ||
-         std::ranges::any_of(options.only, [&](const std::string& pattern) { return matches(pattern, key); });
+/// The cases that the options leave of all files, each once, in the order in which they come.
+std::vector<SameCase> cases_of(const Files& files, const Options& options) {
+  std::vector<const Report*> reports;
+  for (const NamedReport* file : files) reports.push_back(&file->report);
+  std::vector<SameCase> cases = same_cases(reports);
+  std::erase_if(cases, [&](const SameCase& c) {
+    return !options.only.empty() &&
+           std::ranges::none_of(options.only, [&](const std::string& pattern) { return matches(pattern, c.key); });
+  });
+  return cases;
 }
 
-/// The cases that the options leave of all files, each once, in the order in which they come.
-std::vector<Case> cases_of(std::span<const NamedReport> base, std::span<const NamedReport> next,
-                           const Options& options) {
-  std::vector<const Report*> reports;
-  for (const auto side : {base, next}) {
-    for (const NamedReport& named : side) reports.push_back(&named.report);
-  }
-  std::vector<Case> cases;
-  for (const auto& [key, results] : same_cases(reports)) {
-    if (!is_wanted(key, options)) continue;
-    Case& c = cases.emplace_back(Case{key, {}, {}});
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      if (results[i] != nullptr) (i < base.size() ? c.base : c.next).push_back(results[i]);
-    }
-  }
-  return cases;
+using Results = std::span<const Result* const>;
+
+/// Whether one of these files has the case.
+bool is_in(Results files) {
+  return std::ranges::any_of(files, [](const Result* result) { return result != nullptr; });
 }
 
 /// What one side has of a case.
 struct SideValues {
   std::vector<Value> values;
-  std::vector<double> medians;
   std::string reason;   // why a file has none
   bool failed = false;  // in one file at least
 };
 
-SideValues values_of(const std::vector<const Result*>& results, const std::optional<std::string>& name,
-                     const Options& options) {
+SideValues values_of(Results results, const std::optional<std::string>& name, const Options& options) {
   SideValues side;
   for (const Result* result : results) {
-    const Value value = value_of(*result, name, options);
-    if (value.there()) {
-      side.values.push_back(value);
-      side.medians.push_back(value.median());
+    if (result == nullptr) continue;
+    if (const auto value = value_of(*result, name, options)) {
+      side.values.push_back(*value);
     } else if (!side.failed) {
       side.reason = reason_of(*result, name);
       side.failed = result->status == Status::failed;
@@ -158,20 +147,21 @@ class Comparer {
   Comparer(Comparison& comparison, std::size_t base_files, std::size_t next_files)
       : comparison_(comparison), base_files_(base_files), next_files_(next_files) {}
 
-  void add(const Case& c) {
+  void add(const SameCase& c) {
+    const Results in_base = Results(c.results).first(base_files_);
+    const Results in_next = Results(c.results).subspan(base_files_);
     const auto& name = comparison_.options.metric;
-    SideValues base = values_of(c.base, name, comparison_.options);
+    const SideValues base = values_of(in_base, name, comparison_.options);
     // What a case is about in base is what new must have, too.
-    const std::optional<std::string> same_name = base.values.empty() || base.values.front().measurement == nullptr
-                                                     ? name
-                                                     : std::string(base.values.front().name());
-    SideValues next = values_of(c.next, same_name, comparison_.options);
+    const bool about = !base.values.empty() && base.values.front().measurement != nullptr;
+    const SideValues next =
+        values_of(in_next, about ? std::string(base.values.front().name) : name, comparison_.options);
     const bool fails_now = next.failed && !base.failed;
     if (base.values.empty() && next.values.empty() && !fails_now) {
       ++comparison_.not_compared;
       return;
     }
-    Row row;
+    Row& row = comparison_.rows.emplace_back();
     row.key = c.key;
     row.failed = fails_now;
     name_number(row, c, base, next);
@@ -179,7 +169,7 @@ class Comparer {
       row.verdict = Verdict::missing;
       if (!base.values.empty()) row.base = side(base);
       if (!base.reason.empty()) row.notes.push_back("in base " + base.reason);
-      row.notes.push_back(c.next.empty() ? "not in new" : "in new " + next.reason);
+      row.notes.push_back(is_in(in_next) ? "in new " + next.reason : "not in new");
     } else if (base.values.empty()) {
       row.verdict = Verdict::added;
       row.next = side(next);
@@ -187,7 +177,6 @@ class Comparer {
     } else {
       fill(row, base, next);
     }
-    comparison_.rows.push_back(std::move(row));
   }
 
   void judge() {
@@ -207,35 +196,38 @@ class Comparer {
 
  private:
   /// What was compared; where a case fails and never had a number, what was asked for.
-  void name_number(Row& row, const Case& c, const SideValues& base, const SideValues& next) const {
+  void name_number(Row& row, const SameCase& c, const SideValues& base, const SideValues& next) const {
     if (base.values.empty() && next.values.empty()) {
       row.measured = comparison_.options.metric.value_or("");
       return;
     }
     const Value& shown = (base.values.empty() ? next : base).values.front();
-    row.measured = shown.name();
-    row.unit = shown.unit();
-    row.better = better_of(shown, (c.base.empty() ? c.next : c.base).front()->config.scenario(), comparison_.options);
+    const Result* first = *std::ranges::find_if(c.results, [](const Result* result) { return result != nullptr; });
+    row.measured = shown.name;
+    row.unit = shown.unit;
+    row.better = better_of(shown, first->config.scenario(), comparison_.options);
   }
 
   [[nodiscard]] bool several() const { return base_files_ > 1 || next_files_ > 1; }
 
-  [[nodiscard]] Side side(const SideValues& values) const {
-    if (several() || values.values.front().measurement == nullptr) {
-      return {values.medians.size(), statistics::median(values.medians)};
-    }
-    const Measurement& m = *values.values.front().measurement;
-    return {m.samples.size(), m.median};
+  /// Whose samples are compared; null where medians are the samples: of several files, which are several processes, and
+  /// of derived metrics.
+  [[nodiscard]] const Measurement* sampled(const SideValues& side) const {
+    return several() ? nullptr : side.values.front().measurement;
   }
 
-  [[nodiscard]] Sample sample(const SideValues& values) const {
-    const Measurement* m = values.values.front().measurement;
-    if (several() || m == nullptr) {
-      Sample medians{values.medians, static_cast<double>(values.medians.size())};  // processes are independent
-      std::ranges::sort(medians.sorted);
-      return medians;
-    }
-    return sample_of(m->samples);
+  [[nodiscard]] Sample sample(const SideValues& side) const {
+    if (const Measurement* m = sampled(side)) return sample_of(m->samples);
+    Sample medians;
+    for (const Value& value : side.values) medians.sorted.push_back(value.median);
+    std::ranges::sort(medians.sorted);
+    medians.effective_size = static_cast<double>(medians.sorted.size());  // processes are independent
+    return medians;
+  }
+
+  [[nodiscard]] Side side(const SideValues& values) const {
+    if (const Measurement* m = sampled(values)) return {m->samples.size(), m->median};
+    return {values.values.size(), statistics::median(sample(values).sorted)};
   }
 
   void add_notes(Row& row, const SideValues& base, const SideValues& next) const {
@@ -258,7 +250,7 @@ class Comparer {
     row.base = side(base);
     row.next = side(next);
     add_notes(row, base, next);
-    const auto other_unit = [&row](const Value& v) { return v.unit() != row.unit; };
+    const auto other_unit = [&row](const Value& v) { return v.unit != row.unit; };
     if (std::ranges::any_of(base.values, other_unit) || std::ranges::any_of(next.values, other_unit)) {
       row.notes.emplace_back("in different units");
       return;
@@ -340,37 +332,37 @@ std::string profile_of(const Report& report) {
 }
 
 /// The profile, if any is simulated. Throws UsageError where not all are the same and that was not asked for.
-std::optional<std::string> check_simulated(std::span<const NamedReport> first, std::span<const NamedReport> second,
-                                           const Options& options) {
-  std::vector<const NamedReport*> all;
-  for (const NamedReport& named : first) all.push_back(&named);
-  for (const NamedReport& named : second) all.push_back(&named);
+std::optional<std::string> check_simulated(const Files& files, const Options& options) {
+  const auto describe = [](const std::string& p) { return p.empty() ? "measured" : "simulated by profile " + p; };
+  const std::string of_first = profile_of(files.front()->report);
   std::optional<std::string> simulated;
-  for (const NamedReport* named : all) {
+  for (const NamedReport* named : files) {
     const std::string profile = profile_of(named->report);
-    const std::string of_first = profile_of(all.front()->report);
     if (!profile.empty()) simulated = profile;
     if (profile == of_first || options.allow_simulated) continue;
-    const auto describe = [](const std::string& p) { return p.empty() ? "measured" : "simulated by profile " + p; };
     throw UsageError(
         fmt::format("{} is {} and {} is {}: these cannot be compared; --allow-simulated does it all the same",
-                    all.front()->name, describe(of_first), named->name, describe(profile)));
+                    files.front()->name, describe(of_first), named->name, describe(profile)));
   }
   return simulated;
 }
 
-[[noreturn]] void refuse_empty(std::span<const NamedReport> reports, const Options& options) {
-  if (!options.only.empty()) {
-    const NamedReport* example = nullptr;
-    for (const NamedReport& named : reports) {
-      if (example == nullptr && !named.report.results.empty()) example = &named;
-    }
-    throw UsageError(fmt::format("--only {}: no case matches{}", fmt::join(options.only, " --only "),
-                                 example == nullptr ? ""
-                                                    : fmt::format("; the first of {} is {}", example->name,
-                                                                  example->report.results.front().config.key())));
+std::vector<std::string> doubts_of(const Files& files) {
+  std::vector<std::string> all;
+  for (const NamedReport* named : files) {
+    for (std::string& doubt : doubts(*named)) all.push_back(std::move(doubt));
   }
-  throw UsageError("these files hold no case");
+  return all;
+}
+
+[[noreturn]] void refuse_empty(const Files& files, const Options& options) {
+  if (options.only.empty()) throw UsageError("these files hold no case");
+  const auto example =
+      std::ranges::find_if(files, [](const NamedReport* named) { return !named->report.results.empty(); });
+  const std::string first = example == files.end() ? ""
+                                                   : fmt::format("; the first of {} is {}", (*example)->name,
+                                                                 (*example)->report.results.front().config.key());
+  throw UsageError(fmt::format("--only {}: no case matches{}", fmt::join(options.only, " --only "), first));
 }
 
 [[noreturn]] void refuse_numberless(const Options& options) {
@@ -380,19 +372,6 @@ std::optional<std::string> check_simulated(std::span<const NamedReport> first, s
 }
 
 }  // namespace
-
-std::string_view to_text(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::regressed: return "regressed";
-    case Verdict::missing: return "missing";
-    case Verdict::improved: return "improved";
-    case Verdict::changed: return "changed";
-    case Verdict::inconclusive: return "inconclusive";
-    case Verdict::same: return "same";
-    case Verdict::added: return "new";
-  }
-  return "";
-}
 
 std::size_t Comparison::count(Verdict verdict) const {
   return static_cast<std::size_t>(std::ranges::count(rows, verdict, &Row::verdict));
@@ -409,27 +388,26 @@ bool Comparison::undecided() const {
 }
 
 Comparison compare(std::span<const NamedReport> base, std::span<const NamedReport> next, const Options& options) {
+  const Files files = files_of({base, next});
   Comparison comparison;
   comparison.options = options;
-  comparison.options.metrics_declared = all_declared({base, next}, options);
+  comparison.options.metrics_declared = all_declared(files, options);
   comparison.base = sources_of(base);
   comparison.next = sources_of(next);
-  comparison.simulated = check_simulated(base, next, options);
+  comparison.simulated = check_simulated(files, options);
   comparison.differences = differences(base, next);
-  for (const auto side : {base, next}) {
-    for (const NamedReport& named : side) {
-      for (std::string& doubt : doubts(named)) comparison.warnings.push_back(std::move(doubt));
-    }
-  }
-  const std::vector<Case> cases = cases_of(base, next, options);
-  if (cases.empty()) refuse_empty(base, options);
-  const auto on_both = [](const Case& c) { return !c.base.empty() && !c.next.empty(); };
+  comparison.warnings = doubts_of(files);
+  const std::vector<SameCase> cases = cases_of(files, options);
+  if (cases.empty()) refuse_empty(files, options);
+  const auto on_both = [&](const SameCase& c) {
+    return is_in(Results(c.results).first(base.size())) && is_in(Results(c.results).subspan(base.size()));
+  };
   if (std::ranges::none_of(cases, on_both)) {
     throw UsageError(fmt::format("{} and {} have no case in common: {} is only in one of them", base.front().name,
                                  next.front().name, cases.front().key));
   }
   Comparer comparer(comparison, base.size(), next.size());
-  for (const Case& c : cases) comparer.add(c);
+  for (const SameCase& c : cases) comparer.add(c);
   // A case that fails now has a row without a number; that must not hide a misspelt metric.
   const auto has_number = [](const Row& row) { return row.base || row.next; };
   const bool numberless = std::ranges::none_of(comparison.rows, has_number);
@@ -479,53 +457,43 @@ void mark_best(Across::Row& row) {
   }
 }
 
-/// The rows of all files, each once, with a cell for each file.
-class AcrossRows {
- public:
-  explicit AcrossRows(Across& table) : table_(table) {}
-
-  void add(const Result& result, std::size_t column) {
-    const Value value = value_of(result, table_.options.metric, table_.options);
-    if (!value.there()) return;
-    const auto [at, is_new] = index_.try_emplace(result.config.key(), table_.rows.size());
-    if (is_new) {
-      table_.rows.push_back({result.config.key(), std::string(value.name()), std::string(value.unit()),
-                             better_of(value, result.config.scenario(), table_.options),
-                             std::vector<std::optional<Across::Cell>>(table_.columns.size())});
+/// One case in all files; nothing where none has a number of it.
+std::optional<Across::Row> across_row(const SameCase& c, const Options& options) {
+  Across::Row row{.key = std::string(c.key), .cells = std::vector<std::optional<Across::Cell>>(c.results.size())};
+  bool any = false;
+  for (std::size_t i = 0; i < c.results.size(); ++i) {
+    const auto value = c.results[i] == nullptr ? std::nullopt : value_of(*c.results[i], options.metric, options);
+    if (!value) continue;
+    if (!std::exchange(any, true)) {
+      row.measured = value->name;
+      row.unit = value->unit;
+      row.better = better_of(*value, c.results[i]->config.scenario(), options);
     }
-    Across::Row& row = table_.rows[at->second];
-    if (row.measured != value.name() || row.unit != value.unit()) return;  // not the same thing
-    const Measurement* m = value.measurement;
-    row.cells[column] = Across::Cell{value.median(), m != nullptr ? m->ci95 : std::nullopt};
+    if (row.measured != value->name || row.unit != value->unit) continue;  // not the same thing
+    const auto* m = value->measurement;
+    row.cells[i] = Across::Cell{.median = value->median, .ci95 = m != nullptr ? m->ci95 : std::nullopt};
   }
-
- private:
-  Across& table_;
-  std::unordered_map<std::string_view, std::size_t> index_;
-};
+  mark_best(row);
+  return any ? std::optional(std::move(row)) : std::nullopt;
+}
 
 }  // namespace
 
 Across across(std::span<const NamedReport> reports, const Options& options) {
+  const Files files = files_of({reports});
   Across table;
   table.options = options;
-  table.options.metrics_declared = all_declared({reports}, options);
-  table.simulated = check_simulated(reports, {}, options);
+  table.options.metrics_declared = all_declared(files, options);
+  table.simulated = check_simulated(files, options);
   table.columns = columns_of(reports);
   table.sources = sources_of(reports);
-  AcrossRows rows(table);
-  bool any_case = false;
-  for (std::size_t column = 0; column < reports.size(); ++column) {
-    for (std::string& doubt : doubts(reports[column])) table.warnings.push_back(std::move(doubt));
-    for (const Result& result : reports[column].report.results) {
-      if (!is_wanted(result.config.key(), options)) continue;
-      any_case = true;
-      rows.add(result, column);
-    }
+  table.warnings = doubts_of(files);
+  const std::vector<SameCase> cases = cases_of(files, options);
+  if (cases.empty()) refuse_empty(files, options);
+  for (const SameCase& c : cases) {
+    if (auto row = across_row(c, table.options)) table.rows.push_back(std::move(*row));
   }
-  if (!any_case) refuse_empty(reports, options);
   if (table.rows.empty()) refuse_numberless(options);
-  for (Across::Row& row : table.rows) mark_best(row);
   return table;
 }
 

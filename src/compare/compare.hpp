@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/enum_text.hpp"
 #include "results/result.hpp"
 
 namespace xferbench::compare {
@@ -42,7 +43,10 @@ enum class Verdict {
 };
 inline constexpr std::array kVerdicts{Verdict::regressed,    Verdict::missing, Verdict::improved, Verdict::changed,
                                       Verdict::inconclusive, Verdict::same,    Verdict::added};
-std::string_view to_text(Verdict verdict);
+constexpr auto texts_of(Verdict) {
+  return std::to_array<std::string_view>(
+      {"regressed", "missing", "improved", "changed", "inconclusive", "same", "new"});
+}
 
 /// One side of a case.
 struct Side {
@@ -107,13 +111,13 @@ Comparison compare(std::span<const NamedReport> base, std::span<const NamedRepor
 struct Across {
   struct Cell {
     double median = 0;
-    std::optional<Interval> ci95;  ///< of a measurement with enough samples
-    bool best = false;             ///< or not to be told from the best: the intervals overlap
+    std::optional<Interval> ci95{};  ///< of a measurement with enough samples
+    bool best = false;               ///< or not to be told from the best: the intervals overlap
   };
   struct Row {
     std::string key;
-    std::string measured;
-    std::string unit;
+    std::string measured{};
+    std::string unit{};
     Better better = Better::neither;
     std::vector<std::optional<Cell>> cells;  ///< one for each column
   };

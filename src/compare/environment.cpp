@@ -18,50 +18,46 @@ constexpr const char* kUnknown = "unknown";
 
 std::string known(const std::string& text) { return text.empty() ? kUnknown : text; }
 
-template <class Number>
-std::string positive(Number number) {
-  return number > 0 ? fmt::format("{}", number) : kUnknown;
-}
+std::string positive(unsigned number) { return number > 0 ? fmt::format("{}", number) : kUnknown; }
 
 std::string yes_or_no(const std::optional<bool>& value) { return !value ? kUnknown : *value ? "yes" : "no"; }
 
 std::string number_or_unknown(const std::optional<int>& value) { return value ? fmt::format("{}", *value) : kUnknown; }
 
-void add_gpu(const Environment& e, Facts& facts) {
-  facts.emplace_back("GPU", e.gpu.name);
-  facts.emplace_back("GPU's UUID", known(e.gpu.uuid));
-  facts.emplace_back("driver", known(e.driver));
-  facts.emplace_back("CUDA runtime", known(e.runtime));
-  facts.emplace_back("GPU memory", e.gpu.memory_bytes > 0 ? format_size(e.gpu.memory_bytes) : kUnknown);
-  facts.emplace_back("multiprocessors", positive(e.gpu.multiprocessors));
-  facts.emplace_back("highest SM clock",
-                     e.gpu.max_sm_clock_hz > 0 ? fmt::format("{:.0f} MHz", e.gpu.max_sm_clock_hz / 1e6) : kUnknown);
-  facts.emplace_back("ECC", yes_or_no(e.gpu.ecc));
-  const auto& link = e.gpu.pcie;
-  facts.emplace_back("link", link ? fmt::format("Gen{} x{}", link->generation, link->width) : kUnknown);
-  facts.emplace_back("link below its maximum", yes_or_no(link ? std::optional(link->below_maximum()) : std::nullopt));
-}
-
-void add_host(const Environment& e, Facts& facts) {
-  facts.emplace_back("host CPU", known(e.host.cpu));
-  facts.emplace_back("logical CPUs", positive(e.host.logical_cpus));
-  // The system keeps a little for itself, and how little changes from boot to boot.
-  facts.emplace_back("host memory",
-                     e.host.memory_bytes > 0 ? fmt::format("{} GiB", e.host.memory_bytes / GiB) : kUnknown);
-  facts.emplace_back("kernel", known(e.host.kernel));
-  facts.emplace_back("NUMA node", number_or_unknown(e.host.numa_node));
-  facts.emplace_back("GPU's NUMA node", number_or_unknown(e.host.gpu_numa_node));
-  facts.emplace_back("NUMA policy", known(e.host.numa_policy));
-  facts.emplace_back("NUMA note", e.host.numa_note.empty() ? "none" : e.host.numa_note);
+/// What a machine and a program are, as people tell them apart.
+Facts facts_of(const Environment& e, const Tool& tool) {
+  const Environment::Gpu& gpu = e.gpu;
+  const auto& link = gpu.pcie;
+  const Environment::Host& host = e.host;
+  Facts facts{
+      {"backend", e.simulated() ? "simulated by " + known(e.profile) : e.backend},
+      {"GPU", gpu.name},
+      {"GPU's UUID", known(gpu.uuid)},
+      {"driver", known(e.driver)},
+      {"CUDA runtime", known(e.runtime)},
+      {"GPU memory", gpu.memory_bytes > 0 ? format_size(gpu.memory_bytes) : kUnknown},
+      {"multiprocessors", positive(gpu.multiprocessors)},
+      {"highest SM clock", gpu.max_sm_clock_hz > 0 ? fmt::format("{:.0f} MHz", gpu.max_sm_clock_hz / 1e6) : kUnknown},
+      {"ECC", yes_or_no(gpu.ecc)},
+      {"link", link ? fmt::format("Gen{} x{}", link->generation, link->width) : kUnknown},
+      {"link below its maximum", yes_or_no(link ? std::optional(link->below_maximum()) : std::nullopt)},
+      {"host CPU", known(host.cpu)},
+      {"logical CPUs", positive(host.logical_cpus)},
+      // The system keeps a little for itself, and how little changes from boot to boot.
+      {"host memory", host.memory_bytes > 0 ? fmt::format("{} GiB", host.memory_bytes / GiB) : kUnknown},
+      {"kernel", known(host.kernel)},
+      {"NUMA node", number_or_unknown(host.numa_node)},
+      {"GPU's NUMA node", number_or_unknown(host.gpu_numa_node)},
+      {"NUMA policy", known(host.numa_policy)},
+      {"NUMA note", host.numa_note.empty() ? "none" : host.numa_note},
+  };
   for (const auto& [name, value] : e.variables) facts.emplace_back(name, value.empty() ? "(empty)" : value);
-}
-
-void add_tool(const Tool& tool, Facts& facts) {
-  facts.emplace_back("xferbench", tool.version);
-  facts.emplace_back("commit", known(tool.git));
-  facts.emplace_back("build type", known(tool.type));
-  facts.emplace_back("compiler", known(tool.compiler));
-  facts.emplace_back("CUDA toolkit", known(tool.cuda));
+  facts.insert(facts.end(), {{"xferbench", tool.version},
+                             {"commit", known(tool.git)},
+                             {"build type", known(tool.type)},
+                             {"compiler", known(tool.compiler)},
+                             {"CUDA toolkit", known(tool.cuda)}});
+  return facts;
 }
 
 /// What follows a flag; nothing where it was not given.
@@ -87,23 +83,14 @@ void add_command(const std::vector<std::string>& command, Facts& facts) {
   }
 }
 
-Facts facts_of(const Report& report) {
-  Facts facts;
-  const Environment& e = report.environment;
-  facts.emplace_back("backend", e.simulated() ? "simulated by " + known(e.profile) : e.backend);
-  add_gpu(e, facts);
-  add_host(e, facts);
-  add_tool(report.tool, facts);
-  add_command(report.command, facts);
-  return facts;
-}
-
 /// The values that a side has of each fact; `order` gets names that are new.
 std::map<std::string, std::set<std::string>> values_of(std::span<const NamedReport> side,
                                                        std::vector<std::string>& order) {
   std::map<std::string, std::set<std::string>> values;
   for (const NamedReport& named : side) {
-    for (auto& [name, value] : facts_of(named.report)) {
+    Facts facts = facts_of(named.report.environment, named.report.tool);
+    add_command(named.report.command, facts);
+    for (auto& [name, value] : facts) {
       if (std::ranges::find(order, name) == order.end()) order.push_back(name);
       values[name].insert(std::move(value));
     }

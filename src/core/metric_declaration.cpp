@@ -9,45 +9,6 @@ using Kind = MetricDeclaration::Kind;
 using Format = MetricDeclaration::Format;
 using Beside = MetricDeclaration::Beside;
 
-std::string_view to_text(Better better) {
-  switch (better) {
-    case Better::lower: return "lower";
-    case Better::higher: return "higher";
-    case Better::neither: return "neither";
-  }
-  return "";
-}
-
-std::string_view to_text(Kind kind) {
-  switch (kind) {
-    case Kind::measurement: return "measurement";
-    case Kind::metric: return "metric";
-    case Kind::label: return "label";
-  }
-  return "";
-}
-
-std::string_view to_text(Format format) {
-  switch (format) {
-    case Format::number: return "number";
-    case Format::seconds: return "seconds";
-    case Format::percent: return "percent";
-    case Format::ratio: return "ratio";
-    case Format::word: return "word";
-  }
-  return "";
-}
-
-std::string_view to_text(Beside beside) {
-  switch (beside) {
-    case Beside::interval: return "interval";
-    case Beside::clock: return "clock";
-    case Beside::p90: return "p90";
-    case Beside::p99: return "p99";
-  }
-  return "";
-}
-
 MetricDeclaration MetricDeclaration::as_headline() && {
   headline = true;
   return std::move(*this);

@@ -1,17 +1,20 @@
 // What a scenario writes into its results, declared once: tables, files, comparisons and help read it from here.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/enum_text.hpp"
+
 namespace xferbench {
 
 /// Which way a number is better.
 enum class Better { lower, higher, neither };
-std::string_view to_text(Better better);
+constexpr auto texts_of(Better) { return std::to_array<std::string_view>({"lower", "higher", "neither"}); }
 
 /// A measurement, a metric or a label that results of a scenario may have.
 struct MetricDeclaration {
@@ -56,9 +59,15 @@ struct MetricDeclaration {
   [[nodiscard]] MetricDeclaration column(std::string its_heading, Format its_format) &&;
 };
 
-std::string_view to_text(MetricDeclaration::Kind kind);
-std::string_view to_text(MetricDeclaration::Format format);
-std::string_view to_text(MetricDeclaration::Beside beside);
+constexpr auto texts_of(MetricDeclaration::Kind) {
+  return std::to_array<std::string_view>({"measurement", "metric", "label"});
+}
+constexpr auto texts_of(MetricDeclaration::Format) {
+  return std::to_array<std::string_view>({"number", "seconds", "percent", "ratio", "word"});
+}
+constexpr auto texts_of(MetricDeclaration::Beside) {
+  return std::to_array<std::string_view>({"interval", "clock", "p90", "p99"});
+}
 
 /// A measurement in seconds, of which less is better.
 MetricDeclaration measured(std::string name, std::string help);

@@ -10,11 +10,9 @@ namespace xferbench {
 
 namespace {
 
-constexpr const char* kGap = "   ";
+using Cells = std::vector<std::string>;
 
-using Row = std::vector<std::string>;
-
-bool spans(const Grid& grid, const Row& cells, std::size_t i) {
+bool runs_on(const Grid& grid, const Cells& cells, std::size_t i) {
   return cells.size() < grid.header.size() && i + 1 == cells.size();
 }
 
@@ -22,44 +20,34 @@ std::vector<std::size_t> widths_of(const Grid& grid) {
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < grid.header.size(); ++i) {
     std::size_t widest = width(printable(grid.header[i]));
-    for (const Grid::Row& row : grid.rows) {
-      if (i < row.cells.size() && !spans(grid, row.cells, i)) widest = std::max(widest, width(printable(row.cells[i])));
+    for (const auto& [cells, tones] : grid.rows) {
+      if (i < cells.size() && !runs_on(grid, cells, i)) widest = std::max(widest, width(printable(cells[i])));
     }
     widths.push_back(widest);
   }
   return widths;
 }
 
-template <class Paint>
-std::string line(const Grid& grid, const Row& cells, const std::vector<std::size_t>& widths, const Paint& paint) {
-  std::string text = " ";
-  std::string pending;  // spaces that are only written when something follows: no trailing blanks
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const bool last_on_the_left = i + 1 == cells.size() && i < grid.left_columns;
-    const bool unaligned = spans(grid, cells, i) || i >= widths.size() || last_on_the_left;
-    const std::string shown = printable(cells[i]);
-    const std::string cell = unaligned ? shown : padded(shown, widths[i], i < grid.left_columns);
-    pending += i == 0 ? " " : kGap;
-    if (cells[i].empty()) {
-      pending += cell;
-      continue;
+std::string line(const Grid& grid, const Grid::Row& row, const std::vector<std::size_t>& widths, const Style& style) {
+  std::string text;
+  std::string blanks = "  ";  // only written when something follows
+  for (std::size_t i = 0; i < row.cells.size(); ++i) {
+    const std::string cell = printable(row.cells[i]);
+    const std::size_t end = cell.find_last_not_of(' ') + 1;
+    const bool aligned = i < widths.size() && !runs_on(grid, row.cells, i);
+    const std::size_t room = aligned ? widths[i] - width(cell) : 0;
+    const bool left = i < grid.left_columns || (grid.last_left && i + 1 == grid.header.size());
+    if (!left) blanks.append(room, ' ');
+    if (end > 0) {
+      text += blanks + style.painted(i < row.tones.size() ? row.tones[i] : Tone::plain, cell.substr(0, end));
+      blanks.clear();
     }
-    text += pending + paint(i, cell);
-    pending.clear();
+    blanks.append(cell.size() - end + (left ? room : 0) + grid.gap, ' ');
   }
   return text + "\n";
 }
 
-std::string painted(const Grid& grid, const Grid::Row& row, std::size_t i, const std::string& text,
-                    const Style& style) {
-  if (row.tone != Grid::Tone::plain) {
-    if (i < row.tone_from) return text;
-    return row.tone == Grid::Tone::bad ? style.bad(text) : style.dim(text);
-  }
-  return i < grid.emphasised.size() && grid.emphasised[i] ? style.bold(text) : text;
-}
-
-std::string markdown_line(const Row& cells, std::size_t columns) {
+std::string markdown_line(const Cells& cells, std::size_t columns) {
   std::string text = "|";
   for (std::size_t i = 0; i < columns; ++i) {
     text += i < cells.size() && !cells[i].empty() ? " " + markdown_escaped(cells[i]) + " |" : " |";
@@ -71,15 +59,9 @@ std::string markdown_line(const Row& cells, std::size_t columns) {
 
 std::string to_lines(const Grid& grid, const Style& style) {
   const std::vector<std::size_t> widths = widths_of(grid);
-  std::string all;
-  // A single case that was skipped has nothing to name.
-  if (!grid.header.empty()) {
-    all = line(grid, grid.header, widths, [&](std::size_t, const std::string& text) { return style.dim(text); });
-  }
-  for (const Grid::Row& row : grid.rows) {
-    all += line(grid, row.cells, widths,
-                [&](std::size_t i, const std::string& text) { return painted(grid, row, i, text, style); });
-  }
+  const Grid::Row header{grid.header, std::vector(grid.header.size(), Tone::dim)};
+  std::string all = grid.header.empty() ? "" : line(grid, header, widths, style);
+  for (const Grid::Row& row : grid.rows) all += line(grid, row, widths, style);
   return all;
 }
 

@@ -10,15 +10,14 @@
 namespace xferbench {
 
 struct Grid {
-  enum class Tone { plain, dim, bad };
   struct Row {
     std::vector<std::string> cells;  ///< the last of fewer than the header has is a sentence that runs on
-    Tone tone = Tone::plain;
-    std::size_t tone_from = 0;  ///< the first cell that is painted so
+    std::vector<Tone> tones{};       ///< of the first cells, in colour
   };
   std::vector<std::string> header;
-  std::size_t left_columns = 0;    ///< the first so many stand on the left, all others on the right
-  std::vector<bool> emphasised{};  ///< columns that matter most; may be shorter than the header
+  std::size_t left_columns = 0;  ///< the first so many stand on the left, all others on the right ...
+  bool last_left = false;        ///< ... but the last column, where that is said
+  std::size_t gap = 3;           ///< blanks between columns
   std::vector<Row> rows{};
 };
 

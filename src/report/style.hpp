@@ -1,23 +1,26 @@
 // Colours, where they are wanted.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <string>
 
 namespace xferbench {
 
+enum class Tone { plain, bold, dim, good, notice, bad };
+
 /// Writes ANSI colours where wanted and nothing where not.
 struct Style {
   bool color = false;
-  [[nodiscard]] std::string bold(const std::string& text) const { return paint("1", text); }
-  [[nodiscard]] std::string dim(const std::string& text) const { return paint("2", text); }
-  [[nodiscard]] std::string bad(const std::string& text) const { return paint("1;31", text); }
-  [[nodiscard]] std::string good(const std::string& text) const { return paint("1;32", text); }
-  [[nodiscard]] std::string notice(const std::string& text) const { return paint("1;33", text); }
-
- private:
-  [[nodiscard]] std::string paint(const char* code, const std::string& text) const {
-    return color ? std::string("\x1b[") + code + "m" + text + "\x1b[0m" : text;
+  [[nodiscard]] std::string painted(Tone tone, const std::string& text) const {
+    constexpr std::array<const char*, 6> kCodes{"", "1", "2", "1;32", "1;33", "1;31"};
+    if (!color || tone == Tone::plain) return text;
+    return std::string("\x1b[") + kCodes[static_cast<std::size_t>(tone)] + "m" + text + "\x1b[0m";
   }
+  [[nodiscard]] std::string bold(const std::string& text) const { return painted(Tone::bold, text); }
+  [[nodiscard]] std::string dim(const std::string& text) const { return painted(Tone::dim, text); }
+  [[nodiscard]] std::string bad(const std::string& text) const { return painted(Tone::bad, text); }
+  [[nodiscard]] std::string notice(const std::string& text) const { return painted(Tone::notice, text); }
 };
 
 }  // namespace xferbench

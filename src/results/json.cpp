@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
 
 #include "results/json_shape.hpp"
@@ -79,21 +78,19 @@ constexpr std::array kHostFields{
 };
 constexpr Shape kHost = record(kHostFields);
 
-constexpr Shape kLabel{
-    .expected = "a text",
-    .text = [](Reader&, void* into, std::string& text) { as<Labels::value_type>(into).second = text; },
-    .write = [](const void* from, Json& json) { json = as<Labels::value_type>(from).second; }};
-constexpr const Shape& kLabels = kEntriesOf<Labels::value_type, &Labels::value_type::first, kLabel>;
+using Label = Labels::value_type;
+constexpr Shape kLabel{.expected = "a text",
+                       .take = [](Reader& in, void* into) { as<Label>(into).second = in.as_text(); },
+                       .give = [](const void* from) -> Single { return as<Label>(from).second; }};
+constexpr const Shape& kLabels = kEntriesOf<Label, &Label::first, kLabel>;
 
 constexpr Shape kBackend{.expected = "a text",
-                         .text =
-                             [](Reader& in, void* into, std::string& text) {
-                               const std::array<std::string, 2> known{"cuda", "simulated"};
-                               if (std::ranges::find(known, text) == known.end())
-                                 in.refuse_unknown("found", text, known);
-                               as<std::string>(into) = text;
+                         .take =
+                             [](Reader& in, void* into) {
+                               constexpr std::array<std::string_view, 2> kBackends{"cuda", "simulated"};
+                               as<std::string>(into) = kBackends[in.as_one_of(kBackends)];
                              },
-                         .write = [](const void* from, Json& json) { json = as<std::string>(from); }};
+                         .give = [](const void* from) -> Single { return as<std::string>(from); }};
 
 constexpr std::array kEnvironmentFields{
     field<&Environment::backend, kBackend>("backend"),
@@ -120,28 +117,11 @@ constexpr std::array kOutliersFields{
 };
 constexpr Shape kOutliers = record(kOutliersFields);
 
-constexpr Shape kInterval{.expected = "two numbers, low and high",
-                          .item = [](Reader& in, void* interval, std::size_t index) -> Target {
-                            in.refuse_more_than(2, index);
-                            auto& [low, high] = as<Interval>(interval);
-                            return {&kNumber, index == 0 ? &low : &high};
-                          },
-                          .end =
-                              [](Reader& in, void* interval) {
-                                const auto& [low, high] = as<Interval>(interval);
-                                if (in.items() != 2) in.fail("expected two numbers, low and high");
-                                if (low > high) in.fail("found low above high");
-                              },
-                          .write =
-                              [](const void* from, Json& json) {
-                                json = {as<Interval>(from).low, as<Interval>(from).high};
-                              }};
-
 /// How many samples there are: said beside them, so that a file that was cut by hand is noticed.
 constexpr Shape kSampleCount{
     .expected = "a whole number of 0 or more",
-    .whole = [](Reader& in, void*, std::uint64_t n) { in.note(n); },
-    .write = [](const void* measurement, Json& json) { json = as<Measurement>(measurement).samples.size(); }};
+    .take = [](Reader& in, void*) { in.note(in.as_whole(0, std::numeric_limits<std::uint64_t>::max())); },
+    .give = [](const void* measurement) -> Single { return as<Measurement>(measurement).samples.size(); }};
 
 constexpr const Shape& kSamples = kListOf<double, kAmount, std::numeric_limits<std::size_t>::max()>;
 
@@ -166,12 +146,9 @@ void check_measurement(Reader& in, void* measurement) {
   if (m.min > m.median || m.median > m.max) in.fail("its median does not lie between its min and max");
 }
 
-constexpr std::array kClocks{Clock::event_gated, Clock::event, Clock::host, Clock::cpu, Clock::device};
-constexpr std::array kStops{Stop::ci, Stop::budget, Stop::max_samples, Stop::interrupted};
-
 constexpr std::array kMeasurementFields{
     field<&Measurement::name>("name"),
-    field<&Measurement::clock, kOneOf<Clock, kClocks>>("clock"),
+    field<&Measurement::clock>("clock"),
     field<&Measurement::unit>("unit"),
     field<&Measurement::samples, kSamples>("samples"),
     part("n", kSampleCount),
@@ -181,20 +158,19 @@ constexpr std::array kMeasurementFields{
     field<&Measurement::ci95, kInterval>("ci95", if_known),
     field<&Measurement::p90>("p90", if_known),
     field<&Measurement::p99>("p99", if_known),
-    field<&Measurement::stop, kOneOf<Stop, kStops>>("stop"),
+    field<&Measurement::stop>("stop"),
     field<&Measurement::batch, kWhole<unsigned, 1>>("batch"),
     part("warmup", kWarmup),
     part("outliers", kOutliers),
     field<&Measurement::gate_timeouts>("gate_timeouts", if_known),
     field<&Measurement::flags>("flags"),
 };
-constexpr Shape kMeasurement = record(kMeasurementFields, check_measurement);
+constexpr Shape kMeasurement = on_one_line(record(kMeasurementFields, check_measurement));
 
-void check_names(Reader& in, std::vector<Measurement>& measurements) {
-  std::vector<std::string_view> names;
-  for (const Measurement& m : measurements) names.push_back(m.name);
-  in.refuse_twice(std::move(names));
+void check_names(Reader& in, std::vector<Measurement>& all) {
+  refuse_same_names<Measurement, &Measurement::name>(in, all);
 }
+constexpr const Shape& kMeasurements = kListOf<Measurement, kMeasurement, kMostEntries, check_names>;
 
 // --- Results --------------------------------------------------------------------------------------------------------
 
@@ -202,30 +178,30 @@ constexpr std::array kMetricFields{
     field<&Metric::value, kNumber>("value"),
     field<&Metric::unit>("unit"),
 };
-constexpr Shape kMetric{
-    .expected = "an object", .is_object = true, .fields = kMetricFields, .write = [](const void* from, Json& json) {
-      if (std::isfinite(as<Metric>(from).value)) {
-        write_fields(kMetricFields, from, json);
-      } else {
-        json = Json(Json::value_t::discarded);
-      }
-    }};
-constexpr const Shape& kMetrics = kEntriesOf<Metric, &Metric::name, kMetric>;
+constexpr Shape kMetric = record(kMetricFields);
+bool is_number(const Metric& metric) { return std::isfinite(metric.value); }
+constexpr const Shape& kMetrics = kEntriesOf<Metric, &Metric::name, kMetric, is_number>;
 
 using Param = Case::Param;
-constexpr Shape kParam{
-    .expected = "a number or a text",
-    .text =
-        [](Reader&, void* into, std::string& text) {
-          as<Param>(into) = {as<Param>(into).name, AxisKind::choice, text};
-        },
-    .whole = [](Reader&, void* into, std::uint64_t value) { as<Param>(into).value = value; },
-    .number =
-        [](Reader&, void* into, double value) {
-          as<Param>(into) = {as<Param>(into).name, AxisKind::real, value};
-        },
-    .write = [](const void* from,
-                Json& json) { std::visit([&](const auto& value) { json = value; }, as<Param>(from).value); }};
+constexpr Shape kParam{.expected = "a number or a text",
+                       .take =
+                           [](Reader& in, void* into) {
+                             auto& [name, kind, value] = as<Param>(into);
+                             if (in.is_whole()) {
+                               value = in.as_whole(0, std::numeric_limits<std::uint64_t>::max());
+                             } else if (in.is_text()) {
+                               kind = AxisKind::choice;
+                               value = in.as_text();
+                             } else {
+                               kind = AxisKind::real;
+                               value = in.as_number();
+                             }
+                           },
+                       .give =
+                           [](const void* param) {
+                             return std::visit([](const auto& value) -> Single { return value; },
+                                               as<Param>(param).value);
+                           }};
 
 /// A field that is kept in the result's case.
 template <auto part_of_case, const Shape& shape>
@@ -237,16 +213,14 @@ constexpr Field case_field(std::string_view name) {
           }};
 }
 
-constexpr std::array kStatuses{Status::ok, Status::failed, Status::skipped};
-
 constexpr std::array kResultFields{
     case_field<&StoredCase::scenario, kWord>("scenario"),
     case_field<&StoredCase::key, kWord>("key"),
     case_field<&StoredCase::params, kEntriesOf<Param, &Param::name, kParam>>("params"),
-    field<&Result::status, kOneOf<Status, kStatuses>>("status"),
+    field<&Result::status>("status"),
     field<&Result::reason, kText>("reason"),
     field<&Result::warnings>("warnings"),
-    field<&Result::measurements, kListOf<Measurement, kMeasurement, kMostEntries, check_names>>("measurements"),
+    field<&Result::measurements, kMeasurements>("measurements"),
     field<&Result::metrics, kMetrics>("metrics"),
     field<&Result::labels, kLabels>("labels", optional),
 };
@@ -262,26 +236,18 @@ constexpr Shape kFinding = record(kFindingFields);
 // --- Declarations ---------------------------------------------------------------------------------------------------
 
 using Declaration = MetricDeclaration;
-constexpr std::array kBetter{Better::lower, Better::higher, Better::neither};
-constexpr std::array kKinds{Declaration::Kind::measurement, Declaration::Kind::metric, Declaration::Kind::label};
-constexpr std::array kFormats{Declaration::Format::number, Declaration::Format::seconds, Declaration::Format::percent,
-                              Declaration::Format::ratio, Declaration::Format::word};
-constexpr std::array kBesides{Declaration::Beside::interval, Declaration::Beside::clock, Declaration::Beside::p90,
-                              Declaration::Beside::p99};
-
 constexpr std::array kDeclarationFields{
     field<&Declaration::name>("name"),
-    field<&Declaration::kind, kOneOf<Declaration::Kind, kKinds>>("kind"),
+    field<&Declaration::kind>("kind"),
     field<&Declaration::unit>("unit", if_known),
-    field<&Declaration::better, kOneOf<Better, kBetter>>("better"),
+    field<&Declaration::better>("better"),
     field<&Declaration::headline>("headline"),
     field<&Declaration::heading, kText>("heading"),
-    field<&Declaration::format, kOneOf<Declaration::Format, kFormats>>("format"),
+    field<&Declaration::format>("format"),
     field<&Declaration::help, kText>("help"),
-    field<&Declaration::beside, kListOf<Declaration::Beside, kOneOf<Declaration::Beside, kBesides>>>("beside",
-                                                                                                     if_known),
+    field<&Declaration::beside, kListOf<Declaration::Beside, kOneOf<Declaration::Beside>>>("beside", if_known),
 };
-constexpr Shape kDeclaration = record(kDeclarationFields);
+constexpr Shape kDeclaration = on_one_line(record(kDeclarationFields));
 constexpr const Shape& kDeclarations = kListOf<Declaration, kDeclaration>;
 
 /// By the name of the scenario.
@@ -294,12 +260,10 @@ constexpr Shape kMetricsDeclared{.expected = "an object",
                                    if (!is_new) in.refuse_twice({scenario, scenario});
                                    return {&kDeclarations, &entry->second};
                                  },
-                                 .write =
-                                     [](const void* declared, Json& json) {
-                                       begin_object(json);
-                                       for (const auto& [scenario, metrics] : as<MetricsDeclared>(declared)) {
-                                         add_entry(json, scenario, kDeclarations, &metrics);
-                                       }
+                                 .each =
+                                     [](const void* declared, const Visit& visit) {
+                                       for (const auto& [scenario, metrics] : as<MetricsDeclared>(declared))
+                                         visit(scenario, kDeclarations, &metrics);
                                      }};
 
 // --- The file -------------------------------------------------------------------------------------------------------
@@ -340,40 +304,28 @@ Report empty_report() {
   return report;
 }
 
-// --- How it is laid out ---------------------------------------------------------------------------------------------
-
-/// Names from the machine may hold any bytes; what is not UTF-8 becomes a replacement character, not an exception.
-std::string in_one_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-/// On one line is what holds only single values, and what lies as deep as a measurement.
-void lay_out(const Json& json, std::size_t level, std::string& text) {
-  constexpr std::size_t kMeasurementLevel = 4;
-  const auto holds_more = [](const Json& value) { return value.is_structured(); };
-  if (level == kMeasurementLevel || std::ranges::none_of(json, holds_more)) {
-    text += in_one_line(json);
-    return;
-  }
-  const std::string indented = "\n" + std::string(level + 1, ' ');
-  text += json.is_object() ? '{' : '[';
-  bool first = true;
-  for (const auto& [name, value] : json.items()) {
-    text += (first ? "" : ",") + indented;
-    if (json.is_object()) text += in_one_line(name) + ": ";
-    lay_out(value, level + 1, text);
-    first = false;
-  }
-  text += "\n" + std::string(level, ' ') + (json.is_object() ? '}' : ']');
-}
-
 }  // namespace
 
-std::string to_json(const Report& report) {
-  Json json;
-  write(kReport, &report, json);
-  std::string text;
-  lay_out(json, 0, text);
-  return text + "\n";
-}
+void write_json(const Report& report, const Sink& sink) { write(kReport, &report, sink); }
+
+std::string to_json(const Report& report) { return text_of(kReport, &report); }
+
+constexpr Shape json::kInterval{
+    .expected = "two numbers, low and high",
+    .item = [](Reader& in, void* interval, std::size_t index) -> Target {
+      in.refuse_more_than(2, index);
+      return {&kNumber, index == 0 ? &as<Interval>(interval).low : &as<Interval>(interval).high};
+    },
+    .end =
+        [](Reader& in, void* interval) {
+          if (in.items() != 2) in.fail("expected two numbers, low and high");
+          if (as<Interval>(interval).low > as<Interval>(interval).high) in.fail("found low above high");
+        },
+    .each =
+        [](const void* interval, const Visit& visit) {
+          visit({}, kNumber, &as<Interval>(interval).low);
+          visit({}, kNumber, &as<Interval>(interval).high);
+        }};
 
 Report read_report(const std::string& path) {
   Report report = empty_report();

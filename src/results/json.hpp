@@ -6,11 +6,14 @@
 #include <string_view>
 
 #include "results/result.hpp"
+#include "results/sink.hpp"
 
 namespace xferbench {
 
-/// The whole file, a measurement on a line. What is unknown is absent; metrics that JSON cannot hold (NaN, infinities)
-/// are absent, too.
+/// A measurement is on one line, and so is what is declared of a metric. What is unknown is absent; metrics that JSON
+/// cannot hold (NaN, infinities) are absent, too.
+void write_json(const Report& report, const Sink& sink);
+/// The same as one text.
 std::string to_json(const Report& report);
 
 /// Reads a results file; "-" is standard input. Keys of results are unique. Fields that it does not know are ignored,
@@ -21,5 +24,10 @@ Report read_report(const std::string& path);
 
 /// The same of a text; `name` is what messages call it.
 Report parse_report(std::string_view text, std::string_view name);
+
+namespace json {
+struct Shape;
+extern const Shape kInterval;  ///< [low, high]
+}  // namespace json
 
 }  // namespace xferbench

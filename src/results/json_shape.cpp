@@ -20,6 +20,8 @@ namespace xferbench::json {
 
 namespace {
 
+using Json = nlohmann::json;
+
 constexpr std::size_t kPiece = 1 << 18;           // bytes that are read at once
 constexpr std::size_t kMostPieces = 5;            // that one text or number may reach over: 1 MiB and what is begun
 constexpr std::uint64_t kMostBytes = 1ULL << 32;  // a file that never ends must end somewhere
@@ -46,6 +48,7 @@ class Source : public std::streambuf {
  public:
   Source(std::FILE* file, std::string name) : file_(file), name_(std::move(name)), piece_(kPiece) {}
 
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   /// The parser has understood all that it took.
   void understood() { pieces_ = 0; }
   [[nodiscard]] std::size_t line() const {
@@ -107,6 +110,34 @@ bool Reader::has(std::string_view field) const {
   return found != fields.end() && (step.seen >> (found - fields.begin()) & 1U) != 0;
 }
 
+void Reader::refuse() const {
+  const auto describe = [](const auto& value) -> std::string {
+    using Kind = std::decay_t<decltype(value)>;
+    if constexpr (std::is_same_v<Kind, std::nullptr_t>) return "null";
+    if constexpr (std::is_same_v<Kind, std::string_view>) return in_quotes(value);
+    if constexpr (std::is_same_v<Kind, bool>) return value ? "true" : "false";
+    if constexpr (std::is_arithmetic_v<Kind>) return fmt::format("the number {}", value);
+  };
+  fail(fmt::format("found {}, expected {}", std::visit(describe, found_), wanted_->expected));
+}
+
+double Reader::as_number() const {
+  return is_whole() ? static_cast<double>(as_kind<std::uint64_t>()) : as_kind<double>();
+}
+
+std::uint64_t Reader::as_whole(std::uint64_t least, std::uint64_t most) const {
+  const std::uint64_t value = as_kind<std::uint64_t>();
+  if (value >= least && value <= most) return value;
+  fail(fmt::format("found the number {}, expected a whole number from {} to {}", value, least, most));
+}
+
+std::size_t Reader::as_one_of(std::span<const std::string_view> texts) const {
+  const auto text = as_kind<std::string_view>();
+  const auto known = std::ranges::find(texts, text);
+  if (known == texts.end()) refuse_unknown("found", text, texts);
+  return static_cast<std::size_t>(known - texts.begin());
+}
+
 void Reader::refuse_more_than(std::size_t most, std::size_t entries) const {
   if (entries >= most) fail(fmt::format("more than {} entries", most));
 }
@@ -117,9 +148,19 @@ void Reader::refuse_twice(std::vector<std::string_view> names) const {
   if (twice != names.end()) fail(fmt::format("{} is there twice", in_quotes(*twice)));
 }
 
-void Reader::refuse_unknown(std::string_view found, std::string_view word, std::span<const std::string> known) const {
-  fail(fmt::format("{} {}, expected one of {}{}", found, in_quotes(word), fmt::join(known, ", "),
-                   suggestion(beginning(word, 60), known)));
+void Reader::refuse_unknown(std::string_view found, std::string_view word,
+                            std::span<const std::string_view> known) const {
+  const std::vector<std::string> words(known.begin(), known.end());
+  fail(fmt::format("{} {}, expected one of {}{}", found, in_quotes(word), fmt::join(words, ", "),
+                   suggestion(beginning(word, 60), words)));
+}
+
+void Reader::account_for(std::size_t bytes) {
+  constexpr std::size_t kFree = 16 << 20;
+  taken_ += bytes;
+  if (taken_ <= kFree + 2 * source_.bytes()) return;
+  fail(fmt::format("the values up to here take {} MiB of memory, more than twice their text; nobody writes that",
+                   taken_ >> 20U));
 }
 
 // --- Reading --------------------------------------------------------------------------------------------------------
@@ -129,35 +170,14 @@ namespace {
 /// What the parser calls as it goes through a file.
 class Events : public Reader {
  public:
-  Events(std::string name, Source& source, Target whole)
-      : Reader(std::move(name), source), bytes_(source), whole_(whole) {}
+  Events(std::string name, Source& source, Target whole) : Reader(std::move(name), source), whole_(whole) {}
 
-  bool null() {
-    return scalar([](const Target&) { return false; }, [] { return std::string("null"); });
-  }
-  bool boolean(bool value) {
-    return scalar([&](const Target& to) { return give(to.shape->boolean, to, value); },
-                  [&] { return std::string(value ? "true" : "false"); });
-  }
-  bool number_integer(std::int64_t value) {
-    return scalar([&](const Target& to) { return give(to.shape->number, to, static_cast<double>(value)); },
-                  [&] { return fmt::format("the number {}", value); });
-  }
-  bool number_unsigned(std::uint64_t value) {
-    return scalar(
-        [&](const Target& to) {
-          return give(to.shape->whole, to, value) || give(to.shape->number, to, static_cast<double>(value));
-        },
-        [&] { return fmt::format("the number {}", value); });
-  }
-  bool number_float(double value, const std::string& written) {
-    return scalar([&](const Target& to) { return give(to.shape->number, to, value); },
-                  [&] { return "the number " + written.substr(0, 40); });
-  }
-  bool string(std::string& text) {
-    return scalar([&](const Target& to) { return give<std::string&>(to.shape->text, to, text); },
-                  [&] { return in_quotes(text); });
-  }
+  bool null() { return single(nullptr); }
+  bool boolean(bool value) { return single(value); }
+  bool number_integer(std::int64_t value) { return single(static_cast<double>(value)); }
+  bool number_unsigned(std::uint64_t value) { return single(value); }
+  bool number_float(double value, const std::string&) { return single(value); }
+  bool string(const std::string& text) { return single(std::string_view(text)); }
   bool binary(const Json::binary_t&) { return false; }  // there is none in JSON
 
   bool start_object(std::size_t) { return begin(false); }
@@ -166,7 +186,7 @@ class Events : public Reader {
   bool end_array() { return end(); }
 
   bool key(const std::string& name) {
-    bytes_.understood();
+    source_.understood();
     if (skipping_ > 0) return true;
     Step& step = steps_.back();
     step.name = name;
@@ -192,22 +212,15 @@ class Events : public Reader {
   }
 
  private:
-  template <class Value>
-  bool give(void (*handler)(Reader&, void*, Value), const Target& to, std::type_identity_t<Value> value) {
-    if (handler != nullptr) handler(*this, to.object, value);
-    return handler != nullptr;
-  }
-
-  template <class Give, class Found>
-  bool scalar(const Give& given, const Found& found) {
-    bytes_.understood();
+  bool single(const Single& found) {
+    source_.understood();
     const Target to = next();
-    if (to.shape != nullptr && !given(to)) refuse(to, found());
+    if (to.shape == nullptr) return true;
+    found_ = found;
+    wanted_ = to.shape;
+    if (to.shape->take == nullptr) refuse();
+    to.shape->take(*this, to.object);
     return true;
-  }
-
-  [[noreturn]] void refuse(const Target& to, const std::string& found) const {
-    fail(fmt::format("found {}, expected {}", found, to.shape->expected));
   }
 
   /// Where the value that begins now goes.
@@ -232,26 +245,28 @@ class Events : public Reader {
     }
     if (shape->entry != nullptr) return shape->entry(*this, object, step.name);
     if (!shape->strict) return {};
-    std::vector<std::string> known;
-    for (const Field& field : shape->fields) known.emplace_back(field.name);
+    std::vector<std::string_view> known;
+    for (const Field& field : shape->fields) known.push_back(field.name);
     refuse_unknown("unknown field", step.name, known);
   }
 
   bool begin(bool is_list) {
     begun_ = true;
-    bytes_.understood();
+    source_.understood();
     const Target to = next();
     if (to.shape == nullptr) {
       if (++skipping_ > kDeepest) fail(fmt::format("nested more than {} deep", kDeepest));
       return true;
     }
-    if (is_list ? to.shape->item == nullptr : !to.shape->is_object) refuse(to, is_list ? "a list" : "an object");
+    if (is_list ? to.shape->item == nullptr : !to.shape->is_object) {
+      fail(fmt::format("found {}, expected {}", is_list ? "a list" : "an object", to.shape->expected));
+    }
     steps_.push_back({.target = to, .is_list = is_list});
     return true;
   }
 
   bool end() {
-    bytes_.understood();
+    source_.understood();
     if (skipping_ > 0) {
       --skipping_;
       return true;
@@ -268,17 +283,13 @@ class Events : public Reader {
     return true;
   }
 
-  Source& bytes_;
   Target whole_;
   Target field_;           // of the field whose name was read last
   bool begun_ = false;     // a value was found
   unsigned skipping_ = 0;  // levels of what is read over
 };
 
-struct Close {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-using File = std::unique_ptr<std::FILE, Close>;
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 void read_from(std::FILE* file, const std::string& name, Target whole) {
   Source source(file, name);
@@ -291,80 +302,127 @@ void read_from(std::FILE* file, const std::string& name, Target whole) {
 
 void read_file(const std::string& path, Target whole) {
   if (path == "-") return read_from(stdin, "standard input", whole);
-  const File file(std::fopen(path.c_str(), "rb"));
+  const File file(std::fopen(path.c_str(), "rb"), std::fclose);
   if (!file) throw InputError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
   read_from(file.get(), path, whole);
 }
 
 void read_text(std::string_view text, std::string_view name, Target whole) {
   std::string copy(text.empty() ? " " : text);
-  const File file(fmemopen(copy.data(), copy.size(), "r"));
+  const File file(fmemopen(copy.data(), copy.size(), "r"), std::fclose);
   if (!file) throw InputError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
   read_from(file.get(), std::string(name), whole);
 }
 
 // --- Writing --------------------------------------------------------------------------------------------------------
 
-void write_fields(std::span<const Field> fields, const void* record, Json& json) {
-  json = Json::object();
-  for (const Field& field : fields) {
-    const void* value = field.from(record, field.rule != Rule::if_known);
-    if (value != nullptr) add_entry(json, std::string(field.name), *field.shape, value);
+namespace {
+
+/// Names from the machine may hold any bytes; what is not UTF-8 becomes a replacement character, not an exception.
+std::string in_one_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+bool is_single(const Shape& shape) { return shape.give != nullptr; }
+
+/// Calls for each item of a list, or for each field or entry of an object that is to be written.
+void each_part(const Shape& shape, const void* from, const Visit& visit) {
+  if (shape.each != nullptr) return shape.each(from, visit);
+  for (const Field& field : shape.fields) {
+    const void* value = field.from(from, field.rule != Rule::if_known);
+    if (value != nullptr) visit(field.name, *field.shape, value);
   }
 }
 
-void write(const Shape& shape, const void* from, Json& json) {
-  if (shape.write != nullptr) return shape.write(from, json);
-  write_fields(shape.fields, from, json);
+/// Lays text out, and passes it on in large pieces.
+class Layout {
+ public:
+  explicit Layout(const Sink& sink) : sink_(sink) {}
+
+  void add(const Shape& shape, const void* from, std::size_t level, bool on_one_line) {
+    if (is_single(shape)) {
+      text_ += std::visit([](const auto& value) { return in_one_line(Json(value)); }, shape.give(from));
+      return;
+    }
+    bool holds_more = false;
+    each_part(shape, from, [&](std::string_view, const Shape& part, const void*) { holds_more |= !is_single(part); });
+    on_one_line = on_one_line || shape.on_one_line || !holds_more;
+    const std::string end = on_one_line ? "" : "\n" + std::string(level, ' ');
+    text_ += shape.is_object ? '{' : '[';
+    bool first = true;
+    each_part(shape, from, [&](std::string_view name, const Shape& part, const void* value) {
+      text_ += first ? "" : ",";
+      if (!on_one_line) text_ += end + ' ';
+      if (shape.is_object) text_ += in_one_line(Json(name)) + (on_one_line ? ":" : ": ");
+      add(part, value, level + 1, on_one_line);
+      first = false;
+    });
+    text_ += end + (shape.is_object ? '}' : ']');
+    if (text_.size() >= kPiece) flush();
+  }
+
+  void flush() {
+    sink_(text_);
+    text_.clear();
+  }
+
+  void end_line() { text_ += '\n'; }
+
+ private:
+  const Sink& sink_;
+  std::string text_;
+};
+
+}  // namespace
+
+void write(const Shape& shape, const void* record, const Sink& sink) {
+  Layout layout(sink);
+  layout.add(shape, record, 0, false);
+  layout.end_line();
+  layout.flush();
 }
 
-void write_whole(Json& json, std::uint64_t value) { json = value; }
-void write_text(Json& json, std::string_view text) { json = text; }
-void begin_list(Json& json) { json = Json::array(); }
-void begin_object(Json& json) { json = Json::object(); }
-
-void add_item(Json& list, const Shape& shape, const void* item) { write(shape, item, list.emplace_back()); }
-
-void add_entry(Json& object, const std::string& name, const Shape& shape, const void* entry) {
-  Json value;
-  write(shape, entry, value);
-  if (!value.is_discarded()) object[name] = std::move(value);
+std::string text_of(const Shape& shape, const void* record) {
+  std::string text;
+  write(shape, record, [&](std::string_view piece) { text += piece; });
+  return text;
 }
 
 // --- Shapes of single values ----------------------------------------------------------------------------------------
 
-void check_whole(Reader& in, std::uint64_t value, std::uint64_t least, std::uint64_t most) {
-  if (value >= least && value <= most) return;
-  in.fail(fmt::format("found the number {}, expected a whole number from {} to {}", value, least, most));
+namespace {
+
+template <class T>
+Single give_as(const void* from) {
+  return as<T>(from);
 }
 
+}  // namespace
+
 constexpr Shape kText{.expected = "a text",
-                      .text = [](Reader&, void* into, std::string& text) { as<std::string>(into) = text; },
-                      .write = [](const void* from, Json& json) { json = as<std::string>(from); }};
+                      .take = [](Reader& in, void* into) { as<std::string>(into) = in.as_text(); },
+                      .give = give_as<std::string>};
 
 constexpr Shape kWord{.expected = "a text",
-                      .text =
-                          [](Reader& in, void* into, std::string& text) {
-                            if (text.empty()) in.fail("found an empty text, expected one that says something");
-                            as<std::string>(into) = text;
+                      .take =
+                          [](Reader& in, void* into) {
+                            as<std::string>(into) = in.as_text();
+                            if (in.as_text().empty()) in.fail("found an empty text, expected one that says something");
                           },
-                      .write = kText.write};
+                      .give = give_as<std::string>};
 
 constexpr Shape kBoolean{.expected = "true or false",
-                         .boolean = [](Reader&, void* into, bool value) { as<bool>(into) = value; },
-                         .write = [](const void* from, Json& json) { json = as<bool>(from); }};
+                         .take = [](Reader& in, void* into) { as<bool>(into) = in.as_boolean(); },
+                         .give = give_as<bool>};
 
 constexpr Shape kNumber{.expected = "a number",
-                        .number = [](Reader&, void* into, double value) { as<double>(into) = value; },
-                        .write = [](const void* from, Json& json) { json = as<double>(from); }};
+                        .take = [](Reader& in, void* into) { as<double>(into) = in.as_number(); },
+                        .give = give_as<double>};
 
 constexpr Shape kAmount{.expected = "a number of 0 or more",
-                        .number =
-                            [](Reader& in, void* into, double value) {
-                              if (value < 0)
-                                in.fail(fmt::format("found the number {}, expected a number of 0 or more", value));
-                              as<double>(into) = value;
+                        .take =
+                            [](Reader& in, void* into) {
+                              as<double>(into) = in.as_number();
+                              if (in.as_number() < 0) in.refuse();
                             },
-                        .write = kNumber.write};
+                        .give = give_as<double>};
 
 }  // namespace xferbench::json

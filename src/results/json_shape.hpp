@@ -1,23 +1,30 @@
 // How records look as JSON: a shape says it once, and serves both to read and to write.
 //
 // Reading is for files that may be large, damaged or hostile: values go straight into the records as the parser finds
-// them, what no shape asks for is read over, and neither stack nor memory grows with what a file nests.
+// them, what no shape asks for is read over, and neither stack nor memory grows with what a file nests. Writing is a
+// piece at a time, for the same reason.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <variant>
 #include <vector>
+
+#include "core/enum_text.hpp"
+#include "results/sink.hpp"
 
 namespace xferbench::json {
 
-using Json = nlohmann::ordered_json;
+/// A single value: as the parser has found it, or as it is to be written. Texts belong to somebody else.
+using Single = std::variant<std::nullptr_t, bool, std::uint64_t, double, std::string_view>;
 
 struct Shape;
 class Source;
@@ -34,6 +41,19 @@ class Reader {
  public:
   [[noreturn]] void fail(const std::string& what) const;
 
+  // --- The single value that was found, for its Shape::take; what is of another kind fails ---
+  [[nodiscard]] bool is_text() const { return std::holds_alternative<std::string_view>(found_); }
+  [[nodiscard]] bool is_whole() const { return std::holds_alternative<std::uint64_t>(found_); }
+  [[nodiscard]] std::string as_text() const { return std::string(as_kind<std::string_view>()); }
+  [[nodiscard]] bool as_boolean() const { return as_kind<bool>(); }
+  [[nodiscard]] double as_number() const;
+  /// Written without point or exponent.
+  [[nodiscard]] std::uint64_t as_whole(std::uint64_t least, std::uint64_t most) const;
+  /// The index of the text among these.
+  [[nodiscard]] std::size_t as_one_of(std::span<const std::string_view> texts) const;
+  /// Fails: it is not what the shape expects.
+  [[noreturn]] void refuse() const;
+
   // --- Of the object or list that is being read, for its Shape::end ---
   /// Whether the object had this one of its fields.
   [[nodiscard]] bool has(std::string_view field) const;
@@ -48,7 +68,18 @@ class Reader {
   void refuse_twice(std::vector<std::string_view> names) const;
   /// Fails: the word is none of those that are known. Says which may have been meant.
   [[noreturn]] void refuse_unknown(std::string_view found, std::string_view word,
-                                   std::span<const std::string> known) const;
+                                   std::span<const std::string_view> known) const;
+  /// One more in a list. A file whose values take much more memory than its text is refused: nobody writes that.
+  template <class T>
+  T& one_more(std::vector<T>& list, std::size_t most) {
+    refuse_more_than(most, list.size());
+    if (list.size() == list.capacity()) {
+      const std::size_t capacity = list.size() + list.size() / 2 + 4;
+      account_for((capacity - list.size()) * sizeof(T));
+      list.reserve(capacity);
+    }
+    return list.emplace_back();
+  }
 
  protected:
   /// The way into an object or a list that is being read.
@@ -62,13 +93,23 @@ class Reader {
     bool inside = false;  // a field or an item is being read
   };
 
-  Reader(std::string name, const Source& source) : name_(std::move(name)), source_(source) {}
+  Reader(std::string name, Source& source) : name_(std::move(name)), source_(source) {}
   ~Reader() = default;
   [[nodiscard]] std::string place() const;
+  template <class Kind>
+  [[nodiscard]] const Kind& as_kind() const {
+    const Kind* found = std::get_if<Kind>(&found_);
+    if (found == nullptr) refuse();
+    return *found;
+  }
+  void account_for(std::size_t bytes);
 
   std::string name_;
-  const Source& source_;
+  Source& source_;
   std::vector<Step> steps_;
+  Single found_;
+  const Shape* wanted_ = nullptr;  // of what was found
+  std::size_t taken_ = 0;          // bytes of memory, by lists
 };
 
 enum class Rule {
@@ -87,30 +128,36 @@ struct Field {
   const void* (*from)(const void* record, bool always);
 };
 
-/// What is done with a value of each kind. What is null is refused.
+/// Is called for each item or entry; items have no name.
+using Visit = std::function<void(std::string_view name, const Shape& shape, const void* value)>;
+
+/// What is done with a value. What is null is refused.
 struct Shape {
-  std::string_view expected;  ///< as messages call it: "a text"
-  void (*text)(Reader& in, void* into, std::string& text) = nullptr;
-  void (*whole)(Reader& in, void* into, std::uint64_t value) = nullptr;  ///< else it is a number
-  void (*number)(Reader& in, void* into, double value) = nullptr;
-  void (*boolean)(Reader& in, void* into, bool value) = nullptr;
+  std::string_view expected{};  ///< as messages call it: "a text"
+
+  // --- A single value ---
+  void (*take)(Reader& in, void* into) = nullptr;
+  Single (*give)(const void* from) = nullptr;
+
+  // --- A list or an object ---
   Target (*item)(Reader& in, void* list, std::size_t index) = nullptr;
   bool is_object = false;
   std::span<const Field> fields{};  ///< at most 64
   bool strict = false;              ///< other fields are errors; else they are read over, or handed to:
   Target (*entry)(Reader& in, void* object, std::string_view name) = nullptr;
   void (*end)(Reader& in, void* object) = nullptr;  ///< of an object or a list: checks it, and completes it
-  /// Null: as `fields` say. A value that it discards is left out by who holds it.
-  void (*write)(const void* from, Json& json) = nullptr;
+  void (*each)(const void* from, const Visit& visit) = nullptr;  ///< of items or entries, to write them
+  bool on_one_line = false;                                      ///< even where it holds more than single values
 };
 
 /// Reads a file; "-" is standard input. A mark of UTF-8 at its front is accepted.
 void read_file(const std::string& path, Target whole);
 /// Reads a text; `name` is what messages call it.
 void read_text(std::string_view text, std::string_view name, Target whole);
-void write(const Shape& shape, const void* from, Json& json);
-/// Fields of a record alone, for shapes that leave out whole records.
-void write_fields(std::span<const Field> fields, const void* record, Json& json);
+/// Writes a record and the end of its last line. On one line is what holds only single values.
+void write(const Shape& shape, const void* record, const Sink& sink);
+/// The same as one text.
+std::string text_of(const Shape& shape, const void* record);
 
 /// As much of a text as fits into a message of one line: in quotes, without control characters, not too long.
 std::string in_quotes(std::string_view text);
@@ -132,115 +179,92 @@ extern const Shape kBoolean;
 extern const Shape kNumber;  ///< any but NaN and infinities
 extern const Shape kAmount;  ///< of 0 or more
 
-void check_whole(Reader& in, std::uint64_t value, std::uint64_t least, std::uint64_t most);
-void write_whole(Json& json, std::uint64_t value);
-void write_text(Json& json, std::string_view text);
-void add_item(Json& list, const Shape& shape, const void* item);
-void add_entry(Json& object, const std::string& name, const Shape& shape, const void* entry);
-void begin_list(Json& json);
-void begin_object(Json& json);
-
-/// A whole number, written without point or exponent.
 template <class T, std::uint64_t least = 0, std::uint64_t most = std::numeric_limits<T>::max()>
 inline constexpr Shape kWhole{
     .expected = "a whole number of 0 or more",
-    .whole =
-        [](Reader& in, void* into, std::uint64_t value) {
-          check_whole(in, value, least, most);
-          as<T>(into) = static_cast<T>(value);
-        },
-    .write = [](const void* from, Json& json) { write_whole(json, static_cast<std::uint64_t>(as<T>(from))); }};
+    .take = [](Reader& in, void* into) { as<T>(into) = static_cast<T>(in.as_whole(least, most)); },
+    .give = [](const void* from) -> Single { return static_cast<std::uint64_t>(as<T>(from)); }};
 
 /// One of the values of an enumeration, by its text.
-template <class Enumeration, const auto& values>
+template <class E>
 inline constexpr Shape kOneOf{
     .expected = "a text",
-    .text =
-        [](Reader& in, void* into, std::string& text) {
-          std::vector<std::string> known;
-          for (const Enumeration value : values) {
-            if (to_text(value) == text) {
-              as<Enumeration>(into) = value;
-              return;
-            }
-            known.emplace_back(to_text(value));
-          }
-          in.refuse_unknown("found", text, known);
-        },
-    .write = [](const void* from, Json& json) { write_text(json, to_text(as<Enumeration>(from))); }};
+    .take = [](Reader& in, void* into) { as<E>(into) = static_cast<E>(in.as_one_of(texts_of(E{}))); },
+    .give = [](const void* from) -> Single { return to_text(as<E>(from)); }};
 
 /// The name of the schema: no part of the record, but the first thing that a file says.
 template <const std::string_view& schema>
 inline constexpr Shape kSchema{.expected = "a text",
-                               .text =
-                                   [](Reader& in, void*, std::string& text) {
-                                     if (text == schema) return;
-                                     in.fail("found " + in_quotes(text) + ", expected " + in_quotes(schema) +
+                               .take =
+                                   [](Reader& in, void*) {
+                                     if (in.as_text() == schema) return;
+                                     in.fail("found " + in_quotes(in.as_text()) + ", expected " + in_quotes(schema) +
                                              ": a file of another kind or of another version of xferbench");
                                    },
-                               .write = [](const void*, Json& json) { write_text(json, schema); }};
+                               .give = [](const void*) -> Single { return schema; }};
 
 // --- Shapes of several values ---------------------------------------------------------------------------------------
 
 inline constexpr std::size_t kMostEntries = 10'000;  ///< of the smaller lists, such as metrics and warnings
 
-template <class T>
-void nothing_more(Reader&, std::vector<T>&) {}
-
 /// A list of values of one shape. `check` is called at its end.
 template <class T, const Shape& shape, std::size_t most = kMostEntries,
-          void (*check)(Reader&, std::vector<T>&) = nothing_more<T>>
+          void (*check)(Reader&, std::vector<T>&) = nullptr>
 inline constexpr Shape kListOf{.expected = "a list",
-                               .item = [](Reader& in, void* list, std::size_t index) -> Target {
-                                 in.refuse_more_than(most, index);
-                                 return {&shape, &as<std::vector<T>>(list).emplace_back()};
+                               .item = [](Reader& in, void* list, std::size_t) -> Target {
+                                 return {&shape, &in.one_more(as<std::vector<T>>(list), most)};
                                },
                                .end =
                                    [](Reader& in, void* list) {
                                      as<std::vector<T>>(list).shrink_to_fit();
-                                     check(in, as<std::vector<T>>(list));
+                                     if constexpr (check != nullptr) check(in, as<std::vector<T>>(list));
                                    },
-                               .write =
-                                   [](const void* list, Json& json) {
-                                     begin_list(json);
-                                     for (const T& item : as<std::vector<T>>(list)) add_item(json, shape, &item);
+                               .each =
+                                   [](const void* list, const Visit& visit) {
+                                     for (const T& item : as<std::vector<T>>(list)) visit({}, shape, &item);
                                    }};
 
 inline constexpr const Shape& kTexts = kListOf<std::string, kText>;
 
+template <class T, std::string T::*name>
+void refuse_same_names(Reader& in, const std::vector<T>& all) {
+  std::vector<std::string_view> names;
+  for (const T& one : all) names.push_back(one.*name);
+  in.refuse_twice(std::move(names));
+}
+
+template <class T>
+bool is_always_written(const T&) {
+  return true;
+}
+
 /// An object whose names are not known beforehand, as a list of entries that know their names. The shape is that of an
 /// entry but for its name.
-template <class Entry, std::string Entry::*name, const Shape& shape>
-inline constexpr Shape kEntriesOf{.expected = "an object",
-                                  .is_object = true,
-                                  .entry = [](Reader& in, void* entries, std::string_view its_name) -> Target {
-                                    in.refuse_more_than(kMostEntries, as<std::vector<Entry>>(entries).size());
-                                    Entry& entry = as<std::vector<Entry>>(entries).emplace_back();
-                                    entry.*name = its_name;
-                                    return {&shape, &entry};
-                                  },
-                                  .end =
-                                      [](Reader& in, void* entries) {
-                                        std::vector<std::string_view> names;
-                                        for (const Entry& entry : as<std::vector<Entry>>(entries))
-                                          names.push_back(entry.*name);
-                                        in.refuse_twice(std::move(names));
-                                      },
-                                  .write =
-                                      [](const void* entries, Json& json) {
-                                        begin_object(json);
-                                        for (const Entry& entry : as<std::vector<Entry>>(entries))
-                                          add_entry(json, entry.*name, shape, &entry);
-                                      }};
+template <class T, std::string T::*name, const Shape& shape, bool (*is_written)(const T&) = is_always_written<T>>
+inline constexpr Shape kEntriesOf{
+    .expected = "an object",
+    .is_object = true,
+    .entry = [](Reader& in, void* entries, std::string_view its_name) -> Target {
+      T& entry = in.one_more(as<std::vector<T>>(entries), kMostEntries);
+      entry.*name = its_name;
+      return {&shape, &entry};
+    },
+    .end = [](Reader& in, void* entries) { refuse_same_names<T, name>(in, as<std::vector<T>>(entries)); },
+    .each =
+        [](const void* entries, const Visit& visit) {
+          for (const T& entry : as<std::vector<T>>(entries)) {
+            if (is_written(entry)) visit(entry.*name, shape, &entry);
+          }
+        }};
 
 /// A record by its fields.
 constexpr Shape record(std::span<const Field> fields, void (*end)(Reader&, void*) = nullptr) {
   return {.expected = "an object", .is_object = true, .fields = fields, .end = end};
 }
 
-/// A record in a file that people write: what it does not know is a slip of the hand.
-constexpr Shape strict_record(std::span<const Field> fields, void (*end)(Reader&, void*) = nullptr) {
-  return {.expected = "an object", .is_object = true, .fields = fields, .strict = true, .end = end};
+constexpr Shape on_one_line(Shape shape) {
+  shape.on_one_line = true;
+  return shape;
 }
 
 // --- Fields ---------------------------------------------------------------------------------------------------------
@@ -275,6 +299,8 @@ constexpr const Shape& usual_shape() {
     return kWord;
   } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
     return kTexts;
+  } else if constexpr (std::is_enum_v<T>) {
+    return kOneOf<T>;
   } else {
     static_assert(std::is_integral_v<T>, "say which shape this field has");
     return kWhole<T>;

@@ -16,23 +16,25 @@ namespace xferbench {
 
 namespace {
 
-struct Close {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-using File = std::unique_ptr<std::FILE, Close>;
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 [[noreturn]] void fail(const std::string& path, int error) {
   throw OutputError(fmt::format("cannot write {}: {}", path, std::strerror(error)));
 }
 
+void write_into(std::FILE* file, const std::string& path, const TextWriter& write) {
+  write([&](std::string_view piece) {
+    if (std::fwrite(piece.data(), 1, piece.size(), file) != piece.size()) fail(path, errno);
+  });
+  if (std::fflush(file) != 0) fail(path, errno);
+}
+
 /// Writes all of it; where it is to be `durable`, down to the disk, so that an error that only shows there is not
 /// missed.
-void write_all(const std::string& path, const char* mode, const std::string& text, bool durable) {
-  File file(std::fopen(path.c_str(), mode));
+void write_all(const std::string& path, const char* mode, const TextWriter& write, bool durable) {
+  File file(std::fopen(path.c_str(), mode), std::fclose);
   if (!file) fail(path, errno);
-  const bool written =
-      std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() && std::fflush(file.get()) == 0;
-  if (!written) fail(path, errno);
+  write_into(file.get(), path, write);
   // EINVAL and the like: terminals and pipes have nothing to synchronise.
   if (durable && fsync(fileno(file.get())) != 0 && (errno == ENOSPC || errno == EIO || errno == EDQUOT))
     fail(path, errno);
@@ -50,8 +52,7 @@ bool leads_to_standard_output(const std::string& path) {
 }  // namespace
 
 void write_standard_output(const std::string& text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (!written) fail("standard output", errno);
+  write_into(stdout, "standard output", [&](const Sink& sink) { sink(text); });
 }
 
 ResultsFile::ResultsFile(std::string path) : path_(std::move(path)), replaceable_(false) {
@@ -75,7 +76,8 @@ ResultsFile::ResultsFile(std::string path) : path_(std::move(path)), replaceable
     throw OutputError(fmt::format("cannot write {}: there is no folder {}", path_, folder.string()));
   }
   const std::string beside = path_ + ".partial";
-  write_all(beside, "w", "", false);
+  write_all(
+      beside, "w", [](const Sink&) {}, false);
   std::filesystem::remove(beside, unknown);
 }
 
@@ -86,11 +88,11 @@ std::string ResultsFile::target() const {
   return unknown ? path_ : whole.string();
 }
 
-void ResultsFile::replace(const std::string& text, bool durable) const {
+void ResultsFile::replace(const TextWriter& write, bool durable) const {
   const std::string beside = path_ + ".partial";
   std::error_code error;
   try {
-    write_all(beside, "w", text, durable);
+    write_all(beside, "w", write, durable);
   } catch (const OutputError&) {
     std::filesystem::remove(beside, error);
     throw;
@@ -102,14 +104,14 @@ void ResultsFile::replace(const std::string& text, bool durable) const {
   if (error) fail(path_, error.value());
 }
 
-void ResultsFile::update(const std::string& text) const {
-  if (replaceable_) replace(text, false);  // waiting for the disk after each case would slow a sweep
+void ResultsFile::update(const TextWriter& write) const {
+  if (replaceable_) replace(write, false);  // waiting for the disk after each case would slow a sweep
 }
 
-void ResultsFile::finish(const std::string& text) const {
-  if (is_standard_output()) return write_standard_output(text);
-  if (replaceable_) return replace(text, true);
-  write_all(path_, "a", text, true);
+void ResultsFile::finish(const TextWriter& write) const {
+  if (is_standard_output()) return write_into(stdout, "standard output", write);
+  if (replaceable_) return replace(write, true);
+  write_all(path_, "a", write, true);
 }
 
 }  // namespace xferbench

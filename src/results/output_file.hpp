@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string>
 
+#include "results/sink.hpp"
+
 namespace xferbench {
 
 /// Writes to standard output and makes sure that it got there. Throws OutputError (a full disk, a closed pipe).
@@ -23,12 +25,15 @@ class ResultsFile {
   [[nodiscard]] std::string target() const;
 
   /// The state after a case. Does nothing where only the last one can be written.
-  void update(const std::string& text) const;
+  void update(const TextWriter& write) const;
   /// The last state.
-  void finish(const std::string& text) const;
+  void finish(const TextWriter& write) const;
+  void finish(const std::string& text) const {
+    finish([&](const Sink& sink) { sink(text); });
+  }
 
  private:
-  void replace(const std::string& text, bool durable) const;
+  void replace(const TextWriter& write, bool durable) const;
 
   std::string path_;
   bool replaceable_;

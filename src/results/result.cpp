@@ -1,40 +1,11 @@
 #include "results/result.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "version.hpp"
 
 namespace xferbench {
-
-std::string_view to_text(Clock clock) {
-  switch (clock) {
-    case Clock::event_gated: return "event-gated";
-    case Clock::event: return "event";
-    case Clock::host: return "host";
-    case Clock::cpu: return "cpu";
-    case Clock::device: return "device";
-  }
-  return "";
-}
-
-std::string_view to_text(Stop stop) {
-  switch (stop) {
-    case Stop::ci: return "ci";
-    case Stop::budget: return "budget";
-    case Stop::max_samples: return "max-samples";
-    case Stop::interrupted: return "interrupted";
-  }
-  return "";
-}
-
-std::string_view to_text(Status status) {
-  switch (status) {
-    case Status::ok: return "ok";
-    case Status::failed: return "failed";
-    case Status::skipped: return "skipped";
-  }
-  return "";
-}
 
 std::optional<double> relative_half_width(const Measurement& measurement) {
   if (!measurement.ci95 || measurement.median <= 0) return std::nullopt;
@@ -70,6 +41,19 @@ std::string Result::label(std::string_view name) const {
 const Metric* Result::metric(std::string_view name) const {
   const auto found = std::ranges::find(metrics, name, &Metric::name);
   return found == metrics.end() ? nullptr : &*found;
+}
+
+std::vector<SameCase> same_cases(std::span<const Report* const> reports) {
+  std::vector<SameCase> cases;
+  std::unordered_map<std::string_view, std::size_t> index;
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    for (const Result& result : reports[i]->results) {
+      const auto [at, is_new] = index.try_emplace(result.config.key(), cases.size());
+      if (is_new) cases.push_back({result.config.key(), std::vector<const Result*>(reports.size())});
+      cases[at->second].results[i] = &result;
+    }
+  }
+  return cases;
 }
 
 }  // namespace xferbench

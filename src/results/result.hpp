@@ -1,6 +1,7 @@
 // What a run produces, and what a results file holds: plain records without any presentation.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "core/axis.hpp"
+#include "core/enum_text.hpp"
 #include "core/environment.hpp"
 #include "core/metric_declaration.hpp"
 #include "core/trace.hpp"
@@ -27,12 +29,15 @@ enum class Clock {
   cpu,     ///< CPU time of the calling thread
   device,  ///< the GPU's own counters, read by a kernel, related to the host's clock where the host is involved
 };
+constexpr auto texts_of(Clock) {
+  return std::to_array<std::string_view>({"event-gated", "event", "host", "cpu", "device"});
+}
 
 /// Why sampling ended.
 enum class Stop { ci, budget, max_samples, interrupted };
-
-std::string_view to_text(Clock clock);
-std::string_view to_text(Stop stop);
+constexpr auto texts_of(Stop) {
+  return std::to_array<std::string_view>({"ci", "budget", "max-samples", "interrupted"});
+}
 
 struct Interval {
   double low = 0;
@@ -77,7 +82,7 @@ struct Metric {
 };
 
 enum class Status { ok, failed, skipped };
-std::string_view to_text(Status status);
+constexpr auto texts_of(Status) { return std::to_array<std::string_view>({"ok", "failed", "skipped"}); }
 
 /// The reason of a case that was skipped because the run was interrupted before its turn.
 inline constexpr std::string_view kNotBegun = "interrupted before it began";
@@ -152,5 +157,14 @@ struct Report {
   std::vector<Finding> findings;  ///< empty until the last case has ended
   friend bool operator==(const Report&, const Report&) = default;
 };
+
+/// The same case as several processes measured it.
+struct SameCase {
+  std::string_view key;
+  std::vector<const Result*> results;  ///< one for each report, in their order; null where a report has no such case
+};
+
+/// The cases of all reports, each once, in the order in which they come. The reports must outlive what is returned.
+std::vector<SameCase> same_cases(std::span<const Report* const> reports);
 
 }  // namespace xferbench

@@ -18,9 +18,8 @@ constexpr std::string_view kSuiteVersion1 = "xferbench-suite/1";
 constexpr std::size_t kMostTurns = 100;
 
 /// A command line, split at its blanks: no value of a flag has any.
-constexpr Shape kRun{.expected = "a command line, such as \"memcpy --size 1M,64M\"",
-                     .text = [](Reader& in, void* run, std::string& text) {
-                       std::istringstream words(text);
+constexpr Shape kRun{.expected = "a command line, such as \"memcpy --size 1M,64M\"", .take = [](Reader& in, void* run) {
+                       std::istringstream words(in.as_text());
                        auto& into = as<std::vector<std::string>>(run);
                        for (std::string word; words >> word;) into.push_back(word);
                        if (into.empty()) in.fail("found no words, expected a command line");
@@ -33,24 +32,22 @@ void check_runs(Reader& in, std::vector<std::vector<std::string>>& runs) {
 using Flag = std::pair<std::string, std::string>;
 
 /// The value of a flag as the command line has it.
-constexpr Shape kFlagValue{
-    .expected = "a number",
-    .whole = [](Reader&, void* flag, std::uint64_t value) { as<Flag>(flag).second = fmt::format("{}", value); },
-    .number = [](Reader&, void* flag, double value) { as<Flag>(flag).second = fmt::format("{}", value); }};
+constexpr Shape kFlagValue{.expected = "a number", .take = [](Reader& in, void* flag) {
+                             as<Flag>(flag).second = fmt::format("{}", in.as_number());
+                           }};
 
 constexpr const Shape& kFlags = kEntriesOf<Flag, &Flag::first, kFlagValue>;
 
-constexpr Shape kSampling{.expected = kFlags.expected,
-                          .is_object = true,
-                          .entry =
-                              [](Reader& in, void* flags, std::string_view name) {
-                                const std::array<std::string, 4> known{"ci", "budget", "min-samples", "max-samples"};
-                                if (std::ranges::find(known, name) == known.end()) {
-                                  in.refuse_unknown("unknown field", name, known);
-                                }
-                                return kFlags.entry(in, flags, name);
-                              },
-                          .end = kFlags.end};
+constexpr Shape kSampling{
+    .expected = kFlags.expected,
+    .is_object = true,
+    .entry =
+        [](Reader& in, void* flags, std::string_view name) {
+          constexpr std::array<std::string_view, 4> kKnown{"ci", "budget", "min-samples", "max-samples"};
+          if (std::ranges::find(kKnown, name) == kKnown.end()) in.refuse_unknown("unknown field", name, kKnown);
+          return kFlags.entry(in, flags, name);
+        },
+    .end = kFlags.end};
 
 constexpr std::array kSuiteFields{
     part("schema", kSchema<kSuiteVersion1>),

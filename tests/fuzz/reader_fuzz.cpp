@@ -17,6 +17,7 @@
 #include <limits>
 #include <optional>
 #include <random>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -25,9 +26,7 @@
 #include "compare/compare.hpp"
 #include "core/error.hpp"
 #include "measure/statistics.hpp"
-#include "report/compare/json.hpp"
-#include "report/compare/markdown.hpp"
-#include "report/compare/table.hpp"
+#include "report/compare/compare_report.hpp"
 #include "results/json.hpp"
 #include "unit/report_fixture.hpp"
 
@@ -73,70 +72,21 @@ std::vector<std::string> valid_files() {
 
 // --- Damage ---------------------------------------------------------------------------------------------------------
 
-constexpr std::array<std::string_view, 64> kWords{"\"schema\"",
-                                                  "\"xferbench/1\"",
-                                                  "\"xferbench/2\"",
-                                                  "\"complete\"",
-                                                  "\"results\"",
-                                                  "\"key\"",
-                                                  "\"samples\"",
-                                                  "\"n\"",
-                                                  "\"min\"",
-                                                  "\"median\"",
-                                                  "\"max\"",
-                                                  "\"ci95\"",
-                                                  "\"p90\"",
-                                                  "\"clock\"",
-                                                  "\"unit\"",
-                                                  "\"stop\"",
-                                                  "\"warmup\"",
-                                                  "\"outliers\"",
-                                                  "\"flags\"",
-                                                  "\"metrics\"",
-                                                  "\"value\"",
-                                                  "\"labels\"",
-                                                  "\"params\"",
-                                                  "\"status\"",
-                                                  "\"ok\"",
-                                                  "\"failed\"",
-                                                  "\"skipped\"",
-                                                  "\"environment\"",
-                                                  "\"gpu\"",
-                                                  "\"pcie\"",
-                                                  "\"host\"",
-                                                  "\"variables\"",
-                                                  "{",
-                                                  "}",
-                                                  "[",
-                                                  "]",
-                                                  ",",
-                                                  ":",
-                                                  "\"",
-                                                  "\\",
-                                                  "null",
-                                                  "true",
-                                                  "false",
-                                                  "NaN",
-                                                  "Infinity",
-                                                  "-Infinity",
-                                                  "1e999",
-                                                  "-1",
-                                                  "1e-999",
-                                                  "18446744073709551616",
-                                                  "-9223372036854775809",
-                                                  "0.1e308",
-                                                  "1e308",
-                                                  "5e-324",
-                                                  "00",
-                                                  "1.",
-                                                  "\"\\ud800\"",
-                                                  "\"\\udc00\\ud800\"",
-                                                  "\"\\u0000\"",
-                                                  "\"\\x\"",
-                                                  "\xFF\xFE",
-                                                  "\xF4\x90\x80\x80",
-                                                  "\xEF\xBB\xBF",
-                                                  "\"s\""};
+/// What to put into a file: names and values that it knows, and what no file should have.
+const std::vector<std::string>& words() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> found{"\"\\x\"", "\xFF\xFE", "\xF4\x90\x80\x80", "\xEF\xBB\xBF"};
+    std::istringstream text(R"(
+        "schema" "xferbench/1" "xferbench/2" "complete" "results" "key" "samples" "n" "min" "median" "max" "ci95" "p90"
+        "clock" "unit" "stop" "warmup" "outliers" "flags" "metrics" "value" "labels" "params" "status" "ok" "failed"
+        "skipped" "environment" "gpu" "pcie" "host" "variables" "s" { } [ ] , : " \ null true false NaN Infinity
+        -Infinity 1e999 -1 1e-999 18446744073709551616 -9223372036854775809 0.1e308 1e308 5e-324 00 1. "\ud800"
+        "\udc00\ud800" "\u0000")");
+    for (std::string word; text >> word;) found.push_back(word);
+    return found;
+  }();
+  return all;
+}
 
 class Mutator {
  public:
@@ -179,8 +129,8 @@ class Mutator {
       case 3: return duplicate(text, span(text, 512));
       case 4: return remove(text, token(text));
       case 5: return swap_tokens(text);
-      case 6: return insert(text, kWords[below(kWords.size())]);
-      case 7: return replace_token(text, kWords[below(kWords.size())]);
+      case 6: return insert(text, words()[below(words().size())]);
+      case 7: return replace_token(text, words()[below(words().size())]);
       case 8: return replace_token(text, number());
       case 9: return nest(text);
       default: return splice(text, other);

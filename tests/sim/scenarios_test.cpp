@@ -3,7 +3,7 @@
 
 #include "core/units.hpp"
 #include "parsing.hpp"
-#include "report/run/table.hpp"
+#include "report/run/run_report.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {

@@ -4,9 +4,7 @@
 #include <string>
 
 #include "report/compare/cells.hpp"
-#include "report/compare/json.hpp"
-#include "report/compare/markdown.hpp"
-#include "report/compare/table.hpp"
+#include "report/compare/compare_report.hpp"
 #include "support/golden.hpp"
 #include "unit/support.hpp"
 

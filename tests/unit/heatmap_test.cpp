@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "report/run/table.hpp"
+#include "report/run/run_report.hpp"
 #include "support/golden.hpp"
 #include "unit/report_fixture.hpp"
 #include "unit/support.hpp"

@@ -241,6 +241,7 @@ Report rich_report() {
   Result failed(test::copy_case("d2d", "", 1));
   failed.status = Status::failed;
   failed.reason = "wrong byte";
+  report.metrics_declared = {{"copy", test::copy_descriptor().metrics}, {"other", {label("limited_by", "a word")}}};
   report.results = {every_field(), skipped, failed};
   report.findings = {{"copy", "fit", {{"dir", "h2d"}}, {{"latency", 2e-6, "s"}}, ""}, {"copy", "note", {}, {}, "text"}};
   return report;
@@ -250,14 +251,17 @@ nlohmann::json written(const Report& report) { return nlohmann::json::parse(to_j
 
 TEST(ResultsFile, HasItsLayout) { test::expect_golden("results.json", to_json(rich_report())); }
 
-TEST(ResultsFile, HasWhatScenariosDeclare) {
-  Report report = test::real_report();
-  report.metrics_declared = {{"copy", test::copy_descriptor().metrics}, {"other", {label("limited_by", "a word")}}};
-  EXPECT_EQ(parse_report(to_json(report), "a").metrics_declared, report.metrics_declared);
+TEST(ResultsFile, HasWhatScenariosDeclareAndWhichProgramMadeIt) {
+  EXPECT_EQ(parse_report(to_json(rich_report()), "a").metrics_declared, rich_report().metrics_declared);
+  EXPECT_EQ(parse_report(to_json(test::real_report()), "a").tool, this_tool());
 }
 
-TEST(ResultsFile, SaysWhichProgramMade) {
-  EXPECT_EQ(parse_report(to_json(test::real_report()), "a").tool, this_tool());
+TEST(ResultsFile, IsWrittenInPieces) {
+  Report report = rich_report();
+  report.results.resize(1000, report.results[0]);
+  std::size_t longest = 0;
+  write_json(report, [&](std::string_view piece) { longest = std::max(longest, piece.size()); });
+  EXPECT_LT(longest, 1U << 20U) << "of " << to_json(report).size();
 }
 
 TEST(ResultsFile, LeavesOutWhatIsUnknownInsteadOfWritingZero) {
@@ -278,17 +282,6 @@ TEST(ResultsFile, LeavesOutWhatIsUnknownInsteadOfWritingZero) {
   for (const char* name : {"min", "median", "max", "ci95", "p90", "p99", "gate_timeouts"}) {
     EXPECT_FALSE(measurement.contains(name)) << name;
   }
-}
-
-TEST(ResultsFile, KeepsAZeroThatIsKnown) {
-  Report report = test::real_report();
-  report.environment.gpu.index = 0;
-  report.environment.gpu.ecc = false;
-  report.environment.host.numa_node = 0;
-  report.results = {Result(test::copy_case("d2d", "", 1))};
-  report.results[0].measurements = {test::measured("copy", Clock::host, {0.}, 0, {0, 0})};
-  EXPECT_EQ(parse_report(to_json(report), "a").environment, report.environment);
-  EXPECT_EQ(parse_report(to_json(report), "a").results[0].measurements, report.results[0].measurements);
 }
 
 TEST(ResultsFile, LeavesOutMetricsThatAreNoNumber) {
@@ -459,25 +452,35 @@ TEST(ResultsFile, NeverBreaksTheReaderHoweverItIsCutOff) {
   EXPECT_EQ(complaint(text), "");
 }
 
+/// So many times the same text.
+std::string times(std::size_t n, const std::string& text) {
+  std::string all;
+  for (std::size_t i = 0; i < n; ++i) all += text;
+  return all;
+}
+
 TEST(ResultsFile, IsNotFollowedWhereItNestsWithoutEnd) {
-  const std::string deep(1'000'000, '[');
-  expect_says(complaint("{\"later\": " + deep), "later: nested more than 64 deep");
-  std::string objects = "{\"later\": ";
-  for (int i = 0; i < 100'000; ++i) objects += "{\"a\":";
-  expect_says(complaint(objects), "nested more than 64 deep");
+  expect_says(complaint("{\"later\": " + times(1'000'000, "[")), "later: nested more than 64 deep");
+  expect_says(complaint("{\"later\": " + times(100'000, "{\"a\":")), "nested more than 64 deep");
 }
 
-TEST(ResultsFile, HasNoTextsThatNobodyWrites) {
-  expect_says(complaint("{\"schema\": \"" + std::string(2'000'000, 'x') + "\"}"), "more than 1 MiB");
-  expect_says(complaint("{\"later\": " + std::string(2'000'000, '1') + "}"), "more than 1 MiB");
-  expect_says(complaint("{\"schema\": \"" + std::string(1'000'000, 'x') + "\"}"), "xxx...'");
-  expect_says(complaint("{\"schema\": \"" + std::string(1'000'000, 'x')), "missing closing quote");
-}
-
-TEST(ResultsFile, HasNoMoreNamesThanAnyScenarioGives) {
+TEST(ResultsFile, HasNoTextsNamesAndNumbersThatNobodyWrites) {
+  expect_says(complaint("{\"schema\": \"" + times(2'000'000, "x") + "\"}"), "more than 1 MiB");
+  expect_says(complaint("{\"later\": " + times(2'000'000, "1") + "}"), "more than 1 MiB");
+  expect_says(complaint("{\"schema\": \"" + times(1'000'000, "x") + "\"}"), "xxx...'");
+  expect_says(complaint("{\"schema\": \"" + times(1'000'000, "x")), "missing closing quote");
   std::string names = "\"limited_by\":\"link\"";
   for (int i = 0; i < 20'000; ++i) names += ",\"" + std::to_string(i) + "\":\"\"";
   expect_says(complaint_with("\"limited_by\":\"link\"", names), "results[0].labels.9999: more than 10000 entries");
+}
+
+TEST(ResultsFile, TakesLittleMoreMemoryThanItsText) {
+  const std::string says = "MiB of memory, more than twice their text";
+  expect_says(complaint_with("0.001,", times(3'000'000, "0,")), says);
+  const std::string flags = R"({"name":"m","clock":"cpu","unit":"s","samples":[],"n":0,"stop":"ci","batch":1,
+    "warmup":{"runs":0,"converged":true},"outliers":{"mild":0,"severe":0},"flags":[)";
+  const std::string many = flags + times(9'999, "\"\",") + "\"\"]},";
+  expect_says(complaint_with("\"measurements\": [", "\"measurements\": [" + times(100, many)), says);
 }
 
 TEST(ResultsFile, ThatCannotBeReadSaysWhy) {

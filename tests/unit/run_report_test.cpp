@@ -11,9 +11,7 @@
 #include <vector>
 
 #include "report/grid.hpp"
-#include "report/run/csv.hpp"
-#include "report/run/markdown.hpp"
-#include "report/run/table.hpp"
+#include "report/run/run_report.hpp"
 #include "scenarios/scenarios.hpp"
 #include "support/golden.hpp"
 #include "unit/report_fixture.hpp"

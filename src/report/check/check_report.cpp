@@ -16,8 +16,6 @@ namespace {
 using check::Checked;
 using check::Verdict;
 
-bool is_bad(Verdict verdict) { return verdict == Verdict::fails || verdict == Verdict::no_case; }
-
 /// The case that decides, or why there is none.
 std::string about(const check::Row& row) {
   if (!row.note.empty()) return row.key.empty() ? row.note : row.key + ": " + row.note;
@@ -30,12 +28,12 @@ Grid grid_of(const Checked& checked) {
   for (const check::Row& row : checked.rows) {
     // A file for a fleet expects something of every scenario; a run measures one or two.
     if (row.verdict == Verdict::not_measured && !nothing) continue;
-    Grid::Row cells{.cells = {row.name, row.expected,
-                              row.found ? format_with_unit(row.found->value, row.found->unit) : "",
-                              std::string(to_text(row.verdict)), about(row)}};
-    if (is_bad(row.verdict)) cells.tone = Grid::Tone::bad;
-    if (row.verdict == Verdict::not_measured) cells.tone = Grid::Tone::dim;
-    grid.rows.push_back(std::move(cells));
+    Grid::Row& line = grid.rows.emplace_back();
+    line.cells = {row.name, row.expected, row.found ? format_with_unit(row.found->value, row.found->unit) : "",
+                  std::string(to_text(row.verdict)), about(row)};
+    if (row.verdict != Verdict::holds) {
+      line.tones.assign(line.cells.size(), row.verdict == Verdict::not_measured ? Tone::dim : Tone::bad);
+    }
   }
   return grid;
 }

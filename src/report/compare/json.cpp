@@ -1,106 +1,132 @@
-#include "report/compare/json.hpp"
+#include <array>
 
-#include <cmath>
-#include <nlohmann/json.hpp>
+#include "report/compare/compare_report.hpp"
+#include "results/json.hpp"
+#include "results/json_shape.hpp"
 
 namespace xferbench {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using namespace json;
+using namespace compare;
+using compare::Source;
+using enum Rule;
 
-// A tree of 100,000 cases would take far more memory than their text, so each is written by itself.
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+constexpr std::string_view kVersion1 = "xferbench-compare/1";
 
-template <class Items, class ToJson>
-std::string lines(const Items& items, const ToJson& to_json) {
-  std::string text = "[";
-  for (const auto& item : items) text += (text.size() > 1 ? ",\n  " : "\n  ") + dump(to_json(item));
-  return text + (text.size() > 1 ? "\n ]" : "]");
-}
+/// Which of the two kinds of file it is.
+template <const std::string_view& mode>
+constexpr Shape kMode{.give = [](const void*) -> Single { return mode; }};
 
-Json source_json(const compare::Source& s) {
-  return {{"file", s.name}, {"started_at", s.started_at}, {"gpu", s.gpu}, {"version", s.version}};
-}
+constexpr Shape kIntervalOf{.give = [](const void* options) -> Single {
+  return as<Options>(options).bootstrap ? std::string_view("bootstrap") : std::string_view("hodges-lehmann");
+}};
+constexpr std::array kOptionsFields{
+    field<&Options::threshold>("threshold"),
+    part("interval", kIntervalOf),
+    field<&Options::metric>("metric"),
+    field<&Options::only>("only"),
+};
+constexpr Shape kOptions = on_one_line(record(kOptionsFields));
 
-Json interval_json(const Interval& interval) { return Json::array({interval.low, interval.high}); }
+constexpr std::array kSourceFields{
+    field<&Source::name>("file"),
+    field<&Source::started_at>("started_at"),
+    field<&Source::gpu>("gpu"),
+    field<&Source::version>("version"),
+};
+constexpr Shape kSource = record(kSourceFields);
+constexpr const Shape& kSources = kListOf<Source, kSource>;
 
-Json side_json(const compare::Side& side) { return {{"n", side.n}, {"median", side.median}}; }
+constexpr Shape kBetter{.give = [](const void* from) -> Single {
+  return as<Better>(from) == Better::neither ? "unknown" : to_text(as<Better>(from));
+}};
 
-std::string_view better_text(Better better) { return better == Better::neither ? "unknown" : to_text(better); }
+// --- Two sides ------------------------------------------------------------------------------------------------------
 
-Json row_json(const compare::Row& row) {
-  Json json = {{"key", row.key},
-               {"measured", row.measured},
-               {"unit", row.unit},
-               {"better", better_text(row.better)},
-               {"verdict", to_text(row.verdict)}};
-  if (row.failed) json["failed"] = true;
-  if (row.base) json["base"] = side_json(*row.base);
-  if (row.next) json["new"] = side_json(*row.next);
-  if (row.ratio) json["ratio"] = *row.ratio;
-  if (row.interval) json["ratio_ci95"] = interval_json(*row.interval);
-  if (row.p) json["p"] = *row.p;
-  if (row.p_holm) json["p_holm"] = *row.p_holm;
-  json["notes"] = row.notes;
-  return json;
-}
+constexpr Shape kSummary{.is_object = true, .each = [](const void* from, const Visit& visit) {
+                           const auto& comparison = as<Comparison>(from);
+                           for (const Verdict verdict : kVerdicts) {
+                             const std::size_t count = comparison.count(verdict);
+                             visit(to_text(verdict), kWhole<std::size_t>, &count);
+                           }
+                           visit("not_compared", kWhole<std::size_t>, &comparison.not_compared);
+                         }};
 
-Json options_json(const compare::Options& options) {
-  Json json = {{"threshold", options.threshold}, {"interval", options.bootstrap ? "bootstrap" : "hodges-lehmann"}};
-  if (options.metric) json["metric"] = *options.metric;
-  json["only"] = options.only;
-  return json;
-}
+constexpr std::array kDifferenceFields{field<&Difference::what>("what"), field<&Difference::base>("base"),
+                                       field<&Difference::next>("new")};
+constexpr Shape kDifference = record(kDifferenceFields);
 
-/// The beginning that both kinds have.
-std::string head(const char* mode, const compare::Options& options, const std::optional<std::string>& simulated) {
-  std::string text = "{\n \"schema\": \"xferbench-compare/1\",\n \"mode\": " + dump(mode);
-  if (simulated) text += ",\n \"simulated\": " + dump(*simulated);
-  return text + ",\n \"options\": " + dump(options_json(options));
-}
+constexpr std::array kSideFields{field<&Side::n>("n"), field<&Side::median>("median")};
+constexpr Shape kSide = record(kSideFields);
 
-std::string field(const char* name, const std::string& json) { return std::string(",\n \"") + name + "\": " + json; }
+constexpr std::array kRowFields{
+    field<&Row::key>("key"),
+    field<&Row::measured>("measured"),
+    field<&Row::unit>("unit"),
+    field<&Row::better, kBetter>("better"),
+    field<&Row::verdict>("verdict"),
+    field<&Row::failed>("failed", if_known),
+    field<&Row::base, kSide>("base"),
+    field<&Row::next, kSide>("new"),
+    field<&Row::ratio>("ratio"),
+    field<&Row::interval, kInterval>("ratio_ci95"),
+    field<&Row::p>("p"),
+    field<&Row::p_holm>("p_holm"),
+    field<&Row::notes>("notes"),
+};
+constexpr Shape kRow = on_one_line(record(kRowFields));
 
-Json cell_json(const std::optional<compare::Across::Cell>& cell) {
-  if (!cell) return nullptr;
-  Json json = {{"median", cell->median}};
-  if (cell->ci95) json["ci95"] = interval_json(*cell->ci95);
-  json["best"] = cell->best;
-  return json;
-}
+constexpr std::string_view kCompare = "compare";
+constexpr std::array kComparisonFields{
+    part("schema", kSchema<kVersion1>),
+    part("mode", kMode<kCompare>),
+    field<&Comparison::simulated>("simulated"),
+    field<&Comparison::options, kOptions>("options"),
+    field<&Comparison::base, kSources>("base"),
+    field<&Comparison::next, kSources>("new"),
+    part("summary", kSummary),
+    field<&Comparison::differences, kListOf<Difference, kDifference>>("differences"),
+    field<&Comparison::warnings>("warnings"),
+    field<&Comparison::rows, kListOf<Row, kRow>>("cases"),
+};
+constexpr Shape kComparison = record(kComparisonFields);
 
-Json across_row_json(const compare::Across::Row& row) {
-  Json cells = Json::array();
-  for (const auto& cell : row.cells) cells.push_back(cell_json(cell));
-  return {{"key", row.key},
-          {"measured", row.measured},
-          {"unit", row.unit},
-          {"better", better_text(row.better)},
-          {"cells", std::move(cells)}};
-}
+// --- Side by side ---------------------------------------------------------------------------------------------------
+
+constexpr std::array kCellFields{field<&Across::Cell::median>("median"), field<&Across::Cell::ci95, kInterval>("ci95"),
+                                 field<&Across::Cell::best>("best")};
+constexpr Shape kCell = record(kCellFields);
+
+constexpr Shape kNoCell{.give = [](const void*) -> Single { return nullptr; }};
+constexpr Shape kCells{.each = [](const void* cells, const Visit& visit) {
+  for (const auto& cell : as<std::vector<std::optional<Across::Cell>>>(cells)) {
+    visit({}, cell ? kCell : kNoCell, cell ? &*cell : nullptr);
+  }
+}};
+
+constexpr std::array kAcrossRowFields{
+    field<&Across::Row::key>("key"),
+    field<&Across::Row::measured>("measured"),
+    field<&Across::Row::unit>("unit"),
+    field<&Across::Row::better, kBetter>("better"),
+    field<&Across::Row::cells, kCells>("cells"),
+};
+constexpr Shape kAcrossRow = on_one_line(record(kAcrossRowFields));
+
+constexpr std::string_view kAcrossMode = "across";
+constexpr std::array kAcrossFields{
+    part("schema", kSchema<kVersion1>),     part("mode", kMode<kAcrossMode>),
+    field<&Across::simulated>("simulated"), field<&Across::options, kOptions>("options"),
+    field<&Across::columns>("columns"),     field<&Across::sources, kSources>("sources"),
+    field<&Across::warnings>("warnings"),   field<&Across::rows, kListOf<Across::Row, kAcrossRow>>("cases"),
+};
+constexpr Shape kAcross = record(kAcrossFields);
 
 }  // namespace
 
-std::string to_json(const compare::Comparison& comparison) {
-  Json summary = Json::object();
-  for (const compare::Verdict verdict : compare::kVerdicts) {
-    summary[std::string(to_text(verdict))] = comparison.count(verdict);
-  }
-  summary["not_compared"] = comparison.not_compared;
-  const auto difference = [](const compare::Difference& d) {
-    return Json{{"what", d.what}, {"base", d.base}, {"new", d.next}};
-  };
-  return head("compare", comparison.options, comparison.simulated) +
-         field("base", lines(comparison.base, source_json)) + field("new", lines(comparison.next, source_json)) +
-         field("summary", dump(summary)) + field("differences", lines(comparison.differences, difference)) +
-         field("warnings", dump(comparison.warnings)) + field("cases", lines(comparison.rows, row_json)) + "\n}\n";
-}
-
-std::string to_json(const compare::Across& across) {
-  return head("across", across.options, across.simulated) + field("columns", dump(across.columns)) +
-         field("sources", lines(across.sources, source_json)) + field("warnings", dump(across.warnings)) +
-         field("cases", lines(across.rows, across_row_json)) + "\n}\n";
-}
+std::string to_json(const Comparison& comparison) { return text_of(kComparison, &comparison); }
+std::string to_json(const Across& across) { return text_of(kAcross, &across); }
 
 }  // namespace xferbench

@@ -1,4 +1,4 @@
-#include "report/compare/markdown.hpp"
+#include "report/compare/compare_report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,37 +22,37 @@ bool is_news(const compare::Row& row) {
   return row.verdict != Verdict::same && row.verdict != Verdict::inconclusive && row.verdict != Verdict::added;
 }
 
-std::string row_text(const compare::Row& row) {
+std::string line_of(const std::vector<std::string>& cells) { return fmt::format("| {} |\n", fmt::join(cells, " | ")); }
+
+/// As many lines as fit, and how many do not.
+std::string table_of(std::string text, const std::vector<std::string>& lines, std::size_t most) {
+  std::size_t shown = 0;
+  for (; shown < lines.size() && text.size() + lines[shown].size() <= most; ++shown) text += lines[shown];
+  if (shown < lines.size()) text += fmt::format("\n{} more cases do not fit here.\n", lines.size() - shown);
+  return text;
+}
+
+std::string row_line(const compare::Row& row) {
   const auto value = [&row](const std::optional<compare::Side>& side) {
     return side ? markdown_text(compared_value(side->median, row.unit)) : "";
   };
   const bool emphasised = row.verdict == Verdict::regressed || row.verdict == Verdict::missing;
   const std::string mark = emphasised ? "**" : "";
-  const std::string notes = row.notes.empty() ? "" : code(fmt::format("{}", fmt::join(row.notes, "; ")));
-  return fmt::format("| {0}{1}{0} | {2} | {3} | {4} | {5} | {6} | {7} | {8} | {9} | {10} |\n", mark,
-                     to_text(row.verdict), code(row.key), code(row.measured), value(row.base), value(row.next),
-                     change_text(row.ratio), change_text(row.interval), markdown_text(p_text(row.p_holm)),
-                     sizes_text(row), notes);
+  return line_of({fmt::format("{0}{1}{0}", mark, to_text(row.verdict)), code(row.key), code(row.measured),
+                  value(row.base), value(row.next), change_text(row.ratio), change_text(row.interval),
+                  markdown_text(p_text(row.p_holm)), sizes_text(row),
+                  code(fmt::format("{}", fmt::join(row.notes, "; ")))});
 }
 
-template <class Wanted>
-std::string rows_table(const compare::Comparison& comparison, const Wanted& wanted) {
-  std::string text = fmt::format(
-      "| verdict | case | measured | base | new | change | 95 % interval | p | {} | notes |\n"
-      "|---|---|---|--:|--:|--:|--:|--:|--:|---|\n",
-      comparison.several_files() ? "files" : "n");
-  std::size_t left_out = 0;
+/// Those rows that are news, or those that are not; empty if there are none.
+std::string rows_table(const compare::Comparison& comparison, bool news) {
+  std::vector<std::string> lines;
   for (const compare::Row* row : by_verdict(comparison)) {
-    if (!wanted(*row)) continue;
-    const std::string line = row_text(*row);
-    if (left_out > 0 || text.size() + line.size() > kMostTable) {
-      ++left_out;
-    } else {
-      text += line;
-    }
+    if (is_news(*row) == news) lines.push_back(row_line(*row));
   }
-  if (left_out > 0) text += fmt::format("\n{} more cases do not fit here.\n", left_out);
-  return text;
+  const std::string head = line_of({"verdict", "case", "measured", "base", "new", "change", "95 % interval", "p",
+                                    comparison.several_files() ? "files" : "n", "notes"});
+  return lines.empty() ? "" : table_of(head + "|---|---|---|--:|--:|--:|--:|--:|--:|---|\n", lines, kMostTable);
 }
 
 /// The first so many bytes, less what would be a part of a character.
@@ -105,41 +105,37 @@ std::string markdown_text(const std::string& text) {
 std::string to_markdown(const compare::Comparison& comparison) {
   std::string text = fmt::format("### xferbench: {}\n\n", summary(comparison));
   text += simulated_line(comparison.simulated);
-  const auto has_news = [](const compare::Row& row) { return is_news(row); };
-  if (std::ranges::any_of(comparison.rows, has_news)) text += rows_table(comparison, has_news) + "\n";
+  if (const std::string news = rows_table(comparison, true); !news.empty()) text += news + "\n";
   std::vector<std::string> doubts = comparison.warnings;
   for (const compare::Difference& d : comparison.differences) doubts.push_back(difference_text(d));
   if (!doubts.empty()) text += "What else could explain a change:\n\n" + bullets(doubts) + "\n";
-  const auto is_other = [](const compare::Row& row) { return !is_news(row); };
-  if (std::ranges::any_of(comparison.rows, is_other)) {
-    text += "<details><summary>Cases without a change that is sure</summary>\n\n" + rows_table(comparison, is_other) +
-            "\n</details>\n\n";
+  if (const std::string others = rows_table(comparison, false); !others.empty()) {
+    text += "<details><summary>Cases without a change that is sure</summary>\n\n" + others + "\n</details>\n\n";
   }
   return text + fmt::format("Base {}; new {}; {}.\n", source_text(comparison.base), source_text(comparison.next),
                             method(comparison));
 }
 
 std::string to_markdown(const compare::Across& across) {
-  std::string text = "### xferbench: side by side\n\n" + simulated_line(across.simulated) + "| case | measured |";
+  std::vector<std::string> header{"case", "measured"};
   std::string rule = "|---|---|";
   for (const std::string& column : across.columns) {
-    text += " " + code(column) + " |";
+    header.push_back(code(column));
     rule += "--:|";
   }
-  text += "\n" + rule + "\n";
-  std::size_t left_out = 0;
+  std::vector<std::string> lines;
   for (const compare::Across::Row& row : across.rows) {
-    std::string line = fmt::format("| {} | {} |", code(row.key), code(row.measured));
+    std::vector<std::string> cells{code(row.key), code(row.measured)};
     for (const auto& cell : row.cells) {
       const std::string value = cell ? markdown_text(compared_value(cell->median, row.unit)) : "-";
-      line += cell && cell->best ? " **" + value + "** |" : " " + value + " |";
+      cells.push_back(cell && cell->best ? "**" + value + "**" : value);
     }
-    left_out += text.size() + line.size() > 2 * kMostTable ? 1 : 0;
-    if (left_out == 0) text += line + "\n";
+    lines.push_back(line_of(cells));
   }
-  if (left_out > 0) text += fmt::format("\n{} more cases do not fit here.\n", left_out);
-  text += "\nBold: the best, or not to be told from it by the 95 % intervals.\n";
-  return across.warnings.empty() ? text : text + "\n" + bullets(across.warnings);
+  const std::string table = table_of(line_of(header) + rule + "\n", lines, 2 * kMostTable);
+  return "### xferbench: side by side\n\n" + simulated_line(across.simulated) + table +
+         "\nBold: the best, or not to be told from it by the 95 % intervals.\n" +
+         (across.warnings.empty() ? "" : "\n" + bullets(across.warnings));
 }
 
 }  // namespace xferbench

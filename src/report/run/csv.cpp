@@ -1,4 +1,4 @@
-#include "report/run/csv.hpp"
+#include "report/run/run_report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -57,14 +57,11 @@ std::vector<std::string> axes_of(const Report& report, Descriptors scenarios) {
 }
 
 /// What differs between the rows of a case: the columns from "kind" to "flags".
-Cells no_number() { return Cells(14); }
+constexpr std::size_t kOfNumber = 14;
 
 Cells of_metric(const Metric& metric) {
-  Cells cells = no_number();
-  cells[0] = "metric";
-  cells[1] = text_cell(metric.name);
-  cells[2] = text_cell(metric.unit);
-  cells[3] = number_cell(metric.value);
+  Cells cells{"metric", text_cell(metric.name), text_cell(metric.unit), number_cell(metric.value)};
+  cells.resize(kOfNumber);
   return cells;
 }
 
@@ -101,7 +98,7 @@ std::string rows_of(const Result& r, const Environment& e, const std::string& st
   std::vector<Cells> numbers;
   for (const Measurement& m : r.measurements) numbers.push_back(of_measurement(m));
   for (const Metric& metric : r.metrics) numbers.push_back(of_metric(metric));
-  if (numbers.empty()) numbers.push_back(no_number());
+  if (numbers.empty()) numbers.emplace_back(kOfNumber);
   std::string text;
   for (const Cells& cells : numbers) {
     text += fmt::format("{},{},{}\n", fmt::join(before, ","), fmt::join(cells, ","), fmt::join(after, ","));

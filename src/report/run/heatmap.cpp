@@ -21,8 +21,6 @@ constexpr std::size_t kMostMaps = 6;
 constexpr std::size_t kMostColumns = 24;  // more do not fit into a line
 constexpr std::size_t kMostRows = 48;     // more do not fit on a screen
 
-constexpr const char* kGap = "  ";
-
 /// From low to high in ANSI's 256 colours: dark and blue to bright and yellow, in even steps of lightness.
 constexpr std::array kColours{53, 54, 60, 61, 67, 73, 72, 78, 114, 149, 185, 227};
 constexpr std::size_t kFirstBright = 5;  // from here on black is read better than white
@@ -38,7 +36,8 @@ std::vector<std::string> values_of(std::span<const Result* const> results, const
 
 std::optional<double> value_of(const Result& result, const std::string& metric) {
   const Metric* found = result.metric(metric);
-  return found == nullptr || result.status != Status::ok ? std::nullopt : std::optional(found->value);
+  const bool has_number = found != nullptr && result.status == Status::ok && std::isfinite(found->value);
+  return has_number ? std::optional(found->value) : std::nullopt;
 }
 
 /// "size 64 MiB, issue depth": what tells one map from the others.
@@ -80,7 +79,11 @@ class Map {
   }
 
   [[nodiscard]] std::string text(const std::string& title, const Style& style) const {
-    const auto [low, high] = limits();
+    std::vector<double> there;
+    for (const auto& cell : cells_) {
+      if (cell) there.push_back(*cell);
+    }
+    const auto [low, high] = std::ranges::minmax(there);
     const std::string corner = declared_.rows + " \\ " + declared_.columns;
     std::size_t left = width(corner);
     for (const std::string& row : rows_) left = std::max(left, width(row));
@@ -89,7 +92,7 @@ class Map {
     for (const auto& cell : cells_) cell_width = std::max(cell_width, width(number(cell)) + 1);  // and an asterisk
 
     std::string all = "\n  " + style.bold(title) + "\n  " + style.dim(padded(corner, left, true));
-    for (const std::string& column : columns_) all += style.dim(kGap + padded(column, cell_width, false));
+    for (const std::string& column : columns_) all += style.dim("  " + padded(column, cell_width, false));
     for (std::size_t row = 0; row < rows_.size(); ++row) {
       all += "\n  " + style.dim(padded(rows_[row], left, true));
       for (std::size_t column = 0; column < columns_.size(); ++column) {
@@ -100,17 +103,6 @@ class Map {
   }
 
  private:
-  [[nodiscard]] std::pair<double, double> limits() const {
-    std::optional<double> low;
-    std::optional<double> high;
-    for (const auto& cell : cells_) {
-      if (!cell) continue;
-      low = std::min(low.value_or(*cell), *cell);
-      high = std::max(high.value_or(*cell), *cell);
-    }
-    return {low.value_or(0), high.value_or(0)};
-  }
-
   [[nodiscard]] std::string number(const std::optional<double>& cell) const {
     if (!cell) return "-";
     return percent_ ? fmt::format("{:.1f}", *cell * 100) : format_significant(*cell);
@@ -119,7 +111,7 @@ class Map {
   [[nodiscard]] std::string cell_text(const std::optional<double>& cell, std::size_t wide, double low, double high,
                                       const Style& style) const {
     const char* mark = cell == high ? "*" : "";
-    std::string text = kGap + padded(mark + number(cell), wide, false);
+    std::string text = "  " + padded(mark + number(cell), wide, false);
     if (!cell) return text;
     return coloured(text, high > low ? (*cell - low) / (high - low) : 1, style);
   }

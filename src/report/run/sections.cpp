@@ -16,7 +16,7 @@ namespace xferbench {
 
 namespace {
 
-using Row = std::vector<std::string>;
+using Cells = std::vector<std::string>;
 
 std::string half_width_text(const Measurement& m) {
   const auto width = relative_half_width(m);
@@ -61,7 +61,7 @@ std::string cell(const Column& column, const Result& result) {
   }
   if (of.kind == MetricDeclaration::Kind::label) return result.label(of.name);
   const Metric* metric = result.metric(of.name);
-  return metric == nullptr ? "" : metric_cell(of.format, *metric);
+  return metric == nullptr || !std::isfinite(metric->value) ? "" : metric_cell(of.format, *metric);
 }
 
 /// Results of one scenario and what varies among them.
@@ -99,36 +99,40 @@ std::vector<std::pair<std::string, std::string>> fixed_axes(const Group& group) 
   return fixed;
 }
 
-Grid::Row headline_row(const Result& result, const std::vector<std::string>& axes, const std::vector<Column>& columns) {
-  Grid::Row row;
-  for (const std::string& axis : axes) row.cells.push_back(axis_text(result, axis));
-  if (result.status == Status::ok) {
-    for (const Column& column : columns) row.cells.push_back(cell(column, result));
-    return row;
-  }
+/// Why a case has no numbers, behind the values of its axes.
+Grid::Row without_numbers(const Result& result, Cells axes) {
   const bool failed = result.status == Status::failed;
-  row.tone = failed ? Grid::Tone::bad : Grid::Tone::dim;
-  row.tone_from = row.cells.size();
-  row.cells.push_back(fmt::format("{}: {}", failed ? "FAILED" : "skipped", result.reason));
-  return row;
+  std::vector<Tone> tones(axes.size(), Tone::plain);
+  tones.push_back(failed ? Tone::bad : Tone::dim);
+  axes.push_back(fmt::format("{}: {}", failed ? "FAILED" : "skipped", result.reason));
+  return {std::move(axes), std::move(tones)};
 }
 
 Grid headline_of(const Group& group) {
-  std::vector<std::string> axes;
+  Grid grid;
   for (const Axis& axis : group.scenario.axes) {
-    if (group.varies(axis.name)) axes.push_back(axis.name);
+    if (group.varies(axis.name)) grid.header.push_back(axis.name);
   }
+  const Cells axes = grid.header;
+  grid.left_columns = axes.size();
+  std::vector<Tone> tones(axes.size(), Tone::plain);
   std::vector<Column> columns = columns_of(group.scenario.metrics);
   std::erase_if(columns, [&group](const Column& column) { return !group.shows(column); });
-  Grid grid{.header = axes, .left_columns = axes.size()};
-  grid.emphasised.resize(axes.size());
   for (const Column& column : columns) {
     grid.header.push_back(column.header());
-    grid.emphasised.push_back(column.of->format == MetricDeclaration::Format::percent);
+    tones.push_back(column.of->format == MetricDeclaration::Format::percent ? Tone::bold : Tone::plain);
   }
   for (const Result* result : group.results) {
     // After Ctrl-C there may be hundreds of these, and what was measured would scroll away.
-    if (result->reason != kNotBegun) grid.rows.push_back(headline_row(*result, axes, columns));
+    if (result->reason == kNotBegun) continue;
+    Cells cells;
+    for (const std::string& axis : axes) cells.push_back(axis_text(*result, axis));
+    if (result->status != Status::ok) {
+      grid.rows.push_back(without_numbers(*result, std::move(cells)));
+      continue;
+    }
+    for (const Column& column : columns) cells.push_back(cell(column, *result));
+    grid.rows.push_back({std::move(cells), tones});
   }
   return grid;
 }
@@ -142,7 +146,7 @@ Grid measurements_of(const Result& result) {
   grid.header.insert(grid.header.end(), {"max", "n", "clock", "flags"});
   for (const Measurement& m : result.measurements) {
     if (m.samples.empty()) continue;
-    Row row{m.name, value_text(m, m.median), half_width_text(m), value_text(m, m.min)};
+    Cells row{m.name, value_text(m, m.median), half_width_text(m), value_text(m, m.min)};
     if (percentiles) row.insert(row.end(), {value_text(m, m.p90), value_text(m, m.p99)});
     row.insert(row.end(), {value_text(m, m.max), std::to_string(m.samples.size()), std::string(to_text(m.clock)),
                            fmt::format("{}", fmt::join(m.flags, " "))});
@@ -155,9 +159,9 @@ void add_new(std::vector<std::string>& names, const std::string& name) {
   if (std::ranges::find(names, name) == names.end()) names.push_back(name);
 }
 
-Row finding_row(const Finding& finding, const std::vector<std::string>& labels,
-                const std::vector<std::string>& metrics) {
-  Row row;
+Cells finding_row(const Finding& finding, const std::vector<std::string>& labels,
+                  const std::vector<std::string>& metrics) {
+  Cells row;
   for (const std::string& name : labels) {
     const auto found = std::ranges::find(finding.labels, name, &std::pair<std::string, std::string>::first);
     row.push_back(found == finding.labels.end() ? "-" : found->second);

@@ -1,4 +1,4 @@
-#include "report/run/table.hpp"
+#include "report/run/run_report.hpp"
 
 #include <fmt/format.h>
 

@@ -1,13 +1,14 @@
 #include "report/trace/timeline.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -233,17 +234,16 @@ std::string summary_lines(const Trace& trace) {
 std::string to_chrome_trace(const Report& report) {
   const bool simulated = report.environment.simulated();
   Json events = Json::array();
-  std::map<std::string, bool> sources;
+  std::set<std::string> sources;
   std::size_t pid = 0;
   for (const Result& r : report.results) {
     if (!r.trace) continue;
     add_process(events, r, ++pid, simulated);
-    sources[r.trace->source] = true;
+    sources.insert(r.trace->source);
   }
-  std::string source;
-  for (const auto& [name, used] : sources) source += (source.empty() ? "" : ", ") + name;
-  Json other = {
-      {"source", source}, {"tool", std::string("xferbench ") + build::kVersion}, {"gpu", report.environment.gpu.name}};
+  Json other = {{"source", fmt::format("{}", fmt::join(sources, ", "))},
+                {"tool", std::string("xferbench ") + build::kVersion},
+                {"gpu", report.environment.gpu.name}};
   if (simulated) {
     other["SIMULATED"] = fmt::format("by profile {}: modelled times, not measurements", report.environment.profile);
   }

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "report/run/table.hpp"
+#include "report/style.hpp"
 #include "results/result.hpp"
 
 namespace xferbench {

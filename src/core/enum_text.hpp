@@ -1,0 +1,19 @@
+// Enumerations as words: in files, tables and messages.
+//
+// An enumeration says its words once, in its order, beside its declaration:
+//   enum class Stop { ci, budget };
+//   constexpr auto texts_of(Stop) { return std::to_array<std::string_view>({"ci", "budget"}); }
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+
+namespace xferbench {
+
+template <class Enumeration>
+requires std::is_enum_v<Enumeration> && requires(Enumeration value) { texts_of(value); }
+constexpr std::string_view to_text(Enumeration value) { return texts_of(value)[static_cast<std::size_t>(value)]; }
+
+}  // namespace xferbench
