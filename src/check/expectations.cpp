@@ -170,17 +170,11 @@ constexpr Shape kFile{.expected = "expectations: an object with schema and expec
 }  // namespace
 
 Expectations parse_expectations(std::string_view text, std::string_view name) {
-  Expectations expectations;
-  expectations.source = name;
-  read_text(text, name, {&kFile, &expectations});
-  return expectations;
+  return record_from_text(text, name, kFile, Expectations{.source = std::string(name)});
 }
 
 Expectations read_expectations(const std::string& path) {
-  Expectations expectations;
-  expectations.source = path;
-  read_file(path, {&kFile, &expectations});
-  return expectations;
+  return record_from_file(path, kFile, Expectations{.source = path});
 }
 
 }  // namespace xferbench::check

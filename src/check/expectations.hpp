@@ -63,9 +63,9 @@ struct Expectation {
 
 struct Expectations {
   std::string source;  ///< the file, as messages call it
-  std::string description;
-  std::string gpu;  ///< pattern for the GPU's name; empty: any
-  std::vector<Expectation> all;
+  std::string description{};
+  std::string gpu{};  ///< pattern for the GPU's name; empty: any
+  std::vector<Expectation> all{};
 };
 
 /// Throws InputError with one line: the file, the line in it, the place, what was found and what was expected; of a

@@ -17,7 +17,7 @@ std::size_t width(const std::string& text);
 /// Filled up with blanks to a display width; `left`: the text stands on the left.
 std::string padded(const std::string& text, std::size_t to, bool left);
 
-/// What is said above results from files that were simulated.
+/// What is said above results that were simulated.
 std::string simulated_text(const std::string& profile);
 
 }  // namespace xferbench

@@ -327,16 +327,10 @@ constexpr Shape json::kInterval{
           visit({}, kNumber, &as<Interval>(interval).high);
         }};
 
-Report read_report(const std::string& path) {
-  Report report = empty_report();
-  read_file(path, {&kReport, &report});
-  return report;
-}
+Report read_report(const std::string& path) { return record_from_file(path, kReport, empty_report()); }
 
 Report parse_report(std::string_view text, std::string_view name) {
-  Report report = empty_report();
-  read_text(text, name, {&kReport, &report});
-  return report;
+  return record_from_text(text, name, kReport, empty_report());
 }
 
 }  // namespace xferbench

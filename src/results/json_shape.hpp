@@ -154,6 +154,16 @@ struct Shape {
 void read_file(const std::string& path, Target whole);
 /// Reads a text; `name` is what messages call it.
 void read_text(std::string_view text, std::string_view name, Target whole);
+template <class Record>
+Record record_from_file(const std::string& path, const Shape& shape, Record record = {}) {
+  read_file(path, {&shape, &record});
+  return record;
+}
+template <class Record>
+Record record_from_text(std::string_view text, std::string_view name, const Shape& shape, Record record = {}) {
+  read_text(text, name, {&shape, &record});
+  return record;
+}
 /// Writes a record and the end of its last line. On one line is what holds only single values.
 void write(const Shape& shape, const void* record, const Sink& sink);
 /// The same as one text.
@@ -269,29 +279,12 @@ constexpr Shape on_one_line(Shape shape) {
 
 // --- Fields ---------------------------------------------------------------------------------------------------------
 
-template <class Member>
-struct MemberOf;
-template <class R, class V>
-struct MemberOf<V R::*> {
-  using Record = R;
-  using Value = V;
-};
-
-template <class T>
-struct Known {
-  using Type = T;
-  static constexpr bool optional = false;
-};
-template <class T>
-struct Known<std::optional<T>> {
-  using Type = T;
-  static constexpr bool optional = true;
-};
-
 /// The shape that most values of a type have.
 template <class T>
 constexpr const Shape& usual_shape() {
-  if constexpr (std::is_same_v<T, bool>) {
+  if constexpr (requires(T value) { value.has_value(); }) {
+    return usual_shape<typename T::value_type>();
+  } else if constexpr (std::is_same_v<T, bool>) {
     return kBoolean;
   } else if constexpr (std::is_same_v<T, double>) {
     return kAmount;
@@ -307,37 +300,41 @@ constexpr const Shape& usual_shape() {
   }
 }
 
+/// Where a value is read to.
 template <class T>
-bool is_nothing(const T& value) {
-  if constexpr (requires { value.empty(); }) return value.empty();
-  if constexpr (std::is_arithmetic_v<T>) return value == T{};
-  return false;
+void* into(T& value) {
+  return &value;
+}
+template <class T>
+void* into(std::optional<T>& value) {
+  value = T{};
+  return &*value;
 }
 
+/// What is written of a value; null: nothing.
+template <class T>
+const void* from(const T& value, bool always) {
+  bool is_nothing = false;
+  if constexpr (requires { value.empty(); }) is_nothing = value.empty();
+  if constexpr (std::is_arithmetic_v<T>) is_nothing = value == T{};
+  return always || !is_nothing ? &value : nullptr;
+}
+template <class T>
+const void* from(const std::optional<T>& value, bool) {
+  return value ? &*value : nullptr;
+}
+
+template <class Record, class Value>
+Record record_of(Value Record::*member);
+template <class Record, class Value>
+Value value_of(Value Record::*member);
+
 /// A field that is a member of the record.
-template <auto member,
-          const Shape& shape = usual_shape<typename Known<typename MemberOf<decltype(member)>::Value>::Type>()>
+template <auto member, const Shape& shape = usual_shape<decltype(value_of(member))>()>
 constexpr Field field(std::string_view name, Rule rule = Rule::required) {
-  using Record = typename MemberOf<decltype(member)>::Record;
-  using Value = typename MemberOf<decltype(member)>::Value;
-  return {name, rule, &shape,
-          [](void* record) -> void* {
-            Value& value = as<Record>(record).*member;
-            if constexpr (Known<Value>::optional) {
-              value = typename Known<Value>::Type{};
-              return &*value;
-            } else {
-              return &value;
-            }
-          },
-          [](const void* record, [[maybe_unused]] bool always) -> const void* {
-            const Value& value = as<Record>(record).*member;
-            if constexpr (Known<Value>::optional) {
-              return value ? &*value : nullptr;
-            } else {
-              return always || !is_nothing(value) ? &value : nullptr;
-            }
-          }};
+  using Record = decltype(record_of(member));
+  return {name, rule, &shape, [](void* record) { return into(as<Record>(record).*member); },
+          [](const void* record, bool always) { return from(as<Record>(record).*member, always); }};
 }
 
 /// A field whose shape is of the record itself.

@@ -63,16 +63,8 @@ constexpr Shape kSuite{.expected = "an object with schema, description and runs"
 
 }  // namespace
 
-Suite read_suite(const std::string& path) {
-  Suite suite;
-  read_file(path, {&kSuite, &suite});
-  return suite;
-}
+Suite read_suite(const std::string& path) { return record_from_file<Suite>(path, kSuite); }
 
-Suite parse_suite(std::string_view text, std::string_view name) {
-  Suite suite;
-  read_text(text, name, {&kSuite, &suite});
-  return suite;
-}
+Suite parse_suite(std::string_view text, std::string_view name) { return record_from_text<Suite>(text, name, kSuite); }
 
 }  // namespace xferbench

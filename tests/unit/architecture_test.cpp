@@ -164,7 +164,7 @@ const std::vector<Room>& rooms() {
       {"run", {"core", "device", "results", "model", "measure"}},
       {"scenarios", {"core", "device", "results", "kernels", "model", "measure", "run"}},
       {"compare", {"core", "results", "measure"}},
-      {"check", {"core", "results", "model"}},
+      {"check", {"core", "results", "measure", "model"}},
       {"report", {"core", "results", "model", "compare", "check"}},
       {"cli", {"core", "device", "measure", "run", "compare"}},
       {"app", {"core", "device", "results", "measure", "run", "scenarios", "compare", "check", "report", "cli"}},

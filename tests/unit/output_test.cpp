@@ -97,16 +97,10 @@ class FilesLimitedTo {
 
 // --- Before the run -------------------------------------------------------------------------------------------------
 
-TEST_F(Output, RefusesAFolder) {
+TEST_F(Output, RefusesWhereNoFileCanBe) {
   EXPECT_TRUE(mentions(refusal(file().parent_path()), "Is a directory"));
-  EXPECT_EQ(files(), 0);
-}
-
-TEST_F(Output, RefusesAFileInAFolderThatDoesNotExist) {
   EXPECT_TRUE(mentions(refusal(file("missing") / "results.json"), "there is no folder " + file("missing").string()));
-}
-
-TEST_F(Output, RefusesAFileInsideAFile) {
+  EXPECT_EQ(files(), 0);
   write(file("plain"), "");
   EXPECT_TRUE(mentions(refusal(file("plain") / "results.json"), "Not a directory"));
 }
@@ -204,18 +198,16 @@ TEST_F(Output, ThatCannotBeReplacedIsWrittenOnceAtTheEnd) {
   EXPECT_TRUE(fs::is_character_file("/dev/full")) << "not renamed over";
 }
 
-TEST_F(Output, OfADashIsStandardOutput) {
-  const ResultsFile results("-");
-  EXPECT_TRUE(results.is_standard_output());
-  testing::internal::CaptureStdout();
-  results.update(of("a state"));
-  results.finish("results\n");
-  EXPECT_EQ(testing::internal::GetCapturedStdout(), "results\n");
+TEST_F(Output, OfADashAndOfDevStdoutIsStandardOutput) {
+  for (const char* name : {"-", "/dev/stdout"}) {
+    testing::internal::CaptureStdout();
+    const ResultsFile results(name);
+    EXPECT_TRUE(results.is_standard_output()) << name;
+    results.update(of("a state"));
+    results.finish("results\n");
+    EXPECT_EQ(testing::internal::GetCapturedStdout(), "results\n") << name;
+  }
   EXPECT_FALSE(fs::exists("-"));
-}
-
-TEST_F(Output, OfDevStdoutIsStandardOutput) {
-  EXPECT_TRUE(ResultsFile("/dev/stdout").is_standard_output());
   EXPECT_FALSE(ResultsFile(file().string()).is_standard_output());
 }
 
