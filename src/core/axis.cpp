@@ -15,6 +15,19 @@ Axis only_with(std::string axis, std::vector<std::string> values, Axis dependent
   return dependent;
 }
 
+Axis choice_axis(std::string name, std::vector<std::string> words, Axis rest) {
+  rest.name = std::move(name);
+  rest.kind = AxisKind::choice;
+  rest.choices = std::move(words);
+  return rest;
+}
+
+Axis size_axis(std::string name, Axis rest) {
+  rest.name = std::move(name);
+  rest.kind = AxisKind::size;
+  return rest;
+}
+
 std::string to_text(const Value& value, AxisKind kind) {
   if (const auto* word = std::get_if<std::string>(&value)) return *word;
   if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
@@ -46,5 +59,11 @@ const T& get(const Case& c, std::string_view axis) {
 std::uint64_t Case::count(std::string_view axis) const { return get<std::uint64_t>(*this, axis); }
 double Case::real(std::string_view axis) const { return get<double>(*this, axis); }
 const std::string& Case::word(std::string_view axis) const { return get<std::string>(*this, axis); }
+
+std::size_t Case::place_among(std::string_view axis, std::span<const std::string_view> words) const {
+  const auto found = std::ranges::find(words, word(axis));
+  if (found == words.end()) throw std::logic_error(fmt::format("case {} has no legal {}", key_, axis));
+  return static_cast<std::size_t>(found - words.begin());
+}
 
 }  // namespace xferbench

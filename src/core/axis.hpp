@@ -5,7 +5,7 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,7 +26,7 @@ enum class AxisKind {
 
 /// A parameter that a scenario declares. Plain data: flags, help, legality and defaults all come from here.
 struct Axis {
-  std::string name;  ///< the flag without its dashes, and the name in keys and files
+  std::string name{};  ///< the flag without its dashes, and the name in keys and files
   AxisKind kind = AxisKind::count;
   std::string defaults{};        ///< in the command line's grammar; empty: the axis is absent unless its flag is given
   std::string tuning{};          ///< what `tune` tries where the flag is not given; empty: the defaults
@@ -42,6 +42,13 @@ struct Axis {
 
 /// The axis, absent from cases in which `axis` has none of these values.
 Axis only_with(std::string axis, std::vector<std::string> values, Axis dependent);
+/// An axis of that name whose values are these words.
+Axis choice_axis(std::string name, std::vector<std::string> words, Axis rest);
+/// An axis of that name whose values are sizes in bytes.
+Axis size_axis(std::string name, Axis rest);
+
+/// Words as axes offer them.
+inline std::vector<std::string> words(std::span<const std::string_view> all) { return {all.begin(), all.end()}; }
 
 /// "256MiB", "1000B", "8", "0.5", "h2d": exact, canonical, and readable back by the command line.
 std::string to_text(const Value& value, AxisKind kind);
@@ -73,10 +80,27 @@ class Case {
   [[nodiscard]] double real(std::string_view axis) const;
   [[nodiscard]] const std::string& word(std::string_view axis) const;
 
+  /// Whether the case has the axis, and that word for it.
+  [[nodiscard]] bool is(std::string_view axis, std::string_view word) const {
+    return has(axis) && this->word(axis) == word;
+  }
+  /// `otherwise` where the case has no such axis.
+  [[nodiscard]] std::uint64_t count_or(std::string_view axis, std::uint64_t otherwise) const {
+    return has(axis) ? count(axis) : otherwise;
+  }
+  /// What the word of that axis stands for; `words` are in the order of the enumerators. Throws std::logic_error if it
+  /// is none of them.
+  template <class Enumeration>
+  [[nodiscard]] Enumeration one_of(std::string_view axis, std::span<const std::string_view> words) const {
+    return static_cast<Enumeration>(place_among(axis, words));
+  }
+
   friend bool operator==(const Case&, const Case&) = default;
 
  private:
   friend struct StoredCase;
+
+  [[nodiscard]] std::size_t place_among(std::string_view axis, std::span<const std::string_view> words) const;
 
   std::string scenario_;
   std::string key_;

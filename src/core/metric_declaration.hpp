@@ -69,6 +69,13 @@ constexpr auto texts_of(MetricDeclaration::Beside) {
   return std::to_array<std::string_view>({"interval", "clock", "p90", "p99"});
 }
 
+/// The words of a table of declarations.
+namespace declaring {
+using enum Better;
+using enum MetricDeclaration::Format;
+using enum MetricDeclaration::Beside;
+}  // namespace declaring
+
 /// A measurement in seconds, of which less is better.
 MetricDeclaration measured(std::string name, std::string help);
 MetricDeclaration derived(std::string name, std::string unit, Better better, std::string help);

@@ -45,14 +45,14 @@ class LapTimer {
 ///
 /// By the host's clock: `submit` does the work and waits for its end itself, or `steps` does so and times parts of it.
 struct Region {
-  std::string name;
+  std::string name{};
   Clock clock = Clock::event;  ///< event_gated becomes event where more would be queued than a gate should hold
-  std::vector<StreamView> streams;
-  std::function<void()> submit;   ///< enqueues the work once
-  std::size_t operations = 1;     ///< how much one submit() enqueues to the busiest of the streams
-  bool per_stream = false;        ///< also time when each stream finished (unbatched regions only)
-  bool batchable = true;          ///< may be repeated within one sample when it is too short for the clock
-  std::function<void()> reset{};  ///< makes ready for a pass, untimed; a region that has one is never batched
+  std::vector<StreamView> streams{};
+  std::function<void()> submit{};  ///< enqueues the work once
+  std::size_t operations = 1;      ///< how much one submit() enqueues to the busiest of the streams
+  bool per_stream = false;         ///< also time when each stream finished (unbatched regions only)
+  bool batchable = true;           ///< may be repeated within one sample when it is too short for the clock
+  std::function<void()> reset{};   ///< makes ready for a pass, untimed; a region that has one is never batched
 
   struct Part {
     std::string name;

@@ -125,10 +125,10 @@ std::span<const MetricDeclaration> declared_for(const MetricsDeclared& all, std:
 /// What several results of a scenario say together.
 struct Finding {
   std::string scenario{};  ///< its name
-  std::string kind;        ///< "fit", "crossover", "break-even", "winner"; findings of a kind share a table
-  Labels labels;           ///< what it is about: {"dir", "h2d"}, {"host", "pinned"}
-  std::vector<Metric> metrics;
-  std::string text;  ///< a sentence without its full stop; empty: shown as a row of the table of its kind
+  std::string kind{};      ///< "fit", "crossover", "break-even", "winner"; findings of a kind share a table
+  Labels labels{};         ///< what it is about: {"dir", "h2d"}, {"host", "pinned"}
+  std::vector<Metric> metrics{};
+  std::string text{};  ///< a sentence without its full stop; empty: shown as a row of the table of its kind
   friend bool operator==(const Finding&, const Finding&) = default;
 };
 

@@ -29,6 +29,19 @@ void compare_clocks(const Trace& trace, Result& result) {
 
 }  // namespace
 
+bool all_sampled(std::span<const Series> series) {
+  return std::ranges::none_of(series, [](const Series& s) { return s.elapsed.samples.empty(); });
+}
+
+void add_measurements(std::span<const Series> series, Result& result) {
+  for (const Series& s : series) {
+    const bool about = &s == &series.front();
+    result.measurements.push_back(s.elapsed);
+    result.measurements.back().auxiliary = !about;
+    if (about) result.measurements.insert(result.measurements.end(), s.parts.begin(), s.parts.end());
+  }
+}
+
 std::span<const MetricDeclaration> timeline_metrics() {
   static const std::array<MetricDeclaration, 5> metrics{{
       label("trace_source", "where a timeline's times come from: cupti, events, or the simulated device"),

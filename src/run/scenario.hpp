@@ -45,6 +45,8 @@ struct RunContext {
   /// Where the case comes in several turns: what was sampled in those before.
   std::shared_ptr<SampleHistory> history{};
 
+  /// Whether the payload has to be filled: what is moved is looked at, or moved in truth while it is timed.
+  [[nodiscard]] bool needs_data() const { return verify || device.capabilities().moves_data_when_timed; }
   /// Samples what the case is about: together with the samples of earlier turns, if there were any.
   std::vector<Series> sample(std::vector<Region> regions, const SamplingPolicy& wanted) const {
     std::vector<Series> series = xferbench::sample(machine, std::move(regions), wanted, observe);
@@ -55,6 +57,12 @@ struct RunContext {
   /// device did and when. After sampling only: a profiler that has been attached may leave traces of its own.
   void trace_region(const Region& region, Result& result) const;
 };
+
+/// Whether everything was sampled: after Ctrl-C, some may have been not.
+bool all_sampled(std::span<const Series> series);
+/// Adds the times to the result's measurements: the first is what the case is about, and brings its parts along. The
+/// others are there to be compared with, and nobody is warned of them.
+void add_measurements(std::span<const Series> series, Result& result);
 
 /// What trace_region() adds to a result; a scenario that calls it declares these as its own.
 std::span<const MetricDeclaration> timeline_metrics();
@@ -93,6 +101,34 @@ class Scenario {
   [[nodiscard]] virtual std::unique_ptr<Tunable> tunable(std::span<const Case>, const RunContext&) const {
     return nullptr;
   }
+};
+
+/// A scenario that sees its cases in its own terms, and not by the names of its axes. `parse` is what makes them so: a
+/// function from a Case of its axes, legal or not, to a struct.
+template <auto parse>
+class ScenarioOf : public Scenario {
+ public:
+  using Parsed = decltype(parse(Case()));
+
+  explicit ScenarioOf(ScenarioDescriptor descriptor) : descriptor_(std::move(descriptor)) {}
+
+  [[nodiscard]] const ScenarioDescriptor& descriptor() const final { return descriptor_; }
+  [[nodiscard]] std::optional<SkipReason> skip_reason(const Case& c, const Capabilities* can) const final {
+    return reason_to_skip(parse(c), can);
+  }
+  [[nodiscard]] MemoryNeeds needs(const Case& c) const final { return memory_needs(parse(c)); }
+  void run(const Case& c, const RunContext& bench, Result& result) const final { measure(parse(c), bench, result); }
+
+ protected:
+  // What Scenario asks for under other names.
+  [[nodiscard]] virtual std::optional<SkipReason> reason_to_skip(const Parsed&, const Capabilities*) const {
+    return std::nullopt;
+  }
+  [[nodiscard]] virtual MemoryNeeds memory_needs(const Parsed& c) const = 0;
+  virtual void measure(const Parsed& c, const RunContext& bench, Result& result) const = 0;
+
+ private:
+  ScenarioDescriptor descriptor_;
 };
 
 /// Whether `tune` can search this scenario: it says so by the values that its axes are to be tuned over.
