@@ -9,25 +9,6 @@
 
 namespace xferbench {
 
-Axis only_with(std::string axis, std::vector<std::string> values, Axis dependent) {
-  dependent.only_with_axis = std::move(axis);
-  dependent.only_with_values = std::move(values);
-  return dependent;
-}
-
-Axis choice_axis(std::string name, std::vector<std::string> words, Axis rest) {
-  rest.name = std::move(name);
-  rest.kind = AxisKind::choice;
-  rest.choices = std::move(words);
-  return rest;
-}
-
-Axis size_axis(std::string name, Axis rest) {
-  rest.name = std::move(name);
-  rest.kind = AxisKind::size;
-  return rest;
-}
-
 std::string to_text(const Value& value, AxisKind kind) {
   if (const auto* word = std::get_if<std::string>(&value)) return *word;
   if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);

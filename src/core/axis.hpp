@@ -41,11 +41,24 @@ struct Axis {
 };
 
 /// The axis, absent from cases in which `axis` has none of these values.
-Axis only_with(std::string axis, std::vector<std::string> values, Axis dependent);
+inline Axis only_with(std::string axis, std::vector<std::string> values, Axis dependent) {
+  dependent.only_with_axis = std::move(axis);
+  dependent.only_with_values = std::move(values);
+  return dependent;
+}
 /// An axis of that name whose values are these words.
-Axis choice_axis(std::string name, std::vector<std::string> words, Axis rest);
+inline Axis choice_axis(std::string name, std::vector<std::string> words, Axis rest) {
+  rest.name = std::move(name);
+  rest.kind = AxisKind::choice;
+  rest.choices = std::move(words);
+  return rest;
+}
 /// An axis of that name whose values are sizes in bytes.
-Axis size_axis(std::string name, Axis rest);
+inline Axis size_axis(std::string name, Axis rest) {
+  rest.name = std::move(name);
+  rest.kind = AxisKind::size;
+  return rest;
+}
 
 /// Words as axes offer them.
 inline std::vector<std::string> words(std::span<const std::string_view> all) { return {all.begin(), all.end()}; }

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/enum_text.hpp"
@@ -51,12 +52,28 @@ struct MetricDeclaration {
   friend bool operator==(const MetricDeclaration&, const MetricDeclaration&) = default;
 
   // For tables of declarations, which read as sentences: measured("copy", "...").as_headline().column("time").
-  [[nodiscard]] MetricDeclaration as_headline() &&;
+  [[nodiscard]] MetricDeclaration as_headline() && {
+    headline = true;
+    return std::move(*this);
+  }
   /// A unit other than seconds, of a measurement.
-  [[nodiscard]] MetricDeclaration in(std::string its_unit, Better its_better) &&;
-  [[nodiscard]] MetricDeclaration column(std::string its_heading, std::vector<Beside> columns_beside = {}) &&;
+  [[nodiscard]] MetricDeclaration in(std::string its_unit, Better its_better) && {
+    unit = std::move(its_unit);
+    better = its_better;
+    format = Format::number;
+    return std::move(*this);
+  }
+  [[nodiscard]] MetricDeclaration column(std::string its_heading, std::vector<Beside> columns_beside = {}) && {
+    heading = std::move(its_heading);
+    beside = std::move(columns_beside);
+    return std::move(*this);
+  }
   /// A column of a metric that is not written as its unit suggests.
-  [[nodiscard]] MetricDeclaration column(std::string its_heading, Format its_format) &&;
+  [[nodiscard]] MetricDeclaration column(std::string its_heading, Format its_format) && {
+    heading = std::move(its_heading);
+    format = its_format;
+    return std::move(*this);
+  }
 };
 
 constexpr auto texts_of(MetricDeclaration::Kind) {
@@ -77,17 +94,38 @@ using enum MetricDeclaration::Beside;
 }  // namespace declaring
 
 /// A measurement in seconds, of which less is better.
-MetricDeclaration measured(std::string name, std::string help);
-MetricDeclaration derived(std::string name, std::string unit, Better better, std::string help);
+inline MetricDeclaration measured(std::string name, std::string help) {
+  return {.name = std::move(name), .unit = "s", .better = Better::lower, .help = std::move(help)};
+}
+inline MetricDeclaration derived(std::string name, std::string unit, Better better, std::string help) {
+  return {.name = std::move(name),
+          .kind = MetricDeclaration::Kind::metric,
+          .unit = std::move(unit),
+          .better = better,
+          .format = MetricDeclaration::Format::number,
+          .help = std::move(help)};
+}
 /// A derived time, of which less is better.
-MetricDeclaration derived_time(std::string name, std::string help);
-MetricDeclaration label(std::string name, std::string help);
+inline MetricDeclaration derived_time(std::string name, std::string help) {
+  MetricDeclaration time = measured(std::move(name), std::move(help));
+  time.kind = MetricDeclaration::Kind::metric;
+  return time;
+}
+inline MetricDeclaration label(std::string name, std::string help) {
+  return {.name = std::move(name),
+          .kind = MetricDeclaration::Kind::label,
+          .format = MetricDeclaration::Format::word,
+          .help = std::move(help)};
+}
 
 /// One column of a scenario's table.
 struct Column {
   const MetricDeclaration* of = nullptr;  ///< outlives the column
   std::optional<MetricDeclaration::Beside> beside{};
-  [[nodiscard]] std::string header() const;
+  [[nodiscard]] std::string header() const {
+    if (!beside) return of->heading;
+    return *beside == MetricDeclaration::Beside::interval ? "+-" : std::string(to_text(*beside));
+  }
 };
 
 /// The columns of these metrics, in their order.

@@ -164,7 +164,7 @@ Comparison compare(std::span<const TransferPoint> a, std::span<const TransferPoi
 }
 
 std::optional<double> break_even_copies(double setup_seconds, double slow_copy, double fast_copy) {
-  if (!(fast_copy < slow_copy)) return std::nullopt;
+  if (!(fast_copy * (1 + kAlike) < slow_copy)) return std::nullopt;  // no faster, but for noise
   return std::max(1.0, std::ceil(setup_seconds / (slow_copy - fast_copy)));
 }
 

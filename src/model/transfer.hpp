@@ -72,7 +72,7 @@ struct Comparison {
 Comparison compare(std::span<const TransferPoint> a, std::span<const TransferPoint> b);
 
 /// The number of copies, whole and at least 1, from which it is no dearer to pay `setup_seconds` once and make fast
-/// copies than to make slow ones; times in seconds. Nothing if the fast copy is not faster.
+/// copies than to make slow ones; times in seconds. Nothing if the fast copy is not faster, but for noise.
 std::optional<double> break_even_copies(double setup_seconds, double slow_copy, double fast_copy);
 
 }  // namespace xferbench::model

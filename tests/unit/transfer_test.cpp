@@ -252,6 +252,7 @@ TEST(BreakEven, IsTheNumberOfCopiesThatPayForTheSetupAtLeastOne) {
   EXPECT_EQ(break_even_copies(0.5, 5, 2), 1);
   EXPECT_EQ(break_even_copies(-1, 5, 2), 1) << "a setup that costs less than nothing is noise";
   EXPECT_FALSE(break_even_copies(1, 2, 2)) << "not faster";
+  EXPECT_FALSE(break_even_copies(1, 2, 1.985)) << "not faster, but for noise";
   EXPECT_FALSE(break_even_copies(1, 2, 3)) << "slower";
   EXPECT_FALSE(break_even_copies(0, std::nan(""), 1));
 }
