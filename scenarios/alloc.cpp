@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,8 +54,13 @@ constexpr std::array<Kind, 11> kKinds{{
     {"managed", Origin::managed, HostMemory::managed, HostMemory::pageable, "cudaMallocManaged"},
 }};
 
-const Kind& kind_of(const Case& c) {
-  return *std::ranges::find(kKinds, std::string_view(c.word("memory")), &Kind::name);
+struct AllocCase {
+  const Kind& kind;
+  std::uint64_t size;
+};
+
+AllocCase alloc_case(const Case& c) {
+  return {*std::ranges::find(kKinds, std::string_view(c.word("memory")), &Kind::name), c.count("size")};
 }
 
 bool is_touched(const Kind& kind) { return kind.origin == Origin::system || kind.origin == Origin::managed; }
@@ -73,13 +80,12 @@ class Cycle {
   }
 
   Region region(std::string name) {
-    Region r;
-    r.name = std::move(name);
-    r.clock = Clock::host;
     const bool in_place = kind_.origin == Origin::in_place;
-    r.parts = {{.name = in_place ? "register" : "allocate"}, {.name = in_place ? "unregister" : "free"}};
+    Region r{.name = std::move(name),
+             .clock = Clock::host,
+             .parts = {{.name = in_place ? "register" : "allocate"}, {.name = in_place ? "unregister" : "free"}},
+             .steps = [this](LapTimer& laps) { run(laps); }};
     if (is_touched(kind_)) r.parts.insert(r.parts.end(), {{.name = "touch"}, {.name = "ready"}});
-    r.steps = [this](LapTimer& laps) { run(laps); };
     return r;
   }
 
@@ -98,15 +104,23 @@ class Cycle {
       case Origin::driver: return begin_and_end(laps, [this] { return device_.allocate_host(bytes_, kind_.host); });
       case Origin::in_place: return begin_and_end(laps, [this] { return device_.register_host(pages_); });
       case Origin::device: return begin_and_end(laps, [this] { return device_.allocate_device(bytes_); });
-      case Origin::pool: return pooled_memory(laps);
+      // In stream order nothing is there before the stream has come so far. A pool that keeps nothing, as the default
+      // one, gives its memory back when somebody waits for the stream, so that each cycle begins with an empty pool.
+      case Origin::pool:
+        return begin_and_end(
+            laps, [this] { return stream_.allocate(bytes_); }, [this] { stream_.synchronize(); });
     }
   }
 
+  /// `settle` is called behind either step, and belongs to it.
   template <class Begin>
-  static void begin_and_end(LapTimer& laps, const Begin& begin) {
+  static void begin_and_end(
+      LapTimer& laps, const Begin& begin, const std::function<void()>& settle = [] {}) {
     std::optional memory(begin());
+    settle();
     laps.lap(kBegin);
     memory.reset();
+    settle();
     laps.lap(kEnd);
   }
 
@@ -122,17 +136,6 @@ class Cycle {
     laps.lap(kEnd);
   }
 
-  /// In stream order nothing is there before the stream has come so far. A pool that keeps nothing, as the default one,
-  /// gives its memory back when somebody waits for the stream, so that each cycle begins with an empty pool.
-  void pooled_memory(LapTimer& laps) {
-    std::optional memory(stream_.allocate(bytes_));
-    stream_.synchronize();
-    laps.lap(kBegin);
-    memory.reset();
-    stream_.synchronize();
-    laps.lap(kEnd);
-  }
-
   Device& device_;
   const Kind& kind_;
   std::size_t bytes_;
@@ -140,163 +143,133 @@ class Cycle {
   HostBuffer pages_;  // in_place only
 };
 
-/// H2D copies from one kind of memory, timed until the bytes have arrived.
+/// What brings memory of one kind to the GPU, timed until the bytes have arrived.
 class CopyOut {
  public:
   CopyOut(Device& device, HostMemory memory, std::size_t bytes, std::uint64_t seed)
-      : device_(device),
-        stream_(device.make_stream(StreamKind::nonblocking)),
-        transfer_(make_transfer(device, {.memory = memory, .bytes = bytes, .seed = seed})) {
+      : stream_(device.make_stream(StreamKind::nonblocking)),
+        transfer_(
+            make_transfer(device, {.memory = memory,
+                                   .engine = memory == HostMemory::managed ? Engine::prefetch : Engine::copy_engine,
+                                   .bytes = bytes,
+                                   .seed = seed})) {
     transfer_->prepare();
   }
 
   Region region(std::string name) {
-    Region r;
-    r.name = std::move(name);
-    r.clock = Clock::host;
-    r.submit = [this] {
-      transfer_->submit(stream_);
-      stream_.synchronize();
-    };
-    return r;
+    return {.name = std::move(name), .clock = Clock::host, .submit = [this] {
+              transfer_->submit(stream_);
+              stream_.synchronize();
+            }};
   }
 
   template <class Run>
-  void verify(const Run& run) {
-    transfer_->poison();
-    device_.synchronize();
-    run(device_.machine(), region("copy"));
-    transfer_->check();
+  void verify(Machine& machine, const Run& run) {
+    xferbench::verify({&transfer_, 1}, [&] { run(machine, region("copy")); });
   }
 
  private:
-  Device& device_;
   Stream stream_;
   std::unique_ptr<Transfer> transfer_;
 };
 
 /// That the memory can hold anything: real bytes into it, and out of it again.
-void check_device_memory(Device& device, const Kind& kind, std::size_t bytes, std::uint64_t seed) {
+void check_device_memory(Device& device, const AllocCase& c, std::uint64_t seed) {
   const Stream stream = device.make_stream(StreamKind::nonblocking);
-  const HostBuffer host = device.allocate_host(bytes, HostMemory::pageable);
-  DeviceBuffer plain;
-  DeviceBuffer pooled;
-  if (kind.origin == Origin::pool) {
-    pooled = stream.allocate(bytes);
-  } else {
-    plain = device.allocate_device(bytes);
-  }
-  std::byte* memory = kind.origin == Origin::pool ? pooled.data : plain.data;
-  const std::span<std::byte> content(host.data, bytes);
+  const HostBuffer host = device.allocate_host(c.size, HostMemory::pageable);
+  const bool pooled = c.kind.origin == Origin::pool;
+  const DeviceBuffer memory = pooled ? stream.allocate(c.size) : device.allocate_device(c.size);
+  const std::span<std::byte> content(host.data, c.size);
   pattern::fill_bytes(content, seed);
-  stream.copy({memory, host.data, bytes, Direction::h2d});
+  stream.copy({memory.data, host.data, c.size, Direction::h2d});
   stream.synchronize();
   pattern::poison(content);
-  stream.copy({host.data, memory, bytes, Direction::d2h});
+  stream.copy({host.data, memory.data, c.size, Direction::d2h});
   stream.synchronize();
   const auto wrong = pattern::check_bytes(content, seed);
-  if (wrong) throw VerificationError(fmt::format("{}: {}", kind.in_words, wrong->describe()));
-}
-
-/// The same of managed memory: filled by the host, moved to the GPU, read there.
-void check_managed_memory(Device& device, std::size_t bytes, std::uint64_t seed) {
-  const TransferSpec spec{.memory = HostMemory::managed, .engine = Engine::prefetch, .bytes = bytes, .seed = seed};
-  const std::unique_ptr<Transfer> transfer = make_transfer(device, spec);
-  const Stream stream = device.make_stream(StreamKind::nonblocking);
-  transfer->prepare();
-  transfer->poison();
-  transfer->submit(stream);
-  transfer->check();
+  if (wrong) throw VerificationError(fmt::format("{}: {}", c.kind.in_words, wrong->describe()));
 }
 
 /// "cudaMallocHost of 256 MiB pays from 4 copies on, against malloc (h2d)"
-std::string break_even_text(const Kind& kind, std::uint64_t size, const Metric* copies) {
-  const bool in_place = kind.origin == Origin::in_place;
-  std::string text = in_place ? fmt::format("registering {} of {}", format_size(size), kind.in_words)
-                              : fmt::format("{} of {}", kind.in_words, format_size(size));
+std::string break_even_text(const AllocCase& c, const Metric* copies) {
+  const bool in_place = c.kind.origin == Origin::in_place;
+  std::string text = in_place ? fmt::format("registering {} of {}", format_size(c.size), c.kind.in_words)
+                              : fmt::format("{} of {}", c.kind.in_words, format_size(c.size));
   if (copies == nullptr) return text + " does not pay: its h2d copies are not faster";
   text += fmt::format(" pays from {:.0f} {} on", copies->value, copies->value > 1 ? "copies" : "copy");
   return text + (in_place ? " (h2d)" : ", against malloc (h2d)");
 }
 
-class Alloc final : public Scenario {
+class Alloc final : public ScenarioOf<alloc_case> {
  public:
-  [[nodiscard]] const ScenarioDescriptor& descriptor() const override {
-    static const ScenarioDescriptor scenario{
-        .name = "alloc",
-        .summary = "what memory costs before its first copy, and after how many copies pinning has paid",
-        .axes = make_axes(),
-        .metrics = make_metrics()};
-    return scenario;
-  }
+  Alloc()
+      : ScenarioOf({.name = "alloc",
+                    .summary = "what memory costs before its first copy, and after how many copies pinning has paid",
+                    .axes = make_axes(),
+                    .metrics = make_metrics()}) {}
 
-  [[nodiscard]] std::optional<SkipReason> skip_reason(const Case& c, const Capabilities* can) const override {
+  [[nodiscard]] std::optional<SkipReason> reason_to_skip(const AllocCase& c, const Capabilities* can) const override {
     constexpr std::uint64_t kHugePage = 2 * MiB;
-    const Kind& kind = kind_of(c);
-    if (is_huge(kind) && c.count("size") < kHugePage) {
-      return SkipReason::impossible(fmt::format("--size {} is less than a huge page; choose 2M or more",
-                                                to_text(c.find("size")->value, AxisKind::size)));
+    if (is_huge(c.kind) && c.size < kHugePage) {
+      return SkipReason::impossible(
+          fmt::format("--size {} is less than a huge page; choose 2M or more", format_size_exact(c.size)));
     }
     if (can == nullptr) return std::nullopt;
     if (can->environment.simulated()) {
       return SkipReason::unavailable(
           "the cost of allocating memory is the operating system's and the driver's, and there is no model of it");
     }
-    if (kind.origin == Origin::managed && !can->managed_memory) {
+    if (c.kind.origin == Origin::managed && !can->managed_memory) {
       return SkipReason::unavailable("this GPU or its driver does not let host and GPU use managed memory at once");
     }
-    if (kind.origin == Origin::pool && !can->memory_pools) {
+    if (c.kind.origin == Origin::pool && !can->memory_pools) {
       return SkipReason::unavailable("this GPU or its driver has no memory pools");
     }
     return std::nullopt;
   }
 
-  [[nodiscard]] MemoryNeeds needs(const Case& c) const override {
-    const std::uint64_t size = c.count("size");
-    const Kind& kind = kind_of(c);
-    if (kind.origin == Origin::managed) return {.host = size, .device = size, .managed = size};
-    if (is_on_device(kind)) return {.host = size, .device = size};
+  [[nodiscard]] MemoryNeeds memory_needs(const AllocCase& c) const override {
+    if (c.kind.origin == Origin::managed) return {.host = c.size, .device = c.size, .managed = c.size};
+    if (is_on_device(c.kind)) return {.host = c.size, .device = c.size};
     // Beside what comes and goes, both kinds of memory that are copied from, and where to.
-    return must_pay(kind) ? MemoryNeeds{.host = 3 * size, .device = 2 * size}
-                          : MemoryNeeds{.host = 2 * size, .device = size};
+    return must_pay(c.kind) ? MemoryNeeds{.host = 3 * c.size, .device = 2 * c.size}
+                            : MemoryNeeds{.host = 2 * c.size, .device = c.size};
   }
 
-  void run(const Case& c, const RunContext& bench, Result& result) const override {
-    const Kind& kind = kind_of(c);
-    if (is_huge(kind)) warn_of_small_pages(bench.device, c.count("size"), result);
-    must_pay(kind) ? run_with_copies(kind, c.count("size"), bench, result)
-                   : run_alone(kind, c.count("size"), bench, result);
+  void measure(const AllocCase& c, const RunContext& bench, Result& result) const override {
+    if (is_huge(c.kind)) warn_of_small_pages(bench.device, c.size, result);
+    must_pay(c.kind) ? run_with_copies(c, bench, result) : run_alone(c, bench, result);
   }
 
+  /// For each kind that has to pay: of its largest size, from how many copies on it has.
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
     std::vector<Finding> findings;
     for (const Kind& kind : kKinds) {
-      const Result* largest = nullptr;
-      for (const Result* r : results) {
-        const bool counts = &kind_of(r->config) == &kind && r->metric("ready") != nullptr;
-        if (counts && (largest == nullptr || r->config.count("size") > largest->config.count("size"))) largest = r;
-      }
-      if (largest != nullptr && must_pay(kind)) findings.push_back(finding_of(kind, *largest));
+      std::vector<const Result*> of_kind;
+      std::ranges::copy_if(results, std::back_inserter(of_kind), [&](const Result* r) {
+        return &alloc_case(r->config).kind == &kind && r->metric("ready") != nullptr;
+      });
+      if (of_kind.empty() || !must_pay(kind)) continue;
+      const auto size = [](const Result* r) { return alloc_case(r->config).size; };
+      findings.push_back(finding_of(**std::ranges::max_element(of_kind, {}, size)));
     }
     return findings;
   }
 
  private:
   static std::vector<Axis> make_axes() {
+    std::vector<std::string> names;
+    std::ranges::transform(kKinds, std::back_inserter(names), [](const Kind& kind) { return std::string(kind.name); });
     return {
-        {.name = "memory",
-         .kind = AxisKind::choice,
-         .defaults = "malloc,malloc-huge,pinned,register,register-huge,device,device-pool,managed",
-         .help = "what to allocate",
-         .choices = kind_names()},
-        {.name = "size", .kind = AxisKind::size, .defaults = "2M,64M,256M", .help = "bytes to allocate at once"},
+        choice_axis("memory", names,
+                    {.defaults = "malloc,malloc-huge,pinned,register,register-huge,device,device-pool,managed",
+                     .help = "what to allocate"}),
+        size_axis("size", {.defaults = "2M,64M,256M", .help = "bytes to allocate at once"}),
     };
   }
 
   static std::vector<MetricDeclaration> make_metrics() {
-    using enum Better;
-    using enum MetricDeclaration::Beside;
-    using enum MetricDeclaration::Format;
+    using namespace declaring;
     return {
         derived_time("ready", "until the memory can be copied from: allocated and touched, or registered")
             .column("ready"),
@@ -317,13 +290,6 @@ class Alloc final : public Scenario {
     };
   }
 
-  static std::vector<std::string> kind_names() {
-    std::vector<std::string> names;
-    names.reserve(kKinds.size());
-    for (const Kind& kind : kKinds) names.emplace_back(kind.name);
-    return names;
-  }
-
   static void warn_of_small_pages(Device& device, std::size_t size, Result& result) {
     constexpr double kNearlyAll = 0.9;
     const HostBuffer memory = device.allocate_host(size, HostMemory::pageable_huge);
@@ -335,81 +301,64 @@ class Alloc final : public Scenario {
                     format_percent(huge)));
   }
 
-  static void run_alone(const Kind& kind, std::size_t size, const RunContext& bench, Result& result) {
-    if (bench.verify) {
-      if (is_on_device(kind)) check_device_memory(bench.device, kind, size, bench.seed);
-      if (kind.origin == Origin::managed) check_managed_memory(bench.device, size, bench.seed);
-      if (kind.origin == Origin::system) CopyOut(bench.device, kind.host, size, bench.seed).verify(run_once);
+  static void run_alone(const AllocCase& c, const RunContext& bench, Result& result) {
+    if (bench.verify && is_on_device(c.kind)) check_device_memory(bench.device, c, bench.seed);
+    if (bench.verify && is_touched(c.kind)) {
+      CopyOut(bench.device, c.kind.host, c.size, bench.seed).verify(bench.machine, run_once);
     }
-    Cycle cycle(bench.device, kind, size);
-    report(cycle, size, bench.sample({cycle.region("cycle")}).front(), result);
+    Cycle cycle(bench.device, c.kind, c.size);
+    report(cycle, c.size, bench.sample({cycle.region("cycle")}), result);
   }
 
   /// Interleaved with what the memory has to pay for itself against: copies from both kinds and, where the other kind
   /// has to be allocated as well, that.
-  static void run_with_copies(const Kind& kind, std::size_t size, const RunContext& bench, Result& result) {
-    CopyOut from_it(bench.device, kind.host, size, bench.seed);
-    CopyOut from_ordinary(bench.device, kind.ordinary, size, bench.seed);
+  static void run_with_copies(const AllocCase& c, const RunContext& bench, Result& result) {
+    CopyOut from_it(bench.device, c.kind.host, c.size, bench.seed);
+    CopyOut from_ordinary(bench.device, c.kind.ordinary, c.size, bench.seed);
     if (bench.verify) {
-      from_it.verify(run_once);
-      from_ordinary.verify(run_once);
+      from_it.verify(bench.machine, run_once);
+      from_ordinary.verify(bench.machine, run_once);
     }
-    Cycle cycle(bench.device, kind, size);
-    Cycle malloc_cycle(bench.device, kKinds.front(), size);
+    Cycle cycle(bench.device, c.kind, c.size);
+    Cycle malloc_cycle(bench.device, kKinds.front(), c.size);
     std::vector<Region> regions{cycle.region("cycle"), from_it.region("copy"), from_ordinary.region("pageable-copy")};
-    if (kind.origin != Origin::in_place) regions.push_back(malloc_cycle.region("malloc-cycle"));
+    if (c.kind.origin != Origin::in_place) regions.push_back(malloc_cycle.region("malloc-cycle"));
     const std::vector<Series> series = bench.sample(std::move(regions));
-    report(cycle, size, series[0], result);
-    for (std::size_t i = 1; i < series.size(); ++i) add_beside(series[i].elapsed, result);
-    add_break_even(result);
+    report(cycle, c.size, series, result);
+    add_break_even(series, result);
     if (bench.verify) {
       const auto at_full_speed = [](Machine& machine, const Region& region) { run_at_full_speed(machine, region); };
-      from_it.verify(at_full_speed);
-      from_ordinary.verify(at_full_speed);
+      from_it.verify(bench.machine, at_full_speed);
+      from_ordinary.verify(bench.machine, at_full_speed);
     }
   }
 
-  static void add_beside(Measurement measurement, Result& result) {
-    measurement.auxiliary = true;
-    result.measurements.push_back(std::move(measurement));
-  }
-
-  static void report(const Cycle& cycle, std::size_t size, const Series& series, Result& result) {
-    result.measurements = {series.elapsed};
-    result.measurements.insert(result.measurements.end(), series.parts.begin(), series.parts.end());
-    if (series.elapsed.samples.empty()) return;
-    const double ready = cycle.ready(series).median;
+  static void report(const Cycle& cycle, std::size_t size, const std::vector<Series>& series, Result& result) {
+    add_measurements(series, result);
+    if (series.front().elapsed.samples.empty()) return;
+    const double ready = cycle.ready(series.front()).median;
     result.add("ready", ready, "s");
     result.add("ready_per_gib", ready * static_cast<double>(GiB) / static_cast<double>(size), "s/GiB");
-    result.add("free", Cycle::release(series).median, "s");
+    result.add("free", Cycle::release(series.front()).median, "s");
   }
 
   /// Memory that is pinned in place is there anyway: pinning and unpinning it have to pay. Otherwise it takes the place
   /// of ordinary memory, which is not free of charge either.
-  static void add_break_even(Result& result) {
-    const auto median = [&result](const char* name) -> std::optional<double> {
-      const Measurement* m = result.measurement(name);
-      return m == nullptr || m->samples.empty() ? std::nullopt : std::optional(m->median);
-    };
-    const auto fast = median("copy");
-    const auto slow = median("pageable-copy");
-    const auto cycle = median("cycle");
-    const bool in_place = result.measurement("register") != nullptr;
-    const auto alternative = in_place ? 0.0 : median("malloc-cycle");
-    if (!fast || !slow || !cycle || !alternative) return;  // interrupted
-    if (*fast * (1 + model::kAlike) >= *slow) return;      // no faster, but for noise
-    if (const auto copies = model::break_even_copies(*cycle - *alternative, *slow, *fast)) {
-      result.add("break_even_copies", *copies, "copies");
-    }
+  static void add_break_even(const std::vector<Series>& series, Result& result) {
+    if (!all_sampled(series)) return;
+    const double alternative = series.size() > 3 ? series[3].elapsed.median : 0;
+    const double setup = series[0].elapsed.median - alternative;
+    const auto copies = model::break_even_copies(setup, series[2].elapsed.median, series[1].elapsed.median);
+    if (copies) result.add("break_even_copies", *copies, "copies");
   }
 
-  static Finding finding_of(const Kind& kind, const Result& result) {
-    const std::uint64_t size = result.config.count("size");
+  static Finding finding_of(const Result& result) {
+    const AllocCase c = alloc_case(result.config);
     const Metric* copies = result.metric("break_even_copies");
-    Finding finding{.scenario = {}, .kind = "break-even", .labels = {}, .metrics = {}, .text = {}};
-    finding.labels = {{"memory", std::string(kind.name)}, {"size", format_size_exact(size)}};
+    Finding finding{.kind = "break-even",
+                    .labels = {{"memory", std::string(c.kind.name)}, {"size", format_size_exact(c.size)}},
+                    .text = break_even_text(c, copies)};
     if (copies != nullptr) finding.metrics = {*copies};
-    finding.text = break_even_text(kind, size, copies);
     return finding;
   }
 };

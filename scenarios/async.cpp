@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,16 +18,24 @@ namespace xferbench {
 
 namespace {
 
-bool by_sync_api(const Case& c) { return c.word("api") == "sync"; }
+struct AsyncCase {
+  std::string dir;
+  std::string host;
+  std::string api;
+  TransferSpec transfer;                 ///< without its seed
+  std::optional<double> kernel_seconds;  ///< of the kernel that is in flight, if there is one
+  bool in_own_stream = false;            ///< the kernel is in the copy's stream
+};
 
-TransferSpec spec_of(const Case& c, std::uint64_t seed) {
-  TransferSpec spec;
-  spec.direction = c.word("dir") == "h2d" ? Direction::h2d : Direction::d2h;
-  spec.memory = host_memory(c.word("host"));
-  spec.blocking_api = by_sync_api(c);
-  spec.bytes = c.count("size");
-  spec.seed = seed;
-  return spec;
+AsyncCase async_case(const Case& c) {
+  AsyncCase a{.dir = c.word("dir"), .host = c.word("host"), .api = c.word("api"), .transfer = {}, .kernel_seconds = {}};
+  a.transfer = {.direction = c.one_of<Direction>("dir", kDirections),
+                .memory = host_memory(a.host),
+                .blocking_api = a.api == "sync",
+                .bytes = c.count("size")};
+  if (c.has("kernel-time")) a.kernel_seconds = c.real("kernel-time") * 1e-6;
+  a.in_own_stream = c.is("in-flight", "same-stream");
+  return a;
 }
 
 /// Work for a CPU that is in nobody's way: each step waits for the one before, in registers. It takes no memory
@@ -72,46 +79,37 @@ class CpuWork {
 /// The copy of one case, what is in flight when it is called, and the CPU's work beside it.
 class CopyInFlight {
  public:
-  CopyInFlight(const Case& c, const RunContext& bench)
+  CopyInFlight(const AsyncCase& c, const RunContext& bench)
       : device_(bench.device),
-        transfer_(make_transfer(device_, spec_of(c, bench.seed))),
-        stream_(device_.make_stream(by_sync_api(c) ? StreamKind::legacy_default : StreamKind::nonblocking)),
+        stream_(device_.make_stream(c.transfer.blocking_api ? StreamKind::legacy_default : StreamKind::nonblocking)),
         other_stream_(device_.make_stream(StreamKind::nonblocking)),
         copied_(device_.make_event(EventKind::ordering)),
         work_(device_),
-        in_own_stream_(c.word("in-flight") == "same-stream") {
-    if (!c.has("kernel-time")) return;
-    kernel_.emplace(c.real("kernel-time") * 1e-6);
-    device_.preload(*kernel_);
+        in_own_stream_(c.in_own_stream) {
+    TransferSpec spec = c.transfer;
+    spec.seed = bench.seed;
+    transfer_ = make_transfer(device_, spec);
+    if (c.kernel_seconds) device_.preload(kernel_.emplace(*c.kernel_seconds));
   }
 
   void prepare() { transfer_->prepare(); }
-  void check() { transfer_->check(); }
-  void poison() {
-    transfer_->poison();
-    device_.synchronize();
-  }
+  [[nodiscard]] std::span<const std::unique_ptr<Transfer>> transfers() const { return {&transfer_, 1}; }
 
   /// The copy and nothing else: how long the call keeps its caller, and how long the caller then has to wait.
   Region completion() {
-    Region r = region("completion");
-    r.parts = {{.name = "submit"}, {.name = "wait"}};
-    r.steps = [this](LapTimer& laps) {
+    return with_kernel_in_flight("completion", {{.name = "submit"}, {.name = "wait"}}, [this](LapTimer& laps) {
       transfer_->submit(stream_);
       laps.lap(0);
       stream_.synchronize();
       laps.lap(1);
-    };
-    return r;
+    });
   }
 
   /// The same copy, and the CPU works from the call's return until the copy has ended. It asks after each unit of work,
   /// as whoever has something to do beside a copy would. A unit counts if the copy was still under way after it: the
   /// last one was cut by the end, and after a call that waited for its copy only the event itself is left to finish.
   Region beside_work() {
-    Region r = region("beside-work");
-    r.parts = {{.name = "units", .unit = "units"}};
-    r.steps = [this](LapTimer& laps) {
+    return with_kernel_in_flight("beside-work", {{.name = "units", .unit = "units"}}, [this](LapTimer& laps) {
       transfer_->submit(stream_);
       stream_.record(copied_);
       double units = 0;
@@ -122,17 +120,12 @@ class CopyInFlight {
         if (under_way) ++units;
       }
       laps.add(0, units);
-    };
-    return r;
+    });
   }
 
   /// One unit of work alone, for what it takes in this very run.
   Region unit_alone() {
-    Region r;
-    r.name = "unit";
-    r.clock = Clock::host;
-    r.submit = [this] { work_.run(unit_); };
-    return r;
+    return {.name = "unit", .clock = Clock::host, .submit = [this] { work_.run(unit_); }};
   }
 
   /// Units are short beside the copy, so that little is lost with the one that is cut, and long beside asking.
@@ -150,12 +143,13 @@ class CopyInFlight {
   [[nodiscard]] std::uint64_t iterations_per_unit() const { return unit_; }
 
  private:
-  Region region(const char* name) {
-    Region r;
-    r.name = name;
-    r.clock = Clock::host;
-    r.reset = [this] { put_in_flight(); };
-    return r;
+  Region with_kernel_in_flight(const char* name, std::vector<Region::Part> parts,
+                               std::function<void(LapTimer&)> steps) {
+    return {.name = name,
+            .clock = Clock::host,
+            .reset = [this] { put_in_flight(); },
+            .parts = std::move(parts),
+            .steps = std::move(steps)};
   }
 
   /// Right before the clock starts. A kernel in another stream can outlast its copy: nothing is left of the pass
@@ -208,14 +202,12 @@ std::vector<Way> ways_of(std::span<const Result* const> results) {
   for (const Result* r : results) {
     const Metric* blocked = r->metric("host_blocked");
     if (blocked == nullptr) continue;
-    const Case& c = r->config;
-    const auto same = [&c](const Way& w) {
-      return std::tie(w.dir, w.host, w.api) == std::tie(c.word("dir"), c.word("host"), c.word("api"));
-    };
+    const AsyncCase c = async_case(r->config);
+    const auto same = [&c](const Way& w) { return std::tie(w.dir, w.host, w.api) == std::tie(c.dir, c.host, c.api); };
     auto way = std::ranges::find_if(ways, same);
-    if (way == ways.end()) way = ways.insert(ways.end(), {c.word("dir"), c.word("host"), c.word("api"), {}});
-    way->with_kernel = way->with_kernel || c.word("in-flight") != "none";
-    const auto [size, is_new] = way->blocked.try_emplace(c.count("size"), blocked->value);
+    if (way == ways.end()) way = ways.insert(ways.end(), {c.dir, c.host, c.api, {}});
+    way->with_kernel = way->with_kernel || c.kernel_seconds;
+    const auto [size, is_new] = way->blocked.try_emplace(c.transfer.bytes, blocked->value);
     if (!is_new) size->second = std::min(size->second, blocked->value);
   }
   for (Way& way : ways) {
@@ -240,8 +232,7 @@ Finding finding_of(const Way& way) {
   const auto early = [](const auto& size) { return size.second < kEarly; };
   const auto largest = std::find_if(way.blocked.rbegin(), way.blocked.rend(), early);
   const auto blocks_from = largest.base();  // the next size, or the first if no call returned early
-  Finding finding{.scenario = {}, .kind = "blocking", .labels = {}, .metrics = {}, .text = {}};
-  finding.labels = {{"dir", way.dir}, {"host", way.host}, {"api", way.api}};
+  Finding finding{.kind = "blocking", .labels = {{"dir", way.dir}, {"host", way.host}, {"api", way.api}}};
   finding.text = fmt::format("{} {} {} memory: {} ", way.dir, way.dir == "h2d" ? "from" : "to", way.host,
                              way.api == "sync" ? "cudaMemcpy" : "cudaMemcpyAsync");
   if (way.blocked.empty()) {
@@ -265,37 +256,26 @@ Finding finding_of(const Way& way) {
   return finding;
 }
 
-class Async final : public Scenario {
+class Async final : public ScenarioOf<async_case> {
  public:
-  [[nodiscard]] const ScenarioDescriptor& descriptor() const override {
-    static const ScenarioDescriptor scenario{
-        .name = "async",
-        .summary = "whether a copy's call returns early, and what the CPU can do until the copy has ended",
-        .axes = make_axes(),
-        .metrics = make_metrics()};
-    return scenario;
+  Async()
+      : ScenarioOf({.name = "async",
+                    .summary = "whether a copy's call returns early, and what the CPU can do until the copy has ended",
+                    .axes = make_axes(),
+                    .metrics = make_metrics()}) {}
+
+  [[nodiscard]] MemoryNeeds memory_needs(const AsyncCase& c) const override {
+    return {.host = c.transfer.bytes, .device = c.transfer.bytes};
   }
 
-  [[nodiscard]] MemoryNeeds needs(const Case& c) const override {
-    return {.host = c.count("size"), .device = c.count("size")};
-  }
-
-  void run(const Case& c, const RunContext& bench, Result& result) const override {
+  void measure(const AsyncCase& c, const RunContext& bench, Result& result) const override {
     CopyInFlight copy(c, bench);
-    if (bench.verify || bench.device.capabilities().moves_data_when_timed) copy.prepare();
+    if (bench.needs_data()) copy.prepare();
     const Region completion = copy.completion();
-    if (bench.verify) {
-      copy.poison();
-      run_once(bench.machine, completion);
-      copy.check();
-    }
+    if (bench.verify) verify(copy.transfers(), [&] { run_once(bench.machine, completion); });
     copy.choose_unit(bench);
     report(bench.sample({completion, copy.beside_work(), copy.unit_alone()}), copy.iterations_per_unit(), result);
-    if (bench.verify) {
-      copy.poison();
-      run_at_full_speed(bench.machine, completion);
-      copy.check();
-    }
+    if (bench.verify) verify(copy.transfers(), [&] { run_at_full_speed(bench.machine, completion); });
   }
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
@@ -306,42 +286,28 @@ class Async final : public Scenario {
 
  private:
   static std::vector<Axis> make_axes() {
+    std::vector<std::string> copied = words(kHostMemoryNames);
+    std::erase(copied, to_text(HostMemory::managed));
     return {
-        {.name = "dir",
-         .kind = AxisKind::choice,
-         .defaults = "h2d,d2h",
-         .help = "where from and where to",
-         .choices = {"h2d", "d2h"}},
-        {.name = "host",
-         .kind = AxisKind::choice,
-         .defaults = "pinned,pageable",
-         .help = "kind of host memory",
-         .choices = host_kinds()},
-        {.name = "api",
-         .kind = AxisKind::choice,
-         .defaults = "async,sync",
-         .help = "the copy's call: cudaMemcpyAsync or cudaMemcpy",
-         .choices = {"async", "sync"}},
-        {.name = "in-flight",
-         .kind = AxisKind::choice,
-         .defaults = "none,same-stream",
-         .help = "where a kernel runs when the copy is called: in the copy's stream or another one",
-         .choices = {"none", "same-stream", "other-stream"}},
-        {.name = "kernel-time",
-         .kind = AxisKind::real,
-         .defaults = "500",
-         .help = "how long that kernel runs, in microseconds",
-         .max = 1e5,
-         .only_with_axis = "in-flight",
-         .only_with_values = {"same-stream", "other-stream"}},
-        {.name = "size", .kind = AxisKind::size, .defaults = "4K,32K,64K,128K,1M,256M", .help = "bytes to copy"},
+        choice_axis("dir", {"h2d", "d2h"}, {.defaults = "h2d,d2h", .help = "where from and where to"}),
+        choice_axis("host", copied, {.defaults = "pinned,pageable", .help = "kind of host memory"}),
+        choice_axis("api", {"async", "sync"},
+                    {.defaults = "async,sync", .help = "the copy's call: cudaMemcpyAsync or cudaMemcpy"}),
+        choice_axis("in-flight", {"none", "same-stream", "other-stream"},
+                    {.defaults = "none,same-stream",
+                     .help = "where a kernel runs when the copy is called: in the copy's stream or another one"}),
+        only_with("in-flight", {"same-stream", "other-stream"},
+                  {.name = "kernel-time",
+                   .kind = AxisKind::real,
+                   .defaults = "500",
+                   .help = "how long that kernel runs, in microseconds",
+                   .max = 1e5}),
+        size_axis("size", {.defaults = "4K,32K,64K,128K,1M,256M", .help = "bytes to copy"}),
     };
   }
 
   static std::vector<MetricDeclaration> make_metrics() {
-    using enum Better;
-    using enum MetricDeclaration::Format;
-    using enum MetricDeclaration::Beside;
+    using namespace declaring;
     return {
         measured("completion", "from the copy's call until its bytes are there and the host knows")
             .as_headline()
@@ -362,13 +328,6 @@ class Async final : public Scenario {
     };
   }
 
-  /// All but managed memory, which is not copied.
-  static std::vector<std::string> host_kinds() {
-    std::vector<std::string> kinds(kHostMemoryNames.begin(), kHostMemoryNames.end());
-    std::erase(kinds, std::string(to_text(HostMemory::managed)));
-    return kinds;
-  }
-
   static void report(const std::vector<Series>& series, std::uint64_t iterations, Result& result) {
     const Series& copy = series[0];
     const Series& beside = series[1];
@@ -377,7 +336,7 @@ class Async final : public Scenario {
                            beside.elapsed, beside.part("units"), unit.elapsed};
     // How long the copy takes beside work ends with a whole unit: too coarse to warn of.
     for (std::size_t i = 3; i < result.measurements.size(); ++i) result.measurements[i].auxiliary = true;
-    if (std::ranges::any_of(series, [](const Series& s) { return s.elapsed.samples.empty(); })) return;
+    if (!all_sampled(series)) return;
     const double completion = copy.elapsed.median;
     const double units = beside.part("units").median;
     result.add("completion", completion, "s");

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
 #include <exception>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <mutex>
@@ -16,7 +17,6 @@
 
 #include "core/error.hpp"
 #include "core/units.hpp"
-#include "measure/statistics.hpp"
 #include "measure/timer_on_host.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/common/chunked_work.hpp"
@@ -37,8 +37,20 @@ enum class Method {
 constexpr std::array<std::string_view, 6> kMethods{"none",       "naive", "host-func", "stream-callback",
                                                    "event-sync", "poll"};
 
-Method method_of(const Case& c) {
-  return static_cast<Method>(std::ranges::find(kMethods, c.word("method")) - kMethods.begin());
+struct CallbackCase {
+  Method method = Method::none;
+  ChunkedWork::Shape work;  ///< without its seed
+  std::size_t streams = 1;
+  std::size_t consumers = 1;
+};
+
+CallbackCase callback_case(const Case& c) {
+  return {.method = c.one_of<Method>("method", kMethods),
+          .work = {.bytes = c.count("size"),
+                   .chunks = c.count("chunks"),
+                   .work = static_cast<std::uint32_t>(c.count("work"))},
+          .streams = c.count("streams"),
+          .consumers = c.count("consumers")};
 }
 
 bool by_helper(Method method) { return method == Method::event_sync || method == Method::poll; }
@@ -130,76 +142,24 @@ class Consumers {
   std::vector<std::unique_ptr<HostThread>> threads_;  // last: they use the others
 };
 
-/// A thread that waits for the events of chunks, in the order in which they were submitted.
-class Watcher {
- public:
-  using Notice = std::function<void(std::size_t)>;
-  using Failure = std::function<void(std::exception_ptr)>;
-
-  Watcher(HostRuntime& host, std::span<const Event> events, bool polls, Notice notice, Failure failure)
-      : events_(events),
-        polls_(polls),
-        notice_(std::move(notice)),
-        failure_(std::move(failure)),
-        recorded_(host.make_channel()),
-        thread_(host.start_thread([this] { watch(); })) {}
-  Watcher(const Watcher&) = delete;
-  Watcher& operator=(const Watcher&) = delete;
-  ~Watcher() { recorded_->close(); }
-
-  /// The event of that chunk has been recorded in this pass; before, it tells of the pass before.
-  void post(std::size_t index) { recorded_->post(index); }
-
- private:
-  void watch() {
-    try {
-      while (const auto index = recorded_->take()) {
-        wait_for(events_[*index]);
-        notice_(*index);
-      }
-    } catch (...) {
-      failure_(std::current_exception());
-    }
-  }
-
-  void wait_for(const Event& event) {
-    if (!polls_) return event.synchronize();
-    while (!event.finished()) {
-    }
-  }
-
-  std::span<const Event> events_;
-  bool polls_;
-  Notice notice_;
-  Failure failure_;
-  std::unique_ptr<Channel> recorded_;
-  std::unique_ptr<HostThread> thread_;  // last: it uses the others
-};
-
 /// Everything that one case runs, as regions of the host's clock.
 class ConsumedPipeline {
  public:
-  ConsumedPipeline(const Case& c, const RunContext& bench)
+  ConsumedPipeline(const CallbackCase& c, const RunContext& bench)
       : device_(bench.device),
-        method_(method_of(c)),
-        payload_(device_, {.bytes = c.count("size"),
-                           .chunks = c.count("chunks"),
-                           .op = kernels::ElementwiseOp::fma,
-                           .work = static_cast<std::uint32_t>(c.count("work")),
-                           .seed = bench.seed}),
+        payload_(device_, seeded(c.work, bench.seed)),
         stamps_(device_.allocate_host(payload_.chunks().size() * sizeof(std::uint64_t), HostMemory::mapped)),
         noticed_(payload_.chunks().size()),
-        consumers_(device_, payload_, c.count("consumers")) {
-    for (std::uint64_t i = 0; i < c.count("streams"); ++i)
-      streams_.push_back(device_.make_stream(StreamKind::nonblocking));
+        recorded_(device_.host().make_channel()),
+        consumers_(device_, payload_, c.consumers) {
+    for (std::size_t i = 0; i < c.streams; ++i) streams_.push_back(device_.make_stream(StreamKind::nonblocking));
     for (std::size_t i = 0; i < payload_.chunks().size(); ++i) {
       finished_.push_back(device_.make_event(EventKind::ordering));
       callbacks_.emplace_back([this, i] { notice(i); });
     }
-    if (by_helper(method_)) {
-      watcher_.emplace(
-          device_.host(), finished_, method_ == Method::poll, [this](std::size_t i) { notice(i); },
-          [this](std::exception_ptr error) { consumers_.fail(std::move(error)); });
+    if (by_helper(c.method)) {
+      const bool polls = c.method == Method::poll;
+      watcher_ = device_.host().start_thread([this, polls] { watch(polls); });
     }
   }
   ConsumedPipeline(const ConsumedPipeline&) = delete;
@@ -210,6 +170,7 @@ class ConsumedPipeline {
       device_.synchronize();
     } catch (const std::exception&) {  // a lost context calls nobody any more; the case has reported it
     }
+    recorded_->close();
   }
 
   [[nodiscard]] ChunkedWork& payload() { return payload_; }
@@ -220,9 +181,7 @@ class ConsumedPipeline {
   /// single chunks, the part "notification" is, for each chunk, the time from its arrival in host memory to the first
   /// line that knows of it.
   Region pipeline(Method method, std::string name) {
-    Region r;
-    r.name = std::move(name);
-    r.clock = Clock::host;
+    Region r{.name = std::move(name), .clock = Clock::host};
     if (!by_helper(method) && !by_driver(method)) {
       r.submit = [this, method] { run(method); };
       r.batchable = false;  // as those that it is compared with
@@ -242,12 +201,7 @@ class ConsumedPipeline {
 
   /// The CPU stage alone, over data that is there.
   Region cpu_stage() {
-    Region r;
-    r.name = "cpu-stage";
-    r.clock = Clock::host;
-    r.batchable = false;
-    r.submit = [this] { consume_all(); };
-    return r;
+    return {.name = "cpu-stage", .clock = Clock::host, .submit = [this] { consume_all(); }, .batchable = false};
   }
 
   /// One pass on poisoned memory; data and sums must be right. Throws VerificationError.
@@ -263,6 +217,10 @@ class ConsumedPipeline {
   /// Seconds for which a relation of the clocks holds: they drift apart by some 10^-5 of it.
   static constexpr double kFresh = 50e-3;
 
+  static ChunkedWork::Shape seeded(ChunkedWork::Shape work, std::uint64_t seed) {
+    work.seed = seed;
+    return work;
+  }
   [[nodiscard]] std::uint64_t* stamps() const { return reinterpret_cast<std::uint64_t*>(stamps_.data); }
 
   void run(Method method) {
@@ -290,11 +248,26 @@ class ConsumedPipeline {
       stream.call_host(plain ? CallbackApi::launch_host_func : CallbackApi::stream_add_callback, callbacks_[i]);
     } else if (by_helper(method)) {
       stream.record(finished_[i]);
-      watcher_->post(i);
+      recorded_->post(i);
     }
   }
 
-  /// Runs on a thread of the driver or of the watcher: notes the time, hands over, and no more. The driver's threads
+  /// The helper thread: waits for the events of chunks, in the order in which they were submitted. Those of a chunk
+  /// that has not been submitted in this pass still tell of the pass before.
+  void watch(bool polls) {
+    try {
+      while (const auto index = recorded_->take()) {
+        if (!polls) finished_[*index].synchronize();
+        while (polls && !finished_[*index].finished()) {
+        }
+        notice(*index);
+      }
+    } catch (...) {
+      consumers_.fail(std::current_exception());
+    }
+  }
+
+  /// Runs on a thread of the driver or on the helper: notes the time, hands over, and no more. The driver's threads
   /// must not call CUDA.
   void notice(std::size_t i) {
     noticed_[i] = device_.host().now();
@@ -317,7 +290,6 @@ class ConsumedPipeline {
   }
 
   Device& device_;
-  Method method_;
   ChunkedWork payload_;
   HostBuffer stamps_;
   std::vector<double> noticed_;  // written by whoever notices, read after the consumers are done
@@ -325,45 +297,40 @@ class ConsumedPipeline {
   std::vector<Event> finished_;
   std::vector<std::function<void()>> callbacks_;
   TimerOnHost timer_{device_};
+  std::unique_ptr<Channel> recorded_;  // chunks whose events have been recorded in this pass
   Consumers consumers_;
-  std::optional<Watcher> watcher_;  // last: it tells the consumers
+  std::unique_ptr<HostThread> watcher_;  // last: it tells the consumers
 };
 
-class Callback final : public Scenario {
+class Callback final : public ScenarioOf<callback_case> {
  public:
-  [[nodiscard]] const ScenarioDescriptor& descriptor() const override {
-    static const ScenarioDescriptor scenario{
-        .name = "callback",
-        .summary = "a pipeline whose chunks the CPU consumes: ways to learn that one is ready, and what they cost",
-        .axes = make_axes(),
-        .metrics = make_metrics()};
-    return scenario;
+  Callback()
+      : ScenarioOf(
+            {.name = "callback",
+             .summary = "a pipeline whose chunks the CPU consumes: ways to learn that one is ready, and what they cost",
+             .axes = make_axes(),
+             .metrics = make_metrics()}) {}
+
+  [[nodiscard]] std::optional<SkipReason> reason_to_skip(const CallbackCase& c, const Capabilities*) const override {
+    return ChunkedWork::skip_reason(c.work.bytes, c.work.chunks);
   }
 
-  [[nodiscard]] std::optional<SkipReason> skip_reason(const Case& c, const Capabilities*) const override {
-    return ChunkedWork::skip_reason(c.count("size"), c.count("chunks"));
-  }
+  [[nodiscard]] MemoryNeeds memory_needs(const CallbackCase& c) const override { return ChunkedWork::needs(c.work); }
 
-  [[nodiscard]] MemoryNeeds needs(const Case& c) const override { return {2 * c.count("size"), 2 * c.count("size")}; }
-
-  void run(const Case& c, const RunContext& bench, Result& result) const override {
-    const Method method = method_of(c);
+  void measure(const CallbackCase& c, const RunContext& bench, Result& result) const override {
     ConsumedPipeline pipeline(c, bench);
-    if (bench.verify || bench.device.capabilities().moves_data_when_timed) pipeline.payload().prepare();
+    if (bench.needs_data()) pipeline.payload().prepare();
     if (bench.verify) {
       pipeline.verify(Method::naive, "naive");
-      pipeline.verify(method, "pipeline");
+      pipeline.verify(c.method, "pipeline");
     }
-    for (const Series& s : bench.sample(regions(pipeline, method))) {
-      result.measurements.push_back(s.elapsed);
-      result.measurements.back().auxiliary = s.elapsed.name != "pipeline";
-      for (const Measurement& part : s.parts) result.measurements.push_back(part);
-    }
-    derive(c, result);
+    const std::vector<Series> series = bench.sample(regions(pipeline, c.method));
+    add_measurements(series, result);
+    if (all_sampled(series)) derive(c, result);
     if (result.metric("notification_p50") != nullptr) {
       result.add("clock_uncertainty", pipeline.clock_uncertainty(), "s");
     }
-    if (bench.verify) pipeline.verify(method, "pipeline, once more");
+    if (bench.verify) pipeline.verify(c.method, "pipeline, once more");
   }
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override;
@@ -371,30 +338,19 @@ class Callback final : public Scenario {
  private:
   static std::vector<Axis> make_axes() {
     return {
-        {.name = "method",
-         .kind = AxisKind::choice,
-         .defaults = "all",
-         .help = "how the CPU learns of a chunk; none: no CPU stage; naive: all at the end",
-         .choices = {kMethods.begin(), kMethods.end()}},
-        {.name = "size",
-         .kind = AxisKind::size,
-         .defaults = "256M",
-         .help = "bytes in each direction",
-         .min = ChunkedWork::kElement},
+        choice_axis(
+            "method", words(kMethods),
+            {.defaults = "all", .help = "how the CPU learns of a chunk; none: no CPU stage; naive: all at the end"}),
+        size_axis("size", {.defaults = "256M", .help = "bytes in each direction", .min = ChunkedWork::kElement}),
         {.name = "streams", .defaults = "3", .help = "streams that the chunks take turns on", .max = 1024},
         {.name = "chunks", .defaults = "32", .help = "parts the payload is cut into", .max = 65536},
-        {.name = "work",
-         .defaults = "64",
-         .help = "operations per element on the GPU",
-         .max = static_cast<double>(kernels::kMaxWork)},
+        {.name = "work", .defaults = "64", .help = "operations per element on the GPU", .max = kernels::kMaxWork},
         {.name = "consumers", .defaults = "4", .help = "CPU threads that sum up the chunks", .max = 256},
     };
   }
 
   static std::vector<MetricDeclaration> make_metrics() {
-    using enum Better;
-    using enum MetricDeclaration::Format;
-    using enum MetricDeclaration::Beside;
+    using namespace declaring;
     return {
         measured("pipeline", "by the host's clock, from the first call until the last chunk is consumed")
             .as_headline()
@@ -427,14 +383,11 @@ class Callback final : public Scenario {
     return all;
   }
 
-  static void derive(const Case& c, Result& result) {
-    for (const Measurement& m : result.measurements) {
-      if (m.samples.empty()) return;
-    }
+  static void derive(const CallbackCase& c, Result& result) {
     const double makespan = result.measurement("pipeline")->median;
     result.add("makespan", makespan, "s");
-    result.add("bandwidth", 2 * static_cast<double>(c.count("size")) / makespan / 1e9, "GB/s");
-    if (method_of(c) == Method::none) return;
+    result.add("bandwidth", 2 * static_cast<double>(c.work.bytes) / makespan / 1e9, "GB/s");
+    if (c.method == Method::none) return;
     const double bound = std::max(result.measurement("no-cpu-stage")->median, result.measurement("cpu-stage")->median);
     result.add("bound", bound, "s");
     result.add("efficiency", bound / makespan, "1");
@@ -455,23 +408,22 @@ std::vector<Finding> Callback::conclude(std::span<const Result* const> results) 
   const auto tell = [&](const char* metric, const char* what) {
     std::vector<const Result*> rivals;
     std::ranges::copy_if(results, std::back_inserter(rivals), [metric](const Result* r) {
-      return r->metric(metric) != nullptr && method_of(r->config) != Method::none;
+      return r->metric(metric) != nullptr && callback_case(r->config).method != Method::none;
     });
     if (rivals.size() < 2) return;
     const auto value = [metric](const Result* r) { return r->metric(metric)->value; };
     const Result* best = *std::ranges::min_element(rivals, {}, value);
-    std::vector<std::string> methods;
+    std::vector<std::string_view> methods;
     for (const Result* r : rivals) {
-      const std::string& method = r->config.word("method");
+      const std::string_view method = kMethods[static_cast<std::size_t>(callback_case(r->config).method)];
       if (value(r) > kAsGood * value(best) || std::ranges::find(methods, method) != methods.end()) continue;
       methods.push_back(method);
     }
-    Finding f;
-    f.kind = "winner";
-    f.labels = {{"method", fmt::format("{}", fmt::join(methods, ","))}};
-    f.metrics = {*best->metric(metric)};
-    f.text = fmt::format("{}: {} ({})", what, fmt::join(methods, ", "), format_seconds(value(best)));
-    findings.push_back(std::move(f));
+    findings.push_back(
+        {.kind = "winner",
+         .labels = {{"method", fmt::format("{}", fmt::join(methods, ","))}},
+         .metrics = {*best->metric(metric)},
+         .text = fmt::format("{}: {} ({})", what, fmt::join(methods, ", "), format_seconds(value(best)))});
   };
   tell("notification_p50", "the quickest notification");
   tell("makespan", "the shortest makespan with a CPU stage");

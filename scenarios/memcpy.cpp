@@ -5,13 +5,13 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
-#include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "core/units.hpp"
 #include "device/cpu_cache.hpp"
-#include "device/pages.hpp"
 #include "measure/statistics.hpp"
 #include "measure/worker.hpp"
 #include "model/bounds.hpp"
@@ -23,72 +23,62 @@ namespace xferbench {
 
 namespace {
 
-enum class Route { h2d, d2h, d2d, bidirectional };
+struct MemcpyCase {
+  std::string dir;
+  std::string host;                   ///< empty inside the GPU
+  std::vector<Direction> directions;  ///< two: both at once
+  TransferSpec transfer;              ///< of each direction
 
-Route route_of(const Case& c) {
-  const std::string& dir = c.word("dir");
-  if (dir == "h2d") return Route::h2d;
-  if (dir == "d2h") return Route::d2h;
-  return dir == "d2d" ? Route::d2d : Route::bidirectional;
-}
+  [[nodiscard]] bool both_ways() const { return directions.size() > 1; }
+  [[nodiscard]] bool inside_gpu() const { return directions.front() == Direction::d2d; }
+  [[nodiscard]] bool by_kernel() const { return transfer.engine == Engine::multiprocessors; }
+  [[nodiscard]] bool is_managed() const { return transfer.memory == HostMemory::managed; }
+  [[nodiscard]] bool is_registered() const {
+    return transfer.memory == HostMemory::registered || transfer.memory == HostMemory::registered_huge;
+  }
+  [[nodiscard]] bool is_touched() const { return transfer.touch != Touch::as_it_is; }
+  /// Of all directions.
+  [[nodiscard]] std::uint64_t bytes() const { return directions.size() * transfer.bytes; }
+  friend bool operator==(const MemcpyCase&, const MemcpyCase&) = default;
+};
 
-bool is_managed(const Case& c) { return c.has("host") && c.word("host").starts_with("managed"); }
-bool by_kernel(const Case& c) { return c.word("engine") == "sm"; }
-bool by_blocking_call(const Case& c) { return c.has("api") && c.word("api") == "sync"; }
+constexpr std::string_view kBothWays = "bidirectional";
+constexpr std::string_view kOnDemand = "managed-faults";
 
-HostMemory memory_of(const Case& c) {
-  if (!c.has("host")) return HostMemory::pageable;
-  return is_managed(c) ? HostMemory::managed : host_memory(c.word("host"));
-}
-
-bool is_registered(const Case& c) {
-  return memory_of(c) == HostMemory::registered || memory_of(c) == HostMemory::registered_huge;
-}
-
-TransferSpec spec_of(const Case& c, Direction direction, std::uint64_t seed) {
-  TransferSpec spec;
-  spec.direction = direction;
-  spec.memory = memory_of(c);
-  spec.engine = by_kernel(c) ? Engine::multiprocessors : Engine::copy_engine;
-  if (is_managed(c)) spec.engine = c.word("host") == "managed" ? Engine::prefetch : Engine::page_faults;
-  spec.blocking_api = by_blocking_call(c);
-  if (c.has("touch")) spec.touch = c.word("touch") == "warm" ? Touch::warm : Touch::cold;
-  spec.bytes = c.count("size");
-  spec.seed = seed;
-  return spec;
+MemcpyCase memcpy_case(const Case& c) {
+  MemcpyCase m{.dir = c.word("dir"), .host = c.has("host") ? c.word("host") : "", .directions = {}, .transfer = {}};
+  m.directions = {Direction::h2d, Direction::d2h};
+  if (m.dir != kBothWays) m.directions = {c.one_of<Direction>("dir", kDirections)};
+  const bool on_demand = m.host == kOnDemand;
+  if (!m.host.empty()) m.transfer.memory = on_demand ? HostMemory::managed : host_memory(m.host);
+  if (m.is_managed()) m.transfer.engine = on_demand ? Engine::page_faults : Engine::prefetch;
+  if (c.is("engine", "sm")) m.transfer.engine = Engine::multiprocessors;
+  m.transfer.blocking_api = c.is("api", "sync");
+  if (c.has("touch")) m.transfer.touch = c.is("touch", "warm") ? Touch::warm : Touch::cold;
+  m.transfer.bytes = c.count("size");
+  return m;
 }
 
 /// The transfers of one case as a region.
 class Copies {
  public:
-  Copies(const Case& c, const RunContext& bench)
+  Copies(const MemcpyCase& c, const RunContext& bench)
       : device_(bench.device),
         streams_{device_.make_stream(StreamKind::nonblocking), device_.make_stream(StreamKind::nonblocking)} {
-    const auto add = [&](Direction direction, std::uint64_t seed) {
-      transfers_.push_back(make_transfer(device_, spec_of(c, direction, seed)));
-    };
-    switch (route_of(c)) {
-      case Route::h2d: add(Direction::h2d, bench.seed); break;
-      case Route::d2h: add(Direction::d2h, bench.seed); break;
-      case Route::d2d: add(Direction::d2d, bench.seed); break;
-      case Route::bidirectional:
-        add(Direction::h2d, bench.seed);
-        add(Direction::d2h, bench.seed + 1);
-        if (first().blocks_host()) worker_.emplace(device_.host());
-        break;
+    for (const Direction direction : c.directions) {
+      TransferSpec spec = c.transfer;
+      spec.direction = direction;
+      spec.seed = bench.seed + transfers_.size();
+      transfers_.push_back(make_transfer(device_, spec));
     }
+    if (both_ways() && first().blocks_host()) worker_.emplace(device_.host());
   }
 
   void prepare() { for_each(&Transfer::prepare); }
-  void check() { for_each(&Transfer::check); }
-  void poison() {
-    for_each(&Transfer::poison);
-    device_.synchronize();
-  }
+  [[nodiscard]] std::span<const std::unique_ptr<Transfer>> transfers() const { return transfers_; }
 
   Region region() {
-    Region r;
-    r.name = "copy";
+    Region r{.name = "copy"};
     if (first().needs_reset()) r.reset = [this] { for_each(&Transfer::reset); };
     // Two copies that block their callers end before an event behind either could be recorded.
     if (!first().in_stream() || (both_ways() && first().blocks_host())) {
@@ -110,23 +100,20 @@ class Copies {
   void describe_for_events(Region& r) {
     // Never a gate around what blocks its caller: the call would wait for a gate that is opened after it.
     r.clock = first().blocks_host() ? Clock::event : Clock::event_gated;
-    r.streams = {streams_[0]};
-    r.submit = [this] { first().submit(streams_[0]); };
-    if (!both_ways()) return;
-    r.streams = {streams_[0], streams_[1]};
-    r.operations = 2;
-    r.per_stream = true;
+    r.streams.assign(streams_.begin(), streams_.begin() + std::ssize(transfers_));
+    r.operations = transfers_.size();
+    r.per_stream = both_ways();
     r.submit = [this] {
-      first().submit(streams_[0]);
-      transfers_[1]->submit(streams_[1]);
+      for (std::size_t i = 0; i < transfers_.size(); ++i) transfers_[i]->submit(streams_[i]);
     };
   }
 
   void describe_for_host_clock(Region& r) {
     r.clock = Clock::host;
-    r.submit = [this] { first().submit(streams_[0]); };
-    if (!both_ways()) return;
-    r.submit = nullptr;
+    if (!both_ways()) {
+      r.submit = [this] { first().submit(streams_[0]); };
+      return;
+    }
     r.parts = {{.name = "h2d"}, {.name = "d2h"}};
     r.steps = [this](LapTimer& laps) {
       const double begun = device_.host().now();
@@ -161,81 +148,40 @@ Measurement stream_measurement(const Series& series, std::size_t stream) {
   return m;
 }
 
-/// What pinning the memory of this case in place costs, and undoing it.
-class Pinning {
- public:
-  Pinning(Device& device, const Case& c)
-      : device_(device),
-        memory_(device.allocate_host(c.count("size"), memory_of(c) == HostMemory::registered_huge
-                                                          ? HostMemory::pageable_huge
-                                                          : HostMemory::pageable_small)) {}
-  Region region() {
-    Region r;
-    r.name = "pinning";
-    r.clock = Clock::host;
-    r.parts = {{.name = "register"}, {.name = "unregister"}};
-    r.steps = [this](LapTimer& laps) {
-      Registration pinned = device_.register_host(memory_);
-      laps.lap(0);
-      pinned = Registration();
-      laps.lap(1);
-    };
-    return r;
-  }
-
- private:
-  Device& device_;
-  HostBuffer memory_;
-};
-
 /// Data this many times as large as the L2 cache is mostly not in it.
 constexpr std::uint64_t kTimesCache = 4;
 
 double gigabytes_per_second(std::size_t bytes, double seconds) { return static_cast<double>(bytes) / seconds / 1e9; }
 
-class Memcpy final : public Scenario {
+class Memcpy final : public ScenarioOf<memcpy_case> {
  public:
-  [[nodiscard]] const ScenarioDescriptor& descriptor() const override {
-    static const ScenarioDescriptor scenario{
-        .name = "memcpy",
-        .summary = "copies between host and GPU, one way or both at once, and inside the GPU",
-        .axes = make_axes(),
-        .metrics = make_metrics()};
-    return scenario;
-  }
+  Memcpy()
+      : ScenarioOf({.name = "memcpy",
+                    .summary = "copies between host and GPU, one way or both at once, and inside the GPU",
+                    .axes = make_axes(),
+                    .metrics = make_metrics()}) {}
 
-  [[nodiscard]] std::optional<SkipReason> skip_reason(const Case& c, const Capabilities* can) const override {
+  [[nodiscard]] std::optional<SkipReason> reason_to_skip(const MemcpyCase& c, const Capabilities* can) const override {
     if (const char* reason = broken_rule(c)) return SkipReason::impossible(reason);
     const char* reason = can == nullptr ? nullptr : missing_on(*can, c);
     return reason == nullptr ? std::nullopt : std::optional(SkipReason::unavailable(reason));
   }
 
-  [[nodiscard]] MemoryNeeds needs(const Case& c) const override {
-    const std::uint64_t size = c.count("size");
-    const std::uint64_t directions = route_of(c) == Route::bidirectional ? 2 : 1;
+  [[nodiscard]] MemoryNeeds memory_needs(const MemcpyCase& c) const override {
     // Managed: seen from the host, the check takes an ordinary buffer; from the GPU, a copy on the device.
-    if (is_managed(c)) return {size, directions * size, directions * size};
+    if (c.is_managed()) return {c.transfer.bytes, c.bytes(), c.bytes()};
     // Pinning in place is timed on a buffer of its own.
-    return {(directions + (is_registered(c) ? 1 : 0)) * size, route_of(c) == Route::d2d ? 2 * size : directions * size};
+    return {c.bytes() + (c.is_registered() ? c.transfer.bytes : 0), c.inside_gpu() ? 2 * c.bytes() : c.bytes()};
   }
 
-  void run(const Case& c, const RunContext& bench, Result& result) const override {
+  void measure(const MemcpyCase& c, const RunContext& bench, Result& result) const override {
     Copies copies(c, bench);
-    if (bench.verify || bench.device.capabilities().moves_data_when_timed) copies.prepare();
+    if (bench.needs_data()) copies.prepare();
     const Region region = copies.region();
-    if (bench.verify) {
-      copies.poison();
-      run_once(bench.machine, region);
-      copies.check();
-    }
-    const Series series = bench.sample({region}).front();
-    report(c, bench.device.capabilities().environment, series, result);
-    if (bench.verify) {
-      copies.poison();
-      run_at_full_speed(bench.machine, region);
-      copies.check();
-    }
-    if (is_registered(c)) report_pinning(c, bench, result);
+    if (bench.verify) verify(copies.transfers(), [&] { run_once(bench.machine, region); });
+    report(c, bench.device.capabilities().environment.gpu, bench.sample({region}).front(), result);
+    if (bench.verify) verify(copies.transfers(), [&] { run_at_full_speed(bench.machine, region); });
+    if (c.is_registered()) report_pinning(c, bench, result);
   }
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
@@ -248,45 +194,32 @@ class Memcpy final : public Scenario {
 
  private:
   static std::vector<Axis> make_axes() {
+    const std::vector<std::string> over_the_link{"h2d", "d2h", std::string(kBothWays)};
+    std::vector<std::string> hosts = words(kHostMemoryNames);
+    hosts.emplace_back(kOnDemand);
     return {
-        {.name = "dir",
-         .kind = AxisKind::choice,
-         .defaults = "all",
-         .help = "where from and where to; bidirectional is H2D and D2H at once",
-         .choices = {"h2d", "d2h", "d2d", "bidirectional"}},
-        {.name = "host",
-         .kind = AxisKind::choice,
-         .defaults = "pinned,pageable",
-         .help = "kind of host memory; managed migrates by prefetch, managed-faults on demand",
-         .choices = host_kinds(),
-         .only_with_axis = "dir",
-         .only_with_values = {"h2d", "d2h", "bidirectional"}},
-        {.name = "engine",
-         .kind = AxisKind::choice,
-         .defaults = "ce",
-         .help = "who copies: a copy engine, or a kernel on the multiprocessors",
-         .choices = {"ce", "sm"}},
-        {.name = "api",
-         .kind = AxisKind::choice,
-         .defaults = "async",
-         .help = "cudaMemcpyAsync timed on the GPU, or cudaMemcpy timed by its caller",
-         .choices = {"async", "sync"},
-         .only_with_axis = "engine",
-         .only_with_values = {"ce"}},
-        {.name = "touch",
-         .kind = AxisKind::choice,
-         .help = "before each pass, bring the host buffer into the CPU's caches or flush it from them",
-         .choices = {"warm", "cold"},
-         .only_with_axis = "dir",
-         .only_with_values = {"h2d", "d2h", "bidirectional"}},
-        {.name = "size", .kind = AxisKind::size, .defaults = "256M", .help = "bytes per direction"},
+        choice_axis("dir", {"h2d", "d2h", "d2d", std::string(kBothWays)},
+                    {.defaults = "all", .help = "where from and where to; bidirectional is H2D and D2H at once"}),
+        only_with("dir", over_the_link,
+                  choice_axis("host", hosts,
+                              {.defaults = "pinned,pageable",
+                               .help = "kind of host memory; managed migrates by prefetch, managed-faults on demand"})),
+        choice_axis("engine", {"ce", "sm"},
+                    {.defaults = "ce", .help = "who copies: a copy engine, or a kernel on the multiprocessors"}),
+        only_with("engine", {"ce"},
+                  choice_axis("api", {"async", "sync"},
+                              {.defaults = "async",
+                               .help = "cudaMemcpyAsync timed on the GPU, or cudaMemcpy timed by its caller"})),
+        only_with("dir", over_the_link,
+                  choice_axis("touch", {"warm", "cold"},
+                              {.help = "before each pass, bring the host buffer into the CPU's caches or flush it from "
+                                       "them"})),
+        size_axis("size", {.defaults = "256M", .help = "bytes per direction"}),
     };
   }
 
   static std::vector<MetricDeclaration> make_metrics() {
-    using enum Better;
-    using enum MetricDeclaration::Format;
-    using enum MetricDeclaration::Beside;
+    using namespace declaring;
     return {
         measured("copy", "the copy; bidirectional: from the start of both to the end of the later one")
             .as_headline()
@@ -316,116 +249,106 @@ class Memcpy final : public Scenario {
   }
 
   /// Null if the case makes sense.
-  static const char* broken_rule(const Case& c) {
-    if (is_managed(c)) {
-      if (by_kernel(c)) return "managed memory migrates and is not copied by an engine; leave out --engine";
-      if (by_blocking_call(c)) return "managed memory migrates and is not copied by cudaMemcpy; leave out --api";
-      if (c.has("touch")) return "managed memory is not in the CPU's caches while the GPU has it; leave out --touch";
+  static const char* broken_rule(const MemcpyCase& c) {
+    if (c.is_managed()) {
+      if (c.by_kernel()) return "managed memory migrates and is not copied by an engine; leave out --engine";
+      if (c.transfer.blocking_api) return "managed memory migrates and is not copied by cudaMemcpy; leave out --api";
+      if (c.is_touched()) return "managed memory is not in the CPU's caches while the GPU has it; leave out --touch";
     }
-    if (by_blocking_call(c) && route_of(c) == Route::d2d) {
+    if (c.transfer.blocking_api && c.inside_gpu()) {
       return "cudaMemcpy inside the GPU returns before its end, so there is nothing to time with --api sync";
     }
     return nullptr;
   }
 
   /// Null if the device has all that the case needs.
-  static const char* missing_on(const Capabilities& can, const Case& c) {
+  static const char* missing_on(const Capabilities& can, const MemcpyCase& c) {
     const bool simulated = can.environment.simulated();
-    if (is_managed(c) && simulated) return "the simulated device has no model of page faults and migration";
-    if (is_managed(c) && !can.managed_memory) {
+    if (c.is_managed() && simulated) return "the simulated device has no model of page faults and migration";
+    if (c.is_managed() && !can.managed_memory) {
       return "this GPU or its driver does not let host and GPU use managed memory at once";
     }
-    if (c.has("touch") && simulated) return "the simulated host has no caches";
-    if (c.has("touch") && !can_flush_cache()) return "flushing the caches is not implemented for this kind of CPU";
-    if (by_kernel(c) && route_of(c) != Route::d2d && is_pageable(memory_of(c)) && !can.pageable_access) {
+    if (c.is_touched() && simulated) return "the simulated host has no caches";
+    if (c.is_touched() && !can_flush_cache()) return "flushing the caches is not implemented for this kind of CPU";
+    if (c.by_kernel() && !c.inside_gpu() && is_pageable(c.transfer.memory) && !can.pageable_access) {
       return simulated ? "the simulated device's kernels cannot reach ordinary host memory"
                        : "this GPU's kernels cannot reach ordinary host memory; choose page-locked memory";
     }
-    if (by_kernel(c) && route_of(c) == Route::bidirectional && simulated) {
-      return "the simulated device runs one kernel at a time";
-    }
+    if (c.by_kernel() && c.both_ways() && simulated) return "the simulated device runs one kernel at a time";
     return nullptr;
-  }
-
-  /// The kinds of memory, and managed memory a second time for its other way to migrate.
-  static std::vector<std::string> host_kinds() {
-    std::vector<std::string> kinds(kHostMemoryNames.begin(), kHostMemoryNames.end());
-    kinds.emplace_back("managed-faults");
-    return kinds;
   }
 
   /// For a result with memory pinned in place, against the same copies of memory as it is.
   static std::optional<Finding> when_pinning_pays(const Result& registered, std::span<const Result* const> all) {
     const Metric* pinning = registered.metric("pinning");
     if (pinning == nullptr) return std::nullopt;
-    const std::string alternative = registered.config.word("host") == "registered" ? "pageable" : "pageable-huge";
-    const Result* plain = same_but_host(registered, all, {alternative, "pageable"});
+    const MemcpyCase c = memcpy_case(registered.config);
+    const bool small_pages = c.transfer.memory == HostMemory::registered;
+    HostMemory ordinary = small_pages ? HostMemory::pageable : HostMemory::pageable_huge;
+    const Result* plain = same_copy_from(ordinary, c, all);
+    if (plain == nullptr) plain = same_copy_from(ordinary = HostMemory::pageable, c, all);
     if (plain == nullptr) return std::nullopt;
-    const double slow = plain->measurement("copy")->median;
-    const double fast = registered.measurement("copy")->median;
-    const std::string what = fmt::format("{}: registering {} ({})", registered.config.word("dir"),
-                                         format_size(registered.config.count("size")), registered.config.word("host"));
-    const std::string& ordinary = plain->config.word("host");
-    Finding f;
-    f.kind = "break-even";
-    f.labels = {{"dir", registered.config.word("dir")}, {"host", registered.config.word("host")}};
-    f.text = fmt::format("{} never pays: copies of {} memory are as fast", what, ordinary);
-    if (fast * (1 + model::kAlike) >= slow) return f;  // no faster, but for noise
-    const double copies = model::break_even_copies(pinning->value, slow, fast).value_or(1);
-    f.metrics = {{"copies", copies, "copies"}};
-    f.text =
-        fmt::format("{} pays from {:.0f} {} on, against {}", what, copies, copies > 1 ? "copies" : "copy", ordinary);
+    const std::string what = fmt::format("{}: registering {} ({})", c.dir, format_size(c.transfer.bytes), c.host);
+    Finding f{.kind = "break-even", .labels = {{"dir", c.dir}, {"host", c.host}}};
+    const auto copies = model::break_even_copies(pinning->value, plain->measurement("copy")->median,
+                                                 registered.measurement("copy")->median);
+    if (!copies) {
+      f.text = fmt::format("{} never pays: copies of {} memory are as fast", what, to_text(ordinary));
+      return f;
+    }
+    f.metrics = {{"copies", *copies, "copies"}};
+    f.text = fmt::format("{} pays from {:.0f} {} on, against {}", what, *copies, *copies > 1 ? "copies" : "copy",
+                         to_text(ordinary));
     return f;
   }
 
-  /// The first result with one of these hosts and everything else alike.
-  static const Result* same_but_host(const Result& result, std::span<const Result* const> all,
-                                     std::initializer_list<std::string> hosts) {
-    const auto rest = [](const Case& c) {
-      std::string text;
-      for (const Case::Param& p : c.params()) {
-        if (p.name != "host") text += p.name + to_text(p.value, p.kind);
-      }
-      return text;
-    };
-    for (const std::string& host : hosts) {
-      for (const Result* other : all) {
-        if (!other->config.has("host") || other->config.word("host") != host) continue;
-        if (rest(other->config) == rest(result.config) && !other->measurement("copy")->samples.empty()) return other;
-      }
-    }
-    return nullptr;
+  /// The first result with this kind of memory and everything else alike; null if there is none.
+  static const Result* same_copy_from(HostMemory memory, MemcpyCase c, std::span<const Result* const> all) {
+    c.host = to_text(memory);
+    c.transfer.memory = memory;
+    const auto found = std::ranges::find_if(
+        all, [&](const Result* r) { return memcpy_case(r->config) == c && !r->measurement("copy")->samples.empty(); });
+    return found == all.end() ? nullptr : *found;
   }
 
-  static void report_pinning(const Case& c, const RunContext& bench, Result& result) {
+  /// Pins as much memory as the case copies in place, and undoes it.
+  static void report_pinning(const MemcpyCase& c, const RunContext& bench, Result& result) {
     if (interrupted() != 0) return;
+    const HostBuffer memory = bench.device.allocate_host(
+        c.transfer.bytes,
+        c.transfer.memory == HostMemory::registered_huge ? HostMemory::pageable_huge : HostMemory::pageable_small);
+    const Region pinning{.name = "pinning",
+                         .clock = Clock::host,
+                         .parts = {{.name = "register"}, {.name = "unregister"}},
+                         .steps = [&](LapTimer& laps) {
+                           Registration pinned = bench.device.register_host(memory);
+                           laps.lap(0);
+                           pinned = Registration();
+                           laps.lap(1);
+                         }};
     SamplingPolicy few = bench.policy;
     few.min_samples = few.max_samples = 6;
-    Pinning pinning(bench.device, c);
-    Series series = sample(bench.machine, {pinning.region()}, few, bench.observe).front();
-    if (series.elapsed.samples.empty()) return;
-    series.elapsed.auxiliary = true;
-    result.measurements.push_back(series.elapsed);
-    const double buffers = route_of(c) == Route::bidirectional ? 2 : 1;
-    result.add("pinning", buffers * series.elapsed.median, "s");
+    Measurement elapsed = sample(bench.machine, {pinning}, few, bench.observe).front().elapsed;
+    if (elapsed.samples.empty()) return;
+    elapsed.auxiliary = true;
+    result.add("pinning", static_cast<double>(c.directions.size()) * elapsed.median, "s");
+    result.measurements.push_back(std::move(elapsed));
   }
 
-  static void report(const Case& c, const Environment& environment, const Series& series, Result& result) {
+  static void report(const MemcpyCase& c, const Environment::Gpu& gpu, const Series& series, Result& result) {
     result.measurements = {series.elapsed};
     if (series.elapsed.clock != Clock::host) result.measurements.push_back(series.submit);
     if (series.elapsed.samples.empty()) return;
-    const std::size_t size = c.count("size");
-    const double directions = route_of(c) == Route::bidirectional ? 2 : 1;
-    const double bandwidth = directions * gigabytes_per_second(size, series.elapsed.median);
+    const double bandwidth = gigabytes_per_second(c.bytes(), series.elapsed.median);
     result.add("bandwidth", bandwidth, "GB/s");
-    report_directions(size, series, result);
-    if (route_of(c) == Route::d2d) result.add("memory_traffic", 2 * bandwidth, "GB/s");
-    report_limit(c, environment.gpu, bandwidth, directions, result);
+    report_directions(c.transfer.bytes, series, result);
+    if (c.inside_gpu()) result.add("memory_traffic", 2 * bandwidth, "GB/s");
+    report_limit(c, gpu, bandwidth, result);
     // By the host's clock a pass is the call and the wait for its end; only cudaMemcpy is nothing but the call.
-    if (series.elapsed.clock != Clock::host || (by_blocking_call(c) && directions == 1)) {
+    if (series.elapsed.clock != Clock::host || (c.transfer.blocking_api && !c.both_ways())) {
       result.add("host_blocked", series.submit.median, "s");
     }
-    if (c.has("touch") && c.word("touch") == "warm") warn_of_small_cache(size, result);
+    if (c.transfer.touch == Touch::warm) warn_of_small_cache(c.transfer.bytes, result);
   }
 
   static void report_directions(std::size_t size, const Series& series, Result& result) {
@@ -440,20 +363,18 @@ class Memcpy final : public Scenario {
     }
   }
 
-  static void report_limit(const Case& c, const Environment::Gpu& gpu, double bandwidth, double directions,
-                           Result& result) {
-    const Route route = route_of(c);
-    const bool cached = route == Route::d2d && 2 * c.count("size") < kTimesCache * gpu.l2_bytes;
+  static void report_limit(const MemcpyCase& c, const Environment::Gpu& gpu, double bandwidth, Result& result) {
+    const bool cached = c.inside_gpu() && 2 * c.transfer.bytes < kTimesCache * gpu.l2_bytes;
     if (cached) {
-      result.warnings.emplace_back("source and destination are not much larger than the L2 cache of " +
-                                   format_size(gpu.l2_bytes) +
-                                   ": this is not the memory's rate; choose a larger --size");
+      result.warnings.push_back(
+          fmt::format("source and destination are not much larger than the L2 cache of {}: this is not the memory's "
+                      "rate; choose a larger --size",
+                      format_size(gpu.l2_bytes)));
     }
-    const double limit = cached ? 0 : directions * payload_limit(route, gpu) / 1e9;
+    const double limit = cached ? 0 : payload_limit(c, gpu) / 1e9;
     if (bandwidth > 1.05 * limit && limit > 0) {
       result.warnings.emplace_back(
-          "faster than PCIe could be: this GPU is attached in another way, and its link's limit "
-          "is not known");
+          "faster than PCIe could be: this GPU is attached in another way, and its link's limit is not known");
     } else if (limit > 0) {
       result.add("limit", limit, "GB/s");
       result.add("of_limit", bandwidth / limit, "1");
@@ -469,11 +390,12 @@ class Memcpy final : public Scenario {
                     format_size(cache)));
   }
 
-  /// Bytes of payload per second and direction: of the link, or of the memory, which a copy reads and writes. 0 is
+  /// Bytes of payload per second, of all directions: of the link, or of the memory, which a copy reads and writes. 0 is
   /// unknown.
-  static double payload_limit(Route route, const Environment::Gpu& gpu) {
-    if (route == Route::d2d) return gpu.memory_bandwidth / 2;
-    return gpu.pcie ? model::pcie_limit(gpu.pcie->generation, gpu.pcie->width) : 0;
+  static double payload_limit(const MemcpyCase& c, const Environment::Gpu& gpu) {
+    if (c.inside_gpu()) return gpu.memory_bandwidth / 2;
+    const double one_way = gpu.pcie ? model::pcie_limit(gpu.pcie->generation, gpu.pcie->width) : 0;
+    return static_cast<double>(c.directions.size()) * one_way;
   }
 };
 

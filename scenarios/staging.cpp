@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -18,14 +17,62 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "measure/pattern.hpp"
+#include "measure/worker.hpp"
+#include "model/partition.hpp"
 #include "run/scenario.hpp"
+#include "scenarios/common/transfer.hpp"
 
 namespace xferbench {
 
 namespace {
 
+using model::Chunk;
+
+constexpr std::size_t kStagingPage = 4 * KiB;
+
+enum class StagingMethod { direct, in_place, threads };
+constexpr std::array<std::string_view, 3> kStagingMethods{"direct", "register", "threads"};
+constexpr std::array<std::string_view, 3> kStagingPages{"pageable", "pageable-small", "pageable-huge"};
+
+struct StagingCase {
+  std::string dir;
+  std::string host;
+  Direction direction = Direction::h2d;
+  HostMemory memory = HostMemory::pageable;
+  StagingMethod method = StagingMethod::direct;
+  std::size_t size = 0;
+  std::size_t threads = 0;  ///< the rest is of threads only
+  std::size_t slot = 0;     ///< bytes, as asked for
+  std::size_t slots = 0;    ///< of each thread
+
+  /// A slot's worth, or less of a payload too small to give every thread two, but not so little that the calls cost
+  /// more than the bytes.
+  [[nodiscard]] std::size_t chunk_bytes() const {
+    constexpr std::size_t kLeast = 64 * KiB;
+    const std::size_t share = (size / (2 * threads) + kStagingPage - 1) / kStagingPage * kStagingPage;
+    return std::min(slot, std::max(kLeast, share));
+  }
+  /// "8 threads, 3 slots of 2 MiB", with the slots as they are used
+  [[nodiscard]] std::string describe_method() const {
+    if (method != StagingMethod::threads) return std::string(kStagingMethods[static_cast<std::size_t>(method)]);
+    return fmt::format("{} threads, {} slots of {}", threads, slots, format_size(chunk_bytes()));
+  }
+};
+
+StagingCase staging_case(const Case& c) {
+  return {.dir = c.word("dir"),
+          .host = c.word("host"),
+          .direction = c.one_of<Direction>("dir", kDirections),
+          .memory = host_memory(c.word("host")),
+          .method = c.one_of<StagingMethod>("method", kStagingMethods),
+          .size = c.count("size"),
+          .threads = c.count_or("threads", 0),
+          .slot = c.count_or("slot", 0),
+          .slots = c.count_or("slots", 0)};
+}
+
 /// A payload in ordinary host memory, its counterpart on the device, and the same in pinned memory to compare with.
-struct Payload {
+struct StagedPayload {
   Direction direction;
   HostBuffer host;
   HostBuffer pinned;
@@ -33,19 +80,15 @@ struct Payload {
   PayloadPart part{};  // of host and pinned
 
   [[nodiscard]] std::size_t bytes() const { return host.bytes; }
-  [[nodiscard]] Copy copy(std::byte* on_host, std::size_t offset, std::size_t count) const {
-    std::byte* on_device = device.data + offset;
-    return direction == Direction::h2d ? Copy{on_device, on_host, count, Direction::h2d}
-                                       : Copy{on_host, on_device, count, Direction::d2h};
+  /// `chunk` in bytes.
+  [[nodiscard]] Copy copy(std::byte* on_host, const Chunk& chunk) const {
+    std::byte* on_device = device.data + chunk.first;
+    return direction == Direction::h2d ? Copy{on_device, on_host, chunk.count, Direction::h2d}
+                                       : Copy{on_host, on_device, chunk.count, Direction::d2h};
   }
 };
 
-struct Chunk {
-  std::size_t first = 0;  ///< in bytes
-  std::size_t count = 0;
-};
-
-/// The chunks of one pass, which whoever is free takes one after another.
+/// The chunks of one pass in bytes, which whoever is free takes one after another.
 class Work {
  public:
   Work(std::size_t bytes, std::size_t chunk_bytes) : bytes_(bytes), chunk_bytes_(chunk_bytes) {}
@@ -65,7 +108,7 @@ class Work {
 /// One thread of the staging crew with its own ring, stream and events: threads share nothing but the work.
 class Carrier {
  public:
-  Carrier(Device& device, const Payload& payload, std::size_t slot_bytes, std::size_t slots, Work& work)
+  Carrier(Device& device, const StagedPayload& payload, std::size_t slot_bytes, std::size_t slots, Work& work)
       : device_(device),
         payload_(payload),
         work_(work),
@@ -76,54 +119,45 @@ class Carrier {
   }
 
   /// Carries chunks until none are left, and returns when the last of its own has arrived.
-  void carry() { payload_.direction == Direction::h2d ? carry_in() : carry_out(); }
+  void carry() {
+    std::size_t sent = 0;
+    std::size_t arrived = 0;
+    const auto slot = [this](std::size_t turn) -> Slot& { return slots_[turn % slots_.size()]; };
+    for (;;) {
+      // What this pass has not used yet is free: every pass ends with an idle stream.
+      if (sent - arrived == slots_.size()) receive(slot(arrived++));
+      const auto chunk = work_.take();
+      if (!chunk) break;
+      send(slot(sent++), *chunk);
+    }
+    if (payload_.direction == Direction::h2d) return stream_.synchronize();
+    while (arrived < sent) receive(slot(arrived++));
+  }
 
  private:
   struct Slot {
     std::byte* data;
     Event copied;  // the link is done with the slot
+    Chunk chunk{};
   };
 
-  void carry_in() {
-    for (std::size_t turn = 0;; ++turn) {
-      const auto chunk = work_.take();
-      if (!chunk) break;
-      Slot& slot = slots_[turn % slots_.size()];
-      // What this pass has not used yet is free: every pass ends with an idle stream.
-      if (turn >= slots_.size()) slot.copied.synchronize();
-      move(*chunk, [&](std::size_t from, std::size_t bytes) {
-        std::memcpy(slot.data + from - chunk->first, payload_.host.data + from, bytes);
-      });
-      send(slot, *chunk);
-    }
-    stream_.synchronize();
-  }
-
-  void carry_out() {
-    std::vector<Chunk> sent;  // in order; the last slots_.size() of them may be in flight
-    std::size_t arrived = 0;
-    for (bool more = true; more || arrived < sent.size();) {
-      while (more && sent.size() - arrived < slots_.size()) {
-        const auto chunk = work_.take();
-        more = chunk.has_value();
-        if (!more) break;
-        send(slots_[sent.size() % slots_.size()], *chunk);
-        sent.push_back(*chunk);
-      }
-      if (arrived == sent.size()) continue;
-      Slot& slot = slots_[arrived % slots_.size()];
-      slot.copied.synchronize();
-      const Chunk& chunk = sent[arrived];
+  void send(Slot& slot, const Chunk& chunk) {
+    slot.chunk = chunk;
+    if (payload_.direction == Direction::h2d) {
       move(chunk, [&](std::size_t from, std::size_t bytes) {
-        std::memcpy(payload_.host.data + from, slot.data + from - chunk.first, bytes);
+        std::memcpy(slot.data + from - chunk.first, payload_.host.data + from, bytes);
       });
-      ++arrived;
     }
+    stream_.copy(payload_.copy(slot.data, chunk));
+    stream_.record(slot.copied);
   }
 
-  void send(const Slot& slot, const Chunk& chunk) {
-    stream_.copy(payload_.copy(slot.data, chunk.first, chunk.count));
-    stream_.record(slot.copied);
+  void receive(const Slot& slot) {
+    slot.copied.synchronize();
+    if (payload_.direction == Direction::h2d) return;
+    move(slot.chunk, [&](std::size_t from, std::size_t bytes) {
+      std::memcpy(payload_.host.data + from, slot.data + from - slot.chunk.first, bytes);
+    });
   }
 
   /// copy(from, bytes) for what is to be moved of the chunk, with its place in the payload.
@@ -136,7 +170,7 @@ class Carrier {
   }
 
   Device& device_;
-  const Payload& payload_;
+  const StagedPayload& payload_;
   Work& work_;
   HostBuffer ring_;
   Stream stream_;
@@ -146,108 +180,52 @@ class Carrier {
 /// Threads that carry the payload together, each through its own ring.
 class CopyWorkers {
  public:
-  static constexpr std::size_t kPage = 4 * KiB;
-
-  /// A slot's worth, or less of a payload too small to give every thread two, but not so little that the calls cost
-  /// more than the bytes.
-  static std::size_t chunk_bytes(std::size_t payload, std::size_t threads, std::size_t slot) {
-    constexpr std::size_t kLeast = 64 * KiB;
-    const std::size_t share = (payload / (2 * threads) + kPage - 1) / kPage * kPage;
-    return std::min(slot, std::max(kLeast, share));
-  }
-
-  CopyWorkers(Device& device, const Payload& payload, std::size_t threads, std::size_t slot_bytes, std::size_t slots)
-      : end_(device.host().make_channel()), work_(payload.bytes(), chunk_bytes(payload.bytes(), threads, slot_bytes)) {
-    const std::size_t used = chunk_bytes(payload.bytes(), threads, slot_bytes);
-    for (std::size_t i = 0; i < threads; ++i) {
-      members_.push_back(std::make_unique<Member>(device, payload, used, slots, work_));
-      Member& member = *members_.back();
-      member.thread = device.host().start_thread([this, &member] { serve(member); });
+  CopyWorkers(Device& device, const StagedPayload& payload, const StagingCase& c)
+      : work_(payload.bytes(), c.chunk_bytes()) {
+    for (std::size_t i = 0; i < c.threads; ++i) {
+      carriers_.push_back(std::make_unique<Carrier>(device, payload, c.chunk_bytes(), c.slots, work_));
+      threads_.push_back(std::make_unique<Worker>(device.host()));
     }
   }
-  CopyWorkers(const CopyWorkers&) = delete;
-  CopyWorkers& operator=(const CopyWorkers&) = delete;
 
   /// Carries the whole payload once. Rethrows what a thread threw.
   void carry() {
     work_.restart();
-    for (const auto& member : members_) member->begin->post(0);
-    for (std::size_t i = 0; i < members_.size(); ++i) static_cast<void>(end_->take());
-    for (const auto& member : members_) {
-      if (member->error) std::rethrow_exception(std::exchange(member->error, nullptr));
-    }
+    for (std::size_t i = 0; i < threads_.size(); ++i)
+      threads_[i]->start([&carrier = *carriers_[i]] { carrier.carry(); });
+    for (const auto& thread : threads_) thread->finish();
   }
 
  private:
-  struct Member {
-    Member(Device& device, const Payload& payload, std::size_t slot_bytes, std::size_t slots, Work& work)
-        : carrier(device, payload, slot_bytes, slots, work), begin(device.host().make_channel()) {}
-    ~Member() { begin->close(); }  // before its thread is waited for
-    Carrier carrier;
-    std::unique_ptr<Channel> begin;
-    std::exception_ptr error;
-    std::unique_ptr<HostThread> thread;  // last: it uses the others
-  };
-
-  void serve(Member& member) {
-    while (member.begin->take()) {
-      try {
-        member.carrier.carry();
-      } catch (...) {
-        member.error = std::current_exception();
-      }
-      end_->post(0);
-    }
-  }
-
-  std::unique_ptr<Channel> end_;
   Work work_;
-  std::vector<std::unique_ptr<Member>> members_;
+  std::vector<std::unique_ptr<Carrier>> carriers_;
+  std::vector<std::unique_ptr<Worker>> threads_;  // last: they use the others
 };
 
 /// The payload of one case, its method, and what that is compared with, as regions of the host's clock.
 class StagedTransfer {
  public:
-  StagedTransfer(const Case& c, const RunContext& bench)
+  StagedTransfer(const StagingCase& c, const RunContext& bench)
       : device_(bench.device),
         seed_(bench.seed),
-        payload_{c.word("dir") == "h2d" ? Direction::h2d : Direction::d2h,
-                 device_.allocate_host(c.count("size"), host_memory(c.word("host"))),
-                 device_.allocate_host(c.count("size"), HostMemory::pinned), device_.allocate_device(c.count("size"))},
+        payload_{c.direction, device_.allocate_host(c.size, c.memory),
+                 device_.allocate_host(c.size, HostMemory::pinned), device_.allocate_device(c.size)},
         stream_(device_.make_stream(StreamKind::nonblocking)) {
     payload_.part = device_.payload_part(payload_.host);
     static_cast<void>(device_.payload_part(payload_.pinned));  // as large, so it is the same
-    if (c.word("method") == "threads") {
-      crew_.emplace(device_, payload_, c.count("threads"), c.count("slot"), c.count("slots"));
-    }
+    if (c.method == StagingMethod::threads) crew_.emplace(device_, payload_, c);
   }
 
-  Region direct(std::string name) {
-    return timed(std::move(name), [this] { copy_and_wait(payload_.host.data); });
+  Region region(StagingMethod method, const char* name) {
+    switch (method) {
+      case StagingMethod::direct: return timed(name, [this] { copy_and_wait(payload_.host.data); });
+      case StagingMethod::in_place: return in_place(name);
+      case StagingMethod::threads: return timed(name, [this] { crew_->carry(); });
+    }
+    return {};
   }
   Region pinned() {
     return timed("pinned", [this] { copy_and_wait(payload_.pinned.data); });
-  }
-  Region by_threads(std::string name) {
-    return timed(std::move(name), [this] { crew_->carry(); });
-  }
-  Region in_place(std::string name) {
-    Region r = timed(std::move(name), nullptr);
-    r.parts = {{.name = "register"}, {.name = "registered-copy"}, {.name = "unregister"}};
-    r.steps = [this](LapTimer& laps) {
-      {
-        const Registration registration = device_.register_host(payload_.host);
-        laps.lap(0);
-        copy_and_wait(payload_.host.data);
-        laps.lap(1);
-      }
-      laps.lap(2);
-    };
-    return r;
-  }
-  Region method(const std::string& word, const std::string& name) {
-    if (word == "direct") return direct(name);
-    return word == "register" ? in_place(name) : by_threads(name);
   }
 
   void prepare() {
@@ -277,64 +255,63 @@ class StagedTransfer {
   }
 
  private:
-  static Region timed(std::string name, std::function<void()> submit) {
-    Region r;
-    r.name = std::move(name);
-    r.clock = Clock::host;
-    r.submit = std::move(submit);
-    return r;
+  static Region timed(const char* name, std::function<void()> submit) {
+    return {.name = name, .clock = Clock::host, .submit = std::move(submit)};
+  }
+
+  Region in_place(const char* name) {
+    return {.name = name,
+            .clock = Clock::host,
+            .parts = {{.name = "register"}, {.name = "registered-copy"}, {.name = "unregister"}},
+            .steps = [this](LapTimer& laps) {
+              Registration registration = device_.register_host(payload_.host);
+              laps.lap(0);
+              copy_and_wait(payload_.host.data);
+              laps.lap(1);
+              registration = Registration();
+              laps.lap(2);
+            }};
   }
 
   void copy_and_wait(std::byte* on_host) {
-    stream_.copy(payload_.copy(on_host, 0, payload_.bytes()));
+    stream_.copy(payload_.copy(on_host, {0, payload_.bytes()}));
     stream_.synchronize();
   }
 
   Device& device_;
   std::uint64_t seed_;
-  Payload payload_;
+  StagedPayload payload_;
   Stream stream_;
   std::optional<CopyWorkers> crew_;
 };
 
-class Staging final : public Scenario {
+class Staging final : public ScenarioOf<staging_case> {
  public:
-  [[nodiscard]] const ScenarioDescriptor& descriptor() const override {
-    static const ScenarioDescriptor scenario{
-        .name = "staging",
-        .summary = "data in ordinary memory: copied as it is, pinned in place, or carried by threads",
-        .axes = make_axes(),
-        .metrics = make_metrics()};
-    return scenario;
+  Staging()
+      : ScenarioOf({.name = "staging",
+                    .summary = "data in ordinary memory: copied as it is, pinned in place, or carried by threads",
+                    .axes = make_axes(),
+                    .metrics = make_metrics()}) {}
+
+  [[nodiscard]] std::optional<SkipReason> reason_to_skip(const StagingCase& c, const Capabilities*) const override {
+    if (c.slot % kStagingPage == 0) return std::nullopt;
+    return SkipReason::impossible(fmt::format("--slot {} is not a multiple of 4 KiB", format_size_exact(c.slot)));
   }
 
-  [[nodiscard]] std::optional<SkipReason> skip_reason(const Case& c, const Capabilities*) const override {
-    if (!c.has("slot") || c.count("slot") % CopyWorkers::kPage == 0) return std::nullopt;
-    return SkipReason::impossible("--slot " + to_text(c.count("slot"), AxisKind::size) + " is not a multiple of 4 KiB");
+  [[nodiscard]] MemoryNeeds memory_needs(const StagingCase& c) const override {
+    const std::uint64_t rings = c.method == StagingMethod::threads ? c.threads * c.slots * c.chunk_bytes() : 0;
+    return {2 * c.size + rings, c.size};
   }
 
-  [[nodiscard]] MemoryNeeds needs(const Case& c) const override {
-    const std::uint64_t rings =
-        c.word("method") != "threads"
-            ? 0
-            : c.count("threads") * c.count("slots") *
-                  CopyWorkers::chunk_bytes(c.count("size"), c.count("threads"), c.count("slot"));
-    return {2 * c.count("size") + rings, c.count("size")};
-  }
-
-  void run(const Case& c, const RunContext& bench, Result& result) const override {
+  void measure(const StagingCase& c, const RunContext& bench, Result& result) const override {
     StagedTransfer journey(c, bench);
-    if (bench.verify || bench.device.capabilities().moves_data_when_timed) journey.prepare();
-    const std::string& method = c.word("method");
-    std::vector<Region> regions{journey.method(method, "staging"), journey.pinned()};
-    if (method != "direct") regions.push_back(journey.direct("direct"));
+    if (bench.needs_data()) journey.prepare();
+    std::vector<Region> regions{journey.region(c.method, "staging"), journey.pinned()};
+    if (c.method != StagingMethod::direct) regions.push_back(journey.region(StagingMethod::direct, "direct"));
     if (bench.verify) std::ranges::for_each(regions, [&](const Region& r) { journey.verify(r); });
-    for (const Series& s : bench.sample(regions)) {
-      result.measurements.push_back(s.elapsed);
-      result.measurements.back().auxiliary = s.elapsed.name != "staging";
-      for (const Measurement& part : s.parts) result.measurements.push_back(part);
-    }
-    derive(c.count("size"), result);
+    const std::vector<Series> series = bench.sample(regions);
+    add_measurements(series, result);
+    if (all_sampled(series)) derive(c.size, result);
     if (bench.verify) journey.verify(regions.front());
   }
 
@@ -343,49 +320,28 @@ class Staging final : public Scenario {
  private:
   static std::vector<Axis> make_axes() {
     return {
-        {.name = "dir",
-         .kind = AxisKind::choice,
-         .defaults = "h2d,d2h",
-         .help = "where from and where to",
-         .choices = {"h2d", "d2h"}},
-        {.name = "host",
-         .kind = AxisKind::choice,
-         .defaults = "pageable",
-         .help = "pages that the data lies on: the system's usual ones, small or huge ones",
-         .choices = {"pageable", "pageable-small", "pageable-huge"}},
-        {.name = "size", .kind = AxisKind::size, .defaults = "256M", .help = "bytes to move"},
-        {.name = "method",
-         .kind = AxisKind::choice,
-         .defaults = "all",
-         .help = "direct: as it is; register: pin, copy, unpin; threads: through pinned slots",
-         .choices = {"direct", "register", "threads"}},
-        {.name = "threads",
-         .defaults = "1:8",
-         .help = "threads that carry",
-         .max = 256,
-         .only_with_axis = "method",
-         .only_with_values = {"threads"}},
-        {.name = "slot",
-         .kind = AxisKind::size,
-         .defaults = "2M",
-         .help = "bytes of a slot, in whole pages of 4 KiB; less if the payload is small",
-         .min = 4 * KiB,
-         .max = 1 * GiB,
-         .only_with_axis = "method",
-         .only_with_values = {"threads"}},
-        {.name = "slots",
-         .defaults = "3",
-         .help = "slots of each thread",
-         .max = 1024,
-         .only_with_axis = "method",
-         .only_with_values = {"threads"}},
+        choice_axis("dir", {"h2d", "d2h"}, {.defaults = "h2d,d2h", .help = "where from and where to"}),
+        choice_axis("host", words(kStagingPages),
+                    {.defaults = "pageable",
+                     .help = "pages that the data lies on: the system's usual ones, small or huge ones"}),
+        size_axis("size", {.defaults = "256M", .help = "bytes to move"}),
+        choice_axis(
+            "method", words(kStagingMethods),
+            {.defaults = "all", .help = "direct: as it is; register: pin, copy, unpin; threads: through pinned slots"}),
+        only_with("method", {"threads"},
+                  {.name = "threads", .defaults = "1:8", .help = "threads that carry", .max = 256}),
+        only_with("method", {"threads"},
+                  size_axis("slot", {.defaults = "2M",
+                                     .help = "bytes of a slot, in whole pages of 4 KiB; less if the payload is small",
+                                     .min = kStagingPage,
+                                     .max = 1 * GiB})),
+        only_with("method", {"threads"},
+                  {.name = "slots", .defaults = "3", .help = "slots of each thread", .max = 1024}),
     };
   }
 
   static std::vector<MetricDeclaration> make_metrics() {
-    using enum Better;
-    using enum MetricDeclaration::Format;
-    using enum MetricDeclaration::Beside;
+    using namespace declaring;
     return {
         measured("staging",
                  "from the first thing the method does until everything has arrived and, for register, is "
@@ -410,9 +366,6 @@ class Staging final : public Scenario {
   }
 
   static void derive(std::size_t size, Result& result) {
-    for (const Measurement& m : result.measurements) {
-      if (m.samples.empty()) return;
-    }
     const auto rate = [&](const char* name) {
       const Measurement* m = result.measurement(name);
       return static_cast<double>(size) / (m != nullptr ? m : result.measurement("staging"))->median / 1e9;
@@ -425,39 +378,30 @@ class Staging final : public Scenario {
   }
 };
 
-/// "8 threads, 3 slots of 2 MiB", with the slots as they were used
-std::string describe_method(const Case& c) {
-  if (c.word("method") != "threads") return c.word("method");
-  const std::size_t slot = CopyWorkers::chunk_bytes(c.count("size"), c.count("threads"), c.count("slot"));
-  return fmt::format("{} threads, {} slots of {}", c.count("threads"), c.count("slots"), format_size(slot));
-}
-
 /// For each direction, kind of pages and size: the method that was fastest.
 std::vector<Finding> Staging::conclude(std::span<const Result* const> results) const {
-  const auto place = [](const Result& r) {
-    return std::tuple(r.config.word("dir"), r.config.word("host"), r.config.count("size"));
-  };
+  using Place = std::tuple<std::string, std::string, std::size_t>;
+  std::vector<std::pair<Place, std::vector<const Result*>>> rivals;
+  for (const Result* r : results) {
+    if (r->metric("bandwidth") == nullptr) continue;
+    const StagingCase c = staging_case(r->config);
+    const Place place{c.dir, c.host, c.size};
+    auto found = std::ranges::find(rivals, place, &decltype(rivals)::value_type::first);
+    if (found == rivals.end()) found = rivals.insert(rivals.end(), {place, {}});
+    found->second.push_back(r);
+  }
   std::vector<Finding> findings;
-  std::vector<const Result*> seen;
-  for (const Result* first : results) {
-    if (std::ranges::any_of(seen, [&](const Result* s) { return place(*s) == place(*first); })) continue;
-    seen.push_back(first);
-    const Result* best = nullptr;
-    std::size_t rivals = 0;
-    for (const Result* r : results) {
-      if (place(*r) != place(*first) || r->metric("bandwidth") == nullptr) continue;
-      ++rivals;
-      if (best == nullptr || r->metric("bandwidth")->value > best->metric("bandwidth")->value) best = r;
-    }
-    if (rivals < 2) continue;
-    Finding f;
-    f.kind = "winner";
-    f.labels = {{"dir", best->config.word("dir")},
-                {"host", best->config.word("host")},
-                {"size", format_size_exact(best->config.count("size"), " ")},
-                {"fastest", describe_method(best->config)}};
-    f.metrics = {*best->metric("bandwidth"), *best->metric("of_pinned")};
-    findings.push_back(std::move(f));
+  for (const auto& [place, those] : rivals) {
+    if (those.size() < 2) continue;
+    const auto bandwidth = [](const Result* r) { return r->metric("bandwidth")->value; };
+    const Result* best = *std::ranges::max_element(those, {}, bandwidth);
+    const StagingCase c = staging_case(best->config);
+    findings.push_back({.kind = "winner",
+                        .labels = {{"dir", c.dir},
+                                   {"host", c.host},
+                                   {"size", format_size_exact(c.size, " ")},
+                                   {"fastest", c.describe_method()}},
+                        .metrics = {*best->metric("bandwidth"), *best->metric("of_pinned")}});
   }
   return findings;
 }

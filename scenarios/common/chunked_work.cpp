@@ -1,9 +1,10 @@
 #include "scenarios/common/chunked_work.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 
-#include "core/axis.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "measure/pattern.hpp"
@@ -112,16 +113,15 @@ float Payload::expected(std::size_t i, std::uint32_t work) const {
 // --- ChunkedWork ----------------------------------------------------------------------------------------------------
 
 std::optional<SkipReason> ChunkedWork::skip_reason(std::uint64_t size, std::uint64_t chunks) {
+  const std::string wanted = format_size_exact(size);
   if (size % kElement != 0) {
-    return SkipReason::impossible("--size " + to_text(size, AxisKind::size) +
-                                  " is not a whole number of 4-byte elements; choose a multiple of 4");
+    return SkipReason::impossible(
+        fmt::format("--size {} is not a whole number of 4-byte elements; choose a multiple of 4", wanted));
   }
-  if (chunks > size / kElement) {
-    return SkipReason::impossible("--chunks " + std::to_string(chunks) + " is more than the " +
-                                  std::to_string(size / kElement) + " elements of --size " +
-                                  to_text(size, AxisKind::size) + "; choose fewer chunks or a larger size");
-  }
-  return std::nullopt;
+  if (chunks <= size / kElement) return std::nullopt;
+  return SkipReason::impossible(
+      fmt::format("--chunks {} is more than the {} elements of --size {}; choose fewer chunks or a larger size", chunks,
+                  size / kElement, wanted));
 }
 
 Payload::Shape ChunkedWork::payload_of(const Shape& shape) {
@@ -132,13 +132,10 @@ Payload::Shape ChunkedWork::payload_of(const Shape& shape) {
   return {bytes, shape.in_place ? std::max(on_device, kLeastInPlace) : on_device, shape.in_place, shape.op, shape.seed};
 }
 
-ChunkedWork::ChunkedWork(Device& device, const Shape& shape)
-    : ChunkedWork(device, shape, std::make_shared<Payload>(device, payload_of(shape))) {}
-
 ChunkedWork::ChunkedWork(Device& device, const Shape& shape, std::shared_ptr<Payload> payload)
     : device_(device),
       shape_(shape),
-      payload_(std::move(payload)),
+      payload_(payload ? std::move(payload) : std::make_shared<Payload>(device, payload_of(shape))),
       chunks_(cut(shape)),
       slot_elements_(slot_elements(shape)) {
   for (std::size_t i = 0; i < chunks_.size(); ++i) names_.push_back("chunk " + std::to_string(i));
@@ -177,10 +174,7 @@ void ChunkedWork::launch(std::size_t index, StreamView stream) {
   }
 }
 
-void ChunkedWork::launch_empty(StreamView stream) {
-  Elementwise trifle = kernel({0, 1}, 0, 0, 0);
-  stream.launch(trifle);
-}
+void ChunkedWork::launch_empty(StreamView stream) { stream.launch(kernel({0, 1}, 0, 0, 0)); }
 
 std::size_t ChunkedWork::piece_elements() const {
   const std::size_t room = payload_->shape().device_bytes / kElement / (shape_.in_place ? 2 : 1);

@@ -39,7 +39,9 @@ class Payload {
   [[nodiscard]] float* host_in() const { return reinterpret_cast<float*>(host_in_.data); }
   [[nodiscard]] float* host_out() const { return reinterpret_cast<float*>(host_out_.data); }
   [[nodiscard]] float* device_in() const { return reinterpret_cast<float*>(device_in_.data); }
-  [[nodiscard]] float* device_out() const { return shape_.in_place ? device_in() : device_out_begin(); }
+  [[nodiscard]] float* device_out() const {
+    return shape_.in_place ? device_in() : reinterpret_cast<float*>(device_out_.data);
+  }
   /// The kernel's second input, whole; null if it has none.
   [[nodiscard]] float* addends() const { return reinterpret_cast<float*>(addends_.data); }
 
@@ -56,8 +58,6 @@ class Payload {
   [[nodiscard]] float expected(std::size_t element, std::uint32_t work) const;
 
  private:
-  [[nodiscard]] float* device_out_begin() const { return reinterpret_cast<float*>(device_out_.data); }
-
   Device& device_;
   Shape shape_;
   HostBuffer host_in_;
@@ -94,10 +94,8 @@ class ChunkedWork {
   static Payload::Shape payload_of(const Shape& shape);
   static MemoryNeeds needs(const Shape& shape) { return Payload::needs(payload_of(shape)); }
 
-  /// Allocates the payload. Loads the kernel.
-  ChunkedWork(Device& device, const Shape& shape);
-  /// Uses a payload that is at least as large on the device as payload_of() says.
-  ChunkedWork(Device& device, const Shape& shape, std::shared_ptr<Payload> payload);
+  /// Uses a payload that is at least as large on the device as payload_of() says, or allocates one. Loads the kernel.
+  ChunkedWork(Device& device, const Shape& shape, std::shared_ptr<Payload> payload = nullptr);
 
   /// Of all rounds, in order.
   [[nodiscard]] std::span<const model::Chunk> chunks() const { return chunks_; }

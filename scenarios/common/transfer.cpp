@@ -12,22 +12,15 @@ namespace xferbench {
 
 namespace {
 
-const char* arrow(Direction direction) {
-  switch (direction) {
-    case Direction::h2d: return "H2D";
-    case Direction::d2h: return "D2H";
-    case Direction::d2d: return "D2D";
-  }
-  return "";
-}
-
 void check_bytes(const HostView& host, const PayloadPart& part, std::uint64_t seed, Direction direction) {
+  constexpr std::array<const char*, 3> kArrows{"H2D", "D2H", "D2D"};  // in the order of Direction
   const auto wrong = pattern::check_bytes({host.data, host.bytes}, seed, part);
-  if (wrong) throw VerificationError(std::string(arrow(direction)) + " copy: " + wrong->describe());
+  if (!wrong) return;
+  throw VerificationError(std::string(kArrows[static_cast<std::size_t>(direction)]) + " copy: " + wrong->describe());
 }
 
 /// Between a host and a device buffer, or between two device buffers that the host buffer only fills and checks.
-class BufferTransfer : public Transfer {
+class BufferTransfer final : public Transfer {
  public:
   BufferTransfer(Device& device, const TransferSpec& spec)
       : device_(device),
@@ -36,16 +29,21 @@ class BufferTransfer : public Transfer {
         part_(device.payload_part(host_)),
         on_device_(device.allocate_device(spec.bytes)) {
     if (spec.direction == Direction::d2d) from_device_ = device.allocate_device(spec.bytes);
+    if (by_kernel()) device.preload(kernel());
   }
 
   void prepare() override {
     pattern::fill_bytes(host_bytes(), spec_.seed, part_);
-    if (spec_.direction != Direction::h2d) upload(source_on_device());
+    if (spec_.direction == Direction::h2d) return;
+    device_.copy_and_wait({source_on_device().data, host_.data, spec_.bytes, Direction::h2d});
   }
 
   void poison() override {
-    if (spec_.direction == Direction::d2h) return pattern::poison(host_bytes(), part_);
-    legacy_.fill(on_device_, pattern::kPoison);
+    if (spec_.direction == Direction::d2h) {
+      pattern::poison(host_bytes(), part_);
+    } else {
+      legacy_.fill(on_device_, pattern::kPoison);
+    }
     device_.synchronize();
   }
 
@@ -64,24 +62,31 @@ class BufferTransfer : public Transfer {
     check_bytes(host_, part_, spec_.seed, spec_.direction);
   }
 
- protected:
-  [[nodiscard]] Device& device() const { return device_; }
-  [[nodiscard]] const TransferSpec& spec() const { return spec_; }
-  [[nodiscard]] Copy copy() const {
-    switch (spec_.direction) {
-      case Direction::h2d: return {on_device_.data, host_.data, spec_.bytes, Direction::h2d};
-      case Direction::d2h: return {host_.data, on_device_.data, spec_.bytes, Direction::d2h};
-      case Direction::d2d: return {on_device_.data, from_device_.data, spec_.bytes, Direction::d2d};
-    }
-    return {};
+  void submit(StreamView stream) override {
+    if (by_kernel()) return stream.launch(kernel());
+    spec_.blocking_api ? device_.copy_blocking(copy()) : stream.copy(copy());
   }
+  [[nodiscard]] bool blocks_host() const override {
+    if (by_kernel()) return false;
+    return spec_.blocking_api || (is_pageable(spec_.memory) && spec_.direction != Direction::d2d);
+  }
+  [[nodiscard]] bool in_stream() const override { return !spec_.blocking_api; }
 
  private:
+  [[nodiscard]] bool by_kernel() const { return spec_.engine == Engine::multiprocessors; }
+  [[nodiscard]] Copy copy() const {
+    std::byte* const source = spec_.direction == Direction::h2d ? host_.data : source_on_device().data;
+    std::byte* const destination = spec_.direction == Direction::d2h ? host_.data : on_device_.data;
+    return {destination, source, spec_.bytes, spec_.direction};
+  }
+  [[nodiscard]] kernels::MemoryCopy kernel() const {
+    const Copy c = copy();
+    return kernels::MemoryCopy({c.destination, c.source, c.bytes, c.direction});
+  }
   [[nodiscard]] std::span<std::byte> host_bytes() const { return {host_.data, host_.bytes}; }
   [[nodiscard]] const DeviceView& source_on_device() const {
     return spec_.direction == Direction::d2d ? from_device_ : on_device_;
   }
-  void upload(const DeviceView& to) { device_.copy_and_wait({to.data, host_.data, spec_.bytes, Direction::h2d}); }
 
   Device& device_;
   TransferSpec spec_;
@@ -90,31 +95,6 @@ class BufferTransfer : public Transfer {
   DeviceBuffer on_device_;
   DeviceBuffer from_device_;  // d2d only
   Stream legacy_ = device_.make_stream(StreamKind::legacy_default);
-};
-
-class EngineCopy final : public BufferTransfer {
- public:
-  using BufferTransfer::BufferTransfer;
-  void submit(StreamView stream) override {
-    spec().blocking_api ? device().copy_blocking(copy()) : stream.copy(copy());
-  }
-  [[nodiscard]] bool blocks_host() const override {
-    return spec().blocking_api || (is_pageable(spec().memory) && spec().direction != Direction::d2d);
-  }
-  [[nodiscard]] bool in_stream() const override { return !spec().blocking_api; }
-};
-
-class KernelCopy final : public BufferTransfer {
- public:
-  KernelCopy(Device& on, const TransferSpec& spec) : BufferTransfer(on, spec) { on.preload(kernel()); }
-  void submit(StreamView stream) override { stream.launch(kernel()); }
-  [[nodiscard]] bool blocks_host() const override { return false; }
-
- private:
-  [[nodiscard]] kernels::MemoryCopy kernel() const {
-    const Copy c = copy();
-    return kernels::MemoryCopy({c.destination, c.source, c.bytes, c.direction});
-  }
 };
 
 /// Managed memory moves instead of being copied: source and destination have one address. So nothing can be poisoned;
@@ -190,13 +170,15 @@ class Migration final : public Transfer {
 }  // namespace
 
 std::unique_ptr<Transfer> make_transfer(Device& device, const TransferSpec& spec) {
-  switch (spec.engine) {
-    case Engine::copy_engine: return std::make_unique<EngineCopy>(device, spec);
-    case Engine::multiprocessors: return std::make_unique<KernelCopy>(device, spec);
-    case Engine::prefetch:
-    case Engine::page_faults: return std::make_unique<Migration>(device, spec);
-  }
-  return nullptr;
+  const bool migrates = spec.engine == Engine::prefetch || spec.engine == Engine::page_faults;
+  if (migrates) return std::make_unique<Migration>(device, spec);
+  return std::make_unique<BufferTransfer>(device, spec);
+}
+
+void verify(std::span<const std::unique_ptr<Transfer>> transfers, const std::function<void()>& run) {
+  for (const auto& transfer : transfers) transfer->poison();
+  run();
+  for (const auto& transfer : transfers) transfer->check();
 }
 
 }  // namespace xferbench

@@ -2,13 +2,20 @@
 // and knows which clock suits it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
+#include <string_view>
 
 #include "device/device.hpp"
 
 namespace xferbench {
+
+/// What axes call them, in the order of Direction.
+inline constexpr std::array<std::string_view, 3> kDirections{"h2d", "d2h", "d2d"};
 
 enum class Engine {
   copy_engine,      ///< cudaMemcpy and its kin
@@ -28,6 +35,7 @@ struct TransferSpec {
   Touch touch = Touch::as_it_is;
   std::size_t bytes = 0;
   std::uint64_t seed = 0;
+  friend bool operator==(const TransferSpec&, const TransferSpec&) = default;
 };
 
 class Transfer {
@@ -59,5 +67,8 @@ class Transfer {
 /// Allocates everything. The combination must make sense: managed memory with prefetch or page_faults and not d2d, the
 /// blocking API with the copy engine only and not d2d.
 std::unique_ptr<Transfer> make_transfer(Device& device, const TransferSpec& spec);
+
+/// One run of the transfers on poisoned memory. Throws VerificationError unless every byte arrived.
+void verify(std::span<const std::unique_ptr<Transfer>> transfers, const std::function<void()>& run);
 
 }  // namespace xferbench

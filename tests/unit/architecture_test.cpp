@@ -3,15 +3,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "scenarios/scenarios.hpp"
 
 namespace xferbench {
 namespace {
@@ -243,6 +247,52 @@ TEST(Architecture, OnlyTheListOfBackendsKnowsThem) {
 TEST(Architecture, ScenariosKnowNoLibrary) {
   const auto scenarios = [](const Source& s) { return in(s, {"scenarios/"}); };
   EXPECT_EQ(violations(sources(), scenarios, {"CLI/", "CLI11", "nlohmann"}), "");
+}
+
+// --- Cases ----------------------------------------------------------------------------------------------------------
+
+/// The functions that look up an axis of a case by its name, each by its first line.
+std::set<std::string> readers_in(std::istream& text) {
+  static const std::regex lookup(R"re((\.|->)(has|is|count|count_or|real|word|one_of<\w+>)\(")re");
+  std::set<std::string> found;
+  std::string function;
+  for (std::string line; std::getline(text, line);) {
+    if (!line.empty() && (std::isalpha(static_cast<unsigned char>(line.front())) != 0)) function = line;
+    if (std::regex_search(line, lookup)) found.insert(function);
+  }
+  return found;
+}
+
+TEST(ReadersOfCases, AreFoundWhereTheyLookAnAxisUp) {
+  std::istringstream text(
+      "CopyCase copy_case(const Case& c) {\n"
+      "  return {c.count(\"size\"), c.one_of<Kind>(\"kind\", kKinds)};\n"
+      "}\n"
+      "bool is_large(const Result& r) {\n"
+      "  return r.config.count(\"size\") > 7 && r.metric(\"rate\");\n"
+      "}\n"
+      "bool has(const Labels& labels) { return labels.has(name); }\n");
+  EXPECT_EQ(readers_in(text),
+            (std::set<std::string>{"CopyCase copy_case(const Case& c) {", "bool is_large(const Result& r) {"}));
+}
+
+TEST(Architecture, AScenarioReadsItsCasesInOneFunction) {
+  static const std::regex parser(R"(\w+Case \w+_case\(const Case& c\) \{.*)");
+  const std::set<std::string> others{"dynpar", "latency", "overlap", "smem"};  // read them in several
+  std::map<std::string, std::set<std::string>> readers;                        // by the scenario: a file or a folder
+  for (const Source& source : sources()) {
+    if (!in(source, {"scenarios/"})) continue;
+    std::ifstream text(fs::path(XFERBENCH_SOURCE_DIR) / source.path);
+    const fs::path below = fs::path(source.path).lexically_relative("scenarios");
+    readers[below.begin()->stem().string()].merge(readers_in(text));
+  }
+  for (const char* none : {"common", "scenarios"}) EXPECT_EQ(readers.extract(none).mapped(), std::set<std::string>());
+  EXPECT_EQ(readers.size(), scenarios().size());
+  for (const auto& [scenario, functions] : readers) {
+    if (others.contains(scenario)) continue;
+    ASSERT_EQ(functions.size(), 1U) << scenario;
+    EXPECT_TRUE(std::regex_match(*functions.begin(), parser)) << scenario << ": " << *functions.begin();
+  }
 }
 
 }  // namespace
