@@ -1,74 +1,39 @@
 // What of the alloc scenario needs no GPU: what it refuses, and what it concludes.
 #include "core/error.hpp"
-#include "parsing.hpp"
-#include "run/findings.hpp"
-#include "scenarios/scenarios.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
 
 namespace {
 
-std::vector<PlannedCase> plan(const std::vector<std::string>& arguments) { return test::cases_of(arguments); }
-
-/// Does not say that it is simulated, so that the scenario runs. On it, all memory but registering it is free of
-/// charge.
-class UnmarkedDevice : public DeviceOtherwise {
- public:
-  UnmarkedDevice(sim::SimMachine& machine, const Otherwise& how)
-      : DeviceOtherwise(machine, how), capabilities_(SimDevice::capabilities()) {
-    capabilities_.environment.backend = "unmarked";
-    capabilities_.memory_pools = true;
-  }
-  [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
-
- private:
-  Capabilities capabilities_;
-};
-
-std::vector<Result> run_unmarked(const std::vector<std::string>& arguments, const Otherwise& how = {}) {
-  sim::SimMachine machine = machine_with<UnmarkedDevice>(how);
-  return run_all(plan(arguments), quick_bench(machine.device()));
+/// On a device that does not say that it is simulated: all memory but registering it is free of charge.
+std::vector<Result> run_unmarked(const Words& command, const Otherwise& how = {}) {
+  sim::SimMachine machine = machine_with<WillingDevice>(how);
+  return run_on(machine.device(), command);
 }
-
-double metric(const Result& r, const char* name) {
-  const Metric* found = r.metric(name);
-  if (found == nullptr) throw std::runtime_error(r.config.key() + " has no " + name + ": " + r.reason);
-  return found->value;
-}
-
-constexpr const char* kAllButManaged =
-    "malloc,malloc-huge,pinned,portable,write-combined,mapped,register,register-huge,device,device-pool";
 
 /// A result as if measured.
 Result measured(const std::string& memory, const std::string& size, std::optional<double> copies) {
-  Result r(plan({"alloc", "--memory", memory, "--size", size}).front().config);
+  Result r(cases_of({"alloc", "--memory", memory, "--size", size}).front().config);
   r.add("ready", 0.1, "s");
   if (copies) r.add("break_even_copies", *copies, "copies");
   return r;
 }
 
-TEST(AllocOnSim, IsSkippedWithTheReason) {
-  sim::SimMachine machine(profile("h200"));
-  Device& device = machine.device();
-  const auto results = run_all(plan({"alloc"}), quick_bench(device));
-  EXPECT_EQ(results.size(), 8U * 3);
-  for (const Result& r : results) {
-    EXPECT_EQ(r.status, Status::skipped) << r.config.key();
-    EXPECT_NE(r.reason.find("the operating system's and the driver's"), std::string::npos) << r.reason;
-  }
+TEST_F(OnSim, AllocIsSkippedWithTheReason) {
+  expect_all(run({"alloc"}), Status::skipped, "the operating system's and the driver's", 8 * 3);
 }
 
 TEST(AllocOnSim, SkipsWhatTheDeviceLacks) {
-  const Result r = run_unmarked({"alloc", "--memory", "managed", "--size", "2M"}).front();
-  EXPECT_EQ(r.status, Status::skipped);
-  EXPECT_NE(r.reason.find("managed memory"), std::string::npos) << r.reason;
+  expect_all(run_unmarked({"alloc", "--memory", "managed", "--size", "2M"}), Status::skipped, "managed memory");
 }
 
 TEST(AllocOnSim, EveryKindOfMemoryIsVerified) {
-  const std::vector<std::string> all{"alloc", "--memory", kAllButManaged, "--size", "2M"};
-  for (const Result& r : run_unmarked(all)) {
-    EXPECT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
+  const Words all{"alloc", "--size", "2M", "--memory",
+                  "malloc,malloc-huge,pinned,portable,write-combined,mapped,register,register-huge,device,device-pool"};
+  const std::vector<Result> results = run_unmarked(all);
+  expect_all(results, Status::ok);
+  for (const Result& r : results) {
     EXPECT_NE(r.metric("ready"), nullptr) << r.config.key();
     EXPECT_NE(r.metric("free"), nullptr) << r.config.key();
   }
@@ -76,10 +41,7 @@ TEST(AllocOnSim, EveryKindOfMemoryIsVerified) {
     --c.bytes;
     stream.SimStream::copy(c);
   }};
-  for (const Result& r : run_unmarked(all, shortens)) {
-    EXPECT_EQ(r.status, Status::failed) << r.config.key();
-    EXPECT_NE(r.reason.find("byte offset 2097151"), std::string::npos) << r.config.key() << ": " << r.reason;
-  }
+  expect_all(run_unmarked(all, shortens), Status::failed, "byte offset 2097151");
 }
 
 TEST(AllocOnSim, RegisteringHasToPayForUndoingItAsWell) {
@@ -92,9 +54,9 @@ TEST(AllocOnSim, RegisteringHasToPayForUndoingItAsWell) {
   EXPECT_NEAR(metric(r, "ready"), begin, 1e-9);
   EXPECT_NEAR(metric(r, "ready_per_gib"), 16 * begin, 1e-8);
   EXPECT_NEAR(metric(r, "free"), end, 1e-9);
-  EXPECT_NEAR(r.measurement("cycle")->median, begin + end, 1e-9);
-  EXPECT_NEAR(r.measurement("pageable-copy")->median, kBytes / p.pageable_h2d_rate, 20e-6);
-  EXPECT_NEAR(r.measurement("copy")->median, kBytes / p.h2d_rate, 20e-6);
+  EXPECT_NEAR(median(r, "cycle"), begin + end, 1e-9);
+  EXPECT_NEAR(median(r, "pageable-copy"), kBytes / p.pageable_h2d_rate, 20e-6);
+  EXPECT_NEAR(median(r, "copy"), kBytes / p.h2d_rate, 20e-6);
   // 2.4 ms once, 6.3 ms less for each copy.
   EXPECT_EQ(metric(r, "break_even_copies"), 1);
 }
@@ -107,10 +69,10 @@ TEST(AllocOnSim, WhatIsNotPinnedHasNothingToPayFor) {
 }
 
 TEST(AllocOnSim, RefusesHugePagesForLessThanOne) {
-  EXPECT_THROW(plan({"alloc", "--memory", "malloc-huge", "--size", "2097151"}), UsageError);
-  EXPECT_THROW(plan({"alloc", "--memory", "register-huge", "--size", "4K"}), UsageError);
-  EXPECT_EQ(plan({"alloc", "--memory", "malloc-huge", "--size", "2M"}).size(), 1U);
-  EXPECT_EQ(plan({"alloc", "--memory", "malloc,register", "--size", "4K"}).size(), 2U);
+  EXPECT_THROW(cases_of({"alloc", "--memory", "malloc-huge", "--size", "2097151"}), UsageError);
+  EXPECT_THROW(cases_of({"alloc", "--memory", "register-huge", "--size", "4K"}), UsageError);
+  EXPECT_EQ(cases_of({"alloc", "--memory", "malloc-huge", "--size", "2M"}).size(), 1U);
+  EXPECT_EQ(cases_of({"alloc", "--memory", "malloc,register", "--size", "4K"}).size(), 2U);
 }
 
 TEST(AllocOnSim, SaysFromHowManyCopiesOnPinningPaysAtTheLargestSize) {
@@ -118,16 +80,11 @@ TEST(AllocOnSim, SaysFromHowManyCopiesOnPinningPaysAtTheLargestSize) {
                                     measured("register", "256M", 1),     measured("write-combined", "256M", {}),
                                     measured("register-huge", "64M", 3), measured("malloc", "256M", {}),
                                     measured("device", "256M", {})};
-  std::vector<std::string> texts;
-  for (const Finding& f : conclude(scenarios(), results)) {
-    EXPECT_EQ(f.kind, "break-even");
-    texts.push_back(f.text);
-  }
-  EXPECT_EQ(texts, (std::vector<std::string>{
-                       "cudaMallocHost of 256 MiB pays from 4 copies on, against malloc (h2d)",
-                       "write-combined cudaHostAlloc of 256 MiB does not pay: its h2d copies are not faster",
-                       "registering 256 MiB of small pages pays from 1 copy on (h2d)",
-                       "registering 64 MiB of huge pages pays from 3 copies on (h2d)"}));
+  EXPECT_EQ(sentences(results),
+            (Words{"cudaMallocHost of 256 MiB pays from 4 copies on, against malloc (h2d)",
+                   "write-combined cudaHostAlloc of 256 MiB does not pay: its h2d copies are not faster",
+                   "registering 256 MiB of small pages pays from 1 copy on (h2d)",
+                   "registering 64 MiB of huge pages pays from 3 copies on (h2d)"}));
 }
 
 }  // namespace

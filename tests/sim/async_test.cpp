@@ -1,7 +1,4 @@
 // The async scenario on the simulated device, where which calls block is known exactly.
-#include "parsing.hpp"
-#include "run/findings.hpp"
-#include "scenarios/scenarios.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
@@ -14,53 +11,34 @@ const Otherwise kShortening{.copy = [](sim::SimStream& stream, Copy c) {
   stream.SimStream::copy(c);
 }};
 
-class AsyncOnSim : public testing::Test {
+class AsyncOnSim : public OnSim {
  protected:
-  std::vector<Result> run(std::vector<std::string> arguments, Device& device) {
-    arguments.insert(arguments.begin(), "async");
-    return run_all(test::cases_of(arguments), quick_bench(device));
-  }
-  std::vector<Result> run(const std::vector<std::string>& arguments) { return run(arguments, device_); }
-
-  static double metric(const Result& r, const char* name) {
-    const Metric* found = r.metric(name);
-    if (found == nullptr) throw std::runtime_error(r.config.key() + " has no " + name + ": " + r.reason);
-    return found->value;
-  }
-
-  static std::vector<std::string> sentences(std::span<const Result> results) {
-    std::vector<std::string> texts;
-    for (const Finding& f : conclude(scenarios(), results)) texts.push_back(f.text);
-    return texts;
+  std::vector<Result> run(Words flags) {
+    flags.insert(flags.begin(), "async");
+    return OnSim::run(flags);
   }
 
   /// A result as if measured.
   static Result blocked(const std::string& size, double share) {
-    const auto cases = test::cases_of(
-        {"async", "--dir", "h2d", "--host", "pinned", "--api", "async", "--in-flight", "none", "--size", size});
-    Result r(cases.front().config);
+    Result r(
+        cases_of({"async", "--dir", "h2d", "--host", "pinned", "--api", "async", "--in-flight", "none", "--size", size})
+            .front()
+            .config);
     r.add("host_blocked", share, "1");
     return r;
   }
-
-  sim::SimMachine machine_{profile("h200")};
-  Device& device_ = machine_.device();
 };
 
 TEST_F(AsyncOnSim, EveryWayToCallVerifies) {
   const auto results = run({"--size", "1,4097,1M", "--in-flight", "none,same-stream,other-stream", "--host",
                             "pageable,pageable-small,pageable-huge,pinned,portable,mapped,write-combined,registered,"
                             "registered-huge"});
-  EXPECT_EQ(results.size(), 9U * 2 * 2 * 3 * 3);
-  for (const Result& r : results) EXPECT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
+  expect_all(results, Status::ok, "", 9 * 2 * 2 * 3 * 3);
 }
 
 TEST_F(AsyncOnSim, AWrongByteFailsTheCase) {
   sim::SimMachine shortening = machine_that(kShortening);
-  for (const Result& r : run({"--size", "64K"}, shortening.device())) {
-    EXPECT_EQ(r.status, Status::failed) << r.config.key();
-    EXPECT_NE(r.reason.find("byte offset 65535"), std::string::npos) << r.reason;
-  }
+  expect_all(run_on(shortening.device(), {"async", "--size", "64K"}), Status::failed, "byte offset 65535");
 }
 
 TEST_F(AsyncOnSim, PageableCopiesBlockTheirCallerAndPinnedOnesLeaveItTheCpu) {
@@ -93,9 +71,9 @@ TEST_F(AsyncOnSim, NumbersFitTogether) {
   EXPECT_NEAR(metric(r, "completion"), 67.108864e6 / p.h2d_rate, 10e-6);
   EXPECT_NEAR(metric(r, "host_blocked"), metric(r, "submit") / metric(r, "completion"), 1e-9);
   // What was done, at what an iteration takes alone, is the time that was left for it.
-  const double per_iteration = r.measurement("unit")->median * r.measurement("units")->median / metric(r, "cpu_work");
+  const double per_iteration = median(r, "unit") * median(r, "units") / metric(r, "cpu_work");
   EXPECT_NEAR(per_iteration * metric(r, "cpu_work") / metric(r, "completion"), metric(r, "cpu_available"), 1e-9);
-  EXPECT_NEAR(r.measurement("unit")->median / metric(r, "completion"), 0.02, 0.001);
+  EXPECT_NEAR(median(r, "unit") / metric(r, "completion"), 0.02, 0.001);
 }
 
 TEST_F(AsyncOnSim, AKernelInTheSameStreamIsWaitedForAndOneInAnotherIsNot) {
@@ -107,15 +85,15 @@ TEST_F(AsyncOnSim, AKernelInTheSameStreamIsWaitedForAndOneInAnotherIsNot) {
 }
 
 TEST_F(AsyncOnSim, FromWhichSizeOnCallsBlockIsSaid) {
-  EXPECT_EQ(sentences(run({"--size", "4K,64K,128K,1M", "--api", "async"})),
-            (std::vector<std::string>{
-                "h2d from pinned memory: cudaMemcpyAsync returns early at every size measured (4 KiB to 1 MiB)",
-                "h2d from pageable memory: cudaMemcpyAsync returns early up to 64 KiB and blocks the host from 128 KiB "
-                "on",
-                "d2h to pinned memory: cudaMemcpyAsync returns early at every size measured (4 KiB to 1 MiB)",
-                "d2h to pageable memory: cudaMemcpyAsync blocks the host at every size measured (4 KiB to 1 MiB)"}));
+  EXPECT_EQ(
+      sentences(run({"--size", "4K,64K,128K,1M", "--api", "async"})),
+      (Words{"h2d from pinned memory: cudaMemcpyAsync returns early at every size measured (4 KiB to 1 MiB)",
+             "h2d from pageable memory: cudaMemcpyAsync returns early up to 64 KiB and blocks the host from 128 KiB "
+             "on",
+             "d2h to pinned memory: cudaMemcpyAsync returns early at every size measured (4 KiB to 1 MiB)",
+             "d2h to pageable memory: cudaMemcpyAsync blocks the host at every size measured (4 KiB to 1 MiB)"}));
   EXPECT_EQ(sentences(run({"--size", "1M", "--dir", "d2h", "--host", "pinned", "--api", "sync"})),
-            (std::vector<std::string>{"d2h to pinned memory: cudaMemcpy blocks the host at 1 MiB"}));
+            (Words{"d2h to pinned memory: cudaMemcpy blocks the host at 1 MiB"}));
 }
 
 TEST_F(AsyncOnSim, ACallThatReturnsEarlyFromALongCopyDoesSoFromAShortOne) {

@@ -1,32 +1,23 @@
 // callback: the CPU stage reads only what has arrived, and how it learns of that has its price.
-#include <stdexcept>
-
 #include "core/error.hpp"
-#include "parsing.hpp"
-#include "scenarios/scenarios.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
 
 namespace {
 
-Result run_one(Device& device, std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), {"callback", "--size", "32M", "--chunks", "8"});
-  return run_all(test::cases_of(arguments), quick_bench(device)).front();
+Words command_of(Words flags) {
+  flags.insert(flags.begin(), {"callback", "--size", "32M", "--chunks", "8"});
+  return flags;
 }
 
-class CallbackTest : public testing::Test {
+class CallbackTest : public OnSim {
  protected:
-  double median(const Result& r, const char* measurement) {
+  Result run(const Words& flags) {
+    Result r = run_one(command_of(flags));
     EXPECT_EQ(r.status, Status::ok) << r.reason;
-    const Measurement* m = r.measurement(measurement);
-    EXPECT_NE(m, nullptr) << measurement;
-    return m == nullptr ? 0 : m->median;
+    return r;
   }
-  Result run(const std::vector<std::string>& arguments) { return run_one(device_, arguments); }
-
-  sim::SimMachine machine_{profile("h200")};
-  Device& device_ = machine_.device();
 };
 
 TEST_F(CallbackTest, NotificationTakesWhatTheProfileSays) {
@@ -60,38 +51,29 @@ TEST_F(CallbackTest, OneConsumerSetsThePace) {
 }
 
 TEST_F(CallbackTest, WithoutACpuStageNothingIsCompared) {
-  const Result r = run({"--method", "none"});
-  EXPECT_EQ(r.status, Status::ok) << r.reason;
-  EXPECT_EQ(r.measurements.size(), 1U);
+  EXPECT_EQ(run({"--method", "none"}).measurements.size(), 1U);
 }
 
-/// On a machine whose events seem to have finished at once.
-class ReadTooEarly : public testing::TestWithParam<const char*> {};
+/// By the helper thread, on machines whose events are broken.
+class BrokenEvents : public testing::TestWithParam<const char*> {
+ protected:
+  static void expect_failure(Otherwise how, const char* reason) {
+    sim::SimMachine machine = machine_that(std::move(how));
+    expect_all(run_on(machine.device(), command_of({"--method", GetParam()})), Status::failed, reason);
+  }
+};
 
-TEST_P(ReadTooEarly, IsCaughtByTheChecksum) {
-  sim::SimMachine hasty = machine_that({.synchronize_event = [] {}, .finished = [] { return true; }});
-  const Result r = run_one(hasty.device(), {"--method", GetParam()});
-  EXPECT_EQ(r.status, Status::failed);
-  EXPECT_NE(r.reason.find("read chunk"), std::string::npos) << r.reason;
+TEST_P(BrokenEvents, ThatSeemToHaveFinishedAtOnceAreCaughtByTheChecksum) {
+  expect_failure({.synchronize_event = [] {}, .finished = [] { return true; }}, "read chunk");
 }
 
-INSTANTIATE_TEST_SUITE_P(Helper, ReadTooEarly, testing::Values("event-sync", "poll"), [](const auto& tested) {
-  return tested.param == std::string("poll") ? "poll" : "event_sync";
-});
-
-/// On a machine that loses its context when somebody waits for an event or asks for it.
-class ErrorInTheHelper : public testing::TestWithParam<const char*> {};
-
-TEST_P(ErrorInTheHelper, FailsTheCaseAndHangsNobody) {
-  sim::SimMachine lost =
-      machine_that({.synchronize_event = [] { throw DeviceError("waiting for an event", "the context is lost"); },
-                    .finished = []() -> bool { throw DeviceError("asking for an event", "the context is lost"); }});
-  const Result r = run_one(lost.device(), {"--method", GetParam()});
-  EXPECT_EQ(r.status, Status::failed);
-  EXPECT_NE(r.reason.find("the context is lost"), std::string::npos) << r.reason;
+TEST_P(BrokenEvents, OfALostContextFailTheCaseAndHangNobody) {
+  expect_failure({.synchronize_event = [] { throw DeviceError("waiting for an event", "the context is lost"); },
+                  .finished = []() -> bool { throw DeviceError("asking for an event", "the context is lost"); }},
+                 "the context is lost");
 }
 
-INSTANTIATE_TEST_SUITE_P(Helper, ErrorInTheHelper, testing::Values("event-sync", "poll"), [](const auto& tested) {
+INSTANTIATE_TEST_SUITE_P(Helper, BrokenEvents, testing::Values("event-sync", "poll"), [](const auto& tested) {
   return tested.param == std::string("poll") ? "poll" : "event_sync";
 });
 
@@ -123,15 +105,12 @@ class CrowdedMachine final : public sim::SimMachine {
 };
 
 TEST(ThreadsThatCannotStart, FailTheCaseAndHangNobody) {
-  for (const char* scenario : {"callback", "staging"}) {
-    const std::vector<std::string> command =
-        scenario == std::string("callback")
-            ? std::vector<std::string>{scenario, "--size", "1M", "--method", "poll", "--consumers", "5"}
-            : std::vector<std::string>{scenario, "--size", "1M", "--method", "threads", "--threads", "5"};
+  const std::vector<Words> commands{
+      {"callback", "--size", "1M", "--method", "poll", "--consumers", "5"},
+      {"staging", "--size", "1M", "--dir", "h2d", "--method", "threads", "--threads", "5"}};
+  for (const Words& command : commands) {
     CrowdedMachine crowded(3);
-    const Result r = run_all(test::cases_of(command), quick_bench(crowded.device())).front();
-    EXPECT_EQ(r.status, Status::failed) << scenario;
-    EXPECT_EQ(r.reason, "no more threads") << scenario;
+    expect_all(run_on(crowded.device(), command), Status::failed, "no more threads");
   }
 }
 

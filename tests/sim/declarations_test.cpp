@@ -17,30 +17,6 @@ namespace {
 
 using Kind = MetricDeclaration::Kind;
 
-/// Says of nothing that it cannot do it, so that every scenario runs; its times mean as little as those of any test.
-class WillingDevice final : public sim::SimDevice {
- public:
-  explicit WillingDevice(sim::SimMachine& machine) : SimDevice(machine), capabilities_(SimDevice::capabilities()) {
-    capabilities_.environment.backend = "willing";
-    capabilities_.memory_pools = true;
-    capabilities_.multiprocessor = {.compute_capability = 90,
-                                    .shared_per_block = 227 * KiB,
-                                    .shared_in_all = 228 * KiB,
-                                    .shared_reserved = KiB,
-                                    .threads = 2048};
-  }
-  [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
-  std::size_t reserve_device_launches(std::size_t pending) override { return room_ = pending; }
-  [[nodiscard]] std::size_t reserved_device_launches() const override { return room_; }
-  [[nodiscard]] std::optional<KernelResources> resources(const Kernel&) override {
-    return KernelResources{.registers = 32, .shared_bytes = 8 * KiB, .local_bytes = 0, .blocks_per_multiprocessor = 8};
-  }
-
- private:
-  Capabilities capabilities_;
-  std::size_t room_ = 0;
-};
-
 const Scenario& scenario_named(std::string_view name) {
   return **std::ranges::find(scenarios(), name, [](const Scenario* s) { return s->descriptor().name; });
 }

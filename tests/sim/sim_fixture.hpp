@@ -1,19 +1,27 @@
 // The simulated machine, one that does things wrong, and small helpers around them.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "core/units.hpp"
 #include "device/open.hpp"
 #include "device/sim/profile.hpp"
 #include "device/sim/sim_machine.hpp"
 #include "kernels/elementwise.hpp"
 #include "measure/pattern.hpp"
 #include "parsing.hpp"
+#include "run/findings.hpp"
 #include "run/runner.hpp"
 #include "scenarios/scenarios.hpp"
 
@@ -89,6 +97,32 @@ class DeviceOtherwise : public sim::SimDevice {
   Otherwise how_;
 };
 
+/// Does not say that it is simulated, nor of anything that it cannot do it, so that every scenario runs; its times mean
+/// as little as those of any test.
+class WillingDevice final : public DeviceOtherwise {
+ public:
+  explicit WillingDevice(sim::SimMachine& machine, Otherwise how = {})
+      : DeviceOtherwise(machine, std::move(how)), capabilities_(SimDevice::capabilities()) {
+    capabilities_.environment.backend = "willing";
+    capabilities_.memory_pools = true;
+    capabilities_.multiprocessor = {.compute_capability = 90,
+                                    .shared_per_block = 227 * KiB,
+                                    .shared_in_all = 228 * KiB,
+                                    .shared_reserved = KiB,
+                                    .threads = 2048};
+  }
+  [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
+  std::size_t reserve_device_launches(std::size_t pending) override { return room_ = pending; }
+  [[nodiscard]] std::size_t reserved_device_launches() const override { return room_; }
+  [[nodiscard]] std::optional<KernelResources> resources(const Kernel&) override {
+    return KernelResources{.registers = 32, .shared_bytes = 8 * KiB, .local_bytes = 0, .blocks_per_multiprocessor = 8};
+  }
+
+ private:
+  Capabilities capabilities_;
+  std::size_t room_ = 0;
+};
+
 /// A machine with a device of that kind, an H200 in all else.
 template <class SomeDevice, class... Arguments>
 sim::SimMachine machine_with(Arguments... arguments) {
@@ -154,5 +188,50 @@ inline std::vector<PlannedCase> overlap_cases(Words flags) {
 inline std::vector<Result> run_all(std::span<const PlannedCase> cases, const RunContext& bench) {
   return run_cases(cases, bench, {});
 }
+
+/// A command's cases, one after another with a few samples each.
+inline std::vector<Result> run_on(Device& device, const Words& command) {
+  return run_all(cases_of(command), quick_bench(device));
+}
+
+/// Throws if the result has no such metric.
+inline double metric(const Result& r, std::string_view name) {
+  const Metric* found = r.metric(name);
+  if (found == nullptr) throw std::runtime_error(fmt::format("{} has no {}: {}", r.config.key(), name, r.reason));
+  return found->value;
+}
+/// Throws if the result has no such measurement.
+inline double median(const Result& r, std::string_view name) {
+  const Measurement* found = r.measurement(name);
+  if (found == nullptr) throw std::runtime_error(fmt::format("{} has no {}: {}", r.config.key(), name, r.reason));
+  return found->median;
+}
+
+/// All end like this, for a reason that contains these words. `count`: how many there are, 0 for any number but none.
+inline void expect_all(std::span<const Result> results, Status status, std::string_view reason = "",
+                       std::size_t count = 0) {
+  EXPECT_TRUE(count == 0 ? !results.empty() : results.size() == count) << results.size() << " results";
+  for (const Result& r : results) {
+    EXPECT_EQ(r.status, status) << r.config.key() << ": " << r.reason;
+    EXPECT_NE(r.reason.find(reason), std::string::npos) << r.config.key() << ": " << r.reason;
+  }
+}
+
+/// What is said of all of them together.
+inline std::vector<std::string> sentences(std::span<const Result> results) {
+  std::vector<std::string> texts;
+  for (const Finding& f : conclude(scenarios(), results)) texts.push_back(f.text);
+  return texts;
+}
+
+/// Commands run on a simulated H200.
+class OnSim : public testing::Test {
+ protected:
+  std::vector<Result> run(const Words& command) { return run_on(device_, command); }
+  Result run_one(const Words& command) { return run(command).front(); }
+
+  sim::SimMachine machine_{profile("h200")};
+  Device& device_ = machine_.device();
+};
 
 }  // namespace xferbench::test
