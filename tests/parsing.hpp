@@ -1,6 +1,8 @@
 // Command lines as what they ask for, for tests that are about something else.
 #pragma once
 
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <variant>
 #include <vector>
@@ -15,6 +17,12 @@ inline std::vector<PlannedCase> cases_of(const std::vector<std::string>& argumen
   const cli::Command command = cli::parse(arguments, scenarios());
   if (const auto* tune = std::get_if<cli::TuneCommand>(&command)) return tune->cases;
   return std::get<cli::RunCommand>(command).cases;
+}
+
+/// The same for a command line in one, without quotes.
+inline std::vector<PlannedCase> cases_of_line(const std::string& line) {
+  std::istringstream in(line);
+  return cases_of({std::istream_iterator<std::string>(in), {}});
 }
 
 }  // namespace xferbench::test

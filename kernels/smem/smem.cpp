@@ -53,14 +53,25 @@ std::uint32_t sum_words(std::span<const std::byte> bytes) {
 
 }  // namespace
 
+void SmemShape::set_array(std::uint64_t bytes) {
+  row_bytes = pitch = std::max(tile_width, 1U);
+  rows = std::max<std::uint64_t>(1, (bytes + row_bytes - 1) / row_bytes);
+  last_row_bytes = bytes - (rows - 1) * row_bytes;
+}
+
+void SmemShape::set_matrix(std::uint64_t how_many_rows, std::uint64_t bytes_of_row) {
+  rows = how_many_rows;
+  row_bytes = last_row_bytes = bytes_of_row;
+  pitch = (row_bytes + kSmemVector - 1) / kSmemVector * kSmemVector;
+}
+
 unsigned SmemShape::launched_threads() const {
   if (method != SmemMethod::tma_specialized) return threads;
   return threads + kWarp * (uses_async_store() ? 2 : 1);
 }
 
 unsigned SmemShape::vectors_at_a_time() const {
-  constexpr unsigned kVector = 16;
-  const unsigned all = tile_bytes / (kVector * threads);
+  const unsigned all = tile_bytes / (kSmemVector * threads);
   if (all % 4 == 0) return 4;
   // The pipeline's stages are part of its type, which makes its kernels many: there is none for 2.
   return all % 2 == 0 && method != SmemMethod::pipeline ? 2 : 1;
@@ -102,7 +113,7 @@ void Smem::compute(std::span<std::byte> result) const {
   std::vector<std::byte> row(shape_.row_bytes);
   std::uint32_t sum = 0;
   for (std::uint64_t r = 0; r < shape_.rows; ++r) {
-    const std::span used(row.data(), r + 1 == shape_.rows ? shape_.last_row_bytes : shape_.row_bytes);
+    const std::span used(row.data(), shape_.used_bytes(r));
     std::memcpy(used.data(), args_.in + r * shape_.pitch, used.size());
     work_on(shape_, used);
     if (!reads) {

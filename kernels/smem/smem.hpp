@@ -50,6 +50,8 @@ inline constexpr std::array<std::string_view, 3> kSmemScheduleNames{"one-tile-pe
 inline constexpr std::array<std::string_view, 2> kSmemStoreNames{"registers", "async"};
 
 // What the kernels are compiled for.
+inline constexpr unsigned kSmemVector = 16;       ///< bytes of the widest access of a thread
+inline constexpr unsigned kSmemMaxWidth = 512;    ///< bytes of a tile's row
 inline constexpr unsigned kSmemMaxThreads = 512;  ///< that work on a tile
 inline constexpr unsigned kSmemMaxStages = 8;
 inline constexpr unsigned kSmemMaxCgCalls = 24;  ///< that cg can have under way behind those it waits for
@@ -102,6 +104,15 @@ struct SmemShape {
   unsigned swizzle = 0;         ///< tma methods only: 0, or a span of 32, 64 or 128 bytes, at least tile_width
   bool fill_nan = false;        ///< tma methods only: what lies outside of the matrix arrives as NaN and not as zero
   std::uint32_t intensity = 0;  ///< fused multiply-adds for each element
+
+  /// Makes the payload an array of so many bytes: the matrix whose rows are as wide as a tile; its last row may be cut
+  /// short.
+  void set_array(std::uint64_t bytes);
+  void set_matrix(std::uint64_t how_many_rows, std::uint64_t bytes_of_row);
+  /// Payload in that row.
+  [[nodiscard]] std::uint64_t used_bytes(std::uint64_t row) const {
+    return row + 1 == rows ? last_row_bytes : row_bytes;
+  }
 
   /// Whether the payload is an array without gaps: then a tile is one piece of memory.
   [[nodiscard]] bool is_array() const { return pitch == tile_width && row_bytes == tile_width; }

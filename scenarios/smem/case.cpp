@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 
 #include "core/units.hpp"
@@ -21,24 +20,8 @@ using kernels::SmemShape;
 using kernels::SmemStore;
 using kernels::SmemType;
 
-constexpr unsigned kVector = 16;
-constexpr unsigned kWidest = 512;  // bytes of a tile's row
-
-/// The position of the axis' word among the names of an enumeration.
-template <class Enumeration, std::size_t n>
-Enumeration word(const Case& c, const char* axis, const std::array<std::string_view, n>& names) {
-  const auto found = std::ranges::find(names, c.word(axis));
-  if (found == names.end()) throw std::logic_error(std::string("no such ") + axis);
-  return static_cast<Enumeration>(found - names.begin());
-}
-
-template <std::size_t n>
-std::vector<std::string> words(const std::array<std::string_view, n>& names) {
-  return {names.begin(), names.end()};
-}
-
 unsigned number(const Case& c, const char* axis, unsigned otherwise) {
-  return c.has(axis) ? static_cast<unsigned>(c.count(axis)) : otherwise;
+  return static_cast<unsigned>(c.count_or(axis, otherwise));
 }
 
 /// 0 for "none".
@@ -48,24 +31,8 @@ unsigned swizzle_of(const Case& c) {
 }
 
 SmemStore store_of(const Case& c, const SmemShape& shape) {
-  if (c.has("store")) return word<SmemStore>(c, "store", kernels::kSmemStoreNames);
+  if (c.has("store")) return c.one_of<SmemStore>("store", kernels::kSmemStoreNames);
   return by_bulk_copy(shape.method) && shape.op != SmemOp::read ? SmemStore::async : SmemStore::registers;
-}
-
-std::uint64_t bytes_of_row(const Case& c, SmemType type) { return c.count("columns") * kernels::bytes_of(type); }
-
-/// An array is the matrix whose rows are as wide as a tile; its last row may be cut short.
-void set_payload(const Case& c, SmemShape& shape) {
-  const std::uint64_t size = c.count("size");
-  if (c.has("columns")) {
-    shape.row_bytes = shape.last_row_bytes = bytes_of_row(c, shape.type);
-    shape.rows = std::max<std::uint64_t>(1, size / shape.row_bytes);
-    shape.pitch = (shape.row_bytes + kVector - 1) / kVector * kVector;
-  } else {
-    shape.row_bytes = shape.pitch = std::max(shape.tile_width, 1U);
-    shape.rows = std::max<std::uint64_t>(1, (size + shape.row_bytes - 1) / shape.row_bytes);
-    shape.last_row_bytes = size - (shape.rows - 1) * shape.row_bytes;
-  }
 }
 
 std::optional<std::string> beyond_cache(const SmemShape& shape, std::uint64_t cache) {
@@ -83,36 +50,42 @@ std::optional<std::string> beyond_cache(const SmemShape& shape, std::uint64_t ca
 SmemCase smem_case(const Case& c) {
   SmemCase s;
   SmemShape& shape = s.shape;
-  shape.method = word<SmemMethod>(c, "method", kernels::kSmemMethodNames);
-  shape.op = word<SmemOp>(c, "op", kernels::kSmemOpNames);
-  shape.type = word<SmemType>(c, "dtype", kernels::kSmemTypeNames);
-  shape.schedule = word<SmemSchedule>(c, "schedule", kernels::kSmemScheduleNames);
+  shape.method = c.one_of<SmemMethod>("method", kernels::kSmemMethodNames);
+  shape.op = c.one_of<SmemOp>("op", kernels::kSmemOpNames);
+  shape.type = c.one_of<SmemType>("dtype", kernels::kSmemTypeNames);
+  shape.schedule = c.one_of<SmemSchedule>("schedule", kernels::kSmemScheduleNames);
   shape.swizzle = swizzle_of(c);
   shape.tile_bytes = number(c, "tile", 0);
-  shape.tile_width = number(c, "tile-width", shape.swizzle != 0 ? shape.swizzle : kWidest);
+  shape.tile_width = number(c, "tile-width", shape.swizzle != 0 ? shape.swizzle : kernels::kSmemMaxWidth);
   shape.threads = number(c, "threads", 0);
   shape.stages = number(c, "stages", 1);
   if (c.has("copy-bytes")) shape.copy_bytes = static_cast<unsigned>(std::stoul(c.word("copy-bytes")));
   shape.store = store_of(c, shape);
-  shape.fill_nan = c.has("fill") && c.word("fill") == "nan";
+  shape.fill_nan = c.is("fill", "nan");
   shape.intensity = number(c, "intensity", 0);
-  set_payload(c, shape);
+  s.size = c.count("size");
+  s.strided = c.has("columns");
+  if (s.strided) {
+    const std::uint64_t row = c.count("columns") * kernels::bytes_of(shape.type);
+    shape.set_matrix(std::max<std::uint64_t>(1, s.size / row), row);
+  } else {
+    shape.set_array(s.size);
+  }
   if (c.has("blocks-per-sm")) s.blocks_per_multiprocessor = number(c, "blocks-per-sm", 1);
-  s.resident = c.word("l2") == "resident";
+  s.resident = c.is("l2", "resident");
   return s;
 }
 
 namespace {
 
 /// Why a matrix of this size does not exist: rows and elements are whole.
-std::optional<std::string> broken_size(const Case& c, SmemType type) {
-  const std::uint64_t size = c.count("size");
-  const std::uint64_t unit = c.has("columns") ? bytes_of_row(c, type) : kernels::bytes_of(type);
-  if (size % unit == 0) return std::nullopt;
-  const std::uint64_t below = size / unit * unit;
+std::optional<std::string> broken_size(const SmemCase& c) {
+  const std::uint64_t unit = c.strided ? c.shape.row_bytes : kernels::bytes_of(c.shape.type);
+  if (c.size % unit == 0) return std::nullopt;
+  const std::uint64_t below = c.size / unit * unit;
   const std::string nearest = below == 0 ? fmt::format("{}", unit) : fmt::format("{} or {}", below, below + unit);
-  return fmt::format("--size {} is no whole number of {} of {} B; choose {}", size,
-                     c.has("columns") ? "rows" : "elements", unit, nearest);
+  return fmt::format("--size {} is no whole number of {} of {} B; choose {}", c.size, c.strided ? "rows" : "elements",
+                     unit, nearest);
 }
 
 /// What this GPU cannot do of a case that is legal.
@@ -120,22 +93,17 @@ std::optional<std::string> beyond_device(const SmemCase& c, const Capabilities& 
   if (can.environment.simulated()) return "the simulated device cannot say which instructions copy faster";
   if (auto broken = broken_rule(c.shape, can.multiprocessor)) return broken;
   const unsigned most = most_blocks(c.shape, can.multiprocessor);
-  if (most == 0) return "not even one block fits a multiprocessor; choose fewer --threads or a smaller --tile";
-  if (c.blocks_per_multiprocessor.value_or(1) > most) {
-    return fmt::format("--blocks-per-sm {} do not fit at once: threads and shared memory leave room for {}",
-                       *c.blocks_per_multiprocessor, most);
-  }
+  if (auto full = no_room(c.blocks_per_multiprocessor, most, "threads and shared memory leave")) return full;
   return c.resident ? beyond_cache(c.shape, can.environment.gpu.l2_bytes) : std::nullopt;
 }
 
 }  // namespace
 
-std::optional<SkipReason> smem_skip_reason(const Case& c, const Capabilities* can) {
-  const SmemCase s = smem_case(c);
-  if (auto broken = broken_rule(s.shape)) return SkipReason::meaningless(std::move(*broken));
-  if (auto broken = broken_size(c, s.shape.type)) return SkipReason::impossible(std::move(*broken));
+std::optional<SkipReason> smem_skip_reason(const SmemCase& c, const Capabilities* can) {
+  if (auto broken = broken_rule(c.shape)) return SkipReason::meaningless(std::move(*broken));
+  if (auto broken = broken_size(c)) return SkipReason::impossible(std::move(*broken));
   if (can == nullptr) return std::nullopt;
-  auto reason = beyond_device(s, *can);
+  auto reason = beyond_device(c, *can);
   return reason ? std::optional(SkipReason::unavailable(std::move(*reason))) : std::nullopt;
 }
 
@@ -144,12 +112,13 @@ std::uint64_t traffic(const SmemShape& shape) { return kernels::Smem(shape, {}).
 bool computes(const SmemShape& shape) { return shape.intensity > 0 || shape.op == SmemOp::scale; }
 
 double in_flight_per_block(const SmemShape& shape) {
-  constexpr unsigned kVectorBytes = 16;
   std::uint64_t bytes = shape.tile_bytes;
   switch (shape.method) {
     // Threads load as many vectors at a time as they hold, and go on to the next when these are done with.
     case SmemMethod::direct:
-    case SmemMethod::sync: bytes = std::uint64_t{shape.vectors_at_a_time()} * kVectorBytes * shape.threads; break;
+    case SmemMethod::sync:
+      bytes = std::uint64_t{shape.vectors_at_a_time()} * kernels::kSmemVector * shape.threads;
+      break;
     case SmemMethod::prefetch: break;
     // One place is worked on while the others are filled.
     case SmemMethod::cp_async:
@@ -190,55 +159,32 @@ void add_rates(const SmemShape& shape, double seconds, double theoretical, Resul
 }
 
 std::vector<Axis> smem_axes() {
-  const std::vector<std::string> fixed_grid{"persistent", "dynamic"};
-  const std::vector<std::string> bulk{"bulk", "tma", "tma-specialized"};
-  const std::vector<std::string> tensor{"tma", "tma-specialized"};
   constexpr double kMostColumns = (1U << 29) - 1;  // rows of less than 2^31 bytes
+  const auto of_method = [](std::vector<std::string> methods, Axis axis) {
+    return only_with("method", std::move(methods), std::move(axis));
+  };
+  const auto of_tensor = [&](Axis axis) { return of_method({"tma", "tma-specialized"}, std::move(axis)); };
   return {
-      {.name = "method",
-       .kind = AxisKind::choice,
-       .defaults = "all",
-       .tuning = "all",
-       .help = "how a tile gets from global memory to the chip",
-       .choices = words(kernels::kSmemMethodNames)},
-      {.name = "op",
-       .kind = AxisKind::choice,
-       .defaults = "copy",
-       .help = "what becomes of it: stored again, summed up, or halved and stored",
-       .choices = words(kernels::kSmemOpNames)},
-      {.name = "dtype",
-       .kind = AxisKind::choice,
-       .defaults = "f32",
-       .help = "type of the elements",
-       .choices = words(kernels::kSmemTypeNames)},
-      {.name = "access",
-       .kind = AxisKind::choice,
-       .defaults = "contiguous",
-       .help = "each tile one piece of memory, or a box out of a matrix",
-       .choices = {"contiguous", "strided"}},
-      {.name = "size",
-       .kind = AxisKind::size,
-       .defaults = "1G",
-       .tuning = "512M",
-       .help = "bytes of payload",
-       .min = 2},
-      {.name = "columns",
-       .defaults = "8192",
-       .help = "elements of each row of the matrix",
-       .max = kMostColumns,
-       .only_with_axis = "access",
-       .only_with_values = {"strided"}},
-      {.name = "tile",
-       .kind = AxisKind::size,
-       .defaults = "4K,16K",
-       .tuning = "2K,4K,8K,16K,32K",
-       .help = "bytes of a tile, a multiple of 16 for each thread",
-       .min = 512,
-       .max = 1U << 20},
+      choice_axis("method", words(kernels::kSmemMethodNames),
+                  {.defaults = "all", .tuning = "all", .help = "how a tile gets from global memory to the chip"}),
+      choice_axis("op", words(kernels::kSmemOpNames),
+                  {.defaults = "copy", .help = "what becomes of it: stored again, summed up, or halved and stored"}),
+      choice_axis("dtype", words(kernels::kSmemTypeNames), {.defaults = "f32", .help = "type of the elements"}),
+      choice_axis("access", {"contiguous", "strided"},
+                  {.defaults = "contiguous", .help = "each tile one piece of memory, or a box out of a matrix"}),
+      size_axis("size", {.defaults = "1G", .tuning = "512M", .help = "bytes of payload", .min = 2}),
+      only_with(
+          "access", {"strided"},
+          {.name = "columns", .defaults = "8192", .help = "elements of each row of the matrix", .max = kMostColumns}),
+      size_axis("tile", {.defaults = "4K,16K",
+                         .tuning = "2K,4K,8K,16K,32K",
+                         .help = "bytes of a tile, a multiple of 16 for each thread",
+                         .min = 512,
+                         .max = 1U << 20}),
       {.name = "tile-width",
        .help = "bytes of a tile's row, a power of two: the width of TMA's box; default: 512, or the swizzle's span",
-       .min = 16,
-       .max = kWidest},
+       .min = kernels::kSmemVector,
+       .max = kernels::kSmemMaxWidth},
       {.name = "threads",
        .defaults = "128",
        .tuning = "64,128,256,512",
@@ -249,54 +195,34 @@ std::vector<Axis> smem_axes() {
        .defaults = "1,4",
        .tuning = "1,2,3,4,6,8",
        .help = "tiles of a block in shared memory at a time",
-       .max = 8},
-      {.name = "schedule",
-       .kind = AxisKind::choice,
-       .defaults = "one-tile-per-block,dynamic",
-       .tuning = "all",
-       .help = "which block works on which tile; dynamic: the next one from a counter",
-       .choices = words(kernels::kSmemScheduleNames)},
-      {.name = "blocks-per-sm",
-       .tuning = "1,2,4,8",
-       .help = "blocks of the grid for each multiprocessor; default: as many as fit at once",
-       .max = 32,
-       .only_with_axis = "schedule",
-       .only_with_values = fixed_grid},
-      {.name = "copy-bytes",
-       .kind = AxisKind::choice,
-       .help = "bytes that a thread copies by each cp.async; default: 16",
-       .choices = {"4", "8", "16"},
-       .only_with_axis = "method",
-       .only_with_values = {"cp-async"}},
-      {.name = "store",
-       .kind = AxisKind::choice,
-       .tuning = "all",
-       .help = "how results get out: by each thread, or by a bulk copy out of shared memory; default: async",
-       .choices = words(kernels::kSmemStoreNames),
-       .only_with_axis = "method",
-       .only_with_values = bulk},
-      {.name = "swizzle",
-       .kind = AxisKind::choice,
-       .help = "span of TMA's swizzle of shared memory in bytes; default: none",
-       .choices = {"none", "32", "64", "128"},
-       .only_with_axis = "method",
-       .only_with_values = tensor},
-      {.name = "fill",
-       .kind = AxisKind::choice,
-       .help = "what TMA delivers for what lies outside of the matrix; default: zeros",
-       .choices = {"zeros", "nan"},
-       .only_with_axis = "method",
-       .only_with_values = tensor},
+       .max = kernels::kSmemMaxStages},
+      choice_axis("schedule", words(kernels::kSmemScheduleNames),
+                  {.defaults = "one-tile-per-block,dynamic",
+                   .tuning = "all",
+                   .help = "which block works on which tile; dynamic: the next one from a counter"}),
+      only_with("schedule", {"persistent", "dynamic"},
+                {.name = "blocks-per-sm",
+                 .tuning = "1,2,4,8",
+                 .help = "blocks of the grid for each multiprocessor; default: as many as fit at once",
+                 .max = 32}),
+      of_method({"cp-async"}, choice_axis("copy-bytes", {"4", "8", "16"},
+                                          {.help = "bytes that a thread copies by each cp.async; default: 16"})),
+      of_method({"bulk", "tma", "tma-specialized"},
+                choice_axis("store", words(kernels::kSmemStoreNames),
+                            {.tuning = "all",
+                             .help = "how results get out: by each thread, or by a bulk copy out of shared memory; "
+                                     "default: async"})),
+      of_tensor(choice_axis("swizzle", {"none", "32", "64", "128"},
+                            {.help = "span of TMA's swizzle of shared memory in bytes; default: none"})),
+      of_tensor(choice_axis("fill", {"zeros", "nan"},
+                            {.help = "what TMA delivers for what lies outside of the matrix; default: zeros"})),
       {.name = "intensity",
        .defaults = "0",
        .help = "fused multiply-adds for each element",
        .min = 0,
        .max = static_cast<double>(kernels::max_intensity(SmemType::f32))},
-      {.name = "l2",
-       .kind = AxisKind::choice,
-       .defaults = "cold",
-       .help = "the data comes from memory, or on purpose from the L2 cache",
-       .choices = {"cold", "resident"}},
+      choice_axis("l2", {"cold", "resident"},
+                  {.defaults = "cold", .help = "the data comes from memory, or on purpose from the L2 cache"}),
   };
 }
 

@@ -19,6 +19,8 @@ namespace xferbench {
 /// A case in the terms of what runs it. The number of blocks of its grid is chosen on the device, and is 0 here.
 struct SmemCase {
   kernels::SmemShape shape;
+  std::uint64_t size = 0;  ///< of the payload, as asked for: of whole rows or elements, or illegal
+  bool strided = false;    ///< a matrix, and not an array
   std::optional<unsigned> blocks_per_multiprocessor;  ///< as asked for; nothing: as many as fit
   bool resident = false;                              ///< the data stays in the L2 cache
 };
@@ -37,7 +39,7 @@ SmemCase smem_case(const Case& c);
 
 /// Why a case does not run: it breaks a rule of scenarios/smem/rules.hpp, its rows or elements are not whole; or this
 /// GPU (none: what holds on every one) breaks a rule, has no room for its blocks, or no cache for its data.
-std::optional<SkipReason> smem_skip_reason(const Case& c, const Capabilities* can);
+std::optional<SkipReason> smem_skip_reason(const SmemCase& c, const Capabilities* can);
 
 /// Read and written, in bytes.
 std::uint64_t traffic(const kernels::SmemShape& shape);

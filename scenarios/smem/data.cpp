@@ -29,20 +29,69 @@ constexpr std::size_t kQueueBytes = 128;         // two words, and room to align
 constexpr std::byte kPadding{0x7E};              // between rows going in; coming out it is poison, or was written
 constexpr std::size_t kSmallElements = 1 + 512;  // pattern::small_element is in [1, 2^9]
 
-/// The bits of elements, as they go in (`worked` false) or come out. Of half-precision floats there are few, so they
-/// are tabulated.
-class Elements {
+/// The rows of a payload as they go in (`worked` false) or come out, by the bits of their elements.
+template <class Bits>
+class Rows {
  public:
-  Elements(const SmemShape& shape, std::uint64_t seed, bool worked)
-      : seed_(seed),
-        op_(shape.op),
+  Rows(const SmemShape& shape, std::uint64_t seed, bool worked)
+      : shape_(shape),
+        seed_(seed),
         intensity_(shape.part == SmemPart::memory ? 0 : shape.intensity),
-        worked_(worked && (intensity_ > 0 || (op_ == SmemOp::scale && shape.part != SmemPart::memory))) {
+        worked_(worked && (intensity_ > 0 || (shape.op == SmemOp::scale && shape.part != SmemPart::memory))) {
     for (std::size_t i = 1; i < halves_.size(); ++i) halves_[i] = kernels::half_bits(value(static_cast<float>(i)));
   }
 
-  template <class Bits>
-  [[nodiscard]] Bits at(std::uint64_t index) const {
+  void fill(std::uint64_t row, std::span<std::byte> to) const {
+    for (std::uint64_t i = 0; i < elements(row); ++i) {
+      const Bits bits = expected(row, i);
+      std::memcpy(&to[i * sizeof(Bits)], &bits, sizeof(Bits));
+    }
+    std::ranges::fill(to.subspan(shape_.used_bytes(row)), kPadding);
+  }
+
+  [[nodiscard]] bool is_right(std::uint64_t row, std::span<const std::byte> found) const {
+    unsigned differing = 0;  // looked at once, so that the loop needs no branches
+    for (std::uint64_t i = 0; i < elements(row); ++i) {
+      differing |= static_cast<unsigned>(element(found, i) ^ expected(row, i));
+    }
+    return differing == 0 && std::ranges::all_of(found.subspan(shape_.used_bytes(row)), is_poison);
+  }
+
+  /// What is wrong with a row that is not right.
+  [[nodiscard]] std::string describe(std::uint64_t row, std::span<const std::byte> found) const {
+    for (std::uint64_t i = 0; i < elements(row); ++i) {
+      if (element(found, i) == expected(row, i)) continue;
+      return fmt::format("wrong result at byte offset {} (row {}, element {} of it): expected {:#x}, found {:#x}",
+                         row * shape_.pitch + i * sizeof(Bits), row, i, expected(row, i), element(found, i));
+    }
+    const auto rest = found.subspan(shape_.used_bytes(row));
+    const auto written = std::ranges::find_if_not(rest, is_poison) - rest.begin();
+    return fmt::format("wrote past the end of row {}, at byte offset {}", row,
+                       row * shape_.pitch + shape_.used_bytes(row) + static_cast<std::uint64_t>(written));
+  }
+
+  /// Of its 32-bit words. What is missing of the last one counts as zero.
+  [[nodiscard]] std::uint32_t sum(std::uint64_t row) const {
+    std::uint32_t sum = 0;
+    for (std::uint64_t i = 0; i < elements(row); ++i) {
+      const unsigned place = sizeof(Bits) == sizeof(std::uint32_t) ? 0 : 16 * (i % 2);  // little-endian
+      sum += static_cast<std::uint32_t>(expected(row, i)) << place;
+    }
+    return sum;
+  }
+
+ private:
+  static bool is_poison(std::byte b) { return b == pattern::kPoison; }
+  static Bits element(std::span<const std::byte> row, std::uint64_t i) {
+    Bits bits;
+    std::memcpy(&bits, row.data() + i * sizeof(Bits), sizeof(Bits));
+    return bits;
+  }
+
+  [[nodiscard]] std::uint64_t elements(std::uint64_t row) const { return shape_.used_bytes(row) / sizeof(Bits); }
+  [[nodiscard]] float value(float in) const { return worked_ ? kernels::smem_expected(shape_.op, in, intensity_) : in; }
+  [[nodiscard]] Bits expected(std::uint64_t row, std::uint64_t i) const {
+    const std::uint64_t index = row * (shape_.row_bytes / sizeof(Bits)) + i;
     if constexpr (sizeof(Bits) == sizeof(float)) {
       return std::bit_cast<std::uint32_t>(value(pattern::element(seed_, index)));
     } else {
@@ -50,118 +99,50 @@ class Elements {
     }
   }
 
- private:
-  [[nodiscard]] float value(float in) const { return worked_ ? kernels::smem_expected(op_, in, intensity_) : in; }
-
+  SmemShape shape_;
   std::uint64_t seed_;
-  SmemOp op_;
   std::uint32_t intensity_;
   bool worked_;
-  std::array<std::uint16_t, kSmallElements> halves_{};
+  std::array<std::uint16_t, kSmallElements> halves_{};  ///< of half-precision floats there are so few
 };
 
-std::uint64_t used_bytes(const SmemShape& shape, std::uint64_t row) {
-  return row + 1 == shape.rows ? shape.last_row_bytes : shape.row_bytes;
-}
-
-std::size_t rows_per_thread(std::uint64_t bytes_of_row) { return std::max<std::size_t>(1, kGrain / bytes_of_row); }
-
-/// Calls f with a number of the type that holds the bits of an element.
+/// Calls f with the rows of the payload.
 template <class F>
-auto with_bits(SmemType type, const F& f) {
-  return type == SmemType::f32 ? f(std::uint32_t{}) : f(std::uint16_t{});
+auto with_rows(const SmemShape& shape, std::uint64_t seed, bool worked, const F& f) {
+  return shape.type == SmemType::f32 ? f(Rows<std::uint32_t>(shape, seed, worked))
+                                     : f(Rows<std::uint16_t>(shape, seed, worked));
 }
 
-template <class Bits>
-void fill_row(const SmemShape& shape, const Elements& elements, std::uint64_t row, std::span<std::byte> to) {
-  const std::uint64_t begin = row * (shape.row_bytes / sizeof(Bits));
-  const std::uint64_t used = used_bytes(shape, row);
-  for (std::uint64_t i = 0; i < used / sizeof(Bits); ++i) {
-    const Bits bits = elements.at<Bits>(begin + i);
-    std::memcpy(&to[i * sizeof(Bits)], &bits, sizeof(Bits));
-  }
-  std::ranges::fill(to.subspan(used), kPadding);
-}
-
-template <class Bits>
-bool is_right(const SmemShape& shape, const Elements& elements, std::uint64_t row, std::span<const std::byte> found) {
-  const std::uint64_t begin = row * (shape.row_bytes / sizeof(Bits));
-  const std::uint64_t used = used_bytes(shape, row);
-  unsigned differing = 0;  // looked at once, so that the loop needs no branches
-  for (std::uint64_t i = 0; i < used / sizeof(Bits); ++i) {
-    Bits bits;
-    std::memcpy(&bits, found.data() + i * sizeof(Bits), sizeof(Bits));
-    differing |= static_cast<unsigned>(bits ^ elements.at<Bits>(begin + i));
-  }
-  return differing == 0 && std::ranges::all_of(found.subspan(used), [](std::byte b) { return b == pattern::kPoison; });
-}
-
-template <class Bits>
-std::string describe(const SmemShape& shape, const Elements& elements, std::uint64_t row,
-                     std::span<const std::byte> found) {
-  const std::uint64_t used = used_bytes(shape, row);
-  for (std::uint64_t i = 0; i < used / sizeof(Bits); ++i) {
-    Bits bits;
-    std::memcpy(&bits, found.data() + i * sizeof(Bits), sizeof(Bits));
-    const Bits expected = elements.at<Bits>(row * (shape.row_bytes / sizeof(Bits)) + i);
-    if (bits == expected) continue;
-    return fmt::format("wrong result at byte offset {} (row {}, element {} of it): expected {:#x}, found {:#x}",
-                       row * shape.pitch + i * sizeof(Bits), row, i, expected, bits);
-  }
-  const auto wrong = std::ranges::find_if(found.subspan(used), [](std::byte b) { return b != pattern::kPoison; });
-  return fmt::format("wrote past the end of row {}, at byte offset {}", row,
-                     row * shape.pitch + used + static_cast<std::uint64_t>(wrong - found.subspan(used).begin()));
-}
-
-/// What is missing of the last word of the row counts as zero.
-template <class Bits>
-std::uint32_t sum_of_row(const SmemShape& shape, const Elements& elements, std::uint64_t row) {
-  const std::uint64_t begin = row * (shape.row_bytes / sizeof(Bits));
-  const std::uint64_t count = used_bytes(shape, row) / sizeof(Bits);
-  std::uint32_t sum = 0;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const unsigned place = sizeof(Bits) == sizeof(std::uint32_t) ? 0 : 16 * (i % 2);  // little-endian
-    sum += static_cast<std::uint32_t>(elements.at<Bits>(begin + i)) << place;
-  }
-  return sum;
-}
+std::size_t rows_per_thread(const SmemShape& shape) { return std::max<std::size_t>(1, kGrain / shape.pitch); }
 
 }  // namespace
 
 void fill_rows(const SmemShape& shape, std::uint64_t seed, std::uint64_t first, std::span<std::byte> rows) {
-  const Elements elements(shape, seed, false);
-  parallel_for(rows.size() / shape.pitch, rows_per_thread(shape.pitch), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t r = begin; r < end; ++r) {
-      const auto row = rows.subspan(r * shape.pitch, shape.pitch);
-      with_bits(shape.type, [&](auto bits) { fill_row<decltype(bits)>(shape, elements, first + r, row); });
-    }
+  with_rows(shape, seed, false, [&](const auto& wanted) {
+    parallel_for(rows.size() / shape.pitch, rows_per_thread(shape), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t r = begin; r < end; ++r) wanted.fill(first + r, rows.subspan(r * shape.pitch, shape.pitch));
+    });
   });
 }
 
 void check_rows(const SmemShape& shape, std::uint64_t seed, std::uint64_t first, std::span<const std::byte> rows,
                 std::string_view what) {
-  const Elements elements(shape, seed, true);
   const auto row = [&](std::size_t r) { return rows.subspan(r * shape.pitch, shape.pitch); };
-  const auto right = [&](std::size_t r) {
-    return with_bits(shape.type,
-                     [&](auto bits) { return is_right<decltype(bits)>(shape, elements, first + r, row(r)); });
-  };
-  const auto wrong = pattern::first_wrong(rows.size() / shape.pitch, right, rows_per_thread(shape.pitch));
-  if (!wrong) return;
-  throw VerificationError(fmt::format("{}: {}", what, with_bits(shape.type, [&](auto bits) {
-                                        return describe<decltype(bits)>(shape, elements, first + *wrong, row(*wrong));
-                                      })));
+  with_rows(shape, seed, true, [&](const auto& wanted) {
+    const auto right = [&](std::size_t r) { return wanted.is_right(first + r, row(r)); };
+    const auto wrong = pattern::first_wrong(rows.size() / shape.pitch, right, rows_per_thread(shape));
+    if (wrong) throw VerificationError(fmt::format("{}: {}", what, wanted.describe(first + *wrong, row(*wrong))));
+  });
 }
 
 std::uint32_t expected_sum(const SmemShape& shape, std::uint64_t seed) {
-  const Elements elements(shape, seed, true);
   std::atomic<std::uint32_t> all{0};
-  parallel_for(shape.rows, rows_per_thread(shape.pitch), [&](std::size_t begin, std::size_t end) {
-    std::uint32_t sum = 0;
-    for (std::size_t r = begin; r < end; ++r) {
-      sum += with_bits(shape.type, [&](auto bits) { return sum_of_row<decltype(bits)>(shape, elements, r); });
-    }
-    all += sum;
+  with_rows(shape, seed, true, [&](const auto& wanted) {
+    parallel_for(shape.rows, rows_per_thread(shape), [&](std::size_t begin, std::size_t end) {
+      std::uint32_t sum = 0;
+      for (std::size_t r = begin; r < end; ++r) sum += wanted.sum(r);
+      all += sum;
+    });
   });
   return all;
 }
@@ -176,8 +157,7 @@ std::uint32_t sum_of_words(std::span<const std::byte> bytes) {
   return sum;
 }
 
-// --- On the device
-// ----------------------------------------------------------------------------------------------------
+// --- On the device ---------------------------------------------------------------------------------------------------
 
 void SmemSizes::include(const SmemShape& shape) {
   constexpr unsigned kMostBlocks = 1U << 14;  // more than any GPU runs at once

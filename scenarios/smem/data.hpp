@@ -12,8 +12,7 @@
 
 namespace xferbench {
 
-// --- Pure functions
-// ---------------------------------------------------------------------------------------------------
+// --- Pure functions --------------------------------------------------------------------------------------------------
 
 /// Fills rows [first, first + count) of the input, `rows` being their memory, shape.pitch bytes each. What lies between
 /// and behind the rows is poisoned. Parallel.
@@ -26,8 +25,7 @@ void check_rows(const kernels::SmemShape& shape, std::uint64_t seed, std::uint64
 std::uint32_t expected_sum(const kernels::SmemShape& shape, std::uint64_t seed);
 std::uint32_t sum_of_words(std::span<const std::byte> bytes);
 
-// --- On the device
-// ----------------------------------------------------------------------------------------------------
+// --- On the device ---------------------------------------------------------------------------------------------------
 
 /// How much of it there must be for all shapes that use the same data, in bytes.
 struct SmemSizes {

@@ -18,18 +18,8 @@ using kernels::SmemShape;
 SmemShape read_of(std::uint64_t bytes) {
   SmemShape shape;
   shape.op = kernels::SmemOp::read;
-  shape.row_bytes = shape.last_row_bytes = shape.pitch = shape.tile_width;
-  shape.rows = (bytes + shape.tile_width - 1) / shape.tile_width;
+  shape.set_array(bytes);
   return shape;
-}
-
-Region gated(std::string name, StreamView stream, const CacheFlush* flush) {
-  Region r;
-  r.name = std::move(name);
-  r.clock = Clock::event_gated;
-  r.streams = {stream};
-  if (flush != nullptr) r.reset = [flush, stream] { flush->run(stream); };
-  return r;
 }
 
 }  // namespace
@@ -61,12 +51,8 @@ PlacedSmem place(Device& device, const SmemShape& shape, const kernels::SmemArgs
   PlacedSmem placed{.shape = shape, .resources = device.resources(kernel), .skip_reason = {}};
   const unsigned fit =
       placed.resources ? placed.resources->blocks_per_multiprocessor : most_blocks(shape, can.multiprocessor);
-  if (fit == 0) {
-    placed.skip_reason =
-        SkipReason::unavailable("not even one block fits a multiprocessor; choose fewer --threads or a smaller --tile");
-  } else if (asked.value_or(1) > fit) {
-    placed.skip_reason = SkipReason::unavailable(
-        fmt::format("--blocks-per-sm {} do not fit at once: this kernel leaves room for {}", *asked, fit));
+  if (auto full = no_room(asked, fit, "this kernel leaves")) {
+    placed.skip_reason = SkipReason::unavailable(std::move(*full));
   }
   const std::uint64_t multiprocessors = std::max(1U, can.environment.gpu.multiprocessors);
   const std::uint64_t at_once = std::min<std::uint64_t>(shape.tiles(), multiprocessors * asked.value_or(fit));
@@ -75,19 +61,42 @@ PlacedSmem place(Device& device, const SmemShape& shape, const kernels::SmemArgs
   return placed;
 }
 
-Region region_of(Device& device, const SmemShape& shape, const kernels::SmemArgs& args, StreamView stream,
-                 const CacheFlush* flush, std::string name) {
-  Region r = gated(std::move(name), stream, flush);
-  const kernels::Smem kernel(shape, args);
-  device.preload(kernel);
-  r.submit = [kernel, stream] { stream.launch(kernel); };
+SmemBench::SmemBench(const RunContext& bench, const SmemSizes& sizes, const SmemCase& c)
+    : device_(bench.device), case_(c), data_(device_, sizes, bench.seed) {
+  const std::uint64_t cache = device_.capabilities().environment.gpu.l2_bytes;
+  if (!c.resident && CacheFlush::needed(c.shape, cache)) flush_.emplace(device_);
+  if (c.shape.op == kernels::SmemOp::read) copied_ = device_.allocate_device(c.shape.payload_bytes());
+}
+
+Region SmemBench::gated(std::string name, StreamView stream, std::function<void()> submit) const {
+  Region r{.name = std::move(name), .clock = Clock::event_gated, .streams = {stream}, .submit = std::move(submit)};
+  if (flush_) r.reset = [this, stream] { flush_->run(stream); };
   return r;
 }
 
-Region device_copy(const Copy& copy, StreamView stream, const CacheFlush* flush) {
-  Region r = gated("d2d", stream, flush);
-  r.submit = [copy, stream] { stream.copy(copy); };
-  return r;
+Region SmemBench::region(const SmemShape& shape, StreamView stream, std::string name) const {
+  const kernels::Smem kernel(shape, args());
+  device_.preload(kernel);
+  return gated(std::move(name), stream, [kernel, stream] { stream.launch(kernel); });
+}
+
+Region SmemBench::device_copy(StreamView stream) const {
+  std::byte* to = copied_ ? copied_.data : data_.out().data;
+  const Copy copy{to, data_.in().data, case_.shape.payload_bytes(), Direction::d2d};
+  return gated("d2d", stream, [copy, stream] { stream.copy(copy); });
+}
+
+double SmemBench::device_copy_traffic(double seconds) const {
+  return 2 * static_cast<double>(case_.shape.payload_bytes()) / seconds / 1e9;
+}
+
+void SmemBench::verify(const SmemShape& shape, StreamView stream, const char* name) {
+  run_at_full_speed(device_.machine(), region(shape, stream, name), [this] { data_.poison(); });
+  data_.check(shape, name);
+}
+
+double SmemBench::theoretical_bandwidth() const {
+  return case_.resident ? 0 : device_.capabilities().environment.gpu.memory_bandwidth;
 }
 
 }  // namespace xferbench

@@ -2,14 +2,16 @@
 // cache before it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "device/device.hpp"
 #include "kernels/smem/smem.hpp"
-#include "measure/region.hpp"
+#include "run/scenario.hpp"
 #include "scenarios/smem/case.hpp"
+#include "scenarios/smem/data.hpp"
 
 namespace xferbench {
 
@@ -42,10 +44,34 @@ struct PlacedSmem {
 PlacedSmem place(Device& device, const kernels::SmemShape& shape, const kernels::SmemArgs& args,
                  std::optional<unsigned> asked);
 
-/// Launches it once. `flush`, where there is one, runs before each pass, and outlives the region.
-Region region_of(Device& device, const kernels::SmemShape& shape, const kernels::SmemArgs& args, StreamView stream,
-                 const CacheFlush* flush, std::string name);
-/// cudaMemcpyAsync inside the GPU.
-Region device_copy(const Copy& copy, StreamView stream, const CacheFlush* flush);
+/// What all launches of a payload share: its data, the L2 cache before each pass, and the copy beside the kernels.
+class SmemBench {
+ public:
+  /// `sizes` are of all shapes, which have the same payload as `c`.
+  SmemBench(const RunContext& bench, const SmemSizes& sizes, const SmemCase& c);
+
+  [[nodiscard]] kernels::SmemArgs args() const { return data_.args(); }
+  /// Writes the input.
+  void prepare() { data_.prepare(case_.shape); }
+  /// One launch. The bench outlives the region.
+  [[nodiscard]] Region region(const kernels::SmemShape& shape, StreamView stream, std::string name) const;
+  /// cudaMemcpyAsync of the payload inside the GPU.
+  [[nodiscard]] Region device_copy(StreamView stream) const;
+  /// What cudaMemcpyAsync reads and writes if it takes so many seconds, in GB/s.
+  [[nodiscard]] double device_copy_traffic(double seconds) const;
+  /// Runs on poisoned memory as timed passes do, and checks every byte. Throws VerificationError.
+  void verify(const kernels::SmemShape& shape, StreamView stream, const char* name);
+  /// Of memory, in bytes per second; 0 where it is no limit.
+  [[nodiscard]] double theoretical_bandwidth() const;
+
+ private:
+  [[nodiscard]] Region gated(std::string name, StreamView stream, std::function<void()> submit) const;
+
+  Device& device_;
+  SmemCase case_;
+  SmemData data_;
+  std::optional<CacheFlush> flush_;  // before each pass
+  DeviceBuffer copied_;              // by cudaMemcpyAsync, where the kernels store no elements
+};
 
 }  // namespace xferbench

@@ -20,7 +20,7 @@ using kernels::SmemShape;
 using Broken = std::optional<std::string>;
 
 constexpr unsigned kWarp = 32;
-constexpr unsigned kVectorBytes = 16;  // bytes that a thread moves at a time
+constexpr unsigned kVector = kernels::kSmemVector;
 
 std::string name_of(SmemMethod method) {
   return std::string(kernels::kSmemMethodNames[static_cast<std::size_t>(method)]);
@@ -35,7 +35,7 @@ Broken threads(const SmemShape& s) {
 
 /// Every thread works on as many vectors of 16 bytes as any other.
 Broken tile(const SmemShape& s) {
-  const unsigned step = kVectorBytes * s.threads;
+  const unsigned step = kVector * s.threads;
   if (s.tile_bytes > 0 && s.tile_bytes % step == 0) return std::nullopt;
   return fmt::format("--tile {} cannot be shared out evenly: {} threads take multiples of {} B",
                      format_size_exact(s.tile_bytes), s.threads, step);
@@ -45,9 +45,9 @@ Broken tile(const SmemShape& s) {
 /// of 16 bytes; 512 bytes are 256 elements of two bytes. Powers of two keep the arithmetic of all methods to shifts,
 /// and with 512 at most every tile has whole rows, as 32 threads take multiples of that.
 Broken tile_width(const SmemShape& s) {
-  constexpr unsigned kMost = 512;
-  if (std::has_single_bit(s.tile_width) && s.tile_width >= kVectorBytes && s.tile_width <= kMost) return std::nullopt;
-  return fmt::format("--tile-width {} is no power of two from {} to {}", s.tile_width, kVectorBytes, kMost);
+  constexpr unsigned kMost = kernels::kSmemMaxWidth;
+  if (std::has_single_bit(s.tile_width) && s.tile_width >= kVector && s.tile_width <= kMost) return std::nullopt;
+  return fmt::format("--tile-width {} is no power of two from {} to {}", s.tile_width, kVector, kMost);
 }
 
 /// cuTensorMapEncodeTiled: boxDim[i] is at most 256.
@@ -75,15 +75,14 @@ Broken stages(const SmemShape& s) {
 /// The next tile waits in registers while this one is worked on: in arrays of 1, 2 or 4 vectors.
 Broken held_in_registers(const SmemShape& s) {
   constexpr unsigned kMostVectors = 4;
-  const unsigned vectors = s.tile_bytes / (kVectorBytes * s.threads);
+  const unsigned vectors = s.tile_bytes / (kVector * s.threads);
   if (s.method != SmemMethod::prefetch || (std::has_single_bit(vectors) && vectors <= kMostVectors))
     return std::nullopt;
   return fmt::format(
       "prefetch holds the next tile in registers, 16, 32 or 64 B of each thread: with {} threads choose --tile {}, {} "
-      "or "
-      "{}, not {}",
-      s.threads, format_size_exact(kVectorBytes * s.threads), format_size_exact(2 * kVectorBytes * s.threads),
-      format_size_exact(kMostVectors * kVectorBytes * s.threads), format_size_exact(s.tile_bytes));
+      "or {}, not {}",
+      s.threads, format_size_exact(kVector * s.threads), format_size_exact(2 * kVector * s.threads),
+      format_size_exact(kMostVectors * kVector * s.threads), format_size_exact(s.tile_bytes));
 }
 
 /// PTX ISA, "cp.async": cp-size is 4, 8 or 16 bytes.
@@ -165,18 +164,18 @@ Broken one_row(const SmemShape& s) {
 
 /// cuTensorMapEncodeTiled: globalStrides are multiples of 16 and less than 2^40.
 Broken pitch(const SmemShape& s) {
-  if (s.pitch >= s.row_bytes && s.pitch % kVectorBytes == 0 && s.pitch < std::uint64_t{1} << 40) return std::nullopt;
-  return fmt::format("rows {} B apart are not a multiple of {} below 2^40 that holds {} B", s.pitch, kVectorBytes,
+  if (s.pitch >= s.row_bytes && s.pitch % kVector == 0 && s.pitch < std::uint64_t{1} << 40) return std::nullopt;
+  return fmt::format("rows {} B apart are not a multiple of {} below 2^40 that holds {} B", s.pitch, kVector,
                      s.row_bytes);
 }
 
 /// A tensor copy out of shared memory writes whole vectors only, and a tensor map of no columns does not exist.
 Broken whole_vectors(const SmemShape& s) {
-  if (!by_tensor_copy(s.method) || !s.uses_async_store() || s.row_bytes >= kVectorBytes) return std::nullopt;
+  if (!by_tensor_copy(s.method) || !s.uses_async_store() || s.row_bytes >= kVector) return std::nullopt;
   return fmt::format(
       "--store async of a tensor copy writes {} B at a time, and rows of {} B have no such piece; choose "
       "--store registers",
-      kVectorBytes, s.row_bytes);
+      kVector, s.row_bytes);
 }
 
 using Rule = Broken (*)(const SmemShape&);
@@ -219,6 +218,12 @@ unsigned most_blocks(const SmemShape& shape, const Multiprocessor& multiprocesso
   const std::size_t shared = shape.shared_bytes() + multiprocessor.shared_reserved;
   const std::size_t by_shared = shared == 0 ? kMost : multiprocessor.shared_in_all / shared;
   return static_cast<unsigned>(std::min({kMost, by_threads, by_shared}));
+}
+
+std::optional<std::string> no_room(std::optional<unsigned> asked, unsigned fit, std::string_view limit) {
+  if (fit == 0) return "not even one block fits a multiprocessor; choose fewer --threads or a smaller --tile";
+  if (asked.value_or(1) <= fit) return std::nullopt;
+  return fmt::format("--blocks-per-sm {} do not fit at once: {} room for {}", *asked, limit, fit);
 }
 
 }  // namespace xferbench

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "device/types.hpp"
 #include "kernels/smem/smem.hpp"
@@ -26,5 +27,8 @@ std::optional<std::string> broken_rule(const kernels::SmemShape& shape, const Mu
 
 /// Blocks that fit one multiprocessor at once by their threads and their shared memory. Registers may allow fewer.
 unsigned most_blocks(const kernels::SmemShape& shape, const Multiprocessor& multiprocessor);
+/// Why a multiprocessor does not take as many blocks as were asked for (nothing: one at least) where `fit` of them fit.
+/// `limit` begins "... room for {}": what it is that leaves it.
+std::optional<std::string> no_room(std::optional<unsigned> asked, unsigned fit, std::string_view limit);
 
 }  // namespace xferbench

@@ -3,7 +3,7 @@
 // of it is sampled interleaved in one run.
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,7 +12,6 @@
 #include "core/units.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/smem/case.hpp"
-#include "scenarios/smem/data.hpp"
 #include "scenarios/smem/diagnosis.hpp"
 #include "scenarios/smem/launch.hpp"
 #include "scenarios/smem/rules.hpp"
@@ -32,34 +31,26 @@ SmemSizes sizes_of(const SmemShape& shape) {
   return sizes;
 }
 
-/// One case on the device: its data, its grid, and all that is measured beside it.
+/// One case on the device: its grid, and all that is measured beside it.
 class Tiles {
  public:
-  Tiles(const SmemCase& c, const RunContext& bench)
-      : device_(bench.device),
+  Tiles(const SmemCase& c, const RunContext& context)
+      : device_(context.device),
         case_(c),
-        data_(device_, sizes_of(c.shape), bench.seed),
+        bench_(context, sizes_of(c.shape), c),
         stream_(device_.make_stream(StreamKind::nonblocking)),
-        placed_(place(device_, c.shape, data_.args(), c.blocks_per_multiprocessor)) {
-    const std::uint64_t cache = device_.capabilities().environment.gpu.l2_bytes;
-    if (!c.resident && CacheFlush::needed(c.shape, cache)) flush_.emplace(device_);
-    if (c.shape.op == SmemOp::read) copied_ = device_.allocate_device(c.shape.payload_bytes());
-  }
+        placed_(place(device_, c.shape, bench_.args(), c.blocks_per_multiprocessor)) {}
 
+  [[nodiscard]] const SmemBench& bench() const { return bench_; }
   [[nodiscard]] const PlacedSmem& placed() const { return placed_; }
   [[nodiscard]] const SmemShape& shape() const { return placed_.shape; }
-  void prepare() { data_.prepare(shape()); }
+  void prepare() { bench_.prepare(); }
 
-  /// Runs on poisoned memory as timed passes do, and checks every byte. The part without memory cannot be checked: it
-  /// has no input, and is there for its time only.
-  void verify(SmemPart part, const char* name) {
-    const SmemShape checked = only(part, shape());
-    run_at_full_speed(device_.machine(), region(checked, name), [this] { data_.poison(); });
-    data_.check(checked, name);
-  }
+  /// The part without memory cannot be checked: it has no input, and is there for its time only.
+  void verify(SmemPart part, const char* name) { bench_.verify(only(part, shape()), stream_, name); }
 
-  [[nodiscard]] std::vector<Region> regions() {
-    std::vector<Region> all{region(shape(), "smem"), copy()};
+  [[nodiscard]] std::vector<Region> regions() const {
+    std::vector<Region> all{region(shape(), "smem"), bench_.device_copy(stream_)};
     if (const auto sync = as_placed_sync()) all.push_back(region(*sync, "sync"));
     if (computes(shape())) {
       all.push_back(region(only(SmemPart::memory, shape()), "memory"));
@@ -69,60 +60,77 @@ class Tiles {
   }
 
  private:
-  [[nodiscard]] Region region(const SmemShape& shape, std::string name) {
-    return region_of(device_, shape, data_.args(), stream_, flush_ ? &*flush_ : nullptr, std::move(name));
-  }
-
-  [[nodiscard]] Region copy() {
-    std::byte* to = copied_ ? copied_.data : data_.out().data;
-    const Copy copy{to, data_.in().data, shape().payload_bytes(), Direction::d2d};
-    return device_copy(copy, stream_, flush_ ? &*flush_ : nullptr);
+  [[nodiscard]] Region region(const SmemShape& shape, const char* name) const {
+    return bench_.region(shape, stream_, name);
   }
 
   /// Nothing where the case is that itself, or where it would be no legal case.
-  [[nodiscard]] std::optional<SmemShape> as_placed_sync() {
+  [[nodiscard]] std::optional<SmemShape> as_placed_sync() const {
     const SmemShape sync = as_sync(case_.shape);
     if (shape().method == sync.method || broken_rule(sync, device_.capabilities().multiprocessor)) return std::nullopt;
-    const PlacedSmem placed = place(device_, sync, data_.args(), case_.blocks_per_multiprocessor);
+    const PlacedSmem placed = place(device_, sync, bench_.args(), case_.blocks_per_multiprocessor);
     return placed.skip_reason ? std::nullopt : std::optional(placed.shape);
   }
 
   Device& device_;
   SmemCase case_;
-  SmemData data_;
+  SmemBench bench_;
   Stream stream_;
   PlacedSmem placed_;
-  std::optional<CacheFlush> flush_;
-  DeviceBuffer copied_;  // by cudaMemcpyAsync, where the kernel stores no elements
 };
 
-class SmemScenario final : public Scenario {
- public:
-  [[nodiscard]] const ScenarioDescriptor& descriptor() const override {
-    static const ScenarioDescriptor scenario{
-        .name = "smem",
-        .summary = "memory to shared memory and back, tile by tile, by every method, stage count and schedule",
-        .axes = smem_axes(),
-        .metrics = make_metrics(),
-        .heat_map = HeatMap{.rows = "tile", .columns = "stages", .metric = "memory_traffic", .least = 3}};
-    return scenario;
+void derive(const Tiles& tiles, const Capabilities& can, Result& result) {
+  const SmemShape& shape = tiles.shape();
+  const double time = result.median("smem");
+  add_rates(shape, time, tiles.bench().theoretical_bandwidth(), result);
+  const double copied = tiles.bench().device_copy_traffic(result.median("d2d"));
+  result.add("d2d_traffic", copied, "GB/s");
+  result.add("vs_d2d", result.value("memory_traffic") / copied, "1");
+  if (result.median("sync") > 0) result.add("speedup_over_sync", result.median("sync") / time, "1");
+  if (computes(shape)) {
+    const double memory = result.median("memory");
+    const double compute = result.median("compute");
+    result.add("overlap_efficiency", std::max(memory, compute) / time, "1");
+    result.add("memory_to_compute", memory / compute, "1");
   }
+  const double in_flight = in_flight_per_block(shape) * tiles.placed().per_multiprocessor;
+  const double rate = static_cast<double>(shape.payload_bytes()) / time;
+  result.add("bytes_in_flight", in_flight, "B");
+  result.add("time_in_flight", in_flight * can.environment.gpu.multiprocessors / rate, "s");
+}
 
-  [[nodiscard]] std::optional<SkipReason> skip_reason(const Case& c, const Capabilities* can) const override {
+void add_resources(const PlacedSmem& placed, const Capabilities& can, Result& result) {
+  const double threads = placed.shape.launched_threads() * placed.per_multiprocessor;
+  result.add("blocks_per_multiprocessor", placed.per_multiprocessor, "blocks");
+  if (can.multiprocessor.threads > 0) result.add("occupancy", threads / can.multiprocessor.threads, "1");
+  if (!placed.resources) return;
+  const KernelResources& r = *placed.resources;
+  result.add("registers", r.registers, "registers");
+  result.add("shared_memory", static_cast<double>(r.shared_bytes), "B");
+  if (r.local_bytes == 0) return;
+  result.warnings.push_back(fmt::format(
+      "the compiler keeps {} B of each thread in local memory (spilled registers), which costs traffic of its own",
+      r.local_bytes));
+}
+
+class SmemScenario final : public ScenarioOf<smem_case> {
+ public:
+  using ScenarioOf::ScenarioOf;
+
+  [[nodiscard]] std::optional<SkipReason> reason_to_skip(const SmemCase& c, const Capabilities* can) const override {
     return smem_skip_reason(c, can);
   }
 
-  [[nodiscard]] MemoryNeeds needs(const Case& c) const override {
+  [[nodiscard]] MemoryNeeds memory_needs(const SmemCase& c) const override {
     constexpr std::uint64_t kStaging = 64 * MiB;
     constexpr std::uint64_t kForFlush = 256 * MiB;  // twice the largest L2 cache there is
-    const SmemShape shape = smem_case(c).shape;
-    const SmemSizes sizes = sizes_of(shape);
-    const std::uint64_t copied = shape.op == SmemOp::read ? shape.payload_bytes() : 0;
-    return {.host = std::max(kStaging, shape.pitch), .device = sizes.in + sizes.out + copied + kForFlush};
+    const SmemSizes sizes = sizes_of(c.shape);
+    const std::uint64_t copied = c.shape.op == SmemOp::read ? c.shape.payload_bytes() : 0;
+    return {.host = std::max(kStaging, c.shape.pitch), .device = sizes.in + sizes.out + copied + kForFlush};
   }
 
-  void run(const Case& c, const RunContext& bench, Result& result) const override {
-    Tiles tiles(smem_case(c), bench);
+  void measure(const SmemCase& c, const RunContext& bench, Result& result) const override {
+    Tiles tiles(c, bench);
     if (const auto& reason = tiles.placed().skip_reason) {
       result.status = Status::skipped;
       result.reason = reason->text;
@@ -135,8 +143,7 @@ class SmemScenario final : public Scenario {
     }
     const std::vector<Series> series = bench.sample(tiles.regions());
     for (const Series& s : series) result.measurements.push_back(s.elapsed);
-    const bool sampled = std::ranges::none_of(series, [](const Series& s) { return s.elapsed.samples.empty(); });
-    if (sampled) derive(tiles, bench.device.capabilities(), c.word("l2") == "resident", result);
+    if (all_sampled(series)) derive(tiles, bench.device.capabilities(), result);
     add_resources(tiles.placed(), bench.device.capabilities(), result);
     if (bench.verify && interrupted() == 0) tiles.verify(SmemPart::whole, "smem after its samples");
   }
@@ -148,87 +155,52 @@ class SmemScenario final : public Scenario {
   [[nodiscard]] std::unique_ptr<Tunable> tunable(std::span<const Case> cases, const RunContext& bench) const override {
     return smem_space(cases, bench);
   }
-
- private:
-  static std::vector<MetricDeclaration> make_metrics() {
-    using enum Better;
-    using enum MetricDeclaration::Format;
-    using enum MetricDeclaration::Beside;
-    return {
-        measured("smem", "the kernel").as_headline().column("time", {interval}),
-        derived("bandwidth", "GB/s", higher, "payload, counted once, over the time").column("GB/s"),
-        derived("memory_traffic", "GB/s", higher, "bytes read plus bytes written over it").column("traffic GB/s"),
-        derived("of_theoretical", "1", higher, "that over what the memory's clock and width allow")
-            .column("of memory", percent),
-        derived("vs_d2d", "1", higher, "traffic over that of cudaMemcpyAsync inside the GPU").column("vs D2D", ratio),
-        derived("speedup_over_sync", "1", higher,
-                "how many times as fast as load, barrier, work, barrier on the same tiles")
-            .column("vs sync", ratio),
-        measured("memory", "with --intensity: the same loop without arithmetic").column("memory only"),
-        measured("compute", "with --intensity: the same loop without memory").column("compute only"),
-        derived("overlap_efficiency", "1", higher, "the longer of these two over the time: 100 % is perfect overlap")
-            .column("of bound", percent),
-        derived("blocks_per_multiprocessor", "blocks", neither, "blocks at once on each multiprocessor")
-            .column("blocks/SM"),
-        derived("occupancy", "1", neither, "the share of a multiprocessor's threads that they are")
-            .column("occupancy", percent),
-        derived("bytes_in_flight", "B", neither,
-                "bytes that the loop can have asked for and not yet have, on each "
-                "multiprocessor")
-            .column("in flight B/SM"),
-        measured("d2d", "cudaMemcpyAsync of the same payload inside the GPU"),
-        measured("sync", "the same tiles by load, barrier, work, barrier"),
-        measured("one-block-per-sm", "of tune: the plainest loop with one block on each multiprocessor"),
-        derived("d2d_traffic", "GB/s", higher, "bytes read plus bytes written by cudaMemcpyAsync inside the GPU"),
-        derived("memory_to_compute", "1", neither, "time without arithmetic over time without memory: 1 is balance"),
-        derived_time("time_in_flight", "how long a byte is under way by Little's law"),
-        derived("registers", "registers", neither, "of a thread"),
-        derived("shared_memory", "B", neither, "of a block"),
-    };
-  }
-
-  static void derive(const Tiles& tiles, const Capabilities& can, bool resident, Result& result) {
-    const SmemShape& shape = tiles.shape();
-    const auto median = [&result](const char* name) {
-      const Measurement* m = result.measurement(name);
-      return m == nullptr ? 0 : m->median;
-    };
-    const double time = median("smem");
-    add_rates(shape, time, resident ? 0 : can.environment.gpu.memory_bandwidth, result);
-    // A copy inside the GPU reads and writes its payload.
-    const double copied = 2 * static_cast<double>(shape.payload_bytes()) / median("d2d") / 1e9;
-    result.add("d2d_traffic", copied, "GB/s");
-    result.add("vs_d2d", result.metric("memory_traffic")->value / copied, "1");
-    if (median("sync") > 0) result.add("speedup_over_sync", median("sync") / time, "1");
-    if (computes(shape)) {
-      result.add("overlap_efficiency", std::max(median("memory"), median("compute")) / time, "1");
-      result.add("memory_to_compute", median("memory") / median("compute"), "1");
-    }
-    const double in_flight = in_flight_per_block(shape) * tiles.placed().per_multiprocessor;
-    const double rate = static_cast<double>(shape.payload_bytes()) / time;
-    result.add("bytes_in_flight", in_flight, "B");
-    result.add("time_in_flight", in_flight * can.environment.gpu.multiprocessors / rate, "s");
-  }
-
-  static void add_resources(const PlacedSmem& placed, const Capabilities& can, Result& result) {
-    const double threads = placed.shape.launched_threads() * placed.per_multiprocessor;
-    result.add("blocks_per_multiprocessor", placed.per_multiprocessor, "blocks");
-    if (can.multiprocessor.threads > 0) result.add("occupancy", threads / can.multiprocessor.threads, "1");
-    if (!placed.resources) return;
-    const KernelResources& r = *placed.resources;
-    result.add("registers", r.registers, "registers");
-    result.add("shared_memory", static_cast<double>(r.shared_bytes), "B");
-    if (r.local_bytes == 0) return;
-    result.warnings.push_back(fmt::format(
-        "the compiler keeps {} B of each thread in local memory (spilled registers), which costs traffic of its own",
-        r.local_bytes));
-  }
 };
+
+std::vector<MetricDeclaration> smem_metrics() {
+  using namespace declaring;
+  return {
+      measured("smem", "the kernel").as_headline().column("time", {interval}),
+      derived("bandwidth", "GB/s", higher, "payload, counted once, over the time").column("GB/s"),
+      derived("memory_traffic", "GB/s", higher, "bytes read plus bytes written over it").column("traffic GB/s"),
+      derived("of_theoretical", "1", higher, "that over what the memory's clock and width allow")
+          .column("of memory", percent),
+      derived("vs_d2d", "1", higher, "traffic over that of cudaMemcpyAsync inside the GPU").column("vs D2D", ratio),
+      derived("speedup_over_sync", "1", higher,
+              "how many times as fast as load, barrier, work, barrier on the same tiles")
+          .column("vs sync", ratio),
+      measured("memory", "with --intensity: the same loop without arithmetic").column("memory only"),
+      measured("compute", "with --intensity: the same loop without memory").column("compute only"),
+      derived("overlap_efficiency", "1", higher, "the longer of these two over the time: 100 % is perfect overlap")
+          .column("of bound", percent),
+      derived("blocks_per_multiprocessor", "blocks", neither, "blocks at once on each multiprocessor")
+          .column("blocks/SM"),
+      derived("occupancy", "1", neither, "the share of a multiprocessor's threads that they are")
+          .column("occupancy", percent),
+      derived("bytes_in_flight", "B", neither,
+              "bytes that the loop can have asked for and not yet have, on each multiprocessor")
+          .column("in flight B/SM"),
+      measured("d2d", "cudaMemcpyAsync of the same payload inside the GPU"),
+      measured("sync", "the same tiles by load, barrier, work, barrier"),
+      measured("one-block-per-sm", "of tune: the plainest loop with one block on each multiprocessor"),
+      derived("d2d_traffic", "GB/s", higher, "bytes read plus bytes written by cudaMemcpyAsync inside the GPU"),
+      derived("memory_to_compute", "1", neither, "time without arithmetic over time without memory: 1 is balance"),
+      derived_time("time_in_flight", "how long a byte is under way by Little's law"),
+      derived("registers", "registers", neither, "of a thread"),
+      derived("shared_memory", "B", neither, "of a block"),
+  };
+}
 
 }  // namespace
 
 const Scenario& smem_scenario() {
-  static const SmemScenario scenario;
+  static const SmemScenario scenario({
+      .name = "smem",
+      .summary = "memory to shared memory and back, tile by tile, by every method, stage count and schedule",
+      .axes = smem_axes(),
+      .metrics = smem_metrics(),
+      .heat_map = HeatMap{.rows = "tile", .columns = "stages", .metric = "memory_traffic", .least = 3},
+  });
   return scenario;
 }
 

@@ -6,19 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "scenarios/smem/case.hpp"
-#include "scenarios/smem/data.hpp"
 #include "scenarios/smem/launch.hpp"
 #include "scenarios/smem/model.hpp"
-#include "scenarios/smem/rules.hpp"
 
 namespace xferbench {
 
 namespace {
 
-using kernels::SmemOp;
 using kernels::SmemPart;
 using kernels::SmemSchedule;
 using kernels::SmemShape;
@@ -42,42 +38,27 @@ SmemSizes sizes_of(std::span<const Case> cases) {
 
 class SmemCandidate final : public Candidate {
  public:
-  SmemCandidate(Device& device, SmemData& data, const CacheFlush* flush, const SmemShape& shape)
-      : device_(device),
-        data_(data),
-        flush_(flush),
-        shape_(shape),
-        stream_(device.make_stream(StreamKind::nonblocking)) {}
+  SmemCandidate(Device& device, SmemBench& bench, const SmemShape& shape)
+      : bench_(bench), shape_(shape), stream_(device.make_stream(StreamKind::nonblocking)) {}
 
-  [[nodiscard]] Region region() override { return region_of(device_, shape_, data_.args(), stream_, flush_, "smem"); }
-
-  void verify() override {
-    run_at_full_speed(device_.machine(), region(), [this] { data_.poison(); });
-    data_.check(shape_, "smem");
-  }
+  [[nodiscard]] Region region() override { return bench_.region(shape_, stream_, "smem"); }
+  void verify() override { bench_.verify(shape_, stream_, "smem"); }
 
  private:
-  Device& device_;
-  SmemData& data_;
-  const CacheFlush* flush_;
+  SmemBench& bench_;
   SmemShape shape_;
   Stream stream_;
 };
 
 class SmemSpace final : public Tunable {
  public:
-  SmemSpace(std::span<const Case> cases, const RunContext& bench)
-      : bench_(bench), data_(bench.device, sizes_of(cases), bench.seed) {
-    const SmemCase first = smem_case(cases.front());
-    const Environment::Gpu& gpu = bench.device.capabilities().environment.gpu;
-    resident_ = first.resident;
-    if (!resident_ && CacheFlush::needed(first.shape, gpu.l2_bytes)) flush_.emplace(bench.device);
-    data_.prepare(first.shape);
-    measure_stages(first.shape);
+  SmemSpace(std::span<const Case> cases, const RunContext& context)
+      : context_(context), bench_(context, sizes_of(cases), smem_case(cases.front())) {
+    bench_.prepare();
+    measure_stages(smem_case(cases.front()).shape);
     for (const Case& c : cases) {
       const SmemCase s = smem_case(c);
-      const PlacedSmem placed = place(bench.device, s.shape, data_.args(), s.blocks_per_multiprocessor);
-      placed_.emplace(c.key(), placed);
+      placed_.emplace(c.key(), place(context.device, s.shape, bench_.args(), s.blocks_per_multiprocessor));
     }
   }
 
@@ -100,16 +81,13 @@ class SmemSpace final : public Tunable {
   }
 
   [[nodiscard]] std::unique_ptr<Candidate> prepare(const Case& c) override {
-    const SmemShape& shape = placed_.at(c.key()).shape;
-    return std::make_unique<SmemCandidate>(bench_.device, data_, flush_ ? &*flush_ : nullptr, shape);
+    return std::make_unique<SmemCandidate>(context_.device, bench_, placed_.at(c.key()).shape);
   }
 
   void describe(const Case& c, double seconds, Result& result) const override {
-    const double theoretical = bench_.device.capabilities().environment.gpu.memory_bandwidth;
-    const SmemShape shape = smem_case(c).shape;
-    add_rates(shape, seconds, resident_ ? 0 : theoretical, result);
-    const double copied = 2 * static_cast<double>(shape.payload_bytes()) / stages_.front().median / 1e9;
-    result.add("vs_d2d", result.metric("memory_traffic")->value / copied, "1");
+    add_rates(placed_.at(c.key()).shape, seconds, bench_.theoretical_bandwidth(), result);
+    const double copied = bench_.device_copy_traffic(stages_.front().median);
+    result.add("vs_d2d", result.value("memory_traffic") / copied, "1");
   }
 
   [[nodiscard]] std::vector<Measurement> stages() const override { return stages_; }
@@ -117,20 +95,15 @@ class SmemSpace final : public Tunable {
  private:
   /// cudaMemcpyAsync, a loop with too little in flight, and arithmetic alone. Two rounds of sampling share the budget.
   void measure_stages(const SmemShape& shape) {
-    Device& device = bench_.device;
+    Device& device = context_.device;
     const Stream stream = device.make_stream(StreamKind::nonblocking);
-    const CacheFlush* flush = flush_ ? &*flush_ : nullptr;
-    DeviceBuffer copied;
-    if (shape.op == SmemOp::read) copied = device.allocate_device(shape.payload_bytes());
-    const Copy copy{copied ? copied.data : data_.out().data, data_.in().data, shape.payload_bytes(), Direction::d2d};
-    const SmemShape starved = place(device, only(SmemPart::memory, plain(shape)), data_.args(), 1).shape;
-    std::vector<Region> regions{device_copy(copy, stream, flush),
-                                region_of(device, starved, data_.args(), stream, flush, "one-block-per-sm")};
+    const SmemShape starved = place(device, only(SmemPart::memory, plain(shape)), bench_.args(), 1).shape;
+    std::vector<Region> regions{bench_.device_copy(stream), bench_.region(starved, stream, "one-block-per-sm")};
     if (computes(shape)) {
-      const SmemShape full = place(device, only(SmemPart::compute, plain(shape)), data_.args(), {}).shape;
-      regions.push_back(region_of(device, full, data_.args(), stream, flush, "compute"));
+      const SmemShape full = place(device, only(SmemPart::compute, plain(shape)), bench_.args(), {}).shape;
+      regions.push_back(bench_.region(full, stream, "compute"));
     }
-    for (const Series& s : bench_.sample(std::move(regions))) stages_.push_back(s.elapsed);
+    for (const Series& s : context_.sample(std::move(regions))) stages_.push_back(s.elapsed);
     if (interrupted() != 0) return;  // there may be no samples
     const double moved = static_cast<double>(traffic(shape)) / (2 * static_cast<double>(shape.payload_bytes()));
     costs_.memory = stages_[0].median * moved;
@@ -140,33 +113,17 @@ class SmemSpace final : public Tunable {
     if (stages_.size() > 2) costs_.compute = stages_[2].median;
   }
 
-  RunContext bench_;
-  SmemData data_;
-  std::optional<CacheFlush> flush_;
-  bool resident_ = false;
+  RunContext context_;
+  SmemBench bench_;
   std::vector<Measurement> stages_;
   std::map<std::string, PlacedSmem> placed_;  // by key
   SmemCosts costs_;
 };
 
-void require_same_work(std::span<const Case> cases) {
-  for (const std::string_view axis : kSmemWorkAxes) {
-    const auto text = [axis](const Case& c) {
-      const Case::Param* p = c.find(axis);
-      return p == nullptr ? std::string() : to_text(p->value, p->kind);
-    };
-    for (const Case& c : cases) {
-      if (text(c) == text(cases.front())) continue;
-      throw UsageError("tune compares times of the same work: give one --" + std::string(axis) + ", not " +
-                       text(cases.front()) + " and " + text(c));
-    }
-  }
-}
-
 }  // namespace
 
 std::unique_ptr<Tunable> smem_space(std::span<const Case> cases, const RunContext& bench) {
-  require_same_work(cases);
+  require_same_work(cases, kSmemWorkAxes);
   return std::make_unique<SmemSpace>(cases, bench);
 }
 

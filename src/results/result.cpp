@@ -43,6 +43,16 @@ const Metric* Result::metric(std::string_view name) const {
   return found == metrics.end() ? nullptr : &*found;
 }
 
+double Result::median(std::string_view name) const {
+  const Measurement* m = measurement(name);
+  return m == nullptr ? 0 : m->median;
+}
+
+double Result::value(std::string_view name) const {
+  const Metric* m = metric(name);
+  return m == nullptr ? 0 : m->value;
+}
+
 std::vector<SameCase> same_cases(std::span<const Report* const> reports) {
   std::vector<SameCase> cases;
   std::unordered_map<std::string_view, std::size_t> index;

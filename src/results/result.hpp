@@ -108,6 +108,9 @@ struct Result {
   }
   [[nodiscard]] const Measurement* measurement(std::string_view name) const;
   [[nodiscard]] const Metric* metric(std::string_view name) const;
+  /// The median of the measurement, or the value of the metric, of that name; 0 if there is none.
+  [[nodiscard]] double median(std::string_view name) const;
+  [[nodiscard]] double value(std::string_view name) const;
   /// Empty if there is no such label.
   [[nodiscard]] std::string label(std::string_view name) const;
   friend bool operator==(const Result&, const Result&) = default;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <iterator>
+#include <map>
 #include <optional>
 
 #include "core/units.hpp"
@@ -50,11 +50,29 @@ std::vector<std::string> varying_axes(std::span<const Case* const> cases) {
   return axes;
 }
 
+Labels labels_of(const Case& c, std::span<const std::string> axes) {
+  Labels labels;
+  for (const std::string& axis : axes) {
+    if (const Case::Param* param = c.find(axis)) labels.emplace_back(axis, axis_text(*param));
+  }
+  return labels;
+}
+
+std::vector<std::vector<const Result*>> grouped(std::span<const Result* const> results,
+                                                const std::function<std::string(const Result&)>& key_of) {
+  std::vector<std::vector<const Result*>> groups;
+  std::map<std::string, std::size_t> places;
+  for (const Result* r : results) {
+    const auto [place, is_new] = places.try_emplace(key_of(*r), groups.size());
+    if (is_new) groups.emplace_back();
+    groups[place->second].push_back(r);
+  }
+  return groups;
+}
+
 // --- Paths -----------------------------------------------------------------------------------------------------------
 
 namespace {
-
-using Labels = std::vector<std::pair<std::string, std::string>>;
 
 std::optional<double> number(const Case::Param* param) {
   if (param == nullptr) return std::nullopt;
@@ -76,14 +94,6 @@ std::vector<std::string> naming_axes(std::span<const Result* const> results, std
   return {};
 }
 
-Labels labels_of(const Result& result, const std::vector<std::string>& axes) {
-  Labels labels;
-  for (const std::string& axis : axes) {
-    if (const Case::Param* param = result.config.find(axis)) labels.emplace_back(axis, axis_text(*param));
-  }
-  return labels;
-}
-
 }  // namespace
 
 std::vector<Path> paths(std::span<const Result* const> results, std::string_view measurement,
@@ -94,7 +104,7 @@ std::vector<Path> paths(std::span<const Result* const> results, std::string_view
     const auto bytes = number(r->config.find(size_axis));
     const Measurement* m = r->measurement(measurement);
     if (!bytes || m == nullptr || m->samples.empty()) continue;
-    Labels labels = labels_of(*r, axes);
+    Labels labels = labels_of(r->config, axes);
     auto path = std::ranges::find(all, labels, &Path::labels);
     if (path == all.end()) path = all.insert(all.end(), Path{std::move(labels), {}});
     path->points.push_back({*bytes, m->median, m->ci95});

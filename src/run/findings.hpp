@@ -1,10 +1,10 @@
 // From results to findings: what a scenario's conclude() is called by, and what it can be made of. Pure functions.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "model/transfer.hpp"
@@ -19,13 +19,20 @@ std::string axis_text(const Case::Param& param);
 /// The axes that not all of these cases have alike, in the order in which the cases have them.
 std::vector<std::string> varying_axes(std::span<const Case* const> cases);
 
+/// The values of those of the axes that the case has.
+Labels labels_of(const Case& c, std::span<const std::string> axes);
+
+/// Results with equal keys, in the order of their first.
+std::vector<std::vector<const Result*>> grouped(std::span<const Result* const> results,
+                                                const std::function<std::string(const Result&)>& key_of);
+
 /// What each scenario concludes from those of `results` that are its own and ok. A scenario without any is not asked.
 std::vector<Finding> conclude(std::span<const Scenario* const> scenarios, std::span<const Result> results);
 
 /// One way of copying over several sizes: results that differ in nothing but the size.
 struct Path {
-  std::vector<std::pair<std::string, std::string>> labels;  ///< what tells it from the others: {"dir", "h2d"}
-  std::vector<model::TransferPoint> points;                 ///< in the order in which they ran
+  Labels labels;                             ///< what tells it from the others: {"dir", "h2d"}
+  std::vector<model::TransferPoint> points;  ///< in the order in which they ran
 };
 
 /// Groups results by everything but `size_axis`; points are the sizes in bytes and the median times of `measurement`.

@@ -3,7 +3,9 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/axis.hpp"
@@ -56,5 +58,8 @@ class Tunable {
   /// What was measured at construction, for the report; names differ from those of the candidates' regions.
   [[nodiscard]] virtual std::vector<Measurement> stages() const = 0;
 };
+
+/// For those that make one: throws UsageError unless the cases agree in these axes, which say what is done and not how.
+void require_same_work(std::span<const Case> cases, std::span<const std::string_view> axes);
 
 }  // namespace xferbench

@@ -24,6 +24,20 @@ std::string Tunable::family(const Case& c) const {
   return words;
 }
 
+void require_same_work(std::span<const Case> cases, std::span<const std::string_view> axes) {
+  for (const std::string_view axis : axes) {
+    const auto text = [axis](const Case& c) {
+      const Case::Param* p = c.find(axis);
+      return p == nullptr ? std::string() : to_text(p->value, p->kind);
+    };
+    for (const Case& c : cases) {
+      if (text(c) == text(cases.front())) continue;
+      throw UsageError(fmt::format("tune compares times of the same work: give one --{}, not {} and {}", axis,
+                                   text(cases.front()), text(c)));
+    }
+  }
+}
+
 // --- What a tune writes ---------------------------------------------------------------------------------------------
 
 namespace {

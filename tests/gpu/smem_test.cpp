@@ -52,17 +52,12 @@ std::string describe(const SmemShape& s) {
 }
 
 SmemShape matrix(SmemShape s, std::uint64_t rows, std::uint64_t columns) {
-  s.rows = rows;
-  s.row_bytes = s.last_row_bytes = columns * kernels::bytes_of(s.type);
-  s.pitch = (s.row_bytes + 15) / 16 * 16;
+  s.set_matrix(rows, columns * kernels::bytes_of(s.type));
   return s;
 }
 
 SmemShape array(SmemShape s, std::uint64_t elements) {
-  const std::uint64_t bytes = elements * kernels::bytes_of(s.type);
-  s.row_bytes = s.pitch = s.tile_width;
-  s.rows = (bytes + s.tile_width - 1) / s.tile_width;
-  s.last_row_bytes = bytes - (s.rows - 1) * s.tile_width;
+  s.set_array(elements * kernels::bytes_of(s.type));
   return s;
 }
 
@@ -73,12 +68,11 @@ std::vector<SmemShape> both_stores(const SmemShape& payload) {
   return both;
 }
 
-/// Payloads that no tile fits: odd sides, a row, a column, less than a tile, an element.
+/// Payloads that no tile fits: odd sides, a row, a column, less than a tile, an element; and rows that end within the
+/// last vector of a tile that is as wide as they are apart.
 std::vector<SmemShape> payloads(const SmemShape& s, std::uint64_t rows) {
-  return {matrix(s, rows, 1003), matrix(s, 1, 1003), matrix(s, 67, 1), matrix(s, 67, 127),  // rows end within the last
-                                                                                            // vector of a tile that is
-                                                                                            // as wide as they are apart
-          matrix(s, 67, 255), array(s, 100'003), array(s, 32 * 4096), array(s, 301), array(s, 1)};
+  return {matrix(s, rows, 1003), matrix(s, 1, 1003),  matrix(s, 67, 1), matrix(s, 67, 127), matrix(s, 67, 255),
+          array(s, 100'003),     array(s, 32 * 4096), array(s, 301),    array(s, 1)};
 }
 
 class SmemKernelTest : public GpuTest {
@@ -123,22 +117,13 @@ class SmemKernelTest : public GpuTest {
 class SmemMethodTest : public SmemKernelTest, public testing::WithParamInterface<SmemMethod> {
  protected:
   [[nodiscard]] static SmemShape base(SmemOp op, SmemType type) {
-    SmemShape s;
-    s.method = GetParam();
-    s.op = op;
-    s.type = type;
-    s.threads = 128;
-    return s;
-  }
-  void need_method() {
-    if (auto broken =
-            broken_rule(array(base(SmemOp::copy, SmemType::f32), 4096), device().capabilities().multiprocessor)) {
-      GTEST_SKIP() << *broken;
-    }
+    return {.method = GetParam(), .op = op, .type = type, .threads = 128};
   }
   void SetUp() override {
     SmemKernelTest::SetUp();
-    if (!IsSkipped()) need_method();
+    if (IsSkipped()) return;
+    const SmemShape plainest = array(base(SmemOp::copy, SmemType::f32), 4096);
+    if (auto broken = broken_rule(plainest, device().capabilities().multiprocessor)) GTEST_SKIP() << *broken;
   }
 };
 
@@ -314,17 +299,15 @@ TEST_F(SmemKernelTest, TellsWhatItTakes) {
   EXPECT_TRUE(place(device(), s, data.args(), 33).skip_reason);
 }
 
-// --- The scenario
-// -----------------------------------------------------------------------------------------------------
+// --- The scenario ----------------------------------------------------------------------------------------------------
 
 class SmemScenarioTest : public GpuTest {
  protected:
-  std::vector<Result> run(std::vector<std::string> flags) {
-    flags.insert(flags.begin(), "smem");
-    return run_cases(test::cases_of(flags), quick_bench(), {});
+  std::vector<Result> run(const std::string& flags) {
+    return run_cases(test::cases_of_line("smem " + flags), quick_bench(), {});
   }
   /// What an older GPU cannot do may be skipped.
-  void expect_all_ok(const std::vector<std::string>& flags) {
+  void expect_all_ok(const std::string& flags) {
     int ok = 0;
     for (const Result& r : run(flags)) {
       if (r.status == Status::ok) ++ok;
@@ -338,15 +321,13 @@ class SmemScenarioTest : public GpuTest {
 };
 
 TEST_F(SmemScenarioTest, EveryMethodAndOperation) {
-  expect_all_ok({"--size", "8M", "--op", "all", "--dtype", "all", "--stages", "1,3", "--schedule", "all"});
+  expect_all_ok("--size 8M --op all --dtype all --stages 1,3 --schedule all");
 }
 
-TEST_F(SmemScenarioTest, MatricesWithOddSides) {
-  expect_all_ok({"--access", "strided", "--columns", "1003", "--size", "4012000"});
-}
+TEST_F(SmemScenarioTest, MatricesWithOddSides) { expect_all_ok("--access strided --columns 1003 --size 4012000"); }
 
 TEST_F(SmemScenarioTest, ArithmeticIsMeasuredByItselfToo) {
-  for (const Result& r : run({"--size", "8M", "--intensity", "16", "--method", "cp-async", "--schedule", "dynamic"})) {
+  for (const Result& r : run("--size 8M --intensity 16 --method cp-async --schedule dynamic")) {
     ASSERT_EQ(r.status, Status::ok) << r.reason;
     for (const char* name : {"smem", "d2d", "sync", "memory", "compute"}) EXPECT_NE(r.measurement(name), nullptr);
     EXPECT_GT(r.metric("overlap_efficiency")->value, 0);
@@ -354,20 +335,14 @@ TEST_F(SmemScenarioTest, ArithmeticIsMeasuredByItselfToo) {
 }
 
 TEST_F(SmemScenarioTest, DataThatStaysInTheCacheIsReadFaster) {
-  const std::vector<std::string> flags{"--size", "4M", "--method", "direct", "--schedule", "one-tile-per-block",
-                                       "--l2"};
-  const auto bandwidth = [&](const char* l2) {
-    std::vector<std::string> all = flags;
-    all.emplace_back(l2);
-    const Result r = run(all).front();
-    return r.metric("bandwidth") == nullptr ? 0 : r.metric("bandwidth")->value;
+  const auto bandwidth = [&](const std::string& l2) {
+    return run("--size 4M --method direct --schedule one-tile-per-block --l2 " + l2).front().value("bandwidth");
   };
   EXPECT_GT(bandwidth("resident"), bandwidth("cold"));
 }
 
 TEST_F(SmemScenarioTest, CanBeTuned) {
-  const auto cases = test::cases_of(
-      {"tune", "smem", "--size", "8M", "--method", "direct,cp-async", "--tile", "4K", "--intensity", "8"});
+  const auto cases = test::cases_of_line("tune smem --size 8M --method direct,cp-async --tile 4K --intensity 8");
   RunContext bench = quick_bench();
   bench.policy.budget = 0.5;
   const std::vector<Case> space = feasible(cases, device(), true, {});
@@ -382,9 +357,7 @@ TEST_F(SmemScenarioTest, CanBeTuned) {
 }
 
 TEST_F(SmemScenarioTest, MoreBlocksThanFitAreSkippedWithTheReason) {
-  const Result r = run({"--size", "8M", "--method", "sync", "--schedule", "dynamic", "--stages", "1", "--tile", "32K",
-                        "--blocks-per-sm", "32"})
-                       .front();
+  const Result r = run("--size 8M --method sync --schedule dynamic --stages 1 --tile 32K --blocks-per-sm 32").front();
   EXPECT_EQ(r.status, Status::skipped);
   EXPECT_NE(r.reason.find("do not fit"), std::string::npos) << r.reason;
 }

@@ -22,10 +22,9 @@ constexpr double kMultiprocessors = 132;
 constexpr double kPayload = 2147483648.0;
 
 /// Results of the cases of these flags, whose times (in seconds) follow from the case.
-std::vector<Result> results(std::vector<std::string> flags, const std::function<double(const SmemCase&)>& seconds) {
-  flags.insert(flags.begin(), "smem");
+std::vector<Result> results(const std::string& flags, const std::function<double(const SmemCase&)>& seconds) {
   std::vector<Result> all;
-  for (const PlannedCase& planned : test::cases_of(flags)) {
+  for (const PlannedCase& planned : test::cases_of_line("smem " + flags)) {
     const SmemCase c = smem_case(planned.config);
     Result& r = all.emplace_back(planned.config);
     Measurement m;
@@ -55,15 +54,14 @@ double by_little(const SmemCase& c) {
 }
 
 TEST(SmemDiagnosis, OneResultSaysNothingBeyondItself) {
-  EXPECT_TRUE(findings(results({"--method", "direct", "--schedule", "dynamic", "--tile", "4K"}, by_little)).empty());
+  EXPECT_TRUE(findings(results("--method direct --schedule dynamic --tile 4K", by_little)).empty());
   EXPECT_TRUE(findings({}).empty());
 }
 
 TEST(SmemDiagnosis, TellsHowManyStagesAreEnoughAndWhatLittlesLawAsksFor) {
   // 132 x 4 KiB in 1 us are 540 GB/s of the 2147 GB/s that 1 ms is: four tiles are enough.
-  const auto said = findings(results(
-      {"--method", "bulk", "--store", "registers", "--stages", "1,2,3,4,6,8", "--schedule", "dynamic", "--tile", "4K"},
-      by_little));
+  const auto said =
+      findings(results("--method bulk --store registers --stages 1,2,3,4,6,8 --schedule dynamic --tile 4K", by_little));
   ASSERT_EQ(said.size(), 1U);
   EXPECT_EQ(said[0].kind, "stages");
   EXPECT_TRUE(mentions(said[0].text, "bulk: 4 stages are enough")) << said[0].text;
@@ -71,27 +69,24 @@ TEST(SmemDiagnosis, TellsHowManyStagesAreEnoughAndWhatLittlesLawAsksFor) {
 }
 
 TEST(SmemDiagnosis, WithoutALoopThatStarvesLittlesLawIsSilent) {
-  const auto said = findings(results({"--method", "bulk", "--stages", "1,2,4", "--schedule", "dynamic", "--tile", "4K"},
-                                     [](const SmemCase&) { return 1e-3; }));
+  const auto said = findings(
+      results("--method bulk --stages 1,2,4 --schedule dynamic --tile 4K", [](const SmemCase&) { return 1e-3; }));
   ASSERT_EQ(said.size(), 1U);
   EXPECT_TRUE(mentions(said[0].text, "1 stage is enough"));
   EXPECT_EQ(said[0].text.find("Little"), std::string::npos);
 }
 
 TEST(SmemDiagnosis, TwoNumbersOfStagesAreNoSweep) {
-  EXPECT_TRUE(
-      findings(results({"--method", "bulk", "--stages", "1,4", "--schedule", "dynamic", "--tile", "4K"}, by_little))
-          .empty());
+  EXPECT_TRUE(findings(results("--method bulk --stages 1,4 --schedule dynamic --tile 4K", by_little)).empty());
 }
 
 TEST(SmemDiagnosis, TellsTheBestOfEachMethodAndOfAll) {
   const auto said =
-      findings(results({"--stages", "1", "--schedule", "persistent,dynamic", "--method", "sync,tma", "--tile", "4K"},
-                       [](const SmemCase& c) {
-                         const bool tma = c.shape.method == kernels::SmemMethod::tma;
-                         const bool dynamic = c.shape.schedule == kernels::SmemSchedule::dynamic;
-                         return (tma ? 1e-3 : 2e-3) + (dynamic == tma ? 0 : 1e-4);
-                       }));
+      findings(results("--stages 1 --schedule persistent,dynamic --method sync,tma --tile 4K", [](const SmemCase& c) {
+        const bool tma = c.shape.method == kernels::SmemMethod::tma;
+        const bool dynamic = c.shape.schedule == kernels::SmemSchedule::dynamic;
+        return (tma ? 1e-3 : 2e-3) + (dynamic == tma ? 0 : 1e-4);
+      }));
   ASSERT_EQ(said.size(), 3U);
   EXPECT_EQ(said[0].kind, "best");
   EXPECT_EQ(said[0].labels,
@@ -102,8 +97,7 @@ TEST(SmemDiagnosis, TellsTheBestOfEachMethodAndOfAll) {
 }
 
 TEST(SmemDiagnosis, ComparesOnlyWhatDoesTheSameWork) {
-  const auto said = findings(
-      results({"--stages", "1", "--schedule", "dynamic", "--method", "sync,direct", "--intensity", "0,64"}, by_little));
+  const auto said = findings(results("--stages 1 --schedule dynamic --method sync,direct --intensity 0,64", by_little));
   EXPECT_EQ(std::ranges::count(said, "winner", &Finding::kind), 2);
 }
 

@@ -21,14 +21,8 @@ constexpr SmemCosts kCopy{.memory = 250e-6, .compute = 0, .latency = 1.2e-6, .mu
 /// 512 MiB in tiles of 16 KiB, each with three stages and 256 threads, from a counter.
 SmemShape shape(
     SmemMethod method, const std::function<void(SmemShape&)>& change = [](SmemShape&) {}) {
-  SmemShape s;
-  s.method = method;
-  s.schedule = SmemSchedule::dynamic;
-  s.tile_bytes = 16384;
-  s.threads = 256;
-  s.stages = 3;
-  s.rows = 512 * MiB / s.tile_width;
-  s.row_bytes = s.last_row_bytes = s.pitch = s.tile_width;
+  SmemShape s{.method = method, .schedule = SmemSchedule::dynamic, .tile_bytes = 16384, .threads = 256, .stages = 3};
+  s.set_array(512 * MiB);
   change(s);
   return s;
 }

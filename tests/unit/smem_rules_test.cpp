@@ -33,21 +33,15 @@ constexpr Multiprocessor kH200{.compute_capability = 90,
 
 /// 1 MiB without gaps in tiles of 4 KiB.
 SmemShape array(SmemMethod method) {
-  SmemShape s;
-  s.method = method;
-  s.schedule = SmemSchedule::dynamic;
-  s.threads = 128;
-  s.rows = 2048;
-  s.row_bytes = s.last_row_bytes = s.pitch = s.tile_width;
+  SmemShape s{.method = method, .schedule = SmemSchedule::dynamic, .threads = 128};
+  s.set_array(MiB);
   return s;
 }
 
 /// 1000 x 1003 elements of f32.
 SmemShape matrix(SmemMethod method) {
   SmemShape s = array(method);
-  s.rows = 1000;
-  s.row_bytes = s.last_row_bytes = 4012;
-  s.pitch = 4016;
+  s.set_matrix(1000, 4012);
   return s;
 }
 
@@ -56,10 +50,9 @@ SmemShape changed(SmemShape s, const std::function<void(SmemShape&)>& change) {
   return s;
 }
 
-const std::vector<SmemMethod>& all_methods() {
-  static const std::vector<SmemMethod> all{SmemMethod::direct,   SmemMethod::sync,     SmemMethod::prefetch,
-                                           SmemMethod::cp_async, SmemMethod::pipeline, SmemMethod::cg,
-                                           SmemMethod::bulk,     SmemMethod::tma,      SmemMethod::tma_specialized};
+std::vector<SmemMethod> all_methods() {
+  std::vector<SmemMethod> all;
+  for (std::size_t i = 0; i < kernels::kSmemMethodNames.size(); ++i) all.push_back(static_cast<SmemMethod>(i));
   return all;
 }
 
@@ -76,9 +69,8 @@ TEST(SmemRules, OrdinaryShapesBreakNone) {
   }
   for (const unsigned span : {32U, 64U, 128U}) {
     const auto swizzled = changed(array(SmemMethod::tma), [span](auto& x) {
-      x.swizzle = span;
-      x.tile_width = span;
-      x.pitch = x.row_bytes = x.last_row_bytes = span;
+      x.swizzle = x.tile_width = span;
+      x.set_array(MiB);
     });
     EXPECT_EQ(broken_rule(swizzled, kH200), std::nullopt) << span;
   }
@@ -201,18 +193,26 @@ TEST(SmemRules, BlocksThatFitAreLimitedByThreadsAndSharedMemory) {
 
 // --- Cases -----------------------------------------------------------------------------------------------------------
 
-std::vector<PlannedCase> plan(const std::string& flags) { return test::cases_of(test::words_of("smem " + flags)); }
+std::vector<SmemCase> cases(const std::string& flags) {
+  std::vector<SmemCase> all;
+  for (const PlannedCase& planned : test::cases_of_line("smem " + flags)) all.push_back(smem_case(planned.config));
+  return all;
+}
 
-SmemShape shape_of(const std::string& flags) {
-  return smem_case(plan(flags + " --stages 1 --schedule dynamic").front().config).shape;
+SmemShape shape_of(const std::string& flags) { return cases(flags + " --stages 1 --schedule dynamic").front().shape; }
+
+Capabilities h200() {
+  Capabilities can;
+  can.multiprocessor = kH200;
+  can.environment.gpu.l2_bytes = 60 * MiB;
+  return can;
 }
 
 TEST(SmemCases, DefaultsAreLegalOnAnH200) {
-  Capabilities can;
-  can.multiprocessor = kH200;
-  const auto cases = plan("");
-  EXPECT_EQ(cases.size(), 46U);
-  for (const PlannedCase& c : cases) EXPECT_FALSE(smem_skip_reason(c.config, &can)) << c.config.key();
+  const Capabilities can = h200();
+  const auto all = cases("");
+  EXPECT_EQ(all.size(), 46U);
+  for (const SmemCase& c : all) EXPECT_FALSE(smem_skip_reason(c, &can)) << static_cast<int>(c.shape.method);
 }
 
 TEST(SmemCases, AnArrayIsAMatrixAsWideAsATile) {
@@ -231,7 +231,7 @@ TEST(SmemCases, AMatrixHasWholeRows) {
   EXPECT_EQ(s.row_bytes, 4012U);
   EXPECT_EQ(s.pitch, 4016U);
   EXPECT_EQ(s.tiles(), 125U * 8U);
-  const auto message = test::message_of<UsageError>([] { plan("--access strided --columns 1003 --size 4012001"); });
+  const auto message = test::message_of<UsageError>([] { cases("--access strided --columns 1003 --size 4012001"); });
   EXPECT_TRUE(mentions(message, "4012000 or 4016012")) << message;
 }
 
@@ -267,42 +267,40 @@ TEST(SmemCases, WhatABlockHasInFlight) {
 }
 
 TEST(SmemCases, ResidentDataFitsHalfTheCache) {
-  Capabilities can;
-  can.multiprocessor = kH200;
-  can.environment.gpu.l2_bytes = 60 * MiB;
-  const auto refused = [&can](const char* size) {
-    return smem_skip_reason(plan(std::string("--l2 resident --size ") + size).front().config, &can);
-  };
-  EXPECT_FALSE(refused("15M"));
-  ASSERT_TRUE(refused("16M"));
-  EXPECT_EQ(refused("16M")->kind, SkipReason::Kind::unavailable);
-  EXPECT_TRUE(mentions(refused("16M")->text, "half of the L2 cache"));
+  const Capabilities can = h200();
+  const auto all = cases("--l2 resident --size 15M,16M --method sync --tile 4K --schedule dynamic --stages 1");
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_FALSE(smem_skip_reason(all[0], &can));
+  const auto refused = smem_skip_reason(all[1], &can);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->kind, SkipReason::Kind::unavailable);
+  EXPECT_TRUE(mentions(refused->text, "half of the L2 cache"));
 }
 
 TEST(SmemCases, MoreBlocksThanFitAreRefused) {
-  Capabilities can;
-  can.multiprocessor = kH200;
-  const auto c = plan("--method sync --schedule persistent --stages 1 --blocks-per-sm 16,17");
-  EXPECT_FALSE(smem_skip_reason(c[0].config, &can));
-  ASSERT_TRUE(smem_skip_reason(c[1].config, &can));
-  EXPECT_TRUE(mentions(smem_skip_reason(c[1].config, &can)->text, "leave room for 16"));
+  const Capabilities can = h200();
+  const auto c = cases("--method sync --schedule persistent --stages 1 --blocks-per-sm 16,17");
+  EXPECT_FALSE(smem_skip_reason(c[0], &can));
+  const auto refused = smem_skip_reason(c[1], &can);
+  ASSERT_TRUE(refused);
+  EXPECT_TRUE(mentions(refused->text, "leave room for 16"));
 }
 
 TEST(SmemCases, IllegalOnesAreLeftOutOfProductsAndKeptWhereAskedFor) {
-  const auto product = plan("--method sync,cp-async --stages 1,4 --schedule dynamic --tile 4K");
+  const auto product = cases("--method sync,cp-async --stages 1,4 --schedule dynamic --tile 4K");
   EXPECT_EQ(product.size(), 3U);
-  for (const PlannedCase& c : product) EXPECT_FALSE(smem_skip_reason(c.config, nullptr));
+  for (const SmemCase& c : product) EXPECT_FALSE(smem_skip_reason(c, nullptr));
 
-  const auto named = plan("--method sync --stages 4 --schedule dynamic --tile 4K");
+  const auto named = cases("--method sync --stages 4 --schedule dynamic --tile 4K");
   ASSERT_EQ(named.size(), 1U);
-  const auto reason = smem_skip_reason(named[0].config, nullptr);
+  const auto reason = smem_skip_reason(named[0], nullptr);
   ASSERT_TRUE(reason);
   EXPECT_EQ(reason->kind, SkipReason::Kind::meaningless);
   EXPECT_TRUE(mentions(reason->text, "sync has no second tile"));
 
-  const auto beside = plan("--method sync,cp-async --stages 4 --schedule dynamic --tile 4K");
+  const auto beside = cases("--method sync,cp-async --stages 4 --schedule dynamic --tile 4K");
   ASSERT_EQ(beside.size(), 2U) << "sync was asked for, too";
-  EXPECT_EQ(beside[0].config.word("method"), "sync");
+  EXPECT_EQ(beside[0].shape.method, SmemMethod::sync);
 }
 
 }  // namespace

@@ -29,26 +29,21 @@ using test::message_of;
 
 constexpr std::uint64_t kSeed = 11;
 
-/// `columns` elements in each of `rows` rows, rows 16 bytes aligned.
+SmemShape shape(SmemOp op, SmemType type, std::uint32_t intensity) {
+  return {.op = op, .type = type, .threads = 128, .intensity = intensity};
+}
+
+/// `columns` elements in each of `rows` rows.
 SmemShape matrix(SmemOp op, SmemType type, std::uint64_t rows, std::uint64_t columns, std::uint32_t intensity) {
-  SmemShape s;
-  s.op = op;
-  s.type = type;
-  s.rows = rows;
-  s.row_bytes = s.last_row_bytes = columns * kernels::bytes_of(type);
-  s.pitch = (s.row_bytes + 15) / 16 * 16;
-  s.threads = 128;
-  s.intensity = intensity;
+  SmemShape s = shape(op, type, intensity);
+  s.set_matrix(rows, columns * kernels::bytes_of(type));
   return s;
 }
 
 /// `elements` without gaps.
 SmemShape array(SmemOp op, SmemType type, std::uint64_t elements, std::uint32_t intensity) {
-  const std::uint64_t bytes = elements * kernels::bytes_of(type);
-  SmemShape s = matrix(op, type, 1, 1, intensity);
-  s.row_bytes = s.pitch = s.tile_width;
-  s.rows = (bytes + s.tile_width - 1) / s.tile_width;
-  s.last_row_bytes = bytes - (s.rows - 1) * s.tile_width;
+  SmemShape s = shape(op, type, intensity);
+  s.set_array(elements * kernels::bytes_of(type));
   return s;
 }
 
