@@ -58,6 +58,23 @@ class Counter {
 
 }  // namespace
 
+Region in_steps(const char* name, std::vector<Region::Part> parts, std::function<void(LapTimer&)> steps) {
+  return {.name = name, .clock = Clock::host, .parts = std::move(parts), .steps = std::move(steps)};
+}
+
+namespace {
+
+/// The whole of a call and of the wait for what it submits, and the call as a part.
+Region call_and_wait(StreamView stream, std::function<void()> call) {
+  return in_steps(kLatency, {{.name = "call"}}, [stream, call = std::move(call)](LapTimer& laps) {
+    call();
+    laps.lap(0);
+    stream.synchronize();
+  });
+}
+
+}  // namespace
+
 // --- Stamps and clocks -----------------------------------------------------------------------------------------------
 
 Stamps::Stamps(Device& device, std::size_t count)
@@ -79,16 +96,7 @@ std::uint64_t Stamps::at(std::size_t i) const {
 // --- Copies ----------------------------------------------------------------------------------------------------------
 
 Region SmallCopy::region() {
-  Region r;
-  r.name = kLatency;
-  r.clock = Clock::host;
-  r.parts = {{.name = "call"}};
-  r.steps = [this](LapTimer& laps) {
-    transfer_->submit(stream_);
-    laps.lap(0);
-    stream_.synchronize();
-  };
-  return r;
+  return call_and_wait(stream_, [this] { transfer_->submit(stream_); });
 }
 
 void SmallCopy::check(const std::function<void()>& once) {
@@ -105,16 +113,7 @@ EmptyLaunch::EmptyLaunch(Device& device)
 }
 
 Region EmptyLaunch::synchronised() {
-  Region r;
-  r.name = kLatency;
-  r.clock = Clock::host;
-  r.parts = {{.name = "call"}};
-  r.steps = [this](LapTimer& laps) {
-    stream_.launch(kernels::Count());
-    laps.lap(0);
-    stream_.synchronize();
-  };
-  return r;
+  return call_and_wait(stream_, [this] { stream_.launch(kernels::Count()); });
 }
 
 double EmptyLaunch::stamp_once() {
@@ -126,14 +125,11 @@ double EmptyLaunch::stamp_once() {
 }
 
 Region EmptyLaunch::stamped() {
-  Region r;
-  r.name = "stamped";
-  r.clock = Clock::host;
-  r.parts = {{.name = "start", .clock = Clock::device}};
+  Region r = in_steps("stamped", {{.name = "start", .clock = Clock::device}},
+                      [this](LapTimer& laps) { laps.add(0, stamp_once()); });
   r.reset = [this] {
     if (timer_.refresh()) stamp_once();
   };
-  r.steps = [this](LapTimer& laps) { laps.add(0, stamp_once()); };
   return r;
 }
 
@@ -161,16 +157,7 @@ Graph GraphReplay::capture(std::uint64_t* counter) {
 }
 
 Region GraphReplay::region() {
-  Region r;
-  r.name = kLatency;
-  r.clock = Clock::host;
-  r.parts = {{.name = "call"}};
-  r.steps = [this](LapTimer& laps) {
-    stream_.replay(graph_);
-    laps.lap(0);
-    stream_.synchronize();
-  };
-  return r;
+  return call_and_wait(stream_, [this] { stream_.replay(graph_); });
 }
 
 void GraphReplay::check() {
@@ -230,20 +217,17 @@ KernelWait::Pass KernelWait::pass() {
 }
 
 Region KernelWait::region() {
-  Region r;
-  r.name = "pass";
-  r.clock = Clock::host;
-  r.parts = {{.name = kLatency, .clock = Clock::device, .decides = true},
-             {.name = "waited"},
-             {.name = "cpu", .clock = Clock::cpu}};
-  r.reset = [this] {
-    if (timer_.refresh()) pass();
-  };
-  r.steps = [this](LapTimer& laps) {
+  const std::vector<Region::Part> parts{{.name = kLatency, .clock = Clock::device, .decides = true},
+                                        {.name = "waited"},
+                                        {.name = "cpu", .clock = Clock::cpu}};
+  Region r = in_steps("pass", parts, [this](LapTimer& laps) {
     const Pass p = pass();
     laps.add(0, p.latency);
     laps.add(1, p.waited);
     laps.add(2, p.cpu);
+  });
+  r.reset = [this] {
+    if (timer_.refresh()) pass();
   };
   return r;
 }
@@ -278,11 +262,7 @@ Region StreamCrossing::within() {
 }
 
 Region StreamCrossing::region(const char* name, const char* part, std::function<void()> submit) {
-  Region r;
-  r.name = name;
-  r.clock = Clock::host;
-  r.parts = {{.name = part, .clock = Clock::device, .decides = true}};
-  r.steps = [this, submit = std::move(submit)](LapTimer& laps) {
+  const auto pass = [this, submit = std::move(submit)](LapTimer& laps) {
     submit_in_time(stamps_, submit, [this] { device_.synchronize(); });
     from_.synchronize();
     to_.synchronize();
@@ -291,7 +271,7 @@ Region StreamCrossing::region(const char* name, const char* part, std::function<
     if (after < before) throw VerificationError("event-wait: work that should have waited began too early");
     laps.add(0, 1e-9 * static_cast<double>(after - before));
   };
-  return r;
+  return in_steps(name, {{.name = part, .clock = Clock::device, .decides = true}}, pass);
 }
 
 }  // namespace xferbench

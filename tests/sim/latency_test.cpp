@@ -1,5 +1,6 @@
 // The scenario latency on the simulated device: what it reports, what it refuses, and which broken devices it catches.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -15,7 +16,7 @@ namespace xferbench::test {
 
 namespace {
 
-std::vector<PlannedCase> plan(const std::vector<std::string>& arguments) { return test::cases_of(arguments); }
+std::vector<PlannedCase> plan(const std::string& flags) { return cases_of_line("latency " + flags); }
 
 /// Remembers how it was told to wait.
 class PolicyDevice : public DeviceOtherwise {
@@ -30,24 +31,18 @@ class PolicyDevice : public DeviceOtherwise {
 
 class LatencyOnSim : public testing::Test {
  protected:
-  static Result run_one(const std::vector<std::string>& arguments, const RunContext& bench) {
-    return run_all(plan(arguments), bench).front();
+  static Result run_one(const std::string& flags, const RunContext& bench) {
+    return run_all(plan(flags), bench).front();
   }
-  Result run_one(const std::vector<std::string>& arguments) { return run_one(arguments, quick_bench(device_)); }
+  Result run_one(const std::string& flags) { return run_one(flags, quick_bench(device_)); }
 
-  static void expect_failure(const Otherwise& how, const std::vector<std::string>& arguments,
-                             const std::string& reason) {
+  static void expect_failure(const Otherwise& how, const std::string& flags, const std::string& reason) {
     sim::SimMachine machine = machine_that(how);
-    const Result r = run_one(arguments, quick_bench(machine.device()));
+    const Result r = run_one(flags, quick_bench(machine.device()));
     EXPECT_EQ(r.status, Status::failed) << r.config.key();
     EXPECT_NE(r.reason.find(reason), std::string::npos) << r.config.key() << ": " << r.reason;
   }
 
-  static double metric(const Result& r, const char* name) {
-    const Metric* found = r.metric(name);
-    if (found == nullptr) throw std::runtime_error(r.config.key() + " has no " + name + ": " + r.reason);
-    return found->value;
-  }
   static const Measurement& measured(const Result& r, const char* name) {
     const Measurement* found = r.measurement(name);
     if (found == nullptr) throw std::runtime_error(r.config.key() + " did not measure " + name + ": " + r.reason);
@@ -59,14 +54,11 @@ class LatencyOnSim : public testing::Test {
 };
 
 TEST_F(LatencyOnSim, EveryModelledCaseVerifiesAndHasTheMainMeasurement) {
-  for (const std::vector<std::string>& command :
-       {std::vector<std::string>{"latency", "--op", "copy", "--size", "1,8,4097,64K", "--host", "pinned,pageable"},
-        {"latency", "--op", "launch,event-wait"},
-        {"latency", "--op", "graph"},
-        {"latency", "--op", "wait", "--schedule", "spin"}}) {
-    for (const Result& r : run_all(plan(command), quick_bench(device_))) {
+  for (const char* flags : {"--op copy --size 1,8,4097,64K --host pinned,pageable", "--op launch,event-wait",
+                            "--op graph", "--op wait --schedule spin"}) {
+    for (const Result& r : run_all(plan(flags), quick_bench(device_))) {
       EXPECT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
-      EXPECT_GT(measured(r, "latency").median, 0) << r.config.key();
+      EXPECT_GT(r.median("latency"), 0) << r.config.key();
       EXPECT_FALSE(measured(r, "latency").auxiliary) << r.config.key();
       for (const Measurement& m : r.measurements) EXPECT_EQ(m.unit, "s") << r.config.key() << " " << m.name;
     }
@@ -74,12 +66,10 @@ TEST_F(LatencyOnSim, EveryModelledCaseVerifiesAndHasTheMainMeasurement) {
 }
 
 TEST_F(LatencyOnSim, WhatIsNotModelledIsSkippedWithTheReason) {
-  const std::vector<std::pair<std::vector<std::string>, std::string>> commands{
-      {{"latency", "--op", "chase"}, "no latency"},
-      {{"latency", "--op", "wait", "--method", "stream,event", "--schedule", "yield,blocking"}, "only spins"},
-  };
-  for (const auto& [command, reason] : commands) {
-    for (const Result& r : run_all(plan(command), quick_bench(device_))) {
+  const std::map<std::string, std::string> reasons{
+      {"--op chase", "no latency"}, {"--op wait --method stream,event --schedule yield,blocking", "only spins"}};
+  for (const auto& [flags, reason] : reasons) {
+    for (const Result& r : run_all(plan(flags), quick_bench(device_))) {
       EXPECT_EQ(r.status, Status::skipped) << r.config.key();
       EXPECT_NE(r.reason.find(reason), std::string::npos) << r.config.key() << ": " << r.reason;
     }
@@ -88,7 +78,7 @@ TEST_F(LatencyOnSim, WhatIsNotModelledIsSkippedWithTheReason) {
 
 TEST_F(LatencyOnSim, NoCaseHasAnAxisThatMeansNothingToIt) {
   std::set<std::string> keys;
-  for (const PlannedCase& c : plan({"latency"})) keys.insert(c.config.key());
+  for (const PlannedCase& c : plan("")) keys.insert(c.config.key());
   EXPECT_TRUE(keys.contains("latency/op=launch"));
   EXPECT_TRUE(keys.contains("latency/op=event-wait"));
   EXPECT_TRUE(keys.contains("latency/op=wait/method=query")) << "a poll has no schedule";
@@ -101,12 +91,12 @@ TEST_F(LatencyOnSim, NoCaseHasAnAxisThatMeansNothingToIt) {
 TEST_F(LatencyOnSim, ThereAreEnoughSamplesForPercentilesUnlessFewerAreWanted) {
   RunContext bench = quick_bench(device_);
   bench.policy = SamplingPolicy{};
-  const Result many = run_one({"latency", "--op", "launch"}, bench);
+  const Result many = run_one("--op launch", bench);
   EXPECT_EQ(measured(many, "latency").samples.size(), 1000U);
   EXPECT_TRUE(measured(many, "latency").p99.has_value());
   EXPECT_TRUE(measured(many, "start").p99.has_value());
   bench.policy.max_samples = 50;
-  const Result few = run_one({"latency", "--op", "launch"}, bench);
+  const Result few = run_one("--op launch", bench);
   EXPECT_EQ(measured(few, "latency").samples.size(), 50U);
   EXPECT_TRUE(measured(few, "latency").p90.has_value());
   EXPECT_FALSE(measured(few, "latency").p99.has_value());
@@ -114,41 +104,41 @@ TEST_F(LatencyOnSim, ThereAreEnoughSamplesForPercentilesUnlessFewerAreWanted) {
 
 TEST_F(LatencyOnSim, LaunchesTakeWhatTheProfileSays) {
   const auto& p = profile("h200");
-  const Result r = run_one({"latency", "--op", "launch"});
-  EXPECT_NEAR(metric(r, "call"), p.launch_call, 1e-9);
-  EXPECT_NEAR(metric(r, "start"), p.launch_call + p.stamp_cost, 2e-9);
-  EXPECT_NEAR(measured(r, "latency").median, p.launch_call + p.kernel_overhead + p.wake_up, 1e-9);
+  const Result r = run_one("--op launch");
+  EXPECT_NEAR(r.value("call"), p.launch_call, 1e-9);
+  EXPECT_NEAR(r.value("start"), p.launch_call + p.stamp_cost, 2e-9);
+  EXPECT_NEAR(r.median("latency"), p.launch_call + p.kernel_overhead + p.wake_up, 1e-9);
   EXPECT_EQ(measured(r, "start").clock, Clock::device);
 }
 
 TEST_F(LatencyOnSim, GraphsTakeWhatTheProfileSays) {
   const auto& p = profile("h200");
   for (const int nodes : {1, 10, 100}) {
-    const Result r = run_one({"latency", "--op", "graph", "--nodes", std::to_string(nodes)});
-    EXPECT_NEAR(metric(r, "call"), p.graph_call, 1e-9);
-    EXPECT_NEAR(measured(r, "latency").median, p.graph_call + p.graph_start + nodes * p.graph_node + p.wake_up, 2e-9);
+    const Result r = run_one("--op graph --nodes " + std::to_string(nodes));
+    EXPECT_NEAR(r.value("call"), p.graph_call, 1e-9);
+    EXPECT_NEAR(r.median("latency"), p.graph_call + p.graph_start + nodes * p.graph_node + p.wake_up, 2e-9);
   }
 }
 
 TEST_F(LatencyOnSim, WaitsTakeWhatTheProfileSays) {
   const auto& p = profile("h200");
-  const Result stream = run_one({"latency", "--op", "wait", "--method", "stream", "--schedule", "spin"});
-  EXPECT_NEAR(measured(stream, "latency").median, p.wake_up, 2e-9);
+  const Result stream = run_one("--op wait --method stream --schedule spin");
+  EXPECT_NEAR(stream.median("latency"), p.wake_up, 2e-9);
   EXPECT_EQ(measured(stream, "latency").clock, Clock::device);
   EXPECT_EQ(measured(stream, "cpu").clock, Clock::cpu);
-  EXPECT_GT(metric(stream, "waited"), 90e-6) << "the kernel still runs when the wait begins";
-  EXPECT_NEAR(metric(stream, "cpu_share"), 1, 1e-6) << "the simulated host spins";
-  const Result event = run_one({"latency", "--op", "wait", "--method", "event", "--schedule", "spin"});
-  EXPECT_NEAR(measured(event, "latency").median, p.event_cost + p.wake_up, 2e-9);
-  const Result query = run_one({"latency", "--op", "wait", "--method", "query"});
-  EXPECT_LT(measured(query, "latency").median, p.event_cost + 2 * p.query_call);
+  EXPECT_GT(stream.value("waited"), 90e-6) << "the kernel still runs when the wait begins";
+  EXPECT_NEAR(stream.value("cpu_share"), 1, 1e-6) << "the simulated host spins";
+  const Result event = run_one("--op wait --method event --schedule spin");
+  EXPECT_NEAR(event.median("latency"), p.event_cost + p.wake_up, 2e-9);
+  const Result query = run_one("--op wait --method query");
+  EXPECT_LT(query.median("latency"), p.event_cost + 2 * p.query_call);
 }
 
 TEST_F(LatencyOnSim, AnotherStreamIsSlowerThanTheSame) {
   const auto& p = profile("h200");
-  const Result r = run_one({"latency", "--op", "event-wait"});
-  EXPECT_NEAR(metric(r, "one_stream"), p.stamp_cost, 2e-9);
-  EXPECT_NEAR(measured(r, "latency").median, p.stamp_cost + p.event_cost, 2e-9);
+  const Result r = run_one("--op event-wait");
+  EXPECT_NEAR(r.value("one_stream"), p.stamp_cost, 2e-9);
+  EXPECT_NEAR(r.median("latency"), p.stamp_cost + p.event_cost, 2e-9);
 }
 
 TEST_F(LatencyOnSim, BrokenDevicesFailTheCase) {
@@ -157,18 +147,14 @@ TEST_F(LatencyOnSim, BrokenDevicesFailTheCase) {
     stream.device().synchronize();
     if (c.direction == Direction::h2d) c.destination[c.bytes - 1] ^= std::byte{1};
   };
-  expect_failure({.copy = flip_the_last_byte}, {"latency", "--op", "copy", "--dir", "h2d", "--size", "8"},
-                 "byte offset 7");
+  expect_failure({.copy = flip_the_last_byte}, "--op copy --dir h2d --size 8", "byte offset 7");
   const auto lose_every_fifth = [launched = 0](sim::SimStream& stream, const Kernel& kernel) mutable {
     if (++launched % 5 != 0) stream.SimStream::launch(kernel);
   };
-  expect_failure({.launch = lose_every_fifth}, {"latency", "--op", "launch"},
-                 "launch: 16 kernels should have run, 13 did");
-  expect_failure({.launch = lose_every_fifth}, {"latency", "--op", "graph", "--nodes", "10"},
-                 "graph: 30 kernels should have run, 24");
-  expect_failure({.wait = [](sim::SimStream&, EventImpl&) {}}, {"latency", "--op", "event-wait"}, "began too early");
-  expect_failure({.synchronize = [](sim::SimStream&) {}},
-                 {"latency", "--op", "wait", "--method", "stream", "--schedule", "spin"},
+  expect_failure({.launch = lose_every_fifth}, "--op launch", "launch: 16 kernels should have run, 13 did");
+  expect_failure({.launch = lose_every_fifth}, "--op graph --nodes 10", "graph: 30 kernels should have run, 24");
+  expect_failure({.wait = [](sim::SimStream&, EventImpl&) {}}, "--op event-wait", "began too early");
+  expect_failure({.synchronize = [](sim::SimStream&) {}}, "--op wait --method stream --schedule spin",
                  "returned before the kernel had run");
 }
 
@@ -179,14 +165,14 @@ TEST_F(LatencyOnSim, AHostThatSubmitsTooLateIsNotTimed) {
     stream.device().synchronize();
   }});
   for (const char* op : {"wait", "event-wait"}) {
-    const Result r = run_all(plan({"latency", "--op", op}), quick_bench(early.device())).front();
+    const Result r = run_all(plan(std::string("--op ") + op), quick_bench(early.device())).front();
     EXPECT_EQ(r.status, Status::failed) << op;
     EXPECT_NE(r.reason.find("too busy"), std::string::npos) << r.reason;
   }
 }
 
 TEST_F(LatencyOnSim, TheWaitPolicyIsRestoredWhateverHappens) {
-  const std::vector<std::string> wait{"latency", "--op", "wait", "--method", "event", "--schedule", "spin"};
+  const std::string wait = "--op wait --method event --schedule spin";
   const Otherwise forgets_stamps{.stamp = [](sim::SimStream&, std::uint64_t*) {}};
   for (const bool broken : {false, true}) {
     std::vector<WaitPolicy> policies;
@@ -214,8 +200,8 @@ TEST_F(LatencyOnSim, AChaseEndsWhereItShouldAndALostPointerIsSeen) {
 /// Results of these cases with the given medians of "latency" and "cpu".
 class LatencyFindings : public testing::Test {
  protected:
-  void add(const std::vector<std::string>& arguments, double latency, double other, const char* other_name) {
-    const auto cases = plan(arguments);
+  void add(const std::string& flags, double latency, double other, const char* other_name) {
+    const auto cases = plan(flags);
     scenario_ = cases.front().scenario;
     Result& r = results_.emplace_back(cases.front().config);
     for (const auto& [name, median] : {std::pair{"latency", latency}, std::pair{other_name, other}}) {
@@ -241,9 +227,9 @@ class LatencyFindings : public testing::Test {
 };
 
 TEST_F(LatencyFindings, BlockingIsComparedWithSpinning) {
-  add({"latency", "--op", "wait", "--method", "event", "--schedule", "spin"}, 4e-6, 100e-6, "cpu");
+  add("--op wait --method event --schedule spin", 4e-6, 100e-6, "cpu");
   EXPECT_FALSE(conclude("waiting").has_value()) << "nothing to compare with";
-  add({"latency", "--op", "wait", "--method", "event", "--schedule", "blocking"}, 12e-6, 5e-6, "cpu");
+  add("--op wait --method event --schedule blocking", 12e-6, 5e-6, "cpu");
   const auto found = conclude("waiting");
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(
@@ -253,9 +239,9 @@ TEST_F(LatencyFindings, BlockingIsComparedWithSpinning) {
 }
 
 TEST_F(LatencyFindings, AFurtherNodeCostsTheSlopeBetweenGraphs) {
-  add({"latency", "--op", "graph", "--nodes", "1"}, 10e-6, 3e-6, "call");
+  add("--op graph --nodes 1", 10e-6, 3e-6, "call");
   EXPECT_FALSE(conclude("per-node").has_value()) << "one size has no slope";
-  add({"latency", "--op", "graph", "--nodes", "101"}, 110e-6, 9e-6, "call");
+  add("--op graph --nodes 101", 110e-6, 9e-6, "call");
   const auto found = conclude("per-node");
   ASSERT_TRUE(found.has_value());
   EXPECT_NEAR(found->metrics.front().value, 1e-6, 1e-12);
