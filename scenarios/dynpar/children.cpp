@@ -122,38 +122,26 @@ kernels::LaunchWay ChildrenRun::way() const {
 std::optional<std::size_t> ChildrenRun::room() const { return room_ ? std::optional(room_->granted()) : std::nullopt; }
 
 Region ChildrenRun::region(std::string name, std::function<void()> submit) const {
-  Region r;
-  r.name = std::move(name);
-  r.clock = Clock::event;
-  r.streams = {streams_.front()};
-  r.submit = std::move(submit);
-  r.batchable = false;  // the next pass would be submitted while this one runs
-  return r;
+  return {.name = std::move(name),
+          .clock = Clock::event,
+          .streams = {streams_.front()},
+          .submit = std::move(submit),
+          .batchable = false};  // the next pass would be submitted while this one runs
 }
 
-Region ChildrenRun::all(std::string name) {
+Region ChildrenRun::pass(std::string name, With with) {
   const StreamView root = streams_.front();
+  const kernels::LaunchWay launched = with == With::children ? way() : kernels::LaunchWay::none;
+  const Graph& graph = with == With::children ? graph_ : empty_graph_;
   switch (spec_.launch) {
     case ChildLaunch::host: break;
-    case ChildLaunch::graph: return region(std::move(name), [this, root] { root.replay(graph_); });
-    case ChildLaunch::fire_and_forget:
-    case ChildLaunch::tail:
-      return region(std::move(name), [this, root] { root.launch(kernels::Children(way(), args_, spec_.launchers)); });
-  }
-  return region(std::move(name), [this] { submit_by_host(own_streams(), With::children); });
-}
-
-Region ChildrenRun::childless(std::string name) {
-  const StreamView root = streams_.front();
-  switch (spec_.launch) {
-    case ChildLaunch::host: break;
-    case ChildLaunch::graph: return region(std::move(name), [this, root] { root.replay(empty_graph_); });
+    case ChildLaunch::graph: return region(std::move(name), [root, &graph] { root.replay(graph); });
     case ChildLaunch::fire_and_forget:
     case ChildLaunch::tail:
       return region(std::move(name),
-                    [this, root] { root.launch(kernels::Children(kernels::LaunchWay::none, args_, spec_.launchers)); });
+                    [this, root, launched] { root.launch(kernels::Children(launched, args_, spec_.launchers)); });
   }
-  return region(std::move(name), [this] { submit_by_host(own_streams(), With::no_children); });
+  return region(std::move(name), [this, with] { submit_by_host(own_streams(), with); });
 }
 
 Region ChildrenRun::by_host(std::string name) {

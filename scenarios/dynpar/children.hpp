@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/dynpar/dynpar.hpp"
@@ -84,9 +85,9 @@ class ChildrenRun {
   ~ChildrenRun() { wait_for_all(device_); }
 
   /// In this run's way. By events without a gate: when the host launches, or launches the launcher, is part of it.
-  Region all(std::string name);
+  Region all(std::string name) { return pass(std::move(name), With::children); }
   /// The same without any children: of the host's, with all forks and joins of its streams.
-  Region childless(std::string name);
+  Region childless(std::string name) { return pass(std::move(name), With::no_children); }
   /// The same children launched by the host, side by side where this way's are.
   Region by_host(std::string name);
 
@@ -102,6 +103,7 @@ class ChildrenRun {
   [[nodiscard]] Region region(std::string name, std::function<void()> submit) const;
   [[nodiscard]] kernels::LaunchWay way() const;
   enum class With { children, no_children };
+  Region pass(std::string name, With with);
   void submit_by_host(std::size_t most_streams, With with);
   void fork(std::size_t streams);
   void join(std::size_t streams);

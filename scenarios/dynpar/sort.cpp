@@ -127,12 +127,7 @@ Sorter::Sorter(Device& device, std::uint32_t count, SortKeys kind, std::uint64_t
 }
 
 Region Sorter::region(std::string name, std::function<void()> submit) {
-  Region r;
-  r.name = std::move(name);
-  r.clock = Clock::host;
-  r.reset = [this] { poison(); };
-  r.submit = std::move(submit);
-  return r;
+  return {.name = std::move(name), .clock = Clock::host, .submit = std::move(submit), .reset = [this] { poison(); }};
 }
 
 Region Sorter::by_device(std::string name) {

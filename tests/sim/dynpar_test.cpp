@@ -9,15 +9,13 @@ namespace xferbench::test {
 
 namespace {
 
-std::vector<Result> run_dynpar(Words flags) {
-  flags.insert(flags.begin(), "dynpar");
+std::vector<Result> run_dynpar(const std::string& flags) {
   sim::SimMachine machine(profile("h200"));
-  Device& device = machine.device();
-  return run_all(test::cases_of(flags), quick_bench(device));
+  return run_all(cases_of_line("dynpar " + flags), quick_bench(machine.device()));
 }
 
 TEST(DynparOnSim, IsSkippedBecauseNobodyKnowsWhatLaunchesFromTheDeviceCost) {
-  const auto results = run_dynpar({});
+  const auto results = run_dynpar("");
   EXPECT_EQ(results.size(), 22U);
   for (const Result& r : results) {
     EXPECT_EQ(r.status, Status::skipped) << r.config.key();
@@ -26,37 +24,22 @@ TEST(DynparOnSim, IsSkippedBecauseNobodyKnowsWhatLaunchesFromTheDeviceCost) {
   }
 }
 
-void expect_refusal(const Words& flags, const std::string& message) {
-  try {
-    run_dynpar(flags);
-    ADD_FAILURE() << "nothing was refused";
-  } catch (const UsageError& error) {
-    EXPECT_EQ(error.what(), message);
-  }
-}
-
 TEST(DynparOnSim, ATreeNeedsAChildForEachLevel) {
-  const auto reason = [](const Words& sizes) {
-    Words flags{"--task", "children", "--launch", "host", "--shape", "tree"};
-    flags.insert(flags.end(), sizes.begin(), sizes.end());
-    const auto results = run_dynpar(flags);
+  const auto reason = [](const std::string& sizes) {
+    const auto results = run_dynpar("--task children --launch host --shape tree " + sizes);
     return results.size() == 1 ? results.front().reason : "not one result";
   };
-  EXPECT_EQ(reason({"--depth", "8", "--children", "7"}),
-            "7 children cannot make a tree of 8 levels; choose a smaller --depth");
-  EXPECT_EQ(reason({"--depth", "2", "--children", "1"}),
-            "1 child cannot make a tree of 2 levels; choose a smaller --depth");
+  EXPECT_EQ(reason("--depth 8 --children 7"), "7 children cannot make a tree of 8 levels; choose a smaller --depth");
+  EXPECT_EQ(reason("--depth 2 --children 1"), "1 child cannot make a tree of 2 levels; choose a smaller --depth");
 }
 
 TEST(DynparOnSim, ATreeLeavesOutNumbersThatNobodyAskedForAndThatAreTooSmall) {
-  const auto results = run_dynpar({"--task", "children", "--launch", "host", "--shape", "tree"});
+  const auto results = run_dynpar("--task children --launch host --shape tree");
   EXPECT_EQ(results.size(), 3U);
   for (const Result& r : results) EXPECT_GE(r.config.count("children"), 16U);
 }
 
-TEST(DynparOnSim, KeysAreWhole) {
-  expect_refusal({"--task", "sort", "--size", "4097"}, "--size 4097 is not a whole number of keys of 4 bytes");
-}
+TEST(DynparOnSim, KeysAreWhole) { EXPECT_THROW(run_dynpar("--task sort --size 4097"), UsageError); }
 
 // --- Findings, of results that are made up -------------------------------------------------------------------------
 
@@ -69,89 +52,92 @@ Measurement measured(std::string name, double seconds) {
   return m;
 }
 
-/// The cases of these flags, with makespans as `cost` says.
-std::vector<std::string> findings_of(Words flags, const std::function<double(const Case&)>& cost) {
-  flags.insert(flags.begin(), "dynpar");
-  const auto cases = test::cases_of(flags);
+/// Results with makespans as `cost` says, and what is concluded from them.
+struct Concluded {
+  const char* name;
+  const char* flags;
+  std::function<double(const Case&)> cost;
+  std::vector<std::string> texts;
+};
+
+class DynparFindings : public testing::TestWithParam<Concluded> {};
+
+TEST_P(DynparFindings, SayWhatTheResultsSayTogether) {
+  const auto cases = cases_of_line(std::string("dynpar ") + GetParam().flags);
   std::vector<Result> results;
   for (const PlannedCase& planned : cases) {
+    const double makespan = GetParam().cost(planned.config);
     Result& r = results.emplace_back(planned.config);
-    r.measurements = {measured("makespan", cost(planned.config)), measured("by-host", 4e-3)};
-    r.add("speedup_over_host", 4e-3 / cost(planned.config), "1");
-    if (planned.config.word("task") == "sort") r.add("round_trips", 9, "round trips");
+    r.measurements = {measured("makespan", makespan), measured("by-host", 4e-3)};
+    r.add("speedup_over_host", 4e-3 / makespan, "1");
+    if (planned.config.is("task", "sort")) r.add("round_trips", 9, "round trips");
   }
   std::vector<const Result*> pointers;
   for (const Result& r : results) pointers.push_back(&r);
   std::vector<std::string> texts;
   for (const Finding& f : cases.front().scenario->conclude(pointers)) texts.push_back(f.text);
-  return texts;
+  EXPECT_EQ(texts, GetParam().texts);
 }
 
 double slow_start_or_slow_children(const Case& c) {
   const auto children = static_cast<double>(c.count("children"));
-  return c.word("launch") == "host" ? 1e-6 + 2e-6 * children : 9e-6 + 1e-6 * children;
+  return c.is("launch", "host") ? 1e-6 + 2e-6 * children : 9e-6 + 1e-6 * children;
 }
 
-TEST(DynparFindings, GiveEachWaysFixedCostAndSlopeAndTheFirstToFinish) {
-  const auto texts = findings_of({"--task", "children", "--launch", "host,tail", "--children", "1,16,256"},
-                                 slow_start_or_slow_children);
-  const std::vector<std::string> expected{"host: 1.000 us and 2.000 us for each child, for 1 to 256 children",
-                                          "tail: 9.000 us and 1.000 us for each child, for 1 to 256 children",
-                                          "1 child: host is done first, after 3.000 us; tail after 10.00 us",
-                                          "16 children: tail is done first, after 25.00 us; host after 33.00 us",
-                                          "256 children: tail is done first, after 265.0 us; host after 513.0 us"};
-  EXPECT_EQ(texts, expected);
+double by_streams_or_launchers(const Case& c) {
+  if (c.has("streams")) return c.count("streams") == 4 ? 6e-6 : 9e-6;
+  return c.count("launchers") == 32 ? 3e-6 : 90e-6;
 }
 
-TEST(DynparFindings, NameAWayThatHasNoRival) {
-  const auto texts =
-      findings_of({"--task", "children", "--launch", "graph", "--children", "1,16,256"}, slow_start_or_slow_children);
-  EXPECT_EQ(texts, (std::vector<std::string>{"graph: 9.000 us and 1.000 us for each child, for 1 to 256 children"}));
-}
-
-TEST(DynparFindings, TakeTheBestOfEachWayAndSayWhatItWas) {
-  const auto texts = findings_of({"--task", "children", "--launch", "host,fire-and-forget", "--children", "16",
-                                  "--launchers", "1,32", "--streams", "1,4", "--shape", "tree", "--work", "100"},
-                                 [](const Case& c) {
-                                   if (c.has("streams")) return c.count("streams") == 4 ? 6e-6 : 9e-6;
-                                   return c.count("launchers") == 32 ? 3e-6 : 90e-6;
-                                 });
-  EXPECT_EQ(texts, (std::vector<std::string>{"16 children in a tree of 4 levels with 100 steps each: fire-and-forget "
-                                             "(32 launchers) is done first, after 3.000 us; host (4 streams) after "
-                                             "6.000 us"}));
-}
-
-TEST(DynparFindings, HaveNoWinnerAmongCasesOfOneWay) {
-  const auto texts = findings_of({"--task", "children", "--launch", "fire-and-forget", "--children", "16"},
-                                 [](const Case& c) { return 1e-6 * static_cast<double>(c.count("launchers")); });
-  EXPECT_TRUE(texts.empty());
-}
-
-TEST(DynparFindings, CallWaysAlikeThatDifferByLessThanTheNoise) {
-  const auto texts =
-      findings_of({"--task", "children", "--launch", "host,graph,tail", "--children", "1"}, [](const Case& c) {
-        if (c.word("launch") == "tail") return 3e-6;
-        return c.word("launch") == "host" ? 2.01e-6 : 2e-6;
-      });
-  EXPECT_EQ(texts, (std::vector<std::string>{
-                       "1 child: the first two are alike: graph after 2.000 us, host after 2.010 us, tail after "
-                       "3.000 us"}));
-}
-
-TEST(DynparFindings, SayWhereALineIsFarOff) {
-  const auto texts = findings_of(
-      {"--task", "children", "--launch", "graph", "--children", "1,16,256"},
-      [](const Case& c) { return c.count("children") == 16 ? 9e-6 : 1e-6 * static_cast<double>(c.count("children")); });
-  ASSERT_EQ(texts.size(), 1U);
-  EXPECT_NE(texts.front().find("(a line is off by up to "), std::string::npos) << texts.front();
-}
-
-TEST(DynparFindings, SayWhatTheSortWithoutRoundTripsGains) {
-  const auto texts = findings_of({"--task", "sort", "--size", "4M"}, [](const Case&) { return 2e-3; });
-  EXPECT_EQ(texts, (std::vector<std::string>{
-                       "sorting 4 MiB of random keys takes 2.000 ms when the GPU launches what comes next, 4.000 ms "
-                       "with 9 round trips to the host: 2.00 times as fast"}));
-}
+INSTANTIATE_TEST_SUITE_P(
+    Of, DynparFindings,
+    testing::Values(
+        Concluded{"WaysOfLaunching",
+                  "--task children --launch host,tail --children 1,16,256",
+                  slow_start_or_slow_children,
+                  {"host: 1.000 us and 2.000 us for each child, for 1 to 256 children",
+                   "tail: 9.000 us and 1.000 us for each child, for 1 to 256 children",
+                   "1 child: host is done first, after 3.000 us; tail after 10.00 us",
+                   "16 children: tail is done first, after 25.00 us; host after 33.00 us",
+                   "256 children: tail is done first, after 265.0 us; host after 513.0 us"}},
+        Concluded{"AWayWithoutARival",
+                  "--task children --launch graph --children 1,16,256",
+                  slow_start_or_slow_children,
+                  {"graph: 9.000 us and 1.000 us for each child, for 1 to 256 children"}},
+        Concluded{"TheBestOfEachWay",
+                  "--task children --launch host,fire-and-forget --children 16 --launchers 1,32 --streams 1,4 "
+                  "--shape tree --work 100",
+                  by_streams_or_launchers,
+                  {"16 children in a tree of 4 levels with 100 steps each: fire-and-forget (32 launchers) is done "
+                   "first, after 3.000 us; host (4 streams) after 6.000 us"}},
+        Concluded{"CasesOfOneWay",
+                  "--task children --launch fire-and-forget --children 16",
+                  [](const Case& c) { return 1e-6 * static_cast<double>(c.count("launchers")); },
+                  {}},
+        Concluded{"WaysThatDifferByLessThanTheNoise",
+                  "--task children --launch host,graph,tail --children 1",
+                  [](const Case& c) {
+                    if (c.is("launch", "tail")) return 3e-6;
+                    return c.is("launch", "host") ? 2.01e-6 : 2e-6;
+                  },
+                  {"1 child: the first two are alike: graph after 2.000 us, host after 2.010 us, tail after 3.000 us"}},
+        Concluded{"MoreRoom",
+                  "--task children --launch host,tail --children 16 --pending 4096",
+                  slow_start_or_slow_children,
+                  {"16 children: tail (room for 4096) is done first, after 25.00 us; host after 33.00 us"}},
+        Concluded{
+            "ALineThatIsFarOff",
+            "--task children --launch graph --children 1,16,256",
+            [](const Case& c) {
+              return 1e-6 * static_cast<double>(c.count("children") == 16 ? 9 : c.count("children"));
+            },
+            {"graph: 321.4 ns and 657.2 ns for each child, for 1 to 256 children (a line is off by up to 34.2 %)"}},
+        Concluded{"ASortWithoutRoundTrips",
+                  "--task sort --size 4M",
+                  [](const Case&) { return 2e-3; },
+                  {"sorting 4 MiB of random keys takes 2.000 ms when the GPU launches what comes next, 4.000 ms "
+                   "with 9 round trips to the host: 2.00 times as fast"}}),
+    [](const auto& tested) { return std::string(tested.param.name); });
 
 TEST(DynparOnSim, ADeviceWhoseKernelsCannotLaunchSaysSo) {
   sim::SimMachine machine(profile("h200"));
