@@ -14,21 +14,10 @@ namespace xferbench {
 
 namespace {
 
-StreamKind stream_kind(const Case& c) {
-  if (!c.has("stream-kind")) return StreamKind::nonblocking;
-  const std::string& kind = c.word("stream-kind");
-  if (kind == "nonblocking") return StreamKind::nonblocking;
-  return kind == "blocking" ? StreamKind::blocking : StreamKind::legacy_default;
-}
-
-std::uint64_t count_or(const Case& c, const char* axis, std::uint64_t otherwise) {
-  return c.has(axis) ? c.count(axis) : otherwise;
-}
-
 /// How many chunks the device holds at once; 0: all.
 std::size_t slots(const Case& c, const PipelineShape& pipeline) {
   if (pipeline.strategy == Strategy::streams) return pipeline.streams;
-  return count_or(c, "slots", pipeline.strategy == Strategy::double_buffer ? 2 : 0);
+  return c.count_or("slots", pipeline.strategy == Strategy::double_buffer ? 2 : 0);
 }
 
 /// The chunks of an arrangement. The copies of a batch go as one, and its kernels are no longer than they.
@@ -147,28 +136,29 @@ std::string differing_flags(const OverlapCase& from, const OverlapCase& to) {
 
 }  // namespace
 
-OverlapCase overlap_case(const Case& c, std::uint64_t seed) {
+OverlapCase overlap_case(const Case& c) {
   OverlapCase o;
   const StrategyWord& word = strategy_word(c.word("strategy"));
   o.pipeline.strategy = word.strategy;
   o.pipeline.graph = word.graph;
-  o.pipeline.streams = count_or(c, "streams", 1);
-  o.pipeline.stream_kind = stream_kind(c);
-  o.pipeline.breadth_first = c.has("issue") && c.word("issue") == "breadth";
-  o.pipeline.batch = count_or(c, "batch", 1);
-  o.pipeline.blocks = static_cast<unsigned>(count_or(c, "blocks", 0));
+  o.pipeline.streams = c.count_or("streams", 1);
+  if (c.has("stream-kind")) o.pipeline.stream_kind = c.one_of<StreamKind>("stream-kind", kStreamKindNames);
+  o.pipeline.breadth_first = c.is("issue", "breadth");
+  o.pipeline.batch = c.count_or("batch", 1);
+  o.pipeline.blocks = static_cast<unsigned>(c.count_or("blocks", 0));
   const bool has_chunks = word.strategy != Strategy::serial && word.strategy != Strategy::zero_copy;
   o.work = {.bytes = c.count("size"),
-            .chunks = count_or(c, "chunks", 1),
+            .chunks = c.count_or("chunks", 1),
             .growth = c.has("growth") ? c.real("growth") : 1,
-            .rounds = count_or(c, "rounds", 1),
+            .rounds = c.count_or("rounds", 1),
             .slots = slots(c, o.pipeline),
-            .in_place = c.has("in-place") && c.word("in-place") == "yes",
-            .op = kernels::elementwise_op(c.word("kernel")),
-            .work = static_cast<std::uint32_t>(count_or(c, "work", 1)),
-            .kernels_per_chunk = count_or(c, "kernels-per-chunk", 1),
-            .blocks = has_chunks ? o.pipeline.blocks : 0,  // the others launch no kernel over a chunk
-            .seed = seed};
+            .in_place = c.is("in-place", "yes"),
+            .op = c.one_of<kernels::ElementwiseOp>("kernel", kernels::kElementwiseNames),
+            .work = static_cast<std::uint32_t>(c.count_or("work", 1)),
+            .kernels_per_chunk = c.count_or("kernels-per-chunk", 1),
+            .blocks = has_chunks ? o.pipeline.blocks : 0};  // the others launch no kernel over a chunk
+  if (c.has("balance")) o.balance = c.real("balance");
+  o.sizes_kernels = c.has("blocks") || c.has("kernels-per-chunk");
   return o;
 }
 

@@ -17,11 +17,17 @@ namespace xferbench {
 
 /// A case in the terms of what runs it.
 struct OverlapCase {
-  ChunkedWork::Shape work;
+  ChunkedWork::Shape work;  ///< its seed is the run's
   PipelineShape pipeline;
+  std::optional<double> balance{};  ///< kernel time over H2D time that the work is chosen for; until then it is 1
+  bool sizes_kernels = false;       ///< --blocks or --kernels-per-chunk was given
+
+  /// Small kernels of different streams may run at once; in a graph nobody can launch them by themselves.
+  [[nodiscard]] bool kernels_may_share_gpu() const {
+    return sizes_kernels && pipeline.strategy == Strategy::streams && !pipeline.graph;
+  }
 };
-/// `seed`: of the payload. The work of a --balance case is 1 until it has been chosen.
-OverlapCase overlap_case(const Case& c, std::uint64_t seed);
+OverlapCase overlap_case(const Case& c);
 
 /// Whether the model covers the pipeline: not kernels on host memory, nor grids so small that kernels run side by side,
 /// nor payloads too small for their costs to be measured.

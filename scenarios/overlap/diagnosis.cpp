@@ -3,50 +3,40 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <map>
 #include <string>
 
 #include "core/units.hpp"
-#include "scenarios/overlap/pipelines.hpp"
+#include "run/findings.hpp"
+#include "scenarios/overlap/case.hpp"
 
 namespace xferbench {
 
 namespace {
 
-/// Cases that do the same work: the axes that say what is done, not how.
+/// Cases that do the same work: what is done, not how.
 std::string work_of(const Result& r) {
-  std::string key;
-  for (const char* axis : {"size", "rounds", "kernel", "work", "balance"}) {
-    const Case::Param* p = r.config.find(axis);
-    if (p != nullptr) key += fmt::format("{}={} ", axis, to_text(p->value, p->kind));
-  }
-  return key;
-}
-
-double value(const Result& r, const char* metric) {
-  const Metric* m = r.metric(metric);
-  return m == nullptr ? 0 : m->value;
+  const OverlapCase c = overlap_case(r.config);
+  return fmt::format("{} {} {} {} {}", c.work.bytes, c.work.rounds, static_cast<int>(c.work.op), c.work.work,
+                     c.balance.value_or(0));
 }
 
 /// The parts in words; they add up to the makespan. `name`: of the case, where there are several.
 std::string diagnosis(const Result& r, const std::string& name) {
   const bool link = r.label("limited_by") == "link";
-  std::string limit = format_seconds(value(r, "bound")) + " are the limit, set by the " + r.label("limited_by");
-  if (link && value(r, "time_contention") > 0) {
+  std::string limit = format_seconds(r.value("bound")) + " are the limit, set by the " + r.label("limited_by");
+  if (link && r.value("time_contention") > 0) {
     limit += fmt::format(" ({} of it because the two directions slow each other)",
-                         format_seconds(value(r, "time_contention")));
+                         format_seconds(r.value("time_contention")));
   }
   constexpr double kRounding = 1e-12;  // seconds
-  double unexplained = value(r, "time_unexplained");
+  double unexplained = r.value("time_unexplained");
   if (std::abs(unexplained) < kRounding) unexplained = 0;
   return fmt::format(
       "{}{} makespan: {}; {} filling and draining; {} what each operation costs; {} waiting for slots or streams; {} "
-      "waiting "
-      "for "
-      "the host; {}{} unexplained",
-      name, format_seconds(value(r, "makespan")), limit, format_seconds(value(r, "time_fill_drain")),
-      format_seconds(value(r, "time_overhead")), format_seconds(value(r, "time_slots")),
-      format_seconds(value(r, "time_submission")), unexplained < 0 ? "-" : "", format_seconds(std::abs(unexplained)));
+      "waiting for the host; {}{} unexplained",
+      name, format_seconds(r.value("makespan")), limit, format_seconds(r.value("time_fill_drain")),
+      format_seconds(r.value("time_overhead")), format_seconds(r.value("time_slots")),
+      format_seconds(r.value("time_submission")), unexplained < 0 ? "-" : "", format_seconds(std::abs(unexplained)));
 }
 
 Finding diagnosed(const Result& r, bool alone) {
@@ -59,26 +49,14 @@ Finding diagnosed(const Result& r, bool alone) {
   return f;
 }
 
-/// Of cases that do the same work, the fastest of all and the fastest that the model covers.
-struct Fastest {
-  const Result* any = nullptr;
-  const Result* modelled = nullptr;
-};
-
-std::vector<Fastest> fastest_of_each_work(std::span<const Result* const> results) {
-  std::map<std::string, std::size_t> places;
-  std::vector<Fastest> all;
-  const auto keep = [](const Result*& best, const Result* r) {
-    if (best == nullptr || value(*r, "makespan") < value(*best, "makespan")) best = r;
-  };
+/// The first to finish of those that have this metric, or nothing.
+const Result* fastest(std::span<const Result* const> results, const char* having) {
+  const Result* best = nullptr;
   for (const Result* r : results) {
-    if (r->metric("makespan") == nullptr) continue;
-    const auto [place, is_new] = places.try_emplace(work_of(*r), all.size());
-    if (is_new) all.emplace_back();
-    keep(all[place->second].any, r);
-    if (r->metric("time_unexplained") != nullptr) keep(all[place->second].modelled, r);
+    if (r->metric(having) == nullptr) continue;
+    if (best == nullptr || r->value("makespan") < best->value("makespan")) best = r;
   }
-  return all;
+  return best;
 }
 
 Finding suggested(const Result& r, bool alone) {
@@ -88,12 +66,12 @@ Finding suggested(const Result& r, bool alone) {
           .labels = {{"case", r.config.key()}, {"flags", flags}},
           .metrics = {*r.metric("suggestion_gain")},
           .text = fmt::format("try {}: the model expects it to be {} faster", what,
-                              format_percent(value(r, "suggestion_gain")))};
+                              format_percent(r.value("suggestion_gain")))};
 }
 
 /// Why the fastest case has no diagnosis.
 const char* why_not_diagnosed(const Result& r) {
-  const bool serial = strategy_word(r.config.word("strategy")).strategy == Strategy::serial;
+  const bool serial = overlap_case(r.config).pipeline.strategy == Strategy::serial;
   return serial ? "no pipeline that was measured beats it" : "the model does not cover it";
 }
 
@@ -102,13 +80,15 @@ const char* why_not_diagnosed(const Result& r) {
 std::vector<Finding> diagnose(std::span<const Result* const> results) {
   const bool alone = results.size() == 1;
   std::vector<Finding> findings;
-  for (const auto& [any, modelled] : fastest_of_each_work(results)) {
-    if (modelled != any) {
+  for (const auto& alike : grouped(results, work_of)) {
+    const Result* any = fastest(alike, "makespan");
+    const Result* modelled = fastest(alike, "time_unexplained");  // that the model covers
+    if (any != nullptr && modelled != any) {
       findings.push_back({.kind = "fastest",
                           .labels = {{"case", any->config.key()}},
                           .metrics = {*any->metric("makespan")},
                           .text = fmt::format("{} is the fastest, {}; {}", any->config.key(),
-                                              format_seconds(value(*any, "makespan")), why_not_diagnosed(*any))});
+                                              format_seconds(any->value("makespan")), why_not_diagnosed(*any))});
     }
     if (modelled == nullptr) continue;
     findings.push_back(diagnosed(*modelled, alone));

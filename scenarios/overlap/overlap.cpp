@@ -8,6 +8,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/error.hpp"
@@ -30,11 +31,9 @@ namespace xferbench {
 namespace {
 
 /// Median time of a few samples: enough to choose the work, too few to report.
-double quick_time(const RunContext& bench, Region region) {
-  SamplingPolicy few;
-  few.budget = 0.2;
-  few.min_samples = few.max_samples = 6;
-  return sample(bench.machine, {std::move(region)}, few, bench.observe).front().elapsed.median;
+double quick_time(RunContext bench, Region region) {
+  bench.policy = {.budget = 0.2};
+  return sample_few(bench, {std::move(region)}, 6).front().elapsed.median;
 }
 
 /// Sets the work that makes the kernel take `balance` times the H2D copy.
@@ -54,11 +53,10 @@ BalancedWork find_balanced_work(ChunkedWork& work, const RunContext& bench, doub
   return {found, target};
 }
 
-void choose_work(ChunkedWork& work, const RunContext& bench, Result& result) {
-  const Case& c = result.config;
+void choose_work(ChunkedWork& work, const RunContext& bench, double balance, Result& result) {
   // All turns of one case must measure the same work.
   const auto& [found, target] = bench.memo->remember<BalancedWork>(
-      "work of " + c.key(), [&] { return find_balanced_work(work, bench, c.real("balance")); });
+      "work of " + result.config.key(), [&] { return find_balanced_work(work, bench, balance); });
   work.set_work(found.work);
   if (std::abs(found.seconds - target) > 0.05 * target) {
     result.warnings.push_back("balance: with work " + std::to_string(found.work) + " the kernel takes " +
@@ -70,14 +68,10 @@ void choose_work(ChunkedWork& work, const RunContext& bench, Result& result) {
 /// The pipeline's fan-out and fan-in around next to nothing: a kernel of one element in each stream. Without any work
 /// the driver leaves out the waits, and the result would be too good to be true.
 Region fork_join(ChunkedWork& work, const Pipeline& pipeline) {
-  Region r;
-  r.name = "fork-join";
-  r.clock = Clock::event_gated;
-  r.streams = pipeline.streams();
-  r.submit = [&work, streams = pipeline.streams()] {
-    for (const StreamView stream : streams) work.launch_empty(stream);
-  };
-  return r;
+  const std::vector<StreamView> streams = pipeline.streams();
+  return {.name = "fork-join", .clock = Clock::event_gated, .streams = streams, .submit = [&work, streams] {
+            for (const StreamView stream : streams) work.launch_empty(stream);
+          }};
 }
 
 /// All kernels of the pipeline and nothing else, in the streams they belong to. For how many of them run at once.
@@ -91,28 +85,14 @@ Region kernels_at_once(const ChunkedWork& work, Pipeline& pipeline) {
 
 /// The same kernels in one stream.
 Region kernels_in_turn(ChunkedWork& work, StreamView stream) {
-  Region r;
-  r.name = "kernels-in-turn";
-  r.clock = Clock::event_gated;
-  r.streams = {stream};
-  r.operations = work.chunks().size() * work.shape().kernels_per_chunk;
-  r.submit = [&work, stream] {
+  const auto submit = [&work, stream] {
     for (std::size_t i = 0; i < work.chunks().size(); ++i) work.launch(i, stream);
   };
-  return r;
-}
-
-/// One pass on poisoned memory, and once more as timed passes run: a dependency that only holds while the host submits
-/// slowly shows there. Everything is poisoned, because the buffers hold right results from the passes before.
-void verify(Device& device, ChunkedWork& work, Pipeline& pipeline, bool at_full_speed) {
-  const Region region = region_of(pipeline, "pipeline");
-  if (at_full_speed) {
-    run_at_full_speed(device.machine(), region, [&work] { work.poison_all(); });
-  } else {
-    work.poison_all();
-    run_once(device.machine(), region);
-  }
-  work.check(at_full_speed ? "pipeline at full speed" : "pipeline");
+  return {.name = "kernels-in-turn",
+          .clock = Clock::event_gated,
+          .streams = {stream},
+          .submit = submit,
+          .operations = work.chunks().size() * work.shape().kernels_per_chunk};
 }
 
 /// The same pipeline over a single round of the same payload.
@@ -134,6 +114,8 @@ class OneRound {
   std::unique_ptr<Pipeline> pipeline_;
 };
 
+constexpr std::size_t kCalibrating = 10;  // samples
+
 /// What operations of this payload cost: measured once per run.
 StageCosts stage_costs(const RunContext& bench, ChunkedWork& work) {
   const ChunkedWork::Shape& s = work.shape();
@@ -142,78 +124,169 @@ StageCosts stage_costs(const RunContext& bench, ChunkedWork& work) {
   return bench.memo->remember<StageCosts>(key, [&] { return measure_stage_costs(bench, work); });
 }
 
-class Overlap final : public Scenario {
- public:
-  [[nodiscard]] const ScenarioDescriptor& descriptor() const override {
-    static const ScenarioDescriptor scenario{
-        .name = "overlap",
-        .summary =
-            "chunked copy-work-copy pipeline, arranged in several ways, against its limit and the serial version",
-        .axes = make_axes(),
-        .metrics = make_metrics(),
-        .heat_map = HeatMap{.rows = "streams", .columns = "chunks", .metric = "efficiency"},
-        .has_timeline = true};
-    return scenario;
+/// Kernels of different streams can run at once where they are small.
+void count_kernels_at_once(const RunContext& bench, ChunkedWork& work, Pipeline& pipeline, Result& result) {
+  const Stream one = bench.device.make_stream(StreamKind::nonblocking);
+  Region at_once = kernels_at_once(work, pipeline);
+  Region in_turn = kernels_in_turn(work, one);
+  use_common_clock({&at_once, &in_turn});
+  const std::vector<Series> s = sample_few(bench, {std::move(at_once), std::move(in_turn)}, kCalibrating);
+  for (const Series& each : s) {
+    result.measurements.push_back(each.elapsed);
+    result.measurements.back().auxiliary = true;
   }
+  if (s[0].elapsed.median > 0) result.add("kernels_at_once", s[1].elapsed.median / s[0].elapsed.median, "1");
+}
 
-  [[nodiscard]] std::optional<SkipReason> skip_reason(const Case& c, const Capabilities* can) const override {
-    if (c.has("batch") && c.has("slots") && c.count("slots") < c.count("batch")) {
+using Pick = double (*)(const Measurement&);
+
+model::Stages times(const Result& result, Pick pick) {
+  const auto time = [&](const char* name) { return pick(*result.measurement(name)); };
+  return {time("h2d"), time("kernel"), time("d2h"), time("both")};
+}
+
+void warn(unsigned copy_engines, Result& result) {
+  const Measurement& pipeline = *result.measurement("pipeline");
+  if (pipeline.ci95) {
+    const auto low = [](const Measurement& m) { return m.ci95 ? m.ci95->low : m.min; };
+    if (model::lower_bound(times(result, low), copy_engines) > pipeline.ci95->high) {
+      result.warnings.emplace_back(
+          "efficiency is above 1 beyond its interval: a stage was measured badly; run again on a quiet machine");
+    }
+  }
+  if (strategy_word(result.config.word("strategy")).strategy == Strategy::serial) return;  // it blocks by design
+  if (pipeline.clock == Clock::event) {
+    result.warnings.emplace_back(
+        "so many operations do not fit behind a gate: the makespan includes what the host takes "
+        "to submit them, as it would in a program");
+  }
+  const double submit = result.median("pipeline-submit");
+  if (submit > 0.9 * pipeline.median) {
+    result.warnings.emplace_back("the host submits no faster than the GPU works (" + format_seconds(submit) +
+                                 " of calls): choose fewer chunks");
+  }
+}
+
+void derive(const OverlapCase& o, unsigned copy_engines, Result& result) {
+  const model::Stages s = times(result, [](const Measurement& m) { return m.median; });
+  const double serial = result.median("serial");
+  const double makespan = result.median("pipeline");
+  const double bound = model::lower_bound(s, copy_engines);
+  const auto gigabytes = static_cast<double>(o.work.bytes * o.work.rounds) / 1e9;
+  add_efficiency(o, s, copy_engines, makespan, result);
+  result.add("makespan", makespan, "s");
+  result.add("speedup", serial / makespan, "1");
+  result.add("hidden_fraction", model::hidden_fraction(serial, makespan, bound), "1");
+  result.add("host_blocked", result.median("pipeline-submit"), "s");
+  result.add("h2d_bandwidth", gigabytes / s.h2d, "GB/s");
+  result.add("d2h_bandwidth", gigabytes / s.d2h, "GB/s");
+  result.add("both_bandwidth", 2 * gigabytes / s.both, "GB/s");
+  result.add("duplex_ratio", model::duplex_ratio(s), "1");
+  result.add("kernel_to_h2d", s.kernel / s.h2d, "1");
+  if (const Measurement* one = result.measurement("one-round")) {
+    // What each further round takes: filling and draining happen once.
+    const double round = (makespan - one->median) / static_cast<double>(o.work.rounds - 1);
+    result.add("steady_round_time", round, "s");
+    if (round > 0) result.add("steady_bandwidth", 2e-9 * static_cast<double>(o.work.bytes) / round, "GB/s");
+  }
+  warn(copy_engines, result);
+}
+
+void add_costs(const StageCosts& costs, Result& result) {
+  const model::StageCosts& c = costs.in_stream;
+  const auto add = [&result](const std::string& stage, const model::Cost& cost) {
+    result.add(stage + "_per_operation", cost.per_operation, "s");
+    if (cost.duplex_rate != 1) result.add(stage + "_duplex_rate", cost.duplex_rate, "1");
+    if (cost.duplex_overhead != 1) result.add(stage + "_duplex_overhead", cost.duplex_overhead, "1");
+  };
+  add("h2d", c.h2d), add("kernel", c.kernel), add("d2h", c.d2h);
+  result.add("hand_over", c.handoff, "s");
+  result.add("event_hand_over", costs.across_streams.handoff, "s");
+}
+
+/// What the model says of it.
+void explain(const OverlapCase& o, const RunContext& bench, ChunkedWork& work, Result& result) {
+  const StageCosts costs = stage_costs(bench, work);
+  if (interrupted() != 0) return;  // there may be no samples of the costs
+  const bool gated = result.measurement("pipeline")->clock == Clock::event_gated;
+  const double makespan = result.value("makespan");
+  const double bound = result.value("bound");
+  add_costs(costs, result);
+  const double expected = *predicted(costs, o, gated);
+  result.add("modelled", expected, "s");
+  result.add("residual", makespan / expected - 1, "1");
+  if (const auto l = losses(costs, o, gated, makespan, bound)) {
+    result.add("time_contention", l->contention, "s");
+    result.add("time_fill_drain", l->fill_drain, "s");
+    result.add("time_overhead", l->overhead, "s");
+    result.add("time_slots", l->slots, "s");
+    result.add("time_submission", l->submission, "s");
+    result.add("time_unexplained", l->unexplained, "s");
+  }
+  if (const auto chunks = best_chunks(costs, o, gated)) {
+    result.add("best_chunks", static_cast<double>(*chunks), "chunks");
+  }
+  if (const auto better = suggestion(costs, o, gated)) {
+    result.labels.emplace_back("suggestion", better->flags);
+    result.add("suggestion_gain", better->gain, "1");
+  }
+}
+
+class Overlap final : public ScenarioOf<overlap_case> {
+ public:
+  using ScenarioOf::ScenarioOf;
+
+  [[nodiscard]] std::optional<SkipReason> reason_to_skip(const OverlapCase& c, const Capabilities* can) const override {
+    constexpr std::size_t kMostChunks = 1'000'000;
+    const auto& [work, pipeline] = std::tie(c.work, c.pipeline);
+    if (pipeline.strategy == Strategy::batch && work.slots != 0 && work.slots < pipeline.batch) {
       return SkipReason::impossible(
           fmt::format("--slots {} cannot hold a batch of {} chunks; choose as many slots as --batch, or more",
-                      c.count("slots"), c.count("batch")));
+                      work.slots, pipeline.batch));
     }
-    if (c.word("strategy") == "graph-streams" && c.word("stream-kind") == "default") {
+    if (pipeline.graph && pipeline.stream_kind == StreamKind::legacy_default) {
       return SkipReason::impossible("CUDA cannot capture the default stream in a graph; choose another --stream-kind");
     }
-    constexpr std::uint64_t kMostChunks = 1'000'000;
-    const std::uint64_t chunks = c.has("chunks") ? c.count("chunks") : 1;
-    if (c.has("rounds") && c.count("rounds") * chunks > kMostChunks) {
+    if (work.rounds * work.chunks > kMostChunks) {
       return SkipReason::impossible(
-          fmt::format("--rounds {} of --chunks {} are more than {} chunks in all; choose fewer", c.count("rounds"),
-                      chunks, kMostChunks));
+          fmt::format("--rounds {} of --chunks {} are more than {} chunks in all; choose fewer", work.rounds,
+                      work.chunks, kMostChunks));
     }
-    if (auto reason = ChunkedWork::skip_reason(c.count("size"), chunks)) return reason;
-    if (can == nullptr || can->batch_copies) return std::nullopt;
-    if (overlap_case(c, 0).pipeline.strategy != Strategy::batch) return std::nullopt;
+    if (auto reason = ChunkedWork::skip_reason(work.bytes, work.chunks)) return reason;
+    if (can == nullptr || can->batch_copies || pipeline.strategy != Strategy::batch) return std::nullopt;
     return SkipReason::unavailable("cudaMemcpyBatchAsync needs CUDA 12.8 or newer, of toolkit and driver");
   }
 
-  [[nodiscard]] MemoryNeeds needs(const Case& c) const override { return ChunkedWork::needs(overlap_case(c, 0).work); }
+  [[nodiscard]] MemoryNeeds memory_needs(const OverlapCase& c) const override { return ChunkedWork::needs(c.work); }
 
-  void run(const Case& c, const RunContext& bench, Result& result) const override {
-    const Capabilities& can = bench.device.capabilities();
-    OverlapCase o = overlap_case(c, bench.seed);
+  void measure(const OverlapCase& c, const RunContext& bench, Result& result) const override {
+    OverlapCase o = c;
+    o.work.seed = bench.seed;
     ChunkedWork work(bench.device, o.work);
     Stages stages(bench.device, work);
-    if (bench.verify || can.moves_data_when_timed) work.prepare();
-    if (c.has("balance")) choose_work(work, bench, result);
+    if (bench.needs_data()) work.prepare();
+    if (c.balance) choose_work(work, bench, *c.balance, result);
     o.work.work = work.work();
     if (bench.verify) stages.verify();
     const std::unique_ptr<Pipeline> pipeline = make_pipeline(bench.device, work, o.pipeline);
-    if (bench.verify) verify(bench.device, work, *pipeline, false);
+    if (bench.verify) verify(bench.machine, work, *pipeline);
+    const Series joined = sample_few(bench, {fork_join(work, *pipeline)}, kCalibrating).front();
 
-    SamplingPolicy calibration = bench.policy;
-    calibration.min_samples = calibration.max_samples = 10;
-    const Series joined = sample(bench.machine, {fork_join(work, *pipeline)}, calibration, bench.observe).front();
-
-    std::vector<Region> regions{stages.h2d(),  stages.kernel(), stages.d2h(),
-                                stages.both(), stages.serial(), region_of(*pipeline, "pipeline")};
+    std::vector<Region> regions{
+        region_of(*pipeline, "pipeline"), stages.h2d(), stages.kernel(), stages.d2h(), stages.both(), stages.serial()};
     std::optional<OneRound> one_round;
     if (o.work.rounds > 1) {
       regions.push_back(region_of(one_round.emplace(bench.device, o, work).pipeline(), "one-round"));
-      use_common_clock({&regions[kPipeline], &regions.back()});
+      use_common_clock({&regions.front(), &regions.back()});
     }
     const std::vector<Series> series = bench.sample(std::move(regions));
-    result.measurements.push_back(series[kPipeline].elapsed);  // what the case is about comes first
-    for (const Series& s : series) {
-      if (&s != &series[kPipeline]) result.measurements.push_back(s.elapsed);
-    }
-    result.measurements.push_back(series[kPipeline].submit);
+    for (const Series& s : series) result.measurements.push_back(s.elapsed);
+    result.measurements.push_back(series.front().submit);
     result.measurements.push_back(joined.elapsed);
     result.measurements.back().auxiliary = true;
     result.add("work", work.work(), "operations/element");
-    const bool sampled = std::ranges::none_of(series, [](const Series& s) { return s.elapsed.samples.empty(); });
-    if (sampled) derive(o, can.environment.gpu.copy_engines, result);
+    const bool sampled = all_sampled(series);
+    if (sampled) derive(o, bench.device.capabilities().environment.gpu.copy_engines, result);
     // By now the GPU is warm, and clocks and link are as they were for the pipeline.
     if (sampled && modelled(o)) explain(o, bench, work, result);
     if (o.work.blocks != 0) {
@@ -221,8 +294,8 @@ class Overlap final : public Scenario {
           "the limit and serial are measured with kernels of as many blocks as it takes, the "
           "pipeline with --blocks");
     }
-    if (sampled && shares_the_gpu(c)) count_kernels_at_once(bench, work, *pipeline, calibration, result);
-    if (bench.verify) verify(bench.device, work, *pipeline, true);
+    if (sampled && o.kernels_may_share_gpu()) count_kernels_at_once(bench, work, *pipeline, result);
+    if (bench.verify) verify_at_full_speed(bench.machine, work, *pipeline);
     if (sampled) bench.trace_region(region_of(*pipeline, "pipeline"), result);
   }
 
@@ -233,134 +306,10 @@ class Overlap final : public Scenario {
   [[nodiscard]] std::unique_ptr<Tunable> tunable(std::span<const Case> cases, const RunContext& bench) const override {
     return overlap_space(cases, bench);
   }
-
- private:
-  static std::vector<MetricDeclaration> make_metrics();
-
-  static std::vector<Axis> make_axes();
-
-  /// Kernels of different streams can run at once where they are small.
-  static bool shares_the_gpu(const Case& c) {
-    return c.has("streams") && (c.has("blocks") || c.has("kernels-per-chunk"));
-  }
-
-  static void count_kernels_at_once(const RunContext& bench, ChunkedWork& work, Pipeline& pipeline,
-                                    const SamplingPolicy& policy, Result& result) {
-    if (strategy_word(result.config.word("strategy")).graph) return;
-    const Stream one = bench.device.make_stream(StreamKind::nonblocking);
-    Region at_once = kernels_at_once(work, pipeline);
-    Region in_turn = kernels_in_turn(work, one);
-    use_common_clock({&at_once, &in_turn});
-    const std::vector<Series> s =
-        sample(bench.machine, {std::move(at_once), std::move(in_turn)}, policy, bench.observe);
-    for (const Series& each : s) {
-      result.measurements.push_back(each.elapsed);
-      result.measurements.back().auxiliary = true;
-    }
-    if (s[0].elapsed.median > 0) result.add("kernels_at_once", s[1].elapsed.median / s[0].elapsed.median, "1");
-  }
-
-  static constexpr std::size_t kPipeline = 5;  // among the regions
-
-  using Pick = double (*)(const Measurement&);
-
-  static model::Stages times(const Result& result, Pick pick) {
-    const auto time = [&](const char* name) { return pick(*result.measurement(name)); };
-    return {time("h2d"), time("kernel"), time("d2h"), time("both")};
-  }
-
-  static void derive(const OverlapCase& o, unsigned copy_engines, Result& result) {
-    const model::Stages s = times(result, [](const Measurement& m) { return m.median; });
-    const double serial = result.measurement("serial")->median;
-    const double makespan = result.measurement("pipeline")->median;
-    const double bound = model::lower_bound(s, copy_engines);
-    const auto gigabytes = static_cast<double>(o.work.bytes * o.work.rounds) / 1e9;
-    add_efficiency(o, s, copy_engines, makespan, result);
-    result.add("makespan", makespan, "s");
-    result.add("speedup", serial / makespan, "1");
-    result.add("hidden_fraction", model::hidden_fraction(serial, makespan, bound), "1");
-    result.add("host_blocked", result.measurement("pipeline-submit")->median, "s");
-    result.add("h2d_bandwidth", gigabytes / s.h2d, "GB/s");
-    result.add("d2h_bandwidth", gigabytes / s.d2h, "GB/s");
-    result.add("both_bandwidth", 2 * gigabytes / s.both, "GB/s");
-    result.add("duplex_ratio", model::duplex_ratio(s), "1");
-    result.add("kernel_to_h2d", s.kernel / s.h2d, "1");
-    if (const Measurement* one = result.measurement("one-round")) {
-      // What each further round takes: filling and draining happen once.
-      const double round = (makespan - one->median) / static_cast<double>(o.work.rounds - 1);
-      result.add("steady_round_time", round, "s");
-      if (round > 0) result.add("steady_bandwidth", 2e-9 * static_cast<double>(o.work.bytes) / round, "GB/s");
-    }
-    warn(copy_engines, result);
-  }
-
-  static void add_costs(const StageCosts& costs, Result& result) {
-    const model::StageCosts& c = costs.in_stream;
-    const auto add = [&result](const std::string& stage, const model::Cost& cost) {
-      result.add(stage + "_per_operation", cost.per_operation, "s");
-      if (cost.duplex_rate != 1) result.add(stage + "_duplex_rate", cost.duplex_rate, "1");
-      if (cost.duplex_overhead != 1) result.add(stage + "_duplex_overhead", cost.duplex_overhead, "1");
-    };
-    add("h2d", c.h2d), add("kernel", c.kernel), add("d2h", c.d2h);
-    result.add("hand_over", c.handoff, "s");
-    result.add("event_hand_over", costs.across_streams.handoff, "s");
-  }
-
-  /// What the model says of it.
-  static void explain(const OverlapCase& o, const RunContext& bench, ChunkedWork& work, Result& result) {
-    const StageCosts costs = stage_costs(bench, work);
-    if (interrupted() != 0) return;  // there may be no samples of the costs
-    const bool gated = result.measurement("pipeline")->clock == Clock::event_gated;
-    const double makespan = result.metric("makespan")->value;
-    const double bound = result.metric("bound")->value;
-    add_costs(costs, result);
-    const double expected = *predicted(costs, o, gated);
-    result.add("modelled", expected, "s");
-    result.add("residual", makespan / expected - 1, "1");
-    if (const auto l = losses(costs, o, gated, makespan, bound)) {
-      result.add("time_contention", l->contention, "s");
-      result.add("time_fill_drain", l->fill_drain, "s");
-      result.add("time_overhead", l->overhead, "s");
-      result.add("time_slots", l->slots, "s");
-      result.add("time_submission", l->submission, "s");
-      result.add("time_unexplained", l->unexplained, "s");
-    }
-    if (const auto chunks = best_chunks(costs, o, gated)) {
-      result.add("best_chunks", static_cast<double>(*chunks), "chunks");
-    }
-    if (const auto better = suggestion(costs, o, gated)) {
-      result.labels.emplace_back("suggestion", better->flags);
-      result.add("suggestion_gain", better->gain, "1");
-    }
-  }
-
-  static void warn(unsigned copy_engines, Result& result) {
-    const Measurement& pipeline = *result.measurement("pipeline");
-    if (pipeline.ci95) {
-      const auto low = [](const Measurement& m) { return m.ci95 ? m.ci95->low : m.min; };
-      if (model::lower_bound(times(result, low), copy_engines) > pipeline.ci95->high) {
-        result.warnings.emplace_back(
-            "efficiency is above 1 beyond its interval: a stage was measured badly; run again on a quiet machine");
-      }
-    }
-    if (strategy_word(result.config.word("strategy")).strategy == Strategy::serial) return;  // it blocks by design
-    if (pipeline.clock == Clock::event) {
-      result.warnings.emplace_back(
-          "so many operations do not fit behind a gate: the makespan includes what the host takes "
-          "to submit them, as it would in a program");
-    }
-    const double submit = result.measurement("pipeline-submit")->median;
-    if (submit > 0.9 * pipeline.median) {
-      result.warnings.emplace_back("the host submits no faster than the GPU works (" + format_seconds(submit) +
-                                   " of calls): choose fewer chunks");
-    }
-  }
 };
 
-std::vector<MetricDeclaration> Overlap::make_metrics() {
-  using enum Better;
-  using enum MetricDeclaration::Format;
-  using enum MetricDeclaration::Beside;
+std::vector<MetricDeclaration> overlap_metrics() {
+  using namespace declaring;
   std::vector<MetricDeclaration> metrics{
       measured("pipeline", "from the first copy's start to the last copy's end; of all rounds")
           .as_headline()
@@ -439,115 +388,91 @@ std::vector<MetricDeclaration> Overlap::make_metrics() {
   return metrics;
 }
 
-std::vector<Axis> Overlap::make_axes() {
+std::vector<Axis> overlap_axes() {
   const std::vector<std::string> chunked{"streams", "engines",       "double-buffer",      "batch",
                                          "graph",   "graph-streams", "graph-double-buffer"};
+  const auto with = [](std::vector<std::string> strategies, Axis axis) {
+    return only_with("strategy", std::move(strategies), std::move(axis));
+  };
+  const auto of_chunks = [&](Axis axis) { return with(chunked, std::move(axis)); };
+  const auto by_stream = [&](Axis axis) { return with({"streams", "graph-streams"}, std::move(axis)); };
   std::vector<std::string> on_device = chunked;
   on_device.insert(on_device.begin(), "serial");
-  const std::vector<std::string> by_engine{"engines", "double-buffer", "batch", "graph", "graph-double-buffer"};
-  const std::vector<std::string> by_stream{"streams", "graph-streams"};
-  std::vector<std::string> words;
-  for (const StrategyWord& s : kStrategyWords) words.emplace_back(s.word);
+  std::vector<std::string> strategies;
+  for (const StrategyWord& s : kStrategyWords) strategies.emplace_back(s.word);
   return {
-      {.name = "size",
-       .kind = AxisKind::size,
-       .defaults = "256M",
-       .help = "bytes in each direction",
-       .min = ChunkedWork::kElement},
-      {.name = "strategy",
-       .kind = AxisKind::choice,
-       .defaults = "streams",
-       .tuning = "streams,engines,double-buffer,graph,zero-copy",
-       .help = "how the chunks are arranged; graph is engines captured and replayed, graph-X is X captured",
-       .choices = words},
-      {.name = "streams",
-       .defaults = "4",
-       .tuning = "2,3,4,8,16",
-       .help = "streams that the chunks take turns on",
-       .max = 1024,
-       .only_with_axis = "strategy",
-       .only_with_values = by_stream},
-      {.name = "slots",
-       .tuning = "",
-       .help = "chunks that the device holds at once; default: 2 for double-buffer, else all",
-       .max = 65536,
-       .only_with_axis = "strategy",
-       .only_with_values = by_engine},
-      {.name = "batch",
-       .defaults = "4",
-       .help = "chunks whose copies are submitted in one call",
-       .max = 65536,
-       .only_with_axis = "strategy",
-       .only_with_values = {"batch"}},
-      {.name = "chunks",
-       .defaults = "32",
-       .tuning = "4,8,12,16,24,32,40,48,64,96,128",
-       .help = "parts the payload is cut into",
-       .max = 65536,
-       .only_with_axis = "strategy",
-       .only_with_values = chunked},
-      {.name = "growth",
-       .kind = AxisKind::real,
-       .tuning = "1,1.03,1.06",
-       .help = "length of each chunk over that of the one before; default: 1, all alike",
-       .min = 0.5,
-       .max = 2,
-       .only_with_axis = "strategy",
-       .only_with_values = chunked},
-      {.name = "in-place",
-       .kind = AxisKind::choice,
-       .implicit_value = "yes",
-       .help = "one buffer on the device is input and output; without a word: yes; default: no",
-       .choices = {"no", "yes"},
-       .only_with_axis = "strategy",
-       .only_with_values = on_device},
+      size_axis("size", {.defaults = "256M", .help = "bytes in each direction", .min = ChunkedWork::kElement}),
+      choice_axis(
+          "strategy", strategies,
+          {.defaults = "streams",
+           .tuning = "streams,engines,double-buffer,graph,zero-copy",
+           .help = "how the chunks are arranged; graph is engines captured and replayed, graph-X is X captured"}),
+      by_stream({.name = "streams",
+                 .defaults = "4",
+                 .tuning = "2,3,4,8,16",
+                 .help = "streams that the chunks take turns on",
+                 .max = 1024}),
+      with({"engines", "double-buffer", "batch", "graph", "graph-double-buffer"},
+           {.name = "slots",
+            .help = "chunks that the device holds at once; default: 2 for double-buffer, else all",
+            .max = 65536}),
+      with({"batch"},
+           {.name = "batch", .defaults = "4", .help = "chunks whose copies are submitted in one call", .max = 65536}),
+      of_chunks({.name = "chunks",
+                 .defaults = "32",
+                 .tuning = "4,8,12,16,24,32,40,48,64,96,128",
+                 .help = "parts the payload is cut into",
+                 .max = 65536}),
+      of_chunks({.name = "growth",
+                 .kind = AxisKind::real,
+                 .tuning = "1,1.03,1.06",
+                 .help = "length of each chunk over that of the one before; default: 1, all alike",
+                 .min = 0.5,
+                 .max = 2}),
+      with(on_device,
+           choice_axis("in-place", {"no", "yes"},
+                       {.implicit_value = "yes",
+                        .help = "one buffer on the device is input and output; without a word: yes; default: no"})),
       {.name = "rounds", .help = "payloads of this size one after the other; default: 1", .max = 100000},
-      {.name = "kernel",
-       .kind = AxisKind::choice,
-       .defaults = "fma",
-       .help = "work between the copies",
-       .choices = {kernels::kElementwiseNames.begin(), kernels::kElementwiseNames.end()}},
+      choice_axis("kernel", words(kernels::kElementwiseNames), {.defaults = "fma", .help = "work between the copies"}),
       {.name = "work",
        .defaults = "64",
        .help = "operations per element",
        .max = static_cast<double>(kernels::kMaxWork)},
       {.name = "balance",
        .kind = AxisKind::real,
-       .defaults = "",
        .help = "choose the work so that the kernel takes this many times the H2D copy",
        .min = 0.001,
        .max = 1000,
        .alternative_to = "work"},
-      {.name = "kernels-per-chunk",
-       .help = "kernels that share the work on a chunk, one after the other; default: 1",
-       .max = 1024,
-       .only_with_axis = "strategy",
-       .only_with_values = chunked},
+      of_chunks({.name = "kernels-per-chunk",
+                 .help = "kernels that share the work on a chunk, one after the other; default: 1",
+                 .max = 1024}),
       {.name = "blocks",
        .help =
            "thread blocks of each kernel, which leave room for others if they are few; default: as many as it takes",
        .max = 65535},
-      {.name = "issue",
-       .kind = AxisKind::choice,
-       .defaults = "depth",
-       .help = "order of submission: chunk after chunk, or stage after stage",
-       .choices = {"depth", "breadth"},
-       .only_with_axis = "strategy",
-       .only_with_values = by_stream},
-      {.name = "stream-kind",
-       .kind = AxisKind::choice,
-       .defaults = "nonblocking",
-       .help = "how the streams relate to the default stream; default puts all chunks into that one",
-       .choices = {"nonblocking", "blocking", "default"},
-       .only_with_axis = "strategy",
-       .only_with_values = by_stream},
+      by_stream(
+          choice_axis("issue", {"depth", "breadth"},
+                      {.defaults = "depth", .help = "order of submission: chunk after chunk, or stage after stage"})),
+      by_stream(
+          choice_axis("stream-kind", words(kStreamKindNames),
+                      {.defaults = "nonblocking",
+                       .help = "how the streams relate to the default stream; default puts all chunks into that one"})),
   };
 }
 
 }  // namespace
 
 const Scenario& overlap_scenario() {
-  static const Overlap scenario;
+  static const Overlap scenario({
+      .name = "overlap",
+      .summary = "chunked copy-work-copy pipeline, arranged in several ways, against its limit and the serial version",
+      .axes = overlap_axes(),
+      .metrics = overlap_metrics(),
+      .heat_map = HeatMap{.rows = "streams", .columns = "chunks", .metric = "efficiency"},
+      .has_timeline = true,
+  });
   return scenario;
 }
 

@@ -149,7 +149,7 @@ class Engines final : public Pipeline {
   void submit_group(std::size_t first, std::size_t end) {
     const NvtxRange mark(tracer_, work_.name(first));
     for (std::size_t i = first; i < end; ++i) wait_for_slot(i, h2d_, work_.shape().in_place ? copied_out_ : worked_);
-    copy_in(first, end);
+    copy(first, end, &ChunkedWork::input, h2d_);
     order(h2d_, kernel_);
     for (std::size_t i = first; i < end; ++i) {
       if (!work_.shape().in_place) wait_for_slot(i, kernel_, copied_out_);
@@ -157,22 +157,16 @@ class Engines final : public Pipeline {
       if (slots_ != 0) kernel_.record(worked_[i % slots_]);
     }
     order(kernel_, d2h_);
-    copy_out(first, end);
+    copy(first, end, &ChunkedWork::output, d2h_);
     for (std::size_t i = first; slots_ != 0 && i < end; ++i) d2h_.record(copied_out_[i % slots_]);
   }
 
-  void copy_in(std::size_t first, std::size_t end) {
-    if (end - first == 1) return work_.copy_in(first, h2d_);
+  using CopyOf = Copy (ChunkedWork::*)(std::size_t) const;
+  void copy(std::size_t first, std::size_t end, CopyOf copy_of, StreamView stream) {
+    if (end - first == 1) return stream.copy((work_.*copy_of)(first));
     std::vector<Copy> copies;
-    for (std::size_t i = first; i < end; ++i) copies.push_back(work_.input(i));
-    h2d_.copy_batch(copies);
-  }
-
-  void copy_out(std::size_t first, std::size_t end) {
-    if (end - first == 1) return work_.copy_out(first, d2h_);
-    std::vector<Copy> copies;
-    for (std::size_t i = first; i < end; ++i) copies.push_back(work_.output(i));
-    d2h_.copy_batch(copies);
+    for (std::size_t i = first; i < end; ++i) copies.push_back((work_.*copy_of)(i));
+    stream.copy_batch(copies);
   }
 
   /// What is in `second` from now on waits for what is in `first` by now. The event may be recorded again at once: a
@@ -267,13 +261,22 @@ std::unique_ptr<Pipeline> make_pipeline(Device& device, ChunkedWork& work, const
 }
 
 Region region_of(Pipeline& pipeline, std::string name) {
-  Region r;
-  r.name = std::move(name);
-  r.clock = pipeline.gateable() ? Clock::event_gated : Clock::event;
-  r.streams = pipeline.streams();
-  r.operations = pipeline.operations();
-  r.submit = [&pipeline] { pipeline.submit(); };
-  return r;
+  return {.name = std::move(name),
+          .clock = pipeline.gateable() ? Clock::event_gated : Clock::event,
+          .streams = pipeline.streams(),
+          .submit = [&pipeline] { pipeline.submit(); },
+          .operations = pipeline.operations()};
+}
+
+void verify(Machine& machine, ChunkedWork& work, Pipeline& pipeline) {
+  work.poison_all();
+  run_once(machine, region_of(pipeline, "pipeline"));
+  work.check("pipeline");
+}
+
+void verify_at_full_speed(Machine& machine, ChunkedWork& work, Pipeline& pipeline) {
+  run_at_full_speed(machine, region_of(pipeline, "pipeline"), [&work] { work.poison_all(); });
+  work.check("pipeline at full speed");
 }
 
 }  // namespace xferbench

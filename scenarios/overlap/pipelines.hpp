@@ -52,6 +52,9 @@ inline constexpr std::array<StrategyWord, 10> kStrategyWords{{{"serial", Strateg
 /// Throws std::logic_error if there is no such word: a mistake in a scenario's axis.
 const StrategyWord& strategy_word(std::string_view word);
 
+/// What people call the kinds of streams, in the order of StreamKind.
+inline constexpr std::array<std::string_view, 3> kStreamKindNames{"nonblocking", "blocking", "default"};
+
 /// Enough thread blocks to fill the link of an H200; more get in each other's way (docs/h200/overlap.md).
 inline constexpr unsigned kZeroCopyBlocks = 66;
 
@@ -87,5 +90,10 @@ std::unique_ptr<Pipeline> make_pipeline(Device& device, ChunkedWork& work, const
 
 /// The pipeline as a region to time. The pipeline must outlive it.
 Region region_of(Pipeline& pipeline, std::string name);
+
+/// One pass on poisoned memory: the buffers hold right results from the passes before. Throws VerificationError.
+void verify(Machine& machine, ChunkedWork& work, Pipeline& pipeline);
+/// The same as timed passes run: a dependency that only holds while the host submits slowly shows there.
+void verify_at_full_speed(Machine& machine, ChunkedWork& work, Pipeline& pipeline);
 
 }  // namespace xferbench

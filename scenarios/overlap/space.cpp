@@ -1,6 +1,7 @@
 #include "scenarios/overlap/space.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -23,10 +24,7 @@ class OverlapCandidate final : public Candidate {
 
   [[nodiscard]] Region region() override { return region_of(*pipeline_, "pipeline"); }
 
-  void verify() override {
-    run_at_full_speed(device_.machine(), region(), [this] { work_.poison_all(); });
-    work_.check("pipeline at full speed");
-  }
+  void verify() override { verify_at_full_speed(device_.machine(), work_, *pipeline_); }
 
  private:
   Device& device_;
@@ -38,10 +36,9 @@ class OverlapSpace final : public Tunable {
  public:
   OverlapSpace(std::span<const Case> cases, const RunContext& bench)
       : bench_(bench),
-        payload_(std::make_shared<Payload>(bench.device, payload_of(cases, bench.seed))),
-        whole_(bench.device, whole_of(cases.front(), bench.seed), payload_) {
-    const bool data = bench.verify || bench.device.capabilities().moves_data_when_timed;
-    if (data) whole_.prepare();
+        payload_(std::make_shared<Payload>(bench.device, payload_of(cases))),
+        whole_(bench.device, whole_of(cases.front()), payload_) {
+    if (bench.needs_data()) whole_.prepare();
     Stages stages(bench.device, whole_);
     if (bench.verify) stages.verify();
     // Two rounds of sampling share the budget.
@@ -49,13 +46,13 @@ class OverlapSpace final : public Tunable {
     for (const Series& s : bench_.sample({stages.h2d(), stages.kernel(), stages.d2h(), stages.both()})) {
       stages_.push_back(s.elapsed);
     }
-    if (cases.front().count("size") >= kLeastForCosts) costs_ = measure_stage_costs(bench_, whole_);
+    if (whole_.shape().bytes >= kLeastForCosts) costs_ = measure_stage_costs(bench_, whole_);
     costs_.in_stream.copy_engines = bench.device.capabilities().environment.gpu.copy_engines;
     measure_unmodelled(cases);
   }
 
   [[nodiscard]] double predict(const Case& c) const override {
-    const OverlapCase o = overlap_case(c, bench_.seed);
+    const OverlapCase o = parsed(c);
     const auto found = unmodelled_.find(o.pipeline.blocks);
     if (o.pipeline.strategy == Strategy::zero_copy && found != unmodelled_.end()) return found->second;
     // A grid of few blocks: as if the kernels ran one at a time on the whole GPU.
@@ -67,7 +64,7 @@ class OverlapSpace final : public Tunable {
 
   /// Chunks, and what there is to look after beside them.
   [[nodiscard]] double complexity(const Case& c) const override {
-    const OverlapCase o = overlap_case(c, bench_.seed);
+    const OverlapCase o = parsed(c);
     constexpr double kLittle = 0.01;  // per stream, graph or uneven chunk length: it decides between equal chunk counts
     return static_cast<double>(o.work.chunks) + kLittle * static_cast<double>(o.pipeline.streams) +
            (o.pipeline.graph ? kLittle : 0) + (o.work.growth != 1 ? kLittle : 0);
@@ -76,29 +73,35 @@ class OverlapSpace final : public Tunable {
   [[nodiscard]] std::string family(const Case& c) const override { return c.word("strategy"); }
 
   [[nodiscard]] std::unique_ptr<Candidate> prepare(const Case& c) override {
-    return std::make_unique<OverlapCandidate>(bench_.device, overlap_case(c, bench_.seed), payload_);
+    return std::make_unique<OverlapCandidate>(bench_.device, parsed(c), payload_);
   }
 
   void describe(const Case& c, double seconds, Result& result) const override {
     const auto median = [this](std::size_t i) { return stages_[i].median; };
     const model::Stages stages{median(0), median(1), median(2), median(3)};
-    add_efficiency(overlap_case(c, bench_.seed), stages, costs_.in_stream.copy_engines, seconds, result);
+    add_efficiency(parsed(c), stages, costs_.in_stream.copy_engines, seconds, result);
   }
 
   [[nodiscard]] std::vector<Measurement> stages() const override { return stages_; }
 
  private:
+  [[nodiscard]] OverlapCase parsed(const Case& c) const {
+    OverlapCase o = overlap_case(c);
+    o.work.seed = bench_.seed;
+    return o;
+  }
+
   /// Large enough on the device for every case.
-  static Payload::Shape payload_of(std::span<const Case> cases, std::uint64_t seed) {
-    Payload::Shape all = ChunkedWork::payload_of(overlap_case(cases.front(), seed).work);
+  [[nodiscard]] Payload::Shape payload_of(std::span<const Case> cases) const {
+    Payload::Shape all = ChunkedWork::payload_of(parsed(cases.front()).work);
     for (const Case& c : cases) {
-      all.device_bytes = std::max(all.device_bytes, ChunkedWork::payload_of(overlap_case(c, seed).work).device_bytes);
+      all.device_bytes = std::max(all.device_bytes, ChunkedWork::payload_of(parsed(c).work).device_bytes);
     }
     return all;
   }
 
-  static ChunkedWork::Shape whole_of(const Case& c, std::uint64_t seed) {
-    ChunkedWork::Shape shape = overlap_case(c, seed).work;
+  [[nodiscard]] ChunkedWork::Shape whole_of(const Case& c) const {
+    ChunkedWork::Shape shape = parsed(c).work;
     shape.chunks = 1;
     shape.growth = 1;
     shape.blocks = 0;
@@ -115,14 +118,12 @@ class OverlapSpace final : public Tunable {
   /// What the model does not cover is measured: one kernel on host memory, for each number of blocks.
   void measure_unmodelled(std::span<const Case> cases) {
     for (const Case& c : cases) {
-      const OverlapCase o = overlap_case(c, bench_.seed);
+      const OverlapCase o = parsed(c);
       if (o.pipeline.strategy != Strategy::zero_copy || unmodelled_.contains(o.pipeline.blocks)) continue;
       if (interrupted() != 0) return;
-      SamplingPolicy few = bench_.policy;
-      few.min_samples = few.max_samples = 6;
       ChunkedWork work(bench_.device, o.work, payload_);
       const auto pipeline = make_pipeline(bench_.device, work, o.pipeline);
-      const auto series = sample(bench_.machine, {region_of(*pipeline, "zero-copy")}, few, bench_.observe);
+      const auto series = sample_few(bench_, {region_of(*pipeline, "zero-copy")}, 6);
       unmodelled_[o.pipeline.blocks] = series.front().elapsed.median;
     }
   }
@@ -135,26 +136,17 @@ class OverlapSpace final : public Tunable {
   std::map<unsigned, double> unmodelled_;  // zero-copy, by blocks
 };
 
-void require_same_work(std::span<const Case> cases) {
-  for (const char* axis : {"size", "rounds", "kernel", "work", "in-place"}) {
-    const auto text = [axis](const Case& c) {
-      const Case::Param* p = c.find(axis);
-      return p == nullptr ? std::string() : to_text(p->value, p->kind);
-    };
-    for (const Case& c : cases) {
-      if (text(c) == text(cases.front())) continue;
-      throw UsageError(std::string("tune compares times of the same work: give one --") + axis + ", not " +
-                       text(cases.front()) + " and " + text(c));
-    }
-  }
+constexpr std::array<std::string_view, 5> kWorkAxes{"size", "rounds", "kernel", "work", "in-place"};
+
+void require_what_the_model_covers(std::span<const Case> cases) {
   for (const Case& c : cases) {
-    if (c.has("blocks") && strategy_word(c.word("strategy")).strategy != Strategy::zero_copy) {
+    const OverlapCase o = overlap_case(c);
+    if (o.pipeline.blocks != 0 && o.pipeline.strategy != Strategy::zero_copy) {
       throw UsageError(
           "tune is led by a model, which does not cover kernels of few blocks: leave out --blocks, or give "
           "--strategy zero-copy");
     }
-  }
-  if (cases.front().has("balance")) {
+    if (!o.balance) continue;
     throw UsageError(
         "tune needs a fixed amount of work: give --work instead of --balance (a run with --balance prints "
         "the work that it has chosen)");
@@ -164,7 +156,8 @@ void require_same_work(std::span<const Case> cases) {
 }  // namespace
 
 std::unique_ptr<Tunable> overlap_space(std::span<const Case> cases, const RunContext& bench) {
-  require_same_work(cases);
+  require_same_work(cases, kWorkAxes);
+  require_what_the_model_covers(cases);
   return std::make_unique<OverlapSpace>(cases, bench);
 }
 

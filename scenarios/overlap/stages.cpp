@@ -14,13 +14,11 @@ namespace xferbench {
 namespace {
 
 Region gated(std::string name, std::vector<StreamView> streams, std::size_t operations, std::function<void()> submit) {
-  Region r;
-  r.name = std::move(name);
-  r.clock = Clock::event_gated;
-  r.streams = std::move(streams);
-  r.operations = operations;
-  r.submit = std::move(submit);
-  return r;
+  return {.name = std::move(name),
+          .clock = Clock::event_gated,
+          .streams = std::move(streams),
+          .submit = std::move(submit),
+          .operations = operations};
 }
 
 }  // namespace
@@ -33,16 +31,8 @@ Stages::Stages(Device& device, ChunkedWork& work)
       default_stream_(device.make_stream(StreamKind::legacy_default)),
       streams_{device.make_stream(StreamKind::nonblocking), device.make_stream(StreamKind::nonblocking)} {}
 
-Region Stages::h2d() {
-  return gated("h2d", {streams_[0]}, work_.operations_for_all(), [this] { work_.copy_all_in(streams_[0]); });
-}
-
-Region Stages::kernel() {
-  return gated("kernel", {streams_[0]}, work_.operations_for_all(), [this] { work_.launch_all(streams_[0]); });
-}
-
-Region Stages::d2h() {
-  return gated("d2h", {streams_[0]}, work_.operations_for_all(), [this] { work_.copy_all_out(streams_[0]); });
+Region Stages::alone(const char* name, StageOfAll stage) {
+  return gated(name, {streams_[0]}, work_.operations_for_all(), [this, stage] { (work_.*stage)(streams_[0]); });
 }
 
 Region Stages::both() {
@@ -138,15 +128,13 @@ class CostRegions {
   }
 
   StageCosts measure(const RunContext& bench) {
-    SamplingPolicy few = bench.policy;
-    few.min_samples = few.max_samples = 20;
     const std::vector<Series> s =
-        sample(device_.machine(),
-               {alone("h2d", whole_, &ChunkedWork::copy_in), alone("kernel", whole_, &ChunkedWork::launch),
-                alone("d2h", whole_, &ChunkedWork::copy_out), alone("h2d", pieces_, &ChunkedWork::copy_in),
-                alone("kernel", pieces_, &ChunkedWork::launch), alone("d2h", pieces_, &ChunkedWork::copy_out),
-                both(whole_, whole_), both(pieces_, whole_), both(whole_, pieces_), chain(false), chain(true)},
-               few, bench.observe);
+        sample_few(bench,
+                   {alone("h2d", whole_, &ChunkedWork::copy_in), alone("kernel", whole_, &ChunkedWork::launch),
+                    alone("d2h", whole_, &ChunkedWork::copy_out), alone("h2d", pieces_, &ChunkedWork::copy_in),
+                    alone("kernel", pieces_, &ChunkedWork::launch), alone("d2h", pieces_, &ChunkedWork::copy_out),
+                    both(whole_, whole_), both(pieces_, whole_), both(whole_, pieces_), chain(false), chain(true)},
+                   20);
     const auto median = [&](std::size_t i) { return s[i].elapsed.median; };
     const std::size_t n = pieces_.chunks().size();
     const auto call = [&](std::size_t i) { return s[i].submit.median / static_cast<double>(n); };
@@ -232,6 +220,12 @@ class CostRegions {
 };
 
 }  // namespace
+
+std::vector<Series> sample_few(const RunContext& bench, std::vector<Region> regions, std::size_t samples) {
+  SamplingPolicy few = bench.policy;
+  few.min_samples = few.max_samples = samples;
+  return sample(bench.machine, std::move(regions), few, bench.observe);
+}
 
 StageCosts measure_stage_costs(const RunContext& bench, ChunkedWork& work) {
   if (work.shape().bytes < kLeastForCosts) throw std::logic_error("a payload too small for costs to be measured");

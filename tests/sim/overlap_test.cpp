@@ -24,20 +24,13 @@ class OverlapOnSim : public testing::Test {
     bench.policy.min_samples = bench.policy.max_samples = samples;
     return bench;
   }
-  std::vector<Result> run(const Words& words) { return run_all(overlap_cases(words), timed_only()); }
-  Result run_one(const Words& words) { return run(words).front(); }
+  std::vector<Result> run(const std::string& flags) { return run_all(cases_of_line("overlap " + flags), timed_only()); }
+  Result run_one(const std::string& flags) { return run(flags).front(); }
 
   static double metric(const Result& r, const char* name) {
     const Metric* found = r.metric(name);
     if (found == nullptr) throw std::runtime_error(r.config.key() + " has no " + name + ": " + r.reason);
     return found->value;
-  }
-
-  void expect_small_residuals(const Words& words) {
-    for (const Result& r : run(words)) {
-      EXPECT_LT(std::abs(metric(r, "residual")), 0.02) << r.config.key() << " " << metric(r, "residual");
-      EXPECT_DOUBLE_EQ(metric(r, "residual"), metric(r, "makespan") / metric(r, "modelled") - 1);
-    }
   }
 
   sim::SimMachine machine_{profile("h200")};
@@ -46,57 +39,69 @@ class OverlapOnSim : public testing::Test {
 
 // --- The model against what is measured ------------------------------------------------------------------------------
 
-TEST_F(OverlapOnSim, TheModelPredictsStreams) {
-  expect_small_residuals({"--streams", "1,2,3,4,8,16", "--chunks", "1,2,3,4,8,16,32,64,128,256"});
+struct Predicted {
+  const char* what;
+  const char* flags;
+};
+
+class ModelOnSim : public OverlapOnSim, public testing::WithParamInterface<Predicted> {};
+
+TEST_P(ModelOnSim, PredictsWhatIsMeasured) {
+  for (const Result& r : run(GetParam().flags)) {
+    EXPECT_LT(std::abs(metric(r, "residual")), 0.02) << r.config.key() << " " << metric(r, "residual");
+    EXPECT_DOUBLE_EQ(metric(r, "residual"), metric(r, "makespan") / metric(r, "modelled") - 1);
+  }
 }
 
-// Where the host is slower than the GPU, and where so much is queued that submission is part of the time.
-TEST_F(OverlapOnSim, TheModelPredictsStreamsOfSmallPayloads) {
-  const std::vector<Result> results = run({"--size", "1M,16M", "--streams", "1,2,4,8", "--chunks", "1,4,32,128,256"});
-  EXPECT_TRUE(
-      std::ranges::any_of(results, [](const Result& r) { return r.measurement("pipeline")->clock == Clock::event; }));
-  expect_small_residuals({"--size", "1M,16M", "--streams", "1,2,4,8", "--chunks", "1,4,32,128,256"});
-}
+INSTANTIATE_TEST_SUITE_P(
+    Of, ModelOnSim,
+    testing::Values(
+        Predicted{"Streams", "--streams 1,2,3,4,8,16 --chunks 1,2,3,4,8,16,32,64,128,256"},
+        // Where the host is slower than the GPU, and where so much is queued that submission is part of the time.
+        Predicted{"StreamsOfSmallPayloads", "--size 1M,16M --streams 1,2,4,8 --chunks 1,4,32,128,256"},
+        Predicted{"StreamsByBreadth", "--streams 2,4,8 --chunks 4,32,128 --issue breadth"},
+        Predicted{"StreamsOfOtherKinds", "--streams 4 --chunks 4,32 --stream-kind blocking,default"},
+        Predicted{"Engines", "--strategy engines --chunks 1,2,3,4,8,16,32,64,128,256"},
+        Predicted{"EnginesWithSlots", "--strategy engines --chunks 4,32,128 --slots 1,2,3,8"},
+        Predicted{"EnginesOfSmallPayloadsBehindAGate", "--size 4M,16M --strategy engines --chunks 1,4,32,64"},
+        Predicted{"DoubleBuffers", "--strategy double-buffer --chunks 1,2,3,4,8,16,32,64,128 --slots 2,3,4"},
+        // Where no gate hides them, every call counts.
+        Predicted{"ManyKernelsWithoutAGate", "--strategy engines --chunks 64 --kernels-per-chunk 16 --work 1"},
+        Predicted{"ManyChunksWithoutAGate", "--strategy double-buffer --chunks 256"},
+        Predicted{"Batches", "--strategy batch --chunks 4,8,16,32,64,128,256 --batch 1,2,4,8"},
+        Predicted{"BatchesWithSlots", "--strategy batch --chunks 32,64 --batch 4 --slots 8,12"},
+        Predicted{"BatchesLargerThanAll", "--strategy batch --chunks 8 --batch 64"},
+        Predicted{"Graphs", "--strategy graph --chunks 1,4,32,128,256"},
+        Predicted{"GraphsOfDoubleBuffers", "--strategy graph-double-buffer --chunks 1,4,32,64"},
+        Predicted{"GraphsOfStreams", "--strategy graph-streams --streams 4 --chunks 1,4,32,128,256"},
+        Predicted{"GraphsOfOneStream", "--strategy graph-streams --streams 1 --chunks 1,4,32,128"},
+        Predicted{"InPlace", "--strategy engines,double-buffer --chunks 4,32 --slots 2,3 --in-place"},
+        Predicted{"Growth", "--strategy streams,engines --chunks 16,64 --growth 0.97,1.03,1.1"},
+        Predicted{"Rounds", "--strategy streams,double-buffer --chunks 16 --rounds 3"},
+        Predicted{"HeavyKernels", "--strategy streams,double-buffer --chunks 16 --work 1,2000,6000"},
+        Predicted{"SeveralKernels", "--chunks 16 --kernels-per-chunk 4"}, Predicted{"Serial", "--strategy serial"},
+        Predicted{"SerialOfFewBlocks", "--strategy serial --blocks 8"}),
+    [](const auto& tested) { return std::string(tested.param.what); });
 
-TEST_F(OverlapOnSim, TheModelPredictsEnginesOfSmallPayloadsBehindAGate) {
-  expect_small_residuals({"--size", "4M,16M", "--strategy", "engines", "--chunks", "1,4,32,64"});
-}
-
-TEST_F(OverlapOnSim, TheModelPredictsStreamsInTheOtherOrder) {
-  expect_small_residuals({"--streams", "2,4,8", "--chunks", "4,32,128", "--issue", "breadth"});
-  expect_small_residuals({"--streams", "4", "--chunks", "4,32", "--stream-kind", "blocking,default"});
-}
-
-TEST_F(OverlapOnSim, TheModelPredictsEngines) {
-  expect_small_residuals({"--strategy", "engines", "--chunks", "1,2,3,4,8,16,32,64,128,256"});
-  expect_small_residuals({"--strategy", "engines", "--chunks", "4,32,128", "--slots", "1,2,3,8"});
-}
-
-TEST_F(OverlapOnSim, TheModelPredictsDoubleBuffers) {
-  expect_small_residuals({"--strategy", "double-buffer", "--chunks", "1,2,3,4,8,16,32,64,128", "--slots", "2,3,4"});
-}
-
-TEST_F(OverlapOnSim, TheModelCountsEveryCallWhereNoGateHidesThem) {
-  expect_small_residuals({"--strategy", "engines", "--chunks", "64", "--kernels-per-chunk", "16", "--work", "1"});
-  expect_small_residuals({"--strategy", "double-buffer", "--chunks", "256"});
+TEST_F(OverlapOnSim, WhatIsTooMuchForAGateIsTimedWithItsSubmission) {
+  EXPECT_EQ(run_one("--size 1M --streams 1 --chunks 256").measurement("pipeline")->clock, Clock::event);
 }
 
 TEST_F(OverlapOnSim, TimesThatAreComparedAreByOneClock) {
-  const auto clocks = [this](Words words, const char* one, const char* other) {
-    words.insert(words.end(), {"--size", "4M", "--work", "1"});
-    const Result r = run_one(words);
+  const auto clocks = [this](const std::string& flags, const char* one, const char* other) {
+    const Result r = run_one(flags + " --size 4M --work 1");
     ASSERT_EQ(r.status, Status::ok) << r.reason;
-    EXPECT_EQ(r.measurement(one)->clock, r.measurement(other)->clock) << testing::PrintToString(words);
+    EXPECT_EQ(r.measurement(one)->clock, r.measurement(other)->clock) << flags;
   };
-  for (const char* n : {"8", "120", "170", "250"}) {
-    clocks({"--streams", n, "--chunks", n, "--rounds", "4"}, "pipeline", "one-round");
-    clocks({"--streams", n, "--chunks", n, "--blocks", "8"}, "kernels", "kernels-in-turn");
-    clocks({"--streams", "1", "--chunks", n, "--blocks", "8"}, "kernels", "kernels-in-turn");
+  for (const std::string n : {"8", "120", "170", "250"}) {
+    clocks("--streams " + n + " --chunks " + n + " --rounds 4", "pipeline", "one-round");
+    clocks("--streams " + n + " --chunks " + n + " --blocks 8", "kernels", "kernels-in-turn");
+    clocks("--streams 1 --chunks " + n + " --blocks 8", "kernels", "kernels-in-turn");
   }
 }
 
 TEST_F(OverlapOnSim, TheFastestIsNamedEvenWhereItHasNoDiagnosis) {
-  const std::vector<Result> results = run({"--size", "64K", "--strategy", "serial,streams", "--chunks", "16"});
+  const std::vector<Result> results = run("--size 64K --strategy serial,streams --chunks 16");
   std::vector<const Result*> ok;
   for (const Result& r : results) ok.push_back(&r);
   const std::vector<Finding> findings = scenarios().front()->conclude(ok);
@@ -105,46 +110,20 @@ TEST_F(OverlapOnSim, TheFastestIsNamedEvenWhereItHasNoDiagnosis) {
   EXPECT_NE(findings[0].text.find("strategy=serial"), std::string::npos) << findings[0].text;
 }
 
-TEST_F(OverlapOnSim, TheModelPredictsBatches) {
-  expect_small_residuals({"--strategy", "batch", "--chunks", "4,8,16,32,64,128,256", "--batch", "1,2,4,8"});
-  expect_small_residuals({"--strategy", "batch", "--chunks", "32,64", "--batch", "4", "--slots", "8,12"});
-  expect_small_residuals({"--strategy", "batch", "--chunks", "8", "--batch", "64"});
-}
-
-TEST_F(OverlapOnSim, TheModelPredictsGraphs) {
-  expect_small_residuals({"--strategy", "graph", "--chunks", "1,4,32,128,256"});
-  expect_small_residuals({"--strategy", "graph-double-buffer", "--chunks", "1,4,32,64"});
-  expect_small_residuals({"--strategy", "graph-streams", "--streams", "4", "--chunks", "1,4,32,128,256"});
-  expect_small_residuals({"--strategy", "graph-streams", "--streams", "1", "--chunks", "1,4,32,128"});
-}
-
 // Nodes of a graph follow each other faster than launches and events, whose costs the model takes. It shows where many
 // chunks wait for each other, and only ever makes the model too careful.
 TEST_F(OverlapOnSim, TheModelIsTooCarefulWithGraphsOfManyChunksInFewPlaces) {
-  for (const Words& words : {Words{"--strategy", "graph-double-buffer", "--chunks", "128,256"},
-                             Words{"--strategy", "graph-streams", "--streams", "1", "--chunks", "256"}}) {
-    for (const Result& r : run(words)) {
+  for (const char* flags :
+       {"--strategy graph-double-buffer --chunks 128,256", "--strategy graph-streams --streams 1 --chunks 256"}) {
+    for (const Result& r : run(flags)) {
       EXPECT_LT(metric(r, "residual"), 0) << r.config.key();
       EXPECT_GT(metric(r, "residual"), -0.06) << r.config.key();
     }
   }
 }
 
-TEST_F(OverlapOnSim, TheModelPredictsInPlaceGrowthRoundsAndHeavyKernels) {
-  expect_small_residuals({"--strategy", "engines,double-buffer", "--chunks", "4,32", "--slots", "2,3", "--in-place"});
-  expect_small_residuals({"--strategy", "streams,engines", "--chunks", "16,64", "--growth", "0.97,1.03,1.1"});
-  expect_small_residuals({"--strategy", "streams,double-buffer", "--chunks", "16", "--rounds", "3"});
-  expect_small_residuals({"--strategy", "streams,double-buffer", "--chunks", "16", "--work", "1,2000,6000"});
-  expect_small_residuals({"--chunks", "16", "--kernels-per-chunk", "4"});
-}
-
-TEST_F(OverlapOnSim, TheModelPredictsTheSerialVersion) {
-  expect_small_residuals({"--strategy", "serial"});
-  expect_small_residuals({"--strategy", "serial", "--blocks", "8"});
-}
-
 TEST_F(OverlapOnSim, TheLossesAddUpToTheMakespan) {
-  for (const Result& r : run({"--strategy", "streams,engines,double-buffer,batch,graph", "--chunks", "4,64"})) {
+  for (const Result& r : run("--strategy streams,engines,double-buffer,batch,graph --chunks 4,64")) {
     double sum = metric(r, "bound");
     for (const char* part : {"time_fill_drain", "time_overhead", "time_slots", "time_submission"}) {
       EXPECT_GE(metric(r, part), 0) << r.config.key() << " " << part;
@@ -157,7 +136,7 @@ TEST_F(OverlapOnSim, TheLossesAddUpToTheMakespan) {
 
 TEST_F(OverlapOnSim, TheCostsAreThoseOfTheProfile) {
   const auto& p = profile("h200");
-  const Result r = run_one({"--strategy", "engines"});
+  const Result r = run_one("--strategy engines");
   EXPECT_NEAR(metric(r, "h2d_per_operation"), p.h2d_overhead, 0.05e-6);
   EXPECT_NEAR(metric(r, "kernel_per_operation"), p.kernel_overhead, 0.05e-6);
   EXPECT_NEAR(metric(r, "d2h_per_operation"), p.d2h_overhead, 0.05e-6);
@@ -172,37 +151,34 @@ TEST_F(OverlapOnSim, TheCostsAreThoseOfTheProfile) {
 // --- Axes ------------------------------------------------------------------------------------------------------------
 
 TEST_F(OverlapOnSim, SmallKernelsOfSeveralStreamsRunAtOnce) {
-  const Words heavy{"--streams", "4", "--work", "2000"};
-  const auto at_once = [&](Words more) {
-    more.insert(more.begin(), heavy.begin(), heavy.end());
-    return metric(run_one(more), "kernels_at_once");
-  };
-  EXPECT_GT(at_once({"--blocks", "66"}), 1.5);
-  EXPECT_LE(at_once({"--blocks", "66"}), 4.01);
-  EXPECT_NEAR(at_once({"--kernels-per-chunk", "2"}), 1, 0.02) << "each fills the GPU";
-  EXPECT_NEAR(at_once({"--blocks", "10000"}), 1, 0.02);
+  const std::string heavy = "--streams 4 --work 2000 ";
+  const auto at_once = [&](const char* more) { return metric(run_one(heavy + more), "kernels_at_once"); };
+  EXPECT_GT(at_once("--blocks 66"), 1.5);
+  EXPECT_LE(at_once("--blocks 66"), 4.01);
+  EXPECT_NEAR(at_once("--kernels-per-chunk 2"), 1, 0.02) << "each fills the GPU";
+  EXPECT_NEAR(at_once("--blocks 10000"), 1, 0.02);
   EXPECT_EQ(run_one(heavy).metric("kernels_at_once"), nullptr) << "nobody asked";
 }
 
 TEST_F(OverlapOnSim, OneStreamRunsOneKernelAtATime) {
-  EXPECT_NEAR(metric(run_one({"--streams", "1", "--blocks", "66"}), "kernels_at_once"), 1, 0.02);
+  EXPECT_NEAR(metric(run_one("--streams 1 --blocks 66"), "kernels_at_once"), 1, 0.02);
 }
 
 TEST_F(OverlapOnSim, RoundsFillAndDrainOnce) {
-  const Result r = run_one({"--rounds", "10", "--chunks", "8"});
+  const Result r = run_one("--rounds 10 --chunks 8");
   EXPECT_GT(metric(r, "steady_bandwidth"), 1.005 * metric(r, "bandwidth"));
   EXPECT_NEAR(metric(r, "round_time"), metric(r, "makespan") / 10, 1e-12);
   const double one = r.measurement("one-round")->median;
   EXPECT_NEAR(metric(r, "steady_round_time"), (metric(r, "makespan") - one) / 9, 1e-12);
   EXPECT_LT(metric(r, "steady_round_time"), one);
-  EXPECT_EQ(run_one({}).metric("steady_bandwidth"), nullptr);
+  EXPECT_EQ(run_one("").metric("steady_bandwidth"), nullptr);
 }
 
 TEST_F(OverlapOnSim, AFewSlotsAreEnough) {
-  const double all = metric(run_one({"--strategy", "engines"}), "makespan");
-  EXPECT_NEAR(metric(run_one({"--strategy", "engines", "--slots", "8"}), "makespan"), all, 0.01 * all);
+  const double all = metric(run_one("--strategy engines"), "makespan");
+  EXPECT_NEAR(metric(run_one("--strategy engines --slots 8"), "makespan"), all, 0.01 * all);
   // One place, which a chunk leaves at the end of its way: nothing overlaps.
-  const Result one = run_one({"--strategy", "engines", "--slots", "1", "--in-place"});
+  const Result one = run_one("--strategy engines --slots 1 --in-place");
   EXPECT_GT(metric(one, "makespan"), one.measurement("serial")->median);
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/delay.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
@@ -22,24 +23,6 @@ constexpr std::array<std::size_t, 14> kChunkCounts{1, 2, 3, 4, 7, 8, 16, 32, 33,
 constexpr std::array<double, 4> kBalances{0.1, 0.8, 1, 3};
 /// Both sides do the same arithmetic in another order.
 constexpr double kClose = 1e-6;
-
-/// A kernel that takes its time and needs no memory.
-class Timed final : public Kernel {
- public:
-  explicit Timed(double seconds) : seconds_(seconds) {}
-  [[nodiscard]] std::string_view name() const override { return "timed"; }
-  [[nodiscard]] KernelCost cost() const override { return {.seconds = seconds_}; }
-  [[nodiscard]] std::span<std::byte> output() const override { return {}; }
-  void compute(std::span<std::byte>) const override {}
-  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Timed>(*this); }
-#if XFERBENCH_WITH_CUDA
-  void preload() const override {}
-  void launch(void*) const override {}
-#endif
-
- private:
-  double seconds_;
-};
 
 /// Chunks of very different sizes, all of them whole bytes.
 std::vector<double> uneven(std::size_t chunks) {
@@ -126,7 +109,7 @@ class Bed {
       stream.copy({host_.data, gpu_.data, n, direction});
     }
   }
-  void launch(double bytes, StreamView stream) { stream.launch(Timed(bytes * costs_.kernel.per_byte)); }
+  void launch(double bytes, StreamView stream) { stream.launch(kernels::Delay(bytes * costs_.kernel.per_byte)); }
 
   void submit_round_robin(const std::vector<double>& chunks, std::size_t slots, std::size_t wave) {
     for (std::size_t first = 0; first < chunks.size(); first += wave) {
