@@ -7,7 +7,7 @@
 #   NAME.ptx     by nvcc, with the flags of the build
 #   NAME.cubin   by the assembler from it
 #   NAME.txt     the assembler's report: registers, spills and shared memory of each kernel
-# and sets XFERBENCH_DEVICE_CODE_FOLDER, and XFERBENCH_DEVICE_CODE_NAMES for the list of NAMEs.
+# and sets XFERBENCH_DEVICE_CODE_FOLDER.
 
 # All methods exist from here on, and what the numbers of registers are is the same wherever it is built.
 set(XFERBENCH_DEVICE_CODE_ARCHITECTURE 90)
@@ -19,7 +19,6 @@ function(xferbench_device_code)
   mark_as_advanced(XFERBENCH_PTXAS)
   set(folder ${PROJECT_BINARY_DIR}/device_code)
   file(MAKE_DIRECTORY ${folder})
-  set(names "")
   set(reports "")
   foreach(source IN LISTS code_UNPARSED_ARGUMENTS code_RELOCATABLE)
     cmake_path(GET source STEM name)
@@ -46,10 +45,8 @@ function(xferbench_device_code)
               --output-file ${path}.cubin ${path}.ptx 2> ${path}.txt
       DEPENDS device_code_${name} $<TARGET_OBJECTS:device_code_${name}>
       COMMENT "Assembling device_code/${name}.ptx" VERBATIM)
-    list(APPEND names ${name})
     list(APPEND reports ${path}.txt)
   endforeach()
-  add_custom_target(device_code DEPENDS ${reports})
+  add_custom_target(device_code ALL DEPENDS ${reports})
   set(XFERBENCH_DEVICE_CODE_FOLDER ${folder} PARENT_SCOPE)
-  set(XFERBENCH_DEVICE_CODE_NAMES ${names} PARENT_SCOPE)
 endfunction()
