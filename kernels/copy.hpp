@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 
 #include "device/kernel.hpp"
 #include "device/types.hpp"
@@ -23,13 +24,22 @@ class MemoryCopy final : public Kernel {
   explicit MemoryCopy(const MemoryCopyArgs& args) : args_(args) {}
 
   [[nodiscard]] std::string_view name() const override { return "memory-copy"; }
-  [[nodiscard]] KernelCost cost() const override;
+  [[nodiscard]] KernelCost cost() const override {
+    switch (args_.direction) {
+      case Direction::h2d: return {.h2d_bytes = args_.bytes};
+      case Direction::d2h: return {.d2h_bytes = args_.bytes};
+      case Direction::d2d: break;
+    }
+    return {.bytes = 2 * args_.bytes};
+  }
   [[nodiscard]] std::span<std::byte> output() const override { return {args_.destination, args_.bytes}; }
   void compute(std::span<std::byte> result) const override { compute_part(0, result); }
   [[nodiscard]] std::vector<std::span<const std::byte>> inputs_by_position() const override {
     return {{args_.source, args_.bytes}};
   }
-  void compute_part(std::size_t offset, std::span<std::byte> result) const override;
+  void compute_part(std::size_t offset, std::span<std::byte> result) const override {
+    std::memcpy(result.data(), args_.source + offset, result.size());
+  }
   [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<MemoryCopy>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;

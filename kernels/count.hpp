@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "device/kernel.hpp"
 
@@ -19,7 +20,11 @@ class Count final : public Kernel {
   [[nodiscard]] std::span<std::byte> output() const override {
     return std::as_writable_bytes(std::span<std::uint64_t>(counter_, std::size_t{counter_ == nullptr ? 0U : 1U}));
   }
-  void compute(std::span<std::byte> result) const override;
+  void compute(std::span<std::byte> result) const override {
+    if (counter_ == nullptr) return;
+    const std::uint64_t next = *counter_ + 1;
+    std::memcpy(result.data(), &next, sizeof(next));
+  }
   [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Count>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;

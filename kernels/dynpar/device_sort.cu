@@ -211,8 +211,7 @@ __global__ void __launch_bounds__(kThreads) partition_segment(const SortArgs arg
   });
 }
 
-// --- A grid for all segments of a level with the same step, launched by the host
-// ---------------------------------------
+// --- A grid for all segments of a level with the same step, launched by the host ---
 
 __global__ void __launch_bounds__(kSortThreads) sort_level(const SortArgs args, const SortBatch batch) {
   const SortSegment segment = batch.segments[batch.work[blockIdx.x].segment];
@@ -229,12 +228,6 @@ __global__ void __launch_bounds__(kThreads) partition_level(const SortArgs args,
   const SortWork work = batch.work[blockIdx.x];
   const SortSegment segment = batch.segments[work.segment];
   partition_part(args, segment, work.block, [&](const SortSplit& split) { batch.splits[work.segment] = split; });
-}
-
-template <class... KernelFunctions>
-void load(KernelFunctions... functions) {
-  cudaFuncAttributes attributes;
-  (cudaFuncGetAttributes(&attributes, functions), ...);
 }
 
 }  // namespace

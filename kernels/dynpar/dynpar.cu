@@ -59,12 +59,6 @@ __global__ void chain_root(const ChildrenArgs args) {
   note_launch(args.status);
 }
 
-template <class... KernelFunctions>
-void load(KernelFunctions... functions) {
-  cudaFuncAttributes attributes;
-  (cudaFuncGetAttributes(&attributes, functions), ...);
-}
-
 }  // namespace
 
 void Child::preload() const { load(leaf); }

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -117,7 +118,10 @@ class Child final : public Kernel {
   [[nodiscard]] std::span<std::byte> output() const override {
     return std::as_writable_bytes(std::span(args_.slots + index_, 1));
   }
-  void compute(std::span<std::byte> result) const override;
+  void compute(std::span<std::byte> result) const override {
+    const std::uint32_t value = child_result(args_.seed, index_, args_.work);
+    std::memcpy(result.data(), &value, sizeof(value));
+  }
   [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Child>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;
@@ -149,7 +153,11 @@ class Children final : public Kernel {
   [[nodiscard]] std::span<std::byte> output() const override {
     return std::as_writable_bytes(std::span(args_.slots, way_ == LaunchWay::none ? 0 : args_.tree.children()));
   }
-  void compute(std::span<std::byte> result) const override;
+  void compute(std::span<std::byte> result) const override {
+    for (std::uint32_t i = 0; i < result.size() / sizeof(std::uint32_t); ++i) {
+      Child(args_, i).compute(result.subspan(i * sizeof(std::uint32_t)));
+    }
+  }
   [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Children>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;
