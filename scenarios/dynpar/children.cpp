@@ -218,8 +218,7 @@ void ChildrenRun::check(const std::string& name) const {
   }
   if (right == spec_.children) return;
   throw VerificationError(
-      fmt::format("{}: {} of {} children are missing or wrong; child {} should have written {}, "
-                  "its slot holds {}",
+      fmt::format("{}: {} of {} children are missing or wrong; child {} should have written {}, its slot holds {}",
                   name, spec_.children - right, spec_.children, first_wrong,
                   kernels::child_result(args_.seed, first_wrong, args_.work), found(first_wrong)));
 }

@@ -233,14 +233,13 @@ void conclude_sorts(std::span<const Result* const> results, std::vector<Finding>
     if (speedup == nullptr || trips == nullptr) continue;
     const DynparCase c = dynpar_case(r->config);
     const std::string_view keys = kSortKeysNames[static_cast<std::size_t>(c.keys)];
-    findings.push_back(
-        {.kind = "sort",
-         .labels = {{"keys", std::string(keys)}, {"size", format_size(c.bytes)}},
-         .metrics = {*speedup, *trips},
-         .text = fmt::format("sorting {} of {} keys takes {} when the GPU launches what comes next, {} with {:.0f} "
-                             "round trips to the host: {:.2f} times as fast",
-                             format_size(c.bytes), keys, format_seconds(r->median(kMakespan)),
-                             format_seconds(r->median(kByHost)), trips->value, speedup->value)});
+    findings.push_back({.kind = "sort",
+                        .labels = {{"keys", std::string(keys)}, {"size", format_size(c.bytes)}},
+                        .metrics = {*speedup, *trips},
+                        .text = fmt::format("sorting {} of {} keys takes {} when the GPU launches what comes next, {} "
+                                            "with {:.0f} round trips to the host: {:.2f} times as fast",
+                                            format_size(c.bytes), keys, format_seconds(r->median(kMakespan)),
+                                            format_seconds(r->median(kByHost)), trips->value, speedup->value)});
   }
 }
 

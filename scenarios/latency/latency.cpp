@@ -223,14 +223,13 @@ void conclude_waiting(std::span<const Result* const> results, WaitMethod method,
   if (fast <= 0 || burnt <= 0) return;
   const double cpu = block->median("cpu") / burnt;
   const std::string_view name = kMethodNames[static_cast<std::size_t>(method)];
-  findings.push_back(
-      {.kind = "waiting",
-       .labels = {{"method", std::string(name)}},
-       .metrics = {{"latency_ratio", slow / fast, "1"}, {"cpu_ratio", cpu, "1"}},
-       .text = fmt::format("waiting for {} {}: blocking notices its end {:.1f} times as late as spinning ({}, {}) "
-                           "and takes {} of its CPU time",
-                           method == WaitMethod::event ? "an" : "a", name, slow / fast, format_seconds(slow),
-                           format_seconds(fast), format_percent(cpu))});
+  findings.push_back({.kind = "waiting",
+                      .labels = {{"method", std::string(name)}},
+                      .metrics = {{"latency_ratio", slow / fast, "1"}, {"cpu_ratio", cpu, "1"}},
+                      .text = fmt::format("waiting for {} {}: blocking notices its end {:.1f} times as late as "
+                                          "spinning ({}, {}) and takes {} of its CPU time",
+                                          method == WaitMethod::event ? "an" : "a", name, slow / fast,
+                                          format_seconds(slow), format_seconds(fast), format_percent(cpu))});
 }
 
 // --- The scenario ----------------------------------------------------------------------------------------------------
@@ -278,8 +277,8 @@ std::vector<MetricDeclaration> latency_metrics() {
   // Nine axes make a wide table: p90 is in the file, and in the table of a single case.
   return {
       measured(kLatency,
-               "a short copy, a launch, a graph (each until the wait for it returns), how late a wait "
-               "notices that its kernel has ended, a hand-over to another stream, one dependent read of memory")
+               "a short copy, a launch, a graph (each until the wait for it returns), how late a wait notices that its "
+               "kernel has ended, a hand-over to another stream, one dependent read of memory")
           .as_headline()
           .column("time", {p99}),
       measured("call", "copy, launch, graph: from the call to its return"),

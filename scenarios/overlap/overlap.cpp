@@ -96,23 +96,12 @@ Region kernels_in_turn(ChunkedWork& work, StreamView stream) {
 }
 
 /// The same pipeline over a single round of the same payload.
-class OneRound {
- public:
-  OneRound(Device& device, const OverlapCase& c, ChunkedWork& all)
-      : work_(device, shape_of(c, all), all.payload()), pipeline_(make_pipeline(device, work_, c.pipeline)) {}
-  [[nodiscard]] Pipeline& pipeline() { return *pipeline_; }
-
- private:
-  static ChunkedWork::Shape shape_of(const OverlapCase& c, const ChunkedWork& all) {
-    ChunkedWork::Shape shape = all.shape();
-    shape.rounds = 1;
-    shape.slots = c.work.slots;
-    return shape;
-  }
-
-  ChunkedWork work_;
-  std::unique_ptr<Pipeline> pipeline_;
-};
+CutPipeline one_round_of(Device& device, const OverlapCase& c, const ChunkedWork& all) {
+  ChunkedWork::Shape shape = all.shape();
+  shape.rounds = 1;
+  shape.slots = c.work.slots;
+  return {device, shape, c.pipeline, all.payload()};
+}
 
 constexpr std::size_t kCalibrating = 10;  // samples
 
@@ -145,7 +134,7 @@ model::Stages times(const Result& result, Pick pick) {
   return {time("h2d"), time("kernel"), time("d2h"), time("both")};
 }
 
-void warn(unsigned copy_engines, Result& result) {
+void warn(const OverlapCase& o, unsigned copy_engines, Result& result) {
   const Measurement& pipeline = *result.measurement("pipeline");
   if (pipeline.ci95) {
     const auto low = [](const Measurement& m) { return m.ci95 ? m.ci95->low : m.min; };
@@ -154,11 +143,11 @@ void warn(unsigned copy_engines, Result& result) {
           "efficiency is above 1 beyond its interval: a stage was measured badly; run again on a quiet machine");
     }
   }
-  if (strategy_word(result.config.word("strategy")).strategy == Strategy::serial) return;  // it blocks by design
+  if (o.pipeline.strategy == Strategy::serial) return;  // it blocks by design
   if (pipeline.clock == Clock::event) {
     result.warnings.emplace_back(
-        "so many operations do not fit behind a gate: the makespan includes what the host takes "
-        "to submit them, as it would in a program");
+        "so many operations do not fit behind a gate: the makespan includes what the host takes to submit them, as it "
+        "would in a program");
   }
   const double submit = result.median("pipeline-submit");
   if (submit > 0.9 * pipeline.median) {
@@ -189,7 +178,7 @@ void derive(const OverlapCase& o, unsigned copy_engines, Result& result) {
     result.add("steady_round_time", round, "s");
     if (round > 0) result.add("steady_bandwidth", 2e-9 * static_cast<double>(o.work.bytes) / round, "GB/s");
   }
-  warn(copy_engines, result);
+  warn(o, copy_engines, result);
 }
 
 void add_costs(const StageCosts& costs, Result& result) {
@@ -274,9 +263,10 @@ class Overlap final : public ScenarioOf<overlap_case> {
 
     std::vector<Region> regions{
         region_of(*pipeline, "pipeline"), stages.h2d(), stages.kernel(), stages.d2h(), stages.both(), stages.serial()};
-    std::optional<OneRound> one_round;
+    std::optional<CutPipeline> one_round;
     if (o.work.rounds > 1) {
-      regions.push_back(region_of(one_round.emplace(bench.device, o, work).pipeline(), "one-round"));
+      one_round.emplace(one_round_of(bench.device, o, work));
+      regions.push_back(region_of(*one_round->pipeline, "one-round"));
       use_common_clock({&regions.front(), &regions.back()});
     }
     const std::vector<Series> series = bench.sample(std::move(regions));
@@ -291,8 +281,7 @@ class Overlap final : public ScenarioOf<overlap_case> {
     if (sampled && modelled(o)) explain(o, bench, work, result);
     if (o.work.blocks != 0) {
       result.warnings.emplace_back(
-          "the limit and serial are measured with kernels of as many blocks as it takes, the "
-          "pipeline with --blocks");
+          "the limit and serial are measured with kernels of as many blocks as it takes, the pipeline with --blocks");
     }
     if (sampled && o.kernels_may_share_gpu()) count_kernels_at_once(bench, work, *pipeline, result);
     if (bench.verify) verify_at_full_speed(bench.machine, work, *pipeline);
@@ -318,28 +307,25 @@ std::vector<MetricDeclaration> overlap_metrics() {
       measured("serial", "the same work without overlap").column("serial"),
       derived("speedup", "1", higher, "how many times the makespan that takes").column("speedup", ratio),
       derived_time("bound",
-                   "what no pipeline can beat here: the longer of the kernel and both copies through the link at "
-                   "once, as measured")
+                   "what no pipeline can beat here: the longer of the kernel and both copies through the link at once, "
+                   "as measured")
           .column("limit"),
       label("limited_by", "which of the two that is: the kernel, or the link").column("set by"),
       derived("efficiency", "1", higher,
-              "limit over makespan; what is missing is chunking, filling, draining and "
-              "submission")
+              "limit over makespan; what is missing is chunking, filling, draining and submission")
           .column("of limit", percent),
       derived("hidden_fraction", "1", higher,
-              "of the time that can be hidden, how much is: 0 % is serial, 100 % is the "
-              "limit")
+              "of the time that can be hidden, how much is: 0 % is serial, 100 % is the limit")
           .column("hidden", percent),
       derived_time("modelled",
                    "the makespan that a model of the pipeline expects; empty where it does not cover the case")
           .column("model"),
-      derived("kernels_at_once", "1", higher,
-              "with --blocks or --kernels-per-chunk: how many times as long all kernels "
-              "take in one stream as in their own")
+      derived(
+          "kernels_at_once", "1", higher,
+          "with --blocks or --kernels-per-chunk: how many times as long all kernels take in one stream as in their own")
           .column("kernels at once"),
       derived("steady_bandwidth", "GB/s", higher,
-              "with --rounds: the rate of each further round, without filling and "
-              "draining")
+              "with --rounds: the rate of each further round, without filling and draining")
           .column("steady GB/s"),
       derived_time("host_blocked", "in the calls that submit the work").column("host blocked"),
       measured("h2d", "copying the whole payload to the GPU, alone"),

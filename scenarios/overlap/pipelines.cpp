@@ -1,6 +1,7 @@
 #include "scenarios/overlap/pipelines.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -44,21 +45,34 @@ const StrategyWord& strategy_word(std::string_view word) {
 
 namespace {
 
-class Serial final : public Pipeline {
+/// All of the payload by one call, in one stream.
+class OneCall final : public Pipeline {
  public:
-  Serial(Device& device, ChunkedWork& work, const PipelineShape& shape)
-      : Pipeline(operations_of(work.shape(), shape)),
-        work_(work),
-        stream_(device.make_stream(StreamKind::legacy_default)) {}
+  using Call = std::function<void(StreamView)>;
+  OneCall(Stream stream, std::size_t operations, bool gateable, Call call)
+      : Pipeline(operations), stream_(std::move(stream)), gateable_(gateable), call_(std::move(call)) {}
 
-  void submit() override { work_.run_blocking(stream_); }
+  void submit() override { call_(stream_); }
   [[nodiscard]] std::vector<StreamView> streams() const override { return {stream_}; }
-  [[nodiscard]] bool gateable() const override { return false; }
+  [[nodiscard]] bool gateable() const override { return gateable_; }
 
  private:
-  ChunkedWork& work_;
   Stream stream_;
+  bool gateable_;
+  Call call_;
 };
+
+std::unique_ptr<Pipeline> serial(Device& device, ChunkedWork& work, std::size_t operations) {
+  return std::make_unique<OneCall>(device.make_stream(StreamKind::legacy_default), operations, false,
+                                   [&work](StreamView stream) { work.run_blocking(stream); });
+}
+
+std::unique_ptr<Pipeline> zero_copy(Device& device, ChunkedWork& work, std::size_t operations, unsigned blocks) {
+  return std::make_unique<OneCall>(device.make_stream(StreamKind::nonblocking), operations, true,
+                                   [&work, blocks](StreamView stream) {
+                                     work.launch_on_host_memory(stream, blocks == 0 ? kZeroCopyBlocks : blocks);
+                                   });
+}
 
 /// One chunk's stages follow each other in one stream, so a stream's order is all the order there is. A device buffer
 /// for each stream is enough: the stream's next chunk begins when the last one has ended.
@@ -192,23 +206,6 @@ class Engines final : public Pipeline {
   std::vector<Event> copied_out_;  // by slot: its output is on the host
 };
 
-class ZeroCopy final : public Pipeline {
- public:
-  ZeroCopy(Device& device, ChunkedWork& work, const PipelineShape& shape)
-      : Pipeline(operations_of(work.shape(), shape)),
-        work_(work),
-        blocks_(shape.blocks == 0 ? kZeroCopyBlocks : shape.blocks),
-        stream_(device.make_stream(StreamKind::nonblocking)) {}
-
-  void submit() override { work_.launch_on_host_memory(stream_, blocks_); }
-  [[nodiscard]] std::vector<StreamView> streams() const override { return {stream_}; }
-
- private:
-  ChunkedWork& work_;
-  unsigned blocks_;
-  Stream stream_;
-};
-
 /// Another pipeline, captured once: submitting all of it is one call, and the driver has seen the whole before it runs.
 class Replayed final : public Pipeline {
  public:
@@ -250,14 +247,14 @@ std::unique_ptr<Pipeline> make_pipeline(Device& device, ChunkedWork& work, const
     return std::make_unique<Replayed>(device, make_pipeline(device, work, captured));
   }
   switch (shape.strategy) {
-    case Strategy::serial: return std::make_unique<Serial>(device, work, shape);
+    case Strategy::serial: return serial(device, work, operations_of(work.shape(), shape));
     case Strategy::streams: return std::make_unique<RoundRobin>(device, work, shape);
     case Strategy::engines:
     case Strategy::double_buffer:
     case Strategy::batch: return std::make_unique<Engines>(device, work, shape);
     case Strategy::zero_copy: break;
   }
-  return std::make_unique<ZeroCopy>(device, work, shape);
+  return zero_copy(device, work, operations_of(work.shape(), shape), shape.blocks);
 }
 
 Region region_of(Pipeline& pipeline, std::string name) {

@@ -4,7 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "measure/region.hpp"
@@ -87,6 +89,17 @@ std::size_t operations_of(const ChunkedWork::Shape& work, const PipelineShape& s
 bool fits_gate(const ChunkedWork::Shape& work, const PipelineShape& shape);
 
 std::unique_ptr<Pipeline> make_pipeline(Device& device, ChunkedWork& work, const PipelineShape& shape);
+
+/// A way of cutting a payload, and the pipeline over it.
+struct CutPipeline {
+  CutPipeline(Device& device, const ChunkedWork::Shape& cut, const PipelineShape& shape,
+              std::shared_ptr<Payload> payload)
+      : work(std::make_unique<ChunkedWork>(device, cut, std::move(payload))),
+        pipeline(make_pipeline(device, *work, shape)) {}
+
+  std::unique_ptr<ChunkedWork> work;  // where the pipeline knows it, wherever this is moved
+  std::unique_ptr<Pipeline> pipeline;
+};
 
 /// The pipeline as a region to time. The pipeline must outlive it.
 Region region_of(Pipeline& pipeline, std::string name);

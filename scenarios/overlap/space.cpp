@@ -18,18 +18,14 @@ namespace {
 class OverlapCandidate final : public Candidate {
  public:
   OverlapCandidate(Device& device, const OverlapCase& c, std::shared_ptr<Payload> payload)
-      : device_(device),
-        work_(device, c.work, std::move(payload)),
-        pipeline_(make_pipeline(device, work_, c.pipeline)) {}
+      : machine_(device.machine()), own_(device, c.work, c.pipeline, std::move(payload)) {}
 
-  [[nodiscard]] Region region() override { return region_of(*pipeline_, "pipeline"); }
-
-  void verify() override { verify_at_full_speed(device_.machine(), work_, *pipeline_); }
+  [[nodiscard]] Region region() override { return region_of(*own_.pipeline, "pipeline"); }
+  void verify() override { verify_at_full_speed(machine_, *own_.work, *own_.pipeline); }
 
  private:
-  Device& device_;
-  ChunkedWork work_;
-  std::unique_ptr<Pipeline> pipeline_;
+  Machine& machine_;
+  CutPipeline own_;
 };
 
 class OverlapSpace final : public Tunable {
@@ -121,9 +117,8 @@ class OverlapSpace final : public Tunable {
       const OverlapCase o = parsed(c);
       if (o.pipeline.strategy != Strategy::zero_copy || unmodelled_.contains(o.pipeline.blocks)) continue;
       if (interrupted() != 0) return;
-      ChunkedWork work(bench_.device, o.work, payload_);
-      const auto pipeline = make_pipeline(bench_.device, work, o.pipeline);
-      const auto series = sample_few(bench_, {region_of(*pipeline, "zero-copy")}, 6);
+      const CutPipeline own(bench_.device, o.work, o.pipeline, payload_);
+      const auto series = sample_few(bench_, {region_of(*own.pipeline, "zero-copy")}, 6);
       unmodelled_[o.pipeline.blocks] = series.front().elapsed.median;
     }
   }
@@ -143,13 +138,13 @@ void require_what_the_model_covers(std::span<const Case> cases) {
     const OverlapCase o = overlap_case(c);
     if (o.pipeline.blocks != 0 && o.pipeline.strategy != Strategy::zero_copy) {
       throw UsageError(
-          "tune is led by a model, which does not cover kernels of few blocks: leave out --blocks, or give "
-          "--strategy zero-copy");
+          "tune is led by a model, which does not cover kernels of few blocks: leave out --blocks, or give --strategy "
+          "zero-copy");
     }
     if (!o.balance) continue;
     throw UsageError(
-        "tune needs a fixed amount of work: give --work instead of --balance (a run with --balance prints "
-        "the work that it has chosen)");
+        "tune needs a fixed amount of work: give --work instead of --balance (a run with --balance prints the work "
+        "that it has chosen)");
   }
 }
 

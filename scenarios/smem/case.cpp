@@ -207,11 +207,12 @@ std::vector<Axis> smem_axes() {
                  .max = 32}),
       of_method({"cp-async"}, choice_axis("copy-bytes", {"4", "8", "16"},
                                           {.help = "bytes that a thread copies by each cp.async; default: 16"})),
-      of_method({"bulk", "tma", "tma-specialized"},
-                choice_axis("store", words(kernels::kSmemStoreNames),
-                            {.tuning = "all",
-                             .help = "how results get out: by each thread, or by a bulk copy out of shared memory; "
-                                     "default: async"})),
+      of_method(
+          {"bulk", "tma", "tma-specialized"},
+          choice_axis(
+              "store", words(kernels::kSmemStoreNames),
+              {.tuning = "all",
+               .help = "how results get out: by each thread, or by a bulk copy out of shared memory; default: async"})),
       of_tensor(choice_axis("swizzle", {"none", "32", "64", "128"},
                             {.help = "span of TMA's swizzle of shared memory in bytes; default: none"})),
       of_tensor(choice_axis("fill", {"zeros", "nan"},

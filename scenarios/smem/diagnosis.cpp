@@ -106,8 +106,7 @@ std::optional<Finding> enough_stages(Results alike, std::optional<double> latenc
   f.labels = {{"case", enough->config.key()}};
   f.metrics = {{"enough_stages", static_cast<double>(stages), "stages"}, *enough->metric("bytes_in_flight")};
   f.text = fmt::format(
-      "{}: {} {} enough, the best of {} to {} is less than 1 % faster; up to {} in flight in each "
-      "multiprocessor",
+      "{}: {} {} enough, the best of {} to {} is less than 1 % faster; up to {} in flight in each multiprocessor",
       description(*enough, axes), stages, stages == 1 ? "stage is" : "stages are", stages_of(alike.front()),
       stages_of(alike.back()), format_size(static_cast<std::uint64_t>(enough->value("bytes_in_flight"))));
   if (latency) {

@@ -173,8 +173,8 @@ Broken pitch(const SmemShape& s) {
 Broken whole_vectors(const SmemShape& s) {
   if (!by_tensor_copy(s.method) || !s.uses_async_store() || s.row_bytes >= kVector) return std::nullopt;
   return fmt::format(
-      "--store async of a tensor copy writes {} B at a time, and rows of {} B have no such piece; choose "
-      "--store registers",
+      "--store async of a tensor copy writes {} B at a time, and rows of {} B have no such piece; choose --store "
+      "registers",
       kVector, s.row_bytes);
 }
 
@@ -207,8 +207,8 @@ std::optional<std::string> broken_rule(const SmemShape& shape, const Multiproces
   }
   if (shape.shared_bytes() <= multiprocessor.shared_per_block) return std::nullopt;
   return fmt::format(
-      "{} of shared memory are more than the {} that a block of this GPU can have; choose fewer --stages "
-      "or a smaller --tile",
+      "{} of shared memory are more than the {} that a block of this GPU can have; choose fewer --stages or a smaller "
+      "--tile",
       format_size(shape.shared_bytes()), format_size(multiprocessor.shared_per_block));
 }
 

@@ -11,10 +11,8 @@
 #include "kernels/dynpar/device_sort.hpp"
 #include "kernels/dynpar/dynpar.hpp"
 #include "measure/pattern.hpp"
-#include "parsing.hpp"
 #include "scenarios/dynpar/children.hpp"
 #include "scenarios/dynpar/sort.hpp"
-#include "scenarios/scenarios.hpp"
 
 namespace xferbench::test {
 
@@ -22,17 +20,6 @@ namespace {
 
 class Dynpar : public GpuTest {
  protected:
-  std::vector<Result> run(const std::string& flags) {
-    return run_cases(test::cases_of_line("dynpar " + flags), quick_bench(), {});
-  }
-
-  void expect_all_ok(const std::string& flags) {
-    for (const Result& r : run(flags)) {
-      EXPECT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
-      for (const Measurement& m : r.measurements) EXPECT_GE(m.samples.size(), 6U) << r.config.key() << " " << m.name;
-    }
-  }
-
   static void expect_launches_failed(const Result& r) {
     EXPECT_EQ(r.status, Status::failed) << r.config.key();
     for (const char* part : {"launching 4096 children from the device: only ", " of 4096 ran; ",
@@ -44,19 +31,19 @@ class Dynpar : public GpuTest {
 
 // --- Children --------------------------------------------------------------------------------------------------------
 
-TEST_F(Dynpar, EachWayRunsEveryChild) { expect_all_ok("--task children --children 1,7,2048"); }
+TEST_F(Dynpar, EachWayRunsEveryChild) { run_well("dynpar --task children --children 1,7,2048"); }
 
-TEST_F(Dynpar, ChildrenThatWork) { expect_all_ok("--task children --children 100 --work 1,1000,65537"); }
+TEST_F(Dynpar, ChildrenThatWork) { run_well("dynpar --task children --children 100 --work 1,1000,65537"); }
 
 TEST_F(Dynpar, EachWayRunsEveryChildOfATree) {
-  expect_all_ok("--task children --shape tree --depth 1,2,5 --children 7,500");
+  run_well("dynpar --task children --shape tree --depth 1,2,5 --children 7,500");
 }
 
-TEST_F(Dynpar, ATreeAsDeepAsItMayBe) { expect_all_ok("--task children --shape tree --depth 16 --children 16,2000"); }
+TEST_F(Dynpar, ATreeAsDeepAsItMayBe) { run_well("dynpar --task children --shape tree --depth 16 --children 16,2000"); }
 
 TEST_F(Dynpar, SeveralStreamsBranchesAndLaunchers) {
-  expect_all_ok("--task children --launch host,graph --shape flat,tree --streams 3,32 --children 7,300");
-  expect_all_ok("--task children --launch fire-and-forget --shape flat,tree --launchers 2,32,1024 --children 7,2048");
+  run_well("dynpar --task children --launch host,graph --shape flat,tree --streams 3,32 --children 7,300");
+  run_well("dynpar --task children --launch fire-and-forget --shape flat,tree --launchers 2,32,1024 --children 7,2048");
 }
 
 TEST_F(Dynpar, TheKernelsDoWhatTheirReferenceSays) {
@@ -147,18 +134,20 @@ TEST_F(Dynpar, ChildrenThatAreFiredRunOnce) {
 
 TEST_F(Dynpar, MoreLaunchesThanThereIsRoomForFailWithTheReason) {
   // So much work that the children cannot end as fast as they are launched: at most 128 grids run at a time.
-  const auto results = run("--task children --launch fire-and-forget --launchers 1 --children 4096 --work 2000000");
+  const auto results =
+      run("dynpar --task children --launch fire-and-forget --launchers 1 --children 4096 --work 2000000");
   expect_launches_failed(results.front());
-  expect_all_ok("--task children --launch fire-and-forget --children 7");
+  run_well("dynpar --task children --launch fire-and-forget --children 7");
 }
 
 TEST_F(Dynpar, ATailThatIsTooLongFailsWithTheReason) {
   // A kernel's tail begins when the kernel has ended: all of it is pending until then.
-  expect_launches_failed(run("--task children --launch tail --shape tree --depth 1 --children 4096").front());
+  expect_launches_failed(run("dynpar --task children --launch tail --shape tree --depth 1 --children 4096").front());
 }
 
 TEST_F(Dynpar, MoreRoomHoldsMoreLaunches) {
-  const auto results = run("--task children --launch tail --shape tree --depth 1 --children 4096 --pending 8192");
+  const auto results =
+      run("dynpar --task children --launch tail --shape tree --depth 1 --children 4096 --pending 8192");
   EXPECT_EQ(results.front().status, Status::ok) << results.front().reason;
   ASSERT_NE(results.front().metric("pending_limit"), nullptr);
   EXPECT_GE(results.front().metric("pending_limit")->value, 8192);
@@ -185,10 +174,12 @@ TEST_F(Dynpar, RoomTakesNoMoreMemoryThanIsSaid) {
 
 TEST_F(Dynpar, SortsWhateverTheKeysAreLike) {
   // One and two keys, 1000, as many as one block sorts, one more, and 2^20.
-  expect_all_ok("--task sort --keys all --size 4,8,4000,16384,16388,4M");
+  run_well("dynpar --task sort --keys all --size 4,8,4000,16384,16388,4M");
 }
 
-TEST_F(Dynpar, SortsManyKeysAndAnOddNumberOfThem) { expect_all_ok("--task sort --keys random,sorted --size 38797324"); }
+TEST_F(Dynpar, SortsManyKeysAndAnOddNumberOfThem) {
+  run_well("dynpar --task sort --keys random,sorted --size 38797324");
+}
 
 TEST_F(Dynpar, OneBlockSortsASegmentThatStayedLarge) {
   // Keys that nine samples never split well; here a segment that has been through all partitions is made by hand.
@@ -229,7 +220,7 @@ TEST_F(Dynpar, ASortThatDoesNothingIsFoundOutWhateverTheKeysAreLike) {
 }
 
 TEST_F(Dynpar, OnlyTheHostDrivenSortMakesRoundTrips) {
-  const Result sort = run("--task sort --size 4M").front();
+  const Result sort = run("dynpar --task sort --size 4M").front();
   ASSERT_EQ(sort.status, Status::ok) << sort.reason;
   EXPECT_GE(sort.metric("round_trips")->value, 8) << "2^20 keys into parts of at most 2^12";
   EXPECT_LE(sort.metric("host_launches")->value, 3 * (sort.metric("round_trips")->value + 1)) << "grids for each level";

@@ -4,39 +4,35 @@
 #include "gpu/gpu_fixture.hpp"
 #include "scenarios/latency/chase.hpp"
 #include "scenarios/latency/operations.hpp"
-#include "scenarios/scenarios.hpp"
 
 namespace xferbench::test {
 
 namespace {
 
-using LatencyOnGpu = GpuTest;
+class LatencyOnGpu : public GpuTest {};
 
 TEST_F(LatencyOnGpu, EveryCaseVerifies) {
-  for (const std::vector<std::string>& command :
-       {std::vector<std::string>{"latency", "--buffer", "1M"},
-        {"latency", "--op", "copy", "--host", "pinned,pageable", "--size", "1,8,4097,1M"},
-        {"latency", "--op", "graph", "--nodes", "1,1000"}}) {
-    for (const Result& r : run_well(command)) {
-      ASSERT_NE(r.measurement("latency"), nullptr) << r.config.key();
-      EXPECT_GT(r.measurement("latency")->median, 50e-9) << r.config.key();
-      EXPECT_LT(r.measurement("latency")->median, 5e-3) << r.config.key();
+  for (const char* flags :
+       {"--buffer 1M", "--op copy --host pinned,pageable --size 1,8,4097,1M", "--op graph --nodes 1,1000"}) {
+    for (const Result& r : run_well(std::string("latency ") + flags)) {
+      EXPECT_GT(r.median("latency"), 50e-9) << r.config.key();
+      EXPECT_LT(r.median("latency"), 5e-3) << r.config.key();
       for (const Measurement& m : r.measurements) EXPECT_EQ(m.unit, "s") << r.config.key() << " " << m.name;
     }
   }
 }
 
 TEST_F(LatencyOnGpu, AKernelBeginsBeforeItsEndIsNoticed) {
-  const auto results = run_well({"latency", "--op", "launch"});
-  const double uncertainty = results.front().metric("clock_uncertainty")->value;
-  EXPECT_GT(uncertainty, 0);
-  EXPECT_LT(results.front().metric("start")->value, results.front().measurement("latency")->median + uncertainty);
+  const Result r = run_well("latency --op launch").front();
+  EXPECT_GT(r.value("clock_uncertainty"), 0);
+  EXPECT_GT(r.value("start"), 0);
+  EXPECT_LT(r.value("start"), r.median("latency") + r.value("clock_uncertainty"));
 }
 
 TEST_F(LatencyOnGpu, WaitsReallyWait) {
-  for (const Result& r : run_well({"latency", "--op", "wait"})) {
-    EXPECT_GT(r.metric("waited")->value, 50e-6) << r.config.key();
-    EXPECT_GE(r.metric("cpu_share")->value, 0) << r.config.key();
+  for (const Result& r : run_well("latency --op wait")) {
+    EXPECT_GT(r.value("waited"), 50e-6) << r.config.key();
+    EXPECT_NE(r.metric("cpu_share"), nullptr) << r.config.key();
   }
 }
 
@@ -58,10 +54,10 @@ TEST_F(LatencyOnGpu, AChaseWithAWrongPointerFails) {
 }
 
 TEST_F(LatencyOnGpu, AChaseThroughHostMemoryIsSlowerThanThroughTheGpus) {
-  const auto results = run_well({"latency", "--op", "chase"});
+  const auto results = run_well("latency --op chase");
   ASSERT_EQ(results.size(), 2U);
-  EXPECT_GT(results[1].measurement("latency")->median, results[0].measurement("latency")->median);
-  EXPECT_GT(results[0].metric("sm_clock")->value, 100e6);
+  EXPECT_GT(results[1].median("latency"), results[0].median("latency"));
+  EXPECT_GT(results[0].value("sm_clock"), 100e6);
 }
 
 TEST_F(LatencyOnGpu, CountedLaunchesAndNodesAllRun) {

@@ -5,9 +5,7 @@
 
 #include "gpu/gpu_fixture.hpp"
 #include "kernels/smem/smem.hpp"
-#include "parsing.hpp"
 #include "run/tuner.hpp"
-#include "scenarios/scenarios.hpp"
 #include "scenarios/smem/case.hpp"
 #include "scenarios/smem/data.hpp"
 #include "scenarios/smem/launch.hpp"
@@ -301,33 +299,18 @@ TEST_F(SmemKernelTest, TellsWhatItTakes) {
 
 // --- The scenario ----------------------------------------------------------------------------------------------------
 
-class SmemScenarioTest : public GpuTest {
- protected:
-  std::vector<Result> run(const std::string& flags) {
-    return run_cases(test::cases_of_line("smem " + flags), quick_bench(), {});
-  }
-  /// What an older GPU cannot do may be skipped.
-  void expect_all_ok(const std::string& flags) {
-    int ok = 0;
-    for (const Result& r : run(flags)) {
-      if (r.status == Status::ok) ++ok;
-      if (r.reason.find("compute capability") != std::string::npos) continue;
-      EXPECT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
-      EXPECT_NE(r.metric("bandwidth"), nullptr) << r.config.key();
-      for (const Measurement& m : r.measurements) EXPECT_GE(m.samples.size(), 6U) << r.config.key() << " " << m.name;
-    }
-    EXPECT_GT(ok, 0);
-  }
-};
+class SmemScenarioTest : public GpuTest {};
 
 TEST_F(SmemScenarioTest, EveryMethodAndOperation) {
-  expect_all_ok("--size 8M --op all --dtype all --stages 1,3 --schedule all");
+  run_well("smem --size 8M --op all --dtype all --stages 1,3 --schedule all", true);
 }
 
-TEST_F(SmemScenarioTest, MatricesWithOddSides) { expect_all_ok("--access strided --columns 1003 --size 4012000"); }
+TEST_F(SmemScenarioTest, MatricesWithOddSides) {
+  run_well("smem --access strided --columns 1003 --size 4012000", true);
+}
 
 TEST_F(SmemScenarioTest, ArithmeticIsMeasuredByItselfToo) {
-  for (const Result& r : run("--size 8M --intensity 16 --method cp-async --schedule dynamic")) {
+  for (const Result& r : run("smem --size 8M --intensity 16 --method cp-async --schedule dynamic")) {
     ASSERT_EQ(r.status, Status::ok) << r.reason;
     for (const char* name : {"smem", "d2d", "sync", "memory", "compute"}) EXPECT_NE(r.measurement(name), nullptr);
     EXPECT_GT(r.metric("overlap_efficiency")->value, 0);
@@ -336,7 +319,7 @@ TEST_F(SmemScenarioTest, ArithmeticIsMeasuredByItselfToo) {
 
 TEST_F(SmemScenarioTest, DataThatStaysInTheCacheIsReadFaster) {
   const auto bandwidth = [&](const std::string& l2) {
-    return run("--size 4M --method direct --schedule one-tile-per-block --l2 " + l2).front().value("bandwidth");
+    return run("smem --size 4M --method direct --schedule one-tile-per-block --l2 " + l2).front().value("bandwidth");
   };
   EXPECT_GT(bandwidth("resident"), bandwidth("cold"));
 }
@@ -357,7 +340,8 @@ TEST_F(SmemScenarioTest, CanBeTuned) {
 }
 
 TEST_F(SmemScenarioTest, MoreBlocksThanFitAreSkippedWithTheReason) {
-  const Result r = run("--size 8M --method sync --schedule dynamic --stages 1 --tile 32K --blocks-per-sm 32").front();
+  const Result r =
+      run("smem --size 8M --method sync --schedule dynamic --stages 1 --tile 32K --blocks-per-sm 32").front();
   EXPECT_EQ(r.status, Status::skipped);
   EXPECT_NE(r.reason.find("do not fit"), std::string::npos) << r.reason;
 }

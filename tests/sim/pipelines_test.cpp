@@ -36,19 +36,14 @@ class EveryStrategy : public testing::TestWithParam<std::string> {
   }
   [[nodiscard]] static bool by_streams() { return strategy_word(GetParam()).strategy == Strategy::streams; }
 
-  /// The flags that this strategy has.
-  static Words words(const Words& chunks, const Words& slots, Words more) {
-    more.insert(more.end(), {"--strategy", GetParam()});
-    const auto give = [&more](const Words& flags) { more.insert(more.end(), flags.begin(), flags.end()); };
-    if (strategy_word(GetParam()).strategy != Strategy::zero_copy) give({"--in-place=no,yes"});
-    if (has_chunks()) give(chunks);
-    if (by_streams()) give({"--streams", "1,3"});
-    if (has_chunks() && !by_streams()) give(slots);
-    return more;
-  }
-
-  void expect_ok(const Words& words) {
-    const std::vector<PlannedCase> cases = overlap_cases(words);
+  /// With those of the flags that this strategy has.
+  void expect_ok(std::string flags, const std::string& of_chunks, const std::string& of_slots) {
+    flags += " --strategy " + GetParam();
+    if (strategy_word(GetParam()).strategy != Strategy::zero_copy) flags += " --in-place=no,yes";
+    if (has_chunks()) flags += " " + of_chunks;
+    if (by_streams()) flags += " --streams 1,3";
+    if (has_chunks() && !by_streams()) flags += " " + of_slots;
+    const std::vector<PlannedCase> cases = cases_of_line("overlap " + flags);
     ASSERT_FALSE(cases.empty());
     for (const Result& r : run_all(cases, two_samples(device_))) {
       EXPECT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
@@ -60,26 +55,19 @@ class EveryStrategy : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(EveryStrategy, IsRightForUnevenChunksThatGrowOverSeveralRounds) {
-  const Words chunks{"--chunks", "7,33", "--growth", "1,1.1"};
-  const Words slots = GetParam().ends_with("batch") ? Words{"--slots", "2,3", "--batch", "2"} : Words{"--slots", "2,3"};
-  expect_ok(words(chunks, slots, {"--size", "100004", "--rounds", "1,3"}));
+  const std::string batch = GetParam().ends_with("batch") ? " --batch 2" : "";
+  expect_ok("--size 100004 --rounds 1,3", "--chunks 7,33 --growth 1,1.1", "--slots 2,3" + batch);
 }
 
-TEST_P(EveryStrategy, IsRightWithAPlaceForEveryChunk) {
-  expect_ok(words({"--chunks", "1,7"}, {}, {"--size", "100004", "--rounds", "1,3"}));
-}
+TEST_P(EveryStrategy, IsRightWithAPlaceForEveryChunk) { expect_ok("--size 100004 --rounds 1,3", "--chunks 1,7", ""); }
 
-TEST_P(EveryStrategy, IsRightForALargePayload) {
-  expect_ok(words({"--chunks", "33", "--growth", "1.1"}, {}, {"--size", "38797324"}));
-}
+TEST_P(EveryStrategy, IsRightForALargePayload) { expect_ok("--size 38797324", "--chunks 33 --growth 1.1", ""); }
 
-TEST_P(EveryStrategy, IsRightForTheSmallestPayloads) {
-  expect_ok(words({"--chunks", "1"}, {}, {"--size", "4,8,28,508"}));
-}
+TEST_P(EveryStrategy, IsRightForTheSmallestPayloads) { expect_ok("--size 4,8,28,508", "--chunks 1", ""); }
 
 TEST_P(EveryStrategy, IsRightForEveryKernel) {
-  expect_ok(words({"--chunks", "5", "--kernels-per-chunk", "1,3"}, {"--slots", "4"},
-                  {"--size", "100004", "--kernel", "fma,vector-add,sincos", "--blocks", "4"}));
+  expect_ok("--size 100004 --kernel fma,vector-add,sincos --blocks 4", "--chunks 5 --kernels-per-chunk 1,3",
+            "--slots 4");
 }
 
 std::vector<std::string> strategy_words() {
@@ -194,8 +182,6 @@ TEST_P(ForgottenWait, IsCaughtAsWrongData) {
   }
 }
 
-std::string name_of_mistake(const testing::TestParamInfo<Mistake>& tested) { return tested.param.name; }
-
 INSTANTIATE_TEST_SUITE_P(
     EachOfThem, ForgottenWait,
     testing::Values(
@@ -209,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "wrong result"},
         Mistake{"CopyInForTheSlotsCopyOutInPlace", Forgotten::copy_in_waits_for_the_slots_copy_out, true, false,
                 "wrong result"}),
-    name_of_mistake);
+    [](const auto& tested) { return std::string(tested.param.name); });
 
 // --- How much is enqueued --------------------------------------------------------------------------------------------
 
@@ -269,46 +255,40 @@ TEST(PipelineOperations, AreAtLeastWhatTheBusiestStreamGetsAndNotManyMore) {
 
 // --- Payloads that the device does not hold --------------------------------------------------------------------------
 
-MemoryNeeds needs(const Words& words) {
-  const PlannedCase c = overlap_cases(words).front();
+MemoryNeeds needs(const std::string& flags) {
+  const PlannedCase c = cases_of_line("overlap " + flags).front();
   return c.scenario->needs(c.config);
 }
 
 TEST(OverlapMemory, OnTheDeviceIsThatOfTheSlotsHoweverLargeThePayload) {
   const std::uint64_t gpu = profile("h200").memory_bytes;
-  const Words large{"--size", "200G", "--chunks", "256"};
-  const auto with = [&large](Words more) {
-    more.insert(more.begin(), large.begin(), large.end());
-    return more;
+  const std::string large = "--size 200G --chunks 256 ";
+  const std::map<std::string, std::uint64_t> slots{
+      {"--streams 4", 8},
+      {"--streams 4 --in-place", 4},
+      {"--strategy engines --slots 3", 6},
+      {"--strategy double-buffer", 4},
+      {"--strategy double-buffer --in-place", 2},
+      {"--strategy graph --slots 8", 16},
   };
-  const std::uint64_t chunk = 200 * GiB / 256;
-  const std::vector<std::pair<Words, std::uint64_t>> cases{
-      {{"--streams", "4"}, 8 * chunk},
-      {{"--streams", "4", "--in-place"}, 4 * chunk},
-      {{"--strategy", "engines", "--slots", "3"}, 6 * chunk},
-      {{"--strategy", "double-buffer"}, 4 * chunk},
-      {{"--strategy", "double-buffer", "--in-place"}, 2 * chunk},
-      {{"--strategy", "graph", "--slots", "8"}, 16 * chunk},
-  };
-  for (const auto& [more, expected] : cases) {
-    const MemoryNeeds n = needs(with(more));
-    EXPECT_LE(n.device, gpu) << testing::PrintToString(more);
-    EXPECT_EQ(n.device, expected) << testing::PrintToString(more);
-    EXPECT_EQ(n.host, 400 * GiB) << testing::PrintToString(more);
+  for (const auto& [flags, n] : slots) {
+    const MemoryNeeds needed = needs(large + flags);
+    EXPECT_LE(needed.device, gpu) << flags;
+    EXPECT_EQ(needed.device, n * (200 * GiB / 256)) << flags;
+    EXPECT_EQ(needed.host, 400 * GiB) << flags;
   }
-  EXPECT_GT(needs(with({"--strategy", "engines"})).device, gpu) << "a place for every chunk";
-  EXPECT_EQ(needs(with({"--strategy", "engines", "--slots", "3", "--rounds", "4"})).device, 6 * chunk);
+  EXPECT_GT(needs(large + "--strategy engines").device, gpu) << "a place for every chunk";
+  EXPECT_EQ(needs(large + "--strategy engines --slots 3 --rounds 4").device, 6 * (200 * GiB / 256));
 }
 
 TEST(OverlapMemory, OfChunksThatGrowIsThatOfTheLongest) {
-  const MemoryNeeds even = needs({"--size", "8G", "--chunks", "64", "--strategy", "double-buffer"});
-  const MemoryNeeds grown =
-      needs({"--size", "8G", "--chunks", "64", "--strategy", "double-buffer", "--growth", "1.06"});
-  const ChunkedWork::Shape shape{.bytes = 8 * GiB, .chunks = 64, .growth = 1.06};
-  const std::uint64_t longest = cut(shape).back().count * ChunkedWork::kElement;
-  EXPECT_GT(grown.device, even.device);
-  EXPECT_GE(grown.device, 4 * longest);
-  EXPECT_LE(grown.device, 4 * (longest + 256));
+  const std::string even = "--size 8G --chunks 64 --strategy double-buffer";
+  const std::uint64_t grown = needs(even + " --growth 1.06").device;
+  const std::uint64_t longest =
+      cut({.bytes = 8 * GiB, .chunks = 64, .growth = 1.06}).back().count * ChunkedWork::kElement;
+  EXPECT_GT(grown, needs(even).device);
+  EXPECT_GE(grown, 4 * longest);
+  EXPECT_LE(grown, 4 * (longest + 256));
 }
 
 /// Expects that no copy leaves the payload that is watched.
