@@ -278,8 +278,8 @@ TEST(ReadersOfCases, AreFoundWhereTheyLookAnAxisUp) {
 
 TEST(Architecture, AScenarioReadsItsCasesInOneFunction) {
   static const std::regex parser(R"(\w+Case \w+_case\(const Case& c\) \{.*)");
-  const std::set<std::string> others{"dynpar", "latency", "overlap", "smem"};  // read them in several
-  std::map<std::string, std::set<std::string>> readers;                        // by the scenario: a file or a folder
+  const std::set<std::string> others{"overlap", "smem"};  // read them in several
+  std::map<std::string, std::set<std::string>> readers;   // by the scenario: a file or a folder
   for (const Source& source : sources()) {
     if (!in(source, {"scenarios/"})) continue;
     std::ifstream text(fs::path(XFERBENCH_SOURCE_DIR) / source.path);
