@@ -346,10 +346,16 @@ int reported(const Tuned& tuned) {
   return std::ranges::all_of(tuned.results, sampled) ? static_cast<int>(tuned.results.size()) : 100;
 }
 
+/// As in a terminal, even where the tests themselves run in the background, in which shells ignore SIGINT.
+void handle_interrupts() {
+  std::signal(SIGINT, SIG_DFL);
+  install_interrupt_handlers();
+}
+
 // A signal's number cannot be taken back: these run in processes of their own.
 TEST_F(TunerTest, ReportsNothingWhenInterruptedBeforeTheFirstSamples) {
   const auto body = [this] {
-    install_interrupt_handlers();
+    handle_interrupts();
     fake_.script.time = [](const Case&) {
       if (interrupted() == 0) std::raise(SIGINT);
     };
@@ -360,7 +366,7 @@ TEST_F(TunerTest, ReportsNothingWhenInterruptedBeforeTheFirstSamples) {
 
 TEST_F(TunerTest, KeepsWhatItHasWhenInterrupted) {
   const auto body = [this] {
-    install_interrupt_handlers();
+    handle_interrupts();
     after_round_ = [] { std::raise(SIGINT); };
     const Tuned tuned = tune();
     std::exit(about(tuned, "winner") != nullptr && progress_.size() > 1 ? reported(tuned) : 101);
@@ -370,7 +376,7 @@ TEST_F(TunerTest, KeepsWhatItHasWhenInterrupted) {
 
 TEST_F(TunerTest, DecidesNothingByAConfirmationThatHasHardlyBegun) {
   const auto body = [this] {
-    install_interrupt_handlers();
+    handle_interrupts();
     int submitted = 0;
     int stop_at = -1;
     fake_.script.time = [&](const Case&) {
