@@ -13,7 +13,7 @@ std::vector<Result> run_unmarked(const Words& command, const Otherwise& how = {}
 }
 
 /// A result as if measured.
-Result measured(const std::string& memory, const std::string& size, std::optional<double> copies) {
+Result measured_as(const std::string& memory, const std::string& size, std::optional<double> copies) {
   Result r(cases_of({"alloc", "--memory", memory, "--size", size}).front().config);
   r.add("ready", 0.1, "s");
   if (copies) r.add("break_even_copies", *copies, "copies");
@@ -76,10 +76,10 @@ TEST(AllocOnSim, RefusesHugePagesForLessThanOne) {
 }
 
 TEST(AllocOnSim, SaysFromHowManyCopiesOnPinningPaysAtTheLargestSize) {
-  const std::vector<Result> results{measured("pinned", "64M", 9),        measured("pinned", "256M", 4),
-                                    measured("register", "256M", 1),     measured("write-combined", "256M", {}),
-                                    measured("register-huge", "64M", 3), measured("malloc", "256M", {}),
-                                    measured("device", "256M", {})};
+  const std::vector<Result> results{measured_as("pinned", "64M", 9),        measured_as("pinned", "256M", 4),
+                                    measured_as("register", "256M", 1),     measured_as("write-combined", "256M", {}),
+                                    measured_as("register-huge", "64M", 3), measured_as("malloc", "256M", {}),
+                                    measured_as("device", "256M", {})};
   EXPECT_EQ(sentences(results),
             (Words{"cudaMallocHost of 256 MiB pays from 4 copies on, against malloc (h2d)",
                    "write-combined cudaHostAlloc of 256 MiB does not pay: its h2d copies are not faster",

@@ -43,7 +43,7 @@ TEST(DynparOnSim, KeysAreWhole) { EXPECT_THROW(run_dynpar("--task sort --size 40
 
 // --- Findings, of results that are made up -------------------------------------------------------------------------
 
-Measurement measured(std::string name, double seconds) {
+Measurement sampled(std::string name, double seconds) {
   Measurement m;
   m.name = std::move(name);
   m.samples = {seconds};
@@ -68,7 +68,7 @@ TEST_P(DynparFindings, SayWhatTheResultsSayTogether) {
   for (const PlannedCase& planned : cases) {
     const double makespan = GetParam().cost(planned.config);
     Result& r = results.emplace_back(planned.config);
-    r.measurements = {measured("makespan", makespan), measured("by-host", 4e-3)};
+    r.measurements = {sampled("makespan", makespan), sampled("by-host", 4e-3)};
     r.add("speedup_over_host", 4e-3 / makespan, "1");
     if (planned.config.is("task", "sort")) r.add("round_trips", 9, "round trips");
   }

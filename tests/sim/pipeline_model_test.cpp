@@ -17,7 +17,7 @@ namespace {
 using model::Arrangement;
 using model::StageCosts;
 
-constexpr std::size_t kBytes = 64U << 20;
+constexpr std::size_t kModelBytes = 64U << 20;
 constexpr std::array<std::size_t, 14> kChunkCounts{1, 2, 3, 4, 7, 8, 16, 32, 33, 64, 100, 128, 200, 256};
 /// Kernel time over that of the copy to the GPU: light, balanced, heavy.
 constexpr std::array<double, 4> kBalances{0.1, 0.8, 1, 3};
@@ -26,7 +26,7 @@ constexpr double kClose = 1e-6;
 
 /// Chunks of very different sizes, all of them whole bytes.
 std::vector<double> uneven(std::size_t chunks) {
-  std::vector<double> sizes(chunks, static_cast<double>(kBytes / chunks));
+  std::vector<double> sizes(chunks, static_cast<double>(kModelBytes / chunks));
   for (std::size_t i = 0; i + 1 < chunks; i += 2) {
     const double moved = static_cast<double>((i * 7919) % 97) / 100 * sizes[i];
     sizes[i] -= moved;
@@ -37,7 +37,7 @@ std::vector<double> uneven(std::size_t chunks) {
 }
 
 std::vector<double> even(std::size_t chunks) {
-  return std::vector<double>(chunks, static_cast<double>(kBytes / chunks));
+  return std::vector<double>(chunks, static_cast<double>(kModelBytes / chunks));
 }
 
 /// One simulated device and pipelines on it.
@@ -145,8 +145,8 @@ class Bed {
   sim::SimMachine machine_;
   Device& device_ = machine_.device();
   StageCosts costs_;
-  HostBuffer host_ = device_.allocate_host(2 * kBytes, HostMemory::pinned);
-  DeviceBuffer gpu_ = device_.allocate_device(2 * kBytes);
+  HostBuffer host_ = device_.allocate_host(2 * kModelBytes, HostMemory::pinned);
+  DeviceBuffer gpu_ = device_.allocate_device(2 * kModelBytes);
   std::vector<Stream> streams_;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 using Row = Activity::Row;
 
-constexpr std::uint64_t kSize = 16 << 20;
+constexpr std::uint64_t kTracedBytes = 16 << 20;
 
 Result traced_overlap(Device& device, std::uint64_t streams, std::uint64_t chunks, bool trace = true) {
   RunContext bench = quick_bench(device);
@@ -49,7 +49,7 @@ TEST_P(TraceOfOverlap, ShowsEveryOperationOnce) {
     std::uint64_t bytes = 0;
     for (const Activity& a : row_of(trace, row)) bytes += a.bytes;
     EXPECT_EQ(row_of(trace, row).size(), 8U);
-    EXPECT_EQ(bytes, kSize);
+    EXPECT_EQ(bytes, kTracedBytes);
   }
   EXPECT_EQ(row_of(trace, Row::kernel).size(), 8U);
   EXPECT_EQ(row_of(trace, Row::kernel).front().name, "fma");

@@ -20,7 +20,7 @@ using Words = std::vector<std::string>;
 
 rc::Gen<std::uint64_t> sizes() { return rc::gen::inRange<std::uint64_t>(1, std::uint64_t{1} << 62); }
 
-Words keys(const Words& arguments) {
+Words keys_of(const Words& arguments) {
   Words all;
   for (const PlannedCase& c : test::cases_of(arguments)) all.push_back(c.config.key());
   return all;
@@ -55,7 +55,7 @@ RC_GTEST_PROP(ValueGrammar, SaysOfEveryTextWhatItMeansOrWhatIsWrong, (const std:
 RC_GTEST_PROP(CommandLineOrder, MeansNothingForFlagsOfAScenario, ()) {
   std::vector<Words> flags{{"--size", "64K,1M"}, {"--dir=h2d,d2h"}, {"--host", "pinned"}, {"--api", "all"},
                            {"--seed", "3"},      {"--simulate"},    {"--quiet"}};
-  const Words expected = keys({"memcpy", "--size", "64K,1M", "--dir=h2d,d2h", "--host", "pinned", "--api", "all"});
+  const Words expected = keys_of({"memcpy", "--size", "64K,1M", "--dir=h2d,d2h", "--host", "pinned", "--api", "all"});
   for (std::size_t i = flags.size() - 1; i > 0; --i)
     std::swap(flags[i], flags[*rc::gen::inRange<std::size_t>(0, i + 1)]);
   const auto before = *rc::gen::inRange<std::size_t>(0, flags.size() + 1);
@@ -64,7 +64,7 @@ RC_GTEST_PROP(CommandLineOrder, MeansNothingForFlagsOfAScenario, ()) {
     if (i == before) words.emplace_back("memcpy");
     if (i < flags.size()) words.insert(words.end(), flags[i].begin(), flags[i].end());
   }
-  RC_ASSERT(keys(words) == expected);
+  RC_ASSERT(keys_of(words) == expected);
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ std::vector<double> even(double bytes, std::size_t chunks) {
   return std::vector<double>(chunks, bytes / static_cast<double>(chunks));
 }
 
-constexpr double kBytes = 256e0 * 1024 * 1024;
+constexpr double kCaseBytes = 256e0 * 1024 * 1024;
 
 model::StageCosts hidden(model::StageCosts c) {
   c.submit_h2d = c.submit_kernel = c.submit_d2h = 0;
@@ -99,7 +99,7 @@ TEST(Predicted, SerialIsTheSumOfTheStages) {
   const model::StageCosts& s = costs().in_stream;
   const double per_byte = s.h2d.per_byte + s.kernel.per_byte + s.d2h.per_byte;
   const double once = s.h2d.per_operation + s.kernel.per_operation + s.d2h.per_operation;
-  EXPECT_NEAR(predicted_of("--strategy serial"), once + kBytes * per_byte, kExact);
+  EXPECT_NEAR(predicted_of("--strategy serial"), once + kCaseBytes * per_byte, kExact);
 }
 
 TEST(Predicted, IsTheMakespanOfWhatTheStrategyArranges) {
@@ -109,8 +109,8 @@ TEST(Predicted, IsTheMakespanOfWhatTheStrategyArranges) {
     c.kernel.per_operation *= kernels;
     return c;
   };
-  const std::vector<double> parts = even(kBytes, 32);
-  const std::vector<double> batches = even(kBytes, 8);
+  const std::vector<double> parts = even(kCaseBytes, 32);
+  const std::vector<double> batches = even(kCaseBytes, 8);
   struct Arranged {
     const char* flags;
     model::StageCosts costs;
@@ -120,7 +120,7 @@ TEST(Predicted, IsTheMakespanOfWhatTheStrategyArranges) {
       {"--streams 3", in_stream, {.chunks = parts, .h2d_after_d2h = 3}},
       {"--streams 3 --issue breadth", in_stream, {.chunks = parts, .h2d_after_d2h = 3, .wave = 3}},
       {"--streams 3 --stream-kind default", in_stream, {.chunks = parts, .h2d_after_d2h = 1}},
-      {"--rounds 3", in_stream, {.chunks = even(3 * kBytes, 96), .h2d_after_d2h = 4}},
+      {"--rounds 3", in_stream, {.chunks = even(3 * kCaseBytes, 96), .h2d_after_d2h = 4}},
       {"--kernels-per-chunk 3", with_kernels(in_stream, 3), {.chunks = parts, .h2d_after_d2h = 4}},
       {"--strategy engines", across, {.chunks = parts}},
       {"--strategy engines --slots 3", across, {.chunks = parts, .h2d_after_kernel = 3, .kernel_after_d2h = 3}},
@@ -177,7 +177,7 @@ TEST(LossesOf, AddUpToTheMakespanForEveryStrategy) {
 TEST(LossesOf, NothingIsUnexplainedWhereTheModelIsRight) {
   for (const char* flags : {"", "--streams 2 --chunks 7", "--strategy double-buffer", "--strategy engines"}) {
     const OverlapCase c = parsed(flags);
-    const double limit = lower_bound(costs().in_stream, kBytes);
+    const double limit = lower_bound(costs().in_stream, kCaseBytes);
     const auto l = losses(costs(), c, true, *predicted(costs(), c, true), limit);
     ASSERT_TRUE(l);
     EXPECT_NEAR(l->unexplained, 0, 1e-9);

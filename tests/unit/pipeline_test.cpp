@@ -14,7 +14,7 @@ namespace xferbench::model {
 
 namespace {
 
-constexpr double kBytes = 1e9;
+constexpr double kPayloadBytes = 1e9;
 constexpr double kExact = 1e-12;  // relative: rounding of sums
 
 /// 50 GB/s each way, 2 us a copy, 3 us a kernel; the kernel takes `balance` times as long as a copy.
@@ -67,7 +67,7 @@ TEST(PipelineClosedForm, EqualChunksInAnyNumberOfSlots) {
         for (const std::size_t slots : {0U, 1U, 2U, 3U, 4U, 5U, 16U}) {
           for (const std::size_t chunks : {1U, 2U, 3U, 4U, 5U, 7U, 16U, 33U}) {
             const double closed = equal_chunks_makespan(chunks, h2d, kernel, d2h, slots);
-            const double stepped = makespan(per_chunk(h2d, kernel, d2h), in_place(kBytes, chunks, slots));
+            const double stepped = makespan(per_chunk(h2d, kernel, d2h), in_place(kPayloadBytes, chunks, slots));
             EXPECT_NEAR(closed, stepped, kExact * stepped)
                 << h2d << " " << kernel << " " << d2h << ", " << slots << " slots, " << chunks << " chunks";
           }
@@ -84,11 +84,13 @@ TEST(PipelineClosedForm, TheBestNumberOfChunksIsTheBest) {
     const bool kernel_is_longest = c.kernel.per_byte > c.h2d.per_byte;
     const Cost& longest = kernel_is_longest ? c.kernel : c.h2d;
     const Cost& other = kernel_is_longest ? c.h2d : c.kernel;
-    const double others = kBytes * (other.per_byte + c.d2h.per_byte);
+    const double others = kPayloadBytes * (other.per_byte + c.d2h.per_byte);
     const double best = std::sqrt(others / longest.per_operation);
-    const double least = kBytes * longest.per_byte + 2 * std::sqrt(others * longest.per_operation) +
+    const double least = kPayloadBytes * longest.per_byte + 2 * std::sqrt(others * longest.per_operation) +
                          other.per_operation + c.d2h.per_operation;
-    const auto time = [&](double chunks) { return makespan(c, in_place(kBytes, static_cast<std::size_t>(chunks), 0)); };
+    const auto time = [&](double chunks) {
+      return makespan(c, in_place(kPayloadBytes, static_cast<std::size_t>(chunks), 0));
+    };
     for (double chunks = 1; chunks < 4 * best; chunks += 1) EXPECT_GE(time(chunks), least * (1 - kExact));
     EXPECT_NEAR(time(std::round(best)), least, 1e-4 * least) << "the optimum is flat";
   }
@@ -97,9 +99,9 @@ TEST(PipelineClosedForm, TheBestNumberOfChunksIsTheBest) {
 TEST(PipelineModel, OneChunkTakesItsWayThrough) {
   StageCosts c = costs(2, 0.8);
   c.handoff = 1e-6;
-  const double expected = 2e-6 + 3e-6 + 2e-6 + kBytes * 2e-11 * (1 + 2 + 1) + 2e-6;
-  EXPECT_NEAR(makespan(c, in_place(kBytes, 1, 1)), expected, kExact);
-  EXPECT_NEAR(makespan(c, double_buffered(kBytes, 1, 2)), expected, kExact);
+  const double expected = 2e-6 + 3e-6 + 2e-6 + kPayloadBytes * 2e-11 * (1 + 2 + 1) + 2e-6;
+  EXPECT_NEAR(makespan(c, in_place(kPayloadBytes, 1, 1)), expected, kExact);
+  EXPECT_NEAR(makespan(c, double_buffered(kPayloadBytes, 1, 2)), expected, kExact);
   EXPECT_DOUBLE_EQ(makespan(c, {}), 0);
 }
 
@@ -130,18 +132,18 @@ TEST(PipelineModel, UnevenChunks) {
 TEST(PipelineModel, OneCopyEngineTakesTurns) {
   StageCosts c = costs(0.1, 0.8);
   c.copy_engines = 1;
-  const double copies = kBytes * 4e-11 + 32 * 4e-6;
-  EXPECT_GE(makespan(c, in_place(kBytes, 32, 4)), copies);
-  EXPECT_LT(makespan(c, in_place(kBytes, 32, 4)), 1.01 * copies);
+  const double copies = kPayloadBytes * 4e-11 + 32 * 4e-6;
+  EXPECT_GE(makespan(c, in_place(kPayloadBytes, 32, 4)), copies);
+  EXPECT_LT(makespan(c, in_place(kPayloadBytes, 32, 4)), 1.01 * copies);
 }
 
 TEST(PipelineModel, PlacesAreWaitedFor) {
   // Double buffer, kernel-bound: the third copy in waits for the first kernel.
   const StageCosts c = per_chunk(1, 10, 1);
-  EXPECT_DOUBLE_EQ(makespan(c, double_buffered(kBytes, 3, 2)), 1 + 30 + 1);
-  EXPECT_DOUBLE_EQ(makespan(c, double_buffered(kBytes, 3, 1)), 1 + 10 + 1 + 10 + 1 + 10 + 1)
+  EXPECT_DOUBLE_EQ(makespan(c, double_buffered(kPayloadBytes, 3, 2)), 1 + 30 + 1);
+  EXPECT_DOUBLE_EQ(makespan(c, double_buffered(kPayloadBytes, 3, 1)), 1 + 10 + 1 + 10 + 1 + 10 + 1)
       << "with one place the copy waits for the kernel, and the kernel for the copy back";
-  EXPECT_DOUBLE_EQ(makespan(c, in_place(kBytes, 3, 1)), 36);
+  EXPECT_DOUBLE_EQ(makespan(c, in_place(kPayloadBytes, 3, 1)), 36);
 }
 
 TEST(PipelineModel, ASlowHostIsWaitedFor) {
@@ -161,11 +163,11 @@ TEST(PipelineModel, MoreOfAnythingGoodIsNeverSlower) {
       const StageCosts c = costs(balance, ratio);
       for (const std::size_t chunks : {1U, 5U, 32U}) {
         for (std::size_t slots = 1; slots < 8; ++slots) {
-          EXPECT_LE(makespan(c, in_place(kBytes, chunks, slots + 1)),
-                    makespan(c, in_place(kBytes, chunks, slots)) * (1 + kExact));
+          EXPECT_LE(makespan(c, in_place(kPayloadBytes, chunks, slots + 1)),
+                    makespan(c, in_place(kPayloadBytes, chunks, slots)) * (1 + kExact));
         }
-        EXPECT_LE(makespan(costs(balance, 1), in_place(kBytes, chunks, 4)),
-                  makespan(c, in_place(kBytes, chunks, 4)) * (1 + kExact));
+        EXPECT_LE(makespan(costs(balance, 1), in_place(kPayloadBytes, chunks, 4)),
+                  makespan(c, in_place(kPayloadBytes, chunks, 4)) * (1 + kExact));
       }
     }
   }
@@ -194,27 +196,27 @@ TEST(PipelineBound, HasTheTimeInWhichNothingMoves) {
 TEST(PipelineLosses, EachEffectIsChargedWithWhatItAdds) {
   StageCosts c = costs(1, 0.9);
   c.submit_h2d = c.submit_kernel = c.submit_d2h = 1e-6;
-  const double limit = lower_bound(c, kBytes);
+  const double limit = lower_bound(c, kPayloadBytes);
   const auto losses = [&](const Arrangement& a) { return explain(c, a, makespan(c, a), limit); };
-  const Losses good = losses(in_place(kBytes, 32, 4));
-  EXPECT_NEAR(good.contention, limit - kBytes * 2e-11 - 3e-6, 2e-6);
+  const Losses good = losses(in_place(kPayloadBytes, 32, 4));
+  EXPECT_NEAR(good.contention, limit - kPayloadBytes * 2e-11 - 3e-6, 2e-6);
   EXPECT_GT(good.fill_drain, 0);
   EXPECT_GT(good.overhead, 0);
   EXPECT_NEAR(good.unexplained, 0, 1e-15);
-  const Losses few_slots = losses(in_place(kBytes, 32, 1));
+  const Losses few_slots = losses(in_place(kPayloadBytes, 32, 1));
   EXPECT_GT(few_slots.slots, 0.02) << "nothing overlaps";
   EXPECT_DOUBLE_EQ(few_slots.fill_drain, good.fill_drain);
   EXPECT_DOUBLE_EQ(few_slots.overhead, good.overhead);
-  const Losses many = losses(in_place(kBytes, 10'000, 4));
+  const Losses many = losses(in_place(kPayloadBytes, 10'000, 4));
   EXPECT_GT(many.submission + many.overhead, 10'000 * 2e-6);
   EXPECT_LT(many.fill_drain, good.fill_drain);
-  const Losses slow = explain(c, in_place(kBytes, 32, 4), 0.1, limit);
+  const Losses slow = explain(c, in_place(kPayloadBytes, 32, 4), 0.1, limit);
   EXPECT_GT(slow.unexplained, 0.07);
 }
 
 TEST(PipelineLosses, MayBeNoneOfContentionAndLessThanNothingUnexplained) {
   const auto losses = [](const StageCosts& c, double measured) {
-    return explain(c, in_place(kBytes, 32, 4), measured, lower_bound(c, kBytes));
+    return explain(c, in_place(kPayloadBytes, 32, 4), measured, lower_bound(c, kPayloadBytes));
   };
   EXPECT_DOUBLE_EQ(losses(costs(3, 0.8), 0.1).contention, 0) << "the kernel sets the limit";
   const Losses fast = losses(costs(1, 0.9), 0.02);

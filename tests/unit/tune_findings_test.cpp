@@ -14,13 +14,13 @@ namespace {
 using test::expect_golden;
 using test::mentions;
 
-const Axis kSize{.name = "size", .kind = AxisKind::size};
+const Axis kSizeAxis{.name = "size", .kind = AxisKind::size};
 const Axis kChunks{.name = "chunks"};
 const Axis kIssue{.name = "issue", .kind = AxisKind::choice};
 
 Case configuration(std::uint64_t chunks, const std::string& issue = "depth") {
   Case c("pipe");
-  c.set(kSize, std::uint64_t{64} << 20);
+  c.set(kSizeAxis, std::uint64_t{64} << 20);
   c.set(kChunks, chunks);
   c.set(kIssue, issue);
   return c;
