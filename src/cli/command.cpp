@@ -51,7 +51,7 @@ std::string CommandLine::explained(const CLI::ParseError& error) const {
   }
   const std::string what = error.what();
   const std::string command = innermost().get_name();
-  const std::string see = fmt::format(" (see xferbench{} --help)", command == "xferbench" ? "" : " " + command);
+  const std::string see = fmt::format(" (see xferbench {} --help)", command == "xferbench" ? "overlap" : command);
   if (error.get_name() != "ArgumentMismatch") return what + see;
   const std::string flag = what.substr(0, what.find_first_of(": "));
   if (flag.starts_with("-")) return flag + " needs a value" + see;
@@ -99,7 +99,8 @@ void CommandLine::reject_flag(const std::string& argument) const {
       throw UsageError(fmt::format("{} does nothing here: it belongs to {}; leave it out", flag, command->get_name()));
     }
   }
-  throw UsageError(fmt::format("unknown flag {}{} (see xferbench --help)", flag, suggestion(flag, known)));
+  throw UsageError(fmt::format("unknown flag {}{} (see xferbench {} --help)", flag, suggestion(flag, known),
+                               app_.get_subcommands().empty() ? "overlap" : innermost().get_name()));
 }
 
 void CommandLine::reject_word(const std::string& word) const {
@@ -123,8 +124,8 @@ const Scenario& CommandLine::topic(const std::string& word) const {
   if (!word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) != 0) {
     throw UsageError(fmt::format("unknown scenario '{}'; values of one flag are joined by commas, as in 4K,8K", word));
   }
-  throw UsageError(
-      fmt::format("unknown scenario '{}'; there are {}{}", word, fmt::join(names, ", "), suggestion(word, words)));
+  throw UsageError(fmt::format("'{}' is neither a scenario nor a command; scenarios are {}{}", word,
+                               fmt::join(names, ", "), suggestion(word, words)));
 }
 
 /// Some commands take few of the program's flags; any other would do nothing.

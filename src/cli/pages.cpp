@@ -125,12 +125,17 @@ std::string explain_results(const ScenarioDescriptor& scenario) {
     columns.entries.push_back(
         {column.header(), {column.beside ? beside_text(*column.beside) + " of " + of.name : of.help + fact_of(of)}});
   }
+  // Where only one case ran, a table of what was measured follows: its rows are measurements.
+  Section rows{"Rows of what was measured", {}};
   Section others{"In results files only", {}};
   for (const MetricDeclaration& metric : scenario.metrics) {
     if (!told.insert(metric.name).second) continue;
-    others.entries.push_back({metric.name, {metric.help + fact_of(metric)}});
+    Section& place = metric.kind == MetricDeclaration::Kind::measurement ? rows : others;
+    place.entries.push_back({metric.name, {metric.help + fact_of(metric)}});
   }
-  return laid_out({columns, others});
+  std::vector<Section> sections{columns, rows, others};
+  std::erase_if(sections, [](const Section& section) { return section.entries.empty(); });
+  return laid_out(sections);
 }
 
 std::string_view program_usage() {

@@ -139,10 +139,13 @@ bool has_axis(const Scenario& scenario, const std::string& name) {
 }
 
 std::string lacks(const Scenario& scenario, const std::string& axis, std::span<const Scenario* const> all) {
-  const auto owner = std::ranges::find_if(all, [&](const Scenario* s) { return has_axis(*s, axis); });
+  std::vector<std::string> owners;
+  for (const Scenario* s : all) {
+    if (has_axis(*s, axis)) owners.push_back(name_of(*s));
+  }
   std::vector<std::string> own;
   for (const Axis& a : described(scenario).axes) own.push_back("--" + a.name);
-  return fmt::format("{} has no --{}, which belongs to {}; {} has {}", name_of(scenario), axis, name_of(**owner),
+  return fmt::format("{} has no --{}, which belongs to {}; {} has {}", name_of(scenario), axis, fmt::join(owners, ", "),
                      name_of(scenario), fmt::join(own, " "));
 }
 

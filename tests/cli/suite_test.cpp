@@ -74,7 +74,7 @@ TEST_F(Suites, WhatIsWrongWithOneIsSaidWithItsPlace) {
     expect_refusal(xferbench({"--suite", suite(fields), "--simulate"}), 2, message);
   };
   refused(R"("runs": ["memcpy --size 1X"])", "runs[0] (memcpy --size 1X): --size: ");
-  refused(R"("runs": ["latency", "nothing"])", "runs[1] (nothing): unknown scenario 'nothing'");
+  refused(R"("runs": ["latency", "nothing"])", "runs[1] (nothing): 'nothing' is neither a scenario nor a command");
   refused(R"("runs": ["memcpy --json x.json"])", "--json belongs on the command line");
   refused(R"("runs": ["tune overlap"])", "only scenarios and their flags can be in a suite");
   refused(R"("runs": ["--suite quick"])", "runs[0] (--suite quick)");
