@@ -5,7 +5,7 @@
 //   scale  out = in / 2 + intensity
 //   read   the sum of the 32-bit words of (in + intensity), modulo 2^32, in parts; nothing else is stored
 //
-// Every step is exact (see kMaxIntensity), so the answers have a closed form to the bit. With `intensity` 0 copy and
+// Every step is exact (see max_intensity), so the answers have a closed form to the bit. With `intensity` 0 copy and
 // read do no arithmetic and take any bytes.
 //
 // The payload is a matrix of `rows` rows whose beginnings are `pitch` bytes apart; a tile is a box of it. An array

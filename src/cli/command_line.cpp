@@ -371,14 +371,13 @@ void CommandLine::add_check() {
 }
 
 void CommandLine::add_small_commands() {
-  const Flags display = named(std::array{"--color", "--quiet"});
-  CLI::App* list = add_command(
-      "list", "what can be run, with flags, units and defaults",
-      {.usage = "  xferbench list [SCENARIO|suites]\n", .taken = display, .make = [this] { return list_command(); }});
+  CLI::App* list =
+      add_command("list", "what can be run, with flags, units and defaults",
+                  {.usage = "  xferbench list [SCENARIO|suites]\n", .make = [this] { return list_command(); }});
   choices_[list->add_option("TOPIC", word_)] = {"suites"};
   add_command("info", "GPU, link and its limit, driver, host, build",
               {.usage = "  xferbench info [FLAGS]\n",
-               .taken = named(std::array{"--gpu", "--numa", "--simulate", "--color", "--quiet"}),
+               .taken = named(std::array{"--gpu", "--numa", "--simulate"}),
                .make = [this]() -> Command {
                  finish_measuring(SamplingPolicy().budget);
                  return InfoCommand{measuring_.device};

@@ -9,13 +9,13 @@
 #include <utility>
 
 #include "core/units.hpp"
+#include "model/transfer.hpp"
 #include "run/findings.hpp"
 
 namespace xferbench {
 
 namespace {
 
-constexpr double kAlike = 0.01;
 constexpr std::size_t kMostNamed = 4;
 
 /// "streams 3, chunks 32": the axes that not every configuration has alike.
@@ -139,7 +139,7 @@ std::vector<Finding> tune_findings(TuneSummary summary) {
     // Times of different rounds are not compared: the machine may have changed in between.
     std::vector<Contestant> set;
     std::ranges::copy_if(all, std::back_inserter(set), [&](const Contestant& c) {
-      return c.confirmed == all.front().confirmed && c.seconds <= (1 + kAlike) * all.front().seconds;
+      return c.confirmed == all.front().confirmed && c.seconds <= (1 + model::kAlike) * all.front().seconds;
     });
     findings = {winner_of(all.front(), namer), alike(set, namer)};
     if (set.size() > 1) findings.push_back(simplest(set, namer));

@@ -1,0 +1,135 @@
+// What help, the manual page and shells are told of the command line, and made of CLI11's own objects: no list beside
+// it.
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+
+#include "cli/command_line.hpp"
+
+namespace xferbench::cli {
+
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+/// In the section of that title, which may be new.
+void add_entry(std::vector<Section>& sections, const std::string& title, const std::string& tag,
+               const std::string& help) {
+  auto section = std::ranges::find(sections, title, &Section::title);
+  if (section == sections.end()) section = sections.insert(sections.end(), Section{title, {}});
+  section->entries.push_back({tag, lines_of(help)});
+}
+
+/// The flags by their groups, without those that are hidden or shown with scenarios.
+void add_flags(std::vector<Section>& sections, const std::vector<const CLI::Option*>& flags) {
+  for (const CLI::Option* flag : flags) {
+    const std::string& group = flag->get_group();
+    if (flag->get_positional() || group.empty() || group == kOfScenarios) continue;
+    std::string tag = flag->get_name(false, true);
+    if (const auto comma = tag.find(','); comma != std::string::npos) tag.insert(comma + 1, " ");
+    if (flag->get_expected_max() > 0) tag += " " + flag->get_type_name();
+    add_entry(sections, group, tag, flag->get_description());
+  }
+}
+
+}  // namespace
+
+Page CommandLine::page(const CLI::App& app) const {
+  const Known& known = known_.at(&app);
+  Page page{.name = app.get_name(), .summary = app.get_description(), .usage = known.usage, .footer = app.get_footer()};
+  for (const CLI::App* command : app.get_subcommands({})) {
+    add_entry(page.sections, command->get_group(), command->get_name(), command->get_description());
+  }
+  if (&app == &app_) return page;  // its flags are those of a run, which have a page of their own
+  Flags flags = app.get_options();
+  std::rotate(flags.begin(), flags.begin() + 1, flags.end());  // --help comes last
+  add_flags(page.sections, flags);
+  add_flags(page.sections, known.taken);
+  return page;
+}
+
+std::string CommandLine::manual() const {
+  std::vector<Section> run_flags;
+  add_flags(run_flags, app_.get_options());
+  std::vector<Page> commands;
+  std::vector<Page> scenarios;
+  for (const CLI::App* command : app_.get_subcommands({})) {
+    (scenario_of(*command) == nullptr ? commands : scenarios).push_back(page(*command));
+  }
+  return man_page(page(app_), run_flags, commands, scenarios);
+}
+
+/// The flags that may stand where the words have come to.
+CommandLine::Flags CommandLine::flags_here() const {
+  const CLI::App& here = innermost();
+  std::vector<const CLI::App*> owners{&here};
+  if (scenario_of(here) != nullptr) owners.push_back(here.get_parent());
+  Flags flags;
+  for (const CLI::App* owner : owners) {
+    const Flags& taken = known_.at(owner).taken;
+    const bool all_of_program = owner == &app_ && owner != &here;  // it takes those of a run, and has those of axes
+    for (const CLI::Option* option : owner->get_options()) {
+      const bool hidden = option->get_positional() || option->get_group().empty() || option == owner->get_help_ptr();
+      if (!hidden && !all_of_program) flags.push_back(option);
+    }
+    if (owner != &app_ || all_of_program) flags.insert(flags.end(), taken.begin(), taken.end());
+  }
+  flags.push_back(here.get_help_ptr());
+  return flags;
+}
+
+/// What a flag, or words that belong to no flag, may be.
+std::vector<std::string> CommandLine::values_of(const CLI::Option& option, const DataNames& names) const {
+  std::vector<std::string> words;
+  if (const auto found = choices_.find(&option); found != choices_.end()) words = found->second;
+  if (option.get_name() == "--expect") words = names.expectations;
+  if (option.get_name() == "--suite") words = names.suites;
+  const std::string type = option.get_type_name();
+  if (type.find("FILE") != std::string::npos && type.find("PROFILE") == std::string::npos) words.emplace_back(kFiles);
+  return words;
+}
+
+Candidates CommandLine::candidates(std::span<const std::string> before, const std::string& flag, bool another_flag,
+                                   const DataNames& names) {
+  static_cast<void>(read(before));  // what is wrong with it may yet become right
+  const Flags flags = flags_here();
+  Candidates candidates;
+  const auto valued = std::ranges::find_if(
+      flags, [&](const CLI::Option* o) { return o->check_name(flag) && o->get_expected_max() > 0; });
+  if (valued != flags.end()) {
+    candidates = {.words = values_of(**valued, names), .of_flag = true};
+    if ((*valued)->get_expected_min() > 0) return candidates;
+  }
+  std::vector<std::string>& words = candidates.words;
+  if (another_flag) {
+    for (const CLI::Option* option : flags) words.push_back(option->get_name());
+    return candidates;
+  }
+  for (const CLI::Option* option : innermost().get_options()) {
+    if (!option->get_positional()) continue;
+    std::ranges::copy(values_of(*option, names), std::back_inserter(words));
+  }
+  const auto named = app_.get_subcommands();
+  const std::string first = named.empty() ? "" : named.front()->get_name();
+  const bool topic = named.size() == 1 && (first == "list" || first == "help");
+  const bool tunes = first == "tune" && tune_app_->get_subcommands().empty();
+  const bool takes_command = named.empty() || (topic && first == "help");
+  const bool takes_scenario =
+      named.empty() || topic || tunes || first == "run" || scenario_of(*named.front()) != nullptr;
+  for (const CLI::App* word : (tunes ? *tune_app_ : app_).get_subcommands({})) {
+    if (scenario_of(*word) != nullptr ? takes_scenario : takes_command) words.push_back(word->get_name());
+  }
+  return candidates;
+}
+
+Candidates candidates(Scenarios scenarios, std::span<const std::string> before, const std::string& flag,
+                      bool another_flag, const DataNames& names) {
+  return CommandLine(scenarios).candidates(before, flag, another_flag, names);
+}
+
+}  // namespace xferbench::cli
