@@ -1,19 +1,19 @@
 // Parse, perform, and turn what went wrong into one line and an exit code.
-#include <fmt/format.h>
-
+#include <new>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "app/commands.hpp"
 #include "core/error.hpp"
-#include "core/printable.hpp"
+#include "core/process.hpp"
+#include "core/standard_error.hpp"
 #include "scenarios/scenarios.hpp"
 
 namespace {
 
-int complain(const char* what, xferbench::ExitCode code) {
-  fmt::print(stderr, "xferbench: {}\n", xferbench::printable(what));
+int complain(const char* what, xferbench::ExitCode code) noexcept {
+  xferbench::tell(what);
   return static_cast<int>(code);
 }
 
@@ -21,9 +21,13 @@ int complain(const char* what, xferbench::ExitCode code) {
 
 int main(int argc, char** argv) {
   using namespace xferbench;
+  const ProcessSetup process;
   try {
     const std::vector<std::string> arguments(argv + 1, argv + argc);
     return std::visit([](const auto& command) { return app::perform(command); }, cli::parse(arguments, scenarios()));
+  } catch (const ClosedPipeError& error) {
+    process.end_by_closed_pipe();
+    return complain(error.what(), ExitCode::usage);
   } catch (const UsageError& error) {
     return complain(error.what(), ExitCode::usage);
   } catch (const InputError& error) {
@@ -32,6 +36,8 @@ int main(int argc, char** argv) {
     return complain(error.what(), ExitCode::usage);
   } catch (const NoDeviceError& error) {
     return complain(error.what(), ExitCode::no_device);
+  } catch (const std::bad_alloc&) {
+    return complain("out of memory", ExitCode::usage);
   } catch (const std::exception& error) {
     return complain(error.what(), ExitCode::failed);
   }

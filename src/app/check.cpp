@@ -14,7 +14,7 @@ namespace xferbench::app {
 
 int perform(const cli::CheckCommand& command) {
   const std::string expectations = find_data("expectations", command.expect).string();
-  const JudgementFiles files(command.files, std::array{command.results, expectations});
+  JudgementFiles files(command.files, std::array{command.results, expectations});
   const check::Checked checked = check::check(read_report(command.results), command.results,
                                               check::read_expectations(expectations), command.allow_simulated);
   files.write([&] { return to_check_json(checked); }, [&] { return to_check_markdown(checked); },

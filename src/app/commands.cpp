@@ -10,6 +10,7 @@
 #include <string>
 
 #include "app/data_files.hpp"
+#include "app/live_report.hpp"
 #include "app/repeat.hpp"
 #include "app/resume.hpp"
 #include "app/session.hpp"
@@ -17,6 +18,7 @@
 #include "cli/progress.hpp"
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
+#include "core/standard_error.hpp"
 #include "device/host.hpp"
 #include "device/open.hpp"
 #include "report/run/info.hpp"
@@ -73,7 +75,7 @@ void run_with_progress(const cli::RunCommand& command, const std::vector<std::si
       .begin = [&](std::size_t i, std::size_t turn) { progress.begin(i, turn, cases[i].config); },
       .done =
           [&](std::size_t i, const Result& result) {
-            live.put(missing[i], result);
+            progress.tell(live.put(missing[i], result));
             progress.done(i, result, headline_of(result, cases[i].scenario->descriptor().metrics));
           },
   };
@@ -89,7 +91,7 @@ std::vector<std::size_t> all_of(const std::vector<PlannedCase>& cases) {
 /// From the first case that is missing to the exit code.
 int measure(const cli::RunCommand& command, const std::vector<std::size_t>& missing, Machine& machine,
             LiveReport& live) {
-  install_interrupt_handlers();
+  install_interrupt_handlers(live.has_file() ? HangUp::ignored : HangUp::ends);
   run_with_progress(command, missing, machine, live);
   // The file before the table: a reader that goes away (xferbench ... | head) ends this program.
   live.finish(conclude(scenarios(), live.report().results));
@@ -132,17 +134,17 @@ cli::RunCommand command_to_resume(const StoredRun& stored, const cli::RunCommand
 }
 
 int resume(const cli::RunCommand& command) {
-  const StoredRun stored = read_run(*command.resume);
-  if (stored.report.complete) {
-    fmt::print(stderr, "xferbench: {} is complete: nothing is missing\n", stored.file);
+  StoredRun stored = read_run(*command.resume);
+  const cli::RunCommand whole = command_to_resume(stored, command);
+  const ResumePlan left = what_is_left(stored, whole.cases);
+  if (left.missing.empty() && stored.report.complete) {
+    tell(fmt::format("{} is complete: nothing is missing", stored.file));
     return static_cast<int>(ExitCode::ok);
   }
-  const cli::RunCommand whole = command_to_resume(stored, command);
   const std::unique_ptr<Machine> machine = open_machine(whole.measuring.device);
   refuse_another_machine(stored, machine->device());
-  const ResumePlan left = what_is_left(stored, whole.cases);
   LiveReport live(continue_report(stored, machine->device(), scenarios_of(whole.cases)), whole.measuring.files,
-                  markdown_of_run, left.known);
+                  markdown_of_run, Continued{std::move(stored.json), left.known});
   return measure(whole, left.missing, *machine, live);
 }
 

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <future>
 #include <string>
 #include <utility>
@@ -10,7 +8,7 @@
 #include "app/session.hpp"
 #include "compare/compare.hpp"
 #include "core/error.hpp"
-#include "core/printable.hpp"
+#include "core/standard_error.hpp"
 #include "report/compare/cells.hpp"
 #include "report/compare/compare_report.hpp"
 #include "results/json.hpp"
@@ -45,16 +43,16 @@ xferbench::compare::Options with_declared(xferbench::compare::Options options) {
 
 /// Of two records, both of which reports write alike.
 template <class Record>
-void write(const JudgementFiles& files, const Record& record, const JudgementFiles::Text& table) {
+void write(JudgementFiles& files, const Record& record, const JudgementFiles::Text& table) {
   files.write([&] { return to_json(record); }, [&] { return to_markdown(record); }, table);
 }
 
 void warn(const std::vector<std::string>& warnings) {
-  for (const std::string& warning : warnings) fmt::print(stderr, "xferbench: warning: {}\n", printable(warning));
+  for (const std::string& warning : warnings) tell("warning: " + warning);
 }
 
 int show_across(const cli::CompareCommand& command) {
-  const JudgementFiles files(command.files, command.across);
+  JudgementFiles files(command.files, command.across);
   const auto table = xferbench::compare::across(read_all(command.across), with_declared(command.options));
   if (!command.show.quiet) warn(table.warnings);
   write(files, table, [&] { return to_table(table, style_of(command.show)); });
@@ -74,7 +72,7 @@ int perform(const cli::CompareCommand& command) {
   refuse_same_twice(command.next);
   std::vector<std::string> inputs = command.base;
   inputs.insert(inputs.end(), command.next.begin(), command.next.end());
-  const JudgementFiles files(command.files, inputs);
+  JudgementFiles files(command.files, inputs);
   if (command.all && !files.shows_table()) {
     throw UsageError(
         "compare: --all is of the table, which is not shown beside --json - or --markdown -; leave it out");

@@ -66,7 +66,7 @@ bool JudgementFiles::shows_table() const {
   return !(json_ && json_->is_standard_output()) && !(markdown_ && markdown_->is_standard_output());
 }
 
-void JudgementFiles::write(const Text& json, const Text& markdown, const Text& table) const {
+void JudgementFiles::write(const Text& json, const Text& markdown, const Text& table) {
   if (json_) json_->finish(json());
   if (markdown_) markdown_->finish(markdown());
   if (shows_table()) write_standard_output(table());

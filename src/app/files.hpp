@@ -27,7 +27,7 @@ class JudgementFiles {
   JudgementFiles(const cli::OutputFiles& files, std::span<const std::string> inputs);
 
   [[nodiscard]] bool shows_table() const;
-  void write(const Text& json, const Text& markdown, const Text& table) const;
+  void write(const Text& json, const Text& markdown, const Text& table);
 
  private:
   std::optional<ResultsFile> json_;

@@ -8,30 +8,42 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
+#include <charconv>
 #include <csignal>
 #include <filesystem>
 #include <span>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "app/session.hpp"
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
+#include "core/standard_error.hpp"
 #include "measure/statistics.hpp"
 #include "report/run/repeat_table.hpp"
 #include "results/json.hpp"
 #include "results/output_file.hpp"
+#include "results/replaced_file.hpp"
 
 namespace xferbench::app {
 
 namespace {
 
+/// What a terminal's Ctrl-Z sends.
+sigset_t stop_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTSTP);
+  return signals;
+}
+
 /// The same command line, and the number of the process before it: nothing behind -- would be a flag.
 [[noreturn]] void exec_child(std::size_t number, const std::vector<std::string>& arguments) {
   constexpr int kCannotRun = 127;  // as a shell says it
   prctl(PR_SET_PDEATHSIG, SIGTERM);
+  std::signal(SIGTTOU, SIG_IGN);  // as a terminal may send it to those in the background that write
+  const sigset_t stop = stop_signals();
+  sigprocmask(SIG_UNBLOCK, &stop, nullptr);
   setpgid(0, 0);  // a terminal's Ctrl-C reaches the parent alone, which tells this one: a second signal would kill it
   std::vector<std::string> words{"xferbench", fmt::format("--process={}", number)};
   words.insert(words.end(), arguments.begin(), arguments.end());
@@ -44,27 +56,41 @@ namespace {
   _exit(kCannotRun);
 }
 
-/// What ends this process ends the other, too.
+/// Ctrl-Z at a terminal: stops the other process, then this one; both go on together.
+void stop_with(pid_t child) {
+  kill(-child, SIGSTOP);
+  const sigset_t stop = stop_signals();
+  std::raise(SIGTSTP);  // is delivered when it is not blocked any more
+  sigprocmask(SIG_UNBLOCK, &stop, nullptr);
+  sigprocmask(SIG_BLOCK, &stop, nullptr);
+  kill(-child, SIGCONT);
+}
+
+/// What ends or stops this process ends or stops the other, too.
 int wait_for(pid_t child) {
-  constexpr auto kBetween = std::chrono::milliseconds(20);
+  constexpr timespec kBetween{.tv_sec = 0, .tv_nsec = 20'000'000};
+  const sigset_t stop = stop_signals();
   int status = 0;
   bool forwarded = false;
   pid_t ended = 0;
   for (; ended == 0; ended = waitpid(child, &status, WNOHANG)) {
     if (interrupted() != 0 && !std::exchange(forwarded, true)) kill(child, interrupted());
-    std::this_thread::sleep_for(kBetween);
+    if (sigtimedwait(&stop, nullptr, &kBetween) == SIGTSTP) stop_with(child);
   }
   if (ended < 0) throw std::system_error(errno, std::generic_category(), "waiting for a process");
   if (WIFEXITED(status)) return WEXITSTATUS(status);
-  if (interrupted() == 0) fmt::print(stderr, "xferbench: the process was ended by signal {}\n", WTERMSIG(status));
+  if (interrupted() == 0) tell(fmt::format("the process was ended by signal {}", WTERMSIG(status)));
   return 128 + WTERMSIG(status);
 }
 
 int run_process(std::size_t number, const std::vector<std::string>& arguments) {
   std::signal(SIGCHLD, SIG_DFL);  // whoever started this program may ignore it; then nobody learns how a child ended
+  const sigset_t stop = stop_signals();
+  sigprocmask(SIG_BLOCK, &stop, nullptr);  // waited for, so that the other one is stopped first
   const pid_t child = fork();
   if (child < 0) throw std::system_error(errno, std::generic_category(), "starting a process");
   if (child == 0) exec_child(number, arguments);
+  setpgid(child, child);  // here, too: whoever is first
   return wait_for(child);
 }
 
@@ -106,6 +132,25 @@ void report(const cli::RunCommand& command, const std::vector<std::string>& file
       to_repeat_table(processes.front().environment, cases, processes.size(), style_of(command.measuring.show)));
 }
 
+/// Files of a repeat that was longer than this one would be taken for files of this one.
+void refuse_longer_repeat(const std::string& json, std::size_t processes) {
+  std::error_code unknown;
+  const std::filesystem::path folder = std::filesystem::absolute(json, unknown).parent_path();
+  const std::string front = std::filesystem::path(json).stem().string() + "-";
+  for (const auto& entry : std::filesystem::directory_iterator(folder, unknown)) {
+    const std::string name = entry.path().filename().string();
+    std::size_t number = 0;
+    const char* const begin = name.data() + std::min(front.size(), name.size());
+    const auto [end, error] = std::from_chars(begin, name.data() + name.size(), number);
+    if (error != std::errc() || number <= processes) continue;
+    if (std::filesystem::path(numbered(json, number)).filename() != name) continue;
+    throw UsageError(
+        fmt::format("--repeat {}: there is {}, of an earlier repeat with more processes, which would be "
+                    "taken for one of this; remove it or name another --json",
+                    processes, numbered(json, number)));
+  }
+}
+
 }  // namespace
 
 std::string numbered(const std::string& file, std::size_t number) {
@@ -121,13 +166,18 @@ cli::RunCommand one_process(const cli::RunCommand& command) {
 }
 
 int repeat(const cli::RunCommand& command) {
-  install_interrupt_handlers();
+  install_interrupt_handlers(HangUp::ignored);
+  const std::string& json = *command.measuring.files.json;
+  refuse_longer_repeat(json, *command.repeat);
   std::vector<std::string> files;
+  for (std::size_t i = 1; i <= *command.repeat; ++i) files.push_back(numbered(json, i));
+  // Until its process comes, an old file would look as if it were of this repeat.
+  for (const std::string& file : files) set_aside(file);
   int code = 0;
-  for (std::size_t i = 1; i <= *command.repeat; ++i) {
-    files.push_back(numbered(*command.measuring.files.json, i));
-    if (!command.measuring.show.quiet)
-      fmt::print(stderr, "xferbench: process {} of {}, writing {}\n", i, *command.repeat, files.back());
+  for (std::size_t i = 1; i <= files.size(); ++i) {
+    if (!command.measuring.show.quiet) {
+      tell(fmt::format("process {} of {}, writing {}", i, files.size(), files[i - 1]));
+    }
     const int ended = run_process(i, command.measuring.arguments);
     if (interrupted() != 0) return 128 + interrupted();
     if (!could_run(ended)) return ended;

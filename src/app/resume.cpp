@@ -18,12 +18,6 @@ namespace xferbench::app {
 
 namespace {
 
-/// Whether all that the case was to give is there. What was skipped may be possible now.
-bool finished(const Result& result) {
-  if (result.status == Status::skipped) return false;
-  return std::ranges::none_of(result.measurements, [](const Measurement& m) { return m.stop == Stop::interrupted; });
-}
-
 std::string node_of(const Environment::Host& host) {
   return host.numa_policy + (host.numa_node ? fmt::format(" {}", *host.numa_node) : "");
 }
@@ -74,14 +68,14 @@ StoredRun read_run(const std::string& file) {
     throw UsageError(fmt::format(
         "there is no {}, but {}, by one of the processes of --repeat: each is resumed by itself", file, first));
   }
-  StoredRun run{.file = file, .report = read_report(file), .command = {}};
+  // Locked before it is read: whoever is writing it is not disturbed, and nobody writes what would be lost then.
+  StoredRun run{.file = file, .json = ResultsFile(file), .report = read_report(file), .command = {}};
   if (run.report.command.empty()) throw UsageError(fmt::format("{}: it does not say what command it is of", file));
   run.command = command_of(run.report, file);
   if (run.command.measuring.files.timeline) {
     throw UsageError(fmt::format("{}: a run with --timeline cannot be resumed", file));
   }
-  // Other files that the command names may be anywhere, from where this program runs now.
-  run.command.measuring.files = {.json = file};
+  run.command.measuring.files = {};  // those that the command names may be anywhere, from where this program runs now
   return run;
 }
 
@@ -118,13 +112,11 @@ ResumePlan what_is_left(const StoredRun& stored, const std::vector<PlannedCase>&
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const std::string key = cases[i].config.key();
     const auto found = there.find(key);
-    if (found == there.end() || !finished(*found->second)) {
-      left.missing.push_back(i);
-    } else {
-      left.known.emplace_back(i, *found->second);
-      left.known.back().second.config = cases[i].config;  // the file's has no kinds
-    }
-    if (found != there.end()) there.erase(found);
+    if (found == there.end() || !ran_to_its_end(*found->second)) left.missing.push_back(i);
+    if (found == there.end()) continue;
+    left.known.emplace_back(i, *found->second);
+    left.known.back().second.config = cases[i].config;  // the file's has no kinds
+    there.erase(found);
   }
   if (there.empty()) return left;
   throw UsageError(fmt::format("{} has a case that its command does not make: {}; run the command again", stored.file,

@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "app/live_report.hpp"
 #include "app/session.hpp"
 #include "cli/command.hpp"
 #include "device/device.hpp"
+#include "results/output_file.hpp"
 #include "results/result.hpp"
 
 namespace xferbench::app {
@@ -15,11 +17,13 @@ namespace xferbench::app {
 /// A results file, and the command that it came from.
 struct StoredRun {
   std::string file;
+  ResultsFile json;  ///< the file, locked
   Report report;
-  cli::RunCommand command;  ///< writes to `file`
+  cli::RunCommand command;  ///< without its files
 };
 
-/// Throws InputError if the file cannot be read, UsageError if its command cannot be resumed.
+/// Throws InputError if the file cannot be read, OutputError if it could not be gone on with (another process does),
+/// UsageError if its command cannot be resumed.
 StoredRun read_run(const std::string& file);
 
 /// Results of two GPUs, drivers or builds do not belong into one file. Throws UsageError.
@@ -27,8 +31,8 @@ void refuse_another_machine(const StoredRun& stored, const Device& device);
 
 /// By their indexes among the cases of the run.
 struct ResumePlan {
-  KnownResults known;
-  std::vector<std::size_t> missing;  ///< not in the file, interrupted there, or skipped
+  KnownResults known;                ///< all that the file has, of cases that are run again, too
+  std::vector<std::size_t> missing;  ///< cases that are not in the file, were interrupted there, or skipped
 };
 
 /// Throws UsageError where the file has cases that its command does not have (any more).

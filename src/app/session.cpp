@@ -5,15 +5,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <cstdlib>
 #include <ctime>
-#include <string_view>
 
+#include "core/error.hpp"
 #include "core/interrupt.hpp"
+#include "core/standard_error.hpp"
 #include "device/open.hpp"
-#include "report/run/run_report.hpp"
-#include "report/trace/timeline.hpp"
-#include "results/json.hpp"
 #include "scenarios/scenarios.hpp"
 
 namespace xferbench::app {
@@ -75,10 +74,11 @@ Report begin_report(const std::vector<std::string>& arguments, const Device& dev
 
 int exit_code(const Report& report) {
   if (const int signal = interrupted(); signal != 0) return 128 + signal;
-  for (const Result& r : report.results) {
-    if (r.status == Status::failed) return static_cast<int>(ExitCode::failed);
-  }
-  return static_cast<int>(ExitCode::ok);
+  const auto have = [&report](Status status) { return std::ranges::count(report.results, status, &Result::status); };
+  ExitCode code = ExitCode::ok;
+  if (have(Status::ok) == 0) code = ExitCode::nothing_measured;
+  if (have(Status::failed) > 0) code = ExitCode::failed;
+  return static_cast<int>(code);
 }
 
 namespace {
@@ -102,7 +102,7 @@ void print_warnings(const Report& report) {
   };
   std::vector<Kind> kinds;
   for (const Result& r : report.results) {
-    if (r.status == Status::failed) fmt::print(stderr, "xferbench: {} failed: {}\n", r.config.key(), r.reason);
+    if (r.status == Status::failed) tell(fmt::format("{} failed: {}", r.config.key(), r.reason));
     for (const std::string& warning : r.warnings) {
       const std::string kind = kind_of(warning);
       auto known = std::ranges::find(kinds, kind, &Kind::kind);
@@ -113,84 +113,7 @@ void print_warnings(const Report& report) {
   for (const auto& [kind, first, cases] : kinds) {
     const std::string more =
         cases == 1 ? "" : fmt::format(" (and in {} more case{})", cases - 1, cases == 2 ? "" : "s");
-    fmt::print(stderr, "xferbench: warning: {}{}\n", first, more);
-  }
-}
-
-LiveReport::LiveReport(Report report, const cli::OutputFiles& files, ToText to_markdown, const KnownResults& known)
-    : report_(std::move(report)) {
-  for (const auto& [index, result] : known) {
-    indexes_.push_back(index);
-    report_.results.push_back(result);
-  }
-  std::vector<cli::NamedFile> opened;
-  const auto open = [&](const char* flag, const std::optional<std::string>& path, Writer writer) {
-    if (!path) return;
-    outputs_.push_back({ResultsFile(*path), std::move(writer), std::string_view(flag) != "timeline", std::nullopt});
-    opened.push_back({flag, outputs_.back().file.target()});
-  };
-  const auto at_once = [](ToText to_text) -> Writer {
-    return [to_text = std::move(to_text)](const Report& r, const Sink& sink) { sink(to_text(r)); };
-  };
-  open("json", files.json, write_json);
-  open("csv", files.csv, at_once([](const Report& r) { return to_csv(r, descriptors()); }));
-  open("markdown", files.markdown, at_once(std::move(to_markdown)));
-  open("timeline", files.timeline, at_once(to_chrome_trace));
-  cli::refuse_shared_files(opened);  // once more, as "-" and /dev/stdout are the same
-  update();
-}
-
-bool LiveReport::owns_standard_output() const {
-  return std::ranges::any_of(outputs_, [](const Output& output) { return output.file.is_standard_output(); });
-}
-
-void LiveReport::put(std::size_t index, const Result& result) {
-  const auto place = std::ranges::lower_bound(indexes_, index);
-  const auto at = report_.results.begin() + (place - indexes_.begin());
-  if (place != indexes_.end() && *place == index) {
-    *at = result;
-  } else {
-    report_.results.insert(at, result);
-    indexes_.insert(place, index);
-  }
-  update();
-}
-
-void LiveReport::replace(std::vector<Result> results) {
-  report_.results = std::move(results);
-  update();
-}
-
-void LiveReport::update() {
-  // After Ctrl-C every case that is left is skipped at once, and finish() writes them all: a file for each would keep
-  // the user waiting for minutes.
-  if (interrupted() != 0 || Clock::now() < next_update_) return;
-  const auto begun = Clock::now();
-  for (Output& output : outputs_) {
-    if (output.follows) write(output, &ResultsFile::update);
-  }
-  // The files grow with every case: at most a tenth of the time may go into rewriting them.
-  next_update_ = Clock::now() + 9 * (Clock::now() - begun);
-}
-
-void LiveReport::finish(std::vector<Finding> findings) {
-  report_.complete = interrupted() == 0;
-  report_.findings = std::move(findings);
-  for (Output& output : outputs_) write(output, &ResultsFile::finish);
-}
-
-void LiveReport::write(Output& output, void (ResultsFile::*how)(const TextWriter&) const) const {
-  try {
-    (output.file.*how)([&](const Sink& sink) { output.writer(report_, sink); });
-    output.error.reset();
-  } catch (const OutputError& error) {
-    output.error = error;
-  }
-}
-
-void LiveReport::rethrow() const {
-  for (const Output& output : outputs_) {
-    if (output.error) throw OutputError(*output.error);
+    tell(fmt::format("warning: {}{}", first, more));
   }
 }
 

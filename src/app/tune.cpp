@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "app/commands.hpp"
+#include "app/live_report.hpp"
 #include "app/session.hpp"
 #include "cli/progress.hpp"
 #include "core/interrupt.hpp"
@@ -22,8 +23,9 @@ Tuned tune_with_progress(const cli::TuneCommand& command, Machine& machine, std:
   cli::Progress progress(measuring.show.progress, space.size());
   const RunContext bench{machine,        machine.device(), measuring.policy,
                          measuring.seed, measuring.verify, [](const SamplingProgress&) {}};
-  const TuneObserver observer{.progress = [&progress](const TuneProgress& p) { progress.tuning(p); },
-                              .measured = [&live](const std::vector<Result>& results) { live.replace(results); }};
+  const TuneObserver observer{
+      .progress = [&progress](const TuneProgress& p) { progress.tuning(p); },
+      .measured = [&](const std::vector<Result>& results) { progress.tell(live.replace(results)); }};
   const auto command_of = [&](const Case& c) { return cli::command_line(command, {&scenario, c}); };
   return xferbench::tune(scenario, space, bench, command_of, observer,
                          command.exhaustive ? Thoroughness::exhaustive : Thoroughness::guided);
@@ -60,9 +62,9 @@ int perform(const cli::TuneCommand& command) {
   const std::array shown{&tuned_scenario};
   LiveReport live(begin_report(measuring.arguments, machine->device(), shown), measuring.files,
                   [&shown](const Report& report) { return to_markdown(with_fastest(report), shown); });
-  install_interrupt_handlers();
+  install_interrupt_handlers(live.has_file() ? HangUp::ignored : HangUp::ends);
   Tuned tuned = tune_with_progress(command, *machine, space, live);
-  live.replace(std::move(tuned.results));
+  static_cast<void>(live.replace(std::move(tuned.results)));  // what is wrong with a file shows at its end, too
   live.finish(std::move(tuned.findings));
   if (!measuring.show.quiet) print_warnings(live.report());
   if (!live.owns_standard_output()) {

@@ -5,8 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
+#include "core/printable.hpp"
+#include "core/standard_error.hpp"
 #include "core/units.hpp"
 
 namespace xferbench::cli {
@@ -61,8 +62,7 @@ void Progress::done(std::size_t index, const Result& result, const Measurement* 
   const bool to_be_continued = std::ranges::any_of(
       result.measurements, [](const Measurement& m) { return m.stop == Stop::interrupted && !m.samples.empty(); });
   if (!plain_ || to_be_continued) return;
-  fmt::print(stderr, "[{}/{}] {}: {}\n", index + 1, cases_, result.config.key(), outcome(result, headline));
-  std::fflush(stderr);
+  show_line(fmt::format("[{}/{}] {}: {}", index + 1, cases_, result.config.key(), outcome(result, headline)));
 }
 
 void Progress::tuning(const TuneProgress& progress) {
@@ -71,7 +71,7 @@ void Progress::tuning(const TuneProgress& progress) {
   const std::string text =
       progress.confirming ? fmt::format("tuning: measuring the best of {} again{}", progress.measured, best)
                           : fmt::format("tuning: measured {} of at most {}{}", progress.measured, progress.most, best);
-  if (plain_) fmt::print(stderr, "{}\n", text);
+  if (plain_) show_line(text);
   show(text);
 }
 
@@ -93,15 +93,19 @@ bool Progress::due() {
 
 void Progress::show(const std::string& text) {
   if (!on_terminal_) return;
-  fmt::print(stderr, "\r\x1b[K{}", text.substr(0, terminal_width() - 1));
-  std::fflush(stderr);
+  show_progress("\r\x1b[K" + printable(text).substr(0, terminal_width() - 1));
   shown_ = true;
 }
 
-void Progress::clear() {
+void Progress::tell(const std::vector<std::string>& news) {
+  if (news.empty()) return;
+  clear();
+  for (const std::string& one : news) xferbench::tell(one);
+}
+
+void Progress::clear() noexcept {
   if (!shown_) return;
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
+  show_progress("\r\x1b[K");
   shown_ = false;
 }
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "cli/command.hpp"
 #include "measure/sampler.hpp"
@@ -23,8 +24,10 @@ class Progress {
   void sampled(const SamplingProgress& progress);
   void done(std::size_t index, const Result& result, const Measurement* headline);
   void tuning(const TuneProgress& progress);
+  /// Says something in between.
+  void tell(const std::vector<std::string>& news);
   /// Wipes the line, so that something else can be printed.
-  void clear();
+  void clear() noexcept;
 
  private:
   using Time = std::chrono::steady_clock::time_point;

@@ -11,7 +11,16 @@ namespace xferbench {
 /// An interrupted run ends with 128 plus the signal's number, as shells count: 130 after Ctrl-C, 143 after SIGTERM.
 /// A comparison ends with `failed` if something regressed, and with `undecided` if that is asked for (--strict) and not
 /// everything could be judged.
-enum class ExitCode : int { ok = 0, failed = 1, usage = 2, no_device = 3, undecided = 4 };
+/// `nothing_measured`: every case was skipped. `stuck`: the GPU did not answer, and the process ended by itself.
+enum class ExitCode : int {
+  ok = 0,
+  failed = 1,
+  usage = 2,
+  no_device = 3,
+  undecided = 4,
+  nothing_measured = 5,
+  stuck = 6
+};
 
 /// The command line asks for something that does not exist or contradicts itself: exit code 2.
 struct UsageError : std::runtime_error {
@@ -26,6 +35,11 @@ struct InputError : std::runtime_error {
 /// A result could not be written where the user wanted it (full disk, missing folder, closed pipe): exit code 2.
 struct OutputError : std::runtime_error {
   using std::runtime_error::runtime_error;
+};
+
+/// The reader of standard output has gone, as `| head` does: nobody is left to tell.
+struct ClosedPipeError : OutputError {
+  using OutputError::OutputError;
 };
 
 /// There is no GPU to run on, or not the one asked for: exit code 3.

@@ -16,6 +16,7 @@ extern "C" void on_signal(int signal) {
   g_signal = signal;
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
+  if (signal == SIGHUP) std::signal(SIGHUP, SIG_DFL);
 }
 
 /// Leaves a signal ignored that whoever started the program wants ignored (nohup, background jobs).
@@ -25,9 +26,14 @@ void handle(int signal) {
 
 }  // namespace
 
-void install_interrupt_handlers() {
+void install_interrupt_handlers(HangUp hang_up) {
   handle(SIGINT);
   handle(SIGTERM);
+  if (hang_up == HangUp::ends) {
+    handle(SIGHUP);
+  } else {
+    std::signal(SIGHUP, SIG_IGN);
+  }
 }
 
 int interrupted() { return g_signal; }

@@ -1,42 +1,44 @@
 // Where results go. The only code that writes files or standard output.
 #pragma once
 
-#include <filesystem>
+#include <optional>
 #include <string>
 
+#include "results/replaced_file.hpp"
 #include "results/sink.hpp"
 
 namespace xferbench {
 
-/// Writes to standard output and makes sure that it got there. Throws OutputError (a full disk, a closed pipe).
+/// Writes to standard output and makes sure that it got there. Throws OutputError (a full disk), ClosedPipeError where
+/// its reader has gone.
 void write_standard_output(const std::string& text);
 
-/// A results file that is valid at every moment: each state is written beside it and then renamed over it, so that a
-/// reader, a kill -9 or a full disk finds the last complete one. "-" and /dev/stdout are standard output, and what is
-/// no ordinary file (a pipe, /dev/full) cannot be replaced either: both are written once, at the end.
+/// A results file that is valid at every moment (see ReplacedFile). "-" and /dev/stdout are standard output, and what
+/// is no ordinary file (a pipe, /dev/full) cannot be replaced either: both are written once, at the end.
 class ResultsFile {
  public:
   /// Throws OutputError if nothing can be written there; called before the run, so that no result is lost to a typo.
   /// Leaves an existing file as it is.
-  explicit ResultsFile(std::string path);
+  explicit ResultsFile(std::string path, Previous previous = Previous::dropped);
 
   [[nodiscard]] bool is_standard_output() const { return path_ == "-"; }
   /// Where it leads: "-" for standard output by any name, else without links and detours.
   [[nodiscard]] std::string target() const;
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// Whether there is an ordinary file of that name now.
+  [[nodiscard]] bool exists() const { return replaced_ && replaced_->exists(); }
 
-  /// The state after a case. Does nothing where only the last one can be written.
-  void update(const TextWriter& write) const;
-  /// The last state.
-  void finish(const TextWriter& write) const;
-  void finish(const std::string& text) const {
+  /// The state after a case. Does nothing where only the last one can be written. Throws OutputError.
+  void update(const TextWriter& write);
+  /// The last state. Throws OutputError, ClosedPipeError.
+  void finish(const TextWriter& write);
+  void finish(const std::string& text) {
     finish([&](const Sink& sink) { sink(text); });
   }
 
  private:
-  void replace(const TextWriter& write, bool durable) const;
-
   std::string path_;
-  bool replaceable_;
+  std::optional<ReplacedFile> replaced_;  // none: what is no ordinary file
 };
 
 }  // namespace xferbench

@@ -12,6 +12,11 @@ std::optional<double> relative_half_width(const Measurement& measurement) {
   return (measurement.ci95->high - measurement.ci95->low) / 2 / measurement.median;
 }
 
+bool ran_to_its_end(const Result& result) {
+  if (result.status != Status::ok) return result.status == Status::failed;
+  return std::ranges::none_of(result.measurements, [](const Measurement& m) { return m.stop == Stop::interrupted; });
+}
+
 const Measurement* headline_of(const Result& result, std::span<const MetricDeclaration> declared) {
   for (const MetricDeclaration& metric : declared) {
     const Measurement* m = metric.headline ? result.measurement(metric.name) : nullptr;

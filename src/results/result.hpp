@@ -86,6 +86,9 @@ constexpr auto texts_of(Status) { return std::to_array<std::string_view>({"ok", 
 
 /// The reason of a case that was skipped because the run was interrupted before its turn.
 inline constexpr std::string_view kNotBegun = "interrupted before it began";
+/// And of one that was skipped because the GPU was lost before its turn.
+inline constexpr std::string_view kDeviceLost =
+    "an earlier error destroyed the GPU's context; run this case again in a new process, as --resume does";
 
 /// Words by their names: {"limited_by", "link"}.
 using Labels = std::vector<std::pair<std::string, std::string>>;
@@ -115,6 +118,9 @@ struct Result {
   [[nodiscard]] std::string label(std::string_view name) const;
   friend bool operator==(const Result&, const Result&) = default;
 };
+
+/// Whether all that was to be sampled was, whatever came of it; a case that was skipped has not begun.
+bool ran_to_its_end(const Result& result);
 
 /// What a case is about: the first of the headlines declared that it has, or, where none is, its first measurement.
 /// Null if that was not sampled.

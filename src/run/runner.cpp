@@ -97,8 +97,7 @@ bool has_samples(const Result& result) {
 std::optional<SkipReason> skip_reason_now(const PlannedCase& planned, const RunContext& bench) {
   if (interrupted() != 0) return SkipReason::unavailable(std::string(kNotBegun));
   if (!bench.device.usable()) {
-    return SkipReason::unavailable(
-        "an earlier error destroyed the GPU's context; run this case again in a new process");
+    return SkipReason::unavailable(std::string(kDeviceLost));
   }
   return skip_reason(planned, bench.device, bench.verify);
 }

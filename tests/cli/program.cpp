@@ -173,6 +173,11 @@ Process::~Process() {
   close_if_open(err_);
 }
 
+void Process::hang_up() {
+  close_if_open(out_);
+  close_if_open(err_);
+}
+
 void Process::send(int signal) const { checked(kill(pid_, signal), "kill"); }
 
 bool Process::read_some() {

@@ -60,6 +60,9 @@ class Process {
   ~Process();
 
   void send(int signal) const;
+  /// Closes what the program's output streams lead to, as a terminal does whose window is closed.
+  void hang_up();
+  [[nodiscard]] pid_t pid() const { return pid_; }
   /// Reads what the program writes until its standard error contains the text. False if that never comes.
   bool wait_for_error_text(const std::string& text);
   /// Reads what the program writes until it ends. Fails the test if it does not end in time.

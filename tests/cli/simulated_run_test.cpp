@@ -196,7 +196,7 @@ TEST(Cases, SkippedOnesStandInTheTable) {
 }
 
 TEST(Cases, WhatCannotBeSimulatedIsSkippedWithTheReason) {
-  const Outcome o = xferbench({"memcpy", "--simulate", "--dir", "h2d", "--host", "managed"});
+  const Outcome o = xferbench({"memcpy", "--simulate", "--dir", "h2d", "--host", "managed,pinned"});
   expect_success(o);
   EXPECT_TRUE(contains(o.out, "skipped: the simulated device has no model of page faults")) << o.out;
 }

@@ -349,7 +349,7 @@ int reported(const Tuned& tuned) {
 /// As in a terminal, even where the tests themselves run in the background, in which shells ignore SIGINT.
 void handle_interrupts() {
   std::signal(SIGINT, SIG_DFL);
-  install_interrupt_handlers();
+  install_interrupt_handlers(HangUp::ends);
 }
 
 // A signal's number cannot be taken back: these run in processes of their own.

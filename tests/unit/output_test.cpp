@@ -129,7 +129,7 @@ TEST_F(Output, ChangesNothingUntilThereAreResults) {
   const ResultsFile absent(file("absent").string());
   EXPECT_EQ(files(), 0);
   write(file(), "earlier results");
-  const ResultsFile results(file().string());
+  ResultsFile results(file().string());
   EXPECT_EQ(read(file()), "earlier results");
   EXPECT_EQ(files(), 1);
 }
@@ -137,27 +137,27 @@ TEST_F(Output, ChangesNothingUntilThereAreResults) {
 // --- While running --------------------------------------------------------------------------------------------------
 
 TEST_F(Output, HoldsTheLatestStateAndNothingElse) {
-  const ResultsFile results(file().string());
+  ResultsFile results(file().string());
   results.update(of("a first state that is rather long"));
   EXPECT_EQ(read(file()), "a first state that is rather long");
   results.update(of("second"));
   EXPECT_EQ(read(file()), "second");
   results.finish("last\n");
   EXPECT_EQ(read(file()), "last\n");
-  EXPECT_EQ(files(), 1) << "no .partial is left";
+  EXPECT_EQ(files(), 1) << "nothing is left beside it";
 }
 
 TEST_F(Output, ReplacesAFileWithoutEverChangingTheOldOne) {
   write(file(), "earlier results");
   std::ifstream reader(file(), std::ios::binary);  // someone who has it open
-  const ResultsFile results(file().string());
+  ResultsFile results(file().string());
   results.finish("new");
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(reader), {}), "earlier results");
   EXPECT_EQ(read(file()), "new");
 }
 
 TEST_F(Output, KeepsTheLastStateWhenTheNextCannotBeWritten) {
-  const ResultsFile results(file().string());
+  ResultsFile results(file().string());
   results.update(of("good state"));
   std::string message;
   {
@@ -166,7 +166,7 @@ TEST_F(Output, KeepsTheLastStateWhenTheNextCannotBeWritten) {
   }
   EXPECT_TRUE(mentions(message, "cannot write"));
   EXPECT_EQ(read(file()), "good state");
-  EXPECT_EQ(files(), 1) << "no .partial is left";
+  EXPECT_EQ(files(), 1) << "nothing is left beside it";
 }
 
 TEST_F(Output, FollowsALinkToTheFileItNames) {
@@ -174,7 +174,7 @@ TEST_F(Output, FollowsALinkToTheFileItNames) {
   const fs::path target = file("elsewhere") / "target.json";
   write(target, "earlier results");
   fs::create_symlink(target, file());
-  const ResultsFile results(file().string());
+  ResultsFile results(file().string());
   EXPECT_EQ(read(target), "earlier results");
   results.finish("new");
   EXPECT_TRUE(fs::is_symlink(file()));
@@ -189,10 +189,138 @@ TEST_F(Output, KeepsBytesAsTheyAreInHoweverManyPiecesTheyCome) {
   EXPECT_EQ(read(file()), bytes);
 }
 
+// --- What must not be lost -----------------------------------------------------------------------------------------
+
+TEST_F(Output, KeepsThePreviousFileOnceAndOnlyWhereItIsTold) {
+  write(file(), "earlier results");
+  {
+    ResultsFile results(file().string(), Previous::kept);
+    EXPECT_TRUE(results.exists());
+    EXPECT_EQ(files(), 1) << "until there is something to put in its place";
+    results.update(of("first"));
+    results.update(of("second"));
+  }
+  EXPECT_EQ(read(file("results.json~")), "earlier results");
+  EXPECT_EQ(read(file()), "second");
+  ResultsFile(file().string()).finish("third");
+  EXPECT_EQ(read(file("results.json~")), "earlier results");
+  EXPECT_EQ(files(), 2);
+}
+
+TEST_F(Output, KeepsThePreviousFileInThePlaceOfAnOlderOneAndNotThroughALink) {
+  write(file("somebody's"), "somebody's");
+  fs::create_symlink(file("somebody's"), file("results.json~"));
+  write(file(), "earlier results");
+  ResultsFile(file().string(), Previous::kept).finish("new");
+  EXPECT_EQ(read(file("somebody's")), "somebody's");
+  EXPECT_FALSE(fs::is_symlink(file("results.json~")));
+  EXPECT_EQ(read(file("results.json~")), "earlier results");
+}
+
+TEST_F(Output, GoesOnWhereAProcessWasKilledWhileItKeptThePreviousFile) {
+  write(file(), "earlier results");
+  fs::create_hard_link(file(), file("results.json~"));
+  ResultsFile(file().string(), Previous::kept).finish("new");
+  EXPECT_EQ(read(file()), "new");
+  EXPECT_EQ(read(file("results.json~")), "earlier results");
+  EXPECT_EQ(files(), 2);
+}
+
+TEST_F(Output, RefusesToPartHardLinks) {
+  write(file(), "one file of two names");
+  fs::create_hard_link(file(), file("other"));
+  EXPECT_TRUE(mentions(refusal(file()), "hard links"));
+}
+
+TEST_F(Output, RefusesToTakeAFileFromItsOwner) {
+  if (getuid() != 0) GTEST_SKIP() << "only root can have a file of somebody else here";
+  write(file(), "root's");
+  fs::permissions(file(), fs::perms::all);
+  const AsNobody nobody;
+  if (!nobody.ok()) GTEST_SKIP() << "cannot give up the rights of root here";
+  EXPECT_TRUE(mentions(refusal(file()), "another user"));
+}
+
+TEST_F(Output, LeavesOwnerAndPermissionsButNoRightToActAsTheOwner) {
+  write(file(), "earlier results");
+  fs::permissions(file(), fs::perms::owner_all | fs::perms::group_read | fs::perms::set_uid);
+  constexpr uid_t kSomebody = 4711;
+  const bool is_root = getuid() == 0;
+  if (is_root) {
+    ASSERT_EQ(chown(file().c_str(), kSomebody, kSomebody), 0);
+    fs::permissions(file(), fs::perms::owner_all | fs::perms::group_read | fs::perms::set_uid);
+  }
+  ResultsFile(file().string()).finish("new");
+  struct stat status {};
+  ASSERT_EQ(stat(file().c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0740U);
+  if (is_root) EXPECT_EQ(status.st_uid, kSomebody);
+}
+
+TEST_F(Output, FollowsALinkThatLeadsToNothingYet) {
+  fs::create_symlink("target.json", file());
+  ResultsFile(file().string()).finish("new");
+  EXPECT_TRUE(fs::is_symlink(file()));
+  EXPECT_EQ(read(file("target.json")), "new");
+}
+
+TEST_F(Output, RefusesLinksThatLeadInACircle) {
+  fs::create_symlink(file("b"), file("a"));
+  fs::create_symlink(file("a"), file("b"));
+  EXPECT_TRUE(mentions(refusal(file("a")), "symbolic links"));
+}
+
+// The temporary file's name was once known beforehand: whoever may write to the folder could plant a link there.
+TEST_F(Output, TouchesNoFileOfANameThatATemporaryOneMightHave) {
+  write(file("somebody's"), "somebody's");
+  for (const char* name : {"results.json.partial", "results.json.tmp", ".results.json", "results.json.new"}) {
+    fs::create_symlink(file("somebody's"), file(name));
+  }
+  ResultsFile results(file().string());
+  results.update(of("state"));
+  results.finish("new");
+  EXPECT_EQ(read(file("somebody's")), "somebody's");
+  EXPECT_TRUE(fs::is_symlink(file("results.json.partial")));
+}
+
+// --- The lock -------------------------------------------------------------------------------------------------------
+
+TEST_F(Output, IsWrittenByOneOnlyFromTheFirstStateOn) {
+  write(file(), "earlier results");
+  ResultsFile first(file().string());
+  EXPECT_TRUE(mentions(refusal(file()), "another xferbench is writing it"));
+  first.update(of("state"));
+  EXPECT_TRUE(mentions(refusal(file()), "another xferbench is writing it")) << "the new file is locked, too";
+}
+
+TEST_F(Output, OfTwoThatWouldMakeTheFileOnlyOneDoes) {
+  ResultsFile first(file().string());
+  ResultsFile second(file().string());
+  first.update(of("first"));
+  EXPECT_TRUE(mentions(message_of<OutputError>([&] { second.update(of("second")); }), "just made it"));
+  EXPECT_EQ(read(file()), "first");
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(Output, IsFreeAgainWhenItsWriterIsGone) {
+  { ResultsFile(file().string()).finish("first"); }
+  ResultsFile(file().string()).finish("second");
+  EXPECT_EQ(read(file()), "second");
+}
+
+TEST_F(Output, IsSetAsideUnderItsOtherName) {
+  write(file(), "earlier results");
+  set_aside(file().string());
+  EXPECT_FALSE(fs::exists(file()));
+  EXPECT_EQ(read(file("results.json~")), "earlier results");
+  set_aside(file().string());
+  EXPECT_EQ(files(), 1) << "where there is none, nothing is done";
+}
+
 // --- What is no ordinary file ---------------------------------------------------------------------------------------
 
 TEST_F(Output, ThatCannotBeReplacedIsWrittenOnceAtTheEnd) {
-  const ResultsFile full("/dev/full");
+  ResultsFile full("/dev/full");
   EXPECT_NO_THROW(full.update(of("a state"))) << "nothing is written yet";
   EXPECT_TRUE(mentions(message_of<OutputError>([&] { full.finish("results"); }), "No space left on device"));
   EXPECT_TRUE(fs::is_character_file("/dev/full")) << "not renamed over";
@@ -201,7 +329,7 @@ TEST_F(Output, ThatCannotBeReplacedIsWrittenOnceAtTheEnd) {
 TEST_F(Output, OfADashAndOfDevStdoutIsStandardOutput) {
   for (const char* name : {"-", "/dev/stdout"}) {
     testing::internal::CaptureStdout();
-    const ResultsFile results(name);
+    ResultsFile results(name);
     EXPECT_TRUE(results.is_standard_output()) << name;
     results.update(of("a state"));
     results.finish("results\n");

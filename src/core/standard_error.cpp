@@ -1,0 +1,45 @@
+#include "core/standard_error.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+
+#include "core/printable.hpp"
+
+namespace xferbench {
+
+namespace {
+
+/// Not through stdio: its errors stick, and fmt::print turns them into exceptions.
+void put(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+/// In one piece: what several processes write is not mixed within a line.
+void put_line(const char* front, std::string_view text) noexcept {
+  try {
+    put(front + printable(text) + "\n");
+  } catch (...) {
+    put("xferbench: out of memory, and a message was lost\n");
+  }
+}
+
+}  // namespace
+
+void tell(std::string_view text) noexcept { put_line("xferbench: ", text); }
+
+void show_line(std::string_view text) noexcept { put_line("", text); }
+
+void show_progress(std::string_view text) noexcept {
+  pollfd terminal{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+  if (poll(&terminal, 1, 0) == 1 && (terminal.revents & POLLOUT) != 0) put(text);
+}
+
+}  // namespace xferbench

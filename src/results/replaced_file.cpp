@@ -1,0 +1,249 @@
+#include "results/replaced_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "core/error.hpp"
+
+namespace xferbench {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The path without the links at its end: the last of them may lead to what is not there yet.
+fs::path follow_links(fs::path path) {
+  constexpr int kMostLinks = 40;  // as the system counts
+  std::error_code none;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(path, none); ++i) {
+    const fs::path target = fs::read_symlink(path, none);
+    path = target.is_absolute() ? target : path.parent_path() / target;
+  }
+  return path;
+}
+
+Descriptor open_folder(const fs::path& folder) {
+  const char* path = folder.empty() ? "." : folder.c_str();
+  Descriptor opened(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened && errno == EACCES) opened = Descriptor(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
+  return opened;
+}
+
+bool is_same_file(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
+
+/// False where another has the lock. A file system without locks has nothing to wait for.
+bool lock(const Descriptor& file) { return flock(file.number(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
+
+/// A name that is nobody's.
+std::string random_name() {
+  std::array<std::uint64_t, 2> bits{};
+  if (getrandom(bits.data(), sizeof(bits), 0) != sizeof(bits)) bits[0] = static_cast<std::uint64_t>(getpid());
+  return fmt::format(".xferbench-{:016x}{:016x}", bits[0], bits[1]);
+}
+
+std::string by_descriptor(const Descriptor& file) { return fmt::format("/proc/self/fd/{}", file.number()); }
+
+void write_piece(const Descriptor& file, std::string_view piece, int& error) {
+  while (!piece.empty() && error == 0) {
+    const ssize_t written = write(file.number(), piece.data(), piece.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) error = errno;
+    if (written > 0) piece.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+/// 0, or the error that matters: some file systems have nothing to synchronise.
+int synchronize(const Descriptor& file) {
+  if (fsync(file.number()) == 0 || errno == EINVAL || errno == EROFS || errno == EBADF || errno == ENOTSUP) return 0;
+  return errno;
+}
+
+}  // namespace
+
+void ReplacedFile::fail(int error) const {
+  throw OutputError(fmt::format("cannot write {}: {}", path_, std::strerror(error)));
+}
+
+void ReplacedFile::refuse(const std::string& why) const {
+  throw OutputError(fmt::format("cannot write {}: {}; name another file", path_, why));
+}
+
+ReplacedFile::ReplacedFile(const std::string& path, Previous previous) : path_(path), previous_(previous) {
+  const fs::path followed = follow_links(path);
+  name_ = followed.filename().string();
+  std::error_code none;
+  if (fs::is_symlink(followed, none)) fail(ELOOP);
+  if (name_.empty() || name_ == "." || name_ == ".." || fs::is_directory(followed, none)) fail(EISDIR);
+  folder_ = open_folder(followed.parent_path());
+  if (!folder_ && errno == ENOENT) {
+    throw OutputError(
+        fmt::format("cannot write {}: there is no folder {}", path_, fs::absolute(followed).parent_path().string()));
+  }
+  if (!folder_) fail(errno);
+  const Descriptor probe(openat(folder_.number(), ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
+  unnamed_ = probe && access(by_descriptor(probe).c_str(), F_OK) == 0;
+  hold();
+  if (!unnamed_) remove(make_named());
+}
+
+// --- The lock -------------------------------------------------------------------------------------------------------
+
+/// Between opening and locking, the file may have been replaced by whoever had the lock: then it is the new one that
+/// must be locked.
+void ReplacedFile::hold() {
+  constexpr int kFlags = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+  constexpr int kMostTries = 1000;
+  for (int i = 0; i < kMostTries; ++i) {
+    Descriptor file(openat(folder_.number(), name_.c_str(), O_RDONLY | kFlags));
+    if (!file && errno == EACCES) file = Descriptor(openat(folder_.number(), name_.c_str(), O_WRONLY | kFlags));
+    if (!file && errno == ENOENT) return;
+    if (!file) fail(errno);
+    if (take_hold_of(std::move(file))) return;
+  }
+  refuse("others replace it all the time");
+}
+
+bool ReplacedFile::take_hold_of(Descriptor file) {
+  if (!lock(file)) refuse("another xferbench is writing it: wait for its end");
+  struct stat held {};
+  struct stat named {};
+  if (fstat(file.number(), &held) != 0) fail(errno);
+  const bool is_there = fstatat(folder_.number(), name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0;
+  if (!is_there || !is_same_file(held, named)) return false;
+  refuse_what_would_be_lost(held);
+  held_ = std::move(file);
+  return true;
+}
+
+void ReplacedFile::refuse_what_would_be_lost(const struct stat& status) const {
+  // Replacing a write-protected file would succeed; whoever protected it did not mean that.
+  if (faccessat(folder_.number(), name_.c_str(), W_OK, AT_EACCESS) != 0) fail(errno);
+  struct stat kept {};
+  const std::string backup = name_ + "~";
+  const bool has_backup = fstatat(folder_.number(), backup.c_str(), &kept, AT_SYMLINK_NOFOLLOW) == 0;
+  // A process that was killed while it kept the previous file leaves it under both names.
+  const nlink_t names = has_backup && is_same_file(status, kept) ? 2 : 1;
+  if (status.st_nlink > names) refuse("it has hard links, which would go on naming what it is now");
+  if (status.st_uid != geteuid() && geteuid() != 0) refuse("it belongs to another user, and would not any more");
+  if (previous_ == Previous::dropped) return;
+  if (backup.size() > NAME_MAX) refuse("its name is too long to keep it as FILE~");
+  if (has_backup && S_ISDIR(kept.st_mode)) refuse(fmt::format("it is to be kept as {}~, which is a folder", path_));
+}
+
+// --- A state --------------------------------------------------------------------------------------------------------
+
+ReplacedFile::Temporary ReplacedFile::make_named() const {
+  constexpr int kMostTries = 100;
+  for (int i = 0; i < kMostTries; ++i) {
+    Temporary made{.file = {}, .name = random_name()};
+    made.file = Descriptor(
+        openat(folder_.number(), made.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+    if (made.file) return made;
+    if (errno != EEXIST) break;
+  }
+  fail(errno);
+}
+
+ReplacedFile::Temporary ReplacedFile::make_temporary() const {
+  if (!unnamed_) return make_named();
+  Temporary made{.file = Descriptor(openat(folder_.number(), ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666)), .name = {}};
+  if (!made.file) fail(errno);
+  return made;
+}
+
+void ReplacedFile::remove(const Temporary& temporary) const {
+  if (!temporary.name.empty()) unlinkat(folder_.number(), temporary.name.c_str(), 0);
+}
+
+void ReplacedFile::write_state(const Temporary& temporary, const TextWriter& write) const {
+  int error = 0;
+  write([&](std::string_view piece) {
+    write_piece(temporary.file, piece, error);
+    if (error != 0) fail(error);
+  });
+  if (held_) {  // not the bits that let others act as its owner
+    struct stat status {};
+    if (fstat(held_.number(), &status) != 0) fail(errno);
+    if (status.st_uid != geteuid() && fchown(temporary.file.number(), status.st_uid, status.st_gid) != 0) fail(errno);
+    if (fchmod(temporary.file.number(), status.st_mode & 0777) != 0) fail(errno);
+  }
+  if (const int failed = synchronize(temporary.file); failed != 0) fail(failed);
+  // Before it has the name: there is no moment in which the file that is there is not locked.
+  if (!lock(temporary.file)) refuse("another xferbench is writing it");
+}
+
+void ReplacedFile::replace(const TextWriter& write) {
+  Temporary temporary = make_temporary();
+  try {
+    write_state(temporary, write);
+    put_in_place(temporary);
+  } catch (...) {
+    remove(temporary);
+    throw;
+  }
+  held_ = std::move(temporary.file);
+  previous_ = Previous::dropped;            // from now on, what is there is ours
+  static_cast<void>(synchronize(folder_));  // the file is there; only a crash of the system could take it back
+}
+
+/// For what has none.
+void ReplacedFile::give_name(Temporary& temporary) const {
+  if (!temporary.name.empty()) return;
+  const std::string name = random_name();
+  if (linkat(AT_FDCWD, by_descriptor(temporary.file).c_str(), folder_.number(), name.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+    fail(errno);
+  }
+  temporary.name = name;
+}
+
+void ReplacedFile::put_in_place(Temporary& temporary) {
+  give_name(temporary);
+  if (!held_) {
+    // Not over what another has made in the meantime.
+    constexpr unsigned kUnlessThere = RENAME_NOREPLACE;
+    const int folder = folder_.number();
+    if (renameat2(folder, temporary.name.c_str(), folder, name_.c_str(), kUnlessThere) == 0) return;
+    if (errno == EEXIST) refuse("another program has just made it");
+    if (errno != EINVAL && errno != ENOSYS) fail(errno);
+  }
+  if (held_ && previous_ == Previous::kept) keep_previous();
+  if (renameat(folder_.number(), temporary.name.c_str(), folder_.number(), name_.c_str()) != 0) fail(errno);
+}
+
+/// The previous file gets its second name first, so that it is there at every moment.
+void ReplacedFile::keep_previous() {
+  const int folder = folder_.number();
+  const Temporary link{.file = {}, .name = random_name()};
+  const std::string backup = name_ + "~";
+  const bool linked = linkat(folder, name_.c_str(), folder, link.name.c_str(), 0) == 0;
+  // Some file systems have no links: then there is a moment without the file.
+  const std::string& from = linked ? link.name : name_;
+  if (renameat(folder, from.c_str(), folder, backup.c_str()) != 0) {
+    const int error = errno;
+    if (linked) remove(link);
+    throw OutputError(fmt::format("cannot keep {} as {}~: {}", path_, path_, std::strerror(error)));
+  }
+  if (linked) remove(link);  // where both named the same file already, renaming does nothing
+}
+
+void ReplacedFile::set_aside() {
+  if (!held_) return;
+  keep_previous();
+  unlinkat(folder_.number(), name_.c_str(), 0);
+  held_ = Descriptor();
+}
+
+void set_aside(const std::string& path) { ReplacedFile(path, Previous::kept).set_aside(); }
+
+}  // namespace xferbench
