@@ -205,7 +205,7 @@ std::string_view value_grammar() {
 std::string_view exit_codes() {
   return R"(  0 all well   1 a case failed; of compare a regression, of check a limit not kept
   2 usage, a file that cannot be read or written   3 no usable GPU   4 of compare --strict: something was not judged
-  130 interrupted by Ctrl-C, 143 by SIGTERM (what was measured is written)
+  5 nothing was measured   6 the GPU does not answer   130 Ctrl-C, 143 SIGTERM (what was measured is written)
 )";
 }
 
