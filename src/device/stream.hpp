@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 
+#include "device/host_function.hpp"
 #include "device/kernel.hpp"
 #include "device/memory.hpp"
 #include "device/owned.hpp"
@@ -62,7 +63,7 @@ class StreamImpl : public DeviceResource {
   virtual void launch(const Kernel& kernel) = 0;
   virtual void prefetch(const HostView& managed, Direction direction) = 0;
   virtual void stamp(std::uint64_t* slot) = 0;
-  virtual void call_host(CallbackApi api, const std::function<void()>& function) = 0;
+  virtual void call_host(CallbackApi api, HostFunction& function) = 0;
   virtual void record(EventImpl& event) = 0;
   virtual void wait(EventImpl& event) = 0;
   virtual void replay(GraphImpl& graph) = 0;
@@ -89,8 +90,8 @@ class StreamView : public View<StreamImpl> {
   /// Writes the GPU's timer, in nanoseconds, to `slot` in page-locked memory when the stream gets there.
   void stamp(std::uint64_t* slot) const { impl().stamp(slot); }
   /// Calls `function` on a thread of the driver when the stream gets there; the stream goes on when it has returned.
-  /// The caller keeps it alive until then. It must not throw and must not use any device.
-  void call_host(CallbackApi api, const std::function<void()>& function) const { impl().call_host(api, function); }
+  /// The caller keeps it alive until then, and asks it for errors after a wait.
+  void call_host(CallbackApi api, HostFunction& function) const { impl().call_host(api, function); }
 
   /// Marks the moment at which everything enqueued so far has finished. The event is of the stream's device.
   void record(EventView event) const { impl().record(event.impl()); }

@@ -278,8 +278,8 @@ TEST_F(CudaDeviceTest, StampsLieBetweenTheHostsTimesAroundThem) {
 
 TEST_F(CudaDeviceTest, CallsHostFunctionsInStreamOrder) {
   std::string order;
-  const std::function<void()> first = [&order] { order += '1'; };
-  const std::function<void()> second = [&order] { order += '2'; };
+  HostFunction first([&order] { order += '1'; });
+  HostFunction second([&order] { order += '2'; });
   for (int i = 0; i < 3; ++i) {
     stream().call_host(CallbackApi::launch_host_func, first);
     stream().call_host(CallbackApi::stream_add_callback, second);

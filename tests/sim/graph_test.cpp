@@ -93,7 +93,7 @@ TEST_F(GraphOnSim, WhatCannotBeCapturedIsRefusedAndTheStreamWorksOn) {
   const HostBuffer ordinary = device_.allocate_host(kBytes, HostMemory::pageable);
   other_.record(arrived_);  // outside
   const Gate gate = machine_.make_gate();
-  const std::function<void()> function = [] {};
+  HostFunction function([] {});
   const std::vector<std::function<void()>> forbidden{
       [&] {
         root_.copy({gpu_.data, ordinary.data, kBytes, Direction::h2d});

@@ -99,7 +99,7 @@ TEST_F(HostTest, CopiesOfTwoThreadsCompeteInTheOrderOfTheirClocks) {
 }
 
 TEST_F(HostTest, AFunctionThatTheGpuCallsSeesTheGpusTime) {
-  const std::function<void()> tell = [&] { channel_->post(1); };
+  HostFunction tell([&] { channel_->post(1); });
   const double begun = now();
   stream_.copy(in());
   stream_.call_host(CallbackApi::launch_host_func, tell);

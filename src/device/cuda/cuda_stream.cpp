@@ -154,14 +154,12 @@ class CudaStream final : public StreamImpl {
     check(cudaGetLastError(), "launching the stamp kernel");
   }
 
-  void call_host(CallbackApi api, const std::function<void()>& function) override {
-    auto* user = const_cast<std::function<void()>*>(&function);  // NOLINT: called, never changed; CUDA takes a void*
+  void call_host(CallbackApi api, HostFunction& function) override {
     if (api == CallbackApi::launch_host_func) {
-      const auto call = [](void* f) { (*static_cast<const std::function<void()>*>(f))(); };
-      check(cudaLaunchHostFunc(stream_, call, user), "cudaLaunchHostFunc");
+      const auto call = [](void* f) { static_cast<HostFunction*>(f)->call(); };
+      check(cudaLaunchHostFunc(stream_, call, &function), "cudaLaunchHostFunc");
     } else {
-      const auto call = [](cudaStream_t, cudaError_t, void* f) { (*static_cast<const std::function<void()>*>(f))(); };
-      check(cudaStreamAddCallback(stream_, call, user, 0), "cudaStreamAddCallback");
+      check(cudaStreamAddCallback(stream_, call_back, &function, 0), "cudaStreamAddCallback");
     }
   }
 
@@ -198,6 +196,13 @@ class CudaStream final : public StreamImpl {
   void synchronize() override { check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
 
  private:
+  /// Called for streams that have failed, too. An error's name is a look into a table, which the driver's threads may
+  /// take.
+  static void call_back(cudaStream_t, cudaError_t status, void* function) {
+    auto& f = *static_cast<HostFunction*>(function);
+    status == cudaSuccess ? f.call() : f.stream_failed(cudaGetErrorName(status));
+  }
+
   const CudaTracer& tracer_;
   int gpu_;
   cudaStream_t stream_ = cudaStreamLegacy;

@@ -136,9 +136,9 @@ void SimHost::catch_up() {
   while (events_.next_change() <= running_->now) events_.step();
 }
 
-void SimHost::call(const std::function<void()>& function) {
+void SimHost::call(HostFunction& function) {
   in_call_ = true;
-  function();
+  function.call();
   in_call_ = false;
 }
 

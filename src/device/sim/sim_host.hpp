@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "device/host_function.hpp"
 #include "device/host_runtime.hpp"
 #include "device/sim/event_simulator.hpp"
 #include "device/sim/memory.hpp"
@@ -46,7 +47,7 @@ class SimHost final : public HostRuntime {
   /// Lets the GPU work until the running thread's own time.
   void catch_up();
   /// The GPU calls a function of the host, at the GPU's time.
-  void call(const std::function<void()>& function);
+  void call(HostFunction& function);
 
  private:
   class SimThread;

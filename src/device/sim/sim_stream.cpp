@@ -152,7 +152,7 @@ void SimStream::stamp(std::uint64_t* slot) {
   submit([slot](const Operations& o) { return o.stamp(slot); }, profile_.launch_call, {});
 }
 
-void SimStream::call_host(CallbackApi api, const std::function<void()>& function) {
+void SimStream::call_host(CallbackApi api, HostFunction& function) {
   refuse_in_capture("calling a function of the host");
   Operation before;
   const bool plain = api == CallbackApi::launch_host_func;

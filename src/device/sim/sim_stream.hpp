@@ -90,7 +90,7 @@ class SimStream : public StreamImpl {
   void launch(const Kernel& kernel) override;
   void prefetch(const HostView& managed, Direction direction) override;
   void stamp(std::uint64_t* slot) override;
-  void call_host(CallbackApi api, const std::function<void()>& function) override;
+  void call_host(CallbackApi api, HostFunction& function) override;
   void record(EventImpl& event) override;
   void wait(EventImpl& event) override;
   void replay(GraphImpl& graph) override;
