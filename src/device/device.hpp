@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "core/health.hpp"
 #include "device/kernel.hpp"
 #include "device/memory.hpp"
 #include "device/stream.hpp"
@@ -33,6 +34,9 @@ class Device {
   [[nodiscard]] virtual MemoryInfo memory() = 0;
   /// False once an error has destroyed the context: nothing more can run in this process.
   [[nodiscard]] virtual bool usable() noexcept = 0;
+  /// How it is now, and what the driver has told of it since the last time. Takes a few milliseconds at most, and is
+  /// not for anything that is timed. Nothing where it is not known, as of a simulated device.
+  [[nodiscard]] virtual Health health() noexcept { return {}; }
 
   [[nodiscard]] virtual Stream make_stream(StreamKind kind) = 0;
   [[nodiscard]] virtual Event make_event(EventKind kind) = 0;

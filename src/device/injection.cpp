@@ -1,0 +1,99 @@
+#include "device/injection.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/error.hpp"
+
+namespace xferbench {
+
+namespace {
+
+constexpr const char* kVariable = "XFERBENCH_INJECT";
+
+/// Calls that an effect can hit.
+bool can_hit(InjectedFault::Effect effect, CallKind kind) {
+  return effect == InjectedFault::Effect::hang || may_throw(kind);
+}
+
+std::vector<std::string_view> kinds_for(InjectedFault::Effect effect) {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < texts_of(CallKind{}).size(); ++i) {
+    if (can_hit(effect, static_cast<CallKind>(i))) names.push_back(texts_of(CallKind{})[i]);
+  }
+  return names;
+}
+
+[[noreturn]] void refuse(std::string_view text, const std::string& expected) {
+  throw UsageError(
+      fmt::format("{} is '{}', expected EFFECT:CALL:N, as in hang:launch:5: {}; unset it to measure without a fault",
+                  kVariable, text, expected));
+}
+
+}  // namespace
+
+InjectedFault parse_fault(std::string_view text) {
+  const auto first = std::min(text.find(':'), text.size());
+  const auto second = std::min(text.find(':', std::min(first + 1, text.size())), text.size());
+  const auto part = [text](std::size_t begin, std::size_t end) {
+    return begin < end ? text.substr(begin, end - begin) : std::string_view();
+  };
+  InjectedFault fault;
+  const auto effects = texts_of(InjectedFault::Effect{});
+  const auto effect = std::ranges::find(effects, part(0, first));
+  if (effect == effects.end()) refuse(text, fmt::format("EFFECT is one of {}", fmt::join(effects, ", ")));
+  fault.effect = static_cast<InjectedFault::Effect>(effect - effects.begin());
+  const auto kinds = texts_of(CallKind{});
+  const auto kind = std::ranges::find(kinds, part(first + 1, second));
+  if (kind == kinds.end() || !can_hit(fault.effect, static_cast<CallKind>(kind - kinds.begin()))) {
+    refuse(text, fmt::format("CALL is one of {}", fmt::join(kinds_for(fault.effect), ", ")));
+  }
+  fault.kind = static_cast<CallKind>(kind - kinds.begin());
+  const std::string_view number = part(second + 1, text.size());
+  const char* const end = number.data() + number.size();
+  const auto [stopped, error] = std::from_chars(number.data(), end, fault.nth);
+  if (number.empty() || error != std::errc() || stopped != end || fault.nth == 0) {
+    refuse(text, "N is a whole number of 1 or more");
+  }
+  return fault;
+}
+
+std::optional<InjectedFault> fault_from_environment() {
+  const char* const text = std::getenv(kVariable);
+  if (text == nullptr || *text == '\0') return std::nullopt;
+  return parse_fault(text);
+}
+
+void FaultInjector::prepare(Machine& machine) {
+  constexpr double kForEver = 1e9;  // seconds
+  if (fault_.effect != InjectedFault::Effect::hang) return;
+  if (!machine.device().capabilities().environment.simulated()) gate_ = machine.make_gate(kForEver);
+}
+
+void FaultInjector::hang(const DeviceCall& call) {
+  if (gate_ && call.stream != nullptr) return gate_.close(StreamView(*call.stream));
+  for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
+void FaultInjector::enter(const DeviceCall& call) {
+  if (lost_.load(std::memory_order_relaxed)) {
+    if (!may_throw(call.kind) && call.kind != CallKind::usable) return;
+    throw DeviceError(std::string(to_text(call.kind)), "the device is lost, by an injected fault");
+  }
+  if (fault_.kind ? call.kind != *fault_.kind : !may_throw(call.kind)) return;
+  if (calls_.fetch_add(1) + 1 != fault_.nth) return;
+  hit_ = call.kind;
+  if (fault_.effect == InjectedFault::Effect::hang) return hang(call);
+  lost_ = fault_.effect == InjectedFault::Effect::lose;
+  throw DeviceError(std::string(to_text(call.kind)), "an injected fault");
+}
+
+}  // namespace xferbench

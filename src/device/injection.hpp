@@ -1,0 +1,61 @@
+// Faults of a device on purpose: how it is tried what the program makes of them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "device/call.hpp"
+#include "device/machine.hpp"
+
+namespace xferbench {
+
+struct InjectedFault {
+  enum class Effect {
+    hang,  ///< it never returns; on a real GPU, work of a stream is enqueued behind a kernel that never ends
+    fail,  ///< it throws DeviceError
+    lose,  ///< it does, and so does every call from then on: the device is not usable() any more
+  };
+  Effect effect{};
+  std::optional<CallKind> kind{};  ///< of the calls that are counted; none: of all that may throw
+  std::uint64_t nth = 1;           ///< which of them, from 1; 0: none
+};
+constexpr auto texts_of(InjectedFault::Effect) { return std::to_array<std::string_view>({"hang", "fail", "lose"}); }
+
+/// "hang:launch:5": the effect, the kind of call, and which of them. Throws UsageError that lists what there is.
+InjectedFault parse_fault(std::string_view text);
+
+/// What the environment variable XFERBENCH_INJECT asks for; nothing where it is not set or empty. Throws as
+/// parse_fault() does. The only place that reads it.
+std::optional<InjectedFault> fault_from_environment();
+
+/// Does what a fault says.
+class FaultInjector final : public CallObserver {
+ public:
+  explicit FaultInjector(const InjectedFault& fault) : fault_(fault) {}
+
+  /// Makes ready for a hang on a real machine, which outlives this.
+  void prepare(Machine& machine);
+
+  void enter(const DeviceCall& call) override;
+  void leave(const DeviceCall&, bool) noexcept override {}
+
+  /// Calls so far of the kind that is counted.
+  [[nodiscard]] std::uint64_t calls() const { return calls_; }
+  /// That the fault hit; nothing as long as it has not.
+  [[nodiscard]] std::optional<CallKind> hit() const {
+    return calls_ < fault_.nth || fault_.nth == 0 ? std::nullopt : std::optional(hit_.load());
+  }
+
+ private:
+  void hang(const DeviceCall& call);
+
+  InjectedFault fault_;
+  std::atomic<std::uint64_t> calls_{0};
+  std::atomic<CallKind> hit_{};
+  std::atomic<bool> lost_{false};
+  Gate gate_;  // on a real machine, which nobody ever opens
+};
+
+}  // namespace xferbench

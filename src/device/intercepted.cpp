@@ -1,0 +1,436 @@
+#include "device/intercepted.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "device/injection.hpp"
+
+namespace xferbench {
+
+namespace {
+
+// --- Calls ----------------------------------------------------------------------------------------------------------
+
+/// The observer knows of the call as long as it lives.
+class Within {
+ public:
+  Within(CallObserver& observer, const DeviceCall& call) : observer_(observer), call_(call) { observer_.enter(call_); }
+  Within(const Within&) = delete;
+  Within& operator=(const Within&) = delete;
+  ~Within() { observer_.leave(call_, progress_); }
+
+  /// What asking for an event has answered.
+  bool answered(bool finished) { return progress_ = finished; }
+
+ private:
+  CallObserver& observer_;
+  DeviceCall call_;
+  bool progress_ = true;
+};
+
+// What every machine reaches, in bytes or operations per second.
+constexpr double kLinkRate = 5e9;
+constexpr double kMemoryRate = 100e9;
+constexpr double kArithmeticRate = 1e11;
+constexpr double kPageRate = 1e9;  // of memory that is given or pinned, page by page
+
+double expected(const Copy& copy) {
+  return static_cast<double>(copy.bytes) / (copy.direction == Direction::d2d ? kMemoryRate : kLinkRate);
+}
+
+double expected(std::span<const Copy> copies) {
+  double seconds = 0;
+  for (const Copy& copy : copies) seconds += expected(copy);
+  return seconds;
+}
+
+double expected(const KernelCost& cost) {
+  return static_cast<double>(cost.bytes) / kMemoryRate + cost.fma / kArithmeticRate + cost.seconds +
+         static_cast<double>(cost.h2d_bytes + cost.d2h_bytes) / kLinkRate;
+}
+
+/// What the devices of a machine share: who is told, and what a graph that is being captured will take.
+struct Interception {
+  CallObserver& observer;
+  std::atomic<bool> capturing{false};
+  std::atomic<double> captured{0};  // seconds
+
+  /// What is submitted while a graph is captured is not done now, but whenever the graph is replayed.
+  double submitted(double seconds) {
+    if (capturing.load(std::memory_order_relaxed)) captured.fetch_add(seconds, std::memory_order_relaxed);
+    return seconds;
+  }
+};
+
+/// Tells of an owner's end, which may wait for the device: what it owned goes within the call.
+template <class Owner>
+void give_back(CallObserver& observer, const DeviceCall& call, Owner& owner) noexcept {
+  const Within within(observer, call);
+  owner = Owner();
+}
+
+// --- Events, graphs and memory --------------------------------------------------------------------------------------
+
+class InterceptedEvent final : public EventImpl {
+ public:
+  InterceptedEvent(Device& device, Interception& calls, Event inner)
+      : EventImpl(device), observer_(calls.observer), inner_(std::move(inner)) {}
+  ~InterceptedEvent() override { give_back(observer_, {.kind = CallKind::destroy}, inner_); }
+
+  [[nodiscard]] static EventImpl& inner(const EventImpl& event) {
+    return static_cast<const InterceptedEvent&>(event).inner_.impl();
+  }
+
+  void synchronize() override {
+    const Within within(observer_, {.kind = CallKind::synchronize_event});
+    inner_.impl().synchronize();
+  }
+  [[nodiscard]] bool finished() override {
+    Within within(observer_, {.kind = CallKind::query_event});
+    return within.answered(inner_.impl().finished());
+  }
+  [[nodiscard]] double seconds_since(const EventImpl& earlier) const override {
+    const Within within(observer_, {.kind = CallKind::elapsed});
+    return inner_.impl().seconds_since(inner(earlier));
+  }
+
+ private:
+  CallObserver& observer_;
+  Event inner_;
+};
+
+class InterceptedGraph final : public GraphImpl {
+ public:
+  InterceptedGraph(Device& device, Interception& calls, Graph graph, double seconds)
+      : GraphImpl(device), expected(seconds), observer_(calls.observer), inner_(std::move(graph)) {}
+  ~InterceptedGraph() override { give_back(observer_, {.kind = CallKind::destroy}, inner_); }
+
+  [[nodiscard]] GraphImpl& inner() const { return inner_.impl(); }
+
+  const double expected;  // seconds of one replay
+
+ private:
+  CallObserver& observer_;
+  Graph inner_;
+};
+
+/// Memory, or its being pinned.
+template <class Owner>
+class InterceptedMemory final : public Resource {
+ public:
+  InterceptedMemory(Interception& calls, std::size_t bytes, Owner inner)
+      : observer_(calls.observer), bytes_(bytes), inner_(std::move(inner)) {}
+  ~InterceptedMemory() override {
+    give_back(observer_, {.kind = CallKind::free, .expected = static_cast<double>(bytes_) / kPageRate}, inner_);
+  }
+
+ private:
+  CallObserver& observer_;
+  std::size_t bytes_;
+  Owner inner_;
+};
+
+/// The owner of memory that was allocated just now.
+template <class SomeView>
+Owned<SomeView> with_observer(Interception& calls, Owned<SomeView> inner) {
+  const SomeView view = inner;
+  return {view, std::make_unique<InterceptedMemory<Owned<SomeView>>>(calls, view.bytes, std::move(inner))};
+}
+
+// --- Streams and gates ----------------------------------------------------------------------------------------------
+
+class InterceptedStream final : public StreamImpl {
+ public:
+  InterceptedStream(Device& device, Interception& calls, Stream inner)
+      : StreamImpl(device), calls_(calls), inner_(std::move(inner)) {}
+  ~InterceptedStream() override { give_back(calls_.observer, {.kind = CallKind::destroy}, inner_); }
+
+  [[nodiscard]] static StreamImpl& inner(StreamImpl& stream) {
+    return static_cast<InterceptedStream&>(stream).inner_.impl();
+  }
+
+  void copy(const Copy& c) override {
+    const Within within = submission({.kind = CallKind::copy, .expected = expected(c), .copies = {&c, 1}});
+    inner_.impl().copy(c);
+  }
+  void copy_batch(std::span<const Copy> copies) override {
+    const Within within = submission({.kind = CallKind::copy_batch, .expected = expected(copies), .copies = copies});
+    inner_.impl().copy_batch(copies);
+  }
+  void fill(const DeviceView& range, std::byte value) override {
+    const double seconds = static_cast<double>(range.bytes) / kMemoryRate;
+    const Within within = submission({.kind = CallKind::fill, .expected = seconds});
+    inner_.impl().fill(range, value);
+  }
+  void launch(const Kernel& kernel) override {
+    const Within within =
+        submission({.kind = CallKind::launch, .expected = expected(kernel.cost()), .kernel = &kernel});
+    inner_.impl().launch(kernel);
+  }
+  void prefetch(const HostView& managed, Direction direction) override {
+    const double seconds = static_cast<double>(managed.bytes) / kLinkRate;
+    const Within within = submission({.kind = CallKind::prefetch, .expected = seconds});
+    inner_.impl().prefetch(managed, direction);
+  }
+  void stamp(std::uint64_t* slot) override {
+    const Within within = submission({.kind = CallKind::stamp});
+    inner_.impl().stamp(slot);
+  }
+  void call_host(CallbackApi api, HostFunction& function) override {
+    const Within within = submission({.kind = CallKind::call_host});
+    inner_.impl().call_host(api, function);
+  }
+  void record(EventImpl& event) override {
+    const Within within = submission({.kind = CallKind::record});
+    inner_.impl().record(InterceptedEvent::inner(event));
+  }
+  void wait(EventImpl& event) override {
+    const Within within = submission({.kind = CallKind::wait_for_event});
+    inner_.impl().wait(InterceptedEvent::inner(event));
+  }
+  void replay(GraphImpl& graph) override {
+    const auto& intercepted = static_cast<const InterceptedGraph&>(graph);
+    const Within within = submission({.kind = CallKind::replay, .expected = intercepted.expected});
+    inner_.impl().replay(intercepted.inner());
+  }
+
+  [[nodiscard]] Graph capture(const std::function<void()>& submit) override {
+    const Within within = submission({.kind = CallKind::capture});
+    const Capturing capturing(calls_);
+    Graph graph = inner_.impl().capture(submit);
+    return owned<GraphView>(
+        std::make_unique<InterceptedGraph>(device(), calls_, std::move(graph), calls_.captured.load()));
+  }
+  [[nodiscard]] DeviceBuffer allocate(std::size_t bytes) override {
+    const double seconds = static_cast<double>(bytes) / kPageRate;
+    const Within within = submission({.kind = CallKind::allocate_in_stream, .expected = seconds});
+    return with_observer(calls_, inner_.impl().allocate(bytes));
+  }
+  void synchronize() override {
+    const Within within = submission({.kind = CallKind::synchronize_stream});
+    inner_.impl().synchronize();
+  }
+
+ private:
+  /// While a graph is captured. One at a time.
+  class Capturing {
+   public:
+    explicit Capturing(Interception& calls) : calls_(calls) {
+      calls_.captured = 0;
+      calls_.capturing = true;
+    }
+    Capturing(const Capturing&) = delete;
+    Capturing& operator=(const Capturing&) = delete;
+    ~Capturing() { calls_.capturing = false; }
+
+   private:
+    Interception& calls_;
+  };
+
+  [[nodiscard]] Within submission(DeviceCall call) {
+    call.stream = &inner_.impl();
+    call.device = &inner_.device();
+    calls_.submitted(call.expected);
+    return {calls_.observer, call};
+  }
+
+  Interception& calls_;
+  Stream inner_;
+};
+
+class InterceptedGate final : public GateImpl {
+ public:
+  InterceptedGate(Interception& calls, Gate inner) : observer_(calls.observer), inner_(std::move(inner)) {}
+  ~InterceptedGate() override { give_back(observer_, {.kind = CallKind::destroy}, inner_); }
+
+  void close(StreamImpl& stream) override {
+    StreamImpl& inner = InterceptedStream::inner(stream);
+    const Within within(observer_, {.kind = CallKind::close_gate, .stream = &inner, .device = &inner.device()});
+    inner_.close(StreamView(inner));
+  }
+  // Both look at a word of memory.
+  void open() noexcept override { inner_.open(); }
+  [[nodiscard]] bool timed_out() const override { return inner_.timed_out(); }
+
+ private:
+  CallObserver& observer_;
+  Gate inner_;
+};
+
+// --- Devices --------------------------------------------------------------------------------------------------------
+
+class InterceptedDevice final : public Device {
+ public:
+  InterceptedDevice(Machine& machine, Interception& calls, Device& inner)
+      : Device(machine), calls_(calls), inner_(inner), capabilities_(inner.capabilities()) {
+    calls_.observer.adjust(capabilities_);
+  }
+
+  [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
+  [[nodiscard]] MemoryInfo memory() override {
+    const Within within = call(CallKind::memory_info);
+    return inner_.memory();
+  }
+  [[nodiscard]] bool usable() noexcept override {
+    try {
+      const Within within = call(CallKind::usable);
+      return inner_.usable();
+    } catch (const DeviceError&) {
+      return false;
+    }
+  }
+  [[nodiscard]] Health health() noexcept override {
+    const Within within = call(CallKind::health);
+    Health health = inner_.health();
+    calls_.observer.adjust(health);
+    return health;
+  }
+
+  [[nodiscard]] Stream make_stream(StreamKind kind) override {
+    const Within within = call(CallKind::make_stream);
+    return owned<StreamView>(std::make_unique<InterceptedStream>(*this, calls_, inner_.make_stream(kind)));
+  }
+  [[nodiscard]] Event make_event(EventKind kind) override {
+    const Within within = call(CallKind::make_event);
+    return owned<EventView>(std::make_unique<InterceptedEvent>(*this, calls_, inner_.make_event(kind)));
+  }
+
+  using Device::allocate_host;
+  [[nodiscard]] DeviceBuffer allocate_device(std::size_t bytes) override {
+    const Within within = call(CallKind::allocate_device, static_cast<double>(bytes) / kPageRate);
+    return with_observer(calls_, inner_.allocate_device(bytes));
+  }
+  [[nodiscard]] HostBuffer allocate_host(std::size_t bytes, HostMemory kind, Prefault faults) override {
+    const Within within = call(CallKind::allocate_host, static_cast<double>(bytes) / kPageRate);
+    return with_observer(calls_, inner_.allocate_host(bytes, kind, faults));
+  }
+  PayloadPart payload_part(const HostView& host) override { return inner_.payload_part(host); }
+  [[nodiscard]] Registration register_host(const HostView& memory) override {
+    const Within within = call(CallKind::register_host, static_cast<double>(memory.bytes) / kPageRate);
+    return std::make_unique<InterceptedMemory<Registration>>(calls_, memory.bytes, inner_.register_host(memory));
+  }
+
+  void copy_blocking(const Copy& copy) override {
+    const Within within(
+        calls_.observer,
+        {.kind = CallKind::copy_blocking, .expected = expected(copy), .copies = {&copy, 1}, .device = &inner_});
+    inner_.copy_blocking(copy);
+  }
+  void synchronize() override {
+    const Within within = call(CallKind::synchronize_device);
+    inner_.synchronize();
+  }
+  void set_wait_policy(WaitPolicy policy) override {
+    const Within within = call(CallKind::set_wait_policy);
+    inner_.set_wait_policy(policy);
+  }
+
+  void preload(const Kernel& kernel) override {
+    const Within within = call(CallKind::preload);
+    inner_.preload(kernel);
+  }
+  [[nodiscard]] std::optional<KernelResources> resources(const Kernel& kernel) override {
+    const Within within = call(CallKind::kernel_resources);
+    return inner_.resources(kernel);
+  }
+  std::size_t reserve_device_launches(std::size_t pending) override {
+    const Within within = call(CallKind::reserve_launches);
+    return inner_.reserve_device_launches(pending);
+  }
+  [[nodiscard]] std::size_t reserved_device_launches() const override {
+    const Within within = call(CallKind::reserved_launches);
+    return inner_.reserved_device_launches();
+  }
+
+  [[nodiscard]] ClockRelation relate_clocks() override {
+    const Within within = call(CallKind::relate_clocks);
+    return inner_.relate_clocks();
+  }
+  [[nodiscard]] std::optional<double> sm_clock_hz() override {
+    const Within within = call(CallKind::measure_clock);
+    return inner_.sm_clock_hz();
+  }
+
+ private:
+  [[nodiscard]] Within call(CallKind kind, double seconds = 0) const {
+    return {calls_.observer, {.kind = kind, .expected = seconds, .device = &inner_}};
+  }
+
+  Interception& calls_;
+  Device& inner_;
+  Capabilities capabilities_;
+};
+
+// --- The machine ----------------------------------------------------------------------------------------------------
+
+class InterceptedTracer final : public Tracer {
+ public:
+  InterceptedTracer(CallObserver& observer, Tracer& inner) : observer_(observer), inner_(inner) {}
+
+  void start() override {
+    const Within within(observer_, {.kind = CallKind::start_trace});
+    inner_.start();
+  }
+  [[nodiscard]] Trace stop() override {
+    const Within within(observer_, {.kind = CallKind::stop_trace});
+    return inner_.stop();
+  }
+  void begin_range(const char* name) override { inner_.begin_range(name); }
+  void end_range() override { inner_.end_range(); }
+
+ private:
+  CallObserver& observer_;
+  Tracer& inner_;
+};
+
+class InterceptedMachine final : public Machine {
+ public:
+  /// `own`: an observer that the machine is to keep.
+  InterceptedMachine(std::unique_ptr<Machine> inner, CallObserver& observer, std::unique_ptr<CallObserver> own = {})
+      : inner_(std::move(inner)), own_(std::move(own)), calls_{observer}, tracer_(observer, inner_->tracer()) {
+    for (Device* device : inner_->devices()) {
+      owned_.push_back(std::make_unique<InterceptedDevice>(*this, calls_, *device));
+      devices_.push_back(owned_.back().get());
+    }
+  }
+
+  [[nodiscard]] std::span<Device* const> devices() const override { return devices_; }
+  [[nodiscard]] HostRuntime& host() override { return inner_->host(); }
+  [[nodiscard]] Tracer& tracer() override { return tracer_; }
+  using Machine::make_gate;
+  [[nodiscard]] Gate make_gate(double timeout) override {
+    const Within within(calls_.observer, {.kind = CallKind::make_gate});
+    return owned<GateView>(std::make_unique<InterceptedGate>(calls_, inner_->make_gate(timeout)));
+  }
+  void set_data_movement(bool on) override { inner_->set_data_movement(calls_.observer.moves_data(on)); }
+
+ private:
+  std::unique_ptr<Machine> inner_;
+  std::unique_ptr<CallObserver> own_;  // goes before the machine, of which it may have something
+  Interception calls_;
+  InterceptedTracer tracer_;
+  std::vector<std::unique_ptr<InterceptedDevice>> owned_;
+  std::vector<Device*> devices_;
+};
+
+/// Between the machine and whoever sees its calls, so that these see what comes of the fault.
+std::unique_ptr<Machine> with_fault(std::unique_ptr<Machine> machine, const InjectedFault& fault) {
+  auto injector = std::make_unique<FaultInjector>(fault);
+  injector->prepare(*machine);
+  FaultInjector& observer = *injector;
+  return std::make_unique<InterceptedMachine>(std::move(machine), observer, std::move(injector));
+}
+
+}  // namespace
+
+std::unique_ptr<Machine> intercept(std::unique_ptr<Machine> machine, CallObserver& observer) {
+  if (const auto fault = fault_from_environment()) machine = with_fault(std::move(machine), *fault);
+  return std::make_unique<InterceptedMachine>(std::move(machine), observer);
+}
+
+}  // namespace xferbench

@@ -1,0 +1,121 @@
+// Machines that do things wrong, whatever the scenario: observers for intercept(), and what tests need around them.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <utility>
+
+#include "device/device.hpp"
+#include "device/injection.hpp"
+#include "device/intercepted.hpp"
+#include "device/sim/sim_machine.hpp"
+
+namespace xferbench::test {
+
+/// Tells nobody anything.
+class NoObserver final : public CallObserver {
+ public:
+  void enter(const DeviceCall&) override {}
+  void leave(const DeviceCall&, bool) noexcept override {}
+};
+
+/// Inverts a bit of one byte when the stream gets there: as a kernel, so that it can stand behind gates and in graphs.
+class FlipBit final : public Kernel {
+ public:
+  FlipBit(std::byte* byte, std::size_t bit) : byte_(byte), bit_(bit % 8) {}
+  [[nodiscard]] std::string_view name() const override { return "flip a bit"; }
+  [[nodiscard]] KernelCost cost() const override { return {.blocks = 1}; }
+  [[nodiscard]] std::span<std::byte> output() const override { return {byte_, 1}; }
+  void compute(std::span<std::byte> result) const override { result[0] = *byte_ ^ (std::byte{1} << bit_); }
+  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<FlipBit>(byte_, bit_); }
+#if XFERBENCH_WITH_CUDA
+  void preload() const override {}
+  void launch(void*) const override { throw std::logic_error("only simulated devices have such a kernel"); }
+#endif
+
+ private:
+  std::byte* byte_;
+  std::size_t bit_;
+};
+
+/// Spoils one byte of what the n-th copy (or launch of a kernel) has written, as soon as it has: in its stream, behind
+/// it. Timed passes move data, too, so that there is something to spoil in them. Hazard: of payloads beyond 4 MiB the
+/// simulated device moves only a part, and elsewhere nobody looks.
+class CorruptingObserver final : public CallObserver {
+ public:
+  enum class What { copies, kernels };
+  enum class Passes { all, timed };
+
+  struct Which {
+    What what = What::copies;     ///< those of a batch count each by itself, those of a graph when it is captured
+    Passes passes = Passes::all;  ///< timed: only those while TimedPasses live
+    std::size_t nth = 1;          ///< from 1; 0: none is spoiled
+    std::size_t offset = 0;       ///< of the byte; of shorter ones, their last
+    bool and_all_after = false;   ///< those that come later, too
+  };
+  explicit CorruptingObserver(const Which& which) : which_(which) {}
+
+  void enter(const DeviceCall&) override {}
+  void leave(const DeviceCall& call, bool) noexcept override {
+    if (which_.passes == Passes::timed && !timed_) return;
+    if (which_.what == What::copies) {
+      for (const Copy& copy : call.copies) count(call, {copy.destination, copy.bytes});
+    } else if (call.kernel != nullptr && call.kind == CallKind::launch && !call.kernel->output().empty()) {
+      count(call, call.kernel->output());
+    }
+  }
+  void adjust(Capabilities& can) const override { can.moves_data_when_timed = true; }
+  using CallObserver::adjust;
+  bool moves_data(bool asked) override {
+    timed_ = !asked;
+    return true;
+  }
+
+  /// What was counted so far: run once with nth = 0 to learn how many there are.
+  [[nodiscard]] std::size_t seen() const { return seen_; }
+  /// Bytes that were spoiled.
+  [[nodiscard]] std::size_t spoiled() const { return spoiled_; }
+
+ private:
+  void count(const DeviceCall& call, std::span<std::byte> written) {
+    const std::size_t number = ++seen_;
+    if (which_.nth == 0 || written.empty() || number < which_.nth) return;
+    if (number > which_.nth && !which_.and_all_after) return;
+    ++spoiled_;
+    // One bit after the other: two copies of one byte must not make it right again.
+    const FlipBit flip(&written[std::min(which_.offset, written.size() - 1)], number);
+    if (call.stream != nullptr) return call.stream->launch(flip);
+    const Stream legacy = call.device->make_stream(StreamKind::legacy_default);
+    legacy.launch(flip);
+    legacy.synchronize();
+  }
+
+  Which which_;
+  std::atomic<std::size_t> seen_{0};
+  std::atomic<std::size_t> spoiled_{0};
+  std::atomic<bool> timed_{false};
+};
+
+/// A simulated machine, intercepted: by default an H200's.
+template <class Observer>
+class InterceptedSim {
+ public:
+  template <class... Arguments>
+  explicit InterceptedSim(std::unique_ptr<Machine> machine, Arguments&&... arguments)
+      : observer_(std::forward<Arguments>(arguments)...), machine_(intercept(std::move(machine), observer_)) {}
+
+  [[nodiscard]] Observer& observer() { return observer_; }
+  [[nodiscard]] Machine& machine() { return *machine_; }
+  [[nodiscard]] Device& device() { return machine_->device(); }
+
+ private:
+  Observer observer_;
+  std::unique_ptr<Machine> machine_;
+};
+
+}  // namespace xferbench::test
