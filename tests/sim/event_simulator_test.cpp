@@ -5,6 +5,9 @@
 
 #include <new>
 #include <string>
+#include <utility>
+
+#include "sim/failing_allocation.hpp"
 
 namespace xferbench::sim {
 
@@ -261,6 +264,55 @@ TEST(EventSimulator, PipelineOfThreeStagesTakesWhatTheFormulaSays) {
   }
   events.run_all();
   EXPECT_DOUBLE_EQ(out->finished, 6 + (kChunks - 1) * 3);
+}
+
+// --- Without memory -------------------------------------------------------------------------------------------------
+
+TEST(EventSimulatorWithoutMemory, RemembersNothingOfWhatItCouldNotAdd) {
+  bool added = false;
+  for (int nth = 0; !added; ++nth) {
+    for (const double submitted : {0.0, 1.0}) {
+      OneGpu gpu;
+      const OperationPtr first = operation(kH2d, 2);
+      const OperationPtr second = operation(kD2h, 3);
+      gpu.add(first);
+      gpu.add(second);
+      OperationPtr third = operation(kCompute, 1, {first, second});
+      third->submitted = submitted;
+      {
+        const test::FailingAllocation failing(nth);
+        try {
+          gpu.add(std::move(third));
+          added = true;
+        } catch (const std::bad_alloc&) {
+          added = false;
+        }
+      }
+      if (!added) EXPECT_TRUE(first->successors.empty() && second->successors.empty()) << nth;
+      gpu.run_all();
+      EXPECT_TRUE(gpu.idle());
+      EXPECT_DOUBLE_EQ(gpu.now(), added ? 4 : 3) << nth;
+    }
+    ASSERT_LT(nth, 100);
+  }
+}
+
+TEST(EventSimulatorWithoutMemory, GoesOnWhereItStopped) {
+  int failures = 0;
+  for (int nth = 0; nth < 40; ++nth) {
+    OneGpu gpu;
+    for (int i = 0; i < 12; ++i) gpu.add(operation(EngineId::none, 1 + i % 3));
+    const test::FailingAllocation failing(nth);
+    try {
+      gpu.run_all();
+    } catch (const std::bad_alloc&) {
+      ++failures;
+      gpu.run_all();
+    }
+    EXPECT_TRUE(gpu.idle()) << nth;
+    EXPECT_DOUBLE_EQ(gpu.now(), 3) << nth;
+  }
+  EXPECT_GT(failures, 3);
 }
 
 }  // namespace

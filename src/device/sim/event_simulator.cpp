@@ -37,12 +37,16 @@ void EventSimulator::add(OperationPtr operation) {
   o.serial = added_++;
   std::erase_if(o.after, [](const auto& before) { return before->done(); });
   o.unmet = o.after.size();
-  for (const auto& before : o.after) before->successors.push_back(&o);
   active_.emplace(&o, std::move(operation));
-  if (o.submitted > now_) {
-    future_.insert(&o);
-  } else {
-    arrive(o);
+  try {
+    o.submitted > now_ ? static_cast<void>(future_.insert(&o)) : arrive(o);
+    for (const auto& before : o.after) before->successors.push_back(&o);
+  } catch (...) {  // there is no memory: nobody may remember what was not added
+    future_.erase(&o);
+    engine_of(o).ready.erase(&o);
+    for (const auto& before : o.after) std::erase(before->successors, &o);
+    active_.erase(&o);  // may be the end of it
+    throw;
   }
 }
 
@@ -67,7 +71,9 @@ Operation* EventSimulator::next_to_start() const {
 }
 
 void EventSimulator::start(Operation& o) {
-  if (o.on_start) o.on_start();  // may throw for lack of memory; then it has not started
+  // Both may throw for lack of memory; then it has not started.
+  if (running_.size() == running_.capacity()) running_.reserve(2 * running_.size() + 8);
+  if (o.on_start) o.on_start();
   Engine& engine = engine_of(o);
   engine.ready.erase(&o);
   ++engine.busy;
@@ -165,6 +171,8 @@ double EventSimulator::next_change() {
 bool EventSimulator::step() {
   const double next = next_change();
   if (next == kNever) return false;
+  std::vector<Operation*> ended;
+  ended.reserve(running_.size());  // now, while nothing has been changed
   std::vector<double> ends(running_.size());
   std::ranges::transform(running_, ends.begin(), [this](const Operation* o) { return phase_end(*o); });
   for (std::size_t i = 0; i < running_.size(); ++i) {
@@ -175,7 +183,6 @@ bool EventSimulator::step() {
     phase = share >= 1 ? 0 : phase * (1 - share);
   }
   now_ = next;
-  std::vector<Operation*> ended;
   std::erase_if(running_, [&ended](Operation* o) {
     if (spent(*o)) ended.push_back(o);
     return spent(*o);
