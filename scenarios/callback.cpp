@@ -170,8 +170,9 @@ class ConsumedPipeline {
   ~ConsumedPipeline() {
     try {
       device_.synchronize();
-    } catch (const std::exception&) {  // a lost context calls nobody any more; the case has reported it
+    } catch (const std::exception&) {  // the case has reported it
     }
+    callbacks_.clear();  // what comes after a wait that failed calls nobody
     recorded_->close();
   }
 

@@ -1,51 +1,94 @@
 // A function of the host that a stream calls.
 #pragma once
 
-#include <atomic>
+#include <cstddef>
 #include <exception>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 #include "core/error.hpp"
 
 namespace xferbench {
 
-/// Runs on a thread of the driver, whose frames no exception may cross: what goes wrong is kept for whoever asks. Stays
-/// where it is, and may be called again and again, once at a time. To be kept alive until no stream can call it.
-class HostFunction {
+/// What a backend sees of a HostFunction, and what lives as long as a stream may call it. It runs on a thread of the
+/// driver, whose frames no exception may cross: what goes wrong is kept for whoever asks.
+class HostCall : public std::enable_shared_from_this<HostCall> {
  public:
-  /// `body` must not use any device.
-  explicit HostFunction(std::function<void()> body) : body_(std::move(body)) {}
-  HostFunction(const HostFunction&) = delete;
-  HostFunction& operator=(const HostFunction&) = delete;
-  ~HostFunction() = default;
+  explicit HostCall(std::function<void()> body) : body_(std::move(body)) {}
+  HostCall(const HostCall&) = delete;
+  HostCall& operator=(const HostCall&) = delete;
+  ~HostCall() = default;
 
-  /// For backends: the stream got there.
-  void call() noexcept {
+  /// The stream got there.
+  void run() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (abandoned_) return;
     try {
       body_();
     } catch (...) {
-      if (failed_.load(std::memory_order_acquire)) return;  // the first error is the one to tell
-      error_ = std::current_exception();
-      failed_.store(true, std::memory_order_release);
+      if (!error_) error_ = std::current_exception();  // the first is the one to tell
     }
   }
-  /// The same: the stream will not get there, because it is broken. `error` lives for ever.
-  void stream_failed(const char* error) noexcept { stream_error_.store(error, std::memory_order_release); }
+  /// The stream will never get there, because it is broken. `error` lives for ever.
+  void stream_failed(const char* error) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (stream_error_ == nullptr) stream_error_ = error;
+  }
+
+  /// For a stream that takes a plain pointer: stays alive until release() was called as often, from wherever. Where
+  /// that never happens, because the context is lost, neither does its end.
+  [[nodiscard]] void* keep() {
+    const std::lock_guard lock(mutex_);
+    if (kept_++ == 0) self_ = shared_from_this();
+    return this;
+  }
+  [[nodiscard]] static std::shared_ptr<HostCall> release(void* kept) {
+    auto& call = *static_cast<HostCall*>(kept);
+    const std::lock_guard lock(call.mutex_);
+    return --call.kept_ == 0 ? std::move(call.self_) : call.self_;
+  }
+
+ private:
+  friend class HostFunction;
+
+  std::mutex mutex_;
+  std::function<void()> body_;
+  bool abandoned_ = false;
+  std::exception_ptr error_;
+  const char* stream_error_ = nullptr;
+  std::size_t kept_ = 0;
+  std::shared_ptr<HostCall> self_;  // while it is kept
+};
+
+/// May be called by streams again and again. A stream that gets there when it is gone calls nothing.
+class HostFunction {
+ public:
+  /// `body` must not use any device.
+  explicit HostFunction(std::function<void()> body) : call_(std::make_shared<HostCall>(std::move(body))) {}
+  HostFunction(const HostFunction&) = delete;
+  HostFunction& operator=(const HostFunction&) = delete;
+  /// Waits for the body if it runs now.
+  ~HostFunction() {
+    const std::lock_guard lock(call_->mutex_);
+    call_->abandoned_ = true;
+  }
 
   /// Throws what the body threw, or the stream's error, and forgets it. After a wait for the stream.
   void rethrow() {
-    if (failed_.exchange(false, std::memory_order_acquire)) std::rethrow_exception(std::exchange(error_, nullptr));
-    if (const char* const error = stream_error_.exchange(nullptr, std::memory_order_acquire)) {
+    const std::lock_guard lock(call_->mutex_);
+    if (call_->error_) std::rethrow_exception(std::exchange(call_->error_, nullptr));
+    if (const char* const error = std::exchange(call_->stream_error_, nullptr)) {
       throw DeviceError("a stream that was to call the host", error);
     }
   }
 
+  /// For backends.
+  [[nodiscard]] const std::shared_ptr<HostCall>& call() const { return call_; }
+
  private:
-  std::function<void()> body_;
-  std::exception_ptr error_;  // there while failed_
-  std::atomic<bool> failed_{false};
-  std::atomic<const char*> stream_error_{nullptr};
+  std::shared_ptr<HostCall> call_;
 };
 
 }  // namespace xferbench

@@ -90,7 +90,7 @@ class StreamView : public View<StreamImpl> {
   /// Writes the GPU's timer, in nanoseconds, to `slot` in page-locked memory when the stream gets there.
   void stamp(std::uint64_t* slot) const { impl().stamp(slot); }
   /// Calls `function` on a thread of the driver when the stream gets there; the stream goes on when it has returned.
-  /// The caller keeps it alive until then, and asks it for errors after a wait.
+  /// The caller asks it for errors after a wait.
   void call_host(CallbackApi api, HostFunction& function) const { impl().call_host(api, function); }
 
   /// Marks the moment at which everything enqueued so far has finished. The event is of the stream's device.

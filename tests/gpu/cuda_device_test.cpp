@@ -288,6 +288,29 @@ TEST_F(CudaDeviceTest, CallsHostFunctionsInStreamOrder) {
   EXPECT_EQ(order, "121212");
 }
 
+TEST_F(CudaDeviceTest, WhatAHostFunctionThrowsIsKept) {
+  for (const CallbackApi api : {CallbackApi::launch_host_func, CallbackApi::stream_add_callback}) {
+    HostFunction failing([] { throw std::runtime_error("no room"); });
+    stream().call_host(api, failing);
+    EXPECT_NO_THROW(stream().synchronize());
+    EXPECT_THROW(failing.rethrow(), std::runtime_error);
+    EXPECT_NO_THROW(failing.rethrow()) << "told once";
+  }
+}
+
+TEST_F(CudaDeviceTest, AHostFunctionThatIsGoneIsNotCalled) {
+  int calls = 0;
+  for (const CallbackApi api : {CallbackApi::launch_host_func, CallbackApi::stream_add_callback}) {
+    stream().launch(kernels::Delay(5e-3));
+    {
+      HostFunction gone([&calls] { ++calls; });
+      stream().call_host(api, gone);
+    }
+    EXPECT_NO_THROW(stream().synchronize());
+  }
+  EXPECT_EQ(calls, 0);
+}
+
 TEST_F(CudaDeviceTest, AnUnfinishedEventIsNoError) {
   const Event done = device().make_event(EventKind::ordering);
   stream().launch(kernels::Delay(5e-3));

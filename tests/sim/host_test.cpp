@@ -109,6 +109,47 @@ TEST_F(HostTest, AFunctionThatTheGpuCallsSeesTheGpusTime) {
   EXPECT_LT(now() - begun, 1.1 * one_way_ + profile_.host_function_start);
 }
 
+TEST_F(HostTest, WhatAFunctionThrowsIsKeptAndTheSimulationGoesOn) {
+  HostFunction failing([] { throw std::runtime_error("no room"); });
+  stream_.call_host(CallbackApi::launch_host_func, failing);
+  stream_.copy(in());
+  stream_.synchronize();
+  EXPECT_GT(now(), one_way_);
+  EXPECT_THROW(failing.rethrow(), std::runtime_error);
+  EXPECT_NO_THROW(failing.rethrow()) << "told once";
+}
+
+TEST_F(HostTest, AFunctionThatIsGoneIsNotCalled) {
+  bool called = false;
+  {
+    HostFunction gone([&called] { called = true; });
+    stream_.call_host(CallbackApi::launch_host_func, gone);
+  }
+  stream_.synchronize();
+  EXPECT_FALSE(called);
+}
+
+TEST_F(HostTest, AStreamThatFailedIsToldToWhoeverAsks) {
+  HostFunction function([] {});
+  void* const kept = function.call()->keep();
+  HostCall::release(kept)->stream_failed("cudaErrorIllegalAddress");
+  EXPECT_THROW(function.rethrow(), DeviceError);
+  EXPECT_NO_THROW(function.rethrow());
+}
+
+TEST_F(HostTest, WhatAStreamKeepsOutlivesItsOwner) {
+  void* kept = nullptr;
+  int calls = 0;
+  {
+    HostFunction function([&calls] { ++calls; });
+    kept = function.call()->keep();
+    static_cast<void>(function.call()->keep());
+    HostCall::release(kept)->run();
+  }
+  HostCall::release(kept)->run();
+  EXPECT_EQ(calls, 1);
+}
+
 TEST_F(HostTest, AnEventIsUnfinishedUntilItsTime) {
   const Event done = event();
   const double begun = now();

@@ -155,12 +155,13 @@ class CudaStream final : public StreamImpl {
   }
 
   void call_host(CallbackApi api, HostFunction& function) override {
-    if (api == CallbackApi::launch_host_func) {
-      const auto call = [](void* f) { static_cast<HostFunction*>(f)->call(); };
-      check(cudaLaunchHostFunc(stream_, call, &function), "cudaLaunchHostFunc");
-    } else {
-      check(cudaStreamAddCallback(stream_, call_back, &function, 0), "cudaStreamAddCallback");
-    }
+    const bool plain = api == CallbackApi::launch_host_func;
+    void* const kept = function.call()->keep();
+    const cudaError_t status =
+        plain ? cudaLaunchHostFunc(stream_, call_function, kept) : cudaStreamAddCallback(stream_, call_back, kept, 0);
+    if (status == cudaSuccess) return;
+    static_cast<void>(HostCall::release(kept));  // nobody will
+    check(status, plain ? "cudaLaunchHostFunc" : "cudaStreamAddCallback");
   }
 
   void record(EventImpl& event) override {
@@ -196,11 +197,12 @@ class CudaStream final : public StreamImpl {
   void synchronize() override { check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
 
  private:
+  static void CUDART_CB call_function(void* kept) { HostCall::release(kept)->run(); }
   /// Called for streams that have failed, too. An error's name is a look into a table, which the driver's threads may
   /// take.
-  static void call_back(cudaStream_t, cudaError_t status, void* function) {
-    auto& f = *static_cast<HostFunction*>(function);
-    status == cudaSuccess ? f.call() : f.stream_failed(cudaGetErrorName(status));
+  static void CUDART_CB call_back(cudaStream_t, cudaError_t status, void* kept) {
+    const std::shared_ptr<HostCall> call = HostCall::release(kept);
+    status == cudaSuccess ? call->run() : call->stream_failed(cudaGetErrorName(status));
   }
 
   const CudaTracer& tracer_;

@@ -136,9 +136,9 @@ void SimHost::catch_up() {
   while (events_.next_change() <= running_->now) events_.step();
 }
 
-void SimHost::call(HostFunction& function) {
+void SimHost::call(HostCall& function) {
   in_call_ = true;
-  function.call();
+  function.run();
   in_call_ = false;
 }
 

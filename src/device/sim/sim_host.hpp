@@ -47,7 +47,7 @@ class SimHost final : public HostRuntime {
   /// Lets the GPU work until the running thread's own time.
   void catch_up();
   /// The GPU calls a function of the host, at the GPU's time.
-  void call(HostFunction& function);
+  void call(HostCall& function);
 
  private:
   class SimThread;

@@ -157,7 +157,7 @@ void SimStream::call_host(CallbackApi api, HostFunction& function) {
   Operation before;
   const bool plain = api == CallbackApi::launch_host_func;
   before.overhead = plain ? profile_.host_function_start : profile_.stream_callback_start;
-  before.on_finish = [&host = sim_.host, &function] { host.call(function); };
+  before.on_finish = [&host = sim_.host, call = function.call()] { host.call(*call); };
   enqueue(std::move(before), profile_.callback_call, {"call host function"});
   Operation after;
   after.overhead = profile_.host_function_end;
