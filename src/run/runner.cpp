@@ -140,7 +140,11 @@ class InterleavedRuns {
   /// After Ctrl-C a case keeps what the turns before have sampled.
   void visit(std::size_t i, std::size_t turn) {
     if (turn > 0 && interrupted() != 0) return;
-    if (const auto reason = skip_reason_now(cases_[i], bench_)) {
+    std::optional<SkipReason> reason;
+    const std::string failure = failure_of([&] { reason = skip_reason_now(cases_[i], bench_); });
+    if (!failure.empty()) {
+      turn > 0 ? keep_as_it_is(results_[i], failure) : end(results_[i], Status::failed, failure);
+    } else if (reason) {
       turn > 0 ? keep_as_it_is(results_[i], reason->text) : end(results_[i], Status::skipped, reason->text);
     } else {
       if (observer_.begin) observer_.begin(i, turn);

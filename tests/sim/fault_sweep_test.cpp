@@ -1,0 +1,195 @@
+// A device that fails any of its calls, once or for good, in every scenario: the case fails and says why, later ones
+// run or are skipped, nobody hangs, no thread stays behind. Here a selection of calls; all of them, one after the
+// other:
+//   XFERBENCH_EVERY_CALL=1 sim_tests --gtest_filter='*DeviceFaults*'
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sim/faulty_device.hpp"
+#include "sim/sim_fixture.hpp"
+
+namespace xferbench::test {
+
+namespace {
+
+using Effect = InjectedFault::Effect;
+using Faulty = InterceptedSim<FaultInjector>;
+
+/// Small cases of each scenario that together make all the calls it can make.
+const std::vector<std::pair<std::string, std::vector<std::string>>>& small_cases() {
+  static const std::vector<std::pair<std::string, std::vector<std::string>>> all{
+      {"overlap",
+       {"overlap --size 64K --streams 2 --chunks 4 --strategy serial,streams,zero-copy,batch,graph",
+        "overlap --size 64K --streams 2 --chunks 4 --rounds 2 --balance 1 --kernel vector-add"}},
+      {"memcpy",
+       {"memcpy --size 64K --dir h2d,d2d,bidirectional --host pinned", "memcpy --size 64K --dir d2h --host registered",
+        "memcpy --size 64K --dir bidirectional --host pinned --api sync",
+        "memcpy --size 64K --dir bidirectional --host pageable"}},
+      {"async", {"async --size 64K --host pinned --dir h2d", "async --size 64K --host pageable --dir d2h"}},
+      {"latency", {"latency --op copy,launch,graph,wait,event-wait --schedule spin --size 8 --nodes 3 --dir h2d"}},
+      {"alloc", {"alloc --size 64K --memory pinned,register,device,device-pool"}},
+      {"staging", {"staging --size 64K --dir h2d,d2h --slot 4K --slots 2 --threads 3"}},
+      {"callback", {"callback --size 64K --chunks 4 --streams 2 --consumers 2"}},
+      {"smem",
+       {"smem --size 64K --method sync --op copy --intensity 2 --stages 1 --schedule dynamic --l2 resident --tile 4K"}},
+      {"dynpar", {"dynpar --task children --children 16"}},
+  };
+  return all;
+}
+
+/// Ends the process, and says why, unless it is gone in time: a test that hangs says nothing.
+class Deadline {
+ public:
+  explicit Deadline(std::string what)
+      : thread_([what = std::move(what)](const std::stop_token& stop) {
+          std::mutex mutex;
+          std::condition_variable_any ended;
+          std::unique_lock lock(mutex);
+          ended.wait_for(lock, stop, std::chrono::minutes(2), [] { return false; });
+          if (stop.stop_requested()) return;
+          std::fprintf(stderr, "it hangs: %s\n", what.c_str());
+          std::abort();
+        }) {}
+
+ private:
+  std::jthread thread_;
+};
+
+std::ptrdiff_t threads_of_this_process() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+}
+
+/// A thread that has been waited for may still be listed for a moment.
+bool comes_down_to(std::ptrdiff_t threads) {
+  for (int look = 0; look < 1000; ++look) {
+    if (threads_of_this_process() <= threads) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
+std::vector<Result> run_with(Faulty& faulty, const std::vector<PlannedCase>& cases) {
+  RunContext bench = quick_bench(faulty.device());
+  bench.policy.min_samples = bench.policy.max_samples = 2;
+  bench.policy.budget = 0;
+  return run_all(cases, bench);
+}
+
+std::unique_ptr<Machine> willing_machine() {
+  return std::make_unique<sim::SimMachine>(
+      profile("h200"), [](sim::SimMachine& machine) { return std::make_unique<WillingDevice>(machine); });
+}
+
+/// What calls of which kind a case makes, in order.
+class Sequence final : public CallObserver {
+ public:
+  void enter(const DeviceCall& call) override {
+    const std::lock_guard lock(mutex_);
+    if (may_throw(call.kind)) calls_.push_back(call.kind);
+  }
+  void leave(const DeviceCall&, bool) noexcept override {}
+  [[nodiscard]] const std::vector<CallKind>& calls() const { return calls_; }
+
+ private:
+  std::mutex mutex_;
+  std::vector<CallKind> calls_;
+};
+
+/// Numbers of calls to fail, from 1: the first and the last of each kind, and others spread evenly.
+std::set<std::size_t> chosen(const std::vector<CallKind>& calls, std::size_t count) {
+  std::set<std::size_t> numbers;
+  std::map<CallKind, std::pair<std::size_t, std::size_t>> ends;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    ends.try_emplace(calls[i], i + 1, i + 1).first->second.second = i + 1;
+  }
+  for (const auto& [kind, firstlast] : ends) numbers.insert({firstlast.first, firstlast.second});
+  const std::size_t step = std::max<std::size_t>(1, calls.size() / std::max<std::size_t>(1, count));
+  for (std::size_t n = 1; n <= calls.size(); n += step) numbers.insert(n);
+  return numbers;
+}
+
+/// Destructors have nobody to tell: of their last wait, and that something may not be as it was before.
+bool may_go_unnoticed(std::string_view scenario, CallKind hit) {
+  switch (hit) {
+    case CallKind::synchronize_device: return scenario == "callback" || scenario == "dynpar";
+    case CallKind::reserve_launches: return scenario == "dynpar";
+    case CallKind::set_wait_policy: return scenario == "latency";
+    default: return false;
+  }
+}
+
+class DeviceFaults : public testing::TestWithParam<std::size_t> {
+ protected:
+  const std::string& scenario_ = small_cases()[GetParam()].first;
+
+  void sweep(const PlannedCase& planned, std::size_t count) const {
+    InterceptedSim<Sequence> well(willing_machine());
+    RunContext bench = quick_bench(well.device());
+    bench.policy.min_samples = bench.policy.max_samples = 2;
+    bench.policy.budget = 0;
+    expect_all(run_all(std::vector{planned}, bench), Status::ok);
+    for (const std::size_t nth : chosen(well.observer().calls(), count)) {
+      fail(planned, {.effect = Effect::fail, .kind = {}, .nth = nth});
+      fail(planned, {.effect = Effect::lose, .kind = {}, .nth = nth});
+    }
+  }
+
+ private:
+  void fail(const PlannedCase& planned, const InjectedFault& fault) const {
+    const std::string what = fmt::format("{}, call {}: {}", planned.config.key(), fault.nth, to_text(fault.effect));
+    SCOPED_TRACE(what);
+    const Deadline deadline(what);
+    const std::ptrdiff_t threads = threads_of_this_process();
+    {
+      Faulty faulty(willing_machine(), fault);
+      const auto results = run_with(faulty, {planned, planned});
+      const auto hit = faulty.observer().hit();
+      ASSERT_TRUE(hit) << "the case made fewer calls than before";
+      expect_failure(results[0], *hit, fault.effect == Effect::lose);
+      if (fault.effect == Effect::fail) {
+        EXPECT_EQ(results[1].status, Status::ok) << results[1].reason;
+      } else {
+        EXPECT_EQ(results[1].status, Status::skipped);
+        EXPECT_NE(results[1].reason.find("destroyed the GPU's context"), std::string::npos) << results[1].reason;
+      }
+    }
+    EXPECT_TRUE(comes_down_to(threads)) << "threads that stayed behind";
+  }
+
+  void expect_failure(const Result& result, CallKind hit, bool lost) const {
+    if (result.status == Status::ok && may_go_unnoticed(scenario_, hit)) return;
+    EXPECT_EQ(result.status, Status::failed) << to_text(hit);
+    EXPECT_NE(result.reason.find("injected fault"), std::string::npos) << result.reason;
+    if (lost) return;  // another thread may have been the first to tell, of another call
+    EXPECT_NE(result.reason.find(to_text(hit)), std::string::npos) << result.reason;
+  }
+};
+
+TEST_P(DeviceFaults, FailTheCaseAndNothingElse) {
+  const bool every_call = std::getenv("XFERBENCH_EVERY_CALL") != nullptr;
+  std::vector<PlannedCase> cases;
+  for (const std::string& line : small_cases()[GetParam()].second) {
+    for (const PlannedCase& planned : cases_of_line(line)) cases.push_back(planned);
+  }
+  for (const PlannedCase& planned : cases) sweep(planned, every_call ? std::size_t{1} << 30 : 30 / cases.size());
+}
+
+INSTANTIATE_TEST_SUITE_P(OfEvery, DeviceFaults, testing::Range(std::size_t{0}, small_cases().size()),
+                         [](const auto& scenario) { return small_cases()[scenario.param].first; });
+
+TEST(DeviceFaultsOfScenarios, AreTriedForEveryScenario) { EXPECT_EQ(small_cases().size(), scenarios().size()); }
+
+}  // namespace
+
+}  // namespace xferbench::test
