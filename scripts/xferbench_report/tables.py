@@ -7,6 +7,15 @@ from . import text
 # The flags of docs/measurement.md in a few words; those that put the numbers in doubt come first.
 FLAGS = {
     "throttled": "the GPU's clock was below 90 % of its highest: look at temperature and power limit",
+    "xid": "the driver told of a critical error of the GPU: look for NVRM: Xid in the kernel's log",
+    "ecc-errors": "the GPU's memory had errors: nvidia-smi -q -d ECC",
+    "link-changed": "the link's width changed while the case ran: look at slot and riser",
+    "pcie-replays": "the link had to send packets again: look at slot and riser",
+    "throttle-hw-slowdown": "the GPU had slowed itself down: look at cooling and power",
+    "throttle-hw-thermal": "the GPU had slowed itself down because it was too hot",
+    "throttle-sw-thermal": "the driver had lowered the clocks because the GPU was too hot",
+    "throttle-power-brake": "the server had told the GPU to slow down: look at its power supplies",
+    "throttle-power-cap": "the power limit had lowered the clocks",
     "drift": "the first and the last third of the samples differ: something changed during the measurement",
     "bimodal": "the samples form two clusters: other work on the machine, or memory of the wrong node",
     "gate-timeout": "the host was too slow to submit in time; samples were taken again",

@@ -10,20 +10,22 @@ namespace xferbench {
 
 /// At one moment. What is not known is absent.
 struct Health {
-  std::optional<std::uint64_t> ecc_corrected;    ///< errors of memory since the driver was loaded
-  std::optional<std::uint64_t> ecc_uncorrected;  ///< the same that could not be corrected: data is lost
-  std::optional<std::uint64_t> pcie_replays;     ///< packets that the link had to send again
-  std::optional<unsigned> link_generation;       ///< now: an idle link trains down
-  std::optional<unsigned> link_width;
-  std::optional<std::vector<std::string>> throttle;  ///< reasons why clocks are below what they could be: "hw-thermal"
-  std::optional<std::vector<std::uint64_t>> xids;    ///< critical errors that the driver told of since the look before
+  std::optional<std::uint64_t> ecc_corrected{};    ///< errors of memory since the driver was loaded
+  std::optional<std::uint64_t> ecc_uncorrected{};  ///< the same that could not be corrected: data is lost
+  std::optional<std::uint64_t> pcie_replays{};     ///< packets that the link had to send again
+  std::optional<unsigned> link_generation{};       ///< now: an idle link trains down
+  std::optional<unsigned> link_width{};
+  /// Reasons why clocks are below what they could be: "hw-thermal".
+  std::optional<std::vector<std::string>> throttle{};
+  /// Critical errors that the driver told of since the look before.
+  std::optional<std::vector<std::uint64_t>> xids{};
   friend bool operator==(const Health&, const Health&) = default;
 };
 
 /// Before and after a case.
 struct HealthRecord {
-  Health before;
-  Health after;
+  Health before{};
+  Health after{};
   friend bool operator==(const HealthRecord&, const HealthRecord&) = default;
 };
 

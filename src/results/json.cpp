@@ -203,6 +203,23 @@ constexpr Shape kParam{.expected = "a number or a text",
                                                as<Param>(param).value);
                            }};
 
+constexpr const Shape& kXids = kListOf<std::uint64_t, kWhole<std::uint64_t>>;
+constexpr std::array kHealthFields{
+    field<&Health::ecc_corrected>("ecc_corrected", if_known),
+    field<&Health::ecc_uncorrected>("ecc_uncorrected", if_known),
+    field<&Health::pcie_replays>("pcie_replays", if_known),
+    field<&Health::link_generation>("link_generation", if_known),
+    field<&Health::link_width>("link_width", if_known),
+    field<&Health::throttle>("throttle", if_known),
+    field<&Health::xids, kXids>("xids", if_known),
+};
+constexpr Shape kHealth = on_one_line(record(kHealthFields));
+constexpr std::array kHealthRecordFields{
+    field<&HealthRecord::before, kHealth>("before"),
+    field<&HealthRecord::after, kHealth>("after"),
+};
+constexpr Shape kHealthRecord = record(kHealthRecordFields);
+
 /// A field that is kept in the result's case.
 template <auto part_of_case, const Shape& shape>
 constexpr Field case_field(std::string_view name) {
@@ -223,6 +240,7 @@ constexpr std::array kResultFields{
     field<&Result::measurements, kMeasurements>("measurements"),
     field<&Result::metrics, kMetrics>("metrics"),
     field<&Result::labels, kLabels>("labels", optional),
+    field<&Result::health, kHealthRecord>("health", if_known),
 };
 constexpr Shape kResult = record(kResultFields);
 

@@ -16,6 +16,7 @@
 #include "core/axis.hpp"
 #include "core/enum_text.hpp"
 #include "core/environment.hpp"
+#include "core/health.hpp"
 #include "core/metric_declaration.hpp"
 #include "core/trace.hpp"
 
@@ -101,8 +102,9 @@ struct Result {
   std::vector<std::string> warnings;
   std::vector<Measurement> measurements;
   std::vector<Metric> metrics;
-  Labels labels;               ///< findings that are words
-  std::optional<Trace> trace;  ///< of one more pass, where a timeline was asked for; not in files
+  Labels labels;                       ///< findings that are words
+  std::optional<HealthRecord> health;  ///< of the GPU around its last turn, where it tells
+  std::optional<Trace> trace;          ///< of one more pass, where a timeline was asked for; not in files
 
   Result() = default;
   explicit Result(Case c) : config(std::move(c)) {}

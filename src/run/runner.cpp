@@ -13,6 +13,7 @@
 #include "core/interrupt.hpp"
 #include "core/units.hpp"
 #include "device/host.hpp"
+#include "run/health.hpp"
 
 namespace xferbench {
 
@@ -51,6 +52,15 @@ const std::map<std::string, const char*, std::less<>> kAdvice{
     {"throttled", "the GPU ran below 90 % of its highest clock; look at its temperature and power limit"},
     {"gate-timeout", "the host was too busy to submit in time; those samples were taken again"},
     {"slow-first", "the first sample is slow: raise --budget for a longer warm-up"},
+    {"ecc-errors", "the GPU's memory had errors meanwhile; look at nvidia-smi -q -d ECC before you trust this GPU"},
+    {"xid", "the driver told of a critical error of the GPU; look for NVRM: Xid in the kernel's log"},
+    {"pcie-replays", "the link had to send packets again, which costs bandwidth; look at the card's slot and riser"},
+    {"link-changed", "the link has another width than before the case; look at the card's slot and riser"},
+    {"throttle-power-cap", "the power limit holds the GPU's clocks down; look at nvidia-smi -q -d POWER"},
+    {"throttle-hw-slowdown", "the GPU has slowed itself down; look at its cooling and power supply"},
+    {"throttle-sw-thermal", "the GPU is too hot, and the driver holds its clocks down; look at its cooling"},
+    {"throttle-hw-thermal", "the GPU is too hot, and has slowed itself down; look at its cooling"},
+    {"throttle-power-brake", "the server has told the GPU to slow down; look at its power supplies"},
 };
 
 }  // namespace
@@ -123,7 +133,12 @@ class InterleavedRuns {
  public:
   InterleavedRuns(std::span<const PlannedCase> cases, const RunContext& bench, const RunObserver& observer,
                   std::size_t turns)
-      : cases_(cases), bench_(bench), observer_(observer), turns_(turns), histories_(cases.size()) {
+      : cases_(cases),
+        bench_(bench),
+        observer_(observer),
+        turns_(turns),
+        histories_(cases.size()),
+        health_flags_(cases.size()) {
     for (const PlannedCase& c : cases) results_.emplace_back(c.config);
   }
 
@@ -149,8 +164,10 @@ class InterleavedRuns {
     } else {
       if (observer_.begin) observer_.begin(i, turn);
       const SamplingPolicy wanted = cases_[i].policy.value_or(bench_.policy);
+      const Health before = bench_.device.health();
       Result result = attempt(cases_[i], bench_for(i, turn, wanted));
       if (turn > 0 && result.status == Status::skipped) return;  // interrupted
+      if (result.status != Status::skipped) note_health(i, {before, bench_.device.health()}, result);
       if (turn + 1 < turns_) mark_unfinished(result);
       warn(result, wanted);
       results_[i] = std::move(result);
@@ -169,6 +186,20 @@ class InterleavedRuns {
     return bench;
   }
 
+  /// What was said of the machine in any turn stays said.
+  void note_health(std::size_t i, const HealthRecord& record, Result& result) {
+    if (record == HealthRecord{}) return;
+    result.health = record;
+    for (std::string& flag : health_flags(record)) health_flags_[i].insert(std::move(flag));
+    for (const std::string& flag : health_flags_[i]) {
+      for (Measurement& m : result.measurements) {
+        if (std::ranges::find(m.flags, flag) == m.flags.end()) m.flags.push_back(flag);
+      }
+      // warn() tells of flags; without a measurement there is none to have it.
+      if (result.measurements.empty()) result.warnings.push_back(flag + ": " + kAdvice.find(flag)->second);
+    }
+  }
+
   /// What is in the way now was not when the samples so far were taken.
   static void keep_as_it_is(Result& result, const std::string& reason) {
     const std::string warning = "not all turns were run: " + reason;
@@ -184,6 +215,7 @@ class InterleavedRuns {
   const RunObserver& observer_;
   std::size_t turns_;
   std::vector<std::shared_ptr<SampleHistory>> histories_;
+  std::vector<std::set<std::string>> health_flags_;
   std::vector<Result> results_;
 };
 

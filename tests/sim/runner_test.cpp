@@ -1,7 +1,11 @@
 // A case that fails, fails alone.
 #include "run/runner.hpp"
 
+#include <algorithm>
+
 #include "core/error.hpp"
+#include "run/health.hpp"
+#include "sim/faulty_device.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
@@ -192,6 +196,110 @@ TEST_F(RunnerTest, FlagsBecomeWarningsThatSayWhatToDo) {
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_NE(warnings[0].find("drift (copy): "), std::string::npos);
   EXPECT_NE(warnings[0].find("--budget"), std::string::npos);
+}
+
+// --- Health ---------------------------------------------------------------------------------------------------------
+
+using Xids = std::vector<std::uint64_t>;
+
+/// Says of the device what the test says, one after the other; then always the last.
+class Ailing final : public CallObserver {
+ public:
+  explicit Ailing(std::vector<Health> states) : states_(std::move(states)) {}
+  void enter(const DeviceCall&) override {}
+  void leave(const DeviceCall&, bool) noexcept override {}
+  using CallObserver::adjust;
+  void adjust(Health& health) override { health = states_.at(std::min(looks_++, states_.size() - 1)); }
+
+ private:
+  std::vector<Health> states_;
+  std::size_t looks_ = 0;
+};
+
+std::vector<Result> run_while(std::vector<Health> states, const Scenario& scenario, std::size_t turns = 1) {
+  InterceptedSim<Ailing> sim(std::make_unique<sim::SimMachine>(profile("h200")), std::move(states));
+  const std::vector<PlannedCase> cases{{&scenario, Case("scripted")}};
+  return run_cases(cases, quick_bench(sim.device()), {}, turns);
+}
+
+const Scripted& measuring() {
+  static const Scripted scenario([](const RunContext&, Result& r) {
+    Measurement m;
+    m.name = "copy";
+    m.samples = {1.0};
+    r.measurements.push_back(m);
+  });
+  return scenario;
+}
+
+TEST(HealthOfACase, IsKeptAsItWasBeforeAndAfter) {
+  const Health before{.ecc_corrected = 3, .pcie_replays = 7, .link_width = 16};
+  const Health after{.ecc_corrected = 3, .pcie_replays = 7, .link_width = 16, .throttle = Words{"idle"}};
+  const Result r = run_while({before, after}, measuring()).front();
+  EXPECT_EQ(r.health, (HealthRecord{before, after}));
+  EXPECT_EQ(r.measurements.front().flags, std::vector<std::string>());
+  EXPECT_EQ(r.warnings, std::vector<std::string>());
+}
+
+TEST(HealthOfACase, IsAbsentWhereNothingIsKnown) {
+  EXPECT_FALSE(run_while({Health{}}, measuring()).front().health);
+  sim::SimMachine machine(profile("h200"));
+  EXPECT_FALSE(run_on(machine.device(), {"memcpy", "--dir", "h2d", "--size", "64K"}).front().health);
+}
+
+TEST(HealthOfACase, ThatChangesIsAFlagAndAWarningWithAdvice) {
+  const Health well{.ecc_corrected = 3, .ecc_uncorrected = 0, .pcie_replays = 7, .link_width = 16, .throttle = Words{}};
+  const auto with = [&well](const auto& change) {
+    Health health = well;
+    change(health);
+    return health;
+  };
+  const std::vector<std::pair<Health, std::string>> worse{
+      {with([](Health& h) { h.ecc_corrected = 4; }), "ecc-errors"},
+      {with([](Health& h) { h.ecc_uncorrected = 1; }), "ecc-errors"},
+      {with([](Health& h) { h.pcie_replays = 8; }), "pcie-replays"},
+      {with([](Health& h) { h.link_width = 8; }), "link-changed"},
+      {with([](Health& h) { h.xids = Xids{79}; }), "xid"},
+      {with([](Health& h) {
+         h.throttle = Words{"idle", "power-cap"};
+       }),
+       "throttle-power-cap"},
+      {with([](Health& h) { h.throttle = Words{"hw-slowdown"}; }), "throttle-hw-slowdown"},
+      {with([](Health& h) { h.throttle = Words{"sw-thermal"}; }), "throttle-sw-thermal"},
+      {with([](Health& h) { h.throttle = Words{"hw-thermal"}; }), "throttle-hw-thermal"},
+      {with([](Health& h) { h.throttle = Words{"power-brake"}; }), "throttle-power-brake"},
+  };
+  for (const auto& [after, flag] : worse) {
+    const Result r = run_while({well, after}, measuring()).front();
+    EXPECT_EQ(r.measurements.front().flags, std::vector<std::string>{flag});
+    ASSERT_EQ(r.warnings.size(), 1U) << flag;
+    EXPECT_EQ(r.warnings.front().find(flag + " (copy): "), 0U) << r.warnings.front();
+    EXPECT_GT(r.warnings.front().size(), flag.size() + 20) << "with advice";
+  }
+}
+
+TEST(HealthOfACase, IsNoChangeWhereOneSideIsNotKnown) {
+  const Health known{.ecc_corrected = 3, .ecc_uncorrected = 1, .pcie_replays = 7, .link_width = 16};
+  EXPECT_TRUE(health_flags({{}, known}).empty());
+  EXPECT_TRUE(health_flags({known, {}}).empty());
+  const Health begun_anew{.ecc_corrected = 0, .ecc_uncorrected = 0, .pcie_replays = 0, .link_width = 16};
+  EXPECT_TRUE(health_flags({known, begun_anew}).empty());
+}
+
+TEST(HealthOfACase, ThatFailsBeforeItsFirstSampleIsAWarning) {
+  const Scripted failing([](const RunContext&, Result&) { throw DeviceError("cudaMemcpy", "it fell off the bus"); });
+  const Result r = run_while({Health{.xids = Xids{}}, Health{.xids = Xids{79}}}, failing).front();
+  EXPECT_EQ(r.status, Status::failed);
+  ASSERT_EQ(r.warnings.size(), 1U);
+  EXPECT_EQ(r.warnings.front().find("xid: "), 0U);
+}
+
+TEST(HealthOfACase, StaysSaidInLaterTurns) {
+  const Health well{.pcie_replays = 7};
+  const Health worse{.pcie_replays = 8};
+  const Result r = run_while({well, worse}, measuring(), 2).front();
+  EXPECT_EQ(r.measurements.front().flags, std::vector<std::string>{"pcie-replays"});
+  EXPECT_EQ(r.health, (HealthRecord{worse, worse}));
 }
 
 }  // namespace

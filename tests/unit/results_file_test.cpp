@@ -144,6 +144,17 @@ Measurement measurement(std::size_t i) {
   return m;
 }
 
+Health health() {
+  const auto count = [] { return whole<std::uint64_t>(); };
+  return {maybe(count),
+          maybe(count),
+          maybe(count),
+          maybe([] { return whole<unsigned>(); }),
+          maybe([] { return whole<unsigned>(); }),
+          maybe(texts),
+          maybe([&] { return several([&](std::size_t) { return count(); }); })};
+}
+
 Result result(std::size_t i) {
   Case c(name(i));
   for (const std::string& axis : several(name)) {
@@ -160,6 +171,7 @@ Result result(std::size_t i) {
   r.measurements = several(measurement);
   r.metrics = metrics();
   r.labels = labels();
+  r.health = maybe([] { return HealthRecord{health(), health()}; });
   return r;
 }
 
@@ -324,6 +336,14 @@ TEST(ResultsFile, KeepsToItsSchema) {
   Report report = rich_report();
   Measurement& m = report.results[0].measurements[0];
   m.samples.assign(100, 0.002);  // enough for every percentile
+  report.results[0].health = HealthRecord{{.ecc_corrected = 1,
+                                           .ecc_uncorrected = 0,
+                                           .pcie_replays = 0,
+                                           .link_generation = 1,
+                                           .link_width = 16,
+                                           .throttle = std::vector<std::string>{"idle"},
+                                           .xids = std::vector<std::uint64_t>{}},
+                                          {}};
   EXPECT_EQ(validate(to_json(report)), 0);
   EXPECT_EQ(validate(to_json(test::real_report())), 0);
   report.results[1].reason.clear();  // skipped for no reason

@@ -11,6 +11,7 @@
 #include "device/cuda/cuda_memory.hpp"
 #include "device/cuda/cuda_stream.hpp"
 #include "device/cuda/describe.hpp"
+#include "device/cuda/health.hpp"
 #include "device/cuda/timing_kernels.hpp"
 
 namespace xferbench::cuda {
@@ -94,6 +95,7 @@ class CudaDevice final : public Device {
 
   [[nodiscard]] std::optional<double> sm_clock_hz() override;
   [[nodiscard]] ClockRelation relate_clocks() override;
+  [[nodiscard]] Health health() noexcept override { return health_.look(); }
 
  private:
   [[nodiscard]] std::optional<ClockRelation> ask_for_its_timer();
@@ -101,6 +103,7 @@ class CudaDevice final : public Device {
   const CudaTracer& tracer_;
   int gpu_;
   Capabilities capabilities_;
+  HealthMonitor health_{pci_bus_id(gpu_)};
 };
 
 // --- Clocks ---------------------------------------------------------------------------------------------------------

@@ -31,12 +31,6 @@ std::string format_uuid(const cudaUUID_t& uuid) {
 
 std::string format_version(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
-std::string pci_bus_id(int gpu) {
-  char text[32] = {};
-  check(cudaDeviceGetPCIBusId(text, sizeof(text), gpu), "cudaDeviceGetPCIBusId");
-  return text;
-}
-
 Environment::Gpu describe_gpu(int index) {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
@@ -83,6 +77,12 @@ std::string describe_runtime() {
 }
 
 }  // namespace
+
+std::string pci_bus_id(int gpu) {
+  char text[32] = {};
+  check(cudaDeviceGetPCIBusId(text, sizeof(text), gpu), "cudaDeviceGetPCIBusId");
+  return text;
+}
 
 std::string sysfs_folder(const std::string& pci_bus_id) {
   std::string folder = "/sys/bus/pci/devices/";

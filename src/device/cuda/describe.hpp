@@ -9,6 +9,9 @@
 
 namespace xferbench::cuda {
 
+/// "0000:0f:00.0". Throws DeviceError.
+[[nodiscard]] std::string pci_bus_id(int gpu);
+
 /// "/sys/bus/pci/devices/0000:0f:00.0": where the system tells of a device on the PCI bus.
 [[nodiscard]] std::string sysfs_folder(const std::string& pci_bus_id);
 

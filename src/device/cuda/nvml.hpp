@@ -1,9 +1,11 @@
 // NVML, the driver's library for what the CUDA runtime does not tell about a GPU.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace xferbench::cuda {
 
@@ -23,6 +25,28 @@ class Nvml {
 
   /// A property of a device that is one unsigned number; `function` has the type nvmlReturn_t(nvmlDevice_t, unsigned*).
   [[nodiscard]] std::optional<unsigned> number(const char* function, Handle handle) const;
+
+  /// Errors of the device's memory since the driver was loaded.
+  [[nodiscard]] std::optional<std::uint64_t> ecc_errors(Handle handle, bool corrected) const;
+
+  /// Why clocks are below what they could be: bits of nvmlClocksEventReasons.
+  [[nodiscard]] std::optional<std::uint64_t> throttle_reasons(Handle handle) const;
+
+  /// Critical errors (Xid) of one device, as they come.
+  class XidEvents {
+   public:
+    XidEvents(const Nvml& nvml, Handle handle);
+    XidEvents(const XidEvents&) = delete;
+    XidEvents& operator=(const XidEvents&) = delete;
+    ~XidEvents();
+
+    /// Those since the last time, without waiting; nothing where the driver does not tell of them.
+    [[nodiscard]] std::optional<std::vector<std::uint64_t>> take() const;
+
+   private:
+    const Nvml& nvml_;
+    struct nvmlEventSet_st* set_ = nullptr;
+  };
 
   /// The driver's version, "580.159.04"; empty where NVML cannot be loaded.
   [[nodiscard]] std::string driver() const;
