@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <numeric>
@@ -10,6 +11,7 @@
 #include <string>
 
 #include "app/data_files.hpp"
+#include "app/give_up.hpp"
 #include "app/live_report.hpp"
 #include "app/repeat.hpp"
 #include "app/resume.hpp"
@@ -56,29 +58,60 @@ Glyphs glyphs() {
   return Glyphs::ascii;
 }
 
+/// The table of a run and its timelines.
+std::string shown(const Report& report, const cli::RunCommand& command) {
+  const Style style = style_of(command.measuring.show);
+  return to_table(report, descriptors(), style) + to_gantts(report, style, glyphs());
+}
+
+/// What becomes of the cases from number `at` on where the run is given up in that one.
+KnownResults given_up(const std::vector<PlannedCase>& cases, const std::vector<std::size_t>& indexes, std::size_t at,
+                      const Alarm& alarm) {
+  const bool stuck = alarm.kind == Alarm::Kind::stuck;
+  KnownResults last;
+  for (std::size_t i = at; i < cases.size(); ++i) {
+    Result result(cases[i].config);
+    result.status = stuck && i == at ? Status::failed : Status::skipped;
+    result.reason = stuck ? (i == at ? stuck_reason(alarm) : std::string(kDeviceLost)) : std::string(kNotBegun);
+    last.emplace_back(indexes[i], std::move(result));
+  }
+  return last;
+}
+
 /// Runs the cases that have no result yet.
-void run_with_progress(const cli::RunCommand& command, const std::vector<std::size_t>& missing, Machine& machine,
+void run_with_progress(const cli::RunCommand& command, const std::vector<std::size_t>& missing, WatchedMachine& watched,
                        LiveReport& live) {
   std::vector<PlannedCase> cases;
   for (const std::size_t i : missing) cases.push_back(command.cases[i]);
   const cli::Measuring& measuring = command.measuring;
   const std::size_t turns = command.turns.value_or(1);
   cli::Progress progress(measuring.show.progress, cases.size(), turns);
-  const RunContext bench{machine,
-                         machine.device(),
+  const RunContext bench{*watched.machine,
+                         watched.device(),
                          measuring.policy,
                          measuring.seed,
                          measuring.verify,
                          [&progress](const SamplingProgress& p) { progress.sampled(p); },
                          measuring.files.timeline.has_value()};
+  std::atomic<std::size_t> at = 0;  // the case that is being measured
   const RunObserver observer{
-      .begin = [&](std::size_t i, std::size_t turn) { progress.begin(i, turn, cases[i].config); },
+      .begin =
+          [&](std::size_t i, std::size_t turn) {
+            at = i;
+            progress.begin(i, turn, cases[i].config);
+          },
       .done =
           [&](std::size_t i, const Result& result) {
             progress.tell(live.put(missing[i], result));
             progress.done(i, result, headline_of(result, cases[i].scenario->descriptor().metrics));
           },
   };
+  const auto watch = watched.watchdog.watch([&](const Alarm& alarm) {
+    give_up(alarm, {.live = live,
+                    .cases = given_up(cases, missing, at, alarm),
+                    .table = [&] { return shown(live.report(), command); },
+                    .clear = [&] { progress.clear(); }});
+  });
   run_cases(cases, bench, observer, turns);
 }
 
@@ -89,17 +122,14 @@ std::vector<std::size_t> all_of(const std::vector<PlannedCase>& cases) {
 }
 
 /// From the first case that is missing to the exit code.
-int measure(const cli::RunCommand& command, const std::vector<std::size_t>& missing, Machine& machine,
+int measure(const cli::RunCommand& command, const std::vector<std::size_t>& missing, WatchedMachine& watched,
             LiveReport& live) {
   install_interrupt_handlers(live.has_file() ? HangUp::ignored : HangUp::ends);
-  run_with_progress(command, missing, machine, live);
+  run_with_progress(command, missing, watched, live);
   // The file before the table: a reader that goes away (xferbench ... | head) ends this program.
   live.finish(conclude(scenarios(), live.report().results));
   if (!command.measuring.show.quiet) print_warnings(live.report());
-  if (!live.owns_standard_output()) {
-    const Style style = style_of(command.measuring.show);
-    write_standard_output(to_table(live.report(), descriptors(), style) + to_gantts(live.report(), style, glyphs()));
-  }
+  if (!live.owns_standard_output()) write_standard_output(shown(live.report(), command));
   live.rethrow();
   return exit_code(live.report());
 }
@@ -117,11 +147,11 @@ std::vector<const ScenarioDescriptor*> scenarios_of(std::span<const PlannedCase>
 std::string markdown_of_run(const Report& report) { return to_markdown(report, descriptors()); }
 
 int run_once(const cli::RunCommand& command) {
-  const std::unique_ptr<Machine> machine = open_machine(command.measuring.device);
-  refuse_if_none_can_run(command, machine->device());
-  LiveReport live(begin_report(command.measuring.arguments, machine->device(), scenarios_of(command.cases)),
+  WatchedMachine machine(command.measuring.device);
+  refuse_if_none_can_run(command, machine.device());
+  LiveReport live(begin_report(command.measuring.arguments, machine.device(), scenarios_of(command.cases)),
                   command.measuring.files, markdown_of_run);
-  return measure(command, all_of(command.cases), *machine, live);
+  return measure(command, all_of(command.cases), machine, live);
 }
 
 /// The stored command, with what concerns only this part of the run as it is given now.
@@ -141,11 +171,11 @@ int resume(const cli::RunCommand& command) {
     tell(fmt::format("{} is complete: nothing is missing", stored.file));
     return static_cast<int>(ExitCode::ok);
   }
-  const std::unique_ptr<Machine> machine = open_machine(whole.measuring.device);
-  refuse_another_machine(stored, machine->device());
-  LiveReport live(continue_report(stored, machine->device(), scenarios_of(whole.cases)), whole.measuring.files,
+  WatchedMachine machine(whole.measuring.device);
+  refuse_another_machine(stored, machine.device());
+  LiveReport live(continue_report(stored, machine.device(), scenarios_of(whole.cases)), whole.measuring.files,
                   markdown_of_run, Continued{std::move(stored.json), left.known});
-  return measure(whole, left.missing, *machine, live);
+  return measure(whole, left.missing, machine, live);
 }
 
 /// Every turn takes a sample of everything at least.

@@ -1,6 +1,7 @@
 #include "app/live_report.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <string_view>
@@ -92,12 +93,14 @@ void LiveReport::insert(std::size_t index, const Result& result) {
 
 std::vector<std::string> LiveReport::put(std::size_t index, const Result& result) {
   const std::lock_guard lock(mutex_);
+  wait_if_abandoned();
   insert(index, result);
   return update();
 }
 
 std::vector<std::string> LiveReport::replace(std::vector<Result> results) {
   const std::lock_guard lock(mutex_);
+  wait_if_abandoned();
   report_.results = std::move(results);
   return update();
 }
@@ -125,6 +128,7 @@ std::vector<std::string> LiveReport::update() {
 
 void LiveReport::finish(std::vector<Finding> findings) {
   const std::lock_guard lock(mutex_);
+  wait_if_abandoned();
   report_.complete = is_complete(report_);
   report_.findings = std::move(findings);
   write_all_the_last_time();
@@ -133,13 +137,19 @@ void LiveReport::finish(std::vector<Finding> findings) {
 bool LiveReport::abandon(const KnownResults& last) {
   constexpr std::chrono::seconds kPatience{10};
   if (!mutex_.try_lock_for(kPatience)) return false;
-  // Never unlocked: nobody else writes from now on.
+  const std::lock_guard lock(mutex_, std::adopt_lock);
+  abandoned_ = true;
   for (const auto& [index, result] : last) {
-    if (!std::ranges::binary_search(indexes_, index)) insert(index, result);
+    const bool is_known = std::ranges::binary_search(indexes_, index);
+    if (!is_known || result.status == Status::failed) insert(index, result);
   }
   report_.complete = false;
   write_all_the_last_time();
   return true;
+}
+
+void LiveReport::wait_if_abandoned() const {
+  while (abandoned_) pause();
 }
 
 void LiveReport::write_all_the_last_time() {

@@ -55,7 +55,8 @@ class LiveReport {
   [[nodiscard]] std::vector<std::string> replace(std::vector<Result> results);
   void finish(std::vector<Finding> findings);
   /// Ends the run for good from another thread, while the one that measures does not come back: puts `last` where the
-  /// report has nothing yet, and writes all files. False if that thread is writing them right now and does not end.
+  /// report has nothing yet (what failed, anywhere), and writes all files. From then on put() does not return. False if
+  /// that thread is writing them right now and does not end.
   [[nodiscard]] bool abandon(const KnownResults& last);
 
   /// Throws the error of a file that could not be written in the end.
@@ -75,12 +76,15 @@ class LiveReport {
   [[nodiscard]] std::vector<std::string> update();
   void write(Output& output, void (ResultsFile::*how)(const TextWriter&));
   void write_all_the_last_time();
+  /// The process is about to end: whoever comes back now would only write over its last words.
+  void wait_if_abandoned() const;
 
   std::timed_mutex mutex_;  // of all that follows
   Report report_;
   std::vector<std::size_t> indexes_;  ///< of the cases of these results, ascending
   std::vector<Output> outputs_;       ///< those that were asked for
   Clock::time_point next_update_;
+  bool abandoned_ = false;
 };
 
 /// Of a case that is measured again, what the report has from then on: never fewer samples than it had, unless the case

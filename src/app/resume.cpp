@@ -11,6 +11,7 @@
 
 #include "app/repeat.hpp"
 #include "core/error.hpp"
+#include "device/injection.hpp"
 #include "results/json.hpp"
 #include "scenarios/scenarios.hpp"
 
@@ -24,7 +25,9 @@ std::string node_of(const Environment::Host& host) {
 
 std::string text_of(const std::vector<std::pair<std::string, std::string>>& variables) {
   std::vector<std::string> all;
-  for (const auto& [name, value] : variables) all.push_back(name + "=" + value);
+  for (const auto& [name, value] : variables) {
+    if (name != kInjectVariable) all.push_back(name + "=" + value);
+  }
   std::ranges::sort(all);
   return fmt::format("{}", fmt::join(all, " "));
 }

@@ -12,6 +12,7 @@
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "core/standard_error.hpp"
+#include "device/injection.hpp"
 #include "device/open.hpp"
 #include "scenarios/scenarios.hpp"
 
@@ -54,8 +55,8 @@ std::string utc_now() {
 
 std::vector<std::pair<std::string, std::string>> cuda_variables() {
   std::vector<std::pair<std::string, std::string>> found;
-  for (const char* name :
-       {"CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_DEVICE_ORDER", "CUDA_MODULE_LOADING", "CUDA_VISIBLE_DEVICES"}) {
+  for (const char* name : {"CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_DEVICE_ORDER", "CUDA_MODULE_LOADING",
+                           "CUDA_VISIBLE_DEVICES", kInjectVariable}) {
     if (const char* value = std::getenv(name)) found.emplace_back(name, value);
   }
   return found;

@@ -8,14 +8,27 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "device/intercepted.hpp"
 #include "device/machine.hpp"
 #include "report/style.hpp"
 #include "results/result.hpp"
+#include "run/watchdog.hpp"
 
 namespace xferbench::app {
 
 /// This machine with the GPU that was asked for, or the modelled one. Throws NoDeviceError.
 std::unique_ptr<Machine> open_machine(const cli::DeviceChoice& choice);
+
+/// The same, with somebody who notices that its GPU does not come back.
+struct WatchedMachine {
+  explicit WatchedMachine(const cli::DeviceChoice& choice)
+      : machine(intercept(open_machine(choice), watchdog.observer())) {}
+
+  Watchdog watchdog;
+  std::unique_ptr<Machine> machine;
+
+  [[nodiscard]] Device& device() const { return machine->device(); }
+};
 
 /// Of every scenario.
 std::vector<const ScenarioDescriptor*> descriptors();

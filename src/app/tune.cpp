@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <functional>
 #include <memory>
 
 #include "app/commands.hpp"
+#include "app/give_up.hpp"
 #include "app/live_report.hpp"
 #include "app/session.hpp"
 #include "cli/progress.hpp"
@@ -16,17 +18,20 @@ namespace xferbench::app {
 
 namespace {
 
-Tuned tune_with_progress(const cli::TuneCommand& command, Machine& machine, std::span<const Case> space,
-                         LiveReport& live) {
+Tuned tune_with_progress(const cli::TuneCommand& command, WatchedMachine& watched, std::span<const Case> space,
+                         LiveReport& live, const std::function<std::string()>& table) {
   const Scenario& scenario = *command.cases.front().scenario;
   const cli::Measuring& measuring = command.measuring;
   cli::Progress progress(measuring.show.progress, space.size());
-  const RunContext bench{machine,        machine.device(), measuring.policy,
-                         measuring.seed, measuring.verify, [](const SamplingProgress&) {}};
+  const RunContext bench{*watched.machine, watched.device(), measuring.policy,
+                         measuring.seed,   measuring.verify, [](const SamplingProgress&) {}};
   const TuneObserver observer{
       .progress = [&progress](const TuneProgress& p) { progress.tuning(p); },
       .measured = [&](const std::vector<Result>& results) { progress.tell(live.replace(results)); }};
   const auto command_of = [&](const Case& c) { return cli::command_line(command, {&scenario, c}); };
+  const auto watch = watched.watchdog.watch([&](const Alarm& alarm) {
+    give_up(alarm, {.live = live, .cases = {}, .table = table, .clear = [&] { progress.clear(); }});
+  });
   return xferbench::tune(scenario, space, bench, command_of, observer,
                          command.exhaustive ? Thoroughness::exhaustive : Thoroughness::guided);
 }
@@ -56,20 +61,19 @@ int dry_tune(const cli::TuneCommand& command) {
 int perform(const cli::TuneCommand& command) {
   if (command.measuring.dry_run) return dry_tune(command);
   const cli::Measuring& measuring = command.measuring;
-  const std::unique_ptr<Machine> machine = open_machine(measuring.device);
-  const std::vector<Case> space = feasible(command.cases, machine->device(), measuring.verify, command.memory_limit);
+  WatchedMachine machine(measuring.device);
+  const std::vector<Case> space = feasible(command.cases, machine.device(), measuring.verify, command.memory_limit);
   const ScenarioDescriptor tuned_scenario = tuned_descriptor(command.cases.front().scenario->descriptor());
   const std::array shown{&tuned_scenario};
-  LiveReport live(begin_report(measuring.arguments, machine->device(), shown), measuring.files,
+  LiveReport live(begin_report(measuring.arguments, machine.device(), shown), measuring.files,
                   [&shown](const Report& report) { return to_markdown(with_fastest(report), shown); });
   install_interrupt_handlers(live.has_file() ? HangUp::ignored : HangUp::ends);
-  Tuned tuned = tune_with_progress(command, *machine, space, live);
+  const auto table = [&] { return to_table(with_fastest(live.report()), shown, style_of(measuring.show)); };
+  Tuned tuned = tune_with_progress(command, machine, space, live, table);
   static_cast<void>(live.replace(std::move(tuned.results)));  // what is wrong with a file shows at its end, too
   live.finish(std::move(tuned.findings));
   if (!measuring.show.quiet) print_warnings(live.report());
-  if (!live.owns_standard_output()) {
-    write_standard_output(to_table(with_fastest(live.report()), shown, style_of(measuring.show)));
-  }
+  if (!live.owns_standard_output()) write_standard_output(table());
   live.rethrow();
   return exit_code(live.report());
 }

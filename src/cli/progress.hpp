@@ -2,6 +2,7 @@
 // for.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -45,7 +46,7 @@ class Progress {
   std::size_t turns_done_ = 0;  // cases of all turns
   std::string where_;           // "[3/12]"
   std::string key_;
-  bool shown_ = false;
+  std::atomic<bool> shown_ = false;  // a watchdog clears the line, too
   Time begun_;
   Time last_{};
 };

@@ -17,8 +17,6 @@ namespace xferbench {
 
 namespace {
 
-constexpr const char* kVariable = "XFERBENCH_INJECT";
-
 /// Calls that an effect can hit.
 bool can_hit(InjectedFault::Effect effect, CallKind kind) {
   return effect == InjectedFault::Effect::hang || may_throw(kind);
@@ -35,7 +33,7 @@ std::vector<std::string_view> kinds_for(InjectedFault::Effect effect) {
 [[noreturn]] void refuse(std::string_view text, const std::string& expected) {
   throw UsageError(
       fmt::format("{} is '{}', expected EFFECT:CALL:N, as in hang:launch:5: {}; unset it to measure without a fault",
-                  kVariable, text, expected));
+                  kInjectVariable, text, expected));
 }
 
 }  // namespace
@@ -67,15 +65,15 @@ InjectedFault parse_fault(std::string_view text) {
 }
 
 std::optional<InjectedFault> fault_from_environment() {
-  const char* const text = std::getenv(kVariable);
+  const char* const text = std::getenv(kInjectVariable);
   if (text == nullptr || *text == '\0') return std::nullopt;
   return parse_fault(text);
 }
 
 void FaultInjector::prepare(Machine& machine) {
   constexpr double kForEver = 1e9;  // seconds
-  if (fault_.effect != InjectedFault::Effect::hang) return;
-  if (!machine.device().capabilities().environment.simulated()) gate_ = machine.make_gate(kForEver);
+  real_ = !machine.device().capabilities().environment.simulated();
+  if (real_ && fault_.effect == InjectedFault::Effect::hang) gate_ = machine.make_gate(kForEver);
 }
 
 void FaultInjector::hang(const DeviceCall& call) {
@@ -92,7 +90,10 @@ void FaultInjector::enter(const DeviceCall& call) {
   if (calls_.fetch_add(1) + 1 != fault_.nth) return;
   hit_ = call.kind;
   if (fault_.effect == InjectedFault::Effect::hang) return hang(call);
-  lost_ = fault_.effect == InjectedFault::Effect::lose;
+  if (fault_.effect == InjectedFault::Effect::lose) {
+    if (real_ && call.stream != nullptr) return call.stream->stamp(nullptr);  // the GPU itself does the rest
+    lost_ = true;
+  }
   throw DeviceError(std::string(to_text(call.kind)), "an injected fault");
 }
 

@@ -11,11 +11,15 @@
 
 namespace xferbench {
 
+/// The environment variable that asks for a fault.
+inline constexpr const char* kInjectVariable = "XFERBENCH_INJECT";
+
 struct InjectedFault {
   enum class Effect {
     hang,  ///< it never returns; on a real GPU, work of a stream is enqueued behind a kernel that never ends
     fail,  ///< it throws DeviceError
-    lose,  ///< it does, and so does every call from then on: the device is not usable() any more
+    lose,  ///< it does, and so does every call from then on: the device is not usable() any more; on a real GPU, work
+           ///< of a stream is enqueued behind a kernel that writes where it must not
   };
   Effect effect{};
   std::optional<CallKind> kind{};  ///< of the calls that are counted; none: of all that may throw
@@ -35,7 +39,7 @@ class FaultInjector final : public CallObserver {
  public:
   explicit FaultInjector(const InjectedFault& fault) : fault_(fault) {}
 
-  /// Makes ready for a hang on a real machine, which outlives this.
+  /// Makes ready for a real machine, which outlives this.
   void prepare(Machine& machine);
 
   void enter(const DeviceCall& call) override;
@@ -55,6 +59,7 @@ class FaultInjector final : public CallObserver {
   std::atomic<std::uint64_t> calls_{0};
   std::atomic<CallKind> hit_{};
   std::atomic<bool> lost_{false};
+  bool real_ = false;
   Gate gate_;  // on a real machine, which nobody ever opens
 };
 

@@ -266,6 +266,50 @@ TEST_F(SharedFile, NeverHasFewerSamplesThanBefore) {
   EXPECT_EQ(read_json(file_)["complete"], true);
 }
 
+// --- Devices --------------------------------------------------------------------------------------------------------
+
+Options with_fault(const char* fault) {
+  Options options;
+  options.environment["XFERBENCH_INJECT"] = fault;
+  return options;
+}
+
+TEST_F(SharedFile, IsCompletedByResumeWhereTheDeviceWasLost) {
+  const Outcome o = xferbench(talkative_run(file_), with_fault("lose:record:60"));
+  EXPECT_EQ(o.exit_code, 1) << "a case failed";
+  Json json = read_json(file_);
+  EXPECT_EQ(json["complete"], false);
+  const auto is = [](const char* status) { return [status](const Json& r) { return r["status"] == status; }; };
+  EXPECT_EQ(std::ranges::count_if(json["results"], is("failed")), 1);
+  const auto skipped = std::ranges::count_if(json["results"], is("skipped"));
+  EXPECT_GE(skipped, 1);
+  EXPECT_EQ(xferbench({"--resume", file_, "--quiet"}).exit_code, 1) << "the case that failed stays as it is";
+  json = read_json(file_);
+  EXPECT_EQ(json["complete"], true);
+  EXPECT_EQ(std::ranges::count_if(json["results"], is("skipped")), 0);
+}
+
+// A first Ctrl-C did nothing once where the thread that measures was in a call that did not come back.
+TEST_F(SharedFile, IsSavedWhereADeviceHangsAndCtrlCComes) {
+  Arguments arguments = talkative_run(file_);
+  std::ranges::replace(arguments, "1K:16K:x2", "1K:256K:x2");
+  Process process(XFERBENCH_PROGRAM, arguments, with_fault("hang:record:150"));
+  wait_until_it_has_a_case(file_);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  process.send(SIGINT);
+  const Outcome o = process.wait();
+  EXPECT_EQ(o.exit_code, 130);
+  EXPECT_TRUE(contains(o.err, "in the middle of a call (record)")) << o.err;
+  EXPECT_TRUE(contains(o.out, "1 KiB")) << "the table has what was measured";
+  const Json json = read_json(file_);
+  EXPECT_EQ(json["complete"], false);
+  EXPECT_EQ(json["results"][0]["status"], "ok");
+  EXPECT_EQ(json["results"].back()["status"], "skipped");
+  expect_valid_results(file_);
+  EXPECT_EQ(xferbench({"--resume", file_, "--quiet"}).exit_code, 0);
+  EXPECT_TRUE(has_all_cases(file_, 9));
+}
+
 // --- Repeats --------------------------------------------------------------------------------------------------------
 
 class Repeats : public SharedFile {

@@ -1,0 +1,51 @@
+#include "app/give_up.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <exception>
+
+#include "core/error.hpp"
+#include "core/interrupt.hpp"
+#include "core/standard_error.hpp"
+#include "results/output_file.hpp"
+
+namespace xferbench::app {
+
+namespace {
+
+std::string what_happened(const Alarm& alarm) {
+  if (alarm.kind == Alarm::Kind::stuck) {
+    return fmt::format("{}; this process cannot use it any more. --resume goes on with the other cases",
+                       stuck_reason(alarm));
+  }
+  return fmt::format("interrupted in the middle of {}, which would have taken longer: this case has no samples",
+                     alarm.operation.empty() ? "the host's work" : fmt::format("a call ({})", alarm.operation));
+}
+
+int exit_code_of(const Alarm& alarm) {
+  return alarm.kind == Alarm::Kind::stuck ? static_cast<int>(ExitCode::stuck) : 128 + interrupted();
+}
+
+}  // namespace
+
+std::string stuck_reason(const Alarm& alarm) {
+  return fmt::format("the GPU is stuck: it has not come back from {} for {:.0f} s", alarm.operation, alarm.seconds);
+}
+
+void give_up(const Alarm& alarm, const LastWords& last) {
+  // What was measured first; then whatever may wait for somebody who does not read.
+  const bool saved = last.live.abandon(last.cases);
+  try {
+    last.clear();
+    tell(what_happened(alarm));
+    if (!saved) tell("its files were being written just then, and hold the last state before");
+    if (saved && !last.live.owns_standard_output()) write_standard_output(last.table());
+    last.live.rethrow();
+  } catch (const std::exception& error) {
+    tell(error.what());
+  }
+  std::_Exit(exit_code_of(alarm));
+}
+
+}  // namespace xferbench::app

@@ -1,0 +1,114 @@
+// The report of a run in progress: what a case that is measured again may take away, and how another thread ends it.
+#include "app/live_report.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "results/json.hpp"
+#include "unit/report_fixture.hpp"
+
+namespace xferbench::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result sampled(std::size_t samples, Stop stop, Status status = Status::ok) {
+  Result result = test::piped(1 << 20, 1, 4, 0.5);
+  result.status = status;
+  if (status != Status::ok) result.reason = "a reason";
+  Measurement m;
+  m.name = "pipeline";
+  m.unit = "s";
+  m.stop = stop;
+  m.samples.assign(samples, 1e-3);
+  if (samples > 0) m.min = m.median = m.max = 1e-3;
+  result.measurements = {m};
+  return result;
+}
+
+std::size_t samples_left(const Result& before, const Result& now) {
+  return without_loss(before, now).measurements.front().samples.size();
+}
+
+TEST(WithoutLoss, KeepsSamplesUntilThereAreAsManyOrTheCaseHasEnded) {
+  const Result before = sampled(20, Stop::interrupted);
+  EXPECT_EQ(samples_left(before, sampled(10, Stop::interrupted)), 20U);
+  EXPECT_EQ(samples_left(before, sampled(20, Stop::interrupted)), 20U);
+  EXPECT_EQ(samples_left(before, sampled(30, Stop::interrupted)), 30U);
+  EXPECT_EQ(samples_left(before, sampled(10, Stop::ci)), 10U) << "it has reached its target";
+}
+
+TEST(WithoutLoss, TakesAFailureAndKeepsTheSamples) {
+  const Result kept = without_loss(sampled(20, Stop::interrupted), sampled(0, Stop::interrupted, Status::failed));
+  EXPECT_EQ(kept.status, Status::failed);
+  EXPECT_EQ(kept.reason, "a reason");
+  EXPECT_EQ(kept.measurements.front().samples.size(), 20U);
+}
+
+TEST(WithoutLoss, TakesNothingFromACaseThatWasSkippedThisTime) {
+  const Result kept = without_loss(sampled(20, Stop::interrupted), sampled(0, Stop::interrupted, Status::skipped));
+  EXPECT_EQ(kept.status, Status::ok);
+  EXPECT_EQ(kept.measurements.front().samples.size(), 20U);
+}
+
+class Live : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("xferbench-live-" + std::to_string(getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] std::string file() const { return (folder_ / "results.json").string(); }
+  [[nodiscard]] LiveReport live() const {
+    Report report;
+    report.started_at = "2026-01-01T00:00:00Z";
+    report.command = {"xferbench"};
+    report.environment.backend = "simulated";
+    report.environment.gpu.name = "a GPU";
+    return {report, {.json = file()}, [](const Report&) { return std::string(); }};
+  }
+
+ private:
+  fs::path folder_;
+};
+
+Result skipped(const char* reason) {
+  Result result = test::piped(1 << 21, 1, 4, 0.5);
+  result.status = Status::skipped;
+  result.reason = reason;
+  result.metrics.clear();
+  return result;
+}
+
+TEST_F(Live, IsCompleteOnlyIfEveryCaseHadItsChanceAndOneUsedIt) {
+  const auto complete_with = [this](const std::vector<Result>& results) {
+    LiveReport report = live();
+    for (std::size_t i = 0; i < results.size(); ++i) static_cast<void>(report.put(i, results[i]));
+    report.finish({});
+    return read_report(file()).complete;
+  };
+  EXPECT_TRUE(complete_with({sampled(6, Stop::ci), skipped("the device has no such thing")}));
+  EXPECT_FALSE(complete_with({sampled(6, Stop::ci), skipped(std::string(kDeviceLost).c_str())}));
+  EXPECT_FALSE(complete_with({skipped("the device has no such thing")}));
+}
+
+TEST_F(Live, CanBeEndedFromAnotherThreadWithWhatBecameOfTheRest) {
+  LiveReport report = live();
+  static_cast<void>(report.put(0, sampled(6, Stop::ci)));
+  std::thread watchdog([&] {
+    EXPECT_TRUE(report.abandon({{0, skipped("not this one")}, {1, skipped("another reason")}}));
+  });
+  watchdog.join();
+  const Report saved = read_report(file());
+  EXPECT_FALSE(saved.complete);
+  ASSERT_EQ(saved.results.size(), 2U);
+  EXPECT_EQ(saved.results[0].status, Status::ok) << "what was measured stays";
+  EXPECT_EQ(saved.results[1].reason, "another reason");
+}
+
+}  // namespace
+}  // namespace xferbench::app
