@@ -396,11 +396,12 @@ class Callback final : public ScenarioOf<callback_case> {
   }
 
   static void derive(const CallbackCase& c, Result& result) {
-    const double makespan = result.measurement("pipeline")->median;
+    const double makespan = result.needed_measurement("pipeline").median;
     result.add("makespan", makespan, "s");
     result.add("bandwidth", 2 * static_cast<double>(c.work.bytes) / makespan / 1e9, "GB/s");
     if (c.method == Method::none) return;
-    const double bound = std::max(result.measurement("no-cpu-stage")->median, result.measurement("cpu-stage")->median);
+    const double bound =
+        std::max(result.needed_measurement("no-cpu-stage").median, result.needed_measurement("cpu-stage").median);
     result.add("bound", bound, "s");
     result.add("efficiency", bound / makespan, "1");
     if (const Measurement* naive = result.measurement("naive")) {
@@ -423,7 +424,7 @@ std::vector<Finding> Callback::conclude(std::span<const Result* const> results) 
       return r->metric(metric) != nullptr && callback_case(r->config).method != Method::none;
     });
     if (rivals.size() < 2) return;
-    const auto value = [metric](const Result* r) { return r->metric(metric)->value; };
+    const auto value = [metric](const Result* r) { return r->needed_metric(metric).value; };
     const Result* best = *std::ranges::min_element(rivals, {}, value);
     std::vector<std::string_view> methods;
     for (const Result* r : rivals) {
@@ -434,7 +435,7 @@ std::vector<Finding> Callback::conclude(std::span<const Result* const> results) 
     findings.push_back(
         {.kind = "winner",
          .labels = {{"method", fmt::format("{}", fmt::join(methods, ","))}},
-         .metrics = {*best->metric(metric)},
+         .metrics = {best->needed_metric(metric)},
          .text = fmt::format("{}: {} ({})", what, fmt::join(methods, ", "), format_seconds(value(best)))});
   };
   tell("notification_p50", "the quickest notification");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -185,9 +186,19 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
   }
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
+    for (const Result* r : results) r->needed_measurement("copy");
     std::vector<Finding> findings = fits_and_crossovers(paths(results, "copy"), "host");
+    const auto but_host = [](const Result& r) {
+      std::string key;
+      for (const Case::Param& p : r.config.params()) {
+        if (p.name != "host") key += p.name + "=" + to_text(p.value, p.kind) + "/";
+      }
+      return key;
+    };
+    std::map<std::string, std::vector<const Result*>> alike;
+    for (const Result* r : results) alike[but_host(*r)].push_back(r);
     for (const Result* r : results) {
-      if (auto finding = when_pinning_pays(*r, results)) findings.push_back(std::move(*finding));
+      if (auto finding = when_pinning_pays(*r, alike[but_host(*r)])) findings.push_back(std::move(*finding));
     }
     return findings;
   }
@@ -290,8 +301,8 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     if (plain == nullptr) return std::nullopt;
     const std::string what = fmt::format("{}: registering {} ({})", c.dir, format_size(c.transfer.bytes), c.host);
     Finding f{.kind = "break-even", .labels = {{"dir", c.dir}, {"host", c.host}}};
-    const auto copies = model::break_even_copies(pinning->value, plain->measurement("copy")->median,
-                                                 registered.measurement("copy")->median);
+    const auto copies = model::break_even_copies(pinning->value, plain->needed_measurement("copy").median,
+                                                 registered.needed_measurement("copy").median);
     if (!copies) {
       f.text = fmt::format("{} never pays: copies of {} memory are as fast", what, to_text(ordinary));
       return f;
@@ -306,8 +317,9 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
   static const Result* same_copy_from(HostMemory memory, MemcpyCase c, std::span<const Result* const> all) {
     c.host = to_text(memory);
     c.transfer.memory = memory;
-    const auto found = std::ranges::find_if(
-        all, [&](const Result* r) { return memcpy_case(r->config) == c && !r->measurement("copy")->samples.empty(); });
+    const auto found = std::ranges::find_if(all, [&](const Result* r) {
+      return memcpy_case(r->config) == c && !r->needed_measurement("copy").samples.empty();
+    });
     return found == all.end() ? nullptr : *found;
   }
 

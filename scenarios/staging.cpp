@@ -10,7 +10,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "measure/pattern.hpp"
 #include "measure/worker.hpp"
 #include "model/partition.hpp"
+#include "run/findings.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/common/transfer.hpp"
 
@@ -368,7 +368,7 @@ class Staging final : public ScenarioOf<staging_case> {
   static void derive(std::size_t size, Result& result) {
     const auto rate = [&](const char* name) {
       const Measurement* m = result.measurement(name);
-      return static_cast<double>(size) / (m != nullptr ? m : result.measurement("staging"))->median / 1e9;
+      return static_cast<double>(size) / (m != nullptr ? *m : result.needed_measurement("staging")).median / 1e9;
     };
     result.add("bandwidth", rate("staging"), "GB/s");
     result.add("direct_bandwidth", rate("direct"), "GB/s");
@@ -380,20 +380,20 @@ class Staging final : public ScenarioOf<staging_case> {
 
 /// For each direction, kind of pages and size: the method that was fastest.
 std::vector<Finding> Staging::conclude(std::span<const Result* const> results) const {
-  using Place = std::tuple<std::string, std::string, std::size_t>;
-  std::vector<std::pair<Place, std::vector<const Result*>>> rivals;
+  std::vector<const Result*> measured;
   for (const Result* r : results) {
-    if (r->metric("bandwidth") == nullptr) continue;
-    const StagingCase c = staging_case(r->config);
-    const Place place{c.dir, c.host, c.size};
-    auto found = std::ranges::find(rivals, place, &decltype(rivals)::value_type::first);
-    if (found == rivals.end()) found = rivals.insert(rivals.end(), {place, {}});
-    found->second.push_back(r);
+    if (r->metric("bandwidth") == nullptr) continue;  // interrupted
+    r->needed_metric("of_pinned");
+    measured.push_back(r);
   }
+  const auto place_of = [](const Result& r) {
+    const StagingCase c = staging_case(r.config);
+    return fmt::format("{} {} {}", c.dir, c.host, c.size);
+  };
   std::vector<Finding> findings;
-  for (const auto& [place, those] : rivals) {
+  for (const auto& those : grouped(measured, place_of)) {
     if (those.size() < 2) continue;
-    const auto bandwidth = [](const Result* r) { return r->metric("bandwidth")->value; };
+    const auto bandwidth = [](const Result* r) { return r->needed_metric("bandwidth").value; };
     const Result* best = *std::ranges::max_element(those, {}, bandwidth);
     const StagingCase c = staging_case(best->config);
     findings.push_back({.kind = "winner",
@@ -401,7 +401,7 @@ std::vector<Finding> Staging::conclude(std::span<const Result* const> results) c
                                    {"host", c.host},
                                    {"size", format_size_exact(c.size, " ")},
                                    {"fastest", c.describe_method()}},
-                        .metrics = {*best->metric("bandwidth"), *best->metric("of_pinned")}});
+                        .metrics = {best->needed_metric("bandwidth"), best->needed_metric("of_pinned")}});
   }
   return findings;
 }

@@ -64,7 +64,7 @@ Finding suggested(const Result& r, bool alone) {
   const std::string what = alone ? flags : fmt::format("--strategy {} {}", r.config.word("strategy"), flags);
   return {.kind = "suggestion",
           .labels = {{"case", r.config.key()}, {"flags", flags}},
-          .metrics = {*r.metric("suggestion_gain")},
+          .metrics = {r.needed_metric("suggestion_gain")},
           .text = fmt::format("try {}: the model expects it to be {} faster", what,
                               format_percent(r.value("suggestion_gain")))};
 }
@@ -78,6 +78,9 @@ const char* why_not_diagnosed(const Result& r) {
 }  // namespace
 
 std::vector<Finding> diagnose(std::span<const Result* const> results) {
+  for (const Result* r : results) {
+    if (!r->label("suggestion").empty()) r->needed_metric("suggestion_gain");
+  }
   const bool alone = results.size() == 1;
   std::vector<Finding> findings;
   for (const auto& alike : grouped(results, work_of)) {
@@ -86,7 +89,7 @@ std::vector<Finding> diagnose(std::span<const Result* const> results) {
     if (any != nullptr && modelled != any) {
       findings.push_back({.kind = "fastest",
                           .labels = {{"case", any->config.key()}},
-                          .metrics = {*any->metric("makespan")},
+                          .metrics = {any->needed_metric("makespan")},
                           .text = fmt::format("{} is the fastest, {}; {}", any->config.key(),
                                               format_seconds(any->value("makespan")), why_not_diagnosed(*any))});
     }

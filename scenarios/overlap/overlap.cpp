@@ -130,12 +130,12 @@ void count_kernels_at_once(const RunContext& bench, ChunkedWork& work, Pipeline&
 using Pick = double (*)(const Measurement&);
 
 model::Stages times(const Result& result, Pick pick) {
-  const auto time = [&](const char* name) { return pick(*result.measurement(name)); };
+  const auto time = [&](const char* name) { return pick(result.needed_measurement(name)); };
   return {time("h2d"), time("kernel"), time("d2h"), time("both")};
 }
 
 void warn(const OverlapCase& o, unsigned copy_engines, Result& result) {
-  const Measurement& pipeline = *result.measurement("pipeline");
+  const Measurement& pipeline = result.needed_measurement("pipeline");
   if (pipeline.ci95) {
     const auto low = [](const Measurement& m) { return m.ci95 ? m.ci95->low : m.min; };
     if (model::lower_bound(times(result, low), copy_engines) > pipeline.ci95->high) {
@@ -197,7 +197,7 @@ void add_costs(const StageCosts& costs, Result& result) {
 void explain(const OverlapCase& o, const RunContext& bench, ChunkedWork& work, Result& result) {
   const StageCosts costs = stage_costs(bench, work);
   if (interrupted() != 0) return;  // there may be no samples of the costs
-  const bool gated = result.measurement("pipeline")->clock == Clock::event_gated;
+  const bool gated = result.needed_measurement("pipeline").clock == Clock::event_gated;
   const double makespan = result.value("makespan");
   const double bound = result.value("bound");
   add_costs(costs, result);

@@ -22,6 +22,12 @@ bool is_work(std::string_view axis) { return std::ranges::find(kSmemWorkAxes, ax
 
 double seconds(const Result* r) { return r->median("smem"); }
 
+/// Of what was measured, whatever else is there to compare it with.
+void check_numbers(const Result& r) {
+  for (const char* name : {"bandwidth", "memory_traffic", "vs_d2d", "time_in_flight"}) r.needed_metric(name);
+  r.needed_measurement("smem");
+}
+
 std::string method_of(const Result& r) { return r.config.word("method"); }
 
 /// The parameters of a case that `wanted` says yes to.
@@ -56,16 +62,16 @@ void add_best(const Results& work, const std::vector<std::string>& axes, std::ve
   if (by_method.size() < 2) return;
   for (const Results& method : by_method) {
     const Result* best = fastest(method);
-    findings.push_back(
-        {.kind = "best",
-         .labels = labels_of(best->config, axes),
-         .metrics = {*best->metric("bandwidth"), *best->metric("memory_traffic"), *best->metric("vs_d2d")}});
+    findings.push_back({.kind = "best",
+                        .labels = labels_of(best->config, axes),
+                        .metrics = {best->needed_metric("bandwidth"), best->needed_metric("memory_traffic"),
+                                    best->needed_metric("vs_d2d")}});
   }
   const Result* winner = fastest(work);
   findings.push_back(
       {.kind = "winner",
        .labels = {{"case", winner->config.key()}},
-       .metrics = {*winner->metric("memory_traffic")},
+       .metrics = {winner->needed_metric("memory_traffic")},
        .text = fmt::format("{} is the fastest: {} GB/s of traffic, {} of a copy by cudaMemcpyAsync",
                            description(*winner, axes), format_significant(winner->value("memory_traffic")),
                            format_percent(winner->value("vs_d2d")))});
@@ -104,18 +110,18 @@ std::optional<Finding> enough_stages(Results alike, std::optional<double> latenc
   Finding f;
   f.kind = "stages";
   f.labels = {{"case", enough->config.key()}};
-  f.metrics = {{"enough_stages", static_cast<double>(stages), "stages"}, *enough->metric("bytes_in_flight")};
+  f.metrics = {{"enough_stages", static_cast<double>(stages), "stages"}, enough->needed_metric("bytes_in_flight")};
   f.text = fmt::format(
       "{}: {} {} enough, the best of {} to {} is less than 1 % faster; up to {} in flight in each multiprocessor",
       description(*enough, axes), stages, stages == 1 ? "stage is" : "stages are", stages_of(alike.front()),
-      stages_of(alike.back()), format_size(static_cast<std::uint64_t>(enough->value("bytes_in_flight"))));
+      stages_of(alike.back()), format_size(whole_bytes(enough->value("bytes_in_flight"))));
   if (latency) {
     // What its rate asks for if each byte is under way for `latency`: in proportion to its own time in flight.
     const double needed = enough->value("bytes_in_flight") * *latency / enough->value("time_in_flight");
     f.metrics.push_back({"latency", *latency, "s"});
     f.metrics.push_back({"needed_in_flight", needed, "B"});
-    f.text += fmt::format(", {} needed by Little's law at the {} that a byte takes",
-                          format_size(static_cast<std::uint64_t>(needed)), format_seconds(*latency));
+    f.text += fmt::format(", {} needed by Little's law at the {} that a byte takes", format_size(whole_bytes(needed)),
+                          format_seconds(*latency));
   }
   return f;
 }
@@ -139,6 +145,7 @@ std::vector<Finding> diagnose_smem(std::span<const Result* const> results) {
   Results measured;
   std::ranges::copy_if(results, std::back_inserter(measured),
                        [](const Result* r) { return r->metric("bytes_in_flight") != nullptr; });
+  for (const Result* r : measured) check_numbers(*r);
   std::vector<const Case*> cases;
   for (const Result* r : measured) cases.push_back(&r->config);
   std::vector<std::string> axes = varying_axes(cases);

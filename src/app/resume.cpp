@@ -13,6 +13,7 @@
 #include "core/error.hpp"
 #include "device/injection.hpp"
 #include "results/json.hpp"
+#include "run/findings.hpp"
 #include "scenarios/scenarios.hpp"
 
 namespace xferbench::app {
@@ -121,9 +122,14 @@ ResumePlan what_is_left(const StoredRun& stored, const std::vector<PlannedCase>&
     left.known.back().second.config = cases[i].config;  // the file's has no kinds
     there.erase(found);
   }
-  if (there.empty()) return left;
-  throw UsageError(fmt::format("{} has a case that its command does not make: {}; run the command again", stored.file,
-                               there.begin()->first));
+  if (!there.empty()) {
+    throw UsageError(fmt::format("{} has a case that its command does not make: {}; run the command again", stored.file,
+                                 there.begin()->first));
+  }
+  std::vector<const Result*> known;
+  for (const auto& [index, result] : left.known) known.push_back(&result);
+  refuse_unusable(scenarios(), known, stored.file);
+  return left;
 }
 
 Report continue_report(const StoredRun& stored, const Device& device, Descriptors scenarios) {

@@ -27,6 +27,11 @@ std::string format_size_exact(std::uint64_t bytes, std::string_view space) {
   return fmt::format("{}{}B", bytes, space);
 }
 
+std::uint64_t whole_bytes(double bytes) {
+  // A conversion of what does not fit would be undefined. The comparison is false for what is no number.
+  return bytes > 0 ? static_cast<std::uint64_t>(std::llround(std::min(bytes, 9e18))) : 0;
+}
+
 std::string format_size(std::uint64_t bytes) {
   for (const Unit& unit : kBinary) {
     if (bytes < unit.bytes) continue;
@@ -64,8 +69,7 @@ bool is_whole(std::string_view unit) {
 std::string format_quantity(double value, std::string_view unit) {
   if (!std::isfinite(value)) return {};
   if (unit == "s") return format_seconds(value);
-  // Beyond 2^63 no size is meant, and the conversion would be undefined.
-  if (unit == "B") return format_size(static_cast<std::uint64_t>(std::llround(std::clamp(value, 0., 9e18))));
+  if (unit == "B") return format_size(whole_bytes(value));
   if (unit == "GB/s") return fmt::format("{} GB/s", format_significant(value));
   if (unit == "1") return format_percent(value);
   if (is_whole(unit)) return fmt::format("{:.0f}", value);

@@ -16,6 +16,9 @@ inline constexpr std::uint64_t TiB = 1024 * GiB;
 /// `space` stands between number and unit.
 std::string format_size_exact(std::uint64_t bytes, std::string_view space = "");
 
+/// The nearest number of bytes. What is no number, or less than none, is 0; more than 2^63 is not meant.
+std::uint64_t whole_bytes(double bytes);
+
 /// Rounded for reading, never for keys: "256 MiB", "37.0 MiB", "12 B".
 std::string format_size(std::uint64_t bytes);
 

@@ -1,8 +1,11 @@
 #include "results/result.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_map>
 
+#include "core/error.hpp"
 #include "version.hpp"
 
 namespace xferbench {
@@ -47,6 +50,23 @@ const Metric* Result::metric(std::string_view name) const {
   const auto found = std::ranges::find(metrics, name, &Metric::name);
   return found == metrics.end() ? nullptr : &*found;
 }
+
+namespace {
+
+template <class T>
+const T& needed(const T* found, const Result& result, std::string_view what, std::string_view name) {
+  if (found != nullptr) return *found;
+  throw InputError(fmt::format("{} has no {} '{}', which every such result of {} has", result.config.key(), what, name,
+                               result.config.scenario()));
+}
+
+}  // namespace
+
+const Measurement& Result::needed_measurement(std::string_view name) const {
+  return needed(measurement(name), *this, "measurement", name);
+}
+
+const Metric& Result::needed_metric(std::string_view name) const { return needed(metric(name), *this, "metric", name); }
 
 double Result::median(std::string_view name) const {
   const Measurement* m = measurement(name);

@@ -113,6 +113,10 @@ struct Result {
   }
   [[nodiscard]] const Measurement* measurement(std::string_view name) const;
   [[nodiscard]] const Metric* metric(std::string_view name) const;
+  /// The same of one that every such result of its scenario has. Throws InputError with the key and the name where this
+  /// one has it not: it comes from a file that says otherwise.
+  const Measurement& needed_measurement(std::string_view name) const;
+  const Metric& needed_metric(std::string_view name) const;
   /// The median of the measurement, or the value of the metric, of that name; 0 if there is none.
   [[nodiscard]] double median(std::string_view name) const;
   [[nodiscard]] double value(std::string_view name) const;

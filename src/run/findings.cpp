@@ -6,18 +6,22 @@
 #include <cctype>
 #include <cmath>
 #include <map>
+#include <new>
 #include <optional>
 
+#include "core/error.hpp"
 #include "core/units.hpp"
 
 namespace xferbench {
 
-std::vector<Finding> conclude(std::span<const Scenario* const> scenarios, std::span<const Result> results) {
+namespace {
+
+std::vector<Finding> conclude_from(std::span<const Scenario* const> scenarios, std::span<const Result* const> results) {
   std::vector<Finding> all;
   for (const Scenario* scenario : scenarios) {
     std::vector<const Result*> good;
-    for (const Result& r : results) {
-      if (r.status == Status::ok && r.config.scenario() == scenario->descriptor().name) good.push_back(&r);
+    for (const Result* r : results) {
+      if (r->status == Status::ok && r->config.scenario() == scenario->descriptor().name) good.push_back(r);
     }
     if (good.empty()) continue;
     for (Finding& finding : scenario->conclude(good)) {
@@ -26,6 +30,26 @@ std::vector<Finding> conclude(std::span<const Scenario* const> scenarios, std::s
     }
   }
   return all;
+}
+
+}  // namespace
+
+std::vector<Finding> conclude(std::span<const Scenario* const> scenarios, std::span<const Result> results) {
+  std::vector<const Result*> pointers;
+  pointers.reserve(results.size());
+  for (const Result& r : results) pointers.push_back(&r);
+  return conclude_from(scenarios, pointers);
+}
+
+void refuse_unusable(std::span<const Scenario* const> scenarios, std::span<const Result* const> results,
+                     std::string_view file) {
+  try {
+    conclude_from(scenarios, results);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {  // also of a case that is none of its scenario's
+    throw InputError(fmt::format("{}: {}; run its command again", file, error.what()));
+  }
 }
 
 std::string axis_text(const Case::Param& param) {
@@ -100,14 +124,15 @@ std::vector<Path> paths(std::span<const Result* const> results, std::string_view
                         std::string_view size_axis) {
   const std::vector<std::string> axes = naming_axes(results, size_axis);
   std::vector<Path> all;
+  std::map<Labels, std::size_t> places;
   for (const Result* r : results) {
     const auto bytes = number(r->config.find(size_axis));
     const Measurement* m = r->measurement(measurement);
     if (!bytes || m == nullptr || m->samples.empty()) continue;
     Labels labels = labels_of(r->config, axes);
-    auto path = std::ranges::find(all, labels, &Path::labels);
-    if (path == all.end()) path = all.insert(all.end(), Path{std::move(labels), {}});
-    path->points.push_back({*bytes, m->median, m->ci95});
+    const auto [place, is_new] = places.try_emplace(labels, all.size());
+    if (is_new) all.push_back({std::move(labels), {}});
+    all[place->second].points.push_back({*bytes, m->median, m->ci95});
   }
   return all;
 }
@@ -144,10 +169,10 @@ std::string rough_size(double bytes) {
   double unit = 1;
   while (bytes >= 1024 * unit && unit < static_cast<double>(TiB)) unit *= 1024;
   const double step = unit * std::pow(10, std::floor(std::log10(bytes / unit)) - 1);
-  return format_size(static_cast<std::uint64_t>(std::llround(std::round(bytes / step) * step)));
+  return format_size(whole_bytes(std::round(bytes / step) * step));
 }
 
-std::string exact_size(double bytes) { return format_size(static_cast<std::uint64_t>(std::llround(bytes))); }
+std::string exact_size(double bytes) { return format_size(whole_bytes(bytes)); }
 
 /// A path's labels, apart from the one that is compared.
 struct Entrant {
@@ -250,13 +275,14 @@ bool differs(const model::Comparison& outcome) {
 }
 
 void add_comparisons(std::span<const Path> paths, std::string_view axis, std::vector<Finding>& findings) {
-  std::vector<Entrant> left = entrants(paths, axis);
-  while (!left.empty()) {
-    const Labels others = left.front().others;
-    const auto rest =
-        std::stable_partition(left.begin(), left.end(), [&](const Entrant& c) { return c.others == others; });
-    const std::vector<Entrant> group(left.begin(), rest);
-    left.erase(left.begin(), rest);
+  std::vector<std::vector<Entrant>> groups;
+  std::map<Labels, std::size_t> places;
+  for (Entrant& c : entrants(paths, axis)) {
+    const auto [place, is_new] = places.try_emplace(c.others, groups.size());
+    if (is_new) groups.emplace_back();
+    groups[place->second].push_back(std::move(c));
+  }
+  for (const std::vector<Entrant>& group : groups) {
     const auto add = [&](const Entrant& a, const Entrant& b, bool in_any_case) {
       const Contest contest{a, b};
       // Of one size the table above says it all.

@@ -27,7 +27,14 @@ std::vector<std::vector<const Result*>> grouped(std::span<const Result* const> r
                                                 const std::function<std::string(const Result&)>& key_of);
 
 /// What each scenario concludes from those of `results` that are its own and ok. A scenario without any is not asked.
+/// Throws InputError where one lacks what a scenario's results always have, as only results from a file can.
 std::vector<Finding> conclude(std::span<const Scenario* const> scenarios, std::span<const Result> results);
+
+/// Throws InputError that names the file where nothing can be concluded from these results of it. Whoever goes on with
+/// a file asks before anything is measured: each scenario looks at all that it needs of each result, whatever others
+/// there are, so that what passes here can be concluded from together with any new results.
+void refuse_unusable(std::span<const Scenario* const> scenarios, std::span<const Result* const> results,
+                     std::string_view file);
 
 /// One way of copying over several sizes: results that differ in nothing but the size.
 struct Path {

@@ -194,6 +194,44 @@ TEST_F(Resume, RefusesWhatDoesNotBelongTogether) {
   expect_refusal(xferbench({"--resume", folder_ / "none.json"}), 2, "none.json");
 }
 
+/// What the program's own results always have, and a file may lack: each is refused before anything is measured.
+TEST_F(Resume, RefusesResultsThatNothingCanBeConcludedFrom) {
+  struct Lacking {
+    Arguments run;
+    const char* metric;       // is dropped from all results, or
+    const char* measurement;  // that
+  };
+  const std::vector<Lacking> all{
+      {{"staging", "--size", "64K,4M", "--dir", "h2d", "--threads", "2"}, "of_pinned", nullptr},
+      {{"overlap", "--size", "16M", "--strategy", "streams", "--streams", "2", "--chunks", "2,64"},
+       "suggestion_gain",
+       nullptr},
+      {{"memcpy", "--size", "64K,4M", "--host", "pageable,registered", "--dir", "h2d"}, nullptr, "copy"},
+  };
+  for (const auto& [run, metric, measurement] : all) {
+    Arguments arguments = run;
+    arguments.insert(arguments.end(), {"--simulate", "--max-samples", "6", "--json", file_.string(), "--quiet"});
+    ASSERT_EQ(xferbench(arguments).exit_code, 0);
+    Json json = read_json(file_);
+    json["complete"] = false;
+    json["results"].erase(json["results"].size() - 1);
+    std::size_t dropped = 0;
+    for (Json& result : json["results"]) {
+      if (metric != nullptr) dropped += result["metrics"].erase(metric);
+      for (std::size_t i = result["measurements"].size(); measurement != nullptr && i-- > 0;) {
+        if (result["measurements"][i]["name"] != measurement) continue;
+        result["measurements"].erase(i);
+        ++dropped;
+      }
+    }
+    ASSERT_GT(dropped, 0U) << run.front();
+    write_file(file_, json.dump());
+    expect_refusal(xferbench({"--resume", file_}), 2, metric != nullptr ? metric : measurement);
+    EXPECT_EQ(read_json(file_), json) << "it is left as it is";
+    std::filesystem::remove(file_);
+  }
+}
+
 TEST_F(Resume, TakesItsCommandFromTheFile) {
   expect_refusal(xferbench({"--resume", "x.json", "--json", "y.json"}), 2,
                  "--resume goes on with the command that the file holds; leave --json out");
