@@ -23,7 +23,7 @@ using xferbench::compare::NamedReport;
 std::vector<NamedReport> read_all(const std::vector<std::string>& files) {
   std::vector<NamedReport> reports(files.size());
   const auto read = [&](std::size_t i) {
-    reports[i].name = files[i] == "-" ? "standard input" : files[i];
+    reports[i].name = files[i] == "-" ? "standard input" : printable(files[i]);
     reports[i].report = read_report(files[i]);
   };
   for (std::size_t i = 0; i < files.size(); i += 2) {

@@ -9,6 +9,7 @@
 
 #include "cli/values.hpp"
 #include "core/error.hpp"
+#include "core/printable.hpp"
 
 namespace xferbench::app {
 
@@ -43,9 +44,14 @@ std::vector<fs::path> files_of(const fs::path& folder) {
 
 }  // namespace
 
+std::vector<fs::path> data_files(std::string_view kind) { return files_of(data_root() / kind); }
+
 std::vector<std::string> data_names(std::string_view kind) {
   std::vector<std::string> names;
-  for (const fs::path& file : files_of(data_root() / kind)) names.push_back(file.stem().string());
+  for (const fs::path& file : data_files(kind)) {
+    const std::string name = file.stem().string();
+    if (find_control(name).bytes == 0) names.push_back(name);
+  }
   return names;
 }
 

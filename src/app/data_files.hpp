@@ -13,7 +13,10 @@ namespace xferbench::app {
 /// "expectations". Throws UsageError that lists what there is.
 std::filesystem::path find_data(std::string_view kind, const std::string& name_or_path);
 
-/// The names of that kind that come with the program, sorted; none where its data is not installed.
+/// The files of that kind that come with the program, sorted; none where its data is not installed.
+std::vector<std::filesystem::path> data_files(std::string_view kind);
+
+/// Their names, as find_data() knows them. One that could not be shown and typed again is none.
 std::vector<std::string> data_names(std::string_view kind);
 
 }  // namespace xferbench::app

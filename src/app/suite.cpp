@@ -86,13 +86,14 @@ cli::RunCommand with_suite(const cli::RunCommand& command) {
 
 std::string list_of_suites() {
   std::string text;
-  for (const std::string& name : data_names("suites")) {
-    const std::string file = find_data("suites", name).string();
+  for (const std::filesystem::path& file : data_files("suites")) {
+    std::string what;
     try {
-      text += fmt::format("  {:<10} {}\n", name, printable(read_suite(file).description));
+      what = read_suite(file.string()).description;
     } catch (const InputError& error) {
-      text += fmt::format("  {:<10} cannot be run: {}\n", name, error.what());
+      what = fmt::format("cannot be run: {}", error.what());
     }
+    text += printable(fmt::format("  {:<10} {}", file.stem().string(), what)) + "\n";
   }
   return text;
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "compare/compare.hpp"
+#include "core/printable.hpp"
 #include "core/units.hpp"
 
 namespace xferbench::compare {
@@ -67,6 +68,7 @@ std::optional<std::string> value_of(const std::vector<std::string>& command, con
     if (command[i] == flag && i + 1 < command.size()) value = command[i + 1];
     if (command[i].starts_with(flag + "=")) value = command[i].substr(flag.size() + 1);
   }
+  if (value) value = printable(*value);  // the words of a command are kept as they were
   return value;
 }
 
@@ -83,16 +85,17 @@ void add_command(const std::vector<std::string>& command, Facts& facts) {
   }
 }
 
-/// The values that a side has of each fact; `order` gets names that are new.
+/// The values that a side has of each fact; `order` gets names that are new, as `seen` does.
 std::map<std::string, std::set<std::string>> values_of(std::span<const NamedReport> side,
-                                                       std::vector<std::string>& order) {
+                                                       std::vector<std::string>& order, std::set<std::string>& seen) {
   std::map<std::string, std::set<std::string>> values;
   for (const NamedReport& named : side) {
     Facts facts = facts_of(named.report.environment, named.report.tool);
     add_command(named.report.command, facts);
     for (auto& [name, value] : facts) {
-      if (std::ranges::find(order, name) == order.end()) order.push_back(name);
-      values[name].insert(std::move(value));
+      const auto [of_name, is_new] = values.try_emplace(name);
+      if (is_new && seen.insert(name).second) order.push_back(name);
+      of_name->second.insert(std::move(value));
     }
   }
   return values;
@@ -106,8 +109,9 @@ std::string joined(const std::set<std::string>& values) {
 
 std::vector<Difference> differences(std::span<const NamedReport> base, std::span<const NamedReport> next) {
   std::vector<std::string> order;
-  auto of_base = values_of(base, order);
-  auto of_next = values_of(next, order);
+  std::set<std::string> seen;
+  auto of_base = values_of(base, order, seen);
+  auto of_next = values_of(next, order, seen);
   std::vector<Difference> found;
   for (const std::string& what : order) {
     if (of_base[what] != of_next[what]) found.push_back({what, joined(of_base[what]), joined(of_next[what])});

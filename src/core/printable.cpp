@@ -1,16 +1,82 @@
 #include "core/printable.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
 namespace xferbench {
 
-std::string printable(std::string_view text) {
-  std::string shown;
-  for (std::size_t i = 0; i < text.size(); ++i) {
+namespace {
+
+/// A character of UTF-8. `bytes` is 0 where there is none: cut off, too long for its value, half of a pair.
+struct Character {
+  std::uint32_t code = 0;
+  std::size_t bytes = 0;
+};
+
+Character character_at(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) -> std::uint32_t {
+    return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0;
+  };
+  const std::uint32_t first = byte(0);
+  if (first < 0x80) return {first, 1};
+  const std::size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4) return {};
+  std::uint32_t code = first & (0x7FU >> bytes);
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80) return {};
+    code = code << 6U | (byte(i) & 0x3FU);
+  }
+  constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};
+  if (code < kLeast[bytes] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return {};
+  return {code, bytes};
+}
+
+bool is_control(std::uint32_t code) {
+  struct Range {
+    std::uint32_t first;
+    std::uint32_t last;
+  };
+  constexpr std::array kRanges{
+      Range{0x00, 0x1F},        // among them line breaks and ESC
+      Range{0x7F, 0x9F},        // the second set has ESC [ as one character
+      Range{0x061C, 0x061C},    // a mark of direction
+      Range{0x200B, 0x200F},    // without width, and marks of direction
+      Range{0x2028, 0x202E},    // breaks of lines and paragraphs; embedded and overridden directions
+      Range{0x2060, 0x206F},    // joiners that cannot be seen; isolated directions
+      Range{0xFEFF, 0xFEFF},    // a mark of byte order, or a blank without width
+      Range{0xFFF9, 0xFFFB},    // annotations between lines
+      Range{0xE0000, 0xE007F},  // tags, which cannot be seen
+  };
+  return std::ranges::any_of(kRanges, [code](const Range& r) { return r.first <= code && code <= r.last; });
+}
+
+}  // namespace
+
+ControlCharacter find_control(std::string_view text, std::size_t from) {
+  for (std::size_t i = from; i < text.size();) {
     const auto byte = static_cast<unsigned char>(text[i]);
-    const unsigned char next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
-    const bool second_set = byte == 0xC2 && next >= 0x80 && next < 0xA0;  // U+0080 to U+009F in UTF-8: ESC [ as one
-    const bool control = byte < 0x20 || byte == 0x7F || second_set;
-    shown += control ? '?' : text[i];
-    if (second_set) ++i;
+    if (byte >= 0x20 && byte < 0x7F) {  // nearly all
+      ++i;
+      continue;
+    }
+    const Character c = character_at(text, i);
+    if (c.bytes == 0) return {i, 1};
+    if (is_control(c.code)) return {i, c.bytes};
+    i += c.bytes;
+  }
+  return {text.size(), 0};
+}
+
+std::string printable(std::string_view text, char instead) {
+  std::string shown;
+  shown.reserve(text.size());
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const auto [begin, bytes] = find_control(text, done);
+    shown += text.substr(done, begin - done);
+    if (bytes > 0) shown += instead;
+    done = begin + bytes;
   }
   return shown;
 }

@@ -79,13 +79,11 @@ std::string to_markdown(const Grid& grid) {
 std::string markdown_escaped(const std::string& text) {
   constexpr std::string_view kSpecial = "\\`*_[]|~";
   std::string escaped;
-  for (const char c : text) {
+  for (const char c : printable(text, ' ')) {
     if (c == '&') {
       escaped += "&amp;";
     } else if (c == '<') {
       escaped += "&lt;";
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-      escaped += ' ';
     } else {
       if (kSpecial.find(c) != std::string_view::npos) escaped += '\\';
       escaped += c;

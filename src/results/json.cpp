@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <unordered_map>
+#include <numeric>
+#include <tuple>
 
 #include "results/json_shape.hpp"
 
@@ -274,7 +275,9 @@ constexpr Shape kMetricsDeclared{.expected = "an object",
                                  .entry = [](Reader& in, void* declared, std::string_view scenario) -> Target {
                                    auto& all = as<MetricsDeclared>(declared);
                                    in.refuse_more_than(kMostEntries, all.size());
-                                   const auto [entry, is_new] = all.try_emplace(std::string(scenario));
+                                   constexpr std::size_t kNode = 128;  // of the map, about
+                                   in.account_for(kNode);
+                                   const auto [entry, is_new] = all.try_emplace(in.kept(std::string(scenario)));
                                    if (!is_new) in.refuse_twice({scenario, scenario});
                                    return {&kDeclarations, &entry->second};
                                  },
@@ -289,14 +292,14 @@ constexpr Shape kMetricsDeclared{.expected = "an object",
 /// Keys identify cases; a file that has one twice says two things of one case.
 void check_keys(Reader& in, void* report) {
   const std::vector<Result>& results = as<Report>(report).results;
-  std::unordered_map<std::string_view, std::size_t> seen;
-  seen.reserve(results.size());
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const auto [first, is_new] = seen.emplace(results[i].config.key(), i);
-    if (is_new) continue;
-    in.fail(fmt::format("results[{}] and results[{}] have the same key {}, expected one result for each case",
-                        first->second, i, in_quotes(results[i].config.key())));
-  }
+  const auto key = [&](std::size_t i) -> const std::string& { return results[i].config.key(); };
+  std::vector<std::size_t> by_key(results.size());
+  std::iota(by_key.begin(), by_key.end(), std::size_t{0});
+  std::ranges::sort(by_key, [&](std::size_t a, std::size_t b) { return std::tie(key(a), a) < std::tie(key(b), b); });
+  const auto twice = std::ranges::adjacent_find(by_key, {}, key);
+  if (twice == by_key.end()) return;
+  in.fail(fmt::format("results[{}] and results[{}] have the same key {}, expected one result for each case", *twice,
+                      *(twice + 1), in_quotes(key(*twice))));
 }
 
 constexpr std::array kReportFields{
@@ -304,7 +307,7 @@ constexpr std::array kReportFields{
     field<&Report::complete>("complete"),
     field<&Report::started_at>("started_at"),
     field<&Report::tool, kTool>("tool"),
-    field<&Report::command>("command"),
+    field<&Report::command, kRawTexts>("command"),
     field<&Report::environment, kEnvironment>("environment"),
     field<&Report::metrics_declared, kMetricsDeclared>("metrics_declared", optional),
     field<&Report::results, kListOf<Result, kResult, kMostResults>>("results"),

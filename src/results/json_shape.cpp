@@ -155,13 +155,23 @@ void Reader::refuse_unknown(std::string_view found, std::string_view word,
                    suggestion(beginning(word, 60), words)));
 }
 
-void Reader::account_for(std::size_t bytes) {
+void Reader::account_for(std::size_t bytes, std::size_t besides) {
   constexpr std::size_t kFree = 16 << 20;
   taken_ += bytes;
-  if (taken_ <= kFree + 2 * source_.bytes()) return;
+  if (taken_ + besides <= kFree + 2 * source_.bytes()) return;
   fail(fmt::format("the values up to here take {} MiB of memory, more than twice their text; nobody writes that",
-                   taken_ >> 20U));
+                   (taken_ + besides) >> 20U));
 }
+
+std::string Reader::kept(std::string text) {
+  static const std::size_t within = std::string().capacity();  // a short text takes nothing beside itself
+  if (text.capacity() > within) account_for(text.capacity() + 1 + kAllocation);
+  return text;
+}
+
+std::string Reader::as_text() { return kept(printable(as_kind<std::string_view>())); }
+
+std::string Reader::as_raw_text() { return kept(std::string(as_kind<std::string_view>())); }
 
 // --- Reading --------------------------------------------------------------------------------------------------------
 
@@ -189,7 +199,7 @@ class Events : public Reader {
     source_.understood();
     if (skipping_ > 0) return true;
     Step& step = steps_.back();
-    step.name = name;
+    step.name = find_control(name).bytes == 0 ? name : printable(name);
     step.inside = true;
     field_ = field_of(step);
     return true;
@@ -318,8 +328,13 @@ void read_text(std::string_view text, std::string_view name, Target whole) {
 
 namespace {
 
-/// Names from the machine may hold any bytes; what is not UTF-8 becomes a replacement character, not an exception.
-std::string in_one_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+/// Names from the machine may hold any bytes; what is not UTF-8 becomes a replacement character, not an exception. What
+/// a terminal would obey is written by its number, also where JSON would have it as it is.
+std::string in_one_line(const Json& json) {
+  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (find_control(text).bytes == 0) return text;
+  return json.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
 
 bool is_single(const Shape& shape) { return shape.give != nullptr; }
 
@@ -401,11 +416,16 @@ constexpr Shape kText{.expected = "a text",
                       .take = [](Reader& in, void* into) { as<std::string>(into) = in.as_text(); },
                       .give = give_as<std::string>};
 
+constexpr Shape kRawText{.expected = "a text",
+                         .take = [](Reader& in, void* into) { as<std::string>(into) = in.as_raw_text(); },
+                         .give = give_as<std::string>};
+
 constexpr Shape kWord{.expected = "a text",
                       .take =
                           [](Reader& in, void* into) {
-                            as<std::string>(into) = in.as_text();
-                            if (in.as_text().empty()) in.fail("found an empty text, expected one that says something");
+                            auto& word = as<std::string>(into);
+                            word = in.as_text();
+                            if (word.empty()) in.fail("found an empty text, expected one that says something");
                           },
                       .give = give_as<std::string>};
 

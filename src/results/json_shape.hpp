@@ -44,7 +44,10 @@ class Reader {
   // --- The single value that was found, for its Shape::take; what is of another kind fails ---
   [[nodiscard]] bool is_text() const { return std::holds_alternative<std::string_view>(found_); }
   [[nodiscard]] bool is_whole() const { return std::holds_alternative<std::uint64_t>(found_); }
-  [[nodiscard]] std::string as_text() const { return std::string(as_kind<std::string_view>()); }
+  /// As it may be shown anywhere: what a terminal would obey in it is replaced (core/printable.hpp).
+  [[nodiscard]] std::string as_text();
+  /// As the file has it, for what is parsed once more.
+  [[nodiscard]] std::string as_raw_text();
   [[nodiscard]] bool as_boolean() const { return as_kind<bool>(); }
   [[nodiscard]] double as_number() const;
   /// Written without point or exponent.
@@ -69,16 +72,31 @@ class Reader {
   /// Fails: the word is none of those that are known. Says which may have been meant.
   [[noreturn]] void refuse_unknown(std::string_view found, std::string_view word,
                                    std::span<const std::string_view> known) const;
-  /// One more in a list. A file whose values take much more memory than its text is refused: nobody writes that.
+
+  // --- Memory: a file whose values take much more of it than its text is refused, as nobody writes that ---
+  /// So much will be held, and `besides` for a moment only.
+  void account_for(std::size_t bytes, std::size_t besides = 0);
+  /// The text as it is kept.
+  [[nodiscard]] std::string kept(std::string text);
+  /// One more in a list.
   template <class T>
   T& one_more(std::vector<T>& list, std::size_t most) {
     refuse_more_than(most, list.size());
     if (list.size() == list.capacity()) {
-      const std::size_t capacity = list.size() + list.size() / 2 + 4;
-      account_for((capacity - list.size()) * sizeof(T));
+      const std::size_t before = list.capacity() * sizeof(T);
+      const std::size_t capacity = list.size() + list.size() / 4 + 1;
+      account_for(capacity * sizeof(T) - before, before);
       list.reserve(capacity);
     }
     return list.emplace_back();
+  }
+  /// The list has come to its end.
+  template <class T>
+  void give_back_spare(std::vector<T>& list) {
+    const std::size_t before = list.capacity();
+    list.shrink_to_fit();
+    taken_ -= (before - list.capacity()) * sizeof(T);
+    if (!list.empty()) account_for(kAllocation);
   }
 
  protected:
@@ -102,14 +120,15 @@ class Reader {
     if (found == nullptr) refuse();
     return *found;
   }
-  void account_for(std::size_t bytes);
+
+  static constexpr std::size_t kAllocation = 16;  // bytes that each one takes for itself
 
   std::string name_;
   Source& source_;
   std::vector<Step> steps_;
   Single found_;
   const Shape* wanted_ = nullptr;  // of what was found
-  std::size_t taken_ = 0;          // bytes of memory, by lists
+  std::size_t taken_ = 0;          // bytes of memory, by lists and texts
 };
 
 enum class Rule {
@@ -184,7 +203,8 @@ const T& as(const void* object) {
 // --- Shapes of single values ----------------------------------------------------------------------------------------
 
 extern const Shape kText;
-extern const Shape kWord;  ///< a text that says something
+extern const Shape kRawText;  ///< as the file has it
+extern const Shape kWord;     ///< a text that says something
 extern const Shape kBoolean;
 extern const Shape kNumber;  ///< any but NaN and infinities
 extern const Shape kAmount;  ///< of 0 or more
@@ -207,8 +227,9 @@ template <const std::string_view& schema>
 inline constexpr Shape kSchema{.expected = "a text",
                                .take =
                                    [](Reader& in, void*) {
-                                     if (in.as_text() == schema) return;
-                                     in.fail("found " + in_quotes(in.as_text()) + ", expected " + in_quotes(schema) +
+                                     const std::string found = in.as_text();
+                                     if (found == schema) return;
+                                     in.fail("found " + in_quotes(found) + ", expected " + in_quotes(schema) +
                                              ": a file of another kind or of another version of xferbench");
                                    },
                                .give = [](const void*) -> Single { return schema; }};
@@ -226,7 +247,7 @@ inline constexpr Shape kListOf{.expected = "a list",
                                },
                                .end =
                                    [](Reader& in, void* list) {
-                                     as<std::vector<T>>(list).shrink_to_fit();
+                                     in.give_back_spare(as<std::vector<T>>(list));
                                      if constexpr (check != nullptr) check(in, as<std::vector<T>>(list));
                                    },
                                .each =
@@ -235,6 +256,7 @@ inline constexpr Shape kListOf{.expected = "a list",
                                    }};
 
 inline constexpr const Shape& kTexts = kListOf<std::string, kText>;
+inline constexpr const Shape& kRawTexts = kListOf<std::string, kRawText>;
 
 template <class T, std::string T::*name>
 void refuse_same_names(Reader& in, const std::vector<T>& all) {
@@ -251,21 +273,24 @@ bool is_always_written(const T&) {
 /// An object whose names are not known beforehand, as a list of entries that know their names. The shape is that of an
 /// entry but for its name.
 template <class T, std::string T::*name, const Shape& shape, bool (*is_written)(const T&) = is_always_written<T>>
-inline constexpr Shape kEntriesOf{
-    .expected = "an object",
-    .is_object = true,
-    .entry = [](Reader& in, void* entries, std::string_view its_name) -> Target {
-      T& entry = in.one_more(as<std::vector<T>>(entries), kMostEntries);
-      entry.*name = its_name;
-      return {&shape, &entry};
-    },
-    .end = [](Reader& in, void* entries) { refuse_same_names<T, name>(in, as<std::vector<T>>(entries)); },
-    .each =
-        [](const void* entries, const Visit& visit) {
-          for (const T& entry : as<std::vector<T>>(entries)) {
-            if (is_written(entry)) visit(entry.*name, shape, &entry);
-          }
-        }};
+inline constexpr Shape kEntriesOf{.expected = "an object",
+                                  .is_object = true,
+                                  .entry = [](Reader& in, void* entries, std::string_view its_name) -> Target {
+                                    T& entry = in.one_more(as<std::vector<T>>(entries), kMostEntries);
+                                    entry.*name = in.kept(std::string(its_name));
+                                    return {&shape, &entry};
+                                  },
+                                  .end =
+                                      [](Reader& in, void* entries) {
+                                        in.give_back_spare(as<std::vector<T>>(entries));
+                                        refuse_same_names<T, name>(in, as<std::vector<T>>(entries));
+                                      },
+                                  .each =
+                                      [](const void* entries, const Visit& visit) {
+                                        for (const T& entry : as<std::vector<T>>(entries)) {
+                                          if (is_written(entry)) visit(entry.*name, shape, &entry);
+                                        }
+                                      }};
 
 /// A record by its fields.
 constexpr Shape record(std::span<const Field> fields, void (*end)(Reader&, void*) = nullptr) {

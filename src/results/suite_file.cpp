@@ -19,9 +19,10 @@ constexpr std::size_t kMostTurns = 100;
 
 /// A command line, split at its blanks: no value of a flag has any.
 constexpr Shape kRun{.expected = "a command line, such as \"memcpy --size 1M,64M\"", .take = [](Reader& in, void* run) {
-                       std::istringstream words(in.as_text());
+                       std::istringstream words(in.as_raw_text());  // whose line breaks are blanks
                        auto& into = as<std::vector<std::string>>(run);
-                       for (std::string word; words >> word;) into.push_back(word);
+                       for (std::string word; words >> word;) in.one_more(into, kMostEntries) = in.kept(word);
+                       in.give_back_spare(into);
                        if (into.empty()) in.fail("found no words, expected a command line");
                      }};
 

@@ -258,6 +258,23 @@ TEST(Printable, HasNoControlCharacters) {
   EXPECT_EQ(printable("\xC2\x9B"
                       "2J \xC2\xB5s \xC3\xA9"),
             "?2J \xC2\xB5s \xC3\xA9");
+  EXPECT_EQ(printable("a\nb\tc", ' '), "a b c");
+}
+
+TEST(Printable, HasNothingThatTurnsTextOrCannotBeSeen) {
+  for (const char* hidden : {"\xE2\x80\xAE", "\xE2\x80\xAA", "\xE2\x81\xA6", "\xE2\x81\xA9", "\xE2\x80\x8E",
+                             "\xE2\x80\x8F", "\xEF\xBB\xBF", "\xE2\x80\xA8", "\xD8\x9C", "\xF3\xA0\x81\x81"}) {
+    EXPECT_EQ(printable(std::string("a") + hidden + "b"), "a?b");
+  }
+  EXPECT_EQ(printable("\xF0\x9F\x98\x80 \xE2\x82\xAC \xE2\x80\x94"), "\xF0\x9F\x98\x80 \xE2\x82\xAC \xE2\x80\x94");
+}
+
+TEST(Printable, HasNoBytesThatAreNoUtf8) {
+  EXPECT_EQ(printable("\x9B[2J"), "?[2J") << "ESC [ as one byte";
+  EXPECT_EQ(printable("\xC0\x9B"), "??") << "longer than need be";
+  EXPECT_EQ(printable("\xED\xA0\x80"), "???") << "half of a pair";
+  EXPECT_EQ(printable("\xF4\x90\x80\x80"), "????") << "beyond the last character";
+  EXPECT_EQ(printable("\xE2\x82"), "??") << "cut off";
 }
 
 }  // namespace

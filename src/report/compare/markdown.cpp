@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "core/printable.hpp"
 #include "report/compare/cells.hpp"
 
 namespace xferbench {
@@ -89,12 +90,9 @@ std::string simulated_line(const std::optional<std::string>& profile) {
 std::string markdown_text(const std::string& text) {
   constexpr std::string_view kMeaningful = "&<>|`*_[]\\~@#\"'!";
   std::string escaped;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F) {
-      escaped += ' ';
-    } else if (kMeaningful.find(c) != std::string_view::npos) {
-      escaped += fmt::format("&#{};", byte);
+  for (const char c : printable(text, ' ')) {
+    if (kMeaningful.find(c) != std::string_view::npos) {
+      escaped += fmt::format("&#{};", static_cast<unsigned char>(c));
     } else {
       escaped += c;
     }

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/printable.hpp"
+
 namespace xferbench {
 
 namespace {
@@ -25,8 +27,8 @@ constexpr std::array kFixedColumns{"scenario", "key",     "status",   "reason", 
 /// A text cell. What begins like a formula would be run by a spreadsheet that opens the file.
 std::string text_cell(std::string_view text) {
   const bool formula = !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos;
-  std::string safe = (formula ? "'" : "") + std::string(text);
-  if (safe.find_first_of(",\"\r\n") == std::string::npos) return safe;
+  const std::string safe = (formula ? "'" : "") + printable(text, ' ');
+  if (safe.find_first_of(",\"") == std::string::npos) return safe;
   std::string quoted = "\"";
   for (const char c : safe) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + "\"";

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/printable.hpp"
 #include "core/units.hpp"
 #include "model/bounds.hpp"
 #include "version.hpp"
@@ -11,7 +12,7 @@ namespace xferbench {
 namespace {
 
 std::string line(const char* name, const std::string& text) {
-  return text.empty() ? "" : fmt::format("{:<12} {}\n", name, text);
+  return text.empty() ? "" : fmt::format("{:<12} {}\n", name, printable(text));
 }
 
 std::string rate(double bytes_per_second) { return format_significant(bytes_per_second / 1e9) + " GB/s"; }

@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "core/printable.hpp"
 #include "report/run/heatmap.hpp"
 #include "report/run/sections.hpp"
 
@@ -42,10 +43,10 @@ std::string wrapped(const std::string& sentence) {
 std::string findings_text(const Section& section, const Style& style) {
   std::string text;
   for (const auto& [kind, grid] : section.findings) {
-    text += "\n  " + style.bold(kind) + "\n" + to_lines(grid, style);
+    text += "\n  " + style.bold(printable(kind)) + "\n" + to_lines(grid, style);
   }
   if (!section.sentences.empty()) text += "\n";
-  for (const std::string& sentence : section.sentences) text += wrapped(sentence);
+  for (const std::string& sentence : section.sentences) text += wrapped(printable(sentence));
   return text;
 }
 
@@ -54,8 +55,8 @@ std::string findings_text(const Section& section, const Style& style) {
 std::string to_table(const Report& report, Descriptors scenarios, const Style& style) {
   const bool simulated = report.environment.simulated();
   std::string text;
-  if (simulated) text += style.notice(simulated_line(report.environment)) + "\n";
-  text += style.bold(machine_line(report.environment)) + "\n";
+  if (simulated) text += style.notice(printable(simulated_line(report.environment))) + "\n";
+  text += style.bold(printable(machine_line(report.environment))) + "\n";
   for (const Section& section : sections_of(report, scenarios)) {
     text += "\n" + style.bold(title(section)) + (simulated ? "  " + style.notice("SIMULATED") : "") + "\n";
     text += headline_table(section, style);

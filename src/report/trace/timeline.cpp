@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/printable.hpp"
 #include "core/units.hpp"
 #include "model/occupancy.hpp"
 #include "version.hpp"
@@ -248,7 +249,10 @@ std::string to_chrome_trace(const Report& report) {
     other["SIMULATED"] = fmt::format("by profile {}: modelled times, not measurements", report.environment.profile);
   }
   const Json json = {{"traceEvents", std::move(events)}, {"displayTimeUnit", "ns"}, {"otherData", std::move(other)}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  // What a terminal would obey is written by its number.
+  if (find_control(text).bytes > 0) text = json.dump(-1, ' ', true, Json::error_handler_t::replace);
+  return text + "\n";
 }
 
 std::string to_gantt(const Trace& trace, std::size_t width, const Style& style, Glyphs glyphs) {
