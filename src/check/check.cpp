@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/error.hpp"
+#include "core/printable.hpp"
 #include "core/spelling.hpp"
 #include "core/units.hpp"
 #include "core/wildcards.hpp"
@@ -18,13 +19,38 @@ namespace xferbench::check {
 
 namespace {
 
+/// How much has been looked at: every expectation may look at every case, and patterns at every letter of a key. Files
+/// of a few megabytes could keep the program busy for days.
+class Effort {
+ public:
+  explicit Effort(const std::string& source) : source_(source) {}
+
+  void spend(std::uint64_t steps) {
+    constexpr std::uint64_t kMost = 300'000'000;  // about a second
+    steps_ += steps;
+    if (steps_ <= kMost) return;
+    throw UsageError(source_ + ": its patterns and names are too many for so many cases; check fewer at once");
+  }
+  bool matches(std::string_view pattern, std::string_view text) {
+    std::uint64_t steps = 0;
+    const bool found = xferbench::matches(pattern, text, steps);
+    spend(steps);
+    return found;
+  }
+
+ private:
+  const std::string& source_;
+  std::uint64_t steps_ = 0;
+};
+
 // --- Which cases ----------------------------------------------------------------------------------------------------
 
 /// Whether a number can ever be it.
 bool is_for_numbers(const Wanted& wanted) { return wanted.amount || wanted.text == "*"; }
 
-bool meets(const Case::Param& param, const Wanted& wanted) {
-  if (const auto* text = std::get_if<std::string>(&param.value)) return matches(wanted.text, *text);
+bool meets(const Case::Param& param, const Wanted& wanted, Effort& effort) {
+  if (const auto* text = std::get_if<std::string>(&param.value)) return effort.matches(wanted.text, *text);
+  effort.spend(1);
   if (!wanted.amount) return wanted.text == "*";
   const auto* whole = std::get_if<std::uint64_t>(&param.value);
   const double value = whole != nullptr ? static_cast<double>(*whole) : std::get<double>(param.value);
@@ -38,21 +64,22 @@ bool meets(const Case::Param& param, const Wanted& wanted) {
   return false;
 }
 
-bool meets(const Result& result, const Condition& condition) {
+bool meets(const Result& result, const Condition& condition, Effort& effort) {
+  effort.spend(result.config.params().size());
   const Case::Param* param = result.config.find(condition.axis);
   if (param == nullptr) return false;
-  return std::ranges::any_of(condition.any_of, [&](const Wanted& wanted) { return meets(*param, wanted); });
+  return std::ranges::any_of(condition.any_of, [&](const Wanted& wanted) { return meets(*param, wanted, effort); });
 }
 
 /// Whether it is of the scenario and the keys that an expectation is about.
-bool is_about(const Expectation& e, const Result& result) {
-  return (e.cases.empty() || matches(e.cases, result.config.key())) &&
-         (e.scenario.empty() || matches(e.scenario, result.config.scenario()));
+bool is_about(const Expectation& e, const Result& result, Effort& effort) {
+  effort.spend(1);
+  return (e.cases.empty() || effort.matches(e.cases, result.config.key())) &&
+         (e.scenario.empty() || effort.matches(e.scenario, result.config.scenario()));
 }
 
-bool concerns(const Expectation& e, const Result& result) {
-  return is_about(e, result) &&
-         std::ranges::all_of(e.where, [&](const Condition& condition) { return meets(result, condition); });
+bool meets_all(const Expectation& e, const Result& result, Effort& effort) {
+  return std::ranges::all_of(e.where, [&](const Condition& condition) { return meets(result, condition, effort); });
 }
 
 // --- Numbers --------------------------------------------------------------------------------------------------------
@@ -108,13 +135,14 @@ struct Judged {
 
 class Judge {
  public:
-  Judge(const Expectation& e, const Report& report, const std::string& source)
-      : e_(e), report_(report), source_(source) {}
+  Judge(const Expectation& e, const Report& report, const std::string& source, Effort& effort)
+      : e_(e), report_(report), source_(source), effort_(effort) {}
 
   [[nodiscard]] Row row() {
     for (const Result& result : report_.results) {
-      if (is_about(e_, result)) refuse_conditions(result);
-      if (result.status != Status::skipped && concerns(e_, result)) look_at(result);
+      if (!is_about(e_, result, effort_)) continue;
+      refuse_conditions(result);
+      if (result.status != Status::skipped && meets_all(e_, result, effort_)) look_at(result);
     }
     Row row;
     row.name = e_.name;
@@ -144,6 +172,7 @@ class Judge {
       judged_.push_back(std::move(j));
       return;
     }
+    effort_.spend(result.metrics.size() + result.measurements.size());
     j.found = number_of(result, e_);
     if (!j.found) return lacking_.push_back(&result);
     if (e_.at_least) j.above = over(j, *e_.at_least);
@@ -161,6 +190,7 @@ class Judge {
   /// A condition that no value of a number's axis can meet would leave cases out without a word.
   void refuse_conditions(const Result& result) const {
     for (const auto& [axis, any_of] : e_.where) {
+      effort_.spend(result.config.params().size());
       const Case::Param* param = result.config.find(axis);
       if (param == nullptr || std::holds_alternative<std::string>(param->value)) continue;
       const auto wrong = std::ranges::find_if_not(any_of, is_for_numbers);
@@ -202,7 +232,8 @@ class Judge {
   [[nodiscard]] std::string misspelt_axis() const {
     std::set<std::string> axes;
     for (const Result& result : report_.results) {
-      if (!e_.scenario.empty() && !matches(e_.scenario, result.config.scenario())) continue;
+      if (!e_.scenario.empty() && !effort_.matches(e_.scenario, result.config.scenario())) continue;
+      effort_.spend(kOfName * result.config.params().size());
       for (const Case::Param& param : result.config.params()) axes.insert(param.name);
     }
     const std::vector<std::string> known(axes.begin(), axes.end());
@@ -216,12 +247,13 @@ class Judge {
   /// Why no case has the number.
   [[nodiscard]] std::string without_number() const {
     const bool has_scenario = e_.scenario.empty() || std::ranges::any_of(report_.results, [&](const Result& r) {
-                                return matches(e_.scenario, r.config.scenario());
+                                return effort_.matches(e_.scenario, r.config.scenario());
                               });
     if (!has_scenario) return fmt::format("no case of {}", e_.scenario);
     if (lacking_.empty()) return "no case matches" + misspelt_axis();
     std::set<std::string> names;
     for (const Result* result : lacking_) {
+      effort_.spend(kOfName * (e_.is_measurement ? result->measurements.size() : result->metrics.size()));
       if (e_.is_measurement) {
         for (const Measurement& m : result->measurements) names.insert(m.name);
       } else {
@@ -274,9 +306,12 @@ class Judge {
     return text;
   }
 
+  static constexpr std::uint64_t kOfName = 20;  // steps, to have a name once
+
   const Expectation& e_;
   const Report& report_;
   const std::string& source_;
+  Effort& effort_;
   std::vector<Judged> judged_;
   std::vector<const Result*> lacking_;  // cases that match and have no such number
 };
@@ -309,14 +344,17 @@ bool Checked::all_hold() const {
 Checked check(const Report& report, std::string_view name, const Expectations& expectations, bool allow_simulated) {
   refuse_others(report, name, expectations, allow_simulated);
   Checked checked;
-  checked.results = name;
-  checked.expectations = expectations.source;
+  checked.results = printable(name);
+  checked.expectations = printable(expectations.source);
   checked.description = expectations.description;
   checked.gpu = report.environment.gpu.name;
   checked.simulated = report.environment.simulated() ? report.environment.profile : "";
   checked.started_at = report.started_at;
   checked.complete = report.complete;
-  for (const Expectation& e : expectations.all) checked.rows.push_back(Judge(e, report, expectations.source).row());
+  Effort effort(expectations.source);
+  for (const Expectation& e : expectations.all) {
+    checked.rows.push_back(Judge(e, report, expectations.source, effort).row());
+  }
   return checked;
 }
 

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <filesystem>
 #include <initializer_list>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "compare/statistics.hpp"
@@ -60,11 +62,12 @@ Files files_of(std::initializer_list<std::span<const NamedReport>> sides) {
 /// What the files declare of each scenario, the first to name something deciding what it is, and what the options add.
 MetricsDeclared all_declared(const Files& files, const Options& options) {
   MetricsDeclared all;
-  const auto add = [&all](const MetricsDeclared& declared) {
+  std::set<std::tuple<std::string_view, MetricDeclaration::Kind, std::string_view>> known;
+  const auto add = [&](const MetricsDeclared& declared) {
     for (const auto& [scenario, metrics] : declared) {
-      std::vector<MetricDeclaration>& known = all[scenario];
+      std::vector<MetricDeclaration>& of_scenario = all[scenario];
       for (const MetricDeclaration& m : metrics) {
-        if (find(known, m.kind, m.name) == nullptr) known.push_back(m);
+        if (known.emplace(scenario, m.kind, m.name).second) of_scenario.push_back(m);
       }
     }
   };

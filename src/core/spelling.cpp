@@ -38,7 +38,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   std::string best;
   std::tuple best_distance(std::max<std::size_t>(2, word.size() / 3) + 1, false, std::size_t{0});
+  constexpr std::size_t kLongest = 200;  // of words that people write: comparing takes the product of both lengths
+  if (word.size() > kLongest) return best;
   for (const std::string& candidate : candidates) {
+    if (candidate.size() > kLongest) continue;
     if (candidate == word) continue;  // it exists, but not here: to propose it would help nobody
     const std::size_t edits = edit_distance(lower_case(word), lower_case(candidate));
     // A beginning of the right word is as near as one wrong letter, and likelier; of two such, the one with less to

@@ -206,5 +206,22 @@ TEST(CheckReport, KeepsControlCharactersFromTheTerminal) {
   EXPECT_TRUE(test::mentions(text, "profile h?31m:"));
   EXPECT_TRUE(test::mentions(text, "failed: ?[2J"));
 }
+TEST(Check, RefusesWhatWouldKeepItBusyForDays) {
+  Report report = report_of_three();
+  const std::string key(10'000, 'a');
+  for (std::size_t i = 0; i < 100; ++i) {
+    Case c("memcpy");
+    c.set({.name = "dir", .kind = AxisKind::choice}, key + std::to_string(i));
+    report.results.emplace_back(c);
+  }
+  std::string stars;
+  for (std::size_t i = 0; i < 1000; ++i) stars += "*a";
+  std::string all;
+  for (std::size_t i = 0; i < 1000; ++i) {
+    all += (i == 0 ? "" : ",") + std::string(R"({"case": ")") + stars + R"(b", "metric": "bandwidth", "at_least": 1})";
+  }
+  EXPECT_THROW(checked(all, report), UsageError);
+}
+
 }  // namespace
 }  // namespace xferbench::check
