@@ -1,185 +1,60 @@
-// Feeds the reader of results files with what nobody should have written: valid files, damaged at random. Each must be
-// read, or refused by an InputError of one line; whatever is read is also compared with the file it was made from. Any
-// other end (another exception, a sanitizer's report, a hang) is a bug of the program.
+// Feeds all that reads files with what nobody should have written: valid files, damaged at random as texts and changed
+// at random as documents. Each must be used, or refused by an error of one line; any other end (another exception, a
+// sanitizer's report, a hang) is a bug of the program, and so is a character in what is said or written that a terminal
+// would obey.
 //
-//   reader_fuzz [--iterations N | --seconds S] [--seed N]
+//   reader_fuzz [--iterations N | --seconds S] [--seed N] [--reader NAME]
+//   reader_fuzz --program XFERBENCH [--iterations N | --seconds S] [--seed N]
 //
+// The readers: results, compare, check, expectations, suites, resume; without a name they take turns. Resuming is done
+// in this process but for the measuring: what is missing has been measured already. With --program each file is resumed
+// by that program.
 // The same seed makes the same files. A failure names its iteration and leaves the text in reader_fuzz_failure.json.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <fstream>
+#include <functional>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <optional>
-#include <random>
-#include <sstream>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include "app/resume.hpp"
+#include "app/suite.hpp"
+#include "check/check.hpp"
 #include "compare/compare.hpp"
 #include "core/error.hpp"
-#include "measure/statistics.hpp"
+#include "core/printable.hpp"
+#include "fuzz/corpus.hpp"
+#include "fuzz/mutator.hpp"
+#include "report/check/check_report.hpp"
 #include "report/compare/compare_report.hpp"
+#include "report/run/run_report.hpp"
 #include "results/json.hpp"
-#include "unit/report_fixture.hpp"
+#include "run/findings.hpp"
+#include "scenarios/scenarios.hpp"
 
-namespace xferbench {
+namespace xferbench::fuzz {
 namespace {
-
-// --- Valid files ----------------------------------------------------------------------------------------------------
-
-Result a_result(const std::string& dir, std::uint64_t size, std::size_t samples) {
-  Result r(test::copy_case(dir, "pinned", size));
-  Measurement m;
-  m.name = "copy";
-  for (std::size_t i = 0; i < samples; ++i) m.samples.push_back(1e-3 + 1e-5 * static_cast<double>(i * 7 % 5));
-  statistics::summarise(m);
-  r.measurements = {m, m};
-  r.measurements[1].name = "call";
-  r.add("bandwidth", 95.25, "GB/s");
-  r.labels = {{"limited_by", "link"}};
-  r.warnings = {"a \"warning\" \\ with \xC3\xA9 and \n a line's end"};
-  return r;
-}
-
-std::vector<std::string> valid_files() {
-  std::vector<std::string> files;
-  Report report = test::real_report();
-  files.push_back(to_json(report));
-  report.environment.gpu.pcie = {5, 8, "nvml", 5, 16, true};
-  report.environment.gpu.ecc = true;
-  report.environment.host = {"Some CPU", 64, 1ULL << 40, "6.1", 0, 1, "local", "note"};
-  report.environment.variables = {{"CUDA_MODULE_LOADING", "EAGER"}};
-  Result failed(test::copy_case("d2d", "", 1));
-  failed.status = Status::failed;
-  failed.reason = "wrong byte";
-  report.results = {a_result("h2d", 4096, 12), a_result("d2h", 8192, 1), failed};
-  report.findings = {{"copy", "fit", {{"dir", "h2d"}}, {{"latency", 2e-6, "s"}}, ""}, {"copy", "note", {}, {}, "text"}};
-  files.push_back(to_json(report));
-  report.environment.backend = "simulated";
-  report.environment.profile = "h200";
-  report.results = {a_result("h2d", 1, 120)};
-  files.push_back(to_json(report));
-  return files;
-}
-
-// --- Damage ---------------------------------------------------------------------------------------------------------
-
-/// What to put into a file: names and values that it knows, and what no file should have.
-const std::vector<std::string>& words() {
-  static const std::vector<std::string> all = [] {
-    std::vector<std::string> found{"\"\\x\"", "\xFF\xFE", "\xF4\x90\x80\x80", "\xEF\xBB\xBF"};
-    std::istringstream text(R"(
-        "schema" "xferbench/1" "xferbench/2" "complete" "results" "key" "samples" "n" "min" "median" "max" "ci95" "p90"
-        "clock" "unit" "stop" "warmup" "outliers" "flags" "metrics" "value" "labels" "params" "status" "ok" "failed"
-        "skipped" "environment" "gpu" "pcie" "host" "variables" "s" { } [ ] , : " \ null true false NaN Infinity
-        -Infinity 1e999 -1 1e-999 18446744073709551616 -9223372036854775809 0.1e308 1e308 5e-324 00 1. "\ud800"
-        "\udc00\ud800" "\u0000")");
-    for (std::string word; text >> word;) found.push_back(word);
-    return found;
-  }();
-  return all;
-}
-
-class Mutator {
- public:
-  explicit Mutator(std::uint64_t seed) : random_(seed) {}
-
-  /// The file with one to eight damages.
-  std::string damaged(std::string text, const std::string& other) {
-    const std::size_t damages = 1 + below(1 + below(8));  // more often few: those may still be read
-    for (std::size_t i = 0; i < damages; ++i) damage(text, other);
-    return text;
-  }
-
-  std::size_t below(std::size_t limit) { return limit == 0 ? 0 : static_cast<std::size_t>(random_() % limit); }
-
- private:
-  struct Span {
-    std::size_t begin;
-    std::size_t size;
-  };
-
-  Span span(const std::string& text, std::size_t longest) {
-    const std::size_t begin = below(text.size() + 1);
-    return {begin, std::min(below(longest) + 1, text.size() - begin)};
-  }
-
-  /// What stands between two characters that end a token.
-  Span token(const std::string& text) {
-    constexpr const char* kEnds = ",:{}[]\n";
-    const std::size_t begin = text.find_first_not_of(kEnds, below(text.size() + 1));
-    if (begin == std::string::npos) return {text.size(), 0};
-    const std::size_t end = std::min(text.find_first_of(kEnds, begin), text.size());
-    return {begin, end - begin};
-  }
-
-  void damage(std::string& text, const std::string& other) {
-    switch (below(11)) {
-      case 0: text.resize(below(text.size() + 1)); return;
-      case 1: return flip(text);
-      case 2: return remove(text, span(text, 64));
-      case 3: return duplicate(text, span(text, 512));
-      case 4: return remove(text, token(text));
-      case 5: return swap_tokens(text);
-      case 6: return insert(text, words()[below(words().size())]);
-      case 7: return replace_token(text, words()[below(words().size())]);
-      case 8: return replace_token(text, number());
-      case 9: return nest(text);
-      default: return splice(text, other);
-    }
-  }
-
-  void flip(std::string& text) {
-    if (text.empty()) return;
-    char& c = text[below(text.size())];
-    c = static_cast<char>(static_cast<unsigned char>(c) ^ (1U << below(8)));
-  }
-  static void remove(std::string& text, Span s) { text.erase(s.begin, s.size); }
-  void duplicate(std::string& text, Span s) {
-    const std::string copy = text.substr(s.begin, s.size);
-    text.insert(below(2) == 0 ? s.begin : below(text.size() + 1), copy);
-  }
-  void insert(std::string& text, std::string_view word) { text.insert(below(text.size() + 1), word); }
-  void replace_token(std::string& text, std::string_view word) {
-    const Span s = token(text);
-    text.replace(s.begin, s.size, word);
-  }
-  void swap_tokens(std::string& text) {
-    const Span a = token(text);
-    const std::string first = text.substr(a.begin, a.size);
-    const Span b = token(text);
-    const std::string second = text.substr(b.begin, b.size);
-    text.replace(b.begin, b.size, first);
-    if (a.begin + a.size <= text.size()) text.replace(a.begin, a.size, second);
-  }
-  void nest(std::string& text) {
-    const bool object = below(2) == 0;
-    std::string deep;
-    for (std::size_t i = below(300); i > 0; --i) deep += object ? "{\"a\":" : "[";
-    insert(text, deep);
-  }
-  void splice(std::string& text, const std::string& other) {
-    const Span s = span(other, 2048);
-    text.insert(below(text.size() + 1), other.substr(s.begin, s.size));
-  }
-  std::string number() {
-    std::string digits = below(3) == 0 ? "-" : "";
-    for (std::size_t i = below(40) + 1; i > 0; --i) digits += static_cast<char>('0' + below(10));
-    if (below(2) == 0) digits += fmt::format(".{}", below(1'000'000));
-    if (below(2) == 0) digits += fmt::format("e{}{}", below(2) == 0 ? "-" : "", below(500));
-    return digits;
-  }
-
-  std::mt19937_64 random_;
-};
 
 // --- What must hold -------------------------------------------------------------------------------------------------
 
@@ -187,9 +62,25 @@ void require(bool holds, const char* what) {
   if (!holds) throw std::logic_error(what);
 }
 
+/// What is written or printed: lines, and nothing in them that a terminal would obey.
+void check_text(std::string_view text) {
+  for (std::size_t from = 0; from < text.size();) {
+    const auto [begin, bytes] = find_control(text, from);
+    require(bytes == 0 || text[begin] == '\n', "a control character in what is written");
+    from = begin + bytes;
+    if (bytes == 0) return;
+  }
+}
+
+void check_message(const std::string& message) {
+  require(!message.empty() && message.size() < 1000, "a message that is empty or very long");
+  require(message.find('\n') == std::string::npos, "a message of several lines");
+}
+
 void check_read(const Report& report) {
   for (const Result& result : report.results) {
     require(!result.config.key().empty(), "an empty key was read");
+    check_text(result.config.key() + result.reason);
     for (const Measurement& m : result.measurements) {
       require(m.batch > 0, "a batch of 0 was read");
       require(!m.ci95 || m.ci95->low <= m.ci95->high, "an interval upside down was read");
@@ -201,103 +92,340 @@ void check_read(const Report& report) {
   }
 }
 
-void check_message(const std::string& message) {
-  require(!message.empty() && message.size() < 1000, "a message that is empty or very long");
-  require(message.find('\n') == std::string::npos, "a message of several lines");
+/// What the text is, or nothing where it is refused.
+template <class Parse>
+auto parsed(const Parse& parse, const std::string& text) -> std::optional<decltype(parse(text, "f"))> {
+  try {
+    return parse(text, "f");
+  } catch (const InputError& error) {
+    check_message(error.what());
+    return std::nullopt;
+  }
 }
 
-/// Compares with the valid file it was made from, in every form of output.
-void check_compared(const std::string& valid, Report read) {
-  const std::array<compare::NamedReport, 2> files{compare::NamedReport{"valid", parse_report(valid, "valid")},
-                                                  {"damaged", std::move(read)}};
+/// In every form of output.
+template <class Record, class Table>
+void check_written(const Record& record, const Table& table) {
+  check_text(table);
+  check_text(to_markdown(record));
+  check_text(to_json(record));
+}
+
+// --- The readers ----------------------------------------------------------------------------------------------------
+
+/// A file that was made from another one, and what it was made from.
+struct Damaged {
+  std::string text;
+  std::string valid;
+};
+
+bool read_results(const Damaged& file) {
+  const auto read = parsed(parse_report, file.text);
+  if (!read) return false;
+  check_read(*read);
+  const std::string again = to_json(*read);
+  check_text(again);
+  require(parse_report(again, "again") == *read, "what was read is not read again as it was written");
+  return true;
+}
+
+bool compare_results(const Damaged& file) {
+  auto read = parsed(parse_report, file.text);
+  if (!read) return false;
+  const std::array<compare::NamedReport, 2> files{compare::NamedReport{"valid", parse_report(file.valid, "valid")},
+                                                  {"damaged", std::move(*read)}};
   const std::span<const compare::NamedReport> all(files);
   try {
     const auto comparison = compare::compare(all.first(1), all.last(1), {.allow_simulated = true});
-    static_cast<void>(to_table(comparison, true, {true}));
-    static_cast<void>(to_markdown(comparison));
-    static_cast<void>(to_json(comparison));
+    check_written(comparison, to_table(comparison, true, Style{}));
     const auto across = compare::across(all, {.allow_simulated = true});
-    static_cast<void>(to_table(across, Style{}));
-    static_cast<void>(to_markdown(across));
-    static_cast<void>(to_json(across));
+    check_written(across, to_table(across, Style{}));
   } catch (const UsageError& error) {
-    check_message(error.what());
+    require(*error.what() != '\0', "an error that says nothing");
   }
-}
-
-/// Whether it was read.
-bool check(const std::string& valid, const std::string& text) {
-  std::optional<Report> read;
-  try {
-    read = parse_report(text, "f");
-  } catch (const InputError& error) {
-    check_message(error.what());
-    return false;
-  }
-  check_read(*read);
-  check_compared(valid, std::move(*read));
   return true;
 }
+
+bool check_results(const Report& report, const check::Expectations& expectations) {
+  try {
+    const check::Checked checked = check::check(report, "results", expectations, true);
+    check_text(to_check_table(checked, Style{}));
+    check_text(to_check_markdown(checked));
+    check_text(to_check_json(checked));
+  } catch (const UsageError& error) {
+    require(*error.what() != '\0', "an error that says nothing");
+  }
+  return true;
+}
+
+/// Of one text after the other.
+class File {
+ public:
+  File() {
+    std::string path = (std::filesystem::temp_directory_path() / "reader_fuzz_XXXXXX").string();
+    const int file = mkstemp(path.data());
+    if (file < 0) throw std::runtime_error("cannot make a temporary file");
+    close(file);
+    path_ = path;
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() {
+    std::filesystem::remove(path_);
+    std::filesystem::remove(path_ + "~");
+  }
+
+  const std::string& with(const std::string& text) const {
+    std::ofstream(path_, std::ios::binary) << text;
+    return path_;
+  }
+  [[nodiscard]] std::string text() const {
+    std::ifstream file(path_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+
+ private:
+  std::string path_;
+};
+
+bool read_suite_and_plan(const File& file, const std::string& text) {
+  cli::RunCommand command;
+  command.suite = file.with(text);
+  try {
+    for (const PlannedCase& c : app::with_suite(command).cases) check_text(c.config.key());
+    return true;
+  } catch (const InputError& error) {
+    check_message(error.what());
+  } catch (const UsageError& error) {  // of a run's words
+    require(*error.what() != '\0', "an error that says nothing");
+  }
+  return false;
+}
+
+/// As --resume does. `measured` has the results of all cases, by their keys: those that are missing come from there.
+bool resume(const File& file, const std::string& text, const std::map<std::string, const Result*>& measured) {
+  constexpr std::size_t kMostCases = 5000;
+  app::ResumePlan left;
+  app::StoredRun stored;
+  cli::RunCommand whole;
+  try {
+    stored = app::read_run(file.with(text));
+    whole = app::with_suite(stored.command);
+    if (whole.cases.size() > kMostCases) return true;
+    left = app::what_is_left(stored, whole.cases);
+  } catch (const InputError& error) {
+    require(*error.what() != '\0', "an error that says nothing");
+    return false;
+  } catch (const UsageError& error) {
+    require(*error.what() != '\0', "an error that says nothing");
+    return false;
+  }
+  Report report = stored.report;
+  report.complete = true;
+  report.results.clear();
+  for (const auto& [index, result] : left.known) report.results.push_back(result);
+  for (const std::size_t i : left.missing) {
+    const auto known = measured.find(whole.cases[i].config.key());
+    if (known == measured.end()) continue;
+    report.results.push_back(*known->second);
+    report.results.back().config = whole.cases[i].config;
+  }
+  report.findings = conclude(scenarios(), report.results);  // may not throw any more
+  const auto descriptors = app::descriptors();
+  check_text(to_table(report, descriptors, Style{}));
+  check_text(to_markdown(report, descriptors));
+  check_text(to_csv(report, descriptors));
+  const std::string stored_again = to_json(report);
+  check_text(stored_again);
+  static_cast<void>(parse_report(stored_again, "again"));
+  return true;
+}
+
+// --- The program ----------------------------------------------------------------------------------------------------
+
+struct Ended {
+  int status = 0;
+  std::string said;
+};
+
+/// Runs the program on the file, silently; a minute is more than it may take.
+Ended resumed_by(const std::string& program, const std::string& path, const File& said) {
+  const std::string& output = said.with("");
+  const pid_t child = fork();
+  if (child == 0) {
+    const int to = open(output.c_str(), O_WRONLY | O_TRUNC | O_APPEND);
+    if (to < 0 || dup2(to, STDOUT_FILENO) < 0 || dup2(to, STDERR_FILENO) < 0) _exit(127);
+    alarm(60);
+    execl(program.c_str(), program.c_str(), "--resume", path.c_str(), "--progress", "plain", "--color", "never",
+          nullptr);
+    _exit(127);
+  }
+  Ended ended;
+  if (child < 0 || waitpid(child, &ended.status, 0) != child) throw std::runtime_error("cannot run the program");
+  ended.said = said.text();
+  return ended;
+}
+
+void check_program(const std::string& program, const File& file, const File& said, const std::string& text) {
+  const std::string& path = file.with(text);
+  const Ended ended = resumed_by(program, path, said);
+  require(WIFEXITED(ended.status), "the program was ended by a signal");
+  const std::array kCodes{0, 1, 2, 3, 5};
+  require(std::ranges::find(kCodes, WEXITSTATUS(ended.status)) != kCodes.end(), "an exit code that says nothing");
+  require(ended.said.find("Sanitizer") == std::string::npos && ended.said.find("runtime error") == std::string::npos,
+          "a sanitizer's report");
+  check_text(ended.said);
+  const std::string after = file.text();
+  require(after == text || Json::accept(after), "the file that it leaves is no JSON");
+}
+
+// --- All of it ------------------------------------------------------------------------------------------------------
 
 struct Settings {
   std::uint64_t iterations = std::numeric_limits<std::uint64_t>::max();
   double seconds = std::numeric_limits<double>::infinity();
   std::uint64_t seed = 1;
+  std::string reader;
+  std::string program;
 };
 
 Settings settings_of(const std::vector<std::string>& arguments) {
   Settings settings;
   bool bounded = false;
   for (std::size_t i = 0; i < arguments.size(); i += 2) {
-    if (i + 1 == arguments.size()) throw UsageError(arguments[i] + " needs a number");
+    if (i + 1 == arguments.size()) throw UsageError(arguments[i] + " needs a value");
     const std::string& value = arguments[i + 1];
-    bounded = bounded || arguments[i] != "--seed";
     if (arguments[i] == "--iterations") {
       settings.iterations = std::stoull(value);
+      bounded = true;
     } else if (arguments[i] == "--seconds") {
       settings.seconds = std::stod(value);
+      bounded = true;
     } else if (arguments[i] == "--seed") {
       settings.seed = std::stoull(value);
+    } else if (arguments[i] == "--reader") {
+      settings.reader = value;
+    } else if (arguments[i] == "--program") {
+      settings.program = value;
     } else {
-      throw UsageError("unknown flag " + arguments[i] + "; there are --iterations, --seconds, --seed");
+      throw UsageError("unknown flag " + arguments[i] +
+                       "; there are --iterations, --seconds, --seed, --reader, --program");
     }
   }
-  if (!bounded) settings.iterations = 10'000;
+  if (!bounded) settings.iterations = settings.program.empty() ? 10'000 : 100;
   return settings;
 }
 
+class Fuzzer {
+ public:
+  explicit Fuzzer(std::uint64_t seed) : mutator_(seed) {
+    for (Run& run : runs_) {
+      run.document["complete"] = false;
+      valid_.push_back(run.document.dump());
+      for (const Result& result : run.report.results) measured_[result.config.key()] = &result;
+    }
+    for (std::string& text : made_by_hand()) valid_.push_back(std::move(text));
+    for (const std::string& text : expectations_) {
+      parsed_expectations_.push_back(check::parse_expectations(text, "expectations"));
+    }
+  }
+
+  /// By their names.
+  using Reader = std::pair<std::string_view, std::function<bool()>>;
+  std::vector<Reader> readers() {
+    return {{"results", [this] { return read_results(damaged(valid_)); }},
+            {"compare", [this] { return compare_results(damaged(valid_)); }},
+            {"check",
+             [this] {
+               const auto read = parsed(parse_report, damaged(valid_).text);
+               return read && check_results(*read, one_of(parsed_expectations_));
+             }},
+            {"expectations",
+             [this] {
+               const auto read = parsed(check::parse_expectations, damaged(expectations_).text);
+               return read && check_results(one_of(runs_).report, *read);
+             }},
+            {"suites", [this] { return read_suite_and_plan(file_, damaged(suites_).text); }},
+            {"resume", [this] { return resume(file_, damaged(valid_).text, measured_); }}};
+  }
+
+  /// Its command stays: another one might measure for hours.
+  void run_program(const std::string& program) {
+    text_ = mutator_.tampered(Json::parse(valid_[mutator_.below(runs_.size())]), "command").dump();
+    check_program(program, file_, said_, text_);
+  }
+
+  [[nodiscard]] const std::string& last_text() const { return text_; }
+
+ private:
+  template <class T>
+  const T& one_of(const std::vector<T>& all) {
+    return all[mutator_.below(all.size())];
+  }
+
+  Damaged damaged(const std::vector<std::string>& files) {
+    Damaged made{.text = {}, .valid = one_of(files)};
+    const bool as_text = mutator_.below(3) == 0;
+    text_ = as_text ? made.valid : mutator_.tampered(Json::parse(made.valid)).dump();
+    if (as_text || mutator_.below(8) == 0) text_ = mutator_.damaged(text_, one_of(files));
+    made.text = text_;
+    return made;
+  }
+
+  Mutator mutator_;
+  std::vector<Run> runs_ = runs_of_all_scenarios();
+  std::vector<std::string> valid_;  // those runs, and behind them files made by hand
+  std::vector<std::string> expectations_ = expectations();
+  std::vector<check::Expectations> parsed_expectations_;
+  std::vector<std::string> suites_ = suites();
+  std::map<std::string, const Result*> measured_;
+  File file_;
+  File said_;
+  std::string text_;
+};
+
 int fuzz(const Settings& settings) {
-  const std::vector<std::string> files = valid_files();
-  Mutator mutator(settings.seed);
+  Fuzzer fuzzer(settings.seed);
+  auto readers = fuzzer.readers();
+  if (!settings.reader.empty()) {
+    std::erase_if(readers, [&](const auto& reader) { return reader.first != settings.reader; });
+    if (readers.empty()) throw UsageError("there is no reader " + settings.reader);
+  }
+  if (!settings.program.empty()) {
+    readers = {{"program", [&] {
+                  fuzzer.run_program(settings.program);
+                  return true;
+                }}};
+  }
   const auto begin = std::chrono::steady_clock::now();
   const auto elapsed = [begin] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
+  std::vector<std::uint64_t> used(readers.size());
   std::uint64_t done = 0;
-  std::uint64_t read = 0;
   for (; done < settings.iterations && elapsed() < settings.seconds; ++done) {
-    const std::string& valid = files[mutator.below(files.size())];
-    const std::string text = mutator.damaged(valid, files[mutator.below(files.size())]);
+    const auto& [name, read] = readers[done % readers.size()];
     try {
-      read += check(valid, text) ? 1 : 0;
+      used[done % readers.size()] += read() ? 1 : 0;
     } catch (const std::exception& error) {
-      std::ofstream("reader_fuzz_failure.json", std::ios::binary) << text;
-      fmt::print(stderr, "seed {}, iteration {}: {}; see reader_fuzz_failure.json\n", settings.seed, done,
+      std::ofstream("reader_fuzz_failure.json", std::ios::binary) << fuzzer.last_text();
+      fmt::print(stderr, "{}, seed {}, iteration {}: {}; see reader_fuzz_failure.json\n", name, settings.seed, done,
                  error.what());
       return 1;
     }
   }
-  fmt::print("{} damaged files in {:.1f} s, of which {} could be read; seed {}\n", done, elapsed(), read,
-             settings.seed);
+  fmt::print("{} damaged files in {:.1f} s, seed {}; of them could be used by", done, elapsed(), settings.seed);
+  for (std::size_t i = 0; i < readers.size(); ++i) fmt::print("{} {}: {}", i > 0 ? "," : "", readers[i].first, used[i]);
+  fmt::print("\n");
   return 0;
 }
 
 }  // namespace
-}  // namespace xferbench
+}  // namespace xferbench::fuzz
 
 int main(int argc, char** argv) {
   try {
-    return xferbench::fuzz(xferbench::settings_of({argv + 1, argv + argc}));
+    return xferbench::fuzz::fuzz(xferbench::fuzz::settings_of({argv + 1, argv + argc}));
   } catch (const std::exception& error) {
     fmt::print(stderr, "reader_fuzz: {}\n", error.what());
     return 2;

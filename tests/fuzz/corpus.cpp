@@ -1,0 +1,146 @@
+#include "fuzz/corpus.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+
+#include "app/session.hpp"
+#include "measure/statistics.hpp"
+#include "results/json.hpp"
+#include "run/findings.hpp"
+#include "run/runner.hpp"
+#include "scenarios/scenarios.hpp"
+#include "unit/report_fixture.hpp"
+
+namespace xferbench::fuzz {
+
+namespace {
+
+Measurement sampled(std::string name, std::size_t samples) {
+  Measurement m;
+  m.name = std::move(name);
+  for (std::size_t i = 0; i < samples; ++i) m.samples.push_back(1e-3 + 1e-5 * static_cast<double>(i * 7 % 5));
+  statistics::summarise(m);
+  return m;
+}
+
+Result a_result(const std::string& dir, std::uint64_t size, std::size_t samples) {
+  Result r(test::copy_case(dir, "pinned", size));
+  r.measurements = {sampled("copy", samples), sampled("call", samples)};
+  r.add("bandwidth", 95.25, "GB/s");
+  r.labels = {{"limited_by", "link"}};
+  r.warnings = {"a \"warning\" \\ with \xC3\xA9 and \n a line's end"};
+  return r;
+}
+
+/// All that the scenario declares.
+void make_up(Result& result, std::span<const MetricDeclaration> declared) {
+  result.status = Status::ok;
+  result.reason.clear();
+  for (const MetricDeclaration& d : declared) {
+    if (d.kind == MetricDeclaration::Kind::measurement) {
+      result.measurements.push_back(sampled(d.name, 8));
+      result.measurements.back().unit = d.unit;
+    } else if (d.kind == MetricDeclaration::Kind::metric) {
+      result.add(d.name, 2 + static_cast<double>(result.metrics.size()), d.unit);
+    } else {
+      result.labels.emplace_back(d.name, "link");
+    }
+  }
+}
+
+Run run_of(const std::vector<std::string>& arguments) {
+  const cli::Command command = cli::parse(arguments, scenarios());
+  const auto& run = std::get<cli::RunCommand>(command);
+  const std::unique_ptr<Machine> machine = app::open_machine(run.measuring.device);
+  const ScenarioDescriptor& scenario = run.cases.front().scenario->descriptor();
+  Report report = app::begin_report(run.measuring.arguments, machine->device(), std::array{&scenario});
+  const RunContext bench{
+      *machine, machine->device(), run.measuring.policy, run.measuring.seed, true, [](const SamplingProgress&) {}};
+  report.results = run_cases(run.cases, bench, {});
+  for (Result& result : report.results) {
+    if (result.status == Status::skipped) make_up(result, scenario.metrics);
+  }
+  report.findings = conclude(scenarios(), report.results);
+  return {report, Json::parse(to_json(report))};
+}
+
+std::vector<std::string> files_in(const char* folder) {
+  std::vector<std::string> texts;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(XFERBENCH_SOURCE_DIR "/scenarios/") + folder)) {
+    std::ifstream file(entry.path(), std::ios::binary);
+    texts.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
+  if (texts.empty()) throw std::runtime_error(std::string("there are no ") + folder);
+  std::ranges::sort(texts);  // folders have no order
+  return texts;
+}
+
+}  // namespace
+
+std::vector<std::string> made_by_hand() {
+  std::vector<std::string> files;
+  Report report = test::real_report();
+  files.push_back(to_json(report));
+  report.environment.gpu.pcie = {5, 8, "nvml", 5, 16, true};
+  report.environment.gpu.ecc = true;
+  report.environment.host = {"Some CPU", 64, 1ULL << 40, "6.1", 0, 1, "local", "note"};
+  report.environment.variables = {{"CUDA_MODULE_LOADING", "EAGER"}};
+  Result failed(test::copy_case("d2d", "", 1));
+  failed.status = Status::failed;
+  failed.reason = "wrong byte";
+  report.results = {a_result("h2d", 4096, 12), a_result("d2h", 8192, 1), failed};
+  report.findings = {{"copy", "fit", {{"dir", "h2d"}}, {{"latency", 2e-6, "s"}}, ""}, {"copy", "note", {}, {}, "text"}};
+  files.push_back(to_json(report));
+  report.environment.backend = "simulated";
+  report.environment.profile = "h200";
+  report.results = {a_result("h2d", 1, 120)};
+  files.push_back(to_json(report));
+  return files;
+}
+
+std::vector<Run> runs_of_all_scenarios() {
+  const std::vector<std::string> common{"--simulate", "--budget", "0.01", "--max-samples", "6", "--seed", "1"};
+  const std::vector<std::vector<std::string>> all{
+      {"overlap", "--size", "16M", "--strategy", "serial,streams", "--streams", "2", "--chunks", "2,64"},
+      {"memcpy", "--size", "4K,64K,1M", "--dir", "h2d", "--host", "pageable,registered"},
+      {"async", "--size", "4K,1M", "--dir", "h2d", "--api", "async"},
+      {"alloc", "--size", "4M", "--memory", "malloc,pinned,register"},
+      {"staging", "--size", "64K,1M", "--dir", "h2d", "--threads", "2"},
+      {"callback", "--size", "1M", "--chunks", "4", "--method", "none,naive,poll,host-func"},
+      {"latency", "--op", "launch,graph,wait", "--nodes", "1,8"},
+      {"smem", "--size", "64M", "--method", "sync,tma", "--stages", "1,2,3", "--tile", "4K", "--schedule", "dynamic"},
+      {"dynpar", "--children", "16,64,256", "--launch", "host,fire-and-forget", "--launchers", "1"},
+  };
+  std::vector<Run> runs;
+  for (std::vector<std::string> arguments : all) {
+    arguments.insert(arguments.end(), common.begin(), common.end());
+    runs.push_back(run_of(arguments));
+  }
+  return runs;
+}
+
+std::vector<std::string> expectations() {
+  std::vector<std::string> texts = files_in("expectations");
+  texts.emplace_back(R"({"schema": "xferbench-expect/1", "description": "all there is", "gpu": "NVIDIA*", "expect": [
+      {"name": "n", "case": "memcpy/dir=h2d/*", "metric": "bandwidth", "at_least": "1 GB/s", "at_most": "1e6 GB/s"},
+      {"case": {"scenario": "memcpy", "dir": ["h2d", "d2h"], "size": ">=4K"}, "measurement": "copy",
+       "statistic": "p90", "at_most": 1, "unit": "s", "aggregate": "best", "optional": true},
+      {"case": {"scenario": "*"}, "metric": "bandwidth", "at_least": {"of": "link", "share": "85 %"},
+       "aggregate": "median"}]})");
+  return texts;
+}
+
+std::vector<std::string> suites() {
+  std::vector<std::string> texts = files_in("suites");
+  texts.emplace_back(R"({"schema": "xferbench-suite/1", "description": "all there is", "turns": 2,
+      "sampling": {"ci": 2, "budget": 0.5, "min-samples": 6, "max-samples": 60},
+      "runs": ["memcpy --size 4K,64K --dir h2d", "latency --op launch", "--size 16M --streams 1:4 --max-samples 7"]})");
+  return texts;
+}
+
+}  // namespace xferbench::fuzz
