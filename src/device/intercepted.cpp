@@ -16,10 +16,15 @@ namespace {
 
 // --- Calls ----------------------------------------------------------------------------------------------------------
 
-/// The observer knows of the call as long as it lives.
+/// The observer knows of the call as long as it lives. The call is made in its place: to copy what has just been
+/// written would take longer than all the rest.
 class Within {
  public:
-  Within(CallObserver& observer, const DeviceCall& call) : observer_(observer), call_(call) { observer_.enter(call_); }
+  explicit Within(CallObserver& observer, CallKind kind, double expected = 0, std::span<const Copy> copies = {},
+                  const Kernel* kernel = nullptr, StreamImpl* stream = nullptr, Device* device = nullptr)
+      : observer_(observer), call_{kind, expected, copies, kernel, stream, device} {
+    observer_.enter(call_);
+  }
   Within(const Within&) = delete;
   Within& operator=(const Within&) = delete;
   ~Within() { observer_.leave(call_, progress_); }
@@ -29,7 +34,7 @@ class Within {
 
  private:
   CallObserver& observer_;
-  DeviceCall call_;
+  const DeviceCall call_;
   bool progress_ = true;
 };
 
@@ -61,16 +66,15 @@ struct Interception {
   std::atomic<double> captured{0};  // seconds
 
   /// What is submitted while a graph is captured is not done now, but whenever the graph is replayed.
-  double submitted(double seconds) {
+  void submitted(double seconds) {
     if (capturing.load(std::memory_order_relaxed)) captured.fetch_add(seconds, std::memory_order_relaxed);
-    return seconds;
   }
 };
 
 /// Tells of an owner's end, which may wait for the device: what it owned goes within the call.
 template <class Owner>
-void give_back(CallObserver& observer, const DeviceCall& call, Owner& owner) noexcept {
-  const Within within(observer, call);
+void give_back(CallObserver& observer, Owner& owner, CallKind kind = CallKind::destroy, double seconds = 0) noexcept {
+  const Within within(observer, kind, seconds);
   owner = Owner();
 }
 
@@ -80,22 +84,22 @@ class InterceptedEvent final : public EventImpl {
  public:
   InterceptedEvent(Device& device, Interception& calls, Event inner)
       : EventImpl(device), observer_(calls.observer), inner_(std::move(inner)) {}
-  ~InterceptedEvent() override { give_back(observer_, {.kind = CallKind::destroy}, inner_); }
+  ~InterceptedEvent() override { give_back(observer_, inner_); }
 
   [[nodiscard]] static EventImpl& inner(const EventImpl& event) {
     return static_cast<const InterceptedEvent&>(event).inner_.impl();
   }
 
   void synchronize() override {
-    const Within within(observer_, {.kind = CallKind::synchronize_event});
+    const Within within(observer_, CallKind::synchronize_event);
     inner_.impl().synchronize();
   }
   [[nodiscard]] bool finished() override {
-    Within within(observer_, {.kind = CallKind::query_event});
+    Within within(observer_, CallKind::query_event);
     return within.answered(inner_.impl().finished());
   }
   [[nodiscard]] double seconds_since(const EventImpl& earlier) const override {
-    const Within within(observer_, {.kind = CallKind::elapsed});
+    const Within within(observer_, CallKind::elapsed);
     return inner_.impl().seconds_since(inner(earlier));
   }
 
@@ -108,7 +112,7 @@ class InterceptedGraph final : public GraphImpl {
  public:
   InterceptedGraph(Device& device, Interception& calls, Graph graph, double seconds)
       : GraphImpl(device), expected(seconds), observer_(calls.observer), inner_(std::move(graph)) {}
-  ~InterceptedGraph() override { give_back(observer_, {.kind = CallKind::destroy}, inner_); }
+  ~InterceptedGraph() override { give_back(observer_, inner_); }
 
   [[nodiscard]] GraphImpl& inner() const { return inner_.impl(); }
 
@@ -126,7 +130,7 @@ class InterceptedMemory final : public Resource {
   InterceptedMemory(Interception& calls, std::size_t bytes, Owner inner)
       : observer_(calls.observer), bytes_(bytes), inner_(std::move(inner)) {}
   ~InterceptedMemory() override {
-    give_back(observer_, {.kind = CallKind::free, .expected = static_cast<double>(bytes_) / kPageRate}, inner_);
+    give_back(observer_, inner_, CallKind::free, static_cast<double>(bytes_) / kPageRate);
   }
 
  private:
@@ -148,59 +152,58 @@ class InterceptedStream final : public StreamImpl {
  public:
   InterceptedStream(Device& device, Interception& calls, Stream inner)
       : StreamImpl(device), calls_(calls), inner_(std::move(inner)) {}
-  ~InterceptedStream() override { give_back(calls_.observer, {.kind = CallKind::destroy}, inner_); }
+  ~InterceptedStream() override { give_back(calls_.observer, inner_); }
 
   [[nodiscard]] static StreamImpl& inner(StreamImpl& stream) {
     return static_cast<InterceptedStream&>(stream).inner_.impl();
   }
 
   void copy(const Copy& c) override {
-    const Within within = submission({.kind = CallKind::copy, .expected = expected(c), .copies = {&c, 1}});
+    const Within within = submission(CallKind::copy, expected(c), {&c, 1});
     inner_.impl().copy(c);
   }
   void copy_batch(std::span<const Copy> copies) override {
-    const Within within = submission({.kind = CallKind::copy_batch, .expected = expected(copies), .copies = copies});
+    const Within within = submission(CallKind::copy_batch, expected(copies), copies);
     inner_.impl().copy_batch(copies);
   }
   void fill(const DeviceView& range, std::byte value) override {
     const double seconds = static_cast<double>(range.bytes) / kMemoryRate;
-    const Within within = submission({.kind = CallKind::fill, .expected = seconds});
+    const Within within = submission(CallKind::fill, seconds);
     inner_.impl().fill(range, value);
   }
   void launch(const Kernel& kernel) override {
-    const Within within =
-        submission({.kind = CallKind::launch, .expected = expected(kernel.cost()), .kernel = &kernel});
+    const Within within = submission(CallKind::launch, expected(kernel.cost()), {}, &kernel);
     inner_.impl().launch(kernel);
   }
   void prefetch(const HostView& managed, Direction direction) override {
     const double seconds = static_cast<double>(managed.bytes) / kLinkRate;
-    const Within within = submission({.kind = CallKind::prefetch, .expected = seconds});
+    const Within within = submission(CallKind::prefetch, seconds);
     inner_.impl().prefetch(managed, direction);
   }
   void stamp(std::uint64_t* slot) override {
-    const Within within = submission({.kind = CallKind::stamp});
+    const Within within = submission(CallKind::stamp);
     inner_.impl().stamp(slot);
   }
   void call_host(CallbackApi api, HostFunction& function) override {
-    const Within within = submission({.kind = CallKind::call_host});
+    const Within within = submission(CallKind::call_host);
     inner_.impl().call_host(api, function);
   }
   void record(EventImpl& event) override {
-    const Within within = submission({.kind = CallKind::record});
+    const Within within = submission(CallKind::record);
     inner_.impl().record(InterceptedEvent::inner(event));
   }
   void wait(EventImpl& event) override {
-    const Within within = submission({.kind = CallKind::wait_for_event});
+    const Within within = submission(CallKind::wait_for_event);
     inner_.impl().wait(InterceptedEvent::inner(event));
   }
   void replay(GraphImpl& graph) override {
     const auto& intercepted = static_cast<const InterceptedGraph&>(graph);
-    const Within within = submission({.kind = CallKind::replay, .expected = intercepted.expected});
+    const Within within = submission(CallKind::replay, intercepted.expected);
     inner_.impl().replay(intercepted.inner());
   }
 
   [[nodiscard]] Graph capture(const std::function<void()>& submit) override {
-    const Within within = submission({.kind = CallKind::capture});
+    const Within within = submission(CallKind::capture);
     const Capturing capturing(calls_);
     Graph graph = inner_.impl().capture(submit);
     return owned<GraphView>(
@@ -208,11 +211,11 @@ class InterceptedStream final : public StreamImpl {
   }
   [[nodiscard]] DeviceBuffer allocate(std::size_t bytes) override {
     const double seconds = static_cast<double>(bytes) / kPageRate;
-    const Within within = submission({.kind = CallKind::allocate_in_stream, .expected = seconds});
+    const Within within = submission(CallKind::allocate_in_stream, seconds);
     return with_observer(calls_, inner_.impl().allocate(bytes));
   }
   void synchronize() override {
-    const Within within = submission({.kind = CallKind::synchronize_stream});
+    const Within within = submission(CallKind::synchronize_stream);
     inner_.impl().synchronize();
   }
 
@@ -232,11 +235,10 @@ class InterceptedStream final : public StreamImpl {
     Interception& calls_;
   };
 
-  [[nodiscard]] Within submission(DeviceCall call) {
-    call.stream = &inner_.impl();
-    call.device = &inner_.device();
-    calls_.submitted(call.expected);
-    return {calls_.observer, call};
+  [[nodiscard]] Within submission(CallKind kind, double seconds = 0, std::span<const Copy> copies = {},
+                                  const Kernel* kernel = nullptr) {
+    calls_.submitted(seconds);
+    return Within(calls_.observer, kind, seconds, copies, kernel, &inner_.impl(), &inner_.device());
   }
 
   Interception& calls_;
@@ -246,11 +248,11 @@ class InterceptedStream final : public StreamImpl {
 class InterceptedGate final : public GateImpl {
  public:
   InterceptedGate(Interception& calls, Gate inner) : observer_(calls.observer), inner_(std::move(inner)) {}
-  ~InterceptedGate() override { give_back(observer_, {.kind = CallKind::destroy}, inner_); }
+  ~InterceptedGate() override { give_back(observer_, inner_); }
 
   void close(StreamImpl& stream) override {
     StreamImpl& inner = InterceptedStream::inner(stream);
-    const Within within(observer_, {.kind = CallKind::close_gate, .stream = &inner, .device = &inner.device()});
+    const Within within(observer_, CallKind::close_gate, 0, {}, nullptr, &inner, &inner.device());
     inner_.close(StreamView(inner));
   }
   // Both look at a word of memory.
@@ -316,9 +318,8 @@ class InterceptedDevice final : public Device {
   }
 
   void copy_blocking(const Copy& copy) override {
-    const Within within(
-        calls_.observer,
-        {.kind = CallKind::copy_blocking, .expected = expected(copy), .copies = {&copy, 1}, .device = &inner_});
+    const Within within(calls_.observer, CallKind::copy_blocking, expected(copy), {&copy, 1}, nullptr, nullptr,
+                        &inner_);
     inner_.copy_blocking(copy);
   }
   void synchronize() override {
@@ -358,7 +359,7 @@ class InterceptedDevice final : public Device {
 
  private:
   [[nodiscard]] Within call(CallKind kind, double seconds = 0) const {
-    return {calls_.observer, {.kind = kind, .expected = seconds, .device = &inner_}};
+    return Within(calls_.observer, kind, seconds, {}, nullptr, nullptr, &inner_);
   }
 
   Interception& calls_;
@@ -373,11 +374,11 @@ class InterceptedTracer final : public Tracer {
   InterceptedTracer(CallObserver& observer, Tracer& inner) : observer_(observer), inner_(inner) {}
 
   void start() override {
-    const Within within(observer_, {.kind = CallKind::start_trace});
+    const Within within(observer_, CallKind::start_trace);
     inner_.start();
   }
   [[nodiscard]] Trace stop() override {
-    const Within within(observer_, {.kind = CallKind::stop_trace});
+    const Within within(observer_, CallKind::stop_trace);
     return inner_.stop();
   }
   void begin_range(const char* name) override { inner_.begin_range(name); }
@@ -404,7 +405,7 @@ class InterceptedMachine final : public Machine {
   [[nodiscard]] Tracer& tracer() override { return tracer_; }
   using Machine::make_gate;
   [[nodiscard]] Gate make_gate(double timeout) override {
-    const Within within(calls_.observer, {.kind = CallKind::make_gate});
+    const Within within(calls_.observer, CallKind::make_gate);
     return owned<GateView>(std::make_unique<InterceptedGate>(calls_, inner_->make_gate(timeout)));
   }
   void set_data_movement(bool on) override { inner_->set_data_movement(calls_.observer.moves_data(on)); }

@@ -3,6 +3,8 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
@@ -17,37 +19,82 @@ namespace xferbench {
 
 // --- Counting -------------------------------------------------------------------------------------------------------
 
+namespace {
+
+/// Places that threads have to themselves, of which each thread has the same in all counters.
+constexpr std::size_t kPlaces = 512;
+
+/// The place of one thread, from its first call to its end. There are enough of them for all threads that a scenario
+/// may start; whoever comes too late has the one behind them, as others may.
+class Place {
+ public:
+  Place() {
+    for (std::size_t word = 0; word < taken().size(); ++word) {
+      std::uint64_t seen = taken()[word].load(std::memory_order_relaxed);
+      while (~seen != 0) {
+        const int bit = std::countr_one(seen);
+        if (!taken()[word].compare_exchange_weak(seen, seen | std::uint64_t{1} << bit, std::memory_order_acquire)) {
+          continue;
+        }
+        number_ = 64 * word + static_cast<std::size_t>(bit);
+        return;
+      }
+    }
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+  ~Place() {
+    if (number_ == kPlaces) return;
+    taken()[number_ / 64].fetch_and(~(std::uint64_t{1} << number_ % 64), std::memory_order_release);
+  }
+
+  [[nodiscard]] std::size_t number() const { return number_; }
+
+ private:
+  using Bits = std::array<std::atomic<std::uint64_t>, kPlaces / 64>;
+  /// Which belongs to all threads of the process, as they do.
+  static Bits& taken() {
+    static constinit Bits bits{};
+    return bits;
+  }
+
+  std::size_t number_ = kPlaces;
+};
+
+}  // namespace
+
+CallCounters::CallCounters() : places_(kPlaces + 1) { places_.back().shared = true; }
+
 CallCounters::Counters& CallCounters::mine() {
-  // A thread's handle is the address of what the system keeps of it, apart from others by some pages at least.
-  // Multiplied by the golden ratio, the topmost bits differ.
-  constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15U;
-  return places_[static_cast<std::uint64_t>(pthread_self()) * kGolden >> 58U];
+  thread_local const Place place;
+  return places_[place.number()];
+}
+
+void CallCounters::Counters::add(std::atomic<std::uint64_t>& counter, std::uint64_t more) const {
+  if (shared) {
+    counter.fetch_add(more, std::memory_order_release);
+  } else {  // a fifth of what an addition would take that others may do, too
+    counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_release);
+  }
 }
 
 void CallCounters::enter(const DeviceCall& call) {
   Counters& my = mine();
-  if (call.kind == CallKind::query_event) {
-    my.asked.fetch_add(1, std::memory_order_relaxed);
-    return;
-  }
+  if (call.kind == CallKind::query_event) return my.add(my.asked);
   my.kind.store(call.kind, std::memory_order_relaxed);
   if (call.expected > 0) {
     constexpr double kLongest = 1e6;  // seconds: sums of longer ones might not fit
-    my.expected.fetch_add(static_cast<std::uint64_t>(std::min(call.expected, kLongest) * 1e9),
-                          std::memory_order_relaxed);
+    my.add(my.expected, static_cast<std::uint64_t>(std::min(call.expected, kLongest) * 1e9));
   }
-  my.entered.fetch_add(1, std::memory_order_release);
+  my.add(my.entered);
 }
 
 void CallCounters::leave(const DeviceCall& call, bool progress) noexcept {
   Counters& my = mine();
-  if (progress && waits_for_work(call.kind)) my.waits.fetch_add(1, std::memory_order_relaxed);
-  if (call.kind == CallKind::query_event) {
-    if (progress) my.finished.fetch_add(1, std::memory_order_relaxed);
-    my.answered.fetch_add(1, std::memory_order_release);
-  } else {
-    my.left.fetch_add(1, std::memory_order_release);
-  }
+  if (progress && waits_for_work(call.kind)) my.add(my.waits);
+  if (call.kind != CallKind::query_event) return my.add(my.left);
+  if (progress) my.add(my.finished);
+  my.add(my.answered);
 }
 
 CallCounters::Totals CallCounters::totals() const {
@@ -57,7 +104,7 @@ CallCounters::Totals CallCounters::totals() const {
     const std::uint64_t left = of.left.load(std::memory_order_acquire);
     const std::uint64_t answered = of.answered.load(std::memory_order_acquire);
     const std::uint64_t entered = of.entered.load(std::memory_order_acquire);
-    const std::uint64_t asked = of.asked.load(std::memory_order_relaxed);
+    const std::uint64_t asked = of.asked.load(std::memory_order_acquire);
     all.progress += entered + left + of.finished.load(std::memory_order_relaxed);
     all.polls += asked;
     all.waits += of.waits.load(std::memory_order_relaxed);

@@ -8,6 +8,8 @@
 #include <functional>
 #include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "core/enum_text.hpp"
 #include "device/call.hpp"
@@ -33,10 +35,11 @@ struct Alarm {
 };
 constexpr auto texts_of(Alarm::Kind) { return std::to_array<std::string_view>({"stuck", "interrupted"}); }
 
-/// What a watchdog is told of calls. Threads write to counters of their own, two atomic additions for each call; the
-/// watchdog's thread alone makes sense of them.
+/// What a watchdog is told of calls. Each thread writes to counters of its own, a few stores for a call; the watchdog's
+/// thread alone makes sense of them.
 class CallCounters final : public CallObserver {
  public:
+  CallCounters();
   void enter(const DeviceCall& call) override;
   void leave(const DeviceCall& call, bool progress) noexcept override;
 
@@ -52,7 +55,7 @@ class CallCounters final : public CallObserver {
   [[nodiscard]] Totals totals() const;
 
  private:
-  /// Of one thread, or of several whose places are the same by chance: then each addition still counts.
+  /// Of one thread at a time; the last place is for all threads that find no other.
   struct alignas(64) Counters {
     std::atomic<std::uint64_t> entered{0};
     std::atomic<std::uint64_t> left{0};
@@ -62,12 +65,14 @@ class CallCounters final : public CallObserver {
     std::atomic<std::uint64_t> waits{0};
     std::atomic<std::uint64_t> expected{0};  // nanoseconds
     std::atomic<CallKind> kind{};
+    bool shared = false;
+
+    void add(std::atomic<std::uint64_t>& counter, std::uint64_t more = 1) const;
   };
-  static constexpr std::size_t kPlaces = 64;
 
   Counters& mine();
 
-  std::array<Counters, kPlaces> places_{};
+  std::vector<Counters> places_;
 };
 
 /// A device is taken for stuck while a thread is in one of its calls, or asks again and again for an event, and for
