@@ -8,6 +8,7 @@
 #include "app/session.hpp"
 #include "compare/compare.hpp"
 #include "core/error.hpp"
+#include "core/printable.hpp"
 #include "core/standard_error.hpp"
 #include "report/compare/cells.hpp"
 #include "report/compare/compare_report.hpp"
