@@ -215,7 +215,7 @@ TEST_F(WatchdogTest, AStuckCaseIsNoticedInTheMidst) {
 TEST(InterruptedWatchDeathTest, GivesUpOnWhatDoesNotSeeIt) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto interrupted_while = [](bool in_call) {
-    install_interrupt_handlers();
+    install_interrupt_handlers(HangUp::ends);
     std::raise(SIGINT);
     Watchdog watchdog(kHasty);
     if (in_call) watchdog.observer().enter({.kind = CallKind::copy_blocking});
