@@ -206,13 +206,13 @@ bool read_suite_and_plan(const File& file, const std::string& text) {
 bool resume(const File& file, const std::string& text, const std::map<std::string, const Result*>& measured) {
   constexpr std::size_t kMostCases = 5000;
   app::ResumePlan left;
-  app::StoredRun stored;
+  std::optional<app::StoredRun> stored;
   cli::RunCommand whole;
   try {
-    stored = app::read_run(file.with(text));
-    whole = app::with_suite(stored.command);
+    stored.emplace(app::read_run(file.with(text)));
+    whole = app::with_suite(stored->command);
     if (whole.cases.size() > kMostCases) return true;
-    left = app::what_is_left(stored, whole.cases);
+    left = app::what_is_left(*stored, whole.cases);
   } catch (const InputError& error) {
     require(*error.what() != '\0', "an error that says nothing");
     return false;
@@ -220,16 +220,17 @@ bool resume(const File& file, const std::string& text, const std::map<std::strin
     require(*error.what() != '\0', "an error that says nothing");
     return false;
   }
-  Report report = stored.report;
+  Report report = stored->report;
   report.complete = true;
   report.results.clear();
-  for (const auto& [index, result] : left.known) report.results.push_back(result);
+  std::map<std::size_t, Result> results(left.known.begin(), left.known.end());
   for (const std::size_t i : left.missing) {
     const auto known = measured.find(whole.cases[i].config.key());
     if (known == measured.end()) continue;
-    report.results.push_back(*known->second);
-    report.results.back().config = whole.cases[i].config;
+    results[i] = *known->second;
+    results[i].config = whole.cases[i].config;
   }
+  for (const auto& [index, result] : results) report.results.push_back(result);
   report.findings = conclude(scenarios(), report.results);  // may not throw any more
   const auto descriptors = app::descriptors();
   check_text(to_table(report, descriptors, Style{}));
