@@ -1,8 +1,12 @@
 # What the scripts beside this file share: how they fail, where they are, and functions. To be sourced.
 # shellcheck shell=bash
 set -euo pipefail
-unset CDPATH
-scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# What people export for their own shells: options of bash, folders that cd prints, names that * leaves out, how grep marks
+# what it finds, a file that every further bash would read first.
+set +o noclobber +o noglob
+unset CDPATH GLOBIGNORE GREP_OPTIONS GREP_COLORS BASH_ENV ENV POSIXLY_CORRECT
+unset -f cd pwd grep sed cat command 2> /dev/null || true
+scripts=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" > /dev/null && pwd)
 # shellcheck disable=SC2034  # used by those that source this
 readonly scripts root=${scripts%/*}
 
@@ -11,6 +15,18 @@ say() { echo "${0##*/}: $*" >&2; }
 die() {
   say "$@"
   exit 1
+}
+
+# Dies where the checkout has a name that CMake, the compiler or Ninja cannot have in a path; to be asked before anything
+# is installed or made. CMakeLists.txt asks the same of those who call cmake themselves.
+require_usable_path() {
+  local character
+  for character in ';' '#' '"' '\' '[' ']' '|' '<' '>' $'\n'; do
+    [[ $root == *"$character"* ]] || continue
+    if [[ $character == $'\n' ]]; then character='a line break'; fi
+    die "nothing was installed or built: CMake cannot build in a folder whose name has $character in it;" \
+      "clone into a folder without it (this one is ${root@Q})"
+  done
 }
 
 # What a preset builds, in words.

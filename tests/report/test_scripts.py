@@ -1,0 +1,213 @@
+"""scripts/xferbench, build and setup, without a build: cmake, apt-get and the program are played by others here."""
+
+import os
+import shutil
+import stat
+import subprocess
+import unittest
+
+import support
+
+# What a path of a checkout may have in it, and what neither CMake nor a message of ours can mend.
+GOOD = [
+    *("a b", "a'b", "a&b", "a(b)", "a$b", "a$HOME", "a*b", "a?b", "a`b", "a!b", "a~b", "a%b", "a{b}", "a,b", "a=b"),
+    *("a@b", "a^b", "a+b", "a\tb", "aéb"),
+]
+BAD = {";": "a;b", "#": "a#b", '"': 'a"b', "\\": "a\\b", "[": "a[b", "]": "a]b", "|": "a|b", "<": "a<b", ">": "a>b",
+       "a line break": "a\nb"}
+
+# Configures and builds by noting down that it was asked to.
+CMAKE = """#!/bin/sh
+case $1 in
+  --version) echo "cmake version 3.25.1" ;;
+  --preset) echo "configured $4" >> "$LOG" && mkdir -p "$4/build/$2" && : > "$4/build/$2/build.ninja" ;;
+  --build) echo "built $2" >> "$LOG" ;;
+esac
+"""
+# Finds no GPU, and shows what it was called with.
+PROGRAM = """#!/bin/sh
+if [ "$*" = "info --gpu 0" ]; then echo "xferbench: no usable GPU: none; simulate" >&2; exit 3; fi
+for word; do printf '<%s>' "$word"; done
+echo
+"""
+# Says what it does where it is done.
+INSTALLER = """#!/bin/sh
+echo "done: ${0##*/} $*" >&2
+case ${0##*/} in sudo) exec "$@" ;; esac
+"""
+
+
+class Scripts(support.Folder):
+    """Run from copies, whose folders may have any name."""
+
+    def setUp(self):
+        super().setUp()
+        self.tools = self.folder / "tools"
+        self.tools.mkdir()
+        self.log = self.folder / "log"
+        self.put(self.tools / "cmake", CMAKE)
+        self.put(self.tools / "dpkg-query", "#!/bin/sh\necho installed \"$@\" | tr ' ' '\\n' | sed 's/^/installed /'\n")
+
+    def put(self, path, text):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+    def checkout(self, name):
+        """What the scripts need of one, with a program that counts as built."""
+        root = self.folder / name
+        shutil.copytree(support.SCRIPTS, root / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(support.ROOT / "CMakePresets.json", root)
+        self.put(root / "build/simulator/xferbench", PROGRAM)
+        return root
+
+    def run_in(self, folder, *command, **environment):
+        path = f"{self.tools}:{os.environ['PATH']}"
+        return subprocess.run(
+            list(map(str, command)), cwd=folder, env={**os.environ, "PATH": path, "LOG": str(self.log), **environment},
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=60,
+        )
+
+    def logged(self):
+        return self.log.read_text(encoding="utf-8") if self.log.exists() else ""
+
+
+class Program(Scripts):
+    @classmethod
+    def setUpClass(cls):
+        if os.path.exists("/dev/nvidiactl") or os.path.exists("/dev/dxg"):
+            raise unittest.SkipTest("this machine has a GPU, and scripts/xferbench builds for that")
+
+    def arguments_for(self, *given):
+        outcome = self.run_in(self.root, "scripts/xferbench", *given)
+        self.assertEqual(outcome.returncode, 0, outcome.stderr)
+        return outcome.stdout.strip(), outcome.stderr
+
+    def test_what_measures_nothing_or_says_on_what_is_passed_on_as_it_is(self):
+        self.root = self.checkout("repo")
+        for line in (
+            *("--resume r.json", "--resume=r.json", "--suite quick --resume r.json", "help", "help memcpy", "version"),
+            *("-V", "--version", "-h", "--help", "tune --help", "memcpy -h", "man", "completion bash", "list", "info"),
+            *("list memcpy", "compare a.json b.json", "check a.json --expect h200", "memcpy --dry-run", "--gpu 1"),
+            *("memcpy --gpu=1", "--simulate", "--simulate=h200 memcpy", "--numa 0", "__complete 1 xferbench"),
+        ):
+            with self.subTest(arguments=line):
+                passed, _ = self.arguments_for(*line.split())
+                self.assertEqual(passed, "".join(f"<{word}>" for word in line.split()))
+
+    def test_what_would_measure_is_simulated_and_says_so(self):
+        self.root = self.checkout("repo")
+        for line in ("", "memcpy", "run --size 4K", "tune overlap", "--suite quick", "--size 4K --json helper.json"):
+            with self.subTest(arguments=line):
+                passed, said = self.arguments_for(*line.split())
+                self.assertEqual(passed, "".join(f"<{word}>" for word in ["--simulate", "h200", *line.split()]))
+                self.assertIn("simulating an H200 instead", said)
+        self.assertNotIn("simulating", self.arguments_for("--quiet")[1])
+
+    def test_what_people_export_for_their_own_shells_changes_nothing(self):
+        root = self.checkout("repo")
+        self.put(self.folder / "first.sh", "shopt -s nullglob extglob; alias ls='ls --color'; PS4='> '")
+        for name, value in (
+            ("CDPATH", f"{self.folder}:/"),
+            ("GREP_OPTIONS", "--color=always -v"),
+            ("GREP_COLORS", "mt=1"),
+            ("IFS", "/"),
+            ("GLOBIGNORE", "*"),
+            ("POSIXLY_CORRECT", "1"),
+            ("COLUMNS", "x"),
+            ("COLUMNS", "3"),
+            ("NINJA_STATUS", "%"),
+            ("CLICOLOR_FORCE", "1"),
+            ("LC_ALL", "C"),
+            ("BASH_ENV", str(self.folder / "first.sh")),
+            ("SHELLOPTS", "noclobber:noglob"),
+            ("BASH_FUNC_cd%%", '() { builtin cd "$@"; echo elsewhere; }'),
+            ("TERM", "dumb"),
+        ):
+            for folder, script in ((root, "scripts/xferbench"), (root / "scripts", "./xferbench")):
+                with self.subTest(exported=name, value=value, called=script):
+                    outcome = self.run_in(folder, script, "version", **{name: value})
+                    self.assertEqual((outcome.returncode, outcome.stdout), (0, "<version>\n"), outcome.stderr)
+
+
+class Folders(Scripts):
+    def test_with_usual_and_unusual_names_are_configured_and_built(self):
+        for name in GOOD:
+            with self.subTest(folder=name):
+                root = self.checkout(name)
+                outcome = self.run_in(root, "scripts/build", "--program", "clang")
+                self.assertEqual((outcome.returncode, outcome.stdout), (0, ""), outcome.stderr)
+                self.assertEqual(self.logged(), f"configured {root}\nbuilt {root}/build/clang\n")
+                self.log.unlink()
+
+    def test_that_cmake_cannot_have_are_refused_before_anything_is_done(self):
+        for character, name in BAD.items():
+            root = self.checkout(name)
+            for command in (("build", "simulator"), ("setup", "--tests"), ("xferbench", "version"), ("test",)):
+                with self.subTest(character=character, command=command):
+                    before = sorted(root.rglob("*"))
+                    outcome = self.run_in(root, f"scripts/{command[0]}", *command[1:])
+                    self.assertEqual((outcome.returncode, outcome.stdout), (1, ""), outcome.stderr)
+                    self.assertEqual(len(outcome.stderr.splitlines()), 1, outcome.stderr)
+                    self.assertIn(f"has {character} in it", outcome.stderr)
+                    self.assertIn("clone into a folder without it", outcome.stderr)
+                    self.assertEqual((self.logged(), sorted(root.rglob("*"))), ("", before))
+
+    def test_that_cmake_cannot_have_are_refused_by_cmake_itself(self):
+        """By our message, and before it looks for a compiler."""
+        cmake = shutil.which("cmake")
+        for number, (character, name) in enumerate(BAD.items()):
+            if character in ("\\", "a line break"):
+                continue  # which cmake takes for something else
+            with self.subTest(character=character):
+                root = self.folder / name
+                root.mkdir()
+                shutil.copy(support.ROOT / "CMakeLists.txt", root)
+                outcome = self.run_in(root, cmake, "-S", root, "-B", self.folder / f"build-{number}")
+                self.assertEqual(outcome.returncode, 1)
+                self.assertIn(f"A folder whose name has {character} in it", outcome.stderr)
+                self.assertNotIn("compiler", outcome.stdout + outcome.stderr)
+
+
+class Setup(Scripts):
+    def test_says_what_it_installs_and_by_which_commands_before_it_does(self):
+        """Word by word what is then done."""
+        root = self.checkout("repo")
+        self.put(self.tools / "dpkg-query", "#!/bin/sh\n")
+        for name in ("apt-get", "sudo"):
+            self.put(self.tools / name, INSTALLER)
+        outcome = self.run_in(root, shutil.which("bash"), "scripts/setup", "--build-tests")
+        self.assertEqual((outcome.returncode, outcome.stdout), (0, ""), outcome.stderr)
+        lines = outcome.stderr.splitlines()
+        announced = next(line for line in lines if "installed now, by: " in line)
+        missing = next(line for line in lines if "packages are missing: " in line).split(": ")[-1].split()
+        self.assertIn("libgtest-dev", missing)
+        commands = announced.split("installed now, by: ")[1].split(" && ")
+        self.assertTrue(commands[1].endswith(" ".join(missing)))
+        done = [line.removeprefix("done: ") for line in lines if line.startswith("done: ")]
+        as_root = [line for line in done if line.startswith("sudo ")]  # root needs none
+        by_apt = [line for line in done if line.startswith("apt-get ")]
+        self.assertEqual(by_apt, [command[command.index("apt-get") :] for command in commands])
+        self.assertIn(as_root, ([], commands))
+        self.assertLess(lines.index(announced), min(lines.index(line) for line in lines if line.startswith("done: ")))
+
+    def test_does_nothing_where_nothing_is_missing(self):
+        root = self.checkout("repo")
+        for name in ("apt-get", "sudo"):
+            self.put(self.tools / name, INSTALLER)
+        outcome = self.run_in(root, "scripts/setup", "--build-tests")
+        self.assertEqual((outcome.returncode, outcome.stdout), (0, ""), outcome.stderr)
+        self.assertNotIn("done:", outcome.stderr)
+
+    def test_that_fails_says_so(self):
+        root = self.checkout("repo")
+        self.put(self.tools / "dpkg-query", "#!/bin/sh\n")
+        self.put(self.tools / "sudo", '#!/bin/sh\nexec "$@"\n')
+        self.put(self.tools / "apt-get", "#!/bin/sh\nexit 100\n")
+        outcome = self.run_in(root, "scripts/setup")
+        self.assertEqual(outcome.returncode, 1)
+        self.assertIn("apt-get update failed", outcome.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
