@@ -21,7 +21,7 @@ die() {
 # is installed or made. CMakeLists.txt asks the same of those who call cmake themselves.
 require_usable_path() {
   local character
-  for character in ';' '#' '"' '\' '[' ']' '|' '<' '>' $'\n'; do
+  for character in ';' '#' '"' \\ '[' ']' '|' '<' '>' $'\n'; do
     [[ $root == *"$character"* ]] || continue
     if [[ $character == $'\n' ]]; then character='a line break'; fi
     die "nothing was installed or built: CMake cannot build in a folder whose name has $character in it;" \

@@ -21,6 +21,7 @@ def arguments(given):
     parser.add_argument("files", nargs="+", metavar="FILE", help="a results file or a timeline file")
     parser.add_argument("-o", "--output", default="report.html", metavar="OUT.html", help="the page [report.html]")
     parser.add_argument("--title", help="its title [scenarios and GPUs]")
+    parser.add_argument("-q", "--quiet", action="store_true", help="do not say where the page is")
     return parser.parse_args(given)
 
 
@@ -55,4 +56,6 @@ def main(given=None):
     except files.Refused as error:
         print(f"report: {text.plain(error)}", file=sys.stderr)
         return REFUSED
+    if not options.quiet:
+        print(f"report: the page is {text.plain(options.output)}", file=sys.stderr)
     return FINE

@@ -98,7 +98,7 @@ class Folder(unittest.TestCase):
     def make(self, *files, name="page.html", title=None):
         """A page of these files; fails where there is none."""
         options = ["--title", title] if title else []
-        outcome = self.report(*files, "-o", self.folder / name, *options)
+        outcome = self.report(*files, "--quiet", "-o", self.folder / name, *options)
         self.assertEqual((outcome.returncode, outcome.stdout, outcome.stderr), (0, "", ""))
         return self.folder / name
 

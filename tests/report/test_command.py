@@ -82,8 +82,17 @@ class Command(support.Folder):
         self.assertEqual(sorted(os.listdir(self.folder)), ["good.json", "page.html"])
 
     def test_default_name(self):
-        self.assertEqual(self.report(self.write("good.json", results([case()]))).returncode, 0)
+        outcome = self.report(self.write("good.json", results([case()])))
+        self.assertEqual((outcome.returncode, outcome.stdout), (0, ""))
         self.assertTrue((self.folder / "report.html").exists())
+
+    def test_says_where_the_page_is(self):
+        good = self.write("good.json", results([case()]))
+        outcome = self.report(good, "-o", "a\x1b[2Jb.html")
+        self.assertEqual(len(outcome.stderr.splitlines()), 1)
+        self.assertIn("b.html", outcome.stderr)
+        self.assertNotIn("\x1b", outcome.stderr)
+        self.assertEqual(self.report(good, "--quiet").stderr, "")
 
     def script(self, *arguments, **environment):
         """The script itself."""
@@ -102,7 +111,7 @@ class Command(support.Folder):
         for name in ("a.json", "b.json"):
             self.write(name, results(cases))
         for seed in ("1", "2"):
-            outcome = self.script("a.json", "b.json", "-o", f"{seed}.html", PYTHONHASHSEED=seed)
+            outcome = self.script("a.json", "b.json", "--quiet", "-o", f"{seed}.html", PYTHONHASHSEED=seed)
             self.assertEqual((outcome.returncode, outcome.stdout, outcome.stderr), (0, "", ""))
         self.assertEqual((self.folder / "1.html").read_bytes(), (self.folder / "2.html").read_bytes())
 
