@@ -1,12 +1,36 @@
 #include "core/process.hpp"
 
+#include <cxxabi.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
+#include <exception>
 #include <initializer_list>
+#include <new>
+#include <typeinfo>
+
+#include "core/error.hpp"
+#include "core/standard_error.hpp"
 
 namespace xferbench {
+
+namespace {
+
+/// Libraries allocate in functions that promise not to throw (CLI11's get_option_no_throw): nothing in main could catch
+/// what comes of too little memory there.
+[[noreturn]] void end_for_want_of_memory() {
+  const std::type_info* error = abi::__cxa_current_exception_type();
+  if (error == nullptr || *error != typeid(std::bad_alloc)) {
+    __gnu_cxx::__verbose_terminate_handler();
+    std::abort();
+  }
+  tell("out of memory");
+  _exit(static_cast<int>(ExitCode::usage));
+}
+
+}  // namespace
 
 ProcessSetup::ProcessSetup() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
@@ -17,6 +41,7 @@ ProcessSetup::ProcessSetup() {
   }
   pipe_ends_it_ = std::signal(SIGPIPE, SIG_IGN) != SIG_IGN;
   std::signal(SIGXFSZ, SIG_IGN);
+  std::set_terminate(end_for_want_of_memory);
 }
 
 void ProcessSetup::end_by_closed_pipe() const {

@@ -6,6 +6,7 @@ namespace xferbench {
 /// Makes errors of what would otherwise end or mislead the process:
 /// - a missing standard descriptor is filled, so that no file that is opened later becomes standard error and receives
 ///   messages; what is written to a missing standard output still fails;
+/// - too little memory, wherever it shows, ends the program with a message and its exit code;
 /// - a pipe without a reader and a file at its size limit (SIGPIPE, SIGXFSZ) fail the write.
 class ProcessSetup {
  public:
