@@ -1,0 +1,22 @@
+"""Health beside each case, and what goes wrong in the middle of timing: by the tests of the simulated device."""
+
+from .simulated import tested
+from .support import Figure
+
+TITLE = "health beside each case"
+
+OF_HEALTH = "*Health*"
+OF_TIMED_PASSES = "PassChecksOnSim.*"
+
+
+def health_is_beside_each_case(setting):
+    health, passes = tested(setting, OF_HEALTH), tested(setting, OF_TIMED_PASSES)
+    enough = passes.injected > 0 and passes.found >= 0.99 * passes.injected
+    return [
+        Figure("ECC, Xid, replays, link, throttling before and after; a change is a flag", health.shown, health.holds),
+        Figure(
+            "99 % of corruption in verified timed passes found",
+            f"{passes.found} of {passes.injected}; {passes.shown}",
+            passes.holds and enough,
+        ),
+    ]

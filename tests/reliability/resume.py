@@ -1,0 +1,194 @@
+"""Resuming keeps its word: whenever a run is killed, its file is valid, and what was measured is never lost."""
+
+import os
+import random
+import re
+import subprocess
+import threading
+import time
+
+from . import commands
+from .support import Figure, Tally, build, count_of_samples, end_group, how, is_results, read_json, statuses, wait_for
+
+TITLE = "resume keeps its word"
+
+_CASES = (
+    *("overlap", "--simulate", "--size", "1M", "--streams", "1:6:+1", "--chunks", "2:32", "--ci", "0.001", "--quiet"),
+)
+RUNS = {
+    "one turn": (*_CASES, "--min-samples", "40", "--max-samples", "40"),
+    "three turns": (*_CASES, "--min-samples", "60", "--max-samples", "60", "--turns", "3"),
+    "several scenarios": (
+        *("latency", "memcpy", "--size", "4K,64K,1M", "callback", "--size", "1M"),
+        *("--simulate", "--turns", "2", "--min-samples", "100", "--max-samples", "100", "--quiet"),
+    ),
+}
+FUZZED = re.compile(r"(\d+) damaged files")
+
+
+class Round:
+    """A run that is killed and resumed until it has ended."""
+
+    def __init__(self, setting, tally, name, folder, chance):
+        self._setting, self._tally, self._name, self._chance = setting, tally, name, chance
+        self._file = folder / "r.json"
+        self._samples = {}
+        self._existed = False
+        self.kills = 0
+
+    def whole(self):
+        """What it makes when nobody disturbs it."""
+        outcome = self._setting.run(*RUNS[self._name], "--json", self._file)
+        found = read_json(self._file)
+        self._tally.expect(outcome.code == 0 and is_results(found), lambda: f"undisturbed: {how(outcome)}")
+        self._file.unlink()
+        return found
+
+    def command(self):
+        return ("--resume", self._file, "--quiet") if self._existed else (*RUNS[self._name], "--json", self._file)
+
+    def kill(self):
+        """At a random moment, or just when a state replaces another. Whether it still ran."""
+        before = self._stamp()
+        process = self._setting.start(*self.command())
+        if self._chance.random() < 0.5:
+            time.sleep(self._chance.uniform(0, 0.25))
+        else:
+            for _ in range(self._chance.randint(1, 3)):
+                wait_for(lambda: self._stamp() != before or process.poll() is not None, 10)
+                before = self._stamp()
+        alive = process.poll() is None
+        end_group(process)
+        process.wait()
+        self.kills += alive
+        return alive
+
+    def _stamp(self):
+        try:
+            status = os.stat(self._file)
+            return status.st_ino, status.st_mtime_ns, status.st_size
+        except OSError:
+            return None
+
+    def check(self):
+        """That the file is valid and has what it had."""
+        if not self._file.exists():
+            self._tally.expect(not self._existed, f"{self._name}: the file is gone")
+            return
+        found = read_json(self._file)
+        if not self._tally.expect(is_results(found), f"{self._name}: the file is not valid after a kill"):
+            return
+        self._existed = True
+        now = count_of_samples(found)
+        fewer = [key for key, samples in self._samples.items() if now.get(key, 0) < samples]
+        self._tally.expect(not fewer, lambda: f"{self._name}: fewer samples of {fewer[0]}: {now.get(fewer[0], 0)} "
+                           f"instead of {self._samples[fewer[0]]}")
+        self._samples = now
+
+    def finish(self, whole):
+        """Resumed without a kill it is what an undisturbed run gives."""
+        outcome = self._setting.run(*self.command())
+        self._tally.expect(outcome.code == 0, lambda: f"{self._name}, the last resume: {how(outcome)}")
+        self.check()
+        found = read_json(self._file)
+        self._tally.expect(is_results(found) and found["complete"], f"{self._name}: not complete in the end")
+        self._tally.expect(statuses(found) == statuses(whole), f"{self._name}: other cases than an undisturbed run has")
+        least = count_of_samples(whole)
+        fewer = [key for key, samples in count_of_samples(found).items() if samples < least.get(key, 0)]
+        self._tally.expect(not fewer, f"{self._name}: fewer samples than an undisturbed run has")
+
+
+def kills(setting, tally, wanted):
+    """So many, over as many rounds as it takes, on all cores."""
+    done = {"kills": 0, "rounds": 0}
+    lock = threading.Lock()
+
+    def worker(number):
+        chance = random.Random(number)
+        wholes = {}
+        while True:
+            name = list(RUNS)[chance.randrange(len(RUNS))]
+            with setting.scratch() as folder:
+                one = Round(setting, tally, name, folder, chance)
+                if name not in wholes:
+                    wholes[name] = one.whole()
+                while one.kill():
+                    one.check()
+                    with lock:
+                        done["kills"] += 1
+                        if done["kills"] >= wanted:
+                            break
+                one.check()
+                one.finish(wholes[name])
+            with lock:
+                done["rounds"] += 1
+                if done["rounds"] % 10 == 0:
+                    setting.say(f"  {done['kills']} kills")
+                if done["kills"] >= wanted:
+                    return
+
+    setting.side_by_side(worker, range(setting.workers))
+    return done
+
+
+def skipped_cases_run_again(setting, tally):
+    """Whatever call the device is lost at: what was not measured then is measured by --resume."""
+    resumed = 0
+    for call in ("copy", "launch", "record", "synchronize-stream"):
+        for nth in setting.number((1, 3, 10, 30, 100, 300), (10,)):
+            with setting.scratch() as folder:
+                file = folder / "r.json"
+                fault = {"XFERBENCH_INJECT": f"lose:{call}:{nth}"}
+                lost = setting.run(*RUNS["one turn"], "--json", file, environment=fault)
+                tally.expect(not lost.by_signal and not lost.hung, lambda: f"lost at {call} {nth}: {how(lost)}")
+                before = statuses(read_json(file))
+                if "skipped" not in before.values():
+                    continue
+                resumed += 1
+                again = setting.run("--resume", file)
+                after = statuses(read_json(file))
+                tally.expect(again.code in (0, 1), lambda: f"resumed after a loss at {call} {nth}: {how(again)}")
+                left = [key for key, status in after.items() if status == "skipped"]
+                tally.expect(not left, lambda: f"lost at {call} {nth}: still skipped after --resume: {left[0]}")
+                kept = all(after.get(key) == status for key, status in before.items() if status != "skipped")
+                tally.expect(kept, f"lost at {call} {nth}: what was measured before has changed")
+    return resumed
+
+
+def mutated_files(setting, wanted):
+    """By the fuzz test: what reads files, resume among it, under AddressSanitizer where that is built."""
+    fuzz = fuzz_program(setting)
+    asked = f"0 crashes in {wanted:,} mutated files that are resumed"
+    if fuzz is None:
+        return Figure(asked, "no reader_fuzz beside the program", False)
+    command = [str(fuzz), "--reader", "resume", "--iterations", str(wanted), "--seed", "7"]
+    outcome = subprocess.run(command, capture_output=True, text=True, check=False, cwd=setting.folder)
+    found = FUZZED.search(outcome.stdout)
+    if outcome.returncode != 0:
+        setting.say(f"  does not hold: {outcome.stderr[-1500:]}")
+    done = int(found[1]) if found else 0
+    shown = f"{outcome.returncode and 1} in {done:,}" if found else f"exit code {outcome.returncode}"
+    return Figure(asked, shown, outcome.returncode == 0 and done >= wanted)
+
+
+def fuzz_program(setting):
+    if setting.short:
+        return setting.beside("reader_fuzz")
+    return build("asan", "reader_fuzz") / "tests" / "reader_fuzz"
+
+
+def resume_keeps_its_word(setting):
+    tally, skipped = Tally(setting), Tally(setting)
+    wanted = setting.number(1000, 10)
+    done = kills(setting, tally, wanted)
+    resumed = skipped_cases_run_again(setting, skipped)
+    return [
+        Figure(
+            f"samples never fewer over {wanted} kills, turns included",
+            f"{tally.bad} of {tally.tried} checks failed over {done['kills']} kills of {done['rounds']} runs",
+            tally.bad == 0,
+        ),
+        Figure("skipped cases run again", f"{skipped.bad} of {skipped.tried} checks failed over {resumed} lost devices",
+               skipped.bad == 0 and resumed > 0),
+        mutated_files(setting, setting.number(100_000, 300)),
+    ]

@@ -1,0 +1,212 @@
+"""What the promises share: the program, folders, processes and how they end, and figures."""
+
+import concurrent.futures
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from typing import NamedTuple
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# All that docs/running.md lists, but for what signals end.
+EXIT_CODES = (0, 1, 2, 3, 4, 5, 6)
+UNUSABLE, NO_DEVICE, STUCK = 2, 3, 6
+LONG = 120  # seconds: a process that takes longer hangs
+
+
+class Figure(NamedTuple):
+    """A line of the table: what the promise asks, what was found, and whether that will do."""
+
+    asked: str
+    shown: str
+    holds: bool
+
+
+class Outcome(NamedTuple):
+    code: int  # negative: the signal that ended it
+    out: bytes
+    err: bytes
+    hung: bool = False
+
+    @property
+    def by_signal(self):
+        return self.code < 0
+
+
+class Tally:
+    """Counts trials and keeps those that did not end as they should. Several threads may."""
+
+    SHOWN = 5  # the others are counted
+
+    def __init__(self, setting):
+        self._setting = setting
+        self._lock = threading.Lock()
+        self.tried = 0
+        self.bad = 0
+
+    def expect(self, holds, what):
+        """`what` is a text, or a function that makes it where it is needed."""
+        with self._lock:
+            self.tried += 1
+            self.bad += not holds
+            told = self.bad <= self.SHOWN
+        if not holds and told:
+            self._setting.say(f"  does not hold: {what() if callable(what) else what}"[:1500])
+        return holds
+
+
+class Setting:
+    """What a promise is shown with."""
+
+    def __init__(self, program, short, folder):
+        self.program = str(pathlib.Path(program).resolve())
+        self.short = short
+        self.folder = pathlib.Path(folder)
+        self.workers = max(2, os.cpu_count() or 2)
+        self._shim = None
+
+    def say(self, text):
+        print(text, file=sys.stderr, flush=True)
+
+    def number(self, in_full, in_short):
+        """So many trials."""
+        return in_short if self.short else in_full
+
+    @contextlib.contextmanager
+    def scratch(self):
+        """A folder that is gone afterwards."""
+        with tempfile.TemporaryDirectory(dir=self.folder) as name:
+            yield pathlib.Path(name)
+
+    def start(self, *arguments, environment=None, **options):
+        """The program, in a process group of its own; standard error and output lead nowhere unless told."""
+        options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL} | options
+        return subprocess.Popen(
+            [self.program, *map(str, arguments)],
+            env={**os.environ, **(environment or {})},
+            start_new_session=True,
+            **options,
+        )
+
+    def run(self, *arguments, timeout=LONG, **options):
+        """To its end, with what it printed."""
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+        process = self.start(*arguments, **options)
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            end_group(process)
+            out, err = process.communicate()
+            return Outcome(process.returncode, out or b"", err or b"", hung=True)
+        return Outcome(process.returncode, out or b"", err or b"")
+
+    def side_by_side(self, function, items):
+        """The function of each item, on all cores, in their order."""
+        with concurrent.futures.ThreadPoolExecutor(self.workers) as pool:
+            return list(pool.map(function, items))
+
+    def shim(self):
+        """The library that lets calls fail, built where it is first needed."""
+        if self._shim is None:
+            self._shim = self.folder / "failing_calls.so"
+            compiler = os.environ.get("CXX") or shutil.which("c++") or "g++"
+            source = ROOT / "tests/reliability/failing_calls.cpp"
+            command = [compiler, "-std=c++20", "-O1", "-fPIC", "-shared", "-o", str(self._shim), str(source), "-ldl"]
+            subprocess.run(command, check=True)
+        return self._shim
+
+    def failing(self, calls, first, count=1, error=0, report=None):
+        """The environment in which these calls fail; see failing_calls.cpp."""
+        found = {"LD_PRELOAD": str(self.shim()), "XFERBENCH_FAILING": f"{calls}:{first}:{count}:{error}"}
+        return found | ({"XFERBENCH_FAILING_REPORT": str(report)} if report else {})
+
+    def beside(self, name):
+        """A program of the tests that was built with this one; None where there is none."""
+        found = pathlib.Path(self.program).parent / "tests" / name
+        return found if os.access(found, os.X_OK) else None
+
+
+def build(preset, *targets):
+    """The folder in which these targets of a preset are; without targets the program is built, and no tests."""
+    flags = [] if targets else ["--program"]
+    subprocess.run([str(ROOT / "scripts/build"), *flags, preset, *targets], check=True)
+    return ROOT / "build" / preset
+
+
+def end_group(process):
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def wait_for(condition, seconds=LONG):
+    """Until it holds; whether it did in time."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.002)
+    return False
+
+
+# --- Results files --------------------------------------------------------------------------------------------------
+
+
+def read_json(path):
+    """None where there is none, or none that is whole."""
+    try:
+        return json.loads(pathlib.Path(path).read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
+def is_results(json_of_file):
+    """Whether it is what a run leaves, complete or not."""
+    known = isinstance(json_of_file, dict) and json_of_file.get("schema") == "xferbench/1"
+    return known and isinstance(json_of_file.get("complete"), bool) and isinstance(json_of_file.get("results"), list)
+
+
+def statuses(results):
+    """Of each case, by its key."""
+    return {case["key"]: case["status"] for case in (results or {}).get("results", [])}
+
+
+def count_of_samples(results):
+    """Of each case, by its key; those of all its measurements."""
+    return {
+        case["key"]: sum(len(one.get("samples", [])) for one in case.get("measurements", []))
+        for case in (results or {}).get("results", [])
+    }
+
+
+def without_times_of_day(data):
+    """The bytes of a file of any format, less when it was made and on whose command: two runs then leave the same."""
+    data = re.sub(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", b"THEN", data)
+    return re.sub(rb'"command": \[.*?\]', b'"command": []', data)
+
+
+def visible_files(folder):
+    return sorted(path.name for path in pathlib.Path(folder).iterdir())
+
+
+def signal_name(number):
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def how(outcome):
+    """How a process ended, in words."""
+    if outcome.hung:
+        return f"hung ({LONG} s)"
+    ended = signal_name(-outcome.code) if outcome.by_signal else f"exit code {outcome.code}"
+    return f"{ended}, {outcome.err[-300:].decode('utf-8', 'replace')!r}"
