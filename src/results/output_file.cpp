@@ -24,7 +24,7 @@ namespace {
 void write_to(int descriptor, const std::string& path, const TextWriter& write_text) {
   write_text([&](std::string_view piece) {
     while (!piece.empty()) {
-      const ssize_t written = write(descriptor, piece.data(), piece.size());
+      const ssize_t written = ::write(descriptor, piece.data(), piece.size());
       if (written < 0 && errno == EINTR) continue;
       if (written < 0 && errno == EPIPE && descriptor == STDOUT_FILENO)
         throw ClosedPipeError("cannot write standard output: its reader has gone");

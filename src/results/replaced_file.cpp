@@ -56,7 +56,7 @@ std::string by_descriptor(const Descriptor& file) { return fmt::format("/proc/se
 
 void write_piece(const Descriptor& file, std::string_view piece, int& error) {
   while (!piece.empty() && error == 0) {
-    const ssize_t written = write(file.number(), piece.data(), piece.size());
+    const ssize_t written = ::write(file.number(), piece.data(), piece.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) error = errno;
     if (written > 0) piece.remove_prefix(static_cast<std::size_t>(written));
