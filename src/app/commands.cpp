@@ -127,7 +127,10 @@ int measure(const cli::RunCommand& command, const std::vector<std::size_t>& miss
   install_interrupt_handlers(live.has_file() ? HangUp::ignored : HangUp::ends);
   run_with_progress(command, missing, watched, live);
   // The file before the table: a reader that goes away (xferbench ... | head) ends this program.
-  live.finish(conclude(scenarios(), live.report().results));
+  std::vector<Finding> findings;
+  const std::string failure = failure_of([&] { findings = conclude(scenarios(), live.report().results); });
+  live.finish(std::move(findings));
+  if (!failure.empty()) tell("warning: nothing is concluded from all results together: " + failure);
   if (!command.measuring.show.quiet) print_warnings(live.report());
   if (!live.owns_standard_output()) write_standard_output(shown(live.report(), command));
   live.rethrow();
@@ -166,7 +169,7 @@ cli::RunCommand command_to_resume(const StoredRun& stored, const cli::RunCommand
 int resume(const cli::RunCommand& command) {
   StoredRun stored = read_run(*command.resume);
   const cli::RunCommand whole = command_to_resume(stored, command);
-  const ResumePlan left = what_is_left(stored, whole.cases);
+  ResumePlan left = what_is_left(stored, whole.cases);
   if (left.missing.empty() && stored.report.complete) {
     tell(fmt::format("{} is complete: nothing is missing", stored.file));
     return static_cast<int>(ExitCode::ok);
@@ -174,7 +177,7 @@ int resume(const cli::RunCommand& command) {
   WatchedMachine machine(whole.measuring.device);
   refuse_another_machine(stored, machine.device());
   LiveReport live(continue_report(stored, machine.device(), scenarios_of(whole.cases)), whole.measuring.files,
-                  markdown_of_run, Continued{std::move(stored.json), left.known});
+                  markdown_of_run, Continued{std::move(stored.json), std::move(left.known)});
   return measure(whole, left.missing, machine, live);
 }
 

@@ -57,7 +57,7 @@ LiveReport::LiveReport(Report report, const cli::OutputFiles& files, ToText to_m
     return [to_text = std::move(to_text)](const Report& r, const Sink& sink) { sink(to_text(r)); };
   };
   if (continued) {
-    for (const auto& [index, result] : continued->known) insert(index, result);
+    for (auto& [index, result] : continued->known) insert(index, std::move(result));
     add("json", std::move(continued->json), write_json);
   } else {
     open("json", files.json, write_json);
@@ -80,13 +80,13 @@ bool LiveReport::has_file() const {
   return std::ranges::any_of(outputs_, [](const Output& output) { return !output.file.is_standard_output(); });
 }
 
-void LiveReport::insert(std::size_t index, const Result& result) {
+void LiveReport::insert(std::size_t index, Result result) {
   const auto place = std::ranges::lower_bound(indexes_, index);
   const auto at = report_.results.begin() + (place - indexes_.begin());
   if (place != indexes_.end() && *place == index) {
     *at = without_loss(*at, result);
   } else {
-    report_.results.insert(at, result);
+    report_.results.insert(at, std::move(result));
     indexes_.insert(place, index);
   }
 }

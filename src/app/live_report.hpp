@@ -72,7 +72,7 @@ class LiveReport {
     std::optional<OutputError> error;  ///< of the last attempt to write
   };
 
-  void insert(std::size_t index, const Result& result);
+  void insert(std::size_t index, Result result);
   [[nodiscard]] std::vector<std::string> update();
   void write(Output& output, void (ResultsFile::*how)(const TextWriter&));
   void write_all_the_last_time();

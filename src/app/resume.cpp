@@ -109,16 +109,16 @@ void refuse_another_machine(const StoredRun& stored, const Device& device) {
   same("build type", tool.type, this_tool().type);
 }
 
-ResumePlan what_is_left(const StoredRun& stored, const std::vector<PlannedCase>& cases) {
-  std::map<std::string_view, const Result*> there;
-  for (const Result& result : stored.report.results) there[result.config.key()] = &result;
+ResumePlan what_is_left(StoredRun& stored, const std::vector<PlannedCase>& cases) {
+  std::map<std::string, Result*, std::less<>> there;
+  for (Result& result : stored.report.results) there[result.config.key()] = &result;
   ResumePlan left;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const std::string key = cases[i].config.key();
     const auto found = there.find(key);
     if (found == there.end() || !ran_to_its_end(*found->second)) left.missing.push_back(i);
     if (found == there.end()) continue;
-    left.known.emplace_back(i, *found->second);
+    left.known.emplace_back(i, std::move(*found->second));
     left.known.back().second.config = cases[i].config;  // the file's has no kinds
     there.erase(found);
   }

@@ -35,9 +35,9 @@ struct ResumePlan {
   std::vector<std::size_t> missing;  ///< cases that are not in the file, were interrupted there, or skipped
 };
 
-/// Throws UsageError where the file has cases that its command does not have (any more), InputError where nothing can
+/// Takes the results out of `stored`. Throws UsageError where the file has cases that its command does not have (any more), InputError where nothing can
 /// be concluded from its results.
-ResumePlan what_is_left(const StoredRun& stored, const std::vector<PlannedCase>& cases);
+ResumePlan what_is_left(StoredRun& stored, const std::vector<PlannedCase>& cases);
 
 /// The report of the whole run, without results: begun when the first part was.
 Report continue_report(const StoredRun& stored, const Device& device, Descriptors scenarios);

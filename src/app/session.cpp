@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
+#include <unordered_map>
 
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
@@ -97,21 +98,20 @@ std::string kind_of(const std::string& warning) {
 
 void print_warnings(const Report& report) {
   struct Kind {
-    std::string kind;
     std::string first;  // the case and its warning
     std::size_t cases = 0;
   };
   std::vector<Kind> kinds;
+  std::unordered_map<std::string, std::size_t> places;
   for (const Result& r : report.results) {
     if (r.status == Status::failed) tell(fmt::format("{} failed: {}", r.config.key(), r.reason));
     for (const std::string& warning : r.warnings) {
-      const std::string kind = kind_of(warning);
-      auto known = std::ranges::find(kinds, kind, &Kind::kind);
-      if (known == kinds.end()) known = kinds.insert(known, {kind, fmt::format("{}: {}", r.config.key(), warning)});
-      ++known->cases;
+      const auto [place, is_new] = places.try_emplace(kind_of(warning), kinds.size());
+      if (is_new) kinds.push_back({.first = fmt::format("{}: {}", r.config.key(), warning)});
+      ++kinds[place->second].cases;
     }
   }
-  for (const auto& [kind, first, cases] : kinds) {
+  for (const auto& [first, cases] : kinds) {
     const std::string more =
         cases == 1 ? "" : fmt::format(" (and in {} more case{})", cases - 1, cases == 2 ? "" : "s");
     tell(fmt::format("warning: {}{}", first, more));
