@@ -71,7 +71,7 @@ bool is_huge(const Kind& kind) {
 /// Pinned, by one call or the other: what has to pay for itself by faster copies.
 bool must_pay(const Kind& kind) { return kind.origin == Origin::driver || kind.origin == Origin::in_place; }
 
-/// From nothing to memory that is ready, and back to nothing.
+/// From nothing to memory that is ready, and back to nothing: what could be checked is gone when a pass has ended.
 class Cycle {
  public:
   Cycle(Device& device, const Kind& kind, std::size_t bytes)
@@ -157,10 +157,14 @@ class CopyOut {
   }
 
   Region region(std::string name) {
-    return {.name = std::move(name), .clock = Clock::host, .submit = [this] {
-              transfer_->submit(stream_);
-              stream_.synchronize();
-            }};
+    return {.name = std::move(name),
+            .clock = Clock::host,
+            .submit =
+                [this] {
+                  transfer_->submit(stream_);
+                  stream_.synchronize();
+                },
+            .check = [this] { transfer_->check(); }};
   }
 
   template <class Run>
@@ -326,7 +330,7 @@ class Alloc final : public ScenarioOf<alloc_case> {
     const std::vector<Series> series = bench.sample(std::move(regions));
     report(cycle, c.size, series, result);
     add_break_even(series, result);
-    if (bench.verify) {
+    if (bench.verifies_again()) {
       const auto at_full_speed = [](Machine& machine, const Region& region) { run_at_full_speed(machine, region); };
       from_it.verify(bench.machine, at_full_speed);
       from_ordinary.verify(bench.machine, at_full_speed);

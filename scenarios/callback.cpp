@@ -185,6 +185,7 @@ class ConsumedPipeline {
   /// line that knows of it.
   Region pipeline(Method method, std::string name) {
     Region r{.name = std::move(name), .clock = Clock::host};
+    r.check = [this, method] { check(method, "its output"); };
     if (!by_helper(method) && !by_driver(method)) {
       r.submit = [this, method] { run(method); };
       r.batchable = false;  // as those that it is compared with
@@ -204,7 +205,11 @@ class ConsumedPipeline {
 
   /// The CPU stage alone, over data that is there.
   Region cpu_stage() {
-    return {.name = "cpu-stage", .clock = Clock::host, .submit = [this] { consume_all(); }, .batchable = false};
+    return {.name = "cpu-stage",
+            .clock = Clock::host,
+            .submit = [this] { consume_all(); },
+            .batchable = false,
+            .check = [this] { check_sums("its output"); }};
   }
 
   /// One pass on poisoned memory; data and sums must be right. Throws VerificationError.
@@ -212,8 +217,7 @@ class ConsumedPipeline {
     payload_.poison_all();
     consumers_.clear();
     run_once(device_.machine(), pipeline(method, name));
-    if (method != Method::none) check_sums(name);
-    payload_.check(name);
+    check(method, name);
   }
 
  private:
@@ -291,6 +295,12 @@ class ConsumedPipeline {
     wait_for_consumers();
   }
 
+  /// What the last pass has left.
+  void check(Method method, const std::string& name) const {
+    if (method != Method::none) check_sums(name);
+    payload_.check(name);
+  }
+
   void check_sums(const std::string& name) const {
     for (std::size_t i = 0; i < payload_.chunks().size(); ++i) {
       const std::uint64_t right =
@@ -342,7 +352,7 @@ class Callback final : public ScenarioOf<callback_case> {
     if (result.metric("notification_p50") != nullptr) {
       result.add("clock_uncertainty", pipeline.clock_uncertainty(), "s");
     }
-    if (bench.verify) pipeline.verify(c.method, "pipeline, once more");
+    if (bench.verifies_again()) pipeline.verify(c.method, "pipeline, once more");
   }
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override;

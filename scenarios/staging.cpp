@@ -9,7 +9,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -205,6 +207,8 @@ class CopyWorkers {
 /// The payload of one case, its method, and what that is compared with, as regions of the host's clock.
 class StagedTransfer {
  public:
+  static constexpr const char* kPinned = "pinned";
+
   StagedTransfer(const StagingCase& c, const RunContext& bench)
       : device_(bench.device),
         seed_(bench.seed),
@@ -225,7 +229,7 @@ class StagedTransfer {
     return {};
   }
   Region pinned() {
-    return timed("pinned", [this] { copy_and_wait(payload_.pinned.data); });
+    return timed(kPinned, [this] { copy_and_wait(payload_.pinned.data); });
   }
 
   void prepare() {
@@ -237,31 +241,47 @@ class StagedTransfer {
 
   /// One pass onto poisoned memory; throws VerificationError unless every byte arrived.
   void verify(const Region& region) {
-    const HostView& host = region.name == "pinned" ? payload_.pinned : payload_.host;
     if (payload_.direction == Direction::h2d) {
       stream_.fill(payload_.device, pattern::kPoison);
       device_.synchronize();
     } else {
-      pattern::poison({host.data, host.bytes}, payload_.part);
+      pattern::poison(on_host(region.name), payload_.part);
     }
     run_once(device_.machine(), region);
-    if (payload_.direction == Direction::h2d) {
-      pattern::poison({host.data, host.bytes}, payload_.part);
-      device_.copy_and_wait({host.data, payload_.device.data, payload_.bytes(), Direction::d2h});
-    }
-    if (const auto wrong = pattern::check_bytes({host.data, host.bytes}, seed_, payload_.part)) {
-      throw VerificationError(region.name + ": " + wrong->describe());
-    }
+    check(region.name, region.name);
   }
 
  private:
-  static Region timed(const char* name, std::function<void()> submit) {
-    return {.name = name, .clock = Clock::host, .submit = std::move(submit)};
+  /// What the region of that name copies from or to.
+  [[nodiscard]] std::span<std::byte> on_host(std::string_view name) const {
+    const HostView& host = name == kPinned ? payload_.pinned : payload_.host;
+    return {host.data, host.bytes};
+  }
+
+  /// What the last pass of that region has left. What was sent is the same again afterwards.
+  void check(std::string_view region, std::string_view what) {
+    const std::span<std::byte> host = on_host(region);
+    if (payload_.direction == Direction::h2d) {
+      pattern::poison(host, payload_.part);
+      device_.copy_and_wait({host.data(), payload_.device.data, payload_.bytes(), Direction::d2h});
+    }
+    if (const auto wrong = pattern::check_bytes(host, seed_, payload_.part)) {
+      throw VerificationError(fmt::format("{}: {}", what, wrong->describe()));
+    }
+  }
+
+  [[nodiscard]] std::function<void()> checked(const char* region) {
+    return [this, region] { check(region, "its output"); };
+  }
+
+  Region timed(const char* name, std::function<void()> submit) {
+    return {.name = name, .clock = Clock::host, .submit = std::move(submit), .check = checked(name)};
   }
 
   Region in_place(const char* name) {
     return {.name = name,
             .clock = Clock::host,
+            .check = checked(name),
             .parts = {{.name = "register"}, {.name = "registered-copy"}, {.name = "unregister"}},
             .steps = [this](LapTimer& laps) {
               Registration registration = device_.register_host(payload_.host);
@@ -312,7 +332,7 @@ class Staging final : public ScenarioOf<staging_case> {
     const std::vector<Series> series = bench.sample(regions);
     add_measurements(series, result);
     if (all_sampled(series)) derive(c.size, result);
-    if (bench.verify) journey.verify(regions.front());
+    if (bench.verifies_again()) journey.verify(regions.front());
   }
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "core/error.hpp"
 #include "core/units.hpp"
@@ -42,8 +41,9 @@ std::size_t slot_elements(const ChunkedWork::Shape& shape) {
   return (longest + kChunkAlignment - 1) / kChunkAlignment * kChunkAlignment;
 }
 
+template <class Expected>
 void check_output(std::span<const float> output, const PayloadPart& part, const std::string& what,
-                  const std::function<float(std::size_t)>& expected) {
+                  const Expected& expected) {
   if (const auto wrong = pattern::check_elements(output, expected, part)) {
     throw VerificationError(what + ": " + wrong->describe());
   }
@@ -106,8 +106,10 @@ void Payload::poison_all() {
   poison_device(device_out(), shape_.device_bytes / kElement);
 }
 
+float Payload::input(std::size_t i) const { return pattern::element(shape_.seed, i); }
+
 float Payload::expected(std::size_t i, std::uint32_t work) const {
-  return kernels::expected(shape_.op, pattern::element(shape_.seed, i), i, work);
+  return kernels::expected(shape_.op, input(i), i, work);
 }
 
 // --- ChunkedWork ----------------------------------------------------------------------------------------------------
@@ -222,14 +224,32 @@ void ChunkedWork::check(const std::string& what) const {
   check_output(output({0, elements()}), payload_->part(), what, [this](std::size_t i) { return expected(i); });
 }
 
-void ChunkedWork::check_stages(const std::string& what) const {
-  // What a place on the device holds in the end is the last element that was copied there.
+std::size_t ChunkedWork::last_in_place_of(std::size_t i) const {
   const std::size_t piece = piece_elements();
-  const std::size_t last = elements() - 1;
-  check_output(output({0, elements()}), payload_->part(), what, [&](std::size_t i) {
-    const std::size_t offset = i % piece;
-    return expected(offset + (last - offset) / piece * piece);
-  });
+  const std::size_t offset = i % piece;
+  return offset + (elements() - 1 - offset) / piece * piece;
+}
+
+void ChunkedWork::check_stages(const std::string& what) const {
+  check_output(output({0, elements()}), payload_->part(), what,
+               [this](std::size_t i) { return expected(last_in_place_of(i)); });
+}
+
+void ChunkedWork::check_stage_input(const std::string& what) {
+  const Chunk piece{0, piece_elements()};
+  poison_host_out();
+  auto* const to = reinterpret_cast<std::byte*>(payload_->host_out());
+  const auto* const from = reinterpret_cast<const std::byte*>(payload_->device_in());
+  device_.copy_and_wait({to, from, piece.count * kElement, Direction::d2h});
+  check_output(output(piece), payload_->part(), what,
+               [this](std::size_t i) { return payload_->input(last_in_place_of(i)); });
+}
+
+void ChunkedWork::check_stage_output(const std::string& what, StreamView stream) {
+  poison_host_out();
+  copy_all_out(stream);
+  stream.synchronize();
+  check_stages(what);
 }
 
 }  // namespace xferbench

@@ -54,7 +54,8 @@ class Payload {
   /// `elements` in a buffer on the device.
   void poison_device(float* first, std::size_t elements);
   void poison_all();
-  /// The right output of `element` after `work` operations on it.
+  /// The input, and the right output of `element` after `work` operations on it.
+  [[nodiscard]] float input(std::size_t element) const;
   [[nodiscard]] float expected(std::size_t element, std::uint32_t work) const;
 
  private:
@@ -141,6 +142,12 @@ class ChunkedWork {
   void check(const std::string& what) const;
   /// The same after copy_all_in(), launch_all() and copy_all_out(), which leave the last piece on the device.
   void check_stages(const std::string& what) const;
+  /// What copy_all_in() has left on the device, and launch_all(). Both come to the host's output, which is lost.
+  void check_stage_input(const std::string& what);
+  void check_stage_output(const std::string& what, StreamView stream);
+  /// Whether copy_all_out() brings the right output after anything that has computed all of it, launch_all() or not:
+  /// the device holds each element in a place of its own.
+  [[nodiscard]] bool holds_all_output() const { return pieces().size() == 1 && !shape_.in_place; }
   /// The right output.
   [[nodiscard]] float expected(std::size_t element) const { return payload_->expected(element, shape_.work); }
   /// The host's output of one chunk.
@@ -158,6 +165,8 @@ class ChunkedWork {
   [[nodiscard]] std::vector<model::Chunk> pieces() const { return pieces_of(piece_elements()); }
   [[nodiscard]] std::vector<model::Chunk> pieces_of(std::size_t step) const;
   [[nodiscard]] std::size_t piece_elements() const;
+  /// The last element of the payload that was in the place of element `i` when all pieces have been on the device.
+  [[nodiscard]] std::size_t last_in_place_of(std::size_t i) const;
   [[nodiscard]] std::size_t out_place() const { return shape_.in_place ? piece_elements() : 0; }
 
   Device& device_;

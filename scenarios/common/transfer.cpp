@@ -136,8 +136,10 @@ class Migration final : public Transfer {
 
   void check() override {
     if (spec_.direction == Direction::d2h) return check_bytes(managed_, {}, spec_.seed, spec_.direction);
-    stream_.launch(reader());
-    stream_.synchronize();
+    if (spec_.engine == Engine::prefetch) {  // else the pass itself has read it
+      stream_.launch(reader());
+      stream_.synchronize();
+    }
     const HostBuffer host = device_.allocate_host(spec_.bytes, HostMemory::pageable);
     pattern::poison({host.data, host.bytes});
     device_.copy_and_wait({host.data, seen_by_gpu_.data, spec_.bytes, Direction::d2h});

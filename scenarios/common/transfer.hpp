@@ -60,7 +60,7 @@ class Transfer {
   /// Whether the stream knows of the transfer, so that events can time it.
   [[nodiscard]] virtual bool in_stream() const { return true; }
 
-  /// Throws VerificationError unless every byte arrived.
+  /// Throws VerificationError unless every byte arrived. Leaves what is to be moved as it was, for the next pass.
   virtual void check() = 0;
 };
 

@@ -121,12 +121,15 @@ kernels::LaunchWay ChildrenRun::way() const {
 
 std::optional<std::size_t> ChildrenRun::room() const { return room_ ? std::optional(room_->granted()) : std::nullopt; }
 
-Region ChildrenRun::region(std::string name, std::function<void()> submit) const {
-  return {.name = std::move(name),
-          .clock = Clock::event,
-          .streams = {streams_.front()},
-          .submit = std::move(submit),
-          .batchable = false};  // the next pass would be submitted while this one runs
+Region ChildrenRun::region(std::string name, With with, std::function<void()> submit) const {
+  Region r{.name = std::move(name),
+           .clock = Clock::event,
+           .streams = {streams_.front()},
+           .submit = std::move(submit),
+           .batchable = false};  // the next pass would be submitted while this one runs
+  // Without children nothing is written.
+  if (with == With::children) r.check = [this] { check("its children"); };
+  return r;
 }
 
 Region ChildrenRun::pass(std::string name, With with) {
@@ -135,17 +138,17 @@ Region ChildrenRun::pass(std::string name, With with) {
   const Graph& graph = with == With::children ? graph_ : empty_graph_;
   switch (spec_.launch) {
     case ChildLaunch::host: break;
-    case ChildLaunch::graph: return region(std::move(name), [root, &graph] { root.replay(graph); });
+    case ChildLaunch::graph: return region(std::move(name), with, [root, &graph] { root.replay(graph); });
     case ChildLaunch::fire_and_forget:
     case ChildLaunch::tail:
-      return region(std::move(name),
+      return region(std::move(name), with,
                     [this, root, launched] { root.launch(kernels::Children(launched, args_, spec_.launchers)); });
   }
-  return region(std::move(name), [this, with] { submit_by_host(own_streams(), with); });
+  return region(std::move(name), with, [this, with] { submit_by_host(own_streams(), with); });
 }
 
 Region ChildrenRun::by_host(std::string name) {
-  return region(std::move(name), [this] { submit_by_host(rival_streams(), With::children); });
+  return region(std::move(name), With::children, [this] { submit_by_host(rival_streams(), With::children); });
 }
 
 /// Level by level: in one stream, a child comes after all of the level above by the stream's order; with several,

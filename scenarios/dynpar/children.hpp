@@ -100,9 +100,9 @@ class ChildrenRun {
   [[nodiscard]] std::optional<std::size_t> room() const;
 
  private:
-  [[nodiscard]] Region region(std::string name, std::function<void()> submit) const;
-  [[nodiscard]] kernels::LaunchWay way() const;
   enum class With { children, no_children };
+  [[nodiscard]] Region region(std::string name, With with, std::function<void()> submit) const;
+  [[nodiscard]] kernels::LaunchWay way() const;
   Region pass(std::string name, With with);
   void submit_by_host(std::size_t most_streams, With with);
   void fork(std::size_t streams);

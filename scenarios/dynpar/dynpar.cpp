@@ -74,7 +74,7 @@ void run_children(ChildrenSpec spec, const RunContext& bench, Result& result) {
   // Also without verification: a pass with children missing would be a fast one.
   run.check_launches();
   add_measurements(series, result);
-  if (bench.verify) run.verify(all);
+  if (bench.verifies_again()) run.verify(all);
   if (!all_sampled(series)) return;
   const double children = static_cast<double>(spec.children);
   const double per_child = (result.median(kMakespan) - result.median(kChildless)) / children;
@@ -95,7 +95,7 @@ void run_sort(const DynparCase& c, const RunContext& bench, Result& result) {
   const std::size_t round_trips = sorter.round_trips();
   const std::size_t host_launches = sorter.host_launches();
   add_measurements(series, result);
-  if (bench.verify) std::ranges::for_each(regions, [&](const Region& r) { sorter.verify(r); });
+  if (bench.verifies_again()) std::ranges::for_each(regions, [&](const Region& r) { sorter.verify(r); });
   if (!all_sampled(series)) return;
   result.add("keys_rate", c.key_count() / result.median(kMakespan), "keys/s");
   add_speedup(result);

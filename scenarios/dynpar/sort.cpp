@@ -127,7 +127,11 @@ Sorter::Sorter(Device& device, std::uint32_t count, SortKeys kind, std::uint64_t
 }
 
 Region Sorter::region(std::string name, std::function<void()> submit) {
-  return {.name = std::move(name), .clock = Clock::host, .submit = std::move(submit), .reset = [this] { poison(); }};
+  return {.name = std::move(name),
+          .clock = Clock::host,
+          .submit = std::move(submit),
+          .reset = [this] { poison(); },
+          .check = [this] { check("its keys"); }};
 }
 
 Region Sorter::by_device(std::string name) {
@@ -205,6 +209,10 @@ void Sorter::verify(const Region& region) {
   log_.clear(root_);
   poison();
   run_once(device_.machine(), region);
+  check(region.name);
+}
+
+void Sorter::check(const std::string& what) const {
   const HostBuffer host = device_.allocate_host(keys_.bytes, HostMemory::pageable);
   device_.copy_and_wait({host.data, keys_.data, keys_.bytes, Direction::d2h});
   check_launches();
@@ -213,7 +221,7 @@ void Sorter::verify(const Region& region) {
   const auto wrong = pattern::first_wrong(count_, [&](std::size_t i) { return found[i] == sorted_[i]; });
   const std::size_t i = wrong.value_or(0);
   throw VerificationError(
-      fmt::format("{}: key {} of the sorted array should be {}, but is {}", region.name, i, sorted_[i], found[i]));
+      fmt::format("{}: key {} of the sorted array should be {}, but is {}", what, i, sorted_[i], found[i]));
 }
 
 void Sorter::check_launches() const {

@@ -82,6 +82,7 @@ class Sorter {
   /// By the host's clock: the host-driven way waits within.
   [[nodiscard]] Region region(std::string name, std::function<void()> submit);
   void poison();
+  void check(const std::string& what) const;
   void sort_by_host();
   /// Returns how many splits there will be on the host when the root stream is done.
   std::size_t submit_level(std::span<const kernels::SortSegment> level, Lists& lists);

@@ -96,7 +96,9 @@ std::uint64_t Stamps::at(std::size_t i) const {
 // --- Copies ----------------------------------------------------------------------------------------------------------
 
 Region SmallCopy::region() {
-  return call_and_wait(stream_, [this] { transfer_->submit(stream_); });
+  Region r = call_and_wait(stream_, [this] { transfer_->submit(stream_); });
+  r.check = [this] { transfer_->check(); };
+  return r;
 }
 
 void SmallCopy::check(const std::function<void()>& once) {

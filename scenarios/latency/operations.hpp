@@ -1,5 +1,6 @@
 // Not a scenario: the small things whose cost the scenario latency measures. Each owns what it needs, gives regions to
-// time, and can be checked.
+// time, and can be checked. Of timed passes only copies leave an output to be checked: empty kernels write nothing, and
+// a pass that ends with a stamp looks at it itself, each time.
 #pragma once
 
 #include <cstddef>

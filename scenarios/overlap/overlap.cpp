@@ -261,12 +261,16 @@ class Overlap final : public ScenarioOf<overlap_case> {
     if (bench.verify) verify(bench.machine, work, *pipeline);
     const Series joined = sample_few(bench, {fork_join(work, *pipeline)}, kCalibrating).front();
 
-    std::vector<Region> regions{
-        region_of(*pipeline, "pipeline"), stages.h2d(), stages.kernel(), stages.d2h(), stages.both(), stages.serial()};
+    std::vector<Region> regions{checked_region_of(*pipeline, work, "pipeline"),
+                                stages.h2d(),
+                                stages.kernel(),
+                                stages.d2h(),
+                                stages.both(),
+                                stages.serial()};
     std::optional<CutPipeline> one_round;
     if (o.work.rounds > 1) {
       one_round.emplace(one_round_of(bench.device, o, work));
-      regions.push_back(region_of(*one_round->pipeline, "one-round"));
+      regions.push_back(checked_region_of(*one_round->pipeline, *one_round->work, "one-round"));
       use_common_clock({&regions.front(), &regions.back()});
     }
     const std::vector<Series> series = bench.sample(std::move(regions));
@@ -284,7 +288,7 @@ class Overlap final : public ScenarioOf<overlap_case> {
           "the limit and serial are measured with kernels of as many blocks as it takes, the pipeline with --blocks");
     }
     if (sampled && o.kernels_may_share_gpu()) count_kernels_at_once(bench, work, *pipeline, result);
-    if (bench.verify) verify_at_full_speed(bench.machine, work, *pipeline);
+    if (bench.verifies_again()) verify_at_full_speed(bench.machine, work, *pipeline);
     if (sampled) bench.trace_region(region_of(*pipeline, "pipeline"), result);
   }
 

@@ -265,6 +265,12 @@ Region region_of(Pipeline& pipeline, std::string name) {
           .operations = pipeline.operations()};
 }
 
+Region checked_region_of(Pipeline& pipeline, const ChunkedWork& work, std::string name) {
+  Region r = region_of(pipeline, std::move(name));
+  r.check = [&work] { work.check("its output"); };
+  return r;
+}
+
 void verify(Machine& machine, ChunkedWork& work, Pipeline& pipeline) {
   work.poison_all();
   run_once(machine, region_of(pipeline, "pipeline"));

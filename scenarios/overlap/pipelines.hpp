@@ -103,6 +103,8 @@ struct CutPipeline {
 
 /// The pipeline as a region to time. The pipeline must outlive it.
 Region region_of(Pipeline& pipeline, std::string name);
+/// The same with a check of its output; the work must outlive it, too.
+Region checked_region_of(Pipeline& pipeline, const ChunkedWork& work, std::string name);
 
 /// One pass on poisoned memory: the buffers hold right results from the passes before. Throws VerificationError.
 void verify(Machine& machine, ChunkedWork& work, Pipeline& pipeline);

@@ -20,7 +20,7 @@ class OverlapCandidate final : public Candidate {
   OverlapCandidate(Device& device, const OverlapCase& c, std::shared_ptr<Payload> payload)
       : machine_(device.machine()), own_(device, c.work, c.pipeline, std::move(payload)) {}
 
-  [[nodiscard]] Region region() override { return region_of(*own_.pipeline, "pipeline"); }
+  [[nodiscard]] Region region() override { return checked_region_of(*own_.pipeline, *own_.work, "pipeline"); }
   void verify() override { verify_at_full_speed(machine_, *own_.work, *own_.pipeline); }
 
  private:

@@ -35,12 +35,35 @@ Region Stages::alone(const char* name, StageOfAll stage) {
   return gated(name, {streams_[0]}, work_.operations_for_all(), [this, stage] { (work_.*stage)(streams_[0]); });
 }
 
+Region Stages::h2d() {
+  Region r = alone("h2d", &ChunkedWork::copy_all_in);
+  r.check = [this] { work_.check_stage_input("what arrived on the device"); };
+  return r;
+}
+
+Region Stages::kernel() {
+  Region r = alone("kernel", &ChunkedWork::launch_all);
+  r.check = [this] { work_.check_stage_output("what it computed", streams_[0]); };
+  return r;
+}
+
+Region Stages::d2h() {
+  Region r = alone("d2h", &ChunkedWork::copy_all_out);
+  // Otherwise what is there to be copied depends on which region ran before.
+  if (work_.holds_all_output()) r.check = [this] { work_.check_stages("what came back"); };
+  return r;
+}
+
 Region Stages::both() {
   Region r = gated("both", {streams_[0], streams_[1]}, work_.operations_for_all(), [this] {
     work_.copy_all_in(streams_[0]);
     work_.copy_all_out(streams_[1]);
   });
   r.per_stream = true;
+  r.check = [this] {
+    if (work_.holds_all_output()) work_.check_stages("what came back");
+    work_.check_stage_input("what arrived on the device");
+  };
   return r;
 }
 
@@ -49,6 +72,7 @@ Region Stages::serial() {
   Region r = gated("serial", {default_stream_}, 3 * work_.operations_for_all(),
                    [this] { work_.run_blocking(default_stream_); });
   r.clock = Clock::event;
+  r.check = [this] { work_.check("its output"); };
   return r;
 }
 

@@ -20,9 +20,11 @@ class Stages {
  public:
   Stages(Device& device, ChunkedWork& work);
 
-  [[nodiscard]] Region h2d() { return alone("h2d", &ChunkedWork::copy_all_in); }
-  [[nodiscard]] Region kernel() { return alone("kernel", &ChunkedWork::launch_all); }
-  [[nodiscard]] Region d2h() { return alone("d2h", &ChunkedWork::copy_all_out); }
+  // They can be checked where they are sampled together: a kernel comes after copies in, and a copy out after whatever
+  // has computed the whole payload.
+  [[nodiscard]] Region h2d();
+  [[nodiscard]] Region kernel();
+  [[nodiscard]] Region d2h();
   /// Both copies at once; also times when each direction ends.
   [[nodiscard]] Region both();
   /// What one writes first: blocking copies around a kernel, all in the default stream.
@@ -41,7 +43,7 @@ class Stages {
   std::array<Stream, 2> streams_;
 };
 
-/// Samples what leads to the case or explains it, and is not the case itself: so many times.
+/// Samples what leads to the case or explains it, and is not the case itself: so many times, and no pass is checked.
 std::vector<Series> sample_few(const RunContext& bench, std::vector<Region> regions, std::size_t samples);
 
 /// What operations of the stages cost. The way from one engine to the next differs.

@@ -13,6 +13,7 @@
 #include "core/units.hpp"
 #include "measure/parallel.hpp"
 #include "measure/pattern.hpp"
+#include "scenarios/smem/case.hpp"
 
 namespace xferbench {
 
@@ -49,12 +50,13 @@ class Rows {
     std::ranges::fill(to.subspan(shape_.used_bytes(row)), kPadding);
   }
 
-  [[nodiscard]] bool is_right(std::uint64_t row, std::span<const std::byte> found) const {
+  [[nodiscard]] bool is_right(std::uint64_t row, std::span<const std::byte> found, Between between) const {
     unsigned differing = 0;  // looked at once, so that the loop needs no branches
     for (std::uint64_t i = 0; i < elements(row); ++i) {
       differing |= static_cast<unsigned>(element(found, i) ^ expected(row, i));
     }
-    return differing == 0 && std::ranges::all_of(found.subspan(shape_.used_bytes(row)), is_poison);
+    return differing == 0 &&
+           (between == Between::anything || std::ranges::all_of(found.subspan(shape_.used_bytes(row)), is_poison));
   }
 
   /// What is wrong with a row that is not right.
@@ -126,10 +128,10 @@ void fill_rows(const SmemShape& shape, std::uint64_t seed, std::uint64_t first, 
 }
 
 void check_rows(const SmemShape& shape, std::uint64_t seed, std::uint64_t first, std::span<const std::byte> rows,
-                std::string_view what) {
+                std::string_view what, Between between) {
   const auto row = [&](std::size_t r) { return rows.subspan(r * shape.pitch, shape.pitch); };
   with_rows(shape, seed, true, [&](const auto& wanted) {
-    const auto right = [&](std::size_t r) { return wanted.is_right(first + r, row(r)); };
+    const auto right = [&](std::size_t r) { return wanted.is_right(first + r, row(r), between); };
     const auto wrong = pattern::first_wrong(rows.size() / shape.pitch, right, rows_per_thread(shape));
     if (wrong) throw VerificationError(fmt::format("{}: {}", what, wanted.describe(first + *wrong, row(*wrong))));
   });
@@ -208,15 +210,21 @@ void SmemData::fetch(const std::byte* from, std::span<std::byte> to) {
   stream_.synchronize();
 }
 
-void SmemData::check(const SmemShape& shape, std::string_view what) {
-  shape.op == SmemOp::read ? check_sum(shape, what) : check_elements(shape, what);
+void SmemData::check(const SmemShape& shape, std::string_view what, Between between) {
+  shape.op == SmemOp::read ? check_sum(shape, what) : check_elements(shape, out_.data, what, between);
   check_queue(what);
 }
 
-void SmemData::check_elements(const SmemShape& shape, std::string_view what) {
+void SmemData::check_copy(const SmemShape& shape, const std::byte* copy, std::string_view what) {
+  SmemShape copied = only(SmemPart::memory, shape);
+  copied.op = SmemOp::copy;
+  check_elements(copied, copy, what, Between::anything);
+}
+
+void SmemData::check_elements(const SmemShape& shape, const std::byte* from, std::string_view what, Between between) {
   for_parts(shape.rows, shape.pitch, [&](std::uint64_t first, std::span<std::byte> part) {
-    fetch(out_.data + first * shape.pitch, part);
-    check_rows(shape, seed_, first, part, what);
+    fetch(from + first * shape.pitch, part);
+    check_rows(shape, seed_, first, part, what, between);
   });
 }
 

@@ -74,16 +74,25 @@ Region SmemBench::gated(std::string name, StreamView stream, std::function<void(
   return r;
 }
 
-Region SmemBench::region(const SmemShape& shape, StreamView stream, std::string name) const {
+Region SmemBench::region(const SmemShape& shape, StreamView stream, std::string name) {
   const kernels::Smem kernel(shape, args());
   device_.preload(kernel);
-  return gated(std::move(name), stream, [kernel, stream] { stream.launch(kernel); });
+  Region r = gated(std::move(name), stream, [kernel, stream] { stream.launch(kernel); });
+  // The copy of the payload beside it writes between the rows, too.
+  if (shape.part != kernels::SmemPart::compute) {
+    r.check = [this, shape] { data_.check(shape, "its output", Between::anything); };
+  }
+  return r;
 }
 
-Region SmemBench::device_copy(StreamView stream) const {
+Region SmemBench::device_copy(StreamView stream) {
   std::byte* to = copied_ ? copied_.data : data_.out().data;
   const Copy copy{to, data_.in().data, case_.shape.payload_bytes(), Direction::d2d};
-  return gated("d2d", stream, [copy, stream] { stream.copy(copy); });
+  Region r = gated("d2d", stream, [copy, stream] { stream.copy(copy); });
+  if (case_.shape.payload_bytes() == case_.shape.rows * case_.shape.pitch) {
+    r.check = [this, to] { data_.check_copy(case_.shape, to, "its output"); };
+  }
+  return r;
 }
 
 double SmemBench::device_copy_traffic(double seconds) const {

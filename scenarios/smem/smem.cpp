@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "core/interrupt.hpp"
 #include "core/units.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/smem/case.hpp"
@@ -49,7 +48,7 @@ class Tiles {
   /// The part without memory cannot be checked: it has no input, and is there for its time only.
   void verify(SmemPart part, const char* name) { bench_.verify(only(part, shape()), stream_, name); }
 
-  [[nodiscard]] std::vector<Region> regions() const {
+  [[nodiscard]] std::vector<Region> regions() {
     std::vector<Region> all{region(shape(), "smem"), bench_.device_copy(stream_)};
     if (const auto sync = as_placed_sync()) all.push_back(region(*sync, "sync"));
     if (computes(shape())) {
@@ -60,9 +59,7 @@ class Tiles {
   }
 
  private:
-  [[nodiscard]] Region region(const SmemShape& shape, const char* name) const {
-    return bench_.region(shape, stream_, name);
-  }
+  [[nodiscard]] Region region(const SmemShape& shape, const char* name) { return bench_.region(shape, stream_, name); }
 
   /// Nothing where the case is that itself, or where it would be no legal case.
   [[nodiscard]] std::optional<SmemShape> as_placed_sync() const {
@@ -145,7 +142,7 @@ class SmemScenario final : public ScenarioOf<smem_case> {
     for (const Series& s : series) result.measurements.push_back(s.elapsed);
     if (all_sampled(series)) derive(tiles, bench.device.capabilities(), result);
     add_resources(tiles.placed(), bench.device.capabilities(), result);
-    if (bench.verify && interrupted() == 0) tiles.verify(SmemPart::whole, "smem after its samples");
+    if (bench.verifies_again()) tiles.verify(SmemPart::whole, "smem after its samples");
   }
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {

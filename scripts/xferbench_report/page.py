@@ -116,13 +116,24 @@ def default_title(runs, timelines):
 
 
 def banner(runs, timelines):
-    """Empty exactly where nothing is simulated."""
-    marks = list(dict.fromkeys(one.mark for one in [*runs, *timelines] if one.mark))
+    """Empty exactly where nothing is simulated and all was verified."""
+    return ". ".join(line for line in (simulated_line([*runs, *timelines]), not_verified_line(runs)) if line)
+
+
+def simulated_line(shown):
+    marks = list(dict.fromkeys(one.marks[0] for one in shown if one.simulated))
     if not marks:
         return ""
-    every = all(one.simulated for one in [*runs, *timelines])
+    every = all(one.simulated for one in shown)
     what = "all numbers on this page are modelled, not measured" if every else "some numbers on this page are modelled"
     return f"{'; '.join(marks)}: {what}"
+
+
+def not_verified_line(runs):
+    if all(run.verified for run in runs):
+        return ""
+    which = "these results" if not any(run.verified for run in runs) else "some of these results"
+    return f"NOT VERIFIED: {which} were measured with --no-verify; nobody looked whether data is right"
 
 
 def plotly_source():

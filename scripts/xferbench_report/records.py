@@ -149,9 +149,15 @@ class Run:
         return self.environment["backend"] == "simulated"
 
     @property
-    def mark(self):
-        """What every chart with this run's data must say; empty for a real GPU."""
-        return f"SIMULATED (profile {self.environment['profile']})" if self.simulated else ""
+    def verified(self):
+        """False where the program was told to look at no result; older files do not say."""
+        return self.record.get("verified", True)
+
+    @property
+    def marks(self):
+        """What every chart with this run's data must say; nothing for a real GPU and results that were verified."""
+        simulated = [f"SIMULATED (profile {self.environment['profile']})"] if self.simulated else []
+        return simulated + ([] if self.verified else ["NOT VERIFIED"])
 
     @property
     def gpu(self):
@@ -179,8 +185,8 @@ class Timeline:
         return "SIMULATED" in self.other
 
     @property
-    def mark(self):
-        return f"SIMULATED ({self.other['SIMULATED']})" if self.simulated else ""
+    def marks(self):
+        return [f"SIMULATED ({self.other['SIMULATED']})"] if self.simulated else []
 
 
 def name_apart(runs):
@@ -191,4 +197,4 @@ def name_apart(runs):
     files = text.unique(files)
     for run, name in zip(runs, files):
         run.short_label = name
-        run.label = f"{run.gpu}, {name}" + (", SIMULATED" if run.simulated else "")
+        run.label = ", ".join([run.gpu, name, *(mark.split(" (")[0] for mark in run.marks)])

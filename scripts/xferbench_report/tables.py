@@ -44,7 +44,8 @@ def facts_of(run):
     counted = ", ".join(f"{statuses[status]} {status}" for status in ("ok", "failed", "skipped") if statuses[status])
     known = {
         "GPU": gpu["name"],
-        "measured": Alarm(run.mark) if run.simulated else "on a real GPU",
+        "measured": Alarm(run.marks[0]) if run.simulated else "on a real GPU",
+        "verified": {True: "yes", False: Alarm("NOT VERIFIED: --no-verify")}.get(run.record.get("verified")),
         "cases": counted or "none",
         "complete": "yes" if run.record["complete"] else Alarm("NO: the run was interrupted or still goes on"),
         "started": run.record["started_at"],
@@ -72,7 +73,7 @@ def facts_of(run):
 def facts_of_timeline(one):
     known = {
         "GPU": one.other.get("gpu"),
-        "measured": one.mark or "on a real GPU",
+        "measured": one.marks[0] if one.simulated else "on a real GPU",
         "times from": one.other.get("source"),
         "program": one.other.get("tool"),
     }

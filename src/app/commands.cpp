@@ -152,7 +152,7 @@ std::string markdown_of_run(const Report& report) { return to_markdown(report, d
 int run_once(const cli::RunCommand& command) {
   WatchedMachine machine(command.measuring.device);
   refuse_if_none_can_run(command, machine.device());
-  LiveReport live(begin_report(command.measuring.arguments, machine.device(), scenarios_of(command.cases)),
+  LiveReport live(begin_report(command.measuring, machine.device(), scenarios_of(command.cases)),
                   command.measuring.files, markdown_of_run);
   return measure(command, all_of(command.cases), machine, live);
 }

@@ -128,8 +128,7 @@ void report(const cli::RunCommand& command, const std::vector<std::string>& file
   std::vector<Report> processes;
   for (const std::string& file : files) processes.push_back(read_report(file));
   const std::vector<RepeatedCase> cases = cases_of(processes);
-  write_standard_output(
-      to_repeat_table(processes.front().environment, cases, processes.size(), style_of(command.measuring.show)));
+  write_standard_output(to_repeat_table(processes.front(), cases, processes.size(), style_of(command.measuring.show)));
 }
 
 /// Files of a repeat that was longer than this one would be taken for files of this one.

@@ -133,7 +133,8 @@ ResumePlan what_is_left(StoredRun& stored, const std::vector<PlannedCase>& cases
 }
 
 Report continue_report(const StoredRun& stored, const Device& device, Descriptors scenarios) {
-  Report report = begin_report(stored.command.measuring.arguments, device, scenarios);
+  Report report = begin_report(stored.command.measuring, device, scenarios);
+  report.verified = report.verified && stored.report.verified;
   report.resumed_at = stored.report.resumed_at;
   report.resumed_at.push_back(report.started_at);
   report.started_at = stored.report.started_at;

@@ -63,11 +63,12 @@ std::vector<std::pair<std::string, std::string>> cuda_variables() {
   return found;
 }
 
-Report begin_report(const std::vector<std::string>& arguments, const Device& device, Descriptors scenarios) {
+Report begin_report(const cli::Measuring& measuring, const Device& device, Descriptors scenarios) {
   Report report;
   report.started_at = utc_now();
   report.command = {"xferbench"};
-  report.command.insert(report.command.end(), arguments.begin(), arguments.end());
+  report.command.insert(report.command.end(), measuring.arguments.begin(), measuring.arguments.end());
+  report.verified = measuring.verify;
   report.environment = device.capabilities().environment;
   report.environment.variables = cuda_variables();
   report.metrics_declared = declared_by(scenarios);

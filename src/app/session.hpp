@@ -41,8 +41,8 @@ Style style_of(const cli::Presentation& show);
 /// Environment variables that change what CUDA does and so belong to a result.
 std::vector<std::pair<std::string, std::string>> cuda_variables();
 
-/// A report without results, of cases of these scenarios. `arguments` is the command line, for the record.
-Report begin_report(const std::vector<std::string>& arguments, const Device& device, Descriptors scenarios);
+/// A report without results, of cases of these scenarios, measured so.
+Report begin_report(const cli::Measuring& measuring, const Device& device, Descriptors scenarios);
 
 /// One line for each failed case, and one for each kind of warning: a sweep may have hundreds of the same.
 void print_warnings(const Report& report);

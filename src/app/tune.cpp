@@ -65,7 +65,7 @@ int perform(const cli::TuneCommand& command) {
   const std::vector<Case> space = feasible(command.cases, machine.device(), measuring.verify, command.memory_limit);
   const ScenarioDescriptor tuned_scenario = tuned_descriptor(command.cases.front().scenario->descriptor());
   const std::array shown{&tuned_scenario};
-  LiveReport live(begin_report(measuring.arguments, machine.device(), shown), measuring.files,
+  LiveReport live(begin_report(measuring, machine.device(), shown), measuring.files,
                   [&shown](const Report& report) { return to_markdown(with_fastest(report), shown); });
   install_interrupt_handlers(live.has_file() ? HangUp::ignored : HangUp::ends);
   const auto table = [&] { return to_table(with_fastest(live.report()), shown, style_of(measuring.show)); };

@@ -351,6 +351,7 @@ Checked check(const Report& report, std::string_view name, const Expectations& e
   checked.simulated = report.environment.simulated() ? report.environment.profile : "";
   checked.started_at = report.started_at;
   checked.complete = report.complete;
+  checked.verified = report.verified;
   Effort effort(expectations.source);
   for (const Expectation& e : expectations.all) {
     checked.rows.push_back(Judge(e, report, expectations.source, effort).row());

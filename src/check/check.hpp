@@ -43,6 +43,7 @@ struct Checked {
   std::string simulated;  ///< the profile, if the results are simulated
   std::string started_at;
   bool complete = true;
+  bool verified = true;
   std::vector<Row> rows;  ///< in the order of the expectations
 
   [[nodiscard]] std::size_t count(Verdict verdict) const;

@@ -320,7 +320,7 @@ class Comparer {
 Source source_of(const NamedReport& named) {
   const Report& r = named.report;
   return {named.name, r.started_at, r.environment.gpu.name,
-          r.tool.git.empty() ? r.tool.version : r.tool.version + " " + r.tool.git};
+          r.tool.git.empty() ? r.tool.version : r.tool.version + " " + r.tool.git, r.verified};
 }
 
 std::vector<Source> sources_of(std::span<const NamedReport> reports) {

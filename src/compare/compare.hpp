@@ -83,6 +83,7 @@ struct Source {
   std::string started_at;
   std::string gpu;
   std::string version;  ///< of the program, with its commit where that is known
+  bool verified = true;
 };
 
 struct Comparison {

@@ -35,6 +35,7 @@ void append(Series& before, const Series& now, double ci) {
   if (before.parts.size() != now.parts.size()) throw std::logic_error("two turns of a case have different parts");
   for (std::size_t i = 0; i < now.parts.size(); ++i) append(before.parts[i], now.parts[i], ci);
   std::ranges::copy(now.stream_times, std::back_inserter(before.stream_times));
+  before.checking += now.checking;
 }
 
 }  // namespace

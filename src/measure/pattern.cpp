@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -48,15 +49,24 @@ std::string Mismatch::describe() const {
 }
 
 std::optional<Mismatch> check_bytes(std::span<const std::byte> bytes, std::uint64_t seed, const PayloadPart& part) {
-  const std::size_t words = (bytes.size() + kWord - 1) / kWord;
+  const std::size_t words = bytes.size() / kWord;
   const auto right = [&](std::size_t i) {
-    const std::uint32_t expected = pattern_word(seed, i);
-    return std::memcmp(bytes.data() + i * kWord, &expected, std::min(kWord, bytes.size() - i * kWord)) == 0;
+    std::uint32_t found = 0;
+    std::memcpy(&found, bytes.data() + i * kWord, kWord);
+    return found == pattern_word(seed, i);
   };
-  const auto wrong = first_wrong(words, right, kGrain, kWord, part);
-  if (!wrong) return std::nullopt;
-  std::size_t offset = *wrong * kWord;
-  while (bytes[offset] == pattern_byte(seed, offset)) ++offset;
+  const auto right_byte = [&](std::size_t i) { return bytes[i] == pattern_byte(seed, i); };
+  std::size_t offset = bytes.size();
+  if (const auto wrong = first_wrong(words, right, kGrain, kWord, part)) {
+    offset = *wrong * kWord;
+    while (right_byte(offset)) ++offset;
+  } else {  // what is left is less than a word
+    part.for_each(words * kWord, bytes.size(), [&](std::size_t begin, std::size_t end) {
+      while (begin < end && right_byte(begin)) ++begin;
+      if (begin < end) offset = std::min(offset, begin);
+    });
+  }
+  if (offset == bytes.size()) return std::nullopt;
   return Mismatch{offset, fmt::format("{:#04x}", std::to_integer<unsigned>(pattern_byte(seed, offset))),
                   fmt::format("{:#04x}", std::to_integer<unsigned>(bytes[offset]))};
 }

@@ -83,7 +83,13 @@ std::optional<std::size_t> first_wrong(std::size_t count, const Predicate& right
                                        std::size_t item = 1, const PayloadPart& part = {}) {
   std::atomic<std::size_t> first{count};
   for_part(count, item, part, grain, [&](std::size_t begin, std::size_t end) {
+    constexpr std::size_t kBlock = 1024;  // looked at as a whole: a loop without a way out is several times as fast
     std::size_t i = begin;
+    for (; i + kBlock <= end; i += kBlock) {
+      unsigned wrong = 0;
+      for (std::size_t k = i; k < i + kBlock; ++k) wrong |= right(k) ? 0U : 1U;
+      if (wrong != 0) break;
+    }
     while (i < end && right(i)) ++i;
     if (i == end) return;
     std::size_t seen = first.load();

@@ -53,6 +53,10 @@ struct Region {
   bool per_stream = false;         ///< also time when each stream finished (unbatched regions only)
   bool batchable = true;           ///< may be repeated within one sample when it is too short for the clock
   std::function<void()> reset{};   ///< makes ready for a pass, untimed; a region that has one is never batched
+  /// Throws VerificationError unless what the last pass left behind is right. Called right after a pass, untimed, and
+  /// before any other region's. May use what it likes, but leaves what passes read as it was. Empty where a pass leaves
+  /// nothing behind whose right content is known, whatever ran before.
+  std::function<void()> check{};
 
   struct Part {
     std::string name;
@@ -135,7 +139,8 @@ auto until_gate_holds(const std::string& doing, const Pass& pass) {
                          "busy to submit the work, or another program stops it");
 }
 
-/// While it lives passes are timed or traced and not checked: they need no data on a machine whose times are modelled.
+/// While it lives passes are timed or traced: they need no data on a machine whose times are modelled, and are not
+/// checked there.
 class TimedPasses {
  public:
   explicit TimedPasses(Machine& machine) : machine_(machine) { machine_.set_data_movement(false); }

@@ -1,5 +1,7 @@
 #include "measure/sampler.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -32,8 +34,9 @@ constexpr double kThrottled = 0.9;    // of the largest clock rate
 
 class Loop {
  public:
-  Loop(Machine& machine, std::vector<Region> regions, const SamplingPolicy& policy, const SamplingObserver& observe)
-      : machine_(machine), policy_(policy), observe_(observe), begun_(machine.host().now()) {
+  Loop(Machine& machine, std::vector<Region> regions, const SamplingPolicy& policy, const SamplingObserver& observe,
+       const PassChecks& checks)
+      : machine_(machine), policy_(policy), observe_(observe), checks_(checks), begun_(machine.host().now()) {
     timers_.reserve(regions.size());
     for (Region& region : regions) timers_.emplace_back(machine, std::move(region));
     series_.resize(timers_.size());
@@ -43,7 +46,15 @@ class Loop {
     warm_up();
     for (std::size_t i = 0; i < timers_.size(); ++i) describe(i);
     take_samples();
-    const bool throttled = is_throttled();
+    summarise(is_throttled());
+    return std::move(series_);
+  }
+
+ private:
+  /// Of the budget, which is not for checks.
+  [[nodiscard]] double spent() const { return machine_.host().now() - begun_ - checking_; }
+
+  void summarise(bool throttled) {
     for (std::size_t i = 0; i < series_.size(); ++i) {
       Series& s = series_[i];
       statistics::summarise(s.elapsed);
@@ -54,15 +65,12 @@ class Loop {
       if (throttled) s.elapsed.flags.emplace_back("throttled");
       if (s.elapsed.gate_timeouts > 0) s.elapsed.flags.emplace_back("gate-timeout");
     }
-    return std::move(series_);
   }
-
- private:
-  [[nodiscard]] double spent() const { return machine_.host().now() - begun_; }
 
   void warm_up() {
     const NvtxRange mark(machine_.tracer(), "warm-up");
     for (RegionTimer& timer : timers_) {
+      if (interrupted() != 0) break;
       timer.run_ungated();
       timer.run_ungated();
       timer.choose_batch();
@@ -84,6 +92,7 @@ class Loop {
     elapsed.name = timers_[i].region().name;
     elapsed.clock = timers_[i].region().clock;
     elapsed.batch = timers_[i].batch();
+    if (can_check(i)) elapsed.checked = 0;
     Measurement& submit = series_[i].submit;
     submit = elapsed;
     submit.name += "-submit";
@@ -101,31 +110,83 @@ class Loop {
     const auto schedule = statistics::check_points(policy_.min_samples, policy_.max_samples);
     auto next_look = schedule.begin();
     for (std::size_t n = 1;; ++n) {
-      if (!take_round(n)) return stop(Stop::interrupted);
-      const bool look = n == *next_look;
-      if (look) {
+      const Round round = n == schedule.back() ? Round::last : Round::usual;
+      if (!take_round(n, round)) return stop(Stop::interrupted);
+      std::optional<Stop> reason;
+      if (n == *next_look) {
         observe_({n, widest_half_width()});
-        if (all_within_target()) return stop(Stop::ci);
-        if (++next_look == schedule.end()) return stop(Stop::max_samples);
+        if (all_within_target()) {
+          reason = Stop::ci;
+        } else if (++next_look == schedule.end()) {
+          reason = Stop::max_samples;
+        }
       }
-      if (n >= policy_.min_samples && spent() >= policy_.budget) return stop(Stop::budget);
+      if (!reason && n >= policy_.min_samples && spent() >= policy_.budget) reason = Stop::budget;
+      if (!reason) continue;
+      stop(*reason);
+      // Only now is it known that no other round has to follow, and of this one's outputs those that came first may be
+      // overwritten. One more round, whose samples count like others, is checked pass by pass.
+      if (round != Round::last && checks_anything()) take_round(n + 1, Round::last);
+      return;
     }
   }
 
+  enum class Round { usual, last };
+
   /// One sample of every region, in alternating order. False when interrupted.
-  bool take_round(std::size_t n) {
+  bool take_round(std::size_t n, Round round) {
     for (std::size_t i = 0; i < timers_.size(); ++i) {
       if (interrupted() != 0) return false;
       const std::size_t turn = n % 2 == 1 ? i : timers_.size() - 1 - i;
-      const Timing timing = time_or_throw(turn);
-      series_[turn].elapsed.samples.push_back(timing.elapsed);
-      series_[turn].submit.samples.push_back(timing.submit);
-      if (!timing.stream_times.empty()) series_[turn].stream_times.push_back(timing.stream_times);
-      for (std::size_t part = 0; part < timing.parts.size(); ++part) {
-        std::ranges::copy(timing.parts[part], std::back_inserter(series_[turn].parts[part].samples));
-      }
+      keep(time_or_throw(turn), series_[turn]);
+      if (can_check(turn) && (round == Round::last || checks_.chosen(turn, n))) check(turn, n, round);
     }
     return true;
+  }
+
+  static void keep(const Timing& timing, Series& series) {
+    series.elapsed.samples.push_back(timing.elapsed);
+    series.submit.samples.push_back(timing.submit);
+    if (!timing.stream_times.empty()) series.stream_times.push_back(timing.stream_times);
+    for (std::size_t part = 0; part < timing.parts.size(); ++part) {
+      std::ranges::copy(timing.parts[part], std::back_inserter(series.parts[part].samples));
+    }
+  }
+
+  [[nodiscard]] bool can_check(std::size_t i) const { return checks_.wanted && timers_[i].region().check; }
+  [[nodiscard]] bool checks_anything() const {
+    for (std::size_t i = 0; i < timers_.size(); ++i) {
+      if (can_check(i)) return true;
+    }
+    return false;
+  }
+
+  /// Right behind a pass. Not after Ctrl-C: a check of gigabytes takes its time. One pass that nobody times follows,
+  /// because a check leaves caches, and a GPU that had to wait, in another state than a pass does.
+  void check(std::size_t i, std::size_t pass, Round round) {
+    if (interrupted() != 0) return;
+    Series& series = series_[i];
+    const double begun = machine_.host().now();
+    try {
+      const NvtxRange mark(machine_.tracer(), "check");
+      timers_[i].region().check();
+    } catch (const VerificationError& error) {
+      const std::string text = fmt::format("timed pass {} of {}: {}", pass, series.elapsed.name, error.what());
+      stop(Stop::interrupted);
+      summarise(false);
+      throw FailedCheck(text, i, std::move(series_));
+    }
+    count_check(series);
+    if (round != Round::last) time_or_throw(i);
+    const double seconds = machine_.host().now() - begun;
+    series.checking += seconds;
+    checking_ += seconds;
+  }
+
+  static void count_check(Series& series) {
+    ++*series.elapsed.checked;
+    ++*series.submit.checked;
+    for (Measurement& part : series.parts) ++*part.checked;
   }
 
   Timing time_or_throw(std::size_t i) {
@@ -192,7 +253,9 @@ class Loop {
   Machine& machine_;
   SamplingPolicy policy_;
   const SamplingObserver& observe_;
+  PassChecks checks_;
   double begun_;
+  double checking_ = 0;  // seconds
   std::vector<RegionTimer> timers_;
   std::vector<Series> series_;
 };
@@ -200,9 +263,9 @@ class Loop {
 }  // namespace
 
 std::vector<Series> sample(Machine& machine, std::vector<Region> regions, const SamplingPolicy& policy,
-                           const SamplingObserver& observe) {
+                           const SamplingObserver& observe, const PassChecks& checks) {
   const TimedPasses timed(machine);
-  return Loop(machine, std::move(regions), policy, observe).run();
+  return Loop(machine, std::move(regions), policy, observe, checks).run();
 }
 
 }  // namespace xferbench

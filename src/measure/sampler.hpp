@@ -1,11 +1,16 @@
 // The sampling loop: warm-up, interleaved rounds, and when to stop.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "core/error.hpp"
+#include "measure/pass_checks.hpp"
 #include "measure/region.hpp"
 #include "results/result.hpp"
 
@@ -32,15 +37,26 @@ struct Series {
   Measurement submit;                             ///< host time inside submit(), named "<region>-submit"
   std::vector<std::vector<double>> stream_times;  ///< per sample, if the region asked for it
   std::vector<Measurement> parts;                 ///< as the region names them
+  double checking = 0;                            ///< seconds that went into checks, which are in no sample
   /// Throws std::logic_error if there is no such part: a mistake in the scenario.
   [[nodiscard]] const Measurement& part(std::string_view name) const;
 };
 
+/// What a timed pass left behind is wrong.
+struct FailedCheck : VerificationError {
+  FailedCheck(const std::string& what, std::size_t which, std::vector<Series> series)
+      : VerificationError(what), region(which), sampled(std::move(series)) {}
+
+  std::size_t region;           ///< which of those that were sampled together
+  std::vector<Series> sampled;  ///< up to the pass that was wrong, with it
+};
+
 /// Samples all regions interleaved (A B C, C B A, A B C, ...), so that what drifts does so for all of them and ratios
-/// between them stay fair. Stops early, with what it has, when interrupted() says so.
-/// Throws MeasurementError when a gate times out again and again.
+/// between them stay fair. Stops early, with what it has, when interrupted() says so. Checks the outputs of those
+/// passes that `checks` chooses and of the last round, where regions can be checked.
+/// Throws FailedCheck where one is wrong, MeasurementError when a gate times out again and again.
 std::vector<Series> sample(Machine& machine, std::vector<Region> regions, const SamplingPolicy& policy,
-                           const SamplingObserver& observe);
+                           const SamplingObserver& observe, const PassChecks& checks = {});
 
 /// Whether the median of the last eight is within 1% of that of the eight before.
 bool warm(std::span<const double> times);

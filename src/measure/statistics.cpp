@@ -197,6 +197,7 @@ void append(Measurement& all, const Measurement& more) {
   all.warmup_runs += more.warmup_runs;
   all.warmup_converged = all.warmup_converged && more.warmup_converged;
   all.gate_timeouts += more.gate_timeouts;
+  if (more.checked) all.checked = all.checked.value_or(0) + *more.checked;
   all.flags.clear();
   summarise(all);
   std::ranges::move(of_machine, std::back_inserter(all.flags));

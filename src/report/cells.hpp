@@ -20,4 +20,9 @@ std::string padded(const std::string& text, std::size_t to, bool left);
 /// What is said above results that were simulated.
 std::string simulated_text(const std::string& profile);
 
+/// What is said above results of --no-verify, and beside what stands for them.
+inline constexpr const char* kNotVerifiedMark = "NOT VERIFIED";
+inline constexpr const char* kNotVerified =
+    "NOT VERIFIED: measured with --no-verify; nobody looked whether data is right";
+
 }  // namespace xferbench

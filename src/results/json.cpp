@@ -164,6 +164,7 @@ constexpr std::array kMeasurementFields{
     part("warmup", kWarmup),
     part("outliers", kOutliers),
     field<&Measurement::gate_timeouts>("gate_timeouts", if_known),
+    field<&Measurement::checked>("checked", if_known),
     field<&Measurement::flags>("flags"),
 };
 constexpr Shape kMeasurement = on_one_line(record(kMeasurementFields, check_measurement));
@@ -305,6 +306,7 @@ void check_keys(Reader& in, void* report) {
 constexpr std::array kReportFields{
     part("schema", kSchema<kVersion1>),
     field<&Report::complete>("complete"),
+    field<&Report::verified>("verified", optional),
     field<&Report::started_at>("started_at"),
     field<&Report::tool, kTool>("tool"),
     field<&Report::command, kRawTexts>("command"),

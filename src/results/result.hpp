@@ -65,6 +65,7 @@ struct Measurement {
   std::size_t outliers_mild = 0;
   std::size_t outliers_severe = 0;
   std::size_t gate_timeouts = 0;
+  std::optional<std::size_t> checked;  ///< timed passes whose output was checked; absent where none could be
   std::vector<std::string> flags;
   bool auxiliary =
       false;  ///< beside the point of the case: its flags are kept but nobody is warned of them; not in files
@@ -162,6 +163,7 @@ Tool this_tool();
 
 struct Report {
   bool complete = false;
+  bool verified = true;                 ///< false with --no-verify; files from before there was this say nothing
   std::string started_at;               ///< ISO 8601, UTC
   std::vector<std::string> resumed_at;  ///< when a run that had been stopped went on, each time
   Tool tool = this_tool();

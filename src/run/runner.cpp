@@ -117,7 +117,14 @@ Result attempt(const PlannedCase& planned, const RunContext& bench) {
   Result result(planned.config);
   const std::string key = planned.config.key();
   const NvtxRange mark(bench.machine.tracer(), key.c_str());
-  std::string failure = failure_of([&] { planned.scenario->run(planned.config, bench, result); });
+  std::string failure = failure_of([&] {
+    try {
+      planned.scenario->run(planned.config, bench, result);
+    } catch (const FailedCheck& failed) {  // what was sampled so far is kept, for finding out why
+      add_measurements(failed.sampled, result);
+      throw;
+    }
+  });
   if (!failure.empty()) {
     end(result, Status::failed, std::move(failure));
   } else if (interrupted() != 0 && !has_samples(result)) {

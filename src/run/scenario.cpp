@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
@@ -28,6 +29,20 @@ void compare_clocks(const Trace& trace, Result& result) {
 }
 
 }  // namespace
+
+bool RunContext::verifies_again() const { return verify && interrupted() == 0; }
+
+std::vector<Series> RunContext::sample(std::vector<Region> regions, const SamplingPolicy& wanted) const {
+  const auto with_earlier_turns = [this](std::vector<Series> series) {
+    return history ? history->continued(std::move(series)) : series;
+  };
+  try {
+    return with_earlier_turns(xferbench::sample(machine, std::move(regions), wanted, observe, checks()));
+  } catch (FailedCheck& failed) {
+    failed.sampled = with_earlier_turns(std::move(failed.sampled));
+    throw;
+  }
+}
 
 bool all_sampled(std::span<const Series> series) {
   return std::ranges::none_of(series, [](const Series& s) { return s.elapsed.samples.empty(); });

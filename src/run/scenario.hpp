@@ -47,11 +47,13 @@ struct RunContext {
 
   /// Whether the payload has to be filled: what is moved is looked at, or moved in truth while it is timed.
   [[nodiscard]] bool needs_data() const { return verify || device.capabilities().moves_data_when_timed; }
-  /// Samples what the case is about: together with the samples of earlier turns, if there were any.
-  std::vector<Series> sample(std::vector<Region> regions, const SamplingPolicy& wanted) const {
-    std::vector<Series> series = xferbench::sample(machine, std::move(regions), wanted, observe);
-    return history ? history->continued(std::move(series)) : series;
-  }
+  /// Which timed passes are checked, of regions that can be: on a machine that only models times, none.
+  [[nodiscard]] PassChecks checks() const { return {verify && device.capabilities().moves_data_when_timed, seed}; }
+  /// Whether to verify once more what was sampled. Not after Ctrl-C: gigabytes take their time.
+  [[nodiscard]] bool verifies_again() const;
+  /// Samples what the case is about: together with the samples of earlier turns, if there were any. Throws FailedCheck
+  /// where the output of a timed pass is wrong.
+  std::vector<Series> sample(std::vector<Region> regions, const SamplingPolicy& wanted) const;
   std::vector<Series> sample(std::vector<Region> regions) const { return sample(std::move(regions), policy); }
   /// Where a timeline was asked for: runs the region once more, untimed and as a timed pass does, and keeps what the
   /// device did and when. After sampling only: a profiler that has been attached may leave traces of its own.

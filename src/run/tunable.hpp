@@ -26,6 +26,7 @@ class Candidate {
 
   /// What is timed. Called once for each round of sampling; regions of several candidates are sampled interleaved, so
   /// they may share data but no streams or events. Its name is that of the measurement, the same for all candidates.
+  /// With a check, where it has an output.
   [[nodiscard]] virtual Region region() = 0;
   /// Runs once on poisoned memory and checks the result. Called before the first sample, unless the user forbids it.
   /// Throws VerificationError.

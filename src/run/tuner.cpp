@@ -283,8 +283,17 @@ class Tuner {
   Sampled sampled(const std::vector<std::size_t>& batch, const SamplingPolicy& policy) {
     Sampled all;
     if (batch.size() > 1) apart_ = false;
-    const std::string failure = failure_of([&] { all = sampled_together(batch, policy); });
+    std::optional<std::size_t> wrong;
+    const std::string failure = failure_of([&] {
+      try {
+        all = sampled_together(batch, policy);
+      } catch (const FailedCheck& failed) {
+        wrong = batch[failed.region];
+        throw;
+      }
+    });
     if (failure.empty()) return all;
+    if (wrong) return sampled_without(*wrong, failure, batch, policy);
     if (batch.size() == 1 || !bench_.device.usable()) {
       for (const std::size_t i : batch) drop(i, failure);
       return {};
@@ -299,14 +308,25 @@ class Tuner {
     return all;
   }
 
+  /// The output of one was wrong: it drops out, and the others are sampled anew.
+  Sampled sampled_without(std::size_t wrong, const std::string& failure, std::vector<std::size_t> batch,
+                          const SamplingPolicy& policy) {
+    drop(wrong, failure);
+    std::erase(batch, wrong);
+    return batch.empty() || !may_go_on() ? Sampled() : sampled(batch, policy);
+  }
+
+  /// Passes are checked where the winner is decided.
   Sampled sampled_together(const std::vector<std::size_t>& batch, const SamplingPolicy& policy) {
     std::vector<Region> regions;
     regions.reserve(batch.size());
     for (const std::size_t i : batch) regions.push_back(entries_[i].candidate->region());
     const double begun = bench_.machine.host().now();
     const auto observe = [this](const SamplingProgress&) { show(); };
-    const std::vector<Series> series = sample(bench_.machine, std::move(regions), policy, observe);
+    const PassChecks checks = confirming_ ? bench_.checks() : PassChecks();
+    const std::vector<Series> series = sample(bench_.machine, std::move(regions), policy, observe, checks);
     spent_ += bench_.machine.host().now() - begun;
+    for (const Series& s : series) spent_ -= s.checking;
     Sampled all;
     for (std::size_t n = 0; n < batch.size(); ++n) {
       all.emplace_back(batch[n], series[n].elapsed);

@@ -49,6 +49,52 @@ TEST(Table, HasNoBlanksAtTheEndsOfLines) {
   }
 }
 
+TEST(NotVerified, IsSaidByTablesAndFiles) {
+  const TemporaryFolder folder;
+  const Outcome o = xferbench(small_run(
+      {"--no-verify", "--json", folder / "r.json", "--csv", folder / "r.csv", "--markdown", folder / "r.md"}));
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "\nNOT VERIFIED: measured with --no-verify")) << o.out;
+  EXPECT_TRUE(contains(o.out, "SIMULATED  NOT VERIFIED\n")) << o.out;
+  EXPECT_TRUE(contains(read_file(folder / "r.md"), "(SIMULATED, NOT VERIFIED)"));
+  EXPECT_TRUE(contains(read_file(folder / "r.csv"), "Z,no,"));
+  EXPECT_EQ(read_json(folder / "r.json")["verified"], false);
+  expect_valid_results(folder / "r.json");
+  const Outcome verified = xferbench(small_run({"--json", folder / "v.json"}));
+  EXPECT_FALSE(contains(verified.out, "NOT VERIFIED")) << verified.out;
+  EXPECT_EQ(read_json(folder / "v.json")["verified"], true);
+  const Outcome compared = xferbench({"compare", folder / "v.json", folder / "r.json"});
+  EXPECT_TRUE(contains(compared.out, "NOT VERIFIED: new " + (folder / "r.json").string())) << compared.out;
+  EXPECT_TRUE(contains(compared.err, "--no-verify: not given in base, given in new")) << compared.err;
+}
+
+TEST(NotVerified, IsSaidOfATuneARepeatAndACheck) {
+  const TemporaryFolder folder;
+  const Outcome tune = xferbench({"tune", "--simulate", "--size", "4M", "--streams", "1,2", "--chunks", "4", "--budget",
+                                  "1", "--no-verify", "--quiet"});
+  EXPECT_TRUE(contains(tune.out, "NOT VERIFIED: measured")) << tune.out;
+  const Outcome repeat = xferbench(small_run({"--repeat", "2", "--no-verify", "--quiet", "--json", folder / "r.json"}));
+  EXPECT_TRUE(contains(repeat.out, "\nNOT VERIFIED: measured")) << repeat.out << repeat.err;
+  write_file(folder / "e.json",
+             R"({"schema": "xferbench-expect/1", "expect": [{"metric": "bandwidth", "at_least": "1 GB/s"}]})");
+  const Outcome check = xferbench({"check", folder / "r-1.json", "--expect", folder / "e.json", "--allow-simulated"});
+  EXPECT_TRUE(contains(check.out, "NOT VERIFIED: measured")) << check.out << check.err;
+}
+
+TEST(NotVerified, StaysSaidWhereThatPartOfARunWasThatIsResumed) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(xferbench(small_run({"--json", folder / "r.json"})).exit_code, 0);
+  Json part = read_json(folder / "r.json");
+  part["complete"] = false;
+  part["verified"] = false;
+  part["results"] = Json::array();
+  write_file(folder / "r.json", part.dump());
+  const Outcome o = xferbench({"--resume", folder / "r.json", "--quiet"});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_TRUE(contains(o.out, "NOT VERIFIED")) << o.out;
+  EXPECT_EQ(read_json(folder / "r.json")["verified"], false);
+}
+
 TEST(SimulatedRun, IsTheSameTwice) {
   EXPECT_EQ(xferbench(small_run({"--streams", "1,8"})).out, xferbench(small_run({"--streams", "1,8"})).out);
 }

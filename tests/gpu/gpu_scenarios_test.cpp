@@ -64,6 +64,29 @@ TEST_F(GpuScenarioTest, BalanceChoosesAKernelOfTheRightLength) {
   EXPECT_GT(results[0].metric("work")->value, 1);
 }
 
+TEST_F(GpuScenarioTest, TimedPassesAreChecked) {
+  const std::vector<std::pair<std::string, std::vector<const char*>>> all{
+      {"memcpy --size 3M", {"copy"}},
+      {"async --size 3M --in-flight none", {"completion", "beside-work"}},
+      {"alloc --memory pinned,register --size 2M", {"copy", "pageable-copy"}},
+      {"staging --size 3M --method threads --threads 2", {"staging", "pinned", "direct"}},
+      {"callback --size 3M --chunks 4 --method poll", {"pipeline", "no-cpu-stage", "cpu-stage", "naive"}},
+      {"overlap --size 3M --chunks 4", {"pipeline", "h2d", "kernel", "d2h", "both", "serial"}},
+      {"smem --size 3M --method sync --stages 1 --intensity 2", {"smem", "d2d", "memory"}},
+      {"dynpar --task children --children 16 --launch tail", {"makespan", "by-host"}},
+      {"dynpar --task sort --size 64K", {"makespan", "by-host"}},
+      {"latency --op copy --size 4K", {"latency"}},
+  };
+  for (const auto& [line, names] : all) {
+    for (const Result& r : run_well(line)) {
+      for (const char* name : names) {
+        ASSERT_NE(r.measurement(name), nullptr) << r.config.key() << " " << name;
+        EXPECT_GE(r.measurement(name)->checked, 1U) << r.config.key() << " " << name;
+      }
+    }
+  }
+}
+
 // That scenarios declare what they write where only a GPU makes them write it. The others: tests/sim.
 TEST_F(GpuScenarioTest, ChasesAndSortsDeclareWhatTheyWrite) {
   std::set<std::string> all;

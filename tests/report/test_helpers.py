@@ -119,7 +119,12 @@ class Records(unittest.TestCase):
 
     def test_simulated_runs_say_so_in_their_names(self):
         self.assertIn("SIMULATED", run_of([], simulated=True).label)
-        self.assertEqual(run_of([]).mark, "")
+        self.assertEqual(run_of([]).marks, [])
+
+    def test_runs_that_were_not_verified_say_so_in_their_names(self):
+        self.assertTrue(run_of([], verified=False).label.endswith(", NOT VERIFIED"))
+        for said in ({"verified": True}, {}):  # older files do not say
+            self.assertEqual(run_of([], **said).marks, [])
 
 
 class Groups(unittest.TestCase):
@@ -176,6 +181,21 @@ class Figures(unittest.TestCase):
             chart = general.overview("memcpy", [run_of([case()], simulated=simulated)])[0]
             marks = [one for one in chart.figure()["layout"]["annotations"] if one.get("name") == "watermark"]
             self.assertEqual([one["text"] for one in marks], ["SIMULATED (profile h200)"] * count)
+
+    def test_data_that_were_not_verified_are_marked_in_the_chart(self):
+        chart = general.overview("memcpy", [run_of([case()], simulated=True, verified=False)])[0]
+        self.assertEqual(chart.marks(), ["SIMULATED (profile h200)", "NOT VERIFIED"])
+
+    def test_the_page_says_what_was_not_verified(self):
+        checked, not_checked = run_of([case()]), run_of([case()], verified=False)
+        self.assertEqual(page.banner([checked], []), "")
+        self.assertIn("NOT VERIFIED: these results", page.banner([not_checked], []))
+        self.assertIn("NOT VERIFIED: some of these results", page.banner([checked, not_checked], []))
+        both = page.banner([run_of([case()], simulated=True, verified=False)], [])
+        self.assertIn("SIMULATED (profile h200): all numbers", both)
+        self.assertIn("NOT VERIFIED", both)
+        facts = dict(tables.environments([not_checked], [])["files"])
+        self.assertTrue(any(isinstance(fact["verified"], tables.Alarm) for fact in facts.values()))
 
     def test_raw_link_rate_is_lanes_times_encoding(self):
         self.assertAlmostEqual(memcpy.raw_link_rate({"generation": 5, "width": 16}), 63.015, places=2)

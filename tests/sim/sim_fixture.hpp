@@ -99,7 +99,7 @@ class DeviceOtherwise : public sim::SimDevice {
 
 /// Does not say that it is simulated, nor of anything that it cannot do it, so that every scenario runs; its times mean
 /// as little as those of any test.
-class WillingDevice final : public DeviceOtherwise {
+class WillingDevice : public DeviceOtherwise {
  public:
   explicit WillingDevice(sim::SimMachine& machine, Otherwise how = {})
       : DeviceOtherwise(machine, std::move(how)), capabilities_(SimDevice::capabilities()) {
@@ -118,8 +118,10 @@ class WillingDevice final : public DeviceOtherwise {
     return KernelResources{.registers = 32, .shared_bytes = 8 * KiB, .local_bytes = 0, .blocks_per_multiprocessor = 8};
   }
 
- private:
+ protected:
   Capabilities capabilities_;
+
+ private:
   std::size_t room_ = 0;
 };
 

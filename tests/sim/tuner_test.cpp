@@ -41,6 +41,7 @@ struct Script {
   std::function<void(const Case&)> prepare = [](const Case&) {};
   std::function<void(const Case&)> verify = [](const Case&) {};
   std::function<void(const Case&)> time = [](const Case&) {};
+  std::function<void(const Case&)> check = [](const Case&) {};
 };
 
 class Copies final : public Tunable {
@@ -91,6 +92,7 @@ class Copies final : public Tunable {
         all_.script_.time(case_);
         stream_.copy({all_.memory_.data, all_.host_.data, bytes_of(case_), Direction::h2d});
       };
+      r.check = [this] { all_.script_.check(case_); };
       return r;
     }
     void verify() override {
@@ -336,6 +338,44 @@ TEST_F(TunerTest, TellsHowFarItIs) {
   EXPECT_TRUE(progress_.back().confirming);
   EXPECT_TRUE(progress_.back().best);
   EXPECT_TRUE(std::ranges::is_sorted(rounds_));
+}
+
+/// Its timed passes are checked.
+class CheckableDevice final : public WillingDevice {
+ public:
+  explicit CheckableDevice(sim::SimMachine& machine) : WillingDevice(machine) {
+    capabilities_.moves_data_when_timed = true;
+  }
+};
+
+TEST_F(TunerTest, AFinalistWhoseTimedPassLeftWrongDataDropsOut) {
+  sim::SimMachine machine = machine_with<CheckableDevice>();
+  const RunContext checking{machine, machine.device(), bench().policy, 5, true, [](const SamplingProgress&) {}};
+  std::set<std::string> checked;
+  fake_.script.check = [&](const Case& c) { checked.insert(c.key()); };
+  const auto winner_of = [](const Tuned& tuned) {
+    const auto time = [](const Result& r) {
+      return std::pair(r.label("measured_in") != "confirmation", r.value("makespan"));
+    };
+    std::vector<Result> ok;
+    std::ranges::copy_if(tuned.results, std::back_inserter(ok), [](const Result& r) { return r.status == Status::ok; });
+    return *std::ranges::min_element(ok, {}, time);
+  };
+  const Result winner = winner_of(tune(parsed({}), checking));
+  EXPECT_GE(winner.measurement("copy")->checked, 1U);
+  EXPECT_TRUE(checked.contains(winner.config.key()));
+  EXPECT_LE(checked.size(), 16U) << "of those that were only searched none is";
+  fake_.script.check = [&](const Case& c) {
+    if (c.key() == winner.config.key()) throw VerificationError("wrong");
+  };
+  const Tuned tuned = tune(parsed({}), checking);
+  const auto dropped =
+      std::ranges::find(tuned.results, winner.config.key(), [](const Result& r) { return r.config.key(); });
+  ASSERT_NE(dropped, tuned.results.end());
+  EXPECT_EQ(dropped->status, Status::failed);
+  EXPECT_TRUE(dropped->reason.starts_with("timed pass ")) << dropped->reason;
+  EXPECT_EQ(winner_of(tuned).label("measured_in"), "confirmation") << "the others are measured afresh";
+  EXPECT_NE(winner_of(tuned).config.key(), winner.config.key());
 }
 
 /// How many configurations an interrupted tune reports; 100 if one of them was not measured.

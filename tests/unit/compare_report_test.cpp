@@ -60,6 +60,23 @@ TEST(CompareReport, IsTheseTexts) {
   EXPECT_TRUE(mentions(to_markdown(simulated), "**SIMULATED** by profile <code>h200</code>"));
 }
 
+TEST(CompareReport, SaysWhichFilesWereNotVerified) {
+  Comparison c = comparison();
+  EXPECT_FALSE(contains(to_table(c, false, {}), "NOT VERIFIED"));
+  EXPECT_FALSE(contains(to_markdown(c), "NOT VERIFIED"));
+  c.next.front().verified = false;
+  const std::string name = c.next.front().name;
+  const std::string table = to_table(c, false, {});
+  EXPECT_TRUE(table.starts_with("NOT VERIFIED: new " + name + "\n")) << table;
+  EXPECT_TRUE(mentions(table, ", NOT VERIFIED\n")) << "beside the file";
+  EXPECT_TRUE(mentions(to_markdown(c), "**NOT VERIFIED**: new <code>"));
+  EXPECT_TRUE(mentions(to_json(c), "\"verified\":false"));
+  compare::Across across;
+  across.sources = {{.name = "a.json", .started_at = {}, .gpu = {}, .version = {}, .verified = false}};
+  EXPECT_TRUE(to_table(across, {}).starts_with("NOT VERIFIED: a.json\n"));
+  EXPECT_TRUE(mentions(to_markdown(across), "**NOT VERIFIED**: <code>a.json</code>"));
+}
+
 TEST(CompareTable, OnlyCountsWhatIsQuietWhereThereIsMuch) {
   Comparison c = comparison();
   for (int i = 0; i < 100; ++i) c.rows.push_back(row("copy/size=" + std::to_string(i + 10) + "B", Verdict::same, 1));

@@ -16,6 +16,7 @@ Series series(std::vector<double> samples, Stop stop = Stop::ci, std::vector<std
   s.elapsed.warmup_runs = 4;
   s.elapsed.warmup_converged = true;
   s.elapsed.gate_timeouts = 1;
+  s.elapsed.checked = 2;
   s.elapsed.stop = stop;
   s.elapsed.flags = std::move(flags);
   s.submit = s.elapsed;
@@ -79,6 +80,7 @@ TEST(SampleHistory, LaterTurnsGoOnCallByCall) {
   EXPECT_DOUBLE_EQ(first.median, 1.5);
   EXPECT_EQ(first.warmup_runs, 8U);
   EXPECT_EQ(first.gate_timeouts, 2U);
+  EXPECT_EQ(first.checked, 4U);
 }
 
 TEST(SampleHistory, StatisticsAreThoseOfAllSamples) {

@@ -22,19 +22,32 @@ TEST(Repeat, AProcessWritesAFileOfItsOwn) {
 }
 
 TEST(RepeatTable, ShowsHowFarProcessesAreApartAndWhereOneIsMissing) {
-  Environment environment;
-  environment.backend = "cuda";
-  environment.gpu.name = "NVIDIA H200";
+  Report report;
+  report.environment.backend = "cuda";
+  report.environment.gpu.name = "NVIDIA H200";
   const std::vector<RepeatedCase> cases{
       {.key = "memcpy/size=1MiB", .unit = "s", .median = 1e-3, .low = 0.99e-3, .high = 1.01e-3, .processes = 3},
       {.key = "latency", .unit = "s", .median = 2e-6, .low = 2e-6, .high = 2e-6, .processes = 2}};
-  EXPECT_EQ(to_repeat_table(environment, cases, 3, {}),
+  EXPECT_EQ(to_repeat_table(report, cases, 3, {}),
             "NVIDIA H200\n"
             "\n"
             "medians of 3 processes\n"
             "  case                    median     lowest    highest   spread\n"
             "  memcpy/size=1MiB      1.000 ms   990.0 us   1.010 ms    2.0 %\n"
             "  latency (in 2 of 3)   2.000 us   2.000 us   2.000 us    0.0 %\n");
+}
+
+TEST(RepeatTable, SaysWhatIsNotWhatItMightBeTakenFor) {
+  Report report;
+  report.environment.backend = "cuda";
+  report.environment.gpu.name = "NVIDIA H200";
+  report.verified = false;
+  EXPECT_TRUE(to_repeat_table(report, {}, 2, {}).starts_with("NOT VERIFIED: measured with --no-verify"));
+  EXPECT_NE(to_repeat_table(report, {}, 2, {}).find("\nNVIDIA H200\n\nmedians"), std::string::npos);
+  report.environment.backend = "simulated";
+  report.environment.profile = "h200";
+  EXPECT_TRUE(to_repeat_table(report, {}, 2, {}).starts_with("SIMULATED by profile h200"));
+  EXPECT_NE(to_repeat_table(report, {}, 2, {}).find("\nNOT VERIFIED"), std::string::npos);
 }
 
 }  // namespace

@@ -140,6 +140,7 @@ Measurement measurement(std::size_t i) {
   m.outliers_mild = whole<std::size_t>();
   m.outliers_severe = whole<std::size_t>();
   m.gate_timeouts = whole<std::size_t>();
+  if (boolean()) m.checked = whole<std::size_t>();
   m.flags = texts();
   return m;
 }
@@ -178,6 +179,7 @@ Result result(std::size_t i) {
 Report report() {
   Report report;
   report.complete = boolean();
+  report.verified = boolean();
   report.started_at = word();
   report.resumed_at = texts();
   report.tool = {word(), known(), word(), known(), known()};
@@ -235,6 +237,7 @@ Result every_field() {
   m.outliers_mild = 1;
   m.outliers_severe = 2;
   m.gate_timeouts = 3;
+  m.checked = 11;
   m.flags = {"outliers", "drift"};
   r.measurements[1].ci95.reset();
   r.measurements[2].name = "none";
@@ -289,6 +292,28 @@ TEST(ResultsFile, HasWhatScenariosDeclareAndWhichProgramMadeIt) {
   EXPECT_EQ(parse_report(to_json(test::real_report()), "a").tool, this_tool());
 }
 
+TEST(ResultsFile, SaysWhetherItWasVerifiedAndOlderOnesNeedNot) {
+  Report report = rich_report();
+  EXPECT_NE(to_json(report).find("\"verified\": true"), std::string::npos);
+  report.verified = false;
+  std::string text = to_json(report);
+  const std::string field = " \"verified\": false,\n";
+  ASSERT_NE(text.find(field), std::string::npos);
+  EXPECT_FALSE(parse_report(text, "a").verified);
+  EXPECT_TRUE(parse_report(text.erase(text.find(field), field.size()), "a").verified) << "not known to be unverified";
+}
+
+TEST(ResultsFile, SaysHowManyPassesWereCheckedWhereAnyCouldBe) {
+  Report report = rich_report();
+  Measurement& m = report.results.front().measurements.front();
+  for (const auto& [checked, said] : {std::pair<std::optional<std::size_t>, bool>{11, true}, {0, true}, {{}, false}}) {
+    m.checked = checked;
+    const std::string text = to_json(report);
+    EXPECT_EQ(text.find("\"checked\"") != std::string::npos, said);
+    EXPECT_EQ(parse_report(text, "a").results.front().measurements.front().checked, checked);
+  }
+}
+
 TEST(ResultsFile, IsWrittenInPieces) {
   Report report = rich_report();
   report.results.resize(1000, report.results[0]);
@@ -312,7 +337,7 @@ TEST(ResultsFile, LeavesOutWhatIsUnknownInsteadOfWritingZero) {
   EXPECT_EQ(json["environment"]["host"].size(), 0U);
   EXPECT_FALSE(json.contains("resumed_at"));
   const auto measurement = json["results"][0]["measurements"][0];
-  for (const char* name : {"min", "median", "max", "ci95", "p90", "p99", "gate_timeouts"}) {
+  for (const char* name : {"min", "median", "max", "ci95", "p90", "p99", "gate_timeouts", "checked"}) {
     EXPECT_FALSE(measurement.contains(name)) << name;
   }
 }

@@ -199,6 +199,38 @@ TEST(RunReport, SaysSimulatedEverywhereOrNowhere) {
   }
 }
 
+TEST(RunReport, SaysNotVerifiedEverywhereOrNowhere) {
+  for (auto [name, report] : reports()) {
+    for (const bool verified : {true, false}) {
+      report.verified = verified;
+      const std::string text = table(report);
+      const std::string markdown = to_markdown(report, shown());
+      EXPECT_EQ(contains(text, "NOT VERIFIED: measured with --no-verify"), !verified) << name;
+      EXPECT_EQ(contains(markdown, "**NOT VERIFIED: measured with --no-verify"), !verified) << name;
+    }
+  }
+  Report both = simulated();
+  both.verified = false;
+  EXPECT_TRUE(mentions(table(both), "\ncopy  host pinned  size 4 KiB  SIMULATED  NOT VERIFIED\n"));
+  EXPECT_TRUE(mentions(to_markdown(both, shown()), "\n## copy (SIMULATED, NOT VERIFIED)\n"));
+  EXPECT_TRUE(mentions(table(both, true), "\x1b[1;33mNOT VERIFIED\x1b[0m\n"));
+}
+
+TEST(RunReport, SaysInEachRowOfCsvWhetherItWasVerified) {
+  Report report = one_case();
+  const auto rows_with = [&report](const std::string& what) {
+    const std::string text = to_csv(report, shown());
+    std::size_t rows = 0;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++rows;
+    return rows;
+  };
+  const std::size_t rows = rows_with("Z,yes,");
+  EXPECT_GT(rows, 3U);
+  report.verified = false;
+  EXPECT_EQ(rows_with("Z,no,"), rows);
+  EXPECT_EQ(rows_with("Z,yes,"), 0U);
+}
+
 TEST(Table, HasNoTrailingBlanksAndNoControlCharacters) {
   for (const auto& [name, report] : reports()) {
     const std::string text = table(report);

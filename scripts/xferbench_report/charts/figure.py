@@ -33,7 +33,7 @@ class Chart:
     annotations: list = dataclasses.field(default_factory=list)
 
     def marks(self):
-        return list(dict.fromkeys(run.mark for run in self.runs if run.mark))
+        return list(dict.fromkeys(mark for run in self.runs for mark in run.marks))
 
     def figure(self):
         """The dictionary that Plotly draws."""

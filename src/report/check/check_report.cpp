@@ -67,6 +67,7 @@ std::string summary(const Checked& checked) {
 std::string to_check_table(const Checked& checked, const Style& style) {
   std::string text;
   if (!checked.simulated.empty()) text += style.notice(printable(simulated_text(checked.simulated))) + "\n";
+  if (!checked.verified) text += style.notice(kNotVerified) + "\n";
   if (!checked.complete) text += style.bad(incomplete(checked)) + "\n";
   text += style.bold(printable(headline(checked))) + "\n" + printable(against(checked)) + "\n\n" +
           to_lines(grid_of(checked), style) + "\n";
@@ -77,6 +78,7 @@ std::string to_check_markdown(const Checked& checked) {
   std::string text = "# xferbench check\n\n";
   if (!checked.simulated.empty())
     text += fmt::format("**{}**\n\n", markdown_escaped(simulated_text(checked.simulated)));
+  if (!checked.verified) text += fmt::format("**{}**\n\n", markdown_escaped(kNotVerified));
   if (!checked.complete) text += fmt::format("**{}**\n\n", markdown_escaped(incomplete(checked)));
   text += fmt::format("{}  \n{}\n\n", markdown_escaped(headline(checked)), markdown_escaped(against(checked)));
   return text + to_markdown(grid_of(checked)) + "\n**" + summary(checked) + "**\n";
@@ -84,10 +86,15 @@ std::string to_check_markdown(const Checked& checked) {
 
 std::string to_check_json(const Checked& checked) {
   using Json = nlohmann::ordered_json;
-  Json json = {{"schema", "xferbench-check/1"},           {"results", checked.results},
-               {"expectations", checked.expectations},    {"gpu", checked.gpu},
-               {"simulated", !checked.simulated.empty()}, {"complete", checked.complete},
-               {"all_hold", checked.all_hold()},          {"checks", Json::array()}};
+  Json json = {{"schema", "xferbench-check/1"},
+               {"results", checked.results},
+               {"expectations", checked.expectations},
+               {"gpu", checked.gpu},
+               {"simulated", !checked.simulated.empty()},
+               {"complete", checked.complete},
+               {"verified", checked.verified},
+               {"all_hold", checked.all_hold()},
+               {"checks", Json::array()}};
   if (!checked.complete) json["note"] = incomplete(checked);
   for (const check::Row& row : checked.rows) {
     Json entry = {

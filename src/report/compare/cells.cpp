@@ -54,6 +54,14 @@ std::string method(const compare::Comparison& comparison) {
       options.bootstrap ? "of medians (bootstrap)" : "of Hodges and Lehmann");
 }
 
+std::vector<std::string> not_verified(const std::vector<compare::Source>& sources) {
+  std::vector<std::string> names;
+  for (const compare::Source& s : sources) {
+    if (!s.verified) names.push_back(s.name);
+  }
+  return names;
+}
+
 std::string difference_text(const compare::Difference& d) {
   return fmt::format("{}: {} in base, {} in new", d.what, d.base, d.next);
 }

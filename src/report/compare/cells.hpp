@@ -30,6 +30,9 @@ std::string summary(const compare::Comparison& comparison);
 /// How it was judged, in a sentence without its full stop.
 std::string method(const compare::Comparison& comparison);
 
+/// The names of those files that were measured with --no-verify.
+std::vector<std::string> not_verified(const std::vector<compare::Source>& sources);
+
 /// "driver: 580.1 in base, 580.2 in new".
 std::string difference_text(const compare::Difference& difference);
 

@@ -31,10 +31,8 @@ constexpr std::array kOptionsFields{
 constexpr Shape kOptions = on_one_line(record(kOptionsFields));
 
 constexpr std::array kSourceFields{
-    field<&Source::name>("file"),
-    field<&Source::started_at>("started_at"),
-    field<&Source::gpu>("gpu"),
-    field<&Source::version>("version"),
+    field<&Source::name>("file"),       field<&Source::started_at>("started_at"), field<&Source::gpu>("gpu"),
+    field<&Source::version>("version"), field<&Source::verified>("verified"),
 };
 constexpr Shape kSource = record(kSourceFields);
 constexpr const Shape& kSources = kListOf<Source, kSource>;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/printable.hpp"
+#include "report/cells.hpp"
 #include "report/compare/cells.hpp"
 
 namespace xferbench {
@@ -85,6 +86,15 @@ std::string simulated_line(const std::optional<std::string>& profile) {
   return profile ? "**SIMULATED** by profile " + code(*profile) + ": modelled times, not measurements\n\n" : "";
 }
 
+/// As on the terminal.
+std::string not_verified_line(const std::vector<compare::Source>& sources, const std::string& side) {
+  constexpr std::size_t kLongest = 500;
+  const std::vector<std::string> names = not_verified(sources);
+  if (names.empty()) return "";
+  return fmt::format("**{}**: {}{}\n\n", kNotVerifiedMark, side,
+                     code(clipped(fmt::format("{}", fmt::join(names, ", ")), kLongest)));
+}
+
 }  // namespace
 
 std::string markdown_text(const std::string& text) {
@@ -102,7 +112,8 @@ std::string markdown_text(const std::string& text) {
 
 std::string to_markdown(const compare::Comparison& comparison) {
   std::string text = fmt::format("### xferbench: {}\n\n", summary(comparison));
-  text += simulated_line(comparison.simulated);
+  text += simulated_line(comparison.simulated) + not_verified_line(comparison.base, "base ") +
+          not_verified_line(comparison.next, "new ");
   if (const std::string news = rows_table(comparison, true); !news.empty()) text += news + "\n";
   std::vector<std::string> doubts = comparison.warnings;
   for (const compare::Difference& d : comparison.differences) doubts.push_back(difference_text(d));
@@ -131,8 +142,8 @@ std::string to_markdown(const compare::Across& across) {
     lines.push_back(line_of(cells));
   }
   const std::string table = table_of(line_of(header) + rule + "\n", lines, 2 * kMostTable);
-  return "### xferbench: side by side\n\n" + simulated_line(across.simulated) + table +
-         "\nBold: the best, or not to be told from it by the 95 % intervals.\n" +
+  return "### xferbench: side by side\n\n" + simulated_line(across.simulated) + not_verified_line(across.sources, "") +
+         table + "\nBold: the best, or not to be told from it by the 95 % intervals.\n" +
          (across.warnings.empty() ? "" : "\n" + bullets(across.warnings));
 }
 

@@ -46,8 +46,9 @@ bool is_quiet(const compare::Row& row) {
 std::string source_lines(const std::vector<compare::Source>& sources, const char* side) {
   std::string text;
   for (const compare::Source& s : sources) {
-    text += fmt::format("{:<5} {}: {}, {}, xferbench {}\n", text.empty() ? side : "", printable(s.name),
-                        printable(s.gpu), printable(s.started_at), printable(s.version));
+    text += fmt::format("{:<5} {}: {}, {}, xferbench {}{}\n", text.empty() ? side : "", printable(s.name),
+                        printable(s.gpu), printable(s.started_at), printable(s.version),
+                        s.verified ? "" : fmt::format(", {}", kNotVerifiedMark));
   }
   return text;
 }
@@ -57,10 +58,20 @@ std::string simulated_line(const std::optional<std::string>& profile, const Styl
   return style.notice(printable(simulated_text(*profile))) + "\n";
 }
 
+/// "NOT VERIFIED: base a.json"; empty where all were. `side` may be empty.
+std::string not_verified_line(const std::vector<compare::Source>& sources, const std::string& side,
+                              const Style& style) {
+  const std::vector<std::string> names = not_verified(sources);
+  if (names.empty()) return "";
+  const std::string text = fmt::format("{}: {}{}", kNotVerifiedMark, side, fmt::join(names, ", "));
+  return style.notice(printable(text)) + "\n";
+}
+
 }  // namespace
 
 std::string to_table(const compare::Comparison& comparison, bool all, const Style& style) {
-  std::string text = simulated_line(comparison.simulated, style) + source_lines(comparison.base, "base") +
+  std::string text = simulated_line(comparison.simulated, style) + not_verified_line(comparison.base, "base ", style) +
+                     not_verified_line(comparison.next, "new ", style) + source_lines(comparison.base, "base") +
                      source_lines(comparison.next, "new") + "\n";
   const bool fold = !all && comparison.rows.size() > kManyRows;
   Grid grid{.header = {"", "case", "measured", "base", "new", "change", "95 % interval", "p",
@@ -90,8 +101,8 @@ std::string to_table(const compare::Across& across, const Style& style) {
       line.tones.push_back(best ? Tone::good : Tone::plain);
     }
   }
-  return simulated_line(across.simulated, style) + to_lines(grid, style) + "\n" +
-         style.dim("* the best, or not to be told from it by the 95 % intervals") + "\n";
+  return simulated_line(across.simulated, style) + not_verified_line(across.sources, "", style) +
+         to_lines(grid, style) + "\n" + style.dim("* the best, or not to be told from it by the 95 % intervals") + "\n";
 }
 
 }  // namespace xferbench

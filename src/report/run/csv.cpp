@@ -19,10 +19,10 @@ namespace {
 using Cells = std::vector<std::string>;
 
 // Names here and axes' names must differ; a test looks at every scenario.
-constexpr std::array kFixedColumns{"scenario", "key",     "status",   "reason",    "kind",   "name",
-                                   "unit",     "value",   "ci95_low", "ci95_high", "n",      "min",
-                                   "max",      "p90",     "p99",      "clock",     "stop",   "flags",
-                                   "warnings", "backend", "profile",  "gpu",       "driver", "started_at"};
+constexpr std::array kFixedColumns{"scenario", "key",      "status",     "reason",  "kind",     "name",    "unit",
+                                   "value",    "ci95_low", "ci95_high",  "n",       "min",      "max",     "p90",
+                                   "p99",      "clock",    "stop",       "flags",   "warnings", "backend", "profile",
+                                   "gpu",      "driver",   "started_at", "verified"};
 
 /// A text cell. What begins like a formula would be run by a spreadsheet that opens the file.
 std::string text_cell(std::string_view text) {
@@ -86,8 +86,8 @@ Cells of_measurement(const Measurement& m) {
 }
 
 /// The rows of one case.
-std::string rows_of(const Result& r, const Environment& e, const std::string& started_at,
-                    const std::vector<std::string>& axes) {
+std::string rows_of(const Result& r, const Report& report, const std::vector<std::string>& axes) {
+  const Environment& e = report.environment;
   const Cells before{text_cell(r.config.scenario()), text_cell(r.config.key()), std::string(to_text(r.status)),
                      text_cell(r.reason)};
   Cells after{text_cell(fmt::format("{}", fmt::join(r.warnings, "; "))),
@@ -95,7 +95,8 @@ std::string rows_of(const Result& r, const Environment& e, const std::string& st
               text_cell(e.profile),
               text_cell(e.gpu.name),
               text_cell(e.driver),
-              text_cell(started_at)};
+              text_cell(report.started_at),
+              report.verified ? "yes" : "no"};
   for (const std::string& axis : axes) after.push_back(axis_cell(r, axis));
   std::vector<Cells> numbers;
   for (const Measurement& m : r.measurements) numbers.push_back(of_measurement(m));
@@ -115,7 +116,7 @@ std::string to_csv(const Report& report, Descriptors scenarios) {
   std::string text = fmt::format("{}", fmt::join(kFixedColumns, ","));
   for (const std::string& axis : axes) text += "," + text_cell(axis);
   text += "\n";
-  for (const Result& r : report.results) text += rows_of(r, report.environment, report.started_at, axes);
+  for (const Result& r : report.results) text += rows_of(r, report, axes);
   return text;
 }
 

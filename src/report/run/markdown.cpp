@@ -1,7 +1,9 @@
 #include "report/run/run_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <string>
 #include <vector>
 
 #include "report/grid.hpp"
@@ -17,8 +19,9 @@ std::string list_of(const std::vector<std::string>& sentences) {
   return text.empty() ? text : "\n" + text;
 }
 
-std::string heading(const Section& section, bool simulated) {
-  return fmt::format("\n## {}{}\n", markdown_escaped(section.scenario->name), simulated ? " (SIMULATED)" : "");
+std::string heading(const Section& section, const std::vector<std::string>& marks) {
+  const std::string marked = marks.empty() ? "" : fmt::format(" ({})", fmt::join(marks, ", "));
+  return fmt::format("\n## {}{}\n", markdown_escaped(section.scenario->name), marked);
 }
 
 /// "dir h2d, size 256 MiB": what all rows have in common.
@@ -30,8 +33,8 @@ std::string fixed_line(const Section& section) {
   return text.empty() ? text : "\n" + markdown_escaped(text) + "\n";
 }
 
-std::string section_text(const Section& section, bool simulated) {
-  std::string text = heading(section, simulated) + fixed_line(section);
+std::string section_text(const Section& section, const std::vector<std::string>& marks) {
+  std::string text = heading(section, marks) + fixed_line(section);
   if (!section.headline.rows.empty()) text += "\n" + to_markdown(section.headline);
   if (section.not_begun > 0) {
     text += fmt::format("\n{} of {} cases had not begun\n", section.not_begun, section.results.size());
@@ -55,12 +58,11 @@ std::vector<std::string> warnings_of(const Report& report) {
 }  // namespace
 
 std::string to_markdown(const Report& report, Descriptors scenarios) {
-  const bool simulated = report.environment.simulated();
   std::string text = "# xferbench\n\n";
-  if (simulated) text += fmt::format("**{}**\n\n", markdown_escaped(simulated_line(report.environment)));
+  for (const std::string& alarm : alarms(report)) text += fmt::format("**{}**\n\n", markdown_escaped(alarm));
   text += markdown_escaped(machine_line(report.environment)) + "\n";
   if (!report.complete) text += "\n**INTERRUPTED: not every case has run to its end**\n";
-  for (const Section& section : sections_of(report, scenarios)) text += section_text(section, simulated);
+  for (const Section& section : sections_of(report, scenarios)) text += section_text(section, marks(report));
   const std::vector<std::string> warnings = warnings_of(report);
   if (!warnings.empty()) text += "\n## Warnings\n" + list_of(warnings);
   return text;

@@ -21,13 +21,14 @@ Grid::Row row_of(const RepeatedCase& c, std::size_t processes) {
 
 }  // namespace
 
-std::string to_repeat_table(const Environment& environment, std::span<const RepeatedCase> cases, std::size_t processes,
+std::string to_repeat_table(const Report& one, std::span<const RepeatedCase> cases, std::size_t processes,
                             const Style& style) {
   Grid grid{.header = {"case", "median", "lowest", "highest", "spread"}, .left_columns = 1};
   for (const RepeatedCase& c : cases) grid.rows.push_back(row_of(c, processes));
-  const std::string machine =
-      environment.simulated() ? style.notice(printable(simulated_line(environment))) : printable(environment.gpu.name);
-  return fmt::format("{}\n\nmedians of {} processes\n{}", machine, processes, to_lines(grid, style));
+  std::string machine;
+  for (const std::string& alarm : alarms(one)) machine += style.notice(printable(alarm)) + "\n";
+  if (!one.environment.simulated()) machine += printable(one.environment.gpu.name) + "\n";
+  return fmt::format("{}\nmedians of {} processes\n{}", machine, processes, to_lines(grid, style));
 }
 
 }  // namespace xferbench

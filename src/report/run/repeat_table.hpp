@@ -21,8 +21,9 @@ struct RepeatedCase {
   std::size_t processes = 0;
 };
 
-/// A row for each case, and how far its processes are apart. `processes`: how many ran.
-std::string to_repeat_table(const Environment& environment, std::span<const RepeatedCase> cases, std::size_t processes,
+/// A row for each case, and how far its processes are apart. `one` is the report of any of them, `processes` how many
+/// ran.
+std::string to_repeat_table(const Report& one, std::span<const RepeatedCase> cases, std::size_t processes,
                             const Style& style);
 
 }  // namespace xferbench

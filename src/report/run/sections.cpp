@@ -251,4 +251,18 @@ std::string simulated_line(const Environment& environment) {
   return fmt::format("SIMULATED by profile {}: modelled times, not measurements of this machine", environment.profile);
 }
 
+std::vector<std::string> alarms(const Report& report) {
+  std::vector<std::string> lines;
+  if (report.environment.simulated()) lines.push_back(simulated_line(report.environment));
+  if (!report.verified) lines.emplace_back(kNotVerified);
+  return lines;
+}
+
+std::vector<std::string> marks(const Report& report) {
+  std::vector<std::string> words;
+  if (report.environment.simulated()) words.emplace_back("SIMULATED");
+  if (!report.verified) words.emplace_back(kNotVerifiedMark);
+  return words;
+}
+
 }  // namespace xferbench

@@ -18,6 +18,12 @@ std::string title(const Section& section) {
   return text;
 }
 
+std::string heading(const Section& section, const Report& report, const Style& style) {
+  std::string text = style.bold(title(section));
+  for (const std::string& mark : marks(report)) text += "  " + style.notice(mark);
+  return text;
+}
+
 std::string headline_table(const Section& section, const Style& style) {
   const std::string text = section.headline.rows.empty() ? "" : to_lines(section.headline, style);
   if (section.not_begun == 0) return text;
@@ -53,12 +59,11 @@ std::string findings_text(const Section& section, const Style& style) {
 }  // namespace
 
 std::string to_table(const Report& report, Descriptors scenarios, const Style& style) {
-  const bool simulated = report.environment.simulated();
   std::string text;
-  if (simulated) text += style.notice(printable(simulated_line(report.environment))) + "\n";
+  for (const std::string& alarm : alarms(report)) text += style.notice(printable(alarm)) + "\n";
   text += style.bold(printable(machine_line(report.environment))) + "\n";
   for (const Section& section : sections_of(report, scenarios)) {
-    text += "\n" + style.bold(title(section)) + (simulated ? "  " + style.notice("SIMULATED") : "") + "\n";
+    text += "\n" + heading(section, report, style) + "\n";
     text += headline_table(section, style);
     if (!section.measurements.header.empty()) text += "\n" + to_lines(section.measurements, style);
     text += heat_maps(*section.scenario, section.results, style);

@@ -16,6 +16,7 @@
 #include "core/printable.hpp"
 #include "core/units.hpp"
 #include "model/occupancy.hpp"
+#include "report/cells.hpp"
 #include "version.hpp"
 
 namespace xferbench {
@@ -276,7 +277,8 @@ std::string to_gantts(const Report& report, const Style& style, Glyphs glyphs) {
   std::size_t traced = 0;
   for (const Result& r : report.results) {
     if (!r.trace || ++traced > kMost) continue;
-    const std::string mark = report.environment.simulated() ? "  " + style.notice("SIMULATED") : "";
+    std::string mark = report.environment.simulated() ? "  " + style.notice("SIMULATED") : "";
+    if (!report.verified) mark += "  " + style.notice(kNotVerifiedMark);
     text += "\n" + style.bold("timeline  " + r.config.key()) + mark + "\n" + to_gantt(*r.trace, kWidth, style, glyphs);
   }
   if (traced > kMost) {

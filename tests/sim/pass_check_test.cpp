@@ -1,0 +1,547 @@
+// The checks of timed passes: which passes they look at, what they cost, and that nothing that goes wrong in such a
+// pass escapes them, in any scenario.
+#include "measure/pass_checks.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <limits>
+#include <set>
+
+#include "core/error.hpp"
+#include "core/interrupt.hpp"
+#include "kernels/dynpar/device_sort.hpp"
+#include "scenarios/dynpar/sort.hpp"
+#include "scenarios/overlap/pipelines.hpp"
+#include "sim/sim_fixture.hpp"
+
+namespace xferbench::test {
+
+namespace {
+
+// --- Which passes ----------------------------------------------------------------------------------------------------
+
+std::vector<std::size_t> chosen_of(std::uint64_t seed, std::size_t region, std::size_t passes) {
+  const PassChecks checks{.wanted = true, .seed = seed};
+  std::vector<std::size_t> chosen;
+  for (std::size_t pass = 1; pass <= passes; ++pass) {
+    if (checks.chosen(region, pass)) chosen.push_back(pass);
+  }
+  return chosen;
+}
+
+TEST(PassChecks, AreOneInAHundredSpreadOverTheRun) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const std::vector<std::size_t> chosen = chosen_of(seed, 0, 10'000);
+    ASSERT_EQ(chosen.size(), 100U) << seed;
+    for (std::size_t i = 0; i < chosen.size(); ++i) EXPECT_EQ((chosen[i] - 1) / 100, i) << seed;
+  }
+}
+
+TEST(PassChecks, FollowFromTheSeedAndDifferBetweenRegionsAndHundreds) {
+  EXPECT_EQ(chosen_of(7, 2, 1000), chosen_of(7, 2, 1000));
+  EXPECT_NE(chosen_of(7, 2, 1000), chosen_of(7, 3, 1000));
+  EXPECT_NE(chosen_of(7, 2, 1000), chosen_of(8, 2, 1000));
+  std::set<std::size_t> places;
+  for (const std::size_t pass : chosen_of(7, 2, 10'000)) places.insert(pass % 100);
+  EXPECT_GT(places.size(), 40U) << "in step with something";
+}
+
+TEST(PassChecks, AreNoneUnlessWanted) {
+  for (std::size_t pass = 1; pass <= 1000; ++pass) EXPECT_FALSE(PassChecks().chosen(0, pass));
+}
+
+// --- In the sampling loop --------------------------------------------------------------------------------------------
+
+/// Regions of the host's clock that write down what they do, by a letter for a pass and a capital for a check.
+class CheckedSampling : public testing::Test {
+ protected:
+  Region region(char name, double seconds = 1e-3) {
+    return {.name = std::string(1, name),
+            .clock = Clock::host,
+            .submit =
+                [this, name, seconds] {
+                  log_ += name;
+                  machine_.host().work({.seconds = seconds}, [] {});
+                },
+            .batchable = false,
+            .check =
+                [this, name] {
+                  log_ += static_cast<char>(name - 'a' + 'A');
+                  machine_.host().work({.seconds = check_seconds_}, [] {});
+                  on_check_();
+                }};
+  }
+  std::vector<Series> run(std::vector<Region> regions, bool wanted = true) {
+    log_.clear();
+    return sample(machine_, std::move(regions), policy_, [](const SamplingProgress&) {}, {.wanted = wanted, .seed = 3});
+  }
+  [[nodiscard]] std::size_t count(char c) const { return static_cast<std::size_t>(std::ranges::count(log_, c)); }
+
+  sim::SimMachine machine_{profile("h200")};
+  SamplingPolicy policy_;
+  double check_seconds_ = 0;
+  std::function<void()> on_check_ = [] {};
+  std::string log_;
+};
+
+TEST_F(CheckedSampling, TheLastPassOfEveryRegionIsCheckedRightBehindIt) {
+  policy_.min_samples = policy_.max_samples = 6;
+  const std::vector<Series> series = run({region('a'), region('b'), region('c')});
+  EXPECT_TRUE(log_.ends_with("cCbBaA")) << log_;
+  for (const Series& s : series) EXPECT_EQ(s.elapsed.samples.size(), 6U);
+}
+
+TEST_F(CheckedSampling, OneMoreRoundIsCheckedWhereTheLastWasNotKnownToBe) {
+  const std::vector<Series> series = run({region('a'), region('b')});
+  EXPECT_TRUE(log_.ends_with("aAbB")) << log_;
+  for (const Series& s : series) {
+    EXPECT_EQ(s.elapsed.samples.size(), 11U) << "a checked pass is a sample like others";
+    EXPECT_EQ(s.elapsed.stop, Stop::ci);
+  }
+}
+
+TEST_F(CheckedSampling, OnePassInAHundredIsCheckedAndCounted) {
+  policy_.min_samples = policy_.max_samples = 1000;
+  policy_.budget = 1e9;
+  const std::vector<Series> series = run({region('a'), region('b')});
+  for (const std::size_t i : {0U, 1U}) {
+    const auto chosen = chosen_of(3, i, 1000);
+    const std::size_t expected = chosen.size() + (chosen.back() == 1000 ? 0 : 1);
+    EXPECT_EQ(series[i].elapsed.checked, expected);
+    EXPECT_EQ(series[i].submit.checked, expected);
+    EXPECT_EQ(count(i == 0 ? 'A' : 'B'), expected);
+    EXPECT_EQ(series[i].elapsed.samples.size(), 1000U);
+  }
+}
+
+TEST_F(CheckedSampling, APassThatNobodyTimesFollowsEachCheckButTheLast) {
+  policy_.min_samples = policy_.max_samples = 1000;
+  policy_.budget = 1e9;
+  const Series s = run({region('a')}).front();
+  EXPECT_EQ(s.elapsed.batch, 1U);
+  constexpr std::size_t kToChooseTheBatch = 1;
+  EXPECT_EQ(count('a'), s.elapsed.samples.size() + s.elapsed.warmup_runs + kToChooseTheBatch + *s.elapsed.checked - 1);
+}
+
+TEST_F(CheckedSampling, ChecksAreInNoSampleAndNotInTheBudget) {
+  policy_.budget = 1;
+  policy_.max_samples = 100'000;
+  const auto unsteady = [this] {  // every other pass takes nearly twice as long, so only the budget ends it
+    Region r = region('a', 0);
+    r.submit = [this, submit = r.submit] {
+      submit();
+      machine_.host().work({.seconds = log_.size() % 2 == 0 ? 1e-3 : 1.9e-3}, [] {});
+    };
+    return r;
+  };
+  const std::size_t without = run({unsteady()}, false).front().elapsed.samples.size();
+  check_seconds_ = 0.4;
+  const Series s = run({unsteady()}).front();
+  EXPECT_EQ(s.elapsed.stop, Stop::budget);
+  EXPECT_GT(*s.elapsed.checked, 5U);
+  EXPECT_NEAR(static_cast<double>(s.elapsed.samples.size()), static_cast<double>(without), 10);
+  EXPECT_NEAR(s.elapsed.max, 1.9e-3, 1e-6);
+  EXPECT_NEAR(s.checking, 0.4 * static_cast<double>(*s.elapsed.checked), 0.05);
+}
+
+TEST_F(CheckedSampling, NothingIsCheckedUnlessWanted) {
+  const Series s = run({region('a')}, false).front();
+  EXPECT_EQ(count('A'), 0U);
+  EXPECT_EQ(s.elapsed.checked, std::nullopt);
+  EXPECT_EQ(s.elapsed.samples.size(), 10U);
+}
+
+TEST_F(CheckedSampling, ARegionWithoutACheckSaysSoByNoNumber) {
+  Region plain = region('b');
+  plain.check = nullptr;
+  const std::vector<Series> series = run({region('a'), plain});
+  EXPECT_EQ(series[0].elapsed.checked, 1U);
+  EXPECT_EQ(series[1].elapsed.checked, std::nullopt);
+}
+
+TEST_F(CheckedSampling, AWrongOutputEndsItAndKeepsWhatWasSampled) {
+  policy_.min_samples = policy_.max_samples = 6;
+  on_check_ = [this] {
+    if (log_.back() == 'B') throw VerificationError("wrong result at byte offset 42");
+  };
+  try {
+    run({region('a'), region('b'), region('c')});
+    FAIL() << "nobody noticed";
+  } catch (const FailedCheck& failed) {
+    EXPECT_STREQ(failed.what(), "timed pass 6 of b: wrong result at byte offset 42");
+    EXPECT_EQ(failed.region, 1U);
+    ASSERT_EQ(failed.sampled.size(), 3U);
+    EXPECT_EQ(failed.sampled[0].elapsed.samples.size(), 5U);
+    EXPECT_EQ(failed.sampled[1].elapsed.samples.size(), 6U);
+    EXPECT_EQ(failed.sampled[2].elapsed.checked, 1U);
+    EXPECT_NEAR(failed.sampled[1].elapsed.median, 1e-3, 1e-6) << "its statistics are made";
+  }
+}
+
+TEST_F(CheckedSampling, NothingIsCheckedAfterCtrlC) {
+  // A signal's number cannot be taken back: in a process of its own.
+  const auto body = [this] {
+    std::signal(SIGINT, SIG_DFL);
+    install_interrupt_handlers(HangUp::ends);
+    Region stops = region('a');
+    stops.submit = [this, submit = stops.submit] {
+      submit();
+      if (count('a') == 30) std::raise(SIGINT);
+    };
+    policy_.ci = 0;
+    const Series s = run({stops}).front();
+    std::exit(count('A') == *s.elapsed.checked && log_.ends_with('a') ? 0 : 1);
+  };
+  EXPECT_EXIT(body(), testing::ExitedWithCode(0), "");
+}
+
+// --- A machine whose timed passes move data, and sometimes spoil it --------------------------------------------------
+
+/// An H200 on which everything takes so long that no pass is repeated within one sample: each writes its output once.
+const sim::Profile& sluggish() {
+  static const sim::Profile slow = [] {
+    sim::Profile p = profile("h200");
+    p.l2_bytes = 64 * KiB;  // emptying it is to take no time of the tests
+    p.h2d_overhead = p.d2h_overhead = p.copy_overhead = p.kernel_overhead = p.pageable_overhead = 300e-6;
+    return p;
+  }();
+  return slow;
+}
+
+/// Inverts a bit when the stream gets there: a kernel, so that it can stand behind gates.
+class SpoilByte final : public Kernel {
+ public:
+  explicit SpoilByte(std::byte* byte) : byte_(byte) {}
+  [[nodiscard]] std::string_view name() const override { return "spoil a byte"; }
+  [[nodiscard]] KernelCost cost() const override { return {}; }
+  [[nodiscard]] std::span<std::byte> output() const override { return {byte_, 1}; }
+  void compute(std::span<std::byte> result) const override { result[0] = *byte_ ^ std::byte{0x04}; }
+  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<SpoilByte>(byte_); }
+#if XFERBENCH_WITH_CUDA
+  void preload() const override {}
+  void launch(void*) const override { throw std::logic_error("only simulated devices have such a kernel"); }
+#endif
+
+ private:
+  std::byte* byte_;
+};
+
+/// Counts operations that write, and spoils one byte of what one of them has written, right behind it in its stream.
+class Spoiler {
+ public:
+  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+  Otherwise how() {
+    return {.copy =
+                [this](sim::SimStream& stream, const Copy& c) {
+                  stream.SimStream::copy(c);
+                  wrote(stream, {c.destination, c.bytes});
+                },
+            .copy_batch =
+                [this](sim::SimStream& stream, std::span<const Copy> all) {
+                  stream.SimStream::copy_batch(all);
+                  for (const Copy& c : all) wrote(stream, {c.destination, c.bytes});
+                },
+            .launch =
+                [this](sim::SimStream& stream, const Kernel& kernel) {
+                  stream.SimStream::launch(kernel);
+                  if (!kernel.output().empty()) wrote(stream, kernel.output());
+                }};
+  }
+
+  std::size_t which = kNone;
+  std::uint64_t where = 0;  // modulo the length
+  std::atomic<std::size_t> seen{0};
+
+ private:
+  void wrote(sim::SimStream& stream, std::span<std::byte> bytes) {
+    if (seen++ == which) stream.SimStream::launch(SpoilByte(&bytes[where % bytes.size()]));
+  }
+};
+
+/// Which operations belong to timed passes that are checked, as the marks for profilers tell.
+class CheckedPasses final : public Tracer {
+ public:
+  struct Range {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+  CheckedPasses(Tracer& real, const Spoiler& spoiler) : real_(real), spoiler_(spoiler) {}
+  void start() override { real_.start(); }
+  [[nodiscard]] Trace stop() override { return real_.stop(); }
+  void begin_range(const char* name) override {
+    open_.push_back({name, spoiler_.seen});
+    if (open_.back().first == "check") ranges.push_back(last_);
+  }
+  void end_range() override {
+    if (open_.back().first == "sample") last_ = {open_.back().second, spoiler_.seen};
+    open_.pop_back();
+  }
+
+  std::vector<Range> ranges;
+
+ private:
+  Tracer& real_;
+  const Spoiler& spoiler_;
+  std::vector<std::pair<std::string, std::size_t>> open_;
+  Range last_;
+};
+
+class MovingDevice final : public WillingDevice {
+ public:
+  MovingDevice(sim::SimMachine& machine, Otherwise how) : WillingDevice(machine, std::move(how)) {
+    capabilities_.moves_data_when_timed = true;
+  }
+};
+
+/// As a real GPU does, it moves data in timed passes, too.
+class MovingMachine final : public sim::SimMachine {
+ public:
+  explicit MovingMachine(Spoiler& spoiler)
+      : SimMachine(sluggish(), [&](sim::SimMachine& m) { return std::make_unique<MovingDevice>(m, spoiler.how()); }),
+        passes_(SimMachine::tracer(), spoiler) {}
+  void set_data_movement(bool) override {}
+  [[nodiscard]] Tracer& tracer() override { return passes_; }
+  [[nodiscard]] const std::vector<CheckedPasses::Range>& checked() const { return passes_.ranges; }
+
+ private:
+  CheckedPasses passes_;
+};
+
+struct Outcome {
+  Result result;
+  std::vector<CheckedPasses::Range> checked;
+};
+
+/// The case on a new machine: the same happens each time, operation by operation.
+Outcome run_once_on(const PlannedCase& planned, Spoiler& spoiler, std::size_t samples = 6) {
+  MovingMachine machine(spoiler);
+  RunContext bench = quick_bench(machine.device());
+  bench.policy.min_samples = bench.policy.max_samples = samples;
+  std::vector<Result> results = run_all(std::span(&planned, 1), bench);
+  return {std::move(results.front()), machine.checked()};
+}
+
+/// Every way in which a scenario moves data, where each byte of each operation of a pass is part of its output.
+const char* const kMoving[] = {
+    "memcpy --size 64K --dir h2d,d2h --host pinned,pageable",
+    "memcpy --size 64K --dir h2d,d2h --host registered --api sync",
+    "memcpy --size 64K --dir h2d,d2h --host mapped --engine sm",
+    "memcpy --size 64K --dir d2d --engine ce,sm",
+    "memcpy --size 64K --dir bidirectional --host pinned,pageable",
+    "async --size 64K",
+    "alloc --memory pinned,register,register-huge,write-combined --size 2M",
+    "staging --size 256K --slot 64K --threads 1,3",
+    "callback --size 64K --chunks 4 --work 2",
+    "overlap --size 64K --chunks 4 --work 2 --strategy streams,engines,double-buffer,batch,zero-copy,serial",
+    "overlap --size 64K --chunks 4 --work 2 --kernel vector-add --rounds 2 --strategy streams,engines",
+    "dynpar --task children --children 16 --launch host,fire-and-forget,tail",
+    "latency --op copy --size 64K",
+};
+
+std::vector<PlannedCase> moving_cases() {
+  std::vector<PlannedCase> all;
+  for (const char* line : kMoving) {
+    for (PlannedCase& c : cases_of_line(line)) all.push_back(std::move(c));
+  }
+  return all;
+}
+
+/// Of n operations in all ranges together.
+std::size_t operations_in(const std::vector<CheckedPasses::Range>& ranges) {
+  std::size_t n = 0;
+  for (const auto& r : ranges) n += r.end - r.begin;
+  return n;
+}
+std::size_t operation(const std::vector<CheckedPasses::Range>& ranges, std::size_t index) {
+  for (const auto& r : ranges) {
+    if (index < r.end - r.begin) return r.begin + index;
+    index -= r.end - r.begin;
+  }
+  return Spoiler::kNone;
+}
+
+/// At least 99 of 100 is the promise; on a machine that does nothing else wrong it is all.
+TEST(PassChecksOnSim, FindWhateverGoesWrongInAPassThatIsChecked) {
+  constexpr std::size_t kInjections = 300;
+  const std::vector<PlannedCase> cases = moving_cases();
+  std::size_t injected = 0;
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    Spoiler nothing;
+    const Outcome clean = run_once_on(cases[i], nothing);
+    ASSERT_EQ(clean.result.status, Status::ok) << clean.result.config.key() << ": " << clean.result.reason;
+    const std::size_t operations = operations_in(clean.checked);
+    ASSERT_GT(operations, 0U) << clean.result.config.key() << ": no pass was checked";
+    for (std::size_t n = 0; n < (kInjections + cases.size() - 1) / cases.size(); ++n) {
+      Spoiler one;
+      one.which = operation(clean.checked, pattern::noise(i, n) % operations);
+      one.where = pattern::noise(i + 1000, n);
+      const Result spoiled = run_once_on(cases[i], one).result;
+      ++injected;
+      const bool noticed = spoiled.status == Status::failed && spoiled.reason.starts_with("timed pass ");
+      found += noticed ? 1 : 0;
+      EXPECT_TRUE(noticed) << spoiled.config.key() << ", operation " << one.which << ", byte " << one.where << ": "
+                           << spoiled.reason;
+      EXPECT_FALSE(spoiled.measurements.empty()) << "what was sampled is kept";
+    }
+  }
+  EXPECT_GE(injected, kInjections);
+  EXPECT_GE(100 * found, 99 * injected) << found << " of " << injected;
+  RecordProperty("injected", static_cast<int>(injected));
+  RecordProperty("found", static_cast<int>(found));
+}
+
+/// Only the kernel of the pass itself: before it, one may read other memory to empty the cache.
+TEST(PassChecksOnSim, FindWhatATileKernelOrItsRivalsWriteWrong) {
+  std::size_t checked = 0;
+  for (const PlannedCase& planned :
+       cases_of_line("smem --size 64K --method sync --op copy,scale,read --intensity 0,2")) {
+    Spoiler nothing;
+    const Outcome clean = run_once_on(planned, nothing);
+    if (clean.result.status == Status::skipped) continue;
+    ASSERT_EQ(clean.result.status, Status::ok) << clean.result.config.key() << ": " << clean.result.reason;
+    for (std::size_t i = 0; i < clean.checked.size(); ++i) {
+      Spoiler one;
+      one.which = clean.checked[i].end - 1;
+      one.where = pattern::noise(5, ++checked);
+      const Result spoiled = run_once_on(planned, one).result;
+      EXPECT_TRUE(spoiled.reason.starts_with("timed pass ")) << planned.config.key() << ": " << spoiled.reason;
+    }
+  }
+  EXPECT_GT(checked, 15U);
+}
+
+/// The host-driven sort needs a GPU; both are checked by the same lines.
+TEST(PassChecksOnSim, FindAKeyThatIsWrong) {
+  for (const bool spoils : {false, true}) {
+    Spoiler spoiler;
+    MovingMachine machine(spoiler);
+    Sorter sorter(machine.device(), 5000, SortKeys::random, 3);
+    Region region = sorter.by_device("makespan");
+    region.submit = [&, submit = region.submit] {
+      if (spoils) spoiler.which = spoiler.seen;
+      spoiler.where = 1234;
+      submit();
+    };
+    const SamplingPolicy few{.min_samples = 6, .max_samples = 6};
+    const auto run = [&] { sample(machine, {region}, few, [](const SamplingProgress&) {}, {.wanted = true}); };
+    if (spoils) {
+      EXPECT_THROW(run(), FailedCheck);
+    } else {
+      EXPECT_NO_THROW(run());
+    }
+  }
+}
+
+/// Checks must not take what is right for wrong, whatever ran before, in whichever order: in place, with few slots, in
+/// several pieces, on payloads of which only a part is moved; and with passes that are checked in between.
+TEST(PassChecksOnSim, AcceptWhateverIsRight) {
+  const auto expect_right = [](const PlannedCase& planned, std::size_t samples) {
+    Spoiler nothing;
+    const Outcome clean = run_once_on(planned, nothing, samples);
+    EXPECT_EQ(clean.result.status, Status::ok) << planned.config.key() << ": " << clean.result.reason;
+    EXPECT_FALSE(clean.checked.empty()) << planned.config.key();
+  };
+  for (const char* line : {
+           "overlap --size 100004 --chunks 7 --rounds 1,3 --in-place=no,yes --strategy streams,graph-streams",
+           "overlap --size 100004 --chunks 7 --rounds 1,3 --in-place=no,yes --strategy engines,graph --slots 2,3",
+           "overlap --size 4,28 --chunks 1 --in-place=no,yes",
+           "memcpy --size 1,4095 --dir h2d,d2h,d2d,bidirectional",
+           "latency --op copy --size 1,4095",
+           "dynpar --task children --children 16 --launch graph",
+           "smem --size 64K --access strided --columns 33 --method sync --op copy,scale,read --intensity 0,2",
+       }) {
+    for (const PlannedCase& planned : cases_of_line(line)) {
+      for (const std::size_t samples : {6U, 7U}) expect_right(planned, samples);  // the last round in either order
+    }
+  }
+  for (const char* line : {
+           "overlap --size 38797324 --chunks 7 --in-place=no,yes --kernel vector-add",
+           "memcpy --size 38797324 --dir h2d,d2d --host pinned",
+           "staging --size 38797324 --method threads --threads 2",
+           "callback --size 38797324 --chunks 7 --method poll",
+           "async --size 38797324 --kernel-time 10 --in-flight other-stream --host pinned --api async --dir h2d",
+       }) {
+    for (const PlannedCase& planned : cases_of_line(line)) expect_right(planned, 6);
+  }
+  for (const char* line : kMoving) expect_right(cases_of_line(line).front(), 101);
+}
+
+/// Scenarios whose regions all have outputs of a known form say of each how many passes were checked.
+TEST(PassChecksOnSim, EveryRegionSaysHowManyOfItsPassesWereChecked) {
+  Spoiler nothing;
+  const auto checked = [&](const std::string& line, const char* measurement) {
+    const Result r = run_once_on(cases_of_line(line).front(), nothing).result;
+    const Measurement* m = r.measurement(measurement);
+    return m == nullptr ? std::nullopt : m->checked;
+  };
+  for (const char* name : {"pipeline", "h2d", "kernel", "d2h", "both", "serial"}) {
+    EXPECT_GE(checked("overlap --size 64K --chunks 4 --streams 2", name), 1U) << name;
+  }
+  EXPECT_EQ(checked("overlap --size 64K --chunks 4 --streams 2 --in-place", "d2h"), std::nullopt)
+      << "what is there to be copied depends on what ran before";
+  EXPECT_EQ(checked("overlap --size 64K --chunks 4 --streams 2", "fork-join"), std::nullopt);
+  for (const char* name : {"pipeline", "notification", "no-cpu-stage", "cpu-stage", "naive"}) {
+    EXPECT_GE(checked("callback --size 64K --chunks 4 --method host-func", name), 1U) << name;
+  }
+  for (const char* name : {"staging", "pinned", "direct"}) {
+    EXPECT_GE(checked("staging --size 256K --dir d2h --method threads --threads 2", name), 1U) << name;
+  }
+  for (const char* name : {"completion", "submit", "beside-work"}) EXPECT_GE(checked("async --size 64K", name), 1U);
+  EXPECT_EQ(checked("async --size 64K", "unit"), std::nullopt);
+  EXPECT_GE(checked("memcpy --size 64K --dir bidirectional --host pinned", "h2d"), 1U);
+  EXPECT_EQ(checked("latency --op launch", "latency"), std::nullopt);
+  EXPECT_GE(checked("dynpar --task children --children 16 --launch tail", "by-host"), 1U);
+  EXPECT_EQ(checked("dynpar --task children --children 16 --launch tail", "childless"), std::nullopt);
+}
+
+TEST(PassChecksOnSim, AMachineThatOnlyModelsTimesChecksNoTimedPass) {
+  sim::SimMachine machine(profile("h200"));
+  const Result r = run_on(machine.device(), {"memcpy", "--size", "64K", "--dir", "h2d"}).front();
+  EXPECT_EQ(r.status, Status::ok);
+  EXPECT_EQ(r.measurement("copy")->checked, std::nullopt);
+}
+
+TEST(PassChecksOnSim, NothingIsCheckedWithoutVerification) {
+  Spoiler nothing;
+  MovingMachine machine(nothing);
+  RunContext bench = quick_bench(machine.device());
+  bench.verify = false;
+  const Result r = run_all(cases_of_line("memcpy --size 64K --dir h2d --host pinned"), bench).front();
+  EXPECT_EQ(r.status, Status::ok);
+  EXPECT_EQ(r.measurement("copy")->checked, std::nullopt);
+  EXPECT_TRUE(machine.checked().empty());
+}
+
+TEST(PassChecksOnSim, TurnsAddUpWhatTheyChecked) {
+  Spoiler nothing;
+  MovingMachine machine(nothing);
+  const auto cases = cases_of_line("memcpy --size 64K --dir h2d --host pinned");
+  const Result r = run_cases(cases, quick_bench(machine.device()), {}, 3).front();
+  EXPECT_EQ(r.status, Status::ok) << r.reason;
+  EXPECT_GE(r.measurement("copy")->checked, 3U);
+}
+
+TEST(PassChecksOnSim, AFailureInALaterTurnKeepsTheSamplesOfTheEarlier) {
+  const auto cases = cases_of_line("memcpy --size 64K --dir h2d --host pinned");
+  const auto run = [&](Spoiler& spoiler, std::vector<CheckedPasses::Range>* checked) {
+    MovingMachine machine(spoiler);
+    Result r = run_cases(cases, quick_bench(machine.device()), {}, 3).front();
+    if (checked != nullptr) *checked = machine.checked();
+    return r;
+  };
+  Spoiler nothing;
+  std::vector<CheckedPasses::Range> checked;
+  const std::size_t all = run(nothing, &checked).measurement("copy")->samples.size();
+  Spoiler one;
+  one.which = checked.back().begin;
+  const Result spoiled = run(one, nullptr);
+  EXPECT_EQ(spoiled.status, Status::failed);
+  EXPECT_EQ(spoiled.measurement("copy")->samples.size(), all);
+}
+
+}  // namespace
+
+}  // namespace xferbench::test
