@@ -43,6 +43,7 @@ constexpr double kLinkRate = 5e9;
 constexpr double kMemoryRate = 100e9;
 constexpr double kArithmeticRate = 1e11;
 constexpr double kPageRate = 1e9;  // of memory that is given or pinned, page by page
+constexpr double kLoading = 10;    // seconds: the driver may compile a hundred kernels first, for a GPU that is new
 
 double expected(const Copy& copy) {
   return static_cast<double>(copy.bytes) / (copy.direction == Direction::d2d ? kMemoryRate : kLinkRate);
@@ -332,11 +333,11 @@ class InterceptedDevice final : public Device {
   }
 
   void preload(const Kernel& kernel) override {
-    const Within within = call(CallKind::preload);
+    const Within within = call(CallKind::preload, kLoading);
     inner_.preload(kernel);
   }
   [[nodiscard]] std::optional<KernelResources> resources(const Kernel& kernel) override {
-    const Within within = call(CallKind::kernel_resources);
+    const Within within = call(CallKind::kernel_resources, kLoading);
     return inner_.resources(kernel);
   }
   std::size_t reserve_device_launches(std::size_t pending) override {
