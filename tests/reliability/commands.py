@@ -18,6 +18,11 @@ SCENARIOS = {
 }
 # Some twenty cases, a hundredth of a second each.
 LONGER = ("--simulate", "--size", "1M", "--streams", "1:4:+1", "--chunks", "4:32", "--max-samples", "10")
+# Thirty cases, more than a second.
+SOME_CASES = (
+    *("--simulate", "--size", "1M", "--streams", "1:6:+1", "--chunks", "2:32"),
+    *("--ci", "0.001", "--min-samples", "150", "--max-samples", "150"),
+)
 # Ninety-six cases of a tenth of a second.
 MANY_CASES = (
     *("--simulate", "--size", "1M", "--streams", "1:16:+1", "--chunks", "2:64"),
