@@ -35,8 +35,8 @@ struct ResumePlan {
   std::vector<std::size_t> missing;  ///< cases that are not in the file, were interrupted there, or skipped
 };
 
-/// Takes the results out of `stored`. Throws UsageError where the file has cases that its command does not have (any more), InputError where nothing can
-/// be concluded from its results.
+/// Takes the results out of `stored`. Throws UsageError where the file has cases that its command does not have (any
+/// more), InputError where nothing can be concluded from its results.
 ResumePlan what_is_left(StoredRun& stored, const std::vector<PlannedCase>& cases);
 
 /// The report of the whole run, without results: begun when the first part was.

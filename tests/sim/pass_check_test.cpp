@@ -451,7 +451,7 @@ TEST(PassChecksOnSim, AcceptWhateverIsRight) {
            "memcpy --size 1,4095 --dir h2d,d2h,d2d,bidirectional",
            "latency --op copy --size 1,4095",
            "dynpar --task children --children 16 --launch graph",
-           "smem --size 64K --access strided --columns 33 --method sync --op copy,scale,read --intensity 0,2",
+           "smem --size 65472 --access strided --columns 33 --method sync --op copy,scale,read --intensity 0,2",
        }) {
     for (const PlannedCase& planned : cases_of_line(line)) {
       for (const std::size_t samples : {6U, 7U}) expect_right(planned, samples);  // the last round in either order
