@@ -118,6 +118,12 @@ constexpr bool waits_for_work(CallKind kind) {
          kind == CallKind::start_trace || kind == CallKind::stop_trace;
 }
 
+/// Whether what it is expected to take is done later, in a stream, and not before it returns.
+constexpr bool submits_work(CallKind kind) {
+  return kind == CallKind::copy || kind == CallKind::copy_batch || kind == CallKind::fill || kind == CallKind::launch ||
+         kind == CallKind::prefetch || kind == CallKind::replay;
+}
+
 /// What there is in it is that of the machine behind: its device, its stream.
 struct DeviceCall {
   CallKind kind{};

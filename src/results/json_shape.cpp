@@ -387,10 +387,13 @@ class Layout {
   void end_line() { text_ += '\n'; }
 
   /// As short as it can be read back from. Nearly all of a file are samples, so without going through Json, which takes
-  /// three times as long.
+  /// three times as long for the same text.
   void add_number(double number) {
-    std::array<char, 32> text{};
-    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number);
+    const double size = std::abs(number);
+    const bool fixed = size == 0 || (size >= 1e-4 && size < 1e15);
+    std::array<char, 40> text{};
+    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number,
+                                            fixed ? std::chars_format::fixed : std::chars_format::scientific);
     const std::string_view shortest(text.data(), static_cast<std::size_t>(end - text.data()));
     text_ += shortest;
     if (shortest.find_first_of(".e") == std::string_view::npos) text_ += ".0";  // no whole number by its kind

@@ -63,6 +63,16 @@ class Place {
 
 }  // namespace
 
+namespace {
+
+/// As the counters have it.
+std::uint64_t expected_nanoseconds(const DeviceCall& call) {
+  constexpr double kLongest = 1e6;  // seconds: sums of longer ones might not fit
+  return static_cast<std::uint64_t>(std::min(call.expected, kLongest) * 1e9);
+}
+
+}  // namespace
+
 CallCounters::CallCounters() : places_(kPlaces + 1) { places_.back().shared = true; }
 
 CallCounters::Counters& CallCounters::mine() {
@@ -82,16 +92,15 @@ void CallCounters::enter(const DeviceCall& call) {
   Counters& my = mine();
   if (call.kind == CallKind::query_event) return my.add(my.asked);
   my.kind.store(call.kind, std::memory_order_relaxed);
-  if (call.expected > 0) {
-    constexpr double kLongest = 1e6;  // seconds: sums of longer ones might not fit
-    my.add(my.expected, static_cast<std::uint64_t>(std::min(call.expected, kLongest) * 1e9));
-  }
+  if (call.expected > 0) my.add(my.expected, expected_nanoseconds(call));
   my.add(my.entered);
 }
 
 void CallCounters::leave(const DeviceCall& call, bool progress) noexcept {
   Counters& my = mine();
   if (progress && waits_for_work(call.kind)) my.add(my.waits);
+  // What was to be done within the call is behind it, and is no reason to wait longer for what comes.
+  if (call.expected > 0 && !submits_work(call.kind)) my.add(my.expected, 0 - expected_nanoseconds(call));
   if (call.kind != CallKind::query_event) return my.add(my.left);
   if (progress) my.add(my.finished);
   my.add(my.answered);

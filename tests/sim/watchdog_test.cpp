@@ -131,6 +131,15 @@ TEST_F(WatchdogTest, WhatIsDoneIsExpectedNoMore) {
   EXPECT_EQ(expect_alarm().operation, "synchronize-stream");
 }
 
+TEST_F(WatchdogTest, WhatWasDoneWithinACallIsExpectedNoMore) {
+  const auto watching = watch();
+  const DeviceCall load{.kind = CallKind::preload, .expected = 1e5};
+  calls_.enter(load);
+  calls_.leave(load, true);
+  calls_.enter({.kind = CallKind::synchronize_event});
+  EXPECT_EQ(expect_alarm().operation, "synchronize-event");
+}
+
 TEST_F(WatchdogTest, WhatTookLongOnceMayAgain) {
   const auto watching = watch();
   const DeviceCall wait{.kind = CallKind::synchronize_device};

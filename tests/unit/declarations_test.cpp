@@ -37,7 +37,9 @@ const std::set<std::string>& other_words() {
   static const std::set<std::string> words{
       "both",        // sides of a comparison
       "completion",  // a command
+      "copy",        // a call of a device
       "cpu",         // a clock, and a field of files
+      "free",        // a call of a device
       "kernel",      // a row of timelines, and the host's
       "latency",     // of the line that is fitted to copies
       "memory",      // whose rate a limit of check may be a share of
