@@ -20,7 +20,7 @@ namespace xferbench {
 struct WatchdogLimits {
   double patience = 30;      ///< a call may take as long in any case, ...
   double factor = 10;        ///< ... and so many times what it is expected to take, where that is longer
-  double interrupted = 1.5;  ///< between Ctrl-C and the end of what is watched
+  double interrupted = 1.2;  ///< between Ctrl-C and the end of what is watched
   double interval = 0.1;     ///< between two looks
 };
 
