@@ -67,8 +67,8 @@ namespace {
 
 /// As the counters have it.
 std::uint64_t expected_nanoseconds(const DeviceCall& call) {
-  constexpr double kLongest = 1e6;  // seconds: sums of longer ones might not fit
-  return static_cast<std::uint64_t>(std::min(call.expected, kLongest) * 1e9);
+  constexpr double kMostExpected = 1e6;  // seconds: sums of longer ones might not fit
+  return static_cast<std::uint64_t>(std::min(call.expected, kMostExpected) * 1e9);
 }
 
 }  // namespace

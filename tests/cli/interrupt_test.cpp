@@ -69,7 +69,7 @@ TEST_F(Interrupt, ByCtrlCKeepsWhatWasMeasuredSkipsTheRestAndPrintsTheTable) {
   const auto entries = std::filesystem::directory_iterator(folder_.path());
   EXPECT_EQ(std::distance(begin(entries), end(entries)), 1) << "nothing is left beside the file";
   EXPECT_TRUE(o.out.starts_with("SIMULATED")) << o.out.substr(0, 200);
-  EXPECT_TRUE(contains(o.out, "INTERRUPTED: not every case has run to its end")) << o.out.substr(0, 200);
+  EXPECT_TRUE(contains(o.out, "INCOMPLETE: not every case has run to its end")) << o.out.substr(0, 200);
   EXPECT_EQ(o.err, "");
 }
 

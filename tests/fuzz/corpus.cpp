@@ -57,7 +57,7 @@ Run run_of(const std::vector<std::string>& arguments) {
   const auto& run = std::get<cli::RunCommand>(command);
   const std::unique_ptr<Machine> machine = app::open_machine(run.measuring.device);
   const ScenarioDescriptor& scenario = run.cases.front().scenario->descriptor();
-  Report report = app::begin_report(run.measuring.arguments, machine->device(), std::array{&scenario});
+  Report report = app::begin_report(run.measuring, machine->device(), std::array{&scenario});
   const RunContext bench{
       *machine, machine->device(), run.measuring.policy, run.measuring.seed, true, [](const SamplingProgress&) {}};
   report.results = run_cases(run.cases, bench, {});

@@ -254,7 +254,9 @@ TEST_F(Output, LeavesOwnerAndPermissionsButNoRightToActAsTheOwner) {
   struct stat status {};
   ASSERT_EQ(stat(file().c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 07777, 0740U);
-  if (is_root) EXPECT_EQ(status.st_uid, kSomebody);
+  if (is_root) {
+    EXPECT_EQ(status.st_uid, kSomebody);
+  }
 }
 
 TEST_F(Output, FollowsALinkThatLeadsToNothingYet) {

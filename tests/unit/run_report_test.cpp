@@ -247,7 +247,7 @@ TEST(Table, ColoursWhatMattersAndMovesNothing) {
   const std::string colored = table(cut_short(), true);
   EXPECT_TRUE(mentions(colored, "\x1b[1;31mFAILED: H2D copy: wrong result at byte offset 42\x1b[0m")) << "bad";
   EXPECT_TRUE(mentions(colored, "\x1b[2mskipped: not modelled\x1b[0m")) << "dim";
-  EXPECT_TRUE(mentions(colored, "\x1b[1;33mINTERRUPTED")) << "notice";
+  EXPECT_TRUE(mentions(colored, "\x1b[1;33mINCOMPLETE")) << "notice";
   EXPECT_TRUE(mentions(colored, "90.0 %\x1b[0m")) << "the share of the limit stands out";
   EXPECT_TRUE(mentions(table(simulated(), true), "\x1b[1;33mSIMULATED by profile h200"));
   EXPECT_TRUE(mentions(table(simulated(), true), "\x1b[1;33mSIMULATED\x1b[0m\n"));

@@ -61,7 +61,7 @@ std::string to_markdown(const Report& report, Descriptors scenarios) {
   std::string text = "# xferbench\n\n";
   for (const std::string& alarm : alarms(report)) text += fmt::format("**{}**\n\n", markdown_escaped(alarm));
   text += markdown_escaped(machine_line(report.environment)) + "\n";
-  if (!report.complete) text += "\n**INTERRUPTED: not every case has run to its end**\n";
+  if (!report.complete) text += "\n**INCOMPLETE: not every case has run to its end**\n";
   for (const Section& section : sections_of(report, scenarios)) text += section_text(section, marks(report));
   const std::vector<std::string> warnings = warnings_of(report);
   if (!warnings.empty()) text += "\n## Warnings\n" + list_of(warnings);

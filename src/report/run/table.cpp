@@ -69,7 +69,7 @@ std::string to_table(const Report& report, Descriptors scenarios, const Style& s
     text += heat_maps(*section.scenario, section.results, style);
     text += findings_text(section, style);
   }
-  if (!report.complete) text += "\n" + style.notice("INTERRUPTED: not every case has run to its end") + "\n";
+  if (!report.complete) text += "\n" + style.notice("INCOMPLETE: not every case has run to its end") + "\n";
   return text;
 }
 
