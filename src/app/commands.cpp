@@ -170,12 +170,16 @@ int resume(const cli::RunCommand& command) {
   StoredRun stored = read_run(*command.resume);
   const cli::RunCommand whole = command_to_resume(stored, command);
   ResumePlan left = what_is_left(stored, whole.cases);
-  if (left.missing.empty() && stored.report.complete) {
+  const auto nothing_is_missing = [&] {
+    if (!left.missing.empty() || !stored.report.complete) return false;
     tell(fmt::format("{} is complete: nothing is missing", stored.file));
-    return static_cast<int>(ExitCode::ok);
-  }
+    return true;
+  };
+  if (nothing_is_missing()) return static_cast<int>(ExitCode::ok);
   WatchedMachine machine(whole.measuring.device);
   refuse_another_machine(stored, machine.device());
+  leave_skipped(left, whole.cases, machine.device(), whole.measuring.verify);
+  if (nothing_is_missing()) return static_cast<int>(ExitCode::ok);
   LiveReport live(continue_report(stored, machine.device(), scenarios_of(whole.cases)), whole.measuring.files,
                   markdown_of_run, Continued{std::move(stored.json), std::move(left.known)});
   return measure(whole, left.missing, machine, live);

@@ -132,6 +132,14 @@ ResumePlan what_is_left(StoredRun& stored, const std::vector<PlannedCase>& cases
   return left;
 }
 
+void leave_skipped(ResumePlan& left, const std::vector<PlannedCase>& cases, Device& device, bool verify) {
+  for (const auto& [index, result] : left.known) {
+    if (result.status != Status::skipped) continue;
+    const auto reason = skip_reason(cases[index], device, verify);
+    if (reason && reason->text == result.reason) std::erase(left.missing, index);
+  }
+}
+
 Report continue_report(const StoredRun& stored, const Device& device, Descriptors scenarios) {
   Report report = begin_report(stored.command.measuring, device, scenarios);
   report.verified = report.verified && stored.report.verified;

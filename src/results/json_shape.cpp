@@ -158,7 +158,7 @@ void Reader::refuse_unknown(std::string_view found, std::string_view word,
 }
 
 void Reader::account_for(std::size_t bytes, std::size_t besides) {
-  constexpr std::size_t kFree = 16 << 20;
+  constexpr std::size_t kFree = 12 << 20;
   taken_ += bytes;
   if (taken_ + besides <= kFree + 2 * source_.bytes()) return;
   fail(fmt::format("the values up to here take {} MiB of memory, more than twice their text; nobody writes that",

@@ -188,7 +188,9 @@ TEST_F(ControlCharacters, OfSuitesThatComeWithTheProgramAreNeverWritten) {
   write_file((folder_ / "suites") / "t\x1b[2J\n.json", "{");
   for (const Arguments& arguments :
        {Arguments{"list"}, Arguments{"list", "suites"}, Arguments{"--suite", "unknown", "--simulate"}}) {
-    const Outcome o = xferbench(arguments, {.environment = {{"XFERBENCH_DATA", folder_.path().string()}}});
+    Options options;
+    options.environment["XFERBENCH_DATA"] = folder_.path().string();
+    const Outcome o = xferbench(arguments, options);
     expect_clean(o.out, "standard output");
     expect_clean(o.err, "standard error");
     if (arguments.front() == "list") {

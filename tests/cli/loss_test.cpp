@@ -155,7 +155,7 @@ TEST(FullDisk, IsToldAtOnceAndLeavesTheLastStateThatFitted) {
 
 // --- Others' files --------------------------------------------------------------------------------------------------
 
-class SharedFile : public testing::Test {
+class ResultsOfARun : public testing::Test {
  protected:
   TemporaryFolder folder_;
   std::filesystem::path file_ = folder_ / "results.json";
@@ -171,7 +171,7 @@ void wait_until_it_has_a_case(const std::filesystem::path& file) {
     ASSERT_FALSE(testing::Test::HasFailure());
 }
 
-TEST_F(SharedFile, IsRefusedToASecondWriterBeforeItMeasures) {
+TEST_F(ResultsOfARun, IsRefusedToASecondWriterBeforeItMeasures) {
   Process first(XFERBENCH_PROGRAM, long_run_to(file_));
   wait_until_it_has_a_case(file_);
   expect_refusal(xferbench(talkative_run(file_)), 2, "another xferbench is writing it");
@@ -182,7 +182,7 @@ TEST_F(SharedFile, IsRefusedToASecondWriterBeforeItMeasures) {
   EXPECT_GT(read_json(file_)["results"].size(), 1U);
 }
 
-TEST_F(SharedFile, IsNotEmptiedByARunThatMeasuresNothing) {
+TEST_F(ResultsOfARun, IsNotEmptiedByARunThatMeasuresNothing) {
   ASSERT_EQ(xferbench(talkative_run(file_)).exit_code, 0);
   const std::string before = read_file(file_);
   Arguments endless = talkative_run(file_);
@@ -198,7 +198,7 @@ TEST_F(SharedFile, IsNotEmptiedByARunThatMeasuresNothing) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "results.json~"));
 }
 
-TEST_F(SharedFile, IsKeptWhenTheNextRunTakesItsPlace) {
+TEST_F(ResultsOfARun, IsKeptWhenTheNextRunTakesItsPlace) {
   ASSERT_EQ(xferbench(talkative_run(file_)).exit_code, 0);
   const std::string before = read_file(file_);
   ASSERT_EQ(xferbench(talkative_run(file_)).exit_code, 0);
@@ -208,14 +208,14 @@ TEST_F(SharedFile, IsKeptWhenTheNextRunTakesItsPlace) {
 
 // --- Cases that did not run -----------------------------------------------------------------------------------------
 
-TEST_F(SharedFile, OfARunThatMeasuredNothingIsNotComplete) {
+TEST_F(ResultsOfARun, OfARunThatMeasuredNothingIsNotComplete) {
   const Outcome o = xferbench({"memcpy", "--simulate", "--dir", "h2d", "--host", "managed", "--json", file_.string()});
   EXPECT_EQ(o.exit_code, 5);
   EXPECT_EQ(read_json(file_)["complete"], false);
   EXPECT_EQ(read_json(file_)["results"][0]["status"], "skipped");
 }
 
-TEST_F(SharedFile, IsGoneOnWithWhereCasesWereSkippedThoughTheRunCameToItsEnd) {
+TEST_F(ResultsOfARun, IsGoneOnWithWhereCasesWereSkippedThoughTheRunCameToItsEnd) {
   ASSERT_EQ(xferbench(talkative_run(file_)).exit_code, 0);
   Json json = read_json(file_);
   json["results"][3] = {{"scenario", "memcpy"},
@@ -244,7 +244,7 @@ std::map<std::string, std::size_t> samples_in(const std::filesystem::path& file)
 }
 
 // Of a run of several turns, a resume once dropped what the turns before had sampled, and was then killed itself.
-TEST_F(SharedFile, NeverHasFewerSamplesThanBefore) {
+TEST_F(ResultsOfARun, NeverHasFewerSamplesThanBefore) {
   const Arguments turns{"--simulate", "--size",        "16M",     "--streams", "1:8:+1",
                         "--chunks",   "2:64",          "--turns", "3",         "--ci",
                         "0.001",      "--max-samples", "60",      "--json",    file_.string()};
@@ -273,7 +273,7 @@ Options with_fault(const char* fault) {
   return options;
 }
 
-TEST_F(SharedFile, IsCompletedByResumeWhereTheDeviceWasLost) {
+TEST_F(ResultsOfARun, IsCompletedByResumeWhereTheDeviceWasLost) {
   const Outcome o = xferbench(talkative_run(file_), with_fault("lose:record:60"));
   EXPECT_EQ(o.exit_code, 1) << "a case failed";
   Json json = read_json(file_);
@@ -289,7 +289,7 @@ TEST_F(SharedFile, IsCompletedByResumeWhereTheDeviceWasLost) {
 }
 
 // A first Ctrl-C did nothing once where the thread that measures was in a call that did not come back.
-TEST_F(SharedFile, IsSavedWhereADeviceHangsAndCtrlCComes) {
+TEST_F(ResultsOfARun, IsSavedWhereADeviceHangsAndCtrlCComes) {
   Arguments arguments = talkative_run(file_);
   std::ranges::replace(arguments, "1K:16K:x2", "1K:256K:x2");
   Process process(XFERBENCH_PROGRAM, arguments, with_fault("hang:record:150"));
@@ -311,7 +311,7 @@ TEST_F(SharedFile, IsSavedWhereADeviceHangsAndCtrlCComes) {
 
 // --- Repeats --------------------------------------------------------------------------------------------------------
 
-class Repeats : public SharedFile {
+class Repeats : public ResultsOfARun {
  protected:
   Arguments repeat(const char* times, const char* samples = "6") {
     return {"memcpy", "--simulate",    "--dir", "h2d",    "--host",           "pinned",  "--size",
