@@ -56,13 +56,11 @@ sigset_t stop_signals() {
   _exit(kCannotRun);
 }
 
-/// Ctrl-Z at a terminal: stops the other process, then this one; both go on together.
+/// Ctrl-Z at a terminal: stops the other process, then this one; both go on together. Not by SIGTSTP again, which stops
+/// nobody whose group no shell looks after.
 void stop_with(pid_t child) {
   kill(-child, SIGSTOP);
-  const sigset_t stop = stop_signals();
-  std::raise(SIGTSTP);  // is delivered when it is not blocked any more
-  sigprocmask(SIG_UNBLOCK, &stop, nullptr);
-  sigprocmask(SIG_BLOCK, &stop, nullptr);
+  std::raise(SIGSTOP);
   kill(-child, SIGCONT);
 }
 
