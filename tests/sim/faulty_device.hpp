@@ -43,19 +43,19 @@ class FlipBit final : public Kernel {
   std::size_t bit_;
 };
 
-/// Spoils one byte of what the n-th copy (or launch of a kernel) has written, as soon as it has: in its stream, behind
+/// Spoils one byte of what the n-th copy or launch of a kernel has written, as soon as it has: in its stream, behind
 /// it. Timed passes move data, too, so that there is something to spoil in them. Hazard: of payloads beyond 4 MiB the
 /// simulated device moves only a part, and elsewhere nobody looks.
 class CorruptingObserver final : public CallObserver {
  public:
-  enum class What { copies, kernels };
+  enum class What { copies, kernels, both };
   enum class Passes { all, timed };
 
   struct Which {
     What what = What::copies;     ///< those of a batch count each by itself, those of a graph when it is captured
     Passes passes = Passes::all;  ///< timed: only those while TimedPasses live
     std::size_t nth = 1;          ///< from 1; 0: none is spoiled
-    std::size_t offset = 0;       ///< of the byte; of shorter ones, their last
+    std::size_t offset = 0;       ///< of the byte, modulo the length
     bool and_all_after = false;   ///< those that come later, too
   };
   explicit CorruptingObserver(const Which& which) : which_(which) {}
@@ -63,11 +63,11 @@ class CorruptingObserver final : public CallObserver {
   void enter(const DeviceCall&) override {}
   void leave(const DeviceCall& call, bool) noexcept override {
     if (which_.passes == Passes::timed && !timed_) return;
-    if (which_.what == What::copies) {
+    if (which_.what != What::kernels) {
       for (const Copy& copy : call.copies) count(call, {copy.destination, copy.bytes});
-    } else if (call.kernel != nullptr && call.kind == CallKind::launch && !call.kernel->output().empty()) {
-      count(call, call.kernel->output());
     }
+    const bool launches = call.kernel != nullptr && call.kind == CallKind::launch && !call.kernel->output().empty();
+    if (launches && which_.what != What::copies) count(call, call.kernel->output());
   }
   void adjust(Capabilities& can) const override { can.moves_data_when_timed = true; }
   using CallObserver::adjust;
@@ -88,7 +88,7 @@ class CorruptingObserver final : public CallObserver {
     if (number > which_.nth && !which_.and_all_after) return;
     ++spoiled_;
     // One bit after the other: two copies of one byte must not make it right again.
-    const FlipBit flip(&written[std::min(which_.offset, written.size() - 1)], number);
+    const FlipBit flip(&written[which_.offset % written.size()], number);
     if (call.stream != nullptr) return call.stream->launch(flip);
     const Stream legacy = call.device->make_stream(StreamKind::legacy_default);
     legacy.launch(flip);

@@ -3,7 +3,6 @@
 #include "measure/pass_checks.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <csignal>
 #include <limits>
 #include <set>
@@ -13,6 +12,7 @@
 #include "kernels/dynpar/device_sort.hpp"
 #include "scenarios/dynpar/sort.hpp"
 #include "scenarios/overlap/pipelines.hpp"
+#include "sim/faulty_device.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
@@ -209,56 +209,15 @@ const sim::Profile& sluggish() {
   return slow;
 }
 
-/// Inverts a bit when the stream gets there: a kernel, so that it can stand behind gates.
-class SpoilByte final : public Kernel {
- public:
-  explicit SpoilByte(std::byte* byte) : byte_(byte) {}
-  [[nodiscard]] std::string_view name() const override { return "spoil a byte"; }
-  [[nodiscard]] KernelCost cost() const override { return {}; }
-  [[nodiscard]] std::span<std::byte> output() const override { return {byte_, 1}; }
-  void compute(std::span<std::byte> result) const override { result[0] = *byte_ ^ std::byte{0x04}; }
-  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<SpoilByte>(byte_); }
-#if XFERBENCH_WITH_CUDA
-  void preload() const override {}
-  void launch(void*) const override { throw std::logic_error("only simulated devices have such a kernel"); }
-#endif
+using What = CorruptingObserver::What;
+using Which = CorruptingObserver::Which;
 
- private:
-  std::byte* byte_;
-};
-
-/// Counts operations that write, and spoils one byte of what one of them has written, right behind it in its stream.
-class Spoiler {
- public:
-  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-
-  Otherwise how() {
-    return {.copy =
-                [this](sim::SimStream& stream, const Copy& c) {
-                  stream.SimStream::copy(c);
-                  wrote(stream, {c.destination, c.bytes});
-                },
-            .copy_batch =
-                [this](sim::SimStream& stream, std::span<const Copy> all) {
-                  stream.SimStream::copy_batch(all);
-                  for (const Copy& c : all) wrote(stream, {c.destination, c.bytes});
-                },
-            .launch =
-                [this](sim::SimStream& stream, const Kernel& kernel) {
-                  stream.SimStream::launch(kernel);
-                  if (!kernel.output().empty()) wrote(stream, kernel.output());
-                }};
-  }
-
-  std::size_t which = kNone;
-  std::uint64_t where = 0;  // modulo the length
-  std::atomic<std::size_t> seen{0};
-
- private:
-  void wrote(sim::SimStream& stream, std::span<std::byte> bytes) {
-    if (seen++ == which) stream.SimStream::launch(SpoilByte(&bytes[where % bytes.size()]));
-  }
-};
+/// Counts what writes, and spoils nothing.
+constexpr Which kNothing{.what = What::both, .nth = 0};
+/// Spoils a byte of what operation `index` writes, of all that the passes were counted by.
+Which one_of(std::size_t index, std::uint64_t offset) {
+  return {.what = What::both, .nth = index + 1, .offset = static_cast<std::size_t>(offset)};
+}
 
 /// Which operations belong to timed passes that are checked, as the marks for profilers tell.
 class CheckedPasses final : public Tracer {
@@ -267,15 +226,15 @@ class CheckedPasses final : public Tracer {
     std::size_t begin = 0;
     std::size_t end = 0;
   };
-  CheckedPasses(Tracer& real, const Spoiler& spoiler) : real_(real), spoiler_(spoiler) {}
+  CheckedPasses(Tracer& real, const CorruptingObserver& counter) : real_(real), counter_(counter) {}
   void start() override { real_.start(); }
   [[nodiscard]] Trace stop() override { return real_.stop(); }
   void begin_range(const char* name) override {
-    open_.push_back({name, spoiler_.seen});
+    open_.push_back({name, counter_.seen()});
     if (open_.back().first == "check") ranges.push_back(last_);
   }
   void end_range() override {
-    if (open_.back().first == "sample") last_ = {open_.back().second, spoiler_.seen};
+    if (open_.back().first == "sample") last_ = {open_.back().second, counter_.seen()};
     open_.pop_back();
   }
 
@@ -283,30 +242,41 @@ class CheckedPasses final : public Tracer {
 
  private:
   Tracer& real_;
-  const Spoiler& spoiler_;
+  const CorruptingObserver& counter_;
   std::vector<std::pair<std::string, std::size_t>> open_;
   Range last_;
 };
 
-class MovingDevice final : public WillingDevice {
+/// What is seen of a machine's marks, behind the one that spoils.
+class MarkedMachine final : public sim::SimMachine {
  public:
-  MovingDevice(sim::SimMachine& machine, Otherwise how) : WillingDevice(machine, std::move(how)) {
-    capabilities_.moves_data_when_timed = true;
-  }
-};
-
-/// As a real GPU does, it moves data in timed passes, too.
-class MovingMachine final : public sim::SimMachine {
- public:
-  explicit MovingMachine(Spoiler& spoiler)
-      : SimMachine(sluggish(), [&](sim::SimMachine& m) { return std::make_unique<MovingDevice>(m, spoiler.how()); }),
-        passes_(SimMachine::tracer(), spoiler) {}
-  void set_data_movement(bool) override {}
+  explicit MarkedMachine(const CorruptingObserver& counter)
+      : SimMachine(sluggish(), [](sim::SimMachine& m) { return std::make_unique<WillingDevice>(m); }),
+        passes_(SimMachine::tracer(), counter) {}
   [[nodiscard]] Tracer& tracer() override { return passes_; }
-  [[nodiscard]] const std::vector<CheckedPasses::Range>& checked() const { return passes_.ranges; }
+  [[nodiscard]] const CheckedPasses& passes() const { return passes_; }
 
  private:
   CheckedPasses passes_;
+};
+
+/// As a real GPU does, it moves data in timed passes, too, and spoils a byte where it is told.
+class MovingMachine {
+ public:
+  explicit MovingMachine(const Which& which = kNothing) : observer_(which) {
+    auto marked = std::make_unique<MarkedMachine>(observer_);
+    passes_ = &marked->passes();
+    machine_ = intercept(std::move(marked), observer_);
+  }
+
+  [[nodiscard]] Machine& machine() { return *machine_; }
+  [[nodiscard]] Device& device() { return machine_->device(); }
+  [[nodiscard]] const std::vector<CheckedPasses::Range>& checked() const { return passes_->ranges; }
+
+ private:
+  CorruptingObserver observer_;
+  std::unique_ptr<Machine> machine_;
+  const CheckedPasses* passes_ = nullptr;  // of the machine
 };
 
 struct Outcome {
@@ -315,8 +285,8 @@ struct Outcome {
 };
 
 /// The case on a new machine: the same happens each time, operation by operation.
-Outcome run_once_on(const PlannedCase& planned, Spoiler& spoiler, std::size_t samples = 6) {
-  MovingMachine machine(spoiler);
+Outcome run_once_on(const PlannedCase& planned, const Which& which = kNothing, std::size_t samples = 6) {
+  MovingMachine machine(which);
   RunContext bench = quick_bench(machine.device());
   bench.policy.min_samples = bench.policy.max_samples = samples;
   std::vector<Result> results = run_all(std::span(&planned, 1), bench);
@@ -359,7 +329,7 @@ std::size_t operation(const std::vector<CheckedPasses::Range>& ranges, std::size
     if (index < r.end - r.begin) return r.begin + index;
     index -= r.end - r.begin;
   }
-  return Spoiler::kNone;
+  return std::numeric_limits<std::size_t>::max();
 }
 
 /// At least 99 of 100 is the promise; on a machine that does nothing else wrong it is all.
@@ -369,20 +339,18 @@ TEST(PassChecksOnSim, FindWhateverGoesWrongInAPassThatIsChecked) {
   std::size_t injected = 0;
   std::size_t found = 0;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    Spoiler nothing;
-    const Outcome clean = run_once_on(cases[i], nothing);
+    const Outcome clean = run_once_on(cases[i]);
     ASSERT_EQ(clean.result.status, Status::ok) << clean.result.config.key() << ": " << clean.result.reason;
     const std::size_t operations = operations_in(clean.checked);
     ASSERT_GT(operations, 0U) << clean.result.config.key() << ": no pass was checked";
     for (std::size_t n = 0; n < (kInjections + cases.size() - 1) / cases.size(); ++n) {
-      Spoiler one;
-      one.which = operation(clean.checked, pattern::noise(i, n) % operations);
-      one.where = pattern::noise(i + 1000, n);
+      const Which one =
+          one_of(operation(clean.checked, pattern::noise(i, n) % operations), pattern::noise(i + 1000, n));
       const Result spoiled = run_once_on(cases[i], one).result;
       ++injected;
       const bool noticed = spoiled.status == Status::failed && spoiled.reason.starts_with("timed pass ");
       found += noticed ? 1 : 0;
-      EXPECT_TRUE(noticed) << spoiled.config.key() << ", operation " << one.which << ", byte " << one.where << ": "
+      EXPECT_TRUE(noticed) << spoiled.config.key() << ", operation " << one.nth << ", byte " << one.offset << ": "
                            << spoiled.reason;
       EXPECT_FALSE(spoiled.measurements.empty()) << "what was sampled is kept";
     }
@@ -398,14 +366,11 @@ TEST(PassChecksOnSim, FindWhatATileKernelOrItsRivalsWriteWrong) {
   std::size_t checked = 0;
   for (const PlannedCase& planned :
        cases_of_line("smem --size 64K --method sync --op copy,scale,read --intensity 0,2")) {
-    Spoiler nothing;
-    const Outcome clean = run_once_on(planned, nothing);
+    const Outcome clean = run_once_on(planned);
     if (clean.result.status == Status::skipped) continue;
     ASSERT_EQ(clean.result.status, Status::ok) << clean.result.config.key() << ": " << clean.result.reason;
     for (std::size_t i = 0; i < clean.checked.size(); ++i) {
-      Spoiler one;
-      one.which = clean.checked[i].end - 1;
-      one.where = pattern::noise(5, ++checked);
+      const Which one = one_of(clean.checked[i].end - 1, pattern::noise(5, ++checked));
       const Result spoiled = run_once_on(planned, one).result;
       EXPECT_TRUE(spoiled.reason.starts_with("timed pass ")) << planned.config.key() << ": " << spoiled.reason;
     }
@@ -416,17 +381,17 @@ TEST(PassChecksOnSim, FindWhatATileKernelOrItsRivalsWriteWrong) {
 /// The host-driven sort needs a GPU; both are checked by the same lines.
 TEST(PassChecksOnSim, FindAKeyThatIsWrong) {
   for (const bool spoils : {false, true}) {
-    Spoiler spoiler;
-    MovingMachine machine(spoiler);
+    MovingMachine machine({.what = What::kernels,
+                           .passes = CorruptingObserver::Passes::timed,
+                           .nth = spoils ? 1U : 0U,
+                           .offset = 1234,
+                           .and_all_after = true});
     Sorter sorter(machine.device(), 5000, SortKeys::random, 3);
-    Region region = sorter.by_device("makespan");
-    region.submit = [&, submit = region.submit] {
-      if (spoils) spoiler.which = spoiler.seen;
-      spoiler.where = 1234;
-      submit();
-    };
+    const Region region = sorter.by_device("makespan");
     const SamplingPolicy few{.min_samples = 6, .max_samples = 6};
-    const auto run = [&] { sample(machine, {region}, few, [](const SamplingProgress&) {}, {.wanted = true}); };
+    const auto run = [&] {
+      sample(machine.machine(), {region}, few, [](const SamplingProgress&) {}, {.wanted = true});
+    };
     if (spoils) {
       EXPECT_THROW(run(), FailedCheck);
     } else {
@@ -439,8 +404,7 @@ TEST(PassChecksOnSim, FindAKeyThatIsWrong) {
 /// several pieces, on payloads of which only a part is moved; and with passes that are checked in between.
 TEST(PassChecksOnSim, AcceptWhateverIsRight) {
   const auto expect_right = [](const PlannedCase& planned, std::size_t samples) {
-    Spoiler nothing;
-    const Outcome clean = run_once_on(planned, nothing, samples);
+    const Outcome clean = run_once_on(planned, kNothing, samples);
     EXPECT_EQ(clean.result.status, Status::ok) << planned.config.key() << ": " << clean.result.reason;
     EXPECT_FALSE(clean.checked.empty()) << planned.config.key();
   };
@@ -471,9 +435,8 @@ TEST(PassChecksOnSim, AcceptWhateverIsRight) {
 
 /// Scenarios whose regions all have outputs of a known form say of each how many passes were checked.
 TEST(PassChecksOnSim, EveryRegionSaysHowManyOfItsPassesWereChecked) {
-  Spoiler nothing;
-  const auto checked = [&](const std::string& line, const char* measurement) {
-    const Result r = run_once_on(cases_of_line(line).front(), nothing).result;
+  const auto checked = [](const std::string& line, const char* measurement) {
+    const Result r = run_once_on(cases_of_line(line).front()).result;
     const Measurement* m = r.measurement(measurement);
     return m == nullptr ? std::nullopt : m->checked;
   };
@@ -505,8 +468,7 @@ TEST(PassChecksOnSim, AMachineThatOnlyModelsTimesChecksNoTimedPass) {
 }
 
 TEST(PassChecksOnSim, NothingIsCheckedWithoutVerification) {
-  Spoiler nothing;
-  MovingMachine machine(nothing);
+  MovingMachine machine;
   RunContext bench = quick_bench(machine.device());
   bench.verify = false;
   const Result r = run_all(cases_of_line("memcpy --size 64K --dir h2d --host pinned"), bench).front();
@@ -516,8 +478,7 @@ TEST(PassChecksOnSim, NothingIsCheckedWithoutVerification) {
 }
 
 TEST(PassChecksOnSim, TurnsAddUpWhatTheyChecked) {
-  Spoiler nothing;
-  MovingMachine machine(nothing);
+  MovingMachine machine;
   const auto cases = cases_of_line("memcpy --size 64K --dir h2d --host pinned");
   const Result r = run_cases(cases, quick_bench(machine.device()), {}, 3).front();
   EXPECT_EQ(r.status, Status::ok) << r.reason;
@@ -526,18 +487,15 @@ TEST(PassChecksOnSim, TurnsAddUpWhatTheyChecked) {
 
 TEST(PassChecksOnSim, AFailureInALaterTurnKeepsTheSamplesOfTheEarlier) {
   const auto cases = cases_of_line("memcpy --size 64K --dir h2d --host pinned");
-  const auto run = [&](Spoiler& spoiler, std::vector<CheckedPasses::Range>* checked) {
-    MovingMachine machine(spoiler);
+  const auto run = [&](const Which& which, std::vector<CheckedPasses::Range>* checked) {
+    MovingMachine machine(which);
     Result r = run_cases(cases, quick_bench(machine.device()), {}, 3).front();
     if (checked != nullptr) *checked = machine.checked();
     return r;
   };
-  Spoiler nothing;
   std::vector<CheckedPasses::Range> checked;
-  const std::size_t all = run(nothing, &checked).measurement("copy")->samples.size();
-  Spoiler one;
-  one.which = checked.back().begin;
-  const Result spoiled = run(one, nullptr);
+  const std::size_t all = run(kNothing, &checked).measurement("copy")->samples.size();
+  const Result spoiled = run(one_of(checked.back().begin, 0), nullptr);
   EXPECT_EQ(spoiled.status, Status::failed);
   EXPECT_EQ(spoiled.measurement("copy")->samples.size(), all);
 }
