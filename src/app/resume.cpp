@@ -11,7 +11,6 @@
 
 #include "app/repeat.hpp"
 #include "core/error.hpp"
-#include "device/injection.hpp"
 #include "results/json.hpp"
 #include "run/findings.hpp"
 #include "scenarios/scenarios.hpp"
@@ -143,6 +142,10 @@ void leave_skipped(ResumePlan& left, const std::vector<PlannedCase>& cases, Devi
 Report continue_report(const StoredRun& stored, const Device& device, Descriptors scenarios) {
   Report report = begin_report(stored.command.measuring, device, scenarios);
   report.verified = report.verified && stored.report.verified;
+  const std::string fault = stored.report.environment.injected_fault();
+  if (!fault.empty() && report.environment.injected_fault().empty()) {
+    report.environment.variables.emplace_back(kInjectVariable, fault);
+  }
   report.resumed_at = stored.report.resumed_at;
   report.resumed_at.push_back(report.started_at);
   report.started_at = stored.report.started_at;

@@ -13,7 +13,6 @@
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "core/standard_error.hpp"
-#include "device/injection.hpp"
 #include "device/open.hpp"
 #include "scenarios/scenarios.hpp"
 

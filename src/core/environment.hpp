@@ -1,6 +1,7 @@
 // The machine that a run is on: plain facts for reports.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,6 +9,9 @@
 #include <vector>
 
 namespace xferbench {
+
+/// The environment variable that asks for a fault of the device (device/injection.hpp).
+inline constexpr const char* kInjectVariable = "XFERBENCH_INJECT";
 
 /// The machine's facts. What is unknown is absent.
 struct Environment {
@@ -54,7 +58,12 @@ struct Environment {
   std::string driver;
   std::string runtime;
   Host host;
-  std::vector<std::pair<std::string, std::string>> variables;  ///< CUDA_* environment variables that change results
+  std::vector<std::pair<std::string, std::string>> variables;  ///< environment variables that change results
+  /// The fault that the device was given on purpose; empty if it was given none.
+  [[nodiscard]] std::string injected_fault() const {
+    const auto found = std::ranges::find(variables, kInjectVariable, &decltype(variables)::value_type::first);
+    return found == variables.end() ? "" : found->second;
+  }
   [[nodiscard]] bool simulated() const { return backend == "simulated"; }
   friend bool operator==(const Environment&, const Environment&) = default;
 };

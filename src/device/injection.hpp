@@ -11,9 +11,6 @@
 
 namespace xferbench {
 
-/// The environment variable that asks for a fault.
-inline constexpr const char* kInjectVariable = "XFERBENCH_INJECT";
-
 struct InjectedFault {
   enum class Effect {
     hang,  ///< it never returns; on a real GPU, work of a stream is enqueued behind a kernel that never ends

@@ -199,6 +199,14 @@ TEST(RunReport, SaysSimulatedEverywhereOrNowhere) {
   }
 }
 
+TEST(RunReport, SaysThatAFaultWasInjected) {
+  Report report = simulated();
+  EXPECT_FALSE(contains(table(report), "FAULT INJECTED"));
+  report.environment.variables = {{"CUDA_VISIBLE_DEVICES", "0"}, {"XFERBENCH_INJECT", "lose:copy:3"}};
+  EXPECT_TRUE(mentions(table(report), "FAULT INJECTED: XFERBENCH_INJECT=lose:copy:3"));
+  EXPECT_TRUE(mentions(to_markdown(report, shown()), "**FAULT INJECTED"));
+}
+
 TEST(RunReport, SaysNotVerifiedEverywhereOrNowhere) {
   for (auto [name, report] : reports()) {
     for (const bool verified : {true, false}) {

@@ -255,6 +255,9 @@ std::vector<std::string> alarms(const Report& report) {
   std::vector<std::string> lines;
   if (report.environment.simulated()) lines.push_back(simulated_line(report.environment));
   if (!report.verified) lines.emplace_back(kNotVerified);
+  if (const std::string fault = report.environment.injected_fault(); !fault.empty()) {
+    lines.push_back(fmt::format("FAULT INJECTED: {}={}; not a measurement", kInjectVariable, fault));
+  }
   return lines;
 }
 
@@ -262,6 +265,7 @@ std::vector<std::string> marks(const Report& report) {
   std::vector<std::string> words;
   if (report.environment.simulated()) words.emplace_back("SIMULATED");
   if (!report.verified) words.emplace_back(kNotVerifiedMark);
+  if (!report.environment.injected_fault().empty()) words.emplace_back("FAULT INJECTED");
   return words;
 }
 

@@ -35,7 +35,8 @@ std::string machine_line(const Environment& environment);
 /// "SIMULATED by profile h200: modelled times, not measurements of this machine"; empty for a real run.
 std::string simulated_line(const Environment& environment);
 
-/// What is said above all results that are not what they might be taken for: simulated, not verified.
+/// What is said above all results that are not what they might be taken for: simulated, not verified, of a device
+/// that was given a fault.
 std::vector<std::string> alarms(const Report& report);
 /// The same beside the name of each scenario: "SIMULATED", "NOT VERIFIED".
 std::vector<std::string> marks(const Report& report);
