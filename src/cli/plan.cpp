@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -36,8 +37,8 @@ class Product {
     reject_alternatives();
     cases_.push_back({&scenario_, Case(name_of(scenario_))});
     for (const Axis& axis : axes_) {
-      values_.push_back(values_of(axis, tuning));
-      if (!values_.back().empty()) multiply_by(axis, values_.back());
+      const std::vector<Value> values = values_of(axis, tuning);
+      if (!values.empty()) multiply_by(axis, values);
     }
     reject_unused_flags();
   }
@@ -46,9 +47,8 @@ class Product {
   [[nodiscard]] std::vector<PlannedCase> cases() && {
     std::vector<bool> stays;
     for (const PlannedCase& c : cases_) stays.push_back(!reason_against(c, SkipReason::Kind::meaningless));
-    for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
-      if (!texts_.contains(axes_[axis].name)) continue;
-      for (const Value& value : values_[axis]) keep_one(axes_[axis], value, stays);
+    for (const Axis& axis : axes_) {
+      if (given(axis.name)) keep_one_of_each(axis.name, stays);
     }
     std::vector<PlannedCase> kept;
     for (std::size_t i = 0; i < cases_.size(); ++i) {
@@ -102,16 +102,22 @@ class Product {
     cases_ = std::move(all);
   }
 
-  /// The first case with that value stays, if no other with it does.
-  void keep_one(const Axis& axis, const Value& value, std::vector<bool>& stays) const {
-    std::optional<std::size_t> first;
+  /// Of each value of the axis the first case stays, if no other with it does.
+  void keep_one_of_each(const std::string& axis, std::vector<bool>& stays) const {
+    struct Cases {
+      std::size_t first;
+      bool one_stays;
+    };
+    std::map<Value, Cases> with;
     for (std::size_t i = 0; i < cases_.size(); ++i) {
-      const Case::Param* param = cases_[i].config.find(axis.name);
-      if (param == nullptr || param->value != value) continue;
-      if (stays[i]) return;
-      if (!first) first = i;
+      const Case::Param* param = cases_[i].config.find(axis);
+      if (param == nullptr) continue;
+      Cases& cases = with.try_emplace(param->value, Cases{i, false}).first->second;
+      cases.one_stays = cases.one_stays || stays[i];
     }
-    if (first) stays[*first] = true;
+    for (const auto& [value, cases] : with) {
+      if (!cases.one_stays) stays[cases.first] = true;
+    }
   }
 
   /// A flag that no case uses would be a flag that does nothing.
@@ -127,7 +133,6 @@ class Product {
   const Scenario& scenario_;
   std::span<const Axis> axes_;
   const AxisTexts& texts_;
-  std::vector<std::vector<Value>> values_;  // of each axis
   std::vector<PlannedCase> cases_;
 };
 

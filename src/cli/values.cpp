@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "core/error.hpp"
@@ -78,20 +79,26 @@ class AxisParser {
   explicit AxisParser(const Axis& axis) : axis_(axis) {}
 
   [[nodiscard]] std::vector<Value> parse(std::string_view text) const {
-    std::vector<Value> values;
+    Values values;
     std::size_t begin = 0;
     while (begin <= text.size()) {
       const std::size_t comma = std::min(text.find(',', begin), text.size());
       append(text.substr(begin, comma - begin), values);
       begin = comma + 1;
     }
-    return values;
+    return std::move(values.in_order);
   }
 
  private:
-  void append(std::string_view item, std::vector<Value>& values) const {
+  /// Each once, as they were written.
+  struct Values {
+    std::vector<Value> in_order;
+    std::set<Value> known;
+  };
+
+  void append(std::string_view item, Values& values) const {
     const auto add = [&values](const Value& v) {
-      if (std::ranges::find(values, v) == values.end()) values.push_back(v);
+      if (values.known.insert(v).second) values.in_order.push_back(v);
     };
     if (axis_.kind == AxisKind::choice && item == kAll) {
       for (const std::string& choice : axis_.choices) add(choice);
@@ -100,7 +107,7 @@ class AxisParser {
     } else {
       add(single(item));
     }
-    if (values.size() > kMostValues) fail(fmt::format("more than {} values; choose a larger step", kMostValues));
+    if (values.known.size() > kMostValues) fail(fmt::format("more than {} values; choose a larger step", kMostValues));
   }
 
   [[nodiscard]] Value single(std::string_view text) const {
