@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "run/runner.hpp"
+
 namespace xferbench {
 
 namespace {
@@ -37,6 +39,23 @@ std::vector<std::string> health_flags(const HealthRecord& record) {
     flags.push_back("throttle-" + std::string(reason));
   }
   return flags;
+}
+
+void CaseHealth::note(const HealthRecord& record) {
+  if (record == HealthRecord{}) return;
+  latest_ = record;
+  for (std::string& flag : health_flags(record)) flags_.insert(std::move(flag));
+}
+
+void CaseHealth::add_to(Result& result) const {
+  if (latest_) result.health = latest_;
+  for (const std::string& flag : flags_) {
+    for (Measurement& m : result.measurements) {
+      if (std::ranges::find(m.flags, flag) == m.flags.end()) m.flags.push_back(flag);
+    }
+    // warn() tells of flags; without a measurement there is none to have it.
+    if (result.measurements.empty()) result.warnings.push_back(flag + ": " + std::string(advice_on(flag)));
+  }
 }
 
 }  // namespace xferbench

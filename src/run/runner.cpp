@@ -7,6 +7,7 @@
 #include <map>
 #include <new>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "core/error.hpp"
@@ -45,34 +46,37 @@ std::optional<SkipReason> memory_skip_reason(MemoryNeeds needs, Device& device, 
   return std::nullopt;
 }
 
-/// What to do about a flag; those that are not here worry nobody.
-const std::map<std::string, const char*, std::less<>> kAdvice{
-    {"drift", "the machine was not steady; close other programs or raise --budget"},
-    {"bimodal", "two speeds alternate; look for other work on the machine and for NUMA placement"},
-    {"throttled", "the GPU ran below 90 % of its highest clock; look at its temperature and power limit"},
-    {"gate-timeout", "the host was too busy to submit in time; those samples were taken again"},
-    {"slow-first", "the first sample is slow: raise --budget for a longer warm-up"},
-    {"ecc-errors", "the GPU's memory had errors meanwhile; look at nvidia-smi -q -d ECC before you trust this GPU"},
-    {"xid", "the driver told of a critical error of the GPU; look for NVRM: Xid in the kernel's log"},
-    {"pcie-replays", "the link had to send packets again, which costs bandwidth; look at the card's slot and riser"},
-    {"link-changed", "the link has another width than before the case; look at the card's slot and riser"},
-    {"throttle-power-cap", "the power limit holds the GPU's clocks down; look at nvidia-smi -q -d POWER"},
-    {"throttle-hw-slowdown", "the GPU has slowed itself down; look at its cooling and power supply"},
-    {"throttle-sw-thermal", "the GPU is too hot, and the driver holds its clocks down; look at its cooling"},
-    {"throttle-hw-thermal", "the GPU is too hot, and has slowed itself down; look at its cooling"},
-    {"throttle-power-brake", "the server has told the GPU to slow down; look at its power supplies"},
-};
-
 }  // namespace
+
+std::string_view advice_on(std::string_view flag) {
+  static const std::map<std::string_view, std::string_view> advice{
+      {"drift", "the machine was not steady; close other programs or raise --budget"},
+      {"bimodal", "two speeds alternate; look for other work on the machine and for NUMA placement"},
+      {"throttled", "the GPU ran below 90 % of its highest clock; look at its temperature and power limit"},
+      {"gate-timeout", "the host was too busy to submit in time; those samples were taken again"},
+      {"slow-first", "the first sample is slow: raise --budget for a longer warm-up"},
+      {"ecc-errors", "the GPU's memory had errors meanwhile; look at nvidia-smi -q -d ECC before you trust this GPU"},
+      {"xid", "the driver told of a critical error of the GPU; look for NVRM: Xid in the kernel's log"},
+      {"pcie-replays", "the link had to send packets again, which costs bandwidth; look at the card's slot and riser"},
+      {"link-changed", "the link has another width than before the case; look at the card's slot and riser"},
+      {"throttle-power-cap", "the power limit holds the GPU's clocks down; look at nvidia-smi -q -d POWER"},
+      {"throttle-hw-slowdown", "the GPU has slowed itself down; look at its cooling and power supply"},
+      {"throttle-sw-thermal", "the GPU is too hot, and the driver holds its clocks down; look at its cooling"},
+      {"throttle-hw-thermal", "the GPU is too hot, and has slowed itself down; look at its cooling"},
+      {"throttle-power-brake", "the server has told the GPU to slow down; look at its power supplies"},
+  };
+  const auto found = advice.find(flag);
+  return found == advice.end() ? std::string_view() : found->second;
+}
 
 void warn(Result& result, const SamplingPolicy& policy) {
   std::set<std::string> told;
   for (const Measurement& m : result.measurements) {
     if (m.auxiliary) continue;
     for (const std::string& flag : m.flags) {
-      const auto advice = kAdvice.find(flag);
-      if (advice == kAdvice.end() || !told.insert(flag).second) continue;
-      result.warnings.push_back(fmt::format("{} ({}): {}", flag, m.name, advice->second));
+      const std::string_view advice = advice_on(flag);
+      if (advice.empty() || !told.insert(flag).second) continue;
+      result.warnings.push_back(fmt::format("{} ({}): {}", flag, m.name, advice));
     }
     const auto width = relative_half_width(m);
     if (m.stop != Stop::ci && m.stop != Stop::interrupted && width && *width > policy.ci) {
@@ -145,7 +149,7 @@ class InterleavedRuns {
         observer_(observer),
         turns_(turns),
         histories_(cases.size()),
-        health_flags_(cases.size()) {
+        health_(cases.size()) {
     for (const PlannedCase& c : cases) results_.emplace_back(c.config);
   }
 
@@ -174,7 +178,10 @@ class InterleavedRuns {
       const Health before = bench_.device.health();
       Result result = attempt(cases_[i], bench_for(i, turn, wanted));
       if (turn > 0 && result.status == Status::skipped) return;  // interrupted
-      if (result.status != Status::skipped) note_health(i, {before, bench_.device.health()}, result);
+      if (result.status != Status::skipped) {
+        health_[i].note({before, bench_.device.health()});
+        health_[i].add_to(result);
+      }
       if (turn + 1 < turns_) mark_unfinished(result);
       warn(result, wanted);
       results_[i] = std::move(result);
@@ -193,20 +200,6 @@ class InterleavedRuns {
     return bench;
   }
 
-  /// What was said of the machine in any turn stays said.
-  void note_health(std::size_t i, const HealthRecord& record, Result& result) {
-    if (record == HealthRecord{}) return;
-    result.health = record;
-    for (std::string& flag : health_flags(record)) health_flags_[i].insert(std::move(flag));
-    for (const std::string& flag : health_flags_[i]) {
-      for (Measurement& m : result.measurements) {
-        if (std::ranges::find(m.flags, flag) == m.flags.end()) m.flags.push_back(flag);
-      }
-      // warn() tells of flags; without a measurement there is none to have it.
-      if (result.measurements.empty()) result.warnings.push_back(flag + ": " + kAdvice.find(flag)->second);
-    }
-  }
-
   /// What is in the way now was not when the samples so far were taken.
   static void keep_as_it_is(Result& result, const std::string& reason) {
     const std::string warning = "not all turns were run: " + reason;
@@ -222,7 +215,7 @@ class InterleavedRuns {
   const RunObserver& observer_;
   std::size_t turns_;
   std::vector<std::shared_ptr<SampleHistory>> histories_;
-  std::vector<std::set<std::string>> health_flags_;
+  std::vector<CaseHealth> health_;
   std::vector<Result> results_;
 };
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "results/result.hpp"
@@ -20,6 +21,9 @@ struct PlannedCase {
 /// Why a case does not run on this device, known before anything is allocated: its scenario says so, or it needs more
 /// memory than there is.
 std::optional<SkipReason> skip_reason(const PlannedCase& planned, Device& device, bool verify);
+
+/// What to do about a flag; empty for those that worry nobody.
+std::string_view advice_on(std::string_view flag);
 
 /// Adds the flags of a result's measurements as warnings, each flag once, and intervals wider than the policy wants.
 void warn(Result& result, const SamplingPolicy& policy);

@@ -12,6 +12,7 @@
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
 #include "model/candidate_search.hpp"
+#include "run/health.hpp"
 #include "run/tune_findings.hpp"
 
 namespace xferbench {
@@ -146,6 +147,7 @@ struct Entry {
   std::unique_ptr<Candidate> candidate{};  ///< while it may still be needed
   std::optional<Measurement> search{};     ///< samples of all rounds of the search
   std::optional<Measurement> fresh{};      ///< those of the last round
+  CaseHealth health{};                     ///< of all its rounds
   double host_blocked = 0;                 ///< median seconds of the calls that submit it, in its latest round
   std::string failure{};
 };
@@ -322,9 +324,12 @@ class Tuner {
     regions.reserve(batch.size());
     for (const std::size_t i : batch) regions.push_back(entries_[i].candidate->region());
     const double begun = bench_.machine.host().now();
+    const Health before = bench_.device.health();
     const auto observe = [this](const SamplingProgress&) { show(); };
     const PassChecks checks = confirming_ ? bench_.checks() : PassChecks();
     const std::vector<Series> series = sample(bench_.machine, std::move(regions), policy, observe, checks);
+    const HealthRecord health{before, bench_.device.health()};
+    for (const std::size_t i : batch) entries_[i].health.note(health);
     spent_ += bench_.machine.host().now() - begun;
     for (const Series& s : series) spent_ -= s.checking;
     Sampled all;
@@ -419,6 +424,7 @@ class Tuner {
       result.measurements.back().name += kSearchSuffix;
       result.measurements.back().auxiliary = true;
     }
+    entry.health.add_to(result);
     if (!entry.failure.empty()) {
       result.status = Status::failed;
       result.reason = entry.failure;

@@ -1,6 +1,7 @@
 // Machines that do things wrong, whatever the scenario: observers for intercept(), and what tests need around them.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstring>
@@ -9,7 +10,9 @@
 #include <span>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
+#include "core/health.hpp"
 #include "device/device.hpp"
 #include "device/injection.hpp"
 #include "device/intercepted.hpp"
@@ -99,6 +102,20 @@ class CorruptingObserver final : public CallObserver {
   std::atomic<std::size_t> seen_{0};
   std::atomic<std::size_t> spoiled_{0};
   std::atomic<bool> timed_{false};
+};
+
+/// Says of the device what the test says, one after the other; then always the last.
+class Ailing final : public CallObserver {
+ public:
+  explicit Ailing(std::vector<Health> states) : states_(std::move(states)) {}
+  void enter(const DeviceCall&) override {}
+  void leave(const DeviceCall&, bool) noexcept override {}
+  using CallObserver::adjust;
+  void adjust(Health& health) override { health = states_.at(std::min(looks_++, states_.size() - 1)); }
+
+ private:
+  std::vector<Health> states_;
+  std::size_t looks_ = 0;
 };
 
 /// A simulated machine, intercepted: by default an H200's.

@@ -202,20 +202,6 @@ TEST_F(RunnerTest, FlagsBecomeWarningsThatSayWhatToDo) {
 
 using Xids = std::vector<std::uint64_t>;
 
-/// Says of the device what the test says, one after the other; then always the last.
-class Ailing final : public CallObserver {
- public:
-  explicit Ailing(std::vector<Health> states) : states_(std::move(states)) {}
-  void enter(const DeviceCall&) override {}
-  void leave(const DeviceCall&, bool) noexcept override {}
-  using CallObserver::adjust;
-  void adjust(Health& health) override { health = states_.at(std::min(looks_++, states_.size() - 1)); }
-
- private:
-  std::vector<Health> states_;
-  std::size_t looks_ = 0;
-};
-
 std::vector<Result> run_while(std::vector<Health> states, const Scenario& scenario, std::size_t turns = 1) {
   InterceptedSim<Ailing> sim(std::make_unique<sim::SimMachine>(profile("h200")), std::move(states));
   const std::vector<PlannedCase> cases{{&scenario, Case("scripted")}};

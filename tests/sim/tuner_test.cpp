@@ -12,6 +12,7 @@
 #include "cli/command.hpp"
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
+#include "sim/faulty_device.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
@@ -228,6 +229,23 @@ TEST_F(TunerTest, LeavesOutWhatTheDeviceRefuses) {
   } catch (const UsageError& error) {
     EXPECT_NE(std::string(error.what()).find("is too much"), std::string::npos) << error.what();
   }
+}
+
+TEST_F(TunerTest, KeepsTheHealthOfEachRoundWithWhatWasMeasuredInIt) {
+  const Health well{.pcie_replays = 7};
+  const Health worse{.pcie_replays = 8};
+  InterceptedSim<Ailing> sim(std::make_unique<sim::SimMachine>(profile("h200")), std::vector<Health>{well, worse});
+  RunContext ailing = quick_bench(sim.device());
+  ailing.policy.budget = 8;
+  const Tuned tuned = tune(parsed({}), ailing);
+  std::size_t flagged = 0;
+  for (const Result& r : tuned.results) {
+    EXPECT_TRUE(r.health) << r.config.key();
+    const Measurement& m = r.measurements.back();
+    flagged += std::ranges::find(m.flags, "pcie-replays") != m.flags.end() ? 1 : 0;
+  }
+  EXPECT_GT(flagged, 0U) << "those of the first round";
+  EXPECT_LT(flagged, tuned.results.size()) << "not those that were measured later";
 }
 
 TEST_F(TunerTest, VerifiesEveryConfigurationOnceBeforeItIsTimed) {
