@@ -245,7 +245,7 @@ std::map<std::string, std::size_t> samples_in(const std::filesystem::path& file)
 
 // Of a run of several turns, a resume once dropped what the turns before had sampled, and was then killed itself.
 TEST_F(ResultsOfARun, NeverHasFewerSamplesThanBefore) {
-  const Arguments turns{"--simulate", "--size",        "16M",     "--streams", "1:8:+1",
+  const Arguments turns{"--simulate", "--size",        "2M",      "--streams", "1:4:+1",
                         "--chunks",   "2:64",          "--turns", "3",         "--ci",
                         "0.001",      "--max-samples", "60",      "--json",    file_.string()};
   std::map<std::string, std::size_t> before;

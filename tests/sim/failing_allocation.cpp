@@ -11,12 +11,17 @@ thread_local long g_until_failure = kNever;
 
 }  // namespace
 
-// All of this program's: the language allows it once.
+// All of this program's: the language allows it once. Those that throw and those that do not, because one delete frees
+// what both have given, and AddressSanitizer has a pair of its own.
+void* operator new(std::size_t bytes, const std::nothrow_t& /*unused*/) noexcept {
+  if (g_until_failure != kNever && g_until_failure-- == 0) return nullptr;
+  return std::malloc(bytes == 0 ? 1 : bytes);
+}
 void* operator new(std::size_t bytes) {
-  if (g_until_failure != kNever && g_until_failure-- == 0) throw std::bad_alloc();
-  if (void* const memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  if (void* const memory = operator new(bytes, std::nothrow)) return memory;
   throw std::bad_alloc();
 }
+void operator delete(void* memory, const std::nothrow_t& /*unused*/) noexcept { std::free(memory); }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
