@@ -18,11 +18,29 @@ namespace xferbench {
 
 namespace {
 
+/// Whether this thread was ever refused memory.
+bool& was_refused_memory() {
+  thread_local bool refused = false;
+  return refused;
+}
+
+[[noreturn]] void note_and_throw() {
+  was_refused_memory() = true;
+  throw std::bad_alloc();
+}
+
+/// Where optimised code inlines a function that promises not to throw, it ends what leaves it without catching it:
+/// what that was cannot be asked.
+bool is_want_of_memory() {
+  const std::type_info* caught = abi::__cxa_current_exception_type();
+  if (caught != nullptr) return *caught == typeid(std::bad_alloc);
+  return std::uncaught_exceptions() > 0 && was_refused_memory();
+}
+
 /// Libraries allocate in functions that promise not to throw (CLI11's get_option_no_throw): nothing in main could catch
 /// what comes of too little memory there.
 [[noreturn]] void end_for_want_of_memory() {
-  const std::type_info* error = abi::__cxa_current_exception_type();
-  if (error == nullptr || *error != typeid(std::bad_alloc)) {
+  if (!is_want_of_memory()) {
     __gnu_cxx::__verbose_terminate_handler();
     std::abort();
   }
@@ -41,6 +59,7 @@ ProcessSetup::ProcessSetup() {
   }
   pipe_ends_it_ = std::signal(SIGPIPE, SIG_IGN) != SIG_IGN;
   std::signal(SIGXFSZ, SIG_IGN);
+  std::set_new_handler(note_and_throw);
   std::set_terminate(end_for_want_of_memory);
 }
 
