@@ -24,46 +24,62 @@ namespace {
 /// Places that threads have to themselves, of which each thread has the same in all counters.
 constexpr std::size_t kPlaces = 512;
 
-/// The place of one thread, from its first call to its end. There are enough of them for all threads that a scenario
-/// may start; whoever comes too late has the one behind them, as others may.
-class Place {
+/// Which of them are taken. There are enough for all threads that a scenario may start; whoever comes too late has the
+/// one behind them, as others may.
+class Places {
  public:
-  Place() {
-    for (std::size_t word = 0; word < taken().size(); ++word) {
-      std::uint64_t seen = taken()[word].load(std::memory_order_relaxed);
-      while (~seen != 0) {
-        const int bit = std::countr_one(seen);
-        if (!taken()[word].compare_exchange_weak(seen, seen | std::uint64_t{1} << bit, std::memory_order_acquire)) {
-          continue;
-        }
-        number_ = 64 * word + static_cast<std::size_t>(bit);
-        return;
-      }
-    }
+  /// The place of the thread that asks, from its first call to its end.
+  static std::size_t mine() {
+    std::size_t& number = number_of_this_thread();
+    if (number == kNone) number = all().take();
+    return number;
   }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
-  ~Place() {
-    if (number_ == kPlaces) return;
-    taken()[number_ / 64].fetch_and(~(std::uint64_t{1} << number_ % 64), std::memory_order_release);
-  }
-
-  [[nodiscard]] std::size_t number() const { return number_; }
 
  private:
-  using Bits = std::array<std::atomic<std::uint64_t>, kPlaces / 64>;
-  /// Which belongs to all threads of the process, as they do.
-  static Bits& taken() {
-    static constinit Bits bits{};
-    return bits;
+  static constexpr std::size_t kNone = kPlaces + 1;
+
+  static Places& all() {
+    static Places places;
+    return places;
+  }
+  static std::size_t& number_of_this_thread() {
+    thread_local std::size_t number = kNone;
+    return number;
   }
 
-  std::size_t number_ = kPlaces;
+  // An object with a destructor would give the place back, too; but to know of it the C library allocates when a thread
+  // has its first, and aborts where it cannot.
+  Places() : are_given_back_(pthread_key_create(&at_end_of_thread_, give_back) == 0) {}
+
+  std::size_t take() {
+    for (std::size_t word = 0; are_given_back_ && word < taken_.size(); ++word) {
+      std::uint64_t seen = taken_[word].load(std::memory_order_relaxed);
+      while (~seen != 0) {
+        const int bit = std::countr_one(seen);
+        if (!taken_[word].compare_exchange_weak(seen, seen | std::uint64_t{1} << bit, std::memory_order_acquire)) {
+          continue;
+        }
+        const std::size_t number = 64 * word + static_cast<std::size_t>(bit);
+        if (pthread_setspecific(at_end_of_thread_, &number_of_this_thread()) == 0) return number;
+        release(number);
+        return kPlaces;
+      }
+    }
+    return kPlaces;
+  }
+
+  void release(std::size_t number) {
+    taken_[number / 64].fetch_and(~(std::uint64_t{1} << number % 64), std::memory_order_release);
+  }
+
+  static void give_back(void* number_of_a_thread) {
+    all().release(std::exchange(*static_cast<std::size_t*>(number_of_a_thread), kNone));
+  }
+
+  std::array<std::atomic<std::uint64_t>, kPlaces / 64> taken_{};
+  pthread_key_t at_end_of_thread_{};
+  bool are_given_back_;
 };
-
-}  // namespace
-
-namespace {
 
 /// As the counters have it.
 std::uint64_t expected_nanoseconds(const DeviceCall& call) {
@@ -75,10 +91,7 @@ std::uint64_t expected_nanoseconds(const DeviceCall& call) {
 
 CallCounters::CallCounters() : places_(kPlaces + 1) { places_.back().shared = true; }
 
-CallCounters::Counters& CallCounters::mine() {
-  thread_local const Place place;
-  return places_[place.number()];
-}
+CallCounters::Counters& CallCounters::mine() { return places_[Places::mine()]; }
 
 void CallCounters::Counters::add(std::atomic<std::uint64_t>& counter, std::uint64_t more) const {
   if (shared) {
