@@ -79,7 +79,7 @@ class LiveReport {
   /// The process is about to end: whoever comes back now would only write over its last words.
   void wait_if_abandoned() const;
 
-  std::timed_mutex mutex_;  // of all that follows
+  std::mutex mutex_;  // of all that follows
   Report report_;
   std::vector<std::size_t> indexes_;  ///< of the cases of these results, ascending
   std::vector<Output> outputs_;       ///< those that were asked for
