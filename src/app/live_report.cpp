@@ -24,11 +24,13 @@ std::size_t samples_of(const Result& result) {
   return samples;
 }
 
-/// Whether every case has had its chance, and one of them has used it.
+/// Whether every case has had its chance, in all turns, and one of them has used it.
 bool is_complete(const Report& report) {
-  const auto had_none = [](const Result& r) { return r.reason == kNotBegun || r.reason == kDeviceLost; };
   const auto skipped = [](const Result& r) { return r.status == Status::skipped; };
-  return interrupted() == 0 && std::ranges::none_of(report.results, had_none) &&
+  const auto missing = [&](const Result& r) {
+    return skipped(r) ? r.reason == kNotBegun || r.reason == kDeviceLost : !ran_to_its_end(r);
+  };
+  return interrupted() == 0 && std::ranges::none_of(report.results, missing) &&
          !std::ranges::all_of(report.results, skipped);
 }
 

@@ -77,10 +77,9 @@ Report begin_report(const cli::Measuring& measuring, const Device& device, Descr
 int exit_code(const Report& report) {
   if (const int signal = interrupted(); signal != 0) return 128 + signal;
   const auto have = [&report](Status status) { return std::ranges::count(report.results, status, &Result::status); };
-  ExitCode code = ExitCode::ok;
-  if (have(Status::ok) == 0) code = ExitCode::nothing_measured;
-  if (have(Status::failed) > 0) code = ExitCode::failed;
-  return static_cast<int>(code);
+  const bool measured = have(Status::ok) + have(Status::failed) > 0;
+  const bool well = report.complete && have(Status::failed) == 0;
+  return static_cast<int>(!measured ? ExitCode::nothing_measured : (well ? ExitCode::ok : ExitCode::failed));
 }
 
 namespace {

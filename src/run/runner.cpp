@@ -95,6 +95,10 @@ std::optional<SkipReason> skip_reason(const PlannedCase& planned, Device& device
   return scenario.skip_reason(planned.config, &device.capabilities());
 }
 
+void mark_unfinished(Result& result) {
+  for (Measurement& m : result.measurements) m.stop = Stop::interrupted;
+}
+
 namespace {
 
 void end(Result& result, Status status, std::string reason) {
@@ -204,10 +208,6 @@ class InterleavedRuns {
   static void keep_as_it_is(Result& result, const std::string& reason) {
     const std::string warning = "not all turns were run: " + reason;
     if (std::ranges::find(result.warnings, warning) == result.warnings.end()) result.warnings.push_back(warning);
-  }
-
-  static void mark_unfinished(Result& result) {
-    for (Measurement& m : result.measurements) m.stop = Stop::interrupted;
   }
 
   std::span<const PlannedCase> cases_;

@@ -28,6 +28,9 @@ std::string_view advice_on(std::string_view flag);
 /// Adds the flags of a result's measurements as warnings, each flag once, and intervals wider than the policy wants.
 void warn(Result& result, const SamplingPolicy& policy);
 
+/// Says of its measurements that they have not come to their end.
+void mark_unfinished(Result& result);
+
 /// Who is told what happens, so that nothing is lost if the process ends before the last case. All may be empty.
 struct RunObserver {
   /// Before a case, with its index and the number of the turn, from 0.

@@ -493,7 +493,10 @@ Tuned tune(const Scenario& scenario, std::span<const Case> space, const RunConte
   }
   Tuner tuner(std::move(tunable), searched, bench, observer, policy, spent);
   tuner.run();
-  return {tuner.results(), tuner.findings(command_of)};
+  Tuned tuned{tuner.results(), tuner.findings(command_of)};
+  // Where no configuration failed by it, nothing else would say that the search did not come to its end.
+  if (!bench.device.usable()) std::ranges::for_each(tuned.results, mark_unfinished);
+  return tuned;
 }
 
 }  // namespace xferbench

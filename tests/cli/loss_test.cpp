@@ -288,6 +288,20 @@ TEST_F(ResultsOfARun, IsCompletedByResumeWhereTheDeviceWasLost) {
   EXPECT_EQ(std::ranges::count_if(json["results"], is("skipped")), 0);
 }
 
+// The policy that is set back behind a case is in no case: what failed then was told by those that were skipped, and
+// the exit code was 0.
+TEST_F(ResultsOfARun, AreNotAllThereWhereTheDeviceIsLostBetweenCases) {
+  const Arguments waits{"latency", "--op",          "wait", "--simulate", "--min-samples",
+                        "6",       "--max-samples", "6",    "--json",     file_.string()};
+  EXPECT_EQ(xferbench(waits, with_fault("lose:set-wait-policy:2")).exit_code, 1);
+  const Json json = read_json(file_);
+  EXPECT_EQ(json["complete"], false);
+  EXPECT_EQ(json["results"][0]["status"], "ok");
+  EXPECT_EQ(json["results"][1]["status"], "skipped");
+  EXPECT_EQ(xferbench({"--resume", file_, "--quiet"}).exit_code, 0);
+  EXPECT_EQ(read_json(file_)["complete"], true);
+}
+
 // A first Ctrl-C did nothing once where the thread that measures was in a call that did not come back.
 TEST_F(ResultsOfARun, IsSavedWhereADeviceHangsAndCtrlCComes) {
   Arguments arguments = talkative_run(file_);

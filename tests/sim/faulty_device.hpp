@@ -118,6 +118,16 @@ class Ailing final : public CallObserver {
   std::size_t looks_ = 0;
 };
 
+/// Can lose its context.
+class FragileDevice : public sim::SimDevice {
+ public:
+  FragileDevice(sim::SimMachine& machine, const bool* lost) : SimDevice(machine), lost_(lost) {}
+  [[nodiscard]] bool usable() noexcept override { return !*lost_; }
+
+ private:
+  const bool* lost_;
+};
+
 /// A simulated machine, intercepted: by default an H200's.
 template <class Observer>
 class InterceptedSim {

@@ -34,16 +34,6 @@ class Scripted final : public Scenario {
   std::function<void(const RunContext&, Result&)> body_;
 };
 
-/// Can lose its context.
-class FragileDevice : public sim::SimDevice {
- public:
-  FragileDevice(sim::SimMachine& machine, const bool* lost) : SimDevice(machine), lost_(lost) {}
-  [[nodiscard]] bool usable() noexcept override { return !*lost_; }
-
- private:
-  const bool* lost_;
-};
-
 class RunnerTest : public testing::Test {
  protected:
   std::vector<Result> run(std::vector<const Scenario*> list, const RunObserver& observer = {}, std::size_t turns = 1) {

@@ -231,6 +231,18 @@ TEST_F(TunerTest, LeavesOutWhatTheDeviceRefuses) {
   }
 }
 
+TEST_F(TunerTest, SaysThatItHasNotEndedWhereTheDeviceIsLostBetweenRounds) {
+  bool lost = false;
+  sim::SimMachine machine = machine_with<FragileDevice>(&lost);
+  after_round_ = [&] { lost = true; };
+  RunContext fragile = quick_bench(machine.device());
+  fragile.policy.budget = 8;
+  const Tuned tuned = tune(parsed({}), fragile);
+  EXPECT_EQ(rounds_.size(), 1U);
+  ASSERT_FALSE(tuned.results.empty());
+  for (const Result& r : tuned.results) EXPECT_FALSE(ran_to_its_end(r)) << r.config.key();
+}
+
 TEST_F(TunerTest, KeepsTheHealthOfEachRoundWithWhatWasMeasuredInIt) {
   const Health well{.pcie_replays = 7};
   const Health worse{.pcie_replays = 8};
