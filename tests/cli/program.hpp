@@ -33,6 +33,13 @@ struct Sink {
 using Arguments = std::vector<std::string>;
 using Variables = std::map<std::string, std::optional<std::string>>;
 
+/// For programs that do not hang. Under a sanitizer they take ten times as long.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::chrono::seconds kLongest{600};
+#else
+constexpr std::chrono::seconds kLongest{60};
+#endif
+
 struct Options {
   /// Changes to this process's environment; nothing: the variable is removed. NO_COLOR is removed unless set here, so
   /// that the tests' results do not depend on who runs them.
@@ -40,7 +47,7 @@ struct Options {
   Sink out;
   Sink err;
   /// A program that runs longer is killed, and the test fails.
-  std::chrono::seconds timeout{60};
+  std::chrono::seconds timeout = kLongest;
 };
 
 struct Outcome {
