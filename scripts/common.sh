@@ -10,8 +10,10 @@ scripts=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" > /dev/null && pwd)
 # shellcheck disable=SC2034  # used by those that source this
 readonly scripts root=${scripts%/*}
 
-# Everything these scripts say goes to standard error: standard output belongs to what they run.
-say() { echo "${0##*/}: $*" >&2; }
+# Everything these scripts say goes to standard error: standard output belongs to what they run. Nobody may be there to
+# read it: that is no reason to stop, as little as it is for xferbench.
+say() { say_as_it_is "${0##*/}: $*"; }
+say_as_it_is() { (trap '' PIPE && echo "$*" >&2) || true; }
 die() {
   say "$@"
   exit 1

@@ -72,7 +72,11 @@ KnownResults given_up(const std::vector<PlannedCase>& cases, const std::vector<s
   for (std::size_t i = at; i < cases.size(); ++i) {
     Result result(cases[i].config);
     result.status = stuck && i == at ? Status::failed : Status::skipped;
-    result.reason = stuck ? (i == at ? stuck_reason(alarm) : std::string(kDeviceLost)) : std::string(kNotBegun);
+    if (i == at) {
+      result.reason = stuck ? stuck_reason(alarm) : "interrupted before its first samples";
+    } else {
+      result.reason = stuck ? kDeviceStuck : kNotBegun;
+    }
     last.emplace_back(indexes[i], std::move(result));
   }
   return last;
@@ -166,20 +170,31 @@ cli::RunCommand command_to_resume(const StoredRun& stored, const cli::RunCommand
   return whole;
 }
 
+/// Of a run of which nothing is missing: as it ended when it was measured.
+int end_of(const ResumePlan& left, const std::string& file) {
+  const auto has_failed = [](const auto& known) { return known.second.status == Status::failed; };
+  const auto failed = std::ranges::count_if(left.known, has_failed);
+  if (failed == 0) {
+    tell(fmt::format("{} is complete: nothing is missing", file));
+    return static_cast<int>(ExitCode::ok);
+  }
+  tell(fmt::format(
+      "{} is complete, and {} of its cases failed, which --resume leaves as they are: to measure them again, "
+      "run the command again",
+      file, failed));
+  return static_cast<int>(ExitCode::failed);
+}
+
 int resume(const cli::RunCommand& command) {
   StoredRun stored = read_run(*command.resume);
   const cli::RunCommand whole = command_to_resume(stored, command);
   ResumePlan left = what_is_left(stored, whole.cases);
-  const auto nothing_is_missing = [&] {
-    if (!left.missing.empty() || !stored.report.complete) return false;
-    tell(fmt::format("{} is complete: nothing is missing", stored.file));
-    return true;
-  };
-  if (nothing_is_missing()) return static_cast<int>(ExitCode::ok);
+  const auto nothing_is_missing = [&] { return left.missing.empty() && stored.report.complete; };
+  if (nothing_is_missing()) return end_of(left, stored.file);
   WatchedMachine machine(whole.measuring.device);
   refuse_another_machine(stored, machine.device());
   leave_skipped(left, whole.cases, machine.device(), whole.measuring.verify);
-  if (nothing_is_missing()) return static_cast<int>(ExitCode::ok);
+  if (nothing_is_missing()) return end_of(left, stored.file);
   LiveReport live(continue_report(stored, machine.device(), scenarios_of(whole.cases)), whole.measuring.files,
                   markdown_of_run, Continued{std::move(stored.json), std::move(left.known)});
   return measure(whole, left.missing, machine, live);

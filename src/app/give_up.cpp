@@ -16,8 +16,10 @@ namespace {
 
 std::string what_happened(const Alarm& alarm) {
   if (alarm.kind == Alarm::Kind::stuck) {
-    return fmt::format("{}; this process cannot use it any more. --resume goes on with the other cases",
-                       stuck_reason(alarm));
+    return fmt::format(
+        "{}; this process cannot use it any more. Look at dmesg (NVRM: Xid) and nvidia-smi; --resume FILE "
+        "goes on with the other cases",
+        stuck_reason(alarm));
   }
   return fmt::format("interrupted in the middle of {}, which would have taken longer: this case has no samples",
                      alarm.operation.empty() ? "the host's work" : fmt::format("a call ({})", alarm.operation));

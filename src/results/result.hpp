@@ -92,6 +92,10 @@ inline constexpr std::string_view kNotBegun = "interrupted before it began";
 inline constexpr std::string_view kDeviceLost =
     "an earlier error destroyed the GPU's context; run this case again in a new process, as --resume does";
 
+/// And because it did not answer any more.
+inline constexpr std::string_view kDeviceStuck =
+    "the GPU is stuck in an earlier case; run this case again in a new process, as --resume does";
+
 /// Words by their names: {"limited_by", "link"}.
 using Labels = std::vector<std::pair<std::string, std::string>>;
 

@@ -286,6 +286,9 @@ TEST_F(ResultsOfARun, IsCompletedByResumeWhereTheDeviceWasLost) {
   json = read_json(file_);
   EXPECT_EQ(json["complete"], true);
   EXPECT_EQ(std::ranges::count_if(json["results"], is("skipped")), 0);
+  const Outcome nothing_left = xferbench({"--resume", file_, "--quiet"});
+  EXPECT_EQ(nothing_left.exit_code, 1) << "a script that resumes until all is well must not take it for that";
+  EXPECT_NE(nothing_left.err.find("is complete, and 1 of its cases failed"), std::string::npos) << nothing_left.err;
 }
 
 // The policy that is set back behind a case is in no case: what failed then was told by those that were skipped, and

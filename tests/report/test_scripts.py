@@ -104,6 +104,13 @@ class Program(Scripts):
                 self.assertIn("simulating an H200 instead", said)
         self.assertNotIn("simulating", self.arguments_for("--quiet")[1])
 
+    def test_what_it_has_to_say_is_no_reason_to_stop_where_nobody_reads_it(self):
+        self.root = self.checkout("repo")
+        for nobody in ("2> /dev/full", "2>&-", "2> >(exec true)"):
+            with self.subTest(standard_error=nobody):
+                outcome = self.run_in(self.root, "bash", "-c", f"sleep 0.05; exec scripts/xferbench memcpy {nobody}")
+                self.assertEqual((outcome.returncode, outcome.stdout.strip()), (0, "<--simulate><h200><memcpy>"))
+
     def test_what_people_export_for_their_own_shells_changes_nothing(self):
         root = self.checkout("repo")
         self.put(self.folder / "first.sh", "shopt -s nullglob extglob; alias ls='ls --color'; PS4='> '")
