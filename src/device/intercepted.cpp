@@ -1,6 +1,9 @@
 #include "device/intercepted.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <functional>
 #include <span>
@@ -8,6 +11,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/standard_error.hpp"
 #include "device/injection.hpp"
 
 namespace xferbench {
@@ -420,12 +424,32 @@ class InterceptedMachine final : public Machine {
   std::vector<Device*> devices_;
 };
 
+/// The fault that a user asked for; says so in the end where it has not happened.
+class FaultAskedFor final : public CallObserver {
+ public:
+  FaultAskedFor(const InjectedFault& fault, Machine& machine) : injector_(fault) { injector_.prepare(machine); }
+  FaultAskedFor(const FaultAskedFor&) = delete;
+  FaultAskedFor& operator=(const FaultAskedFor&) = delete;
+  ~FaultAskedFor() override {
+    if (injector_.hit()) return;
+    std::array<char, 128> text{};  // a destructor that could run out of memory would end the program
+    *fmt::format_to_n(text.data(), text.size() - 1, "warning: {}: no fault was injected, there were only {} such calls",
+                      kInjectVariable, injector_.calls())
+         .out = '\0';
+    tell(text.data());
+  }
+  void enter(const DeviceCall& call) override { injector_.enter(call); }
+  void leave(const DeviceCall& call, bool progress) noexcept override { injector_.leave(call, progress); }
+
+ private:
+  FaultInjector injector_;
+};
+
 /// Between the machine and whoever sees its calls, so that these see what comes of the fault.
 std::unique_ptr<Machine> with_fault(std::unique_ptr<Machine> machine, const InjectedFault& fault) {
-  auto injector = std::make_unique<FaultInjector>(fault);
-  injector->prepare(*machine);
-  FaultInjector& observer = *injector;
-  return std::make_unique<InterceptedMachine>(std::move(machine), observer, std::move(injector));
+  auto asked_for = std::make_unique<FaultAskedFor>(fault, *machine);
+  FaultAskedFor& observer = *asked_for;
+  return std::make_unique<InterceptedMachine>(std::move(machine), observer, std::move(asked_for));
 }
 
 }  // namespace

@@ -291,6 +291,12 @@ TEST_F(ResultsOfARun, IsCompletedByResumeWhereTheDeviceWasLost) {
   EXPECT_NE(nothing_left.err.find("is complete, and 1 of its cases failed"), std::string::npos) << nothing_left.err;
 }
 
+TEST_F(ResultsOfARun, AreSaidToHaveNoFaultWhereItsCallWasNeverReached) {
+  const Outcome o = xferbench(talkative_run(file_), with_fault("lose:record:100000000"));
+  EXPECT_EQ(o.exit_code, 0);
+  EXPECT_NE(o.err.find("no fault was injected, there were only "), std::string::npos) << o.err;
+}
+
 // The policy that is set back behind a case is in no case: what failed then was told by those that were skipped, and
 // the exit code was 0.
 TEST_F(ResultsOfARun, AreNotAllThereWhereTheDeviceIsLostBetweenCases) {
