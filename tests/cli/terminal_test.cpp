@@ -68,7 +68,7 @@ TEST(Progress, NamesEachCaseAndWipesItselfAway) {
   const Outcome o = with_terminal_for_errors(run_of_two_cases());
   EXPECT_EQ(o.exit_code, 0);
   EXPECT_TRUE(contains(o.err, "[1/2] overlap/size=4MiB/strategy=streams/streams=1/")) << o.err;
-  EXPECT_TRUE(contains(o.err, "[2/2] overlap/size=4MiB/strategy=streams/streams=2/")) << o.err;
+  EXPECT_TRUE(contains(o.err, "[2/2] ") && contains(o.err, "overlap/size=4MiB/strategy=streams/streams=2/")) << o.err;
   EXPECT_TRUE(contains(o.err, "[1/2] warming up: overlap/")) << "it moves within a case, too: " << o.err;
   EXPECT_TRUE(o.err.ends_with("\r\x1b[K")) << o.err;
   EXPECT_EQ(o.err.find('\n'), std::string::npos) << "progress is one line that is written over: " << o.err;
