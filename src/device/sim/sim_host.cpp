@@ -114,9 +114,13 @@ void SimHost::advance(double seconds) {
 void SimHost::wait(Condition condition) {
   Thread& self = *running_;
   self.condition = std::move(condition);
-  take_turns();
+  try {
+    take_turns();
+  } catch (...) {
+    self.condition = nullptr;  // it looks at what only our caller has
+    throw;
+  }
   if (std::exchange(self.stuck, false)) {
-    self.condition = nullptr;
     throw std::logic_error("simulated device: waiting for something that can never come");
   }
   if (self.abandoned) throw Abandoned{};
