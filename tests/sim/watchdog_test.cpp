@@ -224,6 +224,7 @@ TEST_F(WatchdogTest, AStuckCaseIsNoticedInTheMidst) {
 TEST(InterruptedWatchDeathTest, GivesUpOnWhatDoesNotSeeIt) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto interrupted_while = [](bool in_call) {
+    std::signal(SIGINT, SIG_DFL);  // behind & it is ignored, and stays so
     install_interrupt_handlers(HangUp::ends);
     std::raise(SIGINT);
     Watchdog watchdog(kHasty);
