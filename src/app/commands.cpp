@@ -73,7 +73,7 @@ KnownResults given_up(const std::vector<PlannedCase>& cases, const std::vector<s
     Result result(cases[i].config);
     result.status = stuck && i == at ? Status::failed : Status::skipped;
     if (i == at) {
-      result.reason = stuck ? stuck_reason(alarm) : "interrupted before its first samples";
+      result.reason = stuck ? stuck_reason(alarm) : std::string(kNoSamples);
     } else {
       result.reason = stuck ? kDeviceStuck : kNotBegun;
     }

@@ -88,11 +88,13 @@ constexpr auto texts_of(Status) { return std::to_array<std::string_view>({"ok", 
 
 /// The reason of a case that was skipped because the run was interrupted before its turn.
 inline constexpr std::string_view kNotBegun = "interrupted before it began";
+/// Of one that was interrupted in its turn.
+inline constexpr std::string_view kNoSamples = "interrupted before its first samples";
 /// And of one that was skipped because the GPU was lost before its turn.
 inline constexpr std::string_view kDeviceLost =
     "an earlier error destroyed the GPU's context; run this case again in a new process, as --resume does";
 
-/// And because it did not answer any more.
+/// Or because it did not answer any more.
 inline constexpr std::string_view kDeviceStuck =
     "the GPU is stuck in an earlier case; run this case again in a new process, as --resume does";
 

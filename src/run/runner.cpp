@@ -136,7 +136,7 @@ Result attempt(const PlannedCase& planned, const RunContext& bench) {
   if (!failure.empty()) {
     end(result, Status::failed, std::move(failure));
   } else if (interrupted() != 0 && !has_samples(result)) {
-    end(result, Status::skipped, "interrupted before its first samples");
+    end(result, Status::skipped, std::string(kNoSamples));
     result.measurements.clear();
     result.metrics.clear();
   }

@@ -327,6 +327,9 @@ TEST_F(ResultsOfARun, IsSavedWhereADeviceHangsAndCtrlCComes) {
   EXPECT_EQ(json["complete"], false);
   EXPECT_EQ(json["results"][0]["status"], "ok");
   EXPECT_EQ(json["results"].back()["status"], "skipped");
+  EXPECT_EQ(json["results"].back()["reason"], "interrupted before it began");
+  const auto met = [](const Json& r) { return r["reason"] == "interrupted before its first samples"; };
+  EXPECT_EQ(std::ranges::count_if(json["results"], met), 1) << "the case that was in the call";
   expect_valid_results(file_);
   EXPECT_EQ(xferbench({"--resume", file_, "--quiet"}).exit_code, 0);
   EXPECT_TRUE(has_all_cases(file_, 9));

@@ -94,6 +94,7 @@ TEST_F(Live, IsCompleteOnlyIfEveryCaseHadItsChanceAndOneUsedIt) {
   EXPECT_TRUE(complete_with({sampled(6, Stop::ci), skipped("the device has no such thing")}));
   EXPECT_FALSE(complete_with({sampled(6, Stop::ci), skipped(std::string(kDeviceLost).c_str())}));
   EXPECT_FALSE(complete_with({skipped("the device has no such thing")}));
+  EXPECT_FALSE(complete_with({sampled(6, Stop::interrupted)})) << "a turn is missing";
 }
 
 TEST_F(Live, CanBeEndedFromAnotherThreadWithWhatBecameOfTheRest) {
