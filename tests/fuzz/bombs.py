@@ -8,7 +8,7 @@
 
 What is promised (docs/reliability.md): the program reads such a file or refuses it with exit code 2, in a second for
 each 10 MB and with three times the file's memory above a base of 30 MB. That holds for optimised builds; a build
-without optimisation needs `--seconds-per-10mb 10`.
+without optimisation needs `--seconds-per-10mb 30`.
 """
 
 import argparse
