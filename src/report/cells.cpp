@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
+#include "core/printable.hpp"
 #include "core/units.hpp"
 
 namespace xferbench {
@@ -22,6 +24,50 @@ std::size_t width(const std::string& text) {
 std::string padded(const std::string& text, std::size_t to, bool left) {
   const std::string space(to - std::min(to, width(text)), ' ');
   return left ? text + space : space + text;
+}
+
+namespace {
+
+/// How much of a word that no line holds stands in the first of them: up to a slash, as keys and paths have; all of it
+/// where there is none in time.
+std::size_t first_part(const std::string& word, std::size_t room) {
+  const std::size_t slash = room > 1 ? word.rfind('/', room - 1) : std::string::npos;
+  return slash == std::string::npos || slash == 0 ? word.size() : slash + 1;
+}
+
+}  // namespace
+
+std::string wrapped(const std::string& text, std::size_t columns, const std::string& first_margin,
+                    const std::string& margin) {
+  std::string lines;
+  std::string line = first_margin;
+  bool begun = false;  // whether the line has a word
+  const auto next_line = [&] {
+    lines += line + "\n";
+    line = margin;
+    begun = false;
+  };
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (begun && columns > 0 && width(line) + 1 + width(word) > columns) next_line();
+    while (columns > 0 && !begun && width(line) + width(word) > columns) {
+      const std::size_t part = first_part(word, columns > width(line) ? columns - width(line) : 0);
+      if (part == word.size()) break;
+      line += word.substr(0, part);
+      word.erase(0, part);
+      next_line();
+    }
+    line += (begun ? " " : "") + word;
+    begun = true;
+  }
+  return lines + line + "\n";
+}
+
+std::string paragraph(const std::string& text, Tone tone, const Style& style) {
+  std::istringstream lines(wrapped(printable(text), style.columns, "", "  "));
+  std::string painted;
+  for (std::string line; std::getline(lines, line);) painted += style.painted(tone, line) + "\n";
+  return painted;
 }
 
 std::string simulated_text(const std::string& profile) {

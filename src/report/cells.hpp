@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 
+#include "report/style.hpp"
 #include "results/result.hpp"
 
 namespace xferbench {
@@ -16,6 +17,13 @@ std::size_t width(const std::string& text);
 
 /// Filled up with blanks to a display width; `left`: the text stands on the left.
 std::string padded(const std::string& text, std::size_t to, bool left);
+
+/// A sentence in lines of so many columns (0: one line), broken at blanks, with these margins. Ends with a line feed.
+std::string wrapped(const std::string& text, std::size_t columns, const std::string& first_margin,
+                    const std::string& margin);
+
+/// The same in a tone, from the first column on.
+std::string paragraph(const std::string& text, Tone tone, const Style& style);
 
 /// What is said above results that were simulated.
 std::string simulated_text(const std::string& profile);

@@ -1,5 +1,8 @@
 #include "report/grid.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -20,12 +23,23 @@ std::vector<std::size_t> widths_of(const Grid& grid) {
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < grid.header.size(); ++i) {
     std::size_t widest = width(printable(grid.header[i]));
-    for (const auto& [cells, tones] : grid.rows) {
+    for (const Grid::Row& row : grid.rows) {
+      const Cells& cells = row.cells;
       if (i < cells.size() && !runs_on(grid, cells, i)) widest = std::max(widest, width(printable(cells[i])));
     }
     widths.push_back(widest);
   }
   return widths;
+}
+
+/// A text that begins in that column, in lines that fit; of what is not a sentence (`begin` is 0) as it is.
+std::string painted_lines(const std::string& text, std::size_t begin, Tone tone, const Style& style) {
+  constexpr std::size_t kNarrow = 20;
+  if (begin == 0 || style.columns < begin + kNarrow) return style.painted(tone, text);
+  const std::string margin(begin, ' ');
+  std::string lines = wrapped(text, style.columns, margin, margin).substr(begin);
+  lines.pop_back();
+  return style.painted(tone, lines);
 }
 
 std::string line(const Grid& grid, const Grid::Row& row, const std::vector<std::size_t>& widths, const Style& style) {
@@ -34,17 +48,84 @@ std::string line(const Grid& grid, const Grid::Row& row, const std::vector<std::
   for (std::size_t i = 0; i < row.cells.size(); ++i) {
     const std::string cell = printable(row.cells[i]);
     const std::size_t end = cell.find_last_not_of(' ') + 1;
-    const bool aligned = i < widths.size() && !runs_on(grid, row.cells, i);
-    const std::size_t room = aligned ? widths[i] - width(cell) : 0;
+    const bool sentence = runs_on(grid, row.cells, i);
+    const std::size_t room = i < widths.size() && !sentence ? widths[i] - width(cell) : 0;
     const bool left = i < grid.left_columns || (grid.last_left && i + 1 == grid.header.size());
     if (!left) blanks.append(room, ' ');
     if (end > 0) {
-      text += blanks + style.painted(i < row.tones.size() ? row.tones[i] : Tone::plain, cell.substr(0, end));
+      const Tone tone = i < row.tones.size() ? row.tones[i] : Tone::plain;
+      const std::size_t begin = width(text) + blanks.size();
+      text += blanks + painted_lines(cell.substr(0, end), sentence ? begin : 0, tone, style);
       blanks.clear();
     }
     blanks.append(cell.size() - end + (left ? room : 0) + grid.gap, ' ');
   }
-  return text + "\n";
+  text += "\n";
+  for (const std::string& sentence : row.below) text += wrapped(printable(sentence), style.columns, "      ", "      ");
+  return text;
+}
+
+std::size_t length_of(const Grid& grid, const std::vector<std::size_t>& widths) {
+  std::size_t all = 2;
+  for (const std::size_t w : widths) all += w + grid.gap;
+  return widths.empty() ? 0 : all - grid.gap;
+}
+
+void leave_out(Grid& grid, std::size_t column) {
+  const auto at = static_cast<std::ptrdiff_t>(column);
+  for (Grid::Row& row : grid.rows) {
+    // What runs on stands under the columns that it takes the place of.
+    if (column < row.cells.size() && !runs_on(grid, row.cells, column)) row.cells.erase(row.cells.begin() + at);
+    if (column < row.tones.size()) row.tones.erase(row.tones.begin() + at);
+  }
+  grid.header.erase(grid.header.begin() + at);
+  if (column < grid.left_columns) --grid.left_columns;
+  for (std::size_t& other : grid.least_important) {
+    if (other > column) --other;
+  }
+}
+
+/// The cells of the last column beneath their rows.
+void stack_last(Grid& grid) {
+  const std::size_t last = grid.header.size() - 1;
+  for (Grid::Row& row : grid.rows) {
+    if (row.cells.size() != grid.header.size()) continue;
+    row.below.insert(row.below.begin(), row.cells[last]);
+    row.cells.pop_back();
+  }
+  grid.header.pop_back();
+  grid.last_left = false;
+  std::erase(grid.least_important, last);
+}
+
+bool fits(const Grid& grid, std::size_t columns) { return length_of(grid, widths_of(grid)) <= columns; }
+
+/// Leaves out columns as long as it must and can; the headings of those that are gone.
+std::vector<std::string> leave_out_least_important(Grid& grid, std::size_t columns) {
+  std::vector<std::string> left_out;
+  std::size_t fewest = 1;  // columns, so that what runs on still does
+  for (const Grid::Row& row : grid.rows) {
+    if (row.cells.size() < grid.header.size()) fewest = std::max(fewest, row.cells.size() + 1);
+  }
+  while (!grid.least_important.empty() && grid.header.size() > fewest && !fits(grid, columns)) {
+    const std::size_t column = grid.least_important.front();
+    grid.least_important.erase(grid.least_important.begin());
+    left_out.push_back(grid.header[column]);
+    leave_out(grid, column);
+  }
+  return left_out;
+}
+
+/// Makes a grid fit; the headings of the columns that are not in it any more.
+std::vector<std::string> fit(Grid& grid, std::size_t columns) {
+  Grid with_last = grid;
+  std::vector<std::string> left_out = leave_out_least_important(with_last, columns);
+  if (fits(with_last, columns) || !grid.last_left || grid.header.size() < 2) {
+    grid = std::move(with_last);
+    return left_out;
+  }
+  stack_last(grid);
+  return leave_out_least_important(grid, columns);
 }
 
 std::string markdown_line(const Cells& cells, std::size_t columns) {
@@ -57,12 +138,17 @@ std::string markdown_line(const Cells& cells, std::size_t columns) {
 
 }  // namespace
 
-std::string to_lines(const Grid& grid, const Style& style) {
+std::string to_lines(const Grid& whole, const Style& style) {
+  Grid grid = whole;
+  const std::vector<std::string> left_out = style.columns > 0 ? fit(grid, style.columns) : std::vector<std::string>();
   const std::vector<std::size_t> widths = widths_of(grid);
-  const Grid::Row header{grid.header, std::vector(grid.header.size(), Tone::dim)};
+  const Grid::Row header{.cells = grid.header, .tones = std::vector(grid.header.size(), Tone::dim)};
   std::string all = grid.header.empty() ? "" : line(grid, header, widths, style);
   for (const Grid::Row& row : grid.rows) all += line(grid, row, widths, style);
-  return all;
+  if (left_out.empty()) return all;
+  const std::string note =
+      fmt::format("not in {} columns: {}; --wide shows all", style.columns, fmt::join(left_out, ", "));
+  return all + paragraph(note, Tone::dim, style);
 }
 
 std::string to_markdown(const Grid& grid) {

@@ -1,4 +1,4 @@
-// Colours, where they are wanted.
+// How a text looks where it is shown: colours, where they are wanted, and how wide it may be.
 #pragma once
 
 #include <array>
@@ -9,9 +9,10 @@ namespace xferbench {
 
 enum class Tone { plain, bold, dim, good, notice, bad };
 
-/// Writes ANSI colours where wanted and nothing where not.
+/// Writes ANSI colours where wanted and nothing where not, in lines that fit.
 struct Style {
   bool color = false;
+  std::size_t columns = 0;  ///< that a line may have; 0: as many as it needs
   [[nodiscard]] std::string painted(Tone tone, const std::string& text) const {
     constexpr std::array<const char*, 6> kCodes{"", "1", "2", "1;32", "1;33", "1;31"};
     if (!color || tone == Tone::plain) return text;

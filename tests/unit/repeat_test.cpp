@@ -32,9 +32,9 @@ TEST(RepeatTable, ShowsHowFarProcessesAreApartAndWhereOneIsMissing) {
             "NVIDIA H200\n"
             "\n"
             "medians of 3 processes\n"
-            "  case                    median     lowest    highest   spread\n"
-            "  memcpy/size=1MiB      1.000 ms   990.0 us   1.010 ms    2.0 %\n"
-            "  latency (in 2 of 3)   2.000 us   2.000 us   2.000 us    0.0 %\n");
+            "    median   spread     lowest    highest   case\n"
+            "  1.000 ms    2.0 %   990.0 us   1.010 ms   memcpy/size=1MiB\n"
+            "  2.000 us    0.0 %   2.000 us   2.000 us   latency (in 2 of 3)\n");
 }
 
 TEST(RepeatTable, SaysWhatIsNotWhatItMightBeTakenFor) {

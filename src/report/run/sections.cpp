@@ -108,6 +108,25 @@ Grid::Row without_numbers(const Result& result, Cells axes) {
   return {std::move(axes), std::move(tones)};
 }
 
+/// Columns behind the axes, the least important first: clocks and percentiles, then numbers from the right, then shares
+/// of a limit, then the interval. The first, what a case is about, always stays.
+std::vector<std::size_t> least_important(std::span<const Column> columns, std::size_t axes) {
+  using Beside = MetricDeclaration::Beside;
+  const auto rank = [&columns](std::size_t i) {
+    const Column& column = columns[i];
+    if (column.beside == Beside::clock) return 0;
+    if (column.beside == Beside::p99) return 1;
+    if (column.beside == Beside::p90) return 2;
+    if (column.beside == Beside::interval) return i == 1 ? 5 : 3;
+    return column.of->format == MetricDeclaration::Format::percent ? 4 : 3;
+  };
+  std::vector<std::size_t> order;
+  for (std::size_t i = columns.size(); i-- > 1;) order.push_back(i);
+  std::ranges::stable_sort(order, {}, rank);
+  for (std::size_t& i : order) i += axes;
+  return order;
+}
+
 Grid headline_of(const Group& group) {
   Grid grid;
   for (const Axis& axis : group.scenario.axes) {
@@ -118,6 +137,7 @@ Grid headline_of(const Group& group) {
   std::vector<Tone> tones(axes.size(), Tone::plain);
   std::vector<Column> columns = columns_of(group.scenario.metrics);
   std::erase_if(columns, [&group](const Column& column) { return !group.shows(column); });
+  grid.least_important = least_important(columns, axes.size());
   for (const Column& column : columns) {
     grid.header.push_back(column.header());
     tones.push_back(column.of->format == MetricDeclaration::Format::percent ? Tone::bold : Tone::plain);
@@ -144,6 +164,10 @@ Grid measurements_of(const Result& result) {
   Grid grid{.header = {"measured", "median", "+-", "min"}, .left_columns = 1};
   if (percentiles) grid.header.insert(grid.header.end(), {"p90", "p99"});
   grid.header.insert(grid.header.end(), {"max", "n", "clock", "flags"});
+  for (const char* name : {"n", "min", "max", "clock", "p90", "p99"}) {
+    const auto at = std::ranges::find(grid.header, name);
+    if (at != grid.header.end()) grid.least_important.push_back(static_cast<std::size_t>(at - grid.header.begin()));
+  }
   for (const Measurement& m : result.measurements) {
     if (m.samples.empty()) continue;
     Cells row{m.name, value_text(m, m.median), half_width_text(m), value_text(m, m.min)};
@@ -184,6 +208,7 @@ Grid findings_of(const std::vector<const Finding*>& findings) {
   Grid grid{.header = labels, .left_columns = labels.size()};
   grid.header.insert(grid.header.end(), metrics.begin(), metrics.end());
   for (std::string& name : grid.header) std::ranges::replace(name, '_', ' ');
+  for (std::size_t i = grid.header.size(); i-- > labels.size() + 1;) grid.least_important.push_back(i);
   for (const Finding* f : findings) grid.rows.push_back({finding_row(*f, labels, metrics)});
   return grid;
 }

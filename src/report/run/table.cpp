@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <sstream>
+#include <algorithm>
 
 #include "core/printable.hpp"
+#include "report/cells.hpp"
 #include "report/run/heatmap.hpp"
 #include "report/run/sections.hpp"
 
@@ -12,16 +13,19 @@ namespace xferbench {
 
 namespace {
 
-std::string title(const Section& section) {
-  std::string text(section.scenario->name);
-  for (const auto& [axis, value] : section.fixed) text += fmt::format("  {} {}", axis, value);
-  return text;
-}
-
+/// The scenario, its marks and what all its cases have in common, in as many lines as it takes.
 std::string heading(const Section& section, const Report& report, const Style& style) {
-  std::string text = style.bold(title(section));
-  for (const std::string& mark : marks(report)) text += "  " + style.notice(mark);
-  return text;
+  std::vector<std::pair<std::string, Tone>> parts{{std::string(section.scenario->name), Tone::bold}};
+  for (const auto& [axis, value] : section.fixed) parts.emplace_back(fmt::format("{} {}", axis, value), Tone::bold);
+  for (const std::string& mark : marks(report)) parts.emplace_back(mark, Tone::notice);
+  std::string text;
+  std::size_t used = 0;
+  for (const auto& [part, tone] : parts) {
+    const bool breaks = used > 0 && style.columns > 0 && used + 2 + width(part) > style.columns;
+    text += (breaks ? "\n  " : used > 0 ? "  " : "") + style.painted(tone, part);
+    used = (breaks || used > 0 ? 2 : 0) + (breaks ? 0 : used) + width(part);
+  }
+  return text + "\n";
 }
 
 std::string headline_table(const Section& section, const Style& style) {
@@ -30,29 +34,15 @@ std::string headline_table(const Section& section, const Style& style) {
   return text + style.dim(fmt::format("  {} of {} cases had not begun\n", section.not_begun, section.results.size()));
 }
 
-/// A sentence in lines that a terminal holds, broken at blanks, the first a little to the left.
-std::string wrapped(const std::string& sentence) {
-  constexpr std::size_t kLongest = 116;
-  std::string lines;
-  std::string line = " ";
-  std::istringstream words(sentence);
-  for (std::string word; words >> word;) {
-    if (line.size() + 1 + word.size() > kLongest && line.find_first_not_of(' ') != std::string::npos) {
-      lines += line + "\n";
-      line = "   ";
-    }
-    line += " " + word;
-  }
-  return lines + line + "\n";
-}
-
 std::string findings_text(const Section& section, const Style& style) {
   std::string text;
   for (const auto& [kind, grid] : section.findings) {
     text += "\n  " + style.bold(printable(kind)) + "\n" + to_lines(grid, style);
   }
+  constexpr std::size_t kReadable = 116;  // longer lines lose the reader, whatever the window is
+  const std::size_t columns = style.columns > 0 ? std::min(style.columns, kReadable) : kReadable;
   if (!section.sentences.empty()) text += "\n";
-  for (const std::string& sentence : section.sentences) text += wrapped(printable(sentence));
+  for (const std::string& sentence : section.sentences) text += wrapped(printable(sentence), columns, "  ", "    ");
   return text;
 }
 
@@ -60,10 +50,10 @@ std::string findings_text(const Section& section, const Style& style) {
 
 std::string to_table(const Report& report, Descriptors scenarios, const Style& style) {
   std::string text;
-  for (const std::string& alarm : alarms(report)) text += style.notice(printable(alarm)) + "\n";
-  text += style.bold(printable(machine_line(report.environment))) + "\n";
+  for (const std::string& alarm : alarms(report)) text += paragraph(alarm, Tone::notice, style);
+  text += paragraph(machine_line(report.environment), Tone::bold, style);
   for (const Section& section : sections_of(report, scenarios)) {
-    text += "\n" + heading(section, report, style) + "\n";
+    text += "\n" + heading(section, report, style);
     text += headline_table(section, style);
     if (!section.measurements.header.empty()) text += "\n" + to_lines(section.measurements, style);
     text += heat_maps(*section.scenario, section.results, style);

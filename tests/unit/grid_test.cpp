@@ -1,0 +1,80 @@
+// Tables in terminals that are too narrow for them.
+#include "report/grid.hpp"
+
+#include <gtest/gtest.h>
+
+#include "report/cells.hpp"
+
+namespace xferbench {
+namespace {
+
+Grid of_three_columns() {
+  return {.header = {"time", "clock", "case"},
+          .last_left = true,
+          .least_important = {1},
+          .rows = {{.cells = {"1.000 ms", "event", "memcpy/size=1MiB"}, .below = {"worse by at least 4 %"}}}};
+}
+
+std::string in_columns(const Grid& grid, std::size_t columns) { return to_lines(grid, {.columns = columns}); }
+
+TEST(Grid, IsWholeWhereThereIsRoomOrNobodySaysHowMuch) {
+  const std::string whole =
+      "      time   clock   case\n"
+      "  1.000 ms   event   memcpy/size=1MiB\n"
+      "      worse by at least 4 %\n";
+  EXPECT_EQ(in_columns(of_three_columns(), 0), whole);
+  EXPECT_EQ(in_columns(of_three_columns(), 37), whole);
+}
+
+TEST(Grid, LeavesOutWhatIsLeastImportantAndSaysSo) {
+  EXPECT_EQ(in_columns(of_three_columns(), 36),
+            "      time   case\n"
+            "  1.000 ms   memcpy/size=1MiB\n"
+            "      worse by at least 4 %\n"
+            "not in 36 columns: clock; --wide\n"
+            "  shows all\n");
+}
+
+TEST(Grid, PutsKeysBeneathTheirRowsRatherThanCutThem) {
+  EXPECT_EQ(in_columns(of_three_columns(), 28),
+            "      time   clock\n"
+            "  1.000 ms   event\n"
+            "      memcpy/size=1MiB\n"
+            "      worse by at least 4 %\n");
+  EXPECT_EQ(in_columns(of_three_columns(), 16),
+            "      time\n"
+            "  1.000 ms\n"
+            "      memcpy/\n"
+            "      size=1MiB\n"
+            "      worse by\n"
+            "      at least 4\n"
+            "      %\n"
+            "not in 16\n"
+            "  columns:\n"
+            "  clock; --wide\n"
+            "  shows all\n");
+}
+
+TEST(Grid, KeepsTheColumnsBeforeASentenceAndBreaksTheSentence) {
+  const Grid grid{
+      .header = {"dir", "time", "rate"},
+      .left_columns = 1,
+      .least_important = {2, 1},
+      .rows = {{.cells = {"h2d", "skipped: the simulated device cannot say"}}, {.cells = {"d2h", "1 ms", "2 GB/s"}}}};
+  EXPECT_EQ(in_columns(grid, 30),
+            "  dir   time     rate\n"
+            "  h2d   skipped: the simulated\n"
+            "        device cannot say\n"
+            "  d2h   1 ms   2 GB/s\n");
+  EXPECT_TRUE(in_columns(grid, 20).starts_with("  dir   time     rate\n")) << "what the sentence stands under stays";
+}
+
+TEST(Wrapped, BreaksAtBlanksAndNeverWithinAWord) {
+  EXPECT_EQ(wrapped("one two three", 0, "- ", "  "), "- one two three\n");
+  EXPECT_EQ(wrapped("one two three", 9, "- ", "  "), "- one two\n  three\n");
+  EXPECT_EQ(wrapped("incomprehensible", 5, "", ""), "incomprehensible\n");
+  EXPECT_EQ(wrapped("", 5, "- ", ""), "- \n");
+}
+
+}  // namespace
+}  // namespace xferbench
