@@ -13,6 +13,7 @@
 #include "report/compare/cells.hpp"
 #include "report/compare/compare_report.hpp"
 #include "results/json.hpp"
+#include "results/spread_file.hpp"
 
 namespace xferbench::app {
 
@@ -60,11 +61,6 @@ int show_across(const cli::CompareCommand& command) {
   return static_cast<int>(ExitCode::ok);
 }
 
-ExitCode exit_code(const xferbench::compare::Comparison& comparison, bool strict) {
-  if (comparison.worse()) return ExitCode::failed;
-  return strict && comparison.undecided() ? ExitCode::undecided : ExitCode::ok;
-}
-
 }  // namespace
 
 int perform(const cli::CompareCommand& command) {
@@ -73,15 +69,19 @@ int perform(const cli::CompareCommand& command) {
   refuse_same_twice(command.next);
   std::vector<std::string> inputs = command.base;
   inputs.insert(inputs.end(), command.next.begin(), command.next.end());
-  JudgementFiles files(command.files, inputs);
+  std::vector<std::string> read = inputs;
+  if (command.spread) read.push_back(*command.spread);
+  JudgementFiles files(command.files, read);
   if (command.all && !files.shows_table()) {
     throw UsageError(
         "compare: --all is of the table, which is not shown beside --json - or --markdown -; leave it out");
   }
   const std::vector<NamedReport> reports = read_all(inputs);
   const std::span<const NamedReport> all(reports);
-  const auto comparison = xferbench::compare::compare(all.first(command.base.size()), all.subspan(command.base.size()),
-                                                      with_declared(command.options));
+  xferbench::compare::Options options = with_declared(command.options);
+  if (command.spread) options.known_spreads = read_spread(*command.spread);
+  const auto comparison =
+      xferbench::compare::compare(all.first(command.base.size()), all.subspan(command.base.size()), options);
   if (!command.show.quiet) {
     warn(comparison.warnings);
     std::vector<std::string> differences;
@@ -89,7 +89,7 @@ int perform(const cli::CompareCommand& command) {
     warn(differences);
   }
   write(files, comparison, [&] { return to_table(comparison, command.all, style_of(command.show)); });
-  return static_cast<int>(exit_code(comparison, command.strict));
+  return static_cast<int>(comparison.outcome.code);
 }
 
 }  // namespace xferbench::app

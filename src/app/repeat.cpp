@@ -11,11 +11,13 @@
 #include <charconv>
 #include <csignal>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <system_error>
 #include <utility>
 
 #include "app/session.hpp"
+#include "compare/spreads.hpp"
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "core/standard_error.hpp"
@@ -24,6 +26,7 @@
 #include "results/json.hpp"
 #include "results/output_file.hpp"
 #include "results/replaced_file.hpp"
+#include "results/spread_file.hpp"
 
 namespace xferbench::app {
 
@@ -122,9 +125,25 @@ std::vector<RepeatedCase> cases_of(std::span<const Report> processes) {
   return cases;
 }
 
-void report(const cli::RunCommand& command, const std::vector<std::string>& files) {
+/// What is known of this machine after these processes.
+void keep_spread(const std::string& path, ResultsFile& file, const std::vector<Report>& processes) {
+  SpreadFile spread = compare::spread_between(processes);
+  if (file.exists()) {
+    const SpreadFile known = read_spread(path);
+    if (!compare::of_same_gpu(known, processes.front().environment)) {
+      throw UsageError(fmt::format("--spread {} is of {} ({}), this machine has {} ({}); name another file", path,
+                                   compare::kind_of(known), known.uuid, compare::kind_of(processes.front().environment),
+                                   processes.front().environment.gpu.uuid));
+    }
+    spread = compare::merged(known, std::move(spread));
+  }
+  file.finish(to_json(spread));
+}
+
+void report(const cli::RunCommand& command, const std::vector<std::string>& files, std::optional<ResultsFile>& spread) {
   std::vector<Report> processes;
   for (const std::string& file : files) processes.push_back(read_report(file));
+  if (spread) keep_spread(*command.spread, *spread, processes);
   const std::vector<RepeatedCase> cases = cases_of(processes);
   write_standard_output(to_repeat_table(processes.front(), cases, processes.size(), style_of(command.measuring.show)));
 }
@@ -166,6 +185,9 @@ int repeat(const cli::RunCommand& command) {
   install_interrupt_handlers(HangUp::ignored);
   const std::string& json = *command.measuring.files.json;
   refuse_longer_repeat(json, *command.repeat);
+  std::optional<ResultsFile> spread;
+  if (command.spread) spread.emplace(*command.spread);
+  if (spread && spread->exists()) read_spread(*command.spread);  // what cannot be added to is told before hours of work
   std::vector<std::string> files;
   for (std::size_t i = 1; i <= *command.repeat; ++i) files.push_back(numbered(json, i));
   // Until its process comes, an old file would look as if it were of this repeat.
@@ -180,7 +202,7 @@ int repeat(const cli::RunCommand& command) {
     if (!could_run(ended)) return ended;
     code = std::max(code, ended);
   }
-  report(command, files);
+  report(command, files, spread);
   return code;
 }
 

@@ -1,6 +1,7 @@
 #include "app/session.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,10 +35,25 @@ MetricsDeclared declared_by(Descriptors scenarios) {
   return declared;
 }
 
-Style style_of(const cli::Presentation& show) {
-  if (show.color != cli::ColorMode::automatic) return {show.color == cli::ColorMode::always};
+namespace {
+
+/// Of the terminal that standard output is; 0 where it is none, or does not say.
+std::size_t columns_of_terminal() {
+  winsize size{};
+  if (isatty(STDOUT_FILENO) != 1 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_col;
+}
+
+bool colours(const cli::Presentation& show) {
+  if (show.color != cli::ColorMode::automatic) return show.color == cli::ColorMode::always;
   const char* no_color = std::getenv("NO_COLOR");
-  return {isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0')};
+  return isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0');
+}
+
+}  // namespace
+
+Style style_of(const cli::Presentation& show) {
+  return {.color = colours(show), .columns = show.wide ? 0 : columns_of_terminal()};
 }
 
 namespace {

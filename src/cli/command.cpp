@@ -220,6 +220,12 @@ Command CommandLine::run_command() {
   if (run_.repeat && (!measuring_.files.json || measuring_.files.json == "-")) {
     throw UsageError("--repeat needs --json FILE: each process writes one of its own, FILE-1.json and so on");
   }
+  if (run_.spread) {
+    if (*run_.spread == "-") throw UsageError("--spread needs a file: it is added to when it is there");
+    std::vector<NamedFile> files = measuring_.files.named();
+    files.push_back({"spread", *run_.spread});
+    refuse_shared_files(files);
+  }
   if (run_.suite) refuse_beside("--suite");
   if (run_.resume) refuse_beside("--resume");
   if (!run_.suite && !run_.resume) {
@@ -227,7 +233,7 @@ Command CommandLine::run_command() {
     if (measuring_.files.timeline) check_timeline(flags, scenarios_);
     run_.cases = plan(flags);
   }
-  constexpr std::array kOfThisPart{"resume", "csv", "markdown", "quiet", "color", "progress"};
+  constexpr std::array kOfThisPart{"resume", "csv", "markdown", "quiet", "color", "progress", "wide"};
   for (const std::string& flag : run_.flags) {
     if (!run_.resume || std::ranges::find(kOfThisPart, flag) != kOfThisPart.end()) continue;
     throw UsageError(fmt::format("--resume goes on with the command that the file holds; leave --{} out", flag));

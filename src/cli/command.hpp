@@ -57,6 +57,7 @@ struct Presentation {
   bool quiet = false;
   ColorMode color = ColorMode::automatic;
   ProgressMode progress = ProgressMode::automatic;  ///< never where `quiet`
+  bool wide = false;                                ///< tables as wide as they need, whatever the terminal is
 };
 
 /// What everything that measures shares.
@@ -79,6 +80,7 @@ struct RunCommand {
   std::optional<std::string> resume;   ///< file whose command is to be finished; `cases` is empty
   std::optional<std::size_t> turns;    ///< times that the run goes through all cases
   std::optional<std::size_t> repeat;   ///< fresh processes that do all of it
+  std::optional<std::string> spread;   ///< file that is to know how far these processes lie apart
   std::optional<std::size_t> process;  ///< which of them this one is, from 1; absent in the one that starts them
   std::vector<std::string> flags;      ///< without dashes: those of a run, not those of axes, that were given
 };
@@ -97,9 +99,9 @@ struct CompareCommand {
   std::vector<std::string> next;    ///< the same
   std::vector<std::string> across;  ///< instead of both: files to be shown side by side
   compare::Options options;
-  bool strict = false;  ///< what cannot be judged counts, too
-  bool all = false;     ///< list every case
-  OutputFiles files;    ///< json and markdown
+  std::optional<std::string> spread;  ///< file of known spreads between processes
+  bool all = false;                   ///< list every case
+  OutputFiles files;                  ///< json and markdown
   Presentation show;
 };
 

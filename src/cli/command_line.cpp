@@ -172,6 +172,7 @@ void CommandLine::add_output_flags() {
   };
   add_mode("color", "colours in tables (NO_COLOR is respected)", {"auto", "always", "never"}, show.color);
   add_mode("progress", "auto: on a terminal; plain: one line for each case", {"auto", "plain", "never"}, show.progress);
+  app_.add_flag("--wide", show.wide, "whole tables, however narrow the terminal is");
   app_.add_flag("--quiet", show.quiet, "no progress and no warnings on standard error");
 }
 
@@ -192,6 +193,9 @@ void CommandLine::add_whole_run_flags() {
                  .help = "do all of it in so many fresh processes, for compare; FILE.json becomes FILE-1.json ...",
                  .max = 1000},
                 "N", into(run_.repeat));
+  CLI::Option* spread = add_file(
+      app_, "--spread", "with --repeat: keep how far the processes lie apart, for compare --spread", run_.spread);
+  spread->needs(repeat);
   add_file(app_, "--timeline", "watch one more pass; draw it, and write it for ui.perfetto.dev; - is standard output",
            measuring_.files.timeline);
   // Hidden: how --repeat tells a process that it starts which one it is.
@@ -314,7 +318,7 @@ void CommandLine::add_run_and_tune() {
 void CommandLine::add_compare() {
   CLI::App* app = add_command("compare", "what changed between results files",
                               {.usage = std::string(compare_usage()),
-                               .taken = named(std::array{"--json", "--markdown", "--color", "--quiet"}),
+                               .taken = named(std::array{"--json", "--markdown", "--color", "--quiet", "--wide"}),
                                .make = [this] { return compare_command(); }});
   app->footer(std::string(compare_footer()));
   const auto add_files = [app](const char* flag, std::vector<std::string>& target, const char* help) {
@@ -345,14 +349,26 @@ void CommandLine::add_compare() {
                  .min = 0,
                  .max = 99.999},
                 "PERCENT", [&options](const Value& v) { options.threshold = std::get<double>(v) / kPercent; });
+  add_value(*app,
+            {.name = "assume-spread",
+             .kind = AxisKind::real,
+             .defaults = fmt::format("{}", options.assumed_spread * kPercent),
+             .help = "how far processes are taken to lie apart where nothing is known; 0: nothing is taken",
+             .min = 0,
+             .max = 100},
+            "PERCENT", [&options](const Value& v) { options.assumed_spread = std::get<double>(v) / kPercent; });
+  add_file(*app, "--spread", "how far processes lie apart on this machine: a file of --repeat N --spread FILE",
+           compare_.spread);
   CLI::Option* strict =
-      app->add_flag("--strict", compare_.strict, "exit code 4 where a case is inconclusive, changed or missing");
+      app->add_flag("--strict", options.strict, "exit code 4 where a case is inconclusive, changed or missing");
   CLI::Option* bootstrap =
       app->add_flag("--bootstrap", options.bootstrap, "judge by the ratio of medians and its bootstrap interval");
   app->add_flag("--allow-simulated", options.allow_simulated,
                 "compare simulated with real times, or different profiles");
   CLI::Option* all = app->add_flag("--all", compare_.all, "list every case, however many there are");
-  for (CLI::Option* judging : {base, next, threshold, strict, bootstrap, all}) {
+  CLI::Option* spread = app->get_option("--spread");
+  CLI::Option* assumed = app->get_option("--assume-spread");
+  for (CLI::Option* judging : {base, next, threshold, strict, bootstrap, all, spread, assumed}) {
     contradict(across, judging, "--across shows files side by side and judges nothing");
   }
 }
@@ -360,7 +376,7 @@ void CommandLine::add_compare() {
 void CommandLine::add_check() {
   CLI::App* app = add_command("check", "whether results are within limits; exit code 1 if not",
                               {.usage = "  xferbench check RESULTS --expect FILE|NAME [FLAGS]\n",
-                               .taken = named(std::array{"--json", "--markdown", "--color", "--quiet"}),
+                               .taken = named(std::array{"--json", "--markdown", "--color", "--quiet", "--wide"}),
                                .make = [this] { return check_command(); }});
   app->footer("Example:\n  xferbench check results.json --expect h200\n");
   app->add_option("FILES", check_.results)->type_name("FILES");

@@ -159,6 +159,8 @@ std::string_view compare_footer() {
   xferbench --json new.json                          ... after it ...
   xferbench compare base.json new.json               ... and what it did
   xferbench compare --base main-*.json --new pr-*.json --markdown comment.md
+  xferbench --suite ci --repeat 7 --json now.json --spread spread.json
+  xferbench compare base.json new.json --spread spread.json     single processes, judged with what is known here
   xferbench compare base.json new.json --metric bandwidth --only 'memcpy/dir=h2d*'
   xferbench compare --across a100.json h100.json h200.json
 
@@ -166,12 +168,13 @@ Verdicts:
   regressed, improved      significant over all cases, and the whole 95 % interval of new/base is beyond the threshold
   changed                  the same of a number of which it is not known whether more is better
   same                     the whole interval lies within the threshold
-  inconclusive             neither: take more samples, or several processes
+  inconclusive             neither; the line beneath says why
   missing, new             only base has a number, or only new
 
 Exit codes:
   0 nothing regressed   1 a case regressed, or fails that did not   2 usage, or a file that cannot be read or compared
-  4 with --strict: a case is inconclusive, changed or missing
+  4 most cases could not have shown a slow-down of twice the threshold: too few processes, or too much noise;
+    with --strict also where a case is inconclusive, changed or missing
 )";
 }
 
@@ -204,7 +207,7 @@ std::string_view value_grammar() {
 
 std::string_view exit_codes() {
   return R"(  0 all well   1 a case failed; of compare a regression, of check a limit not kept
-  2 usage, a file that cannot be read or written   3 no usable GPU   4 of compare --strict: something was not judged
+  2 usage, a file that cannot be read or written   3 no usable GPU   4 of compare: it could not have found what it is for
   5 nothing was measured   6 the GPU does not answer   130 Ctrl-C, 143 SIGTERM (what was measured is written)
 )";
 }

@@ -3,102 +3,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <initializer_list>
-#include <set>
-#include <tuple>
+#include <map>
 #include <utility>
 
-#include "compare/statistics.hpp"
+#include "compare/evidence.hpp"
+#include "compare/files.hpp"
+#include "compare/judgement.hpp"
+#include "compare/spreads.hpp"
 #include "core/error.hpp"
-#include "core/wildcards.hpp"
 #include "measure/statistics.hpp"
 
 namespace xferbench::compare {
 
 namespace {
 
-constexpr double kSignificant = 0.05;
+using Results = std::span<const Result* const>;
 
-/// The number of one case in one file.
-struct Value {
-  std::string_view name;
-  std::string_view unit;
-  double median = 0;
-  const Measurement* measurement = nullptr;  // null for a derived metric
-};
-
-/// Of a measurement of that name, else of a metric of that name; without a name, of what the case is about.
-std::optional<Value> value_of(const Result& result, const std::optional<std::string>& name, const Options& options) {
-  if (result.status != Status::ok) return std::nullopt;
-  const Measurement* m = name ? result.measurement(*name)
-                              : headline_of(result, declared_for(options.metrics_declared, result.config.scenario()));
-  if (m != nullptr) return m->samples.empty() ? std::nullopt : std::optional(Value{m->name, m->unit, m->median, m});
-  const Metric* metric = name ? result.metric(*name) : nullptr;
-  return metric == nullptr ? std::nullopt : std::optional(Value{metric->name, metric->unit, metric->value});
-}
-
-/// As its scenario declares it; of a number that nobody declares, by its unit.
-Better better_of(const Value& value, std::string_view scenario, const Options& options) {
-  using Kind = MetricDeclaration::Kind;
-  const Kind kind = value.measurement != nullptr ? Kind::measurement : Kind::metric;
-  const auto* declared = find(declared_for(options.metrics_declared, scenario), kind, value.name);
-  if (declared != nullptr) return declared->better;
-  if (value.unit == "s") return Better::lower;
-  return value.unit.ends_with("/s") ? Better::higher : Better::neither;
-}
-
-using Files = std::vector<const NamedReport*>;
-
-Files files_of(std::initializer_list<std::span<const NamedReport>> sides) {
-  Files files;
-  for (const auto side : sides) {
-    for (const NamedReport& named : side) files.push_back(&named);
-  }
-  return files;
-}
-
-/// What the files declare of each scenario, the first to name something deciding what it is, and what the options add.
-MetricsDeclared all_declared(const Files& files, const Options& options) {
-  MetricsDeclared all;
-  std::set<std::tuple<std::string_view, MetricDeclaration::Kind, std::string_view>> known;
-  const auto add = [&](const MetricsDeclared& declared) {
-    for (const auto& [scenario, metrics] : declared) {
-      std::vector<MetricDeclaration>& of_scenario = all[scenario];
-      for (const MetricDeclaration& m : metrics) {
-        if (known.emplace(scenario, m.kind, m.name).second) of_scenario.push_back(m);
-      }
-    }
-  };
-  for (const NamedReport* file : files) add(file->report.metrics_declared);
-  add(options.metrics_declared);
-  return all;
+/// Whether one of these files has the case.
+bool is_in(Results files) {
+  return std::ranges::any_of(files, [](const Result* result) { return result != nullptr; });
 }
 
 /// Why a case has no number.
 std::string reason_of(const Result& result, const std::optional<std::string>& name) {
   if (result.status != Status::ok) return fmt::format("{}: {}", to_text(result.status), result.reason);
   return name ? fmt::format("has no {}", *name) : "has no samples";
-}
-
-/// The cases that the options leave of all files, each once, in the order in which they come.
-std::vector<SameCase> cases_of(const Files& files, const Options& options) {
-  std::vector<const Report*> reports;
-  for (const NamedReport* file : files) reports.push_back(&file->report);
-  std::vector<SameCase> cases = same_cases(reports);
-  std::erase_if(cases, [&](const SameCase& c) {
-    return !options.only.empty() &&
-           std::ranges::none_of(options.only, [&](const std::string& pattern) { return matches(pattern, c.key); });
-  });
-  return cases;
-}
-
-using Results = std::span<const Result* const>;
-
-/// Whether one of these files has the case.
-bool is_in(Results files) {
-  return std::ranges::any_of(files, [](const Result* result) { return result != nullptr; });
 }
 
 /// What one side has of a case.
@@ -122,6 +51,15 @@ SideValues values_of(Results results, const std::optional<std::string>& name, co
   return side;
 }
 
+std::vector<ProcessNumber> numbers_of(const SideValues& side) {
+  std::vector<ProcessNumber> numbers;
+  for (const Value& v : side.values) {
+    numbers.push_back(v.measurement != nullptr ? process_number(v.measurement->samples)
+                                               : ProcessNumber{.median = v.median, .error = {}});
+  }
+  return numbers;
+}
+
 bool has_flag(const SideValues& side, std::string_view flag) {
   return std::ranges::any_of(side.values, [flag](const Value& v) {
     return v.measurement != nullptr && std::ranges::find(v.measurement->flags, flag) != v.measurement->flags.end();
@@ -133,9 +71,17 @@ void add_flags(const SideValues& base, const SideValues& next, std::vector<std::
   for (const char* flag : {"throttled", "drift", "bimodal", "not-warm", "gate-timeout", "slow-first"}) {
     const bool in_base = has_flag(base, flag);
     const bool in_next = has_flag(next, flag);
-    if (in_base || in_next)
-      notes.push_back(fmt::format("{} in {}", flag, !in_next ? "base" : in_base ? "both" : "new"));
+    if (!in_base && !in_next) continue;
+    notes.push_back(fmt::format("{} in {}", flag, !in_next ? "base" : in_base ? "both" : "new"));
   }
+}
+
+/// Whether both sides are the very same measurements.
+bool identical(const SideValues& base, const SideValues& next) {
+  const auto same = [](const Value& a, const Value& b) {
+    return a.measurement != nullptr && b.measurement != nullptr && a.measurement->samples == b.measurement->samples;
+  };
+  return std::ranges::equal(base.values, next.values, same);
 }
 
 std::uint64_t seed_of(std::string_view key) {
@@ -144,11 +90,16 @@ std::uint64_t seed_of(std::string_view key) {
   return hash;
 }
 
-/// Compares case after case, then judges all together, because significance depends on how many there are.
+/// Compares case after case, then weighs all together, because significance depends on how many there are.
 class Comparer {
  public:
   Comparer(Comparison& comparison, std::size_t base_files, std::size_t next_files)
-      : comparison_(comparison), base_files_(base_files), next_files_(next_files) {}
+      : comparison_(comparison), base_files_(base_files), next_files_(next_files) {
+    if (!comparison.options.known_spreads) return;
+    for (const CaseSpread& known : comparison.options.known_spreads->cases) {
+      known_spreads_.emplace(std::pair<std::string_view, std::string_view>(known.key, known.measured), &known);
+    }
+  }
 
   void add(const SameCase& c) {
     const Results in_base = Results(c.results).first(base_files_);
@@ -168,33 +119,42 @@ class Comparer {
     row.key = c.key;
     row.failed = fails_now;
     name_number(row, c, base, next);
+    if (!base.values.empty()) row.base = side(base);
     if (fails_now || (!base.values.empty() && (next.values.empty() || next.failed))) {
       row.verdict = Verdict::missing;
-      if (!base.values.empty()) row.base = side(base);
-      if (!base.reason.empty()) row.notes.push_back("in base " + base.reason);
-      row.notes.push_back(is_in(in_next) ? "in new " + next.reason : "not in new");
+      const std::string now = is_in(in_next) ? "in new " + next.reason : "not in new";
+      row.reason = base.reason.empty() ? now : fmt::format("in base {}, {}", base.reason, now);
     } else if (base.values.empty()) {
       row.verdict = Verdict::added;
       row.next = side(next);
-      if (!base.reason.empty()) row.notes.push_back("in base " + base.reason);
+      row.reason = is_in(in_base) ? "in base " + base.reason : "not in base";
     } else {
-      fill(row, base, next);
+      row.next = side(next);
+      note(row, base, next);
     }
   }
 
-  void judge() {
-    std::vector<double> p_values;
-    for (const Row& row : comparison_.rows) {
-      if (row.p) p_values.push_back(*row.p);
+  /// Fills in what the numbers of the rows say.
+  void weigh_all() {
+    MannWhitney ranks;
+    Weighing how{.cases = pending_.size(),
+                 .threshold = comparison_.options.threshold,
+                 .bootstrap = comparison_.options.bootstrap};
+    for (const Pending& pending : pending_) {
+      Row& row = comparison_.rows[pending.row];
+      how.before = spread_before(row);
+      how.seed = seed_of(row.key);
+      const Evidence found = weigh(ranks, pending.base, pending.next, how);
+      row.test = found.test;
+      row.ratio = found.ratio;
+      row.interval = found.interval;
+      row.within = found.within;
+      row.p = found.p;
+      row.spread = found.spread;
+      row.spread_from = found.spread_from;
+      row.least_found = found.least_found;
+      if (!found.ratio) row.notes.emplace_back("has no ratio: a number is not above 0");
     }
-    const std::vector<double> adjusted = holm(p_values);
-    warn_of_single_numbers();
-    std::size_t tested = 0;
-    for (Row& row : comparison_.rows) {
-      if (row.p) row.p_holm = adjusted[tested++];
-      if (row.base && row.next) row.verdict = verdict_of(row);
-    }
-    if (tested > 0 && least_p_ * static_cast<double>(tested) > kSignificant) warn_of_too_few(tested);
   }
 
  private:
@@ -211,29 +171,16 @@ class Comparer {
     row.better = better_of(shown, first->config.scenario(), comparison_.options);
   }
 
-  [[nodiscard]] bool several() const { return base_files_ > 1 || next_files_ > 1; }
-
-  /// Whose samples are compared; null where medians are the samples: of several files, which are several processes, and
-  /// of derived metrics.
-  [[nodiscard]] const Measurement* sampled(const SideValues& side) const {
-    return several() ? nullptr : side.values.front().measurement;
-  }
-
-  [[nodiscard]] Sample sample(const SideValues& side) const {
-    if (const Measurement* m = sampled(side)) return sample_of(m->samples);
-    Sample medians;
-    for (const Value& value : side.values) medians.sorted.push_back(value.median);
-    std::ranges::sort(medians.sorted);
-    medians.effective_size = static_cast<double>(medians.sorted.size());  // processes are independent
-    return medians;
-  }
-
   [[nodiscard]] Side side(const SideValues& values) const {
-    if (const Measurement* m = sampled(values)) return {m->samples.size(), m->median};
-    return {values.values.size(), statistics::median(sample(values).sorted)};
+    const bool several = base_files_ > 1 || next_files_ > 1;
+    const Measurement* m = values.values.front().measurement;
+    if (!several && m != nullptr) return {m->samples.size(), m->median};
+    std::vector<double> medians;
+    for (const Value& value : values.values) medians.push_back(value.median);
+    return {medians.size(), statistics::median(medians)};
   }
 
-  void add_notes(Row& row, const SideValues& base, const SideValues& next) const {
+  void note(Row& row, const SideValues& base, const SideValues& next) {
     const auto incomplete = [&](const SideValues& values, std::size_t files, const char* name) {
       if (values.values.size() < files) {
         row.notes.push_back(fmt::format("in {} of {} files of {}", values.values.size(), files, name));
@@ -247,131 +194,77 @@ class Comparer {
       row.notes.push_back(fmt::format("timed by {} in base and by {} in new", to_text(a->clock), to_text(b->clock)));
     }
     add_flags(base, next, row.notes);
-  }
-
-  void fill(Row& row, const SideValues& base, const SideValues& next) {
-    row.base = side(base);
-    row.next = side(next);
-    add_notes(row, base, next);
     const auto other_unit = [&row](const Value& v) { return v.unit != row.unit; };
     if (std::ranges::any_of(base.values, other_unit) || std::ranges::any_of(next.values, other_unit)) {
       row.notes.emplace_back("in different units");
       return;
     }
-    const Sample of_base = sample(base);
-    const Sample of_next = sample(next);
-    const auto estimate =
-        comparison_.options.bootstrap ? bootstrap(of_base, of_next, seed_of(row.key)) : shift(test_, of_base, of_next);
-    if (!estimate) {
-      row.notes.emplace_back("has no ratio: a number is not above 0");
-      return;
-    }
-    row.ratio = estimate->ratio;
-    row.interval = estimate->interval;
-    if (of_base.sorted.size() < 2 && of_next.sorted.size() < 2) return;  // one number a side: nothing to test
-    if (inflation(of_base, of_next) > 1) {
-      row.notes.push_back(fmt::format("autocorrelated: samples count as {:.0f} and {:.0f}", of_base.effective_size,
-                                      of_next.effective_size));
-    }
-    row.p = test_.p_value(of_base, of_next);
-    least_p_ = std::min(least_p_, least_p(of_base.sorted.size(), of_next.sorted.size()));
+    row.identical = identical(base, next);
+    pending_.push_back({comparison_.rows.size() - 1, numbers_of(base), numbers_of(next)});
+    if (base_files_ == 1 && next_files_ == 1) note_dependence(row, pending_.back().base[0], pending_.back().next[0]);
   }
 
-  [[nodiscard]] Verdict verdict_of(const Row& row) const {
-    const double threshold = comparison_.options.threshold;
-    if (!row.interval) return Verdict::inconclusive;
-    const auto [low, high] = *row.interval;
-    const bool more = low > 1 + threshold;
-    const bool less = high < 1 - threshold;
-    if ((more || less) && row.p_holm && *row.p_holm <= kSignificant) {
-      if (row.better == Better::neither) return Verdict::changed;
-      return more == (row.better == Better::lower) ? Verdict::regressed : Verdict::improved;
+  /// How the flags restrain what the samples of one process a side can say.
+  static void note_dependence(Row& row, const ProcessNumber& base, const ProcessNumber& next) {
+    if (inflation(base.sample, next.sample) > 1) {
+      row.notes.push_back(fmt::format("autocorrelated: samples count as {:.0f} and {:.0f}", base.sample.effective_size,
+                                      next.sample.effective_size));
     }
-    return low >= 1 - threshold && high <= 1 + threshold ? Verdict::same : Verdict::inconclusive;
+    if (const double drift = std::max(base.drift, next.drift); drift > 0) {
+      row.notes.push_back(fmt::format("drift of {:.1f} % counts as spread", drift * 100));
+    }
   }
 
-  void warn_of_single_numbers() const {
-    const auto untested = [](const Row& row) { return row.ratio && !row.p; };
-    const auto row = std::ranges::find_if(comparison_.rows, untested);
-    if (row == comparison_.rows.end()) return;
-    comparison_.warnings.push_back(fmt::format(
-        "{} is one number for each file: with one file a side there is a ratio and no test; compare several "
-        "(--base FILE... --new FILE...)",
-        row->measured));
+  [[nodiscard]] SpreadBefore spread_before(const Row& row) const {
+    const auto known = known_spreads_.find({row.key, row.measured});
+    if (known != known_spreads_.end()) {
+      return {known->second->spread, static_cast<double>(known->second->processes - 1), SpreadSource::known};
+    }
+    const double assumed = comparison_.options.assumed_spread;
+    return {assumed, assumed > 0 ? kAssumedFreedom : 0, SpreadSource::assumed};
   }
 
-  void warn_of_too_few(std::size_t tested) const {
-    std::size_t enough = 2;
-    while (least_p(enough, enough) * static_cast<double>(tested) > kSignificant) ++enough;
-    const char* what = several() ? "files" : comparison_.options.metric ? "files or samples" : "samples";
-    comparison_.warnings.push_back(
-        fmt::format("too few {0} for any verdict of {1} cases at once: {2} against {2} are the least; compare more, or "
-                    "fewer cases (--only)",
-                    what, tested, enough));
-  }
+  /// A row whose numbers have not been weighed.
+  struct Pending {
+    std::size_t row;
+    std::vector<ProcessNumber> base;
+    std::vector<ProcessNumber> next;
+  };
 
   Comparison& comparison_;
   std::size_t base_files_;
   std::size_t next_files_;
-  MannWhitney test_;
-  double least_p_ = 1;
+  std::map<std::pair<std::string_view, std::string_view>, const CaseSpread*> known_spreads_;
+  std::vector<Pending> pending_;
 };
 
-Source source_of(const NamedReport& named) {
-  const Report& r = named.report;
-  return {named.name, r.started_at, r.environment.gpu.name,
-          r.tool.git.empty() ? r.tool.version : r.tool.version + " " + r.tool.git, r.verified};
-}
-
-std::vector<Source> sources_of(std::span<const NamedReport> reports) {
-  std::vector<Source> sources;
-  for (const NamedReport& named : reports) sources.push_back(source_of(named));
-  return sources;
-}
-
-/// Empty for real times.
-std::string profile_of(const Report& report) {
-  return report.environment.simulated() ? report.environment.profile : "";
-}
-
-/// The profile, if any is simulated. Throws UsageError where not all are the same and that was not asked for.
-std::optional<std::string> check_simulated(const Files& files, const Options& options) {
-  const auto describe = [](const std::string& p) { return p.empty() ? "measured" : "simulated by profile " + p; };
-  const std::string of_first = profile_of(files.front()->report);
-  std::optional<std::string> simulated;
-  for (const NamedReport* named : files) {
-    const std::string profile = profile_of(named->report);
-    if (!profile.empty()) simulated = profile;
-    if (profile == of_first || options.allow_simulated) continue;
-    throw UsageError(
-        fmt::format("{} is {} and {} is {}: these cannot be compared; --allow-simulated does it all the same",
-                    files.front()->name, describe(of_first), named->name, describe(profile)));
+/// Spreads say nothing of another kind of GPU, and little of another one of the same kind.
+void check_spreads(const Files& files, Comparison& comparison) {
+  const auto& known = comparison.options.known_spreads;
+  if (!known) return;
+  for (const NamedReport* file : files) {
+    const Environment& environment = file->report.environment;
+    if (!of_same_kind(*known, environment)) {
+      throw UsageError(
+          fmt::format("--spread: the spreads are of {}, {} is of {}; make some there: xferbench --repeat "
+                      "7 --json FILE --spread FILE ...",
+                      kind_of(*known), file->name, kind_of(environment)));
+    }
+    if (!of_same_gpu(*known, environment)) {
+      comparison.warnings.push_back(fmt::format("{} is of another {} than the spreads", file->name, kind_of(*known)));
+    }
   }
-  return simulated;
 }
 
-std::vector<std::string> doubts_of(const Files& files) {
-  std::vector<std::string> all;
-  for (const NamedReport* named : files) {
-    for (std::string& doubt : doubts(*named)) all.push_back(std::move(doubt));
+/// What was measured once and is there twice.
+void warn_of_same_runs(std::span<const NamedReport> base, std::span<const NamedReport> next, Comparison& comparison) {
+  for (const NamedReport& a : base) {
+    for (const NamedReport& b : next) {
+      if (a.report.started_at != b.report.started_at || a.report.results != b.report.results) continue;
+      comparison.warnings.push_back(
+          fmt::format("{} and {} are the same run: compared with itself nothing changes", a.name, b.name));
+    }
   }
-  return all;
-}
-
-[[noreturn]] void refuse_empty(const Files& files, const Options& options) {
-  if (options.only.empty()) throw UsageError("these files hold no case");
-  const auto example =
-      std::ranges::find_if(files, [](const NamedReport* named) { return !named->report.results.empty(); });
-  const std::string first = example == files.end() ? ""
-                                                   : fmt::format("; the first of {} is {}", (*example)->name,
-                                                                 (*example)->report.results.front().config.key());
-  throw UsageError(fmt::format("--only {}: no case matches{}", fmt::join(options.only, " --only "), first));
-}
-
-[[noreturn]] void refuse_numberless(const Options& options) {
-  if (!options.metric) throw UsageError("no case was measured in any of these files");
-  throw UsageError(fmt::format(
-      "--metric {}: no case has a measurement or metric of that name; a results file names them", *options.metric));
 }
 
 }  // namespace
@@ -380,18 +273,18 @@ std::size_t Comparison::count(Verdict verdict) const {
   return static_cast<std::size_t>(std::ranges::count(rows, verdict, &Row::verdict));
 }
 
-bool Comparison::worse() const {
-  return std::ranges::any_of(rows, [](const Row& r) { return r.verdict == Verdict::regressed || r.failed; });
-}
-
-bool Comparison::undecided() const {
-  return std::ranges::any_of(rows, [](const Row& r) {
-    return r.verdict == Verdict::inconclusive || r.verdict == Verdict::missing || r.verdict == Verdict::changed;
-  });
+std::optional<double> Row::least_slowdown() const {
+  if (identical) return 0;
+  if (!least_found) return std::nullopt;
+  const double more = least_found->high - 1;
+  const double less = 1 - least_found->low;
+  if (better == Better::neither) return std::max(more, less);
+  return better == Better::lower ? more : less;
 }
 
 Comparison compare(std::span<const NamedReport> base, std::span<const NamedReport> next, const Options& options) {
   const Files files = files_of({base, next});
+  check_medians(files);
   Comparison comparison;
   comparison.options = options;
   comparison.options.metrics_declared = all_declared(files, options);
@@ -400,8 +293,9 @@ Comparison compare(std::span<const NamedReport> base, std::span<const NamedRepor
   comparison.simulated = check_simulated(files, options);
   comparison.differences = differences(base, next);
   comparison.warnings = doubts_of(files);
+  check_spreads(files, comparison);
+  warn_of_same_runs(base, next, comparison);
   const std::vector<SameCase> cases = cases_of(files, options);
-  if (cases.empty()) refuse_empty(files, options);
   const auto on_both = [&](const SameCase& c) {
     return is_in(Results(c.results).first(base.size())) && is_in(Results(c.results).subspan(base.size()));
   };
@@ -415,89 +309,9 @@ Comparison compare(std::span<const NamedReport> base, std::span<const NamedRepor
   const auto has_number = [](const Row& row) { return row.base || row.next; };
   const bool numberless = std::ranges::none_of(comparison.rows, has_number);
   if (comparison.rows.empty() || (numberless && options.metric)) refuse_numberless(options);
-  comparer.judge();
+  comparer.weigh_all();
+  judge(comparison);
   return comparison;
-}
-
-// --- Side by side ---------------------------------------------------------------------------------------------------
-
-namespace {
-
-/// What tells the files apart: their GPUs, and the files' names where two have the same.
-std::vector<std::string> columns_of(std::span<const NamedReport> reports) {
-  std::vector<std::string> columns;
-  for (const NamedReport& named : reports) {
-    const std::string& gpu = named.report.environment.gpu.name;
-    const auto shared = std::ranges::count_if(
-        reports, [&](const NamedReport& other) { return other.report.environment.gpu.name == gpu; });
-    const std::string file = std::filesystem::path(named.name).stem().string();
-    std::string column = shared > 1 ? fmt::format("{} ({})", gpu, file) : gpu;
-    for (std::size_t i = 2; std::ranges::find(columns, column) != columns.end(); ++i) {
-      column = fmt::format("{} ({}) #{}", gpu, file, i);
-    }
-    columns.push_back(std::move(column));
-  }
-  return columns;
-}
-
-void mark_best(Across::Row& row) {
-  if (row.better == Better::neither) return;
-  const bool lower = row.better == Better::lower;
-  const auto interval = [](const Across::Cell& c) { return c.ci95.value_or(Interval{c.median, c.median}); };
-  const Across::Cell* best = nullptr;
-  std::size_t there = 0;
-  for (const auto& cell : row.cells) {
-    if (!cell) continue;
-    ++there;
-    if (best == nullptr || (lower ? cell->median < best->median : cell->median > best->median)) best = &*cell;
-  }
-  if (there < 2) return;
-  const Interval of_best = interval(*best);
-  for (auto& cell : row.cells) {
-    if (!cell) continue;
-    const Interval own = interval(*cell);
-    cell->best = own.low <= of_best.high && of_best.low <= own.high;
-  }
-}
-
-/// One case in all files; nothing where none has a number of it.
-std::optional<Across::Row> across_row(const SameCase& c, const Options& options) {
-  Across::Row row{.key = std::string(c.key), .cells = std::vector<std::optional<Across::Cell>>(c.results.size())};
-  bool any = false;
-  for (std::size_t i = 0; i < c.results.size(); ++i) {
-    const auto value = c.results[i] == nullptr ? std::nullopt : value_of(*c.results[i], options.metric, options);
-    if (!value) continue;
-    if (!std::exchange(any, true)) {
-      row.measured = value->name;
-      row.unit = value->unit;
-      row.better = better_of(*value, c.results[i]->config.scenario(), options);
-    }
-    if (row.measured != value->name || row.unit != value->unit) continue;  // not the same thing
-    const auto* m = value->measurement;
-    row.cells[i] = Across::Cell{.median = value->median, .ci95 = m != nullptr ? m->ci95 : std::nullopt};
-  }
-  mark_best(row);
-  return any ? std::optional(std::move(row)) : std::nullopt;
-}
-
-}  // namespace
-
-Across across(std::span<const NamedReport> reports, const Options& options) {
-  const Files files = files_of({reports});
-  Across table;
-  table.options = options;
-  table.options.metrics_declared = all_declared(files, options);
-  table.simulated = check_simulated(files, options);
-  table.columns = columns_of(reports);
-  table.sources = sources_of(reports);
-  table.warnings = doubts_of(files);
-  const std::vector<SameCase> cases = cases_of(files, options);
-  if (cases.empty()) refuse_empty(files, options);
-  for (const SameCase& c : cases) {
-    if (auto row = across_row(c, table.options)) table.rows.push_back(std::move(*row));
-  }
-  if (table.rows.empty()) refuse_numberless(options);
-  return table;
 }
 
 }  // namespace xferbench::compare

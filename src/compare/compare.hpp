@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "core/enum_text.hpp"
+#include "core/error.hpp"
 #include "results/result.hpp"
+#include "results/spread_file.hpp"
 
 namespace xferbench::compare {
 
@@ -29,6 +31,10 @@ struct Options {
   std::vector<std::string> only{};      ///< patterns for keys, any of which may match; empty: all cases
   bool bootstrap = false;               ///< the interval is that of the ratio of medians
   bool allow_simulated = false;         ///< compare what is simulated with what is not, and different profiles
+  bool strict = false;                  ///< what cannot be judged counts, too
+  /// Between processes, as a share: what is taken where nothing better is known; 0 takes nothing.
+  double assumed_spread = 0.02;
+  std::optional<SpreadFile> known_spreads{};  ///< of this machine, from --repeat
 };
 
 /// In the order in which people want to read them.
@@ -48,6 +54,22 @@ constexpr auto texts_of(Verdict) {
       {"regressed", "missing", "improved", "changed", "inconclusive", "same", "new"});
 }
 
+/// What decided about a case.
+enum class TestUsed {
+  none,   ///< there are too few numbers for any
+  ranks,  ///< Mann-Whitney
+  welch,  ///< Welch's t on the logarithms of the processes' medians
+};
+constexpr auto texts_of(TestUsed) { return std::to_array<std::string_view>({"none", "mann-whitney", "welch-t"}); }
+
+/// How it is known how far processes lie apart.
+enum class SpreadSource {
+  assumed,   ///< it is not
+  known,     ///< from a file of spreads
+  measured,  ///< several processes are compared
+};
+constexpr auto texts_of(SpreadSource) { return std::to_array<std::string_view>({"assumed", "known", "measured"}); }
+
 /// One side of a case.
 struct Side {
   std::size_t n = 0;  ///< samples; with several files a side, files
@@ -65,10 +87,22 @@ struct Row {
   std::optional<Side> base;
   std::optional<Side> next;
   std::optional<double> ratio;       ///< new / base
-  std::optional<Interval> interval;  ///< of the ratio, 95 %
-  std::optional<double> p;           ///< of the Mann-Whitney test
-  std::optional<double> p_holm;      ///< adjusted for all cases that were tested
-  std::vector<std::string> notes;    ///< what is doubtful about its numbers, or why it has none
+  std::optional<Interval> interval;  ///< of the ratio, 95 %, with the spread between processes
+  std::optional<Interval> within;    ///< of one process a side: what holds within these two processes alone
+  TestUsed test = TestUsed::none;
+  std::optional<double> p;
+  std::optional<double> p_holm;  ///< adjusted for all cases that were tested
+  std::optional<double> spread;  ///< between processes, as a share of the number
+  SpreadSource spread_from = SpreadSource::assumed;
+  /// The ratios next to 1 that these runs would have called, had the numbers differed by just so much.
+  std::optional<Interval> least_found;
+  bool identical = false;          ///< the very same samples on both sides
+  std::string reason;              ///< why the verdict is what it is; empty where it is `same`
+  std::vector<std::string> notes;  ///< what is doubtful about its numbers
+
+  /// The least change for the worse that would have been called, as a share; of a number of which neither way is
+  /// better, in either direction.
+  [[nodiscard]] std::optional<double> least_slowdown() const;
 };
 
 /// A fact about the machine, the program or the command that is not the same on both sides.
@@ -84,6 +118,15 @@ struct Source {
   std::string gpu;
   std::string version;  ///< of the program, with its commit where that is known
   bool verified = true;
+  std::string fault{};  ///< that its device was given on purpose; empty if none
+};
+
+/// What it comes to.
+struct Outcome {
+  ExitCode code = ExitCode::ok;
+  std::string because;                     ///< a sentence without its full stop that says why the code is what it is
+  std::optional<double> least_slowdown{};  ///< that would have been called, in the middle of the cases on both sides
+  std::vector<std::string> reach{};        ///< what could have been found, and how far processes lie apart: a line each
 };
 
 struct Comparison {
@@ -95,17 +138,15 @@ struct Comparison {
   std::vector<std::string> warnings;  ///< sentences without their full stop
   std::vector<Row> rows;              ///< in the order of the base's files; what only new has at the end
   std::size_t not_compared = 0;       ///< cases that have a number on neither side
+  Outcome outcome;
 
   [[nodiscard]] std::size_t count(Verdict verdict) const;
   [[nodiscard]] bool several_files() const { return base.size() > 1 || next.size() > 1; }
-  /// Whether something is worse: a case regressed, or fails that did not.
-  [[nodiscard]] bool worse() const;
-  /// Whether something that should have been compared could not be judged.
-  [[nodiscard]] bool undecided() const;
 };
 
 /// Several files on a side are several processes: then the medians of the files are the samples. Throws UsageError if
-/// the files cannot be compared: real with simulated times, nothing in common, no case that the options leave.
+/// the files cannot be compared: real with simulated times, nothing in common, no case that the options leave, spreads
+/// of another kind of GPU; InputError if a median is not that of its samples.
 Comparison compare(std::span<const NamedReport> base, std::span<const NamedReport> next, const Options& options);
 
 /// Different machines side by side.

@@ -87,10 +87,8 @@ double resampled_median(std::span<const double> sorted, std::mt19937_64& random,
 
 Sample sample_of(std::span<const double> in_run_order) {
   Sample sample{{in_run_order.begin(), in_run_order.end()}, as_double(in_run_order.size())};
-  const double r = std::min(statistics::autocorrelation(in_run_order), 0.99);
-  // Two sides of many cases are looked at, and where chance alone looks like dependence, widening costs power: what
-  // independent samples show once in 200 times is the limit here, once in 40 that of the flag.
-  if (statistics::autocorrelated(in_run_order) && r > 2.576 / std::sqrt(as_double(in_run_order.size()))) {
+  if (statistics::autocorrelated(in_run_order)) {
+    const double r = std::min(statistics::autocorrelation(in_run_order), 0.99);
     sample.effective_size *= (1 - r) / (1 + r);
   }
   std::ranges::sort(sample.sorted);
@@ -171,7 +169,8 @@ std::optional<std::size_t> MannWhitney::interval_rank(std::size_t n, std::size_t
   const double pairs = as_double(n) * as_double(m);
   const double spread = std::sqrt(pairs * (as_double(n + m) + 1) / 12) * inflated;
   const double rank = std::floor(pairs / 2 - 0.5 - kNormalQuantile * spread) + 1;
-  return rank >= 1 ? std::optional(static_cast<std::size_t>(rank)) : std::nullopt;
+  // Samples that hardly differ from their neighbours say no more than how far apart all of them are.
+  return rank >= 1 ? static_cast<std::size_t>(rank) : std::size_t{1};
 }
 
 std::vector<double> ratios_of_ranks(std::span<const double> base, std::span<const double> next,

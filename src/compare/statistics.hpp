@@ -20,8 +20,8 @@ struct Sample {
   double effective_size = 0;  ///< how many independent samples say as much; never more than there are
 };
 
-/// Of samples in run order. Their effective size is n (1 - r) / (1 + r) with the correlation r of neighbours, where r
-/// is beyond 2.576 / sqrt(n) and the samples are flagged as autocorrelated.
+/// Of samples in run order. Where they are flagged as autocorrelated, their effective size is n (1 - r) / (1 + r) with
+/// the correlation r of neighbours.
 Sample sample_of(std::span<const double> in_run_order);
 
 /// The factor by which dependence widens the spread of rank statistics: 1 for independent samples.

@@ -9,9 +9,9 @@ namespace xferbench {
 
 /// Exit codes of the program (docs/running.md lists them for users).
 /// An interrupted run ends with 128 plus the signal's number, as shells count: 130 after Ctrl-C, 143 after SIGTERM.
-/// A comparison ends with `failed` if something regressed, and with `undecided` if that is asked for (--strict) and not
-/// everything could be judged.
-/// `nothing_measured`: every case was skipped. `stuck`: the GPU did not answer, and the process ended by itself.
+/// A comparison ends with `failed` if something regressed, and with `undecided` if it could not have found what it
+/// looks for or, where that is asked for (--strict), not everything could be judged. `nothing_measured`: every case was
+/// skipped. `stuck`: the GPU did not answer, and the process ended by itself.
 enum class ExitCode : int {
   ok = 0,
   failed = 1,

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "cli/support.hpp"
@@ -36,11 +37,9 @@ class Compare : public testing::Test {
   /// Every number of that measurement multiplied, with a little noise that is the same on every call.
   static void scale(Json& result, double factor) {
     Json& m = result["measurements"][0];
-    double step = 0.9995;
-    for (Json& sample : m["samples"]) {
-      sample = 1e-3 * factor * step;
-      step = step > 1.0003 ? 0.9996 : step + 0.0003;
-    }
+    m["samples"].clear();
+    for (const int step : {-5, 4, -3, 2, -1, 1, -2, 3, -4, 5})
+      m["samples"].push_back(1e-3 * factor * (1 + step * 1e-4));
     for (const char* name : {"min", "median", "max"}) m[name] = 1e-3 * factor;
     m.erase("ci95");
     m.erase("p90");
@@ -57,7 +56,16 @@ class Compare : public testing::Test {
   static inline Json base_;
 };
 
+/// By what the processes compared show themselves: most of these tests are not about the spread between processes.
 Outcome compare(Arguments arguments) {
+  const bool judges = std::ranges::find(arguments, "--across") == arguments.end();
+  arguments.insert(arguments.begin(), "compare");
+  if (judges) arguments.insert(arguments.begin() + 1, "--assume-spread=0");
+  return xferbench(arguments);
+}
+
+/// As most people call it.
+Outcome compare_by_default(Arguments arguments) {
   arguments.insert(arguments.begin(), "compare");
   return xferbench(arguments);
 }
@@ -65,9 +73,10 @@ Outcome compare(Arguments arguments) {
 TEST_F(Compare, OfAFileWithItselfIsAllTheSame) {
   const std::string a = write("a.json", scaled(1, 1));
   const Outcome o = compare({a, a, "--strict"});
-  expect_success(o);
+  EXPECT_EQ(o.exit_code, 0);
   EXPECT_TRUE(contains(o.out, "4 same"));
   EXPECT_TRUE(contains(o.out, "SIMULATED"));
+  EXPECT_TRUE(contains(o.err, "are the same run"));
 }
 
 TEST_F(Compare, ARegressionIsExitCodeOne) {
@@ -121,7 +130,55 @@ TEST_F(Compare, SeveralFilesASideAreSeveralProcesses) {
   EXPECT_EQ(o.exit_code, 1);
   EXPECT_TRUE(contains(o.out, "6, 6")) << o.out;
   EXPECT_TRUE(contains(o.out, "1 regressed, 3 same"));
-  EXPECT_TRUE(contains(o.out, "medians of files are the samples"));
+  EXPECT_TRUE(contains(o.out, "Mann-Whitney on the processes' medians"));
+  EXPECT_TRUE(contains(o.out, "exit 1 because 1 case regressed"));
+}
+
+TEST_F(Compare, OneProcessASideFindsWhatIsMuchSlowerAndSaysWhatItCouldNotHaveFound) {
+  const std::string a = write("a.json", scaled(1, 1));
+  const std::string b = write("b.json", scaled(1.002, 1.001));
+  const Outcome blind = compare_by_default({a, b});
+  EXPECT_EQ(blind.exit_code, 4) << blind.out;
+  EXPECT_TRUE(contains(blind.err, "2 % is assumed (--assume-spread)"));
+  EXPECT_TRUE(contains(blind.out, "exit 4 because most cases could not have shown a slow-down of 6 %"));
+  EXPECT_EQ(compare_by_default({a, b, "--assume-spread", "0.3"}).exit_code, 0);
+  EXPECT_EQ(compare_by_default({a, write("slow.json", scaled(10, 1))}).exit_code, 1);
+  expect_refusal(compare_by_default({a, b, "--assume-spread", "-1"}), 2, "--assume-spread");
+  expect_refusal(compare_by_default({"--across", a, b, "--assume-spread", "1"}), 2, "--across");
+}
+
+TEST_F(Compare, IsJudgedByASpreadThatARepeatKept) {
+  const std::string spread = file("spread.json");
+  const Arguments repeat{
+      "--simulate", "memcpy",        "--dir",  "h2d,d2h",  "--size", "16M,64M", "--host",
+      "pinned",     "--max-samples", "10",     "--repeat", "3",      "--json",  file("repeated.json"),
+      "--spread",   spread,          "--quiet"};
+  expect_success(xferbench(repeat));
+  const Json kept = read_json(spread);
+  EXPECT_EQ(kept["schema"], "xferbench-spread/1");
+  EXPECT_EQ(kept["cases"].size(), 4U);
+  EXPECT_EQ(kept["cases"][0]["processes"], 3);
+  const std::string a = write("a.json", scaled(1, 1));
+  const std::string b = write("b.json", scaled(1.001, 1));
+  const Outcome o = compare_by_default({a, b, "--spread", spread, "--json", file("o.json")});
+  EXPECT_EQ(o.exit_code, 0) << o.out;
+  EXPECT_EQ(read_json(file("o.json"))["cases"][0]["spread_from"], "known");
+  expect_success(xferbench(repeat));  // once more: what is there is added to
+  EXPECT_EQ(read_json(spread)["cases"].size(), 4U);
+  expect_refusal(compare_by_default({a, b, "--spread", a}), 2, "xferbench-spread/1");
+  expect_refusal(compare_by_default({a, b, "--spread", spread, "--json", spread}), 2, "which is read");
+  expect_refusal(xferbench({"--simulate", "--spread", spread}), 2, "--repeat");
+  Json other = kept;
+  other["profile"] = "pcie4";
+  expect_refusal(compare_by_default({a, b, "--spread", write("other.json", other)}), 2, "simulated by profile pcie4");
+}
+
+TEST_F(Compare, RefusesAMedianThatItsSamplesDoNotHave) {
+  Json changed = scaled(1, 1);
+  changed["results"][1]["measurements"][0]["median"] = 1.01e-3;
+  changed["results"][1]["measurements"][0]["max"] = 1.01e-3;
+  const std::string a = write("a.json", scaled(1, 1));
+  expect_refusal(compare({a, write("b.json", changed)}), 2, "its samples make it 0.001");
 }
 
 TEST_F(Compare, ShowsMachinesSideBySide) {
@@ -184,7 +241,7 @@ TEST_F(Compare, SaysWhereAllMeansNothing) {
   const std::string a = write("a.json", scaled(1, 1));
   expect_refusal(compare({a, a, "--all", "--json", "-"}), 2, "--all is of the table");
   expect_refusal(compare({a, a, "--all", "--markdown", "-"}), 2, "--all is of the table");
-  expect_success(compare({a, a, "--all", "--json", file("o.json")}));
+  EXPECT_EQ(compare({a, a, "--all", "--json", file("o.json")}).exit_code, 0);
 }
 
 TEST_F(Compare, WarnsOfWhatCouldExplainAChangeUnlessQuiet) {

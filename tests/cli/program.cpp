@@ -48,7 +48,7 @@ Ends open_pipe() {
   return {ends[0], ends[1]};
 }
 
-Ends open_terminal() {
+Ends open_terminal(unsigned short columns) {
   Ends ends;
   ends.reading = checked(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), "posix_openpt");
   checked(grantpt(ends.reading), "grantpt");
@@ -60,7 +60,7 @@ Ends open_terminal() {
   checked(tcsetattr(ends.writing, TCSANOW, &settings), "tcsetattr");
   winsize size{};
   size.ws_row = 50;
-  size.ws_col = 200;
+  size.ws_col = columns;
   checked(ioctl(ends.writing, TIOCSWINSZ, &size), "TIOCSWINSZ");
   return ends;
 }
@@ -68,7 +68,7 @@ Ends open_terminal() {
 Ends open_sink(const Sink& sink) {
   switch (sink.kind) {
     case Sink::Kind::pipe: return open_pipe();
-    case Sink::Kind::terminal: return open_terminal();
+    case Sink::Kind::terminal: return open_terminal(sink.columns);
     case Sink::Kind::file: {
       const int file = open(sink.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
       return {-1, checked(file, sink.path.c_str())};

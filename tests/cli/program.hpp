@@ -16,15 +16,16 @@ namespace xferbench::test {
 struct Sink {
   enum class Kind {
     pipe,         ///< captured
-    terminal,     ///< captured, and the program believes to write to a terminal of 200 columns
+    terminal,     ///< captured, and the program believes to write to a terminal
     file,         ///< appended to `path`, as >> does; not captured
     closed,       ///< not open at all, as >&- does
     broken_pipe,  ///< a pipe whose reader has gone, as `| head` leaves behind
   };
   Kind kind = Kind::pipe;
   std::filesystem::path path;
+  unsigned short columns = 200;  ///< of the terminal
 
-  static Sink terminal() { return {Kind::terminal, {}}; }
+  static Sink terminal(unsigned short columns = 200) { return {Kind::terminal, {}, columns}; }
   static Sink file(std::filesystem::path path) { return {Kind::file, std::move(path)}; }
   static Sink closed() { return {Kind::closed, {}}; }
   static Sink broken_pipe() { return {Kind::broken_pipe, {}}; }

@@ -1,6 +1,9 @@
 // What is only for eyes: colours in tables and the progress line.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+
 #include "cli/support.hpp"
 
 namespace xferbench::test {
@@ -81,6 +84,52 @@ TEST(Progress, LeavesStandardOutputAlone) {
 TEST(Progress, IsNotShownWithQuiet) { EXPECT_EQ(with_terminal_for_errors(run_of_two_cases({"--quiet"})).err, ""); }
 
 TEST(Progress, IsNotShownInAPipe) { EXPECT_EQ(xferbench(run_of_two_cases()).err, ""); }
+
+/// What people run most, and how wide its tables would be.
+class Width : public testing::TestWithParam<Arguments> {};
+
+TEST_P(Width, IsThatOfTheTerminal) {
+  Arguments arguments = GetParam();
+  arguments.insert(arguments.end(), {"--color", "never"});
+  for (const unsigned short columns : std::to_array<unsigned short>({80, 100, 120})) {
+    Options options;
+    options.out = Sink::terminal(columns);
+    const Outcome o = xferbench(arguments, options);
+    EXPECT_FALSE(o.out.empty()) << o.err;
+    for (const std::string& line : lines(o.out)) {
+      const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
+      const auto width = line.size() - static_cast<std::size_t>(std::ranges::count_if(line, continues));
+      EXPECT_LE(width, columns) << line << "\nin\n" << o.out;
+    }
+  }
+}
+
+std::string stored(const char* name) { return std::string(XFERBENCH_SOURCE_DIR) + "/docs/results/" + name; }
+
+INSTANTIATE_TEST_SUITE_P(Commands, Width,
+                         testing::Values(small_run({"--streams", "8"}), small_run({"--strategy", "all"}),
+                                         Arguments{"memcpy", "--simulate", "--size", "1M,64M", "--host",
+                                                   "pinned,pageable", "--max-samples", "6"},
+                                         Arguments{"staging", "--simulate", "--size", "16M", "--max-samples", "6"},
+                                         Arguments{"tune", "--simulate", "--size", "16M", "--budget", "2"},
+                                         Arguments{"compare", stored("h200-ci.json"), stored("h200-quick.json")},
+                                         Arguments{"compare", "--across", stored("h200-ci.json"),
+                                                   stored("h200-quick.json")},
+                                         Arguments{"check", stored("h200-ci.json"), "--expect", "h200"}));
+
+TEST(Widths, IsNoLimitWhereNobodyLooksOrAllIsWanted) {
+  Options narrow;
+  narrow.out = Sink::terminal(60);
+  const Arguments run = small_run({"--streams", "8"});
+  const std::string piped = xferbench(run).out;
+  EXPECT_TRUE(contains(piped, "host blocked"));
+  const std::string cut = xferbench(run, narrow).out;
+  EXPECT_FALSE(contains(cut, "  host blocked"));
+  EXPECT_TRUE(contains(cut, "--wide shows all"));
+  Arguments wide = run;
+  wide.insert(wide.end(), {"--wide", "--color", "never"});
+  EXPECT_TRUE(contains(xferbench(wide, narrow).out, "host blocked"));
+}
 
 }  // namespace
 }  // namespace xferbench::test

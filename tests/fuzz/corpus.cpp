@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "app/session.hpp"
+#include "compare/spreads.hpp"
 #include "measure/statistics.hpp"
 #include "results/json.hpp"
 #include "run/findings.hpp"
@@ -122,6 +123,14 @@ std::vector<Run> runs_of_all_scenarios() {
     runs.push_back(run_of(arguments));
   }
   return runs;
+}
+
+std::vector<std::string> spreads() {
+  std::vector<std::string> texts;
+  for (const Run& run : runs_of_all_scenarios()) {
+    texts.push_back(to_json(compare::spread_between(std::vector{run.report, run.report})));
+  }
+  return texts;
 }
 
 std::vector<std::string> expectations() {

@@ -21,6 +21,9 @@ struct Run {
 /// A run of each scenario on the simulated device. What that cannot measure is made up from what the scenario declares.
 std::vector<Run> runs_of_all_scenarios();
 
+/// A file of spreads, of the cases of those runs.
+std::vector<std::string> spreads();
+
 /// Files of expectations and suites: those that come with the program, and some that use all that there is.
 std::vector<std::string> expectations();
 std::vector<std::string> suites();

@@ -6,10 +6,10 @@
 //   reader_fuzz [--iterations N | --seconds S] [--seed N] [--reader NAME]
 //   reader_fuzz --program XFERBENCH [--iterations N | --seconds S] [--seed N]
 //
-// The readers: results, compare, check, expectations, suites, resume; without a name they take turns. Resuming is done
-// in this process but for the measuring: what is missing has been measured already. With --program each file is resumed
-// by that program.
-// The same seed makes the same files. A failure names its iteration and leaves the text in reader_fuzz_failure.json.
+// The readers: results, compare, spreads, check, expectations, suites, resume; without a name they take turns. Resuming
+// is done in this process but for the measuring: what is missing has been measured already. With --program each file is
+// resumed by that program. The same seed makes the same files. A failure names its iteration and leaves the text in
+// reader_fuzz_failure.json.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -46,10 +46,12 @@
 #include "core/printable.hpp"
 #include "fuzz/corpus.hpp"
 #include "fuzz/mutator.hpp"
+#include "measure/statistics.hpp"
 #include "report/check/check_report.hpp"
 #include "report/compare/compare_report.hpp"
 #include "report/run/run_report.hpp"
 #include "results/json.hpp"
+#include "results/spread_file.hpp"
 #include "run/findings.hpp"
 #include "scenarios/scenarios.hpp"
 
@@ -129,14 +131,32 @@ bool read_results(const Damaged& file) {
   return true;
 }
 
-bool compare_results(const Damaged& file) {
+/// Where medians are not those of the samples, nothing else would be looked at.
+void mend_medians(Report& report) {
+  for (Result& result : report.results) {
+    for (Measurement& m : result.measurements) {
+      if (!m.samples.empty()) m.median = statistics::median(m.samples);
+    }
+  }
+}
+
+bool compare_results(const Damaged& file, const std::optional<SpreadFile>& spreads) {
   auto read = parsed(parse_report, file.text);
   if (!read) return false;
-  const std::array<compare::NamedReport, 2> files{compare::NamedReport{"valid", parse_report(file.valid, "valid")},
-                                                  {"damaged", std::move(*read)}};
+  std::array<compare::NamedReport, 2> files{compare::NamedReport{"valid", parse_report(file.valid, "valid")},
+                                            {"damaged", std::move(*read)}};
+  for (compare::NamedReport& named : files) {
+    try {
+      compare::across({&named, 1}, {});
+    } catch (const InputError&) {
+      mend_medians(named.report);
+    } catch (const UsageError&) {  // it has no case
+    }
+  }
   const std::span<const compare::NamedReport> all(files);
   try {
-    const auto comparison = compare::compare(all.first(1), all.last(1), {.allow_simulated = true});
+    const auto comparison =
+        compare::compare(all.first(1), all.last(1), {.allow_simulated = true, .known_spreads = spreads});
     check_written(comparison, to_table(comparison, true, Style{}));
     const auto across = compare::across(all, {.allow_simulated = true});
     check_written(across, to_table(across, Style{}));
@@ -335,7 +355,12 @@ class Fuzzer {
   using Reader = std::pair<std::string_view, std::function<bool()>>;
   std::vector<Reader> readers() {
     return {{"results", [this] { return read_results(damaged(valid_)); }},
-            {"compare", [this] { return compare_results(damaged(valid_)); }},
+            {"compare", [this] { return compare_results(damaged(valid_), std::nullopt); }},
+            {"spreads",
+             [this] {
+               const auto read = parsed(parse_spread, damaged(spreads_).text);
+               return read && compare_results({.text = one_of(valid_), .valid = one_of(valid_)}, read);
+             }},
             {"check",
              [this] {
                const auto read = parsed(parse_report, damaged(valid_).text);
@@ -378,6 +403,7 @@ class Fuzzer {
   std::vector<std::string> valid_;  // those runs, and behind them files made by hand
   std::vector<std::string> expectations_ = expectations();
   std::vector<check::Expectations> parsed_expectations_;
+  std::vector<std::string> spreads_ = spreads();
   std::vector<std::string> suites_ = suites();
   std::map<std::string, const Result*> measured_;
   File file_;

@@ -1,6 +1,7 @@
 // Comparisons as text: what people, pull requests and programs get to see.
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
 
 #include "report/compare/cells.hpp"
@@ -30,6 +31,10 @@ compare::Row row(const std::string& key, Verdict verdict, double ratio) {
   r.interval = Interval{ratio - 0.01, ratio + 0.01};
   r.p = 1e-6;
   r.p_holm = 2e-6;
+  r.test = compare::TestUsed::welch;
+  r.spread = 0.02;
+  r.within = Interval{ratio - 0.001, ratio + 0.001};
+  r.least_found = Interval{0.9, 1.1};
   return r;
 }
 
@@ -45,8 +50,15 @@ Comparison comparison() {
   missing.interval.reset();
   missing.p_holm.reset();
   missing.failed = true;
-  missing.notes = {"in new failed: wrong byte"};
+  missing.test = compare::TestUsed::none;
+  missing.spread.reset();
+  missing.within.reset();
+  missing.least_found.reset();
+  missing.reason = "in new failed: wrong byte";
   c.rows = {row("copy/size=1B", Verdict::same, 1.001), row("copy/size=2B", Verdict::regressed, 1.05), missing};
+  c.rows[1].reason = "worse by at least 4 %";
+  c.rows[1].notes = {"drift in new"};
+  c.outcome = {ExitCode::failed, "1 case regressed, 1 case failed: wrong byte", 0.1, {"least slow-down: 10 %"}};
   return c;
 }
 
@@ -82,7 +94,7 @@ TEST(CompareTable, OnlyCountsWhatIsQuietWhereThereIsMuch) {
   for (int i = 0; i < 100; ++i) c.rows.push_back(row("copy/size=" + std::to_string(i + 10) + "B", Verdict::same, 1));
   const std::string folded = to_table(c, false, {});
   EXPECT_FALSE(contains(folded, "size=10B"));
-  EXPECT_TRUE(mentions(folded, "regressed  copy/size=2B"));
+  EXPECT_TRUE(mentions(folded, "regressed  +5.0 %"));
   EXPECT_TRUE(mentions(folded, "101 of 103 cases are not listed; --all lists them"));
   EXPECT_TRUE(mentions(to_table(c, true, {}), "size=10B"));
 }
@@ -92,7 +104,23 @@ TEST(CompareTable, ColoursVerdictsAndKeepsControlCharactersFromTheTerminal) {
   c.rows[1].key = "copy/\x1b[31mred\n";
   const std::string text = to_table(c, false, {true});
   EXPECT_TRUE(mentions(text, "\x1b[1;31mregressed\x1b[0m"));
-  EXPECT_TRUE(mentions(text, "copy/?[31mred?"));
+  EXPECT_TRUE(mentions(text, "?[31mred?"));
+}
+
+TEST(CompareTable, FitsTheTerminalAndKeepsEveryKeyWhole) {
+  Comparison c = comparison();
+  for (compare::Row& r : c.rows) r.key += "/kernel=fma/work=64/issue=depth/stream-kind=nonblocking";
+  c.rows[0].key += "/strategy=graph-streams/streams=16/chunks=128";
+  for (const std::size_t columns : {80U, 100U, 120U, 200U}) {
+    const std::string text = to_table(c, false, {.color = false, .columns = columns});
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), columns) << text;
+    EXPECT_TRUE(mentions(text, "kernel=fma, work=64, issue=depth, stream-kind=nonblocking")) << "what all have, once";
+    EXPECT_TRUE(mentions(text, "size=1B/strategy=graph-streams/streams=16/chunks=128"));
+    EXPECT_TRUE(mentions(text, "+4.0 % to +6.0 %"));
+  }
+  EXPECT_TRUE(mentions(to_table(c, false, {.color = false, .columns = 60}), "not in 60 columns: n, p, measured"));
+  EXPECT_FALSE(contains(to_table(c, false, {}), "--wide"));
 }
 
 TEST(CompareCells, WriteChanges) {

@@ -1,6 +1,10 @@
 #include "report/compare/cells.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <sstream>
 
 #include "core/units.hpp"
 
@@ -45,13 +49,72 @@ std::string summary(const compare::Comparison& comparison) {
   return text;
 }
 
+namespace {
+
+std::vector<std::string> parts_of(const std::string& key) {
+  std::vector<std::string> parts;
+  std::istringstream stream(key);
+  for (std::string part; std::getline(stream, part, '/');) parts.push_back(part);
+  return parts;
+}
+
+}  // namespace
+
+std::string CommonKey::text() const { return fmt::format("{}", fmt::join(parts, ", ")); }
+
+std::string CommonKey::rest(const std::string& key) const {
+  std::vector<std::string> own = parts_of(key);
+  std::erase_if(own, [this](const std::string& part) { return std::ranges::find(parts, part) != parts.end(); });
+  return own.empty() ? key : fmt::format("{}", fmt::join(own, "/"));
+}
+
+CommonKey common_key(const compare::Comparison& comparison) {
+  CommonKey common;
+  if (comparison.rows.size() < 2) return common;
+  common.parts = parts_of(comparison.rows.front().key);
+  for (const compare::Row& row : comparison.rows) {
+    const std::vector<std::string> own = parts_of(row.key);
+    std::erase_if(common.parts, [&own](const std::string& part) { return std::ranges::find(own, part) == own.end(); });
+  }
+  return common;
+}
+
+std::string test_text(compare::TestUsed test) {
+  switch (test) {
+    case compare::TestUsed::none: break;
+    case compare::TestUsed::ranks: return "Mann-Whitney";
+    case compare::TestUsed::welch: return "Welch's t";
+  }
+  return "";
+}
+
 std::string method(const compare::Comparison& comparison) {
   const compare::Options& options = comparison.options;
-  return fmt::format(
-      "threshold {:g} %; {}; ratio new/base {} with its 95 % interval; Mann-Whitney test, 5 % over all cases (Holm)",
-      options.threshold * 100,
-      comparison.several_files() ? "medians of files are the samples" : "samples of one process a side",
-      options.bootstrap ? "of medians (bootstrap)" : "of Hodges and Lehmann");
+  const auto used = [&](compare::TestUsed test) {
+    return std::ranges::any_of(comparison.rows, [test](const compare::Row& row) { return row.test == test; });
+  };
+  std::vector<std::string> tests;
+  if (used(compare::TestUsed::ranks)) tests.emplace_back("Mann-Whitney on the processes' medians");
+  if (used(compare::TestUsed::welch)) {
+    tests.emplace_back(comparison.several_files() ? "Welch's t on the logarithms of the processes' medians"
+                                                  : "one process a side, with the spread between processes");
+  }
+  return fmt::format("threshold {:g} %; {}; ratio new/base{} with its 95 % interval; p over all cases (Holm), 5 %",
+                     options.threshold * 100, tests.empty() ? "no test" : fmt::format("{}", fmt::join(tests, ", ")),
+                     options.bootstrap ? " of medians (bootstrap)" : "");
+}
+
+std::string conclusion(const compare::Outcome& outcome) {
+  return outcome.code == ExitCode::ok
+             ? "exit 0: " + outcome.because
+             : fmt::format("exit {} because {}", static_cast<int>(outcome.code), outcome.because);
+}
+
+std::string remarks(const compare::Row& row) {
+  std::vector<std::string> all;
+  if (!row.reason.empty()) all.push_back(row.reason);
+  all.insert(all.end(), row.notes.begin(), row.notes.end());
+  return fmt::format("{}", fmt::join(all, "; "));
 }
 
 std::vector<std::string> not_verified(const std::vector<compare::Source>& sources) {

@@ -27,8 +27,27 @@ std::string sizes_text(const compare::Row& row);
 /// "2 regressed, 1 missing, 37 same".
 std::string summary(const compare::Comparison& comparison);
 
+/// What the keys of all cases of a comparison have in common, so that it need not stand in each line.
+struct CommonKey {
+  std::vector<std::string> parts;  ///< "memcpy", "host=pinned", in the order of the keys
+  /// "memcpy, host=pinned".
+  [[nodiscard]] std::string text() const;
+  /// The key without these parts; the whole key if nothing would be left.
+  [[nodiscard]] std::string rest(const std::string& key) const;
+};
+CommonKey common_key(const compare::Comparison& comparison);
+
 /// How it was judged, in a sentence without its full stop.
 std::string method(const compare::Comparison& comparison);
+
+/// "exit 1 because 2 cases regressed", "exit 0: nothing is worse by more than 3 %".
+std::string conclusion(const compare::Outcome& outcome);
+
+/// Why its verdict is what it is, and what is doubtful about its numbers; empty where there is nothing to say.
+std::string remarks(const compare::Row& row);
+
+/// "Welch's t": what decided about a case; empty if nothing could.
+std::string test_text(compare::TestUsed test);
 
 /// The names of those files that were measured with --no-verify.
 std::vector<std::string> not_verified(const std::vector<compare::Source>& sources);

@@ -22,17 +22,24 @@ constexpr Shape kMode{.give = [](const void*) -> Single { return mode; }};
 constexpr Shape kIntervalOf{.give = [](const void* options) -> Single {
   return as<Options>(options).bootstrap ? std::string_view("bootstrap") : std::string_view("hodges-lehmann");
 }};
-constexpr std::array kOptionsFields{
+constexpr std::array kAcrossOptionsFields{
     field<&Options::threshold>("threshold"),
     part("interval", kIntervalOf),
     field<&Options::metric>("metric"),
     field<&Options::only>("only"),
 };
+constexpr Shape kAcrossOptions = on_one_line(record(kAcrossOptionsFields));
+constexpr std::array kOptionsFields{
+    field<&Options::threshold>("threshold"), part("interval", kIntervalOf),
+    field<&Options::metric>("metric"),       field<&Options::only>("only"),
+    field<&Options::strict>("strict"),       field<&Options::assumed_spread>("assumed_spread"),
+};
 constexpr Shape kOptions = on_one_line(record(kOptionsFields));
 
 constexpr std::array kSourceFields{
-    field<&Source::name>("file"),       field<&Source::started_at>("started_at"), field<&Source::gpu>("gpu"),
-    field<&Source::version>("version"), field<&Source::verified>("verified"),
+    field<&Source::name>("file"),         field<&Source::started_at>("started_at"),
+    field<&Source::gpu>("gpu"),           field<&Source::version>("version"),
+    field<&Source::verified>("verified"), field<&Source::fault>("fault_injected", if_known),
 };
 constexpr Shape kSource = record(kSourceFields);
 constexpr const Shape& kSources = kListOf<Source, kSource>;
@@ -52,12 +59,33 @@ constexpr Shape kSummary{.is_object = true, .each = [](const void* from, const V
                            visit("not_compared", kWhole<std::size_t>, &comparison.not_compared);
                          }};
 
+constexpr Shape kExitCode{
+    .give = [](const void* code) -> Single { return static_cast<std::uint64_t>(as<ExitCode>(code)); }};
+constexpr std::array kOutcomeFields{
+    field<&Outcome::code, kExitCode>("exit_code"),
+    field<&Outcome::because>("because"),
+    field<&Outcome::least_slowdown>("least_slowdown"),
+};
+constexpr Shape kOutcome = record(kOutcomeFields);
+
 constexpr std::array kDifferenceFields{field<&Difference::what>("what"), field<&Difference::base>("base"),
                                        field<&Difference::next>("new")};
 constexpr Shape kDifference = record(kDifferenceFields);
 
 constexpr std::array kSideFields{field<&Side::n>("n"), field<&Side::median>("median")};
 constexpr Shape kSide = record(kSideFields);
+
+/// A field of rows that have what it speaks of.
+template <auto member, bool (*has)(const Row&)>
+constexpr Field field_where(std::string_view name) {
+  Field only = field<member>(name, if_known);
+  only.from = [](const void* row, bool) -> const void* {
+    return has(as<Row>(row)) ? &(as<Row>(row).*member) : nullptr;
+  };
+  return only;
+}
+bool was_tested(const Row& row) { return row.test != TestUsed::none; }
+bool has_spread(const Row& row) { return row.spread.has_value(); }
 
 constexpr std::array kRowFields{
     field<&Row::key>("key"),
@@ -70,8 +98,15 @@ constexpr std::array kRowFields{
     field<&Row::next, kSide>("new"),
     field<&Row::ratio>("ratio"),
     field<&Row::interval, kInterval>("ratio_ci95"),
+    field<&Row::within, kInterval>("ratio_ci95_within"),
+    field_where<&Row::test, was_tested>("test"),
     field<&Row::p>("p"),
     field<&Row::p_holm>("p_holm"),
+    field<&Row::spread>("spread"),
+    field_where<&Row::spread_from, has_spread>("spread_from"),
+    field<&Row::least_found, kInterval>("least_found"),
+    field<&Row::identical>("identical", if_known),
+    field<&Row::reason>("reason", if_known),
     field<&Row::notes>("notes"),
 };
 constexpr Shape kRow = on_one_line(record(kRowFields));
@@ -85,6 +120,7 @@ constexpr std::array kComparisonFields{
     field<&Comparison::base, kSources>("base"),
     field<&Comparison::next, kSources>("new"),
     part("summary", kSummary),
+    field<&Comparison::outcome, kOutcome>("outcome"),
     field<&Comparison::differences, kListOf<Difference, kDifference>>("differences"),
     field<&Comparison::warnings>("warnings"),
     field<&Comparison::rows, kListOf<Row, kRow>>("cases"),
@@ -116,7 +152,7 @@ constexpr Shape kAcrossRow = on_one_line(record(kAcrossRowFields));
 constexpr std::string_view kAcrossMode = "across";
 constexpr std::array kAcrossFields{
     part("schema", kSchema<kVersion1>),     part("mode", kMode<kAcrossMode>),
-    field<&Across::simulated>("simulated"), field<&Across::options, kOptions>("options"),
+    field<&Across::simulated>("simulated"), field<&Across::options, kAcrossOptions>("options"),
     field<&Across::columns>("columns"),     field<&Across::sources, kSources>("sources"),
     field<&Across::warnings>("warnings"),   field<&Across::rows, kListOf<Across::Row, kAcrossRow>>("cases"),
 };

@@ -42,8 +42,7 @@ std::string row_line(const compare::Row& row) {
   const std::string mark = emphasised ? "**" : "";
   return line_of({fmt::format("{0}{1}{0}", mark, to_text(row.verdict)), code(row.key), code(row.measured),
                   value(row.base), value(row.next), change_text(row.ratio), change_text(row.interval),
-                  markdown_text(p_text(row.p_holm)), sizes_text(row),
-                  code(fmt::format("{}", fmt::join(row.notes, "; ")))});
+                  markdown_text(p_text(row.p_holm)), sizes_text(row), code(remarks(row))});
 }
 
 /// Those rows that are news, or those that are not; empty if there are none.
@@ -53,7 +52,7 @@ std::string rows_table(const compare::Comparison& comparison, bool news) {
     if (is_news(*row) == news) lines.push_back(row_line(*row));
   }
   const std::string head = line_of({"verdict", "case", "measured", "base", "new", "change", "95 % interval", "p",
-                                    comparison.several_files() ? "files" : "n", "notes"});
+                                    comparison.several_files() ? "files" : "n", "why"});
   return lines.empty() ? "" : table_of(head + "|---|---|---|--:|--:|--:|--:|--:|--:|---|\n", lines, kMostTable);
 }
 
@@ -121,6 +120,8 @@ std::string to_markdown(const compare::Comparison& comparison) {
   if (const std::string others = rows_table(comparison, false); !others.empty()) {
     text += "<details><summary>Cases without a change that is sure</summary>\n\n" + others + "\n</details>\n\n";
   }
+  for (const std::string& sentence : comparison.outcome.reach) text += markdown_text(sentence) + "  \n";
+  text += "**" + markdown_text(conclusion(comparison.outcome)) + "**\n\n";
   return text + fmt::format("Base {}; new {}; {}.\n", source_text(comparison.base), source_text(comparison.next),
                             method(comparison));
 }

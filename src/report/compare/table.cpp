@@ -29,26 +29,30 @@ Tone tone_of(Verdict verdict) {
   return Tone::plain;
 }
 
-Grid::Row grid_row(const compare::Row& row) {
+Grid::Row grid_row(const compare::Row& row, const std::string& key) {
   const auto value = [&row](const std::optional<compare::Side>& side) {
     return side ? compared_value(side->median, row.unit) : "-";
   };
-  return {.cells = {std::string(to_text(row.verdict)), row.key, row.measured, value(row.base), value(row.next),
-                    change_text(row.ratio), change_text(row.interval), p_text(row.p_holm), sizes_text(row),
-                    fmt::format("{}", fmt::join(row.notes, "; "))},
-          .tones = {tone_of(row.verdict)}};
+  return {.cells = {std::string(to_text(row.verdict)), change_text(row.ratio), change_text(row.interval),
+                    value(row.base), value(row.next), p_text(row.p_holm), sizes_text(row), row.measured, key},
+          .tones = {tone_of(row.verdict)},
+          .below = remarks(row).empty() ? std::vector<std::string>() : std::vector{remarks(row)}};
 }
 
 bool is_quiet(const compare::Row& row) {
   return row.verdict == Verdict::same || row.verdict == Verdict::inconclusive || row.verdict == Verdict::added;
 }
 
-std::string source_lines(const std::vector<compare::Source>& sources, const char* side) {
+std::string source_lines(const std::vector<compare::Source>& sources, const char* side, const Style& style) {
   std::string text;
   for (const compare::Source& s : sources) {
-    text += fmt::format("{:<5} {}: {}, {}, xferbench {}{}\n", text.empty() ? side : "", printable(s.name),
-                        printable(s.gpu), printable(s.started_at), printable(s.version),
-                        s.verified ? "" : fmt::format(", {}", kNotVerifiedMark));
+    const std::string margin = fmt::format("{:<5} ", text.empty() ? side : "");
+    text += wrapped(printable(fmt::format("{}: {}, {}, xferbench {}{}", s.name, s.gpu, s.started_at, s.version,
+                                          s.verified ? "" : fmt::format(", {}", kNotVerifiedMark))),
+                    style.columns, margin, "      ");
+    if (s.fault.empty()) continue;
+    text += wrapped(printable(fmt::format("FAULT INJECTED: {}; not a measurement", s.fault)), style.columns, "      ",
+                    "      ");
   }
   return text;
 }
@@ -71,35 +75,45 @@ std::string not_verified_line(const std::vector<compare::Source>& sources, const
 
 std::string to_table(const compare::Comparison& comparison, bool all, const Style& style) {
   std::string text = simulated_line(comparison.simulated, style) + not_verified_line(comparison.base, "base ", style) +
-                     not_verified_line(comparison.next, "new ", style) + source_lines(comparison.base, "base") +
-                     source_lines(comparison.next, "new") + "\n";
+                     not_verified_line(comparison.next, "new ", style) + source_lines(comparison.base, "base", style) +
+                     source_lines(comparison.next, "new", style) + "\n";
   const bool fold = !all && comparison.rows.size() > kManyRows;
-  Grid grid{.header = {"", "case", "measured", "base", "new", "change", "95 % interval", "p",
-                       comparison.several_files() ? "files" : "n", ""},
-            .left_columns = 3,
+  const CommonKey common = common_key(comparison);
+  Grid grid{.header = {"", "change", "95 % interval", "base", "new", "p", comparison.several_files() ? "files" : "n",
+                       "measured", "case"},
+            .left_columns = 1,
             .last_left = true,
-            .gap = 2};
+            .gap = 2,
+            .least_important = {6, 5, 7, 3, 4}};
   for (const compare::Row* row : by_verdict(comparison)) {
-    if (!fold || !is_quiet(*row)) grid.rows.push_back(grid_row(*row));
+    if (!fold || !is_quiet(*row)) grid.rows.push_back(grid_row(*row, common.rest(row->key)));
   }
+  if (!common.parts.empty()) text += paragraph("all cases: " + common.text(), Tone::dim, style);
   if (!grid.rows.empty()) text += to_lines(grid, style) + "\n";
   text += style.bold(summary(comparison)) + "\n";
   if (const std::size_t folded = comparison.rows.size() - grid.rows.size(); folded > 0) {
     text += fmt::format("{} of {} cases are not listed; --all lists them\n", folded, comparison.rows.size());
   }
-  return text + style.dim(method(comparison)) + "\n";
+  text += paragraph(method(comparison), Tone::dim, style);
+  for (const std::string& sentence : comparison.outcome.reach) text += paragraph(sentence, Tone::dim, style);
+  const compare::Outcome& outcome = comparison.outcome;
+  const Tone tone = outcome.code == ExitCode::ok       ? Tone::bold
+                    : outcome.code == ExitCode::failed ? Tone::bad
+                                                       : Tone::notice;
+  return text + paragraph(conclusion(outcome), tone, style);
 }
 
 std::string to_table(const compare::Across& across, const Style& style) {
-  Grid grid{.header = {"case", "measured"}, .left_columns = 2, .gap = 2};
-  grid.header.insert(grid.header.end(), across.columns.begin(), across.columns.end());
+  Grid grid{.header = across.columns, .last_left = true, .gap = 2, .least_important = {across.columns.size()}};
+  grid.header.insert(grid.header.end(), {"measured", "case"});
   for (const compare::Across::Row& row : across.rows) {
-    Grid::Row& line = grid.rows.emplace_back(Grid::Row{{row.key, row.measured}, {Tone::plain, Tone::plain}});
+    Grid::Row& line = grid.rows.emplace_back();
     for (const auto& cell : row.cells) {
       const bool best = cell && cell->best;
       line.cells.push_back((cell ? compared_value(cell->median, row.unit) : "-") + (best ? " *" : "  "));
       line.tones.push_back(best ? Tone::good : Tone::plain);
     }
+    line.cells.insert(line.cells.end(), {row.measured, row.key});
   }
   return simulated_line(across.simulated, style) + not_verified_line(across.sources, "", style) +
          to_lines(grid, style) + "\n" + style.dim("* the best, or not to be told from it by the 95 % intervals") + "\n";

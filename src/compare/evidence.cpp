@@ -1,0 +1,262 @@
+#include "compare/evidence.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "compare/spreads.hpp"
+#include "compare/student.hpp"
+#include "measure/statistics.hpp"
+
+namespace xferbench::compare {
+
+namespace {
+
+using Numbers = std::span<const ProcessNumber>;
+
+constexpr std::size_t kEnoughForRanks = 4;       // processes a side
+constexpr double kInterval = 0.05;               // on both sides together of a 95 % interval
+constexpr double kNormal95 = 1.959963984540054;  // within which a normal error lies in 95 of 100 cases
+constexpr double kFreedomOfDrift = 4;            // a straight line was not asked for; so sure is its height
+
+double square(double x) { return x * x; }
+
+/// A variance and how sure it is.
+struct Variance {
+  double value = 0;
+  double freedom = 0;  ///< degrees of freedom; 0: it is certain
+};
+
+/// By Satterthwaite.
+Variance sum(std::initializer_list<Variance> parts) {
+  Variance total;
+  double doubt = 0;
+  for (const Variance& part : parts) {
+    total.value += part.value;
+    if (part.freedom > 0) doubt += square(part.value) / part.freedom;
+  }
+  total.freedom = doubt > 0 ? square(total.value) / doubt : 0;
+  return total;
+}
+
+double freedom_of(const Sample& sample) { return std::max(1.0, sample.effective_size - 1); }
+
+/// Of drift, as if it had been a spread between processes: when a run is stopped decides what its median is.
+Variance of_drift(const ProcessNumber& number) { return {square(number.drift), kFreedomOfDrift}; }
+
+/// Both sides have it from the same source: each has half of what makes it sure.
+Variance of_spread(const SpreadBefore& before) { return {square(before.spread), before.degrees_of_freedom / 2}; }
+
+/// What the samples of the processes themselves say of how far their medians are off, drift included.
+Variance own_variance(Numbers numbers) {
+  Variance mean;
+  for (const ProcessNumber& n : numbers) {
+    const Variance one = sum({{square(n.error.value_or(0)), freedom_of(n.sample)}, of_drift(n)});
+    mean.value += one.value / static_cast<double>(numbers.size());
+    mean.freedom += one.freedom;
+  }
+  return mean;
+}
+
+std::vector<double> medians_of(Numbers numbers) {
+  std::vector<double> medians;
+  for (const ProcessNumber& n : numbers) medians.push_back(n.median);
+  return medians;
+}
+
+double mean_log(Numbers numbers) {
+  double sum = 0;
+  for (const ProcessNumber& n : numbers) sum += std::log(n.median);
+  return sum / static_cast<double>(numbers.size());
+}
+
+/// Of one process's number: what the processes show, and what was taken before they were looked at, each as heavy as it
+/// is sure. Processes cannot be closer than their own samples let them be.
+Variance process_variance(Numbers numbers, const SpreadBefore& before) {
+  const Variance own = own_variance(numbers);
+  const Variance expected = sum({of_spread(before), own});
+  if (numbers.size() == 1) return expected;
+  const double shown = std::max(log_variance(medians_of(numbers)), own.value);
+  const double weight_shown = static_cast<double>(numbers.size() - 1);
+  const double weight_before = before.degrees_of_freedom / 2;
+  const double freedom = weight_shown + weight_before;
+  return {(weight_before * expected.value + weight_shown * shown) / freedom, freedom};
+}
+
+/// How far the straight line goes, up or down, that fits the logarithms of samples in run order best, where that is
+/// more than chance or the samples are flagged; else 0.
+double drift_of(std::span<const double> samples) {
+  constexpr std::size_t kFewest = 6;    // fewer make a line of anything
+  constexpr double kSure = 2.5;         // standard errors
+  constexpr double kNoticeable = 0.01;  // as of the flag
+  if (samples.size() < kFewest) return 0;
+  const double n = static_cast<double>(samples.size());
+  double mean = 0;
+  for (const double x : samples) mean += std::log(x) / n;
+  double along = 0;
+  double squares = 0;
+  const double squares_of_places = n * (n * n - 1) / 12;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const double y = std::log(samples[i]) - mean;
+    along += (static_cast<double>(i) - (n - 1) / 2) * y;
+    squares += y * y;
+  }
+  const double slope = along / squares_of_places;
+  const double error = std::sqrt(std::max(0.0, squares - slope * along) / (n - 2) / squares_of_places);
+  const double length = std::abs(slope) * n;
+  const bool sure = std::abs(slope) > kSure * error && length > kNoticeable;
+  return sure || statistics::drifting(samples) ? length : 0;
+}
+
+/// What a difference of logarithms with this error says.
+void conclude_by_t(Evidence& evidence, double log_ratio, const Variance& of_difference, const Weighing& how) {
+  const double error = std::sqrt(of_difference.value);
+  const double freedom = of_difference.freedom > 0 ? of_difference.freedom : 1e6;
+  const double half = student_quantile(kInterval, freedom) * error;
+  evidence.test = TestUsed::welch;
+  evidence.ratio = std::exp(log_ratio);
+  evidence.interval = Interval{std::exp(log_ratio - half), std::exp(log_ratio + half)};
+  evidence.p = log_ratio == 0 ? 1 : student_two_sided(log_ratio / error, freedom);
+  const double significant = student_quantile(kSignificant / static_cast<double>(how.cases), freedom) * error;
+  const double more = std::max(significant, std::log(1 + how.threshold) + half);
+  const double less = std::max(significant, -std::log(1 - how.threshold) + half);
+  evidence.least_found = Interval{std::exp(-less), std::exp(more)};
+}
+
+/// One process a side: their samples say how far each median is off, nothing says how far the processes lie apart.
+Evidence weigh_two_processes(MannWhitney& ranks, const ProcessNumber& base, const ProcessNumber& next,
+                             const Weighing& how) {
+  Evidence evidence;
+  if (base.sample.sorted.empty() || next.sample.sorted.empty()) {
+    if (base.median > 0 && next.median > 0) evidence.ratio = next.median / base.median;
+    return evidence;
+  }
+  const auto estimate =
+      how.bootstrap ? bootstrap(base.sample, next.sample, how.seed) : shift(ranks, base.sample, next.sample);
+  if (!estimate) return evidence;
+  evidence.ratio = estimate->ratio;
+  evidence.within = estimate->interval;
+  if (!estimate->interval || !(estimate->interval->low > 0)) return evidence;
+  const double error = std::log(estimate->interval->high / estimate->interval->low) / (2 * kNormal95);
+  const Variance of_samples{square(error), freedom_of(base.sample) + freedom_of(next.sample)};
+  const Variance spread = of_spread(how.before);
+  conclude_by_t(evidence, std::log(estimate->ratio), sum({of_samples, of_drift(base), of_drift(next), spread, spread}),
+                how);
+  evidence.spread = how.before.spread;
+  evidence.spread_from = how.before.source;
+  return evidence;
+}
+
+Evidence weigh_by_welch(Numbers base, Numbers next, const Weighing& how) {
+  Evidence evidence;
+  Variance of_base = process_variance(base, how.before);
+  Variance of_next = process_variance(next, how.before);
+  // A single process does not show how far others of its side lie apart; those of the other side do.
+  const auto borrow = [](Numbers numbers, Variance& own, const Variance& other) {
+    if (numbers.size() == 1 && other.value > own.value) own = other;
+  };
+  borrow(base, of_base, of_next);
+  borrow(next, of_next, of_base);
+  const auto of_mean = [](Numbers numbers, const Variance& v) {
+    return Variance{v.value / static_cast<double>(numbers.size()), v.freedom};
+  };
+  conclude_by_t(evidence, mean_log(next) - mean_log(base), sum({of_mean(base, of_base), of_mean(next, of_next)}), how);
+  evidence.spread = std::sqrt((of_base.value + of_next.value) / 2);
+  evidence.spread_from = SpreadSource::measured;
+  return evidence;
+}
+
+Sample sample_of_medians(Numbers numbers) {
+  Sample sample{medians_of(numbers), static_cast<double>(numbers.size())};  // processes are independent
+  std::ranges::sort(sample.sorted);
+  return sample;
+}
+
+Sample scaled(Sample sample, double factor) {
+  for (double& x : sample.sorted) x *= factor;
+  return sample;
+}
+
+/// The least factor, from `least` on, that makes such a difference of samples that do not differ significant.
+double least_significant(MannWhitney& ranks, const Sample& base, const Sample& next, double least, std::size_t cases) {
+  constexpr double kMost = 1e6;
+  constexpr double kClose = 1e-4;
+  const auto significant = [&](double factor) {
+    return ranks.p_value(base, scaled(next, factor)) * static_cast<double>(cases) <= kSignificant;
+  };
+  double low = least;
+  if (significant(low)) return low;
+  double high = 1 + 2 * (low - 1) + kClose;
+  while (!significant(high) && high < kMost) high = 1 + 2 * (high - 1);
+  while (high - low > kClose * (high - 1)) {
+    const double middle = (low + high) / 2;
+    (significant(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+Evidence weigh_by_ranks(MannWhitney& ranks, Numbers base, Numbers next, const Weighing& how) {
+  Evidence evidence;
+  const Sample a = sample_of_medians(base);
+  const Sample b = sample_of_medians(next);
+  const auto estimate = how.bootstrap ? bootstrap(a, b, how.seed) : shift(ranks, a, b);
+  if (!estimate) return evidence;
+  evidence.test = TestUsed::ranks;
+  evidence.ratio = estimate->ratio;
+  evidence.interval = estimate->interval;
+  evidence.p = ranks.p_value(a, b);
+  const double freedom = static_cast<double>(a.sorted.size() + b.sorted.size() - 2);
+  evidence.spread = std::sqrt((static_cast<double>(a.sorted.size() - 1) * log_variance(a.sorted) +
+                               static_cast<double>(b.sorted.size() - 1) * log_variance(b.sorted)) /
+                              freedom);
+  evidence.spread_from = SpreadSource::measured;
+  if (!estimate->interval) return evidence;
+  const Sample level = scaled(b, 1 / estimate->ratio);
+  const double more = (1 + how.threshold) * estimate->ratio / estimate->interval->low;
+  const double less = estimate->interval->high / estimate->ratio / (1 - how.threshold);
+  evidence.least_found = Interval{1 / least_significant(ranks, level, a, less, how.cases),
+                                  least_significant(ranks, a, level, more, how.cases)};
+  return evidence;
+}
+
+}  // namespace
+
+std::optional<std::size_t> processes_needed(double spread, double sought, const Weighing& how) {
+  constexpr std::size_t kMost = 30;
+  for (std::size_t processes = 2; processes <= kMost; ++processes) {
+    const double weight_shown = static_cast<double>(processes - 1);
+    const double weight_before = how.before.degrees_of_freedom / 2;
+    const double freedom = weight_shown + weight_before;
+    const double variance = (weight_before * square(how.before.spread) + weight_shown * square(spread)) / freedom;
+    Evidence evidence;
+    conclude_by_t(evidence, 0, {2 * variance / static_cast<double>(processes), 2 * freedom}, how);
+    if (evidence.least_found->high <= 1 + sought) return processes;
+  }
+  return std::nullopt;
+}
+
+ProcessNumber process_number(std::span<const double> in_run_order) {
+  constexpr double kOfMedian = 1.2533141373155;  // standard error of a median of normal samples over that of their mean
+  ProcessNumber number{.median = statistics::median(in_run_order), .sample = sample_of(in_run_order), .error = {}};
+  const std::vector<double>& sorted = number.sample.sorted;
+  if (sorted.size() < 2 || !(sorted.front() > 0)) return number;
+  const double widened = std::sqrt(static_cast<double>(sorted.size()) / number.sample.effective_size);
+  if (const auto ranks = statistics::median_ranks(sorted.size())) {
+    number.error = std::log(sorted[ranks->second - 1] / sorted[ranks->first - 1]) / (2 * kNormal95) * widened;
+  } else {
+    number.error = kOfMedian * std::sqrt(log_variance(sorted) / static_cast<double>(sorted.size()));
+  }
+  number.drift = drift_of(in_run_order);
+  return number;
+}
+
+Evidence weigh(MannWhitney& ranks, Numbers base, Numbers next, const Weighing& how) {
+  if (base.size() == 1 && next.size() == 1) return weigh_two_processes(ranks, base[0], next[0], how);
+  const auto above_zero = [](const ProcessNumber& n) { return n.median > 0; };
+  if (!std::ranges::all_of(base, above_zero) || !std::ranges::all_of(next, above_zero)) return {};
+  const bool enough = std::min(base.size(), next.size()) >= kEnoughForRanks;
+  const bool can_decide = least_p(base.size(), next.size()) * static_cast<double>(how.cases) <= kSignificant;
+  return enough && can_decide ? weigh_by_ranks(ranks, base, next, how) : weigh_by_welch(base, next, how);
+}
+
+}  // namespace xferbench::compare

@@ -1,0 +1,279 @@
+#include "compare/judgement.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "compare/evidence.hpp"
+#include "compare/statistics.hpp"
+#include "core/units.hpp"
+#include "measure/statistics.hpp"
+
+namespace xferbench::compare {
+
+namespace {
+
+std::string percent(double share) { return fmt::format("{:.2g} %", share * 100); }
+std::string cases_text(std::size_t count) { return fmt::format("{} case{}", count, count == 1 ? "" : "s"); }
+
+bool on_both_sides(const Row& row) { return row.base && row.next && row.verdict != Verdict::missing; }
+
+// --- Each case ------------------------------------------------------------------------------------------------------
+
+bool significant(const Row& row) { return row.p_holm && *row.p_holm <= kSignificant; }
+
+Verdict verdict_of(const Row& row, double threshold) {
+  if (row.identical) return Verdict::same;
+  if (!row.interval) return Verdict::inconclusive;
+  const auto [low, high] = *row.interval;
+  const bool more = low > 1 + threshold;
+  const bool less = high < 1 - threshold;
+  if ((more || less) && significant(row)) {
+    if (row.better == Better::neither) return Verdict::changed;
+    return more == (row.better == Better::lower) ? Verdict::regressed : Verdict::improved;
+  }
+  return low >= 1 - threshold && high <= 1 + threshold ? Verdict::same : Verdict::inconclusive;
+}
+
+/// Why nothing could be tested.
+std::string reason_without_test(const Row& row) {
+  if (!row.ratio) return "";  // a note says what its numbers are
+  const std::size_t fewer = std::min(row.base->n, row.next->n);
+  if (row.interval || fewer == 1) return "one number a file: nothing says how far it varies; use --repeat 7";
+  return fmt::format("{} samples: too few to decide; use --repeat 7", fewer);
+}
+
+std::string reason_of(const Row& row, double threshold) {
+  if (row.identical) return "";
+  if (row.test == TestUsed::none) return reason_without_test(row);
+  if (!row.interval) return "too few processes for an interval; use --repeat 7";
+  const auto [low, high] = *row.interval;
+  const double at_least = low > 1 ? low - 1 : 1 - high;
+  switch (row.verdict) {
+    case Verdict::regressed: return "worse by at least " + percent(at_least);
+    case Verdict::improved: return "better by at least " + percent(at_least);
+    case Verdict::changed: return "other by at least " + percent(at_least);
+    case Verdict::inconclusive: break;
+    default: return "";
+  }
+  if (significant(row)) {
+    return fmt::format("differs, but not surely by more than {}", percent(threshold));
+  }
+  const char* what =
+      low > 1 + threshold || high < 1 - threshold ? "may be chance among so many cases" : "too uncertain";
+  if (!row.least_found) return what;
+  return fmt::format("{}: a slow-down would show from {} on", what, percent(*row.least_slowdown()));
+}
+
+void judge_rows(Comparison& comparison) {
+  std::vector<double> p_values;
+  for (const Row& row : comparison.rows) {
+    if (row.p) p_values.push_back(*row.p);
+  }
+  const std::vector<double> adjusted = holm(p_values);
+  std::size_t tested = 0;
+  for (Row& row : comparison.rows) {
+    if (row.p) row.p_holm = adjusted[tested++];
+    if (!on_both_sides(row)) continue;
+    row.verdict = verdict_of(row, comparison.options.threshold);
+    if (row.verdict != Verdict::same) row.reason = reason_of(row, comparison.options.threshold);
+  }
+}
+
+// --- All of them ----------------------------------------------------------------------------------------------------
+
+/// Of rows that have it; nothing if none has.
+template <class Number>
+std::optional<double> middle(const std::vector<Row>& rows, const Number& number) {
+  std::vector<double> all;
+  for (const Row& row : rows) {
+    if (const std::optional<double> value = number(row)) all.push_back(*value);
+  }
+  return all.empty() ? std::nullopt : std::optional(statistics::median(all));
+}
+
+/// What would have to be done for slow-downs of `sought` to be found.
+std::string remedy(const Comparison& comparison, double sought) {
+  const auto spread = middle(comparison.rows, [](const Row& row) { return row.spread; });
+  const auto freedom = comparison.options.assumed_spread > 0 ? kAssumedFreedom : 0;
+  const auto tested = static_cast<std::size_t>(std::ranges::count_if(comparison.rows, on_both_sides));
+  const auto processes =
+      spread ? processes_needed(*spread, sought,
+                                {.cases = tested,
+                                 .threshold = comparison.options.threshold,
+                                 .before = {comparison.options.assumed_spread, static_cast<double>(freedom)}})
+             : std::nullopt;
+  const bool of_one = !comparison.several_files() && !comparison.options.known_spreads;
+  const std::string known = of_one ? ", or say by --spread how far processes lie apart here" : "";
+  if (!spread) return "measure each side with --repeat 7";
+  if (!processes) return "compare fewer cases (--only), or allow more (--threshold)" + known;
+  return fmt::format("measure each side with --repeat {}{}", *processes, known);
+}
+
+/// Whether most cases could not have shown a slow-down of `sought`.
+bool is_blind(const Comparison& comparison, double sought) {
+  std::size_t compared = 0;
+  std::size_t found = 0;
+  for (const Row& row : comparison.rows) {
+    if (!on_both_sides(row)) continue;
+    ++compared;
+    const auto least = row.least_slowdown();
+    if (least && *least <= sought) ++found;
+  }
+  return compared > 0 && 2 * found < compared;
+}
+
+std::string blind_text(const Comparison& comparison, double sought) {
+  const auto& least = comparison.outcome.least_slowdown;
+  const std::string middle_case =
+      least ? fmt::format(", in the middle case only one from {} on", percent(*least)) : std::string();
+  return fmt::format("most cases could not have shown a slow-down of {}, twice the threshold{}; {}", percent(sought),
+                     middle_case, remedy(comparison, sought));
+}
+
+std::string worse_text(const Comparison& comparison) {
+  std::vector<std::string> parts;
+  if (const std::size_t n = comparison.count(Verdict::regressed); n > 0) parts.push_back(cases_text(n) + " regressed");
+  const auto failed = std::ranges::count_if(comparison.rows, &Row::failed);
+  if (failed > 0) {
+    const Row& first = *std::ranges::find_if(comparison.rows, &Row::failed);
+    std::string reason = first.reason.substr(first.reason.find("in new") + std::string("in new ").size());
+    if (reason.starts_with("failed: ")) reason.erase(0, std::string("failed: ").size());
+    parts.push_back(fmt::format("{} failed: {}{}", cases_text(static_cast<std::size_t>(failed)),
+                                failed > 1 ? "the first by " : "", reason));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string undecided_text(const Comparison& comparison) {
+  std::vector<std::string> parts;
+  for (const Verdict verdict : {Verdict::inconclusive, Verdict::missing, Verdict::changed}) {
+    const std::size_t n = comparison.count(verdict);
+    if (n > 0) parts.push_back(fmt::format("{} {}", n, to_text(verdict)));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+Outcome outcome_of(const Comparison& comparison) {
+  const double threshold = comparison.options.threshold;
+  const double sought = 2 * threshold;
+  Outcome outcome = comparison.outcome;
+  const std::string undecided = undecided_text(comparison);
+  if (const std::string worse = worse_text(comparison); !worse.empty()) {
+    outcome.code = ExitCode::failed;
+    outcome.because = worse;
+  } else if (is_blind(comparison, sought)) {
+    outcome.code = ExitCode::undecided;
+    outcome.because = blind_text(comparison, sought);
+  } else if (comparison.options.strict && !undecided.empty()) {
+    outcome.code = ExitCode::undecided;
+    outcome.because = undecided + ", and --strict wants all judged";
+  } else {
+    outcome.because = fmt::format("nothing {}is worse by more than {}{}", undecided.empty() ? "" : "that was judged ",
+                                  percent(threshold), undecided.empty() ? "" : " (" + undecided + ")");
+  }
+  return outcome;
+}
+
+// --- What is said besides -------------------------------------------------------------------------------------------
+
+/// Where nearly all cases went the same way by about as much, the program is seldom the cause.
+void warn_of_common_shift(Comparison& comparison) {
+  constexpr std::size_t kFewest = 5;
+  constexpr double kLeast = 0.01;  // less is what any two runs differ by
+  constexpr double kNearlyAll = 0.9;
+  std::vector<double> slowdowns;
+  for (const Row& row : comparison.rows) {
+    if (!on_both_sides(row) || !row.ratio || row.better == Better::neither) continue;
+    slowdowns.push_back(std::log(*row.ratio) * (row.better == Better::lower ? 1 : -1));
+  }
+  if (slowdowns.size() < kFewest) return;
+  const double common = statistics::median(slowdowns);
+  const auto alike = std::ranges::count_if(
+      slowdowns, [&](double x) { return std::abs(x - common) <= std::max(std::abs(common) / 2, kLeast / 2); });
+  if (std::abs(common) < kLeast || static_cast<double>(alike) < kNearlyAll * static_cast<double>(slowdowns.size())) {
+    return;
+  }
+  const bool all = static_cast<std::size_t>(alike) == slowdowns.size();
+  comparison.warnings.push_back(
+      fmt::format("{} cases about {} {}: suspect the machine, its clocks or what else ran on it",
+                  all ? fmt::format("all {}", slowdowns.size()) : fmt::format("{} of {}", alike, slowdowns.size()),
+                  percent(std::expm1(std::abs(common))), common > 0 ? "slower" : "faster"));
+}
+
+/// "2 % in the middle case, at most 4.1 %"; empty where no row has the number.
+template <class Number>
+std::string middle_and_most(const std::vector<Row>& rows, const Number& number) {
+  const std::optional<double> of_middle = middle(rows, number);
+  if (!of_middle) return "";
+  double most = 0;
+  for (const Row& row : rows) most = std::max(most, number(row).value_or(0));
+  if (percent(*of_middle) == percent(most)) return percent(most);
+  return fmt::format("{} in the middle case, at most {}", percent(*of_middle), percent(most));
+}
+
+std::vector<std::string> reach_of(const Comparison& comparison) {
+  std::vector<std::string> lines;
+  const auto least = [](const Row& row) { return row.identical ? std::nullopt : row.least_slowdown(); };
+  if (const std::string text = middle_and_most(comparison.rows, least); !text.empty()) {
+    lines.push_back("least slow-down that these runs could have found: " + text);
+  }
+  for (const SpreadSource source : {SpreadSource::measured, SpreadSource::known, SpreadSource::assumed}) {
+    const auto spread = [source](const Row& row) {
+      return row.spread_from == source && !row.identical ? row.spread : std::nullopt;
+    };
+    if (const std::string text = middle_and_most(comparison.rows, spread); !text.empty()) {
+      lines.push_back(fmt::format("spread between processes, {}: {}", to_text(source), text));
+    }
+  }
+  return lines;
+}
+
+void warn_of_missing(Comparison& comparison) {
+  constexpr std::size_t kShown = 3;
+  std::vector<std::string> shown;
+  for (const Row& row : comparison.rows) {
+    if (row.verdict == Verdict::missing && shown.size() < kShown) {
+      shown.push_back(fmt::format("{} ({})", row.key, row.reason));
+    }
+  }
+  const std::size_t missing = comparison.count(Verdict::missing);
+  if (missing == 0) return;
+  comparison.warnings.push_back(fmt::format("{} {} no number in new: {}{}", cases_text(missing),
+                                            missing == 1 ? "has" : "have", fmt::join(shown, "; "),
+                                            missing > kShown ? fmt::format("; {} more", missing - kShown) : ""));
+}
+
+void warn_of_one_process(Comparison& comparison) {
+  if (comparison.several_files()) return;
+  const auto from = [&](SpreadSource source) {
+    return std::ranges::any_of(comparison.rows, [source](const Row& row) {
+      return row.spread && row.spread_from == source && !row.identical;
+    });
+  };
+  if (!from(SpreadSource::assumed)) return;
+  const double assumed = comparison.options.assumed_spread;
+  comparison.warnings.push_back(
+      assumed > 0
+          ? fmt::format("one process a side does not show how far processes lie apart: {} is assumed (--assume-spread)",
+                        percent(assumed))
+          : std::string("one process a side does not show how far processes lie apart, and nothing is assumed: the "
+                        "intervals hold for these two processes only"));
+}
+
+}  // namespace
+
+void judge(Comparison& comparison) {
+  judge_rows(comparison);
+  warn_of_one_process(comparison);
+  warn_of_missing(comparison);
+  warn_of_common_shift(comparison);
+  comparison.outcome.least_slowdown = middle(comparison.rows, [](const Row& row) { return row.least_slowdown(); });
+  comparison.outcome.reach = reach_of(comparison);
+  comparison.outcome = outcome_of(comparison);
+}
+
+}  // namespace xferbench::compare

@@ -1,0 +1,71 @@
+#include "compare/student.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace xferbench::compare {
+
+namespace {
+
+/// The continued fraction of the incomplete beta function, by the method of Lentz. It converges within some sqrt(a + b)
+/// steps where x is below (a + 1) / (a + b + 2).
+double beta_fraction(double x, double a, double b) {
+  constexpr double kClose = 1e-15;
+  constexpr double kTiny = 1e-300;  // in place of a divisor of 0
+  constexpr int kMostSteps = 10'000;
+  const auto away_from_zero = [](double value) { return std::abs(value) < kTiny ? kTiny : value; };
+  double c = 1;
+  double d = 1 / away_from_zero(1 - (a + b) * x / (a + 1));
+  double fraction = d;
+  for (int step = 1; step < kMostSteps; ++step) {
+    const double m = step;
+    const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+    d = 1 / away_from_zero(1 + even * d);
+    c = away_from_zero(1 + even / c);
+    fraction *= d * c;
+    const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+    d = 1 / away_from_zero(1 + odd * d);
+    c = away_from_zero(1 + odd / c);
+    fraction *= d * c;
+    if (std::abs(d * c - 1) < kClose) break;
+  }
+  return fraction;
+}
+
+/// The regularised incomplete beta function I_x(a, b). `rest` is 1 - x, which may be far below what x can tell.
+double incomplete_beta(double x, double rest, double a, double b) {
+  if (!(x > 0)) return 0;
+  if (!(rest > 0)) return 1;
+  const double front =
+      std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log(rest));
+  if (x < (a + 1) / (a + b + 2)) return front * beta_fraction(x, a, b) / a;
+  return 1 - front * beta_fraction(rest, b, a) / b;
+}
+
+}  // namespace
+
+double student_two_sided(double t, double degrees_of_freedom) {
+  const double square = t * t;
+  if (!std::isfinite(square)) return 0;
+  const double whole = degrees_of_freedom + square;
+  return std::clamp(incomplete_beta(degrees_of_freedom / whole, square / whole, degrees_of_freedom / 2, 0.5), 0.0, 1.0);
+}
+
+double student_quantile(double two_sided, double degrees_of_freedom) {
+  double low = 0;
+  double high = 1;
+  while (student_two_sided(high, degrees_of_freedom) > two_sided) {
+    low = high;
+    high *= 2;
+    if (!std::isfinite(high)) return std::numeric_limits<double>::infinity();
+  }
+  constexpr double kClose = 1e-12;  // relative
+  while (high - low > kClose * high) {
+    const double middle = (low + high) / 2;
+    (student_two_sided(middle, degrees_of_freedom) > two_sided ? low : high) = middle;
+  }
+  return high;
+}
+
+}  // namespace xferbench::compare

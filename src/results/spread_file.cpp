@@ -1,0 +1,47 @@
+#include "results/spread_file.hpp"
+
+#include <array>
+
+#include "results/json_shape.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using namespace json;
+using enum Rule;
+
+constexpr std::string_view kSpreadVersion1 = "xferbench-spread/1";
+constexpr std::size_t kMostCases = 10'000'000;  // as a results file
+
+constexpr std::array kCaseSpreadFields{
+    field<&CaseSpread::key>("key"),
+    field<&CaseSpread::measured>("measured"),
+    field<&CaseSpread::processes, kWhole<std::size_t, 2>>("processes"),
+    field<&CaseSpread::spread>("spread"),
+};
+constexpr Shape kCaseSpread = on_one_line(record(kCaseSpreadFields));
+
+constexpr std::array kSpreadFields{
+    part("schema", kSchema<kSpreadVersion1>),
+    field<&SpreadFile::updated_at>("updated_at"),
+    field<&SpreadFile::gpu>("gpu"),
+    field<&SpreadFile::uuid>("uuid", if_known),
+    field<&SpreadFile::profile>("profile", if_known),
+    field<&SpreadFile::cases, kListOf<CaseSpread, kCaseSpread, kMostCases>>("cases"),
+};
+constexpr Shape kSpreadFile{.expected = "a file of spreads, as xferbench --repeat N --spread writes it",
+                            .is_object = true,
+                            .fields = kSpreadFields};
+
+}  // namespace
+
+SpreadFile read_spread(const std::string& path) { return record_from_file<SpreadFile>(path, kSpreadFile); }
+
+SpreadFile parse_spread(std::string_view text, std::string_view name) {
+  return record_from_text<SpreadFile>(text, name, kSpreadFile);
+}
+
+std::string to_json(const SpreadFile& file) { return text_of(kSpreadFile, &file); }
+
+}  // namespace xferbench

@@ -1,0 +1,271 @@
+// How often `compare` is right: suites of 29 cases, made up with noise of many kinds and a known truth, compared as the
+// program compares files. Prints the tables of docs/compare.md; exits with 1 where more suites fail without a cause
+// than are promised.
+//
+//   verdict_trials --suites 1000          the tables, in some minutes
+//   verdict_trials --suites 60            the short form that runs among the tests
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <future>
+#include <random>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "compare/compare.hpp"
+#include "compare/spreads.hpp"
+#include "measure/statistics.hpp"
+
+namespace xferbench::compare {
+namespace {
+
+constexpr std::size_t kCases = 29;  // of the suite ci
+constexpr double kPromised = 0.05;  // suites that fail without a cause
+
+enum class Noise { normal, lognormal, bimodal, ar1, drift };
+constexpr std::array<std::string_view, 5> kNoiseNames{"normal", "lognormal", "bimodal", "AR(1) 0.5", "drift 4 %"};
+constexpr std::array kNoises{Noise::normal, Noise::lognormal, Noise::bimodal, Noise::ar1, Noise::drift};
+constexpr std::array<std::size_t, 3> kSamples{10, 30, 100};
+constexpr std::array<std::size_t, 3> kProcesses{1, 3, 7};
+constexpr std::array kSpreads{0.0, 0.005, 0.015, 0.03};
+
+/// What a trial is made of.
+struct Trial {
+  Noise noise = Noise::normal;
+  std::size_t samples = 30;
+  std::size_t processes = 1;
+  double spread = 0;    ///< between processes: standard deviation of the logarithm of their level
+  bool known = false;   ///< judged with spreads that seven more processes have shown
+  double slowdown = 1;  ///< of the first case
+  double assumed = Options().assumed_spread;
+};
+
+using Random = std::mt19937_64;
+
+double normal(Random& random) { return std::normal_distribution<double>()(random); }
+
+/// Samples of one process around a level: 2 % wide, or two modes 5 % apart, or a line that rises or falls by 4 %.
+std::vector<double> samples_of(const Trial& trial, double level, Random& random) {
+  constexpr double kWidth = 0.02;
+  std::vector<double> samples(trial.samples);
+  const double slope = random() % 2 == 0 ? 0.04 : -0.04;
+  double state = normal(random);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    double x = 1;
+    switch (trial.noise) {
+      case Noise::normal: x += kWidth * normal(random); break;
+      case Noise::lognormal: x += kWidth * (std::exp(normal(random)) - 1); break;
+      case Noise::bimodal: x += (random() % 2 == 0 ? 0.05 : 0) + 0.005 * normal(random); break;
+      case Noise::ar1:
+        state = 0.5 * state + std::sqrt(0.75) * normal(random);
+        x += kWidth * state;
+        break;
+      case Noise::drift:
+        x += slope * static_cast<double>(i) / static_cast<double>(samples.size()) + kWidth / 2 * normal(random);
+        break;
+    }
+    samples[i] = level * x;
+  }
+  return samples;
+}
+
+/// One process: all cases of the suite, the first of them slower by that factor.
+NamedReport process_of(const Trial& trial, double slowdown, Random& random) {
+  NamedReport named{.name = "trial", .report = {}};
+  named.report.complete = true;
+  named.report.started_at = fmt::format("{}", random());
+  named.report.environment.backend = "cuda";
+  named.report.environment.gpu.name = "none";
+  for (std::size_t i = 0; i < kCases; ++i) {
+    const double level = 1e-3 * std::exp(trial.spread * normal(random)) * (i == 0 ? slowdown : 1);
+    Result result(Case("suite"));
+    StoredCase::key(result.config) = fmt::format("suite/case={}", i);
+    Measurement m;
+    m.name = "copy";
+    m.samples = samples_of(trial, level, random);
+    m.median = statistics::median(m.samples);
+    result.measurements.push_back(std::move(m));
+    named.report.results.push_back(std::move(result));
+  }
+  return named;
+}
+
+std::vector<NamedReport> side_of(const Trial& trial, std::size_t processes, double slowdown, Random& random) {
+  std::vector<NamedReport> side;
+  for (std::size_t i = 0; i < processes; ++i) side.push_back(process_of(trial, slowdown, random));
+  return side;
+}
+
+Comparison one_suite(const Trial& trial, Random& random) {
+  Options options{.assumed_spread = trial.assumed};
+  if (trial.known) {
+    std::vector<Report> repeated;
+    for (NamedReport& named : side_of(trial, 7, 1, random)) repeated.push_back(std::move(named.report));
+    options.known_spreads = spread_between(repeated);
+  }
+  const auto base = side_of(trial, trial.processes, 1, random);
+  const auto next = side_of(trial, trial.processes, trial.slowdown, random);
+  return compare(base, next, options);
+}
+
+/// Shares of suites, and of cases.
+struct Shares {
+  double failed = 0;   ///< exit code 1
+  double blind = 0;    ///< exit code 4
+  double covered = 0;  ///< intervals of the cases that were not changed that hold 1
+  double found = 0;    ///< first cases that were called regressed
+};
+
+Shares shares_of(const Trial& trial, std::size_t suites, std::uint64_t seed) {
+  Random random(seed);
+  Shares shares;
+  std::size_t intervals = 0;
+  for (std::size_t i = 0; i < suites; ++i) {
+    const Comparison c = one_suite(trial, random);
+    shares.failed += c.outcome.code == ExitCode::failed ? 1 : 0;
+    shares.blind += c.outcome.code == ExitCode::undecided ? 1 : 0;
+    shares.found += c.rows.front().verdict == Verdict::regressed ? 1 : 0;
+    for (std::size_t k = 1; k < c.rows.size(); ++k) {
+      if (!c.rows[k].interval) continue;
+      ++intervals;
+      shares.covered += c.rows[k].interval->low <= 1 && 1 <= c.rows[k].interval->high ? 1 : 0;
+    }
+  }
+  shares.covered /= static_cast<double>(std::max<std::size_t>(intervals, 1));
+  for (double* share : {&shares.failed, &shares.blind, &shares.found}) *share /= static_cast<double>(suites);
+  return shares;
+}
+
+/// The same of many trials, on all processors.
+std::vector<Shares> all_shares(const std::vector<Trial>& trials, std::size_t suites) {
+  std::vector<Shares> shares(trials.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < trials.size(); i = next++) shares[i] = shares_of(trials[i], suites, i + 1);
+  };
+  std::vector<std::future<void>> workers;
+  for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i) {
+    workers.push_back(std::async(std::launch::async, work));
+  }
+  for (auto& worker : workers) worker.get();
+  return shares;
+}
+
+std::string percent(double share) { return fmt::format("{:.1f}", share * 100); }
+
+/// Noise and number of samples down, processes and their spread across.
+std::vector<Trial> without_a_change(bool known) {
+  std::vector<Trial> trials;
+  for (const Noise noise : kNoises) {
+    for (const std::size_t samples : kSamples) {
+      for (const std::size_t processes : kProcesses) {
+        if (known && processes > 1) continue;
+        for (const double spread : kSpreads) {
+          trials.push_back(
+              {.noise = noise, .samples = samples, .processes = processes, .spread = spread, .known = known});
+        }
+      }
+    }
+  }
+  return trials;
+}
+
+void print_table(const std::vector<Trial>& trials, const std::vector<Shares>& shares, double Shares::*share) {
+  std::string header = "| noise | n |";
+  std::string rule = "|---|--:|";
+  for (const Trial& t : trials) {
+    if (t.noise != trials.front().noise || t.samples != trials.front().samples) break;
+    header += fmt::format(" {} x {} % |", t.processes, t.spread * 100);
+    rule += "--:|";
+  }
+  fmt::print("\n{}\n{}", header, rule);
+  const Trial* row = nullptr;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const Trial& t = trials[i];
+    if (row == nullptr || row->noise != t.noise || row->samples != t.samples) {
+      fmt::print("\n| {} | {} |", kNoiseNames[static_cast<std::size_t>(t.noise)], t.samples);
+      row = &t;
+    }
+    fmt::print(" {} |", percent(shares[i].*share));
+  }
+  fmt::print("\n");
+}
+
+/// Suites that fail though nothing changed, beyond what chance makes of the promise.
+bool keeps_promise(const std::vector<Trial>& trials, const std::vector<Shares>& shares, std::size_t suites) {
+  const double chance = 4 * std::sqrt(kPromised * (1 - kPromised) / static_cast<double>(suites));
+  bool kept = true;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (shares[i].failed <= kPromised + chance) continue;
+    const Trial& t = trials[i];
+    fmt::print(stderr, "{} % of suites failed without a cause: {}, n = {}, {} processes, spread {} %{}\n",
+               percent(shares[i].failed), kNoiseNames[static_cast<std::size_t>(t.noise)], t.samples, t.processes,
+               t.spread * 100, t.known ? ", known" : "");
+    kept = false;
+  }
+  return kept;
+}
+
+bool print_false_alarms(std::size_t suites, bool known) {
+  const std::vector<Trial> trials = without_a_change(known);
+  const std::vector<Shares> shares = all_shares(trials, suites);
+  const char* of = known ? ", one process a side, its spread known from seven others" : "";
+  fmt::print("\nSuites that fail though nothing changed, in per cent of {}{}\n", suites, of);
+  print_table(trials, shares, &Shares::failed);
+  fmt::print("\nIntervals that hold the truth, in per cent{}\n", of);
+  print_table(trials, shares, &Shares::covered);
+  return keeps_promise(trials, shares, suites);
+}
+
+/// What is found of one case that is slower, normal noise, 30 samples.
+void print_found(std::size_t suites) {
+  constexpr std::array kSlowdowns{1.06, 1.1, 1.2, 10.0};
+  std::vector<Trial> trials;
+  for (const bool known : {false, true}) {
+    for (const std::size_t processes : {1U, 2U, 3U, 4U, 5U, 7U}) {
+      if (known && processes > 1) continue;
+      for (const double spread : kSpreads) {
+        for (const double slowdown : kSlowdowns) {
+          trials.push_back({.processes = processes, .spread = spread, .known = known, .slowdown = slowdown});
+        }
+      }
+    }
+  }
+  const std::vector<Shares> shares = all_shares(trials, suites);
+  fmt::print("\nFound of one case that is slower, and suites without a change that end with 4, in per cent of {}\n\n",
+             suites);
+  fmt::print("| processes | spread | 6 % | 10 % | 20 % | ten times | exit 4 |\n|---|--:|--:|--:|--:|--:|--:|\n");
+  for (std::size_t i = 0; i < trials.size(); i += kSlowdowns.size()) {
+    const Trial& t = trials[i];
+    const Shares unchanged = shares_of({.processes = t.processes, .spread = t.spread, .known = t.known}, suites, 77);
+    fmt::print("| {}{} | {} % |", t.processes, t.known ? ", known" : "", t.spread * 100);
+    for (std::size_t k = 0; k < kSlowdowns.size(); ++k) fmt::print(" {:.0f} |", shares[i + k].found * 100);
+    fmt::print(" {:.0f} |\n", unchanged.blind * 100);
+  }
+}
+
+}  // namespace
+}  // namespace xferbench::compare
+
+int main(int argc, char** argv) {
+  using namespace xferbench::compare;
+  const std::size_t suites =
+      argc == 3 && std::string_view(argv[1]) == "--suites" ? std::strtoul(argv[2], nullptr, 10) : 0;
+  if (suites == 0) {
+    fmt::print(stderr, "expected --suites N, so many for each line of the tables, as in {} --suites 1000\n", argv[0]);
+    return 2;
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const bool kept = print_false_alarms(suites, false);
+  const bool kept_known = print_false_alarms(suites, true);
+  print_found(suites);
+  fmt::print("\n{:.0f} s\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  return kept && kept_known ? 0 : 1;
+}
