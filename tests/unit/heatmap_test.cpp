@@ -4,6 +4,7 @@
 
 #include <array>
 #include <regex>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,23 @@ TEST(HeatMap, IsLeftOutWhereItDoesNotFit) {
     for (const std::uint64_t streams : {1U, 2U}) results.push_back(piped(64, streams, chunks, 0.5));
   }
   EXPECT_EQ(drawn(results), "\n  no heat map of efficiency: more than 48 values of streams or 24 of chunks\n");
+}
+
+TEST(HeatMap, GoesOnBeneathItselfWhereTheTerminalIsNarrow) {
+  std::vector<Result> results;
+  for (std::uint64_t chunks = 1; chunks <= 12; ++chunks) {
+    for (const std::uint64_t streams : {1U, 2U})
+      results.push_back(piped(64, streams, chunks, 0.01 * static_cast<double>(chunks)));
+  }
+  Report report = real_report();
+  report.results = results;
+  const ScenarioDescriptor scenario = pipe_descriptor();
+  const std::array shown{&scenario};
+  const std::string text = to_table(report, shown, {.color = false, .columns = 60});
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 60U) << text;
+  EXPECT_NE(text.find("streams \\ chunks"), text.rfind("streams \\ chunks")) << text;
+  EXPECT_TRUE(mentions(text, "*12.0"));
 }
 
 TEST(HeatMap, IsColouredByValueWhichMovesNothing) {

@@ -160,7 +160,7 @@ TEST(Gantt, IsNoWiderThanAskedInAsciiWithoutBlanksAtLineEnds) {
 
 TEST(Gantt, ChartsOfTheFirstFewCasesAreEnough) {
   Report report = traced(two_chunks());
-  EXPECT_TRUE(mentions(to_gantts(report, Style{}, Glyphs::ascii), "\ntimeline  copy/dir=h2d/host=pinned/size=1MiB"));
+  EXPECT_TRUE(mentions(to_gantts(report, Style{}, Glyphs::ascii), "\ntimeline copy/dir=h2d/host=pinned/size=1MiB"));
   for (int i = 0; i < 5; ++i) report.results.push_back(report.results.front());
   EXPECT_TRUE(
       mentions(to_gantts(report, Style{}, Glyphs::ascii), "6 cases were traced; the charts of the first 4 are above"));

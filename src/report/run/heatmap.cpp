@@ -91,15 +91,23 @@ class Map {
     for (const std::string& column : columns_) cell_width = std::max(cell_width, width(column));
     for (const auto& cell : cells_) cell_width = std::max(cell_width, width(number(cell)) + 1);  // and an asterisk
 
-    std::string all = "\n  " + style.bold(title) + "\n  " + style.dim(padded(corner, left, true));
-    for (const std::string& column : columns_) all += style.dim("  " + padded(column, cell_width, false));
-    for (std::size_t row = 0; row < rows_.size(); ++row) {
-      all += "\n  " + style.dim(padded(rows_[row], left, true));
-      for (std::size_t column = 0; column < columns_.size(); ++column) {
-        all += cell_text(cells_[row * columns_.size() + column], cell_width, low, high, style);
+    std::string all = "\n  " + style.bold(title) + "\n";
+    // A map that is wider than the terminal goes on beneath itself.
+    const std::size_t room = style.columns > left + 2 ? (style.columns - left - 2) / (cell_width + 2) : 1;
+    const std::size_t at_once = style.columns == 0 ? columns_.size() : std::max<std::size_t>(room, 1);
+    for (std::size_t from = 0; from < columns_.size(); from += at_once) {
+      const std::size_t to = std::min(from + at_once, columns_.size());
+      all += "  " + style.dim(padded(corner, left, true));
+      for (std::size_t i = from; i < to; ++i) all += style.dim("  " + padded(columns_[i], cell_width, false));
+      for (std::size_t row = 0; row < rows_.size(); ++row) {
+        all += "\n  " + style.dim(padded(rows_[row], left, true));
+        for (std::size_t i = from; i < to; ++i) {
+          all += cell_text(cells_[row * columns_.size() + i], cell_width, low, high, style);
+        }
       }
+      all += "\n";
     }
-    return all + "\n";
+    return all;
   }
 
  private:

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -249,6 +250,7 @@ std::string to_chrome_trace(const Report& report) {
   if (simulated) {
     other["SIMULATED"] = fmt::format("by profile {}: modelled times, not measurements", report.environment.profile);
   }
+  if (!report.verified) other[kNotVerifiedMark] = "measured with --no-verify; nobody looked whether data is right";
   const Json json = {{"traceEvents", std::move(events)}, {"displayTimeUnit", "ns"}, {"otherData", std::move(other)}};
   std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   // What a terminal would obey is written by its number.
@@ -267,19 +269,24 @@ std::string to_gantt(const Trace& trace, std::size_t width, const Style& style, 
     if (row == Row::internal && std::ranges::none_of(trace.activities, of_row)) continue;
     text += row_line(trace, row, scale, glyphs);
   }
-  return text + style.dim(time_axis(scale)) + "\n" + summary_lines(trace);
+  text += style.dim(time_axis(scale)) + "\n";
+  std::istringstream lines(summary_lines(trace));
+  for (std::string line; std::getline(lines, line);) text += wrapped(line, width, "  ", "    ");
+  return text;
 }
 
 std::string to_gantts(const Report& report, const Style& style, Glyphs glyphs) {
   constexpr std::size_t kMost = 4;
-  constexpr std::size_t kWidth = 110;
+  constexpr std::size_t kReadable = 110;
+  const std::size_t columns = style.columns > 0 ? std::min(style.columns, kReadable) : kReadable;
   std::string text;
   std::size_t traced = 0;
   for (const Result& r : report.results) {
     if (!r.trace || ++traced > kMost) continue;
-    std::string mark = report.environment.simulated() ? "  " + style.notice("SIMULATED") : "";
-    if (!report.verified) mark += "  " + style.notice(kNotVerifiedMark);
-    text += "\n" + style.bold("timeline  " + r.config.key()) + mark + "\n" + to_gantt(*r.trace, kWidth, style, glyphs);
+    std::string mark = report.environment.simulated() ? " SIMULATED" : "";
+    if (!report.verified) mark += fmt::format(" {}", kNotVerifiedMark);
+    text += "\n" + paragraph("timeline " + r.config.key() + mark, Tone::bold, style) +
+            to_gantt(*r.trace, columns, style, glyphs);
   }
   if (traced > kMost) {
     text += fmt::format("\n  {} cases were traced; the charts of the first {} are above, all are in the file\n", traced,
