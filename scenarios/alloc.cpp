@@ -15,7 +15,9 @@
 #include "device/pages.hpp"
 #include "measure/pattern.hpp"
 #include "model/transfer.hpp"
+#include "run/findings.hpp"
 #include "run/scenario.hpp"
+#include "run/wording.hpp"
 #include "scenarios/common/transfer.hpp"
 
 namespace xferbench {
@@ -195,13 +197,22 @@ void check_device_memory(Device& device, const AllocCase& c, std::uint64_t seed)
 }
 
 /// "cudaMallocHost of 256 MiB pays from 4 copies on, against malloc (h2d)"
-std::string break_even_text(const AllocCase& c, const Metric* copies) {
+std::string text_of(const AllocCase& c, const model::BreakEven& found) {
   const bool in_place = c.kind.origin == Origin::in_place;
-  std::string text = in_place ? fmt::format("registering {} of {}", format_size(c.size), c.kind.in_words)
-                              : fmt::format("{} of {}", c.kind.in_words, format_size(c.size));
-  if (copies == nullptr) return text + " does not pay: its h2d copies are not faster";
-  text += fmt::format(" pays from {:.0f} {} on", copies->value, copies->value > 1 ? "copies" : "copy");
-  return text + (in_place ? " (h2d)" : ", against malloc (h2d)");
+  const std::string what = in_place ? fmt::format("registering {} of {}", format_size(c.size), c.kind.in_words)
+                                    : fmt::format("{} of {}", c.kind.in_words, format_size(c.size));
+  const bool pays = found.outcome == model::BreakEven::Outcome::pays;
+  return fmt::format("{} {}{} (h2d)", what, break_even_text(found, "ordinary"),
+                     pays && !in_place ? ", against malloc" : "");
+}
+
+/// What the memory costs more than what it takes the place of. Memory that is pinned in place is there anyway: pinning
+/// and unpinning it have to pay. Otherwise it takes the place of ordinary memory, which is not free of charge either.
+model::BreakEven break_even_of(const Result& r) {
+  const model::Estimate cycle = model::estimate_of(r, "cycle");
+  const bool has_alternative = r.measurement("malloc-cycle") != nullptr;
+  return model::break_even(has_alternative ? model::difference(cycle, model::estimate_of(r, "malloc-cycle")) : cycle,
+                           model::estimate_of(r, "pageable-copy"), model::estimate_of(r, "copy"));
 }
 
 class Alloc final : public ScenarioOf<alloc_case> {
@@ -257,6 +268,7 @@ class Alloc final : public ScenarioOf<alloc_case> {
       const auto size = [](const Result* r) { return alloc_case(r->config).size; };
       findings.push_back(finding_of(**std::ranges::max_element(of_kind, {}, size)));
     }
+    show_many_as_rows(findings, "break-even", 1);
     return findings;
   }
 
@@ -329,7 +341,10 @@ class Alloc final : public ScenarioOf<alloc_case> {
     if (c.kind.origin != Origin::in_place) regions.push_back(malloc_cycle.region("malloc-cycle"));
     const std::vector<Series> series = bench.sample(std::move(regions));
     report(cycle, c.size, series, result);
-    add_break_even(series, result);
+    if (all_sampled(series)) {
+      const model::BreakEven found = break_even_of(result);
+      if (found.outcome == model::BreakEven::Outcome::pays) result.add("break_even_copies", found.copies, "copies");
+    }
     if (bench.verifies_again()) {
       const auto at_full_speed = [](Machine& machine, const Region& region) { run_at_full_speed(machine, region); };
       from_it.verify(bench.machine, at_full_speed);
@@ -346,23 +361,15 @@ class Alloc final : public ScenarioOf<alloc_case> {
     result.add("free", Cycle::release(series.front()).median, "s");
   }
 
-  /// Memory that is pinned in place is there anyway: pinning and unpinning it have to pay. Otherwise it takes the place
-  /// of ordinary memory, which is not free of charge either.
-  static void add_break_even(const std::vector<Series>& series, Result& result) {
-    if (!all_sampled(series)) return;
-    const double alternative = series.size() > 3 ? series[3].elapsed.median : 0;
-    const double setup = series[0].elapsed.median - alternative;
-    const auto copies = model::break_even_copies(setup, series[2].elapsed.median, series[1].elapsed.median);
-    if (copies) result.add("break_even_copies", *copies, "copies");
-  }
-
   static Finding finding_of(const Result& result) {
     const AllocCase c = alloc_case(result.config);
-    const Metric* copies = result.metric("break_even_copies");
+    const model::BreakEven found = break_even_of(result);
     Finding finding{.kind = "break-even",
-                    .labels = {{"memory", std::string(c.kind.name)}, {"size", format_size_exact(c.size)}},
-                    .text = break_even_text(c, copies)};
-    if (copies != nullptr) finding.metrics = {*copies};
+                    .labels = {{"memory", std::string(c.kind.name)},
+                               {"size", format_size_exact(c.size)},
+                               {"outcome", outcome_text(found)}},
+                    .text = text_of(c, found)};
+    add_copies(found, "break_even_copies", finding);
     return finding;
   }
 };

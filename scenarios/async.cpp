@@ -1,17 +1,22 @@
 // async: whether a call that is named asynchronous returns early, and what the CPU can do while the bytes move. The
 // copy is called with an idle GPU or with a kernel in flight, in its own stream or in another one.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "core/units.hpp"
 #include "kernels/delay.hpp"
 #include "run/scenario.hpp"
+#include "run/wording.hpp"
 #include "scenarios/common/transfer.hpp"
 
 namespace xferbench {
@@ -228,33 +233,88 @@ std::string sizes_text(const Way& way) {
 constexpr double kEarly = 0.5;
 
 /// A call that does not wait for a long copy does not wait for a short one either, although of a copy of microseconds
-/// the call itself can be more than half. So what counts is the largest size at which the call returned early.
-Finding finding_of(const Way& way) {
-  const auto early = [](const auto& size) { return size.second < kEarly; };
-  const auto largest = std::find_if(way.blocked.rbegin(), way.blocked.rend(), early);
-  const auto blocks_from = largest.base();  // the next size, or the first if no call returned early
-  Finding finding{.kind = "blocking", .labels = {{"dir", way.dir}, {"host", way.host}, {"api", way.api}}};
-  finding.text = fmt::format("{} {} {} memory: {} ", way.dir, way.dir == "h2d" ? "from" : "to", way.host,
-                             way.api == "sync" ? "cudaMemcpy" : "cudaMemcpyAsync");
+/// the call itself can be more than half. So what counts is the largest size at which the call returned early. Nothing
+/// where no call did; and the next size, or nothing where all did.
+struct Limits {
+  std::optional<std::uint64_t> early_up_to;
+  std::optional<std::uint64_t> blocks_from;
+};
+
+Limits limits_of(const Way& way) {
+  Limits limits;
+  for (const auto& [size, blocked] : way.blocked) {
+    if (blocked < kEarly) limits.early_up_to = size;
+  }
+  const auto next = limits.early_up_to ? way.blocked.upper_bound(*limits.early_up_to) : way.blocked.begin();
+  if (next != way.blocked.end()) limits.blocks_from = next->first;
+  return limits;
+}
+
+/// What the call does: "returns early up to 64 KiB and blocks the host from 128 KiB on".
+std::string behaviour(const Way& way) {
   if (way.blocked.empty()) {
-    finding.text += "may return early or not; that shows only with a kernel in flight: add --in-flight same-stream";
-    return finding;
+    return "may return early or not; that shows only with a kernel in flight: add --in-flight same-stream";
   }
-  if (largest != way.blocked.rend()) {
-    finding.metrics.push_back({"early_up_to", static_cast<double>(largest->first), "B"});
+  const Limits limits = limits_of(way);
+  if (!limits.blocks_from) return "returns early " + sizes_text(way);
+  if (!limits.early_up_to) return "blocks the host " + sizes_text(way);
+  return fmt::format("returns early up to {} and blocks the host from {} on", format_size(*limits.early_up_to),
+                     format_size(*limits.blocks_from));
+}
+
+const char* call_of(const Way& way) { return way.api == "sync" ? "cudaMemcpy" : "cudaMemcpyAsync"; }
+
+Finding finding_of(const Way& way) {
+  Finding finding{.kind = "blocking", .labels = {{"dir", way.dir}, {"host", way.host}, {"api", way.api}}};
+  finding.text = fmt::format("{} {} {} memory: {} {}", way.dir, way.dir == "h2d" ? "from" : "to", way.host,
+                             call_of(way), behaviour(way));
+  const Limits limits = limits_of(way);
+  if (limits.early_up_to) {
+    finding.metrics.push_back({"early_up_to", static_cast<double>(*limits.early_up_to), "B"});
   }
-  if (blocks_from != way.blocked.end()) {
-    finding.metrics.push_back({"blocks_from", static_cast<double>(blocks_from->first), "B"});
-  }
-  if (blocks_from == way.blocked.end()) {
-    finding.text += "returns early " + sizes_text(way);
-  } else if (largest == way.blocked.rend()) {
-    finding.text += "blocks the host " + sizes_text(way);
-  } else {
-    finding.text += fmt::format("returns early up to {} and blocks the host from {} on", format_size(largest->first),
-                                format_size(blocks_from->first));
+  if (limits.blocks_from) {
+    finding.metrics.push_back({"blocks_from", static_cast<double>(*limits.blocks_from), "B"});
   }
   return finding;
+}
+
+/// "cudaMemcpyAsync h2d from pinned and mapped, d2h to pinned; cudaMemcpy ..."
+std::string calls_text(std::span<const Way* const> ways) {
+  std::vector<std::string> calls;
+  for (const char* api : {"async", "sync"}) {
+    std::vector<std::string> parts;
+    for (const char* dir : {"h2d", "d2h"}) {
+      std::vector<std::string> hosts;
+      for (const Way* way : ways) {
+        if (way->api == api && way->dir == dir) hosts.push_back(way->host);
+      }
+      const char* towards = std::string_view(dir) == "h2d" ? "from" : "to";
+      if (!hosts.empty()) parts.push_back(fmt::format("{} {} {}", dir, towards, listed(hosts)));
+    }
+    if (parts.empty()) continue;
+    calls.push_back(fmt::format("{} {}", std::string_view(api) == "sync" ? "cudaMemcpy" : "cudaMemcpyAsync",
+                                fmt::join(parts, ", ")));
+  }
+  return fmt::format("{}", fmt::join(calls, "; "));
+}
+
+/// A sentence for all ways that behave alike, of which each is then a detail. Nothing where they are few.
+std::vector<Finding> summed_up(const std::vector<Way>& ways) {
+  constexpr std::size_t kFew = 4;
+  std::vector<std::pair<std::string, std::vector<const Way*>>> alike;
+  for (const Way& way : ways) {
+    const std::string what = behaviour(way);
+    auto place = std::ranges::find(alike, what, &std::pair<std::string, std::vector<const Way*>>::first);
+    if (place == alike.end()) place = alike.insert(alike.end(), {what, {}});
+    place->second.push_back(&way);
+  }
+  if (ways.size() <= kFew || alike.size() == ways.size()) return {};
+  std::vector<Finding> findings;
+  for (const auto& [what, those] : alike) {
+    const std::string calls = calls_text(those);
+    findings.push_back({.kind = "classes", .labels = {{"calls", calls}}, .text = fmt::format("{}: {}", calls, what)});
+  }
+  return findings;
 }
 
 class Async final : public ScenarioOf<async_case> {
@@ -280,8 +340,13 @@ class Async final : public ScenarioOf<async_case> {
   }
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
-    std::vector<Finding> findings;
-    for (const Way& way : ways_of(results)) findings.push_back(finding_of(way));
+    const std::vector<Way> ways = ways_of(results);
+    std::vector<Finding> findings = summed_up(ways);
+    const bool in_short = !findings.empty();
+    for (const Way& way : ways) {
+      findings.push_back(finding_of(way));
+      findings.back().detail = in_short;
+    }
     return findings;
   }
 

@@ -20,7 +20,9 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "measure/timer_on_host.hpp"
+#include "model/relation.hpp"
 #include "run/scenario.hpp"
+#include "run/wording.hpp"
 #include "scenarios/common/chunked_work.hpp"
 
 namespace xferbench {
@@ -424,32 +426,32 @@ class Callback final : public ScenarioOf<callback_case> {
   }
 };
 
-/// The quickest ways to learn of a chunk, and the shortest makespans: the best and all that are as good but for noise.
+/// Who learns of a chunk first, and who is done first, as far as intervals tell.
 std::vector<Finding> Callback::conclude(std::span<const Result* const> results) const {
-  constexpr double kAsGood = 1.01;
   std::vector<Finding> findings;
-  const auto tell = [&](const char* metric, const char* what) {
+  const auto tell = [&](const char* metric, const char* measurement, const char* what) {
     std::vector<const Result*> rivals;
-    std::ranges::copy_if(results, std::back_inserter(rivals), [metric](const Result* r) {
-      return r->metric(metric) != nullptr && callback_case(r->config).method != Method::none;
-    });
-    if (rivals.size() < 2) return;
-    const auto value = [metric](const Result* r) { return r->needed_metric(metric).value; };
-    const Result* best = *std::ranges::min_element(rivals, {}, value);
-    std::vector<std::string_view> methods;
-    for (const Result* r : rivals) {
-      const std::string_view method = kMethods[static_cast<std::size_t>(callback_case(r->config).method)];
-      if (value(r) > kAsGood * value(best) || std::ranges::find(methods, method) != methods.end()) continue;
-      methods.push_back(method);
+    std::vector<model::Estimate> times;
+    std::vector<std::string> methods;
+    for (const Result* r : results) {
+      const Method method = callback_case(r->config).method;
+      if (r->metric(metric) == nullptr || method == Method::none) continue;
+      rivals.push_back(r);
+      times.push_back(model::estimate_of(*r, measurement));
+      methods.emplace_back(kMethods[static_cast<std::size_t>(method)]);
     }
+    if (rivals.size() < 2) return;
+    const model::Front front = model::front_of(times);
+    const Metric& best = rivals[front.places.front()]->needed_metric(metric);
     findings.push_back(
         {.kind = "winner",
-         .labels = {{"method", fmt::format("{}", fmt::join(methods, ","))}},
-         .metrics = {best->needed_metric(metric)},
-         .text = fmt::format("{}: {} ({})", what, fmt::join(methods, ", "), format_seconds(value(best)))});
+         .labels = {{"method", ahead_text(front, methods)}, {"outcome", outcome_text(front)}},
+         .metrics = {best},
+         .text = fmt::format("{}: {} ({})", what, told_apart(front, methods, "is the quickest", "are equally quick"),
+                             format_seconds(best.value))});
   };
-  tell("notification_p50", "the quickest notification");
-  tell("makespan", "the shortest makespan with a CPU stage");
+  tell("notification_p50", "notification", "notification");
+  tell("makespan", "pipeline", "makespan with a CPU stage");
   return findings;
 }
 

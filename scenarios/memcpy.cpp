@@ -18,6 +18,7 @@
 #include "model/bounds.hpp"
 #include "run/findings.hpp"
 #include "run/scenario.hpp"
+#include "run/wording.hpp"
 #include "scenarios/common/transfer.hpp"
 
 namespace xferbench {
@@ -198,9 +199,11 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     };
     std::map<std::string, std::vector<const Result*>> alike;
     for (const Result* r : results) alike[but_host(*r)].push_back(r);
+    const std::vector<std::string> axes = axes_of_registered(results);
     for (const Result* r : results) {
-      if (auto finding = when_pinning_pays(*r, alike[but_host(*r)])) findings.push_back(std::move(*finding));
+      if (auto finding = when_pinning_pays(*r, axes, alike[but_host(*r)])) findings.push_back(std::move(*finding));
     }
+    show_many_as_rows(findings, "break-even", 1);
     return findings;
   }
 
@@ -290,8 +293,23 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     return nullptr;
   }
 
-  /// For a result with memory pinned in place, against the same copies of memory as it is.
-  static std::optional<Finding> when_pinning_pays(const Result& registered, std::span<const Result* const> all) {
+  /// What tells copies from memory pinned in place from each other, and how long they are.
+  static std::vector<std::string> axes_of_registered(std::span<const Result* const> results) {
+    std::vector<const Case*> registered;
+    for (const Result* r : results) {
+      if (r->metric("pinning") != nullptr) registered.push_back(&r->config);
+    }
+    std::vector<std::string> axes{"dir", "host", "size"};
+    for (const std::string& axis : varying_axes(registered)) {
+      if (std::ranges::find(axes, axis) == axes.end()) axes.push_back(axis);
+    }
+    return axes;
+  }
+
+  /// For a result with memory pinned in place, against the same copies of memory as it is. `axes`: the finding's
+  /// labels.
+  static std::optional<Finding> when_pinning_pays(const Result& registered, std::span<const std::string> axes,
+                                                  std::span<const Result* const> all) {
     const Metric* pinning = registered.metric("pinning");
     if (pinning == nullptr) return std::nullopt;
     const MemcpyCase c = memcpy_case(registered.config);
@@ -300,18 +318,26 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     const Result* plain = same_copy_from(ordinary, c, all);
     if (plain == nullptr) plain = same_copy_from(ordinary = HostMemory::pageable, c, all);
     if (plain == nullptr) return std::nullopt;
+    const model::BreakEven found =
+        model::break_even(setup_of(registered, *pinning), model::estimate_of(plain->needed_measurement("copy")),
+                          model::estimate_of(registered.needed_measurement("copy")));
     const std::string what = fmt::format("{}: registering {} ({})", c.dir, format_size(c.transfer.bytes), c.host);
-    Finding f{.kind = "break-even", .labels = {{"dir", c.dir}, {"host", c.host}}};
-    const auto copies = model::break_even_copies(pinning->value, plain->needed_measurement("copy").median,
-                                                 registered.needed_measurement("copy").median);
-    if (!copies) {
-      f.text = fmt::format("{} never pays: copies of {} memory are as fast", what, to_text(ordinary));
-      return f;
-    }
-    f.metrics = {{"copies", *copies, "copies"}};
-    f.text = fmt::format("{} pays from {:.0f} {} on, against {}", what, *copies, *copies > 1 ? "copies" : "copy",
-                         to_text(ordinary));
+    const std::string against =
+        found.outcome == model::BreakEven::Outcome::pays ? fmt::format(", against {}", to_text(ordinary)) : "";
+    Finding f{.kind = "break-even", .labels = labels_of(registered.config, axes)};
+    f.labels.emplace_back("against", to_text(ordinary));
+    f.labels.emplace_back("outcome", outcome_text(found));
+    f.text = fmt::format("{} {}{}", what, break_even_text(found, to_text(ordinary)), against);
+    add_copies(found, "copies", f);
     return f;
+  }
+
+  /// Of all directions together: each has memory of its own to pin.
+  static model::Estimate setup_of(const Result& registered, const Metric& pinning) {
+    const Measurement* once = registered.measurement("pinning");
+    if (once == nullptr || !once->ci95 || once->median <= 0) return {pinning.value};
+    const double times = pinning.value / once->median;
+    return {pinning.value, Interval{times * once->ci95->low, times * once->ci95->high}};
   }
 
   /// The first result with this kind of memory and everything else alike; null if there is none.

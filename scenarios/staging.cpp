@@ -20,8 +20,10 @@
 #include "measure/pattern.hpp"
 #include "measure/worker.hpp"
 #include "model/partition.hpp"
+#include "model/relation.hpp"
 #include "run/findings.hpp"
 #include "run/scenario.hpp"
+#include "run/wording.hpp"
 #include "scenarios/common/transfer.hpp"
 
 namespace xferbench {
@@ -398,12 +400,13 @@ class Staging final : public ScenarioOf<staging_case> {
   }
 };
 
-/// For each direction, kind of pages and size: the method that was fastest.
+/// For each direction, kind of pages and size: the method that was fastest, or those that cannot be told apart.
 std::vector<Finding> Staging::conclude(std::span<const Result* const> results) const {
   std::vector<const Result*> measured;
   for (const Result* r : results) {
     if (r->metric("bandwidth") == nullptr) continue;  // interrupted
     r->needed_metric("of_pinned");
+    r->needed_measurement("staging");
     measured.push_back(r);
   }
   const auto place_of = [](const Result& r) {
@@ -413,15 +416,28 @@ std::vector<Finding> Staging::conclude(std::span<const Result* const> results) c
   std::vector<Finding> findings;
   for (const auto& those : grouped(measured, place_of)) {
     if (those.size() < 2) continue;
-    const auto bandwidth = [](const Result* r) { return r->needed_metric("bandwidth").value; };
-    const Result* best = *std::ranges::max_element(those, {}, bandwidth);
-    const StagingCase c = staging_case(best->config);
-    findings.push_back({.kind = "winner",
-                        .labels = {{"dir", c.dir},
-                                   {"host", c.host},
-                                   {"size", format_size_exact(c.size, " ")},
-                                   {"fastest", c.describe_method()}},
-                        .metrics = {best->needed_metric("bandwidth"), best->needed_metric("of_pinned")}});
+    std::vector<model::Estimate> times;
+    std::vector<std::string> methods;
+    for (const Result* r : those) {
+      times.push_back(model::estimate_of(*r, "staging"));
+      methods.push_back(staging_case(r->config).describe_method());
+    }
+    const model::Front front = model::front_of(times);
+    const Result& best = *those[front.places.front()];
+    const StagingCase c = staging_case(best.config);
+    const std::string size = format_size_exact(c.size, " ");
+    findings.push_back(
+        {.kind = "winner",
+         .labels = {{"dir", c.dir},
+                    {"host", c.host},
+                    {"size", size},
+                    {"fastest", ahead_text(front, methods)},
+                    {"outcome", outcome_text(front)}},
+         .metrics = {best.needed_metric("bandwidth"), best.needed_metric("of_pinned")},
+         .text = fmt::format("{}, {} memory, {}: {}: {} GB/s, {} of a copy from pinned memory", c.dir, c.host, size,
+                             told_apart(front, methods, "is the fastest"), format_significant(best.value("bandwidth")),
+                             format_percent(best.value("of_pinned"))),
+         .row = true});
   }
   return findings;
 }

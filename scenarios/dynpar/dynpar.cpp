@@ -15,6 +15,7 @@
 #include "model/transfer.hpp"
 #include "run/findings.hpp"
 #include "run/scenario.hpp"
+#include "run/wording.hpp"
 #include "scenarios/dynpar/children.hpp"
 #include "scenarios/dynpar/sort.hpp"
 
@@ -190,32 +191,29 @@ std::vector<const Result*> best_of_each_way(std::vector<const Result*> best) {
   return best;
 }
 
-/// Whether the difference is more than noise, as for copies.
-bool differ(const Result& a, const Result& b) {
-  const auto point = [](const Result& r) {
-    const Measurement* m = r.measurement(kMakespan);
-    return std::array{model::TransferPoint{.bytes = 1, .seconds = m->median, .seconds_ci = m->ci95}};
-  };
-  return model::compare(point(a), point(b)).decided > 0;
-}
-
-/// Of `ways`, the first to finish first, two at least. Where the first two are alike, neither has won.
+/// Of `ways`, the first to finish first, two at least. Where intervals do not tell the first from others, none has won.
 Finding winner_of(const std::vector<const Result*>& ways) {
-  const Result& first = *ways.front();
-  const bool won = differ(first, *ways[1]);
-  const std::string task = task_of(children_of(first));
+  std::vector<model::Estimate> times;
+  std::vector<std::string> names;
   std::vector<std::string> after;
-  for (const Result* r : std::span(ways).subspan(won ? 1 : 0)) {
-    after.push_back(fmt::format("{} after {}", way_of(children_of(*r)), format_seconds(r->median(kMakespan))));
+  for (const Result* r : ways) {
+    times.push_back(model::estimate_of(*r, kMakespan));
+    names.push_back(way_of(children_of(*r)));
+    after.push_back(fmt::format("{} after {}", names.back(), format_seconds(times.back().value)));
   }
+  const model::Front front = model::front_of(times);
+  const bool won = front.decided();
+  const Result& first = *ways.front();
   std::vector<std::string> axes{"shape", "depth", "children", "work"};
   if (won) axes.insert(axes.begin(), {"launch", "launchers", "streams"});
-  return {.kind = won ? "winner" : "alike",
-          .labels = labels_of(first.config, axes),
-          .metrics = {{kMakespan, first.median(kMakespan), "s"}},
-          .text = won ? fmt::format("{}: {} is done first, after {}; {}", task, way_of(children_of(first)),
-                                    format_seconds(first.median(kMakespan)), fmt::join(after, ", "))
-                      : fmt::format("{}: the first two are alike: {}", task, fmt::join(after, ", "))};
+  Finding f{.kind = won ? "winner" : (front.equal ? "alike" : "undecided"),
+            .labels = labels_of(first.config, axes),
+            .metrics = {{kMakespan, first.median(kMakespan), "s"}}};
+  f.text = fmt::format("{}: {}", task_of(children_of(first)), told_apart(front, names, "is done first"));
+  f.text += won ? fmt::format(", after {}; {}", format_seconds(times.front().value),
+                              fmt::join(std::span(after).subspan(1), ", "))
+                : fmt::format(": {}", fmt::join(after, ", "));
+  return f;
 }
 
 /// Who is done first, for each number of children, shape and amount of work.
@@ -233,13 +231,16 @@ void conclude_sorts(std::span<const Result* const> results, std::vector<Finding>
     if (speedup == nullptr || trips == nullptr) continue;
     const DynparCase c = dynpar_case(r->config);
     const std::string_view keys = kSortKeysNames[static_cast<std::size_t>(c.keys)];
-    findings.push_back({.kind = "sort",
-                        .labels = {{"keys", std::string(keys)}, {"size", format_size(c.bytes)}},
-                        .metrics = {*speedup, *trips},
-                        .text = fmt::format("sorting {} of {} keys takes {} when the GPU launches what comes next, {} "
-                                            "with {:.0f} round trips to the host: {:.2f} times as fast",
-                                            format_size(c.bytes), keys, format_seconds(r->median(kMakespan)),
-                                            format_seconds(r->median(kByHost)), trips->value, speedup->value)});
+    const std::string trips_text = fmt::format("{:.0f} round trip{}", trips->value, trips->value == 1 ? "" : "s");
+    const std::string beside = beside_text(model::estimate_of(*r, kMakespan), model::estimate_of(*r, kByHost));
+    findings.push_back(
+        {.kind = "sort",
+         .labels = {{"keys", std::string(keys)}, {"size", format_size(c.bytes)}, {"beside_host", beside}},
+         .metrics = {*speedup, *trips},
+         .text = fmt::format("sorting {} of {} keys takes {} when the GPU launches what comes next, {} "
+                             "with {} to the host: {}",
+                             format_size(c.bytes), keys, format_seconds(r->median(kMakespan)),
+                             format_seconds(r->median(kByHost)), trips_text, beside)});
   }
 }
 
@@ -283,6 +284,8 @@ class Dynpar final : public ScenarioOf<dynpar_case> {
     conclude_costs(children, findings);
     conclude_winners(children, findings);
     conclude_sorts(of_task(results, true), findings);
+    constexpr std::size_t kMostSentences = 3;
+    for (const char* kind : {"per-child", "sort"}) show_many_as_rows(findings, kind, kMostSentences);
     return findings;
   }
 };

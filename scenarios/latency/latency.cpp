@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "core/units.hpp"
+#include "model/relation.hpp"
 #include "run/scenario.hpp"
+#include "run/wording.hpp"
 #include "scenarios/latency/chase.hpp"
 #include "scenarios/latency/operations.hpp"
 
@@ -200,14 +202,28 @@ void conclude_graphs(std::span<const Result* const> results, std::vector<Finding
   const auto nodes = [](const Result* r) { return latency_case(r->config).nodes; };
   const auto [least, most] = std::ranges::minmax_element(graphs, {}, nodes);
   if (nodes(*least) == nodes(*most)) return;
-  const double slope =
-      ((*most)->median(kLatency) - (*least)->median(kLatency)) / static_cast<double>(nodes(*most) - nodes(*least));
-  if (slope <= 0) return;
-  std::string text = fmt::format("graph: each further kernel adds {}", format_seconds(slope));
+  const model::Estimate more = model::estimate_of(**most, kLatency);
+  const model::Estimate fewer = model::estimate_of(**least, kLatency);
+  const auto further = static_cast<double>(nodes(*most) - nodes(*least));
+  const model::Estimate added = model::difference(more, fewer);
+  if (model::relate(more, fewer) != model::Relation::slower) {
+    findings.push_back(
+        {.kind = "per-node",
+         .text = fmt::format("graph: what each further kernel adds is not decided: {}",
+                             added.interval ? "graphs of more kernels take no longer beyond doubt" : kTooFewSamples)});
+    return;
+  }
+  const double slope = added.value / further;
+  const Interval range{added.interval->low / further, added.interval->high / further};
+  std::string text = fmt::format("graph: each further kernel adds {} ({} to {})", format_seconds(slope),
+                                 format_seconds(range.low), format_seconds(range.high));
   if (const Result* launch = find_launch(results)) {
     text += fmt::format("; launching it by itself keeps the host for {}", format_seconds(launch->median("call")));
   }
-  findings.push_back({.kind = "per-node", .metrics = {{"per_node", slope, "s"}}, .text = std::move(text)});
+  findings.push_back(
+      {.kind = "per-node",
+       .metrics = {{"per_node", slope, "s"}, {"per_node_low", range.low, "s"}, {"per_node_high", range.high, "s"}},
+       .text = std::move(text)});
 }
 
 void conclude_waiting(std::span<const Result* const> results, WaitMethod method, std::vector<Finding>& findings) {
@@ -217,19 +233,25 @@ void conclude_waiting(std::span<const Result* const> results, WaitMethod method,
   const Result* spin = with(WaitPolicy::spin);
   const Result* block = with(WaitPolicy::blocking);
   if (spin == nullptr || block == nullptr) return;
-  const double fast = spin->median(kLatency);
-  const double slow = block->median(kLatency);
-  const double burnt = spin->median("cpu");
-  if (fast <= 0 || burnt <= 0) return;
-  const double cpu = block->median("cpu") / burnt;
+  const model::Estimate fast = model::estimate_of(*spin, kLatency);
+  const model::Estimate slow = model::estimate_of(*block, kLatency);
+  const model::Estimate burnt = model::estimate_of(*spin, "cpu");
+  const model::Estimate cpu = model::estimate_of(*block, "cpu");
+  if (fast.value <= 0 || burnt.value <= 0) return;
   const std::string_view name = kMethodNames[static_cast<std::size_t>(method)];
-  findings.push_back({.kind = "waiting",
-                      .labels = {{"method", std::string(name)}},
-                      .metrics = {{"latency_ratio", slow / fast, "1"}, {"cpu_ratio", cpu, "1"}},
-                      .text = fmt::format("waiting for {} {}: blocking notices its end {:.1f} times as late as "
-                                          "spinning ({}, {}) and takes {} of its CPU time",
-                                          method == WaitMethod::event ? "an" : "a", name, slow / fast,
-                                          format_seconds(slow), format_seconds(fast), format_percent(cpu))});
+  const bool later = model::relate(fast, slow) == model::Relation::faster;
+  const std::string latency = later ? fmt::format("{:.1f} times as late as spinning", slow.value / fast.value)
+                                    : "no later than spinning beyond doubt";
+  const bool decided = model::relate(cpu, burnt) == model::Relation::faster;
+  findings.push_back(
+      {.kind = "waiting",
+       .labels = {{"method", std::string(name)}},
+       .metrics = {{"latency_ratio", slow.value / fast.value, "1"}, {"cpu_ratio", cpu.value / burnt.value, "1"}},
+       .text = fmt::format("waiting for {} {}: blocking notices its end {} ({}, {}) and {}",
+                           method == WaitMethod::event ? "an" : "a", name, latency, format_seconds(slow.value),
+                           format_seconds(fast.value),
+                           decided ? fmt::format("takes {} of its CPU time", format_percent(cpu.value / burnt.value))
+                                   : "takes no less CPU time beyond doubt")});
 }
 
 // --- The scenario ----------------------------------------------------------------------------------------------------

@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include "core/units.hpp"
+#include "model/relation.hpp"
 #include "run/findings.hpp"
+#include "run/wording.hpp"
 #include "scenarios/overlap/case.hpp"
 
 namespace xferbench {
@@ -20,28 +24,33 @@ std::string work_of(const Result& r) {
                      c.balance.value_or(0));
 }
 
-/// The parts in words; they add up to the makespan. `name`: of the case, where there are several.
-std::string diagnosis(const Result& r, const std::string& name) {
+constexpr double kRounding = 1e-12;  // seconds
+
+/// The parts in words; they add up to the makespan. Those of nothing are left out.
+std::string diagnosis(const Result& r) {
   const bool link = r.label("limited_by") == "link";
-  std::string limit = format_seconds(r.value("bound")) + " are the limit, set by the " + r.label("limited_by");
+  std::string text = fmt::format("{} makespan: {} are the limit, set by the {}", format_seconds(r.value("makespan")),
+                                 format_seconds(r.value("bound")), r.label("limited_by"));
   if (link && r.value("time_contention") > 0) {
-    limit += fmt::format(" ({} of it because the two directions slow each other)",
-                         format_seconds(r.value("time_contention")));
+    text += fmt::format(" ({} of it because the two directions slow each other)",
+                        format_seconds(r.value("time_contention")));
   }
-  constexpr double kRounding = 1e-12;  // seconds
-  double unexplained = r.value("time_unexplained");
-  if (std::abs(unexplained) < kRounding) unexplained = 0;
-  return fmt::format(
-      "{}{} makespan: {}; {} filling and draining; {} what each operation costs; {} waiting for slots or streams; {} "
-      "waiting for the host; {}{} unexplained",
-      name, format_seconds(r.value("makespan")), limit, format_seconds(r.value("time_fill_drain")),
-      format_seconds(r.value("time_overhead")), format_seconds(r.value("time_slots")),
-      format_seconds(r.value("time_submission")), unexplained < 0 ? "-" : "", format_seconds(std::abs(unexplained)));
+  const auto add = [&](const char* name, const char* what) {
+    const double seconds = r.value(name);
+    if (std::abs(seconds) < kRounding) return;
+    text += fmt::format("; {}{} {}", seconds < 0 ? "-" : "", format_seconds(std::abs(seconds)), what);
+  };
+  add("time_fill_drain", "filling and draining");
+  add("time_overhead", "what each operation costs");
+  add("time_slots", "waiting for slots or streams");
+  add("time_submission", "waiting for the host");
+  add("time_unexplained", "unexplained");
+  return text;
 }
 
-Finding diagnosed(const Result& r, bool alone) {
-  const std::string prefix = alone ? "" : r.config.key() + ": ";
-  Finding f{.kind = "diagnosis", .labels = {{"case", r.config.key()}}, .metrics = {}, .text = diagnosis(r, prefix)};
+/// `prefix`: names the case where there are several.
+Finding diagnosed(const Result& r, const std::string& prefix) {
+  Finding f{.kind = "diagnosis", .labels = {{"case", r.config.key()}}, .metrics = {}, .text = prefix + diagnosis(r)};
   for (const char* name : {"makespan", "bound", "time_contention", "time_fill_drain", "time_overhead", "time_slots",
                            "time_submission", "time_unexplained"}) {
     if (const Metric* m = r.metric(name)) f.metrics.push_back(*m);
@@ -49,54 +58,127 @@ Finding diagnosed(const Result& r, bool alone) {
   return f;
 }
 
-/// The first to finish of those that have this metric, or nothing.
-const Result* fastest(std::span<const Result* const> results, const char* having) {
-  const Result* best = nullptr;
-  for (const Result* r : results) {
-    if (r->metric(having) == nullptr) continue;
-    if (best == nullptr || r->value("makespan") < best->value("makespan")) best = r;
-  }
-  return best;
+/// What the model expects to save has to be more than what it does not know of this case.
+bool is_worth_trying(const Result& r) {
+  if (r.label("suggestion").empty()) return false;
+  return r.value("suggestion_gain") * r.value("modelled") > std::abs(r.value("time_unexplained"));
 }
 
 Finding suggested(const Result& r, bool alone) {
   const std::string flags = r.label("suggestion");
   const std::string what = alone ? flags : fmt::format("--strategy {} {}", r.config.word("strategy"), flags);
-  return {.kind = "suggestion",
-          .labels = {{"case", r.config.key()}, {"flags", flags}},
-          .metrics = {r.needed_metric("suggestion_gain")},
-          .text = fmt::format("try {}: the model expects it to be {} faster", what,
-                              format_percent(r.value("suggestion_gain")))};
+  const double gain = std::min(r.value("suggestion_gain"), 1.0);
+  return {
+      .kind = "suggestion",
+      .labels = {{"case", r.config.key()}, {"flags", flags}},
+      .metrics = {r.needed_metric("suggestion_gain")},
+      .text = fmt::format("try {}: the model expects it to be {} times as fast", what, factor_text(1 / (1 - gain)))};
 }
 
-/// Why the fastest case has no diagnosis.
-const char* why_not_diagnosed(const Result& r) {
-  const bool serial = overlap_case(r.config).pipeline.strategy == Strategy::serial;
-  return serial ? "no pipeline that was measured beats it" : "the model does not cover it";
+bool is_serial(const Result& r) { return overlap_case(r.config).pipeline.strategy == Strategy::serial; }
+
+/// Results that do the same work, of which `places` are ahead.
+struct Ranking {
+  std::span<const Result* const> results;
+  Rivals called;
+  model::Front front;
+
+  Ranking(std::span<const Result* const> alike, std::span<const std::string> axes)
+      : results(alike), called(rivals_of(alike, axes)) {
+    std::vector<model::Estimate> times;
+    for (const Result* r : results) times.push_back(model::estimate_of(*r, "pipeline"));
+    front = model::front_of(times);
+  }
+  [[nodiscard]] const Result& best() const { return *results[front.places.front()]; }
+  /// The fastest that the model covers, or null.
+  [[nodiscard]] const Result* modelled() const {
+    const Result* fastest = nullptr;
+    for (const Result* r : results) {
+      if (r->metric("time_unexplained") == nullptr) continue;
+      if (fastest == nullptr || r->value("makespan") < fastest->value("makespan")) fastest = r;
+    }
+    return fastest;
+  }
+};
+
+/// Who is ahead; of a single case there is nothing to say.
+Finding fastest(const Ranking& ranking) {
+  const Result& best = ranking.best();
+  std::string text =
+      fmt::format("{}{}: {}", ranking.called.common, told_apart(ranking.front, ranking.called.names, "is the fastest"),
+                  format_seconds(best.value("makespan")));
+  if (is_serial(best) && ranking.front.decided()) {
+    text += "; no pipeline that was measured beats plain serial";
+  } else if (best.metric("time_unexplained") == nullptr && !is_serial(best)) {
+    text += "; the model does not cover it";
+  }
+  return {.kind = "fastest",
+          .labels = {{"case", best.config.key()}, {"outcome", outcome_text(ranking.front)}},
+          .metrics = {best.needed_metric("makespan")},
+          .text = std::move(text)};
+}
+
+/// Where overlap does not pay: the same work without it, sampled in turn with the pipeline.
+std::optional<Finding> beside_serial(const Result& r, const std::string& prefix) {
+  if (is_serial(r)) return std::nullopt;
+  const model::Estimate serial = model::estimate_of(r, "serial");
+  const model::Estimate pipeline = model::estimate_of(r, "pipeline");
+  const model::Relation relation = model::relate(serial, pipeline);
+  if (relation == model::Relation::slower || serial.value <= 0) return std::nullopt;
+  Finding f{.kind = "serial", .labels = {{"case", r.config.key()}}, .metrics = {r.needed_metric("makespan")}};
+  f.metrics.push_back({"serial", serial.value, "s"});
+  f.text = prefix;
+  if (relation == model::Relation::faster) {
+    f.text += fmt::format("plain serial wins: without any overlap the same work is {} ({})",
+                          beside_text(serial, pipeline), format_seconds(serial.value));
+  } else if (relation == model::Relation::equal) {
+    f.text += "overlap gains nothing: plain serial is equally fast (within 1 %)";
+  } else {
+    f.text += fmt::format("whether overlap gains anything over plain serial is {}",
+                          serial.interval && pipeline.interval ? "not decided: their intervals overlap"
+                                                               : fmt::format("not decided: {}", kTooFewSamples));
+  }
+  return f;
+}
+
+void add_findings_of(const Ranking& ranking, bool alone, std::vector<Finding>& findings) {
+  const auto prefix = [&](const Result& r) {
+    const auto place = std::ranges::find(ranking.results, &r) - ranking.results.begin();
+    return alone ? "" : ranking.called.common + ranking.called.names[static_cast<std::size_t>(place)] + ": ";
+  };
+  if (ranking.results.size() > 1) findings.push_back(fastest(ranking));
+  if (auto serial = beside_serial(ranking.best(), prefix(ranking.best()))) findings.push_back(std::move(*serial));
+  const Result* modelled = ranking.modelled();
+  if (modelled == nullptr) {
+    const Result& best = ranking.best();
+    if (ranking.results.size() > 1 || is_serial(best)) return;
+    findings.push_back({.kind = "diagnosis",
+                        .labels = {{"case", best.config.key()}},
+                        .text = prefix(best) + "where the time went is not known: the model does not cover this case"});
+    return;
+  }
+  findings.push_back(diagnosed(*modelled, prefix(*modelled)));
+  if (is_worth_trying(*modelled)) findings.push_back(suggested(*modelled, alone));
 }
 
 }  // namespace
 
 std::vector<Finding> diagnose(std::span<const Result* const> results) {
+  std::vector<const Result*> measured;
+  std::vector<const Case*> cases;
   for (const Result* r : results) {
     if (!r->label("suggestion").empty()) r->needed_metric("suggestion_gain");
+    if (r->metric("makespan") == nullptr) continue;  // interrupted
+    measured.push_back(r);
+    cases.push_back(&r->config);
   }
-  const bool alone = results.size() == 1;
+  const std::vector<std::string> axes = varying_axes(cases);
   std::vector<Finding> findings;
-  for (const auto& alike : grouped(results, work_of)) {
-    const Result* any = fastest(alike, "makespan");
-    const Result* modelled = fastest(alike, "time_unexplained");  // that the model covers
-    if (any != nullptr && modelled != any) {
-      findings.push_back({.kind = "fastest",
-                          .labels = {{"case", any->config.key()}},
-                          .metrics = {any->needed_metric("makespan")},
-                          .text = fmt::format("{} is the fastest, {}; {}", any->config.key(),
-                                              format_seconds(any->value("makespan")), why_not_diagnosed(*any))});
-    }
-    if (modelled == nullptr) continue;
-    findings.push_back(diagnosed(*modelled, alone));
-    if (!modelled->label("suggestion").empty()) findings.push_back(suggested(*modelled, alone));
+  for (const auto& alike : grouped(measured, work_of)) {
+    add_findings_of(Ranking(alike, axes), measured.size() == 1, findings);
   }
+  constexpr std::size_t kFew = 2;
+  for (const char* kind : {"diagnosis", "suggestion"}) show_many_as_rows(findings, kind, kFew);
   return findings;
 }
 

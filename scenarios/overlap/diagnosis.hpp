@@ -8,8 +8,9 @@
 
 namespace xferbench {
 
-/// Of cases that do the same work, the fastest, the parts of its makespan, and a suggestion where there is one. All of
-/// them are ok. Pure.
+/// Of cases that do the same work, who is ahead where there are several, whether plain serial is as fast, the parts of
+/// the makespan of the fastest that the model covers, and a suggestion where it promises more than is unexplained. All
+/// of them are ok. Pure.
 std::vector<Finding> diagnose(std::span<const Result* const> results);
 
 }  // namespace xferbench

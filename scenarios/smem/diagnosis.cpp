@@ -9,7 +9,9 @@
 
 #include "core/units.hpp"
 #include "model/in_flight.hpp"
+#include "model/relation.hpp"
 #include "run/findings.hpp"
+#include "run/wording.hpp"
 #include "scenarios/smem/case.hpp"
 
 namespace xferbench {
@@ -44,11 +46,17 @@ const Result* fastest(std::span<const Result* const> results) {
   return *std::ranges::min_element(results, {}, seconds);
 }
 
+model::Front front_of(std::span<const Result* const> results) {
+  std::vector<model::Estimate> times;
+  for (const Result* r : results) times.push_back(model::estimate_of(*r, "smem"));
+  return model::front_of(times);
+}
+
 /// "tma, tile 4 KiB, stages 3": the values of those axes; a word speaks for itself, a number does not.
-std::string description(const Result& r, const std::vector<std::string>& axes) {
+std::string description(const Case& c, std::span<const std::string> axes) {
   std::string text;
   for (const std::string& axis : axes) {
-    const Case::Param* p = r.config.find(axis);
+    const Case::Param* p = c.find(axis);
     if (p == nullptr) continue;
     const bool speaks = p->kind == AxisKind::choice && axis != "swizzle" && axis != "copy-bytes" && axis != "store";
     text += (text.empty() ? "" : ", ") + (speaks ? "" : axis + " ") + axis_text(*p);
@@ -67,14 +75,16 @@ void add_best(const Results& work, const std::vector<std::string>& axes, std::ve
                         .metrics = {best->needed_metric("bandwidth"), best->needed_metric("memory_traffic"),
                                     best->needed_metric("vs_d2d")}});
   }
-  const Result* winner = fastest(work);
+  const Rivals called = rivals_of(work, axes, description);
+  const model::Front front = front_of(work);
+  const Result& best = *work[front.places.front()];
   findings.push_back(
       {.kind = "winner",
-       .labels = {{"case", winner->config.key()}},
-       .metrics = {winner->needed_metric("memory_traffic")},
-       .text = fmt::format("{} is the fastest: {} GB/s of traffic, {} of a copy by cudaMemcpyAsync",
-                           description(*winner, axes), format_significant(winner->value("memory_traffic")),
-                           format_percent(winner->value("vs_d2d")))});
+       .labels = {{"case", best.config.key()}, {"outcome", outcome_text(front)}},
+       .metrics = {best.needed_metric("memory_traffic")},
+       .text = fmt::format("{}{}: {} GB/s of traffic, {} of a copy by cudaMemcpyAsync", called.common,
+                           told_apart(front, called.names, "is the fastest"),
+                           format_significant(best.value("memory_traffic")), format_percent(best.value("vs_d2d")))});
 }
 
 /// Whether what holds the loop up is memory: not arithmetic, not blocks that begin, not the counter of tiles.
@@ -96,33 +106,44 @@ std::optional<double> latency_of(const Results& results) {
   return model::latency(flights);
 }
 
+unsigned stages_of(const Result* r) { return smem_case(r->config).shape.stages; }
+
+/// What its rate asks for if each byte is under way for `latency`: in proportion to its own time in flight.
+void add_littles_law(const Result& enough, double latency, Finding& f) {
+  const double needed = enough.value("bytes_in_flight") * latency / enough.value("time_in_flight");
+  f.metrics.push_back({"latency", latency, "s"});
+  f.metrics.push_back({"needed_in_flight", needed, "B"});
+  f.text += fmt::format(", {} needed by Little's law at the {} that a byte takes", format_size(whole_bytes(needed)),
+                        format_seconds(latency));
+}
+
 /// From how many stages on more of them do not help. `alike`: results that differ in nothing but their stages.
 std::optional<Finding> enough_stages(Results alike, std::optional<double> latency,
                                      const std::vector<std::string>& axes) {
-  constexpr double kAsFast = 1.01;
-  const auto stages_of = [](const Result* r) { return smem_case(r->config).shape.stages; };
   std::ranges::sort(alike, {}, stages_of);
   if (alike.size() < 3) return std::nullopt;  // two are no sweep
-  const Result* best = fastest(alike);
-  const Result* enough =
-      *std::ranges::find_if(alike, [best](const Result* r) { return seconds(r) <= kAsFast * seconds(best); });
-  const unsigned stages = stages_of(enough);
-  Finding f;
-  f.kind = "stages";
-  f.labels = {{"case", enough->config.key()}};
-  f.metrics = {{"enough_stages", static_cast<double>(stages), "stages"}, enough->needed_metric("bytes_in_flight")};
-  f.text = fmt::format(
-      "{}: {} {} enough, the best of {} to {} is less than 1 % faster; up to {} in flight in each multiprocessor",
-      description(*enough, axes), stages, stages == 1 ? "stage is" : "stages are", stages_of(alike.front()),
-      stages_of(alike.back()), format_size(whole_bytes(enough->value("bytes_in_flight"))));
-  if (latency) {
-    // What its rate asks for if each byte is under way for `latency`: in proportion to its own time in flight.
-    const double needed = enough->value("bytes_in_flight") * *latency / enough->value("time_in_flight");
-    f.metrics.push_back({"latency", *latency, "s"});
-    f.metrics.push_back({"needed_in_flight", needed, "B"});
-    f.text += fmt::format(", {} needed by Little's law at the {} that a byte takes", format_size(whole_bytes(needed)),
-                          format_seconds(*latency));
+  const model::Front front = front_of(alike);
+  const std::size_t fewest = std::ranges::min(front.places);  // that the best is not faster than beyond doubt
+  const Result& enough = *alike[fewest];
+  const Result& best = *alike[front.places.front()];
+  const bool sure = &enough == &best || model::relate(model::estimate_of(best, "smem"),
+                                                      model::estimate_of(enough, "smem")) == model::Relation::equal;
+  const std::string range = fmt::format("{} to {}", stages_of(alike.front()), stages_of(alike.back()));
+  Finding f{.kind = "stages", .labels = {{"case", enough.config.key()}}};
+  f.text = description(enough.config, axes) + ": ";
+  if (!front.sampled) {
+    f.text += fmt::format("how many stages of {} are enough is not decided: {}", range, kTooFewSamples);
+    return f;
   }
+  const unsigned stages = stages_of(&enough);
+  const std::string few = fmt::format("{} {}", stages, stages == 1 ? "stage" : "stages");
+  f.metrics = {{"enough_stages", static_cast<double>(stages), "stages"}, enough.needed_metric("bytes_in_flight")};
+  f.text +=
+      sure ? fmt::format("{} {} enough, the best of {} is less than 1 % faster", few, stages == 1 ? "is" : "are", range)
+           : fmt::format("{} may be enough, no difference from the best of {} was found", few, range);
+  f.text += fmt::format("; up to {} in flight in each multiprocessor",
+                        format_size(whole_bytes(enough.value("bytes_in_flight"))));
+  if (latency) add_littles_law(enough, *latency, f);
   return f;
 }
 
@@ -155,6 +176,7 @@ std::vector<Finding> diagnose_smem(std::span<const Result* const> results) {
     add_best(work, axes, findings);
     add_stages(work, axes, findings);
   }
+  show_many_as_rows(findings, "stages", 3);
   return findings;
 }
 

@@ -62,7 +62,7 @@ std::string format_seconds(double seconds) {
 std::string format_percent(double fraction) { return fmt::format("{:.1f} %", fraction * 100); }
 
 bool is_whole(std::string_view unit) {
-  constexpr std::array<std::string_view, 4> kWhole{"copies", "iterations", "launches", "round trips"};
+  constexpr std::array<std::string_view, 5> kWhole{"copies", "iterations", "launches", "round trips", "stages"};
   return std::ranges::find(kWhole, unit) != kWhole.end();
 }
 

@@ -106,13 +106,12 @@ namespace {
 
 struct Pair {
   TransferPoint a, b;
+  Relation relation = relate(a.estimate(), b.estimate());
+  std::optional<Interval> ratio = ratio_interval(a.estimate(), b.estimate());
 
-  [[nodiscard]] bool decided() const {
-    if (!a.seconds_ci || !b.seconds_ci) return false;
-    if (std::abs(a.seconds - b.seconds) <= kAlike * std::min(a.seconds, b.seconds)) return false;
-    return a.seconds_ci->high < b.seconds_ci->low || b.seconds_ci->high < a.seconds_ci->low;
-  }
-  [[nodiscard]] bool first_faster() const { return a.seconds < b.seconds; }
+  [[nodiscard]] bool decided() const { return relation == Relation::faster || relation == Relation::slower; }
+  [[nodiscard]] bool first_faster() const { return relation == Relation::faster; }
+  [[nodiscard]] double factor() const { return std::max(a.seconds, b.seconds) / std::min(a.seconds, b.seconds); }
   [[nodiscard]] double log_ratio() const { return std::log(a.seconds / b.seconds); }
 };
 
@@ -131,13 +130,34 @@ std::vector<Pair> matched(std::span<const TransferPoint> a, std::span<const Tran
   return sorted;
 }
 
+/// Where on the way from one decided size to another a straight line passes 0. How far it is from 0 at either end.
+double share_of_way(double below, double above) { return std::abs(below) / (std::abs(below) + std::abs(above)); }
+
 /// Where the ratio of times passes 1 on a straight line in logarithms: costs are sums of powers of the size, whose
 /// ratio bends least there.
 Crossover crossover_between(const Pair& below, const Pair& above) {
   const double low = std::log(below.a.bytes);
   const double high = std::log(above.a.bytes);
-  const double share = below.log_ratio() / (below.log_ratio() - above.log_ratio());
-  return {std::exp(low + share * (high - low)), below.a.bytes, above.a.bytes, above.first_faster()};
+  const auto size_at = [&](double share) { return std::exp(low + share * (high - low)); };
+  // Of a decided size neither end of the ratio's interval is on the other side of 1.
+  const auto nearest = [](const Pair& p) { return std::log(p.first_faster() ? p.ratio->high : p.ratio->low); };
+  const auto furthest = [](const Pair& p) { return std::log(p.first_faster() ? p.ratio->low : p.ratio->high); };
+  return {.bytes = size_at(share_of_way(below.log_ratio(), above.log_ratio())),
+          .low = size_at(share_of_way(nearest(below), furthest(above))),
+          .high = size_at(share_of_way(furthest(below), nearest(above))),
+          .measured_below = below.a.bytes,
+          .measured_above = above.a.bytes,
+          .first_faster_above = above.first_faster()};
+}
+
+/// Counts a size that is not decided.
+void add_undecided(const Pair& pair, Comparison& result) {
+  if (pair.relation == Relation::equal) ++result.equal;
+  if (!pair.ratio) {
+    ++result.without_interval;
+  } else {
+    result.excluded = std::max({result.excluded, pair.ratio->high - 1, 1 / pair.ratio->low - 1});
+  }
 }
 
 }  // namespace
@@ -151,7 +171,13 @@ Comparison compare(std::span<const TransferPoint> a, std::span<const TransferPoi
   result.largest = pairs.back().a.bytes;
   const Pair* last = nullptr;
   for (const Pair& pair : pairs) {
-    if (!pair.decided()) continue;
+    if (!pair.decided()) {
+      add_undecided(pair, result);
+      continue;
+    }
+    result.factors = result.decided == 0 ? Interval{pair.factor(), pair.factor()}
+                                         : Interval{std::min(result.factors.low, pair.factor()),
+                                                    std::max(result.factors.high, pair.factor())};
     ++result.decided;
     if (last == nullptr) {
       result.first_faster_at_start = pair.first_faster();
@@ -163,9 +189,21 @@ Comparison compare(std::span<const TransferPoint> a, std::span<const TransferPoi
   return result;
 }
 
-std::optional<double> break_even_copies(double setup_seconds, double slow_copy, double fast_copy) {
-  if (!(fast_copy * (1 + kAlike) < slow_copy)) return std::nullopt;  // no faster, but for noise
-  return std::max(1.0, std::ceil(setup_seconds / (slow_copy - fast_copy)));
+BreakEven break_even(const Estimate& setup, const Estimate& slow_copy, const Estimate& fast_copy) {
+  const Relation relation = relate(fast_copy, slow_copy);
+  const bool sampled = ratio_interval(fast_copy, slow_copy) && setup.interval;
+  BreakEven result{.sampled = sampled};
+  if (relation == Relation::equal || relation == Relation::slower) {
+    result.outcome = BreakEven::Outcome::never;
+    result.equal = relation == Relation::equal;
+  }
+  if (relation != Relation::faster || !sampled) return result;
+  const auto copies = [](double cost, double saved) { return std::max(1.0, std::ceil(cost / saved)); };
+  const Estimate saved = difference(slow_copy, fast_copy);  // above 0 as a whole, since the two do not overlap
+  result.outcome = BreakEven::Outcome::pays;
+  result.copies = copies(setup.value, saved.value);
+  result.range = {copies(setup.interval->low, saved.interval->high), copies(setup.interval->high, saved.interval->low)};
+  return result;
 }
 
 }  // namespace xferbench::model

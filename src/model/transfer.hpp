@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "model/relation.hpp"
 #include "results/result.hpp"
 
 namespace xferbench::model {
@@ -17,6 +18,8 @@ struct TransferPoint {
   double bytes = 0;
   double seconds = 0;
   std::optional<Interval> seconds_ci;
+
+  [[nodiscard]] Estimate estimate() const { return {seconds, seconds_ci}; }
 };
 
 /// t(n) = latency + n / rate.
@@ -50,29 +53,41 @@ TransferFits fit_ranges(std::span<const TransferPoint> points);
 /// A size at which one way of copying becomes faster than the other.
 struct Crossover {
   double bytes = 0;           ///< estimate: where the ratio of times is 1, interpolated between the two sizes below
+  double low = 0;             ///< the same from the ends of the intervals of both ratios ...
+  double high = 0;            ///< ... that move it down and up most
   double measured_below = 0;  ///< the last size, in bytes, at which the one that was faster is so beyond doubt
   double measured_above = 0;  ///< the first size, in bytes, at which the other one is
   bool first_faster_above = false;  ///< whether it is the first of the two that is faster from there on
+
+  /// Whether the two sizes are near enough for an estimate between them to mean something.
+  [[nodiscard]] bool is_estimated() const { return measured_above <= 4 * measured_below; }
 };
 
-/// Two times closer than this, as a share of the shorter one, are alike even where their intervals do not overlap: they
-/// were not measured at the same moment, and intervals know nothing of what changed in between.
-inline constexpr double kAlike = 0.01;
-
-/// Two ways of copying over the sizes that both have. A size is decided where both have an interval, these do not
-/// overlap, and the times are not alike: noise must not decide anything.
+/// Two ways of copying over the sizes that both have; relation.hpp says what is decided.
 struct Comparison {
   std::size_t sizes = 0;               ///< how many both have
   std::size_t decided = 0;             ///< at how many of them one is faster beyond doubt
+  std::size_t equal = 0;               ///< at how many both are equally fast
+  std::size_t without_interval = 0;    ///< at how many one of them has too few samples for an interval
   double smallest = 0;                 ///< of the sizes that both have, in bytes
   double largest = 0;                  ///< of the sizes that both have, in bytes
   bool first_faster_at_start = false;  ///< whether the first is the faster one at the smallest decided size
   std::vector<Crossover> crossovers;   ///< by size; who was faster last stays it over sizes that are not decided
+  Interval factors{1, 1};  ///< of the decided sizes: how many times as long the slower one takes, least and most
+  double excluded = 0;     ///< of sizes with intervals that are not decided: a difference, as a share, that none allows
 };
 Comparison compare(std::span<const TransferPoint> a, std::span<const TransferPoint> b);
 
-/// The number of copies, whole and at least 1, from which it is no dearer to pay `setup_seconds` once and make fast
-/// copies than to make slow ones; times in seconds. Nothing if the fast copy is not faster, but for noise.
-std::optional<double> break_even_copies(double setup_seconds, double slow_copy, double fast_copy);
+/// From how many copies on it is no dearer to pay for a setup once and make fast copies than to make slow ones.
+struct BreakEven {
+  enum class Outcome { pays, never, undecided };
+  Outcome outcome = Outcome::undecided;
+  bool equal = false;   ///< never, as the copies are equally fast; else because the fast ones are slower
+  bool sampled = true;  ///< false where it is not decided because something has too few samples for an interval
+  double copies = 0;    ///< where it pays, by the medians: whole, and at least 1
+  Interval range{};     ///< of the copies, by the intervals of the setup and of both copies
+};
+/// Seconds. A setup that costs less than nothing costs nothing.
+BreakEven break_even(const Estimate& setup, const Estimate& slow_copy, const Estimate& fast_copy);
 
 }  // namespace xferbench::model

@@ -249,7 +249,7 @@ constexpr Shape kResult = record(kResultFields);
 constexpr std::array kFindingFields{
     field<&Finding::scenario>("scenario"),      field<&Finding::kind>("kind"),
     field<&Finding::labels, kLabels>("labels"), field<&Finding::metrics, kMetrics>("metrics"),
-    field<&Finding::text>("text", if_known),
+    field<&Finding::text>("text", if_known),    field<&Finding::detail>("detail", if_known),
 };
 constexpr Shape kFinding = record(kFindingFields);
 

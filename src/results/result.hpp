@@ -150,7 +150,9 @@ struct Finding {
   std::string kind{};      ///< "fit", "crossover", "break-even", "winner"; findings of a kind share a table
   Labels labels{};         ///< what it is about: {"dir", "h2d"}, {"host", "pinned"}
   std::vector<Metric> metrics{};
-  std::string text{};  ///< a sentence without its full stop; empty: shown as a row of the table of its kind
+  std::string text{};   ///< a sentence without its full stop; empty: shown as a row of the table of its kind
+  bool row = false;     ///< shown as such a row although it has a text, which stands alone elsewhere; not in files
+  bool detail = false;  ///< follows from others, and is shown only where all findings are asked for
   friend bool operator==(const Finding&, const Finding&) = default;
 };
 

@@ -1,16 +1,17 @@
 #include "run/findings.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
-#include <cmath>
+#include <iterator>
 #include <map>
 #include <new>
 #include <optional>
 
 #include "core/error.hpp"
 #include "core/units.hpp"
+#include "run/comparisons.hpp"
 
 namespace xferbench {
 
@@ -151,156 +152,89 @@ Finding fit_row(const Path& path, const char* range, const model::TransferFit& f
   return finding;
 }
 
-void add_fits(const Path& path, std::vector<Finding>& findings) {
+/// `briefly`: the fits of some of the sizes are details.
+void add_fits(const Path& path, bool briefly, std::vector<Finding>& findings) {
   const model::TransferFits fits = model::fit_ranges(path.points);
   if (fits.all) findings.push_back(fit_row(path, "all", *fits.all));
-  // A range that holds every size has been fitted already.
-  const auto is_part = [&](const std::optional<model::TransferFit>& part) {
-    return part && (!fits.all || part->points < fits.all->points);
+  const auto add_part = [&](const char* range, const std::optional<model::TransferFit>& part) {
+    // A range that holds every size has been fitted already.
+    if (!part || (fits.all && part->points == fits.all->points)) return;
+    findings.push_back(fit_row(path, range, *part));
+    findings.back().detail = briefly && fits.all;
   };
-  if (is_part(fits.small)) findings.push_back(fit_row(path, "<= 64 KiB", *fits.small));
-  if (is_part(fits.large)) findings.push_back(fit_row(path, "> 64 KiB", *fits.large));
-}
-
-// --- Comparisons -----------------------------------------------------------------------------------------------------
-
-/// A size to two digits: an interpolation between neighbouring sizes knows no more.
-std::string rough_size(double bytes) {
-  double unit = 1;
-  while (bytes >= 1024 * unit && unit < static_cast<double>(TiB)) unit *= 1024;
-  const double step = unit * std::pow(10, std::floor(std::log10(bytes / unit)) - 1);
-  return format_size(whole_bytes(std::round(bytes / step) * step));
-}
-
-std::string exact_size(double bytes) { return format_size(whole_bytes(bytes)); }
-
-/// A path's labels, apart from the one that is compared.
-struct Entrant {
-  const Path* path;
-  std::string value;
-  Labels others;
-};
-
-/// Two paths that differ in one label.
-struct Contest {
-  const Entrant& first;
-  const Entrant& second;
-  model::Comparison outcome = model::compare(first.path->points, second.path->points);
-
-  [[nodiscard]] const std::string& winner(bool first_faster) const { return first_faster ? first.value : second.value; }
-  [[nodiscard]] std::string sizes() const {
-    return fmt::format("{} to {}", exact_size(outcome.smallest), exact_size(outcome.largest));
-  }
-};
-
-/// "h2d: ", "h2d, node 1: ": a word speaks for itself, a number does not.
-std::string prefix(const Labels& labels) {
-  std::vector<std::string> parts;
-  for (const auto& [name, value] : labels) {
-    const bool is_number = !value.empty() && std::isdigit(static_cast<unsigned char>(value.front())) != 0;
-    parts.push_back(is_number ? fmt::format("{} {}", name, value) : value);
-  }
-  return parts.empty() ? "" : fmt::format("{}: ", fmt::join(parts, ", "));
-}
-
-std::string no_crossover_text(const Contest& c) {
-  const model::Comparison& o = c.outcome;
-  if (o.decided == 0)
-    return fmt::format("{} and {} are equally fast at every size measured ({})", c.first.value, c.second.value,
-                       c.sizes());
-  const std::string faster =
-      fmt::format("{} is faster than {}", c.winner(o.first_faster_at_start), c.winner(!o.first_faster_at_start));
-  if (o.decided == o.sizes) return fmt::format("{} at every size measured ({})", faster, c.sizes());
-  return fmt::format("{} at {} of {} sizes measured ({}) and as fast at the others", faster, o.decided, o.sizes,
-                     c.sizes());
-}
-
-std::string crossover_text(const Contest& c) {
-  const std::vector<model::Crossover>& found = c.outcome.crossovers;
-  const model::Crossover& last = found.back();
-  if (found.size() == 1) {
-    return fmt::format("{} is faster than {} from about {} on (measured: {} and {})", c.winner(last.first_faster_above),
-                       c.winner(!last.first_faster_above), rough_size(last.bytes), exact_size(last.measured_below),
-                       exact_size(last.measured_above));
-  }
-  std::string text = fmt::format("{} and {} take turns: {} is faster below about {}", c.first.value, c.second.value,
-                                 c.winner(c.outcome.first_faster_at_start), rough_size(found.front().bytes));
-  for (const model::Crossover& crossover : found) {
-    text += fmt::format(", {} from there", c.winner(crossover.first_faster_above));
-    const bool is_last = &crossover == &last;
-    text += is_last ? " on" : fmt::format(" to about {}", rough_size((&crossover + 1)->bytes));
-  }
-  return text;
-}
-
-Finding finding_of(const Contest& c, std::string_view axis) {
-  const model::Comparison& o = c.outcome;
-  const bool crosses = !o.crossovers.empty();
-  const Labels& common = c.first.others;
-  Finding finding{.scenario = {},
-                  .kind = crosses ? "crossover" : "winner",
-                  .labels = common,
-                  .metrics = {},
-                  .text = prefix(common) + (crosses ? crossover_text(c) : no_crossover_text(c))};
-  if (o.decided > 0) {
-    const bool first = crosses ? o.crossovers.back().first_faster_above : o.first_faster_at_start;
-    finding.labels.emplace_back("faster", c.winner(first));
-    finding.labels.emplace_back("slower", c.winner(!first));
-  } else {
-    finding.labels.emplace_back(axis, c.first.value + "," + c.second.value);
-  }
-  if (crosses) {
-    finding.metrics = {{"crossover", o.crossovers.back().bytes, "B"},
-                       {"measured_below", o.crossovers.back().measured_below, "B"},
-                       {"measured_above", o.crossovers.back().measured_above, "B"}};
-  }
-  return finding;
-}
-
-std::vector<Entrant> entrants(std::span<const Path> paths, std::string_view axis) {
-  std::vector<Entrant> all;
-  for (const Path& path : paths) {
-    const auto own = std::ranges::find(path.labels, axis, &Labels::value_type::first);
-    if (own == path.labels.end()) continue;
-    Entrant c{&path, own->second, path.labels};
-    std::erase(c.others, *own);
-    all.push_back(std::move(c));
-  }
-  return all;
-}
-
-/// Whether the two differ at most sizes, or take turns.
-bool differs(const model::Comparison& outcome) {
-  return 2 * outcome.decided > outcome.sizes || !outcome.crossovers.empty();
-}
-
-void add_comparisons(std::span<const Path> paths, std::string_view axis, std::vector<Finding>& findings) {
-  std::vector<std::vector<Entrant>> groups;
-  std::map<Labels, std::size_t> places;
-  for (Entrant& c : entrants(paths, axis)) {
-    const auto [place, is_new] = places.try_emplace(c.others, groups.size());
-    if (is_new) groups.emplace_back();
-    groups[place->second].push_back(std::move(c));
-  }
-  for (const std::vector<Entrant>& group : groups) {
-    const auto add = [&](const Entrant& a, const Entrant& b, bool in_any_case) {
-      const Contest contest{a, b};
-      // Of one size the table above says it all.
-      if (contest.outcome.sizes < 2 || (!in_any_case && !differs(contest.outcome))) return;
-      findings.push_back(finding_of(contest, axis));
-    };
-    for (std::size_t i = 1; i < group.size(); ++i) add(group.front(), group[i], true);
-    // Of many that are alike, not every pair needs a sentence.
-    for (std::size_t i = 2; i < group.size(); ++i) add(group[i - 1], group[i], false);
-  }
+  add_part("<= 64 KiB", fits.small);
+  add_part("> 64 KiB", fits.large);
 }
 
 }  // namespace
 
+std::string name_of(const Case& c, std::span<const std::string> axes) {
+  std::vector<std::string> parts;
+  for (const std::string& axis : axes) {
+    const Case::Param* param = c.find(axis);
+    if (param == nullptr) continue;
+    parts.push_back((param->kind == AxisKind::choice ? "" : axis + " ") + axis_text(*param));
+  }
+  return parts.empty() ? c.key() : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+namespace {
+
+/// Whether cases that have the axis differ in it. That some lack it follows from another axis, or is its default.
+bool differs_where_given(std::span<const Case* const> cases, const std::string& axis) {
+  const Case::Param* first = nullptr;
+  for (const Case* c : cases) {
+    const Case::Param* param = c->find(axis);
+    if (param != nullptr && first != nullptr && param->value != first->value) return true;
+    if (first == nullptr) first = param;
+  }
+  return false;
+}
+
+bool are_unique(std::vector<std::string> names) {
+  std::ranges::sort(names);
+  return std::ranges::adjacent_find(names) == names.end();
+}
+
+}  // namespace
+
+Rivals rivals_of(std::span<const Result* const> results, std::span<const std::string> axes,
+                 const std::function<std::string(const Case&, std::span<const std::string>)>& namer) {
+  std::vector<const Case*> cases;
+  for (const Result* r : results) cases.push_back(&r->config);
+  const std::vector<std::string> differing = varying_axes(cases);
+  std::vector<std::string> own;
+  std::vector<std::string> common;
+  for (const std::string& axis : axes) {
+    const bool differs = std::ranges::find(differing, axis) != differing.end();
+    if (differs || cases.front()->has(axis)) (differs ? own : common).push_back(axis);
+  }
+  Rivals rivals;
+  if (!own.empty() && !common.empty()) rivals.common = namer(*cases.front(), common) + ": ";
+  if (own.empty()) own.assign(axes.begin(), axes.end());
+  std::vector<std::string> telling;
+  std::ranges::copy_if(own, std::back_inserter(telling),
+                       [&](const std::string& axis) { return differs_where_given(cases, axis); });
+  const auto name_by = [&](const std::vector<std::string>& by) {
+    rivals.names.clear();
+    for (const Case* c : cases) rivals.names.push_back(namer(*c, by));
+  };
+  name_by(telling);
+  if (telling.empty() || !are_unique(rivals.names)) name_by(own);
+  return rivals;
+}
+
+void show_many_as_rows(std::vector<Finding>& findings, std::string_view kind, std::size_t most) {
+  const auto of_kind = [kind](const Finding& f) { return f.kind == kind && !f.detail; };
+  if (static_cast<std::size_t>(std::ranges::count_if(findings, of_kind)) <= most) return;
+  for (Finding& f : findings) f.row = f.row || of_kind(f);
+}
+
 std::vector<Finding> fits_and_crossovers(std::span<const Path> paths, std::string_view compare_axis) {
   std::vector<Finding> findings;
-  for (const Path& path : paths) add_fits(path, findings);
-  add_comparisons(paths, compare_axis, findings);
+  constexpr std::size_t kManyPaths = 4;
+  for (const Path& path : paths) add_fits(path, paths.size() > kManyPaths, findings);
+  std::ranges::move(comparisons(paths, compare_axis), std::back_inserter(findings));
   return findings;
 }
 

@@ -49,8 +49,24 @@ std::vector<Path> paths(std::span<const Result* const> results, std::string_view
                         std::string_view size_axis = "size");
 
 /// For each path, rows of kind "fit": its labels and "range", of all sizes and, where both sides of 64 KiB or one of
-/// them can be fitted by itself, of these. Then sentences of kind "crossover" or "winner" on paths that differ only in
-/// `compare_axis`: each with the first of them, and with its neighbour if the two differ at most sizes.
+/// them can be fitted by itself, of these, which are details where there are many paths. Then what comparisons() says
+/// of paths that differ only in `compare_axis`.
 std::vector<Finding> fits_and_crossovers(std::span<const Path> paths, std::string_view compare_axis);
+
+/// "streams 3, chunks 32": the values of those axes; a word speaks for itself, a number does not. The case's key where
+/// it has none of them.
+std::string name_of(const Case& c, std::span<const std::string> axes);
+
+/// Results that are set against each other: what each is called, and what all of them have in common.
+struct Rivals {
+  std::string common;  ///< "size 64 MiB: "; empty where there is nothing
+  std::vector<std::string> names;
+};
+/// `axes`: those worth naming. `namer`: name_of, or how else a case is called by its values of some of them.
+Rivals rivals_of(std::span<const Result* const> results, std::span<const std::string> axes,
+                 const std::function<std::string(const Case&, std::span<const std::string>)>& namer = name_of);
+
+/// Shows those of a kind as rows of a table where there are more than `most` of them.
+void show_many_as_rows(std::vector<Finding>& findings, std::string_view kind, std::size_t most);
 
 }  // namespace xferbench

@@ -120,7 +120,9 @@ INSTANTIATE_TEST_SUITE_P(
                     if (c.is("launch", "tail")) return 3e-6;
                     return c.is("launch", "host") ? 2.01e-6 : 2e-6;
                   },
-                  {"1 child: the first two are alike: graph after 2.000 us, host after 2.010 us, tail after 3.000 us"}},
+                  {"1 child: graph and host are equally fast (within 1 %): graph after 2.000 us, host after 2.010 us, "
+                   "tail after "
+                   "3.000 us"}},
         Concluded{"MoreRoom",
                   "--task children --launch host,tail --children 16 --pending 4096",
                   slow_start_or_slow_children,
@@ -136,8 +138,23 @@ INSTANTIATE_TEST_SUITE_P(
                   "--task sort --size 4M",
                   [](const Case&) { return 2e-3; },
                   {"sorting 4 MiB of random keys takes 2.000 ms when the GPU launches what comes next, 4.000 ms "
-                   "with 9 round trips to the host: 2.00 times as fast"}}),
+                   "with 9 round trips to the host: 2.0 times as fast"}}),
     [](const auto& tested) { return std::string(tested.param.name); });
+
+TEST(DynparOfFewSamples, HasNoWinnerHoweverFarApartWaysAre) {
+  std::vector<Result> results;
+  for (const PlannedCase& planned : cases_of_line("dynpar --task children --launch host,graph --children 16")) {
+    Result& r = results.emplace_back(planned.config);
+    r.measurements = {sampled("makespan", planned.config.is("launch", "host") ? 6e-6 : 1e-6)};
+    r.measurements.front().ci95.reset();
+  }
+  const std::vector<Finding> found = conclude(scenarios(), results);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front().kind, "undecided");
+  EXPECT_EQ(found.front().text,
+            "16 children: graph and host cannot be told apart (too few samples, of which at least 6 are needed: raise "
+            "--max-samples or --budget): graph after 1.000 us, host after 6.000 us");
+}
 
 TEST(DynparOnSim, ADeviceWhoseKernelsCannotLaunchSaysSo) {
   sim::SimMachine machine(profile("h200"));

@@ -197,7 +197,7 @@ TEST_F(LatencyOnSim, AChaseEndsWhereItShouldAndALostPointerIsSeen) {
 
 // --- Findings --------------------------------------------------------------------------------------------------------
 
-/// Results of these cases with the given medians of "latency" and "cpu".
+/// Results of these cases with the given medians of "latency" and "cpu", known to a share of them.
 class LatencyFindings : public testing::Test {
  protected:
   void add(const std::string& flags, double latency, double other, const char* other_name) {
@@ -207,7 +207,9 @@ class LatencyFindings : public testing::Test {
     for (const auto& [name, median] : {std::pair{"latency", latency}, std::pair{other_name, other}}) {
       Measurement m;
       m.name = name;
+      m.samples = {median};
       m.median = median;
+      m.ci95 = Interval{(1 - doubt_) * median, (1 + doubt_) * median};
       r.measurements.push_back(m);
     }
   }
@@ -220,6 +222,8 @@ class LatencyFindings : public testing::Test {
     }
     return std::nullopt;
   }
+
+  double doubt_ = 0.001;
 
  private:
   std::vector<Result> results_;
@@ -245,6 +249,22 @@ TEST_F(LatencyFindings, AFurtherNodeCostsTheSlopeBetweenGraphs) {
   const auto found = conclude("per-node");
   ASSERT_TRUE(found.has_value());
   EXPECT_NEAR(found->metrics.front().value, 1e-6, 1e-12);
+  // 0.1 % of 110 us and of 10 us are 110.5 ns together, over 100 nodes.
+  EXPECT_EQ(found->text, "graph: each further kernel adds 1.000 us (998.9 ns to 1.001 us)");
+}
+
+TEST_F(LatencyFindings, NothingIsSaidOfAFurtherNodeOrOfBlockingThatIntervalsDoNotSay) {
+  doubt_ = 0.3;
+  add("--op graph --nodes 1", 10e-6, 3e-6, "call");
+  add("--op graph --nodes 3", 12e-6, 9e-6, "call");
+  EXPECT_EQ(conclude("per-node")->text,
+            "graph: what each further kernel adds is not decided: graphs of more kernels take no longer beyond doubt");
+  add("--op wait --method stream --schedule spin", 4e-6, 6e-6, "cpu");
+  add("--op wait --method stream --schedule blocking", 6e-6, 5e-6, "cpu");
+  EXPECT_EQ(
+      conclude("waiting")->text,
+      "waiting for a stream: blocking notices its end no later than spinning beyond doubt (6.000 us, 4.000 us) and "
+      "takes no less CPU time beyond doubt");
 }
 
 }  // namespace

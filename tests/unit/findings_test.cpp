@@ -16,6 +16,7 @@
 #include "core/units.hpp"
 #include "support/golden.hpp"
 #include "unit/report_fixture.hpp"
+#include "unit/support.hpp"
 
 namespace xferbench {
 namespace {
@@ -24,10 +25,12 @@ using test::copy_case;
 using test::expect_golden;
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
-/// A copy of that time, known to 0.1 %.
-Result copied(const std::string& dir, const std::string& host, std::uint64_t size, double seconds) {
+/// A copy of that time, known to a share of it.
+Result copied(const std::string& dir, const std::string& host, std::uint64_t size, double seconds,
+              double doubt = 0.001) {
   Result r(copy_case(dir, host, size));
-  r.measurements = {test::measured("copy", Clock::event, {seconds}, seconds, {seconds * 0.999, seconds * 1.001})};
+  r.measurements = {
+      test::measured("copy", Clock::event, {seconds}, seconds, {seconds * (1 - doubt), seconds * (1 + doubt)})};
   return r;
 }
 
@@ -38,11 +41,17 @@ Cost line(double latency, double rate) {
 }
 
 /// Copies of 1 KiB to 256 MiB, each four times the one before.
-std::vector<Result> sweep(const std::string& dir, const std::string& host, const Cost& cost) {
+std::vector<Result> sweep(const std::string& dir, const std::string& host, const Cost& cost, double doubt = 0.001) {
   std::vector<Result> results;
   for (std::uint64_t size = KiB; size <= 256 * MiB; size *= 4) {
-    results.push_back(copied(dir, host, size, cost(static_cast<double>(size))));
+    results.push_back(copied(dir, host, size, cost(static_cast<double>(size)), doubt));
   }
+  return results;
+}
+
+/// The same results with so few samples that their medians have no interval.
+std::vector<Result> too_few(std::vector<Result> results) {
+  for (Result& r : results) r.measurements.front().ci95.reset();
   return results;
 }
 
@@ -148,6 +157,48 @@ TEST(Comparisons, AreTheseSentences) {
                 compared({{copied("h2d", "pinned", KiB, 2), copied("h2d", "pinned", 4 * KiB, 1),
                            copied("h2d", "pinned", 16 * KiB, 2), copied("h2d", "pageable", KiB, 1),
                            copied("h2d", "pageable", 4 * KiB, 2), copied("h2d", "pageable", 16 * KiB, 1)}}));
+}
+
+TEST(Comparisons, SayWhatIsEqualAndWhatIsNotDecided) {
+  const Cost slow = line(2e-6, 1e9);
+  const Cost fast = line(0.3e-6, 6e9);
+  expect_golden("findings/too_few_samples.txt",
+                compared({too_few(sweep("h2d", "pageable", slow)), sweep("h2d", "pinned", fast)}));
+  expect_golden("findings/not_decided.txt",
+                compared({sweep("h2d", "pageable", slow, 0.02), sweep("h2d", "pinned", slow, 0.02)}));
+  std::vector<Result> mixed = sweep("h2d", "pinned", slow, 0.02);
+  mixed[0] = copied("h2d", "pinned", KiB, slow(KiB), 0.001);
+  mixed[1].measurements.front().ci95.reset();
+  expect_golden("findings/some_decided.txt", compared({sweep("h2d", "pageable", slow), mixed}));
+}
+
+TEST(Comparisons, GiveOnlyTheSizesAroundWhereTheseAreFarApart) {
+  const auto both = [](std::uint64_t large) {
+    return compared({{copied("h2d", "pageable", 4 * KiB, 1), copied("h2d", "pageable", large, 4),
+                      copied("h2d", "pinned", 4 * KiB, 2), copied("h2d", "pinned", large, 1)}});
+  };
+  EXPECT_TRUE(test::mentions(both(16 * KiB), "crossover="));
+  EXPECT_TRUE(
+      test::mentions(both(64 * KiB), "pinned is faster than pageable from somewhere between 4 KiB and 64 KiB on"));
+  EXPECT_EQ(both(64 * KiB).find("crossover="), std::string::npos);
+}
+
+/// Eight kinds of memory of which five are the same.
+TEST(Comparisons, OfManyAreClassesAndTheRestAreDetails) {
+  std::vector<Result> all;
+  const auto add = [&all](const char* host, const Cost& cost, double doubt = 0.002) {
+    for (Result& r : sweep("h2d", host, cost, doubt)) all.push_back(std::move(r));
+  };
+  add("pageable", [](double n) { return n < 4096 ? 2e-6 + n / 60e9 : 2e-6 + n / 10e9; });
+  add("pageable-huge", [](double n) { return 1e-6 + n / 12e9; });
+  for (const char* host : {"pinned", "portable", "mapped", "write-combined", "registered"}) {
+    add(host, line(2e-6, 60e9), 0.005);
+  }
+  for (Result& r : too_few(sweep("h2d", "managed", line(20e-6, 50e9)))) all.push_back(std::move(r));
+  expect_golden("findings/classes.txt", compared({all}));
+  std::size_t shown = 0;
+  for (const Finding& f : fits_and_crossovers(paths_of(all), "host")) shown += f.text.empty() || f.detail ? 0 : 1;
+  EXPECT_EQ(shown, 1U);
 }
 
 TEST(Comparisons, AreWithTheFirstAndTheNeighbourAndNotOfAllPairs) {

@@ -21,8 +21,9 @@ using test::mentions;
 constexpr double kMultiprocessors = 132;
 constexpr double kPayload = 2147483648.0;
 
-/// Results of the cases of these flags, whose times (in seconds) follow from the case.
-std::vector<Result> results(const std::string& flags, const std::function<double(const SmemCase&)>& seconds) {
+/// Results of the cases of these flags, whose times (in seconds) follow from the case and are known to a share of them.
+std::vector<Result> results(const std::string& flags, const std::function<double(const SmemCase&)>& seconds,
+                            double doubt = 0.001) {
   std::vector<Result> all;
   for (const PlannedCase& planned : test::cases_of_line("smem " + flags)) {
     const SmemCase c = smem_case(planned.config);
@@ -30,6 +31,8 @@ std::vector<Result> results(const std::string& flags, const std::function<double
     Measurement m;
     m.name = "smem";
     m.median = seconds(c);
+    m.samples = {m.median};
+    m.ci95 = Interval{(1 - doubt) * m.median, (1 + doubt) * m.median};
     r.measurements.push_back(m);
     const double in_flight = static_cast<double>(in_flight_per_block(c.shape));
     r.add("bandwidth", kPayload / m.median / 1e9, "GB/s");
@@ -94,6 +97,24 @@ TEST(SmemDiagnosis, TellsTheBestOfEachMethodAndOfAll) {
   EXPECT_EQ(said[1].labels[1].second, "dynamic");
   EXPECT_EQ(said[2].kind, "winner");
   EXPECT_TRUE(mentions(said[2].text, "tma, dynamic is the fastest: 4295 GB/s of traffic, 100.0 % of")) << said[2].text;
+}
+
+TEST(SmemDiagnosis, NamesAWinnerOnlyWhereItsIntervalSaysSo) {
+  const auto close = [](const SmemCase& c) { return c.shape.method == kernels::SmemMethod::tma ? 1e-3 : 1.02e-3; };
+  const std::string flags = "--stages 1 --schedule dynamic --method sync,tma --tile 4K";
+  EXPECT_TRUE(mentions(findings(results(flags, close)).back().text, "tma is the fastest: "));
+  EXPECT_TRUE(mentions(findings(results(flags, close, 0.02)).back().text, "tma and sync cannot be told apart: "));
+}
+
+TEST(SmemDiagnosis, TellsStagesThatAreEnoughFromThoseThatMayBe) {
+  const auto flat = [](const SmemCase& c) { return c.shape.stages == 1 ? 1.02e-3 : 1e-3; };
+  const std::string flags = "--method bulk --stages 1,2,4 --schedule dynamic --tile 4K";
+  EXPECT_TRUE(mentions(findings(results(flags, flat)).back().text, "2 stages are enough, the best of 1 to 4 is less"));
+  EXPECT_TRUE(mentions(findings(results(flags, flat, 0.02)).back().text,
+                       "1 stage may be enough, no difference from the best of 1 to 4 was found"));
+  std::vector<Result> few = results(flags, flat);
+  for (Result& r : few) r.measurements[0].ci95.reset();
+  EXPECT_TRUE(mentions(findings(few).back().text, "how many stages of 1 to 4 are enough is not decided"));
 }
 
 TEST(SmemDiagnosis, ComparesOnlyWhatDoesTheSameWork) {

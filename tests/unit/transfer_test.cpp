@@ -232,6 +232,40 @@ TEST(Crossovers, LookOnlyAtSizesThatBothHaveInAnyOrder) {
   EXPECT_EQ(compare(a, copies({{7, 1}})).sizes, 0U);
 }
 
+TEST(Crossovers, HaveTheIntervalOfBothRatios) {
+  // Ratios 1/4 and 4 meet in the middle. With 20 % of doubt on each time they are from 0.19 to 0.33 and from 3 to 5.3:
+  // the crossover is nowhere near an end, but not known to a byte either.
+  const Points a{point(1, 1, 0.2), point(4, 4, 0.2)};
+  const Points b{point(1, 4, 0.2), point(4, 1, 0.2)};
+  const Crossover found = crossovers(a, b).at(0);
+  EXPECT_NEAR(found.bytes, 2, 1e-9);
+  EXPECT_LT(found.low, 1.9);
+  EXPECT_GT(found.low, 1);
+  EXPECT_GT(found.high, 2.1);
+  EXPECT_LT(found.high, 4);
+  const Crossover exact = crossovers({point(1, 1, 0), point(4, 4, 0)}, {point(1, 4, 0), point(4, 1, 0)}).at(0);
+  EXPECT_NEAR(exact.low, exact.bytes, 1e-9);
+  EXPECT_NEAR(exact.high, exact.bytes, 1e-9);
+}
+
+TEST(Crossovers, AreEstimatedBetweenSizesUpToFourTimesApart) {
+  const Points b = copies({{1, 2}, {4, 2}, {5, 2}});
+  EXPECT_TRUE(crossovers(copies({{1, 1}, {4, 4}}), b).at(0).is_estimated());
+  EXPECT_FALSE(crossovers(copies({{1, 1}, {5, 4}}), b).at(0).is_estimated());
+}
+
+TEST(Comparison, TellsEqualFromNotDecidedAndFromNotSampled) {
+  const Points a{point(1, 1, 0.001), point(2, 1, 0.02), {4, 1, {}}, point(8, 3, 0.02)};
+  const Points b{point(1, 1.002, 0.001), point(2, 1, 0.02), {4, 6, {}}, point(8, 1, 0.02)};
+  const Comparison c = compare(a, b);
+  EXPECT_EQ(c.sizes, 4U);
+  EXPECT_EQ(c.equal, 1U);
+  EXPECT_EQ(c.decided, 1U);
+  EXPECT_EQ(c.without_interval, 1U) << "six times as long, of too few samples";
+  EXPECT_NEAR(c.factors.low, 3, 1e-9);
+  EXPECT_NEAR(c.excluded, 0.0288, 0.001) << "2 % on both sides, added as squares";
+}
+
 TEST(Comparison, SaysWhoIsFasterAndAtHowManySizes) {
   const Points a = copies({{1, 1}, {2, 1}, {4, 1}});
   const Points b = copies({{1, 1.001}, {2, 2}, {4, 2}});
@@ -245,16 +279,53 @@ TEST(Comparison, SaysWhoIsFasterAndAtHowManySizes) {
 
 // --- Break-even -----------------------------------------------------------------------------------------------------
 
+/// A time known to a share of it.
+Estimate known(double seconds, double doubt = 0) {
+  const double reach = std::abs(seconds) * doubt;
+  return {seconds, Interval{seconds - reach, seconds + reach}};
+}
+
 TEST(BreakEven, IsTheNumberOfCopiesThatPayForTheSetupAtLeastOne) {
-  EXPECT_EQ(break_even_copies(10, 5, 2), 4) << "10 + 4 x 2 < 4 x 5, but 10 + 3 x 2 > 3 x 5";
-  EXPECT_EQ(break_even_copies(9, 5, 2), 3) << "as dear is enough";
-  EXPECT_EQ(break_even_copies(0, 5, 2), 1);
-  EXPECT_EQ(break_even_copies(0.5, 5, 2), 1);
-  EXPECT_EQ(break_even_copies(-1, 5, 2), 1) << "a setup that costs less than nothing is noise";
-  EXPECT_FALSE(break_even_copies(1, 2, 2)) << "not faster";
-  EXPECT_FALSE(break_even_copies(1, 2, 1.985)) << "not faster, but for noise";
-  EXPECT_FALSE(break_even_copies(1, 2, 3)) << "slower";
-  EXPECT_FALSE(break_even_copies(0, std::nan(""), 1));
+  const auto copies = [](double setup, double slow, double fast) {
+    const BreakEven found = break_even(known(setup), known(slow), known(fast));
+    EXPECT_EQ(found.outcome, BreakEven::Outcome::pays);
+    EXPECT_EQ(found.range, (Interval{found.copies, found.copies})) << "everything is known exactly";
+    return found.copies;
+  };
+  EXPECT_EQ(copies(10, 5, 2), 4) << "10 + 4 x 2 < 4 x 5, but 10 + 3 x 2 > 3 x 5";
+  EXPECT_EQ(copies(9, 5, 2), 3) << "as dear is enough";
+  EXPECT_EQ(copies(0, 5, 2), 1);
+  EXPECT_EQ(copies(0.5, 5, 2), 1);
+  EXPECT_EQ(copies(-1, 5, 2), 1) << "a setup that costs less than nothing is noise";
+}
+
+TEST(BreakEven, HasTheIntervalOfTheSetupAndOfBothCopies) {
+  // 5 % of 5 and of 2: 0.25 and 0.1, together 0.269. So 2.73 to 3.27 are saved, of a setup of 27 to 33.
+  const BreakEven found = break_even(known(30, 0.1), known(5, 0.05), known(2, 0.05));
+  EXPECT_EQ(found.copies, 10);
+  EXPECT_EQ(found.range, (Interval{9, 13})) << "27 / 3.27 = 8.26, 33 / 2.73 = 12.08";
+}
+
+TEST(BreakEven, IsNeverOnlyWhereThatIsKnown) {
+  const auto outcome = [](double slow, double fast, double doubt) {
+    return break_even(known(1), known(slow, doubt), known(fast, doubt)).outcome;
+  };
+  EXPECT_EQ(outcome(2, 3, 0.01), BreakEven::Outcome::never) << "slower";
+  EXPECT_EQ(outcome(2, 2, 0.001), BreakEven::Outcome::never) << "equally fast";
+  EXPECT_EQ(outcome(2, 1, 0.4), BreakEven::Outcome::undecided) << "twice as fast, but nobody knows";
+  EXPECT_EQ(outcome(2, 1.985, 0), BreakEven::Outcome::never) << "less than 1 %";
+  EXPECT_TRUE(break_even(known(1), known(2), known(2)).equal);
+  EXPECT_FALSE(break_even(known(1), known(2), known(3)).equal);
+}
+
+TEST(BreakEven, IsNotDecidedWithoutIntervals) {
+  const BreakEven copies = break_even(known(1), {2}, {1});
+  EXPECT_EQ(copies.outcome, BreakEven::Outcome::undecided);
+  EXPECT_FALSE(copies.sampled);
+  const BreakEven setup = break_even({1}, known(2), known(1));
+  EXPECT_EQ(setup.outcome, BreakEven::Outcome::undecided);
+  EXPECT_FALSE(setup.sampled);
+  EXPECT_EQ(break_even(known(0), {std::nan("")}, known(1)).outcome, BreakEven::Outcome::undecided);
 }
 
 }  // namespace

@@ -1,0 +1,458 @@
+#include "run/comparisons.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "core/units.hpp"
+#include "run/wording.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using model::Relation;
+
+// --- Two paths -------------------------------------------------------------------------------------------------------
+
+/// A size to two digits: an interpolation between neighbouring sizes knows no more.
+std::string rough_size(double bytes) {
+  double unit = 1;
+  while (bytes >= 1024 * unit && unit < static_cast<double>(TiB)) unit *= 1024;
+  const double step = unit * std::pow(10, std::floor(std::log10(bytes / unit)) - 1);
+  return format_size(whole_bytes(std::round(bytes / step) * step));
+}
+
+std::string exact_size(double bytes) { return format_size(whole_bytes(bytes)); }
+
+std::string sizes_text(double smallest, double largest) {
+  return smallest == largest ? exact_size(smallest)
+                             : fmt::format("{} to {}", exact_size(smallest), exact_size(largest));
+}
+
+/// "at every size measured (1 KiB to 1 GiB)", "at 1 MiB"
+std::string at_all_sizes(double smallest, double largest) {
+  if (smallest == largest) return "at " + exact_size(smallest);
+  return fmt::format("at every size measured ({})", sizes_text(smallest, largest));
+}
+
+/// A path's labels, apart from the one that is compared.
+struct Entrant {
+  const Path* path;
+  std::string value;
+  Labels others;
+};
+
+/// Two paths that differ in one label.
+struct Contest {
+  const Entrant& first;
+  const Entrant& second;
+  model::Comparison outcome = model::compare(first.path->points, second.path->points);
+
+  [[nodiscard]] const std::string& winner(bool first_faster) const { return first_faster ? first.value : second.value; }
+};
+
+/// "h2d: ", "h2d, node 1: ": a word speaks for itself, a number does not.
+std::string prefix(const Labels& labels) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : labels) {
+    const bool is_number = !value.empty() && std::isdigit(static_cast<unsigned char>(value.front())) != 0;
+    parts.push_back(is_number ? fmt::format("{} {}", name, value) : value);
+  }
+  return parts.empty() ? "" : fmt::format("{}: ", fmt::join(parts, ", "));
+}
+
+/// What intervals rule out where no difference was found: "; one of more than 3.1 % is ruled out".
+std::string excluded_text(double excluded) {
+  return excluded > 0 && std::isfinite(excluded)
+             ? fmt::format("; one of more than {} is ruled out", format_percent(excluded))
+             : "";
+}
+
+/// Of sizes at which neither is faster beyond doubt: "equally fast (within 1 %) at 2, not decided at 1".
+std::string undecided_text(const model::Comparison& o) {
+  const std::size_t undecided = o.sizes - o.decided - o.equal;
+  std::vector<std::string> parts;
+  if (o.equal > 0) parts.push_back(fmt::format("equally fast (within 1 %) at {}", o.equal));
+  if (undecided > 0) parts.push_back(fmt::format("not decided at {}", undecided));
+  std::string text = fmt::format("{}", fmt::join(parts, ", "));
+  if (o.without_interval == undecided && undecided > 0) text += fmt::format(" for {}", kTooFewSamples);
+  if (o.without_interval > 0 && o.without_interval < undecided) {
+    text += fmt::format(", at {} of these for {}", o.without_interval, kTooFewSamples);
+  }
+  return text;
+}
+
+std::string no_difference_text(const Contest& c) {
+  const model::Comparison& o = c.outcome;
+  const std::string both = fmt::format("{} and {}", c.first.value, c.second.value);
+  const std::string everywhere = at_all_sizes(o.smallest, o.largest);
+  if (o.without_interval == o.sizes) return fmt::format("{}: not decided {}: {}", both, everywhere, kTooFewSamples);
+  if (o.equal == o.sizes) return fmt::format("{} are equally fast (within 1 %) {}", both, everywhere);
+  if (o.without_interval == 0) {
+    return fmt::format("{}: no difference found {}{}", both, everywhere, excluded_text(o.excluded));
+  }
+  return fmt::format("{}: no difference found at any of {} sizes ({}): {}", both, o.sizes,
+                     sizes_text(o.smallest, o.largest), undecided_text(o));
+}
+
+std::string no_crossover_text(const Contest& c) {
+  const model::Comparison& o = c.outcome;
+  if (o.decided == 0) return no_difference_text(c);
+  const std::string faster =
+      fmt::format("{} is faster than {}", c.winner(o.first_faster_at_start), c.winner(!o.first_faster_at_start));
+  const std::string factors = factors_text(o.factors) + " times as fast";
+  if (o.decided == o.sizes) return fmt::format("{} {}: {}", faster, at_all_sizes(o.smallest, o.largest), factors);
+  return fmt::format("{} at {} of {} sizes measured ({}): {}; {}", faster, o.decided, o.sizes,
+                     sizes_text(o.smallest, o.largest), factors, undecided_text(o));
+}
+
+/// "from about 23 KiB (21 to 26 KiB) on", or where the sizes around it are far apart "from somewhere between 4 KiB and
+/// 64 KiB on".
+std::string place_of(const model::Crossover& crossover) {
+  if (!crossover.is_estimated()) {
+    return fmt::format("somewhere between {} and {}", exact_size(crossover.measured_below),
+                       exact_size(crossover.measured_above));
+  }
+  const std::string low = rough_size(crossover.low);
+  const std::string high = rough_size(crossover.high);
+  const std::string about = "about " + rough_size(crossover.bytes);
+  return low == high ? about : fmt::format("{} ({} to {})", about, low, high);
+}
+
+std::string crossover_text(const Contest& c) {
+  const std::vector<model::Crossover>& found = c.outcome.crossovers;
+  const model::Crossover& last = found.back();
+  if (found.size() == 1) {
+    const std::string measured =
+        last.is_estimated()
+            ? fmt::format("; measured at {} and {}", exact_size(last.measured_below), exact_size(last.measured_above))
+            : "";
+    return fmt::format("{} is faster than {} from {} on{}", c.winner(last.first_faster_above),
+                       c.winner(!last.first_faster_above), place_of(last), measured);
+  }
+  std::string text = fmt::format("{} and {} take turns: {} is faster up to {}", c.first.value, c.second.value,
+                                 c.winner(c.outcome.first_faster_at_start), place_of(found.front()));
+  for (const model::Crossover& crossover : found) {
+    text += fmt::format(", {} from there", c.winner(crossover.first_faster_above));
+    const bool is_last = &crossover == &last;
+    text += is_last ? " on" : " to " + place_of(*(&crossover + 1));
+  }
+  return text;
+}
+
+void add_crossover(const model::Crossover& crossover, Finding& finding) {
+  if (crossover.is_estimated()) {
+    finding.metrics = {{"crossover", crossover.bytes, "B"},
+                       {"crossover_low", crossover.low, "B"},
+                       {"crossover_high", crossover.high, "B"}};
+  }
+  finding.metrics.push_back({"measured_below", crossover.measured_below, "B"});
+  finding.metrics.push_back({"measured_above", crossover.measured_above, "B"});
+}
+
+Finding finding_of(const Contest& c, std::string_view axis) {
+  const model::Comparison& o = c.outcome;
+  const bool crosses = !o.crossovers.empty();
+  const Labels& common = c.first.others;
+  Finding finding{.scenario = {},
+                  .kind = crosses ? "crossover" : "winner",
+                  .labels = common,
+                  .metrics = {},
+                  .text = prefix(common) + (crosses ? crossover_text(c) : no_crossover_text(c))};
+  if (o.decided > 0) {
+    const bool first = crosses ? o.crossovers.back().first_faster_above : o.first_faster_at_start;
+    finding.labels.emplace_back("faster", c.winner(first));
+    finding.labels.emplace_back("slower", c.winner(!first));
+  } else {
+    finding.labels.emplace_back(axis, c.first.value + "," + c.second.value);
+    finding.labels.emplace_back("outcome", o.equal == o.sizes ? "equal" : "undecided");
+  }
+  if (crosses) add_crossover(o.crossovers.back(), finding);
+  return finding;
+}
+
+std::vector<Entrant> entrants(std::span<const Path> paths, std::string_view axis) {
+  std::vector<Entrant> all;
+  for (const Path& path : paths) {
+    const auto own = std::ranges::find(path.labels, axis, &Labels::value_type::first);
+    if (own == path.labels.end()) continue;
+    Entrant c{&path, own->second, path.labels};
+    std::erase(c.others, *own);
+    all.push_back(std::move(c));
+  }
+  return all;
+}
+
+/// Whether the two differ at most sizes, or take turns.
+bool differs(const model::Comparison& outcome) {
+  return 2 * outcome.decided > outcome.sizes || !outcome.crossovers.empty();
+}
+
+// --- Many paths ------------------------------------------------------------------------------------------------------
+
+/// Differences that are sure but smaller than this do not put two ways of copying into different classes.
+constexpr double kSmall = 1.05;
+
+using Class = std::vector<const Entrant*>;
+
+model::Comparison compared(const Entrant* a, const Entrant* b) {
+  return model::compare(a->path->points, b->path->points);
+}
+
+bool belong_together(const model::Comparison& c) { return c.sizes > 0 && c.factors.high <= kSmall; }
+
+/// Each joins the first class in which it belongs to everyone.
+std::vector<Class> classes_of(const Class& all) {
+  std::vector<Class> classes;
+  for (const Entrant* e : all) {
+    const auto own = std::ranges::find_if(classes, [e](const Class& members) {
+      return std::ranges::all_of(members, [e](const Entrant* m) { return belong_together(compared(m, e)); });
+    });
+    own == classes.end() ? classes.push_back({e}) : own->push_back(e);
+  }
+  return classes;
+}
+
+/// The time of its largest size: by that, classes are in order.
+double seconds_at_end(const Class& members) {
+  double bytes = 0;
+  double seconds = std::numeric_limits<double>::infinity();
+  for (const Entrant* e : members) {
+    for (const model::TransferPoint& p : e->path->points) {
+      if (p.bytes < bytes) continue;
+      seconds = p.bytes > bytes ? p.seconds : std::min(seconds, p.seconds);
+      bytes = p.bytes;
+    }
+  }
+  return seconds;
+}
+
+std::string names_of(const Class& members) {
+  std::vector<std::string> names;
+  for (const Entrant* e : members) names.push_back(e->value);
+  return listed(names);
+}
+
+/// All pairs of a class taken together.
+struct Spread {
+  bool equal = true;
+  std::size_t decided = 0;
+  double factor = 1;  ///< largest that is sure
+  double excluded = 0;
+};
+
+Spread spread_of(const Class& members) {
+  Spread spread;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    for (std::size_t k = i + 1; k < members.size(); ++k) {
+      const model::Comparison c = compared(members[i], members[k]);
+      spread.equal = spread.equal && c.equal == c.sizes;
+      spread.decided += c.decided;
+      spread.factor = std::max(spread.factor, c.factors.high);
+      spread.excluded = std::max(spread.excluded, c.excluded);
+    }
+  }
+  return spread;
+}
+
+/// What is said of a class by itself.
+std::string spread_text(const Class& members, const std::string& where) {
+  const Spread spread = spread_of(members);
+  if (spread.equal) return fmt::format("equally fast (within 1 %) {}", where);
+  if (spread.decided == 0) return fmt::format("no difference found {}{}", where, excluded_text(spread.excluded));
+  return fmt::format("differ by no more than {} where they do {}", format_percent(spread.factor - 1), where);
+}
+
+/// Neighbouring sizes at which a class is on the same side of another.
+struct Stretch {
+  Relation relation;
+  Interval factors;
+  double first, last;  ///< sizes in bytes
+  std::size_t decided = 1;
+  std::size_t sizes = 1;  ///< from the first to the last, with those that are not decided
+};
+
+using BySize = std::map<double, model::TransferPoint>;
+
+BySize by_size(const Entrant* e) {
+  BySize points;
+  for (const model::TransferPoint& p : e->path->points) points.emplace(p.bytes, p);
+  return points;
+}
+
+/// How all members of one class stand to all of the other at a size; undecided where they do not agree. Nothing where
+/// one does not have the size.
+std::optional<std::pair<Relation, Interval>> standing(std::span<const BySize> members, std::span<const BySize> others,
+                                                      double bytes) {
+  std::set<Relation> relations;
+  Interval factors{std::numeric_limits<double>::infinity(), 1};
+  for (const BySize& m : members) {
+    for (const BySize& o : others) {
+      const auto a = m.find(bytes);
+      const auto b = o.find(bytes);
+      if (a == m.end() || b == o.end()) return std::nullopt;
+      relations.insert(model::relate(a->second.estimate(), b->second.estimate()));
+      const double ratio = a->second.seconds / b->second.seconds;
+      const double factor = std::max(ratio, 1 / ratio);
+      factors = {std::min(factors.low, factor), std::max(factors.high, factor)};
+    }
+  }
+  const bool agree = relations.size() == 1 && *relations.begin() != Relation::equal;
+  return std::pair(agree ? *relations.begin() : Relation::undecided, factors);
+}
+
+struct Course {
+  std::vector<Stretch> stretches;
+  std::vector<double> sizes;  ///< that all have
+};
+
+Course course_of(const Class& members, const Class& reference) {
+  std::vector<BySize> own;
+  std::vector<BySize> other;
+  std::ranges::transform(members, std::back_inserter(own), by_size);
+  std::ranges::transform(reference, std::back_inserter(other), by_size);
+  Course course;
+  std::size_t since = 0;  // sizes that are not decided behind the last stretch
+  for (const auto& [bytes, point] : own.front()) {
+    const auto here = standing(own, other, bytes);
+    if (!here) continue;
+    course.sizes.push_back(bytes);
+    const auto& [relation, factors] = *here;
+    if (relation == Relation::undecided) {
+      ++since;
+      continue;
+    }
+    std::vector<Stretch>& all = course.stretches;
+    if (all.empty() || all.back().relation != relation) {
+      all.push_back({.relation = relation, .factors = factors, .first = bytes, .last = bytes});
+    } else {
+      Stretch& s = all.back();
+      s.factors = {std::min(s.factors.low, factors.low), std::max(s.factors.high, factors.high)};
+      s.last = bytes;
+      ++s.decided;
+      s.sizes += since + 1;
+    }
+    since = 0;
+  }
+  return course;
+}
+
+std::string where_of(const Stretch& s, const Course& course) {
+  const double smallest = course.sizes.front();
+  const double largest = course.sizes.back();
+  std::string where;
+  if (s.first == smallest && s.last == largest) {
+    where = course.sizes.size() == 1 ? "" : " at every size";
+  } else if (s.first == s.last) {
+    where = " at " + exact_size(s.first);
+  } else if (s.last == largest) {
+    where = fmt::format(" from {} on", exact_size(s.first));
+  } else if (s.first == smallest) {
+    where = fmt::format(" up to {}", exact_size(s.last));
+  } else {
+    where = fmt::format(" from {} to {}", exact_size(s.first), exact_size(s.last));
+  }
+  if (s.decided == s.sizes) return where;
+  return fmt::format(" at {} of {} sizes", s.decided, s.sizes) + (where == " at every size" ? "" : where);
+}
+
+/// "pageable takes 1.2 to 6 times as long from 4 KiB on"
+std::string text_beside(const Class& members, const Class& reference) {
+  const Course course = course_of(members, reference);
+  const bool one = members.size() == 1;
+  if (course.stretches.empty()) return names_of(members) + (one ? " differs" : " differ") + " from some of them only";
+  std::vector<std::string> parts;
+  for (const Stretch& s : course.stretches) {
+    const char* verb = s.relation == Relation::slower ? (one ? "takes" : "take") : (one ? "is" : "are");
+    const char* than = s.relation == Relation::slower ? "times as long" : "times as fast";
+    parts.push_back(fmt::format("{} {} {}{}", verb, factors_text(s.factors), than, where_of(s, course)));
+  }
+  return names_of(members) + " " + listed(parts);
+}
+
+bool has_interval(const Entrant& e) {
+  return std::ranges::any_of(e.path->points, [](const model::TransferPoint& p) { return p.seconds_ci.has_value(); });
+}
+
+std::string classes_text(std::span<const Entrant> group) {
+  Class known;
+  Class unknown;
+  double smallest = std::numeric_limits<double>::infinity();
+  double largest = 0;
+  for (const Entrant& e : group) {
+    (has_interval(e) ? known : unknown).push_back(&e);
+    for (const model::TransferPoint& p : e.path->points) {
+      smallest = std::min(smallest, p.bytes);
+      largest = std::max(largest, p.bytes);
+    }
+  }
+  const std::string where = at_all_sizes(smallest, largest);
+  if (known.size() < 2) {
+    Class all;
+    for (const Entrant& e : group) all.push_back(&e);
+    return fmt::format("{}: not decided {}: {}", names_of(all), where, kTooFewSamples);
+  }
+  std::vector<Class> classes = classes_of(known);
+  std::ranges::stable_sort(classes, {}, seconds_at_end);
+  const Class& reference = classes.front();
+  std::string text = reference.size() == 1
+                         ? fmt::format("beside {} ({})", names_of(reference), sizes_text(smallest, largest))
+                         : fmt::format("{}: {}", names_of(reference), spread_text(reference, where));
+  for (const Class& members : std::span(classes).subspan(1)) {
+    text += (&members == &classes[1] && reference.size() == 1 ? ": " : "; ") + text_beside(members, reference);
+  }
+  if (!unknown.empty()) text += fmt::format("; {}: not decided, {}", names_of(unknown), kTooFewSamples);
+  return text;
+}
+
+Finding classes_finding(std::span<const Entrant> group, std::string_view axis) {
+  const Labels& common = group.front().others;
+  Finding finding{.kind = "classes", .labels = common, .text = prefix(common) + classes_text(group)};
+  std::string all;
+  for (const Entrant& e : group) all += (all.empty() ? "" : ",") + e.value;
+  finding.labels.emplace_back(axis, all);
+  return finding;
+}
+
+void add_pairs(const std::vector<Entrant>& group, std::string_view axis, std::vector<Finding>& findings) {
+  const auto add = [&](const Entrant& a, const Entrant& b, bool in_any_case) {
+    const Contest contest{a, b};
+    // Of one size the table above says it all.
+    if (contest.outcome.sizes < 2 || (!in_any_case && !differs(contest.outcome))) return;
+    findings.push_back(finding_of(contest, axis));
+    findings.back().detail = group.size() > 2;
+  };
+  for (std::size_t i = 1; i < group.size(); ++i) add(group.front(), group[i], true);
+  // Of many that are alike, not every pair needs a sentence.
+  for (std::size_t i = 2; i < group.size(); ++i) add(group[i - 1], group[i], false);
+}
+
+}  // namespace
+
+std::vector<Finding> comparisons(std::span<const Path> paths, std::string_view axis) {
+  std::vector<std::vector<Entrant>> groups;
+  std::map<Labels, std::size_t> places;
+  for (Entrant& c : entrants(paths, axis)) {
+    const auto [place, is_new] = places.try_emplace(c.others, groups.size());
+    if (is_new) groups.emplace_back();
+    groups[place->second].push_back(std::move(c));
+  }
+  std::vector<Finding> findings;
+  for (const std::vector<Entrant>& group : groups) {
+    if (group.size() > 2) findings.push_back(classes_finding(group, axis));
+    add_pairs(group, axis, findings);
+  }
+  return findings;
+}
+
+}  // namespace xferbench

@@ -1,0 +1,122 @@
+#include "run/wording.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace xferbench {
+
+namespace {
+
+/// Between names that have commas of their own, a comma would be lost.
+bool has_comma(std::span<const std::string> names) {
+  return std::ranges::any_of(names, [](const std::string& name) { return name.find(',') != std::string::npos; });
+}
+const char* separator(std::span<const std::string> names) { return has_comma(names) ? "; " : ", "; }
+const char* and_(std::span<const std::string> names) { return has_comma(names) ? "; and" : " and"; }
+
+}  // namespace
+
+std::string listed(std::span<const std::string> names, std::size_t most) {
+  if (names.size() < 2) return names.empty() ? "" : names.front();
+  const bool cut = names.size() > most;
+  const auto first = names.first(cut ? most - 1 : names.size() - 1);
+  const std::string last = cut ? fmt::format("{} more", names.size() - most + 1) : names.back();
+  return fmt::format("{}{} {}", fmt::join(first, separator(names)), and_(names), last);
+}
+
+std::string factor_text(double factor) {
+  constexpr double kTwoDecimals = 1.095;  // below, one decimal would say 1.0
+  constexpr double kNoDecimals = 9.95;
+  const int decimals = factor < kTwoDecimals ? 2 : (factor < kNoDecimals ? 1 : 0);
+  return fmt::format("{:.{}f}", factor, decimals);
+}
+
+std::string factors_text(const Interval& factors) {
+  const std::string low = factor_text(factors.low);
+  const std::string high = factor_text(factors.high);
+  return low == high ? low : low + " to " + high;
+}
+
+std::string beside_text(const model::Estimate& time, const model::Estimate& other) {
+  switch (model::relate(time, other)) {
+    case model::Relation::faster: return factor_text(other.value / time.value) + " times as fast";
+    case model::Relation::slower: return factor_text(time.value / other.value) + " times as long";
+    case model::Relation::equal: return "equally fast (within 1 %)";
+    case model::Relation::undecided: break;
+  }
+  return time.interval && other.interval ? "no difference found" : fmt::format("not decided: {}", kTooFewSamples);
+}
+
+namespace {
+
+/// Each name once.
+std::vector<std::string> ahead_in(const model::Front& front, std::span<const std::string> names) {
+  std::vector<std::string> ahead;
+  for (const std::size_t place : front.places) {
+    if (std::ranges::find(ahead, names[place]) == ahead.end()) ahead.push_back(names[place]);
+  }
+  return ahead;
+}
+
+}  // namespace
+
+std::string ahead_text(const model::Front& front, std::span<const std::string> names) {
+  constexpr std::size_t kMostNamed = 3;
+  const std::vector<std::string> ahead = ahead_in(front, names);
+  if (ahead.size() == 1) return ahead.front();
+  const bool cut = ahead.size() > kMostNamed;
+  const auto first = std::span(ahead).first(cut ? kMostNamed - 1 : ahead.size() - 1);
+  const std::string last = cut ? fmt::format("{} more", ahead.size() - kMostNamed + 1) : ahead.back();
+  return fmt::format("{}{} or {}", fmt::join(first, separator(ahead)), has_comma(ahead) ? ";" : "", last);
+}
+
+std::string outcome_text(const model::Front& front) {
+  if (front.decided()) return "decided";
+  return front.equal ? "equal" : "undecided";
+}
+
+std::string told_apart(const model::Front& front, std::span<const std::string> names, std::string_view is_best,
+                       std::string_view equals) {
+  const std::vector<std::string> ahead = ahead_in(front, names);
+  if (ahead.size() == 1) return fmt::format("{} {}", ahead.front(), is_best);
+  constexpr std::size_t kMostNamed = 5;
+  const std::string all = listed(ahead, kMostNamed);
+  if (front.equal) return fmt::format("{} {} (within 1 %)", all, equals);
+  return fmt::format("{} cannot be told apart{}", all, front.sampled ? "" : fmt::format(" ({})", kTooFewSamples));
+}
+
+std::string outcome_text(const model::BreakEven& found) {
+  switch (found.outcome) {
+    case model::BreakEven::Outcome::pays: return "pays";
+    case model::BreakEven::Outcome::never: return "never";
+    case model::BreakEven::Outcome::undecided: break;
+  }
+  return "undecided";
+}
+
+std::string break_even_text(const model::BreakEven& found, std::string_view ordinary) {
+  using Outcome = model::BreakEven::Outcome;
+  if (found.outcome == Outcome::undecided) {
+    return fmt::format("may pay or not: {}",
+                       found.sampled ? "neither kind of copy is faster beyond doubt" : kTooFewSamples);
+  }
+  if (found.outcome == Outcome::never) {
+    return fmt::format("never pays: copies of {} memory are {}", ordinary,
+                       found.equal ? "as fast (within 1 %)" : "faster");
+  }
+  const bool exact = found.range.low == found.range.high;
+  if (exact) return fmt::format("pays from {:.0f} {} on", found.copies, found.copies > 1 ? "copies" : "copy");
+  return fmt::format("pays from {:.0f} to {:.0f} copies on", found.range.low, found.range.high);
+}
+
+void add_copies(const model::BreakEven& found, const std::string& name, Finding& finding) {
+  if (found.outcome != model::BreakEven::Outcome::pays) return;
+  finding.metrics.push_back({name, found.copies, "copies"});
+  finding.metrics.push_back({name + "_low", found.range.low, "copies"});
+  finding.metrics.push_back({name + "_high", found.range.high, "copies"});
+}
+
+}  // namespace xferbench
