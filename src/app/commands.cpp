@@ -58,10 +58,14 @@ Glyphs glyphs() {
   return Glyphs::ascii;
 }
 
+FindingsShown findings_of(const cli::RunCommand& command) {
+  return command.measuring.show.all_findings ? FindingsShown::all : FindingsShown::main;
+}
+
 /// The table of a run and its timelines.
 std::string shown(const Report& report, const cli::RunCommand& command) {
   const Style style = style_of(command.measuring.show);
-  return to_table(report, descriptors(), style) + to_gantts(report, style, glyphs());
+  return to_table(report, descriptors(), style, findings_of(command)) + to_gantts(report, style, glyphs());
 }
 
 /// What becomes of the cases from number `at` on where the run is given up in that one.
@@ -151,13 +155,15 @@ std::vector<const ScenarioDescriptor*> scenarios_of(std::span<const PlannedCase>
   return all;
 }
 
-std::string markdown_of_run(const Report& report) { return to_markdown(report, descriptors()); }
+ToText markdown_of(const cli::RunCommand& command) {
+  return [which = findings_of(command)](const Report& report) { return to_markdown(report, descriptors(), which); };
+}
 
 int run_once(const cli::RunCommand& command) {
   WatchedMachine machine(command.measuring.device);
   refuse_if_none_can_run(command, machine.device());
   LiveReport live(begin_report(command.measuring, machine.device(), scenarios_of(command.cases)),
-                  command.measuring.files, markdown_of_run);
+                  command.measuring.files, markdown_of(command));
   return measure(command, all_of(command.cases), machine, live);
 }
 
@@ -196,7 +202,7 @@ int resume(const cli::RunCommand& command) {
   leave_skipped(left, whole.cases, machine.device(), whole.measuring.verify);
   if (nothing_is_missing()) return end_of(left, stored.file);
   LiveReport live(continue_report(stored, machine.device(), scenarios_of(whole.cases)), whole.measuring.files,
-                  markdown_of_run, Continued{std::move(stored.json), std::move(left.known)});
+                  markdown_of(whole), Continued{std::move(stored.json), std::move(left.known)});
   return measure(whole, left.missing, machine, live);
 }
 

@@ -5,16 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
-#include <unordered_map>
 
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "core/standard_error.hpp"
 #include "device/open.hpp"
+#include "report/run/run_report.hpp"
 #include "scenarios/scenarios.hpp"
 
 namespace xferbench::app {
@@ -98,39 +97,11 @@ int exit_code(const Report& report) {
   return static_cast<int>(!measured ? ExitCode::nothing_measured : (well ? ExitCode::ok : ExitCode::failed));
 }
 
-namespace {
-
-/// Warnings that differ only in their numbers are of one kind.
-std::string kind_of(const std::string& warning) {
-  std::string kind;
-  for (const char c : warning) {
-    if (std::isdigit(static_cast<unsigned char>(c)) == 0) kind += c;
-  }
-  return kind;
-}
-
-}  // namespace
-
 void print_warnings(const Report& report) {
-  struct Kind {
-    std::string first;  // the case and its warning
-    std::size_t cases = 0;
-  };
-  std::vector<Kind> kinds;
-  std::unordered_map<std::string, std::size_t> places;
   for (const Result& r : report.results) {
     if (r.status == Status::failed) tell(fmt::format("{} failed: {}", r.config.key(), r.reason));
-    for (const std::string& warning : r.warnings) {
-      const auto [place, is_new] = places.try_emplace(kind_of(warning), kinds.size());
-      if (is_new) kinds.push_back({.first = fmt::format("{}: {}", r.config.key(), warning)});
-      ++kinds[place->second].cases;
-    }
   }
-  for (const auto& [first, cases] : kinds) {
-    const std::string more =
-        cases == 1 ? "" : fmt::format(" (and in {} more case{})", cases - 1, cases == 2 ? "" : "s");
-    tell(fmt::format("warning: {}{}", first, more));
-  }
+  for (const std::string& line : warning_lines(report)) tell("warning: " + line);
 }
 
 }  // namespace xferbench::app

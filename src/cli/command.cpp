@@ -233,7 +233,7 @@ Command CommandLine::run_command() {
     if (measuring_.files.timeline) check_timeline(flags, scenarios_);
     run_.cases = plan(flags);
   }
-  constexpr std::array kOfThisPart{"resume", "csv", "markdown", "quiet", "color", "progress", "wide"};
+  constexpr std::array kOfThisPart{"resume", "csv", "markdown", "quiet", "color", "progress", "wide", "all-findings"};
   for (const std::string& flag : run_.flags) {
     if (!run_.resume || std::ranges::find(kOfThisPart, flag) != kOfThisPart.end()) continue;
     throw UsageError(fmt::format("--resume goes on with the command that the file holds; leave --{} out", flag));

@@ -55,6 +55,7 @@ struct SamplingChoice {
 /// How a command talks.
 struct Presentation {
   bool quiet = false;
+  bool all_findings = false;  ///< in tables and Markdown, not only the first and most telling
   ColorMode color = ColorMode::automatic;
   ProgressMode progress = ProgressMode::automatic;  ///< never where `quiet`
   bool wide = false;                                ///< tables as wide as they need, whatever the terminal is

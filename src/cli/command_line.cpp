@@ -198,6 +198,8 @@ void CommandLine::add_whole_run_flags() {
   spread->needs(repeat);
   add_file(app_, "--timeline", "watch one more pass; draw it, and write it for ui.perfetto.dev; - is standard output",
            measuring_.files.timeline);
+  app_.add_flag("--all-findings", measuring_.show.all_findings,
+                "below tables, all that the results say together, not only the most telling");
   // Hidden: how --repeat tells a process that it starts which one it is.
   add_value(app_, {.name = "process", .max = 1000}, "N", into(run_.process))->needs(repeat)->group("");
 }
@@ -208,7 +210,7 @@ void CommandLine::contradict(CLI::Option* one, CLI::Option* other, const std::st
 }
 
 void CommandLine::add_contradictions() {
-  constexpr std::array<std::array<const char*, 3>, 11> kContradictions{{
+  constexpr std::array<std::array<const char*, 3>, 13> kContradictions{{
       {"--gpu", "--simulate", "a simulated run uses no GPU"},
       {"--json", "--dry-run", "a dry run has no results to write"},
       {"--csv", "--dry-run", "a dry run has no results to write"},
@@ -220,6 +222,8 @@ void CommandLine::add_contradictions() {
       {"--repeat", "--dry-run", "a dry run has no results to repeat"},
       {"--repeat", "--csv", "each process has results of its own, in a JSON file"},
       {"--repeat", "--markdown", "each process has results of its own, in a JSON file"},
+      {"--repeat", "--all-findings", "each process has findings of its own, in a JSON file"},
+      {"--all-findings", "--dry-run", "a dry run finds nothing"},
   }};
   for (const auto& [one, other, why] : kContradictions) contradict(app_.get_option(one), app_.get_option(other), why);
 }

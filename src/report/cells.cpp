@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <vector>
 
 #include "core/printable.hpp"
 #include "core/units.hpp"
@@ -37,6 +38,28 @@ std::size_t first_part(const std::string& word, std::size_t room) {
 
 }  // namespace
 
+namespace {
+
+bool is_number(const std::string& word) {
+  return !word.empty() && word.find_first_not_of("(-0123456789.") == std::string::npos;
+}
+
+/// The words of a sentence, a number together with its unit.
+std::vector<std::string> words_of(const std::string& sentence) {
+  std::vector<std::string> all;
+  std::istringstream words(sentence);
+  for (std::string word; words >> word;) {
+    if (!all.empty() && is_number(all.back()) && !is_number(word)) {
+      all.back() += " " + word;
+    } else {
+      all.push_back(word);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
 std::string wrapped(const std::string& text, std::size_t columns, const std::string& first_margin,
                     const std::string& margin) {
   std::string lines;
@@ -47,8 +70,7 @@ std::string wrapped(const std::string& text, std::size_t columns, const std::str
     line = margin;
     begun = false;
   };
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
+  for (std::string& word : words_of(text)) {
     if (begun && columns > 0 && width(line) + 1 + width(word) > columns) next_line();
     while (columns > 0 && !begun && width(line) + width(word) > columns) {
       const std::size_t part = first_part(word, columns > width(line) ? columns - width(line) : 0);

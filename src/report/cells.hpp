@@ -18,7 +18,8 @@ std::size_t width(const std::string& text);
 /// Filled up with blanks to a display width; `left`: the text stands on the left.
 std::string padded(const std::string& text, std::size_t to, bool left);
 
-/// A sentence in lines of so many columns (0: one line), broken at blanks, with these margins. Ends with a line feed.
+/// A sentence in lines of so many columns (0: one line), broken at blanks but not behind a number, with these margins.
+/// Ends with a line feed.
 std::string wrapped(const std::string& text, std::size_t columns, const std::string& first_margin,
                     const std::string& margin);
 

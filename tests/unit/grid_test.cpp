@@ -47,10 +47,10 @@ TEST(Grid, PutsKeysBeneathTheirRowsRatherThanCutThem) {
             "      memcpy/\n"
             "      size=1MiB\n"
             "      worse by\n"
-            "      at least 4\n"
-            "      %\n"
-            "not in 16\n"
-            "  columns:\n"
+            "      at least\n"
+            "      4 %\n"
+            "not in\n"
+            "  16 columns:\n"
             "  clock; --wide\n"
             "  shows all\n");
 }

@@ -1,4 +1,5 @@
 // A run as tables on the terminal, as Markdown and as CSV: the same reports, each as text in golden/run/.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -137,6 +138,29 @@ Report findings() {
   return report;
 }
 
+/// More findings than people read: details, many sentences, many rows, and a row that has a text. Of 40 cases 37 were
+/// skipped for one reason and two for another, and warnings differ only in their numbers.
+Report many_findings() {
+  Report report = report_of({});
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    const Case c = copy_case(i < 39 ? "h2d" : "d2h", i % 2 == 0 ? "pinned" : "pageable", (i + 1) * 4096);
+    const char* reason = i < 37 ? "--size is not what it should be" : "there is no room";
+    report.results.push_back(i == 39 ? good(c, 55.5) : unmeasured(c, Status::skipped, reason));
+    report.results.back().warnings = {fmt::format("{} % drift", i)};
+  }
+  const std::string key = report.results.back().config.key();
+  for (int i = 1; i <= 8; ++i) {
+    report.findings.push_back({"copy", "winner", {}, {}, fmt::format("sentence {}", i)});
+    report.findings.push_back({"copy", "winner", {}, {}, fmt::format("detail {}", i)});
+    report.findings.back().detail = true;
+  }
+  for (int i = 1; i <= 30; ++i) {
+    report.findings.push_back({"copy", "break-even", {{"case", key}}, {{"copies", 1.0 * i, "copies"}}, "in a row"});
+    report.findings.back().row = true;
+  }
+  return report;
+}
+
 /// Sizes that round to the same, and texts that mean something to a table, to Markdown, to CSV or to a spreadsheet.
 Report odd_texts() {
   Report report = report_of({good(copy_case("größe", "pinned", (1 << 20) + 4), -1.5),
@@ -166,6 +190,7 @@ std::vector<Named> reports() {
           {"cut_short", cut_short()},
           {"simulated", simulated()},
           {"findings", findings()},
+          {"many_findings", many_findings()},
           {"odd_texts", odd_texts()},
           {"nothing", real_report()}};
 }
@@ -177,6 +202,19 @@ Report report_named(std::string_view name) {
 
 TEST(RunReport, IsTheseTables) {
   for (const auto& [name, report] : reports()) expect_golden("run/" + std::string(name) + ".txt", table(report));
+}
+
+TEST(RunReport, ShowsAllFindingsWhereTheseAreAskedFor) {
+  const Report report = many_findings();
+  for (const std::string& text :
+       {to_table(report, shown(), Style{}, FindingsShown::all), to_markdown(report, shown(), FindingsShown::all)}) {
+    for (int i = 1; i <= 8; ++i) {
+      EXPECT_TRUE(test::mentions(text, fmt::format("sentence {}\n", i)));
+      EXPECT_TRUE(test::mentions(text, fmt::format("detail {}\n", i)));
+    }
+    EXPECT_TRUE(test::mentions(text, " 30"));
+    EXPECT_EQ(text.find("--all-findings"), std::string::npos);
+  }
 }
 
 TEST(RunReport, IsThisMarkdown) {
@@ -203,8 +241,8 @@ TEST(RunReport, SaysThatAFaultWasInjected) {
   Report report = simulated();
   EXPECT_FALSE(contains(table(report), "FAULT INJECTED"));
   report.environment.variables = {{"CUDA_VISIBLE_DEVICES", "0"}, {"XFERBENCH_INJECT", "lose:copy:3"}};
-  EXPECT_TRUE(mentions(table(report), "FAULT INJECTED: XFERBENCH_INJECT=lose:copy:3"));
-  EXPECT_TRUE(mentions(to_markdown(report, shown()), "**FAULT INJECTED"));
+  EXPECT_TRUE(test::mentions(table(report), "FAULT INJECTED: XFERBENCH_INJECT=lose:copy:3"));
+  EXPECT_TRUE(test::mentions(to_markdown(report, shown()), "**FAULT INJECTED"));
 }
 
 TEST(RunReport, SaysNotVerifiedEverywhereOrNowhere) {
@@ -219,9 +257,9 @@ TEST(RunReport, SaysNotVerifiedEverywhereOrNowhere) {
   }
   Report both = simulated();
   both.verified = false;
-  EXPECT_TRUE(mentions(table(both), "\ncopy  host pinned  size 4 KiB  SIMULATED  NOT VERIFIED\n"));
-  EXPECT_TRUE(mentions(to_markdown(both, shown()), "\n## copy (SIMULATED, NOT VERIFIED)\n"));
-  EXPECT_TRUE(mentions(table(both, true), "\x1b[1;33mNOT VERIFIED\x1b[0m\n"));
+  EXPECT_TRUE(test::mentions(table(both), "\ncopy  host pinned  size 4 KiB  SIMULATED  NOT VERIFIED\n"));
+  EXPECT_TRUE(test::mentions(to_markdown(both, shown()), "\n## copy (SIMULATED, NOT VERIFIED)\n"));
+  EXPECT_TRUE(test::mentions(table(both, true), "\x1b[1;33mNOT VERIFIED\x1b[0m\n"));
 }
 
 TEST(RunReport, SaysInEachRowOfCsvWhetherItWasVerified) {
@@ -253,12 +291,12 @@ TEST(Table, ColoursWhatMattersAndMovesNothing) {
     EXPECT_EQ(std::regex_replace(table(report, true), std::regex("\x1b\\[[0-9;]*m"), ""), table(report)) << name;
   }
   const std::string colored = table(cut_short(), true);
-  EXPECT_TRUE(mentions(colored, "\x1b[1;31mFAILED: H2D copy: wrong result at byte offset 42\x1b[0m")) << "bad";
-  EXPECT_TRUE(mentions(colored, "\x1b[2mskipped: not modelled\x1b[0m")) << "dim";
-  EXPECT_TRUE(mentions(colored, "\x1b[1;33mINCOMPLETE")) << "notice";
-  EXPECT_TRUE(mentions(colored, "90.0 %\x1b[0m")) << "the share of the limit stands out";
-  EXPECT_TRUE(mentions(table(simulated(), true), "\x1b[1;33mSIMULATED by profile h200"));
-  EXPECT_TRUE(mentions(table(simulated(), true), "\x1b[1;33mSIMULATED\x1b[0m\n"));
+  EXPECT_TRUE(test::mentions(colored, "\x1b[1;31mFAILED: H2D copy: wrong result at byte offset 42\x1b[0m")) << "bad";
+  EXPECT_TRUE(test::mentions(colored, "\x1b[2mskipped: not modelled\x1b[0m")) << "dim";
+  EXPECT_TRUE(test::mentions(colored, "\x1b[1;33mINCOMPLETE")) << "notice";
+  EXPECT_TRUE(test::mentions(colored, "90.0 %\x1b[0m")) << "the share of the limit stands out";
+  EXPECT_TRUE(test::mentions(table(simulated(), true), "\x1b[1;33mSIMULATED by profile h200"));
+  EXPECT_TRUE(test::mentions(table(simulated(), true), "\x1b[1;33mSIMULATED\x1b[0m\n"));
 }
 
 TEST(Markdown, EscapesWhatWouldBeMarkup) {

@@ -36,6 +36,7 @@ std::string fixed_line(const Section& section) {
 std::string section_text(const Section& section, const std::vector<std::string>& marks) {
   std::string text = heading(section, marks) + fixed_line(section);
   if (!section.headline.rows.empty()) text += "\n" + to_markdown(section.headline);
+  text += list_of(section.skipped);
   if (section.not_begun > 0) {
     text += fmt::format("\n{} of {} cases had not begun\n", section.not_begun, section.results.size());
   }
@@ -43,27 +44,20 @@ std::string section_text(const Section& section, const std::vector<std::string>&
   for (const auto& [kind, grid] : section.findings) {
     text += fmt::format("\n### {}\n\n{}", markdown_escaped(kind), to_markdown(grid));
   }
-  return text + list_of(section.sentences);
-}
-
-/// What was doubtful, and of which case.
-std::vector<std::string> warnings_of(const Report& report) {
-  std::vector<std::string> lines;
-  for (const Result& r : report.results) {
-    for (const std::string& warning : r.warnings) lines.push_back(fmt::format("{}: {}", r.config.key(), warning));
-  }
-  return lines;
+  text += list_of(section.sentences);
+  const std::string more = more_line(section);
+  return more.empty() ? text : text + "\n" + markdown_escaped(more) + "\n";
 }
 
 }  // namespace
 
-std::string to_markdown(const Report& report, Descriptors scenarios) {
+std::string to_markdown(const Report& report, Descriptors scenarios, FindingsShown which) {
   std::string text = "# xferbench\n\n";
   for (const std::string& alarm : alarms(report)) text += fmt::format("**{}**\n\n", markdown_escaped(alarm));
   text += markdown_escaped(machine_line(report.environment)) + "\n";
   if (!report.complete) text += "\n**INCOMPLETE: not every case has run to its end**\n";
-  for (const Section& section : sections_of(report, scenarios)) text += section_text(section, marks(report));
-  const std::vector<std::string> warnings = warnings_of(report);
+  for (const Section& section : sections_of(report, scenarios, which)) text += section_text(section, marks(report));
+  const std::vector<std::string> warnings = warning_lines(report);
   if (!warnings.empty()) text += "\n## Warnings\n" + list_of(warnings);
   return text;
 }

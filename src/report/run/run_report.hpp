@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/scenario_descriptor.hpp"
 #include "report/style.hpp"
@@ -10,14 +11,24 @@
 
 namespace xferbench {
 
+/// How many of a report's findings are shown.
+enum class FindingsShown {
+  main,  ///< of each scenario the first sentences and rows that are no details, and how many more there are
+  all,
+};
+
 /// One table per scenario. Axes with one value stand in the title, the others are columns; columns without any value
-/// are left out. One single case gets all its measurements below. Then what the results say together: a table for each
-/// kind of finding, and the sentences.
-std::string to_table(const Report& report, Descriptors scenarios, const Style& style);
+/// are left out, and cases that were skipped for one reason share a line below. One single case gets all its
+/// measurements there. Then what the results say together: a table for each kind of finding, and the sentences.
+std::string to_table(const Report& report, Descriptors scenarios, const Style& style,
+                     FindingsShown which = FindingsShown::main);
 
 /// For issues, wikis and CI summaries: the terminal's tables as GitHub renders them, and at the end what was doubtful.
 /// Simulated results say so above and in every heading.
-std::string to_markdown(const Report& report, Descriptors scenarios);
+std::string to_markdown(const Report& report, Descriptors scenarios, FindingsShown which = FindingsShown::main);
+
+/// What was doubtful, and of which case: warnings that differ only in their numbers once, with how many cases more.
+std::vector<std::string> warning_lines(const Report& report);
 
 /// One row for each measurement (kind "measurement", its value the median) and each metric (kind "metric") of each
 /// case; a case that has neither has one row. The first columns are always the same ones; after them comes a column for

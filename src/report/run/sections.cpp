@@ -4,10 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
+#include <unordered_map>
 
 #include "core/units.hpp"
 #include "report/cells.hpp"
@@ -68,6 +72,19 @@ std::string cell(const Column& column, const Result& result) {
 struct Group {
   const ScenarioDescriptor& scenario;
   const std::vector<const Result*>& results;
+  std::map<std::string, std::size_t> skipped{};  ///< how many for each reason
+
+  Group(const ScenarioDescriptor& of, const std::vector<const Result*>& all) : scenario(of), results(all) {
+    for (const Result* r : results) {
+      if (r->status == Status::skipped && r->reason != kNotBegun) ++skipped[r->reason];
+    }
+  }
+
+  /// Whether it was skipped, and others for the same reason.
+  [[nodiscard]] bool shares_reason(const Result& r) const {
+    const auto own = r.status == Status::skipped ? skipped.find(r.reason) : skipped.end();
+    return own != skipped.end() && own->second > 1;
+  }
 
   /// The first that has the axis, if any.
   [[nodiscard]] const Result* with(const std::string& axis) const {
@@ -127,6 +144,33 @@ std::vector<std::size_t> least_important(std::span<const Column> columns, std::s
   return order;
 }
 
+/// What tells cases that were skipped for one reason from the others: "host managed".
+std::string common_text(const Group& group, const std::vector<const Result*>& those) {
+  std::vector<std::string> parts;
+  for (const Axis& axis : group.scenario.axes) {
+    const std::string value = axis_text(*those.front(), axis.name);
+    const auto has_it = [&](const Result* r) { return r->config.has(axis.name) && axis_text(*r, axis.name) == value; };
+    if (group.varies(axis.name) && std::ranges::all_of(those, has_it)) parts.push_back(axis.name + " " + value);
+  }
+  return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", "));
+}
+
+/// For each reason that several cases were skipped for, one line.
+std::vector<std::string> skipped_lines(const Group& group) {
+  std::vector<std::string> lines;
+  std::set<std::string> said;
+  for (const Result* result : group.results) {
+    if (!group.shares_reason(*result) || !said.insert(result->reason).second) continue;
+    std::vector<const Result*> those;
+    std::ranges::copy_if(group.results, std::back_inserter(those), [result](const Result* r) {
+      return r->status == Status::skipped && r->reason == result->reason;
+    });
+    lines.push_back(fmt::format("{} of {} cases skipped{}: {}", those.size(), group.results.size(),
+                                common_text(group, those), result->reason));
+  }
+  return lines;
+}
+
 Grid headline_of(const Group& group) {
   Grid grid;
   for (const Axis& axis : group.scenario.axes) {
@@ -144,7 +188,7 @@ Grid headline_of(const Group& group) {
   }
   for (const Result* result : group.results) {
     // After Ctrl-C there may be hundreds of these, and what was measured would scroll away.
-    if (result->reason == kNotBegun) continue;
+    if (result->reason == kNotBegun || group.shares_reason(*result)) continue;
     Cells cells;
     for (const std::string& axis : axes) cells.push_back(axis_text(*result, axis));
     if (result->status != Status::ok) {
@@ -183,12 +227,24 @@ void add_new(std::vector<std::string>& names, const std::string& name) {
   if (std::ranges::find(names, name) == names.end()) names.push_back(name);
 }
 
+/// A case's key without what the section's title says: "strategy=graph chunks=8".
+std::string short_key(const std::string& key, const Section& section) {
+  std::vector<std::string> parts;
+  std::istringstream all(key);
+  for (std::string part; std::getline(all, part, '/');) {
+    const auto is_part = [&part](const auto& axis) { return part.starts_with(axis.first + "="); };
+    if (part != section.scenario->name && std::ranges::none_of(section.fixed, is_part)) parts.push_back(part);
+  }
+  return parts.empty() ? key : fmt::format("{}", fmt::join(parts, " "));
+}
+
 Cells finding_row(const Finding& finding, const std::vector<std::string>& labels,
-                  const std::vector<std::string>& metrics) {
+                  const std::vector<std::string>& metrics, const Section& section) {
   Cells row;
   for (const std::string& name : labels) {
     const auto found = std::ranges::find(finding.labels, name, &std::pair<std::string, std::string>::first);
-    row.push_back(found == finding.labels.end() ? "-" : found->second);
+    const std::string text = found == finding.labels.end() ? "-" : found->second;
+    row.push_back(name == "case" ? short_key(text, section) : text);
   }
   for (const std::string& name : metrics) {
     const auto found = std::ranges::find(finding.metrics, name, &Metric::name);
@@ -198,7 +254,7 @@ Cells finding_row(const Finding& finding, const std::vector<std::string>& labels
 }
 
 /// Findings of one kind as rows: what they are about, then what they say.
-Grid findings_of(const std::vector<const Finding*>& findings) {
+Grid findings_of(const std::vector<const Finding*>& findings, const Section& section) {
   std::vector<std::string> labels;
   std::vector<std::string> metrics;
   for (const Finding* f : findings) {
@@ -209,30 +265,39 @@ Grid findings_of(const std::vector<const Finding*>& findings) {
   grid.header.insert(grid.header.end(), metrics.begin(), metrics.end());
   for (std::string& name : grid.header) std::ranges::replace(name, '_', ' ');
   for (std::size_t i = grid.header.size(); i-- > labels.size() + 1;) grid.least_important.push_back(i);
-  for (const Finding* f : findings) grid.rows.push_back({finding_row(*f, labels, metrics)});
+  for (const Finding* f : findings) grid.rows.push_back({finding_row(*f, labels, metrics, section)});
   return grid;
 }
 
+/// What people read to the end. The rest is a flag away.
+constexpr std::size_t kMostSentences = 6;
+constexpr std::size_t kMostFindingRows = 24;  // of a kind
+
 /// What a scenario's results say together: a table for each kind, and the sentences.
-void add_findings(const Report& report, Section& section) {
+void add_findings(const Report& report, FindingsShown which, Section& section) {
   std::vector<std::string> kinds;
   std::map<std::string, std::vector<const Finding*>> rows;
+  const bool all = which == FindingsShown::all;
   for (const Finding& f : report.findings) {
     if (f.scenario != section.scenario->name) continue;
-    if (!f.text.empty()) {
+    const bool is_sentence = !f.text.empty() && !f.row;
+    const std::size_t before = is_sentence ? section.sentences.size() : rows[f.kind].size();
+    if (!all && (f.detail || before >= (is_sentence ? kMostSentences : kMostFindingRows))) {
+      ++section.more;
+    } else if (is_sentence) {
       section.sentences.push_back(f.text);
-      continue;
+    } else {
+      add_new(kinds, f.kind);
+      rows[f.kind].push_back(&f);
     }
-    add_new(kinds, f.kind);
-    rows[f.kind].push_back(&f);
   }
   for (const std::string& kind : kinds) {
-    Grid grid = findings_of(rows[kind]);
+    Grid grid = findings_of(rows[kind], section);
     if (!grid.header.empty()) section.findings.emplace_back(kind, std::move(grid));  // else it says nothing
   }
 }
 
-Section section_of(const Report& report, const ScenarioDescriptor& scenario) {
+Section section_of(const Report& report, const ScenarioDescriptor& scenario, FindingsShown which) {
   Section section;
   section.scenario = &scenario;
   for (const Result& r : report.results) {
@@ -242,22 +307,60 @@ Section section_of(const Report& report, const ScenarioDescriptor& scenario) {
   const Group group{scenario, section.results};
   section.fixed = fixed_axes(group);
   section.headline = headline_of(group);
-  section.not_begun = section.results.size() - section.headline.rows.size();
+  section.skipped = skipped_lines(group);
+  const auto not_begun = [](const Result* r) { return r->reason == kNotBegun; };
+  section.not_begun = static_cast<std::size_t>(std::ranges::count_if(section.results, not_begun));
   const Result& first = *section.results.front();
   if (section.results.size() == 1 && first.status == Status::ok) section.measurements = measurements_of(first);
-  add_findings(report, section);
+  add_findings(report, which, section);
   return section;
+}
+
+/// Warnings that differ only in their numbers are of one kind.
+std::string kind_of(const std::string& warning) {
+  std::string kind = warning;
+  std::erase_if(kind, [](unsigned char c) { return std::isdigit(c) != 0; });
+  return kind;
 }
 
 }  // namespace
 
-std::vector<Section> sections_of(const Report& report, Descriptors scenarios) {
+std::vector<Section> sections_of(const Report& report, Descriptors scenarios, FindingsShown which) {
   std::vector<Section> sections;
   for (const ScenarioDescriptor* scenario : scenarios) {
-    Section section = section_of(report, *scenario);
+    Section section = section_of(report, *scenario, which);
     if (!section.results.empty()) sections.push_back(std::move(section));
   }
   return sections;
+}
+
+std::string more_line(const Section& section) {
+  if (section.more == 0) return {};
+  return fmt::format("{} more finding{}: --all-findings shows {}", section.more, section.more == 1 ? "" : "s",
+                     section.more == 1 ? "it" : "them");
+}
+
+std::vector<std::string> warning_lines(const Report& report) {
+  struct Kind {
+    std::string first;  // the case and its warning
+    std::size_t cases = 0;
+  };
+  std::vector<Kind> kinds;
+  std::unordered_map<std::string, std::size_t> places;
+  for (const Result& r : report.results) {
+    for (const std::string& warning : r.warnings) {
+      const auto [place, is_new] = places.try_emplace(kind_of(warning), kinds.size());
+      if (is_new) kinds.push_back({.first = fmt::format("{}: {}", r.config.key(), warning)});
+      ++kinds[place->second].cases;
+    }
+  }
+  std::vector<std::string> lines;
+  for (const auto& [first, cases] : kinds) {
+    const std::string more =
+        cases == 1 ? "" : fmt::format(" (and in {} more case{})", cases - 1, cases == 2 ? "" : "s");
+    lines.push_back(first + more);
+  }
+  return lines;
 }
 
 std::string machine_line(const Environment& e) {

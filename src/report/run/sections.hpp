@@ -10,6 +10,7 @@
 
 #include "core/scenario_descriptor.hpp"
 #include "report/grid.hpp"
+#include "report/run/run_report.hpp"
 #include "results/result.hpp"
 
 namespace xferbench {
@@ -19,15 +20,20 @@ struct Section {
   const ScenarioDescriptor* scenario = nullptr;            ///< outlives the section
   std::vector<const Result*> results;                      ///< into the report
   std::vector<std::pair<std::string, std::string>> fixed;  ///< axes with one value: {"size", "1 MiB"}
-  Grid headline;              ///< the other axes, and the scenario's columns that say something
-  std::size_t not_begun = 0;  ///< cases left out of it, to which an interrupted run never came
+  Grid headline;                     ///< the other axes, and the scenario's columns that say something
+  std::vector<std::string> skipped;  ///< for each reason of several cases that were, which are left out of it, a line
+  std::size_t not_begun = 0;         ///< cases left out of it, to which an interrupted run never came
   Grid measurements;  ///< of the one result, where there is a single one: what the headline was made from; else empty
   std::vector<std::pair<std::string, Grid>> findings;  ///< by kind
   std::vector<std::string> sentences;                  ///< findings that are text
+  std::size_t more = 0;                                ///< findings that are not shown
 };
 
 /// One section for each scenario that has results. The report must outlive them.
-std::vector<Section> sections_of(const Report& report, Descriptors scenarios);
+std::vector<Section> sections_of(const Report& report, Descriptors scenarios, FindingsShown which);
+
+/// "61 more findings: --all-findings shows them"; empty where all are shown.
+std::string more_line(const Section& section);
 
 /// "NVIDIA H200, PCIe Gen5 x16, driver 580.1, Some CPU"
 std::string machine_line(const Environment& environment);

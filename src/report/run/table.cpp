@@ -28,8 +28,17 @@ std::string heading(const Section& section, const Report& report, const Style& s
   return text + "\n";
 }
 
+/// Longer lines lose the reader, whatever the window is.
+std::size_t readable_columns(const Style& style) {
+  constexpr std::size_t kReadable = 116;
+  return style.columns > 0 ? std::min(style.columns, kReadable) : kReadable;
+}
+
 std::string headline_table(const Section& section, const Style& style) {
-  const std::string text = section.headline.rows.empty() ? "" : to_lines(section.headline, style);
+  std::string text = section.headline.rows.empty() ? "" : to_lines(section.headline, style);
+  for (const std::string& line : section.skipped) {
+    text += style.dim(wrapped(printable(line), readable_columns(style), "  ", "    "));
+  }
   if (section.not_begun == 0) return text;
   return text + style.dim(fmt::format("  {} of {} cases had not begun\n", section.not_begun, section.results.size()));
 }
@@ -39,20 +48,21 @@ std::string findings_text(const Section& section, const Style& style) {
   for (const auto& [kind, grid] : section.findings) {
     text += "\n  " + style.bold(printable(kind)) + "\n" + to_lines(grid, style);
   }
-  constexpr std::size_t kReadable = 116;  // longer lines lose the reader, whatever the window is
-  const std::size_t columns = style.columns > 0 ? std::min(style.columns, kReadable) : kReadable;
   if (!section.sentences.empty()) text += "\n";
-  for (const std::string& sentence : section.sentences) text += wrapped(printable(sentence), columns, "  ", "    ");
+  for (const std::string& sentence : section.sentences) {
+    text += wrapped(printable(sentence), readable_columns(style), "  ", "    ");
+  }
+  if (const std::string more = more_line(section); !more.empty()) text += "\n" + style.dim("  " + more) + "\n";
   return text;
 }
 
 }  // namespace
 
-std::string to_table(const Report& report, Descriptors scenarios, const Style& style) {
+std::string to_table(const Report& report, Descriptors scenarios, const Style& style, FindingsShown which) {
   std::string text;
   for (const std::string& alarm : alarms(report)) text += paragraph(alarm, Tone::notice, style);
   text += paragraph(machine_line(report.environment), Tone::bold, style);
-  for (const Section& section : sections_of(report, scenarios)) {
+  for (const Section& section : sections_of(report, scenarios, which)) {
     text += "\n" + heading(section, report, style);
     text += headline_table(section, style);
     if (!section.measurements.header.empty()) text += "\n" + to_lines(section.measurements, style);

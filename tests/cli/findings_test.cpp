@@ -1,0 +1,58 @@
+// What is said below a table: little, and all of it where that is asked for.
+#include <algorithm>
+#include <string>
+
+#include "cli/support.hpp"
+
+namespace xferbench::test {
+namespace {
+
+/// Sentences stand two blanks in and begin with what they are about.
+std::size_t sentences_in(const std::string& out, const std::string& beginning) {
+  const auto all = lines(out);
+  return static_cast<std::size_t>(
+      std::ranges::count_if(all, [&](const std::string& line) { return line.starts_with("  " + beginning); }));
+}
+
+Arguments many_kinds_of_memory(Arguments more) {
+  Arguments arguments{"memcpy",     "--simulate",    "--host", "all",           "--dir", "h2d,d2h", "--size",
+                      "64K,1M,16M", "--max-samples", "6",      "--min-samples", "6",     "--quiet"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+TEST(Findings, OfManyKindsOfMemoryAreFewSentencesAndAllWhereAskedFor) {
+  const Outcome brief = xferbench(many_kinds_of_memory({}));
+  EXPECT_EQ(brief.exit_code, 0);
+  EXPECT_EQ(sentences_in(brief.out, "h2d: "), 1U) << brief.out;
+  EXPECT_EQ(sentences_in(brief.out, "d2h: "), 1U);
+  EXPECT_TRUE(contains(brief.out, " more findings: --all-findings shows them\n"));
+  const Outcome all = xferbench(many_kinds_of_memory({"--all-findings"}));
+  EXPECT_GT(sentences_in(all.out, "h2d: "), 6U) << all.out;
+  EXPECT_FALSE(contains(all.out, "--all-findings"));
+}
+
+TEST(Findings, StandInFilesHoweverFewAreShown) {
+  const TemporaryFolder folder;
+  const Outcome brief = xferbench(many_kinds_of_memory({"--json", folder / "brief.json"}));
+  const Outcome all = xferbench(many_kinds_of_memory({"--all-findings", "--json", folder / "all.json"}));
+  const Json few = read_json(folder / "brief.json");
+  EXPECT_EQ(few["findings"].size(), read_json(folder / "all.json")["findings"].size());
+  const auto details = std::ranges::count_if(few["findings"], [](const Json& f) { return f.contains("detail"); });
+  EXPECT_GT(details, 6);
+}
+
+TEST(Findings, AreNotForRunsThatHaveNone) {
+  EXPECT_EQ(xferbench({"--simulate", "--dry-run", "--all-findings"}).exit_code, 2);
+  EXPECT_EQ(xferbench({"--simulate", "--repeat", "2", "--json", "r.json", "--all-findings"}).exit_code, 2);
+}
+
+TEST(SkippedCases, OfOneReasonAreOneLine) {
+  const Outcome o = xferbench(many_kinds_of_memory({"--markdown", "/dev/stderr"}));
+  EXPECT_EQ(sentences_in(o.out, "12 of 66 cases skipped"), 1U) << o.out;
+  EXPECT_FALSE(contains(o.out, "  skipped: "));
+  EXPECT_TRUE(contains(o.err, "- 12 of 66 cases skipped")) << o.err;
+}
+
+}  // namespace
+}  // namespace xferbench::test
