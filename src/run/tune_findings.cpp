@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/units.hpp"
-#include "model/transfer.hpp"
+#include "model/relation.hpp"
 #include "run/findings.hpp"
 
 namespace xferbench {
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostNamed = 4;
 
-/// "streams 3, chunks 32": the axes that not every configuration has alike.
+/// Of the axes that not every configuration has alike.
 class Namer {
  public:
   explicit Namer(std::span<const Case> space) {
@@ -27,15 +27,7 @@ class Namer {
     axes_ = varying_axes(cases);
   }
 
-  [[nodiscard]] std::string name(const Case& c) const {
-    std::vector<std::string> parts;
-    for (const std::string& axis : axes_) {
-      const Case::Param* param = c.find(axis);
-      if (param == nullptr) continue;
-      parts.push_back((param->kind == AxisKind::choice ? "" : axis + " ") + axis_text(*param));
-    }
-    return parts.empty() ? c.key() : fmt::format("{}", fmt::join(parts, ", "));
-  }
+  [[nodiscard]] std::string name(const Case& c) const { return name_of(c, axes_); }
 
  private:
   std::vector<std::string> axes_;
@@ -58,16 +50,24 @@ std::string behind(const Contestant& one, const Contestant& best) {
   return fmt::format("{:+.1f} %", (one.seconds / best.seconds - 1) * 100);
 }
 
-Finding winner_of(const Contestant& best, const Namer& namer) {
+model::Estimate time_of(const Contestant& c) { return {c.seconds, c.interval}; }
+
+/// `all`: the best first.
+Finding winner_of(std::span<const Contestant> all, const Namer& namer) {
+  const Contestant& best = all.front();
   std::string interval;
   if (best.interval) {
     interval = fmt::format(" (95 % interval {} to {})", format_seconds(best.interval->low),
                            format_seconds(best.interval->high));
   }
   const char* unsure = best.confirmed ? "" : "; not measured again, so take it with care";
+  const bool decided = std::ranges::all_of(all.subspan(1), [&](const Contestant& c) {
+    return model::relate(time_of(best), time_of(c)) == model::Relation::faster;
+  });
+  const char* what = decided ? "fastest" : "ahead, but not the fastest beyond doubt";
   Finding f = finding(
       "winner",
-      fmt::format("fastest: {}: {}{}{}", namer.name(best.config), format_seconds(best.seconds), interval, unsure),
+      fmt::format("{}: {}: {}{}{}", what, namer.name(best.config), format_seconds(best.seconds), interval, unsure),
       best.config);
   f.metrics = {{"makespan", best.seconds, "s"}};
   if (best.interval) {
@@ -78,19 +78,35 @@ Finding winner_of(const Contestant& best, const Namer& namer) {
   return f;
 }
 
+/// "15 of them measured again beside it, 31 in the search only"
+std::string where_measured(std::span<const Contestant> others) {
+  const auto confirmed = static_cast<std::size_t>(std::ranges::count(others, true, &Contestant::confirmed));
+  const std::size_t searched = others.size() - confirmed;
+  if (searched == 0) return others.size() == 1 ? "measured again beside it" : "all measured again beside it";
+  if (confirmed == 0) return "in the search only";
+  return fmt::format("{} of them measured again beside it, {} in the search only", confirmed, searched);
+}
+
+/// `set`: the best, and all within 1 % of it.
 Finding alike(std::span<const Contestant> set, const Namer& namer) {
-  const std::size_t others = set.size() - 1;
-  std::string text = others == 0   ? "no other configuration that was measured is within 1 % of it"
-                     : others == 1 ? "1 other configuration is within 1 % of it: "
-                                   : fmt::format("{} other configurations are within 1 % of it: ", others);
+  const std::span<const Contestant> others = set.subspan(1);
+  std::string text = "no other configuration that was measured is within 1 % of it";
+  if (!others.empty()) {
+    text = fmt::format(
+        "{} within 1 % of it{}: ",
+        others.size() == 1 ? "1 other configuration is" : fmt::format("{} other configurations are", others.size()),
+        set.front().confirmed ? fmt::format(" ({})", where_measured(others)) : "");
+  }
   std::vector<std::string> named;
-  for (const Contestant& c : set.subspan(1, std::min(others, kMostNamed))) {
+  for (const Contestant& c : others.first(std::min(others.size(), kMostNamed))) {
     named.push_back(fmt::format("{} ({})", namer.name(c.config), behind(c, set.front())));
   }
   text += fmt::format("{}", fmt::join(named, "; "));
-  if (others > kMostNamed) text += fmt::format("; and {} more", others - kMostNamed);
+  if (others.size() > kMostNamed) text += fmt::format("; and {} more", others.size() - kMostNamed);
   Finding f = finding("alike", std::move(text));
-  f.metrics = {{"alike", static_cast<double>(others), "configurations"}};
+  const auto confirmed = std::ranges::count(others, true, &Contestant::confirmed);
+  f.metrics = {{"alike", static_cast<double>(others.size()), "configurations"},
+               {"alike_confirmed", static_cast<double>(confirmed), "configurations"}};
   return f;
 }
 
@@ -136,12 +152,14 @@ std::vector<Finding> tune_findings(TuneSummary summary) {
   std::ranges::stable_sort(all, {}, [](const Contestant& c) { return std::pair(!c.confirmed, c.seconds); });
   std::vector<Finding> findings;
   if (!all.empty()) {
-    // Times of different rounds are not compared: the machine may have changed in between.
+    // Times of the search are kept apart from those of the confirmation, but counted: whoever looks into the file finds
+    // them.
     std::vector<Contestant> set;
     std::ranges::copy_if(all, std::back_inserter(set), [&](const Contestant& c) {
-      return c.confirmed == all.front().confirmed && c.seconds <= (1 + model::kAlike) * all.front().seconds;
+      return &c == &all.front() || c.seconds <= (1 + model::kAlike) * all.front().seconds;
     });
-    findings = {winner_of(all.front(), namer), alike(set, namer)};
+    findings = {winner_of(all, namer), alike(set, namer)};
+    std::erase_if(set, [&](const Contestant& c) { return c.confirmed != all.front().confirmed; });
     if (set.size() > 1) findings.push_back(simplest(set, namer));
   }
   findings.push_back(search(summary));

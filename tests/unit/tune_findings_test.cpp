@@ -67,9 +67,29 @@ TEST(TuneFindings, AreTheseSentences) {
 }
 
 TEST(TuneFindings, BelieveFreshSamplesFirst) {
-  const std::string text = told(findings({contestant(8, 4.9, false), contestant(16, 5), contestant(32, 4.99, false)}));
-  EXPECT_TRUE(mentions(text, "winner: fastest: chunks 16: 5.000 ms"));
-  EXPECT_TRUE(mentions(text, "alike: no other configuration that was measured is within 1 % of it"));
+  const std::string text = told(findings({contestant(8, 4.9, false), contestant(16, 5), contestant(32, 5.2)}));
+  EXPECT_TRUE(mentions(text, ": chunks 16: 5.000 ms"));
+}
+
+TEST(TuneFindings, AreTheFastestOnlyBeyondDoubt) {
+  EXPECT_TRUE(mentions(told(findings({contestant(16, 5), contestant(32, 5.2)})), "winner: fastest: chunks 16"));
+  EXPECT_TRUE(mentions(told(findings({contestant(16, 5), contestant(32, 5.02)})),
+                       "winner: ahead, but not the fastest beyond doubt: chunks 16"));
+}
+
+/// What a reader of the file counts: all that is in it.
+TEST(TuneFindings, CountAllThatAreAsFastWhereverTheyWereMeasured) {
+  std::vector<Contestant> all;
+  for (std::uint64_t chunks = 1; chunks <= 16; ++chunks) all.push_back(contestant(chunks, 5));
+  for (std::uint64_t chunks = 17; chunks <= 47; ++chunks) all.push_back(contestant(chunks, 5.01, false));
+  const std::vector<Finding> found = findings(all);
+  EXPECT_TRUE(
+      mentions(told(found),
+               "alike: 46 other configurations are within 1 % of it (15 of them measured again beside it, 31 in "
+               "the search only): "));
+  EXPECT_EQ(found[1].metrics.at(0).value, 46);
+  EXPECT_EQ(found[1].metrics.at(1).name, "alike_confirmed");
+  EXPECT_EQ(found[1].metrics.at(1).value, 15);
 }
 
 }  // namespace
