@@ -1,0 +1,96 @@
+"""What pages are made of and this repository does not hold: a script for charts, and one that tests pages for everyone.
+
+Each is a package of npm at a fixed version, whose archive must have a fixed hash, and lies in build/vendor once set-up
+has fetched it.
+"""
+
+import base64
+import dataclasses
+import hashlib
+import os
+import pathlib
+import subprocess
+import tarfile
+import tempfile
+
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "build" / "vendor"
+
+
+class Missing(Exception):
+    """It is not here, or cannot be had; one line that says what to do."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Package:
+    name: str
+    version: str
+    sha512: str  # of the archive, in base64 as npm shows it
+    member: str  # the one file of it that is wanted
+
+    @property
+    def path(self):
+        """The version is part of the name, so that one of another version is never taken for it."""
+        return FOLDER / f"{self.name}-{self.version}.js"
+
+
+PLOTLY = Package(
+    "plotly.js-cartesian-dist-min",
+    "3.1.0",
+    "oghZswsEGrj4AGtnbbNTF0tq8o4MWgOyLxIur5y1UHNzXiLWzbENk51N7fF3dCM+AAQr7X7ldqhGQvaCRQssfA==",
+    "package/plotly-cartesian.min.js",
+)
+AXE = Package(
+    "axe-core",
+    "4.14.1",
+    "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==",
+    "package/axe.min.js",
+)
+BY_USE = {"charts": PLOTLY, "accessibility": AXE}
+
+
+def source(package):
+    """The script's text."""
+    try:
+        return package.path.read_text(encoding="utf-8")
+    except OSError as error:
+        message = f"{package.name} {package.version} is missing; scripts/setup --report fetches it"
+        raise Missing(message) from error
+
+
+def fetch(package):
+    """Puts it where source() looks, unless it is there."""
+    if package.path.exists():
+        return
+    with tempfile.TemporaryDirectory(prefix="xferbench-vendor-") as folder:
+        content = extracted(package, packed(package, folder))
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    temporary = package.path.with_name(f".{package.path.name}.{os.getpid()}")
+    temporary.write_bytes(content)
+    os.replace(temporary, package.path)
+
+
+def packed(package, folder):
+    """The archive, as npm gets it from wherever npm is set up to look."""
+    named = f"{package.name}@{package.version}"
+    command = ["npm", "pack", "--silent", "--ignore-scripts", "--pack-destination", folder, named]
+    try:
+        outcome = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise Missing(f"npm, which fetches {named}, cannot be run: {error.strerror}") from error
+    found = sorted(pathlib.Path(folder).glob("*.tgz"))
+    if outcome.returncode != 0 or len(found) != 1:
+        said = " ".join(outcome.stderr.split())[-300:] or f"exit code {outcome.returncode}"
+        raise Missing(f"npm could not fetch {named}: {said}")
+    return found[0].read_bytes()
+
+
+def extracted(package, archive):
+    """The wanted file of an archive that is the expected one."""
+    found = base64.b64encode(hashlib.sha512(archive).digest()).decode("ascii")
+    if found != package.sha512:
+        raise Missing(f"{package.name}@{package.version} is not what it was: sha512 {found}, expected {package.sha512}")
+    with tempfile.TemporaryFile() as holder:
+        holder.write(archive)
+        holder.seek(0)
+        with tarfile.open(fileobj=holder, mode="r:gz") as opened:
+            return opened.extractfile(package.member).read()
