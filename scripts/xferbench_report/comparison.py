@@ -1,4 +1,4 @@
-"""What `xferbench compare` says of two files. The page shows that and judges nothing itself."""
+"""What `xferbench compare` says of two sides. The page shows that and judges nothing itself."""
 
 import dataclasses
 import json
@@ -7,30 +7,60 @@ import pathlib
 import shutil
 import subprocess
 
-from . import files
+from . import files, text
 
 _ROOT = pathlib.Path(__file__).resolve().parents[2]
 _REFUSED = 2
-_NOTHING = {"summary": {}, "differences": [], "warnings": [], "cases": []}
+_NOTHING = {"summary": {}, "differences": [], "warnings": [], "cases": [], "options": {"threshold": 0.0}}
+# The program's verdicts in plain words.
+IN_WORDS = {
+    "regressed": "slower",
+    "improved": "faster",
+    "changed": "different",
+    "same": "equal",
+    "inconclusive": "not decided",
+    "missing": "missing in new",
+    "new": "only in new",
+}
+ALARMING = ("regressed", "missing")
 
 
 @dataclasses.dataclass
 class Comparison:
-    """Of the first file with another: the program's own words in JSON, or why it refused."""
+    """Of one side with another: the program's own words in JSON, or why it refused."""
 
-    run: object
+    side: object
     said: dict
     refusal: str = ""
 
+    @property
+    def threshold(self):
+        return text.number(self.said["options"]["threshold"])
+
     def counted(self):
         """How many cases have which verdict, in the program's order."""
-        counts = self.said["summary"].items()
-        return ", ".join(f"{count} {verdict.replace('_', ' ')}" for verdict, count in counts if count)
+        within = f" (within {text.percent(self.threshold)})" if self.threshold else ""
+        words = {verdict: verdict.replace("_", " ") for verdict in self.said["summary"]} | IN_WORDS
+        words["same"] += within
+        return ", ".join(f"{count} {words[verdict]}" for verdict, count in self.said["summary"].items() if count)
 
     def rows(self):
         """Of each case, what people want to read first on top, as the summary names it."""
         order = list(self.said["summary"])
         return sorted(self.said["cases"], key=lambda row: order.index(row["verdict"]))
+
+    def word(self, row):
+        """A row's verdict in plain words."""
+        return "fails" if row.get("failed", False) else IN_WORDS.get(row["verdict"], row["verdict"])
+
+    def more(self):
+        """What the program says of the whole beside its verdict: what these runs could have found, and by which spread
+        between processes they were judged."""
+        return []
+
+    def alarming(self):
+        """Of the rows those that nobody may miss."""
+        return [row for row in self.rows() if row["verdict"] in ALARMING or row.get("failed", False)]
 
 
 def program():
@@ -47,18 +77,26 @@ def program():
     return str(found)
 
 
-def compare(base, run):
+def arguments(base, new):
+    """A name that begins with a dash is a flag or standard input to the program."""
+    before, after = (
+        [os.path.join(os.curdir, path) if path.startswith("-") else path for path in side.paths] for side in (base, new)
+    )
+    if len(before) == len(after) == 1:
+        return [*before, *after]
+    return ["--base", *before, "--new", *after]
+
+
+def compare(base, new):
     """The marks of the page tell what is simulated, so the program need not refuse to set it against the rest."""
-    # A name that begins with a dash is a flag or standard input to the program.
-    paths = [os.path.join(os.curdir, one.path) if one.path.startswith("-") else one.path for one in (base, run)]
-    command = [program(), "compare", "--quiet", "--allow-simulated", "--json", "-", *paths]
+    command = [program(), "compare", "--quiet", "--allow-simulated", "--json", "-", *arguments(base, new)]
     try:
         outcome = subprocess.run(command, capture_output=True, check=False)
     except OSError as error:
         raise files.Refused(f"{command[0]}: cannot be run: {error.strerror}") from error
     complaint = outcome.stderr.decode("utf-8", "replace").strip()
     if outcome.returncode == _REFUSED and complaint:
-        return Comparison(run, _NOTHING, complaint.removeprefix("xferbench: "))
+        return Comparison(new, _NOTHING, complaint.removeprefix("xferbench: "))
     try:
         said = json.loads(outcome.stdout)
         if said["schema"] != "xferbench-compare/1":
@@ -66,4 +104,4 @@ def compare(base, run):
     except (ValueError, LookupError, TypeError) as error:
         ended = complaint or f"exit code {outcome.returncode}"
         raise files.Refused(f"{command[0]}: has not written what compare --json writes ({ended})") from error
-    return Comparison(run, said)
+    return Comparison(new, said)

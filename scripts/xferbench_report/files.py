@@ -44,6 +44,21 @@ def load(paths):
         if is_timeline:
             timelines.append(records.Timeline(path, value))
         else:
-            runs.append(records.Run(path, value, catalogue.HEADLINES))
+            runs.append(records.Run(path, value, catalogue.ABOUT))
     records.name_apart(runs)
     return runs, timelines
+
+
+def one_machine(runs):
+    """Refuses files of several machines, whose numbers make no trend."""
+    for run in runs:
+        if run.machine != runs[0].machine:
+            raise Refused(
+                f"{run.path}: is not of the machine of {runs[0].path} ({described(run)}, not {described(runs[0])}); "
+                "a trend is of one machine: give the files of each by themselves"
+            )
+
+
+def described(run):
+    gpu = run.environment["gpu"]
+    return " ".join(part for part in (*map(records.short_mark, run.marks), run.gpu, gpu.get("uuid")) if part)

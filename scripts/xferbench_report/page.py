@@ -10,14 +10,16 @@ import pathlib
 import jinja2
 from markupsafe import Markup
 
-from . import comparison, tables, text
+from . import comparison, samples, tables, text, vendor
 from .charts import catalogue, timeline
 from .charts import comparison as comparison_charts
+from .charts import trend as trend_charts
 
 _TEMPLATES = pathlib.Path(__file__).resolve().parent / "templates"
 _MOST_SHOWN = 12  # charts of a section that are open; the rest waits behind a click
 _NO_CASES = "No case of these files has numbers that could be drawn."
 _NO_EVENTS = "This timeline has no events."
+_NOTHING_EMBEDDED = {"files": [], "cases": {}, "left_out": ""}
 
 
 class Section:
@@ -27,28 +29,56 @@ class Section:
         self.title, self.template, self.charts, self.shown = title, f"{template}.html", list(charts), shown
 
 
-def sections(runs, timelines):
-    yield Section("Files", "files", **tables.environments(runs, timelines))
-    if len(runs) > 1:
-        yield compared(runs)
-    for scenario in dict.fromkeys(name for run in runs for name in run.scenarios()):
-        charts = catalogue.of_scenario(scenario, runs)
-        findings = tables.findings(scenario, runs)
-        yield Section(f"Scenario {scenario}", "scenario", charts, findings=findings, nothing=_NO_CASES)
+def sections(sides, timelines, compared=()):
+    """All but the answer, which stands above them."""
+    drawn, runs = [side.run for side in sides], [run for side in sides for run in side.runs]
+    if compared:
+        yield comparison_section(sides[0], compared)
+    for scenario in dict.fromkeys(name for run in drawn for name in run.scenarios()):
+        yield scenario_section(scenario, drawn)
     for one in timelines:
-        yield Section(f"Timeline {one.label}", "scenario", timeline.charts(one), findings=[], nothing=_NO_EVENTS)
-    yield Section("Skipped and failed", "not_measured", rows=tables.not_measured(runs))
+        charts = timeline.charts(one)
+        yield Section(f"Timeline {one.label}", "scenario", charts, findings=[], nothing=_NO_EVENTS, cases=None)
+    missing = tables.not_measured(runs)
+    if missing["failed"] or missing["skipped"]:
+        yield Section("Skipped and failed", "not_measured", **missing)
     yield Section("Warnings and flags", "warnings", **tables.warnings(runs))
-    if runs:
-        yield Section("All cases", "cases", tables=[(run, tables.cases(run)) for run in runs])
 
 
-def compared(runs):
-    found = [comparison.compare(runs[0], run) for run in runs[1:]]
-    shown = [(one, tables.compared(one, runs[0])) for one in found]
-    mixed = len({run.simulated for run in runs}) > 1
-    charts = comparison_charts.charts(runs[0], found)
-    return Section("Comparison", "comparison", charts, base=runs[0], mixed=mixed, found=shown)
+def scenario_section(scenario, runs):
+    charts = catalogue.of_scenario(scenario, runs)
+    found = tables.cases(scenario, runs)
+    findings = tables.findings(scenario, runs)
+    return Section(f"Scenario {scenario}", "scenario", charts, findings=findings, nothing=_NO_CASES, cases=found)
+
+
+def comparison_section(base, compared):
+    shown = [(one, tables.compared(one, base)) for one in compared]
+    mixed = len({one.side.run.simulated for one in compared} | {base.run.simulated}) > 1
+    charts = comparison_charts.charts(base, compared)
+    return Section("Comparison", "comparison", charts, base=base, mixed=mixed, found=shown)
+
+
+def answer(sides, timelines, compared=()):
+    """What the first screen says: what was asked, what became of it, the numbers asked for first, and what is wrong."""
+    runs = [run for side in sides for run in side.runs]
+    statuses = [case.status for run in runs for case in run.cases]
+    base = sides[0].run if sides else None
+    found = [one for name in base.scenarios() for one in catalogue.headlines(name, base)] if base else []
+    skipped = tables.not_measured(runs)["skipped"]
+    return {
+        "asked": list(dict.fromkeys((side.run.short_label, tables.asked(side.runs[0])) for side in sides)),
+        "counts": [statuses.count(status) for status in ("ok", "failed", "skipped")],
+        "verified": bool(runs) and all(run.record.get("verified") is True for run in runs),
+        "reasons": len({(row[1], row[3]) for row in skipped}),
+        "compared": list(compared),
+        "alarms": tables.alarms(runs),
+        "headlines": tables.headlines(found, sides[:4]),
+        "sides": sides[:4],
+        "machine": "; ".join(dict.fromkeys(map(tables.machine_of, [*runs, *timelines]))),
+        "begun": " and ".join(dict.fromkeys(side.run.record["started_at"].partition("T")[0] for side in sides)),
+        "environments": tables.environments(runs, timelines),
+    }
 
 
 def environment():
@@ -65,17 +95,43 @@ def environment():
     # A long name, as keys are, may break at its slashes.
     found.filters["breakable"] = lambda name: Markup("/<wbr>").join(text.plain(name).split("/"))
     found.filters["plural"] = text.plural
+    found.filters["percent"] = text.percent
+    found.filters["change"] = text.change
     found.tests["alarming"] = lambda value: isinstance(value, tables.Alarm)
     return found
 
 
-def render(runs, timelines, title):
+def render(sides, timelines, title):
     """The whole page. The same files make the same page, whenever and wherever it is made."""
-    heading = title or default_title(runs, timelines)
-    return document(heading, banner(runs, timelines), list(sections(runs, timelines)))
+    runs = [run for side in sides for run in side.runs]
+    compared = [comparison.compare(sides[0], side) for side in sides[1:]]
+    return document(
+        title or default_title(runs, timelines),
+        banner(runs, timelines),
+        list(sections(sides, timelines, compared)),
+        samples.embedded(sides),
+        ("answer", answer(sides, timelines, compared)),
+    )
 
 
-def document(title, alarm, shown):
+def render_trend(sides, title):
+    """A page of how the numbers of one machine went, over files in order of time."""
+    runs = [side.run for side in sides]
+    series = trend_charts.series_of(runs)
+    charts, left_out = trend_charts.charts(series)
+    every = [run for side in sides for run in side.runs]
+    shown = tables.trend_answer(series, runs) | {"left_out": left_out}
+    return document(
+        title or f"xferbench: trend of {text.plural(len(runs), 'run')} on {runs[0].gpu}",
+        banner(every, []),
+        [Section("Every case over time", "scenario", charts, findings=[], nothing=_NO_CASES, cases=None)],
+        _NOTHING_EMBEDDED,
+        ("trend", shown | {"alarms": tables.alarms(every), "environments": tables.environments(runs[-1:], [])}),
+    )
+
+
+def document(title, alarm, shown, embedded=None, first=None):
+    """`first` names the template of the first screen and holds what that shows."""
     figures = {}
     for number, section in enumerate(shown, 1):
         section.place = f"section-{number}"
@@ -91,7 +147,10 @@ def document(title, alarm, shown):
         banner=alarm,
         sections=shown,
         most_shown=_MOST_SHOWN,
+        first_template=f"{first[0]}.html" if first else None,
+        first=first[1] if first else None,
         figures=Markup(text.script_json(figures)),
+        samples=Markup(text.script_json(embedded or _NOTHING_EMBEDDED)),
         hashes=Markup(" ".join(f"'sha256-{hash_of(script)}'" for script in scripts)),
         scripts=list(map(Markup, scripts)),
     )
@@ -137,10 +196,8 @@ def not_verified_line(runs):
 
 
 def plotly_source():
-    """Plotly's own script as the Python package brings it along."""
-    from plotly.offline import get_plotlyjs
-
-    source = get_plotlyjs().replace("\r", "")  # which the browser would drop, and the hash would be of another text
+    """The script that draws charts, as it can stand inside <script>."""
+    source = vendor.source(vendor.PLOTLY).replace("\r", "")  # which the browser would drop: another text, another hash
     return source.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 

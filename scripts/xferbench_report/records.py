@@ -8,6 +8,10 @@ from . import text
 from .text import number
 
 
+EQUAL = 0.01  # what differs by less is equal for all that matters; the program's sentences say the same
+NOT_DECIDED = "not decided"
+
+
 @dataclasses.dataclass(frozen=True)
 class Estimate:
     """A median or what follows from it, with the ends of its 95 % interval where there is one."""
@@ -23,6 +27,20 @@ class Estimate:
         if self.low is not None:
             words += f" [{text.quantity(self.low, self.unit)}, {text.quantity(self.high, self.unit)}]"
         return words
+
+    def beside(self, other, margin=EQUAL):
+        """What can be said of this number and another: "more", "less", "equal" or "not decided".
+
+        The ends of both intervals bound their ratio. They are equal where all of it lies within the margin, and one is
+        more where all of it lies beyond 1; without intervals nothing can be said.
+        """
+        ends = (self.low, self.high, other.low, other.high)
+        if any(end is None or end <= 0 for end in ends):
+            return NOT_DECIDED
+        low, high = self.low / other.high, self.high / other.low
+        if 1 - margin <= low and high <= 1 + margin:
+            return "equal"
+        return "more" if low > 1 else "less" if high < 1 else NOT_DECIDED
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +68,11 @@ class Measurement:
 
     def percentile(self, name):
         return number(self.record[name]) if name in self.record else None
+
+    def counted(self):
+        """What the estimate is of."""
+        processes = self.record.get("processes")
+        return f"n = {self.record['n']}" if processes is None else f"{processes} processes"
 
 
 class Case:
@@ -129,8 +152,9 @@ class Case:
 class Run:
     """One results file."""
 
-    def __init__(self, path, record, headlines=None):
-        """`headlines` are those of scenarios whose metrics the file does not declare, as it may be older than that."""
+    def __init__(self, path, record, headlines=None, declared_by=None):
+        """`headlines` are those of scenarios whose metrics the file does not declare, as it may be older than that;
+        `declared_by` is a run that knows them already."""
         self.path = path
         self.record = record
         self.environment = record["environment"]
@@ -139,7 +163,8 @@ class Run:
             scenario: {one["name"]: one for one in metrics if one["kind"] == "measurement"}
             for scenario, metrics in record.get("metrics_declared", {}).items()
         }
-        self.cases = [Case(one, (older | declared).get(one["scenario"])) for one in record["results"]]
+        self.headings = declared_by.headings if declared_by else older | declared
+        self.cases = [Case(one, self.headings.get(one["scenario"])) for one in record["results"]]
         self.findings = record.get("findings", [])
         self.label = ""  # set by name_apart
         self.short_label = ""
@@ -162,6 +187,23 @@ class Run:
     @property
     def gpu(self):
         return self.environment["gpu"]["name"]
+
+    @property
+    def machine(self):
+        """What all runs of one machine have in common, simulated ones apart from real ones."""
+        gpu, host = self.environment["gpu"], self.environment["host"]
+        return (self.environment["backend"], self.environment.get("profile"), gpu["name"], gpu.get("uuid"),
+                host.get("cpu"), host.get("logical_cpus"))
+
+    def declared(self, scenario):
+        """What the file declares of a scenario's measurements and metrics, by name."""
+        return {one["name"]: one for one in self.record.get("metrics_declared", {}).get(scenario, [])}
+
+    def case(self, key):
+        """None where the file has no such case."""
+        if not hasattr(self, "_by_key"):
+            self._by_key = {case.key: case for case in reversed(self.cases)}
+        return self._by_key.get(key)
 
     def scenarios(self):
         return list(dict.fromkeys(case.scenario for case in self.cases))
@@ -189,6 +231,11 @@ class Timeline:
         return [f"SIMULATED ({self.other['SIMULATED']})"] if self.simulated else []
 
 
+def short_mark(mark):
+    """SIMULATED, without the profile's name."""
+    return mark.split(" (")[0]
+
+
 def name_apart(runs):
     """Gives each run a name for legends: its GPU and its file, with as much of the path as tells it from the others."""
     files = [pathlib.PurePath(run.path).name for run in runs]
@@ -197,4 +244,4 @@ def name_apart(runs):
     files = text.unique(files)
     for run, name in zip(runs, files):
         run.short_label = name
-        run.label = ", ".join([run.gpu, name, *(mark.split(" (")[0] for mark in run.marks)])
+        run.label = ", ".join([run.gpu, name, *map(short_mark, run.marks)])

@@ -2,7 +2,9 @@
 
 import collections
 
-from . import text
+from . import comparison, text
+from . import trend as trend_rules
+from .charts import grouping, trend
 
 # The flags of docs/measurement.md in a few words; those that put the numbers in doubt come first.
 FLAGS = {
@@ -26,15 +28,38 @@ FLAGS = {
 }
 
 
+# What differs between any two files and says nothing of the machine.
+_OF_EACH_FILE = ("started", "cases")
+ALARMING = list(FLAGS)[: list(FLAGS).index("slow-first")]  # flags that put numbers in doubt
+MOST_FINDINGS = 6
+_MOST_KEYS = 3
+_MOST_BESIDE = 8  # files whose differences fit beside each other
+
+
 class Alarm(str):
     """A text that should worry its reader."""
 
+    sort = opens = None
+
+
+class Cell(str):
+    """A text that sorts by a number, or that opens the samples of a case."""
+
+    def __new__(cls, shown, sort=None, opens=None):
+        found = super().__new__(cls, shown)
+        found.sort, found.opens = sort, opens
+        return found
+
 
 def environments(runs, timelines):
-    """What the files say of their machines: the names of all facts, and of each file its name and its facts."""
+    """What the files say of their machines: of each file its name and its facts, the names of all facts, and of those
+    that differ between a few files."""
     files = [(run.short_label, facts_of(run)) for run in runs]
     files += [(one.label, facts_of_timeline(one)) for one in timelines]
-    return {"names": list(dict.fromkeys(name for _, facts in files for name in facts)), "files": files}
+    names = list(dict.fromkeys(name for _, facts in files for name in facts))
+    differ = [name for name in names if len({facts.get(name) for _, facts in files}) > 1]
+    openly = [name for name in differ if name not in _OF_EACH_FILE] if len(files) <= _MOST_BESIDE else []
+    return {"names": names, "files": files, "differ": openly}
 
 
 def facts_of(run):
@@ -103,74 +128,255 @@ def program_of(tool):
 
 
 def findings(scenario, runs):
-    """The sentences of the program, for each run that has some; those without one are numbers for programs."""
+    """The sentences of the program, for each run that has some: the most telling ones, and the rest. Findings without a
+    sentence are numbers for programs."""
     found = []
     for run in runs:
-        said = [one["text"] for one in run.findings if one["scenario"] == scenario and "text" in one]
-        found += [(run.label if len(runs) > 1 else "", said)] if said else []
+        said = [one for one in run.findings if one["scenario"] == scenario and "text" in one]
+        chosen = telling(said)
+        shown, rest = ([one["text"] for one in said if (one in chosen) is wanted] for wanted in (True, False))
+        found += [(run.label if len(runs) > 1 else "", shown, rest)] if said else []
     return found
 
 
+def telling(said, most=MOST_FINDINGS):
+    """So many at most: the first of each kind, then the second of each, so that no kind hides behind another."""
+    kinds, order = collections.Counter(), []
+    for place, one in enumerate(said):
+        order.append((kinds[one["kind"]], place, one))
+        kinds[one["kind"]] += 1
+    return [one for _, _, one in sorted(order, key=lambda entry: entry[:2])[:most]]
+
+
 def not_measured(runs):
-    """Failed cases of each file come first."""
-    return [
-        [run.short_label, case.key, Alarm(case.status) if case.status == "failed" else case.status, case.reason]
-        for run in runs
-        for case in sorted(run.cases, key=lambda one: one.status != "failed")
-        if not case.ok
+    """What failed, each by itself; what was skipped, a line for each file and reason."""
+    failed = [[run.short_label, case.key, case.reason] for run in runs for case in run.cases if case.status == "failed"]
+    skipped = {}
+    for run in runs:
+        for case in run.cases:
+            if case.status == "skipped":
+                skipped.setdefault((run.short_label, case.scenario, case.reason), []).append(case.key)
+    rows = [[file, scenario, len(keys), reason, keys] for (file, scenario, reason), keys in skipped.items()]
+    return {"failed": failed, "skipped": rows, "count": sum(len(row[4]) for row in rows)}
+
+
+def flags(runs):
+    """How many measurements of each run have which flag, the alarming ones first."""
+    counts = [
+        collections.Counter(flag for c in run.cases for one in c.measurements for flag in one.flags) for run in runs
     ]
+    names = [flag for flag in FLAGS if any(flag in count for count in counts)]
+    names += sorted({flag for count in counts for flag in count} - set(FLAGS))
+    return names, counts
 
 
 def warnings(runs):
     """How often each flag was raised in each file, and every warning."""
-    counts = [
-        collections.Counter(flag for c in run.cases for one in c.measurements for flag in one.flags) for run in runs
-    ]
-    flags = [flag for flag in FLAGS if any(flag in count for count in counts)]
-    flags += sorted({flag for count in counts for flag in count} - set(FLAGS))
+    names, counts = flags(runs)
     said = [[run.short_label, c.key, warning] for run in runs for c in run.cases for warning in c.record["warnings"]]
     return {
         "files": [run.short_label for run in runs],
-        "flags": [[flag, *(count[flag] or "" for count in counts), FLAGS.get(flag, "")] for flag in flags],
+        "flags": [[flag, *(count[flag] or "" for count in counts), FLAGS.get(flag, "")] for flag in names],
         "said": said,
     }
 
 
-def cases(run):
-    """Every case with the measurement that it is about."""
-    return [case_row(case) for case in run.cases]
+def alarms(runs):
+    """What must be read before any number: files that were cut off, failed cases, flags that put numbers in doubt."""
+    cut_off = [run for run in runs if not run.record["complete"]]
+    found = [("incomplete", f"{run.short_label} was interrupted or still goes on") for run in cut_off]
+    failed = [case for run in runs for case in run.cases if case.status == "failed"]
+    found += [("failed", f"{case.key}: {case.reason}") for case in failed[:_MOST_KEYS]]
+    found += [(f"{len(failed) - _MOST_KEYS} more failed", "")] if len(failed) > _MOST_KEYS else []
+    names, counts = flags(runs)
+    every = sum(len(case.measurements) for run in runs for case in run.cases)
+    for flag in names:
+        if flag in ALARMING or flag not in FLAGS:
+            counted = f"{sum(count[flag] for count in counts)} of {text.plural(every, 'measurement')}"
+            found.append((flag, f"{counted}: {FLAGS.get(flag, 'unknown to this page')}"))
+    return [(Alarm(what), words) for what, words in found]
 
 
-def case_row(case):
-    main, rate, flags = case.main(), case.rate(), {flag for one in case.measurements for flag in one.flags}
-    measured = [""] * 4
-    if main:
-        ends = [text.quantity(end, main.unit) for end in (main.low, main.high) if end is not None]
-        heading = case.heading(case.headline().name)
-        measured = [heading, text.quantity(main.value, main.unit), " to ".join(ends), main.samples]
-    shown_rate = text.quantity(rate.value, rate.unit) if rate else ""
-    return [case.key, case.status, *measured, shown_rate, ", ".join(sorted(flags))]
+def asked(run):
+    """The command that was run."""
+    return " ".join(run.record["command"])
 
 
-def compared(comparison, base):
-    """What the program says of two files: facts that differ, and every case."""
-    headings = {case.key: case.heading for case in base.cases}
+def machine_of(one):
+    """A run's machine in a few words, or a timeline's GPU."""
+    if not hasattr(one, "environment"):
+        return one.other.get("gpu", "")
+    environment, pcie = one.environment, one.environment["gpu"].get("pcie")
+    link = [f"PCIe {pcie['generation']} x{pcie['width']}"] if pcie else []
+    driver = [f"driver {environment['driver']}"] if "driver" in environment else []
+    return ", ".join([one.gpu, *link, *driver])
+
+
+def trend_answer(series, runs):
+    """What a trend's first screen says."""
+    rows = changes(series)
     return {
-        "differences": [[one["what"], one["base"], one["new"]] for one in comparison.said["differences"]],
-        "rows": [compared_row(row, headings.get(row["key"], str)) for row in comparison.rows()],
+        "runs": runs,
+        "series": len(series),
+        "rows": rows,
+        "head": CHANGES,
+        "worse": sum(isinstance(row[0], Alarm) for row in rows),
+        "fewest": trend_rules.fewest(len(series), max(trend_rules.FEWEST, len(runs) - 3)) if series else None,
+        "rules": trend_rules,
+        "machine": machine_of(runs[-1]),
     }
 
 
-def compared_row(row, heading):
-    medians = [text.quantity(row[side]["median"], row["unit"]) if side in row else "" for side in ("base", "new")]
-    alarming = row["verdict"] == "regressed" or row.get("failed", False)
+def headlines(found, sides):
+    """Of each headline number of the first side: its value in all sides, and what limits it."""
     return [
-        Alarm(row["verdict"]) if alarming else row["verdict"],
-        row["key"],
+        {
+            "scenario": one.case.scenario,
+            "what": one.what,
+            "values": [value_of(one, side.run) for side in sides],
+            "share": one.share(),
+            "of_what": one.of_what(),
+            "name": one.name + (f"; {text.plural(one.others, 'other')} cannot be told apart" if one.others else ""),
+        }
+        for one in found
+    ]
+
+
+def value_of(headline, run):
+    """The number of the same case in this run, with its interval."""
+    case = run.case(headline.case.key)
+    found = headline.estimate(case) if case is not None and case.ok and case.main() is not None else None
+    if found is None:
+        return ("", "")
+    ends = [] if found.low is None else [text.quantity(found.low, found.unit), text.quantity(found.high, found.unit)]
+    return (text.quantity(found.value, found.unit), " to ".join(ends))
+
+
+CASES = ("case", "measured", "median", "95 % interval", "half width", "samples", "rate", "flags")
+
+
+def cases(scenario, runs):
+    """Every measured case of a scenario, by as much of its key as differs; of several files a column names each."""
+    every = [(run, case) for run in runs for case in run.cases if case.scenario == scenario]
+    known = [(run, case) for run, case in every if case.status != "skipped"]
+    shown = grouping.varying([case for _, case in known])
+    texts = known[0][1].texts if known else {}
+    common = [f"{name}={value}" for name, value in texts.items() if name not in shown]
+    rows = [case_row(case, shown) + ([run.short_label] if len(runs) > 1 else []) for run, case in known]
+    filled = [place for place in range(len(CASES)) if place < 1 or any(row[place] != "" for row in rows)]
+    keep = filled + ([len(CASES)] if len(runs) > 1 else [])
+    heads, headings = [*CASES, "file"], {row[1] for row in rows if row[1] != ""}
+    if len(headings) == 1:
+        keep.remove(1)
+        heads[2] = headings.pop()
+    return {
+        "head": [heads[place] for place in keep],
+        "rows": [[row[place] for place in keep] for row in rows],
+        "numbers": [new for new, old in enumerate(keep) if 2 <= old <= 6],
+        "common": ", ".join(common),
+    }
+
+
+def case_row(case, shown):
+    main, rate = case.main(), case.rate()
+    flagged = sorted({flag for one in case.measurements for flag in one.flags})
+    name = Cell(grouping.describe(case, shown) or case.key, opens=case.key if case.measurements else None)
+    if case.status == "failed":
+        return [name, Alarm("failed"), "", "", "", "", "", ""]
+    measured = [""] * 5
+    if main:
+        ends = [text.quantity(end, main.unit) for end in (main.low, main.high) if end is not None]
+        half = (main.high - main.low) / 2 / main.value if ends and main.value > 0 else None
+        measured = [
+            case.heading(case.headline().name),
+            Cell(text.quantity(main.value, main.unit), sort=main.value),
+            Cell(" to ".join(ends), sort=main.low),
+            Cell(f"± {100 * half:.2g} %", sort=half) if half is not None else "",
+            Cell(main.samples, sort=main.samples),
+        ]
+    shown_rate = Cell(text.quantity(rate.value, rate.unit), sort=rate.value) if rate else ""
+    marked = [Alarm(", ".join(flagged))] if set(flagged) & set(ALARMING) else [", ".join(flagged)]
+    return [name, *measured, shown_rate, *marked]
+
+
+COMPARED = ("verdict", "change", "95 % interval", "case", "measured", "base", "new", "p (Holm)", "why")
+
+
+def compared(found, base):
+    """What the program says of two sides: facts that differ, and every case."""
+    headings = {case.key: case.heading for case in base.run.cases}
+    known = {case.key: case for run in (found.side.run, base.run) for case in run.cases}
+    names = names_of([known[row["key"]] for row in found.said["cases"] if row["key"] in known])
+    rows = [
+        compared_row(row, found.word(row), headings.get(row["key"], str), names.get(row["key"], row["key"]))
+        for row in found.rows()
+    ]
+    return {
+        "differences": [[one["what"], one["base"], one["new"]] for one in found.said["differences"]],
+        "rows": rows,
+        "head": COMPARED,
+    }
+
+
+def names_of(known):
+    """For each key the scenario with as much of the key as differs between its cases."""
+    names = {}
+    for group in grouping.alike(known, lambda case: case.scenario):
+        names |= {case.key: f"{case.scenario}: {name}" for case, name in zip(group, grouping.names_apart(group))}
+    return names
+
+
+def compared_row(row, word, heading, name):
+    medians = [
+        Cell(text.quantity(row[side]["median"], row["unit"]), sort=row[side]["median"]) if side in row else ""
+        for side in ("base", "new")
+    ]
+    alarming = row["verdict"] in comparison.ALARMING or row.get("failed", False)
+    order = list(comparison.IN_WORDS)
+    verdict = (Alarm if alarming else Cell)(word)
+    verdict.sort = order.index(row["verdict"]) if row["verdict"] in order else len(order)
+    return [
+        verdict,
+        Cell(text.change(row["ratio"]), sort=row["ratio"]) if "ratio" in row else "",
+        " to ".join(map(text.change, row.get("ratio_ci95", []))),
+        Cell(name, opens=row["key"]),
         heading(row["measured"]),
         *medians,
-        text.change(row["ratio"]) if "ratio" in row else "",
-        " to ".join(map(text.change, row.get("ratio_ci95", []))),
-        text.digits(row["p_holm"]) if "p_holm" in row else "",
-        "; ".join(row["notes"]),
+        Cell(text.digits(row["p_holm"]), sort=row["p_holm"]) if "p_holm" in row else "",
+        "; ".join([*([row["reason"]] if "reason" in row else []), *row["notes"]]),
     ]
+
+
+CHANGES = ("change", "case", "from", "before", "after", "between versions", "what else differs")
+
+
+def changes(series):
+    """Of every change what changed, when, by how much, and what is known to differ between the files around it; those
+    for the worse come first."""
+    rows = []
+    for one in series:
+        for change in one.changes:
+            last, first = one.runs[change.at - 1], one.runs[change.at]
+            versions = [trend.version_of(run) for run in (last, first)]
+            shown = Alarm if one.worse(change) else Cell
+            moved = shown(text.change(change.ratio))
+            moved.sort = change.ratio
+            row = [
+                moved,
+                f"{one.cases[0].scenario}: {one.name}",
+                first.record["started_at"],
+                Cell(text.quantity(change.before, one.unit), sort=change.before),
+                Cell(text.quantity(change.after, one.unit), sort=change.after),
+                versions[0] if versions[0] == versions[1] else " and ".join(versions),
+                "; ".join(differing(last, first)) or "nothing that the files tell",
+            ]
+            rows.append(row)
+    return sorted(rows, key=lambda row: (not isinstance(row[0], Alarm), -abs(row[0].sort - 1)))
+
+
+def differing(before, after):
+    """Facts that two files state differently, but for those that always do."""
+    old, new = facts_of(before), facts_of(after)
+    names = [name for name in dict.fromkeys([*old, *new]) if name not in (*_OF_EACH_FILE, "command", "program")]
+    differ = [name for name in names if old.get(name) != new.get(name)]
+    return [f"{name}: {old.get(name, 'unknown')}, then {new.get(name, 'unknown')}" for name in differ]

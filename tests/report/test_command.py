@@ -128,7 +128,7 @@ class Command(support.Folder):
         html = page[: page.index("<script")]
         self.assertNotIn("http://", html)
         self.assertNotIn("https://", html)
-        self.assertEqual(page.count("plotly.js v"), 1, "Plotly is embedded once")
+        self.assertEqual(page.count("plotly.js (cartesian"), 1, "Plotly is embedded once")
 
 
 if __name__ == "__main__":

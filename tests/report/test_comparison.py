@@ -9,8 +9,9 @@ import markupsafe
 
 import support
 from support import case, compare, results, sampled, samples
-from xferbench_report import tables
+from xferbench_report import comparison, tables
 from xferbench_report.charts import figure
+from xferbench_report.charts.figure import title_of
 
 
 class Page(support.Folder):
@@ -33,16 +34,19 @@ class Page(support.Folder):
         page = path.read_text(encoding="utf-8")
         return json.loads(page.split('id="figures">', 1)[1].split("</script>", 1)[0])
 
+    def charts(self, figures):
+        """Those of comparisons."""
+        found = [one for one in figures.values() if title_of(one["layout"]["xaxis"]).startswith("change from base")]
+        self.assertTrue(found)
+        return found
+
     def compared(self, figures):
         """The points of the charts of comparisons: what each says of its case, and its numbers."""
         found = {}
-        for figure in figures.values():
-            for trace in figure["data"]:
-                along = figure["layout"]["xaxis" if "error_x" in trace else "yaxis"].get("title", {})
-                if not along.get("text", "").startswith("ratio") or trace["name"] == "equal":
-                    continue
-                values, bars = (trace["x"], trace["error_x"]) if "error_x" in trace else (trace["y"], trace["error_y"])
-                for value, up, down, words in zip(values, bars["array"], bars["arrayminus"], trace["hovertext"]):
+        for one in self.charts(figures):
+            for trace in one["data"]:
+                bars = trace["error_x"]
+                for value, up, down, words in zip(trace["x"], bars["array"], bars["arrayminus"], trace["hovertext"]):
                     key, file, verdict = words.split("<br>")[:3]
                     found[key, file.split(", ")[1]] = value, value - down, value + up, verdict
         return found
@@ -53,43 +57,95 @@ class Page(support.Folder):
         compared = 0
         for name in ("new.json", "many.json"):
             said = compare("base.json", name)
-            counts = ", ".join(f"{n} {word.replace('_', ' ')}" for word, n in said["summary"].items() if n)
-            self.assertIn(f"{name}</bdi>: <bdi>{counts}</bdi>", html)
+            for verdict, count in said["summary"].items():
+                if count:
+                    self.assertIn(f"{count} {comparison.IN_WORDS[verdict]}", html)
             for row in said["cases"]:
-                self.assertIn(f'<bdi>{row["verdict"]}</bdi>', html)
+                self.assertIn(f"<bdi>{comparison.IN_WORDS[row['verdict']]}</bdi>", html)
                 if "ratio" not in row:
                     self.assertNotIn((row["key"], name), drawn)
                     continue
                 value, low, high, words = drawn[row["key"], name]
                 for seen, meant in zip((value, low, high), (row["ratio"], *row["ratio_ci95"])):
                     self.assertAlmostEqual(seen, meant, delta=1e-12)
-                self.assertIn(f": {row['verdict']}, ratio ", words)
+                self.assertIn(f"{comparison.IN_WORDS[row['verdict']]} ({row['verdict']}), ratio ", words)
                 compared += 1
         self.assertEqual((compared, len(drawn)), (18, 18))
 
     def test_rows_of_the_table_are_the_programs(self):
         for row in compare(*self.files[:2])["cases"]:
-            cells = tables.compared_row(row, str)
-            self.assertEqual(cells[:3], [row["verdict"], row["key"], row["measured"]])
-            self.assertEqual(isinstance(cells[0], tables.Alarm), row["verdict"] == "regressed")
+            cells = tables.compared_row(row, comparison.IN_WORDS[row["verdict"]], str, "short name")
+            self.assertEqual(cells[0], comparison.IN_WORDS[row["verdict"]])
+            self.assertEqual((cells[3], cells[3].opens, cells[4]), ("short name", row["key"], row["measured"]))
+            self.assertEqual(isinstance(cells[0], tables.Alarm), row["verdict"] in comparison.ALARMING)
             if "ratio" in row:
-                for shown, ratio in zip([cells[5], *cells[6].split(" to ")], [row["ratio"], *row["ratio_ci95"]]):
+                for shown, ratio in zip([cells[1], *cells[2].split(" to ")], [row["ratio"], *row["ratio_ci95"]]):
                     self.assertAlmostEqual(float(shown.removesuffix(" %")), 100 * (ratio - 1), delta=0.00501)
 
-    def test_figures_keep_to_plotlys_schema(self):
-        import plotly.graph_objects
+    def test_one_scale_with_the_threshold_drawn(self):
+        """In all charts the same change has the same place, also where names are longer, and the same band."""
+        layouts = [one["layout"] for one in self.charts(self.figures(self.make(*self.files)))]
+        self.assertEqual(len(layouts), 4)
+        for layout in layouts:
+            bands = [(one["x0"], one["x1"]) for one in layout["shapes"] if one.get("name") == "threshold"]
+            self.assertEqual(bands, [(0.97, 1.03)])
+            self.assertEqual(layout["xaxis"]["range"], layouts[0]["xaxis"]["range"])
+            self.assertEqual((layout["margin"], layout["yaxis"]["automargin"]), (layouts[0]["margin"], False))
 
-        for one in self.figures(self.make(*self.files)).values():
-            plotly.graph_objects.Figure(one)
+    def test_what_is_far_off_lies_at_the_edge_and_says_how_far(self):
+        slow = self.write("slow.json", results([case("odd", {"n": 0}, [sampled(samples(random.Random(1), 20, 10))])]))
+        value, _, _, words = self.compared(self.figures(self.make(self.files[0], slow)))["odd/n=0", "slow.json"]
+        self.assertEqual(value, 2)
+        self.assertRegex(words, r"ratio 10 \[")
 
-    def test_many_cases_are_sorted_by_their_ratio(self):
+    def test_of_many_cases_those_that_matter_most_are_drawn(self):
         chance, paths = random.Random(3), []
-        for name in ("a.json", "b.json"):
-            cases = [case("odd", {"n": n}, [sampled(samples(chance, 12))]) for n in range(figure.MOST_ROWS + 1)]
+        for name, slower in (("a.json", 1), ("b.json", 1.5)):
+            count = figure.MOST_ROWS + 5
+            cases = [
+                case("odd", {"n": n}, [sampled(samples(chance, 30, slower if n > count - 4 else 1))])
+                for n in range(count)
+            ]
             paths.append(self.write(name, results(cases)))
-        drawn = [one for one in self.compared(self.figures(self.make(*paths))).values()]
-        self.assertEqual(len(drawn), figure.MOST_ROWS + 1)
-        self.assertEqual([value for value, *_ in drawn], sorted(value for value, *_ in drawn))
+        page = self.make(*paths)
+        drawn = self.compared(self.figures(page))
+        self.assertEqual(len(drawn), figure.MOST_ROWS)
+        self.assertEqual(sum("slower" in words for *_, words in drawn.values()), 3)
+        self.assertIn("5 further cases: in the table", page.read_text(encoding="utf-8"))
+
+    def processes(self, name, scale):
+        """Files as --repeat 4 writes them."""
+        chance, paths = random.Random(name), []
+        for number in range(1, 5):
+            measured = [[sampled(samples(chance, 20, scale))] for _ in range(3)]
+            cases = [case("odd", {"n": n}, one) for n, one in enumerate(measured)]
+            command = ["xferbench", "odd", "--repeat", "4", "--json", f"{name}.json"]
+            paths.append(self.write(f"{name}-{number}.json", results(cases, command=command)))
+        return paths
+
+    def test_processes_of_a_side_are_judged_together(self):
+        """Named on the command line, or recognised by their names; one row each, with the program's verdict."""
+        base, new = self.processes("base", 1), self.processes("new", 1.2)
+        said = compare("--base", *base, "--new", *new)
+        pages = [self.folder / name for name in ("named.html", "recognised.html")]
+        for arguments, page in ((["--base", *base, "--new", *new], pages[0]), ([*base, *new], pages[1])):
+            outcome = self.report(*arguments, "-o", page, "--quiet")
+            self.assertEqual((outcome.returncode, outcome.stderr), (0, ""))
+        self.assertEqual(*(page.read_bytes() for page in pages))
+        drawn = self.compared(self.figures(pages[0]))
+        self.assertEqual([key for key, _ in drawn], [row["key"] for row in said["cases"]])
+        for row, (value, *_) in zip(said["cases"], drawn.values()):
+            self.assertAlmostEqual(value, row["ratio"], delta=1e-12)
+        self.assertIn("4 processes", pages[0].read_text(encoding="utf-8"))
+
+    def test_sides_that_cannot_be(self):
+        for arguments in (["--base", self.files[0]], ["--new", self.files[0]],
+                          [self.files[2], "--base", self.files[0], "--new", self.files[1]]):
+            with self.subTest(arguments=arguments):
+                outcome = self.report(*arguments)
+                self.assertEqual(outcome.returncode, 2)
+                self.assertIn("--base", outcome.stderr)
+                self.assertFalse((self.folder / "report.html").exists())
 
     def test_what_the_program_warns_of_is_shown(self):
         other = json.loads((self.folder / "new.json").read_text(encoding="utf-8"))
@@ -109,12 +165,12 @@ class Page(support.Folder):
         value["environment"] |= {"backend": "simulated", "profile": "h200"}
         html = self.make(self.files[0], self.write("simulated.json", value)).read_text(encoding="utf-8")
         self.assertIn("their ratios mean little", html)
-        self.assertIn("New over NVIDIA Test, base.json: memcpy", html)
+        self.assertIn("New over base: memcpy", html)
 
     def test_a_name_like_a_flag_is_a_file(self):
         pathlib.Path("--all").write_text(pathlib.Path(self.files[0]).read_text(encoding="utf-8"), encoding="utf-8")
         self.assertEqual(self.report("-o", "page.html", "--", self.files[0], "--all").returncode, 0)
-        self.assertIn("10 same", pathlib.Path("page.html").read_text(encoding="utf-8"))
+        self.assertIn("10 equal", pathlib.Path("page.html").read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

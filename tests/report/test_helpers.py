@@ -6,7 +6,7 @@ import unittest
 import support
 from support import case, measurement, results
 
-from xferbench_report import page, records, tables, text
+from xferbench_report import page, records, samples, sides, tables, text, vendor
 from xferbench_report.charts import catalogue, figure, general, grouping, memcpy, overlap, timeline, tune
 
 HOSTILE = "</script><!-- \u2028 & \"' \ud800 \x00 \u202e"
@@ -80,7 +80,8 @@ class Records(unittest.TestCase):
         huge = 10**400
         run.environment["gpu"] |= {"memory_bytes": huge, "pcie": {"generation": huge, "width": huge, "source": "x"}}
         event = {"name": "copy", "ph": "X", "pid": 1, "tid": 1, "ts": huge, "dur": huge, "args": {"bytes": huge}}
-        self.assertIn("</html>", page.render([run], [records.Timeline("t.json", {"traceEvents": [event]})], None))
+        timelines = [records.Timeline("t.json", {"traceEvents": [event]})]
+        self.assertIn("</html>", page.render(sides.recognised([run]), timelines, None))
 
     def test_interval_always_contains_its_median(self):
         found = records.Measurement(measurement(ci95=[2e-3, 3e-3])).estimate()
@@ -106,9 +107,9 @@ class Records(unittest.TestCase):
         ]
         found = run_of([case("x", {}, stages)], metrics_declared={"x": declared}).cases[0]
         self.assertEqual((found.main().value, found.heading(found.headline().name)), (2.0, "makespan"))
-        self.assertIn("makespan", tables.case_row(found))
+        self.assertIn("makespan", tables.case_row(found, []))
         for scenario, value in (("x", 1.0), ("overlap", 2.0)):
-            run = records.Run("a.json", results([case(scenario, {}, stages)]), catalogue.HEADLINES)
+            run = records.Run("a.json", results([case(scenario, {}, stages)]), catalogue.ABOUT)
             self.assertEqual(run.cases[0].main().value, value)
 
     def test_runs_get_names_that_differ(self):
@@ -256,38 +257,6 @@ class Names(unittest.TestCase):
                 self.assertEqual([name for name in names if f'"{name}"' in source], [], path)
 
 
-class Schema(unittest.TestCase):
-    """Plotly ignores what it does not know, so a misspelt setting would never be seen; its Python package knows all."""
-
-    def assert_valid(self, charts):
-        import plotly.graph_objects
-
-        for chart in charts:
-            with self.subTest(chart=chart.title):
-                try:
-                    plotly.graph_objects.Figure(chart.figure())
-                except ValueError as error:
-                    self.fail(str(error).splitlines()[:3])  # the rest lists every setting there is
-
-    def test_figures_of_every_kind_keep_to_it(self):
-        from xferbench_report import files
-
-        for path in support.smallest_of_each_scenario():
-            runs, _ = files.load([str(path)] * 2)
-            for scenario in runs[0].scenarios():
-                self.assert_valid(catalogue.of_scenario(scenario, runs))
-        _, timelines = files.load([str(next(support.TIMELINES.glob("*.json")))])
-        self.assert_valid(timeline.charts(timelines[0]))
-
-    def test_a_misspelt_setting_would_be_seen(self):
-        import plotly.graph_objects
-
-        chart = general.overview("memcpy", [run_of([case()])])[0]
-        chart.traces[0]["hovertxt"] = "x"
-        with self.assertRaises(ValueError):
-            plotly.graph_objects.Figure(chart.figure())
-
-
 class Page(unittest.TestCase):
     def test_lonely_narrow_charts_take_the_width(self):
         def chart(narrow):
@@ -299,7 +268,7 @@ class Page(unittest.TestCase):
 
     def test_same_files_make_the_same_page(self):
         def made():
-            return page.render([run_of([case(), case(params={"size": 2})])], [], None)
+            return page.render(sides.recognised([run_of([case(), case(params={"size": 2})])]), [], None)
 
         self.assertEqual(made(), made())
 

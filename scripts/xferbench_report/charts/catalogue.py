@@ -1,6 +1,6 @@
 """Which charts a scenario has."""
 
-from . import dynpar, general, latency, memcpy, overlap, smem, tune
+from . import dynpar, general, headline, latency, memcpy, overlap, smem, tune
 
 SPECIAL = {
     "memcpy": memcpy.charts,
@@ -9,14 +9,29 @@ SPECIAL = {
     "dynpar": dynpar.charts,
     "latency": latency.charts,
 }
-HEADLINES = {"overlap": overlap.HEADLINE}  # of files that are older than declarations
+_HEADLINES = {
+    "memcpy": memcpy.headlines,
+    "overlap": overlap.headlines,
+    "smem": smem.headlines,
+    "dynpar": dynpar.headlines,
+    "latency": latency.headlines,
+}
+ABOUT = {"overlap": overlap.HEADLINE}  # of files that are older than declarations
 
 
 def of_scenario(scenario, runs):
-    """Those that say most come first; the last shows every case, whatever the scenario is."""
+    """Those that say most come first; a scenario without any of its own has one of its cases, whatever it is."""
     shown = [run for run in runs if run.of(scenario)]
     if not shown:
         return []
     own = SPECIAL.get(scenario, lambda some: general.over_size(scenario, some))
     first, last = tune.charts(scenario, shown)
-    return first + own(shown) + last + general.overview(scenario, shown)
+    return first + own(shown) + last or general.overview(scenario, shown)
+
+
+def headlines(scenario, run):
+    """What readers of a scenario ask for first."""
+    cases = run.of(scenario)
+    own = _HEADLINES.get(scenario)
+    found = own(run, cases) if own and cases else []
+    return found or (headline.of_anything(cases) if cases else [])

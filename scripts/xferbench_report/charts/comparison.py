@@ -1,37 +1,86 @@
-"""Several files against the first: the ratio of every case that both have, as `xferbench compare` says it."""
+"""A side against the first: the ratio of every case that both have, as `xferbench compare` says it.
 
-from .. import records, text
+All charts of a page have one scale, and in each the threshold's band is drawn: what lies in it as a whole is equal.
+"""
+
+import math
+
+from .. import comparison, records, text
 from ..text import number
-from . import figure, general, grouping
+from . import figure, general
 
-_AXES = {"lower": "ratio (less is better)", "higher": "ratio (more is better)"}
+_AXES = {"lower": "less is better", "higher": "more is better"}
+_LOOKS = {  # colour and symbol of each verdict
+    "regressed": (figure.COLOURS[1], "triangle-right"),
+    "improved": (figure.COLOURS[0], "triangle-left"),
+    "changed": (figure.COLOURS[2], "diamond"),
+    "inconclusive": (figure.COLOURS[3], "circle-open"),
+    "same": (figure.LIMIT_COLOUR, "circle"),
+}
+_TICKS = (0.5, 0.7, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 1, 1.01, 1.02, 1.03, 1.05, 1.1, 1.25, 1.4, 2)
+_MOST_ROOM = 460  # pixels for names
+_WIDEST = 2.0  # what is further from equal lies at the edge, and says how far
 
 
 def charts(base, compared):
-    """One for each scenario."""
-    found = [(one.run, [row for row in one.said["cases"] if "ratio" in row]) for one in compared]
-    scenarios = dict.fromkeys(map(scenario_of, grouping.every(found)))
-    return [chart(base, grouping.keep(found, lambda row: scenario_of(row) == name), name) for name in scenarios]
+    """One for each scenario of each side."""
+    widest = scale(compared)
+    found = []
+    for one in compared:
+        rows = [row for row in one.rows() if "ratio" in row]
+        for scenario in dict.fromkeys(map(scenario_of, rows)):
+            mine = [row for row in rows if scenario_of(row) == scenario]
+            found.append(chart(base, one, scenario, mine, widest, len(compared) > 1))
+    return align(found)
 
 
-def chart(base, series, scenario):
-    """A row for each case, or, where they are too many to name, a cloud sorted by ratio."""
-    keys, cases = {row["key"] for row in grouping.every(series)}, {case.key: case for case in base.cases}
-    named = len(keys) <= figure.MOST_ROWS and keys <= set(cases)
-    rows_of = general.rows_of([case for key, case in cases.items() if key in keys])
-    traces = []
-    for index, (run, rows) in enumerate(series):
-        rows = rows if named else sorted(rows, key=lambda row: row["ratio"])
-        places = [rows_of[row["key"]] for row in rows] if named else list(range(1, len(rows) + 1))
-        draw = figure.dots if named else figure.cloud
-        traces.append(draw(run.label, places, list(map(estimate, rows)), hovers(run, rows), index))
-    names = list(rows_of.values())
-    ends = [names[0], names[-1]] if named else [1, max(len(rows) for _, rows in series)]
-    traces.append(figure.limit("equal", ends, 1, sideways=named) | {"showlegend": False})
-    title, runs = f"New over {base.label}: {scenario}", [base, *grouping.runs(series)]
-    if named:
-        return figure.rows_chart(title, traces, runs, names, ratio_axis(series))
-    return figure.Chart(title, traces, runs, {"title": {"text": "case, sorted by its ratio"}}, ratio_axis(series))
+def scale(compared):
+    """How far from equal the axis of all charts reaches, as a factor."""
+    ratios = [number(row["ratio"]) for one in compared for row in one.said["cases"] if "ratio" in row]
+    furthest = max((max(ratio, 1 / ratio) for ratio in ratios if ratio > 0), default=1.0)
+    threshold = max((one.threshold for one in compared), default=0.0)
+    return min(_WIDEST, max(1 + 1.3 * (furthest - 1), 1 + 2.5 * threshold, 1.02))
+
+
+def chart(base, one, scenario, rows, widest, several):
+    """A row for each case; of too many those that matter most, which come first."""
+    shown = rows[: figure.MOST_ROWS]
+    known = {case.key: case for case in base.run.cases}
+    names = general.rows_of([known[row["key"]] for row in shown if row["key"] in known])
+    traces = [
+        trace(one, verdict, [row for row in shown if row["verdict"] == verdict], names, widest)
+        for verdict in dict.fromkeys(row["verdict"] for row in shown)
+    ]
+    title = f"New over base: {scenario}" + (f", {one.side.label}" if several else "")
+    note = f"Shaded: within the threshold of {text.percent(one.threshold)}." if one.threshold else ""
+    if len(rows) > len(shown):
+        note += f" {text.plural(len(rows) - len(shown), 'further case')}: in the table."
+    runs = [base.run, one.side.run]
+    found = figure.rows_chart(title, traces, runs, list(names.values()), ratio_axis(shown, widest), note.strip())
+    found.layout["shapes"] = [band(one.threshold)] if one.threshold else []
+    found.layout["shapes"].append(equal_line())
+    found.explained = True
+    return found
+
+
+def align(charts):
+    """The same place for the same change in all of them: as much room for names as the longest needs."""
+    longest = max((len(name) for chart in charts for name in chart.yaxis["categoryarray"]), default=0)
+    for chart in charts:
+        chart.yaxis["automargin"] = False
+        chart.layout["margin"] = {"l": min(_MOST_ROOM, 20 + 6.4 * longest), "r": 24, "t": 32, "b": 58}
+    return charts
+
+
+def trace(one, verdict, rows, names, widest):
+    """The cases of one verdict, in its colour and with its symbol."""
+    colour, symbol = _LOOKS.get(verdict, (figure.LIMIT_COLOUR, "x"))
+    places = [names.get(row["key"], row["key"]) for row in rows]
+    estimates = [within(estimate(row), widest) for row in rows]
+    name = f"{comparison.IN_WORDS.get(verdict, verdict)} ({len(rows)})"
+    found = figure.dots(name, places, estimates, hovers(one.side, rows), 0)
+    found["marker"] = {"color": colour, "symbol": symbol, "size": 9, "line": {"color": colour, "width": 1.5}}
+    return found
 
 
 def scenario_of(row):
@@ -44,12 +93,22 @@ def estimate(row):
     return records.Estimate(number(row["ratio"]), low, high, 0, "1")
 
 
-def hovers(run, rows):
+def within(found, widest):
+    """The same where the axis ends for what lies beyond it."""
+    least = 1 / widest
+    ends = (found.value, found.low, found.high)
+    value, low, high = (None if end is None else min(widest, max(least, end)) for end in ends)
+    return records.Estimate(value, low, high, found.samples, found.unit)
+
+
+def hovers(side, rows):
     return [
         figure.hover(
             row["key"],
-            run.label,
-            f"{row['measured']}: {row['verdict']}, ratio {estimate(row).in_words()}",
+            side.label,
+            f"{row['measured']}: {comparison.IN_WORDS.get(row['verdict'], row['verdict'])} ({row['verdict']}), "
+            f"ratio {estimate(row).in_words()}",
+            row.get("reason", ""),
             f"p {text.digits(row['p_holm'])} (Holm)" if "p_holm" in row else "",
             *row["notes"],
         )
@@ -57,9 +116,39 @@ def hovers(run, rows):
     ]
 
 
-def ratio_axis(series):
-    """Linear near 1, as most ratios are; by powers where a factor of ten lies between them."""
-    ratios = [number(row["ratio"]) for row in grouping.every(series)]
-    better = {row["better"] for row in grouping.every(series)}
-    kind = "log" if max(ratios) > 10 * min(ratios) else "linear"
-    return {"type": kind, "title": {"text": _AXES.get(*better, "ratio") if len(better) == 1 else "ratio"}}
+def ratio_axis(rows, widest):
+    """By powers, so that twice and half are as far from equal; named by the change."""
+    ticks = [tick for tick in _TICKS if 1 / widest <= tick <= widest]
+    while len(ticks) > 9:
+        ticks = [tick for place, tick in enumerate(ticks) if (place - ticks.index(1)) % 2 == 0]
+    better = {row["better"] for row in rows}
+    which = f", {_AXES[better.pop()]}" if len(better) == 1 and better <= set(_AXES) else ""
+    return {
+        "type": "log",
+        "title": {"text": f"change from base to new{which}"},
+        "range": [-1.04 * math.log10(widest), 1.04 * math.log10(widest)],
+        "tickmode": "array",
+        "tickvals": ticks,
+        "ticktext": ["equal" if tick == 1 else f"{100 * (tick - 1):+.0f} %" for tick in ticks],
+    }
+
+
+def band(threshold):
+    """Where ratios count as equal."""
+    return {
+        "name": "threshold",
+        "type": "rect",
+        "layer": "below",
+        "yref": "paper",
+        "x0": 1 - threshold,
+        "x1": 1 + threshold,
+        "y0": 0,
+        "y1": 1,
+        "line": {"color": figure.LIMIT_COLOUR, "width": 1, "dash": "dot"},
+        "fillcolor": "rgba(128,128,128,0.14)",
+    }
+
+
+def equal_line():
+    edge = {"color": figure.LIMIT_COLOUR, "width": 1.4}
+    return {"type": "line", "layer": "below", "yref": "paper", "x0": 1, "x1": 1, "y0": 0, "y1": 1, "line": edge}

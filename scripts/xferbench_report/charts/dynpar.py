@@ -1,7 +1,7 @@
 """Launches from the device: what a child costs by each way of launching it, and the sort beside the host's."""
 
 from .. import records
-from . import figure, general, grouping
+from . import figure, general, grouping, headline
 
 _LINES = ["launch", "launchers", "streams", "depth"]
 
@@ -9,6 +9,14 @@ _LINES = ["launch", "launchers", "streams", "depth"]
 def charts(runs):
     parts_of = grouping.faceted(grouping.series(runs, "dynpar", per_child), ["shape", "work"])
     return [children_chart(title, parts) for title, parts in parts_of] + [chart for run in runs for chart in sorts(run)]
+
+
+def headlines(_, cases):
+    """The least that a child costs, and the fastest sort."""
+    by_device = [case for case in cases if case.word("task") == "sort"]
+    return headline.best("Least cost of a child", cases, per_child, least=True) + headline.best(
+        "Shortest sort, driven by the device", by_device, lambda case: case.main(), least=True
+    )
 
 
 def per_child(case):
@@ -35,9 +43,15 @@ def children_chart(title, parts):
         lambda case: f"{per_child(case).in_words()} for each child",
     )
     horizontal = figure.counts_axis(grouping.distinct(every, "children"), "children")
-    vertical = {"type": "log", "title": {"text": f"time for each child, {unit}"}}
+    vertical = figure.values_axis(f"time for each child, {unit}", "log")
     title = grouping.titled("Cost of each child", title)
     return figure.Chart(title, traces, grouping.runs(parts), horizontal, vertical)
+
+
+def by_the_host_is(by_device, by_host):
+    """The host's time beside the device's, as far as their intervals decide it."""
+    said = {"less": "faster than by the device", "more": "slower than by the device", "equal": "equally fast"}
+    return said.get(by_host.beside(by_device), "not decided: the intervals overlap")
 
 
 def sorts(run):
@@ -48,7 +62,10 @@ def sorts(run):
     chart = general.named_rows("Sort, by the device and by the host", [(run, cases)], lambda case: case.main(), "s")
     factor, _ = figure.time_scale([case.main().value for case in cases])
     by_host = [case.estimate("by-host") for case in cases]
-    hovers = [figure.hover(case.key, f"driven by the host: {one.in_words()}") for case, one in zip(cases, by_host)]
+    hovers = [
+        figure.hover(case.key, f"driven by the host: {one.in_words()}", by_the_host_is(case.main(), one))
+        for case, one in zip(cases, by_host)
+    ]
     chart.traces[0]["name"] = "launched by the device"
     chart.traces.append(figure.dots("driven by the host", chart.traces[0]["y"], by_host, hovers, 1, factor))
     return [chart]

@@ -9,11 +9,12 @@ import math
 
 from .. import text
 
-# Okabe and Ito's colours, which people with any kind of colour vision can tell apart; yellow is left out as too pale.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31")
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "triangle-down", "pentagon")
+# Each stands out from a white page and from a dark one by 3:1 at least, and people with any kind of colour vision can
+# tell any two apart; test_helpers.py computes both.
+COLOURS = ("#0072b2", "#d55e00", "#9944ff", "#bb7788", "#2299cc", "#995566")
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "triangle-down")
 DASHES = ("solid", "dash", "dot", "dashdot")
-LIMIT_COLOUR = "#8a8a8a"
+LIMIT_COLOUR = "#808080"
 MOST_ROWS = 60  # with names beside them; more would be a wall of text
 _HOVER_WIDTH = 70
 _TOP, _BOTTOM = 32, 58  # margins: for the tools that appear there, and for an axis with its title
@@ -29,24 +30,33 @@ class Chart:
     note: str = ""
     height: int = 440
     narrow: bool = False  # two of these stand side by side
+    explained: bool = False  # a single trace has a legend, too
     layout: dict = dataclasses.field(default_factory=dict)
     annotations: list = dataclasses.field(default_factory=list)
 
     def marks(self):
         return list(dict.fromkeys(mark for run in self.runs for mark in run.marks))
 
-    def figure(self):
-        """The dictionary that Plotly draws."""
+    def legend(self):
+        """Names of the traces that the page lists below the chart, where there are several to tell apart."""
         names = [trace["name"] for trace in self.traces if trace.get("showlegend", True) and trace.get("name")]
-        below = 24 + 20 * legend_rows(names, 480 if self.narrow else 1000) if len(names) > 1 else 0
-        if "legend" in self.layout or "showlegend" in self.layout:  # it stands on top, or there is none
-            below = 0
+        return names if len(names) > (0 if self.explained else 1) and self.layout.get("showlegend", True) else []
+
+    def spoken(self):
+        """The chart for those who cannot see it: what it shows over what, of which, and its marks."""
+        axes = " over ".join(title for title in map(title_of, (self.yaxis, self.xaxis)) if title)
+        points = sum(len(trace["x"]) for trace in self.traces if trace.get("hovertext") and "z" not in trace)
+        parts = [self.title, axes, text.plural(points, "point") if points else "", *self.marks()]
+        return ". ".join(part for part in parts if part)
+
+    def figure(self):
+        """The dictionary that Plotly draws. The page makes legends itself: Plotly's cover, or scroll, where names are
+        long."""
         layout = {
-            "height": self.height + below,
+            "height": self.height,
             "hovermode": "closest",
-            "margin": {"l": 60, "r": 24, "t": _TOP, "b": _BOTTOM + below},
-            "showlegend": len(names) > 1,
-            "legend": {"orientation": "h", "x": 0, "y": -_BOTTOM / (self.height - _TOP - _BOTTOM), "yanchor": "top"},
+            "margin": {"l": 60, "r": 24, "t": _TOP, "b": _BOTTOM},
+            "showlegend": False,
             "xaxis": axis(self.xaxis),
             "yaxis": axis(self.yaxis),
             "hoverlabel": {"align": "left", "namelength": 0},
@@ -56,14 +66,24 @@ class Chart:
         return {"data": self.traces, "layout": layout}
 
 
-def legend_rows(names, width):
-    """About how many rows Plotly needs for these names: it sets them in columns as wide as the longest."""
-    column = 50 + 6.6 * max(map(len, names), default=0)
-    return math.ceil(len(names) / max(1, width // column))
+def title_of(settings):
+    return settings.get("title", {}).get("text", "")
 
 
 def axis(settings):
     return {"automargin": True, "zeroline": False, "showline": True, "ticks": "outside", **settings}
+
+
+def values_axis(title, kind="linear"):
+    """From zero, so that lengths are to scale; or by powers, and then it says so."""
+    if kind == "log":
+        return {"type": "log", "title": {"text": f"{title} (logarithmic)"}}
+    return {"title": {"text": title}, "rangemode": "tozero"}
+
+
+def cut_axis(title, **settings):
+    """Of values that differ too little to be seen from zero, and it says so."""
+    return {"title": {"text": f"{title} (does not begin at zero)"}, **settings}
 
 
 def watermark(mark, index):
@@ -97,7 +117,7 @@ def wrapped(line):
 def case_hover(run, case, *lines):
     """Every point says which case it is, what was measured, how sure that is and from how many samples."""
     main = case.main()
-    measured = [f"median {main.in_words()}, n = {main.samples}"] if main else []
+    measured = [f"median {main.in_words()}, {case.headline().counted()}"] if main else []
     flags = sorted({flag for one in case.measurements for flag in one.flags})
     return hover(case.key, run.label, *measured, *lines, f"flags: {', '.join(flags)}" if flags else "")
 
@@ -134,15 +154,9 @@ def dots(name, rows, estimates, hovers, index, factor=1, **settings):
     return trace(name, rows, estimates, hovers, factor, "x") | {"mode": "markers", "marker": marker}
 
 
-def cloud(name, places, estimates, hovers, index, factor=1):
-    """Medians of too many cases to name."""
-    marker = {"mode": "markers", "marker": {"color": look(index)[0], "size": 5}}
-    return trace(name, places, estimates, hovers, factor, "y") | marker
-
-
 def bars(name, rows, estimates, hovers, index, factor=1):
     """Medians as bars beside the names of what they are of."""
-    bar = {"type": "bar", "orientation": "h", "textposition": "none", "opacity": 0.85}
+    bar = {"type": "bar", "orientation": "h", "textposition": "none"}
     return trace(name, rows, estimates, hovers, factor, "x") | bar | {"marker": {"color": look(index)[0]}}
 
 
@@ -200,10 +214,9 @@ def rows_axis(names):
 
 
 def rows_chart(title, traces, runs, names, xaxis, note="", narrow=False, room=22, **layout):
-    """A row for each of these names, and the legend on top; `room` is each row's height."""
-    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
+    """A row for each of these names; `room` is each row's height."""
     height = 110 + room * len(names)
-    return Chart(title, traces, runs, xaxis, rows_axis(names), note, height, narrow, {"legend": legend, **layout})
+    return Chart(title, traces, runs, xaxis, rows_axis(names), note, height, narrow, layout)
 
 
 def sizes_axis(values, title, most=9):

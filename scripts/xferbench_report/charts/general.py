@@ -5,16 +5,14 @@ from . import figure, grouping
 
 
 def overview(scenario, runs):
-    """Every case's main measurement; one chart for each unit, so that nothing valid is left without one."""
-    charts = []
+    """Every case's main measurement, a chart for each unit, where they are few enough to name."""
     units = list(dict.fromkeys(case.main().unit for run in runs for case in run.of(scenario)))
-    for unit in units:
-        series = grouping.series(runs, scenario, lambda case: case.main().unit == unit)
-        if few_enough_to_name(series):
-            charts.append(named_rows("All cases", series, lambda case: case.main(), unit))
-        else:
-            charts.append(in_order(series, unit))
-    return charts
+    found = [(unit, grouping.series(runs, scenario, lambda case: case.main().unit == unit)) for unit in units]
+    return [
+        named_rows("All cases", series, lambda case: case.main(), unit)
+        for unit, series in found
+        if few_enough_to_name(series)
+    ]
 
 
 def few_enough_to_name(series):
@@ -40,10 +38,7 @@ def named_rows(title, series, estimate, unit, quantity="", note="", narrow=False
         for index, (run, cases) in enumerate(series)
     ]
     traces += figure.limits(limits, [names[0], names[-1]], sideways=True)
-    kind = figure.axis_type(values)
-    axis = {"type": kind, "title": {"text": text.label(f"{quantity or median_of(every)}, {shown}")}}
-    if kind == "linear":
-        axis["rangemode"] = "tozero"
+    axis = figure.values_axis(text.label(f"{quantity or median_of(every)}, {shown}"), figure.axis_type(values))
     return figure.rows_chart(title, traces, grouping.runs(series), names, axis, note, narrow)
 
 
@@ -53,30 +48,8 @@ def median_of(cases):
     return f"median {headings.pop()}" if len(headings) == 1 else "median"
 
 
-def in_order(series, unit):
-    """Too many cases to name: their number runs to the right, and pointing at one names it."""
-    every = grouping.every(series)
-    values = [case.main().value for case in every]
-    factor, shown = figure.scale_of(unit, values)
-    numbers = {key: number for number, key in enumerate(dict.fromkeys(case.key for case in every), 1)}
-    traces = [
-        figure.of_cases(
-            figure.cloud, run.label, run, cases, lambda case: numbers[case.key], lambda case: case.main(), index, factor
-        )
-        for index, (run, cases) in enumerate(series)
-    ]
-    return figure.Chart(
-        "All cases",
-        traces,
-        grouping.runs(series),
-        {"title": {"text": "case, in the order of the file"}},
-        {"type": figure.axis_type(values), "title": {"text": text.label(f"{median_of(every)}, {shown}")}},
-        note=f"{len(numbers)} cases; point at one to see which it is. The tables below have them all.",
-    )
-
-
 def lines(series, grouped, place, estimate, factor=1, words=lambda case: "", **settings):
-    """A line for each run and each group of its cases, which `grouped` names; `place` says where a case stands on it."""
+    """A line for each run and each group of its cases, which `grouped` names; `place` says where a case stands."""
     runs, traces = grouping.runs(series), []
     for run, cases in series:
         for name, group in grouped(cases):
@@ -120,8 +93,8 @@ def size_lines(title, series, estimate, unit, limits=(), narrow=True):
         rate_in_words,
     )
     traces += figure.limits(limits, [min(sizes), max(sizes)])
-    vertical = {"title": {"text": text.label(scaled if unit == "GB/s" else f"time, {scaled}")}}
-    vertical |= {"type": "log"} if unit == "s" else {"rangemode": "tozero"}
+    measured = text.label(scaled if unit == "GB/s" else f"time, {scaled}")
+    vertical = figure.values_axis(measured, "log" if unit == "s" else "linear")
     horizontal = figure.sizes_axis(sizes, "size", 9 if narrow else 14)
     return figure.Chart(title, traces, grouping.runs(series), horizontal, vertical, narrow=narrow)
 

@@ -1,12 +1,23 @@
 """Small things: bars of medians with their 99th percentiles, a chart for each kind, as they differ by much."""
 
+import itertools
+
 from .. import records, text
-from . import figure, general, grouping
+from . import figure, general, grouping, headline
 
 
 def charts(runs):
     kinds = grouping.faceted(grouping.series(runs, "latency"), ["op"])
     return [bars(f"Latency: {parts[0][1][0].word('op')}", parts) for _, parts in kinds]
+
+
+def headlines(_, cases):
+    """The shortest of each kind."""
+    return [
+        one
+        for op, group in headline.groups(cases, "op")
+        for one in headline.best(f"Latency: {op}", group, lambda case: case.main(), least=True)
+    ]
 
 
 def bars(title, parts):
@@ -18,7 +29,7 @@ def bars(title, parts):
     def place(case):
         return rows[case.key]
 
-    for index, (run, cases) in enumerate(parts):
+    for index, (run, cases) in zip(itertools.count(0, 2), parts):
         name = grouping.named("median", run, runs)
         medians = figure.of_cases(figure.bars, name, run, cases, place, lambda c: c.main(), index, factor, p99_in_words)
         traces.append(medians)
@@ -27,7 +38,7 @@ def bars(title, parts):
             name, look = grouping.named("99th percentile", run, runs), {"symbol": "diamond", "size": 9}
             draw = figure.dots
             traces.append(figure.of_cases(draw, name, run, cases, place, p99, index + 1, factor, p99_in_words, **look))
-    horizontal = {"title": {"text": f"time, {unit}"}, "rangemode": "tozero"}
+    horizontal = figure.values_axis(f"time, {unit}")
     note = "Bars are medians with their 95 % intervals; diamonds are the 99th percentile."
     room, names = 22 + 24 * (len(parts) - 1), list(rows.values())
     return figure.rows_chart(title, traces, runs, names, horizontal, note, narrow=True, room=room, barmode="group")

@@ -1,7 +1,7 @@
 """Bandwidth of copies over size, for each path, beside what the link can carry."""
 
 from .. import text
-from . import general, grouping
+from . import general, grouping, headline
 
 DIRECTIONS = {
     "h2d": "Host to GPU",
@@ -18,6 +18,24 @@ def charts(runs):
         direction = parts[0][1][0].texts.get("dir", "")
         result += bandwidth(DIRECTIONS.get(direction, direction), direction, parts)
     return result
+
+
+def headlines(run, cases):
+    """Each direction's highest rate beside what the link or the memory can do."""
+    pcie, found = run.environment["gpu"].get("pcie"), []
+    for direction, group in headline.groups(cases, "dir"):
+        title = DIRECTIONS.get(direction, direction)
+        found += headline.best(title, group, lambda case: case.rate(), lambda case: limit_of(case, pcie))
+    return found
+
+
+def limit_of(case, pcie):
+    """What the file states, less packet headers; else what the lanes carry."""
+    inside, stated = case.word("dir") == "d2d", case.metric("limit", "GB/s")
+    if stated:
+        return headline.rate_limit(stated), "what the memory does" if inside else "the link"
+    raw = None if inside else raw_link_rate(pcie)
+    return headline.rate_limit(raw and raw * (2 if case.word("dir") == "bidirectional" else 1)), "the link's lanes"
 
 
 def bandwidth(title, direction, series):

@@ -1,7 +1,7 @@
 """Pipelines: maps of efficiency over streams and chunks, and rates over chunks and sizes beside their limit."""
 
-from .. import text
-from . import figure, general, grouping
+from .. import records, text
+from . import figure, general, grouping, headline
 
 HEADLINE = "pipeline"  # in files that do not declare what their cases are about
 _MOST_NUMBERS = 130  # cells with their numbers in them
@@ -14,6 +14,27 @@ def charts(runs):
     # Without a map chunks are always as many, or streams are.
     found = maps(series) or best_over("streams", series, ["strategy", "chunks"])
     return found + best_over("chunks", series, ["strategy", "streams"]) + best_over("size", series, ["strategy"])
+
+
+def headlines(run, cases):
+    """The pipeline that comes closest to its limit."""
+    known = [case for case in cases if case.metric("efficiency")]
+
+    def limit_of(case):
+        rate = case.rate()
+        return headline.rate_limit(rate and rate.value / case.metric("efficiency")), "the limit, as measured"
+
+    def share(case):
+        main = case.main()
+        if main.low is None or main.low <= 0:
+            return records.Estimate(case.metric("efficiency"), None, None, main.samples, "1")
+        ends = [case.metric("efficiency") * main.value / end for end in (main.high, main.low)]
+        return records.Estimate(case.metric("efficiency"), *ends, main.samples, "1")
+
+    found = headline.best("Copies and kernels at once, in plus out", known, share, limit_of)
+    for one in found:
+        one.estimate = lambda case: case.rate()
+    return [one for one in found if one.value is not None]
 
 
 def maps(series):
@@ -55,6 +76,10 @@ def efficiency_map(title, run, cases):
     streams, chunks = grouping.distinct(cases, "streams"), grouping.distinct(cases, "chunks")
     cells = {(case.count("streams"), case.count("chunks")): case for case in cases}
     best = max(cases, key=lambda case: case.metric("efficiency"))
+    undecided = [case for case in cases if case is not best and not_worse(case, best)]
+    marked = f"Marked *: the best, {best.word('streams')} streams, {best.word('chunks')} chunks; {in_words(best)}"
+    if undecided:
+        marked += f"; and {text.plural(len(undecided), 'other')} that cannot be told apart from it"
 
     def table(of_case, missing):
         return [[of_case(cells[s, c]) if (s, c) in cells else missing for c in chunks] for s in streams]
@@ -76,11 +101,16 @@ def efficiency_map(title, run, cases):
         [run],
         places_axis(chunks, "chunks"),
         places_axis(streams, "streams"),
-        note=f"Best, marked *: {best.word('streams')} streams, {best.word('chunks')} chunks; {in_words(best)}.",
+        note=f"{marked}.",
         height=150 + 42 * max(4, len(streams)),
         narrow=True,
-        annotations=numbers(cells, best, streams, chunks) if few else [],
+        annotations=numbers(cells, [best, *undecided], streams, chunks) if few else [],
     )
+
+
+def not_worse(case, best):
+    """Whether its interval leaves open that it is as good: the work of all cells of a map is the same."""
+    return case.main().low is not None and case.main().beside(best.main()) in ("equal", records.NOT_DECIDED)
 
 
 def places_axis(counts, title):
@@ -94,13 +124,13 @@ def places_axis(counts, title):
     }
 
 
-def numbers(cells, best, all_streams, all_chunks):
+def numbers(cells, starred, all_streams, all_chunks):
     """Each cell's value; share_colours gives it one that its cell's leaves readable."""
     return [
         {
             "x": all_chunks.index(chunks),
             "y": all_streams.index(streams),
-            "text": f"{100 * case.metric('efficiency'):.1f}{'*' if case is best else ''}",
+            "text": f"{100 * case.metric('efficiency'):.1f}{'*' if case in starred else ''}",
             "showarrow": False,
             "font": {"size": 11},
         }
@@ -160,5 +190,5 @@ def best_lines(title, series, axis, apart):
     free = _FREE + (["streams", "chunks"] if axis == "size" else [])
     free = [name for name in free if any(has_several(cases, name) for _, cases in series)]
     note = f"Each point is the fastest over {', '.join(free)}." if free else ""
-    vertical = {"title": {"text": "GB/s, in plus out"}}
+    vertical = figure.values_axis("GB/s, in plus out")
     return figure.Chart(title, traces, grouping.runs(series), horizontal, vertical, note, narrow=True)

@@ -1,7 +1,7 @@
 """Ways to shared memory: rates over stages and bytes in flight, times over intensity beside their bounds."""
 
 from .. import text
-from . import figure, general, grouping
+from . import figure, general, grouping, headline
 
 _LINES = ["method", "store"]
 _BOUNDS = (("memory", "memory only", "dot"), ("compute", "compute only", "dash"))
@@ -10,6 +10,20 @@ _BOUNDS = (("memory", "memory only", "dot"), ("compute", "compute only", "dash")
 def charts(runs):
     series = grouping.series(runs, "smem")
     return over_stages(series) + over_intensity(series) or rates(series)
+
+
+def headlines(_, cases):
+    """The highest rate of each kind of kernel, beside a copy by the driver."""
+    return [
+        one
+        for op, group in headline.groups([case for case in cases if not case.tuned] or cases, "op")
+        for one in headline.best(f"Through shared memory: {op}", group, lambda case: case.rate(), limit_of)
+    ]
+
+
+def limit_of(case):
+    beside, rate = case.metric("vs_d2d"), case.rate()
+    return headline.rate_limit(rate.value / beside if beside else None), "a copy by the driver"
 
 
 def split(series, axis):
@@ -56,7 +70,7 @@ def over_stages(series):
 
 def rates_over(beginning, title, parts, axis, place=None):
     traces = lines(parts, "stages", lambda case: case.rate(), place=place)
-    rate = {"title": {"text": "GB/s of payload"}, "rangemode": "tozero"}
+    rate = figure.values_axis("GB/s of payload")
     return figure.Chart(grouping.titled(beginning, title), traces, grouping.runs(parts), axis, rate, narrow=True)
 
 
@@ -84,7 +98,7 @@ def times_and_bounds(title, parts):
         for _, group in methods(cases, "intensity"):
             bounds += bounds_of(group, next(owners), factor)
     axis = figure.counts_axis(grouping.distinct(every, "intensity"), "operations per element")
-    vertical = {"title": {"text": f"time, {unit}"}}
+    vertical = figure.values_axis(f"time, {unit}")
     note = "Dotted: the same loop without arithmetic. Dashed: without memory. Neither can be beaten by that loop."
     return figure.Chart(title, traces + bounds, grouping.runs(parts), axis, vertical, note)
 

@@ -42,7 +42,7 @@ def gantt(timeline, pid, events):
         title,
         traces,
         [timeline],
-        {"title": {"text": f"time, {unit}"}},
+        figure.values_axis(f"time, {unit}"),
         figure.rows_axis(list(rows.values())),
         note,
         height=150 + 46 * len(rows),

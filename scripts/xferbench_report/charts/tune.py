@@ -35,7 +35,7 @@ def fastest(run, cases, several):
         name, look = "predicted by the model", {"symbol": "diamond-open", "size": 9}
         chart.traces.append(figure.dots(name, places, values, hovers, 1, factor, **look))
         chart.traces[0]["name"] = "measured"
-    chart.xaxis = {"title": {"text": f"time, {unit} (the axis does not begin at zero)"}}
+    chart.xaxis = figure.cut_axis(f"time, {unit}")
     chart.note = "Intervals that overlap say that the order of these two is not known."
     return chart
 
@@ -65,6 +65,9 @@ def predictions(run, cases, several):
     ends = [factor * pick(case.metric("predicted", "s") for case in known) for pick in (min, max)]
     traces.append(figure.limit("measured = predicted", ends, 0) | {"y": ends})
     title = "Measured over predicted" + (f": {run.label}" if several else "")
-    scale = {"type": "log"} if ends[1] > 5 * ends[0] else {}
-    horizontal, vertical = ({**scale, "title": {"text": f"{what}, {unit}"}} for what in ("predicted", "measured"))
+    wide = ends[1] > 5 * ends[0]
+    horizontal, vertical = (
+        figure.values_axis(title, "log") if wide else figure.cut_axis(title)
+        for title in (f"predicted time, {unit}", f"measured time, {unit}")
+    )
     return [figure.Chart(title, traces, [run], horizontal, vertical, narrow=True)]

@@ -1,0 +1,97 @@
+"""The samples of every measurement in little room, for whoever asks to see how those of a case are spread.
+
+Each sample becomes one of 65,536 steps between the least and the most of its measurement: two bytes, in base64.
+"""
+
+import array
+import base64
+import math
+import sys
+
+from .charts import figure
+from .text import number
+
+_STEPS = 65535
+MOST = 150_000  # samples of a page: 400 kB
+_LEAST = 20  # of a measurement; with fewer nothing could be seen
+
+
+def embedded(sides):
+    """For the page's script: the files, and for each key of a case what was measured in each of them."""
+    runs = [run for side in sides for run in side.runs]
+    every = sampled(runs)
+    kept = every
+    if total(every) > MOST:  # what was measured beside what a case is about goes first
+        kept = [(place, case, one) for place, case, one in every if one is case.headline()]
+    stride = stride_for(kept)
+    if sum(count(one, stride) for _, _, one in kept) > MOST:
+        kept = []
+    cases = {}
+    for place, case, one in kept:
+        cases.setdefault(case.key, []).append([place, *packed(case, one, stride)])
+    return {
+        "files": [{"label": run.label, "marks": run.marks} for run in runs],
+        "colours": figure.COLOURS,
+        "cases": cases,
+        "left_out": left_out(every, kept, stride),
+    }
+
+
+def sampled(runs):
+    return [
+        (place, case, one)
+        for place, run in enumerate(runs)
+        for case in run.cases
+        for one in case.measurements
+        if one.record["samples"]
+    ]
+
+
+def total(kept):
+    return sum(len(one.record["samples"]) for _, _, one in kept)
+
+
+def stride_for(kept):
+    """Of long measurements one sample in so many is kept."""
+    stride = 1
+    while stride < 1000 and sum(count(one, stride) for _, _, one in kept) > MOST:
+        stride += 1
+    return stride
+
+
+def count(one, stride):
+    samples = len(one.record["samples"])
+    return math.ceil(samples / step(samples, stride))
+
+
+def step(samples, stride):
+    """Never so large that fewer than the least are left."""
+    return max(1, min(stride, samples // _LEAST))
+
+
+def left_out(every, kept, stride):
+    """In words; empty where all of it is there."""
+    if every and not kept:
+        return "These files have too many samples to show any of them here."
+    parts = []
+    if len(kept) < len(every):
+        parts.append("of each case only what it is about is shown here")
+    if stride > 1:
+        parts.append(f"of long measurements one sample in {stride}")
+    return f"These files have many samples: {' and '.join(parts)}." if parts else ""
+
+
+def packed(case, one, stride):
+    """Name, unit, how many samples there were, one in how many is here, least, most, median, its interval, samples."""
+    samples = [number(value) for value in one.record["samples"]]
+    every = step(len(samples), stride)
+    kept = samples[::every]
+    low, high = min(kept), max(kept)
+    scale = _STEPS / (high - low) if high > low else 0.0
+    steps = array.array("H", [min(_STEPS, round((value - low) * scale)) for value in kept])
+    if sys.byteorder == "big":
+        steps.byteswap()
+    found = one.estimate()
+    middle = [found.value, found.low, found.high] if found else [None, None, None]
+    written = base64.b64encode(steps.tobytes()).decode("ascii")
+    return [case.heading(one.name), one.record["unit"], len(samples), every, low, high, *middle, written]
