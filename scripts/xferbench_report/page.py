@@ -19,7 +19,7 @@ _TEMPLATES = pathlib.Path(__file__).resolve().parent / "templates"
 _MOST_SHOWN = 12  # charts of a section that are open; the rest waits behind a click
 _NO_CASES = "No case of these files has numbers that could be drawn."
 _NO_EVENTS = "This timeline has no events."
-_NOTHING_EMBEDDED = {"files": [], "cases": {}, "left_out": ""}
+_NOTHING_EMBEDDED = {"files": [], "keys": [], "cases": {}, "left_out": ""}
 
 
 class Section:
@@ -132,7 +132,7 @@ def render_trend(sides, title):
 
 def document(title, alarm, shown, embedded=None, first=None):
     """`first` names the template of the first screen and holds what that shows."""
-    figures = {}
+    embedded, figures = embedded or _NOTHING_EMBEDDED, {}
     for number, section in enumerate(shown, 1):
         section.place = f"section-{number}"
         widen_lonely(section.charts[:_MOST_SHOWN])
@@ -150,7 +150,8 @@ def document(title, alarm, shown, embedded=None, first=None):
         first_template=f"{first[0]}.html" if first else None,
         first=first[1] if first else None,
         figures=Markup(text.script_json(figures)),
-        samples=Markup(text.script_json(embedded or _NOTHING_EMBEDDED)),
+        samples=Markup(text.script_json(embedded)),
+        number_of={key: place for place, key in enumerate(embedded["keys"])},
         hashes=Markup(" ".join(f"'sha256-{hash_of(script)}'" for script in scripts)),
         scripts=list(map(Markup, scripts)),
     )

@@ -17,8 +17,9 @@ _LEAST = 20  # of a measurement; with fewer nothing could be seen
 
 
 def embedded(sides):
-    """For the page's script: the files, and for each key of a case what was measured in each of them."""
+    """For the page's script: the files, the keys, and for each key's number what was measured in each file."""
     runs = [run for side in sides for run in side.runs]
+    keys = keys_of(runs)
     every = sampled(runs)
     kept = every
     if total(every) > MOST:  # what was measured beside what a case is about goes first
@@ -28,13 +29,19 @@ def embedded(sides):
         kept = []
     cases = {}
     for place, case, one in kept:
-        cases.setdefault(case.key, []).append([place, *packed(case, one, stride)])
+        cases.setdefault(keys[case.key], []).append([place, *packed(one, stride)])
     return {
         "files": [{"label": run.label, "marks": run.marks} for run in runs],
         "colours": figure.COLOURS,
+        "keys": list(keys),
         "cases": cases,
         "left_out": left_out(every, kept, stride),
     }
+
+
+def keys_of(runs):
+    """A number for each key, which stands for it on the page."""
+    return {key: place for place, key in enumerate(dict.fromkeys(case.key for run in runs for case in run.cases))}
 
 
 def sampled(runs):
@@ -81,7 +88,7 @@ def left_out(every, kept, stride):
     return f"These files have many samples: {' and '.join(parts)}." if parts else ""
 
 
-def packed(case, one, stride):
+def packed(one, stride):
     """Name, unit, how many samples there were, one in how many is here, least, most, median, its interval, samples."""
     samples = [number(value) for value in one.record["samples"]]
     every = step(len(samples), stride)
@@ -94,4 +101,5 @@ def packed(case, one, stride):
     found = one.estimate()
     middle = [found.value, found.low, found.high] if found else [None, None, None]
     written = base64.b64encode(steps.tobytes()).decode("ascii")
-    return [case.heading(one.name), one.record["unit"], len(samples), every, low, high, *middle, written]
+    ends = [None if value is None else float(f"{value:.8g}") for value in (low, high, *middle)]
+    return [one.name, one.record["unit"], len(samples), every, *ends, written]

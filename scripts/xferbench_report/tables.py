@@ -47,7 +47,7 @@ class Cell(str):
 
     def __new__(cls, shown, sort=None, opens=None):
         found = super().__new__(cls, shown)
-        found.sort, found.opens = sort, opens
+        found.sort, found.opens = None if sort is None else float(f"{text.number(sort):.8g}"), opens
         return found
 
 
@@ -290,11 +290,11 @@ def case_row(case, shown):
         measured = [
             case.heading(case.headline().name),
             Cell(text.quantity(main.value, main.unit), sort=main.value),
-            Cell(" to ".join(ends), sort=main.low),
-            Cell(f"± {100 * half:.2g} %", sort=half) if half is not None else "",
-            Cell(main.samples, sort=main.samples),
+            " to ".join(ends),
+            f"± {100 * half:.2g} %" if half is not None else "",
+            main.samples,
         ]
-    shown_rate = Cell(text.quantity(rate.value, rate.unit), sort=rate.value) if rate else ""
+    shown_rate = text.quantity(rate.value, rate.unit) if rate else ""
     marked = [Alarm(", ".join(flagged))] if set(flagged) & set(ALARMING) else [", ".join(flagged)]
     return [name, *measured, shown_rate, *marked]
 
@@ -342,7 +342,7 @@ def compared_row(row, word, heading, name):
         Cell(name, opens=row["key"]),
         heading(row["measured"]),
         *medians,
-        Cell(text.digits(row["p_holm"]), sort=row["p_holm"]) if "p_holm" in row else "",
+        text.digits(row["p_holm"]) if "p_holm" in row else "",
         "; ".join([*([row["reason"]] if "reason" in row else []), *row["notes"]]),
     ]
 

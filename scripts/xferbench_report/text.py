@@ -33,12 +33,15 @@ def script_json(value):
 
 
 def finite(value):
-    """The same with null, which charts leave out, for numbers that a factor has made too large."""
+    """The same in ten digits, more than anybody sees, with null, which charts leave out, for numbers that a factor has
+    made too large."""
     if isinstance(value, dict):
         return {name: finite(one) for name, one in value.items()}
     if isinstance(value, (list, tuple)):
         return [finite(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    if isinstance(value, float):
+        return float(f"{value:.10g}") if math.isfinite(value) else None
+    return value
 
 
 def number(value):

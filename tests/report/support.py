@@ -236,6 +236,22 @@ class BrowserTest(Folder):
             self.browser.execute_script("document.querySelectorAll('details').forEach((one) => { one.open = true; });")
             self.browser.execute_async_script("drawAllCharts().then(arguments[arguments.length - 1]);")
 
+    def emulate(self, width, height, dark=False):
+        """A window of that size, of somebody who likes it light or dark; ends with the test."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+        self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.clearDeviceMetricsOverride", {})
+        self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.setEmulatedMedia", {"features": []})
+
+    def press(self, *keys):
+        """On whatever has the focus."""
+        from selenium.webdriver.common.action_chains import ActionChains
+
+        for key in keys:
+            ActionChains(self.browser).send_keys(key).perform()
+
     def run_js(self, code, *arguments):
         return self.browser.execute_script(code, *arguments)
 

@@ -67,7 +67,7 @@ class Page(support.Folder):
                     continue
                 value, low, high, words = drawn[row["key"], name]
                 for seen, meant in zip((value, low, high), (row["ratio"], *row["ratio_ci95"])):
-                    self.assertAlmostEqual(seen, meant, delta=1e-12)
+                    self.assertAlmostEqual(seen, meant, delta=1e-9)
                 self.assertIn(f"{comparison.IN_WORDS[row['verdict']]} ({row['verdict']}), ratio ", words)
                 compared += 1
         self.assertEqual((compared, len(drawn)), (18, 18))
@@ -135,7 +135,7 @@ class Page(support.Folder):
         drawn = self.compared(self.figures(pages[0]))
         self.assertEqual([key for key, _ in drawn], [row["key"] for row in said["cases"]])
         for row, (value, *_) in zip(said["cases"], drawn.values()):
-            self.assertAlmostEqual(value, row["ratio"], delta=1e-12)
+            self.assertAlmostEqual(value, row["ratio"], delta=1e-9)
         self.assertIn("4 processes", pages[0].read_text(encoding="utf-8"))
 
     def test_sides_that_cannot_be(self):

@@ -1,7 +1,17 @@
 """Pure functions of the report: text, estimates, names, groups, and figures as Plotly's schema wants them."""
 
+import array
+import base64
+import hashlib
+import io
+import itertools
 import json
+import math
+import os
+import re
+import tarfile
 import unittest
+import unittest.mock
 
 import support
 from support import case, measurement, results
@@ -238,6 +248,230 @@ class Figures(unittest.TestCase):
         chapter = next(page.split("## Flags and warnings\n")[1] for page in pages if "## Flags and warnings\n" in page)
         named = [line.split("`")[1] for line in chapter.split("\n## ")[0].splitlines() if line.startswith("| `")]
         self.assertEqual(sorted(named), sorted(tables.FLAGS))
+
+
+class Colours(unittest.TestCase):
+    """As people with usual and with unusual colour vision see them."""
+
+    # Linear RGB as seen without one kind of cones (Machado, Oliveira and Fernandes 2009).
+    VISION = {
+        "usual": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+        "protan": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+        "deutan": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+        "tritan": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
+    }
+    TO_LMS = (  # and from there Ottosson's OKLab
+        (0.41222147, 0.53633254, 0.05144599),
+        (0.2119035, 0.68069955, 0.10739696),
+        (0.08830246, 0.28171884, 0.6299787),
+    )
+    TO_LAB = (
+        (0.21045426, 0.79361779, -0.00407205),
+        (1.9779985, -2.42859221, 0.45059371),
+        (0.025904, 0.78277177, -0.80867577),
+    )
+
+    def linear(self, colour):
+        shares = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        return [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+
+    def through(self, matrix, vector):
+        return [sum(a * b for a, b in zip(row, vector)) for row in matrix]
+
+    def oklab(self, linear):
+        lms = self.through(self.TO_LMS, [min(1, max(0, one)) for one in linear])
+        return self.through(self.TO_LAB, [one ** (1 / 3) for one in lms])
+
+    def contrast(self, one, other):
+        light = sorted(sum(w * s for w, s in zip((0.2126, 0.7152, 0.0722), self.linear(c))) for c in (one, other))
+        return (light[1] + 0.05) / (light[0] + 0.05)
+
+    def grounds(self):
+        """Of the page and of charts, light and dark."""
+        css = (support.SCRIPTS / "xferbench_report" / "templates" / "page.css").read_text(encoding="utf-8")
+        screen = css.split("@media print")[0]
+        found = re.findall(r"--(?:ground|panel): (#[0-9a-f]{6})", screen)
+        self.assertEqual(len(found), 4)
+        return found
+
+    def test_stand_out_from_every_ground(self):
+        for colour in (*figure.COLOURS, figure.LIMIT_COLOUR):
+            for ground in self.grounds():
+                self.assertGreaterEqual(self.contrast(colour, ground), 3, (colour, ground))
+
+    def test_differ_for_everyone(self):
+        for kind, matrix in self.VISION.items():
+            seen = [self.oklab(self.through(matrix, self.linear(colour))) for colour in figure.COLOURS]
+            for one, other in itertools.combinations(range(len(seen)), 2):
+                self.assertGreater(math.dist(seen[one], seen[other]), 0.1, (kind, one, other))
+
+
+class ThreeStates(unittest.TestCase):
+    def test_equal_needs_the_whole_interval_within_the_margin(self):
+        """0.948 of something, with an interval of which nobody knows, is not alike to it."""
+        for mine, expected in (
+            (records.Estimate(1.000, 0.999, 1.001), "equal"),
+            (records.Estimate(0.948, 0.90, 1.01), records.NOT_DECIDED),
+            (records.Estimate(0.948), records.NOT_DECIDED),
+            (records.Estimate(0.948, 0.947, 0.949), "less"),
+            (records.Estimate(1.10, 1.09, 1.11), "more"),
+            (records.Estimate(1.0, 0.98, 1.02), records.NOT_DECIDED),
+        ):
+            self.assertEqual(mine.beside(records.Estimate(1.0, 0.9995, 1.0005)), expected, mine)
+
+    def test_the_best_says_how_many_cannot_be_told_apart(self):
+        medians = {1: 1.0, 2: 1.004, 3: 1.2}
+        cases = [case("x", {"n": n}, [measurement(median=t)], {"rate": (1 / t, "GB/s")}) for n, t in medians.items()]
+        found = catalogue.headlines("x", run_of(cases))
+        self.assertEqual([(one.name, one.others) for one in found], [("n 1", 1)])
+
+    def test_a_map_marks_all_that_may_be_best(self):
+        cases = [
+            case("overlap", {"streams": s, "chunks": c}, [measurement("pipeline", t)], {"efficiency": (0.9 / t, "1")})
+            for s, c, t in ((1, 4, 1.0), (1, 8, 1.002), (2, 4, 1.3), (2, 8, 1.4))
+        ]
+        run = run_of(cases)
+        chart = overlap.maps([(run, run.of("overlap"))])[0]
+        self.assertEqual(sorted(one["text"] for one in chart.annotations), ["64.3", "69.2", "89.8*", "90.0*"])
+        self.assertIn("1 other that cannot be told apart", chart.note)
+
+
+class Sides(unittest.TestCase):
+    def runs(self, *names, **more):
+        return [run_of([case()], name, **more) for name in names]
+
+    def test_processes_of_one_run_are_one_side(self):
+        names = ("a/new-1.json", "a/new-2.json", "a/old-1.json", "b/new-3.json", "single.json")
+        self.assertEqual([len(side.runs) for side in sides.recognised(self.runs(*names))], [2, 1, 1, 1])
+
+    def test_what_differs_by_more_than_its_number_is_apart(self):
+        first = run_of([case()], "n-1.json")
+        for change in (
+            {"gpu": "Another"},
+            {"command": ["xferbench", "overlap"]},
+            {"started_at": "2025-01-02T00:00:00Z"},
+            {"tool": {"version": "0.1.0", "git": "abc", "build": {"compiler": "GNU 12"}}},
+        ):
+            self.assertEqual(len(sides.recognised([first, run_of([case()], "n-2.json", **change)])), 2, change)
+        outputs = {"command": ["xferbench", "memcpy", "--json", "n.json", "--csv=x.csv"]}
+        self.assertEqual(len(sides.recognised([first, run_of([case()], "n-2.json", **outputs)])), 1)
+
+    def test_numbers_of_a_side_are_those_of_its_processes(self):
+        runs = [run_of([case(measurements=[measurement(median=t, flags=["drift"])])], f"n-{t}.json") for t in (1, 2, 4)]
+        main = sides.side(runs).run.cases[0].main()
+        self.assertEqual((main.value, main.samples), (2, 3))
+        self.assertAlmostEqual(main.low * main.high, 4)
+        self.assertAlmostEqual(main.high, 2 * math.exp(4.303 * math.log(2) / math.sqrt(3)), places=9)
+        self.assertIn("3 processes", figure.case_hover(runs[0], sides.side(runs).run.cases[0]))
+
+    def test_a_case_that_failed_in_one_process_failed(self):
+        bad = run_of([case(status="failed", reason="wrong byte", measurements=[])], "n-2.json")
+        self.assertEqual(sides.side([run_of([case()], "n-1.json"), bad]).run.cases[0].status, "failed")
+
+
+class Samples(unittest.TestCase):
+    def unpacked(self, entry):
+        low, high, packed = entry[5], entry[6], array.array("H", base64.b64decode(entry[-1]))
+        return [low + (high - low) * step / 65535 for step in packed]
+
+    def test_are_those_of_the_file(self):
+        values = [1e-3 * (1 + n % 17 / 100) for n in range(300)]
+        found = samples.embedded(sides.recognised([run_of([case(measurements=[support.sampled(values)])])]))
+        self.assertEqual(found["keys"], [case()["key"]])
+        (entry,) = found["cases"][0]
+        self.assertEqual(entry[:5], [0, "copy", "s", 300, 1])
+        for seen, meant in zip(self.unpacked(entry), values):
+            self.assertAlmostEqual(seen, meant, delta=1e-3 * 0.17 / 65535)
+        self.assertEqual(found["left_out"], "")
+
+    def test_of_too_many_one_in_so_many_is_there_and_that_is_said(self):
+        one = support.sampled([1.0 + n / 1e6 for n in range(2000)])
+        cases = [case(params={"n": n}, measurements=[one, {**one, "name": "beside"}]) for n in range(200)]
+        found = samples.embedded(sides.recognised([run_of(cases)]))
+        kept = [entry for entries in found["cases"].values() for entry in entries]
+        self.assertEqual({entry[1] for entry in kept}, {"copy"})
+        self.assertLessEqual(sum(len(self.unpacked(entry)) for entry in kept), samples.MOST)
+        self.assertEqual({entry[4] for entry in kept}, {3})
+        for words in ("only what it is about", "one sample in 3"):
+            self.assertIn(words, found["left_out"])
+
+    def test_of_far_too_many_none_is_there_and_that_is_said(self):
+        one = support.sampled([1.0 + n for n in range(20)])
+        run = run_of([case(params={"n": n}, measurements=[one]) for n in range(8000)])
+        found = samples.embedded(sides.recognised([run]))
+        self.assertEqual(found["cases"], {})
+        self.assertIn("too many samples", found["left_out"])
+
+
+class Sentences(unittest.TestCase):
+    def finding(self, kind, words):
+        return {"scenario": "memcpy", "kind": kind, "labels": {}, "metrics": {}, "text": words}
+
+    def test_six_are_open_of_all_kinds_and_the_rest_is_kept(self):
+        said = [self.finding("crossover", f"c{n}") for n in range(20)]
+        said += [self.finding("winner", f"w{n}") for n in range(2)]
+        ((_, shown, rest),) = tables.findings("memcpy", [run_of([case()], findings=said)])
+        self.assertEqual(shown, ["c0", "c1", "c2", "c3", "w0", "w1"])
+        self.assertEqual(sorted(shown + rest), sorted(one["text"] for one in said))
+
+    def test_skipped_cases_of_one_reason_are_one_line(self):
+        why = "--size 12345B is not a multiple of 4"
+        skipped = [case(params={"n": n}, status="skipped", reason=why, measurements=[]) for n in range(42)]
+        skipped += [case(params={"n": 50}, status="skipped", reason="no such engine", measurements=[])]
+        found = tables.not_measured([run_of(skipped)])["skipped"]
+        self.assertEqual([(count, reason) for _, _, count, reason, _ in found], [(42, why), (1, "no such engine")])
+        html = page.render(sides.recognised([run_of([case(), *skipped])]), [], None)
+        self.assertEqual(html.count(why), 1)
+        self.assertIn("42 cases of", html)
+
+    def test_alarms_are_flags_that_put_numbers_in_doubt_and_no_others(self):
+        flagged = [measurement(flags=["drift", "outliers"]), measurement("other", flags=["haunted"])]
+        found = tables.alarms([run_of([case(measurements=flagged)], complete=False)])
+        self.assertEqual([str(what) for what, _ in found], ["incomplete", "drift", "haunted"])
+
+
+class Vendor(support.Folder):
+    def package(self, archive=b"", sha512=None):
+        """One whose archive a stand-in of npm packs."""
+        tools = self.folder / "tools"
+        tools.mkdir(exist_ok=True)
+        (self.folder / "packed.tgz").write_bytes(archive)
+        npm = tools / "npm"
+        npm.write_text(f'#!/bin/sh\necho "$@" >> {self.folder}/asked\ncp {self.folder}/packed.tgz "$5/p.tgz"\n')
+        npm.chmod(0o755)
+        hashed = base64.b64encode(hashlib.sha512(archive).digest()).decode()
+        return vendor.Package("some-package", "1.2.3", sha512 or hashed, "package/a.js")
+
+    def packed(self, content):
+        holder = io.BytesIO()
+        with tarfile.open(fileobj=holder, mode="w:gz") as made:
+            entry = tarfile.TarInfo("package/a.js")
+            entry.size = len(content)
+            made.addfile(entry, io.BytesIO(content))
+        return holder.getvalue()
+
+    def fetch(self, package):
+        with unittest.mock.patch.object(vendor, "FOLDER", self.folder / "vendor"):
+            with unittest.mock.patch.dict(os.environ, {"PATH": f"{self.folder}/tools:{os.environ['PATH']}"}):
+                vendor.fetch(package)
+                vendor.fetch(package)  # and does nothing
+            return vendor.source(package)
+
+    def test_is_fetched_once_by_name_and_version(self):
+        self.assertEqual(self.fetch(self.package(self.packed(b"let x;"))), "let x;")
+        asked = (self.folder / "asked").read_text(encoding="utf-8").splitlines()
+        self.assertEqual(len(asked), 1)
+        self.assertIn("some-package@1.2.3", asked[0])
+
+    def test_with_another_hash_is_refused(self):
+        with self.assertRaisesRegex(vendor.Missing, "is not what it was"):
+            self.fetch(self.package(self.packed(b"let x;"), "AAAA"))
+        self.assertFalse((self.folder / "vendor").exists())
+
+    def test_that_is_missing_says_how_to_get_it(self):
+        with unittest.mock.patch.object(vendor, "FOLDER", self.folder / "vendor"):
+            with self.assertRaisesRegex(vendor.Missing, "scripts/setup --report"):
+                vendor.source(vendor.PLOTLY)
 
 
 class Names(unittest.TestCase):

@@ -8,10 +8,11 @@ import dataclasses
 import math
 
 from .. import text
+from . import grouping
 
 # Each stands out from a white page and from a dark one by 3:1 at least, and people with any kind of colour vision can
 # tell any two apart; test_helpers.py computes both.
-COLOURS = ("#0072b2", "#d55e00", "#9944ff", "#bb7788", "#2299cc", "#995566")
+COLOURS = ("#0072b2", "#d55e00", "#9944ff", "#bb7788", "#2299cc", "#9b5769")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "triangle-down")
 DASHES = ("solid", "dash", "dot", "dashdot")
 LIMIT_COLOUR = "#808080"
@@ -45,9 +46,11 @@ class Chart:
     def spoken(self):
         """The chart for those who cannot see it: what it shows over what, of which, and its marks."""
         axes = " over ".join(title for title in map(title_of, (self.yaxis, self.xaxis)) if title)
-        points = sum(len(trace["x"]) for trace in self.traces if trace.get("hovertext") and "z" not in trace)
-        parts = [self.title, axes, text.plural(points, "point") if points else "", *self.marks()]
-        return ". ".join(part for part in parts if part)
+        points = sum(len(trace["hovertext"]) for trace in self.traces if isinstance(trace.get("hovertext"), list))
+        lines = [trace["name"] for trace in self.traces if isinstance(trace.get("hovertext"), str)]
+        said = text.plural(points, "row" if "z" in self.traces[0] else "point")
+        said += f"; beside it {', '.join(filter(None, lines))}" if any(lines) else ""
+        return ". ".join(part for part in [self.title, axes, said, *self.marks()] if part)
 
     def figure(self):
         """The dictionary that Plotly draws. The page makes legends itself: Plotly's cover, or scroll, where names are
@@ -116,10 +119,14 @@ def wrapped(line):
 
 def case_hover(run, case, *lines):
     """Every point says which case it is, what was measured, how sure that is and from how many samples."""
-    main = case.main()
-    measured = [f"median {main.in_words()}, {case.headline().counted()}"] if main else []
     flags = sorted({flag for one in case.measurements for flag in one.flags})
-    return hover(case.key, run.label, *measured, *lines, f"flags: {', '.join(flags)}" if flags else "")
+    flagged = f"flags: {', '.join(flags)}" if flags else ""
+    return hover(case.key, run.label, *measured_words(case), *lines, flagged)
+
+
+def measured_words(case):
+    main = case.main()
+    return [f"median {main.in_words()}, {case.headline().counted()}"] if main else []
 
 
 def error_bars(estimates, factor=1):
@@ -162,7 +169,11 @@ def bars(name, rows, estimates, hovers, index, factor=1):
 
 def of_cases(draw, name, run, cases, place, estimate, index, factor=1, words=lambda case: "", **settings):
     """One of the above: each case at its place with its estimate, and words beside what pointing at any case shows."""
-    hovers = [case_hover(run, case, words(case)) for case in cases]
+    if len(cases) > MOST_ROWS:  # long keys would be most of the page; what differs says which case it is
+        named = zip(cases, grouping.names_apart(cases))
+        hovers = [hover(f"{name}: {apart}", *measured_words(case), words(case)) for case, apart in named]
+    else:
+        hovers = [case_hover(run, case, words(case)) for case in cases]
     return draw(name, list(map(place, cases)), list(map(estimate, cases)), hovers, index, factor, **settings)
 
 

@@ -210,7 +210,10 @@
 
   function value(row, column) {
     const cell = row.cells[column];
-    return cell.dataset.sort === undefined ? cell.textContent.trim() : Number(cell.dataset.sort);
+    const words = cell.textContent.trim();
+    if (cell.dataset.sort !== undefined) return Number(cell.dataset.sort);
+    const number = cell.className === "n" ? parseFloat(words.replace(/^[^\d+-]+/, "").replaceAll(",", "")) : NaN;
+    return Number.isNaN(number) ? words : number;
   }
 
   function ordered(one, other) {
@@ -236,7 +239,7 @@
     const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
     let left = 0;
     for (const row of table.tBodies[0].rows) {
-      const keys = all("[data-key]", row).map((one) => one.dataset.key).join(" ");
+      const keys = all("[data-case]", row).map((one) => samples().keys[one.dataset.case]).join(" ");
       const text = (row.textContent + " " + keys).toLowerCase();
       row.hidden = !wanted.every((word) => text.includes(word));
       left += !row.hidden;
@@ -331,8 +334,9 @@
     return `Dashed: median${band}. ${found.map((one) => one.count).join(", ")} samples${thinned}.`;
   }
 
-  async function showSamples(key, name) {
-    const measured = (samples().cases[key] || []).map(decoded);
+  async function showSamples(number, name) {
+    const key = samples().keys[number], measured = (samples().cases[number] || []).map(decoded);
+    which.dataset.case = number;
     const names = [...new Set(measured.map((one) => one.name))];
     which.replaceChildren(...names.map((one) => element("option", one, { value: one })));
     which.value = names.includes(name) ? name : names[0] || "";
@@ -356,9 +360,9 @@
 
   document.addEventListener("click", (event) => {
     const button = event.target.closest && event.target.closest("button.case");
-    if (button) showSamples(button.dataset.key);
+    if (button) showSamples(button.dataset.case);
   });
-  which.addEventListener("change", () => showSamples(byId("samples-title").textContent, which.value));
+  which.addEventListener("change", () => showSamples(which.dataset.case, which.value));
   all(".close", dialog).forEach((button) => button.addEventListener("click", () => dialog.close()));
 
   window.drawAllCharts = () => Promise.all(places().filter(shown).map(draw));
