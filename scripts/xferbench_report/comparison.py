@@ -53,14 +53,39 @@ class Comparison:
         """A row's verdict in plain words."""
         return "fails" if row.get("failed", False) else IN_WORDS.get(row["verdict"], row["verdict"])
 
+    def because(self):
+        """Why the program's exit code is what it is."""
+        return self.said.get("outcome", {}).get("because", "")
+
+    def bad(self):
+        """Whether this must worry its reader."""
+        return bool(self.alarming()) or self.said.get("outcome", {}).get("exit_code", 0) != 0
+
     def more(self):
         """What the program says of the whole beside its verdict: what these runs could have found, and by which spread
         between processes they were judged."""
-        return []
+        found, least = [], self.said.get("outcome", {}).get("least_slowdown")
+        if least is not None:
+            found.append(f"In the middle of the cases a slow-down of {text.percent(least)} would have been found.")
+        assumed = self.said["options"].get("assumed_spread")
+        if assumed:
+            found.append(f"Where no spread between processes is known, {text.percent(assumed)} are assumed.")
+        return found
 
     def alarming(self):
         """Of the rows those that nobody may miss."""
         return [row for row in self.rows() if row["verdict"] in ALARMING or row.get("failed", False)]
+
+
+def reasons(row):
+    """Why a row's verdict is what it is, by which spread it was judged, and what else is to know of it."""
+    found = [row["reason"]] if "reason" in row else []
+    if "spread" in row:
+        found.append(f"spread between processes {text.percent(row['spread'])} ({row.get('spread_from', 'unknown')})")
+    if "ratio_ci95_within" in row:
+        ends = " to ".join(map(text.change, row["ratio_ci95_within"]))
+        found.append(f"their samples alone say {ends}")
+    return found + row["notes"]
 
 
 def program():

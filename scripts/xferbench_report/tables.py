@@ -263,18 +263,11 @@ def cases(scenario, runs):
     texts = known[0][1].texts if known else {}
     common = [f"{name}={value}" for name, value in texts.items() if name not in shown]
     rows = [case_row(case, shown) + ([run.short_label] if len(runs) > 1 else []) for run, case in known]
-    filled = [place for place in range(len(CASES)) if place < 1 or any(row[place] != "" for row in rows)]
-    keep = filled + ([len(CASES)] if len(runs) > 1 else [])
-    heads, headings = [*CASES, "file"], {row[1] for row in rows if row[1] != ""}
-    if len(headings) == 1:
-        keep.remove(1)
-        heads[2] = headings.pop()
-    return {
-        "head": [heads[place] for place in keep],
-        "rows": [[row[place] for place in keep] for row in rows],
-        "numbers": [new for new, old in enumerate(keep) if 2 <= old <= 6],
-        "common": ", ".join(common),
-    }
+    head, headings = [*CASES, "file"][: len(rows[0]) if rows else 0], {row[1] for row in rows if row[1] != ""}
+    if len(headings) == 1:  # then it heads the column of its medians
+        head[2] = headings.pop()
+        rows = [[row[0], "", *row[2:]] for row in rows]
+    return {**filled(head, rows, numbers=range(2, 7)), "common": ", ".join(common)}
 
 
 def case_row(case, shown):
@@ -299,7 +292,7 @@ def case_row(case, shown):
     return [name, *measured, shown_rate, *marked]
 
 
-COMPARED = ("verdict", "change", "95 % interval", "case", "measured", "base", "new", "p (Holm)", "why")
+COMPARED = ("verdict", "change", "95 % interval", "case", "measured", "base", "new", "p (Holm)", "least found", "why")
 
 
 def compared(found, base):
@@ -313,8 +306,17 @@ def compared(found, base):
     ]
     return {
         "differences": [[one["what"], one["base"], one["new"]] for one in found.said["differences"]],
-        "rows": rows,
-        "head": COMPARED,
+        **filled(COMPARED, rows, numbers=(1, 2, 5, 6, 7, 8)),
+    }
+
+
+def filled(head, rows, numbers):
+    """The columns in which any row has something, and which of them are numbers."""
+    keep = [place for place in range(len(head)) if any(row[place] != "" for row in rows)]
+    return {
+        "head": [head[place] for place in keep],
+        "rows": [[row[place] for place in keep] for row in rows],
+        "numbers": [new for new, old in enumerate(keep) if old in numbers],
     }
 
 
@@ -343,7 +345,8 @@ def compared_row(row, word, heading, name):
         heading(row["measured"]),
         *medians,
         text.digits(row["p_holm"]) if "p_holm" in row else "",
-        "; ".join([*([row["reason"]] if "reason" in row else []), *row["notes"]]),
+        text.change(row["least_found"][row["better"] != "higher"]) if "least_found" in row else "",
+        "; ".join(comparison.reasons(row)),
     ]
 
 

@@ -1,9 +1,11 @@
 """What the page says of several files is what `xferbench compare` says."""
 
 import json
+import os
 import pathlib
 import random
 import unittest
+import unittest.mock
 
 import markupsafe
 
@@ -155,6 +157,25 @@ class Page(support.Folder):
         self.assertTrue(said["warnings"] and said["differences"])
         for words in (*said["warnings"], *said["differences"][0].values()):
             self.assertIn(str(markupsafe.escape(words)), html)
+
+    def test_reasons_and_what_could_be_found_are_shown(self):
+        """As a program writes them that knows of them."""
+        said = compare(*self.files[:2])
+        said["outcome"] = {"exit_code": 4, "because": "exit 4 because nothing could be decided", "least_slowdown": 0.07}
+        said["options"]["assumed_spread"] = 0.02
+        row = next(row for row in said["cases"] if row["verdict"] == "regressed")
+        row |= {"reason": "3 samples: too few to decide", "least_found": [0.91, 1.085], "spread": 0.0123}
+        row |= {"spread_from": "assumed", "ratio_ci95_within": [1.01, 1.02]}
+        answer = self.write("answer.json", said)
+        program = self.folder / "program"
+        program.write_text(f"#!/bin/sh\ncat {answer}\nexit 4\n", encoding="utf-8")
+        program.chmod(0o755)
+        with unittest.mock.patch.dict(os.environ, {"XFERBENCH_PROGRAM": str(program)}):
+            html = self.make(*self.files[:2]).read_text(encoding="utf-8")
+        for words in ("exit 4 because nothing could be decided", "slow-down of 7 %", "2 % are assumed",
+                      "3 samples: too few to decide", "+8.50 %", "1.23 % (assumed)", "+1.00 % to +2.00 %"):
+            self.assertIn(words, html)
+        self.assertIn('class="verdict bad"', html)
 
     def test_what_the_program_refuses_is_said(self):
         lonely = self.write("lonely.json", results([case("nothing in common")]))

@@ -206,6 +206,17 @@ class Setup(Scripts):
         self.assertEqual((outcome.returncode, outcome.stdout), (0, ""), outcome.stderr)
         self.assertNotIn("done:", outcome.stderr)
 
+    def test_of_reports_fetches_what_draws_charts(self):
+        """And says so where that cannot be had."""
+        root = self.checkout("repo")
+        self.put(self.tools / "npm", '#!/bin/sh\necho "npm $*" >> "$LOG"\necho "no such registry" >&2\nexit 1\n')
+        outcome = self.run_in(root, "scripts/setup", "--report")
+        self.assertEqual((outcome.returncode, outcome.stdout), (1, ""))
+        self.assertIn("npm could not fetch plotly.js-cartesian-dist-min@", outcome.stderr)
+        self.assertIn("no such registry", outcome.stderr)
+        self.assertEqual(self.logged().count("npm pack"), 1)
+        self.assertFalse((root / "build" / "vendor").exists())
+
     def test_that_fails_says_so(self):
         root = self.checkout("repo")
         self.put(self.tools / "dpkg-query", "#!/bin/sh\n")

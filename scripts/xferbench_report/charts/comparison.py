@@ -108,9 +108,8 @@ def hovers(side, rows):
             side.label,
             f"{row['measured']}: {comparison.IN_WORDS.get(row['verdict'], row['verdict'])} ({row['verdict']}), "
             f"ratio {estimate(row).in_words()}",
-            row.get("reason", ""),
             f"p {text.digits(row['p_holm'])} (Holm)" if "p_holm" in row else "",
-            *row["notes"],
+            *comparison.reasons(row),
         )
         for row in rows
     ]

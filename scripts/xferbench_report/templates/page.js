@@ -318,7 +318,7 @@
     const title = escaped(`${found[0].name}, ${shownUnit} (does not begin at zero)`);
     const layout = { height: 380, hovermode: "closest", showlegend: false, annotations,
                      shapes: found.flatMap((one, place) => shapesOf(one, place, factor, found.length === 1)),
-                     margin: { l: 60, r: 12, t: 16, b: 48 }, yaxis: { ...axis, title: { text: title } },
+                     margin: { l: 60, r: 12, t: 16, b: 48 }, yaxis: { ...axis, title: { text: title, standoff: 12 } },
                      xaxis: { ...axis, domain: [0, .7], title: { text: "sample, in the order taken" } },
                      xaxis2: { ...axis, domain: [.74, 1], showticklabels: false, ticks: "",
                                title: { text: "density" } } };
