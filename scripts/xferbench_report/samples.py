@@ -31,12 +31,17 @@ def embedded(sides):
     for place, case, one in kept:
         cases.setdefault(keys[case.key], []).append([place, *packed(one, stride)])
     return {
-        "files": [{"label": run.label, "marks": run.marks} for run in runs],
+        "files": [described(run, number) for number, side in enumerate(sides) for run in side.runs],
         "colours": figure.COLOURS,
         "keys": list(keys),
         "cases": cases,
         "left_out": left_out(every, kept, stride),
     }
+
+
+def described(run, side):
+    """A file; those of one side have one colour where several sides are shown."""
+    return {"label": run.label, "marks": run.marks, "side": side}
 
 
 def keys_of(runs):

@@ -619,6 +619,10 @@ class Everyone(support.BrowserTest):
         simulated = results([case(warnings=["odd"]), skipped, bad], simulated=True)
         yield "simulated", self.make(self.write("s.json", simulated), name="s.html")
         yield "timeline", self.make(TIMELINES / "h200-overlap.json", name="t.html")
+        nights = [results([case(), case("odd")], started_at=f"2026-03-{day:02}T03:00:00Z") for day in range(1, 9)]
+        files = [self.write(f"{day}.json", night) for day, night in enumerate(nights)]
+        self.assertEqual(self.report("--trend", *files, "-o", "trend.html").returncode, 0)
+        yield "trend", self.folder / "trend.html"
 
     def test_no_serious_finding_of_axe(self):
         for kind, page in self.pages():

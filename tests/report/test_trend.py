@@ -6,7 +6,7 @@ import random
 import unittest
 
 import support
-from support import case, results, sampled
+from support import case, measurement, results, sampled
 from xferbench_report import trend
 
 CASES = 29  # as many as the suite ci has
@@ -112,6 +112,18 @@ class Page(support.Folder):
         self.assertEqual(cuts, [["2026-03-13T03:00:00Z"], []])
         random.Random(1).shuffle(files)
         self.assertEqual(self.trend(*files), html)
+
+    def test_names_are_shown_and_never_markup(self):
+        nasty = "<img src=x>"
+        nights = [
+            results([case(nasty, {"n": nasty}, [measurement(nasty, 1.0 + n, nasty)])], gpu=nasty,
+                    started_at=f"2026-03-0{n + 1}T03:00:00Z")
+            for n in range(6)
+        ]
+        html = self.trend(*(self.write(f"{n}.json", night) for n, night in enumerate(nights)))
+        self.assertGreater(html.count("&lt;img src=x&gt;"), 5)
+        self.assertNotIn(nasty, html)
+        self.assertNotIn("&amp;lt;", html)
 
     def test_without_a_change_says_so(self):
         self.assertIn("<strong>No change</strong>", self.trend(*(self.night(number) for number in range(20))))

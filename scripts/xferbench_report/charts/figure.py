@@ -5,6 +5,7 @@ takes names for markup; hover texts are given as they are and never as templates
 """
 
 import dataclasses
+import html
 import math
 
 from .. import text
@@ -44,13 +45,14 @@ class Chart:
         return names if len(names) > (0 if self.explained else 1) and self.layout.get("showlegend", True) else []
 
     def spoken(self):
-        """The chart for those who cannot see it: what it shows over what, of which, and its marks."""
+        """The chart for those who cannot see it: what it shows over what, of which, and its marks. No markup: it was
+        escaped for Plotly, and this is not for Plotly."""
         axes = " over ".join(title for title in map(title_of, (self.yaxis, self.xaxis)) if title)
         points = sum(len(trace["hovertext"]) for trace in self.traces if isinstance(trace.get("hovertext"), list))
         lines = [trace["name"] for trace in self.traces if isinstance(trace.get("hovertext"), str)]
         said = text.plural(points, "row" if "z" in self.traces[0] else "point")
         said += f"; beside it {', '.join(filter(None, lines))}" if any(lines) else ""
-        return ". ".join(part for part in [self.title, axes, said, *self.marks()] if part)
+        return ". ".join(part for part in [self.title, html.unescape(axes), html.unescape(said), *self.marks()] if part)
 
     def figure(self):
         """The dictionary that Plotly draws. The page makes legends itself: Plotly's cover, or scroll, where names are

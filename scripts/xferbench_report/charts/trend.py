@@ -4,7 +4,7 @@ import dataclasses
 import statistics
 
 from .. import records, text, trend
-from . import figure, general
+from . import figure, general, grouping
 
 
 _MOST_POINTS = 6000
@@ -49,10 +49,10 @@ def series_of(runs):
             for case in run.of(scenario):
                 found.setdefault((case.key, case.main().unit), []).append((run, case))
     several = [pairs for pairs in found.values() if len(pairs) > 1]
-    names = general.rows_of([pairs[-1][1] for pairs in several])
+    names = grouping.names_apart([pairs[-1][1] for pairs in several])
     result = []
-    for pairs in several:
-        one = Series(names[pairs[0][1].key], [case for _, case in pairs], [run for run, _ in pairs])
+    for name, pairs in zip(names, several):
+        one = Series(name, [case for _, case in pairs], [run for run, _ in pairs])
         one.changes = trend.changes(one.values, len(several))
         result.append(one)
     return result

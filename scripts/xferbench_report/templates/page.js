@@ -277,9 +277,15 @@
     return { file, name, unit, count, every, median, from, to, values };
   }
 
+  // A colour for each side where several are shown, else for each file.
+  function hues(found) {
+    const sides = found.map((one) => samples().files[one.file].side), several = new Set(sides).size > 1;
+    return found.map((_, place) => samples().colours[(several ? sides[place] : place) % samples().colours.length]);
+  }
+
   // What one file's samples look like: dots in the order taken, and beside them how dense they are.
-  function tracesOf(one, place, factor, unit) {
-    const hue = samples().colours[place % samples().colours.length], name = escaped(samples().files[one.file].label);
+  function tracesOf(one, place, hue, factor, unit) {
+    const name = escaped(samples().files[one.file].label);
     const y = one.values.map((sampled) => sampled * factor), many = y.length > 300;
     const x = y.map((_, at) => 1 + at * one.every);
     const hovertext = y.map((sampled, at) =>
@@ -295,9 +301,8 @@
   }
 
   // The median as a line, and of a single file its interval as a band.
-  function shapesOf(one, place, factor, alone) {
-    const hue = samples().colours[place % samples().colours.length], found = [];
-    const across = { xref: "x domain", x0: 0, x1: 1 };
+  function shapesOf(one, hue, factor, alone) {
+    const found = [], across = { xref: "x domain", x0: 0, x1: 1 };
     if (one.median !== null)
       found.push({ type: "line", ...across, y0: one.median * factor, y1: one.median * factor,
                    line: { color: hue, width: 1.5, dash: "dash" } });
@@ -315,14 +320,16 @@
     const annotations = marks.map((mark, place) => ({ text: escaped(mark), xref: "paper", yref: "paper", x: .5,
                                                       y: .6 - .2 * place, showarrow: false,
                                                       font: { size: 24, color: "rgba(200,40,40,0.45)" } }));
+    const colours = hues(found);
     const title = escaped(`${found[0].name}, ${shownUnit} (does not begin at zero)`);
     const layout = { height: 380, hovermode: "closest", showlegend: false, annotations,
-                     shapes: found.flatMap((one, place) => shapesOf(one, place, factor, found.length === 1)),
+                     shapes: found.flatMap((one, place) => shapesOf(one, colours[place], factor, found.length === 1)),
                      margin: { l: 60, r: 12, t: 16, b: 48 }, yaxis: { ...axis, title: { text: title, standoff: 12 } },
                      xaxis: { ...axis, domain: [0, .7], title: { text: "sample, in the order taken" } },
                      xaxis2: { ...axis, domain: [.74, 1], showticklabels: false, ticks: "",
                                title: { text: "density" } } };
-    return { figure: { data: found.flatMap((one, place) => tracesOf(one, place, factor, shownUnit)), layout }, marks };
+    const data = found.flatMap((one, place) => tracesOf(one, place, colours[place], factor, shownUnit));
+    return { figure: { data, layout }, marks };
   }
 
   // What stands below the picture.
