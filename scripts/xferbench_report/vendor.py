@@ -35,8 +35,8 @@ class Package:
 
 PLOTLY = Package(
     "plotly.js-cartesian-dist-min",
-    "3.1.0",
-    "oghZswsEGrj4AGtnbbNTF0tq8o4MWgOyLxIur5y1UHNzXiLWzbENk51N7fF3dCM+AAQr7X7ldqhGQvaCRQssfA==",
+    "2.35.3",
+    "Bs3rf3VJrDgGBE5qBDpXtfBANzLeHLMOm4WGBaa++MRwQS+xuGKGv+IQYndBAOn1ZDFKabJfMz5UVVpjHX87pw==",
     "package/plotly-cartesian.min.js",
 )
 AXE = Package(

@@ -35,8 +35,9 @@ def charts(base, compared):
 
 
 def scale(compared):
-    """How far from equal the axis of all charts reaches, as a factor."""
-    ratios = [number(row["ratio"]) for one in compared for row in one.said["cases"] if "ratio" in row]
+    """How far from equal the axis of all charts reaches, as a factor: to the ends of all intervals, within reason."""
+    rows = [row for one in compared for row in one.said["cases"] if "ratio" in row]
+    ratios = [number(end) for row in rows for end in (row["ratio"], *row.get("ratio_ci95", []))]
     furthest = max((max(ratio, 1 / ratio) for ratio in ratios if ratio > 0), default=1.0)
     threshold = max((one.threshold for one in compared), default=0.0)
     return min(_WIDEST, max(1 + 1.3 * (furthest - 1), 1 + 2.5 * threshold, 1.02))
@@ -94,11 +95,9 @@ def estimate(row):
 
 
 def within(found, widest):
-    """The same where the axis ends for what lies beyond it."""
-    least = 1 / widest
-    ends = (found.value, found.low, found.high)
-    value, low, high = (None if end is None else min(widest, max(least, end)) for end in ends)
-    return records.Estimate(value, low, high, found.samples, found.unit)
+    """The same, or where the axis ends for what lies beyond it."""
+    value = min(widest, max(1 / widest, found.value))
+    return found if value == found.value else records.Estimate(value, None, None, found.samples, found.unit)
 
 
 def hovers(side, rows):
