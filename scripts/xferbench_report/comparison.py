@@ -55,22 +55,20 @@ class Comparison:
 
     def because(self):
         """Why the program's exit code is what it is."""
-        return self.said.get("outcome", {}).get("because", "")
+        said = self.said.get("outcome", {}).get("because", "")
+        return said[:1].upper() + said[1:]
 
     def bad(self):
         """Whether this must worry its reader."""
         return bool(self.alarming()) or self.said.get("outcome", {}).get("exit_code", 0) != 0
 
     def more(self):
-        """What the program says of the whole beside its verdict: what these runs could have found, and by which spread
-        between processes they were judged."""
-        found, least = [], self.said.get("outcome", {}).get("least_slowdown")
-        if least is not None:
-            found.append(f"In the middle of the cases a slow-down of {text.percent(least)} would have been found.")
-        assumed = self.said["options"].get("assumed_spread")
-        if assumed:
-            found.append(f"Where no spread between processes is known, {text.percent(assumed)} are assumed.")
-        return found
+        """What these runs could have found, unless that is why the exit code is what it is."""
+        outcome = self.said.get("outcome", {})
+        if "least_slowdown" not in outcome or outcome["exit_code"] == 4:
+            return []
+        least = text.percent(outcome["least_slowdown"])
+        return [f"In the middle of the cases a slow-down of {least} would have been found."]
 
     def alarming(self):
         """Of the rows those that nobody may miss."""
@@ -78,14 +76,19 @@ class Comparison:
 
 
 def reasons(row):
-    """Why a row's verdict is what it is, by which spread it was judged, and what else is to know of it."""
-    found = [row["reason"]] if "reason" in row else []
+    """Why a row's verdict is what it is, and what else is to know of it."""
+    return ([row["reason"]] if "reason" in row else []) + row["notes"]
+
+
+def spreads(row):
+    """By which spread between processes a row was judged, and what it is without."""
+    found = []
     if "spread" in row:
         found.append(f"spread between processes {text.percent(row['spread'])} ({row.get('spread_from', 'unknown')})")
     if "ratio_ci95_within" in row:
         ends = " to ".join(map(text.change, row["ratio_ci95_within"]))
         found.append(f"their samples alone say {ends}")
-    return found + row["notes"]
+    return found
 
 
 def program():

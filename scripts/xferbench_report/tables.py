@@ -292,7 +292,7 @@ def case_row(case, shown):
     return [name, *measured, shown_rate, *marked]
 
 
-COMPARED = ("verdict", "change", "95 % interval", "case", "measured", "base", "new", "p (Holm)", "least found", "why")
+COMPARED = ("verdict", "change", "95 % interval", "case", "why", "measured", "base", "new", "p (Holm)", "least found")
 
 
 def compared(found, base):
@@ -306,7 +306,7 @@ def compared(found, base):
     ]
     return {
         "differences": [[one["what"], one["base"], one["new"]] for one in found.said["differences"]],
-        **filled(COMPARED, rows, numbers=(1, 2, 5, 6, 7, 8)),
+        **filled(COMPARED, rows, numbers=(1, 2, 6, 7, 8, 9)),
     }
 
 
@@ -342,11 +342,11 @@ def compared_row(row, word, heading, name):
         Cell(text.change(row["ratio"]), sort=row["ratio"]) if "ratio" in row else "",
         " to ".join(map(text.change, row.get("ratio_ci95", []))),
         Cell(name, opens=row["key"]),
+        "; ".join(comparison.reasons(row)),
         heading(row["measured"]),
         *medians,
         text.digits(row["p_holm"]) if "p_holm" in row else "",
         text.change(row["least_found"][row["better"] != "higher"]) if "least_found" in row else "",
-        "; ".join(comparison.reasons(row)),
     ]
 
 

@@ -79,7 +79,7 @@ class Page(support.Folder):
         for row in compare(*self.files[:2])["cases"]:
             cells = tables.compared_row(row, comparison.IN_WORDS[row["verdict"]], str, "short name")
             self.assertEqual(cells[0], comparison.IN_WORDS[row["verdict"]])
-            self.assertEqual((cells[3], cells[3].opens, cells[4]), ("short name", row["key"], row["measured"]))
+            self.assertEqual((cells[3], cells[3].opens, cells[5]), ("short name", row["key"], row["measured"]))
             self.assertEqual(isinstance(cells[0], tables.Alarm), row["verdict"] in comparison.ALARMING)
             if "ratio" in row:
                 for shown, ratio in zip([cells[1], *cells[2].split(" to ")], [row["ratio"], *row["ratio_ci95"]]):
@@ -162,18 +162,17 @@ class Page(support.Folder):
     def test_reasons_and_what_could_be_found_are_shown(self):
         """As a program writes them that knows of them."""
         said = compare(*self.files[:2])
-        said["outcome"] = {"exit_code": 4, "because": "exit 4 because nothing could be decided", "least_slowdown": 0.07}
-        said["options"]["assumed_spread"] = 0.02
+        said["outcome"] = {"exit_code": 1, "because": "exit 1 because 1 case is slower", "least_slowdown": 0.07}
         row = next(row for row in said["cases"] if row.get("ratio", 0) > 1.1)
         row |= {"verdict": "regressed", "reason": "3 samples: too few to decide", "least_found": [0.91, 1.085]}
         row |= {"spread": 0.0123, "spread_from": "assumed", "ratio_ci95_within": [1.01, 1.02]}
         answer = self.write("answer.json", said)
         program = self.folder / "program"
-        program.write_text(f"#!/bin/sh\ncat {answer}\nexit 4\n", encoding="utf-8")
+        program.write_text(f"#!/bin/sh\ncat {answer}\nexit 1\n", encoding="utf-8")
         program.chmod(0o755)
         with unittest.mock.patch.dict(os.environ, {"XFERBENCH_PROGRAM": str(program)}):
             html = self.make(*self.files[:2]).read_text(encoding="utf-8")
-        for words in ("exit 4 because nothing could be decided", "slow-down of 7 %", "2 % are assumed",
+        for words in ("Exit 1 because 1 case is slower", "slow-down of 7 %",
                       "3 samples: too few to decide", "+8.50 %", "1.23 % (assumed)", "+1.00 % to +2.00 %"):
             self.assertIn(words, html)
         self.assertIn('class="verdict bad"', html)

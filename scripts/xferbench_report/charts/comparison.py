@@ -4,6 +4,7 @@ All charts of a page have one scale, and in each the threshold's band is drawn: 
 """
 
 import math
+import textwrap
 
 from .. import comparison, records, text
 from ..text import number
@@ -18,7 +19,9 @@ _LOOKS = {  # colour and symbol of each verdict
     "same": (figure.LIMIT_COLOUR, "circle"),
 }
 _TICKS = (0.5, 0.7, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 1, 1.01, 1.02, 1.03, 1.05, 1.1, 1.25, 1.4, 2)
-_MOST_ROOM = 460  # pixels for names
+_LONGEST_LINE = 46  # characters of names beside a chart
+_AT_SPACES = {"break_long_words": False, "break_on_hyphens": False}
+_MOST_TICKS = 11
 _WIDEST = 2.0  # what is further from equal lies at the edge, and says how far
 
 
@@ -67,9 +70,13 @@ def chart(base, one, scenario, rows, widest, several):
 def align(charts):
     """The same place for the same change in all of them: as much room for names as the longest needs."""
     longest = max((len(name) for chart in charts for name in chart.yaxis["categoryarray"]), default=0)
+    room = 20 + 6.6 * min(longest, _LONGEST_LINE)
     for chart in charts:
-        chart.yaxis["automargin"] = False
-        chart.layout["margin"] = {"l": min(_MOST_ROOM, 20 + 6.4 * longest), "r": 24, "t": 32, "b": 58}
+        names = chart.yaxis["categoryarray"]
+        lines = ["<br>".join(textwrap.wrap(name, _LONGEST_LINE, **_AT_SPACES)) for name in names]
+        chart.yaxis |= {"automargin": False, "tickmode": "array", "tickvals": names, "ticktext": lines}
+        chart.height += 12 * len(names) * max((line.count("<br>") for line in lines), default=0)
+        chart.layout["margin"] = {"l": room, "r": 24, "t": 32, "b": 58}
     return charts
 
 
@@ -109,6 +116,7 @@ def hovers(side, rows):
             f"ratio {estimate(row).in_words()}",
             f"p {text.digits(row['p_holm'])} (Holm)" if "p_holm" in row else "",
             *comparison.reasons(row),
+            *comparison.spreads(row),
         )
         for row in rows
     ]
@@ -116,9 +124,8 @@ def hovers(side, rows):
 
 def ratio_axis(rows, widest):
     """By powers, so that twice and half are as far from equal; named by the change."""
-    ticks = [tick for tick in _TICKS if 1 / widest <= tick <= widest]
-    while len(ticks) > 9:
-        ticks = [tick for place, tick in enumerate(ticks) if (place - ticks.index(1)) % 2 == 0]
+    ticks = with_room([tick for tick in _TICKS if tick >= 1 and tick <= widest], widest)
+    ticks += with_room([tick for tick in reversed(_TICKS) if tick <= 1 and tick >= 1 / widest], widest)[1:]
     better = {row["better"] for row in rows}
     which = f", {_AXES[better.pop()]}" if len(better) == 1 and better <= set(_AXES) else ""
     return {
@@ -129,6 +136,15 @@ def ratio_axis(rows, widest):
         "tickvals": ticks,
         "ticktext": ["equal" if tick == 1 else f"{100 * (tick - 1):+.0f} %" for tick in ticks],
     }
+
+
+def with_room(ticks, widest):
+    """From 1 outwards those that are not too close to the one before."""
+    shown = ticks[:1]
+    for tick in ticks[1:]:
+        if abs(math.log(tick / shown[-1])) >= 2 * math.log(widest) / _MOST_TICKS:
+            shown.append(tick)
+    return shown
 
 
 def band(threshold):
