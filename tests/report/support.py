@@ -269,6 +269,15 @@ class BrowserTest(Folder):
                });"""
         )
 
+    def violations(self):
+        """What of the figures is not in Plotly's schema; Plotly ignores what it does not know."""
+        return self.run_js(
+            """const figures = JSON.parse(document.getElementById('figures').textContent);
+               return Object.entries(figures).flatMap(([name, one]) =>
+                 (Plotly.validate(one.data, one.layout) || []).filter((found) => found.code !== 'unused')
+                   .map((found) => name + ': ' + found.msg));"""
+        )
+
     def assert_all_drawn(self):
         """Every chart of the page is there, has something in it, and nothing was complained of."""
         charts = self.charts()

@@ -75,15 +75,6 @@ class Drawn(support.BrowserTest):
         self.assert_axes_are_honest()
         self.assert_legends_neither_cover_nor_scroll()
 
-    def violations(self):
-        """What of the figures is not in Plotly's schema; Plotly ignores what it does not know."""
-        return self.run_js(
-            """const figures = JSON.parse(document.getElementById('figures').textContent);
-               return Object.entries(figures).flatMap(([name, one]) =>
-                 (Plotly.validate(one.data, one.layout) || []).filter((found) => found.code !== 'unused')
-                   .map((found) => name + ': ' + found.msg));"""
-        )
-
     def test_a_misspelt_setting_would_be_seen(self):
         page = self.make(self.write("x.json", results([case()])))
         whole = page.read_text(encoding="utf-8").replace('"hovertext":', '"hovertxt":')
@@ -631,7 +622,8 @@ class Everyone(support.BrowserTest):
                 with self.subTest(page=kind, width=width, dark=dark):
                     self.emulate(width, height, dark)
                     self.open(page)
-                    self.assertEqual(self.serious(), [])
+                    self.assert_all_drawn()
+                    self.assertEqual((self.violations(), self.serious()), ([], []))
 
     def test_no_serious_finding_where_samples_are_shown(self):
         for dark in (False, True):
