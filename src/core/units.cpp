@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 
 namespace xferbench {
 
@@ -17,7 +18,31 @@ struct Unit {
 };
 constexpr std::array<Unit, 4> kBinary{{{"TiB", TiB}, {"GiB", GiB}, {"MiB", MiB}, {"KiB", KiB}}};
 
+constexpr std::array<Unit, 4> kDecimal{
+    {{"TB", 1'000'000'000'000}, {"GB", 1'000'000'000}, {"MB", 1'000'000}, {"KB", 1'000}}};
+
+struct TimeUnit {
+  const char* name;
+  double seconds;
+};
+constexpr std::array<TimeUnit, 4> kTimes{{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}};
+
+/// In powers of 1000; nothing where it is no whole number of them.
+std::optional<std::string> in_decimal_unit(std::uint64_t bytes) {
+  const auto unit = std::ranges::find_if(kDecimal, [bytes](const Unit& u) { return bytes % u.bytes == 0; });
+  if (bytes < KiB || unit == kDecimal.end()) return std::nullopt;
+  return fmt::format("{} {}", bytes / unit->bytes, unit->name);
+}
+
+std::size_t digits(const std::string& size) { return size.find(' '); }
+
 }  // namespace
+
+std::string format_size_readable(std::uint64_t bytes) {
+  const std::string binary = format_size_exact(bytes, " ");
+  const std::optional<std::string> decimal = in_decimal_unit(bytes);
+  return decimal && digits(*decimal) < digits(binary) ? *decimal : binary;
+}
 
 std::string format_size_exact(std::uint64_t bytes, std::string_view space) {
   for (const Unit& unit : kBinary) {
@@ -33,6 +58,11 @@ std::uint64_t whole_bytes(double bytes) {
 }
 
 std::string format_size(std::uint64_t bytes) {
+  constexpr std::size_t kFewDigits = 4;
+  const std::optional<std::string> decimal = in_decimal_unit(bytes);
+  if (decimal && digits(*decimal) <= kFewDigits && digits(*decimal) < digits(format_size_exact(bytes, " "))) {
+    return *decimal;
+  }
   for (const Unit& unit : kBinary) {
     if (bytes < unit.bytes) continue;
     if (bytes % unit.bytes == 0) return fmt::format("{} {}", bytes / unit.bytes, unit.name);
@@ -49,6 +79,30 @@ std::string format_significant(double value) {
   const std::string rounded = fmt::format("{:.3e}", magnitude);
   const int exponent = std::atoi(rounded.c_str() + rounded.find('e') + 1);
   return fmt::format("{:.{}f}", value, std::max(0, 3 - exponent));
+}
+
+std::string unit_for_all(std::span<const double> seconds) {
+  constexpr double kMost = 1e6;
+  double least = 0;
+  double most = 0;
+  for (const double value : seconds) {
+    const double size = std::abs(value);
+    if (!(size > 0) || !std::isfinite(size)) continue;  // zero is read in any unit
+    least = least > 0 ? std::min(least, size) : size;
+    most = std::max(most, size);
+  }
+  if (most == 0) return seconds.empty() ? "" : "ns";
+  for (const TimeUnit& unit : kTimes) {
+    const bool is_of_least = least < 1000 * unit.seconds;
+    if (is_of_least && most < kMost * unit.seconds) return unit.name;
+  }
+  return "s";
+}
+
+std::string format_seconds_in(double seconds, std::string_view unit) {
+  const auto* const found = std::ranges::find_if(kTimes, [unit](const TimeUnit& u) { return u.name == unit; });
+  if (found == kTimes.end()) return format_seconds(seconds);
+  return fmt::format("{} {}", format_significant(seconds / found->seconds), found->name);
 }
 
 std::string format_seconds(double seconds) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,14 +17,25 @@ inline constexpr std::uint64_t TiB = 1024 * GiB;
 /// `space` stands between number and unit.
 std::string format_size_exact(std::uint64_t bytes, std::string_view space = "");
 
+/// Exact, for reading, never for keys: in powers of 1024 or of 1000, whichever takes fewer digits: "256 MiB", "256 MB",
+/// "1536 KiB", "38797324 B".
+std::string format_size_readable(std::uint64_t bytes);
+
 /// The nearest number of bytes. What is no number, or less than none, is 0; more than 2^63 is not meant.
 std::uint64_t whole_bytes(double bytes);
 
-/// Rounded for reading, never for keys: "256 MiB", "37.0 MiB", "12 B".
+/// Rounded for reading, never for keys: "256 MiB", "256 MB" where that is exact, "37.0 MiB", "12 B".
 std::string format_size(std::uint64_t bytes);
 
 /// Four significant digits and the unit that suits: "5.617 ms", "3.700 us".
 std::string format_seconds(double seconds);
+
+/// The unit in which all of these times can be read and compared: that of the smallest, but no larger one has more than
+/// six digits before its point. Empty for none.
+std::string unit_for_all(std::span<const double> seconds);
+
+/// The same in that unit: "5617 us".
+std::string format_seconds_in(double seconds, std::string_view unit);
 
 /// Four significant digits without exponent for ordinary magnitudes: "95.21", "0.9412", "4266".
 std::string format_significant(double value);

@@ -35,12 +35,33 @@ TEST(FormatSizeExact, UsesTheLargestUnitThatDivides) {
 }
 
 TEST(FormatSize, RoundsForReading) {
-  const Shown<std::uint64_t> sizes{{268435456, "256 MiB"},
-                                   {38797324, "37.0 MiB"},
-                                   {1572864, "1.5 MiB"},
-                                   {12, "12 B"},
-                                   {150'000'000'000, "139.7 GiB"}};
+  const Shown<std::uint64_t> sizes{
+      {268435456, "256 MiB"},     {38797324, "37.0 MiB"},        {1572864, "1.5 MiB"},    {12, "12 B"},
+      {1000, "1000 B"},           {256'000'000, "256 MB"},       {2'000'000'000, "2 GB"}, {1'500'000, "1500 KB"},
+      {123'456'000, "117.7 MiB"}, {150'754'820'096, "140.4 GiB"}};
   for (const auto& [bytes, text] : sizes) EXPECT_EQ(format_size(bytes), text);
+}
+
+TEST(FormatSizeReadable, IsExactInTheUnitOfFewerDigits) {
+  const Shown<std::uint64_t> sizes{{268435456, "256 MiB"},   {256'000'000, "256 MB"}, {1'000'000'000, "1 GB"},
+                                   {1572864, "1536 KiB"},    {4096, "4 KiB"},         {128'000, "125 KiB"},
+                                   {38797324, "38797324 B"}, {1000, "1000 B"},        {2000, "2 KB"},
+                                   {64 * GiB, "64 GiB"}};
+  for (const auto& [bytes, text] : sizes) EXPECT_EQ(format_size_readable(bytes), text);
+}
+
+TEST(UnitForAll, IsThatOfTheSmallestUnlessTheLargestWouldBeUnreadable) {
+  const auto unit = [](std::vector<double> seconds) { return unit_for_all(seconds); };
+  EXPECT_EQ(unit({}), "");
+  EXPECT_EQ(unit({4.6e-6, 112.4e-3}), "us");
+  EXPECT_EQ(unit({4.6e-6, 1.5}), "ms");
+  EXPECT_EQ(unit({0, 5e-3}), "ms");
+  EXPECT_EQ(unit({0}), "ns");
+  EXPECT_EQ(unit({368e-9, 1.2e-6}), "ns");
+  EXPECT_EQ(unit({2, 3e9}), "s");
+  EXPECT_EQ(format_seconds_in(112.4e-3, "us"), "112400 us");
+  EXPECT_EQ(format_seconds_in(4.6e-6, "us"), "4.600 us");
+  EXPECT_EQ(format_seconds_in(4.6e-6, ""), "4.600 us") << "of its own where there is none for all";
 }
 
 TEST(FormatSignificant, GivesFourDigitsAndAnExponentOnlyForExtremes) {

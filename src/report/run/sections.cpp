@@ -27,27 +27,30 @@ std::string half_width_text(const Measurement& m) {
   return width ? fmt::format("{:.1f} %", *width * 100) : "";
 }
 
-/// A sample of that measurement or what was made of some: a time, or so many of its unit.
-std::string value_text(const Measurement& m, const std::optional<double>& value) {
+/// A sample of that measurement or what was made of some: a time in the unit of all that it stands among, or so many of
+/// its unit.
+std::string value_text(const Measurement& m, const std::optional<double>& value, const std::string& time_unit) {
   if (!value) return "";
-  return m.unit == "s" ? format_seconds(*value) : fmt::format("{} {}", format_significant(*value), m.unit);
+  return m.unit == "s" ? format_seconds_in(*value, time_unit)
+                       : fmt::format("{} {}", format_significant(*value), m.unit);
 }
 
-std::string measurement_cell(const std::optional<MetricDeclaration::Beside>& beside, const Measurement& m) {
-  if (!beside) return value_text(m, m.median);
+std::string measurement_cell(const std::optional<MetricDeclaration::Beside>& beside, const Measurement& m,
+                             const std::string& time_unit) {
+  if (!beside) return value_text(m, m.median, time_unit);
   switch (*beside) {
     case MetricDeclaration::Beside::interval: return half_width_text(m);
     case MetricDeclaration::Beside::clock: return std::string(to_text(m.clock));
-    case MetricDeclaration::Beside::p90: return value_text(m, m.p90);
-    case MetricDeclaration::Beside::p99: return value_text(m, m.p99);
+    case MetricDeclaration::Beside::p90: return value_text(m, m.p90, time_unit);
+    case MetricDeclaration::Beside::p99: return value_text(m, m.p99, time_unit);
   }
   return {};
 }
 
-std::string metric_cell(MetricDeclaration::Format format, const Metric& metric) {
+std::string metric_cell(MetricDeclaration::Format format, const Metric& metric, const std::string& time_unit) {
   using Format = MetricDeclaration::Format;
   switch (format) {
-    case Format::seconds: return format_seconds(metric.value);
+    case Format::seconds: return format_seconds_in(metric.value, time_unit);
     case Format::percent: return format_percent(metric.value);
     case Format::ratio: return fmt::format("{:.2f}x", metric.value);
     case Format::number:
@@ -57,15 +60,38 @@ std::string metric_cell(MetricDeclaration::Format format, const Metric& metric) 
 }
 
 /// The text of a column for a result; empty if the result has no such number.
-std::string cell(const Column& column, const Result& result) {
+std::string cell(const Column& column, const Result& result, const std::string& time_unit) {
   const MetricDeclaration& of = *column.of;
   if (of.kind == MetricDeclaration::Kind::measurement) {
     const Measurement* m = result.measurement(of.name);
-    return m == nullptr || m->samples.empty() ? "" : measurement_cell(column.beside, *m);
+    return m == nullptr || m->samples.empty() ? "" : measurement_cell(column.beside, *m, time_unit);
   }
   if (of.kind == MetricDeclaration::Kind::label) return result.label(of.name);
   const Metric* metric = result.metric(of.name);
-  return metric == nullptr || !std::isfinite(metric->value) ? "" : metric_cell(of.format, *metric);
+  return metric == nullptr || !std::isfinite(metric->value) ? "" : metric_cell(of.format, *metric, time_unit);
+}
+
+/// What a measurement has in the columns of times that stand side by side.
+void add_times(const Measurement& m, std::vector<double>& times) {
+  if (m.unit != "s" || m.samples.empty()) return;
+  times.push_back(m.median);
+  for (const std::optional<double>& percentile : {m.p90, m.p99}) {
+    if (percentile) times.push_back(*percentile);
+  }
+}
+
+/// Times are read down a column, which therefore has one unit; the percentiles beside a median have that one, too.
+std::string time_unit_of(const MetricDeclaration& of, const std::vector<const Result*>& results) {
+  std::vector<double> times;
+  for (const Result* result : results) {
+    if (result->status != Status::ok) continue;
+    if (const Measurement* m = result->measurement(of.name); of.kind == MetricDeclaration::Kind::measurement) {
+      if (m != nullptr) add_times(*m, times);
+    } else if (const Metric* metric = result->metric(of.name); metric != nullptr && metric->unit == "s") {
+      times.push_back(metric->value);
+    }
+  }
+  return unit_for_all(times);
 }
 
 /// Results of one scenario and what varies among them.
@@ -101,7 +127,7 @@ struct Group {
   /// Whether a column has anything to say: a value, or for a clock, two different ones.
   [[nodiscard]] bool shows(const Column& column) const {
     std::set<std::string> texts;
-    for (const Result* r : results) texts.insert(cell(column, *r));
+    for (const Result* r : results) texts.insert(cell(column, *r, {}));
     texts.erase("");
     return texts.size() > (column.beside == MetricDeclaration::Beside::clock ? 1U : 0U);
   }
@@ -182,8 +208,10 @@ Grid headline_of(const Group& group) {
   std::vector<Column> columns = columns_of(group.scenario.metrics);
   std::erase_if(columns, [&group](const Column& column) { return !group.shows(column); });
   grid.least_important = least_important(columns, axes.size());
+  std::vector<std::string> units;
   for (const Column& column : columns) {
     grid.header.push_back(column.header());
+    units.push_back(time_unit_of(*column.of, group.results));
     tones.push_back(column.of->format == MetricDeclaration::Format::percent ? Tone::bold : Tone::plain);
   }
   for (const Result* result : group.results) {
@@ -195,7 +223,7 @@ Grid headline_of(const Group& group) {
       grid.rows.push_back(without_numbers(*result, std::move(cells)));
       continue;
     }
-    for (const Column& column : columns) cells.push_back(cell(column, *result));
+    for (std::size_t i = 0; i < columns.size(); ++i) cells.push_back(cell(columns[i], *result, units[i]));
     grid.rows.push_back({std::move(cells), tones});
   }
   return grid;
@@ -212,11 +240,15 @@ Grid measurements_of(const Result& result) {
     const auto at = std::ranges::find(grid.header, name);
     if (at != grid.header.end()) grid.least_important.push_back(static_cast<std::size_t>(at - grid.header.begin()));
   }
+  std::vector<double> times;
+  for (const Measurement& m : result.measurements) add_times(m, times);
+  const std::string unit = unit_for_all(times);
   for (const Measurement& m : result.measurements) {
     if (m.samples.empty()) continue;
-    Cells row{m.name, value_text(m, m.median), half_width_text(m), value_text(m, m.min)};
-    if (percentiles) row.insert(row.end(), {value_text(m, m.p90), value_text(m, m.p99)});
-    row.insert(row.end(), {value_text(m, m.max), std::to_string(m.samples.size()), std::string(to_text(m.clock)),
+    const auto text = [&](const std::optional<double>& value) { return value_text(m, value, unit); };
+    Cells row{m.name, text(m.median), half_width_text(m), text(m.min)};
+    if (percentiles) row.insert(row.end(), {text(m.p90), text(m.p99)});
+    row.insert(row.end(), {text(m.max), std::to_string(m.samples.size()), std::string(to_text(m.clock)),
                            fmt::format("{}", fmt::join(m.flags, " "))});
     grid.rows.push_back({std::move(row)});
   }
