@@ -51,6 +51,8 @@ class Source : public std::streambuf {
   Source(std::FILE* file, std::string name) : file_(file), name_(std::move(name)), piece_(kPiece) {}
 
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  /// Whether somebody wanted more than there is.
+  [[nodiscard]] bool is_at_its_end() const { return ended_; }
   /// The parser has understood all that it took.
   void understood() { pieces_ = 0; }
   [[nodiscard]] std::size_t line() const {
@@ -72,6 +74,7 @@ class Source : public std::streambuf {
     bytes_ += size;
     if (bytes_ > kMostBytes) throw InputError(fmt::format("{}: more than 4 GiB; nobody writes that", name_));
     setg(piece_.data(), piece_.data(), piece_.data() + size);
+    ended_ = size == 0;
     return size == 0 ? traits_type::eof() : traits_type::to_int_type(piece_[0]);
   }
 
@@ -82,6 +85,7 @@ class Source : public std::streambuf {
   std::size_t pieces_ = 0;
   std::size_t lines_ = 0;  // before this piece
   std::uint64_t bytes_ = 0;
+  bool ended_ = false;
 };
 
 // --- Messages -------------------------------------------------------------------------------------------------------
@@ -209,6 +213,7 @@ class Events : public Reader {
 
   /// Of what is no JSON, and of numbers that are too large.
   [[noreturn]] bool parse_error(std::size_t, const std::string&, const Json::exception& error) {
+    if (source_.is_at_its_end()) refuse_end();
     std::string what = error.what();
     what.erase(0, what.find("] ") + 2);  // the library's own number of the error
     if (what.starts_with("parse error at ")) what.erase(0, what.find(": ") + 2);
@@ -220,10 +225,17 @@ class Events : public Reader {
     // What is no JSON need not be UTF-8 either.
     std::ranges::replace_if(
         what, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
-    fail(printable(what) + (!begun_ ? fmt::format("; expected {}", whole_.shape->expected) : ""));
+    if (!begun_) what = what.substr(0, what.find("; expected ")) + fmt::format("; expected {}", whole_.shape->expected);
+    fail(printable(what));
   }
 
  private:
+  /// The parser wanted more than the file has: it is empty, or its end is missing.
+  [[noreturn]] void refuse_end() const {
+    if (!begun_) fail(fmt::format("found the end of the file, expected {}", whole_.shape->expected));
+    fail("the file ends here, in the middle: it is cut off, so its end is missing; copy or make it again");
+  }
+
   bool single(const Single& found) {
     source_.understood();
     const Target to = next();

@@ -496,6 +496,16 @@ TEST(ResultsFile, HasLinesThatMessagesName) {
   expect_says(complaint("{\n \"schema\": \"xferbench/1\",\n}"), "f.json:3: ");
 }
 
+TEST(ResultsFile, ThatIsEmptySaysOnceWhatWasExpected) {
+  for (const char* text : {"", " ", "\n\n"}) {
+    const std::string message = complaint(text);
+    expect_says(message, "found the end of the file, expected a results file, as xferbench --json writes it");
+    EXPECT_EQ(message.find("expected"), message.rfind("expected")) << message;
+  }
+  const std::string other = complaint("hello");
+  EXPECT_EQ(other.find("expected"), other.rfind("expected")) << other;
+}
+
 TEST(ResultsFile, IsNotWhatElseIsThere) {
   const char* const kWhatItShouldBe = "expected a results file, as xferbench --json writes it";
   for (const std::string& text : {std::string(), std::string("hello"), std::string("\0\x7F ELF", 6), std::string("[1]"),
@@ -514,7 +524,9 @@ TEST(ResultsFile, IsNotWhatElseIsThere) {
 TEST(ResultsFile, NeverBreaksTheReaderHoweverItIsCutOff) {
   const std::string text = to_json(rich_report());
   const std::size_t end = text.rfind('}');
-  for (std::size_t size = 0; size <= end; ++size) expect_says(complaint(text.substr(0, size)), "f.json:");
+  for (std::size_t size = 0; size <= end; ++size) {
+    expect_says(complaint(text.substr(0, size)), size == 0 ? "found the end of the file, expected a" : "it is cut off");
+  }
   EXPECT_EQ(complaint(text), "");
 }
 
@@ -534,7 +546,7 @@ TEST(ResultsFile, HasNoTextsNamesAndNumbersThatNobodyWrites) {
   expect_says(complaint("{\"schema\": \"" + times(2'000'000, "x") + "\"}"), "more than 1 MiB");
   expect_says(complaint("{\"later\": " + times(2'000'000, "1") + "}"), "more than 1 MiB");
   expect_says(complaint("{\"schema\": \"" + times(1'000'000, "x") + "\"}"), "xxx...'");
-  expect_says(complaint("{\"schema\": \"" + times(1'000'000, "x")), "missing closing quote");
+  expect_says(complaint("{\"schema\": \"" + times(1'000'000, "x")), "it is cut off");
   std::string names = "\"limited_by\":\"link\"";
   for (int i = 0; i < 20'000; ++i) names += ",\"" + std::to_string(i) + "\":\"\"";
   expect_says(complaint_with("\"limited_by\":\"link\"", names), "results[0].labels.9999: more than 10000 entries");
