@@ -84,7 +84,7 @@ Across across(std::span<const NamedReport> reports, const Options& options) {
   for (const SameCase& c : cases_of(files, options)) {
     if (auto row = across_row(c, table.options)) table.rows.push_back(std::move(*row));
   }
-  if (table.rows.empty()) refuse_numberless(options);
+  if (table.rows.empty()) refuse_numberless(files, options);
   return table;
 }
 

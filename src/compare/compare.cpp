@@ -308,7 +308,7 @@ Comparison compare(std::span<const NamedReport> base, std::span<const NamedRepor
   // A case that fails now has a row without a number; that must not hide a misspelt metric.
   const auto has_number = [](const Row& row) { return row.base || row.next; };
   const bool numberless = std::ranges::none_of(comparison.rows, has_number);
-  if (comparison.rows.empty() || (numberless && options.metric)) refuse_numberless(options);
+  if (comparison.rows.empty() || (numberless && options.metric)) refuse_numberless(files, options);
   comparer.weigh_all();
   judge(comparison);
   return comparison;

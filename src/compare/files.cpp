@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "core/error.hpp"
+#include "core/spelling.hpp"
 #include "core/wildcards.hpp"
 #include "measure/statistics.hpp"
 
@@ -143,10 +144,31 @@ std::vector<std::string> doubts_of(const Files& files) {
   return all;
 }
 
-void refuse_numberless(const Options& options) {
+namespace {
+
+/// Of all measurements and metrics in these files, each once.
+std::vector<std::string> numbers_in(const Files& files) {
+  std::set<std::string> names;
+  for (const NamedReport* file : files) {
+    for (const Result& result : file->report.results) {
+      for (const Measurement& m : result.measurements) names.insert(m.name);
+      for (const Metric& m : result.metrics) names.insert(m.name);
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace
+
+void refuse_numberless(const Files& files, const Options& options) {
   if (!options.metric) throw UsageError("no case was measured in any of these files");
-  throw UsageError(fmt::format(
-      "--metric {}: no case has a measurement or metric of that name; a results file names them", *options.metric));
+  constexpr std::size_t kMostNames = 60;  // a scenario has about thirty
+  std::vector<std::string> names = numbers_in(files);
+  const std::string near = suggestion(*options.metric, names);
+  const std::string more = names.size() > kMostNames ? fmt::format(" and {} more", names.size() - kMostNames) : "";
+  names.resize(std::min(names.size(), kMostNames));
+  throw UsageError(fmt::format("--metric {}: no case has a measurement or metric of that name{}; there are {}{}",
+                               *options.metric, near, fmt::join(names, ", "), more));
 }
 
 }  // namespace xferbench::compare

@@ -48,7 +48,7 @@ void check_medians(const Files& files);
 /// Of all files.
 std::vector<std::string> doubts_of(const Files& files);
 
-/// Throws UsageError: no case has the number that is to be compared.
-[[noreturn]] void refuse_numberless(const Options& options);
+/// Throws UsageError: no case has the number that is to be compared. Names those that there are.
+[[noreturn]] void refuse_numberless(const Files& files, const Options& options);
 
 }  // namespace xferbench::compare

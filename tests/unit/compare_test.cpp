@@ -122,6 +122,14 @@ TEST(Verdicts, ACaseThatFailsNowIsMissingAndWorseThoughBaseHadNoNumberEither) {
   EXPECT_TRUE(mentions(refusal([&] { compare_one(base, next, {.metric = "nothing"}); }), "--metric nothing"));
 }
 
+TEST(Verdicts, AMetricThatNoFileHasIsAnsweredWithThoseThatTheyHave) {
+  Result a = test::stored("a", {1, 2, 3});
+  a.metrics = {{"bandwidth", 100, "GB/s"}, {"efficiency", 0.5, "1"}};
+  const std::string said = refusal([&] { compare_one(named("a", {a}), named("b", {a}), {.metric = "bandwith"}); });
+  EXPECT_TRUE(mentions(said, "; did you mean 'bandwidth'?; there are bandwidth, "));
+  EXPECT_TRUE(mentions(said, ", efficiency"));
+}
+
 TEST(Verdicts, ACaseThatFailedBeforeIsNotWorse) {
   const NamedReport good = named("a", {stored("k", ten_around(1))});
   const NamedReport bad = named("b", {not_ok("k", Status::failed, "wrong byte")});
