@@ -154,6 +154,35 @@ std::string lacks(const Scenario& scenario, const std::string& axis, std::span<c
                      name_of(scenario), fmt::join(own, " "));
 }
 
+namespace {
+
+bool takes(const Axis& axis, const std::string& text) {
+  try {
+    return !parse_axis(axis, text, "").empty();
+  } catch (const UsageError&) {
+    return false;
+  }
+}
+
+/// Of a value that one of several scenarios does not take: another of them that does. A flag behind a scenario is that
+/// one's alone, which is not what somebody had in mind who wrote both scenarios first. Empty if there is none.
+std::string who_takes_it(const ScenarioFlags& refusing, std::span<const ScenarioFlags> all) {
+  for (const Axis& axis : described(*refusing.scenario).axes) {
+    const auto given = refusing.texts.find(axis.name);
+    if (given == refusing.texts.end() || takes(axis, given->second)) continue;
+    for (const ScenarioFlags& other : all) {
+      const auto& axes = described(*other.scenario).axes;
+      const auto same = std::ranges::find(axes, axis.name, &Axis::name);
+      if (same == axes.end() || !takes(*same, given->second)) continue;
+      return fmt::format("; {0} takes it: write --{1} {2} behind {0}", name_of(*other.scenario), axis.name,
+                         given->second);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 std::vector<PlannedCase> plan(std::span<const ScenarioFlags> scenarios, bool tuning) {
   std::vector<PlannedCase> cases;
   for (const ScenarioFlags& flags : scenarios) {
@@ -161,7 +190,7 @@ std::vector<PlannedCase> plan(std::span<const ScenarioFlags> scenarios, bool tun
       std::ranges::move(Product(flags, tuning).cases(), std::back_inserter(cases));
     } catch (const UsageError& error) {
       if (scenarios.size() == 1) throw;
-      throw UsageError(name_of(*flags.scenario) + ": " + error.what());
+      throw UsageError(name_of(*flags.scenario) + ": " + error.what() + who_takes_it(flags, scenarios));
     }
     if (cases.size() > kMostCases) refuse_so_many();
   }

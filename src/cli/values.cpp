@@ -42,12 +42,17 @@ struct Number {
   std::string_view rest;  // what follows it
 };
 
-/// A decimal number at the start of the text; nothing if there is none. No exponents, infinities or hexadecimals.
-std::optional<Number> leading_number(std::string_view text) {
+/// A decimal number at the start of the text; nothing if there is none. No infinities or hexadecimals, and exponents
+/// only where no unit may follow.
+std::optional<Number> leading_number(std::string_view text, std::chars_format format = std::chars_format::fixed) {
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, format);
   if (error == std::errc::invalid_argument || !std::isfinite(value)) return std::nullopt;
-  if (error == std::errc::result_out_of_range) value = kLargest * 2;
+  if (error == std::errc::result_out_of_range) {
+    const bool is_tiny =
+        text.substr(0, static_cast<std::size_t>(end - text.data())).find("e-") != std::string_view::npos;
+    value = is_tiny ? 0 : text.starts_with("-") ? -2 * kLargest : 2 * kLargest;
+  }
   return Number{value, text.substr(static_cast<std::size_t>(end - text.data()))};
 }
 
@@ -134,15 +139,25 @@ class AxisParser {
   [[nodiscard]] Value count(std::string_view text) const {
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc::invalid_argument || end != text.data() + text.size()) {
-      fail(fmt::format("'{}' is not a whole number; write one like 8", text));
-    }
+    if (error == std::errc::invalid_argument || end != text.data() + text.size()) refuse_count(text);
     if (error == std::errc()) return value;
     fail(fmt::format("{} is too large; the largest is {}", text, limit(axis_.max)));
   }
 
+  /// In words of its own where the text is a number: one below 0, or one with an exponent, which is to be written out.
+  [[noreturn]] void refuse_count(std::string_view text) const {
+    const auto number = leading_number(text, std::chars_format::general);
+    const bool is_number = number && number->rest.empty();
+    if (is_number && number->value < 0) {
+      fail(fmt::format("{} is too small; the smallest is {}", text, limit(axis_.min)));
+    }
+    const bool is_whole = is_number && number->value == std::floor(number->value) && number->value <= axis_.max;
+    if (is_whole) fail(fmt::format("'{}' has a point or an exponent; write it out: {:.0f}", text, number->value));
+    fail(fmt::format("'{}' is not a whole number; write one like 8", text));
+  }
+
   static Value real(std::string_view text) {
-    const auto number = leading_number(text);
+    const auto number = leading_number(text, std::chars_format::general);
     if (!number || !number->rest.empty()) fail(fmt::format("'{}' is not a number; write one like 0.5", text));
     return number->value;
   }

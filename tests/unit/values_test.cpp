@@ -111,12 +111,18 @@ TEST(Sizes, ThatAreNoneAreRefusedWithTheReason) {
 TEST(Counts, AreWholeNumbersExactWhereDoublesAreNot) {
   EXPECT_EQ(numbers(kCount, "8"), Numbers{8});
   EXPECT_EQ(numbers(kFromZero, "9007199254740993"), Numbers{9007199254740993U});
-  expect_refused(kCount, {"1.5", "8K", "eight", "-4", "+4", "0x8", " 8", "8 "}, "is not a whole number");
+  expect_refused(kCount, {"1.5", "8K", "eight", "+4", "0x8", " 8", "8 ", "1e9"}, "is not a whole number");
+  expect_refused(kCount, {"-4"}, "-4 is too small; the smallest is 1");
+  expect_refused(kFromZero, {"-1"}, "-1 is too small; the smallest is 0");
+  expect_refused(kCount, {"1e3", "1000.0"}, "has a point or an exponent; write it out: 1000");
 }
 
 TEST(Reals, AreDecimalNumbers) {
   EXPECT_EQ(values<double>(kReal, "0.5,2,.25"), (Reals{0.5, 2, 0.25}));
-  expect_refused(kReal, {"half", "0.5s", "1e3", "inf", "nan", "0x1"}, "is not a number");
+  EXPECT_EQ(values<double>(kReal, "1e-2,5E1,1e3"), (Reals{0.01, 50, 1000}));
+  expect_refused(kReal, {"half", "0.5s", "1e", "1e3s", "inf", "nan", "0x1"}, "is not a number");
+  expect_refused(kReal, {"1e9", "1e999"}, " is too large; the largest is 1000");
+  expect_refused(kReal, {"1e-9", "1e-999", "-1e9", "-1e999"}, " is too small; the smallest is 0.001");
 }
 
 TEST(Limits, OfTheAxisAreLegalAndNamedToWhatIsBeyond) {
