@@ -19,10 +19,10 @@ namespace {
 using Cells = std::vector<std::string>;
 
 // Names here and axes' names must differ; a test looks at every scenario.
-constexpr std::array kFixedColumns{"scenario", "key",      "status",     "reason",  "kind",     "name",    "unit",
-                                   "value",    "ci95_low", "ci95_high",  "n",       "min",      "max",     "p90",
-                                   "p99",      "clock",    "stop",       "flags",   "warnings", "backend", "profile",
-                                   "gpu",      "driver",   "started_at", "verified"};
+constexpr std::array kFixedColumns{
+    "scenario",  "key",     "status",  "reason", "kind",   "name",       "unit",     "value",         "ci95_low",
+    "ci95_high", "n",       "min",     "max",    "p90",    "p99",        "clock",    "stop",          "flags",
+    "warnings",  "backend", "profile", "gpu",    "driver", "started_at", "verified", "injected_fault"};
 
 /// A text cell. What begins like a formula would be run by a spreadsheet that opens the file.
 std::string text_cell(std::string_view text) {
@@ -96,7 +96,8 @@ std::string rows_of(const Result& r, const Report& report, const std::vector<std
               text_cell(e.gpu.name),
               text_cell(e.driver),
               text_cell(report.started_at),
-              report.verified ? "yes" : "no"};
+              report.verified ? "yes" : "no",
+              text_cell(e.injected_fault())};
   for (const std::string& axis : axes) after.push_back(axis_cell(r, axis));
   std::vector<Cells> numbers;
   for (const Measurement& m : r.measurements) numbers.push_back(of_measurement(m));
