@@ -46,7 +46,7 @@ std::size_t columns_of_terminal() {
 bool colours(const cli::Presentation& show) {
   if (show.color != cli::ColorMode::automatic) return show.color == cli::ColorMode::always;
   const char* no_color = std::getenv("NO_COLOR");
-  return isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0');
+  return is_able_terminal(STDOUT_FILENO) && (no_color == nullptr || *no_color == '\0');
 }
 
 }  // namespace

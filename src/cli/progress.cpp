@@ -37,7 +37,7 @@ std::string outcome(const Result& result, const Measurement* headline) {
 }  // namespace
 
 Progress::Progress(ProgressMode mode, std::size_t cases, std::size_t turns)
-    : on_terminal_(mode == ProgressMode::automatic && isatty(STDERR_FILENO) == 1),
+    : on_terminal_(mode == ProgressMode::automatic && is_able_terminal(STDERR_FILENO)),
       plain_(mode == ProgressMode::plain),
       cases_(cases),
       turns_(turns),

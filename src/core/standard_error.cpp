@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <string>
 
 #include "core/printable.hpp"
@@ -32,6 +33,11 @@ void put_line(const char* front, std::string_view text) noexcept {
 }
 
 }  // namespace
+
+bool is_able_terminal(int descriptor) {
+  const char* kind = std::getenv("TERM");
+  return isatty(descriptor) == 1 && (kind == nullptr || std::string_view(kind) != "dumb");
+}
 
 void tell(std::string_view text) noexcept { put_line("xferbench: ", text); }
 

@@ -6,6 +6,10 @@
 
 namespace xferbench {
 
+/// Whether a terminal is behind the descriptor, and one that obeys what moves the cursor and changes colours: not one
+/// that says of itself that it is dumb (TERM=dumb).
+bool is_able_terminal(int descriptor);
+
 /// One line with the program's name in front. Control characters, as text from files may have them, become question
 /// marks.
 void tell(std::string_view text) noexcept;

@@ -42,8 +42,8 @@ constexpr std::chrono::seconds kLongest{60};
 #endif
 
 struct Options {
-  /// Changes to this process's environment; nothing: the variable is removed. NO_COLOR is removed unless set here, so
-  /// that the tests' results do not depend on who runs them.
+  /// Changes to this process's environment; nothing: the variable is removed. NO_COLOR and TERM are removed unless set
+  /// here, so that the tests' results do not depend on who runs them.
   Variables environment;
   Sink out;
   Sink err;

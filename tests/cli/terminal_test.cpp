@@ -44,6 +44,19 @@ TEST(Color, NoColorIsRespectedUnlessItIsEmpty) {
   EXPECT_TRUE(colours(Sink::terminal(), {}, {{"NO_COLOR", ""}}));
 }
 
+TEST(Color, IsNotForATerminalThatIsDumb) {
+  EXPECT_FALSE(colours(Sink::terminal(), {}, {{"TERM", "dumb"}}));
+  EXPECT_TRUE(colours(Sink::terminal(), {}, {{"TERM", "xterm"}}));
+  EXPECT_TRUE(colours(Sink::terminal(), {"--color", "always"}, {{"TERM", "dumb"}}));
+}
+
+TEST(Progress, MovesNoCursorOfATerminalThatIsDumb) {
+  Options options;
+  options.err = Sink::terminal();
+  options.environment = {{"TERM", "dumb"}};
+  EXPECT_EQ(xferbench(run_of_two_cases(), options).err, "");
+}
+
 TEST(Color, FlagWinsOverNoColor) { EXPECT_TRUE(colours({}, {"--color", "always"}, {{"NO_COLOR", "1"}})); }
 
 TEST(Color, ChangesNothingButColours) {
