@@ -1,5 +1,5 @@
-#include <array>
 #include <string>
+#include <vector>
 
 #include "app/commands.hpp"
 #include "app/data_files.hpp"
@@ -13,13 +13,22 @@
 namespace xferbench::app {
 
 int perform(const cli::CheckCommand& command) {
-  const std::string expectations = find_data("expectations", command.expect).string();
-  JudgementFiles files(command.files, std::array{command.results, expectations});
-  const check::Checked checked = check::check(read_report(command.results), command.results,
-                                              check::read_expectations(expectations), command.allow_simulated);
-  files.write([&] { return to_check_json(checked); }, [&] { return to_check_markdown(checked); },
-              [&] { return to_check_table(checked, style_of(command.show)); });
-  return static_cast<int>(checked.all_hold() ? ExitCode::ok : ExitCode::failed);
+  refuse_same_twice(command.results);
+  const std::string expected = find_data("expectations", command.expect).string();
+  std::vector<std::string> inputs = command.results;
+  inputs.push_back(expected);
+  JudgementFiles files(command.files, inputs);
+  const check::Expectations expectations = check::read_expectations(expected);
+  const std::vector<const ScenarioDescriptor*> scenarios = descriptors();
+  const check::Options options{.allow_simulated = command.allow_simulated, .scenarios = scenarios};
+  std::vector<check::Checked> all;
+  // One after the other: their samples are not needed any more when they have been looked at.
+  for (const std::string& results : command.results) {
+    all.push_back(check::check(read_report(results), results, expectations, options));
+  }
+  files.write([&] { return to_check_json(all); }, [&] { return to_check_markdown(all); },
+              [&] { return to_check_table(all, style_of(command.show)); });
+  return static_cast<int>(all_hold(all) ? ExitCode::ok : ExitCode::failed);
 }
 
 }  // namespace xferbench::app

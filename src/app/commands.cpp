@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -17,15 +18,19 @@
 #include "app/resume.hpp"
 #include "app/session.hpp"
 #include "app/suite.hpp"
+#include "check/expectations.hpp"
 #include "cli/progress.hpp"
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
+#include "core/printable.hpp"
+#include "core/shell.hpp"
 #include "core/standard_error.hpp"
 #include "device/host.hpp"
 #include "device/open.hpp"
 #include "report/run/info.hpp"
 #include "report/run/run_report.hpp"
 #include "report/trace/timeline.hpp"
+#include "results/json.hpp"
 #include "results/output_file.hpp"
 #include "run/findings.hpp"
 #include "run/runner.hpp"
@@ -34,6 +39,14 @@
 namespace xferbench::app {
 
 namespace {
+
+/// "continue: xferbench --resume FILE"; empty where there is no file that could be gone on with.
+std::string how_to_continue(const cli::RunCommand& command) {
+  const cli::OutputFiles& files = command.measuring.files;
+  const std::optional<std::string>& file = command.resume ? command.resume : files.json;
+  if (!file || *file == "-" || files.timeline) return {};
+  return "continue: xferbench --resume " + shell_word(*file);
+}
 
 /// If no case can run, that is a mistake in the command and not a result.
 void refuse_if_none_can_run(const cli::RunCommand& command, Device& device) {
@@ -62,10 +75,12 @@ FindingsShown findings_of(const cli::RunCommand& command) {
   return command.measuring.show.all_findings ? FindingsShown::all : FindingsShown::main;
 }
 
-/// The table of a run and its timelines.
+/// The table of a run, how to go on where it was cut off, and its timelines.
 std::string shown(const Report& report, const cli::RunCommand& command) {
   const Style style = style_of(command.measuring.show);
-  return to_table(report, descriptors(), style, findings_of(command)) + to_gantts(report, style, glyphs());
+  const std::string next = report.complete ? "" : how_to_continue(command);
+  return to_table(report, descriptors(), style, findings_of(command)) + (next.empty() ? "" : next + "\n") +
+         to_gantts(report, style, glyphs());
 }
 
 /// What becomes of the cases from number `at` on where the run is given up in that one.
@@ -129,10 +144,15 @@ std::vector<std::size_t> all_of(const std::vector<PlannedCase>& cases) {
   return indexes;
 }
 
+/// Whoever started this process for a repeat has said it already.
+Acknowledge acknowledged_by(const cli::RunCommand& command) {
+  return command.process || command.measuring.show.quiet ? Acknowledge::no : Acknowledge::yes;
+}
+
 /// From the first case that is missing to the exit code.
 int measure(const cli::RunCommand& command, const std::vector<std::size_t>& missing, WatchedMachine& watched,
             LiveReport& live) {
-  install_interrupt_handlers(live.has_file() ? HangUp::ignored : HangUp::ends);
+  install_interrupt_handlers(live.has_file() ? HangUp::ignored : HangUp::ends, acknowledged_by(command));
   run_with_progress(command, missing, watched, live);
   // The file before the table: a reader that goes away (xferbench ... | head) ends this program.
   std::vector<Finding> findings;
@@ -140,7 +160,11 @@ int measure(const cli::RunCommand& command, const std::vector<std::size_t>& miss
   live.finish(std::move(findings));
   if (!failure.empty()) tell("warning: nothing is concluded from all results together: " + failure);
   if (!command.measuring.show.quiet) print_warnings(live.report());
-  if (!live.owns_standard_output()) write_standard_output(shown(live.report(), command));
+  if (!live.owns_standard_output()) {
+    write_standard_output(shown(live.report(), command));
+  } else if (const std::string next = how_to_continue(command); !live.report().complete && !next.empty()) {
+    tell(next);
+  }
   live.rethrow();
   return exit_code(live.report());
 }
@@ -173,6 +197,7 @@ cli::RunCommand command_to_resume(const StoredRun& stored, const cli::RunCommand
   whole.measuring.files.csv = now.measuring.files.csv;
   whole.measuring.files.markdown = now.measuring.files.markdown;
   whole.measuring.show = now.measuring.show;
+  whole.resume = now.resume;
   return whole;
 }
 
@@ -239,35 +264,96 @@ int perform(const cli::RunCommand& command) {
   return whole.repeat ? repeat(whole) : run_once(whole);
 }
 
-int perform(const cli::InfoCommand& command) {
-  std::string text = version_line() + "\n";
-  std::optional<Environment::Host> host;
-  try {
-    const std::unique_ptr<Machine> machine = open_machine(command.device);
-    text += describe_gpu(machine->device().capabilities().environment);
-    host = machine->device().capabilities().environment.host;
-  } catch (const NoDeviceError& error) {
-    if (command.device.gpu) throw;
-    text += fmt::format("{:<12} none: {}\n", "GPU", error.what());
+namespace {
+
+std::string profile_list() {
+  std::string text;
+  for (const auto& [name, description] : simulated_profiles()) text += fmt::format("  {:<16} {}\n", name, description);
+  return text;
+}
+
+/// Names and what they are for, as `list` shows them.
+std::string list_of_expectations() {
+  std::string text;
+  for (const std::filesystem::path& file : data_files("expectations")) {
+    std::string what;
+    try {
+      what = check::read_expectations(file.string()).description;
+    } catch (const InputError& error) {
+      what = fmt::format("cannot be used: {}", error.what());
+    }
+    text += printable(fmt::format("  {:<10} {}", file.stem().string(), what)) + "\n";
   }
-  text += describe_host(host ? *host : describe_host());
-  text += "simulate:";
-  for (const auto& [name, description] : simulated_profiles()) text += fmt::format("\n  {:<16} {}", name, description);
-  write_standard_output(text + "\n");
+  return text;
+}
+
+/// Of a machine without a GPU, too, unless one was asked for by its number.
+MachineFacts facts_of(const cli::DeviceChoice& choice) {
+  MachineFacts facts;
+  facts.profiles = simulated_profiles();
+  try {
+    const std::unique_ptr<Machine> machine = open_machine(choice);
+    facts.environment = machine->device().capabilities().environment;
+    facts.limits = limits_of(facts.environment->gpu);
+  } catch (const NoDeviceError& error) {
+    if (choice.gpu) throw;
+    facts.no_gpu = error.what();
+    facts.host = describe_host();
+  }
+  return facts;
+}
+
+std::string in_words(const MachineFacts& facts) {
+  std::string text = version_line() + "\n";
+  text += facts.environment ? describe_gpu(*facts.environment) : fmt::format("{:<12} none: {}\n", "GPU", facts.no_gpu);
+  text += describe_host(facts.environment ? facts.environment->host : *facts.host);
+  return text + "simulate:\n" + profile_list();
+}
+
+}  // namespace
+
+int perform(const cli::InfoCommand& command) {
+  if (!command.json) {
+    write_standard_output(in_words(facts_of(command.device)));
+    return 0;
+  }
+  ResultsFile file(*command.json);
+  file.finish(to_json(facts_of(command.device)));
   return 0;
 }
 
-int perform(const cli::ListCommand& command) {
+namespace {
+
+std::string list_of_scenarios() {
   std::string text;
-  if (!command.suites) {
-    for (const ScenarioDescriptor* scenario : descriptors()) {
-      text += fmt::format("{:<12} {}{}\n", scenario->name, scenario->summary, text.empty() ? " (the default)" : "");
-    }
-    text += "\nFlags and columns of one: xferbench list SCENARIO\n\n";
+  for (const ScenarioDescriptor* scenario : descriptors()) {
+    text += fmt::format("{:<12} {}{}\n", scenario->name, scenario->summary, text.empty() ? " (the default)" : "");
   }
-  const std::string suites = list_of_suites();
-  write_standard_output(text +
-                        (suites.empty() ? "No suites came with the program\n" : "Suites for --suite:\n" + suites));
+  return text + "\nFlags and columns of one: xferbench list SCENARIO\n";
+}
+
+/// A list below its title, or that there is nothing in it.
+std::string titled(const char* title, const std::string& list, const char* none) {
+  return list.empty() ? std::string(none) + "\n" : std::string(title) + "\n" + list;
+}
+
+std::string suites() { return titled("Suites for --suite:", list_of_suites(), "No suites came with the program"); }
+
+}  // namespace
+
+int perform(const cli::ListCommand& command) {
+  using Of = cli::ListCommand::Of;
+  std::string text;
+  switch (command.of) {
+    case Of::everything: text = list_of_scenarios() + "\n" + suites(); break;
+    case Of::suites: text = suites(); break;
+    case Of::expectations:
+      text =
+          titled("Expectations for check --expect:", list_of_expectations(), "No expectations came with the program");
+      break;
+    case Of::profiles: text = "Profiles for --simulate:\n" + profile_list(); break;
+  }
+  write_standard_output(text);
   return 0;
 }
 

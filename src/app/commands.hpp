@@ -15,6 +15,8 @@ int perform(const cli::TuneCommand& command);
 int perform(const cli::CompareCommand& command);
 /// Results against what was expected of them. 0: all expectations hold, 1: one does not, or the run was cut off.
 int perform(const cli::CheckCommand& command);
+/// Limits from good runs, to a file or standard output.
+int perform(const cli::ExpectCommand& command);
 int perform(const cli::ListCommand& command);
 /// What there is; a machine without a GPU has an answer too. A GPU asked for by number must exist.
 int perform(const cli::InfoCommand& command);

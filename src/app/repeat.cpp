@@ -20,6 +20,7 @@
 #include "compare/spreads.hpp"
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
+#include "core/shell.hpp"
 #include "core/standard_error.hpp"
 #include "measure/statistics.hpp"
 #include "report/run/repeat_table.hpp"
@@ -148,6 +149,16 @@ void report(const cli::RunCommand& command, const std::vector<std::string>& file
   write_standard_output(to_repeat_table(processes.front(), cases, processes.size(), style_of(command.measuring.show)));
 }
 
+/// After process number `last`, from 1, was interrupted. Each process is gone on with by itself.
+void tell_how_to_continue(const std::vector<std::string>& files, std::size_t last) {
+  tell(fmt::format("continue: xferbench --resume {}", shell_word(files[last - 1])));
+  if (last < files.size()) {
+    const std::string which = last + 1 == files.size() ? fmt::format("process {}", last + 1)
+                                                       : fmt::format("processes {} to {}", last + 1, files.size());
+    tell(which + " had not begun; the whole command again measures all of them anew");
+  }
+}
+
 /// Files of a repeat that was longer than this one would be taken for files of this one.
 void refuse_longer_repeat(const std::string& json, std::size_t processes) {
   std::error_code unknown;
@@ -182,7 +193,7 @@ cli::RunCommand one_process(const cli::RunCommand& command) {
 }
 
 int repeat(const cli::RunCommand& command) {
-  install_interrupt_handlers(HangUp::ignored);
+  install_interrupt_handlers(HangUp::ignored, command.measuring.show.quiet ? Acknowledge::no : Acknowledge::yes);
   const std::string& json = *command.measuring.files.json;
   refuse_longer_repeat(json, *command.repeat);
   std::optional<ResultsFile> spread;
@@ -198,7 +209,10 @@ int repeat(const cli::RunCommand& command) {
       tell(fmt::format("process {} of {}, writing {}", i, files.size(), files[i - 1]));
     }
     const int ended = run_process(i, command.measuring.arguments);
-    if (interrupted() != 0) return 128 + interrupted();
+    if (interrupted() != 0) {
+      if (!command.measuring.show.quiet) tell_how_to_continue(files, i);
+      return 128 + interrupted();
+    }
     if (!could_run(ended)) return ended;
     code = std::max(code, ended);
   }

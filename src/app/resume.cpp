@@ -67,6 +67,10 @@ cli::RunCommand command_of(const Report& report, const std::string& file) {
 
 StoredRun read_run(const std::string& file) {
   if (file == "-") throw UsageError("--resume: standard input cannot be gone on with; name a file");
+  std::error_code unknown;
+  if (std::filesystem::is_directory(file, unknown)) {
+    throw UsageError(fmt::format("--resume: {} is a folder; name the results file of the run that is to go on", file));
+  }
   if (const std::string first = numbered(file, 1); !std::filesystem::exists(file) && std::filesystem::exists(first)) {
     throw UsageError(fmt::format(
         "there is no {}, but {}, by one of the processes of --repeat: each is resumed by itself", file, first));

@@ -67,7 +67,8 @@ int perform(const cli::TuneCommand& command) {
   const std::array shown{&tuned_scenario};
   LiveReport live(begin_report(measuring, machine.device(), shown), measuring.files,
                   [&shown](const Report& report) { return to_markdown(with_fastest(report), shown); });
-  install_interrupt_handlers(live.has_file() ? HangUp::ignored : HangUp::ends);
+  install_interrupt_handlers(live.has_file() ? HangUp::ignored : HangUp::ends,
+                             measuring.show.quiet ? Acknowledge::no : Acknowledge::yes);
   const auto table = [&] { return to_table(with_fastest(live.report()), shown, style_of(measuring.show)); };
   Tuned tuned = tune_with_progress(command, machine, space, live, table);
   static_cast<void>(live.replace(std::move(tuned.results)));  // what is wrong with a file shows at its end, too

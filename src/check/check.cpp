@@ -1,14 +1,17 @@
 #include "check/check.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
 #include <limits>
 #include <set>
 
+#include "check/command.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
+#include "core/shell.hpp"
 #include "core/spelling.hpp"
 #include "core/units.hpp"
 #include "core/wildcards.hpp"
@@ -71,12 +74,7 @@ bool meets(const Result& result, const Condition& condition, Effort& effort) {
   return std::ranges::any_of(condition.any_of, [&](const Wanted& wanted) { return meets(*param, wanted, effort); });
 }
 
-/// Whether it is of the scenario and the keys that an expectation is about.
-bool is_about(const Expectation& e, const Result& result, Effort& effort) {
-  effort.spend(1);
-  return (e.cases.empty() || effort.matches(e.cases, result.config.key())) &&
-         (e.scenario.empty() || effort.matches(e.scenario, result.config.scenario()));
-}
+bool is_pattern(const std::string& text) { return text.find_first_of("*?") != std::string::npos; }
 
 bool meets_all(const Expectation& e, const Result& result, Effort& effort) {
   return std::ranges::all_of(e.where, [&](const Condition& condition) { return meets(result, condition, effort); });
@@ -125,6 +123,8 @@ std::optional<Metric> whole_of(const std::string& name, const Result& result, co
 struct Judged {
   const Result* result = nullptr;
   std::optional<Metric> found{};
+  double lower = 0;                                        ///< limit, as an amount; 0: there is none
+  double upper = 0;                                        ///< the same
   double above = std::numeric_limits<double>::infinity();  ///< number over its lower limit: holds from 1 on
   double below = 0;                                        ///< number over its upper limit: holds up to 1
   std::string note{};
@@ -135,12 +135,12 @@ struct Judged {
 
 class Judge {
  public:
-  Judge(const Expectation& e, const Report& report, const std::string& source, Effort& effort)
-      : e_(e), report_(report), source_(source), effort_(effort) {}
+  Judge(const Expectation& e, const Report& report, const std::string& source, Descriptors scenarios, Effort& effort)
+      : e_(e), report_(report), source_(source), scenarios_(scenarios), effort_(effort) {}
 
   [[nodiscard]] Row row() {
     for (const Result& result : report_.results) {
-      if (!is_about(e_, result, effort_)) continue;
+      if (!is_about(result)) continue;
       refuse_conditions(result);
       if (result.status != Status::skipped && meets_all(e_, result, effort_)) look_at(result);
     }
@@ -150,6 +150,7 @@ class Judge {
     if (judged_.empty()) {
       row.verdict = e_.optional && lacking_.empty() ? Verdict::not_measured : Verdict::no_case;
       row.note = without_number();
+      if (lacking_.empty()) row.command = command();
       return row;
     }
     if (e_.aggregate == Aggregate::every) judge_lacking();
@@ -163,6 +164,14 @@ class Judge {
   }
 
  private:
+  /// Whether it is of the scenario and the keys that the expectation is about.
+  [[nodiscard]] bool is_about(const Result& result) const {
+    effort_.spend(1);
+    const std::string& key = result.config.key();
+    const bool by_key = e_.cases.empty() || (is_exact_ ? e_.cases == key : effort_.matches(e_.cases, key));
+    return by_key && (e_.scenario.empty() || effort_.matches(e_.scenario, result.config.scenario()));
+  }
+
   static bool has_note(const Judged& j) { return !j.note.empty(); }
 
   void look_at(const Result& result) {
@@ -175,8 +184,14 @@ class Judge {
     effort_.spend(result.metrics.size() + result.measurements.size());
     j.found = number_of(result, e_);
     if (!j.found) return lacking_.push_back(&result);
-    if (e_.at_least) j.above = over(j, *e_.at_least);
-    if (e_.at_most) j.below = over(j, *e_.at_most);
+    if (e_.at_least) {
+      j.lower = amount_of(*e_.at_least, j);
+      j.above = j.lower > 0 ? j.found->value / j.lower : 0;
+    }
+    if (e_.at_most) {
+      j.upper = amount_of(*e_.at_most, j);
+      j.below = j.upper > 0 ? j.found->value / j.upper : 0;
+    }
     judged_.push_back(std::move(j));
   }
 
@@ -202,13 +217,13 @@ class Judge {
     }
   }
 
-  /// The number over its limit.
-  double over(Judged& j, const Limit& limit) const {
+  /// The limit of a case in the unit of its number; 0, and a note, where there is nothing to take a share of.
+  double amount_of(const Limit& limit, Judged& j) const {
     const Metric& found = *j.found;
     if (limit.of.empty()) {
       const std::string& unit = limit.amount.unit.empty() ? std::string("1") : limit.amount.unit;
       if (unit != found.unit) refuse_unit(found, limit.amount);
-      return found.value / limit.amount.value;
+      return limit.amount.value;
     }
     const auto whole = whole_of(limit.of, *j.result, report_.environment.gpu);
     if (!whole || !(whole->value > 0)) {
@@ -219,7 +234,7 @@ class Judge {
       throw UsageError(fmt::format("{}: {}: {} is in {}, {} in {}; a share needs the same unit", source_, e_.name,
                                    e_.number, found.unit, limit.of, whole->unit));
     }
-    return found.value / (limit.amount.value * whole->value);
+    return limit.amount.value * whole->value;
   }
 
   [[noreturn]] void refuse_unit(const Metric& found, const Quantity& limit) const {
@@ -242,6 +257,14 @@ class Judge {
       return fmt::format(": none has the axis '{}'{}", condition.axis, suggestion(condition.axis, known));
     }
     return {};
+  }
+
+  /// That would measure it, on the device that these results are of.
+  [[nodiscard]] std::string command() const {
+    const Environment& environment = report_.environment;
+    const std::string command = command_that_measures(e_, scenarios_);
+    if (command.empty() || !environment.simulated()) return command;
+    return command + " --simulate " + shell_word(environment.profile);
   }
 
   /// Why no case has the number.
@@ -268,9 +291,9 @@ class Judge {
     const auto by_headroom = [](const Judged& a, const Judged& b) { return a.headroom() < b.headroom(); };
     const auto decides = e_.aggregate == Aggregate::best ? std::ranges::max_element(judged_, by_headroom)
                                                          : std::ranges::min_element(judged_, by_headroom);
-    row.found = decides->found;
     row.key = decides->result->config.key();
     row.note = decides->note;
+    show_number(row, *decides);
     row.verdict = decides->note.empty() && decides->holds() ? Verdict::holds : Verdict::fails;
   }
 
@@ -282,19 +305,38 @@ class Judge {
   }
 
   void decide_by_median(Row& row) const {
-    row.found = judged_.front().found;
-    row.found->value = median_of([](const Judged& j) { return j.found->value; });
-    const bool above = !e_.at_least || median_of(&Judged::above) >= 1;
-    const bool below = !e_.at_most || median_of(&Judged::below) <= 1;
-    row.verdict = above && below ? Verdict::holds : Verdict::fails;
+    Judged middle{.found = judged_.front().found,
+                  .lower = median_of(&Judged::lower),
+                  .upper = median_of(&Judged::upper),
+                  .above = median_of(&Judged::above),
+                  .below = median_of(&Judged::below)};
+    middle.found->value = median_of([](const Judged& j) { return j.found->value; });
+    row.verdict = middle.holds() ? Verdict::holds : Verdict::fails;
+    show_number(row, middle);
+  }
+
+  /// What was found, the limit that decides of two, and how far the one is from the other.
+  void show_number(Row& row, const Judged& j) const {
+    row.found = j.found;
+    if (!j.found) return;
+    row.shown = format_with_unit(j.found->value, j.found->unit);
+    if (has_note(j)) return;
+    const bool by_lower = e_.at_least && (!e_.at_most || j.above - 1 <= 1 - j.below);
+    const Limit& limit = by_lower ? *e_.at_least : *e_.at_most;
+    row.margin = by_lower ? j.above - 1 : 1 - j.below;
+    row.limit = Metric{row.found->name, by_lower ? j.lower : j.upper, j.found->unit};
+    if (limit.of.empty()) {
+      row.shown = in_written_unit(j.found->value, limit.amount);
+    } else {
+      const double share = (by_lower ? j.above : j.below) * limit.amount.value;
+      row.shown = fmt::format("{} ({})", in_written_unit(share, limit.amount), row.shown);
+    }
   }
 
   static std::string limit_text(const Limit& limit) {
-    if (!limit.of.empty()) {
-      return fmt::format("{} of {}", format_percent(limit.amount.value),
-                         limit.of == "link" || limit.of == "memory" ? "the " + limit.of : limit.of);
-    }
-    return format_with_unit(limit.amount.value, limit.amount.unit.empty() ? "1" : limit.amount.unit);
+    if (limit.of.empty()) return written(limit.amount);
+    const bool is_of_machine = limit.of == "link" || limit.of == "memory";
+    return fmt::format("{} of {}", written(limit.amount), is_of_machine ? "the " + limit.of : limit.of);
   }
 
   [[nodiscard]] std::string expected() const {
@@ -311,10 +353,36 @@ class Judge {
   const Expectation& e_;
   const Report& report_;
   const std::string& source_;
+  Descriptors scenarios_;
   Effort& effort_;
+  bool is_exact_ = !is_pattern(e_.cases);  // as derived limits name their cases, of which there may be thousands
   std::vector<Judged> judged_;
   std::vector<const Result*> lacking_;  // cases that match and have no such number
 };
+
+/// A limit in a unit that nobody knows could never be held against anything, and would seem to be kept where its case
+/// is not measured.
+void refuse_unknown_units(const Expectations& expectations, const Report& report, Descriptors scenarios) {
+  std::vector<std::string> known = units_of_limits();
+  std::set<std::string> declared;
+  const auto add = [&declared](std::span<const MetricDeclaration> metrics) {
+    for (const MetricDeclaration& metric : metrics) declared.insert(metric.unit);
+  };
+  for (const ScenarioDescriptor* scenario : scenarios) add(scenario->metrics);
+  for (const auto& [scenario, metrics] : report.metrics_declared) add(metrics);
+  for (const std::string& unit : declared) {
+    const bool is_new = std::ranges::find(known, unit) == known.end();
+    if (is_new && !unit.empty() && unit != "1") known.push_back(unit);
+  }
+  for (const Expectation& e : expectations.all) {
+    for (const std::optional<Limit>* limit : {&e.at_least, &e.at_most}) {
+      const std::string unit = *limit ? (*limit)->amount.written : "";
+      if (unit.empty() || unit == "1" || std::ranges::find(known, unit) != known.end()) continue;
+      throw UsageError(fmt::format("{}: {}: unknown unit '{}', expected one of {}{}", expectations.source, e.name,
+                                   printable(unit), fmt::join(known, ", "), suggestion(unit, known)));
+    }
+  }
+}
 
 void refuse_others(const Report& report, std::string_view name, const Expectations& expectations,
                    bool allow_simulated) {
@@ -341,20 +409,23 @@ bool Checked::all_hold() const {
   return complete && count(Verdict::holds) > 0 && count(Verdict::fails) == 0 && count(Verdict::no_case) == 0;
 }
 
-Checked check(const Report& report, std::string_view name, const Expectations& expectations, bool allow_simulated) {
-  refuse_others(report, name, expectations, allow_simulated);
+Checked check(const Report& report, std::string_view name, const Expectations& expectations, const Options& options) {
+  refuse_others(report, name, expectations, options.allow_simulated);
+  refuse_unknown_units(expectations, report, options.scenarios);
   Checked checked;
   checked.results = printable(name);
   checked.expectations = printable(expectations.source);
   checked.description = expectations.description;
   checked.gpu = report.environment.gpu.name;
   checked.simulated = report.environment.simulated() ? report.environment.profile : "";
+  checked.injected_fault = report.environment.injected_fault();
+  if (name != "-") checked.continued_by = "xferbench --resume " + shell_word(name);
   checked.started_at = report.started_at;
   checked.complete = report.complete;
   checked.verified = report.verified;
   Effort effort(expectations.source);
   for (const Expectation& e : expectations.all) {
-    checked.rows.push_back(Judge(e, report, expectations.source, effort).row());
+    checked.rows.push_back(Judge(e, report, expectations.source, options.scenarios, effort).row());
   }
   return checked;
 }

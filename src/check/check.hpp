@@ -11,6 +11,7 @@
 
 #include "check/expectations.hpp"
 #include "core/enum_text.hpp"
+#include "core/scenario_descriptor.hpp"
 #include "results/result.hpp"
 
 namespace xferbench::check {
@@ -29,10 +30,14 @@ struct Row {
   std::string name;
   std::string expected;  ///< "at least 52 GB/s"
   Verdict verdict = Verdict::holds;
-  std::optional<Metric> found;  ///< of the case that decides, or the median of all
-  std::string key;              ///< of the case that decides; empty for a median
-  std::size_t cases = 0;        ///< that were looked at
-  std::string note;             ///< why there is no number
+  std::optional<Metric> found;   ///< of the case that decides, or the median of all
+  std::string shown;             ///< the same in the unit of the limit: "55.03 GB/s", "95.5 % (55.03 GB/s)"
+  std::optional<Metric> limit;   ///< the one that decides, as an amount
+  std::optional<double> margin;  ///< by what share of the limit the number is inside it; negative: outside
+  std::string key;               ///< of the case that decides; empty for a median
+  std::size_t cases = 0;         ///< that were looked at
+  std::string note;              ///< why there is no number
+  std::string command;           ///< that would measure it, where no case matches; empty if none is known
 };
 
 struct Checked {
@@ -40,7 +45,9 @@ struct Checked {
   std::string expectations;  ///< the same
   std::string description;
   std::string gpu;
-  std::string simulated;  ///< the profile, if the results are simulated
+  std::string simulated;       ///< the profile, if the results are simulated
+  std::string injected_fault;  ///< of a device that was given one on purpose
+  std::string continued_by;    ///< the command that goes on with a run that was cut off; empty for standard input
   std::string started_at;
   bool complete = true;
   bool verified = true;
@@ -52,9 +59,14 @@ struct Checked {
   [[nodiscard]] bool all_hold() const;
 };
 
+struct Options {
+  bool allow_simulated = false;  ///< simulated results may be checked
+  Descriptors scenarios{};       ///< that this program can measure; for the commands
+};
+
 /// Throws UsageError if the results cannot be checked so: they come from another GPU, are simulated and may not be, or
 /// a limit or a condition has a unit that its number cannot have.
 Checked check(const Report& report, std::string_view name, const Expectations& expectations,
-              bool allow_simulated = false);
+              const Options& options = {});
 
 }  // namespace xferbench::check

@@ -20,7 +20,7 @@ constexpr std::string_view kVersion1 = "xferbench-expect/1";
 
 /// A number without a unit, or a text with one.
 Quantity quantity(Reader& in) {
-  if (!in.is_text()) return {in.as_number(), ""};
+  if (!in.is_text()) return {in.as_number()};
   const auto quantity = parse_quantity(in.as_text());
   if (quantity) return *quantity;
   in.fail(fmt::format("found {}, expected a number and its unit, such as \"52 GB/s\"", in_quotes(in.as_text())));
@@ -160,7 +160,7 @@ constexpr std::array kFileFields{
     part("schema", kSchema<kVersion1>),
     field<&Expectations::description, kText>("description", optional),
     field<&Expectations::gpu>("gpu", optional),
-    field<&Expectations::all, kListOf<Expectation, kExpectation, kMostEntries, check_some>>("expect"),
+    field<&Expectations::all, kListOf<Expectation, kExpectation, kMostExpectations, check_some>>("expect"),
 };
 constexpr Shape kFile{.expected = "expectations: an object with schema and expect",
                       .is_object = true,

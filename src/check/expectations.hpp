@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,6 +61,8 @@ struct Expectation {
   Aggregate aggregate = Aggregate::every;
   bool optional = false;  ///< may match no case
 };
+
+inline constexpr std::size_t kMostExpectations = 10'000;  ///< that a file may have
 
 struct Expectations {
   std::string source;  ///< the file, as messages call it

@@ -1,9 +1,13 @@
 #include "check/quantity.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+
+#include "core/units.hpp"
 
 namespace xferbench::check {
 
@@ -23,6 +27,16 @@ constexpr std::array kUnits{
     Unit{"ms", 1e-3, "s"},
     Unit{"us", 1e-6, "s"},
     Unit{"ns", 1e-9, "s"},
+    Unit{"MB/s", 1e-3, "GB/s"},
+    Unit{"GB/s", 1, "GB/s"},
+    Unit{"TB/s", 1e3, "GB/s"},
+    Unit{"MiB/s", kKi* kKi / 1e9, "GB/s"},
+    Unit{"GiB/s", kKi* kKi* kKi / 1e9, "GB/s"},
+    Unit{"Hz", 1, "Hz"},
+    Unit{"kHz", 1e3, "Hz"},
+    Unit{"MHz", 1e6, "Hz"},
+    Unit{"GHz", 1e9, "Hz"},
+    Unit{"%", 1e-2, "1"},
     Unit{"B", 1, "B"},
     Unit{"K", kKi, "B"},
     Unit{"M", kKi* kKi, "B"},
@@ -36,16 +50,6 @@ constexpr std::array kUnits{
     Unit{"MB", 1e6, "B"},
     Unit{"GB", 1e9, "B"},
     Unit{"TB", 1e12, "B"},
-    Unit{"MB/s", 1e-3, "GB/s"},
-    Unit{"GB/s", 1, "GB/s"},
-    Unit{"TB/s", 1e3, "GB/s"},
-    Unit{"MiB/s", kKi* kKi / 1e9, "GB/s"},
-    Unit{"GiB/s", kKi* kKi* kKi / 1e9, "GB/s"},
-    Unit{"Hz", 1, "Hz"},
-    Unit{"kHz", 1e3, "Hz"},
-    Unit{"MHz", 1e6, "Hz"},
-    Unit{"GHz", 1e9, "Hz"},
-    Unit{"%", 1e-2, "1"},
 };
 
 std::string_view without_blanks(std::string_view text) {
@@ -57,8 +61,39 @@ std::string_view without_blanks(std::string_view text) {
 
 Quantity in_base_unit(double value, std::string_view unit) {
   const auto known = std::ranges::find(kUnits, unit, &Unit::name);
-  if (known == kUnits.end()) return {value, std::string(unit)};
-  return {value * known->factor, std::string(known->base)};
+  if (known == kUnits.end()) return {value, std::string(unit), std::string(unit)};
+  return {value * known->factor, std::string(known->base), std::string(unit)};
+}
+
+std::vector<std::string> units_of_limits() {
+  std::vector<std::string> units;
+  for (const Unit& unit : kUnits) units.emplace_back(unit.name);
+  return units;
+}
+
+namespace {
+
+/// The unit that is written, and how much of what results are kept in it stands for.
+Unit shown_unit(const Quantity& like) {
+  const std::string_view name = !like.written.empty() ? std::string_view(like.written) : std::string_view(like.unit);
+  // A ratio that was written without a unit reads better in percent.
+  const auto* const known = std::ranges::find(kUnits, name.empty() || name == "1" ? "%" : name, &Unit::name);
+  return known != kUnits.end() ? *known : Unit{name, 1, name};
+}
+
+std::string with_unit(const std::string& number, const Unit& unit) { return fmt::format("{} {}", number, unit.name); }
+
+}  // namespace
+
+std::string in_written_unit(double value, const Quantity& like) {
+  const Unit unit = shown_unit(like);
+  return with_unit(format_significant(value / unit.factor), unit);
+}
+
+std::string written(const Quantity& limit) {
+  constexpr int kDigits = 6;  // as many as people write; the factor leaves more behind them
+  const Unit unit = shown_unit(limit);
+  return with_unit(fmt::format("{:.{}g}", limit.value / unit.factor, kDigits), unit);
 }
 
 std::optional<Quantity> parse_quantity(std::string_view text) {

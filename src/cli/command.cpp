@@ -73,6 +73,19 @@ std::vector<const CLI::App*> CommandLine::words_after_command() const {
   return {named.begin() + 1, named.end()};
 }
 
+namespace {
+
+/// What `list` shows beside scenarios, in the order of ListCommand::Of behind everything.
+constexpr std::array<std::string_view, 3> kListed{"suites", "expectations", "profiles"};
+
+void refuse_several_inputs(const char* command, const std::vector<std::string>& files) {
+  if (std::ranges::count(files, "-") > 1) {
+    throw UsageError(fmt::format("{}: only one file can be - (standard input)", command));
+  }
+}
+
+}  // namespace
+
 // --- What nobody knows ----------------------------------------------------------------------------------------------
 
 void CommandLine::reject_what_is_left() const {
@@ -103,27 +116,41 @@ void CommandLine::reject_flag(const std::string& argument) const {
 
 void CommandLine::reject_word(const std::string& word) const {
   const auto named = app_.get_subcommands();
-  if (!named.empty() && scenario_of(*named.front()) == nullptr && named.front() != tune_app_ &&
-      named.front()->get_name() != "run") {
-    throw UsageError(fmt::format("{} does not take '{}'; a file of that name is ./{} (see xferbench {} --help)",
-                                 named.front()->get_name(), word, word, named.front()->get_name()));
+  const std::string first = named.empty() ? "" : named.front()->get_name();
+  if (named.empty() || scenario_of(*named.front()) != nullptr || named.front() == tune_app_ || first == "run") {
+    static_cast<void>(topic(word));
+    return;
   }
-  static_cast<void>(topic(word));
+  const std::string see = fmt::format("(see xferbench {} --help)", first);
+  if (first == "list")
+    throw UsageError(fmt::format("list is of what can be run, and '{0}' is a command: xferbench help {0}", word));
+  const auto positional = named.front()->get_options([](const CLI::Option* o) { return o->get_positional(); });
+  const bool takes_files = std::ranges::any_of(
+      positional, [](const CLI::Option* o) { return o->get_type_name().find("FILE") != std::string::npos; });
+  if (takes_files) {
+    throw UsageError(fmt::format("{} does not take '{}'; a file of that name is ./{} {}", first, word, word, see));
+  }
+  throw UsageError(fmt::format("{} does not take '{}'; leave it out {}", first, word, see));
 }
 
 const Scenario& CommandLine::topic(const std::string& word) const {
-  std::vector<std::string> names;
-  std::vector<std::string> words;
-  for (const Scenario* scenario : scenarios_) {
-    names.push_back(name_of(*scenario));
-    if (names.back() == word) return *scenario;
+  std::vector<std::string> scenarios;
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app_.get_subcommands({})) {
+    const Scenario* scenario = scenario_of(*command);
+    if (scenario != nullptr && command->get_name() == word) return *scenario;
+    (scenario != nullptr ? scenarios : commands).push_back(command->get_name());
   }
-  for (const CLI::App* command : app_.get_subcommands({})) words.push_back(command->get_name());
   if (!word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) != 0) {
     throw UsageError(fmt::format("unknown scenario '{}'; values of one flag are joined by commas, as in 4K,8K", word));
   }
-  throw UsageError(fmt::format("'{}' is neither a scenario nor a command; scenarios are {}{}", word,
-                               fmt::join(names, ", "), suggestion(word, words)));
+  if (std::ranges::find(kListed, word) != kListed.end()) {
+    throw UsageError(fmt::format("'{0}' is neither a scenario nor a command; xferbench list {0} shows them", word));
+  }
+  std::vector<std::string> known = scenarios;
+  known.insert(known.end(), commands.begin(), commands.end());
+  throw UsageError(fmt::format("'{}' is neither a scenario nor a command; scenarios are {}; commands are {}{}", word,
+                               fmt::join(scenarios, ", "), fmt::join(commands, ", "), suggestion(word, known)));
 }
 
 /// Some commands take few of the program's flags; any other would do nothing.
@@ -295,6 +322,7 @@ Command CommandLine::check_command() {
   if (check_.results.empty()) {
     throw UsageError("check needs a results file: xferbench check results.json --expect h200");
   }
+  refuse_several_inputs("check", check_.results);
   if (check_.expect.empty()) {
     throw UsageError("check needs --expect: a file of limits, or the name of one that comes with xferbench, as h200");
   }
@@ -303,10 +331,34 @@ Command CommandLine::check_command() {
   return check_;
 }
 
+Command CommandLine::expect_command() {
+  if (expect_.good.empty()) {
+    throw UsageError("expect needs results of good runs: xferbench expect good-1.json good-2.json -o mine.json");
+  }
+  refuse_several_inputs("expect", expect_.good);
+  expect_.show = measuring_.show;
+  return expect_;
+}
+
+Command CommandLine::info_command() {
+  finish_measuring(SamplingPolicy().budget);
+  info_.device = measuring_.device;
+  return info_;
+}
+
+Command CommandLine::completion_command() {
+  const Axis shell{.name = "completion", .kind = AxisKind::choice, .choices = words(kShells)};
+  const Value chosen = parse_axis(shell, word_, shell.name).front();
+  return TextCommand{std::string(completion_script(std::get<std::string>(chosen)))};
+}
+
 Command CommandLine::list_command() {
   const auto after = words_after_command();
   if (after.size() > 1) throw UsageError("list takes one scenario at most");
-  if (after.empty() && (word_.empty() || word_ == "suites")) return ListCommand{.suites = !word_.empty()};
+  if (after.empty() && word_.empty()) return ListCommand{};
+  if (const auto* of = std::ranges::find(kListed, word_); after.empty() && of != kListed.end()) {
+    return ListCommand{static_cast<ListCommand::Of>(of - kListed.begin() + 1)};
+  }
   const Scenario& about = topic(after.empty() ? word_ : after.front()->get_name());
   return TextCommand{to_text(page(*app_.get_subcommand(name_of(about)))) + explain_results(described(about))};
 }
@@ -315,7 +367,12 @@ Command CommandLine::help_command() {
   const auto after = words_after_command();
   if (word_ == "help") return TextCommand{to_text(page(*app_.get_subcommand("help")))};
   if (!word_.empty()) static_cast<void>(topic(word_));
-  return TextCommand{to_text(page(after.empty() ? app_ : *after.back()))};
+  if (after.size() > 1) {
+    throw UsageError(fmt::format("help is of one thing at a time: xferbench help {}", after.front()->get_name()));
+  }
+  if (after.empty()) return TextCommand{to_text(page(app_))};
+  const auto inner = after.front()->get_subcommands();  // of tune: a scenario
+  return TextCommand{to_text(page(inner.empty() ? *after.front() : *inner.front()))};
 }
 
 Command CommandLine::command(std::span<const std::string> arguments) {

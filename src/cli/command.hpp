@@ -107,19 +107,31 @@ struct CompareCommand {
 };
 
 struct CheckCommand {
-  std::string results;           ///< the file to check
-  std::string expect;            ///< name or path of the expectations
-  bool allow_simulated = false;  ///< simulated results may be checked
-  OutputFiles files;             ///< json and markdown
+  std::vector<std::string> results;  ///< the files to check; "-" is standard input
+  std::string expect;                ///< name or path of the expectations
+  bool allow_simulated = false;      ///< simulated results may be checked
+  OutputFiles files;                 ///< json and markdown
+  Presentation show;
+};
+
+/// Limits from good runs.
+struct ExpectCommand {
+  std::vector<std::string> good;  ///< files; "-" is standard input
+  std::string output = "-";       ///< file for the expectations; "-" is standard output
+  bool allow_simulated = false;   ///< simulated runs may be taken
+  bool allow_doubtful = false;    ///< runs that were cut off, failed or were not verified may be
+  double assumed_spread = 0.02;   ///< between runs, relative
   Presentation show;
 };
 
 struct ListCommand {
-  bool suites = false;  ///< only suites
+  enum class Of { everything, suites, expectations, profiles };
+  Of of = Of::everything;
 };
 
 struct InfoCommand {
   DeviceChoice device;
+  std::optional<std::string> json{};  ///< file for the facts as JSON; "-" is standard output; absent: in words
 };
 
 /// Prints what the command line says of itself: help, what a scenario's results have, the manual page, a completion
@@ -135,8 +147,8 @@ struct CompleteCommand {
   std::vector<std::string> words;
 };
 
-using Command = std::variant<RunCommand, TuneCommand, CompareCommand, CheckCommand, ListCommand, InfoCommand,
-                             TextCommand, VersionCommand, CompleteCommand>;
+using Command = std::variant<RunCommand, TuneCommand, CompareCommand, CheckCommand, ExpectCommand, ListCommand,
+                             InfoCommand, TextCommand, VersionCommand, CompleteCommand>;
 
 using Scenarios = std::span<const Scenario* const>;
 

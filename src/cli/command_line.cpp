@@ -78,6 +78,8 @@ CommandLine::CommandLine(Scenarios scenarios, AxisFlags axis_flags)
   add_run_and_tune();
   add_compare();
   add_check();
+  add_expect();
+  add_information();
   add_small_commands();
   app_.footer(std::string(short_examples()));  // last: subcommands inherit it
 }
@@ -379,10 +381,10 @@ void CommandLine::add_compare() {
 
 void CommandLine::add_check() {
   CLI::App* app = add_command("check", "whether results are within limits; exit code 1 if not",
-                              {.usage = "  xferbench check RESULTS --expect FILE|NAME [FLAGS]\n",
+                              {.usage = "  xferbench check RESULTS... --expect FILE|NAME [FLAGS]\n",
                                .taken = named(std::array{"--json", "--markdown", "--color", "--quiet", "--wide"}),
                                .make = [this] { return check_command(); }});
-  app->footer("Example:\n  xferbench check results.json --expect h200\n");
+  app->footer(std::string(check_footer()));
   app->add_option("FILES", check_.results)->type_name("FILES");
   valued(app->add_option("--expect", check_.expect,
                          "what to expect: a file of limits, or the name of one that comes with xferbench"),
@@ -390,31 +392,50 @@ void CommandLine::add_check() {
   app->add_flag("--allow-simulated", check_.allow_simulated, "check simulated results, too");
 }
 
-void CommandLine::add_small_commands() {
-  CLI::App* list =
-      add_command("list", "what can be run, with flags, units and defaults",
-                  {.usage = "  xferbench list [SCENARIO|suites]\n", .make = [this] { return list_command(); }});
-  choices_[list->add_option("TOPIC", word_)] = {"suites"};
-  add_command("info", "GPU, link and its limit, driver, host, build",
-              {.usage = "  xferbench info [FLAGS]\n",
-               .taken = named(std::array{"--gpu", "--numa", "--simulate"}),
-               .make = [this]() -> Command {
-                 finish_measuring(SamplingPolicy().budget);
-                 return InfoCommand{measuring_.device};
-               }});
+void CommandLine::add_expect() {
+  CLI::App* app = add_command("expect", "limits for check, from runs that were good",
+                              {.usage = "  xferbench expect GOOD... [-o FILE] [FLAGS]\n",
+                               .taken = named(std::array{"--quiet"}),
+                               .make = [this] { return expect_command(); }});
+  app->footer(std::string(expect_footer()));
+  app->add_option("FILES", expect_.good)->type_name("FILES");
+  valued(app->add_option("-o,--output", expect_.output, "the file to write; - is standard output [-]"), "FILE");
+  constexpr double kPercent = 100;
+  add_value(*app,
+            {.name = "assume-spread",
+             .kind = AxisKind::real,
+             .defaults = fmt::format("{}", expect_.assumed_spread * kPercent),
+             .help = "how far runs spread (standard deviation) where the good ones say little of it",
+             .min = 0.01,
+             .max = 50},
+            "PCT", [this](const Value& v) { expect_.assumed_spread = std::get<double>(v) / kPercent; });
+  app->add_flag("--allow-simulated", expect_.allow_simulated, "take simulated runs, too");
+  app->add_flag("--allow-doubtful", expect_.allow_doubtful,
+                "take runs that were cut off, have failed cases, or were not verified");
+}
+
+void CommandLine::add_information() {
+  CLI::App* list = add_command("list", "what can be run, with flags, units and defaults",
+                               {.usage = "  xferbench list [SCENARIO|suites|expectations|profiles]\n",
+                                .make = [this] { return list_command(); }});
+  choices_[list->add_option("TOPIC", word_)] = {"suites", "expectations", "profiles"};
+  CLI::App* info = add_command("info", "GPU, link and its limit, driver, host, build",
+                               {.usage = "  xferbench info [FLAGS]\n",
+                                .taken = named(std::array{"--gpu", "--numa", "--simulate"}),
+                                .make = [this] { return info_command(); }});
+  valued(info->add_option("--json", info_.json, "the same as JSON; without a file to standard output"), "[FILE]", "-");
   add_command("help", "the flags of a scenario or a command",
               {.usage = "  xferbench help [SCENARIO|COMMAND]\n", .make = [this] { return help_command(); }})
       ->add_option("TOPIC", word_);
   add_command("version", "version and build",
               {.usage = "  xferbench version\n", .make = [] { return VersionCommand{}; }});
-  const Axis shell{.name = "completion", .kind = AxisKind::choice, .choices = {"bash", "zsh"}};
-  CLI::App* completion = add_command("completion", "a script that completes commands and flags",
-                                     {.usage = "  xferbench completion bash|zsh\n", .make = [this, shell]() -> Command {
-                                        const bool bash =
-                                            parse_axis(shell, word_, shell.name) == std::vector<Value>{"bash"};
-                                        return TextCommand{std::string(bash ? bash_completion() : zsh_completion())};
-                                      }});
-  choices_[completion->add_option("SHELL", word_)] = shell.choices;
+}
+
+void CommandLine::add_small_commands() {
+  CLI::App* completion =
+      add_command("completion", "a script that completes commands and flags",
+                  {.usage = "  xferbench completion bash|zsh|fish\n", .make = [this] { return completion_command(); }});
+  choices_[completion->add_option("SHELL", word_)] = words(kShells);
   add_command("man", "all help as a manual page",
               {.usage = "  xferbench man | man -l -\n", .make = [this] { return TextCommand{manual()}; }});
 }

@@ -64,6 +64,8 @@ class CommandLine {
   void add_run_and_tune();
   void add_compare();
   void add_check();
+  void add_expect();
+  void add_information();
   void add_small_commands();
   Flags named(std::span<const char* const> flags) const;
 
@@ -89,7 +91,10 @@ class CommandLine {
   Command tune_command();
   Command compare_command();
   Command check_command();
+  Command expect_command();
   Command list_command();
+  Command info_command();
+  Command completion_command();
   Command help_command();
   [[nodiscard]] Page page(const CLI::App& app) const;
   [[nodiscard]] std::string manual() const;
@@ -112,6 +117,8 @@ class CommandLine {
   CompareCommand compare_;
   std::vector<std::string> compared_files_;  // that stand behind no flag
   CheckCommand check_;
+  ExpectCommand expect_;
+  InfoCommand info_;
   std::string word_;  // behind a command that takes one, where it is no command or scenario
 };
 

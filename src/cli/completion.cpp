@@ -48,6 +48,8 @@ std::string complete(std::span<const std::string> words, Scenarios scenarios, co
   return text;
 }
 
+namespace {
+
 std::string_view bash_completion() {
   return R"sh(# shellcheck shell=bash
 # Completion of xferbench for bash; made by: xferbench completion bash
@@ -83,6 +85,32 @@ _xferbench() {
 
 if [[ $funcstack[1] == _xferbench ]]; then _xferbench "$@"; else compdef _xferbench xferbench; fi
 )sh";
+}
+
+std::string_view fish_completion() {
+  return R"sh(# Completion of xferbench for fish; made by: xferbench completion fish
+
+function __xferbench_complete
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    for answer in ($words[1] __complete $words[2..-1] "$current" 2> /dev/null)
+        if test "$answer" = :files
+            __fish_complete_path (string replace -r '^--[^=]*=' '' -- "$current")
+        else
+            echo $answer
+        end
+    end
+end
+
+complete -c xferbench -f -a '(__xferbench_complete)'
+)sh";
+}
+
+}  // namespace
+
+std::string_view completion_script(std::string_view shell) {
+  if (shell == "fish") return fish_completion();
+  return shell == "zsh" ? zsh_completion() : bash_completion();
 }
 
 }  // namespace xferbench::cli

@@ -1,7 +1,8 @@
-// How a command line may go on: scripts that let bash and zsh ask the program (`xferbench __complete WORD...`), and
-// what it answers.
+// How a command line may go on: scripts that let bash, zsh and fish ask the program (`xferbench __complete WORD...`),
+// and what it answers.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,7 +25,9 @@ struct Candidates {
 Candidates candidates(Scenarios scenarios, std::span<const std::string> before, const std::string& flag,
                       bool another_flag, const DataNames& names);
 
-std::string_view bash_completion();
-std::string_view zsh_completion();
+inline constexpr std::array<std::string_view, 3> kShells{"bash", "zsh", "fish"};
+
+/// For one of these shells.
+std::string_view completion_script(std::string_view shell);
 
 }  // namespace xferbench::cli

@@ -1,7 +1,12 @@
 #include "core/interrupt.hpp"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <cerrno>
 #include <csignal>
+#include <string_view>
 
 namespace xferbench {
 
@@ -19,18 +24,47 @@ extern "C" void on_signal(int signal) {
   if (signal == SIGHUP) std::signal(SIGHUP, SIG_DFL);
 }
 
+/// By functions alone that a signal handler may call. Not where it would have to wait, as in a terminal that was
+/// paused.
+void say(std::string_view text) {
+  const int before = errno;
+  pollfd error{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+  if (poll(&error, 1, 0) == 1 && (error.revents & POLLOUT) != 0) {
+    // Nobody may be there to read it, and there is nothing to be done about that here.
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+  }
+  errno = before;
+}
+
+constexpr std::string_view kAcknowledged = "\nxferbench: stopping after this pass; again to stop now\n";
+
+extern "C" void on_signal_in_words(int signal) {
+  say(kAcknowledged.substr(1));
+  on_signal(signal);
+}
+
+/// Behind ^C, and a line of progress that has no end yet.
+extern "C" void on_signal_at_terminal(int signal) {
+  say(kAcknowledged);
+  on_signal(signal);
+}
+
+using Handler = void (*)(int);
+
 /// Leaves a signal ignored that whoever started the program wants ignored (nohup, background jobs).
-void handle(int signal) {
-  if (std::signal(signal, on_signal) == SIG_IGN) std::signal(signal, SIG_IGN);
+void handle(int signal, Handler handler) {
+  if (std::signal(signal, handler) == SIG_IGN) std::signal(signal, SIG_IGN);
 }
 
 }  // namespace
 
-void install_interrupt_handlers(HangUp hang_up) {
-  handle(SIGINT);
-  handle(SIGTERM);
+void install_interrupt_handlers(HangUp hang_up, Acknowledge acknowledge) {
+  const Handler in_words = isatty(STDERR_FILENO) == 1 ? on_signal_at_terminal : on_signal_in_words;
+  const Handler handler = acknowledge == Acknowledge::yes ? in_words : on_signal;
+  handle(SIGINT, handler);
+  handle(SIGTERM, handler);
   if (hang_up == HangUp::ends) {
-    handle(SIGHUP);
+    handle(SIGHUP, handler);
   } else {
     std::signal(SIGHUP, SIG_IGN);
   }

@@ -9,9 +9,13 @@ enum class HangUp {
   ignored,  ///< it writes a file, which can be read later
 };
 
+/// Whether standard error says at once that the signal has come, and what a second one would do. A process that another
+/// one looks after leaves that to the other.
+enum class Acknowledge { no, yes };
+
 /// Installs handlers for SIGINT, SIGTERM and SIGHUP: the first asks the run to stop after the current sample, a second
 /// one ends the process at once.
-void install_interrupt_handlers(HangUp hang_up);
+void install_interrupt_handlers(HangUp hang_up, Acknowledge acknowledge = Acknowledge::no);
 
 /// The number of the signal that has come; 0 while none has.
 int interrupted();

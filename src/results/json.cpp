@@ -321,6 +321,20 @@ constexpr Shape kReport{.expected = "a results file, as xferbench --json writes 
                         .fields = kReportFields,
                         .end = check_keys};
 
+// --- The machine alone ----------------------------------------------------------------------------------------------
+
+constexpr std::string_view kInfoVersion1 = "xferbench-info/1";
+constexpr std::array kFactsFields{
+    part("schema", kSchema<kInfoVersion1>),
+    field<&MachineFacts::tool, kTool>("tool"),
+    field<&MachineFacts::environment, kEnvironment>("environment", if_known),
+    field<&MachineFacts::no_gpu>("no_gpu", if_known),
+    field<&MachineFacts::host, kHost>("host", if_known),
+    field<&MachineFacts::limits, kMetrics>("limits", if_known),
+    field<&MachineFacts::profiles, kLabels>("profiles"),
+};
+constexpr Shape kFacts = record(kFactsFields);
+
 Report empty_report() {
   Report report;
   report.tool = {};
@@ -332,6 +346,8 @@ Report empty_report() {
 void write_json(const Report& report, const Sink& sink) { write(kReport, &report, sink); }
 
 std::string to_json(const Report& report) { return text_of(kReport, &report); }
+
+std::string to_json(const MachineFacts& facts) { return text_of(kFacts, &facts); }
 
 constexpr Shape json::kInterval{
     .expected = "two numbers, low and high",

@@ -2,8 +2,10 @@
 // for each record serves both.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "results/result.hpp"
 #include "results/sink.hpp"
@@ -24,6 +26,19 @@ Report read_report(const std::string& path);
 
 /// The same of a text; `name` is what messages call it.
 Report parse_report(std::string_view text, std::string_view name);
+
+/// What `xferbench info` says of this machine and this program.
+struct MachineFacts {
+  Tool tool = this_tool();
+  std::optional<Environment> environment{};  ///< as results have it; absent where there is no GPU
+  std::string no_gpu{};                      ///< why there is none
+  std::optional<Environment::Host> host{};   ///< where there is no environment that has it
+  std::vector<Metric> limits{};              ///< "link", "memory"
+  Labels profiles{};                         ///< that can be simulated, each with what it is
+};
+
+/// "xferbench-info/1"; what is unknown is absent.
+std::string to_json(const MachineFacts& facts);
 
 namespace json {
 struct Shape;

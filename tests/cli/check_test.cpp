@@ -1,6 +1,10 @@
 // `xferbench check` as users and CI call it.
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <sstream>
+#include <stdexcept>
+
 #include "cli/support.hpp"
 
 namespace xferbench::test {
@@ -45,6 +49,122 @@ TEST(Check, WritesMarkdownAndJsonBesideTheTableOrInItsPlace) {
                  "cannot both be standard output");
 }
 
+/// Fails the test unless the file keeps to this schema of docs/.
+void expect_valid(const std::filesystem::path& file, const char* schema) {
+  const char* validate =
+      "import json, sys, jsonschema\n"
+      "jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load(open(sys.argv[2])))\n";
+  const Outcome o = run("/usr/bin/python3", {"-c", validate, source_tree() / "docs" / schema, file});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+}
+
+std::string quick() { return source_tree() / "docs" / "results" / "h200-quick.json"; }
+
+TEST(Check, TheSuiteQuickAndTheExpectationsOfAnH200FitEachOther) {
+  const Outcome o = xferbench({"check", quick(), "--expect", "h200"});
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "\n9 hold, 0 fail, 12 not measured\n")) << o.out;
+  EXPECT_TRUE(contains(o.out, "\nNot measured; add --json FILE to measure one")) << o.out;
+  EXPECT_TRUE(contains(o.out, "  pinned copies by kernel ")) << o.out;
+  EXPECT_TRUE(contains(o.out, "  xferbench memcpy --dir h2d,d2h --host pinned --engine sm --size 64MiB\n")) << o.out;
+  EXPECT_TRUE(contains(o.out, "+9.0 %   holds     latency/op=launch\n")) << o.out;
+}
+
+/// The value of "size=64MiB" as files have it: a number where it is one.
+Json value_of(const std::string& part) {
+  const std::string text = part.substr(part.find('=') + 1);
+  std::size_t end = 0;
+  try {
+    const double number = std::stod(text, &end);
+    if (end == text.size()) return number;
+    return static_cast<std::uint64_t>(number) << (text.ends_with("KiB")   ? 10U
+                                                  : text.ends_with("MiB") ? 20U
+                                                  : text.ends_with("GiB") ? 30U
+                                                                          : 0U);
+  } catch (const std::invalid_argument&) {
+    return text;
+  }
+}
+
+TEST(Check, CommandsForWhatWasNotMeasuredMeasureIt) {
+  const TemporaryFolder folder;
+  xferbench({"check", quick(), "--expect", "h200", "--json", folder / "c.json"});
+  const Json checked = read_json(folder / "c.json");
+  std::size_t commands = 0;
+  for (const Json& check : checked["checks"]) {
+    if (!check.contains("command")) continue;
+    ++commands;
+    const std::string command = check["command"];
+    Arguments words;
+    std::istringstream stream(command);
+    for (std::string word; stream >> word;) words.push_back(word);
+    ASSERT_EQ(words.front(), "xferbench");
+    words.erase(words.begin());
+    words.insert(words.end(), {"--dry-run"});
+    const Outcome dry = xferbench(words);
+    EXPECT_EQ(dry.exit_code, 0) << command << dry.err;
+    // A results file of these cases without numbers: what concerned none of them would still be "not measured".
+    Json results = read_json(quick());
+    const Json whole = results["results"];
+    results["results"] = Json::array();
+    for (std::string key : lines(dry.out)) {
+      key = key.substr(0, key.find("  ("));
+      Json one = {{"scenario", key.substr(0, key.find('/'))},
+                  {"key", key},
+                  {"params", Json::object()},
+                  {"status", "ok"},
+                  {"reason", ""},
+                  {"warnings", Json::array()},
+                  {"measurements", Json::array()},
+                  {"metrics", Json::object()}};
+      std::istringstream parts(key);
+      std::string part;
+      std::getline(parts, part, '/');
+      while (std::getline(parts, part, '/')) one["params"][part.substr(0, part.find('='))] = value_of(part);
+      results["results"].push_back(one);
+    }
+    write_file(folder / "r.json", results.dump());
+    xferbench({"check", folder / "r.json", "--expect", "h200", "--json", folder / "again.json"});
+    const Json rechecked = read_json(folder / "again.json");
+    for (const Json& again : rechecked["checks"]) {
+      if (again["name"] == check["name"]) EXPECT_EQ(again["verdict"], "no case") << command << again["note"];
+    }
+  }
+  EXPECT_EQ(commands, 12U) << "every expectation that was not measured has one";
+}
+
+TEST(Check, TakesSeveralFilesWithATableForEachAndOneExitCode) {
+  const TemporaryFolder folder;
+  Json slow = read_json(quick());
+  for (Json& result : slow["results"]) {
+    if (result["metrics"].contains("bandwidth")) result["metrics"]["bandwidth"]["value"] = 1;
+  }
+  write_file(folder / "slow.json", slow.dump());
+  const Outcome good = xferbench({"check", quick(), measured(), "--expect", "h200", "--json", folder / "c.json"});
+  expect_success(good);
+  EXPECT_TRUE(contains(good.out, "h200-quick.json: NVIDIA H200")) << good.out;
+  EXPECT_TRUE(contains(good.out, "h200-memcpy.json: NVIDIA H200")) << good.out;
+  EXPECT_TRUE(contains(good.out, "\n2 files: 2 pass\n")) << good.out;
+  expect_valid(folder / "c.json", "check-schema.json");
+  EXPECT_EQ(read_json(folder / "c.json")["files"].size(), 2U);
+  const Outcome bad =
+      xferbench({"check", quick(), folder / "slow.json", "--expect", "h200", "--markdown", folder / "c.md"});
+  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_TRUE(contains(bad.out, "2 files: 1 passes, 1 does not: ")) << bad.out;
+  EXPECT_TRUE(contains(read_file(folder / "c.md"), "**2 files: 1 passes, 1 does not: ")) << bad.out;
+  expect_refusal(xferbench({"check", quick(), quick(), "--expect", "h200"}), 2, "is there twice");
+  xferbench({"check", quick(), "--expect", "h200", "--json", folder / "one.json"});
+  expect_valid(folder / "one.json", "check-schema.json");
+}
+
+TEST(Check, OfAnUnknownUnitIsRefused) {
+  const TemporaryFolder folder;
+  write_file(folder / "e.json", expecting(R"({"metric": "bandwidth", "at_least": "52 GBs"})"));
+  const Outcome o = xferbench({"check", quick(), "--expect", folder / "e.json"});
+  expect_refusal(o, 2, "bandwidth: unknown unit 'GBs', expected one of ");
+  EXPECT_TRUE(contains(o.err, "did you mean 'GB/s'?")) << o.err;
+}
+
 TEST(Check, OfSimulatedResultsMustBeAskedFor) {
   const TemporaryFolder folder;
   expect_success(xferbench(
@@ -62,6 +182,7 @@ TEST(Check, OfARunThatWasCutOffIsOne) {
   const Outcome o = xferbench({"check", folder / "r.json", "--expect", "h200"});
   EXPECT_EQ(o.exit_code, 1);
   EXPECT_TRUE(contains(o.out, "INCOMPLETE")) << o.out;
+  EXPECT_TRUE(contains(o.out, "; continue: xferbench --resume " + (folder / "r.json").string())) << o.out;
 }
 
 TEST(Check, DoesNotWriteOverWhatItReads) {
@@ -99,12 +220,64 @@ TEST(Check, SaysWhatIsWrongInOneLine) {
 }
 
 TEST(Expectations, ThatComeWithTheProgramKeepToTheirSchema) {
-  const char* validate =
-      "import json, sys, jsonschema\n"
-      "jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load(open(sys.argv[2])))\n";
-  const Outcome o = run("/usr/bin/python3", {"-c", validate, source_tree() / "docs" / "expect-schema.json",
-                                             source_tree() / "scenarios" / "expectations" / "h200.json"});
-  EXPECT_EQ(o.exit_code, 0) << o.err;
+  expect_valid(source_tree() / "scenarios" / "expectations" / "h200.json", "expect-schema.json");
+}
+
+TEST(Expect, MakesLimitsThatGoodRunsKeepAndASlowerOneDoesNot) {
+  const TemporaryFolder folder;
+  const Outcome made = xferbench({"expect", quick(), "-o", folder / "mine.json"});
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_EQ(made.out, "");
+  EXPECT_TRUE(contains(made.err, "11 limits, ")) << made.err;
+  EXPECT_TRUE(contains(made.err, "xferbench check new.json --expect " + (folder / "mine.json").string())) << made.err;
+  expect_valid(folder / "mine.json", "expect-schema.json");
+  expect_success(xferbench({"check", quick(), "--expect", folder / "mine.json"}));
+  Json slow = read_json(quick());
+  for (Json& result : slow["results"]) {
+    for (Json& m : result["measurements"]) {
+      for (const char* number : {"min", "median", "max", "p90", "p99"}) {
+        if (m.contains(number)) m[number] = m[number].get<double>() * 1.2;
+      }
+    }
+  }
+  write_file(folder / "slow.json", slow.dump());
+  const Outcome o = xferbench({"check", folder / "slow.json", "--expect", folder / "mine.json"});
+  EXPECT_EQ(o.exit_code, 1);
+  EXPECT_TRUE(contains(o.out, "0 hold, 11 fail")) << o.out;
+}
+
+TEST(Expect, OfSeveralRunsIsNarrowerAndGoesToStandardOutputUnlessAFileIsNamed) {
+  const TemporaryFolder folder;
+  const Arguments repeat{"memcpy",   "--simulate", "--size", "1M,4M",           "--dir",  "h2d",
+                         "--repeat", "3",          "--json", folder / "r.json", "--quiet"};
+  ASSERT_EQ(xferbench(repeat).exit_code, 0);
+  const Arguments three{"expect", folder / "r-1.json", folder / "r-2.json", folder / "r-3.json"};
+  expect_refusal(xferbench(three), 2, "--allow-simulated");
+  Arguments allowed = three;
+  allowed.insert(allowed.end(), {"--allow-simulated", "--quiet"});
+  const Outcome made = xferbench(allowed);
+  expect_success(made);
+  write_file(folder / "mine.json", made.out);
+  expect_valid(folder / "mine.json", "expect-schema.json");
+  EXPECT_TRUE(contains(made.out, "\"SIMULATED by profile h200; made by xferbench expect from 3 good runs")) << made.out;
+  expect_success(xferbench({"check", folder / "r-1.json", folder / "r-2.json", folder / "r-3.json", "--expect",
+                            folder / "mine.json", "--allow-simulated"}));
+}
+
+TEST(Expect, WritesOverNothingThatItReadsAndKeepsWhatWasThere) {
+  const TemporaryFolder folder;
+  const std::string results = read_file(quick());
+  write_file(folder / "good.json", results);
+  expect_refusal(xferbench({"expect", folder / "good.json", "-o", folder / "good.json"}), 2,
+                 "which is read; write to another file");
+  EXPECT_EQ(read_file(folder / "good.json"), results);
+  write_file(folder / "mine.json", "edited by hand");
+  EXPECT_EQ(xferbench({"expect", folder / "good.json", "-o", folder / "mine.json"}).exit_code, 0);
+  EXPECT_EQ(read_file(folder / "mine.json~"), "edited by hand");
+  write_file(folder / "mine.json", "precious");
+  expect_refusal(xferbench({"expect", folder / "none.json", "-o", folder / "mine.json"}), 2, "none.json");
+  EXPECT_EQ(read_file(folder / "mine.json"), "precious");
+  expect_refusal(xferbench({"expect", folder / "good.json", folder / "good.json"}), 2, "is there twice");
 }
 
 }  // namespace

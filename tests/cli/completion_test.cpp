@@ -31,13 +31,13 @@ using Words = std::vector<std::string>;
 
 TEST(BashCompletion, OffersCommandsAndScenarios) {
   const Words first = offered({""});
-  for (const char* word :
-       {"memcpy", "overlap", "tune", "list", "info", "help", "version", "compare", "check", "completion", "man"}) {
+  for (const char* word : {"memcpy", "overlap", "tune", "list", "info", "help", "version", "compare", "check", "expect",
+                           "completion", "man"}) {
     EXPECT_TRUE(has(first, word)) << word;
   }
   EXPECT_EQ(offered({"mem"}), Words{"memcpy"});
   EXPECT_EQ(offered({"tune", "sm"}), Words{"smem"});
-  EXPECT_EQ(offered({"completion", ""}), (Words{"bash", "zsh"}));
+  EXPECT_EQ(offered({"completion", ""}), (Words{"bash", "zsh", "fish"}));
 }
 
 TEST(BashCompletion, OffersTheFlagsOfTheScenarioOnTheLine) {
@@ -77,6 +77,9 @@ TEST(BashCompletion, OffersFilesWhereFilesGo) {
     EXPECT_EQ(offered({flag, begin}), Words{file}) << flag;
   }
   EXPECT_TRUE(has(offered({"check", "x", "--expect", "h"}), "h200"));
+  EXPECT_EQ(offered({"expect", begin}), Words{file});
+  EXPECT_EQ(offered({"expect", "x", "-o", begin}), Words{file});
+  EXPECT_EQ(offered({"list", "ex"}), Words{"expectations"});
   EXPECT_TRUE(has(offered({"--suite", "q"}), "quick"));
 }
 
@@ -109,6 +112,21 @@ TEST(Completion, SaysNothingOfWhatIsWrong) {
   const Outcome o = xferbench({"__complete", "--size", "banana", "--nosuch", "memcpy", "--di"});
   expect_success(o);
   EXPECT_EQ(lines(o.out), Words{"--dir"});
+}
+
+TEST(FishCompletion, IsAScriptThatFishReadsAndAsksTheProgram) {
+  const Outcome script = xferbench({"completion", "fish"});
+  expect_success(script);
+  EXPECT_TRUE(contains(script.out, "\ncomplete -c xferbench ")) << script.out;
+  EXPECT_TRUE(contains(script.out, " __complete ")) << script.out;
+  if (!std::filesystem::exists("/usr/bin/fish")) GTEST_SKIP() << "fish is not installed";
+  const TemporaryFolder folder;
+  write_file(folder / "script", script.out);
+  const Outcome o =
+      run("/usr/bin/fish", {"--no-config", "-c", "source $argv[1]; complete -C \"$argv[2] memcpy --dir h\"",
+                            folder / "script", XFERBENCH_PROGRAM});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_EQ(o.out, "h2d\n") << o.err;
 }
 
 TEST(ZshCompletion, IsAScriptThatZshReads) {

@@ -14,6 +14,14 @@ TEST(Version, IsOneLineWithNumberAndBuild) {
   EXPECT_TRUE(std::regex_match(o.out, std::regex("xferbench [0-9]+\\.[0-9]+\\.[0-9]+[^\n]*CUDA[^\n]*\n"))) << o.out;
 }
 
+TEST(Version, SaysInWordsWhatABuildLacks) {
+  const std::string version = xferbench({"--version"}).out;
+  EXPECT_FALSE(contains(version, "None")) << version;
+  EXPECT_FALSE(contains(version, ", without CUDA,")) << version;
+  const bool with_cuda = std::regex_search(version, std::regex(", CUDA [0-9]"));
+  EXPECT_TRUE(with_cuda || contains(version, ", built without CUDA (simulated GPUs only), ")) << version;
+}
+
 /// Commands whose pages are compared with golden files. Those of scenarios follow from what they declare.
 class HelpPage : public testing::TestWithParam<const char*> {};
 
@@ -24,7 +32,8 @@ TEST_P(HelpPage, IsAsAgreed) {
   expect_golden(std::string("help-") + GetParam() + ".txt", o.out);
 }
 
-INSTANTIATE_TEST_SUITE_P(Commands, HelpPage, testing::Values("run", "tune", "compare", "check", "list", "memcpy"),
+INSTANTIATE_TEST_SUITE_P(Commands, HelpPage,
+                         testing::Values("run", "tune", "compare", "check", "expect", "list", "memcpy"),
                          [](const auto& tested) { return std::string(tested.param); });
 
 TEST(Help, OfTheProgramFitsOneScreenAndPointsOn) {
@@ -70,6 +79,15 @@ TEST(List, SaysWhatSuitesAreFor) {
   EXPECT_TRUE(contains(xferbench({"list", "suites"}, options).out, "\n  broken     cannot be run: "));
 }
 
+TEST(List, ShowsExpectationsAndProfiles) {
+  const Outcome expectations = xferbench({"list", "expectations"});
+  expect_success(expectations);
+  EXPECT_TRUE(contains(expectations.out, "\n  h200       one H200 on PCIe Gen5 x16")) << expectations.out;
+  const Outcome profiles = xferbench({"list", "profiles"});
+  expect_success(profiles);
+  EXPECT_TRUE(contains(profiles.out, "\n  h200-one-engine ")) << profiles.out;
+}
+
 TEST(List, OfAScenarioShowsAxesWithDefaultsAndLimits) {
   const Outcome o = xferbench({"list", "overlap"});
   expect_success(o);
@@ -98,6 +116,34 @@ TEST(Info, TakesAProfile) {
   expect_success(o);
   EXPECT_TRUE(contains(o.out, "SIMULATED by profile h200-one-engine")) << o.out;
   EXPECT_TRUE(contains(o.out, "copy engines: 1")) << o.out;
+}
+
+TEST(Info, IsJsonWhereThatIsAskedFor) {
+  const Outcome simulated = xferbench({"info", "--simulate", "h200", "--json"});
+  expect_success(simulated);
+  const Json json = parse_json(simulated.out);
+  EXPECT_EQ(json["schema"], "xferbench-info/1");
+  EXPECT_EQ(json["environment"]["backend"], "simulated");
+  EXPECT_EQ(json["environment"]["gpu"]["pcie"]["generation"], 5);
+  EXPECT_NEAR(json["limits"]["link"]["value"].get<double>(), 57.6, 0.1);
+  EXPECT_EQ(json["limits"]["memory"]["unit"], "GB/s");
+  EXPECT_TRUE(json["tool"].contains("version"));
+  EXPECT_TRUE(json["profiles"].contains("h200-one-engine"));
+  const TemporaryFolder folder;
+  const Outcome to_file = xferbench({"info", "--json", folder / "facts.json", "--simulate", "h200"});
+  expect_success(to_file);
+  EXPECT_EQ(to_file.out, "");
+  EXPECT_EQ(read_json(folder / "facts.json")["environment"]["gpu"]["name"], "NVIDIA H200");
+}
+
+TEST(Info, AsJsonHasTheHostAndTheReasonWhereThereIsNoGpu) {
+  if (finds_gpu(without_gpu())) GTEST_SKIP() << "the GPUs of this machine cannot be hidden";
+  const Outcome o = xferbench({"info", "--json"}, without_gpu());
+  expect_success(o);
+  const Json json = parse_json(o.out);
+  EXPECT_TRUE(contains(json["no_gpu"], "no usable GPU")) << o.out;
+  EXPECT_GT(json["host"]["logical_cpus"], 0);
+  EXPECT_FALSE(json.contains("environment"));
 }
 
 TEST(Info, TellsOfTheHostAndTheProfiles) {

@@ -36,6 +36,8 @@ bool wait_for_cases(const std::filesystem::path& file, std::size_t count) {
   return true;
 }
 
+constexpr const char* kAcknowledged = "xferbench: stopping after this pass; again to stop now";
+
 class Interrupt : public testing::Test {
  protected:
   /// The outcome of a long run that gets a signal after its first results.
@@ -69,8 +71,69 @@ TEST_F(Interrupt, ByCtrlCKeepsWhatWasMeasuredSkipsTheRestAndPrintsTheTable) {
   const auto entries = std::filesystem::directory_iterator(folder_.path());
   EXPECT_EQ(std::distance(begin(entries), end(entries)), 1) << "nothing is left beside the file";
   EXPECT_TRUE(o.out.starts_with("SIMULATED")) << o.out.substr(0, 200);
-  EXPECT_TRUE(contains(o.out, "INCOMPLETE: not every case has run to its end")) << o.out.substr(0, 200);
+  EXPECT_TRUE(contains(
+      o.out, "INCOMPLETE: not every case has run to its end\ncontinue: xferbench --resume " + file_.string() + "\n"))
+      << o.out.substr(0, 200);
+  EXPECT_EQ(o.err, std::string(kAcknowledged) + "\n");
+}
+
+TEST_F(Interrupt, IsAcknowledgedAtOnceAndASecondOneEndsIt) {
+  Arguments arguments = long_run(file_);
+  // One pass takes the simulation seconds, so that the run is still in it when the second signal comes.
+  std::ranges::replace(arguments, std::string("16M"), std::string("1G"));
+  Process process(XFERBENCH_PROGRAM, arguments);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!std::filesystem::exists(file_) && std::chrono::steady_clock::now() < deadline) {
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  process.send(SIGINT);
+  ASSERT_TRUE(process.wait_for_error_text(kAcknowledged)) << "while it is still in its pass";
+  process.send(SIGINT);
+  const Outcome o = process.wait();
+  EXPECT_TRUE(o.signal == SIGINT || o.exit_code == 130) << o.exit_code;
+  EXPECT_EQ(read_json(file_)["complete"], false);
+}
+
+TEST_F(Interrupt, AtATerminalIsAcknowledgedOnALineOfItsOwn) {
+  Options options;
+  options.err = Sink::terminal();
+  Process process(XFERBENCH_PROGRAM, long_run(file_), options);
+  ASSERT_TRUE(process.wait_for_error_text("[3/4096]"));
+  process.send(SIGINT);
+  const Outcome o = process.wait();
+  EXPECT_TRUE(contains(o.err, "\n" + std::string(kAcknowledged))) << o.err.substr(o.err.size() - 300);
+}
+
+TEST_F(Interrupt, OfAQuietRunIsNotAcknowledged) {
+  Arguments arguments = long_run(file_);
+  arguments.emplace_back("--quiet");
+  Process process(XFERBENCH_PROGRAM, arguments);
+  ASSERT_TRUE(wait_for_cases(file_, 3));
+  process.send(SIGINT);
+  const Outcome o = process.wait();
   EXPECT_EQ(o.err, "");
+  EXPECT_TRUE(contains(o.out, "\ncontinue: xferbench --resume ")) << "the table says it";
+}
+
+TEST_F(Interrupt, SaysHowToGoOnAsAShellReadsIt) {
+  const std::filesystem::path file = folder_ / "my results.json";
+  Process process(XFERBENCH_PROGRAM, long_run(file));
+  ASSERT_TRUE(wait_for_cases(file, 3));
+  process.send(SIGINT);
+  EXPECT_TRUE(contains(process.wait().out, "\ncontinue: xferbench --resume '" + file.string() + "'\n"));
+}
+
+TEST_F(Interrupt, WithoutAFileHasNothingToGoOnWith) {
+  Options options;
+  options.err = Sink::terminal();
+  Arguments arguments = long_run(file_);
+  arguments.resize(arguments.size() - 2);
+  Process process(XFERBENCH_PROGRAM, arguments, options);
+  ASSERT_TRUE(process.wait_for_error_text("[3/4096]"));
+  process.send(SIGINT);
+  const Outcome o = process.wait();
+  EXPECT_TRUE(contains(o.out, "INCOMPLETE")) << o.out.substr(0, 200);
+  EXPECT_FALSE(contains(o.out + o.err, "continue:"));
 }
 
 TEST_F(Interrupt, BySigtermHasItsOwnExitCode) {

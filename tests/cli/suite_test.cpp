@@ -185,6 +185,12 @@ TEST_F(Repeat, EndsWithItsProcessWhenItIsToldTo) {
   EXPECT_EQ(o.exit_code, 143) << o.err;
   EXPECT_EQ(read_json(folder_ / "r-1.json")["complete"], false) << "the process was told, too, and wrote what it had";
   EXPECT_FALSE(std::filesystem::exists(folder_ / "r-2.json"));
+  const std::string once = "stopping after this pass; again to stop now\n";
+  EXPECT_TRUE(contains(o.err, once)) << o.err;
+  EXPECT_EQ(o.err.find(once), o.err.rfind(once)) << "by the one that a terminal tells";
+  EXPECT_TRUE(contains(o.err, "xferbench: continue: xferbench --resume " + (folder_ / "r-1.json").string() + "\n"))
+      << o.err;
+  EXPECT_TRUE(contains(o.err, "process 2 had not begun")) << o.err;
 }
 
 }  // namespace

@@ -168,7 +168,7 @@ bool compare_results(const Damaged& file, const std::optional<SpreadFile>& sprea
 
 bool check_results(const Report& report, const check::Expectations& expectations) {
   try {
-    const check::Checked checked = check::check(report, "results", expectations, true);
+    const std::array checked{check::check(report, "results", expectations, {.allow_simulated = true})};
     check_text(to_check_table(checked, Style{}));
     check_text(to_check_markdown(checked));
     check_text(to_check_json(checked));

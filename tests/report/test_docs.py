@@ -90,9 +90,9 @@ class Commands(support.Folder):
     def test_are_understood(self):
         for name in ("base.json", "new.json", "results.json", "today.json", "a100.json", "h200.json", "quick.json"):
             shutil.copy(RESULTS / "h200-quick.json", self.folder / name)
-        for name in ("main", "pr", "new", "baseline/new"):
+        for name in ("main", "pr", "new", "baseline/new", "good"):
             (self.folder / name).parent.mkdir(exist_ok=True)
-            for number in (1, 2):
+            for number in (1, 2, 3) if name == "good" else (1, 2):
                 shutil.copy(RESULTS / "h200-quick.json", self.folder / f"{name}-{number}.json")
         (self.folder / "my-suite.json").write_text(
             '{"schema": "xferbench-suite/1", "description": "One case", "runs": ["memcpy --dir h2d --size 4K"]}'
@@ -112,7 +112,7 @@ class Commands(support.Folder):
     def assert_understood(self, command):
         """It runs dry, which leaves out the files that only a run can write; what only reads runs as it is."""
         word = (command.split() + [""])[1]
-        runs = word not in ("list", "info", "compare", "check", "completion", "man", "help")
+        runs = word not in ("list", "info", "compare", "check", "expect", "completion", "man", "help")
         if runs:
             command = re.sub(r" --(json|csv|markdown|timeline|repeat)[ =]\S+", "", command) + " --dry-run"
         shell = f'xferbench() {{ "$XFERBENCH_PROGRAM" "$@"; }}; {command}'
@@ -183,7 +183,7 @@ class Expectations(support.Folder):
         """Each expectation for an H200 is met by some results, and fails if these are made 20 % slower."""
         expected = json.loads((ROOT / "scenarios/expectations/h200.json").read_text(encoding="utf-8"))["expect"]
         met = set()
-        for name in ("memcpy", "memcpy-inside", "overlap", "smem", "latency", "staging", "callback"):
+        for name in ("quick", "memcpy", "memcpy-inside", "overlap", "smem", "latency", "staging", "callback"):
             path = pathlib.Path(RESULTS / f"h200-{name}.json")
             now = self.verdicts(path)
             then = self.verdicts(self.write("slower.json", slower(json.loads(path.read_text(encoding="utf-8")), 1.2)))

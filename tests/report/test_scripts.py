@@ -103,6 +103,7 @@ class Program(Scripts):
                 self.assertEqual(passed, "".join(f"<{word}>" for word in ["--simulate", "h200", *line.split()]))
                 self.assertIn("simulating an H200 instead", said)
         self.assertNotIn("simulating", self.arguments_for("--quiet")[1])
+        self.assertNotIn("simulating", self.arguments_for("expect", "good.json")[1])
 
     def test_what_it_has_to_say_is_no_reason_to_stop_where_nobody_reads_it(self):
         self.root = self.checkout("repo")

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -45,9 +46,24 @@ Report report_of_three() {
   return report;
 }
 
+/// What this program's memcpy is to the commands that would measure something.
+const ScenarioDescriptor& copying() {
+  static const ScenarioDescriptor scenario{
+      .name = "memcpy",
+      .summary = "copies",
+      .axes = {choice_axis("dir", {"h2d", "d2h", "d2d"}, {.defaults = "all"}),
+               only_with("dir", {"h2d", "d2h"},
+                         choice_axis("host", {"pinned", "pageable", "pageable-huge"}, {.defaults = "pinned"})),
+               size_axis("size", {.defaults = "256M", .max = 1e12})},
+      .metrics = {derived("bandwidth", "GB/s", Better::higher, "payload over time")}};
+  return scenario;
+}
+
 Checked checked(const std::string& expectations, const Report& report = report_of_three(), bool simulated = false) {
+  static const std::vector<const ScenarioDescriptor*> scenarios{&copying()};
   const std::string text = R"({"schema": "xferbench-expect/1", "gpu": "*H200", "expect": [)" + expectations + "]}";
-  return check(report, "r.json", parse_expectations(text, "e.json"), simulated);
+  return check(report, "r.json", parse_expectations(text, "e.json"),
+               {.allow_simulated = simulated, .scenarios = scenarios});
 }
 
 Row row(const std::string& expectation, const Report& report = report_of_three()) {
@@ -153,10 +169,11 @@ TEST(Check, EveryCaseIsOneWithoutTheNumberToo) {
 TEST(Check, ARunThatWasCutOffDoesNotPass) {
   Report report = report_of_three();
   report.complete = false;
-  const Checked c = checked(R"({"metric": "bandwidth", "at_least": "1 GB/s"})", report);
-  EXPECT_EQ(c.count(Verdict::holds), 1U);
-  EXPECT_FALSE(c.all_hold());
+  const std::array c{checked(R"({"metric": "bandwidth", "at_least": "1 GB/s"})", report)};
+  EXPECT_EQ(c[0].count(Verdict::holds), 1U);
+  EXPECT_FALSE(c[0].all_hold());
   EXPECT_TRUE(test::mentions(to_check_table(c, {}), "INCOMPLETE: the run was cut off"));
+  EXPECT_TRUE(test::mentions(to_check_table(c, {}), "; continue: xferbench --resume r.json\n"));
   EXPECT_TRUE(test::mentions(to_check_markdown(c), "**INCOMPLETE: the run was cut off"));
   EXPECT_TRUE(test::mentions(to_check_json(c), "\"note\": \"INCOMPLETE: the run was cut off"));
 }
@@ -186,9 +203,13 @@ TEST(Check, RefusesOtherGpusAndSimulatedResults) {
 }
 
 TEST(CheckReport, IsTheseTexts) {
-  const Checked c = checked(R"({"name": "fast", "metric": "bandwidth", "at_least": "50 GB/s"},
-                               {"name": "ratio", "metric": "of_limit", "at_least": 0.5, "aggregate": "median"},
-                               {"name": "other", "case": "x", "metric": "m", "at_least": 1, "optional": true})");
+  const std::array c{checked(R"({"name": "fast", "metric": "bandwidth", "at_least": "50 GB/s"},
+                 {"name": "ratio", "metric": "of_limit", "at_least": 0.5, "aggregate": "median"},
+                 {"name": "of the link", "metric": "bandwidth", "at_least": {"of": "link", "share": "60 %"}},
+                 {"name": "time", "measurement": "copy", "at_most": "2500 ns", "at_least": "1 us"},
+                 {"name": "other", "case": "x", "metric": "m", "at_least": 1, "optional": true},
+                 {"name": "inside", "case": {"scenario": "memcpy", "dir": "d2d"}, "metric": "bandwidth",
+                  "at_least": "2 TB/s", "optional": true})")};
   expect_golden("check/table.txt", to_check_table(c, {}));
   expect_golden("check/markdown.md", to_check_markdown(c));
   expect_golden("check/json.json", to_check_json(c));
@@ -201,11 +222,102 @@ TEST(CheckReport, KeepsControlCharactersFromTheTerminal) {
       "h\xC2\x9B"
       "31m";
   c.rows[0].note = "failed: \x1b[2J";
-  const std::string text = to_check_table(c, {});
+  const std::string text = to_check_table(std::array{c}, {});
   EXPECT_TRUE(test::mentions(text, "NVIDIA ?]0;renamed?"));
   EXPECT_TRUE(test::mentions(text, "profile h?31m:"));
   EXPECT_TRUE(test::mentions(text, "failed: ?[2J"));
 }
+
+TEST(CheckReport, OfSeveralFilesHasATableForEachAndOneSummary) {
+  const std::string expectations =
+      R"({"name": "fast", "metric": "bandwidth", "at_least": "30 GB/s"},
+         {"name": "inside", "case": {"dir": "d2d"}, "metric": "bandwidth", "at_least": "2 TB/s", "optional": true},
+         {"name": "out", "case": {"dir": "d2h"}, "metric": "bandwidth", "at_least": "1 GB/s", "optional": true})";
+  Report slow = report_of_three();
+  slow.results.pop_back();
+  slow.results[0].metrics[0].value = 20;
+  std::vector<Checked> two{checked(expectations), checked(expectations, slow)};
+  two[1].results = "slow.json";
+  EXPECT_FALSE(all_hold(two));
+  const std::string table = to_check_table(two, {});
+  EXPECT_TRUE(test::mentions(table, "r.json: NVIDIA H200"));
+  EXPECT_TRUE(test::mentions(table, "slow.json: NVIDIA H200"));
+  EXPECT_TRUE(test::mentions(table, "\n2 files: 1 passes, 1 does not: slow.json\n"));
+  EXPECT_TRUE(test::mentions(table, "Not measured in any file"));
+  EXPECT_TRUE(test::mentions(table, "  inside        xferbench memcpy --dir d2d\n"));
+  EXPECT_FALSE(test::contains(table, "  out           xferbench")) << "one of the files has it";
+  expect_golden("check/several.json", to_check_json(two));
+  expect_golden("check/several.md", to_check_markdown(two));
+}
+
+TEST(Check, FoundNumbersAreInTheUnitOfTheirLimitAndSayHowFarInsideTheyAre) {
+  const Row rate = row(R"({"case": {"size": "256MiB"}, "metric": "bandwidth", "at_least": "0.052 TB/s"})");
+  EXPECT_EQ(rate.expected, "at least 0.052 TB/s");
+  EXPECT_EQ(rate.shown, "0.05400 TB/s");
+  EXPECT_NEAR(*rate.margin, 54.0 / 52 - 1, 1e-12);
+  EXPECT_DOUBLE_EQ(rate.limit->value, 52);
+  const Row time = row(R"({"measurement": "copy", "at_most": "1600 ns"})");
+  EXPECT_EQ(time.shown, "2000 ns");
+  EXPECT_NEAR(*time.margin, -0.25, 1e-12) << "outside";
+  const Row share =
+      row(R"({"case": {"size": "256MiB"}, "metric": "bandwidth", "at_least": {"of": "limit", "share": "90 %"}})");
+  EXPECT_EQ(share.shown, "93.75 % (54.00 GB/s)");
+  EXPECT_NEAR(share.limit->value, 0.9 * 57.6, 1e-9);
+  const Row both =
+      row(R"({"case": {"dir": "d2h"}, "metric": "bandwidth", "at_least": "40 GB/s", "at_most": "60 GB/s"})");
+  EXPECT_NEAR(*both.margin, 0.1, 1e-12) << "of the limit that is nearer";
+  const Row median = row(R"({"metric": "bandwidth", "at_least": "50 GB/s", "aggregate": "median"})");
+  EXPECT_EQ(median.shown, "54.00 GB/s");
+  EXPECT_NEAR(*median.margin, 0.08, 1e-12);
+}
+
+TEST(Check, RefusesUnknownUnitsAndListsTheKnownOnes) {
+  for (const char* limit : {R"("at_least": "52 GBs")", R"("at_least": 52, "unit": "GBs")", R"("at_most": "52 GBs")"}) {
+    // Even of what was not measured: with that unit it could never be.
+    const std::string expectation = R"({"case": "x", "optional": true, "metric": "m", )" + std::string(limit) + "}";
+    const std::string message = test::message_of<UsageError>([&] { static_cast<void>(checked(expectation)); });
+    EXPECT_TRUE(test::mentions(message, "e.json: m of x: unknown unit 'GBs', expected one of s, ms, us, ns, MB/s,"));
+    EXPECT_TRUE(test::mentions(message, "; did you mean 'GB/s'?"));
+  }
+  EXPECT_EQ(
+      row(R"({"case": "x", "optional": true, "metric": "m", "at_least": "12 wheels"})",
+          [] {
+            Report report = report_of_three();
+            report.metrics_declared["memcpy"] = {derived("wheels", "wheels", Better::higher, "declared in a file")};
+            return report;
+          }())
+          .verdict,
+      Verdict::not_measured);
+}
+
+TEST(Check, NamesTheCommandThatWouldMeasureWhatIsMissing) {
+  const auto command = [](const std::string& which) {
+    return row(R"({"metric": "bandwidth", "optional": true, "at_least": "1 GB/s", "case": )" + which + "}").command;
+  };
+  EXPECT_EQ(command(R"({"scenario": "memcpy", "dir": "d2h", "host": "page*", "size": ">=1GiB"})"),
+            "xferbench memcpy --dir d2h --host pageable,pageable-huge --size 1GiB");
+  EXPECT_EQ(command(R"({"dir": "d2h", "size": ["<512KiB", "2MB"]})"),
+            "xferbench memcpy --dir d2h --size 256KiB,2000000B");
+  EXPECT_EQ(command(R"("memcpy/dir=d2d/size=1GiB")"), "xferbench memcpy --dir d2d --size 1GiB");
+  EXPECT_EQ(command(R"({"scenario": "memcpy", "dir": "d2d", "host": "pinned"})"), "") << "copies inside have no host";
+  EXPECT_EQ(command(R"({"scenario": "elsewhere"})"), "");
+  EXPECT_EQ(command(R"({"scenario": "memcpy", "dir": "up"})"), "");
+  Report simulated = report_of_three();
+  simulated.environment.backend = "simulated";
+  simulated.environment.profile = "h200-one-engine";
+  const std::string inside = R"({"case": {"dir": "d2d"}, "metric": "bandwidth", "at_least": "1 GB/s"})";
+  EXPECT_EQ(checked(inside, simulated, true).rows[0].command, "xferbench memcpy --dir d2d --simulate h200-one-engine");
+}
+
+TEST(CheckReport, SaysThatAFaultWasInjected) {
+  Report report = report_of_three();
+  report.environment.variables = {{kInjectVariable, "corrupt:copy:3"}};
+  const std::array c{checked(R"({"metric": "bandwidth", "at_least": "1 GB/s"})", report)};
+  EXPECT_TRUE(test::mentions(to_check_table(c, {}), "FAULT INJECTED: XFERBENCH_INJECT=corrupt:copy:3"));
+  EXPECT_TRUE(test::mentions(to_check_markdown(c), "**FAULT INJECTED"));
+  EXPECT_TRUE(test::mentions(to_check_json(c), "\"injected_fault\": \"corrupt:copy:3\""));
+}
+
 TEST(Check, RefusesWhatWouldKeepItBusyForDays) {
   Report report = report_of_three();
   const std::string key(10'000, 'a');

@@ -249,6 +249,10 @@ TEST(SeveralScenarios, AnErrorNamesTheOneThatItIsAbout) {
       test::cases_of({"latency", "--op", "chase", "smem", "--op", "read", "--size", "1M"}).back().config.word("op"),
       "read")
       << "flags of the same name do not collide";
+  const std::string host = of_all({"memcpy", "staging", "--host", "managed"});
+  EXPECT_TRUE(host.starts_with("staging: --host: 'managed' is not one of")) << host;
+  EXPECT_TRUE(host.ends_with("; memcpy takes it: write --host managed behind memcpy")) << host;
+  EXPECT_FALSE(mentions(of_all({"memcpy", "staging", "--host", "managd"}), "takes it"));
   EXPECT_TRUE(mentions(error({"cutter", "mover", "--parts", "1"}), "mover has no --parts, which belongs to cutter"));
   EXPECT_TRUE(mentions(error({"cutter", "--way", "in", "mover"}), "cutter has no --way, which belongs to mover"));
 }
@@ -289,9 +293,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{{"list", "mover", "cutter"}, {"list", "one scenario at most"}},
                     Mistake{{"info", "mover"}, {"info does not take 'mover'"}},
                     Mistake{{"man", "mover"}, {"man does not take 'mover'"}},
-                    Mistake{{"version", "1"}, {"version does not take '1'"}},
-                    Mistake{{"check", "a", "b"}, {"check does not take 'b'"}},
-                    Mistake{{"help", "nosuch"}, {"'nosuch'"}}, Mistake{{"mover", "compare"}, {"compare comes first"}},
+                    Mistake{{"version", "1"}, {"version does not take '1'"}}, Mistake{{"help", "nosuch"}, {"'nosuch'"}},
+                    Mistake{{"mover", "compare"}, {"compare comes first"}},
                     Mistake{{"completion", "zhs"}, {"bash, zsh", "did you mean 'zsh'?"}},
                     Mistake{{"completion"}, {"completion: a value is missing", "bash"}},
                     Mistake{{"tune", "mover"}, {"mover", "these can: cutter"}},
@@ -332,7 +335,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{{"--json", ""}, {"--json", "needs a value"}},
                     Mistake{{"--timeline", ""}, {"--timeline", "needs a value"}},
                     Mistake{{"--quiet=false"}, {"--quiet takes no value"}},
-                    Mistake{{"--parts", "-4"}, {"--parts: '-4' is not a whole number"}},
+                    Mistake{{"--parts", "-4"}, {"--parts: -4 is too small; the smallest is 1"}},
                     Mistake{{"--budget", "-1"}, {"--budget: -1 is too small"}},
                     Mistake{{"--seed", "1,2"}, {"--seed takes one value"}},
                     Mistake{{"--json", "a", "mover", "--json", "b"}, {"--json is given more than once"}},
@@ -369,7 +372,19 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{{"compare", "a", "--base", "b", "--new", "c"}, {"'a' belongs to no side"}},
                     Mistake{{"compare", "a", "b", "--threshold", "100"}, {"--threshold"}},
                     Mistake{{"check", "a", "--expect", "h200", "--gpu", "0"}, {"check does not take --gpu"}},
-                    Mistake{{"check", "a"}, {"--expect"}}, Mistake{{"check", "--expect", "a"}, {"results file"}}));
+                    Mistake{{"check", "a"}, {"--expect"}}, Mistake{{"check", "--expect", "a"}, {"results file"}},
+                    Mistake{{"check", "-", "-", "--expect", "a"}, {"only one file can be -"}},
+                    Mistake{{"expect"}, {"results of good runs"}},
+                    Mistake{{"expect", "a", "--json", "b"}, {"expect does not take --json"}},
+                    Mistake{{"expect", "a", "--assume-spread", "0"}, {"--assume-spread: 0 is too small"}},
+                    Mistake{{"help", "movr"}, {"scenarios are cutter, mover", "commands are run, tune", "'mover'?"}},
+                    Mistake{{"help", "suites"}, {"xferbench list suites"}},
+                    Mistake{{"help", "mover", "cutter"}, {"one thing at a time"}},
+                    Mistake{{"list", "tune"}, {"'tune' is a command: xferbench help tune"}},
+                    Mistake{{"version", "x"}, {"version does not take 'x'; leave it out"}},
+                    Mistake{{"info", "mover"}, {"info does not take 'mover'; leave it out"}},
+                    Mistake{{"compare", "mover", "cutter"}, {"a file of that name is ./"}},
+                    Mistake{{"completion", "tcsh"}, {"'tcsh' is not one of bash, zsh, fish"}}));
 
 TEST(Mistakes, AreForgivenWhereHelpIsAskedFor) {
   EXPECT_EQ(page({"--size", "banana", "--help"}), page({"--help"}));
@@ -458,9 +473,12 @@ TEST(Numa, IsANodeByItsNumberOrAWord) {
 // --- Other commands -------------------------------------------------------------------------------------------------
 
 TEST(Commands, ListIsOfAllOfOneOrOfSuites) {
-  EXPECT_FALSE(parsed_as<ListCommand>({"list"}).suites);
+  using Of = ListCommand::Of;
+  EXPECT_EQ(parsed_as<ListCommand>({"list"}).of, Of::everything);
   EXPECT_TRUE(page({"list", "mover"}).starts_with(page({"mover", "--help"})));
-  EXPECT_TRUE(parsed_as<ListCommand>({"list", "suites"}).suites);
+  EXPECT_EQ(parsed_as<ListCommand>({"list", "suites"}).of, Of::suites);
+  EXPECT_EQ(parsed_as<ListCommand>({"list", "expectations"}).of, Of::expectations);
+  EXPECT_EQ(parsed_as<ListCommand>({"list", "profiles"}).of, Of::profiles);
 }
 
 TEST(Commands, ListExplainsColumnsAndWhatElseResultsHave) {
@@ -484,7 +502,15 @@ TEST(Commands, ListExplainsColumnsAndWhatElseResultsHave) {
       << text;
 }
 
-TEST(Commands, InfoIsOfAGpu) { EXPECT_EQ(parsed_as<InfoCommand>({"info", "--gpu", "1"}).device.gpu, 1); }
+TEST(Commands, InfoIsOfAGpuAndMayBeJson) {
+  EXPECT_EQ(parsed_as<InfoCommand>({"info", "--gpu", "1"}).device.gpu, 1);
+  EXPECT_FALSE(parsed_as<InfoCommand>({"info"}).json);
+  EXPECT_EQ(parsed_as<InfoCommand>({"info", "--json"}).json, "-");
+  EXPECT_EQ(parsed_as<InfoCommand>({"info", "--json", "facts.json"}).json, "facts.json");
+  const auto simulated = parsed_as<InfoCommand>({"info", "--json", "--simulate", "h200"});
+  EXPECT_EQ(simulated.json, "-");
+  EXPECT_EQ(simulated.device.simulate, "h200");
+}
 
 TEST(Commands, HelpIsAFlagOrAWord) {
   EXPECT_EQ(page({"help"}), page({"--help"}));
@@ -493,11 +519,12 @@ TEST(Commands, HelpIsAFlagOrAWord) {
   EXPECT_EQ(page({"--help", "mover"}), page({"mover", "--help"}));
   EXPECT_EQ(page({"list", "mover", "--help"}), page({"mover", "--help"}));
   for (const char* command :
-       {"run", "tune", "compare", "check", "list", "info", "help", "version", "completion", "man"}) {
+       {"run", "tune", "compare", "check", "expect", "list", "info", "help", "version", "completion", "man"}) {
     EXPECT_EQ(page({"help", command}), page({command, "--help"})) << command;
     EXPECT_TRUE(page({"help", command}).starts_with(std::string(command) + ": "));
   }
   EXPECT_TRUE(mentions(page({"tune", "cutter", "--help"}), "tune tries 1:8"));
+  EXPECT_EQ(page({"help", "tune", "cutter"}), page({"tune", "cutter", "--help"}));
 }
 
 TEST(Commands, VersionIsAFlagOrAWord) {
@@ -523,10 +550,25 @@ TEST(Commands, CompareTakesFilesInThreeWays) {
   EXPECT_EQ(parsed_as<CompareCommand>({"compare", "-", "b"}).base, Words{"-"});
 }
 
-TEST(Commands, CheckTakesAFileAndWhatToExpectOfIt) {
+TEST(Commands, ExpectTakesGoodRunsAndWhereToWrite) {
+  const auto one = parsed_as<ExpectCommand>({"expect", "good.json"});
+  EXPECT_EQ(one.good, Words{"good.json"});
+  EXPECT_EQ(one.output, "-");
+  EXPECT_DOUBLE_EQ(one.assumed_spread, 0.02);
+  const auto more = parsed_as<ExpectCommand>(
+      {"expect", "a", "b", "-o", "mine.json", "--assume-spread", "1.5", "--allow-doubtful", "--allow-simulated"});
+  EXPECT_EQ(more.good, (Words{"a", "b"}));
+  EXPECT_EQ(more.output, "mine.json");
+  EXPECT_DOUBLE_EQ(more.assumed_spread, 0.015);
+  EXPECT_TRUE(more.allow_doubtful && more.allow_simulated);
+  EXPECT_EQ(parsed_as<ExpectCommand>({"expect", "a", "--output", "m"}).output, "m");
+}
+
+TEST(Commands, CheckTakesFilesAndWhatToExpectOfThem) {
   const auto check =
       parsed_as<CheckCommand>({"check", "r.json", "--expect", "h200", "--markdown", "m", "--allow-simulated"});
-  EXPECT_EQ(check.results, "r.json");
+  EXPECT_EQ(check.results, Words{"r.json"});
+  EXPECT_EQ(parsed_as<CheckCommand>({"check", "a", "b", "-", "--expect", "h200"}).results, (Words{"a", "b", "-"}));
   EXPECT_EQ(check.expect, "h200");
   EXPECT_EQ(check.files.markdown, "m");
   EXPECT_TRUE(check.allow_simulated);

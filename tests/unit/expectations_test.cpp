@@ -84,6 +84,18 @@ TEST(Expectations, UnknownWordsAreAnsweredWithTheNearest) {
   EXPECT_TRUE(mentions(error_of(R"({"measurement": "m", "at_least": 1, "statistic": "p95"})"), "p99"));
 }
 
+TEST(Quantity, IsShownInTheUnitInWhichItWasWritten) {
+  const auto shown = [](double value, const char* limit) { return in_written_unit(value, *parse_quantity(limit)); };
+  EXPECT_EQ(shown(3.5e-6, "10us"), "3.500 us");
+  EXPECT_EQ(shown(55.03, "52 GB/s"), "55.03 GB/s");
+  EXPECT_EQ(shown(0.9123, "90 %"), "91.23 %");
+  EXPECT_EQ(shown(0.9123, "0.9"), "91.23 %");
+  EXPECT_EQ(shown(12, "10 copies"), "12.00 copies");
+  for (const char* limit : {"52 GB/s", "10 us", "86.25 ns", "90 %", "256 MiB", "2.5 TB/s", "12 copies"}) {
+    EXPECT_EQ(written(*parse_quantity(limit)), limit);
+  }
+}
+
 TEST(Expectations, ThatSayNothingAreRefused) {
   EXPECT_TRUE(mentions(error(file("")), "expects nothing"));
   EXPECT_TRUE(mentions(error(R"({"gpu": "x"})"), "has no 'schema'"));

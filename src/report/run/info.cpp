@@ -49,9 +49,18 @@ std::string version_line() {
   std::string text = fmt::format("xferbench {}", build::kVersion);
   if (*build::kGit != '\0') text += fmt::format(" ({})", build::kGit);
   text += fmt::format(", {}", build::kCompiler);
-  text += *build::kCuda != '\0' ? fmt::format(", CUDA {}", build::kCuda) : ", without CUDA";
-  if (*build::kType != '\0') text += fmt::format(", {}", build::kType);
-  return text;
+  text += *build::kCuda != '\0' ? fmt::format(", CUDA {}", build::kCuda)
+                                : std::string(", built without CUDA (simulated GPUs only)");
+  const std::string type = build::kType;
+  // CMake's None is a build whose flags are all its own, as those of the tests are.
+  return text + ", " + (type.empty() || type == "None" ? "no build type" : type);
+}
+
+std::vector<Metric> limits_of(const Environment::Gpu& gpu) {
+  const double link = gpu.pcie ? model::pcie_limit(gpu.pcie->generation, gpu.pcie->width) : 0;
+  std::vector<Metric> limits{{"link", link / 1e9, "GB/s"}, {"memory", gpu.memory_bandwidth / 1e9, "GB/s"}};
+  std::erase_if(limits, [](const Metric& limit) { return !(limit.value > 0); });
+  return limits;
 }
 
 std::string describe_gpu(const Environment& e) {

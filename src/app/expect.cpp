@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/commands.hpp"
+#include "app/files.hpp"
+#include "app/session.hpp"
+#include "check/derive.hpp"
+#include "core/printable.hpp"
+#include "core/shell.hpp"
+#include "core/standard_error.hpp"
+#include "core/units.hpp"
+#include "report/check/expect_json.hpp"
+#include "results/json.hpp"
+#include "results/output_file.hpp"
+
+namespace xferbench::app {
+
+namespace {
+
+std::vector<check::GoodRun> read_good_runs(const std::vector<std::string>& files) {
+  std::vector<check::GoodRun> runs;
+  for (const std::string& file : files) {
+    runs.push_back({file == "-" ? "standard input" : printable(file), read_report(file)});
+  }
+  return runs;
+}
+
+std::string what_was_made(const check::Derived& derived, const std::string& output) {
+  const std::size_t limits = derived.expectations.all.size();
+  const std::string file = output == "-" ? "mine.json" : shell_word(output);
+  return fmt::format("{} limit{}, {} to {} beyond the worst of these runs; xferbench check new.json --expect {}",
+                     limits, limits == 1 ? "" : "s", format_percent(derived.least_margin),
+                     format_percent(derived.most_margin), file);
+}
+
+}  // namespace
+
+int perform(const cli::ExpectCommand& command) {
+  refuse_same_twice(command.good);
+  refuse_to_overwrite(command.good, std::array{cli::NamedFile{"output", command.output}});
+  // Limits may have been edited by hand, so what was there is kept.
+  ResultsFile output(command.output, Previous::kept);
+  const std::vector<check::GoodRun> runs = read_good_runs(command.good);
+  check::DeriveOptions options{.allow_simulated = command.allow_simulated,
+                               .allow_doubtful = command.allow_doubtful,
+                               .assumed_spread = command.assumed_spread,
+                               .metrics_declared = declared_by(descriptors())};
+  const check::Derived derived = check::derive(runs, options);
+  output.finish(to_expect_json(derived.expectations));
+  if (command.show.quiet) return 0;
+  for (const std::string& warning : derived.warnings) tell("warning: " + warning);
+  tell(what_was_made(derived, command.output));
+  return 0;
+}
+
+}  // namespace xferbench::app

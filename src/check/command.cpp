@@ -1,0 +1,160 @@
+#include "check/command.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+#include "core/units.hpp"
+#include "core/wildcards.hpp"
+
+namespace xferbench::check {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+bool has(const Words& words, const std::string& word) { return std::ranges::find(words, word) != words.end(); }
+
+Words split(const std::string& text, char at) {
+  Words parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, at);) parts.push_back(part);
+  return parts;
+}
+
+/// What an expectation says of cases, whichever way it says it.
+struct Wish {
+  std::string scenario;  ///< pattern
+  std::vector<Condition> where;
+};
+
+Wish wish_of(const Expectation& e) {
+  Wish wish{e.scenario, e.where};
+  if (e.cases.empty()) return wish;
+  const Words parts = split(e.cases, '/');  // memcpy/dir=h2d/host=pinned*
+  if (wish.scenario.empty()) wish.scenario = parts.front();
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const std::size_t equals = parts[i].find('=');
+    if (equals == std::string::npos) continue;
+    const std::string text = parts[i].substr(equals + 1);
+    const auto quantity = parse_quantity(text);
+    wish.where.push_back(
+        {parts[i].substr(0, equals), {{text, Bound::equal, quantity ? std::optional(quantity->value) : std::nullopt}}});
+  }
+  return wish;
+}
+
+std::string number_text(const Axis& axis, double value) {
+  if (axis.kind == AxisKind::real) return fmt::format("{}", value);
+  return axis.kind == AxisKind::size ? format_size_exact(whole_bytes(value)) : fmt::format("{}", whole_bytes(value));
+}
+
+/// A number of the axis that is wanted: the bound itself, or the next one beyond it. Nothing where none is.
+std::optional<std::string> number_for(const Axis& axis, const Wanted& wanted) {
+  if (!wanted.amount) return std::nullopt;
+  double value = *wanted.amount;
+  const double step = axis.kind == AxisKind::size ? value : 1;
+  if (wanted.bound == Bound::more) value += step;
+  if (wanted.bound == Bound::less) value -= axis.kind == AxisKind::size ? value / 2 : step;
+  if (value < axis.min || value > axis.max) return std::nullopt;
+  if (axis.kind != AxisKind::real && value != std::floor(value)) return std::nullopt;
+  return number_text(axis, value);
+}
+
+/// What to write of the axis; empty where nothing of it is wanted that it can be.
+Words values_for(const Axis& axis, const Condition& condition) {
+  Words values;
+  for (const Wanted& wanted : condition.any_of) {
+    if (axis.kind == AxisKind::choice) {
+      for (const std::string& choice : axis.choices) {
+        if (!has(values, choice) && matches(wanted.text, choice)) values.push_back(choice);
+      }
+    } else if (const auto number = number_for(axis, wanted); number && !has(values, *number)) {
+      values.push_back(*number);
+    }
+  }
+  return values;
+}
+
+bool wants_anything(const Condition& condition) {
+  return std::ranges::any_of(condition.any_of, [](const Wanted& wanted) { return wanted.text == "*"; });
+}
+
+/// The flags of one scenario, of axes that are not left at their defaults.
+class ScenarioFlags {
+ public:
+  explicit ScenarioFlags(const ScenarioDescriptor& scenario) : scenario_(scenario) {}
+
+  /// False where the scenario has no case that is wanted.
+  bool set(const std::vector<Condition>& where) {
+    for (const Condition& condition : where) {
+      const Axis* axis = find(condition.axis);
+      if (axis == nullptr) return false;
+      const bool any = wants_anything(condition);
+      const Words values = any ? Words{} : values_for(*axis, condition);
+      if (!any && values.empty()) return false;
+      if (!any) values_[axis->name] = values;
+      named_.push_back(axis);
+    }
+    return std::ranges::all_of(named_, [this](const Axis* axis) { return provide_for(*axis); });
+  }
+
+  [[nodiscard]] std::string text() const {
+    std::string text = "xferbench " + scenario_.name;
+    for (const Axis& axis : scenario_.axes) {
+      const auto found = values_.find(axis.name);
+      if (found != values_.end()) text += fmt::format(" --{} {}", axis.name, fmt::join(found->second, ","));
+    }
+    return text;
+  }
+
+ private:
+  [[nodiscard]] const Axis* find(const std::string& name) const {
+    const auto found = std::ranges::find(scenario_.axes, name, &Axis::name);
+    return found == scenario_.axes.end() ? nullptr : &*found;
+  }
+
+  /// An axis that only some cases have needs another's value, which may be no default.
+  bool provide_for(const Axis& axis) {
+    if (axis.only_with_axis.empty()) return true;
+    const Axis* other = find(axis.only_with_axis);
+    if (other == nullptr) return false;
+    const auto suits = [&](const std::string& value) { return has(axis.only_with_values, value); };
+    if (const auto chosen = values_.find(other->name); chosen != values_.end()) {
+      return std::ranges::any_of(chosen->second, suits);
+    }
+    const Words usual = split(other->defaults, ',');
+    if (!has(usual, "all") && std::ranges::none_of(usual, suits))
+      values_[other->name] = {axis.only_with_values.front()};
+    return provide_for(*other);
+  }
+
+  const ScenarioDescriptor& scenario_;
+  std::map<std::string, Words> values_;
+  std::vector<const Axis*> named_;
+};
+
+bool declares(const ScenarioDescriptor& scenario, const Expectation& e) {
+  return std::ranges::find(scenario.metrics, e.number, &MetricDeclaration::name) != scenario.metrics.end();
+}
+
+}  // namespace
+
+std::string command_that_measures(const Expectation& e, Descriptors scenarios) {
+  const Wish wish = wish_of(e);
+  for (const ScenarioDescriptor* scenario : scenarios) {
+    if (!wish.scenario.empty() && !matches(wish.scenario, scenario->name)) continue;
+    if (!declares(*scenario, e)) continue;
+    ScenarioFlags flags(*scenario);
+    if (flags.set(wish.where)) return flags.text();
+  }
+  return {};
+}
+
+}  // namespace xferbench::check

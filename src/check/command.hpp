@@ -1,0 +1,15 @@
+// The command that measures what an expectation is about. A pure function.
+#pragma once
+
+#include <string>
+
+#include "check/expectations.hpp"
+#include "core/scenario_descriptor.hpp"
+
+namespace xferbench::check {
+
+/// "xferbench memcpy --dir h2d --host pinned --size 64MiB": measures at least one case that the expectation concerns,
+/// and of a list of words all; of a bound such as >=64MiB the bound. Empty where no scenario has such cases.
+std::string command_that_measures(const Expectation& e, Descriptors scenarios);
+
+}  // namespace xferbench::check

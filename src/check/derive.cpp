@@ -1,0 +1,315 @@
+#include "check/derive.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/printable.hpp"
+#include "core/units.hpp"
+
+namespace xferbench::check {
+
+namespace {
+
+// --- Quantiles ------------------------------------------------------------------------------------------------------
+
+/// P(T <= t) for t >= 0: the finite sums that there are for whole degrees of freedom.
+double student_cdf(double t, unsigned freedom) {
+  const double angle = std::atan(t / std::sqrt(freedom));
+  const double cosine2 = std::cos(angle) * std::cos(angle);
+  const bool odd = freedom % 2 == 1;
+  double term = odd ? std::cos(angle) : 1;
+  double sum = freedom == 1 ? 0 : term;
+  for (unsigned i = odd ? 3 : 2; i + 2 <= freedom; i += 2) {
+    term *= cosine2 * (i - 1) / i;
+    sum += term;
+  }
+  const double within = odd ? 2 / std::numbers::pi * (angle + std::sin(angle) * sum) : std::sin(angle) * sum;
+  return (1 + within) / 2;
+}
+
+double normal_cdf(double z) { return std::erfc(-z / std::numbers::sqrt2) / 2; }
+
+/// Where a distribution function that grows reaches `probability`, which is at least one half.
+template <class Cdf>
+double quantile(const Cdf& cdf, double probability) {
+  double low = 0;
+  double high = 1;
+  while (cdf(high) < probability && high < 1e9) high *= 2;
+  for (int i = 0; i < 100; ++i) {
+    const double middle = (low + high) / 2;
+    (cdf(middle) < probability ? low : high) = middle;
+  }
+  return high;
+}
+
+// --- Spread ---------------------------------------------------------------------------------------------------------
+
+constexpr double kFalseAlarms = 0.05;  // of all cases together
+constexpr double kWeight = 4;          // degrees of freedom of what is known beforehand
+constexpr double kLeastMargin = 1e-3;  // runs that agree to the last digit say that their clock is coarse
+
+double mean_of(const LogsOfCase& logs) {
+  return std::accumulate(logs.begin(), logs.end(), 0.0) / static_cast<double>(logs.size());
+}
+
+double squares_about(const LogsOfCase& logs, double mean) {
+  double sum = 0;
+  for (const double log : logs) sum += (log - mean) * (log - mean);
+  return sum;
+}
+
+/// What all cases together say of the spread between runs, and what is assumed of it.
+struct CommonSpread {
+  double variance = 0;
+  double freedom = 0;  ///< that the runs add; 0: nobody has seen the spread
+
+  CommonSpread(std::span<const LogsOfCase> cases, double assumed) {
+    double squares = 0;
+    for (const LogsOfCase& logs : cases) {
+      squares += squares_about(logs, mean_of(logs));
+      freedom += static_cast<double>(logs.size()) - 1;
+    }
+    variance = (kWeight * assumed * assumed + squares) / (kWeight + freedom);
+  }
+};
+
+double log_limit(const LogsOfCase& logs, const CommonSpread& common, double probability) {
+  const auto runs = static_cast<double>(logs.size());
+  const double mean = mean_of(logs);
+  const double worst = *std::ranges::max_element(logs);
+  double spread = std::sqrt(common.variance);
+  double factor = 0;
+  if (common.freedom == 0) {
+    factor = quantile(normal_cdf, probability);
+  } else {
+    const double freedom = kWeight + runs - 1;
+    spread = std::sqrt((kWeight * common.variance + squares_about(logs, mean)) / freedom);
+    const auto cdf = [freedom](double t) { return student_cdf(t, static_cast<unsigned>(freedom)); };
+    factor = quantile(cdf, probability);
+  }
+  return std::max({mean + factor * spread * std::sqrt(1 + 1 / runs), worst + spread, worst + kLeastMargin});
+}
+
+}  // namespace
+
+std::vector<double> log_limits(std::span<const LogsOfCase> cases, double assumed_spread) {
+  const CommonSpread common(cases, assumed_spread);
+  const double probability = 1 - kFalseAlarms / static_cast<double>(std::max<std::size_t>(1, cases.size()));
+  std::vector<double> limits;
+  for (const LogsOfCase& logs : cases) limits.push_back(log_limit(logs, common, probability));
+  return limits;
+}
+
+namespace {
+
+// --- Which runs -----------------------------------------------------------------------------------------------------
+
+void refuse_unlike(const GoodRun& one, const GoodRun& other) {
+  const Environment& a = one.report.environment;
+  const Environment& b = other.report.environment;
+  const auto differ = [&](const std::string& of_a, const std::string& of_b) {
+    throw UsageError(
+        fmt::format("{} is {}, but {} is {}; make expectations of each by itself", one.name, of_a, other.name, of_b));
+  };
+  const auto kind = [](const Environment& e) {
+    return e.simulated() ? fmt::format("simulated (profile {})", e.profile) : std::string("real");
+  };
+  if (kind(a) != kind(b)) differ(kind(a), kind(b));
+  if (a.gpu.name != b.gpu.name) differ(fmt::format("of '{}'", a.gpu.name), fmt::format("of '{}'", b.gpu.name));
+}
+
+/// Why a run may be no good one; empty if it is.
+std::vector<std::string> doubts_of(const GoodRun& run) {
+  std::vector<std::string> doubts;
+  const auto failed = std::ranges::count(run.report.results, Status::failed, &Result::status);
+  if (!run.report.complete) doubts.push_back(run.name + " was cut off, or still goes on");
+  if (failed > 0) doubts.push_back(fmt::format("{} has {} failed case{}", run.name, failed, failed == 1 ? "" : "s"));
+  if (!run.report.verified) doubts.push_back(run.name + " was not verified (--no-verify)");
+  return doubts;
+}
+
+std::vector<std::string> refuse_unsuitable(std::span<const GoodRun> runs, const DeriveOptions& options) {
+  std::vector<std::string> doubts;
+  for (const GoodRun& run : runs) {
+    const Environment& e = run.report.environment;
+    refuse_unlike(runs.front(), run);
+    if (e.simulated() && !options.allow_simulated) {
+      throw UsageError(
+          fmt::format("{} is simulated (profile {}) and says nothing of a real GPU; --allow-simulated "
+                      "takes it all the same",
+                      run.name, e.profile));
+    }
+    if (!e.injected_fault().empty()) {
+      throw UsageError(fmt::format("{} is of a device that was given a fault ({}={}); such a run is never good",
+                                   run.name, kInjectVariable, e.injected_fault()));
+    }
+    for (std::string& doubt : doubts_of(run)) doubts.push_back(std::move(doubt));
+  }
+  if (doubts.empty() || options.allow_doubtful) return doubts;
+  throw UsageError(
+      fmt::format("{}; limits come from good runs, --allow-doubtful takes it all the same", fmt::join(doubts, "; ")));
+}
+
+// --- Which numbers --------------------------------------------------------------------------------------------------
+
+/// A case's headline in all runs that have it.
+struct Headline {
+  std::string key;
+  std::string name;
+  std::string unit;
+  Better better = Better::neither;
+  std::vector<double> medians{};  ///< of a single run: the worse end of its interval
+};
+
+std::span<const MetricDeclaration> declared_in(const Report& report, const std::string& scenario,
+                                               const DeriveOptions& options) {
+  const auto own = declared_for(report.metrics_declared, scenario);
+  return own.empty() ? declared_for(options.metrics_declared, scenario) : own;
+}
+
+Better direction_of(const Measurement& m, std::span<const MetricDeclaration> declared) {
+  const MetricDeclaration* declaration = find(declared, MetricDeclaration::Kind::measurement, m.name);
+  if (declaration != nullptr) return declaration->better;
+  return m.unit == "s" ? Better::lower : Better::neither;
+}
+
+double number_of(const Measurement& m, Better better, bool alone) {
+  if (!alone || !m.ci95) return m.median;
+  return better == Better::higher ? std::max(m.ci95->low, m.min) : std::max(m.median, m.ci95->high);
+}
+
+/// In the order in which the runs have them.
+class Headlines {
+ public:
+  Headlines(std::span<const GoodRun> runs, const DeriveOptions& options) : alone_(runs.size() == 1) {
+    for (const GoodRun& run : runs) {
+      for (const Result& result : run.report.results) {
+        const auto declared = declared_in(run.report, result.config.scenario(), options);
+        const Measurement* m = result.status == Status::ok ? headline_of(result, declared) : nullptr;
+        if (m != nullptr) add(result.config.key(), *m, direction_of(*m, declared));
+      }
+    }
+  }
+
+  [[nodiscard]] const std::vector<Headline>& all() const { return all_; }
+  [[nodiscard]] const std::vector<std::string>& left_out() const { return left_out_; }
+
+ private:
+  void add(const std::string& key, const Measurement& m, Better better) {
+    const double number = number_of(m, better, alone_);
+    if (better == Better::neither || !(number > 0)) {
+      const char* why = better == Better::neither ? "which way is better is not declared" : "it is not above 0";
+      left_out_.push_back(fmt::format("{} has no limit: of its {}, {}", key, m.name, why));
+      return;
+    }
+    const auto [place, is_new] = places_.try_emplace(key, all_.size());
+    if (is_new) all_.push_back({.key = key, .name = m.name, .unit = m.unit, .better = better});
+    Headline& headline = all_[place->second];
+    if (headline.name == m.name && headline.unit == m.unit) headline.medians.push_back(number);
+  }
+
+  bool alone_;
+  std::vector<Headline> all_;
+  std::map<std::string, std::size_t> places_;
+  std::vector<std::string> left_out_;
+};
+
+/// Less is better of what is returned.
+LogsOfCase logs_of(const Headline& headline) {
+  LogsOfCase logs;
+  for (const double median : headline.medians) {
+    logs.push_back(headline.better == Better::higher ? -std::log(median) : std::log(median));
+  }
+  return logs;
+}
+
+// --- Writing them down ----------------------------------------------------------------------------------------------
+
+/// The unit in which a time is read best.
+std::string unit_for(double value, const std::string& unit) {
+  if (unit != "s") return unit;
+  return value < 1e-6 ? "ns" : value < 1e-3 ? "us" : value < 1 ? "ms" : "s";
+}
+
+/// Four digits, rounded so that no good run falls behind the limit.
+Quantity rounded_limit(double value, const std::string& base, bool upwards) {
+  const std::string unit = unit_for(value, base);
+  const double factor = in_base_unit(1, unit).value;
+  const double number = value / factor;
+  const double step = std::pow(10.0, std::floor(std::log10(number)) - 3);
+  const double kept = (upwards ? std::ceil(number / step) : std::floor(number / step)) * step;
+  return *parse_quantity(fmt::format("{:.4g} {}", kept, unit));
+}
+
+Expectation expectation_for(const Headline& headline, double log_limit, std::size_t runs) {
+  Expectation e;
+  e.name = headline.key;
+  e.cases = headline.key;
+  e.number = headline.name;
+  e.is_measurement = true;
+  e.optional = headline.medians.size() < runs;
+  if (headline.better == Better::higher) {
+    e.at_least = Limit{rounded_limit(std::exp(-log_limit), headline.unit, false), {}};
+  } else {
+    e.at_most = Limit{rounded_limit(std::exp(log_limit), headline.unit, true), {}};
+  }
+  return e;
+}
+
+std::string description_of(std::span<const GoodRun> runs, const DeriveOptions& options, const CommonSpread& spread,
+                           std::size_t limits, const std::vector<std::string>& doubts) {
+  const Environment& e = runs.front().report.environment;
+  std::vector<std::string> names;
+  for (const GoodRun& run : runs) names.push_back(fmt::format("{} of {}", run.name, run.report.started_at));
+  const std::string assumed = format_percent(options.assumed_spread);
+  const std::string known = spread.freedom == 0
+                                ? fmt::format("a spread between runs of {} is assumed", assumed)
+                                : fmt::format("runs spread by {} ({} was assumed, which counts as {:.0f} runs)",
+                                              format_percent(std::sqrt(spread.variance)), assumed, kWeight);
+  return fmt::format(
+      "{}made by xferbench expect from {} good run{} ({}): {}; 95 of 100 such runs keep all {} limits{}{}",
+      e.simulated() ? fmt::format("SIMULATED by profile {}; ", e.profile) : "", runs.size(),
+      runs.size() == 1 ? "" : "s", fmt::join(names, ", "), known, limits,
+      doubts.empty() ? "" : "; doubtful: ", fmt::join(doubts, "; "));
+}
+
+}  // namespace
+
+Derived derive(std::span<const GoodRun> runs, const DeriveOptions& options) {
+  Derived derived;
+  derived.warnings = refuse_unsuitable(runs, options);
+  const std::vector<std::string> doubts = derived.warnings;
+  const Headlines headlines(runs, options);
+  derived.warnings.insert(derived.warnings.end(), headlines.left_out().begin(), headlines.left_out().end());
+  if (headlines.all().empty())
+    throw UsageError("no case was measured in any of these files: there is nothing to expect");
+  if (headlines.all().size() > kMostExpectations) {
+    throw UsageError(fmt::format("{} cases are too many for a file of limits, which may have {}; name fewer files",
+                                 headlines.all().size(), kMostExpectations));
+  }
+  std::vector<LogsOfCase> logs;
+  for (const Headline& headline : headlines.all()) logs.push_back(logs_of(headline));
+  const std::vector<double> limits = log_limits(logs, options.assumed_spread);
+  std::vector<double> margins;
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    derived.expectations.all.push_back(expectation_for(headlines.all()[i], limits[i], runs.size()));
+    margins.push_back(std::expm1(limits[i] - *std::ranges::max_element(logs[i])));
+  }
+  derived.least_margin = std::ranges::min(margins);
+  derived.most_margin = std::ranges::max(margins);
+  derived.expectations.gpu = runs.front().report.environment.gpu.name;
+  derived.expectations.description =
+      description_of(runs, options, CommonSpread(logs, options.assumed_spread), limits.size(), doubts);
+  return derived;
+}
+
+}  // namespace xferbench::check

@@ -1,0 +1,46 @@
+#include "core/shell.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/printable.hpp"
+
+namespace xferbench {
+
+namespace {
+
+bool is_plain(char c) {
+  constexpr std::string_view kPlain = "_-./:,+@%=";
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || kPlain.find(c) != std::string_view::npos;
+}
+
+/// $'...', in which every byte may be written by its number.
+std::string by_numbers(std::string_view text) {
+  std::string word = "$'";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\'' || c == '\\') {
+      word += fmt::format("\\{}", c);
+    } else if (byte < 0x20 || byte >= 0x7F) {
+      word += fmt::format("\\x{:02x}", byte);
+    } else {
+      word += c;
+    }
+  }
+  return word + "'";
+}
+
+}  // namespace
+
+std::string shell_word(std::string_view file) {
+  const std::string name = (file.starts_with("-") ? "./" : "") + std::string(file);
+  if (!name.empty() && std::ranges::all_of(name, is_plain)) return name;
+  if (find_control(name).bytes > 0) return by_numbers(name);
+  std::string word = "'";
+  for (const char c : name) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
+}  // namespace xferbench
