@@ -399,6 +399,12 @@ void refuse_others(const Report& report, std::string_view name, const Expectatio
   }
 }
 
+/// Whether --resume goes on with it: not with a search, and not with a run that was watched for a timeline.
+bool can_be_resumed(const Report& report, std::string_view name) {
+  const auto rules_it_out = [](const std::string& word) { return word == "tune" || word.starts_with("--timeline"); };
+  return name != "-" && !report.command.empty() && std::ranges::none_of(report.command, rules_it_out);
+}
+
 }  // namespace
 
 std::size_t Checked::count(Verdict verdict) const {
@@ -419,7 +425,7 @@ Checked check(const Report& report, std::string_view name, const Expectations& e
   checked.gpu = report.environment.gpu.name;
   checked.simulated = report.environment.simulated() ? report.environment.profile : "";
   checked.injected_fault = report.environment.injected_fault();
-  if (name != "-") checked.continued_by = "xferbench --resume " + shell_word(name);
+  if (can_be_resumed(report, name)) checked.continued_by = "xferbench --resume " + shell_word(name);
   checked.started_at = report.started_at;
   checked.complete = report.complete;
   checked.verified = report.verified;

@@ -93,9 +93,12 @@ std::string_view fish_completion() {
 function __xferbench_complete
     set -l words (commandline -opc)
     set -l current (commandline -ct)
+    set -l flag (string match -r '^--[^=]*=' -- "$current")
     for answer in ($words[1] __complete $words[2..-1] "$current" 2> /dev/null)
         if test "$answer" = :files
-            __fish_complete_path (string replace -r '^--[^=]*=' '' -- "$current")
+            for path in (__fish_complete_path (string replace -r '^--[^=]*=' '' -- "$current"))
+                echo "$flag$path"
+            end
         else
             echo $answer
         end

@@ -17,6 +17,9 @@ constexpr std::string_view kEnvironmentAndFiles = R"(.SH ENVIRONMENT
 .B NO_COLOR
 Set to anything but an empty text: no colours, unless \-\-color asks for them.
 .TP
+.B TERM
+Where it is dumb: no colours either, and no line of progress.
+.TP
 .B CUDA_VISIBLE_DEVICES
 The GPUs that \-\-gpu counts, as for every CUDA program.
 .TP

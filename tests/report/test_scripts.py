@@ -27,6 +27,10 @@ esac
 # Finds no GPU, and shows what it was called with.
 PROGRAM = """#!/bin/sh
 if [ "$*" = "info --gpu 0" ]; then echo "xferbench: no usable GPU: none; simulate" >&2; exit 3; fi
+case "$*" in
+  *--json*--dry-run* | *--dry-run*--json*) echo "a dry run has no results to write" >&2; exit 2 ;;
+  *--nosuch*) echo "xferbench: unknown flag --nosuch" >&2; exit 2 ;;
+esac
 for word; do printf '<%s>' "$word"; done
 echo
 """
@@ -104,6 +108,15 @@ class Program(Scripts):
                 self.assertIn("simulating an H200 instead", said)
         self.assertNotIn("simulating", self.arguments_for("--quiet")[1])
         self.assertNotIn("simulating", self.arguments_for("expect", "good.json")[1])
+
+    def test_what_is_refused_is_not_said_to_be_simulated(self):
+        self.root = self.checkout("repo")
+        for line in ("--nosuch", "memcpy --json r.json --nosuch", "memcpy --nosuch --repeat=3 --json=r.json"):
+            with self.subTest(arguments=line):
+                outcome = self.run_in(self.root, "scripts/xferbench", *line.split())
+                self.assertEqual(outcome.returncode, 2)
+                self.assertTrue(outcome.stderr.endswith("xferbench: unknown flag --nosuch\n"), outcome.stderr)
+                self.assertNotIn("simulating", outcome.stderr)
 
     def test_what_it_has_to_say_is_no_reason_to_stop_where_nobody_reads_it(self):
         self.root = self.checkout("repo")

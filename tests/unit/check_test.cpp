@@ -38,6 +38,7 @@ Report report_of_three() {
   Report report;
   report.complete = true;
   report.started_at = "2026-11-21T10:00:00Z";
+  report.command = {"xferbench", "memcpy"};
   report.environment.backend = "cuda";
   report.environment.gpu.name = "NVIDIA H200";
   report.environment.gpu.pcie = Environment::Pcie{5, 16, "nvml"};
@@ -176,6 +177,9 @@ TEST(Check, ARunThatWasCutOffDoesNotPass) {
   EXPECT_TRUE(test::mentions(to_check_table(c, {}), "; continue: xferbench --resume r.json\n"));
   EXPECT_TRUE(test::mentions(to_check_markdown(c), "**INCOMPLETE: the run was cut off"));
   EXPECT_TRUE(test::mentions(to_check_json(c), "\"note\": \"INCOMPLETE: the run was cut off"));
+  report.command = {"xferbench", "tune", "overlap"};
+  EXPECT_EQ(checked(R"({"metric": "bandwidth", "at_least": "1 GB/s"})", report).continued_by, "")
+      << "a search begins anew";
 }
 
 TEST(Check, FailedCasesFailAndSkippedOnesDoNotCount) {
