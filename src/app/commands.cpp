@@ -346,6 +346,7 @@ int perform(const cli::ListCommand& command) {
   std::string text;
   switch (command.of) {
     case Of::everything: text = list_of_scenarios() + "\n" + suites(); break;
+    case Of::scenarios: text = list_of_scenarios(); break;
     case Of::suites: text = suites(); break;
     case Of::expectations:
       text =

@@ -205,9 +205,12 @@ class Headlines {
 
  private:
   void add(const std::string& key, const Measurement& m, Better better) {
+    constexpr double kLeast = 1e-12;  // what is beyond these was measured nowhere, and no limit could be written of it
+    constexpr double kMost = 1e15;
     const double number = number_of(m, better, alone_);
-    if (better == Better::neither || !(number > 0)) {
-      const char* why = better == Better::neither ? "which way is better is not declared" : "it is not above 0";
+    if (better == Better::neither || !(number > kLeast && number < kMost)) {
+      const std::string why = better == Better::neither ? "which way is better is not declared"
+                                                        : fmt::format("{} is no number to set a limit by", number);
       left_out_.push_back(fmt::format("{} has no limit: of its {}, {}", key, m.name, why));
       return;
     }

@@ -76,7 +76,7 @@ std::vector<const CLI::App*> CommandLine::words_after_command() const {
 namespace {
 
 /// What `list` shows beside scenarios, in the order of ListCommand::Of behind everything.
-constexpr std::array<std::string_view, 3> kListed{"suites", "expectations", "profiles"};
+constexpr std::array<std::string_view, 4> kListed{"scenarios", "suites", "expectations", "profiles"};
 
 void refuse_several_inputs(const char* command, const std::vector<std::string>& files) {
   if (std::ranges::count(files, "-") > 1) {

@@ -125,7 +125,7 @@ struct ExpectCommand {
 };
 
 struct ListCommand {
-  enum class Of { everything, suites, expectations, profiles };
+  enum class Of { everything, scenarios, suites, expectations, profiles };
   Of of = Of::everything;
 };
 

@@ -41,6 +41,7 @@
 #include "app/resume.hpp"
 #include "app/suite.hpp"
 #include "check/check.hpp"
+#include "check/derive.hpp"
 #include "compare/compare.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
@@ -48,6 +49,7 @@
 #include "fuzz/mutator.hpp"
 #include "measure/statistics.hpp"
 #include "report/check/check_report.hpp"
+#include "report/check/expect_json.hpp"
 #include "report/compare/compare_report.hpp"
 #include "report/run/run_report.hpp"
 #include "results/json.hpp"
@@ -166,7 +168,21 @@ bool compare_results(const Damaged& file, const std::optional<SpreadFile>& sprea
   return true;
 }
 
+/// Limits that come from whatever was read can be written, and read again.
+void derive_limits(const Report& report) {
+  const std::array runs{check::GoodRun{"good.json", report}};
+  try {
+    const auto derived = check::derive(runs, {.allow_simulated = true, .allow_doubtful = true});
+    const std::string text = to_expect_json(derived.expectations);
+    const std::size_t limits = check::parse_expectations(text, "mine.json").all.size();
+    require(limits == derived.expectations.all.size(), "limits are lost");
+  } catch (const UsageError& error) {
+    require(*error.what() != '\0', "an error that says nothing");
+  }
+}
+
 bool check_results(const Report& report, const check::Expectations& expectations) {
+  derive_limits(report);
   try {
     const std::array checked{check::check(report, "results", expectations, {.allow_simulated = true})};
     check_text(to_check_table(checked, Style{}));

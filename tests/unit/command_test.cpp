@@ -476,6 +476,7 @@ TEST(Commands, ListIsOfAllOfOneOrOfSuites) {
   using Of = ListCommand::Of;
   EXPECT_EQ(parsed_as<ListCommand>({"list"}).of, Of::everything);
   EXPECT_TRUE(page({"list", "mover"}).starts_with(page({"mover", "--help"})));
+  EXPECT_EQ(parsed_as<ListCommand>({"list", "scenarios"}).of, Of::scenarios);
   EXPECT_EQ(parsed_as<ListCommand>({"list", "suites"}).of, Of::suites);
   EXPECT_EQ(parsed_as<ListCommand>({"list", "expectations"}).of, Of::expectations);
   EXPECT_EQ(parsed_as<ListCommand>({"list", "profiles"}).of, Of::profiles);
