@@ -23,25 +23,28 @@ std::string files(std::size_t n) { return fmt::format("{} file{}", n, n == 1 ? "
 
 // --- One file -------------------------------------------------------------------------------------------------------
 
-/// The case that decides, or why there is none. One that the expectation is called after is not said again.
+/// The case that decides, or why there is none.
 std::string about(const check::Row& row) {
   if (!row.note.empty()) return row.key.empty() ? row.note : row.key + ": " + row.note;
-  if (row.key == row.name) return {};
   return row.key.empty() ? fmt::format("median of {} case{}", row.cases, row.cases == 1 ? "" : "s") : row.key;
 }
 
 /// "+4.2 %": so far inside its limit.
 std::string margin_text(const check::Row& row) { return row.margin ? fmt::format("{:+.1f} %", *row.margin * 100) : ""; }
 
+/// What is long stands last, where it may go beneath its row.
 Grid grid_of(const Checked& checked) {
-  Grid grid{.header = {"expectation", "expected", "found", "margin", "verdict", "case that decides"},
-            .left_columns = 6};
+  Grid grid{.header = {"verdict", "margin", "found", "expected", "expectation", "case that decides"},
+            .left_columns = 6,
+            .last_left = true,
+            .least_important = {3, 1}};
   for (const check::Row& row : checked.rows) {
     // A file for a fleet expects something of every scenario; a run measures one or two. What it does not is said
     // below.
     if (row.verdict == Verdict::not_measured) continue;
+    const std::string name = row.name == row.key ? "" : row.name;  // a derived limit is called after its case
     Grid::Row& line = grid.rows.emplace_back();
-    line.cells = {row.name, row.expected, row.shown, margin_text(row), std::string(to_text(row.verdict)), about(row)};
+    line.cells = {std::string(to_text(row.verdict)), margin_text(row), row.shown, row.expected, name, about(row)};
     if (row.verdict != Verdict::holds) line.tones.assign(line.cells.size(), Tone::bad);
   }
   return grid;
@@ -127,7 +130,8 @@ std::string table_of(const Checked& checked, const Style& style) {
   std::string text;
   for (const std::string& notice : notices(checked)) text += style.notice(printable(notice)) + "\n";
   if (!checked.complete) text += style.bad(printable(incomplete(checked))) + "\n";
-  text += style.bold(printable(headline(checked))) + "\n" + printable(against(checked)) + "\n\n";
+  text += style.bold(printable(headline(checked))) + "\n" +
+          wrapped(printable(against(checked)), style.columns, "", "  ") + "\n";
   const Grid grid = grid_of(checked);
   if (!grid.rows.empty()) text += to_lines(grid, style) + "\n";
   return text + (checked.all_hold() ? summary(checked) : style.bad(summary(checked))) + "\n";
@@ -155,7 +159,7 @@ std::string to_check_table(AllChecked all, const Style& style) {
   }
   const std::vector<const check::Row*> missing = missing_everywhere(all);
   if (missing.empty()) return text;
-  Grid grid{.header = {"expectation", "command"}, .left_columns = 2};
+  Grid grid{.header = {"expectation", "command"}, .left_columns = 2, .last_left = true};
   for (const check::Row* row : missing) grid.rows.push_back({{row->name, how_to_measure(*row)}});
   return text + "\n" + missing_title(all) + "\n" + to_lines(grid, style);
 }
