@@ -41,9 +41,18 @@ sigset_t stop_signals() {
   return signals;
 }
 
+/// What the parent's handlers noted since the fork would be lost with its program, and it tells a signal once only.
+void end_if_told_already() {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);
+  }
+  if (interrupted() != 0) _exit(128 + interrupted());
+}
+
 /// The same command line, and the number of the process before it: nothing behind -- would be a flag.
 [[noreturn]] void exec_child(std::size_t number, const std::vector<std::string>& arguments) {
   constexpr int kCannotRun = 127;  // as a shell says it
+  end_if_told_already();
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   std::signal(SIGTTOU, SIG_IGN);  // as a terminal may send it to those in the background that write
   const sigset_t stop = stop_signals();
