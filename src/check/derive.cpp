@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numbers>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -14,47 +13,17 @@
 #include "core/error.hpp"
 #include "core/printable.hpp"
 #include "core/units.hpp"
+#include "model/student.hpp"
 
 namespace xferbench::check {
 
 namespace {
 
-// --- Quantiles ------------------------------------------------------------------------------------------------------
-
-/// P(T <= t) for t >= 0: the finite sums that there are for whole degrees of freedom.
-double student_cdf(double t, unsigned freedom) {
-  const double angle = std::atan(t / std::sqrt(freedom));
-  const double cosine2 = std::cos(angle) * std::cos(angle);
-  const bool odd = freedom % 2 == 1;
-  double term = odd ? std::cos(angle) : 1;
-  double sum = freedom == 1 ? 0 : term;
-  for (unsigned i = odd ? 3 : 2; i + 2 <= freedom; i += 2) {
-    term *= cosine2 * (i - 1) / i;
-    sum += term;
-  }
-  const double within = odd ? 2 / std::numbers::pi * (angle + std::sin(angle) * sum) : std::sin(angle) * sum;
-  return (1 + within) / 2;
-}
-
-double normal_cdf(double z) { return std::erfc(-z / std::numbers::sqrt2) / 2; }
-
-/// Where a distribution function that grows reaches `probability`, which is at least one half.
-template <class Cdf>
-double quantile(const Cdf& cdf, double probability) {
-  double low = 0;
-  double high = 1;
-  while (cdf(high) < probability && high < 1e9) high *= 2;
-  for (int i = 0; i < 100; ++i) {
-    const double middle = (low + high) / 2;
-    (cdf(middle) < probability ? low : high) = middle;
-  }
-  return high;
-}
-
 // --- Spread ---------------------------------------------------------------------------------------------------------
 
 constexpr double kFalseAlarms = 0.05;  // of all cases together
 constexpr double kWeight = 4;          // degrees of freedom of what is known beforehand
+constexpr double kCertain = 1e6;       // degrees of freedom, of a spread that is taken as it is
 constexpr double kLeastMargin = 1e-3;  // runs that agree to the last digit say that their clock is coarse
 
 double mean_of(const LogsOfCase& logs) {
@@ -87,15 +56,12 @@ double log_limit(const LogsOfCase& logs, const CommonSpread& common, double prob
   const double mean = mean_of(logs);
   const double worst = *std::ranges::max_element(logs);
   double spread = std::sqrt(common.variance);
-  double factor = 0;
-  if (common.freedom == 0) {
-    factor = quantile(normal_cdf, probability);
-  } else {
-    const double freedom = kWeight + runs - 1;
+  double freedom = kCertain;
+  if (common.freedom > 0) {
+    freedom = kWeight + runs - 1;
     spread = std::sqrt((kWeight * common.variance + squares_about(logs, mean)) / freedom);
-    const auto cdf = [freedom](double t) { return student_cdf(t, static_cast<unsigned>(freedom)); };
-    factor = quantile(cdf, probability);
   }
+  const double factor = model::student_quantile(2 * (1 - probability), freedom);
   return std::max({mean + factor * spread * std::sqrt(1 + 1 / runs), worst + spread, worst + kLeastMargin});
 }
 

@@ -5,8 +5,9 @@
 #include <numeric>
 
 #include "compare/spreads.hpp"
-#include "compare/student.hpp"
+
 #include "measure/statistics.hpp"
+#include "model/student.hpp"
 
 namespace xferbench::compare {
 
@@ -112,12 +113,12 @@ double drift_of(std::span<const double> samples) {
 void conclude_by_t(Evidence& evidence, double log_ratio, const Variance& of_difference, const Weighing& how) {
   const double error = std::sqrt(of_difference.value);
   const double freedom = of_difference.freedom > 0 ? of_difference.freedom : 1e6;
-  const double half = student_quantile(kInterval, freedom) * error;
+  const double half = model::student_quantile(kInterval, freedom) * error;
   evidence.test = TestUsed::welch;
   evidence.ratio = std::exp(log_ratio);
   evidence.interval = Interval{std::exp(log_ratio - half), std::exp(log_ratio + half)};
-  evidence.p = log_ratio == 0 ? 1 : student_two_sided(log_ratio / error, freedom);
-  const double significant = student_quantile(kSignificant / static_cast<double>(how.cases), freedom) * error;
+  evidence.p = log_ratio == 0 ? 1 : model::student_two_sided(log_ratio / error, freedom);
+  const double significant = model::student_quantile(kSignificant / static_cast<double>(how.cases), freedom) * error;
   const double more = std::max(significant, std::log(1 + how.threshold) + half);
   const double less = std::max(significant, -std::log(1 - how.threshold) + half);
   evidence.least_found = Interval{std::exp(-less), std::exp(more)};

@@ -53,7 +53,7 @@ TEST(Timeline, IsDrawnUnderTheTable) {
   Options plain;
   plain.environment["LC_ALL"] = "C";
   const Outcome ascii = xferbench(small_run({"--timeline", folder / "timeline.json"}), plain);
-  EXPECT_TRUE(contains(ascii.out, "\ntimeline  overlap/size=4MiB/")) << ascii.out;
+  EXPECT_TRUE(contains(ascii.out, "\ntimeline overlap/size=4MiB/")) << ascii.out;
   for (const char c : ascii.out) ASSERT_LT(static_cast<unsigned char>(c), 128) << ascii.out;
 }
 

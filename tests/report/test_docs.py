@@ -98,6 +98,7 @@ class Commands(support.Folder):
             '{"schema": "xferbench-suite/1", "description": "One case", "runs": ["memcpy --dir h2d --size 4K"]}'
         )
         (self.folder / "docs").symlink_to(ROOT / "docs")
+        shutil.copy(ROOT / "docs" / "examples" / "h200-spread.json", self.folder / "spread.json")
         commands = 0
         for page in PAGES:
             for line in "".join(blocks(page, "sh")).splitlines():
@@ -114,7 +115,7 @@ class Commands(support.Folder):
         word = (command.split() + [""])[1]
         runs = word not in ("list", "info", "compare", "check", "expect", "completion", "man", "help")
         if runs:
-            command = re.sub(r" --(json|csv|markdown|timeline|repeat)[ =]\S+", "", command) + " --dry-run"
+            command = re.sub(r" --(json|csv|markdown|timeline|repeat|spread)[ =]\S+", "", command) + " --dry-run"
         shell = f'xferbench() {{ "$XFERBENCH_PROGRAM" "$@"; }}; {command}'
         outcome = subprocess.run(
             ["bash", "-c", shell], cwd=self.folder, capture_output=True, text=True, check=False, timeout=120

@@ -167,7 +167,7 @@ const std::vector<Room>& rooms() {
       {"measure", {"core", "device", "results"}},
       {"run", {"core", "device", "results", "model", "measure"}},
       {"scenarios", {"core", "device", "results", "kernels", "model", "measure", "run"}},
-      {"compare", {"core", "results", "measure"}},
+      {"compare", {"core", "results", "measure", "model"}},
       {"check", {"core", "results", "measure", "model"}},
       {"report", {"core", "results", "model", "compare", "check"}},
       {"cli", {"core", "device", "measure", "run", "compare"}},

@@ -1,11 +1,11 @@
 // Student's t against values of SciPy 1.10 (scipy.stats.t).
-#include "compare/student.hpp"
+#include "model/student.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
-namespace xferbench::compare {
+namespace xferbench::model {
 namespace {
 
 struct Known {
@@ -40,4 +40,4 @@ TEST(Student, HasEnds) {
 }
 
 }  // namespace
-}  // namespace xferbench::compare
+}  // namespace xferbench::model

@@ -1,11 +1,11 @@
-#include "compare/student.hpp"
+#include "model/student.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-namespace xferbench::compare {
+namespace xferbench::model {
 
 namespace {
 
@@ -79,4 +79,4 @@ double student_quantile(double two_sided, double degrees_of_freedom) {
   return t;
 }
 
-}  // namespace xferbench::compare
+}  // namespace xferbench::model
