@@ -14,12 +14,12 @@ namespace {
 double beta_fraction(double x, double a, double b) {
   constexpr double kClose = 1e-15;
   constexpr double kTiny = 1e-300;  // in place of a divisor of 0
-  constexpr int kMostSteps = 10'000;
+  constexpr int kMostTerms = 10'000;
   const auto away_from_zero = [](double value) { return std::abs(value) < kTiny ? kTiny : value; };
   double c = 1;
   double d = 1 / away_from_zero(1 - (a + b) * x / (a + 1));
   double fraction = d;
-  for (int step = 1; step < kMostSteps; ++step) {
+  for (int step = 1; step < kMostTerms; ++step) {
     const double m = step;
     const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
     d = 1 / away_from_zero(1 + even * d);
