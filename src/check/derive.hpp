@@ -17,10 +17,10 @@ struct GoodRun {
 };
 
 struct DeriveOptions {
-  bool allow_simulated = false;      ///< limits may come from simulated runs
-  bool allow_doubtful = false;       ///< of runs that were cut off, failed in cases, or were not verified
-  double assumed_spread = 0.02;      ///< between runs, where the runs say little of it: a standard deviation, relative
-  MetricsDeclared metrics_declared;  ///< by this program, for files that do not say it themselves
+  bool allow_simulated = false;  ///< limits may come from simulated runs
+  bool allow_doubtful = false;   ///< of runs that were cut off, failed in cases, or were not verified
+  double assumed_spread = 0.02;  ///< between runs, where the runs say little of it: a standard deviation, relative
+  MetricsDeclared metrics_declared{};  ///< by this program, for files that do not say it themselves
 };
 
 struct Derived {

@@ -12,7 +12,7 @@ namespace xferbench {
 /// What several processes showed of one case.
 struct CaseSpread {
   std::string key;
-  std::string measured;       ///< the measurement whose medians these are
+  std::string measured{};     ///< the measurement whose medians these are
   std::size_t processes = 0;  ///< at least two
   double spread = 0;          ///< standard deviation of the logarithms of the processes' medians: 0.01 is about 1 %
   friend bool operator==(const CaseSpread&, const CaseSpread&) = default;
