@@ -213,7 +213,8 @@ Each case gets a limit for its headline, beyond the worst of these runs by a mar
 std::string_view short_examples() {
   return R"(Examples:
   xferbench --streams 8 --size 256M                  how close does this pipeline come to the limit?
-  xferbench memcpy --dir h2d --size 4K:1G:x4         copies from 4 KiB to 1 GiB
+  xferbench memcpy --dir h2d --host pinned --size 4K:1G:x4
+                                                     copies from pinned memory, 4 KiB to 1 GiB
   xferbench latency --op launch --csv launch.csv     what does a launch cost? each number, for a spreadsheet
   xferbench tune --size 64M --json best.json         which streams, chunks, strategy are best for 64 MiB?
   xferbench --suite ci --repeat 7 --json new.json    cases for comparing, in seven processes: new-1.json ...
@@ -223,7 +224,8 @@ std::string_view short_examples() {
   xferbench check new.json --expect h200             is this machine as fast as it should be?
   xferbench --simulate                               no GPU at hand: a modelled one, marked as such
 
-More: xferbench help run (flags of every run, values, exit codes), xferbench help memcpy, xferbench help tune, ...
+More: xferbench help run (flags of every run, as --gpu, --timeline, --dry-run; values; exit codes),
+      xferbench help memcpy, xferbench help tune, ...
 )";
 }
 
