@@ -33,9 +33,10 @@ std::vector<check::GoodRun> read_good_runs(const std::vector<std::string>& files
 std::string what_was_made(const check::Derived& derived, const std::string& output) {
   const std::size_t limits = derived.expectations.all.size();
   const std::string file = output == "-" ? "mine.json" : shell_word(output);
-  return fmt::format("{} limit{}, {} to {} beyond the worst of these runs; xferbench check new.json --expect {}",
-                     limits, limits == 1 ? "" : "s", format_percent(derived.least_margin),
-                     format_percent(derived.most_margin), file);
+  const std::string least = format_percent(derived.least_margin);
+  const std::string most = format_percent(derived.most_margin);
+  return fmt::format("{} limit{}, {} beyond the worst that these runs allow for; xferbench check new.json --expect {}",
+                     limits, limits == 1 ? "" : "s", least == most ? least : least + " to " + most, file);
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ double squares_about(const LogsOfCase& logs, double mean) {
 struct CommonSpread {
   double variance = 0;
   double freedom = 0;  ///< that the runs add; 0: nobody has seen the spread
+  double shown = 0;    ///< by the runs alone: a variance
 
   CommonSpread(std::span<const LogsOfCase> cases, double assumed) {
     double squares = 0;
@@ -48,7 +49,9 @@ struct CommonSpread {
       freedom += static_cast<double>(logs.size()) - 1;
     }
     variance = (kWeight * assumed * assumed + squares) / (kWeight + freedom);
+    shown = freedom > 0 ? squares / freedom : 0;
   }
+  [[nodiscard]] double seen() const { return std::sqrt(shown); }
 };
 
 double log_limit(const LogsOfCase& logs, const CommonSpread& common, double probability) {
@@ -240,10 +243,12 @@ std::string description_of(std::span<const GoodRun> runs, const DeriveOptions& o
   std::vector<std::string> names;
   for (const GoodRun& run : runs) names.push_back(fmt::format("{} of {}", run.name, run.report.started_at));
   const std::string assumed = format_percent(options.assumed_spread);
-  const std::string known = spread.freedom == 0
-                                ? fmt::format("a spread between runs of {} is assumed", assumed)
-                                : fmt::format("runs spread by {} ({} was assumed, which counts as {:.0f} runs)",
-                                              format_percent(std::sqrt(spread.variance)), assumed, kWeight);
+  const std::string known =
+      spread.freedom == 0
+          ? fmt::format("a spread between runs of {} is assumed", assumed)
+          : fmt::format(
+                "a spread between runs of {} is taken: they show {}, {} was assumed, which counts as {:.0f} runs",
+                format_percent(std::sqrt(spread.variance)), format_percent(spread.seen()), assumed, kWeight);
   return fmt::format(
       "{}made by xferbench expect from {} good run{} ({}): {}; 95 of 100 such runs keep all {} limits{}{}",
       e.simulated() ? fmt::format("SIMULATED by profile {}; ", e.profile) : "", runs.size(),

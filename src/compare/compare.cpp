@@ -113,6 +113,7 @@ class Comparer {
     const bool fails_now = next.failed && !base.failed;
     if (base.values.empty() && next.values.empty() && !fails_now) {
       ++comparison_.not_compared;
+      if (next.failed) comparison_.failing.push_back(fmt::format("{} ({})", c.key, next.reason));
       return;
     }
     Row& row = comparison_.rows.emplace_back();
@@ -152,7 +153,15 @@ class Comparer {
       row.p = found.p;
       row.spread = found.spread;
       row.spread_from = found.spread_from;
+      row.spread_seen = found.seen;
       row.least_found = found.least_found;
+      if (row.identical) {  // there is nothing to be sure of
+        row.interval.reset();
+        row.within.reset();
+        row.p.reset();
+        row.least_found.reset();
+        row.test = TestUsed::none;
+      }
       if (!found.ratio) row.notes.emplace_back("has no ratio: a number is not above 0");
     }
   }

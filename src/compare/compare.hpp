@@ -91,8 +91,9 @@ struct Row {
   std::optional<Interval> within;    ///< of one process a side: what holds within these two processes alone
   TestUsed test = TestUsed::none;
   std::optional<double> p;
-  std::optional<double> p_holm;  ///< adjusted for all cases that were tested
-  std::optional<double> spread;  ///< between processes, as a share of the number
+  std::optional<double> p_holm;       ///< adjusted for all cases that were tested
+  std::optional<double> spread;       ///< between processes, as a share of the number: as it is taken
+  std::optional<double> spread_seen;  ///< the same, as several processes alone show it
   SpreadSource spread_from = SpreadSource::assumed;
   /// The ratios next to 1 that these runs would have called, had the numbers differed by just so much.
   std::optional<Interval> least_found;
@@ -138,6 +139,7 @@ struct Comparison {
   std::vector<std::string> warnings;  ///< sentences without their full stop
   std::vector<Row> rows;              ///< in the order of the base's files; what only new has at the end
   std::size_t not_compared = 0;       ///< cases that have a number on neither side
+  std::vector<std::string> failing;   ///< those of them that fail on both sides, with the reason in new
   Outcome outcome;
 
   [[nodiscard]] std::size_t count(Verdict verdict) const;

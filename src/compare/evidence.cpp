@@ -148,6 +148,19 @@ Evidence weigh_two_processes(MannWhitney& ranks, const ProcessNumber& base, cons
   return evidence;
 }
 
+/// What the processes of both sides show, each side around its own middle; nothing of one process a side.
+std::optional<double> seen_spread(Numbers base, Numbers next) {
+  double squares = 0;
+  double freedom = 0;
+  for (const Numbers side : {base, next}) {
+    if (side.size() < 2) continue;
+    const double own = static_cast<double>(side.size() - 1);
+    squares += own * log_variance(medians_of(side));
+    freedom += own;
+  }
+  return freedom > 0 ? std::optional(std::sqrt(squares / freedom)) : std::nullopt;
+}
+
 Evidence weigh_by_welch(Numbers base, Numbers next, const Weighing& how) {
   Evidence evidence;
   Variance of_base = process_variance(base, how.before);
@@ -164,6 +177,7 @@ Evidence weigh_by_welch(Numbers base, Numbers next, const Weighing& how) {
   conclude_by_t(evidence, mean_log(next) - mean_log(base), sum({of_mean(base, of_base), of_mean(next, of_next)}), how);
   evidence.spread = std::sqrt((of_base.value + of_next.value) / 2);
   evidence.spread_from = SpreadSource::measured;
+  evidence.seen = seen_spread(base, next);
   return evidence;
 }
 
@@ -206,10 +220,8 @@ Evidence weigh_by_ranks(MannWhitney& ranks, Numbers base, Numbers next, const We
   evidence.ratio = estimate->ratio;
   evidence.interval = estimate->interval;
   evidence.p = ranks.p_value(a, b);
-  const double freedom = static_cast<double>(a.sorted.size() + b.sorted.size() - 2);
-  evidence.spread = std::sqrt((static_cast<double>(a.sorted.size() - 1) * log_variance(a.sorted) +
-                               static_cast<double>(b.sorted.size() - 1) * log_variance(b.sorted)) /
-                              freedom);
+  evidence.seen = seen_spread(base, next);
+  evidence.spread = evidence.seen;
   evidence.spread_from = SpreadSource::measured;
   if (!estimate->interval) return evidence;
   const Sample level = scaled(b, 1 / estimate->ratio);

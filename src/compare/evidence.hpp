@@ -51,7 +51,8 @@ struct Evidence {
   std::optional<Interval> interval;
   std::optional<Interval> within;  ///< of one process a side: what their samples alone say
   std::optional<double> p;
-  std::optional<double> spread;  ///< between processes, as the test has it
+  std::optional<double> spread;  ///< between processes, as the test takes it
+  std::optional<double> seen;    ///< the same, as the processes alone show it
   SpreadSource spread_from = SpreadSource::assumed;
   /// The ratios next to 1 that would have been called, had the numbers differed by just so much.
   std::optional<Interval> least_found;

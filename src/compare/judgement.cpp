@@ -42,7 +42,8 @@ Verdict verdict_of(const Row& row, double threshold) {
 std::string reason_without_test(const Row& row) {
   if (!row.ratio) return "";  // a note says what its numbers are
   const std::size_t fewer = std::min(row.base->n, row.next->n);
-  if (row.interval || fewer == 1) return "one number a file: nothing says how far it varies; use --repeat 7";
+  if (row.interval || fewer == 1)
+    return "one number a file: nothing says how far it varies; compare several processes (--repeat)";
   return fmt::format("{} samples: too few to decide; use --repeat 7", fewer);
 }
 
@@ -97,18 +98,15 @@ std::optional<double> middle(const std::vector<Row>& rows, const Number& number)
 
 /// What would have to be done for slow-downs of `sought` to be found.
 std::string remedy(const Comparison& comparison, double sought) {
-  const auto spread = middle(comparison.rows, [](const Row& row) { return row.spread; });
+  const double assumed = comparison.options.assumed_spread;
+  const double spread = middle(comparison.rows, [](const Row& row) { return row.spread; }).value_or(assumed);
   const auto freedom = comparison.options.assumed_spread > 0 ? kAssumedFreedom : 0;
   const auto tested = static_cast<std::size_t>(std::ranges::count_if(comparison.rows, on_both_sides));
-  const auto processes =
-      spread ? processes_needed(*spread, sought,
-                                {.cases = tested,
-                                 .threshold = comparison.options.threshold,
-                                 .before = {comparison.options.assumed_spread, static_cast<double>(freedom)}})
-             : std::nullopt;
+  const auto processes = processes_needed(
+      spread, sought,
+      {.cases = tested, .threshold = comparison.options.threshold, .before = {assumed, static_cast<double>(freedom)}});
   const bool of_one = !comparison.several_files() && !comparison.options.known_spreads;
   const std::string known = of_one ? ", or say by --spread how far processes lie apart here" : "";
-  if (!spread) return "measure each side with --repeat 7";
   if (!processes) return "compare fewer cases (--only), or allow more (--threshold)" + known;
   return fmt::format("measure each side with --repeat {}{}", *processes, known);
 }
@@ -154,6 +152,7 @@ std::string undecided_text(const Comparison& comparison) {
     const std::size_t n = comparison.count(verdict);
     if (n > 0) parts.push_back(fmt::format("{} {}", n, to_text(verdict)));
   }
+  if (!comparison.failing.empty()) parts.push_back(cases_text(comparison.failing.size()) + " failing on both sides");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -171,6 +170,8 @@ Outcome outcome_of(const Comparison& comparison) {
   } else if (comparison.options.strict && !undecided.empty()) {
     outcome.code = ExitCode::undecided;
     outcome.because = undecided + ", and --strict wants all judged";
+  } else if (std::ranges::all_of(comparison.rows, &Row::identical)) {
+    outcome.because = "both sides are the very same samples, of which nothing can have changed";
   } else {
     outcome.because = fmt::format("nothing {}is worse by more than {}{}", undecided.empty() ? "" : "that was judged ",
                                   percent(threshold), undecided.empty() ? "" : " (" + undecided + ")");
@@ -221,14 +222,20 @@ std::vector<std::string> reach_of(const Comparison& comparison) {
   if (const std::string text = middle_and_most(comparison.rows, least); !text.empty()) {
     lines.push_back("least slow-down that these runs could have found: " + text);
   }
-  for (const SpreadSource source : {SpreadSource::measured, SpreadSource::known, SpreadSource::assumed}) {
-    const auto spread = [source](const Row& row) {
-      return row.spread_from == source && !row.identical ? row.spread : std::nullopt;
-    };
-    if (const std::string text = middle_and_most(comparison.rows, spread); !text.empty()) {
-      lines.push_back(fmt::format("spread between processes, {}: {}", to_text(source), text));
-    }
-  }
+  const auto add_spread = [&](const char* how, const auto& number) {
+    const std::string text = middle_and_most(comparison.rows, number);
+    if (!text.empty()) lines.push_back(fmt::format("spread between processes, {}: {}", how, text));
+  };
+  const auto from = [](SpreadSource source) {
+    return [source](const Row& row) { return row.spread_from == source && !row.identical ? row.spread : std::nullopt; };
+  };
+  add_spread("as they show it", [](const Row& row) { return row.identical ? std::nullopt : row.spread_seen; });
+  const bool weighed = std::ranges::any_of(comparison.rows, [](const Row& row) {
+    return row.test == TestUsed::welch && row.spread_seen && row.spread != row.spread_seen;
+  });
+  if (weighed) add_spread("taken, with what was known or assumed", from(SpreadSource::measured));
+  add_spread("known", from(SpreadSource::known));
+  add_spread("assumed", from(SpreadSource::assumed));
   return lines;
 }
 
@@ -245,6 +252,16 @@ void warn_of_missing(Comparison& comparison) {
   comparison.warnings.push_back(fmt::format("{} {} no number in new: {}{}", cases_text(missing),
                                             missing == 1 ? "has" : "have", fmt::join(shown, "; "),
                                             missing > kShown ? fmt::format("; {} more", missing - kShown) : ""));
+}
+
+void warn_of_failing(Comparison& comparison) {
+  constexpr std::size_t kShown = 3;
+  const std::vector<std::string>& failing = comparison.failing;
+  if (failing.empty()) return;
+  comparison.warnings.push_back(
+      fmt::format("{} on both sides: {}{}", cases_text(failing.size()) + (failing.size() == 1 ? " fails" : " fail"),
+                  fmt::join(std::span(failing).first(std::min(failing.size(), kShown)), "; "),
+                  failing.size() > kShown ? fmt::format("; {} more", failing.size() - kShown) : ""));
 }
 
 void warn_of_one_process(Comparison& comparison) {
@@ -270,6 +287,7 @@ void judge(Comparison& comparison) {
   judge_rows(comparison);
   warn_of_one_process(comparison);
   warn_of_missing(comparison);
+  warn_of_failing(comparison);
   warn_of_common_shift(comparison);
   comparison.outcome.least_slowdown = middle(comparison.rows, [](const Row& row) { return row.least_slowdown(); });
   comparison.outcome.reach = reach_of(comparison);

@@ -165,7 +165,7 @@ std::vector<Finding> tune_findings(TuneSummary summary) {
   findings.push_back(search(summary));
   if (!all.empty()) {
     const std::string command = summary.command_of(all.front().config);
-    findings.push_back(finding("command", "to run the fastest by itself: " + command));
+    findings.push_back(finding("command", "to run it by itself: " + command));
     findings.back().labels.emplace_back("command", command);
   }
   if (!summary.space.empty()) {

@@ -99,6 +99,18 @@ TEST(CompareTable, OnlyCountsWhatIsQuietWhereThereIsMuch) {
   EXPECT_TRUE(mentions(to_table(c, true, {}), "size=10B"));
 }
 
+TEST(CompareTable, SaysOnceWhatHoldsOfManyRows) {
+  Comparison c = comparison();
+  for (int i = 0; i < 6; ++i) {
+    c.rows.push_back(row("copy/size=" + std::to_string(i + 10) + "B", Verdict::inconclusive, 1));
+    c.rows.back().reason = i == 0 ? "of its own" : "too uncertain";
+  }
+  const std::string text = to_table(c, true, {});
+  EXPECT_TRUE(mentions(text, "inconclusive rows of which nothing else is said: too uncertain\n"));
+  EXPECT_EQ(text.find("too uncertain"), text.rfind("too uncertain"));
+  EXPECT_TRUE(mentions(text, "      of its own\n"));
+}
+
 TEST(CompareTable, ColoursVerdictsAndKeepsControlCharactersFromTheTerminal) {
   Comparison c = comparison();
   c.rows[1].key = "copy/\x1b[31mred\n";

@@ -138,6 +138,12 @@ TEST(Verdicts, ACaseThatFailedBeforeIsNotWorse) {
   EXPECT_EQ(before.rows[0].verdict, Verdict::missing);
   EXPECT_FALSE(worse(before));
   EXPECT_TRUE(worse(compare::compare(std::vector{good, good}, mixed, {})));
+  const NamedReport both = named("a", {stored("j", ten_around(1)), not_ok("k", Status::failed, "wrong byte")});
+  const Comparison still = compare_one(both, both, {.strict = true});
+  EXPECT_TRUE(says(still.warnings, "1 case fails on both sides: k (failed: wrong byte)"));
+  EXPECT_EQ(still.outcome.code, ExitCode::undecided);
+  EXPECT_TRUE(mentions(still.outcome.because, "1 case failing on both sides"));
+  EXPECT_EQ(compare_one(both, both).outcome.code, ExitCode::ok);
   const Comparison first = compare_one(named("a", {not_ok("k", Status::skipped, "no")}), bad);
   EXPECT_TRUE(worse(first));
 }
@@ -265,6 +271,12 @@ TEST(Processes, ThatCouldNotHaveFoundTwiceTheThresholdAreNoSuccess) {
   EXPECT_EQ(enough.code, ExitCode::ok) << enough.because;
   EXPECT_LE(*enough.least_slowdown, 0.06);
   EXPECT_EQ(enough.because, "nothing is worse by more than 3 %");
+  const auto four = processes({1, 1.001, 0.999, 1.002}, 29);
+  const Comparison c = compare::compare(four, processes({1.001, 1, 0.999, 1.0005}, 29, 1.001), {});
+  EXPECT_NEAR(*c.rows[1].spread_seen, 0.0011, 0.0002);
+  EXPECT_GT(*c.rows[1].spread, 0.01) << "with the assumption";
+  EXPECT_TRUE(says(c.outcome.reach, "as they show it: 0.11 %")) << fmt::format("{}", fmt::join(c.outcome.reach, "\n"));
+  EXPECT_TRUE(says(c.outcome.reach, "taken, with what was known or assumed: 1."));
 }
 
 TEST(Processes, OneASideIsWarnedOfAndLabelled) {
@@ -350,6 +362,8 @@ TEST(Warnings, OfARunComparedWithItself) {
   const Comparison self = compare::compare(all.first(1), all.first(1), {});
   EXPECT_TRUE(says(self.warnings, "are the same run"));
   EXPECT_EQ(self.count(Verdict::same), 3U);
+  EXPECT_FALSE(self.rows[0].interval.has_value()) << "of what was not measured twice";
+  EXPECT_TRUE(mentions(self.outcome.because, "the very same samples"));
   EXPECT_EQ(self.outcome.code, ExitCode::ok);
   EXPECT_FALSE(says(self.warnings, "assumed"));
   EXPECT_FALSE(says(compare::compare(all.first(1), all.last(1), {}).warnings, "the same run"));

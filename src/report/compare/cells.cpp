@@ -99,9 +99,14 @@ std::string method(const compare::Comparison& comparison) {
     tests.emplace_back(comparison.several_files() ? "Welch's t on the logarithms of the processes' medians"
                                                   : "one process a side, with the spread between processes");
   }
-  return fmt::format("threshold {:g} %; {}; ratio new/base{} with its 95 % interval; p over all cases (Holm), 5 %",
-                     options.threshold * 100, tests.empty() ? "no test" : fmt::format("{}", fmt::join(tests, ", ")),
-                     options.bootstrap ? " of medians (bootstrap)" : "");
+  if (tests.empty()) return fmt::format("threshold {:g} %; nothing was tested", options.threshold * 100);
+  const char* change =
+      options.bootstrap ? "ratio of the medians (bootstrap)"
+      : used(compare::TestUsed::ranks) || !comparison.several_files()
+          ? "median of the ratios new/base of all pairs, which may differ from that of the medians shown"
+          : "ratio new/base";
+  return fmt::format("threshold {:g} %; {}; change: {}; 95 % intervals; p over all cases (Holm), 5 %",
+                     options.threshold * 100, fmt::join(tests, ", "), change);
 }
 
 std::string conclusion(const compare::Outcome& outcome) {

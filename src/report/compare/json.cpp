@@ -103,6 +103,7 @@ constexpr std::array kRowFields{
     field<&Row::p>("p"),
     field<&Row::p_holm>("p_holm"),
     field<&Row::spread>("spread"),
+    field<&Row::spread_seen>("spread_seen"),
     field_where<&Row::spread_from, has_spread>("spread_from"),
     field<&Row::least_found, kInterval>("least_found"),
     field<&Row::identical>("identical", if_known),
@@ -123,6 +124,7 @@ constexpr std::array kComparisonFields{
     field<&Comparison::outcome, kOutcome>("outcome"),
     field<&Comparison::differences, kListOf<Difference, kDifference>>("differences"),
     field<&Comparison::warnings>("warnings"),
+    field<&Comparison::failing, kTexts>("failing_on_both_sides", if_known),
     field<&Comparison::rows, kListOf<Row, kRow>>("cases"),
 };
 constexpr Shape kComparison = record(kComparisonFields);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <map>
+
 #include "core/printable.hpp"
 #include "report/cells.hpp"
 #include "report/compare/cells.hpp"
@@ -37,6 +39,22 @@ Grid::Row grid_row(const compare::Row& row, const std::string& key) {
                     value(row.base), value(row.next), p_text(row.p_holm), sizes_text(row), row.measured, key},
           .tones = {tone_of(row.verdict)},
           .below = remarks(row).empty() ? std::vector<std::string>() : std::vector{remarks(row)}};
+}
+
+/// What would stand beneath many rows alike, and is said once; empty where there is nothing of the kind.
+std::string usual_remark(const compare::Comparison& comparison) {
+  constexpr std::ptrdiff_t kMany = 4;
+  std::map<std::string, std::ptrdiff_t> counts;
+  for (const compare::Row& row : comparison.rows) {
+    if (row.verdict == Verdict::inconclusive) ++counts[remarks(row)];
+  }
+  const auto most = std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
+  if (most == counts.end() || most->second < kMany || most->first.empty()) return "";
+  // Rows without a remark of their own would seem to be meant.
+  const bool all_say_something = std::ranges::none_of(comparison.rows, [](const compare::Row& row) {
+    return row.verdict == Verdict::inconclusive && remarks(row).empty();
+  });
+  return all_say_something ? most->first : "";
 }
 
 bool is_quiet(const compare::Row& row) {
@@ -79,6 +97,7 @@ std::string to_table(const compare::Comparison& comparison, bool all, const Styl
                      source_lines(comparison.next, "new", style) + "\n";
   const bool fold = !all && comparison.rows.size() > kManyRows;
   const CommonKey common = common_key(comparison);
+  const std::string usual = usual_remark(comparison);
   Grid grid{.header = {"", "change", "95 % interval", "base", "new", "p", comparison.several_files() ? "files" : "n",
                        "measured", "case"},
             .left_columns = 1,
@@ -87,9 +106,14 @@ std::string to_table(const compare::Comparison& comparison, bool all, const Styl
             .least_important = {6, 5, 7, 3, 4}};
   for (const compare::Row* row : by_verdict(comparison)) {
     if (!fold || !is_quiet(*row)) grid.rows.push_back(grid_row(*row, common.rest(row->key)));
+    if (!grid.rows.empty() && !usual.empty() && grid.rows.back().below == std::vector{usual})
+      grid.rows.back().below.clear();
   }
   if (!common.parts.empty()) text += paragraph("all cases: " + common.text(), Tone::dim, style);
   if (!grid.rows.empty()) text += to_lines(grid, style) + "\n";
+  if (!usual.empty())
+    text +=
+        wrapped(printable("inconclusive rows of which nothing else is said: " + usual), style.columns, "", "  ") + "\n";
   text += style.bold(summary(comparison)) + "\n";
   if (const std::size_t folded = comparison.rows.size() - grid.rows.size(); folded > 0) {
     text += fmt::format("{} of {} cases are not listed; --all lists them\n", folded, comparison.rows.size());

@@ -309,6 +309,7 @@ constexpr std::size_t kMostFindingRows = 24;  // of a kind
 void add_findings(const Report& report, FindingsShown which, Section& section) {
   std::vector<std::string> kinds;
   std::map<std::string, std::vector<const Finding*>> rows;
+  std::map<std::string, std::size_t> left_out;  // rows, by kind
   const bool all = which == FindingsShown::all;
   for (const Finding& f : report.findings) {
     if (f.scenario != section.scenario->name) continue;
@@ -316,6 +317,7 @@ void add_findings(const Report& report, FindingsShown which, Section& section) {
     const std::size_t before = is_sentence ? section.sentences.size() : rows[f.kind].size();
     if (!all && (f.detail || before >= (is_sentence ? kMostSentences : kMostFindingRows))) {
       ++section.more;
+      if (!f.detail && !is_sentence) ++left_out[f.kind];
     } else if (is_sentence) {
       section.sentences.push_back(f.text);
     } else {
@@ -325,6 +327,9 @@ void add_findings(const Report& report, FindingsShown which, Section& section) {
   }
   for (const std::string& kind : kinds) {
     Grid grid = findings_of(rows[kind], section);
+    if (const std::size_t more = left_out[kind]; more > 0) {
+      grid.rows.push_back({.cells = {fmt::format("and {} more", more)}, .tones = {Tone::dim}});
+    }
     if (!grid.header.empty()) section.findings.emplace_back(kind, std::move(grid));  // else it says nothing
   }
 }

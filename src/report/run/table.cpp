@@ -69,7 +69,15 @@ std::string to_table(const Report& report, Descriptors scenarios, const Style& s
     text += heat_maps(*section.scenario, section.results, style);
     text += findings_text(section, style);
   }
-  if (!report.complete) text += "\n" + style.notice("INCOMPLETE: not every case has run to its end") + "\n";
+  if (!report.complete) {
+    const bool nothing = std::ranges::all_of(report.results, [](const Result& r) {
+      return r.status == Status::skipped && r.reason != kNotBegun && r.reason != kNoSamples;
+    });
+    text += "\n" +
+            style.notice(nothing ? "NOTHING MEASURED: every case was skipped"
+                                 : "INCOMPLETE: not every case has run to its end") +
+            "\n";
+  }
   return text;
 }
 
