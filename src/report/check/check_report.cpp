@@ -37,6 +37,7 @@ Grid grid_of(const Checked& checked) {
   Grid grid{.header = {"verdict", "margin", "found", "expected", "expectation", "case that decides"},
             .left_columns = 6,
             .last_left = true,
+            .gap = 2,
             .least_important = {3, 1}};
   for (const check::Row& row : checked.rows) {
     // A file for a fleet expects something of every scenario; a run measures one or two. What it does not is said
