@@ -64,7 +64,7 @@ Finding winner_of(std::span<const Contestant> all, const Namer& namer) {
   const bool decided = std::ranges::all_of(all.subspan(1), [&](const Contestant& c) {
     return model::relate(time_of(best), time_of(c)) == model::Relation::faster;
   });
-  const char* what = decided ? "fastest" : "ahead, but not the fastest beyond doubt";
+  const char* what = decided ? "fastest" : "ahead, though others lie within 1 % of it or within the intervals";
   Finding f = finding(
       "winner",
       fmt::format("{}: {}: {}{}{}", what, namer.name(best.config), format_seconds(best.seconds), interval, unsure),

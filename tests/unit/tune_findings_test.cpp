@@ -74,7 +74,7 @@ TEST(TuneFindings, BelieveFreshSamplesFirst) {
 TEST(TuneFindings, AreTheFastestOnlyBeyondDoubt) {
   EXPECT_TRUE(mentions(told(findings({contestant(16, 5), contestant(32, 5.2)})), "winner: fastest: chunks 16"));
   EXPECT_TRUE(mentions(told(findings({contestant(16, 5), contestant(32, 5.02)})),
-                       "winner: ahead, but not the fastest beyond doubt: chunks 16"));
+                       "winner: ahead, though others lie within 1 % of it or within the intervals: chunks 16"));
 }
 
 /// What a reader of the file counts: all that is in it.
