@@ -36,7 +36,7 @@ Facts facts_of(const Environment& e, const Tool& tool) {
       {"GPU's UUID", known(gpu.uuid)},
       {"driver", known(e.driver)},
       {"CUDA runtime", known(e.runtime)},
-      {"GPU memory", gpu.memory_bytes > 0 ? format_size(gpu.memory_bytes) : kUnknown},
+      {"GPU memory", gpu.memory_bytes > 0 ? format_memory(gpu.memory_bytes) : kUnknown},
       {"multiprocessors", positive(gpu.multiprocessors)},
       {"highest SM clock", gpu.max_sm_clock_hz > 0 ? fmt::format("{:.0f} MHz", gpu.max_sm_clock_hz / 1e6) : kUnknown},
       {"ECC", yes_or_no(gpu.ecc)},

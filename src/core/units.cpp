@@ -63,6 +63,10 @@ std::string format_size(std::uint64_t bytes) {
   if (decimal && digits(*decimal) <= kFewDigits && digits(*decimal) < digits(format_size_exact(bytes, " "))) {
     return *decimal;
   }
+  return format_memory(bytes);
+}
+
+std::string format_memory(std::uint64_t bytes) {
   for (const Unit& unit : kBinary) {
     if (bytes < unit.bytes) continue;
     if (bytes % unit.bytes == 0) return fmt::format("{} {}", bytes / unit.bytes, unit.name);

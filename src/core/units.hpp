@@ -27,6 +27,9 @@ std::uint64_t whole_bytes(double bytes);
 /// Rounded for reading, never for keys: "256 MiB", "256 MB" where that is exact, "37.0 MiB", "12 B".
 std::string format_size(std::uint64_t bytes);
 
+/// The same, always in powers of 1024, as memory is counted: "139.7 GiB".
+std::string format_memory(std::uint64_t bytes);
+
 /// Four significant digits and the unit that suits: "5.617 ms", "3.700 us".
 std::string format_seconds(double seconds);
 

@@ -26,21 +26,21 @@ std::optional<SkipReason> memory_skip_reason(MemoryNeeds needs, Device& device, 
   const std::uint64_t free = device.memory().free_bytes;
   if (needs.device > free) {
     return SkipReason::impossible(fmt::format("needs {} of device memory, {} available; choose a smaller --size",
-                                              format_size(needs.device), format_size(free)));
+                                              format_memory(needs.device), format_memory(free)));
   }
   // More would push other memory out of the GPU, and what is timed then is thrashing.
   if (needs.managed > free / 4) {
     return SkipReason::impossible(
         fmt::format("needs {} of managed memory, more than a quarter of the {} of device memory available; choose a "
                     "smaller --size",
-                    format_size(needs.managed), format_size(free)));
+                    format_memory(needs.managed), format_memory(free)));
   }
   // The simulated device keeps its memory and what is in flight in the host's, and touches all that only when it
   // carries data.
   const std::uint64_t on_host = simulated ? (verify ? needs.host + 2 * needs.device : 0) : needs.host + needs.managed;
   if (const auto available = available_host_memory(); available && on_host > *available) {
     return SkipReason::impossible(fmt::format("needs {} of host memory, {} available; choose a smaller --size{}",
-                                              format_size(on_host), format_size(*available),
+                                              format_memory(on_host), format_memory(*available),
                                               simulated ? ", or simulate without data by --no-verify" : ""));
   }
   return std::nullopt;

@@ -20,7 +20,7 @@ import shutil
 import sys
 import tempfile
 
-BASE_MB = 30
+BASE_MB = 36  # two files are read at once, and both may be at their peak
 RESUME_MB = 50  # the cases of its command as well, which the file only names
 EXIT_CODES = {0, 1, 2, 3, 4, 5}
 

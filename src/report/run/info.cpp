@@ -71,7 +71,7 @@ std::string describe_gpu(const Environment& e) {
   text += line("  chip",
                fmt::format("compute capability {}, {} multiprocessors up to {:.0f} MHz, copy engines: {}",
                            gpu.compute_capability, gpu.multiprocessors, gpu.max_sm_clock_hz / 1e6, gpu.copy_engines));
-  std::string memory = format_size(gpu.memory_bytes);
+  std::string memory = format_memory(gpu.memory_bytes);
   if (gpu.memory_bandwidth > 0) memory += ", at most " + rate(gpu.memory_bandwidth) + " read plus written";
   if (gpu.ecc) memory += *gpu.ecc ? ", ECC on" : ", ECC off";
   text += line("  memory", memory);
