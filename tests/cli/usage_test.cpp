@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(
         // Twice the size on the device is more than any profile has; how much this host has does not matter.
         Mistake{"MoreMemoryThanTheDevice",
                 {"--simulate", "--strategy", "engines", "--size", "100G"},
-                "needs 200 GiB of device memory, 150 GB available"}),
+                "needs 200 GiB of device memory, 139.7 GiB available"}),
     name_of);
 
 TEST(Usage, WrongCommandLeavesAnExistingResultsFileAsItIs) {
