@@ -32,6 +32,7 @@
 #include "report/trace/timeline.hpp"
 #include "results/json.hpp"
 #include "results/output_file.hpp"
+#include "results/suite_file.hpp"
 #include "run/findings.hpp"
 #include "run/runner.hpp"
 #include "scenarios/scenarios.hpp"
@@ -272,21 +273,6 @@ std::string profile_list() {
   return text;
 }
 
-/// Names and what they are for, as `list` shows them.
-std::string list_of_expectations() {
-  std::string text;
-  for (const std::filesystem::path& file : data_files("expectations")) {
-    std::string what;
-    try {
-      what = check::read_expectations(file.string()).description;
-    } catch (const InputError& error) {
-      what = fmt::format("cannot be used: {}", error.what());
-    }
-    text += printable(fmt::format("  {:<10} {}", file.stem().string(), what)) + "\n";
-  }
-  return text;
-}
-
 /// Of a machine without a GPU, too, unless one was asked for by its number.
 MachineFacts facts_of(const cli::DeviceChoice& choice) {
   MachineFacts facts;
@@ -337,7 +323,16 @@ std::string titled(const char* title, const std::string& list, const char* none)
   return list.empty() ? std::string(none) + "\n" : std::string(title) + "\n" + list;
 }
 
-std::string suites() { return titled("Suites for --suite:", list_of_suites(), "No suites came with the program"); }
+std::string suites() {
+  const std::string list = list_of_data("suites", [](const std::string& path) { return read_suite(path).description; });
+  return titled("Suites for --suite:", list, "No suites came with the program");
+}
+
+std::string expectations() {
+  const std::string list =
+      list_of_data("expectations", [](const std::string& path) { return check::read_expectations(path).description; });
+  return titled("Expectations for check --expect:", list, "No expectations came with the program");
+}
 
 }  // namespace
 
@@ -348,10 +343,7 @@ int perform(const cli::ListCommand& command) {
     case Of::everything: text = list_of_scenarios() + "\n" + suites(); break;
     case Of::scenarios: text = list_of_scenarios(); break;
     case Of::suites: text = suites(); break;
-    case Of::expectations:
-      text =
-          titled("Expectations for check --expect:", list_of_expectations(), "No expectations came with the program");
-      break;
+    case Of::expectations: text = expectations(); break;
     case Of::profiles: text = "Profiles for --simulate:\n" + profile_list(); break;
   }
   write_standard_output(text);

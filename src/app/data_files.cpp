@@ -75,4 +75,18 @@ std::filesystem::path find_data(std::string_view kind, const std::string& name_o
                                cli::suggestion(name_or_path, names)));
 }
 
+std::string list_of_data(std::string_view kind, const std::function<std::string(const std::string& path)>& describe) {
+  std::string text;
+  for (const fs::path& file : data_files(kind)) {
+    std::string what;
+    try {
+      what = describe(file.string());
+    } catch (const InputError& error) {
+      what = fmt::format("cannot be used: {}", error.what());
+    }
+    text += printable(fmt::format("  {:<10} {}", file.stem().string(), what)) + "\n";
+  }
+  return text;
+}
+
 }  // namespace xferbench::app

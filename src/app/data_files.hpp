@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,5 +19,9 @@ std::vector<std::filesystem::path> data_files(std::string_view kind);
 
 /// Their names, as find_data() knows them. One that could not be shown and typed again is none.
 std::vector<std::string> data_names(std::string_view kind);
+
+/// Their names and what they say they are for, a line each, as `list` shows them; of one that `describe` cannot read
+/// (it throws InputError), why.
+std::string list_of_data(std::string_view kind, const std::function<std::string(const std::string& path)>& describe);
 
 }  // namespace xferbench::app

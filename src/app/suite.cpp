@@ -13,7 +13,6 @@
 #include "app/data_files.hpp"
 #include "app/files.hpp"
 #include "core/error.hpp"
-#include "core/printable.hpp"
 #include "results/suite_file.hpp"
 #include "scenarios/scenarios.hpp"
 
@@ -82,20 +81,6 @@ cli::RunCommand with_suite(const cli::RunCommand& command) {
     }
   }
   return whole;
-}
-
-std::string list_of_suites() {
-  std::string text;
-  for (const std::filesystem::path& file : data_files("suites")) {
-    std::string what;
-    try {
-      what = read_suite(file.string()).description;
-    } catch (const InputError& error) {
-      what = fmt::format("cannot be run: {}", error.what());
-    }
-    text += printable(fmt::format("  {:<10} {}", file.stem().string(), what)) + "\n";
-  }
-  return text;
 }
 
 }  // namespace xferbench::app

@@ -11,7 +11,4 @@ namespace xferbench::app {
 /// sampling and turns stands above what the suite says. Throws InputError, UsageError with the run that it is about.
 cli::RunCommand with_suite(const cli::RunCommand& command);
 
-/// A line for each suite that comes with the program: its name and what it is for, or what is wrong with its file.
-std::string list_of_suites();
-
 }  // namespace xferbench::app

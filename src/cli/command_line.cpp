@@ -101,6 +101,13 @@ CLI::Option* CommandLine::add_value(CLI::App& app, const Axis& axis, const char*
   return option;
 }
 
+CLI::Option* CommandLine::add_share(CLI::App& app, Axis axis, double& share) {
+  constexpr double kPercent = 100;
+  axis.kind = AxisKind::real;
+  axis.defaults = fmt::format("{}", share * kPercent);
+  return add_value(app, axis, "PERCENT", [&share](const Value& v) { share = std::get<double>(v) / kPercent; });
+}
+
 void CommandLine::add_device_flags() {
   app_.option_defaults()->group(kDevice);
   DeviceChoice& device = measuring_.device;
@@ -345,24 +352,16 @@ void CommandLine::add_compare() {
                          "cases whose keys match: * is anything, ? one character; may be repeated"),
          "PATTERN")
       ->allow_extra_args(false);
-  constexpr double kPercent = 100;
   CLI::Option* threshold =
-      add_value(*app,
-                {.name = "threshold",
-                 .kind = AxisKind::real,
-                 .defaults = fmt::format("{}", options.threshold * kPercent),
-                 .help = "changes within it do not matter",
+      add_share(*app, {.name = "threshold", .help = "changes within it do not matter", .min = 0, .max = 99.999},
+                options.threshold);
+  CLI::Option* assumed =
+      add_share(*app,
+                {.name = "assume-spread",
+                 .help = "how far processes are taken to lie apart where nothing is known; 0: nothing is taken",
                  .min = 0,
-                 .max = 99.999},
-                "PERCENT", [&options](const Value& v) { options.threshold = std::get<double>(v) / kPercent; });
-  add_value(*app,
-            {.name = "assume-spread",
-             .kind = AxisKind::real,
-             .defaults = fmt::format("{}", options.assumed_spread * kPercent),
-             .help = "how far processes are taken to lie apart where nothing is known; 0: nothing is taken",
-             .min = 0,
-             .max = 100},
-            "PERCENT", [&options](const Value& v) { options.assumed_spread = std::get<double>(v) / kPercent; });
+                 .max = 100},
+                options.assumed_spread);
   add_file(*app, "--spread", "how far processes lie apart on this machine: a file of --repeat N --spread FILE",
            compare_.spread);
   CLI::Option* strict =
@@ -373,7 +372,6 @@ void CommandLine::add_compare() {
                 "compare simulated with real times, or different profiles");
   CLI::Option* all = app->add_flag("--all", compare_.all, "list every case, however many there are");
   CLI::Option* spread = app->get_option("--spread");
-  CLI::Option* assumed = app->get_option("--assume-spread");
   for (CLI::Option* judging : {base, next, threshold, strict, bootstrap, all, spread, assumed}) {
     contradict(across, judging, "--across shows files side by side and judges nothing");
   }
@@ -400,15 +398,12 @@ void CommandLine::add_expect() {
   app->footer(std::string(expect_footer()));
   app->add_option("FILES", expect_.good)->type_name("FILES");
   valued(app->add_option("-o,--output", expect_.output, "the file to write; - is standard output [-]"), "FILE");
-  constexpr double kPercent = 100;
-  add_value(*app,
+  add_share(*app,
             {.name = "assume-spread",
-             .kind = AxisKind::real,
-             .defaults = fmt::format("{}", expect_.assumed_spread * kPercent),
              .help = "how far runs spread (standard deviation) where the good ones say little of it",
              .min = 0.01,
              .max = 50},
-            "PCT", [this](const Value& v) { expect_.assumed_spread = std::get<double>(v) / kPercent; });
+            expect_.assumed_spread);
   app->add_flag("--allow-simulated", expect_.allow_simulated, "take simulated runs, too");
   app->add_flag("--allow-doubtful", expect_.allow_doubtful,
                 "take runs that were cut off, have failed cases, or were not verified");

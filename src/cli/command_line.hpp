@@ -56,6 +56,8 @@ class CommandLine {
   void add_whole_run_flags();
   CLI::Option* add_value(CLI::App& app, const Axis& axis, const char* argument,
                          const std::function<void(const Value&)>& store);
+  /// A share, in percent on the command line; its default is what it holds.
+  CLI::Option* add_share(CLI::App& app, Axis axis, double& share);
   void add_contradictions();
   void contradict(CLI::Option* one, CLI::Option* other, const std::string& why);
   void add_shared_axes();

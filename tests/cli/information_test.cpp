@@ -75,8 +75,8 @@ TEST(List, SaysWhatSuitesAreFor) {
   write_file(folder / "suites" / "broken.json", "{");
   Options options;
   options.environment["XFERBENCH_DATA"] = folder.path().string();
-  EXPECT_TRUE(contains(xferbench({"list"}, options).out, "\n  broken     cannot be run: "));
-  EXPECT_TRUE(contains(xferbench({"list", "suites"}, options).out, "\n  broken     cannot be run: "));
+  EXPECT_TRUE(contains(xferbench({"list"}, options).out, "\n  broken     cannot be used: "));
+  EXPECT_TRUE(contains(xferbench({"list", "suites"}, options).out, "\n  broken     cannot be used: "));
 }
 
 TEST(List, ShowsExpectationsAndProfiles) {

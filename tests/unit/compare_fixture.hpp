@@ -1,12 +1,15 @@
 // Results files made by hand for the tests of comparisons.
 #pragma once
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "compare/compare.hpp"
+#include "core/error.hpp"
 #include "measure/statistics.hpp"
+#include "unit/support.hpp"
 
 namespace xferbench::test {
 
@@ -57,6 +60,24 @@ inline std::vector<double> ten_around(double mean) {
   std::vector<double> samples;
   for (const int step : {3, -2, 1, -4, 5, 0, -1, 4, -3, 2}) samples.push_back(mean * (1 + 0.0005 * step));
   return samples;
+}
+
+/// One file a side; of what two processes show themselves, unless another spread between processes is given.
+inline compare::Comparison compare_one(const compare::NamedReport& base, const compare::NamedReport& next,
+                                       compare::Options options = {}, double spread = 0) {
+  options.assumed_spread = spread;
+  return compare::compare({&base, 1}, {&next, 1}, options);
+}
+
+inline bool worse(const compare::Comparison& comparison) { return comparison.outcome.code == ExitCode::failed; }
+
+inline bool says(const std::vector<std::string>& texts, const std::string& part) {
+  return std::ranges::any_of(texts, [&](const std::string& t) { return t.find(part) != std::string::npos; });
+}
+
+template <class Action>
+std::string refusal(const Action& action) {
+  return message_of<UsageError>(action);
 }
 
 }  // namespace xferbench::test

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 
-#include "compare/spreads.hpp"
 #include "core/error.hpp"
 #include "unit/compare_fixture.hpp"
 #include "unit/support.hpp"
@@ -15,34 +14,21 @@
 namespace xferbench::compare {
 namespace {
 
+using test::compare_one;
 using test::mentions;
 using test::named;
 using test::noisy;
 using test::not_ok;
+using test::refusal;
+using test::says;
 using test::stored;
 using test::ten_around;
-
-/// One file a side; of what two processes show themselves, unless another spread between processes is given.
-Comparison compare_one(const NamedReport& base, const NamedReport& next, Options options = {}, double spread = 0) {
-  options.assumed_spread = spread;
-  return compare::compare({&base, 1}, {&next, 1}, options);
-}
-
-bool worse(const Comparison& comparison) { return comparison.outcome.code == ExitCode::failed; }
+using test::worse;
 
 Verdict verdict_of(std::vector<double> base, std::vector<double> next, const Options& options = {}) {
   return compare_one(named("a", {stored("k", std::move(base))}), named("b", {stored("k", std::move(next))}), options)
       .rows.front()
       .verdict;
-}
-
-bool says(const std::vector<std::string>& texts, const std::string& part) {
-  return std::ranges::any_of(texts, [&](const std::string& t) { return t.find(part) != std::string::npos; });
-}
-
-template <class Action>
-std::string refusal(const Action& action) {
-  return test::message_of<UsageError>(action);
 }
 
 // --- Verdicts -------------------------------------------------------------------------------------------------------
@@ -225,148 +211,14 @@ TEST(Verdicts, NotesWhatIsDoubtful) {
   EXPECT_TRUE(says(c.rows[0].notes, "timed by event in base and by host in new"));
 }
 
-// --- Processes ------------------------------------------------------------------------------------------------------
+// --- Which cases ----------------------------------------------------------------------------------------------------
 
-/// Files of several processes that measured the same cases, each of its levels off by one of these factors.
-std::vector<NamedReport> processes(std::initializer_list<double> factors, std::size_t cases, double slowdown = 1) {
-  std::vector<NamedReport> files;
-  for (const double factor : factors) {
-    std::vector<Result> results;
-    for (std::size_t i = 0; i < cases; ++i) {
-      results.push_back(stored(fmt::format("copy/case={}", i), ten_around(factor * (i == 0 ? slowdown : 1))));
-    }
-    files.push_back(named(fmt::format("{}-{}.json", slowdown, files.size()), std::move(results)));
-    files.back().report.started_at = fmt::format("{} {}", slowdown, factor);
-  }
-  return files;
-}
-
-class TenTimesSlower : public testing::TestWithParam<std::size_t> {};
-
-TEST_P(TenTimesSlower, IsFoundWhateverTheNumberOfProcesses) {
-  const std::vector<NamedReport> base = processes({1, 1.01, 0.992, 1.004, 0.99, 1.008, 1.002}, 29);
-  const std::vector<NamedReport> next = processes({1.003, 0.99, 1.006, 1.01, 0.995, 1, 0.998}, 29, 10);
-  const std::span<const NamedReport> a(base);
-  const std::span<const NamedReport> b(next);
-  const Comparison c = compare::compare(a.first(GetParam()), b.first(GetParam()), {});
-  EXPECT_EQ(c.outcome.code, ExitCode::failed);
-  EXPECT_EQ(c.outcome.because, "1 case regressed");
-  EXPECT_EQ(c.count(Verdict::regressed), 1U);
-  EXPECT_TRUE(mentions(c.rows[0].reason, "worse by at least"));
-}
-
-INSTANTIATE_TEST_SUITE_P(Processes, TenTimesSlower, testing::Values(1, 2, 3, 4, 5, 6, 7));
-
-TEST(Processes, ThatCouldNotHaveFoundTwiceTheThresholdAreNoSuccess) {
-  const auto outcome = [](std::initializer_list<double> a, std::initializer_list<double> b) {
-    return compare::compare(processes(a, 29), processes(b, 29), {}).outcome;
-  };
-  for (const Outcome& blind : {outcome({1}, {1.001}), outcome({1, 1.02}, {1.001, 0.99})}) {
-    EXPECT_EQ(blind.code, ExitCode::undecided) << blind.because;
-    EXPECT_TRUE(mentions(blind.because, "could not have shown a slow-down of 6 %")) << blind.because;
-    EXPECT_TRUE(mentions(blind.because, "--repeat ")) << blind.because;
-    EXPECT_GT(*blind.least_slowdown, 0.06);
-  }
-  const Outcome enough = outcome({1, 1.001, 0.999, 1.002}, {1.001, 1, 0.999, 1.0005});
-  EXPECT_EQ(enough.code, ExitCode::ok) << enough.because;
-  EXPECT_LE(*enough.least_slowdown, 0.06);
-  EXPECT_EQ(enough.because, "nothing is worse by more than 3 %");
-  const auto four = processes({1, 1.001, 0.999, 1.002}, 29);
-  const Comparison c = compare::compare(four, processes({1.001, 1, 0.999, 1.0005}, 29, 1.001), {});
-  EXPECT_NEAR(*c.rows[1].spread_seen, 0.0011, 0.0002);
-  EXPECT_GT(*c.rows[1].spread, 0.01) << "with the assumption";
-  EXPECT_TRUE(says(c.outcome.reach, "as they show it: 0.11 %")) << fmt::format("{}", fmt::join(c.outcome.reach, "\n"));
-  EXPECT_TRUE(says(c.outcome.reach, "taken, with what was known or assumed: 1."));
-}
-
-TEST(Processes, OneASideIsWarnedOfAndLabelled) {
-  const std::vector<NamedReport> base = processes({1}, 29);
-  const std::vector<NamedReport> next = processes({1.01}, 29);
-  const Comparison c = compare::compare(base, next, {});
-  EXPECT_TRUE(says(c.warnings, "one process a side does not show how far processes lie apart: 2 % is assumed"));
-  EXPECT_EQ(c.rows[0].spread, 0.02);
-  EXPECT_EQ(c.rows[0].spread_from, SpreadSource::assumed);
-  EXPECT_LT(c.rows[0].interval->low, c.rows[0].within->low);
-  EXPECT_TRUE(says(compare::compare(base, next, {.assumed_spread = 0}).warnings, "for these two processes only"));
-  const auto four = processes({1, 1.001, 0.999, 1.002}, 29);
-  EXPECT_FALSE(says(compare::compare(four, processes({1, 1.001, 0.998, 1.002}, 29, 1.01), {}).warnings, "assumed"));
-}
-
-TEST(Processes, OneASideIsJudgedByTheSpreadThatIsKnown) {
-  std::vector<Report> repeated;
-  for (NamedReport& named : processes({1, 1.001, 0.999, 1.0015, 0.9985, 1, 1.0005}, 28)) {
-    repeated.push_back(std::move(named.report));
-  }
-  Options options{.known_spreads = spread_between(repeated)};
-  const Comparison c = compare::compare(processes({1}, 29), processes({1.001}, 29, 1.1), options);
-  EXPECT_EQ(c.rows[0].verdict, Verdict::regressed);
-  EXPECT_EQ(c.rows[1].verdict, Verdict::same);
-  EXPECT_EQ(c.rows[1].spread_from, SpreadSource::known);
-  EXPECT_NEAR(*c.rows[1].spread, 0.001058, 1e-6);
-  EXPECT_EQ(c.rows[28].spread_from, SpreadSource::assumed) << "which was not among them";
-  options.known_spreads->gpu = "NVIDIA A100";
-  EXPECT_TRUE(mentions(refusal([&] { compare::compare(processes({1}, 1), processes({1}, 1), options); }), "--spread"));
-  options.known_spreads->gpu = "NVIDIA H200";
-  options.known_spreads->uuid = "GPU-2";
-  std::vector<NamedReport> base = processes({1}, 2);
-  base[0].report.environment.gpu.uuid = "GPU-1";
-  EXPECT_TRUE(says(compare::compare(base, processes({1}, 2), options).warnings, "another NVIDIA H200"));
-}
-
-// --- What is said besides -------------------------------------------------------------------------------------------
-
-TEST(Reasons, AreGivenOfEachVerdictThatIsNotSame) {
-  const auto reason = [](std::vector<double> base, std::vector<double> next, double spread = 0) {
-    const Comparison c =
-        compare_one(named("a", {stored("k", std::move(base))}), named("b", {stored("k", std::move(next))}), {}, spread);
-    return c.rows[0].reason;
-  };
-  EXPECT_EQ(reason({1, 1.1, 1.2}, {1, 1.1, 1.21}), "3 samples: too few to decide; use --repeat 7");
-  EXPECT_EQ(reason(ten_around(1), ten_around(1.01)), "");
-  EXPECT_TRUE(reason(ten_around(1), ten_around(1.1)).starts_with("worse by at least 9."))
-      << reason(ten_around(1), ten_around(1.1));
-  EXPECT_TRUE(reason(ten_around(1), ten_around(0.9)).starts_with("better by at least "));
-  EXPECT_TRUE(mentions(reason(ten_around(1), ten_around(1.031)), "differs, but not surely by more than 3 %"));
-  EXPECT_TRUE(mentions(reason(ten_around(1), ten_around(1.01), 0.02), "a slow-down would show from "));
-}
-
-TEST(Reasons, OfTheExitCode) {
-  const NamedReport base = named("a", {stored("j", ten_around(1)), stored("k", ten_around(1))});
-  const NamedReport failed = named("b", {stored("j", ten_around(1)), not_ok("k", Status::failed, "wrong data")});
-  EXPECT_EQ(compare_one(base, failed).outcome.because, "1 case failed: wrong data");
-  const NamedReport mixed = named("b", {stored("j", ten_around(1.5)), not_ok("k", Status::failed, "wrong data")});
-  EXPECT_EQ(compare_one(base, mixed).outcome.because, "1 case regressed, 1 case failed: wrong data");
-  const NamedReport gone = named("b", {stored("j", ten_around(1.01))});
-  const Outcome told = compare_one(base, gone).outcome;
-  EXPECT_EQ(told.code, ExitCode::ok);
-  EXPECT_EQ(told.because, "nothing that was judged is worse by more than 3 % (1 missing)");
-  const Outcome strict = compare_one(base, gone, {.strict = true}).outcome;
-  EXPECT_EQ(strict.code, ExitCode::undecided);
-  EXPECT_EQ(strict.because, "1 missing, and --strict wants all judged");
-}
-
-TEST(Warnings, OfAllCasesThatMovedTogether) {
-  const auto warnings = [](double factor, double first) {
-    return compare::compare(processes({1}, 29), processes({factor}, 29, first), {}).warnings;
-  };
-  EXPECT_TRUE(says(warnings(1.05, 1), "all 29 cases about 5 % slower: suspect the machine"));
-  EXPECT_TRUE(says(warnings(1.05, 2), "28 of 29 cases about 5 % slower"));
-  EXPECT_TRUE(says(warnings(1 / 1.05, 1), "all 29 cases about 5 % faster"));
-  EXPECT_FALSE(says(warnings(1.004, 1), "suspect"));
-  EXPECT_FALSE(says(compare::compare(processes({1}, 4), processes({1.05}, 4), {}).warnings, "suspect"));
-}
-
-TEST(Warnings, OfARunComparedWithItself) {
-  const std::vector<NamedReport> runs = processes({1, 1.01}, 3);
-  const std::span<const NamedReport> all(runs);
-  const Comparison self = compare::compare(all.first(1), all.first(1), {});
-  EXPECT_TRUE(says(self.warnings, "are the same run"));
-  EXPECT_EQ(self.count(Verdict::same), 3U);
-  EXPECT_FALSE(self.rows[0].interval.has_value()) << "of what was not measured twice";
-  EXPECT_TRUE(mentions(self.outcome.because, "the very same samples"));
-  EXPECT_EQ(self.outcome.code, ExitCode::ok);
-  EXPECT_FALSE(says(self.warnings, "assumed"));
-  EXPECT_FALSE(says(compare::compare(all.first(1), all.last(1), {}).warnings, "the same run"));
+TEST(Patterns, ChooseCasesBeforeTheyAreJudgedTogether) {
+  const NamedReport base = named("a", {stored("copy/x", ten_around(1)), stored("other/x", ten_around(1))});
+  EXPECT_EQ(compare_one(base, base, {.only = {"copy/*"}}).rows.size(), 1U);
+  EXPECT_EQ(compare_one(base, base, {.only = {"copy/*", "other/*"}}).rows.size(), 2U);
+  EXPECT_EQ(refusal([&] { compare_one(base, base, {.only = {"nothing*"}}); }),
+            "--only nothing*: no case matches; the first of a is copy/x");
 }
 
 TEST(Refusals, OfAMedianThatIsNotThatOfItsSamples) {
@@ -377,16 +229,6 @@ TEST(Refusals, OfAMedianThatIsNotThatOfItsSamples) {
   const auto refuses = [](const auto& action) { return test::message_of<InputError>(action); };
   EXPECT_TRUE(mentions(refuses([&] { compare_one(good, changed); }), "b.json: k: the median of 'copy'"));
   EXPECT_TRUE(mentions(refuses([&] { across(std::vector{good, changed}, {}); }), "b.json"));
-}
-
-// --- Which cases ----------------------------------------------------------------------------------------------------
-
-TEST(Patterns, ChooseCasesBeforeTheyAreJudgedTogether) {
-  const NamedReport base = named("a", {stored("copy/x", ten_around(1)), stored("other/x", ten_around(1))});
-  EXPECT_EQ(compare_one(base, base, {.only = {"copy/*"}}).rows.size(), 1U);
-  EXPECT_EQ(compare_one(base, base, {.only = {"copy/*", "other/*"}}).rows.size(), 2U);
-  EXPECT_EQ(refusal([&] { compare_one(base, base, {.only = {"nothing*"}}); }),
-            "--only nothing*: no case matches; the first of a is copy/x");
 }
 
 TEST(Refusals, OfWhatCannotBeCompared) {

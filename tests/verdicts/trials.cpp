@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <future>
+#include <map>
 #include <random>
 #include <string>
 #include <string_view>
@@ -198,16 +199,47 @@ void print_table(const std::vector<Trial>& trials, const std::vector<Shares>& sh
   fmt::print("\n");
 }
 
-/// Suites that fail though nothing changed, beyond what chance makes of the promise.
+/// What so many trials of a kind make of the shares of all their suites.
+struct Pooled {
+  double failed = 0;
+  double covered = 0;
+  std::size_t trials = 0;
+};
+
+std::string describe(const Trial& t) {
+  return fmt::format("{} processes, spread {} %{}", t.processes, t.spread * 100, t.known ? ", known" : "");
+}
+
+/// Whether a share of so many suites is beyond the promise, and not by chance.
+bool is_beyond(double failed, std::size_t suites) {
+  return failed > kPromised + 4 * std::sqrt(kPromised * (1 - kPromised) / static_cast<double>(suites));
+}
+
+/// Suites that fail though nothing changed: of each kind of trial, and, since a few suites of each show little, of all
+/// kinds of noise together. And intervals where nothing but the processes themselves says how far they lie apart.
 bool keeps_promise(const std::vector<Trial>& trials, const std::vector<Shares>& shares, std::size_t suites) {
-  const double chance = 4 * std::sqrt(kPromised * (1 - kPromised) / static_cast<double>(suites));
+  constexpr double kLeastCoverage = 0.94;
+  constexpr std::size_t kByRanks = 7;
   bool kept = true;
+  std::map<std::string, Pooled> columns;
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    if (shares[i].failed <= kPromised + chance) continue;
     const Trial& t = trials[i];
-    fmt::print(stderr, "{} % of suites failed without a cause: {}, n = {}, {} processes, spread {} %{}\n",
-               percent(shares[i].failed), kNoiseNames[static_cast<std::size_t>(t.noise)], t.samples, t.processes,
-               t.spread * 100, t.known ? ", known" : "");
+    Pooled& column = columns[describe(t)];
+    column.failed += shares[i].failed;
+    column.covered += t.processes >= kByRanks ? shares[i].covered : 1;
+    ++column.trials;
+    if (!is_beyond(shares[i].failed, suites)) continue;
+    fmt::print(stderr, "{} % of suites failed without a cause: {}, n = {}, {}\n", percent(shares[i].failed),
+               kNoiseNames[static_cast<std::size_t>(t.noise)], t.samples, describe(t));
+    kept = false;
+  }
+  for (const auto& [name, column] : columns) {
+    const double count = static_cast<double>(column.trials);
+    const double failed = column.failed / count;
+    const double covered = column.covered / count;
+    if (!is_beyond(failed, suites * column.trials) && covered >= kLeastCoverage) continue;
+    fmt::print(stderr, "all kinds of noise, {}: {} % of suites failed without a cause, {} % of intervals held\n", name,
+               percent(failed), percent(covered));
     kept = false;
   }
   return kept;

@@ -79,15 +79,6 @@ CommonKey common_key(const compare::Comparison& comparison) {
   return common;
 }
 
-std::string test_text(compare::TestUsed test) {
-  switch (test) {
-    case compare::TestUsed::none: break;
-    case compare::TestUsed::ranks: return "Mann-Whitney";
-    case compare::TestUsed::welch: return "Welch's t";
-  }
-  return "";
-}
-
 std::string method(const compare::Comparison& comparison) {
   const compare::Options& options = comparison.options;
   const auto used = [&](compare::TestUsed test) {

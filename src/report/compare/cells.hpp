@@ -46,9 +46,6 @@ std::string conclusion(const compare::Outcome& outcome);
 /// Why its verdict is what it is, and what is doubtful about its numbers; empty where there is nothing to say.
 std::string remarks(const compare::Row& row);
 
-/// "Welch's t": what decided about a case; empty if nothing could.
-std::string test_text(compare::TestUsed test);
-
 /// The names of those files that were measured with --no-verify.
 std::vector<std::string> not_verified(const std::vector<compare::Source>& sources);
 
