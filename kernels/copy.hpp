@@ -28,6 +28,8 @@ class MemoryCopy final : public Kernel {
     switch (args_.direction) {
       case Direction::h2d: return {.h2d_bytes = args_.bytes};
       case Direction::d2h: return {.d2h_bytes = args_.bytes};
+      case Direction::p2p:
+        return {.peer_bytes = args_.bytes, .peer_source = args_.source, .peer_destination = args_.destination};
       case Direction::d2d: break;
     }
     return {.bytes = 2 * args_.bytes};

@@ -19,7 +19,8 @@
 namespace xferbench::app {
 
 std::unique_ptr<Machine> open_machine(const cli::DeviceChoice& choice) {
-  return choice.simulate ? open_simulated(*choice.simulate) : open_gpu(choice.gpu.value_or(0), choice.numa);
+  const GpuSelection gpus{.numbers = {choice.gpu.value_or(0)}};
+  return choice.simulate ? open_simulated(*choice.simulate, gpus) : open_gpus(gpus, choice.numa);
 }
 
 std::vector<const ScenarioDescriptor*> descriptors() {

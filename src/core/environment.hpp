@@ -39,7 +39,22 @@ struct Environment {
     double memory_bandwidth = 0;  ///< bytes per second from clock x width; 0 is unknown
     std::optional<bool> ecc;
     std::optional<Pcie> pcie;
+    std::optional<int> numa_node;      ///< that it is attached to
+    std::vector<std::string> bridges;  ///< PCI addresses on its way to the processor, the nearest first
+    unsigned nvlinks = 0;              ///< NVLinks that are up
+    double nvlink_bandwidth = 0;       ///< bytes per second of all of them together, each way; 0 is unknown
+    bool mig = false;                  ///< it is a part of a GPU that others share
     friend bool operator==(const Gpu&, const Gpu&) = default;
+  };
+  /// The way from one GPU to another, which may differ from the way back.
+  struct PeerLink {
+    int from = 0;  ///< Gpu::index
+    int to = 0;
+    bool access = false;   ///< whether `from` can reach the memory of `to` directly
+    bool atomics = false;  ///< and do atomic operations on it
+    unsigned nvlinks = 0;  ///< that lead there, through switches too; 0: the way is the PCI bus
+    double bandwidth = 0;  ///< of those, in bytes per second; 0 is unknown
+    friend bool operator==(const PeerLink&, const PeerLink&) = default;
   };
   struct Host {
     std::string cpu;
@@ -52,9 +67,11 @@ struct Environment {
     std::string numa_note;    ///< why "local" could not be had in full; empty if it could
     friend bool operator==(const Host&, const Host&) = default;
   };
-  std::string backend;  ///< "cuda" or "simulated"
-  std::string profile;  ///< of the simulated device
-  Gpu gpu;
+  std::string backend;          ///< "cuda" or "simulated"
+  std::string profile;          ///< of the simulated device
+  Gpu gpu;                      ///< the first of those that the run is on
+  std::vector<Gpu> gpus;        ///< all of them, where there are several; else empty
+  std::vector<PeerLink> links;  ///< between every two of them, each way
   std::string driver;
   std::string runtime;
   Host host;
@@ -64,6 +81,10 @@ struct Environment {
     const auto found = std::ranges::find(variables, kInjectVariable, &decltype(variables)::value_type::first);
     return found == variables.end() ? "" : found->second;
   }
+  /// How many GPUs the run is on.
+  [[nodiscard]] std::size_t gpu_count() const { return gpus.empty() ? 1 : gpus.size(); }
+  /// The GPU at a place among them.
+  [[nodiscard]] const Gpu& gpu_at(std::size_t place) const { return gpus.empty() ? gpu : gpus.at(place); }
   [[nodiscard]] bool simulated() const { return backend == "simulated"; }
   friend bool operator==(const Environment&, const Environment&) = default;
 };

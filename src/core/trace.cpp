@@ -18,6 +18,7 @@ std::string_view to_text(Activity::Row row) {
     case Activity::Row::kernel: return "kernel";
     case Activity::Row::d2h: return "D2H";
     case Activity::Row::internal: return "inside";
+    case Activity::Row::peer: return "P2P";
     case Activity::Row::host: return "host";
   }
   return "";

@@ -15,6 +15,7 @@ struct Activity {
     kernel,
     d2h,
     internal,  ///< copies inside the GPU, memsets
+    peer,      ///< copies between GPUs
     host,      ///< calls that enqueue work
   };
   Row row = Row::kernel;
@@ -23,6 +24,7 @@ struct Activity {
   unsigned stream = 0;      ///< of what runs on the device, numbered in order of first use; 0 for calls of the host
   double begin = 0;         ///< seconds from the first activity
   double end = 0;
+  unsigned gpu = 0;  ///< that it ran on, by its place among those of the run; 0 for calls of the host
   friend bool operator==(const Activity&, const Activity&) = default;
 };
 

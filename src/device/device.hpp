@@ -20,13 +20,16 @@ class Machine;
 /// outlive it.
 class Device {
  public:
-  explicit Device(Machine& machine) : machine_(machine) {}
+  /// `number`: its place among the machine's devices.
+  Device(Machine& machine, std::size_t number) : machine_(machine), number_(number) {}
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
   virtual ~Device() = default;
 
   /// The machine that it is part of.
   [[nodiscard]] Machine& machine() const { return machine_; }
+  /// Its place among that machine's devices; not what CUDA counts it as, which is Environment::Gpu::index.
+  [[nodiscard]] std::size_t number() const { return number_; }
   /// That machine's host.
   [[nodiscard]] HostRuntime& host() const;
 
@@ -51,6 +54,11 @@ class Device {
   /// returns the part of it that is to be filled and checked. A real device wants all of it. The simulated one moves
   /// and computes only that part from then on, in place of gigabytes whose arrival would show nothing more.
   virtual PayloadPart payload_part(const HostView& /*host*/) { return {}; }
+  /// Lets kernels and copy engines of this device reach the memory of `peer`, another device of the machine, or not any
+  /// more. Off at first; what is already so stays so. A copy between two devices that goes by streams of one that may
+  /// not reach the other is staged through the host. Not while either works. Throws DeviceError where the link between
+  /// them does not permit it (Environment::PeerLink::access).
+  virtual void set_peer_access(Device& peer, bool on) = 0;
   /// Pins memory in place; `memory` must outlive it. What is pinned already cannot be pinned again.
   [[nodiscard]] virtual Registration register_host(const HostView& memory) = 0;
 
@@ -89,6 +97,7 @@ class Device {
 
  private:
   Machine& machine_;
+  std::size_t number_;
 };
 
 }  // namespace xferbench

@@ -260,6 +260,10 @@ class InterceptedGate final : public GateImpl {
     const Within within(observer_, CallKind::close_gate, 0, {}, nullptr, &inner, &inner.device());
     inner_.close(StreamView(inner));
   }
+  [[nodiscard]] bool wait_until_held(double patience) override {
+    const Within within(observer_, CallKind::wait_until_held);
+    return inner_.wait_until_held(patience);
+  }
   // Both look at a word of memory.
   void open() noexcept override { inner_.open(); }
   [[nodiscard]] bool timed_out() const override { return inner_.timed_out(); }
@@ -274,7 +278,7 @@ class InterceptedGate final : public GateImpl {
 class InterceptedDevice final : public Device {
  public:
   InterceptedDevice(Machine& machine, Interception& calls, Device& inner)
-      : Device(machine), calls_(calls), inner_(inner), capabilities_(inner.capabilities()) {
+      : Device(machine, inner.number()), calls_(calls), inner_(inner), capabilities_(inner.capabilities()) {
     calls_.observer.adjust(capabilities_);
   }
 
@@ -317,6 +321,10 @@ class InterceptedDevice final : public Device {
     return with_observer(calls_, inner_.allocate_host(bytes, kind, faults));
   }
   PayloadPart payload_part(const HostView& host) override { return inner_.payload_part(host); }
+  void set_peer_access(Device& peer, bool on) override {
+    const Within within = call(CallKind::set_peer_access);
+    inner_.set_peer_access(static_cast<InterceptedDevice&>(peer).inner_, on);
+  }
   [[nodiscard]] Registration register_host(const HostView& memory) override {
     const Within within = call(CallKind::register_host, static_cast<double>(memory.bytes) / kPageRate);
     return std::make_unique<InterceptedMemory<Registration>>(calls_, memory.bytes, inner_.register_host(memory));

@@ -14,12 +14,15 @@ namespace xferbench {
 
 /// What a launch asks of the machine; the simulated device takes the longest of what each of it takes.
 struct KernelCost {
-  std::uint64_t bytes = 0;      ///< device memory traffic, reads plus writes
-  double fma = 0;               ///< arithmetic, in units of one single-precision fused multiply-add
-  double seconds = 0;           ///< a time that the kernel waits for by itself
-  std::uint64_t h2d_bytes = 0;  ///< read from host memory over the link
-  std::uint64_t d2h_bytes = 0;  ///< written to host memory over the link
-  unsigned blocks = 0;          ///< thread blocks of the launch; 0 fills the GPU
+  std::uint64_t bytes = 0;                 ///< device memory traffic, reads plus writes
+  double fma = 0;                          ///< arithmetic, in units of one single-precision fused multiply-add
+  double seconds = 0;                      ///< a time that the kernel waits for by itself
+  std::uint64_t h2d_bytes = 0;             ///< read from host memory over the link
+  std::uint64_t d2h_bytes = 0;             ///< written to host memory over the link
+  unsigned blocks = 0;                     ///< thread blocks of the launch; 0 fills the GPU
+  std::uint64_t peer_bytes = 0;            ///< moved from one GPU's memory to another's, ...
+  const std::byte* peer_source = nullptr;  ///< ... one of which is the kernel's own
+  const std::byte* peer_destination = nullptr;
 };
 
 /// What the compiler and the GPU make of a kernel.

@@ -4,7 +4,7 @@
 
 namespace xferbench {
 
-std::unique_ptr<Machine> open_gpu(int, const NumaPolicy& numa) {
+std::unique_ptr<Machine> open_gpus(const GpuSelection&, const NumaPolicy& numa) {
   require_node(numa);
   throw NoDeviceError(
       "no usable GPU: this program was built without CUDA (nvcc was not found, or -DXFERBENCH_CUDA=OFF); build it with "

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,13 +11,25 @@
 
 namespace xferbench {
 
-/// Opens this machine with GPU number `index` as CUDA counts them, after placing the process as `numa` says, which
-/// stays so when the machine is gone. Throws NoDeviceError with one line that says what is missing: CUDA in this build,
-/// a driver, a GPU, or that number; UsageError if the process cannot be bound to a node that is asked for by number.
-std::unique_ptr<Machine> open_gpu(int index, const NumaPolicy& numa = {});
+/// Which of a machine's GPUs.
+struct GpuSelection {
+  std::vector<int> numbers{0};         ///< as CUDA counts them, in this order, each once
+  std::optional<std::size_t> first{};  ///< instead: so many, from 0 on
+  bool all = false;                    ///< instead: every one
+  friend bool operator==(const GpuSelection&, const GpuSelection&) = default;
+};
 
-/// Opens the simulated machine with a built-in profile. Throws UsageError for an unknown one.
-std::unique_ptr<Machine> open_simulated(const std::string& profile);
+/// The numbers that a selection comes to on a machine of `count` GPUs. Throws NoDeviceError where it has not got them.
+std::vector<int> chosen_gpus(const GpuSelection& selection, std::size_t count);
+
+/// Opens this machine with some of its GPUs, after placing the process as `numa` says, which stays so when the machine
+/// is gone. Throws NoDeviceError with one line that says what is missing: CUDA in this build, a driver, a GPU, or one
+/// of that number; UsageError if the process cannot be bound to a node that is asked for by number.
+std::unique_ptr<Machine> open_gpus(const GpuSelection& selection, const NumaPolicy& numa = {});
+
+/// Opens the simulated machine with a built-in profile, with some of its GPUs. Throws UsageError for an unknown
+/// profile, NoDeviceError for a GPU that it has not got.
+std::unique_ptr<Machine> open_simulated(const std::string& profile, const GpuSelection& selection = {});
 
 /// Names and one-line descriptions of the built-in profiles, the default first.
 std::vector<std::pair<std::string, std::string>> simulated_profiles();

@@ -118,6 +118,7 @@ using Stream = Owned<StreamView>;
 class GateImpl : public Resource {
  public:
   virtual void close(StreamImpl& stream) = 0;
+  [[nodiscard]] virtual bool wait_until_held(double patience) = 0;
   virtual void open() noexcept = 0;
   [[nodiscard]] virtual bool timed_out() const = 0;
 };
@@ -130,6 +131,9 @@ class GateView : public View<GateImpl> {
   /// Everything enqueued to `stream` after this waits for open(). One gate can hold several streams, of several
   /// devices; the first that it holds after it was open arms it anew.
   void close(StreamView stream) const { impl().close(stream.impl()); }
+  /// Waits until every stream that was closed has come to the gate, so that open() lets go of all at once; `patience`
+  /// in seconds of the host's clock. False if one has not come by then.
+  [[nodiscard]] bool wait_until_held(double patience) const { return impl().wait_until_held(patience); }
   /// Lets go of all streams. A gate that holds none stays as it is.
   void open() const noexcept { impl().open(); }
   /// Whether it gave up waiting for open() since it was armed. Valid once its streams have passed it.

@@ -18,6 +18,7 @@ constexpr TracedCopy traced(Direction direction) {
   switch (direction) {
     case Direction::h2d: return {"copy H2D", Activity::Row::h2d};
     case Direction::d2h: return {"copy D2H", Activity::Row::d2h};
+    case Direction::p2p: return {"copy P2P", Activity::Row::peer};
     case Direction::d2d: break;
   }
   return {"copy D2D", Activity::Row::internal};

@@ -45,7 +45,12 @@ constexpr bool is_pageable(HostMemory kind) {
   return kind == HostMemory::pageable || kind == HostMemory::pageable_small || kind == HostMemory::pageable_huge;
 }
 
-enum class Direction { h2d, d2h, d2d };
+enum class Direction {
+  h2d,
+  d2h,
+  d2d,  ///< inside one GPU
+  p2p,  ///< from one GPU's memory to another's
+};
 
 /// How a stream relates to the legacy default stream.
 enum class StreamKind {

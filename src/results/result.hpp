@@ -67,6 +67,7 @@ struct Measurement {
   std::size_t gate_timeouts = 0;
   std::optional<std::size_t> checked;  ///< timed passes whose output was checked; absent where none could be
   std::vector<std::string> flags;
+  std::optional<int> gpu{};  ///< Environment::Gpu::index of that which it is of, where it is of one of several
   bool auxiliary =
       false;  ///< beside the point of the case: its flags are kept but nobody is warned of them; not in files
   friend bool operator==(const Measurement&, const Measurement&) = default;
@@ -80,6 +81,7 @@ struct Metric {
   std::string name;
   double value = 0;
   std::string unit;
+  std::optional<int> gpu{};  ///< as a measurement's
   friend bool operator==(const Metric&, const Metric&) = default;
 };
 
@@ -110,6 +112,7 @@ struct Result {
   std::vector<Measurement> measurements;
   std::vector<Metric> metrics;
   Labels labels;                       ///< findings that are words
+  std::vector<int> gpus{};             ///< Environment::Gpu::index of those that took part, where a run has several
   std::optional<HealthRecord> health;  ///< of the GPU around its last turn, where it tells
   std::optional<Trace> trace;          ///< of one more pass, where a timeline was asked for; not in files
 

@@ -14,7 +14,8 @@ namespace {
 class MoodyMachine : public sim::SimMachine {
  public:
   MoodyMachine()
-      : SimMachine(test::profile("h200"), [this](SimMachine& m) { return std::make_unique<MoodyDevice>(m, &clock); }) {}
+      : SimMachine(test::profile("h200"), {0},
+                   [this](SimMachine& m, std::size_t) { return std::make_unique<MoodyDevice>(m, &clock); }) {}
   [[nodiscard]] Gate make_gate(double timeout) override {
     return owned<GateView>(std::make_unique<MoodyGate>(*this, timeout, &bad_gates));
   }

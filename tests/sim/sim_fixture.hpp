@@ -128,7 +128,7 @@ class WillingDevice : public DeviceOtherwise {
 /// A machine with a device of that kind, an H200 in all else.
 template <class SomeDevice, class... Arguments>
 sim::SimMachine machine_with(Arguments... arguments) {
-  return sim::SimMachine(profile("h200"), [&](sim::SimMachine& machine) {
+  return sim::SimMachine(profile("h200"), {0}, [&](sim::SimMachine& machine, std::size_t) {
     return std::make_unique<SomeDevice>(machine, std::move(arguments)...);
   });
 }

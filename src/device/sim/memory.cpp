@@ -36,8 +36,9 @@ PayloadPart part_of_payload(std::size_t bytes) {
 // --- Device memory --------------------------------------------------------------------------------------------------
 
 // Huge pages would be touched whole for the sake of a window.
-DeviceMemory::DeviceMemory(std::size_t bytes)
+DeviceMemory::DeviceMemory(std::size_t bytes, std::size_t device)
     : pages_(bytes, bytes <= kWholePayload ? PageSize::huge : PageSize::small),
+      owner_(device),
       noted_((bytes + kPage - 1) / kPage, kUntouched) {}
 
 void DeviceMemory::fill(std::size_t offset, std::size_t bytes, std::byte value) {
@@ -114,11 +115,16 @@ std::byte* InFlight::make_room() {
 
 // --- All memory -----------------------------------------------------------------------------------------------------
 
-DeviceView Memory::allocate_device(std::size_t bytes) {
-  DeviceMemory memory(bytes);
+DeviceView Memory::allocate_device(std::size_t bytes, std::size_t device) {
+  DeviceMemory memory(bytes, device);
   std::byte* data = memory.data();
   device_.emplace(data, std::move(memory));
   return {data, bytes};
+}
+
+std::optional<std::size_t> Memory::device_of(const std::byte* data) const {
+  const auto [holder, at] = holder_of(device_, data);
+  return holder == nullptr ? std::nullopt : std::optional(holder->device());
 }
 
 HostView Memory::allocate_host(std::size_t bytes, HostMemory kind) {
@@ -142,7 +148,7 @@ void Memory::unpin(const std::byte* data) {
 }
 
 bool Memory::pageable(const Copy& c) const {
-  if (c.direction == Direction::d2d) return false;
+  if (c.direction == Direction::d2d || c.direction == Direction::p2p) return false;
   const auto [holder, at] = holder_of(host_, c.direction == Direction::h2d ? c.source : c.destination);
   return holder == nullptr || holder->pageable();
 }

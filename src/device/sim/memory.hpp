@@ -31,7 +31,10 @@ using Stretch = std::function<void(std::size_t offset, std::size_t bytes, std::o
 /// them is written; what was never written is zero, and copies of it move nothing.
 class DeviceMemory {
  public:
-  explicit DeviceMemory(std::size_t bytes);
+  DeviceMemory(std::size_t bytes, std::size_t device);
+
+  /// Whose memory it is.
+  [[nodiscard]] std::size_t device() const { return owner_; }
 
   [[nodiscard]] std::byte* data() const { return pages_.data(); }
   [[nodiscard]] std::size_t size() const { return pages_.size(); }
@@ -52,6 +55,7 @@ class DeviceMemory {
   [[nodiscard]] std::size_t end_of(std::size_t page) const { return std::min(size(), (page + 1) * kPage); }
 
   Pages pages_;
+  std::size_t owner_;
   std::vector<std::int16_t> noted_;  // value of each page, kWritten or kUntouched
 };
 
@@ -92,7 +96,10 @@ class InFlight {
 /// here is the host's, too, and ordinary.
 class Memory {
  public:
-  DeviceView allocate_device(std::size_t bytes);
+  /// `device`: the number of the device whose memory it is.
+  DeviceView allocate_device(std::size_t bytes, std::size_t device = 0);
+  /// The number of the device whose memory that is; nothing if it is the host's.
+  [[nodiscard]] std::optional<std::size_t> device_of(const std::byte* data) const;
   HostView allocate_host(std::size_t bytes, HostMemory kind);
   void free(const std::byte* data) { device_.erase(data), host_.erase(data); }
 

@@ -50,7 +50,20 @@ Operations::Operations(const Profile& profile, EventSimulator& events, DataMovem
       d2h_(profile.copy_engines < 2 ? h2d_ : events.add_engine(EventSimulator::Sharing::one_at_a_time)),
       compute_(events.add_engine(EventSimulator::Sharing::by_share)),
       internal_(events.add_engine(EventSimulator::Sharing::one_at_a_time)),
+      peer_(events.add_engine(EventSimulator::Sharing::one_at_a_time)),
       link_(events.add_link(duplex_of(profile))) {}
+
+void Operations::let_reach(std::size_t device, bool on) {
+  on ? static_cast<void>(reached_.insert(device)) : static_cast<void>(reached_.erase(device));
+}
+
+bool Operations::reaches_both_ends(const Copy& c) const {
+  const auto reaches = [this](const std::byte* end) {
+    const auto owner = data_.memory.device_of(end);
+    return !owner || reached_.contains(*owner);
+  };
+  return reaches(c.source) && reaches(c.destination);
+}
 
 Operation Operations::copy(const Copy& c) const {
   Operation o;
@@ -65,6 +78,13 @@ Operation Operations::copy(const Copy& c) const {
     case Direction::h2d: takes(h2d_, Way::h2d, profile_.h2d_overhead, profile_.h2d_rate); break;
     case Direction::d2h: takes(d2h_, Way::d2h, profile_.d2h_overhead, profile_.d2h_rate); break;
     case Direction::d2d: takes(internal_, Way::none, profile_.copy_overhead, profile_.d2d_rate); break;
+    case Direction::p2p:
+      if (reaches_both_ends(c)) {
+        takes(peer_, Way::none, profile_.peer_overhead, profile_.peer_write_rate);
+      } else {
+        takes(peer_, Way::none, profile_.staged_peer_overhead, profile_.staged_peer_rate);
+      }
+      break;
   }
   if (data_.on) {
     auto held = std::make_shared<InFlight>(data_.pages);

@@ -1,7 +1,9 @@
 // What a profile says operations of one GPU take, and what they do to memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <set>
 #include <span>
 
 #include "device/kernel.hpp"
@@ -21,6 +23,9 @@ class Operations {
   /// Adds the GPU's engines and its link to `events`.
   Operations(const Profile& profile, EventSimulator& events, DataMovement& data);
 
+  /// Whether this GPU may reach the memory of the device of that number; at first it may reach none.
+  void let_reach(std::size_t device, bool on);
+
   /// From and to memory that the engines reach.
   [[nodiscard]] Operation copy(const Copy& copy) const;
   /// All of a batch is one operation of its engine: on an H200 a batch of 64 copies takes as long as one copy of all.
@@ -35,6 +40,8 @@ class Operations {
   [[nodiscard]] Operation stamp(std::uint64_t* slot) const;
 
  private:
+  [[nodiscard]] bool reaches_both_ends(const Copy& copy) const;
+
   const Profile& profile_;
   EventSimulator& events_;
   DataMovement& data_;
@@ -42,7 +49,9 @@ class Operations {
   EngineId d2h_;  // the same where the GPU has one copy engine
   EngineId compute_;
   EngineId internal_;
+  EngineId peer_;  // copies to and from other GPUs
   LinkId link_;
+  std::set<std::size_t> reached_;  // devices whose memory it may reach
 };
 
 }  // namespace xferbench::sim

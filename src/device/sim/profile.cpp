@@ -20,6 +20,15 @@ constexpr Profile kH200{
     .pcie_generation = 5,
     .pcie_width = 16,
 
+    .gpus = 1,
+    .nvlinks = 0,
+    .nvlink_rate = 26.5625e9,
+    .peer_read_rate = 390.3e9,
+    .peer_write_rate = 394.9e9,
+    .peer_overhead = 2.3e-6,
+    .staged_peer_rate = 37e9,
+    .staged_peer_overhead = 16e-6,
+
     .copy_engines = 2,
     .h2d_rate = 55.5e9,
     .d2h_rate = 55.4e9,
@@ -78,7 +87,15 @@ constexpr Profile with_one_copy_engine(Profile profile) {
   return profile;
 }
 
-constexpr std::array<Profile, 2> kProfiles{kH200, with_one_copy_engine(kH200)};
+constexpr Profile two_of(Profile profile) {
+  profile.name = "h200-x2";
+  profile.description = "two of the h200 on one socket, with 18 NVLinks between them";
+  profile.gpus = 2;
+  profile.nvlinks = 18;
+  return profile;
+}
+
+constexpr std::array<Profile, 3> kProfiles{kH200, with_one_copy_engine(kH200), two_of(kH200)};
 
 }  // namespace
 

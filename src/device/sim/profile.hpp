@@ -22,6 +22,15 @@ struct Profile {
   unsigned pcie_generation;
   unsigned pcie_width;
 
+  unsigned gpus;            ///< all alike
+  unsigned nvlinks;         ///< from each to each; 0: there are none
+  double nvlink_rate;       ///< of one, each way, as NVML tells it
+  double peer_read_rate;    ///< payload of copies that fetch from another GPU
+  double peer_write_rate;   ///< of copies that send to it
+  double peer_overhead;     ///< engine time per such copy beside its payload
+  double staged_peer_rate;  ///< without peer access, through the host
+  double staged_peer_overhead;
+
   unsigned copy_engines;  ///< 1 or 2: with 1, H2D and D2H take turns
   double h2d_rate;
   double d2h_rate;

@@ -15,20 +15,43 @@ namespace xferbench::sim {
 
 namespace {
 
-Capabilities describe(const Profile& p) {
+Environment::Gpu describe_gpu(const Profile& p, int index) {
+  Environment::Gpu gpu;
+  gpu.name = p.gpu_name;
+  gpu.compute_capability = p.compute_capability;
+  gpu.multiprocessors = p.multiprocessors;
+  gpu.memory_bytes = p.memory_bytes;
+  gpu.l2_bytes = p.l2_bytes;
+  gpu.copy_engines = p.copy_engines;
+  gpu.max_sm_clock_hz = p.sm_clock_hz;
+  gpu.memory_bandwidth = p.memory_bandwidth;
+  gpu.pcie = Environment::Pcie{p.pcie_generation, p.pcie_width, "profile"};
+  if (p.gpus > 1) {
+    gpu.index = index;
+    gpu.nvlinks = p.nvlinks;
+    gpu.nvlink_bandwidth = p.nvlinks * p.nvlink_rate;
+  }
+  return gpu;
+}
+
+Capabilities describe(const Profile& p, std::span<const int> gpus, std::size_t number) {
   Capabilities c;
   Environment& e = c.environment;
   e.backend = "simulated";
   e.profile = p.name;
-  e.gpu.name = p.gpu_name;
-  e.gpu.compute_capability = p.compute_capability;
-  e.gpu.multiprocessors = p.multiprocessors;
-  e.gpu.memory_bytes = p.memory_bytes;
-  e.gpu.l2_bytes = p.l2_bytes;
-  e.gpu.copy_engines = p.copy_engines;
-  e.gpu.max_sm_clock_hz = p.sm_clock_hz;
-  e.gpu.memory_bandwidth = p.memory_bandwidth;
-  e.gpu.pcie = Environment::Pcie{p.pcie_generation, p.pcie_width, "profile"};
+  e.gpu = describe_gpu(p, gpus[number]);
+  for (const int from : gpus) {
+    if (gpus.size() > 1) e.gpus.push_back(describe_gpu(p, from));
+    for (const int to : gpus) {
+      if (from == to) continue;
+      e.links.push_back({.from = from,
+                         .to = to,
+                         .access = p.nvlinks > 0,
+                         .atomics = p.nvlinks > 0,
+                         .nvlinks = p.nvlinks,
+                         .bandwidth = p.nvlinks * p.nvlink_rate});
+    }
+  }
   e.host = describe_host();
   c.moves_data_when_timed = false;
   c.batch_copies = true;
@@ -53,11 +76,13 @@ class SimAllocation final : public Resource {
 
 }  // namespace
 
-SimDevice::SimDevice(SimMachine& machine)
-    : Device(machine),
+SimDevice::SimDevice(SimMachine& machine, std::size_t number)
+    : Device(machine, number),
       sim_(machine.simulation()),
-      capabilities_(describe(sim_.profile)),
-      operations_(sim_.profile, sim_.events, sim_.data) {}
+      capabilities_(describe(sim_.profile, machine.gpus(), number)),
+      operations_(sim_.profile, sim_.events, sim_.data) {
+  operations_.let_reach(number, true);
+}
 
 MemoryInfo SimDevice::memory() { return {sim_.profile.memory_bytes - allocated_bytes_, sim_.profile.memory_bytes}; }
 
@@ -88,7 +113,7 @@ DeviceBuffer SimDevice::allocate_device(std::size_t bytes) {
     throw DeviceError(fmt::format("allocating {} on the simulated device", format_size(bytes)),
                       fmt::format("out of memory, {} free", format_size(free)));
   }
-  const DeviceView view = sim_.data.memory.allocate_device(bytes);
+  const DeviceView view = sim_.data.memory.allocate_device(bytes, number());
   allocated_bytes_ += bytes;
   return {view, std::make_unique<SimAllocation>(sim_, [this, view] {
             allocated_bytes_ -= view.bytes;
@@ -101,6 +126,18 @@ HostBuffer SimDevice::allocate_host(std::size_t bytes, HostMemory kind, Prefault
   return {view, std::make_unique<SimAllocation>(sim_, [this, view] { sim_.data.memory.free(view.data); })};
 }
 
+void SimDevice::synchronize() {
+  for (SimStream* stream : streams_) stream->synchronize();
+}
+
+void SimDevice::set_peer_access(Device& peer, bool on) {
+  if (&peer == this || sim_.profile.nvlinks == 0) {
+    throw DeviceError("reaching the memory of another GPU",
+                      fmt::format("there is no link from device {} to device {}", number(), peer.number()));
+  }
+  operations_.let_reach(peer.number(), on);
+}
+
 // Pinning in place takes its time at both ends.
 Registration SimDevice::register_host(const HostView& memory) {
   const Profile& p = sim_.profile;
@@ -111,6 +148,16 @@ Registration SimDevice::register_host(const HostView& memory) {
     sim_.data.memory.unpin(data);
     sim_.host.advance(p.unregister_call + bytes / p.unregister_rate);
   });
+}
+
+// --- The machine ----------------------------------------------------------------------------------------------------
+
+SimMachine::SimMachine(const Profile& profile, std::vector<int> gpus, const MakeDevice& make_device)
+    : sim_(profile), gpus_(std::move(gpus)) {
+  for (std::size_t i = 0; i < gpus_.size(); ++i) {
+    owned_.push_back(make_device(*this, i));
+    devices_.push_back(owned_.back().get());
+  }
 }
 
 // --- What it does not have ------------------------------------------------------------------------------------------
@@ -127,11 +174,11 @@ std::size_t SimDevice::reserved_device_launches() const {
 
 namespace xferbench {
 
-std::unique_ptr<Machine> open_simulated(const std::string& profile) {
+std::unique_ptr<Machine> open_simulated(const std::string& profile, const GpuSelection& selection) {
   const auto known = sim::profiles();
   const auto found = std::ranges::find(known, profile, &sim::Profile::name);
   if (found == known.end()) throw UsageError(fmt::format("there is no profile '{}' to simulate", profile));
-  return std::make_unique<sim::SimMachine>(*found);
+  return std::make_unique<sim::SimMachine>(*found, chosen_gpus(selection, found->gpus));
 }
 
 std::vector<std::pair<std::string, std::string>> simulated_profiles() {

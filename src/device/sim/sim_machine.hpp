@@ -2,7 +2,6 @@
 // really compute on the host while SimMachine::set_data_movement is on.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <memory>
 #include <span>
@@ -19,7 +18,7 @@ class SimMachine;
 
 class SimDevice : public Device {
  public:
-  explicit SimDevice(SimMachine& machine);
+  explicit SimDevice(SimMachine& machine, std::size_t number = 0);
 
   [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
   [[nodiscard]] MemoryInfo memory() override;
@@ -32,11 +31,11 @@ class SimDevice : public Device {
   [[nodiscard]] DeviceBuffer allocate_device(std::size_t bytes) override;
   [[nodiscard]] HostBuffer allocate_host(std::size_t bytes, HostMemory kind, Prefault faults) override;
   PayloadPart payload_part(const HostView& host) override { return sim_.data.memory.move_part_of(host); }
+  void set_peer_access(Device& peer, bool on) override;
   [[nodiscard]] Registration register_host(const HostView& memory) override;
 
   void copy_blocking(const Copy& copy) override { legacy_stream().copy_blocking(copy); }
-  /// All work of the machine is that of its one device.
-  void synchronize() override { sim_.host.wait_for_all(); }
+  void synchronize() override;
   /// The simulated host always polls.
   void set_wait_policy(WaitPolicy) override {}
 
@@ -75,12 +74,12 @@ class SimDevice : public Device {
 
 class SimMachine : public Machine {
  public:
-  using MakeDevice = std::function<std::unique_ptr<SimDevice>(SimMachine&)>;
-  /// `profile` must outlive it. `make_device`: for tests, whose devices do some things wrong.
+  using MakeDevice = std::function<std::unique_ptr<SimDevice>(SimMachine&, std::size_t number)>;
+  /// With the GPUs of the profile that have these numbers. `profile` must outlive it. `make_device`: for tests, whose
+  /// devices do some things wrong.
   explicit SimMachine(
-      const Profile& profile,
-      const MakeDevice& make_device = [](SimMachine& m) { return std::make_unique<SimDevice>(m); })
-      : sim_(profile), device_(make_device(*this)), devices_{device_.get()} {}
+      const Profile& profile, std::vector<int> gpus = {0},
+      const MakeDevice& make_device = [](SimMachine& m, std::size_t i) { return std::make_unique<SimDevice>(m, i); });
 
   [[nodiscard]] std::span<Device* const> devices() const override { return devices_; }
   [[nodiscard]] HostRuntime& host() override { return sim_.host; }
@@ -93,11 +92,14 @@ class SimMachine : public Machine {
 
   /// For the parts of the simulation.
   [[nodiscard]] Simulation& simulation() { return sim_; }
+  /// As the profile numbers them.
+  [[nodiscard]] const std::vector<int>& gpus() const { return gpus_; }
 
  private:
   Simulation sim_;
-  std::unique_ptr<SimDevice> device_;
-  std::array<Device*, 1> devices_;
+  std::vector<int> gpus_;
+  std::vector<std::unique_ptr<SimDevice>> owned_;
+  std::vector<Device*> devices_;
 };
 
 }  // namespace xferbench::sim

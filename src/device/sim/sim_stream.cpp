@@ -76,9 +76,11 @@ OperationPtr SimStream::enqueue_aside(Operation operation, double call_cost, Cal
   }
   auto pointer = std::make_shared<Operation>(std::move(operation));
   sim_.events.add(pointer);
-  sim_.tracer.add({std::move(call), pointer, this, called, host.now()});
+  sim_.tracer.add({std::move(call), pointer, gpu(), this, called, host.now()});
   return pointer;
 }
+
+unsigned SimStream::gpu() const { return static_cast<unsigned>(device_.number()); }
 
 void SimStream::submit(Recipe recipe, double call_cost, Call call) {
   if (!place_.capture) {
@@ -88,8 +90,8 @@ void SimStream::submit(Recipe recipe, double call_cost, Call call) {
   sim_.host.advance(call_cost);
   std::vector<Capture::Node>& nodes = place_.capture->nodes;
   for (const std::size_t before : place_.tails) nodes[before].awaited = true;
-  nodes.push_back(
-      {std::move(recipe), &device_.operations(), std::exchange(place_.tails, {nodes.size()}), std::move(call), this});
+  nodes.push_back({std::move(recipe), &device_.operations(), std::exchange(place_.tails, {nodes.size()}),
+                   std::move(call), gpu(), this});
 }
 
 bool SimStream::inlines(const Copy& c) const {
@@ -267,7 +269,7 @@ void SimStream::replay(GraphImpl& graph) {
     for (const std::size_t before : node.after) o->after.push_back(run[before]);
     if (!node.awaited) end.after.push_back(o);
     sim_.events.add(o);
-    sim_.tracer.add({node.call, o, node.stream, first->submitted, first->submitted});
+    sim_.tracer.add({node.call, o, node.gpu, node.stream, first->submitted, first->submitted});
     run.push_back(std::move(o));
   }
   g.end = enqueue(std::move(end), 0, {});

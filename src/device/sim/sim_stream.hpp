@@ -28,6 +28,7 @@ struct Capture {
     const Operations* operations;  // of the device that it is for
     std::vector<std::size_t> after;
     Call call;
+    unsigned gpu;          // the number of that device
     const void* stream;    // that it was captured from; only tells streams apart
     bool awaited = false;  // by another node
   };
@@ -114,6 +115,8 @@ class SimStream : public StreamImpl {
   OperationPtr enqueue_aside(Operation operation, double call_cost, Call call);
   /// Whether the driver takes the data along with the call, which returns before it arrives.
   [[nodiscard]] bool inlines(const Copy& copy) const;
+  /// The number of its device.
+  [[nodiscard]] unsigned gpu() const;
   /// Throws DeviceError where the stream's capture forbids `what`.
   void refuse_in_capture(const char* what) const;
   void wait_in_capture(const SimEvent& event);
@@ -134,6 +137,8 @@ class SimGate : public GateImpl {
   ~SimGate() override { SimGate::open(); }
 
   void close(StreamImpl& stream) override;
+  /// A stream comes to it when it is simulated, which is when the host waits for something: it is in time.
+  [[nodiscard]] bool wait_until_held(double) override { return true; }
   void open() noexcept override;
   [[nodiscard]] bool timed_out() const override { return timed_out_; }
 

@@ -20,13 +20,13 @@ Trace SimTracer::stop() {
   std::map<const void*, unsigned> streams;
   std::vector<Activity> activities;
   const auto all = std::exchange(enqueued_, std::nullopt).value_or(std::vector<Enqueued>{});
-  for (const auto& [call, operation, stream, called, returned] : all) {
+  for (const auto& [call, operation, gpu, stream, called, returned] : all) {
     if (call.name.empty()) continue;
     if (returned > called) activities.push_back({Activity::Row::host, call.name, 0, 0, called, returned});
     if (operation->engine == EngineId::none || !operation->done()) continue;
     const auto next = static_cast<unsigned>(streams.size());
     const unsigned number = streams.try_emplace(stream, next).first->second;
-    activities.push_back({call.row, call.name, call.bytes, number, operation->started, operation->finished});
+    activities.push_back({call.row, call.name, call.bytes, number, operation->started, operation->finished, gpu});
   }
   return make_trace("simulated", std::move(activities));
 }

@@ -33,6 +33,7 @@ class SimTracer final : public Tracer {
   struct Enqueued {
     Call call;
     OperationPtr operation;
+    unsigned gpu = 0;              ///< the number of the stream's device
     const void* stream = nullptr;  ///< only tells streams apart
     double called = 0;             ///< by the host's clock, ...
     double returned = 0;
