@@ -50,10 +50,10 @@ std::string how_to_continue(const cli::RunCommand& command) {
 }
 
 /// If no case can run, that is a mistake in the command and not a result.
-void refuse_if_none_can_run(const cli::RunCommand& command, Device& device) {
+void refuse_if_none_can_run(const cli::RunCommand& command, Machine& machine) {
   std::string first;
   for (const PlannedCase& c : command.cases) {
-    const auto reason = skip_reason(c, device, command.measuring.verify);
+    const auto reason = skip_reason(c, machine, command.measuring.verify);
     if (!reason || reason->kind == SkipReason::Kind::unavailable) return;
     if (first.empty()) first = c.config.key() + " " + reason->text;
   }
@@ -184,9 +184,15 @@ ToText markdown_of(const cli::RunCommand& command) {
   return [which = findings_of(command)](const Report& report) { return to_markdown(report, descriptors(), which); };
 }
 
-int run_once(const cli::RunCommand& command) {
-  WatchedMachine machine(command.measuring.device);
-  refuse_if_none_can_run(command, machine.device());
+/// The cases of the command as they are on that machine.
+void expand(cli::RunCommand& command, const Environment& environment) {
+  command.cases = expanded(command.cases, {environment, command.measuring.device.gpus.has_value()});
+}
+
+int run_once(cli::RunCommand command) {
+  WatchedMachine machine(command.measuring.device, scenarios_of(command.cases));
+  expand(command, machine.environment());
+  refuse_if_none_can_run(command, *machine.machine);
   LiveReport live(begin_report(command.measuring, machine.device(), scenarios_of(command.cases)),
                   command.measuring.files, markdown_of(command));
   return measure(command, all_of(command.cases), machine, live);
@@ -219,13 +225,14 @@ int end_of(const ResumePlan& left, const std::string& file) {
 
 int resume(const cli::RunCommand& command) {
   StoredRun stored = read_run(*command.resume);
-  const cli::RunCommand whole = command_to_resume(stored, command);
+  cli::RunCommand whole = command_to_resume(stored, command);
+  expand(whole, stored.report.environment);
   ResumePlan left = what_is_left(stored, whole.cases);
   const auto nothing_is_missing = [&] { return left.missing.empty() && stored.report.complete; };
   if (nothing_is_missing()) return end_of(left, stored.file);
-  WatchedMachine machine(whole.measuring.device);
+  WatchedMachine machine(whole.measuring.device, scenarios_of(whole.cases));
   refuse_another_machine(stored, machine.device());
-  leave_skipped(left, whole.cases, machine.device(), whole.measuring.verify);
+  leave_skipped(left, whole.cases, *machine.machine, whole.measuring.verify);
   if (nothing_is_missing()) return end_of(left, stored.file);
   LiveReport live(continue_report(stored, machine.device(), scenarios_of(whole.cases)), whole.measuring.files,
                   markdown_of(whole), Continued{std::move(stored.json), std::move(left.known)});
@@ -278,11 +285,13 @@ MachineFacts facts_of(const cli::DeviceChoice& choice) {
   MachineFacts facts;
   facts.profiles = simulated_profiles();
   try {
-    const std::unique_ptr<Machine> machine = open_machine(choice);
+    const bool chosen = choice.gpu || choice.gpus;
+    const GpuSelection all{.numbers = {}, .all = true};
+    const std::unique_ptr<Machine> machine = open_machine(choice, chosen ? gpus_for(choice, {}) : all);
     facts.environment = machine->device().capabilities().environment;
     facts.limits = limits_of(facts.environment->gpu);
   } catch (const NoDeviceError& error) {
-    if (choice.gpu) throw;
+    if (choice.gpu || choice.gpus) throw;
     facts.no_gpu = error.what();
     facts.host = describe_host();
   }

@@ -135,10 +135,10 @@ ResumePlan what_is_left(StoredRun& stored, const std::vector<PlannedCase>& cases
   return left;
 }
 
-void leave_skipped(ResumePlan& left, const std::vector<PlannedCase>& cases, Device& device, bool verify) {
+void leave_skipped(ResumePlan& left, const std::vector<PlannedCase>& cases, Machine& machine, bool verify) {
   for (const auto& [index, result] : left.known) {
     if (result.status != Status::skipped) continue;
-    const auto reason = skip_reason(cases[index], device, verify);
+    const auto reason = skip_reason(cases[index], machine, verify);
     if (reason && reason->text == result.reason) std::erase(left.missing, index);
   }
 }

@@ -40,7 +40,7 @@ struct ResumePlan {
 ResumePlan what_is_left(StoredRun& stored, const std::vector<PlannedCase>& cases);
 
 /// What was skipped for a reason that still holds on this device is not missing.
-void leave_skipped(ResumePlan& left, const std::vector<PlannedCase>& cases, Device& device, bool verify);
+void leave_skipped(ResumePlan& left, const std::vector<PlannedCase>& cases, Machine& machine, bool verify);
 
 /// The report of the whole run, without results: begun when the first part was.
 Report continue_report(const StoredRun& stored, const Device& device, Descriptors scenarios);

@@ -12,14 +12,19 @@
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "core/standard_error.hpp"
-#include "device/open.hpp"
 #include "report/run/run_report.hpp"
 #include "scenarios/scenarios.hpp"
 
 namespace xferbench::app {
 
-std::unique_ptr<Machine> open_machine(const cli::DeviceChoice& choice) {
-  const GpuSelection gpus{.numbers = {choice.gpu.value_or(0)}};
+GpuSelection gpus_for(const cli::DeviceChoice& choice, Descriptors scenarios) {
+  if (choice.gpus) return *choice.gpus;
+  if (choice.gpu) return {.numbers = {*choice.gpu}};
+  const bool several = std::ranges::any_of(scenarios, [](const auto* s) { return s->gpus == UsesGpus::several; });
+  return several ? GpuSelection{.numbers = {}, .all = true} : GpuSelection{};
+}
+
+std::unique_ptr<Machine> open_machine(const cli::DeviceChoice& choice, const GpuSelection& gpus) {
   return choice.simulate ? open_simulated(*choice.simulate, gpus) : open_gpus(gpus, choice.numa);
 }
 

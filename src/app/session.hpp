@@ -10,24 +10,29 @@
 #include "cli/command.hpp"
 #include "device/intercepted.hpp"
 #include "device/machine.hpp"
+#include "device/open.hpp"
 #include "report/style.hpp"
 #include "results/result.hpp"
 #include "run/watchdog.hpp"
 
 namespace xferbench::app {
 
-/// This machine with the GPU that was asked for, or the modelled one. Throws NoDeviceError.
-std::unique_ptr<Machine> open_machine(const cli::DeviceChoice& choice);
+/// The GPUs that were asked for; where none were, what these scenarios need.
+GpuSelection gpus_for(const cli::DeviceChoice& choice, Descriptors scenarios);
+
+/// This machine with these of its GPUs, or the modelled one. Throws NoDeviceError.
+std::unique_ptr<Machine> open_machine(const cli::DeviceChoice& choice, const GpuSelection& gpus);
 
 /// The same, with somebody who notices that its GPU does not come back.
 struct WatchedMachine {
-  explicit WatchedMachine(const cli::DeviceChoice& choice)
-      : machine(intercept(open_machine(choice), watchdog.observer())) {}
+  WatchedMachine(const cli::DeviceChoice& choice, Descriptors scenarios)
+      : machine(intercept(open_machine(choice, gpus_for(choice, scenarios)), watchdog.observer())) {}
 
   Watchdog watchdog;
   std::unique_ptr<Machine> machine;
 
   [[nodiscard]] Device& device() const { return machine->device(); }
+  [[nodiscard]] const Environment& environment() const { return device().capabilities().environment; }
 };
 
 /// Of every scenario.

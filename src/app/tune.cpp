@@ -61,9 +61,12 @@ int dry_tune(const cli::TuneCommand& command) {
 int perform(const cli::TuneCommand& command) {
   if (command.measuring.dry_run) return dry_tune(command);
   const cli::Measuring& measuring = command.measuring;
-  WatchedMachine machine(measuring.device);
-  const std::vector<Case> space = feasible(command.cases, machine.device(), measuring.verify, command.memory_limit);
-  const ScenarioDescriptor tuned_scenario = tuned_descriptor(command.cases.front().scenario->descriptor());
+  const ScenarioDescriptor& scenario = command.cases.front().scenario->descriptor();
+  WatchedMachine machine(measuring.device, std::array{&scenario});
+  const GpusOfRun gpus{machine.environment(), measuring.device.gpus.has_value()};
+  const std::vector<Case> space =
+      feasible(expanded(command.cases, gpus), *machine.machine, measuring.verify, command.memory_limit);
+  const ScenarioDescriptor tuned_scenario = tuned_descriptor(scenario);
   const std::array shown{&tuned_scenario};
   LiveReport live(begin_report(measuring, machine.device(), shown), measuring.files,
                   [&shown](const Report& report) { return to_markdown(with_fastest(report), shown); });

@@ -75,6 +75,9 @@ Words values_for(const Axis& axis, const Condition& condition) {
       for (const std::string& choice : axis.choices) {
         if (!has(values, choice) && matches(wanted.text, choice)) values.push_back(choice);
       }
+    } else if (axis.kind == AxisKind::gpus) {
+      const bool some = wanted.text.find_first_of("*?") != std::string::npos;
+      if (!some && !has(values, wanted.text)) values.push_back(wanted.text);
     } else if (const auto number = number_for(axis, wanted); number && !has(values, *number)) {
       values.push_back(*number);
     }

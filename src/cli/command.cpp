@@ -227,6 +227,16 @@ void check_timeline(std::span<const ScenarioFlags> chosen, Scenarios all) {
 
 }  // namespace
 
+/// Several GPUs for what is about one would be a flag that does nothing.
+void CommandLine::refuse_gpus_for_one(std::span<const ScenarioFlags> chosen) const {
+  const auto uses_several = [](const Scenario& s) { return described(s).gpus != UsesGpus::one; };
+  if (!measuring_.device.gpus) return;
+  if (std::ranges::any_of(chosen, [&](const ScenarioFlags& f) { return uses_several(*f.scenario); })) return;
+  throw UsageError(
+      fmt::format("--gpus does nothing here: {} is about one GPU, which --gpu chooses; these use several: {}",
+                  name_of(*chosen.front().scenario), names_where(uses_several, scenarios_)));
+}
+
 /// What stands beside a flag that says itself where the cases come from.
 void CommandLine::refuse_beside(const char* source) const {
   const auto reject = [source](const std::string& what) {
@@ -258,6 +268,7 @@ Command CommandLine::run_command() {
   if (!run_.suite && !run_.resume) {
     const std::vector<ScenarioFlags> flags = flags_of_scenarios(app_);
     if (measuring_.files.timeline) check_timeline(flags, scenarios_);
+    refuse_gpus_for_one(flags);
     run_.cases = plan(flags);
   }
   constexpr std::array kOfThisPart{"resume", "csv", "markdown", "quiet", "color", "progress", "wide", "all-findings"};
@@ -282,6 +293,7 @@ Command CommandLine::tune_command() {
   finish_measuring(tune_.exhaustive ? kDay : kBudget);
   tune_.measuring = measuring_;
   const std::vector<ScenarioFlags> flags = flags_of_scenarios(*tune_app_);
+  refuse_gpus_for_one(flags);
   tune_.cases = plan(flags, true);
   for (const Axis& axis : described(*flags.front().scenario).axes) {
     if (flags.front().texts.contains(axis.name)) tune_.given.push_back(axis.name);

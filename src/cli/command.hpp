@@ -10,6 +10,7 @@
 
 #include "compare/compare.hpp"
 #include "device/host.hpp"
+#include "device/open.hpp"
 #include "measure/sampler.hpp"
 #include "run/runner.hpp"
 
@@ -20,7 +21,8 @@ enum class ProgressMode { automatic, plain, never };
 
 /// The device that a command uses.
 struct DeviceChoice {
-  std::optional<int> gpu;               ///< as CUDA counts them; absent: 0
+  std::optional<int> gpu;               ///< as CUDA counts them
+  std::optional<GpuSelection> gpus;     ///< instead; neither: what the scenarios need, at least GPU 0
   NumaPolicy numa;                      ///< where the process is to run; not for the simulated device
   std::optional<std::string> simulate;  ///< profile of the simulated device, if it is to be used
 };

@@ -114,6 +114,10 @@ void CommandLine::add_device_flags() {
   add_value(app_,
             {.name = "gpu", .defaults = "0", .help = "number of the GPU, as CUDA counts them", .min = 0, .max = 1023},
             "N", [&device](const Value& v) { device.gpu = static_cast<int>(std::get<std::uint64_t>(v)); });
+  CLI::Option* gpus = app_.add_option_function<std::string>(
+      "--gpus", [&device](const std::string& text) { device.gpus = gpu_selection(text); },
+      "several GPUs: all, the first so many (2), or these (0,3)");
+  choices_[gpus->type_name("all|N|N,N,...")] = {"all"};
   CLI::Option* numa = app_.add_option_function<std::string>(
       "--numa", [&device](const std::string& text) { device.numa = numa_policy(text); },
       "NUMA node to run on and take memory from; local is the GPU's, none leaves it to the system [local]");
@@ -219,7 +223,8 @@ void CommandLine::contradict(CLI::Option* one, CLI::Option* other, const std::st
 }
 
 void CommandLine::add_contradictions() {
-  constexpr std::array<std::array<const char*, 3>, 13> kContradictions{{
+  constexpr std::array<std::array<const char*, 3>, 14> kContradictions{{
+      {"--gpu", "--gpus", "one is a GPU by its number, the other says which several"},
       {"--gpu", "--simulate", "a simulated run uses no GPU"},
       {"--json", "--dry-run", "a dry run has no results to write"},
       {"--csv", "--dry-run", "a dry run has no results to write"},
@@ -416,7 +421,7 @@ void CommandLine::add_information() {
   choices_[list->add_option("TOPIC", word_)] = {"scenarios", "suites", "expectations", "profiles"};
   CLI::App* info = add_command("info", "GPU, link and its limit, driver, host, build",
                                {.usage = "  xferbench info [FLAGS]\n",
-                                .taken = named(std::array{"--gpu", "--numa", "--simulate"}),
+                                .taken = named(std::array{"--gpu", "--gpus", "--numa", "--simulate"}),
                                 .make = [this] { return info_command(); }});
   valued(info->add_option("--json", info_.json, "the same as JSON; without a file to standard output"), "[FILE]", "-");
   add_command("help", "the flags of a scenario or a command",

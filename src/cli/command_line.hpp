@@ -89,6 +89,7 @@ class CommandLine {
   [[nodiscard]] std::vector<ScenarioFlags> flags_of_scenarios(const CLI::App& parent) const;
   void finish_measuring(double budget);
   void refuse_beside(const char* source) const;
+  void refuse_gpus_for_one(std::span<const ScenarioFlags> chosen) const;
   Command run_command();
   Command tune_command();
   Command compare_command();

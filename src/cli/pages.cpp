@@ -62,6 +62,9 @@ std::string number(double value, AxisKind kind) {
 std::string legal(const Axis& axis) {
   constexpr double kBoundless = 1e17;
   if (axis.kind == AxisKind::choice) return fmt::format("{}", fmt::join(axis.choices, ", "));
+  if (axis.kind == AxisKind::gpus) {
+    return fmt::format("numbers of GPUs joined by {}, or {}", axis.joined_by, fmt::join(axis.choices, ", "));
+  }
   if (axis.max > kBoundless) return fmt::format("{} or more", number(axis.min, axis.kind));
   return fmt::format("{} to {}", number(axis.min, axis.kind), number(axis.max, axis.kind));
 }
@@ -97,6 +100,7 @@ std::string placeholder(const Axis& axis) {
   const std::string word = axis.kind == AxisKind::size    ? "SIZES"
                            : axis.kind == AxisKind::count ? "COUNTS"
                            : axis.kind == AxisKind::real  ? "NUMBERS"
+                           : axis.kind == AxisKind::gpus  ? "GPUS"
                                                           : "WORDS";
   return axis.implicit_value.empty() ? word : "[" + word + "]";
 }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -107,7 +108,7 @@ class AxisParser {
     };
     if (axis_.kind == AxisKind::choice && item == kAll) {
       for (const std::string& choice : axis_.choices) add(choice);
-    } else if (axis_.kind != AxisKind::choice && item.find(':') != std::string_view::npos) {
+    } else if (!is_word(axis_.kind) && item.find(':') != std::string_view::npos) {
       for (const Value& v : range(item)) add(v);
     } else {
       add(single(item));
@@ -122,11 +123,13 @@ class AxisParser {
       case AxisKind::size: return checked(parse_size(text), text);
       case AxisKind::count: return checked(count(text), text);
       case AxisKind::real: return checked(real(text), text);
+      case AxisKind::gpus: return gpus(text);
     }
     return {};
   }
 
   [[nodiscard]] std::string example() const {
+    if (axis_.kind == AxisKind::gpus) return gpus_text(std::array{0, 1}, axis_.joined_by);
     if (axis_.kind == AxisKind::choice) return axis_.choices.front();
     return axis_.kind == AxisKind::size ? "256M" : axis_.kind == AxisKind::count ? "8" : "0.5";
   }
@@ -134,6 +137,20 @@ class AxisParser {
   [[nodiscard]] Value choice(std::string_view text) const {
     if (std::ranges::find(axis_.choices, text) != axis_.choices.end()) return std::string(text);
     fail(fmt::format("'{}' is not one of {}{}", text, fmt::join(axis_.choices, ", "), suggestion(text, axis_.choices)));
+  }
+
+  /// "0+3", each number once.
+  [[nodiscard]] Value gpus(std::string_view text) const {
+    if (std::ranges::find(axis_.choices, text) != axis_.choices.end()) return std::string(text);
+    constexpr std::string_view kDigits = "0123456789";
+    const std::vector<int> numbers =
+        text.find_first_not_of(fmt::format("{}{}", kDigits, axis_.joined_by)) == std::string_view::npos
+            ? gpu_numbers(text)
+            : std::vector<int>{};
+    const bool each_once = std::set(numbers.begin(), numbers.end()).size() == numbers.size();
+    if (!numbers.empty() && each_once && gpus_text(numbers, axis_.joined_by) == text) return std::string(text);
+    fail(fmt::format("'{}' is neither numbers of different GPUs, as in {}, nor one of {}{}", text, example(),
+                     fmt::join(axis_.choices, ", "), suggestion(text, axis_.choices)));
   }
 
   [[nodiscard]] Value count(std::string_view text) const {
@@ -273,6 +290,24 @@ std::vector<Value> parse_axis(const Axis& axis, std::string_view text, std::stri
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {}", flag, error.what()));
   }
+}
+
+GpuSelection gpu_selection(const std::string& text) {
+  if (text == kAll) return {.numbers = {}, .all = true};
+  const auto refuse = [&text](const std::string& why) {
+    throw UsageError(
+        fmt::format("--gpus: '{}' {}; write all, how many (2), or which, by their numbers (0,3)", text, why));
+  };
+  GpuSelection selection{.numbers = {}};
+  for (const Value& v : parse_axis({.name = "gpus", .min = 0, .max = 1023}, text, "--gpus")) {
+    selection.numbers.push_back(static_cast<int>(std::get<std::uint64_t>(v)));
+  }
+  const bool is_list = text.find_first_of(",:") != std::string::npos;
+  const auto commas = static_cast<std::size_t>(std::ranges::count(text, ','));
+  if (text.find(':') == std::string::npos && selection.numbers.size() != commas + 1) refuse("names a GPU twice");
+  if (is_list) return selection;
+  if (selection.numbers.front() == 0) refuse("is no GPU at all");
+  return {.numbers = {}, .first = static_cast<std::size_t>(selection.numbers.front())};
 }
 
 }  // namespace xferbench::cli

@@ -14,6 +14,7 @@
 
 #include "core/axis.hpp"
 #include "core/spelling.hpp"
+#include "device/open.hpp"
 
 namespace xferbench::cli {
 
@@ -26,5 +27,8 @@ std::vector<Value> parse_axis(const Axis& axis, std::string_view text, std::stri
 
 using xferbench::nearest;
 using xferbench::suggestion;
+
+/// "all", "2" (the first two) or "0,3". Throws UsageError.
+GpuSelection gpu_selection(const std::string& text);
 
 }  // namespace xferbench::cli

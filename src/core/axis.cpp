@@ -1,8 +1,10 @@
 #include "core/axis.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <stdexcept>
 
 #include "core/units.hpp"
@@ -16,9 +18,40 @@ std::string to_text(const Value& value, AxisKind kind) {
   return kind == AxisKind::size ? format_size_exact(number) : fmt::format("{}", number);
 }
 
-void Case::set(const Axis& axis, Value value) {
-  key_ += fmt::format("/{}={}", axis.name, to_text(value, axis.kind));
-  params_.push_back({axis.name, axis.kind, std::move(value)});
+std::vector<int> gpu_numbers(std::string_view value) {
+  std::vector<int> numbers;
+  while (!value.empty()) {
+    int number = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (error != std::errc()) return {};
+    numbers.push_back(number);
+    value.remove_prefix(static_cast<std::size_t>(end - value.data()));
+    if (!value.empty()) value.remove_prefix(1);
+  }
+  return numbers;
+}
+
+std::string gpus_text(std::span<const int> numbers, char joined_by) {
+  return fmt::format("{}", fmt::join(numbers, std::string_view(&joined_by, 1)));
+}
+
+void Case::append(Param param) {
+  key_ += fmt::format("/{}={}", param.name, to_text(param.value, param.kind));
+  params_.push_back(std::move(param));
+}
+
+void Case::set(const Axis& axis, Value value) { append({axis.name, axis.kind, std::move(value)}); }
+
+Case Case::with(std::string_view axis, std::span<const Param> instead) const {
+  Case other(scenario_);
+  for (const Param& param : params_) {
+    if (param.name != axis) {
+      other.append(param);
+    } else {
+      for (const Param& one : instead) other.append(one);
+    }
+  }
+  return other;
 }
 
 const Case::Param* Case::find(std::string_view axis) const {

@@ -22,7 +22,11 @@ enum class AxisKind {
   count,   ///< a whole number
   real,    ///< a real number
   choice,  ///< one of Axis::choices
+  gpus,    ///< numbers of GPUs, joined by Axis::joined_by, or one of Axis::choices
 };
+
+/// Whether its values are words.
+constexpr bool is_word(AxisKind kind) { return kind == AxisKind::choice || kind == AxisKind::gpus; }
 
 /// A parameter that a scenario declares. Plain data: flags, help, legality and defaults all come from here.
 struct Axis {
@@ -32,7 +36,8 @@ struct Axis {
   std::string tuning{};          ///< what `tune` tries where the flag is not given; empty: the defaults
   std::string implicit_value{};  ///< what the flag means without a value; empty: it needs one
   std::string help{};            ///< one line
-  std::vector<std::string> choices{};  ///< for AxisKind::choice
+  std::vector<std::string> choices{};  ///< for AxisKind::choice and AxisKind::gpus
+  char joined_by = '+';                ///< for AxisKind::gpus
   double min = 1;                      ///< smallest legal number
   double max = 1e18;                   ///< largest legal number
   std::string alternative_to{};        ///< when this flag is given, that axis is absent; giving both is an error
@@ -60,6 +65,18 @@ inline Axis size_axis(std::string name, Axis rest) {
   return rest;
 }
 
+/// An axis of that name whose values are numbers of GPUs, or these words.
+inline Axis gpus_axis(std::string name, std::vector<std::string> words, Axis rest) {
+  rest.name = std::move(name);
+  rest.kind = AxisKind::gpus;
+  rest.choices = std::move(words);
+  return rest;
+}
+/// The numbers in a value of such an axis; empty where it is a word. "0+3" is 0 and 3.
+std::vector<int> gpu_numbers(std::string_view value);
+/// The value for these numbers.
+std::string gpus_text(std::span<const int> numbers, char joined_by = '+');
+
 /// Words as axes offer them.
 inline std::vector<std::string> words(std::span<const std::string_view> all) { return {all.begin(), all.end()}; }
 
@@ -79,6 +96,8 @@ class Case {
   explicit Case(std::string scenario = {}) : scenario_(std::move(scenario)), key_(scenario_) {}
 
   void set(const Axis& axis, Value value);
+  /// The same with other params in the place of one of them, as where a word stands for what the machine has.
+  [[nodiscard]] Case with(std::string_view axis, std::span<const Param> instead) const;
 
   [[nodiscard]] const std::string& scenario() const { return scenario_; }
   [[nodiscard]] const std::vector<Param>& params() const { return params_; }
@@ -113,6 +132,7 @@ class Case {
  private:
   friend struct StoredCase;
 
+  void append(Param param);
   [[nodiscard]] std::size_t place_among(std::string_view axis, std::span<const std::string_view> words) const;
 
   std::string scenario_;

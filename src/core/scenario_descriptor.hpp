@@ -21,6 +21,13 @@ struct HeatMap {
   std::size_t least = 2;  ///< values of each axis: with fewer there is nothing to draw
 };
 
+/// How many GPUs a scenario is about.
+enum class UsesGpus {
+  one,             ///< one at a time: the first of those that the machine was opened with
+  one_or_several,  ///< all that were asked for by --gpus; else one
+  several,         ///< all that the machine has, unless others were asked for
+};
+
 /// One constant for each scenario.
 struct ScenarioDescriptor {
   std::string name;
@@ -29,6 +36,7 @@ struct ScenarioDescriptor {
   std::vector<MetricDeclaration> metrics;  ///< all that its results may have; those with a heading are its columns
   std::optional<HeatMap> heat_map{};       ///< of the metric worth drawing over two axes, if there is one
   bool has_timeline = false;               ///< whether its run() calls RunContext::trace_region
+  UsesGpus gpus = UsesGpus::one;
 };
 
 /// Descriptors of scenarios, which live as long as the program.

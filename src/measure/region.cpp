@@ -37,13 +37,43 @@ void use_common_clock(std::initializer_list<Region*> regions) {
 RegionTimer::RegionTimer(Machine& machine, Region region) : host_(machine.host()), region_(std::move(region)) {
   if (region_.clock == Clock::host) return;
   Device& root = region_.streams.front().device();
+  if (region_.clock == Clock::event_gated && !fits_gate(region_)) region_.clock = Clock::event;
+  if (region_.clock == Clock::event_gated) gate_ = machine.make_gate();
   start_ = root.make_event(EventKind::timing);
   stop_ = root.make_event(EventKind::timing);
+  add_lanes(root);
+  if (!lanes_.empty()) return;
   forked_ = root.make_event(EventKind::ordering);
   const EventKind kind = region_.per_stream ? EventKind::timing : EventKind::ordering;
   for (const StreamView stream : region_.streams) joined_.push_back(stream.device().make_event(kind));
-  if (region_.clock == Clock::event_gated && !fits_gate(region_)) region_.clock = Clock::event;
-  if (region_.clock == Clock::event_gated) gate_ = machine.make_gate();
+}
+
+/// For streams of several devices: sorts them by device.
+void RegionTimer::add_lanes(Device& root) {
+  const auto of_root = [&root](const StreamView stream) { return &stream.device() == &root; };
+  if (std::ranges::all_of(region_.streams, of_root)) return;
+  for (const StreamView stream : region_.streams) {
+    const auto same = [&stream](const Lane& lane) { return &lane.streams.front().device() == &stream.device(); };
+    auto lane = std::ranges::find_if(lanes_, same);
+    if (lane == lanes_.end()) lane = lanes_.insert(lanes_.end(), Lane());
+    lane->streams.push_back(stream);
+    if (lane->streams.size() > 1) lane->joined.push_back(stream.device().make_event(EventKind::ordering));
+  }
+  region_.parts.clear();
+  for (Lane& lane : lanes_) {
+    Device& device = lane.streams.front().device();
+    lane.begun = device.make_event(EventKind::timing);
+    lane.forked = device.make_event(EventKind::ordering);
+    lane.ended = device.make_event(EventKind::timing);
+    if (&device != &root) {
+      lane.watch = root.make_stream(StreamKind::nonblocking);
+      lane.seen = root.make_event(EventKind::timing);
+    }
+    const std::optional<int> number = device.capabilities().environment.gpu.index;
+    region_.parts.push_back({.name = kGpuTime, .clock = region_.clock, .gpu = number});
+    region_.parts.push_back({.name = kGpuEnd, .clock = region_.clock, .gpu = number});
+  }
+  region_.parts.push_back({.name = kSinceOpening});
 }
 
 std::size_t RegionTimer::queued(std::size_t operations, std::size_t streams) {
@@ -53,7 +83,7 @@ std::size_t RegionTimer::queued(std::size_t operations, std::size_t streams) {
 
 unsigned RegionTimer::largest_batch() const {
   constexpr unsigned kLargest = 10'000;
-  if (!region_.batchable || region_.reset || region_.steps) return 1;
+  if (!region_.batchable || region_.reset || region_.steps || !lanes_.empty()) return 1;
   if (region_.clock != Clock::event_gated) return kLargest;
   return std::max(1U, static_cast<unsigned>(kGateLimit / queued(region_.operations, region_.streams.size())));
 }
@@ -73,11 +103,79 @@ void RegionTimer::join() {
   }
 }
 
+/// Without a gate, the other devices begin when the root's has: some microseconds later.
+void RegionTimer::begin_lanes(bool gated) {
+  const StreamView root = region_.streams.front();
+  for (const Lane& lane : lanes_) {
+    if (gated) gate_.close(lane.streams.front());
+  }
+  root.record(start_);
+  for (const Lane& lane : lanes_) {
+    const StreamView first = lane.streams.front();
+    if (!gated && first != root) first.wait(start_);
+    first.record(lane.begun);
+    if (lane.streams.size() < 2) continue;
+    first.record(lane.forked);
+    for (const StreamView stream : lane.streams) {
+      if (stream != first) stream.wait(lane.forked);
+    }
+  }
+}
+
+void RegionTimer::end_lanes() {
+  const StreamView root = region_.streams.front();
+  for (const Lane& lane : lanes_) {
+    const StreamView first = lane.streams.front();
+    for (std::size_t i = 0; i < lane.joined.size(); ++i) {
+      lane.streams[i + 1].record(lane.joined[i]);
+      first.wait(lane.joined[i]);
+    }
+    first.record(lane.ended);
+    if (first == root) continue;
+    root.wait(lane.ended);
+    // Not the root itself, which may have been waiting for others.
+    lane.watch.wait(lane.ended);
+    lane.watch.record(lane.seen);
+  }
+  root.record(stop_);
+}
+
+bool RegionTimer::run_lanes(bool gated, Timing& timing) {
+  constexpr double kPatience = 0.5;  // seconds, of the one that a gate holds
+  bool all_there = true;
+  double opened = host_.now();
+  {
+    std::optional<OpenOnExit> open;
+    if (gated) open.emplace(gate_);
+    begin_lanes(gated);
+    const double before = host_.now();
+    region_.submit();
+    timing.submit = host_.now() - before;
+    end_lanes();
+    if (gated) all_there = gate_.wait_until_held(kPatience);
+    if (gated) opened = host_.now();
+  }
+  stop_.synchronize();
+  const double finished = host_.now();
+  timing.elapsed = elapsed(start_, stop_);
+  for (const Lane& lane : lanes_) {
+    if (lane.seen) lane.seen.synchronize();
+    timing.parts.push_back({elapsed(lane.begun, lane.ended)});
+    timing.parts.push_back({elapsed(start_, lane.seen ? lane.seen : lane.ended)});
+  }
+  timing.parts.push_back({finished - opened});
+  return all_there;
+}
+
 Timing RegionTimer::run(bool gated) {
   if (region_.reset) region_.reset();
   if (region_.clock == Clock::host) return run_by_host_clock();
   const StreamView root = region_.streams.front();
   Timing timing;
+  if (!lanes_.empty()) {
+    all_were_there_ = run_lanes(gated, timing);
+    return timing;
+  }
   if (gated) gate_.close(root);
   {
     std::optional<OpenOnExit> open;
@@ -117,7 +215,7 @@ Timing RegionTimer::run_ungated() { return run(false); }
 std::optional<Timing> RegionTimer::time() {
   const bool gated = region_.clock == Clock::event_gated;
   Timing timing = run(gated);
-  if (!gated || !gate_.timed_out()) return timing;
+  if (!gated || (!gate_.timed_out() && all_were_there_)) return timing;
   ++gate_timeouts_;
   return std::nullopt;
 }

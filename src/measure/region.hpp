@@ -40,8 +40,11 @@ class LapTimer {
 /// Work to time, described by the scenario.
 ///
 /// By events: `submit` enqueues the work to `streams`, the first being the root, where the region's start and stop are
-/// recorded; every other stream waits for the start, and the root waits for them all before the stop. They may be of
-/// several devices.
+/// recorded; every other stream waits for the start, and the root waits for them all before the stop.
+///
+/// Where the streams are of several devices, the first of each device is held by the gate itself and begins its
+/// device's part, so that all begin at once: a wait for an event of another device would take microseconds. Each
+/// device's part is timed, too: see kGpuTime. Such regions are never batched.
 ///
 /// By the host's clock: `submit` does the work and waits for its end itself, or `steps` does so and times parts of it.
 struct Region {
@@ -50,7 +53,7 @@ struct Region {
   std::vector<StreamView> streams{};
   std::function<void()> submit{};  ///< enqueues the work once
   std::size_t operations = 1;      ///< how much one submit() enqueues to the busiest of the streams
-  bool per_stream = false;         ///< also time when each stream finished (unbatched regions only)
+  bool per_stream = false;         ///< also time when each stream finished (unbatched regions on one device only)
   bool batchable = true;           ///< may be repeated within one sample when it is too short for the clock
   std::function<void()> reset{};   ///< makes ready for a pass, untimed; a region that has one is never batched
   /// Throws VerificationError unless what the last pass left behind is right. Called right after a pass, untimed, and
@@ -62,11 +65,18 @@ struct Region {
     std::string name;
     Clock clock = Clock::host;
     std::string unit = "s";
-    bool decides = false;  ///< its interval, too, must be narrow enough before sampling may stop
+    bool decides = false;      ///< its interval, too, must be narrow enough before sampling may stop
+    std::optional<int> gpu{};  ///< as Measurement::gpu
   };
   std::vector<Part> parts{};               ///< what `steps` times
   std::function<void(LapTimer&)> steps{};  ///< instead of submit; only with the host's clock
 };
+
+/// Parts that every region over several devices has, the first two once for each device, in the order of their first
+/// streams.
+inline constexpr const char* kGpuTime = "gpu-time";  ///< a device's part from its begin to its end, by its own clock
+inline constexpr const char* kGpuEnd = "gpu-end";    ///< from the region's begin to a device's end, by the root's clock
+inline constexpr const char* kSinceOpening = "host-time";  ///< from opening the gate to the host seeing the last end
 
 /// Whether a gate can hold back one pass over the region.
 bool fits_gate(const Region& region);
@@ -108,8 +118,24 @@ class RegionTimer {
   std::optional<Timing> time();
 
  private:
+  /// The streams of one device, and when they begin and end.
+  struct Lane {
+    std::vector<StreamView> streams;  // the first begins and ends the device's part
+    Event begun;                      // these are of the device itself, ...
+    Event forked;
+    std::vector<Event> joined;  // ... of the streams behind the first
+    Event ended;
+    Stream watch;  // and these of the root's device; none where that is the same
+    Event seen;
+  };
+
+  void add_lanes(Device& root);
   Timing run(bool gated);
   Timing run_by_host_clock();
+  /// Returns whether all streams were there when the gate opened.
+  bool run_lanes(bool gated, Timing& timing);
+  void begin_lanes(bool gated);
+  void end_lanes();
   void fork();
   void join();
   [[nodiscard]] unsigned largest_batch() const;
@@ -118,11 +144,13 @@ class RegionTimer {
   Region region_;
   unsigned batch_ = 1;
   std::size_t gate_timeouts_ = 0;
+  bool all_were_there_ = true;  // at the last pass that was gated
   // With the host's clock there are none of these. All are of the root's device but those that are joined.
   Event start_;
   Event stop_;
   Event forked_;
   std::vector<Event> joined_;  // one per stream but the root; one more for the root where streams are timed
+  std::vector<Lane> lanes_;    // of several devices, the root's first; else empty
   Gate gate_;
 };
 

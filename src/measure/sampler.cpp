@@ -103,6 +103,7 @@ class Loop {
       m.name = part.name;
       m.clock = part.clock;
       m.unit = part.unit;
+      m.gpu = part.gpu;
     }
   }
 

@@ -20,13 +20,18 @@ namespace xferbench {
 
 namespace {
 
-/// Of more memory than there is.
-std::optional<SkipReason> memory_skip_reason(MemoryNeeds needs, Device& device, bool verify) {
-  const bool simulated = device.capabilities().environment.simulated();
+/// " on GPU 3" where a run has several.
+std::string on_gpu(const Device& device) {
+  const Environment& environment = device.capabilities().environment;
+  return environment.gpus.empty() ? "" : fmt::format(" on GPU {}", GpusOfRun{environment}.numbers()[device.number()]);
+}
+
+/// Of more memory than there is on one device.
+std::optional<SkipReason> memory_skip_reason(MemoryNeeds needs, Device& device) {
   const std::uint64_t free = device.memory().free_bytes;
   if (needs.device > free) {
-    return SkipReason::impossible(fmt::format("needs {} of device memory, {} available; choose a smaller --size",
-                                              format_memory(needs.device), format_memory(free)));
+    return SkipReason::impossible(fmt::format("needs {} of device memory, {} available{}; choose a smaller --size",
+                                              format_memory(needs.device), format_memory(free), on_gpu(device)));
   }
   // More would push other memory out of the GPU, and what is timed then is thrashing.
   if (needs.managed > free / 4) {
@@ -35,9 +40,15 @@ std::optional<SkipReason> memory_skip_reason(MemoryNeeds needs, Device& device, 
                     "smaller --size",
                     format_memory(needs.managed), format_memory(free)));
   }
+  return std::nullopt;
+}
+
+/// The same of the host's, for a case on so many devices.
+std::optional<SkipReason> host_memory_skip_reason(MemoryNeeds needs, std::size_t devices, bool simulated, bool verify) {
   // The simulated device keeps its memory and what is in flight in the host's, and touches all that only when it
   // carries data.
-  const std::uint64_t on_host = simulated ? (verify ? needs.host + 2 * needs.device : 0) : needs.host + needs.managed;
+  const std::uint64_t on_host =
+      simulated ? (verify ? needs.host + 2 * devices * needs.device : 0) : needs.host + needs.managed;
   if (const auto available = available_host_memory(); available && on_host > *available) {
     return SkipReason::impossible(fmt::format("needs {} of host memory, {} available; choose a smaller --size{}",
                                               format_memory(on_host), format_memory(*available),
@@ -87,12 +98,32 @@ void warn(Result& result, const SamplingPolicy& policy) {
   }
 }
 
-std::optional<SkipReason> skip_reason(const PlannedCase& planned, Device& device, bool verify) {
+std::optional<SkipReason> skip_reason(const PlannedCase& planned, Machine& machine, bool verify) {
   const Scenario& scenario = *planned.scenario;
   // What no device could run may need any amount of memory.
   if (auto reason = scenario.skip_reason(planned.config, nullptr)) return reason;
-  if (auto reason = memory_skip_reason(scenario.needs(planned.config), device, verify)) return reason;
-  return scenario.skip_reason(planned.config, &device.capabilities());
+  const Capabilities& can = machine.device().capabilities();
+  const std::vector<std::size_t> places = scenario.takes_part(planned.config, can.environment);
+  const MemoryNeeds needs = scenario.needs(planned.config);
+  for (const std::size_t place : places) {
+    if (auto reason = memory_skip_reason(needs, machine.device(place))) return reason;
+  }
+  if (auto reason = host_memory_skip_reason(needs, places.size(), can.environment.simulated(), verify)) return reason;
+  for (const std::size_t place : places) {
+    if (auto reason = scenario.skip_reason(planned.config, &machine.device(place).capabilities())) return reason;
+  }
+  return places.empty() ? scenario.skip_reason(planned.config, &can) : std::nullopt;
+}
+
+std::vector<PlannedCase> expanded(std::span<const PlannedCase> cases, const GpusOfRun& gpus) {
+  std::vector<PlannedCase> all;
+  std::set<std::string> keys;
+  for (const PlannedCase& planned : cases) {
+    for (Case& c : planned.scenario->expand(planned.config, gpus)) {
+      if (keys.insert(c.key()).second) all.push_back({planned.scenario, std::move(c), planned.policy});
+    }
+  }
+  return all;
 }
 
 void mark_unfinished(Result& result) {
@@ -111,18 +142,39 @@ bool has_samples(const Result& result) {
          std::ranges::all_of(result.measurements, [](const Measurement& m) { return !m.samples.empty(); });
 }
 
+/// Those of the machine that take part in a case.
+std::vector<Device*> devices_of(const PlannedCase& planned, const Machine& machine) {
+  std::vector<Device*> devices;
+  const Environment& environment = machine.device().capabilities().environment;
+  for (const std::size_t place : planned.scenario->takes_part(planned.config, environment)) {
+    devices.push_back(&machine.device(place));
+  }
+  return devices;
+}
+
+std::vector<Health> health_of(std::span<Device* const> devices) {
+  std::vector<Health> health;
+  for (Device* device : devices) health.push_back(device->health());
+  return health;
+}
+
 /// The same, and why no case can run any more.
 std::optional<SkipReason> skip_reason_now(const PlannedCase& planned, const RunContext& bench) {
   if (interrupted() != 0) return SkipReason::unavailable(std::string(kNotBegun));
-  if (!bench.device.usable()) {
-    return SkipReason::unavailable(std::string(kDeviceLost));
+  for (Device* device : devices_of(planned, bench.machine)) {
+    if (!device->usable()) return SkipReason::unavailable(std::string(kDeviceLost));
   }
-  return skip_reason(planned, bench.device, bench.verify);
+  return skip_reason(planned, bench.machine, bench.verify);
 }
 
 /// One turn of one case. Whatever is thrown, only this case fails.
 Result attempt(const PlannedCase& planned, const RunContext& bench) {
   Result result(planned.config);
+  const Environment& environment = bench.device.capabilities().environment;
+  if (!environment.gpus.empty()) {
+    const std::vector<int> numbers = GpusOfRun{environment}.numbers();
+    for (const Device* device : devices_of(planned, bench.machine)) result.gpus.push_back(numbers[device->number()]);
+  }
   const std::string key = planned.config.key();
   const NvtxRange mark(bench.machine.tracer(), key.c_str());
   std::string failure = failure_of([&] {
@@ -179,11 +231,14 @@ class InterleavedRuns {
     } else {
       if (observer_.begin) observer_.begin(i, turn);
       const SamplingPolicy wanted = cases_[i].policy.value_or(bench_.policy);
-      const Health before = bench_.device.health();
+      const std::vector<Device*> devices = devices_of(cases_[i], bench_.machine);
+      const std::vector<Health> before = health_of(devices);
       Result result = attempt(cases_[i], bench_for(i, turn, wanted));
       if (turn > 0 && result.status == Status::skipped) return;  // interrupted
       if (result.status != Status::skipped) {
-        health_[i].note({before, bench_.device.health()});
+        const std::vector<Health> after = health_of(devices);
+        // The first device last: its record is the one that a result has room for.
+        for (std::size_t d = devices.size(); d-- > 0;) health_[i].note({before[d], after[d]});
         health_[i].add_to(result);
       }
       if (turn + 1 < turns_) mark_unfinished(result);

@@ -20,7 +20,10 @@ struct PlannedCase {
 
 /// Why a case does not run on this device, known before anything is allocated: its scenario says so, or it needs more
 /// memory than there is.
-std::optional<SkipReason> skip_reason(const PlannedCase& planned, Device& device, bool verify);
+std::optional<SkipReason> skip_reason(const PlannedCase& planned, Machine& machine, bool verify);
+
+/// The cases that these stand for on a machine with these GPUs, in their order, each once.
+std::vector<PlannedCase> expanded(std::span<const PlannedCase> cases, const GpusOfRun& gpus);
 
 /// What to do about a flag; empty for those that worry nobody.
 std::string_view advice_on(std::string_view flag);

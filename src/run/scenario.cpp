@@ -1,6 +1,7 @@
 #include "run/scenario.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <cmath>
@@ -13,6 +14,30 @@
 #include "model/occupancy.hpp"
 
 namespace xferbench {
+
+std::vector<int> GpusOfRun::numbers() const {
+  std::vector<int> numbers;
+  for (std::size_t i = 0; i < count(); ++i)
+    numbers.push_back(environment.gpu_at(i).index.value_or(static_cast<int>(i)));
+  return numbers;
+}
+
+std::vector<std::size_t> places_of(std::span<const int> numbers, const Environment& environment) {
+  const std::vector<int> all = GpusOfRun{environment}.numbers();
+  std::vector<std::size_t> places;
+  for (const int number : numbers) {
+    const auto found = std::ranges::find(all, number);
+    if (found != all.end()) places.push_back(static_cast<std::size_t>(found - all.begin()));
+  }
+  return places;
+}
+
+std::optional<SkipReason> missing_gpus(std::span<const int> numbers, const Environment& environment) {
+  if (places_of(numbers, environment).size() == numbers.size()) return std::nullopt;
+  const std::vector<int> all = GpusOfRun{environment}.numbers();
+  return SkipReason::unavailable(fmt::format("this run has GPU{} {} only; choose among them, or others with --gpus",
+                                             all.size() == 1 ? "" : "s", fmt::join(all, ", ")));
+}
 
 namespace {
 

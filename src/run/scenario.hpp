@@ -26,9 +26,24 @@ namespace xferbench {
 /// Memory that a case will hold at once, in bytes.
 struct MemoryNeeds {
   std::uint64_t host = 0;
-  std::uint64_t device = 0;
+  std::uint64_t device = 0;   ///< of each GPU that takes part
   std::uint64_t managed = 0;  ///< of both, as pages move
 };
+
+/// The GPUs of a run, as scenarios choose among them before anything is measured.
+struct GpusOfRun {
+  const Environment& environment;  ///< of the machine that was opened
+  bool asked_for = false;          ///< by --gpus, and not only there because another scenario of the run needs them
+
+  [[nodiscard]] std::size_t count() const { return environment.gpu_count(); }
+  /// Their numbers as users write them, in their order.
+  [[nodiscard]] std::vector<int> numbers() const;
+};
+
+/// The places among the run's GPUs of those that have these numbers, without such as it has not got.
+std::vector<std::size_t> places_of(std::span<const int> numbers, const Environment& environment);
+/// Why a case about these GPUs cannot run here; nothing if it can.
+std::optional<SkipReason> missing_gpus(std::span<const int> numbers, const Environment& environment);
 
 /// What a scenario runs with: the machine and the user's wishes.
 struct RunContext {
@@ -85,6 +100,13 @@ class Scenario {
     return std::nullopt;
   }
   [[nodiscard]] virtual MemoryNeeds needs(const Case& c) const = 0;
+
+  /// The cases that one stands for on a machine with these GPUs, as where an axis says "all"; itself where the machine
+  /// has nothing to do with it, or has not got what it asks for.
+  [[nodiscard]] virtual std::vector<Case> expand(const Case& c, const GpusOfRun&) const { return {c}; }
+  /// The places among the run's GPUs of those that a case uses: only they must be in order for it. The first of all,
+  /// unless the scenario says otherwise.
+  [[nodiscard]] virtual std::vector<std::size_t> takes_part(const Case&, const Environment&) const { return {0}; }
 
   /// Measures and verifies. Adds to `result` as it goes, so that what was measured before an error is kept. Throws
   /// DeviceError, VerificationError or MeasurementError; the runner turns them into a failed case.

@@ -20,7 +20,7 @@ namespace xferbench {
 std::string Tunable::family(const Case& c) const {
   std::string words;
   for (const Case::Param& param : c.params()) {
-    if (param.kind == AxisKind::choice) words += std::get<std::string>(param.value) + "/";
+    if (is_word(param.kind)) words += std::get<std::string>(param.value) + "/";
   }
   return words;
 }
@@ -109,13 +109,13 @@ std::optional<SkipReason> skip_reason_of_tune(const PlannedCase& planned, std::o
                                             format_size(needed), format_size(*limit)));
 }
 
-std::vector<Case> feasible(std::span<const PlannedCase> cases, Device& device, bool verify,
+std::vector<Case> feasible(std::span<const PlannedCase> cases, Machine& machine, bool verify,
                            std::optional<std::uint64_t> limit) {
   std::vector<Case> space;
   std::string first;
   for (const PlannedCase& planned : cases) {
     auto reason = skip_reason_of_tune(planned, limit);
-    if (!reason) reason = skip_reason(planned, device, verify);
+    if (!reason) reason = skip_reason(planned, machine, verify);
     if (!reason) {
       space.push_back(planned.config);
     } else if (first.empty()) {

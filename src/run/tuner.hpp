@@ -19,7 +19,7 @@ namespace xferbench {
 std::optional<SkipReason> skip_reason_of_tune(const PlannedCase& planned, std::optional<std::uint64_t> limit);
 
 /// The cases that can run on this device within `limit`. Throws UsageError with the first reason if there is none.
-std::vector<Case> feasible(std::span<const PlannedCase> cases, Device& device, bool verify,
+std::vector<Case> feasible(std::span<const PlannedCase> cases, Machine& machine, bool verify,
                            std::optional<std::uint64_t> limit);
 
 /// How far a tune has come.
