@@ -13,7 +13,8 @@
   X(staging)                   \
   X(callback)                  \
   X(smem)                      \
-  X(dynpar)
+  X(dynpar)                    \
+  X(multipath)
 
 namespace xferbench {
 

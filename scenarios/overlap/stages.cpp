@@ -245,12 +245,6 @@ class CostRegions {
 
 }  // namespace
 
-std::vector<Series> sample_few(const RunContext& bench, std::vector<Region> regions, std::size_t samples) {
-  SamplingPolicy few = bench.policy;
-  few.min_samples = few.max_samples = samples;
-  return sample(bench.machine, std::move(regions), few, bench.observe);
-}
-
 StageCosts measure_stage_costs(const RunContext& bench, ChunkedWork& work) {
   if (work.shape().bytes < kLeastForCosts) throw std::logic_error("a payload too small for costs to be measured");
   return CostRegions(bench.device, work).measure(bench);

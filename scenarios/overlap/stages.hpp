@@ -43,9 +43,6 @@ class Stages {
   std::array<Stream, 2> streams_;
 };
 
-/// Samples what leads to the case or explains it, and is not the case itself: so many times, and no pass is checked.
-std::vector<Series> sample_few(const RunContext& bench, std::vector<Region> regions, std::size_t samples);
-
 /// What operations of the stages cost. The way from one engine to the next differs.
 struct StageCosts {
   model::StageCosts in_stream;       ///< where a stream's order is all the order there is

@@ -69,6 +69,12 @@ std::vector<Series> RunContext::sample(std::vector<Region> regions, const Sampli
   }
 }
 
+std::vector<Series> sample_few(const RunContext& bench, std::vector<Region> regions, std::size_t samples) {
+  SamplingPolicy few = bench.policy;
+  few.min_samples = few.max_samples = samples;
+  return sample(bench.machine, std::move(regions), few, bench.observe);
+}
+
 bool all_sampled(std::span<const Series> series) {
   return std::ranges::none_of(series, [](const Series& s) { return s.elapsed.samples.empty(); });
 }

@@ -75,6 +75,9 @@ struct RunContext {
   void trace_region(const Region& region, Result& result) const;
 };
 
+/// Samples what leads to the case or explains it, and is not the case itself: so many times, and no pass is checked.
+std::vector<Series> sample_few(const RunContext& bench, std::vector<Region> regions, std::size_t samples);
+
 /// Whether everything was sampled: after Ctrl-C, some may have been not.
 bool all_sampled(std::span<const Series> series);
 /// Adds the times to the result's measurements: the first is what the case is about, and brings its parts along. The

@@ -1,0 +1,54 @@
+#include "scenarios/multipath/case.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "scenarios/common/transfer.hpp"
+
+namespace xferbench {
+
+std::vector<int> MultipathCase::gpus() const {
+  std::vector<int> all = target;
+  all.insert(all.end(), via.begin(), via.end());
+  return all;
+}
+
+MultipathCase multipath_case(const Case& c) {
+  constexpr double kPercent = 100;
+  MultipathCase m{.direction = c.one_of<Direction>("dir", kDirections),
+                  .target = gpu_numbers(c.word("target")),
+                  .via = gpu_numbers(c.word("via")),
+                  .share = {},
+                  .shape = {.chunk = c.count("chunk"), .slots = c.count("slots")},
+                  .bytes = c.count("size")};
+  if (c.has("share")) m.share = c.real("share") / kPercent;
+  return m;
+}
+
+namespace {
+
+Case with_numbers(const Case& c, std::string_view axis, std::span<const int> numbers) {
+  const std::array param{Case::Param{std::string(axis), AxisKind::gpus, gpus_text(numbers)}};
+  return c.with(axis, param);
+}
+
+}  // namespace
+
+std::vector<Case> expand_multipath(const Case& c, const GpusOfRun& gpus) {
+  if (gpus.count() < 2) return {c};
+  std::vector<int> others = gpus.numbers();
+  const MultipathCase m = multipath_case(c);
+  const int target = m.target.empty() ? others.front() : m.target.front();
+  const Case to_target = with_numbers(c, "target", std::array{target});
+  if (!m.via.empty()) return {to_target};
+  std::erase(others, target);
+  if (c.is("via", kAllOthers)) return {with_numbers(to_target, "via", others)};
+  std::vector<Case> cases;
+  for (std::size_t helpers = 1; helpers <= others.size(); ++helpers) {
+    cases.push_back(with_numbers(to_target, "via", std::span(others).first(helpers)));
+  }
+  return cases;
+}
+
+}  // namespace xferbench

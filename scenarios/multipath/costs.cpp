@@ -1,0 +1,140 @@
+#include "scenarios/multipath/costs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/units.hpp"
+
+namespace xferbench {
+
+namespace {
+
+constexpr std::size_t kSamples = 8;
+constexpr std::size_t kPieces = 16;                 // that show what one more copy costs
+constexpr std::uint64_t kMostMeasured = 256 * MiB;  // of a helper's part: more tells nothing more
+constexpr std::uint64_t kTiny = 4 * KiB;
+constexpr std::size_t kLinks = 32;  // copies of the chain
+
+double median_of(const RunContext& bench, Region region) {
+  return sample_few(bench, {std::move(region)}, kSamples).front().elapsed.median;
+}
+
+/// `bytes` of a helper's memory, over one of its links, in so many pieces.
+class Leg {
+ public:
+  enum class Link { own, peer };
+
+  Leg(MultipathPayload& payload, Device& helper, std::uint64_t bytes)
+      : payload_(payload),
+        bytes_(bytes),
+        memory_(helper.allocate_device(bytes)),
+        one_(helper.make_stream(StreamKind::nonblocking)),
+        other_(helper.make_stream(StreamKind::nonblocking)),
+        event_(helper.make_event(EventKind::ordering)) {}
+
+  [[nodiscard]] Region in_pieces(Link link, std::size_t pieces) {
+    return {.name = "leg",
+            .clock = Clock::event_gated,
+            .streams = {one_},
+            .submit =
+                [this, link, pieces] {
+                  const std::uint64_t step = std::max<std::uint64_t>(1, bytes_ / pieces);
+                  for (std::size_t i = 0; i < pieces; ++i) copy(link, i * step, step, one_);
+                },
+            .operations = pieces};
+  }
+
+  /// Tiny copies in turn, each waiting for the one before.
+  [[nodiscard]] Region chain() {
+    return {.name = "chain",
+            .clock = Clock::event_gated,
+            .streams = {one_, other_},
+            .submit =
+                [this] {
+                  const std::uint64_t bytes = std::min(kTiny, bytes_);
+                  for (std::size_t i = 0; i < kLinks; ++i) {
+                    copy(Link::own, 0, bytes, one_);
+                    order(one_, other_);
+                    copy(Link::peer, 0, bytes, other_);
+                    order(other_, one_);
+                  }
+                },
+            .operations = 3 * kLinks};
+  }
+
+ private:
+  void copy(Link link, std::uint64_t offset, std::uint64_t bytes, StreamView stream) {
+    std::byte* const at = memory_.data + offset;
+    stream.copy(link == Link::own ? payload_.over_link(at, offset, bytes) : payload_.between_gpus(at, offset, bytes));
+  }
+  void order(StreamView first, StreamView second) {
+    first.record(event_);
+    second.wait(event_);
+  }
+
+  MultipathPayload& payload_;
+  std::uint64_t bytes_;
+  DeviceBuffer memory_;
+  Stream one_;
+  Stream other_;
+  Event event_;
+};
+
+struct LegTimes {
+  double whole = 0;
+  double per_copy = 0;
+};
+
+LegTimes times_of(const RunContext& bench, Leg& leg, Leg::Link link) {
+  const double whole = median_of(bench, leg.in_pieces(link, 1));
+  const double pieces = median_of(bench, leg.in_pieces(link, kPieces));
+  return {whole, std::max(0.0, (pieces - whole) / (kPieces - 1))};
+}
+
+/// Rates of a GPU's part of a region over several, on its own clock.
+double gpu_time(const Series& series, const Device& device) {
+  const auto number = device.capabilities().environment.gpu.index;
+  const auto of_device = [&](const Measurement& m) { return m.name == kGpuTime && m.gpu == number; };
+  const auto found = std::ranges::find_if(series.parts, of_device);
+  return found == series.parts.end() ? series.elapsed.median : found->median;
+}
+
+model::RelayCosts helper_costs(const RunContext& bench, MultipathPayload& payload, Device& helper, double own_rate,
+                               std::uint64_t bytes) {
+  Leg leg(payload, helper, bytes);
+  const LegTimes own = times_of(bench, leg, Leg::Link::own);
+  const LegTimes peer = times_of(bench, leg, Leg::Link::peer);
+  // Of one step of the chain, what is neither copy.
+  const double both = median_of(bench, leg.chain()) / kLinks;
+  const bool to_target = payload.direction() == Direction::h2d;
+  const double peer_rate = static_cast<double>(bytes) / std::max(peer.whole - peer.per_copy, 1e-9);
+  return {.first_rate = to_target ? own_rate : peer_rate,
+          .second_rate = to_target ? peer_rate : own_rate,
+          .first_copy = to_target ? own.per_copy : peer.per_copy,
+          .second_copy = to_target ? peer.per_copy : own.per_copy,
+          .hand_over = std::max(0.0, (both - own.per_copy - peer.per_copy) / 2)};
+}
+
+}  // namespace
+
+model::RelayPaths measure_paths(const RunContext& bench, MultipathPayload& payload) {
+  const std::size_t helpers = payload.helpers().size();
+  const double evenly = static_cast<double>(helpers) / static_cast<double>(helpers + 1);
+  const model::RelaySplit split = model::even_relay_split(helpers, evenly, payload.bytes(), 1);
+  OwnLinks links(payload, split);
+  const Series at_once = sample_few(bench, {links.region()}, kSamples).front();
+  const auto rate_of = [&](const Device& device, std::uint64_t bytes) {
+    return static_cast<double>(bytes) / std::max(gpu_time(at_once, device), 1e-9);
+  };
+  model::RelayPaths paths{.direct_rate = rate_of(payload.target(), split.direct), .direct_copy = 0, .helpers = {}};
+  for (std::size_t i = 0; i < helpers; ++i) {
+    Device& helper = *payload.helpers()[i];
+    const std::uint64_t bytes = std::max<std::uint64_t>(1, std::min(split.through[i], kMostMeasured));
+    paths.helpers.push_back(helper_costs(bench, payload, helper, rate_of(helper, split.through[i]), bytes));
+    const model::RelayCosts& costs = paths.helpers.back();
+    paths.direct_copy = payload.direction() == Direction::h2d ? costs.first_copy : costs.second_copy;
+  }
+  return paths;
+}
+
+}  // namespace xferbench

@@ -1,0 +1,15 @@
+// Not a scenario: what the links of a payload's ways can do, from which model/relay.hpp predicts how long it takes.
+#pragma once
+
+#include "model/relay.hpp"
+#include "run/scenario.hpp"
+#include "scenarios/multipath/payload.hpp"
+
+namespace xferbench {
+
+/// Measures them in a few samples each: all own links at once, copies between each helper and the target alone and in
+/// pieces, and a chain of small copies in turn. Leaves anything in the payload's memory. Throws as sampling does; after
+/// Ctrl-C, what it returns means nothing.
+model::RelayPaths measure_paths(const RunContext& bench, MultipathPayload& payload);
+
+}  // namespace xferbench

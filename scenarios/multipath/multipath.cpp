@@ -1,0 +1,243 @@
+// multipath: a payload to one GPU, or back, through its own link and through those of its neighbours at once. Beside it
+// the same through the GPU's own link alone, and as many bytes through all links to wherever they lead, which is the
+// most that any way of sharing them out could reach.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/interrupt.hpp"
+#include "core/units.hpp"
+#include "model/relation.hpp"
+#include "run/findings.hpp"
+#include "run/scenario.hpp"
+#include "run/wording.hpp"
+#include "scenarios/common/transfer.hpp"
+#include "scenarios/multipath/case.hpp"
+#include "scenarios/multipath/costs.hpp"
+#include "scenarios/multipath/payload.hpp"
+#include "scenarios/multipath/space.hpp"
+
+namespace xferbench {
+
+namespace {
+
+/// What of the payload goes where. Measured once per run for all cases that differ in no more than chunks.
+model::RelaySplit split_of(const MultipathCase& c, const RunContext& bench, MultipathPayload& payload) {
+  if (c.share) return model::even_relay_split(c.via.size(), *c.share, c.bytes, kPartAlignment);
+  const std::string key =
+      fmt::format("multipath paths {} {} {}", static_cast<int>(c.direction), gpus_text(c.gpus()), c.bytes);
+  const auto& paths = bench.memo->remember<model::RelayPaths>(key, [&] { return measure_paths(bench, payload); });
+  return model::best_relay_split(paths, c.shape, c.bytes, kPartAlignment);
+}
+
+/// One run of each way on poisoned memory.
+template <class Way>
+void verify_way(MultipathPayload& payload, Way& way, const std::function<void(const Region&)>& run) {
+  payload.poison();
+  run(way.region());
+  payload.check();
+}
+
+void report(const MultipathCase& c, const model::RelaySplit& split, std::span<const Series> series, Result& result) {
+  const auto gigabytes = static_cast<double>(c.bytes) / 1e9;
+  const double seconds = series[0].elapsed.median;
+  result.add("bandwidth", gigabytes / seconds, "GB/s");
+  result.add("direct_bandwidth", gigabytes / series[1].elapsed.median, "GB/s");
+  result.add("own_links_bandwidth", gigabytes / series[2].elapsed.median, "GB/s");
+  result.add("times_direct", series[1].elapsed.median / seconds, "1");
+  result.add("of_own_links", series[2].elapsed.median / seconds, "1");
+  result.add("relayed", static_cast<double>(split.relayed()) / static_cast<double>(c.bytes), "1");
+  result.add("helper_memory", static_cast<double>(c.shape.slots * std::min(c.shape.chunk, c.bytes)), "B");
+  if (series[0].elapsed.clock == Clock::event) {
+    result.warnings.emplace_back(
+        "so many chunks do not fit behind a gate: the time includes what the host takes to submit them; choose a "
+        "larger "
+        "--chunk");
+  }
+}
+
+class Multipath final : public ScenarioOf<multipath_case> {
+ public:
+  using ScenarioOf::ScenarioOf;
+
+  [[nodiscard]] std::vector<Case> expand(const Case& c, const GpusOfRun& gpus) const override {
+    return expand_multipath(c, gpus);
+  }
+  [[nodiscard]] std::vector<std::size_t> takes_part(const Case& c, const Environment& environment) const override {
+    const MultipathCase m = multipath_case(c);
+    return m.is_explicit() ? places_of(m.gpus(), environment) : std::vector<std::size_t>{0};
+  }
+
+  [[nodiscard]] std::optional<SkipReason> reason_to_skip(const MultipathCase& c,
+                                                         const Capabilities* can) const override {
+    if (c.target.size() > 1) return SkipReason::impossible("--target is one GPU; write its number");
+    if (std::ranges::find_first_of(c.via, c.target) != c.via.end()) {
+      return SkipReason::impossible(
+          fmt::format("--via {} names the target: a GPU cannot help itself; choose others", gpus_text(c.via)));
+    }
+    if (can == nullptr) return std::nullopt;
+    const Environment& environment = can->environment;
+    if (environment.gpu_count() < 2) {
+      return SkipReason::unavailable("needs a second GPU to help, and this run has one");
+    }
+    if (!c.is_explicit()) return std::nullopt;
+    if (auto reason = missing_gpus(c.gpus(), environment)) return reason;
+    for (const Environment::PeerLink& link : environment.links) {
+      const bool needed = std::ranges::find(c.via, link.from) != c.via.end() && link.to == c.target.front();
+      if (!needed || link.access) continue;
+      return SkipReason::unavailable(fmt::format(
+          "GPU {} cannot reach the memory of GPU {}, so it cannot pass anything on; choose others with --via",
+          link.from, link.to));
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] MemoryNeeds memory_needs(const MultipathCase& c) const override {
+    // A helper: its slots, what stays on it when all links are measured, and its leg's memory.
+    return {c.bytes, c.bytes + c.shape.slots * std::min(c.shape.chunk, c.bytes)};
+  }
+
+  void measure(const MultipathCase& c, const RunContext& bench, Result& result) const override {
+    MultipathPayload payload(bench.machine, c, bench.seed);
+    if (bench.needs_data()) payload.prepare();
+    const model::RelaySplit split = split_of(c, bench, payload);
+    if (bench.needs_data()) payload.prepare();  // measuring the paths leaves anything in it
+    Relay relay(payload, c.shape, split);
+    DirectPath direct(payload);
+    const double evenly = static_cast<double>(c.via.size()) / static_cast<double>(c.via.size() + 1);
+    OwnLinks links(payload, model::even_relay_split(c.via.size(), evenly, c.bytes, kPartAlignment));
+    if (bench.needs_data()) links.prepare();
+    if (bench.verify) {
+      const auto once = [&](const Region& region) { run_once(bench.machine, region); };
+      verify_way(payload, relay, once);
+      verify_way(payload, direct, once);
+      links.poison();
+      once(links.region());
+      links.check();
+    }
+    const std::vector<Series> series = bench.sample({relay.region(), direct.region(), links.region()});
+    add_measurements(series, result);
+    if (!all_sampled(series)) return;
+    report(c, split, series, result);
+    if (bench.verifies_again()) {
+      verify_way(payload, relay, [&](const Region& region) { run_at_full_speed(bench.machine, region); });
+    }
+    bench.trace_region(relay.region(), result);
+  }
+
+  [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override;
+
+  [[nodiscard]] std::unique_ptr<Tunable> tunable(std::span<const Case> cases, const RunContext& bench) const override {
+    return multipath_space(cases, bench);
+  }
+};
+
+/// What it gains, and what that costs.
+Finding gained(const Result& r, const std::string& prefix) {
+  const MultipathCase c = multipath_case(r.config);
+  const model::Estimate with = model::estimate_of(r, "multipath");
+  const model::Estimate without = model::estimate_of(r, "direct");
+  std::string text =
+      fmt::format("{}through {} links {} reaches GPU {} at {} GB/s; through its own alone, {} GB/s: ", prefix,
+                  c.via.size() + 1, c.direction == Direction::h2d ? "it" : "what comes from it", c.target.front(),
+                  format_significant(r.value("bandwidth")), format_significant(r.value("direct_bandwidth")));
+  text += beside_text(with, without);
+  text += fmt::format("; meanwhile the links of GPU{} {} are busy, and {} of memory on {}", c.via.size() > 1 ? "s" : "",
+                      gpus_text(c.via, ','), format_size(whole_bytes(r.value("helper_memory"))),
+                      c.via.size() > 1 ? "each" : "it");
+  return {
+      .kind = "multipath",
+      .labels = {{"case", r.config.key()}},
+      .metrics = {r.needed_metric("bandwidth"), r.needed_metric("direct_bandwidth"), r.needed_metric("times_direct")},
+      .text = std::move(text)};
+}
+
+std::vector<Finding> Multipath::conclude(std::span<const Result* const> results) const {
+  std::vector<const Result*> measured;
+  std::vector<const Case*> cases;
+  for (const Result* r : results) {
+    r->needed_measurement("multipath");
+    if (r->metric("bandwidth") == nullptr) continue;  // interrupted
+    measured.push_back(r);
+    cases.push_back(&r->config);
+  }
+  const std::vector<std::string> axes = varying_axes(cases);
+  std::vector<Finding> findings;
+  for (const Result* r : measured) {
+    findings.push_back(gained(*r, measured.size() == 1 ? "" : name_of(r->config, axes) + ": "));
+  }
+  constexpr std::size_t kFew = 4;
+  show_many_as_rows(findings, "multipath", kFew);
+  return findings;
+}
+
+std::vector<Axis> multipath_axes() {
+  return {
+      choice_axis("dir", {"h2d", "d2h"}, {.defaults = "all", .tuning = "h2d", .help = "to the target, or from it"}),
+      gpus_axis("target", {kFirst},
+                {.defaults = kFirst, .help = "the GPU that the payload is for; first: of the run's"}),
+      gpus_axis("via", {kAllOthers, kGrowing},
+                {.defaults = kAllOthers,
+                 .tuning = kGrowing,
+                 .help = "GPUs that help: all others, growing: one, two, ... of them, or these (1+3)"}),
+      {.name = "share",
+       .kind = AxisKind::real,
+       .tuning = "30:90:+2",
+       .help = "percent of the payload that goes through them; default: as a model chooses from what the links can do",
+       .min = 0,
+       .max = 100},
+      size_axis(
+          "chunk",
+          {.defaults = "16M", .tuning = "4M,8M,16M,32M", .help = "bytes that are passed on at a time", .min = 4096}),
+      {.name = "slots", .defaults = "4", .tuning = "2,4,8", .help = "chunks that a helper holds at once", .max = 1024},
+      size_axis("size", {.defaults = "256M", .help = "bytes of the payload"}),
+  };
+}
+
+std::vector<MetricDeclaration> multipath_metrics() {
+  using namespace declaring;
+  std::vector<MetricDeclaration> metrics{
+      measured("multipath", "the payload over all links, from the first byte's start to the last one's arrival")
+          .as_headline()
+          .column("time", {interval, clock}),
+      derived("bandwidth", "GB/s", higher, "payload over that time").column("GB/s"),
+      derived("direct_bandwidth", "GB/s", higher, "payload over the time through the target's own link alone")
+          .column("own link GB/s"),
+      derived("times_direct", "1", higher, "how many times as fast as through that link").column("gain", ratio),
+      derived("own_links_bandwidth", "GB/s", higher,
+              "as many bytes, an equal part for each GPU over its own link, which keeps it: the limit")
+          .column("limit GB/s"),
+      derived("of_own_links", "1", higher, "bandwidth over that").column("of limit", percent),
+      derived("relayed", "1", neither, "share of the payload that went through the helpers").column("relayed", percent),
+      derived("helper_memory", "B", lower, "that each helper holds for it").column("memory"),
+      measured("direct", "the payload through the target's own link alone"),
+      measured("own-links", "as many bytes over all links at once, which stay where those lead"),
+      measured(kGpuTime, "each GPU's part, from its begin to its end by its own clock"),
+      measured(kGpuEnd, "from the begin of all to each GPU's end, by the target's clock"),
+      measured(kSinceOpening, "from letting go of all GPUs until the host saw the last one's end"),
+      derived_time("makespan", "median of its time"),
+  };
+  std::ranges::copy(timeline_metrics(), std::back_inserter(metrics));
+  return metrics;
+}
+
+}  // namespace
+
+const Scenario& multipath_scenario() {
+  static const Multipath scenario({
+      .name = "multipath",
+      .summary = "to one GPU, or back, through the links of its neighbours as well",
+      .axes = multipath_axes(),
+      .metrics = multipath_metrics(),
+      .has_timeline = true,
+      .gpus = UsesGpus::several,
+  });
+  return scenario;
+}
+
+}  // namespace xferbench

@@ -1,0 +1,213 @@
+#include "scenarios/multipath/payload.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "core/error.hpp"
+#include "measure/pattern.hpp"
+
+namespace xferbench {
+
+namespace {
+
+std::vector<Device*> devices_of(const Machine& machine, const MultipathCase& c) {
+  std::vector<Device*> devices;
+  for (const std::size_t place : places_of(c.gpus(), machine.device().capabilities().environment)) {
+    devices.push_back(&machine.device(place));
+  }
+  return devices;
+}
+
+}  // namespace
+
+// --- The payload ----------------------------------------------------------------------------------------------------
+
+MultipathPayload::MultipathPayload(Machine& machine, const MultipathCase& c, std::uint64_t seed)
+    : direction_(c.direction),
+      seed_(seed),
+      devices_(devices_of(machine, c)),
+      access_(devices_),
+      host_(target().allocate_host(c.bytes, HostMemory::portable)),
+      part_(target().payload_part(host_)),
+      on_target_(target().allocate_device(c.bytes)) {}
+
+Copy MultipathPayload::over_link(std::byte* on_gpu, std::uint64_t offset, std::uint64_t bytes) const {
+  std::byte* const on_host = host_.data + offset;
+  if (direction_ == Direction::h2d) return {on_gpu, on_host, bytes, direction_};
+  return {on_host, on_gpu, bytes, direction_};
+}
+
+Copy MultipathPayload::between_gpus(std::byte* on_helper, std::uint64_t offset, std::uint64_t bytes) const {
+  if (direction_ == Direction::h2d) return {at(offset), on_helper, bytes, Direction::p2p};
+  return {on_helper, at(offset), bytes, Direction::p2p};
+}
+
+void MultipathPayload::prepare() {
+  pattern::fill_bytes(host_bytes(), seed_, part_);
+  if (direction_ == Direction::d2h) {
+    target().copy_and_wait({on_target_.data, host_.data, host_.bytes, Direction::h2d});
+  }
+}
+
+void MultipathPayload::poison_host() { pattern::poison(host_bytes(), part_); }
+
+void MultipathPayload::poison() {
+  if (direction_ == Direction::d2h) return poison_host();
+  poison_part(target(), on_target_);
+}
+
+void MultipathPayload::check_host() const {
+  if (const auto wrong = pattern::check_bytes(host_bytes(), seed_, part_)) {
+    throw VerificationError(std::string(direction_ == Direction::h2d ? "H2D" : "D2H") +
+                            " over several links: " + wrong->describe());
+  }
+}
+
+void MultipathPayload::check() {
+  if (direction_ == Direction::h2d) {
+    // What arrived comes back to the host's buffer, which held the same before.
+    poison_host();
+    target().copy_and_wait({host_.data, on_target_.data, host_.bytes, Direction::d2h});
+  }
+  check_host();
+}
+
+void MultipathPayload::prepare_part(Device& device, const DeviceView& on_gpu, std::uint64_t offset) {
+  if (direction_ == Direction::h2d || on_gpu.bytes == 0) return;
+  device.copy_and_wait({on_gpu.data, host_.data + offset, on_gpu.bytes, Direction::h2d});
+}
+
+void MultipathPayload::poison_part(Device& device, const DeviceView& on_gpu) {
+  if (direction_ == Direction::d2h || on_gpu.bytes == 0) return;
+  const Stream stream = device.make_stream(StreamKind::nonblocking);
+  stream.fill(on_gpu, pattern::kPoison);
+  stream.synchronize();
+}
+
+void MultipathPayload::fetch_part(Device& device, const DeviceView& on_gpu, std::uint64_t offset) {
+  if (direction_ == Direction::d2h || on_gpu.bytes == 0) return;
+  device.copy_and_wait({host_.data + offset, on_gpu.data, on_gpu.bytes, Direction::d2h});
+}
+
+// --- Ways -----------------------------------------------------------------------------------------------------------
+
+Region DirectPath::region() {
+  return {.name = "direct",
+          .clock = Clock::event_gated,
+          .streams = {stream_},
+          .submit = [this] { stream_.copy(payload_.over_link(payload_.at(0), 0, payload_.bytes())); },
+          .check = [this] { payload_.check(); }};
+}
+
+OwnLinks::OwnLinks(MultipathPayload& payload, const model::RelaySplit& split) : payload_(payload) {
+  const auto add = [this](Device& device, std::uint64_t offset, std::uint64_t bytes, DeviceBuffer own) {
+    if (bytes == 0) return;
+    const DeviceView on_gpu = own ? DeviceView(own) : DeviceView{payload_.at(offset), bytes};
+    parts_.push_back({&device, on_gpu, offset, device.make_stream(StreamKind::nonblocking), std::move(own)});
+  };
+  add(payload.target(), 0, split.direct, {});
+  std::uint64_t offset = split.direct;
+  for (std::size_t i = 0; i < split.through.size(); ++i) {
+    Device& helper = *payload.helpers()[i];
+    const std::uint64_t bytes = split.through[i];
+    if (bytes > 0) add(helper, offset, bytes, helper.allocate_device(bytes));
+    offset += bytes;
+  }
+}
+
+Region OwnLinks::region() {
+  Region region{.name = "own-links", .clock = Clock::event_gated, .submit = [this] {
+                  for (const Part& p : parts_) {
+                    p.stream.copy(payload_.over_link(p.on_gpu.data, p.offset, p.on_gpu.bytes));
+                  }
+                }};
+  for (const Part& p : parts_) region.streams.emplace_back(p.stream);
+  region.check = [this] { check(); };
+  return region;
+}
+
+void OwnLinks::prepare() {
+  for (const Part& p : parts_) payload_.prepare_part(*p.device, p.on_gpu, p.offset);
+}
+
+void OwnLinks::poison() {
+  payload_.poison();
+  for (const Part& p : parts_) payload_.poison_part(*p.device, p.on_gpu);
+}
+
+void OwnLinks::check() {
+  if (payload_.direction() == Direction::d2h) return payload_.check();
+  payload_.poison_host();
+  for (const Part& p : parts_) payload_.fetch_part(*p.device, p.on_gpu, p.offset);
+  payload_.check_host();
+}
+
+Relay::Relay(MultipathPayload& payload, const model::RelayShape& shape, const model::RelaySplit& split)
+    : payload_(payload),
+      shape_(shape),
+      direct_(split.direct),
+      stream_(payload.target().make_stream(StreamKind::nonblocking)) {
+  std::uint64_t offset = direct_;
+  for (std::size_t i = 0; i < split.through.size(); ++i) {
+    const std::uint64_t bytes = split.through[i];
+    if (bytes == 0) continue;
+    Device& device = *payload.helpers()[i];
+    const std::uint64_t chunks = (bytes + shape.chunk - 1) / shape.chunk;
+    const std::uint64_t slots = std::min<std::uint64_t>(shape.slots, chunks);
+    Helper helper{&device,
+                  offset,
+                  bytes,
+                  device.allocate_device(slots * std::min(shape.chunk, bytes)),
+                  device.make_stream(StreamKind::nonblocking),
+                  device.make_stream(StreamKind::nonblocking),
+                  {},
+                  {}};
+    for (std::uint64_t slot = 0; slot < slots; ++slot) {
+      helper.filled.push_back(device.make_event(EventKind::ordering));
+      helper.drained.push_back(device.make_event(EventKind::ordering));
+    }
+    helpers_.push_back(std::move(helper));
+    offset += bytes;
+  }
+}
+
+void Relay::pass_on(const Helper& helper) {
+  const std::size_t slots = helper.filled.size();
+  const std::uint64_t slot_bytes = helper.slots.bytes / slots;
+  const bool to_target = payload_.direction() == Direction::h2d;
+  std::size_t chunk = 0;
+  for (std::uint64_t done = 0; done < helper.bytes; done += slot_bytes, ++chunk) {
+    const std::uint64_t bytes = std::min(slot_bytes, helper.bytes - done);
+    const std::size_t slot = chunk % slots;
+    std::byte* const at = helper.slots.data + slot * slot_bytes;
+    const Copy link = payload_.over_link(at, helper.offset + done, bytes);
+    const Copy peer = payload_.between_gpus(at, helper.offset + done, bytes);
+    if (chunk >= slots) helper.fill.wait(helper.drained[slot]);
+    helper.fill.copy(to_target ? link : peer);
+    helper.fill.record(helper.filled[slot]);
+    helper.drain.wait(helper.filled[slot]);
+    helper.drain.copy(to_target ? peer : link);
+    helper.drain.record(helper.drained[slot]);
+  }
+}
+
+void Relay::submit() {
+  if (direct_ > 0) stream_.copy(payload_.over_link(payload_.at(0), 0, direct_));
+  for (const Helper& helper : helpers_) pass_on(helper);
+}
+
+Region Relay::region() {
+  Region region{.name = "multipath",
+                .clock = Clock::event_gated,
+                .streams = {stream_},
+                .submit = [this] { submit(); },
+                .check = [this] { payload_.check(); }};
+  for (const Helper& helper : helpers_) {
+    region.streams.insert(region.streams.end(), {helper.fill, helper.drain});
+    const std::uint64_t chunks = (helper.bytes + shape_.chunk - 1) / shape_.chunk;
+    region.operations = std::max<std::size_t>(region.operations, 3 * chunks);
+  }
+  return region;
+}
+
+}  // namespace xferbench

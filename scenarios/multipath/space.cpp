@@ -1,0 +1,125 @@
+#include "scenarios/multipath/space.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "scenarios/multipath/case.hpp"
+#include "scenarios/multipath/costs.hpp"
+#include "scenarios/multipath/payload.hpp"
+
+namespace xferbench {
+
+namespace {
+
+/// Uses a payload that others use, too, in turn.
+class MultipathCandidate final : public Candidate {
+ public:
+  MultipathCandidate(Machine& machine, std::shared_ptr<MultipathPayload> payload, const model::RelayShape& shape,
+                     const model::RelaySplit& split)
+      : machine_(machine), payload_(std::move(payload)), relay_(*payload_, shape, split) {}
+
+  [[nodiscard]] Region region() override { return relay_.region(); }
+  void verify() override {
+    run_at_full_speed(machine_, relay_.region(), [this] { payload_->poison(); });
+    payload_->check();
+  }
+
+ private:
+  Machine& machine_;
+  std::shared_ptr<MultipathPayload> payload_;
+  Relay relay_;
+};
+
+class MultipathSpace final : public Tunable {
+ public:
+  MultipathSpace(std::span<const Case> cases, const RunContext& bench) : bench_(bench) {
+    MultipathCase widest = multipath_case(cases.front());
+    for (const Case& c : cases) {
+      for (const int helper : multipath_case(c).via) {
+        if (std::ranges::find(helpers_, helper) == helpers_.end()) helpers_.push_back(helper);
+      }
+    }
+    for (const Case& c : cases) learn(multipath_case(c));
+    widest.via = helpers_;
+    payload_ = std::make_shared<MultipathPayload>(bench.machine, widest, bench.seed);
+    if (bench.needs_data()) payload_->prepare();
+    DirectPath direct(*payload_);
+    bench_.policy.budget /= 2;
+    stages_.push_back(bench_.sample({direct.region()}).front().elapsed);
+  }
+
+  [[nodiscard]] double predict(const Case& c) const override {
+    const MultipathCase m = multipath_case(c);
+    return model::relay_makespan(paths_.at(m.via), m.shape, split_of(m));
+  }
+
+  /// Helpers first, then what they hold.
+  [[nodiscard]] double complexity(const Case& c) const override {
+    const MultipathCase m = multipath_case(c);
+    constexpr double kHelper = 1e6;
+    return kHelper * static_cast<double>(m.via.size()) +
+           static_cast<double>(m.shape.slots * m.shape.chunk) / (1024 * 1024);
+  }
+
+  [[nodiscard]] std::string family(const Case& c) const override { return c.word("via"); }
+
+  [[nodiscard]] std::unique_ptr<Candidate> prepare(const Case& c) override {
+    const MultipathCase m = multipath_case(c);
+    return std::make_unique<MultipathCandidate>(bench_.machine, payload_, m.shape, among_all(split_of(m), m.via));
+  }
+
+  void describe(const Case& c, double seconds, Result& result) const override {
+    const MultipathCase m = multipath_case(c);
+    const auto gigabytes = static_cast<double>(m.bytes) / 1e9;
+    result.add("bandwidth", gigabytes / seconds, "GB/s");
+    result.add("direct_bandwidth", gigabytes / stages_.front().median, "GB/s");
+    result.add("times_direct", stages_.front().median / seconds, "1");
+    result.add("relayed", static_cast<double>(split_of(m).relayed()) / static_cast<double>(m.bytes), "1");
+    result.add("helper_memory", static_cast<double>(m.shape.slots * std::min(m.shape.chunk, m.bytes)), "B");
+  }
+
+  [[nodiscard]] std::vector<Measurement> stages() const override { return stages_; }
+
+ private:
+  void learn(const MultipathCase& c) {
+    if (paths_.contains(c.via)) return;
+    MultipathPayload own(bench_.machine, c, bench_.seed);
+    paths_.emplace(c.via, measure_paths(bench_, own));
+  }
+
+  [[nodiscard]] model::RelaySplit split_of(const MultipathCase& c) const {
+    if (!c.share) return model::best_relay_split(paths_.at(c.via), c.shape, c.bytes, kPartAlignment);
+    return model::even_relay_split(c.via.size(), *c.share, c.bytes, kPartAlignment);
+  }
+
+  /// The split of a case for the payload, which has the helpers of all cases.
+  [[nodiscard]] model::RelaySplit among_all(const model::RelaySplit& split, const std::vector<int>& via) const {
+    model::RelaySplit all{split.direct, std::vector<std::uint64_t>(helpers_.size())};
+    for (std::size_t i = 0; i < via.size(); ++i) {
+      all.through[static_cast<std::size_t>(std::ranges::find(helpers_, via[i]) - helpers_.begin())] = split.through[i];
+    }
+    return all;
+  }
+
+  RunContext bench_;
+  std::vector<int> helpers_;  // of all cases
+  std::shared_ptr<MultipathPayload> payload_;
+  std::map<std::vector<int>, model::RelayPaths> paths_;  // by the helpers
+  std::vector<Measurement> stages_;                      // direct
+};
+
+constexpr std::array<std::string_view, 3> kWorkAxes{"dir", "target", "size"};
+
+}  // namespace
+
+std::unique_ptr<Tunable> multipath_space(std::span<const Case> cases, const RunContext& bench) {
+  require_same_work(cases, kWorkAxes);
+  return std::make_unique<MultipathSpace>(cases, bench);
+}
+
+}  // namespace xferbench

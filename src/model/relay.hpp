@@ -1,0 +1,56 @@
+// A payload that reaches one GPU over several links: a part directly, the rest through other GPUs, which pass it on
+// chunk by chunk. How long that takes, and how to share the payload out. Pure functions; times in seconds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace xferbench::model {
+
+/// One GPU that passes chunks on. It holds a few of them at once, each in a slot, and takes the next one over its first
+/// link while the last one leaves over its second.
+struct RelayCosts {
+  double first_rate = 0;   ///< bytes per second, while all other GPUs move theirs, too
+  double second_rate = 0;  ///< the same of the link on which it passes them on
+  double first_copy = 0;   ///< seconds that each copy takes beside its bytes
+  double second_copy = 0;
+  double hand_over = 0;  ///< from the end of one copy to the start of the next one that waits for it
+};
+
+/// All ways to the GPU in question.
+struct RelayPaths {
+  double direct_rate = 0;  ///< bytes per second of its own link, while the helpers move theirs, too
+  double direct_copy = 0;  ///< seconds beside the bytes
+  std::vector<RelayCosts> helpers;
+};
+
+/// How chunks are passed on.
+struct RelayShape {
+  std::uint64_t chunk = 0;  ///< bytes
+  std::size_t slots = 1;    ///< chunks that a helper holds at once
+};
+
+/// Who carries how many bytes.
+struct RelaySplit {
+  std::uint64_t direct = 0;
+  std::vector<std::uint64_t> through;  ///< each helper
+
+  [[nodiscard]] std::uint64_t relayed() const;
+};
+
+/// From the first byte's start to the last one's arrival, of `bytes` through one helper.
+[[nodiscard]] double relay_time(const RelayCosts& helper, const RelayShape& shape, std::uint64_t bytes);
+
+/// Of the whole payload: the slowest of all ways.
+[[nodiscard]] double relay_makespan(const RelayPaths& paths, const RelayShape& shape, const RelaySplit& split);
+
+/// The split in which all ways end together, as far as that goes: parts of helpers are whole multiples of `alignment`.
+[[nodiscard]] RelaySplit best_relay_split(const RelayPaths& paths, const RelayShape& shape, std::uint64_t bytes,
+                                          std::uint64_t alignment);
+
+/// The split that gives the helpers `share` of the payload (0 to 1), each as much as its neighbour.
+[[nodiscard]] RelaySplit even_relay_split(std::size_t helpers, double share, std::uint64_t bytes,
+                                          std::uint64_t alignment);
+
+}  // namespace xferbench::model
