@@ -460,7 +460,7 @@ const Scenario& overlap_scenario() {
       .summary = "chunked copy-work-copy pipeline, arranged in several ways, against its limit and the serial version",
       .axes = overlap_axes(),
       .metrics = overlap_metrics(),
-      .heat_map = HeatMap{.rows = "streams", .columns = "chunks", .metric = "efficiency"},
+      .heat_maps = {{.rows = "streams", .columns = "chunks", .metric = "efficiency"}},
       .has_timeline = true,
   });
   return scenario;

@@ -196,7 +196,7 @@ const Scenario& smem_scenario() {
       .summary = "memory to shared memory and back, tile by tile, by every method, stage count and schedule",
       .axes = smem_axes(),
       .metrics = smem_metrics(),
-      .heat_map = HeatMap{.rows = "tile", .columns = "stages", .metric = "memory_traffic", .least = 3},
+      .heat_maps = {{.rows = "tile", .columns = "stages", .metric = "memory_traffic", .least = 3}},
   });
   return scenario;
 }

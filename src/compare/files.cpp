@@ -151,8 +151,12 @@ std::vector<std::string> numbers_in(const Files& files) {
   std::set<std::string> names;
   for (const NamedReport* file : files) {
     for (const Result& result : file->report.results) {
-      for (const Measurement& m : result.measurements) names.insert(m.name);
-      for (const Metric& m : result.metrics) names.insert(m.name);
+      for (const Measurement& m : result.measurements) {
+        if (!m.gpu) names.insert(m.name);
+      }
+      for (const Metric& m : result.metrics) {
+        if (!m.gpu) names.insert(m.name);
+      }
     }
   }
   return {names.begin(), names.end()};

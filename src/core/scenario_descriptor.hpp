@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,7 +33,7 @@ struct ScenarioDescriptor {
   std::string summary;  ///< one line for `xferbench list`
   std::vector<Axis> axes;
   std::vector<MetricDeclaration> metrics;  ///< all that its results may have; those with a heading are its columns
-  std::optional<HeatMap> heat_map{};       ///< of the metric worth drawing over two axes, if there is one
+  std::vector<HeatMap> heat_maps{};        ///< of the metrics worth drawing over two axes
   bool has_timeline = false;               ///< whether its run() calls RunContext::trace_region
   UsesGpus gpus = UsesGpus::one;
 };

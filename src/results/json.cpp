@@ -149,6 +149,7 @@ void check_measurement(Reader& in, void* measurement) {
 
 constexpr std::array kMeasurementFields{
     field<&Measurement::name>("name"),
+    field<&Measurement::gpu>("gpu", if_known),
     field<&Measurement::clock>("clock"),
     field<&Measurement::unit>("unit"),
     field<&Measurement::samples, kSamples>("samples"),
@@ -169,10 +170,22 @@ constexpr std::array kMeasurementFields{
 };
 constexpr Shape kMeasurement = on_one_line(record(kMeasurementFields, check_measurement));
 
-void check_names(Reader& in, std::vector<Measurement>& all) {
-  refuse_same_names<Measurement, &Measurement::name>(in, all);
+/// What one result has of a name: one of the case, and one of each GPU.
+template <class T>
+void check_names(Reader& in, std::vector<T>& all) {
+  std::vector<std::string_view> of_case;
+  std::vector<std::string> of_gpus;
+  for (const T& one : all) {
+    if (one.gpu) {
+      of_gpus.push_back(fmt::format("{} of GPU {}", one.name, *one.gpu));
+    } else {
+      of_case.push_back(one.name);
+    }
+  }
+  in.refuse_twice(std::move(of_case));
+  in.refuse_twice({of_gpus.begin(), of_gpus.end()});
 }
-constexpr const Shape& kMeasurements = kListOf<Measurement, kMeasurement, kMostEntries, check_names>;
+constexpr const Shape& kMeasurements = kListOf<Measurement, kMeasurement, kMostEntries, check_names<Measurement>>;
 
 // --- Results --------------------------------------------------------------------------------------------------------
 
@@ -183,6 +196,47 @@ constexpr std::array kMetricFields{
 constexpr Shape kMetric = record(kMetricFields);
 bool is_number(const Metric& metric) { return std::isfinite(metric.value); }
 constexpr const Shape& kMetrics = kEntriesOf<Metric, &Metric::name, kMetric, is_number>;
+
+bool is_of_gpu(const Metric& metric) { return metric.gpu && is_number(metric); }
+bool is_of_case(const Metric& metric) { return !metric.gpu && is_number(metric); }
+void check_metrics(Reader& in, void* metrics) {
+  in.give_back_spare(as<std::vector<Metric>>(metrics));
+  check_names(in, as<std::vector<Metric>>(metrics));
+}
+
+/// Those of the case, by name.
+constexpr Shape of_case(Shape metrics) {
+  metrics.end = check_metrics;
+  return metrics;
+}
+constexpr Shape kMetricsOfCase = of_case(kEntriesOf<Metric, &Metric::name, kMetric, is_of_case>);
+
+/// Those of single GPUs: a list, since each has the same names. Both are kept in one.
+constexpr std::array kGpuMetricFields{
+    field<&Metric::name>("name"),
+    field<&Metric::gpu>("gpu"),
+    field<&Metric::value, kNumber>("value"),
+    field<&Metric::unit>("unit"),
+};
+constexpr Shape kGpuMetric = on_one_line(record(kGpuMetricFields));
+constexpr Shape kGpuMetrics{.expected = "a list",
+                            .item = kListOf<Metric, kGpuMetric>.item,
+                            .end = check_metrics,
+                            .each = [](const void* metrics, const Visit& visit) {
+                              for (const Metric& metric : as<std::vector<Metric>>(metrics)) {
+                                if (is_of_gpu(metric)) visit({}, kGpuMetric, &metric);
+                              }
+                            }};
+
+/// Absent where no GPU has any.
+constexpr Field metrics_of_gpus(std::string_view name) {
+  Field metrics = field<&Result::metrics, kGpuMetrics>(name, if_known);
+  metrics.from = [](const void* result, bool) -> const void* {
+    const std::vector<Metric>& all = as<Result>(result).metrics;
+    return std::ranges::any_of(all, is_of_gpu) ? &all : nullptr;
+  };
+  return metrics;
+}
 
 using Param = Case::Param;
 constexpr Shape kParam{.expected = "a number or a text",
@@ -236,11 +290,13 @@ constexpr std::array kResultFields{
     case_field<&StoredCase::scenario, kWord>("scenario"),
     case_field<&StoredCase::key, kWord>("key"),
     case_field<&StoredCase::params, kEntriesOf<Param, &Param::name, kParam>>("params"),
+    field<&Result::gpus, kListOf<int, kWhole<int>>>("gpus", if_known),
     field<&Result::status>("status"),
     field<&Result::reason, kText>("reason"),
     field<&Result::warnings>("warnings"),
     field<&Result::measurements, kMeasurements>("measurements"),
-    field<&Result::metrics, kMetrics>("metrics"),
+    field<&Result::metrics, kMetricsOfCase>("metrics"),
+    metrics_of_gpus("gpu_metrics"),
     field<&Result::labels, kLabels>("labels", optional),
     field<&Result::health, kHealthRecord>("health", if_known),
 };

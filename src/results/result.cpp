@@ -25,8 +25,9 @@ const Measurement* headline_of(const Result& result, std::span<const MetricDecla
     const Measurement* m = metric.headline ? result.measurement(metric.name) : nullptr;
     if (m != nullptr && !m->samples.empty()) return m;
   }
-  if (result.measurements.empty() || result.measurements.front().samples.empty()) return nullptr;
-  return &result.measurements.front();
+  const auto of_case = [](const Measurement& m) { return !m.gpu; };
+  const auto first = std::ranges::find_if(result.measurements, of_case);
+  return first == result.measurements.end() || first->samples.empty() ? nullptr : &*first;
 }
 
 std::span<const MetricDeclaration> declared_for(const MetricsDeclared& all, std::string_view scenario) {
@@ -34,9 +35,19 @@ std::span<const MetricDeclaration> declared_for(const MetricsDeclared& all, std:
   return found == all.end() ? std::span<const MetricDeclaration>() : found->second;
 }
 
-const Measurement* Result::measurement(std::string_view name) const {
-  const auto found = std::ranges::find(measurements, name, &Measurement::name);
-  return found == measurements.end() ? nullptr : &*found;
+namespace {
+
+/// The one of that name and of that GPU, or, without any, of the case.
+template <class T>
+const T* one_of(const std::vector<T>& all, std::string_view name, std::optional<int> gpu) {
+  const auto found = std::ranges::find_if(all, [&](const T& one) { return one.name == name && one.gpu == gpu; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const Measurement* Result::measurement(std::string_view name, std::optional<int> gpu) const {
+  return one_of(measurements, name, gpu);
 }
 
 Tool this_tool() { return {build::kVersion, build::kGit, build::kCompiler, build::kCuda, build::kType}; }
@@ -46,10 +57,7 @@ std::string Result::label(std::string_view name) const {
   return found == labels.end() ? "" : found->second;
 }
 
-const Metric* Result::metric(std::string_view name) const {
-  const auto found = std::ranges::find(metrics, name, &Metric::name);
-  return found == metrics.end() ? nullptr : &*found;
-}
+const Metric* Result::metric(std::string_view name, std::optional<int> gpu) const { return one_of(metrics, name, gpu); }
 
 namespace {
 

@@ -121,8 +121,12 @@ struct Result {
   void add(std::string name, double value, std::string unit) {
     metrics.push_back({std::move(name), value, std::move(unit)});
   }
-  [[nodiscard]] const Measurement* measurement(std::string_view name) const;
-  [[nodiscard]] const Metric* metric(std::string_view name) const;
+  void add(std::string name, double value, std::string unit, int of_gpu) {
+    metrics.push_back({std::move(name), value, std::move(unit), of_gpu});
+  }
+  /// That of the case, or of one of its GPUs; null if there is none.
+  [[nodiscard]] const Measurement* measurement(std::string_view name, std::optional<int> gpu = {}) const;
+  [[nodiscard]] const Metric* metric(std::string_view name, std::optional<int> gpu = {}) const;
   /// The same of one that every such result of its scenario has. Throws InputError with the key and the name where this
   /// one has it not: it comes from a file that says otherwise.
   const Measurement& needed_measurement(std::string_view name) const;
@@ -138,8 +142,8 @@ struct Result {
 /// Whether all that was to be sampled was, whatever came of it; a case that was skipped has not begun.
 bool ran_to_its_end(const Result& result);
 
-/// What a case is about: the first of the headlines declared that it has, or, where none is, its first measurement.
-/// Null if that was not sampled.
+/// What a case is about: the first of the headlines declared that it has, or, where none is, its first measurement;
+/// none of a single GPU among several. Null if that was not sampled.
 const Measurement* headline_of(const Result& result, std::span<const MetricDeclaration> declared);
 
 /// What results of each scenario may have, by the scenario's name.

@@ -77,7 +77,7 @@ double makespan(const Result& result) {
 
 ScenarioDescriptor tuned_descriptor(const ScenarioDescriptor& scenario) {
   ScenarioDescriptor tuned = scenario;
-  tuned.heat_map.reset();
+  tuned.heat_maps.clear();
   for (MetricDeclaration& own : tune_metrics(scenario.metrics)) {
     const auto same = [&own](const MetricDeclaration& m) { return m.kind == own.kind && m.name == own.name; };
     if (own.heading.empty() && std::ranges::any_of(tuned.metrics, same)) continue;

@@ -37,6 +37,17 @@ Result a_result(const std::string& dir, std::uint64_t size, std::size_t samples)
   return r;
 }
 
+Result on_two_gpus() {
+  Result r = a_result("h2d", 64, 6);
+  r.gpus = {0, 3};
+  for (const int gpu : r.gpus) {
+    r.measurements.push_back(sampled("copy", 6));
+    r.measurements.back().gpu = gpu;
+    r.add("bandwidth", 55.5, "GB/s", gpu);
+  }
+  return r;
+}
+
 /// All that the scenario declares.
 void make_up(Result& result, std::span<const MetricDeclaration> declared) {
   result.status = Status::ok;
@@ -96,6 +107,8 @@ std::vector<std::string> made_by_hand() {
   failed.reason = "wrong byte";
   report.results = {a_result("h2d", 4096, 12), a_result("d2h", 8192, 1), failed};
   report.findings = {{"copy", "fit", {{"dir", "h2d"}}, {{"latency", 2e-6, "s"}}, ""}, {"copy", "note", {}, {}, "text"}};
+  files.push_back(to_json(report));
+  report.results = {on_two_gpus()};
   files.push_back(to_json(report));
   report.environment.backend = "simulated";
   report.environment.profile = "h200";

@@ -48,7 +48,7 @@ TEST(HeatMap, IsNotDrawnOfOneAxisOfNothingMeasuredOrUndeclared) {
   for (Result& r : skipped) r.status = Status::skipped;
   EXPECT_EQ(drawn(skipped), "");
   ScenarioDescriptor plain = pipe_descriptor();
-  plain.heat_map.reset();
+  plain.heat_maps.clear();
   EXPECT_EQ(drawn(four(), plain), "");
 }
 

@@ -50,7 +50,7 @@ inline ScenarioDescriptor pipe_descriptor(MetricDeclaration::Format format = Met
           .summary = "pipes",
           .axes = {{.name = "size", .kind = AxisKind::size}, {.name = "streams"}, {.name = "chunks"}},
           .metrics = {derived("efficiency", "1", Better::higher, "close to the limit").column("of limit", format)},
-          .heat_map = HeatMap{"streams", "chunks", "efficiency"}};
+          .heat_maps = {{"streams", "chunks", "efficiency"}}};
 }
 
 inline Result piped(std::uint64_t size, std::uint64_t streams, std::uint64_t chunks, double efficiency) {

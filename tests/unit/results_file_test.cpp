@@ -99,7 +99,12 @@ Environment environment() {
            amount(),
            amount(),
            maybe(boolean),
-           {}};
+           {},
+           {},
+           {},
+           0,
+           0,
+           false};
   if (boolean()) {
     e.gpu.pcie = {whole<unsigned>(), whole<unsigned>(), word(), whole<unsigned>(), whole<unsigned>(), boolean()};
   }
@@ -171,6 +176,13 @@ Result result(std::size_t i) {
   r.warnings = texts();
   r.measurements = several(measurement);
   r.metrics = metrics();
+  for (const int gpu : several([](std::size_t place) { return static_cast<int>(place); })) {
+    r.gpus.push_back(gpu);
+    r.measurements.push_back(measurement(0));
+    r.measurements.back().name = "each";
+    r.measurements.back().gpu = gpu;
+    r.add("each", number(), word(), gpu);
+  }
   r.labels = labels();
   r.health = maybe([] { return HealthRecord{health(), health()}; });
   return r;
@@ -269,7 +281,12 @@ Report rich_report() {
            1.98e9,
            4.8e12,
            true,
-           Environment::Pcie{5, 8, "nvml", 5, 16, true}};
+           Environment::Pcie{5, 8, "nvml", 5, 16, true},
+           {},
+           {},
+           0,
+           0,
+           false};
   e.host = {"Some CPU \"quoted\"", 64, 1ULL << 40, "6.1", 0, 1, "local", "no memory of its own \\ \t \xC3\xA9"};
   Result skipped(test::copy_case("d2h", "", 1));
   skipped.status = Status::skipped;
@@ -281,6 +298,21 @@ Report rich_report() {
   report.results = {every_field(), skipped, failed};
   report.findings = {{"copy", "fit", {{"dir", "h2d"}}, {{"latency", 2e-6, "s"}}, ""}, {"copy", "note", {}, {}, "text"}};
   return report;
+}
+
+/// One case on two GPUs: what it is about, and the same of each of them.
+Result on_two_gpus() {
+  Result r(test::copy_case("h2d", "pinned", 4096));
+  r.gpus = {0, 3};
+  r.measurements = {test::measured("copy", Clock::event, {0.002}, 0.002, {0.002, 0.002})};
+  for (const int gpu : r.gpus) {
+    r.measurements.push_back(r.measurements.front());
+    r.measurements.back().gpu = gpu;
+    r.add("bandwidth", 50 + gpu, "GB/s", gpu);
+  }
+  for (Measurement& m : r.measurements) m.ci95.reset();
+  r.add("bandwidth", 103, "GB/s");
+  return r;
 }
 
 nlohmann::json written(const Report& report) { return nlohmann::json::parse(to_json(report)); }
@@ -312,6 +344,41 @@ TEST(ResultsFile, SaysHowManyPassesWereCheckedWhereAnyCouldBe) {
     EXPECT_EQ(text.find("\"checked\"") != std::string::npos, said);
     EXPECT_EQ(parse_report(text, "a").results.front().measurements.front().checked, checked);
   }
+}
+
+TEST(ResultsFile, SaysWhichGpusTookPartAndWhatEachOfThemDid) {
+  Report report = test::real_report();
+  report.results = {on_two_gpus()};
+  const nlohmann::json result = written(report)["results"][0];
+  EXPECT_EQ(result["gpus"], nlohmann::json({0, 3}));
+  EXPECT_FALSE(result["measurements"][0].contains("gpu"));
+  EXPECT_EQ(result["measurements"][2]["gpu"], 3);
+  EXPECT_EQ(result["metrics"], nlohmann::json::parse(R"({"bandwidth": {"value": 103, "unit": "GB/s"}})"));
+  EXPECT_EQ(result["gpu_metrics"][1],
+            nlohmann::json::parse(R"({"name": "bandwidth", "gpu": 3, "value": 53, "unit": "GB/s"})"));
+  const Result read = parse_report(to_json(report), "a").results.front();
+  EXPECT_EQ(read.gpus, (std::vector{0, 3}));
+  EXPECT_EQ(read.value("bandwidth"), 103);
+  ASSERT_NE(read.metric("bandwidth", 3), nullptr);
+  EXPECT_EQ(read.metric("bandwidth", 3)->value, 53);
+  EXPECT_EQ(read.metric("bandwidth", 1), nullptr);
+  EXPECT_EQ(read.measurements, on_two_gpus().measurements);
+  EXPECT_EQ(read.measurement("copy", 0)->gpu, 0);
+}
+
+TEST(ResultsFile, SaysNothingOfGpusWhereThereIsOne) {
+  const std::string text = to_json(rich_report());
+  for (const char* field : {"\"gpus\"", "\"gpu_metrics\""}) EXPECT_EQ(text.find(field), std::string::npos) << field;
+}
+
+TEST(ResultsFile, IsAboutWhatAllItsGpusDid) {
+  Result r = on_two_gpus();
+  std::rotate(r.measurements.begin(), r.measurements.begin() + 1, r.measurements.end());
+  ASSERT_TRUE(r.measurements.front().gpu);
+  EXPECT_EQ(headline_of(r, {}), &r.measurements.back());
+  EXPECT_EQ(headline_of(r, test::copy_descriptor().metrics), &r.measurements.back());
+  std::erase_if(r.measurements, [](const Measurement& m) { return !m.gpu; });
+  EXPECT_EQ(headline_of(r, test::copy_descriptor().metrics), nullptr);
 }
 
 TEST(ResultsFile, IsWrittenInPieces) {
@@ -437,6 +504,18 @@ TEST(ResultsFile, MayHaveFieldsThatNobodyKnowsAndAMarkAtItsFront) {
   EXPECT_EQ(complaint_with("\"complete\"", R"("later": {"a": [1, {"b": null}, true, "x"], "a": {}}, "complete")"), "");
   EXPECT_EQ(complaint_with("\"unit\"", R"("confidence": [[], {}], "unit")"), "");
   EXPECT_EQ(complaint("\xEF\xBB\xBF" + to_json(rich_report())), "");
+}
+
+TEST(ResultsFile, HasEachNumberOfAGpuOnce) {
+  Report report = test::real_report();
+  report.results = {on_two_gpus()};
+  const auto complaint_of = [&report] { return complaint(to_json(report)); };
+  EXPECT_EQ(complaint_of(), "");
+  report.results[0].measurements[2].gpu = 0;
+  expect_says(complaint_of(), "results[0].measurements: 'copy of GPU 0' is there twice");
+  report.results[0] = on_two_gpus();
+  report.results[0].metrics[1].gpu = 0;
+  expect_says(complaint_of(), "results[0].gpu_metrics: 'bandwidth of GPU 0' is there twice");
 }
 
 /// One damage, and what is said of it.

@@ -20,9 +20,9 @@ using Cells = std::vector<std::string>;
 
 // Names here and axes' names must differ; a test looks at every scenario.
 constexpr std::array kFixedColumns{
-    "scenario",  "key",     "status",  "reason", "kind",   "name",       "unit",     "value",         "ci95_low",
-    "ci95_high", "n",       "min",     "max",    "p90",    "p99",        "clock",    "stop",          "flags",
-    "warnings",  "backend", "profile", "gpu",    "driver", "started_at", "verified", "injected_fault"};
+    "scenario",  "key",      "status",  "reason",  "kind", "name",   "unit",       "value",    "ci95_low",
+    "ci95_high", "n",        "min",     "max",     "p90",  "p99",    "clock",      "stop",     "flags",
+    "of_gpu",    "warnings", "backend", "profile", "gpu",  "driver", "started_at", "verified", "injected_fault"};
 
 /// A text cell. What begins like a formula would be run by a spreadsheet that opens the file.
 std::string text_cell(std::string_view text) {
@@ -58,12 +58,15 @@ std::vector<std::string> axes_of(const Report& report, Descriptors scenarios) {
   return axes;
 }
 
-/// What differs between the rows of a case: the columns from "kind" to "flags".
-constexpr std::size_t kOfNumber = 14;
+/// What differs between the rows of a case: the columns from "kind" to "of_gpu".
+constexpr std::size_t kOfNumber = 15;
+
+std::string gpu_cell(const std::optional<int>& gpu) { return gpu ? fmt::format("{}", *gpu) : ""; }
 
 Cells of_metric(const Metric& metric) {
   Cells cells{"metric", text_cell(metric.name), text_cell(metric.unit), number_cell(metric.value)};
-  cells.resize(kOfNumber);
+  cells.resize(kOfNumber - 1);
+  cells.push_back(gpu_cell(metric.gpu));
   return cells;
 }
 
@@ -82,7 +85,8 @@ Cells of_measurement(const Measurement& m) {
           number_cell(m.p99),
           std::string(to_text(m.clock)),
           std::string(to_text(m.stop)),
-          text_cell(fmt::format("{}", fmt::join(m.flags, " ")))};
+          text_cell(fmt::format("{}", fmt::join(m.flags, " "))),
+          gpu_cell(m.gpu)};
 }
 
 /// The rows of one case.

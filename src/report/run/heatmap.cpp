@@ -132,10 +132,11 @@ class Map {
 };
 
 /// The axes besides those of the map that vary among the results.
-std::vector<std::string> other_axes(const ScenarioDescriptor& scenario, std::span<const Result* const> results) {
+std::vector<std::string> other_axes(const ScenarioDescriptor& scenario, const HeatMap& map,
+                                    std::span<const Result* const> results) {
   std::vector<std::string> others;
   for (const Axis& axis : scenario.axes) {
-    const bool on_map = axis.name == scenario.heat_map->rows || axis.name == scenario.heat_map->columns;
+    const bool on_map = axis.name == map.rows || axis.name == map.columns;
     const bool varies = std::ranges::any_of(
         results, [&](const Result* r) { return axis_text(*r, axis.name) != axis_text(*results.front(), axis.name); });
     if (!on_map && varies) others.push_back(axis.name);
@@ -149,11 +150,8 @@ std::string title_of(const HeatMap& map, bool percent, const std::string& others
   return metric + (percent ? ", %" : "") + (others.empty() ? "" : ": " + others);
 }
 
-}  // namespace
-
-std::string heat_maps(const ScenarioDescriptor& scenario, std::span<const Result* const> results, const Style& style) {
-  if (!scenario.heat_map || results.empty()) return {};
-  const HeatMap& declared = *scenario.heat_map;
+std::string maps_of(const HeatMap& declared, const ScenarioDescriptor& scenario, std::span<const Result* const> results,
+                    const Style& style) {
   const auto* metric = find(scenario.metrics, MetricDeclaration::Kind::metric, declared.metric);
   const bool percent = metric != nullptr && metric->format == MetricDeclaration::Format::percent;
   const std::vector<std::string> rows = values_of(results, declared.rows);
@@ -163,7 +161,7 @@ std::string heat_maps(const ScenarioDescriptor& scenario, std::span<const Result
     return fmt::format("\n  no heat map of {}: more than {} values of {} or {} of {}\n", declared.metric, kMostRows,
                        declared.rows, kMostColumns, declared.columns);
   }
-  const std::vector<std::string> axes = other_axes(scenario, results);
+  const std::vector<std::string> axes = other_axes(scenario, declared, results);
   std::vector<std::pair<std::string, Map>> maps;
   for (const Result* r : results) {
     const std::string others = others_of(*r, axes);
@@ -177,6 +175,15 @@ std::string heat_maps(const ScenarioDescriptor& scenario, std::span<const Result
     text += maps[i].second.text(title_of(declared, percent, maps[i].first), style);
   }
   if (maps.size() > kMostMaps) text += fmt::format("\n  {} more heat maps are left out\n", maps.size() - kMostMaps);
+  return text;
+}
+
+}  // namespace
+
+std::string heat_maps(const ScenarioDescriptor& scenario, std::span<const Result* const> results, const Style& style) {
+  std::string text;
+  if (results.empty()) return text;
+  for (const HeatMap& map : scenario.heat_maps) text += maps_of(map, scenario, results, style);
   return text;
 }
 

@@ -10,9 +10,9 @@
 
 namespace xferbench {
 
-/// The scenario's heat map of its results, which must be all of that scenario: one for each combination of the other
-/// axes that vary, six at most. Empty if the scenario has none, or does not vary both axes. The best cell has an
-/// asterisk; a case that was not measured, a dash.
+/// The scenario's heat maps of its results, which must be all of that scenario: of each declared one for each
+/// combination of the other axes that vary, six at most. Empty if the scenario has none, or does not vary both axes.
+/// The best cell has an asterisk; a case that was not measured, a dash.
 std::string heat_maps(const ScenarioDescriptor& scenario, std::span<const Result* const> results, const Style& style);
 
 }  // namespace xferbench
