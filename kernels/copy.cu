@@ -16,6 +16,8 @@ constexpr unsigned kInFlight = 4;  // loads per thread before the first store
 // way (docs/h200/transfers.md has the sweep).
 constexpr unsigned kReadBlocks = 66;
 constexpr unsigned kWriteBlocks = 33;
+// Between GPUs, whose links carry several times what the host's does.
+constexpr unsigned kPeerBlocks = 264;
 using Vector = uint4;
 
 __device__ std::size_t thread_index() { return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
@@ -59,6 +61,12 @@ __global__ void __launch_bounds__(kThreads)
   for (std::size_t i = thread_index(); i < bytes; i += stride) destination[i] = source[i];
 }
 
+unsigned most_blocks(const MemoryCopyArgs& args) {
+  if (args.blocks != 0) return args.blocks;
+  if (args.direction == Direction::p2p) return kPeerBlocks;
+  return args.direction == Direction::h2d ? kReadBlocks : kWriteBlocks;
+}
+
 bool aligned(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer) % sizeof(Vector) == 0; }
 
 unsigned blocks_for(std::size_t threads) { return static_cast<unsigned>((threads + kThreads - 1) / kThreads); }
@@ -74,15 +82,16 @@ void MemoryCopy::preload() const {
 
 void MemoryCopy::launch(void* cuda_stream) const {
   const auto stream = static_cast<cudaStream_t>(cuda_stream);
-  const auto [destination, source, bytes, direction] = args_;
+  std::byte* const destination = args_.destination;
+  const std::byte* const source = args_.source;
+  const std::size_t bytes = args_.bytes;
   const std::size_t vectors = bytes / sizeof(Vector) + 1;  // one more thread block at most, for the tail
   if (!aligned(destination) || !aligned(source)) {
     copy_bytes<<<kReadBlocks, kThreads, 0, stream>>>(destination, source, bytes);
-  } else if (direction == Direction::d2d) {
+  } else if (args_.direction == Direction::d2d) {
     copy_inside<<<blocks_for(vectors), kThreads, 0, stream>>>(destination, source, bytes);
   } else {
-    const unsigned most = direction == Direction::h2d ? kReadBlocks : kWriteBlocks;
-    const unsigned blocks = std::min(most, blocks_for((vectors + kInFlight - 1) / kInFlight));
+    const unsigned blocks = std::min(most_blocks(args_), blocks_for((vectors + kInFlight - 1) / kInFlight));
     copy_over_link<<<blocks, kThreads, 0, stream>>>(destination, source, bytes);
   }
 }

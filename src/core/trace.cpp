@@ -27,11 +27,12 @@ std::string_view to_text(Activity::Row row) {
 Trace make_trace(std::string source, std::vector<Activity> activities) {
   std::ranges::stable_sort(activities, {}, &Activity::begin);
   const double origin = activities.empty() ? 0 : activities.front().begin;
-  std::map<unsigned, unsigned> numbers;
+  std::map<std::pair<unsigned, unsigned>, unsigned> numbers;  // two GPUs may number their streams alike
   for (Activity& a : activities) {
     a.begin -= origin;
     a.end -= origin;
-    a.stream = on_device(a) ? numbers.try_emplace(a.stream, static_cast<unsigned>(numbers.size())).first->second : 0;
+    const auto next = static_cast<unsigned>(numbers.size());
+    a.stream = on_device(a) ? numbers.try_emplace({a.gpu, a.stream}, next).first->second : 0;
   }
   return {std::move(source), std::move(activities)};
 }
@@ -39,10 +40,10 @@ Trace make_trace(std::string source, std::vector<Activity> activities) {
 std::vector<Activity> without_overlaps(std::vector<Activity> activities) {
   // What ended first was on the engine first.
   std::ranges::stable_sort(activities, {}, &Activity::end);
-  std::map<Activity::Row, double> engine_free;
+  std::map<std::pair<unsigned, Activity::Row>, double> engine_free;  // each GPU has its own
   for (Activity& a : activities) {
     if (!on_device(a)) continue;
-    const auto [free, first] = engine_free.try_emplace(a.row, a.end);
+    const auto [free, first] = engine_free.try_emplace({a.gpu, a.row}, a.end);
     if (!first) a.begin = std::min(std::max(a.begin, free->second), a.end);
     free->second = a.end;
   }

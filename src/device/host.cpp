@@ -250,6 +250,35 @@ std::string place_process(const NumaPolicy& policy, std::optional<int> gpu_node)
   throw UsageError(fmt::format("--numa {}: {}; choose another node, or local to go on without", node, why));
 }
 
+bool on_several_nodes(std::span<const std::optional<int>> nodes) {
+  std::set<int> known;
+  for (const std::optional<int>& node : nodes) {
+    if (node) known.insert(*node);
+  }
+  return known.size() > 1;
+}
+
+std::string place_process(const NumaPolicy& policy, std::span<const std::optional<int>> gpu_nodes) {
+  if (policy.kind == NumaPolicy::Kind::local && on_several_nodes(gpu_nodes)) {
+    return "the GPUs are on several NUMA nodes: the process is bound to none of them, and host memory for each GPU "
+           "comes "
+           "from its own";
+  }
+  const bool all_known = std::ranges::all_of(gpu_nodes, [](const auto& node) { return node.has_value(); });
+  return place_process(policy, all_known && !gpu_nodes.empty() ? gpu_nodes.front() : std::nullopt);
+}
+
+MemoryFromNode::MemoryFromNode(std::optional<int> node) {
+  if (!node || numa_available() < 0) return;
+  int mode = MPOL_DEFAULT;
+  if (get_mempolicy(&mode, nullptr, 0, nullptr, 0) != 0 || mode != MPOL_DEFAULT) return;
+  changed_ = bind_memory(*node).empty();
+}
+
+MemoryFromNode::~MemoryFromNode() {
+  if (changed_) static_cast<void>(set_mempolicy(MPOL_DEFAULT, nullptr, 0));
+}
+
 std::optional<std::uint64_t> available_bound_memory() {
   if (numa_available() < 0) return std::nullopt;
   const NodeMask bound = bound_nodes();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,26 @@ void require_node(const NumaPolicy& policy);
 /// policy asks for. To be called before whatever allocates. `gpu_node` is that of the GPU, nothing if it is not known.
 /// Returns why not all of Kind::local could be done; empty if it was. Throws UsageError if Kind::node cannot be done.
 std::string place_process(const NumaPolicy& policy, std::optional<int> gpu_node);
+
+/// The same for several GPUs, of which some node may not be known. Where they are on different nodes, Kind::local binds
+/// the process to none of them.
+std::string place_process(const NumaPolicy& policy, std::span<const std::optional<int>> gpu_nodes);
+
+/// Whether two of these are different nodes.
+bool on_several_nodes(std::span<const std::optional<int>> nodes);
+
+/// While it lives, what the calling thread allocates comes from the node. Changes nothing without a node, where a
+/// memory policy was set before, and where the system does not permit it.
+class MemoryFromNode {
+ public:
+  explicit MemoryFromNode(std::optional<int> node);
+  MemoryFromNode(const MemoryFromNode&) = delete;
+  MemoryFromNode& operator=(const MemoryFromNode&) = delete;
+  ~MemoryFromNode();
+
+ private:
+  bool changed_ = false;
+};
 
 /// Bytes that can be taken now without swapping from the nodes that the calling thread's memory is bound to; nothing
 /// where it is not bound, or where the system does not tell.

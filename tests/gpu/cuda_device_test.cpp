@@ -51,7 +51,7 @@ TEST_F(CudaDeviceTest, DescribesTheGpu) {
   EXPECT_GT(device().memory().free_bytes, 0U);
 }
 
-TEST_F(CudaDeviceTest, GpuOutOfRangeIsNoDevice) { EXPECT_THROW(open_gpu(1000), NoDeviceError); }
+TEST_F(CudaDeviceTest, GpuOutOfRangeIsNoDevice) { EXPECT_THROW(open_gpus({.numbers = {1000}}), NoDeviceError); }
 
 TEST_F(CudaDeviceTest, SeesTheLinkUnderLoad) {
   const auto& link = device().capabilities().environment.gpu.pcie;
@@ -86,7 +86,7 @@ TEST_F(CudaDeviceTest, RecordsWhereTheProcessWasPlaced) {
     EXPECT_EQ(host.numa_node, host.gpu_numa_node);
   }
   std::jthread([] {
-    const auto unplaced = open_gpu(0, {NumaPolicy::Kind::none});
+    const auto unplaced = open_gpus({}, {NumaPolicy::Kind::none});
     EXPECT_EQ(unplaced->device().capabilities().environment.host.numa_policy, "none");
     EXPECT_EQ(unplaced->device().capabilities().environment.host.numa_note, "");
   }).join();
@@ -96,14 +96,14 @@ TEST_F(CudaDeviceTest, PlacesTheProcessOnANodeByNumber) {
   const Environment::Host& local = device().capabilities().environment.host;
   if (!local.numa_node || !local.numa_note.empty()) GTEST_SKIP() << "not placed here: " << local.numa_note;
   std::jthread([node = *local.numa_node] {
-    const auto placed = open_gpu(0, {NumaPolicy::Kind::node, node});
+    const auto placed = open_gpus({}, {NumaPolicy::Kind::node, node});
     EXPECT_EQ(placed->device().capabilities().environment.host.numa_policy, "node");
     EXPECT_EQ(placed->device().capabilities().environment.host.numa_node, node);
   }).join();
 }
 
 TEST_F(CudaDeviceTest, NumaNodeOutOfRangeIsAMistakeOfTheCommand) {
-  EXPECT_THROW(open_gpu(0, {NumaPolicy::Kind::node, 9999}), UsageError);
+  EXPECT_THROW(open_gpus({}, {NumaPolicy::Kind::node, 9999}), UsageError);
 }
 
 TEST_F(CudaDeviceTest, CopiesEveryByteOfOddSizes) {

@@ -20,7 +20,7 @@ class GpuTest : public testing::Test {
  protected:
   void SetUp() override {
     try {
-      machine_ = open_gpu(0);
+      machine_ = open_gpus({});
     } catch (const NoDeviceError& error) {
       GTEST_SKIP() << "no GPU here: " << error.what();
     }

@@ -116,7 +116,7 @@ class Destroyer final : public Scenario {
 
 /// 0 if the breaking case failed with the operation's name and the one after it was skipped with the reason.
 int lose_the_context() {
-  const auto machine = open_gpu(0);
+  const auto machine = open_gpus({});
   const Destroyer destroyer;
   std::vector<PlannedCase> cases = cases_of_line("memcpy --dir h2d --host pinned --size 4K");
   cases.push_back({&destroyer, Case("destroyer")});
@@ -136,7 +136,7 @@ int lose_the_context() {
 
 TEST(GpuDeathTest, LostContextFailsOneCaseAndSkipsTheRest) {
   try {
-    static_cast<void>(open_gpu(0));
+    static_cast<void>(open_gpus({}));
   } catch (const NoDeviceError& error) {
     GTEST_SKIP() << "no GPU here: " << error.what();
   }

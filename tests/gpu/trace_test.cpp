@@ -115,7 +115,7 @@ void expect_every_operation(const Trace& trace) {
 class TraceTest : public GpuTest {
  protected:
   /// The same GPU, watched by events.
-  std::unique_ptr<Machine> by_events() { return cuda::open_machine(0, {}, cuda::TraceBy::events); }
+  std::unique_ptr<Machine> by_events() { return cuda::open_machine({}, {}, cuda::TraceBy::events); }
 };
 
 TEST_F(TraceTest, ByCuptiHasEveryOperationAndNothingElse) {

@@ -22,7 +22,7 @@ class WatchedGpu : public testing::Test {
  protected:
   void SetUp() override {
     try {
-      machine_ = intercept(open_gpu(0), watchdog_.observer());
+      machine_ = intercept(open_gpus({}), watchdog_.observer());
     } catch (const NoDeviceError& error) {
       GTEST_SKIP() << "no GPU here: " << error.what();
     }
@@ -130,7 +130,7 @@ TEST_F(WatchedGpu, IsNotStuckWhereItOnlyTakesLong) {
 [[noreturn]] void hang_as_asked() {
   setenv("XFERBENCH_INJECT", "hang:launch:1", 1);
   Watchdog watchdog(kHasty);
-  const auto machine = intercept(open_gpu(0), watchdog.observer());
+  const auto machine = intercept(open_gpus({}), watchdog.observer());
   const End end(machine->device());
   end.now();
   const EndlessKernel ends_at_once(end.word());

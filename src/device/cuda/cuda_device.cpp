@@ -4,6 +4,8 @@
 #include <atomic>
 #include <limits>
 #include <new>
+#include <set>
+#include <utility>
 
 #include "core/error.hpp"
 #include "device/cuda/check.hpp"
@@ -20,10 +22,11 @@ namespace {
 
 class CudaDevice final : public Device {
  public:
-  CudaDevice(Machine& machine, const CudaTracer& tracer, int gpu, const Environment::Host& host)
-      : Device(machine), tracer_(tracer), gpu_(gpu) {
+  CudaDevice(Machine& machine, const CudaTracer& tracer, const OpenedGpu& gpu, const Environment::Host& host)
+      : Device(machine, gpu.place()), tracer_(tracer), gpu_(gpu) {
+    gpu_.make_current();
     const Nvml nvml;
-    capabilities_ = describe_device(gpu, nvml);
+    capabilities_ = describe_device(gpu_.number(), nvml);
     Environment& environment = capabilities_.environment;
     environment.host = host;
     kernels::preload_timing_kernels();
@@ -31,14 +34,25 @@ class CudaDevice final : public Device {
       throw NoDeviceError(
           fmt::format("GPU {} (compute capability {}) cannot run this build's kernels: {}; build for it with "
                       "the preset this-gpu",
-                      gpu, environment.gpu.compute_capability, describe(status)));
+                      gpu_.number(), environment.gpu.compute_capability, describe(status)));
     }
     environment.gpu.pcie = pcie_link(*this, nvml, environment.gpu.pci_bus_id);
+  }
+  ~CudaDevice() override {
+    if (peers_.empty() || !gpu_.try_make_current()) return;
+    for (const int peer : peers_) static_cast<void>(cudaDeviceDisablePeerAccess(peer));
+  }
+
+  /// What its machine is, once all of its devices are known.
+  void know_all(const std::vector<Environment::Gpu>& gpus, const std::vector<Environment::PeerLink>& links) {
+    capabilities_.environment.gpus = gpus;
+    capabilities_.environment.links = links;
   }
 
   [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
 
   [[nodiscard]] MemoryInfo memory() override {
+    gpu_.make_current();
     std::size_t free = 0;
     std::size_t total = 0;
     check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
@@ -46,48 +60,58 @@ class CudaDevice final : public Device {
   }
 
   [[nodiscard]] bool usable() noexcept override {
-    static_cast<void>(cudaGetLastError());
-    return cudaDeviceSynchronize() == cudaSuccess;
+    const bool current = gpu_.try_make_current();
+    static_cast<void>(cudaGetLastError());  // which may be that of another GPU
+    return current && cudaDeviceSynchronize() == cudaSuccess;
   }
 
   [[nodiscard]] Stream make_stream(StreamKind kind) override { return cuda::make_stream(*this, tracer_, gpu_, kind); }
-  [[nodiscard]] Event make_event(EventKind kind) override { return cuda::make_event(*this, kind); }
+  [[nodiscard]] Event make_event(EventKind kind) override { return cuda::make_event(*this, gpu_, kind); }
 
-  [[nodiscard]] DeviceBuffer allocate_device(std::size_t bytes) override { return allocate(bytes); }
+  [[nodiscard]] DeviceBuffer allocate_device(std::size_t bytes) override { return allocate(gpu_, bytes); }
   [[nodiscard]] HostBuffer allocate_host(std::size_t bytes, HostMemory kind, Prefault faults) override {
-    return allocate_on_host(bytes, kind, faults);
+    return allocate_on_host(gpu_, bytes, kind, faults);
   }
-  [[nodiscard]] Registration register_host(const HostView& memory) override { return pin(memory); }
+  [[nodiscard]] Registration register_host(const HostView& memory) override { return pin(gpu_, memory); }
+  void set_peer_access(Device& peer, bool on) override;
 
-  void copy_blocking(const Copy& copy) override { cuda::copy_blocking(copy, tracer_); }
-  void synchronize() override { check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); }
+  void copy_blocking(const Copy& copy) override { cuda::copy_blocking(gpu_, copy, tracer_); }
+  void synchronize() override {
+    gpu_.make_current();
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  }
 
   void set_wait_policy(WaitPolicy policy) override {
     unsigned flags = cudaDeviceScheduleAuto;
     if (policy == WaitPolicy::spin) flags = cudaDeviceScheduleSpin;
     if (policy == WaitPolicy::yield) flags = cudaDeviceScheduleYield;
     if (policy == WaitPolicy::blocking) flags = cudaDeviceScheduleBlockingSync;
+    gpu_.make_current();
     check(cudaSetDeviceFlags(flags), "cudaSetDeviceFlags");
   }
 
   void preload(const Kernel& kernel) override {
+    gpu_.make_current();
     kernel.preload();
     check(cudaGetLastError(), "loading a kernel");
   }
 
   [[nodiscard]] std::optional<KernelResources> resources(const Kernel& kernel) override {
+    gpu_.make_current();
     const auto resources = kernel.resources();
     check(cudaGetLastError(), "asking for a kernel's resources");
     return resources;
   }
 
   std::size_t reserve_device_launches(std::size_t pending) override {
+    gpu_.make_current();
     check(cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, pending),
           fmt::format("cudaDeviceSetLimit (room for {} pending launches from the device)", pending).c_str());
     return reserved_device_launches();
   }
 
   [[nodiscard]] std::size_t reserved_device_launches() const override {
+    gpu_.make_current();
     std::size_t room = 0;
     check(cudaDeviceGetLimit(&room, cudaLimitDevRuntimePendingLaunchCount), "cudaDeviceGetLimit");
     return room;
@@ -101,10 +125,29 @@ class CudaDevice final : public Device {
   [[nodiscard]] std::optional<ClockRelation> ask_for_its_timer();
 
   const CudaTracer& tracer_;
-  int gpu_;
+  OpenedGpu gpu_;
+  std::set<int> peers_;  // whose memory it may reach
   Capabilities capabilities_;
-  HealthMonitor health_{pci_bus_id(gpu_)};
+  HealthMonitor health_{pci_bus_id(gpu_.number())};
 };
+
+// --- Peers ----------------------------------------------------------------------------------------------------------
+
+void CudaDevice::set_peer_access(Device& peer, bool on) {
+  const int number = static_cast<const CudaDevice&>(peer).gpu_.number();
+  if (peers_.contains(number) == on) return;
+  gpu_.make_current();
+  const cudaError_t status = on ? cudaDeviceEnablePeerAccess(number, 0) : cudaDeviceDisablePeerAccess(number);
+  // Whoever else in this process uses the GPU may have done the same.
+  if (status == (on ? cudaErrorPeerAccessAlreadyEnabled : cudaErrorPeerAccessNotEnabled)) {
+    static_cast<void>(cudaGetLastError());
+  } else {
+    check(status, fmt::format("{} (of GPU {} to the memory of GPU {})",
+                              on ? "cudaDeviceEnablePeerAccess" : "cudaDeviceDisablePeerAccess", gpu_.number(), number)
+                      .c_str());
+  }
+  on ? static_cast<void>(peers_.insert(number)) : static_cast<void>(peers_.erase(number));
+}
 
 // --- Clocks ---------------------------------------------------------------------------------------------------------
 
@@ -113,6 +156,7 @@ std::optional<double> CudaDevice::sm_clock_hz() {
   const HostBuffer buffer = Device::allocate_host(2 * sizeof(std::uint64_t), HostMemory::pinned);
   auto* sample = reinterpret_cast<std::uint64_t*>(buffer.data);
   const Stream stream = make_stream(StreamKind::nonblocking);
+  gpu_.make_current();
   kernels::launch_clock_probe(sample, kDurationNs, native(stream));
   check(cudaGetLastError(), "launching the clock probe");
   stream.synchronize();
@@ -128,6 +172,7 @@ std::optional<ClockRelation> CudaDevice::ask_for_its_timer() {
   const HostBuffer memory = Device::allocate_host(sizeof(kernels::ClockExchange), HostMemory::mapped);
   auto* exchange = new (memory.data) kernels::ClockExchange();
   const Stream stream = make_stream(StreamKind::nonblocking);
+  gpu_.make_current();
   kernels::launch_clock_exchange(exchange, 1, kRounds, kTimeoutNs, native(stream));
   check(cudaGetLastError(), "launching the clock exchange");
 
@@ -160,9 +205,21 @@ ClockRelation CudaDevice::relate_clocks() {
 
 }  // namespace
 
-std::unique_ptr<Device> make_device(Machine& machine, const CudaTracer& tracer, int gpu,
-                                    const Environment::Host& host) {
-  return std::make_unique<CudaDevice>(machine, tracer, gpu, host);
+std::vector<std::unique_ptr<Device>> make_devices(Machine& machine, const CudaTracer& tracer,
+                                                  std::span<const OpenedGpu> gpus, const Environment::Host& host) {
+  std::vector<std::unique_ptr<CudaDevice>> made;
+  std::vector<Environment::Gpu> facts;
+  for (const OpenedGpu& gpu : gpus) {
+    made.push_back(std::make_unique<CudaDevice>(machine, tracer, gpu, host));
+    facts.push_back(made.back()->capabilities().environment.gpu);
+  }
+  std::vector<std::unique_ptr<Device>> devices;
+  const std::vector<Environment::PeerLink> links = peer_links(facts, Nvml());
+  for (std::unique_ptr<CudaDevice>& device : made) {
+    if (facts.size() > 1) device->know_all(facts, links);
+    devices.push_back(std::move(device));
+  }
+  return devices;
 }
 
 }  // namespace xferbench::cuda

@@ -3,18 +3,17 @@
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
-#include <array>
 #include <cstdlib>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/error.hpp"
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_stream.hpp"
 #include "device/cuda/describe.hpp"
-#include "device/host.hpp"
-#include "device/open.hpp"
 
 namespace xferbench::cuda {
 
@@ -22,8 +21,8 @@ namespace {
 
 constexpr const char* kSimulateHint = "without a GPU, try: xferbench --simulate h200";
 
-/// Throws NoDeviceError unless GPU `index` exists.
-void require_gpu(int index) {
+/// How many GPUs there are. Throws NoDeviceError if there is none.
+std::size_t count_gpus() {
   int count = 0;
   if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess || count == 0) {
     int driver = 0;
@@ -33,10 +32,7 @@ void require_gpu(int index) {
                                                        : describe(status);
     throw NoDeviceError(fmt::format("no usable GPU: {}; {}", reason, kSimulateHint));
   }
-  if (index >= count) {
-    throw NoDeviceError(
-        fmt::format("there is no GPU {}: this machine has {}, numbered from 0; choose another --gpu", index, count));
-  }
+  return static_cast<std::size_t>(count);
 }
 
 /// With blocking launches the kernel that holds a stream would keep the host from ever opening the gate.
@@ -56,52 +52,81 @@ void make_context(int gpu) {
   check(cudaFree(nullptr), "creating the GPU's context");
 }
 
-/// What reports say of the host, once the process is placed and the GPU has its context.
-Environment::Host prepare_host(int gpu, const NumaPolicy& numa) {
+/// The GPUs with their contexts, and what reports say of the host that they are on.
+struct Opened {
+  std::vector<OpenedGpu> gpus;
+  Environment::Host host;
+};
+
+Opened prepare(const GpuSelection& selection, const NumaPolicy& numa) {
   refuse_blocking_launches();
   require_node(numa);
-  require_gpu(gpu);
+  const std::vector<int> numbers = chosen_gpus(selection, count_gpus());
+  std::vector<std::optional<int>> nodes;
+  for (const int number : numbers) nodes.push_back(numa_node_of(number));
   // Before there is a context: the driver allocates the buffers that pageable copies go through with it.
-  const std::optional<int> gpu_node = numa_node_of(gpu);
-  const std::string numa_note = place_process(numa, gpu_node);
-  make_context(gpu);
-  Environment::Host host = describe_host();
-  host.gpu_numa_node = gpu_node;
-  host.numa_policy = to_text(numa.kind);
-  host.numa_note = numa_note;
-  return host;
+  const std::string numa_note = place_process(numa, nodes);
+  const bool apart = on_several_nodes(nodes);
+  const bool each_from_its_own = apart && numa.kind == NumaPolicy::Kind::local;
+  Opened opened;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const MemoryFromNode its_buffers(each_from_its_own ? nodes[i] : std::nullopt);
+    make_context(numbers[i]);
+    opened.gpus.emplace_back(numbers[i], static_cast<unsigned>(i), numbers.size() == 1,
+                             each_from_its_own ? nodes[i] : std::nullopt);
+  }
+  opened.host = describe_host();
+  if (!apart) opened.host.gpu_numa_node = nodes.front();
+  opened.host.numa_policy = to_text(numa.kind);
+  opened.host.numa_note = numa_note;
+  return opened;
+}
+
+/// A thread that only uses other GPUs must begin even where the first is lost.
+std::function<void()> make_current_in_threads(const OpenedGpu& first) {
+  return [first] {
+    const cudaError_t status = cudaSetDevice(first.number());
+    if (first.alone()) check(status, "cudaSetDevice");
+    static_cast<void>(cudaGetLastError());
+  };
 }
 
 class CudaMachine final : public Machine {
  public:
-  CudaMachine(int gpu, const NumaPolicy& numa, TraceBy trace_by)
-      : host_([gpu] { check(cudaSetDevice(gpu), "cudaSetDevice"); }),
-        tracer_(trace_by),
-        device_(make_device(*this, tracer_, gpu, prepare_host(gpu, numa))),
-        devices_{device_.get()} {}
+  CudaMachine(Opened opened, TraceBy trace_by)
+      : gpus_(std::move(opened.gpus)),
+        host_(make_current_in_threads(gpus_.front())),
+        tracer_(gpus_, trace_by),
+        owned_(make_devices(*this, tracer_, gpus_, opened.host)) {
+    for (const std::unique_ptr<Device>& device : owned_) devices_.push_back(device.get());
+    gpus_.front().make_current();
+  }
 
   [[nodiscard]] std::span<Device* const> devices() const override { return devices_; }
   [[nodiscard]] HostRuntime& host() override { return host_; }
   [[nodiscard]] Tracer& tracer() override { return tracer_; }
-  [[nodiscard]] Gate make_gate(double timeout) override { return cuda::make_gate(timeout); }
+  [[nodiscard]] Gate make_gate(double timeout) override { return cuda::make_gate(gpus_, timeout); }
 
  private:
+  std::vector<OpenedGpu> gpus_;
   RealHost host_;
   CudaTracer tracer_;
-  std::unique_ptr<Device> device_;
-  std::array<Device*, 1> devices_;
+  std::vector<std::unique_ptr<Device>> owned_;
+  std::vector<Device*> devices_;
 };
 
 }  // namespace
 
-std::unique_ptr<Machine> open_machine(int gpu, const NumaPolicy& numa, TraceBy trace_by) {
-  return std::make_unique<CudaMachine>(gpu, numa, trace_by);
+std::unique_ptr<Machine> open_machine(const GpuSelection& selection, const NumaPolicy& numa, TraceBy trace_by) {
+  return std::make_unique<CudaMachine>(prepare(selection, numa), trace_by);
 }
 
 }  // namespace xferbench::cuda
 
 namespace xferbench {
 
-std::unique_ptr<Machine> open_gpu(int index, const NumaPolicy& numa) { return cuda::open_machine(index, numa); }
+std::unique_ptr<Machine> open_gpus(const GpuSelection& selection, const NumaPolicy& numa) {
+  return cuda::open_machine(selection, numa);
+}
 
 }  // namespace xferbench

@@ -7,6 +7,7 @@
 
 #include "core/units.hpp"
 #include "device/cuda/check.hpp"
+#include "device/host.hpp"
 #include "device/pages.hpp"
 
 namespace xferbench::cuda {
@@ -42,35 +43,49 @@ PageSize page_size(HostMemory kind) {
   }
 }
 
-void* allocate_by_cuda(std::size_t bytes, HostMemory kind) {
+void* allocate_by_cuda(const OpenedGpu& gpu, std::size_t bytes, HostMemory kind) {
   void* data = nullptr;
   if (kind == HostMemory::managed) {
     check_allocation(cudaMallocManaged(&data, bytes), "cudaMallocManaged", bytes);
-  } else if (kind == HostMemory::pinned) {
+  } else if (kind == HostMemory::pinned && gpu.alone()) {
     check_allocation(cudaMallocHost(&data, bytes), "cudaMallocHost", bytes);
   } else {
-    check_allocation(cudaHostAlloc(&data, bytes, host_alloc_flags(kind)), "cudaHostAlloc", bytes);
+    const unsigned for_all = gpu.alone() ? 0 : cudaHostAllocPortable;
+    check_allocation(cudaHostAlloc(&data, bytes, host_alloc_flags(kind) | for_all), "cudaHostAlloc", bytes);
   }
   return data;
 }
 
-/// Memory that one function of CUDA gives back, whose errors nobody could do anything about.
+unsigned register_flags(const OpenedGpu& gpu) {
+  return gpu.alone() ? cudaHostRegisterDefault : cudaHostRegisterPortable;
+}
+
+/// Memory that one function of CUDA gives back, whose errors nobody could do anything about. Not while another GPU is
+/// current, whose context may be lost.
 template <auto free_it>
 class CudaAllocation final : public Resource {
  public:
-  explicit CudaAllocation(void* data) : data_(data) {}
-  ~CudaAllocation() override { static_cast<void>(free_it(data_)); }
+  CudaAllocation(const OpenedGpu& gpu, void* data) : gpu_(gpu), data_(data) {}
+  ~CudaAllocation() override {
+    gpu_.try_make_current();
+    static_cast<void>(free_it(data_));
+  }
 
  private:
+  OpenedGpu gpu_;
   void* data_;
 };
 
 class PooledAllocation final : public Resource {
  public:
-  PooledAllocation(void* data, cudaStream_t stream) : data_(data), stream_(stream) {}
-  ~PooledAllocation() override { static_cast<void>(cudaFreeAsync(data_, stream_)); }
+  PooledAllocation(const OpenedGpu& gpu, void* data, cudaStream_t stream) : gpu_(gpu), data_(data), stream_(stream) {}
+  ~PooledAllocation() override {
+    gpu_.try_make_current();
+    static_cast<void>(cudaFreeAsync(data_, stream_));
+  }
 
  private:
+  OpenedGpu gpu_;
   void* data_;
   cudaStream_t stream_;
 };
@@ -78,53 +93,60 @@ class PooledAllocation final : public Resource {
 /// Ordinary memory from the system, pinned in place or not.
 class SystemAllocation final : public Resource {
  public:
-  SystemAllocation(std::size_t bytes, HostMemory kind, Prefault faults)
-      : pages_(bytes, page_size(kind)), pinned_(!is_pageable(kind)) {
+  SystemAllocation(const OpenedGpu& gpu, std::size_t bytes, HostMemory kind, Prefault faults)
+      : gpu_(gpu), pages_(bytes, page_size(kind)), pinned_(!is_pageable(kind)) {
     // Touched here, so that the pages lie on the NUMA node of the thread that copies, whoever fills them later.
     if (faults == Prefault::yes) touch_pages(pages_.data(), bytes);
     if (pinned_)
-      check_allocation(cudaHostRegister(pages_.data(), bytes, cudaHostRegisterDefault), "cudaHostRegister", bytes);
+      check_allocation(cudaHostRegister(pages_.data(), bytes, register_flags(gpu)), "cudaHostRegister", bytes);
   }
   ~SystemAllocation() override {
-    if (pinned_) static_cast<void>(cudaHostUnregister(pages_.data()));
+    if (!pinned_) return;
+    gpu_.try_make_current();
+    static_cast<void>(cudaHostUnregister(pages_.data()));
   }
   [[nodiscard]] std::byte* data() const { return pages_.data(); }
 
  private:
+  OpenedGpu gpu_;
   Pages pages_;
   bool pinned_;
 };
 
 }  // namespace
 
-DeviceBuffer allocate(std::size_t bytes) {
+DeviceBuffer allocate(const OpenedGpu& gpu, std::size_t bytes) {
+  gpu.make_current();
   void* data = nullptr;
   check_allocation(cudaMalloc(&data, bytes), "cudaMalloc", bytes);
-  return {{static_cast<std::byte*>(data), bytes}, std::make_unique<CudaAllocation<cudaFree>>(data)};
+  return {{static_cast<std::byte*>(data), bytes}, std::make_unique<CudaAllocation<cudaFree>>(gpu, data)};
 }
 
-DeviceBuffer allocate_pooled(std::size_t bytes, cudaStream_t stream) {
+DeviceBuffer allocate_pooled(const OpenedGpu& gpu, std::size_t bytes, cudaStream_t stream) {
+  gpu.make_current();
   void* data = nullptr;
   check_allocation(cudaMallocAsync(&data, bytes, stream), "cudaMallocAsync", bytes);
-  return {{static_cast<std::byte*>(data), bytes}, std::make_unique<PooledAllocation>(data, stream)};
+  return {{static_cast<std::byte*>(data), bytes}, std::make_unique<PooledAllocation>(gpu, data, stream)};
 }
 
-HostBuffer allocate_on_host(std::size_t bytes, HostMemory kind, Prefault faults) {
+HostBuffer allocate_on_host(const OpenedGpu& gpu, std::size_t bytes, HostMemory kind, Prefault faults) {
+  gpu.make_current();
+  const MemoryFromNode from_its_node(gpu.memory_node());
   if (from_system(kind)) {
-    auto memory = std::make_unique<SystemAllocation>(bytes, kind, faults);
+    auto memory = std::make_unique<SystemAllocation>(gpu, bytes, kind, faults);
     const HostView view{memory->data(), bytes, kind};
     return {view, std::move(memory)};
   }
-  void* const data = allocate_by_cuda(bytes, kind);
+  void* const data = allocate_by_cuda(gpu, bytes, kind);
   const HostView view{static_cast<std::byte*>(data), bytes, kind};
-  if (kind == HostMemory::managed) return {view, std::make_unique<CudaAllocation<cudaFree>>(data)};
-  return {view, std::make_unique<CudaAllocation<cudaFreeHost>>(data)};
+  if (kind == HostMemory::managed) return {view, std::make_unique<CudaAllocation<cudaFree>>(gpu, data)};
+  return {view, std::make_unique<CudaAllocation<cudaFreeHost>>(gpu, data)};
 }
 
-Registration pin(const HostView& memory) {
-  check_allocation(cudaHostRegister(memory.data, memory.bytes, cudaHostRegisterDefault), "cudaHostRegister",
-                   memory.bytes);
-  return std::make_unique<CudaAllocation<cudaHostUnregister>>(memory.data);
+Registration pin(const OpenedGpu& gpu, const HostView& memory) {
+  gpu.make_current();
+  check_allocation(cudaHostRegister(memory.data, memory.bytes, register_flags(gpu)), "cudaHostRegister", memory.bytes);
+  return std::make_unique<CudaAllocation<cudaHostUnregister>>(gpu, memory.data);
 }
 
 }  // namespace xferbench::cuda

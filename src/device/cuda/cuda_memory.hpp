@@ -5,15 +5,16 @@
 
 #include <cstddef>
 
+#include "device/cuda/opened_gpu.hpp"
 #include "device/memory.hpp"
 
 namespace xferbench::cuda {
 
-/// On the current GPU.
-[[nodiscard]] DeviceBuffer allocate(std::size_t bytes);
-/// In the stream's order, and given back in it.
-[[nodiscard]] DeviceBuffer allocate_pooled(std::size_t bytes, cudaStream_t stream);
-[[nodiscard]] HostBuffer allocate_on_host(std::size_t bytes, HostMemory kind, Prefault faults);
-[[nodiscard]] Registration pin(const HostView& memory);
+[[nodiscard]] DeviceBuffer allocate(const OpenedGpu& gpu, std::size_t bytes);
+/// In the order of a stream of that GPU, and given back in it.
+[[nodiscard]] DeviceBuffer allocate_pooled(const OpenedGpu& gpu, std::size_t bytes, cudaStream_t stream);
+/// Page-locked memory is so for all GPUs that the machine was opened with.
+[[nodiscard]] HostBuffer allocate_on_host(const OpenedGpu& gpu, std::size_t bytes, HostMemory kind, Prefault faults);
+[[nodiscard]] Registration pin(const OpenedGpu& gpu, const HostView& memory);
 
 }  // namespace xferbench::cuda

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <new>
 #include <vector>
@@ -21,11 +22,16 @@ namespace xferbench::cuda {
 
 namespace {
 
+/// Between GPUs it is cudaMemcpyAsync as well: with unified addressing it sees by the addresses which GPUs those are,
+/// and goes directly where the stream's GPU may reach the other and through the host where not (CUDA C++ Programming
+/// Guide, Peer-to-Peer Memory Copy). cudaMemcpyPeerAsync does the same for those who know the GPUs' numbers, which a
+/// Copy does not carry.
 cudaMemcpyKind kind_of(Direction direction) {
   switch (direction) {
     case Direction::h2d: return cudaMemcpyHostToDevice;
     case Direction::d2h: return cudaMemcpyDeviceToHost;
-    case Direction::d2d: return cudaMemcpyDeviceToDevice;
+    case Direction::d2d:
+    case Direction::p2p: return cudaMemcpyDeviceToDevice;
   }
   return cudaMemcpyDefault;
 }
@@ -35,6 +41,7 @@ const char* name_of(Direction direction) {
     case Direction::h2d: return "H2D";
     case Direction::d2h: return "D2H";
     case Direction::d2d: return "D2D";
+    case Direction::p2p: return "P2P";
   }
   return "";
 }
@@ -46,21 +53,26 @@ void check_copy(cudaError_t status, const char* function, const Copy& copy) {
 }
 
 /// Around a copy, for a trace by events.
-EventTrace::Span span_of(const CudaTracer& tracer, cudaStream_t stream, Direction direction, std::uint64_t bytes) {
+EventTrace::Span span_of(const CudaTracer& tracer, const OpenedGpu& gpu, cudaStream_t stream, Direction direction,
+                         std::uint64_t bytes) {
   const auto [name, row] = traced(direction);
-  return {tracer.events(), stream, row, name, bytes};
+  return {tracer.events(), gpu, stream, row, name, bytes};
 }
 
 // --- Events and graphs ----------------------------------------------------------------------------------------------
 
 class CudaEvent final : public EventImpl {
  public:
-  CudaEvent(Device& device, EventKind kind) : EventImpl(device) {
+  CudaEvent(Device& device, const OpenedGpu& gpu, EventKind kind) : EventImpl(device), gpu_(gpu) {
+    gpu_.make_current();
     unsigned flags = kind == EventKind::timing ? cudaEventDefault : cudaEventDisableTiming;
     if (kind == EventKind::blocking) flags |= cudaEventBlockingSync;
     check(cudaEventCreateWithFlags(&event_, flags), "cudaEventCreateWithFlags");
   }
-  ~CudaEvent() override { static_cast<void>(cudaEventDestroy(event_)); }
+  ~CudaEvent() override {
+    gpu_.try_make_current();
+    static_cast<void>(cudaEventDestroy(event_));
+  }
 
   [[nodiscard]] static cudaEvent_t native(const EventImpl& event) {
     return static_cast<const CudaEvent&>(event).event_;
@@ -82,12 +94,13 @@ class CudaEvent final : public EventImpl {
   }
 
  private:
+  OpenedGpu gpu_;
   cudaEvent_t event_ = nullptr;
 };
 
 class CudaGraph final : public GraphImpl {
  public:
-  /// Makes what was captured ready to run, and destroys `captured`.
+  /// Makes what was captured ready to run, and destroys `captured`. Its GPU is current.
   CudaGraph(Device& device, cudaGraph_t captured) : GraphImpl(device) {
     const cudaError_t status = cudaGraphInstantiate(&executable_, captured, 0);
     static_cast<void>(cudaGraphDestroy(captured));
@@ -105,32 +118,39 @@ class CudaGraph final : public GraphImpl {
 
 class CudaStream final : public StreamImpl {
  public:
-  CudaStream(Device& device, const CudaTracer& tracer, int gpu, StreamKind kind)
+  CudaStream(Device& device, const CudaTracer& tracer, const OpenedGpu& gpu, StreamKind kind)
       : StreamImpl(device), tracer_(tracer), gpu_(gpu) {
     if (kind == StreamKind::legacy_default) return;
+    gpu_.make_current();
     const unsigned flags = kind == StreamKind::nonblocking ? cudaStreamNonBlocking : cudaStreamDefault;
     check(cudaStreamCreateWithFlags(&stream_, flags), "cudaStreamCreateWithFlags");
   }
   ~CudaStream() override {
-    if (stream_ != cudaStreamLegacy) static_cast<void>(cudaStreamDestroy(stream_));
+    if (stream_ == cudaStreamLegacy) return;
+    gpu_.try_make_current();
+    static_cast<void>(cudaStreamDestroy(stream_));
   }
 
   [[nodiscard]] cudaStream_t native() const { return stream_; }
+  [[nodiscard]] const OpenedGpu& gpu() const { return gpu_; }
 
   void copy(const Copy& c) override {
-    const EventTrace::Span span = span_of(tracer_, stream_, c.direction, c.bytes);
+    make_reachable();
+    const EventTrace::Span span = span_of(tracer_, gpu_, stream_, c.direction, c.bytes);
     check_copy(cudaMemcpyAsync(c.destination, c.source, c.bytes, kind_of(c.direction), stream_), "cudaMemcpyAsync", c);
   }
 
   void copy_batch(std::span<const Copy> copies) override;
 
   void fill(const DeviceView& range, std::byte value) override {
-    const EventTrace::Span span(tracer_.events(), stream_, Activity::Row::internal, "fill", range.bytes);
+    gpu_.make_current();
+    const EventTrace::Span span(tracer_.events(), gpu_, stream_, Activity::Row::internal, "fill", range.bytes);
     check(cudaMemsetAsync(range.data, std::to_integer<int>(value), range.bytes, stream_), "cudaMemsetAsync");
   }
 
   void launch(const Kernel& kernel) override {
-    const EventTrace::Span span(tracer_.events(), stream_, Activity::Row::kernel, kernel.name());
+    gpu_.make_current();
+    const EventTrace::Span span(tracer_.events(), gpu_, stream_, Activity::Row::kernel, kernel.name());
     kernel.launch(stream_);
     if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) {
       throw DeviceError(fmt::format("launching kernel {}", kernel.name()), describe(status));
@@ -138,23 +158,26 @@ class CudaStream final : public StreamImpl {
   }
 
   void prefetch(const HostView& managed, Direction direction) override {
+    gpu_.make_current();
 #if CUDART_VERSION >= 13000
     cudaMemLocation place{};
     place.type = direction == Direction::h2d ? cudaMemLocationTypeDevice : cudaMemLocationTypeHost;
-    place.id = direction == Direction::h2d ? gpu_ : 0;
+    place.id = direction == Direction::h2d ? gpu_.number() : 0;
     check(cudaMemPrefetchAsync(managed.data, managed.bytes, place, 0, stream_), "cudaMemPrefetchAsync");
 #else
-    const int to = direction == Direction::h2d ? gpu_ : cudaCpuDeviceId;
+    const int to = direction == Direction::h2d ? gpu_.number() : cudaCpuDeviceId;
     check(cudaMemPrefetchAsync(managed.data, managed.bytes, to, stream_), "cudaMemPrefetchAsync");
 #endif
   }
 
   void stamp(std::uint64_t* slot) override {
+    gpu_.make_current();
     kernels::launch_stamp(slot, stream_);
     check(cudaGetLastError(), "launching the stamp kernel");
   }
 
   void call_host(CallbackApi api, HostFunction& function) override {
+    make_reachable();
     const bool plain = api == CallbackApi::launch_host_func;
     void* const kept = function.call()->keep();
     const cudaError_t status =
@@ -165,19 +188,23 @@ class CudaStream final : public StreamImpl {
   }
 
   void record(EventImpl& event) override {
+    make_reachable();
     check(cudaEventRecord(CudaEvent::native(event), stream_), "cudaEventRecord");
   }
 
   void wait(EventImpl& event) override {
+    make_reachable();
     check(cudaStreamWaitEvent(stream_, CudaEvent::native(event), 0), "cudaStreamWaitEvent");
   }
 
   void replay(GraphImpl& graph) override {
+    gpu_.make_current();
     if (EventTrace* const events = tracer_.events()) events->missed_graph();
     check(cudaGraphLaunch(static_cast<const CudaGraph&>(graph).native(), stream_), "cudaGraphLaunch");
   }
 
   [[nodiscard]] Graph capture(const std::function<void()>& submit) override {
+    gpu_.make_current();
     // Thread-local: other threads may go on calling what a capture forbids.
     check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
     cudaGraph_t captured = nullptr;
@@ -188,15 +215,25 @@ class CudaStream final : public StreamImpl {
       static_cast<void>(cudaGraphDestroy(captured));
       throw;
     }
+    gpu_.make_current();  // another one may be, after what was submitted to streams of others
     check(cudaStreamEndCapture(stream_, &captured), "cudaStreamEndCapture");
     return owned<GraphView>(std::make_unique<CudaGraph>(device(), captured));
   }
 
-  [[nodiscard]] DeviceBuffer allocate(std::size_t bytes) override { return allocate_pooled(bytes, stream_); }
+  [[nodiscard]] DeviceBuffer allocate(std::size_t bytes) override { return allocate_pooled(gpu_, bytes, stream_); }
 
-  void synchronize() override { check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
+  void synchronize() override {
+    make_reachable();
+    check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+  }
 
  private:
+  /// For calls that go to the stream's own GPU whichever is current. The legacy stream has none: it is that of the
+  /// current GPU.
+  void make_reachable() const {
+    if (stream_ == cudaStreamLegacy) gpu_.make_current();
+  }
+
   static void CUDART_CB call_function(void* kept) { HostCall::release(kept)->run(); }
   /// Called for streams that have failed, too. An error's name is a look into a table, which the driver's threads may
   /// take.
@@ -206,7 +243,7 @@ class CudaStream final : public StreamImpl {
   }
 
   const CudaTracer& tracer_;
-  int gpu_;
+  OpenedGpu gpu_;
   cudaStream_t stream_ = cudaStreamLegacy;
 };
 
@@ -216,7 +253,8 @@ void CudaStream::copy_batch(std::span<const Copy> copies) {
   if (copies.empty()) return;
   std::uint64_t bytes = 0;
   for (const Copy& c : copies) bytes += c.bytes;
-  const EventTrace::Span span = span_of(tracer_, stream_, copies.front().direction, bytes);
+  gpu_.make_current();
+  const EventTrace::Span span = span_of(tracer_, gpu_, stream_, copies.front().direction, bytes);
   std::vector<void*> destinations;
   std::vector<const void*> sources;
   std::vector<std::size_t> sizes;
@@ -251,28 +289,61 @@ void CudaStream::copy_batch(std::span<const Copy>) {
 
 // --- The gate -------------------------------------------------------------------------------------------------------
 
-/// One word in host memory that a kernel in every stream it holds looks at.
+/// Host memory that every GPU reaches with one pointer, by unified addressing. From the first of them that can still
+/// give it: one whose context is lost must not take the gates of the others along.
+void* allocate_for_gate(std::span<const OpenedGpu> gpus, std::size_t bytes) {
+  cudaError_t status = cudaSuccess;
+  for (const OpenedGpu& gpu : gpus) {
+    void* memory = nullptr;
+    if (!gpu.try_make_current()) continue;
+    status = cudaHostAlloc(&memory, bytes, cudaHostAllocMapped | cudaHostAllocPortable);
+    if (status == cudaSuccess) return memory;
+    static_cast<void>(cudaGetLastError());
+  }
+  check(status, "cudaHostAlloc (gate)");
+  throw DeviceError("making a gate", "no GPU is left that can be used");
+}
+
+/// One word in host memory that a kernel in every stream it holds looks at, and a word for each such kernel to say that
+/// it has come.
 class CudaGate final : public GateImpl {
  public:
-  explicit CudaGate(double timeout) : timeout_ns_(static_cast<std::uint64_t>(timeout * 1e9)) {
-    void* memory = nullptr;
-    check(cudaHostAlloc(&memory, sizeof(kernels::GateFlags), cudaHostAllocMapped | cudaHostAllocPortable),
-          "cudaHostAlloc (gate)");
-    flags_ = new (memory) kernels::GateFlags();
-  }
+  CudaGate(std::span<const OpenedGpu> gpus, double timeout)
+      : flags_(new (allocate_for_gate(gpus, sizeof(kernels::GateFlags))) kernels::GateFlags()),
+        timeout_ns_(static_cast<std::uint64_t>(timeout * 1e9)) {}
   ~CudaGate() override {
     CudaGate::open();
     static_cast<void>(cudaFreeHost(flags_));
   }
 
-  void close(StreamImpl& stream) override {
+  void close(StreamImpl& held) override {
     if (open_) {
       flags_->timed_out = 0;
       ++ticket_;
+      held_ = 0;
       open_ = false;
     }
-    kernels::launch_gate(flags_, ticket_, timeout_ns_, static_cast<const CudaStream&>(stream).native());
+    if (held_ == kernels::kMostHeld) {
+      throw DeviceError("closing a gate", fmt::format("it holds {} streams, as many as it can", held_));
+    }
+    const auto& stream = static_cast<const CudaStream&>(held);
+    stream.gpu().make_current();
+    kernels::launch_gate(flags_, held_, ticket_, timeout_ns_, stream.native());
     check(cudaGetLastError(), "launching the gate kernel");
+    ++held_;
+  }
+
+  [[nodiscard]] bool wait_until_held(double patience) override {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point begun = Clock::now();
+    const auto patient = [&] { return std::chrono::duration<double>(Clock::now() - begun).count() < patience; };
+    for (unsigned slot = 0; slot < held_; ++slot) {
+      const std::atomic_ref arrived(flags_->arrived[slot]);
+      while (arrived.load(std::memory_order_acquire) != ticket_) {
+        if (!patient()) return false;
+      }
+    }
+    return true;
   }
 
   void open() noexcept override {
@@ -285,27 +356,32 @@ class CudaGate final : public GateImpl {
   }
 
  private:
-  // Pinned and mapped; with unified addressing one pointer serves host and all devices.
-  kernels::GateFlags* flags_ = nullptr;
+  kernels::GateFlags* flags_;
   std::uint64_t timeout_ns_;
   std::uint32_t ticket_ = 0;  // of the streams that it holds, or held last
+  unsigned held_ = 0;         // how many those are
   bool open_ = true;
 };
 
 }  // namespace
 
-Stream make_stream(Device& device, const CudaTracer& tracer, int gpu, StreamKind kind) {
+Stream make_stream(Device& device, const CudaTracer& tracer, const OpenedGpu& gpu, StreamKind kind) {
   return owned<StreamView>(std::make_unique<CudaStream>(device, tracer, gpu, kind));
 }
 
-Event make_event(Device& device, EventKind kind) { return owned<EventView>(std::make_unique<CudaEvent>(device, kind)); }
+Event make_event(Device& device, const OpenedGpu& gpu, EventKind kind) {
+  return owned<EventView>(std::make_unique<CudaEvent>(device, gpu, kind));
+}
 
-Gate make_gate(double timeout) { return owned<GateView>(std::make_unique<CudaGate>(timeout)); }
+Gate make_gate(std::span<const OpenedGpu> gpus, double timeout) {
+  return owned<GateView>(std::make_unique<CudaGate>(gpus, timeout));
+}
 
 cudaStream_t native(StreamView stream) { return static_cast<const CudaStream&>(stream.impl()).native(); }
 
-void copy_blocking(const Copy& c, const CudaTracer& tracer) {
-  const EventTrace::Span span = span_of(tracer, cudaStreamLegacy, c.direction, c.bytes);
+void copy_blocking(const OpenedGpu& gpu, const Copy& c, const CudaTracer& tracer) {
+  gpu.make_current();
+  const EventTrace::Span span = span_of(tracer, gpu, cudaStreamLegacy, c.direction, c.bytes);
   check_copy(cudaMemcpy(c.destination, c.source, c.bytes, kind_of(c.direction)), "cudaMemcpy", c);
 }
 

@@ -20,7 +20,8 @@ namespace xferbench::cuda {
 // loaded. In builds whose toolkit lacks the headers nothing is marked.
 #if __has_include(<nvtx3/nvToolsExt.h>)
 
-CudaTracer::CudaTracer(TraceBy by) : by_(by), domain_(nvtxDomainCreateA("xferbench")) {}
+CudaTracer::CudaTracer(std::vector<OpenedGpu> gpus, TraceBy by)
+    : gpus_(std::move(gpus)), by_(by), domain_(nvtxDomainCreateA("xferbench")) {}
 
 CudaTracer::~CudaTracer() { nvtxDomainDestroy(static_cast<nvtxDomainHandle_t>(domain_)); }
 
@@ -37,7 +38,7 @@ void CudaTracer::end_range() { static_cast<void>(nvtxDomainRangePop(static_cast<
 
 #else
 
-CudaTracer::CudaTracer(TraceBy by) : by_(by) {}
+CudaTracer::CudaTracer(std::vector<OpenedGpu> gpus, TraceBy by) : gpus_(std::move(gpus)), by_(by) {}
 CudaTracer::~CudaTracer() = default;
 void CudaTracer::begin_range(const char*) {}
 void CudaTracer::end_range() {}
@@ -46,20 +47,41 @@ void CudaTracer::end_range() {}
 
 // --- Timelines ------------------------------------------------------------------------------------------------------
 
+namespace {
+
+cudaError_t synchronize(const OpenedGpu& gpu) {
+  return gpu.try_make_current() ? cudaDeviceSynchronize() : cudaErrorDevicesUnavailable;
+}
+
+}  // namespace
+
 void CudaTracer::start() {
-  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  // A GPU that is lost cannot be watched, which must not keep anybody from watching the others.
+  watched_.clear();
+  cudaError_t status = cudaSuccess;
+  for (const OpenedGpu& gpu : gpus_) {
+    const cudaError_t its_status = synchronize(gpu);
+    if (its_status == cudaSuccess) watched_.push_back(gpu);
+    if (status == cudaSuccess) status = its_status;
+    static_cast<void>(cudaGetLastError());
+  }
+  if (watched_.empty()) check(status, "cudaDeviceSynchronize");
   if (by_ == TraceBy::cupti_or_events) {
     if (!cupti_) cupti_ = std::make_unique<CuptiTrace>();
     if (cupti_->start()) return;
   }
-  events_ = std::make_unique<EventTrace>();
+  events_ = std::make_unique<EventTrace>(watched_);
 }
 
 Trace CudaTracer::stop() {
   // Whatever went wrong, nobody watches any more.
   const std::unique_ptr<EventTrace> events = std::move(events_);
-  const cudaError_t status = cudaDeviceSynchronize();
-  auto [activities, dropped] = cupti_ ? cupti_->stop() : CuptiTrace::Records{};
+  cudaError_t status = cudaSuccess;
+  for (const OpenedGpu& gpu : watched_) {
+    const cudaError_t its_status = synchronize(gpu);
+    if (status == cudaSuccess) status = its_status;
+  }
+  auto [activities, dropped] = cupti_ ? cupti_->stop(gpus_) : CuptiTrace::Records{};
   check(status, "cudaDeviceSynchronize");
   if (events) {
     Trace trace = make_trace("events", without_overlaps(events->resolve()));

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "device/cuda/cupti_trace.hpp"
 #include "device/cuda/event_trace.hpp"
+#include "device/cuda/opened_gpu.hpp"
 #include "device/tracer.hpp"
 
 namespace xferbench::cuda {
@@ -14,7 +16,8 @@ enum class TraceBy { cupti_or_events, events };
 
 class CudaTracer final : public Tracer {
  public:
-  explicit CudaTracer(TraceBy by);
+  /// Of these GPUs.
+  CudaTracer(std::vector<OpenedGpu> gpus, TraceBy by);
   ~CudaTracer() override;
 
   void start() override;
@@ -26,6 +29,8 @@ class CudaTracer final : public Tracer {
   [[nodiscard]] EventTrace* events() const { return events_.get(); }
 
  private:
+  std::vector<OpenedGpu> gpus_;
+  std::vector<OpenedGpu> watched_;  // of them, those that could be used when the trace began
   TraceBy by_;
   std::unique_ptr<CuptiTrace> cupti_;        // loaded for the first trace
   std::unique_ptr<EventTrace> events_;       // while such a trace is on

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -55,7 +56,7 @@ std::string call_name(std::string_view callback) {
 namespace {
 
 constexpr std::array kKinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
-                            CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_RUNTIME};
+                            CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_RUNTIME};
 
 /// Of an API version: up to CUDA 12 they were counted (19 to 28 are CUDA 12), since then they are 130000 and so on.
 constexpr std::uint32_t major_of(std::uint32_t version) {
@@ -69,29 +70,42 @@ bool measures(const std::string& kernel) {
   return std::ranges::find(kOurs, kernel) != kOurs.end();
 }
 
-/// One record in CUPTI's clock, which is the same for the GPU and the host: nanoseconds that do not fit a double.
+/// One record in CUPTI's clock, which is the same for the GPUs and the host: nanoseconds that do not fit a double.
 struct Record {
   Activity activity;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  std::uint32_t correlation = 0;  // of a call and what it enqueued
+  std::uint32_t correlation = 0;       // of a call and what it enqueued
+  std::optional<std::uint32_t> gpu{};  // as CUDA counts it; nothing for calls of the host
 };
 
 // The types below are the oldest that have the fields used here, CUDA 12.4's; newer ones only append to them.
 
+Direction direction_of(std::uint8_t copy_kind) {
+  switch (copy_kind) {
+    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD: return Direction::h2d;
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH: return Direction::d2h;
+    case CUPTI_ACTIVITY_MEMCPY_KIND_PTOP: return Direction::p2p;
+    default: return Direction::d2d;
+  }
+}
+
 Record record_of(const CUpti_ActivityMemcpy5& m) {
-  const bool out = m.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
-  const bool in = m.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
-  const auto [name, row] = traced(in ? Direction::h2d : out ? Direction::d2h : Direction::d2d);
-  return {{row, std::string(name), m.bytes, m.streamId}, m.start, m.end, m.correlationId};
+  const auto [name, row] = traced(direction_of(m.copyKind));
+  return {{row, std::string(name), m.bytes, m.streamId}, m.start, m.end, m.correlationId, m.deviceId};
+}
+
+Record record_of(const CUpti_ActivityMemcpyPtoP4& m) {
+  const auto [name, row] = traced(Direction::p2p);
+  return {{row, std::string(name), m.bytes, m.streamId}, m.start, m.end, m.correlationId, m.deviceId};
 }
 
 Record record_of(const CUpti_ActivityKernel9& k) {
-  return {{Activity::Row::kernel, kernel_name(k.name), 0, k.streamId}, k.start, k.end, k.correlationId};
+  return {{Activity::Row::kernel, kernel_name(k.name), 0, k.streamId}, k.start, k.end, k.correlationId, k.deviceId};
 }
 
 Record record_of(const CUpti_ActivityMemset4& m) {
-  return {{Activity::Row::internal, "fill", m.bytes, m.streamId}, m.start, m.end, m.correlationId};
+  return {{Activity::Row::internal, "fill", m.bytes, m.streamId}, m.start, m.end, m.correlationId, m.deviceId};
 }
 
 /// CUPTI's functions. The library stays loaded to the end of the process: it has threads and has patched the driver.
@@ -158,6 +172,7 @@ class Inbox {
     const void* r = &record;
     switch (record.kind) {
       case CUPTI_ACTIVITY_KIND_MEMCPY: return add(record_of(*static_cast<const CUpti_ActivityMemcpy5*>(r)));
+      case CUPTI_ACTIVITY_KIND_MEMCPY2: return add(record_of(*static_cast<const CUpti_ActivityMemcpyPtoP4*>(r)));
       case CUPTI_ACTIVITY_KIND_MEMSET: return add(record_of(*static_cast<const CUpti_ActivityMemset4*>(r)));
       case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return add(record_of(*static_cast<const CUpti_ActivityKernel9*>(r)));
       case CUPTI_ACTIVITY_KIND_RUNTIME: return add_call(*static_cast<const CUpti_ActivityAPI*>(r));
@@ -198,7 +213,7 @@ void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t*
 }
 
 /// Leaves out what measures, shifts times to the first record.
-std::vector<Activity> activities_of(std::vector<Record> records) {
+std::vector<Activity> activities_of(std::vector<Record> records, std::span<const OpenedGpu> gpus) {
   std::set<std::uint32_t> ours;
   for (const Record& r : records) {
     if (r.activity.row == Activity::Row::kernel && measures(r.activity.name)) ours.insert(r.correlation);
@@ -212,6 +227,8 @@ std::vector<Activity> activities_of(std::vector<Record> records) {
   for (Record& r : records) {
     r.activity.begin = 1e-9 * static_cast<double>(r.begin - first);
     r.activity.end = 1e-9 * static_cast<double>(r.end - first);
+    const auto same = [&r](const OpenedGpu& gpu) { return r.gpu == static_cast<std::uint32_t>(gpu.number()); };
+    if (const auto found = std::ranges::find_if(gpus, same); found != gpus.end()) r.activity.gpu = found->place();
     activities.push_back(std::move(r.activity));
   }
   return activities;
@@ -277,13 +294,13 @@ void CuptiTrace::disable() noexcept {
   recording_ = false;
 }
 
-CuptiTrace::Records CuptiTrace::stop() {
+CuptiTrace::Records CuptiTrace::stop(std::span<const OpenedGpu> gpus) {
   if (!recording_) return {};
   constexpr std::uint32_t kEvenIncomplete = CUPTI_ACTIVITY_FLAG_FLUSH_FORCED;
   static_cast<void>(Inbox::instance().cupti.flush_all(kEvenIncomplete));
   disable();
   auto [records, dropped] = Inbox::instance().take();
-  return {activities_of(std::move(records)), dropped};
+  return {activities_of(std::move(records), gpus), dropped};
 }
 
 #else
@@ -291,7 +308,7 @@ CuptiTrace::Records CuptiTrace::stop() {
 CuptiTrace::CuptiTrace() : refusal_("this build has no CUPTI: the toolkit that built it lacks the headers") {}
 CuptiTrace::~CuptiTrace() = default;
 bool CuptiTrace::start() { return false; }
-CuptiTrace::Records CuptiTrace::stop() { return {}; }
+CuptiTrace::Records CuptiTrace::stop(std::span<const OpenedGpu>) { return {}; }
 void CuptiTrace::disable() noexcept {}
 
 #endif

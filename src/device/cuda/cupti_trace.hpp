@@ -1,11 +1,13 @@
 // What the GPU did and when, by CUPTI, the library that profilers use.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/trace.hpp"
+#include "device/cuda/opened_gpu.hpp"
 
 namespace xferbench::cuda {
 
@@ -31,9 +33,9 @@ class CuptiTrace {
     std::vector<Activity> activities;  ///< with CUPTI's numbers of streams
     std::size_t dropped = 0;           ///< that did not fit CUPTI's buffers
   };
-  /// Ends that; nothing if it had not begun. The device must be idle. Gates, stamps and clock probes are left out, and
-  /// the calls that launched them.
-  Records stop();
+  /// Ends that; nothing if it had not begun. These GPUs, whose places activities name, must be idle. Gates, stamps and
+  /// clock probes are left out, and the calls that launched them.
+  Records stop(std::span<const OpenedGpu> gpus);
 
  private:
   /// RAII of what start() enabled.

@@ -9,6 +9,7 @@
 
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_stream.hpp"
+#include "device/topology.hpp"
 
 namespace xferbench::cuda {
 
@@ -31,7 +32,21 @@ std::string format_uuid(const cudaUUID_t& uuid) {
 
 std::string format_version(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
-Environment::Gpu describe_gpu(int index) {
+/// What NVML tells of the GPU's links and of what it is a part of. A part has no links of its own.
+void describe_links(Environment::Gpu& gpu, const Nvml& nvml) {
+  const auto handle = nvml.device(gpu.pci_bus_id);
+  if (!handle) return;
+  gpu.mig = nvml.is_divided(*handle);
+  if (gpu.mig) {
+    // Unless CUDA tells the whole GPU's.
+    if (gpu.uuid != nvml.uuid(*handle)) gpu.uuid.replace(0, 3, "MIG");
+    return;
+  }
+  gpu.nvlinks = static_cast<unsigned>(nvml.nvlinks(*handle).size());
+  gpu.nvlink_bandwidth = nvml.nvlink_bandwidth(*handle);
+}
+
+Environment::Gpu describe_gpu(int index, const Nvml& nvml) {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
   Environment::Gpu gpu;
@@ -49,6 +64,9 @@ Environment::Gpu describe_gpu(int index) {
   gpu.memory_bandwidth =
       2e3 * attribute(cudaDevAttrMemoryClockRate, index) * attribute(cudaDevAttrGlobalMemoryBusWidth, index) / 8;
   gpu.ecc = properties.ECCEnabled != 0;
+  gpu.numa_node = numa_node_of(index);
+  gpu.bridges = bridges_above(sysfs_folder(gpu.pci_bus_id));
+  describe_links(gpu, nvml);
   return gpu;
 }
 
@@ -60,6 +78,25 @@ Multiprocessor describe_multiprocessor(int index) {
       .shared_in_all = number(cudaDevAttrMaxSharedMemoryPerMultiprocessor),
       .shared_reserved = number(cudaDevAttrReservedSharedMemoryPerBlock),
       .threads = number(cudaDevAttrMaxThreadsPerMultiProcessor)};
+}
+
+/// The way from one GPU to another.
+Environment::PeerLink describe_way(const Environment::Gpu& from, const Environment::Gpu& to, const Nvml& nvml) {
+  Environment::PeerLink link{.from = from.index.value(), .to = to.index.value()};
+  int access = 0;
+  check(cudaDeviceCanAccessPeer(&access, link.from, link.to), "cudaDeviceCanAccessPeer");
+  link.access = access != 0;
+  int atomics = 0;
+  check(cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, link.from, link.to),
+        "cudaDeviceGetP2PAttribute");
+  link.atomics = link.access && atomics != 0;
+  const auto one = nvml.device(from.pci_bus_id);
+  const auto other = nvml.device(to.pci_bus_id);
+  if (!one || !other || from.nvlinks == 0 || to.nvlinks == 0) return link;
+  link.nvlinks =
+      nvlinks_between(nvml.nvlinks(*one), nvml.nvlinks(*other), to.pci_bus_id, nvml.reachable_by_nvlink(*one, *other));
+  link.bandwidth = from.nvlink_bandwidth / from.nvlinks * link.nvlinks;
+  return link;
 }
 
 std::string describe_driver(const Nvml& nvml) {
@@ -96,6 +133,16 @@ std::optional<int> numa_node_of(int gpu) {
   return node < 0 ? std::nullopt : std::optional(node);
 }
 
+std::vector<Environment::PeerLink> peer_links(std::span<const Environment::Gpu> gpus, const Nvml& nvml) {
+  std::vector<Environment::PeerLink> links;
+  for (const Environment::Gpu& from : gpus) {
+    for (const Environment::Gpu& to : gpus) {
+      if (&from != &to) links.push_back(describe_way(from, to, nvml));
+    }
+  }
+  return links;
+}
+
 Capabilities describe_device(int gpu, const Nvml& nvml) {
   Capabilities c;
   c.managed_memory = attribute(cudaDevAttrConcurrentManagedAccess, gpu) != 0;
@@ -104,7 +151,7 @@ Capabilities describe_device(int gpu, const Nvml& nvml) {
   c.batch_copies = knows_batch_copies();
   c.multiprocessor = describe_multiprocessor(gpu);
   c.environment.backend = "cuda";
-  c.environment.gpu = describe_gpu(gpu);
+  c.environment.gpu = describe_gpu(gpu, nvml);
   c.environment.driver = describe_driver(nvml);
   c.environment.runtime = describe_runtime();
   return c;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "device/cuda/nvml.hpp"
 #include "device/device.hpp"
@@ -20,6 +22,9 @@ namespace xferbench::cuda {
 
 /// Of the current GPU, which has a context; all but its link and what it says of the host.
 [[nodiscard]] Capabilities describe_device(int gpu, const Nvml& nvml);
+
+/// The ways between every two of these GPUs, each way.
+[[nodiscard]] std::vector<Environment::PeerLink> peer_links(std::span<const Environment::Gpu> gpus, const Nvml& nvml);
 
 /// Generation and width of the PCI Express link of `device`, which has that bus id: as they are while copies are in
 /// flight, because an idle link trains down; where that cannot be seen, the largest that GPU and slot can agree on.

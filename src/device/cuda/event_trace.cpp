@@ -1,8 +1,13 @@
 #include "device/cuda/event_trace.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <chrono>
 #include <map>
+#include <utility>
 
+#include "core/units.hpp"
 #include "device/cuda/check.hpp"
 
 namespace xferbench::cuda {
@@ -33,11 +38,24 @@ bool is_captured(cudaStream_t stream) {
 
 }  // namespace
 
-EventTrace::EventTrace() : base_(recorded_event(cudaStreamLegacy)) {
+EventTrace::Base EventTrace::record_base(const OpenedGpu& gpu) {
+  gpu.make_current();
+  Base base{gpu, recorded_event(cudaStreamLegacy)};
   // The event completes between these two lines, some microseconds apart; the host's calls are placed no better.
   const double recorded = host_now();
-  check(cudaEventSynchronize(base_), "cudaEventSynchronize");
-  base_on_host_ = (recorded + host_now()) / 2;
+  const cudaError_t status = cudaEventSynchronize(base.event);
+  const double completed = host_now();
+  if (status != cudaSuccess) {
+    static_cast<void>(cudaEventDestroy(base.event));
+    check(status, "cudaEventSynchronize");
+  }
+  base.on_host = (recorded + completed) / 2;
+  base.uncertainty = (completed - recorded) / 2;
+  return base;
+}
+
+EventTrace::EventTrace(std::span<const OpenedGpu> gpus) {
+  for (const OpenedGpu& gpu : gpus) bases_.push_back(record_base(gpu));
 }
 
 EventTrace::~EventTrace() {
@@ -45,13 +63,15 @@ EventTrace::~EventTrace() {
     static_cast<void>(cudaEventDestroy(o.before));
     if (o.behind != nullptr) static_cast<void>(cudaEventDestroy(o.behind));
   }
-  static_cast<void>(cudaEventDestroy(base_));
+  for (const Base& base : bases_) static_cast<void>(cudaEventDestroy(base.event));
 }
 
-EventTrace::Span::Span(EventTrace* trace, cudaStream_t stream, Activity::Row row, std::string_view name,
-                       std::uint64_t bytes)
+EventTrace::Span::Span(EventTrace* trace, const OpenedGpu& gpu, cudaStream_t stream, Activity::Row row,
+                       std::string_view name, std::uint64_t bytes)
     : trace_(trace), stream_(stream) {
+  if (trace_ != nullptr && trace_->base_of(gpu.place()) == nullptr) trace_ = nullptr;
   if (trace_ == nullptr) return;
+  gpu.make_current();  // events are made on the current GPU, and still are when the span ends
   if (is_captured(stream)) {
     trace_ = nullptr;
     return;
@@ -59,7 +79,7 @@ EventTrace::Span::Span(EventTrace* trace, cudaStream_t stream, Activity::Row row
   const cudaEvent_t before = recorded_event(stream);
   const std::lock_guard lock(trace_->mutex_);
   index_ = trace_->operations_.size();
-  trace_->operations_.push_back({row, std::string(name), bytes, stream, before, nullptr, host_now(), 0});
+  trace_->operations_.push_back({row, std::string(name), bytes, gpu.place(), stream, before, nullptr, host_now(), 0});
 }
 
 // Reports nothing: without the event behind it, an operation that failed is not part of the timeline.
@@ -81,24 +101,38 @@ void EventTrace::missed_graph() {
 }
 
 std::string EventTrace::note() const {
-  return lacks_graphs_ ? "events cannot see into graphs: what they replayed is missing" : "";
+  std::string note = lacks_graphs_ ? "events cannot see into graphs: what they replayed is missing" : "";
+  if (bases_.size() == 1) return note;
+  const double worst = std::ranges::max(bases_, {}, &Base::uncertainty).uncertainty;
+  return fmt::format("{}{}GPUs are placed beside each other by the host's clock, to about {}", note,
+                     note.empty() ? "" : "; ", format_seconds(2 * worst));
 }
 
-double EventTrace::since_base(cudaEvent_t event) const {
+const EventTrace::Base* EventTrace::base_of(unsigned place) const {
+  const auto found = std::ranges::find(bases_, place, [](const Base& base) { return base.gpu.place(); });
+  return found == bases_.end() ? nullptr : &*found;
+}
+
+double EventTrace::on_host(const Base& base, cudaEvent_t event) const {
   float milliseconds = 0;
-  check(cudaEventElapsedTime(&milliseconds, base_, event), "cudaEventElapsedTime");
-  return milliseconds * 1e-3;
+  check(cudaEventElapsedTime(&milliseconds, base.event, event), "cudaEventElapsedTime");
+  return base.on_host + milliseconds * 1e-3;
 }
 
 std::vector<Activity> EventTrace::resolve() {
   const std::lock_guard lock(mutex_);
-  std::map<cudaStream_t, unsigned> streams;
+  std::map<std::pair<unsigned, cudaStream_t>, unsigned> streams;
   std::vector<Activity> activities;
+  const double origin = bases_.front().on_host;
   for (const Operation& o : operations_) {
     if (o.behind == nullptr) continue;
-    const unsigned number = streams.try_emplace(o.stream, static_cast<unsigned>(streams.size())).first->second;
-    activities.push_back({o.row, o.name, o.bytes, number, since_base(o.before), since_base(o.behind)});
-    activities.push_back({Activity::Row::host, o.name, 0, 0, o.called - base_on_host_, o.returned - base_on_host_});
+    const Base& base = *base_of(o.gpu);
+    const std::pair stream(o.gpu, o.stream);
+    const unsigned number = streams.try_emplace(stream, static_cast<unsigned>(streams.size())).first->second;
+    const double begin = on_host(base, o.before) - origin;
+    const double end = on_host(base, o.behind) - origin;
+    activities.push_back({o.row, o.name, o.bytes, number, begin, end, o.gpu});
+    activities.push_back({Activity::Row::host, o.name, 0, 0, o.called - origin, o.returned - origin});
   }
   return activities;
 }

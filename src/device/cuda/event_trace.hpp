@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/trace.hpp"
+#include "device/cuda/opened_gpu.hpp"
 
 namespace xferbench::cuda {
 
@@ -17,8 +19,8 @@ namespace xferbench::cuda {
 /// than one that is not. Any thread may use it.
 class EventTrace {
  public:
-  /// The device must be idle. Throws DeviceError.
-  EventTrace();
+  /// Watches these GPUs, at least one, which must be idle. Throws DeviceError.
+  explicit EventTrace(std::span<const OpenedGpu> gpus);
   EventTrace(const EventTrace&) = delete;
   EventTrace& operator=(const EventTrace&) = delete;
   ~EventTrace();
@@ -27,7 +29,8 @@ class EventTrace {
   /// without a trace, and in a stream that is being captured, whose events have no times.
   class Span {
    public:
-    Span(EventTrace* trace, cudaStream_t stream, Activity::Row row, std::string_view name, std::uint64_t bytes = 0);
+    Span(EventTrace* trace, const OpenedGpu& gpu, cudaStream_t stream, Activity::Row row, std::string_view name,
+         std::uint64_t bytes = 0);
     Span(const Span&) = delete;
     Span& operator=(const Span&) = delete;
     ~Span();
@@ -41,7 +44,7 @@ class EventTrace {
   /// A graph was replayed: nobody can put events around what is in it.
   void missed_graph();
 
-  /// Everything that was recorded. The device must be idle. Throws DeviceError.
+  /// Everything that was recorded. The GPUs must be idle. Throws DeviceError.
   [[nodiscard]] std::vector<Activity> resolve();
   /// What it lacks, as a sentence; empty if nothing.
   [[nodiscard]] std::string note() const;
@@ -51,6 +54,7 @@ class EventTrace {
     Activity::Row row;
     std::string name;
     std::uint64_t bytes;
+    unsigned gpu;  // its place
     cudaStream_t stream;
     cudaEvent_t before;
     cudaEvent_t behind;
@@ -58,11 +62,22 @@ class EventTrace {
     double returned;
   };
 
-  [[nodiscard]] double since_base(cudaEvent_t event) const;
+  /// An event of one GPU that everything of that GPU is timed against, and when it completed by the host's clock:
+  /// events of two GPUs cannot be.
+  struct Base {
+    OpenedGpu gpu;
+    cudaEvent_t event = nullptr;
+    double on_host = 0;
+    double uncertainty = 0;
+  };
+
+  [[nodiscard]] static Base record_base(const OpenedGpu& gpu);
+  /// Null for a GPU that is not watched.
+  [[nodiscard]] const Base* base_of(unsigned place) const;
+  [[nodiscard]] double on_host(const Base& base, cudaEvent_t event) const;
 
   std::mutex mutex_;
-  cudaEvent_t base_ = nullptr;
-  double base_on_host_ = 0;
+  std::vector<Base> bases_;
   std::vector<Operation> operations_;
   bool lacks_graphs_ = false;
 };

@@ -1,6 +1,7 @@
 #include "device/cuda/nvml.hpp"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <string_view>
@@ -20,6 +21,35 @@ struct EventData {
   unsigned gpu_instance;
   unsigned compute_instance;
 };
+
+/// nvmlFieldValue_t.
+struct FieldValue {
+  unsigned field;
+  unsigned scope;  // the link, for fields of links
+  long long timestamp;
+  long long latency;
+  int type;
+  int status;
+  union {
+    double real;
+    unsigned number;
+    unsigned long long_number;
+    unsigned long long longest_number;
+  } value;
+};
+
+/// nvmlPciInfo_t.
+struct PciInfo {
+  std::array<char, 16> legacy_bus_id;
+  unsigned domain;
+  unsigned bus;
+  unsigned device;
+  unsigned device_id;
+  unsigned subsystem_id;
+  std::array<char, 32> bus_id;
+};
+
+constexpr unsigned kMostNvLinks = 36;  // of one GPU; NVML has 18 so far, and refuses numbers that it does not know
 
 }  // namespace
 
@@ -77,6 +107,91 @@ std::optional<std::uint64_t> Nvml::throttle_reasons(Handle handle) const {
   }
   return std::nullopt;
 }
+
+// --- NVLink ---------------------------------------------------------------------------------------------------------
+
+std::vector<unsigned> Nvml::active_nvlinks(Handle handle) const {
+  const auto state = find<int(Handle, unsigned, int*)>("nvmlDeviceGetNvLinkState");
+  std::vector<unsigned> active;
+  if (state == nullptr) return active;
+  for (unsigned link = 0; link < kMostNvLinks; ++link) {
+    int is_active = 0;
+    if (state(handle, link, &is_active) == kSuccess && is_active == 1) active.push_back(link);
+  }
+  return active;
+}
+
+std::vector<NvLinkEnd> Nvml::nvlinks(Handle handle) const {
+  constexpr int kGpu = 0;
+  constexpr int kSwitch = 2;
+  const auto type_of = find<int(Handle, unsigned, int*)>("nvmlDeviceGetNvLinkRemoteDeviceType");
+  const auto address_of = find<int(Handle, unsigned, PciInfo*)>("nvmlDeviceGetNvLinkRemotePciInfo_v2");
+  std::vector<NvLinkEnd> ends;
+  for (const unsigned link : active_nvlinks(handle)) {
+    NvLinkEnd& end = ends.emplace_back();
+    int type = -1;
+    const bool told = type_of != nullptr && type_of(handle, link, &type) == kSuccess;
+    if (told && type == kSwitch) end.kind = NvLinkEnd::Kind::nvswitch;
+    PciInfo info{};
+    if (!told || type != kGpu || address_of == nullptr || address_of(handle, link, &info) != kSuccess) continue;
+    end = {NvLinkEnd::Kind::gpu, fmt::format("{:04x}:{:02x}:{:02x}.0", info.domain, info.bus, info.device)};
+  }
+  return ends;
+}
+
+std::optional<double> Nvml::field(Handle handle, unsigned id, unsigned link) const {
+  const auto get = find<int(Handle, int, FieldValue*)>("nvmlDeviceGetFieldValues");
+  FieldValue field{};
+  field.field = id;
+  field.scope = link;
+  if (get == nullptr || get(handle, 1, &field) != kSuccess || field.status != kSuccess) return std::nullopt;
+  switch (field.type) {
+    case 0: return field.value.real;
+    case 1: return field.value.number;
+    case 2: return static_cast<double>(field.value.long_number);
+    case 3: return static_cast<double>(field.value.longest_number);
+    default: return std::nullopt;
+  }
+}
+
+double Nvml::nvlink_bandwidth(Handle handle) const {
+  constexpr unsigned kCommonSpeed = 90;   // NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON: of every link that is up
+  constexpr unsigned kSpeedOfLink = 164;  // NVML_FI_DEV_NVLINK_GET_SPEED
+  const std::vector<unsigned> links = active_nvlinks(handle);
+  const double common = field(handle, kCommonSpeed, 0).value_or(0);
+  double megabytes = 0;
+  for (const unsigned link : links) {
+    megabytes += common > 0 ? common : field(handle, kSpeedOfLink, link).value_or(0);
+  }
+  return megabytes * 1e6;
+}
+
+std::optional<bool> Nvml::reachable_by_nvlink(Handle from, Handle to) const {
+  constexpr int kByNvLink = 2;  // NVML_P2P_CAPS_INDEX_NVLINK
+  constexpr int kUnknown = 6;   // NVML_P2P_STATUS_UNKNOWN
+  const auto status_of = find<int(Handle, Handle, int, int*)>("nvmlDeviceGetP2PStatus");
+  int status = kUnknown;
+  if (status_of == nullptr || status_of(from, to, kByNvLink, &status) != kSuccess) return std::nullopt;
+  return status == kUnknown ? std::nullopt : std::optional(status == 0);
+}
+
+// --- Identity -------------------------------------------------------------------------------------------------------
+
+bool Nvml::is_divided(Handle handle) const {
+  const auto mode = find<int(Handle, unsigned*, unsigned*)>("nvmlDeviceGetMigMode");
+  unsigned current = 0;
+  unsigned pending = 0;
+  return mode != nullptr && mode(handle, &current, &pending) == kSuccess && current == 1;
+}
+
+std::string Nvml::uuid(Handle handle) const {
+  const auto get = find<int(Handle, char*, unsigned)>("nvmlDeviceGetUUID");
+  std::array<char, 96> text{};
+  if (get == nullptr || get(handle, text.data(), text.size()) != kSuccess) return {};
+  return text.data();
+}
+
+// --- Errors ---------------------------------------------------------------------------------------------------------
 
 Nvml::XidEvents::XidEvents(const Nvml& nvml, Handle handle) : nvml_(nvml) {
   constexpr unsigned long long kXidCriticalError = 8;

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "device/topology.hpp"
+
 namespace xferbench::cuda {
 
 /// NVML, loaded if the driver brought it; without it every question is answered by nothing. Its interface is declared
@@ -32,6 +34,18 @@ class Nvml {
   /// Why clocks are below what they could be: bits of nvmlClocksEventReasons.
   [[nodiscard]] std::optional<std::uint64_t> throttle_reasons(Handle handle) const;
 
+  /// Of a device: the other ends of its NVLinks that are up, ...
+  [[nodiscard]] std::vector<NvLinkEnd> nvlinks(Handle handle) const;
+  /// ... what all of those carry together, in bytes per second each way; 0 where the driver does not tell, ...
+  [[nodiscard]] double nvlink_bandwidth(Handle handle) const;
+  /// ... and whether they lead to another one.
+  [[nodiscard]] std::optional<bool> reachable_by_nvlink(Handle from, Handle to) const;
+
+  /// Whether the device is divided into instances, of which CUDA shows one as if it were a GPU.
+  [[nodiscard]] bool is_divided(Handle handle) const;
+  /// "GPU-01234567-..."; empty where it is not told.
+  [[nodiscard]] std::string uuid(Handle handle) const;
+
   /// Critical errors (Xid) of one device, as they come.
   class XidEvents {
    public:
@@ -52,6 +66,10 @@ class Nvml {
   [[nodiscard]] std::string driver() const;
 
  private:
+  /// Numbers of the links that are up.
+  [[nodiscard]] std::vector<unsigned> active_nvlinks(Handle handle) const;
+  /// A field of the device or of one of its links; nothing where the driver does not know it.
+  [[nodiscard]] std::optional<double> field(Handle handle, unsigned id, unsigned link) const;
   template <class Function>
   [[nodiscard]] Function* find(const char* name) const;
 

@@ -7,8 +7,9 @@ namespace {
 
 // Hazard: while this runs, anything that synchronises with its stream from the host waits for the host itself. The
 // time-out turns such a mistake into a failed sample.
-__global__ void hold(volatile GateFlags* flags, std::uint32_t ticket, std::uint64_t timeout_ns) {
+__global__ void hold(volatile GateFlags* flags, unsigned slot, std::uint32_t ticket, std::uint64_t timeout_ns) {
   const std::uint64_t begun = global_nanoseconds();
+  flags->arrived[slot] = ticket;
   // Tickets only grow; the difference is right across a wrap-around.
   while (static_cast<std::int32_t>(flags->opened - ticket) < 0) {
     if (global_nanoseconds() - begun > timeout_ns) {
@@ -60,8 +61,8 @@ void preload_timing_kernels() {
   cudaFuncGetAttributes(&attributes, answer);
 }
 
-void launch_gate(GateFlags* flags, std::uint32_t ticket, std::uint64_t timeout_ns, void* cuda_stream) {
-  hold<<<1, 1, 0, static_cast<cudaStream_t>(cuda_stream)>>>(flags, ticket, timeout_ns);
+void launch_gate(GateFlags* flags, unsigned slot, std::uint32_t ticket, std::uint64_t timeout_ns, void* cuda_stream) {
+  hold<<<1, 1, 0, static_cast<cudaStream_t>(cuda_stream)>>>(flags, slot, ticket, timeout_ns);
 }
 
 void launch_clock_probe(std::uint64_t* sample, std::uint64_t duration_ns, void* cuda_stream) {

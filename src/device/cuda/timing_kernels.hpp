@@ -7,11 +7,16 @@
 
 namespace xferbench::kernels {
 
-/// Lives in pinned, mapped host memory. The host counts `opened` up to let a closed gate go; the kernel writes
-/// `timed_out` when it gave up waiting.
+/// Streams that one gate can hold at once.
+inline constexpr unsigned kMostHeld = 1024;
+
+/// Lives in pinned, mapped host memory that all GPUs reach. The host counts `opened` up to let a closed gate go. Each
+/// kernel that comes to it writes its ticket to a slot of its own: many GPUs cannot count in host memory, since not
+/// every bus has atomic operations. It writes `timed_out` when it gave up waiting.
 struct GateFlags {
   std::uint32_t opened = 0;
   std::uint32_t timed_out = 0;
+  alignas(64) std::uint32_t arrived[kMostHeld] = {};  // NOLINT(modernize-avoid-c-arrays): for device code
 };
 
 /// Lives in pinned, mapped host memory, each number on a cache line of its own. The host asks by counting `asked` up;
@@ -22,13 +27,13 @@ struct ClockExchange {
   std::uint32_t answered = 0;  // beside it: one write of the GPU may carry both
 };
 
-/// Loads the kernels of this file now: a lazily loaded kernel behind a closed gate would wait for it for ever, and
-/// stamps must not wait for a load.
+/// Loads the kernels of this file on the current GPU now: a lazily loaded kernel behind a closed gate would wait for it
+/// for ever, and stamps must not wait for a load.
 void preload_timing_kernels();
 
-/// Holds `cuda_stream` until flags->opened reaches `ticket` or `timeout_ns` of the GPU's own clock have passed.
-/// `flags` is the device address of the GateFlags.
-void launch_gate(GateFlags* flags, std::uint32_t ticket, std::uint64_t timeout_ns, void* cuda_stream);
+/// Holds `cuda_stream` until flags->opened reaches `ticket` or `timeout_ns` of the GPU's own clock have passed, and
+/// says in flags->arrived[slot] that it does. `flags` is the device address of the GateFlags.
+void launch_gate(GateFlags* flags, unsigned slot, std::uint32_t ticket, std::uint64_t timeout_ns, void* cuda_stream);
 
 /// One thread counts clock cycles for about `duration_ns` and writes {cycles, nanoseconds} to `sample` (device address
 /// of two numbers in mapped host memory). Their ratio is the multiprocessor's clock rate in GHz.
