@@ -20,10 +20,15 @@ MultipathCase multipath_case(const Case& c) {
                   .target = gpu_numbers(c.word("target")),
                   .via = gpu_numbers(c.word("via")),
                   .share = {},
-                  .shape = {.chunk = c.count("chunk"), .slots = c.count("slots")},
+                  .shape = {.chunk = c.count_or("chunk", 0), .slots = c.count("slots")},
                   .bytes = c.count("size")};
+  m.shape.last_leg_is_fast = m.direction == Direction::h2d;
   if (c.has("share")) m.share = c.real("share") / kPercent;
   return m;
+}
+
+std::uint64_t helper_memory(const MultipathCase& c) {
+  return c.shape.slots * std::min(c.shape.chunk == 0 ? kLongestChunk : c.shape.chunk, c.bytes);
 }
 
 namespace {

@@ -17,7 +17,7 @@ struct MultipathCase {
   std::vector<int> target;               ///< the number of one GPU; empty: the first of the run
   std::vector<int> via;                  ///< of the helpers; empty: a word that stands for some of the others
   std::optional<double> share;           ///< of the payload, that goes through the helpers; none: the model's choice
-  model::RelayShape shape;
+  model::RelayShape shape;               ///< its chunk: 0 for the model's choice
   std::uint64_t bytes = 0;
 
   [[nodiscard]] bool is_explicit() const { return !target.empty() && !via.empty(); }
@@ -33,6 +33,11 @@ inline constexpr const char* kGrowing = "growing";
 
 /// With numbers in place of words. The case as it is where there is nobody to help.
 std::vector<Case> expand_multipath(const Case& c, const GpusOfRun& gpus);
+
+/// A chunk that the model may choose is at most so long.
+inline constexpr std::uint64_t kLongestChunk = 64 * 1024 * 1024;
+/// Bytes that each helper holds for chunks that are on their way.
+std::uint64_t helper_memory(const MultipathCase& c);
 
 /// Parts of the payload begin at multiples of this, so that copies of them are aligned.
 inline constexpr std::uint64_t kPartAlignment = 64 * 1024;

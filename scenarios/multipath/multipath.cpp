@@ -26,13 +26,24 @@ namespace xferbench {
 
 namespace {
 
-/// What of the payload goes where. Measured once per run for all cases that differ in no more than chunks.
-model::RelaySplit split_of(const MultipathCase& c, const RunContext& bench, MultipathPayload& payload) {
-  if (c.share) return model::even_relay_split(c.via.size(), *c.share, c.bytes, kPartAlignment);
-  const std::string key =
-      fmt::format("multipath paths {} {} {}", static_cast<int>(c.direction), gpus_text(c.gpus()), c.bytes);
-  const auto& paths = bench.memo->remember<model::RelayPaths>(key, [&] { return measure_paths(bench, payload); });
-  return model::best_relay_split(paths, c.shape, c.bytes, kPartAlignment);
+/// How the payload is cut, and what of it goes where.
+struct Cut {
+  model::RelayShape shape;
+  model::RelaySplit split;
+};
+
+/// As the case says; where it leaves something open, as the model chooses from what is measured once per run.
+Cut cut(const MultipathCase& c, const RunContext& bench, MultipathPayload& payload) {
+  Cut cut{c.shape, {}};
+  const auto paths = [&]() -> const model::RelayPaths& {
+    const std::string key =
+        fmt::format("multipath paths {} {} {}", static_cast<int>(c.direction), gpus_text(c.gpus()), c.bytes);
+    return bench.memo->remember<model::RelayPaths>(key, [&] { return measure_paths(bench, payload); });
+  };
+  if (c.shape.chunk == 0) cut.shape.chunk = model::best_relay_chunk(paths(), c.shape, c.bytes, kPartAlignment);
+  cut.split = c.share ? model::even_relay_split(c.via.size(), *c.share, c.bytes, kPartAlignment)
+                      : model::best_relay_split(paths(), cut.shape, c.bytes, kPartAlignment);
+  return cut;
 }
 
 /// One run of each way on poisoned memory.
@@ -43,7 +54,7 @@ void verify_way(MultipathPayload& payload, Way& way, const std::function<void(co
   payload.check();
 }
 
-void report(const MultipathCase& c, const model::RelaySplit& split, std::span<const Series> series, Result& result) {
+void report(const MultipathCase& c, const Cut& cut, std::span<const Series> series, Result& result) {
   const auto gigabytes = static_cast<double>(c.bytes) / 1e9;
   const double seconds = series[0].elapsed.median;
   result.add("bandwidth", gigabytes / seconds, "GB/s");
@@ -51,8 +62,11 @@ void report(const MultipathCase& c, const model::RelaySplit& split, std::span<co
   result.add("own_links_bandwidth", gigabytes / series[2].elapsed.median, "GB/s");
   result.add("times_direct", series[1].elapsed.median / seconds, "1");
   result.add("of_own_links", series[2].elapsed.median / seconds, "1");
-  result.add("relayed", static_cast<double>(split.relayed()) / static_cast<double>(c.bytes), "1");
-  result.add("helper_memory", static_cast<double>(c.shape.slots * std::min(c.shape.chunk, c.bytes)), "B");
+  result.add("relayed", static_cast<double>(cut.split.relayed()) / static_cast<double>(c.bytes), "1");
+  MultipathCase chosen = c;
+  chosen.shape = cut.shape;
+  result.add("chunk", static_cast<double>(cut.shape.chunk), "B");
+  result.add("helper_memory", static_cast<double>(helper_memory(chosen)), "B");
   if (series[0].elapsed.clock == Clock::event) {
     result.warnings.emplace_back(
         "so many chunks do not fit behind a gate: the time includes what the host takes to submit them; choose a "
@@ -99,15 +113,15 @@ class Multipath final : public ScenarioOf<multipath_case> {
 
   [[nodiscard]] MemoryNeeds memory_needs(const MultipathCase& c) const override {
     // A helper: its slots, what stays on it when all links are measured, and its leg's memory.
-    return {c.bytes, c.bytes + c.shape.slots * std::min(c.shape.chunk, c.bytes)};
+    return {c.bytes, c.bytes + helper_memory(c)};
   }
 
   void measure(const MultipathCase& c, const RunContext& bench, Result& result) const override {
     MultipathPayload payload(bench.machine, c, bench.seed);
     if (bench.needs_data()) payload.prepare();
-    const model::RelaySplit split = split_of(c, bench, payload);
+    const Cut chosen = cut(c, bench, payload);
     if (bench.needs_data()) payload.prepare();  // measuring the paths leaves anything in it
-    Relay relay(payload, c.shape, split);
+    Relay relay(payload, chosen.shape, chosen.split);
     DirectPath direct(payload);
     const double evenly = static_cast<double>(c.via.size()) / static_cast<double>(c.via.size() + 1);
     OwnLinks links(payload, model::even_relay_split(c.via.size(), evenly, c.bytes, kPartAlignment));
@@ -123,7 +137,7 @@ class Multipath final : public ScenarioOf<multipath_case> {
     const std::vector<Series> series = bench.sample({relay.region(), direct.region(), links.region()});
     add_measurements(series, result);
     if (!all_sampled(series)) return;
-    report(c, split, series, result);
+    report(c, chosen, series, result);
     if (bench.verifies_again()) {
       verify_way(payload, relay, [&](const Region& region) { run_at_full_speed(bench.machine, region); });
     }
@@ -191,9 +205,9 @@ std::vector<Axis> multipath_axes() {
        .help = "percent of the payload that goes through them; default: as a model chooses from what the links can do",
        .min = 0,
        .max = 100},
-      size_axis(
-          "chunk",
-          {.defaults = "16M", .tuning = "4M,8M,16M,32M", .help = "bytes that are passed on at a time", .min = 4096}),
+      size_axis("chunk", {.tuning = "4M,8M,16M,32M",
+                          .help = "bytes that are passed on at a time, at most; default: as the model chooses",
+                          .min = 4096}),
       {.name = "slots", .defaults = "4", .tuning = "2,4,8", .help = "chunks that a helper holds at once", .max = 1024},
       size_axis("size", {.defaults = "256M", .help = "bytes of the payload"}),
   };
@@ -214,6 +228,9 @@ std::vector<MetricDeclaration> multipath_metrics() {
           .column("limit GB/s"),
       derived("of_own_links", "1", higher, "bandwidth over that").column("of limit", percent),
       derived("relayed", "1", neither, "share of the payload that went through the helpers").column("relayed", percent),
+      derived("chunk", "B", neither,
+              "bytes that were passed on at a time; the last ones, or D2H the first ones, are shorter")
+          .column("chunk"),
       derived("helper_memory", "B", lower, "that each helper holds for it").column("memory"),
       measured("direct", "the payload through the target's own link alone"),
       measured("own-links", "as many bytes over all links at once, which stay where those lead"),

@@ -143,51 +143,43 @@ void OwnLinks::check() {
 }
 
 Relay::Relay(MultipathPayload& payload, const model::RelayShape& shape, const model::RelaySplit& split)
-    : payload_(payload),
-      shape_(shape),
-      direct_(split.direct),
-      stream_(payload.target().make_stream(StreamKind::nonblocking)) {
+    : payload_(payload), direct_(split.direct), stream_(payload.target().make_stream(StreamKind::nonblocking)) {
   std::uint64_t offset = direct_;
   for (std::size_t i = 0; i < split.through.size(); ++i) {
-    const std::uint64_t bytes = split.through[i];
-    if (bytes == 0) continue;
+    if (split.through[i] == 0) continue;
     Device& device = *payload.helpers()[i];
-    const std::uint64_t chunks = (bytes + shape.chunk - 1) / shape.chunk;
-    const std::uint64_t slots = std::min<std::uint64_t>(shape.slots, chunks);
-    Helper helper{&device,
-                  offset,
-                  bytes,
-                  device.allocate_device(slots * std::min(shape.chunk, bytes)),
-                  device.make_stream(StreamKind::nonblocking),
-                  device.make_stream(StreamKind::nonblocking),
-                  {},
-                  {}};
-    for (std::uint64_t slot = 0; slot < slots; ++slot) {
+    Helper helper{.offset = offset, .chunks = model::relay_chunks(shape, split.through[i])};
+    helper.slot_bytes = std::ranges::max(helper.chunks);
+    const std::size_t slots = std::min(shape.slots, helper.chunks.size());
+    helper.slots = device.allocate_device(slots * helper.slot_bytes);
+    helper.fill = device.make_stream(StreamKind::nonblocking);
+    helper.drain = device.make_stream(StreamKind::nonblocking);
+    for (std::size_t slot = 0; slot < slots; ++slot) {
       helper.filled.push_back(device.make_event(EventKind::ordering));
       helper.drained.push_back(device.make_event(EventKind::ordering));
     }
     helpers_.push_back(std::move(helper));
-    offset += bytes;
+    offset += split.through[i];
   }
 }
 
 void Relay::pass_on(const Helper& helper) {
   const std::size_t slots = helper.filled.size();
-  const std::uint64_t slot_bytes = helper.slots.bytes / slots;
   const bool to_target = payload_.direction() == Direction::h2d;
-  std::size_t chunk = 0;
-  for (std::uint64_t done = 0; done < helper.bytes; done += slot_bytes, ++chunk) {
-    const std::uint64_t bytes = std::min(slot_bytes, helper.bytes - done);
-    const std::size_t slot = chunk % slots;
-    std::byte* const at = helper.slots.data + slot * slot_bytes;
-    const Copy link = payload_.over_link(at, helper.offset + done, bytes);
-    const Copy peer = payload_.between_gpus(at, helper.offset + done, bytes);
-    if (chunk >= slots) helper.fill.wait(helper.drained[slot]);
+  std::uint64_t offset = helper.offset;
+  for (std::size_t i = 0; i < helper.chunks.size(); ++i) {
+    const std::uint64_t bytes = helper.chunks[i];
+    const std::size_t slot = i % slots;
+    std::byte* const at = helper.slots.data + slot * helper.slot_bytes;
+    const Copy link = payload_.over_link(at, offset, bytes);
+    const Copy peer = payload_.between_gpus(at, offset, bytes);
+    if (i >= slots) helper.fill.wait(helper.drained[slot]);
     helper.fill.copy(to_target ? link : peer);
     helper.fill.record(helper.filled[slot]);
     helper.drain.wait(helper.filled[slot]);
     helper.drain.copy(to_target ? peer : link);
     helper.drain.record(helper.drained[slot]);
+    offset += bytes;
   }
 }
 
@@ -204,8 +196,7 @@ Region Relay::region() {
                 .check = [this] { payload_.check(); }};
   for (const Helper& helper : helpers_) {
     region.streams.insert(region.streams.end(), {helper.fill, helper.drain});
-    const std::uint64_t chunks = (helper.bytes + shape_.chunk - 1) / shape_.chunk;
-    region.operations = std::max<std::size_t>(region.operations, 3 * chunks);
+    region.operations = std::max(region.operations, 3 * helper.chunks.size());
   }
   return region;
 }

@@ -103,20 +103,19 @@ class Relay {
 
  private:
   struct Helper {
-    Device* device;
-    std::uint64_t offset;  // of its part of the payload
-    std::uint64_t bytes;
-    DeviceBuffer slots;
-    Stream fill;                // host to slot, or target to slot
-    Stream drain;               // slot to target, or slot to host
-    std::vector<Event> filled;  // by slot
-    std::vector<Event> drained;
+    std::uint64_t offset = 0;             // of its part of the payload
+    std::vector<std::uint64_t> chunks{};  // their bytes
+    std::uint64_t slot_bytes = 0;
+    DeviceBuffer slots{};
+    Stream fill{};                // host to slot, or target to slot
+    Stream drain{};               // slot to target, or slot to host
+    std::vector<Event> filled{};  // by slot
+    std::vector<Event> drained{};
   };
   void submit();
   void pass_on(const Helper& helper);
 
   MultipathPayload& payload_;
-  model::RelayShape shape_;
   std::uint64_t direct_;  // bytes of the payload's begin
   Stream stream_;
   std::vector<Helper> helpers_;

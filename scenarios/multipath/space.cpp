@@ -80,7 +80,8 @@ class MultipathSpace final : public Tunable {
     result.add("direct_bandwidth", gigabytes / stages_.front().median, "GB/s");
     result.add("times_direct", stages_.front().median / seconds, "1");
     result.add("relayed", static_cast<double>(split_of(m).relayed()) / static_cast<double>(m.bytes), "1");
-    result.add("helper_memory", static_cast<double>(m.shape.slots * std::min(m.shape.chunk, m.bytes)), "B");
+    result.add("chunk", static_cast<double>(m.shape.chunk), "B");
+    result.add("helper_memory", static_cast<double>(helper_memory(m)), "B");
   }
 
   [[nodiscard]] std::vector<Measurement> stages() const override { return stages_; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace xferbench::model {
@@ -9,6 +10,8 @@ namespace xferbench::model {
 namespace {
 
 constexpr int kHalvings = 60;  // of the time that is searched for: more than a double has digits
+
+constexpr std::uint64_t kShortest = std::uint64_t{1} << 20;  // chunk, unless less is left
 
 double seconds(std::uint64_t bytes, double rate) { return static_cast<double>(bytes) / rate; }
 
@@ -48,25 +51,31 @@ double direct_time(const RelayPaths& paths, std::uint64_t bytes) {
 
 std::uint64_t RelaySplit::relayed() const { return std::accumulate(through.begin(), through.end(), std::uint64_t{0}); }
 
-/// Two stages in turn. With enough slots the slower one never waits; with few of them a chunk's slot is free only when
-/// the chunk has gone, and so many chunks take as long as one chunk's whole way.
+std::vector<std::uint64_t> relay_chunks(const RelayShape& shape, std::uint64_t bytes) {
+  std::vector<std::uint64_t> chunks;
+  while (bytes > 0) {
+    const std::uint64_t half = std::max(kShortest, bytes / 2 / kShortest * kShortest);
+    chunks.push_back(std::min({shape.chunk, half, bytes}));
+    bytes -= chunks.back();
+  }
+  if (!shape.last_leg_is_fast) std::ranges::reverse(chunks);
+  return chunks;
+}
+
+/// Chunk by chunk, as long as the slowest of what each waits for: the one before it on its link, its slot, and its own
+/// way here.
 double relay_time(const RelayCosts& helper, const RelayShape& shape, std::uint64_t bytes) {
-  if (bytes == 0) return 0;
-  const std::uint64_t chunks = (bytes + shape.chunk - 1) / shape.chunk;
-  const auto of_chunk = [&](std::uint64_t size) {
-    return std::pair(helper.first_copy + seconds(size, helper.first_rate),
-                     helper.second_copy + seconds(size, helper.second_rate) + helper.hand_over);
-  };
-  const std::uint64_t last = bytes - (chunks - 1) * shape.chunk;
-  const auto [first, second] = of_chunk(std::min(shape.chunk, bytes));
-  const auto [last_first, last_second] = of_chunk(last);
-  if (chunks == 1) return last_first + last_second;
-  const double whole_way = first + second + helper.hand_over;  // until its slot may be filled again
-  const double step = std::max({first, second, whole_way / static_cast<double>(shape.slots)});
-  // All but the last at their pace; the last one, which may be short, has its own way.
-  const double before_last = static_cast<double>(chunks - 1) * step;
-  const double behind_the_slower = first + static_cast<double>(chunks - 1) * step + last_second;
-  return std::max(before_last + last_first + last_second, behind_the_slower);
+  double arrived = 0;  // the last one over the first link
+  double gone = 0;     // and over the second
+  std::vector<double> slot_free(shape.slots);
+  std::size_t slot = 0;
+  for (const std::uint64_t chunk : relay_chunks(shape, bytes)) {
+    arrived = std::max(arrived, slot_free[slot]) + helper.first_copy + seconds(chunk, helper.first_rate);
+    gone = std::max(gone, arrived + helper.hand_over) + helper.second_copy + seconds(chunk, helper.second_rate);
+    slot_free[slot] = gone + helper.hand_over;
+    slot = (slot + 1) % shape.slots;
+  }
+  return gone;
 }
 
 double relay_makespan(const RelayPaths& paths, const RelayShape& shape, const RelaySplit& split) {
@@ -87,6 +96,20 @@ RelaySplit best_relay_split(const RelayPaths& paths, const RelayShape& shape, st
     (direct_time(paths, split.direct) <= middle ? high : low) = middle;
   }
   return split_within(paths, shape, high, bytes, alignment);
+}
+
+std::uint64_t best_relay_chunk(const RelayPaths& paths, const RelayShape& shape, std::uint64_t bytes,
+                               std::uint64_t alignment) {
+  constexpr double kAsGood = 1.001;
+  double least = std::numeric_limits<double>::infinity();
+  RelayShape best = shape;
+  for (std::uint64_t chunk = 64 * kShortest; chunk >= kShortest; chunk /= 2) {
+    const RelayShape tried{chunk, shape.slots, shape.last_leg_is_fast};
+    const double time = relay_makespan(paths, tried, best_relay_split(paths, tried, bytes, alignment));
+    if (time <= least * kAsGood) best = tried;
+    least = std::min(least, time);
+  }
+  return best.chunk;
 }
 
 RelaySplit even_relay_split(std::size_t helpers, double share, std::uint64_t bytes, std::uint64_t alignment) {

@@ -27,9 +27,14 @@ struct RelayPaths {
 
 /// How chunks are passed on.
 struct RelayShape {
-  std::uint64_t chunk = 0;  ///< bytes
-  std::size_t slots = 1;    ///< chunks that a helper holds at once
+  std::uint64_t chunk = 0;       ///< bytes of most of them
+  std::size_t slots = 1;         ///< chunks that a helper holds at once
+  bool last_leg_is_fast = true;  ///< else the first: where the short chunks are
 };
+
+/// The chunks that so many bytes are passed on in. While the slower link carries them, the faster one waits for the
+/// first or is behind with the last: so chunks get shorter towards that end, down to a mebibyte.
+[[nodiscard]] std::vector<std::uint64_t> relay_chunks(const RelayShape& shape, std::uint64_t bytes);
 
 /// Who carries how many bytes.
 struct RelaySplit {
@@ -48,6 +53,10 @@ struct RelaySplit {
 /// The split in which all ways end together, as far as that goes: parts of helpers are whole multiples of `alignment`.
 [[nodiscard]] RelaySplit best_relay_split(const RelayPaths& paths, const RelayShape& shape, std::uint64_t bytes,
                                           std::uint64_t alignment);
+
+/// The chunk, of those from 1 to 64 MiB, with which the best split takes least; the shortest of those that are as good.
+[[nodiscard]] std::uint64_t best_relay_chunk(const RelayPaths& paths, const RelayShape& shape, std::uint64_t bytes,
+                                             std::uint64_t alignment);
 
 /// The split that gives the helpers `share` of the payload (0 to 1), each as much as its neighbour.
 [[nodiscard]] RelaySplit even_relay_split(std::size_t helpers, double share, std::uint64_t bytes,
