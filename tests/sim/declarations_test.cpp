@@ -48,7 +48,7 @@ std::vector<Result> tuned_results_of(const Everything& commands) {
   const TuneObserver nobody{.progress = [](const TuneProgress&) {}, .measured = [](const std::vector<Result>&) {}};
   for (const Words& words : commands.tunes) {
     const std::vector<PlannedCase> cases = cases_of(words);
-    const std::vector<Case> space = feasible(cases, machine.device(), true, std::nullopt);
+    const std::vector<Case> space = feasible(cases, machine, true, std::nullopt);
     const auto command_of = [](const Case& c) { return c.key(); };
     for (Result& r : tune(*cases.front().scenario, space, quick_bench(machine.device()), command_of, nobody).results) {
       all.push_back(std::move(r));

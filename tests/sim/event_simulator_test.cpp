@@ -18,6 +18,11 @@ constexpr EngineId kH2d{1};
 constexpr EngineId kD2h{2};
 constexpr EngineId kCompute{3};
 
+// Over that link; how much each moves makes no difference there.
+const std::vector<Use> kIn{{.in = 1}};
+const std::vector<Use> kOut{{.out = 1}};
+const std::vector<Use> kBoth{{.in = 1, .out = 1}};
+
 /// The engines and the link of one GPU.
 class OneGpu : public EventSimulator {
  public:
@@ -33,7 +38,8 @@ OperationPtr operation(EngineId engine, double payload, std::vector<OperationPtr
   auto o = std::make_shared<Operation>();
   o->engine = engine;
   o->payload = payload;
-  o->way = engine == kH2d ? Way::h2d : engine == kD2h ? Way::d2h : Way::none;
+  if (engine == kH2d) o->uses = kIn;
+  if (engine == kD2h) o->uses = kOut;
   o->after.assign(after.begin(), after.end());
   return o;
 }
@@ -46,7 +52,7 @@ struct Step {
     double submitted = 0;
     double overhead = 0;
     double share = 1;
-    Way way = Way::none;  // of a kernel
+    std::vector<Use> uses{};  // of a kernel
   };
   EngineId engine;
   double payload;
@@ -81,10 +87,10 @@ std::vector<Schedule> schedules() {
       {"OppositeCopiesSlowEachOtherOnlyWhileBothMovePayload", {{kH2d, 8, 0, 9}, {kD2h, 4, 0, 5}}, {0.8, 0.8}},
       {"OverheadDoesNotContend", {{kH2d, 4, 0, 4}, {kD2h, 0, 0, 4, {.overhead = 4}}}, {0.5, 0.5}},
       {"AKernelThatUsesNoLinkContendsWithNoCopy", {{kH2d, 4, 0, 4}, {kCompute, 10, 0, 10}}, {0.8, 0.8}},
-      {"AKernelContendsWithTheOppositeCopy", {{kH2d, 4, 0, 5}, {kCompute, 10, 0, 11, {.way = Way::d2h}}}, {0.8, 0.8}},
-      {"TwoInOneDirectionHaveHalfOfItEach", {{kH2d, 4, 0, 8}, {kCompute, 10, 0, 14, {.way = Way::h2d}}}, {0.8, 0.8}},
-      {"AKernelMayDoBothToACopy", {{kH2d, 4, 0, 10}, {kCompute, 10, 0, 16, {.way = Way::both}}}, {0.8, 0.8}},
-      {"AKernelThatUsesBothDirectionsDoesNotSlowItself", {{kCompute, 4, 0, 4, {.way = Way::both}}}, {0.8, 0.8}},
+      {"AKernelContendsWithTheOppositeCopy", {{kH2d, 4, 0, 5}, {kCompute, 10, 0, 11, {.uses = kOut}}}, {0.8, 0.8}},
+      {"TwoInOneDirectionHaveHalfOfItEach", {{kH2d, 4, 0, 8}, {kCompute, 10, 0, 14, {.uses = kIn}}}, {0.8, 0.8}},
+      {"AKernelMayDoBothToACopy", {{kH2d, 4, 0, 10}, {kCompute, 10, 0, 16, {.uses = kBoth}}}, {0.8, 0.8}},
+      {"AKernelThatUsesBothDirectionsDoesNotSlowItself", {{kCompute, 4, 0, 4, {.uses = kBoth}}}, {0.8, 0.8}},
   };
 }
 
@@ -98,7 +104,7 @@ TEST_P(ScheduleOfEngines, IsAsWorkedOut) {
     o->submitted = step.more.submitted;
     o->overhead = step.more.overhead;
     o->share = step.more.share;
-    if (step.engine == kCompute) o->way = step.more.way;
+    if (step.engine == kCompute) o->uses = step.more.uses;
   }
   for (std::size_t i = 0; i < operations.size(); ++i) {
     for (const std::size_t before : GetParam().steps[i].more.after) {
@@ -193,8 +199,7 @@ TEST(EventSimulator, EnginesOfSeveralGpusContendOnTheLinkThatTheyShare) {
     const LinkId other_link = events.add_link({});
     const auto one = operation(kH2d, 4);
     const auto other = operation(other_h2d, 4);
-    other->way = Way::h2d;
-    if (!shared) other->link = other_link;
+    other->uses = {{.link = shared ? LinkId{} : other_link, .in = 1}};
     events.add(one);
     events.add(other);
     events.run_all();

@@ -86,11 +86,6 @@ std::vector<Result> run_with(Faulty& faulty, const std::vector<PlannedCase>& cas
   return run_all(cases, bench);
 }
 
-std::unique_ptr<Machine> willing_machine() {
-  return std::make_unique<sim::SimMachine>(
-      profile("h200"), [](sim::SimMachine& machine) { return std::make_unique<WillingDevice>(machine); });
-}
-
 /// What calls of which kind a case makes, in order.
 class Sequence final : public CallObserver {
  public:

@@ -116,8 +116,7 @@ TEST_F(Intercepted, WhatItMakesIsOfItselfAndWorksTogether) {
 /// The same command on a machine as it is and on one whose calls are seen.
 std::vector<std::vector<Result>> seen_and_not(const Words& command) {
   sim::SimMachine plain = machine_with<WillingDevice>();
-  InterceptedSim<Notes> seen(std::make_unique<sim::SimMachine>(
-      profile("h200"), [](sim::SimMachine& m) { return std::make_unique<WillingDevice>(m); }));
+  InterceptedSim<Notes> seen(willing_machine());
   std::vector<std::vector<Result>> results{run_on(plain.device(), command), run_on(seen.device(), command)};
   EXPECT_EQ(seen.observer().inside(), 0);
   return results;

@@ -25,7 +25,7 @@ Bytes content(const sim::DeviceMemory& memory, std::size_t offset, std::size_t b
 }
 
 TEST(SimulatedMemory, HoldsWhatPlainMemoryWouldAfterAnyFillsAndWrites) {
-  sim::DeviceMemory memory(kSize);
+  sim::DeviceMemory memory(kSize, 0);
   Bytes plain(kSize);
   std::mt19937 random(5);
   const auto below = [&random](std::size_t limit) { return random() % limit; };

@@ -102,12 +102,12 @@ TEST_F(RunnerTest, TooMuchMemoryIsRefusedWithBothNumbersBeforeAllocating) {
   Scripted greedy([](const RunContext&, Result&) { throw std::logic_error("must not run"); });
   const PlannedCase planned{&greedy, Case("scripted")};
   greedy.needs_ = {0, std::uint64_t{1} << 50};
-  EXPECT_EQ(skip_reason(planned, device_, true)->text,
+  EXPECT_EQ(skip_reason(planned, machine_, true)->text,
             "needs 1024 TiB of device memory, 139.7 GiB available; choose a smaller --size");
   greedy.needs_ = {std::uint64_t{1} << 50, 0};
-  EXPECT_EQ(skip_reason(planned, device_, true)->text.find("needs 1024 TiB of host memory, "), 0U);
+  EXPECT_EQ(skip_reason(planned, machine_, true)->text.find("needs 1024 TiB of host memory, "), 0U);
   // Without data the simulated device touches no memory.
-  EXPECT_FALSE(skip_reason(planned, device_, false));
+  EXPECT_FALSE(skip_reason(planned, machine_, false));
 }
 
 TEST_F(RunnerTest, ObserversSeeEveryCase) {

@@ -164,7 +164,7 @@ double by_simulator(const StageCosts& costs, const Arrangement& a) {
   for (const Task& task : tasks) {
     auto o = std::make_shared<sim::Operation>();
     o->engine = std::array{in, compute, out}[task.stage];
-    o->way = std::array{sim::Way::h2d, sim::Way::none, sim::Way::d2h}[task.stage];
+    if (task.stage != kWork) o->uses = {{.in = task.stage == kIn ? 1.0 : 0, .out = task.stage == kOut ? 1.0 : 0}};
     o->submitted = task.submitted, o->overhead = task.overhead, o->payload = task.payload;
     auto over = std::make_shared<sim::Operation>();
     over->overhead = costs.handoff;

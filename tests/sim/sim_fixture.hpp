@@ -83,7 +83,8 @@ class EventOtherwise final : public sim::SimEvent {
 
 class DeviceOtherwise : public sim::SimDevice {
  public:
-  DeviceOtherwise(sim::SimMachine& machine, Otherwise how) : SimDevice(machine), how_(std::move(how)) {}
+  explicit DeviceOtherwise(sim::SimMachine& machine, Otherwise how, std::size_t number = 0)
+      : SimDevice(machine, number), how_(std::move(how)) {}
 
  protected:
   std::unique_ptr<sim::SimStream> new_stream(StreamKind kind) override {
@@ -101,8 +102,8 @@ class DeviceOtherwise : public sim::SimDevice {
 /// as little as those of any test.
 class WillingDevice : public DeviceOtherwise {
  public:
-  explicit WillingDevice(sim::SimMachine& machine, Otherwise how = {})
-      : DeviceOtherwise(machine, std::move(how)), capabilities_(SimDevice::capabilities()) {
+  explicit WillingDevice(sim::SimMachine& machine, Otherwise how = {}, std::size_t number = 0)
+      : DeviceOtherwise(machine, std::move(how), number), capabilities_(SimDevice::capabilities()) {
     capabilities_.environment.backend = "willing";
     capabilities_.memory_pools = true;
     capabilities_.multiprocessor = {.compute_capability = 90,
@@ -134,6 +135,22 @@ sim::SimMachine machine_with(Arguments... arguments) {
 }
 
 inline sim::SimMachine machine_that(Otherwise how) { return machine_with<DeviceOtherwise>(std::move(how)); }
+
+/// A machine with several GPUs of a profile, all of which do things so.
+inline sim::SimMachine machine_that(const Otherwise& how, std::string_view of_profile, std::vector<int> gpus) {
+  return sim::SimMachine(profile(of_profile), std::move(gpus), [&how](sim::SimMachine& machine, std::size_t number) {
+    return std::make_unique<DeviceOtherwise>(machine, how, number);
+  });
+}
+
+/// A machine whose GPUs are WillingDevices.
+inline std::unique_ptr<sim::SimMachine> willing_machine(std::string_view of_profile = "h200",
+                                                        std::vector<int> gpus = {0}) {
+  return std::make_unique<sim::SimMachine>(profile(of_profile), std::move(gpus),
+                                           [](sim::SimMachine& machine, std::size_t number) {
+                                             return std::make_unique<WillingDevice>(machine, Otherwise{}, number);
+                                           });
+}
 
 /// A few samples are enough: simulated times repeat exactly.
 inline RunContext quick_bench(Device& device) {

@@ -465,10 +465,10 @@ TEST_F(TunerTest, DecidesNothingByAConfirmationThatHasHardlyBegun) {
 
 TEST_F(TunerTest, LeavesOutWhatIsTooLarge) {
   const cli::TuneCommand command = parsed({"--chunks", "8,16,32,1024"});
-  EXPECT_EQ(feasible(command.cases, device_, false, std::nullopt).size(), 3U * 16);
-  EXPECT_EQ(feasible(command.cases, device_, false, std::uint64_t{16} << 20).size(), 2U * 16);
+  EXPECT_EQ(feasible(command.cases, machine_, false, std::nullopt).size(), 3U * 16);
+  EXPECT_EQ(feasible(command.cases, machine_, false, std::uint64_t{16} << 20).size(), 2U * 16);
   try {
-    static_cast<void>(feasible(command.cases, device_, false, 1024));
+    static_cast<void>(feasible(command.cases, machine_, false, 1024));
     FAIL() << "nothing is left";
   } catch (const UsageError& error) {
     EXPECT_EQ(std::string(error.what()),

@@ -203,12 +203,12 @@ TEST_F(WatchdogTest, AStuckCaseIsNoticedInTheMidst) {
   std::promise<void> go_on;
   const std::shared_future<void> may_go_on = go_on.get_future().share();
   std::atomic<int> waits{0};
-  const auto machine = intercept(std::make_unique<sim::SimMachine>(profile("h200"),
-                                                                   [&](sim::SimMachine& m) {
-                                                                     return std::make_unique<DeviceOtherwise>(
-                                                                         m, Otherwise{.synchronize_event = [&] {
-                                                                           if (++waits == 1) may_go_on.wait();
-                                                                         }});
+  const Otherwise how{.synchronize_event = [&] {
+    if (++waits == 1) may_go_on.wait();
+  }};
+  const auto machine = intercept(std::make_unique<sim::SimMachine>(profile("h200"), std::vector{0},
+                                                                   [&](sim::SimMachine& m, std::size_t) {
+                                                                     return std::make_unique<DeviceOtherwise>(m, how);
                                                                    }),
                                  calls_);
   const auto watching = watch();

@@ -13,8 +13,12 @@ constexpr double kAllOfIt = 1 + 1e-9;
 
 bool spent(const Operation& o) { return o.overhead <= 0 && o.payload <= 0; }
 bool moving_payload(const Operation& o) { return o.overhead <= 0; }
-bool moves_in(const Operation& o) { return o.way == Way::h2d || o.way == Way::both; }
-bool moves_out(const Operation& o) { return o.way == Way::d2h || o.way == Way::both; }
+
+/// The part that a direction of a shared link leaves each operation.
+double part_of_shared(double asked, double alone, double duplex, double asked_back, double alone_back) {
+  const double capacity = alone - (alone - duplex) * std::min(1.0, asked_back / alone_back);
+  return std::min(1.0, capacity / asked);
+}
 
 }  // namespace
 
@@ -24,7 +28,12 @@ EngineId EventSimulator::add_engine(Sharing sharing) {
 }
 
 LinkId EventSimulator::add_link(const Duplex& duplex) {
-  links_.push_back({duplex});
+  links_.push_back({.duplex = duplex});
+  return static_cast<LinkId>(links_.size() - 1);
+}
+
+LinkId EventSimulator::add_shared_link(const Capacity& capacity) {
+  links_.push_back({.capacity = capacity});
   return static_cast<LinkId>(links_.size() - 1);
 }
 
@@ -108,32 +117,66 @@ void EventSimulator::pass_through() {
   }
 }
 
-void EventSimulator::weigh() {
-  for (Link& link : links_) link.h2d = link.d2h = 0;
-  for (const Operation* o : running_) {
-    if (o->way == Way::none || !moving_payload(*o)) continue;
-    Link& link = links_[static_cast<std::size_t>(o->link)];
-    link.h2d += moves_in(*o) ? 1 : 0;
-    link.d2h += moves_out(*o) ? 1 : 0;
+double EventSimulator::rate_of_own_links(const Operation& o) {
+  const bool moving = moving_payload(o);
+  double rate = 1;
+  for (const Use& use : o.uses) {
+    const Link& link = link_of(use);
+    const Duplex& d = link.duplex;
+    if (link.capacity) continue;
+    const unsigned in = use.in > 0 ? 1 : 0;
+    const unsigned out = use.out > 0 ? 1 : 0;
+    double part = 1;
+    if (in > 0 && link.movers_out > (moving ? out : 0)) part = moving ? d.in_rate * use.duplex : 1 / d.in_overhead;
+    if (out > 0 && link.movers_in > (moving ? in : 0)) {
+      part = std::min(part, moving ? d.out_rate * use.duplex : 1 / d.out_overhead);
+    }
+    if (moving) part /= std::max(in * link.movers_in, out * link.movers_out);  // itself included
+    rate = std::min(rate, part);
   }
+  return rate;
 }
 
-double EventSimulator::rate(const Operation& o) const {
-  if (o.way == Way::none) return 1;
-  const Link& link = links_[static_cast<std::size_t>(o.link)];
-  const bool payload = moving_payload(o);
-  const unsigned own_in = moves_in(o) ? 1 : 0;
-  const unsigned own_out = moves_out(o) ? 1 : 0;
+double EventSimulator::rate_of_shared_links(const Operation& o) {
   double rate = 1;
-  if (own_in > 0 && link.d2h > (payload ? own_out : 0)) {
-    rate = std::min(rate, payload ? link.duplex.h2d_rate : 1 / link.duplex.h2d_overhead);
+  for (const Use& use : o.uses) {
+    const Link& link = link_of(use);
+    if (!link.capacity) continue;
+    const Capacity& c = *link.capacity;
+    const double in = link.asked_in;
+    const double out = link.asked_out;
+    if (use.in > 0) rate = std::min(rate, part_of_shared(in, c.in, c.duplex_in, out, c.out));
+    if (use.out > 0) rate = std::min(rate, part_of_shared(out, c.out, c.duplex_out, in, c.in));
   }
-  if (own_out > 0 && link.h2d > (payload ? own_in : 0)) {
-    rate = std::min(rate, payload ? link.duplex.d2h_rate : 1 / link.duplex.d2h_overhead);
+  return rate;
+}
+
+void EventSimulator::weigh() {
+  for (const Operation* o : running_) {
+    for (const Use& use : o->uses) {
+      Link& link = link_of(use);
+      link.movers_in = link.movers_out = 0;
+      link.asked_in = link.asked_out = 0;
+    }
   }
-  if (!payload) return rate;
-  const unsigned alongside = std::max(own_in * link.h2d, own_out * link.d2h);  // itself included
-  return rate / alongside;
+  for (const Operation* o : running_) {
+    if (!moving_payload(*o)) continue;
+    for (const Use& use : o->uses) {
+      link_of(use).movers_in += use.in > 0 ? 1 : 0;
+      link_of(use).movers_out += use.out > 0 ? 1 : 0;
+    }
+  }
+  for (Operation* o : running_) {
+    o->rate = rate_of_own_links(*o);
+    if (!moving_payload(*o)) continue;
+    for (const Use& use : o->uses) {
+      link_of(use).asked_in += o->rate * use.in;
+      link_of(use).asked_out += o->rate * use.out;
+    }
+  }
+  for (Operation* o : running_) {
+    if (moving_payload(*o)) o->rate *= rate_of_shared_links(*o);
+  }
 }
 
 void EventSimulator::finish(Operation& o) {
@@ -156,7 +199,7 @@ void EventSimulator::finish(Operation& o) {
 }
 
 double EventSimulator::phase_end(const Operation& o) const {
-  return now_ + (o.overhead > 0 ? o.overhead : o.payload) / rate(o);
+  return now_ + (o.overhead > 0 ? o.overhead : o.payload) / o.rate;
 }
 
 double EventSimulator::next_change() {

@@ -1,6 +1,17 @@
 // A discrete-event model: operations with dependencies that compete for engines and links. Knows nothing of memory,
 // streams, devices or CUDA; times are seconds of a virtual clock.
 //
+// An operation occupies an engine, first for its overhead and then for its payload, which moves over any number of
+// links at once, as fast as the slowest lets it. There are two kinds of links:
+// - those of one GPU. All that move payload in the same direction have equal parts of their rates, and each direction
+//   is slowed by a factor of its own (Duplex) while the other one moves payload;
+// - those that GPUs share: bridges, sockets. They carry what is asked of them up to a capacity and slow all in
+//   proportion where more is asked. The capacity of a direction falls with what the other one is asked for, from
+//   Capacity::in to Capacity::duplex_in where that is as much as it can carry alone.
+// What an operation asks of a shared link is what the links of single GPUs leave it. That a second shared link slows it
+// further is not taken into account, so nothing ever carries too much, and where two are too small for the same
+// operation one of them a little less than it could.
+//
 // It shares nothing with the prediction in model/pipeline.hpp, on purpose: each is what the other is checked against
 // (tests/sim/pipeline_model_test.cpp), and an error in a shared engine would be in both and seen by neither. Against an
 // error of thought that is in both stands a third way of computing schedules, in tests/sim/schedule_test.cpp.
@@ -10,6 +21,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -25,19 +37,23 @@ enum class EngineId : std::size_t {
 /// A link that carries payload in two directions: a GPU's own, or one that several share.
 enum class LinkId : std::size_t {};
 
-/// The directions of a link that an operation's payload moves in.
-enum class Way { none, h2d, d2h, both };
+/// What an operation at full rate moves over a link, in bytes per second each way; 0: nothing. What both ways at once
+/// cost it by itself is part of its payload.
+struct Use {
+  LinkId link{};
+  double in = 0;
+  double out = 0;
+  double duplex = 1;  ///< its rate while others move payload in the opposite direction, over what the link leaves it
+  friend bool operator==(const Use&, const Use&) = default;
+};
 
 struct Operation {
   EngineId engine = EngineId::none;
-  double share = 1;  ///< of an engine that can be shared; in (0, 1]
-  LinkId link{};     ///< that the payload moves over, if it does
-  /// Slowed as the link's Duplex says while the opposite direction moves payload too, and to a part of the rate while
-  /// others move payload in the same direction. What `both` costs by itself is part of its payload.
-  Way way = Way::none;
-  double submitted = 0;  ///< the host enqueued it then; it cannot start earlier
-  double overhead = 0;   ///< time on the engine before the payload; while it runs, what is left of it at now()
-  double payload = 0;    ///< time of the payload alone at full rate; while it runs, what is left of it
+  double share = 1;       ///< of an engine that can be shared; in (0, 1]
+  std::vector<Use> uses;  ///< links that the payload moves over
+  double submitted = 0;   ///< the host enqueued it then; it cannot start earlier
+  double overhead = 0;    ///< time on the engine before the payload; while it runs, what is left of it at now()
+  double payload = 0;     ///< time of the payload alone at full rate; while it runs, what is left of it
   std::vector<std::shared_ptr<const Operation>> after;  ///< must have finished before it starts
   std::function<void()> on_start;                       ///< reads the sources
   std::function<void()> on_finish;                      ///< commits the results
@@ -47,6 +63,7 @@ struct Operation {
   State state = State::waiting;
   double started = 0;
   double finished = 0;
+  double rate = 1;                             ///< of the phase that it is in, over the full one
   std::uint64_t serial = 0;                    ///< tells apart what was submitted at the same time
   std::size_t unmet = 0;                       ///< dependencies that have not finished
   mutable std::vector<Operation*> successors;  ///< what waits for it; also where it can only be read, as in `after`
@@ -55,13 +72,22 @@ struct Operation {
 };
 using OperationPtr = std::shared_ptr<Operation>;
 
-/// What each direction of a link suffers while the other one moves payload, over the same alone. They need not suffer
-/// alike.
+/// What each direction of a GPU's link suffers while the other one moves payload, over the same alone. They need not
+/// suffer alike.
 struct Duplex {
-  double h2d_rate = 1;
-  double d2h_rate = 1;
-  double h2d_overhead = 1;
-  double d2h_overhead = 1;
+  double in_rate = 1;
+  double out_rate = 1;
+  double in_overhead = 1;
+  double out_overhead = 1;
+};
+
+/// What a shared link carries of all operations together, in bytes per second each way: while the other direction is
+/// idle, and while it is asked for all that it carries alone.
+struct Capacity {
+  double in = 0;
+  double out = 0;
+  double duplex_in = 0;
+  double duplex_out = 0;
 };
 
 /// Takes O(log n) for each of n operations, and time in proportion to what runs at once for each step.
@@ -76,6 +102,7 @@ class EventSimulator {
 
   [[nodiscard]] EngineId add_engine(Sharing sharing);
   [[nodiscard]] LinkId add_link(const Duplex& duplex);
+  [[nodiscard]] LinkId add_shared_link(const Capacity& capacity);
 
   [[nodiscard]] double now() const { return now_; }
 
@@ -109,10 +136,13 @@ class EventSimulator {
     std::size_t busy = 0;  // operations that run
   };
   struct Link {
-    Duplex duplex;
-    /// How many operations move payload in each direction now; see weigh().
-    unsigned h2d = 0;
-    unsigned d2h = 0;
+    Duplex duplex{};
+    std::optional<Capacity> capacity{};  // of a shared one
+    // What it carries now; see weigh().
+    unsigned movers_in = 0;  // operations that move payload each way
+    unsigned movers_out = 0;
+    double asked_in = 0;  // bytes per second that they would move each way if it were not for shared links
+    double asked_out = 0;
   };
 
   /// Its time has come; it waits for dependencies or for its engine.
@@ -127,9 +157,12 @@ class EventSimulator {
   [[nodiscard]] bool has_room(const Operation& operation) const;
   [[nodiscard]] Engine& engine_of(const Operation& operation);
   void start(Operation& operation);
-  /// Counts what each link carries now, for rate() and phase_end().
+  /// Sets the rates of all that run, from what each link carries now.
   void weigh();
-  [[nodiscard]] double rate(const Operation& operation) const;
+  /// What links of single GPUs leave an operation of its rate, and what shared ones leave its payload of that.
+  [[nodiscard]] double rate_of_own_links(const Operation& operation);
+  [[nodiscard]] double rate_of_shared_links(const Operation& operation);
+  [[nodiscard]] Link& link_of(const Use& use) { return links_[static_cast<std::size_t>(use.link)]; }
   /// When the phase that a running operation is in will end, if nothing changes before.
   [[nodiscard]] double phase_end(const Operation& operation) const;
   void finish(Operation& operation);

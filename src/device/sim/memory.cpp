@@ -98,8 +98,8 @@ Pages PagePool::take(std::size_t bytes) {
 }
 
 void PagePool::give_back(Pages pages) {
-  // One for each engine is all that can be in flight at once; the largest serve every request.
-  constexpr std::size_t kMost = 4;
+  // There are hardly more in flight at once, one for each engine of eight GPUs; the largest serve every request.
+  constexpr std::size_t kMost = 48;
   if (pages.data() == nullptr) return;
   const auto larger = std::ranges::find_if(idle_, [&pages](const Pages& p) { return p.size() >= pages.size(); });
   idle_.insert(larger, std::move(pages));
@@ -127,10 +127,15 @@ std::optional<std::size_t> Memory::device_of(const std::byte* data) const {
   return holder == nullptr ? std::nullopt : std::optional(holder->device());
 }
 
-HostView Memory::allocate_host(std::size_t bytes, HostMemory kind) {
+std::optional<std::size_t> Memory::socket_of(const std::byte* data) const {
+  const auto [holder, at] = holder_of(host_, data);
+  return holder == nullptr ? std::nullopt : std::optional(holder->socket);
+}
+
+HostView Memory::allocate_host(std::size_t bytes, HostMemory kind, std::size_t socket) {
   Pages pages(bytes);
   std::byte* data = pages.data();
-  host_.emplace(data, Allocation{std::move(pages), kind});
+  host_.emplace(data, Allocation{std::move(pages), kind, socket});
   return {data, bytes, kind};
 }
 

@@ -97,10 +97,13 @@ class InFlight {
 class Memory {
  public:
   /// `device`: the number of the device whose memory it is.
-  DeviceView allocate_device(std::size_t bytes, std::size_t device = 0);
+  DeviceView allocate_device(std::size_t bytes, std::size_t device);
   /// The number of the device whose memory that is; nothing if it is the host's.
   [[nodiscard]] std::optional<std::size_t> device_of(const std::byte* data) const;
-  HostView allocate_host(std::size_t bytes, HostMemory kind);
+  /// `socket`: whose memory it is.
+  HostView allocate_host(std::size_t bytes, HostMemory kind, std::size_t socket);
+  /// The socket whose memory that is; nothing if it was not handed out here.
+  [[nodiscard]] std::optional<std::size_t> socket_of(const std::byte* data) const;
   void free(const std::byte* data) { device_.erase(data), host_.erase(data); }
 
   /// Throws DeviceError unless it is ordinary memory that was handed out and is not pinned yet.
@@ -122,6 +125,7 @@ class Memory {
   struct Allocation {
     Pages pages;
     HostMemory kind;
+    std::size_t socket;
     bool registered = false;
     PayloadPart part{};  // that is moved
 

@@ -1,11 +1,15 @@
 #include "device/sim/operations.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
+
+#include "core/error.hpp"
 
 namespace xferbench::sim {
 
@@ -19,8 +23,9 @@ double share_of(const KernelCost& cost, const Profile& p) {
 }
 
 /// The slowest of what a kernel does. A rough model of a kernel that occupies a share of the multiprocessors: it has
-/// that share of the arithmetic, and a quarter of them saturates the memory.
-double time_of(const KernelCost& cost, const Profile& p) {
+/// that share of the arithmetic, and a quarter of them saturates the memory. `sends`: what it copies between GPUs comes
+/// from its own.
+double time_of(const KernelCost& cost, bool sends, const Profile& p) {
   const double share = share_of(cost, p);
   const double traffic = static_cast<double>(cost.bytes) / (p.kernel_traffic_rate * std::min(1.0, 4 * share));
   const double arithmetic = cost.fma / (p.fma_rate * share);
@@ -28,63 +33,80 @@ double time_of(const KernelCost& cost, const Profile& p) {
   const double in = static_cast<double>(cost.h2d_bytes) / p.kernel_h2d_rate;
   const double out = static_cast<double>(cost.d2h_bytes) / p.kernel_d2h_rate;
   const double link = std::max(in, out) + std::min(in, out) * (1 / p.kernel_duplex_ratio - 1);
-  return std::max({traffic, arithmetic, cost.seconds, link});
-}
-
-Way way_of(const KernelCost& cost) {
-  if (cost.h2d_bytes == 0) return cost.d2h_bytes == 0 ? Way::none : Way::d2h;
-  return cost.d2h_bytes == 0 ? Way::h2d : Way::both;
-}
-
-Duplex duplex_of(const Profile& p) {
-  return {p.h2d_duplex_rate, p.d2h_duplex_rate, p.h2d_duplex_overhead, p.d2h_duplex_overhead};
+  const double peer_rate = sends ? p.kernel_peer_write_rate : p.kernel_peer_read_rate;
+  return std::max({traffic, arithmetic, cost.seconds, link, static_cast<double>(cost.peer_bytes) / peer_rate});
 }
 
 }  // namespace
 
-Operations::Operations(const Profile& profile, EventSimulator& events, DataMovement& data)
+Operations::Operations(const Profile& profile, std::size_t number, const Wiring& wiring, EventSimulator& events,
+                       DataMovement& data)
     : profile_(profile),
+      number_(number),
+      wiring_(wiring),
       events_(events),
       data_(data),
       h2d_(events.add_engine(EventSimulator::Sharing::one_at_a_time)),
       d2h_(profile.copy_engines < 2 ? h2d_ : events.add_engine(EventSimulator::Sharing::one_at_a_time)),
       compute_(events.add_engine(EventSimulator::Sharing::by_share)),
       internal_(events.add_engine(EventSimulator::Sharing::one_at_a_time)),
-      peer_(events.add_engine(EventSimulator::Sharing::one_at_a_time)),
-      link_(events.add_link(duplex_of(profile))) {}
+      send_(events.add_engine(EventSimulator::Sharing::by_share)),
+      fetch_(events.add_engine(EventSimulator::Sharing::by_share)),
+      reached_{number} {}
 
 void Operations::let_reach(std::size_t device, bool on) {
   on ? static_cast<void>(reached_.insert(device)) : static_cast<void>(reached_.erase(device));
 }
 
-bool Operations::reaches_both_ends(const Copy& c) const {
-  const auto reaches = [this](const std::byte* end) {
-    const auto owner = data_.memory.device_of(end);
-    return !owner || reached_.contains(*owner);
-  };
-  return reaches(c.source) && reaches(c.destination);
+bool Operations::reaches(const std::byte* data) const {
+  const auto owner = data_.memory.device_of(data);
+  return !owner || reached_.contains(*owner);
+}
+
+void Operations::require_own(const std::byte* data, const char* what) const {
+  const auto owner = data_.memory.device_of(data);
+  if (!owner || *owner == number_) return;
+  throw DeviceError(what, fmt::format("the memory is of device {} and the stream of device {}", *owner, number_));
+}
+
+void Operations::require_reach(const Kernel& kernel) const {
+  const KernelCost cost = kernel.cost();
+  std::vector<const std::byte*> touched{kernel.output().data(), cost.peer_source, cost.peer_destination};
+  for (const auto input : kernel.inputs_by_position()) touched.push_back(input.data());
+  const auto out_of_reach = std::ranges::find_if_not(touched, [this](const std::byte* data) { return reaches(data); });
+  if (out_of_reach == touched.end()) return;
+  throw DeviceError(fmt::format("launching the kernel {}", kernel.name()),
+                    fmt::format("device {} has no access to the memory of device {}", number_,
+                                *data_.memory.device_of(*out_of_reach)));
 }
 
 Operation Operations::copy(const Copy& c) const {
   Operation o;
-  o.link = link_;
-  const auto takes = [&o, &c](EngineId engine, Way way, double overhead, double rate) {
+  const auto takes = [&o, &c](EngineId engine, double overhead, double rate) {
     o.engine = engine;
-    o.way = way;
     o.overhead = overhead;
     o.payload = static_cast<double>(c.bytes) / rate;
   };
+  const std::size_t own_socket = wiring_.socket_of(number_);
   switch (c.direction) {
-    case Direction::h2d: takes(h2d_, Way::h2d, profile_.h2d_overhead, profile_.h2d_rate); break;
-    case Direction::d2h: takes(d2h_, Way::d2h, profile_.d2h_overhead, profile_.d2h_rate); break;
-    case Direction::d2d: takes(internal_, Way::none, profile_.copy_overhead, profile_.d2d_rate); break;
-    case Direction::p2p:
-      if (reaches_both_ends(c)) {
-        takes(peer_, Way::none, profile_.peer_overhead, profile_.peer_write_rate);
-      } else {
-        takes(peer_, Way::none, profile_.staged_peer_overhead, profile_.staged_peer_rate);
-      }
+    case Direction::h2d:
+      require_own(c.destination, "copying from the host");
+      takes(h2d_, profile_.h2d_overhead, profile_.h2d_rate);
+      o.uses =
+          wiring_.to_host(number_, data_.memory.socket_of(c.source).value_or(own_socket), {.h2d = profile_.h2d_rate});
       break;
+    case Direction::d2h:
+      require_own(c.source, "copying to the host");
+      takes(d2h_, profile_.d2h_overhead, profile_.d2h_rate);
+      o.uses = wiring_.to_host(number_, data_.memory.socket_of(c.destination).value_or(own_socket),
+                               {.d2h = profile_.d2h_rate});
+      break;
+    case Direction::d2d:
+      require_own(c.source, "copying inside a GPU");
+      require_own(c.destination, "copying inside a GPU");
+      takes(internal_, profile_.copy_overhead, profile_.d2d_rate);
+      break;
+    case Direction::p2p: o = between_gpus(c); break;
   }
   if (data_.on) {
     auto held = std::make_shared<InFlight>(data_.pages);
@@ -94,12 +116,37 @@ Operation Operations::copy(const Copy& c) const {
   return o;
 }
 
+Operation Operations::between_gpus(const Copy& c) const {
+  const auto from = data_.memory.device_of(c.source);
+  const auto to = data_.memory.device_of(c.destination);
+  if (!from || !to) throw DeviceError("copying between GPUs", "one end is not the memory of a GPU");
+  const auto bytes = static_cast<double>(c.bytes);
+  const bool sends = *from == number_;
+  Operation o;
+  o.engine = sends ? send_ : fetch_;
+  o.share = 1.0 / profile_.peer_copies;
+  if (!reaches(c.source) || !reaches(c.destination)) {
+    o.overhead = profile_.staged_peer_overhead;
+    o.payload = bytes / profile_.staged_peer_rate;
+    o.uses = wiring_.through_host(*from, *to, profile_.staged_peer_rate);
+    return o;
+  }
+  const double rate = sends ? profile_.peer_write_rate : profile_.peer_read_rate;
+  o.overhead = profile_.peer_overhead;
+  o.payload = bytes / rate;
+  o.uses = wiring_.between(*from, *to, rate);
+  return o;
+}
+
 Operation Operations::batch(std::span<const Copy> copies) const {
   Operation batch = copy(copies.front());
   std::vector<std::function<void()>> starts{batch.on_start};
   std::vector<std::function<void()>> finishes{batch.on_finish};
   for (const Copy& c : copies.subspan(1)) {
     Operation o = copy(c);
+    if (o.engine != batch.engine || o.uses != batch.uses) {
+      throw DeviceError("copying a batch", "the simulated device takes copies that all go the same way");
+    }
     batch.payload += o.payload;
     starts.push_back(std::move(o.on_start));
     finishes.push_back(std::move(o.on_finish));
@@ -114,7 +161,7 @@ Operation Operations::batch(std::span<const Copy> copies) const {
 // Staging is far slower than the link, so the opposite direction does not slow it further.
 Operation Operations::staged(const Copy& c) const {
   Operation o = copy(c);
-  o.way = Way::none;
+  o.uses.clear();
   o.overhead = profile_.pageable_overhead;
   o.payload = static_cast<double>(c.bytes) /
               (c.direction == Direction::h2d ? profile_.pageable_h2d_rate : profile_.pageable_d2h_rate);
@@ -128,6 +175,7 @@ Operation Operations::inlined(const Copy& c) const {
 }
 
 Operation Operations::fill(const DeviceView& range, std::byte value) const {
+  require_own(range.data, "filling memory");
   Operation o;
   o.engine = internal_;
   o.overhead = profile_.copy_overhead;
@@ -138,15 +186,32 @@ Operation Operations::fill(const DeviceView& range, std::byte value) const {
   return o;
 }
 
+std::vector<Use> Operations::uses_of(const KernelCost& cost, double payload) const {
+  std::vector<Use> uses;
+  if (cost.h2d_bytes + cost.d2h_bytes > 0) {
+    uses = wiring_.to_host(
+        number_, wiring_.socket_of(number_),
+        {.h2d = static_cast<double>(cost.h2d_bytes) / payload, .d2h = static_cast<double>(cost.d2h_bytes) / payload});
+  }
+  const auto from = data_.memory.device_of(cost.peer_source);
+  const auto to = data_.memory.device_of(cost.peer_destination);
+  if (cost.peer_bytes > 0 && from && to) {
+    const double duplex = *from == number_ ? profile_.kernel_peer_write_duplex : profile_.kernel_peer_read_duplex;
+    const auto ports = wiring_.between(*from, *to, static_cast<double>(cost.peer_bytes) / payload, duplex);
+    uses.insert(uses.end(), ports.begin(), ports.end());
+  }
+  return uses;
+}
+
 Operation Operations::kernel(const Kernel& kernel, double overhead) const {
+  require_reach(kernel);
   const KernelCost cost = kernel.cost();
   Operation o;
   o.engine = compute_;
   o.share = share_of(cost, profile_);
-  o.link = link_;
-  o.way = way_of(cost);
   o.overhead = overhead;
-  o.payload = time_of(cost, profile_);
+  o.payload = time_of(cost, data_.memory.device_of(cost.peer_source) == number_, profile_);
+  o.uses = uses_of(cost, o.payload);
   if (data_.on && !kernel.output().empty()) {
     const std::shared_ptr<const Kernel> copy = kernel.clone();
     auto held = std::make_shared<InFlight>(data_.pages);

@@ -5,26 +5,31 @@
 #include <cstdint>
 #include <set>
 #include <span>
+#include <vector>
 
 #include "device/kernel.hpp"
 #include "device/memory.hpp"
 #include "device/sim/event_simulator.hpp"
 #include "device/sim/memory.hpp"
 #include "device/sim/profile.hpp"
+#include "device/sim/wiring.hpp"
 #include "device/types.hpp"
 
 namespace xferbench::sim {
 
-/// Makes operations for the engines and the link of one GPU. Bytes move or not as DataMovement says when an operation
-/// is made: sources are read when it starts and results committed when it finishes, so that a missing dependency
-/// between streams shows up as wrong data.
+/// Makes operations for the engines of one GPU and for the links that it reaches. Bytes move or not as DataMovement
+/// says when an operation is made: sources are read when it starts and results committed when it finishes, so that a
+/// missing dependency between streams shows up as wrong data.
 class Operations {
  public:
-  /// Adds the GPU's engines and its link to `events`.
-  Operations(const Profile& profile, EventSimulator& events, DataMovement& data);
+  /// Adds the engines of the GPU of that number to `events`.
+  Operations(const Profile& profile, std::size_t number, const Wiring& wiring, EventSimulator& events,
+             DataMovement& data);
 
-  /// Whether this GPU may reach the memory of the device of that number; at first it may reach none.
+  /// Whether this GPU may reach the memory of the device of that number; at first it may reach its own.
   void let_reach(std::size_t device, bool on);
+
+  // They throw DeviceError for memory that this GPU has nothing to do with, or may not reach.
 
   /// From and to memory that the engines reach.
   [[nodiscard]] Operation copy(const Copy& copy) const;
@@ -40,17 +45,23 @@ class Operations {
   [[nodiscard]] Operation stamp(std::uint64_t* slot) const;
 
  private:
-  [[nodiscard]] bool reaches_both_ends(const Copy& copy) const;
+  [[nodiscard]] bool reaches(const std::byte* data) const;
+  void require_own(const std::byte* data, const char* what) const;
+  void require_reach(const Kernel& kernel) const;
+  [[nodiscard]] Operation between_gpus(const Copy& copy) const;
+  [[nodiscard]] std::vector<Use> uses_of(const KernelCost& cost, double payload) const;
 
   const Profile& profile_;
+  std::size_t number_;
+  const Wiring& wiring_;
   EventSimulator& events_;
   DataMovement& data_;
   EngineId h2d_;
   EngineId d2h_;  // the same where the GPU has one copy engine
   EngineId compute_;
   EngineId internal_;
-  EngineId peer_;  // copies to and from other GPUs
-  LinkId link_;
+  EngineId send_;                  // copies from its memory to other GPUs
+  EngineId fetch_;                 // copies between GPUs otherwise
   std::set<std::size_t> reached_;  // devices whose memory it may reach
 };
 

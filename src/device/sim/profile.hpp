@@ -5,6 +5,8 @@
 #include <span>
 #include <string_view>
 
+#include "device/sim/event_simulator.hpp"
+
 namespace xferbench::sim {
 
 /// Rates in bytes per second, times in seconds.
@@ -22,14 +24,27 @@ struct Profile {
   unsigned pcie_generation;
   unsigned pcie_width;
 
-  unsigned gpus;            ///< all alike
-  unsigned nvlinks;         ///< from each to each; 0: there are none
-  double nvlink_rate;       ///< of one, each way, as NVML tells it
-  double peer_read_rate;    ///< payload of copies that fetch from another GPU
-  double peer_write_rate;   ///< of copies that send to it
-  double peer_overhead;     ///< engine time per such copy beside its payload
-  double staged_peer_rate;  ///< without peer access, through the host
-  double staged_peer_overhead;
+  unsigned gpus;     ///< all alike, ...
+  unsigned sockets;  ///< ... spread evenly over one or two of these, in order
+  /// What GPUs read (in) and write (out) of the memory of one socket, all of them together.
+  Capacity socket_memory;
+  /// The link from the first socket to the second (in) and back.
+  Capacity between_sockets;
+  unsigned nvlinks;                ///< of each GPU, each of which leads to all others; 0: there are none
+  double nvlink_rate;              ///< of one, each way, as NVML tells it
+  unsigned peer_copies;            ///< that a GPU sends at once, and as many that it fetches
+  double peer_read_rate;           ///< payload of copies that fetch from another GPU
+  double peer_write_rate;          ///< of copies that send to it
+  double peer_overhead;            ///< engine time per such copy beside its payload
+  double peer_duplex_rate;         ///< of each direction while the other moves payload, over the same alone
+  double staged_peer_rate;         ///< without peer access, through the host
+  double staged_peer_rate_all;     ///< of all such copies together
+  double staged_peer_overhead;     ///< engine time per such copy
+  double kernel_peer_read_rate;    ///< a kernel that reads another GPU's memory
+  double kernel_peer_write_rate;   ///< a kernel that writes it
+  double kernel_peer_read_duplex;  ///< their rates while the other direction moves payload, over those of copies
+  double kernel_peer_write_duplex;
+  double peer_event_cost;  ///< from others on its own GPU seeing an event to those on another one
 
   unsigned copy_engines;  ///< 1 or 2: with 1, H2D and D2H take turns
   double h2d_rate;

@@ -126,8 +126,15 @@ void SimHost::wait(Condition condition) {
   if (self.abandoned) throw Abandoned{};
 }
 
-void SimHost::wait_for(const OperationPtr& operation) {
-  wait([&] { return operation->done() ? std::optional(operation->finished) : std::nullopt; });
+void SimHost::wait_for(const std::vector<OperationPtr>& operations) {
+  wait([&]() -> std::optional<double> {
+    double last = 0;
+    for (const OperationPtr& o : operations) {
+      if (!o->done()) return std::nullopt;
+      last = std::max(last, o->finished);
+    }
+    return last;
+  });
   advance(profile_.wake_up);
 }
 

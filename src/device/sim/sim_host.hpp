@@ -40,8 +40,9 @@ class SimHost final : public HostRuntime {
   using Condition = std::function<std::optional<double>()>;
   /// The running thread waits. Throws std::logic_error if that can never end.
   void wait(Condition condition);
-  /// The running thread waits until the operation has finished.
-  void wait_for(const OperationPtr& operation);
+  /// The running thread waits until the operation has finished, or all of them.
+  void wait_for(const OperationPtr& operation) { wait_for(std::vector{operation}); }
+  void wait_for(const std::vector<OperationPtr>& operations);
   /// The running thread waits until everything has finished.
   void wait_for_all();
   /// Lets the GPU work until the running thread's own time.

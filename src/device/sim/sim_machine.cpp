@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -28,6 +29,7 @@ Environment::Gpu describe_gpu(const Profile& p, int index) {
   gpu.pcie = Environment::Pcie{p.pcie_generation, p.pcie_width, "profile"};
   if (p.gpus > 1) {
     gpu.index = index;
+    gpu.numa_node = static_cast<int>(Wiring::socket_of(p, index));
     gpu.nvlinks = p.nvlinks;
     gpu.nvlink_bandwidth = p.nvlinks * p.nvlink_rate;
   }
@@ -80,9 +82,7 @@ SimDevice::SimDevice(SimMachine& machine, std::size_t number)
     : Device(machine, number),
       sim_(machine.simulation()),
       capabilities_(describe(sim_.profile, machine.gpus(), number)),
-      operations_(sim_.profile, sim_.events, sim_.data) {
-  operations_.let_reach(number, true);
-}
+      operations_(sim_.profile, number, sim_.wiring, sim_.events, sim_.data) {}
 
 MemoryInfo SimDevice::memory() { return {sim_.profile.memory_bytes - allocated_bytes_, sim_.profile.memory_bytes}; }
 
@@ -122,12 +122,30 @@ DeviceBuffer SimDevice::allocate_device(std::size_t bytes) {
 }
 
 HostBuffer SimDevice::allocate_host(std::size_t bytes, HostMemory kind, Prefault) {
-  const HostView view = sim_.data.memory.allocate_host(bytes, kind);
+  const HostView view = sim_.data.memory.allocate_host(bytes, kind, sim_.wiring.socket_of(number()));
   return {view, std::make_unique<SimAllocation>(sim_, [this, view] { sim_.data.memory.free(view.data); })};
 }
 
+void SimDevice::remove(const SimStream& stream) noexcept {
+  std::erase(streams_, &stream);
+  std::erase_if(left_behind_, [](const OperationPtr& o) { return o->done(); });
+  try {
+    for (const OperationPtr& o : stream.last_operations()) {
+      if (o && !o->done()) left_behind_.push_back(o);
+    }
+  } catch (const std::bad_alloc&) {
+    sim_.settle();
+  }
+}
+
 void SimDevice::synchronize() {
-  for (SimStream* stream : streams_) stream->synchronize();
+  std::vector<OperationPtr> pending = left_behind_;
+  for (const SimStream* stream : streams_) {
+    for (const OperationPtr& o : stream->last_operations()) {
+      if (o) pending.push_back(o);
+    }
+  }
+  sim_.host.wait_for(pending);
 }
 
 void SimDevice::set_peer_access(Device& peer, bool on) {
@@ -153,8 +171,8 @@ Registration SimDevice::register_host(const HostView& memory) {
 // --- The machine ----------------------------------------------------------------------------------------------------
 
 SimMachine::SimMachine(const Profile& profile, std::vector<int> gpus, const MakeDevice& make_device)
-    : sim_(profile), gpus_(std::move(gpus)) {
-  for (std::size_t i = 0; i < gpus_.size(); ++i) {
+    : sim_(profile, std::move(gpus)) {
+  for (std::size_t i = 0; i < sim_.gpus.size(); ++i) {
     owned_.push_back(make_device(*this, i));
     devices_.push_back(owned_.back().get());
   }

@@ -55,7 +55,7 @@ class SimDevice : public Device {
   /// It belongs to the device; whoever asks for it gets a view.
   [[nodiscard]] SimStream& legacy_stream();
   void add(SimStream& stream) { streams_.push_back(&stream); }
-  void remove(const SimStream& stream) { std::erase(streams_, &stream); }
+  void remove(const SimStream& stream) noexcept;
   /// Takes all streams out of the capture.
   void end(Capture& capture);
 
@@ -69,7 +69,8 @@ class SimDevice : public Device {
   Operations operations_;
   std::uint64_t allocated_bytes_ = 0;
   std::vector<SimStream*> streams_;
-  std::unique_ptr<SimStream> legacy_;  // made when it is first asked for
+  std::vector<OperationPtr> left_behind_;  // by streams that are gone
+  std::unique_ptr<SimStream> legacy_;      // made when it is first asked for
 };
 
 class SimMachine : public Machine {
@@ -93,11 +94,10 @@ class SimMachine : public Machine {
   /// For the parts of the simulation.
   [[nodiscard]] Simulation& simulation() { return sim_; }
   /// As the profile numbers them.
-  [[nodiscard]] const std::vector<int>& gpus() const { return gpus_; }
+  [[nodiscard]] const std::vector<int>& gpus() const { return sim_.gpus; }
 
  private:
   Simulation sim_;
-  std::vector<int> gpus_;
   std::vector<std::unique_ptr<SimDevice>> owned_;
   std::vector<Device*> devices_;
 };

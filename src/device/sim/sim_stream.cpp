@@ -54,10 +54,14 @@ SimStream::SimStream(SimDevice& device, StreamKind kind)
 SimStream::~SimStream() { device_.remove(*this); }
 
 OperationPtr SimStream::enqueue(Operation operation, double call_cost, Call call) {
-  return last_ = enqueue_aside(std::move(operation), call_cost, std::move(call));
+  return last_ = enqueue_behind(std::move(operation), call_cost, std::move(call));
 }
 
 OperationPtr SimStream::enqueue_aside(Operation operation, double call_cost, Call call) {
+  return aside_ = enqueue_behind(std::move(operation), call_cost, std::move(call));
+}
+
+OperationPtr SimStream::enqueue_behind(Operation operation, double call_cost, Call call) {
   SimHost& host = sim_.host;
   const double called = host.now();
   host.advance(call_cost);
@@ -202,8 +206,18 @@ void SimStream::wait(EventImpl& event) {
   const auto& e = static_cast<const SimEvent&>(event);
   if (e.place().capture || place_.capture) return wait_in_capture(e);
   Operation o;
-  if (e.operation()) o.after.push_back(e.operation());
+  if (e.operation()) o.after.push_back(&e.device() == &device_ ? e.operation() : seen_from_here(e.operation()));
   enqueue(std::move(o), profile_.event_call, {"wait for event"});
+}
+
+OperationPtr SimStream::seen_from_here(const OperationPtr& event) {
+  const double since = event->done() ? sim_.host.now() - event->finished : 0;
+  auto seen = std::make_shared<Operation>();
+  seen->submitted = sim_.host.now();
+  seen->overhead = std::max(0.0, profile_.peer_event_cost - since);
+  seen->after.push_back(event);
+  sim_.events.add(seen);
+  return seen;
 }
 
 // --- Graphs ---------------------------------------------------------------------------------------------------------
@@ -256,21 +270,27 @@ Graph SimStream::capture(const std::function<void()>& submit) {
 void SimStream::replay(GraphImpl& graph) {
   refuse_in_capture("replaying a graph");
   auto& g = static_cast<SimGraph&>(graph);
+  std::vector<OperationPtr> run;
+  for (const Capture::Node& node : g.captured->nodes) {
+    run.push_back(std::make_shared<Operation>(node.recipe(*node.operations)));
+  }
   Operation begin;
   begin.overhead = profile_.graph_start;
   if (g.end) begin.after.push_back(g.end);
   const OperationPtr first = enqueue(std::move(begin), profile_.graph_call, {"launch graph"});
   Operation end;
-  std::vector<OperationPtr> run;
-  for (const Capture::Node& node : g.captured->nodes) {
-    auto o = std::make_shared<Operation>(node.recipe(*node.operations));
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    const Capture::Node& node = g.captured->nodes[i];
+    const OperationPtr& o = run[i];
     o->submitted = first->submitted;
     if (node.after.empty()) o->after.push_back(first);
-    for (const std::size_t before : node.after) o->after.push_back(run[before]);
+    for (const std::size_t before : node.after) {
+      const bool here = g.captured->nodes[before].gpu == node.gpu;
+      o->after.push_back(here ? run[before] : seen_from_here(run[before]));
+    }
     if (!node.awaited) end.after.push_back(o);
     sim_.events.add(o);
     sim_.tracer.add({node.call, o, node.gpu, node.stream, first->submitted, first->submitted});
-    run.push_back(std::move(o));
   }
   g.end = enqueue(std::move(end), 0, {});
 }
@@ -282,15 +302,35 @@ void SimGate::close(StreamImpl& stream) {
   timed_out_ = true;  // until open() comes in time
 }
 
+bool SimGate::wait_until_held(double patience) {
+  const auto patience_over = std::make_shared<Operation>();  // so that the clock does not go on beyond it
+  patience_over->submitted = sim_.host.now();
+  patience_over->overhead = patience;
+  sim_.events.add(patience_over);
+  bool held = false;
+  sim_.host.wait([&]() -> std::optional<double> {
+    double last = 0;
+    static_cast<void>(sim_.events.next_change());  // starts what can start now
+    held = std::ranges::all_of(holds_, [&last](const OperationPtr& hold) {
+      last = std::max(last, hold->started);
+      return hold->state != Operation::State::waiting;
+    });
+    if (held) return last;
+    return patience_over->done() ? std::optional(patience_over->finished) : std::nullopt;
+  });
+  if (!patience_over->done()) patience_over->overhead = 0;
+  return held;
+}
+
 void SimGate::open() noexcept {
   if (holds_.empty()) return;
   timed_out_ = false;
   for (const OperationPtr& hold : holds_) {
-    // The kernel has been spinning since it reached the head of its stream; nothing of this region has been simulated
-    // yet, so how long it holds can still be set. An idle stream reaches it at once.
+    // The kernel has been spinning since it reached the head of its stream, and nothing behind it has been simulated
+    // yet, so how long it goes on can still be set. An idle stream reaches it at once.
     const double held = std::max(0.0, sim_.host.now() - std::max(hold->submitted, sim_.events.now()));
-    timed_out_ = timed_out_ || hold->done() || held > timeout_;
-    if (!hold->done()) hold->overhead = std::min(held, timeout_);
+    timed_out_ = timed_out_ || hold->done() || held > hold->overhead;
+    if (!hold->done()) hold->overhead = std::min(held, hold->overhead);
   }
   holds_.clear();
 }

@@ -2,6 +2,7 @@
 // enqueues stands behind the stream's last operation.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -103,6 +104,8 @@ class SimStream : public StreamImpl {
   void copy_blocking(const Copy& copy);
   /// Enqueues what holds the stream for so many seconds, for a gate.
   virtual OperationPtr hold(double seconds);
+  /// When these have finished, if there are any, everything has that was enqueued.
+  [[nodiscard]] std::array<OperationPtr, 2> last_operations() const { return {last_, aside_}; }
   /// Takes the stream out of a capture that ends.
   void leave(const Capture& capture);
 
@@ -113,6 +116,7 @@ class SimStream : public StreamImpl {
   OperationPtr enqueue(Operation operation, double call_cost, Call call);
   /// The same, but what follows in the stream does not wait for it.
   OperationPtr enqueue_aside(Operation operation, double call_cost, Call call);
+  OperationPtr enqueue_behind(Operation operation, double call_cost, Call call);
   /// Whether the driver takes the data along with the call, which returns before it arrives.
   [[nodiscard]] bool inlines(const Copy& copy) const;
   /// The number of its device.
@@ -120,12 +124,15 @@ class SimStream : public StreamImpl {
   /// Throws DeviceError where the stream's capture forbids `what`.
   void refuse_in_capture(const char* what) const;
   void wait_in_capture(const SimEvent& event);
+  /// What comes a little later than an event of another device, when this one sees it.
+  [[nodiscard]] OperationPtr seen_from_here(const OperationPtr& event);
 
   SimDevice& device_;
   Simulation& sim_;
   const Profile& profile_;
   StreamKind kind_;
   OperationPtr last_;   // behind which whatever comes next stands; nothing before there was any
+  OperationPtr aside_;  // the last that nothing of this stream stands behind
   CapturePlace place_;  // where work goes while there is a capture
 };
 
@@ -133,17 +140,16 @@ class SimStream : public StreamImpl {
 
 class SimGate : public GateImpl {
  public:
-  SimGate(const Simulation& sim, double timeout) : sim_(sim), timeout_(timeout) {}
+  SimGate(Simulation& sim, double timeout) : sim_(sim), timeout_(timeout) {}
   ~SimGate() override { SimGate::open(); }
 
   void close(StreamImpl& stream) override;
-  /// A stream comes to it when it is simulated, which is when the host waits for something: it is in time.
-  [[nodiscard]] bool wait_until_held(double) override { return true; }
+  [[nodiscard]] bool wait_until_held(double patience) override;
   void open() noexcept override;
   [[nodiscard]] bool timed_out() const override { return timed_out_; }
 
  private:
-  const Simulation& sim_;
+  Simulation& sim_;
   double timeout_;
   std::vector<OperationPtr> holds_;  // of the streams that it holds
   bool timed_out_ = false;

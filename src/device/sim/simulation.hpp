@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "device/sim/event_simulator.hpp"
 #include "device/sim/memory.hpp"
 #include "device/sim/profile.hpp"
 #include "device/sim/sim_host.hpp"
+#include "device/sim/wiring.hpp"
 #include "device/tracer.hpp"
 
 namespace xferbench::sim {
@@ -47,14 +49,16 @@ class SimTracer final : public Tracer {
 };
 
 struct Simulation {
-  /// `the_profile` must outlive it.
-  explicit Simulation(const Profile& the_profile) : profile(the_profile) {}
+  /// With the GPUs of the profile that have these numbers. `the_profile` must outlive it.
+  Simulation(const Profile& the_profile, std::vector<int> the_gpus) : profile(the_profile), gpus(std::move(the_gpus)) {}
   /// Lets queued work end before memory goes away; gives it up where it cannot.
   void settle() noexcept;
 
   const Profile& profile;
+  std::vector<int> gpus;
   DataMovement data;
   EventSimulator events;
+  Wiring wiring{profile, gpus, events};
   SimHost host{events, profile, data};
   SimTracer tracer{host};
 };
