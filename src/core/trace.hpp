@@ -28,7 +28,7 @@ struct Activity {
   friend bool operator==(const Activity&, const Activity&) = default;
 };
 
-/// "H2D", "kernel", "D2H", "inside", "host".
+/// "H2D", "kernel", "D2H", "inside", "P2P", "host".
 std::string_view to_text(Activity::Row row);
 
 /// One pass over a region.
@@ -44,7 +44,7 @@ struct Trace {
 Trace make_trace(std::string source, std::vector<Activity> activities);
 
 /// For intervals between events: an event before a copy completes when its stream gets there, not when the engine does.
-/// So of each row of the device, an interval begins no earlier than the one before ended. Kernels that really ran side
+/// So of each row of a device, an interval begins no earlier than the one before ended. Kernels that really ran side
 /// by side cannot be told from such that waited for each other, and are shown one after another, too.
 std::vector<Activity> without_overlaps(std::vector<Activity> activities);
 

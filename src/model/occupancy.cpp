@@ -45,7 +45,7 @@ double over(double sum, double time) { return time > 0 ? sum / time : 0; }
 }  // namespace
 
 double makespan(const Trace& trace) {
-  const auto all = stretches(trace, {Row::h2d, Row::kernel, Row::d2h, Row::internal});
+  const auto all = stretches(trace, {Row::h2d, Row::kernel, Row::d2h, Row::internal, Row::peer});
   return all.empty() ? 0 : all.back().end - all.front().begin;
 }
 
@@ -60,8 +60,8 @@ double busy(const Trace& trace, Row row) {
 double covered(const Trace& trace, std::initializer_list<Row> rows) { return length(stretches(trace, rows)); }
 
 double concurrency(const Trace& trace) {
-  const double sum = busy(trace, Row::h2d) + busy(trace, Row::kernel) + busy(trace, Row::d2h);
-  return over(sum, covered(trace, {Row::h2d, Row::kernel, Row::d2h}));
+  const double sum = busy(trace, Row::h2d) + busy(trace, Row::kernel) + busy(trace, Row::d2h) + busy(trace, Row::peer);
+  return over(sum, covered(trace, {Row::h2d, Row::kernel, Row::d2h, Row::peer}));
 }
 
 double kernel_concurrency(const Trace& trace) { return over(busy(trace, Row::kernel), covered(trace, {Row::kernel})); }

@@ -18,8 +18,8 @@ double busy(const Trace& trace, Activity::Row row);
 /// Length of the time in which at least one interval of these rows ran.
 double covered(const Trace& trace, std::initializer_list<Activity::Row> rows);
 
-/// How many things ran at once on average, while anything did: the sum of the intervals of H2D, kernel and D2H over the
-/// time that they cover. 1 is no overlap. 0 if there are none.
+/// How many things ran at once on average, while anything did: the sum of the intervals of H2D, kernel, D2H and P2P, on
+/// all GPUs, over the time that they cover. 1 is no overlap. 0 if there are none.
 double concurrency(const Trace& trace);
 
 /// The same among kernels.

@@ -43,6 +43,30 @@ TEST(MakeTrace, NumbersStreamsInOrderOfFirstUseByTheDevice) {
   EXPECT_EQ(streams, (std::vector<unsigned>{0, 0, 1, 0}));
 }
 
+Activity on_gpu(unsigned gpu, Activity a) {
+  a.gpu = gpu;
+  return a;
+}
+
+TEST(MakeTrace, TellsStreamsOfSeveralGpusApart) {
+  const Trace t = make_trace(
+      "cupti", {activity(Row::h2d, 0, 1, 7), on_gpu(1, activity(Row::h2d, 1, 2, 7)), activity(Row::d2h, 2, 3, 7)});
+  EXPECT_EQ(t.activities[0].stream, 0U);
+  EXPECT_EQ(t.activities[1].stream, 1U);
+  EXPECT_EQ(t.activities[2].stream, 0U);
+}
+
+TEST(WithoutOverlaps, LeavesTheEnginesOfOtherGpusAlone) {
+  const auto all = without_overlaps({activity(Row::h2d, 0, 10), on_gpu(1, activity(Row::h2d, 1, 12))});
+  EXPECT_DOUBLE_EQ(all[1].begin, 1);
+}
+
+TEST(Occupancy, CountsCopiesBetweenGpus) {
+  const Trace t = trace_of({activity(Row::peer, 1, 5), on_gpu(1, activity(Row::peer, 3, 7))});
+  EXPECT_DOUBLE_EQ(model::makespan(t), 6);
+  EXPECT_DOUBLE_EQ(model::concurrency(t), 8. / 6);
+}
+
 TEST(WithoutOverlaps, AnIntervalBeginsWhenItsEngineIsFree) {
   const auto all = without_overlaps({activity(Row::h2d, 0, 10), activity(Row::h2d, 1, 18), activity(Row::h2d, 20, 25)});
   EXPECT_DOUBLE_EQ(all[0].begin, 0);

@@ -46,6 +46,24 @@ Report traced(Trace trace) {
   return report;
 }
 
+/// The second of two GPUs gets its chunk through the first.
+Trace two_gpus() {
+  Trace t{"simulated",
+          {activity(Row::host, "copy H2D", 0, 2), activity(Row::h2d, "copy H2D", 10, 50, 2'000'000, 0),
+           activity(Row::peer, "copy P2P", 30, 40, 1'000'000, 1), activity(Row::kernel, "fma", 40, 60, 0, 2),
+           activity(Row::d2h, "copy D2H", 60, 80, 1'000'000, 2)}};
+  for (const std::size_t i : {3U, 4U}) t.activities[i].gpu = 1;
+  return t;
+}
+
+Report traced_on_two_gpus() {
+  Report report = traced(two_gpus());
+  report.environment.gpus.resize(2, report.environment.gpu);
+  report.environment.gpus[0].index = 0;
+  report.environment.gpus[1].index = 3;
+  return report;
+}
+
 std::vector<Json> events_of(const Json& file, const char* phase) {
   std::vector<Json> found;
   for (const Json& e : file["traceEvents"]) {
@@ -125,6 +143,25 @@ TEST(ChromeTrace, HasAProcessForEachCaseThatWasTraced) {
   EXPECT_EQ(processes, (std::set<int>{1, 2}));
 }
 
+TEST(ChromeTrace, HasAProcessForEachOfSeveralGpusAndOneForTheHost) {
+  const Json file = Json::parse(to_chrome_trace(traced_on_two_gpus()));
+  EXPECT_EQ(tracks_without_overlap(file), (std::vector<std::string>{"H2D", "P2P", "kernel", "D2H", "host calls"}));
+  const std::string of = " of copy/dir=h2d/host=pinned/size=1MiB (simulated, SIMULATED)";
+  std::vector<std::string> names;
+  std::vector<std::string> parts;
+  for (const Json& e : events_of(file, "M")) {
+    if (e["name"] != "process_name") continue;
+    names.push_back(e["args"]["name"]);
+    parts.push_back(e["args"]["part"]);
+    EXPECT_EQ(" of " + e["args"]["case"].get<std::string>(), of);
+  }
+  EXPECT_EQ(parts, (std::vector<std::string>{"GPU 0", "GPU 3", "host"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"GPU 0" + of, "GPU 3" + of, "host" + of}));
+  std::map<std::string, int> processes;
+  for (const Json& e : events_of(file, "X")) processes[e["cat"]] = e["pid"];
+  EXPECT_EQ(processes, (std::map<std::string, int>{{"H2D", 1}, {"P2P", 1}, {"kernel", 2}, {"D2H", 2}, {"host", 3}}));
+}
+
 TEST(ChromeTrace, IsAFileWhateverItIsOf) {
   EXPECT_TRUE(Json::parse(to_chrome_trace(real_report()))["traceEvents"].empty());
   const std::string no_utf8 = to_chrome_trace(traced({"cupti", {activity(Row::kernel, "\xff", 0, 1)}}));
@@ -143,6 +180,13 @@ TEST(Gantt, IsDrawnLikeThis) {
   expect_golden("timeline/inside.txt", to_gantt(inside, 60, Style{}));
   expect_golden("timeline/half_full_cells.txt", to_gantt(small, 49, Style{}, Glyphs::blocks));
   EXPECT_EQ(to_gantt({"cupti", {}}, 60, Style{}), "  nothing was recorded\n");
+}
+
+TEST(Gantt, HasRowsForEachOfSeveralGpus) {
+  expect_golden("timeline/two_gpus.txt", to_gantt(two_gpus(), 60, Style{}, Glyphs::ascii, {"GPU 0", "GPU 3"}));
+  EXPECT_TRUE(
+      contains(to_gantts(traced_on_two_gpus(), Style{}, Glyphs::ascii), "  GPU 3: kernel 28.6 % busy, no gaps"));
+  EXPECT_EQ(gpu_names(traced(two_gpus()).environment), std::vector<std::string>{}) << "there is one";
 }
 
 TEST(Gantt, IsNoWiderThanAskedInAsciiWithoutBlanksAtLineEnds) {

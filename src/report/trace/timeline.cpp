@@ -27,7 +27,31 @@ namespace {
 using Row = Activity::Row;
 using Json = nlohmann::ordered_json;
 
-constexpr std::array kRows{Row::h2d, Row::kernel, Row::d2h, Row::internal, Row::host};
+constexpr std::array kRows{Row::h2d, Row::kernel, Row::d2h, Row::peer, Row::internal, Row::host};
+/// Those that have a line in a chart even where nothing is in them.
+constexpr std::array kUsualRows{Row::h2d, Row::kernel, Row::d2h, Row::host};
+
+bool has(const Trace& trace, Row row) {
+  return std::ranges::any_of(trace.activities, [row](const Activity& a) { return a.row == row; });
+}
+
+/// What of it ran on one GPU, by its place.
+Trace of_gpu(const Trace& trace, std::size_t gpu) {
+  Trace some{.source = trace.source, .activities = {}, .event_makespan = 0};
+  for (const Activity& a : trace.activities) {
+    if (a.row != Row::host && a.gpu == gpu) some.activities.push_back(a);
+  }
+  return some;
+}
+
+/// The calls of the host.
+Trace of_host(const Trace& trace) {
+  Trace some{.source = trace.source, .activities = {}, .event_makespan = 0};
+  for (const Activity& a : trace.activities) {
+    if (a.row == Row::host) some.activities.push_back(a);
+  }
+  return some;
+}
 
 // --- For trace viewers ----------------------------------------------------------------------------------------------
 
@@ -78,11 +102,8 @@ std::vector<std::vector<const Activity*>> lanes_of(const Trace& trace, Row row) 
   return lanes;
 }
 
-void add_process(Json& events, const Result& result, std::size_t pid, bool simulated) {
-  const Trace& trace = *result.trace;
-  const std::string mark = simulated ? ", SIMULATED" : "";
-  const std::string name = fmt::format("{} ({}{})", result.config.key(), trace.source, mark);
-  events.push_back(metadata("process_name", pid, 0, {{"name", name}}));
+void add_process(Json& events, const Trace& trace, std::size_t pid, Json name) {
+  events.push_back(metadata("process_name", pid, 0, std::move(name)));
   events.push_back(metadata("process_sort_index", pid, 0, {{"sort_index", pid}}));
   std::size_t tid = 0;
   for (const Row row : kRows) {
@@ -94,6 +115,26 @@ void add_process(Json& events, const Result& result, std::size_t pid, bool simul
       for (const Activity* a : lane) events.push_back(event(*a, pid, tid));
     }
   }
+}
+
+/// The processes of one case, numbered on from `pid`; the number of the last.
+std::size_t add_case(Json& events, const Result& result, std::size_t pid, const Environment& environment) {
+  const Trace& trace = *result.trace;
+  const std::string& key = result.config.key();
+  const std::string source = fmt::format("({}{})", trace.source, environment.simulated() ? ", SIMULATED" : "");
+  const std::vector<std::string> gpus = gpu_names(environment);
+  if (gpus.empty()) {
+    add_process(events, trace, ++pid, {{"name", fmt::format("{} {}", key, source)}});
+    return pid;
+  }
+  const auto add = [&](const Trace& some, const std::string& whose) {
+    if (some.activities.empty()) return;
+    const std::string name = fmt::format("{} of {} {}", whose, key, source);
+    add_process(events, some, ++pid, {{"name", name}, {"case", fmt::format("{} {}", key, source)}, {"part", whose}});
+  };
+  for (std::size_t i = 0; i < gpus.size(); ++i) add(of_gpu(trace, i), gpus[i]);
+  add(of_host(trace), "host");
+  return pid;
 }
 
 // --- For terminals --------------------------------------------------------------------------------------------------
@@ -208,8 +249,8 @@ std::string source_in_words(const std::string& source) {
   return source == "simulated" ? "simulated, exact" : source;
 }
 
-std::string occupancy_text(const Trace& trace, Row row) {
-  const double share = model::covered(trace, {row}) / model::makespan(trace);
+std::string occupancy_text(const Trace& trace, Row row, double makespan) {
+  const double share = model::covered(trace, {row}) / makespan;
   const model::Gaps gaps = model::gaps(trace, row);
   std::string text = fmt::format("{} {} busy", to_text(row), format_percent(share));
   if (gaps.count == 0) return text + ", no gaps";
@@ -217,19 +258,41 @@ std::string occupancy_text(const Trace& trace, Row row) {
   return text + fmt::format(", {} gaps, {} in all", gaps.count, format_seconds(gaps.total));
 }
 
-std::string summary_lines(const Trace& trace) {
+/// How busy the engines were, where any was.
+std::string engines_text(const Trace& trace, double makespan) {
+  std::string engines;
+  for (const Row row : {Row::h2d, Row::kernel, Row::d2h, Row::peer}) {
+    if (model::busy(trace, row) <= 0) continue;
+    engines += (engines.empty() ? "" : "; ") + occupancy_text(trace, row, makespan);
+  }
+  return engines;
+}
+
+std::string summary_lines(const Trace& trace, const std::vector<std::string>& gpus) {
   const std::string by_events =
       trace.event_makespan > 0 ? fmt::format(" ({} by events around it)", format_seconds(trace.event_makespan)) : "";
   std::string text = fmt::format("  {}: makespan {}{}, concurrency {:.2f}", source_in_words(trace.source),
                                  format_seconds(model::makespan(trace)), by_events, model::concurrency(trace));
   const double kernels = model::kernel_concurrency(trace);
   if (trace.source != "events" && kernels > 1.005) text += fmt::format(", among kernels {:.2f}", kernels);
-  std::string engines;
-  for (const Row row : {Row::h2d, Row::kernel, Row::d2h}) {
-    if (model::busy(trace, row) <= 0) continue;
-    engines += (engines.empty() ? "  " : "; ") + occupancy_text(trace, row);
+  text += "\n";
+  const auto add_engines = [&text](const std::string& whose, const std::string& engines) {
+    if (!engines.empty()) text += fmt::format("  {}{}\n", whose, engines);
+  };
+  const double makespan = model::makespan(trace);
+  if (gpus.empty()) add_engines("", engines_text(trace, makespan));
+  for (std::size_t i = 0; i < gpus.size(); ++i) add_engines(gpus[i] + ": ", engines_text(of_gpu(trace, i), makespan));
+  return text;
+}
+
+/// The rows of all that ran on one device and on the host, or of one of several, which only has those that it needs.
+std::string row_lines(const Trace& trace, const Scale& scale, Glyphs glyphs, bool usual_rows) {
+  std::string text;
+  for (const Row row : kRows) {
+    const bool usual = usual_rows && std::ranges::find(kUsualRows, row) != kUsualRows.end();
+    if (usual || has(trace, row)) text += row_line(trace, row, scale, glyphs);
   }
-  return text + "\n" + (engines.empty() ? "" : engines + "\n");
+  return text;
 }
 
 }  // namespace
@@ -241,7 +304,7 @@ std::string to_chrome_trace(const Report& report) {
   std::size_t pid = 0;
   for (const Result& r : report.results) {
     if (!r.trace) continue;
-    add_process(events, r, ++pid, simulated);
+    pid = add_case(events, r, pid, report.environment);
     sources.insert(r.trace->source);
   }
   Json other = {{"source", fmt::format("{}", fmt::join(sources, ", "))},
@@ -258,19 +321,29 @@ std::string to_chrome_trace(const Report& report) {
   return text + "\n";
 }
 
-std::string to_gantt(const Trace& trace, std::size_t width, const Style& style, Glyphs glyphs) {
+std::vector<std::string> gpu_names(const Environment& environment) {
+  std::vector<std::string> names;
+  if (environment.gpu_count() < 2) return names;
+  for (const Environment::Gpu& gpu : environment.gpus) {
+    names.push_back(fmt::format("GPU {}", gpu.index.value_or(static_cast<int>(names.size()))));
+  }
+  return names;
+}
+
+std::string to_gantt(const Trace& trace, std::size_t width, const Style& style, Glyphs glyphs,
+                     const std::vector<std::string>& gpus) {
   Scale scale;
   scale.cells = std::max(width, kLabel + 1) - kLabel;
   for (const Activity& a : trace.activities) scale.length = std::max(scale.length, a.end);
   if (scale.length <= 0) return "  nothing was recorded\n";
-  std::string text;
-  for (const Row row : kRows) {
-    const auto of_row = [row](const Activity& a) { return a.row == row; };
-    if (row == Row::internal && std::ranges::none_of(trace.activities, of_row)) continue;
-    text += row_line(trace, row, scale, glyphs);
+  std::string text = gpus.empty() ? row_lines(trace, scale, glyphs, true) : "";
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    const std::string rows = row_lines(of_gpu(trace, i), scale, glyphs, false);
+    if (!rows.empty()) text += fmt::format("  {}\n{}", style.dim(gpus[i]), rows);
   }
+  if (!gpus.empty()) text += row_lines(of_host(trace), scale, glyphs, false);
   text += style.dim(time_axis(scale)) + "\n";
-  std::istringstream lines(summary_lines(trace));
+  std::istringstream lines(summary_lines(trace, gpus));
   for (std::string line; std::getline(lines, line);) text += wrapped(line, width, "  ", "    ");
   return text;
 }
@@ -286,7 +359,7 @@ std::string to_gantts(const Report& report, const Style& style, Glyphs glyphs) {
     std::string mark = report.environment.simulated() ? " SIMULATED" : "";
     if (!report.verified) mark += fmt::format(" {}", kNotVerifiedMark);
     text += "\n" + paragraph("timeline " + r.config.key() + mark, Tone::bold, style) +
-            to_gantt(*r.trace, columns, style, glyphs);
+            to_gantt(*r.trace, columns, style, glyphs, gpu_names(report.environment));
   }
   if (traced > kMost) {
     text += fmt::format("\n  {} cases were traced; the charts of the first {} are above, all are in the file\n", traced,
