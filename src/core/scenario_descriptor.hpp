@@ -12,12 +12,14 @@
 
 namespace xferbench {
 
-/// A metric over two axes, drawn below the table of a run that varies both.
+/// A metric over two axes, drawn below the table of a run that varies both. Over two axes of GPUs it is a matrix from
+/// GPU to GPU, in which those that differ from their like are marked; over others the best is.
 struct HeatMap {
   std::string rows;       ///< the axis whose values go down
   std::string columns;    ///< the axis whose values go across
   std::string metric;     ///< written in percent where the scenario declares it so, else with four significant digits
   std::size_t least = 2;  ///< values of each axis: with fewer there is nothing to draw
+  std::string at_largest{};  ///< an axis, such as a size, of whose values only the largest is drawn; empty: none
 };
 
 /// How many GPUs a scenario is about.

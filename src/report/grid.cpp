@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "core/printable.hpp"
 #include "report/cells.hpp"
@@ -149,6 +150,43 @@ std::string to_lines(const Grid& whole, const Style& style) {
   const std::string note =
       fmt::format("not in {} columns: {}; --wide shows all", style.columns, fmt::join(left_out, ", "));
   return all + paragraph(note, Tone::dim, style);
+}
+
+namespace {
+
+/// The columns on the left, and those from one place up to another.
+Grid piece_of(const Grid& grid, std::size_t from, std::size_t to) {
+  const auto kept = [&]<class T>(const std::vector<T>& all) {
+    const auto at = [&all](std::size_t i) {
+      return all.begin() + static_cast<std::ptrdiff_t>(std::min(i, all.size()));
+    };
+    std::vector<T> some(all.begin(), at(grid.left_columns));
+    some.insert(some.end(), at(from), at(to));
+    return some;
+  };
+  Grid piece{.header = kept(grid.header), .left_columns = grid.left_columns, .gap = grid.gap};
+  for (const Grid::Row& row : grid.rows) {
+    Grid::Row some{.cells = kept(row.cells), .tones = kept(row.tones)};
+    const auto begin = some.cells.begin() + static_cast<std::ptrdiff_t>(std::min(grid.left_columns, some.cells.size()));
+    if (std::any_of(begin, some.cells.end(), [](const std::string& cell) { return !cell.empty(); })) {
+      piece.rows.push_back(std::move(some));
+    }
+  }
+  return piece;
+}
+
+}  // namespace
+
+std::vector<Grid> in_pieces(const Grid& grid, std::size_t columns) {
+  const std::size_t all = grid.header.size();
+  std::vector<Grid> pieces;
+  for (std::size_t from = grid.left_columns; from < all;) {
+    std::size_t to = columns == 0 ? all : from + 1;
+    while (to < all && fits(piece_of(grid, from, to + 1), columns)) ++to;
+    pieces.push_back(piece_of(grid, from, to));
+    from = to;
+  }
+  return pieces;
 }
 
 std::string to_markdown(const Grid& grid) {

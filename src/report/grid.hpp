@@ -29,6 +29,10 @@ struct Grid {
 /// was left out for that. A header without any column is not drawn.
 std::string to_lines(const Grid& grid, const Style& style);
 
+/// The same table in pieces that fit into so many columns (0: as one): each has the columns on the left and as many of
+/// the others as fit, at least one, and the rows that have something in these.
+std::vector<Grid> in_pieces(const Grid& grid, std::size_t columns);
+
 /// A table as GitHub renders it, cells escaped, without what stands beneath rows.
 std::string to_markdown(const Grid& grid);
 

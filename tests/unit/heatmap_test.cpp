@@ -20,7 +20,12 @@ std::string drawn(const std::vector<Result>& results, const ScenarioDescriptor& 
                   bool color = false) {
   std::vector<const Result*> pointers;
   for (const Result& r : results) pointers.push_back(&r);
-  return heat_maps(scenario, pointers, Style{color});
+  const HeatMaps maps = heat_maps(scenario, pointers, real_report().environment);
+  EXPECT_TRUE(maps.over_gpus.empty());
+  std::string text;
+  for (const Matrix& map : maps.over_counts) text += to_lines(map, Style{color});
+  for (const std::string& note : maps.notes) text += "\n  " + note + "\n";
+  return text;
 }
 
 std::vector<Result> four(std::uint64_t size = 64) {

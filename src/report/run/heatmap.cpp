@@ -6,11 +6,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <set>
+#include <tuple>
 #include <utility>
-#include <vector>
 
+#include "core/printable.hpp"
 #include "core/units.hpp"
+#include "model/odd_ones.hpp"
 #include "report/cells.hpp"
 
 namespace xferbench {
@@ -18,12 +22,21 @@ namespace xferbench {
 namespace {
 
 constexpr std::size_t kMostMaps = 6;
+constexpr std::size_t kMostGpuMaps = 12;
 constexpr std::size_t kMostColumns = 24;  // more do not fit into a line
 constexpr std::size_t kMostRows = 48;     // more do not fit on a screen
 
-/// From low to high in ANSI's 256 colours: dark and blue to bright and yellow, in even steps of lightness.
-constexpr std::array kColours{53, 54, 60, 61, 67, 73, 72, 78, 114, 149, 185, 227};
-constexpr std::size_t kFirstBright = 5;  // from here on black is read better than white
+const Axis* axis_of(const ScenarioDescriptor& scenario, const std::string& name) {
+  const auto found = std::ranges::find(scenario.axes, name, &Axis::name);
+  return found == scenario.axes.end() ? nullptr : &*found;
+}
+
+bool is_over_gpus(const HeatMap& map, const ScenarioDescriptor& scenario) {
+  return std::ranges::all_of(std::array{map.rows, map.columns}, [&](const std::string& name) {
+    const Axis* axis = axis_of(scenario, name);
+    return axis != nullptr && axis->kind == AxisKind::gpus;
+  });
+}
 
 std::vector<std::string> values_of(std::span<const Result* const> results, const std::string& axis) {
   std::vector<std::string> values;
@@ -32,6 +45,14 @@ std::vector<std::string> values_of(std::span<const Result* const> results, const
     if (r->config.has(axis) && std::ranges::find(values, text) == values.end()) values.push_back(text);
   }
   return values;
+}
+
+/// By the numbers of GPUs, whatever the order in which they come.
+void sort_gpus(std::vector<std::string>& values) { std::ranges::stable_sort(values, {}, gpu_numbers); }
+
+/// "GPU 0"; what is no number as it is.
+std::string gpu_text(const std::string& value) {
+  return printable(gpu_numbers(value).size() == 1 ? "GPU " + value : value);
 }
 
 std::optional<double> value_of(const Result& result, const std::string& metric) {
@@ -49,88 +70,6 @@ std::string others_of(const Result& result, const std::vector<std::string>& axes
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string coloured(const std::string& cell, double share, const Style& style) {
-  if (!style.color) return cell;
-  const auto last = static_cast<double>(kColours.size() - 1);
-  const auto step = static_cast<std::size_t>(std::lround(std::clamp(share, 0., 1.) * last));
-  const int text = step < kFirstBright ? 231 : 16;
-  return fmt::format("\x1b[48;5;{}m\x1b[38;5;{}m{}\x1b[0m", kColours[step], text, cell);
-}
-
-class Map {
- public:
-  Map(const HeatMap& declared, bool percent, std::vector<std::string> rows, std::vector<std::string> columns)
-      : declared_(declared),
-        percent_(percent),
-        rows_(std::move(rows)),
-        columns_(std::move(columns)),
-        cells_(rows_.size() * columns_.size()) {}
-
-  void add(const Result& result) {
-    const auto value = value_of(result, declared_.metric);
-    if (!value || !result.config.has(declared_.rows) || !result.config.has(declared_.columns)) return;
-    const auto row = std::ranges::find(rows_, axis_text(result, declared_.rows)) - rows_.begin();
-    const auto column = std::ranges::find(columns_, axis_text(result, declared_.columns)) - columns_.begin();
-    cells_[static_cast<std::size_t>(row) * columns_.size() + static_cast<std::size_t>(column)] = value;
-  }
-
-  [[nodiscard]] bool empty() const {
-    return std::ranges::none_of(cells_, [](const auto& cell) { return cell.has_value(); });
-  }
-
-  [[nodiscard]] std::string text(const std::string& title, const Style& style) const {
-    std::vector<double> there;
-    for (const auto& cell : cells_) {
-      if (cell) there.push_back(*cell);
-    }
-    const auto [low, high] = std::ranges::minmax(there);
-    const std::string corner = declared_.rows + " \\ " + declared_.columns;
-    std::size_t left = width(corner);
-    for (const std::string& row : rows_) left = std::max(left, width(row));
-    std::size_t cell_width = 0;
-    for (const std::string& column : columns_) cell_width = std::max(cell_width, width(column));
-    for (const auto& cell : cells_) cell_width = std::max(cell_width, width(number(cell)) + 1);  // and an asterisk
-
-    std::string all = "\n  " + style.bold(title) + "\n";
-    // A map that is wider than the terminal goes on beneath itself.
-    const std::size_t room = style.columns > left + 2 ? (style.columns - left - 2) / (cell_width + 2) : 1;
-    const std::size_t at_once = style.columns == 0 ? columns_.size() : std::max<std::size_t>(room, 1);
-    for (std::size_t from = 0; from < columns_.size(); from += at_once) {
-      const std::size_t to = std::min(from + at_once, columns_.size());
-      all += "  " + style.dim(padded(corner, left, true));
-      for (std::size_t i = from; i < to; ++i) all += style.dim("  " + padded(columns_[i], cell_width, false));
-      for (std::size_t row = 0; row < rows_.size(); ++row) {
-        all += "\n  " + style.dim(padded(rows_[row], left, true));
-        for (std::size_t i = from; i < to; ++i) {
-          all += cell_text(cells_[row * columns_.size() + i], cell_width, low, high, style);
-        }
-      }
-      all += "\n";
-    }
-    return all;
-  }
-
- private:
-  [[nodiscard]] std::string number(const std::optional<double>& cell) const {
-    if (!cell) return "-";
-    return percent_ ? fmt::format("{:.1f}", *cell * 100) : format_significant(*cell);
-  }
-
-  [[nodiscard]] std::string cell_text(const std::optional<double>& cell, std::size_t wide, double low, double high,
-                                      const Style& style) const {
-    const char* mark = cell == high ? "*" : "";
-    std::string text = "  " + padded(mark + number(cell), wide, false);
-    if (!cell) return text;
-    return coloured(text, high > low ? (*cell - low) / (high - low) : 1, style);
-  }
-
-  HeatMap declared_;
-  bool percent_;
-  std::vector<std::string> rows_;
-  std::vector<std::string> columns_;
-  std::vector<std::optional<double>> cells_;  // row by row
-};
-
 /// The axes besides those of the map that vary among the results.
 std::vector<std::string> other_axes(const ScenarioDescriptor& scenario, const HeatMap& map,
                                     std::span<const Result* const> results) {
@@ -144,47 +83,261 @@ std::vector<std::string> other_axes(const ScenarioDescriptor& scenario, const He
   return others;
 }
 
-std::string title_of(const HeatMap& map, bool percent, const std::string& others) {
-  std::string metric = map.metric;
-  std::ranges::replace(metric, '_', ' ');
-  return metric + (percent ? ", %" : "") + (others.empty() ? "" : ": " + others);
+/// Those with the largest value of that axis, and those without it.
+std::vector<const Result*> largest(std::span<const Result* const> results, const std::string& axis) {
+  std::uint64_t most = 0;
+  for (const Result* r : results) most = std::max(most, r->config.count_or(axis, 0));
+  std::vector<const Result*> found;
+  for (const Result* r : results) {
+    if (r->config.count_or(axis, most) == most) found.push_back(r);
+  }
+  return found;
 }
 
-std::string maps_of(const HeatMap& declared, const ScenarioDescriptor& scenario, std::span<const Result* const> results,
-                    const Style& style) {
-  const auto* metric = find(scenario.metrics, MetricDeclaration::Kind::metric, declared.metric);
-  const bool percent = metric != nullptr && metric->format == MetricDeclaration::Format::percent;
-  const std::vector<std::string> rows = values_of(results, declared.rows);
-  const std::vector<std::string> columns = values_of(results, declared.columns);
-  if (rows.size() < declared.least || columns.size() < declared.least) return {};
+std::string in_words(std::string name) {
+  std::ranges::replace(name, '_', ' ');
+  return name;
+}
+
+/// Numbers of a metric in the unit in which they are read best; the title says which.
+void scale(Matrix& matrix, const std::string& unit) {
+  if (unit != "s") {
+    if (unit == "1") matrix.form = Matrix::Form::hundredths;
+    if (unit != "1") matrix.title += ", " + unit;
+    return;
+  }
+  std::vector<double> times;
+  for (const auto& cell : matrix.cells) {
+    if (cell) times.push_back(*cell);
+  }
+  const std::string suits = unit_for_all(times);
+  matrix.title += ", " + suits;
+  for (auto& cell : matrix.cells) {
+    if (cell) *cell *= suits == "ns" ? 1e9 : suits == "us" ? 1e6 : suits == "ms" ? 1e3 : 1;
+  }
+}
+
+/// Cells that differ little look alike.
+void calm(Matrix& matrix) {
+  double highest = 0;
+  for (const auto& cell : matrix.cells) highest = std::max(highest, cell.value_or(0));
+  matrix.darkest = highest / 2;
+}
+
+// --- Cells that should be alike -------------------------------------------------------------------------------------
+
+/// What a pair of GPUs has in common with its like: links between them, access, whether they are on one node.
+using Joint = std::tuple<unsigned, bool, bool>;
+
+Joint joint_of(const Environment& e, const std::string& from, const std::string& to) {
+  const auto is_it = [&](const Environment::PeerLink& link) {
+    return std::to_string(link.from) == from && std::to_string(link.to) == to;
+  };
+  const auto link = std::ranges::find_if(e.links, is_it);
+  if (link == e.links.end()) return {};
+  const auto node_of = [&e](int index) {
+    const auto gpu = std::ranges::find(e.gpus, std::optional(index), &Environment::Gpu::index);
+    return gpu == e.gpus.end() ? std::nullopt : gpu->numa_node;
+  };
+  return {link->nvlinks, link->access, node_of(link->from) == node_of(link->to)};
+}
+
+/// A metric is as sure as what the case is about, which it follows from: a rate the other way round.
+model::Estimate estimate_of(const Result& result, double value, const ScenarioDescriptor& scenario, bool is_time) {
+  const Measurement* m = headline_of(result, scenario.metrics);
+  if (m == nullptr || !m->ci95 || m->median <= 0 || m->ci95->low <= 0) return {value};
+  const double up = m->ci95->high / m->median;
+  const double down = m->ci95->low / m->median;
+  return {value, is_time ? Interval{value * down, value * up} : Interval{value / up, value / down}};
+}
+
+/// The cells of one map by what they should be like.
+struct Alike {
+  std::vector<std::size_t> cells{};
+  std::vector<model::Estimate> estimates{};
+};
+using Groups = std::map<Joint, Alike>;
+
+void mark_odd_ones(Matrix& matrix, const Groups& groups) {
+  std::set<std::size_t> sizes;
+  for (const auto& [joint, alike] : groups) {
+    for (const std::size_t odd : model::odd_ones(alike.estimates)) {
+      matrix.marked[alike.cells[odd]] = true;
+      sizes.insert(alike.cells.size());
+    }
+  }
+  if (sizes.empty()) return;
+  matrix.note = fmt::format("* differs by more than {:.0f} % from the median of its group of {} cells",
+                            model::kOddMargin * 100, fmt::join(sizes, " or "));
+}
+
+// --- Maps of one declaration ----------------------------------------------------------------------------------------
+
+struct Named {
+  std::string others;
+  Matrix matrix;
+  Groups groups{};
+};
+
+/// What a declared map is of, and what all that are drawn of it have in common.
+struct Declared {
+  const HeatMap& map;
+  const ScenarioDescriptor& scenario;
+  const Environment& environment;
+  std::string unit{};
+  bool percent = false;
+  bool over_gpus = false;
+
+  Declared(const HeatMap& its_map, const ScenarioDescriptor& its_scenario, const Environment& its_environment)
+      : map(its_map), scenario(its_scenario), environment(its_environment), over_gpus(is_over_gpus(map, scenario)) {
+    const auto* metric = find(scenario.metrics, MetricDeclaration::Kind::metric, map.metric);
+    if (metric != nullptr) unit = metric->unit;
+    percent = metric != nullptr && metric->format == MetricDeclaration::Format::percent;
+  }
+
+  [[nodiscard]] Matrix empty_map(std::vector<std::string> rows, std::vector<std::string> columns) const {
+    if (over_gpus) {
+      for (std::string& row : rows) row = map.rows + " " + gpu_text(row);
+      for (std::string& column : columns) column = map.columns + " " + gpu_text(column);
+    }
+    Matrix matrix(std::move(rows), std::move(columns));
+    if (!over_gpus) matrix.corner = map.rows + " \\ " + map.columns;
+    if (percent) matrix.form = Matrix::Form::percent;
+    return matrix;
+  }
+
+  void add(const Result& result, Named& to) const {
+    const auto value = value_of(result, map.metric);
+    if (!value || !result.config.has(map.rows) || !result.config.has(map.columns)) return;
+    const std::string row = axis_text(result, map.rows);
+    const std::string column = axis_text(result, map.columns);
+    const std::size_t place =
+        over_gpus ? to.matrix.place(map.rows + " " + gpu_text(row), map.columns + " " + gpu_text(column))
+                  : to.matrix.place(row, column);
+    to.matrix.cells[place] = value;
+    if (!over_gpus) return;
+    Alike& alike = to.groups[joint_of(environment, row, column)];
+    alike.cells.push_back(place);
+    alike.estimates.push_back(estimate_of(result, *value, scenario, unit == "s"));
+  }
+
+  /// The title, and the marks.
+  [[nodiscard]] Matrix finished(Named named) const {
+    Matrix matrix = std::move(named.matrix);
+    matrix.title = in_words(map.metric) + (percent ? ", %" : "");
+    if (over_gpus) {
+      mark_odd_ones(matrix, named.groups);
+      if (!percent) scale(matrix, unit);
+      calm(matrix);
+    } else {
+      const auto best = std::ranges::max(matrix.cells);
+      for (std::size_t i = 0; i < matrix.cells.size(); ++i) matrix.marked[i] = matrix.cells[i] == best;
+    }
+    if (!named.others.empty()) matrix.title += ": " + named.others;
+    return matrix;
+  }
+};
+
+void add_maps(const Declared& declared, std::span<const Result* const> results, HeatMaps& to) {
+  const HeatMap& map = declared.map;
+  std::vector<std::string> rows = values_of(results, map.rows);
+  std::vector<std::string> columns = values_of(results, map.columns);
+  if (rows.size() < map.least || columns.size() < map.least) return;
   if (rows.size() > kMostRows || columns.size() > kMostColumns) {
-    return fmt::format("\n  no heat map of {}: more than {} values of {} or {} of {}\n", declared.metric, kMostRows,
-                       declared.rows, kMostColumns, declared.columns);
+    to.notes.push_back(fmt::format("no heat map of {}: more than {} values of {} or {} of {}", map.metric, kMostRows,
+                                   map.rows, kMostColumns, map.columns));
+    return;
   }
-  const std::vector<std::string> axes = other_axes(scenario, declared, results);
-  std::vector<std::pair<std::string, Map>> maps;
-  for (const Result* r : results) {
+  if (declared.over_gpus) {
+    sort_gpus(rows);
+    sort_gpus(columns);
+  }
+  const std::vector<std::string> axes = other_axes(declared.scenario, map, results);
+  std::vector<Named> maps;
+  for (const Result* r :
+       map.at_largest.empty() ? std::vector(results.begin(), results.end()) : largest(results, map.at_largest)) {
     const std::string others = others_of(*r, axes);
-    auto map = std::ranges::find(maps, others, &std::pair<std::string, Map>::first);
-    if (map == maps.end()) map = maps.insert(maps.end(), {others, Map(declared, percent, rows, columns)});
-    map->second.add(*r);
+    auto named = std::ranges::find(maps, others, &Named::others);
+    if (named == maps.end()) named = maps.insert(maps.end(), {others, declared.empty_map(rows, columns)});
+    declared.add(*r, *named);
   }
-  std::erase_if(maps, [](const auto& map) { return map.second.empty(); });
-  std::string text;
-  for (std::size_t i = 0; i < std::min(maps.size(), kMostMaps); ++i) {
-    text += maps[i].second.text(title_of(declared, percent, maps[i].first), style);
+  std::erase_if(maps, [](const Named& named) { return named.matrix.empty(); });
+  const std::size_t most = declared.over_gpus ? kMostGpuMaps : kMostMaps;
+  std::vector<Matrix>& drawn = declared.over_gpus ? to.over_gpus : to.over_counts;
+  for (std::size_t i = 0; i < std::min(maps.size(), most); ++i) drawn.push_back(declared.finished(std::move(maps[i])));
+  if (maps.size() > most) to.notes.push_back(fmt::format("{} more heat maps are left out", maps.size() - most));
+}
+
+// --- Findings -------------------------------------------------------------------------------------------------------
+
+std::string label_of(const Finding& finding, std::string_view name) {
+  const auto found = std::ranges::find(finding.labels, name, &Labels::value_type::first);
+  return found == finding.labels.end() ? "" : found->second;
+}
+
+std::vector<std::string> gpus_in(std::span<const Finding* const> findings) {
+  std::vector<std::string> gpus;
+  for (const Finding* f : findings) {
+    for (const char* side : {"a", "b"}) {
+      if (std::ranges::find(gpus, label_of(*f, side)) == gpus.end()) gpus.push_back(label_of(*f, side));
+    }
   }
-  if (maps.size() > kMostMaps) text += fmt::format("\n  {} more heat maps are left out\n", maps.size() - kMostMaps);
-  return text;
+  sort_gpus(gpus);
+  for (std::string& gpu : gpus) gpu = gpu_text(gpu);
+  return gpus;
+}
+
+/// What a finding is about besides its two GPUs.
+std::string beside_pair(const Finding& finding) {
+  std::vector<std::string> parts;
+  for (const auto& [name, word] : finding.labels) {
+    if (name != "a" && name != "b") parts.push_back(name + " " + word);
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 }  // namespace
 
-std::string heat_maps(const ScenarioDescriptor& scenario, std::span<const Result* const> results, const Style& style) {
-  std::string text;
-  if (results.empty()) return text;
-  for (const HeatMap& map : scenario.heat_maps) text += maps_of(map, scenario, results, style);
-  return text;
+HeatMaps heat_maps(const ScenarioDescriptor& scenario, std::span<const Result* const> results,
+                   const Environment& environment) {
+  HeatMaps maps;
+  if (results.empty()) return maps;
+  for (const HeatMap& map : scenario.heat_maps) add_maps({map, scenario, environment}, results, maps);
+  return maps;
+}
+
+bool is_of_pair(const Finding& finding) {
+  return !finding.metrics.empty() && !label_of(finding, "a").empty() && !label_of(finding, "b").empty();
+}
+
+std::vector<Matrix> pair_matrices(std::span<const Finding* const> findings) {
+  const std::vector<std::string> gpus = gpus_in(findings);
+  std::vector<std::pair<std::string, std::string>> named;  // metric and unit, and what else they are about
+  std::vector<Matrix> matrices;
+  std::vector<std::string> units;
+  for (const Finding* f : findings) {
+    for (const Metric& metric : f->metrics) {
+      const std::pair name(metric.name, beside_pair(*f));
+      const auto at = static_cast<std::size_t>(std::ranges::find(named, name) - named.begin());
+      if (at == named.size()) {
+        named.push_back(name);
+        matrices.emplace_back(gpus, gpus);
+        units.push_back(metric.unit);
+      }
+      const std::string a = gpu_text(label_of(*f, "a"));
+      const std::string b = gpu_text(label_of(*f, "b"));
+      for (const std::size_t place : {matrices[at].place(a, b), matrices[at].place(b, a)}) {
+        matrices[at].cells[place] = metric.value;
+      }
+    }
+  }
+  for (std::size_t i = 0; i < matrices.size(); ++i) {
+    matrices[i].title = fmt::format("{}: {}", findings.front()->kind, in_words(named[i].first));
+    scale(matrices[i], units[i]);
+    calm(matrices[i]);
+    if (!named[i].second.empty()) matrices[i].title += ", " + named[i].second;
+  }
+  return matrices;
 }
 
 }  // namespace xferbench

@@ -1,18 +1,32 @@
-// A metric over two axes as a map of coloured cells. Pure functions from records to text.
+// Metrics over two axes, and what findings say of pairs of GPUs, as matrices. Pure functions from records to matrices.
 #pragma once
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/scenario_descriptor.hpp"
-#include "report/style.hpp"
+#include "report/run/matrix.hpp"
 #include "results/result.hpp"
 
 namespace xferbench {
 
-/// The scenario's heat maps of its results, which must be all of that scenario: of each declared one for each
-/// combination of the other axes that vary, six at most. Empty if the scenario has none, or does not vary both axes.
-/// The best cell has an asterisk; a case that was not measured, a dash.
-std::string heat_maps(const ScenarioDescriptor& scenario, std::span<const Result* const> results, const Style& style);
+struct HeatMaps {
+  std::vector<Matrix> over_counts{};  ///< the best cell has an asterisk
+  std::vector<Matrix> over_gpus{};    ///< from GPU to GPU: what differs from its like has one
+  std::vector<std::string> notes{};   ///< why there is none, or not all
+};
+
+/// The scenario's heat maps of its results, which must be all of that scenario: of each that it declares one for each
+/// combination of the other axes that vary, up to six over counts and twelve over GPUs. None if the scenario does not
+/// vary both axes. A case that was not measured has no cell.
+HeatMaps heat_maps(const ScenarioDescriptor& scenario, std::span<const Result* const> results,
+                   const Environment& environment);
+
+/// Whether a finding says numbers of two GPUs, whichever is first: its labels `a` and `b`.
+bool is_of_pair(const Finding& finding);
+
+/// Such findings, which are all of one kind: a matrix for each of their metrics and whatever else their labels say.
+std::vector<Matrix> pair_matrices(std::span<const Finding* const> findings);
 
 }  // namespace xferbench

@@ -33,6 +33,11 @@ std::string fixed_line(const Section& section) {
   return text.empty() ? text : "\n" + markdown_escaped(text) + "\n";
 }
 
+std::string matrix_text(const Matrix& matrix) {
+  const std::string note = matrix.note.empty() ? "" : "\n" + markdown_escaped(matrix.note) + "\n";
+  return fmt::format("\n### {}\n\n{}{}", markdown_escaped(matrix.title), to_markdown(to_grid(matrix)), note);
+}
+
 std::string section_text(const Section& section, const std::vector<std::string>& marks) {
   std::string text = heading(section, marks) + fixed_line(section);
   if (!section.headline.rows.empty()) text += "\n" + to_markdown(section.headline);
@@ -41,6 +46,11 @@ std::string section_text(const Section& section, const std::vector<std::string>&
     text += fmt::format("\n{} of {} cases had not begun\n", section.not_begun, section.results.size());
   }
   if (!section.measurements.header.empty()) text += "\n" + to_markdown(section.measurements);
+  for (const auto& [title, grid] : section.by_gpu) {
+    text += fmt::format("\n### {}\n\n{}", markdown_escaped(title), to_markdown(grid));
+  }
+  for (const Matrix& matrix : section.maps.over_gpus) text += matrix_text(matrix);
+  for (const Matrix& matrix : section.pairs) text += matrix_text(matrix);
   for (const auto& [kind, grid] : section.findings) {
     text += fmt::format("\n### {}\n\n{}", markdown_escaped(kind), to_markdown(grid));
   }

@@ -59,15 +59,16 @@ std::string metric_cell(MetricDeclaration::Format format, const Metric& metric, 
   return is_whole(metric.unit) ? fmt::format("{:.0f}", metric.value) : format_significant(metric.value);
 }
 
-/// The text of a column for a result; empty if the result has no such number.
-std::string cell(const Column& column, const Result& result, const std::string& time_unit) {
+/// The text of a column for a result, or for one of its GPUs; empty if that has no such number.
+std::string cell(const Column& column, const Result& result, const std::string& time_unit,
+                 std::optional<int> gpu = {}) {
   const MetricDeclaration& of = *column.of;
   if (of.kind == MetricDeclaration::Kind::measurement) {
-    const Measurement* m = result.measurement(of.name);
+    const Measurement* m = result.measurement(of.name, gpu);
     return m == nullptr || m->samples.empty() ? "" : measurement_cell(column.beside, *m, time_unit);
   }
   if (of.kind == MetricDeclaration::Kind::label) return result.label(of.name);
-  const Metric* metric = result.metric(of.name);
+  const Metric* metric = result.metric(of.name, gpu);
   return metric == nullptr || !std::isfinite(metric->value) ? "" : metric_cell(of.format, *metric, time_unit);
 }
 
@@ -81,14 +82,17 @@ void add_times(const Measurement& m, std::vector<double>& times) {
 }
 
 /// Times are read down a column, which therefore has one unit; the percentiles beside a median have that one, too.
-std::string time_unit_of(const MetricDeclaration& of, const std::vector<const Result*>& results) {
+std::string time_unit_of(const MetricDeclaration& of, const std::vector<const Result*>& results,
+                         const std::vector<std::optional<int>>& gpus = {std::nullopt}) {
   std::vector<double> times;
   for (const Result* result : results) {
     if (result->status != Status::ok) continue;
-    if (const Measurement* m = result->measurement(of.name); of.kind == MetricDeclaration::Kind::measurement) {
-      if (m != nullptr) add_times(*m, times);
-    } else if (const Metric* metric = result->metric(of.name); metric != nullptr && metric->unit == "s") {
-      times.push_back(metric->value);
+    for (const std::optional<int>& gpu : gpus) {
+      if (const Measurement* m = result->measurement(of.name, gpu); of.kind == MetricDeclaration::Kind::measurement) {
+        if (m != nullptr) add_times(*m, times);
+      } else if (const Metric* metric = result->metric(of.name, gpu); metric != nullptr && metric->unit == "s") {
+        times.push_back(metric->value);
+      }
     }
   }
   return unit_for_all(times);
@@ -229,6 +233,54 @@ Grid headline_of(const Group& group) {
   return grid;
 }
 
+/// The GPUs, among several, that have that number in any of the results.
+std::vector<std::optional<int>> gpus_with(const MetricDeclaration& of, const std::vector<const Result*>& results) {
+  std::set<std::optional<int>> gpus;
+  const auto look_at = [&](const auto& all) {
+    for (const auto& one : all) {
+      if (one.gpu && one.name == of.name) gpus.insert(one.gpu);
+    }
+  };
+  for (const Result* r : results) {
+    if (r->status == Status::ok && of.kind == MetricDeclaration::Kind::measurement) look_at(r->measurements);
+    if (r->status == Status::ok && of.kind == MetricDeclaration::Kind::metric) look_at(r->metrics);
+  }
+  return {gpus.begin(), gpus.end()};
+}
+
+/// One number of each GPU: rows are cases, columns GPUs.
+Grid gpu_grid(const Group& group, const MetricDeclaration& of, const std::vector<std::optional<int>>& gpus) {
+  Grid grid;
+  for (const Axis& axis : group.scenario.axes) {
+    if (group.varies(axis.name)) grid.header.push_back(axis.name);
+  }
+  const Cells axes = grid.header;
+  grid.left_columns = axes.size();
+  for (const auto& gpu : gpus) grid.header.push_back(fmt::format("GPU {}", *gpu));
+  const std::string unit = time_unit_of(of, group.results, gpus);
+  for (const Result* result : group.results) {
+    Cells cells;
+    for (const std::string& axis : axes) cells.push_back(axis_text(*result, axis));
+    bool has_any = false;
+    for (const auto& gpu : gpus) {
+      cells.push_back(result->status == Status::ok ? cell({.of = &of}, *result, unit, gpu) : "");
+      has_any = has_any || !cells.back().empty();
+    }
+    if (has_any) grid.rows.push_back({std::move(cells)});
+  }
+  return grid;
+}
+
+/// A table for each number that single GPUs have and that has a heading.
+std::vector<std::pair<std::string, Grid>> gpu_grids(const Group& group) {
+  std::vector<std::pair<std::string, Grid>> grids;
+  for (const MetricDeclaration& of : group.scenario.metrics) {
+    const auto gpus = of.heading.empty() ? std::vector<std::optional<int>>() : gpus_with(of, group.results);
+    if (!gpus.empty()) grids.emplace_back("GPU by GPU: " + of.heading, gpu_grid(group, of, gpus));
+  }
+  return grids;
+}
+
 /// Every measurement of one result: what the headline was made from. Percentiles are shown where one is sure of them.
 Grid measurements_of(const Result& result) {
   const bool percentiles =
@@ -246,7 +298,8 @@ Grid measurements_of(const Result& result) {
   for (const Measurement& m : result.measurements) {
     if (m.samples.empty()) continue;
     const auto text = [&](const std::optional<double>& value) { return value_text(m, value, unit); };
-    Cells row{m.name, text(m.median), half_width_text(m), text(m.min)};
+    Cells row{m.gpu ? fmt::format("{}, GPU {}", m.name, *m.gpu) : m.name, text(m.median), half_width_text(m),
+              text(m.min)};
     if (percentiles) row.insert(row.end(), {text(m.p90), text(m.p99)});
     row.insert(row.end(), {text(m.max), std::to_string(m.samples.size()), std::string(to_text(m.clock)),
                            fmt::format("{}", fmt::join(m.flags, " "))});
@@ -314,7 +367,7 @@ void add_findings(const Report& report, FindingsShown which, Section& section) {
   for (const Finding& f : report.findings) {
     if (f.scenario != section.scenario->name) continue;
     const bool is_sentence = !f.text.empty() && !f.row;
-    const std::size_t before = is_sentence ? section.sentences.size() : rows[f.kind].size();
+    const std::size_t before = is_sentence ? section.sentences.size() : is_of_pair(f) ? 0 : rows[f.kind].size();
     if (!all && (f.detail || before >= (is_sentence ? kMostSentences : kMostFindingRows))) {
       ++section.more;
       if (!f.detail && !is_sentence) ++left_out[f.kind];
@@ -326,6 +379,10 @@ void add_findings(const Report& report, FindingsShown which, Section& section) {
     }
   }
   for (const std::string& kind : kinds) {
+    if (std::ranges::all_of(rows[kind], [](const Finding* f) { return is_of_pair(*f); })) {
+      std::ranges::move(pair_matrices(rows[kind]), std::back_inserter(section.pairs));
+      continue;
+    }
     Grid grid = findings_of(rows[kind], section);
     if (const std::size_t more = left_out[kind]; more > 0) {
       grid.rows.push_back({.cells = {fmt::format("and {} more", more)}, .tones = {Tone::dim}});
@@ -349,6 +406,8 @@ Section section_of(const Report& report, const ScenarioDescriptor& scenario, Fin
   section.not_begun = static_cast<std::size_t>(std::ranges::count_if(section.results, not_begun));
   const Result& first = *section.results.front();
   if (section.results.size() == 1 && first.status == Status::ok) section.measurements = measurements_of(first);
+  section.by_gpu = gpu_grids(group);
+  section.maps = heat_maps(scenario, section.results, report.environment);
   add_findings(report, which, section);
   return section;
 }
@@ -400,8 +459,26 @@ std::vector<std::string> warning_lines(const Report& report) {
   return lines;
 }
 
+namespace {
+
+/// "NVIDIA H200"; of several "2 x NVIDIA H200", and of two kinds both.
+std::string gpus_in_words(const Environment& e) {
+  if (e.gpus.empty()) return e.gpu.name;
+  std::vector<std::pair<std::string, std::size_t>> kinds;
+  for (const Environment::Gpu& gpu : e.gpus) {
+    auto kind = std::ranges::find(kinds, gpu.name, &std::pair<std::string, std::size_t>::first);
+    if (kind == kinds.end()) kind = kinds.insert(kinds.end(), {gpu.name, 0});
+    ++kind->second;
+  }
+  std::vector<std::string> words;
+  for (const auto& [name, count] : kinds) words.push_back(fmt::format("{} x {}", count, name));
+  return fmt::format("{}", fmt::join(words, " and "));
+}
+
+}  // namespace
+
 std::string machine_line(const Environment& e) {
-  std::string text = e.gpu.name;
+  std::string text = gpus_in_words(e);
   if (e.gpu.pcie) text += fmt::format(", PCIe Gen{} x{}", e.gpu.pcie->generation, e.gpu.pcie->width);
   if (e.gpu.pcie && e.gpu.pcie->below_maximum()) {
     text += fmt::format(" (the GPU can do Gen{} x{})", e.gpu.pcie->max_generation, e.gpu.pcie->max_width);

@@ -10,6 +10,8 @@
 
 #include "core/scenario_descriptor.hpp"
 #include "report/grid.hpp"
+#include "report/run/heatmap.hpp"
+#include "report/run/matrix.hpp"
 #include "report/run/run_report.hpp"
 #include "results/result.hpp"
 
@@ -24,7 +26,10 @@ struct Section {
   std::vector<std::string> skipped;  ///< for each reason of several cases that were, which are left out of it, a line
   std::size_t not_begun = 0;         ///< cases left out of it, to which an interrupted run never came
   Grid measurements;  ///< of the one result, where there is a single one: what the headline was made from; else empty
+  std::vector<std::pair<std::string, Grid>> by_gpu;  ///< numbers of single GPUs, a column for each; by what they are
+  HeatMaps maps;
   std::vector<std::pair<std::string, Grid>> findings;  ///< by kind
+  std::vector<Matrix> pairs;                           ///< findings about two GPUs each
   std::vector<std::string> sentences;                  ///< findings that are text
   std::size_t more = 0;                                ///< findings that are not shown
 };
@@ -35,7 +40,7 @@ std::vector<Section> sections_of(const Report& report, Descriptors scenarios, Fi
 /// "61 more findings: --all-findings shows them"; empty where all are shown.
 std::string more_line(const Section& section);
 
-/// "NVIDIA H200, PCIe Gen5 x16, driver 580.1, Some CPU"
+/// "NVIDIA H200, PCIe Gen5 x16, driver 580.1, Some CPU"; of several GPUs "2 x NVIDIA H200, ..."
 std::string machine_line(const Environment& environment);
 
 /// "SIMULATED by profile h200: modelled times, not measurements of this machine"; empty for a real run.

@@ -6,7 +6,6 @@
 
 #include "core/printable.hpp"
 #include "report/cells.hpp"
-#include "report/run/heatmap.hpp"
 #include "report/run/sections.hpp"
 
 namespace xferbench {
@@ -43,8 +42,27 @@ std::string headline_table(const Section& section, const Style& style) {
   return text + style.dim(fmt::format("  {} of {} cases had not begun\n", section.not_begun, section.results.size()));
 }
 
+std::string maps_text(const HeatMaps& maps, const Style& style) {
+  std::string text;
+  for (const Matrix& map : maps.over_counts) text += to_lines(map, style);
+  for (const Matrix& map : maps.over_gpus) text += to_lines(map, style);
+  for (const std::string& note : maps.notes) text += "\n  " + note + "\n";
+  return text;
+}
+
+/// Where there are many GPUs, they stand beneath each other.
+std::string by_gpu_text(const Section& section, const Style& style) {
+  std::string text;
+  for (const auto& [title, grid] : section.by_gpu) {
+    text += "\n  " + style.bold(printable(title)) + "\n";
+    for (const Grid& piece : in_pieces(grid, style.columns)) text += to_lines(piece, style);
+  }
+  return text;
+}
+
 std::string findings_text(const Section& section, const Style& style) {
   std::string text;
+  for (const Matrix& matrix : section.pairs) text += to_lines(matrix, style);
   for (const auto& [kind, grid] : section.findings) {
     text += "\n  " + style.bold(printable(kind)) + "\n" + to_lines(grid, style);
   }
@@ -66,7 +84,8 @@ std::string to_table(const Report& report, Descriptors scenarios, const Style& s
     text += "\n" + heading(section, report, style);
     text += headline_table(section, style);
     if (!section.measurements.header.empty()) text += "\n" + to_lines(section.measurements, style);
-    text += heat_maps(*section.scenario, section.results, style);
+    text += by_gpu_text(section, style);
+    text += maps_text(section.maps, style);
     text += findings_text(section, style);
   }
   if (!report.complete) {

@@ -1,0 +1,52 @@
+// Which of a group differs from the others.
+#include "model/odd_ones.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace xferbench::model {
+namespace {
+
+using Places = std::vector<std::size_t>;
+
+/// Each with an interval of so much on both sides, as a share.
+std::vector<Estimate> sure(const std::vector<double>& values, double share = 0.01) {
+  std::vector<Estimate> all;
+  for (const double value : values) all.push_back({value, Interval{value * (1 - share), value * (1 + share)}});
+  return all;
+}
+
+TEST(OddOnes, AreThoseFarFromTheMedianOfAll) {
+  EXPECT_EQ(odd_ones(sure({390, 391, 389, 390, 200, 392})), (Places{4}));
+  EXPECT_EQ(odd_ones(sure({390, 391, 420, 390, 200, 392})), (Places{2, 4}));
+  EXPECT_EQ(odd_ones(sure({390, 391, 389})), Places{});
+}
+
+TEST(OddOnes, AreMoreThanTheMarginAway) {
+  EXPECT_EQ(odd_ones(sure({100, 100, 100, 104.9})), Places{});
+  EXPECT_EQ(odd_ones(sure({100, 100, 100, 105.1})), (Places{3}));
+  EXPECT_EQ(odd_ones(sure({100, 100, 100, 95.1})), Places{});
+  EXPECT_EQ(odd_ones(sure({100, 100, 100, 94.9})), (Places{3}));
+}
+
+TEST(OddOnes, AreBeyondDoubt) {
+  EXPECT_EQ(odd_ones(sure({100, 100, 100, 80}, 0.2)), (Places{3})) << "up to 96";
+  EXPECT_EQ(odd_ones(sure({100, 100, 100, 80}, 0.3)), Places{}) << "up to 104";
+  EXPECT_EQ(odd_ones(sure({100, 100, 100, 130}, 0.25)), Places{}) << "down to 97.5";
+  std::vector<Estimate> unsure = sure({100, 100, 100, 50});
+  unsure.back().interval.reset();
+  EXPECT_EQ(odd_ones(unsure), Places{});
+}
+
+TEST(OddOnes, AreNotToldOfTwo) {
+  EXPECT_EQ(odd_ones(sure({100, 50})), Places{});
+  EXPECT_EQ(odd_ones(sure({100, 100, 50})), (Places{2}));
+  EXPECT_EQ(odd_ones({}), Places{});
+}
+
+/// Half of them is as good as the other: none is taken for the rule.
+TEST(OddOnes, AreAllWhereThereAreTwoKinds) { EXPECT_EQ(odd_ones(sure({50, 50, 100, 100})), (Places{0, 1, 2, 3})); }
+
+}  // namespace
+}  // namespace xferbench::model
