@@ -1,5 +1,6 @@
 """What the report knows of a run: its file's contents with the questions that charts ask of them."""
 
+import collections
 import dataclasses
 import math
 import pathlib
@@ -50,6 +51,15 @@ class Measurement:
     @property
     def name(self):
         return self.record["name"]
+
+    @property
+    def gpu(self):
+        """Index of the GPU that it is of, where it is of one among several; else None."""
+        return self.record.get("gpu")
+
+    @property
+    def whole_name(self):
+        return self.name if self.gpu is None else f"{self.name}, GPU {self.gpu}"
 
     @property
     def flags(self):
@@ -107,8 +117,9 @@ class Case:
         value = self.params.get(name)
         return number(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
-    def measurement(self, name):
-        return next((one for one in self.measurements if one.name == name), None)
+    def measurement(self, name, gpu=None):
+        """That of the case, or of one of its GPUs."""
+        return next((one for one in self.measurements if (one.name, one.gpu) == (name, gpu)), None)
 
     def estimate(self, name):
         found = self.measurement(name)
@@ -120,7 +131,7 @@ class Case:
             found = self.measurement(name) if declared.get("headline") else None
             if found is not None and found.estimate() is not None:
                 return found
-        return self.measurements[0] if self.measurements else None
+        return next((one for one in self.measurements if one.gpu is None), None)
 
     def main(self):
         """What the case is about, or None: what was not sampled cannot be drawn."""
@@ -138,15 +149,30 @@ class Case:
             return None
         return number(found["value"])
 
+    def gpu_metrics(self):
+        """The numbers of single GPUs: for each name and unit the value of each GPU."""
+        found = {}
+        for one in self.record.get("gpu_metrics", []):
+            found.setdefault((one["name"], one["unit"]), {})[one["gpu"]] = number(one["value"])
+        return found
+
+    def sure(self, value, unit):
+        """A metric as sure as what the case is about, which it follows from: as that, or of a rate the other way."""
+        time = self.main()
+        if time is None or time.low is None or time.low <= 0:
+            return Estimate(value, None, None, time.samples if time else 0, unit)
+        ends = [value * time.value / end for end in (time.high, time.low)]
+        if unit == "s":
+            ends = [value * end / time.value for end in (time.low, time.high)]
+        return Estimate(value, *ends, time.samples, unit)
+
     def rate(self):
         """The first of its rates, with the interval of the time that it is the inverse of."""
         rates = (name for name, found in self.record["metrics"].items() if found["unit"] == "GB/s")
         value, time = self.metric(next(rates, "")), self.main()
         if value is None or time is None:
             return None
-        if time.low is None or time.low <= 0:
-            return Estimate(value, None, None, time.samples, "GB/s")
-        return Estimate(value, value * time.value / time.high, value * time.value / time.low, time.samples, "GB/s")
+        return self.sure(value, "GB/s")
 
 
 class Run:
@@ -185,8 +211,15 @@ class Run:
         return simulated + ([] if self.verified else ["NOT VERIFIED"])
 
     @property
+    def gpus(self):
+        """All of them, where the run is on several; else none."""
+        return self.environment.get("gpus", [])
+
+    @property
     def gpu(self):
-        return self.environment["gpu"]["name"]
+        """NVIDIA H200; of several 2 x NVIDIA H200, and of two kinds both."""
+        kinds = collections.Counter(gpu["name"] for gpu in self.gpus)
+        return " and ".join(f"{count} x {name}" for name, count in kinds.items()) or self.environment["gpu"]["name"]
 
     @property
     def machine(self):

@@ -107,4 +107,4 @@ def packed(one, stride):
     middle = [found.value, found.low, found.high] if found else [None, None, None]
     written = base64.b64encode(steps.tobytes()).decode("ascii")
     ends = [None if value is None else float(f"{value:.8g}") for value in (low, high, *middle)]
-    return [one.name, one.record["unit"], len(samples), every, *ends, written]
+    return [one.whole_name, one.record["unit"], len(samples), every, *ends, written]

@@ -104,20 +104,27 @@ def pooled_case(cases):
     if failed or not good:
         return (failed or cases[0]).record
     first = good[0].record
-    names = dict.fromkeys(one.name for case in good for one in case.measurements)
-    measured = [pooled_measurement([m for case in good if (m := case.measurement(name))]) for name in names]
+    names = dict.fromkeys((one.name, one.gpu) for case in good for one in case.measurements)
+    measured = [pooled_measurement([m for case in good if (m := case.measurement(*name))]) for name in names]
     metrics = {}
     for name in dict.fromkeys(name for case in good for name in case.record["metrics"]):
         known = [case.record["metrics"][name] for case in good if name in case.record["metrics"]]
         metrics[name] = {**known[0], "value": statistics.median(records.number(one["value"]) for one in known)}
+    of_gpus = {}
+    for one in [one for case in good for one in case.record.get("gpu_metrics", [])]:
+        of_gpus.setdefault((one["name"], one["gpu"]), []).append(one)
+    gpu_metrics = [
+        {**known[0], "value": statistics.median(records.number(one["value"]) for one in known)}
+        for known in of_gpus.values()
+    ]
     warnings = list(dict.fromkeys(warning for case in good for warning in case.record["warnings"]))
-    return {**first, "measurements": measured, "metrics": metrics, "warnings": warnings}
+    return {**first, "measurements": measured, "metrics": metrics, "gpu_metrics": gpu_metrics, "warnings": warnings}
 
 
 def pooled_measurement(measured):
     """The median of the processes' medians, with Student's interval of the mean of their logarithms."""
     known = [one for one in measured if one.estimate() is not None]
-    kept = {key: value for key, value in measured[0].record.items() if key in ("name", "clock", "unit", "stop")}
+    kept = {key: value for key, value in measured[0].record.items() if key in ("name", "gpu", "clock", "unit", "stop")}
     kept["flags"] = sorted({flag for one in measured for flag in one.flags})
     if not known:
         return {**kept, "samples": [], "n": 0}

@@ -92,7 +92,31 @@ def facts_of(run):
         "variables": ", ".join(f"{name}={value}" for name, value in environment["variables"].items()) or None,
         "program": program_of(run.record["tool"]),
     }
+    known |= facts_of_gpus(environment)
     return {name: value for name, value in known.items() if value is not None}
+
+
+def facts_of_gpus(environment):
+    """Of several GPUs each by its number, and what joins them: pairs that are joined in one way stand together."""
+    known, joined = {}, {}
+    for place, gpu in enumerate(environment.get("gpus", [])):
+        parts = [gpu["name"], gpu.get("pci_bus_id"), link_of(gpu.get("pcie"))]
+        parts += [f"NUMA node {gpu['numa_node']}"] if "numa_node" in gpu else []
+        parts += [text.plural(gpu["nvlinks"], "NVLink")] if gpu.get("nvlinks") else []
+        known[f"GPU {gpu.get('index', place)}"] = ", ".join(part for part in [*parts, gpu.get("uuid")] if part)
+    for link in environment.get("links", []):
+        joined.setdefault(joint_of(link), []).append(f"{link['from']} to {link['to']}")
+    every = len(joined) == 1
+    ways = [f"{how}: {'all pairs' if every else ', '.join(pairs)}" for how, pairs in joined.items()]
+    return known | ({"between GPUs": "; ".join(ways)} if ways else {})
+
+
+def joint_of(link):
+    """How one GPU reaches another, in words."""
+    links = text.plural(link["nvlinks"], "NVLink") if link.get("nvlinks") else "no NVLink"
+    rate = [f"{text.digits(text.number(link['bandwidth']) / 1e9)} GB/s"] if link.get("bandwidth") else []
+    access = "peer access" if link.get("access") else "no peer access"
+    return ", ".join([links, *rate, access, *(["atomics"] if link.get("atomics") else [])])
 
 
 def facts_of_timeline(one):

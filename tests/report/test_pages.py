@@ -6,6 +6,7 @@ import subprocess
 import sys
 import unittest
 
+import several_gpus
 import support
 from support import RESULTS, TIMELINES, case, compare, measurement, results, simulate
 from xferbench_report import files, page, sides, vendor
@@ -115,6 +116,20 @@ class Drawn(support.BrowserTest):
         )
         self.assertEqual([len(cells) for cells in texts], [55, 55, 55])
         self.assertTrue(all(any(text.endswith("*") for text in cells) for cells in texts))
+
+    def test_several_gpus_are_matrices_and_bars(self):
+        trace = self.write("trace.json", several_gpus.timeline(8))
+        files = [self.write("p.json", several_gpus.p2p(8, odd=(3, 1))), self.write("t.json", several_gpus.together(8))]
+        titles = self.titles(*files, trace)
+        self.assertEqual(self.violations(), [])
+        for title in ("Read from another GPU, GB/s", "Latency, ns", "Shares: together over alone: pattern both",
+                      "Alone and in company: both", "Rate over GPUs: both", "overlap/size=1MiB (simulated, SIMULATED)"):
+            self.assertIn(title, titles)
+        shown = self.run_js(
+            """return [...document.querySelectorAll('figure')].filter((one) => one.textContent.includes('Read from'))
+                 .map((one) => [...one.querySelectorAll('.annotation-text')].map((text) => text.textContent))[0];"""
+        )
+        self.assertEqual((len(shown), [text for text in shown if text.endswith("*")]), (56, ["196*"]))
 
     def test_link_and_its_best_are_in_the_legend(self):
         self.open(self.make(RESULTS / "h200-memcpy-sizes.json"))
@@ -419,6 +434,26 @@ class Reading(support.BrowserTest):
                 self.assertGreater(len(widths), 2)
                 self.assertGreater(min(widths), 60)
 
+    def test_numbers_of_eight_gpus_keep_apart_in_narrow_windows(self):
+        self.emulate(420, 800)
+        files = [self.write("p.json", several_gpus.p2p(8, odd=(3, 1))), self.write("t.json", several_gpus.together(8))]
+        self.open(self.make(*files))
+        self.assert_all_drawn()
+        self.assertLessEqual(self.run_js("return document.documentElement.scrollWidth;"), 420)
+        overlapping = self.run_js(
+            """let all = 0, found = [];
+               for (const chart of document.querySelectorAll('.chart')) {
+                 const boxes = [...chart.querySelectorAll('.annotation-text')].map((one) => one.getBoundingClientRect());
+                 all += boxes.length;
+                 boxes.forEach((one, n) => boxes.slice(n + 1).forEach((other) => {
+                   if (one.left < other.right && other.left < one.right && one.top < other.bottom
+                       && other.top < one.bottom) found.push([chart.id, one.left, other.left]);
+                 }));
+               }
+               return [all, found];"""
+        )
+        self.assertEqual((overlapping[0] >= 280, overlapping[1]), (True, []))
+
 
 class Answer(support.BrowserTest):
     """What the first screen says."""
@@ -606,6 +641,8 @@ class Everyone(support.BrowserTest):
         yield "run", self.make(RESULTS / "h200-ci.json")
         yield "comparison", self.make(RESULTS / "h200-ci.json", RESULTS / "h200-ci-health.json", name="two.html")
         yield "maps", self.make(RESULTS / "h200-overlap-exhaustive.json", name="maps.html")
+        several = [self.write("p.json", several_gpus.p2p(8)), self.write("g.json", several_gpus.together(8))]
+        yield "several GPUs", self.make(*several, name="gpus.html")
         skipped = case(params={"n": 1}, status="skipped", reason="why", measurements=[])
         bad = case(params={"n": 2}, status="failed", reason="wrong", measurements=[])
         simulated = results([case(warnings=["odd"]), skipped, bad], simulated=True)
@@ -658,6 +695,20 @@ class Everyone(support.BrowserTest):
         self.assertIn("median", said[0])
         self.assertNotEqual(*said)
         self.assertEqual(self.run_js("return document.querySelectorAll('.hoverlayer .hovertext').length;"), 1)
+
+    def test_cells_are_read_by_keyboard(self):
+        self.open(self.make(self.write("p.json", several_gpus.p2p(3))), draw=False)
+        self.run_js("document.querySelector('figure .chart').focus();")
+        self.press("\ue014")  # right
+        self.browser.execute_async_script("setTimeout(arguments[0], 300);")
+        said = []
+        for key in ("\ue012", "\ue013", "\ue013", "\ue014"):  # left, up, up, right
+            self.press(key)
+            said.append(self.run_js("return document.getElementById('spoken').textContent;").split(",")[0])
+        self.assertIn("from=2/to=0", said[0])
+        self.assertIn("from=1/to=0", said[1])
+        self.assertIn("nothing was measured here", said[2])
+        self.assertIn("from=0/to=1", said[3])
 
     def test_legends_switch_traces_by_keyboard(self):
         self.open(self.make(RESULTS / "h200-memcpy-sizes.json"))

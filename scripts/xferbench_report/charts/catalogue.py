@@ -1,6 +1,6 @@
 """Which charts a scenario has."""
 
-from . import dynpar, general, headline, latency, memcpy, overlap, smem, tune
+from . import dynpar, general, gpus, headline, latency, memcpy, overlap, p2p, smem, together, tune
 
 SPECIAL = {
     "memcpy": memcpy.charts,
@@ -8,6 +8,8 @@ SPECIAL = {
     "smem": smem.charts,
     "dynpar": dynpar.charts,
     "latency": latency.charts,
+    "p2p": p2p.charts,
+    "together": together.charts,
 }
 _HEADLINES = {
     "memcpy": memcpy.headlines,
@@ -15,6 +17,8 @@ _HEADLINES = {
     "smem": smem.headlines,
     "dynpar": dynpar.headlines,
     "latency": latency.headlines,
+    "p2p": p2p.headlines,
+    "together": together.headlines,
 }
 ABOUT = {"overlap": overlap.HEADLINE}  # of files that are older than declarations
 
@@ -26,6 +30,8 @@ def of_scenario(scenario, runs):
         return []
     own = SPECIAL.get(scenario, lambda some: general.over_size(scenario, some))
     first, last = tune.charts(scenario, shown)
+    first += gpus.pair_matrices(scenario, shown)
+    last += gpus.numbers(scenario, shown)
     return first + own(shown) + last or general.overview(scenario, shown)
 
 

@@ -72,13 +72,15 @@ def faceted(some, names):
 
 
 def describe(case, names):
-    """A case by the values of these axes: words speak for themselves, numbers say what they count."""
+    """A case by the values of these axes: words speak for themselves, numbers say what they count, also those of
+    GPUs."""
     parts = []
     for name in names:
         if name not in case.texts:
             continue
         word = case.word(name)
-        speaks = name == "size" or (isinstance(case.params.get(name), str) and word not in ("none", "yes", "no"))
+        is_word = isinstance(case.params.get(name), str) and word not in ("none", "yes", "no")
+        speaks = name == "size" or (is_word and not word[:1].isdigit())
         parts.append(word if speaks else f"{name} {word}")
     return ", ".join(parts)
 

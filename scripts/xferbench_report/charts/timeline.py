@@ -4,35 +4,60 @@ from .. import text
 from ..text import number
 from . import figure
 
-ROWS = {"H2D": 0, "kernel": 1, "D2H": 2, "internal": 3, "inside": 3, "host": 4}
+ROWS = {"H2D": 0, "kernel": 1, "D2H": 2, "internal": 3, "inside": 3, "host": 4, "P2P": 5}
 _MOST_EVENTS = 20000
 
 
 def charts(timeline):
-    result = []
-    for pid in dict.fromkeys(event["pid"] for event in timeline.events):
-        events = [event for event in timeline.events if event["pid"] == pid]
-        chart = gantt(timeline, pid, events)
-        if chart:
-            result.append(chart)
-    return result
+    """One for each case, whose GPUs are processes of their own where there are several."""
+    cases = {}
+    for event in timeline.events:
+        cases.setdefault(event["pid"], []).append(event)
+    together = {}
+    for pid, events in cases.items():
+        together.setdefault(case_of(pid, events), []).extend(events)
+    drawn = [gantt(timeline, title, events) for (_, title), events in together.items()]
+    return [chart for chart in drawn if chart]
 
 
-def names_of(events, kind, field):
-    return {event[field]: event["args"]["name"] for event in events if event["ph"] == "M" and event["name"] == kind}
+def process_of(events):
+    """What the file says of a process."""
+    said = [event["args"] for event in events if event["ph"] == "M" and event["name"] == "process_name"]
+    return said[-1] if said else {}
 
 
-def gantt(timeline, pid, events):
+def case_of(pid, events):
+    """What is one chart, with its title: a process, or all that say of which case they are."""
+    said = process_of(events)
+    whole = isinstance(said.get("case"), str) and isinstance(said.get("part"), str)
+    return (None, said["case"]) if whole else (pid, said.get("name", f"process {pid}"))
+
+
+def names_of_tracks(events):
+    """By process and thread; those of a GPU among several are named after it."""
+    names = {}
+    for pid in dict.fromkeys(event["pid"] for event in events):
+        mine = [event for event in events if event["pid"] == pid]
+        part = process_of(mine).get("part")
+        for event in mine:
+            if event["ph"] == "M" and event["name"] == "thread_name":
+                name = event["args"]["name"]
+                of_gpu = isinstance(part, str) and part != "host"
+                names[pid, event["tid"]] = f"{part} {name}" if of_gpu else name
+    return names
+
+
+def gantt(timeline, title, events):
     """None where nothing ran."""
     bars = [event for event in events if event["ph"] == "X"]
     if not bars:
         return None
     dropped, bars = len(bars) - _MOST_EVENTS, bars[:_MOST_EVENTS]
-    title = names_of(events, "process_name", "pid").get(pid, f"process {pid}")
-    tracks = names_of(events, "thread_name", "tid")
-    tids = list(dict.fromkeys(event["tid"] for event in bars))
-    order = [tid for tid in tracks if tid in tids] + [tid for tid in tids if tid not in tracks]
-    rows = dict(zip(order, map(text.label, text.unique([tracks.get(tid, f"track {tid}") for tid in order]))))
+    tracks = names_of_tracks(events)
+    known = list(dict.fromkeys((event["pid"], event["tid"]) for event in bars))
+    order = [track for track in tracks if track in known] + [track for track in known if track not in tracks]
+    names = text.unique([tracks.get(track, f"track {track[1]}") for track in order])
+    rows = dict(zip(order, map(text.label, names)))
     end = max(number(event["ts"]) + number(event["dur"]) for event in bars)
     factor, unit = (1e-3, "ms") if end >= 1000 else (1, "us")
     categories = list(dict.fromkeys(event.get("cat", "") for event in bars))
@@ -59,7 +84,7 @@ def row_trace(category, index, bars, rows, factor):
         "name": text.label(category or "events"),
         "base": [number(event["ts"]) * factor for event in mine],
         "x": [number(event["dur"]) * factor for event in mine],
-        "y": [rows[event["tid"]] for event in mine],
+        "y": [rows[event["pid"], event["tid"]] for event in mine],
         "hovertext": [event_hover(event, place) for place, event in enumerate(mine, 1)],
         "hoverinfo": "text",
         "textposition": "none",
