@@ -99,6 +99,14 @@ double gpu_time(const Series& series, const Device& device) {
   return found == series.parts.end() ? series.elapsed.median : found->median;
 }
 
+/// How much later than a GPU's own part all of a region over several ends: what it takes to begin together and to tell
+/// the first of them.
+double far_end_of(const Series& series, const MultipathPayload& payload) {
+  double longest = gpu_time(series, payload.target());
+  for (const Device* helper : payload.helpers()) longest = std::max(longest, gpu_time(series, *helper));
+  return std::max(0.0, series.elapsed.median - longest);
+}
+
 model::RelayCosts helper_costs(const RunContext& bench, MultipathPayload& payload, Device& helper, double own_rate,
                                std::uint64_t bytes) {
   Leg leg(payload, helper, bytes);
@@ -126,7 +134,8 @@ model::RelayPaths measure_paths(const RunContext& bench, MultipathPayload& paylo
   const auto rate_of = [&](const Device& device, std::uint64_t bytes) {
     return static_cast<double>(bytes) / std::max(gpu_time(at_once, device), 1e-9);
   };
-  model::RelayPaths paths{.direct_rate = rate_of(payload.target(), split.direct), .direct_copy = 0, .helpers = {}};
+  model::RelayPaths paths{.direct_rate = rate_of(payload.target(), split.direct)};
+  paths.far_end = far_end_of(at_once, payload);
   for (std::size_t i = 0; i < helpers; ++i) {
     Device& helper = *payload.helpers()[i];
     const std::uint64_t bytes = std::max<std::uint64_t>(1, std::min(split.through[i], kMostMeasured));

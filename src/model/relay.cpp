@@ -36,7 +36,7 @@ RelaySplit split_within(const RelayPaths& paths, const RelayShape& shape, double
                         std::uint64_t alignment) {
   RelaySplit split{bytes, {}};
   for (const RelayCosts& helper : paths.helpers) {
-    const std::uint64_t part = bytes_within(helper, shape, time, split.direct, alignment);
+    const std::uint64_t part = bytes_within(helper, shape, time - paths.far_end, split.direct, alignment);
     split.through.push_back(part);
     split.direct -= part;
   }
@@ -81,7 +81,8 @@ double relay_time(const RelayCosts& helper, const RelayShape& shape, std::uint64
 double relay_makespan(const RelayPaths& paths, const RelayShape& shape, const RelaySplit& split) {
   double longest = direct_time(paths, split.direct);
   for (std::size_t i = 0; i < split.through.size(); ++i) {
-    longest = std::max(longest, relay_time(paths.helpers[i], shape, split.through[i]));
+    if (split.through[i] == 0) continue;
+    longest = std::max(longest, relay_time(paths.helpers[i], shape, split.through[i]) + paths.far_end);
   }
   return longest;
 }

@@ -22,7 +22,8 @@ struct RelayCosts {
 struct RelayPaths {
   double direct_rate = 0;  ///< bytes per second of its own link, while the helpers move theirs, too
   double direct_copy = 0;  ///< seconds beside the bytes
-  std::vector<RelayCosts> helpers;
+  double far_end = 0;      ///< from a helper's end to the target's knowing of it
+  std::vector<RelayCosts> helpers{};
 };
 
 /// How chunks are passed on.
@@ -44,7 +45,7 @@ struct RelaySplit {
   [[nodiscard]] std::uint64_t relayed() const;
 };
 
-/// From the first byte's start to the last one's arrival, of `bytes` through one helper.
+/// From the first byte's start to the last one's arrival, of `bytes` through one helper; far_end is not part of it.
 [[nodiscard]] double relay_time(const RelayCosts& helper, const RelayShape& shape, std::uint64_t bytes);
 
 /// Of the whole payload: the slowest of all ways.
