@@ -103,6 +103,7 @@ def facts_of_gpus(environment):
         parts = [gpu["name"], gpu.get("pci_bus_id"), link_of(gpu.get("pcie"))]
         parts += [f"NUMA node {gpu['numa_node']}"] if "numa_node" in gpu else []
         parts += [text.plural(gpu["nvlinks"], "NVLink")] if gpu.get("nvlinks") else []
+        parts += ["MIG"] if gpu.get("mig") else []
         known[f"GPU {gpu.get('index', place)}"] = ", ".join(part for part in [*parts, gpu.get("uuid")] if part)
     for link in environment.get("links", []):
         joined.setdefault(joint_of(link), []).append(f"{link['from']} to {link['to']}")

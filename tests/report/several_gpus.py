@@ -69,11 +69,17 @@ def group_case(gpus, pattern="h2d", each=55.25, memory="own", size=1 << 28):
 
 def shares(count, pattern):
     """What the program concludes of every pair: those of one node share its memory."""
-    return [
-        {"scenario": "together", "kind": "shares", "labels": {"a": str(a), "b": str(b), "pattern": pattern},
-         "metrics": {"together_over_alone": {"value": 0.668 if a // SOCKET == b // SOCKET else 0.998, "unit": "1"}}}
-        for a, b in itertools.combinations(range(count), 2)
-    ]
+    return [share_of(a, b, pattern) for a, b in itertools.combinations(range(count), 2)]
+
+
+def share_of(a, b, pattern):
+    shared = a // SOCKET == b // SOCKET
+    ratio, outcome = (0.668, "shared") if shared else (0.998, "not shared")
+    metrics = {"together_over_alone": {"value": ratio, "unit": "1"}, "bandwidth": {"value": 135.0, "unit": "GB/s"}}
+    labels = {"pattern": pattern, "a": str(a), "b": str(b), "outcome": outcome}
+    sentence = f"{pattern}: {a} and {b} share {'a' if shared else 'no'} bottleneck"
+    return {"scenario": "together", "kind": "shares", "labels": labels, "metrics": metrics, "text": sentence,
+            "detail": True}
 
 
 def together(count, patterns=("h2d", "both")):

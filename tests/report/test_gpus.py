@@ -153,6 +153,17 @@ class Company(unittest.TestCase):
         self.assertEqual(found[0].value.value, 90)
         self.assertIn("of 110.5 GB/s, each of them alone, added up", found[0].of_what())
 
+    def test_alone_may_be_measured_between_the_samples_in_company(self):
+        value = several_gpus.together(2, patterns=("h2d",))
+        value["results"] = value["results"][2:]
+        own = value["results"][0]["gpu_metrics"]
+        own += [{**one, "name": "gpu_alone_bandwidth", "value": 55 + one["gpu"]} for one in list(own)]
+        charts = {chart.title: chart for chart in of_scenario(value, "together")}
+        bars = charts["Alone and in company"]
+        self.assertEqual([(trace["name"], trace["x"]) for trace in bars.traces],
+                         [("alone", [55, 56]), ("2 GPUs at once", [45, 45.01])])
+        self.assertEqual([trace["y"] for trace in charts["Rate over GPUs"].traces], [[90], [111]])
+
     def test_alone_needs_no_numbers_of_gpus(self):
         value = several_gpus.together(2)
         for one in value["results"]:

@@ -145,24 +145,44 @@ TEST(SeveralGpus, AreNamedAboveAll) {
 // --- Findings about pairs -------------------------------------------------------------------------------------------
 
 Finding shared(int a, int b, double ratio, const std::string& pattern) {
-  return {.scenario = "pair",
-          .kind = "shares",
-          .labels = {{"a", std::to_string(a)}, {"b", std::to_string(b)}, {"pattern", pattern}},
-          .metrics = {{"together_over_alone", ratio, "1"}}};
+  Finding f{.scenario = "pair",
+            .kind = "shares",
+            .labels = {{"pattern", pattern}, {"a", std::to_string(a)}, {"b", std::to_string(b)}},
+            .metrics = {{"together_over_alone", ratio, "1"}, {"together_over_alone_low", ratio - 0.01, "1"}}};
+  f.labels.emplace_back("outcome", ratio < 0.9 ? "shared" : "not shared");
+  return f;
 }
 
-TEST(SeveralGpus, HaveFindingsAboutPairsAsMatrices) {
+/// Of three GPUs the first two share something.
+Report pairs_report() {
   Report report = all_pairs(3);
   for (const char* pattern : {"h2d", "both"}) {
-    for (const auto& [a, b] : {std::pair{0, 1}, {0, 2}, {1, 2}}) {
+    for (const auto& [a, b] : {std::pair{0, 1}, {2, 0}, {1, 2}}) {
       report.findings.push_back(shared(a, b, a == 0 && b == 1 ? 0.667 : 0.998, pattern));
     }
   }
-  report.findings.push_back({.scenario = "pair", .kind = "shares", .text = "0 and 1 share a bottleneck"});
+  return report;
+}
+
+TEST(SeveralGpus, HaveFindingsAboutPairsAsMatrices) {
+  Report report = pairs_report();
+  report.findings.push_back({.scenario = "pair", .kind = "bottleneck", .text = "0 and 1 share a bottleneck"});
   const std::string text = pairs_table(report);
   expect_golden("gpus/pairs.txt", text.substr(text.find("\n  shares")));
   const std::string markdown = pairs_markdown(report);
   expect_golden("gpus/pairs.md", markdown.substr(markdown.find("### shares")));
+}
+
+TEST(SeveralGpus, HaveMatricesOfFindingsThatAreSentencesAndDetails) {
+  Report report = pairs_report();
+  const std::string without = pairs_table(report);
+  for (Finding& f : report.findings) {
+    f.text = "a sentence";
+    f.detail = true;
+  }
+  const std::string with = pairs_table(report);
+  EXPECT_TRUE(with.starts_with(without)) << with;
+  EXPECT_TRUE(contains(with, "6 more findings: --all-findings shows them")) << with;
 }
 
 TEST(SeveralGpus, HaveAllTheirPairsShown) {

@@ -20,6 +20,7 @@ _HEADLINES = {
     "p2p": p2p.headlines,
     "together": together.headlines,
 }
+_HAS_BARS = ("together",)  # of numbers of single GPUs
 ABOUT = {"overlap": overlap.HEADLINE}  # of files that are older than declarations
 
 
@@ -31,7 +32,8 @@ def of_scenario(scenario, runs):
     own = SPECIAL.get(scenario, lambda some: general.over_size(scenario, some))
     first, last = tune.charts(scenario, shown)
     first += gpus.pair_matrices(scenario, shown)
-    last += gpus.numbers(scenario, shown)
+    if scenario not in _HAS_BARS:
+        last += gpus.numbers(scenario, shown)
     return first + own(shown) + last or general.overview(scenario, shown)
 
 

@@ -44,20 +44,22 @@ def joints(run):
 
 
 def pair_matrices(scenario, runs):
-    """Findings whose labels `a` and `b` are two GPUs: a matrix for each kind, metric and whatever else they are about;
-    which of the two is first makes no difference."""
+    """Findings whose labels `a` and `b` are two GPUs: a matrix of their first metric for each kind and whatever else they
+    are about; which of the two is first makes no difference."""
     charts = []
     for run in runs:
         found = {}
         for one in run.findings:
             labels = dict(one["labels"])
-            if one["scenario"] != scenario or not all(labels.get(name) for name in _ABOUT_PAIRS):
+            about_pair = all(labels.get(name) for name in _ABOUT_PAIRS) and one["metrics"]
+            if one["scenario"] != scenario or not about_pair:
                 continue
-            a, b = (labels.pop(name) for name in _ABOUT_PAIRS)
+            pair = tuple(labels.pop(name) for name in _ABOUT_PAIRS)
+            outcome = labels.pop("outcome", "")
             beside = ", ".join(f"{name} {word}" for name, word in labels.items())
-            for name, metric in one["metrics"].items():
-                key = (one["kind"], name, metric["unit"], beside)
-                found.setdefault(key, {})[a, b] = number(metric["value"])
+            name, metric = next(iter(one["metrics"].items()))
+            key = (one["kind"], name, metric["unit"], beside)
+            found.setdefault(key, {})[pair] = (number(metric["value"]), outcome, one.get("text", ""))
         charts += [pair_matrix(run, runs, key, values) for key, values in found.items()]
     return charts
 
@@ -65,10 +67,11 @@ def pair_matrices(scenario, runs):
 def pair_matrix(run, runs, key, values):
     kind, name, unit, beside = key
     names = in_order({gpu for pair in values for gpu in pair})
-    factor, scale = figure.scale_of(unit, list(values.values()))
+    factor, scale = figure.scale_of(unit, [value for value, _, _ in values.values()])
     cells = {}
-    for (a, b), value in values.items():
-        said = figure.hover(f"GPU {a} and GPU {b}", f"{in_words(name)} {text.quantity(value, unit)}", beside, run.label)
+    for (a, b), (value, outcome, sentence) in values.items():
+        words = f"{in_words(name)} {text.quantity(value, unit)}"
+        said = figure.hover(f"GPU {a} and GPU {b}", words, outcome, beside, sentence, run.label)
         cells[a, b] = cells[b, a] = (value * factor, said)
     axes, words = ("GPU", "GPU"), in_words(name) + (f", {scale}" if scale != "1" else "")
     title = grouping.named(grouping.titled(f"{in_words(kind).capitalize()}: {words}", beside), run, runs)

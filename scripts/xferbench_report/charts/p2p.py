@@ -63,7 +63,7 @@ def pairs(title, run, cases, name, unit, factor, scale):
     for case in cases:
         place = (case.word("from"), case.word("to"))
         places[place] = case
-        groups.setdefault(joined.get(place), {})[place] = case.sure(case.metric(name), unit)
+        groups.setdefault(joined.get(place), {})[place] = case.main()
     odd = [(place, len(group)) for group in groups.values() for place in gpus.odd_ones(group)]
     counted = " or ".join(map(str, sorted({count for _, count in odd})))
     note = f"* differs by more than 5 % from the median of its group of {counted} cells." if odd else ""

@@ -5,7 +5,7 @@ import statistics
 from .. import records, text
 from . import figure, gpus, grouping, headline
 
-_EACH = "gpu_bandwidth"
+_EACH, _ALONE = "gpu_bandwidth", "gpu_alone_bandwidth"
 _APART = ["pattern", "memory", "size"]  # cases that differ there are not company for each other
 _MOST_GROUPS = 6
 
@@ -16,7 +16,7 @@ def charts(runs):
         chart
         for title, parts in grouping.faceted(series, _APART)
         for run, cases in parts
-        for chart in beside_alone(grouping.named(title, run, grouping.runs(parts)), run, cases)
+        for chart in beside_alone(grouping.named(title, run, runs) if len(runs) > 1 else title, run, cases)
     ]
 
 
@@ -43,67 +43,69 @@ def members(case):
 
 def rates(case):
     """What each GPU gets; a single one gets what the case is about."""
-    known = next((values for (name, _), values in case.gpu_metrics().items() if name == _EACH), {})
-    known = {str(gpu): value for gpu, value in known.items()}
-    return known or ({members(case)[0]: case.rate().value} if len(members(case)) == 1 else {})
+    return of_each(case, _EACH) or ({members(case)[0]: case.rate().value} if len(members(case)) == 1 else {})
+
+
+def of_each(case, name):
+    """A rate of each GPU."""
+    known = next((values for (found, _), values in case.gpu_metrics().items() if found == name), {})
+    return {str(gpu): value for gpu, value in known.items()}
+
+
+def rates_of(cases, size, gpu):
+    """What a GPU gets in groups of a size, by their names; alone also what it got beside its samples in company."""
+    found = {case.word("group"): rates(case)[gpu] for case in cases if len(members(case)) == size and gpu in rates(case)}
+    if size > 1 or found:
+        return found
+    beside = {case.word("group"): of_each(case, _ALONE).get(gpu) for case in cases}
+    return {f"between samples of {group}": value for group, value in beside.items() if value is not None}
 
 
 def beside_alone(title, run, cases):
     """Bars of each GPU alone and in groups of each size; and what each size reaches, over the number of GPUs."""
-    sizes = sorted({len(members(case)) for case in cases})
+    sizes = sorted({len(members(case)) for case in cases} | {1 for case in cases if of_each(case, _ALONE)})
     if len(sizes) < 2:
         return []
     shown = sizes if len(sizes) <= _MOST_GROUPS else [sizes[0], *sizes[1 - _MOST_GROUPS :]]
     every = gpus.in_order({gpu for case in cases for gpu in rates(case)})
     rows = {gpu: text.label(f"GPU {gpu}") for gpu in every}
     traces = [bars(run, cases, size, rows, index) for index, size in enumerate(shown)]
-    traces = [trace for trace in traces if trace["y"]]
-    found = []
-    if traces:
-        note = "Of several groups of one size that a GPU is in, the bar is the median."
-        axis = figure.values_axis("GB/s of each GPU")
-        found.append(
-            figure.rows_chart(
-                grouping.titled("Alone and in company", title), traces, [run], list(rows.values()), axis,
-                note if any(several(cases, size, gpu) for size in shown for gpu in every) else "",
-                narrow=True, room=22 + 16 * len(traces), barmode="group",
-            )
-        )
-    return [*found, over_count(title, run, cases, sizes)]
+    found = [each_gpu(title, run, [trace for trace in traces if trace["y"]], rows)]
+    return [chart for chart in found if chart.traces] + [over_count(title, run, cases)]
 
 
-def in_group(cases, size, gpu):
-    return [case for case in cases if len(members(case)) == size and gpu in rates(case)]
-
-
-def several(cases, size, gpu):
-    return len(in_group(cases, size, gpu)) > 1
+def each_gpu(title, run, traces, rows):
+    axis, room = figure.values_axis("GB/s of each GPU"), 22 + 16 * len(traces)
+    note = "Of several groups of one size that a GPU is in, the bar is the median."
+    title, names = grouping.titled("Alone and in company", title), list(rows.values())
+    return figure.rows_chart(title, traces, [run], names, axis, note, narrow=True, room=room, barmode="group")
 
 
 def bars(run, cases, size, rows, index):
     places, estimates, hovers = [], [], []
     for gpu, row in rows.items():
-        known = in_group(cases, size, gpu)
+        known = rates_of(cases, size, gpu)
         if not known:
             continue
-        values = [rates(case)[gpu] for case in known]
         places.append(row)
-        estimates.append(records.Estimate(statistics.median(values), unit="GB/s"))
-        words = [f"GPU {gpu} in {case.word('group')}: {text.quantity(rates(case)[gpu], 'GB/s')}" for case in known[:8]]
+        estimates.append(records.Estimate(statistics.median(known.values()), unit="GB/s"))
+        words = [f"GPU {gpu} in {group}: {text.quantity(value, 'GB/s')}" for group, value in list(known.items())[:8]]
         hovers.append(figure.hover(run.label, *words, f"and {len(known) - 8} more" if len(known) > 8 else ""))
     name = "alone" if size == 1 else f"{size} GPUs at once"
     return figure.bars(name, places, estimates, hovers, index)
 
 
-def over_count(title, run, cases, sizes):
+def over_count(title, run, cases):
     """All bytes over first start to last end: what counts, whatever each GPU's own rate is."""
+    sizes = sorted({len(members(case)) for case in cases})
     groups = [[case for case in cases if len(members(case)) == size] for size in sizes]
     middle = [sorted(group, key=lambda case: case.rate().value)[len(group) // 2] for group in groups]
     hovers = [figure.case_hover(run, case, *in_company(case)) for case in middle]
     traces = [figure.line("at once", sizes, [case.rate() for case in middle], hovers, 0)]
-    single = [case.rate().value for case in groups[0]] if sizes[0] == 1 else []
-    if single:
-        added = [size * statistics.mean(single) for size in sizes]
+    alone = [case.rate().value for case in groups[0]] if sizes[0] == 1 else []
+    alone = alone or [value for case in cases for value in of_each(case, _ALONE).values()]
+    if alone:
+        added = [size * statistics.mean(alone) for size in sizes]
         said = [figure.hover(f"{text.quantity(value, 'GB/s')}: so many times the mean of one alone") for value in added]
         estimates = [records.Estimate(value, unit="GB/s") for value in added]
         traces.append(figure.line("as much as alone, each", sizes, estimates, said, 1))

@@ -142,16 +142,7 @@ Joint joint_of(const Environment& e, const std::string& from, const std::string&
   return {link->nvlinks, link->access, node_of(link->from) == node_of(link->to)};
 }
 
-/// A metric is as sure as what the case is about, which it follows from: a rate the other way round.
-model::Estimate estimate_of(const Result& result, double value, const ScenarioDescriptor& scenario, bool is_time) {
-  const Measurement* m = headline_of(result, scenario.metrics);
-  if (m == nullptr || !m->ci95 || m->median <= 0 || m->ci95->low <= 0) return {value};
-  const double up = m->ci95->high / m->median;
-  const double down = m->ci95->low / m->median;
-  return {value, is_time ? Interval{value * down, value * up} : Interval{value / up, value / down}};
-}
-
-/// The cells of one map by what they should be like.
+/// Cells of one map that should be alike, and what their cases are about, which is never less sure than what is shown.
 struct Alike {
   std::vector<std::size_t> cells{};
   std::vector<model::Estimate> estimates{};
@@ -218,7 +209,8 @@ struct Declared {
     if (!over_gpus) return;
     Alike& alike = to.groups[joint_of(environment, row, column)];
     alike.cells.push_back(place);
-    alike.estimates.push_back(estimate_of(result, *value, scenario, unit == "s"));
+    const Measurement* headline = headline_of(result, scenario.metrics);
+    alike.estimates.push_back(headline == nullptr ? model::Estimate{} : model::estimate_of(*headline));
   }
 
   /// The title, and the marks.
@@ -287,11 +279,11 @@ std::vector<std::string> gpus_in(std::span<const Finding* const> findings) {
   return gpus;
 }
 
-/// What a finding is about besides its two GPUs.
+/// What a finding is about besides its two GPUs; not what came of it.
 std::string beside_pair(const Finding& finding) {
   std::vector<std::string> parts;
   for (const auto& [name, word] : finding.labels) {
-    if (name != "a" && name != "b") parts.push_back(name + " " + word);
+    if (name != "a" && name != "b" && name != "outcome") parts.push_back(name + " " + word);
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -312,30 +304,30 @@ bool is_of_pair(const Finding& finding) {
 
 std::vector<Matrix> pair_matrices(std::span<const Finding* const> findings) {
   const std::vector<std::string> gpus = gpus_in(findings);
-  std::vector<std::pair<std::string, std::string>> named;  // metric and unit, and what else they are about
+  std::vector<std::pair<std::string, std::string>> named;  // what they are about, and their metric
   std::vector<Matrix> matrices;
   std::vector<std::string> units;
   for (const Finding* f : findings) {
-    for (const Metric& metric : f->metrics) {
-      const std::pair name(metric.name, beside_pair(*f));
-      const auto at = static_cast<std::size_t>(std::ranges::find(named, name) - named.begin());
-      if (at == named.size()) {
-        named.push_back(name);
-        matrices.emplace_back(gpus, gpus);
-        units.push_back(metric.unit);
-      }
-      const std::string a = gpu_text(label_of(*f, "a"));
-      const std::string b = gpu_text(label_of(*f, "b"));
-      for (const std::size_t place : {matrices[at].place(a, b), matrices[at].place(b, a)}) {
-        matrices[at].cells[place] = metric.value;
-      }
+    const Metric& metric = f->metrics.front();
+    const std::pair name(beside_pair(*f), metric.name);
+    const auto at = static_cast<std::size_t>(std::ranges::find(named, name) - named.begin());
+    if (at == named.size()) {
+      named.push_back(name);
+      matrices.emplace_back(gpus, gpus);
+      units.push_back(metric.unit);
+    }
+    const std::string a = gpu_text(label_of(*f, "a"));
+    const std::string b = gpu_text(label_of(*f, "b"));
+    for (const std::size_t place : {matrices[at].place(a, b), matrices[at].place(b, a)}) {
+      matrices[at].cells[place] = metric.value;
     }
   }
   for (std::size_t i = 0; i < matrices.size(); ++i) {
-    matrices[i].title = fmt::format("{}: {}", findings.front()->kind, in_words(named[i].first));
+    const auto& [beside, metric] = named[i];
+    matrices[i].title = fmt::format("{}: {}", findings.front()->kind, in_words(metric));
     scale(matrices[i], units[i]);
     calm(matrices[i]);
-    if (!named[i].second.empty()) matrices[i].title += ", " + named[i].second;
+    if (!beside.empty()) matrices[i].title += ", " + beside;
   }
   return matrices;
 }

@@ -26,7 +26,8 @@ HeatMaps heat_maps(const ScenarioDescriptor& scenario, std::span<const Result* c
 /// Whether a finding says numbers of two GPUs, whichever is first: its labels `a` and `b`.
 bool is_of_pair(const Finding& finding);
 
-/// Such findings, which are all of one kind: a matrix for each of their metrics and whatever else their labels say.
+/// Such findings, which are all of one kind, details too: a matrix of their first metric for each combination of their
+/// other labels but `outcome`.
 std::vector<Matrix> pair_matrices(std::span<const Finding* const> findings);
 
 }  // namespace xferbench

@@ -358,16 +358,19 @@ Grid findings_of(const std::vector<const Finding*>& findings, const Section& sec
 constexpr std::size_t kMostSentences = 6;
 constexpr std::size_t kMostFindingRows = 24;  // of a kind
 
-/// What a scenario's results say together: a table for each kind, and the sentences.
+/// What a scenario's results say together: a table for each kind, matrices, and the sentences.
 void add_findings(const Report& report, FindingsShown which, Section& section) {
   std::vector<std::string> kinds;
   std::map<std::string, std::vector<const Finding*>> rows;
   std::map<std::string, std::size_t> left_out;  // rows, by kind
+  std::map<std::string, std::vector<const Finding*>> pairs;
   const bool all = which == FindingsShown::all;
   for (const Finding& f : report.findings) {
     if (f.scenario != section.scenario->name) continue;
     const bool is_sentence = !f.text.empty() && !f.row;
-    const std::size_t before = is_sentence ? section.sentences.size() : is_of_pair(f) ? 0 : rows[f.kind].size();
+    if (is_of_pair(f)) pairs[f.kind].push_back(&f);
+    if (is_of_pair(f) && !is_sentence) continue;
+    const std::size_t before = is_sentence ? section.sentences.size() : rows[f.kind].size();
     if (!all && (f.detail || before >= (is_sentence ? kMostSentences : kMostFindingRows))) {
       ++section.more;
       if (!f.detail && !is_sentence) ++left_out[f.kind];
@@ -378,11 +381,10 @@ void add_findings(const Report& report, FindingsShown which, Section& section) {
       rows[f.kind].push_back(&f);
     }
   }
+  for (const auto& [kind, of_pairs] : pairs) {
+    std::ranges::move(pair_matrices(of_pairs), std::back_inserter(section.pairs));
+  }
   for (const std::string& kind : kinds) {
-    if (std::ranges::all_of(rows[kind], [](const Finding* f) { return is_of_pair(*f); })) {
-      std::ranges::move(pair_matrices(rows[kind]), std::back_inserter(section.pairs));
-      continue;
-    }
     Grid grid = findings_of(rows[kind], section);
     if (const std::size_t more = left_out[kind]; more > 0) {
       grid.rows.push_back({.cells = {fmt::format("and {} more", more)}, .tones = {Tone::dim}});
