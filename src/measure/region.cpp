@@ -52,12 +52,15 @@ RegionTimer::RegionTimer(Machine& machine, Region region) : host_(machine.host()
 void RegionTimer::add_lanes(Device& root) {
   const auto of_root = [&root](const StreamView stream) { return &stream.device() == &root; };
   if (std::ranges::all_of(region_.streams, of_root)) return;
-  for (const StreamView stream : region_.streams) {
+  const EventKind kind = region_.per_stream ? EventKind::timing : EventKind::ordering;
+  for (std::size_t i = 0; i < region_.streams.size(); ++i) {
+    const StreamView stream = region_.streams[i];
     const auto same = [&stream](const Lane& lane) { return &lane.streams.front().device() == &stream.device(); };
     auto lane = std::ranges::find_if(lanes_, same);
     if (lane == lanes_.end()) lane = lanes_.insert(lanes_.end(), Lane());
     lane->streams.push_back(stream);
-    if (lane->streams.size() > 1) lane->joined.push_back(stream.device().make_event(EventKind::ordering));
+    lane->places.push_back(i);
+    lane->joined.push_back(stream.device().make_event(kind));
   }
   region_.parts.clear();
   for (Lane& lane : lanes_) {
@@ -126,8 +129,9 @@ void RegionTimer::end_lanes() {
   const StreamView root = region_.streams.front();
   for (const Lane& lane : lanes_) {
     const StreamView first = lane.streams.front();
-    for (std::size_t i = 0; i < lane.joined.size(); ++i) {
-      lane.streams[i + 1].record(lane.joined[i]);
+    if (region_.per_stream) first.record(lane.joined.front());
+    for (std::size_t i = 1; i < lane.streams.size(); ++i) {
+      lane.streams[i].record(lane.joined[i]);
       first.wait(lane.joined[i]);
     }
     first.record(lane.ended);
@@ -158,7 +162,11 @@ bool RegionTimer::run_lanes(bool gated, Timing& timing) {
   stop_.synchronize();
   const double finished = host_.now();
   timing.elapsed = elapsed(start_, stop_);
+  if (region_.per_stream) timing.stream_times.resize(region_.streams.size());
   for (const Lane& lane : lanes_) {
+    for (std::size_t i = 0; i < lane.places.size() && region_.per_stream; ++i) {
+      timing.stream_times[lane.places[i]] = elapsed(lane.begun, lane.joined[i]);
+    }
     if (lane.seen) lane.seen.synchronize();
     timing.parts.push_back({elapsed(lane.begun, lane.ended)});
     timing.parts.push_back({elapsed(start_, lane.seen ? lane.seen : lane.ended)});

@@ -53,13 +53,16 @@ struct Region {
   std::vector<StreamView> streams{};
   std::function<void()> submit{};  ///< enqueues the work once
   std::size_t operations = 1;      ///< how much one submit() enqueues to the busiest of the streams
-  bool per_stream = false;         ///< also time when each stream finished (unbatched regions on one device only)
-  bool batchable = true;           ///< may be repeated within one sample when it is too short for the clock
-  std::function<void()> reset{};   ///< makes ready for a pass, untimed; a region that has one is never batched
+  /// Also time when each stream finished (unbatched regions only): from the region's begin, or, where there are several
+  /// devices, from that of its own device's part, by that device's clock.
+  bool per_stream = false;
+  bool batchable = true;          ///< may be repeated within one sample when it is too short for the clock
+  std::function<void()> reset{};  ///< makes ready for a pass, untimed; a region that has one is never batched
   /// Throws VerificationError unless what the last pass left behind is right. Called right after a pass, untimed, and
   /// before any other region's. May use what it likes, but leaves what passes read as it was. Empty where a pass leaves
   /// nothing behind whose right content is known, whatever ran before.
   std::function<void()> check{};
+  std::optional<int> gpu{};  ///< as Measurement::gpu
 
   struct Part {
     std::string name;
@@ -87,7 +90,7 @@ void use_common_clock(std::initializer_list<Region*> regions);
 struct Timing {
   double elapsed = 0;
   double submit = 0;                       ///< from the first call of submit() to the return of the last
-  std::vector<double> stream_times;        ///< from the region's start to each stream's end; empty unless asked for
+  std::vector<double> stream_times;        ///< as Region::per_stream says; empty unless asked for
   std::vector<std::vector<double>> parts;  ///< values of each part in this pass
 };
 
@@ -121,9 +124,10 @@ class RegionTimer {
   /// The streams of one device, and when they begin and end.
   struct Lane {
     std::vector<StreamView> streams;  // the first begins and ends the device's part
+    std::vector<std::size_t> places;  // of the same, among the region's streams
     Event begun;                      // these are of the device itself, ...
     Event forked;
-    std::vector<Event> joined;  // ... of the streams behind the first
+    std::vector<Event> joined;  // ... one per stream, the first's used only where streams are timed
     Event ended;
     Stream watch;  // and these of the root's device; none where that is the same
     Event seen;

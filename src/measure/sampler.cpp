@@ -92,6 +92,7 @@ class Loop {
     elapsed.name = timers_[i].region().name;
     elapsed.clock = timers_[i].region().clock;
     elapsed.batch = timers_[i].batch();
+    elapsed.gpu = timers_[i].region().gpu;
     if (can_check(i)) elapsed.checked = 0;
     Measurement& submit = series_[i].submit;
     submit = elapsed;
