@@ -14,7 +14,8 @@
   X(callback)                  \
   X(smem)                      \
   X(dynpar)                    \
-  X(multipath)
+  X(multipath)                 \
+  X(together)
 
 namespace xferbench {
 

@@ -1,0 +1,122 @@
+#include "scenarios/together/case.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace xferbench {
+
+namespace {
+
+std::vector<std::string> host_patterns() {
+  const auto words = std::span(kGroupPatterns).first(static_cast<std::size_t>(GroupPattern::ring));
+  return {words.begin(), words.end()};
+}
+
+/// The first of two of a group that cannot reach each other.
+std::optional<SkipReason> missing_access(std::span<const int> gpus, const Environment& environment) {
+  for (const Environment::PeerLink& link : environment.links) {
+    const auto in_group = [gpus](int gpu) { return std::ranges::find(gpus, gpu) != gpus.end(); };
+    if (link.access || !in_group(link.from) || !in_group(link.to)) continue;
+    return SkipReason::unavailable(fmt::format(
+        "GPU {} cannot reach the memory of GPU {}, and copies between them would go through the host; choose "
+        "--pattern {}",
+        link.from, link.to, fmt::join(host_patterns(), ",")));
+  }
+  return std::nullopt;
+}
+
+std::vector<std::vector<int>> groups_for(const TogetherCase& c, const std::vector<int>& all) {
+  std::vector<std::vector<int>> groups;
+  if (c.word == "alone") {
+    for (const int gpu : all) groups.push_back({gpu});
+  } else if (c.word == "pairs") {
+    for (std::size_t a = 0; a < all.size(); ++a) {
+      for (std::size_t b = a + 1; b < all.size(); ++b) groups.push_back({all[a], all[b]});
+    }
+  } else {
+    for (std::size_t n = 2; n <= all.size(); ++n) groups.emplace_back(all.begin(), all.begin() + static_cast<int>(n));
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::vector<GroupCopy> copies_of(GroupPattern pattern, std::size_t gpus) {
+  std::vector<GroupCopy> copies;
+  const auto between = [&copies](std::size_t owner, std::size_t from, std::size_t to) {
+    copies.push_back({.owner = owner, .direction = Direction::p2p, .from = from, .to = to});
+  };
+  for (std::size_t i = 0; i < gpus; ++i) {
+    const bool both = pattern == GroupPattern::both;
+    if (both || pattern == GroupPattern::h2d) copies.push_back({.owner = i, .direction = Direction::h2d});
+    if (both || pattern == GroupPattern::d2h) copies.push_back({.owner = i, .direction = Direction::d2h});
+    if (pattern == GroupPattern::ring && gpus > 1) between(i, i, (i + 1) % gpus);
+    if (pattern == GroupPattern::one_to_all && i > 0) between(i, 0, i);
+    if (pattern == GroupPattern::all_to_one && i > 0) between(i, i, 0);
+    if (pattern != GroupPattern::all_to_all) continue;
+    for (std::size_t step = 1; step < gpus; ++step) between(i, i, (i + step) % gpus);
+  }
+  return copies;
+}
+
+TogetherCase together_case(const Case& c) {
+  TogetherCase t{.pattern = c.one_of<GroupPattern>("pattern", kGroupPatterns),
+                 .word = c.word("group"),
+                 .gpus = gpu_numbers(c.word("group")),
+                 .shared = c.is("memory", "shared"),
+                 .bytes = c.count("size")};
+  if (!t.gpus.empty()) t.word.clear();
+  return t;
+}
+
+std::vector<Axis> together_axes() {
+  return {
+      choice_axis("pattern", words(kGroupPatterns),
+                  {.defaults = "h2d,d2h,both",
+                   .help = "who copies to whom: host and GPUs, or GPUs among each other; one is the group's first"}),
+      gpus_axis("group", {"alone", "pairs", "growing"},
+                {.defaults = "alone,pairs,growing",
+                 .help = "who copies at once: each GPU alone, every two of them, the first 2, 3, ... and all"}),
+      only_with("pattern", host_patterns(),
+                choice_axis("memory", {"own", "shared"},
+                            {.defaults = "own",
+                             .help = "pinned memory of each GPU's own, near it, or parts of one buffer for all"})),
+      size_axis("size", {.defaults = "256M", .help = "bytes of each copy: per GPU and direction, or from GPU to GPU"}),
+  };
+}
+
+std::vector<Case> groups_of(const Case& c, const GpusOfRun& run) {
+  const TogetherCase t = together_case(c);
+  if (t.word.empty() || run.count() < 2) return {c};
+  std::vector<Case> cases;
+  for (const std::vector<int>& group : groups_for(t, run.numbers())) {
+    cases.push_back(c.with("group", std::array{Case::Param{"group", AxisKind::gpus, gpus_text(group)}}));
+  }
+  return cases;
+}
+
+std::optional<SkipReason> together_skip_reason(const TogetherCase& c, const Capabilities* can) {
+  if (c.is_alone() && between_gpus(c.pattern)) {
+    return SkipReason::meaningless(
+        fmt::format("--pattern {} copies between GPUs, and one alone has nobody to copy to; choose --group pairs or "
+                    "growing",
+                    kGroupPatterns[static_cast<std::size_t>(c.pattern)]));
+  }
+  if (c.is_alone() && c.shared) {
+    return SkipReason::meaningless(
+        "--memory shared is one buffer for several GPUs, and one alone shares it with nobody; choose --group pairs or "
+        "growing");
+  }
+  if (can == nullptr) return std::nullopt;
+  const Environment& environment = can->environment;
+  if (environment.gpu_count() < 2) {
+    return SkipReason::unavailable("this is about several GPUs at once, and this run has one; memcpy is about one");
+  }
+  if (auto reason = missing_gpus(c.gpus, environment)) return reason;
+  return between_gpus(c.pattern) ? missing_access(c.gpus, environment) : std::nullopt;
+}
+
+}  // namespace xferbench

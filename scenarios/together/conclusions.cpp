@@ -1,0 +1,371 @@
+#include "scenarios/together/conclusions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <iterator>
+#include <map>
+#include <optional>
+
+#include "core/units.hpp"
+#include "measure/region.hpp"
+#include "model/contention.hpp"
+#include "model/relation.hpp"
+#include "run/findings.hpp"
+#include "run/wording.hpp"
+#include "scenarios/together/case.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using model::Sharing;
+
+/// Why nothing is decided, and what to do about it.
+constexpr std::string_view kTooShort =
+    "so short that starting and joining GPUs is a part of it: choose a larger --size";
+
+/// What the pattern is called where it is what a sentence is about.
+std::string_view in_words(GroupPattern pattern) {
+  constexpr std::array<std::string_view, 7> kWords{"host to GPU", "GPU to host", "both ways", "in a ring",
+                                                   "all to all",  "one to all",  "all to one"};
+  return kWords[static_cast<std::size_t>(pattern)];
+}
+
+std::string rate_text(double bytes_per_second) { return format_quantity(bytes_per_second / 1e9, "GB/s"); }
+std::string rate_number(double bytes_per_second) { return format_significant(bytes_per_second / 1e9); }
+
+/// "101 each" where they differ by less than one of a hundred, else "101 and 55.3".
+std::string alone_text(const std::vector<model::Estimate>& alone) {
+  const auto [least, most] = std::ranges::minmax_element(alone, {}, [](const model::Estimate& e) { return e.value; });
+  double sum = 0;
+  for (const model::Estimate& e : alone) sum += e.value;
+  if (most->value <= (1 + model::kAlike) * least->value) {
+    return rate_number(sum / static_cast<double>(alone.size())) + " each";
+  }
+  if (alone.size() > 2) return fmt::format("{} to {}", rate_number(least->value), rate_number(most->value));
+  return fmt::format("{} and {}", rate_number(alone.front().value), rate_number(alone.back().value));
+}
+
+/// A group, as it was measured.
+struct Measured {
+  const Result* result = nullptr;
+  std::vector<int> gpus;
+  std::vector<model::Estimate> alone;  ///< each member's rate; empty where not all were measured
+  bool too_short = false;              ///< to decide anything: starting and joining the GPUs is a part of it
+  model::AtOnce rates;
+};
+
+std::optional<Measured> measured_of(const Result& result) {
+  const TogetherCase c = together_case(result.config);
+  if (c.gpus.size() < 2) return std::nullopt;
+  std::map<std::size_t, double> bytes;  // by member
+  for (const GroupCopy& copy : copies_of(c.pattern, c.gpus.size())) {
+    bytes[copy.owner] += static_cast<double>(c.bytes);
+  }
+  Measured m{.result = &result, .gpus = c.gpus, .alone = {}, .too_short = false, .rates = {}};
+  double all = 0;
+  for (const auto& [member, amount] : bytes) {
+    all += amount;
+    const Measurement* alone = result.measurement(kAlone, c.gpus[member]);
+    if (alone != nullptr && !alone->samples.empty()) {
+      m.alone.push_back(model::rate_of(amount, model::estimate_of(*alone)));
+    }
+  }
+  if (m.alone.size() != bytes.size()) m.alone.clear();
+  m.rates = {model::rate_of(all, model::estimate_of(result, "together")), model::sum_of(m.alone)};
+  m.too_short = result.median("together") < RegionTimer::kShortest;
+  if (m.too_short) m.rates.together.interval.reset();
+  return m;
+}
+
+/// Results that differ in nothing but the group.
+class Situation {
+ public:
+  /// `axes`: those but the group that tell situations apart.
+  Situation(std::span<const Result* const> results, const std::vector<std::string>& axes)
+      : labels_(labels_of(results.front()->config, axes)),
+        words_(in_words(together_case(results.front()->config).pattern)) {
+    for (const auto& [axis, value] : labels_) {
+      if (axis == "memory") words_ += fmt::format(", {} memory", value);
+      if (axis == "size") words_ += ", " + value;
+    }
+    for (const Result* r : results) {
+      const TogetherCase c = together_case(r->config);
+      for (const int gpu : c.gpus) place_of(gpu);
+      if (auto m = measured_of(*r)) groups_.push_back(std::move(*m));
+    }
+  }
+
+  [[nodiscard]] std::vector<Finding> findings() {
+    std::vector<Finding> all;
+    std::vector<model::PairAtOnce> pairs;
+    const bool two = gpus_.size() == 2;
+    for (const Measured& m : groups_) {
+      if (m.gpus.size() != 2 || m.alone.size() != 2) continue;
+      pairs.push_back({place_of(m.gpus[0]), place_of(m.gpus[1]), m.rates});
+      all.push_back(of_pair(m));
+      all.back().detail = !two;
+    }
+    if (two) return all;
+    const model::Contention contention(gpus_.size(), pairs);
+    if (!pairs.empty()) all.insert(all.begin(), of_bottlenecks(contention));
+    if (auto largest = at_once(contention)) all.insert(all.begin() + (pairs.empty() ? 0 : 1), std::move(*largest));
+    return all;
+  }
+
+ private:
+  std::size_t place_of(int gpu) {
+    const auto found = std::ranges::find(gpus_, gpu);
+    if (found != gpus_.end()) return static_cast<std::size_t>(found - gpus_.begin());
+    gpus_.push_back(gpu);
+    return gpus_.size() - 1;
+  }
+  [[nodiscard]] std::string names(const std::vector<std::size_t>& places) const {
+    std::vector<int> numbers;
+    for (const std::size_t place : places) numbers.push_back(gpus_[place]);
+    return gpus_in_words(std::move(numbers));
+  }
+
+  [[nodiscard]] Finding finding(const char* kind) const { return {.kind = kind, .labels = labels_}; }
+
+  [[nodiscard]] Finding of_pair(const Measured& m) const {
+    const Sharing sharing = model::sharing_of(m.rates);
+    const model::Estimate part = model::part_of_alone(m.rates);
+    Finding f = finding("shares");
+    f.labels.emplace_back("a", fmt::format("{}", m.gpus[0]));
+    f.labels.emplace_back("b", fmt::format("{}", m.gpus[1]));
+    f.labels.emplace_back("outcome", outcome(sharing));
+    f.metrics.push_back({"together_over_alone", part.value, "1"});
+    if (part.interval) {
+      f.metrics.push_back({"together_over_alone_low", part.interval->low, "1"});
+      f.metrics.push_back({"together_over_alone_high", part.interval->high, "1"});
+    }
+    f.metrics.push_back({"bandwidth", m.rates.together.value / 1e9, "GB/s"});
+    const std::string who = fmt::format("{}: {} and {}", words_, m.gpus[0], m.gpus[1]);
+    const std::string rates =
+        fmt::format("together they get {}, alone {}", rate_text(m.rates.together.value), alone_text(m.alone));
+    if (sharing == Sharing::yes) {
+      f.text = fmt::format("{} share a bottleneck: {}", who, rates);
+    } else if (sharing == Sharing::no) {
+      f.text = fmt::format("{} share no bottleneck: {}", who, rates);
+    } else {
+      const std::string why = m.too_short     ? fmt::format(" ({})", kTooShort)
+                              : part.interval ? ""
+                                              : fmt::format(" ({})", kTooFewSamples);
+      f.text = fmt::format("{}: not decided whether they share a bottleneck: {}{}", who, rates, why);
+    }
+    return f;
+  }
+
+  static const char* outcome(Sharing sharing) {
+    return sharing == Sharing::yes ? "shared" : sharing == Sharing::no ? "not shared" : "undecided";
+  }
+
+  /// "0-3 share one bottleneck and 4-7 another".
+  [[nodiscard]] std::string bottlenecks_text(const model::Contention& c) const {
+    std::vector<std::string> parts;
+    for (const model::Bottleneck& b : c.bottlenecks()) {
+      const std::string who = names(b.members);
+      parts.push_back(parts.empty() ? fmt::format("{} share {}", who,
+                                                  c.bottlenecks().size() > 1 ? "one bottleneck" : "a bottleneck")
+                                    : fmt::format("{} another", who));
+    }
+    return listed(parts);
+  }
+
+  /// What is known of pairs that are not of one bottleneck, and what is not.
+  [[nodiscard]] std::string rest_text(const model::Contention& c) const {
+    std::string text;
+    if (c.nothing_across() && c.bottlenecks().size() > 1 && c.independent().empty()) {
+      text += "; across them nothing is shared";
+    } else if (c.nothing_across() && !c.independent().empty()) {
+      text +=
+          fmt::format("; {} share{} none with anybody", names(c.independent()), c.independent().size() == 1 ? "s" : "");
+    }
+    const std::size_t open = c.count(Sharing::undecided);
+    const std::size_t unknown = c.count(Sharing::unknown);
+    if (open > 0) text += fmt::format("; not decided for {} of {} pairs", open, pairs_of(c));
+    if (unknown > 0) text += fmt::format("; not measured for {} of {} pairs", unknown, pairs_of(c));
+    return text;
+  }
+  static std::size_t pairs_of(const model::Contention& c) { return c.gpus() * (c.gpus() - 1) / 2; }
+
+  [[nodiscard]] Finding of_bottlenecks(const model::Contention& c) const {
+    Finding f = finding("bottleneck");
+    if (c.bottlenecks().empty()) {
+      const bool all_known = c.count(Sharing::no) == pairs_of(c);
+      f.labels.emplace_back("outcome", all_known ? "none" : "undecided");
+      f.text = fmt::format("{}: no two GPUs {}", words_,
+                           all_known ? "share a bottleneck" : "are known to share a bottleneck" + rest_text(c));
+      return f;
+    }
+    f.text = fmt::format("{}: {}", words_, bottlenecks_text(c));
+    std::vector<std::string> groups;
+    double least = c.bottlenecks().front().least;
+    double most = c.bottlenecks().front().most;
+    bool every_pair = true;
+    for (const model::Bottleneck& b : c.bottlenecks()) {
+      groups.push_back(names(b.members));
+      least = std::min(least, b.least);
+      most = std::max(most, b.most);
+      every_pair = every_pair && b.every_pair;
+    }
+    f.labels.emplace_back("outcome", "shared");
+    f.labels.emplace_back("groups", fmt::format("{}", fmt::join(groups, "; ")));
+    f.metrics = {{"pair_bandwidth_low", least / 1e9, "GB/s"}, {"pair_bandwidth_high", most / 1e9, "GB/s"}};
+    f.text += fmt::format(": {} of {} get {}", every_pair ? "any two" : "two that share it directly",
+                          c.bottlenecks().size() > 1 ? "one group" : "them", rates_text(least, most));
+    f.text += rest_text(c);
+    return f;
+  }
+  static std::string rates_text(double least, double most) {
+    if (most <= (1 + model::kAlike) * least) return rate_text((least + most) / 2);
+    return fmt::format("{} to {}", rate_number(least), rate_text(most));
+  }
+
+  /// The first of those with most GPUs, where that is more than two.
+  [[nodiscard]] std::optional<Finding> at_once(const model::Contention& contention) const {
+    const auto largest = std::ranges::max_element(groups_, {}, [](const Measured& m) { return m.gpus.size(); });
+    if (largest == groups_.end() || largest->gpus.size() < 3) return std::nullopt;
+    const double bandwidth = largest->rates.together.value;
+    Finding f = finding("at-once");
+    f.labels.emplace_back("group", largest->result->config.word("group"));
+    f.metrics.push_back({"bandwidth", bandwidth / 1e9, "GB/s"});
+    f.text = fmt::format(
+        "{}: {} at once get {}", words_,
+        largest->gpus.size() == gpus_.size() ? fmt::format("all {}", gpus_.size()) : gpus_in_words(largest->gpus),
+        rate_text(bandwidth));
+    if (largest->alone.empty()) return f;
+    const model::Estimate part = model::part_of_alone(largest->rates);
+    const double times = part.value * static_cast<double>(largest->alone.size());
+    f.metrics.push_back({"together_over_alone", part.value, "1"});
+    f.text +=
+        fmt::format(", {} times what one gets alone ({} of the sum)", factor_text(times), format_percent(part.value));
+    if (contention.count(Sharing::yes) == 0)
+      f.text += common_limit(contention.count(Sharing::no) == pairs_of(contention));
+    return f;
+  }
+
+  /// Where two of them are not known to share anything, but more do: from which group on.
+  [[nodiscard]] std::string common_limit(bool no_two) const {
+    std::vector<const Measured*> growing;
+    for (const Measured& m : groups_) {
+      if (!m.alone.empty()) growing.push_back(&m);
+    }
+    std::ranges::stable_sort(growing, {}, [](const Measured* m) { return m->gpus.size(); });
+    std::vector<model::AtOnce> rates;
+    for (const Measured* m : growing) rates.push_back(m->rates);
+    const auto first = model::first_that_shares(rates);
+    if (!first) return {};
+    const Measured& m = *growing[*first];
+    return fmt::format("; {} at once already share {} ({})", gpus_in_words(m.gpus),
+                       no_two ? "what no two of them fill" : "a bottleneck", rate_text(m.rates.together.value));
+  }
+
+  Labels labels_;
+  std::string words_;
+  std::vector<int> gpus_;         // in the order in which they came
+  std::vector<Measured> groups_;  // of two or more
+};
+
+/// Of a group with both kinds of memory.
+Finding own_against_shared(const Result& own, const Result& shared, const std::vector<std::string>& axes) {
+  const TogetherCase c = together_case(own.config);
+  const model::Estimate time = model::estimate_of(own, "together");
+  const model::Estimate other = model::estimate_of(shared, "together");
+  const model::Relation relation = model::relate(time, other);
+  Finding f{.kind = "memory", .labels = labels_of(own.config, axes)};
+  f.labels.emplace_back("group", own.config.word("group"));
+  constexpr std::array<const char*, 4> kOutcomes{"own", "shared", "equal", "undecided"};  // in the order of Relation
+  f.labels.emplace_back("outcome", kOutcomes[static_cast<std::size_t>(relation)]);
+  if (time.value > 0) f.metrics.push_back({"own_over_shared", other.value / time.value, "1"});
+  const auto size = std::ranges::find(f.labels, "size", &std::pair<std::string, std::string>::first);
+  const std::string words = beside_text(time, other);
+  f.text = fmt::format("{}{}, {}: ", in_words(c.pattern), size == f.labels.end() ? "" : ", " + size->second,
+                       gpus_in_words(c.gpus));
+  switch (relation) {
+    case model::Relation::faster: f.text += fmt::format("own memory is {} as shared", words); break;
+    case model::Relation::slower: f.text += fmt::format("own memory takes {} as shared", words); break;
+    case model::Relation::equal: f.text += fmt::format("own and shared memory are {}", words); break;
+    case model::Relation::undecided: f.text += fmt::format("own and shared memory: {}", words); break;
+  }
+  return f;
+}
+
+/// For each pattern and size those of the largest group that has both.
+std::vector<Finding> about_memory(std::span<const Result* const> results, const std::vector<std::string>& axes) {
+  std::map<std::string, const Result*> shared;  // by the key with own memory
+  const auto key_of = [](const Result& r, const char* memory) {
+    const TogetherCase c = together_case(r.config);
+    return fmt::format("{}/{}/{}/{}", in_words(c.pattern), gpus_text(c.gpus), c.bytes, memory);
+  };
+  for (const Result* r : results) {
+    if (r->config.is("memory", "shared")) shared[key_of(*r, "")] = r;
+  }
+  std::vector<Finding> findings;
+  std::map<std::string, std::pair<std::size_t, std::size_t>> largest;  // its GPUs and its finding, by pattern and size
+  for (const Result* r : results) {
+    const auto found = r->config.is("memory", "own") ? shared.find(key_of(*r, "")) : shared.end();
+    if (found == shared.end()) continue;
+    const TogetherCase c = together_case(r->config);
+    findings.push_back(own_against_shared(*r, *found->second, axes));
+    findings.back().detail = true;
+    const std::string about = fmt::format("{}/{}", in_words(c.pattern), c.bytes);
+    const auto [known, is_new] = largest.try_emplace(about, c.gpus.size(), findings.size() - 1);
+    if (!is_new && c.gpus.size() > known->second.first) known->second = {c.gpus.size(), findings.size() - 1};
+  }
+  for (const auto& [about, which] : largest) findings[which.second].detail = false;
+  return findings;
+}
+
+/// That tell situations apart; the pattern always.
+std::vector<std::string> axes_of(std::span<const Result* const> results) {
+  std::vector<const Case*> cases;
+  for (const Result* r : results) cases.push_back(&r->config);
+  const std::vector<std::string> varying = varying_axes(cases);
+  std::vector<std::string> axes{"pattern"};
+  for (const char* axis : {"memory", "size"}) {
+    if (std::ranges::find(varying, axis) != varying.end()) axes.emplace_back(axis);
+  }
+  return axes;
+}
+
+}  // namespace
+
+std::string gpus_in_words(std::vector<int> numbers) {
+  std::ranges::sort(numbers);
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t end = i + 1;
+    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
+    if (end - i >= 3) {
+      parts.push_back(fmt::format("{}-{}", numbers[i], numbers[end - 1]));
+      i = end;
+    } else {
+      parts.push_back(fmt::format("{}", numbers[i++]));
+    }
+  }
+  return listed(parts);
+}
+
+std::vector<Finding> conclude_together(std::span<const Result* const> results) {
+  for (const Result* r : results) r->needed_measurement("together");
+  const std::vector<std::string> axes = axes_of(results);
+  const auto situation = [](const Result& r) {
+    const TogetherCase c = together_case(r.config);
+    return fmt::format("{}/{}/{}", in_words(c.pattern), c.shared, c.bytes);
+  };
+  std::vector<Finding> all;
+  for (const auto& alike : grouped(results, situation)) {
+    std::ranges::move(Situation(alike, axes).findings(), std::back_inserter(all));
+  }
+  std::vector<std::string> but_memory = axes;
+  std::erase(but_memory, "memory");
+  std::ranges::move(about_memory(results, but_memory), std::back_inserter(all));
+  return all;
+}
+
+}  // namespace xferbench

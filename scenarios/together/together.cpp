@@ -1,0 +1,209 @@
+// together: the same copies on one, two and all GPUs of a machine at once. What they reach together, what each gets of
+// it, and who shares a bottleneck with whom.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/units.hpp"
+#include "measure/statistics.hpp"
+#include "run/scenario.hpp"
+#include "scenarios/common/peer_access.hpp"
+#include "scenarios/together/case.hpp"
+#include "scenarios/together/conclusions.hpp"
+#include "scenarios/together/copies.hpp"
+
+namespace xferbench {
+
+namespace {
+
+double group_rate(double bytes, double seconds) { return bytes / seconds / 1e9; }
+
+std::vector<Device*> group_of(const TogetherCase& c, const RunContext& bench) {
+  std::vector<Device*> group;
+  for (const std::size_t place : places_of(c.gpus, bench.device.capabilities().environment)) {
+    group.push_back(&bench.machine.device(place));
+  }
+  return group;
+}
+
+/// From the start to the last end of those of the copies that go one way.
+Measurement direction_of(const Series& series, const GroupCopies& copies, Direction direction) {
+  Measurement m = series.elapsed;
+  m.flags.clear();
+  m.samples.clear();
+  for (const std::vector<double>& times : series.stream_times) {
+    double last = 0;
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      if (copies.copies()[i].direction == direction) last = std::max(last, times[i]);
+    }
+    m.samples.push_back(last);
+  }
+  statistics::summarise(m);
+  return m;
+}
+
+void report_directions(const TogetherCase& c, const Series& series, const GroupCopies& copies, Result& result) {
+  if (c.pattern != GroupPattern::both) return;
+  const auto bytes = static_cast<double>(c.gpus.size() * c.bytes);
+  for (const auto& [name, direction] : {std::pair{"h2d", Direction::h2d}, std::pair{"d2h", Direction::d2h}}) {
+    Measurement m = direction_of(series, copies, direction);
+    m.name = name;
+    result.add(fmt::format("{}_bandwidth", name), group_rate(bytes, m.median), "GB/s");
+    result.measurements.push_back(std::move(m));
+  }
+}
+
+/// Median over the samples of what lies between the first GPU's end and the last one's.
+double skew_of(const Series& series) {
+  std::vector<double> skews;
+  for (std::size_t sample = 0; sample < series.elapsed.samples.size(); ++sample) {
+    double first = std::numeric_limits<double>::infinity();
+    double last = 0;
+    for (const Measurement& part : series.parts) {
+      if (part.name != kGpuEnd) continue;
+      first = std::min(first, part.samples.at(sample));
+      last = std::max(last, part.samples.at(sample));
+    }
+    skews.push_back(last - first);
+  }
+  return statistics::median(skews);
+}
+
+/// What each gets while all copy, and alone. `series`: all at once, then each member.
+void report_members(const TogetherCase& c, const GroupCopies& copies, const std::vector<Series>& series,
+                    Result& result) {
+  double sum = 0;
+  for (std::size_t i = 0; i < copies.members().size(); ++i) {
+    const auto& [gpu, own] = copies.members()[i];
+    const auto bytes = static_cast<double>(own.size() * c.bytes);
+    const double at_once = group_rate(bytes, result.measurement(kGpuTime, gpu)->median);
+    const double alone = group_rate(bytes, series.at(i + 1).elapsed.median);
+    result.add("gpu_bandwidth", at_once, "GB/s", gpu);
+    result.add("gpu_alone_bandwidth", alone, "GB/s", gpu);
+    result.add("gpu_of_alone", at_once / alone, "1", gpu);
+    sum += alone;
+  }
+  result.add("of_alone", result.value("bandwidth") / sum, "1");
+  result.add("skew", skew_of(series.front()), "s");
+}
+
+void warn_of_short_copies(std::size_t gpus, Result& result) {
+  const double time = result.median("together");
+  if (gpus < 2 || time >= RegionTimer::kShortest) return;
+  result.warnings.push_back(
+      fmt::format("the copies take {}, of which starting and joining {} GPUs is a part; choose a larger --size",
+                  format_seconds(time), gpus));
+}
+
+class Together final : public ScenarioOf<together_case> {
+ public:
+  using ScenarioOf::ScenarioOf;
+
+  [[nodiscard]] std::vector<Case> expand(const Case& c, const GpusOfRun& run) const override {
+    return groups_of(c, run);
+  }
+  /// The first, of groups that are not known.
+  [[nodiscard]] std::vector<std::size_t> takes_part(const Case& c, const Environment& environment) const override {
+    const std::vector<int> gpus = together_case(c).gpus;
+    return gpus.empty() ? std::vector<std::size_t>{0} : places_of(gpus, environment);
+  }
+
+  [[nodiscard]] std::optional<SkipReason> reason_to_skip(const TogetherCase& c,
+                                                         const Capabilities* can) const override {
+    return together_skip_reason(c, can);
+  }
+
+  [[nodiscard]] MemoryNeeds memory_needs(const TogetherCase& c) const override {
+    const std::uint64_t size = c.bytes;
+    const std::uint64_t n = std::max<std::size_t>(c.gpus.size(), 1);
+    switch (c.pattern) {
+      case GroupPattern::h2d:
+      case GroupPattern::d2h: return {.host = n * size, .device = size};
+      case GroupPattern::both: return {.host = 2 * n * size, .device = 2 * size};
+      case GroupPattern::ring: return {.host = size, .device = 2 * size};
+      case GroupPattern::all_to_all: return {.host = size, .device = n * size};
+      case GroupPattern::one_to_all:
+      case GroupPattern::all_to_one: return {.host = size, .device = (n - 1) * size};
+    }
+    return {};
+  }
+
+  void measure(const TogetherCase& c, const RunContext& bench, Result& result) const override {
+    const std::vector<Device*> group = group_of(c, bench);
+    std::optional<PeerAccess> access;
+    if (between_gpus(c.pattern)) access.emplace(group);
+    GroupCopies copies(c, group, bench.seed);
+    if (bench.needs_data()) copies.prepare();
+    const Region together = copies.at_once();
+    if (bench.verify) copies.verify([&] { run_once(bench.machine, together); });
+    const bool several = copies.members().size() > 1;
+    std::vector<Region> regions{together};
+    if (several) {
+      for (const GroupCopies::Member& member : copies.members()) regions.push_back(copies.alone(member));
+    }
+    const std::vector<Series> series = bench.sample(std::move(regions));
+    add_measurements(series, result);
+    const bool sampled = all_sampled(series);
+    if (sampled) {
+      const auto bytes = static_cast<double>(copies.copies().size() * c.bytes);
+      result.add("bandwidth", group_rate(bytes, series.front().elapsed.median), "GB/s");
+      report_directions(c, series.front(), copies, result);
+      if (several) report_members(c, copies, series, result);
+      warn_of_short_copies(copies.members().size(), result);
+    }
+    if (bench.verifies_again()) copies.verify([&] { run_at_full_speed(bench.machine, together); });
+    if (sampled) bench.trace_region(together, result);
+  }
+
+  [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
+    return conclude_together(results);
+  }
+};
+
+std::vector<MetricDeclaration> together_metrics() {
+  using namespace declaring;
+  std::vector<MetricDeclaration> metrics{
+      measured("together", "from the start of all copies to the end of the last")
+          .as_headline()
+          .column("time", {interval}),
+      derived("bandwidth", "GB/s", higher, "the bytes of all copies over that time").column("GB/s"),
+      derived("of_alone", "1", higher, "bandwidth over the sum of what the GPUs reach alone")
+          .column("of alone", percent),
+      derived("h2d_bandwidth", "GB/s", higher, "both: the bytes to all GPUs, until the last of them has its own")
+          .column("H2D GB/s"),
+      derived("d2h_bandwidth", "GB/s", higher, "the same to the host").column("D2H GB/s"),
+      derived_time("skew", "from the end of the first GPU to that of the last").column("skew"),
+      measured(kAlone, "the copies of one GPU while nothing else runs"),
+      measured("h2d", "both: from the start to the end of the last copy to a GPU"),
+      measured("d2h", "both: from the start to the end of the last copy to the host"),
+      measured(kGpuTime, "one GPU's copies while all copy, by its own clock"),
+      measured(kGpuEnd, "from the start of all to the end of one GPU's copies, by the clock of the first"),
+      measured(kSinceOpening, "from letting go of all GPUs until the host saw the last one's end"),
+      derived("gpu_bandwidth", "GB/s", higher, "what one GPU gets while all copy: its bytes over its own time"),
+      derived("gpu_alone_bandwidth", "GB/s", higher, "the same while nothing else runs"),
+      derived("gpu_of_alone", "1", higher, "the first of these over the second"),
+  };
+  std::ranges::copy(timeline_metrics(), std::back_inserter(metrics));
+  return metrics;
+}
+
+}  // namespace
+
+const Scenario& together_scenario() {
+  static const Together scenario({
+      .name = "together",
+      .summary = "the same copies on one, two and all GPUs at once, and which of them share a bottleneck",
+      .axes = together_axes(),
+      .metrics = together_metrics(),
+      .has_timeline = true,
+      .gpus = UsesGpus::several,
+  });
+  return scenario;
+}
+
+}  // namespace xferbench
