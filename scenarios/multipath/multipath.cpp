@@ -65,8 +65,8 @@ void report(const MultipathCase& c, const Cut& cut, std::span<const Series> seri
   result.add("relayed", static_cast<double>(cut.split.relayed()) / static_cast<double>(c.bytes), "1");
   MultipathCase chosen = c;
   chosen.shape = cut.shape;
-  result.add("chunk", static_cast<double>(cut.shape.chunk), "B");
-  result.add("helper_memory", static_cast<double>(helper_memory(chosen)), "B");
+  result.add("chunk", static_cast<double>(cut.shape.chunk) / MiB, "MiB");
+  result.add("helper_memory", static_cast<double>(helper_memory(chosen)) / MiB, "MiB");
   if (series[0].elapsed.clock == Clock::event) {
     result.warnings.emplace_back(
         "so many chunks do not fit behind a gate: the time includes what the host takes to submit them; choose a "
@@ -161,8 +161,8 @@ Finding gained(const Result& r, const std::string& prefix) {
                   c.via.size() + 1, c.direction == Direction::h2d ? "it" : "what comes from it", c.target.front(),
                   format_significant(r.value("bandwidth")), format_significant(r.value("direct_bandwidth")));
   text += beside_text(with, without);
-  text += fmt::format("; meanwhile the links of GPU{} {} are busy, and {} of memory on {}", c.via.size() > 1 ? "s" : "",
-                      gpus_text(c.via, ','), format_size(whole_bytes(r.value("helper_memory"))),
+  text += fmt::format("; meanwhile the links of GPU{} {} are busy, and {} MiB of memory on {}",
+                      c.via.size() > 1 ? "s" : "", gpus_text(c.via, ','), format_significant(r.value("helper_memory")),
                       c.via.size() > 1 ? "each" : "it");
   return {
       .kind = "multipath",
@@ -228,10 +228,10 @@ std::vector<MetricDeclaration> multipath_metrics() {
           .column("limit GB/s"),
       derived("of_own_links", "1", higher, "bandwidth over that").column("of limit", percent),
       derived("relayed", "1", neither, "share of the payload that went through the helpers").column("relayed", percent),
-      derived("chunk", "B", neither,
+      derived("chunk", "MiB", neither,
               "bytes that were passed on at a time; the last ones, or D2H the first ones, are shorter")
-          .column("chunk"),
-      derived("helper_memory", "B", lower, "that each helper holds for it").column("memory"),
+          .column("chunk MiB"),
+      derived("helper_memory", "MiB", lower, "that each helper holds for it").column("memory MiB"),
       measured("direct", "the payload through the target's own link alone"),
       measured("own-links", "as many bytes over all links at once, which stay where those lead"),
       measured(kGpuTime, "each GPU's part, from its begin to its end by its own clock"),

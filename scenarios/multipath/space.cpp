@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/units.hpp"
 #include "scenarios/multipath/case.hpp"
 #include "scenarios/multipath/costs.hpp"
 #include "scenarios/multipath/payload.hpp"
@@ -80,8 +81,8 @@ class MultipathSpace final : public Tunable {
     result.add("direct_bandwidth", gigabytes / stages_.front().median, "GB/s");
     result.add("times_direct", stages_.front().median / seconds, "1");
     result.add("relayed", static_cast<double>(split_of(m).relayed()) / static_cast<double>(m.bytes), "1");
-    result.add("chunk", static_cast<double>(m.shape.chunk), "B");
-    result.add("helper_memory", static_cast<double>(helper_memory(m)), "B");
+    result.add("chunk", static_cast<double>(m.shape.chunk) / MiB, "MiB");
+    result.add("helper_memory", static_cast<double>(helper_memory(m)) / MiB, "MiB");
   }
 
   [[nodiscard]] std::vector<Measurement> stages() const override { return stages_; }

@@ -159,7 +159,17 @@ OverlapCase overlap_case(const Case& c) {
             .blocks = has_chunks ? o.pipeline.blocks : 0};  // the others launch no kernel over a chunk
   if (c.has("balance")) o.balance = c.real("balance");
   o.sizes_kernels = c.has("blocks") || c.has("kernels-per-chunk");
+  if (c.has("split")) o.split = c.one_of<Split>("split", kSplits);
+  o.gpus = c.count_or("gpus", 1);
   return o;
+}
+
+std::vector<Case> expand_overlap(const Case& c, const GpusOfRun& gpus) {
+  if (gpus.count() < 2 || !(gpus.asked_for || c.has("split"))) return {c};
+  Case on_all = c;
+  if (!c.has("split")) on_all.set(choice_axis("split", words(kSplits), {}), std::string(kSplits.front()));
+  on_all.set({.name = "gpus"}, gpus.count());
+  return {on_all};
 }
 
 bool modelled(const OverlapCase& c) {

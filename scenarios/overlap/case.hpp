@@ -2,8 +2,10 @@
 // says of it, and the metrics that follow from its times.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/axis.hpp"
 #include "model/bounds.hpp"
@@ -15,12 +17,21 @@
 
 namespace xferbench {
 
+/// What each of several GPUs has to do.
+enum class Split {
+  each,    ///< a payload of its own
+  shared,  ///< its part of one
+};
+inline constexpr std::array<std::string_view, 2> kSplits{"each", "shared"};
+
 /// A case in the terms of what runs it.
 struct OverlapCase {
   ChunkedWork::Shape work;  ///< its seed is the run's
   PipelineShape pipeline;
   std::optional<double> balance{};  ///< kernel time over H2D time that the work is chosen for; until then it is 1
   bool sizes_kernels = false;       ///< --blocks or --kernels-per-chunk was given
+  std::optional<Split> split{};     ///< of several GPUs; where there is none, the case is about one
+  std::size_t gpus = 1;
 
   /// Small kernels of different streams may run at once; in a graph nobody can launch them by themselves.
   [[nodiscard]] bool kernels_may_share_gpu() const {
@@ -28,6 +39,9 @@ struct OverlapCase {
   }
 };
 OverlapCase overlap_case(const Case& c);
+
+/// The same on all GPUs of the run, where several were asked for.
+std::vector<Case> expand_overlap(const Case& c, const GpusOfRun& gpus);
 
 /// Whether the model covers the pipeline: not kernels on host memory, nor grids so small that kernels run side by side,
 /// nor payloads too small for their costs to be measured.

@@ -20,8 +20,8 @@ namespace {
 /// Cases that do the same work: what is done, not how.
 std::string work_of(const Result& r) {
   const OverlapCase c = overlap_case(r.config);
-  return fmt::format("{} {} {} {} {}", c.work.bytes, c.work.rounds, static_cast<int>(c.work.op), c.work.work,
-                     c.balance.value_or(0));
+  return fmt::format("{} {} {} {} {} {} {}", c.work.bytes, c.work.rounds, static_cast<int>(c.work.op), c.work.work,
+                     c.balance.value_or(0), c.split ? static_cast<int>(*c.split) : -1, c.gpus);
 }
 
 constexpr double kRounding = 1e-12;  // seconds
@@ -141,6 +141,20 @@ std::optional<Finding> beside_serial(const Result& r, const std::string& prefix)
   return f;
 }
 
+/// What the other GPUs bring: all of them beside the first alone, sampled in turn.
+std::optional<Finding> beside_one_gpu(const Result& r, const std::string& prefix) {
+  const Metric* times = r.metric("of_one_gpu");
+  if (times == nullptr) return std::nullopt;
+  const OverlapCase c = overlap_case(r.config);
+  return Finding{.kind = "one-gpu",
+                 .labels = {{"case", r.config.key()}},
+                 .metrics = {*times, r.needed_metric("bandwidth"), r.needed_metric("one_gpu_bandwidth")},
+                 .text = fmt::format("{}{} GPUs at once, {}: {} GB/s in and out, {} times the {} GB/s of one", prefix,
+                                     c.gpus, *c.split == Split::each ? "a payload each" : "one payload shared out",
+                                     format_significant(r.value("bandwidth")), factor_text(times->value),
+                                     format_significant(r.value("one_gpu_bandwidth")))};
+}
+
 void add_findings_of(const Ranking& ranking, bool alone, std::vector<Finding>& findings) {
   const auto prefix = [&](const Result& r) {
     const auto place = std::ranges::find(ranking.results, &r) - ranking.results.begin();
@@ -148,6 +162,7 @@ void add_findings_of(const Ranking& ranking, bool alone, std::vector<Finding>& f
   };
   if (ranking.results.size() > 1) findings.push_back(fastest(ranking));
   if (auto serial = beside_serial(ranking.best(), prefix(ranking.best()))) findings.push_back(std::move(*serial));
+  if (auto beside = beside_one_gpu(ranking.best(), prefix(ranking.best()))) findings.push_back(std::move(*beside));
   const Result* modelled = ranking.modelled();
   if (modelled == nullptr) {
     const Result& best = ranking.best();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -20,9 +21,11 @@
 #include "model/bounds.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/common/chunked_work.hpp"
+#include "scenarios/overlap/account.hpp"
 #include "scenarios/overlap/case.hpp"
 #include "scenarios/overlap/diagnosis.hpp"
 #include "scenarios/overlap/pipelines.hpp"
+#include "scenarios/overlap/several.hpp"
 #include "scenarios/overlap/space.hpp"
 #include "scenarios/overlap/stages.hpp"
 
@@ -110,7 +113,9 @@ StageCosts stage_costs(const RunContext& bench, ChunkedWork& work) {
   const ChunkedWork::Shape& s = work.shape();
   const std::string key = fmt::format("overlap stage costs {} {} {} {} {}", s.bytes, static_cast<int>(s.op), s.work,
                                       s.in_place, work.payload()->shape().device_bytes);
-  return bench.memo->remember<StageCosts>(key, [&] { return measure_stage_costs(bench, work); });
+  return bench.memo->remember<StageCosts>(key, [&] {
+    return measure_stage_costs(bench, std::array{OnGpu{&bench.device, &work}});
+  });
 }
 
 /// Kernels of different streams can run at once where they are small.
@@ -125,100 +130,6 @@ void count_kernels_at_once(const RunContext& bench, ChunkedWork& work, Pipeline&
     result.measurements.back().auxiliary = true;
   }
   if (s[0].elapsed.median > 0) result.add("kernels_at_once", s[1].elapsed.median / s[0].elapsed.median, "1");
-}
-
-using Pick = double (*)(const Measurement&);
-
-model::Stages times(const Result& result, Pick pick) {
-  const auto time = [&](const char* name) { return pick(result.needed_measurement(name)); };
-  return {time("h2d"), time("kernel"), time("d2h"), time("both")};
-}
-
-void warn(const OverlapCase& o, unsigned copy_engines, Result& result) {
-  const Measurement& pipeline = result.needed_measurement("pipeline");
-  if (pipeline.ci95) {
-    const auto low = [](const Measurement& m) { return m.ci95 ? m.ci95->low : m.min; };
-    if (model::lower_bound(times(result, low), copy_engines) > pipeline.ci95->high) {
-      result.warnings.emplace_back(
-          "efficiency is above 1 beyond its interval: a stage was measured badly; run again on a quiet machine");
-    }
-  }
-  if (o.pipeline.strategy == Strategy::serial) return;  // it blocks by design
-  if (pipeline.clock == Clock::event) {
-    result.warnings.emplace_back(
-        "so many operations do not fit behind a gate: the makespan includes what the host takes to submit them, as it "
-        "would in a program");
-  }
-  const double submit = result.median("pipeline-submit");
-  if (submit > 0.9 * pipeline.median) {
-    result.warnings.emplace_back("the host submits no faster than the GPU works (" + format_seconds(submit) +
-                                 " of calls): choose fewer chunks");
-  }
-}
-
-void derive(const OverlapCase& o, unsigned copy_engines, Result& result) {
-  const model::Stages s = times(result, [](const Measurement& m) { return m.median; });
-  const double serial = result.median("serial");
-  const double makespan = result.median("pipeline");
-  const double bound = model::lower_bound(s, copy_engines);
-  const auto gigabytes = static_cast<double>(o.work.bytes * o.work.rounds) / 1e9;
-  add_efficiency(o, s, copy_engines, makespan, result);
-  result.add("makespan", makespan, "s");
-  result.add("speedup", serial / makespan, "1");
-  result.add("hidden_fraction", model::hidden_fraction(serial, makespan, bound), "1");
-  result.add("host_blocked", result.median("pipeline-submit"), "s");
-  result.add("h2d_bandwidth", gigabytes / s.h2d, "GB/s");
-  result.add("d2h_bandwidth", gigabytes / s.d2h, "GB/s");
-  result.add("both_bandwidth", 2 * gigabytes / s.both, "GB/s");
-  result.add("duplex_ratio", model::duplex_ratio(s), "1");
-  result.add("kernel_to_h2d", s.kernel / s.h2d, "1");
-  if (const Measurement* one = result.measurement("one-round")) {
-    // What each further round takes: filling and draining happen once.
-    const double round = (makespan - one->median) / static_cast<double>(o.work.rounds - 1);
-    result.add("steady_round_time", round, "s");
-    if (round > 0) result.add("steady_bandwidth", 2e-9 * static_cast<double>(o.work.bytes) / round, "GB/s");
-  }
-  warn(o, copy_engines, result);
-}
-
-void add_costs(const StageCosts& costs, Result& result) {
-  const model::StageCosts& c = costs.in_stream;
-  const auto add = [&result](const std::string& stage, const model::Cost& cost) {
-    result.add(stage + "_per_operation", cost.per_operation, "s");
-    if (cost.duplex_rate != 1) result.add(stage + "_duplex_rate", cost.duplex_rate, "1");
-    if (cost.duplex_overhead != 1) result.add(stage + "_duplex_overhead", cost.duplex_overhead, "1");
-  };
-  add("h2d", c.h2d), add("kernel", c.kernel), add("d2h", c.d2h);
-  result.add("hand_over", c.handoff, "s");
-  result.add("event_hand_over", costs.across_streams.handoff, "s");
-}
-
-/// What the model says of it.
-void explain(const OverlapCase& o, const RunContext& bench, ChunkedWork& work, Result& result) {
-  const StageCosts costs = stage_costs(bench, work);
-  if (interrupted() != 0) return;  // there may be no samples of the costs
-  const bool gated = result.needed_measurement("pipeline").clock == Clock::event_gated;
-  const double makespan = result.value("makespan");
-  const double bound = result.value("bound");
-  add_costs(costs, result);
-  const double expected = *predicted(costs, o, gated);
-  result.add("modelled", expected, "s");
-  result.add("residual", makespan / expected - 1, "1");
-  if (const auto l = losses(costs, o, gated, makespan, bound)) {
-    result.add("time_contention", l->contention, "s");
-    result.add("time_fill_drain", l->fill_drain, "s");
-    result.add("time_overhead", l->overhead, "s");
-    result.add("time_slots", l->slots, "s");
-    result.add("time_submission", l->submission, "s");
-    result.add("time_unexplained", l->unexplained, "s");
-  }
-  if (const auto chunks = best_chunks(costs, o, gated)) {
-    result.add("best_chunks", static_cast<double>(*chunks), "chunks");
-  }
-  if (const auto better = suggestion(costs, o, gated)) {
-    result.labels.emplace_back("suggestion", better->flags);
-    result.add("suggestion_gain", better->gain, "1");
-  }
 }
 
 class Overlap final : public ScenarioOf<overlap_case> {
@@ -242,13 +153,28 @@ class Overlap final : public ScenarioOf<overlap_case> {
                       work.chunks, kMostChunks));
     }
     if (auto reason = ChunkedWork::skip_reason(work.bytes, work.chunks)) return reason;
+    if (c.split) {
+      if (auto reason = reason_against_several(c, can)) return reason;
+    }
     if (can == nullptr || can->batch_copies || pipeline.strategy != Strategy::batch) return std::nullopt;
     return SkipReason::unavailable("cudaMemcpyBatchAsync needs CUDA 12.8 or newer, of toolkit and driver");
   }
 
-  [[nodiscard]] MemoryNeeds memory_needs(const OverlapCase& c) const override { return ChunkedWork::needs(c.work); }
+  [[nodiscard]] MemoryNeeds memory_needs(const OverlapCase& c) const override {
+    return c.split ? needs_of_several(c) : ChunkedWork::needs(c.work);
+  }
+
+  [[nodiscard]] std::vector<Case> expand(const Case& c, const GpusOfRun& gpus) const override {
+    return expand_overlap(c, gpus);
+  }
+  [[nodiscard]] std::vector<std::size_t> takes_part(const Case& c, const Environment& environment) const override {
+    std::vector<std::size_t> places(std::min(overlap_case(c).gpus, environment.gpu_count()));
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    return places;
+  }
 
   void measure(const OverlapCase& c, const RunContext& bench, Result& result) const override {
+    if (c.split) return measure_on_several(c, bench, result);
     OverlapCase o = c;
     o.work.seed = bench.seed;
     ChunkedWork work(bench.device, o.work);
@@ -282,7 +208,7 @@ class Overlap final : public ScenarioOf<overlap_case> {
     const bool sampled = all_sampled(series);
     if (sampled) derive(o, bench.device.capabilities().environment.gpu.copy_engines, result);
     // By now the GPU is warm, and clocks and link are as they were for the pipeline.
-    if (sampled && modelled(o)) explain(o, bench, work, result);
+    if (sampled && modelled(o)) explain(o, stage_costs(bench, work), result);
     if (o.work.blocks != 0) {
       result.warnings.emplace_back(
           "the limit and serial are measured with kernels of as many blocks as it takes, the pipeline with --blocks");
@@ -308,6 +234,10 @@ std::vector<MetricDeclaration> overlap_metrics() {
           .as_headline()
           .column("makespan", {interval, clock}),
       derived("bandwidth", "GB/s", higher, "payload in and payload out, over the makespan").column("GB/s"),
+      derived("gpu_bandwidth", "GB/s", higher, "of several GPUs, each one's payload in and out over its own time")
+          .column("GB/s by GPU"),
+      derived("one_gpu_bandwidth", "GB/s", higher, "of several: the same for one GPU alone").column("one GPU GB/s"),
+      derived("of_one_gpu", "1", higher, "bandwidth of all GPUs over that of one").column("of one GPU", ratio),
       measured("serial", "the same work without overlap").column("serial"),
       derived("speedup", "1", higher, "how many times the makespan that takes").column("speedup", ratio),
       derived_time("bound",
@@ -336,6 +266,11 @@ std::vector<MetricDeclaration> overlap_metrics() {
       measured("kernel", "the kernel over the whole payload, alone"),
       measured("d2h", "copying the whole payload to the host, alone"),
       measured("both", "both copies at once, from the start of both to the end of the later one"),
+      measured("one-gpu", "of several GPUs, the first alone: with its own payload, or with all of one that is shared"),
+      measured(kGpuTime, "of several, each GPU's pipeline from its begin to its end, by its own clock"),
+      measured(kGpuEnd, "of several, from the begin of all to each GPU's end, by the first one's clock"),
+      measured(kSinceOpening, "of several, from letting go of all until the host saw the last one's end"),
+      derived_time("skew", "of several, from the first GPU's end to the last one's"),
       measured("one-round", "with --rounds: the same pipeline over the first round alone"),
       measured("pipeline-submit", "the calls that submit the pipeline"),
       measured("fork-join", "starting and joining the streams around next to nothing"),
@@ -449,6 +384,9 @@ std::vector<Axis> overlap_axes() {
           choice_axis("stream-kind", words(kStreamKindNames),
                       {.defaults = "nonblocking",
                        .help = "how the streams relate to the default stream; default puts all chunks into that one"})),
+      choice_axis(
+          "split", words(kSplits),
+          {.help = "on several GPUs (--gpus): a payload for each, or one shared out; default with --gpus: each"}),
   };
 }
 
@@ -462,6 +400,7 @@ const Scenario& overlap_scenario() {
       .metrics = overlap_metrics(),
       .heat_maps = {{.rows = "streams", .columns = "chunks", .metric = "efficiency"}},
       .has_timeline = true,
+      .gpus = UsesGpus::one_or_several,
   });
   return scenario;
 }

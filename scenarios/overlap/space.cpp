@@ -42,7 +42,8 @@ class OverlapSpace final : public Tunable {
     for (const Series& s : bench_.sample({stages.h2d(), stages.kernel(), stages.d2h(), stages.both()})) {
       stages_.push_back(s.elapsed);
     }
-    if (whole_.shape().bytes >= kLeastForCosts) costs_ = measure_stage_costs(bench_, whole_);
+    if (whole_.shape().bytes >= kLeastForCosts)
+      costs_ = measure_stage_costs(bench_, std::array{OnGpu{&bench.device, &whole_}});
     costs_.in_stream.copy_engines = bench.device.capabilities().environment.gpu.copy_engines;
     measure_unmodelled(cases);
   }
@@ -141,6 +142,7 @@ void require_what_the_model_covers(std::span<const Case> cases) {
           "tune is led by a model, which does not cover kernels of few blocks: leave out --blocks, or give --strategy "
           "zero-copy");
     }
+    if (o.split) throw UsageError("tune searches on one GPU; leave out --gpus and --split");
     if (!o.balance) continue;
     throw UsageError(
         "tune needs a fixed amount of work: give --work instead of --balance (a run with --balance prints the work "

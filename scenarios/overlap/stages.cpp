@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -126,24 +127,26 @@ ChunkedWork recut(Device& device, ChunkedWork& work, std::size_t bytes, std::siz
   return {device, shape, work.payload()};
 }
 
-/// When each direction ends; the makespan for both where streams cannot be timed.
+/// When each direction ends, of the last GPU; the makespan for both where streams cannot be timed.
 model::CopyEnds ends_of(const Series& s) {
   std::vector<double> h2d;
   std::vector<double> d2h;
-  for (const auto& sample : s.stream_times) {
-    h2d.push_back(sample[0]);
-    d2h.push_back(sample[1]);
+  for (const auto& sample : s.stream_times) {  // of each GPU both, in this order
+    h2d.push_back(0), d2h.push_back(0);
+    for (std::size_t i = 0; i + 1 < sample.size(); i += 2) {
+      h2d.back() = std::max(h2d.back(), sample[i]);
+      d2h.back() = std::max(d2h.back(), sample[i + 1]);
+    }
   }
   if (h2d.empty()) return {s.elapsed.median, s.elapsed.median};
   return {statistics::median(h2d), statistics::median(d2h)};
 }
 
-/// Everything that is timed for the costs, as one interleaved run.
+/// Everything that is timed for the costs on one GPU.
 class CostRegions {
  public:
   CostRegions(Device& device, ChunkedWork& work)
-      : device_(device),
-        bytes_(std::min(work.shape().bytes, work.payload()->shape().device_bytes)),
+      : bytes_(std::min(work.shape().bytes, work.payload()->shape().device_bytes)),
         pieces_(recut(device, work, bytes_, pieces_for(bytes_))),
         whole_(recut(device, work, bytes_, 1)),
         links_(recut(device, work, kLinkBytes * kLinks, kLinks)),
@@ -151,41 +154,24 @@ class CostRegions {
     for (Stream& stream : streams_) stream = device.make_stream(StreamKind::nonblocking);
   }
 
-  StageCosts measure(const RunContext& bench) {
-    const std::vector<Series> s =
-        sample_few(bench,
-                   {alone("h2d", whole_, &ChunkedWork::copy_in), alone("kernel", whole_, &ChunkedWork::launch),
-                    alone("d2h", whole_, &ChunkedWork::copy_out), alone("h2d", pieces_, &ChunkedWork::copy_in),
-                    alone("kernel", pieces_, &ChunkedWork::launch), alone("d2h", pieces_, &ChunkedWork::copy_out),
-                    both(whole_, whole_), both(pieces_, whole_), both(whole_, pieces_), chain(false), chain(true)},
-                   20);
-    const auto median = [&](std::size_t i) { return s[i].elapsed.median; };
-    const std::size_t n = pieces_.chunks().size();
-    const auto call = [&](std::size_t i) { return s[i].submit.median / static_cast<double>(n); };
-    const model::StageTimes times{static_cast<double>(bytes_),
-                                  n,
-                                  median(0),
-                                  median(1),
-                                  median(2),
-                                  median(3),
-                                  median(4),
-                                  median(5),
-                                  ends_of(s[6]),
-                                  ends_of(s[7]).h2d,
-                                  ends_of(s[8]).d2h,
-                                  kLinks,
-                                  static_cast<double>(kLinkBytes)};
-    StageCosts costs;
-    costs.in_stream = model::fit_stage_costs(times);
-    costs.in_stream.copy_engines = device_.capabilities().environment.gpu.copy_engines;
-    costs.in_stream.submit_h2d = call(3), costs.in_stream.submit_kernel = call(4), costs.in_stream.submit_d2h = call(5);
-    costs.across_streams = costs.in_stream;
-    costs.in_stream.handoff = model::handoff(costs.in_stream, times, median(9));
-    costs.across_streams.handoff = model::handoff(costs.in_stream, times, median(10));
-    // Three hand-overs in each link, of two calls each.
-    costs.event_call = std::max(0.0, (s[10].submit.median - s[9].submit.median) / static_cast<double>(6 * kLinks));
-    return costs;
+  /// In the order in which costs_from() expects what was sampled of them.
+  std::vector<Region> all() {
+    return {alone("h2d", whole_, &ChunkedWork::copy_in),
+            alone("kernel", whole_, &ChunkedWork::launch),
+            alone("d2h", whole_, &ChunkedWork::copy_out),
+            alone("h2d", pieces_, &ChunkedWork::copy_in),
+            alone("kernel", pieces_, &ChunkedWork::launch),
+            alone("d2h", pieces_, &ChunkedWork::copy_out),
+            both(whole_, whole_),
+            both(pieces_, whole_),
+            both(whole_, pieces_),
+            chain(false),
+            chain(true)};
   }
+
+  /// Of the payload, as much as the device holds.
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  [[nodiscard]] std::size_t pieces() const { return pieces_.chunks().size(); }
 
  private:
   using StageOf = void (ChunkedWork::*)(std::size_t, StreamView);
@@ -234,8 +220,7 @@ class CostRegions {
     });
   }
 
-  Device& device_;
-  std::size_t bytes_;  // of the payload, as much as the device holds
+  std::size_t bytes_;
   ChunkedWork pieces_;
   ChunkedWork whole_;
   ChunkedWork links_;
@@ -243,11 +228,55 @@ class CostRegions {
   Event event_;
 };
 
+StageCosts costs_from(const std::vector<Series>& s, const CostRegions& of, unsigned copy_engines) {
+  const auto median = [&](std::size_t i) { return s[i].elapsed.median; };
+  const std::size_t n = of.pieces();
+  const auto call = [&](std::size_t i) { return s[i].submit.median / static_cast<double>(n); };
+  const model::StageTimes times{static_cast<double>(of.bytes()),
+                                n,
+                                median(0),
+                                median(1),
+                                median(2),
+                                median(3),
+                                median(4),
+                                median(5),
+                                ends_of(s[6]),
+                                ends_of(s[7]).h2d,
+                                ends_of(s[8]).d2h,
+                                kLinks,
+                                static_cast<double>(kLinkBytes)};
+  StageCosts costs;
+  costs.in_stream = model::fit_stage_costs(times);
+  costs.in_stream.copy_engines = copy_engines;
+  costs.in_stream.submit_h2d = call(3), costs.in_stream.submit_kernel = call(4), costs.in_stream.submit_d2h = call(5);
+  costs.across_streams = costs.in_stream;
+  costs.in_stream.handoff = model::handoff(costs.in_stream, times, median(9));
+  costs.across_streams.handoff = model::handoff(costs.in_stream, times, median(10));
+  // Three hand-overs in each link, of two calls each.
+  costs.event_call = std::max(0.0, (s[10].submit.median - s[9].submit.median) / static_cast<double>(6 * kLinks));
+  return costs;
+}
+
 }  // namespace
 
-StageCosts measure_stage_costs(const RunContext& bench, ChunkedWork& work) {
-  if (work.shape().bytes < kLeastForCosts) throw std::logic_error("a payload too small for costs to be measured");
-  return CostRegions(bench.device, work).measure(bench);
+StageCosts measure_stage_costs(const RunContext& bench, std::span<const OnGpu> all) {
+  std::vector<std::unique_ptr<CostRegions>> of_gpus;
+  std::vector<std::vector<Region>> regions;  // by what they are of, then by GPU
+  for (const auto& [device, work] : all) {
+    if (work->shape().bytes < kLeastForCosts) throw std::logic_error("a payload too small for costs to be measured");
+    of_gpus.push_back(std::make_unique<CostRegions>(*device, *work));
+    std::vector<Region> own = of_gpus.back()->all();
+    regions.resize(own.size());
+    for (std::size_t i = 0; i < own.size(); ++i) regions[i].push_back(std::move(own[i]));
+  }
+  std::vector<Region> together;
+  for (std::vector<Region>& same : regions) {
+    const std::string name = same.front().name;
+    together.push_back(same.size() == 1 ? std::move(same.front()) : at_once(name, std::move(same)));
+  }
+  constexpr std::size_t kSamples = 20;
+  const std::vector<Series> series = sample_few(bench, std::move(together), kSamples);
+  return costs_from(series, *of_gpus.front(), bench.device.capabilities().environment.gpu.copy_engines);
 }
 
 }  // namespace xferbench

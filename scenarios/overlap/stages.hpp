@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "measure/sampler.hpp"
@@ -50,13 +51,20 @@ struct StageCosts {
   double event_call = 0;             ///< host time of recording an event or waiting for one
 };
 
+/// Work that one GPU has to do.
+struct OnGpu {
+  Device* device = nullptr;
+  ChunkedWork* work = nullptr;
+};
+
 /// Below this, a payload cannot be cut into enough pieces to tell what one more costs (bytes).
 inline constexpr std::size_t kLeastForCosts = std::size_t{1} << 20;
 
 /// Measures them: the whole payload in one piece against the same in many, alone and both directions at once, and
 /// chunks so small that only the way from one engine to the next is left. Uses the memory of `work` and leaves anything
 /// in it. Times are event-gated, so that submission is in none of them but the submit_* ones. Throws std::logic_error
-/// for less than kLeastForCosts a round: a mistake in the scenario.
-StageCosts measure_stage_costs(const RunContext& bench, ChunkedWork& work);
+/// for less than kLeastForCosts a round: a mistake in the scenario. On several GPUs everything runs on all of them at
+/// once, and the costs are those of the first in such company.
+StageCosts measure_stage_costs(const RunContext& bench, std::span<const OnGpu> all);
 
 }  // namespace xferbench

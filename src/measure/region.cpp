@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 namespace xferbench {
@@ -22,6 +23,28 @@ class OpenOnExit {
 };
 
 }  // namespace
+
+Region at_once(std::string name, std::vector<Region> regions) {
+  Region all{.name = std::move(name), .clock = Clock::event_gated};
+  all.operations = 0;
+  all.per_stream = std::ranges::all_of(regions, &Region::per_stream);
+  all.batchable = std::ranges::all_of(regions, &Region::batchable);
+  for (const Region& r : regions) {
+    if (r.clock != Clock::event_gated) all.clock = r.clock;
+    all.streams.insert(all.streams.end(), r.streams.begin(), r.streams.end());
+    all.operations = std::max(all.operations, r.operations);
+  }
+  const bool checkable = std::ranges::all_of(regions, [](const Region& r) { return r.check != nullptr; });
+  const auto shared = std::make_shared<const std::vector<Region>>(std::move(regions));
+  all.submit = [shared] {
+    for (const Region& r : *shared) r.submit();
+  };
+  if (!checkable) return all;
+  all.check = [shared] {
+    for (const Region& r : *shared) r.check();
+  };
+  return all;
+}
 
 bool fits_gate(const Region& region) {
   return RegionTimer::queued(region.operations, region.streams.size()) <= RegionTimer::kGateLimit;

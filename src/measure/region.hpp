@@ -81,6 +81,9 @@ inline constexpr const char* kGpuTime = "gpu-time";  ///< a device's part from i
 inline constexpr const char* kGpuEnd = "gpu-end";    ///< from the region's begin to a device's end, by the root's clock
 inline constexpr const char* kSinceOpening = "host-time";  ///< from opening the gate to the host seeing the last end
 
+/// The work of several regions, each on a device of its own, at once. The regions are by events.
+Region at_once(std::string name, std::vector<Region> regions);
+
 /// Whether a gate can hold back one pass over the region.
 bool fits_gate(const Region& region);
 /// Times that are to be compared must be by one clock: where one of them fits no gate, all go without.

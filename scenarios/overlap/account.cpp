@@ -1,0 +1,112 @@
+#include "scenarios/overlap/account.hpp"
+
+#include <string>
+
+#include "core/interrupt.hpp"
+#include "core/units.hpp"
+#include "model/bounds.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using Pick = double (*)(const Measurement&);
+
+model::Stages times(const Result& result, Pick pick) {
+  const auto time = [&](const char* name) { return pick(result.needed_measurement(name)); };
+  return {time("h2d"), time("kernel"), time("d2h"), time("both")};
+}
+
+void warn(const OverlapCase& o, unsigned copy_engines, Result& result) {
+  const Measurement& pipeline = result.needed_measurement("pipeline");
+  if (pipeline.ci95) {
+    const auto low = [](const Measurement& m) { return m.ci95 ? m.ci95->low : m.min; };
+    if (model::lower_bound(times(result, low), copy_engines) > pipeline.ci95->high) {
+      result.warnings.emplace_back(
+          "efficiency is above 1 beyond its interval: a stage was measured badly; run again on a quiet machine");
+    }
+  }
+  if (o.pipeline.strategy == Strategy::serial) return;  // it blocks by design
+  if (pipeline.clock == Clock::event) {
+    result.warnings.emplace_back(
+        "so many operations do not fit behind a gate: the makespan includes what the host takes to submit them, as it "
+        "would in a program");
+  }
+  const double submit = result.median("pipeline-submit");
+  if (submit > 0.9 * pipeline.median) {
+    result.warnings.emplace_back("the host submits no faster than the GPU works (" + format_seconds(submit) +
+                                 " of calls): choose fewer chunks");
+  }
+}
+
+}  // namespace
+
+void derive(const OverlapCase& o, unsigned copy_engines, Result& result) {
+  const model::Stages s = times(result, [](const Measurement& m) { return m.median; });
+  const double makespan = result.median("pipeline");
+  const double bound = model::lower_bound(s, copy_engines);
+  const auto gigabytes = static_cast<double>(o.work.bytes * o.work.rounds) / 1e9;
+  add_efficiency(o, s, copy_engines, makespan, result);
+  result.add("makespan", makespan, "s");
+  if (const Measurement* serial = result.measurement("serial")) {  // several GPUs have none
+    result.add("speedup", serial->median / makespan, "1");
+    result.add("hidden_fraction", model::hidden_fraction(serial->median, makespan, bound), "1");
+  }
+  result.add("host_blocked", result.median("pipeline-submit"), "s");
+  result.add("h2d_bandwidth", gigabytes / s.h2d, "GB/s");
+  result.add("d2h_bandwidth", gigabytes / s.d2h, "GB/s");
+  result.add("both_bandwidth", 2 * gigabytes / s.both, "GB/s");
+  result.add("duplex_ratio", model::duplex_ratio(s), "1");
+  result.add("kernel_to_h2d", s.kernel / s.h2d, "1");
+  if (const Measurement* one = result.measurement("one-round")) {
+    // What each further round takes: filling and draining happen once.
+    const double round = (makespan - one->median) / static_cast<double>(o.work.rounds - 1);
+    result.add("steady_round_time", round, "s");
+    if (round > 0) result.add("steady_bandwidth", 2e-9 * static_cast<double>(o.work.bytes) / round, "GB/s");
+  }
+  warn(o, copy_engines, result);
+}
+
+namespace {
+
+void add_costs(const StageCosts& costs, Result& result) {
+  const model::StageCosts& c = costs.in_stream;
+  const auto add = [&result](const std::string& stage, const model::Cost& cost) {
+    result.add(stage + "_per_operation", cost.per_operation, "s");
+    if (cost.duplex_rate != 1) result.add(stage + "_duplex_rate", cost.duplex_rate, "1");
+    if (cost.duplex_overhead != 1) result.add(stage + "_duplex_overhead", cost.duplex_overhead, "1");
+  };
+  add("h2d", c.h2d), add("kernel", c.kernel), add("d2h", c.d2h);
+  result.add("hand_over", c.handoff, "s");
+  result.add("event_hand_over", costs.across_streams.handoff, "s");
+}
+
+}  // namespace
+
+void explain(const OverlapCase& o, const StageCosts& costs, Result& result) {
+  if (interrupted() != 0) return;  // there may be no samples of the costs
+  const bool gated = result.needed_measurement("pipeline").clock == Clock::event_gated;
+  const double makespan = result.value("makespan");
+  const double bound = result.value("bound");
+  add_costs(costs, result);
+  const double expected = *predicted(costs, o, gated);
+  result.add("modelled", expected, "s");
+  result.add("residual", makespan / expected - 1, "1");
+  if (const auto l = losses(costs, o, gated, makespan, bound)) {
+    result.add("time_contention", l->contention, "s");
+    result.add("time_fill_drain", l->fill_drain, "s");
+    result.add("time_overhead", l->overhead, "s");
+    result.add("time_slots", l->slots, "s");
+    result.add("time_submission", l->submission, "s");
+    result.add("time_unexplained", l->unexplained, "s");
+  }
+  if (const auto chunks = best_chunks(costs, o, gated)) {
+    result.add("best_chunks", static_cast<double>(*chunks), "chunks");
+  }
+  if (const auto better = suggestion(costs, o, gated)) {
+    result.labels.emplace_back("suggestion", better->flags);
+    result.add("suggestion_gain", better->gain, "1");
+  }
+}
+
+}  // namespace xferbench

@@ -1,0 +1,18 @@
+// Not a scenario: what follows from the times of a case of overlap, on one GPU or on several.
+#pragma once
+
+#include "results/result.hpp"
+#include "scenarios/overlap/case.hpp"
+#include "scenarios/overlap/stages.hpp"
+
+namespace xferbench {
+
+/// Bandwidths, limit and efficiency, and warnings where these cannot be right, from the measurements of the pipeline
+/// and its stages. `o`: with the payload of all GPUs.
+void derive(const OverlapCase& o, unsigned copy_engines, Result& result);
+
+/// What the model says of it. `o`: with the payload of one GPU, whose costs these are. Adds nothing after Ctrl-C, when
+/// there may be no samples of the costs.
+void explain(const OverlapCase& o, const StageCosts& costs, Result& result);
+
+}  // namespace xferbench

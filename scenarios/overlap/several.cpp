@@ -1,0 +1,199 @@
+#include "scenarios/overlap/several.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/interrupt.hpp"
+#include "model/partition.hpp"
+#include "scenarios/overlap/account.hpp"
+#include "scenarios/overlap/pipelines.hpp"
+#include "scenarios/overlap/stages.hpp"
+
+namespace xferbench {
+
+namespace {
+
+/// The case of one of its GPUs.
+OverlapCase part_of(const OverlapCase& c, std::size_t gpu, std::uint64_t seed) {
+  OverlapCase part = c;
+  part.work.seed = seed + gpu;
+  if (*c.split == Split::each) return part;
+  const std::size_t elements = c.work.bytes / ChunkedWork::kElement;
+  const std::size_t alignment = std::min<std::size_t>(1024, std::max<std::size_t>(1, elements / c.gpus));
+  part.work.bytes = model::partition(elements, c.gpus, alignment)[gpu].count * ChunkedWork::kElement;
+  return part;
+}
+
+/// With the payload of all GPUs.
+OverlapCase whole_of(const OverlapCase& c) {
+  OverlapCase whole = c;
+  if (*c.split == Split::each) whole.work.bytes *= c.gpus;
+  return whole;
+}
+
+/// One GPU's part, and everything that is timed of it.
+struct PartOnGpu {
+  PartOnGpu(Device& gpu, const OverlapCase& part)
+      : device(&gpu), own(gpu, part.work, part.pipeline, nullptr), stages(gpu, *own.work) {}
+
+  Device* device;
+  CutPipeline own;
+  Stages stages;
+};
+
+using RegionOf = std::function<Region(PartOnGpu&)>;
+
+class PartsOnGpus {
+ public:
+  PartsOnGpus(const OverlapCase& c, const RunContext& bench) : machine_(bench.machine) {
+    for (std::size_t i = 0; i < c.gpus; ++i) {
+      parts_.push_back(std::make_unique<PartOnGpu>(machine_.device(i), part_of(c, i, bench.seed)));
+    }
+  }
+
+  [[nodiscard]] PartOnGpu& first() const { return *parts_.front(); }
+  [[nodiscard]] std::vector<OnGpu> works() const {
+    std::vector<OnGpu> all;
+    for (const auto& part : parts_) all.push_back({part->device, part->own.work.get()});
+    return all;
+  }
+
+  /// The same of all GPUs at once.
+  [[nodiscard]] Region all(const std::string& name, const RegionOf& region_of_part) const {
+    std::vector<Region> regions;
+    for (const auto& part : parts_) regions.push_back(region_of_part(*part));
+    return at_once(name, std::move(regions));
+  }
+  [[nodiscard]] Region pipelines() const {
+    return all("pipeline", [](PartOnGpu& p) { return checked_region_of(*p.own.pipeline, *p.own.work, "pipeline"); });
+  }
+
+  void prepare() const {
+    for_each([](PartOnGpu& p) { p.own.work->prepare(); });
+  }
+  void verify_stages() const {
+    for_each([](PartOnGpu& p) { p.stages.verify(); });
+  }
+  /// All at once on poisoned memory.
+  void verify(const std::function<void(const Region&)>& run) const {
+    for_each([](PartOnGpu& p) { p.own.work->poison_all(); });
+    run(pipelines());
+    for_each([](PartOnGpu& p) { p.own.work->check("pipeline"); });
+  }
+
+ private:
+  void for_each(const std::function<void(PartOnGpu&)>& what) const {
+    for (const auto& part : parts_) what(*part);
+  }
+
+  Machine& machine_;
+  std::vector<std::unique_ptr<PartOnGpu>> parts_;
+};
+
+/// The payload of `split`, by the first GPU alone: its own, or all of the one that is shared out.
+struct OneGpu {
+  OneGpu(const OverlapCase& c, const RunContext& bench, const PartsOnGpus& parts)
+      : is_each(*c.split == Split::each), own(bench.device, shape(c, bench.seed), c.pipeline, payload(parts)) {
+    if (!is_each && bench.needs_data()) own.work->prepare();
+  }
+  static ChunkedWork::Shape shape(const OverlapCase& c, std::uint64_t seed) {
+    ChunkedWork::Shape s = c.work;
+    s.seed = seed;
+    return s;
+  }
+  [[nodiscard]] std::shared_ptr<Payload> payload(const PartsOnGpus& parts) const {
+    return is_each ? parts.first().own.work->payload() : nullptr;
+  }
+  [[nodiscard]] Region region() { return checked_region_of(*own.pipeline, *own.work, "one-gpu"); }
+
+  bool is_each;
+  CutPipeline own;
+};
+
+void add_gpu_bandwidths(const OverlapCase& c, Result& result) {
+  double first_end = 0;
+  double last_end = 0;
+  for (const Measurement& m : result.measurements) {
+    if (m.samples.empty()) continue;
+    if (m.name == kGpuEnd) {
+      first_end = first_end == 0 ? m.median : std::min(first_end, m.median);
+      last_end = std::max(last_end, m.median);
+    }
+    if (m.name != kGpuTime || !m.gpu) continue;
+    const auto place = static_cast<std::size_t>(std::ranges::find(result.gpus, *m.gpu) - result.gpus.begin());
+    const OverlapCase part = part_of(c, place, 0);
+    const auto gigabytes = 2e-9 * static_cast<double>(part.work.bytes * part.work.rounds);
+    result.metrics.push_back({"gpu_bandwidth", gigabytes / m.median, "GB/s", m.gpu});
+  }
+  result.add("skew", last_end - first_end, "s");
+}
+
+void derive_of_several(const OverlapCase& c, const RunContext& bench, Result& result) {
+  const OverlapCase whole = whole_of(c);
+  derive(whole, bench.device.capabilities().environment.gpu.copy_engines, result);
+  add_gpu_bandwidths(c, result);
+  const double one = 2e-9 * static_cast<double>(c.work.bytes * c.work.rounds) / result.median("one-gpu");
+  result.add("one_gpu_bandwidth", one, "GB/s");
+  result.add("of_one_gpu", result.value("bandwidth") / one, "1");
+}
+
+}  // namespace
+
+MemoryNeeds needs_of_several(const OverlapCase& c) {
+  const MemoryNeeds needs = ChunkedWork::needs(c.work);
+  // One payload on the host for each, or the parts of one and, for the first GPU alone, the whole of it.
+  const std::uint64_t payloads = *c.split == Split::each ? c.gpus : 2;
+  return {payloads * needs.host, *c.split == Split::each ? needs.device : 2 * needs.device};
+}
+
+std::optional<SkipReason> reason_against_several(const OverlapCase& c, const Capabilities* can) {
+  if (c.pipeline.strategy == Strategy::serial) {
+    return SkipReason::impossible(
+        "--strategy serial blocks its caller, so that GPUs would take turns; leave out --split and --gpus");
+  }
+  const std::size_t elements = c.work.bytes / ChunkedWork::kElement;
+  if (*c.split == Split::shared && elements < c.gpus * c.work.chunks) {
+    return SkipReason::impossible(fmt::format(
+        "--size is too small for {} GPUs with --chunks {} each; choose fewer chunks", c.gpus, c.work.chunks));
+  }
+  if (c.balance) {
+    return SkipReason::impossible("--balance chooses the work for one GPU; give --work to several");
+  }
+  if (can == nullptr || can->environment.gpu_count() >= 2) return std::nullopt;
+  return SkipReason::unavailable("--split is for several GPUs, and this run has one; ask for more with --gpus");
+}
+
+void measure_on_several(const OverlapCase& c, const RunContext& bench, Result& result) {
+  const PartsOnGpus parts(c, bench);
+  if (bench.needs_data()) parts.prepare();
+  if (bench.verify) parts.verify_stages();
+  if (bench.verify) parts.verify([&](const Region& r) { run_once(bench.machine, r); });
+  OneGpu one(c, bench, parts);
+  Region pipelines = parts.pipelines();
+  Region one_gpu = one.region();
+  use_common_clock({&pipelines, &one_gpu});
+  const std::vector<Series> series =
+      bench.sample({pipelines, parts.all("h2d", [](PartOnGpu& p) { return p.stages.h2d(); }),
+                    parts.all("kernel", [](PartOnGpu& p) { return p.stages.kernel(); }),
+                    parts.all("d2h", [](PartOnGpu& p) { return p.stages.d2h(); }),
+                    parts.all("both", [](PartOnGpu& p) { return p.stages.both(); }), one_gpu});
+  add_measurements(series, result);
+  result.measurements.push_back(series.front().submit);
+  result.add("work", parts.first().own.work->work(), "operations/element");
+  if (all_sampled(series)) {
+    derive_of_several(c, bench, result);
+    const OverlapCase part = part_of(c, 0, bench.seed);
+    // What operations cost while all GPUs work.
+    if (modelled(part)) explain(part, measure_stage_costs(bench, parts.works()), result);
+  }
+  if (bench.verifies_again()) parts.verify([&](const Region& r) { run_at_full_speed(bench.machine, r); });
+  if (all_sampled(series)) bench.trace_region(parts.pipelines(), result);
+}
+
+}  // namespace xferbench
