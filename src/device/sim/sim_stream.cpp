@@ -211,9 +211,8 @@ void SimStream::wait(EventImpl& event) {
 }
 
 OperationPtr SimStream::seen_from_here(const OperationPtr& event) {
-  const double since = event->done() ? sim_.host.now() - event->finished : 0;
+  const double since = event->done() ? sim_.events.now() - event->finished : 0;
   auto seen = std::make_shared<Operation>();
-  seen->submitted = sim_.host.now();
   seen->overhead = std::max(0.0, profile_.peer_event_cost - since);
   seen->after.push_back(event);
   sim_.events.add(seen);
