@@ -25,6 +25,21 @@ std::string yes_or_no(const std::optional<bool>& value) { return !value ? kUnkno
 
 std::string number_or_unknown(const std::optional<int>& value) { return value ? fmt::format("{}", *value) : kUnknown; }
 
+std::string link_text(const std::optional<Environment::Pcie>& link) {
+  return link ? fmt::format("Gen{} x{}", link->generation, link->width) : kUnknown;
+}
+
+/// Of several GPUs how many there are, and each.
+void add_gpus(const Environment& e, Facts& facts) {
+  facts.emplace_back("GPUs", fmt::format("{}", e.gpu_count()));
+  for (std::size_t i = 0; i < e.gpus.size(); ++i) {
+    const Environment::Gpu& gpu = e.gpus[i];
+    facts.emplace_back(
+        fmt::format("GPU {}", gpu.index.value_or(static_cast<int>(i))),
+        fmt::format("{}, {}, link {}, {} NVLinks", gpu.name, known(gpu.uuid), link_text(gpu.pcie), gpu.nvlinks));
+  }
+}
+
 /// What a machine and a program are, as people tell them apart.
 Facts facts_of(const Environment& e, const Tool& tool) {
   const Environment::Gpu& gpu = e.gpu;
@@ -40,7 +55,7 @@ Facts facts_of(const Environment& e, const Tool& tool) {
       {"multiprocessors", positive(gpu.multiprocessors)},
       {"highest SM clock", gpu.max_sm_clock_hz > 0 ? fmt::format("{:.0f} MHz", gpu.max_sm_clock_hz / 1e6) : kUnknown},
       {"ECC", yes_or_no(gpu.ecc)},
-      {"link", link ? fmt::format("Gen{} x{}", link->generation, link->width) : kUnknown},
+      {"link", link_text(link)},
       {"link below its maximum", yes_or_no(link ? std::optional(link->below_maximum()) : std::nullopt)},
       {"host CPU", known(host.cpu)},
       {"logical CPUs", positive(host.logical_cpus)},
@@ -52,6 +67,7 @@ Facts facts_of(const Environment& e, const Tool& tool) {
       {"NUMA policy", known(host.numa_policy)},
       {"NUMA note", host.numa_note.empty() ? "none" : host.numa_note},
   };
+  add_gpus(e, facts);
   for (const auto& [name, value] : e.variables) facts.emplace_back(name, value.empty() ? "(empty)" : value);
   facts.insert(facts.end(), {{"xferbench", tool.version},
                              {"commit", known(tool.git)},
@@ -129,9 +145,13 @@ std::vector<std::string> doubts(const NamedReport& named) {
   if (!report.environment.simulated() && report.tool.type == "Debug") {
     found.push_back(named.name + " was made by a debug build");
   }
-  const auto& link = report.environment.gpu.pcie;
-  if (link && link->below_maximum()) {
-    found.push_back(fmt::format("{}: the link runs at Gen{} x{}, and the GPU can do Gen{} x{}", named.name,
+  const Environment& e = report.environment;
+  for (std::size_t i = 0; i < e.gpu_count(); ++i) {
+    const auto& link = e.gpu_at(i).pcie;
+    if (!link || !link->below_maximum()) continue;
+    const std::string whose =
+        e.gpus.empty() ? "" : fmt::format(" of GPU {}", e.gpu_at(i).index.value_or(static_cast<int>(i)));
+    found.push_back(fmt::format("{}: the link{} runs at Gen{} x{}, and the GPU can do Gen{} x{}", named.name, whose,
                                 link->generation, link->width, link->max_generation, link->max_width));
   }
   return found;

@@ -87,6 +87,20 @@ TEST(Check, TheWorstCaseDecidesOrTheBestOrTheMedian) {
   EXPECT_EQ(median.key, "");
 }
 
+TEST(Check, LimitsAreOfAllGpusTogether) {
+  Report report = report_of_three();
+  for (Result& r : report.results) {
+    r.gpus = {0, 1};
+    Measurement own = r.measurements.front();
+    own.gpu = 1;
+    own.median = 1;
+    r.measurements.insert(r.measurements.begin(), own);
+    r.metrics.insert(r.metrics.begin(), {"bandwidth", 1, "GB/s", 1});
+  }
+  EXPECT_EQ(row(R"({"metric": "bandwidth", "at_least": "40 GB/s"})", report).verdict, Verdict::holds);
+  EXPECT_EQ(row(R"({"measurement": "copy", "at_most": "2us"})", report).verdict, Verdict::holds);
+}
+
 TEST(Check, LimitsMayBeOfMeasurementsAndSharesOfTheLinkTheMemoryOrAMetric) {
   const std::string large = R"("case": {"size": "256MiB"}, "metric": "bandwidth", )";
   const std::vector<std::pair<std::string, Verdict>> verdicts{

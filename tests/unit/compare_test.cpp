@@ -48,6 +48,24 @@ TEST(Verdicts, TheBootstrapCanDecideToo) {
   EXPECT_EQ(verdict_of(ten_around(1), ten_around(1.01), {.bootstrap = true}), Verdict::same);
 }
 
+TEST(Verdicts, AreOfAllGpusTogether) {
+  const auto with_gpus = [](double factor) {
+    Result r = stored("k", ten_around(1));
+    Result own = stored("k", ten_around(factor));
+    for (const int gpu : {0, 1}) {
+      own.measurements.front().gpu = gpu;
+      r.measurements.insert(r.measurements.begin(), own.measurements.front());
+    }
+    r.add("bandwidth", 100, "GB/s");
+    r.metrics.insert(r.metrics.begin(), {"bandwidth", 100 * factor, "GB/s", 0});
+    return r;
+  };
+  for (const Options& options : {Options{}, Options{.metric = "copy"}, Options{.metric = "bandwidth"}}) {
+    const auto row = compare_one(named("a", {with_gpus(1)}), named("b", {with_gpus(2)}), options).rows.front();
+    EXPECT_EQ(row.ratio, 1) << options.metric.value_or("");
+  }
+}
+
 TEST(Verdicts, MoreIsBetterForRates) {
   std::vector<NamedReport> base;
   std::vector<NamedReport> next;
@@ -272,6 +290,23 @@ TEST(Differences, NamesWhatCouldExplainAChange) {
                                                    "--no-verify", "CUDA_DEVICE_MAX_CONNECTIONS"}));
   EXPECT_EQ(doubts(base).size(), 0U);
   EXPECT_EQ(doubts(next).size(), 4U);
+}
+
+TEST(Differences, LookAtEachOfSeveralGpus) {
+  NamedReport base = named("a", {stored("k", ten_around(1))});
+  base.report.environment.gpus.resize(2, base.report.environment.gpu);
+  NamedReport next = base;
+  next.report.environment.gpus[1].pcie = {5, 8, "nvml", 5, 16, true};
+  std::vector<std::string> named_facts;
+  for (const Difference& d : differences({&base, 1}, {&next, 1})) named_facts.push_back(d.what);
+  EXPECT_EQ(named_facts, std::vector<std::string>{"GPU 1"});
+  EXPECT_TRUE(doubts(base).empty());
+  ASSERT_EQ(doubts(next).size(), 1U);
+  EXPECT_TRUE(mentions(doubts(next).front(), "the link of GPU 1 runs at Gen5 x8"));
+  next.report.environment.gpus.clear();
+  named_facts.clear();
+  for (const Difference& d : differences({&base, 1}, {&next, 1})) named_facts.push_back(d.what);
+  EXPECT_EQ(named_facts, (std::vector<std::string>{"GPUs", "GPU 0", "GPU 1"}));
 }
 
 TEST(Across, MarksTheBestAndWhatCannotBeToldFromIt) {
