@@ -15,7 +15,8 @@
 #include "model/relation.hpp"
 #include "run/scenario.hpp"
 #include "run/wording.hpp"
-#include "scenarios/latency/chase.hpp"
+#include "scenarios/common/chase.hpp"
+#include "scenarios/common/small_times.hpp"
 #include "scenarios/latency/operations.hpp"
 
 namespace xferbench {
@@ -63,26 +64,6 @@ LatencyCase latency_case(const Case& c) {
     case LatencyOp::event_wait: break;
   }
   return l;
-}
-
-/// So many passes that ten samples are slower than p99, unless the user wants fewer.
-SamplingPolicy for_percentiles(const SamplingPolicy& wanted, std::size_t samples_per_pass = 1) {
-  constexpr std::size_t kEnough = 1000;
-  const auto passes = [=](std::size_t samples) { return (samples + samples_per_pass - 1) / samples_per_pass; };
-  SamplingPolicy policy = wanted;
-  policy.min_samples = passes(std::min(std::max(wanted.min_samples, kEnough), wanted.max_samples));
-  policy.max_samples = passes(wanted.max_samples);
-  return policy;
-}
-
-/// A part of a region that is what the case is about. What is wrong with the region's passes is wrong with it.
-Measurement main_part(const Series& series, std::string_view name) {
-  Measurement m = series.part(name);
-  m.auxiliary = false;
-  for (const std::string& flag : series.elapsed.flags) {
-    if (flag == "not-warm" || flag == "throttled") m.flags.push_back(flag);
-  }
-  return m;
 }
 
 /// Adds a measurement, and where it is not the main one its median as a metric of the same name.
@@ -153,17 +134,9 @@ void run_event_wait(const RunContext& bench, Result& result) {
 
 void run_chase(const LatencyCase& c, const RunContext& bench, Result& result) {
   PointerChase chase(bench.device, c.memory, c.buffer, bench.seed);
-  double clock_rate = 0;
-  const auto pass = [&](LapTimer& laps) {
-    const kernels::ChaseLog& log = chase.pass();
-    const double seconds_per_cycle = 1e-9 * static_cast<double>(log.nanoseconds) / static_cast<double>(log.cycles);
-    for (const std::uint32_t cycles : log.hops) laps.add(0, cycles * seconds_per_cycle);
-    clock_rate = 1 / seconds_per_cycle;
-  };
-  const Region region = in_steps("pass", {{.name = kLatency, .clock = Clock::device, .decides = true}}, pass);
-  const Series series = bench.sample({region}, for_percentiles(bench.policy, kernels::kChaseHops)).front();
+  const Series series = bench.sample({chase.region()}, for_percentiles(bench.policy, kernels::kChaseHops)).front();
   report(main_part(series, kLatency), result);
-  if (clock_rate > 0) result.add("sm_clock", clock_rate, "Hz");
+  if (chase.clock_rate() > 0) result.add("sm_clock", chase.clock_rate(), "Hz");
 }
 
 // --- Findings --------------------------------------------------------------------------------------------------------

@@ -56,14 +56,6 @@ class Counter {
   DeviceBuffer memory_;
 };
 
-}  // namespace
-
-Region in_steps(const char* name, std::vector<Region::Part> parts, std::function<void(LapTimer&)> steps) {
-  return {.name = name, .clock = Clock::host, .parts = std::move(parts), .steps = std::move(steps)};
-}
-
-namespace {
-
 /// The whole of a call and of the wait for what it submits, and the call as a part.
 Region call_and_wait(StreamView stream, std::function<void()> call) {
   return in_steps(kLatency, {{.name = "call"}}, [stream, call = std::move(call)](LapTimer& laps) {

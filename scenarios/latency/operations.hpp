@@ -12,15 +12,10 @@
 #include "device/device.hpp"
 #include "measure/region.hpp"
 #include "measure/timer_on_host.hpp"
+#include "scenarios/common/small_times.hpp"
 #include "scenarios/common/transfer.hpp"
 
 namespace xferbench {
-
-/// What the main measurement of every operation is called: of a region, or of the part that is the answer.
-inline constexpr const char* kLatency = "latency";
-
-/// By the host's clock, in steps that time its parts.
-Region in_steps(const char* name, std::vector<Region::Part> parts, std::function<void(LapTimer&)> steps);
 
 /// Slots in page-locked memory for stamps of the GPU's timer.
 class Stamps {

@@ -2,7 +2,7 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "gpu/gpu_fixture.hpp"
-#include "scenarios/latency/chase.hpp"
+#include "scenarios/common/chase.hpp"
 #include "scenarios/latency/operations.hpp"
 
 namespace xferbench::test {

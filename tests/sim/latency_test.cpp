@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "parsing.hpp"
-#include "scenarios/latency/chase.hpp"
+#include "scenarios/common/chase.hpp"
 #include "scenarios/latency/operations.hpp"
 #include "scenarios/scenarios.hpp"
 #include "sim/sim_fixture.hpp"

@@ -1,5 +1,5 @@
 // The random cycle that a pointer chase follows, and the kernels beside it on the host.
-#include "scenarios/latency/chase.hpp"
+#include "scenarios/common/chase.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// Not a scenario: a walk of dependent reads through memory of the GPU or the host, for what a single read costs.
+// Not a scenario: a walk of dependent reads through memory of the GPU, of another one or of the host, for what a single
+// read costs.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +9,7 @@
 
 #include "device/device.hpp"
 #include "kernels/chase.hpp"
+#include "measure/region.hpp"
 #include "run/scenario.hpp"
 
 namespace xferbench {
@@ -26,29 +28,37 @@ class PointerChase {
  public:
   /// `bytes` is rounded down to whole lines, of which there must be one.
   PointerChase(Device& device, ChaseMemory where, std::size_t bytes, std::uint64_t seed);
+  /// Through memory of `owner`, another GPU, which `device` can reach while this lives.
+  PointerChase(Device& device, Device& owner, std::size_t bytes, std::uint64_t seed);
 
   /// Follows kernels::kChaseHops more pointers and waits. A pass begins where the one before ended, so that it comes to
   /// lines that no cache has seen while the memory is larger than the caches. Throws VerificationError unless it ends
   /// where the host's own walk does.
   const kernels::ChaseLog& pass();
+  /// A pass, of which each hop is a sample of the part kLatency.
+  [[nodiscard]] Region region();
+  /// The rate by which cycles of the last pass became seconds; 0 before the first.
+  [[nodiscard]] double clock_rate() const { return clock_rate_; }
 
   /// What the constructor holds at once.
   static MemoryNeeds needs(ChaseMemory where, std::size_t bytes);
 
  private:
+  PointerChase(Device& device, std::size_t lines, std::uint64_t seed);
+  void build_in(Device& owner);
   void build(std::byte* memory) const;
-  void evict_from_cache();
   [[nodiscard]] const kernels::ChaseLine* line(std::size_t index) const { return lines_ + index; }
 
   Device& device_;
   std::vector<std::uint32_t> next_;
-  DeviceBuffer on_device_;  // one of the two
+  DeviceBuffer on_device_;  // one of the two, of whatever device
   HostBuffer on_host_;
   const kernels::ChaseLine* lines_ = nullptr;  // as the GPU knows them
   HostBuffer log_memory_;
   kernels::ChaseLog* log_ = nullptr;
   Stream stream_;
   std::size_t at_ = 0;  // where the next pass begins
+  double clock_rate_ = 0;
 };
 
 }  // namespace xferbench

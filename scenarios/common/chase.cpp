@@ -1,4 +1,4 @@
-#include "scenarios/latency/chase.hpp"
+#include "scenarios/common/chase.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "measure/pattern.hpp"
+#include "scenarios/common/small_times.hpp"
 
 namespace xferbench {
 
@@ -27,6 +28,15 @@ constexpr std::size_t kEvicting = 256 * MiB;
 
 std::size_t lines_in(std::size_t bytes) { return bytes / sizeof(ChaseLine); }
 
+/// The end of what was just written is still in the GPU's cache, and reads that find it there would be mixed with those
+/// that do not.
+void evict_from_cache(Device& device) {
+  const DeviceBuffer other = device.allocate_device(kEvicting);
+  const Stream stream = device.make_stream(StreamKind::nonblocking);
+  stream.fill(other, pattern::kPoison);
+  stream.synchronize();
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> random_cycle(std::size_t count, std::uint64_t seed) {
@@ -42,28 +52,29 @@ std::size_t walk(std::span<const std::uint32_t> next, std::size_t from, std::siz
   return from;
 }
 
-PointerChase::PointerChase(Device& device, ChaseMemory where, std::size_t bytes, std::uint64_t seed)
+PointerChase::PointerChase(Device& device, std::size_t lines, std::uint64_t seed)
     : device_(device),
-      next_(random_cycle(lines_in(bytes), seed)),
+      next_(random_cycle(lines, seed)),
       log_memory_(device.allocate_host(sizeof(ChaseLog), HostMemory::mapped)),
       stream_(device.make_stream(StreamKind::nonblocking)) {
   log_ = new (log_memory_.data) ChaseLog();
   device_.preload(kernels::Chase(nullptr, nullptr));
-  const std::size_t whole = next_.size() * sizeof(ChaseLine);
-  if (where == ChaseMemory::host) {
-    on_host_ = device_.allocate_host(whole, HostMemory::mapped);
-    lines_ = reinterpret_cast<const ChaseLine*>(on_host_.data);  // with unified addressing one pointer serves both
-    build(on_host_.data);
+}
+
+PointerChase::PointerChase(Device& device, ChaseMemory where, std::size_t bytes, std::uint64_t seed)
+    : PointerChase(device, lines_in(bytes), seed) {
+  if (where == ChaseMemory::device) {
+    build_in(device);
     return;
   }
-  on_device_ = device_.allocate_device(whole);
-  lines_ = reinterpret_cast<const ChaseLine*>(on_device_.data);
-  {
-    const HostBuffer staging = device_.allocate_host(whole, HostMemory::pageable);
-    build(staging.data);
-    device_.copy_and_wait({on_device_.data, staging.data, whole, Direction::h2d});
-  }
-  evict_from_cache();
+  on_host_ = device_.allocate_host(next_.size() * sizeof(ChaseLine), HostMemory::mapped);
+  lines_ = reinterpret_cast<const ChaseLine*>(on_host_.data);  // with unified addressing one pointer serves both
+  build(on_host_.data);
+}
+
+PointerChase::PointerChase(Device& device, Device& owner, std::size_t bytes, std::uint64_t seed)
+    : PointerChase(device, lines_in(bytes), seed) {
+  build_in(owner);
 }
 
 MemoryNeeds PointerChase::needs(ChaseMemory where, std::size_t bytes) {
@@ -75,12 +86,16 @@ void PointerChase::build(std::byte* memory) const {
   for (std::size_t i = 0; i < next_.size(); ++i) new (memory + i * sizeof(ChaseLine)) ChaseLine{line(next_[i])};
 }
 
-/// The end of what was just written is still in the GPU's cache, and reads that find it there would be mixed with those
-/// that do not.
-void PointerChase::evict_from_cache() {
-  const DeviceBuffer other = device_.allocate_device(kEvicting);
-  stream_.fill(other, pattern::kPoison);
-  stream_.synchronize();
+void PointerChase::build_in(Device& owner) {
+  const std::size_t whole = next_.size() * sizeof(ChaseLine);
+  on_device_ = owner.allocate_device(whole);
+  lines_ = reinterpret_cast<const ChaseLine*>(on_device_.data);
+  {
+    const HostBuffer staging = owner.allocate_host(whole, HostMemory::pageable);
+    build(staging.data);
+    owner.copy_and_wait({on_device_.data, staging.data, whole, Direction::h2d});
+  }
+  evict_from_cache(owner);
 }
 
 const ChaseLog& PointerChase::pass() {
@@ -94,6 +109,15 @@ const ChaseLog& PointerChase::pass() {
   }
   at_ = end;
   return *log_;
+}
+
+Region PointerChase::region() {
+  return in_steps("pass", {{.name = kLatency, .clock = Clock::device, .decides = true}}, [this](LapTimer& laps) {
+    const ChaseLog& log = pass();
+    const double seconds_per_cycle = 1e-9 * static_cast<double>(log.nanoseconds) / static_cast<double>(log.cycles);
+    for (const std::uint32_t cycles : log.hops) laps.add(0, cycles * seconds_per_cycle);
+    clock_rate_ = 1 / seconds_per_cycle;
+  });
 }
 
 }  // namespace xferbench
