@@ -7,6 +7,7 @@
 #define XFERBENCH_SCENARIOS(X) \
   X(overlap)                   \
   X(memcpy)                    \
+  X(p2p)                       \
   X(async)                     \
   X(latency)                   \
   X(alloc)                     \

@@ -8,6 +8,7 @@ IN_TURNS = ("--simulate", "--min-samples", "2", "--max-samples", "6", "--turns",
 SCENARIOS = {
     "overlap": ("--size", "64K", "--streams", "1,2", "--chunks", "4"),
     "memcpy": ("--size", "4K"),
+    "p2p": (),
     "async": ("--size", "4K"),
     "latency": (),
     "alloc": (),

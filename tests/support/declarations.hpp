@@ -47,4 +47,9 @@ inline std::set<std::string> of_chases_and_sorts() {
           "metric host_launches in launches"};
 }
 
+/// The same of machines with two.
+inline std::set<std::string> of_peer_reads() {
+  return {"measurement latency in s", "metric latency in s", "metric sm_clock in Hz"};
+}
+
 }  // namespace xferbench::test

@@ -1,0 +1,132 @@
+#include "scenarios/p2p/case.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "core/units.hpp"
+#include "model/bounds.hpp"
+
+namespace xferbench {
+
+namespace {
+
+/// As scenario latency reads a GPU's own memory: more than any cache of it.
+constexpr std::size_t kUsualBuffer = 256 * MiB;
+
+const char* const kMalformed =
+    "a pair of GPUs is written as in --pairs 0-1; --from and --to take single GPUs, as in --from 0,1";
+
+Case of_pair(const Case& c, int from, int to) {
+  const std::array ends{Case::Param{"from", AxisKind::gpus, std::to_string(from)},
+                        Case::Param{"to", AxisKind::gpus, std::to_string(to)}};
+  const Case rest = c.find("from") == nullptr ? c : c.with("to", {});
+  for (const char* axis : {"pairs", "from", "to"}) {
+    if (rest.find(axis) != nullptr) return rest.with(axis, ends);
+  }
+  return c;
+}
+
+/// PCIe's, of the slower one of two.
+double bus_limit(std::span<const int> gpus, const Environment& environment) {
+  std::vector<double> limits;
+  for (const std::size_t place : places_of(gpus, environment)) {
+    const auto& pcie = environment.gpu_at(place).pcie;
+    limits.push_back(pcie ? model::pcie_limit(pcie->generation, pcie->width) : 0);
+  }
+  return limits.empty() ? 0 : std::ranges::min(limits);
+}
+
+/// What makes no sense on any machine.
+std::optional<SkipReason> broken_rule(const P2pCase& c) {
+  if (c.malformed) return SkipReason::impossible(kMalformed);
+  if (c.is_of_one_pair() && c.from == c.to) {
+    return SkipReason::meaningless(
+        fmt::format("GPU {} has no way to itself; memcpy --dir d2d copies inside a GPU", c.from.front()));
+  }
+  if (c.staged && c.engine == Engine::multiprocessors) {
+    return SkipReason::meaningless(
+        "a kernel reaches the other GPU's memory itself, which is what --access staged forbids; choose --engine ce");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<int> P2pCase::named() const {
+  std::vector<int> gpus = from;
+  gpus.insert(gpus.end(), to.begin(), to.end());
+  return gpus;
+}
+
+P2pCase p2p_case(const Case& c) {
+  P2pCase p;
+  const std::vector<int> pair = gpu_numbers(c.has("pairs") ? c.word("pairs") : "");
+  p.from = gpu_numbers(c.has("from") ? c.word("from") : "");
+  p.to = gpu_numbers(c.has("to") ? c.word("to") : "");
+  p.malformed = (!pair.empty() && pair.size() != 2) || p.from.size() > 1 || p.to.size() > 1;
+  if (pair.size() == 2) {
+    p.from = {pair[0]};
+    p.to = {pair[1]};
+  }
+  p.latency = c.is("op", "latency");
+  p.buffer = c.count_or("buffer", kUsualBuffer);
+  if (p.latency) return p;
+  p.direction = c.one_of<PeerDirection>("dir", kPeerDirections);
+  p.engine = c.is("engine", "sm") ? Engine::multiprocessors : Engine::copy_engine;
+  p.staged = c.is("access", "staged");
+  p.size = c.count("size");
+  return p;
+}
+
+std::vector<Case> pairs_of(const Case& c, const GpusOfRun& gpus) {
+  const P2pCase p = p2p_case(c);
+  if (p.malformed) return {c};
+  if (p.is_of_one_pair()) return {of_pair(c, p.from.front(), p.to.front())};
+  if (missing_gpus(p.named(), gpus.environment)) return {c};
+  const std::vector<int> all = gpus.numbers();
+  std::vector<Case> cases;
+  for (const int from : p.from.empty() ? all : p.from) {
+    for (const int to : p.to.empty() ? all : p.to) {
+      if (from != to) cases.push_back(of_pair(c, from, to));
+    }
+  }
+  return cases.empty() ? std::vector{c} : cases;
+}
+
+Environment::PeerLink link_between(const Environment& environment, int from, int to) {
+  const auto found = std::ranges::find_if(
+      environment.links, [=](const Environment::PeerLink& link) { return link.from == from && link.to == to; });
+  return found == environment.links.end() ? Environment::PeerLink{.from = from, .to = to} : *found;
+}
+
+double payload_limit(const P2pCase& c, const Environment& environment) {
+  const Environment::PeerLink link = link_between(environment, c.from.front(), c.to.front());
+  const bool by_nvlink = !c.staged && link.nvlinks > 0;
+  const double one_way = by_nvlink ? link.bandwidth : bus_limit(c.named(), environment);
+  return (c.both_ways() ? 2 : 1) * one_way;
+}
+
+std::optional<SkipReason> p2p_skip_reason(const P2pCase& c, const Capabilities* can) {
+  if (auto reason = broken_rule(c)) return reason;
+  if (can == nullptr) return std::nullopt;
+  const Environment& environment = can->environment;
+  if (environment.gpu_count() < 2) {
+    return SkipReason::unavailable("it takes two GPUs to copy from one to another, and this run has one");
+  }
+  if (auto reason = missing_gpus(c.named(), environment)) return reason;
+  if (!c.is_of_one_pair()) return std::nullopt;
+  const int from = c.from.front();
+  const int to = c.to.front();
+  const bool reach = link_between(environment, from, to).access && link_between(environment, to, from).access;
+  if (!reach && (c.latency || !c.staged)) {
+    return SkipReason::unavailable(fmt::format(
+        "GPU {} and GPU {} cannot reach each other's memory; --access staged copies through the host", from, to));
+  }
+  if (c.latency && environment.simulated()) return SkipReason::unavailable("the simulated memory has no latency");
+  return std::nullopt;
+}
+
+}  // namespace xferbench

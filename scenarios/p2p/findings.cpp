@@ -1,0 +1,341 @@
+#include "scenarios/p2p/findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/units.hpp"
+#include "measure/statistics.hpp"
+#include "model/odd_ones.hpp"
+#include "model/relation.hpp"
+#include "run/comparisons.hpp"
+#include "run/findings.hpp"
+#include "run/wording.hpp"
+#include "scenarios/common/small_times.hpp"
+#include "scenarios/p2p/case.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using model::Relation;
+using Results = std::vector<const Result*>;
+
+/// A way of copying, or a read.
+struct Of {
+  const Result* result;
+  P2pCase of_case;
+
+  explicit Of(const Result* r) : result(r), of_case(p2p_case(r->config)) {
+    static_cast<void>(of_case.named().at(1));
+    if (result->needed_measurement(name()).samples.empty()) return;  // interrupted
+    if (!of_case.latency) result->needed_metric("bandwidth");
+  }
+  [[nodiscard]] const char* name() const { return of_case.latency ? kLatency : "copy"; }
+  [[nodiscard]] model::Estimate time() const { return model::estimate_of(*result, name()); }
+  [[nodiscard]] bool sampled() const { return !result->needed_measurement(name()).samples.empty(); }
+  [[nodiscard]] std::pair<int, int> pair() const { return {of_case.from.front(), of_case.to.front()}; }
+  [[nodiscard]] std::string pair_text() const { return fmt::format("{} to {}", pair().first, pair().second); }
+};
+using All = std::vector<Of>;
+
+/// What the case has beside these axes, as a key.
+std::string beside(const Case& c, std::initializer_list<std::string_view> axes) {
+  std::string key;
+  for (const Case::Param& param : c.params()) {
+    if (std::ranges::find(axes, param.name) == axes.end()) key += param.name + "=" + to_text(param.value, param.kind);
+  }
+  return key;
+}
+
+/// Those that have the same key, in the order of their first.
+template <class Key>
+std::vector<All> grouped_by(const All& all, const Key& key_of) {
+  std::vector<All> groups;
+  std::map<std::string, std::size_t> places;
+  for (const Of& of : all) {
+    const auto [place, is_new] = places.try_emplace(key_of(of), groups.size());
+    if (is_new) groups.emplace_back();
+    groups[place->second].push_back(of);
+  }
+  return groups;
+}
+
+/// What is done alike between all pairs.
+std::vector<All> by_way(const All& all) {
+  return grouped_by(all, [](const Of& of) { return beside(of.result->config, {"from", "to"}); });
+}
+
+/// The axes whose values say which of all ways of copying it is, less one.
+std::vector<std::string> axes_of_ways(const All& all, std::string_view without = "") {
+  std::vector<const Case*> cases;
+  for (const Of& of : all) cases.push_back(&of.result->config);
+  std::vector<std::string> axes = varying_axes(cases);
+  const bool latency = all.front().of_case.latency;
+  for (const char* always : {latency ? "op" : "dir", latency ? "buffer" : "size"}) {
+    if (std::ranges::find(axes, always) == axes.end()) axes.emplace_back(always);
+  }
+  std::erase_if(axes, [&](const std::string& axis) { return axis == "from" || axis == "to" || axis == without; });
+  // In the order in which cases have them.
+  const auto place = [&](const std::string& axis) {
+    const auto& params = cases.front()->params();
+    return std::ranges::find(params, axis, &Case::Param::name) - params.begin();
+  };
+  std::ranges::stable_sort(axes, {}, place);
+  return axes;
+}
+
+/// Of copies, those of the largest size; what holds for it, the rate decides and not the start.
+All largest(const All& all) {
+  std::size_t most = 0;
+  for (const Of& of : all) most = std::max(most, of.of_case.size);
+  All found;
+  std::ranges::copy_if(all, std::back_inserter(found), [most](const Of& of) { return of.of_case.size == most; });
+  return found;
+}
+
+std::size_t sizes_in(const All& all) {
+  std::set<std::size_t> sizes;
+  for (const Of& of : all) sizes.insert(of.of_case.size);
+  return sizes.size();
+}
+
+std::size_t pairs_in(const All& all) {
+  std::set<std::pair<int, int>> pairs;
+  for (const Of& of : all) pairs.insert(of.pair());
+  return pairs.size();
+}
+
+// --- Ways of copying beside each other -------------------------------------------------------------------------------
+
+/// Two values of an axis that are worth setting against each other.
+struct Choice {
+  std::string_view axis;
+  std::string_view one;
+  std::string_view other;
+};
+constexpr std::array<Choice, 4> kChoices{{{"dir", "write", "read"},
+                                          {"dir", "bidirectional", "bidirectional-read"},
+                                          {"engine", "ce", "sm"},
+                                          {"access", "peer", "staged"}}};
+
+bool has(const Labels& labels, std::string_view axis, std::string_view word) {
+  return std::ranges::any_of(labels, [&](const auto& label) { return label.first == axis && label.second == word; });
+}
+
+/// Of several sizes: fits, and from which size on which way is faster, pair by pair. That one is so at every size, or
+/// how it is between many pairs, is a detail beside what add_choices() says.
+void add_sizes(const All& copies, std::vector<Finding>& findings) {
+  Results results;
+  for (const Of& of : copies) results.push_back(of.result);
+  const std::vector<Path> all = paths(results, "copy");
+  findings = fits_and_crossovers(all, "");
+  const bool few_pairs = pairs_in(copies) <= 2;
+  for (const Choice& choice : kChoices) {
+    std::vector<Path> chosen;
+    std::ranges::copy_if(all, std::back_inserter(chosen), [&](const Path& path) {
+      return has(path.labels, choice.axis, choice.one) || has(path.labels, choice.axis, choice.other);
+    });
+    for (Finding& finding : comparisons(chosen, choice.axis)) {
+      finding.detail = finding.detail || finding.kind != "crossover" || !few_pairs;
+      findings.push_back(std::move(finding));
+    }
+  }
+}
+
+/// Between how many pairs one is faster than the other, and how much.
+struct Tally {
+  std::map<Relation, std::size_t> pairs{};
+  std::map<Relation, Interval> factors{};
+  std::string only_pair{};
+  bool sampled = true;
+
+  void add(const Of& one, const Of& other) {
+    const model::Estimate a = one.time();
+    const model::Estimate b = other.time();
+    const Relation relation = model::relate(a, b);
+    const double factor = std::max(a.value, b.value) / std::min(a.value, b.value);
+    auto& range = factors.try_emplace(relation, Interval{factor, factor}).first->second;
+    range = {std::min(range.low, factor), std::max(range.high, factor)};
+    ++pairs[relation];
+    only_pair = one.pair_text();
+    sampled = sampled && a.interval && b.interval;
+  }
+  [[nodiscard]] std::size_t total() const {
+    std::size_t sum = 0;
+    for (const auto& [relation, count] : pairs) sum += count;
+    return sum;
+  }
+  /// The relation, where it is the same between all pairs.
+  [[nodiscard]] Relation common() const { return pairs.size() == 1 ? pairs.begin()->first : Relation::undecided; }
+};
+
+std::string text_of(const Choice& choice, const Tally& tally) {
+  const std::size_t total = tally.total();
+  std::vector<std::string> parts;
+  for (const auto& [relation, count] : tally.pairs) {
+    const std::string where = total == 1       ? "from " + tally.only_pair
+                              : count == total ? fmt::format("between all {} pairs", total)
+                                               : fmt::format("between {} of {} pairs", count, total);
+    const bool first = relation == Relation::faster;
+    switch (relation) {
+      case Relation::faster:
+      case Relation::slower:
+        parts.push_back(fmt::format("{} is {} times as fast as {} {}", first ? choice.one : choice.other,
+                                    factors_text(tally.factors.at(relation)), first ? choice.other : choice.one,
+                                    where));
+        break;
+      case Relation::equal:
+        parts.push_back(fmt::format("{} and {} are equally fast (within 1 %) {}", choice.one, choice.other, where));
+        break;
+      case Relation::undecided:
+        parts.push_back(fmt::format("no difference found between {} and {} {}{}", choice.one, choice.other, where,
+                                    tally.sampled ? "" : fmt::format(" ({})", kTooFewSamples)));
+        break;
+    }
+  }
+  return listed(parts);
+}
+
+/// A sentence for each choice, over all pairs.
+void add_choices(const All& copies, std::vector<Finding>& findings) {
+  for (const Choice& choice : kChoices) {
+    const std::vector<std::string> axes = axes_of_ways(copies, choice.axis);
+    for (const All& group : grouped_by(copies, [&](const Of& of) {
+           return beside(of.result->config, {"from", "to", choice.axis});
+         })) {
+      std::map<std::pair<int, int>, std::pair<const Of*, const Of*>> rivals;
+      for (const Of& of : group) {
+        const Labels labels = labels_of(of.result->config, std::array{std::string(choice.axis)});
+        if (has(labels, choice.axis, choice.one)) rivals[of.pair()].first = &of;
+        if (has(labels, choice.axis, choice.other)) rivals[of.pair()].second = &of;
+      }
+      Tally tally;
+      for (const auto& [pair, two] : rivals) {
+        if (two.first != nullptr && two.second != nullptr) tally.add(*two.first, *two.second);
+      }
+      if (tally.total() == 0) continue;
+      const Case& config = group.front().result->config;
+      Finding finding{.kind = "winner",
+                      .labels = labels_of(config, axes),
+                      .text = name_of(config, axes) + ": " + text_of(choice, tally)};
+      const Relation common = tally.common();
+      if (common == Relation::faster || common == Relation::slower) {
+        const bool first = common == Relation::faster;
+        finding.labels.emplace_back("faster", first ? choice.one : choice.other);
+        finding.labels.emplace_back("slower", first ? choice.other : choice.one);
+      } else {
+        finding.labels.emplace_back(choice.axis, fmt::format("{},{}", choice.one, choice.other));
+        finding.labels.emplace_back("outcome", common == Relation::equal ? "equal" : "undecided");
+      }
+      findings.push_back(std::move(finding));
+    }
+  }
+}
+
+// --- Pairs beside each other -----------------------------------------------------------------------------------------
+
+/// For each way of copying one way, and for reads: pairs that are faster in one direction than in the other.
+void add_asymmetries(const All& all, std::vector<Finding>& findings) {
+  const std::vector<std::string> axes = axes_of_ways(all);
+  for (const All& group : by_way(all)) {
+    if (group.front().of_case.both_ways()) continue;
+    std::vector<std::string> parts;
+    std::size_t compared = 0;
+    bool equal = true;
+    for (const Of& there : group) {
+      const auto back = std::ranges::find_if(
+          group, [&](const Of& other) { return other.pair() == std::pair(there.pair().second, there.pair().first); });
+      if (back == group.end() || there.pair().first > there.pair().second) continue;
+      ++compared;
+      const Relation relation = model::relate(there.time(), back->time());
+      equal = equal && relation == Relation::equal;
+      if (relation != Relation::faster && relation != Relation::slower) continue;
+      const Of& fast = relation == Relation::faster ? there : *back;
+      const Of& slow = relation == Relation::faster ? *back : there;
+      parts.push_back(fmt::format("{} is {} times as fast as {}", fast.pair_text(),
+                                  factor_text(slow.time().value / fast.time().value), slow.pair_text()));
+    }
+    if (compared == 0) continue;
+    const Case& config = group.front().result->config;
+    const bool one = compared == 1;
+    const std::string alike =
+        equal ? fmt::format("{} equally fast in both directions (within 1 %)", one ? "the pair is" : "all pairs are")
+              : "no pair is faster in one direction beyond doubt";
+    findings.push_back({.kind = "asymmetry",
+                        .labels = labels_of(config, axes),
+                        .text = name_of(config, axes) + ": " + (parts.empty() ? alike : listed(parts)),
+                        .detail = parts.empty()});
+    findings.back().labels.emplace_back("outcome", !parts.empty() ? "different" : equal ? "equal" : "undecided");
+  }
+}
+
+/// What a pair is judged by, as people read it: a rate, or the time of a read.
+Metric judged(const Of& of) {
+  return of.of_case.latency ? Metric{kLatency, of.time().value, "s"} : of.result->needed_metric("bandwidth");
+}
+
+/// Pairs that differ from those that have the same limit.
+void add_odd_pairs(const All& all, std::vector<Finding>& findings) {
+  const std::vector<std::string> axes = axes_of_ways(all);
+  const auto way_and_limit = [](const Of& of) {
+    return fmt::format("{} {}", beside(of.result->config, {"from", "to"}), of.result->value("limit"));
+  };
+  for (const All& group : grouped_by(all, way_and_limit)) {
+    std::vector<model::Estimate> times;
+    std::vector<double> values;
+    for (const Of& of : group) {
+      times.push_back(of.time());
+      values.push_back(judged(of).value);
+    }
+    for (const std::size_t odd : model::odd_ones(times)) {
+      const Metric own = judged(group[odd]);
+      const double median = statistics::median(values);
+      const Case& config = group[odd].result->config;
+      Finding finding{
+          .kind = "odd-pair",
+          .labels = labels_of(config, axes),
+          .metrics = {own, {own.name + "_of_pairs", median, own.unit}},
+          .text = fmt::format("{}: {} is not like the others: {}, the median of {} pairs is {}", name_of(config, axes),
+                              group[odd].pair_text(), format_quantity(own.value, own.unit), group.size(),
+                              format_quantity(median, own.unit))};
+      finding.labels.emplace_back("from", std::to_string(group[odd].pair().first));
+      finding.labels.emplace_back("to", std::to_string(group[odd].pair().second));
+      findings.push_back(std::move(finding));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Finding> p2p_findings(std::span<const Result* const> results) {
+  All copies;
+  All reads;
+  for (const Result* r : results) {
+    const Of of(r);
+    if (of.sampled()) (of.of_case.latency ? reads : copies).push_back(of);
+  }
+  std::vector<Finding> findings;
+  if (!copies.empty()) {
+    if (sizes_in(copies) > 1) add_sizes(copies, findings);
+    add_choices(largest(copies), findings);
+    add_asymmetries(largest(copies), findings);
+    add_odd_pairs(largest(copies), findings);
+  }
+  if (!reads.empty()) {
+    add_asymmetries(reads, findings);
+    add_odd_pairs(reads, findings);
+  }
+  show_many_as_rows(findings, "odd-pair", 2);
+  return findings;
+}
+
+}  // namespace xferbench

@@ -1,0 +1,230 @@
+// p2p: from the memory of one GPU to that of another: how fast each pair copies, either way and both at once, and what
+// one read of the other's memory takes.
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/units.hpp"
+#include "kernels/chase.hpp"
+#include "run/scenario.hpp"
+#include "scenarios/common/chase.hpp"
+#include "scenarios/common/peer_access.hpp"
+#include "scenarios/common/peer_transfer.hpp"
+#include "scenarios/common/small_times.hpp"
+#include "scenarios/p2p/case.hpp"
+#include "scenarios/p2p/findings.hpp"
+
+namespace xferbench {
+
+namespace {
+
+/// The GPUs of a case.
+struct Ends {
+  Device& from;
+  Device& to;
+};
+
+Ends ends_of(const P2pCase& c, const RunContext& bench) {
+  const std::vector<std::size_t> places = places_of(c.named(), bench.device.capabilities().environment);
+  return {bench.machine.device(places.at(0)), bench.machine.device(places.at(1))};
+}
+
+std::array<Device*, 2> both(const Ends& ends) { return {&ends.from, &ends.to}; }
+
+/// The copies of one case as a region: that from `from` to `to`, and where there are two that back.
+class PeerCopies {
+ public:
+  PeerCopies(const P2pCase& c, const Ends& ends, std::uint64_t seed) {
+    add({.from = ends.from, .to = ends.to, .fetched = c.fetched(), .engine = c.engine, .bytes = c.size, .seed = seed});
+    if (!c.both_ways()) return;
+    add({.from = ends.to,
+         .to = ends.from,
+         .fetched = c.fetched(),
+         .engine = c.engine,
+         .bytes = c.size,
+         .seed = seed + 1});
+  }
+
+  void prepare() { for_each(&Transfer::prepare); }
+  [[nodiscard]] std::span<const std::unique_ptr<Transfer>> transfers() const { return transfers_; }
+
+  Region region() {
+    Region r{.name = "copy", .clock = Clock::event_gated};
+    r.streams.assign(streams_.begin(), streams_.end());
+    r.submit = [this] {
+      for (std::size_t i = 0; i < transfers_.size(); ++i) transfers_[i]->submit(streams_[i]);
+    };
+    r.check = [this] { for_each(&Transfer::check); };
+    return r;
+  }
+
+ private:
+  void add(const PeerTransferSpec& spec) {
+    streams_.push_back(spec.worker().make_stream(StreamKind::nonblocking));
+    transfers_.push_back(std::make_unique<PeerTransfer>(spec));
+  }
+  void for_each(void (Transfer::*step)()) {
+    for (const auto& t : transfers_) (t.get()->*step)();
+  }
+
+  std::vector<Stream> streams_;
+  std::vector<std::unique_ptr<Transfer>> transfers_;
+};
+
+double gigabytes_per_second(std::uint64_t bytes, double seconds) { return static_cast<double>(bytes) / seconds / 1e9; }
+
+class P2p final : public ScenarioOf<p2p_case> {
+ public:
+  P2p()
+      : ScenarioOf({.name = "p2p",
+                    .summary = "copies from GPU to GPU, one way or both at once, and reads of another's memory",
+                    .axes = make_axes(),
+                    .metrics = make_metrics(),
+                    .heat_maps = {{.rows = "from", .columns = "to", .metric = "bandwidth", .at_largest = "size"},
+                                  {.rows = "from", .columns = "to", .metric = kLatency}},
+                    .gpus = UsesGpus::several}) {}
+
+  [[nodiscard]] std::vector<Case> expand(const Case& c, const GpusOfRun& gpus) const override {
+    return pairs_of(c, gpus);
+  }
+  [[nodiscard]] std::vector<std::size_t> takes_part(const Case& c, const Environment& environment) const override {
+    return places_of(p2p_case(c).named(), environment);
+  }
+  [[nodiscard]] std::optional<SkipReason> reason_to_skip(const P2pCase& c, const Capabilities* can) const override {
+    return p2p_skip_reason(c, can);
+  }
+  [[nodiscard]] MemoryNeeds memory_needs(const P2pCase& c) const override {
+    if (c.latency) return PointerChase::needs(ChaseMemory::device, c.buffer);
+    return {.host = c.bytes(), .device = c.bytes()};
+  }
+
+  void measure(const P2pCase& c, const RunContext& bench, Result& result) const override {
+    const Ends ends = ends_of(c, bench);
+    std::optional<PeerAccess> access;
+    if (c.latency || !c.staged) access.emplace(both(ends));
+    c.latency ? measure_latency(c, ends, bench, result) : measure_copies(c, ends, bench, result);
+  }
+
+  [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
+    return p2p_findings(results);
+  }
+
+ private:
+  static std::vector<Axis> make_axes() {
+    const auto copies = [](Axis axis) { return only_with("op", {"copy"}, std::move(axis)); };
+    return {
+        gpus_axis("pairs", {"all"},
+                  {.defaults = "all",
+                   .help = "pairs of GPUs, from the first to the second, as in 0-1,1-0",
+                   .joined_by = '-'}),
+        gpus_axis("from", {"all"}, {.help = "GPUs that data comes from, to each of --to", .alternative_to = "pairs"}),
+        gpus_axis("to", {"all"}, {.help = "GPUs that data goes to, from each of --from", .alternative_to = "pairs"}),
+        choice_axis("op", {"copy", "latency"},
+                    {.defaults = "copy", .help = "a copy, or one read by `to` of the memory of `from`"}),
+        copies(choice_axis("dir", words(kPeerDirections),
+                           {.defaults = "write,read,bidirectional",
+                            .help = "copy: sent by `from`, fetched by `to`, or at once with as much the other way"})),
+        copies(choice_axis(
+            "engine", {"ce", "sm"},
+            {.defaults = "ce", .help = "copy: who does it: a copy engine, or a kernel on the multiprocessors"})),
+        copies(choice_axis(
+            "access", {"peer", "staged"},
+            {.defaults = "peer", .help = "copy: directly, or through the host as where GPUs do not reach each other"})),
+        copies(size_axis("size", {.defaults = "256M", .help = "copy: bytes each way"})),
+        only_with("op", {"latency"},
+                  size_axis("buffer", {.help = "latency: bytes that are read here and there, 256M unless given",
+                                       .min = 4096,
+                                       .max = 64.0 * static_cast<double>(GiB)})),
+    };
+  }
+
+  static std::vector<MetricDeclaration> make_metrics() {
+    using namespace declaring;
+    return {
+        measured("copy", "the copy; both ways: from the start of both to the end of the later one")
+            .as_headline()
+            .column("time", {interval}),
+        measured("copy-submit", "the calls that submit it"),
+        measured(kLatency, "one read of the other GPU's memory, for which the next one waits")
+            .as_headline()
+            .column("latency", {interval, p99}),
+        measured(kGpuTime, "both ways: the copy that a GPU does, from its begin to its end"),
+        measured(kGpuEnd, "both ways: from the start of both to the end of a GPU's copy"),
+        measured(kSinceOpening, "both ways: from the moment that lets both begin until the host has seen both ends"),
+        derived("bandwidth", "GB/s", higher,
+                "payload over time; both ways: of both, over the time from the start of both to the end of the later")
+            .column("GB/s"),
+        derived("forward_bandwidth", "GB/s", higher, "both ways: what goes from `from` to `to`, over its own time")
+            .column("forward GB/s"),
+        derived("backward_bandwidth", "GB/s", higher, "both ways: what comes back, over its own time")
+            .column("backward GB/s"),
+        derived("limit", "GB/s", higher,
+                "what the NVLinks between the two carry at most, or the slower one's PCIe link where the way is there; "
+                "both ways: twice that")
+            .column("limit GB/s"),
+        derived("of_limit", "1", higher, "bandwidth over that limit").column("of limit", percent),
+        derived_time("host_blocked", "how long the call kept the host"),
+        derived_time(kLatency, "median of a read of the other GPU's memory"),
+        derived("sm_clock", "Hz", neither, "latency: the rate by which cycles became seconds"),
+    };
+  }
+
+  static void measure_copies(const P2pCase& c, const Ends& ends, const RunContext& bench, Result& result) {
+    PeerCopies copies(c, ends, bench.seed);
+    if (bench.needs_data()) copies.prepare();
+    const Region region = copies.region();
+    if (bench.verify) verify(copies.transfers(), [&] { run_once(bench.machine, region); });
+    const Series series = bench.sample({region}).front();
+    result.measurements = {series.elapsed, series.submit};
+    result.measurements.insert(result.measurements.end(), series.parts.begin(), series.parts.end());
+    if (!series.elapsed.samples.empty()) report(c, bench.device.capabilities().environment, series, result);
+    if (bench.verifies_again()) verify(copies.transfers(), [&] { run_at_full_speed(bench.machine, region); });
+  }
+
+  static void report(const P2pCase& c, const Environment& environment, const Series& series, Result& result) {
+    const double bandwidth = gigabytes_per_second(c.bytes(), series.elapsed.median);
+    result.add("bandwidth", bandwidth, "GB/s");
+    // The copy from `from` to `to` is the first, whoever does it; each has two parts.
+    if (c.both_ways()) {
+      const auto own_rate = [&](std::size_t part) { return gigabytes_per_second(c.size, series.parts[part].median); };
+      result.add("forward_bandwidth", own_rate(0), "GB/s");
+      result.add("backward_bandwidth", own_rate(2), "GB/s");
+    }
+    report_limit(payload_limit(c, environment) / 1e9, bandwidth, result);
+    result.add("host_blocked", series.submit.median, "s");
+  }
+
+  static void report_limit(double limit, double bandwidth, Result& result) {
+    if (limit <= 0) return;
+    if (bandwidth > 1.05 * limit) {
+      result.warnings.emplace_back(
+          "faster than the links that are known of between the two could be: there are others, whose limit is not "
+          "known");
+      return;
+    }
+    result.add("limit", limit, "GB/s");
+    result.add("of_limit", bandwidth / limit, "1");
+  }
+
+  static void measure_latency(const P2pCase& c, const Ends& ends, const RunContext& bench, Result& result) {
+    PointerChase chase(ends.to, ends.from, c.buffer, bench.seed);
+    const Series series = bench.sample({chase.region()}, for_percentiles(bench.policy, kernels::kChaseHops)).front();
+    const Measurement& latency = result.measurements.emplace_back(main_part(series, kLatency));
+    if (latency.samples.empty()) return;
+    result.add(kLatency, latency.median, "s");
+    if (chase.clock_rate() > 0) result.add("sm_clock", chase.clock_rate(), "Hz");
+  }
+};
+
+}  // namespace
+
+const Scenario& p2p_scenario() {
+  static const P2p scenario;
+  return scenario;
+}
+
+}  // namespace xferbench
