@@ -9,6 +9,8 @@ SCENARIOS = {
     "overlap": ("--size", "64K", "--streams", "1,2", "--chunks", "4"),
     "memcpy": ("--size", "4K"),
     "p2p": (),
+    "together": (),
+    "multipath": ("--size", "4M"),
     "async": ("--size", "4K"),
     "latency": (),
     "alloc": (),

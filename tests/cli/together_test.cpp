@@ -1,0 +1,86 @@
+// Several GPUs at once, as users ask for them.
+#include <gtest/gtest.h>
+
+#include "cli/support.hpp"
+
+namespace xferbench::test {
+namespace {
+
+Arguments together(Arguments more) {
+  Arguments all{"together", "--budget", "0.01", "--max-samples", "6"};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+Options narrow_terminal() {
+  Options options;
+  options.out = Sink::terminal(80);
+  return options;
+}
+
+TEST(TogetherTable, OfTwoGpusSaysWhatTheyShare) {
+  const Outcome o = xferbench(together({"--simulate", "h200-x2", "--color", "never"}), narrow_terminal());
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  expect_golden("together.txt", o.out);
+}
+
+TEST(TogetherTable, OfEightGpusHasAMatrix) {
+  const Outcome o = xferbench(together({"--simulate", "h200-x8", "--pattern", "both", "--group", "pairs,growing",
+                                        "--no-verify", "--color", "never"}),
+                              narrow_terminal());
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  expect_golden("together-eight.txt", o.out);
+}
+
+TEST(Together, OfOneGpuMeasuresNothingAndSaysWhy) {
+  for (const Arguments& gpus : {Arguments{"--simulate", "h200"}, {"--simulate", "h200-x2", "--gpus", "1"}}) {
+    const Outcome o = xferbench(together(gpus));
+    EXPECT_EQ(o.exit_code, 5);
+    EXPECT_TRUE(contains(o.out, "this run has one")) << o.out << o.err;
+  }
+}
+
+TEST(Together, InAFileSaysWhatEachGpuGot) {
+  const TemporaryFolder folder;
+  const Outcome o = xferbench(together({"--simulate", "h200-x2", "--gpus", "1,0", "--pattern", "both,ring", "--group",
+                                        "pairs", "--size", "128M", "--json", folder / "r.json"}));
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  const Json results = read_json(folder / "r.json")["results"];
+  ASSERT_EQ(results.size(), 2U);
+  EXPECT_EQ(results[0]["key"], "together/pattern=both/group=1+0/memory=own/size=128MiB");
+  EXPECT_EQ(results[0]["gpus"], (Json{1, 0}));
+  EXPECT_EQ(results[1]["key"], "together/pattern=ring/group=1+0/size=128MiB");
+  const Json& of_gpus = results[0]["gpu_metrics"];
+  ASSERT_EQ(of_gpus.size(), 6U) << of_gpus;
+  EXPECT_EQ(of_gpus[0]["name"], "gpu_bandwidth");
+  EXPECT_EQ(of_gpus[0]["gpu"], 1);
+  EXPECT_GT(results[0]["metrics"]["of_alone"]["value"], 0.5);
+  expect_valid_results(folder / "r.json");
+}
+
+TEST(Together, IsGoneOnWithWhereItStopped) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "r.json";
+  EXPECT_EQ(
+      xferbench(together({"--simulate", "h200-x2", "--pattern", "h2d", "--size", "16M", "--json", file})).exit_code, 0);
+  const Outcome o = xferbench({"--resume", file, "--quiet"});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_EQ(read_json(file)["results"].size(), 3U) << "the same cases again, and none of them";
+}
+
+TEST(Together, ADryRunKnowsNoMachineAndLeavesItsGroupsOpen) {
+  const Outcome o = xferbench({"together", "--dry-run", "--pattern", "h2d,ring", "--group", "alone,pairs"});
+  expect_success(o);
+  EXPECT_EQ(lines(o.out), (Arguments{"together/pattern=h2d/group=alone/memory=own/size=256MiB",
+                                     "together/pattern=h2d/group=pairs/memory=own/size=256MiB",
+                                     "together/pattern=ring/group=pairs/size=256MiB"}));
+}
+
+TEST(Together, OneGpuHasNobodyToCopyTo) {
+  expect_refusal(xferbench({"together", "--simulate", "h200-x2", "--pattern", "ring", "--group", "alone"}), 2,
+                 "--group pairs");
+  expect_refusal(xferbench({"together", "--simulate", "h200-x2", "--group", "0-1"}), 2, "--group");
+}
+
+}  // namespace
+}  // namespace xferbench::test
