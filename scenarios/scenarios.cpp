@@ -8,15 +8,15 @@
   X(overlap)                   \
   X(memcpy)                    \
   X(p2p)                       \
+  X(together)                  \
+  X(multipath)                 \
   X(async)                     \
   X(latency)                   \
   X(alloc)                     \
   X(staging)                   \
   X(callback)                  \
   X(smem)                      \
-  X(dynpar)                    \
-  X(multipath)                 \
-  X(together)
+  X(dynpar)
 
 namespace xferbench {
 
