@@ -16,8 +16,10 @@ constexpr unsigned kInFlight = 4;  // loads per thread before the first store
 // way (docs/h200/transfers.md has the sweep).
 constexpr unsigned kReadBlocks = 66;
 constexpr unsigned kWriteBlocks = 33;
-// Between GPUs, whose links carry several times what the host's does.
-constexpr unsigned kPeerBlocks = 264;
+// Between GPUs, whose links carry several times what the host's does: 64 large blocks for each of an H200's
+// multiprocessors, of a sweep over threads, blocks and loads in flight the best for reads and for writes.
+constexpr unsigned kPeerThreads = 1024;
+constexpr unsigned kPeerBlocks = 64 * 132;
 using Vector = uint4;
 
 __device__ std::size_t thread_index() { return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
@@ -36,12 +38,13 @@ __global__ void __launch_bounds__(kThreads)
   copy_tail(destination, source, bytes);
 }
 
-__global__ void __launch_bounds__(kThreads)
+template <unsigned threads>
+__global__ void __launch_bounds__(threads)
     copy_over_link(std::byte* destination, const std::byte* source, std::size_t bytes) {
   auto* out = reinterpret_cast<Vector*>(destination);
   const auto* in = reinterpret_cast<const Vector*>(source);
   const std::size_t vectors = bytes / sizeof(Vector);
-  const std::size_t stride = static_cast<std::size_t>(gridDim.x) * kThreads;
+  const std::size_t stride = static_cast<std::size_t>(gridDim.x) * threads;
   std::size_t i = thread_index();
   for (; i + (kInFlight - 1) * stride < vectors; i += kInFlight * stride) {
     Vector held[kInFlight];
@@ -69,14 +72,18 @@ unsigned most_blocks(const MemoryCopyArgs& args) {
 
 bool aligned(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer) % sizeof(Vector) == 0; }
 
-unsigned blocks_for(std::size_t threads) { return static_cast<unsigned>((threads + kThreads - 1) / kThreads); }
+/// Of so many threads each, for that many in all.
+unsigned blocks_for(std::size_t all, unsigned threads = kThreads) {
+  return static_cast<unsigned>((all + threads - 1) / threads);
+}
 
 }  // namespace
 
 void MemoryCopy::preload() const {
   cudaFuncAttributes attributes;
   cudaFuncGetAttributes(&attributes, copy_inside);
-  cudaFuncGetAttributes(&attributes, copy_over_link);
+  cudaFuncGetAttributes(&attributes, copy_over_link<kThreads>);
+  cudaFuncGetAttributes(&attributes, copy_over_link<kPeerThreads>);
   cudaFuncGetAttributes(&attributes, copy_bytes);
 }
 
@@ -91,8 +98,11 @@ void MemoryCopy::launch(void* cuda_stream) const {
   } else if (args_.direction == Direction::d2d) {
     copy_inside<<<blocks_for(vectors), kThreads, 0, stream>>>(destination, source, bytes);
   } else {
-    const unsigned blocks = std::min(most_blocks(args_), blocks_for((vectors + kInFlight - 1) / kInFlight));
-    copy_over_link<<<blocks, kThreads, 0, stream>>>(destination, source, bytes);
+    const bool peers = args_.direction == Direction::p2p;
+    const unsigned threads = peers ? kPeerThreads : kThreads;
+    const unsigned blocks = std::min(most_blocks(args_), blocks_for((vectors + kInFlight - 1) / kInFlight, threads));
+    const auto copy = peers ? copy_over_link<kPeerThreads> : copy_over_link<kThreads>;
+    copy<<<blocks, threads, 0, stream>>>(destination, source, bytes);
   }
 }
 

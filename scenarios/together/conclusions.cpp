@@ -76,7 +76,7 @@ std::optional<Measured> measured_of(const Result& result) {
   }
   if (m.alone.size() != bytes.size()) m.alone.clear();
   m.rates = {model::rate_of(all, model::estimate_of(result, "together")), model::sum_of(m.alone)};
-  m.too_short = result.median("together") < RegionTimer::kShortest;
+  m.too_short = result.median("together") < kShortestSample;
   if (m.too_short) m.rates.together.interval.reset();
   return m;
 }

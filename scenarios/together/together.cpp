@@ -94,7 +94,7 @@ void report_members(const TogetherCase& c, const GroupCopies& copies, const std:
 
 void warn_of_short_copies(std::size_t gpus, Result& result) {
   const double time = result.median("together");
-  if (gpus < 2 || time >= RegionTimer::kShortest) return;
+  if (gpus < 2 || time >= kShortestSample) return;
   result.warnings.push_back(
       fmt::format("the copies take {}, of which starting and joining {} GPUs is a part; choose a larger --size",
                   format_seconds(time), gpus));

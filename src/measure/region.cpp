@@ -109,7 +109,8 @@ std::size_t RegionTimer::queued(std::size_t operations, std::size_t streams) {
 
 unsigned RegionTimer::largest_batch() const {
   constexpr unsigned kLargest = 10'000;
-  if (!region_.batchable || region_.reset || region_.steps || !lanes_.empty()) return 1;
+  if (!region_.batchable || region_.reset || region_.steps) return 1;
+  if (!lanes_.empty() && !region_.back_to_back) return 1;
   if (region_.clock != Clock::event_gated) return kLargest;
   return std::max(1U, static_cast<unsigned>(kGateLimit / queued(region_.operations, region_.streams.size())));
 }
@@ -176,25 +177,25 @@ bool RegionTimer::run_lanes(bool gated, Timing& timing) {
     if (gated) open.emplace(gate_);
     begin_lanes(gated);
     const double before = host_.now();
-    region_.submit();
-    timing.submit = host_.now() - before;
+    for (unsigned i = 0; i < batch_; ++i) region_.submit();
+    timing.submit = (host_.now() - before) / batch_;
     end_lanes();
     if (gated) all_there = gate_.wait_until_held(kPatience);
     if (gated) opened = host_.now();
   }
   stop_.synchronize();
   const double finished = host_.now();
-  timing.elapsed = elapsed(start_, stop_);
+  timing.elapsed = elapsed(start_, stop_) / batch_;
   if (region_.per_stream) timing.stream_times.resize(region_.streams.size());
   for (const Lane& lane : lanes_) {
     for (std::size_t i = 0; i < lane.places.size() && region_.per_stream; ++i) {
-      timing.stream_times[lane.places[i]] = elapsed(lane.begun, lane.joined[i]);
+      timing.stream_times[lane.places[i]] = elapsed(lane.begun, lane.joined[i]) / batch_;
     }
     if (lane.seen) lane.seen.synchronize();
-    timing.parts.push_back({elapsed(lane.begun, lane.ended)});
-    timing.parts.push_back({elapsed(start_, lane.seen ? lane.seen : lane.ended)});
+    timing.parts.push_back({elapsed(lane.begun, lane.ended) / batch_});
+    timing.parts.push_back({elapsed(start_, lane.seen ? lane.seen : lane.ended) / batch_});
   }
-  timing.parts.push_back({finished - opened});
+  timing.parts.push_back({(finished - opened) / batch_});
   return all_there;
 }
 
@@ -256,7 +257,7 @@ void RegionTimer::choose_batch() {
   for (int attempt = 0; attempt < 4; ++attempt) {
     const auto timing = time();
     if (!timing) continue;
-    const double wanted = std::ceil(kShortest / std::max(timing->elapsed, 1e-9));
+    const double wanted = std::ceil(region_.shortest / std::max(timing->elapsed, 1e-9));
     const auto next = static_cast<unsigned>(std::clamp<double>(wanted, batch_, largest_batch()));
     if (next == batch_) return;
     batch_ = next;

@@ -37,6 +37,9 @@ class LapTimer {
   double begun_ = 0;
 };
 
+/// Events resolve about 0.5 us: what is shorter than this (seconds) is repeated within a sample.
+inline constexpr double kShortestSample = 200e-6;
+
 /// Work to time, described by the scenario.
 ///
 /// By events: `submit` enqueues the work to `streams`, the first being the root, where the region's start and stop are
@@ -44,7 +47,7 @@ class LapTimer {
 ///
 /// Where the streams are of several devices, the first of each device is held by the gate itself and begins its
 /// device's part, so that all begin at once: a wait for an event of another device would take microseconds. Each
-/// device's part is timed, too: see kGpuTime. Such regions are never batched.
+/// device's part is timed, too: see kGpuTime.
 ///
 /// By the host's clock: `submit` does the work and waits for its end itself, or `steps` does so and times parts of it.
 struct Region {
@@ -56,7 +59,10 @@ struct Region {
   /// Also time when each stream finished (unbatched regions only): from the region's begin, or, where there are several
   /// devices, from that of its own device's part, by that device's clock.
   bool per_stream = false;
-  bool batchable = true;          ///< may be repeated within one sample when it is too short for the clock
+  bool batchable = true;              ///< may be repeated within one sample when it is too short for the clock
+  double shortest = kShortestSample;  ///< seconds below which it is
+  /// Over several devices: may be repeated although the streams do not wait for each other in between.
+  bool back_to_back = false;
   std::function<void()> reset{};  ///< makes ready for a pass, untimed; a region that has one is never batched
   /// Throws VerificationError unless what the last pass left behind is right. Called right after a pass, untimed, and
   /// before any other region's. May use what it likes, but leaves what passes read as it was. Empty where a pass leaves
@@ -103,9 +109,6 @@ class RegionTimer {
   /// More operations than this in one stream behind a closed gate can fill its queue (an H200's driver takes about 1000
   /// launches), and then the host waits for a gate that it has not opened.
   static constexpr std::size_t kGateLimit = 512;
-  /// Events resolve about 0.5 us: shorter regions are repeated until this long (seconds).
-  static constexpr double kShortest = 200e-6;
-
   /// Operations of the busiest stream that one pass queues up, with those that start and join `streams`.
   [[nodiscard]] static std::size_t queued(std::size_t operations, std::size_t streams);
 

@@ -341,9 +341,7 @@ class Tuner {
   }
 
   /// About what one pass over a configuration takes: short ones are repeated until the clock can tell them.
-  [[nodiscard]] double pass_time(std::size_t i) const {
-    return std::max(race_.corrected(i), 2 * RegionTimer::kShortest);
-  }
+  [[nodiscard]] double pass_time(std::size_t i) const { return std::max(race_.corrected(i), 2 * kShortestSample); }
 
   /// As many of the batch, from its beginning, as `left` seconds allow; at least two, or there is nothing to compare.
   /// The others come again.
