@@ -257,6 +257,8 @@ class Timelines(unittest.TestCase):
                                 "host calls"])
         copies = next(trace for trace in charts[0].traces if trace["name"] == "H2D")
         self.assertEqual(copies["y"], ["GPU 0 H2D", "GPU 1 H2D"])
+        self.assertTrue(all("copy, number 1<br>" in words for words in copies["hovertext"]), "each GPU counts its own")
+        self.assertEqual(len(set(copies["marker"]["opacity"])), 1)
 
     def test_processes_that_say_nothing_of_cases_are_charts_each(self):
         value = several_gpus.timeline()

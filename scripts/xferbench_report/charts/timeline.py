@@ -77,6 +77,11 @@ def gantt(timeline, title, events):
 
 def row_trace(category, index, bars, rows, factor):
     mine = [event for event in bars if event.get("cat", "") == category]
+    counts = dict.fromkeys((event["pid"] for event in mine), 0)
+    places = []  # of each among those of its process, from 1
+    for event in mine:
+        counts[event["pid"]] += 1
+        places.append(counts[event["pid"]])
     colour = figure.COLOURS[ROWS.get(category, index) % len(figure.COLOURS)]
     return {
         "type": "bar",
@@ -85,10 +90,10 @@ def row_trace(category, index, bars, rows, factor):
         "base": [number(event["ts"]) * factor for event in mine],
         "x": [number(event["dur"]) * factor for event in mine],
         "y": [rows[event["pid"], event["tid"]] for event in mine],
-        "hovertext": [event_hover(event, place) for place, event in enumerate(mine, 1)],
+        "hovertext": list(map(event_hover, mine, places)),
         "hoverinfo": "text",
         "textposition": "none",
-        "marker": {"color": colour, "opacity": [0.95, 0.6] * (len(mine) // 2) + [0.95] * (len(mine) % 2)},
+        "marker": {"color": colour, "opacity": [0.95 if place % 2 else 0.6 for place in places]},
     }
 
 
