@@ -280,15 +280,24 @@ std::string profile_list() {
   return text;
 }
 
+/// The machine with those GPUs that were asked for, else with all of them; where not all can be used, with the first.
+std::unique_ptr<Machine> open_to_describe(const cli::DeviceChoice& choice) {
+  if (choice.gpu || choice.gpus) return open_machine(choice, gpus_for(choice, {}));
+  try {
+    return open_machine(choice, {.numbers = {}, .all = true});
+  } catch (const NoDeviceError& error) {
+    std::unique_ptr<Machine> with_first = open_machine(choice, GpuSelection{});
+    tell(fmt::format("warning: only GPU 0 is shown: {}", error.what()));
+    return with_first;
+  }
+}
+
 /// Of a machine without a GPU, too, unless one was asked for by its number.
 MachineFacts facts_of(const cli::DeviceChoice& choice) {
   MachineFacts facts;
   facts.profiles = simulated_profiles();
   try {
-    const bool chosen = choice.gpu || choice.gpus;
-    const GpuSelection all{.numbers = {}, .all = true};
-    const std::unique_ptr<Machine> machine = open_machine(choice, chosen ? gpus_for(choice, {}) : all);
-    facts.environment = machine->device().capabilities().environment;
+    facts.environment = open_to_describe(choice)->device().capabilities().environment;
     facts.limits = limits_of(facts.environment->gpu);
   } catch (const NoDeviceError& error) {
     if (choice.gpu || choice.gpus) throw;
@@ -300,8 +309,11 @@ MachineFacts facts_of(const cli::DeviceChoice& choice) {
 
 std::string in_words(const MachineFacts& facts) {
   std::string text = version_line() + "\n";
-  text += facts.environment ? describe_gpu(*facts.environment) : fmt::format("{:<12} none: {}\n", "GPU", facts.no_gpu);
-  text += describe_host(facts.environment ? facts.environment->host : *facts.host);
+  if (facts.environment) {
+    text += describe_gpus(*facts.environment) + describe_host(facts.environment->host, facts.environment->gpu_count());
+  } else {
+    text += fmt::format("{:<12} none: {}\n", "GPU", facts.no_gpu) + describe_host(*facts.host);
+  }
   return text + "simulate:\n" + profile_list();
 }
 

@@ -63,8 +63,24 @@ constexpr std::array kGpuFields{
     field<&Gpu::memory_bandwidth>("memory_bandwidth", if_known),
     field<&Gpu::ecc>("ecc", if_known),
     field<&Gpu::pcie, kPcie>("pcie", if_known),
+    field<&Gpu::numa_node>("numa_node", if_known),
+    field<&Gpu::bridges>("bridges", if_known),
+    field<&Gpu::nvlinks>("nvlinks", if_known),
+    field<&Gpu::nvlink_bandwidth>("nvlink_bandwidth", if_known),
+    field<&Gpu::mig>("mig", if_known),
 };
 constexpr Shape kGpu = record(kGpuFields);
+
+using PeerLink = Environment::PeerLink;
+constexpr std::array kPeerLinkFields{
+    field<&PeerLink::from>("from"),
+    field<&PeerLink::to>("to"),
+    field<&PeerLink::access>("access"),
+    field<&PeerLink::atomics>("atomics"),
+    field<&PeerLink::nvlinks>("nvlinks", if_known),
+    field<&PeerLink::bandwidth>("bandwidth", if_known),
+};
+constexpr Shape kPeerLink = record(kPeerLinkFields);
 
 using Host = Environment::Host;
 constexpr std::array kHostFields{
@@ -97,6 +113,8 @@ constexpr std::array kEnvironmentFields{
     field<&Environment::backend, kBackend>("backend"),
     field<&Environment::profile>("profile", if_known),
     field<&Environment::gpu, kGpu>("gpu"),
+    field<&Environment::gpus, kListOf<Gpu, kGpu>>("gpus", if_known),
+    field<&Environment::links, kListOf<PeerLink, kPeerLink>>("links", if_known),
     field<&Environment::driver>("driver", if_known),
     field<&Environment::runtime>("runtime", if_known),
     field<&Environment::host, kHost>("host"),

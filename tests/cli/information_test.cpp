@@ -136,6 +136,32 @@ TEST(Info, IsJsonWhereThatIsAskedFor) {
   EXPECT_EQ(read_json(folder / "facts.json")["environment"]["gpu"]["name"], "NVIDIA H200");
 }
 
+TEST(Info, NamesAllGpusAndWhatIsBetweenThem) {
+  const Outcome o = xferbench({"info", "--simulate", "h200-x2"});
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "\nGPU          0: ") && contains(o.out, "\nGPU          1: ")) << o.out;
+  EXPECT_TRUE(contains(o.out, "\npeers        both reach each other over 18 NVLinks")) << o.out;
+  for (const std::string& line : lines(o.out)) EXPECT_LE(line.size(), 80U) << line;
+  const Outcome one = xferbench({"info", "--simulate", "h200-x2", "--gpu", "1"});
+  EXPECT_TRUE(contains(one.out, "\nGPU          1: ")) << one.out;
+  EXPECT_FALSE(contains(one.out, "0: ") || contains(one.out, "peers")) << one.out;
+}
+
+TEST(Info, AsJsonHasAllGpusAndTheWaysBetweenThem) {
+  const Json environment = parse_json(xferbench({"info", "--json", "--simulate", "h200-x2"}).out)["environment"];
+  ASSERT_EQ(environment["gpus"].size(), 2U);
+  EXPECT_EQ(environment["gpu"], environment["gpus"][0]);
+  EXPECT_EQ(environment["gpus"][1]["index"], 1);
+  EXPECT_EQ(environment["gpus"][1]["nvlinks"], 18);
+  ASSERT_EQ(environment["links"].size(), 2U);
+  EXPECT_EQ(environment["links"][1]["from"], 1);
+  EXPECT_EQ(environment["links"][1]["to"], 0);
+  EXPECT_EQ(environment["links"][1]["access"], true);
+  EXPECT_NEAR(environment["links"][1]["bandwidth"].get<double>(), 478.125e9, 1);
+  const Json of_one = parse_json(xferbench({"info", "--json", "--simulate", "h200"}).out)["environment"];
+  EXPECT_FALSE(of_one.contains("gpus") || of_one.contains("links"));
+}
+
 TEST(Info, AsJsonHasTheHostAndTheReasonWhereThereIsNoGpu) {
   if (finds_gpu(without_gpu())) GTEST_SKIP() << "the GPUs of this machine cannot be hidden";
   const Outcome o = xferbench({"info", "--json"}, without_gpu());

@@ -205,6 +205,20 @@ TEST_F(CudaDeviceTest, GateHoldsTheStreamUntilOpened) {
   EXPECT_GT(elapsed(before, after), 0.019);
 }
 
+TEST_F(CudaDeviceTest, TheGateKnowsWhenAStreamHasComeToIt) {
+  const Gate gate = machine().make_gate();
+  EXPECT_TRUE(gate.wait_until_held(0)) << "it holds none";
+  for (int round = 0; round < 2; ++round) {
+    stream().launch(kernels::Delay(50e-3));
+    gate.close(stream());
+    EXPECT_FALSE(gate.wait_until_held(5e-3));
+    EXPECT_TRUE(gate.wait_until_held(0.5));
+    gate.open();
+    stream().synchronize();
+    EXPECT_FALSE(gate.timed_out());
+  }
+}
+
 TEST_F(CudaDeviceTest, ForgottenGateTimesOutAndCanBeUsedAgain) {
   const Gate gate = machine().make_gate(0.02);
   gate.close(stream());

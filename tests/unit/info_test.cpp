@@ -3,17 +3,30 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
 #include "unit/report_fixture.hpp"
 #include "unit/support.hpp"
 
 namespace xferbench {
 namespace {
 
-/// The line of that name, without its name and end; empty if there is none.
-std::string line(const std::string& text, const std::string& name) {
-  const std::string begin = "\n  " + name + std::string(11 - name.size(), ' ');
-  const std::size_t at = text.find(begin);
-  return at == std::string::npos ? "" : text.substr(at + begin.size(), text.find('\n', at + 1) - at - begin.size());
+/// What is said below that name, on however many lines; empty if there is nothing.
+std::string said(const std::string& text, const std::string& name) {
+  std::istringstream lines(text);
+  std::string found;
+  bool below = false;
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(line.size(), 80U) << line;
+    const std::string its_name = line.substr(0, 13);
+    const bool goes_on = its_name.find_first_not_of(' ') == std::string::npos;
+    below = goes_on ? below : its_name == name + std::string(13 - name.size(), ' ');
+    if (below) found += (found.empty() ? "" : " ") + line.substr(13);
+  }
+  return found;
 }
 
 TEST(InfoOnNuma, SaysWhereTheProcessIsAndWhatWasNotPossible) {
@@ -36,7 +49,7 @@ TEST(InfoOnNuma, SaysWhereTheProcessIsAndWhatWasNotPossible) {
     host.gpu_numa_node = t.gpus;
     host.numa_note = t.note;
     if (!t.note.empty()) host.numa_policy = "local";
-    EXPECT_EQ(line(describe_host(host), "NUMA node"), t.text);
+    EXPECT_EQ(said(describe_host(host), "  NUMA node"), t.text);
   }
 }
 
@@ -57,8 +70,83 @@ TEST(InfoOnTheLink, SaysWhatItCarriesWhetherUnderLoadAndWhatTheGpuCouldDo) {
   for (const auto& [link, text] : links) {
     Environment e = test::real_report().environment;
     e.gpu.pcie = link;
-    EXPECT_EQ(line(describe_gpu(e), "link"), text);
+    EXPECT_EQ(said(describe_gpus(e), "  link"), text);
   }
+}
+
+/// A machine of `count` GPUs, each of which reaches each by NVLink.
+Environment several(int count) {
+  Environment e = test::real_report().environment;
+  for (int i = 0; i < count; ++i) {
+    e.gpus.push_back(e.gpu);
+    e.gpus.back().index = i;
+    e.gpus.back().pci_bus_id = "0000:0" + std::to_string(i) + ":00.0";
+    e.gpus.back().nvlinks = 18;
+    e.gpus.back().nvlink_bandwidth = 18 * 26.5625e9;
+    for (int to = 0; to < count; ++to) {
+      if (to != i) e.links.push_back({i, to, true, true, 18, 18 * 26.5625e9});
+    }
+  }
+  e.gpu = e.gpus.front();
+  return e;
+}
+
+TEST(InfoOnSeveralGpus, TellsOfEachAndOfWhatIsBetweenThem) {
+  Environment e = several(2);
+  e.gpus[1].numa_node = 1;
+  const std::string text = describe_gpus(e);
+  EXPECT_EQ(said(text, "  NVLink"), "18 links, 478.1 GB/s each way 18 links, 478.1 GB/s each way") << text;
+  EXPECT_EQ(said(text, "  NUMA node"), "1") << "only where it is known";
+  EXPECT_EQ(said(text, "peers"), "both reach each other over 18 NVLinks, 478.1 GB/s each way");
+  EXPECT_EQ(said(text, "PCI bridges"), "") << "none is known";
+  EXPECT_EQ(said(text, "driver"), e.driver);
+  EXPECT_EQ(said(describe_gpus(test::real_report().environment), "peers"), "") << "one GPU has no peers";
+}
+
+TEST(InfoOnSeveralGpus, SaysHowTheyReachEachOther) {
+  EXPECT_EQ(said(describe_gpus(several(4)), "peers"), "all reach each other over 18 NVLinks, 478.1 GB/s each way");
+  Environment e = several(3);
+  for (Environment::PeerLink& link : e.links) link = {link.from, link.to};
+  EXPECT_EQ(said(describe_gpus(e), "peers"), "none reaches another's memory: copies between them go through the host");
+  for (Environment::PeerLink& link : e.links) link.access = true;
+  EXPECT_EQ(said(describe_gpus(e), "peers"), "all reach each other over the PCI bus");
+  for (Environment::PeerLink& link : e.links) {
+    if (link.from + link.to == 1) link.nvlinks = 1;  // 0 and 1
+    if (link.from == 2 && link.to == 1) link.access = false;
+  }
+  EXPECT_EQ(said(describe_gpus(e), "peers"),
+            "0-1 over 1 NVLink; 0-2, 1 to 2 over the PCI bus; 2 to 1 through the host, without peer access");
+}
+
+TEST(InfoOnSeveralGpus, NamesTheNearestBridgeThatSomeShare) {
+  Environment e = several(4);
+  const auto told = [&e] { return said(describe_gpus(e), "PCI bridges"); };
+  for (std::size_t i = 0; i < 4; ++i) e.gpus[i].bridges = {"0000:0" + std::to_string(i) + ":01.0"};
+  EXPECT_EQ(told(), "none is shared");
+  for (std::size_t i = 0; i < 2; ++i)
+    e.gpus[i].bridges.insert(e.gpus[i].bridges.end(), {"0000:a0:00.0", "0000:b0:00.0"});
+  EXPECT_EQ(told(), "0, 1 share 0000:a0:00.0") << "what is above that they share as well";
+  e.gpus[3].bridges.emplace_back("0000:b0:00.0");
+  EXPECT_EQ(told(), "0, 1 share 0000:a0:00.0; 0, 1, 3 share 0000:b0:00.0");
+}
+
+TEST(InfoOnSeveralGpus, SaysThatAGpuIsAPartOfOne) {
+  Environment e = test::real_report().environment;
+  EXPECT_EQ(describe_gpus(e).find("MIG"), std::string::npos);
+  e.gpu.mig = true;
+  EXPECT_NE(said(describe_gpus(e), "GPU").find("(MIG)"), std::string::npos);
+}
+
+TEST(InfoOnLimits, LeavesOutWhatIsNotKnown) {
+  Environment e = several(2);
+  const auto names = [](const Environment::Gpu& gpu) {
+    std::vector<std::string> all;
+    for (const Metric& limit : limits_of(gpu)) all.push_back(limit.name);
+    return all;
+  };
+  EXPECT_EQ(names(e.gpu).back(), "nvlink");
+  e.gpu.nvlink_bandwidth = 0;
+  EXPECT_EQ(std::ranges::count(names(e.gpu), "nvlink"), 0);
 }
 
 }  // namespace

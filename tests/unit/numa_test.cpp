@@ -6,7 +6,10 @@
 #include <sched.h>
 
 #include <functional>
+#include <optional>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "core/error.hpp"
 #include "unit/support.hpp"
@@ -99,6 +102,40 @@ TEST(Numa, AGpuOnAnUnknownNodeIsNoReasonToStop) {
   in_a_thread([] {
     const std::string note = place_process({Kind::local}, std::nullopt);
     EXPECT_TRUE(note.empty() || note == "the GPU's NUMA node is not known") << note;
+  });
+}
+
+TEST(NumaOfSeveralGpus, BindsTheProcessOnlyWhereAllAreOnOneNode) {
+  const std::vector<std::optional<int>> apart{0, std::nullopt, 1};
+  EXPECT_TRUE(on_several_nodes(apart));
+  EXPECT_FALSE(on_several_nodes(std::vector<std::optional<int>>{0, std::nullopt, 0}));
+  in_a_thread([&apart] {
+    const cpu_set_t before = allowed_cpus();
+    EXPECT_TRUE(mentions(place_process({Kind::local}, apart), "several NUMA nodes"));
+    const cpu_set_t after = allowed_cpus();
+    EXPECT_NE(CPU_EQUAL(&before, &after), 0) << "the process was bound to one of them";
+  });
+  in_a_thread([&apart] { EXPECT_EQ(place_process({Kind::none}, apart), ""); });
+  EXPECT_THROW(place_process(kFarBeyond, apart), UsageError);
+}
+
+TEST(NumaOfSeveralGpus, IsThatOfTheOneNodeThatTheyAreOn) {
+  const std::vector<std::optional<int>> together{0, 0};
+  std::string of_one;
+  in_a_thread([&of_one] { of_one = place_process({Kind::local}, 0); });
+  in_a_thread([&] { EXPECT_EQ(place_process({Kind::local}, together), of_one); });
+}
+
+TEST(NumaMemory, ComesFromANodeForAWhile) {
+  in_a_thread([] {
+    const auto before = available_bound_memory();
+    {
+      const MemoryFromNode nowhere(std::nullopt);
+      EXPECT_EQ(available_bound_memory().has_value(), before.has_value()) << "no node was named";
+      const MemoryFromNode from(0);
+      if (!available_bound_memory()) GTEST_SKIP() << "memory policies cannot be set here";
+    }
+    EXPECT_EQ(available_bound_memory().has_value(), before.has_value());
   });
 }
 

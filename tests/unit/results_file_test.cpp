@@ -80,6 +80,31 @@ std::vector<Metric> metrics() {
   return several([](std::size_t i) { return Metric{name(i), number(), word()}; });
 }
 
+Environment::Gpu gpu() {
+  Environment::Gpu gpu{word(),
+                       maybe([] { return whole<int>(); }),
+                       known(),
+                       known(),
+                       known(),
+                       whole<unsigned>(),
+                       whole<std::uint64_t>(),
+                       whole<std::uint64_t>(),
+                       whole<unsigned>(),
+                       amount(),
+                       amount(),
+                       maybe(boolean),
+                       {},
+                       maybe([] { return whole<int>(); }),
+                       several([](std::size_t) { return word(); }),
+                       whole<unsigned>(),
+                       amount(),
+                       boolean()};
+  if (boolean()) {
+    gpu.pcie = {whole<unsigned>(), whole<unsigned>(), word(), whole<unsigned>(), whole<unsigned>(), boolean()};
+  }
+  return gpu;
+}
+
 Environment environment() {
   Environment e;
   e.backend = *rc::gen::element<std::string>("cuda", "simulated");
@@ -87,27 +112,11 @@ Environment environment() {
   e.driver = known();
   e.runtime = known();
   e.variables = labels();
-  e.gpu = {word(),
-           maybe([] { return whole<int>(); }),
-           known(),
-           known(),
-           known(),
-           whole<unsigned>(),
-           whole<std::uint64_t>(),
-           whole<std::uint64_t>(),
-           whole<unsigned>(),
-           amount(),
-           amount(),
-           maybe(boolean),
-           {},
-           {},
-           {},
-           0,
-           0,
-           false};
-  if (boolean()) {
-    e.gpu.pcie = {whole<unsigned>(), whole<unsigned>(), word(), whole<unsigned>(), whole<unsigned>(), boolean()};
-  }
+  e.gpu = gpu();
+  e.gpus = several([](std::size_t) { return gpu(); });
+  e.links = several([](std::size_t) {
+    return Environment::PeerLink{whole<int>(), whole<int>(), boolean(), boolean(), whole<unsigned>(), amount()};
+  });
   e.host = {known(),
             whole<unsigned>(),
             whole<std::uint64_t>(),
@@ -282,11 +291,17 @@ Report rich_report() {
            4.8e12,
            true,
            Environment::Pcie{5, 8, "nvml", 5, 16, true},
-           {},
-           {},
            0,
-           0,
+           {"0000:16:01.0", "0000:15:00.0"},
+           18,
+           478.125e9,
            false};
+  Environment::Gpu part;
+  part.name = "NVIDIA H200 MIG 1g.18gb";
+  part.index = 0;
+  part.mig = true;
+  e.gpus = {e.gpu, part};
+  e.links = {{1, 0, true, true, 18, 478.125e9}, {0, 1}};
   e.host = {"Some CPU \"quoted\"", 64, 1ULL << 40, "6.1", 0, 1, "local", "no memory of its own \\ \t \xC3\xA9"};
   Result skipped(test::copy_case("d2h", "", 1));
   skipped.status = Status::skipped;
@@ -367,7 +382,9 @@ TEST(ResultsFile, SaysWhichGpusTookPartAndWhatEachOfThemDid) {
 }
 
 TEST(ResultsFile, SaysNothingOfGpusWhereThereIsOne) {
-  const std::string text = to_json(rich_report());
+  Report report = rich_report();
+  report.environment.gpus.clear();
+  const std::string text = to_json(report);
   for (const char* field : {"\"gpus\"", "\"gpu_metrics\""}) EXPECT_EQ(text.find(field), std::string::npos) << field;
 }
 

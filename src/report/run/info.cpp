@@ -1,6 +1,11 @@
 #include "report/run/info.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "core/printable.hpp"
 #include "core/units.hpp"
@@ -11,8 +16,36 @@ namespace xferbench {
 
 namespace {
 
-std::string line(const char* name, const std::string& text) {
-  return text.empty() ? "" : fmt::format("{:<12} {}\n", name, printable(text));
+constexpr std::size_t kColumns = 80;
+constexpr std::size_t kNameColumns = 13;
+
+/// Where to break a text that is too long for the rest of a line: behind its last clause that fits, else its last word.
+std::size_t end_of_line(std::string_view text, std::size_t room) {
+  if (text.size() <= room) return text.size();
+  for (const std::string_view between : {std::string_view("; "), std::string_view(", "), std::string_view(" ")}) {
+    const std::size_t at = text.rfind(between, room - between.size() + 1);
+    if (at != std::string_view::npos && at > room / 3) return at + between.size();
+  }
+  const std::size_t word = text.find(' ');
+  return word == std::string_view::npos ? text.size() : word + 1;
+}
+
+/// A name and what is said of it, on as many lines as that takes; nothing if there is nothing to say.
+std::string line(std::string_view name, const std::string& text) {
+  std::string lines;
+  const std::string all = printable(text);
+  for (std::string_view rest = all; !rest.empty();) {
+    const std::size_t end = end_of_line(rest, kColumns - kNameColumns);
+    std::string_view part = rest.substr(0, end);
+    if (part.ends_with(' ')) part.remove_suffix(1);
+    lines += fmt::format("{:<{}}{}\n", lines.empty() ? name : "", kNameColumns, part);
+    rest.remove_prefix(end);
+  }
+  return lines;
+}
+
+std::string counted(unsigned count, const char* one) {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
 }
 
 std::string rate(double bytes_per_second) { return format_significant(bytes_per_second / 1e9) + " GB/s"; }
@@ -33,14 +66,113 @@ std::string link_text(const Environment::Pcie& link) {
 }
 
 /// "0, the GPU's", "1; the GPU's is 0"; empty if there is nothing to say.
-std::string numa_text(const Environment::Host& host) {
+std::string numa_text(const Environment::Host& host, std::size_t gpus) {
   if (!host.numa_node && !host.gpu_numa_node && host.numa_note.empty()) return {};
   std::string text = host.numa_node ? std::to_string(*host.numa_node) : "not a single one";
   if (host.gpu_numa_node) {
-    text +=
-        host.gpu_numa_node == host.numa_node ? ", the GPU's" : fmt::format("; the GPU's is {}", *host.gpu_numa_node);
+    const char* whose = gpus == 1 ? "the GPU's" : "the GPUs'";
+    text += host.gpu_numa_node == host.numa_node ? fmt::format(", {}", whose)
+                                                 : fmt::format("; {} is {}", whose, *host.gpu_numa_node);
   }
   return host.numa_note.empty() ? text : fmt::format("{} ({})", text, host.numa_note);
+}
+
+std::string nvlink_text(const Environment::Gpu& gpu) {
+  if (gpu.nvlinks == 0) return {};
+  std::string text = counted(gpu.nvlinks, "link");
+  if (gpu.nvlink_bandwidth > 0) text += fmt::format(", {} each way", rate(gpu.nvlink_bandwidth));
+  return text;
+}
+
+// --- How several reach each other -----------------------------------------------------------------------------------
+
+/// "over 18 NVLinks, 478.1 GB/s each way"
+std::string way_text(const Environment::PeerLink& link) {
+  if (!link.access) return "through the host, without peer access";
+  if (link.nvlinks == 0) return "over the PCI bus";
+  std::string text = "over " + counted(link.nvlinks, "NVLink");
+  if (link.bandwidth > 0) text += fmt::format(", {} each way", rate(link.bandwidth));
+  return text;
+}
+
+/// Pairs of GPUs between which the way is the same.
+struct Ways {
+  std::string text;
+  std::vector<std::string> pairs;
+};
+
+/// "0-1" where the way back is alike, "0 to 1" where it is not.
+std::vector<Ways> grouped_ways(const std::vector<Environment::PeerLink>& links) {
+  std::vector<Ways> groups;
+  for (const Environment::PeerLink& link : links) {
+    const std::string text = way_text(link);
+    const bool same_back = std::ranges::any_of(links, [&](const Environment::PeerLink& other) {
+      return other.from == link.to && other.to == link.from && way_text(other) == text;
+    });
+    if (same_back && link.from > link.to) continue;  // told with the way there
+    auto group = std::ranges::find(groups, text, &Ways::text);
+    if (group == groups.end()) group = groups.insert(groups.end(), {text, {}});
+    group->pairs.push_back(fmt::format("{}{}{}", link.from, same_back ? "-" : " to ", link.to));
+  }
+  return groups;
+}
+
+std::string peers_text(const Environment& e) {
+  const std::vector<Ways> groups = grouped_ways(e.links);
+  if (groups.empty()) return {};
+  const bool two = e.gpus.size() == 2;
+  if (groups.size() == 1 && e.links.front().access) {
+    return fmt::format("{} reach each other {}", two ? "both" : "all", groups.front().text);
+  }
+  if (groups.size() == 1) {
+    return fmt::format("{} memory: copies between them go through the host",
+                       two ? "neither reaches the other's" : "none reaches another's");
+  }
+  std::string text;
+  for (const Ways& group : groups) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : "; ", fmt::join(group.pairs, ", "), group.text);
+  }
+  return text;
+}
+
+/// Which of them come to the processor through the same bridge: the nearest for each group that shares one.
+std::string bridges_text(const std::vector<Environment::Gpu>& gpus) {
+  std::vector<std::pair<std::vector<int>, std::string>> groups;
+  bool known = false;
+  for (const Environment::Gpu& gpu : gpus) {
+    for (const std::string& bridge : gpu.bridges) {
+      known = true;
+      std::vector<int> below;
+      for (const Environment::Gpu& other : gpus) {
+        if (std::ranges::find(other.bridges, bridge) != other.bridges.end()) below.push_back(other.index.value_or(0));
+      }
+      const bool told = std::ranges::find(groups, below, &decltype(groups)::value_type::first) != groups.end();
+      if (below.size() > 1 && !told) groups.emplace_back(below, bridge);
+    }
+  }
+  if (groups.empty()) return known ? "none is shared" : "";
+  std::vector<std::string> texts;
+  for (const auto& [below, bridge] : groups)
+    texts.push_back(fmt::format("{} share {}", fmt::join(below, ", "), bridge));
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+std::string describe_gpu(const Environment& e, const Environment::Gpu& gpu) {
+  std::string name = gpu.index ? fmt::format("{}: {}", *gpu.index, gpu.name) : gpu.name;
+  if (e.simulated()) name += fmt::format(" (SIMULATED by profile {})", e.profile);
+  if (gpu.mig) name += ", a part of a divided GPU (MIG)";
+  std::string text = line("GPU", name);
+  text += line("  chip",
+               fmt::format("compute capability {}, {} multiprocessors up to {:.0f} MHz, copy engines: {}",
+                           gpu.compute_capability, gpu.multiprocessors, gpu.max_sm_clock_hz / 1e6, gpu.copy_engines));
+  std::string memory = format_memory(gpu.memory_bytes);
+  if (gpu.memory_bandwidth > 0) memory += ", at most " + rate(gpu.memory_bandwidth) + " read plus written";
+  if (gpu.ecc) memory += *gpu.ecc ? ", ECC on" : ", ECC off";
+  text += line("  memory", memory);
+  text += line("  link", gpu.pcie ? link_text(*gpu.pcie) : "unknown: neither NVML nor sysfs tells");
+  text += line("  NVLink", nvlink_text(gpu));
+  if (e.gpus.size() > 1 && gpu.numa_node) text += line("  NUMA node", std::to_string(*gpu.numa_node));
+  return text + line("  id", fmt::format("{}{}{}", gpu.uuid, gpu.pci_bus_id.empty() ? "" : " at PCI ", gpu.pci_bus_id));
 }
 
 }  // namespace
@@ -58,35 +190,28 @@ std::string version_line() {
 
 std::vector<Metric> limits_of(const Environment::Gpu& gpu) {
   const double link = gpu.pcie ? model::pcie_limit(gpu.pcie->generation, gpu.pcie->width) : 0;
-  std::vector<Metric> limits{{"link", link / 1e9, "GB/s"}, {"memory", gpu.memory_bandwidth / 1e9, "GB/s"}};
+  std::vector<Metric> limits{{"link", link / 1e9, "GB/s"},
+                             {"memory", gpu.memory_bandwidth / 1e9, "GB/s"},
+                             {"nvlink", gpu.nvlink_bandwidth / 1e9, "GB/s"}};
   std::erase_if(limits, [](const Metric& limit) { return !(limit.value > 0); });
   return limits;
 }
 
-std::string describe_gpu(const Environment& e) {
-  const Environment::Gpu& gpu = e.gpu;
-  std::string name = gpu.index ? fmt::format("{}: {}", *gpu.index, gpu.name) : gpu.name;
-  if (e.simulated()) name += fmt::format(" (SIMULATED by profile {})", e.profile);
-  std::string text = line("GPU", name);
-  text += line("  chip",
-               fmt::format("compute capability {}, {} multiprocessors up to {:.0f} MHz, copy engines: {}",
-                           gpu.compute_capability, gpu.multiprocessors, gpu.max_sm_clock_hz / 1e6, gpu.copy_engines));
-  std::string memory = format_memory(gpu.memory_bytes);
-  if (gpu.memory_bandwidth > 0) memory += ", at most " + rate(gpu.memory_bandwidth) + " read plus written";
-  if (gpu.ecc) memory += *gpu.ecc ? ", ECC on" : ", ECC off";
-  text += line("  memory", memory);
-  text += line("  link", gpu.pcie ? link_text(*gpu.pcie) : "unknown: neither NVML nor sysfs tells");
-  text += line("  id", fmt::format("{}{}{}", gpu.uuid, gpu.pci_bus_id.empty() ? "" : " at PCI ", gpu.pci_bus_id));
+std::string describe_gpus(const Environment& e) {
+  std::string text;
+  for (std::size_t place = 0; place < e.gpu_count(); ++place) text += describe_gpu(e, e.gpu_at(place));
+  text += line("peers", peers_text(e));
+  text += line("PCI bridges", bridges_text(e.gpus));
   text += line("driver", e.driver);
   return text + line("runtime", e.runtime.empty() ? "" : "CUDA " + e.runtime);
 }
 
-std::string describe_host(const Environment::Host& host) {
+std::string describe_host(const Environment::Host& host, std::size_t gpus) {
   std::string text =
       line("host", fmt::format("{}, {} logical CPUs, {} of memory", host.cpu.empty() ? "unknown CPU" : host.cpu,
                                host.logical_cpus, format_size(host.memory_bytes)));
   text += line("  kernel", host.kernel);
-  return text + line("  NUMA node", numa_text(host));
+  return text + line("  NUMA node", numa_text(host, gpus));
 }
 
 }  // namespace xferbench

@@ -1,0 +1,71 @@
+// What sysfs and the driver tell of how GPUs hang together.
+#include "device/topology.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace xferbench {
+namespace {
+
+using Kind = NvLinkEnd::Kind;
+
+/// A tree of buses as sysfs has it, with a link to each device.
+class PciTree : public testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(root_ / "bus"); }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+
+  void add(const std::string& place) {
+    const std::filesystem::path folder = root_ / "devices" / place;
+    std::filesystem::create_directories(folder);
+    std::filesystem::create_directory_symlink(folder, of(folder.filename().string()));
+  }
+  [[nodiscard]] std::filesystem::path of(const std::string& address) const { return root_ / "bus" / address; }
+
+ private:
+  std::filesystem::path root_ = std::filesystem::path(testing::TempDir()) / ("pci-" + std::to_string(getpid()));
+};
+
+TEST_F(PciTree, HasTheBridgesAboveADevice) {
+  add("pci0000:00/0000:00:01.0/0000:01:00.0/0000:02:03.0/0000:0f:00.0");
+  add("pci0001:80/0001:80:00.0");
+  EXPECT_EQ(bridges_above(of("0000:0f:00.0")),
+            (std::vector<std::string>{"0000:02:03.0", "0000:01:00.0", "0000:00:01.0"}));
+  EXPECT_TRUE(bridges_above(of("0001:80:00.0")).empty()) << "the root is no bridge";
+  EXPECT_TRUE(bridges_above(of("0000:77:00.0")).empty()) << "no such device";
+}
+
+TEST(PciAddress, IsTheSameHoweverItIsWritten) {
+  EXPECT_TRUE(same_pci_device("0000:0f:00.0", "00000000:0F:00.0"));
+  EXPECT_FALSE(same_pci_device("0000:0f:00.0", "0001:0f:00.0"));
+  EXPECT_FALSE(same_pci_device("0000:0f:00.0", "0000:0f:00.1"));
+  EXPECT_FALSE(same_pci_device("", ""));
+}
+
+TEST(NvLinks, LeadToAnotherGpuDirectly) {
+  const std::vector<NvLinkEnd> one{
+      {Kind::gpu, "0000:0f:00.0"}, {Kind::gpu, "0000:0f:00.0"}, {Kind::gpu, "0000:1f:00.0"}};
+  EXPECT_EQ(nvlinks_between(one, {}, "00000000:0F:00.0", true), 2U);
+  EXPECT_EQ(nvlinks_between(one, {}, "0000:2f:00.0", std::nullopt), 0U);
+  EXPECT_EQ(nvlinks_between(one, {}, "0000:0f:00.0", false), 0U) << "the driver says that they lead nowhere";
+}
+
+TEST(NvLinks, LeadThroughSwitchesToWhoeverHasAsMany) {
+  const std::vector<NvLinkEnd> one(18, {Kind::nvswitch});
+  const std::vector<NvLinkEnd> other(16, {Kind::nvswitch});
+  EXPECT_EQ(nvlinks_between(one, other, "0000:0f:00.0", std::nullopt), 16U);
+  EXPECT_EQ(nvlinks_between(one, {}, "0000:0f:00.0", true), 0U) << "the other has none";
+}
+
+TEST(NvLinks, WhoseEndIsNotKnownCountWhereTheDriverSaysThatTheyLeadThere) {
+  const std::vector<NvLinkEnd> ends(18);
+  EXPECT_EQ(nvlinks_between(ends, ends, "0000:0f:00.0", true), 18U);
+  EXPECT_EQ(nvlinks_between(ends, ends, "0000:0f:00.0", std::nullopt), 0U);
+}
+
+}  // namespace
+}  // namespace xferbench
