@@ -16,10 +16,9 @@ constexpr unsigned kInFlight = 4;  // loads per thread before the first store
 // way (docs/h200/transfers.md has the sweep).
 constexpr unsigned kReadBlocks = 66;
 constexpr unsigned kWriteBlocks = 33;
-// Between GPUs, whose links carry several times what the host's does: 64 large blocks for each of an H200's
-// multiprocessors, of a sweep over threads, blocks and loads in flight the best for reads and for writes.
+// Between GPUs: of a sweep over ways to load, loads in flight, threads and blocks, the plainest kernel on the largest
+// blocks is the best for reads and for writes (docs/several-gpus.md).
 constexpr unsigned kPeerThreads = 1024;
-constexpr unsigned kPeerBlocks = 64 * 132;
 using Vector = uint4;
 
 __device__ std::size_t thread_index() { return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
@@ -30,21 +29,21 @@ __device__ void copy_tail(std::byte* destination, const std::byte* source, std::
   if (i < bytes) destination[i] = source[i];
 }
 
-__global__ void __launch_bounds__(kThreads)
-    copy_inside(std::byte* destination, const std::byte* source, std::size_t bytes) {
+template <unsigned threads>
+__global__ void __launch_bounds__(threads)
+    copy_between_memories(std::byte* destination, const std::byte* source, std::size_t bytes) {
   const std::size_t i = thread_index();
   if (i < bytes / sizeof(Vector))
     reinterpret_cast<Vector*>(destination)[i] = reinterpret_cast<const Vector*>(source)[i];
   copy_tail(destination, source, bytes);
 }
 
-template <unsigned threads>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(kThreads)
     copy_over_link(std::byte* destination, const std::byte* source, std::size_t bytes) {
   auto* out = reinterpret_cast<Vector*>(destination);
   const auto* in = reinterpret_cast<const Vector*>(source);
   const std::size_t vectors = bytes / sizeof(Vector);
-  const std::size_t stride = static_cast<std::size_t>(gridDim.x) * threads;
+  const std::size_t stride = static_cast<std::size_t>(gridDim.x) * kThreads;
   std::size_t i = thread_index();
   for (; i + (kInFlight - 1) * stride < vectors; i += kInFlight * stride) {
     Vector held[kInFlight];
@@ -64,12 +63,6 @@ __global__ void __launch_bounds__(kThreads)
   for (std::size_t i = thread_index(); i < bytes; i += stride) destination[i] = source[i];
 }
 
-unsigned most_blocks(const MemoryCopyArgs& args) {
-  if (args.blocks != 0) return args.blocks;
-  if (args.direction == Direction::p2p) return kPeerBlocks;
-  return args.direction == Direction::h2d ? kReadBlocks : kWriteBlocks;
-}
-
 bool aligned(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer) % sizeof(Vector) == 0; }
 
 /// Of so many threads each, for that many in all.
@@ -81,9 +74,9 @@ unsigned blocks_for(std::size_t all, unsigned threads = kThreads) {
 
 void MemoryCopy::preload() const {
   cudaFuncAttributes attributes;
-  cudaFuncGetAttributes(&attributes, copy_inside);
-  cudaFuncGetAttributes(&attributes, copy_over_link<kThreads>);
-  cudaFuncGetAttributes(&attributes, copy_over_link<kPeerThreads>);
+  cudaFuncGetAttributes(&attributes, copy_between_memories<kThreads>);
+  cudaFuncGetAttributes(&attributes, copy_between_memories<kPeerThreads>);
+  cudaFuncGetAttributes(&attributes, copy_over_link);
   cudaFuncGetAttributes(&attributes, copy_bytes);
 }
 
@@ -96,13 +89,14 @@ void MemoryCopy::launch(void* cuda_stream) const {
   if (!aligned(destination) || !aligned(source)) {
     copy_bytes<<<kReadBlocks, kThreads, 0, stream>>>(destination, source, bytes);
   } else if (args_.direction == Direction::d2d) {
-    copy_inside<<<blocks_for(vectors), kThreads, 0, stream>>>(destination, source, bytes);
+    copy_between_memories<kThreads><<<blocks_for(vectors), kThreads, 0, stream>>>(destination, source, bytes);
+  } else if (args_.direction == Direction::p2p) {
+    const unsigned blocks = blocks_for(vectors, kPeerThreads);
+    copy_between_memories<kPeerThreads><<<blocks, kPeerThreads, 0, stream>>>(destination, source, bytes);
   } else {
-    const bool peers = args_.direction == Direction::p2p;
-    const unsigned threads = peers ? kPeerThreads : kThreads;
-    const unsigned blocks = std::min(most_blocks(args_), blocks_for((vectors + kInFlight - 1) / kInFlight, threads));
-    const auto copy = peers ? copy_over_link<kPeerThreads> : copy_over_link<kThreads>;
-    copy<<<blocks, threads, 0, stream>>>(destination, source, bytes);
+    const unsigned most = args_.direction == Direction::h2d ? kReadBlocks : kWriteBlocks;
+    const unsigned blocks = std::min(most, blocks_for((vectors + kInFlight - 1) / kInFlight));
+    copy_over_link<<<blocks, kThreads, 0, stream>>>(destination, source, bytes);
   }
 }
 

@@ -17,7 +17,6 @@ struct MemoryCopyArgs {
   const std::byte* source = nullptr;
   std::size_t bytes = 0;
   Direction direction = Direction::d2d;  ///< which of the two is host memory, or another GPU's
-  unsigned blocks = 0;                   ///< of the grid, where the way is a link; 0: as many as suit it
 };
 
 class MemoryCopy final : public Kernel {

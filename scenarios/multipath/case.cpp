@@ -19,6 +19,7 @@ MultipathCase multipath_case(const Case& c) {
   MultipathCase m{.direction = c.one_of<Direction>("dir", kDirections),
                   .target = gpu_numbers(c.word("target")),
                   .via = gpu_numbers(c.word("via")),
+                  .growing = c.is("via", kGrowing),
                   .share = {},
                   .shape = {.chunk = c.count_or("chunk", 0), .slots = c.count("slots")},
                   .bytes = c.count("size")};
@@ -33,9 +34,9 @@ std::uint64_t helper_memory(const MultipathCase& c) {
 
 namespace {
 
-Case with_numbers(const Case& c, std::string_view axis, std::span<const int> numbers) {
+Case with_numbers(const Case& whole, std::string_view axis, std::span<const int> numbers) {
   const std::array param{Case::Param{std::string(axis), AxisKind::gpus, gpus_text(numbers)}};
-  return c.with(axis, param);
+  return whole.with(axis, param);
 }
 
 }  // namespace
@@ -48,7 +49,7 @@ std::vector<Case> expand_multipath(const Case& c, const GpusOfRun& gpus) {
   const Case to_target = with_numbers(c, "target", std::array{target});
   if (!m.via.empty()) return {to_target};
   std::erase(others, target);
-  if (c.is("via", kAllOthers)) return {with_numbers(to_target, "via", others)};
+  if (!m.growing) return {with_numbers(to_target, "via", others)};
   std::vector<Case> cases;
   for (std::size_t helpers = 1; helpers <= others.size(); ++helpers) {
     cases.push_back(with_numbers(to_target, "via", std::span(others).first(helpers)));

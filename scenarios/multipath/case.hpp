@@ -15,7 +15,8 @@ namespace xferbench {
 struct MultipathCase {
   Direction direction = Direction::h2d;  ///< to the target's memory, or from there
   std::vector<int> target;               ///< the number of one GPU; empty: the first of the run
-  std::vector<int> via;                  ///< of the helpers; empty: a word that stands for some of the others
+  std::vector<int> via;                  ///< of the helpers; empty: all others, ...
+  bool growing = false;                  ///< ... or one of them, two of them, and so on
   std::optional<double> share;           ///< of the payload, that goes through the helpers; none: the model's choice
   model::RelayShape shape;               ///< its chunk: 0 for the model's choice
   std::uint64_t bytes = 0;

@@ -10,8 +10,7 @@ namespace xferbench {
 namespace {
 
 constexpr std::size_t kSamples = 8;
-constexpr std::size_t kPieces = 16;                 // that show what one more copy costs
-constexpr std::uint64_t kMostMeasured = 256 * MiB;  // of a helper's part: more tells nothing more
+constexpr std::size_t kPieces = 16;  // that show what one more copy costs
 constexpr std::uint64_t kTiny = 4 * KiB;
 constexpr std::size_t kLinks = 32;  // copies of the chain
 
@@ -39,9 +38,12 @@ class Leg {
             .submit =
                 [this, link, pieces] {
                   const std::uint64_t step = std::max<std::uint64_t>(1, bytes_ / pieces);
-                  for (std::size_t i = 0; i < pieces; ++i) copy(link, i * step, step, one_);
+                  for (std::size_t i = 0; i < pieces; ++i) {
+                    copy(link, i * step, step, one_);
+                    one_.record(event_);  // as behind each chunk, where it costs as much as the copy itself
+                  }
                 },
-            .operations = pieces};
+            .operations = 2 * pieces};
   }
 
   /// Tiny copies in turn, each waiting for the one before.
@@ -125,10 +127,14 @@ model::RelayCosts helper_costs(const RunContext& bench, MultipathPayload& payloa
 
 }  // namespace
 
-model::RelayPaths measure_paths(const RunContext& bench, MultipathPayload& payload) {
+model::RelayPaths measure_paths(const RunContext& bench, const MultipathCase& c) {
+  MultipathCase own = c;
+  own.bytes = kMeasuredBytes;
+  MultipathPayload payload(bench.machine, own, bench.seed);
+  if (bench.needs_data()) payload.prepare();
   const std::size_t helpers = payload.helpers().size();
   const double evenly = static_cast<double>(helpers) / static_cast<double>(helpers + 1);
-  const model::RelaySplit split = model::even_relay_split(helpers, evenly, payload.bytes(), 1);
+  const model::RelaySplit split = model::even_relay_split(helpers, evenly, payload.bytes(), kPartAlignment);
   OwnLinks links(payload, split);
   const Series at_once = sample_few(bench, {links.region()}, kSamples).front();
   const auto rate_of = [&](const Device& device, std::uint64_t bytes) {
@@ -138,8 +144,7 @@ model::RelayPaths measure_paths(const RunContext& bench, MultipathPayload& paylo
   paths.far_end = far_end_of(at_once, payload);
   for (std::size_t i = 0; i < helpers; ++i) {
     Device& helper = *payload.helpers()[i];
-    const std::uint64_t bytes = std::max<std::uint64_t>(1, std::min(split.through[i], kMostMeasured));
-    paths.helpers.push_back(helper_costs(bench, payload, helper, rate_of(helper, split.through[i]), bytes));
+    paths.helpers.push_back(helper_costs(bench, payload, helper, rate_of(helper, split.through[i]), split.through[i]));
     const model::RelayCosts& costs = paths.helpers.back();
     paths.direct_copy = payload.direction() == Direction::h2d ? costs.first_copy : costs.second_copy;
   }

@@ -7,9 +7,12 @@
 
 namespace xferbench {
 
-/// Measures them in a few samples each: all own links at once, copies between each helper and the target alone and in
-/// pieces, and a chain of small copies in turn. Leaves anything in the payload's memory. Throws as sampling does; after
-/// Ctrl-C, what it returns means nothing.
-model::RelayPaths measure_paths(const RunContext& bench, MultipathPayload& payload);
+/// Measures them with a payload of its own, in a few samples each: all own links at once, copies between each helper
+/// and the target alone and in pieces, and a chain of small copies in turn. What it finds holds for payloads of any
+/// size. Throws as sampling does; after Ctrl-C, what it returns means nothing.
+model::RelayPaths measure_paths(const RunContext& bench, const MultipathCase& c);
+
+/// Device memory that it needs on each GPU, and as much on the host.
+inline constexpr std::uint64_t kMeasuredBytes = 256 * 1024 * 1024;
 
 }  // namespace xferbench

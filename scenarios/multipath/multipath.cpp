@@ -33,12 +33,11 @@ struct Cut {
 };
 
 /// As the case says; where it leaves something open, as the model chooses from what is measured once per run.
-Cut cut(const MultipathCase& c, const RunContext& bench, MultipathPayload& payload) {
+Cut cut(const MultipathCase& c, const RunContext& bench) {
   Cut cut{c.shape, {}};
   const auto paths = [&]() -> const model::RelayPaths& {
-    const std::string key =
-        fmt::format("multipath paths {} {} {}", static_cast<int>(c.direction), gpus_text(c.gpus()), c.bytes);
-    return bench.memo->remember<model::RelayPaths>(key, [&] { return measure_paths(bench, payload); });
+    const std::string key = fmt::format("multipath paths {} {}", static_cast<int>(c.direction), gpus_text(c.gpus()));
+    return bench.memo->remember<model::RelayPaths>(key, [&] { return measure_paths(bench, c); });
   };
   if (c.shape.chunk == 0) cut.shape.chunk = model::best_relay_chunk(paths(), c.shape, c.bytes, kPartAlignment);
   cut.split = c.share ? model::even_relay_split(c.via.size(), *c.share, c.bytes, kPartAlignment)
@@ -113,14 +112,13 @@ class Multipath final : public ScenarioOf<multipath_case> {
 
   [[nodiscard]] MemoryNeeds memory_needs(const MultipathCase& c) const override {
     // A helper: its slots, what stays on it when all links are measured, and its leg's memory.
-    return {c.bytes, c.bytes + helper_memory(c)};
+    return {std::max(c.bytes, kMeasuredBytes), std::max(c.bytes + helper_memory(c), 2 * kMeasuredBytes)};
   }
 
   void measure(const MultipathCase& c, const RunContext& bench, Result& result) const override {
+    const Cut chosen = cut(c, bench);
     MultipathPayload payload(bench.machine, c, bench.seed);
     if (bench.needs_data()) payload.prepare();
-    const Cut chosen = cut(c, bench, payload);
-    if (bench.needs_data()) payload.prepare();  // measuring the paths leaves anything in it
     Relay relay(payload, chosen.shape, chosen.split);
     DirectPath direct(payload);
     const double evenly = static_cast<double>(c.via.size()) / static_cast<double>(c.via.size() + 1);

@@ -90,8 +90,7 @@ class MultipathSpace final : public Tunable {
  private:
   void learn(const MultipathCase& c) {
     if (paths_.contains(c.via)) return;
-    MultipathPayload own(bench_.machine, c, bench_.seed);
-    paths_.emplace(c.via, measure_paths(bench_, own));
+    paths_.emplace(c.via, measure_paths(bench_, c));
   }
 
   [[nodiscard]] model::RelaySplit split_of(const MultipathCase& c) const {

@@ -11,7 +11,8 @@ namespace {
 
 constexpr int kHalvings = 60;  // of the time that is searched for: more than a double has digits
 
-constexpr std::uint64_t kShortest = std::uint64_t{1} << 20;  // chunk, unless less is left
+/// Of a chunk, unless less is left: half of it takes as long on a fast link as one more copy costs.
+constexpr std::uint64_t kShortest = std::uint64_t{2} << 20;
 
 double seconds(std::uint64_t bytes, double rate) { return static_cast<double>(bytes) / rate; }
 
@@ -104,7 +105,8 @@ std::uint64_t best_relay_chunk(const RelayPaths& paths, const RelayShape& shape,
   constexpr double kAsGood = 1.001;
   double least = std::numeric_limits<double>::infinity();
   RelayShape best = shape;
-  for (std::uint64_t chunk = 64 * kShortest; chunk >= kShortest; chunk /= 2) {
+  constexpr std::uint64_t kLongest = std::uint64_t{64} << 20;
+  for (std::uint64_t chunk = kLongest; chunk >= kShortest; chunk /= 2) {
     const RelayShape tried{chunk, shape.slots, shape.last_leg_is_fast};
     const double time = relay_makespan(paths, tried, best_relay_split(paths, tried, bytes, alignment));
     if (time <= least * kAsGood) best = tried;

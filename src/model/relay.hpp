@@ -34,7 +34,7 @@ struct RelayShape {
 };
 
 /// The chunks that so many bytes are passed on in. While the slower link carries them, the faster one waits for the
-/// first or is behind with the last: so chunks get shorter towards that end, down to a mebibyte.
+/// first or is behind with the last: so chunks get shorter towards that end, down to two mebibytes.
 [[nodiscard]] std::vector<std::uint64_t> relay_chunks(const RelayShape& shape, std::uint64_t bytes);
 
 /// Who carries how many bytes.
@@ -55,7 +55,7 @@ struct RelaySplit {
 [[nodiscard]] RelaySplit best_relay_split(const RelayPaths& paths, const RelayShape& shape, std::uint64_t bytes,
                                           std::uint64_t alignment);
 
-/// The chunk, of those from 1 to 64 MiB, with which the best split takes least; the shortest of those that are as good.
+/// The chunk, of those from 2 to 64 MiB, with which the best split takes least; the shortest of those that are as good.
 [[nodiscard]] std::uint64_t best_relay_chunk(const RelayPaths& paths, const RelayShape& shape, std::uint64_t bytes,
                                              std::uint64_t alignment);
 
