@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -81,6 +82,13 @@ std::vector<std::string> other_axes(const ScenarioDescriptor& scenario, const He
     if (!on_map && varies) others.push_back(axis.name);
   }
   return others;
+}
+
+std::vector<const Result*> with_value(std::span<const Result* const> results, const std::string& metric) {
+  std::vector<const Result*> found;
+  std::ranges::copy_if(results, std::back_inserter(found),
+                       [&](const Result* r) { return value_of(*r, metric).has_value(); });
+  return found;
 }
 
 /// Those with the largest value of that axis, and those without it.
@@ -244,16 +252,17 @@ void add_maps(const Declared& declared, std::span<const Result* const> results, 
     sort_gpus(rows);
     sort_gpus(columns);
   }
-  const std::vector<std::string> axes = other_axes(declared.scenario, map, results);
+  const std::vector<const Result*> known = with_value(results, map.metric);
+  if (known.empty()) return;
+  const std::vector<std::string> axes = other_axes(declared.scenario, map, known);
   std::vector<Named> maps;
-  for (const Result* r :
-       map.at_largest.empty() ? std::vector(results.begin(), results.end()) : largest(results, map.at_largest)) {
+  for (const Result* r : map.at_largest.empty() ? known : largest(known, map.at_largest)) {
     const std::string others = others_of(*r, axes);
     auto named = std::ranges::find(maps, others, &Named::others);
     if (named == maps.end()) named = maps.insert(maps.end(), {others, declared.empty_map(rows, columns)});
     declared.add(*r, *named);
   }
-  std::erase_if(maps, [](const Named& named) { return named.matrix.empty(); });
+  std::erase_if(maps, [](const Named& named) { return named.matrix.empty(); });  // of cases without either axis
   const std::size_t most = declared.over_gpus ? kMostGpuMaps : kMostMaps;
   std::vector<Matrix>& drawn = declared.over_gpus ? to.over_gpus : to.over_counts;
   for (std::size_t i = 0; i < std::min(maps.size(), most); ++i) drawn.push_back(declared.finished(std::move(maps[i])));
