@@ -328,7 +328,7 @@ TEST_F(SmemScenarioTest, CanBeTuned) {
   const auto cases = test::cases_of_line("tune smem --size 8M --method direct,cp-async --tile 4K --intensity 8");
   RunContext bench = quick_bench();
   bench.policy.budget = 0.5;
-  const std::vector<Case> space = feasible(cases, device(), true, {});
+  const std::vector<Case> space = feasible(cases, machine(), true, {});
   const TuneObserver observer{.progress = [](const TuneProgress&) {}, .measured = [](const auto&) {}};
   const Tuned tuned = tune(
       *cases.front().scenario, space, bench, [](const Case& c) { return c.key(); }, observer);
