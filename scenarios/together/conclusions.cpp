@@ -216,10 +216,39 @@ class Situation {
     f.labels.emplace_back("outcome", "shared");
     f.labels.emplace_back("groups", fmt::format("{}", fmt::join(groups, "; ")));
     f.metrics = {{"pair_bandwidth_low", least / 1e9, "GB/s"}, {"pair_bandwidth_high", most / 1e9, "GB/s"}};
-    f.text += fmt::format(": {} of {} get {}", every_pair ? "any two" : "two that share it directly",
-                          c.bottlenecks().size() > 1 ? "one group" : "them", rates_text(least, most));
-    f.text += rest_text(c);
+    f.text += fmt::format(": {} of {} get {}, alone {}", every_pair ? "any two" : "two that share it directly",
+                          c.bottlenecks().size() > 1 ? "one group" : "them", rates_text(least, most),
+                          alone_text(alone_of_those_that_share()));
+    f.text += all_of_them(c) + rest_text(c);
     return f;
+  }
+
+  /// Each pair's, one after the other.
+  [[nodiscard]] std::vector<model::Estimate> alone_of_those_that_share() const {
+    std::vector<model::Estimate> all;
+    for (const Measured& m : groups_) {
+      if (m.gpus.size() == 2 && model::sharing_of(m.rates) == Sharing::yes)
+        std::ranges::copy(m.alone, std::back_inserter(all));
+    }
+    return all;
+  }
+
+  /// What those of a bottleneck get that were measured as one group of more than two, but not of all:
+  /// "; 0-3 at once get 166 GB/s".
+  [[nodiscard]] std::string all_of_them(const model::Contention& c) const {
+    std::string text;
+    for (const model::Bottleneck& b : c.bottlenecks()) {
+      const auto is_all = [&](const Measured& m) {
+        return m.gpus.size() == b.members.size() && m.gpus.size() > 2 && m.gpus.size() < gpus_.size() &&
+               std::ranges::all_of(b.members, [&](std::size_t place) {
+                 return std::ranges::find(m.gpus, gpus_[place]) != m.gpus.end();
+               });
+      };
+      const auto found = std::ranges::find_if(groups_, is_all);
+      if (found == groups_.end()) continue;
+      text += fmt::format("; {} at once get {}", names(b.members), rate_text(found->rates.together.value));
+    }
+    return text;
   }
   static std::string rates_text(double least, double most) {
     if (most <= (1 + model::kAlike) * least) return rate_text((least + most) / 2);

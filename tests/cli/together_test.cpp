@@ -58,16 +58,6 @@ TEST(Together, InAFileSaysWhatEachGpuGot) {
   expect_valid_results(folder / "r.json");
 }
 
-TEST(Together, IsGoneOnWithWhereItStopped) {
-  const TemporaryFolder folder;
-  const std::string file = folder / "r.json";
-  EXPECT_EQ(
-      xferbench(together({"--simulate", "h200-x2", "--pattern", "h2d", "--size", "16M", "--json", file})).exit_code, 0);
-  const Outcome o = xferbench({"--resume", file, "--quiet"});
-  EXPECT_EQ(o.exit_code, 0) << o.err;
-  EXPECT_EQ(read_json(file)["results"].size(), 3U) << "the same cases again, and none of them";
-}
-
 TEST(Together, ADryRunKnowsNoMachineAndLeavesItsGroupsOpen) {
   const Outcome o = xferbench({"together", "--dry-run", "--pattern", "h2d,ring", "--group", "alone,pairs"});
   expect_success(o);

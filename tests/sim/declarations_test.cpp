@@ -67,6 +67,7 @@ const std::vector<std::pair<std::string, Everything>>& commands() {
                    "--growth", "1"}}}},
       {"memcpy", {.runs = {{"memcpy", "--size", "4M", "--host", "pinned,pageable,registered"}}}},
       {"p2p", {.runs = {{"p2p", "--pairs", "0-1", "--size", "1M", "--dir", "write,bidirectional"}}}},
+      {"together", {.runs = {{"together", "--pattern", "both", "--group", "0+1", "--size", "1M"}}}},
       {"async", {.runs = {{"async", "--size", "1M", "--host", "pinned"}}}},
       {"latency", {.runs = {{"latency", "--op", "copy,launch,graph,wait,event-wait", "--schedule", "spin"}}}},
       {"alloc", {.runs = {{"alloc", "--size", "2M", "--memory", "malloc,pinned,register,device,device-pool"}}}},

@@ -37,6 +37,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>>& small_cases
         "memcpy --size 64K --dir bidirectional --host pinned --api sync",
         "memcpy --size 64K --dir bidirectional --host pageable"}},
       {"p2p", {"p2p --pairs 0-1 --size 64K --dir write,bidirectional --engine ce,sm"}},
+      {"together", {"together --pattern both,ring --group 0+1 --memory shared --size 64K"}},
       {"async", {"async --size 64K --host pinned --dir h2d", "async --size 64K --host pageable --dir d2h"}},
       {"latency", {"latency --op copy,launch,graph,wait,event-wait --schedule spin --size 8 --nodes 3 --dir h2d"}},
       {"alloc", {"alloc --size 64K --memory pinned,register,device,device-pool"}},
@@ -121,7 +122,7 @@ bool may_go_unnoticed(std::string_view scenario, CallKind hit) {
     case CallKind::synchronize_device: return scenario == "callback" || scenario == "dynpar";
     case CallKind::reserve_launches: return scenario == "dynpar";
     case CallKind::set_wait_policy: return scenario == "latency";
-    case CallKind::set_peer_access: return scenario == "p2p";
+    case CallKind::set_peer_access: return scenario == "p2p" || scenario == "together";
     default: return false;
   }
 }

@@ -114,8 +114,8 @@ TEST(TogetherCases, ThatMakeNoSenseAreNone) {
     const PlannedCase c = cases_of(command).front();
     return c.scenario->skip_reason(c.config, nullptr).value_or(SkipReason::unavailable("")).text;
   };
-  EXPECT_THROW(EXPECT_NE(reason({"alone", "--pattern", "ring"}), ""), UsageError);
-  EXPECT_THROW(EXPECT_NE(reason({"0", "--pattern", "h2d", "--memory", "shared"}), ""), UsageError);
+  EXPECT_NE(reason({"alone", "--pattern", "ring"}).find("--pattern ring"), std::string::npos);
+  EXPECT_NE(reason({"0", "--pattern", "h2d", "--memory", "shared"}).find("--memory shared"), std::string::npos);
   EXPECT_EQ(reason({"0", "--pattern", "h2d"}), "");
   EXPECT_EQ(reason({"0+1", "--pattern", "all-to-one"}), "");
 }
@@ -198,7 +198,7 @@ TEST(TogetherOnTwo, HasATimeline) {
   const Result r = run_all(cases_on(machine, {"--pattern", "h2d", "--size", "4M", "--group", "0+1"}), bench).front();
   ASSERT_TRUE(r.trace);
   std::set<int> gpus;
-  for (const Activity& a : r.trace->activities) gpus.insert(a.gpu.value_or(-1));
+  for (const Activity& a : r.trace->activities) gpus.insert(static_cast<int>(a.gpu));
   EXPECT_EQ(gpus, (std::set{0, 1}));
 }
 
@@ -227,11 +227,11 @@ TEST_P(GroupPayload, IsNoticedWhereItIsWrong) {
   const auto [clean, copies] = run_spoiled(command, {.nth = 0});
   ASSERT_EQ(clean.status, Status::ok) << clean.reason;
   ASSERT_GT(copies, 10U);
-  // Copies back that are made only to look, and samples that are not checked, may be spoiled without harm.
-  for (std::size_t nth = 1; nth <= 6; ++nth) {
+  // Every pattern makes three at least before anything is sampled; passes that warm up are not looked at.
+  for (std::size_t nth = 1; nth <= 3; ++nth) {
     const Result r = run_spoiled(command, {.nth = nth, .offset = 777 * nth}).first;
     EXPECT_EQ(r.status, Status::failed) << nth;
-    EXPECT_NE(r.reason.find("wrong result at byte offset"), std::string::npos) << r.reason;
+    EXPECT_NE(r.reason.find("wrong result at byte offset"), std::string::npos) << nth << ": " << r.reason;
   }
 }
 
@@ -252,14 +252,32 @@ INSTANTIATE_TEST_SUITE_P(OfEvery, GroupPayload,
                                          Words{"--pattern", "all-to-all"}, Words{"--pattern", "one-to-all"},
                                          Words{"--pattern", "all-to-one"}));
 
-TEST(GroupPayloads, WithoutTheWaitsBetweenStreamsAreWrong) {
+/// Copies by streams that nobody waits for.
+TEST(GroupPayloads, ThatAreNotWaitedForAreWrong) {
+  for (const auto& [pattern, direction] : {std::pair{"d2h", Direction::d2h}, std::pair{"ring", Direction::p2p}}) {
+    std::vector<Stream> stray(2);
+    Otherwise how;
+    how.copy = [&stray, wanted = direction](sim::SimStream& stream, const Copy& c) {
+      const Stream& other = stray.at(stream.device().number());
+      c.direction == wanted&& other != StreamView(stream) ? other.copy(c) : stream.SimStream::copy(c);
+    };
+    sim::SimMachine machine = machine_that(how, "h200-x2", kTwo);
+    for (std::size_t i = 0; i < 2; ++i) stray[i] = machine.device(i).make_stream(StreamKind::nonblocking);
+    const Words command{"--pattern", pattern, "--size", "64M", "--group", "0+1"};
+    const Result r = run_group(machine, command).front();
+    EXPECT_EQ(r.status, Status::failed) << pattern;
+    EXPECT_NE(r.reason.find("wrong result"), std::string::npos) << pattern << ": " << r.reason;
+    stray.clear();
+  }
+}
+
+TEST(GroupPayloads, WithoutAnyWaitFail) {
   Otherwise how;
   how.wait = [](sim::SimStream&, EventImpl&) {};
   for (const char* pattern : {"h2d", "d2h", "both", "ring"}) {
     sim::SimMachine machine = machine_that(how, "h200-x2", kTwo);
     const Result r = run_group(machine, {"--pattern", pattern, "--size", "16M", "--group", "0+1"}).front();
     EXPECT_EQ(r.status, Status::failed) << pattern;
-    EXPECT_NE(r.reason.find("wrong result"), std::string::npos) << pattern << ": " << r.reason;
   }
 }
 
@@ -287,8 +305,8 @@ TEST(GroupPayloads, ThatGoToAnothersPartAreWrong) {
 // -------------------------------------------------------------------------------------
 
 TEST(RegionOverTwo, TellsWhenEachStreamEnded) {
-  sim::SimMachine machine(profile("h200-x2"), kTwo);
-  const std::vector<std::size_t> megabytes{64, 16, 8};  // on GPUs 0, 1 and 0
+  sim::SimMachine machine(profile("h200-x8"), {0, 4});  // of two sockets: nothing is shared
+  const std::vector<std::size_t> megabytes{64, 16, 8};  // on the first, the second and the first
   std::vector<Stream> streams;
   std::vector<DeviceBuffer> on_gpu;
   std::vector<HostBuffer> on_host;
@@ -317,8 +335,8 @@ TEST(RegionOverTwo, TellsWhenEachStreamEnded) {
   ASSERT_TRUE(timing);
   ASSERT_EQ(timing->stream_times.size(), 3U);
   EXPECT_NEAR(timing->stream_times[0], timing->elapsed, 10e-6) << "the longest";
-  EXPECT_NEAR(timing->stream_times[1], (16 << 20) / profile("h200-x2").h2d_rate, 10e-6) << "nothing beside it";
-  EXPECT_GT(timing->stream_times[2], (8 << 20) / profile("h200-x2").d2h_rate);
+  EXPECT_NEAR(timing->stream_times[1], (16 << 20) / profile("h200-x8").h2d_rate, 10e-6) << "nothing beside it";
+  EXPECT_GT(timing->stream_times[2], (8 << 20) / profile("h200-x8").d2h_rate);
   EXPECT_LT(timing->stream_times[2], timing->stream_times[1]);
 }
 
@@ -333,6 +351,7 @@ TEST(TogetherOnEight, NamesTheSocketsAndNothingElse) {
   ASSERT_EQ(bottleneck.size(), 1U);
   EXPECT_TRUE(bottleneck.front().text.starts_with("both ways: 0-3 share one bottleneck and 4-7 another: any two of "))
       << bottleneck.front().text;
+  EXPECT_NE(bottleneck.front().text.find("; 0-3 at once get "), std::string::npos) << bottleneck.front().text;
   EXPECT_TRUE(bottleneck.front().text.ends_with("; across them nothing is shared")) << bottleneck.front().text;
   const std::vector<Finding> shares = found(results, "shares");
   ASSERT_EQ(shares.size(), 28U);
