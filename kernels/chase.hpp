@@ -23,14 +23,19 @@ struct ChaseLog {
   const ChaseLine* last = nullptr;  ///< where it ended
   std::uint64_t cycles = 0;         ///< of the multiprocessor's clock, all hops together
   std::uint64_t nanoseconds = 0;    ///< of the GPU's timer for the same
-  /// Cycles of each hop, some tens of them for reading the clock. (Device code cannot index a std::array.)
+  /// Cycles of each hop where each is timed, some tens of them for reading the clock. (Device code cannot index a
+  /// std::array.)
   std::uint32_t hops[kChaseHops] = {};  // NOLINT(modernize-avoid-c-arrays)
 };
+
+/// What of a walk is timed: each hop, or only all of them together, without what reading the clock takes.
+enum class ChaseTimes { each_hop, all_hops };
 
 /// Walks kChaseHops lines from `first` on. All addresses as the GPU knows them.
 class Chase final : public Kernel {
  public:
-  Chase(const ChaseLine* first, ChaseLog* log) : first_(first), log_(log) {}
+  Chase(const ChaseLine* first, ChaseLog* log, ChaseTimes times = ChaseTimes::each_hop)
+      : first_(first), log_(log), times_(times) {}
 
   [[nodiscard]] std::string_view name() const override { return "chase"; }
   [[nodiscard]] KernelCost cost() const override { return {}; }  // there is no model of latency
@@ -51,6 +56,7 @@ class Chase final : public Kernel {
  private:
   const ChaseLine* first_;
   ChaseLog* log_;
+  ChaseTimes times_;
 };
 
 }  // namespace xferbench::kernels

@@ -28,14 +28,17 @@ class PointerChase {
  public:
   /// `bytes` is rounded down to whole lines, of which there must be one.
   PointerChase(Device& device, ChaseMemory where, std::size_t bytes, std::uint64_t seed);
-  /// Through memory of `owner`, another GPU, which `device` can reach while this lives.
-  PointerChase(Device& device, Device& owner, std::size_t bytes, std::uint64_t seed);
+  /// Through memory of `owner`, another GPU, which `device` can reach while this lives. Hops are not timed one by one,
+  /// as reading the clock takes two percent of one. `cached`: the owner walks first, so that the lines of a pass lie in
+  /// its second-level cache; reads by others do not bring them there.
+  PointerChase(Device& device, Device& owner, std::size_t bytes, std::uint64_t seed, bool cached);
 
   /// Follows kernels::kChaseHops more pointers and waits. A pass begins where the one before ended, so that it comes to
   /// lines that no cache has seen while the memory is larger than the caches. Throws VerificationError unless it ends
   /// where the host's own walk does.
   const kernels::ChaseLog& pass();
-  /// A pass, of which each hop is a sample of the part kLatency.
+  /// A pass, of which each hop is a sample of the part kLatency, or all of them together where the memory is another
+  /// GPU's.
   [[nodiscard]] Region region();
   /// The rate by which cycles of the last pass became seconds; 0 before the first.
   [[nodiscard]] double clock_rate() const { return clock_rate_; }
@@ -59,6 +62,8 @@ class PointerChase {
   Stream stream_;
   std::size_t at_ = 0;  // where the next pass begins
   double clock_rate_ = 0;
+  kernels::ChaseTimes times_ = kernels::ChaseTimes::each_hop;
+  Stream owner_walks_;  // where the owner does
 };
 
 }  // namespace xferbench

@@ -73,6 +73,7 @@ P2pCase p2p_case(const Case& c) {
   }
   p.latency = c.is("op", "latency");
   p.buffer = c.count_or("buffer", kUsualBuffer);
+  p.cached = c.is("lies-in", "l2");
   if (p.latency) return p;
   p.direction = c.one_of<PeerDirection>("dir", kPeerDirections);
   p.engine = c.is("engine", "sm") ? Engine::multiprocessors : Engine::copy_engine;

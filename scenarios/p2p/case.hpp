@@ -35,6 +35,7 @@ struct P2pCase {
   bool staged = false;     ///< without access to each other's memory, through the host
   std::size_t size = 0;    ///< bytes each way
   std::size_t buffer = 0;  ///< of a chase
+  bool cached = false;     ///< what it reads lies in the second-level cache of the GPU whose memory it is
 
   [[nodiscard]] bool both_ways() const {
     return direction == PeerDirection::bidirectional || direction == PeerDirection::bidirectional_read;
