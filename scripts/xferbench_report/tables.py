@@ -115,7 +115,7 @@ def facts_of_gpus(environment):
 def joint_of(link):
     """How one GPU reaches another, in words."""
     links = text.plural(link["nvlinks"], "NVLink") if link.get("nvlinks") else "no NVLink"
-    rate = [f"{text.digits(text.number(link['bandwidth']) / 1e9)} GB/s"] if link.get("bandwidth") else []
+    rate = [f"{text.digits(text.number(link['nvlink_bandwidth']) / 1e9)} GB/s"] if link.get("nvlink_bandwidth") else []
     access = "peer access" if link.get("access") else "no peer access"
     return ", ".join([links, *rate, access, *(["atomics"] if link.get("atomics") else [])])
 

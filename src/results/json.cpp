@@ -78,7 +78,7 @@ constexpr std::array kPeerLinkFields{
     field<&PeerLink::access>("access"),
     field<&PeerLink::atomics>("atomics"),
     field<&PeerLink::nvlinks>("nvlinks", if_known),
-    field<&PeerLink::bandwidth>("bandwidth", if_known),
+    field<&PeerLink::bandwidth>("nvlink_bandwidth", if_known),
 };
 constexpr Shape kPeerLink = record(kPeerLinkFields);
 

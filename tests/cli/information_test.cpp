@@ -157,7 +157,7 @@ TEST(Info, AsJsonHasAllGpusAndTheWaysBetweenThem) {
   EXPECT_EQ(environment["links"][1]["from"], 1);
   EXPECT_EQ(environment["links"][1]["to"], 0);
   EXPECT_EQ(environment["links"][1]["access"], true);
-  EXPECT_NEAR(environment["links"][1]["bandwidth"].get<double>(), 478.125e9, 1);
+  EXPECT_NEAR(environment["links"][1]["nvlink_bandwidth"].get<double>(), 478.125e9, 1);
   const Json of_one = parse_json(xferbench({"info", "--json", "--simulate", "h200"}).out)["environment"];
   EXPECT_FALSE(of_one.contains("gpus") || of_one.contains("links"));
 }

@@ -15,7 +15,7 @@ def machine(count):
         for n in range(count)
     ]
     links = [
-        {"from": a, "to": b, "access": True, "atomics": True, "nvlinks": 18, "bandwidth": 478.1e9}
+        {"from": a, "to": b, "access": True, "atomics": True, "nvlinks": 18, "nvlink_bandwidth": 478.1e9}
         for a, b in itertools.permutations(range(count), 2)
     ]
     host = {"numa_node": 0}
