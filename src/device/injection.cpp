@@ -73,6 +73,7 @@ std::optional<InjectedFault> fault_from_environment() {
 void FaultInjector::prepare(Machine& machine) {
   constexpr double kForEver = 1e9;  // seconds
   real_ = !machine.device().capabilities().environment.simulated();
+  several_ = machine.devices().size() > 1;
   if (real_ && fault_.effect == InjectedFault::Effect::hang) gate_ = machine.make_gate(kForEver);
 }
 
@@ -81,8 +82,13 @@ void FaultInjector::hang(const DeviceCall& call) {
   for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
+/// Of several devices, the others go on, and so does what belongs to none of them.
+bool FaultInjector::is_lost(const DeviceCall& call) const {
+  return lost_.load(std::memory_order_acquire) && (lost_device_ == nullptr || lost_device_ == call.device);
+}
+
 void FaultInjector::enter(const DeviceCall& call) {
-  if (lost_.load(std::memory_order_relaxed)) {
+  if (is_lost(call)) {
     if (!may_throw(call.kind) && call.kind != CallKind::usable) return;
     throw DeviceError(std::string(to_text(call.kind)), "the device is lost, by an injected fault");
   }
@@ -92,6 +98,7 @@ void FaultInjector::enter(const DeviceCall& call) {
   if (fault_.effect == InjectedFault::Effect::hang) return hang(call);
   if (fault_.effect == InjectedFault::Effect::lose) {
     if (real_ && call.stream != nullptr) return call.stream->stamp(nullptr);  // the GPU itself does the rest
+    if (several_) lost_device_ = call.device;
     lost_ = true;
   }
   throw DeviceError(std::string(to_text(call.kind)), "an injected fault");

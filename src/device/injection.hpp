@@ -15,8 +15,8 @@ struct InjectedFault {
   enum class Effect {
     hang,  ///< it never returns; on a real GPU, work of a stream is enqueued behind a kernel that never ends
     fail,  ///< it throws DeviceError
-    lose,  ///< it does, and so does every call from then on: the device is not usable() any more; on a real GPU, work
-           ///< of a stream is enqueued behind a kernel that writes where it must not
+    lose,  ///< it does, and so does every call of that device from then on: it is not usable() any more; on a real GPU,
+           ///< work of a stream is enqueued behind a kernel that writes where it must not
   };
   Effect effect{};
   std::optional<CallKind> kind{};  ///< of the calls that are counted; none: of all that may throw
@@ -51,11 +51,14 @@ class FaultInjector final : public CallObserver {
 
  private:
   void hang(const DeviceCall& call);
+  [[nodiscard]] bool is_lost(const DeviceCall& call) const;
 
   InjectedFault fault_;
   std::atomic<std::uint64_t> calls_{0};
   std::atomic<CallKind> hit_{};
   std::atomic<bool> lost_{false};
+  const Device* lost_device_ = nullptr;  // that it is about; null: all of the machine
+  bool several_ = false;                 // devices
   bool real_ = false;
   Gate gate_;  // on a real machine, which nobody ever opens
 };

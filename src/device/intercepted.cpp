@@ -96,19 +96,23 @@ class InterceptedEvent final : public EventImpl {
   }
 
   void synchronize() override {
-    const Within within(observer_, CallKind::synchronize_event);
+    const Within within = call(CallKind::synchronize_event);
     inner_.impl().synchronize();
   }
   [[nodiscard]] bool finished() override {
-    Within within(observer_, CallKind::query_event);
+    Within within = call(CallKind::query_event);
     return within.answered(inner_.impl().finished());
   }
   [[nodiscard]] double seconds_since(const EventImpl& earlier) const override {
-    const Within within(observer_, CallKind::elapsed);
+    const Within within = call(CallKind::elapsed);
     return inner_.impl().seconds_since(inner(earlier));
   }
 
  private:
+  [[nodiscard]] Within call(CallKind kind) const {
+    return Within(observer_, kind, 0, {}, nullptr, nullptr, &inner_.device());
+  }
+
   CallObserver& observer_;
   Event inner_;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <set>
 #include <stdexcept>
 #include <string>
 
@@ -244,8 +245,18 @@ class Loop {
     }
   }
 
+  /// Of those that something runs on: another one may be lost.
+  [[nodiscard]] std::set<Device*> devices_at_work() const {
+    std::set<Device*> devices;
+    for (const RegionTimer& timer : timers_) {
+      for (const StreamView stream : timer.region().streams) devices.insert(&stream.device());
+    }
+    if (devices.empty()) devices.insert(&machine_.device());
+    return devices;
+  }
+
   bool is_throttled() {
-    return std::ranges::any_of(machine_.devices(), [](Device* device) {
+    return std::ranges::any_of(devices_at_work(), [](Device* device) {
       const double highest = device->capabilities().environment.gpu.max_sm_clock_hz;
       const auto now = device->sm_clock_hz();
       return now && *now < kThrottled * highest;

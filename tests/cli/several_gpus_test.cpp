@@ -1,0 +1,124 @@
+// Several GPUs, as a user types it.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "cli/support.hpp"
+
+namespace xferbench::test {
+namespace {
+
+using Gpus = std::vector<int>;
+
+Arguments on_two(Arguments command, const Arguments& flags = {}) {
+  command.insert(command.end(), {"--simulate", "h200-x2", "--max-samples", "6"});
+  command.insert(command.end(), flags.begin(), flags.end());
+  return command;
+}
+
+TEST(SeveralGpus, AreChosenByNumberByListOrAll) {
+  const TemporaryFolder folder;
+  const auto gpus_of = [&](const char* choice) {
+    const auto file = folder / "r.json";
+    std::filesystem::remove(file);
+    const Outcome o = xferbench({"together", "--pattern", "h2d", "--group", "growing", "--size", "1M", "--simulate",
+                                 "h200-x8", "--gpus", choice, "--max-samples", "6", "--json", file});
+    EXPECT_EQ(o.exit_code, 0) << o.err;
+    return read_json(file)["results"].back()["gpus"].get<Gpus>();
+  };
+  EXPECT_EQ(gpus_of("all"), (Gpus{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(gpus_of("3"), (Gpus{0, 1, 2}));
+  EXPECT_EQ(gpus_of("6,1"), (Gpus{6, 1}));
+}
+
+TEST(SeveralGpus, RefusesWhatIsNoChoice) {
+  for (const char* wrong : {"0", "1,1", "two", "-1", "1-2", "", "0,"}) {
+    const Outcome o = xferbench({"together", "--simulate", "h200-x2", "--gpus", wrong});
+    EXPECT_EQ(o.exit_code, 2) << wrong << o.out;
+    EXPECT_TRUE(contains(o.err, "--gpus")) << o.err;
+  }
+}
+
+TEST(SeveralGpus, ThatAreNotThereAreNoDevice) {
+  for (const char* missing : {"3", "0,7"}) {
+    const Outcome o = xferbench({"together", "--simulate", "h200-x2", "--gpus", missing});
+    EXPECT_EQ(o.exit_code, 3) << missing << o.out;
+    EXPECT_TRUE(contains(o.err, "this machine has 2")) << o.err;
+  }
+}
+
+TEST(SeveralGpus, AreNothingForWhatIsAboutOne) {
+  for (const Arguments& command : {Arguments{"memcpy"}, Arguments{"tune", "smem"}}) {
+    Arguments words = command;
+    words.insert(words.end(), {"--simulate", "h200-x2", "--gpus", "all"});
+    const Outcome o = xferbench(words);
+    EXPECT_EQ(o.exit_code, 2) << o.out;
+    EXPECT_TRUE(contains(o.err, "--gpus") && contains(o.err, "p2p, together, multipath")) << o.err;
+  }
+  const Outcome tuned = xferbench({"tune", "--simulate", "h200-x2", "--gpus", "2"});
+  EXPECT_EQ(tuned.exit_code, 2);
+  EXPECT_TRUE(contains(tuned.err, "--gpus")) << tuned.err;
+  const Outcome both = xferbench({"together", "--gpus", "all", "--gpu", "0"});
+  EXPECT_EQ(both.exit_code, 2);
+  EXPECT_TRUE(contains(both.err, "--gpu and --gpus")) << both.err;
+}
+
+TEST(SeveralGpus, OfWhichThereIsOneMeasureNothing) {
+  for (const char* scenario : {"p2p", "together", "multipath"}) {
+    const Outcome o = xferbench({scenario, "--simulate"});
+    EXPECT_EQ(o.exit_code, 5) << scenario << o.out;
+    EXPECT_TRUE(contains(o.out, "NOTHING MEASURED")) << o.out;
+  }
+}
+
+TEST(SeveralGpus, OneThatIsLostTakesOnlyItsOwnCasesAlong) {
+  const TemporaryFolder folder;
+  const auto file = folder / "r.json";
+  Options lossy;
+  lossy.environment["XFERBENCH_INJECT"] = "lose:copy:3";
+  const Arguments command{"together", "--pattern", "h2d,d2h", "--group", "alone,pairs", "--size", "1M", "--json", file};
+  const Outcome o = xferbench(on_two(command), lossy);
+  EXPECT_EQ(o.exit_code, 1) << o.err;
+  for (const Json& r : read_json(file)["results"]) {
+    const bool has_first = contains(r["key"].get<std::string>(), "group=0");
+    EXPECT_EQ(r["status"] == "ok", !has_first) << r["key"] << " " << r["reason"];
+  }
+}
+
+TEST(SeveralGpus, RunsGoOnWhereTheyWereStopped) {
+  const TemporaryFolder folder;
+  const auto file = folder / "r.json";
+  const Outcome whole = xferbench(on_two({"p2p", "--size", "1M"}, {"--json", file}));
+  ASSERT_EQ(whole.exit_code, 0) << whole.err;
+  Json json = read_json(file);
+  const std::size_t cases = json["results"].size();
+  json["complete"] = false;
+  json["results"].erase(json["results"].begin() + 1, json["results"].end());
+  json.erase("findings");
+  write_file(file, json.dump());
+  const Outcome rest = xferbench({"--resume", file});
+  EXPECT_EQ(rest.exit_code, 0) << rest.err;
+  EXPECT_EQ(read_json(file)["results"].size(), cases);
+}
+
+TEST(SeveralGpus, OfARunAreNamedInItsFile) {
+  const TemporaryFolder folder;
+  const auto file = folder / "r.json";
+  ASSERT_EQ(xferbench(on_two({"overlap", "--gpus", "all", "--size", "4M"}, {"--json", file})).exit_code, 0);
+  const Json json = read_json(file);
+  expect_valid_results(file);
+  EXPECT_EQ(json["environment"]["gpus"].size(), 2U);
+  EXPECT_EQ(json["environment"]["links"].size(), 2U);
+  const Json& r = json["results"].front();
+  EXPECT_EQ(r["gpus"].get<Gpus>(), (Gpus{0, 1}));
+  EXPECT_EQ(r["gpu_metrics"].size(), 2U);
+}
+
+TEST(SeveralGpus, OfADryRunAreNotKnown) {
+  const Outcome o = xferbench({"p2p", "--dry-run"});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_TRUE(contains(o.out, "p2p/pairs=all/")) << o.out;
+}
+
+}  // namespace
+}  // namespace xferbench::test
