@@ -166,6 +166,62 @@ std::string_view compare_footer() {
   xferbench --suite ci --repeat 7 --json now.json --spread spread.json
   xferbench compare base.json new.json --spread spread.json     single processes, judged with what is known here
   xferbench compare base.json new.json --metric bandwidth --only 'memcpy/dir=h2d*'
+  xferbench compare --across a100.json h100.json h200.json
+
+Verdicts:
+  regressed, improved      significant over all cases, and the whole 95 % interval of new/base is beyond the threshold
+  changed                  the same of a number of which it is not known whether more is better
+  same                     the whole interval lies within the threshold
+  inconclusive             neither; the line beneath says why
+  missing, new             only base has a number, or only new
+
+Exit codes:
+  0 nothing regressed   1 a case regressed, or fails that did not   2 usage, or a file that cannot be read or compared
+  4 most cases could not have shown a slow-down of twice the threshold: too few processes, or too much noise;
+    with --strict also where a case is inconclusive, changed or missing
+)";
+}
+
+std::string_view check_footer() {
+  return R"(Examples:
+  xferbench --suite quick --json quick.json && xferbench check quick.json --expect h200
+  xferbench check node-*.json --expect h200          a table for each, one summary, one exit code
+  xferbench check new.json --expect mine.json --markdown comment.md
+  xferbench expect good-*.json -o mine.json          limits of your own, from good runs; then check against them
+  xferbench list expectations                        names that --expect knows
+
+Columns:
+  expected, found          the limit, and the number of the case that decides, in the limit's unit
+  margin                   how far inside its limit the number is, of the limit; below 0 it is outside
+
+Below the tables: what was not measured, each with the command that would.
+
+Exit codes:
+  0 every expectation that was measured holds   1 one does not, nothing was checked, or a run was cut off
+  2 usage, or a file that cannot be read
+)";
+}
+
+std::string_view expect_footer() {
+  return R"(Examples:
+  xferbench --suite ci --repeat 3 --json good.json                  three processes: good-1.json to good-3.json
+  xferbench expect good-1.json good-2.json good-3.json -o mine.json
+  xferbench check new.json --expect mine.json                       exit code 1 where a case is slower than the limit
+  xferbench expect good.json --assume-spread 1 -o mine.json         of one run, whose spread nobody knows
+
+Each case gets a limit for its headline, beyond the worst of these runs by a margin that comes from their spread: 95 of
+100 further runs that are as good keep all limits. More runs make it narrower. docs/check.md tells how.
+)";
+}
+
+std::string_view short_examples() {
+  return R"(Examples:
+  xferbench --streams 8 --size 256M                  how close does this pipeline come to the limit?
+  xferbench memcpy --size 4K:1G:x4                   copies from 4 KiB to 1 GiB, of pinned and pageable memory
+  xferbench together                                 all GPUs at once: who shares a bottleneck?
+  xferbench tune --size 64M --json best.json         which streams, chunks, strategy are best for 64 MiB?
+  xferbench --suite ci --repeat 7 --json new.json    cases for comparing, in seven processes: new-1.json ...
+  xferbench compare base.json new.json               what became slower?
   xferbench check new.json --expect h200             is this machine as fast as it should be?
   xferbench --simulate                               no GPU at hand: a modelled one, marked as such
 
