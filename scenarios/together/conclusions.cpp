@@ -216,9 +216,11 @@ class Situation {
     f.labels.emplace_back("outcome", "shared");
     f.labels.emplace_back("groups", fmt::format("{}", fmt::join(groups, "; ")));
     f.metrics = {{"pair_bandwidth_low", least / 1e9, "GB/s"}, {"pair_bandwidth_high", most / 1e9, "GB/s"}};
-    f.text += fmt::format(": {} of {} get {}, alone {}", every_pair ? "any two" : "two that share it directly",
-                          c.bottlenecks().size() > 1 ? "one group" : "them", rates_text(least, most),
-                          alone_text(alone_of_those_that_share()));
+    const bool only_two = c.bottlenecks().size() == 1 && c.bottlenecks().front().members.size() == 2;
+    f.text += only_two ? std::string(": together they get")
+                       : fmt::format(": {} of {} get", every_pair ? "any two" : "two that share it directly",
+                                     c.bottlenecks().size() > 1 ? "one group" : "them");
+    f.text += fmt::format(" {}, alone {}", rates_text(least, most), alone_text(alone_of_those_that_share()));
     f.text += all_of_them(c) + rest_text(c);
     return f;
   }

@@ -367,6 +367,14 @@ TEST(TogetherOnEight, NamesTheSocketsAndNothingElse) {
   EXPECT_TRUE(all.front().text.starts_with("both ways: all 8 at once get ")) << all.front().text;
 }
 
+TEST(TogetherOnEight, ClaimsNothingOfPairsThatWereNotMeasured) {
+  sim::SimMachine machine(profile("h200-x8"), kEight);
+  const std::vector<Result> results = run_group(machine, {"--pattern", "both", "--size", "16M", "--group", "growing"});
+  const std::string text = found(results, "bottleneck").at(0).text;
+  EXPECT_TRUE(text.starts_with("both ways: 0 and 1 share a bottleneck: together they get ")) << text;
+  EXPECT_TRUE(text.ends_with("; not measured for 27 of 28 pairs")) << text;
+}
+
 TEST(TogetherOnEight, SaysWhatOnlyMoreThanTwoFill) {
   sim::SimMachine machine(profile("h200-x8"), kEight);
   const std::vector<Result> results =
