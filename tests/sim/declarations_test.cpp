@@ -31,10 +31,10 @@ struct Everything {
 std::vector<Result> results_of(const Everything& commands) {
   std::vector<Result> all;
   for (const Words& words : commands.runs) {
-    const auto machine = willing_machine_for(*cases_of(words).front().scenario);
+    const auto machine = willing_machine_for(cases_of(words).front());
     RunContext bench = quick_bench(machine->device());
     bench.trace = true;
-    for (Result& r : run_all(cases_of(words), bench)) {
+    for (Result& r : run_all(expanded(cases_of(words), {machine->device().capabilities().environment}), bench)) {
       EXPECT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
       all.push_back(std::move(r));
     }
@@ -44,13 +44,13 @@ std::vector<Result> results_of(const Everything& commands) {
 
 std::vector<Result> tuned_results_of(const Everything& commands) {
   std::vector<Result> all;
-  sim::SimMachine machine = machine_with<WillingDevice>();
   const TuneObserver nobody{.progress = [](const TuneProgress&) {}, .measured = [](const std::vector<Result>&) {}};
   for (const Words& words : commands.tunes) {
     const std::vector<PlannedCase> cases = cases_of(words);
-    const std::vector<Case> space = feasible(cases, machine, true, std::nullopt);
+    const auto machine = willing_machine_for(cases.front());
+    const std::vector<Case> space = feasible(cases, *machine, true, std::nullopt);
     const auto command_of = [](const Case& c) { return c.key(); };
-    for (Result& r : tune(*cases.front().scenario, space, quick_bench(machine.device()), command_of, nobody).results) {
+    for (Result& r : tune(*cases.front().scenario, space, quick_bench(machine->device()), command_of, nobody).results) {
       all.push_back(std::move(r));
     }
   }
@@ -62,12 +62,17 @@ const std::vector<std::pair<std::string, Everything>>& commands() {
       {"overlap",
        {.runs = {{"overlap", "--size", "16M", "--chunks", "2", "--rounds", "2"},
                  {"overlap", "--size", "4M", "--streams", "2", "--chunks", "4", "--kernels-per-chunk", "2"},
-                 {"overlap", "--size", "4M", "--strategy", "serial,zero-copy,batch,graph"}},
+                 {"overlap", "--size", "4M", "--strategy", "serial,zero-copy,batch,graph"},
+                 {"overlap", "--size", "4M", "--chunks", "4", "--split", "each"}},
         .tunes = {{"tune", "overlap", "--size", "4M", "--strategy", "streams", "--streams", "2,4", "--chunks", "4,8",
                    "--growth", "1"}}}},
       {"memcpy", {.runs = {{"memcpy", "--size", "4M", "--host", "pinned,pageable,registered"}}}},
       {"p2p", {.runs = {{"p2p", "--pairs", "0-1", "--size", "1M", "--dir", "write,bidirectional"}}}},
       {"together", {.runs = {{"together", "--pattern", "both", "--group", "0+1", "--size", "1M"}}}},
+      {"multipath",
+       {.runs = {{"multipath", "--dir", "h2d", "--size", "16M"}},
+        .tunes = {{"tune", "multipath", "--target", "0", "--via", "1", "--size", "16M", "--share", "40,50", "--chunk",
+                   "4M", "--slots", "2"}}}},
       {"async", {.runs = {{"async", "--size", "1M", "--host", "pinned"}}}},
       {"latency", {.runs = {{"latency", "--op", "copy,launch,graph,wait,event-wait", "--schedule", "spin"}}}},
       {"alloc", {.runs = {{"alloc", "--size", "2M", "--memory", "malloc,pinned,register,device,device-pool"}}}},

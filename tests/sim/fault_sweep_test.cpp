@@ -38,6 +38,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>>& small_cases
         "memcpy --size 64K --dir bidirectional --host pageable"}},
       {"p2p", {"p2p --pairs 0-1 --size 64K --dir write,bidirectional --engine ce,sm"}},
       {"together", {"together --pattern both,ring --group 0+1 --memory shared --size 64K"}},
+      {"multipath", {"multipath --target 0 --via 1 --size 256K --share 50 --chunk 64K --slots 1"}},
       {"async", {"async --size 64K --host pinned --dir h2d", "async --size 64K --host pageable --dir d2h"}},
       {"latency", {"latency --op copy,launch,graph,wait,event-wait --schedule spin --size 8 --nodes 3 --dir h2d"}},
       {"alloc", {"alloc --size 64K --memory pinned,register,device,device-pool"}},
@@ -122,7 +123,7 @@ bool may_go_unnoticed(std::string_view scenario, CallKind hit) {
     case CallKind::synchronize_device: return scenario == "callback" || scenario == "dynpar";
     case CallKind::reserve_launches: return scenario == "dynpar";
     case CallKind::set_wait_policy: return scenario == "latency";
-    case CallKind::set_peer_access: return scenario == "p2p" || scenario == "together";
+    case CallKind::set_peer_access: return scenario == "p2p" || scenario == "together" || scenario == "multipath";
     default: return false;
   }
 }
@@ -132,7 +133,7 @@ class DeviceFaults : public testing::TestWithParam<std::size_t> {
   const std::string& scenario_ = small_cases()[GetParam()].first;
 
   void sweep(const PlannedCase& planned, std::size_t count) const {
-    InterceptedSim<Sequence> well(willing_machine_for(*planned.scenario));
+    InterceptedSim<Sequence> well(willing_machine_for(planned));
     RunContext bench = quick_bench(well.device());
     bench.policy.min_samples = bench.policy.max_samples = 2;
     bench.policy.budget = 0;
@@ -150,7 +151,7 @@ class DeviceFaults : public testing::TestWithParam<std::size_t> {
     const Deadline deadline(what);
     const std::ptrdiff_t threads = threads_of_this_process();
     {
-      Faulty faulty(willing_machine_for(*planned.scenario), fault);
+      Faulty faulty(willing_machine_for(planned), fault);
       const auto results = run_with(faulty, {planned, planned});
       const auto hit = faulty.observer().hit();
       ASSERT_TRUE(hit) << "the case made fewer calls than before";

@@ -152,9 +152,10 @@ inline std::unique_ptr<sim::SimMachine> willing_machine(std::string_view of_prof
                                            });
 }
 
-/// One with as many of them as the scenario is about.
-inline std::unique_ptr<sim::SimMachine> willing_machine_for(const Scenario& scenario) {
-  return scenario.descriptor().gpus == UsesGpus::several ? willing_machine("h200-x2", {0, 1}) : willing_machine();
+/// One with as many of them as the case is about.
+inline std::unique_ptr<sim::SimMachine> willing_machine_for(const PlannedCase& planned) {
+  const bool several = planned.scenario->descriptor().gpus == UsesGpus::several || planned.config.has("split");
+  return several ? willing_machine("h200-x2", {0, 1}) : willing_machine();
 }
 
 /// A few samples are enough: simulated times repeat exactly.
