@@ -235,7 +235,6 @@ std::vector<MetricDeclaration> multipath_metrics() {
       measured(kGpuTime, "each GPU's part, from its begin to its end by its own clock"),
       measured(kGpuEnd, "from the begin of all to each GPU's end, by the target's clock"),
       measured(kSinceOpening, "from letting go of all GPUs until the host saw the last one's end"),
-      derived_time("makespan", "median of its time"),
   };
   std::ranges::copy(timeline_metrics(), std::back_inserter(metrics));
   return metrics;
