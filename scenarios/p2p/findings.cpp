@@ -80,7 +80,7 @@ std::vector<std::string> axes_of_ways(const All& all, std::string_view without =
   for (const Of& of : all) cases.push_back(&of.result->config);
   std::vector<std::string> axes = varying_axes(cases);
   const bool latency = all.front().of_case.latency;
-  for (const char* always : {latency ? "op" : "dir", latency ? "buffer" : "size"}) {
+  for (const char* always : {latency ? "op" : "dir", latency ? "lies-in" : "size"}) {
     if (std::ranges::find(axes, always) == axes.end()) axes.emplace_back(always);
   }
   std::erase_if(axes, [&](const std::string& axis) { return axis == "from" || axis == "to" || axis == without; });
@@ -178,13 +178,17 @@ struct Tally {
   [[nodiscard]] Relation common() const { return pairs.size() == 1 ? pairs.begin()->first : Relation::undecided; }
 };
 
+/// Of several pairs.
+std::string among(std::size_t count, std::size_t total) {
+  if (count < total) return fmt::format("between {} of {} pairs", count, total);
+  return total == 2 ? "between both pairs" : fmt::format("between all {} pairs", total);
+}
+
 std::string text_of(const Choice& choice, const Tally& tally) {
   const std::size_t total = tally.total();
   std::vector<std::string> parts;
   for (const auto& [relation, count] : tally.pairs) {
-    const std::string where = total == 1       ? "from " + tally.only_pair
-                              : count == total ? fmt::format("between all {} pairs", total)
-                                               : fmt::format("between {} of {} pairs", count, total);
+    const std::string where = total == 1 ? "from " + tally.only_pair : among(count, total);
     const bool first = relation == Relation::faster;
     switch (relation) {
       case Relation::faster:

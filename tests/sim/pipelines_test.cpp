@@ -330,10 +330,11 @@ TEST(OverlapMemory, IsNeverLeftByACopyHoweverSmallThePayload) {
       bounds.watch(*work.payload());
       Stages stages(device, work);
       EXPECT_NO_THROW(stages.verify());
+      const std::array on_gpu{OnGpu{&device, &work}};
       if (bytes >= kLeastForCosts) {
-        static_cast<void>(measure_stage_costs(two_samples(device), work));
+        static_cast<void>(measure_stage_costs(two_samples(device), on_gpu));
       } else {
-        EXPECT_THROW(static_cast<void>(measure_stage_costs(two_samples(device), work)), std::logic_error);
+        EXPECT_THROW(static_cast<void>(measure_stage_costs(two_samples(device), on_gpu)), std::logic_error);
       }
     }
   }
