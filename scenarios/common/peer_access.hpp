@@ -2,8 +2,8 @@
 #pragma once
 
 #include <exception>
+#include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "device/device.hpp"
@@ -17,25 +17,29 @@ class PeerAccess {
   explicit PeerAccess(std::span<Device* const> devices) {
     for (Device* device : devices) {
       for (Device* peer : devices) {
-        if (device == peer) continue;
-        device->set_peer_access(*peer, true);
-        opened_.emplace_back(device, peer);
-      }
-    }
-  }
-  PeerAccess(const PeerAccess&) = delete;
-  PeerAccess& operator=(const PeerAccess&) = delete;
-  ~PeerAccess() {
-    for (const auto& [device, peer] : opened_) {
-      try {
-        device->set_peer_access(*peer, false);
-      } catch (const std::exception&) {  // the device is lost, which whoever uses it next is told
+        if (device != peer) open_.push_back(std::make_unique<OneWay>(*device, *peer));
       }
     }
   }
 
  private:
-  std::vector<std::pair<Device*, Device*>> opened_;
+  class OneWay {
+   public:
+    OneWay(Device& device, Device& peer) : device_(device), peer_(peer) { device_.set_peer_access(peer_, true); }
+    OneWay(const OneWay&) = delete;
+    OneWay& operator=(const OneWay&) = delete;
+    ~OneWay() {
+      try {
+        device_.set_peer_access(peer_, false);
+      } catch (const std::exception&) {  // the device is lost, which whoever uses it next is told
+      }
+    }
+
+   private:
+    Device& device_;
+    Device& peer_;
+  };
+  std::vector<std::unique_ptr<OneWay>> open_;
 };
 
 }  // namespace xferbench

@@ -38,7 +38,7 @@ std::array<Device*, 2> both(const Ends& ends) { return {&ends.from, &ends.to}; }
 /// The copies of one case as a region: that from `from` to `to`, and where there are two that back.
 class PeerCopies {
  public:
-  PeerCopies(const P2pCase& c, const Ends& ends, std::uint64_t seed) {
+  PeerCopies(const P2pCase& c, const Ends& ends, std::uint64_t seed) : staged_(c.staged) {
     add({.from = ends.from, .to = ends.to, .fetched = c.fetched(), .engine = c.engine, .bytes = c.size, .seed = seed});
     if (!c.both_ways()) return;
     add({.from = ends.to,
@@ -53,7 +53,7 @@ class PeerCopies {
   [[nodiscard]] std::span<const std::unique_ptr<Transfer>> transfers() const { return transfers_; }
 
   Region region() {
-    Region r{.name = "copy", .clock = Clock::event_gated};
+    Region r{.name = "copy", .clock = staged_ ? Clock::event : Clock::event_gated};
     // Some microseconds of events, and of starting and joining two GPUs, are not to count beside links this fast.
     r.shortest = 5e-3;
     r.back_to_back = true;
@@ -74,6 +74,7 @@ class PeerCopies {
     for (const auto& t : transfers_) (t.get()->*step)();
   }
 
+  bool staged_;  // never behind a gate: of a gigabyte the driver queues so many pieces that the call blocks
   std::vector<Stream> streams_;
   std::vector<std::unique_ptr<Transfer>> transfers_;
 };

@@ -14,6 +14,9 @@ constexpr int kHalvings = 60;  // of the time that is searched for: more than a 
 /// Of a chunk, unless less is left: half of it takes as long on a fast link as one more copy costs.
 constexpr std::uint64_t kShortest = std::uint64_t{2} << 20;
 
+/// Of the time of going directly, that a split must not take more than: the model is not that good for little.
+constexpr double kWorthwhile = 0.9;
+
 double seconds(std::uint64_t bytes, double rate) { return static_cast<double>(bytes) / rate; }
 
 /// The most bytes that a helper passes on within `time`, a multiple of `alignment`.
@@ -55,8 +58,10 @@ std::uint64_t RelaySplit::relayed() const { return std::accumulate(through.begin
 std::vector<std::uint64_t> relay_chunks(const RelayShape& shape, std::uint64_t bytes) {
   std::vector<std::uint64_t> chunks;
   while (bytes > 0) {
-    const std::uint64_t half = std::max(kShortest, bytes / 2 / kShortest * kShortest);
-    chunks.push_back(std::min({shape.chunk, half, bytes}));
+    // While what is left follows over the slower link, this one has to get over the faster one: a quarter is enough for
+    // links that are four times as fast or more.
+    const std::uint64_t most = std::max(kShortest, bytes / 4 * 3 / kShortest * kShortest);
+    chunks.push_back(std::min({shape.chunk, most, bytes}));
     bytes -= chunks.back();
   }
   if (!shape.last_leg_is_fast) std::ranges::reverse(chunks);
@@ -97,6 +102,8 @@ RelaySplit best_relay_split(const RelayPaths& paths, const RelayShape& shape, st
     const RelaySplit split = split_within(paths, shape, middle, bytes, alignment);
     (direct_time(paths, split.direct) <= middle ? high : low) = middle;
   }
+  if (high > kWorthwhile * direct_time(paths, bytes))
+    return even_relay_split(paths.helpers.size(), 0, bytes, alignment);
   return split_within(paths, shape, high, bytes, alignment);
 }
 
