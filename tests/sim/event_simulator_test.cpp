@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <new>
 #include <string>
 #include <utility>
@@ -191,7 +192,7 @@ TEST(EventSimulator, WaitingForWhatCanNeverRunIsAnErrorNotAHang) {
   EXPECT_FALSE(stuck->done());
 }
 
-// What comes next: engines of several GPUs whose copies go through one bridge, or each over a link of its own.
+// As of one GPU with two engines for the same direction, or of two GPUs.
 TEST(EventSimulator, EnginesOfSeveralGpusContendOnTheLinkThatTheyShare) {
   for (const bool shared : {true, false}) {
     OneGpu events;
@@ -207,6 +208,118 @@ TEST(EventSimulator, EnginesOfSeveralGpusContendOnTheLinkThatTheyShare) {
     EXPECT_DOUBLE_EQ(other->finished, shared ? 8 : 4);
   }
 }
+
+// --- Links that several GPUs share
+// ------------------------------------------------------------------------------------
+
+// In the order in which TwoGpusOnASocket adds them.
+constexpr LinkId kOwn{0};
+constexpr LinkId kOther{1};
+constexpr LinkId kSocket{2};
+constexpr LinkId kBridge{3};
+
+/// A link of each of two GPUs, a socket that gives less in one direction while the other one is asked for something,
+/// and a bridge that does not.
+class TwoGpusOnASocket : public EventSimulator {
+ public:
+  TwoGpusOnASocket() {
+    for (int gpu = 0; gpu < 2; ++gpu) static_cast<void>(add_link({0.5, 0.5}));
+    static_cast<void>(add_shared_link({.in = 10, .out = 10, .duplex_in = 4, .duplex_out = 10}));
+    static_cast<void>(add_shared_link({.in = 8, .out = 8, .duplex_in = 8, .duplex_out = 8}));
+  }
+};
+
+struct Transfer {
+  std::vector<Use> uses;
+  double payload;
+  double finished;
+  double overhead = 0;
+};
+
+struct SharedLinks {
+  const char* name;
+  std::vector<Transfer> transfers;
+};
+
+std::vector<SharedLinks> transfers_over_shared_links() {
+  const auto in = [](LinkId link, double rate) { return Use{.link = link, .in = rate}; };
+  const auto out = [](LinkId link, double rate) { return Use{.link = link, .out = rate}; };
+  return {
+      {"CarryWhatIsAskedOfThemUpToTheirCapacity", {{{in(kBridge, 5)}, 3, 3}, {{in(kBridge, 3)}, 4, 4}}},
+      // 12 of 8 are asked for: both at two thirds, until the first ends; the other then has 2 to go alone.
+      {"SlowAllInProportionBeyond", {{{in(kBridge, 6)}, 2, 3}, {{in(kBridge, 6)}, 4, 5}}},
+      {"SlowTheLargeAndTheSmallAlike", {{{in(kBridge, 12)}, 2, 4}, {{in(kBridge, 4)}, 2, 4}}},
+      {"AreUsedInEachDirectionByItself", {{{in(kBridge, 8)}, 3, 3}, {{out(kBridge, 8)}, 3, 3}}},
+      // Half of what the one direction carries alone is asked for, so the other has 10 - 6 / 2 = 7 of the 8 it wants.
+      {"MayGiveLessWhileTheOtherDirectionIsAskedFor", {{{in(kSocket, 8)}, 7, 8}, {{out(kSocket, 5)}, 9, 9}}},
+      // More than it carries alone counts as all of it: 4 of 8; the other direction has 10 of 20.
+      {"GiveNoLessThanWithTheOtherDirectionFull", {{{in(kSocket, 8)}, 4, 8}, {{out(kSocket, 20)}, 6, 12}}},
+      {"DoNotMindOverheads", {{{in(kBridge, 8)}, 4, 4}, {{in(kBridge, 8)}, 1, 5, 4}}},
+      // Each has half of the own link, which leaves 4 + 4 for the bridge: no more than it carries.
+      {"AreAskedForWhatOwnLinksLeave", {{{in(kOwn, 8), in(kBridge, 8)}, 3, 6}, {{in(kOwn, 8), in(kBridge, 8)}, 3, 6}}},
+      // Both ways on its own link leaves each half of 8, and together with the other GPU 4 + 8 ask for 8: two thirds.
+      {"SlowWhatOwnLinksHaveSlowedFurther",
+       {{{in(kOwn, 8), in(kBridge, 8)}, 2, 6}, {{out(kOwn, 8)}, 3, 6}, {{in(kOther, 8), in(kBridge, 8)}, 4, 6}}},
+      // Of 16 the bridge leaves half, of 20 the socket half as well: the slower counts, not both.
+      {"CountAsTheSlowestOfSeveral", {{{in(kBridge, 16), in(kSocket, 20)}, 3, 6}}},
+      {"LeaveAloneWhatDoesNotUseThem", {{{in(kOwn, 8)}, 3, 3}, {{in(kBridge, 16)}, 3, 6}}},
+  };
+}
+
+class TransfersOverSharedLinks : public testing::TestWithParam<SharedLinks> {};
+
+TEST_P(TransfersOverSharedLinks, TakeWhatWasWorkedOut) {
+  TwoGpusOnASocket events;
+  std::vector<OperationPtr> operations;
+  for (const Transfer& t : GetParam().transfers) {
+    const auto& o = operations.emplace_back(operation(EngineId::none, t.payload));
+    o->uses = t.uses;
+    o->overhead = t.overhead;
+    events.add(o);
+  }
+  events.run_all();
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    EXPECT_DOUBLE_EQ(operations[i]->finished, GetParam().transfers[i].finished) << "transfer " << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Links, TransfersOverSharedLinks, testing::ValuesIn(transfers_over_shared_links()),
+                         [](const auto& tested) { return tested.param.name; });
+
+// From 0 to 1 and to 2, and from 3 to 2: the second halves the rates of the others, on one link of theirs each.
+TEST(TransfersBetweenPorts, ShareEachEndWithThoseThatUseIt) {
+  EventSimulator events;
+  std::array<LinkId, 4> ports{};
+  for (LinkId& port : ports) port = events.add_link({});
+  const auto transfer = [&](std::size_t from, std::size_t to, double payload) {
+    const auto o = operation(EngineId::none, payload);
+    o->uses = {{.link = ports[from], .out = 1}, {.link = ports[to], .in = 1}};
+    events.add(o);
+    return o;
+  };
+  const auto to_first = transfer(0, 1, 2);
+  const auto to_second = transfer(0, 2, 3);
+  const auto from_third = transfer(3, 2, 4);
+  events.run_all();
+  EXPECT_DOUBLE_EQ(to_first->finished, 4);
+  EXPECT_DOUBLE_EQ(to_second->finished, 6) << "until its end it shares the second's port";
+  EXPECT_DOUBLE_EQ(from_third->finished, 7);
+}
+
+TEST(TransfersBetweenPorts, MaySufferMoreThanOthersFromTheOppositeDirection) {
+  EventSimulator events;
+  const LinkId port = events.add_link({0.8, 0.8});
+  const auto plain = operation(EngineId::none, 4);
+  const auto delicate = operation(EngineId::none, 4);
+  plain->uses = {{.link = port, .in = 1}};
+  delicate->uses = {{.link = port, .out = 1, .duplex = 0.5}};
+  for (const auto& o : {plain, delicate}) events.add(o);
+  events.run_all();
+  EXPECT_DOUBLE_EQ(plain->finished, 5);
+  EXPECT_DOUBLE_EQ(delicate->finished, 7) << "5 at 0.4, then 2 alone";
+}
+
+// --- What may go wrong ----------------------------------------------------------------------------------------------
 
 TEST(EventSimulator, WhatFailsToStartHasNotStartedAndCanBeTriedAgain) {
   OneGpu events;

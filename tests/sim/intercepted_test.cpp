@@ -113,6 +113,36 @@ TEST_F(Intercepted, WhatItMakesIsOfItselfAndWorksTogether) {
   EXPECT_GE(elapsed(begun, ended), 0);
 }
 
+TEST(InterceptedGpus, WorkTogetherAndAreToldOfEachByItself) {
+  InterceptedSim<Notes> sim(std::make_unique<sim::SimMachine>(profile("h200-x2"), std::vector{0, 1}));
+  Device& first = sim.machine().device(0);
+  Device& second = sim.machine().device(1);
+  EXPECT_EQ(second.number(), 1U);
+  second.set_peer_access(first, true);
+  const Stream stream = second.make_stream(StreamKind::nonblocking);
+  const Stream other = first.make_stream(StreamKind::nonblocking);
+  const Event arrived = first.make_event(EventKind::ordering);
+  const DeviceBuffer from = first.allocate_device(64);
+  const DeviceBuffer to = second.allocate_device(64);
+  const HostBuffer back = second.allocate_host(64, HostMemory::pinned);
+  const Gate gate = sim.machine().make_gate();
+  for (const StreamView s : {StreamView(stream), StreamView(other)}) gate.close(s);
+  other.fill(from, std::byte{5});
+  other.record(arrived);
+  stream.wait(arrived);
+  stream.copy({to.data, from.data, 64, Direction::p2p});
+  stream.copy({back.data, to.data, 64, Direction::d2h});
+  EXPECT_TRUE(gate.wait_until_held(1));
+  gate.open();
+  second.synchronize();
+  EXPECT_EQ(back.data[63], std::byte{5});
+  std::map<CallKind, int>& calls = sim.observer().calls;
+  EXPECT_EQ(calls[CallKind::set_peer_access], 1);
+  EXPECT_EQ(calls[CallKind::wait_until_held], 1);
+  EXPECT_EQ(calls[CallKind::close_gate], 2);
+  EXPECT_EQ(sim.observer().inside(), 0);
+}
+
 /// The same command on a machine as it is and on one whose calls are seen.
 std::vector<std::vector<Result>> seen_and_not(const Words& command) {
   sim::SimMachine plain = machine_with<WillingDevice>();

@@ -248,6 +248,97 @@ RC_GTEST_PROP(Schedule, IsNeverBelowTheBoundOfItsPayload, ()) {
   RC_ASSERT(model::makespan(costs, a) > model::lower_bound(costs, bytes) - kRounding);
 }
 
+// --- Transfers of two GPUs that share a socket
+// ------------------------------------------------------------------------
+
+struct Moving {
+  std::size_t gpu = 0;
+  bool in = true;
+  double asks = 1;
+  double submitted = 0;
+  double overhead = 0;
+  double payload = 1;
+};
+
+struct Socket {
+  std::array<double, 2> alone{1, 1};  // in and out
+  std::array<double, 2> duplex{1, 1};
+  double of_own = 1;  // what a GPU's link leaves each direction while the other one moves payload
+};
+
+/// When the last ends, tick by tick.
+double by_ticks(const Socket& socket, std::vector<Moving> all) {
+  double now = 0;
+  const auto there = [&now](const Moving& m) { return m.submitted <= now && m.payload > 0; };
+  const auto moves = [&](const Moving& m) { return there(m) && m.overhead <= 0; };
+  const auto beside = [&](const Moving& m, bool in) {
+    return std::ranges::count_if(all, [&](const Moving& o) { return moves(o) && o.gpu == m.gpu && o.in == in; });
+  };
+  const auto own = [&](const Moving& m) {
+    return (beside(m, !m.in) > 0 ? socket.of_own : 1) / static_cast<double>(beside(m, m.in));
+  };
+  for (; std::ranges::any_of(all, [](const Moving& m) { return m.payload > 0; }); now += kTick) {
+    std::array<double, 2> asked{};
+    for (const Moving& m : all) asked[m.in ? 0 : 1] += moves(m) ? m.asks * own(m) : 0;
+    std::vector<double> progress;
+    for (const Moving& m : all) {
+      const std::size_t way = m.in ? 0 : 1;
+      const double full = std::min(asked[1 - way], socket.alone[1 - way]) / socket.alone[1 - way];
+      const double capacity = socket.alone[way] * (1 - full) + socket.duplex[way] * full;
+      progress.push_back(moves(m) ? own(m) * std::min(1.0, capacity / asked[way]) : 1);
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!there(all[i])) continue;
+      (all[i].overhead > 0 ? all[i].overhead : all[i].payload) -= kTick * progress[i];
+    }
+  }
+  return now;
+}
+
+double by_simulator(const Socket& socket, const std::vector<Moving>& all) {
+  sim::EventSimulator events;
+  const std::array own{events.add_link({socket.of_own, socket.of_own}),
+                       events.add_link({socket.of_own, socket.of_own})};
+  const sim::LinkId shared =
+      events.add_shared_link({socket.alone[0], socket.alone[1], socket.duplex[0], socket.duplex[1]});
+  for (const Moving& m : all) {
+    const auto o = std::make_shared<sim::Operation>();
+    o->submitted = m.submitted, o->overhead = m.overhead, o->payload = m.payload;
+    for (const sim::LinkId link : {own[m.gpu], shared}) {
+      o->uses.push_back({.link = link, .in = m.in ? m.asks : 0, .out = m.in ? 0 : m.asks});
+    }
+    events.add(o);
+  }
+  events.run_all();
+  return events.now();
+}
+
+RC_GTEST_PROP(Schedule, OfTransfersOverASharedLinkIsTheSameTickByTick, ()) {
+  Socket socket;
+  socket.of_own = some(5, 10) / 10;
+  for (const std::size_t way : {0U, 1U}) {
+    socket.alone[way] = some(4, 12);
+    socket.duplex[way] = socket.alone[way] * some(3, 10) / 10;
+  }
+  std::vector<Moving> all;
+  for (std::size_t n = some_count(1, 6); n > 0; --n) {
+    all.push_back({.gpu = some_count(0, 1),
+                   .in = some_count(0, 1) == 0,
+                   .asks = some(1, 9),
+                   .submitted = some(0, 3),
+                   .overhead = some(0, 2),
+                   .payload = some(1, 4)});
+  }
+  // Wherever the rates change, a tick goes at the wrong ones, which differ by a factor of twenty at most.
+  const double late = 20 * kTick * static_cast<double>(4 * all.size());
+  const double right = by_ticks(socket, all);
+  const double simulated = by_simulator(socket, all);
+  RC_ASSERT(simulated > right - late);
+  RC_ASSERT(simulated < right + late);
+}
+
+// --- On paper -------------------------------------------------------------------------------------------------------
+
 /// Worked out on paper: chunks of 2, copies of 1 for each byte, kernels of half that. Alone, copies take 2 and
 /// kernels 1.
 TEST(Schedule, OfTwoChunksIsAsOnPaper) {

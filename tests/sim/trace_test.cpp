@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <vector>
 
@@ -141,6 +142,34 @@ TEST_F(TraceOnSim, ShowsFillsAndCopiesInsideTheGpuInARowOfTheirOwn) {
   EXPECT_EQ(inside[0].bytes, kBytes);
   EXPECT_EQ(inside[1].name, "copy D2D");
   EXPECT_EQ(inside[1].bytes, 1U << 20);
+}
+
+TEST(TraceOfTwoGpus, TellsWhatEachOfThemDid) {
+  constexpr std::size_t kBytes = 1 << 20;
+  sim::SimMachine machine(profile("h200-x2"), {0, 1});
+  machine.device(1).set_peer_access(machine.device(0), true);
+  const std::array<Stream, 2> streams{machine.device(0).make_stream(StreamKind::nonblocking),
+                                      machine.device(1).make_stream(StreamKind::nonblocking)};
+  const std::array<DeviceBuffer, 2> gpus{machine.device(0).allocate_device(kBytes),
+                                         machine.device(1).allocate_device(kBytes)};
+  const HostBuffer host = machine.device(0).allocate_host(kBytes, HostMemory::pinned);
+  const Event arrived = machine.device(0).make_event(EventKind::ordering);
+  machine.tracer().start();
+  streams[0].copy({gpus[0].data, host.data, kBytes, Direction::h2d});
+  streams[0].record(arrived);
+  streams[1].wait(arrived);
+  streams[1].copy({gpus[1].data, gpus[0].data, kBytes, Direction::p2p});
+  const Trace trace = machine.tracer().stop();
+  const std::vector<Activity> in = row_of(trace, Row::h2d);
+  const std::vector<Activity> on = row_of(trace, Row::peer);
+  ASSERT_EQ(in.size(), 1U);
+  ASSERT_EQ(on.size(), 1U);
+  EXPECT_EQ(in[0].gpu, 0U);
+  EXPECT_EQ(on[0].gpu, 1U);
+  EXPECT_EQ(on[0].name, "copy P2P");
+  EXPECT_EQ(on[0].bytes, kBytes);
+  EXPECT_NE(on[0].stream, in[0].stream);
+  EXPECT_GT(on[0].begin, in[0].end + profile("h200-x2").peer_event_cost);
 }
 
 }  // namespace

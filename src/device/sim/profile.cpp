@@ -101,10 +101,10 @@ constexpr Profile with_one_copy_engine(Profile profile) {
 
 /// Two such GPUs on one socket, in a virtual machine with 32 CPUs. Measured: copies between the GPUs by the copy
 /// engines and by kernels, each way alone and both at once, with peer access and without; and what both GPUs together
-/// read or write of the host's memory, one way (socket_memory.in and out, hardly less than twice one GPU) and both ways
-/// at once. The latter follow from that: with both ways busy on both GPUs, the model's direction to the GPUs gets 68
-/// GB/s where 60 to 68 were seen, the other one all that the GPUs' links give it, 101 where 105 were seen.
-/// peer_event_cost is an estimate, and so is that a GPU sends one copy at a time and fetches one.
+/// read and write of the host's memory, one way (socket_memory.in and out, hardly less than twice one GPU) and both
+/// ways at once, from which duplex_in and duplex_out follow: with both GPUs copying both ways, the model's direction to
+/// the GPUs gets 68 GB/s where 60 to 68 were seen, and the other one all that the GPUs' links leave it, 101 where 105
+/// were seen. peer_event_cost is an estimate, and so is that a GPU sends one copy at a time and fetches one.
 constexpr Profile two_of(Profile profile) {
   profile.name = "h200-x2";
   profile.description = "two of the h200 on one socket, with 18 NVLinks between them";
@@ -113,12 +113,12 @@ constexpr Profile two_of(Profile profile) {
   return profile;
 }
 
-/// Nobody measured this machine: only what single GPUs and pairs of them do by NVLink is from those above. A socket's
-/// memory gives four GPUs one way less than their links would take, but three nearly all and two all of it; both ways
-/// it gives two of them less already. The link between sockets is that of servers of this time.
+/// Nobody measured this machine: of it, only what single GPUs do, and pairs of them by NVLink, is as above. A socket's
+/// memory carries two links one way but not three, and both ways not even two. The link between sockets is about that
+/// of two-socket servers with PCIe Gen5. Ports through switches take copies of all seven others at once.
 constexpr Profile eight_of(Profile profile) {
   profile.name = "h200-x8";
-  profile.description = "what if: eight of the h200, four on each of two sockets, NVLink between all";
+  profile.description = "what if: eight of the h200 on two sockets, NVLink between all";
   profile.gpus = 8;
   profile.sockets = 2;
   profile.socket_memory = {.in = 150e9, .out = 150e9, .duplex_in = 45e9, .duplex_out = 130e9};
