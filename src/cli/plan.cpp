@@ -210,18 +210,19 @@ bool is_default(const Axis& axis, const Value& value) {
   return !axis.defaults.empty() && parse_axis(axis, axis.defaults, "--" + axis.name) == std::vector<Value>{value};
 }
 
-/// As the flag --gpus is written. A comma behind a single number keeps it from being a count.
-std::string gpus_flag(const GpuSelection& selection) {
-  if (selection.all) return "all";
-  if (selection.first) return std::to_string(*selection.first);
-  return fmt::format("{}", fmt::join(selection.numbers, ","));
+/// As it is written; one number behind --gpus would be a count.
+std::vector<std::string> gpus_flag(const GpuSelection& selection) {
+  if (selection.all) return {"--gpus", "all"};
+  if (selection.first) return {"--gpus", std::to_string(*selection.first)};
+  if (selection.numbers.size() == 1) return {"--gpu", std::to_string(selection.numbers.front())};
+  return {"--gpus", fmt::format("{}", fmt::join(selection.numbers, ","))};
 }
 
 std::vector<std::string> device_flags(const DeviceChoice& device) {
   std::vector<std::string> words;
   if (device.simulate) words.insert(words.end(), {"--simulate", *device.simulate});
   if (device.gpu) words.insert(words.end(), {"--gpu", std::to_string(*device.gpu)});
-  if (device.gpus) words.insert(words.end(), {"--gpus", gpus_flag(*device.gpus)});
+  if (device.gpus) std::ranges::move(gpus_flag(*device.gpus), std::back_inserter(words));
   if (device.numa.kind == NumaPolicy::Kind::none) words.insert(words.end(), {"--numa", "none"});
   if (device.numa.kind == NumaPolicy::Kind::node) {
     words.insert(words.end(), {"--numa", std::to_string(device.numa.node)});

@@ -67,12 +67,14 @@ void make_up(Result& result, std::span<const MetricDeclaration> declared) {
 Run run_of(const std::vector<std::string>& arguments) {
   const cli::Command command = cli::parse(arguments, scenarios());
   const auto& run = std::get<cli::RunCommand>(command);
-  const std::unique_ptr<Machine> machine = app::open_machine(run.measuring.device);
   const ScenarioDescriptor& scenario = run.cases.front().scenario->descriptor();
+  const std::array described{&scenario};
+  const std::unique_ptr<Machine> machine =
+      app::open_machine(run.measuring.device, app::gpus_for(run.measuring.device, described));
   Report report = app::begin_report(run.measuring, machine->device(), std::array{&scenario});
   const RunContext bench{
       *machine, machine->device(), run.measuring.policy, run.measuring.seed, true, [](const SamplingProgress&) {}};
-  report.results = run_cases(run.cases, bench, {});
+  report.results = run_cases(expanded(run.cases, {report.environment}), bench, {});
   for (Result& result : report.results) {
     if (result.status == Status::skipped) make_up(result, scenario.metrics);
   }
