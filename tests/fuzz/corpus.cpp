@@ -120,8 +120,11 @@ std::vector<std::string> made_by_hand() {
 }
 
 std::vector<Run> runs_of_all_scenarios() {
-  const std::vector<std::string> common{"--simulate", "--budget", "0.01", "--max-samples", "6", "--seed", "1"};
+  const std::vector<std::string> common{"--budget", "0.01", "--max-samples", "6", "--seed", "1"};
   const std::vector<std::vector<std::string>> all{
+      {"p2p", "--simulate", "h200-x2", "--size", "64K,1M,16M", "--dir", "write,read"},
+      {"together", "--simulate", "h200-x2", "--size", "16M", "--pattern", "h2d,both"},
+      {"multipath", "--simulate", "h200-x2", "--size", "16M", "--share", "50", "--chunk", "4M"},
       {"overlap", "--size", "16M", "--strategy", "serial,streams", "--streams", "2", "--chunks", "2,64"},
       {"memcpy", "--size", "4K,64K,1M", "--dir", "h2d", "--host", "pageable,registered"},
       {"async", "--size", "4K,1M", "--dir", "h2d", "--api", "async"},
@@ -135,6 +138,7 @@ std::vector<Run> runs_of_all_scenarios() {
   std::vector<Run> runs;
   for (std::vector<std::string> arguments : all) {
     arguments.insert(arguments.end(), common.begin(), common.end());
+    if (std::ranges::find(arguments, "--simulate") == arguments.end()) arguments.emplace_back("--simulate");
     runs.push_back(run_of(arguments));
   }
   return runs;
