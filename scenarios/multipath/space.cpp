@@ -67,7 +67,7 @@ class MultipathSpace final : public Tunable {
            static_cast<double>(m.shape.slots * m.shape.chunk) / (1024 * 1024);
   }
 
-  [[nodiscard]] std::string family(const Case& c) const override { return c.word("via"); }
+  [[nodiscard]] std::string family(const Case& c) const override { return gpus_text(multipath_case(c).via); }
 
   [[nodiscard]] std::unique_ptr<Candidate> prepare(const Case& c) override {
     const MultipathCase m = multipath_case(c);

@@ -85,7 +85,7 @@ TEST(Multipath, ByAllOfEightReachesMoreThanByTwo) {
   const auto results = run_on_gpus(eight, {"multipath", "--dir", "h2d", "--via", "1,4,all", "--size", "64M"});
   ASSERT_EQ(results.size(), 3U);
   expect_all(results, Status::ok);
-  EXPECT_GT(metric(results[2], "bandwidth"), 1.5 * metric(results[0], "bandwidth"));
+  EXPECT_GT(metric(results[2], "bandwidth"), 1.15 * metric(results[0], "bandwidth")) << "the socket's memory is next";
   EXPECT_GT(metric(results[0], "times_direct"), 1.8) << "of the target's own socket";
   EXPECT_GT(metric(results[1], "times_direct"), 1.3) << "of the other one";
 }
@@ -143,9 +143,10 @@ TEST_F(MultipathOnTwo, TuneFindsWhatAnExhaustiveSearchFinds) {
   for (const PlannedCase& c : cases) space.push_back(c.config);
   RunContext bench = quick_bench(machine_.device());
   bench.policy = {.budget = 6};
+  const TuneObserver nobody{.progress = [](const TuneProgress&) {}, .measured = [](const std::vector<Result>&) {}};
+  const auto command_of = [](const Case& c) { return c.key(); };
   const auto best_of = [&](Thoroughness how) {
-    const Tuned tuned = tune(
-        *cases.front().scenario, space, bench, [](const Case&) { return std::string(); }, {}, how);
+    const Tuned tuned = tune(*cases.front().scenario, space, bench, command_of, nobody, how);
     double best = 0;
     for (const Result& r : tuned.results) best = std::max(best, r.value("bandwidth"));
     return best;
@@ -193,18 +194,24 @@ TEST_F(OverlapOnTwo, SharesOddPayloadsOut) {
 }
 
 TEST_F(OverlapOnTwo, RefusesWhatCannotBe) {
-  expect_all(run_on_gpus(machine_, {"overlap", "--strategy", "serial", "--split", "each", "--size", "1M"}),
-             Status::skipped, "--strategy serial", 1);
+  EXPECT_THROW(cases_of({"overlap", "--strategy", "serial", "--split", "each"}), UsageError);
+  EXPECT_THROW(cases_of({"overlap", "--balance", "1", "--split", "each"}), UsageError);
+  expect_all(run_on_gpus(machine_, {"overlap", "--strategy", "serial", "--size", "1M"}), Status::skipped,
+             "--strategy serial", 1);
 }
 
-/// One of the GPUs does not wait for its copies in.
-TEST(OverlapOnSeveral, ForgottenWaitOfOneGpuIsCaught) {
-  const auto hasty = [](sim::SimStream& stream, EventImpl& event) {
-    if (stream.device().number() == 0) stream.SimStream::wait(event);
+/// The kernels of one of the GPUs run where nothing waits for them, and they for nothing.
+TEST(OverlapOnSeveral, KernelsOfOneGpuThatNobodyWaitsForAreCaught) {
+  std::vector<Stream> elsewhere;
+  const auto launch = [&](sim::SimStream& stream, const Kernel& kernel) {
+    if (stream.device().number() == 0) return stream.SimStream::launch(kernel);
+    elsewhere.push_back(stream.device().make_stream(StreamKind::nonblocking));
+    static_cast<sim::SimStream&>(elsewhere.back().impl()).SimStream::launch(kernel);
   };
-  sim::SimMachine machine = two_that({.wait = hasty});
+  sim::SimMachine machine = two_that({.launch = launch});
   expect_all(run_on_gpus(machine, {"overlap", "--size", "16M", "--strategy", "engines", "--split", "each"}),
              Status::failed, "wrong result", 1);
+  elsewhere.clear();
 }
 
 }  // namespace
