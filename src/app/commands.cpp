@@ -307,14 +307,14 @@ MachineFacts facts_of(const cli::DeviceChoice& choice) {
   return facts;
 }
 
+std::string gpus_in_words(const MachineFacts& facts) {
+  return facts.environment ? describe_gpus(*facts.environment) : fmt::format("{:<12} none: {}\n", "GPU", facts.no_gpu);
+}
+
 std::string in_words(const MachineFacts& facts) {
-  std::string text = version_line() + "\n";
-  if (facts.environment) {
-    text += describe_gpus(*facts.environment) + describe_host(facts.environment->host, facts.environment->gpu_count());
-  } else {
-    text += fmt::format("{:<12} none: {}\n", "GPU", facts.no_gpu) + describe_host(*facts.host);
-  }
-  return text + "simulate:\n" + profile_list();
+  const Environment::Host& host = facts.environment ? facts.environment->host : *facts.host;
+  const std::size_t gpus = facts.environment ? facts.environment->gpu_count() : 1;
+  return version_line() + "\n" + gpus_in_words(facts) + describe_host(host, gpus) + "simulate:\n" + profile_list();
 }
 
 }  // namespace
@@ -366,6 +366,7 @@ int perform(const cli::ListCommand& command) {
     case Of::suites: text = suites(); break;
     case Of::expectations: text = expectations(); break;
     case Of::profiles: text = "Profiles for --simulate:\n" + profile_list(); break;
+    case Of::gpus: text = gpus_in_words(facts_of(command.device)); break;
   }
   write_standard_output(text);
   return 0;

@@ -76,7 +76,9 @@ std::vector<const CLI::App*> CommandLine::words_after_command() const {
 namespace {
 
 /// What `list` shows beside scenarios, in the order of ListCommand::Of behind everything.
-constexpr std::array<std::string_view, 4> kListed{"scenarios", "suites", "expectations", "profiles"};
+constexpr std::array<std::string_view, 5> kListed{"scenarios", "suites", "expectations", "profiles", "gpus"};
+
+constexpr std::array kOfListOfGpus{"--gpu", "--gpus", "--simulate"};
 
 void refuse_several_inputs(const char* command, const std::vector<std::string>& files) {
   if (std::ranges::count(files, "-") > 1) {
@@ -367,9 +369,13 @@ Command CommandLine::completion_command() {
 Command CommandLine::list_command() {
   const auto after = words_after_command();
   if (after.size() > 1) throw UsageError("list takes one scenario at most");
+  for (const CLI::Option* option : named(kOfListOfGpus)) {
+    if (option->count() == 0 || word_ == kListed.back()) continue;
+    throw UsageError(fmt::format("{} does nothing here: it belongs to list {}", option->get_name(), kListed.back()));
+  }
   if (after.empty() && word_.empty()) return ListCommand{};
   if (const auto* of = std::ranges::find(kListed, word_); after.empty() && of != kListed.end()) {
-    return ListCommand{static_cast<ListCommand::Of>(of - kListed.begin() + 1)};
+    return ListCommand{static_cast<ListCommand::Of>(of - kListed.begin() + 1), measuring_.device};
   }
   const Scenario& about = topic(after.empty() ? word_ : after.front()->get_name());
   return TextCommand{to_text(page(*app_.get_subcommand(name_of(about)))) + explain_results(described(about))};

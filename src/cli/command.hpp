@@ -127,8 +127,9 @@ struct ExpectCommand {
 };
 
 struct ListCommand {
-  enum class Of { everything, scenarios, suites, expectations, profiles };
+  enum class Of { everything, scenarios, suites, expectations, profiles, gpus };
   Of of = Of::everything;
+  DeviceChoice device{};  ///< for Of::gpus
 };
 
 struct InfoCommand {

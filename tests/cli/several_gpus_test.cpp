@@ -114,6 +114,14 @@ TEST(SeveralGpus, OfARunAreNamedInItsFile) {
   EXPECT_EQ(r["gpu_metrics"].size(), 2U);
 }
 
+TEST(SeveralGpus, OfTheMachineAreListed) {
+  const Outcome o = xferbench({"list", "gpus", "--simulate", "h200-x2"});
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "GPU          1: NVIDIA H200") && contains(o.out, "peers ")) << o.out;
+  EXPECT_EQ(xferbench({"list", "suites", "--gpus", "2"}).exit_code, 2);
+  EXPECT_EQ(xferbench({"list", "gpus", "--simulate", "h200-x2", "--gpus", "5"}).exit_code, 3);
+}
+
 TEST(SeveralGpus, OfADryRunAreNotKnown) {
   const Outcome o = xferbench({"p2p", "--dry-run"});
   EXPECT_EQ(o.exit_code, 0) << o.err;
