@@ -69,11 +69,11 @@ MemoryNeeds Payload::needs(const Shape& s) {
   return {2 * s.bytes, buffers * s.device_bytes + (s.op == ElementwiseOp::vector_add ? s.bytes : 0)};
 }
 
-Payload::Payload(Device& device, const Shape& shape)
+Payload::Payload(Device& device, const Shape& shape, Device& near)
     : device_(device),
       shape_(shape),
-      host_in_(device.allocate_host(shape.bytes, HostMemory::pinned)),
-      host_out_(device.allocate_host(shape.bytes, HostMemory::pinned)),
+      host_in_(near.allocate_host(shape.bytes, shape.host)),
+      host_out_(near.allocate_host(shape.bytes, shape.host)),
       part_(device.payload_part(host_in_)),
       device_in_(device.allocate_device(shape.device_bytes)),
       stream_(device.make_stream(StreamKind::nonblocking)) {

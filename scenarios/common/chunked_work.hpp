@@ -29,10 +29,13 @@ class Payload {
     bool in_place = false;         ///< one buffer on the device is input and output
     kernels::ElementwiseOp op = kernels::ElementwiseOp::fma;
     std::uint64_t seed = 0;
+    HostMemory host = HostMemory::pinned;
   };
   static MemoryNeeds needs(const Shape& shape);
 
-  Payload(Device& device, const Shape& shape);
+  Payload(Device& device, const Shape& shape) : Payload(device, shape, device) {}
+  /// `near`: the GPU whose part of the host's memory it takes.
+  Payload(Device& device, const Shape& shape, Device& near);
 
   [[nodiscard]] const Shape& shape() const { return shape_; }
   [[nodiscard]] std::size_t elements() const { return shape_.bytes / kElement; }

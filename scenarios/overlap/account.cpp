@@ -67,6 +67,12 @@ void derive(const OverlapCase& o, unsigned copy_engines, Result& result) {
   warn(o, copy_engines, result);
 }
 
+void derive_beside_one_gpu(const OverlapCase& o, Result& result) {
+  const double one = 2e-9 * static_cast<double>(o.work.bytes * o.work.rounds) / result.median("one-gpu");
+  result.add("one_gpu_bandwidth", one, "GB/s");
+  result.add("of_one_gpu", result.value("bandwidth") / one, "1");
+}
+
 namespace {
 
 void add_costs(const StageCosts& costs, Result& result) {

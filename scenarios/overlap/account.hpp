@@ -11,6 +11,10 @@ namespace xferbench {
 /// and its stages. `o`: with the payload of all GPUs.
 void derive(const OverlapCase& o, unsigned copy_engines, Result& result);
 
+/// The same work by the first GPU alone, through its own link, with one payload of the case's size: measurement
+/// one-gpu.
+void derive_beside_one_gpu(const OverlapCase& o, Result& result);
+
 /// What the model says of it. `o`: with the payload of one GPU, whose costs these are. Adds nothing after Ctrl-C, when
 /// there may be no samples of the costs.
 void explain(const OverlapCase& o, const StageCosts& costs, Result& result);

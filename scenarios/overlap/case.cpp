@@ -17,6 +17,7 @@ namespace {
 /// How many chunks the device holds at once; 0: all.
 std::size_t slots(const Case& c, const PipelineShape& pipeline) {
   if (pipeline.strategy == Strategy::streams) return pipeline.streams;
+  if (pipeline.strategy == Strategy::multipath) return 0;  // its slots are those of the helpers
   return c.count_or("slots", pipeline.strategy == Strategy::double_buffer ? 2 : 0);
 }
 
@@ -55,7 +56,8 @@ std::optional<model::Arrangement> arrangement(const OverlapCase& c) {
       a.kernel_after_d2h = c.work.in_place ? 0 : slots;
       break;
     case Strategy::serial:
-    case Strategy::zero_copy: return std::nullopt;
+    case Strategy::zero_copy:
+    case Strategy::multipath: return std::nullopt;
   }
   a.chunks = chunk_bytes(c);
   return a;
@@ -146,6 +148,7 @@ OverlapCase overlap_case(const Case& c) {
   o.pipeline.breadth_first = c.is("issue", "breadth");
   o.pipeline.batch = c.count_or("batch", 1);
   o.pipeline.blocks = static_cast<unsigned>(c.count_or("blocks", 0));
+  if (o.through_neighbours()) o.pipeline.helper_slots = c.count_or("slots", o.pipeline.helper_slots);
   const bool has_chunks = word.strategy != Strategy::serial && word.strategy != Strategy::zero_copy;
   o.work = {.bytes = c.count("size"),
             .chunks = c.count_or("chunks", 1),
@@ -165,9 +168,11 @@ OverlapCase overlap_case(const Case& c) {
 }
 
 std::vector<Case> expand_overlap(const Case& c, const GpusOfRun& gpus) {
-  if (gpus.count() < 2 || !(gpus.asked_for || c.has("split"))) return {c};
+  const bool through_neighbours = overlap_case(c).through_neighbours();
+  if (gpus.count() < 2 || !(gpus.asked_for || c.has("split") || through_neighbours)) return {c};
   Case on_all = c;
-  if (!c.has("split")) on_all.set(choice_axis("split", words(kSplits), {}), std::string(kSplits.front()));
+  if (!c.has("split") && !through_neighbours)
+    on_all.set(choice_axis("split", words(kSplits), {}), std::string(kSplits.front()));
   on_all.set({.name = "gpus"}, gpus.count());
   return {on_all};
 }

@@ -30,13 +30,15 @@ struct OverlapCase {
   PipelineShape pipeline;
   std::optional<double> balance{};  ///< kernel time over H2D time that the work is chosen for; until then it is 1
   bool sizes_kernels = false;       ///< --blocks or --kernels-per-chunk was given
-  std::optional<Split> split{};     ///< of several GPUs; where there is none, the case is about one
-  std::size_t gpus = 1;
+  std::optional<Split> split{};     ///< of several GPUs; where there is none, one of them has all the work
+  std::size_t gpus = 1;             ///< that it takes
 
   /// Small kernels of different streams may run at once; in a graph nobody can launch them by themselves.
   [[nodiscard]] bool kernels_may_share_gpu() const {
     return sizes_kernels && pipeline.strategy == Strategy::streams && !pipeline.graph;
   }
+  /// One GPU works, others pass on.
+  [[nodiscard]] bool through_neighbours() const { return pipeline.strategy == Strategy::multipath; }
 };
 OverlapCase overlap_case(const Case& c);
 

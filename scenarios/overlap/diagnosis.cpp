@@ -146,11 +146,14 @@ std::optional<Finding> beside_one_gpu(const Result& r, const std::string& prefix
   const Metric* times = r.metric("of_one_gpu");
   if (times == nullptr) return std::nullopt;
   const OverlapCase c = overlap_case(r.config);
+  const std::string what = !c.split
+                               ? fmt::format("one payload through the links of {} GPUs", c.gpus)
+                               : fmt::format("{} GPUs at once, {}", c.gpus,
+                                             *c.split == Split::each ? "a payload each" : "one payload shared out");
   return Finding{.kind = "one-gpu",
                  .labels = {{"case", r.config.key()}},
                  .metrics = {*times, r.needed_metric("bandwidth"), r.needed_metric("one_gpu_bandwidth")},
-                 .text = fmt::format("{}{} GPUs at once, {}: {} GB/s in and out, {} times the {} GB/s of one", prefix,
-                                     c.gpus, *c.split == Split::each ? "a payload each" : "one payload shared out",
+                 .text = fmt::format("{}{}: {} GB/s in and out, {} times the {} GB/s of one", prefix, what,
                                      format_significant(r.value("bandwidth")), factor_text(times->value),
                                      format_significant(r.value("one_gpu_bandwidth")))};
 }

@@ -28,6 +28,7 @@
 #include "scenarios/overlap/several.hpp"
 #include "scenarios/overlap/space.hpp"
 #include "scenarios/overlap/stages.hpp"
+#include "scenarios/overlap/through_neighbours.hpp"
 
 namespace xferbench {
 
@@ -153,7 +154,9 @@ class Overlap final : public ScenarioOf<overlap_case> {
                       work.chunks, kMostChunks));
     }
     if (auto reason = ChunkedWork::skip_reason(work.bytes, work.chunks)) return reason;
-    if (c.split) {
+    if (c.through_neighbours()) {
+      if (auto reason = reason_against_neighbours(c, can)) return reason;
+    } else if (c.split) {
       if (auto reason = reason_against_several(c, can)) return reason;
     }
     if (can == nullptr || can->batch_copies || pipeline.strategy != Strategy::batch) return std::nullopt;
@@ -161,6 +164,7 @@ class Overlap final : public ScenarioOf<overlap_case> {
   }
 
   [[nodiscard]] MemoryNeeds memory_needs(const OverlapCase& c) const override {
+    if (c.through_neighbours()) return needs_of_neighbours(c);
     return c.split ? needs_of_several(c) : ChunkedWork::needs(c.work);
   }
 
@@ -174,6 +178,7 @@ class Overlap final : public ScenarioOf<overlap_case> {
   }
 
   void measure(const OverlapCase& c, const RunContext& bench, Result& result) const override {
+    if (c.through_neighbours()) return measure_through_neighbours(c, bench, result);
     if (c.split) return measure_on_several(c, bench, result);
     OverlapCase o = c;
     o.work.seed = bench.seed;
@@ -236,8 +241,10 @@ std::vector<MetricDeclaration> overlap_metrics() {
       derived("bandwidth", "GB/s", higher, "payload in and payload out, over the makespan").column("GB/s"),
       derived("gpu_bandwidth", "GB/s", higher, "of several GPUs, each one's payload in and out over its own time")
           .column("GB/s by GPU"),
-      derived("one_gpu_bandwidth", "GB/s", higher, "of several: the same for one GPU alone").column("one GPU GB/s"),
-      derived("of_one_gpu", "1", higher, "bandwidth of all GPUs over that of one").column("of one GPU", ratio),
+      derived("one_gpu_bandwidth", "GB/s", higher, "of several: bandwidth of one GPU alone, through its own link")
+          .column("one GPU GB/s"),
+      derived("of_one_gpu", "1", higher, "bandwidth of all GPUs, or through all links, over that of one")
+          .column("of one GPU", ratio),
       measured("serial", "the same work without overlap").column("serial"),
       derived("speedup", "1", higher, "how many times the makespan that takes").column("speedup", ratio),
       derived_time("bound",
@@ -267,6 +274,7 @@ std::vector<MetricDeclaration> overlap_metrics() {
       measured("d2h", "copying the whole payload to the host, alone"),
       measured("both", "both copies at once, from the start of both to the end of the later one"),
       measured("one-gpu", "of several GPUs, the first alone: with its own payload, or with all of one that is shared"),
+      derived("helper_memory", "MiB", lower, "with multipath, that each helper holds for it"),
       measured(kGpuTime, "of several, each GPU's pipeline from its begin to its end, by its own clock"),
       measured(kGpuEnd, "of several, from the begin of all to each GPU's end, by the first one's clock"),
       measured(kSinceOpening, "of several, from letting go of all until the host saw the last one's end"),
@@ -314,8 +322,8 @@ std::vector<MetricDeclaration> overlap_metrics() {
 }
 
 std::vector<Axis> overlap_axes() {
-  const std::vector<std::string> chunked{"streams", "engines",       "double-buffer",      "batch",
-                                         "graph",   "graph-streams", "graph-double-buffer"};
+  const std::vector<std::string> chunked{"streams", "engines",       "double-buffer",       "batch",
+                                         "graph",   "graph-streams", "graph-double-buffer", "multipath"};
   const auto with = [](std::vector<std::string> strategies, Axis axis) {
     return only_with("strategy", std::move(strategies), std::move(axis));
   };
@@ -331,15 +339,19 @@ std::vector<Axis> overlap_axes() {
           "strategy", strategies,
           {.defaults = "streams",
            .tuning = "streams,engines,double-buffer,graph,zero-copy",
-           .help = "how the chunks are arranged; graph is engines captured and replayed, graph-X is X captured"}),
+           .help =
+               "how the chunks are arranged; graph is engines captured and replayed, graph-X is X captured; multipath "
+               "takes the links of other GPUs, too (--gpus)"}),
       by_stream({.name = "streams",
                  .defaults = "4",
                  .tuning = "2,3,4,8,16",
                  .help = "streams that the chunks take turns on",
                  .max = 1024}),
-      with({"engines", "double-buffer", "batch", "graph", "graph-double-buffer"},
+      with({"engines", "double-buffer", "batch", "graph", "graph-double-buffer", "multipath"},
            {.name = "slots",
-            .help = "chunks that the device holds at once; default: 2 for double-buffer, else all",
+            .help = "chunks that the device holds at once; default: 2 for double-buffer, else all; of multipath, that "
+                    "each helper "
+                    "holds in each direction: 4",
             .max = 65536}),
       with({"batch"},
            {.name = "batch", .defaults = "4", .help = "chunks whose copies are submitted in one call", .max = 65536}),

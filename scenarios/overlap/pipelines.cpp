@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "scenarios/overlap/through_neighbours.hpp"
+
 namespace xferbench {
 
 std::size_t operations_of(const ChunkedWork::Shape& work, const PipelineShape& shape) {
@@ -15,6 +17,7 @@ std::size_t operations_of(const ChunkedWork::Shape& work, const PipelineShape& s
   switch (shape.strategy) {
     case Strategy::serial: return 3;
     case Strategy::zero_copy: return 1;
+    case Strategy::multipath: return chunks * (2 + work.kernels_per_chunk);
     case Strategy::streams: {
       const std::size_t streams = shape.stream_kind == StreamKind::legacy_default ? 1 : shape.streams;
       return shares(chunks, streams) * (2 + work.kernels_per_chunk);
@@ -240,7 +243,8 @@ class Replayed final : public Pipeline {
 
 }  // namespace
 
-std::unique_ptr<Pipeline> make_pipeline(Device& device, ChunkedWork& work, const PipelineShape& shape) {
+std::unique_ptr<Pipeline> make_pipeline(Device& device, ChunkedWork& work, const PipelineShape& shape,
+                                        std::span<Device* const> helpers) {
   if (shape.graph) {
     PipelineShape captured = shape;
     captured.graph = false;
@@ -252,6 +256,7 @@ std::unique_ptr<Pipeline> make_pipeline(Device& device, ChunkedWork& work, const
     case Strategy::engines:
     case Strategy::double_buffer:
     case Strategy::batch: return std::make_unique<Engines>(device, work, shape);
+    case Strategy::multipath: return std::make_unique<ThroughNeighbours>(device, work, shape, helpers);
     case Strategy::zero_copy: break;
   }
   return zero_copy(device, work, operations_of(work.shape(), shape), shape.blocks);
@@ -273,12 +278,16 @@ Region checked_region_of(Pipeline& pipeline, const ChunkedWork& work, std::strin
 
 void verify(Machine& machine, ChunkedWork& work, Pipeline& pipeline) {
   work.poison_all();
+  pipeline.poison();
   run_once(machine, region_of(pipeline, "pipeline"));
   work.check("pipeline");
 }
 
 void verify_at_full_speed(Machine& machine, ChunkedWork& work, Pipeline& pipeline) {
-  run_at_full_speed(machine, region_of(pipeline, "pipeline"), [&work] { work.poison_all(); });
+  run_at_full_speed(machine, region_of(pipeline, "pipeline"), [&] {
+    work.poison_all();
+    pipeline.poison();
+  });
   work.check("pipeline at full speed");
 }
 

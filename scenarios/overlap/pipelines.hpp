@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,7 @@ enum class Strategy {
   double_buffer,  ///< the same with two device buffers that alternate
   batch,          ///< the same with the copies of several chunks in one call (cudaMemcpyBatchAsync)
   zero_copy,      ///< one kernel that reads and writes the host's memory itself
+  multipath,      ///< engines, with chunks that other GPUs pass on, to use their links
 };
 
 /// How the chunks are arranged; not how the payload is cut.
@@ -29,19 +31,20 @@ struct PipelineShape {
   bool graph = false;       ///< captured once and replayed
   std::size_t streams = 4;  ///< of Strategy::streams
   StreamKind stream_kind = StreamKind::nonblocking;
-  bool breadth_first = false;  ///< streams: stage after stage for as many chunks as there are streams
-  std::size_t batch = 4;       ///< chunks whose copies are submitted together
-  unsigned blocks = 0;         ///< of a kernel on host memory; 0: kZeroCopyBlocks
+  bool breadth_first = false;    ///< streams: stage after stage for as many chunks as there are streams
+  std::size_t batch = 4;         ///< chunks whose copies are submitted together
+  unsigned blocks = 0;           ///< of a kernel on host memory; 0: kZeroCopyBlocks
+  std::size_t helper_slots = 4;  ///< multipath: chunks that each helper holds at once, in each direction
 };
 
 /// A strategy as people name it: a word, and what it stands for. "graph" is the graph of the fastest, engines. There is
-/// none of a batch: CUDA does not let cudaMemcpyBatchAsync be captured.
+/// none of a batch: CUDA does not let cudaMemcpyBatchAsync be captured; nor of multipath.
 struct StrategyWord {
   std::string_view word;
   Strategy strategy;
   bool graph = false;
 };
-inline constexpr std::array<StrategyWord, 10> kStrategyWords{{{"serial", Strategy::serial},
+inline constexpr std::array<StrategyWord, 11> kStrategyWords{{{"serial", Strategy::serial},
                                                               {"streams", Strategy::streams},
                                                               {"engines", Strategy::engines},
                                                               {"double-buffer", Strategy::double_buffer},
@@ -50,7 +53,8 @@ inline constexpr std::array<StrategyWord, 10> kStrategyWords{{{"serial", Strateg
                                                               {"graph", Strategy::engines, true},
                                                               {"graph-streams", Strategy::streams, true},
                                                               {"graph-double-buffer", Strategy::double_buffer, true},
-                                                              {"graph-zero-copy", Strategy::zero_copy, true}}};
+                                                              {"graph-zero-copy", Strategy::zero_copy, true},
+                                                              {"multipath", Strategy::multipath}}};
 /// Throws std::logic_error if there is no such word: a mistake in a scenario's axis.
 const StrategyWord& strategy_word(std::string_view word);
 
@@ -78,6 +82,8 @@ class Pipeline {
   [[nodiscard]] virtual bool gateable() const { return true; }
   /// All launches in the streams they belong to, and no copies; nothing where there is but one stream of kernels.
   virtual void submit_kernels() {}
+  /// Spoils what it holds of a payload beside the memory of the work, so that a pass cannot use what another one left.
+  virtual void poison() {}
 
  private:
   std::size_t operations_;
@@ -88,7 +94,9 @@ std::size_t operations_of(const ChunkedWork::Shape& work, const PipelineShape& s
 /// Whether a timed pass holds it behind a gate, so that what the host takes to submit it is hidden.
 bool fits_gate(const ChunkedWork::Shape& work, const PipelineShape& shape);
 
-std::unique_ptr<Pipeline> make_pipeline(Device& device, ChunkedWork& work, const PipelineShape& shape);
+/// `helpers`: of Strategy::multipath; they and the device reach each other's memory as long as the pipeline lives.
+std::unique_ptr<Pipeline> make_pipeline(Device& device, ChunkedWork& work, const PipelineShape& shape,
+                                        std::span<Device* const> helpers = {});
 
 /// A way of cutting a payload, and the pipeline over it.
 struct CutPipeline {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/interrupt.hpp"
-#include "model/partition.hpp"
 #include "scenarios/overlap/account.hpp"
+#include "scenarios/overlap/parts.hpp"
 #include "scenarios/overlap/pipelines.hpp"
 #include "scenarios/overlap/stages.hpp"
 
@@ -19,82 +19,12 @@ namespace xferbench {
 
 namespace {
 
-/// The case of one of its GPUs.
-OverlapCase part_of(const OverlapCase& c, std::size_t gpu, std::uint64_t seed) {
-  OverlapCase part = c;
-  part.work.seed = seed + gpu;
-  if (*c.split == Split::each) return part;
-  const std::size_t elements = c.work.bytes / ChunkedWork::kElement;
-  const std::size_t alignment = std::min<std::size_t>(1024, std::max<std::size_t>(1, elements / c.gpus));
-  part.work.bytes = model::partition(elements, c.gpus, alignment)[gpu].count * ChunkedWork::kElement;
-  return part;
-}
-
 /// With the payload of all GPUs.
 OverlapCase whole_of(const OverlapCase& c) {
   OverlapCase whole = c;
   if (*c.split == Split::each) whole.work.bytes *= c.gpus;
   return whole;
 }
-
-/// One GPU's part, and everything that is timed of it.
-struct PartOnGpu {
-  PartOnGpu(Device& gpu, const OverlapCase& part)
-      : device(&gpu), own(gpu, part.work, part.pipeline, nullptr), stages(gpu, *own.work) {}
-
-  Device* device;
-  CutPipeline own;
-  Stages stages;
-};
-
-using RegionOf = std::function<Region(PartOnGpu&)>;
-
-class PartsOnGpus {
- public:
-  PartsOnGpus(const OverlapCase& c, const RunContext& bench) : machine_(bench.machine) {
-    for (std::size_t i = 0; i < c.gpus; ++i) {
-      parts_.push_back(std::make_unique<PartOnGpu>(machine_.device(i), part_of(c, i, bench.seed)));
-    }
-  }
-
-  [[nodiscard]] PartOnGpu& first() const { return *parts_.front(); }
-  [[nodiscard]] std::vector<OnGpu> works() const {
-    std::vector<OnGpu> all;
-    for (const auto& part : parts_) all.push_back({part->device, part->own.work.get()});
-    return all;
-  }
-
-  /// The same of all GPUs at once.
-  [[nodiscard]] Region all(const std::string& name, const RegionOf& region_of_part) const {
-    std::vector<Region> regions;
-    for (const auto& part : parts_) regions.push_back(region_of_part(*part));
-    return at_once(name, std::move(regions));
-  }
-  [[nodiscard]] Region pipelines() const {
-    return all("pipeline", [](PartOnGpu& p) { return checked_region_of(*p.own.pipeline, *p.own.work, "pipeline"); });
-  }
-
-  void prepare() const {
-    for_each([](PartOnGpu& p) { p.own.work->prepare(); });
-  }
-  void verify_stages() const {
-    for_each([](PartOnGpu& p) { p.stages.verify(); });
-  }
-  /// All at once on poisoned memory.
-  void verify(const std::function<void(const Region&)>& run) const {
-    for_each([](PartOnGpu& p) { p.own.work->poison_all(); });
-    run(pipelines());
-    for_each([](PartOnGpu& p) { p.own.work->check("pipeline"); });
-  }
-
- private:
-  void for_each(const std::function<void(PartOnGpu&)>& what) const {
-    for (const auto& part : parts_) what(*part);
-  }
-
-  Machine& machine_;
-  std::vector<std::unique_ptr<PartOnGpu>> parts_;
-};
 
 /// The payload of `split`, by the first GPU alone: its own, or all of the one that is shared out.
 struct OneGpu {
@@ -138,9 +68,7 @@ void derive_of_several(const OverlapCase& c, const RunContext& bench, Result& re
   const OverlapCase whole = whole_of(c);
   derive(whole, bench.device.capabilities().environment.gpu.copy_engines, result);
   add_gpu_bandwidths(c, result);
-  const double one = 2e-9 * static_cast<double>(c.work.bytes * c.work.rounds) / result.median("one-gpu");
-  result.add("one_gpu_bandwidth", one, "GB/s");
-  result.add("of_one_gpu", result.value("bandwidth") / one, "1");
+  derive_beside_one_gpu(c, result);
 }
 
 }  // namespace
@@ -181,10 +109,7 @@ void measure_on_several(const OverlapCase& c, const RunContext& bench, Result& r
   // One GPU's pipeline beside all of them, and not beside copies out, which are checked against what the kernels of the
   // stages have left on the device.
   const std::vector<Series> series =
-      bench.sample({pipelines, one_gpu, parts.all("h2d", [](PartOnGpu& p) { return p.stages.h2d(); }),
-                    parts.all("kernel", [](PartOnGpu& p) { return p.stages.kernel(); }),
-                    parts.all("d2h", [](PartOnGpu& p) { return p.stages.d2h(); }),
-                    parts.all("both", [](PartOnGpu& p) { return p.stages.both(); })});
+      bench.sample({pipelines, one_gpu, parts.h2d(), parts.kernel(), parts.d2h(), parts.both()});
   add_measurements(series, result);
   result.measurements.push_back(series.front().submit);
   result.add("work", parts.first().own.work->work(), "operations/element");

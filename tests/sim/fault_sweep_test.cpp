@@ -31,7 +31,8 @@ const std::vector<std::pair<std::string, std::vector<std::string>>>& small_cases
   static const std::vector<std::pair<std::string, std::vector<std::string>>> all{
       {"overlap",
        {"overlap --size 64K --streams 2 --chunks 4 --strategy serial,streams,zero-copy,batch,graph",
-        "overlap --size 64K --streams 2 --chunks 4 --rounds 2 --balance 1 --kernel vector-add"}},
+        "overlap --size 64K --streams 2 --chunks 4 --rounds 2 --balance 1 --kernel vector-add",
+        "overlap --size 64K --chunks 4 --slots 1 --strategy multipath"}},
       {"memcpy",
        {"memcpy --size 64K --dir h2d,d2d,bidirectional --host pinned", "memcpy --size 64K --dir d2h --host registered",
         "memcpy --size 64K --dir bidirectional --host pinned --api sync",
@@ -123,7 +124,8 @@ bool may_go_unnoticed(std::string_view scenario, CallKind hit) {
     case CallKind::synchronize_device: return scenario == "callback" || scenario == "dynpar";
     case CallKind::reserve_launches: return scenario == "dynpar";
     case CallKind::set_wait_policy: return scenario == "latency";
-    case CallKind::set_peer_access: return scenario == "p2p" || scenario == "together" || scenario == "multipath";
+    case CallKind::set_peer_access:
+      return scenario == "p2p" || scenario == "together" || scenario == "multipath" || scenario == "overlap";
     default: return false;
   }
 }
@@ -179,7 +181,11 @@ TEST_P(DeviceFaults, FailTheCaseAndNothingElse) {
   const bool every_call = std::getenv("XFERBENCH_EVERY_CALL") != nullptr;
   std::vector<PlannedCase> cases;
   for (const std::string& line : small_cases()[GetParam()].second) {
-    for (const PlannedCase& planned : cases_of_line(line)) cases.push_back(planned);
+    for (const PlannedCase& planned : cases_of_line(line)) {
+      const auto machine = willing_machine_for(planned);
+      const auto all = expanded(std::vector{planned}, {machine->device().capabilities().environment});
+      cases.insert(cases.end(), all.begin(), all.end());
+    }
   }
   for (const PlannedCase& planned : cases) sweep(planned, every_call ? std::size_t{1} << 30 : 30 / cases.size());
 }

@@ -154,7 +154,8 @@ inline std::unique_ptr<sim::SimMachine> willing_machine(std::string_view of_prof
 
 /// One with as many of them as the case is about.
 inline std::unique_ptr<sim::SimMachine> willing_machine_for(const PlannedCase& planned) {
-  const bool several = planned.scenario->descriptor().gpus == UsesGpus::several || planned.config.has("split");
+  const bool several = planned.scenario->descriptor().gpus == UsesGpus::several || planned.config.has("split") ||
+                       planned.config.is("strategy", "multipath");
   return several ? willing_machine("h200-x2", {0, 1}) : willing_machine();
 }
 

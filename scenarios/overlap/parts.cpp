@@ -1,0 +1,79 @@
+#include "scenarios/overlap/parts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/partition.hpp"
+
+namespace xferbench {
+
+OverlapCase part_of(const OverlapCase& c, std::size_t gpu, std::uint64_t seed) {
+  OverlapCase part = c;
+  part.work.seed = seed + gpu;
+  if (*c.split == Split::each) return part;
+  const std::size_t elements = c.work.bytes / ChunkedWork::kElement;
+  const std::size_t alignment = std::min<std::size_t>(1024, std::max<std::size_t>(1, elements / c.gpus));
+  part.work.bytes = model::partition(elements, c.gpus, alignment)[gpu].count * ChunkedWork::kElement;
+  return part;
+}
+
+std::shared_ptr<Payload> PartOnGpu::payload(Device& gpu, const OverlapCase& part, Device& near) {
+  Payload::Shape shape = ChunkedWork::payload_of(part.work);
+  if (&gpu != &near) shape.host = HostMemory::portable;
+  return std::make_shared<Payload>(gpu, shape, near);
+}
+
+PartsOnGpus::PartsOnGpus(const OverlapCase& c, const RunContext& bench, Device* near) : machine_(bench.machine) {
+  for (std::size_t i = 0; i < c.gpus; ++i) {
+    Device& gpu = machine_.device(i);
+    parts_.push_back(std::make_unique<PartOnGpu>(gpu, part_of(c, i, bench.seed), near == nullptr ? gpu : *near));
+  }
+}
+
+std::vector<OnGpu> PartsOnGpus::works() const {
+  std::vector<OnGpu> all;
+  for (const auto& part : parts_) all.push_back({part->device, part->own.work.get()});
+  return all;
+}
+
+Region PartsOnGpus::all(const std::string& name, const RegionOf& region_of_part) const {
+  std::vector<Region> regions;
+  for (const auto& part : parts_) regions.push_back(region_of_part(*part));
+  return at_once(name, std::move(regions));
+}
+
+Region PartsOnGpus::h2d() const {
+  return all("h2d", [](PartOnGpu& p) { return p.stages.h2d(); });
+}
+
+Region PartsOnGpus::kernel() const {
+  return all("kernel", [](PartOnGpu& p) { return p.stages.kernel(); });
+}
+
+Region PartsOnGpus::d2h() const {
+  return all("d2h", [](PartOnGpu& p) { return p.stages.d2h(); });
+}
+
+Region PartsOnGpus::both() const {
+  return all("both", [](PartOnGpu& p) { return p.stages.both(); });
+}
+
+Region PartsOnGpus::pipelines() const {
+  return all("pipeline", [](PartOnGpu& p) { return checked_region_of(*p.own.pipeline, *p.own.work, "pipeline"); });
+}
+
+void PartsOnGpus::prepare() const {
+  for (const auto& part : parts_) part->own.work->prepare();
+}
+
+void PartsOnGpus::verify_stages() const {
+  for (const auto& part : parts_) part->stages.verify();
+}
+
+void PartsOnGpus::verify(const std::function<void(const Region&)>& run) const {
+  for (const auto& part : parts_) part->own.work->poison_all();
+  run(pipelines());
+  for (const auto& part : parts_) part->own.work->check("pipeline");
+}
+
+}  // namespace xferbench

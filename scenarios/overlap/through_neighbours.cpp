@@ -1,0 +1,249 @@
+#include "scenarios/overlap/through_neighbours.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "core/units.hpp"
+#include "measure/pattern.hpp"
+#include "scenarios/common/peer_access.hpp"
+#include "scenarios/overlap/account.hpp"
+#include "scenarios/overlap/parts.hpp"
+#include "scenarios/overlap/stages.hpp"
+
+namespace xferbench {
+
+namespace {
+
+/// Long enough for every chunk, and each begins as memory of its own would.
+std::size_t helper_slot_bytes(const ChunkedWork::Shape& shape) {
+  constexpr std::size_t kAlignment = 256;
+  const std::vector<model::Chunk> chunks = cut(shape);
+  const std::size_t longest = std::ranges::max(chunks, {}, &model::Chunk::count).count * ChunkedWork::kElement;
+  return (longest + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+/// Chunks that go through helper number `helper`, from 1, of so many ways.
+std::size_t turns_of(std::size_t helper, std::size_t ways, std::size_t chunks) {
+  return chunks > helper ? (chunks - helper - 1) / ways + 1 : 0;
+}
+
+/// Bytes of the slots of the first helper, which has as many as any.
+std::size_t helper_bytes(const OverlapCase& c) {
+  const std::size_t turns = turns_of(1, c.gpus, c.work.chunks * c.work.rounds);
+  return 2 * std::min(c.pipeline.helper_slots, turns) * helper_slot_bytes(c.work);
+}
+
+}  // namespace
+
+// --- The pipeline ---------------------------------------------------------------------------------------------------
+
+ThroughNeighbours::Slots::Slots(Device& helper, std::size_t slots, std::size_t slot_bytes)
+    : slot_bytes_(slot_bytes),
+      memory_(helper.allocate_device(slots * slot_bytes)),
+      fill_(helper.make_stream(StreamKind::nonblocking)),
+      drain_(helper.make_stream(StreamKind::nonblocking)) {
+  for (std::size_t i = 0; i < slots; ++i) {
+    filled_.push_back(helper.make_event(EventKind::ordering));
+    drained_.push_back(helper.make_event(EventKind::ordering));
+  }
+}
+
+void ThroughNeighbours::Slots::pass_on(const Copy& c, std::size_t turn) {
+  const std::size_t slot = turn % filled_.size();
+  std::byte* const at = memory_.data + slot * slot_bytes_;
+  const bool from_host = c.direction == Direction::h2d;
+  if (turn >= filled_.size()) fill_.wait(drained_[slot]);
+  fill_.copy({at, c.source, c.bytes, from_host ? Direction::h2d : Direction::p2p});
+  fill_.record(filled_[slot]);
+  drain_.wait(filled_[slot]);
+  drain_.copy({c.destination, at, c.bytes, from_host ? Direction::p2p : Direction::d2h});
+  drain_.record(drained_[slot]);
+}
+
+void ThroughNeighbours::Slots::poison() {
+  fill_.fill(memory_, pattern::kPoison);
+  fill_.synchronize();
+}
+
+ThroughNeighbours::ThroughNeighbours(Device& device, ChunkedWork& work, const PipelineShape& shape,
+                                     std::span<Device* const> helpers)
+    : Pipeline(operations_of(work.shape(), shape)),
+      tracer_(device.machine().tracer()),
+      work_(work),
+      h2d_(device.make_stream(StreamKind::nonblocking)),
+      kernel_(device.make_stream(StreamKind::nonblocking)),
+      d2h_(device.make_stream(StreamKind::nonblocking)),
+      hand_over_(device.make_event(EventKind::ordering)) {
+  if (work.shape().slots != 0) throw std::logic_error("multipath with fewer places on the working GPU than chunks");
+  const std::size_t slot_bytes = helper_slot_bytes(work.shape());
+  for (std::size_t i = 0; i < helpers.size(); ++i) {
+    const std::size_t turns = turns_of(i + 1, helpers.size() + 1, work.chunks().size());
+    if (turns == 0) break;  // nor is there anything for those behind it
+    const std::size_t slots = std::min(shape.helper_slots, turns);
+    helpers_.push_back({Slots(*helpers[i], slots, slot_bytes), Slots(*helpers[i], slots, slot_bytes)});
+  }
+}
+
+void ThroughNeighbours::submit_directly(std::size_t chunk) {
+  work_.copy_in(chunk, h2d_);
+  h2d_.record(hand_over_);
+  kernel_.wait(hand_over_);
+  work_.launch(chunk, kernel_);
+  kernel_.record(hand_over_);
+  d2h_.wait(hand_over_);
+  work_.copy_out(chunk, d2h_);
+}
+
+void ThroughNeighbours::submit_through(Helper& helper, std::size_t chunk, std::size_t turn) {
+  helper.in.pass_on(work_.input(chunk), turn);
+  kernel_.wait(helper.in.arrived(turn));
+  work_.launch(chunk, kernel_);
+  kernel_.record(hand_over_);
+  helper.out.fill().wait(hand_over_);
+  helper.out.pass_on(work_.output(chunk), turn);
+}
+
+void ThroughNeighbours::submit() {
+  const std::size_t ways = helpers_.size() + 1;
+  for (std::size_t i = 0; i < work_.chunks().size(); ++i) {
+    const NvtxRange mark(tracer_, work_.name(i));
+    if (i % ways == 0) {
+      submit_directly(i);
+    } else {
+      submit_through(helpers_[i % ways - 1], i, i / ways);
+    }
+  }
+}
+
+std::vector<StreamView> ThroughNeighbours::streams() const {
+  std::vector<StreamView> all{h2d_, kernel_, d2h_};
+  for (const Helper& h : helpers_) all.insert(all.end(), {h.in.fill(), h.in.drain(), h.out.fill(), h.out.drain()});
+  return all;
+}
+
+void ThroughNeighbours::poison() {
+  for (Helper& h : helpers_) {
+    h.in.poison();
+    h.out.poison();
+  }
+}
+
+// --- The case -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// As much in equal parts, each to a GPU and back through its own link: what all links carry at once.
+OverlapCase over_own_links(const OverlapCase& c) {
+  OverlapCase parts = c;
+  parts.split = Split::shared;
+  parts.pipeline = {.strategy = Strategy::engines};
+  parts.work.chunks = 1;
+  parts.work.growth = 1;
+  parts.work.kernels_per_chunk = 1;
+  parts.work.blocks = 0;
+  return parts;
+}
+
+/// The payload on the working GPU, in chunks that go through all links, or through its own alone.
+struct WorkOfOne {
+  WorkOfOne(const OverlapCase& c, const RunContext& bench, std::span<Device* const> gpus)
+      : work(bench.device, shape(c, bench), payload(c, bench)),
+        pipeline(make_pipeline(bench.device, work, c.pipeline, gpus.subspan(1))),
+        alone(make_pipeline(bench.device, work, {.strategy = Strategy::engines})),
+        stages(bench.device, work) {}
+
+  static ChunkedWork::Shape shape(const OverlapCase& c, const RunContext& bench) {
+    ChunkedWork::Shape s = c.work;
+    s.seed = bench.seed;
+    return s;
+  }
+  static std::shared_ptr<Payload> payload(const OverlapCase& c, const RunContext& bench) {
+    Payload::Shape s = ChunkedWork::payload_of(shape(c, bench));
+    s.host = HostMemory::portable;  // the helpers copy from and to it
+    return std::make_shared<Payload>(bench.device, s);
+  }
+
+  void verify_all(Machine& machine) {
+    stages.verify();
+    verify(machine, work, *alone);
+    verify(machine, work, *pipeline);
+  }
+  /// The kernel over the whole payload. In place, nobody knows what it has worked on, as the copies in that are timed
+  /// beside it go elsewhere.
+  [[nodiscard]] Region kernel() {
+    Region r = stages.kernel();
+    if (work.shape().in_place) r.check = nullptr;
+    return r;
+  }
+
+  ChunkedWork work;
+  std::unique_ptr<Pipeline> pipeline;
+  std::unique_ptr<Pipeline> alone;
+  Stages stages;
+};
+
+}  // namespace
+
+MemoryNeeds needs_of_neighbours(const OverlapCase& c) {
+  const MemoryNeeds whole = ChunkedWork::needs(c.work);
+  const MemoryNeeds part = ChunkedWork::needs(part_of(over_own_links(c), 0, 0).work);
+  return {2 * whole.host, std::max(whole.device, helper_bytes(c)) + part.device};
+}
+
+std::optional<SkipReason> reason_against_neighbours(const OverlapCase& c, const Capabilities* can) {
+  if (c.split) {
+    return SkipReason::impossible(
+        "--split is for GPUs that all work; with --strategy multipath the first one does, and the others pass its "
+        "chunks on: leave out --split");
+  }
+  if (c.balance) {
+    return SkipReason::impossible("--balance compares the kernel with one link; give --work to --strategy multipath");
+  }
+  if (c.work.bytes / ChunkedWork::kElement < c.gpus) {
+    return SkipReason::impossible(fmt::format("--size is too small to be shared out among {} GPUs", c.gpus));
+  }
+  if (can == nullptr) return std::nullopt;
+  if (can->environment.gpu_count() < 2) {
+    return SkipReason::unavailable(
+        "--strategy multipath needs a second GPU to help, and this run has one; ask for more with --gpus");
+  }
+  for (const Environment::PeerLink& link : can->environment.links) {
+    if (link.access) continue;
+    return SkipReason::unavailable(fmt::format(
+        "GPU {} cannot reach the memory of GPU {}, so chunks cannot be passed on; choose others with --gpus", link.from,
+        link.to));
+  }
+  return std::nullopt;
+}
+
+void measure_through_neighbours(const OverlapCase& c, const RunContext& bench, Result& result) {
+  std::vector<Device*> gpus;
+  for (std::size_t i = 0; i < c.gpus; ++i) gpus.push_back(&bench.machine.device(i));
+  const PeerAccess access(gpus);
+  WorkOfOne one(c, bench, gpus);
+  const PartsOnGpus parts(over_own_links(c), bench, &bench.device);
+  if (bench.needs_data()) one.work.prepare();
+  if (bench.needs_data()) parts.prepare();
+  if (bench.verify) one.verify_all(bench.machine);
+  if (bench.verify) parts.verify_stages();
+
+  Region pipeline = checked_region_of(*one.pipeline, one.work, "pipeline");
+  Region alone = checked_region_of(*one.alone, one.work, "one-gpu");
+  use_common_clock({&pipeline, &alone});
+  const std::vector<Series> series =
+      bench.sample({pipeline, alone, parts.h2d(), one.kernel(), parts.d2h(), parts.both()});
+  add_measurements(series, result);
+  result.measurements.push_back(series.front().submit);
+  result.add("work", one.work.work(), "operations/element");
+  result.add("helper_memory", static_cast<double>(helper_bytes(c)) / MiB, "MiB");
+  if (all_sampled(series)) {
+    derive(c, bench.device.capabilities().environment.gpu.copy_engines, result);
+    derive_beside_one_gpu(c, result);
+  }
+  if (bench.verifies_again()) verify_at_full_speed(bench.machine, one.work, *one.pipeline);
+  if (all_sampled(series)) bench.trace_region(region_of(*one.pipeline, "pipeline"), result);
+}
+
+}  // namespace xferbench
