@@ -81,8 +81,9 @@ TEST(Relay, BestSplitIsTheBestOfAll) {
     const double found = relay_makespan(paths, shape, best_relay_split(paths, shape, bytes, kAligned));
     for (int percent = 0; percent <= 100; ++percent) {
       const double tried = relay_makespan(paths, shape, even_relay_split(1, percent / 100.0, bytes, kAligned));
-      EXPECT_LE(found, std::max(tried + 2e-6, tried / 0.9)) << bytes << " " << percent;
-      if (bytes > 8 * MiB) EXPECT_LE(found, tried + 2e-6) << bytes << " " << percent;
+      // Of little, less than a tenth of gain is not taken.
+      const double allowed = bytes > 8 * MiB ? tried + 2e-6 : std::max(tried + 2e-6, tried / 0.9);
+      EXPECT_LE(found, allowed) << bytes << " " << percent;
     }
   }
 }
