@@ -4,6 +4,7 @@
 #include <array>
 #include <span>
 
+#include "core/units.hpp"
 #include "scenarios/common/transfer.hpp"
 
 namespace xferbench {
@@ -30,6 +31,21 @@ MultipathCase multipath_case(const Case& c) {
 
 std::uint64_t helper_memory(const MultipathCase& c) {
   return c.shape.slots * std::min(c.shape.chunk == 0 ? kLongestChunk : c.shape.chunk, c.bytes);
+}
+
+void add_memory(const model::RelayShape& shape, const model::RelaySplit& split, Result& result) {
+  double longest = 0;
+  double most = 0;
+  for (const std::uint64_t part : split.through) {
+    const std::vector<std::uint64_t> chunks = model::relay_chunks(shape, part);
+    if (chunks.empty()) continue;
+    const auto chunk = static_cast<double>(std::ranges::max(chunks)) / MiB;
+    longest = std::max(longest, chunk);
+    most = std::max(most, chunk * static_cast<double>(std::min(shape.slots, chunks.size())));
+  }
+  if (longest == 0) return;
+  result.add("chunk", longest, "MiB");
+  result.add("helper_memory", most, "MiB");
 }
 
 namespace {

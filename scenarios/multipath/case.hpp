@@ -8,6 +8,7 @@
 
 #include "core/axis.hpp"
 #include "model/relay.hpp"
+#include "results/result.hpp"
 #include "run/scenario.hpp"
 
 namespace xferbench {
@@ -39,6 +40,9 @@ std::vector<Case> expand_multipath(const Case& c, const GpusOfRun& gpus);
 inline constexpr std::uint64_t kLongestChunk = 64 * 1024 * 1024;
 /// Bytes that each helper holds for chunks that are on their way.
 std::uint64_t helper_memory(const MultipathCase& c);
+
+/// Adds what helpers hold and how much at a time; nothing where they have nothing to do.
+void add_memory(const model::RelayShape& shape, const model::RelaySplit& split, Result& result);
 
 /// Parts of the payload begin at multiples of this, so that copies of them are aligned.
 inline constexpr std::uint64_t kPartAlignment = 64 * 1024;

@@ -62,10 +62,7 @@ void report(const MultipathCase& c, const Cut& cut, std::span<const Series> seri
   result.add("times_direct", series[1].elapsed.median / seconds, "1");
   result.add("of_own_links", series[2].elapsed.median / seconds, "1");
   result.add("relayed", static_cast<double>(cut.split.relayed()) / static_cast<double>(c.bytes), "1");
-  MultipathCase chosen = c;
-  chosen.shape = cut.shape;
-  result.add("chunk", static_cast<double>(cut.shape.chunk) / MiB, "MiB");
-  result.add("helper_memory", static_cast<double>(helper_memory(chosen)) / MiB, "MiB");
+  add_memory(cut.shape, cut.split, result);
   if (series[0].elapsed.clock == Clock::event) {
     result.warnings.emplace_back(
         "so many chunks do not fit behind a gate: the time includes what the host takes to submit them; choose a "
@@ -149,19 +146,34 @@ class Multipath final : public ScenarioOf<multipath_case> {
   }
 };
 
+/// "GPU 1", "GPUs 1,2".
+std::string gpus_named(std::span<const int> numbers) {
+  return fmt::format("GPU{} {}", numbers.size() > 1 ? "s" : "", gpus_text(numbers, ','));
+}
+
 /// What it gains, and what that costs.
 Finding gained(const Result& r, const std::string& prefix) {
   const MultipathCase c = multipath_case(r.config);
-  const model::Estimate with = model::estimate_of(r, "multipath");
-  const model::Estimate without = model::estimate_of(r, "direct");
-  std::string text =
-      fmt::format("{}through {} links {} reaches GPU {} at {} GB/s; through its own alone, {} GB/s: ", prefix,
-                  c.via.size() + 1, c.direction == Direction::h2d ? "it" : "what comes from it", c.target.front(),
-                  format_significant(r.value("bandwidth")), format_significant(r.value("direct_bandwidth")));
-  text += beside_text(with, without);
-  text += fmt::format("; meanwhile the links of GPU{} {} are busy, and {} MiB of memory on {}",
-                      c.via.size() > 1 ? "s" : "", gpus_text(c.via, ','), format_significant(r.value("helper_memory")),
-                      c.via.size() > 1 ? "each" : "it");
+  const bool in = c.direction == Direction::h2d;
+  const std::string moves = fmt::format("data {} GPU {}", in ? "reaches" : "leaves", c.target.front());
+  const double rate = r.value("bandwidth");
+  const double relayed = r.value("relayed");
+  std::string text = prefix;
+  if (relayed <= 0) {
+    text += fmt::format("all of it went over the own link of GPU {}, at {} GB/s: {}", c.target.front(),
+                        format_significant(rate),
+                        c.share ? "nothing was to be relayed" : "relaying some would not gain a tenth");
+  } else {
+    const bool one = c.via.size() == 1;
+    const std::string links = relayed < 1 ? fmt::format("its own link and {} of", one ? "that" : "those")
+                                          : fmt::format("the link{} of", one ? "" : "s");
+    text += fmt::format("through {} {} {} at {} GB/s, through its own alone at {} GB/s: {}", links, gpus_named(c.via),
+                        moves, format_significant(rate), format_significant(r.value("direct_bandwidth")),
+                        beside_text(model::estimate_of(r, "multipath"), model::estimate_of(r, "direct")));
+    text += fmt::format("; meanwhile {} {} busy, with {} MiB of memory{}", gpus_named(c.via),
+                        c.via.size() > 1 ? "are" : "is", format_significant(r.value("helper_memory")),
+                        c.via.size() > 1 ? " each" : "");
+  }
   return {
       .kind = "multipath",
       .labels = {{"case", r.config.key()}},
@@ -183,16 +195,22 @@ std::vector<Finding> Multipath::conclude(std::span<const Result* const> results)
   for (const Result* r : measured) {
     findings.push_back(gained(*r, measured.size() == 1 ? "" : name_of(r->config, axes) + ": "));
   }
+  // The table says the same of each case; of many, only the fastest is worth a sentence.
   constexpr std::size_t kFew = 4;
-  show_many_as_rows(findings, "multipath", kFew);
+  if (findings.size() > kFew) {
+    const auto rate = [](const Finding& f) { return f.metrics.front().value; };
+    const auto fastest = std::ranges::max_element(findings, {}, rate);
+    for (Finding& f : findings) f.detail = &f != &*fastest;
+  }
   return findings;
 }
 
 std::vector<Axis> multipath_axes() {
   return {
       choice_axis("dir", {"h2d", "d2h"}, {.defaults = "all", .tuning = "h2d", .help = "to the target, or from it"}),
-      gpus_axis("target", {kFirst},
-                {.defaults = kFirst, .help = "the GPU that the payload is for; first: of the run's"}),
+      gpus_axis(
+          "target", {kFirst},
+          {.defaults = kFirst, .help = "the GPU that the payload is for; first: of the run's", .joined_by = '\0'}),
       gpus_axis("via", {kAllOthers, kGrowing},
                 {.defaults = kAllOthers,
                  .tuning = kGrowing,

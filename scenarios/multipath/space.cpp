@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/units.hpp"
 #include "scenarios/multipath/case.hpp"
 #include "scenarios/multipath/costs.hpp"
 #include "scenarios/multipath/payload.hpp"
@@ -81,8 +80,7 @@ class MultipathSpace final : public Tunable {
     result.add("direct_bandwidth", gigabytes / stages_.front().median, "GB/s");
     result.add("times_direct", stages_.front().median / seconds, "1");
     result.add("relayed", static_cast<double>(split_of(m).relayed()) / static_cast<double>(m.bytes), "1");
-    result.add("chunk", static_cast<double>(m.shape.chunk) / MiB, "MiB");
-    result.add("helper_memory", static_cast<double>(helper_memory(m)) / MiB, "MiB");
+    add_memory(m.shape, split_of(m), result);
   }
 
   [[nodiscard]] std::vector<Measurement> stages() const override { return stages_; }

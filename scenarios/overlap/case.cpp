@@ -163,7 +163,7 @@ OverlapCase overlap_case(const Case& c) {
   if (c.has("balance")) o.balance = c.real("balance");
   o.sizes_kernels = c.has("blocks") || c.has("kernels-per-chunk");
   if (c.has("split")) o.split = c.one_of<Split>("split", kSplits);
-  o.gpus = c.count_or("gpus", 1);
+  if (c.has("gpus")) o.gpus = gpu_numbers(c.word("gpus")).size();
   return o;
 }
 
@@ -173,7 +173,7 @@ std::vector<Case> expand_overlap(const Case& c, const GpusOfRun& gpus) {
   Case on_all = c;
   if (!c.has("split") && !through_neighbours)
     on_all.set(choice_axis("split", words(kSplits), {}), std::string(kSplits.front()));
-  on_all.set({.name = "gpus"}, gpus.count());
+  on_all.set(gpus_axis("gpus", {}, {}), gpus_text(gpus.numbers()));
   return {on_all};
 }
 

@@ -32,8 +32,9 @@ std::string diagnosis(const Result& r) {
   std::string text = fmt::format("{} makespan: {} are the limit, set by the {}", format_seconds(r.value("makespan")),
                                  format_seconds(r.value("bound")), r.label("limited_by"));
   if (link && r.value("time_contention") > 0) {
-    text += fmt::format(" ({} of it because the two directions slow each other)",
-                        format_seconds(r.value("time_contention")));
+    const bool several = overlap_case(r.config).gpus > 1;
+    text += fmt::format(" ({} of it because {} slow each other)", format_seconds(r.value("time_contention")),
+                        several ? "GPUs and directions" : "the two directions");
   }
   const auto add = [&](const char* name, const char* what) {
     const double seconds = r.value(name);

@@ -125,8 +125,11 @@ class P2p final : public ScenarioOf<p2p_case> {
                   {.defaults = "all",
                    .help = "pairs of GPUs, from the first to the second, as in 0-1,1-0",
                    .joined_by = '-'}),
-        gpus_axis("from", {"all"}, {.help = "GPUs that data comes from, to each of --to", .alternative_to = "pairs"}),
-        gpus_axis("to", {"all"}, {.help = "GPUs that data goes to, from each of --from", .alternative_to = "pairs"}),
+        gpus_axis("from", {"all"},
+                  {.help = "GPUs that data comes from, to each of --to", .joined_by = '\0', .alternative_to = "pairs"}),
+        gpus_axis(
+            "to", {"all"},
+            {.help = "GPUs that data goes to, from each of --from", .joined_by = '\0', .alternative_to = "pairs"}),
         choice_axis("op", {"copy", "latency"},
                     {.defaults = "copy", .help = "a copy, or one read by `to` of the memory of `from`"}),
         copies(choice_axis("dir", words(kPeerDirections),

@@ -36,6 +36,8 @@ std::vector<std::vector<int>> groups_for(const TogetherCase& c, const std::vecto
     for (std::size_t a = 0; a < all.size(); ++a) {
       for (std::size_t b = a + 1; b < all.size(); ++b) groups.push_back({all[a], all[b]});
     }
+  } else if (c.word == "all") {
+    groups.push_back(all);
   } else {
     for (std::size_t n = 2; n <= all.size(); ++n) groups.emplace_back(all.begin(), all.begin() + static_cast<int>(n));
   }
@@ -77,9 +79,10 @@ std::vector<Axis> together_axes() {
       choice_axis("pattern", words(kGroupPatterns),
                   {.defaults = "h2d,d2h,both",
                    .help = "who copies to whom: host and GPUs, or GPUs among each other; one is the group's first"}),
-      gpus_axis("group", {"alone", "pairs", "growing"},
+      gpus_axis("group", {"alone", "pairs", "growing", "all"},
                 {.defaults = "alone,pairs,growing",
-                 .help = "who copies at once: each GPU alone, every two of them, the first 2, 3, ... and all"}),
+                 .help = "who copies at once: each GPU alone, every two of them, the first 2, 3, ... and all; or only "
+                         "all at once"}),
       only_with("pattern", host_patterns(),
                 choice_axis("memory", {"own", "shared"},
                             {.defaults = "own",

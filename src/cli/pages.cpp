@@ -63,7 +63,9 @@ std::string legal(const Axis& axis) {
   constexpr double kBoundless = 1e17;
   if (axis.kind == AxisKind::choice) return fmt::format("{}", fmt::join(axis.choices, ", "));
   if (axis.kind == AxisKind::gpus) {
-    return fmt::format("numbers of GPUs joined by {}, or {}", axis.joined_by, fmt::join(axis.choices, ", "));
+    const std::string numbers =
+        axis.joined_by == '\0' ? "the number of a GPU" : fmt::format("numbers of GPUs joined by {}", axis.joined_by);
+    return fmt::format("{}, or {}", numbers, fmt::join(axis.choices, ", "));
   }
   if (axis.max > kBoundless) return fmt::format("{} or more", number(axis.min, axis.kind));
   return fmt::format("{} to {}", number(axis.min, axis.kind), number(axis.max, axis.kind));

@@ -129,7 +129,8 @@ class AxisParser {
   }
 
   [[nodiscard]] std::string example() const {
-    if (axis_.kind == AxisKind::gpus) return gpus_text(std::array{0, 1}, axis_.joined_by);
+    if (axis_.kind == AxisKind::gpus)
+      return axis_.joined_by == '\0' ? "1" : gpus_text(std::array{0, 1}, axis_.joined_by);
     if (axis_.kind == AxisKind::choice) return axis_.choices.front();
     return axis_.kind == AxisKind::size ? "256M" : axis_.kind == AxisKind::count ? "8" : "0.5";
   }
@@ -148,9 +149,12 @@ class AxisParser {
             ? gpu_numbers(text)
             : std::vector<int>{};
     const bool each_once = std::set(numbers.begin(), numbers.end()).size() == numbers.size();
-    if (!numbers.empty() && each_once && gpus_text(numbers, axis_.joined_by) == text) return std::string(text);
-    fail(fmt::format("'{}' is neither numbers of different GPUs, as in {}, nor one of {}{}", text, example(),
-                     fmt::join(axis_.choices, ", "), suggestion(text, axis_.choices)));
+    const bool one = axis_.joined_by == '\0';
+    const bool so_many = !numbers.empty() && (!one || numbers.size() == 1);
+    if (so_many && each_once && gpus_text(numbers, axis_.joined_by) == text) return std::string(text);
+    const char* const wanted = one ? "the number of a GPU" : "numbers of different GPUs";
+    fail(fmt::format("'{}' is neither {}, as in {}, nor {}{}", text, wanted, example(), fmt::join(axis_.choices, ", "),
+                     suggestion(text, axis_.choices)));
   }
 
   [[nodiscard]] Value count(std::string_view text) const {
@@ -299,14 +303,18 @@ GpuSelection gpu_selection(const std::string& text) {
         fmt::format("--gpus: '{}' {}; write all, how many (2), or which, by their numbers (0,3)", text, why));
   };
   GpuSelection selection{.numbers = {}};
-  for (const Value& v : parse_axis({.name = "gpus", .min = 0, .max = 1023}, text, "--gpus")) {
-    selection.numbers.push_back(static_cast<int>(std::get<std::uint64_t>(v)));
+  try {
+    for (const Value& v : parse_axis({.name = "gpus", .min = 0, .max = 1023}, text, "--gpus")) {
+      selection.numbers.push_back(static_cast<int>(std::get<std::uint64_t>(v)));
+    }
+  } catch (const UsageError&) {
+    refuse("is none of that");
   }
   const bool is_list = text.find_first_of(",:") != std::string::npos;
   const auto commas = static_cast<std::size_t>(std::ranges::count(text, ','));
   if (text.find(':') == std::string::npos && selection.numbers.size() != commas + 1) refuse("names a GPU twice");
   if (is_list) return selection;
-  if (selection.numbers.front() == 0) refuse("is no GPU at all");
+  if (selection.numbers.front() == 0) refuse("would be no GPU at all; GPU 0 alone is --gpu 0");
   return {.numbers = {}, .first = static_cast<std::size_t>(selection.numbers.front())};
 }
 

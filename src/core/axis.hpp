@@ -37,7 +37,7 @@ struct Axis {
   std::string implicit_value{};  ///< what the flag means without a value; empty: it needs one
   std::string help{};            ///< one line
   std::vector<std::string> choices{};  ///< for AxisKind::choice and AxisKind::gpus
-  char joined_by = '+';                ///< for AxisKind::gpus
+  char joined_by = '+';                ///< for AxisKind::gpus; 0: one number only
   double min = 1;                      ///< smallest legal number
   double max = 1e18;                   ///< largest legal number
   std::string alternative_to{};        ///< when this flag is given, that axis is absent; giving both is an error

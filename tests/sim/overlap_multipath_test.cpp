@@ -37,7 +37,7 @@ TEST_F(OverlapThroughNeighbours, KeysSayHowManyGpusAndNoSplit) {
   const auto cases = relayed_cases(machine_, "--chunks 8 --slots 2");
   ASSERT_EQ(cases.size(), 1U);
   EXPECT_EQ(cases.front().config.key(),
-            "overlap/size=256MiB/strategy=multipath/slots=2/chunks=8/kernel=fma/work=64/gpus=2");
+            "overlap/size=256MiB/strategy=multipath/slots=2/chunks=8/kernel=fma/work=64/gpus=0+1");
   // Beside others of the same command, which have one.
   const auto both = expanded(cases_of_line("overlap --strategy engines,multipath"),
                              {machine_.device().capabilities().environment, true});
@@ -164,9 +164,9 @@ enum class Wait {
 
 /// Leaves out one kind of waits, and holds the streams that empty slots for a while before each copy, as a busy GPU
 /// would. Knows a stream by the first copy in it, and an event by the stream that recorded it.
-class Forgetful final {
+class ForgetfulHelpers final {
  public:
-  explicit Forgetful(Wait forgotten) : forgotten_(forgotten) {}
+  explicit ForgetfulHelpers(Wait forgotten) : forgotten_(forgotten) {}
 
   /// From now on, or not any more.
   void forget(bool on) { forgets_ = on; }
@@ -228,7 +228,7 @@ class Forgetful final {
 
 /// A pass at full speed on poisoned memory, of a pipeline that forgets. Throws VerificationError if that shows.
 std::size_t run_forgetting(Wait forgotten, bool in_place) {
-  Forgetful forgetful(forgotten);
+  ForgetfulHelpers forgetful(forgotten);
   const Otherwise how = forgetful.how();
   sim::SimMachine machine = machine_that(how, "h200-x2", {0, 1});
   std::vector<Device*> gpus{&machine.device(0), &machine.device(1)};
