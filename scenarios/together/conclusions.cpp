@@ -263,7 +263,7 @@ class Situation {
     if (largest == groups_.end() || largest->gpus.size() < 3) return std::nullopt;
     const double bandwidth = largest->rates.together.value;
     Finding f = finding("at-once");
-    f.labels.emplace_back("group", largest->result->config.word("group"));
+    f.labels.emplace_back("group", gpus_text(largest->gpus));
     f.metrics.push_back({"bandwidth", bandwidth / 1e9, "GB/s"});
     f.text = fmt::format(
         "{}: {} at once get {}", words_,
@@ -309,7 +309,7 @@ Finding own_against_shared(const Result& own, const Result& shared, const std::v
   const model::Estimate other = model::estimate_of(shared, "together");
   const model::Relation relation = model::relate(time, other);
   Finding f{.kind = "memory", .labels = labels_of(own.config, axes)};
-  f.labels.emplace_back("group", own.config.word("group"));
+  f.labels.emplace_back("group", gpus_text(c.gpus));
   constexpr std::array<const char*, 4> kOutcomes{"own", "shared", "equal", "undecided"};  // in the order of Relation
   f.labels.emplace_back("outcome", kOutcomes[static_cast<std::size_t>(relation)]);
   if (time.value > 0) f.metrics.push_back({"own_over_shared", other.value / time.value, "1"});
@@ -334,14 +334,15 @@ std::vector<Finding> about_memory(std::span<const Result* const> results, const 
     return fmt::format("{}/{}/{}/{}", in_words(c.pattern), gpus_text(c.gpus), c.bytes, memory);
   };
   for (const Result* r : results) {
-    if (r->config.is("memory", "shared")) shared[key_of(*r, "")] = r;
+    if (together_case(r->config).shared) shared[key_of(*r, "")] = r;
   }
   std::vector<Finding> findings;
   std::map<std::string, std::pair<std::size_t, std::size_t>> largest;  // its GPUs and its finding, by pattern and size
   for (const Result* r : results) {
-    const auto found = r->config.is("memory", "own") ? shared.find(key_of(*r, "")) : shared.end();
-    if (found == shared.end()) continue;
     const TogetherCase c = together_case(r->config);
+    const bool own = !c.shared && !between_gpus(c.pattern);
+    const auto found = own ? shared.find(key_of(*r, "")) : shared.end();
+    if (found == shared.end()) continue;
     findings.push_back(own_against_shared(*r, *found->second, axes));
     findings.back().detail = true;
     const std::string about = fmt::format("{}/{}", in_words(c.pattern), c.bytes);
