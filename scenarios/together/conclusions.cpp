@@ -374,7 +374,7 @@ std::string gpus_in_words(std::vector<int> numbers) {
     std::size_t end = i + 1;
     while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
     if (end - i >= 3) {
-      parts.push_back(fmt::format("{}-{}", numbers[i], numbers[end - 1]));
+      parts.push_back(fmt::format("{} to {}", numbers[i], numbers[end - 1]));
       i = end;
     } else {
       parts.push_back(fmt::format("{}", numbers[i++]));

@@ -117,7 +117,7 @@ void CommandLine::add_device_flags() {
   CLI::Option* gpus = app_.add_option_function<std::string>(
       "--gpus", [&device](const std::string& text) { device.gpus = gpu_selection(text); },
       "several GPUs: all, the first so many (2), or these (0,3)");
-  choices_[gpus->type_name("all|COUNT|N,N,...")] = {"all"};
+  choices_[gpus->type_name("all|N|N,N,...")] = {"all"};
   CLI::Option* numa = app_.add_option_function<std::string>(
       "--numa", [&device](const std::string& text) { device.numa = numa_policy(text); },
       "NUMA node to run on and take memory from; local is the GPU's, none leaves it to the system [local]");

@@ -194,7 +194,7 @@ class Facts(support.Folder):
 
     def test_of_pairs_that_are_joined_differently_name_them(self):
         value = several_gpus.p2p(2)
-        value["environment"]["links"][1] |= {"access": False, "nvlinks": 0, "bandwidth": 0, "atomics": False}
+        value["environment"]["links"][1] |= {"access": False, "nvlinks": 0, "nvlink_bandwidth": 0, "atomics": False}
         facts = tables.facts_of(run_of(value))
         self.assertEqual(facts["between GPUs"], "18 NVLinks, 478.1 GB/s, peer access, atomics: 0 to 1; "
                          "no NVLink, no peer access: 1 to 0")

@@ -349,9 +349,10 @@ TEST(TogetherOnEight, NamesTheSocketsAndNothingElse) {
       run_group(machine, {"--pattern", "both", "--size", "16M", "--group", "pairs,growing"});
   const std::vector<Finding> bottleneck = found(results, "bottleneck");
   ASSERT_EQ(bottleneck.size(), 1U);
-  EXPECT_TRUE(bottleneck.front().text.starts_with("both ways: 0-3 share one bottleneck and 4-7 another: any two of "))
+  EXPECT_TRUE(
+      bottleneck.front().text.starts_with("both ways: 0 to 3 share one bottleneck and 4 to 7 another: any two of "))
       << bottleneck.front().text;
-  EXPECT_NE(bottleneck.front().text.find("; 0-3 at once get "), std::string::npos) << bottleneck.front().text;
+  EXPECT_NE(bottleneck.front().text.find("; 0 to 3 at once get "), std::string::npos) << bottleneck.front().text;
   EXPECT_TRUE(bottleneck.front().text.ends_with("; across them nothing is shared")) << bottleneck.front().text;
   const std::vector<Finding> shares = found(results, "shares");
   ASSERT_EQ(shares.size(), 28U);
@@ -393,7 +394,7 @@ TEST(TogetherOnEight, SetsOwnMemoryBesideShared) {
   ASSERT_EQ(memory.size(), 7U);
   std::erase_if(memory, &Finding::detail);
   ASSERT_EQ(memory.size(), 1U) << "of the largest group";
-  EXPECT_TRUE(memory.front().text.starts_with("host to GPU, 0-7: own memory is ")) << memory.front().text;
+  EXPECT_TRUE(memory.front().text.starts_with("host to GPU, 0 to 7: own memory is ")) << memory.front().text;
   EXPECT_TRUE(memory.front().text.ends_with(" times as fast as shared")) << memory.front().text;
 }
 
@@ -425,8 +426,8 @@ TEST(TogetherFindings, OfFilesThatLackTheTimeAreRefused) {
 TEST(GpusInWords, AreRangesWhereThreeFollowEachOther) {
   EXPECT_EQ(gpus_in_words({0}), "0");
   EXPECT_EQ(gpus_in_words({1, 0}), "0 and 1");
-  EXPECT_EQ(gpus_in_words({0, 1, 2, 3}), "0-3");
-  EXPECT_EQ(gpus_in_words({7, 0, 2, 4, 5, 6}), "0, 2 and 4-7");
+  EXPECT_EQ(gpus_in_words({0, 1, 2, 3}), "0 to 3");
+  EXPECT_EQ(gpus_in_words({7, 0, 2, 4, 5, 6}), "0, 2 and 4 to 7");
   EXPECT_EQ(gpus_in_words({0, 1, 3, 4}), "0, 1, 3 and 4");
 }
 

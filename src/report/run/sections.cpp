@@ -8,6 +8,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -463,6 +464,15 @@ std::vector<std::string> warning_lines(const Report& report) {
 
 namespace {
 
+/// " (GPUs 0,4)" where they are not the first of the machine.
+std::string which_gpus(const Environment& e) {
+  std::vector<int> numbers;
+  for (const Environment::Gpu& gpu : e.gpus) numbers.push_back(gpu.index.value_or(static_cast<int>(numbers.size())));
+  std::vector<int> first(numbers.size());
+  std::iota(first.begin(), first.end(), 0);
+  return numbers == first ? "" : fmt::format(" (GPUs {})", gpus_text(numbers, ','));
+}
+
 /// "NVIDIA H200"; of several "2 x NVIDIA H200", and of two kinds both.
 std::string gpus_in_words(const Environment& e) {
   if (e.gpus.empty()) return e.gpu.name;
@@ -474,7 +484,7 @@ std::string gpus_in_words(const Environment& e) {
   }
   std::vector<std::string> words;
   for (const auto& [name, count] : kinds) words.push_back(fmt::format("{} x {}", count, name));
-  return fmt::format("{}", fmt::join(words, " and "));
+  return fmt::format("{}{}", fmt::join(words, " and "), which_gpus(e));
 }
 
 }  // namespace
