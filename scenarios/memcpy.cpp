@@ -154,8 +154,6 @@ Measurement stream_measurement(const Series& series, std::size_t stream) {
 /// Data this many times as large as the L2 cache is mostly not in it.
 constexpr std::uint64_t kTimesCache = 4;
 
-double gigabytes_per_second(std::size_t bytes, double seconds) { return static_cast<double>(bytes) / seconds / 1e9; }
-
 class Memcpy final : public ScenarioOf<memcpy_case> {
  public:
   Memcpy()

@@ -10,17 +10,19 @@
 
 namespace xferbench {
 
-/// While it lives, each of the devices reaches the memory of every other. Throws DeviceError where a link does not
-/// permit it.
+/// While it lives, GPUs reach the memory of others. Throws DeviceError where a link does not permit it.
 class PeerAccess {
  public:
-  explicit PeerAccess(std::span<Device* const> devices) {
+  /// Each of the first reaches each of the second.
+  PeerAccess(std::span<Device* const> devices, std::span<Device* const> peers) {
     for (Device* device : devices) {
-      for (Device* peer : devices) {
+      for (Device* peer : peers) {
         if (device != peer) open_.push_back(std::make_unique<OneWay>(*device, *peer));
       }
     }
   }
+  /// Each reaches every other.
+  explicit PeerAccess(std::span<Device* const> devices) : PeerAccess(devices, devices) {}
 
  private:
   class OneWay {

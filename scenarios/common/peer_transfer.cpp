@@ -46,9 +46,7 @@ void PeerTransfer::check() {
   spec_.to.copy_and_wait({host_.data, destination_.data, spec_.bytes, Direction::d2h});
   const auto wrong = pattern::check_bytes(host, spec_.seed, part_);
   if (!wrong) return;
-  const auto number = [](const Device& device) {
-    return device.capabilities().environment.gpu.index.value_or(static_cast<int>(device.number()));
-  };
+  const auto number = [](const Device& device) { return device.capabilities().environment.number_of(device.number()); };
   throw VerificationError(
       fmt::format("copy from GPU {} to GPU {}: {}", number(spec_.from), number(spec_.to), wrong->describe()));
 }

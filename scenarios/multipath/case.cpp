@@ -30,9 +30,12 @@ MultipathCase multipath_case(const Case& c) {
 }
 
 std::uint64_t helper_memory(const MultipathCase& c) {
-  return c.shape.slots * std::min(c.shape.chunk == 0 ? kLongestChunk : c.shape.chunk, c.bytes);
+  return c.shape.slots * std::min(c.shape.chunk == 0 ? model::kLongestRelayChunk : c.shape.chunk, c.bytes);
 }
 
+namespace {
+
+/// Nothing where helpers have nothing to do.
 void add_memory(const model::RelayShape& shape, const model::RelaySplit& split, Result& result) {
   double longest = 0;
   double most = 0;
@@ -48,14 +51,21 @@ void add_memory(const model::RelayShape& shape, const model::RelaySplit& split, 
   result.add("helper_memory", most, "MiB");
 }
 
-namespace {
-
 Case with_numbers(const Case& whole, std::string_view axis, std::span<const int> numbers) {
   const std::array param{Case::Param{std::string(axis), AxisKind::gpus, gpus_text(numbers)}};
   return whole.with(axis, param);
 }
 
 }  // namespace
+
+void add_rates(const MultipathCase& c, const model::RelayShape& shape, const model::RelaySplit& split, double seconds,
+               double direct_seconds, Result& result) {
+  result.add("bandwidth", gigabytes_per_second(c.bytes, seconds), "GB/s");
+  result.add("direct_bandwidth", gigabytes_per_second(c.bytes, direct_seconds), "GB/s");
+  result.add("times_direct", direct_seconds / seconds, "1");
+  result.add("relayed", static_cast<double>(split.relayed()) / static_cast<double>(c.bytes), "1");
+  add_memory(shape, split, result);
+}
 
 std::vector<Case> expand_multipath(const Case& c, const GpusOfRun& gpus) {
   if (gpus.count() < 2) return {c};

@@ -7,11 +7,15 @@
 #include <vector>
 
 #include "core/axis.hpp"
+#include "core/units.hpp"
 #include "model/relay.hpp"
 #include "results/result.hpp"
 #include "run/scenario.hpp"
 
 namespace xferbench {
+
+/// Parts of the payload begin at multiples of this, so that copies of them are aligned.
+inline constexpr std::uint64_t kPartAlignment = 64 * KiB;
 
 struct MultipathCase {
   Direction direction = Direction::h2d;  ///< to the target's memory, or from there
@@ -36,15 +40,19 @@ inline constexpr const char* kGrowing = "growing";
 /// With numbers in place of words. The case as it is where there is nobody to help.
 std::vector<Case> expand_multipath(const Case& c, const GpusOfRun& gpus);
 
-/// A chunk that the model may choose is at most so long.
-inline constexpr std::uint64_t kLongestChunk = 64 * 1024 * 1024;
 /// Bytes that each helper holds for chunks that are on their way.
 std::uint64_t helper_memory(const MultipathCase& c);
 
-/// Adds what helpers hold and how much at a time; nothing where they have nothing to do.
-void add_memory(const model::RelayShape& shape, const model::RelaySplit& split, Result& result);
+/// The share that the case names, else as the model chooses from what `paths`, called only then, returns.
+template <class Paths>
+model::RelaySplit split_of(const MultipathCase& c, const model::RelayShape& shape, const Paths& paths) {
+  if (c.share) return model::even_relay_split(c.via.size(), *c.share, c.bytes, kPartAlignment);
+  return model::best_relay_split(paths(), shape, c.bytes, kPartAlignment);
+}
 
-/// Parts of the payload begin at multiples of this, so that copies of them are aligned.
-inline constexpr std::uint64_t kPartAlignment = 64 * 1024;
+/// Adds the rates of a payload that takes so many seconds, beside as many through the target's own link alone; what of
+/// it is relayed; what helpers hold for that and how much at a time, unless they have nothing to do.
+void add_rates(const MultipathCase& c, const model::RelayShape& shape, const model::RelaySplit& split, double seconds,
+               double direct_seconds, Result& result);
 
 }  // namespace xferbench

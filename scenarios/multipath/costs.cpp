@@ -93,12 +93,9 @@ LegTimes times_of(const RunContext& bench, Leg& leg, Leg::Link link) {
   return {whole, std::max(0.0, (pieces - whole) / (kPieces - 1))};
 }
 
-/// Rates of a GPU's part of a region over several, on its own clock.
+/// Of a device's part of a region over several, on its own clock.
 double gpu_time(const Series& series, const Device& device) {
-  const auto number = device.capabilities().environment.gpu.index;
-  const auto of_device = [&](const Measurement& m) { return m.name == kGpuTime && m.gpu == number; };
-  const auto found = std::ranges::find_if(series.parts, of_device);
-  return found == series.parts.end() ? series.elapsed.median : found->median;
+  return series.part(kGpuTime, device.capabilities().environment.number_of(device.number())).median;
 }
 
 /// How much later than a GPU's own part all of a region over several ends: what it takes to begin together and to tell
@@ -145,9 +142,10 @@ model::RelayPaths measure_paths(const RunContext& bench, const MultipathCase& c)
   for (std::size_t i = 0; i < helpers; ++i) {
     Device& helper = *payload.helpers()[i];
     paths.helpers.push_back(helper_costs(bench, payload, helper, rate_of(helper, split.through[i]), split.through[i]));
-    const model::RelayCosts& costs = paths.helpers.back();
-    paths.direct_copy = payload.direction() == Direction::h2d ? costs.first_copy : costs.second_copy;
   }
+  // The target's own copies are like those between the host and any other.
+  const model::RelayCosts& like = paths.helpers.front();
+  paths.direct_copy = payload.direction() == Direction::h2d ? like.first_copy : like.second_copy;
   return paths;
 }
 

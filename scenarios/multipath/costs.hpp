@@ -1,6 +1,7 @@
 // Not a scenario: what the links of a payload's ways can do, from which model/relay.hpp predicts how long it takes.
 #pragma once
 
+#include "core/units.hpp"
 #include "model/relay.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/multipath/payload.hpp"
@@ -13,6 +14,6 @@ namespace xferbench {
 model::RelayPaths measure_paths(const RunContext& bench, const MultipathCase& c);
 
 /// Device memory that it needs on each GPU, and as much on the host.
-inline constexpr std::uint64_t kMeasuredBytes = 256 * 1024 * 1024;
+inline constexpr std::uint64_t kMeasuredBytes = 256 * MiB;
 
 }  // namespace xferbench

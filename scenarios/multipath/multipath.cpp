@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "core/interrupt.hpp"
 #include "core/units.hpp"
 #include "model/relation.hpp"
 #include "run/findings.hpp"
@@ -40,33 +39,27 @@ Cut cut(const MultipathCase& c, const RunContext& bench) {
     return bench.memo->remember<model::RelayPaths>(key, [&] { return measure_paths(bench, c); });
   };
   if (c.shape.chunk == 0) cut.shape.chunk = model::best_relay_chunk(paths(), c.shape, c.bytes, kPartAlignment);
-  cut.split = c.share ? model::even_relay_split(c.via.size(), *c.share, c.bytes, kPartAlignment)
-                      : model::best_relay_split(paths(), cut.shape, c.bytes, kPartAlignment);
+  cut.split = split_of(c, cut.shape, paths);
   return cut;
 }
 
-/// One run of each way on poisoned memory.
+/// One run of a way on poisoned memory.
 template <class Way>
-void verify_way(MultipathPayload& payload, Way& way, const std::function<void(const Region&)>& run) {
-  payload.poison();
-  run(way.region());
-  payload.check();
+void verify_way(Way& way, const Region& region, const std::function<void(const Region&)>& run) {
+  way.poison();
+  run(region);
+  region.check();
 }
 
 void report(const MultipathCase& c, const Cut& cut, std::span<const Series> series, Result& result) {
-  const auto gigabytes = static_cast<double>(c.bytes) / 1e9;
   const double seconds = series[0].elapsed.median;
-  result.add("bandwidth", gigabytes / seconds, "GB/s");
-  result.add("direct_bandwidth", gigabytes / series[1].elapsed.median, "GB/s");
-  result.add("own_links_bandwidth", gigabytes / series[2].elapsed.median, "GB/s");
-  result.add("times_direct", series[1].elapsed.median / seconds, "1");
-  result.add("of_own_links", series[2].elapsed.median / seconds, "1");
-  result.add("relayed", static_cast<double>(cut.split.relayed()) / static_cast<double>(c.bytes), "1");
-  add_memory(cut.shape, cut.split, result);
+  const double own_links = series[2].elapsed.median;
+  add_rates(c, cut.shape, cut.split, seconds, series[1].elapsed.median, result);
+  result.add("own_links_bandwidth", gigabytes_per_second(c.bytes, own_links), "GB/s");
+  result.add("of_own_links", own_links / seconds, "1");
   if (series[0].elapsed.clock == Clock::event) {
     result.warnings.emplace_back(
-        "so many chunks do not fit behind a gate: the time includes what the host takes to submit them; choose a "
-        "larger "
+        "so many chunks do not fit behind a gate: all times include what the host takes to submit; choose a larger "
         "--chunk");
   }
 }
@@ -97,14 +90,7 @@ class Multipath final : public ScenarioOf<multipath_case> {
     }
     if (!c.is_explicit()) return std::nullopt;
     if (auto reason = missing_gpus(c.gpus(), environment)) return reason;
-    for (const Environment::PeerLink& link : environment.links) {
-      const bool needed = std::ranges::find(c.via, link.from) != c.via.end() && link.to == c.target.front();
-      if (!needed || link.access) continue;
-      return SkipReason::unavailable(fmt::format(
-          "GPU {} cannot reach the memory of GPU {}, so it cannot pass anything on; choose others with --via",
-          link.from, link.to));
-    }
-    return std::nullopt;
+    return missing_access(c.via, c.target, environment);
   }
 
   [[nodiscard]] MemoryNeeds memory_needs(const MultipathCase& c) const override {
@@ -121,22 +107,24 @@ class Multipath final : public ScenarioOf<multipath_case> {
     const double evenly = static_cast<double>(c.via.size()) / static_cast<double>(c.via.size() + 1);
     OwnLinks links(payload, model::even_relay_split(c.via.size(), evenly, c.bytes, kPartAlignment));
     if (bench.needs_data()) links.prepare();
+    Region relayed = relay.region();
+    Region directly = direct.region();
+    Region own_links = links.region();
+    use_common_clock({&relayed, &directly, &own_links});
     if (bench.verify) {
       const auto once = [&](const Region& region) { run_once(bench.machine, region); };
-      verify_way(payload, relay, once);
-      verify_way(payload, direct, once);
-      links.poison();
-      once(links.region());
-      links.check();
+      verify_way(relay, relayed, once);
+      verify_way(direct, directly, once);
+      verify_way(links, own_links, once);
     }
-    const std::vector<Series> series = bench.sample({relay.region(), direct.region(), links.region()});
+    const std::vector<Series> series = bench.sample({relayed, directly, own_links});
     add_measurements(series, result);
     if (!all_sampled(series)) return;
     report(c, chosen, series, result);
     if (bench.verifies_again()) {
-      verify_way(payload, relay, [&](const Region& region) { run_at_full_speed(bench.machine, region); });
+      verify_way(relay, relayed, [&](const Region& region) { run_at_full_speed(bench.machine, region); });
     }
-    bench.trace_region(relay.region(), result);
+    bench.trace_region(relayed, result);
   }
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override;
@@ -250,10 +238,8 @@ std::vector<MetricDeclaration> multipath_metrics() {
       derived("helper_memory", "MiB", lower, "that each helper holds for it").column("memory MiB"),
       measured("direct", "the payload through the target's own link alone"),
       measured("own-links", "as many bytes over all links at once, which stay where those lead"),
-      measured(kGpuTime, "each GPU's part, from its begin to its end by its own clock"),
-      measured(kGpuEnd, "from the begin of all to each GPU's end, by the target's clock"),
-      measured(kSinceOpening, "from letting go of all GPUs until the host saw the last one's end"),
   };
+  std::ranges::copy(several_gpus_metrics(), std::back_inserter(metrics));
   std::ranges::copy(timeline_metrics(), std::back_inserter(metrics));
   return metrics;
 }

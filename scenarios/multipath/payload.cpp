@@ -2,31 +2,20 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "core/error.hpp"
 #include "measure/pattern.hpp"
 
 namespace xferbench {
 
-namespace {
-
-std::vector<Device*> devices_of(const Machine& machine, const MultipathCase& c) {
-  std::vector<Device*> devices;
-  for (const std::size_t place : places_of(c.gpus(), machine.device().capabilities().environment)) {
-    devices.push_back(&machine.device(place));
-  }
-  return devices;
-}
-
-}  // namespace
-
 // --- The payload ----------------------------------------------------------------------------------------------------
 
 MultipathPayload::MultipathPayload(Machine& machine, const MultipathCase& c, std::uint64_t seed)
     : direction_(c.direction),
       seed_(seed),
-      devices_(devices_of(machine, c)),
-      access_(devices_),
+      devices_(devices_of(c.gpus(), machine)),
+      access_(helpers(), std::span(devices_).first(1)),
       host_(target().allocate_host(c.bytes, HostMemory::portable)),
       part_(target().payload_part(host_)),
       on_target_(target().allocate_device(c.bytes)) {}
@@ -95,7 +84,7 @@ Region DirectPath::region() {
   return {.name = "direct",
           .clock = Clock::event_gated,
           .streams = {stream_},
-          .submit = [this] { stream_.copy(payload_.over_link(payload_.at(0), 0, payload_.bytes())); },
+          .submit = [this] { stream_.copy(payload_.directly(0, payload_.bytes())); },
           .check = [this] { payload_.check(); }};
 }
 
@@ -146,46 +135,28 @@ Relay::Relay(MultipathPayload& payload, const model::RelayShape& shape, const mo
     : payload_(payload), direct_(split.direct), stream_(payload.target().make_stream(StreamKind::nonblocking)) {
   std::uint64_t offset = direct_;
   for (std::size_t i = 0; i < split.through.size(); ++i) {
-    if (split.through[i] == 0) continue;
-    Device& device = *payload.helpers()[i];
-    Helper helper{.offset = offset, .chunks = model::relay_chunks(shape, split.through[i])};
-    helper.slot_bytes = std::ranges::max(helper.chunks);
-    const std::size_t slots = std::min(shape.slots, helper.chunks.size());
-    helper.slots = device.allocate_device(slots * helper.slot_bytes);
-    helper.fill = device.make_stream(StreamKind::nonblocking);
-    helper.drain = device.make_stream(StreamKind::nonblocking);
-    for (std::size_t slot = 0; slot < slots; ++slot) {
-      helper.filled.push_back(device.make_event(EventKind::ordering));
-      helper.drained.push_back(device.make_event(EventKind::ordering));
-    }
-    helpers_.push_back(std::move(helper));
+    std::vector<std::uint64_t> chunks = model::relay_chunks(shape, split.through[i]);
+    if (chunks.empty()) continue;
+    RelaySlots slots(*payload.helpers()[i], std::min(shape.slots, chunks.size()), std::ranges::max(chunks));
+    helpers_.push_back({offset, std::move(chunks), std::move(slots)});
     offset += split.through[i];
   }
 }
 
-void Relay::pass_on(const Helper& helper) {
-  const std::size_t slots = helper.filled.size();
-  const bool to_target = payload_.direction() == Direction::h2d;
-  std::uint64_t offset = helper.offset;
-  for (std::size_t i = 0; i < helper.chunks.size(); ++i) {
-    const std::uint64_t bytes = helper.chunks[i];
-    const std::size_t slot = i % slots;
-    std::byte* const at = helper.slots.data + slot * helper.slot_bytes;
-    const Copy link = payload_.over_link(at, offset, bytes);
-    const Copy peer = payload_.between_gpus(at, offset, bytes);
-    if (i >= slots) helper.fill.wait(helper.drained[slot]);
-    helper.fill.copy(to_target ? link : peer);
-    helper.fill.record(helper.filled[slot]);
-    helper.drain.wait(helper.filled[slot]);
-    helper.drain.copy(to_target ? peer : link);
-    helper.drain.record(helper.drained[slot]);
-    offset += bytes;
+void Relay::submit() {
+  if (direct_ > 0) stream_.copy(payload_.directly(0, direct_));
+  for (Helper& helper : helpers_) {
+    std::uint64_t offset = helper.offset;
+    for (std::size_t i = 0; i < helper.chunks.size(); ++i) {
+      helper.slots.pass_on(payload_.directly(offset, helper.chunks[i]), i);
+      offset += helper.chunks[i];
+    }
   }
 }
 
-void Relay::submit() {
-  if (direct_ > 0) stream_.copy(payload_.over_link(payload_.at(0), 0, direct_));
-  for (const Helper& helper : helpers_) pass_on(helper);
+void Relay::poison() {
+  payload_.poison();
+  for (Helper& helper : helpers_) helper.slots.poison();
 }
 
 Region Relay::region() {
@@ -195,7 +166,7 @@ Region Relay::region() {
                 .submit = [this] { submit(); },
                 .check = [this] { payload_.check(); }};
   for (const Helper& helper : helpers_) {
-    region.streams.insert(region.streams.end(), {helper.fill, helper.drain});
+    region.streams.insert(region.streams.end(), {helper.slots.fill(), helper.slots.drain()});
     region.operations = std::max(region.operations, 3 * helper.chunks.size());
   }
   return region;

@@ -10,11 +10,12 @@
 #include "measure/region.hpp"
 #include "model/relay.hpp"
 #include "scenarios/common/peer_access.hpp"
+#include "scenarios/common/relay_slots.hpp"
 #include "scenarios/multipath/case.hpp"
 
 namespace xferbench {
 
-/// The payload's memory on the host and on the target, and the GPUs at its service, which reach each other's memory as
+/// The payload's memory on the host and on the target, and the GPUs at its service, which reach the target's memory as
 /// long as it lives.
 class MultipathPayload {
  public:
@@ -25,7 +26,11 @@ class MultipathPayload {
   [[nodiscard]] Device& target() const { return *devices_.front(); }
   [[nodiscard]] std::span<Device* const> helpers() const { return std::span(devices_).subspan(1); }
 
-  /// Bytes from `offset` on, between the host and memory of any of the GPUs.
+  /// Bytes from `offset` on, to or from where they belong on the target.
+  [[nodiscard]] Copy directly(std::uint64_t offset, std::uint64_t bytes) const {
+    return over_link(at(offset), offset, bytes);
+  }
+  /// The same, between the host and memory of any of the GPUs.
   [[nodiscard]] Copy over_link(std::byte* on_gpu, std::uint64_t offset, std::uint64_t bytes) const;
   /// The same between the target's memory and a helper's.
   [[nodiscard]] Copy between_gpus(std::byte* on_helper, std::uint64_t offset, std::uint64_t bytes) const;
@@ -66,6 +71,7 @@ class DirectPath {
   explicit DirectPath(MultipathPayload& payload)
       : payload_(payload), stream_(payload.target().make_stream(StreamKind::nonblocking)) {}
   [[nodiscard]] Region region();
+  void poison() { payload_.poison(); }
 
  private:
   MultipathPayload& payload_;
@@ -93,27 +99,21 @@ class OwnLinks {
   std::vector<Part> parts_;
 };
 
-/// A part directly, the rest through the helpers: chunk after chunk into one of a helper's slots over one link, and on
-/// over the other. What must be waited for before what: the copy out of a slot for the copy into it, in another stream
-/// of the same GPU; the copy into a slot for the copy that emptied it.
+/// A part directly, the rest through the helpers, chunk after chunk.
 class Relay {
  public:
   Relay(MultipathPayload& payload, const model::RelayShape& shape, const model::RelaySplit& split);
   [[nodiscard]] Region region();
+  /// Where the payload goes to, and what it goes through.
+  void poison();
 
  private:
   struct Helper {
-    std::uint64_t offset = 0;             // of its part of the payload
-    std::vector<std::uint64_t> chunks{};  // their bytes
-    std::uint64_t slot_bytes = 0;
-    DeviceBuffer slots{};
-    Stream fill{};                // host to slot, or target to slot
-    Stream drain{};               // slot to target, or slot to host
-    std::vector<Event> filled{};  // by slot
-    std::vector<Event> drained{};
+    std::uint64_t offset;               // of its part of the payload
+    std::vector<std::uint64_t> chunks;  // their bytes
+    RelaySlots slots;
   };
   void submit();
-  void pass_on(const Helper& helper);
 
   MultipathPayload& payload_;
   std::uint64_t direct_;  // bytes of the payload's begin

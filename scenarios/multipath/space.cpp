@@ -25,7 +25,7 @@ class MultipathCandidate final : public Candidate {
 
   [[nodiscard]] Region region() override { return relay_.region(); }
   void verify() override {
-    run_at_full_speed(machine_, relay_.region(), [this] { payload_->poison(); });
+    run_at_full_speed(machine_, relay_.region(), [this] { relay_.poison(); });
     payload_->check();
   }
 
@@ -55,32 +55,26 @@ class MultipathSpace final : public Tunable {
 
   [[nodiscard]] double predict(const Case& c) const override {
     const MultipathCase m = multipath_case(c);
-    return model::relay_makespan(paths_.at(m.via), m.shape, split_of(m));
+    return model::relay_makespan(paths_.at(m.via), m.shape, split(m));
   }
 
   /// Helpers first, then what they hold.
   [[nodiscard]] double complexity(const Case& c) const override {
     const MultipathCase m = multipath_case(c);
     constexpr double kHelper = 1e6;
-    return kHelper * static_cast<double>(m.via.size()) +
-           static_cast<double>(m.shape.slots * m.shape.chunk) / (1024 * 1024);
+    return kHelper * static_cast<double>(m.via.size()) + static_cast<double>(m.shape.slots * m.shape.chunk) / MiB;
   }
 
   [[nodiscard]] std::string family(const Case& c) const override { return gpus_text(multipath_case(c).via); }
 
   [[nodiscard]] std::unique_ptr<Candidate> prepare(const Case& c) override {
     const MultipathCase m = multipath_case(c);
-    return std::make_unique<MultipathCandidate>(bench_.machine, payload_, m.shape, among_all(split_of(m), m.via));
+    return std::make_unique<MultipathCandidate>(bench_.machine, payload_, m.shape, among_all(split(m), m.via));
   }
 
   void describe(const Case& c, double seconds, Result& result) const override {
     const MultipathCase m = multipath_case(c);
-    const auto gigabytes = static_cast<double>(m.bytes) / 1e9;
-    result.add("bandwidth", gigabytes / seconds, "GB/s");
-    result.add("direct_bandwidth", gigabytes / stages_.front().median, "GB/s");
-    result.add("times_direct", stages_.front().median / seconds, "1");
-    result.add("relayed", static_cast<double>(split_of(m).relayed()) / static_cast<double>(m.bytes), "1");
-    add_memory(m.shape, split_of(m), result);
+    add_rates(m, m.shape, split(m), seconds, stages_.front().median, result);
   }
 
   [[nodiscard]] std::vector<Measurement> stages() const override { return stages_; }
@@ -91,9 +85,8 @@ class MultipathSpace final : public Tunable {
     paths_.emplace(c.via, measure_paths(bench_, c));
   }
 
-  [[nodiscard]] model::RelaySplit split_of(const MultipathCase& c) const {
-    if (!c.share) return model::best_relay_split(paths_.at(c.via), c.shape, c.bytes, kPartAlignment);
-    return model::even_relay_split(c.via.size(), *c.share, c.bytes, kPartAlignment);
+  [[nodiscard]] model::RelaySplit split(const MultipathCase& c) const {
+    return split_of(c, c.shape, [&]() -> const model::RelayPaths& { return paths_.at(c.via); });
   }
 
   /// The split of a case for the payload, which has the helpers of all cases.

@@ -275,9 +275,6 @@ std::vector<MetricDeclaration> overlap_metrics() {
       measured("both", "both copies at once, from the start of both to the end of the later one"),
       measured("one-gpu", "of several GPUs, the first alone: with its own payload, or with all of one that is shared"),
       derived("helper_memory", "MiB", lower, "with multipath, that each helper holds for it"),
-      measured(kGpuTime, "of several, each GPU's pipeline from its begin to its end, by its own clock"),
-      measured(kGpuEnd, "of several, from the begin of all to each GPU's end, by the first one's clock"),
-      measured(kSinceOpening, "of several, from letting go of all until the host saw the last one's end"),
       derived_time("skew", "of several, from the first GPU's end to the last one's"),
       measured("one-round", "with --rounds: the same pipeline over the first round alone"),
       measured("pipeline-submit", "the calls that submit the pipeline"),
@@ -317,6 +314,7 @@ std::vector<MetricDeclaration> overlap_metrics() {
                               "time of one operation beside its payload while the other direction moves payload, over "
                               "that alone; absent where it is 1"));
   }
+  std::ranges::copy(several_gpus_metrics(), std::back_inserter(metrics));
   std::ranges::copy(timeline_metrics(), std::back_inserter(metrics));
   return metrics;
 }

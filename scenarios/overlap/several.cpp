@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/interrupt.hpp"
+#include "core/units.hpp"
 #include "scenarios/overlap/account.hpp"
 #include "scenarios/overlap/parts.hpp"
 #include "scenarios/overlap/pipelines.hpp"
@@ -46,28 +46,20 @@ struct OneGpu {
   CutPipeline own;
 };
 
-void add_gpu_bandwidths(const OverlapCase& c, Result& result) {
-  double first_end = 0;
-  double last_end = 0;
-  for (const Measurement& m : result.measurements) {
-    if (m.samples.empty()) continue;
-    if (m.name == kGpuEnd) {
-      first_end = first_end == 0 ? m.median : std::min(first_end, m.median);
-      last_end = std::max(last_end, m.median);
-    }
-    if (m.name != kGpuTime || !m.gpu) continue;
-    const auto place = static_cast<std::size_t>(std::ranges::find(result.gpus, *m.gpu) - result.gpus.begin());
-    const OverlapCase part = part_of(c, place, 0);
-    const auto gigabytes = 2e-9 * static_cast<double>(part.work.bytes * part.work.rounds);
-    result.metrics.push_back({"gpu_bandwidth", gigabytes / m.median, "GB/s", m.gpu});
+void add_gpu_bandwidths(const OverlapCase& c, const Series& pipelines, Result& result) {
+  for (std::size_t place = 0; place < result.gpus.size(); ++place) {
+    const int gpu = result.gpus[place];
+    const ChunkedWork::Shape part = part_of(c, place, 0).work;
+    const double time = pipelines.part(kGpuTime, gpu).median;
+    result.add("gpu_bandwidth", gigabytes_per_second(2 * part.bytes * part.rounds, time), "GB/s", gpu);
   }
-  result.add("skew", last_end - first_end, "s");
+  result.add("skew", skew_of(pipelines), "s");
 }
 
-void derive_of_several(const OverlapCase& c, const RunContext& bench, Result& result) {
+void derive_of_several(const OverlapCase& c, const RunContext& bench, const Series& pipelines, Result& result) {
   const OverlapCase whole = whole_of(c);
   derive(whole, bench.device.capabilities().environment.gpu.copy_engines, result);
-  add_gpu_bandwidths(c, result);
+  add_gpu_bandwidths(c, pipelines, result);
   derive_beside_one_gpu(c, result);
 }
 
@@ -114,7 +106,7 @@ void measure_on_several(const OverlapCase& c, const RunContext& bench, Result& r
   result.measurements.push_back(series.front().submit);
   result.add("work", parts.first().own.work->work(), "operations/element");
   if (all_sampled(series)) {
-    derive_of_several(c, bench, result);
+    derive_of_several(c, bench, series.front(), result);
     const OverlapCase part = part_of(c, 0, bench.seed);
     // What operations cost while all GPUs work.
     if (modelled(part)) explain(part, measure_stage_costs(bench, parts.works()), result);

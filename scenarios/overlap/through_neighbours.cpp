@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "core/units.hpp"
-#include "measure/pattern.hpp"
 #include "scenarios/common/peer_access.hpp"
 #include "scenarios/overlap/account.hpp"
 #include "scenarios/overlap/parts.hpp"
@@ -39,34 +38,6 @@ std::size_t helper_bytes(const OverlapCase& c) {
 
 // --- The pipeline ---------------------------------------------------------------------------------------------------
 
-ThroughNeighbours::Slots::Slots(Device& helper, std::size_t slots, std::size_t slot_bytes)
-    : slot_bytes_(slot_bytes),
-      memory_(helper.allocate_device(slots * slot_bytes)),
-      fill_(helper.make_stream(StreamKind::nonblocking)),
-      drain_(helper.make_stream(StreamKind::nonblocking)) {
-  for (std::size_t i = 0; i < slots; ++i) {
-    filled_.push_back(helper.make_event(EventKind::ordering));
-    drained_.push_back(helper.make_event(EventKind::ordering));
-  }
-}
-
-void ThroughNeighbours::Slots::pass_on(const Copy& c, std::size_t turn) {
-  const std::size_t slot = turn % filled_.size();
-  std::byte* const at = memory_.data + slot * slot_bytes_;
-  const bool from_host = c.direction == Direction::h2d;
-  if (turn >= filled_.size()) fill_.wait(drained_[slot]);
-  fill_.copy({at, c.source, c.bytes, from_host ? Direction::h2d : Direction::p2p});
-  fill_.record(filled_[slot]);
-  drain_.wait(filled_[slot]);
-  drain_.copy({c.destination, at, c.bytes, from_host ? Direction::p2p : Direction::d2h});
-  drain_.record(drained_[slot]);
-}
-
-void ThroughNeighbours::Slots::poison() {
-  fill_.fill(memory_, pattern::kPoison);
-  fill_.synchronize();
-}
-
 ThroughNeighbours::ThroughNeighbours(Device& device, ChunkedWork& work, const PipelineShape& shape,
                                      std::span<Device* const> helpers)
     : Pipeline(operations_of(work.shape(), shape)),
@@ -82,7 +53,7 @@ ThroughNeighbours::ThroughNeighbours(Device& device, ChunkedWork& work, const Pi
     const std::size_t turns = turns_of(i + 1, helpers.size() + 1, work.chunks().size());
     if (turns == 0) break;  // nor is there anything for those behind it
     const std::size_t slots = std::min(shape.helper_slots, turns);
-    helpers_.push_back({Slots(*helpers[i], slots, slot_bytes), Slots(*helpers[i], slots, slot_bytes)});
+    helpers_.push_back({RelaySlots(*helpers[i], slots, slot_bytes), RelaySlots(*helpers[i], slots, slot_bytes)});
   }
 }
 
@@ -209,19 +180,15 @@ std::optional<SkipReason> reason_against_neighbours(const OverlapCase& c, const 
     return SkipReason::unavailable(
         "--strategy multipath needs a second GPU to help, and this run has one; ask for more with --gpus");
   }
-  for (const Environment::PeerLink& link : can->environment.links) {
-    if (link.access) continue;
-    return SkipReason::unavailable(fmt::format(
-        "GPU {} cannot reach the memory of GPU {}, so chunks cannot be passed on; choose others with --gpus", link.from,
-        link.to));
-  }
+  const std::vector<int> all = can->environment.gpu_numbers();
+  const std::span helpers = std::span(all).subspan(1);
+  if (auto reason = missing_access(helpers, std::span(all).first(1), can->environment)) return reason;
   return std::nullopt;
 }
 
 void measure_through_neighbours(const OverlapCase& c, const RunContext& bench, Result& result) {
-  std::vector<Device*> gpus;
-  for (std::size_t i = 0; i < c.gpus; ++i) gpus.push_back(&bench.machine.device(i));
-  const PeerAccess access(gpus);
+  const std::span gpus = bench.machine.devices();
+  const PeerAccess access(gpus.subspan(1), gpus.first(1));
   WorkOfOne one(c, bench, gpus);
   const PartsOnGpus parts(over_own_links(c), bench, &bench.device);
   if (bench.needs_data()) one.work.prepare();

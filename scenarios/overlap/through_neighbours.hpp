@@ -10,6 +10,7 @@
 
 #include "results/result.hpp"
 #include "run/scenario.hpp"
+#include "scenarios/common/relay_slots.hpp"
 #include "scenarios/overlap/case.hpp"
 #include "scenarios/overlap/pipelines.hpp"
 
@@ -18,8 +19,7 @@ namespace xferbench {
 /// One GPU works on all chunks. They take turns on the ways to it and back: its own link, in streams of its own, and
 /// the links of its helpers, which pass them on. What must be waited for before what, by events:
 ///   the kernel for its chunk, which has come by whatever way; the copy out, or a helper's copy to itself, for the
-///   kernel;
-///   on a helper, the copy out of a slot for the copy into it, and the copy into a slot for the copy that emptied it.
+///   kernel; on a helper, as RelaySlots say.
 /// The working GPU has a place for every chunk.
 class ThroughNeighbours final : public Pipeline {
  public:
@@ -31,29 +31,9 @@ class ThroughNeighbours final : public Pipeline {
   void poison() override;
 
  private:
-  /// Slots in a helper's memory that copies between the host and the working GPU go through, one after the other.
-  class Slots {
-   public:
-    Slots(Device& helper, std::size_t slots, std::size_t slot_bytes);
-    /// Number `turn` of all in a pass.
-    void pass_on(const Copy& c, std::size_t turn);
-    [[nodiscard]] EventView arrived(std::size_t turn) const { return drained_[turn % drained_.size()]; }
-    /// Where copies begin.
-    [[nodiscard]] StreamView fill() const { return fill_; }
-    [[nodiscard]] StreamView drain() const { return drain_; }
-    void poison();
-
-   private:
-    std::size_t slot_bytes_;
-    DeviceBuffer memory_;
-    Stream fill_;
-    Stream drain_;
-    std::vector<Event> filled_;  // by slot
-    std::vector<Event> drained_;
-  };
   struct Helper {
-    Slots in;
-    Slots out;
+    RelaySlots in;
+    RelaySlots out;
   };
 
   void submit_directly(std::size_t chunk);

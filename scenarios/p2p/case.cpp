@@ -97,14 +97,8 @@ std::vector<Case> pairs_of(const Case& c, const GpusOfRun& gpus) {
   return cases.empty() ? std::vector{c} : cases;
 }
 
-Environment::PeerLink link_between(const Environment& environment, int from, int to) {
-  const auto found = std::ranges::find_if(
-      environment.links, [=](const Environment::PeerLink& link) { return link.from == from && link.to == to; });
-  return found == environment.links.end() ? Environment::PeerLink{.from = from, .to = to} : *found;
-}
-
 double payload_limit(const P2pCase& c, const Environment& environment) {
-  const Environment::PeerLink link = link_between(environment, c.from.front(), c.to.front());
+  const Environment::PeerLink link = environment.link(c.from.front(), c.to.front());
   const bool by_nvlink = !c.staged && link.nvlinks > 0;
   const double one_way = by_nvlink ? link.bandwidth : bus_limit(c.named(), environment);
   return (c.both_ways() ? 2 : 1) * one_way;
@@ -121,7 +115,7 @@ std::optional<SkipReason> p2p_skip_reason(const P2pCase& c, const Capabilities* 
   if (!c.is_of_one_pair()) return std::nullopt;
   const int from = c.from.front();
   const int to = c.to.front();
-  const bool reach = link_between(environment, from, to).access && link_between(environment, to, from).access;
+  const bool reach = environment.link(from, to).access && environment.link(to, from).access;
   if (!reach && (c.latency || !c.staged)) {
     return SkipReason::unavailable(fmt::format(
         "GPU {} and GPU {} cannot reach each other's memory; --access staged copies through the host", from, to));

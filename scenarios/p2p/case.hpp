@@ -55,9 +55,6 @@ P2pCase p2p_case(const Case& c);
 /// A case for each pair of GPUs that it stands for on this machine; itself where there is none.
 std::vector<Case> pairs_of(const Case& c, const GpusOfRun& gpus);
 
-/// The link from one GPU to another, by their numbers; one without access where the machine tells of none.
-Environment::PeerLink link_between(const Environment& environment, int from, int to);
-
 /// Bytes of payload per second, of all directions, that the way of the case carries at most; 0 is unknown.
 double payload_limit(const P2pCase& c, const Environment& environment);
 

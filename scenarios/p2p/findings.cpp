@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/error.hpp"
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
 #include "model/odd_ones.hpp"
@@ -35,7 +36,7 @@ struct Of {
   P2pCase of_case;
 
   explicit Of(const Result* r) : result(r), of_case(p2p_case(r->config)) {
-    static_cast<void>(of_case.named().at(1));
+    if (!of_case.is_of_one_pair()) throw InputError(result->config.key() + " names no pair of GPUs");
     if (result->needed_measurement(name()).samples.empty()) return;  // interrupted
     if (!of_case.latency) result->needed_metric("bandwidth");
   }
@@ -51,7 +52,8 @@ using All = std::vector<Of>;
 std::string beside(const Case& c, std::initializer_list<std::string_view> axes) {
   std::string key;
   for (const Case::Param& param : c.params()) {
-    if (std::ranges::find(axes, param.name) == axes.end()) key += param.name + "=" + to_text(param.value, param.kind);
+    if (std::ranges::find(axes, param.name) == axes.end())
+      key += param.name + "=" + to_text(param.value, param.kind) + "/";
   }
   return key;
 }
@@ -59,12 +61,11 @@ std::string beside(const Case& c, std::initializer_list<std::string_view> axes) 
 /// Those that have the same key, in the order of their first.
 template <class Key>
 std::vector<All> grouped_by(const All& all, const Key& key_of) {
+  Results results;
+  for (const Of& of : all) results.push_back(of.result);
   std::vector<All> groups;
-  std::map<std::string, std::size_t> places;
-  for (const Of& of : all) {
-    const auto [place, is_new] = places.try_emplace(key_of(of), groups.size());
-    if (is_new) groups.emplace_back();
-    groups[place->second].push_back(of);
+  for (const Results& group : grouped(results, [&](const Result& r) { return key_of(Of(&r)); })) {
+    groups.emplace_back(group.begin(), group.end());
   }
   return groups;
 }

@@ -1,6 +1,8 @@
 // p2p: from the memory of one GPU to that of another: how fast each pair copies, either way and both at once, and what
 // one read of the other's memory takes.
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,8 +31,8 @@ struct Ends {
 };
 
 Ends ends_of(const P2pCase& c, const RunContext& bench) {
-  const std::vector<std::size_t> places = places_of(c.named(), bench.device.capabilities().environment);
-  return {bench.machine.device(places.at(0)), bench.machine.device(places.at(1))};
+  const std::vector<Device*> devices = devices_of(c.named(), bench.machine);
+  return {*devices.at(0), *devices.at(1)};
 }
 
 std::array<Device*, 2> both(const Ends& ends) { return {&ends.from, &ends.to}; }
@@ -78,8 +80,6 @@ class PeerCopies {
   std::vector<Stream> streams_;
   std::vector<std::unique_ptr<Transfer>> transfers_;
 };
-
-double gigabytes_per_second(std::uint64_t bytes, double seconds) { return static_cast<double>(bytes) / seconds / 1e9; }
 
 class P2p final : public ScenarioOf<p2p_case> {
  public:
@@ -157,7 +157,7 @@ class P2p final : public ScenarioOf<p2p_case> {
 
   static std::vector<MetricDeclaration> make_metrics() {
     using namespace declaring;
-    return {
+    std::vector<MetricDeclaration> metrics{
         measured("copy", "the copy; both ways: from the start of both to the end of the later one")
             .as_headline()
             .column("time", {interval}),
@@ -165,9 +165,6 @@ class P2p final : public ScenarioOf<p2p_case> {
         measured(kLatency, "one read of the other GPU's memory, for which the next one waits")
             .as_headline()
             .column("latency", {interval}),
-        measured(kGpuTime, "both ways: the copy that a GPU does, from its begin to its end"),
-        measured(kGpuEnd, "both ways: from the start of both to the end of a GPU's copy"),
-        measured(kSinceOpening, "both ways: from the moment that lets both begin until the host has seen both ends"),
         derived("bandwidth", "GB/s", higher,
                 "payload over time; both ways: of both, over the time from the start of both to the end of the later")
             .column("GB/s"),
@@ -184,6 +181,8 @@ class P2p final : public ScenarioOf<p2p_case> {
         derived_time(kLatency, "median of a read of the other GPU's memory"),
         derived("sm_clock", "Hz", neither, "latency: the rate by which cycles became seconds"),
     };
+    std::ranges::copy(several_gpus_metrics(), std::back_inserter(metrics));
+    return metrics;
   }
 
   static void measure_copies(const P2pCase& c, const Ends& ends, const RunContext& bench, Result& result) {
@@ -201,11 +200,12 @@ class P2p final : public ScenarioOf<p2p_case> {
   static void report(const P2pCase& c, const Environment& environment, const Series& series, Result& result) {
     const double bandwidth = gigabytes_per_second(c.bytes(), series.elapsed.median);
     result.add("bandwidth", bandwidth, "GB/s");
-    // The copy from `from` to `to` is the first, whoever does it; each has two parts.
     if (c.both_ways()) {
-      const auto own_rate = [&](std::size_t part) { return gigabytes_per_second(c.size, series.parts[part].median); };
-      result.add("forward_bandwidth", own_rate(0), "GB/s");
-      result.add("backward_bandwidth", own_rate(2), "GB/s");
+      const auto own_rate = [&](int gpu) { return gigabytes_per_second(c.size, series.part(kGpuTime, gpu).median); };
+      const int from = c.from.front();
+      const int to = c.to.front();
+      result.add("forward_bandwidth", own_rate(c.fetched() ? to : from), "GB/s");
+      result.add("backward_bandwidth", own_rate(c.fetched() ? from : to), "GB/s");
     }
     report_limit(payload_limit(c, environment) / 1e9, bandwidth, result);
     result.add("host_blocked", series.submit.median, "s");

@@ -15,19 +15,6 @@ std::vector<std::string> host_patterns() {
   return {words.begin(), words.end()};
 }
 
-/// The first of two of a group that cannot reach each other.
-std::optional<SkipReason> missing_access(std::span<const int> gpus, const Environment& environment) {
-  for (const Environment::PeerLink& link : environment.links) {
-    const auto in_group = [gpus](int gpu) { return std::ranges::find(gpus, gpu) != gpus.end(); };
-    if (link.access || !in_group(link.from) || !in_group(link.to)) continue;
-    return SkipReason::unavailable(fmt::format(
-        "GPU {} cannot reach the memory of GPU {}, and copies between them would go through the host; choose "
-        "--pattern {}",
-        link.from, link.to, fmt::join(host_patterns(), ",")));
-  }
-  return std::nullopt;
-}
-
 std::vector<std::vector<int>> groups_for(const TogetherCase& c, const std::vector<int>& all) {
   std::vector<std::vector<int>> groups;
   if (c.word == "alone") {
@@ -119,7 +106,7 @@ std::optional<SkipReason> together_skip_reason(const TogetherCase& c, const Capa
     return SkipReason::unavailable("this is about several GPUs at once, and this run has one; memcpy is about one");
   }
   if (auto reason = missing_gpus(c.gpus, environment)) return reason;
-  return between_gpus(c.pattern) ? missing_access(c.gpus, environment) : std::nullopt;
+  return between_gpus(c.pattern) ? missing_access(c.gpus, c.gpus, environment) : std::nullopt;
 }
 
 }  // namespace xferbench

@@ -45,7 +45,7 @@ std::vector<GroupCopy> copies_of(GroupPattern pattern, std::size_t gpus);
 struct TogetherCase {
   GroupPattern pattern = GroupPattern::h2d;
   std::string word;       ///< of groups that are not known yet; else empty
-  std::vector<int> gpus;  ///< the group's numbers; empty where they are not known
+  std::vector<int> gpus;  ///< the group's numbers; empty where `word` stands for them
   bool shared = false;    ///< one buffer on the host, of which each has a part
   std::size_t bytes = 0;  ///< of each copy
 

@@ -164,7 +164,7 @@ class Situation {
     return sharing == Sharing::yes ? "shared" : sharing == Sharing::no ? "not shared" : "undecided";
   }
 
-  /// "0-3 share one bottleneck and 4-7 another".
+  /// "0 to 3 share one bottleneck and 4 to 7 another".
   [[nodiscard]] std::string bottlenecks_text(const model::Contention& c) const {
     std::vector<std::string> parts;
     for (const model::Bottleneck& b : c.bottlenecks()) {
@@ -236,7 +236,7 @@ class Situation {
   }
 
   /// What those of a bottleneck get that were measured as one group of more than two, but not of all:
-  /// "; 0-3 at once get 166 GB/s".
+  /// "; 0 to 3 at once get 166 GB/s".
   [[nodiscard]] std::string all_of_them(const model::Contention& c) const {
     std::string text;
     for (const model::Bottleneck& b : c.bottlenecks()) {
@@ -328,20 +328,20 @@ Finding own_against_shared(const Result& own, const Result& shared, const std::v
 
 /// For each pattern and size those of the largest group that has both.
 std::vector<Finding> about_memory(std::span<const Result* const> results, const std::vector<std::string>& axes) {
-  std::map<std::string, const Result*> shared;  // by the key with own memory
-  const auto key_of = [](const Result& r, const char* memory) {
+  std::map<std::string, const Result*> shared;  // by what else they are
+  const auto key_of = [](const Result& r) {
     const TogetherCase c = together_case(r.config);
-    return fmt::format("{}/{}/{}/{}", in_words(c.pattern), gpus_text(c.gpus), c.bytes, memory);
+    return fmt::format("{}/{}/{}", in_words(c.pattern), gpus_text(c.gpus), c.bytes);
   };
   for (const Result* r : results) {
-    if (together_case(r->config).shared) shared[key_of(*r, "")] = r;
+    if (together_case(r->config).shared) shared[key_of(*r)] = r;
   }
   std::vector<Finding> findings;
   std::map<std::string, std::pair<std::size_t, std::size_t>> largest;  // its GPUs and its finding, by pattern and size
   for (const Result* r : results) {
     const TogetherCase c = together_case(r->config);
     const bool own = !c.shared && !between_gpus(c.pattern);
-    const auto found = own ? shared.find(key_of(*r, "")) : shared.end();
+    const auto found = own ? shared.find(key_of(*r)) : shared.end();
     if (found == shared.end()) continue;
     findings.push_back(own_against_shared(*r, *found->second, axes));
     findings.back().detail = true;

@@ -13,7 +13,7 @@ namespace xferbench {
 /// What one GPU's copies are called when nothing else runs, sampled in the same rounds; Measurement::gpu says whose.
 inline constexpr const char* kAlone = "alone";
 
-/// "0", "0 and 1", "0-3", "0, 2 and 4-7": numbers that follow each other, from three on, as a range.
+/// "0", "0 and 1", "0 to 3", "0, 2 and 4 to 7": numbers that follow each other, from three on, as a range.
 std::string gpus_in_words(std::vector<int> numbers);
 
 /// Findings of kind "shares" for every two GPUs; "bottleneck", which share one, where there are more than two;

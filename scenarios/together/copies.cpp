@@ -3,29 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 #include <utility>
 
 #include "core/error.hpp"
-#include "measure/parallel.hpp"
 #include "measure/pattern.hpp"
 
 namespace xferbench {
-
-namespace {
-
-/// A stretch of a payload of which only a part may be there.
-void poison_stretch(std::byte* payload, const PayloadPart& part, std::size_t offset, std::size_t bytes) {
-  constexpr std::size_t kLeast = std::size_t{4} << 20;
-  parallel_for(bytes, kLeast, [&](std::size_t begin, std::size_t end) {
-    part.for_each(offset + begin, offset + end, [payload](std::size_t from, std::size_t to) {
-      std::memset(payload + from, std::to_integer<int>(pattern::kPoison), to - from);
-    });
-  });
-}
-
-}  // namespace
 
 GroupCopies::GroupCopies(const TogetherCase& c, std::vector<Device*> group, std::uint64_t seed)
     : case_(c), group_(std::move(group)), plan_(copies_of(c.pattern, group_.size())) {
@@ -96,6 +80,10 @@ void GroupCopies::find_members() {
   }
 }
 
+void GroupCopies::Payload::poison(std::size_t offset, std::size_t bytes) const {
+  pattern::poison_stretch({host.data, host.bytes}, offset, bytes, part);
+}
+
 void GroupCopies::prepare() {
   for (const Payload& payload : payloads_) {
     pattern::fill_bytes({payload.host.data, payload.host.bytes}, payload.seed, payload.part);
@@ -118,7 +106,7 @@ void GroupCopies::prepare() {
 void GroupCopies::poison() {
   for (const Placed& placed : placed_) {
     if (placed.copy.direction == Direction::d2h) {
-      poison_stretch(payloads_[placed.payload].host.data, payloads_[placed.payload].part, placed.offset, case_.bytes);
+      payloads_[placed.payload].poison(placed.offset, case_.bytes);
     } else {
       placed.device->make_stream(StreamKind::legacy_default).fill(placed.on_device, pattern::kPoison);
     }
@@ -146,7 +134,7 @@ void GroupCopies::check(std::span<const std::size_t> copies) {
     looked_at.insert(placed.payload);
     if (plan_[i].direction != Direction::h2d) continue;
     // What arrived comes back to where it came from, which held the same before.
-    poison_stretch(payloads_[placed.payload].host.data, payloads_[placed.payload].part, placed.offset, case_.bytes);
+    payloads_[placed.payload].poison(placed.offset, case_.bytes);
     placed.device->copy_and_wait({on_host(placed), placed.on_device.data, case_.bytes, Direction::d2h});
   }
   for (const std::size_t which : looked_at) {
@@ -166,7 +154,7 @@ void GroupCopies::check(std::span<const std::size_t> copies) {
 void GroupCopies::check_peer_copy(std::size_t copy) {
   const Placed& placed = placed_[copy];
   const Payload& payload = payloads_[placed.payload];
-  poison_stretch(payload.host.data, payload.part, 0, case_.bytes);
+  payloads_[placed.payload].poison(0, case_.bytes);
   placed.device->copy_and_wait({payload.host.data, placed.on_device.data, case_.bytes, Direction::d2h});
   const auto wrong = pattern::check_bytes({payload.host.data, payload.host.bytes}, placed.seed, payload.part);
   if (!wrong) return;
@@ -177,7 +165,7 @@ void GroupCopies::check_peer_copy(std::size_t copy) {
 Region GroupCopies::region_of(const char* name, std::vector<std::size_t> copies) {
   Region r{.name = name, .clock = Clock::event_gated};
   for (const std::size_t i : copies) r.streams.push_back(placed_[i].stream);
-  r.batchable = false;  // one pass over several GPUs cannot be repeated within one, and all are to be timed alike
+  r.batchable = false;  // several GPUs begin together once in a pass; alone is timed as they are
   r.submit = [this, copies] {
     for (const std::size_t i : copies) placed_[i].stream.copy(placed_[i].copy);
   };

@@ -43,16 +43,17 @@ class GroupCopies {
     HostBuffer host;
     PayloadPart part{};
     std::uint64_t seed = 0;
+
+    void poison(std::size_t offset, std::size_t bytes) const;
   };
   /// A copy with its memory.
   struct Placed {
     Copy copy{};
     Device* device = nullptr;  ///< that holds its destination, or, of a copy to the host, its source
     DeviceView on_device{};    ///< that memory
-    std::size_t payload =
-        0;  ///< where its bytes are on the host, or, between GPUs, come to be looked at: among payloads_
-    std::size_t offset = 0;  ///< in that
-    std::uint64_t seed = 0;  ///< between GPUs: of the bytes that the copy moves
+    std::size_t payload = 0;   ///< among payloads_: where its bytes are on the host, or come to be looked at
+    std::size_t offset = 0;    ///< in that
+    std::uint64_t seed = 0;    ///< between GPUs: of the bytes that the copy moves
     Stream stream{};
   };
 
@@ -73,8 +74,7 @@ class GroupCopies {
   std::vector<GroupCopy> plan_;
   std::vector<Member> members_;
   std::vector<DeviceBuffer> memory_;
-  std::vector<DeviceBuffer>
-      sources_;  ///< between GPUs: of each of the group, what it sends; empty where it sends nothing
+  std::vector<DeviceBuffer> sources_;  ///< between GPUs: what each of the group sends; empty where that is nothing
   std::vector<Payload> payloads_;
   std::vector<Placed> placed_;  ///< in the order of plan_
 };

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,16 +19,6 @@
 namespace xferbench {
 
 namespace {
-
-double group_rate(double bytes, double seconds) { return bytes / seconds / 1e9; }
-
-std::vector<Device*> group_of(const TogetherCase& c, const RunContext& bench) {
-  std::vector<Device*> group;
-  for (const std::size_t place : places_of(c.gpus, bench.device.capabilities().environment)) {
-    group.push_back(&bench.machine.device(place));
-  }
-  return group;
-}
 
 /// From the start to the last end of those of the copies that go one way.
 Measurement direction_of(const Series& series, const GroupCopies& copies, Direction direction) {
@@ -49,29 +38,13 @@ Measurement direction_of(const Series& series, const GroupCopies& copies, Direct
 
 void report_directions(const TogetherCase& c, const Series& series, const GroupCopies& copies, Result& result) {
   if (c.pattern != GroupPattern::both) return;
-  const auto bytes = static_cast<double>(c.gpus.size() * c.bytes);
+  const std::uint64_t bytes = c.gpus.size() * c.bytes;
   for (const auto& [name, direction] : {std::pair{"h2d", Direction::h2d}, std::pair{"d2h", Direction::d2h}}) {
     Measurement m = direction_of(series, copies, direction);
     m.name = name;
-    result.add(fmt::format("{}_bandwidth", name), group_rate(bytes, m.median), "GB/s");
+    result.add(fmt::format("{}_bandwidth", name), gigabytes_per_second(bytes, m.median), "GB/s");
     result.measurements.push_back(std::move(m));
   }
-}
-
-/// Median over the samples of what lies between the first GPU's end and the last one's.
-double skew_of(const Series& series) {
-  std::vector<double> skews;
-  for (std::size_t sample = 0; sample < series.elapsed.samples.size(); ++sample) {
-    double first = std::numeric_limits<double>::infinity();
-    double last = 0;
-    for (const Measurement& part : series.parts) {
-      if (part.name != kGpuEnd) continue;
-      first = std::min(first, part.samples.at(sample));
-      last = std::max(last, part.samples.at(sample));
-    }
-    skews.push_back(last - first);
-  }
-  return statistics::median(skews);
 }
 
 /// What each gets while all copy, and alone. `series`: all at once, then each member.
@@ -80,9 +53,9 @@ void report_members(const TogetherCase& c, const GroupCopies& copies, const std:
   double sum = 0;
   for (std::size_t i = 0; i < copies.members().size(); ++i) {
     const auto& [gpu, own] = copies.members()[i];
-    const auto bytes = static_cast<double>(own.size() * c.bytes);
-    const double at_once = group_rate(bytes, result.measurement(kGpuTime, gpu)->median);
-    const double alone = group_rate(bytes, series.at(i + 1).elapsed.median);
+    const std::uint64_t bytes = own.size() * c.bytes;
+    const double at_once = gigabytes_per_second(bytes, result.measurement(kGpuTime, gpu)->median);
+    const double alone = gigabytes_per_second(bytes, series.at(i + 1).elapsed.median);
     result.add("gpu_bandwidth", at_once, "GB/s", gpu);
     result.add("gpu_alone_bandwidth", alone, "GB/s", gpu);
     result.add("gpu_of_alone", at_once / alone, "1", gpu);
@@ -127,14 +100,14 @@ class Together final : public ScenarioOf<together_case> {
       case GroupPattern::both: return {.host = 2 * n * size, .device = 2 * size};
       case GroupPattern::ring: return {.host = size, .device = 2 * size};
       case GroupPattern::all_to_all: return {.host = size, .device = n * size};
-      case GroupPattern::one_to_all:
+      case GroupPattern::one_to_all: return {.host = size, .device = size};
       case GroupPattern::all_to_one: return {.host = size, .device = (n - 1) * size};
     }
     return {};
   }
 
   void measure(const TogetherCase& c, const RunContext& bench, Result& result) const override {
-    const std::vector<Device*> group = group_of(c, bench);
+    const std::vector<Device*> group = devices_of(c.gpus, bench.machine);
     std::optional<PeerAccess> access;
     if (between_gpus(c.pattern)) access.emplace(group);
     GroupCopies copies(c, group, bench.seed);
@@ -150,8 +123,8 @@ class Together final : public ScenarioOf<together_case> {
     add_measurements(series, result);
     const bool sampled = all_sampled(series);
     if (sampled) {
-      const auto bytes = static_cast<double>(copies.copies().size() * c.bytes);
-      result.add("bandwidth", group_rate(bytes, series.front().elapsed.median), "GB/s");
+      const std::uint64_t bytes = copies.copies().size() * c.bytes;
+      result.add("bandwidth", gigabytes_per_second(bytes, series.front().elapsed.median), "GB/s");
       report_directions(c, series.front(), copies, result);
       if (several) report_members(c, copies, series, result);
       warn_of_short_copies(copies.members().size(), result);
@@ -181,13 +154,11 @@ std::vector<MetricDeclaration> together_metrics() {
       measured(kAlone, "the copies of one GPU while nothing else runs"),
       measured("h2d", "both: from the start to the end of the last copy to a GPU"),
       measured("d2h", "both: from the start to the end of the last copy to the host"),
-      measured(kGpuTime, "one GPU's copies while all copy, by its own clock"),
-      measured(kGpuEnd, "from the start of all to the end of one GPU's copies, by the clock of the first"),
-      measured(kSinceOpening, "from letting go of all GPUs until the host saw the last one's end"),
       derived("gpu_bandwidth", "GB/s", higher, "what one GPU gets while all copy: its bytes over its own time"),
       derived("gpu_alone_bandwidth", "GB/s", higher, "the same while nothing else runs"),
       derived("gpu_of_alone", "1", higher, "the first of these over the second"),
   };
+  std::ranges::copy(several_gpus_metrics(), std::back_inserter(metrics));
   std::ranges::copy(timeline_metrics(), std::back_inserter(metrics));
   return metrics;
 }

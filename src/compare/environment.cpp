@@ -149,8 +149,7 @@ std::vector<std::string> doubts(const NamedReport& named) {
   for (std::size_t i = 0; i < e.gpu_count(); ++i) {
     const auto& link = e.gpu_at(i).pcie;
     if (!link || !link->below_maximum()) continue;
-    const std::string whose =
-        e.gpus.empty() ? "" : fmt::format(" of GPU {}", e.gpu_at(i).index.value_or(static_cast<int>(i)));
+    const std::string whose = e.gpus.empty() ? "" : fmt::format(" of GPU {}", e.number_of(i));
     found.push_back(fmt::format("{}: the link{} runs at Gen{} x{}, and the GPU can do Gen{} x{}", named.name, whose,
                                 link->generation, link->width, link->max_generation, link->max_width));
   }

@@ -85,6 +85,21 @@ struct Environment {
   [[nodiscard]] std::size_t gpu_count() const { return gpus.empty() ? 1 : gpus.size(); }
   /// The GPU at a place among them.
   [[nodiscard]] const Gpu& gpu_at(std::size_t place) const { return gpus.empty() ? gpu : gpus.at(place); }
+  /// Its number as users write it.
+  [[nodiscard]] int number_of(std::size_t place) const { return gpu_at(place).index.value_or(static_cast<int>(place)); }
+  /// Of all, in their order.
+  [[nodiscard]] std::vector<int> gpu_numbers() const {
+    std::vector<int> numbers;
+    for (std::size_t i = 0; i < gpu_count(); ++i) numbers.push_back(number_of(i));
+    return numbers;
+  }
+  /// The way between GPUs of these numbers; one of which nothing is known, and which permits nothing, where there is
+  /// none.
+  [[nodiscard]] PeerLink link(int from, int to) const {
+    const auto same = [=](const PeerLink& link) { return link.from == from && link.to == to; };
+    const auto found = std::ranges::find_if(links, same);
+    return found == links.end() ? PeerLink{.from = from, .to = to} : *found;
+  }
   [[nodiscard]] bool simulated() const { return backend == "simulated"; }
   friend bool operator==(const Environment&, const Environment&) = default;
 };

@@ -13,6 +13,11 @@ inline constexpr std::uint64_t MiB = 1024 * KiB;
 inline constexpr std::uint64_t GiB = 1024 * MiB;
 inline constexpr std::uint64_t TiB = 1024 * GiB;
 
+/// 10^9 bytes per second.
+constexpr double gigabytes_per_second(std::uint64_t bytes, double seconds) {
+  return static_cast<double>(bytes) / seconds / 1e9;
+}
+
 /// Exact: the largest binary unit that divides the size ("256MiB", "1536KiB", "38797324B").
 /// `space` stands between number and unit.
 std::string format_size_exact(std::uint64_t bytes, std::string_view space = "");

@@ -49,6 +49,8 @@ void fill_bytes(std::span<std::byte> bytes, std::uint64_t seed, const PayloadPar
 void fill_elements(std::span<float> elements, std::uint64_t seed, const PayloadPart& part = {});
 /// Fills with kPoison.
 void poison(std::span<std::byte> bytes, const PayloadPart& part = {});
+/// Only a stretch of a payload, of so many bytes from `offset` on.
+void poison_stretch(std::span<std::byte> payload, std::size_t offset, std::size_t bytes, const PayloadPart& part);
 
 /// The first place where memory is not what it should be.
 struct Mismatch {

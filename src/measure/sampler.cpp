@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -22,10 +23,26 @@ bool warm(std::span<const double> times) {
   return std::abs(last - before) <= 0.01 * before;
 }
 
-const Measurement& Series::part(std::string_view name) const {
-  const auto found = std::ranges::find(parts, name, &Measurement::name);
+const Measurement& Series::part(std::string_view name, std::optional<int> gpu) const {
+  const auto same = [=](const Measurement& m) { return m.name == name && (!gpu || m.gpu == gpu); };
+  const auto found = std::ranges::find_if(parts, same);
   if (found == parts.end()) throw std::logic_error("region " + elapsed.name + " has no part " + std::string(name));
   return *found;
+}
+
+double skew_of(const Series& series) {
+  std::vector<double> skews;
+  for (std::size_t sample = 0; sample < series.elapsed.samples.size(); ++sample) {
+    double first = std::numeric_limits<double>::infinity();
+    double last = 0;
+    for (const Measurement& part : series.parts) {
+      if (part.name != kGpuEnd) continue;
+      first = std::min(first, part.samples.at(sample));
+      last = std::max(last, part.samples.at(sample));
+    }
+    skews.push_back(last - first);
+  }
+  return statistics::median(skews);
 }
 
 namespace {

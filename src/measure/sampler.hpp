@@ -38,9 +38,13 @@ struct Series {
   std::vector<std::vector<double>> stream_times;  ///< per sample, if the region asked for it
   std::vector<Measurement> parts;                 ///< as the region names them
   double checking = 0;                            ///< seconds that went into checks, which are in no sample
-  /// Throws std::logic_error if there is no such part: a mistake in the scenario.
-  [[nodiscard]] const Measurement& part(std::string_view name) const;
+  /// Throws std::logic_error if there is no such part: a mistake in the scenario. `gpu`: of the GPU of that number.
+  [[nodiscard]] const Measurement& part(std::string_view name, std::optional<int> gpu = {}) const;
 };
+
+/// Of a region over several devices: median over the samples of what lies between the first one's end and the last
+/// one's, in seconds.
+double skew_of(const Series& series);
 
 /// What a timed pass left behind is wrong.
 struct FailedCheck : VerificationError {

@@ -112,8 +112,7 @@ std::uint64_t best_relay_chunk(const RelayPaths& paths, const RelayShape& shape,
   constexpr double kAsGood = 1.001;
   double least = std::numeric_limits<double>::infinity();
   RelayShape best = shape;
-  constexpr std::uint64_t kLongest = std::uint64_t{64} << 20;
-  for (std::uint64_t chunk = kLongest; chunk >= kShortest; chunk /= 2) {
+  for (std::uint64_t chunk = kLongestRelayChunk; chunk >= kShortest; chunk /= 2) {
     const RelayShape tried{chunk, shape.slots, shape.last_leg_is_fast};
     const double time = relay_makespan(paths, tried, best_relay_split(paths, tried, bytes, alignment));
     if (time <= least * kAsGood) best = tried;

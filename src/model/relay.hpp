@@ -56,7 +56,11 @@ struct RelaySplit {
 [[nodiscard]] RelaySplit best_relay_split(const RelayPaths& paths, const RelayShape& shape, std::uint64_t bytes,
                                           std::uint64_t alignment);
 
-/// The chunk, of those from 2 to 64 MiB, with which the best split takes least; the shortest of those that are as good.
+/// The longest chunk that best_relay_chunk() chooses.
+inline constexpr std::uint64_t kLongestRelayChunk = std::uint64_t{64} << 20;
+
+/// The chunk, of those from 2 MiB to the longest, with which the best split takes least; the shortest of those that are
+/// as good.
 [[nodiscard]] std::uint64_t best_relay_chunk(const RelayPaths& paths, const RelayShape& shape, std::uint64_t bytes,
                                              std::uint64_t alignment);
 

@@ -23,7 +23,7 @@ namespace {
 /// " on GPU 3" where a run has several.
 std::string on_gpu(const Device& device) {
   const Environment& environment = device.capabilities().environment;
-  return environment.gpus.empty() ? "" : fmt::format(" on GPU {}", GpusOfRun{environment}.numbers()[device.number()]);
+  return environment.gpus.empty() ? "" : fmt::format(" on GPU {}", environment.number_of(device.number()));
 }
 
 /// Of more memory than there is on one device.
@@ -172,8 +172,9 @@ Result attempt(const PlannedCase& planned, const RunContext& bench) {
   Result result(planned.config);
   const Environment& environment = bench.device.capabilities().environment;
   if (!environment.gpus.empty()) {
-    const std::vector<int> numbers = GpusOfRun{environment}.numbers();
-    for (const Device* device : devices_of(planned, bench.machine)) result.gpus.push_back(numbers[device->number()]);
+    for (const Device* device : devices_of(planned, bench.machine)) {
+      result.gpus.push_back(environment.number_of(device->number()));
+    }
   }
   const std::string key = planned.config.key();
   const NvtxRange mark(bench.machine.tracer(), key.c_str());

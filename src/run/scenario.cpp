@@ -15,15 +15,8 @@
 
 namespace xferbench {
 
-std::vector<int> GpusOfRun::numbers() const {
-  std::vector<int> numbers;
-  for (std::size_t i = 0; i < count(); ++i)
-    numbers.push_back(environment.gpu_at(i).index.value_or(static_cast<int>(i)));
-  return numbers;
-}
-
 std::vector<std::size_t> places_of(std::span<const int> numbers, const Environment& environment) {
-  const std::vector<int> all = GpusOfRun{environment}.numbers();
+  const std::vector<int> all = environment.gpu_numbers();
   std::vector<std::size_t> places;
   for (const int number : numbers) {
     const auto found = std::ranges::find(all, number);
@@ -32,11 +25,41 @@ std::vector<std::size_t> places_of(std::span<const int> numbers, const Environme
   return places;
 }
 
+std::vector<Device*> devices_of(std::span<const int> numbers, const Machine& machine) {
+  std::vector<Device*> devices;
+  for (const std::size_t place : places_of(numbers, machine.device().capabilities().environment)) {
+    devices.push_back(&machine.device(place));
+  }
+  return devices;
+}
+
 std::optional<SkipReason> missing_gpus(std::span<const int> numbers, const Environment& environment) {
   if (places_of(numbers, environment).size() == numbers.size()) return std::nullopt;
-  const std::vector<int> all = GpusOfRun{environment}.numbers();
+  const std::vector<int> all = environment.gpu_numbers();
   return SkipReason::unavailable(fmt::format("this run has GPU{} {} only; choose among them, or others with --gpus",
                                              all.size() == 1 ? "" : "s", fmt::join(all, ", ")));
+}
+
+std::optional<SkipReason> missing_access(std::span<const int> from, std::span<const int> to,
+                                         const Environment& environment) {
+  for (const int one : from) {
+    for (const int other : to) {
+      if (one == other || environment.link(one, other).access) continue;
+      return SkipReason::unavailable(
+          fmt::format("GPU {} cannot reach the memory of GPU {}; choose GPUs that can (xferbench list gpus shows them)",
+                      one, other));
+    }
+  }
+  return std::nullopt;
+}
+
+std::span<const MetricDeclaration> several_gpus_metrics() {
+  static const std::array<MetricDeclaration, 3> metrics{{
+      measured(kGpuTime, "of several GPUs: each one's part, from its begin to its end by its own clock"),
+      measured(kGpuEnd, "of several GPUs: from the begin of all to each one's end, by the first one's clock"),
+      measured(kSinceOpening, "of several GPUs: from letting go of all until the host saw the last one's end"),
+  }};
+  return metrics;
 }
 
 namespace {

@@ -37,13 +37,18 @@ struct GpusOfRun {
 
   [[nodiscard]] std::size_t count() const { return environment.gpu_count(); }
   /// Their numbers as users write them, in their order.
-  [[nodiscard]] std::vector<int> numbers() const;
+  [[nodiscard]] std::vector<int> numbers() const { return environment.gpu_numbers(); }
 };
 
 /// The places among the run's GPUs of those that have these numbers, without such as it has not got.
 std::vector<std::size_t> places_of(std::span<const int> numbers, const Environment& environment);
+/// The devices themselves, likewise.
+std::vector<Device*> devices_of(std::span<const int> numbers, const Machine& machine);
 /// Why a case about these GPUs cannot run here; nothing if it can.
 std::optional<SkipReason> missing_gpus(std::span<const int> numbers, const Environment& environment);
+/// Why a case in which each of the first is to reach the memory of each of the second cannot; nothing if it can.
+std::optional<SkipReason> missing_access(std::span<const int> from, std::span<const int> to,
+                                         const Environment& environment);
 
 /// What a scenario runs with: the machine and the user's wishes.
 struct RunContext {
@@ -83,6 +88,10 @@ bool all_sampled(std::span<const Series> series);
 /// Adds the times to the result's measurements: the first is what the case is about, and brings its parts along. The
 /// others are there to be compared with, and nobody is warned of them.
 void add_measurements(std::span<const Series> series, Result& result);
+
+/// The parts that regions over several devices have (measure/region.hpp); a scenario with such regions declares these
+/// as its own.
+std::span<const MetricDeclaration> several_gpus_metrics();
 
 /// What trace_region() adds to a result; a scenario that calls it declares these as its own.
 std::span<const MetricDeclaration> timeline_metrics();

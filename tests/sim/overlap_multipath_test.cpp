@@ -18,8 +18,7 @@ namespace xferbench::test {
 namespace {
 
 std::vector<PlannedCase> relayed_cases(Machine& machine, const std::string& flags) {
-  return expanded(cases_of_line("overlap --strategy multipath " + flags),
-                  {machine.device().capabilities().environment, true});
+  return cases_on(machine, "overlap --strategy multipath " + flags);
 }
 
 std::vector<Result> run_relayed(Machine& machine, const std::string& flags) {
@@ -39,8 +38,7 @@ TEST_F(OverlapThroughNeighbours, KeysSayHowManyGpusAndNoSplit) {
   EXPECT_EQ(cases.front().config.key(),
             "overlap/size=256MiB/strategy=multipath/slots=2/chunks=8/kernel=fma/work=64/gpus=0+1");
   // Beside others of the same command, which have one.
-  const auto both = expanded(cases_of_line("overlap --strategy engines,multipath"),
-                             {machine_.device().capabilities().environment, true});
+  const auto both = cases_on(machine_, std::string("overlap --strategy engines,multipath"));
   ASSERT_EQ(both.size(), 2U);
   EXPECT_TRUE(both[0].config.has("split"));
   EXPECT_FALSE(both[1].config.has("split"));
@@ -83,8 +81,8 @@ TEST_F(OverlapThroughNeighbours, SaysWhatTheLinksOfOthersBring) {
 }
 
 TEST_F(OverlapThroughNeighbours, RefusesWhatCannotBe) {
-  EXPECT_THROW(cases_of_line("overlap --strategy multipath --split shared"), UsageError);
-  EXPECT_THROW(cases_of_line("overlap --strategy multipath --balance 1"), UsageError);
+  expect_refused("overlap --strategy multipath --split shared", "--split");
+  expect_refused("overlap --strategy multipath --balance 1", "--balance");
   expect_all(run("--size 4 --chunks 1"), Status::skipped, "2 GPUs", 1);
 }
 
@@ -103,9 +101,7 @@ TEST(OverlapThroughManyNeighbours, IsRightAndAsFastAsItsMemoryIs) {
 TEST(OverlapThroughNoNeighbours, IsSkipped) {
   sim::SimMachine one(profile("h200"));
   expect_all(run_relayed(one, ""), Status::skipped, "needs a second GPU", 1);
-  sim::Profile strangers = profile("h200-x2");
-  strangers.nvlinks = 0;
-  sim::SimMachine machine(strangers, {0, 1});
+  sim::SimMachine machine = strangers();
   expect_all(run_relayed(machine, ""), Status::skipped, "cannot reach", 1);
 }
 
@@ -131,18 +127,7 @@ TEST_F(OverlapThroughNeighbours, TakesNoMoreMemoryThanItSays) {
   for (const char* flags : {"--size 4M --chunks 1", "--size 4M --chunks 5 --slots 1",
                             "--size 4M --chunks 4 --rounds 3 --slots 9 --in-place"}) {
     const PlannedCase c = relayed_cases(machine_, flags).front();
-    std::uint64_t most = 0;
-    const auto watching = [&](sim::SimStream& stream, const Copy& copy) {
-      for (std::size_t gpu = 0; gpu < 2; ++gpu) {
-        const MemoryInfo memory = stream.device().machine().device(gpu).memory();
-        most = std::max<std::uint64_t>(most, memory.total_bytes - memory.free_bytes);
-      }
-      stream.SimStream::copy(copy);
-    };
-    Otherwise how;
-    how.copy = watching;
-    sim::SimMachine machine = machine_that(how, "h200-x2", {0, 1});
-    expect_all(run_all({{c}}, quick_bench(machine.device())), Status::ok, "", 1);
+    const std::uint64_t most = most_device_memory(c);
     EXPECT_GT(most, 0U);
     EXPECT_LE(most, c.scenario->needs(c.config).device) << flags;
   }

@@ -18,17 +18,11 @@ namespace {
 
 /// The cases of p2p with these flags, as they are on that machine.
 std::vector<PlannedCase> peer_cases(const std::string& flags, const Machine& machine) {
-  return expanded(cases_of_line("p2p " + flags), {machine.device().capabilities().environment});
+  return cases_on(machine, "p2p " + flags);
 }
 
 std::vector<Result> run_peers(const std::string& flags, Machine& machine) {
   return run_all(peer_cases(flags, machine), quick_bench(machine.device()));
-}
-
-std::vector<std::string> keys_of(const std::vector<PlannedCase>& cases) {
-  std::vector<std::string> keys;
-  for (const PlannedCase& c : cases) keys.push_back(c.config.key());
-  return keys;
 }
 
 class P2pOnSim : public testing::Test {
@@ -76,12 +70,11 @@ TEST_F(P2pOnSim, NumbersAreThoseOfTheGpusOfTheRun) {
 }
 
 TEST(P2pCases, ThatMakeNoSenseAreMistakesOfTheCommand) {
-  EXPECT_THROW(cases_of_line("p2p --pairs 0-1-2"), UsageError);
-  EXPECT_THROW(cases_of_line("p2p --pairs 0-0"), UsageError);
-  EXPECT_THROW(cases_of_line("p2p --pairs 0"), UsageError);
-  EXPECT_THROW(cases_of_line("p2p --from 0+1"), UsageError);
-  EXPECT_THROW(cases_of_line("p2p --pairs 0-1 --from 0"), UsageError);
-  EXPECT_THROW(cases_of_line("p2p --op latency --size 4K"), UsageError);
+  const std::pair<const char*, const char*> kRefused[]{
+      {"--pairs 0-1-2", "--pairs 0-1"},    {"--pairs 0-0", "numbers of different GPUs"},
+      {"--pairs 0", "--pairs 0-1"},        {"--from 0+1", "the number of a GPU"},
+      {"--pairs 0-1 --from 0", "--pairs"}, {"--op latency --size 4K", "--size"}};
+  for (const auto& [flags, why] : kRefused) expect_refused(std::string("p2p ") + flags, why);
 }
 
 TEST_F(P2pOnSim, WhatWasAskedForAndMakesNoSenseIsSkippedWithTheRule) {
@@ -187,9 +180,7 @@ TEST_F(P2pOnSim, AGpuThatIsMissingIsNamedWithThoseThatAreThere) {
 TEST_F(P2pOnSim, ReadsAreNotModelled) { expect_all(run("--op latency"), Status::skipped, "no latency"); }
 
 TEST(P2pWithoutPeers, WithoutAccessOnlyStagedCopiesRun) {
-  sim::Profile apart = profile("h200-x2");
-  apart.nvlinks = 0;
-  sim::SimMachine machine(apart, {0, 1});
+  sim::SimMachine machine = strangers();
   expect_all(run_peers("--size 1M --dir write --engine ce,sm", machine), Status::skipped, "--access staged");
   const auto staged = run_peers("--size 64M --dir write,bidirectional --access staged", machine);
   expect_all(staged, Status::ok, "", 4);

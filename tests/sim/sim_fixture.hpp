@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/error.hpp"
 #include "core/units.hpp"
 #include "device/open.hpp"
 #include "device/sim/profile.hpp"
@@ -240,6 +242,68 @@ inline void expect_all(std::span<const Result> results, Status status, std::stri
   for (const Result& r : results) {
     EXPECT_EQ(r.status, status) << r.config.key() << ": " << r.reason;
     EXPECT_NE(r.reason.find(reason), std::string::npos) << r.config.key() << ": " << r.reason;
+  }
+}
+
+/// The cases of a command as they are on that machine, whose GPUs were asked for.
+inline std::vector<PlannedCase> cases_on(const Machine& machine, std::span<const PlannedCase> planned) {
+  return expanded({planned.begin(), planned.end()}, {machine.device().capabilities().environment, true});
+}
+inline std::vector<PlannedCase> cases_on(const Machine& machine, const Words& command) {
+  return cases_on(machine, cases_of(command));
+}
+inline std::vector<PlannedCase> cases_on(const Machine& machine, const std::string& line) {
+  return cases_on(machine, cases_of_line(line));
+}
+
+/// Runs them there.
+template <class Command>
+std::vector<Result> run_on_gpus(Machine& machine, const Command& command) {
+  return run_all(cases_on(machine, command), quick_bench(machine.device()));
+}
+
+inline Words keys_of(std::span<const PlannedCase> cases) {
+  Words keys;
+  for (const PlannedCase& c : cases) keys.push_back(c.config.key());
+  return keys;
+}
+
+/// Two GPUs that cannot reach each other's memory.
+inline sim::SimMachine strangers() {
+  static const sim::Profile apart = [] {
+    sim::Profile p = profile("h200-x2");
+    p.nvlinks = 0;
+    return p;
+  }();
+  return sim::SimMachine(apart, {0, 1});
+}
+
+/// Runs a case on two GPUs. Returns the most bytes that either's memory held at a copy or a kernel.
+inline std::uint64_t most_device_memory(const PlannedCase& c) {
+  std::uint64_t most = 0;
+  const auto look = [&most](sim::SimStream& stream) {
+    for (Device* device : stream.device().machine().devices()) {
+      const MemoryInfo memory = device->memory();
+      most = std::max<std::uint64_t>(most, memory.total_bytes - memory.free_bytes);
+    }
+  };
+  Otherwise how;
+  how.copy = [&look](sim::SimStream& stream, const Copy& copy) {
+    look(stream);
+    stream.SimStream::copy(copy);
+  };
+  sim::SimMachine machine = machine_that(how, "h200-x2", {0, 1});
+  expect_all(run_all({{c}}, quick_bench(machine.device())), Status::ok, "", 1);
+  return most;
+}
+
+/// A command that is a mistake, whose message contains these words.
+inline void expect_refused(const std::string& line, std::string_view why) {
+  try {
+    cases_of_line(line);
+    ADD_FAILURE() << line;
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string_view(error.what()).find(why), std::string_view::npos) << line << ": " << error.what();
   }
 }
 

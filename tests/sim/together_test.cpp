@@ -14,20 +14,13 @@ namespace xferbench::test {
 
 namespace {
 
-/// The cases of a command on that machine.
-std::vector<PlannedCase> cases_on(Machine& machine, Words command) {
-  command.insert(command.begin(), "together");
-  return expanded(cases_of(command), {machine.device().capabilities().environment, true});
+std::vector<PlannedCase> group_cases(const Machine& machine, Words flags) {
+  flags.insert(flags.begin(), "together");
+  return cases_on(machine, flags);
 }
 
-std::vector<Result> run_group(Machine& machine, const Words& command) {
-  return run_all(cases_on(machine, command), quick_bench(machine.device()));
-}
-
-std::vector<std::string> keys_of(const std::vector<PlannedCase>& cases) {
-  std::vector<std::string> keys;
-  for (const PlannedCase& c : cases) keys.push_back(c.config.key());
-  return keys;
+std::vector<Result> run_group(Machine& machine, const Words& flags) {
+  return run_all(group_cases(machine, flags), quick_bench(machine.device()));
 }
 
 double of_gpu(const Result& r, std::string_view name, int gpu) {
@@ -48,8 +41,7 @@ std::vector<Finding> found(std::span<const Result> results, std::string_view kin
 const std::vector<int> kTwo{0, 1};
 const std::vector<int> kEight{0, 1, 2, 3, 4, 5, 6, 7};
 
-// --- Which copies, in which groups
-// ------------------------------------------------------------------------------------
+// --- Which copies, in which groups -----------------------------------------------------------------------------------
 
 TEST(GroupPatterns, SayWhoCopiesToWhom) {
   using enum GroupPattern;
@@ -73,25 +65,25 @@ TEST(GroupPatterns, SayWhoCopiesToWhom) {
 
 TEST(TogetherCases, AreThoseOfTheMachine) {
   sim::SimMachine two(profile("h200-x2"), kTwo);
-  EXPECT_EQ(keys_of(cases_on(two, {"--pattern", "h2d"})),
+  EXPECT_EQ(keys_of(group_cases(two, {"--pattern", "h2d"})),
             (Words{"together/pattern=h2d/group=0/memory=own/size=256MiB",
                    "together/pattern=h2d/group=1/memory=own/size=256MiB",
                    "together/pattern=h2d/group=0+1/memory=own/size=256MiB"}))
       << "a pair that is also the first two is there once";
-  EXPECT_EQ(cases_on(two, {}).size(), 9U);
-  EXPECT_EQ(keys_of(cases_on(two, {"--pattern", "ring"})), Words{"together/pattern=ring/group=0+1/size=256MiB"})
+  EXPECT_EQ(group_cases(two, {}).size(), 9U);
+  EXPECT_EQ(keys_of(group_cases(two, {"--pattern", "ring"})), Words{"together/pattern=ring/group=0+1/size=256MiB"})
       << "nobody copies to himself";
-  EXPECT_EQ(keys_of(cases_on(two, {"--pattern", "d2h", "--memory", "shared"})),
+  EXPECT_EQ(keys_of(group_cases(two, {"--pattern", "d2h", "--memory", "shared"})),
             Words{"together/pattern=d2h/group=0+1/memory=shared/size=256MiB"});
   sim::SimMachine eight(profile("h200-x8"), kEight);
-  EXPECT_EQ(cases_on(eight, {"--pattern", "h2d"}).size(), 8U + 28U + 6U);
-  EXPECT_EQ(keys_of(cases_on(eight, {"--pattern", "h2d", "--group", "2+5+7"})),
+  EXPECT_EQ(group_cases(eight, {"--pattern", "h2d"}).size(), 8U + 28U + 6U);
+  EXPECT_EQ(keys_of(group_cases(eight, {"--pattern", "h2d", "--group", "2+5+7"})),
             Words{"together/pattern=h2d/group=2+5+7/memory=own/size=256MiB"});
 }
 
 TEST(TogetherCases, AreInTheOrderInWhichGpusWereAskedFor) {
   sim::SimMachine machine(profile("h200-x2"), {1, 0});
-  EXPECT_EQ(keys_of(cases_on(machine, {"--pattern", "one-to-all", "--group", "pairs"})),
+  EXPECT_EQ(keys_of(group_cases(machine, {"--pattern", "one-to-all", "--group", "pairs"})),
             Words{"together/pattern=one-to-all/group=1+0/size=256MiB"});
   const Result r = run_group(machine, {"--pattern", "h2d", "--size", "16M", "--group", "pairs"}).front();
   EXPECT_EQ(r.status, Status::ok) << r.reason;
@@ -101,7 +93,7 @@ TEST(TogetherCases, AreInTheOrderInWhichGpusWereAskedFor) {
 
 TEST(TogetherCases, OfOneGpuAreLeftAndSaySo) {
   sim::SimMachine machine(profile("h200"));
-  const auto cases = cases_on(machine, {"--group", "alone,pairs", "--pattern", "both"});
+  const auto cases = group_cases(machine, {"--group", "alone,pairs", "--pattern", "both"});
   EXPECT_EQ(keys_of(cases), (Words{"together/pattern=both/group=alone/memory=own/size=256MiB",
                                    "together/pattern=both/group=pairs/memory=own/size=256MiB"}));
   expect_all(run_all(cases, quick_bench(machine.device())), Status::skipped, "this run has one", 2);
@@ -126,15 +118,12 @@ TEST(TogetherCases, OfAGpuThatIsNotThereAreSkipped) {
 }
 
 TEST(TogetherCases, BetweenGpusThatCannotReachEachOtherAreSkipped) {
-  sim::Profile strangers = profile("h200-x2");
-  strangers.nvlinks = 0;
-  sim::SimMachine machine(strangers, kTwo);
+  sim::SimMachine machine = strangers();
   expect_all(run_group(machine, {"--pattern", "ring,all-to-all", "--size", "1M"}), Status::skipped, "cannot reach", 2);
   expect_all(run_group(machine, {"--pattern", "h2d", "--size", "1M"}), Status::ok, "", 3);
 }
 
-// --- Times
-// ------------------------------------------------------------------------------------------------------------
+// --- Times -----------------------------------------------------------------------------------------------------------
 
 TEST(TogetherOnTwo, CountsAllBytesOverTheMakespan) {
   sim::SimMachine machine(profile("h200-x2"), kTwo);
@@ -142,8 +131,8 @@ TEST(TogetherOnTwo, CountsAllBytesOverTheMakespan) {
   expect_all(results, Status::ok, "", 9);
   for (const Result& r : results) {
     const TogetherCase c = together_case(r.config);
-    const double bytes = static_cast<double>(copies_of(c.pattern, c.gpus.size()).size() * c.bytes);
-    EXPECT_NEAR(metric(r, "bandwidth"), bytes / median(r, "together") / 1e9, 1e-6) << r.config.key();
+    const double megabytes = 67.108864 * (c.pattern == GroupPattern::both ? 2 : 1) * (r.gpus.size() == 2 ? 2 : 1);
+    EXPECT_NEAR(metric(r, "bandwidth"), megabytes / 1e3 / median(r, "together"), 1e-6) << r.config.key();
     EXPECT_EQ(r.gpus, c.gpus);
     EXPECT_EQ(r.metric("of_alone") != nullptr, c.gpus.size() == 2) << r.config.key();
     EXPECT_EQ(r.metric("h2d_bandwidth") != nullptr, c.pattern == GroupPattern::both) << r.config.key();
@@ -195,15 +184,14 @@ TEST(TogetherOnTwo, HasATimeline) {
   sim::SimMachine machine(profile("h200-x2"), kTwo);
   RunContext bench = quick_bench(machine.device());
   bench.trace = true;
-  const Result r = run_all(cases_on(machine, {"--pattern", "h2d", "--size", "4M", "--group", "0+1"}), bench).front();
+  const Result r = run_all(group_cases(machine, {"--pattern", "h2d", "--size", "4M", "--group", "0+1"}), bench).front();
   ASSERT_TRUE(r.trace);
   std::set<int> gpus;
   for (const Activity& a : r.trace->activities) gpus.insert(static_cast<int>(a.gpu));
   EXPECT_EQ(gpus, (std::set{0, 1}));
 }
 
-// --- Verification
-// -----------------------------------------------------------------------------------------------------
+// --- Verification ----------------------------------------------------------------------------------------------------
 
 using CorruptedTwo = InterceptedSim<CorruptingObserver>;
 using Passes = CorruptingObserver::Passes;
@@ -214,7 +202,7 @@ std::unique_ptr<Machine> two_gpus() { return std::make_unique<sim::SimMachine>(p
 std::pair<Result, std::size_t> run_spoiled(const Words& command, const CorruptingObserver::Which& which) {
   CorruptedTwo spoiled(two_gpus(), which);
   RunContext bench = quick_bench(spoiled.device());
-  const Result r = run_all(cases_on(spoiled.machine(), command), bench).front();
+  const Result r = run_all(group_cases(spoiled.machine(), command), bench).front();
   return {r, spoiled.observer().seen()};
 }
 
@@ -271,13 +259,22 @@ TEST(GroupPayloads, ThatAreNotWaitedForAreWrong) {
   }
 }
 
-TEST(GroupPayloads, WithoutAnyWaitFail) {
+/// No copy is waited for but by what times them all.
+TEST(GroupPayloads, WhoseEndsAreNotJoinedFail) {
   Otherwise how;
   how.wait = [](sim::SimStream&, EventImpl&) {};
   for (const char* pattern : {"h2d", "d2h", "both", "ring"}) {
     sim::SimMachine machine = machine_that(how, "h200-x2", kTwo);
     const Result r = run_group(machine, {"--pattern", pattern, "--size", "16M", "--group", "0+1"}).front();
     EXPECT_EQ(r.status, Status::failed) << pattern;
+    EXPECT_NE(r.reason.find("an event has not completed"), std::string::npos) << pattern << ": " << r.reason;
+  }
+}
+
+TEST(GroupPayloads, TakeTheMemoryThatTheySay) {
+  sim::SimMachine machine(profile("h200-x2"), kTwo);
+  for (const PlannedCase& c : group_cases(machine, {"--pattern", "all", "--size", "1M", "--memory", "own,shared"})) {
+    EXPECT_EQ(most_device_memory(c), c.scenario->needs(c.config).device) << c.config.key();
   }
 }
 
@@ -301,8 +298,7 @@ TEST(GroupPayloads, ThatGoToAnothersPartAreWrong) {
   }
 }
 
-// --- Regions over several devices
-// -------------------------------------------------------------------------------------
+// --- Regions over several devices ------------------------------------------------------------------------------------
 
 TEST(RegionOverTwo, TellsWhenEachStreamEnded) {
   sim::SimMachine machine(profile("h200-x8"), {0, 4});  // of two sockets: nothing is shared
@@ -340,8 +336,7 @@ TEST(RegionOverTwo, TellsWhenEachStreamEnded) {
   EXPECT_LT(timing->stream_times[2], timing->stream_times[1]);
 }
 
-// --- Who shares what
-// --------------------------------------------------------------------------------------------------
+// --- Who shares what -------------------------------------------------------------------------------------------------
 
 TEST(TogetherOnEight, NamesTheSocketsAndNothingElse) {
   sim::SimMachine machine(profile("h200-x8"), kEight);
