@@ -1,7 +1,6 @@
 // Not a scenario: what those have in common that time one small thing at a time.
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <string_view>
 #include <vector>
@@ -16,9 +15,6 @@ inline constexpr const char* kLatency = "latency";
 
 /// By the host's clock, in steps that time its parts.
 Region in_steps(const char* name, std::vector<Region::Part> parts, std::function<void(LapTimer&)> steps);
-
-/// So many passes that ten samples are slower than p99, unless the user wants fewer.
-SamplingPolicy for_percentiles(const SamplingPolicy& wanted, std::size_t samples_per_pass = 1);
 
 /// A part of a region that is what the case is about. What is wrong with the region's passes is wrong with it.
 Measurement main_part(const Series& series, std::string_view name);
