@@ -10,7 +10,15 @@ __device__ const ChaseLine* follow(const ChaseLine* line) {
   return *const_cast<const ChaseLine* const volatile*>(&line->next);
 }
 
-__global__ void chase_at_once(const ChaseLine* at, ChaseLog* log) {
+/// The number of the multiprocessor that this runs on. (PTX ISA, "Special Registers: %smid".)
+__device__ std::uint32_t multiprocessor() {
+  std::uint32_t number;
+  asm volatile("mov.u32 %0, %smid;" : "=r"(number));
+  return number;
+}
+
+__global__ void chase_at_once(const ChaseLine* at, ChaseLog* log, unsigned block) {
+  if (blockIdx.x != block) return;
   const std::uint64_t before_tick = global_nanoseconds();
   std::uint64_t begun = before_tick;
   while (begun == before_tick) begun = global_nanoseconds();
@@ -19,11 +27,13 @@ __global__ void chase_at_once(const ChaseLine* at, ChaseLog* log) {
   if (at == nullptr) return;  // as below: the clock is to be read when the last read has ended
   log->cycles = static_cast<std::uint64_t>(clock64() - first_cycle);
   log->nanoseconds = global_nanoseconds() - begun;
+  log->multiprocessor = multiprocessor();
   log->last = at;
   __threadfence_system();
 }
 
-__global__ void chase(const ChaseLine* at, ChaseLog* log) {
+__global__ void chase(const ChaseLine* at, ChaseLog* log, unsigned block) {
+  if (blockIdx.x != block) return;
   __shared__ std::uint32_t cycles[kChaseHops];
   // globaltimer ticks coarsely on some GPUs: begin on a tick.
   const std::uint64_t before_tick = global_nanoseconds();
@@ -41,6 +51,7 @@ __global__ void chase(const ChaseLine* at, ChaseLog* log) {
     before = now;
   }
   log->nanoseconds = global_nanoseconds() - begun;
+  log->multiprocessor = multiprocessor();
   log->cycles = static_cast<std::uint64_t>(before - first_cycle);
   log->last = at;
   for (unsigned i = 0; i < kChaseHops; ++i) log->hops[i] = cycles[i];
@@ -57,7 +68,7 @@ void Chase::preload() const {
 
 void Chase::launch(void* cuda_stream) const {
   const auto walk = times_ == ChaseTimes::each_hop ? chase : chase_at_once;
-  walk<<<1, 1, 0, static_cast<cudaStream_t>(cuda_stream)>>>(first_, log_);
+  walk<<<block_.of, 1, 0, static_cast<cudaStream_t>(cuda_stream)>>>(first_, log_, block_.index);
 }
 
 }  // namespace xferbench::kernels

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <new>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "core/error.hpp"
@@ -35,6 +37,10 @@ void evict_from_cache(Device& device) {
   const Stream stream = device.make_stream(StreamKind::nonblocking);
   stream.fill(other, pattern::kPoison);
   stream.synchronize();
+}
+
+double clock_rate_of(const ChaseLog& log) {
+  return 1e9 * static_cast<double>(log.cycles) / static_cast<double>(log.nanoseconds);
 }
 
 }  // namespace
@@ -74,7 +80,6 @@ PointerChase::PointerChase(Device& device, ChaseMemory where, std::size_t bytes,
 
 PointerChase::PointerChase(Device& device, Device& owner, std::size_t bytes, std::uint64_t seed, bool cached)
     : PointerChase(device, lines_in(bytes), seed) {
-  times_ = kernels::ChaseTimes::all_hops;
   build_in(owner);
   if (!cached) return;
   owner_walks_ = owner.make_stream(StreamKind::nonblocking);
@@ -102,7 +107,7 @@ void PointerChase::build_in(Device& owner) {
   evict_from_cache(owner);
 }
 
-const ChaseLog& PointerChase::pass() {
+const ChaseLog& PointerChase::pass(kernels::ChaseTimes times, kernels::ChaseBlock block) {
   const std::size_t end = walk(next_, at_, kernels::kChaseHops);
   log_->last = nullptr;
   if (owner_walks_) {
@@ -110,7 +115,7 @@ const ChaseLog& PointerChase::pass() {
     owner_walks_.synchronize();
     log_->last = nullptr;
   }
-  stream_.launch(kernels::Chase(line(at_), log_, times_));
+  stream_.launch(kernels::Chase(line(at_), log_, times, block));
   stream_.synchronize();
   if (log_->last != line(end)) {
     throw VerificationError(fmt::format("pointer chase: {} hops from line {} should end at line {} and do not",
@@ -123,13 +128,31 @@ const ChaseLog& PointerChase::pass() {
 Region PointerChase::region() {
   return in_steps("pass", {{.name = kLatency, .clock = Clock::device, .decides = true}}, [this](LapTimer& laps) {
     const ChaseLog& log = pass();
-    const double seconds_per_cycle = 1e-9 * static_cast<double>(log.nanoseconds) / static_cast<double>(log.cycles);
-    if (times_ == kernels::ChaseTimes::all_hops) {
-      laps.add(0, 1e-9 * static_cast<double>(log.nanoseconds) / static_cast<double>(kernels::kChaseHops));
-    } else {
-      for (const std::uint32_t cycles : log.hops) laps.add(0, cycles * seconds_per_cycle);
+    clock_rate_ = clock_rate_of(log);
+    for (const std::uint32_t cycles : log.hops) laps.add(0, cycles / clock_rate_);
+  });
+}
+
+Region PointerChase::region_of_all_multiprocessors() {
+  const auto part = [](const char* name, bool decides) {
+    return Region::Part{.name = name, .clock = Clock::device, .decides = decides};
+  };
+  const std::vector parts{part(kLatency, true), part(kNearest, false), part(kFarthest, false)};
+  const unsigned blocks = std::max(1U, device_.capabilities().environment.gpu.multiprocessors);
+  return in_steps("passes", parts, [this, blocks](LapTimer& laps) {
+    std::set<std::uint32_t> walkers;
+    std::vector<double> hops;  // seconds of the mean one of each
+    for (unsigned i = 0; i < blocks; ++i) {
+      const ChaseLog& log = pass(kernels::ChaseTimes::all_hops, {.index = i, .of = blocks});
+      clock_rate_ = clock_rate_of(log);
+      walkers.insert(log.multiprocessor);
+      hops.push_back(1e-9 * static_cast<double>(log.nanoseconds) / static_cast<double>(kernels::kChaseHops));
     }
-    clock_rate_ = 1 / seconds_per_cycle;
+    multiprocessors_ = walkers.size();
+    const auto [nearest, farthest] = std::ranges::minmax(hops);
+    laps.add(0, std::accumulate(hops.begin(), hops.end(), 0.0) / static_cast<double>(blocks));
+    laps.add(1, nearest);
+    laps.add(2, farthest);
   });
 }
 

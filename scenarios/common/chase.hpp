@@ -28,18 +28,25 @@ class PointerChase {
  public:
   /// `bytes` is rounded down to whole lines, of which there must be one.
   PointerChase(Device& device, ChaseMemory where, std::size_t bytes, std::uint64_t seed);
-  /// Through memory of `owner`, another GPU, which `device` can reach while this lives. Hops are not timed one by one,
-  /// as reading the clock takes two percent of one. `cached`: the owner walks first, so that the lines of a pass lie in
-  /// its second-level cache; reads by others do not bring them there.
+  /// Through memory of `owner`, another GPU, which `device` can reach while this lives. `cached`: the owner walks
+  /// first, so that the lines of a pass lie in its second-level cache; reads by others do not bring them there.
   PointerChase(Device& device, Device& owner, std::size_t bytes, std::uint64_t seed, bool cached);
 
   /// Follows kernels::kChaseHops more pointers and waits. A pass begins where the one before ended, so that it comes to
   /// lines that no cache has seen while the memory is larger than the caches. Throws VerificationError unless it ends
   /// where the host's own walk does.
-  const kernels::ChaseLog& pass();
-  /// A pass, of which each hop is a sample of the part kLatency, or all of them together where the memory is another
-  /// GPU's.
+  const kernels::ChaseLog& pass(kernels::ChaseTimes times = kernels::ChaseTimes::each_hop,
+                                kernels::ChaseBlock block = {});
+  /// A pass, of which each hop is a sample of the part kLatency.
   [[nodiscard]] Region region();
+  /// A pass by each multiprocessor in turn, as it matters on which of them a reader runs. Samples of the part kLatency
+  /// are the mean hop of all, those of kNearest and kFarthest that of the fastest and the slowest of them. Hops are not
+  /// timed one by one: reading the clock would add some percent to what a read over a link takes.
+  [[nodiscard]] Region region_of_all_multiprocessors();
+  static constexpr const char* kNearest = "nearest";
+  static constexpr const char* kFarthest = "farthest";
+  /// That walked when all did, as told by themselves; 0 before.
+  [[nodiscard]] std::size_t multiprocessors() const { return multiprocessors_; }
   /// The rate by which cycles of the last pass became seconds; 0 before the first.
   [[nodiscard]] double clock_rate() const { return clock_rate_; }
 
@@ -62,7 +69,7 @@ class PointerChase {
   Stream stream_;
   std::size_t at_ = 0;  // where the next pass begins
   double clock_rate_ = 0;
-  kernels::ChaseTimes times_ = kernels::ChaseTimes::each_hop;
+  std::size_t multiprocessors_ = 0;
   Stream owner_walks_;  // where the owner does
 };
 

@@ -162,9 +162,11 @@ class P2p final : public ScenarioOf<p2p_case> {
             .as_headline()
             .column("time", {interval}),
         measured("copy-submit", "the calls that submit it"),
-        measured(kLatency, "one read of the other GPU's memory, for which the next one waits")
+        measured(kLatency, "one read of the other GPU's memory, for which the next one waits: mean of multiprocessors")
             .as_headline()
             .column("latency", {interval}),
+        measured(PointerChase::kNearest, "the same by the multiprocessor that is fastest"),
+        measured(PointerChase::kFarthest, "the same by the one that is slowest"),
         derived("bandwidth", "GB/s", higher,
                 "payload over time; both ways: of both, over the time from the start of both to the end of the later")
             .column("GB/s"),
@@ -179,7 +181,10 @@ class P2p final : public ScenarioOf<p2p_case> {
         derived("of_limit", "1", higher, "bandwidth over that limit").column("of limit", percent),
         derived_time("host_blocked", "how long the call kept the host"),
         derived_time(kLatency, "median of a read of the other GPU's memory"),
-        derived("sm_clock", "Hz", neither, "latency: the rate by which cycles became seconds"),
+        derived_time("nearest_latency", "the same by the multiprocessor that is fastest").column("nearest"),
+        derived_time("farthest_latency", "the same by the one that is slowest").column("farthest"),
+        derived("readers", "1", neither, "latency: multiprocessors that read, one after the other"),
+        derived("sm_clock", "Hz", neither, "latency: the rate of the multiprocessors' clock meanwhile"),
     };
     std::ranges::copy(several_gpus_metrics(), std::back_inserter(metrics));
     return metrics;
@@ -225,10 +230,14 @@ class P2p final : public ScenarioOf<p2p_case> {
 
   static void measure_latency(const P2pCase& c, const Ends& ends, const RunContext& bench, Result& result) {
     PointerChase chase(ends.to, ends.from, c.buffer, bench.seed, c.cached);
-    const Series series = bench.sample({chase.region()}).front();
-    const Measurement& latency = result.measurements.emplace_back(main_part(series, kLatency));
+    const Series series = bench.sample({chase.region_of_all_multiprocessors()}).front();
+    const Measurement latency = main_part(series, kLatency);
+    result.measurements = {latency, series.part(PointerChase::kNearest), series.part(PointerChase::kFarthest)};
     if (latency.samples.empty()) return;
     result.add(kLatency, latency.median, "s");
+    result.add("nearest_latency", series.part(PointerChase::kNearest).median, "s");
+    result.add("farthest_latency", series.part(PointerChase::kFarthest).median, "s");
+    result.add("readers", static_cast<double>(chase.multiprocessors()), "1");
     if (chase.clock_rate() > 0) result.add("sm_clock", chase.clock_rate(), "Hz");
   }
 };

@@ -49,7 +49,9 @@ inline std::set<std::string> of_chases_and_sorts() {
 
 /// The same of machines with two.
 inline std::set<std::string> of_peer_reads() {
-  return {"measurement latency in s", "metric latency in s", "metric sm_clock in Hz"};
+  return {"measurement latency in s", "measurement nearest in s",    "measurement farthest in s",
+          "metric latency in s",      "metric nearest_latency in s", "metric farthest_latency in s",
+          "metric readers in 1",      "metric sm_clock in Hz"};
 }
 
 }  // namespace xferbench::test
