@@ -250,22 +250,25 @@ std::string place_process(const NumaPolicy& policy, std::optional<int> gpu_node)
   throw UsageError(fmt::format("--numa {}: {}; choose another node, or local to go on without", node, why));
 }
 
-bool on_several_nodes(std::span<const std::optional<int>> nodes) {
+std::optional<int> common_node(std::span<const std::optional<int>> gpu_nodes) {
+  const auto is_first = [gpu_nodes](const std::optional<int>& node) { return node == gpu_nodes.front(); };
+  return !gpu_nodes.empty() && std::ranges::all_of(gpu_nodes, is_first) ? gpu_nodes.front() : std::nullopt;
+}
+
+bool each_from_its_own(const NumaPolicy& policy, std::span<const std::optional<int>> gpu_nodes) {
   std::set<int> known;
-  for (const std::optional<int>& node : nodes) {
+  for (const std::optional<int>& node : gpu_nodes) {
     if (node) known.insert(*node);
   }
-  return known.size() > 1;
+  return policy.kind == NumaPolicy::Kind::local && known.size() > 1;
 }
 
 std::string place_process(const NumaPolicy& policy, std::span<const std::optional<int>> gpu_nodes) {
-  if (policy.kind == NumaPolicy::Kind::local && on_several_nodes(gpu_nodes)) {
+  if (each_from_its_own(policy, gpu_nodes)) {
     return "the GPUs are on several NUMA nodes: the process is bound to none of them, and host memory for each GPU "
-           "comes "
-           "from its own";
+           "comes from its own";
   }
-  const bool all_known = std::ranges::all_of(gpu_nodes, [](const auto& node) { return node.has_value(); });
-  return place_process(policy, all_known && !gpu_nodes.empty() ? gpu_nodes.front() : std::nullopt);
+  return place_process(policy, common_node(gpu_nodes));
 }
 
 MemoryFromNode::MemoryFromNode(std::optional<int> node) {

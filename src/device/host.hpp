@@ -35,12 +35,15 @@ void require_node(const NumaPolicy& policy);
 /// Returns why not all of Kind::local could be done; empty if it was. Throws UsageError if Kind::node cannot be done.
 std::string place_process(const NumaPolicy& policy, std::optional<int> gpu_node);
 
-/// The same for several GPUs, of which some node may not be known. Where they are on different nodes, Kind::local binds
-/// the process to none of them.
+/// The same for several GPUs: without a common_node() of them, Kind::local binds the process to none.
 std::string place_process(const NumaPolicy& policy, std::span<const std::optional<int>> gpu_nodes);
 
-/// Whether two of these are different nodes.
-bool on_several_nodes(std::span<const std::optional<int>> nodes);
+/// The node that all of these are; nothing where one is not known, or another.
+std::optional<int> common_node(std::span<const std::optional<int>> gpu_nodes);
+
+/// Whether host memory for each GPU is to come from that GPU's own node: where Kind::local has no node for all of them,
+/// because two are known to be on different ones.
+bool each_from_its_own(const NumaPolicy& policy, std::span<const std::optional<int>> gpu_nodes);
 
 /// While it lives, what the calling thread allocates comes from the node. Changes nothing without a node, where a
 /// memory policy was set before, and where the system does not permit it.

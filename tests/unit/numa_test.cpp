@@ -105,25 +105,61 @@ TEST(Numa, AGpuOnAnUnknownNodeIsNoReasonToStop) {
   });
 }
 
-TEST(NumaOfSeveralGpus, BindsTheProcessOnlyWhereAllAreOnOneNode) {
-  const std::vector<std::optional<int>> apart{0, std::nullopt, 1};
-  EXPECT_TRUE(on_several_nodes(apart));
-  EXPECT_FALSE(on_several_nodes(std::vector<std::optional<int>>{0, std::nullopt, 0}));
-  in_a_thread([&apart] {
-    const cpu_set_t before = allowed_cpus();
-    EXPECT_TRUE(mentions(place_process({Kind::local}, apart), "several NUMA nodes"));
-    const cpu_set_t after = allowed_cpus();
-    EXPECT_NE(CPU_EQUAL(&before, &after), 0) << "the process was bound to one of them";
+using Nodes = std::vector<std::optional<int>>;
+
+/// What placing says, and the CPUs that a thread has then.
+struct Placed {
+  std::string note;
+  cpu_set_t cpus{};
+};
+
+template <class Where>
+Placed placed(const Where& gpus, Kind kind = Kind::local) {
+  Placed result;
+  in_a_thread([&] {
+    result.note = place_process({kind}, gpus);
+    result.cpus = allowed_cpus();
   });
-  in_a_thread([&apart] { EXPECT_EQ(place_process({Kind::none}, apart), ""); });
+  return result;
+}
+
+void expect_same(const Placed& one, const Placed& other) {
+  EXPECT_EQ(one.note, other.note);
+  EXPECT_NE(CPU_EQUAL(&one.cpus, &other.cpus), 0);
+}
+
+TEST(NumaOfSeveralGpus, HaveACommonNodeIfAllAreKnownAndEqual) {
+  EXPECT_EQ(common_node(Nodes{1}), 1);
+  EXPECT_EQ(common_node(Nodes{1, 1, 1}), 1);
+  for (const Nodes& none : {Nodes{}, {std::nullopt}, {0, std::nullopt}, {std::nullopt, 0}, {0, 1}, {0, 0, 1}}) {
+    EXPECT_EQ(common_node(none), std::nullopt) << none.size();
+  }
+}
+
+TEST(NumaOfSeveralGpus, HaveMemoryFromTheirOwnNodesIfTwoAreKnownToDiffer) {
+  for (const Nodes& apart : {Nodes{0, 1}, {0, std::nullopt, 1}, {0, 0, 1}}) {
+    EXPECT_TRUE(each_from_its_own({Kind::local}, apart));
+    EXPECT_FALSE(each_from_its_own({Kind::none}, apart));
+    EXPECT_FALSE(each_from_its_own({Kind::node, 0}, apart));
+  }
+  for (const Nodes& not_apart : {Nodes{}, {0}, {0, 0}, {0, std::nullopt, 0}, {std::nullopt, std::nullopt}}) {
+    EXPECT_FALSE(each_from_its_own({Kind::local}, not_apart));
+  }
+}
+
+TEST(NumaOfSeveralGpus, LeavesTheProcessWhereItIsIfTheyAreApart) {
+  const Nodes apart{0, std::nullopt, 1};
+  const Placed nowhere = placed(apart, Kind::none);
+  EXPECT_EQ(nowhere.note, "");
+  const Placed local = placed(apart);
+  EXPECT_TRUE(mentions(local.note, "several NUMA nodes"));
+  EXPECT_NE(CPU_EQUAL(&local.cpus, &nowhere.cpus), 0) << "the process was bound to one of them";
   EXPECT_THROW(place_process(kFarBeyond, apart), UsageError);
 }
 
-TEST(NumaOfSeveralGpus, IsThatOfTheOneNodeThatTheyAreOn) {
-  const std::vector<std::optional<int>> together{0, 0};
-  std::string of_one;
-  in_a_thread([&of_one] { of_one = place_process({Kind::local}, 0); });
-  in_a_thread([&] { EXPECT_EQ(place_process({Kind::local}, together), of_one); });
+TEST(NumaOfSeveralGpus, IsThatOfOneOnTheirCommonNode) {
+  expect_same(placed(Nodes{0, 0}), placed(std::optional(0)));
+  expect_same(placed(Nodes{0, std::nullopt}), placed(std::optional<int>()));
 }
 
 TEST(NumaMemory, ComesFromANodeForAWhile) {

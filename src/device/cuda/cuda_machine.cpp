@@ -66,17 +66,16 @@ Opened prepare(const GpuSelection& selection, const NumaPolicy& numa) {
   for (const int number : numbers) nodes.push_back(numa_node_of(number));
   // Before there is a context: the driver allocates the buffers that pageable copies go through with it.
   const std::string numa_note = place_process(numa, nodes);
-  const bool apart = on_several_nodes(nodes);
-  const bool each_from_its_own = apart && numa.kind == NumaPolicy::Kind::local;
+  const bool own_nodes = each_from_its_own(numa, nodes);
   Opened opened;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const MemoryFromNode its_buffers(each_from_its_own ? nodes[i] : std::nullopt);
+    const std::optional<int> memory_node = own_nodes ? nodes[i] : std::nullopt;
+    const MemoryFromNode its_buffers(memory_node);
     make_context(numbers[i]);
-    opened.gpus.emplace_back(numbers[i], static_cast<unsigned>(i), numbers.size() == 1,
-                             each_from_its_own ? nodes[i] : std::nullopt);
+    opened.gpus.emplace_back(numbers[i], static_cast<unsigned>(i), numbers.size() == 1, memory_node);
   }
   opened.host = describe_host();
-  if (!apart) opened.host.gpu_numa_node = nodes.front();
+  opened.host.gpu_numa_node = common_node(nodes);
   opened.host.numa_policy = to_text(numa.kind);
   opened.host.numa_note = numa_note;
   return opened;
