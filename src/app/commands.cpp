@@ -284,7 +284,7 @@ std::string profile_list() {
 std::unique_ptr<Machine> open_to_describe(const cli::DeviceChoice& choice) {
   if (choice.gpu || choice.gpus) return open_machine(choice, gpus_for(choice, {}));
   try {
-    return open_machine(choice, {.numbers = {}, .all = true});
+    return open_machine(choice, {.numbers = {}});
   } catch (const NoDeviceError& error) {
     std::unique_ptr<Machine> with_first = open_machine(choice, GpuSelection{});
     tell(fmt::format("warning: only GPU 0 is shown: {}", error.what()));
@@ -307,14 +307,14 @@ MachineFacts facts_of(const cli::DeviceChoice& choice) {
   return facts;
 }
 
-std::string gpus_in_words(const MachineFacts& facts) {
+std::string gpus_section(const MachineFacts& facts) {
   return facts.environment ? describe_gpus(*facts.environment) : fmt::format("{:<12} none: {}\n", "GPU", facts.no_gpu);
 }
 
 std::string in_words(const MachineFacts& facts) {
   const Environment::Host& host = facts.environment ? facts.environment->host : *facts.host;
   const std::size_t gpus = facts.environment ? facts.environment->gpu_count() : 1;
-  return version_line() + "\n" + gpus_in_words(facts) + describe_host(host, gpus) + "simulate:\n" + profile_list();
+  return version_line() + "\n" + gpus_section(facts) + describe_host(host, gpus) + "simulate:\n" + profile_list();
 }
 
 }  // namespace
@@ -366,7 +366,7 @@ int perform(const cli::ListCommand& command) {
     case Of::suites: text = suites(); break;
     case Of::expectations: text = expectations(); break;
     case Of::profiles: text = "Profiles for --simulate:\n" + profile_list(); break;
-    case Of::gpus: text = gpus_in_words(facts_of(command.device)); break;
+    case Of::gpus: text = gpus_section(facts_of(command.device)); break;
   }
   write_standard_output(text);
   return 0;

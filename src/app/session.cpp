@@ -21,7 +21,7 @@ GpuSelection gpus_for(const cli::DeviceChoice& choice, Descriptors scenarios) {
   if (choice.gpus) return *choice.gpus;
   if (choice.gpu) return {.numbers = {*choice.gpu}};
   const bool several = std::ranges::any_of(scenarios, [](const auto* s) { return s->gpus == UsesGpus::several; });
-  return several ? GpuSelection{.numbers = {}, .all = true} : GpuSelection{};
+  return several ? GpuSelection{.numbers = {}} : GpuSelection{};
 }
 
 std::unique_ptr<Machine> open_machine(const cli::DeviceChoice& choice, const GpuSelection& gpus) {

@@ -75,11 +75,6 @@ std::vector<const CLI::App*> CommandLine::words_after_command() const {
 
 namespace {
 
-/// What `list` shows beside scenarios, in the order of ListCommand::Of behind everything.
-constexpr std::array<std::string_view, 5> kListed{"scenarios", "suites", "expectations", "profiles", "gpus"};
-
-constexpr std::array kOfListOfGpus{"--gpu", "--gpus", "--simulate"};
-
 void refuse_several_inputs(const char* command, const std::vector<std::string>& files) {
   if (std::ranges::count(files, "-") > 1) {
     throw UsageError(fmt::format("{}: only one file can be - (standard input)", command));
@@ -369,7 +364,7 @@ Command CommandLine::completion_command() {
 Command CommandLine::list_command() {
   const auto after = words_after_command();
   if (after.size() > 1) throw UsageError("list takes one scenario at most");
-  for (const CLI::Option* option : named(kOfListOfGpus)) {
+  for (const CLI::Option* option : known_.at(app_.get_subcommand("list")).taken) {
     if (option->count() == 0 || word_ == kListed.back()) continue;
     throw UsageError(fmt::format("{} does nothing here: it belongs to list {}", option->get_name(), kListed.back()));
   }

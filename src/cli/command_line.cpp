@@ -416,10 +416,10 @@ void CommandLine::add_expect() {
 
 void CommandLine::add_information() {
   CLI::App* list = add_command("list", "what can be run, with flags, units and defaults",
-                               {.usage = "  xferbench list [SCENARIO|scenarios|suites|expectations|profiles|gpus]\n",
+                               {.usage = fmt::format("  xferbench list [SCENARIO|{}]\n", fmt::join(kListed, "|")),
                                 .taken = named(std::array{"--gpu", "--gpus", "--simulate"}),
                                 .make = [this] { return list_command(); }});
-  choices_[list->add_option("TOPIC", word_)] = {"scenarios", "suites", "expectations", "profiles", "gpus"};
+  choices_[list->add_option("TOPIC", word_)] = words(kListed);
   CLI::App* info = add_command("info", "GPU, link and its limit, driver, host, build",
                                {.usage = "  xferbench info [FLAGS]\n",
                                 .taken = named(std::array{"--gpu", "--gpus", "--numa", "--simulate"}),

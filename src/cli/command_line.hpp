@@ -5,11 +5,13 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/command.hpp"
@@ -18,6 +20,9 @@
 #include "cli/plan.hpp"
 
 namespace xferbench::cli {
+
+/// What `list` shows beside single scenarios, in the order of ListCommand::Of behind everything.
+inline constexpr std::array<std::string_view, 5> kListed{"scenarios", "suites", "expectations", "profiles", "gpus"};
 
 class CommandLine {
  public:

@@ -212,8 +212,8 @@ bool is_default(const Axis& axis, const Value& value) {
 
 /// As it is written; one number behind --gpus would be a count.
 std::vector<std::string> gpus_flag(const GpuSelection& selection) {
-  if (selection.all) return {"--gpus", "all"};
   if (selection.first) return {"--gpus", std::to_string(*selection.first)};
+  if (selection.numbers.empty()) return {"--gpus", "all"};
   if (selection.numbers.size() == 1) return {"--gpu", std::to_string(selection.numbers.front())};
   return {"--gpus", fmt::format("{}", fmt::join(selection.numbers, ","))};
 }

@@ -77,6 +77,15 @@ double as_number(const Value& value) {
   return static_cast<double>(std::get<std::uint64_t>(value));
 }
 
+/// The numbers of different GPUs, written as gpus_text() writes them; none where the text is anything else.
+std::vector<int> distinct_gpus(std::string_view text, char joined_by) {
+  if (text.find_first_not_of(fmt::format("0123456789{}", joined_by)) != std::string_view::npos) return {};
+  std::vector<int> numbers = gpu_numbers(text);
+  const bool each_once = std::set(numbers.begin(), numbers.end()).size() == numbers.size();
+  if (!each_once || gpus_text(numbers, joined_by) != text) numbers.clear();
+  return numbers;
+}
+
 [[noreturn]] void fail(const std::string& what) { throw UsageError(what); }
 
 /// Parsing the text of one axis.
@@ -143,15 +152,9 @@ class AxisParser {
   /// "0+3", each number once.
   [[nodiscard]] Value gpus(std::string_view text) const {
     if (std::ranges::find(axis_.choices, text) != axis_.choices.end()) return std::string(text);
-    constexpr std::string_view kDigits = "0123456789";
-    const std::vector<int> numbers =
-        text.find_first_not_of(fmt::format("{}{}", kDigits, axis_.joined_by)) == std::string_view::npos
-            ? gpu_numbers(text)
-            : std::vector<int>{};
-    const bool each_once = std::set(numbers.begin(), numbers.end()).size() == numbers.size();
     const bool one = axis_.joined_by == '\0';
-    const bool so_many = !numbers.empty() && (!one || numbers.size() == 1);
-    if (so_many && each_once && gpus_text(numbers, axis_.joined_by) == text) return std::string(text);
+    const std::size_t numbers = distinct_gpus(text, axis_.joined_by).size();
+    if (one ? numbers == 1 : numbers > 0) return std::string(text);
     const char* const wanted = one ? "the number of a GPU" : "numbers of different GPUs";
     fail(fmt::format("'{}' is neither {}, as in {}, nor {}{}", text, wanted, example(), fmt::join(axis_.choices, ", "),
                      suggestion(text, axis_.choices)));
@@ -297,25 +300,13 @@ std::vector<Value> parse_axis(const Axis& axis, std::string_view text, std::stri
 }
 
 GpuSelection gpu_selection(const std::string& text) {
-  if (text == kAll) return {.numbers = {}, .all = true};
-  const auto refuse = [&text](const std::string& why) {
-    throw UsageError(
-        fmt::format("--gpus: '{}' {}; write all, how many (2), or which, by their numbers (0,3)", text, why));
-  };
-  GpuSelection selection{.numbers = {}};
-  try {
-    for (const Value& v : parse_axis({.name = "gpus", .min = 0, .max = 1023}, text, "--gpus")) {
-      selection.numbers.push_back(static_cast<int>(std::get<std::uint64_t>(v)));
-    }
-  } catch (const UsageError&) {
-    refuse("is none of that");
-  }
-  const bool is_list = text.find_first_of(",:") != std::string::npos;
-  const auto commas = static_cast<std::size_t>(std::ranges::count(text, ','));
-  if (text.find(':') == std::string::npos && selection.numbers.size() != commas + 1) refuse("names a GPU twice");
-  if (is_list) return selection;
-  if (selection.numbers.front() == 0) refuse("would be no GPU at all; GPU 0 alone is --gpu 0");
-  return {.numbers = {}, .first = static_cast<std::size_t>(selection.numbers.front())};
+  const std::optional<std::uint64_t> count = whole(text);
+  GpuSelection selection{.numbers = {}, .first = count};
+  if (text == kAll || count.value_or(0) > 0) return selection;
+  selection.numbers = count ? std::vector<int>() : distinct_gpus(text, ',');
+  if (!selection.numbers.empty()) return selection;
+  throw UsageError(fmt::format("--gpus: '{}' {}; write all, how many (2), or which, by their numbers, each once (0,3)",
+                               text, count ? "would be no GPU at all; GPU 0 alone is --gpu 0" : "is none of that"));
 }
 
 }  // namespace xferbench::cli

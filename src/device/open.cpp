@@ -11,7 +11,7 @@ namespace xferbench {
 
 std::vector<int> chosen_gpus(const GpuSelection& selection, std::size_t count) {
   const auto has = [count](int number) { return static_cast<std::size_t>(number) < count; };
-  if (selection.all || selection.first) {
+  if (selection.first || selection.numbers.empty()) {
     const std::size_t wanted = selection.first.value_or(count);
     if (wanted > count) {
       throw NoDeviceError(

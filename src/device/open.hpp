@@ -13,9 +13,8 @@ namespace xferbench {
 
 /// Which of a machine's GPUs.
 struct GpuSelection {
-  std::vector<int> numbers{0};         ///< as CUDA counts them, in this order, each once
+  std::vector<int> numbers{0};         ///< as CUDA counts them, in this order, each once; none: every GPU
   std::optional<std::size_t> first{};  ///< instead: so many, from 0 on
-  bool all = false;                    ///< instead: every one
   friend bool operator==(const GpuSelection&, const GpuSelection&) = default;
 };
 

@@ -29,7 +29,7 @@ namespace {
 
 using Row = Activity::Row;
 
-const GpuSelection kAll{.numbers = {}, .all = true};
+const GpuSelection kAll{.numbers = {}};
 
 /// The machine with all its GPUs; null with the reason on standard output where there are no two.
 std::unique_ptr<Machine> with_all_gpus(cuda::TraceBy by = cuda::TraceBy::cupti_or_events) {

@@ -614,6 +614,10 @@ TEST(CommandLine, KeepsTheDevice) {
   EXPECT_EQ(again({"tune", "--simulate"}, 2), "xferbench cutter --simulate " + simulated_profiles().front().first);
   EXPECT_EQ(again({"tune", "--gpu", "1", "--numa", "none"}, 2), "xferbench cutter --gpu 1 --numa none");
   EXPECT_EQ(again({"tune", "--numa", "1"}, 2), "xferbench cutter --numa 1");
+  for (const char* gpus : {"all", "2", "3,0"}) {
+    const auto command = std::get<TuneCommand>(parse(Words{"tune", "multipath", "--gpus", gpus}, scenarios()));
+    EXPECT_TRUE(command_line(command, command.cases.front()).ends_with(std::string(" --gpus ") + gpus)) << gpus;
+  }
 }
 
 // --- What real scenarios declare ------------------------------------------------------------------------------------

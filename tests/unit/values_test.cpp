@@ -49,6 +49,35 @@ void expect_refused(const Axis& axis, const Texts& texts, const std::string& why
   }
 }
 
+// --- GPUs -----------------------------------------------------------------------------------------------------------
+
+TEST(Gpus, AreNumbersEachOnceOrAWord) {
+  const Axis group = gpus_axis("group", {"all", "pairs"}, {});
+  EXPECT_EQ(values<std::string>(group, "0+3,1,pairs"), (Words{"0+3", "1", "pairs"}));
+  expect_refused(group, {"0+0", "00", "0+", "+1", "0-1", "0++1", "1 +2", "99999999999"}, "as in 0+1, nor all, pairs");
+  expect_refused(group, {"pair"}, "did you mean 'pairs'?");
+}
+
+TEST(Gpus, AreOneWhereTheAxisJoinsNone) {
+  const Axis one = gpus_axis("from", {"all"}, {.joined_by = '\0'});
+  EXPECT_EQ(values<std::string>(one, "7,all"), (Words{"7", "all"}));
+  expect_refused(one, {"0+1", "07", "-1"}, "the number of a GPU, as in 1, nor all");
+}
+
+TEST(GpuSelections, AreAllSoManyOrThese) {
+  EXPECT_EQ(gpu_selection("all"), (GpuSelection{.numbers = {}}));
+  EXPECT_EQ(gpu_selection("2"), (GpuSelection{.numbers = {}, .first = 2}));
+  EXPECT_EQ(gpu_selection("3,0"), (GpuSelection{.numbers = {3, 0}}));
+}
+
+TEST(GpuSelections, AreNothingElse) {
+  for (const char* text : {"", "0", "00", "al", "two", "-1", "1.5", "0,", ",0", "0,0", "0,00", "0+1", "0:3", "0, 1",
+                           "0,99999999999", "99999999999999999999999"}) {
+    const std::string message = message_of<UsageError>([&] { static_cast<void>(gpu_selection(text)); });
+    EXPECT_TRUE(message.starts_with("--gpus: '" + std::string(text) + "' ")) << text << ": " << message;
+  }
+}
+
 // --- Sizes ----------------------------------------------------------------------------------------------------------
 
 TEST(Sizes, AreBytesOrInUnits) {
