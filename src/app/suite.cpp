@@ -58,6 +58,14 @@ SamplingPolicy policy_of(const cli::SamplingChoice& asked, cli::SamplingChoice r
   return cli::policy_of(run);
 }
 
+/// Several GPUs for cases that are all about one would be a flag that does nothing.
+void refuse_gpus_for_one(const cli::RunCommand& whole) {
+  const auto uses_several = [](const PlannedCase& c) { return c.scenario->descriptor().gpus != UsesGpus::one; };
+  if (!whole.measuring.device.gpus || std::ranges::any_of(whole.cases, uses_several)) return;
+  throw UsageError(fmt::format("--gpus does nothing here: all that suite {} runs is about one GPU, which --gpu chooses",
+                               *whole.suite));
+}
+
 }  // namespace
 
 cli::RunCommand with_suite(const cli::RunCommand& command) {
@@ -80,6 +88,7 @@ cli::RunCommand with_suite(const cli::RunCommand& command) {
           fmt::format("{}: runs[{}] ({}): {}", file.string(), i, fmt::join(suite.runs[i], " "), error.what()));
     }
   }
+  refuse_gpus_for_one(whole);
   return whole;
 }
 
