@@ -115,7 +115,7 @@ TEST(Info, TakesAProfile) {
   const Outcome o = xferbench({"info", "--simulate", "h200-one-engine"});
   expect_success(o);
   EXPECT_TRUE(contains(o.out, "SIMULATED by profile h200-one-engine")) << o.out;
-  EXPECT_TRUE(contains(o.out, "copy engines: 1")) << o.out;
+  EXPECT_TRUE(contains(o.out, "\n  engines    1 for copies\n")) << o.out;
 }
 
 TEST(Info, IsJsonWhereThatIsAskedFor) {

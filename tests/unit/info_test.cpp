@@ -1,4 +1,4 @@
-// What `xferbench info` says of link and NUMA nodes.
+// What is said of a machine: its link, its NUMA nodes, its GPUs and what is between them.
 #include "report/run/info.hpp"
 
 #include <gtest/gtest.h>
@@ -109,6 +109,8 @@ TEST(InfoOnSeveralGpus, SaysHowTheyReachEachOther) {
   for (Environment::PeerLink& link : e.links) link = {link.from, link.to};
   EXPECT_EQ(said(describe_gpus(e), "peers"), "none reaches another's memory: copies between them go through the host");
   for (Environment::PeerLink& link : e.links) link.access = true;
+  EXPECT_EQ(said(describe_gpus(e), "peers"), "all reach each other over the PCI bus, without atomics");
+  for (Environment::PeerLink& link : e.links) link.atomics = true;
   EXPECT_EQ(said(describe_gpus(e), "peers"), "all reach each other over the PCI bus");
   for (Environment::PeerLink& link : e.links) {
     if (link.from + link.to == 1) link.nvlinks = 1;  // 0 and 1
@@ -135,6 +137,27 @@ TEST(InfoOnSeveralGpus, SaysThatAGpuIsAPartOfOne) {
   EXPECT_EQ(describe_gpus(e).find("MIG"), std::string::npos);
   e.gpu.mig = true;
   EXPECT_NE(said(describe_gpus(e), "GPU").find("(MIG)"), std::string::npos);
+}
+
+TEST(MachineLine, NamesTheGpuItsLinkTheDriverAndTheProcessor) {
+  Environment e = test::real_report().environment;
+  EXPECT_EQ(machine_line(e), "NVIDIA H200, PCIe Gen5 x16, driver 580.1, Some CPU");
+  e.gpu.pcie = Environment::Pcie{4, 8, "nvml", 5, 16, true};
+  EXPECT_EQ(machine_line(e), "NVIDIA H200, PCIe Gen4 x8 (the GPU can do Gen5 x16), driver 580.1, Some CPU");
+  e.gpu.pcie.reset();
+  e.driver.clear();
+  EXPECT_EQ(machine_line(e), "NVIDIA H200, Some CPU") << "what is not known is not spoken of";
+  EXPECT_EQ(machine_line(test::simulated_report().environment), "NVIDIA H200, PCIe Gen5 x16");
+}
+
+TEST(MachineLine, CountsSeveralGpusAndNumbersThemWhereTheyAreNotTheFirst) {
+  Environment e = several(3);
+  EXPECT_TRUE(machine_line(e).starts_with("3 x NVIDIA H200, PCIe Gen5 x16, ")) << machine_line(e);
+  e.gpus[1].name = "NVIDIA A100";
+  EXPECT_TRUE(machine_line(e).starts_with("2 x NVIDIA H200 and 1 x NVIDIA A100, ")) << machine_line(e);
+  e = several(2);
+  e.gpus[1].index = 4;
+  EXPECT_TRUE(machine_line(e).starts_with("2 x NVIDIA H200 (GPUs 0,4), ")) << machine_line(e);
 }
 
 TEST(InfoOnLimits, LeavesOutWhatIsNotKnown) {

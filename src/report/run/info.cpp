@@ -4,12 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <string_view>
+#include <numeric>
 #include <utility>
 
 #include "core/printable.hpp"
 #include "core/units.hpp"
 #include "model/bounds.hpp"
+#include "report/cells.hpp"
 #include "version.hpp"
 
 namespace xferbench {
@@ -19,29 +20,10 @@ namespace {
 constexpr std::size_t kColumns = 80;
 constexpr std::size_t kNameColumns = 13;
 
-/// Where to break a text that is too long for the rest of a line: behind its last clause that fits, else its last word.
-std::size_t end_of_line(std::string_view text, std::size_t room) {
-  if (text.size() <= room) return text.size();
-  for (const std::string_view between : {std::string_view("; "), std::string_view(", "), std::string_view(" ")}) {
-    const std::size_t at = text.rfind(between, room - between.size() + 1);
-    if (at != std::string_view::npos && at > room / 3) return at + between.size();
-  }
-  const std::size_t word = text.find(' ');
-  return word == std::string_view::npos ? text.size() : word + 1;
-}
-
 /// A name and what is said of it, on as many lines as that takes; nothing if there is nothing to say.
-std::string line(std::string_view name, const std::string& text) {
-  std::string lines;
-  const std::string all = printable(text);
-  for (std::string_view rest = all; !rest.empty();) {
-    const std::size_t end = end_of_line(rest, kColumns - kNameColumns);
-    std::string_view part = rest.substr(0, end);
-    if (part.ends_with(' ')) part.remove_suffix(1);
-    lines += fmt::format("{:<{}}{}\n", lines.empty() ? name : "", kNameColumns, part);
-    rest.remove_prefix(end);
-  }
-  return lines;
+std::string line(const std::string& name, const std::string& text) {
+  if (text.empty()) return {};
+  return wrapped(printable(text), kColumns, padded(name, kNameColumns, true), std::string(kNameColumns, ' '));
 }
 
 std::string counted(unsigned count, const char* one) {
@@ -89,10 +71,9 @@ std::string nvlink_text(const Environment::Gpu& gpu) {
 /// "over 18 NVLinks, 478.1 GB/s each way"
 std::string way_text(const Environment::PeerLink& link) {
   if (!link.access) return "through the host, without peer access";
-  if (link.nvlinks == 0) return "over the PCI bus";
-  std::string text = "over " + counted(link.nvlinks, "NVLink");
+  std::string text = "over " + (link.nvlinks == 0 ? "the PCI bus" : counted(link.nvlinks, "NVLink"));
   if (link.bandwidth > 0) text += fmt::format(", {} each way", rate(link.bandwidth));
-  return text;
+  return link.atomics ? text : text + ", without atomics";
 }
 
 /// Pairs of GPUs between which the way is the same.
@@ -162,9 +143,9 @@ std::string describe_gpu(const Environment& e, const Environment::Gpu& gpu) {
   if (e.simulated()) name += fmt::format(" (SIMULATED by profile {})", e.profile);
   if (gpu.mig) name += ", a part of a divided GPU (MIG)";
   std::string text = line("GPU", name);
-  text += line("  chip",
-               fmt::format("compute capability {}, {} multiprocessors up to {:.0f} MHz, copy engines: {}",
-                           gpu.compute_capability, gpu.multiprocessors, gpu.max_sm_clock_hz / 1e6, gpu.copy_engines));
+  text += line("  chip", fmt::format("compute capability {}, {} multiprocessors up to {:.0f} MHz",
+                                     gpu.compute_capability, gpu.multiprocessors, gpu.max_sm_clock_hz / 1e6));
+  text += line("  engines", fmt::format("{} for copies", gpu.copy_engines));
   std::string memory = format_memory(gpu.memory_bytes);
   if (gpu.memory_bandwidth > 0) memory += ", at most " + rate(gpu.memory_bandwidth) + " read plus written";
   if (gpu.ecc) memory += *gpu.ecc ? ", ECC on" : ", ECC off";
@@ -173,6 +154,31 @@ std::string describe_gpu(const Environment& e, const Environment::Gpu& gpu) {
   text += line("  NVLink", nvlink_text(gpu));
   if (e.gpus.size() > 1 && gpu.numa_node) text += line("  NUMA node", std::to_string(*gpu.numa_node));
   return text + line("  id", fmt::format("{}{}{}", gpu.uuid, gpu.pci_bus_id.empty() ? "" : " at PCI ", gpu.pci_bus_id));
+}
+
+// --- In a line ------------------------------------------------------------------------------------------------------
+
+/// " (GPUs 0,4)" where they are not the first of the machine.
+std::string which_gpus(const Environment& e) {
+  std::vector<int> numbers;
+  for (const Environment::Gpu& gpu : e.gpus) numbers.push_back(gpu.index.value_or(static_cast<int>(numbers.size())));
+  std::vector<int> first(numbers.size());
+  std::iota(first.begin(), first.end(), 0);
+  return numbers == first ? "" : fmt::format(" (GPUs {})", gpus_text(numbers, ','));
+}
+
+/// "NVIDIA H200"; of several "2 x NVIDIA H200", and of two kinds both.
+std::string gpus_in_words(const Environment& e) {
+  if (e.gpus.empty()) return e.gpu.name;
+  std::vector<std::pair<std::string, std::size_t>> kinds;
+  for (const Environment::Gpu& gpu : e.gpus) {
+    auto kind = std::ranges::find(kinds, gpu.name, &std::pair<std::string, std::size_t>::first);
+    if (kind == kinds.end()) kind = kinds.insert(kinds.end(), {gpu.name, 0});
+    ++kind->second;
+  }
+  std::vector<std::string> words;
+  for (const auto& [name, count] : kinds) words.push_back(fmt::format("{} x {}", count, name));
+  return fmt::format("{}{}", fmt::join(words, " and "), which_gpus(e));
 }
 
 }  // namespace
@@ -195,6 +201,17 @@ std::vector<Metric> limits_of(const Environment::Gpu& gpu) {
                              {"nvlink", gpu.nvlink_bandwidth / 1e9, "GB/s"}};
   std::erase_if(limits, [](const Metric& limit) { return !(limit.value > 0); });
   return limits;
+}
+
+std::string machine_line(const Environment& e) {
+  std::string text = gpus_in_words(e);
+  if (e.gpu.pcie) text += fmt::format(", PCIe Gen{} x{}", e.gpu.pcie->generation, e.gpu.pcie->width);
+  if (e.gpu.pcie && e.gpu.pcie->below_maximum()) {
+    text += fmt::format(" (the GPU can do Gen{} x{})", e.gpu.pcie->max_generation, e.gpu.pcie->max_width);
+  }
+  if (!e.driver.empty()) text += ", driver " + e.driver;
+  if (!e.host.cpu.empty() && !e.simulated()) text += ", " + e.host.cpu;
+  return text;
 }
 
 std::string describe_gpus(const Environment& e) {

@@ -1,4 +1,4 @@
-// `xferbench info`: the machine in words. Pure functions from facts to text.
+// The machine in words, for `xferbench info` and above results. Pure functions from facts to text.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,9 @@ std::string version_line();
 
 /// What link, memory and NVLinks can do at most, in GB/s; what is unknown is absent.
 std::vector<Metric> limits_of(const Environment::Gpu& gpu);
+
+/// "NVIDIA H200, PCIe Gen5 x16, driver 580.1, Some CPU"; of several GPUs "2 x NVIDIA H200, ..."
+std::string machine_line(const Environment& environment);
 
 /// The GPUs, their links and what limits them; of several, how they reach each other and what they share. All lines fit
 /// 80 columns.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "report/grid.hpp"
+#include "report/run/info.hpp"
 #include "report/run/sections.hpp"
 
 namespace xferbench {

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -460,44 +459,6 @@ std::vector<std::string> warning_lines(const Report& report) {
     lines.push_back(first + more);
   }
   return lines;
-}
-
-namespace {
-
-/// " (GPUs 0,4)" where they are not the first of the machine.
-std::string which_gpus(const Environment& e) {
-  std::vector<int> numbers;
-  for (const Environment::Gpu& gpu : e.gpus) numbers.push_back(gpu.index.value_or(static_cast<int>(numbers.size())));
-  std::vector<int> first(numbers.size());
-  std::iota(first.begin(), first.end(), 0);
-  return numbers == first ? "" : fmt::format(" (GPUs {})", gpus_text(numbers, ','));
-}
-
-/// "NVIDIA H200"; of several "2 x NVIDIA H200", and of two kinds both.
-std::string gpus_in_words(const Environment& e) {
-  if (e.gpus.empty()) return e.gpu.name;
-  std::vector<std::pair<std::string, std::size_t>> kinds;
-  for (const Environment::Gpu& gpu : e.gpus) {
-    auto kind = std::ranges::find(kinds, gpu.name, &std::pair<std::string, std::size_t>::first);
-    if (kind == kinds.end()) kind = kinds.insert(kinds.end(), {gpu.name, 0});
-    ++kind->second;
-  }
-  std::vector<std::string> words;
-  for (const auto& [name, count] : kinds) words.push_back(fmt::format("{} x {}", count, name));
-  return fmt::format("{}{}", fmt::join(words, " and "), which_gpus(e));
-}
-
-}  // namespace
-
-std::string machine_line(const Environment& e) {
-  std::string text = gpus_in_words(e);
-  if (e.gpu.pcie) text += fmt::format(", PCIe Gen{} x{}", e.gpu.pcie->generation, e.gpu.pcie->width);
-  if (e.gpu.pcie && e.gpu.pcie->below_maximum()) {
-    text += fmt::format(" (the GPU can do Gen{} x{})", e.gpu.pcie->max_generation, e.gpu.pcie->max_width);
-  }
-  if (!e.driver.empty()) text += ", driver " + e.driver;
-  if (!e.host.cpu.empty() && !e.simulated()) text += ", " + e.host.cpu;
-  return text;
 }
 
 std::string simulated_line(const Environment& environment) {

@@ -40,9 +40,6 @@ std::vector<Section> sections_of(const Report& report, Descriptors scenarios, Fi
 /// "61 more findings: --all-findings shows them"; empty where all are shown.
 std::string more_line(const Section& section);
 
-/// "NVIDIA H200, PCIe Gen5 x16, driver 580.1, Some CPU"; of several GPUs "2 x NVIDIA H200, ..."
-std::string machine_line(const Environment& environment);
-
 /// "SIMULATED by profile h200: modelled times, not measurements of this machine"; empty for a real run.
 std::string simulated_line(const Environment& environment);
 

@@ -6,6 +6,7 @@
 
 #include "core/printable.hpp"
 #include "report/cells.hpp"
+#include "report/run/info.hpp"
 #include "report/run/sections.hpp"
 
 namespace xferbench {
