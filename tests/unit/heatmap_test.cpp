@@ -21,10 +21,10 @@ std::string drawn(const std::vector<Result>& results, const ScenarioDescriptor& 
   std::vector<const Result*> pointers;
   for (const Result& r : results) pointers.push_back(&r);
   const HeatMaps maps = heat_maps(scenario, pointers, real_report().environment);
-  EXPECT_TRUE(maps.over_gpus.empty());
+  EXPECT_TRUE(maps.over_gpus.empty() && maps.notes_over_gpus.empty());
   std::string text;
   for (const Matrix& map : maps.over_counts) text += to_lines(map, Style{color});
-  for (const std::string& note : maps.notes) text += "\n  " + note + "\n";
+  for (const std::string& note : maps.notes_over_counts) text += "\n  " + note + "\n";
   return text;
 }
 

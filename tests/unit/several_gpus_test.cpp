@@ -123,7 +123,9 @@ TEST(SeveralGpus, AreAlikeWhereTheyAreJoinedInOneWay) {
 TEST(SeveralGpus, FitIntoNarrowTerminals) {
   Report report = all_pairs(8);
   set_rate(report, 3, 1, 200.5);
-  std::istringstream lines(pairs_table(report, {.color = false, .columns = 80}));
+  const std::string text = pairs_table(report, {.color = false, .columns = 80});
+  EXPECT_TRUE(contains(text, "from GPU 7") && contains(text, "to GPU 7")) << text;
+  std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
 }
 
@@ -135,11 +137,17 @@ TEST(SeveralGpus, HaveADashWhereACaseFailed) {
   EXPECT_TRUE(contains(text, "from GPU 0         -         -\n")) << text;
 }
 
-TEST(SeveralGpus, AreNamedAboveAll) {
+TEST(SeveralGpus, HaveSoManyMatricesAndANoteOfTheRest) {
+  ScenarioDescriptor all_sizes = pair_descriptor();
+  all_sizes.heat_maps = {{.rows = "from", .columns = "to", .metric = "bandwidth"}};
   Report report = all_pairs(2);
-  EXPECT_TRUE(pairs_table(report).starts_with("2 x NVIDIA H200, PCIe Gen5 x16, ")) << pairs_table(report);
-  report.environment.gpus[1].name = "NVIDIA A100";
-  EXPECT_TRUE(pairs_table(report).starts_with("1 x NVIDIA H200 and 1 x NVIDIA A100, "));
+  report.results.clear();
+  for (std::uint64_t size = 4096; size < 4096U << 14; size *= 2) {
+    for (const int from : {0, 1}) report.results.push_back(copied(from, 1 - from, size, 390));
+  }
+  const std::array shown{&all_sizes};
+  EXPECT_TRUE(contains(to_table(report, shown, Style{}), "\n  2 more heat maps are left out\n"));
+  EXPECT_TRUE(contains(to_markdown(report, shown), "\n- 2 more heat maps are left out\n"));
 }
 
 // --- Findings about pairs -------------------------------------------------------------------------------------------

@@ -243,9 +243,10 @@ void add_maps(const Declared& declared, std::span<const Result* const> results, 
   std::vector<std::string> rows = values_of(results, map.rows);
   std::vector<std::string> columns = values_of(results, map.columns);
   if (rows.size() < map.least || columns.size() < map.least) return;
+  std::vector<std::string>& notes = declared.over_gpus ? to.notes_over_gpus : to.notes_over_counts;
   if (rows.size() > kMostRows || columns.size() > kMostColumns) {
-    to.notes.push_back(fmt::format("no heat map of {}: more than {} values of {} or {} of {}", map.metric, kMostRows,
-                                   map.rows, kMostColumns, map.columns));
+    notes.push_back(fmt::format("no heat map of {}: more than {} values of {} or {} of {}", map.metric, kMostRows,
+                                map.rows, kMostColumns, map.columns));
     return;
   }
   if (declared.over_gpus) {
@@ -266,7 +267,7 @@ void add_maps(const Declared& declared, std::span<const Result* const> results, 
   const std::size_t most = declared.over_gpus ? kMostGpuMaps : kMostMaps;
   std::vector<Matrix>& drawn = declared.over_gpus ? to.over_gpus : to.over_counts;
   for (std::size_t i = 0; i < std::min(maps.size(), most); ++i) drawn.push_back(declared.finished(std::move(maps[i])));
-  if (maps.size() > most) to.notes.push_back(fmt::format("{} more heat maps are left out", maps.size() - most));
+  if (maps.size() > most) notes.push_back(fmt::format("{} more heat maps are left out", maps.size() - most));
 }
 
 // --- Findings -------------------------------------------------------------------------------------------------------

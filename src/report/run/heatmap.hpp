@@ -12,9 +12,10 @@
 namespace xferbench {
 
 struct HeatMaps {
-  std::vector<Matrix> over_counts{};  ///< the best cell has an asterisk
-  std::vector<Matrix> over_gpus{};    ///< from GPU to GPU: what differs from its like has one
-  std::vector<std::string> notes{};   ///< why there is none, or not all
+  std::vector<Matrix> over_counts{};             ///< the best cell has an asterisk
+  std::vector<Matrix> over_gpus{};               ///< from GPU to GPU: what differs from its like has one
+  std::vector<std::string> notes_over_counts{};  ///< why there is none, or not all
+  std::vector<std::string> notes_over_gpus{};
 };
 
 /// The scenario's heat maps of its results, which must be all of that scenario: of each that it declares one for each

@@ -51,6 +51,7 @@ std::string section_text(const Section& section, const std::vector<std::string>&
     text += fmt::format("\n### {}\n\n{}", markdown_escaped(title), to_markdown(grid));
   }
   for (const Matrix& matrix : section.maps.over_gpus) text += matrix_text(matrix);
+  text += list_of(section.maps.notes_over_gpus);
   for (const Matrix& matrix : section.pairs) text += matrix_text(matrix);
   for (const auto& [kind, grid] : section.findings) {
     text += fmt::format("\n### {}\n\n{}", markdown_escaped(kind), to_markdown(grid));

@@ -48,14 +48,15 @@ class Map {
   Map(const Matrix& matrix, const Style& style) : matrix_(matrix), style_(style), left_(width(matrix.corner)) {
     for (const std::string& row : matrix.rows) left_ = std::max(left_, width(row));
     for (const std::string& column : matrix.columns) cell_width_ = std::max(cell_width_, width(column));
+    std::vector<double> there;
     for (const auto& cell : matrix.cells) {
       cell_width_ = std::max(cell_width_, width(number(matrix, cell)) + 1);  // and an asterisk
-      if (cell) there_.push_back(*cell);
+      if (cell) there.push_back(*cell);
     }
-    if (there_.empty()) there_.push_back(0);
-    low_ = std::ranges::min(there_);
+    if (there.empty()) there.push_back(0);
+    low_ = std::ranges::min(there);
     if (matrix.darkest) low_ = std::min(low_, *matrix.darkest);
-    high_ = std::ranges::max(there_);
+    high_ = std::ranges::max(there);
   }
 
   /// How many columns fit into a line.
@@ -86,7 +87,6 @@ class Map {
   const Style& style_;
   std::size_t left_;
   std::size_t cell_width_ = 0;
-  std::vector<double> there_{};
   double low_ = 0;
   double high_ = 0;
 };

@@ -47,7 +47,9 @@ std::string maps_text(const HeatMaps& maps, const Style& style) {
   std::string text;
   for (const Matrix& map : maps.over_counts) text += to_lines(map, style);
   for (const Matrix& map : maps.over_gpus) text += to_lines(map, style);
-  for (const std::string& note : maps.notes) text += "\n  " + note + "\n";
+  for (const auto* notes : {&maps.notes_over_counts, &maps.notes_over_gpus}) {
+    for (const std::string& note : *notes) text += "\n  " + note + "\n";
+  }
   return text;
 }
 
