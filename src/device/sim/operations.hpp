@@ -26,6 +26,8 @@ class Operations {
   Operations(const Profile& profile, std::size_t number, const Wiring& wiring, EventSimulator& events,
              DataMovement& data);
 
+  [[nodiscard]] unsigned number() const { return static_cast<unsigned>(number_); }
+
   /// Whether this GPU may reach the memory of the device of that number; at first it may reach its own.
   void let_reach(std::size_t device, bool on);
 

@@ -80,11 +80,9 @@ OperationPtr SimStream::enqueue_behind(Operation operation, double call_cost, Ca
   }
   auto pointer = std::make_shared<Operation>(std::move(operation));
   sim_.events.add(pointer);
-  sim_.tracer.add({std::move(call), pointer, gpu(), this, called, host.now()});
+  sim_.tracer.add({std::move(call), pointer, device_.operations().number(), this, called, host.now()});
   return pointer;
 }
-
-unsigned SimStream::gpu() const { return static_cast<unsigned>(device_.number()); }
 
 void SimStream::submit(Recipe recipe, double call_cost, Call call) {
   if (!place_.capture) {
@@ -94,8 +92,8 @@ void SimStream::submit(Recipe recipe, double call_cost, Call call) {
   sim_.host.advance(call_cost);
   std::vector<Capture::Node>& nodes = place_.capture->nodes;
   for (const std::size_t before : place_.tails) nodes[before].awaited = true;
-  nodes.push_back({std::move(recipe), &device_.operations(), std::exchange(place_.tails, {nodes.size()}),
-                   std::move(call), gpu(), this});
+  nodes.push_back(
+      {std::move(recipe), &device_.operations(), std::exchange(place_.tails, {nodes.size()}), std::move(call), this});
 }
 
 bool SimStream::inlines(const Copy& c) const {
@@ -284,12 +282,12 @@ void SimStream::replay(GraphImpl& graph) {
     o->submitted = first->submitted;
     if (node.after.empty()) o->after.push_back(first);
     for (const std::size_t before : node.after) {
-      const bool here = g.captured->nodes[before].gpu == node.gpu;
+      const bool here = g.captured->nodes[before].operations == node.operations;
       o->after.push_back(here ? run[before] : seen_from_here(run[before]));
     }
     if (!node.awaited) end.after.push_back(o);
     sim_.events.add(o);
-    sim_.tracer.add({node.call, o, node.gpu, node.stream, first->submitted, first->submitted});
+    sim_.tracer.add({node.call, o, node.operations->number(), node.stream, first->submitted, first->submitted});
   }
   g.end = enqueue(std::move(end), 0, {});
 }

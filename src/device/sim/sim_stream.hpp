@@ -29,7 +29,6 @@ struct Capture {
     const Operations* operations;  // of the device that it is for
     std::vector<std::size_t> after;
     Call call;
-    unsigned gpu;          // the number of that device
     const void* stream;    // that it was captured from; only tells streams apart
     bool awaited = false;  // by another node
   };
@@ -119,8 +118,6 @@ class SimStream : public StreamImpl {
   OperationPtr enqueue_behind(Operation operation, double call_cost, Call call);
   /// Whether the driver takes the data along with the call, which returns before it arrives.
   [[nodiscard]] bool inlines(const Copy& copy) const;
-  /// The number of its device.
-  [[nodiscard]] unsigned gpu() const;
   /// Throws DeviceError where the stream's capture forbids `what`.
   void refuse_in_capture(const char* what) const;
   void wait_in_capture(const SimEvent& event);

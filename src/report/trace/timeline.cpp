@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -35,22 +36,22 @@ bool has(const Trace& trace, Row row) {
   return std::ranges::any_of(trace.activities, [row](const Activity& a) { return a.row == row; });
 }
 
+/// The activities of which that holds.
+template <class Holds>
+Trace part_of(const Trace& trace, Holds holds) {
+  Trace some{.source = trace.source, .activities = {}, .event_makespan = 0};
+  std::ranges::copy_if(trace.activities, std::back_inserter(some.activities), holds);
+  return some;
+}
+
 /// What of it ran on one GPU, by its place.
 Trace of_gpu(const Trace& trace, std::size_t gpu) {
-  Trace some{.source = trace.source, .activities = {}, .event_makespan = 0};
-  for (const Activity& a : trace.activities) {
-    if (a.row != Row::host && a.gpu == gpu) some.activities.push_back(a);
-  }
-  return some;
+  return part_of(trace, [gpu](const Activity& a) { return a.row != Row::host && a.gpu == gpu; });
 }
 
 /// The calls of the host.
 Trace of_host(const Trace& trace) {
-  Trace some{.source = trace.source, .activities = {}, .event_makespan = 0};
-  for (const Activity& a : trace.activities) {
-    if (a.row == Row::host) some.activities.push_back(a);
-  }
-  return some;
+  return part_of(trace, [](const Activity& a) { return a.row == Row::host; });
 }
 
 // --- For trace viewers ----------------------------------------------------------------------------------------------
