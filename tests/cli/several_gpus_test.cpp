@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/support.hpp"
 
@@ -10,10 +12,9 @@ namespace {
 
 using Gpus = std::vector<int>;
 
-Arguments on_two(Arguments command, const Arguments& flags = {}) {
-  command.insert(command.end(), {"--simulate", "h200-x2", "--max-samples", "6"});
-  command.insert(command.end(), flags.begin(), flags.end());
-  return command;
+Arguments on_two(const std::string& scenario, Arguments more) {
+  more.insert(more.end(), {"--simulate", "h200-x2"});
+  return few_samples(scenario, std::move(more));
 }
 
 TEST(SeveralGpus, AreChosenByNumberByListOrAll) {
@@ -63,11 +64,13 @@ TEST(SeveralGpus, AreNothingForWhatIsAboutOne) {
   EXPECT_TRUE(contains(both.err, "--gpu and --gpus")) << both.err;
 }
 
-TEST(SeveralGpus, OfWhichThereIsOneMeasureNothing) {
+TEST(SeveralGpus, OfWhichThereIsOneMeasureNothingAndSayWhy) {
   for (const char* scenario : {"p2p", "together", "multipath"}) {
-    const Outcome o = xferbench({scenario, "--simulate"});
-    EXPECT_EQ(o.exit_code, 5) << scenario << o.out;
-    EXPECT_TRUE(contains(o.out, "NOTHING MEASURED")) << o.out;
+    for (const Arguments& gpus : {Arguments{"--simulate", "h200"}, {"--simulate", "h200-x2", "--gpus", "1"}}) {
+      const Outcome o = xferbench(few_samples(scenario, gpus));
+      EXPECT_EQ(o.exit_code, 5) << scenario;
+      EXPECT_TRUE(contains(o.out, "NOTHING MEASURED") && contains(o.out, "this run has one")) << o.out << o.err;
+    }
   }
 }
 
@@ -76,10 +79,12 @@ TEST(SeveralGpus, OneThatIsLostTakesOnlyItsOwnCasesAlong) {
   const auto file = folder / "r.json";
   Options lossy;
   lossy.environment["XFERBENCH_INJECT"] = "lose:copy:3";
-  const Arguments command{"together", "--pattern", "h2d,d2h", "--group", "alone,pairs", "--size", "1M", "--json", file};
-  const Outcome o = xferbench(on_two(command), lossy);
+  const Arguments command{"--pattern", "h2d,d2h", "--group", "alone,pairs", "--size", "1M", "--json", file};
+  const Outcome o = xferbench(on_two("together", command), lossy);
   EXPECT_EQ(o.exit_code, 1) << o.err;
-  for (const Json& r : read_json(file)["results"]) {
+  const Json results = read_json(file)["results"];
+  EXPECT_EQ(results.size(), 6U) << "both alone and the pair, in both directions";
+  for (const Json& r : results) {
     const bool has_first = contains(r["key"].get<std::string>(), "group=0");
     EXPECT_EQ(r["status"] == "ok", !has_first) << r["key"] << " " << r["reason"];
   }
@@ -88,23 +93,35 @@ TEST(SeveralGpus, OneThatIsLostTakesOnlyItsOwnCasesAlong) {
 TEST(SeveralGpus, RunsGoOnWhereTheyWereStopped) {
   const TemporaryFolder folder;
   const auto file = folder / "r.json";
-  const Outcome whole = xferbench(on_two({"p2p", "--size", "1M"}, {"--json", file}));
+  const auto keys = [&file] {
+    Arguments all;
+    const Json json = read_json(file);
+    for (const Json& r : json["results"]) {
+      EXPECT_EQ(r["status"], "ok") << r["key"];
+      all.push_back(r["key"]);
+    }
+    return all;
+  };
+  const Outcome whole = xferbench(on_two("p2p", {"--size", "1M", "--json", file}));
   ASSERT_EQ(whole.exit_code, 0) << whole.err;
+  const Arguments cases = keys();
+  ASSERT_EQ(cases.size(), 6U);
   Json json = read_json(file);
-  const std::size_t cases = json["results"].size();
   json["complete"] = false;
   json["results"].erase(json["results"].begin() + 1, json["results"].end());
   json.erase("findings");
   write_file(file, json.dump());
-  const Outcome rest = xferbench({"--resume", file});
-  EXPECT_EQ(rest.exit_code, 0) << rest.err;
-  EXPECT_EQ(read_json(file)["results"].size(), cases);
+  for (const char* then : {"stopped", "complete"}) {
+    const Outcome rest = xferbench({"--resume", file, "--quiet"});
+    EXPECT_EQ(rest.exit_code, 0) << then << rest.err;
+    EXPECT_EQ(keys(), cases) << then;
+  }
 }
 
 TEST(SeveralGpus, OfARunAreNamedInItsFile) {
   const TemporaryFolder folder;
   const auto file = folder / "r.json";
-  ASSERT_EQ(xferbench(on_two({"overlap", "--gpus", "all", "--size", "4M"}, {"--json", file})).exit_code, 0);
+  ASSERT_EQ(xferbench(on_two("overlap", {"--gpus", "all", "--size", "4M", "--json", file})).exit_code, 0);
   const Json json = read_json(file);
   expect_valid_results(file);
   EXPECT_EQ(json["environment"]["gpus"].size(), 2U);
@@ -122,10 +139,16 @@ TEST(SeveralGpus, OfTheMachineAreListed) {
   EXPECT_EQ(xferbench({"list", "gpus", "--simulate", "h200-x2", "--gpus", "5"}).exit_code, 3);
 }
 
-TEST(SeveralGpus, OfADryRunAreNotKnown) {
-  const Outcome o = xferbench({"p2p", "--dry-run"});
-  EXPECT_EQ(o.exit_code, 0) << o.err;
-  EXPECT_TRUE(contains(o.out, "p2p/pairs=all/")) << o.out;
+TEST(SeveralGpus, OfADryRunAreNotKnownAndStayWords) {
+  const Outcome pairs = xferbench({"p2p", "--dry-run", "--dir", "write,read"});
+  expect_success(pairs);
+  EXPECT_EQ(lines(pairs.out), (Arguments{"p2p/pairs=all/op=copy/dir=write/engine=ce/access=peer/size=256MiB",
+                                         "p2p/pairs=all/op=copy/dir=read/engine=ce/access=peer/size=256MiB"}));
+  const Outcome groups = xferbench({"together", "--dry-run", "--pattern", "h2d,ring", "--group", "alone,pairs"});
+  expect_success(groups);
+  EXPECT_EQ(lines(groups.out), (Arguments{"together/pattern=h2d/group=alone/memory=own/size=256MiB",
+                                          "together/pattern=h2d/group=pairs/memory=own/size=256MiB",
+                                          "together/pattern=ring/group=pairs/size=256MiB"}));
 }
 
 }  // namespace

@@ -7,6 +7,11 @@ Arguments small_run(Arguments more) {
   return more;
 }
 
+Arguments few_samples(const std::string& scenario, Arguments more) {
+  more.insert(more.begin(), {scenario, "--budget", "0.01", "--max-samples", "6"});
+  return more;
+}
+
 Options without_gpu() {
   Options options;
   options.environment["CUDA_VISIBLE_DEVICES"] = "-1";

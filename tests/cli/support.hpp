@@ -19,6 +19,9 @@ inline bool contains(const std::string& text, const std::string& part) { return 
 /// A run that takes milliseconds and gives no cause for a warning, and what else it is to do.
 Arguments small_run(Arguments more = {});
 
+/// A run of the scenario with few samples, and what else it is to do.
+Arguments few_samples(const std::string& scenario, Arguments more = {});
+
 /// Options that hide every GPU of the machine from the program.
 Options without_gpu();
 /// Whether the program still finds one.

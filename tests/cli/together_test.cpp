@@ -6,12 +6,6 @@
 namespace xferbench::test {
 namespace {
 
-Arguments together(Arguments more) {
-  Arguments all{"together", "--budget", "0.01", "--max-samples", "6"};
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
-
 Options narrow_terminal() {
   Options options;
   options.out = Sink::terminal(80);
@@ -19,31 +13,25 @@ Options narrow_terminal() {
 }
 
 TEST(TogetherTable, OfTwoGpusSaysWhatTheyShare) {
-  const Outcome o = xferbench(together({"--simulate", "h200-x2", "--color", "never"}), narrow_terminal());
+  const Outcome o =
+      xferbench(few_samples("together", {"--simulate", "h200-x2", "--color", "never"}), narrow_terminal());
   EXPECT_EQ(o.exit_code, 0) << o.err;
   expect_golden("together.txt", o.out);
 }
 
 TEST(TogetherTable, OfEightGpusHasAMatrix) {
-  const Outcome o = xferbench(together({"--simulate", "h200-x8", "--pattern", "both", "--group", "pairs,growing",
-                                        "--no-verify", "--color", "never"}),
+  const Outcome o = xferbench(few_samples("together", {"--simulate", "h200-x8", "--pattern", "both", "--group",
+                                                       "pairs,growing", "--no-verify", "--color", "never"}),
                               narrow_terminal());
   EXPECT_EQ(o.exit_code, 0) << o.err;
   expect_golden("together-eight.txt", o.out);
 }
 
-TEST(Together, OfOneGpuMeasuresNothingAndSaysWhy) {
-  for (const Arguments& gpus : {Arguments{"--simulate", "h200"}, {"--simulate", "h200-x2", "--gpus", "1"}}) {
-    const Outcome o = xferbench(together(gpus));
-    EXPECT_EQ(o.exit_code, 5);
-    EXPECT_TRUE(contains(o.out, "this run has one")) << o.out << o.err;
-  }
-}
-
 TEST(Together, InAFileSaysWhatEachGpuGot) {
   const TemporaryFolder folder;
-  const Outcome o = xferbench(together({"--simulate", "h200-x2", "--gpus", "1,0", "--pattern", "both,ring", "--group",
-                                        "pairs", "--size", "128M", "--json", folder / "r.json"}));
+  const Outcome o =
+      xferbench(few_samples("together", {"--simulate", "h200-x2", "--gpus", "1,0", "--pattern", "both,ring", "--group",
+                                         "pairs", "--size", "128M", "--json", folder / "r.json"}));
   EXPECT_EQ(o.exit_code, 0) << o.err;
   const Json results = read_json(folder / "r.json")["results"];
   ASSERT_EQ(results.size(), 2U);
@@ -56,14 +44,6 @@ TEST(Together, InAFileSaysWhatEachGpuGot) {
   EXPECT_EQ(of_gpus[0]["gpu"], 1);
   EXPECT_GT(results[0]["metrics"]["of_alone"]["value"], 0.5);
   expect_valid_results(folder / "r.json");
-}
-
-TEST(Together, ADryRunKnowsNoMachineAndLeavesItsGroupsOpen) {
-  const Outcome o = xferbench({"together", "--dry-run", "--pattern", "h2d,ring", "--group", "alone,pairs"});
-  expect_success(o);
-  EXPECT_EQ(lines(o.out), (Arguments{"together/pattern=h2d/group=alone/memory=own/size=256MiB",
-                                     "together/pattern=h2d/group=pairs/memory=own/size=256MiB",
-                                     "together/pattern=ring/group=pairs/size=256MiB"}));
 }
 
 TEST(Together, OneGpuHasNobodyToCopyTo) {

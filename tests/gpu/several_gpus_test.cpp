@@ -246,8 +246,10 @@ TEST_F(SeveralGpus, ReachHostMemoryOfEachOther) {
       expect_filled(i, buffer, 3);
       if (is_pageable(kind)) continue;
       // A kernel that gets no address of it in its GPU's space fails.
-      stream(i).launch(kernels::MemoryCopy({buffer.data, host.data, kBytes, Direction::h2d}));
+      const DeviceBuffer by_kernel = poisoned(i);
+      stream(i).launch(kernels::MemoryCopy({by_kernel.data, host.data, kBytes, Direction::h2d}));
       EXPECT_NO_THROW(stream(i).synchronize()) << to_text(kind) << " on GPU " << i;
+      expect_filled(i, by_kernel, 3);
     }
   }
 }
