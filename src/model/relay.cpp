@@ -58,9 +58,9 @@ std::uint64_t RelaySplit::relayed() const { return std::accumulate(through.begin
 std::vector<std::uint64_t> relay_chunks(const RelayShape& shape, std::uint64_t bytes) {
   std::vector<std::uint64_t> chunks;
   while (bytes > 0) {
-    // While what is left follows over the slower link, this one has to get over the faster one: a quarter is enough for
-    // links that are four times as fast or more.
-    const std::uint64_t most = std::max(kShortest, bytes / 4 * 3 / kShortest * kShortest);
+    // While what is left follows over the slower link, this one has to get over the faster one: an eighth is enough for
+    // a link that is seven times as fast, as NVLink is beside PCIe. For others, shape.chunk is there.
+    const std::uint64_t most = std::max(kShortest, bytes / 8 * 7 / kShortest * kShortest);
     chunks.push_back(std::min({shape.chunk, most, bytes}));
     bytes -= chunks.back();
   }
