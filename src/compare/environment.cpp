@@ -35,7 +35,7 @@ void add_gpus(const Environment& e, Facts& facts) {
   for (std::size_t i = 0; i < e.gpus.size(); ++i) {
     const Environment::Gpu& gpu = e.gpus[i];
     facts.emplace_back(
-        fmt::format("GPU {}", gpu.index.value_or(static_cast<int>(i))),
+        fmt::format("GPU {}", e.number_of(i)),
         fmt::format("{}, {}, link {}, {} NVLinks", gpu.name, known(gpu.uuid), link_text(gpu.pcie), gpu.nvlinks));
   }
 }

@@ -160,8 +160,7 @@ std::string describe_gpu(const Environment& e, const Environment::Gpu& gpu) {
 
 /// " (GPUs 0,4)" where they are not the first of the machine.
 std::string which_gpus(const Environment& e) {
-  std::vector<int> numbers;
-  for (const Environment::Gpu& gpu : e.gpus) numbers.push_back(gpu.index.value_or(static_cast<int>(numbers.size())));
+  const std::vector<int> numbers = e.gpu_numbers();
   std::vector<int> first(numbers.size());
   std::iota(first.begin(), first.end(), 0);
   return numbers == first ? "" : fmt::format(" (GPUs {})", gpus_text(numbers, ','));

@@ -325,9 +325,7 @@ std::string to_chrome_trace(const Report& report) {
 std::vector<std::string> gpu_names(const Environment& environment) {
   std::vector<std::string> names;
   if (environment.gpu_count() < 2) return names;
-  for (const Environment::Gpu& gpu : environment.gpus) {
-    names.push_back(fmt::format("GPU {}", gpu.index.value_or(static_cast<int>(names.size()))));
-  }
+  for (const int number : environment.gpu_numbers()) names.push_back(fmt::format("GPU {}", number));
   return names;
 }
 
