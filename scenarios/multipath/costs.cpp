@@ -1,7 +1,10 @@
 #include "scenarios/multipath/costs.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "core/units.hpp"
 
@@ -18,13 +21,14 @@ double median_of(const RunContext& bench, Region region) {
   return sample_few(bench, {std::move(region)}, kSamples).front().elapsed.median;
 }
 
-/// `bytes` of a helper's memory, over one of its links, in so many pieces.
+/// A part of the payload, by way of a helper's memory, over one of its links, in so many pieces.
 class Leg {
  public:
   enum class Link { own, peer };
 
-  Leg(MultipathPayload& payload, Device& helper, std::uint64_t bytes)
+  Leg(MultipathPayload& payload, Device& helper, std::uint64_t offset, std::uint64_t bytes)
       : payload_(payload),
+        offset_(offset),
         bytes_(bytes),
         memory_(helper.allocate_device(bytes)),
         one_(helper.make_stream(StreamKind::nonblocking)),
@@ -67,7 +71,9 @@ class Leg {
  private:
   void copy(Link link, std::uint64_t offset, std::uint64_t bytes, StreamView stream) {
     std::byte* const at = memory_.data + offset;
-    stream.copy(link == Link::own ? payload_.over_link(at, offset, bytes) : payload_.between_gpus(at, offset, bytes));
+    const std::uint64_t of_payload = offset_ + offset;
+    stream.copy(link == Link::own ? payload_.over_link(at, of_payload, bytes)
+                                  : payload_.between_gpus(at, of_payload, bytes));
   }
   void order(StreamView first, StreamView second) {
     first.record(event_);
@@ -75,6 +81,7 @@ class Leg {
   }
 
   MultipathPayload& payload_;
+  std::uint64_t offset_;  // of its part of the payload
   std::uint64_t bytes_;
   DeviceBuffer memory_;
   Stream one_;
@@ -82,15 +89,11 @@ class Leg {
   Event event_;
 };
 
-struct LegTimes {
-  double whole = 0;
-  double per_copy = 0;
-};
-
-LegTimes times_of(const RunContext& bench, Leg& leg, Leg::Link link) {
+/// What a copy takes beside its bytes.
+double per_copy(const RunContext& bench, Leg& leg, Leg::Link link) {
   const double whole = median_of(bench, leg.in_pieces(link, 1));
   const double pieces = median_of(bench, leg.in_pieces(link, kPieces));
-  return {whole, std::max(0.0, (pieces - whole) / (kPieces - 1))};
+  return std::max(0.0, (pieces - whole) / (kPieces - 1));
 }
 
 /// Of a device's part of a region over several, on its own clock.
@@ -106,20 +109,34 @@ double far_end_of(const Series& series, const MultipathPayload& payload) {
   return std::max(0.0, series.elapsed.median - longest);
 }
 
-model::RelayCosts helper_costs(const RunContext& bench, MultipathPayload& payload, Device& helper, double own_rate,
-                               std::uint64_t bytes) {
-  Leg leg(payload, helper, bytes);
-  const LegTimes own = times_of(bench, leg, Leg::Link::own);
-  const LegTimes peer = times_of(bench, leg, Leg::Link::peer);
+/// The rates of a helper's links, while all move what they carry.
+struct Rates {
+  double own = 0;
+  double peer = 0;
+};
+
+model::RelayCosts helper_costs(const RunContext& bench, Leg& leg, const Rates& rates, bool to_target) {
+  const double own_copy = per_copy(bench, leg, Leg::Link::own);
+  const double peer_copy = per_copy(bench, leg, Leg::Link::peer);
   // Of one step of the chain, what is neither copy.
   const double both = median_of(bench, leg.chain()) / kLinks;
-  const bool to_target = payload.direction() == Direction::h2d;
-  const double peer_rate = static_cast<double>(bytes) / std::max(peer.whole - peer.per_copy, 1e-9);
-  return {.first_rate = to_target ? own_rate : peer_rate,
-          .second_rate = to_target ? peer_rate : own_rate,
-          .first_copy = to_target ? own.per_copy : peer.per_copy,
-          .second_copy = to_target ? peer.per_copy : own.per_copy,
-          .hand_over = std::max(0.0, (both - own.per_copy - peer.per_copy) / 2)};
+  return {.first_rate = to_target ? rates.own : rates.peer,
+          .second_rate = to_target ? rates.peer : rates.own,
+          .first_copy = to_target ? own_copy : peer_copy,
+          .second_copy = to_target ? peer_copy : own_copy,
+          .hand_over = std::max(0.0, (both - own_copy - peer_copy) / 2)};
+}
+
+/// Of each leg, how long it takes while all helpers' legs to the target are at work, which share its links.
+std::vector<double> peer_times(const RunContext& bench, std::span<const std::unique_ptr<Leg>> legs,
+                               const MultipathPayload& payload) {
+  std::vector<Region> regions;
+  for (const auto& leg : legs) regions.push_back(leg->in_pieces(Leg::Link::peer, 1));
+  if (legs.size() == 1) return {median_of(bench, regions.front())};
+  const Series all = sample_few(bench, {at_once("legs", std::move(regions))}, kSamples).front();
+  std::vector<double> times;
+  for (const Device* helper : payload.helpers()) times.push_back(gpu_time(all, *helper));
+  return times;
 }
 
 }  // namespace
@@ -133,15 +150,21 @@ model::RelayPaths measure_paths(const RunContext& bench, const MultipathCase& c)
   const double evenly = static_cast<double>(helpers) / static_cast<double>(helpers + 1);
   const model::RelaySplit split = model::even_relay_split(helpers, evenly, payload.bytes(), kPartAlignment);
   OwnLinks links(payload, split);
-  const Series at_once = sample_few(bench, {links.region()}, kSamples).front();
-  const auto rate_of = [&](const Device& device, std::uint64_t bytes) {
-    return static_cast<double>(bytes) / std::max(gpu_time(at_once, device), 1e-9);
-  };
-  model::RelayPaths paths{.direct_rate = rate_of(payload.target(), split.direct)};
-  paths.far_end = far_end_of(at_once, payload);
+  const Series own_links = sample_few(bench, {links.region()}, kSamples).front();
+  std::vector<std::unique_ptr<Leg>> legs;
+  std::uint64_t offset = split.direct;
   for (std::size_t i = 0; i < helpers; ++i) {
-    Device& helper = *payload.helpers()[i];
-    paths.helpers.push_back(helper_costs(bench, payload, helper, rate_of(helper, split.through[i]), split.through[i]));
+    legs.push_back(std::make_unique<Leg>(payload, *payload.helpers()[i], offset, split.through[i]));
+    offset += split.through[i];
+  }
+  const std::vector<double> to_target = peer_times(bench, legs, payload);
+  const auto rate = [](std::uint64_t bytes, double time) { return static_cast<double>(bytes) / std::max(time, 1e-9); };
+  model::RelayPaths paths{.direct_rate = rate(split.direct, gpu_time(own_links, payload.target()))};
+  paths.far_end = far_end_of(own_links, payload);
+  for (std::size_t i = 0; i < helpers; ++i) {
+    const std::uint64_t bytes = split.through[i];
+    const Rates rates{rate(bytes, gpu_time(own_links, *payload.helpers()[i])), rate(bytes, to_target[i])};
+    paths.helpers.push_back(helper_costs(bench, *legs[i], rates, payload.direction() == Direction::h2d));
   }
   // The target's own copies are like those between the host and any other.
   const model::RelayCosts& like = paths.helpers.front();

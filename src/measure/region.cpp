@@ -95,7 +95,7 @@ void RegionTimer::add_lanes(Device& root) {
       lane.watch = root.make_stream(StreamKind::nonblocking);
       lane.seen = root.make_event(EventKind::timing);
     }
-    const std::optional<int> number = device.capabilities().environment.gpu.index;
+    const int number = device.capabilities().environment.number_of(device.number());
     region_.parts.push_back({.name = kGpuTime, .clock = region_.clock, .gpu = number});
     region_.parts.push_back({.name = kGpuEnd, .clock = region_.clock, .gpu = number});
   }

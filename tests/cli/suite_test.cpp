@@ -60,13 +60,15 @@ TEST_F(Suites, TurnsSampleEveryCaseSeveralTimes) {
 }
 
 TEST_F(Suites, ThoseThatComeWithTheProgramAreFoundByNameAndMakeCases) {
-  for (const char* name : {"quick", "ci", "full"}) {
+  for (const char* name : {"quick", "ci", "full", "gpus"}) {
     const Outcome o = xferbench({"--suite", name, "--dry-run"});
     expect_success(o);
     EXPECT_GE(lines(o.out).size(), 10U) << name;
     EXPECT_FALSE(contains(o.out, "(skipped")) << name;
   }
   EXPECT_EQ(xferbench({"--suite", "quick", "--simulate", "--quiet"}).exit_code, 0);
+  EXPECT_EQ(xferbench({"--suite", "gpus", "--simulate", "h200-x2", "--quiet", "--max-samples", "2"}).exit_code, 0);
+  EXPECT_EQ(xferbench({"--suite", "gpus", "--simulate", "h200", "--quiet"}).exit_code, 5) << "which has one";
 }
 
 TEST_F(Suites, WhatIsWrongWithOneIsSaidWithItsPlace) {
