@@ -111,8 +111,10 @@ class Situation {
     }
     if (two) return all;
     const model::Contention contention(gpus_.size(), pairs);
-    if (!pairs.empty()) all.insert(all.begin(), of_bottlenecks(contention));
-    if (auto largest = at_once(contention)) all.insert(all.begin() + (pairs.empty() ? 0 : 1), std::move(*largest));
+    std::vector<Finding> first;
+    if (!pairs.empty()) first.push_back(of_bottlenecks(contention));
+    for (const Measured* group : widest_groups()) first.push_back(at_once(*group, contention));
+    all.insert(all.begin(), std::make_move_iterator(first.begin()), std::make_move_iterator(first.end()));
     return all;
   }
 
@@ -257,34 +259,48 @@ class Situation {
     return fmt::format("{} to {}", rate_number(least), rate_text(most));
   }
 
-  /// The first of those with most GPUs, where that is more than two.
-  [[nodiscard]] std::optional<Finding> at_once(const model::Contention& contention) const {
-    const auto largest = std::ranges::max_element(groups_, {}, [](const Measured& m) { return m.gpus.size(); });
-    if (largest == groups_.end() || largest->gpus.size() < 3) return std::nullopt;
-    const double bandwidth = largest->rates.together.value;
+  /// Groups of more than two that are part of no other, in their order.
+  [[nodiscard]] std::vector<const Measured*> widest_groups() const {
+    const auto is_part_of = [](const Measured& m, const Measured& other) {
+      return m.gpus.size() < other.gpus.size() && std::ranges::all_of(m.gpus, [&](int gpu) {
+               return std::ranges::find(other.gpus, gpu) != other.gpus.end();
+             });
+    };
+    std::vector<const Measured*> widest;
+    for (const Measured& m : groups_) {
+      const auto holds_it = [&](const Measured& other) { return is_part_of(m, other); };
+      if (m.gpus.size() > 2 && std::ranges::none_of(groups_, holds_it)) widest.push_back(&m);
+    }
+    return widest;
+  }
+
+  [[nodiscard]] Finding at_once(const Measured& group, const model::Contention& contention) const {
+    const double bandwidth = group.rates.together.value;
     Finding f = finding("at-once");
-    f.labels.emplace_back("group", gpus_text(largest->gpus));
+    f.labels.emplace_back("group", gpus_text(group.gpus));
     f.metrics.push_back({"bandwidth", bandwidth / 1e9, "GB/s"});
-    f.text = fmt::format(
-        "{}: {} at once get {}", words_,
-        largest->gpus.size() == gpus_.size() ? fmt::format("all {}", gpus_.size()) : gpus_in_words(largest->gpus),
-        rate_text(bandwidth));
-    if (largest->alone.empty()) return f;
-    const model::Estimate part = model::part_of_alone(largest->rates);
-    const double times = part.value * static_cast<double>(largest->alone.size());
+    f.text =
+        fmt::format("{}: {} at once get {}", words_,
+                    group.gpus.size() == gpus_.size() ? fmt::format("all {}", gpus_.size()) : gpus_in_words(group.gpus),
+                    rate_text(bandwidth));
+    if (group.alone.empty()) return f;
+    const model::Estimate part = model::part_of_alone(group.rates);
+    const double times = part.value * static_cast<double>(group.alone.size());
     f.metrics.push_back({"together_over_alone", part.value, "1"});
     f.text +=
         fmt::format(", {} times what one gets alone ({} of the sum)", factor_text(times), format_percent(part.value));
-    if (contention.count(Sharing::yes) == 0)
-      f.text += common_limit(contention.count(Sharing::no) == pairs_of(contention));
+    if (contention.count(Sharing::yes) == 0) {
+      f.text += common_limit(group, contention.count(Sharing::no) == pairs_of(contention));
+    }
     return f;
   }
 
-  /// Where two of them are not known to share anything, but more do: from which group on.
-  [[nodiscard]] std::string common_limit(bool no_two) const {
+  /// Where two of them are not known to share anything, but more do: from which part of the group on.
+  [[nodiscard]] std::string common_limit(const Measured& group, bool no_two) const {
     std::vector<const Measured*> growing;
     for (const Measured& m : groups_) {
-      if (!m.alone.empty()) growing.push_back(&m);
+      const auto in_group = [&](int gpu) { return std::ranges::find(group.gpus, gpu) != group.gpus.end(); };
+      if (!m.alone.empty() && std::ranges::all_of(m.gpus, in_group)) growing.push_back(&m);
     }
     std::ranges::stable_sort(growing, {}, [](const Measured* m) { return m->gpus.size(); });
     std::vector<model::AtOnce> rates;
@@ -292,8 +308,10 @@ class Situation {
     const auto first = model::first_that_shares(rates);
     if (!first) return {};
     const Measured& m = *growing[*first];
-    return fmt::format("; {} at once already share {} ({})", gpus_in_words(m.gpus),
-                       no_two ? "what no two of them fill" : "a bottleneck", rate_text(m.rates.together.value));
+    const char* const what = no_two ? "what no two of them fill" : "a bottleneck";
+    if (&m == &group) return fmt::format("; they share {}", what);
+    return fmt::format("; {} at once already share {} ({})", gpus_in_words(m.gpus), what,
+                       rate_text(m.rates.together.value));
   }
 
   Labels labels_;

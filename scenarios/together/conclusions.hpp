@@ -17,8 +17,8 @@ inline constexpr const char* kAlone = "alone";
 std::string gpus_in_words(std::vector<int> numbers);
 
 /// Findings of kind "shares" for every two GPUs; "bottleneck", which share one, where there are more than two;
-/// "at-once", what all of the largest group reach; "memory", own against shared. All results are ok. Pure. Throws
-/// InputError where one lacks its own time.
+/// "at-once", what all of a group reach that is part of no other; "memory", own against shared. All results are ok.
+/// Pure. Throws InputError where one lacks its own time.
 std::vector<Finding> conclude_together(std::span<const Result* const> results);
 
 }  // namespace xferbench
