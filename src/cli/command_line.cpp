@@ -191,7 +191,7 @@ void CommandLine::add_output_flags() {
 
 void CommandLine::add_whole_run_flags() {
   app_.option_defaults()->group(kWholeRuns);
-  add_file(app_, "--suite", "run the cases of a suite: quick, ci, full, or a file's", run_.suite, "NAME|FILE");
+  add_file(app_, "--suite", "run the cases of a suite: quick, ci, full, gpus, or a file's", run_.suite, "NAME|FILE");
   add_file(app_, "--resume", "go on with the cases that are missing in this results file", run_.resume);
   add_value(app_,
             {.name = "turns",

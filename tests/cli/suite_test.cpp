@@ -106,7 +106,7 @@ TEST_F(Suites, AreNotOverwrittenByTheirResults) {
 TEST_F(Suites, OneThatIsNotThereIsNamedBesideThoseThatAre) {
   const Outcome o = xferbench({"--suite", "quik", "--simulate"});
   expect_refusal(o, 2, "there is no file 'quik'");
-  EXPECT_TRUE(contains(o.err, "ci, full, quick")) << o.err;
+  EXPECT_TRUE(contains(o.err, "ci, full, gpus, quick")) << o.err;
   EXPECT_TRUE(contains(o.err, "did you mean 'quick'?")) << o.err;
 }
 
