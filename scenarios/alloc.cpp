@@ -169,10 +169,7 @@ class CopyOut {
             .check = [this] { transfer_->check(); }};
   }
 
-  template <class Run>
-  void verify(Machine& machine, const Run& run) {
-    xferbench::verify({&transfer_, 1}, [&] { run(machine, region("copy")); });
-  }
+  void verify(Machine& machine, VerifiedRun run) { xferbench::verify({&transfer_, 1}, machine, region("copy"), run); }
 
  private:
   Stream stream_;
@@ -346,9 +343,8 @@ class Alloc final : public ScenarioOf<alloc_case> {
       if (found.outcome == model::BreakEven::Outcome::pays) result.add("break_even_copies", found.copies, "copies");
     }
     if (bench.verifies_again()) {
-      const auto at_full_speed = [](Machine& machine, const Region& region) { run_at_full_speed(machine, region); };
-      from_it.verify(bench.machine, at_full_speed);
-      from_ordinary.verify(bench.machine, at_full_speed);
+      from_it.verify(bench.machine, run_at_full_speed);
+      from_ordinary.verify(bench.machine, run_at_full_speed);
     }
   }
 

@@ -333,10 +333,10 @@ class Async final : public ScenarioOf<async_case> {
     CopyInFlight copy(c, bench);
     if (bench.needs_data()) copy.prepare();
     const Region completion = copy.completion();
-    if (bench.verify) verify(copy.transfers(), [&] { run_once(bench.machine, completion); });
+    if (bench.verify) verify(copy.transfers(), bench.machine, completion, run_once);
     copy.choose_unit(bench);
     report(bench.sample({completion, copy.beside_work(), copy.unit_alone()}), copy.iterations_per_unit(), result);
-    if (bench.verifies_again()) verify(copy.transfers(), [&] { run_at_full_speed(bench.machine, completion); });
+    if (bench.verifies_again()) verify(copy.transfers(), bench.machine, completion, run_at_full_speed);
   }
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {

@@ -179,9 +179,9 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     Copies copies(c, bench);
     if (bench.needs_data()) copies.prepare();
     const Region region = copies.region();
-    if (bench.verify) verify(copies.transfers(), [&] { run_once(bench.machine, region); });
+    if (bench.verify) verify(copies.transfers(), bench.machine, region, run_once);
     report(c, bench.device.capabilities().environment.gpu, bench.sample({region}).front(), result);
-    if (bench.verifies_again()) verify(copies.transfers(), [&] { run_at_full_speed(bench.machine, region); });
+    if (bench.verifies_again()) verify(copies.transfers(), bench.machine, region, run_at_full_speed);
     if (c.is_registered()) report_pinning(c, bench, result);
   }
 

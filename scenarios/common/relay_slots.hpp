@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "device/device.hpp"
@@ -14,10 +16,12 @@ namespace xferbench {
 /// helper must reach the other GPU's memory.
 class RelaySlots {
  public:
-  RelaySlots(Device& helper, std::size_t slots, std::size_t slot_bytes);
+  /// A slot of so many bytes each. A slot begins at a multiple of kAlignment, as memory of its own would.
+  RelaySlots(Device& helper, std::span<const std::uint64_t> slots);
+  static constexpr std::uint64_t kAlignment = 256;
 
   /// Passes on what `c` copies, between the host and memory of the other GPU, as number `turn` of a pass. It is no
-  /// longer than a slot.
+  /// longer than the slot whose turn that is: turns take the slots one after the other.
   void pass_on(const Copy& c, std::size_t turn);
   /// That it has arrived.
   [[nodiscard]] EventView arrived(std::size_t turn) const { return drained_[turn % drained_.size()]; }
@@ -29,7 +33,7 @@ class RelaySlots {
   void poison();
 
  private:
-  std::size_t slot_bytes_;
+  std::vector<std::uint64_t> offsets_;  // by slot
   DeviceBuffer memory_;
   Stream fill_;
   Stream drain_;

@@ -177,9 +177,11 @@ std::unique_ptr<Transfer> make_transfer(Device& device, const TransferSpec& spec
   return std::make_unique<BufferTransfer>(device, spec);
 }
 
-void verify(std::span<const std::unique_ptr<Transfer>> transfers, const std::function<void()>& run) {
-  for (const auto& transfer : transfers) transfer->poison();
-  run();
+void verify(std::span<const std::unique_ptr<Transfer>> transfers, Machine& machine, const Region& region,
+            VerifiedRun run) {
+  run(machine, region, [transfers] {
+    for (const auto& transfer : transfers) transfer->poison();
+  });
   for (const auto& transfer : transfers) transfer->check();
 }
 

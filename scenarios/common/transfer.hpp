@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "device/device.hpp"
+#include "measure/region.hpp"
 
 namespace xferbench {
 
@@ -68,7 +69,9 @@ class Transfer {
 /// blocking API with the copy engine only and not d2d.
 std::unique_ptr<Transfer> make_transfer(Device& device, const TransferSpec& spec);
 
-/// One run of the transfers on poisoned memory. Throws VerificationError unless every byte arrived.
-void verify(std::span<const std::unique_ptr<Transfer>> transfers, const std::function<void()>& run);
+/// One run of the region, which is these transfers, on poisoned memory. Throws VerificationError unless every byte
+/// arrived.
+void verify(std::span<const std::unique_ptr<Transfer>> transfers, Machine& machine, const Region& region,
+            VerifiedRun run);
 
 }  // namespace xferbench

@@ -98,9 +98,9 @@ void run_copy(TransferSpec spec, const RunContext& bench, Result& result) {
   SmallCopy copy(bench.device, spec);
   if (bench.needs_data()) copy.prepare();
   const Region region = copy.region();
-  if (bench.verify) copy.check([&] { run_once(bench.machine, region); });
+  if (bench.verify) copy.check(bench.machine, run_once);
   report_calls(bench.sample({region}, for_percentiles(bench.policy)).front(), result);
-  if (bench.verifies_again()) copy.check([&] { run_at_full_speed(bench.machine, region); });
+  if (bench.verifies_again()) copy.check(bench.machine, run_at_full_speed);
 }
 
 void run_launch(const RunContext& bench, Result& result) {

@@ -93,9 +93,8 @@ Region SmallCopy::region() {
   return r;
 }
 
-void SmallCopy::check(const std::function<void()>& once) {
-  transfer_->poison();
-  once();
+void SmallCopy::check(Machine& machine, VerifiedRun run) {
+  run(machine, region(), [this] { transfer_->poison(); });
   transfer_->check();
 }
 

@@ -41,8 +41,8 @@ class SmallCopy {
   void prepare() { transfer_->prepare(); }
   /// Parts: call.
   [[nodiscard]] Region region();
-  /// Runs `once` on poisoned memory and checks every byte.
-  void check(const std::function<void()>& once);
+  /// Runs it on poisoned memory and checks every byte.
+  void check(Machine& machine, VerifiedRun run);
 
  private:
   std::unique_ptr<Transfer> transfer_;

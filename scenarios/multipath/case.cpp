@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <span>
 
 #include "core/units.hpp"
+#include "scenarios/common/relay_slots.hpp"
 #include "scenarios/common/transfer.hpp"
 
 namespace xferbench {
@@ -30,25 +32,25 @@ MultipathCase multipath_case(const Case& c) {
 }
 
 std::uint64_t helper_memory(const MultipathCase& c) {
-  return c.shape.slots * std::min(c.shape.chunk == 0 ? model::kLongestRelayChunk : c.shape.chunk, c.bytes);
+  const std::uint64_t chunk = c.shape.chunk == 0 ? model::kLongestRelayChunk : c.shape.chunk;
+  return std::min(c.shape.slots * chunk, c.bytes) + c.shape.slots * RelaySlots::kAlignment;
 }
 
 namespace {
 
 /// Nothing where helpers have nothing to do.
-void add_memory(const model::RelayShape& shape, const model::RelaySplit& split, Result& result) {
-  double longest = 0;
-  double most = 0;
-  for (const std::uint64_t part : split.through) {
-    const std::vector<std::uint64_t> chunks = model::relay_chunks(shape, part);
-    if (chunks.empty()) continue;
-    const auto chunk = static_cast<double>(std::ranges::max(chunks)) / MiB;
-    longest = std::max(longest, chunk);
-    most = std::max(most, chunk * static_cast<double>(std::min(shape.slots, chunks.size())));
+void add_memory(const Cut& cut, Result& result) {
+  std::uint64_t longest = 0;
+  std::uint64_t most = 0;
+  for (const std::uint64_t part : cut.split.through) {
+    const std::vector<std::uint64_t> slots = model::relay_slots(cut.shape, part);
+    if (slots.empty()) continue;
+    longest = std::max(longest, std::ranges::max(slots));
+    most = std::max(most, std::accumulate(slots.begin(), slots.end(), std::uint64_t{0}));
   }
   if (longest == 0) return;
-  result.add("chunk", longest, "MiB");
-  result.add("helper_memory", most, "MiB");
+  result.add("chunk", static_cast<double>(longest) / MiB, "MiB");
+  result.add("helper_memory", static_cast<double>(most) / MiB, "MiB");
 }
 
 Case with_numbers(const Case& whole, std::string_view axis, std::span<const int> numbers) {
@@ -58,13 +60,12 @@ Case with_numbers(const Case& whole, std::string_view axis, std::span<const int>
 
 }  // namespace
 
-void add_rates(const MultipathCase& c, const model::RelayShape& shape, const model::RelaySplit& split, double seconds,
-               double direct_seconds, Result& result) {
+void add_rates(const MultipathCase& c, const Cut& cut, double seconds, double direct_seconds, Result& result) {
   result.add("bandwidth", gigabytes_per_second(c.bytes, seconds), "GB/s");
   result.add("direct_bandwidth", gigabytes_per_second(c.bytes, direct_seconds), "GB/s");
   result.add("times_direct", direct_seconds / seconds, "1");
-  result.add("relayed", static_cast<double>(split.relayed()) / static_cast<double>(c.bytes), "1");
-  add_memory(shape, split, result);
+  result.add("relayed", static_cast<double>(cut.split.relayed()) / static_cast<double>(c.bytes), "1");
+  add_memory(cut, result);
 }
 
 std::vector<Case> expand_multipath(const Case& c, const GpusOfRun& gpus) {

@@ -40,19 +40,29 @@ inline constexpr const char* kGrowing = "growing";
 /// With numbers in place of words. The case as it is where there is nobody to help.
 std::vector<Case> expand_multipath(const Case& c, const GpusOfRun& gpus);
 
-/// Bytes that each helper holds for chunks that are on their way.
+/// The most bytes that a helper holds for chunks that are on their way.
 std::uint64_t helper_memory(const MultipathCase& c);
 
-/// The share that the case names, else as the model chooses from what `paths`, called only then, returns.
+/// How the payload is cut, and what of it goes where.
+struct Cut {
+  model::RelayShape shape;
+  model::RelaySplit split;
+};
+
+/// As the case says; what it leaves open is the model's choice from what `paths` returns, which is called only then.
 template <class Paths>
-model::RelaySplit split_of(const MultipathCase& c, const model::RelayShape& shape, const Paths& paths) {
-  if (c.share) return model::even_relay_split(c.via.size(), *c.share, c.bytes, kPartAlignment);
-  return model::best_relay_split(paths(), shape, c.bytes, kPartAlignment);
+Cut cut(const MultipathCase& c, const Paths& paths) {
+  const auto split_for = [&](const model::RelayShape& shape) {
+    return c.share ? model::even_relay_split(c.via.size(), *c.share, c.bytes, kPartAlignment)
+                   : model::best_relay_split(paths(), shape, c.bytes, kPartAlignment);
+  };
+  model::RelayShape shape = c.shape;
+  if (shape.chunk == 0) shape.chunk = model::best_relay_chunk(paths(), shape, split_for);
+  return {shape, split_for(shape)};
 }
 
 /// Adds the rates of a payload that takes so many seconds, beside as many through the target's own link alone; what of
 /// it is relayed; what helpers hold for that and how much at a time, unless they have nothing to do.
-void add_rates(const MultipathCase& c, const model::RelayShape& shape, const model::RelaySplit& split, double seconds,
-               double direct_seconds, Result& result);
+void add_rates(const MultipathCase& c, const Cut& cut, double seconds, double direct_seconds, Result& result);
 
 }  // namespace xferbench

@@ -17,6 +17,8 @@ constexpr std::size_t kPieces = 16;  // that show what one more copy costs
 constexpr std::uint64_t kTiny = 4 * KiB;
 constexpr std::size_t kLinks = 32;  // copies of the chain
 
+double rate(std::uint64_t bytes, double time) { return static_cast<double>(bytes) / std::max(time, 1e-9); }
+
 double median_of(const RunContext& bench, Region region) {
   return sample_few(bench, {std::move(region)}, kSamples).front().elapsed.median;
 }
@@ -34,6 +36,8 @@ class Leg {
         one_(helper.make_stream(StreamKind::nonblocking)),
         other_(helper.make_stream(StreamKind::nonblocking)),
         event_(helper.make_event(EventKind::ordering)) {}
+
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
   [[nodiscard]] Region in_pieces(Link link, std::size_t pieces) {
     return {.name = "leg",
@@ -109,19 +113,21 @@ double far_end_of(const Series& series, const MultipathPayload& payload) {
   return std::max(0.0, series.elapsed.median - longest);
 }
 
-/// The rates of a helper's links, while all move what they carry.
-struct Rates {
+/// What a helper's links take for its part, while all move theirs.
+struct LinkTimes {
   double own = 0;
   double peer = 0;
 };
 
-model::RelayCosts helper_costs(const RunContext& bench, Leg& leg, const Rates& rates, bool to_target) {
+model::RelayCosts helper_costs(const RunContext& bench, Leg& leg, const LinkTimes& times, bool to_target) {
   const double own_copy = per_copy(bench, leg, Leg::Link::own);
   const double peer_copy = per_copy(bench, leg, Leg::Link::peer);
   // Of one step of the chain, what is neither copy.
   const double both = median_of(bench, leg.chain()) / kLinks;
-  return {.first_rate = to_target ? rates.own : rates.peer,
-          .second_rate = to_target ? rates.peer : rates.own,
+  const double own_rate = rate(leg.bytes(), times.own - own_copy);
+  const double peer_rate = rate(leg.bytes(), times.peer - peer_copy);
+  return {.first_rate = to_target ? own_rate : peer_rate,
+          .second_rate = to_target ? peer_rate : own_rate,
           .first_copy = to_target ? own_copy : peer_copy,
           .second_copy = to_target ? peer_copy : own_copy,
           .hand_over = std::max(0.0, (both - own_copy - peer_copy) / 2)};
@@ -158,17 +164,15 @@ model::RelayPaths measure_paths(const RunContext& bench, const MultipathCase& c)
     offset += split.through[i];
   }
   const std::vector<double> to_target = peer_times(bench, legs, payload);
-  const auto rate = [](std::uint64_t bytes, double time) { return static_cast<double>(bytes) / std::max(time, 1e-9); };
-  model::RelayPaths paths{.direct_rate = rate(split.direct, gpu_time(own_links, payload.target()))};
-  paths.far_end = far_end_of(own_links, payload);
+  model::RelayPaths paths{.far_end = far_end_of(own_links, payload)};
   for (std::size_t i = 0; i < helpers; ++i) {
-    const std::uint64_t bytes = split.through[i];
-    const Rates rates{rate(bytes, gpu_time(own_links, *payload.helpers()[i])), rate(bytes, to_target[i])};
-    paths.helpers.push_back(helper_costs(bench, *legs[i], rates, payload.direction() == Direction::h2d));
+    const LinkTimes times{gpu_time(own_links, *payload.helpers()[i]), to_target[i]};
+    paths.helpers.push_back(helper_costs(bench, *legs[i], times, payload.direction() == Direction::h2d));
   }
   // The target's own copies are like those between the host and any other.
   const model::RelayCosts& like = paths.helpers.front();
   paths.direct_copy = payload.direction() == Direction::h2d ? like.first_copy : like.second_copy;
+  paths.direct_rate = rate(split.direct, gpu_time(own_links, payload.target()) - paths.direct_copy);
   return paths;
 }
 

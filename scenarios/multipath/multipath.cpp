@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,36 +26,25 @@ namespace xferbench {
 
 namespace {
 
-/// How the payload is cut, and what of it goes where.
-struct Cut {
-  model::RelayShape shape;
-  model::RelaySplit split;
-};
-
-/// As the case says; where it leaves something open, as the model chooses from what is measured once per run.
-Cut cut(const MultipathCase& c, const RunContext& bench) {
-  Cut cut{c.shape, {}};
-  const auto paths = [&]() -> const model::RelayPaths& {
+/// What the model is told is measured once per run.
+Cut cut_for(const MultipathCase& c, const RunContext& bench) {
+  return cut(c, [&]() -> const model::RelayPaths& {
     const std::string key = fmt::format("multipath paths {} {}", static_cast<int>(c.direction), gpus_text(c.gpus()));
     return bench.memo->remember<model::RelayPaths>(key, [&] { return measure_paths(bench, c); });
-  };
-  if (c.shape.chunk == 0) cut.shape.chunk = model::best_relay_chunk(paths(), c.shape, c.bytes, kPartAlignment);
-  cut.split = split_of(c, cut.shape, paths);
-  return cut;
+  });
 }
 
 /// One run of a way on poisoned memory.
 template <class Way>
-void verify_way(Way& way, const Region& region, const std::function<void(const Region&)>& run) {
-  way.poison();
-  run(region);
+void verify_way(Way& way, const Region& region, Machine& machine, VerifiedRun run) {
+  run(machine, region, [&way] { way.poison(); });
   region.check();
 }
 
 void report(const MultipathCase& c, const Cut& cut, std::span<const Series> series, Result& result) {
   const double seconds = series[0].elapsed.median;
   const double own_links = series[2].elapsed.median;
-  add_rates(c, cut.shape, cut.split, seconds, series[1].elapsed.median, result);
+  add_rates(c, cut, seconds, series[1].elapsed.median, result);
   result.add("own_links_bandwidth", gigabytes_per_second(c.bytes, own_links), "GB/s");
   result.add("of_own_links", own_links / seconds, "1");
   if (series[0].elapsed.clock == Clock::event) {
@@ -94,12 +84,14 @@ class Multipath final : public ScenarioOf<multipath_case> {
   }
 
   [[nodiscard]] MemoryNeeds memory_needs(const MultipathCase& c) const override {
-    // A helper: its slots, what stays on it when all links are measured, and its leg's memory.
-    return {std::max(c.bytes, kMeasuredBytes), std::max(c.bytes + helper_memory(c), 2 * kMeasuredBytes)};
+    // The target holds the payload; a helper its slots, and what stays on it when all links are measured.
+    const std::uint64_t helper = helper_memory(c) + c.bytes / 2 + kPartAlignment;
+    const std::uint64_t measured = c.share && c.shape.chunk > 0 ? 0 : kMeasuredBytes;
+    return {std::max(c.bytes, measured), std::max({c.bytes, helper, measured})};
   }
 
   void measure(const MultipathCase& c, const RunContext& bench, Result& result) const override {
-    const Cut chosen = cut(c, bench);
+    const Cut chosen = cut_for(c, bench);
     MultipathPayload payload(bench.machine, c, bench.seed);
     if (bench.needs_data()) payload.prepare();
     Relay relay(payload, chosen.shape, chosen.split);
@@ -112,18 +104,15 @@ class Multipath final : public ScenarioOf<multipath_case> {
     Region own_links = links.region();
     use_common_clock({&relayed, &directly, &own_links});
     if (bench.verify) {
-      const auto once = [&](const Region& region) { run_once(bench.machine, region); };
-      verify_way(relay, relayed, once);
-      verify_way(direct, directly, once);
-      verify_way(links, own_links, once);
+      verify_way(relay, relayed, bench.machine, run_once);
+      verify_way(direct, directly, bench.machine, run_once);
+      verify_way(links, own_links, bench.machine, run_once);
     }
     const std::vector<Series> series = bench.sample({relayed, directly, own_links});
     add_measurements(series, result);
     if (!all_sampled(series)) return;
     report(c, chosen, series, result);
-    if (bench.verifies_again()) {
-      verify_way(relay, relayed, [&](const Region& region) { run_at_full_speed(bench.machine, region); });
-    }
+    if (bench.verifies_again()) verify_way(relay, relayed, bench.machine, run_at_full_speed);
     bench.trace_region(relayed, result);
   }
 
@@ -169,6 +158,44 @@ Finding gained(const Result& r, const std::string& prefix) {
       .text = std::move(text)};
 }
 
+/// Of results that differ in their helpers alone, the one with the fewest of those that are as fast as any.
+const Result& fewest_helpers(std::span<const Result* const> results) {
+  const auto time = [](const Result* r) { return r->median("multipath"); };
+  const double least = time(*std::ranges::min_element(results, {}, time));
+  const Result* fewest = nullptr;
+  for (const Result* r : results) {
+    const auto helpers = [](const Result& one) { return multipath_case(one.config).via.size(); };
+    if (time(r) > (1 + model::kAlike) * least) continue;
+    if (fewest == nullptr || helpers(*r) < helpers(*fewest)) fewest = r;
+  }
+  return *fewest;
+}
+
+/// That more helpers gain nothing, where some were tried.
+std::optional<Finding> enough(std::span<const Result* const> results, const Result& fewest, const std::string& prefix) {
+  const auto helpers = [](const Result* r) { return multipath_case(r->config).via; };
+  const Result* most = *std::ranges::max_element(results, {}, [&](const Result* r) { return helpers(r).size(); });
+  const std::vector<int> via = helpers(&fewest);
+  if (helpers(most).size() <= via.size()) return std::nullopt;
+  return Finding{
+      .kind = "helpers",
+      .labels = {{"case", fewest.config.key()}, {"via", gpus_text(via)}},
+      .metrics = {fewest.needed_metric("bandwidth")},
+      .text = fmt::format("{}{} {} enough, at {} GB/s: {} helpers get {}; --via {}", prefix, gpus_named(via),
+                          via.size() > 1 ? "are" : "is", format_significant(fewest.value("bandwidth")),
+                          helpers(most).size(), format_significant(most->value("bandwidth")), gpus_text(via))};
+}
+
+/// The table says the same of each case; of many, only the fastest is worth a sentence.
+void keep_fastest(std::vector<Finding>& findings) {
+  constexpr std::size_t kFew = 4;
+  const auto shown = [](const Finding& f) { return !f.detail; };
+  if (static_cast<std::size_t>(std::ranges::count_if(findings, shown)) <= kFew) return;
+  const auto rate = [](const Finding& f) { return f.metrics.front().value; };
+  const auto fastest = std::ranges::max_element(findings, {}, rate);
+  for (Finding& f : findings) f.detail = &f != &*fastest;
+}
+
 std::vector<Finding> Multipath::conclude(std::span<const Result* const> results) const {
   std::vector<const Result*> measured;
   std::vector<const Case*> cases;
@@ -179,18 +206,22 @@ std::vector<Finding> Multipath::conclude(std::span<const Result* const> results)
     cases.push_back(&r->config);
   }
   const std::vector<std::string> axes = varying_axes(cases);
-  std::vector<Finding> findings;
-  for (const Result* r : measured) {
-    findings.push_back(gained(*r, measured.size() == 1 ? "" : name_of(r->config, axes) + ": "));
+  std::vector<std::string> but_via = axes;
+  std::erase(but_via, "via");
+  std::vector<Finding> gains;
+  std::vector<Finding> helpers;
+  for (const auto& alike : grouped(measured, [](const Result& r) { return r.config.with("via", {}).key(); })) {
+    const Result& fewest = fewest_helpers(alike);
+    for (const Result* r : alike) {
+      gains.push_back(gained(*r, measured.size() == 1 ? "" : name_of(r->config, axes) + ": "));
+      gains.back().detail = r != &fewest;
+    }
+    const std::string prefix = but_via.empty() ? "" : name_of(fewest.config, but_via) + ": ";
+    if (auto f = enough(alike, fewest, prefix)) helpers.push_back(std::move(*f));
   }
-  // The table says the same of each case; of many, only the fastest is worth a sentence.
-  constexpr std::size_t kFew = 4;
-  if (findings.size() > kFew) {
-    const auto rate = [](const Finding& f) { return f.metrics.front().value; };
-    const auto fastest = std::ranges::max_element(findings, {}, rate);
-    for (Finding& f : findings) f.detail = &f != &*fastest;
-  }
-  return findings;
+  keep_fastest(gains);
+  std::ranges::move(helpers, std::back_inserter(gains));
+  return gains;
 }
 
 std::vector<Axis> multipath_axes() {
@@ -206,10 +237,12 @@ std::vector<Axis> multipath_axes() {
       {.name = "share",
        .kind = AxisKind::real,
        .tuning = "30:90:+2",
+       .tuned_without = true,
        .help = "percent of the payload that goes through them; default: as a model chooses from what the links can do",
        .min = 0,
        .max = 100},
       size_axis("chunk", {.tuning = "4M,8M,16M,32M",
+                          .tuned_without = true,
                           .help = "bytes that are passed on at a time, at most; default: as the model chooses",
                           .min = 4096}),
       {.name = "slots", .defaults = "4", .tuning = "2,4,8", .help = "chunks that a helper holds at once", .max = 1024},

@@ -137,7 +137,7 @@ Relay::Relay(MultipathPayload& payload, const model::RelayShape& shape, const mo
   for (std::size_t i = 0; i < split.through.size(); ++i) {
     std::vector<std::uint64_t> chunks = model::relay_chunks(shape, split.through[i]);
     if (chunks.empty()) continue;
-    RelaySlots slots(*payload.helpers()[i], std::min(shape.slots, chunks.size()), std::ranges::max(chunks));
+    RelaySlots slots(*payload.helpers()[i], model::relay_slots(shape, split.through[i]));
     helpers_.push_back({offset, std::move(chunks), std::move(slots)});
     offset += split.through[i];
   }
@@ -167,7 +167,7 @@ Region Relay::region() {
                 .check = [this] { payload_.check(); }};
   for (const Helper& helper : helpers_) {
     region.streams.insert(region.streams.end(), {helper.slots.fill(), helper.slots.drain()});
-    region.operations = std::max(region.operations, 3 * helper.chunks.size());
+    region.operations = std::max(region.operations, operations(helper.chunks.size()));
   }
   return region;
 }

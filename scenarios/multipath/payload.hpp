@@ -104,6 +104,8 @@ class Relay {
  public:
   Relay(MultipathPayload& payload, const model::RelayShape& shape, const model::RelaySplit& split);
   [[nodiscard]] Region region();
+  /// That the busiest stream of a helper gets, for so many chunks.
+  static constexpr std::size_t operations(std::size_t chunks) { return 3 * chunks; }
   /// Where the payload goes to, and what it goes through.
   void poison();
 

@@ -19,13 +19,16 @@ namespace {
 /// Uses a payload that others use, too, in turn.
 class MultipathCandidate final : public Candidate {
  public:
-  MultipathCandidate(Machine& machine, std::shared_ptr<MultipathPayload> payload, const model::RelayShape& shape,
-                     const model::RelaySplit& split)
-      : machine_(machine), payload_(std::move(payload)), relay_(*payload_, shape, split) {}
+  MultipathCandidate(Machine& machine, std::shared_ptr<MultipathPayload> payload, const Cut& cut, Clock clock)
+      : machine_(machine), payload_(std::move(payload)), relay_(*payload_, cut.shape, cut.split), clock_(clock) {}
 
-  [[nodiscard]] Region region() override { return relay_.region(); }
+  [[nodiscard]] Region region() override {
+    Region r = relay_.region();
+    r.clock = clock_;
+    return r;
+  }
   void verify() override {
-    run_at_full_speed(machine_, relay_.region(), [this] { relay_.poison(); });
+    run_at_full_speed(machine_, region(), [this] { relay_.poison(); });
     payload_->check();
   }
 
@@ -33,6 +36,7 @@ class MultipathCandidate final : public Candidate {
   Machine& machine_;
   std::shared_ptr<MultipathPayload> payload_;
   Relay relay_;
+  Clock clock_;
 };
 
 class MultipathSpace final : public Tunable {
@@ -48,14 +52,19 @@ class MultipathSpace final : public Tunable {
     widest.via = helpers_;
     payload_ = std::make_shared<MultipathPayload>(bench.machine, widest, bench.seed);
     if (bench.needs_data()) payload_->prepare();
+    const bool all_gated = std::ranges::all_of(cases, [this](const Case& c) { return is_gated(multipath_case(c)); });
+    clock_ = all_gated ? Clock::event_gated : Clock::event;
     DirectPath direct(*payload_);
+    Region region = direct.region();
+    region.clock = clock_;
     bench_.policy.budget /= 2;
-    stages_.push_back(bench_.sample({direct.region()}).front().elapsed);
+    stages_.push_back(bench_.sample({region}).front().elapsed);
   }
 
   [[nodiscard]] double predict(const Case& c) const override {
     const MultipathCase m = multipath_case(c);
-    return model::relay_makespan(paths_.at(m.via), m.shape, split(m));
+    const Cut chosen = cut_of(m);
+    return model::relay_makespan(paths_.at(m.via), chosen.shape, chosen.split);
   }
 
   /// Helpers first, then what they hold.
@@ -69,12 +78,14 @@ class MultipathSpace final : public Tunable {
 
   [[nodiscard]] std::unique_ptr<Candidate> prepare(const Case& c) override {
     const MultipathCase m = multipath_case(c);
-    return std::make_unique<MultipathCandidate>(bench_.machine, payload_, m.shape, among_all(split(m), m.via));
+    const Cut chosen = cut_of(m);
+    const Cut widest{chosen.shape, among_all(chosen.split, m.via)};
+    return std::make_unique<MultipathCandidate>(bench_.machine, payload_, widest, clock_);
   }
 
   void describe(const Case& c, double seconds, Result& result) const override {
     const MultipathCase m = multipath_case(c);
-    add_rates(m, m.shape, split(m), seconds, stages_.front().median, result);
+    add_rates(m, cut_of(m), seconds, stages_.front().median, result);
   }
 
   [[nodiscard]] std::vector<Measurement> stages() const override { return stages_; }
@@ -85,8 +96,18 @@ class MultipathSpace final : public Tunable {
     paths_.emplace(c.via, measure_paths(bench_, c));
   }
 
-  [[nodiscard]] model::RelaySplit split(const MultipathCase& c) const {
-    return split_of(c, c.shape, [&]() -> const model::RelayPaths& { return paths_.at(c.via); });
+  /// Whether it fits behind a gate: candidates are set against each other, so one clock has to do for all.
+  [[nodiscard]] bool is_gated(const MultipathCase& c) const {
+    const Cut chosen = cut_of(c);
+    std::size_t chunks = 0;
+    for (const std::uint64_t part : chosen.split.through) {
+      chunks = std::max(chunks, model::relay_chunks(chosen.shape, part).size());
+    }
+    return RegionTimer::queued(Relay::operations(chunks), 1 + 2 * c.via.size()) <= RegionTimer::kGateLimit;
+  }
+
+  [[nodiscard]] Cut cut_of(const MultipathCase& c) const {
+    return cut(c, [&]() -> const model::RelayPaths& { return paths_.at(c.via); });
   }
 
   /// The split of a case for the payload, which has the helpers of all cases.
@@ -101,6 +122,7 @@ class MultipathSpace final : public Tunable {
   RunContext bench_;
   std::vector<int> helpers_;  // of all cases
   std::shared_ptr<MultipathPayload> payload_;
+  Clock clock_ = Clock::event_gated;
   std::map<std::vector<int>, model::RelayPaths> paths_;  // by the helpers
   std::vector<Measurement> stages_;                      // direct
 };

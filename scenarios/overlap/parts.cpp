@@ -70,9 +70,10 @@ void PartsOnGpus::verify_stages() const {
   for (const auto& part : parts_) part->stages.verify();
 }
 
-void PartsOnGpus::verify(const std::function<void(const Region&)>& run) const {
-  for (const auto& part : parts_) part->own.work->poison_all();
-  run(pipelines());
+void PartsOnGpus::verify(Machine& machine, VerifiedRun run) const {
+  run(machine, pipelines(), [this] {
+    for (const auto& part : parts_) part->own.work->poison_all();
+  });
   for (const auto& part : parts_) part->own.work->check("pipeline");
 }
 

@@ -48,7 +48,7 @@ class PartsOnGpus {
   void prepare() const;
   void verify_stages() const;
   /// All pipelines at once on poisoned memory.
-  void verify(const std::function<void(const Region&)>& run) const;
+  void verify(Machine& machine, VerifiedRun run) const;
 
  private:
   using RegionOf = std::function<Region(PartOnGpu&)>;

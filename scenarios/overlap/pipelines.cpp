@@ -276,18 +276,24 @@ Region checked_region_of(Pipeline& pipeline, const ChunkedWork& work, std::strin
   return r;
 }
 
+namespace {
+
+void run_poisoned(Machine& machine, ChunkedWork& work, Pipeline& pipeline, VerifiedRun run) {
+  run(machine, region_of(pipeline, "pipeline"), [&] {
+    work.poison_all();
+    pipeline.poison();
+  });
+}
+
+}  // namespace
+
 void verify(Machine& machine, ChunkedWork& work, Pipeline& pipeline) {
-  work.poison_all();
-  pipeline.poison();
-  run_once(machine, region_of(pipeline, "pipeline"));
+  run_poisoned(machine, work, pipeline, run_once);
   work.check("pipeline");
 }
 
 void verify_at_full_speed(Machine& machine, ChunkedWork& work, Pipeline& pipeline) {
-  run_at_full_speed(machine, region_of(pipeline, "pipeline"), [&] {
-    work.poison_all();
-    pipeline.poison();
-  });
+  run_poisoned(machine, work, pipeline, run_at_full_speed);
   work.check("pipeline at full speed");
 }
 

@@ -94,7 +94,7 @@ std::size_t operations_of(const ChunkedWork::Shape& work, const PipelineShape& s
 /// Whether a timed pass holds it behind a gate, so that what the host takes to submit it is hidden.
 bool fits_gate(const ChunkedWork::Shape& work, const PipelineShape& shape);
 
-/// `helpers`: of Strategy::multipath; they and the device reach each other's memory as long as the pipeline lives.
+/// `helpers`: of Strategy::multipath; they reach the device's memory as long as the pipeline lives.
 std::unique_ptr<Pipeline> make_pipeline(Device& device, ChunkedWork& work, const PipelineShape& shape,
                                         std::span<Device* const> helpers = {});
 

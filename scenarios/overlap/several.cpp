@@ -93,7 +93,7 @@ void measure_on_several(const OverlapCase& c, const RunContext& bench, Result& r
   const PartsOnGpus parts(c, bench);
   if (bench.needs_data()) parts.prepare();
   if (bench.verify) parts.verify_stages();
-  if (bench.verify) parts.verify([&](const Region& r) { run_once(bench.machine, r); });
+  if (bench.verify) parts.verify(bench.machine, run_once);
   OneGpu one(c, bench, parts);
   Region pipelines = parts.pipelines();
   Region one_gpu = one.region();
@@ -111,7 +111,7 @@ void measure_on_several(const OverlapCase& c, const RunContext& bench, Result& r
     // What operations cost while all GPUs work.
     if (modelled(part)) explain(part, measure_stage_costs(bench, parts.works()), result);
   }
-  if (bench.verifies_again()) parts.verify([&](const Region& r) { run_at_full_speed(bench.machine, r); });
+  if (bench.verifies_again()) parts.verify(bench.machine, run_at_full_speed);
   if (all_sampled(series)) bench.trace_region(parts.pipelines(), result);
 }
 

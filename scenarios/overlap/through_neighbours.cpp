@@ -15,11 +15,11 @@ namespace xferbench {
 
 namespace {
 
-/// Long enough for every chunk, and each begins as memory of its own would.
-std::size_t helper_slot_bytes(const ChunkedWork::Shape& shape) {
-  constexpr std::size_t kAlignment = 256;
+/// Long enough for every chunk.
+std::uint64_t helper_slot_bytes(const ChunkedWork::Shape& shape) {
+  constexpr std::uint64_t kAlignment = RelaySlots::kAlignment;
   const std::vector<model::Chunk> chunks = cut(shape);
-  const std::size_t longest = std::ranges::max(chunks, {}, &model::Chunk::count).count * ChunkedWork::kElement;
+  const std::uint64_t longest = std::ranges::max(chunks, {}, &model::Chunk::count).count * ChunkedWork::kElement;
   return (longest + kAlignment - 1) / kAlignment * kAlignment;
 }
 
@@ -48,12 +48,12 @@ ThroughNeighbours::ThroughNeighbours(Device& device, ChunkedWork& work, const Pi
       d2h_(device.make_stream(StreamKind::nonblocking)),
       hand_over_(device.make_event(EventKind::ordering)) {
   if (work.shape().slots != 0) throw std::logic_error("multipath with fewer places on the working GPU than chunks");
-  const std::size_t slot_bytes = helper_slot_bytes(work.shape());
+  const std::uint64_t slot_bytes = helper_slot_bytes(work.shape());
   for (std::size_t i = 0; i < helpers.size(); ++i) {
     const std::size_t turns = turns_of(i + 1, helpers.size() + 1, work.chunks().size());
     if (turns == 0) break;  // nor is there anything for those behind it
-    const std::size_t slots = std::min(shape.helper_slots, turns);
-    helpers_.push_back({RelaySlots(*helpers[i], slots, slot_bytes), RelaySlots(*helpers[i], slots, slot_bytes)});
+    const std::vector<std::uint64_t> slots(std::min(shape.helper_slots, turns), slot_bytes);
+    helpers_.push_back({RelaySlots(*helpers[i], slots), RelaySlots(*helpers[i], slots)});
   }
 }
 

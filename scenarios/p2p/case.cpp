@@ -113,12 +113,10 @@ std::optional<SkipReason> p2p_skip_reason(const P2pCase& c, const Capabilities* 
   }
   if (auto reason = missing_gpus(c.named(), environment)) return reason;
   if (!c.is_of_one_pair()) return std::nullopt;
-  const int from = c.from.front();
-  const int to = c.to.front();
-  const bool reach = environment.link(from, to).access && environment.link(to, from).access;
-  if (!reach && (c.latency || !c.staged)) {
-    return SkipReason::unavailable(fmt::format(
-        "GPU {} and GPU {} cannot reach each other's memory; --access staged copies through the host", from, to));
+  if (c.latency || !c.staged) {
+    auto reason = missing_access(c.named(), c.named(), environment);
+    if (reason && !c.latency) reason->text += "; --access staged copies through the host";
+    if (reason) return reason;
   }
   if (c.latency && environment.simulated()) return SkipReason::unavailable("the simulated memory has no latency");
   return std::nullopt;

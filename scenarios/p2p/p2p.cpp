@@ -174,9 +174,10 @@ class P2p final : public ScenarioOf<p2p_case> {
             .column("forward GB/s"),
         derived("backward_bandwidth", "GB/s", higher, "both ways: what comes back, over its own time")
             .column("backward GB/s"),
-        derived("limit", "GB/s", higher,
-                "what the NVLinks between the two carry at most, or the slower one's PCIe link where the way is there; "
-                "both ways: twice that")
+        derived(
+            "limit", "GB/s", higher,
+            "raw rate of the NVLinks between the two, before what packets take, or the limit of the slower one's PCIe "
+            "link where the way is there; both ways: twice that")
             .column("limit GB/s"),
         derived("of_limit", "1", higher, "bandwidth over that limit").column("of limit", percent),
         derived_time("host_blocked", "how long the call kept the host"),
@@ -194,12 +195,12 @@ class P2p final : public ScenarioOf<p2p_case> {
     PeerCopies copies(c, ends, bench.seed);
     if (bench.needs_data()) copies.prepare();
     const Region region = copies.region();
-    if (bench.verify) verify(copies.transfers(), [&] { run_once(bench.machine, region); });
+    if (bench.verify) verify(copies.transfers(), bench.machine, region, run_once);
     const Series series = bench.sample({region}).front();
     result.measurements = {series.elapsed, series.submit};
     result.measurements.insert(result.measurements.end(), series.parts.begin(), series.parts.end());
     if (!series.elapsed.samples.empty()) report(c, bench.device.capabilities().environment, series, result);
-    if (bench.verifies_again()) verify(copies.transfers(), [&] { run_at_full_speed(bench.machine, region); });
+    if (bench.verifies_again()) verify(copies.transfers(), bench.machine, region, run_at_full_speed);
   }
 
   static void report(const P2pCase& c, const Environment& environment, const Series& series, Result& result) {
@@ -237,7 +238,7 @@ class P2p final : public ScenarioOf<p2p_case> {
     result.add(kLatency, latency.median, "s");
     result.add("nearest_latency", series.part(PointerChase::kNearest).median, "s");
     result.add("farthest_latency", series.part(PointerChase::kFarthest).median, "s");
-    result.add("readers", static_cast<double>(chase.multiprocessors()), "1");
+    if (chase.multiprocessors() > 0) result.add("readers", static_cast<double>(chase.multiprocessors()), "1");
     if (chase.clock_rate() > 0) result.add("sm_clock", chase.clock_rate(), "Hz");
   }
 };

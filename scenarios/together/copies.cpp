@@ -114,9 +114,8 @@ void GroupCopies::poison() {
   for (Device* device : group_) device->synchronize();
 }
 
-void GroupCopies::verify(const std::function<void()>& run) {
-  poison();
-  run();
+void GroupCopies::verify(Machine& machine, const Region& region, VerifiedRun run) {
+  run(machine, region, [this] { poison(); });
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < placed_.size(); ++i) all.push_back(i);
   check(all);

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -30,7 +29,7 @@ class GroupCopies {
   /// Real data where the copies read from.
   void prepare();
   /// One run of all copies onto poisoned memory. Throws VerificationError unless every byte arrived where it belongs.
-  void verify(const std::function<void()>& run);
+  void verify(Machine& machine, const Region& region, VerifiedRun run);
 
   /// All copies at once; times of streams are in the order of copies().
   [[nodiscard]] Region at_once();

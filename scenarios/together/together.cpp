@@ -113,7 +113,7 @@ class Together final : public ScenarioOf<together_case> {
     GroupCopies copies(c, group, bench.seed);
     if (bench.needs_data()) copies.prepare();
     const Region together = copies.at_once();
-    if (bench.verify) copies.verify([&] { run_once(bench.machine, together); });
+    if (bench.verify) copies.verify(bench.machine, together, run_once);
     const bool several = copies.members().size() > 1;
     std::vector<Region> regions{together};
     if (several) {
@@ -129,7 +129,7 @@ class Together final : public ScenarioOf<together_case> {
       if (several) report_members(c, copies, series, result);
       warn_of_short_copies(copies.members().size(), result);
     }
-    if (bench.verifies_again()) copies.verify([&] { run_at_full_speed(bench.machine, together); });
+    if (bench.verifies_again()) copies.verify(bench.machine, together, run_at_full_speed);
     if (sampled) bench.trace_region(together, result);
   }
 

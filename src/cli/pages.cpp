@@ -114,7 +114,7 @@ std::string description_of(const Axis& axis) {
   } else if (!axis.alternative_to.empty()) {
     text += " [instead of --" + axis.alternative_to + "]";
   }
-  if (!axis.tuning.empty()) text += "\ntune tries " + axis.tuning;
+  if (!axis.tuning.empty()) text += "\ntune tries " + axis.tuning + (axis.tuned_without ? " and the default" : "");
   text += "\n" + legal(axis);
   if (!axis.only_with_axis.empty()) {
     text += fmt::format("; only with --{} {}", axis.only_with_axis, fmt::join(axis.only_with_values, ","));

@@ -33,11 +33,11 @@ class Product {
  public:
   /// `tuning`: where a flag is not given, the values that the axis is to be tuned over.
   Product(const ScenarioFlags& flags, bool tuning)
-      : scenario_(*flags.scenario), axes_(described(scenario_).axes), texts_(flags.texts) {
+      : scenario_(*flags.scenario), axes_(described(scenario_).axes), texts_(flags.texts), tuning_(tuning) {
     reject_alternatives();
     cases_.push_back({&scenario_, Case(name_of(scenario_))});
     for (const Axis& axis : axes_) {
-      const std::vector<Value> values = values_of(axis, tuning);
+      const std::vector<Value> values = values_of(axis);
       if (!values.empty()) multiply_by(axis, values);
     }
     reject_unused_flags();
@@ -70,9 +70,9 @@ class Product {
   }
 
   /// As written or by default; none of an axis that is absent from every case.
-  [[nodiscard]] std::vector<Value> values_of(const Axis& axis, bool tuning) const {
+  [[nodiscard]] std::vector<Value> values_of(const Axis& axis) const {
     const auto takes_its_place = [&](const Axis& o) { return o.alternative_to == axis.name && given(o.name); };
-    std::string text = tuning && !axis.tuning.empty() ? axis.tuning : axis.defaults;
+    std::string text = tuning_ && !axis.tuning.empty() ? axis.tuning : axis.defaults;
     if (given(axis.name)) {
       text = texts_.at(axis.name);
     } else if (text.empty() || std::ranges::any_of(axes_, takes_its_place)) {
@@ -90,9 +90,12 @@ class Product {
   }
 
   void multiply_by(const Axis& axis, const std::vector<Value>& values) {
+    const bool also_without = tuning_ && axis.tuned_without && !given(axis.name);
     std::vector<PlannedCase> all;
     for (const PlannedCase& so_far : cases_) {
-      if (is_idle(axis, so_far.config)) {
+      const bool idle = is_idle(axis, so_far.config);
+      if (also_without && !idle) all.push_back(so_far);
+      if (idle) {
         all.push_back(so_far);
       } else {
         for (const Value& value : values) all.emplace_back(so_far).config.set(axis, value);
@@ -133,6 +136,7 @@ class Product {
   const Scenario& scenario_;
   std::span<const Axis> axes_;
   const AxisTexts& texts_;
+  bool tuning_;
   std::vector<PlannedCase> cases_;
 };
 

@@ -34,6 +34,7 @@ struct Axis {
   AxisKind kind = AxisKind::count;
   std::string defaults{};        ///< in the command line's grammar; empty: the axis is absent unless its flag is given
   std::string tuning{};          ///< what `tune` tries where the flag is not given; empty: the defaults
+  bool tuned_without = false;    ///< then `tune` tries cases without the axis, too
   std::string implicit_value{};  ///< what the flag means without a value; empty: it needs one
   std::string help{};            ///< one line
   std::vector<std::string> choices{};  ///< for AxisKind::choice and AxisKind::gpus

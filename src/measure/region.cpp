@@ -274,4 +274,9 @@ void run_at_full_speed(Machine& machine, const Region& region, const std::functi
 
 void run_once(Machine& machine, const Region& region) { RegionTimer(machine, region).run_ungated(); }
 
+void run_once(Machine& machine, const Region& region, const std::function<void()>& prepare) {
+  prepare();
+  run_once(machine, region);
+}
+
 }  // namespace xferbench

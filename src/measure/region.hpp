@@ -190,13 +190,18 @@ class TimedPasses {
   Machine& machine_;
 };
 
-/// Runs a region once, untimed: for verification passes.
+/// Runs a region once, untimed.
 void run_once(Machine& machine, const Region& region);
+/// The same, after `prepare`: for verification passes.
+void run_once(Machine& machine, const Region& region, const std::function<void()>& prepare);
 
 /// Runs a region once exactly as a timed pass does, behind the gate where it has one: for the check that results are
-/// right at full speed, too. `prepare` is called before the pass, and again where the gate timed out and the pass is
-/// repeated. Throws MeasurementError if that happens again and again.
-void run_at_full_speed(
-    Machine& machine, const Region& region, const std::function<void()>& prepare = [] {});
+/// right at full speed, too. `prepare`, as poisoning, is called before the pass, and again where the gate timed out and
+/// the pass is repeated: what the first one left would be taken for the second one's. Throws MeasurementError if that
+/// happens again and again.
+void run_at_full_speed(Machine& machine, const Region& region, const std::function<void()>& prepare);
+
+/// How a region is run to be verified: one of these two.
+using VerifiedRun = void (*)(Machine& machine, const Region& region, const std::function<void()>& prepare);
 
 }  // namespace xferbench

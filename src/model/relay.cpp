@@ -68,6 +68,16 @@ std::vector<std::uint64_t> relay_chunks(const RelayShape& shape, std::uint64_t b
   return chunks;
 }
 
+std::vector<std::uint64_t> relay_slots(const RelayShape& shape, std::uint64_t bytes) {
+  const std::vector<std::uint64_t> chunks = relay_chunks(shape, bytes);
+  std::vector<std::uint64_t> slots(std::min(shape.slots, chunks.size()));
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    std::uint64_t& slot = slots[i % slots.size()];
+    slot = std::max(slot, chunks[i]);
+  }
+  return slots;
+}
+
 /// Chunk by chunk, as long as the slowest of what each waits for: the one before it on its link, its slot, and its own
 /// way here.
 double relay_time(const RelayCosts& helper, const RelayShape& shape, std::uint64_t bytes) {
@@ -107,14 +117,14 @@ RelaySplit best_relay_split(const RelayPaths& paths, const RelayShape& shape, st
   return split_within(paths, shape, high, bytes, alignment);
 }
 
-std::uint64_t best_relay_chunk(const RelayPaths& paths, const RelayShape& shape, std::uint64_t bytes,
-                               std::uint64_t alignment) {
+std::uint64_t best_relay_chunk(const RelayPaths& paths, const RelayShape& shape,
+                               const std::function<RelaySplit(const RelayShape&)>& split_for) {
   constexpr double kAsGood = 1.001;
   double least = std::numeric_limits<double>::infinity();
   RelayShape best = shape;
   for (std::uint64_t chunk = kLongestRelayChunk; chunk >= kShortest; chunk /= 2) {
     const RelayShape tried{chunk, shape.slots, shape.last_leg_is_fast};
-    const double time = relay_makespan(paths, tried, best_relay_split(paths, tried, bytes, alignment));
+    const double time = relay_makespan(paths, tried, split_for(tried));
     if (time <= least * kAsGood) best = tried;
     least = std::min(least, time);
   }

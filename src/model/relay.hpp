@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace xferbench::model {
@@ -28,7 +29,7 @@ struct RelayPaths {
 
 /// How chunks are passed on.
 struct RelayShape {
-  std::uint64_t chunk = 0;       ///< bytes of most of them
+  std::uint64_t chunk = 0;       ///< bytes of the longest at most
   std::size_t slots = 1;         ///< chunks that a helper holds at once
   bool last_leg_is_fast = true;  ///< else the first: where the short chunks are
 };
@@ -36,6 +37,10 @@ struct RelayShape {
 /// The chunks that so many bytes are passed on in. While the slower link carries them, the faster one waits for the
 /// first or is behind with the last: so chunks get shorter towards that end, down to two mebibytes.
 [[nodiscard]] std::vector<std::uint64_t> relay_chunks(const RelayShape& shape, std::uint64_t bytes);
+
+/// Bytes of each slot that so many bytes are passed on through: of the longest chunk that takes its turn there. A slot
+/// that nothing would go through is none.
+[[nodiscard]] std::vector<std::uint64_t> relay_slots(const RelayShape& shape, std::uint64_t bytes);
 
 /// Who carries how many bytes.
 struct RelaySplit {
@@ -59,10 +64,10 @@ struct RelaySplit {
 /// The longest chunk that best_relay_chunk() chooses.
 inline constexpr std::uint64_t kLongestRelayChunk = std::uint64_t{64} << 20;
 
-/// The chunk, of those from 2 MiB to the longest, with which the best split takes least; the shortest of those that are
-/// as good.
-[[nodiscard]] std::uint64_t best_relay_chunk(const RelayPaths& paths, const RelayShape& shape, std::uint64_t bytes,
-                                             std::uint64_t alignment);
+/// The chunk, of those from 2 MiB to the longest, with which the split that `split_for` returns for a shape takes
+/// least; the shortest of those that are as good.
+[[nodiscard]] std::uint64_t best_relay_chunk(const RelayPaths& paths, const RelayShape& shape,
+                                             const std::function<RelaySplit(const RelayShape&)>& split_for);
 
 /// The split that gives the helpers `share` of the payload (0 to 1), each as much as its neighbour.
 [[nodiscard]] RelaySplit even_relay_split(std::size_t helpers, double share, std::uint64_t bytes,

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/units.hpp"
 #include "device/cuda/cuda_machine.hpp"
 #include "device/open.hpp"
 #include "gpu/faulty_kernel.hpp"
@@ -22,6 +23,9 @@
 #include "kernels/count.hpp"
 #include "kernels/delay.hpp"
 #include "measure/pattern.hpp"
+#include "measure/sampler.hpp"
+#include "scenarios/common/chase.hpp"
+#include "scenarios/common/small_times.hpp"
 
 namespace xferbench::test {
 
@@ -59,10 +63,7 @@ class SeveralGpus : public testing::Test {
   [[nodiscard]] std::size_t count() const { return streams_.size(); }
   const Environment& environment() { return device(0).capabilities().environment; }
   bool can_reach(std::size_t from, std::size_t to) {
-    const int index = environment().gpus[from].index.value();
-    const int peer = environment().gpus[to].index.value();
-    const auto there = [&](const Environment::PeerLink& link) { return link.from == index && link.to == peer; };
-    return std::ranges::find_if(environment().links, there)->access;
+    return environment().link(environment().number_of(from), environment().number_of(to)).access;
   }
 
   /// A buffer on that GPU with bytes that follow from `seed`.
@@ -396,6 +397,25 @@ TEST_F(SeveralGpus, APointerChaseGoesThroughTheOthersMemory) {
   std::printf("a dependent read takes %.0f ns here, %.0f ns there\n", here, there);
   EXPECT_GT(there, here);
   EXPECT_LT(there, 10'000);
+}
+
+TEST_F(SeveralGpus, AreReadFromEveryMultiprocessor) {
+  if (!can_reach(0, 1)) GTEST_SKIP() << "these GPUs cannot reach each other";
+  device(0).set_peer_access(device(1), true);
+  SamplingPolicy policy;
+  policy.min_samples = policy.max_samples = 6;
+  for (const bool cached : {false, true}) {
+    PointerChase chase(device(0), device(1), 4 * MiB, 3, cached);
+    const Series series =
+        sample(device(0).machine(), {chase.region_of_all_multiprocessors()}, policy, [](const SamplingProgress&) {
+        }).front();
+    EXPECT_EQ(chase.multiprocessors(), environment().gpus[0].multiprocessors);
+    const double mean = series.part(kLatency).median;
+    EXPECT_LE(series.part(PointerChase::kNearest).median, mean);
+    EXPECT_GE(series.part(PointerChase::kFarthest).median, mean);
+    EXPECT_GT(mean, 200e-9);
+    EXPECT_LT(mean, 10e-6);
+  }
 }
 
 // --- Timelines ------------------------------------------------------------------------------------------------------

@@ -217,7 +217,7 @@ std::size_t run_forgetting(Wait forgotten, bool in_place) {
   const Otherwise how = forgetful.how();
   sim::SimMachine machine = machine_that(how, "h200-x2", {0, 1});
   std::vector<Device*> gpus{&machine.device(0), &machine.device(1)};
-  const PeerAccess access(gpus);
+  const PeerAccess access(std::span(gpus).subspan(1), std::span(gpus).first(1));
   ChunkedWork work(machine.device(), {.bytes = 1U << 20, .chunks = 12, .in_place = in_place, .seed = 3});
   work.prepare();
   const auto pipeline = make_pipeline(machine.device(), work, {.strategy = Strategy::multipath, .helper_slots = 2},
@@ -274,7 +274,7 @@ TEST(OverlapThroughNeighboursOperations, AreWhatTheBusiestStreamGets) {
   how.wait = [&](sim::SimStream& s, EventImpl& e) { count(s), s.SimStream::wait(e); };
   sim::SimMachine machine = machine_that(how, "h200-x2", {0, 1});
   std::vector<Device*> gpus{&machine.device(0), &machine.device(1)};
-  const PeerAccess access(gpus);
+  const PeerAccess access(std::span(gpus).subspan(1), std::span(gpus).first(1));
   machine.set_data_movement(false);
   for (const std::size_t chunks : {1U, 2U, 7U, 32U}) {
     for (const std::size_t slots : {1U, 4U}) {

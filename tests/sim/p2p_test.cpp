@@ -9,6 +9,7 @@
 #include "model/bounds.hpp"
 #include "scenarios/common/chase.hpp"
 #include "scenarios/common/peer_access.hpp"
+#include "scenarios/common/small_times.hpp"
 #include "sim/faulty_device.hpp"
 #include "sim/sim_fixture.hpp"
 
@@ -247,6 +248,32 @@ TEST_F(P2pOnSim, AChaseIsThroughMemoryOfTheOtherGpuAndSeesALostPointer) {
     end->next = end;
     EXPECT_THROW(chase.pass(), VerificationError);
   }
+}
+
+/// On multiprocessors of which every other one is farther.
+TEST(P2pReads, AreThoseOfAllMultiprocessors) {
+  unsigned walks = 0;
+  Otherwise how;
+  how.launch = [&walks](sim::SimStream& stream, const Kernel& kernel) {
+    kernel.compute(kernel.output());  // also in timed passes, which move no data elsewhere
+    stream.SimStream::synchronize();
+    auto& log = *reinterpret_cast<kernels::ChaseLog*>(kernel.output().data());
+    log.multiprocessor = walks % 132;
+    log.nanoseconds = kernels::kChaseHops * (walks++ % 2 == 0 ? 800 : 850);
+    log.cycles = 2 * log.nanoseconds;
+  };
+  sim::SimMachine machine = machine_that(how, "h200-x2", {0, 1});
+  const PeerAccess access(machine.devices());
+  PointerChase chase(machine.device(0), machine.device(1), 1 * MiB, 3, false);
+  EXPECT_EQ(chase.multiprocessors(), 0U);
+  const RunContext bench = quick_bench(machine.device());
+  const Series series = bench.sample({chase.region_of_all_multiprocessors()}).front();
+  EXPECT_EQ(walks % 132, 0U);
+  EXPECT_EQ(chase.multiprocessors(), 132U);
+  EXPECT_NEAR(chase.clock_rate(), 2e9, 1);
+  EXPECT_NEAR(series.part(kLatency).median, 825e-9, 1e-12);
+  EXPECT_NEAR(series.part(PointerChase::kNearest).median, 800e-9, 1e-12);
+  EXPECT_NEAR(series.part(PointerChase::kFarthest).median, 850e-9, 1e-12);
 }
 
 // --- Findings --------------------------------------------------------------------------------------------------------

@@ -169,9 +169,8 @@ TEST_P(ForgottenWait, IsCaughtAsWrongData) {
   work.prepare();
   Forgetful pipeline(device_, work, m.forgotten);
   for (const bool at_full_speed : {false, true}) {
-    work.poison_all();
-    const Region region = region_of(pipeline, "pipeline");
-    at_full_speed ? run_at_full_speed(machine_, region) : run_once(machine_, region);
+    const VerifiedRun run = at_full_speed ? run_at_full_speed : static_cast<VerifiedRun>(run_once);
+    run(machine_, region_of(pipeline, "pipeline"), [&work] { work.poison_all(); });
     if (m.caught == nullptr) {
       EXPECT_NO_THROW(work.check("pipeline"));
       continue;
@@ -374,8 +373,7 @@ TEST_P(ThroughAWindow, SoArePipelines) {
   w.prepare();
   for (const Strategy s : {Strategy::engines, Strategy::double_buffer}) {
     const auto pipeline = make_pipeline(device, w, {.strategy = s});
-    w.poison_all();
-    run_at_full_speed(machine, region_of(*pipeline, "pipeline"));
+    run_at_full_speed(machine, region_of(*pipeline, "pipeline"), [&w] { w.poison_all(); });
     EXPECT_NO_THROW(w.check("pipeline"));
   }
 }

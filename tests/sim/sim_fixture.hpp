@@ -292,6 +292,10 @@ inline std::uint64_t most_device_memory(const PlannedCase& c) {
     look(stream);
     stream.SimStream::copy(copy);
   };
+  how.launch = [&look](sim::SimStream& stream, const Kernel& kernel) {
+    look(stream);
+    stream.SimStream::launch(kernel);
+  };
   sim::SimMachine machine = machine_that(how, "h200-x2", {0, 1});
   expect_all(run_all({{c}}, quick_bench(machine.device())), Status::ok, "", 1);
   return most;

@@ -118,10 +118,33 @@ TEST(Relay, ShortChunksSuitShortPayloads) {
   RelayPaths paths = two_links();
   paths.helpers.front().first_copy = 2.4e-6;
   const RelayShape shape{.slots = 4};
-  const std::uint64_t little = best_relay_chunk(paths, shape, 16 * MiB, kAligned);
-  const std::uint64_t much = best_relay_chunk(paths, shape, 4 * GiB, kAligned);
-  EXPECT_LE(little, much);
-  EXPECT_GE(little, 2 * MiB);
+  const auto best_for = [&](std::uint64_t bytes) {
+    return best_relay_chunk(paths, shape,
+                            [&](const RelayShape& tried) { return best_relay_split(paths, tried, bytes, kAligned); });
+  };
+  EXPECT_LE(best_for(16 * MiB), best_for(4 * GiB));
+  EXPECT_GE(best_for(16 * MiB), 2 * MiB);
+}
+
+TEST(Relay, ChunkIsChosenForTheSplitThatIsUsed) {
+  RelayPaths paths = two_links();
+  paths.direct_rate = 1e15;  // of which the best split leaves nothing to the helper
+  paths.helpers.front().first_copy = 2.4e-6;
+  const RelayShape shape{.slots = 4};
+  const auto best_for = [&](double share) {
+    return best_relay_chunk(paths, shape, [&](const RelayShape&) { return even_relay_split(1, share, GiB, kAligned); });
+  };
+  EXPECT_EQ(best_for(0), 2 * MiB) << "nothing to pass on";
+  EXPECT_GT(best_for(1), 2 * MiB);
+}
+
+TEST(Relay, SlotsAreAsLongAsWhatGoesThroughThem) {
+  const RelayShape few{.chunk = 64 * MiB, .slots = 4};
+  const auto slots = relay_slots(few, 32 * MiB);
+  EXPECT_EQ(slots, relay_chunks(few, 32 * MiB)) << "each chunk has its own";
+  const RelayShape two{.chunk = 8 * MiB, .slots = 2};
+  EXPECT_EQ(relay_slots(two, 40 * MiB), (std::vector<std::uint64_t>{8 * MiB, 8 * MiB}));
+  EXPECT_TRUE(relay_slots(two, 0).empty());
 }
 
 }  // namespace
