@@ -36,21 +36,23 @@ std::uint64_t helper_memory(const MultipathCase& c) {
   return std::min(c.shape.slots * chunk, c.bytes) + c.shape.slots * RelaySlots::kAlignment;
 }
 
-namespace {
-
-/// Nothing where helpers have nothing to do.
-void add_memory(const Cut& cut, Result& result) {
-  std::uint64_t longest = 0;
+std::uint64_t helper_memory(const Cut& cut) {
   std::uint64_t most = 0;
   for (const std::uint64_t part : cut.split.through) {
     const std::vector<std::uint64_t> slots = model::relay_slots(cut.shape, part);
-    if (slots.empty()) continue;
-    longest = std::max(longest, std::ranges::max(slots));
     most = std::max(most, std::accumulate(slots.begin(), slots.end(), std::uint64_t{0}));
   }
-  if (longest == 0) return;
-  result.add("chunk", static_cast<double>(longest) / MiB, "MiB");
-  result.add("helper_memory", static_cast<double>(most) / MiB, "MiB");
+  return most;
+}
+
+namespace {
+
+std::uint64_t longest_chunk(const Cut& cut) {
+  std::uint64_t longest = 0;
+  for (const std::uint64_t part : cut.split.through) {
+    for (const std::uint64_t chunk : model::relay_chunks(cut.shape, part)) longest = std::max(longest, chunk);
+  }
+  return longest;
 }
 
 Case with_numbers(const Case& whole, std::string_view axis, std::span<const int> numbers) {
@@ -65,7 +67,9 @@ void add_rates(const MultipathCase& c, const Cut& cut, double seconds, double di
   result.add("direct_bandwidth", gigabytes_per_second(c.bytes, direct_seconds), "GB/s");
   result.add("times_direct", direct_seconds / seconds, "1");
   result.add("relayed", static_cast<double>(cut.split.relayed()) / static_cast<double>(c.bytes), "1");
-  add_memory(cut, result);
+  if (cut.split.relayed() == 0) return;
+  result.add("chunk", static_cast<double>(longest_chunk(cut)) / MiB, "MiB");
+  result.add("helper_memory", static_cast<double>(helper_memory(cut)) / MiB, "MiB");
 }
 
 std::vector<Case> expand_multipath(const Case& c, const GpusOfRun& gpus) {

@@ -61,6 +61,9 @@ Cut cut(const MultipathCase& c, const Paths& paths) {
   return {shape, split_for(shape)};
 }
 
+/// Bytes of the slots of the helper that has most.
+std::uint64_t helper_memory(const Cut& cut);
+
 /// Adds the rates of a payload that takes so many seconds, beside as many through the target's own link alone; what of
 /// it is relayed; what helpers hold for that and how much at a time, unless they have nothing to do.
 void add_rates(const MultipathCase& c, const Cut& cut, double seconds, double direct_seconds, Result& result);

@@ -133,6 +133,12 @@ model::RelayCosts helper_costs(const RunContext& bench, Leg& leg, const LinkTime
           .hand_over = std::max(0.0, (both - own_copy - peer_copy) / 2)};
 }
 
+/// Of so little over all own links at once that its bytes take next to nothing.
+double time_of_little(const RunContext& bench, MultipathPayload& payload) {
+  OwnLinks links(payload, {kTiny, std::vector<std::uint64_t>(payload.helpers().size(), kTiny)});
+  return median_of(bench, links.region());
+}
+
 /// Of each leg, how long it takes while all helpers' legs to the target are at work, which share its links.
 std::vector<double> peer_times(const RunContext& bench, std::span<const std::unique_ptr<Leg>> legs,
                                const MultipathPayload& payload) {
@@ -157,6 +163,7 @@ model::RelayPaths measure_paths(const RunContext& bench, const MultipathCase& c)
   const model::RelaySplit split = model::even_relay_split(helpers, evenly, payload.bytes(), kPartAlignment);
   OwnLinks links(payload, split);
   const Series own_links = sample_few(bench, {links.region()}, kSamples).front();
+  const double little = time_of_little(bench, payload);
   std::vector<std::unique_ptr<Leg>> legs;
   std::uint64_t offset = split.direct;
   for (std::size_t i = 0; i < helpers; ++i) {
@@ -173,6 +180,7 @@ model::RelayPaths measure_paths(const RunContext& bench, const MultipathCase& c)
   const model::RelayCosts& like = paths.helpers.front();
   paths.direct_copy = payload.direction() == Direction::h2d ? like.first_copy : like.second_copy;
   paths.direct_rate = rate(split.direct, gpu_time(own_links, payload.target()) - paths.direct_copy);
+  paths.joining = std::max(0.0, little - paths.direct_copy - kTiny / paths.direct_rate);
   return paths;
 }
 

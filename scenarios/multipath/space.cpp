@@ -71,7 +71,7 @@ class MultipathSpace final : public Tunable {
   [[nodiscard]] double complexity(const Case& c) const override {
     const MultipathCase m = multipath_case(c);
     constexpr double kHelper = 1e6;
-    return kHelper * static_cast<double>(m.via.size()) + static_cast<double>(m.shape.slots * m.shape.chunk) / MiB;
+    return kHelper * static_cast<double>(m.via.size()) + static_cast<double>(helper_memory(cut_of(m))) / MiB;
   }
 
   [[nodiscard]] std::string family(const Case& c) const override { return gpus_text(multipath_case(c).via); }

@@ -112,8 +112,10 @@ RelaySplit best_relay_split(const RelayPaths& paths, const RelayShape& shape, st
     const RelaySplit split = split_within(paths, shape, middle, bytes, alignment);
     (direct_time(paths, split.direct) <= middle ? high : low) = middle;
   }
-  if (high > kWorthwhile * direct_time(paths, bytes))
+  const double unhidden = std::max(0.0, paths.joining - paths.far_end);
+  if (high + unhidden > kWorthwhile * direct_time(paths, bytes)) {
     return even_relay_split(paths.helpers.size(), 0, bytes, alignment);
+  }
   return split_within(paths, shape, high, bytes, alignment);
 }
 

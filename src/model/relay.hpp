@@ -24,6 +24,7 @@ struct RelayPaths {
   double direct_rate = 0;  ///< bytes per second of its own link, while the helpers move theirs, too
   double direct_copy = 0;  ///< seconds beside the bytes
   double far_end = 0;      ///< from a helper's end to the target's knowing of it
+  double joining = 0;  ///< seconds that it takes all to begin and end together, where there is next to nothing to do
   std::vector<RelayCosts> helpers{};
 };
 
@@ -57,7 +58,7 @@ struct RelaySplit {
 [[nodiscard]] double relay_makespan(const RelayPaths& paths, const RelayShape& shape, const RelaySplit& split);
 
 /// The split in which all ways end together, as far as that goes: parts of helpers are whole multiples of `alignment`.
-/// All of it goes directly where that would not gain a tenth.
+/// All of it goes directly where that would not gain a tenth, joining counted in full: little does not hide any of it.
 [[nodiscard]] RelaySplit best_relay_split(const RelayPaths& paths, const RelayShape& shape, std::uint64_t bytes,
                                           std::uint64_t alignment);
 

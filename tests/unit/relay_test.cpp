@@ -126,6 +126,16 @@ TEST(Relay, ShortChunksSuitShortPayloads) {
   EXPECT_GE(best_for(16 * MiB), 2 * MiB);
 }
 
+TEST(Relay, WhatIsSoonOverGoesDirectlyIfJoiningTakesLonger) {
+  RelayPaths paths = two_links();
+  paths.far_end = 5e-6;
+  const RelayShape shape{.chunk = 2 * MiB, .slots = 4};
+  EXPECT_GT(best_relay_split(paths, shape, 2 * MiB, kAligned).relayed(), 0U);
+  paths.joining = 25e-6;
+  EXPECT_EQ(best_relay_split(paths, shape, 2 * MiB, kAligned).relayed(), 0U);
+  EXPECT_GT(best_relay_split(paths, shape, 64 * MiB, kAligned).relayed(), 30 * MiB) << "which hides it";
+}
+
 TEST(Relay, ChunkIsChosenForTheSplitThatIsUsed) {
   RelayPaths paths = two_links();
   paths.direct_rate = 1e15;  // of which the best split leaves nothing to the helper
