@@ -21,7 +21,7 @@ enum class ProgressMode { automatic, plain, never };
 
 /// The device that a command uses.
 struct DeviceChoice {
-  std::optional<int> gpu;               ///< as CUDA counts them
+  std::optional<int> gpu;               ///< as CUDA, or the simulated machine, counts them
   std::optional<GpuSelection> gpus;     ///< instead; neither: what the scenarios need, at least GPU 0
   NumaPolicy numa;                      ///< where the process is to run; not for the simulated device
   std::optional<std::string> simulate;  ///< profile of the simulated device, if it is to be used

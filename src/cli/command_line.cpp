@@ -122,7 +122,9 @@ void CommandLine::add_device_flags() {
       "--numa", [&device](const std::string& text) { device.numa = numa_policy(text); },
       "NUMA node to run on and take memory from; local is the GPU's, none leaves it to the system [local]");
   choices_[numa->type_name("N|local|none")] = {"local", "none"};
-  Axis profile{.name = "simulate", .kind = AxisKind::choice, .help = "use a modelled GPU instead of a real one"};
+  Axis profile{.name = "simulate",
+               .kind = AxisKind::choice,
+               .help = "use a modelled machine instead of this one; --gpu and --gpus choose among its GPUs"};
   for (const auto& [name, description] : simulated_profiles()) profile.choices.push_back(name);
   profile.implicit_value = profile.choices.front();
   add_value(app_, profile, "[PROFILE]", [&device](const Value& v) { device.simulate = std::get<std::string>(v); });
@@ -223,9 +225,8 @@ void CommandLine::contradict(CLI::Option* one, CLI::Option* other, const std::st
 }
 
 void CommandLine::add_contradictions() {
-  constexpr std::array<std::array<const char*, 3>, 14> kContradictions{{
+  constexpr std::array<std::array<const char*, 3>, 13> kContradictions{{
       {"--gpu", "--gpus", "one is a GPU by its number, the other says which several"},
-      {"--gpu", "--simulate", "a simulated run uses no GPU"},
       {"--json", "--dry-run", "a dry run has no results to write"},
       {"--csv", "--dry-run", "a dry run has no results to write"},
       {"--markdown", "--dry-run", "a dry run has no results to write"},

@@ -32,6 +32,49 @@ TEST(SeveralGpus, AreChosenByNumberByListOrAll) {
   EXPECT_EQ(gpus_of("6,1"), (Gpus{6, 1}));
 }
 
+TEST(SimulatedGpu, IsChosenByItsNumberWhateverTheCommand) {
+  const TemporaryFolder folder;
+  const auto file = folder / "r.json";
+  const auto gpu_in = [](const std::string& path) { return read_json(path)["environment"]["gpu"]["index"].get<int>(); };
+  const Arguments on_sixth{"--simulate", "h200-x8", "--gpu", "6", "--json", file};
+  const auto expect_sixth = [&](const Outcome& o, const std::string& path) {
+    EXPECT_EQ(o.exit_code, 0) << o.err;
+    EXPECT_EQ(gpu_in(path), 6) << path;
+  };
+  expect_sixth(xferbench(few_samples("memcpy", on_sixth)), file);
+  Json json = read_json(file);
+  json["complete"] = false;
+  json["results"].erase(json["results"].begin() + 1, json["results"].end());
+  write_file(file, json.dump());
+  expect_sixth(xferbench({"--resume", file, "--quiet"}), file);
+  EXPECT_GT(read_json(file)["results"].size(), 1U);
+  Arguments repeated = few_samples("memcpy", on_sixth);
+  repeated.insert(repeated.end(), {"--repeat", "2"});
+  expect_sixth(xferbench(repeated), folder / "r-2.json");
+  Arguments suite = on_sixth;
+  suite.insert(suite.end(), {"--suite", "quick", "--max-samples", "2", "--min-samples", "1"});
+  expect_sixth(xferbench(suite), file);
+  Arguments tune{"tune", "--size", "1M", "--budget", "0.1"};
+  tune.insert(tune.end(), on_sixth.begin(), on_sixth.end());
+  const Outcome tuned = xferbench(tune);
+  expect_sixth(tuned, file);
+  EXPECT_TRUE(contains(tuned.out, "--simulate h200-x8 --gpu 6")) << tuned.out;
+  for (const char* command : {"info", "list"}) {
+    const Outcome o = xferbench(
+        {command, command == std::string("list") ? "gpus" : "--json=-", "--simulate", "h200-x8", "--gpu", "6"});
+    expect_success(o);
+    EXPECT_TRUE(contains(o.out, command == std::string("list") ? "GPU          6: " : "\"index\": 6")) << o.out;
+  }
+}
+
+TEST(SimulatedGpu, ThatIsNotThereIsNoDevice) {
+  for (const Arguments& command : {Arguments{"memcpy"}, {"info"}, {"list", "gpus"}, {"tune"}, {"--suite", "quick"}}) {
+    Arguments words = command;
+    words.insert(words.end(), {"--simulate", "h200-x2", "--gpu", "2"});
+    expect_refusal(xferbench(words), 3, "there is no GPU 2: this machine has 2, numbered from 0");
+  }
+}
+
 TEST(SeveralGpus, RefusesWhatIsNoChoice) {
   for (const char* wrong : {"0", "1,1", "two", "-1", "1-2", "", "0,"}) {
     const Outcome o = xferbench({"together", "--simulate", "h200-x2", "--gpus", wrong});
@@ -59,9 +102,6 @@ TEST(SeveralGpus, AreNothingForWhatIsAboutOne) {
   const Outcome tuned = xferbench({"tune", "--simulate", "h200-x2", "--gpus", "2"});
   EXPECT_EQ(tuned.exit_code, 2);
   EXPECT_TRUE(contains(tuned.err, "--gpus")) << tuned.err;
-  const Outcome both = xferbench({"together", "--gpus", "all", "--gpu", "0"});
-  EXPECT_EQ(both.exit_code, 2);
-  EXPECT_TRUE(contains(both.err, "--gpu and --gpus")) << both.err;
 }
 
 TEST(SeveralGpus, OfWhichThereIsOneMeasureNothingAndSayWhy) {

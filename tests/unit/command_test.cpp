@@ -348,7 +348,7 @@ INSTANTIATE_TEST_SUITE_P(
     Contradictions, Mistakes,
     testing::Values(Mistake{{"--share", "1", "--effort", "3"}, {"--share", "--effort", "contradict"}},
                     Mistake{{"--effort", "3", "cutter", "--share", "1"}, {"--share", "--effort", "contradict"}},
-                    Mistake{{"--gpu", "0", "cutter", "--simulate"}, {"--gpu", "--simulate", "contradict"}},
+                    Mistake{{"--gpu", "0", "cutter", "--gpus", "2"}, {"--gpu", "--gpus", "contradict"}},
                     Mistake{{"--dry-run", "--json", "x"}, {"--json", "--dry-run", "contradict"}},
                     Mistake{{"--dry-run", "--timeline", "x"}, {"--timeline", "--dry-run", "contradict"}},
                     Mistake{{"--json", "-", "--timeline", "-"}, {"--json", "--timeline", "standard output"}},
@@ -613,6 +613,7 @@ TEST(CommandLine, NamesWhatWasGivenEvenIfItIsTheDefault) {
 TEST(CommandLine, KeepsTheDevice) {
   EXPECT_EQ(again({"tune", "--simulate"}, 2), "xferbench cutter --simulate " + simulated_profiles().front().first);
   EXPECT_EQ(again({"tune", "--gpu", "1", "--numa", "none"}, 2), "xferbench cutter --gpu 1 --numa none");
+  EXPECT_EQ(again({"tune", "--gpu", "1", "--simulate", "h200-x2"}, 2), "xferbench cutter --simulate h200-x2 --gpu 1");
   EXPECT_EQ(again({"tune", "--numa", "1"}, 2), "xferbench cutter --numa 1");
   for (const char* gpus : {"all", "2", "3,0"}) {
     const auto command = std::get<TuneCommand>(parse(Words{"tune", "multipath", "--gpus", gpus}, scenarios()));
