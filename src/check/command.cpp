@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "core/units.hpp"
@@ -18,6 +19,9 @@ namespace xferbench::check {
 namespace {
 
 using Words = std::vector<std::string>;
+
+/// In keys of cases on several GPUs, where these are not those of an axis: which ones --gpus chose.
+constexpr std::string_view kGpusOfCase = "gpus";
 
 bool has(const Words& words, const std::string& word) { return std::ranges::find(words, word) != words.end(); }
 
@@ -97,6 +101,10 @@ class ScenarioFlags {
   /// False where the scenario has no case that is wanted.
   bool set(const std::vector<Condition>& where) {
     for (const Condition& condition : where) {
+      if (condition.axis == kGpusOfCase) {
+        if (!set_gpus(condition)) return false;
+        continue;
+      }
       const Axis* axis = find(condition.axis);
       if (axis == nullptr) return false;
       const bool any = wants_anything(condition);
@@ -114,10 +122,21 @@ class ScenarioFlags {
       const auto found = values_.find(axis.name);
       if (found != values_.end()) text += fmt::format(" --{} {}", axis.name, fmt::join(found->second, ","));
     }
-    return text;
+    return gpus_.empty() ? text : text + " --gpus " + gpus_;
   }
 
  private:
+  /// The flag that makes cases on the first of those GPUs that are wanted: a run has its GPUs once.
+  bool set_gpus(const Condition& condition) {
+    if (scenario_.gpus != UsesGpus::one_or_several) return false;
+    if (wants_anything(condition)) gpus_ = "all";
+    for (const Wanted& wanted : condition.any_of) {
+      const std::vector<int> numbers = gpu_numbers(wanted.text);
+      if (gpus_.empty() && numbers.size() > 1 && gpus_text(numbers) == wanted.text) gpus_ = gpus_text(numbers, ',');
+    }
+    return !gpus_.empty();
+  }
+
   [[nodiscard]] const Axis* find(const std::string& name) const {
     const auto found = std::ranges::find(scenario_.axes, name, &Axis::name);
     return found == scenario_.axes.end() ? nullptr : &*found;
@@ -141,6 +160,7 @@ class ScenarioFlags {
   const ScenarioDescriptor& scenario_;
   std::map<std::string, Words> values_;
   std::vector<const Axis*> named_;
+  std::string gpus_;  ///< of --gpus; empty: it is not needed
 };
 
 bool declares(const ScenarioDescriptor& scenario, const Expectation& e) {

@@ -9,7 +9,8 @@
 namespace xferbench::check {
 
 /// "xferbench memcpy --dir h2d --host pinned --size 64MiB": measures at least one case that the expectation concerns,
-/// and of a list of words all; of a bound such as >=64MiB the bound. Empty where no scenario has such cases.
+/// and of a list of words all; of a bound such as >=64MiB the bound; of several choices of --gpus the first. Empty
+/// where no scenario has such cases.
 std::string command_that_measures(const Expectation& e, Descriptors scenarios);
 
 }  // namespace xferbench::check

@@ -72,6 +72,26 @@ TEST(Check, TheSuiteQuickAndTheExpectationsOfAnH200FitEachOther) {
   EXPECT_TRUE(contains(o.out, "  8.189 us  ")) << o.out;
 }
 
+TEST(Check, NamesACommandForWhatSeveralGpusShouldDo) {
+  const TemporaryFolder folder;
+  const Arguments simulated{"--simulate", "h200-x2", "--max-samples", "6", "--json"};
+  const auto measure = [&](Arguments words, const std::string& file) {
+    words.insert(words.end(), simulated.begin(), simulated.end());
+    words.push_back(file);
+    const Outcome o = xferbench(words);
+    ASSERT_EQ(o.exit_code, 0) << o.err;
+  };
+  const std::string limits = folder / "limits.json";
+  measure({"overlap", "--gpus", "all", "--size", "8M"}, folder / "good.json");
+  measure({"memcpy", "--dir", "h2d", "--size", "1M"}, folder / "other.json");
+  ASSERT_EQ(xferbench({"expect", folder / "good.json", "-o", limits, "--allow-simulated"}).exit_code, 0);
+  const Outcome before = xferbench({"check", folder / "other.json", "--expect", limits, "--allow-simulated"});
+  EXPECT_TRUE(contains(before.out, "--size 8MiB")) << before.out;
+  EXPECT_TRUE(contains(before.out, "--gpus 0,1 --simulate h200-x2")) << before.out;
+  measure({"overlap", "--gpus", "0,1", "--size", "8M"}, folder / "then.json");
+  expect_success(xferbench({"check", folder / "then.json", "--expect", limits, "--allow-simulated"}));
+}
+
 /// The value of "size=64MiB" as files have it: a number where it is one.
 Json value_of(const std::string& part) {
   const std::string text = part.substr(part.find('=') + 1);

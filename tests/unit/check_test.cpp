@@ -1,4 +1,5 @@
 #include "check/check.hpp"
+#include "check/command.hpp"
 
 #include <gtest/gtest.h>
 
@@ -325,6 +326,28 @@ TEST(Check, NamesTheCommandThatWouldMeasureWhatIsMissing) {
   simulated.environment.profile = "h200-one-engine";
   const std::string inside = R"({"case": {"dir": "d2d"}, "metric": "bandwidth", "at_least": "1 GB/s"})";
   EXPECT_EQ(checked(inside, simulated, true).rows[0].command, "xferbench memcpy --dir d2d --simulate h200-one-engine");
+}
+
+TEST(Check, NamesTheCommandForCasesOnSeveralGpus) {
+  static const ScenarioDescriptor pipelines{
+      .name = "pipelines",
+      .summary = "on one GPU or several",
+      .axes = {size_axis("size", {.defaults = "1M", .max = 1e12}), choice_axis("split", {"each", "shared"}, {})},
+      .metrics = {derived("bandwidth", "GB/s", Better::higher, "payload over time")},
+      .gpus = UsesGpus::one_or_several};
+  static const std::vector<const ScenarioDescriptor*> scenarios{&copying(), &pipelines};
+  const auto command = [](const std::string& which) {
+    const std::string text =
+        R"({"schema": "xferbench-expect/1", "expect": [{"metric": "bandwidth", "at_least": "1 GB/s", "case": )" +
+        which + "}]}";
+    return command_that_measures(parse_expectations(text, "e.json").all.front(), scenarios);
+  };
+  EXPECT_EQ(command(R"("pipelines/size=8MiB/split=each/gpus=0+1")"),
+            "xferbench pipelines --size 8MiB --split each --gpus 0,1");
+  EXPECT_EQ(command(R"({"scenario": "pipelines", "gpus": ["4+0", "0+1+2"]})"), "xferbench pipelines --gpus 4,0");
+  EXPECT_EQ(command(R"("pipelines/*/gpus=*")"), "xferbench pipelines --gpus all");
+  EXPECT_EQ(command(R"("memcpy/dir=h2d/gpus=0+1")"), "") << "copies are of one GPU";
+  EXPECT_EQ(command(R"("pipelines/gpus=both")"), "");
 }
 
 TEST(CheckReport, SaysThatAFaultWasInjected) {
