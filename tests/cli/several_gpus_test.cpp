@@ -175,6 +175,10 @@ TEST(SeveralGpus, OfTheMachineAreListed) {
   const Outcome o = xferbench({"list", "gpus", "--simulate", "h200-x2"});
   expect_success(o);
   EXPECT_TRUE(contains(o.out, "GPU          1: NVIDIA H200") && contains(o.out, "peers ")) << o.out;
+  const Outcome eight = xferbench({"info", "--simulate", "h200-x8"});
+  EXPECT_TRUE(contains(eight.out, "\nNUMA nodes   0: GPUs 0 to 3; 1: GPUs 4 to 7\n")) << eight.out;
+  const Outcome one = xferbench({"list", "gpus", "--simulate", "h200-x8", "--gpu", "5"});
+  EXPECT_TRUE(contains(one.out, "\n  NUMA node  1\n")) << one.out;
   EXPECT_EQ(xferbench({"list", "suites", "--gpus", "2"}).exit_code, 2);
   EXPECT_EQ(xferbench({"list", "gpus", "--simulate", "h200-x2", "--gpus", "5"}).exit_code, 3);
 }

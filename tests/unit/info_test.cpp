@@ -132,6 +132,32 @@ TEST(InfoOnSeveralGpus, NamesTheNearestBridgeThatSomeShare) {
   EXPECT_EQ(told(), "0, 1 share 0000:a0:00.0; 0, 1, 3 share 0000:b0:00.0");
 }
 
+TEST(InfoOnSeveralGpus, SaysWhichAreOnWhichNode) {
+  Environment e = several(8);
+  const auto told = [&e] { return said(describe_gpus(e), "NUMA nodes"); };
+  EXPECT_EQ(told(), "") << "none is known";
+  for (Environment::Gpu& gpu : e.gpus) gpu.numa_node = 1;
+  EXPECT_EQ(told(), "") << "one is no choice";
+  for (std::size_t i = 0; i < 4; ++i) e.gpus[i].numa_node = 0;
+  EXPECT_EQ(told(), "0: GPUs 0 to 3; 1: GPUs 4 to 7");
+  e.gpus[5].numa_node = 0;
+  e.gpus[0].numa_node = 2;
+  e.gpus[7].numa_node.reset();
+  EXPECT_EQ(told(), "0: GPUs 1 to 3, 5; 1: GPUs 4, 6; 2: GPU 0");
+  Environment spread = several(32);
+  for (std::size_t i = 0; i < 32; ++i) spread.gpus[i].numa_node = static_cast<int>(i % 4);
+  e = spread;
+  EXPECT_TRUE(told().ends_with("3: GPUs 3, 7, 11, 15, 19, 23, 27, 31")) << "over lines of at most 80 columns";
+}
+
+TEST(InfoOnOneGpu, SaysItsNodeWhereThatIsKnown) {
+  Environment e = test::real_report().environment;
+  EXPECT_EQ(said(describe_gpus(e), "  NUMA node"), "");
+  e.gpu.numa_node = 1;
+  EXPECT_EQ(said(describe_gpus(e), "  NUMA node"), "1");
+  EXPECT_EQ(said(describe_gpus(e), "NUMA nodes"), "");
+}
+
 TEST(InfoOnSeveralGpus, SaysThatAGpuIsAPartOfOne) {
   Environment e = test::real_report().environment;
   EXPECT_EQ(describe_gpus(e).find("MIG"), std::string::npos);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -138,6 +139,33 @@ std::string bridges_text(const std::vector<Environment::Gpu>& gpus) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
+/// "GPU 4", "GPUs 0 to 3", "GPUs 0, 1, 4 to 6".
+std::string numbered_gpus(std::vector<int> numbers) {
+  std::ranges::sort(numbers);
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t end = i + 1;
+    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
+    if (end - i < 3) end = i + 1;
+    parts.push_back(end == i + 1 ? fmt::format("{}", numbers[i])
+                                 : fmt::format("{} to {}", numbers[i], numbers[end - 1]));
+    i = end;
+  }
+  return fmt::format("GPU{} {}", numbers.size() == 1 ? "" : "s", fmt::join(parts, ", "));
+}
+
+/// "0: GPUs 0 to 3; 1: GPUs 4 to 7"; empty where they are not known to be on several nodes.
+std::string nodes_text(const Environment& e) {
+  std::map<int, std::vector<int>> nodes;
+  for (std::size_t place = 0; place < e.gpu_count(); ++place) {
+    if (const auto node = e.gpu_at(place).numa_node) nodes[*node].push_back(e.number_of(place));
+  }
+  if (nodes.size() < 2) return {};
+  std::vector<std::string> texts;
+  for (const auto& [node, gpus] : nodes) texts.push_back(fmt::format("{}: {}", node, numbered_gpus(gpus)));
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
 std::string describe_gpu(const Environment& e, const Environment::Gpu& gpu) {
   std::string name = gpu.index ? fmt::format("{}: {}", *gpu.index, gpu.name) : gpu.name;
   if (e.simulated()) name += fmt::format(" (SIMULATED by profile {})", e.profile);
@@ -152,7 +180,7 @@ std::string describe_gpu(const Environment& e, const Environment::Gpu& gpu) {
   text += line("  memory", memory);
   text += line("  link", gpu.pcie ? link_text(*gpu.pcie) : "unknown: neither NVML nor sysfs tells");
   text += line("  NVLink", nvlink_text(gpu));
-  if (e.gpus.size() > 1 && gpu.numa_node) text += line("  NUMA node", std::to_string(*gpu.numa_node));
+  if (gpu.numa_node) text += line("  NUMA node", std::to_string(*gpu.numa_node));
   return text + line("  id", fmt::format("{}{}{}", gpu.uuid, gpu.pci_bus_id.empty() ? "" : " at PCI ", gpu.pci_bus_id));
 }
 
@@ -217,6 +245,7 @@ std::string describe_gpus(const Environment& e) {
   std::string text;
   for (std::size_t place = 0; place < e.gpu_count(); ++place) text += describe_gpu(e, e.gpu_at(place));
   text += line("peers", peers_text(e));
+  text += line("NUMA nodes", nodes_text(e));
   text += line("PCI bridges", bridges_text(e.gpus));
   text += line("driver", e.driver);
   return text + line("runtime", e.runtime.empty() ? "" : "CUDA " + e.runtime);
