@@ -86,7 +86,8 @@ std::optional<SkipReason> reason_against_several(const OverlapCase& c, const Cap
     return SkipReason::impossible("--balance chooses the work for one GPU; give --work to several");
   }
   if (can == nullptr || can->environment.gpu_count() >= 2) return std::nullopt;
-  return SkipReason::unavailable("--split is for several GPUs, and this run has one; ask for more with --gpus");
+  return SkipReason::unavailable(
+      "--split is for several GPUs, and this run has one: it needs --gpus, and a machine that has more");
 }
 
 void measure_on_several(const OverlapCase& c, const RunContext& bench, Result& result) {

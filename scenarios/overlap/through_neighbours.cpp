@@ -178,7 +178,8 @@ std::optional<SkipReason> reason_against_neighbours(const OverlapCase& c, const 
   if (can == nullptr) return std::nullopt;
   if (can->environment.gpu_count() < 2) {
     return SkipReason::unavailable(
-        "--strategy multipath needs a second GPU to help, and this run has one; ask for more with --gpus");
+        "--strategy multipath needs a second GPU to help, and this run has one: it needs --gpus, and a machine that "
+        "has more");
   }
   const std::vector<int> all = can->environment.gpu_numbers();
   const std::span helpers = std::span(all).subspan(1);

@@ -9,21 +9,21 @@
 
 namespace xferbench {
 
-std::vector<int> chosen_gpus(const GpuSelection& selection, std::size_t count) {
+std::vector<int> chosen_gpus(const GpuSelection& selection, std::size_t count, const std::string& or_else) {
   const auto has = [count](int number) { return static_cast<std::size_t>(number) < count; };
   if (selection.first || selection.numbers.empty()) {
     const std::size_t wanted = selection.first.value_or(count);
     if (wanted > count) {
       throw NoDeviceError(
-          fmt::format("there are no {} GPUs: this machine has {}; choose fewer with --gpus", wanted, count));
+          fmt::format("there are no {} GPUs: this machine has {}; choose fewer with --gpus{}", wanted, count, or_else));
     }
     std::vector<int> numbers(wanted);
     std::iota(numbers.begin(), numbers.end(), 0);
     return numbers;
   }
   if (const auto missing = std::ranges::find_if_not(selection.numbers, has); missing != selection.numbers.end()) {
-    throw NoDeviceError(
-        fmt::format("there is no GPU {}: this machine has {}, numbered from 0; choose another one", *missing, count));
+    throw NoDeviceError(fmt::format("there is no GPU {}: this machine has {}, numbered from 0; choose another one{}",
+                                    *missing, count, or_else));
   }
   return selection.numbers;
 }

@@ -18,8 +18,9 @@ struct GpuSelection {
   friend bool operator==(const GpuSelection&, const GpuSelection&) = default;
 };
 
-/// The numbers that a selection comes to on a machine of `count` GPUs. Throws NoDeviceError where it has not got them.
-std::vector<int> chosen_gpus(const GpuSelection& selection, std::size_t count);
+/// The numbers that a selection comes to on a machine of `count` GPUs. Throws NoDeviceError where it has not got them;
+/// what else could be done about that than to choose others is its last word.
+std::vector<int> chosen_gpus(const GpuSelection& selection, std::size_t count, const std::string& or_else = {});
 
 /// Opens this machine with some of its GPUs, after placing the process as `numa` says, which stays so when the machine
 /// is gone. Throws NoDeviceError with one line that says what is missing: CUDA in this build, a driver, a GPU, or one

@@ -104,6 +104,16 @@ TEST(SeveralGpus, AreNothingForWhatIsAboutOne) {
   EXPECT_TRUE(contains(tuned.err, "--gpus")) << tuned.err;
 }
 
+TEST(SeveralGpus, ThatAreNotThereAreAskedForInWordsThatFit) {
+  for (const Arguments& asked : {Arguments{}, {"--gpus", "all"}}) {
+    Arguments words{"--split", "shared", "--simulate", "h200"};
+    words.insert(words.end(), asked.begin(), asked.end());
+    const Outcome o = xferbench(words);
+    EXPECT_EQ(o.exit_code, 5) << o.out;
+    EXPECT_TRUE(contains(o.out, "needs --gpus, and a machine that has more")) << o.out;
+  }
+}
+
 TEST(SeveralGpus, OfWhichThereIsOneMeasureNothingAndSayWhy) {
   for (const char* scenario : {"p2p", "together", "multipath"}) {
     for (const Arguments& gpus : {Arguments{"--simulate", "h200"}, {"--simulate", "h200-x2", "--gpus", "1"}}) {

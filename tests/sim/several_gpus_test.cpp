@@ -317,8 +317,21 @@ TEST(ChosenGpus, KeepTheirNumbersAndSockets) {
   EXPECT_EQ(e.links[3].from, 0);
   EXPECT_EQ(e.links[3].to, 7);
   EXPECT_TRUE(e.links[3].access);
-  EXPECT_THROW(static_cast<void>(open_simulated("h200-x8", {.numbers = {0, 8}})), NoDeviceError);
-  EXPECT_THROW(static_cast<void>(open_simulated("h200-x2", {.first = 3})), NoDeviceError);
+}
+
+TEST(ChosenGpus, ThatAreNotThereMayBeInAnotherProfile) {
+  const auto refusal = [](const char* profile, const GpuSelection& gpus) {
+    try {
+      static_cast<void>(open_simulated(profile, gpus));
+    } catch (const NoDeviceError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_TRUE(refusal("h200", {.numbers = {}, .first = 2}).ends_with(": h200-x2, h200-x8"));
+  EXPECT_TRUE(refusal("h200-x2", {.numbers = {}, .first = 3}).ends_with(": h200-x8"));
+  EXPECT_TRUE(refusal("h200-x2", {.numbers = {7}}).ends_with(": h200-x8"));
+  EXPECT_TRUE(refusal("h200-x8", {.numbers = {0, 8}}).ends_with("choose another one")) << "no profile has as many";
 }
 
 TEST(ChosenGpus, ContendAsTheirSocketsSay) {

@@ -1,10 +1,12 @@
 #include "device/sim/sim_machine.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/error.hpp"
@@ -192,11 +194,28 @@ std::size_t SimDevice::reserved_device_launches() const {
 
 namespace xferbench {
 
+namespace {
+
+/// ", or another profile: h200-x8": those whose machines have what is asked for.
+std::string profiles_with(const GpuSelection& selection) {
+  std::size_t wanted = selection.first.value_or(0);
+  if (!selection.first) {
+    for (const int number : selection.numbers) wanted = std::max(wanted, static_cast<std::size_t>(number) + 1);
+  }
+  std::vector<std::string_view> names;
+  for (const sim::Profile& p : sim::profiles()) {
+    if (p.gpus >= wanted) names.push_back(p.name);
+  }
+  return names.empty() ? "" : fmt::format(", or another profile: {}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
 std::unique_ptr<Machine> open_simulated(const std::string& profile, const GpuSelection& selection) {
   const auto known = sim::profiles();
   const auto found = std::ranges::find(known, profile, &sim::Profile::name);
   if (found == known.end()) throw UsageError(fmt::format("there is no profile '{}' to simulate", profile));
-  return std::make_unique<sim::SimMachine>(*found, chosen_gpus(selection, found->gpus));
+  return std::make_unique<sim::SimMachine>(*found, chosen_gpus(selection, found->gpus, profiles_with(selection)));
 }
 
 std::vector<std::pair<std::string, std::string>> simulated_profiles() {
