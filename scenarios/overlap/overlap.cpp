@@ -171,6 +171,9 @@ class Overlap final : public ScenarioOf<overlap_case> {
   [[nodiscard]] std::vector<Case> expand(const Case& c, const GpusOfRun& gpus) const override {
     return expand_overlap(c, gpus);
   }
+  [[nodiscard]] std::optional<SkipReason> reason_against_tuning(const Case& c) const override {
+    return reason_against_search(overlap_case(c));
+  }
   [[nodiscard]] std::vector<std::size_t> takes_part(const Case& c, const Environment& environment) const override {
     std::vector<std::size_t> places(std::min(overlap_case(c).gpus, environment.gpu_count()));
     std::iota(places.begin(), places.end(), std::size_t{0});

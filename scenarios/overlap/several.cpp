@@ -63,6 +63,10 @@ void derive_of_several(const OverlapCase& c, const RunContext& bench, const Seri
   derive_beside_one_gpu(c, result);
 }
 
+/// The one that was given: only --gpus brings a run of overlap alone several GPUs, and its cases a split that nobody
+/// gave.
+const char* flag_of_several(const OverlapCase& c) { return c.gpus > 1 ? "--gpus" : "--split"; }
+
 }  // namespace
 
 MemoryNeeds needs_of_several(const OverlapCase& c) {
@@ -72,10 +76,23 @@ MemoryNeeds needs_of_several(const OverlapCase& c) {
   return {payloads * needs.host, *c.split == Split::each ? needs.device : 2 * needs.device};
 }
 
+std::optional<SkipReason> reason_against_search(const OverlapCase& c) {
+  if (!c.through_neighbours() && !c.split) return std::nullopt;
+  const std::string given = !c.through_neighbours() ? flag_of_several(c)
+                            : c.gpus > 1            ? "--gpus and --strategy multipath"
+                                                    : "--strategy multipath";
+  return SkipReason::impossible(fmt::format(
+      "tune searches on one GPU; leave out {}, or sweep on several with xferbench --gpus all --strategy all --chunks "
+      "4:128",
+      given));
+}
+
 std::optional<SkipReason> reason_against_several(const OverlapCase& c, const Capabilities* can) {
   if (c.pipeline.strategy == Strategy::serial) {
     return SkipReason::impossible(
-        "--strategy serial blocks its caller, so that GPUs would take turns; leave out --split and --gpus");
+        fmt::format("--strategy serial blocks its caller, so that GPUs would take turns; choose another --strategy, as "
+                    "streams, or leave out {}",
+                    flag_of_several(c)));
   }
   const std::size_t elements = c.work.bytes / ChunkedWork::kElement;
   if (*c.split == Split::shared && elements < c.gpus * c.work.chunks) {

@@ -13,6 +13,9 @@ void measure_on_several(const OverlapCase& c, const RunContext& bench, Result& r
 /// What every one of its GPUs has to do at most, and the host's memory for all of them.
 MemoryNeeds needs_of_several(const OverlapCase& c);
 
+/// Why `tune` does not search a case that several GPUs share; nothing for one that one has.
+std::optional<SkipReason> reason_against_search(const OverlapCase& c);
+
 /// Why such a case cannot be, or cannot be on such a machine; nothing if it can.
 std::optional<SkipReason> reason_against_several(const OverlapCase& c, const Capabilities* can);
 

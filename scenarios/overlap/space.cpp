@@ -142,8 +142,6 @@ void require_what_the_model_covers(std::span<const Case> cases) {
           "tune is led by a model, which does not cover kernels of few blocks: leave out --blocks, or give --strategy "
           "zero-copy");
     }
-    if (o.through_neighbours()) throw UsageError("tune searches on one GPU; leave out --strategy multipath");
-    if (o.split) throw UsageError("tune searches on one GPU; leave out --gpus and --split");
     if (!o.balance) continue;
     throw UsageError(
         "tune needs a fixed amount of work: give --work instead of --balance (a run with --balance prints the work "

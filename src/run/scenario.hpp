@@ -129,6 +129,9 @@ class Scenario {
   /// few and have few samples. Pure. `Finding::scenario` is filled in by the caller.
   [[nodiscard]] virtual std::vector<Finding> conclude(std::span<const Result* const>) const { return {}; }
 
+  /// Why `tune` cannot search a case that a run can measure; nothing if it can.
+  [[nodiscard]] virtual std::optional<SkipReason> reason_against_tuning(const Case&) const { return std::nullopt; }
+
   /// The cases as a space for `tune` to search; nothing if the scenario cannot be tuned. One that can gives at least
   /// one axis values to tune (Axis::tuning), by which the command line knows it. Measures the stages and allocates what
   /// all candidates share: `bench.policy` is for that, a share of the user's budget. Throws UsageError if the cases do

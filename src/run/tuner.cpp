@@ -102,6 +102,7 @@ std::vector<Result> fastest(std::span<const Result> results) {
 // --- The space -------------------------------------------------------------------------------------------------------
 
 std::optional<SkipReason> skip_reason_of_tune(const PlannedCase& planned, std::optional<std::uint64_t> limit) {
+  if (auto reason = planned.scenario->reason_against_tuning(planned.config)) return reason;
   if (auto reason = planned.scenario->skip_reason(planned.config, nullptr)) return reason;
   const std::uint64_t needed = planned.scenario->needs(planned.config).device;
   if (!limit || needed <= *limit) return std::nullopt;

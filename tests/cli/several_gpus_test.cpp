@@ -99,9 +99,33 @@ TEST(SeveralGpus, AreNothingForWhatIsAboutOne) {
     EXPECT_EQ(o.exit_code, 2) << o.out;
     EXPECT_TRUE(contains(o.err, "--gpus") && contains(o.err, "p2p, together, multipath")) << o.err;
   }
-  const Outcome tuned = xferbench({"tune", "--simulate", "h200-x2", "--gpus", "2"});
-  EXPECT_EQ(tuned.exit_code, 2);
-  EXPECT_TRUE(contains(tuned.err, "--gpus")) << tuned.err;
+}
+
+TEST(SeveralGpus, AreNotTunedButSwept) {
+  const std::string sweep = "--gpus all --strategy all --chunks 4:128";
+  for (const auto& [flags, leave_out] :
+       {std::pair(Arguments{"--gpus", "2"}, "leave out --gpus,"),
+        {Arguments{"--strategy", "multipath"}, "leave out --strategy multipath,"},
+        {Arguments{"--strategy", "multipath", "--gpus", "2"}, "leave out --gpus and --strategy multipath,"},
+        {Arguments{"--split", "shared"}, "leave out --split,"}}) {
+    Arguments words{"tune", "--simulate", "h200-x2", "--size", "1M"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    const Outcome o = xferbench(words);
+    EXPECT_EQ(o.exit_code, 2) << o.out;
+    EXPECT_TRUE(contains(o.err, leave_out) && contains(o.err, sweep)) << o.err;
+  }
+  const Outcome swept = xferbench({"--gpus", "all", "--strategy", "all", "--chunks", "4:128", "--simulate", "h200-x2",
+                                   "--size", "1M", "--max-samples", "6", "--budget", "0.01"});
+  EXPECT_EQ(swept.exit_code, 0) << swept.err;
+  EXPECT_TRUE(contains(swept.out, "multipath")) << swept.out;
+}
+
+TEST(SeveralGpus, DoNotTakeTurnsSerially) {
+  for (const auto& [flag, value] : {std::pair("--gpus", "all"), {"--split", "each"}}) {
+    const Outcome o = xferbench({"--simulate", "h200-x2", "--strategy", "serial", flag, value});
+    EXPECT_EQ(o.exit_code, 2) << o.out;
+    EXPECT_TRUE(contains(o.err, std::string("or leave out ") + flag + "\n")) << o.err;
+  }
 }
 
 TEST(SeveralGpus, ThatAreNotThereAreAskedForInWordsThatFit) {
