@@ -58,7 +58,7 @@ bool colours(const cli::Presentation& show) {
 }  // namespace
 
 Style style_of(const cli::Presentation& show) {
-  return {.color = colours(show), .columns = show.wide ? 0 : columns_of_terminal()};
+  return {.color = colours(show), .columns = show.wide ? 0 : columns_of_terminal(), .every_row = show.wide};
 }
 
 namespace {

@@ -60,7 +60,7 @@ struct Presentation {
   bool all_findings = false;  ///< in tables and Markdown, not only the first and most telling
   ColorMode color = ColorMode::automatic;
   ProgressMode progress = ProgressMode::automatic;  ///< never where `quiet`
-  bool wide = false;                                ///< tables as wide as they need, whatever the terminal is
+  bool wide = false;                                ///< whole tables: every column and every row
 };
 
 /// What everything that measures shares.

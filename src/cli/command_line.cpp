@@ -187,7 +187,7 @@ void CommandLine::add_output_flags() {
   };
   add_mode("color", "colours in tables (NO_COLOR is respected)", {"auto", "always", "never"}, show.color);
   add_mode("progress", "auto: on a terminal; plain: one line for each case", {"auto", "plain", "never"}, show.progress);
-  app_.add_flag("--wide", show.wide, "whole tables, however narrow the terminal is");
+  app_.add_flag("--wide", show.wide, "whole tables, however narrow the terminal is and whatever matrices show");
   app_.add_flag("--quiet", show.quiet, "no progress and no warnings on standard error");
 }
 

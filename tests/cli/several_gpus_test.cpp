@@ -1,6 +1,7 @@
 // Several GPUs, as a user types it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -215,6 +216,23 @@ TEST(SeveralGpus, OfTheMachineAreListed) {
   EXPECT_TRUE(contains(one.out, "\n  NUMA node  1\n")) << one.out;
   EXPECT_EQ(xferbench({"list", "suites", "--gpus", "2"}).exit_code, 2);
   EXPECT_EQ(xferbench({"list", "gpus", "--simulate", "h200-x2", "--gpus", "5"}).exit_code, 3);
+}
+
+TEST(SeveralGpus, AreShownAsMatricesAndRowByRowWhereThatIsAskedFor) {
+  const TemporaryFolder folder;
+  const auto markdown = folder / "r.md";
+  const Arguments eight{"--simulate", "h200-x8", "--dir", "write", "--size", "1M", "--markdown", markdown};
+  const Outcome brief = xferbench(few_samples("p2p", eight));
+  expect_success(brief);
+  EXPECT_TRUE(contains(brief.out, "\n  56 rows are left out, as the matrices show them; --wide shows them\n"))
+      << brief.out;
+  EXPECT_TRUE(contains(brief.out, "from GPU 7")) << brief.out;
+  EXPECT_EQ(std::ranges::count(read_file(markdown), '%') > 56, true) << "Markdown has all rows";
+  Arguments wide = few_samples("p2p", eight);
+  wide.emplace_back("--wide");
+  const Outcome whole = xferbench(wide);
+  EXPECT_FALSE(contains(whole.out, "left out")) << whole.out;
+  EXPECT_EQ(lines(whole.out).size(), lines(brief.out).size() + 56) << "56 rows and a header, and no line of them";
 }
 
 TEST(SeveralGpus, OfADryRunAreNotKnownAndStayWords) {

@@ -137,6 +137,33 @@ TEST(SeveralGpus, HaveADashWhereACaseFailed) {
   EXPECT_TRUE(contains(text, "from GPU 0         -         -\n")) << text;
 }
 
+TEST(SeveralGpus, AreNotSaidTwiceWhereTheyAreMany) {
+  const auto rows_of = [](const std::string& text) {
+    std::size_t rows = 0;
+    std::istringstream lines(text.substr(0, text.find("\n  bandwidth, GB/s")));
+    for (std::string line; std::getline(lines, line);) rows += contains(line, "MiB") || contains(line, "KiB") ? 1 : 0;
+    return rows;
+  };
+  EXPECT_FALSE(contains(pairs_table(all_pairs(3)), "left out")) << "18 rows are few";
+  Report report = all_pairs(8);
+  const std::string text = pairs_table(report);
+  EXPECT_EQ(rows_of(text), 56U) << "those of the smaller size are in no matrix: " << text;
+  EXPECT_TRUE(contains(text, "\n  112 rows are left out, as the matrices show them; --wide shows them\n")) << text;
+  EXPECT_TRUE(contains(text, "\n  latency, ns")) << text;
+  const std::string all = pairs_table(report, {.every_row = true});
+  EXPECT_EQ(rows_of(all), 112U) << "of two sizes, beside latencies";
+  EXPECT_FALSE(contains(all, "left out")) << all;
+  EXPECT_FALSE(contains(pairs_markdown(report), "left out"));
+  Result& failed = report.results.back();
+  failed.status = Status::failed;
+  failed.reason = "wrong byte";
+  report.results[1].status = Status::skipped;
+  report.results[1].reason = "no way";
+  const std::string doubtful = pairs_table(report);
+  EXPECT_TRUE(contains(doubtful, "FAILED: wrong byte") && contains(doubtful, "skipped: no way")) << doubtful;
+  EXPECT_TRUE(contains(doubtful, "\n  110 rows are left out")) << doubtful;
+}
+
 TEST(SeveralGpus, HaveSoManyMatricesAndANoteOfTheRest) {
   ScenarioDescriptor all_sizes = pair_descriptor();
   all_sizes.heat_maps = {{.rows = "from", .columns = "to", .metric = "bandwidth"}};

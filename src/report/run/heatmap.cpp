@@ -176,6 +176,7 @@ struct Named {
   std::string others;
   Matrix matrix;
   Groups groups{};
+  std::vector<const Result*> results{};  ///< that have a cell, over GPUs
 };
 
 /// What a declared map is of, and what all that are drawn of it have in common.
@@ -215,6 +216,7 @@ struct Declared {
                   : to.matrix.place(row, column);
     to.matrix.cells[place] = value;
     if (!over_gpus) return;
+    to.results.push_back(&result);
     Alike& alike = to.groups[joint_of(environment, row, column)];
     alike.cells.push_back(place);
     const Measurement* headline = headline_of(result, scenario.metrics);
@@ -266,7 +268,10 @@ void add_maps(const Declared& declared, std::span<const Result* const> results, 
   std::erase_if(maps, [](const Named& named) { return named.matrix.empty(); });  // of cases without either axis
   const std::size_t most = declared.over_gpus ? kMostGpuMaps : kMostMaps;
   std::vector<Matrix>& drawn = declared.over_gpus ? to.over_gpus : to.over_counts;
-  for (std::size_t i = 0; i < std::min(maps.size(), most); ++i) drawn.push_back(declared.finished(std::move(maps[i])));
+  for (std::size_t i = 0; i < std::min(maps.size(), most); ++i) {
+    std::ranges::copy(maps[i].results, std::back_inserter(to.in_over_gpus));
+    drawn.push_back(declared.finished(std::move(maps[i])));
+  }
   if (maps.size() > most) notes.push_back(fmt::format("{} more heat maps are left out", maps.size() - most));
 }
 

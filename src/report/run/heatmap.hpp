@@ -16,6 +16,7 @@ struct HeatMaps {
   std::vector<Matrix> over_gpus{};               ///< from GPU to GPU: what differs from its like has one
   std::vector<std::string> notes_over_counts{};  ///< why there is none, or not all
   std::vector<std::string> notes_over_gpus{};
+  std::vector<const Result*> in_over_gpus{};  ///< whose numbers stand in one of those
 };
 
 /// The scenario's heat maps of its results, which must be all of that scenario: of each that it declares one for each

@@ -68,7 +68,9 @@ std::string to_markdown(const Report& report, Descriptors scenarios, FindingsSho
   for (const std::string& alarm : alarms(report)) text += fmt::format("**{}**\n\n", markdown_escaped(alarm));
   text += markdown_escaped(machine_line(report.environment)) + "\n";
   if (!report.complete) text += "\n**INCOMPLETE: not every case has run to its end**\n";
-  for (const Section& section : sections_of(report, scenarios, which)) text += section_text(section, marks(report));
+  for (const Section& section : sections_of(report, scenarios, which, RowsShown::all)) {
+    text += section_text(section, marks(report));
+  }
   const std::vector<std::string> warnings = warning_lines(report);
   if (!warnings.empty()) text += "\n## Warnings\n" + list_of(warnings);
   return text;

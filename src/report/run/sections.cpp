@@ -201,7 +201,21 @@ std::vector<std::string> skipped_lines(const Group& group) {
   return lines;
 }
 
-Grid headline_of(const Group& group) {
+/// After Ctrl-C there may be hundreds that had not begun, and what was measured would scroll away.
+std::vector<const Result*> with_row(const Group& group) {
+  std::vector<const Result*> those;
+  std::ranges::copy_if(group.results, std::back_inserter(those),
+                       [&group](const Result* r) { return r->reason != kNotBegun && !group.shares_reason(*r); });
+  return those;
+}
+
+std::vector<const Result*> without(std::vector<const Result*> results, const std::vector<const Result*>& others) {
+  const std::set<const Result*> gone(others.begin(), others.end());
+  std::erase_if(results, [&gone](const Result* r) { return gone.contains(r); });
+  return results;
+}
+
+Grid headline_of(const Group& group, const std::vector<const Result*>& rows) {
   Grid grid;
   for (const Axis& axis : group.scenario.axes) {
     if (group.varies(axis.name)) grid.header.push_back(axis.name);
@@ -218,9 +232,7 @@ Grid headline_of(const Group& group) {
     units.push_back(time_unit_of(*column.of, group.results));
     tones.push_back(column.of->format == MetricDeclaration::Format::percent ? Tone::bold : Tone::plain);
   }
-  for (const Result* result : group.results) {
-    // After Ctrl-C there may be hundreds of these, and what was measured would scroll away.
-    if (result->reason == kNotBegun || group.shares_reason(*result)) continue;
+  for (const Result* result : rows) {
     Cells cells;
     for (const std::string& axis : axes) cells.push_back(axis_text(*result, axis));
     if (result->status != Status::ok) {
@@ -354,6 +366,9 @@ Grid findings_of(const std::vector<const Finding*>& findings, const Section& sec
   return grid;
 }
 
+/// More would say at length what the matrices below them say at a glance.
+constexpr std::size_t kMostRowsBesideMatrices = 24;
+
 /// What people read to the end. The rest is a flag away.
 constexpr std::size_t kMostSentences = 6;
 constexpr std::size_t kMostFindingRows = 24;  // of a kind
@@ -393,7 +408,7 @@ void add_findings(const Report& report, FindingsShown which, Section& section) {
   }
 }
 
-Section section_of(const Report& report, const ScenarioDescriptor& scenario, FindingsShown which) {
+Section section_of(const Report& report, const ScenarioDescriptor& scenario, FindingsShown which, RowsShown rows) {
   Section section;
   section.scenario = &scenario;
   for (const Result& r : report.results) {
@@ -402,14 +417,18 @@ Section section_of(const Report& report, const ScenarioDescriptor& scenario, Fin
   if (section.results.empty()) return section;
   const Group group{scenario, section.results};
   section.fixed = fixed_axes(group);
-  section.headline = headline_of(group);
+  section.maps = heat_maps(scenario, section.results, report.environment);
+  const std::vector<const Result*> in_rows = with_row(group);
+  const bool left_out = rows == RowsShown::not_in_matrices && in_rows.size() > kMostRowsBesideMatrices;
+  const std::vector<const Result*> shown = left_out ? without(in_rows, section.maps.in_over_gpus) : in_rows;
+  section.headline = headline_of(group, shown);
+  section.in_matrices = in_rows.size() - shown.size();
   section.skipped = skipped_lines(group);
   const auto not_begun = [](const Result* r) { return r->reason == kNotBegun; };
   section.not_begun = static_cast<std::size_t>(std::ranges::count_if(section.results, not_begun));
   const Result& first = *section.results.front();
   if (section.results.size() == 1 && first.status == Status::ok) section.measurements = measurements_of(first);
   section.by_gpu = gpu_grids(group);
-  section.maps = heat_maps(scenario, section.results, report.environment);
   add_findings(report, which, section);
   return section;
 }
@@ -423,10 +442,10 @@ std::string kind_of(const std::string& warning) {
 
 }  // namespace
 
-std::vector<Section> sections_of(const Report& report, Descriptors scenarios, FindingsShown which) {
+std::vector<Section> sections_of(const Report& report, Descriptors scenarios, FindingsShown which, RowsShown rows) {
   std::vector<Section> sections;
   for (const ScenarioDescriptor* scenario : scenarios) {
-    Section section = section_of(report, *scenario, which);
+    Section section = section_of(report, *scenario, which, rows);
     if (!section.results.empty()) sections.push_back(std::move(section));
   }
   return sections;

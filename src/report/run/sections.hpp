@@ -17,6 +17,12 @@
 
 namespace xferbench {
 
+/// Which rows a section's first table has.
+enum class RowsShown {
+  all,
+  not_in_matrices,  ///< where there are many, those whose numbers matrices from GPU to GPU show are left out
+};
+
 /// The results of one scenario.
 struct Section {
   const ScenarioDescriptor* scenario = nullptr;            ///< outlives the section
@@ -24,6 +30,7 @@ struct Section {
   std::vector<std::pair<std::string, std::string>> fixed;  ///< axes with one value: {"size", "1 MiB"}
   Grid headline;                     ///< the other axes, and the scenario's columns that say something
   std::vector<std::string> skipped;  ///< for each reason of several cases that were, which are left out of it, a line
+  std::size_t in_matrices = 0;       ///< rows left out of it, as matrices show them
   std::size_t not_begun = 0;         ///< cases left out of it, to which an interrupted run never came
   Grid measurements;  ///< of the one result, where there is a single one: what the headline was made from; else empty
   std::vector<std::pair<std::string, Grid>> by_gpu;  ///< numbers of single GPUs, a column for each; by what they are
@@ -35,7 +42,7 @@ struct Section {
 };
 
 /// One section for each scenario that has results. The report must outlive them.
-std::vector<Section> sections_of(const Report& report, Descriptors scenarios, FindingsShown which);
+std::vector<Section> sections_of(const Report& report, Descriptors scenarios, FindingsShown which, RowsShown rows);
 
 /// "61 more findings: --all-findings shows them"; empty where all are shown.
 std::string more_line(const Section& section);

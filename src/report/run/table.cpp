@@ -39,6 +39,9 @@ std::string headline_table(const Section& section, const Style& style) {
   for (const std::string& line : section.skipped) {
     text += style.dim(wrapped(printable(line), readable_columns(style), "  ", "    "));
   }
+  if (const std::size_t rows = section.in_matrices; rows > 0) {
+    text += style.dim(fmt::format("  {} rows are left out, as the matrices show them; --wide shows them\n", rows));
+  }
   if (section.not_begun == 0) return text;
   return text + style.dim(fmt::format("  {} of {} cases had not begun\n", section.not_begun, section.results.size()));
 }
@@ -83,7 +86,8 @@ std::string to_table(const Report& report, Descriptors scenarios, const Style& s
   std::string text;
   for (const std::string& alarm : alarms(report)) text += paragraph(alarm, Tone::notice, style);
   text += paragraph(machine_line(report.environment), Tone::bold, style);
-  for (const Section& section : sections_of(report, scenarios, which)) {
+  const RowsShown rows = style.every_row ? RowsShown::all : RowsShown::not_in_matrices;
+  for (const Section& section : sections_of(report, scenarios, which, rows)) {
     text += "\n" + heading(section, report, style);
     text += headline_table(section, style);
     if (!section.measurements.header.empty()) text += "\n" + to_lines(section.measurements, style);
