@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "core/units.hpp"
 #include "measure/region.hpp"
@@ -385,21 +386,7 @@ std::vector<std::string> axes_of(std::span<const Result* const> results) {
 
 }  // namespace
 
-std::string gpus_in_words(std::vector<int> numbers) {
-  std::ranges::sort(numbers);
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < numbers.size();) {
-    std::size_t end = i + 1;
-    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
-    if (end - i >= 3) {
-      parts.push_back(fmt::format("{} to {}", numbers[i], numbers[end - 1]));
-      i = end;
-    } else {
-      parts.push_back(fmt::format("{}", numbers[i++]));
-    }
-  }
-  return listed(parts);
-}
+std::string gpus_in_words(std::vector<int> numbers) { return listed(in_ranges(std::move(numbers))); }
 
 std::vector<Finding> conclude_together(std::span<const Result* const> results) {
   for (const Result* r : results) r->needed_measurement("together");

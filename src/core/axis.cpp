@@ -31,6 +31,20 @@ std::vector<int> gpu_numbers(std::string_view value) {
   return numbers;
 }
 
+std::vector<std::string> in_ranges(std::vector<int> numbers) {
+  std::ranges::sort(numbers);
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t end = i + 1;
+    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
+    if (end - i < 3) end = i + 1;
+    const bool one = end == i + 1;
+    parts.push_back(one ? fmt::format("{}", numbers[i]) : fmt::format("{} to {}", numbers[i], numbers[end - 1]));
+    i = end;
+  }
+  return parts;
+}
+
 std::string gpus_text(std::span<const int> numbers, char joined_by) {
   return fmt::format("{}", fmt::join(numbers, std::string_view(&joined_by, 1)));
 }

@@ -78,6 +78,9 @@ std::vector<int> gpu_numbers(std::string_view value);
 /// The value for these numbers.
 std::string gpus_text(std::span<const int> numbers, char joined_by = '+');
 
+/// The numbers in their order, for sentences: three and more that follow each other as a range. "0 to 3", "6".
+std::vector<std::string> in_ranges(std::vector<int> numbers);
+
 /// Words as axes offer them.
 inline std::vector<std::string> words(std::span<const std::string_view> all) { return {all.begin(), all.end()}; }
 

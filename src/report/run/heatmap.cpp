@@ -138,16 +138,15 @@ void calm(Matrix& matrix) {
 using Joint = std::tuple<unsigned, bool, bool>;
 
 Joint joint_of(const Environment& e, const std::string& from, const std::string& to) {
-  const auto is_it = [&](const Environment::PeerLink& link) {
-    return std::to_string(link.from) == from && std::to_string(link.to) == to;
-  };
-  const auto link = std::ranges::find_if(e.links, is_it);
-  if (link == e.links.end()) return {};
-  const auto node_of = [&e](int index) {
-    const auto gpu = std::ranges::find(e.gpus, std::optional(index), &Environment::Gpu::index);
+  const std::vector<int> one = gpu_numbers(from);
+  const std::vector<int> other = gpu_numbers(to);
+  if (one.size() != 1 || other.size() != 1) return {};
+  const Environment::PeerLink link = e.link(one.front(), other.front());
+  const auto node_of = [&e](int number) {
+    const auto gpu = std::ranges::find(e.gpus, std::optional(number), &Environment::Gpu::index);
     return gpu == e.gpus.end() ? std::nullopt : gpu->numa_node;
   };
-  return {link->nvlinks, link->access, node_of(link->from) == node_of(link->to)};
+  return {link.nvlinks, link.access, node_of(link.from) == node_of(link.to)};
 }
 
 /// Cells of one map that should be alike, and what their cases are about, which is never less sure than what is shown.

@@ -118,15 +118,16 @@ std::string peers_text(const Environment& e) {
 }
 
 /// Which of them come to the processor through the same bridge: the nearest for each group that shares one.
-std::string bridges_text(const std::vector<Environment::Gpu>& gpus) {
+std::string bridges_text(const Environment& e) {
   std::vector<std::pair<std::vector<int>, std::string>> groups;
   bool known = false;
-  for (const Environment::Gpu& gpu : gpus) {
+  for (const Environment::Gpu& gpu : e.gpus) {
     for (const std::string& bridge : gpu.bridges) {
       known = true;
       std::vector<int> below;
-      for (const Environment::Gpu& other : gpus) {
-        if (std::ranges::find(other.bridges, bridge) != other.bridges.end()) below.push_back(other.index.value_or(0));
+      for (std::size_t place = 0; place < e.gpus.size(); ++place) {
+        const auto& bridges = e.gpus[place].bridges;
+        if (std::ranges::find(bridges, bridge) != bridges.end()) below.push_back(e.number_of(place));
       }
       const bool told = std::ranges::find(groups, below, &decltype(groups)::value_type::first) != groups.end();
       if (below.size() > 1 && !told) groups.emplace_back(below, bridge);
@@ -140,18 +141,8 @@ std::string bridges_text(const std::vector<Environment::Gpu>& gpus) {
 }
 
 /// "GPU 4", "GPUs 0 to 3", "GPUs 0, 1, 4 to 6".
-std::string numbered_gpus(std::vector<int> numbers) {
-  std::ranges::sort(numbers);
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < numbers.size();) {
-    std::size_t end = i + 1;
-    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
-    if (end - i < 3) end = i + 1;
-    parts.push_back(end == i + 1 ? fmt::format("{}", numbers[i])
-                                 : fmt::format("{} to {}", numbers[i], numbers[end - 1]));
-    i = end;
-  }
-  return fmt::format("GPU{} {}", numbers.size() == 1 ? "" : "s", fmt::join(parts, ", "));
+std::string numbered_gpus(const std::vector<int>& numbers) {
+  return fmt::format("GPU{} {}", numbers.size() == 1 ? "" : "s", fmt::join(in_ranges(numbers), ", "));
 }
 
 /// "0: GPUs 0 to 3; 1: GPUs 4 to 7"; empty where they are not known to be on several nodes.
@@ -246,7 +237,7 @@ std::string describe_gpus(const Environment& e) {
   for (std::size_t place = 0; place < e.gpu_count(); ++place) text += describe_gpu(e, e.gpu_at(place));
   text += line("peers", peers_text(e));
   text += line("NUMA nodes", nodes_text(e));
-  text += line("PCI bridges", bridges_text(e.gpus));
+  text += line("PCI bridges", bridges_text(e));
   text += line("driver", e.driver);
   return text + line("runtime", e.runtime.empty() ? "" : "CUDA " + e.runtime);
 }
