@@ -139,7 +139,7 @@ Finding gained(const Result& r, const std::string& prefix) {
   if (relayed <= 0) {
     text += fmt::format("all of it went over the own link of GPU {}, at {} GB/s: {}", c.target.front(),
                         format_significant(rate),
-                        c.share ? "nothing was to be relayed" : "relaying some would not gain a tenth");
+                        c.share ? "nothing was to be relayed" : "relaying some would not save a fifth");
   } else {
     const bool one = c.via.size() == 1;
     const std::string links = relayed < 1 ? fmt::format("its own link and {} of", one ? "that" : "those")

@@ -15,7 +15,7 @@ constexpr int kHalvings = 60;  // of the time that is searched for: more than a 
 constexpr std::uint64_t kShortest = std::uint64_t{2} << 20;
 
 /// Of the time of going directly, that a split must not take more than: the model is not that good for little.
-constexpr double kWorthwhile = 0.9;
+constexpr double kWorthwhile = 0.8;
 
 double seconds(std::uint64_t bytes, double rate) { return static_cast<double>(bytes) / rate; }
 

@@ -58,7 +58,7 @@ struct RelaySplit {
 [[nodiscard]] double relay_makespan(const RelayPaths& paths, const RelayShape& shape, const RelaySplit& split);
 
 /// The split in which all ways end together, as far as that goes: parts of helpers are whole multiples of `alignment`.
-/// All of it goes directly where that would not gain a tenth, joining counted in full: little does not hide any of it.
+/// All of it goes directly where that would not save a fifth, joining counted in full: little does not hide any of it.
 [[nodiscard]] RelaySplit best_relay_split(const RelayPaths& paths, const RelayShape& shape, std::uint64_t bytes,
                                           std::uint64_t alignment);
 

@@ -217,7 +217,8 @@ std::size_t run_forgetting(Wait forgotten, bool in_place) {
   const Otherwise how = forgetful.how();
   sim::SimMachine machine = machine_that(how, "h200-x2", {0, 1});
   std::vector<Device*> gpus{&machine.device(0), &machine.device(1)};
-  const PeerAccess access(std::span(gpus).subspan(1), std::span(gpus).first(1));
+  const std::span all(gpus);
+  const PeerAccess access(all.subspan(1), all.first(1));
   ChunkedWork work(machine.device(), {.bytes = 1U << 20, .chunks = 12, .in_place = in_place, .seed = 3});
   work.prepare();
   const auto pipeline = make_pipeline(machine.device(), work, {.strategy = Strategy::multipath, .helper_slots = 2},
@@ -274,7 +275,8 @@ TEST(OverlapThroughNeighboursOperations, AreWhatTheBusiestStreamGets) {
   how.wait = [&](sim::SimStream& s, EventImpl& e) { count(s), s.SimStream::wait(e); };
   sim::SimMachine machine = machine_that(how, "h200-x2", {0, 1});
   std::vector<Device*> gpus{&machine.device(0), &machine.device(1)};
-  const PeerAccess access(std::span(gpus).subspan(1), std::span(gpus).first(1));
+  const std::span all(gpus);
+  const PeerAccess access(all.subspan(1), all.first(1));
   machine.set_data_movement(false);
   for (const std::size_t chunks : {1U, 2U, 7U, 32U}) {
     for (const std::size_t slots : {1U, 4U}) {
