@@ -128,8 +128,8 @@ std::string gpus_named(std::span<const int> numbers) {
   return fmt::format("GPU{} {}", numbers.size() > 1 ? "s" : "", gpus_text(numbers, ','));
 }
 
-/// What it gains, and what that costs.
-Finding gained(const Result& r, const std::string& prefix) {
+/// What it gains, and what that costs. `may_be_fewer`: helpers, which was not tried.
+Finding gained(const Result& r, const std::string& prefix, bool may_be_fewer) {
   const MultipathCase c = multipath_case(r.config);
   const bool in = c.direction == Direction::h2d;
   const std::string moves = fmt::format("data {} GPU {}", in ? "reaches" : "leaves", c.target.front());
@@ -150,6 +150,7 @@ Finding gained(const Result& r, const std::string& prefix) {
     text += fmt::format("; meanwhile {} {} busy, with {} MiB of memory{}", gpus_named(c.via),
                         c.via.size() > 1 ? "are" : "is", format_significant(r.value("helper_memory")),
                         c.via.size() > 1 ? " each" : "");
+    if (c.via.size() > 1 && may_be_fewer) text += "; fewer may do: --via growing shows";
   }
   return {
       .kind = "multipath",
@@ -213,7 +214,7 @@ std::vector<Finding> Multipath::conclude(std::span<const Result* const> results)
   for (const auto& alike : grouped(measured, [](const Result& r) { return r.config.with("via", {}).key(); })) {
     const Result& fewest = fewest_helpers(alike);
     for (const Result* r : alike) {
-      gains.push_back(gained(*r, measured.size() == 1 ? "" : name_of(r->config, axes) + ": "));
+      gains.push_back(gained(*r, measured.size() == 1 ? "" : name_of(r->config, axes) + ": ", alike.size() == 1));
       gains.back().detail = r != &fewest;
     }
     const std::string prefix = but_via.empty() ? "" : name_of(fewest.config, but_via) + ": ";

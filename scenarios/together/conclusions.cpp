@@ -280,10 +280,7 @@ class Situation {
     Finding f = finding("at-once");
     f.labels.emplace_back("group", gpus_text(group.gpus));
     f.metrics.push_back({"bandwidth", bandwidth / 1e9, "GB/s"});
-    f.text =
-        fmt::format("{}: {} at once get {}", words_,
-                    group.gpus.size() == gpus_.size() ? fmt::format("all {}", gpus_.size()) : gpus_in_words(group.gpus),
-                    rate_text(bandwidth));
+    f.text = fmt::format("{}: {} at once get {}", words_, gpus_in_words(group.gpus), rate_text(bandwidth));
     if (group.alone.empty()) return f;
     const model::Estimate part = model::part_of_alone(group.rates);
     const double times = part.value * static_cast<double>(group.alone.size());

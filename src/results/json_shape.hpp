@@ -238,9 +238,12 @@ inline constexpr Shape kSchema{.expected = "a text",
 
 inline constexpr std::size_t kMostEntries = 10'000;  ///< of the smaller lists, such as metrics and warnings
 
+template <class T>
+void accept_all(Reader&, std::vector<T>&) {}
+
 /// A list of values of one shape. `check` is called at its end.
 template <class T, const Shape& shape, std::size_t most = kMostEntries,
-          void (*check)(Reader&, std::vector<T>&) = nullptr>
+          void (*check)(Reader&, std::vector<T>&) = accept_all<T>>
 inline constexpr Shape kListOf{.expected = "a list",
                                .item = [](Reader& in, void* list, std::size_t) -> Target {
                                  return {&shape, &in.one_more(as<std::vector<T>>(list), most)};
@@ -248,7 +251,7 @@ inline constexpr Shape kListOf{.expected = "a list",
                                .end =
                                    [](Reader& in, void* list) {
                                      in.give_back_spare(as<std::vector<T>>(list));
-                                     if constexpr (check != nullptr) check(in, as<std::vector<T>>(list));
+                                     check(in, as<std::vector<T>>(list));
                                    },
                                .each =
                                    [](const void* list, const Visit& visit) {

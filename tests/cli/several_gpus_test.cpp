@@ -76,6 +76,21 @@ TEST(SimulatedGpu, ThatIsNotThereIsNoDevice) {
   }
 }
 
+TEST(SeveralGpus, AreNamedWhereOnlyOneOfThemWasMeasured) {
+  const auto said = [](Arguments command) {
+    command.insert(command.end(), {"--size", "1M", "--simulate", "h200-x8", "--max-samples", "6", "--quiet"});
+    const Outcome o = xferbench(command);
+    EXPECT_EQ(o.exit_code, 0) << o.err;
+    return o.out;
+  };
+  const std::string mixed =
+      said({"--gpus", "3,5", "p2p", "--pairs", "3-5", "--dir", "write", "memcpy", "--dir", "h2d"});
+  EXPECT_TRUE(contains(mixed, "GPU 3 only")) << mixed;
+  EXPECT_EQ(mixed.find("only"), mixed.rfind("only")) << "of memcpy, not of p2p: " << mixed;
+  EXPECT_TRUE(contains(said({"memcpy", "--gpu", "5"}), "NVIDIA H200 (GPU 5), "));
+  EXPECT_FALSE(contains(said({"memcpy", "--gpu", "0"}), "GPU 0"));
+}
+
 TEST(SeveralGpus, RefusesWhatIsNoChoice) {
   for (const char* wrong : {"0", "1,1", "two", "-1", "1-2", "", "0,"}) {
     const Outcome o = xferbench({"together", "--simulate", "h200-x2", "--gpus", wrong});

@@ -328,6 +328,24 @@ TEST(Check, NamesTheCommandThatWouldMeasureWhatIsMissing) {
   EXPECT_EQ(checked(inside, simulated, true).rows[0].command, "xferbench memcpy --dir d2d --simulate h200-one-engine");
 }
 
+TEST(Check, WhatSeveralGpusReachMeetsNoLimitOfOne) {
+  Report report = report_of_three();
+  Result both = copy("h2d", 256 << 20, 110);
+  both.config =
+      both.config.with("size", std::array{*both.config.find("size"), Case::Param{"gpus", AxisKind::gpus, "0+1"}});
+  report.results = {copy("h2d", 256 << 20, 40), both};
+  const auto verdict = [&report](const std::string& which) {
+    return checked(R"({"case": )" + which + R"(, "metric": "bandwidth", "at_least": "50 GB/s", "aggregate": "best"})",
+                   report)
+        .rows[0]
+        .verdict;
+  };
+  EXPECT_EQ(verdict(R"({"dir": "h2d"})"), Verdict::fails);
+  EXPECT_EQ(verdict(R"("memcpy/*")"), Verdict::fails);
+  EXPECT_EQ(verdict(R"({"dir": "h2d", "gpus": "*"})"), Verdict::holds);
+  EXPECT_EQ(verdict(R"("memcpy/*/gpus=0+1")"), Verdict::holds);
+}
+
 TEST(Check, NamesTheCommandForCasesOnSeveralGpus) {
   static const ScenarioDescriptor pipelines{
       .name = "pipelines",

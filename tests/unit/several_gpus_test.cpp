@@ -29,7 +29,8 @@ const ScenarioDescriptor& pair_descriptor() {
                   derived("bandwidth", "GB/s", Better::higher, "payload over time").column("GB/s"),
                   derived_time("latency", "one read").column("latency")},
       .heat_maps = {{.rows = "from", .columns = "to", .metric = "bandwidth", .at_largest = "size"},
-                    {.rows = "from", .columns = "to", .metric = "latency"}}};
+                    {.rows = "from", .columns = "to", .metric = "latency"}},
+      .gpus = UsesGpus::several};
   return pair;
 }
 

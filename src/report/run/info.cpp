@@ -187,7 +187,7 @@ std::string which_gpus(const Environment& e) {
 
 /// "NVIDIA H200"; of several "2 x NVIDIA H200", and of two kinds both.
 std::string gpus_in_words(const Environment& e) {
-  if (e.gpus.empty()) return e.gpu.name;
+  if (e.gpus.empty()) return e.gpu.name + (e.gpu.index.value_or(0) == 0 ? "" : fmt::format(" (GPU {})", *e.gpu.index));
   std::vector<std::pair<std::string, std::size_t>> kinds;
   for (const Environment::Gpu& gpu : e.gpus) {
     auto kind = std::ranges::find(kinds, gpu.name, &std::pair<std::string, std::size_t>::first);

@@ -417,6 +417,8 @@ Section section_of(const Report& report, const ScenarioDescriptor& scenario, Fin
   if (section.results.empty()) return section;
   const Group group{scenario, section.results};
   section.fixed = fixed_axes(group);
+  const Environment& environment = report.environment;
+  if (scenario.gpus == UsesGpus::one && environment.gpu_count() > 1) section.on_gpu = environment.number_of(0);
   section.maps = heat_maps(scenario, section.results, report.environment);
   const std::vector<const Result*> in_rows = with_row(group);
   const bool left_out = rows == RowsShown::not_in_matrices && in_rows.size() > kMostRowsBesideMatrices;

@@ -28,6 +28,7 @@ struct Section {
   const ScenarioDescriptor* scenario = nullptr;            ///< outlives the section
   std::vector<const Result*> results;                      ///< into the report
   std::vector<std::pair<std::string, std::string>> fixed;  ///< axes with one value: {"size", "1 MiB"}
+  std::optional<int> on_gpu;                               ///< the one that it is about, where the run has others
   Grid headline;                     ///< the other axes, and the scenario's columns that say something
   std::vector<std::string> skipped;  ///< for each reason of several cases that were, which are left out of it, a line
   std::size_t in_matrices = 0;       ///< rows left out of it, as matrices show them

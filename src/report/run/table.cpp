@@ -17,6 +17,7 @@ namespace {
 std::string heading(const Section& section, const Report& report, const Style& style) {
   std::vector<std::pair<std::string, Tone>> parts{{std::string(section.scenario->name), Tone::bold}};
   for (const auto& [axis, value] : section.fixed) parts.emplace_back(fmt::format("{} {}", axis, value), Tone::bold);
+  if (section.on_gpu) parts.emplace_back(fmt::format("GPU {} only", *section.on_gpu), Tone::bold);
   for (const std::string& mark : marks(report)) parts.emplace_back(mark, Tone::notice);
   std::string text;
   std::size_t used = 0;
