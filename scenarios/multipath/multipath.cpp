@@ -2,7 +2,6 @@
 // the same through the GPU's own link alone, and as many bytes through all links to wherever they lead, which is the
 // most that any way of sharing them out could reach.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -12,13 +11,11 @@
 #include <vector>
 
 #include "core/units.hpp"
-#include "model/relation.hpp"
-#include "run/findings.hpp"
 #include "run/scenario.hpp"
-#include "run/wording.hpp"
 #include "scenarios/common/transfer.hpp"
 #include "scenarios/multipath/case.hpp"
 #include "scenarios/multipath/costs.hpp"
+#include "scenarios/multipath/findings.hpp"
 #include "scenarios/multipath/payload.hpp"
 #include "scenarios/multipath/space.hpp"
 
@@ -116,114 +113,14 @@ class Multipath final : public ScenarioOf<multipath_case> {
     bench.trace_region(relayed, result);
   }
 
-  [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override;
+  [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
+    return multipath_findings(results);
+  }
 
   [[nodiscard]] std::unique_ptr<Tunable> tunable(std::span<const Case> cases, const RunContext& bench) const override {
     return multipath_space(cases, bench);
   }
 };
-
-/// "GPU 1", "GPUs 1,2".
-std::string gpus_named(std::span<const int> numbers) {
-  return fmt::format("GPU{} {}", numbers.size() > 1 ? "s" : "", gpus_text(numbers, ','));
-}
-
-/// What it gains, and what that costs. `may_be_fewer`: helpers, which was not tried.
-Finding gained(const Result& r, const std::string& prefix, bool may_be_fewer) {
-  const MultipathCase c = multipath_case(r.config);
-  const bool in = c.direction == Direction::h2d;
-  const std::string moves = fmt::format("data {} GPU {}", in ? "reaches" : "leaves", c.target.front());
-  const double rate = r.value("bandwidth");
-  const double relayed = r.value("relayed");
-  std::string text = prefix;
-  if (relayed <= 0) {
-    text += fmt::format("all of it went over the own link of GPU {}, at {} GB/s: {}", c.target.front(),
-                        format_significant(rate),
-                        c.share ? "nothing was to be relayed" : "relaying some would not save a fifth");
-  } else {
-    const bool one = c.via.size() == 1;
-    const std::string links = relayed < 1 ? fmt::format("its own link and {} of", one ? "that" : "those")
-                                          : fmt::format("the link{} of", one ? "" : "s");
-    text += fmt::format("through {} {} {} at {} GB/s, through its own alone at {} GB/s: {}", links, gpus_named(c.via),
-                        moves, format_significant(rate), format_significant(r.value("direct_bandwidth")),
-                        beside_text(model::estimate_of(r, "multipath"), model::estimate_of(r, "direct")));
-    text += fmt::format("; meanwhile {} {} busy, with {} MiB of memory{}", gpus_named(c.via),
-                        c.via.size() > 1 ? "are" : "is", format_significant(r.value("helper_memory")),
-                        c.via.size() > 1 ? " each" : "");
-    if (c.via.size() > 1 && may_be_fewer) text += "; fewer may do: --via growing shows";
-  }
-  return {
-      .kind = "multipath",
-      .labels = {{"case", r.config.key()}},
-      .metrics = {r.needed_metric("bandwidth"), r.needed_metric("direct_bandwidth"), r.needed_metric("times_direct")},
-      .text = std::move(text)};
-}
-
-/// Of results that differ in their helpers alone, the one with the fewest of those that are as fast as any.
-const Result& fewest_helpers(std::span<const Result* const> results) {
-  const auto time = [](const Result* r) { return r->median("multipath"); };
-  const double least = time(*std::ranges::min_element(results, {}, time));
-  const Result* fewest = nullptr;
-  for (const Result* r : results) {
-    const auto helpers = [](const Result& one) { return multipath_case(one.config).via.size(); };
-    if (time(r) > (1 + model::kAlike) * least) continue;
-    if (fewest == nullptr || helpers(*r) < helpers(*fewest)) fewest = r;
-  }
-  return *fewest;
-}
-
-/// That more helpers gain nothing, where some were tried.
-std::optional<Finding> enough(std::span<const Result* const> results, const Result& fewest, const std::string& prefix) {
-  const auto helpers = [](const Result* r) { return multipath_case(r->config).via; };
-  const Result* most = *std::ranges::max_element(results, {}, [&](const Result* r) { return helpers(r).size(); });
-  const std::vector<int> via = helpers(&fewest);
-  if (helpers(most).size() <= via.size()) return std::nullopt;
-  return Finding{
-      .kind = "helpers",
-      .labels = {{"case", fewest.config.key()}, {"via", gpus_text(via)}},
-      .metrics = {fewest.needed_metric("bandwidth")},
-      .text = fmt::format("{}{} {} enough, at {} GB/s: {} helpers get {}; --via {}", prefix, gpus_named(via),
-                          via.size() > 1 ? "are" : "is", format_significant(fewest.value("bandwidth")),
-                          helpers(most).size(), format_significant(most->value("bandwidth")), gpus_text(via))};
-}
-
-/// The table says the same of each case; of many, only the fastest is worth a sentence.
-void keep_fastest(std::vector<Finding>& findings) {
-  constexpr std::size_t kFew = 4;
-  const auto shown = [](const Finding& f) { return !f.detail; };
-  if (static_cast<std::size_t>(std::ranges::count_if(findings, shown)) <= kFew) return;
-  const auto rate = [](const Finding& f) { return f.metrics.front().value; };
-  const auto fastest = std::ranges::max_element(findings, {}, rate);
-  for (Finding& f : findings) f.detail = &f != &*fastest;
-}
-
-std::vector<Finding> Multipath::conclude(std::span<const Result* const> results) const {
-  std::vector<const Result*> measured;
-  std::vector<const Case*> cases;
-  for (const Result* r : results) {
-    r->needed_measurement("multipath");
-    if (r->metric("bandwidth") == nullptr) continue;  // interrupted
-    measured.push_back(r);
-    cases.push_back(&r->config);
-  }
-  const std::vector<std::string> axes = varying_axes(cases);
-  std::vector<std::string> but_via = axes;
-  std::erase(but_via, "via");
-  std::vector<Finding> gains;
-  std::vector<Finding> helpers;
-  for (const auto& alike : grouped(measured, [](const Result& r) { return r.config.with("via", {}).key(); })) {
-    const Result& fewest = fewest_helpers(alike);
-    for (const Result* r : alike) {
-      gains.push_back(gained(*r, measured.size() == 1 ? "" : name_of(r->config, axes) + ": ", alike.size() == 1));
-      gains.back().detail = r != &fewest;
-    }
-    const std::string prefix = but_via.empty() ? "" : name_of(fewest.config, but_via) + ": ";
-    if (auto f = enough(alike, fewest, prefix)) helpers.push_back(std::move(*f));
-  }
-  keep_fastest(gains);
-  std::ranges::move(helpers, std::back_inserter(gains));
-  return gains;
-}
 
 std::vector<Axis> multipath_axes() {
   return {

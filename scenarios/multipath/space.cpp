@@ -103,7 +103,7 @@ class MultipathSpace final : public Tunable {
     for (const std::uint64_t part : chosen.split.through) {
       chunks = std::max(chunks, model::relay_chunks(chosen.shape, part).size());
     }
-    return RegionTimer::queued(Relay::operations(chunks), 1 + 2 * c.via.size()) <= RegionTimer::kGateLimit;
+    return RegionTimer::fits_gate(Relay::operations(chunks), 1 + 2 * c.via.size());
   }
 
   [[nodiscard]] Cut cut_of(const MultipathCase& c) const {

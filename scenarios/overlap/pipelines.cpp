@@ -36,8 +36,7 @@ bool fits_gate(const ChunkedWork::Shape& work, const PipelineShape& shape) {
   const bool by_stream = shape.strategy == Strategy::streams && shape.stream_kind != StreamKind::legacy_default;
   const bool alone = shape.graph || shape.strategy == Strategy::serial || shape.strategy == Strategy::zero_copy;
   const std::size_t streams = alone ? 1 : by_stream ? shape.streams : shape.strategy == Strategy::streams ? 1 : 3;
-  return shape.strategy != Strategy::serial &&
-         RegionTimer::queued(operations_of(work, shape), streams) <= RegionTimer::kGateLimit;
+  return shape.strategy != Strategy::serial && RegionTimer::fits_gate(operations_of(work, shape), streams);
 }
 
 const StrategyWord& strategy_word(std::string_view word) {

@@ -76,8 +76,8 @@ bool meets(const Result& result, const Condition& condition, Effort& effort) {
 
 /// Whether it says on which GPUs cases run that several work on at once.
 bool names_gpus(const Expectation& e) {
-  return e.cases.find("/gpus=") != std::string::npos ||
-         std::ranges::any_of(e.where, [](const Condition& c) { return c.axis == "gpus"; });
+  return e.cases.find(fmt::format("/{}=", kGpusOfCase)) != std::string::npos ||
+         std::ranges::any_of(e.where, [](const Condition& c) { return c.axis == kGpusOfCase; });
 }
 
 bool is_pattern(const std::string& text) { return text.find_first_of("*?") != std::string::npos; }
@@ -174,7 +174,7 @@ class Judge {
   /// any limit of one.
   [[nodiscard]] bool is_about(const Result& result) const {
     effort_.spend(1);
-    if (result.config.has("gpus") && !names_gpus(e_)) return false;
+    if (result.config.has(kGpusOfCase) && !names_gpus(e_)) return false;
     const std::string& key = result.config.key();
     const bool by_key = e_.cases.empty() || (is_exact_ ? e_.cases == key : effort_.matches(e_.cases, key));
     return by_key && (e_.scenario.empty() || effort_.matches(e_.scenario, result.config.scenario()));

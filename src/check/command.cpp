@@ -20,9 +20,6 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// In keys of cases on several GPUs, where these are not those of an axis: which ones --gpus chose.
-constexpr std::string_view kGpusOfCase = "gpus";
-
 bool has(const Words& words, const std::string& word) { return std::ranges::find(words, word) != words.end(); }
 
 Words split(const std::string& text, char at) {

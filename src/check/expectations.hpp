@@ -47,6 +47,9 @@ constexpr auto texts_of(Aggregate) { return std::to_array<std::string_view>({"ev
 enum class Statistic { median, p90, p99, min, max };
 constexpr auto texts_of(Statistic) { return std::to_array<std::string_view>({"median", "p90", "p99", "min", "max"}); }
 
+/// In cases that several GPUs work on at once, where these are not those of an axis: which ones --gpus chose.
+inline constexpr std::string_view kGpusOfCase = "gpus";
+
 struct Expectation {
   std::string name;
   std::string cases;             ///< pattern for keys; empty: any

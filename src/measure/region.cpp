@@ -46,9 +46,7 @@ Region at_once(std::string name, std::vector<Region> regions) {
   return all;
 }
 
-bool fits_gate(const Region& region) {
-  return RegionTimer::queued(region.operations, region.streams.size()) <= RegionTimer::kGateLimit;
-}
+bool fits_gate(const Region& region) { return RegionTimer::fits_gate(region.operations, region.streams.size()); }
 
 void use_common_clock(std::initializer_list<Region*> regions) {
   if (std::ranges::all_of(regions, [](const Region* r) { return fits_gate(*r); })) return;
@@ -60,7 +58,8 @@ void use_common_clock(std::initializer_list<Region*> regions) {
 RegionTimer::RegionTimer(Machine& machine, Region region) : host_(machine.host()), region_(std::move(region)) {
   if (region_.clock == Clock::host) return;
   Device& root = region_.streams.front().device();
-  if (region_.clock == Clock::event_gated && !fits_gate(region_)) region_.clock = Clock::event;
+  if (region_.clock == Clock::event_gated && !fits_gate(region_.operations, region_.streams.size()))
+    region_.clock = Clock::event;
   if (region_.clock == Clock::event_gated) gate_ = machine.make_gate();
   start_ = root.make_event(EventKind::timing);
   stop_ = root.make_event(EventKind::timing);

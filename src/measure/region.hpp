@@ -111,6 +111,10 @@ class RegionTimer {
   static constexpr std::size_t kGateLimit = 512;
   /// Operations of the busiest stream that one pass queues up, with those that start and join `streams`.
   [[nodiscard]] static std::size_t queued(std::size_t operations, std::size_t streams);
+  /// Whether so much fits behind a gate.
+  [[nodiscard]] static bool fits_gate(std::size_t operations, std::size_t streams) {
+    return queued(operations, streams) <= kGateLimit;
+  }
 
   RegionTimer(Machine& machine, Region region);
 

@@ -25,12 +25,13 @@ std::string heading(const Section& section, const std::vector<std::string>& mark
   return fmt::format("\n## {}{}\n", markdown_escaped(section.scenario->name), marked);
 }
 
-/// "dir h2d, size 256 MiB": what all rows have in common.
+/// "dir h2d, size 256 MiB, GPU 0 only": what all rows have in common.
 std::string fixed_line(const Section& section) {
   std::string text;
   for (const auto& [axis, value] : section.fixed) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", axis, value);
   }
+  if (section.on_gpu) text += fmt::format("{}GPU {} only", text.empty() ? "" : ", ", *section.on_gpu);
   return text.empty() ? text : "\n" + markdown_escaped(text) + "\n";
 }
 

@@ -1,0 +1,82 @@
+// What the scenarios declare for the command line, whichever they are.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "cli/plan.hpp"
+#include "parsing.hpp"
+#include "scenarios/scenarios.hpp"
+#include "unit/support.hpp"
+
+namespace xferbench::cli {
+namespace {
+
+using test::mentions;
+
+TEST(Flags, OfAScenarioAreNoneOfARun) {
+  const std::string help = std::get<TextCommand>(parse(std::vector<std::string>{"help", "run"}, scenarios())).text;
+  for (const Scenario* scenario : scenarios()) {
+    for (const Axis& axis : described(*scenario).axes) {
+      EXPECT_FALSE(mentions(help, "\n  --" + axis.name + " ")) << name_of(*scenario);
+    }
+  }
+}
+
+TEST(Flags, ThatScenariosShareMeanTheSameKindOfValue) {
+  std::map<std::string, AxisKind> kinds;
+  for (const Scenario* scenario : scenarios()) {
+    for (const Axis& axis : described(*scenario).axes) {
+      const auto [known, is_new] = kinds.emplace(axis.name, axis.kind);
+      EXPECT_EQ(known->second, axis.kind) << name_of(*scenario) << " --" << axis.name;
+    }
+  }
+}
+
+TEST(Scenarios, DeclareAxesThatReferToEachOther) {
+  for (const Scenario* scenario : scenarios()) {
+    const auto& axes = described(*scenario).axes;
+    const auto declared_at = [&axes](const std::string& name) { return std::ranges::find(axes, name, &Axis::name); };
+    for (auto axis = axes.begin(); axis != axes.end(); ++axis) {
+      EXPECT_TRUE(axis->alternative_to.empty() || declared_at(axis->alternative_to) != axes.end()) << axis->name;
+      if (axis->only_with_axis.empty()) continue;
+      const auto other = declared_at(axis->only_with_axis);
+      // The cases are expanded in the order of the axes: the other must already be chosen.
+      ASSERT_LT(other, axis) << axis->name;
+      for (const std::string& value : axis->only_with_values) {
+        EXPECT_NE(std::ranges::find(other->choices, value), other->choices.end()) << axis->name << " with " << value;
+      }
+    }
+  }
+}
+
+TEST(Scenarios, HaveValuesToTuneThatMakeASpace) {
+  for (const Scenario* scenario : scenarios()) {
+    if (!can_tune(*scenario)) continue;
+    EXPECT_GT(test::cases_of({"tune", name_of(*scenario)}).size(), 1U) << name_of(*scenario);
+  }
+}
+
+TEST(Scenarios, HaveDefaultsWhoseCasesCanBeRunAgainFromTheirKeys) {
+  for (const Scenario* scenario : scenarios()) {
+    const std::vector<PlannedCase> cases = test::cases_of({name_of(*scenario)});
+    EXPECT_FALSE(cases.empty()) << name_of(*scenario);
+    for (const PlannedCase& c : cases) {
+      EXPECT_FALSE(scenario->skip_reason(c.config, nullptr)) << c.config.key();
+      std::vector<std::string> again{name_of(*scenario)};
+      for (const Case::Param& param : c.config.params()) {
+        again.push_back("--" + param.name + "=" + to_text(param.value, param.kind));
+      }
+      const std::vector<PlannedCase> same = test::cases_of(again);
+      ASSERT_EQ(same.size(), 1U) << c.config.key();
+      EXPECT_EQ(same.front().config.key(), c.config.key());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace xferbench::cli
