@@ -162,6 +162,10 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
                     .axes = make_axes(),
                     .metrics = make_metrics()}) {}
 
+  [[nodiscard]] DataPath data_path(const Case& c) const override {
+    return memcpy_case(c).inside_gpu() ? DataPath::gpu : DataPath::link;
+  }
+
   [[nodiscard]] std::optional<SkipReason> reason_to_skip(const MemcpyCase& c, const Capabilities* can) const override {
     if (const char* reason = broken_rule(c)) return SkipReason::impossible(reason);
     const char* reason = can == nullptr ? nullptr : missing_on(*can, c);

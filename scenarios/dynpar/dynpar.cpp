@@ -250,6 +250,8 @@ class Dynpar final : public ScenarioOf<dynpar_case> {
  public:
   using ScenarioOf::ScenarioOf;
 
+  [[nodiscard]] DataPath data_path(const Case&) const override { return DataPath::gpu; }
+
   [[nodiscard]] std::optional<SkipReason> reason_to_skip(const DynparCase& c, const Capabilities* can) const override {
     if (c.bytes % kKeyBytes != 0) {
       return SkipReason::impossible(

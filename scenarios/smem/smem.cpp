@@ -114,6 +114,8 @@ class SmemScenario final : public ScenarioOf<smem_case> {
  public:
   using ScenarioOf::ScenarioOf;
 
+  [[nodiscard]] DataPath data_path(const Case&) const override { return DataPath::gpu; }
+
   [[nodiscard]] std::optional<SkipReason> reason_to_skip(const SmemCase& c, const Capabilities* can) const override {
     return smem_skip_reason(c, can);
   }

@@ -51,6 +51,8 @@ class HostRuntime {
   [[nodiscard]] virtual double now() const = 0;
   /// CPU time of the calling thread so far, in seconds.
   [[nodiscard]] virtual double cpu_now() const = 0;
+  /// Polls until that moment of the host's clock; returns at once where it is past.
+  virtual void wait_until(double moment) = 0;
 
   /// The body may use the machine's devices. What it throws, join() rethrows.
   [[nodiscard]] virtual std::unique_ptr<HostThread> start_thread(std::function<void()> body) = 0;
@@ -68,6 +70,7 @@ class RealHost : public HostRuntime {
 
   [[nodiscard]] double now() const override;
   [[nodiscard]] double cpu_now() const override;
+  void wait_until(double moment) override;
   [[nodiscard]] std::unique_ptr<HostThread> start_thread(std::function<void()> body) override;
   [[nodiscard]] std::unique_ptr<Channel> make_channel() override;
   void work(const HostCost&, const std::function<void()>& work) override { work(); }

@@ -117,6 +117,11 @@ double RealHost::cpu_now() const {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
+void RealHost::wait_until(double moment) {
+  while (now() < moment) {
+  }
+}
+
 std::unique_ptr<HostThread> RealHost::start_thread(std::function<void()> body) {
   return std::make_unique<RealThread>(prepare_, std::move(body));
 }

@@ -15,6 +15,12 @@ std::optional<double> relative_half_width(const Measurement& measurement) {
   return (measurement.ci95->high - measurement.ci95->low) / 2 / measurement.median;
 }
 
+std::string Result::identity() const {
+  if (!in_fleet) return config.key();
+  const std::string round = in_fleet->round > 1 ? fmt::format(" round={}", in_fleet->round) : "";
+  return fmt::format("{} pace={} rank={}{}", config.key(), to_text(in_fleet->pace), in_fleet->rank, round);
+}
+
 bool ran_to_its_end(const Result& result) {
   if (result.status != Status::ok) return result.status == Status::failed;
   return std::ranges::none_of(result.measurements, [](const Measurement& m) { return m.stop == Stop::interrupted; });

@@ -19,6 +19,7 @@
 #include "core/health.hpp"
 #include "core/metric_declaration.hpp"
 #include "core/trace.hpp"
+#include "results/fleet.hpp"
 
 namespace xferbench {
 
@@ -113,11 +114,15 @@ struct Result {
   std::vector<Metric> metrics;
   Labels labels;                       ///< findings that are words
   std::vector<int> gpus{};             ///< Environment::Gpu::index of those that took part, where a run has several
+  std::optional<InFleet> in_fleet{};   ///< of one rank of a fleet
   std::optional<HealthRecord> health;  ///< of the GPU around its last turn, where it tells
   std::optional<Trace> trace;          ///< of one more pass, where a timeline was asked for; not in files
 
   Result() = default;
   explicit Result(Case c) : config(std::move(c)) {}
+  /// What tells it from all others of a report: the key of its case, and in a fleet who measured it, at which pace and
+  /// in which round: "memcpy/size=1MiB/dir=h2d pace=all rank=3", then " round=2".
+  [[nodiscard]] std::string identity() const;
   void add(std::string name, double value, std::string unit) {
     metrics.push_back({std::move(name), value, std::move(unit)});
   }
@@ -186,6 +191,7 @@ struct Report {
   Environment environment;
   MetricsDeclared metrics_declared;  ///< of the scenarios of its results
   std::vector<Result> results;
+  std::optional<Fleet> fleet{};   ///< of a run under mpirun or srun
   std::vector<Finding> findings;  ///< empty until the last case has ended
   friend bool operator==(const Report&, const Report&) = default;
 };

@@ -89,6 +89,7 @@ class CrowdedMachine final : public sim::SimMachine {
     CrowdedHost(HostRuntime& host, int threads) : host_(host), left_(threads) {}
     [[nodiscard]] double now() const override { return host_.now(); }
     [[nodiscard]] double cpu_now() const override { return host_.cpu_now(); }
+    void wait_until(double moment) override { host_.wait_until(moment); }
     [[nodiscard]] std::unique_ptr<HostThread> start_thread(std::function<void()> body) override {
       if (left_-- == 0) throw std::runtime_error("no more threads");
       return host_.start_thread(std::move(body));

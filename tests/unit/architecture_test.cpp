@@ -159,6 +159,7 @@ const std::vector<Room>& rooms() {
   static const std::vector<Room> all{
       {"core", {}},
       {"device", {"core"}},
+      {"ranks", {"core", "device"}},
       {"results", {"core"}},
       {"kernels", {"device"}},
       {"device/sim", {"core", "device"}},

@@ -3,6 +3,7 @@
 // run is the same.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -29,6 +30,7 @@ class SimHost final : public HostRuntime {
   [[nodiscard]] double now() const override;
   /// A simulated thread always works or polls.
   [[nodiscard]] double cpu_now() const override { return now(); }
+  void wait_until(double moment) override { advance(std::max(0.0, moment - now())); }
   [[nodiscard]] std::unique_ptr<HostThread> start_thread(std::function<void()> body) override;
   [[nodiscard]] std::unique_ptr<Channel> make_channel() override;
   void work(const HostCost& cost, const std::function<void()>& work) override;

@@ -1,0 +1,67 @@
+// Which part of a fleet is slower than its like: pure functions from results to records. docs/fleet.md says what is
+// computed and why.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/metric_declaration.hpp"
+#include "results/result.hpp"
+
+namespace xferbench::fleet {
+
+struct Options {
+  double threshold = 0.03;         ///< a shortfall within this share does not matter
+  double robust_z = 3.5;           ///< 0.6745 (x - median) / MAD, beyond which a rank stands out
+  std::size_t smallest_group = 5;  ///< smaller ones are compared with their best
+};
+
+/// One number of one case at one pace, of all ranks that have it; headline numbers only.
+struct Test {
+  std::string key;  ///< of the case
+  Pacing pace = Pacing::all;
+  std::string metric;
+  std::string unit;
+  Better better = Better::higher;
+  DataPath path = DataPath::link;
+  struct Value {
+    int rank = 0;
+    double value = 0;
+  };
+  std::vector<Value> values;  ///< ascending by rank
+  /// "memcpy/size=1MiB/dir=h2d pace=all": the case and its pace.
+  [[nodiscard]] std::string name() const;
+};
+
+/// The tests of a round, in the order of their first results. Only results that are ok.
+std::vector<Test> tests_of(const Report& report, unsigned round);
+
+/// What the table shows of a test.
+struct Summary {
+  const Test* test = nullptr;
+  double median = 0;
+  Test::Value lowest{};
+  Test::Value highest{};
+  double spread = 0;            ///< (highest - lowest) / median
+  std::optional<double> sum{};  ///< of rates, over all ranks: what they moved together
+};
+std::vector<Summary> summarise(const std::vector<Test>& tests);
+
+/// A case to be measured again, at its pace, by these ranks: the suspects and as many good ones of their groups.
+struct Retest {
+  std::string key;
+  Pacing pace = Pacing::all;
+  std::vector<int> ranks;  ///< ascending
+  friend bool operator==(const Retest&, const Retest&) = default;
+};
+
+/// The second round that the first one calls for; none where nobody is suspected. The same on every rank.
+std::vector<Retest> second_round(const Report& report, const Options& options);
+
+/// What is flagged, after both rounds: Fleet::flagged and Fleet::notes anew. A rank that is missing is flagged without
+/// any test.
+void judge(Report& report, const Options& options);
+
+}  // namespace xferbench::fleet

@@ -1,0 +1,69 @@
+/* What the program asks of MPI: a table of C functions that a shared library hands over, one library for each MPI.
+ * The program itself is not linked with MPI and knows nothing of it but this.
+ *
+ * All functions are called by one thread at a time. Those that return int return 0, or an MPI error code that
+ * error_text() puts into words; none of them ends the process but abort(). Operations begin at the call and end when
+ * test() says so: whoever waits can meanwhile look at the clock, and notice that somebody does not answer any more.
+ * Memory that an operation reads or writes must live until then. */
+#ifndef XFERBENCH_MPI_TABLE_H
+#define XFERBENCH_MPI_TABLE_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Changes with every change of the table. */
+#define XFERBENCH_MPI_VERSION 1
+/* The one function that the library exports, of type xferbench_mpi_function. */
+#define XFERBENCH_MPI_ENTRY "xferbench_mpi"
+
+enum xferbench_mpi_reduction { XFERBENCH_MPI_MAX = 0, XFERBENCH_MPI_SUM = 1 };
+
+/* What the library knows of an operation that has begun; free it with release(). */
+typedef struct xferbench_mpi_operation xferbench_mpi_operation;
+
+typedef struct xferbench_mpi_table {
+  int version; /* XFERBENCH_MPI_VERSION */
+
+  int (*initialise)(void);
+  int (*is_initialised)(void);
+  /* Waits for all ranks. */
+  int (*finalise)(void);
+  int (*rank)(void);
+  int (*size)(void);
+  /* Among those ranks that can share memory with this one. */
+  int (*local_rank)(void);
+  int (*local_size)(void);
+  /* "Open MPI 4.1.4": which MPI it is, in one line. */
+  const char* (*library)(void);
+  double (*wall_clock)(void); /* seconds */
+  void (*abort)(int code);
+  /* Into `text`, of `size` bytes. */
+  void (*error_text)(int error, char* text, size_t size);
+
+  int (*barrier)(xferbench_mpi_operation** operation);
+  int (*broadcast)(void* data, size_t bytes, int root, xferbench_mpi_operation** operation);
+  /* `bytes` of each rank to rank 0, where `all` has room for `sizes[i]` bytes of each rank i, one behind the other;
+   * elsewhere both are null. The sum of the sizes must not exceed INT_MAX. */
+  int (*gather)(const void* mine, size_t bytes, void* all, const size_t* sizes, xferbench_mpi_operation** operation);
+  /* In place, of all ranks, to all of them. */
+  int (*all_reduce)(double* values, size_t count, int reduction, xferbench_mpi_operation** operation);
+  /* `bytes` of 0 to INT_MAX; tags of 0 to 32767. */
+  int (*send)(const void* data, size_t bytes, int to, int tag, xferbench_mpi_operation** operation);
+  int (*receive)(void* data, size_t bytes, int from, int tag, xferbench_mpi_operation** operation);
+
+  /* Sets `done` to 1 once the operation has ended; its error, if it had one, is what this returns. */
+  int (*test)(xferbench_mpi_operation* operation, int* done);
+  /* Of one that has ended, or that nobody waits for any more: then the memory it uses must stay. */
+  void (*release)(xferbench_mpi_operation* operation);
+} xferbench_mpi_table;
+
+/* Returns the table, which lives as long as the process; null if the library has none of this version. */
+typedef const xferbench_mpi_table* (*xferbench_mpi_function)(int version);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

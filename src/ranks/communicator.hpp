@@ -1,0 +1,68 @@
+// The processes of a fleet and how they talk. Nobody waits inside: operations begin at the call, and whoever waits asks
+// for their end (ranks/waiting.hpp), because a rank that has died never answers, and a wait inside MPI never returns.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace xferbench {
+
+/// MPI says that something failed.
+struct CommunicationError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// An operation that has begun. The memory that it reads or writes must live until it is done. Destroying one that is
+/// not done gives it up; then its memory must stay for good, so this is for a process that is about to end.
+class Pending {
+ public:
+  Pending() = default;
+  Pending(const Pending&) = delete;
+  Pending& operator=(const Pending&) = delete;
+  virtual ~Pending() = default;
+  /// Whether it has ended; may be asked again after that. Throws CommunicationError if it failed.
+  [[nodiscard]] virtual bool done() = 0;
+};
+using PendingPtr = std::unique_ptr<Pending>;
+
+enum class Reduction { max, sum };
+
+/// Every rank calls the collective ones (barrier, broadcast, gather, all_reduce) in the same order. All throw
+/// CommunicationError. From one thread at a time.
+class Communicator {
+ public:
+  Communicator() = default;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+  virtual ~Communicator() = default;
+
+  [[nodiscard]] virtual int rank() const = 0;
+  [[nodiscard]] virtual int size() const = 0;
+  /// Among the ranks that can share memory with this one: those of its node.
+  [[nodiscard]] virtual int local_rank() const = 0;
+  [[nodiscard]] virtual int local_size() const = 0;
+  /// Which MPI it is: "Open MPI 4.1.4".
+  [[nodiscard]] virtual std::string library() const = 0;
+
+  [[nodiscard]] virtual PendingPtr barrier() = 0;
+  [[nodiscard]] virtual PendingPtr broadcast(std::span<std::byte> data, int root) = 0;
+  /// To rank 0, where `all` gets `sizes[i]` bytes of each rank i, one behind the other; elsewhere both are empty.
+  [[nodiscard]] virtual PendingPtr gather(std::span<const std::byte> mine, std::span<std::byte> all,
+                                          std::span<const std::size_t> sizes) = 0;
+  /// In place, of all ranks, to all of them.
+  [[nodiscard]] virtual PendingPtr all_reduce(std::span<double> values, Reduction reduction) = 0;
+  /// At most INT_MAX bytes; tags of 0 to 32767, those from kOwnTags on are for what is in ranks/.
+  [[nodiscard]] virtual PendingPtr send(int to, int tag, std::span<const std::byte> data) = 0;
+  [[nodiscard]] virtual PendingPtr receive(int from, int tag, std::span<std::byte> data) = 0;
+
+  /// Ends all ranks; for when nothing else is possible.
+  [[noreturn]] virtual void abort(int code) noexcept = 0;
+
+  static constexpr int kOwnTags = 32000;
+};
+
+}  // namespace xferbench

@@ -1,0 +1,79 @@
+// What a results file says of many processes that measured together: who they were, and what is judged of them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/enum_text.hpp"
+#include "core/environment.hpp"
+
+namespace xferbench {
+
+/// Which ranks of a fleet measure at once.
+enum class Pacing {
+  all,   ///< all of them
+  node,  ///< those of one node, one node after the other
+  one,   ///< one after the other
+};
+constexpr auto texts_of(Pacing) { return std::to_array<std::string_view>({"all", "node", "one"}); }
+
+/// Whether what is moved crosses the link between the GPU and its host; else it stays on the GPU.
+enum class DataPath { link, gpu };
+constexpr auto texts_of(DataPath) { return std::to_array<std::string_view>({"link", "gpu"}); }
+
+/// Of a result that one rank of a fleet measured.
+struct InFleet {
+  int rank = 0;
+  Pacing pace = Pacing::all;
+  unsigned round = 1;  ///< 2: measured again, with some others, because somebody was suspected
+  DataPath path = DataPath::link;
+  /// How far the common clock of those who measured together was off at most, in seconds.
+  double clock_uncertainty = 0;
+  std::size_t void_passes = 0;  ///< that were repeated because a rank was late
+  std::size_t late_passes = 0;  ///< of these, in which this rank was
+  friend bool operator==(const InFleet&, const InFleet&) = default;
+};
+
+/// One rank: where it ran and on what.
+struct RankPlace {
+  int rank = 0;
+  int node = 0;  ///< nodes are counted in the order of their lowest ranks
+  int local_rank = 0;
+  std::string host;           ///< its name
+  Environment environment{};  ///< whose `gpu` is the rank's
+  std::string tool{};         ///< the program's version and commit
+  friend bool operator==(const RankPlace&, const RankPlace&) = default;
+};
+
+/// Something that is slower than its like, or gone.
+struct Flagged {
+  enum class What { gpu, link, host, pair, rank };
+  What what = What::gpu;
+  std::vector<int> ranks;  ///< that it shows on; of a pair, the one that sends and the one that receives
+  std::string name;        ///< "GPU 3 of host a (GPU-uuid)": which it is
+  double shortfall = 0;    ///< below its group's middle, as a share, in the test where it is most; 0 of a rank
+  std::vector<std::string> tests{};  ///< in which it shows
+  std::string text;                  ///< a sentence without its full stop
+  friend bool operator==(const Flagged&, const Flagged&) = default;
+};
+constexpr auto texts_of(Flagged::What) {
+  return std::to_array<std::string_view>({"gpu", "link", "host", "pair", "rank"});
+}
+
+/// A fleet: the ranks of a run under mpirun or srun.
+struct Fleet {
+  std::string mpi{};  ///< "Open MPI 4.1.4"
+  std::vector<RankPlace> ranks{};
+  double clock_uncertainty = 0;  ///< the largest of all ranks and cases, in seconds
+  std::vector<int> missing{};    ///< ranks that did not answer any more
+  std::vector<Flagged> flagged{};
+  std::vector<std::string> notes{};  ///< what limits the judgement: sentences without their full stops
+  friend bool operator==(const Fleet&, const Fleet&) = default;
+};
+
+}  // namespace xferbench
