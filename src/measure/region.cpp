@@ -167,19 +167,21 @@ void RegionTimer::end_lanes() {
   root.record(stop_);
 }
 
-bool RegionTimer::run_lanes(bool gated, Timing& timing) {
+bool RegionTimer::run_lanes(bool gated, const std::function<void()>& before_start, Timing& timing) {
   constexpr double kPatience = 0.5;  // seconds, of the one that a gate holds
   bool all_there = true;
   double opened = host_.now();
   {
     std::optional<OpenOnExit> open;
     if (gated) open.emplace(gate_);
+    if (!gated) before_start();
     begin_lanes(gated);
     const double before = host_.now();
     for (unsigned i = 0; i < batch_; ++i) region_.submit();
     timing.submit = (host_.now() - before) / batch_;
     end_lanes();
     if (gated) all_there = gate_.wait_until_held(kPatience);
+    if (gated) before_start();
     if (gated) opened = host_.now();
   }
   stop_.synchronize();
@@ -198,19 +200,23 @@ bool RegionTimer::run_lanes(bool gated, Timing& timing) {
   return all_there;
 }
 
-Timing RegionTimer::run(bool gated) {
+Timing RegionTimer::run(bool gated, const std::function<void()>& before_start) {
   if (region_.reset) region_.reset();
-  if (region_.clock == Clock::host) return run_by_host_clock();
+  if (region_.clock == Clock::host) {
+    before_start();
+    return run_by_host_clock();
+  }
   const StreamView root = region_.streams.front();
   Timing timing;
   if (!lanes_.empty()) {
-    all_were_there_ = run_lanes(gated, timing);
+    all_were_there_ = run_lanes(gated, before_start, timing);
     return timing;
   }
   if (gated) gate_.close(root);
   {
     std::optional<OpenOnExit> open;
     if (gated) open.emplace(gate_);
+    if (!gated) before_start();
     root.record(start_);
     for (unsigned i = 0; i < batch_; ++i) {
       fork();
@@ -220,6 +226,7 @@ Timing RegionTimer::run(bool gated) {
       join();
     }
     root.record(stop_);
+    if (gated) before_start();
   }
   stop_.synchronize();
   timing.elapsed = elapsed(start_, stop_) / batch_;
@@ -241,15 +248,19 @@ Timing RegionTimer::run_by_host_clock() {
   return timing;
 }
 
-Timing RegionTimer::run_ungated() { return run(false); }
+Timing RegionTimer::run_ungated() {
+  return run(false, [] {});
+}
 
-std::optional<Timing> RegionTimer::time() {
+std::optional<Timing> RegionTimer::time(const std::function<void()>& before_start) {
   const bool gated = region_.clock == Clock::event_gated;
-  Timing timing = run(gated);
+  Timing timing = run(gated, before_start);
   if (!gated || (!gate_.timed_out() && all_were_there_)) return timing;
   ++gate_timeouts_;
   return std::nullopt;
 }
+
+void RegionTimer::set_batch(unsigned batch) { batch_ = std::min(batch, largest_batch()); }
 
 void RegionTimer::choose_batch() {
   // Ungated times contain submission cost, so the first guess can fall short; a longer batch then shows it.

@@ -127,8 +127,11 @@ class RegionTimer {
   Timing run_ungated();
   /// Chooses the number of repetitions from timed passes.
   void choose_batch();
+  /// As others have chosen it; nothing where the region is never batched.
+  void set_batch(unsigned batch);
   /// Nothing if the gate timed out: then the sample has failed, not the process.
-  std::optional<Timing> time();
+  /// `before_start` is called once all is ready and right before the work is let go.
+  std::optional<Timing> time(const std::function<void()>& before_start = [] {});
 
  private:
   /// The streams of one device, and when they begin and end.
@@ -144,10 +147,10 @@ class RegionTimer {
   };
 
   void add_lanes(Device& root);
-  Timing run(bool gated);
+  Timing run(bool gated, const std::function<void()>& before_start);
   Timing run_by_host_clock();
   /// Returns whether all streams were there when the gate opened.
-  bool run_lanes(bool gated, Timing& timing);
+  bool run_lanes(bool gated, const std::function<void()>& before_start, Timing& timing);
   void begin_lanes(bool gated);
   void end_lanes();
   void fork();

@@ -53,11 +53,17 @@ constexpr double kThrottled = 0.9;    // of the largest clock rate
 class Loop {
  public:
   Loop(Machine& machine, std::vector<Region> regions, const SamplingPolicy& policy, const SamplingObserver& observe,
-       const PassChecks& checks)
-      : machine_(machine), policy_(policy), observe_(observe), checks_(checks), begun_(machine.host().now()) {
+       const PassChecks& checks, Pace* pace)
+      : machine_(machine),
+        policy_(policy),
+        observe_(observe),
+        checks_(checks),
+        pace_(pace),
+        begun_(machine.host().now()) {
     timers_.reserve(regions.size());
     for (Region& region : regions) timers_.emplace_back(machine, std::move(region));
     series_.resize(timers_.size());
+    preparation_.resize(timers_.size());
   }
 
   std::vector<Series> run() {
@@ -71,6 +77,13 @@ class Loop {
  private:
   /// Of the budget, which is not for checks.
   [[nodiscard]] double spent() const { return machine_.host().now() - begun_ - checking_; }
+
+  // What those that sample in step decide together: all of them ask, at the same places.
+  [[nodiscard]] bool stopped() const { return pace_ != nullptr ? pace_->interrupted() : interrupted() != 0; }
+  [[nodiscard]] bool any(bool mine) const { return pace_ != nullptr ? pace_->any(mine) : mine; }
+  void use_largest_batch(RegionTimer& timer) const {
+    if (pace_ != nullptr) timer.set_batch(static_cast<unsigned>(pace_->largest(timer.batch())));
+  }
 
   void summarise(bool throttled) {
     for (std::size_t i = 0; i < series_.size(); ++i) {
@@ -88,14 +101,15 @@ class Loop {
   void warm_up() {
     const NvtxRange mark(machine_.tracer(), "warm-up");
     for (RegionTimer& timer : timers_) {
-      if (interrupted() != 0) break;
+      if (stopped()) break;
       timer.run_ungated();
       timer.run_ungated();
       timer.choose_batch();
+      use_largest_batch(timer);
     }
     std::vector<std::vector<double>> times(timers_.size());
     const auto all_warm = [&times] { return std::ranges::all_of(times, [](const auto& t) { return warm(t); }); };
-    while (!all_warm() && spent() < kWarmupShare * policy_.budget && interrupted() == 0) {
+    while (any(!all_warm() && spent() < kWarmupShare * policy_.budget) && !stopped()) {
       for (std::size_t i = 0; i < timers_.size(); ++i) times[i].push_back(time_or_throw(i).elapsed);
       observe_({});
     }
@@ -135,13 +149,13 @@ class Loop {
       std::optional<Stop> reason;
       if (n == *next_look) {
         observe_({n, widest_half_width()});
-        if (all_within_target()) {
+        if (!any(!all_within_target())) {
           reason = Stop::ci;
         } else if (++next_look == schedule.end()) {
           reason = Stop::max_samples;
         }
       }
-      if (!reason && n >= policy_.min_samples && spent() >= policy_.budget) reason = Stop::budget;
+      if (!reason && n >= policy_.min_samples && !any(spent() < policy_.budget)) reason = Stop::budget;
       if (!reason) continue;
       stop(*reason);
       // Only now is it known that no other round has to follow, and of this one's outputs those that came first may be
@@ -156,9 +170,10 @@ class Loop {
   /// One sample of every region, in alternating order. False when interrupted.
   bool take_round(std::size_t n, Round round) {
     for (std::size_t i = 0; i < timers_.size(); ++i) {
-      if (interrupted() != 0) return false;
+      if (stopped()) return false;
       const std::size_t turn = n % 2 == 1 ? i : timers_.size() - 1 - i;
       keep(time_or_throw(turn), series_[turn]);
+      if (pace_ != nullptr) series_[turn].moments.push_back(pace_->last_pass());
       if (can_check(turn) && (round == Round::last || checks_.chosen(turn, n))) check(turn, n, round);
     }
     return true;
@@ -184,7 +199,7 @@ class Loop {
   /// Right behind a pass. Not after Ctrl-C: a check of gigabytes takes its time. One pass that nobody times follows,
   /// because a check leaves caches, and a GPU that had to wait, in another state than a pass does.
   void check(std::size_t i, std::size_t pass, Round round) {
-    if (interrupted() != 0) return;
+    if (stopped()) return;
     Series& series = series_[i];
     const double begun = machine_.host().now();
     try {
@@ -212,8 +227,21 @@ class Loop {
   Timing time_or_throw(std::size_t i) {
     return until_gate_holds("timing " + timers_[i].region().name, [&] {
       const NvtxRange mark(machine_.tracer(), "sample");
-      return timers_[i].time();
+      return pace_ != nullptr ? time_in_step(i) : timers_[i].time();
     });
+  }
+
+  /// Repeats what was not good for others. Nothing where this process' own gate timed out.
+  std::optional<Timing> time_in_step(std::size_t i) {
+    for (;;) {
+      pace_->agree_on_start(preparation_[i]);
+      const double agreed = machine_.host().now();
+      std::optional<Timing> timing = timers_[i].time([&] {
+        preparation_[i] = machine_.host().now() - agreed;
+        pace_->wait_for_start();
+      });
+      if (pace_->agree_on_pass(timing.has_value()) || !timing) return timing;
+    }
   }
 
   static std::optional<double> half_width(const Measurement& m) {
@@ -284,18 +312,20 @@ class Loop {
   SamplingPolicy policy_;
   const SamplingObserver& observe_;
   PassChecks checks_;
+  Pace* pace_;
   double begun_;
   double checking_ = 0;  // seconds
   std::vector<RegionTimer> timers_;
+  std::vector<double> preparation_;  // of each, in step: seconds from agreeing on a start to being ready, the last time
   std::vector<Series> series_;
 };
 
 }  // namespace
 
 std::vector<Series> sample(Machine& machine, std::vector<Region> regions, const SamplingPolicy& policy,
-                           const SamplingObserver& observe, const PassChecks& checks) {
+                           const SamplingObserver& observe, const PassChecks& checks, Pace* pace) {
   const TimedPasses timed(machine);
-  return Loop(machine, std::move(regions), policy, observe, checks).run();
+  return Loop(machine, std::move(regions), policy, observe, checks, pace).run();
 }
 
 }  // namespace xferbench

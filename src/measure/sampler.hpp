@@ -12,6 +12,7 @@
 #include "core/error.hpp"
 #include "measure/pass_checks.hpp"
 #include "measure/region.hpp"
+#include "ranks/pace.hpp"
 #include "results/result.hpp"
 
 namespace xferbench {
@@ -38,6 +39,7 @@ struct Series {
   std::vector<std::vector<double>> stream_times;  ///< per sample, if the region asked for it
   std::vector<Measurement> parts;                 ///< as the region names them
   double checking = 0;                            ///< seconds that went into checks, which are in no sample
+  std::vector<Pace::Moments> moments;             ///< of each sample, where passes keep in step with other processes'
   /// Throws std::logic_error if there is no such part: a mistake in the scenario. `gpu`: of the GPU of that number.
   [[nodiscard]] const Measurement& part(std::string_view name, std::optional<int> gpu = {}) const;
 };
@@ -58,9 +60,11 @@ struct FailedCheck : VerificationError {
 /// Samples all regions interleaved (A B C, C B A, A B C, ...), so that what drifts does so for all of them and ratios
 /// between them stay fair. Stops early, with what it has, when interrupted() says so. Checks the outputs of those
 /// passes that `checks` chooses and of the last round, where regions can be checked.
+/// With a `pace`, every pass starts together with those of other processes, which sample the same regions: all take the
+/// same number of passes, and a pass that was not good for all of them is repeated.
 /// Throws FailedCheck where one is wrong, MeasurementError when a gate times out again and again.
 std::vector<Series> sample(Machine& machine, std::vector<Region> regions, const SamplingPolicy& policy,
-                           const SamplingObserver& observe, const PassChecks& checks = {});
+                           const SamplingObserver& observe, const PassChecks& checks = {}, Pace* pace = nullptr);
 
 /// Whether the median of the last eight is within 1% of that of the eight before.
 bool warm(std::span<const double> times);

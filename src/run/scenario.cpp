@@ -80,12 +80,21 @@ void compare_clocks(const Trace& trace, Result& result) {
 
 bool RunContext::verifies_again() const { return verify && interrupted() == 0; }
 
+void RunContext::keep_moments(std::span<const Series> series) const {
+  if (moments == nullptr) return;
+  for (const Series& s : series) {
+    std::vector<Pace::Moments>& all = (*moments)[s.elapsed.name];
+    all.insert(all.end(), s.moments.begin(), s.moments.end());
+  }
+}
+
 std::vector<Series> RunContext::sample(std::vector<Region> regions, const SamplingPolicy& wanted) const {
   const auto with_earlier_turns = [this](std::vector<Series> series) {
+    keep_moments(series);
     return history ? history->continued(std::move(series)) : series;
   };
   try {
-    return with_earlier_turns(xferbench::sample(machine, std::move(regions), wanted, observe, checks()));
+    return with_earlier_turns(xferbench::sample(machine, std::move(regions), wanted, observe, checks(), pace));
   } catch (FailedCheck& failed) {
     failed.sampled = with_earlier_turns(std::move(failed.sampled));
     throw;

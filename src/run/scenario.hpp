@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -62,6 +63,11 @@ struct RunContext {
   /// What the cases of a run share; a case run by itself has its own.
   std::shared_ptr<Memo> memo = std::make_shared<Memo>();
 
+  /// Where the case is measured in step with other processes.
+  Pace* pace = nullptr;
+  /// Where it is: gets when the passes of each region began and ended, by the region's name.
+  std::map<std::string, std::vector<Pace::Moments>>* moments = nullptr;
+
   /// Where the case comes in several turns: what was sampled in those before.
   std::shared_ptr<SampleHistory> history{};
 
@@ -78,6 +84,9 @@ struct RunContext {
   /// Where a timeline was asked for: runs the region once more, untimed and as a timed pass does, and keeps what the
   /// device did and when. After sampling only: a profiler that has been attached may leave traces of its own.
   void trace_region(const Region& region, Result& result) const;
+
+ private:
+  void keep_moments(std::span<const Series> series) const;
 };
 
 /// Samples what leads to the case or explains it, and is not the case itself: so many times, and no pass is checked.

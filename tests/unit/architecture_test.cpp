@@ -165,7 +165,7 @@ const std::vector<Room>& rooms() {
       {"device/sim", {"core", "device"}},
       {"device/cuda", {"core", "device", "kernels"}},
       {"model", {"core", "results"}},
-      {"measure", {"core", "device", "results"}},
+      {"measure", {"core", "device", "ranks", "results"}},
       {"run", {"core", "device", "results", "model", "measure"}},
       {"scenarios", {"core", "device", "results", "kernels", "model", "measure", "run"}},
       {"compare", {"core", "results", "measure", "model"}},

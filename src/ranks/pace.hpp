@@ -9,7 +9,7 @@ namespace xferbench {
 
 /// What the processes that measure a case together agree on. Every one of them asks the same questions in the same
 /// order: what they decide on must follow from the case and from what was agreed before. One that leaves the case early
-/// (it failed) is no longer asked. All throw RanksSilentError where somebody does not answer any more.
+/// (it failed) is no longer asked. Once somebody does not answer any more, each answers for itself.
 class Pace {
  public:
   Pace() = default;
@@ -21,9 +21,11 @@ class Pace {
   [[nodiscard]] virtual bool any(bool mine) = 0;
   /// The largest that any of them says.
   [[nodiscard]] virtual double largest(double mine) = 0;
+  /// Whether any of them had been asked to end (Ctrl-C) when the last question was answered, or somebody does not
+  /// answer any more, which is the end of it, too.
+  [[nodiscard]] virtual bool interrupted() const = 0;
 
-  /// Before a pass: agrees on when it is to start, so that whoever needs `preparation` seconds until then, as the last
-  /// pass did, is not late.
+  /// Before a pass: agrees on when it is to start, so that one who needs `preparation` seconds until then is not late.
   virtual void agree_on_start(double preparation) = 0;
   /// Waits for that moment. For the thread that begins the pass, right before the work is let go.
   virtual void wait_for_start() = 0;
