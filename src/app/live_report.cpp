@@ -101,6 +101,19 @@ std::vector<std::string> LiveReport::put(std::size_t index, const Result& result
   return update();
 }
 
+std::vector<std::string> LiveReport::put(KnownResults results) {
+  const std::lock_guard lock(mutex_);
+  wait_if_abandoned();
+  for (auto& [index, result] : results) insert(index, std::move(result));
+  return update();
+}
+
+void LiveReport::edit(const std::function<void(Report&)>& change) {
+  const std::lock_guard lock(mutex_);
+  wait_if_abandoned();
+  change(report_);
+}
+
 std::vector<std::string> LiveReport::replace(std::vector<Result> results) {
   const std::lock_guard lock(mutex_);
   wait_if_abandoned();
@@ -129,10 +142,10 @@ std::vector<std::string> LiveReport::update() {
   return news;
 }
 
-void LiveReport::finish(std::vector<Finding> findings) {
+void LiveReport::finish(std::vector<Finding> findings, bool cut_off) {
   const std::lock_guard lock(mutex_);
   wait_if_abandoned();
-  report_.complete = is_complete(report_);
+  report_.complete = !cut_off && is_complete(report_);
   report_.findings = std::move(findings);
   write_all_the_last_time();
 }

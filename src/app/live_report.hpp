@@ -51,9 +51,14 @@ class LiveReport {
   /// A case's result, or what is known of it so far; results stand in the order of the cases. Returns what the user
   /// must be told of the files.
   [[nodiscard]] std::vector<std::string> put(std::size_t index, const Result& result);
+  /// Those of several cases, which are written together.
+  [[nodiscard]] std::vector<std::string> put(KnownResults results);
+  /// Changes what is said of all together; it is written with the next results.
+  void edit(const std::function<void(Report&)>& change);
   /// All results anew, where later ones change what was said of earlier ones.
   [[nodiscard]] std::vector<std::string> replace(std::vector<Result> results);
-  void finish(std::vector<Finding> findings);
+  /// `cut_off`: there are cases of which nothing is known.
+  void finish(std::vector<Finding> findings, bool cut_off = false);
   /// Ends the run for good from another thread, while the one that measures does not come back: puts `last` where the
   /// report has nothing yet (what failed, anywhere), and writes all files. From then on put() does not return. False if
   /// that thread is writing them right now and does not end.

@@ -251,6 +251,9 @@ Command CommandLine::run_command() {
   for (const CLI::Option* option : known_.at(&app_).taken) {
     if (option->count() > 0) run_.flags.push_back(option->get_name().substr(2));
   }
+  for (const char* flag : {"pace", "threshold", "timeout", "share-gpus"}) {
+    if (given(("--" + std::string(flag)).c_str())) run_.fleet.flags.emplace_back(flag);
+  }
   if (run_.repeat && (!measuring_.files.json || measuring_.files.json == "-")) {
     throw UsageError("--repeat needs --json FILE: each process writes one of its own, FILE-1.json and so on");
   }

@@ -25,6 +25,7 @@ struct DeviceChoice {
   std::optional<GpuSelection> gpus;     ///< instead; neither: what the scenarios need, at least GPU 0
   NumaPolicy numa;                      ///< where the process is to run; not for the simulated device
   std::optional<std::string> simulate;  ///< profile of the simulated device, if it is to be used
+  int rank = 0;                         ///< of this process among several
 };
 
 /// A file that a flag names; "-" is standard output.
@@ -76,8 +77,19 @@ struct Measuring {
   Presentation show;
 };
 
+/// What was said of a run by many processes, under mpirun or srun.
+struct FleetChoice {
+  bool mpi = false;                       ///< MPI is to be started although no launcher has started the program
+  std::vector<Pacing> pace{Pacing::all};  ///< each once
+  bool share_gpus = false;                ///< several ranks may be on one GPU
+  double timeout = 60;                    ///< seconds that a rank waits for another one
+  double threshold = 0.03;                ///< a shortfall within this share does not matter
+  std::vector<std::string> flags{};       ///< of these, without dashes, that were given
+};
+
 struct RunCommand {
   Measuring measuring;
+  FleetChoice fleet;
   std::vector<PlannedCase> cases;
   std::optional<std::string> suite;    ///< name or file: it says which cases there are; `cases` is empty
   std::optional<std::string> resume;   ///< file whose command is to be finished; `cases` is empty

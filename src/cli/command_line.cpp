@@ -19,6 +19,7 @@ constexpr const char* kDevice = "Device";
 constexpr const char* kSampling = "Sampling";
 constexpr const char* kOutput = "Output";
 constexpr const char* kWholeRuns = "Whole runs";
+constexpr const char* kFleets = "Under mpirun or srun";
 
 /// A flag with a value that help calls `argument`. A word that looks like a flag is never the value of another one:
 /// `--json --quiet` lacks the name of a file. `implicit` is what the flag means without a value; empty: it needs one.
@@ -70,6 +71,7 @@ CommandLine::CommandLine(Scenarios scenarios, AxisFlags axis_flags)
   add_sampling_flags();
   add_output_flags();
   add_whole_run_flags();
+  add_fleet_flags();
   add_contradictions();
   add_shared_axes();
   app_.option_defaults()->group(kFlags);
@@ -219,6 +221,27 @@ void CommandLine::add_whole_run_flags() {
   add_value(app_, {.name = "process", .max = 1000}, "N", into(run_.process))->needs(repeat)->group("");
 }
 
+void CommandLine::add_fleet_flags() {
+  app_.option_defaults()->group(kFleets);
+  FleetChoice& fleet = run_.fleet;
+  CLI::Option* pace = app_.add_option_function<std::string>(
+      "--pace", [&fleet](const std::string& text) { fleet.pace = paces(text); },
+      "who measures at once: all ranks, those of one node, one rank; several to see what contention costs [all]");
+  choices_[pace->type_name("all|node|one,...")] = words(texts_of(Pacing{}));
+  add_share(app_, {.name = "threshold", .help = "a rank that is slower than its like by less is not named", .max = 100},
+            fleet.threshold);
+  add_value(app_,
+            {.name = "timeout",
+             .kind = AxisKind::real,
+             .defaults = fmt::format("{}", fleet.timeout),
+             .help = "seconds that a rank waits for one that does not answer",
+             .min = 0.1,
+             .max = 86400},
+            "SECONDS", [&fleet](const Value& v) { fleet.timeout = std::get<double>(v); });
+  app_.add_flag("--share-gpus", fleet.share_gpus, "let several ranks use one GPU, which slow each other");
+  app_.add_flag("--mpi", fleet.mpi, "start MPI although no launcher that is known has started the program");
+}
+
 void CommandLine::contradict(CLI::Option* one, CLI::Option* other, const std::string& why) {
   one->excludes(other);
   contradictions_.push_back({one, other, why});
@@ -313,7 +336,7 @@ void CommandLine::add_run_and_tune() {
     return std::as_const(app_).get_options(taken);
   };
   const Known run{.usage = "  xferbench [run] [FLAGS] [SCENARIO [FLAGS]]...\n",
-                  .taken = of_groups({kDevice, kSampling, kOutput, kWholeRuns}),
+                  .taken = of_groups({kDevice, kSampling, kOutput, kWholeRuns, kFleets}),
                   .make = [this] { return run_command(); }};
   known_[&app_] = {.usage = std::string(program_usage()), .taken = run.taken, .make = run.make};
   add_command("run", "measure; the word may be left out", run)

@@ -59,6 +59,7 @@ class CommandLine {
   void add_sampling_flags();
   void add_output_flags();
   void add_whole_run_flags();
+  void add_fleet_flags();
   CLI::Option* add_value(CLI::App& app, const Axis& axis, const char* argument,
                          const std::function<void(const Value&)>& store);
   /// A share, in percent on the command line; its default is what it holds.

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "core/error.hpp"
@@ -307,6 +308,24 @@ GpuSelection gpu_selection(const std::string& text) {
   if (!selection.numbers.empty()) return selection;
   throw UsageError(fmt::format("--gpus: '{}' {}; write all, how many (2), or which, by their numbers, each once (0,3)",
                                text, count ? "would be no GPU at all; GPU 0 alone is --gpu 0" : "is none of that"));
+}
+
+std::vector<Pacing> paces(const std::string& text) {
+  const std::vector<std::string> known = words(texts_of(Pacing{}));
+  std::vector<Pacing> all;
+  std::istringstream list(text);
+  for (std::string word; std::getline(list, word, ',');) {
+    const auto found = std::ranges::find(known, word);
+    if (found == known.end()) {
+      throw UsageError(
+          fmt::format("--pace: '{}' is not one of {}{}", word, fmt::join(known, ", "), suggestion(word, known)));
+    }
+    const auto pace = static_cast<Pacing>(found - known.begin());
+    if (std::ranges::find(all, pace) != all.end()) throw UsageError("--pace: " + word + " stands there twice");
+    all.push_back(pace);
+  }
+  if (all.empty()) throw UsageError(fmt::format("--pace: write one or more of {}", fmt::join(known, ",")));
+  return all;
 }
 
 }  // namespace xferbench::cli

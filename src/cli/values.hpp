@@ -15,6 +15,7 @@
 #include "core/axis.hpp"
 #include "core/spelling.hpp"
 #include "device/open.hpp"
+#include "results/fleet.hpp"
 
 namespace xferbench::cli {
 
@@ -30,5 +31,8 @@ using xferbench::suggestion;
 
 /// "all", "2" (the first two) or "0,3". Throws UsageError.
 GpuSelection gpu_selection(const std::string& text);
+
+/// "all,one": paces of a fleet, each once, in that order. Throws UsageError.
+std::vector<Pacing> paces(const std::string& text);
 
 }  // namespace xferbench::cli

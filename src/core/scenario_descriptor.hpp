@@ -38,6 +38,9 @@ struct ScenarioDescriptor {
   std::vector<HeatMap> heat_maps{};        ///< of the metrics worth drawing over two axes
   bool has_timeline = false;               ///< whether its run() calls RunContext::trace_region
   UsesGpus gpus = UsesGpus::one;
+  /// Whether it is about several ranks of a run under mpirun or srun: all of them take part in every case, and choose
+  /// by its pace who works at once.
+  bool needs_ranks = false;
 };
 
 /// Descriptors of scenarios, which live as long as the program.

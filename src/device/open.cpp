@@ -9,8 +9,23 @@
 
 namespace xferbench {
 
+namespace {
+
+int gpu_of(const GpuOfProcess& process, std::size_t count) {
+  const auto rank = static_cast<std::size_t>(process.local_rank);
+  if (rank < count || count == 1) return count == 1 ? 0 : process.local_rank;
+  if (process.share && count > 0) return static_cast<int>(rank % count);
+  throw NoDeviceError(
+      fmt::format("it has {} GPUs, and more ranks: start as many ranks on each host as it has GPUs (mpirun --map-by "
+                  "ppr:{}:node, srun --ntasks-per-node={}), or let them share with --share-gpus",
+                  count, count, count));
+}
+
+}  // namespace
+
 std::vector<int> chosen_gpus(const GpuSelection& selection, std::size_t count, const std::string& or_else) {
   const auto has = [count](int number) { return static_cast<std::size_t>(number) < count; };
+  if (selection.of_process) return {gpu_of(*selection.of_process, count)};
   if (selection.first || selection.numbers.empty()) {
     const std::size_t wanted = selection.first.value_or(count);
     if (wanted > count) {

@@ -11,10 +11,18 @@
 
 namespace xferbench {
 
+/// The GPU of one of several processes on a machine: that of its number among them, or the only one it sees.
+struct GpuOfProcess {
+  int local_rank = 0;
+  bool share = false;  ///< where there are fewer GPUs than processes, they begin again with the first
+  friend bool operator==(const GpuOfProcess&, const GpuOfProcess&) = default;
+};
+
 /// Which of a machine's GPUs.
 struct GpuSelection {
-  std::vector<int> numbers{0};         ///< as CUDA counts them, in this order, each once; none: every GPU
-  std::optional<std::size_t> first{};  ///< instead: so many, from 0 on
+  std::vector<int> numbers{0};               ///< as CUDA counts them, in this order, each once; none: every GPU
+  std::optional<std::size_t> first{};        ///< instead: so many, from 0 on
+  std::optional<GpuOfProcess> of_process{};  ///< instead: one of them
   friend bool operator==(const GpuSelection&, const GpuSelection&) = default;
 };
 

@@ -160,7 +160,7 @@ std::vector<Health> health_of(std::span<Device* const> devices) {
 
 /// The same, and why no case can run any more.
 std::optional<SkipReason> skip_reason_now(const PlannedCase& planned, const RunContext& bench) {
-  if (interrupted() != 0) return SkipReason::unavailable(std::string(kNotBegun));
+  if (bench.stopped()) return SkipReason::unavailable(std::string(kNotBegun));
   for (Device* device : devices_of(planned, bench.machine)) {
     if (!device->usable()) return SkipReason::unavailable(std::string(kDeviceLost));
   }
@@ -188,7 +188,7 @@ Result attempt(const PlannedCase& planned, const RunContext& bench) {
   });
   if (!failure.empty()) {
     end(result, Status::failed, std::move(failure));
-  } else if (interrupted() != 0 && !has_samples(result)) {
+  } else if (bench.stopped() && !has_samples(result)) {
     end(result, Status::skipped, std::string(kNoSamples));
     result.measurements.clear();
     result.metrics.clear();
@@ -196,86 +196,75 @@ Result attempt(const PlannedCase& planned, const RunContext& bench) {
   return result;
 }
 
-/// The cases of a run, and how far each has come.
-class InterleavedRuns {
- public:
-  InterleavedRuns(std::span<const PlannedCase> cases, const RunContext& bench, const RunObserver& observer,
-                  std::size_t turns)
-      : cases_(cases),
-        bench_(bench),
-        observer_(observer),
-        turns_(turns),
-        histories_(cases.size()),
-        health_(cases.size()) {
-    for (const PlannedCase& c : cases) results_.emplace_back(c.config);
-  }
-
-  std::vector<Result> run() {
-    for (std::size_t turn = 0; turn < turns_; ++turn) {
-      for (std::size_t i = 0; i < cases_.size(); ++i) {
-        if (turn == 0 || results_[i].status == Status::ok) visit(i, turn);
-      }
-    }
-    return std::move(results_);
-  }
-
- private:
-  /// After Ctrl-C a case keeps what the turns before have sampled.
-  void visit(std::size_t i, std::size_t turn) {
-    if (turn > 0 && interrupted() != 0) return;
-    std::optional<SkipReason> reason;
-    const std::string failure = failure_of([&] { reason = skip_reason_now(cases_[i], bench_); });
-    if (!failure.empty()) {
-      turn > 0 ? keep_as_it_is(results_[i], failure) : end(results_[i], Status::failed, failure);
-    } else if (reason) {
-      turn > 0 ? keep_as_it_is(results_[i], reason->text) : end(results_[i], Status::skipped, reason->text);
-    } else {
-      if (observer_.begin) observer_.begin(i, turn);
-      const SamplingPolicy wanted = cases_[i].policy.value_or(bench_.policy);
-      const std::vector<Device*> devices = devices_of(cases_[i], bench_.machine);
-      const std::vector<Health> before = health_of(devices);
-      Result result = attempt(cases_[i], bench_for(i, turn, wanted));
-      if (turn > 0 && result.status == Status::skipped) return;  // interrupted
-      if (result.status != Status::skipped) {
-        const std::vector<Health> after = health_of(devices);
-        // The first device last: its record is the one that a result has room for.
-        for (std::size_t d = devices.size(); d-- > 0;) health_[i].note({before[d], after[d]});
-        health_[i].add_to(result);
-      }
-      if (turn + 1 < turns_) mark_unfinished(result);
-      warn(result, wanted);
-      results_[i] = std::move(result);
-    }
-    if (observer_.done) observer_.done(i, results_[i]);
-  }
-
-  RunContext bench_for(std::size_t i, std::size_t turn, const SamplingPolicy& wanted) {
-    RunContext bench = bench_;
-    bench.policy = share_of(wanted, turns_);
-    bench.trace = bench_.trace && turn + 1 == turns_;
-    if (turns_ == 1) return bench;
-    if (!histories_[i]) histories_[i] = std::make_shared<SampleHistory>(wanted.ci);
-    histories_[i]->begin_turn();
-    bench.history = histories_[i];
-    return bench;
-  }
-
-  /// What is in the way now was not when the samples so far were taken.
-  static void keep_as_it_is(Result& result, const std::string& reason) {
-    const std::string warning = "not all turns were run: " + reason;
-    if (std::ranges::find(result.warnings, warning) == result.warnings.end()) result.warnings.push_back(warning);
-  }
-
-  std::span<const PlannedCase> cases_;
-  const RunContext& bench_;
-  const RunObserver& observer_;
-  std::size_t turns_;
-  std::vector<std::shared_ptr<SampleHistory>> histories_;
-  std::vector<CaseHealth> health_;
-  std::vector<Result> results_;
-};
+/// What is in the way now was not when the samples so far were taken.
+void keep_as_it_is(Result& result, const std::string& reason) {
+  const std::string warning = "not all turns were run: " + reason;
+  if (std::ranges::find(result.warnings, warning) == result.warnings.end()) result.warnings.push_back(warning);
+}
 
 }  // namespace
+
+InterleavedRuns::InterleavedRuns(std::span<const PlannedCase> cases, const RunContext& bench,
+                                 const RunObserver& observer, std::size_t turns)
+    : cases_(cases),
+      bench_(bench),
+      observer_(observer),
+      turns_(turns),
+      histories_(cases.size()),
+      health_(cases.size()) {
+  for (const PlannedCase& c : cases) results_.emplace_back(c.config);
+}
+
+std::vector<Result> InterleavedRuns::run() {
+  for (std::size_t turn = 0; turn < turns_; ++turn) {
+    for (std::size_t i = 0; i < cases_.size(); ++i) visit(i, turn);
+  }
+  return std::move(results_);
+}
+
+void InterleavedRuns::visit(std::size_t i, std::size_t turn) {
+  if (turn > 0 && (results_[i].status != Status::ok || bench_.stopped())) return;
+  std::optional<SkipReason> reason;
+  const std::string failure = failure_of([&] { reason = skip_reason_now(cases_[i], bench_); });
+  if (!failure.empty()) {
+    turn > 0 ? keep_as_it_is(results_[i], failure) : end(results_[i], Status::failed, failure);
+  } else if (reason) {
+    turn > 0 ? keep_as_it_is(results_[i], reason->text) : end(results_[i], Status::skipped, reason->text);
+  } else if (!measure(i, turn)) {
+    return;
+  }
+  if (observer_.done) observer_.done(i, results_[i]);
+}
+
+bool InterleavedRuns::measure(std::size_t i, std::size_t turn) {
+  if (observer_.begin) observer_.begin(i, turn);
+  const SamplingPolicy wanted = cases_[i].policy.value_or(bench_.policy);
+  const std::vector<Device*> devices = devices_of(cases_[i], bench_.machine);
+  const std::vector<Health> before = health_of(devices);
+  Result result = attempt(cases_[i], bench_for(i, turn, wanted));
+  if (turn > 0 && result.status == Status::skipped) return false;  // interrupted
+  if (result.status != Status::skipped) {
+    const std::vector<Health> after = health_of(devices);
+    // The first device last: its record is the one that a result has room for.
+    for (std::size_t d = devices.size(); d-- > 0;) health_[i].note({before[d], after[d]});
+    health_[i].add_to(result);
+  }
+  if (turn + 1 < turns_) mark_unfinished(result);
+  warn(result, wanted);
+  results_[i] = std::move(result);
+  return true;
+}
+
+RunContext InterleavedRuns::bench_for(std::size_t i, std::size_t turn, const SamplingPolicy& wanted) {
+  RunContext bench = bench_;
+  bench.policy = share_of(wanted, turns_);
+  bench.trace = bench_.trace && turn + 1 == turns_;
+  if (turns_ == 1) return bench;
+  if (!histories_[i]) histories_[i] = std::make_shared<SampleHistory>(wanted.ci);
+  histories_[i]->begin_turn();
+  bench.history = histories_[i];
+  return bench;
+}
 
 std::string failure_of(const std::function<void()>& body) {
   try {

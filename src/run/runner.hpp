@@ -2,12 +2,15 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "results/result.hpp"
+#include "run/health.hpp"
 #include "run/scenario.hpp"
 
 namespace xferbench {
@@ -44,6 +47,34 @@ struct RunObserver {
 
 /// Runs `body`; why it failed, whatever it throws. Empty if it did not.
 std::string failure_of(const std::function<void()>& body);
+
+/// The cases of a run, and how far each has come.
+class InterleavedRuns {
+ public:
+  /// Everything must outlive it.
+  InterleavedRuns(std::span<const PlannedCase> cases, const RunContext& bench, const RunObserver& observer,
+                  std::size_t turns);
+
+  /// All of them, in all turns.
+  std::vector<Result> run();
+  /// One turn of one case; after Ctrl-C a case keeps what the turns before have sampled.
+  void visit(std::size_t i, std::size_t turn);
+  /// So far.
+  [[nodiscard]] const Result& result(std::size_t i) const { return results_[i]; }
+
+ private:
+  /// False where the turn gave nothing and was not the first one.
+  bool measure(std::size_t i, std::size_t turn);
+  RunContext bench_for(std::size_t i, std::size_t turn, const SamplingPolicy& wanted);
+
+  std::span<const PlannedCase> cases_;
+  const RunContext& bench_;
+  const RunObserver& observer_;
+  std::size_t turns_;
+  std::vector<std::shared_ptr<SampleHistory>> histories_;
+  std::vector<CaseHealth> health_;
+  std::vector<Result> results_;
+};
 
 /// Runs every case: `ok`, `failed` with a reason, or `skipped` with a reason (see
 /// skip_reason(); a lost context, Ctrl-C). Goes through all cases `turns` times, each time for a share of

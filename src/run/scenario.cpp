@@ -78,7 +78,9 @@ void compare_clocks(const Trace& trace, Result& result) {
 
 }  // namespace
 
-bool RunContext::verifies_again() const { return verify && interrupted() == 0; }
+bool RunContext::stopped() const { return pace != nullptr ? pace->interrupted() : interrupted() != 0; }
+
+bool RunContext::verifies_again() const { return verify && !stopped(); }
 
 void RunContext::keep_moments(std::span<const Series> series) const {
   if (moments == nullptr) return;

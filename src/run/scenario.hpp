@@ -17,6 +17,9 @@
 #include "device/machine.hpp"
 #include "measure/history.hpp"
 #include "measure/sampler.hpp"
+#include "ranks/communicator.hpp"
+#include "ranks/pace.hpp"
+#include "ranks/waiting.hpp"
 #include "results/result.hpp"
 #include "run/memo.hpp"
 #include "run/skip_reason.hpp"
@@ -51,6 +54,14 @@ std::optional<SkipReason> missing_gpus(std::span<const int> numbers, const Envir
 std::optional<SkipReason> missing_access(std::span<const int> from, std::span<const int> to,
                                          const Environment& environment);
 
+/// The other processes of a run under mpirun or srun, for scenarios that are about several of them.
+struct FleetContext {
+  Communicator& ranks;
+  std::span<const int> nodes;  ///< of each rank, its node
+  Patience patience;
+  Pacing pace = Pacing::all;  ///< of the case
+};
+
 /// What a scenario runs with: the machine and the user's wishes.
 struct RunContext {
   Machine& machine;
@@ -65,6 +76,8 @@ struct RunContext {
 
   /// Where the case is measured in step with other processes.
   Pace* pace = nullptr;
+  /// Where there are any: who they are.
+  const FleetContext* fleet = nullptr;
   /// Where it is: gets when the passes of each region began and ended, by the region's name.
   std::map<std::string, std::vector<Pace::Moments>>* moments = nullptr;
 
@@ -75,6 +88,8 @@ struct RunContext {
   [[nodiscard]] bool needs_data() const { return verify || device.capabilities().moves_data_when_timed; }
   /// Which timed passes are checked, of regions that can be: on a machine that only models times, none.
   [[nodiscard]] PassChecks checks() const { return {verify && device.capabilities().moves_data_when_timed, seed}; }
+  /// Whether somebody wants the run to end: Ctrl-C, here or, in step, at any of those who measure together.
+  [[nodiscard]] bool stopped() const;
   /// Whether to verify once more what was sampled. Not after Ctrl-C: gigabytes take their time.
   [[nodiscard]] bool verifies_again() const;
   /// Samples what the case is about: together with the samples of earlier turns, if there were any. Throws FailedCheck
