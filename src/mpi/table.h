@@ -29,7 +29,7 @@ typedef struct xferbench_mpi_table {
 
   int (*initialise)(void);
   int (*is_initialised)(void);
-  /* Waits for all ranks. */
+  /* Waits for all ranks, for ever if need be. Does nothing where MPI has not been started, or has ended. */
   int (*finalise)(void);
   int (*rank)(void);
   int (*size)(void);

@@ -9,9 +9,15 @@
 namespace xferbench {
 
 /// Loads the plug-in and starts MPI in this process: XFERBENCH_MPI names its file; else it is looked for where the
-/// program is, beside its libraries (../lib/xferbench/), and where the loader looks. Throws UsageError with one line
-/// that says where it was looked for and what to install if there is none, or if it is of another version;
-/// CommunicationError if MPI does not start. Destroying what is returned ends MPI, which waits for all ranks.
+/// program is, where it is installed (../lib/xferbench/ from there), and where the loader looks. Throws UsageError with
+/// one line that says where it was looked for and what to install if there is none, or if it is of another version;
+/// CommunicationError if MPI does not start.
+///
+/// Destroying what is returned ends MPI, which all ranks do together: it waits for the others for kLeavingPatience
+/// seconds. Where they do not come, where an operation was given up, and while an exception is on its way, MPI is left
+/// as it is, because ending it would wait for ever. The launcher then takes the end of the process for a failure, and
+/// ends the others.
 std::unique_ptr<Communicator> start_mpi();
+constexpr double kLeavingPatience = 10;
 
 }  // namespace xferbench

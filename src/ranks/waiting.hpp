@@ -1,9 +1,11 @@
 // Waiting for other ranks, with patience and an eye on Ctrl-C.
 #pragma once
 
+#include <climits>
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -27,15 +29,20 @@ struct Patience {
 /// so that ranks that share a processor let each other work. Throws RanksSilentError that begins with `what`.
 void wait_for(Pending& operation, const Patience& patience, const std::string& what);
 
-// Collective calls that wait; every rank calls them in the same order.
+// Collective calls that wait; every rank calls them in the same order. The patience is with each of the operations that
+// they are made of. Where it ends, memory that MPI may still write is left to it.
+
+/// Bytes that MPI takes in one operation.
+constexpr std::size_t kMostAtOnce = INT_MAX;
 
 void barrier(Communicator& ranks, const Patience& patience, const std::string& what);
 /// The root's text, to all.
 std::string broadcast(Communicator& ranks, std::string text, int root, const Patience& patience,
                       const std::string& what);
-/// The texts of all ranks by their numbers, at rank 0; nothing elsewhere. Together they may be larger than INT_MAX.
+/// The texts of all ranks by their numbers, at rank 0; nothing elsewhere. Where they are too large together for one
+/// operation they come in parts: `at_once` bytes, no fewer than there are ranks.
 std::vector<std::string> gather(Communicator& ranks, const std::string& mine, const Patience& patience,
-                                const std::string& what);
+                                const std::string& what, std::size_t at_once = kMostAtOnce);
 void all_reduce(Communicator& ranks, std::span<double> values, Reduction reduction, const Patience& patience,
                 const std::string& what);
 

@@ -139,6 +139,13 @@ TEST(Architecture, OnlyOneFileKnowsLibnuma) {
   EXPECT_EQ(violations(sources(), others, {"numa.h", "numaif.h", "numacompat"}), "");
 }
 
+TEST(Architecture, OnlyThePluginKnowsMpi) {
+  const auto others = [](const Source& s) { return s.path != "src/mpi/plugin.cpp"; };
+  EXPECT_EQ(violations(sources(), others, {"mpi.h"}), "");
+  const auto strangers = [](const Source& s) { return !in(s, {"src/mpi/", "src/ranks/mpi_plugin.cpp"}); };
+  EXPECT_EQ(violations(sources(), strangers, {"mpi/"}), "");
+}
+
 TEST(Architecture, OnlyKernelsThatAreLinkedForItLaunchFromTheDevice) {
   const auto others = [](const Source& s) {
     return s.path != "kernels/dynpar/dynpar.cu" && s.path != "kernels/dynpar/device_sort.cu";
@@ -159,7 +166,8 @@ const std::vector<Room>& rooms() {
   static const std::vector<Room> all{
       {"core", {}},
       {"device", {"core"}},
-      {"ranks", {"core", "device"}},
+      {"mpi", {}},
+      {"ranks", {"core", "device", "mpi"}},
       {"results", {"core"}},
       {"kernels", {"device"}},
       {"device/sim", {"core", "device"}},

@@ -1,0 +1,261 @@
+// The plug-in xferbench-mpi: the table of mpi/table.h, made of the MPI that this file is compiled with. The only file
+// that includes mpi.h; a library of its own, which knows nothing of the program.
+#include <mpi.h>
+
+#include <climits>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <vector>
+
+#include "mpi/table.h"
+
+// While one lives MPI reads and writes memory of its caller, and here the counts of a gather.
+struct xferbench_mpi_operation {
+  MPI_Request request = MPI_REQUEST_NULL;
+  bool ended = false;
+  bool receives = false;
+  std::vector<int> counts{};
+  std::vector<int> offsets{};
+};
+
+namespace {
+
+using Operation = xferbench_mpi_operation;
+
+/// What there is of MPI in a process, which can be started and ended once.
+struct State {
+  bool started = false;  // by us, and not ended
+  /// Ours alone, so that messages of nobody else are taken for ours.
+  MPI_Comm ranks = MPI_COMM_NULL;
+  int rank = 0;
+  int size = 1;
+  int local_rank = 0;
+  int local_size = 1;
+  /// An error of ours: this MPI lets only one thread talk.
+  int one_thread_only = MPI_SUCCESS;
+  char library[64] = "MPI";
+};
+
+State& state() {
+  static State one;
+  return one;
+}
+
+/// "Open MPI 4.1.4" of "Open MPI v4.1.4, package: Debian ...", "MPICH 4.0.2" of "MPICH Version:\t4.0.2\nMPICH Release
+/// date: ...", "Intel(R) MPI Library 2021.9" as it is: the first line, up to a comma, with single spaces, and without
+/// the words that only say that a number is a version.
+void describe_library(char* text, std::size_t size) {
+  char full[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  if (MPI_Get_library_version(full, &length) != MPI_SUCCESS) return;
+  full[std::strcspn(full, ",\r\n")] = '\0';
+  std::size_t used = 0;
+  const char* const gaps = " \t:";
+  for (const char* word = full + std::strspn(full, gaps); *word != '\0'; word += std::strspn(word, gaps)) {
+    const std::size_t end = std::strcspn(word, gaps);
+    const bool numbered = end > 1 && word[0] == 'v' && word[1] >= '0' && word[1] <= '9';
+    const char* shown = numbered ? word + 1 : word;
+    const std::size_t letters = numbered ? end - 1 : end;
+    const bool says_version = letters == 7 && std::strncmp(shown, "Version", 7) == 0;
+    if (!says_version) {
+      if (used + letters + 2 > size) return;
+      if (used > 0) text[used++] = ' ';
+      std::memcpy(text + used, shown, letters);
+      used += letters;
+      text[used] = '\0';
+    }
+    word += end;
+  }
+}
+
+int prepare() {
+  State& s = state();
+  // By default an error ends the process.
+  for (MPI_Comm standard : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
+    if (const int error = MPI_Comm_set_errhandler(standard, MPI_ERRORS_RETURN)) return error;
+  }
+  if (const int error = MPI_Comm_dup(MPI_COMM_WORLD, &s.ranks)) return error;
+  if (const int error = MPI_Comm_set_errhandler(s.ranks, MPI_ERRORS_RETURN)) return error;
+  if (const int error = MPI_Comm_rank(s.ranks, &s.rank)) return error;
+  if (const int error = MPI_Comm_size(s.ranks, &s.size)) return error;
+  MPI_Comm node = MPI_COMM_NULL;
+  if (const int error = MPI_Comm_split_type(s.ranks, MPI_COMM_TYPE_SHARED, s.rank, MPI_INFO_NULL, &node)) return error;
+  if (const int error = MPI_Comm_rank(node, &s.local_rank)) return error;
+  if (const int error = MPI_Comm_size(node, &s.local_size)) return error;
+  return MPI_Comm_free(&node);
+}
+
+int refuse_one_thread() {
+  State& s = state();
+  if (const int error = MPI_Add_error_code(MPI_ERR_OTHER, &s.one_thread_only)) return error;
+  char text[] = "this MPI was built without support of threads (MPI_THREAD_SERIALIZED)";
+  if (const int error = MPI_Add_error_string(s.one_thread_only, text)) return error;
+  return s.one_thread_only;
+}
+
+int initialise() {
+  State& s = state();
+  int provided = MPI_THREAD_SINGLE;
+  if (const int error = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided)) return error;
+  s.started = true;
+  describe_library(s.library, sizeof s.library);
+  return provided < MPI_THREAD_SERIALIZED ? refuse_one_thread() : prepare();
+}
+
+int is_initialised() { return state().started ? 1 : 0; }
+
+int finalise() {
+  State& s = state();
+  if (!s.started) return MPI_SUCCESS;
+  s.started = false;
+  if (s.ranks != MPI_COMM_NULL) MPI_Comm_free(&s.ranks);
+  return MPI_Finalize();
+}
+
+int rank() { return state().rank; }
+int size() { return state().size; }
+int local_rank() { return state().local_rank; }
+int local_size() { return state().local_size; }
+const char* library() { return state().library; }
+double wall_clock() { return MPI_Wtime(); }
+
+void abort_all(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
+
+void error_text(int error, char* text, std::size_t size) {
+  char words[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  // Without MPI nobody knows what the number means.
+  const bool known = state().started && MPI_Error_string(error, words, &length) == MPI_SUCCESS;
+  if (known) {
+    std::snprintf(text, size, "%s", words);
+  } else {
+    std::snprintf(text, size, "error %d of MPI", error);
+  }
+}
+
+/// Begins an operation: `begin` gets where to put its request. One that did not begin is none.
+template <typename Begin>
+int begun(Operation** operation, Begin begin) {
+  auto* one = new (std::nothrow) Operation;
+  if (one == nullptr) return MPI_ERR_NO_MEM;
+  const int error = begin(*one);
+  if (error == MPI_SUCCESS) {
+    *operation = one;
+  } else {
+    delete one;
+  }
+  return error;
+}
+
+bool countable(std::size_t count) { return count <= INT_MAX; }
+
+int barrier(Operation** operation) {
+  return begun(operation, [](Operation& one) { return MPI_Ibarrier(state().ranks, &one.request); });
+}
+
+int broadcast(void* data, std::size_t bytes, int root, Operation** operation) {
+  if (!countable(bytes)) return MPI_ERR_COUNT;
+  return begun(operation, [&](Operation& one) {
+    return MPI_Ibcast(data, static_cast<int>(bytes), MPI_BYTE, root, state().ranks, &one.request);
+  });
+}
+
+/// How many bytes come from each rank, and where they go.
+int lay_out(const std::size_t* sizes, Operation& one) {
+  std::size_t offset = 0;
+  one.counts.reserve(static_cast<std::size_t>(state().size));
+  one.offsets.reserve(static_cast<std::size_t>(state().size));
+  for (int i = 0; i < state().size; ++i) {
+    if (!countable(sizes[i]) || !countable(offset + sizes[i])) return MPI_ERR_COUNT;
+    one.counts.push_back(static_cast<int>(sizes[i]));
+    one.offsets.push_back(static_cast<int>(offset));
+    offset += sizes[i];
+  }
+  return MPI_SUCCESS;
+}
+
+int gather(const void* mine, std::size_t bytes, void* all, const std::size_t* sizes, Operation** operation) {
+  if (!countable(bytes)) return MPI_ERR_COUNT;
+  return begun(operation, [&](Operation& one) {
+    if (state().rank == 0) {
+      if (const int error = lay_out(sizes, one)) return error;
+    }
+    return MPI_Igatherv(mine, static_cast<int>(bytes), MPI_BYTE, all, one.counts.data(), one.offsets.data(), MPI_BYTE,
+                        0, state().ranks, &one.request);
+  });
+}
+
+int all_reduce(double* values, std::size_t count, int reduction, Operation** operation) {
+  if (!countable(count)) return MPI_ERR_COUNT;
+  const MPI_Op how = reduction == XFERBENCH_MPI_MAX ? MPI_MAX : MPI_SUM;
+  return begun(operation, [&](Operation& one) {
+    return MPI_Iallreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_DOUBLE, how, state().ranks, &one.request);
+  });
+}
+
+int send(const void* data, std::size_t bytes, int to, int tag, Operation** operation) {
+  if (!countable(bytes)) return MPI_ERR_COUNT;
+  return begun(operation, [&](Operation& one) {
+    return MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, tag, state().ranks, &one.request);
+  });
+}
+
+int receive(void* data, std::size_t bytes, int from, int tag, Operation** operation) {
+  if (!countable(bytes)) return MPI_ERR_COUNT;
+  return begun(operation, [&](Operation& one) {
+    one.receives = true;
+    return MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, tag, state().ranks, &one.request);
+  });
+}
+
+int test(Operation* operation, int* done) {
+  int ended = 1;
+  const int error = operation->ended ? MPI_SUCCESS : MPI_Test(&operation->request, &ended, MPI_STATUS_IGNORE);
+  // One that failed has ended, too: there is nothing to ask for any more.
+  operation->ended = ended != 0 || error != MPI_SUCCESS;
+  *done = operation->ended ? 1 : 0;
+  return error;
+}
+
+/// Of one that has not ended: a receive that nothing has come for can be taken back, and is gone. Collective operations
+/// can neither be cancelled nor freed (MPI 4.0, 6.12), and a send that is freed goes on reading its memory: these are
+/// left as they are, with their counts, for as long as the process lives.
+void release(Operation* operation) {
+  if (!operation->ended && operation->receives && state().started) {
+    MPI_Cancel(&operation->request);
+    int done = 0;
+    test(operation, &done);
+  }
+  if (operation->ended) delete operation;
+}
+
+constexpr xferbench_mpi_table kTable{
+    .version = XFERBENCH_MPI_VERSION,
+    .initialise = initialise,
+    .is_initialised = is_initialised,
+    .finalise = finalise,
+    .rank = rank,
+    .size = size,
+    .local_rank = local_rank,
+    .local_size = local_size,
+    .library = library,
+    .wall_clock = wall_clock,
+    .abort = abort_all,
+    .error_text = error_text,
+    .barrier = barrier,
+    .broadcast = broadcast,
+    .gather = gather,
+    .all_reduce = all_reduce,
+    .send = send,
+    .receive = receive,
+    .test = test,
+    .release = release,
+};
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const xferbench_mpi_table* xferbench_mpi(int version) {
+  return version == XFERBENCH_MPI_VERSION ? &kTable : nullptr;
+}

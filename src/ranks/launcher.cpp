@@ -1,0 +1,96 @@
+#include "ranks/launcher.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+
+namespace xferbench {
+
+namespace {
+
+/// A number of 0 or more; anything else is as if the variable were not set.
+template <typename Number>
+std::optional<Number> number(const Variables& variables, const char* name) {
+  const char* text = variables(name);
+  if (text == nullptr) return {};
+  const std::string_view digits(text);
+  Number found{};
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), found);
+  if (error != std::errc() || end != digits.data() + digits.size() || digits.starts_with('-')) return {};
+  return found;
+}
+
+/// The variables of a launcher that has them for all there is to say.
+struct LauncherNames {
+  const char* launcher;
+  const char* rank;
+  const char* size;
+  const char* local_rank;
+};
+
+std::optional<Launch> named_launch(const LauncherNames& names, const Variables& variables) {
+  const std::optional<int> rank = number<int>(variables, names.rank);
+  const std::optional<int> size = number<int>(variables, names.size);
+  if (!rank || !size || *rank >= *size) return {};
+  return Launch{
+      .launcher = names.launcher, .rank = rank, .size = size, .local_rank = number<int>(variables, names.local_rank)};
+}
+
+constexpr LauncherNames kHydra{"Hydra", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"};
+constexpr LauncherNames kSlurm{"Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"};
+
+/// A step of several tasks. The script of sbatch and the shell of salloc run as steps of Slurm's own, whose numbers are
+/// the last that 32 bits hold, and sbatch passes on the variables of the step that it was called in.
+std::optional<Launch> slurm_step(const Variables& variables) {
+  constexpr std::uint64_t kFirstOfItsOwn = 0xFFFFFFF0;  // SLURM_MAX_NORMAL_STEP_ID and what follows it
+  const std::optional<std::uint64_t> step = number<std::uint64_t>(variables, "SLURM_STEP_ID");
+  if (!step || *step >= kFirstOfItsOwn) return {};
+  const std::optional<Launch> found = named_launch(kSlurm, variables);
+  return found && *found->size > 1 ? found : std::nullopt;
+}
+
+/// MPICH and Intel MPI by their own mpiexec, Hydra, which says which rank it is on its node; or Slurm by
+/// `srun --mpi=pmi2`, which sets two of the three; or somebody else who does.
+std::optional<Launch> pmi_launch(const Variables& variables) {
+  std::optional<Launch> found = named_launch(kHydra, variables);
+  if (!found || found->local_rank) return found;
+  const std::optional<Launch> step = slurm_step(variables);
+  if (step && step->rank == found->rank && step->size == found->size) return step;
+  found->launcher = "PMI";
+  return found;
+}
+
+/// Of a launcher by PMIx that has no variables of its own; how many ranks there are is known to MPI alone.
+std::optional<Launch> pmix_launch(const Variables& variables) {
+  const std::optional<int> rank = number<int>(variables, "PMIX_RANK");
+  if (!rank || variables("PMIX_NAMESPACE") == nullptr) return {};
+  return Launch{.launcher = "PMIx", .rank = rank};
+}
+
+/// Slurm sets the namespace as well, "slurm.pmix.JOB.STEP", and knows more. In one of another launcher Slurm's
+/// variables are of the step that the launcher's daemon runs in.
+std::optional<Launch> pmix_or_slurm_launch(const Variables& variables) {
+  const std::optional<Launch> pmix = pmix_launch(variables);
+  const bool of_slurm = pmix && std::string_view(variables("PMIX_NAMESPACE")).starts_with("slurm.");
+  if (pmix && !of_slurm) return pmix;
+  std::optional<Launch> step = slurm_step(variables);
+  return step ? step : pmix;
+}
+
+}  // namespace
+
+std::optional<Launch> launch_of(const Variables& variables) {
+  // mpirun inside a Slurm allocation starts its daemons by srun: variables of mpirun go before those of Slurm.
+  constexpr auto kOwnVariables = std::to_array<LauncherNames>({
+      {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
+      {"MVAPICH", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK"},
+  });
+  for (const LauncherNames& names : kOwnVariables) {
+    if (const std::optional<Launch> found = named_launch(names, variables)) return found;
+  }
+  if (const std::optional<Launch> found = pmi_launch(variables)) return found;
+  return pmix_or_slurm_launch(variables);
+}
+
+}  // namespace xferbench

@@ -1,0 +1,237 @@
+#include "ranks/mpi_plugin.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <mutex>
+#include <system_error>
+#include <vector>
+
+#include "core/error.hpp"
+#include "mpi/table.h"
+#include "ranks/waiting.hpp"
+
+namespace xferbench {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPluginFile = "libxferbench-mpi.so";
+constexpr const char* kPluginVariable = "XFERBENCH_MPI";
+constexpr const char* kHowToGetPlugin =
+    "install the package xferbench-mpi, or build xferbench where MPI is (Debian, Ubuntu: libopenmpi-dev)";
+
+// --- Finding it -----------------------------------------------------------------------------------------------------
+
+/// Its table, of our version. The library is never closed: MPI has threads and handlers of its own.
+const xferbench_mpi_table& table_in(void* library, const std::string& file) {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): how POSIX hands a function over
+  const auto entry = reinterpret_cast<xferbench_mpi_function>(dlsym(library, XFERBENCH_MPI_ENTRY));
+  if (entry == nullptr) {
+    throw UsageError(fmt::format("{} is not the plug-in of xferbench for MPI: it has no function {}; {}", file,
+                                 XFERBENCH_MPI_ENTRY, kHowToGetPlugin));
+  }
+  const xferbench_mpi_table* table = entry(XFERBENCH_MPI_VERSION);
+  if (table == nullptr || table->version != XFERBENCH_MPI_VERSION) {
+    throw UsageError(
+        fmt::format("{} is of another version than this program, which needs version {} of its functions; install "
+                    "program and plug-in of one version of xferbench",
+                    file, XFERBENCH_MPI_VERSION));
+  }
+  return *table;
+}
+
+/// Open MPI's own plug-ins look for its functions among those that are there for everybody.
+void* open_library(const std::string& file) { return dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL); }
+
+/// One that is there, and must be usable.
+const xferbench_mpi_table& table_of_file(const std::string& file) {
+  if (void* library = open_library(file)) return table_in(library, file);
+  const char* reason = dlerror();
+  throw UsageError(
+      fmt::format("the plug-in for MPI cannot be loaded: {}; it needs the MPI that it was built with, or "
+                  "another version of the same",
+                  reason != nullptr ? reason : file));
+}
+
+const xferbench_mpi_table& find_table() {
+  if (const char* given = std::getenv(kPluginVariable); given != nullptr && *given != '\0') {
+    std::error_code unknown;
+    if (fs::exists(given, unknown)) return table_of_file(fs::absolute(given, unknown).string());
+    throw UsageError(fmt::format("there is no file '{}', which {} names as the plug-in for MPI; {}", given,
+                                 kPluginVariable, kHowToGetPlugin));
+  }
+  std::error_code unknown;
+  const fs::path program = fs::read_symlink("/proc/self/exe", unknown).parent_path();
+  const auto places = std::to_array<fs::path>(
+      {program / kPluginFile, (program / XFERBENCH_PLUGIN_FOLDER / kPluginFile).lexically_normal()});
+  for (const fs::path& place : places) {
+    if (fs::exists(place, unknown)) return table_of_file(place.string());
+  }
+  if (void* library = open_library(kPluginFile)) return table_in(library, kPluginFile);
+  throw UsageError(
+      fmt::format("the plug-in for MPI was not found: there is no {}, no {}, and none where the loader "
+                  "looks; {}, or name its file in {}",
+                  places[0].string(), places[1].string(), kHowToGetPlugin, kPluginVariable));
+}
+
+// --- Using it -------------------------------------------------------------------------------------------------------
+
+/// MPI lets one thread talk at a time: all calls of the table go through here.
+class SerialTable {
+ public:
+  explicit SerialTable(const xferbench_mpi_table& table) : table_(table) {}
+
+  /// Calls a function of the table; throws CommunicationError if that fails.
+  template <typename Function, typename... Arguments>
+  void call(const char* what, Function function, Arguments... arguments) {
+    const std::lock_guard lock(mutex_);
+    if (const int error = (table_.*function)(arguments...)) throw CommunicationError(in_words(what, error));
+  }
+
+  /// Of one that cannot fail.
+  template <typename Function, typename... Arguments>
+  auto ask(Function function, Arguments... arguments) {
+    const std::lock_guard lock(mutex_);
+    return (table_.*function)(arguments...);
+  }
+
+  /// Even if another thread never comes back from its call.
+  void abort(int code) noexcept {
+    const std::unique_lock lock(mutex_, std::chrono::milliseconds(200));
+    table_.abort(code);
+  }
+
+  /// Of an operation that has begun, and of one that has ended well.
+  void begun() { ++unfinished_; }
+  void ended() { --unfinished_; }
+  /// Whether operations were given up or have failed.
+  [[nodiscard]] bool has_unfinished() const { return unfinished_ != 0; }
+
+ private:
+  [[nodiscard]] std::string in_words(const char* what, int error) const {
+    std::array<char, 512> text{};
+    table_.error_text(error, text.data(), text.size());
+    return fmt::format("MPI: {}: {}", what, text.data());
+  }
+
+  const xferbench_mpi_table& table_;
+  std::timed_mutex mutex_;
+  std::atomic<int> unfinished_ = 0;
+};
+
+class MpiPending final : public Pending {
+ public:
+  MpiPending(SerialTable& table, const char* what) : table_(table), what_(what) {}
+  MpiPending(const MpiPending&) = delete;
+  MpiPending& operator=(const MpiPending&) = delete;
+  ~MpiPending() override {
+    if (operation_ != nullptr) table_.ask(&xferbench_mpi_table::release, operation_);
+  }
+
+  template <typename Function, typename... Arguments>
+  void begin(Function function, Arguments... arguments) {
+    table_.call(what_, function, arguments..., &operation_);
+    table_.begun();
+  }
+
+  [[nodiscard]] bool done() override {
+    if (done_) return true;
+    int ended = 0;
+    table_.call(what_, &xferbench_mpi_table::test, operation_, &ended);
+    if (ended == 0) return false;
+    table_.ended();
+    done_ = true;
+    return true;
+  }
+
+ private:
+  SerialTable& table_;
+  const char* what_;
+  xferbench_mpi_operation* operation_ = nullptr;
+  bool done_ = false;
+};
+
+class MpiCommunicator final : public Communicator {
+ public:
+  explicit MpiCommunicator(const xferbench_mpi_table& table) : table_(table) {
+    table_.call("starting", &xferbench_mpi_table::initialise);
+    rank_ = table_.ask(&xferbench_mpi_table::rank);
+    size_ = table_.ask(&xferbench_mpi_table::size);
+    local_rank_ = table_.ask(&xferbench_mpi_table::local_rank);
+    local_size_ = table_.ask(&xferbench_mpi_table::local_size);
+    library_ = table_.ask(&xferbench_mpi_table::library);
+  }
+  MpiCommunicator(const MpiCommunicator&) = delete;
+  MpiCommunicator& operator=(const MpiCommunicator&) = delete;
+
+  ~MpiCommunicator() override {
+    if (table_.has_unfinished() || std::uncaught_exceptions() > exceptions_) return;
+    try {
+      xferbench::barrier(*this, {.seconds = kLeavingPatience, .after_interrupt = kLeavingPatience}, "the end");
+      table_.call("the end", &xferbench_mpi_table::finalise);
+    } catch (const std::exception&) {
+      // Somebody has gone: MPI is left as it is.
+    }
+  }
+
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return size_; }
+  [[nodiscard]] int local_rank() const override { return local_rank_; }
+  [[nodiscard]] int local_size() const override { return local_size_; }
+  [[nodiscard]] std::string library() const override { return library_; }
+
+  [[nodiscard]] PendingPtr barrier() override { return begin("a barrier", &xferbench_mpi_table::barrier); }
+  [[nodiscard]] PendingPtr broadcast(std::span<std::byte> data, int root) override {
+    return begin("a broadcast", &xferbench_mpi_table::broadcast, data.data(), data.size(), root);
+  }
+  [[nodiscard]] PendingPtr gather(std::span<const std::byte> mine, std::span<std::byte> all,
+                                  std::span<const std::size_t> sizes) override {
+    return begin("gathering", &xferbench_mpi_table::gather, mine.data(), mine.size(), all.data(), sizes.data());
+  }
+  [[nodiscard]] PendingPtr all_reduce(std::span<double> values, Reduction reduction) override {
+    const int how = reduction == Reduction::max ? XFERBENCH_MPI_MAX : XFERBENCH_MPI_SUM;
+    return begin("a reduction", &xferbench_mpi_table::all_reduce, values.data(), values.size(), how);
+  }
+  [[nodiscard]] PendingPtr send(int to, int tag, std::span<const std::byte> data) override {
+    return begin("sending", &xferbench_mpi_table::send, data.data(), data.size(), to, tag);
+  }
+  [[nodiscard]] PendingPtr receive(int from, int tag, std::span<std::byte> data) override {
+    return begin("receiving", &xferbench_mpi_table::receive, data.data(), data.size(), from, tag);
+  }
+
+  [[noreturn]] void abort(int code) noexcept override {
+    table_.abort(code);
+    _exit(code);  // MPI only promises its best
+  }
+
+ private:
+  template <typename Function, typename... Arguments>
+  PendingPtr begin(const char* what, Function function, Arguments... arguments) {
+    auto pending = std::make_unique<MpiPending>(table_, what);
+    pending->begin(function, arguments...);
+    return pending;
+  }
+
+  SerialTable table_;
+  int exceptions_ = std::uncaught_exceptions();
+  int rank_ = 0;
+  int size_ = 1;
+  int local_rank_ = 0;
+  int local_size_ = 1;
+  std::string library_;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> start_mpi() { return std::make_unique<MpiCommunicator>(find_table()); }
+
+}  // namespace xferbench

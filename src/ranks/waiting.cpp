@@ -1,0 +1,217 @@
+#include "ranks/waiting.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <thread>
+
+#include "core/interrupt.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using WaitingClock = std::chrono::steady_clock;
+using WaitingSeconds = std::chrono::duration<double>;
+using std::chrono::microseconds;
+
+constexpr WaitingSeconds kWithoutPause = microseconds(20);
+constexpr microseconds kShortestPause(10);
+constexpr microseconds kLongestPause(200);
+
+/// How long somebody has waited, and whether that is too long.
+class Waiting {
+ public:
+  explicit Waiting(const Patience& patience) : patience_(patience) {}
+
+  /// Whether it is too long; nothing that the others do will be awaited any more.
+  bool too_long() {
+    const WaitingClock::time_point now = WaitingClock::now();
+    waited_ = now - begin_;
+    if (!interrupt_seen_ && interrupted() != 0) {
+      interrupt_seen_ = true;
+      interrupted_at_ = now;
+    }
+    after_interrupt_ = interrupt_seen_ && WaitingSeconds(now - interrupted_at_).count() >= patience_.after_interrupt;
+    return after_interrupt_ || waited_.count() >= patience_.seconds;
+  }
+
+  void pause() {
+    if (patience_.idle) patience_.idle();
+    if (waited_ < kWithoutPause) {
+      sched_yield();
+      return;
+    }
+    std::this_thread::sleep_for(pause_);
+    pause_ = std::min(2 * pause_, kLongestPause);
+  }
+
+  [[nodiscard]] std::string in_words(const std::string& what) const {
+    return fmt::format("{}: other ranks did not answer within {:.3g} s{}", what, waited_.count(),
+                       after_interrupt_ ? ", and this one was asked to stop" : "");
+  }
+
+ private:
+  const Patience& patience_;
+  WaitingClock::time_point begin_ = WaitingClock::now();
+  WaitingSeconds waited_{0};
+  bool interrupt_seen_ = false;
+  bool after_interrupt_ = false;
+  WaitingClock::time_point interrupted_at_{};
+  microseconds pause_ = kShortestPause;
+};
+
+/// Memory of an operation. Where the operation is not awaited to its end, it stays for good: MPI may still use it.
+template <typename Memory>
+class OperationMemory {
+ public:
+  explicit OperationMemory(Memory memory) : memory_(std::make_unique<Memory>(std::move(memory))) {}
+
+  Memory& operator*() { return *memory_; }
+
+  void wait(const PendingPtr& operation, const Patience& patience, const std::string& what) {
+    try {
+      wait_for(*operation, patience, what);
+    } catch (...) {
+      // NOLINTNEXTLINE(bugprone-unused-return-value): that nobody owns it any more is what is meant
+      static_cast<void>(memory_.release());
+      throw;
+    }
+  }
+
+ private:
+  std::unique_ptr<Memory> memory_;
+};
+
+template <typename Range>
+std::span<std::byte> bytes_of(Range& values) {
+  return std::as_writable_bytes(std::span(values));
+}
+
+}  // namespace
+
+void wait_for(Pending& operation, const Patience& patience, const std::string& what) {
+  Waiting waiting(patience);
+  while (!operation.done()) {
+    // Who was not at work for a while may have missed that it is done.
+    if (waiting.too_long() && !operation.done()) throw RanksSilentError(waiting.in_words(what));
+    waiting.pause();
+  }
+}
+
+void barrier(Communicator& ranks, const Patience& patience, const std::string& what) {
+  wait_for(*ranks.barrier(), patience, what);
+}
+
+std::string broadcast(Communicator& ranks, std::string text, int root, const Patience& patience,
+                      const std::string& what) {
+  OperationMemory<std::array<std::uint64_t, 1>> size({text.size()});
+  size.wait(ranks.broadcast(bytes_of(*size), root), patience, what);
+  text.resize((*size)[0]);
+  OperationMemory<std::string> all(std::move(text));
+  for (std::span<std::byte> left = bytes_of(*all); !left.empty();) {
+    const std::size_t part = std::min(left.size(), kMostAtOnce);
+    all.wait(ranks.broadcast(left.first(part), root), patience, what);
+    left = left.subspan(part);
+  }
+  return std::move(*all);
+}
+
+namespace {
+
+/// The parts in which texts come: all of them, and at most so many bytes of each rank at once.
+struct TextParts {
+  std::uint64_t count = 0;
+  std::uint64_t of_each = 0;
+};
+
+TextParts parts_of(std::span<const std::uint64_t> sizes, std::size_t at_once) {
+  std::uint64_t sum = 0;
+  std::uint64_t longest = 0;
+  for (const std::uint64_t size : sizes) {
+    sum += size;
+    longest = std::max(longest, size);
+  }
+  if (longest == 0) return {};
+  const std::uint64_t of_each = sum <= at_once ? longest : std::min<std::uint64_t>(longest, at_once / sizes.size());
+  return {.count = (longest + of_each - 1) / of_each, .of_each = of_each};
+}
+
+/// What this rank has in a part.
+std::span<const std::byte> part_of(std::span<const std::byte> all, std::uint64_t part, std::uint64_t of_each) {
+  const std::size_t begin = std::min<std::size_t>(all.size(), part * of_each);
+  return all.subspan(begin, std::min<std::size_t>(all.size() - begin, of_each));
+}
+
+/// The bytes of all ranks, one behind the other, at rank 0; `sizes` are empty elsewhere. What each gives must outlive
+/// the operation as well, wherever that ends.
+std::string gather_part(Communicator& ranks, std::span<const std::byte> mine, const std::vector<std::size_t>& sizes,
+                        const Patience& patience, const std::string& what) {
+  struct Both {
+    std::string mine;
+    std::string all;
+    std::vector<std::size_t> sizes;
+  };
+  std::size_t sum = 0;
+  for (const std::size_t size : sizes) sum += size;
+  OperationMemory<Both> memory({.mine = std::string(mine.size(), '\0'), .all = std::string(sum, '\0'), .sizes = sizes});
+  std::ranges::copy(mine, bytes_of((*memory).mine).begin());
+  memory.wait(ranks.gather(bytes_of((*memory).mine), bytes_of((*memory).all), (*memory).sizes), patience, what);
+  return std::move((*memory).all);
+}
+
+/// The sizes of all ranks' texts at rank 0; nothing elsewhere.
+std::vector<std::uint64_t> gather_sizes(Communicator& ranks, std::uint64_t mine, const Patience& patience,
+                                        const std::string& what) {
+  const std::size_t here = ranks.rank() == 0 ? static_cast<std::size_t>(ranks.size()) : 0;
+  const std::string bytes = gather_part(ranks, std::as_bytes(std::span(&mine, 1)),
+                                        std::vector<std::size_t>(here, sizeof mine), patience, what);
+  std::vector<std::uint64_t> sizes(here);
+  std::ranges::copy(std::as_bytes(std::span(bytes)), bytes_of(sizes).begin());
+  return sizes;
+}
+
+/// Appends to each rank's text what of it came in a part.
+void take_apart(std::string_view part, const std::vector<std::size_t>& sizes, std::vector<std::string>& texts) {
+  for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
+    texts[rank] += part.substr(0, sizes[rank]);
+    part.remove_prefix(sizes[rank]);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> gather(Communicator& ranks, const std::string& mine, const Patience& patience,
+                                const std::string& what, std::size_t at_once) {
+  const std::vector<std::uint64_t> sizes = gather_sizes(ranks, mine.size(), patience, what);
+  const TextParts found = parts_of(sizes, at_once);
+  OperationMemory<std::array<std::uint64_t, 2>> parts({found.count, found.of_each});
+  parts.wait(ranks.broadcast(bytes_of(*parts), 0), patience, what);
+  const auto [count, of_each] = *parts;
+
+  std::vector<std::string> texts(sizes.size());
+  for (std::uint64_t part = 0; part < count; ++part) {
+    std::vector<std::size_t> here;
+    for (const std::uint64_t size : sizes) {
+      const std::uint64_t before = std::min(size, part * of_each);
+      here.push_back(std::min(size - before, of_each));
+    }
+    const std::span<const std::byte> own = part_of(std::as_bytes(std::span(mine)), part, of_each);
+    take_apart(gather_part(ranks, own, here, patience, what), here, texts);
+  }
+  return texts;
+}
+
+void all_reduce(Communicator& ranks, std::span<double> values, Reduction reduction, const Patience& patience,
+                const std::string& what) {
+  OperationMemory<std::vector<double>> memory(std::vector<double>(values.begin(), values.end()));
+  memory.wait(ranks.all_reduce(*memory, reduction), patience, what);
+  std::ranges::copy(*memory, values.begin());
+}
+
+}  // namespace xferbench

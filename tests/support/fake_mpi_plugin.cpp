@@ -1,0 +1,62 @@
+#include "tests/support/fake_mpi_plugin.h"
+
+#include <cstdio>
+
+#include "src/mpi/table.h"
+
+struct xferbench_mpi_operation {};
+
+extern "C" xferbench_fake_mpi xferbench_fake_mpi_behaviour;
+xferbench_fake_mpi xferbench_fake_mpi_behaviour{};
+
+namespace {
+
+auto& behaviour = xferbench_fake_mpi_behaviour;
+
+int begin(xferbench_mpi_operation** operation) {
+  if (behaviour.begin != 0) return behaviour.begin;
+  *operation = new xferbench_mpi_operation;
+  ++behaviour.operations;
+  return 0;
+}
+
+const xferbench_mpi_table kTable{
+    .version = XFERBENCH_MPI_VERSION,
+    .initialise = [] { return behaviour.initialise; },
+    .is_initialised = [] { return 1; },
+    .finalise =
+        [] {
+          ++behaviour.finalised;
+          return 0;
+        },
+    .rank = [] { return 0; },
+    .size = [] { return 1; },
+    .local_rank = [] { return 0; },
+    .local_size = [] { return 1; },
+    .library = [] { return "Fake MPI 1"; },
+    .wall_clock = [] { return 0.0; },
+    .abort = [](int) {},
+    .error_text = [](int error, char* text, size_t size) { std::snprintf(text, size, "error number %d", error); },
+    .barrier = [](xferbench_mpi_operation** operation) { return begin(operation); },
+    .broadcast = [](void*, size_t, int, xferbench_mpi_operation** operation) { return begin(operation); },
+    .gather = [](const void*, size_t, void*, const size_t*,
+                 xferbench_mpi_operation** operation) { return begin(operation); },
+    .all_reduce = [](double*, size_t, int, xferbench_mpi_operation** operation) { return begin(operation); },
+    .send = [](const void*, size_t, int, int, xferbench_mpi_operation** operation) { return begin(operation); },
+    .receive = [](void*, size_t, int, int, xferbench_mpi_operation** operation) { return begin(operation); },
+    .test =
+        [](xferbench_mpi_operation*, int* done) {
+          *done = behaviour.endless == 0 ? 1 : 0;
+          return behaviour.test;
+        },
+    .release =
+        [](xferbench_mpi_operation* operation) {
+          --behaviour.operations;
+          delete operation;
+        },
+};
+
+}  // namespace
+
+extern "C" const xferbench_mpi_table* xferbench_mpi(int version);
+const xferbench_mpi_table* xferbench_mpi(int version) { return version == behaviour.version ? &kTable : nullptr; }
