@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/metric_declaration.hpp"
@@ -16,9 +17,11 @@ struct Options {
   double threshold = 0.03;         ///< a shortfall within this share does not matter
   double robust_z = 3.5;           ///< 0.6745 (x - median) / MAD, beyond which a rank stands out
   std::size_t smallest_group = 5;  ///< smaller ones are compared with their best
+  double clock_share = 0.01;       ///< no verdict where the clocks are less sure than this share of what they timed
 };
 
-/// One number of one case at one pace, of all ranks that have it; headline numbers only.
+/// One number of one case at one pace, of all ranks that have it: the case's rate where its table shows one, else what
+/// its headline measured.
 struct Test {
   std::string key;  ///< of the case
   Pacing pace = Pacing::all;
@@ -29,8 +32,12 @@ struct Test {
   struct Value {
     int rank = 0;
     double value = 0;
+    double clock_share = 0;  ///< how far the common clock may be off, of the time that was measured
+    /// Of a transfer between ranks, from the first to the second, as its labels "from" and "to" say.
+    std::optional<std::pair<int, int>> pair{};
+    friend bool operator==(const Value&, const Value&) = default;
   };
-  std::vector<Value> values;  ///< ascending by rank
+  std::vector<Value> values;  ///< ascending by rank, then by pair; numbers that are finite and no less than 0
   /// "memcpy/size=1MiB/dir=h2d pace=all": the case and its pace.
   [[nodiscard]] std::string name() const;
 };
@@ -38,7 +45,7 @@ struct Test {
 /// The tests of a round, in the order of their first results. Only results that are ok.
 std::vector<Test> tests_of(const Report& report, unsigned round);
 
-/// What the table shows of a test.
+/// What the table shows of a test; `test` outlives it.
 struct Summary {
   const Test* test = nullptr;
   double median = 0;
@@ -49,7 +56,8 @@ struct Summary {
 };
 std::vector<Summary> summarise(const std::vector<Test>& tests);
 
-/// A case to be measured again, at its pace, by these ranks: the suspects and as many good ones of their groups.
+/// A case to be measured again, at its pace, by these ranks: the suspects and as many good ones of their groups, four
+/// at least where there are so many.
 struct Retest {
   std::string key;
   Pacing pace = Pacing::all;
@@ -57,7 +65,8 @@ struct Retest {
   friend bool operator==(const Retest&, const Retest&) = default;
 };
 
-/// The second round that the first one calls for; none where nobody is suspected. The same on every rank.
+/// The second round that the first one calls for, each case and pace once; none where nobody is suspected. The same on
+/// every rank.
 std::vector<Retest> second_round(const Report& report, const Options& options);
 
 /// What is flagged, after both rounds: Fleet::flagged and Fleet::notes anew. A rank that is missing is flagged without

@@ -1,0 +1,85 @@
+#include "fleet/judgement.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include "fleet/suspicion.hpp"
+#include "fleet/verdicts.hpp"
+#include "measure/statistics.hpp"
+
+namespace xferbench::fleet {
+
+namespace {
+
+/// The second round of one test.
+class SecondLook {
+ public:
+  /// `again` is null where it was not measured again.
+  SecondLook(const FirstRound& first, const FirstRound::Judged& judged, const Test* again, const Options& options)
+      : first_(first), again_(again), threshold_(options.threshold) {
+    if (again == nullptr || again->values.empty()) return;
+    unsure_ = std::ranges::max(again->values, {}, &Test::Value::clock_share).clock_share > options.clock_share;
+    std::map<Pool, std::vector<double>> speeds;
+    for (const Test::Value& v : again->values) {
+      if (first.is_good(judged, v)) speeds[first.pool_of(v)].push_back(speed_of(*again, v.value));
+    }
+    for (const auto& [pool, of_pool] : speeds) {
+      good_[pool] = {statistics::median(of_pool), *std::ranges::min_element(of_pool)};
+    }
+  }
+
+  [[nodiscard]] Again look(const Suspicion& suspicion) const {
+    if (again_ == nullptr) return {};
+    Again found{.seen = unsure_ ? Again::Seen::clocks : Again::Seen::nobody};
+    if (unsure_) return found;
+    for (const Test::Value* v : first_.values_of(suspicion.subject, *again_)) {
+      const auto good = good_.find(first_.pool_of(suspicion.subject, *v));
+      if (good == good_.end()) continue;
+      const double speed = speed_of(*again_, v->value);
+      const double its = shortfall(speed, good->second.median);
+      if (!(its > threshold_ && speed < good->second.lowest)) return {.seen = Again::Seen::no};
+      found.shortfalls.push_back(its);
+    }
+    if (!found.shortfalls.empty()) found.seen = Again::Seen::yes;
+    return found;
+  }
+
+ private:
+  struct Good {
+    double median = 0;
+    double lowest = 0;
+  };
+
+  const FirstRound& first_;
+  const Test* again_;
+  double threshold_;
+  bool unsure_ = false;
+  std::map<Pool, Good> good_;
+};
+
+}  // namespace
+
+void judge(Report& report, const Options& options) {
+  if (!report.fleet) return;
+  const FirstRound first(report, options);
+  const std::vector<Test> second = tests_of(report, 2);
+  const auto what = [](const Test& t) { return std::tie(t.key, t.pace, t.metric); };
+  std::map<std::tuple<std::string, Pacing, std::string>, const Test*> measured_again;
+  for (const Test& test : second) measured_again.emplace(what(test), &test);
+
+  Verdicts verdicts(*report.fleet, first);
+  for (const FirstRound::Judged& judged : first.tests()) {
+    if (judged.suspicions.empty()) continue;
+    const auto again = measured_again.find(what(judged.test));
+    const SecondLook look(first, judged, again == measured_again.end() ? nullptr : again->second, options);
+    for (const Suspicion& suspicion : judged.suspicions) verdicts.add(judged.test, suspicion, look.look(suspicion));
+  }
+  auto flagged = verdicts.flagged();
+  auto notes = first.notes();
+  std::ranges::move(verdicts.notes(), std::back_inserter(notes));
+  report.fleet->flagged = std::move(flagged);
+  report.fleet->notes = std::move(notes);
+}
+
+}  // namespace xferbench::fleet

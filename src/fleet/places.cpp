@@ -1,0 +1,74 @@
+#include "fleet/places.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/axis.hpp"
+
+namespace xferbench::fleet {
+
+namespace {
+
+std::string link_text(const Environment::Gpu& gpu) {
+  return gpu.pcie ? fmt::format("PCIe {} x{}", gpu.pcie->generation, gpu.pcie->width) : "";
+}
+
+}  // namespace
+
+std::string Like::text() const {
+  const std::string model = gpu.empty() ? "a GPU of unknown model" : gpu;
+  return link.empty() ? model : fmt::format("{} on {}", model, link);
+}
+
+Places::Places(const Fleet& fleet) {
+  const std::set<int> missing(fleet.missing.begin(), fleet.missing.end());
+  std::map<std::pair<std::string, std::string>, std::size_t> known;
+  for (const RankPlace& place : fleet.ranks) {
+    if (missing.contains(place.rank)) continue;
+    const Environment::Gpu& gpu = place.environment.gpu;
+    const auto [at, is_new] = known.try_emplace({gpu.name, link_text(gpu)}, likes_.size());
+    if (is_new) likes_.push_back({at->first.first, at->first.second});
+    if (!by_rank_.try_emplace(place.rank, Known{&place, at->second}).second) continue;
+    likes_[at->second].ranks.push_back(place.rank);
+    by_node_[place.node].push_back(place.rank);
+  }
+  for (Like& like : likes_) std::ranges::sort(like.ranks);
+  for (auto& [node, ranks] : by_node_) std::ranges::sort(ranks);
+}
+
+std::string rank_text(const RankPlace& place) {
+  std::vector<std::string> known;
+  const Environment::Gpu& gpu = place.environment.gpu;
+  for (const std::string& one : {place.host, gpu.uuid, gpu.pci_bus_id}) {
+    if (!one.empty()) known.push_back(one);
+  }
+  if (known.empty()) return fmt::format("rank {}", place.rank);
+  return fmt::format("rank {} ({})", place.rank, fmt::join(known, ", "));
+}
+
+std::string ranks_text(const std::vector<int>& ranks) {
+  constexpr std::size_t kMost = 8;
+  std::vector<std::string> ranges = in_ranges(ranks);
+  const char* noun = ranks.size() == 1 ? "rank" : "ranks";
+  if (ranges.size() > kMost) {
+    ranges.resize(kMost);
+    return fmt::format("{} {} and others, {} in all", noun, fmt::join(ranges, ", "), ranks.size());
+  }
+  if (ranges.size() == 1) return fmt::format("{} {}", noun, ranges.front());
+  const std::string last = ranges.back();
+  ranges.pop_back();
+  return fmt::format("{} {} and {}", noun, fmt::join(ranges, ", "), last);
+}
+
+std::string Places::rank_text(int rank) const { return fleet::rank_text(*by_rank_.at(rank).place); }
+
+std::string Places::host_text(int node) const {
+  const std::vector<int>& ranks = by_node_.at(node);
+  return fmt::format("host {} ({})", by_rank_.at(ranks.front()).place->host, ranks_text(ranks));
+}
+
+}  // namespace xferbench::fleet

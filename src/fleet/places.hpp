@@ -1,0 +1,54 @@
+// Where the ranks of a fleet are, which of them are alike, and how sentences call them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "results/fleet.hpp"
+
+namespace xferbench::fleet {
+
+/// Ranks that should be as fast as each other: the same model of GPU on the same kind of link.
+struct Like {
+  std::string gpu;
+  std::string link;  ///< "PCIe 5 x16"; empty where it is unknown
+  std::vector<int> ranks{};
+  [[nodiscard]] std::string text() const;
+};
+
+/// Refers to the fleet, whose ranks stay as they are. Ranks that are missing are not in it: nobody can measure them
+/// again.
+class Places {
+ public:
+  explicit Places(const Fleet& fleet);
+
+  [[nodiscard]] bool has(int rank) const { return by_rank_.contains(rank); }
+  [[nodiscard]] int node(int rank) const { return by_rank_.at(rank).place->node; }
+  /// Which of `likes()` it belongs to.
+  [[nodiscard]] std::size_t like(int rank) const { return by_rank_.at(rank).like; }
+  [[nodiscard]] const std::vector<Like>& likes() const { return likes_; }
+  [[nodiscard]] const std::vector<int>& ranks_on(int node) const { return by_node_.at(node); }
+
+  /// "rank 3 (node1, GPU-uuid, 0000:17:00.0)": as much as is known.
+  [[nodiscard]] std::string rank_text(int rank) const;
+  /// "host node1 (ranks 8 to 15)"
+  [[nodiscard]] std::string host_text(int node) const;
+
+ private:
+  struct Known {
+    const RankPlace* place = nullptr;
+    std::size_t like = 0;
+  };
+  std::unordered_map<int, Known> by_rank_;
+  std::unordered_map<int, std::vector<int>> by_node_;
+  std::vector<Like> likes_;
+};
+
+/// "rank 3 (node1, GPU-uuid, 0000:17:00.0)"
+std::string rank_text(const RankPlace& place);
+/// "rank 3", "ranks 0 to 3 and 6"; of many the first few and how many more there are.
+std::string ranks_text(const std::vector<int>& ranks);
+
+}  // namespace xferbench::fleet

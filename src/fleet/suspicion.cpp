@@ -1,0 +1,361 @@
+#include "fleet/suspicion.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "measure/statistics.hpp"
+
+namespace xferbench::fleet {
+
+namespace {
+
+/// Makes the median absolute deviation of normally distributed numbers their standard deviation.
+constexpr double kNormal = 0.6745;
+
+/// The values of one node in a test that are alike.
+struct OnNode {
+  int node = 0;
+  std::vector<double> speeds{};
+  std::vector<int> ranks{};
+  double median = 0;
+};
+
+using NodesByLike = std::map<std::size_t, std::vector<OnNode>>;
+
+NodesByLike nodes_by_like(const Test& test, const Places& places) {
+  std::map<std::pair<std::size_t, int>, OnNode> found;
+  for (const Test::Value& v : test.values) {
+    const int node = places.node(v.rank);
+    OnNode& on_node = found.try_emplace({places.like(v.rank), node}, OnNode{.node = node}).first->second;
+    on_node.speeds.push_back(speed_of(test, v.value));
+    on_node.ranks.push_back(v.rank);
+  }
+  NodesByLike by_like;
+  for (auto& [at, on_node] : found) {
+    on_node.median = statistics::median(on_node.speeds);
+    by_like[at.first].push_back(std::move(on_node));
+  }
+  return by_like;
+}
+
+/// What each of some is held against, a node or a rank: the middle of the others, or where they are few the best of
+/// all. Numbers are medians of speeds.
+class References {
+ public:
+  References(std::vector<double> medians, const Options& options)
+      : few_(medians.size() < options.smallest_group), medians_(std::move(medians)) {
+    std::ranges::sort(medians_);
+  }
+  [[nodiscard]] bool few() const { return few_; }
+  [[nodiscard]] double of(double median) const {
+    if (few_) return medians_.back();
+    const auto own = static_cast<std::size_t>(std::ranges::lower_bound(medians_, median) - medians_.begin());
+    const auto other = [&](std::size_t i) { return medians_[i < own ? i : i + 1]; };
+    const std::size_t others = medians_.size() - 1;
+    return others % 2 == 1 ? other(others / 2) : (other(others / 2 - 1) + other(others / 2)) / 2;
+  }
+
+ private:
+  bool few_;
+  std::vector<double> medians_;
+};
+
+/// Whether all of two and more are low.
+bool all_low(const std::vector<double>& speeds, double reference, const Options& options) {
+  const auto is_low = [&](double speed) { return shortfall(speed, reference) > options.threshold; };
+  return speeds.size() >= 2 && std::ranges::all_of(speeds, is_low);
+}
+
+/// The transfers of one rank in a pool.
+struct OfRank {
+  int rank = 0;
+  std::vector<double> speeds{};
+  std::vector<int> others{};  ///< the other ends
+  double median = 0;
+};
+
+/// Those with the most transfers first.
+std::vector<OfRank> by_ranks(const Test& test, const std::vector<const Test::Value*>& values) {
+  std::map<int, OfRank> found;
+  for (const Test::Value* v : values) {
+    const auto [from, to] = *v->pair;
+    for (const auto& [rank, other] : {std::pair(from, to), std::pair(to, from)}) {
+      OfRank& its = found.try_emplace(rank, OfRank{.rank = rank}).first->second;
+      its.speeds.push_back(speed_of(test, v->value));
+      its.others.push_back(other);
+    }
+  }
+  std::vector<OfRank> all;
+  for (auto& [rank, its] : found) {
+    its.median = statistics::median(its.speeds);
+    all.push_back(std::move(its));
+  }
+  std::ranges::stable_sort(all, std::ranges::greater(), [](const OfRank& one) { return one.speeds.size(); });
+  return all;
+}
+
+}  // namespace
+
+double speed_of(const Test& test, double value) { return test.better == Better::lower ? 1 / value : value; }
+
+double shortfall(double speed, double reference) { return reference > 0 ? 1 - speed / reference : 0; }
+
+std::vector<Standing> stand(const std::vector<std::vector<double>>& pools, const Options& options) {
+  std::vector<Standing> all;
+  std::vector<double> deviations;  // as shares of the middle of their pool
+  for (const std::vector<double>& speeds : pools) {
+    const double middle = statistics::median(speeds);
+    all.push_back({.reference = middle, .low = {}});
+    for (const double speed : speeds) deviations.push_back(std::abs(shortfall(speed, middle)));
+  }
+  const bool few = deviations.size() < options.smallest_group;
+  const double deviation = few || deviations.empty() ? 0 : statistics::median(deviations);
+  const auto stands_out = [&](double below) { return kNormal * below > options.robust_z * deviation; };
+  for (std::size_t p = 0; p < pools.size(); ++p) {
+    Standing& of_pool = all[p];
+    of_pool.best = few;
+    if (few) of_pool.reference = std::ranges::max(pools[p]);
+    for (std::size_t i = 0; i < pools[p].size(); ++i) {
+      const double below = shortfall(pools[p][i], of_pool.reference);
+      if (below > options.threshold && (few || stands_out(below))) of_pool.low.push_back(i);
+    }
+  }
+  return all;
+}
+
+FirstRound::FirstRound(const Report& report, const Options& options) : places_(*report.fleet) {
+  for (Test& test : tests_of(report, 1)) take(std::move(test), options);
+  // Hosts in all tests before any rank: who is on a slow host is judged among those on it everywhere.
+  for (Judged& judged : tests_) {
+    if (!judged.test.values.front().pair) look_for_hosts(judged, options);
+  }
+  for (Judged& judged : tests_) {
+    if (judged.test.values.front().pair) {
+      look_for_transfers(judged, options);
+    } else {
+      look_for_ranks(judged, options);
+    }
+  }
+  note_likes(options);
+  note_clocks();
+}
+
+/// Leaves out what cannot be judged.
+void FirstRound::take(Test test, const Options& options) {
+  const bool of_pairs = std::ranges::any_of(test.values, [](const Test::Value& v) { return v.pair.has_value(); });
+  std::erase_if(test.values, [&](const Test::Value& v) { return v.pair.has_value() != of_pairs || !knows(v); });
+  if (test.values.empty() || test.better == Better::neither) return;
+  const double worst = std::ranges::max(test.values, {}, &Test::Value::clock_share).clock_share;
+  if (worst > options.clock_share) {
+    without_verdict_.push_back(test.name());
+    worst_clock_share_ = std::max(worst_clock_share_, worst);
+    return;
+  }
+  tests_.push_back({.test = std::move(test)});
+}
+
+void FirstRound::look_for_hosts(Judged& judged, const Options& options) {
+  for (auto& [like, nodes] : nodes_by_like(judged.test, places_)) {
+    if (nodes.size() < 2) continue;
+    std::vector<double> medians;
+    for (const OnNode& node : nodes) medians.push_back(node.median);
+    const References references(std::move(medians), options);
+    for (const OnNode& node : nodes) {
+      const double reference = references.of(node.median);
+      if (!all_low(node.speeds, reference, options)) continue;
+      low_nodes_.insert(node.node);
+      judged.suspicions.push_back({.subject = {Subject::Of::host, node.node},
+                                   .ranks = node.ranks,
+                                   .speed = node.median,
+                                   .reference = reference,
+                                   .best = references.few()});
+    }
+  }
+}
+
+void FirstRound::look_for_ranks(Judged& judged, const Options& options) const {
+  struct Together {
+    std::vector<std::vector<double>> speeds;  // by pool
+    std::vector<std::vector<int>> ranks;
+    std::vector<Pool> pools;
+  };
+  std::map<Pool, std::vector<const Test::Value*>> by_pool;
+  for (const Test::Value& v : judged.test.values) by_pool[pool_of(v)].push_back(&v);
+  std::map<long, Together> by_like;
+  for (const auto& [pool, values] : by_pool) {
+    Together& alike = by_like[pool[0]];
+    alike.pools.push_back(pool);
+    std::vector<double>& speeds = alike.speeds.emplace_back();
+    std::vector<int>& ranks = alike.ranks.emplace_back();
+    for (const Test::Value* v : values) {
+      speeds.push_back(speed_of(judged.test, v->value));
+      ranks.push_back(v->rank);
+    }
+  }
+  for (const auto& [like, alike] : by_like) {
+    const std::vector<Standing> standings = stand(alike.speeds, options);
+    for (std::size_t p = 0; p < standings.size(); ++p) {
+      for (const std::size_t i : standings[p].low) {
+        const int rank = alike.ranks[p][i];
+        judged.ranks.insert(rank);
+        judged.suspicions.push_back({.subject = {Subject::Of::rank, rank},
+                                     .ranks = {rank},
+                                     .speed = alike.speeds[p][i],
+                                     .reference = standings[p].reference,
+                                     .best = standings[p].best,
+                                     .on_host = alike.pools[p][1] >= 0});
+      }
+    }
+  }
+}
+
+/// Ranks before pairs, as hosts before ranks.
+void FirstRound::look_for_transfers(Judged& judged, const Options& options) const {
+  std::map<Pool, std::vector<const Test::Value*>> pools;
+  for (const Test::Value& v : judged.test.values) pools[pool_of(v)].push_back(&v);
+  for (const auto& [pool, values] : pools) {
+    look_for_networks(judged, pool, values, options);
+    std::vector<const Test::Value*> others;
+    std::vector<double> speeds;
+    for (const Test::Value* v : values) {
+      if (!is_good(judged, *v)) continue;
+      others.push_back(v);
+      speeds.push_back(speed_of(judged.test, v->value));
+    }
+    if (others.empty()) continue;
+    const Standing standing = stand({speeds}, options).front();
+    for (const std::size_t i : standing.low) {
+      const auto [from, to] = *others[i]->pair;
+      judged.pairs.emplace(from, to);
+      judged.suspicions.push_back({.subject = {Subject::Of::pair, from, to},
+                                   .ranks = {from, to},
+                                   .speed = speeds[i],
+                                   .reference = standing.reference,
+                                   .best = standing.best});
+    }
+  }
+}
+
+/// Ranks all of whose transfers in a pool are low. A transfer with one of these says nothing of its other end.
+void FirstRound::look_for_networks(Judged& judged, const Pool& pool, const std::vector<const Test::Value*>& values,
+                                   const Options& options) {
+  const std::vector<OfRank> ranks = by_ranks(judged.test, values);
+  std::vector<double> medians;
+  for (const OfRank& one : ranks) medians.push_back(one.median);
+  const References references(std::move(medians), options);
+  const int beyond = static_cast<int>(pool[2]);
+  const auto is_slow = [&](int rank) { return judged.networks.contains({Subject::Of::network, rank, beyond}); };
+  for (const OfRank& one : ranks) {
+    const double reference = references.of(one.median);
+    if (!all_low(one.speeds, reference, options)) continue;
+    if (std::ssize(one.others) - std::ranges::count_if(one.others, is_slow) < 2) continue;
+    const Subject subject{Subject::Of::network, one.rank, beyond};
+    judged.networks.insert(subject);
+    judged.suspicions.push_back({.subject = subject,
+                                 .ranks = {one.rank},
+                                 .speed = one.median,
+                                 .reference = reference,
+                                 .best = references.few()});
+  }
+}
+
+Pool FirstRound::pool_of(const Test::Value& value) const {
+  if (value.pair) {
+    const auto [from, to] = *value.pair;
+    return {static_cast<long>(places_.like(from)), static_cast<long>(places_.like(to)),
+            places_.node(from) == places_.node(to) ? 0 : 1};
+  }
+  const int node = places_.node(value.rank);
+  return {static_cast<long>(places_.like(value.rank)), low_nodes_.contains(node) ? node : -1, -1};
+}
+
+Pool FirstRound::pool_of(const Subject& subject, const Test::Value& value) const {
+  if (subject.of != Subject::Of::host) return pool_of(value);
+  return {static_cast<long>(places_.like(value.rank)), -1, -1};
+}
+
+bool FirstRound::is_of(const Subject& subject, const Test::Value& value) const {
+  switch (subject.of) {
+    case Subject::Of::host: return !value.pair && places_.node(value.rank) == subject.first;
+    case Subject::Of::rank: return !value.pair && value.rank == subject.first;
+    case Subject::Of::network: {
+      if (!value.pair) return false;
+      const auto [from, to] = *value.pair;
+      const bool beyond = places_.node(from) != places_.node(to);
+      return (from == subject.first || to == subject.first) && beyond == (subject.second == 1);
+    }
+    default: return value.pair == std::pair(subject.first, subject.second);
+  }
+}
+
+bool FirstRound::is_good(const Judged& test, const Test::Value& value) const {
+  if (!knows(value)) return false;
+  if (!value.pair) return !test.ranks.contains(value.rank);
+  const auto [from, to] = *value.pair;
+  const int beyond = places_.node(from) == places_.node(to) ? 0 : 1;
+  return !test.networks.contains({Subject::Of::network, from, beyond}) &&
+         !test.networks.contains({Subject::Of::network, to, beyond}) && !test.pairs.contains(*value.pair);
+}
+
+bool FirstRound::knows(const Test::Value& value) const {
+  if (!places_.has(value.rank)) return false;
+  return !value.pair || (places_.has(value.pair->first) && places_.has(value.pair->second));
+}
+
+std::vector<const Test::Value*> FirstRound::values_of(const Subject& subject, const Test& test) const {
+  std::vector<const Test::Value*> found;
+  auto at = test.values.begin();
+  auto end = test.values.end();
+  if (subject.of == Subject::Of::rank) {  // there may be thousands of them
+    at = std::ranges::lower_bound(test.values, subject.first, {}, &Test::Value::rank);
+    end = std::ranges::upper_bound(test.values, subject.first, {}, &Test::Value::rank);
+  }
+  for (; at != end; ++at) {
+    if (knows(*at) && is_of(subject, *at)) found.push_back(&*at);
+  }
+  return found;
+}
+
+/// Which ranks have few or none like them, and where one model has links of several kinds.
+void FirstRound::note_likes(const Options& options) {
+  std::map<std::string, std::vector<const Like*>> by_model;
+  for (const Like& like : places_.likes()) {
+    by_model[like.gpu].push_back(&like);
+    if (like.ranks.size() == 1) {
+      notes_.push_back(fmt::format("{} is alone with {}: there is nothing to compare it with",
+                                   places_.rank_text(like.ranks.front()), like.text()));
+    } else if (like.ranks.size() < options.smallest_group) {
+      notes_.push_back(
+          fmt::format("only {} have {}: they are compared with the best of them, as there are fewer than {}",
+                      ranks_text(like.ranks), like.text(), options.smallest_group));
+    }
+    std::set<int> nodes;
+    for (const int rank : like.ranks) nodes.insert(places_.node(rank));
+    if (nodes.size() > 1 && nodes.size() < options.smallest_group && like.ranks.size() > nodes.size()) {
+      notes_.push_back(
+          fmt::format("only {} hosts have {}: each is compared with the best of them, as there are fewer than {}",
+                      nodes.size(), like.text(), options.smallest_group));
+    }
+  }
+  for (const auto& [model, likes] : by_model) {
+    if (likes.size() < 2) continue;
+    for (const Like* like : likes) {
+      notes_.push_back(
+          fmt::format("{}: {}; each kind of link is judged by itself", ranks_text(like->ranks), like->text()));
+    }
+  }
+}
+
+void FirstRound::note_clocks() {
+  if (without_verdict_.empty()) return;
+  const std::string of = without_verdict_.size() == 1 ? without_verdict_.front()
+                                                      : fmt::format("{} tests, the first of them {}",
+                                                                    without_verdict_.size(), without_verdict_.front());
+  notes_.push_back(fmt::format("no verdict from {}: the common clock may be off by {:.2g} % of the time measured", of,
+                               worst_clock_share_ * 100));
+}
+
+}  // namespace xferbench::fleet

@@ -1,0 +1,146 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+
+#include "fleet/judgement.hpp"
+#include "measure/statistics.hpp"
+
+namespace xferbench::fleet {
+
+namespace {
+
+constexpr std::string_view kRate = "GB/s";
+
+/// The one number of a case.
+struct Headline {
+  std::string_view name;
+  std::string_view unit;
+  Better better = Better::neither;
+  double value = 0;
+};
+
+/// As files from before metrics were declared are read.
+Better better_by_unit(std::string_view unit) {
+  if (unit == kRate) return Better::higher;
+  return unit == "s" ? Better::lower : Better::neither;
+}
+
+/// The first rate that the table has a column for; what the case is about, where it has none.
+std::optional<Headline> headline_number(const Result& result, const Measurement* timed,
+                                        std::span<const MetricDeclaration> declared) {
+  for (const MetricDeclaration& d : declared) {
+    const bool shown = d.kind == MetricDeclaration::Kind::metric && !d.heading.empty();
+    if (!shown || d.unit != kRate || d.better != Better::higher) continue;
+    if (const Metric* m = result.metric(d.name)) return Headline{m->name, m->unit, d.better, m->value};
+  }
+  if (timed == nullptr) return std::nullopt;
+  const MetricDeclaration* d = find(declared, MetricDeclaration::Kind::measurement, timed->name);
+  return Headline{timed->name, timed->unit, d != nullptr ? d->better : better_by_unit(timed->unit), timed->median};
+}
+
+/// Samples are means over a batch: what a pass took is all of it.
+double clock_share_of(const InFleet& in_fleet, const Measurement* timed) {
+  if (timed == nullptr || timed->unit != "s" || !(timed->median > 0)) return 0;
+  return in_fleet.clock_uncertainty / (timed->median * timed->batch);
+}
+
+std::optional<int> rank_in(const std::string& label) {
+  int rank = 0;
+  const char* end = label.data() + label.size();
+  const auto [stopped, error] = std::from_chars(label.data(), end, rank);
+  if (label.empty() || error != std::errc() || stopped != end) return std::nullopt;
+  return rank;
+}
+
+std::optional<std::pair<int, int>> pair_of(const Result& result) {
+  const auto from = rank_in(result.label("from"));
+  const auto to = rank_in(result.label("to"));
+  if (!from || !to) return std::nullopt;
+  return std::pair(*from, *to);
+}
+
+/// A time of 0 is none; a rate of 0 is the worst there is.
+bool is_usable(const Headline& number) {
+  if (!std::isfinite(number.value)) return false;
+  return number.better == Better::lower ? number.value > 0 : number.value >= 0;
+}
+
+/// Gathers results by what they are of.
+class Gatherer {
+ public:
+  void add(const Result& result, const Headline& number, const Test::Value& value) {
+    std::vector<std::size_t>& of_case = by_key_[result.config.key()];
+    const auto is_it = [&](std::size_t i) {
+      return tests_[i].pace == result.in_fleet->pace && tests_[i].metric == number.name;
+    };
+    auto found = std::ranges::find_if(of_case, is_it);
+    if (found == of_case.end()) {
+      found = of_case.insert(found, tests_.size());
+      tests_.push_back({.key = result.config.key(),
+                        .pace = result.in_fleet->pace,
+                        .metric = std::string(number.name),
+                        .unit = std::string(number.unit),
+                        .better = number.better,
+                        .path = result.in_fleet->path,
+                        .values = {}});
+    }
+    tests_[*found].values.push_back(value);
+  }
+
+  std::vector<Test> in_order() && {
+    const auto place = [](const Test::Value& v) { return std::pair(v.rank, v.pair); };
+    for (Test& test : tests_) std::ranges::stable_sort(test.values, {}, place);
+    return std::move(tests_);
+  }
+
+ private:
+  std::vector<Test> tests_;
+  std::unordered_map<std::string_view, std::vector<std::size_t>> by_key_;
+};
+
+}  // namespace
+
+std::string Test::name() const { return fmt::format("{} pace={}", key, to_text(pace)); }
+
+std::vector<Test> tests_of(const Report& report, unsigned round) {
+  Gatherer tests;
+  for (const Result& result : report.results) {
+    if (result.status != Status::ok || !result.in_fleet || result.in_fleet->round != round) continue;
+    const auto declared = declared_for(report.metrics_declared, result.config.scenario());
+    const Measurement* timed = headline_of(result, declared);
+    const auto number = headline_number(result, timed, declared);
+    if (!number || !is_usable(*number)) continue;
+    tests.add(result, *number,
+              {.rank = result.in_fleet->rank,
+               .value = number->value,
+               .clock_share = clock_share_of(*result.in_fleet, timed),
+               .pair = pair_of(result)});
+  }
+  return std::move(tests).in_order();
+}
+
+std::vector<Summary> summarise(const std::vector<Test>& tests) {
+  std::vector<Summary> all;
+  for (const Test& test : tests) {
+    if (test.values.empty()) continue;
+    std::vector<double> numbers;
+    double sum = 0;
+    for (const Test::Value& v : test.values) {
+      numbers.push_back(v.value);
+      sum += v.value;
+    }
+    const auto [lowest, highest] = std::ranges::minmax_element(test.values, {}, &Test::Value::value);
+    Summary& one = all.emplace_back(
+        Summary{.test = &test, .median = statistics::median(numbers), .lowest = *lowest, .highest = *highest});
+    if (one.median > 0) one.spread = (highest->value - lowest->value) / one.median;
+    if (test.unit == kRate) one.sum = sum;
+  }
+  return all;
+}
+
+}  // namespace xferbench::fleet
