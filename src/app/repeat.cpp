@@ -114,9 +114,9 @@ std::vector<RepeatedCase> cases_of(std::span<const Report> processes) {
   std::vector<const Report*> reports;
   for (const Report& process : processes) reports.push_back(&process);
   std::vector<RepeatedCase> cases;
-  for (const auto& [key, results] : same_cases(reports)) {
+  for (const auto& [identity, results] : same_cases(reports)) {
     std::vector<double> medians;
-    RepeatedCase c{.key = std::string(key)};
+    RepeatedCase c{.key = identity};
     for (std::size_t i = 0; i < results.size(); ++i) {
       if (results[i] == nullptr) continue;
       const Measurement* sampled =

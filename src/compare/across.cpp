@@ -51,7 +51,7 @@ void mark_best(Across::Row& row) {
 
 /// One case in all files; nothing where none has a number of it.
 std::optional<Across::Row> across_row(const SameCase& c, const Options& options) {
-  Across::Row row{.key = std::string(c.key), .cells = std::vector<std::optional<Across::Cell>>(c.results.size())};
+  Across::Row row{.key = c.identity, .cells = std::vector<std::optional<Across::Cell>>(c.results.size())};
   bool any = false;
   for (std::size_t i = 0; i < c.results.size(); ++i) {
     const auto value = c.results[i] == nullptr ? std::nullopt : value_of(*c.results[i], options.metric, options);

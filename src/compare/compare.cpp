@@ -113,11 +113,11 @@ class Comparer {
     const bool fails_now = next.failed && !base.failed;
     if (base.values.empty() && next.values.empty() && !fails_now) {
       ++comparison_.not_compared;
-      if (next.failed) comparison_.failing.push_back(fmt::format("{} ({})", c.key, next.reason));
+      if (next.failed) comparison_.failing.push_back(fmt::format("{} ({})", c.identity, next.reason));
       return;
     }
     Row& row = comparison_.rows.emplace_back();
-    row.key = c.key;
+    row.key = c.identity;
     row.failed = fails_now;
     name_number(row, c, base, next);
     if (!base.values.empty()) row.base = side(base);
@@ -310,7 +310,7 @@ Comparison compare(std::span<const NamedReport> base, std::span<const NamedRepor
   };
   if (std::ranges::none_of(cases, on_both)) {
     throw UsageError(fmt::format("{} and {} have no case in common: {} is only in one of them", base.front().name,
-                                 next.front().name, cases.front().key));
+                                 next.front().name, cases.front().identity));
   }
   Comparer comparer(comparison, base.size(), next.size());
   for (const SameCase& c : cases) comparer.add(c);

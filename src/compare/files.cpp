@@ -92,7 +92,7 @@ std::vector<SameCase> cases_of(const Files& files, const Options& options) {
   std::vector<SameCase> cases = same_cases(reports);
   std::erase_if(cases, [&](const SameCase& c) {
     return !options.only.empty() &&
-           std::ranges::none_of(options.only, [&](const std::string& pattern) { return matches(pattern, c.key); });
+           std::ranges::none_of(options.only, [&](const std::string& pattern) { return matches(pattern, c.identity); });
   });
   if (cases.empty()) refuse_empty(files, options);
   return cases;

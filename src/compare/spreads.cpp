@@ -26,8 +26,8 @@ SpreadFile spread_between(std::span<const Report> processes) {
                   .cases = {}};
   std::vector<const Report*> reports;
   for (const Report& process : processes) reports.push_back(&process);
-  for (const auto& [key, results] : same_cases(reports)) {
-    CaseSpread spread{.key = std::string(key)};
+  for (const auto& [identity, results] : same_cases(reports)) {
+    CaseSpread spread{.key = identity};
     std::vector<double> medians;
     for (std::size_t i = 0; i < results.size(); ++i) {
       if (results[i] == nullptr || results[i]->status != Status::ok) continue;

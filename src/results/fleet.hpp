@@ -1,6 +1,7 @@
 // What a results file says of many processes that measured together: who they were, and what is judged of them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -67,12 +68,17 @@ constexpr auto texts_of(Flagged::What) {
 
 /// A fleet: the ranks of a run under mpirun or srun.
 struct Fleet {
-  std::string mpi{};  ///< "Open MPI 4.1.4"
-  std::vector<RankPlace> ranks{};
-  double clock_uncertainty = 0;  ///< the largest of all ranks and cases, in seconds
-  std::vector<int> missing{};    ///< ranks that did not answer any more
+  std::string mpi{};               ///< "Open MPI 4.1.4"
+  std::vector<RankPlace> ranks{};  ///< ascending
+  double clock_uncertainty = 0;    ///< the largest of all ranks and cases, in seconds
+  std::vector<int> missing{};      ///< ranks that did not answer any more
   std::vector<Flagged> flagged{};
   std::vector<std::string> notes{};  ///< what limits the judgement: sentences without their full stops
+  /// Null for one that never said where it is. Ranks ascend.
+  [[nodiscard]] const RankPlace* place(int rank) const {
+    const auto found = std::ranges::lower_bound(ranks, rank, {}, &RankPlace::rank);
+    return found == ranks.end() || found->rank != rank ? nullptr : &*found;
+  }
   friend bool operator==(const Fleet&, const Fleet&) = default;
 };
 

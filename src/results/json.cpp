@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <numeric>
 #include <tuple>
 
@@ -188,6 +190,10 @@ constexpr std::array kMeasurementFields{
 };
 constexpr Shape kMeasurement = on_one_line(record(kMeasurementFields, check_measurement));
 
+/// As it goes from process to process, which says what files leave out.
+constexpr auto kSentMeasurementFields = with(kMeasurementFields, field<&Measurement::auxiliary>("auxiliary", if_known));
+constexpr Shape kSentMeasurement = on_one_line(record(kSentMeasurementFields, check_measurement));
+
 /// What one result has of a name: one of the case, and one of each GPU.
 template <class T>
 void check_names(Reader& in, std::vector<T>& all) {
@@ -203,7 +209,8 @@ void check_names(Reader& in, std::vector<T>& all) {
   in.refuse_twice(std::move(of_case));
   in.refuse_twice({of_gpus.begin(), of_gpus.end()});
 }
-constexpr const Shape& kMeasurements = kListOf<Measurement, kMeasurement, kMostEntries, check_names<Measurement>>;
+template <const Shape& measurement>
+constexpr const Shape& kMeasurementsAs = kListOf<Measurement, measurement, kMostEntries, check_names<Measurement>>;
 
 // --- Results --------------------------------------------------------------------------------------------------------
 
@@ -304,21 +311,36 @@ constexpr Field case_field(std::string_view name) {
           }};
 }
 
-constexpr std::array kResultFields{
+constexpr std::array kInFleetFields{
+    field<&InFleet::rank>("rank"),
+    field<&InFleet::pace>("pace"),
+    field<&InFleet::round, kWhole<unsigned, 1>>("round"),
+    field<&InFleet::path>("path"),
+    field<&InFleet::clock_uncertainty>("clock_uncertainty"),
+    field<&InFleet::void_passes>("void_passes"),
+    field<&InFleet::late_passes>("late_passes"),
+};
+constexpr Shape kInFleet = record(kInFleetFields);
+
+/// A result with its measurements in one of their shapes.
+template <const Shape& measurement>
+constexpr std::array kResultFieldsWith{
     case_field<&StoredCase::scenario, kWord>("scenario"),
     case_field<&StoredCase::key, kWord>("key"),
     case_field<&StoredCase::params, kEntriesOf<Param, &Param::name, kParam>>("params"),
+    field<&Result::in_fleet, kInFleet>("fleet", if_known),
     field<&Result::gpus, kListOf<int, kWhole<int>>>("gpus", if_known),
     field<&Result::status>("status"),
     field<&Result::reason, kText>("reason"),
     field<&Result::warnings>("warnings"),
-    field<&Result::measurements, kMeasurements>("measurements"),
+    field<&Result::measurements, kMeasurementsAs<measurement>>("measurements"),
     field<&Result::metrics, kMetricsOfCase>("metrics"),
     metrics_of_gpus("gpu_metrics"),
     field<&Result::labels, kLabels>("labels", optional),
     field<&Result::health, kHealthRecord>("health", if_known),
 };
-constexpr Shape kResult = record(kResultFields);
+constexpr Shape kResult = record(kResultFieldsWith<kMeasurement>);
+constexpr Shape kSentResult = record(kResultFieldsWith<kSentMeasurement>);
 
 constexpr std::array kFindingFields{
     field<&Finding::scenario>("scenario"),      field<&Finding::kind>("kind"),
@@ -362,19 +384,76 @@ constexpr Shape kMetricsDeclared{.expected = "an object",
                                          visit(scenario, kDeclarations, &metrics);
                                      }};
 
+// --- Fleets ---------------------------------------------------------------------------------------------------------
+
+constexpr std::array kRankFields{
+    field<&RankPlace::rank>("rank"),
+    field<&RankPlace::node>("node"),
+    field<&RankPlace::local_rank>("local_rank"),
+    field<&RankPlace::host>("host"),
+    field<&RankPlace::tool>("tool", if_known),
+    field<&RankPlace::environment, kEnvironment>("environment"),
+};
+constexpr Shape kRank = record(kRankFields);
+
+constexpr std::size_t kMostRanks = 1'000'000;
+constexpr const Shape& kRankNumbers = kListOf<int, kWhole<int>, kMostRanks>;
+
+constexpr std::array kFlaggedFields{
+    field<&Flagged::what>("what"),
+    field<&Flagged::ranks, kRankNumbers>("ranks"),
+    field<&Flagged::name>("name"),
+    field<&Flagged::text>("text"),
+    field<&Flagged::shortfall>("shortfall", if_known),
+    field<&Flagged::tests>("tests", if_known),
+};
+constexpr Shape kFlagged = record(kFlaggedFields);
+
+/// Ranks are looked up by their numbers, so they ascend.
+void check_ranks(Reader& in, std::vector<RankPlace>& ranks) {
+  const auto wrong = std::ranges::adjacent_find(ranks, std::ranges::greater_equal{}, &RankPlace::rank);
+  if (wrong == ranks.end()) return;
+  in.fail(fmt::format("rank {} comes before rank {}, expected each rank once, in their order", wrong->rank,
+                      std::next(wrong)->rank));
+}
+
+constexpr std::array kFleetFields{
+    field<&Fleet::mpi>("mpi"),
+    field<&Fleet::clock_uncertainty>("clock_uncertainty"),
+    field<&Fleet::missing, kRankNumbers>("missing"),
+    field<&Fleet::flagged, kListOf<Flagged, kFlagged, kMostRanks>>("flagged"),
+    field<&Fleet::notes>("notes"),
+    field<&Fleet::ranks, kListOf<RankPlace, kRank, kMostRanks, check_ranks>>("ranks"),
+};
+constexpr Shape kFleet = record(kFleetFields);
+
 // --- The file -------------------------------------------------------------------------------------------------------
 
-/// Keys identify cases; a file that has one twice says two things of one case.
-void check_keys(Reader& in, void* report) {
-  const std::vector<Result>& results = as<Report>(report).results;
-  const auto key = [&](std::size_t i) -> const std::string& { return results[i].config.key(); };
-  std::vector<std::size_t> by_key(results.size());
-  std::iota(by_key.begin(), by_key.end(), std::size_t{0});
-  std::ranges::sort(by_key, [&](std::size_t a, std::size_t b) { return std::tie(key(a), a) < std::tie(key(b), b); });
-  const auto twice = std::ranges::adjacent_find(by_key, {}, key);
-  if (twice == by_key.end()) return;
+/// Identities tell results apart; a file that has one twice says two things of one case.
+void check_identities(Reader& in, const std::vector<Result>& results) {
+  std::vector<std::string> identities;
+  identities.reserve(results.size());
+  std::ranges::transform(results, std::back_inserter(identities), &Result::identity);
+  std::vector<std::size_t> order(results.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(
+      order, [&](std::size_t a, std::size_t b) { return std::tie(identities[a], a) < std::tie(identities[b], b); });
+  const auto identity = [&](std::size_t i) -> const std::string& { return identities[i]; };
+  const auto twice = std::ranges::adjacent_find(order, {}, identity);
+  if (twice == order.end()) return;
   in.fail(fmt::format("results[{}] and results[{}] have the same key {}, expected one result for each case", *twice,
-                      *(twice + 1), in_quotes(key(*twice))));
+                      *(twice + 1), in_quotes(identity(*twice))));
+}
+
+void check_report(Reader& in, void* whole) {
+  const auto& report = as<Report>(whole);
+  check_identities(in, report.results);
+  const auto differs = std::ranges::find_if(
+      report.results, [&](const Result& result) { return result.in_fleet.has_value() != report.fleet.has_value(); });
+  if (differs == report.results.end()) return;
+  const auto index = differs - report.results.begin();
+  in.fail(report.fleet ? fmt::format("results[{}] has no 'fleet', expected the rank that measured it", index)
+                       : fmt::format("results[{}] is of a rank, but the file has no 'fleet' that says which", index));
 }
 
 constexpr std::array kReportFields{
@@ -387,13 +466,14 @@ constexpr std::array kReportFields{
     field<&Report::environment, kEnvironment>("environment"),
     field<&Report::metrics_declared, kMetricsDeclared>("metrics_declared", optional),
     field<&Report::results, kListOf<Result, kResult, kMostResults>>("results"),
+    field<&Report::fleet, kFleet>("fleet", if_known),
     field<&Report::findings, kListOf<Finding, kFinding, kMostResults>>("findings", optional),
     field<&Report::resumed_at>("resumed_at", if_known),
 };
 constexpr Shape kReport{.expected = "a results file, as xferbench --json writes it",
                         .is_object = true,
                         .fields = kReportFields,
-                        .end = check_keys};
+                        .end = check_report};
 
 // --- The machine alone ----------------------------------------------------------------------------------------------
 
@@ -421,6 +501,10 @@ void write_json(const Report& report, const Sink& sink) { write(kReport, &report
 
 std::string to_json(const Report& report) { return text_of(kReport, &report); }
 
+std::string to_json(const Result& result) { return text_of(kSentResult, &result); }
+
+std::string to_json(const RankPlace& rank) { return text_of(kRank, &rank); }
+
 std::string to_json(const MachineFacts& facts) { return text_of(kFacts, &facts); }
 
 constexpr Shape json::kInterval{
@@ -444,6 +528,14 @@ Report read_report(const std::string& path) { return record_from_file(path, kRep
 
 Report parse_report(std::string_view text, std::string_view name) {
   return record_from_text(text, name, kReport, empty_report());
+}
+
+Result parse_result(std::string_view text, std::string_view name) {
+  return record_from_text<Result>(text, name, kSentResult);
+}
+
+RankPlace parse_rank(std::string_view text, std::string_view name) {
+  return record_from_text<RankPlace>(text, name, kRank);
 }
 
 }  // namespace xferbench

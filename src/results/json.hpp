@@ -18,14 +18,22 @@ void write_json(const Report& report, const Sink& sink);
 /// The same as one text.
 std::string to_json(const Report& report);
 
-/// Reads a results file; "-" is standard input. Keys of results are unique. Fields that it does not know are ignored,
-/// since the format may grow. Throws InputError with one line: the file, the line in it, the place
+/// Reads a results file; "-" is standard input. Identities of results are unique. Fields that it does not know are
+/// ignored, since the format may grow. Throws InputError with one line: the file, the line in it, the place
 /// (results[3].measurements[0].samples[2]), what was found and what was expected. Several files may be read at once, by
 /// a thread each.
 Report read_report(const std::string& path);
 
 /// The same of a text; `name` is what messages call it.
 Report parse_report(std::string_view text, std::string_view name);
+
+/// One result, from process to process: all that a file holds of it, and which of its measurements are auxiliary.
+std::string to_json(const Result& result);
+Result parse_result(std::string_view text, std::string_view name);
+
+/// Who a rank is, likewise.
+std::string to_json(const RankPlace& rank);
+RankPlace parse_rank(std::string_view text, std::string_view name);
 
 /// What `xferbench info` says of this machine and this program.
 struct MachineFacts {

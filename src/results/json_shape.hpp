@@ -5,6 +5,7 @@
 // piece at a time, for the same reason.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -139,12 +140,12 @@ enum class Rule {
 
 /// A field of a record. Its value is a part of the record, or the record itself where the file nests deeper.
 struct Field {
-  std::string_view name;
-  Rule rule;
-  const Shape* shape;
-  void* (*into)(void* record);
+  std::string_view name{};
+  Rule rule = Rule::required;
+  const Shape* shape = nullptr;
+  void* (*into)(void* record) = nullptr;
   /// Null: not written. `always`: even what is empty or zero.
-  const void* (*from)(const void* record, bool always);
+  const void* (*from)(const void* record, bool always) = nullptr;
 };
 
 /// Is called for each item or entry; items have no name.
@@ -298,6 +299,15 @@ inline constexpr Shape kEntriesOf{.expected = "an object",
 /// A record by its fields.
 constexpr Shape record(std::span<const Field> fields, void (*end)(Reader&, void*) = nullptr) {
   return {.expected = "an object", .is_object = true, .fields = fields, .end = end};
+}
+
+/// The same fields and one more.
+template <std::size_t count>
+constexpr std::array<Field, count + 1> with(const std::array<Field, count>& fields, const Field& more) {
+  std::array<Field, count + 1> all{};
+  std::copy(fields.begin(), fields.end(), all.begin());
+  all.back() = more;
+  return all;
 }
 
 constexpr Shape on_one_line(Shape shape) {

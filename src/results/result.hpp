@@ -198,11 +198,12 @@ struct Report {
 
 /// The same case as several processes measured it.
 struct SameCase {
-  std::string_view key;
+  std::string identity;                ///< Result::identity()
   std::vector<const Result*> results;  ///< one for each report, in their order; null where a report has no such case
 };
 
-/// The cases of all reports, each once, in the order in which they come. The reports must outlive what is returned.
+/// The cases of all reports (of fleets, with each rank, pace and round), each once, in the order in which they come.
+/// The reports must outlive what is returned.
 std::vector<SameCase> same_cases(std::span<const Report* const> reports);
 
 }  // namespace xferbench

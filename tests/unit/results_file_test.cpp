@@ -197,6 +197,34 @@ Result result(std::size_t i) {
   return r;
 }
 
+InFleet in_fleet() {
+  return {whole<int>(),
+          *rc::gen::element(Pacing::all, Pacing::node, Pacing::one),
+          whole<unsigned>(1),
+          *rc::gen::element(DataPath::link, DataPath::gpu),
+          amount(),
+          whole<std::size_t>(),
+          whole<std::size_t>()};
+}
+
+Fleet fleet() {
+  const auto rank_numbers = [] { return several([](std::size_t i) { return static_cast<int>(i); }); };
+  Fleet fleet{.mpi = word(), .clock_uncertainty = amount(), .missing = rank_numbers(), .notes = texts()};
+  fleet.ranks = several([](std::size_t i) {
+    return RankPlace{static_cast<int>(i), whole<int>(), whole<int>(), word(), environment(), known()};
+  });
+  fleet.flagged = several([&](std::size_t) {
+    return Flagged{*rc::gen::element(Flagged::What::gpu, Flagged::What::link, Flagged::What::host, Flagged::What::pair,
+                                     Flagged::What::rank),
+                   rank_numbers(),
+                   word(),
+                   amount(),
+                   texts(),
+                   word()};
+  });
+  return fleet;
+}
+
 Report report() {
   Report report;
   report.complete = boolean();
@@ -207,6 +235,10 @@ Report report() {
   report.command = texts();
   report.environment = environment();
   report.results = several(result);
+  report.fleet = maybe(fleet);
+  if (report.fleet) {
+    for (Result& r : report.results) r.in_fleet = in_fleet();
+  }
   report.findings = several([](std::size_t) { return Finding{word(), word(), labels(), metrics(), known()}; });
   return report;
 }
@@ -216,6 +248,15 @@ Report report() {
 RC_GTEST_PROP(ResultsFile, SaysAllOfAnyReport, ()) {
   const Report report = any::report();
   RC_ASSERT(parse_report(to_json(report), "a") == report);
+}
+
+RC_GTEST_PROP(ResultsFile, SaysAllOfAResultAndOfARankFromProcessToProcess, ()) {
+  Result result = any::result(0);
+  result.in_fleet = any::maybe(any::in_fleet);
+  for (Measurement& m : result.measurements) m.auxiliary = any::boolean();
+  RC_ASSERT(parse_result(to_json(result), "a") == result);
+  const RankPlace rank{3, 1, 1, any::word(), any::environment(), any::known()};
+  RC_ASSERT(parse_rank(to_json(rank), "a") == rank);
 }
 
 RC_GTEST_PROP(ResultsFile, HasNoTextThatATerminalWouldObey, ()) {
@@ -533,6 +574,66 @@ TEST(ResultsFile, HasEachNumberOfAGpuOnce) {
   report.results[0] = on_two_gpus();
   report.results[0].metrics[1].gpu = 0;
   expect_says(complaint_of(), "results[0].gpu_metrics: 'bandwidth of GPU 0' is there twice");
+}
+
+// --- Fleets ---------------------------------------------------------------------------------------------------------
+
+/// One case by each of two ranks, and again in a second round by the second.
+Report fleet_report() {
+  Report report = test::simulated_report();
+  report.fleet = Fleet{.mpi = "Open MPI 4.1.4", .clock_uncertainty = 2e-6, .missing = {7}, .notes = {"small"}};
+  for (const int rank : {0, 1}) {
+    report.fleet->ranks.push_back({rank, rank, 0, rank == 0 ? "a" : "b", report.environment, "0.1.0 abc1234"});
+  }
+  report.fleet->flagged = {
+      {Flagged::What::link, {1}, "link of GPU 0 of host b", 0.1, {"copy pace=all"}, "is 10 % below"}};
+  for (const auto& [rank, round] : {std::pair{0, 1U}, {1, 1U}, {1, 2U}}) {
+    Result r(test::copy_case("h2d", "pinned", 4096));
+    r.measurements = {test::measured("copy", Clock::host, {0.002}, 0.002, {0.002, 0.002})};
+    r.measurements.front().ci95.reset();
+    r.in_fleet = InFleet{.rank = rank, .round = round, .clock_uncertainty = 1e-6, .void_passes = 2};
+    report.results.push_back(std::move(r));
+  }
+  return report;
+}
+
+TEST(FleetsFile, KeepsToTheSchema) {
+  if (std::system("/usr/bin/python3 -c 'import jsonschema' 2> /dev/null") != 0) {
+    GTEST_SKIP() << "Python's jsonschema is not installed (on Debian: apt install python3-jsonschema)";
+  }
+  Report report = fleet_report();
+  EXPECT_EQ(validate(to_json(report)), 0);
+  report.results[0].in_fleet->round = 0;
+  EXPECT_EQ(validate(to_json(report)), 1) << "rounds are counted from 1";
+}
+
+TEST(FleetsFile, HasEachCaseOnceForEachRankPaceAndRound) {
+  Report report = fleet_report();
+  EXPECT_EQ(parse_report(to_json(report), "a"), report);
+  report.results[2].in_fleet->round = 1;
+  expect_says(complaint(to_json(report)),
+              "results[1] and results[2] have the same key 'copy/dir=h2d/host=pinned/size=4KiB pace=all rank=1'");
+  report.results[2].in_fleet->pace = Pacing::one;
+  EXPECT_EQ(complaint(to_json(report)), "");
+}
+
+TEST(FleetsFile, SaysOfEveryResultWhoseItIs) {
+  Report report = fleet_report();
+  report.results[1].in_fleet.reset();
+  expect_says(complaint(to_json(report)), "results[1] has no 'fleet', expected the rank");
+  report.fleet.reset();
+  expect_says(complaint(to_json(report)), "results[0] is of a rank, but the file has no 'fleet'");
+}
+
+TEST(FleetsFile, HasRanksInTheirOrderByWhichTheyAreLookedUp) {
+  Report report = fleet_report();
+  report.fleet->ranks[0].rank = 1;
+  expect_says(complaint(to_json(report)), "fleet.ranks: rank 1 comes before rank 1");
+  report.fleet->ranks[1].rank = 5;
+  ASSERT_EQ(complaint(to_json(report)), "");
+  EXPECT_EQ(report.fleet->place(5)->host, "b");
+  EXPECT_EQ(report.fleet->place(2), nullptr);
+  EXPECT_EQ(report.fleet->place(6), nullptr);
 }
 
 /// One damage, and what is said of it.
