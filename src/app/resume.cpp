@@ -77,6 +77,11 @@ StoredRun read_run(const std::string& file) {
   }
   // Locked before it is read: whoever is writing it is not disturbed, and nobody writes what would be lost then.
   StoredRun run{.file = file, .json = ResultsFile(file), .report = read_report(file), .command = {}};
+  if (run.report.fleet) {
+    throw UsageError(
+        fmt::format("--resume: {} is of {} ranks, which measured each case together; run the command again", file,
+                    run.report.fleet->ranks.size()));
+  }
   if (run.report.command.empty()) throw UsageError(fmt::format("{}: it does not say what command it is of", file));
   run.command = command_of(run.report, file);
   if (run.command.measuring.files.timeline) {

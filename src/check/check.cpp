@@ -67,8 +67,16 @@ bool meets(const Case::Param& param, const Wanted& wanted, Effort& effort) {
   return false;
 }
 
+/// What conditions ask for as if it were an axis: results of fleets have it beside those of their cases.
+constexpr std::string_view kPaceAxis = "pace";
+
 bool meets(const Result& result, const Condition& condition, Effort& effort) {
   effort.spend(result.config.params().size());
+  if (result.in_fleet && condition.axis == kPaceAxis) {
+    return std::ranges::any_of(condition.any_of, [&](const Wanted& wanted) {
+      return effort.matches(wanted.text, to_text(result.in_fleet->pace));
+    });
+  }
   const Case::Param* param = result.config.find(condition.axis);
   if (param == nullptr) return false;
   return std::ranges::any_of(condition.any_of, [&](const Wanted& wanted) { return meets(*param, wanted, effort); });
@@ -174,6 +182,7 @@ class Judge {
   /// any limit of one.
   [[nodiscard]] bool is_about(const Result& result) const {
     effort_.spend(1);
+    if (result.in_fleet && result.in_fleet->round > 1) return false;  // only some were measured again
     if (result.config.has(kGpusOfCase) && !names_gpus(e_)) return false;
     const std::string& key = result.config.key();
     const bool by_key = e_.cases.empty() || (is_exact_ ? e_.cases == key : effort_.matches(e_.cases, key));
@@ -233,7 +242,7 @@ class Judge {
       if (unit != found.unit) refuse_unit(found, limit.amount);
       return limit.amount.value;
     }
-    const auto whole = whole_of(limit.of, *j.result, report_.environment.gpu);
+    const auto whole = whole_of(limit.of, *j.result, gpu_of(*j.result));
     if (!whole || !(whole->value > 0)) {
       j.note = fmt::format("there is no '{}' to take a share of", limit.of);
       return 0;
@@ -243,6 +252,15 @@ class Judge {
                                    e_.number, found.unit, limit.of, whole->unit));
     }
     return limit.amount.value * whole->value;
+  }
+
+  /// Null outside fleets, and of a rank that never said where it is.
+  [[nodiscard]] const RankPlace* place_of(const Result& result) const {
+    return result.in_fleet && report_.fleet ? report_.fleet->place(result.in_fleet->rank) : nullptr;
+  }
+  [[nodiscard]] const Environment::Gpu& gpu_of(const Result& result) const {
+    const RankPlace* place = place_of(result);
+    return place == nullptr ? report_.environment.gpu : place->environment.gpu;
   }
 
   [[noreturn]] void refuse_unit(const Metric& found, const Quantity& limit) const {
@@ -258,6 +276,7 @@ class Judge {
       if (!e_.scenario.empty() && !effort_.matches(e_.scenario, result.config.scenario())) continue;
       effort_.spend(kOfName * result.config.params().size());
       for (const Case::Param& param : result.config.params()) axes.insert(param.name);
+      if (result.in_fleet) axes.emplace(kPaceAxis);
     }
     const std::vector<std::string> known(axes.begin(), axes.end());
     for (const Condition& condition : e_.where) {
@@ -299,7 +318,8 @@ class Judge {
     const auto by_headroom = [](const Judged& a, const Judged& b) { return a.headroom() < b.headroom(); };
     const auto decides = e_.aggregate == Aggregate::best ? std::ranges::max_element(judged_, by_headroom)
                                                          : std::ranges::min_element(judged_, by_headroom);
-    row.key = decides->result->config.key();
+    row.key = decides->result->identity();
+    if (const RankPlace* place = place_of(*decides->result)) row.place = where_text(*place);
     row.note = decides->note;
     show_number(row, *decides);
     row.verdict = decides->note.empty() && decides->holds() ? Verdict::holds : Verdict::fails;
@@ -401,16 +421,20 @@ void refuse_others(const Report& report, std::string_view name, const Expectatio
                     "checks it all the same",
                     name, e.profile));
   }
-  if (!expectations.gpu.empty() && !matches(expectations.gpu, e.gpu.name)) {
-    throw UsageError(fmt::format("{} comes from '{}', but {} is for '{}'; choose expectations for that GPU", name,
-                                 e.gpu.name, expectations.source, expectations.gpu));
-  }
+  const auto refuse_other = [&](const std::string& gpu) {
+    if (expectations.gpu.empty() || matches(expectations.gpu, gpu)) return;
+    throw UsageError(fmt::format("{} comes from '{}', but {} is for '{}'; choose expectations for that GPU", name, gpu,
+                                 expectations.source, expectations.gpu));
+  };
+  refuse_other(e.gpu.name);
+  if (!report.fleet) return;
+  for (const RankPlace& place : report.fleet->ranks) refuse_other(place.environment.gpu.name);
 }
 
 /// Whether --resume goes on with it: not with a search, and not with a run that was watched for a timeline.
 bool can_be_resumed(const Report& report, std::string_view name) {
   const auto rules_it_out = [](const std::string& word) { return word == "tune" || word.starts_with("--timeline"); };
-  return name != "-" && !report.command.empty() && std::ranges::none_of(report.command, rules_it_out);
+  return name != "-" && !report.fleet && !report.command.empty() && std::ranges::none_of(report.command, rules_it_out);
 }
 
 }  // namespace
@@ -430,12 +454,12 @@ Checked check(const Report& report, std::string_view name, const Expectations& e
   checked.results = printable(name);
   checked.expectations = printable(expectations.source);
   checked.description = expectations.description;
-  checked.gpu = report.environment.gpu.name;
+  checked.gpu = report.fleet ? gpus_text(*report.fleet) : report.environment.gpu.name;
   checked.simulated = report.environment.simulated() ? report.environment.profile : "";
   checked.injected_fault = report.environment.injected_fault();
   if (can_be_resumed(report, name)) checked.continued_by = "xferbench --resume " + shell_word(name);
   checked.started_at = report.started_at;
-  checked.complete = report.complete;
+  checked.complete = report.complete && (!report.fleet || report.fleet->missing.empty());
   checked.verified = report.verified;
   Effort effort(expectations.source);
   for (const Expectation& e : expectations.all) {

@@ -34,7 +34,8 @@ struct Row {
   std::string shown;             ///< the same in the unit of the limit: "55.03 GB/s", "95.5 % (55.03 GB/s)"
   std::optional<Metric> limit;   ///< the one that decides, as an amount
   std::optional<double> margin;  ///< by what share of the limit the number is inside it; negative: outside
-  std::string key;               ///< of the case that decides; empty for a median
+  std::string key;               ///< of the case that decides, of fleets with pace and rank; empty for a median
+  std::string place{};           ///< of fleets, where that was measured
   std::size_t cases = 0;         ///< that were looked at
   std::string note;              ///< why there is no number
   std::string command;           ///< that would measure it, where no case matches; empty if none is known
@@ -49,7 +50,7 @@ struct Checked {
   std::string injected_fault;  ///< of a device that was given one on purpose
   std::string continued_by;    ///< the command that goes on with a run that was cut off; empty for standard input
   std::string started_at;
-  bool complete = true;
+  bool complete = true;  ///< no case is missing, and of a fleet no rank
   bool verified = true;
   std::vector<Row> rows;  ///< in the order of the expectations
 

@@ -111,6 +111,11 @@ std::vector<std::string> refuse_unsuitable(std::span<const GoodRun> runs, const 
   for (const GoodRun& run : runs) {
     const Environment& e = run.report.environment;
     refuse_unlike(runs.front(), run);
+    if (run.report.fleet) {
+      throw UsageError(fmt::format(
+          "{} is of {} ranks: what one of them reaches depends on what the others do; take runs of a single process",
+          run.name, run.report.fleet->ranks.size()));
+    }
     if (e.simulated() && !options.allow_simulated) {
       throw UsageError(
           fmt::format("{} is simulated (profile {}) and says nothing of a real GPU; --allow-simulated "

@@ -399,6 +399,16 @@ void CommandLine::add_compare() {
       app->add_flag("--bootstrap", options.bootstrap, "judge by the ratio of medians and its bootstrap interval");
   app->add_flag("--allow-simulated", options.allow_simulated,
                 "compare simulated with real times, or different profiles");
+  static constexpr auto kMatches = texts_of(compare::Match{});
+  add_value(*app,
+            {.name = "match",
+             .kind = AxisKind::choice,
+             .help = "which ranks of mpirun or srun are compared; else by UUID where GPUs have any",
+             .choices = {kMatches.begin(), kMatches.end()}},
+            "WHAT", [&options](const Value& v) {
+              const auto place = std::ranges::find(kMatches, std::get<std::string>(v)) - kMatches.begin();
+              options.match = static_cast<compare::Match>(place);
+            });
   CLI::Option* all = app->add_flag("--all", compare_.all, "list every case, however many there are");
   CLI::Option* spread = app->get_option("--spread");
   for (CLI::Option* judging : {base, next, threshold, strict, bootstrap, all, spread, assumed}) {

@@ -7,6 +7,7 @@
 
 #include "compare/compare.hpp"
 #include "compare/files.hpp"
+#include "compare/fleets.hpp"
 
 namespace xferbench::compare {
 
@@ -81,7 +82,7 @@ Across across(std::span<const NamedReport> reports, const Options& options) {
   table.columns = columns_of(reports);
   table.sources = sources_of(reports);
   table.warnings = doubts_of(files);
-  for (const SameCase& c : cases_of(files, options)) {
+  for (const SameCase& c : cases_of(files, options, matching(files, options))) {
     if (auto row = across_row(c, table.options)) table.rows.push_back(std::move(*row));
   }
   if (table.rows.empty()) refuse_numberless(files, options);

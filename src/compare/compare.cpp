@@ -8,6 +8,7 @@
 
 #include "compare/evidence.hpp"
 #include "compare/files.hpp"
+#include "compare/fleets.hpp"
 #include "compare/judgement.hpp"
 #include "compare/spreads.hpp"
 #include "core/error.hpp"
@@ -304,7 +305,9 @@ Comparison compare(std::span<const NamedReport> base, std::span<const NamedRepor
   comparison.warnings = doubts_of(files);
   check_spreads(files, comparison);
   warn_of_same_runs(base, next, comparison);
-  const std::vector<SameCase> cases = cases_of(files, options);
+  comparison.match = matching(files, options);
+  comparison.matched = matched_text(files, base.size(), comparison.match);
+  const std::vector<SameCase> cases = cases_of(files, options, comparison.match);
   const auto on_both = [&](const SameCase& c) {
     return is_in(Results(c.results).first(base.size())) && is_in(Results(c.results).subspan(base.size()));
   };
@@ -313,7 +316,12 @@ Comparison compare(std::span<const NamedReport> base, std::span<const NamedRepor
                                  next.front().name, cases.front().identity));
   }
   Comparer comparer(comparison, base.size(), next.size());
-  for (const SameCase& c : cases) comparer.add(c);
+  for (const SameCase& c : cases) {
+    const std::size_t before = comparison.rows.size();
+    comparer.add(c);
+    if (comparison.rows.size() > before)
+      comparison.rows.back().place = place_of(files, c, base.size(), comparison.match);
+  }
   // A case that fails now has a row without a number; that must not hide a misspelt metric.
   const auto has_number = [](const Row& row) { return row.base || row.next; };
   const bool numberless = std::ranges::none_of(comparison.rows, has_number);

@@ -23,12 +23,20 @@ struct NamedReport {
   Report report;
 };
 
+/// What tells the ranks of fleets apart.
+enum class Match {
+  uuid,  ///< that of the GPU, wherever it is
+  rank,  ///< the number of the process, whichever GPU it has
+};
+constexpr auto texts_of(Match) { return std::to_array<std::string_view>({"uuid", "rank"}); }
+
 struct Options {
   /// What scenarios declare whose files do not say it themselves.
   MetricsDeclared metrics_declared{};
   double threshold = 0.03;              ///< changes within this share do not matter
   std::optional<std::string> metric{};  ///< the measurement or derived metric; absent: what the case is about
   std::vector<std::string> only{};      ///< patterns for keys, any of which may match; empty: all cases
+  std::optional<Match> match{};         ///< of fleets; absent: by UUID where GPUs have any
   bool bootstrap = false;               ///< the interval is that of the ratio of medians
   bool allow_simulated = false;         ///< compare what is simulated with what is not, and different profiles
   bool strict = false;                  ///< what cannot be judged counts, too
@@ -78,7 +86,8 @@ struct Side {
 
 /// One case on both sides.
 struct Row {
-  std::string key;
+  std::string key;       ///< of fleets with the pace and what tells ranks apart
+  std::string place{};   ///< of fleets, where it was measured, for people
   std::string measured;  ///< name of the measurement or metric
   std::string unit;
   Better better = Better::neither;
@@ -135,6 +144,8 @@ struct Comparison {
   std::vector<Source> base;
   std::vector<Source> next;
   std::optional<std::string> simulated;  ///< the profile, where at least one side is simulated
+  std::optional<Match> match{};          ///< of fleets
+  std::string matched{};                 ///< the same as a sentence without its full stop
   std::vector<Difference> differences;
   std::vector<std::string> warnings;  ///< sentences without their full stop
   std::vector<Row> rows;              ///< in the order of the base's files; what only new has at the end

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -16,6 +17,7 @@ namespace {
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
 constexpr const char* kUnknown = "unknown";
+constexpr const char* kUuid = "GPU's UUID";
 
 std::string known(const std::string& text) { return text.empty() ? kUnknown : text; }
 
@@ -40,6 +42,15 @@ void add_gpus(const Environment& e, Facts& facts) {
   }
 }
 
+/// What fleets are; their ranks' GPUs are matched elsewhere.
+void add_fleet(const Fleet& fleet, Facts& facts) {
+  std::set<int> nodes;
+  for (const RankPlace& place : fleet.ranks) nodes.insert(place.node);
+  facts.insert(facts.end(), {{"MPI", fleet.mpi},
+                             {"ranks", fmt::format("{}", fleet.ranks.size())},
+                             {"nodes", fmt::format("{}", nodes.size())}});
+}
+
 /// What a machine and a program are, as people tell them apart.
 Facts facts_of(const Environment& e, const Tool& tool) {
   const Environment::Gpu& gpu = e.gpu;
@@ -48,7 +59,7 @@ Facts facts_of(const Environment& e, const Tool& tool) {
   Facts facts{
       {"backend", e.simulated() ? "simulated by " + known(e.profile) : e.backend},
       {"GPU", gpu.name},
-      {"GPU's UUID", known(gpu.uuid)},
+      {kUuid, known(gpu.uuid)},
       {"driver", known(e.driver)},
       {"CUDA runtime", known(e.runtime)},
       {"GPU memory", gpu.memory_bytes > 0 ? format_memory(gpu.memory_bytes) : kUnknown},
@@ -75,6 +86,19 @@ Facts facts_of(const Environment& e, const Tool& tool) {
                              {"compiler", known(tool.compiler)},
                              {"CUDA toolkit", known(tool.cuda)}});
   return facts;
+}
+
+/// Of a fleet those of each rank, one after the other.
+Facts facts_of_all(const Report& report) {
+  if (!report.fleet) return facts_of(report.environment, report.tool);
+  Facts all;
+  for (const RankPlace& place : report.fleet->ranks) {
+    Facts facts = facts_of(place.environment, report.tool);
+    std::erase_if(facts, [](const auto& fact) { return fact.first == kUuid; });
+    std::ranges::move(facts, std::back_inserter(all));
+  }
+  add_fleet(*report.fleet, all);
+  return all;
 }
 
 /// What follows a flag; nothing where it was not given.
@@ -106,7 +130,7 @@ std::map<std::string, std::set<std::string>> values_of(std::span<const NamedRepo
                                                        std::vector<std::string>& order, std::set<std::string>& seen) {
   std::map<std::string, std::set<std::string>> values;
   for (const NamedReport& named : side) {
-    Facts facts = facts_of(named.report.environment, named.report.tool);
+    Facts facts = facts_of_all(named.report);
     add_command(named.report.command, facts);
     for (auto& [name, value] : facts) {
       const auto [of_name, is_new] = values.try_emplace(name);
@@ -145,13 +169,21 @@ std::vector<std::string> doubts(const NamedReport& named) {
   if (!report.environment.simulated() && report.tool.type == "Debug") {
     found.push_back(named.name + " was made by a debug build");
   }
-  const Environment& e = report.environment;
-  for (std::size_t i = 0; i < e.gpu_count(); ++i) {
-    const auto& link = e.gpu_at(i).pcie;
-    if (!link || !link->below_maximum()) continue;
-    const std::string whose = e.gpus.empty() ? "" : fmt::format(" of GPU {}", e.number_of(i));
+  const auto look_at = [&](const Environment::Gpu& gpu, const std::string& whose) {
+    const auto& link = gpu.pcie;
+    if (!link || !link->below_maximum()) return;
     found.push_back(fmt::format("{}: the link{} runs at Gen{} x{}, and the GPU can do Gen{} x{}", named.name, whose,
                                 link->generation, link->width, link->max_generation, link->max_width));
+  };
+  if (report.fleet) {
+    for (const RankPlace& place : report.fleet->ranks) {
+      look_at(place.environment.gpu, fmt::format(" of rank {} ({})", place.rank, where_text(place)));
+    }
+    return found;
+  }
+  const Environment& e = report.environment;
+  for (std::size_t i = 0; i < e.gpu_count(); ++i) {
+    look_at(e.gpu_at(i), e.gpus.empty() ? "" : fmt::format(" of GPU {}", e.number_of(i)));
   }
   return found;
 }

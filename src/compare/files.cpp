@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "compare/fleets.hpp"
 #include "core/error.hpp"
 #include "core/spelling.hpp"
 #include "core/wildcards.hpp"
@@ -21,7 +22,7 @@ Source source_of(const NamedReport& named) {
   const Report& r = named.report;
   return {named.name,
           r.started_at,
-          r.environment.gpu.name,
+          r.fleet ? gpus_text(*r.fleet) : r.environment.gpu.name,
           r.tool.git.empty() ? r.tool.version : r.tool.version + " " + r.tool.git,
           r.verified,
           r.environment.injected_fault()};
@@ -86,13 +87,18 @@ MetricsDeclared all_declared(const Files& files, const Options& options) {
   return all;
 }
 
-std::vector<SameCase> cases_of(const Files& files, const Options& options) {
+std::vector<SameCase> cases_of(const Files& files, const Options& options, std::optional<Match> match) {
   std::vector<const Report*> reports;
   for (const NamedReport* file : files) reports.push_back(&file->report);
-  std::vector<SameCase> cases = same_cases(reports);
-  std::erase_if(cases, [&](const SameCase& c) {
-    return !options.only.empty() &&
-           std::ranges::none_of(options.only, [&](const std::string& pattern) { return matches(pattern, c.identity); });
+  const auto is_asked_for = [&](const std::string& name) {
+    return std::ranges::any_of(options.only, [&](const std::string& pattern) { return matches(pattern, name); });
+  };
+  std::vector<SameCase> cases = same_cases(reports, [&](const Report& report, const Result& result) {
+    // Only some were measured a second time, and not as all were.
+    if (result.in_fleet && result.in_fleet->round > 1) return std::string();
+    std::string identity = identity_of(report, result, match);
+    const bool asked_for = options.only.empty() || is_asked_for(result.config.key()) || is_asked_for(identity);
+    return asked_for ? identity : std::string();
   });
   if (cases.empty()) refuse_empty(files, options);
   return cases;

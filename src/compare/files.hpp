@@ -33,9 +33,9 @@ Files files_of(std::initializer_list<std::span<const NamedReport>> sides);
 /// What the files declare of each scenario, the first to name something deciding what it is, and what the options add.
 MetricsDeclared all_declared(const Files& files, const Options& options);
 
-/// The cases that the options leave of all files, each once, in the order in which they come. Throws UsageError if
-/// there is none.
-std::vector<SameCase> cases_of(const Files& files, const Options& options);
+/// The cases that the options leave of all files, each once, in the order in which they come; of fleets those of the
+/// first round, for each rank. Throws UsageError if there is none.
+std::vector<SameCase> cases_of(const Files& files, const Options& options, std::optional<Match> match);
 
 std::vector<Source> sources_of(std::span<const NamedReport> reports);
 

@@ -82,4 +82,10 @@ struct Fleet {
   friend bool operator==(const Fleet&, const Fleet&) = default;
 };
 
+/// "GPU 1 of a": by its number among those of its host.
+std::string where_text(const RankPlace& place);
+
+/// "8 x NVIDIA H200 on 2 hosts".
+std::string gpus_text(const Fleet& fleet);
+
 }  // namespace xferbench

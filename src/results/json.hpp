@@ -28,6 +28,7 @@ Report read_report(const std::string& path);
 Report parse_report(std::string_view text, std::string_view name);
 
 /// One result, from process to process: all that a file holds of it, and which of its measurements are auxiliary.
+/// Its case is that of a file, whose parameters are of no axes.
 std::string to_json(const Result& result);
 Result parse_result(std::string_view text, std::string_view name);
 

@@ -93,11 +93,17 @@ double Result::value(std::string_view name) const {
 }
 
 std::vector<SameCase> same_cases(std::span<const Report* const> reports) {
+  return same_cases(reports, [](const Report&, const Result& result) { return result.identity(); });
+}
+
+std::vector<SameCase> same_cases(std::span<const Report* const> reports, const Identify& identify) {
   std::vector<SameCase> cases;
   std::unordered_map<std::string, std::size_t> index;
   for (std::size_t i = 0; i < reports.size(); ++i) {
     for (const Result& result : reports[i]->results) {
-      const auto [at, is_new] = index.try_emplace(result.identity(), cases.size());
+      std::string identity = identify(*reports[i], result);
+      if (identity.empty()) continue;
+      const auto [at, is_new] = index.try_emplace(std::move(identity), cases.size());
       if (is_new) cases.push_back({at->first, std::vector<const Result*>(reports.size())});
       cases[at->second].results[i] = &result;
     }

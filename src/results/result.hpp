@@ -206,4 +206,8 @@ struct SameCase {
 /// The reports must outlive what is returned.
 std::vector<SameCase> same_cases(std::span<const Report* const> reports);
 
+/// The same where something else identifies a result; an empty text leaves it out.
+using Identify = std::function<std::string(const Report& report, const Result& result)>;
+std::vector<SameCase> same_cases(std::span<const Report* const> reports, const Identify& identify);
+
 }  // namespace xferbench

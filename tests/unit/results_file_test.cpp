@@ -579,8 +579,9 @@ TEST(ResultsFile, HasEachNumberOfAGpuOnce) {
 // --- Fleets ---------------------------------------------------------------------------------------------------------
 
 /// One case by each of two ranks, and again in a second round by the second.
-Report fleet_report() {
+Report ranks_report() {
   Report report = test::simulated_report();
+  report.tool = {"0.1.0", "abc1234", "GNU 12.2.0", "13.0", "Release"};
   report.fleet = Fleet{.mpi = "Open MPI 4.1.4", .clock_uncertainty = 2e-6, .missing = {7}, .notes = {"small"}};
   for (const int rank : {0, 1}) {
     report.fleet->ranks.push_back({rank, rank, 0, rank == 0 ? "a" : "b", report.environment, "0.1.0 abc1234"});
@@ -597,19 +598,23 @@ Report fleet_report() {
   return report;
 }
 
+TEST(FleetsFile, HasItsLayout) { test::expect_golden("fleet.json", to_json(ranks_report())); }
+
 TEST(FleetsFile, KeepsToTheSchema) {
   if (std::system("/usr/bin/python3 -c 'import jsonschema' 2> /dev/null") != 0) {
     GTEST_SKIP() << "Python's jsonschema is not installed (on Debian: apt install python3-jsonschema)";
   }
-  Report report = fleet_report();
+  Report report = ranks_report();
   EXPECT_EQ(validate(to_json(report)), 0);
   report.results[0].in_fleet->round = 0;
   EXPECT_EQ(validate(to_json(report)), 1) << "rounds are counted from 1";
 }
 
 TEST(FleetsFile, HasEachCaseOnceForEachRankPaceAndRound) {
-  Report report = fleet_report();
-  EXPECT_EQ(parse_report(to_json(report), "a"), report);
+  Report report = ranks_report();
+  const Report read = parse_report(to_json(report), "a");
+  EXPECT_EQ(read.fleet, report.fleet);
+  EXPECT_EQ(read.results[2].in_fleet, report.results[2].in_fleet);
   report.results[2].in_fleet->round = 1;
   expect_says(complaint(to_json(report)),
               "results[1] and results[2] have the same key 'copy/dir=h2d/host=pinned/size=4KiB pace=all rank=1'");
@@ -618,7 +623,7 @@ TEST(FleetsFile, HasEachCaseOnceForEachRankPaceAndRound) {
 }
 
 TEST(FleetsFile, SaysOfEveryResultWhoseItIs) {
-  Report report = fleet_report();
+  Report report = ranks_report();
   report.results[1].in_fleet.reset();
   expect_says(complaint(to_json(report)), "results[1] has no 'fleet', expected the rank");
   report.fleet.reset();
@@ -626,7 +631,7 @@ TEST(FleetsFile, SaysOfEveryResultWhoseItIs) {
 }
 
 TEST(FleetsFile, HasRanksInTheirOrderByWhichTheyAreLookedUp) {
-  Report report = fleet_report();
+  Report report = ranks_report();
   report.fleet->ranks[0].rank = 1;
   expect_says(complaint(to_json(report)), "fleet.ranks: rank 1 comes before rank 1");
   report.fleet->ranks[1].rank = 5;

@@ -25,8 +25,9 @@ std::string files(std::size_t n) { return fmt::format("{} file{}", n, n == 1 ? "
 
 /// The case that decides, or why there is none.
 std::string about(const check::Row& row) {
-  if (!row.note.empty()) return row.key.empty() ? row.note : row.key + ": " + row.note;
-  return row.key.empty() ? fmt::format("median of {} case{}", row.cases, row.cases == 1 ? "" : "s") : row.key;
+  const std::string decides = row.place.empty() ? row.key : fmt::format("{} ({})", row.key, row.place);
+  if (!row.note.empty()) return row.key.empty() ? row.note : decides + ": " + row.note;
+  return row.key.empty() ? fmt::format("median of {} case{}", row.cases, row.cases == 1 ? "" : "s") : decides;
 }
 
 /// "+4.2 %": so far inside its limit.
@@ -197,6 +198,7 @@ CheckJson json_of(const check::Row& row, const std::string& results) {
   if (row.limit) entry["nearest_limit"] = json_of(*row.limit);
   if (row.margin) entry["margin"] = *row.margin;
   if (!row.key.empty()) entry["case"] = row.key;
+  if (!row.place.empty()) entry["place"] = row.place;
   if (!row.note.empty()) entry["note"] = row.note;
   if (!row.command.empty()) entry["command"] = row.command;
   entry["results"] = results;

@@ -51,9 +51,13 @@ std::string summary(const compare::Comparison& comparison) {
 
 namespace {
 
-std::vector<std::string> parts_of(const std::string& key) {
+/// Its scenario, its axes, and behind blanks what tells ranks of fleets apart.
+std::vector<std::string> parts_of(std::string key) {
   std::vector<std::string> parts;
-  std::istringstream stream(key);
+  if (const std::size_t ranks = key.find(" pace="); ranks != std::string::npos) {
+    std::replace(key.begin() + static_cast<std::ptrdiff_t>(ranks), key.end(), ' ', '/');
+  }
+  std::istringstream stream(std::move(key));
   for (std::string part; std::getline(stream, part, '/');) parts.push_back(part);
   return parts;
 }
@@ -104,6 +108,10 @@ std::string conclusion(const compare::Outcome& outcome) {
   return outcome.code == ExitCode::ok
              ? "exit 0: " + outcome.because
              : fmt::format("exit {} because {}", static_cast<int>(outcome.code), outcome.because);
+}
+
+std::string with_place(const std::string& key, const compare::Row& row) {
+  return row.place.empty() ? key : fmt::format("{} ({})", key, row.place);
 }
 
 std::string remarks(const compare::Row& row) {

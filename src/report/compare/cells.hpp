@@ -43,6 +43,9 @@ std::string method(const compare::Comparison& comparison);
 /// "exit 1 because 2 cases regressed", "exit 0: nothing is worse by more than 3 %".
 std::string conclusion(const compare::Outcome& outcome);
 
+/// A case, or what is left of its key, and where it was measured.
+std::string with_place(const std::string& key, const compare::Row& row);
+
 /// Why its verdict is what it is, and what is doubtful about its numbers; empty where there is nothing to say.
 std::string remarks(const compare::Row& row);
 

@@ -89,6 +89,7 @@ bool has_spread(const Row& row) { return row.spread.has_value(); }
 
 constexpr std::array kRowFields{
     field<&Row::key>("key"),
+    field<&Row::place>("place", if_known),
     field<&Row::measured>("measured"),
     field<&Row::unit>("unit"),
     field<&Row::better, kBetter>("better"),
@@ -117,6 +118,7 @@ constexpr std::array kComparisonFields{
     part("schema", kSchema<kVersion1>),
     part("mode", kMode<kCompare>),
     field<&Comparison::simulated>("simulated"),
+    field<&Comparison::match>("matched_by"),
     field<&Comparison::options, kOptions>("options"),
     field<&Comparison::base, kSources>("base"),
     field<&Comparison::next, kSources>("new"),

@@ -40,9 +40,9 @@ std::string row_line(const compare::Row& row) {
   };
   const bool emphasised = row.verdict == Verdict::regressed || row.verdict == Verdict::missing;
   const std::string mark = emphasised ? "**" : "";
-  return line_of({fmt::format("{0}{1}{0}", mark, to_text(row.verdict)), code(row.key), code(row.measured),
-                  value(row.base), value(row.next), change_text(row.ratio), change_text(row.interval),
-                  markdown_text(p_text(row.p_holm)), sizes_text(row), code(remarks(row))});
+  return line_of({fmt::format("{0}{1}{0}", mark, to_text(row.verdict)), code(with_place(row.key, row)),
+                  code(row.measured), value(row.base), value(row.next), change_text(row.ratio),
+                  change_text(row.interval), markdown_text(p_text(row.p_holm)), sizes_text(row), code(remarks(row))});
 }
 
 /// Those rows that are news, or those that are not; empty if there are none.
@@ -121,6 +121,7 @@ std::string to_markdown(const compare::Comparison& comparison) {
     text += "<details><summary>Cases without a change that is sure</summary>\n\n" + others + "\n</details>\n\n";
   }
   for (const std::string& sentence : comparison.outcome.reach) text += markdown_text(sentence) + "  \n";
+  if (!comparison.matched.empty()) text += markdown_text(comparison.matched) + "  \n";
   text += "**" + markdown_text(conclusion(comparison.outcome)) + "**\n\n";
   return text + fmt::format("Base {}; new {}; {}.\n", source_text(comparison.base), source_text(comparison.next),
                             method(comparison));

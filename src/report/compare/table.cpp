@@ -105,7 +105,7 @@ std::string to_table(const compare::Comparison& comparison, bool all, const Styl
             .gap = 2,
             .least_important = {6, 5, 7, 3, 4}};
   for (const compare::Row* row : by_verdict(comparison)) {
-    if (!fold || !is_quiet(*row)) grid.rows.push_back(grid_row(*row, common.rest(row->key)));
+    if (!fold || !is_quiet(*row)) grid.rows.push_back(grid_row(*row, with_place(common.rest(row->key), *row)));
     if (!grid.rows.empty() && !usual.empty() && grid.rows.back().below == std::vector{usual})
       grid.rows.back().below.clear();
   }
@@ -119,6 +119,7 @@ std::string to_table(const compare::Comparison& comparison, bool all, const Styl
     text += fmt::format("{} of {} cases are not listed; --all lists them\n", folded, comparison.rows.size());
   }
   text += paragraph(method(comparison), Tone::dim, style);
+  if (!comparison.matched.empty()) text += paragraph(comparison.matched, Tone::dim, style);
   for (const std::string& sentence : comparison.outcome.reach) text += paragraph(sentence, Tone::dim, style);
   const compare::Outcome& outcome = comparison.outcome;
   const Tone tone = outcome.code == ExitCode::ok       ? Tone::bold

@@ -20,9 +20,10 @@ using Cells = std::vector<std::string>;
 
 // Names here and axes' names must differ; a test looks at every scenario.
 constexpr std::array kFixedColumns{
-    "scenario",  "key",      "status",  "reason",  "kind", "name",   "unit",       "value",    "ci95_low",
-    "ci95_high", "n",        "min",     "max",     "p90",  "p99",    "clock",      "stop",     "flags",
-    "of_gpu",    "warnings", "backend", "profile", "gpu",  "driver", "started_at", "verified", "injected_fault"};
+    "scenario",  "key",       "status",  "reason",  "kind", "name",   "unit",       "value",    "ci95_low",
+    "ci95_high", "n",         "min",     "max",     "p90",  "p99",    "clock",      "stop",     "flags",
+    "of_gpu",    "warnings",  "backend", "profile", "gpu",  "driver", "started_at", "verified", "injected_fault",
+    "rank",      "rank_host", "pace",    "round"};
 
 /// A text cell. What begins like a formula would be run by a spreadsheet that opens the file.
 std::string text_cell(std::string_view text) {
@@ -91,7 +92,8 @@ Cells of_measurement(const Measurement& m) {
 
 /// The rows of one case.
 std::string rows_of(const Result& r, const Report& report, const std::vector<std::string>& axes) {
-  const Environment& e = report.environment;
+  const RankPlace* place = r.in_fleet && report.fleet ? report.fleet->place(r.in_fleet->rank) : nullptr;
+  const Environment& e = place == nullptr ? report.environment : place->environment;
   const Cells before{text_cell(r.config.scenario()), text_cell(r.config.key()), std::string(to_text(r.status)),
                      text_cell(r.reason)};
   Cells after{text_cell(fmt::format("{}", fmt::join(r.warnings, "; "))),
@@ -101,7 +103,11 @@ std::string rows_of(const Result& r, const Report& report, const std::vector<std
               text_cell(e.driver),
               text_cell(report.started_at),
               report.verified ? "yes" : "no",
-              text_cell(e.injected_fault())};
+              text_cell(e.injected_fault()),
+              r.in_fleet ? fmt::format("{}", r.in_fleet->rank) : "",
+              place == nullptr ? "" : text_cell(place->host),
+              r.in_fleet ? std::string(to_text(r.in_fleet->pace)) : "",
+              r.in_fleet ? fmt::format("{}", r.in_fleet->round) : ""};
   for (const std::string& axis : axes) after.push_back(axis_cell(r, axis));
   std::vector<Cells> numbers;
   for (const Measurement& m : r.measurements) numbers.push_back(of_measurement(m));

@@ -1,0 +1,124 @@
+#include "compare/fleets.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "core/error.hpp"
+
+namespace xferbench::compare {
+
+namespace {
+
+/// Why GPUs of a file cannot be told apart by their UUIDs; empty if they can.
+std::string without_uuids(const NamedReport& named) {
+  std::map<std::string_view, int> ranks;
+  for (const RankPlace& place : named.report.fleet->ranks) {
+    const std::string& uuid = place.environment.gpu.uuid;
+    if (uuid.empty()) return fmt::format("the GPU of rank {} of {} has no UUID", place.rank, named.name);
+    const auto [other, is_new] = ranks.emplace(uuid, place.rank);
+    if (!is_new) {
+      return fmt::format("ranks {} and {} of {} have the same GPU {}", other->second, place.rank, named.name, uuid);
+    }
+  }
+  return {};
+}
+
+/// Empty for one that never said where it is.
+std::string uuid_of(const Report& report, const Result& result) {
+  const RankPlace* place = report.fleet->place(result.in_fleet->rank);
+  return place == nullptr ? "" : place->environment.gpu.uuid;
+}
+
+const RankPlace* first_place(const Files& files, const SameCase& c, std::size_t from, std::size_t to) {
+  for (std::size_t i = from; i < to; ++i) {
+    const Result* result = c.results[i];
+    if (result != nullptr) return files[i]->report.fleet->place(result->in_fleet->rank);
+  }
+  return nullptr;
+}
+
+/// The places of one side's ranks by what tells them apart.
+std::map<std::string, const RankPlace*> places_of(const Files& files, Match match) {
+  std::map<std::string, const RankPlace*> places;
+  for (const NamedReport* named : files) {
+    for (const RankPlace& place : named->report.fleet->ranks) {
+      places.emplace(match == Match::uuid ? place.environment.gpu.uuid : fmt::format("{}", place.rank), &place);
+    }
+  }
+  return places;
+}
+
+}  // namespace
+
+std::optional<Match> matching(const Files& files, const Options& options) {
+  const auto is_fleet = [](const NamedReport* named) { return named->report.fleet.has_value(); };
+  const auto one = std::ranges::find_if(files, is_fleet);
+  const auto other = std::ranges::find_if_not(files, is_fleet);
+  if (one == files.end()) {
+    if (options.match) throw UsageError("--match is for results of mpirun or srun, and none of these files has ranks");
+    return std::nullopt;
+  }
+  if (other != files.end()) {
+    throw UsageError(fmt::format("{} is of {} ranks and {} of a single process: these cannot be compared", (*one)->name,
+                                 (*one)->report.fleet->ranks.size(), (*other)->name));
+  }
+  if (options.match == Match::rank) return Match::rank;
+  for (const NamedReport* named : files) {
+    const std::string why = without_uuids(*named);
+    if (why.empty()) continue;
+    if (options.match) throw UsageError(fmt::format("--match uuid: {}; use --match rank", why));
+    return Match::rank;
+  }
+  return Match::uuid;
+}
+
+std::string identity_of(const Report& report, const Result& result, std::optional<Match> match) {
+  if (match != Match::uuid) return result.identity();
+  const std::string uuid = uuid_of(report, result);
+  if (uuid.empty()) return result.identity();
+  return fmt::format("{} pace={} gpu={}", result.config.key(), to_text(result.in_fleet->pace), uuid);
+}
+
+std::string place_of(const Files& files, const SameCase& c, std::size_t base_files, std::optional<Match> match) {
+  if (!match) return {};
+  const RankPlace* base = first_place(files, c, 0, base_files);
+  const RankPlace* next = first_place(files, c, base_files, files.size());
+  const auto text = [&](const RankPlace& place) {
+    return match == Match::uuid ? fmt::format("rank {}, {}", place.rank, where_text(place)) : where_text(place);
+  };
+  if (base == nullptr || next == nullptr) return base == next ? "" : text(base == nullptr ? *next : *base);
+  const std::string before = text(*base);
+  const std::string now = text(*next);
+  return before == now ? before : fmt::format("{}; in new {}", before, now);
+}
+
+std::string matched_text(const Files& files, std::size_t base_files, std::optional<Match> match) {
+  if (!match) return {};
+  const auto middle = files.begin() + static_cast<std::ptrdiff_t>(base_files);
+  const auto base = places_of({files.begin(), middle}, *match);
+  const auto next = places_of({middle, files.end()}, *match);
+  std::size_t both = 0;
+  std::size_t other_place = 0;
+  std::size_t other_gpu = 0;
+  for (const auto& [name, place] : base) {
+    const auto found = next.find(name);
+    if (found == next.end()) continue;
+    ++both;
+    const RankPlace& now = *found->second;
+    if (place->rank != now.rank || place->host != now.host) ++other_place;
+    if (place->environment.gpu.uuid != now.environment.gpu.uuid) ++other_gpu;
+  }
+  std::string text = fmt::format("ranks are matched by {}: {} on both sides",
+                                 match == Match::uuid ? "their GPUs' UUIDs" : "their numbers", both);
+  if (base.size() > both) text += fmt::format(", {} only in base", base.size() - both);
+  if (next.size() > both) text += fmt::format(", {} only in new", next.size() - both);
+  if (other_place > 0) text += fmt::format(", {} at another place", other_place);
+  if (other_gpu > 0) text += fmt::format(", {} with another GPU", other_gpu);
+  return text;
+}
+
+}  // namespace xferbench::compare
