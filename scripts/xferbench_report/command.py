@@ -52,6 +52,7 @@ def rendered(options):
     groups = []
     for paths in (options.base, *options.new):
         members, beside = files.load(paths)
+        files.refuse_fleets(members)
         if not members:
             raise files.Refused("--base and --new each need a results file of xferbench --json")
         groups.append(members)
@@ -65,6 +66,7 @@ def in_order_of_time(paths):
     runs, timelines = files.load(paths)
     if timelines:
         raise files.Refused(f"{timelines[0].path}: is a timeline; --trend takes results files of xferbench --json")
+    files.refuse_fleets(runs)
     files.one_machine(runs)
     found = sorted(sides.recognised(runs), key=lambda side: side.run.record["started_at"])
     if len(found) < trend.FEWEST:

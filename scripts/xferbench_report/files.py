@@ -46,7 +46,19 @@ def load(paths):
         else:
             runs.append(records.Run(path, value, catalogue.ABOUT))
     records.name_apart(runs)
+    if len(runs) > 1:
+        refuse_fleets(runs)
     return runs, timelines
+
+
+def refuse_fleets(runs):
+    """A page shows the ranks of one run."""
+    for run in runs:
+        if run.ranks:
+            raise Refused(
+                f"{run.path}: is of {len(run.ranks)} ranks; a page shows one such file by itself, and xferbench compare "
+                "compares two"
+            )
 
 
 def one_machine(runs):

@@ -10,9 +10,10 @@ import pathlib
 import jinja2
 from markupsafe import Markup
 
-from . import comparison, samples, tables, text, vendor
+from . import comparison, fleet, samples, tables, text, vendor
 from .charts import catalogue, timeline
 from .charts import comparison as comparison_charts
+from .charts import fleet as fleet_charts
 from .charts import trend as trend_charts
 
 _TEMPLATES = pathlib.Path(__file__).resolve().parent / "templates"
@@ -104,6 +105,8 @@ def environment():
 def render(sides, timelines, title):
     """The whole page. The same files make the same page, whenever and wherever it is made."""
     runs = [run for side in sides for run in side.runs]
+    if runs and runs[0].ranks:
+        return render_fleet(runs[0], timelines, title)
     compared = [comparison.compare(sides[0], side) for side in sides[1:]]
     return document(
         title or default_title(runs, timelines),
@@ -112,6 +115,22 @@ def render(sides, timelines, title):
         samples.embedded(sides),
         ("answer", answer(sides, timelines, compared)),
     )
+
+
+def render_fleet(run, timelines, title):
+    """A page of the ranks of mpirun or srun: thousands of them fit, so their samples are not in it."""
+    shown = fleet.Fleet(run)
+    found = [
+        Section("Tests", "tests", fleet_charts.charts(shown), found=fleet.tests_table(shown)),
+        Section("Ranks", "ranks", found=fleet.ranks_table(shown)),
+    ]
+    found += [section for section in sections([], timelines) if section.template == "scenario.html"]
+    missing = tables.not_measured([run])
+    if missing["failed"] or missing["skipped"]:
+        found.append(Section("Skipped and failed", "not_measured", **missing))
+    found.append(Section("Warnings and flags", "warnings", **tables.warnings([run])))
+    first = ("fleet", fleet.answer(shown))
+    return document(title or default_title([run], timelines), banner([run], timelines), found, first=first)
 
 
 def render_trend(sides, title):

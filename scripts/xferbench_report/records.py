@@ -85,6 +85,15 @@ class Measurement:
         return f"n = {self.record['n']}" if processes is None else f"{processes} processes"
 
 
+def identity_of(record):
+    """What tells a result from all others of its file: the key, and in a fleet who measured it, and how."""
+    fleet = record.get("fleet")
+    if fleet is None:
+        return record["key"]
+    again = f" round={fleet['round']}" if fleet["round"] > 1 else ""
+    return f"{record['key']} pace={fleet['pace']} rank={fleet['rank']}{again}"
+
+
 class Case:
     """One result of a file, with what the file declares of the measurements of its scenario, each by its name."""
 
@@ -92,13 +101,14 @@ class Case:
         self.record = record
         self.declared = declared or {}
         self.scenario = record["scenario"]
-        self.key = record["key"]
+        self.fleet = record.get("fleet")
+        self.key = identity_of(record)
         self.status = record["status"]
         self.reason = record["reason"]
         self.params = record["params"]
         self.labels = record.get("labels", {})
         self.measurements = [Measurement(one) for one in record["measurements"]]
-        self.texts = dict(step.split("=", 1) for step in self.key.split("/")[1:])
+        self.texts = dict(step.split("=", 1) for step in record["key"].split("/")[1:])
 
     @property
     def ok(self):
@@ -216,8 +226,17 @@ class Run:
         return self.environment.get("gpus", [])
 
     @property
+    def ranks(self):
+        """Of a fleet; else none."""
+        return self.record.get("fleet", {}).get("ranks", [])
+
+    @property
     def gpu(self):
-        """NVIDIA H200; of several 2 x NVIDIA H200, and of two kinds both."""
+        """NVIDIA H200; of several 2 x NVIDIA H200, and of two kinds both; of a fleet those of all its ranks."""
+        if self.ranks:
+            kinds = collections.Counter(one["environment"]["gpu"]["name"] for one in self.ranks)
+            models = " and ".join(f"{count} x {name}" for name, count in kinds.items())
+            return f"{models} on {text.plural(len({one['node'] for one in self.ranks}), 'host')}"
         kinds = collections.Counter(gpu["name"] for gpu in self.gpus)
         return " and ".join(f"{count} x {name}" for name, count in kinds.items()) or self.environment["gpu"]["name"]
 

@@ -92,8 +92,16 @@ def facts_of(run):
         "variables": ", ".join(f"{name}={value}" for name, value in environment["variables"].items()) or None,
         "program": program_of(run.record["tool"]),
     }
-    known |= facts_of_gpus(environment)
+    known |= facts_of_gpus(environment) | facts_of_fleet(run)
     return {name: value for name, value in known.items() if value is not None}
+
+
+def facts_of_fleet(run):
+    """Of a fleet; the facts beside these are those of rank 0."""
+    if not run.ranks:
+        return {}
+    fleet = run.record["fleet"]
+    return {"ranks": run.gpu, "MPI": fleet["mpi"], "clocks agree within": text.seconds(fleet["clock_uncertainty"])}
 
 
 def facts_of_gpus(environment):

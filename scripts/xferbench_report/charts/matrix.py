@@ -3,7 +3,7 @@
 from .. import text
 from . import figure
 
-_DARK, _LIGHT = "#111111", "#ffffff"  # numbers in cells; each is read on its half of the colours
+DARK, LIGHT = "#111111", "#ffffff"  # numbers in cells; each is read on its half of the colours
 
 
 def chart(title, shown, rows, columns, cells, axes, scale, note="", marked=(), narrow=True):
@@ -36,7 +36,7 @@ def chart(title, shown, rows, columns, cells, axes, scale, note="", marked=(), n
             "y": rows_up.index(row),
             "text": in_cell(value) + ("*" if (row, column) in marked else ""),
             "showarrow": False,
-            "font": {"size": 11, "color": _DARK if value > middle or lowest == highest else _LIGHT},
+            "font": {"size": 11, "color": DARK if value > middle or lowest == highest else LIGHT},
         }
         for (row, column), (value, _) in cells.items()
     ]

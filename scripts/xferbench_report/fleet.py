@@ -1,0 +1,176 @@
+"""What a page says of a fleet, the ranks of mpirun or srun: their tests, what is flagged, and who they are."""
+
+import collections
+import dataclasses
+import statistics
+
+from . import tables, text
+
+_RATE = "GB/s"
+FLAGGED = {"gpu": "GPU", "link": "link", "host": "host", "pair": "pair", "rank": "rank"}
+
+
+@dataclasses.dataclass
+class Test:
+    """One number of one case at one pace, of all ranks that have it."""
+
+    key: str
+    pace: str
+    unit: str
+    better: str
+    values: dict  # by rank
+    name: str = ""  # as much of the key as differs within the scenario, and the pace
+
+    @property
+    def scenario(self):
+        return self.key.partition("/")[0]
+
+
+class Fleet:
+    """The ranks of a run, by their numbers."""
+
+    def __init__(self, run):
+        record = run.record["fleet"]
+        self.run = run
+        self.record = record
+        self.ranks = {one["rank"]: one for one in record["ranks"]}
+        self.flagged = record["flagged"]
+        self.suspects = {rank for one in self.flagged for rank in one["ranks"]}
+        self.tests = tests_of(run)
+
+    def hosts(self):
+        """The name of each node."""
+        return {one["node"]: one["host"] for one in self.ranks.values()}
+
+    def where(self, rank):
+        """rank 3, GPU 1 of a."""
+        place = self.ranks.get(rank)
+        return f"rank {rank}" if place is None else f"rank {rank}, GPU {place['local_rank']} of {place['host']}"
+
+    def group(self, rank):
+        """What ranks have in common that should be as fast as each other."""
+        gpu = self.ranks[rank]["environment"]["gpu"] if rank in self.ranks else {}
+        return (gpu.get("name"), tables.link_of(gpu.get("pcie")))
+
+    def shares(self, test):
+        """Each rank's number over the middle of its group; more is better, whatever the number is."""
+        groups = collections.defaultdict(list)
+        for rank, value in test.values.items():
+            groups[self.group(rank)].append(value)
+        middles = {group: statistics.median(values) for group, values in groups.items()}
+        found = {}
+        for rank, value in test.values.items():
+            middle = middles[self.group(rank)]
+            share = (middle, value) if test.better == "lower" else (value, middle)
+            if share[1] > 0:
+                found[rank] = share[0] / share[1]
+        return found
+
+
+def tests_of(run):
+    """Those of the first round, in the order of their first results."""
+    found = {}
+    for case in run.cases:
+        if not case.ok or case.fleet is None or case.fleet["round"] != 1:
+            continue
+        number = number_of(run, case)
+        if number is None:
+            continue
+        value, unit, better = number
+        name = (case.record["key"], case.fleet["pace"], unit)
+        test = found.setdefault(name, Test(*name, better, {}))
+        test.values[case.fleet["rank"]] = value
+    name_tests(list(found.values()))
+    return list(found.values())
+
+
+def number_of(run, case):
+    """The first rate that the table has a column for; else what the case is about. None where there is neither."""
+    for one in run.record.get("metrics_declared", {}).get(case.scenario, []):
+        if one["kind"] == "metric" and one["heading"] and one.get("unit") == _RATE and one["better"] == "higher":
+            value = case.metric(one["name"], _RATE)
+            if value is not None:
+                return value, _RATE, "higher"
+    main = case.main()
+    if main is None:
+        return None
+    declared = case.declared.get(case.headline().name, {})
+    return main.value, main.unit, declared.get("better", "lower" if main.unit == "s" else "higher")
+
+
+def name_tests(tests):
+    """Each by what differs between the cases of its scenario."""
+    for scenario in dict.fromkeys(test.scenario for test in tests):
+        own = [test for test in tests if test.scenario == scenario]
+        common = set.intersection(*(set(test.key.split("/")) for test in own))
+        for test in own:
+            rest = [part for part in test.key.split("/") if part not in common]
+            test.name = ", ".join([scenario, *rest, f"pace {test.pace}"])
+
+
+TESTS = ("test", "median", "lowest", "of", "highest", "of", "spread", "all together")
+
+
+def tests_table(fleet):
+    rows = [test_row(fleet, test) for test in fleet.tests]
+    return tables.filled(TESTS, rows, numbers=(1, 2, 4, 6, 7))
+
+
+def test_row(fleet, test):
+    middle = statistics.median(test.values.values())
+    lowest, highest = (choose(test.values, key=test.values.get) for choose in (min, max))
+
+    def cell(value):
+        return tables.Cell(text.quantity(value, test.unit), sort=value)
+
+    low, high = test.values[lowest], test.values[highest]
+    spread = tables.Cell(text.percent((high - low) / middle), sort=(high - low) / middle) if middle > 0 else ""
+    total = cell(sum(test.values.values())) if test.unit == _RATE and test.pace == "all" else ""
+    return [test.name, cell(middle), cell(low), fleet.where(lowest), cell(high), fleet.where(highest), spread, total]
+
+
+RANKS = ("rank", "host", "GPU", "model", "UUID", "PCI", "link", "NUMA node", "driver", "profile", "flagged")
+
+
+def ranks_table(fleet):
+    missing = set(fleet.record["missing"])
+    rows = [rank_row(fleet, rank, missing) for rank in sorted({*fleet.ranks, *missing})]
+    return tables.filled(RANKS, rows, numbers=(0, 2))
+
+
+def rank_row(fleet, rank, missing):
+    words = list(dict.fromkeys(FLAGGED[one["what"]] for one in fleet.flagged if rank in one["ranks"]))
+    words += ["missing"] if rank in missing else []
+    flagged = tables.Alarm(", ".join(words)) if words else ""
+    number = tables.Cell(str(rank), sort=rank)
+    if rank not in fleet.ranks:
+        return [number, *[""] * (len(RANKS) - 2), flagged]
+    place = fleet.ranks[rank]
+    environment = place["environment"]
+    gpu = environment["gpu"]
+    known = [gpu["name"], gpu.get("uuid", ""), gpu.get("pci_bus_id", ""), tables.link_of(gpu.get("pcie")) or ""]
+    known += [str(gpu.get("numa_node", "")), environment.get("driver", ""), environment.get("profile", "")]
+    return [number, place["host"], tables.Cell(str(place["local_rank"]), sort=place["local_rank"]), *known, flagged]
+
+
+def answer(fleet):
+    """The first screen: what was asked, what is flagged, and what limits that."""
+    run = fleet.run
+    statuses = collections.Counter(case.status for case in run.cases)
+    return {
+        "asked": tables.asked(run),
+        "machine": ", ".join([run.gpu, text.plural(len(fleet.ranks), "rank"), fleet.record["mpi"]]),
+        "begun": run.record["started_at"].partition("T")[0],
+        "complete": run.record["complete"],
+        "flagged": [(FLAGGED[one["what"]], flagged_words(one)) for one in fleet.flagged],
+        "missing": [fleet.where(rank) for rank in fleet.record["missing"]],
+        "notes": fleet.record["notes"],
+        "counts": [statuses[status] for status in ("ok", "failed", "skipped")],
+        "clock": text.seconds(fleet.record["clock_uncertainty"]),
+        "alarms": tables.alarms([run]),
+        "environments": tables.environments([run], []),
+    }
+
+
+def flagged_words(one):
+    return one["text"] if one["name"] in one["text"] else f"{one['name']}: {one['text']}"
