@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "report/fleet/fleet_report.hpp"
 #include "report/grid.hpp"
 #include "report/run/info.hpp"
 #include "report/run/sections.hpp"
@@ -65,6 +66,7 @@ std::string section_text(const Section& section, const std::vector<std::string>&
 }  // namespace
 
 std::string to_markdown(const Report& report, Descriptors scenarios, FindingsShown which) {
+  if (report.fleet) return to_fleet_markdown(report);
   std::string text = "# xferbench\n\n";
   for (const std::string& alarm : alarms(report)) text += fmt::format("**{}**\n\n", markdown_escaped(alarm));
   text += markdown_escaped(machine_line(report.environment)) + "\n";

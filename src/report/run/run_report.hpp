@@ -19,7 +19,8 @@ enum class FindingsShown {
 
 /// One table per scenario. Axes with one value stand in the title, the others are columns; columns without any value
 /// are left out, and cases that were skipped for one reason share a line below. One single case gets all its
-/// measurements there. Then what the results say together: a table for each kind of finding, and the sentences.
+/// measurements there. Then what the results say together: a table for each kind of finding, and the sentences. Those
+/// of a fleet have a report of their own (report/fleet/fleet_report.hpp), here and as Markdown.
 std::string to_table(const Report& report, Descriptors scenarios, const Style& style,
                      FindingsShown which = FindingsShown::main);
 

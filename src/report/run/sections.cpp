@@ -469,7 +469,7 @@ std::vector<std::string> warning_lines(const Report& report) {
   for (const Result& r : report.results) {
     for (const std::string& warning : r.warnings) {
       const auto [place, is_new] = places.try_emplace(kind_of(warning), kinds.size());
-      if (is_new) kinds.push_back({.first = fmt::format("{}: {}", r.config.key(), warning)});
+      if (is_new) kinds.push_back({.first = fmt::format("{}: {}", r.identity(), warning)});
       ++kinds[place->second].cases;
     }
   }

@@ -6,6 +6,7 @@
 
 #include "core/printable.hpp"
 #include "report/cells.hpp"
+#include "report/fleet/fleet_report.hpp"
 #include "report/run/info.hpp"
 #include "report/run/sections.hpp"
 
@@ -84,6 +85,7 @@ std::string findings_text(const Section& section, const Style& style) {
 }  // namespace
 
 std::string to_table(const Report& report, Descriptors scenarios, const Style& style, FindingsShown which) {
+  if (report.fleet) return to_fleet_table(report, style);
   std::string text;
   for (const std::string& alarm : alarms(report)) text += paragraph(alarm, Tone::notice, style);
   text += paragraph(machine_line(report.environment), Tone::bold, style);

@@ -1,0 +1,358 @@
+#include "report/fleet/content.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+#include <tuple>
+#include <unordered_map>
+
+#include "core/units.hpp"
+#include "fleet/judgement.hpp"
+#include "measure/statistics.hpp"
+#include "report/run/sections.hpp"
+
+namespace xferbench::fleet_report {
+
+namespace {
+
+using fleet::Summary;
+using fleet::Test;
+
+// --- Ranks in words -------------------------------------------------------------------------------------------------
+
+/// "rank 3 (GPU 1 of a)".
+std::string rank_text(const Fleet& fleet, int rank) {
+  const RankPlace* place = fleet.place(rank);
+  return place == nullptr ? fmt::format("rank {}", rank) : fmt::format("rank {} ({})", rank, where_text(*place));
+}
+
+/// Some by name, and how many more there are.
+std::string ranks_text(const Fleet& fleet, const std::vector<int>& ranks) {
+  constexpr std::size_t kMost = 4;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < ranks.size() && i < kMost; ++i) names.push_back(rank_text(fleet, ranks[i]));
+  if (ranks.size() > kMost) names.push_back(fmt::format("{} more ranks", ranks.size() - kMost));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// What GPUs and their links are, where all are the same.
+template <class Describe>
+std::string common_fact(const Fleet& fleet, const Describe& describe) {
+  std::set<std::string> facts;
+  for (const RankPlace& place : fleet.ranks) facts.insert(describe(place.environment));
+  return facts.size() == 1 ? *facts.begin() : "";
+}
+
+std::string head_of(const Fleet& fleet) {
+  std::vector<std::string> parts{gpus_text(fleet), fleet.mpi};
+  if (fleet.ranks.size() > 1) parts.insert(parts.begin() + 1, fmt::format("{} ranks", fleet.ranks.size()));
+  parts.push_back(common_fact(fleet, [](const Environment& e) {
+    return e.gpu.pcie ? fmt::format("PCIe Gen{} x{}", e.gpu.pcie->generation, e.gpu.pcie->width) : std::string();
+  }));
+  parts.push_back(
+      common_fact(fleet, [](const Environment& e) { return e.driver.empty() ? "" : "driver " + e.driver; }));
+  std::erase(parts, "");
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// Ranks that are simulated by other profiles than the first, as those with a part that was made slow.
+std::vector<std::string> alarms_of(const Report& report) {
+  std::vector<std::string> lines = alarms(report);
+  std::map<std::string, std::vector<int>> others;
+  for (const RankPlace& place : report.fleet->ranks) {
+    const Environment& e = place.environment;
+    if (e.simulated() && e.profile != report.environment.profile) others[e.profile].push_back(place.rank);
+  }
+  for (const auto& [profile, ranks] : others) {
+    lines.push_back(fmt::format("SIMULATED by profile {}: {}", profile, ranks_text(*report.fleet, ranks)));
+  }
+  return lines;
+}
+
+// --- Cases ----------------------------------------------------------------------------------------------------------
+
+std::vector<std::string> parts_of(const std::string& key) {
+  std::vector<std::string> parts;
+  std::istringstream stream(key);
+  for (std::string part; std::getline(stream, part, '/');) parts.push_back(part);
+  return parts;
+}
+
+/// What all keys of a scenario share, its name being the first.
+class SharedParts {
+ public:
+  explicit SharedParts(const std::vector<const Test*>& tests) : parts_(parts_of(tests.front()->key)) {
+    for (const Test* test : tests) {
+      const std::vector<std::string> own = parts_of(test->key);
+      std::erase_if(parts_, [&](const std::string& part) { return std::ranges::find(own, part) == own.end(); });
+    }
+  }
+  [[nodiscard]] std::string text() const {
+    const std::vector<std::string> axes(parts_.begin() + 1, parts_.end());
+    return fmt::format("{}", fmt::join(axes, ", "));
+  }
+  /// What is left of a key, and of a scenario with a single case nothing.
+  [[nodiscard]] std::string rest(const std::string& key) const {
+    std::vector<std::string> own = parts_of(key);
+    std::erase_if(own, [this](const std::string& part) { return std::ranges::find(parts_, part) != parts_.end(); });
+    return fmt::format("{}", fmt::join(own, " "));
+  }
+
+ private:
+  std::vector<std::string> parts_;
+};
+
+std::string value_text(const Test& test, double value) { return format_with_unit(value, test.unit); }
+
+Grid grid_of_tests(const Fleet& fleet, const std::vector<const Summary*>& rows, const SharedParts& shared) {
+  Grid grid{.header = {"case", "pace", "median", "lowest", "of", "highest", "of", "spread", "all together"},
+            .left_columns = 2,
+            .gap = 2,
+            .least_important = {6, 5, 8}};
+  // Who measured one after the other has moved nothing together.
+  const auto moved_together = [](const Summary* s) { return s->sum && s->test->pace == Pacing::all; };
+  const bool has_sum = std::ranges::any_of(rows, moved_together);
+  const bool has_rest = std::ranges::any_of(rows, [&](const Summary* s) { return !shared.rest(s->test->key).empty(); });
+  if (!has_sum) {
+    grid.header.pop_back();
+    grid.least_important.pop_back();
+  }
+  for (const Summary* s : rows) {
+    const Test& test = *s->test;
+    Grid::Row row;
+    row.cells = {shared.rest(test.key),
+                 std::string(to_text(test.pace)),
+                 value_text(test, s->median),
+                 value_text(test, s->lowest.value),
+                 rank_text(fleet, s->lowest.rank),
+                 value_text(test, s->highest.value),
+                 rank_text(fleet, s->highest.rank),
+                 format_percent(s->spread)};
+    if (has_sum) row.cells.push_back(moved_together(s) ? value_text(test, *s->sum) : "");
+    row.tones = {Tone::plain, Tone::plain, Tone::bold};
+    grid.rows.push_back(std::move(row));
+  }
+  if (has_rest) return grid;
+  grid.header.erase(grid.header.begin());
+  grid.left_columns = 1;
+  for (std::size_t& column : grid.least_important) --column;
+  for (Grid::Row& row : grid.rows) {
+    row.cells.erase(row.cells.begin());
+    row.tones.erase(row.tones.begin());
+  }
+  return grid;
+}
+
+// --- Contention -----------------------------------------------------------------------------------------------------
+
+/// The medians over the ranks of each host.
+std::map<int, double> medians_by_node(const Fleet& fleet, const Test& test) {
+  std::map<int, std::vector<double>> values;
+  for (const Test::Value& value : test.values) {
+    if (const RankPlace* place = fleet.place(value.rank)) values[place->node].push_back(value.value);
+  }
+  std::map<int, double> medians;
+  for (const auto& [node, of_node] : values) medians[node] = statistics::median(of_node);
+  return medians;
+}
+
+std::string host_of(const Fleet& fleet, int node) {
+  const auto found = std::ranges::find(fleet.ranks, node, &RankPlace::node);
+  return found == fleet.ranks.end() ? fmt::format("node {}", node) : found->host;
+}
+
+/// "a 0.45x, b 0.60x": the hosts that lose most and least, where they differ; else empty.
+std::string by_host(const Fleet& fleet, const Test& all, const Test& one) {
+  constexpr double kDiffers = 0.05;  // of each other
+  const std::map<int, double> together = medians_by_node(fleet, all);
+  std::vector<std::pair<double, int>> ratios;
+  for (const auto& [node, alone] : medians_by_node(fleet, one)) {
+    const auto found = together.find(node);
+    if (found != together.end() && alone > 0) ratios.emplace_back(found->second / alone, node);
+  }
+  if (ratios.size() < 2) return {};
+  const auto [least, most] = std::ranges::minmax_element(ratios);
+  if (most->first - least->first <= kDiffers * most->first) return {};
+  return fmt::format("{} {:.2f}x, {} {:.2f}x", host_of(fleet, least->second), least->first,
+                     host_of(fleet, most->second), most->first);
+}
+
+/// The paces of one case, by their order in the enumeration; null where it did not run at one.
+using AtPaces = std::array<const Summary*, texts_of(Pacing{}).size()>;
+
+Grid::Row contention_row(const Fleet& fleet, const AtPaces& at, const std::string& name) {
+  const auto [all, node, one] = at;
+  const auto median = [](const Summary* s) { return s == nullptr ? "" : value_text(*s->test, s->median); };
+  const auto ratio = [](const Summary* s, const Summary* to) {
+    return s == nullptr || to == nullptr || to->median <= 0 ? "" : fmt::format("{:.2f}x", s->median / to->median);
+  };
+  return {
+      .cells = {name, median(one), median(node), median(all), ratio(node, one), ratio(all, one == nullptr ? node : one),
+                all == nullptr || one == nullptr ? "" : by_host(fleet, *all->test, *one->test)},
+      .tones = {Tone::plain, Tone::plain, Tone::plain, Tone::plain, Tone::plain, Tone::bold}};
+}
+
+Grid grid_of_contention(const Fleet& fleet, const std::vector<const Summary*>& rows, const SharedParts& shared) {
+  std::vector<std::pair<std::string, std::string>> order;
+  std::map<std::pair<std::string, std::string>, AtPaces> cases;
+  for (const Summary* s : rows) {
+    const auto [found, is_new] = cases.try_emplace({s->test->key, s->test->metric});
+    if (is_new) order.push_back(found->first);
+    found->second[static_cast<std::size_t>(s->test->pace)] = s;
+  }
+  Grid grid{
+      .header = {"case", "one at a time", "a node at a time", "all at once", "node / one", "all / one", "by host"},
+      .left_columns = 1,
+      .last_left = true,
+      .gap = 2,
+      .least_important = {4, 2}};
+  for (const auto& name : order) {
+    const AtPaces& at = cases.at(name);
+    const auto paces = std::ranges::count_if(at, [](const Summary* s) { return s != nullptr; });
+    if (paces > 1) grid.rows.push_back(contention_row(fleet, at, shared.rest(name.first)));
+  }
+  return grid;
+}
+
+// --- Every rank -----------------------------------------------------------------------------------------------------
+
+Grid grid_of_ranks(const Fleet& fleet, const std::vector<const Test*>& tests, const SharedParts& shared) {
+  Grid grid{.header = {"rank", "host", "GPU"}, .left_columns = 3, .gap = 2};
+  std::map<int, std::vector<std::string>> values;
+  for (std::size_t i = 0; i < tests.size(); ++i) {
+    const std::string rest = shared.rest(tests[i]->key);
+    grid.header.push_back(fmt::format("{}{}{}", rest, rest.empty() ? "" : " ", to_text(tests[i]->pace)));
+    for (const Test::Value& value : tests[i]->values) {
+      std::vector<std::string>& of_rank = values[value.rank];
+      of_rank.resize(tests.size());
+      of_rank[i] = value_text(*tests[i], value.value);
+    }
+  }
+  for (auto& [rank, cells] : values) {
+    const RankPlace* place = fleet.place(rank);
+    Grid::Row& row = grid.rows.emplace_back();
+    row.cells = {fmt::format("{}", rank), place == nullptr ? "" : place->host,
+                 place == nullptr ? "" : fmt::format("{}", place->local_rank)};
+    row.cells.insert(row.cells.end(), cells.begin(), cells.end());
+  }
+  return grid;
+}
+
+std::vector<Part> parts_of(const Fleet& fleet, const std::vector<Summary>& summaries) {
+  std::vector<std::string> order;
+  std::map<std::string, std::vector<const Summary*>> by_scenario;
+  for (const Summary& s : summaries) {
+    const std::string scenario = s.test->key.substr(0, s.test->key.find('/'));
+    if (by_scenario[scenario].empty()) order.push_back(scenario);
+    by_scenario[scenario].push_back(&s);
+  }
+  std::vector<Part> parts;
+  for (const std::string& scenario : order) {
+    const std::vector<const Summary*>& rows = by_scenario[scenario];
+    std::vector<const Test*> tests;
+    for (const Summary* s : rows) tests.push_back(s->test);
+    const SharedParts shared(tests);
+    parts.push_back({.scenario = scenario,
+                     .common = shared.text(),
+                     .tests = grid_of_tests(fleet, rows, shared),
+                     .contention = grid_of_contention(fleet, rows, shared),
+                     .ranks = grid_of_ranks(fleet, tests, shared)});
+  }
+  return parts;
+}
+
+// --- Sentences ------------------------------------------------------------------------------------------------------
+
+std::vector<std::string> flagged_lines(const Fleet& fleet) {
+  std::vector<std::string> lines;
+  for (const Flagged& f : fleet.flagged) {
+    const std::string who = f.text.find(f.name) == std::string::npos ? f.name + ": " : "";
+    lines.push_back(fmt::format("{}: {}{}", to_text(f.what), who, f.text));
+  }
+  return lines;
+}
+
+/// Cases of one status, by case and reason: each with the ranks that have it.
+std::vector<std::string> lines_of(const Report& report, Status status) {
+  std::map<std::tuple<std::string, Pacing, std::string>, std::vector<int>> ranks;
+  for (const Result& r : report.results) {
+    if (r.status != status || !r.in_fleet || r.reason == kNotBegun) continue;
+    ranks[{r.config.key(), r.in_fleet->pace, r.reason}].push_back(r.in_fleet->rank);
+  }
+  constexpr std::size_t kMost = 20;
+  std::vector<std::string> lines;
+  for (const auto& [what, which] : ranks) {
+    const auto& [key, pace, reason] = what;
+    if (lines.size() == kMost) {
+      lines.push_back(fmt::format("{} more are in the results file", ranks.size() - kMost));
+      break;
+    }
+    const bool every = which.size() == report.fleet->ranks.size();
+    lines.push_back(fmt::format("{} pace={}: {}: {}", key, to_text(pace),
+                                every ? "every rank" : ranks_text(*report.fleet, which), reason));
+  }
+  return lines;
+}
+
+/// A rank that is missing is flagged as such, once the judgement was made.
+std::vector<std::string> missing_lines(const Fleet& fleet) {
+  std::vector<std::string> lines;
+  for (const int rank : fleet.missing) {
+    const bool is_flagged = std::ranges::any_of(fleet.flagged, [rank](const Flagged& f) {
+      return f.what == Flagged::What::rank && std::ranges::find(f.ranks, rank) != f.ranks.end();
+    });
+    if (!is_flagged) lines.push_back(rank_text(fleet, rank) + " is missing: it did not answer any more");
+  }
+  return lines;
+}
+
+/// Who made passes void, the worst first; empty if nobody did.
+std::string late_line(const Report& report) {
+  std::map<int, std::size_t> late;
+  for (const Result& r : report.results) {
+    if (r.in_fleet && r.in_fleet->late_passes > 0) late[r.in_fleet->rank] += r.in_fleet->late_passes;
+  }
+  if (late.empty()) return {};
+  std::vector<std::pair<std::size_t, int>> worst;
+  for (const auto& [rank, passes] : late) worst.emplace_back(passes, rank);
+  std::ranges::sort(
+      worst, [](const auto& a, const auto& b) { return std::tie(b.first, a.second) < std::tie(a.first, b.second); });
+  constexpr std::size_t kMost = 4;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < worst.size() && i < kMost; ++i) {
+    const auto [passes, rank] = worst[i];
+    names.push_back(fmt::format("{} in {}", rank_text(*report.fleet, rank), passes));
+  }
+  const std::string more = worst.size() > kMost ? fmt::format(" and {} more ranks", worst.size() - kMost) : "";
+  return fmt::format("passes were repeated because ranks were late: {}{}", fmt::join(names, ", "), more);
+}
+
+}  // namespace
+
+Content content_of(const Report& report) {
+  const Fleet& fleet = *report.fleet;
+  const std::vector<Test> tests = fleet::tests_of(report, 1);
+  Content content{.alarms = alarms_of(report),
+                  .head = head_of(fleet),
+                  .parts = parts_of(fleet, fleet::summarise(tests)),
+                  .flagged = flagged_lines(fleet),
+                  .failed = missing_lines(fleet),
+                  .skipped = lines_of(report, Status::skipped),
+                  .findings = {},
+                  .notes = fleet.notes};
+  std::ranges::move(lines_of(report, Status::failed), std::back_inserter(content.failed));
+  for (const Finding& finding : report.findings) {
+    if (!finding.text.empty() && !finding.row && !finding.detail) content.findings.push_back(finding.text);
+  }
+  if (std::string late = late_line(report); !late.empty()) content.notes.push_back(std::move(late));
+  if (fleet.clock_uncertainty > 0) {
+    content.notes.push_back(fmt::format("the common clock is sure to {}", format_seconds(fleet.clock_uncertainty)));
+  }
+  return content;
+}
+
+}  // namespace xferbench::fleet_report

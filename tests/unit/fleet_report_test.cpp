@@ -1,0 +1,101 @@
+// What is said of a fleet: tables, Markdown and CSV.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+#include "report/run/run_report.hpp"
+#include "support/golden.hpp"
+#include "unit/fleet_fixture.hpp"
+
+namespace xferbench {
+namespace {
+
+const std::array<const ScenarioDescriptor*, 1> kCopy{&test::copy_descriptor()};
+
+std::string table_of(const Report& report, bool every_row = false) {
+  return to_table(report, kCopy, {.every_row = every_row});
+}
+
+/// Two hosts and three paces, with a slow link, a lost rank, a failure and late ranks.
+Report troubled_fleet() {
+  Report report = test::fleet_report({.paces = {Pacing::all, Pacing::node, Pacing::one}});
+  test::slow_down(report, 6, 0.9);
+  test::lose(report, 2);
+  Result& failed = report.results[3];
+  failed.status = Status::failed;
+  failed.reason = "wrong byte at 4096";
+  failed.measurements.clear();
+  failed.metrics.clear();
+  report.results[5].in_fleet->late_passes = 3;
+  report.results[5].warnings = {"drift (copy): the machine was not steady"};
+  report.fleet->flagged = {
+      {.what = Flagged::What::link,
+       .ranks = {6},
+       .name = "link of rank 6 (node1, GPU-6)",
+       .shortfall = 0.101,
+       .tests = {"copy/dir=h2d/host=pinned/size=256MiB pace=all"},
+       .text = "the link of rank 6 (node1, GPU-6) is 10.1 % below the middle of its group, and so again"},
+      {.what = Flagged::What::rank, .ranks = {2}, .name = "rank 2", .text = "did not answer any more"}};
+  report.fleet->notes = {"groups of fewer than 5 ranks were compared with their best"};
+  report.complete = false;
+  return report;
+}
+
+TEST(FleetReport, HasItsTable) {
+  test::expect_golden("fleet.txt", table_of(troubled_fleet()));
+  test::expect_golden("fleet-every-rank.txt", table_of(test::fleet_report(), true));
+}
+
+TEST(FleetReport, FitsATerminal) {
+  const std::string table = to_table(troubled_fleet(), kCopy, {.columns = 80});
+  std::size_t longest = 0;
+  for (std::size_t at = 0, end = 0; (end = table.find('\n', at)) != std::string::npos; at = end + 1) {
+    longest = std::max(longest, end - at);
+  }
+  EXPECT_LE(longest, 100U) << table;
+}
+
+TEST(FleetReport, HasItsMarkdownForTickets) {
+  const std::string text = to_markdown(troubled_fleet(), kCopy);
+  test::expect_golden("fleet.md", text);
+  EXPECT_LT(text.find("## Flagged"), text.find("## copy"));
+}
+
+TEST(FleetReport, HasOneTableAndNotARowForEachRank) {
+  const std::string few = table_of(test::fleet_report());
+  const std::string many = table_of(test::fleet_report({.nodes = 100}));
+  EXPECT_EQ(std::ranges::count(few, '\n'), std::ranges::count(many, '\n'));
+  EXPECT_NE(many.find("400 x NVIDIA H200 on 100 hosts"), std::string::npos) << many;
+}
+
+TEST(FleetReport, SaysThatNothingIsFlaggedOnlyOfAWholeRun) {
+  Report report = test::fleet_report();
+  EXPECT_NE(table_of(report).find("nothing is flagged"), std::string::npos);
+  report.complete = false;
+  EXPECT_EQ(table_of(report).find("nothing is flagged"), std::string::npos);
+  EXPECT_NE(table_of(report).find("INCOMPLETE"), std::string::npos);
+}
+
+TEST(FleetReport, SaysWhichRanksAreSimulatedByAnotherProfile) {
+  Report report = test::fleet_report();
+  report.fleet->ranks[6].environment.profile = "slow-link";
+  EXPECT_NE(table_of(report).find("SIMULATED by profile slow-link: rank 6 (GPU 2 of node1)"), std::string::npos);
+}
+
+TEST(FleetReport, NamesAMissingRankOnceWhoeverSaysIt) {
+  Report report = test::fleet_report();
+  test::lose(report, 2);
+  EXPECT_NE(table_of(report).find("rank 2 (GPU 2 of node0) is missing"), std::string::npos);
+  report.fleet->flagged = {{.what = Flagged::What::rank, .ranks = {2}, .name = "rank 2", .text = "gone"}};
+  EXPECT_EQ(table_of(report).find("is missing"), std::string::npos);
+}
+
+TEST(FleetReport, HasACsvWithARowForEachRank) {
+  const std::string csv = to_csv(test::fleet_report({.nodes = 1, .per_node = 2, .dirs = {"h2d"}}), kCopy);
+  EXPECT_NE(csv.find(",injected_fault,rank,rank_host,pace,round,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",1,node0,all,1,"), std::string::npos) << csv;
+}
+
+}  // namespace
+}  // namespace xferbench
