@@ -12,10 +12,13 @@
 #include <string>
 
 #include "app/data_files.hpp"
+#include "app/fleet/fleet.hpp"
+#include "app/fleet/membership.hpp"
 #include "app/give_up.hpp"
 #include "app/live_report.hpp"
 #include "app/repeat.hpp"
 #include "app/resume.hpp"
+#include "app/run_parts.hpp"
 #include "app/session.hpp"
 #include "app/suite.hpp"
 #include "check/expectations.hpp"
@@ -40,49 +43,6 @@
 namespace xferbench::app {
 
 namespace {
-
-/// "continue: xferbench --resume FILE"; empty where there is no file that could be gone on with.
-std::string how_to_continue(const cli::RunCommand& command) {
-  const cli::OutputFiles& files = command.measuring.files;
-  const std::optional<std::string>& file = command.resume ? command.resume : files.json;
-  if (!file || *file == "-" || files.timeline) return {};
-  return "continue: xferbench --resume " + shell_word(*file);
-}
-
-/// If no case can run, that is a mistake in the command and not a result.
-void refuse_if_none_can_run(const cli::RunCommand& command, Machine& machine) {
-  std::string first;
-  for (const PlannedCase& c : command.cases) {
-    const auto reason = skip_reason(c, machine, command.measuring.verify);
-    if (!reason || reason->kind == SkipReason::Kind::unavailable) return;
-    if (first.empty()) first = c.config.key() + " " + reason->text;
-  }
-  throw UsageError(first);
-}
-
-/// Block elements where the locale's encoding has them.
-Glyphs glyphs() {
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {  // the first that is set decides
-    const char* value = std::getenv(name);
-    if (value == nullptr || *value == '\0') continue;
-    const std::string locale(value);
-    const bool utf8 = locale.find("UTF-8") != std::string::npos || locale.find("utf8") != std::string::npos;
-    return utf8 ? Glyphs::blocks : Glyphs::ascii;
-  }
-  return Glyphs::ascii;
-}
-
-FindingsShown findings_of(const cli::RunCommand& command) {
-  return command.measuring.show.all_findings ? FindingsShown::all : FindingsShown::main;
-}
-
-/// The table of a run, how to go on where it was cut off, and its timelines.
-std::string shown(const Report& report, const cli::RunCommand& command) {
-  const Style style = style_of(command.measuring.show);
-  const std::string next = report.complete ? "" : how_to_continue(command);
-  return to_table(report, descriptors(), style, findings_of(command)) + (next.empty() ? "" : next + "\n") +
-         to_gantts(report, style, glyphs());
-}
 
 /// What becomes of the cases from number `at` on where the run is given up in that one.
 KnownResults given_up(const std::vector<PlannedCase>& cases, const std::vector<std::size_t>& indexes, std::size_t at,
@@ -155,38 +115,8 @@ int measure(const cli::RunCommand& command, const std::vector<std::size_t>& miss
             LiveReport& live) {
   install_interrupt_handlers(live.has_file() ? HangUp::ignored : HangUp::ends, acknowledged_by(command));
   run_with_progress(command, missing, watched, live);
-  // The file before the table: a reader that goes away (xferbench ... | head) ends this program.
-  std::vector<Finding> findings;
-  const std::string failure = failure_of([&] { findings = conclude(scenarios(), live.report().results); });
-  live.finish(std::move(findings));
-  if (!failure.empty()) tell("warning: nothing is concluded from all results together: " + failure);
-  if (!command.measuring.show.quiet) print_warnings(live.report());
-  if (!live.owns_standard_output()) {
-    write_standard_output(shown(live.report(), command));
-  } else if (const std::string next = how_to_continue(command); !live.report().complete && !next.empty()) {
-    tell(next);
-  }
-  live.rethrow();
+  finish(command, live);
   return exit_code(live.report());
-}
-
-/// Each once, in the order of its first case.
-std::vector<const ScenarioDescriptor*> scenarios_of(std::span<const PlannedCase> cases) {
-  std::vector<const ScenarioDescriptor*> all;
-  for (const PlannedCase& c : cases) {
-    const ScenarioDescriptor* scenario = &c.scenario->descriptor();
-    if (std::ranges::find(all, scenario) == all.end()) all.push_back(scenario);
-  }
-  return all;
-}
-
-ToText markdown_of(const cli::RunCommand& command) {
-  return [which = findings_of(command)](const Report& report) { return to_markdown(report, descriptors(), which); };
-}
-
-/// The cases of the command as they are on that machine.
-void expand(cli::RunCommand& command, const Environment& environment) {
-  command.cases = expanded(command.cases, {environment, command.measuring.device.gpus.has_value()});
 }
 
 int run_once(cli::RunCommand command) {
@@ -264,10 +194,12 @@ int dry_run(const cli::RunCommand& command) {
 }  // namespace
 
 int perform(const cli::RunCommand& command) {
-  if (command.measuring.dry_run) return dry_run(command);
+  const std::optional<Launch> launch = launch_for(command);
+  if (command.measuring.dry_run) return launch && !speaks_for_all(*launch) ? 0 : dry_run(command);
   if (command.resume) return resume(command);
   const cli::RunCommand whole = with_suite(command);
   refuse_more_turns_than_samples(whole);
+  if (launch) return run_in_fleet(whole, *launch);
   if (whole.process) return run_once(one_process(whole));
   return whole.repeat ? repeat(whole) : run_once(whole);
 }

@@ -1,0 +1,140 @@
+#include "app/fleet/fleet.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "app/fleet/fleet_run.hpp"
+#include "app/fleet/membership.hpp"
+#include "app/give_up.hpp"
+#include "app/run_parts.hpp"
+#include "core/error.hpp"
+#include "core/interrupt.hpp"
+#include "core/standard_error.hpp"
+#include "ranks/farewell.hpp"
+#include "results/json.hpp"
+
+namespace xferbench::app {
+
+namespace {
+
+/// "rank 3 (host node1, GPU 3, GPU-12ab...)".
+std::string name_of(const RankPlace& place) {
+  std::string text = fmt::format("rank {} (host {}", place.rank, place.host);
+  if (place.environment.gpu.index) text += fmt::format(", GPU {}", *place.environment.gpu.index);
+  if (!place.environment.gpu.uuid.empty()) text += ", " + place.environment.gpu.uuid;
+  return text + ")";
+}
+
+/// The end of a fleet of which somebody does not answer any more: those who can still talk tell rank 0 what they have,
+/// rank 0 names the others and writes everything. MPI can neither go on nor end, so the process ends here.
+[[noreturn]] void end_without_all(const cli::RunCommand& command, Member& member, LiveReport* live, FleetRun& run,
+                                  const std::exception& error) {
+  constexpr double kSeconds = 0.3;  // mpirun gives what it ends a second
+  const std::string last = run.unsent() ? to_json(*run.unsent()) : "";
+  const Farewell farewell = say_farewell(*member.mpi, last, kSeconds);
+  run.clear_progress();
+  try {
+    if (live == nullptr) {
+      if (member.place.local_rank == 0 && farewell.silent.empty() && interrupted() == 0) {
+        tell(fmt::format("{}: {}", name_of(member.place), error.what()));
+      }
+      std::_Exit(static_cast<int>(ExitCode::failed));
+    }
+    KnownResults results;
+    for (const std::string& text : farewell.texts) {
+      if (text.empty()) continue;
+      Result result = parse_result(text, "a rank's last result");
+      if (result.in_fleet) results.emplace_back(run.index_of(result), std::move(result));
+    }
+    for (const std::string& news : live->put(std::move(results))) tell(news);
+    live->edit([&](Report& report) {
+      report.fleet->missing = farewell.silent;
+      fleet::judge(report, {.threshold = command.fleet.threshold});
+    });
+    live->finish({}, true);
+    for (const int rank : farewell.silent) {
+      const RankPlace* place = live->report().fleet->place(rank);
+      tell(fmt::format("{} does not answer any more{}",
+                       place == nullptr ? fmt::format("rank {}", rank) : name_of(*place),
+                       run.at().empty() ? "" : ", in " + run.at()));
+    }
+    if (farewell.silent.empty()) {
+      tell(fmt::format("{}, though all are there: one is busy for longer; raise --timeout", error.what()));
+    }
+    if (!live->owns_standard_output()) write_standard_output(shown(live->report(), command));
+    live->rethrow();
+  } catch (const std::exception& another) {
+    tell(another.what());
+  }
+  std::_Exit(static_cast<int>(ExitCode::failed));
+}
+
+Report begin_fleet_report(const cli::RunCommand& command, Member& member) {
+  Report report = begin_report(command.measuring, member.machine->device(), scenarios_of(command.cases));
+  report.fleet = std::move(member.fleet);
+  return report;
+}
+
+/// Of the whole fleet; known to rank 0.
+int fleet_exit_code(const Report& report) {
+  const int code = exit_code(report);
+  const bool flagged = !report.fleet->flagged.empty() || !report.fleet->missing.empty();
+  return code == 0 && flagged ? static_cast<int>(ExitCode::failed) : code;
+}
+
+/// Gives up this rank, whose GPU does not come back: the others notice that it is gone.
+[[noreturn]] void leave_stuck(const Alarm& alarm, const Member& member) {
+  tell(fmt::format("{}: {}", name_of(member.place), stuck_reason(alarm)));
+  std::_Exit(static_cast<int>(ExitCode::failed));
+}
+
+/// Runs, shows, and returns the exit code.
+int measure_together(const cli::RunCommand& command, Member& member) {
+  std::optional<LiveReport> live;
+  if (member.is_first()) {
+    live.emplace(begin_fleet_report(command, member), command.measuring.files, markdown_of(command));
+  }
+  install_interrupt_handlers(live && live->has_file() ? HangUp::ignored : HangUp::ends,
+                             live && !command.measuring.show.quiet ? Acknowledge::yes : Acknowledge::no);
+  FleetRun run(command, member, live ? &*live : nullptr);
+  try {
+    const auto watch = member.machine->watchdog.watch([&](const Alarm& alarm) {
+      if (alarm.kind == Alarm::Kind::stuck && !live) leave_stuck(alarm, member);
+      if (!live) std::_Exit(128 + interrupted());
+      give_up(alarm, {.live = *live,
+                      .cases = {},
+                      .table = [&] { return shown(live->report(), command); },
+                      .clear = [&] { run.clear_progress(); }});
+    });
+    run.run();
+    if (live) finish(command, *live);
+    const std::string code = live ? std::to_string(fleet_exit_code(live->report())) : "";
+    return std::stoi(broadcast(*member.mpi, code, 0, patience_of(command), "the end of the run"));
+  } catch (const RanksSilentError& error) {
+    end_without_all(command, member, live ? &*live : nullptr, run, error);
+  } catch (const CommunicationError& error) {
+    end_without_all(command, member, live ? &*live : nullptr, run, error);
+  }
+}
+
+}  // namespace
+
+int run_in_fleet(cli::RunCommand command, const Launch& launch) {
+  try {
+    Member member = join_fleet(command, launch);
+    return measure_together(command, member);
+  } catch (const FleetError& error) {
+    if (*error.what() != '\0') tell(error.what());
+    return error.code;
+  } catch (const UsageError& error) {  // there is no MPI: every rank finds that out by itself
+    if (speaks_for_all(launch)) throw;
+    return static_cast<int>(ExitCode::usage);
+  }
+}
+
+}  // namespace xferbench::app

@@ -1,0 +1,220 @@
+#include "app/fleet/fleet_run.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+#include <sstream>
+#include <utility>
+
+#include "core/standard_error.hpp"
+#include "results/json.hpp"
+
+namespace xferbench::app {
+
+namespace {
+
+fleet::Options options_of(const cli::FleetChoice& choice) { return {.threshold = choice.threshold}; }
+
+std::span<const MetricDeclaration> metrics_of(const PlannedCase& planned) {
+  return planned.scenario->descriptor().metrics;
+}
+
+bool holds(const std::vector<int>& ranks, int rank) { return std::ranges::binary_search(ranks, rank); }
+
+/// A line for each: the number of the case, the pace's, and the ranks.
+std::string to_lines(const std::vector<fleet::Retest>& retests) {
+  std::string text;
+  for (const fleet::Retest& r : retests) {
+    text += fmt::format("{} {} {}\n", r.key, static_cast<int>(r.pace), fmt::join(r.ranks, " "));
+  }
+  return text;
+}
+
+std::vector<fleet::Retest> from_lines(const std::string& text) {
+  std::vector<fleet::Retest> retests;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    fleet::Retest& r = retests.emplace_back();
+    int pace = 0;
+    words >> r.key >> pace;
+    r.pace = static_cast<Pacing>(pace);
+    for (int rank = 0; words >> rank;) r.ranks.push_back(rank);
+  }
+  return retests;
+}
+
+}  // namespace
+
+FleetRun::FleetRun(const cli::RunCommand& command, Member& member, LiveReport* live)
+    : command_(command),
+      member_(member),
+      live_(live),
+      patience_(patience_of(command)),
+      clock_(member.ranks(), member.clock_host()),
+      in_step_(member.ranks(), member.clock_host(), clock_, patience_),
+      context_{member.ranks(), member.nodes, patience_},
+      everybody_(static_cast<std::size_t>(member.ranks().size())),
+      progress_(live != nullptr ? command.measuring.show.progress : cli::ProgressMode::never,
+                command.cases.size() * command.fleet.pace.size(), command.turns.value_or(1)) {
+  std::iota(everybody_.begin(), everybody_.end(), 0);
+  for (std::size_t i = 0; i < command.cases.size(); ++i) {
+    for (const Pacing pace : command.fleet.pace) steps_.push_back({i, pace});
+  }
+}
+
+void FleetRun::run() {
+  first_round();
+  if (!in_step_.interrupted()) second_round();
+}
+
+std::vector<FleetRun::Ranks> FleetRun::groups(const Step& step, const Ranks& ranks) const {
+  const Pacing pace = step.pace;
+  const bool together = command_.cases[step.number].scenario->descriptor().needs_ranks;
+  if (together || pace == Pacing::all) return {ranks};
+  std::map<int, Ranks> by_group;
+  for (const int rank : ranks) {
+    const int node = member_.nodes.at(static_cast<std::size_t>(rank));
+    by_group[pace == Pacing::node ? node : rank].push_back(rank);
+  }
+  std::vector<Ranks> all;
+  for (auto& [group, members] : by_group) all.push_back(std::move(members));
+  return all;
+}
+
+RunContext FleetRun::context() {
+  const cli::Measuring& measuring = command_.measuring;
+  return {.machine = *member_.machine->machine,
+          .device = member_.machine->device(),
+          .policy = measuring.policy,
+          .seed = measuring.seed,
+          .verify = measuring.verify,
+          .observe = [this](const SamplingProgress& p) { progress_.sampled(p); },
+          .pace = &in_step_,
+          .fleet = &context_,
+          .moments = &moments_};
+}
+
+void FleetRun::first_round() {
+  const RunContext bench = context();
+  const RunObserver observer{};
+  // A case has samples of its own at each pace.
+  std::vector<PlannedCase> cases;
+  for (const Step& step : steps_) cases.push_back(command_.cases[step.number]);
+  const std::size_t turns = command_.turns.value_or(1);
+  InterleavedRuns runs(cases, bench, observer, turns);
+  for (std::size_t turn = 0; turn < turns; ++turn) {
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      progress_.begin(i, turn, cases[i].config);
+      measure(steps_[i], everybody_, 1, [&] {
+        runs.visit(i, turn);
+        return runs.result(i);
+      });
+      if (turn + 1 < turns) continue;
+      collect();
+      if (live_ != nullptr) progress_.done(i, runs.result(i), headline_of(runs.result(i), metrics_of(cases[i])));
+    }
+  }
+}
+
+void FleetRun::measure(const Step& step, const Ranks& measuring, unsigned round, const std::function<Result()>& visit) {
+  at_ = command_.cases[step.number].config.key();
+  context_.pace = step.pace;
+  clock_.synchronise(patience_);
+  for (const Ranks& group : groups(step, measuring)) {
+    in_step_.begin_case(at_);
+    if (holds(group, member_.place.rank)) {
+      moments_.clear();
+      unsent_ = visit();
+      describe(*unsent_, step, round);
+    }
+    in_step_.attend();
+  }
+}
+
+void FleetRun::describe(Result& result, const Step& step, unsigned round) {
+  const Scenario& scenario = *command_.cases[step.number].scenario;
+  const InStep::Tally& tally = in_step_.tally();
+  result.in_fleet = InFleet{.rank = member_.place.rank,
+                            .pace = step.pace,
+                            .round = round,
+                            .path = scenario.data_path(result.config),
+                            .clock_uncertainty = in_step_.clock_uncertainty(),
+                            .void_passes = tally.void_passes,
+                            .late_passes = tally.late_passes};
+  if (tally.out_of_step > 0) {
+    result.warnings.push_back(
+        fmt::format("{} passes were out of step with other ranks: some host was late again and again; bind ranks to "
+                    "processors of their own, and look for other work on the hosts",
+                    tally.out_of_step));
+  }
+  const Measurement* headline = headline_of(result, scenario.descriptor().metrics);
+  const auto found = headline == nullptr ? moments_.end() : moments_.find(headline->name);
+  if (found == moments_.end()) return;
+  for (const Pace::Moments& m : found->second) {
+    result.in_fleet->begins.push_back(m.begin);
+    result.in_fleet->ends.push_back(m.end);
+  }
+}
+
+std::size_t FleetRun::index_of(const Result& result) const {
+  const auto same = [&](const Step& step) {
+    return step.pace == result.in_fleet->pace && command_.cases[step.number].config.key() == result.config.key();
+  };
+  const auto step = std::ranges::find_if(steps_, same) - steps_.begin();
+  const std::size_t before = (result.in_fleet->round - 1) * steps_.size() + static_cast<std::size_t>(step);
+  return before * everybody_.size() + static_cast<std::size_t>(result.in_fleet->rank);
+}
+
+void FleetRun::collect() {
+  const std::string mine = unsent_ ? to_json(*unsent_) : "";
+  const std::vector<std::string> texts = gather(member_.ranks(), mine, patience_, "the results of " + at_);
+  unsent_.reset();
+  if (live_ == nullptr) return;
+  KnownResults results;
+  for (const std::string& text : texts) {
+    if (text.empty()) continue;
+    Result one = parse_result(text, at_);
+    const std::size_t index = index_of(one);
+    results.emplace_back(index, std::move(one));
+  }
+  progress_.tell(live_->put(std::move(results)));
+}
+
+std::vector<fleet::Retest> FleetRun::retests() {
+  std::string text;
+  if (live_ != nullptr) text = to_lines(fleet::second_round(live_->report(), options_of(command_.fleet)));
+  return from_lines(broadcast(member_.ranks(), text, 0, patience_, "what is to be measured again"));
+}
+
+void FleetRun::second_round() {
+  const std::vector<fleet::Retest> again = retests();
+  std::vector<Step> steps;
+  std::vector<PlannedCase> cases;
+  for (const fleet::Retest& retest : again) {
+    const auto same = [&](const PlannedCase& c) { return c.config.key() == retest.key; };
+    const auto found = std::ranges::find_if(command_.cases, same) - command_.cases.begin();
+    steps.push_back({static_cast<std::size_t>(found), retest.pace});
+    cases.push_back(command_.cases.at(steps.back().number));
+  }
+  if (!again.empty() && live_ != nullptr) {
+    progress_.tell({fmt::format("measuring {} case{} again, where a rank looks slow, with as many good ones",
+                                again.size(), again.size() == 1 ? "" : "s")});
+  }
+  const RunContext bench = context();
+  const RunObserver observer{};
+  InterleavedRuns runs(cases, bench, observer, 1);
+  for (std::size_t i = 0; i < again.size() && !in_step_.interrupted(); ++i) {
+    measure(steps[i], again[i].ranks, 2, [&] {
+      runs.visit(i, 0);
+      return runs.result(i);
+    });
+    collect();
+  }
+  if (live_ == nullptr) return;
+  live_->edit([&](Report& report) { fleet::judge(report, options_of(command_.fleet)); });
+}
+
+}  // namespace xferbench::app

@@ -1,0 +1,55 @@
+// How a process that mpirun or srun has started becomes a rank of a fleet: it opens its GPU, starts MPI, and all find
+// out together whether they can measure.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/session.hpp"
+#include "cli/command.hpp"
+#include "ranks/communicator.hpp"
+#include "ranks/launcher.hpp"
+#include "ranks/waiting.hpp"
+#include "results/fleet.hpp"
+
+namespace xferbench::app {
+
+/// Nothing where the command is to be run by this process alone: no launcher started it, and MPI was not asked for.
+/// Throws UsageError where the command has flags that are for one process alone, or for many and there are none.
+std::optional<Launch> launch_for(const cli::RunCommand& command);
+
+/// Whether this process may write to the user: what all have to say, rank 0 says.
+bool speaks_for_all(const Launch& launch);
+
+/// How a rank waits for others, as the command says.
+Patience patience_of(const cli::RunCommand& command);
+
+/// A rank that can measure.
+struct Member {
+  std::unique_ptr<WatchedMachine> machine;  ///< opened before MPI, which would else open a context on GPU 0
+  std::unique_ptr<Communicator> mpi;        ///< ends before the machine does
+  std::unique_ptr<HostRuntime> skewed;      ///< of a modelled machine whose clock is off
+  std::unique_ptr<Communicator> modelled;   ///< the network between modelled machines; null between real ones
+  RankPlace place;                          ///< of this rank
+  std::vector<int> nodes;                   ///< of each rank, its node
+  std::optional<Fleet> fleet;               ///< at rank 0: everybody
+
+  [[nodiscard]] Communicator& ranks() const { return modelled ? *modelled : *mpi; }
+  /// Whose clock the common one is computed from.
+  [[nodiscard]] HostRuntime& clock_host() const { return skewed ? *skewed : machine->machine->host(); }
+  [[nodiscard]] bool is_first() const { return mpi->rank() == 0; }
+};
+
+/// That not all ranks can measure. Rank 0 has the words; elsewhere the message is empty. The code is the same on all.
+struct FleetError : std::runtime_error {
+  FleetError(int exit_code, const std::string& message) : std::runtime_error(message), code(exit_code) {}
+  int code;
+};
+
+/// Collective. Changes the command's cases into those of this machine; they are the same on all ranks. Throws
+/// FleetError where not all can measure; RanksSilentError; CommunicationError; UsageError where there is no MPI.
+Member join_fleet(cli::RunCommand& command, const Launch& launch);
+
+}  // namespace xferbench::app

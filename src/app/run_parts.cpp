@@ -1,0 +1,98 @@
+#include "app/run_parts.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "app/fleet/membership.hpp"
+#include "app/session.hpp"
+#include "core/error.hpp"
+#include "core/shell.hpp"
+#include "core/standard_error.hpp"
+#include "report/run/run_report.hpp"
+#include "report/trace/timeline.hpp"
+#include "results/output_file.hpp"
+#include "run/findings.hpp"
+#include "scenarios/scenarios.hpp"
+
+namespace xferbench::app {
+
+std::string how_to_continue(const cli::RunCommand& command) {
+  const cli::OutputFiles& files = command.measuring.files;
+  const std::optional<std::string>& file = command.resume ? command.resume : files.json;
+  const bool in_fleet = launch_for(command).has_value();  // which is run again as a whole
+  if (!file || *file == "-" || files.timeline || in_fleet) return {};
+  return "continue: xferbench --resume " + shell_word(*file);
+}
+
+namespace {
+
+/// Block elements where the locale's encoding has them.
+Glyphs glyphs() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {  // the first that is set decides
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    const std::string locale(value);
+    const bool utf8 = locale.find("UTF-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+    return utf8 ? Glyphs::blocks : Glyphs::ascii;
+  }
+  return Glyphs::ascii;
+}
+
+FindingsShown findings_of(const cli::RunCommand& command) {
+  return command.measuring.show.all_findings ? FindingsShown::all : FindingsShown::main;
+}
+
+}  // namespace
+
+std::string shown(const Report& report, const cli::RunCommand& command) {
+  const Style style = style_of(command.measuring.show);
+  const std::string next = report.complete ? "" : how_to_continue(command);
+  return to_table(report, descriptors(), style, findings_of(command)) + (next.empty() ? "" : next + "\n") +
+         to_gantts(report, style, glyphs());
+}
+
+ToText markdown_of(const cli::RunCommand& command) {
+  return [which = findings_of(command)](const Report& report) { return to_markdown(report, descriptors(), which); };
+}
+
+std::vector<const ScenarioDescriptor*> scenarios_of(std::span<const PlannedCase> cases) {
+  std::vector<const ScenarioDescriptor*> all;
+  for (const PlannedCase& c : cases) {
+    const ScenarioDescriptor* scenario = &c.scenario->descriptor();
+    if (std::ranges::find(all, scenario) == all.end()) all.push_back(scenario);
+  }
+  return all;
+}
+
+void expand(cli::RunCommand& command, const Environment& environment) {
+  command.cases = expanded(command.cases, {environment, command.measuring.device.gpus.has_value()});
+}
+
+void refuse_if_none_can_run(const cli::RunCommand& command, Machine& machine) {
+  std::string first;
+  for (const PlannedCase& c : command.cases) {
+    const auto reason = skip_reason(c, machine, command.measuring.verify);
+    if (!reason || reason->kind == SkipReason::Kind::unavailable) return;
+    if (first.empty()) first = c.config.key() + " " + reason->text;
+  }
+  throw UsageError(first);
+}
+
+void finish(const cli::RunCommand& command, LiveReport& live) {
+  // The file before the table: a reader that goes away (xferbench ... | head) ends this program.
+  std::vector<Finding> findings;
+  // Of a fleet, every rank has results of the same cases, of which no scenario knows.
+  const std::string failure =
+      live.report().fleet ? "" : failure_of([&] { findings = conclude(scenarios(), live.report().results); });
+  live.finish(std::move(findings));
+  if (!failure.empty()) tell("warning: nothing is concluded from all results together: " + failure);
+  if (!command.measuring.show.quiet) print_warnings(live.report());
+  if (!live.owns_standard_output()) {
+    write_standard_output(shown(live.report(), command));
+  } else if (const std::string next = how_to_continue(command); !live.report().complete && !next.empty()) {
+    tell(next);
+  }
+  live.rethrow();
+}
+
+}  // namespace xferbench::app

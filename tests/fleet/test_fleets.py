@@ -1,0 +1,298 @@
+"""Simulated fleets under mpirun, on hosts that this test makes itself: test_fleets.py [CLASS...]
+
+The program is XFERBENCH_PROGRAM. XFERBENCH_FLEETS says how many fleets of each fault are tried [20].
+"""
+
+import json
+import os
+import pathlib
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import hosts
+import profiles
+
+PROGRAM = pathlib.Path(os.environ["XFERBENCH_PROGRAM"]).resolve()
+FLEETS = int(os.environ.get("XFERBENCH_FLEETS", "20"))
+RANKS = 8
+# Enough to tell a link from a GPU, and short.
+CASES = ["memcpy", "--dir", "h2d,d2h,d2d", "--size", "16M", "--host", "pinned", "--no-verify", "--quiet"]
+TIMEOUT = 8  # seconds that a rank waits for another one
+
+
+class Fleets(unittest.TestCase):
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory(prefix="xferbench-fleet-")
+        self.addCleanup(self._folder.cleanup)
+        self.folder = pathlib.Path(self._folder.name)
+
+    @classmethod
+    def setUpClass(cls):
+        hosts.require_mpirun()
+
+    def simulate(self, seed, fault="none", **how):
+        """Writes the profiles; what names them, and the fault."""
+        each, truth = profiles.fleet(seed, ranks=RANKS, fault=fault, **how)
+        profiles.write(self.folder, each)
+        return ["--simulate", self.folder / "rank-%r.json"], truth
+
+    def run_fleet(self, fleet, flags, ranks=RANKS, cases=CASES, **how):
+        """mpirun to its end, and what the results file has."""
+        results = self.folder / "results.json"
+        outcome = hosts.mpirun(
+            ranks, fleet, [PROGRAM, *cases, "--timeout", TIMEOUT, "--json", results, *flags], **how
+        )
+        self.assertFalse(outcome.hung, outcome.err)
+        report = json.loads(results.read_text("utf-8")) if results.exists() else None
+        return outcome, report
+
+
+def flags_of(report):
+    """{(what, ranks)} that a results file names."""
+    return {(one["what"], tuple(sorted(one["ranks"]))) for one in report["fleet"].get("flagged", [])}
+
+
+class Faults(Fleets):
+    """Each fault is named for what it is, and nobody else is."""
+
+    def all_are_named(self, fault):
+        with hosts.network(2) as fleet:
+            for seed in range(FLEETS):
+                flags, truth = self.simulate(seed, fault)
+                outcome, report = self.run_fleet(fleet, flags)
+                with self.subTest(fault=fault, seed=seed):
+                    expected = {(fault, truth.ranks)} if fault != "none" else set()
+                    self.assertEqual(flags_of(report), expected, outcome.out + outcome.err)
+                    self.assertEqual(outcome.code, 1 if expected else 0, outcome.err)
+                    self.assertTrue(report["complete"])
+                    self.assertEqual(len(report["fleet"]["ranks"]), RANKS)
+                    self.assertEqual({rank["host"] for rank in report["fleet"]["ranks"]}, {"node0", "node1"})
+                    self.assertIn("SIMULATED", outcome.out)
+
+    def test_none(self):
+        self.all_are_named("none")
+
+    def test_link(self):
+        self.all_are_named("link")
+
+    def test_gpu(self):
+        self.all_are_named("gpu")
+
+    def test_host(self):
+        self.all_are_named("host")
+
+
+class Killed(Fleets):
+    """kill -9 of a rank at any moment: everything ends, and what was measured stays."""
+
+    MOMENTS = 20
+
+    def test_killed_ranks(self):
+        chance = random.Random(17)
+        flags, _ = self.simulate(1)
+        with hosts.network(2) as fleet:
+            for trial in range(self.MOMENTS):
+                victim, moment = chance.randrange(RANKS), chance.uniform(0.2, 6)
+                with self.subTest(trial=trial, victim=victim, moment=moment):
+                    self.one_is_killed(fleet, flags, victim, moment)
+
+    def one_is_killed(self, fleet, flags, victim, moment):
+        results = self.folder / "results.json"
+        results.unlink(missing_ok=True)
+        cases = ["memcpy", "--size", "1M:64M:x2", "--dir", "h2d,d2h,d2d", "--host", "pinned", "--min-samples", "60"]
+        command = [PROGRAM, *cases, "--no-verify", "--timeout", TIMEOUT, "--json", results, *flags]
+        with hosts.start(RANKS, fleet, command) as run:
+            time.sleep(moment)
+            pid = run.ranks().get(victim)
+            killed = pid is not None and run.process.poll() is None
+            if killed:
+                os.kill(pid, signal.SIGKILL)
+            begin = time.monotonic()
+            outcome = run.finish(TIMEOUT + 20)
+            took = time.monotonic() - begin
+        self.assertFalse(outcome.hung, outcome.err)
+        self.assertLess(took, TIMEOUT + 10, outcome.err)
+        if not killed:
+            return
+        self.assertNotEqual(outcome.code, 0)
+        if not results.exists() or not results.read_text("utf-8"):
+            return  # before the first file was due
+        report = json.loads(results.read_text("utf-8"))
+        if report["complete"]:
+            return  # it was through by then
+        if victim != 0 and report["fleet"].get("missing"):
+            self.assertEqual(report["fleet"]["missing"], [victim])
+            self.assertIn(f"rank {victim} ", outcome.err)
+        for result in report["results"]:
+            self.assertIn(result["status"], ("ok", "failed", "skipped"))
+
+    def test_ctrl_c(self):
+        flags, _ = self.simulate(1)
+        results = self.folder / "results.json"
+        cases = ["memcpy", "--size", "1M:64M:x2", "--host", "pinned", "--min-samples", "200", "--no-verify"]
+        with hosts.start(4, None, [PROGRAM, *cases, *flags, "--json", results]) as run:
+            end = time.monotonic() + 30
+            while time.monotonic() < end and not (results.exists() and results.stat().st_size > 2000):
+                time.sleep(0.05)
+            os.kill(run.process.pid, signal.SIGINT)
+            outcome = run.finish(20)
+        self.assertFalse(outcome.hung)
+        self.assertNotEqual(outcome.code, 0)
+        report = json.loads(results.read_text("utf-8"))
+        self.assertFalse(report["complete"])
+        self.assertGreater(len(report["results"]), 0)
+
+
+class Wrong(Fleets):
+    """What a rank gets wrong is its own: the others go on."""
+
+    def with_rank(self, rank, change):
+        each, _ = profiles.fleet(3, ranks=4)
+        each[rank].update(change)
+        profiles.write(self.folder, each)
+        return self.run_fleet(None, ["--simulate", self.folder / "rank-%r.json"], ranks=4)
+
+    def statuses(self, report):
+        by_rank = {}
+        for result in report["results"]:
+            by_rank.setdefault(result["rank"], []).append(result["status"])
+        return by_rank
+
+    def test_a_rank_that_fails_a_case(self):
+        outcome, report = self.with_rank(2, {"inject": "fail:launch:1"})
+        self.assertEqual(outcome.code, 1)
+        statuses = self.statuses(report)
+        for rank in (0, 1, 3):
+            self.assertEqual(set(statuses[rank]), {"ok"}, outcome.err)
+
+    def test_a_rank_that_loses_its_gpu(self):
+        outcome, report = self.with_rank(1, {"inject": "lose:record:40"})
+        self.assertEqual(outcome.code, 1)
+        statuses = self.statuses(report)
+        self.assertIn("failed", statuses[1], outcome.err)
+        for rank in (0, 2, 3):
+            self.assertEqual(set(statuses[rank]), {"ok"}, outcome.err)
+
+    def test_a_rank_that_dies(self):
+        outcome, report = self.with_rank(3, {"inject": "die:record:200"})
+        self.assertNotEqual(outcome.code, 0)
+        self.assertFalse(report["complete"])
+
+    def test_a_rank_that_hangs(self):
+        outcome, report = self.with_rank(3, {"inject": "hang:record:200"})
+        self.assertNotEqual(outcome.code, 0)
+        self.assertFalse(report["complete"])
+        self.assertEqual(report["fleet"]["missing"], [3], outcome.err)
+        self.assertIn("rank 3 ", outcome.err)
+
+    def test_a_rank_that_is_late(self):
+        """Its passes are repeated, and counted; the result is as good."""
+        outcome, report = self.with_rank(1, {"late": {"probability": 0.2, "seconds": 0.01}})
+        self.assertEqual(outcome.code, 0, outcome.out + outcome.err)
+        void = [result.get("void_passes", 0) for result in report["results"]]
+        late = {result["rank"]: result.get("late_passes", 0) for result in report["results"]}
+        self.assertGreater(max(void), 0)
+        self.assertGreater(late[1], 0)
+        self.assertEqual({late[rank] for rank in (0, 2, 3)}, {0})
+
+
+class Starting(Fleets):
+    def test_as_soon_as_one_process(self):
+        """Start to first sample on 8 ranks within 2 s of a single process'."""
+        flags, _ = self.simulate(1)
+        one = [PROGRAM, "memcpy", "--dir", "h2d", "--size", "1M", "--max-samples", "1", "--no-verify"]
+
+        def seconds(run):
+            return statistics.median(run() for _ in range(5))
+
+        def alone():
+            begin = time.monotonic()
+            subprocess.run([*one, "--simulate"], check=True, capture_output=True)
+            return time.monotonic() - begin
+
+        single = seconds(alone)
+        together = seconds(lambda: hosts.mpirun(RANKS, None, [*one, *flags]).seconds)
+        print(f"1 process: {single:.2f} s, mpirun -n {RANKS}: {together:.2f} s", file=sys.stderr)
+        self.assertLess(together - single, 2)
+
+    def error(self, ranks, *arguments, environment=None):
+        outcome = hosts.mpirun(ranks, None, [PROGRAM, *arguments], environment=environment)
+        self.assertFalse(outcome.hung)
+        self.assertEqual(outcome.out, "")
+        said = [line for line in outcome.err.splitlines() if line.startswith("xferbench: ")]
+        self.assertEqual(len(said), 1, outcome.err)
+        return outcome.code, said[0]
+
+    def test_more_ranks_than_gpus(self):
+        code, said = self.error(3, "memcpy", "--simulate", "h200-x2")
+        self.assertEqual(code, 3)
+        self.assertIn("--share-gpus", said)
+        self.assertIn("rank 2", said)
+
+    def test_shared_gpus(self):
+        outcome = hosts.mpirun(3, None, [PROGRAM, *CASES, "--simulate", "h200-x2", "--share-gpus"])
+        self.assertEqual(outcome.code, 0, outcome.err)
+
+    def test_two_ranks_on_one_gpu(self):
+        each, _ = profiles.fleet(3, ranks=2)
+        each[1]["uuid"] = each[0]["uuid"]
+        each[1]["host"] = each[0]["host"]
+        profiles.write(self.folder, each)
+        code, said = self.error(2, "memcpy", "--simulate", self.folder / "rank-%r.json")
+        self.assertEqual(code, 3)
+        self.assertIn("--share-gpus", said)
+
+    def test_a_launcher_without_mpi(self):
+        """As plain srun without PMIx: each process is alone."""
+        environment = {"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "4", "SLURM_LOCALID": "0", "SLURM_STEP_ID": "0",
+                       "SLURM_JOB_ID": "1"}
+        for name in [name for name in os.environ if name.startswith(("OMPI_", "PMIX_"))]:
+            environment[name] = ""
+        found = subprocess.run(
+            [PROGRAM, "memcpy", "--simulate"], capture_output=True, text=True, timeout=60,
+            env={**os.environ, **hosts.SETTINGS, **environment},
+        )
+        self.assertEqual(found.returncode, 2, found.stderr)
+        self.assertIn("--mpi=pmix", found.stderr)
+
+    def test_flags_for_one_process(self):
+        for flag in (["--gpu", "1"], ["--repeat", "2", "--json", "x.json"], ["--timeline", "x.json"]):
+            code, said = self.error(2, "overlap", "--simulate", *flag)
+            self.assertEqual(code, 2)
+            self.assertIn(flag[0], said)
+
+    def test_tune(self):
+        code, said = self.error(2, "tune", "--simulate")
+        self.assertEqual(code, 2)
+        self.assertIn("tune", said)
+
+    def test_paces(self):
+        flags, _ = self.simulate(1)
+        outcome, report = self.run_fleet(None, [*flags, "--pace", "all,node,one"], ranks=4)
+        self.assertEqual(outcome.code, 0, outcome.out + outcome.err)
+        seen = {(result["pace"], result["rank"]) for result in report["results"]}
+        self.assertEqual(seen, {(pace, rank) for pace in ("all", "node", "one") for rank in range(4)})
+
+    def test_help_needs_no_mpi(self):
+        found = subprocess.run(
+            [PROGRAM, "--help"], capture_output=True, text=True, timeout=30,
+            env={**os.environ, "XFERBENCH_MPI": "/nowhere", "OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "4"},
+        )
+        self.assertEqual(found.returncode, 0, found.stderr)
+
+
+if __name__ == "__main__":
+    try:
+        hosts.require_mpirun()
+        with hosts.network(1):
+            pass
+    except hosts.Unavailable as reason:
+        print(f"skipped: {reason}")
+        sys.exit(77)
+    unittest.main()
