@@ -1,0 +1,185 @@
+#include "support/switchboard.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace xferbench::test {
+
+/// `finish` is asked under the lock, by the rank whose operation it is: whether it has ended, which then writes what it
+/// brings.
+class Switchboard::Operation final : public Pending {
+ public:
+  Operation(Switchboard& board, int rank, std::function<bool()> finish)
+      : board_(board), rank_(rank), finish_(std::move(finish)) {}
+
+  [[nodiscard]] bool done() override {
+    if (ask()) return true;
+    board_.turns_.pause(rank_);
+    return ask();
+  }
+
+ private:
+  bool ask() {
+    const std::lock_guard lock(board_.mutex_);
+    if (!done_) done_ = finish_();
+    return done_;
+  }
+
+  Switchboard& board_;
+  int rank_;
+  std::function<bool()> finish_;
+  bool done_ = false;
+};
+
+class Switchboard::Rank final : public Communicator {
+ public:
+  Rank(Switchboard& board, int rank) : board_(board), rank_(rank) {}
+
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return board_.ranks_; }
+  [[nodiscard]] int local_rank() const override { return rank_ % board_.ranks_per_node_; }
+  [[nodiscard]] int local_size() const override {
+    return std::min(board_.ranks_per_node_, size() - (rank_ - local_rank()));
+  }
+  [[nodiscard]] std::string library() const override { return "threads of one process"; }
+
+  [[nodiscard]] PendingPtr barrier() override {
+    return after(board_.enter(rank_, "barrier", [](Collective&) {}), [](Collective&) {});
+  }
+
+  [[nodiscard]] PendingPtr broadcast(std::span<std::byte> data, int root) override {
+    const bool mine = root == rank_;
+    const auto call = board_.enter(
+        rank_, "broadcast of " + std::to_string(data.size()) + " from " + std::to_string(root), [&](Collective& c) {
+          if (!mine) return;
+          c.data.assign(data.begin(), data.end());
+          c.root_entered = true;
+        });
+    return operation([call, data, mine] {
+      if (!call || !call->root_entered) return failed(call);
+      if (!mine) std::ranges::copy(call->data, data.begin());
+      return true;
+    });
+  }
+
+  [[nodiscard]] PendingPtr gather(std::span<const std::byte> mine, std::span<std::byte> all,
+                                  std::span<const std::size_t> sizes) override {
+    const auto call = board_.enter(rank_, "gather", [&](Collective& c) {
+      c.parts.resize(static_cast<std::size_t>(size()));
+      c.parts[static_cast<std::size_t>(rank_)].assign(mine.begin(), mine.end());
+    });
+    if (rank_ != 0) return operation([call] { return !failed(call) && call != nullptr; });
+    return after(call, [all, sizes](Collective& c) {
+      auto to = all.begin();
+      for (std::size_t i = 0; i < c.parts.size(); ++i) {
+        if (c.parts[i].size() != sizes[i]) throw CommunicationError("gather: another size than was sent");
+        to = std::ranges::copy(c.parts[i], to).out;
+      }
+    });
+  }
+
+  [[nodiscard]] PendingPtr all_reduce(std::span<double> values, Reduction reduction) override {
+    const bool sum = reduction == Reduction::sum;
+    const auto call =
+        board_.enter(rank_, (sum ? "sum of " : "max of ") + std::to_string(values.size()), [&](Collective& c) {
+          if (c.values.empty()) return c.values.assign(values.begin(), values.end());
+          if (c.values.size() != values.size()) return;
+          for (std::size_t i = 0; i < values.size(); ++i) {
+            c.values[i] = sum ? c.values[i] + values[i] : std::max(c.values[i], values[i]);
+          }
+        });
+    return after(call, [values](Collective& c) { std::ranges::copy(c.values, values.begin()); });
+  }
+
+  [[nodiscard]] PendingPtr send(int to, int tag, std::span<const std::byte> data) override {
+    const std::lock_guard lock(board_.mutex_);
+    if (board_.silent(rank_)) return operation([] { return false; });
+    board_.boxes_.at(static_cast<std::size_t>(to))[{rank_, tag}].messages.emplace_back(data.begin(), data.end());
+    board_.turns_.wake(to);
+    return operation([] { return true; });
+  }
+
+  [[nodiscard]] PendingPtr receive(int from, int tag, std::span<std::byte> data) override {
+    const std::lock_guard lock(board_.mutex_);
+    if (board_.silent(rank_)) return operation([] { return false; });
+    Box& box = board_.boxes_.at(static_cast<std::size_t>(rank_))[{from, tag}];
+    return operation([&box, number = box.asked++, data] { return take(box, number, data); });
+  }
+
+  [[noreturn]] void abort(int) noexcept override { std::abort(); }
+
+ private:
+  static bool failed(const CollectivePtr& call) {
+    if (call && !call->error.empty()) throw CommunicationError(call->error);
+    return false;
+  }
+
+  /// The message of that number, whatever other receives of the same box have come to.
+  static bool take(Box& box, std::size_t number, std::span<std::byte> data) {
+    if (number - box.first >= box.messages.size()) return false;
+    const std::vector<std::byte>& message = box.messages[number - box.first];
+    if (message.size() != data.size()) throw CommunicationError("receive: another size than was sent");
+    std::ranges::copy(message, data.begin());
+    box.taken[number] = true;
+    while (box.taken.erase(box.first) > 0) {
+      box.messages.pop_front();
+      ++box.first;
+    }
+    return true;
+  }
+
+  PendingPtr operation(std::function<bool()> finish) {
+    return std::make_unique<Operation>(board_, rank_, std::move(finish));
+  }
+
+  /// Once all ranks have entered.
+  PendingPtr after(const CollectivePtr& call, std::function<void(Collective&)> finish) {
+    return operation([call, finish = std::move(finish), all = size()] {
+      if (!call || call->entered < all || !call->error.empty()) return failed(call);
+      finish(*call);
+      return true;
+    });
+  }
+
+  Switchboard& board_;
+  int rank_;
+};
+
+Switchboard::Switchboard(int ranks, int ranks_per_node, Turns& turns)
+    : ranks_(ranks),
+      ranks_per_node_(ranks_per_node),
+      turns_(turns),
+      silent_(static_cast<std::size_t>(ranks)),
+      next_(static_cast<std::size_t>(ranks)),
+      boxes_(static_cast<std::size_t>(ranks)) {}
+
+std::unique_ptr<Communicator> Switchboard::communicator(int rank) { return std::make_unique<Rank>(*this, rank); }
+
+void Switchboard::fall_silent(int rank) {
+  const std::lock_guard lock(mutex_);
+  silent_.at(static_cast<std::size_t>(rank)) = 1;
+}
+
+Switchboard::CollectivePtr Switchboard::enter(int rank, const std::string& what,
+                                              const std::function<void(Collective&)>& add) {
+  const std::lock_guard lock(mutex_);
+  if (silent(rank)) return nullptr;
+  const std::size_t number = next_.at(static_cast<std::size_t>(rank))++ - first_collective_;
+  if (number == collectives_.size()) collectives_.push_back(std::make_shared<Collective>());
+  const CollectivePtr call = collectives_[number];
+  if (call->entered++ == 0) call->what = what;
+  const bool root_was_here = call->root_entered;
+  if (call->what != what) call->error = "rank " + std::to_string(rank) + ": " + what + ", others: " + call->what;
+  if (call->error.empty()) add(*call);
+  while (!collectives_.empty() && collectives_.front()->entered == ranks_) {
+    collectives_.pop_front();
+    ++first_collective_;
+  }
+  if (call->entered == ranks_ || call->root_entered != root_was_here || !call->error.empty()) {
+    for (int other = 0; other < ranks_; ++other) turns_.wake(other);
+  }
+  return call;
+}
+
+}  // namespace xferbench::test
