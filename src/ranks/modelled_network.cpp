@@ -1,0 +1,151 @@
+#include "ranks/modelled_network.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+namespace xferbench {
+
+namespace {
+
+/// Levels of a binary tree over so many.
+double levels(int count) { return std::bit_width(static_cast<unsigned>(count) - 1); }
+
+}  // namespace
+
+class ModelledNetwork::Modelled final : public Pending {
+ public:
+  Modelled(ModelledNetwork& network, std::vector<PendingPtr> parts, TimesPtr times,
+           std::function<double(const Times&)> ends)
+      : network_(network), parts_(std::move(parts)), times_(std::move(times)), ends_(std::move(ends)) {
+    std::ranges::reverse(parts_);  // asked in the order in which they began, from the back
+  }
+
+  ~Modelled() override {
+    if (!parts_.empty()) network_.given_up_.push_back(std::move(times_));
+  }
+
+  [[nodiscard]] bool done() override {
+    while (!parts_.empty()) {
+      if (!parts_.back()->done()) return false;
+      parts_.pop_back();
+    }
+    if (ends_) network_.host_.wait_until(std::exchange(ends_, nullptr)(*times_));
+    return true;
+  }
+
+ private:
+  ModelledNetwork& network_;
+  std::vector<PendingPtr> parts_;
+  TimesPtr times_;
+  std::function<double(const Times&)> ends_;
+};
+
+ModelledNetwork::ModelledNetwork(Communicator& ranks, HostRuntime& host, std::span<const int> nodes,
+                                 const NetworkProfile& profile)
+    : ranks_(ranks),
+      host_(host),
+      nodes_(nodes),
+      profile_(profile),
+      random_(profile.seed * 0x9E3779B97F4A7C15U + static_cast<std::uint64_t>(ranks.rank())) {
+  if (std::ssize(nodes) != size()) throw std::invalid_argument("modelled network: nodes of another number of ranks");
+  std::vector<int> sizes;
+  for (int other = 0; other < size(); ++other) {
+    const auto place = static_cast<std::size_t>(node(other));
+    if (place >= sizes.size()) sizes.resize(place + 1);
+    if (other == rank()) local_rank_ = sizes[place];
+    ++sizes[place];
+  }
+  local_size_ = sizes[static_cast<std::size_t>(node(rank()))];
+  tree_latency_ = levels(static_cast<int>(sizes.size())) * profile_.between.latency +
+                  levels(std::ranges::max(sizes)) * profile_.within.latency;
+}
+
+double ModelledNetwork::begin() {
+  const double now = host_.now() + profile_.overhead;
+  host_.wait_until(now);
+  return now;
+}
+
+const NetworkProfile::Hop& ModelledNetwork::hop_to(int other) const {
+  return same_node(other) ? profile_.within : profile_.between;
+}
+
+double ModelledNetwork::jittered(double seconds) {
+  const double uniform = static_cast<double>(random_() >> 11U) * 0x1p-53;
+  return seconds * (1 - profile_.jitter * std::log1p(-uniform));
+}
+
+double ModelledNetwork::tree() { return jittered(tree_latency_); }
+
+PendingPtr ModelledNetwork::modelled(std::vector<PendingPtr> parts, TimesPtr times,
+                                     std::function<double(const Times&)> ends) {
+  return std::make_unique<Modelled>(*this, std::move(parts), std::move(times), std::move(ends));
+}
+
+PendingPtr ModelledNetwork::barrier() { return all_reduce({}, Reduction::max); }
+
+PendingPtr ModelledNetwork::all_reduce(std::span<double> values, Reduction reduction) {
+  auto times = std::make_unique<Times>(Times{{begin()}});
+  std::vector<PendingPtr> parts;
+  if (!values.empty()) parts.push_back(ranks_.all_reduce(values, reduction));
+  parts.push_back(ranks_.all_reduce(times->values, Reduction::max));
+  const double takes = tree() + static_cast<double>(values.size_bytes()) / profile_.between.bandwidth;
+  return modelled(std::move(parts), std::move(times), [=](const Times& t) { return t.values[0] + takes; });
+}
+
+/// In pieces through the tree: the data takes its time once.
+PendingPtr ModelledNetwork::broadcast(std::span<std::byte> data, int root) {
+  auto times = std::make_unique<Times>(Times{{begin()}});
+  std::vector<PendingPtr> parts;
+  parts.push_back(ranks_.broadcast(times->bytes(), root));
+  parts.push_back(ranks_.broadcast(data, root));
+  const double takes = (root == rank() ? 0 : tree()) + static_cast<double>(data.size()) / profile_.between.bandwidth;
+  return modelled(std::move(parts), std::move(times), [=](const Times& t) { return t.values[0] + takes; });
+}
+
+/// All data passes the link of rank 0. The others are done once theirs has left.
+PendingPtr ModelledNetwork::gather(std::span<const std::byte> mine, std::span<std::byte> all,
+                                   std::span<const std::size_t> sizes) {
+  auto times = std::make_unique<Times>(Times{{begin()}});
+  times->values.resize(1 + sizes.size());  // this rank's, and room for those of all
+  times->sizes.assign(sizes.size(), sizeof(double));
+  const std::span<double> own = std::span(times->values).first(1);
+  const std::span<double> others = std::span(times->values).subspan(1);
+  std::vector<PendingPtr> parts;
+  parts.push_back(ranks_.gather(std::as_bytes(own), std::as_writable_bytes(others), times->sizes));
+  parts.push_back(ranks_.gather(mine, all, sizes));
+  const auto bytes = static_cast<double>(rank() == 0 ? all.size() : mine.size());
+  const double takes = (rank() == 0 ? tree() : 0) + bytes / profile_.between.bandwidth;
+  return modelled(std::move(parts), std::move(times),
+                  [=](const Times& t) { return *std::ranges::max_element(t.values) + takes; });
+}
+
+PendingPtr ModelledNetwork::send(int to, int tag, std::span<const std::byte> data) {
+  const NetworkProfile::Hop& hop = hop_to(to);
+  double& link = sending_until_.at(same_node(to) ? 0 : 1);
+  link = std::max(begin(), link) + static_cast<double>(data.size()) / hop.bandwidth;
+  const double latency = jittered(hop.latency) * (to < rank() ? 1 + profile_.asymmetry : 1);
+  auto times = std::make_unique<Times>(Times{{link + latency}});
+  std::vector<PendingPtr> parts;
+  parts.push_back(ranks_.send(to, tag, times->bytes()));
+  parts.push_back(ranks_.send(to, tag, data));
+  return modelled(std::move(parts), std::move(times), [left = link](const Times&) { return left; });
+}
+
+PendingPtr ModelledNetwork::receive(int from, int tag, std::span<std::byte> data) {
+  begin();
+  auto times = std::make_unique<Times>(Times{{0}});
+  std::vector<PendingPtr> parts;
+  parts.push_back(ranks_.receive(from, tag, times->bytes()));
+  parts.push_back(ranks_.receive(from, tag, data));
+  const double takes = static_cast<double>(data.size()) / hop_to(from).bandwidth;
+  double& link = receiving_until_.at(same_node(from) ? 0 : 1);
+  return modelled(std::move(parts), std::move(times),
+                  [&link, takes](const Times& t) { return link = std::max(t.values[0], link + takes); });
+}
+
+}  // namespace xferbench
