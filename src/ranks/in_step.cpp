@@ -1,0 +1,146 @@
+#include "ranks/in_step.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+namespace xferbench {
+
+namespace {
+
+constexpr double kShortestSlack = 20e-6;  // seconds
+constexpr double kLongestSlack = 50e-3;
+constexpr double kSlackShrinks = 0.99;  // in a pass in which nobody was late
+constexpr double kTolerance = 5e-6;     // seconds
+constexpr double kToleratedShare = 0.002;
+constexpr int kMostVoidInARow = 8;
+constexpr int kTrials = 5;
+
+/// What each rank brings to an all-reduce; the largest of all comes back.
+enum Slot : std::size_t { kStep, kMinusStep, kMeasures, kInterrupted, kUncertainty, kFirst, kSecond };
+
+constexpr double kNothing = -std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+InStep::InStep(Communicator& ranks, HostRuntime& host, const CommonClock& clock, Patience patience,
+               std::function<bool()> interrupted)
+    : ranks_(ranks),
+      host_(host),
+      clock_(clock),
+      patience_(std::move(patience)),
+      this_one_interrupted_(std::move(interrupted)) {}
+
+void InStep::set_neutral() {
+  values_.fill(kNothing);
+  values_[kMeasures] = 0;
+  values_[kInterrupted] = this_one_interrupted_() ? 1 : 0;
+}
+
+double InStep::exchange(const std::string& what) {
+  if (silence_) return 0;
+  const double begun = host_.now();
+  try {
+    all_reduce(ranks_, values_, Reduction::max, patience_, case_ + ": " + what);
+  } catch (const RanksSilentError& error) {
+    silence_ = error.what();
+    return 0;
+  } catch (const CommunicationError& error) {  // as MPI may say of a process that is gone
+    silence_ = case_ + ": " + what + ": " + error.what();
+    return 0;
+  }
+  interrupted_ = interrupted_ || values_[kInterrupted] > 0;
+  clock_uncertainty_ = std::max(clock_uncertainty_, values_[kUncertainty]);
+  return host_.now() - begun;
+}
+
+void InStep::begin_case(std::string name) {
+  case_ = std::move(name);
+  step_ = 0;
+  apart_ = false;
+  void_in_a_row_ = 0;
+  last_ = {};
+  tally_ = {};
+  clock_uncertainty_ = 0;
+  set_neutral();
+  exchange("beginning it");
+  if (!exchange_seconds_) measure_exchange();
+}
+
+/// Those that came first to an exchange waited for the others in it, so the shortest counts.
+void InStep::measure_exchange() {
+  exchange_seconds_ = std::numeric_limits<double>::infinity();
+  for (int trial = 0; trial < kTrials; ++trial) {
+    set_neutral();
+    exchange_seconds_ = std::min(*exchange_seconds_, exchange("timing an agreement"));
+  }
+  slack_ = std::clamp(2 * *exchange_seconds_, kShortestSlack, kLongestSlack);
+}
+
+void InStep::attend() {
+  do {
+    set_neutral();
+    exchange("waiting until all are through with it");
+  } while (values_[kMeasures] > 0 && !silence_);
+}
+
+InStep::Answer InStep::ask(Question question, double first, double second) {
+  static constexpr auto kTexts = std::to_array<std::string_view>(
+      {"", "agreeing on a decision", "agreeing on a number", "agreeing on a start", "agreeing on a pass"});
+  constexpr double kQuestions = kTexts.size();
+  ++step_;
+  const double step = step_ * kQuestions + static_cast<double>(question);
+  set_neutral();
+  values_[kStep] = step;
+  values_[kMinusStep] = -step;
+  values_[kMeasures] = 1;
+  values_[kUncertainty] = clock_.uncertainty();
+  values_[kFirst] = first;
+  values_[kSecond] = second;
+  exchange(std::string(kTexts.at(static_cast<std::size_t>(question))));
+  if (values_[kStep] == -values_[kMinusStep] && !silence_) return {true, values_[kFirst], values_[kSecond]};
+  apart_ = true;
+  return {false, first, second};
+}
+
+bool InStep::any(bool mine) { return ask(Question::any, mine ? 1 : 0).first > 0; }
+
+double InStep::largest(double mine) { return ask(Question::largest, mine).first; }
+
+void InStep::agree_on_start(double preparation) {
+  late_ = false;
+  start_ = ask(Question::start, clock_.now() + preparation + slack_).first;
+}
+
+double InStep::tolerance() const {
+  return std::max({clock_.uncertainty(), kTolerance, kToleratedShare * (last_.end - last_.begin)});
+}
+
+void InStep::wait_for_start() {
+  const double allowed = tolerance();
+  host_.wait_until(clock_.line().own(start_));
+  last_.begin = clock_.now() - start_;
+  late_ = last_.begin > allowed;
+}
+
+bool InStep::agree_on_pass(bool mine) {
+  last_.end = clock_.now() - start_;
+  const Answer answer = ask(Question::pass, late_ ? 1 : 0, mine ? 0 : 1);
+  const bool late = answer.first > 0;
+  const bool good = answer.second == 0;
+  slack_ = std::clamp(slack_ * (late ? 2 : kSlackShrinks), kShortestSlack, kLongestSlack);
+  if (!late) void_in_a_row_ = 0;
+  if (!good) return false;
+  if (late && !apart_ && void_in_a_row_ < kMostVoidInARow) {
+    ++void_in_a_row_;
+    ++tally_.void_passes;
+    if (late_) ++tally_.late_passes;
+    return false;
+  }
+  // Once repeating has not helped, it is not tried again until a pass is in time.
+  if (late || std::exchange(apart_, false)) ++tally_.out_of_step;
+  return true;
+}
+
+}  // namespace xferbench

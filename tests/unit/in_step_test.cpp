@@ -1,0 +1,263 @@
+// Passes in step, by ranks that are threads with virtual clocks that are wrong.
+#include "ranks/in_step.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "ranks/modelled_network.hpp"
+#include "support/thread_ranks.hpp"
+#include "support/virtual_hosts.hpp"
+
+namespace xferbench::test {
+namespace {
+
+constexpr int kRanks = 5;
+
+struct SteppingRank {
+  SteppingRank(Communicator& ranks, const std::vector<int>& nodes, Patience patience)
+      : network(ranks, right, nodes),
+        host(right, 0.3 * ranks.rank(), 20e-6 * ranks.rank()),
+        clock(network, host),
+        pace(network, host, clock, patience, [this] { return interrupted; }) {}
+
+  /// One pass that takes a millisecond, for which this rank needs so much time, having said how much; whether it
+  /// counts.
+  bool pass(double needs = 0, bool good = true, double says = 20e-6) {
+    pace.agree_on_start(says);
+    right.advance(needs);
+    pace.wait_for_start();
+    began = right.now();
+    right.advance(1e-3);
+    return pace.agree_on_pass(good);
+  }
+  [[nodiscard]] int number() const { return network.rank(); }
+
+  VirtualHost right{};
+  ModelledNetwork network;
+  SkewedHost host;
+  CommonClock clock;
+  bool interrupted = false;
+  InStep pace;
+  double began = 0;  // the last pass, in truth
+};
+
+/// With synchronised clocks whose drift is known, at the beginning of a case.
+void in_step(const std::function<void(SteppingRank&)>& body, const Patience& patience = {.seconds = 60},
+             ThreadRanks* threads = nullptr) {
+  const std::vector<int> nodes({0, 0, 1, 1, 1});
+  ThreadRanks own(kRanks);
+  (threads != nullptr ? *threads : own).run([&](Communicator& ranks) {
+    SteppingRank rank(ranks, nodes, patience);
+    for (int call = 0; call < 3; ++call) {
+      rank.clock.synchronise(patience);
+      rank.right.advance(1);
+    }
+    rank.pace.begin_case("memcpy/size=1MiB");
+    body(rank);
+  });
+}
+
+TEST(InStep, AllStartWithinTheUncertaintyOfTheirClocks) {
+  std::array<std::array<double, 20>, kRanks> began{};
+  std::atomic<double> uncertainty = 0;
+  in_step([&](SteppingRank& rank) {
+    for (double& moment : began.at(static_cast<std::size_t>(rank.number()))) {
+      EXPECT_TRUE(rank.pass());
+      moment = rank.began;
+      EXPECT_NEAR(rank.pace.last_pass().begin, 0, 1e-9);
+      EXPECT_NEAR(rank.pace.last_pass().end, 1e-3, 1e-6);
+    }
+    rank.pace.attend();
+    EXPECT_EQ(rank.pace.tally().void_passes, 0U);
+    EXPECT_FALSE(rank.pace.out_of_step());
+    EXPECT_GE(rank.pace.clock_uncertainty(), rank.clock.line().uncertainty) << "the largest of all";
+    if (rank.number() == 0) uncertainty = rank.pace.clock_uncertainty();
+  });
+  EXPECT_LT(uncertainty, 15e-6);
+  for (std::size_t pass = 0; pass < 20; ++pass) {
+    std::vector<double> moments;
+    for (const auto& rank : began) moments.push_back(rank.at(pass));
+    const auto [first, last] = std::ranges::minmax(moments);
+    EXPECT_LE(last - first, 2 * uncertainty) << pass;
+    if (pass > 0) {
+      EXPECT_GT(first, began[0].at(pass - 1) + 1e-3);
+    }
+  }
+}
+
+TEST(InStep, AStartWaitsForWhoeverNeedsTheMostTime) {
+  in_step([](SteppingRank& rank) {
+    const double before = rank.right.now();
+    EXPECT_TRUE(rank.number() == 3 ? rank.pass(2e-3, true, 2e-3) : rank.pass());
+    EXPECT_GT(rank.began, before + 2e-3);
+    EXPECT_LT(rank.began, before + 2.2e-3);
+    rank.pace.attend();
+  });
+}
+
+TEST(InStep, ALateRankMakesThePassVoidForAllAndItIsRepeated) {
+  in_step([](SteppingRank& rank) {
+    EXPECT_TRUE(rank.pass());
+    const double before = rank.pace.slack();
+    EXPECT_FALSE(rank.pass(rank.number() == 3 ? 2e-3 : 0));
+    EXPECT_GT(rank.pace.slack(), before) << "more time, in case it was that";
+    EXPECT_TRUE(rank.pass());
+    EXPECT_EQ(rank.pace.tally().void_passes, 1U);
+    EXPECT_EQ(rank.pace.tally().late_passes, rank.number() == 3 ? 1U : 0U);
+    EXPECT_FALSE(rank.pace.out_of_step());
+    rank.pace.attend();
+    rank.pace.begin_case("the next");
+    EXPECT_EQ(rank.pace.tally().void_passes, 0U);
+    rank.pace.attend();
+  });
+}
+
+TEST(InStep, APassThatIsNotGoodAtOneRankIsRepeatedByAllAndNobodyWasLate) {
+  in_step([](SteppingRank& rank) {
+    EXPECT_FALSE(rank.pass(0, rank.number() != 1));
+    EXPECT_TRUE(rank.pass());
+    rank.pace.attend();
+    EXPECT_EQ(rank.pace.tally().void_passes, 0U);
+  });
+}
+
+TEST(InStep, RepeatingEndsWhereARankIsAlwaysLate) {
+  in_step([](SteppingRank& rank) {
+    const auto passes = [&](double late) {
+      int count = 1;
+      while (!rank.pass(rank.number() == 0 ? late : 0)) ++count;
+      return count;
+    };
+    EXPECT_EQ(passes(0.2), 9);
+    EXPECT_EQ(passes(0.2), 1) << "it did not help the last time";
+    EXPECT_EQ(passes(0), 1);
+    EXPECT_EQ(passes(0.2), 9);
+    rank.pace.attend();
+    EXPECT_TRUE(rank.pace.out_of_step());
+    EXPECT_EQ(rank.pace.tally().out_of_step, 3U);
+    EXPECT_EQ(rank.pace.tally().void_passes, 16U);
+    EXPECT_LE(rank.pace.slack(), 50e-3);
+  });
+}
+
+TEST(InStep, DecisionsAndNumbersAreOfAllThatMeasure) {
+  in_step([](SteppingRank& rank) {
+    if (rank.number() == 4) return rank.pace.attend();
+    EXPECT_TRUE(rank.pace.any(rank.number() == 2));
+    EXPECT_FALSE(rank.pace.any(false));
+    EXPECT_EQ(rank.pace.largest(-rank.number() - 1.0), -1);
+    rank.pace.attend();
+  });
+}
+
+TEST(InStep, ARankThatFailsLeavesTheOthersGoing) {
+  in_step([](SteppingRank& rank) {
+    for (int pass = 0; pass < 10; ++pass) {
+      if (rank.number() == 2 && pass == 4) break;
+      EXPECT_TRUE(rank.pass());
+    }
+    rank.pace.attend();
+    EXPECT_FALSE(rank.pace.out_of_step());
+    rank.pace.begin_case("the next");
+    EXPECT_TRUE(rank.pass());
+    rank.pace.attend();
+  });
+}
+
+TEST(InStep, OneMeasuresWhileTheOthersAttend) {
+  std::mutex mutex;
+  std::vector<double> begins;
+  in_step([&](SteppingRank& rank) {
+    for (int turn = 0; turn < kRanks; ++turn) {
+      rank.pace.begin_case("turn " + std::to_string(turn));
+      if (turn == rank.number()) {
+        EXPECT_TRUE(rank.pass());
+        EXPECT_FALSE(rank.pace.any(false));
+        const std::lock_guard lock(mutex);
+        begins.push_back(rank.began);
+      }
+      rank.pace.attend();
+    }
+  });
+  ASSERT_EQ(begins.size(), static_cast<std::size_t>(kRanks));
+  for (std::size_t i = 1; i < begins.size(); ++i) EXPECT_GT(begins[i], begins[i - 1] + 1e-3);
+}
+
+TEST(InStep, RanksThatAskDifferentQuestionsGoByTheirOwnAnswersAndEnd) {
+  in_step([](SteppingRank& rank) {
+    EXPECT_TRUE(rank.pass());
+    if (rank.number() == 1) {
+      EXPECT_FALSE(rank.pace.any(false)) << "though others say a number";
+      EXPECT_TRUE(rank.pass());
+    } else {
+      EXPECT_EQ(rank.pace.largest(7.0 + rank.number()), 7.0 + rank.number());
+    }
+    EXPECT_TRUE(rank.pass()) << "one against another";
+    rank.pace.attend();
+    EXPECT_TRUE(rank.pace.out_of_step());
+    rank.pace.begin_case("the next");
+    EXPECT_FALSE(rank.pace.out_of_step());
+    EXPECT_EQ(rank.pace.largest(rank.number()), kRanks - 1);
+    rank.pace.attend();
+  });
+}
+
+TEST(InStep, AllHearOfAnInterruptAlsoFromOneThatAttends) {
+  in_step([](SteppingRank& rank) {
+    EXPECT_TRUE(rank.pass());
+    EXPECT_FALSE(rank.pace.interrupted());
+    if (rank.number() == 4) {
+      rank.interrupted = true;
+      return rank.pace.attend();
+    }
+    EXPECT_TRUE(rank.pass());
+    EXPECT_TRUE(rank.pace.interrupted());
+    rank.pace.attend();
+  });
+}
+
+TEST(InStep, SaysWhatItWaitedForWhereARankIsSilentAndAsksNobodyAgain) {
+  ThreadRanks threads(kRanks);
+  const auto body = [&](SteppingRank& rank) {
+    EXPECT_TRUE(rank.pass());
+    EXPECT_FALSE(rank.pace.silence());
+    if (rank.number() == 3) return threads.fall_silent(3);
+    EXPECT_TRUE(rank.pass()) << "by its own answer";
+    ASSERT_TRUE(rank.pace.silence());
+    EXPECT_TRUE(rank.pace.silence()->starts_with("memcpy/size=1MiB: agreeing on a start")) << *rank.pace.silence();
+    EXPECT_TRUE(rank.pace.interrupted());
+    EXPECT_TRUE(rank.pace.out_of_step());
+    EXPECT_EQ(rank.pace.any(rank.number() == 1), rank.number() == 1);
+    EXPECT_EQ(rank.pace.largest(rank.number()), rank.number());
+    EXPECT_FALSE(rank.pass(0, false));
+    rank.pace.attend();
+    rank.pace.begin_case("the next");
+    rank.pace.attend();
+  };
+  const auto begun = std::chrono::steady_clock::now();
+  in_step(body, {.seconds = 1}, &threads);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+  EXPECT_LT(took.count(), 4) << "they wait once";
+}
+
+TEST(InStep, AFailureOfMpiIsSilence) {
+  in_step([](SteppingRank& rank) {
+    if (rank.number() == 1) {
+      EXPECT_THROW(barrier(rank.network, {.seconds = 60}, "out of turn"), CommunicationError);
+      return;
+    }
+    EXPECT_TRUE(rank.pass());
+    EXPECT_TRUE(rank.pace.silence());
+  });
+}
+
+}  // namespace
+}  // namespace xferbench::test
