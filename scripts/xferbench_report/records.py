@@ -217,7 +217,8 @@ class Run:
     @property
     def marks(self):
         """What every chart with this run's data must say; nothing for a real GPU and results that were verified."""
-        simulated = [f"SIMULATED (profile {self.environment['profile']})"] if self.simulated else []
+        base = f", which changes {self.environment['profile_base']}" if "profile_base" in self.environment else ""
+        simulated = [f"SIMULATED (profile {self.environment['profile']}{base})"] if self.simulated else []
         return simulated + ([] if self.verified else ["NOT VERIFIED"])
 
     @property
@@ -244,7 +245,8 @@ class Run:
     def machine(self):
         """What all runs of one machine have in common, simulated ones apart from real ones."""
         gpu, host = self.environment["gpu"], self.environment["host"]
-        return (self.environment["backend"], self.environment.get("profile"), gpu["name"], gpu.get("uuid"),
+        changes = tuple(sorted(self.environment.get("profile_changes", {}).items()))
+        return (self.environment["backend"], self.environment.get("profile"), changes, gpu["name"], gpu.get("uuid"),
                 host.get("cpu"), host.get("logical_cpus"))
 
     def declared(self, scenario):

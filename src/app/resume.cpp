@@ -23,6 +23,12 @@ std::string node_of(const Environment::Host& host) {
   return host.numa_policy + (host.numa_node ? fmt::format(" {}", *host.numa_node) : "");
 }
 
+/// With all that a profile file changed, but for the fault: that is what a run goes on after.
+std::string profile_of(Environment environment) {
+  std::erase_if(environment.profile_changes, [](const auto& change) { return change.name == kInjectField; });
+  return environment.profile_text();
+}
+
 std::string text_of(const std::vector<std::pair<std::string, std::string>>& variables) {
   std::vector<std::string> all;
   for (const auto& [name, value] : variables) {
@@ -102,7 +108,7 @@ void refuse_another_machine(const StoredRun& stored, const Device& device) {
                     stored.file, what, then, here));
   };
   same("backend", before.backend, now.backend);
-  same("profile", before.profile, now.profile);
+  same("profile", profile_of(before), profile_of(now));
   same("GPU", before.gpu.name, now.gpu.name);
   same("GPU", before.gpu.uuid, now.gpu.uuid);
   same("driver", before.driver, now.driver);

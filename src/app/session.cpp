@@ -25,7 +25,7 @@ GpuSelection gpus_for(const cli::DeviceChoice& choice, Descriptors scenarios) {
 }
 
 std::unique_ptr<Machine> open_machine(const cli::DeviceChoice& choice, const GpuSelection& gpus) {
-  return choice.simulate ? open_simulated(*choice.simulate, gpus) : open_gpus(gpus, choice.numa);
+  return choice.simulate ? open_simulated(*choice.simulate, gpus, choice.rank) : open_gpus(gpus, choice.numa);
 }
 
 std::vector<const ScenarioDescriptor*> descriptors() {

@@ -22,6 +22,17 @@ namespace xferbench::check {
 
 namespace {
 
+/// What --simulate needs to hear for the same machine: of a profile file, its path as the command line had it.
+std::string simulated_by(const Report& report) {
+  constexpr std::string_view kFlag = "--simulate";
+  const std::vector<std::string>& words = report.command;
+  for (std::size_t i = 0; i < words.size() && !report.environment.profile_base.empty(); ++i) {
+    if (words[i] == kFlag && i + 1 < words.size()) return words[i + 1];
+    if (words[i].starts_with(std::string(kFlag) + "=")) return words[i].substr(kFlag.size() + 1);
+  }
+  return report.environment.profile;
+}
+
 /// How much has been looked at: every expectation may look at every case, and patterns at every letter of a key. Files
 /// of a few megabytes could keep the program busy for days.
 class Effort {
@@ -291,7 +302,7 @@ class Judge {
     const Environment& environment = report_.environment;
     const std::string command = command_that_measures(e_, scenarios_);
     if (command.empty() || !environment.simulated()) return command;
-    return command + " --simulate " + shell_word(environment.profile);
+    return command + " --simulate " + shell_word(simulated_by(report_));
   }
 
   /// Why no case has the number.
@@ -419,7 +430,7 @@ void refuse_others(const Report& report, std::string_view name, const Expectatio
     throw UsageError(
         fmt::format("{} is simulated (profile {}) and says nothing of a real GPU; --allow-simulated "
                     "checks it all the same",
-                    name, e.profile));
+                    name, e.profile_text(kChangesInHeadings)));
   }
   const auto refuse_other = [&](const std::string& gpu) {
     if (expectations.gpu.empty() || matches(expectations.gpu, gpu)) return;
@@ -455,7 +466,7 @@ Checked check(const Report& report, std::string_view name, const Expectations& e
   checked.expectations = printable(expectations.source);
   checked.description = expectations.description;
   checked.gpu = report.fleet ? gpus_text(*report.fleet) : report.environment.gpu.name;
-  checked.simulated = report.environment.simulated() ? report.environment.profile : "";
+  checked.simulated = report.environment.simulated() ? report.environment.profile_text(kChangesInHeadings) : "";
   checked.injected_fault = report.environment.injected_fault();
   if (can_be_resumed(report, name)) checked.continued_by = "xferbench --resume " + shell_word(name);
   checked.started_at = report.started_at;

@@ -90,7 +90,7 @@ void refuse_unlike(const GoodRun& one, const GoodRun& other) {
         fmt::format("{} is {}, but {} is {}; make expectations of each by itself", one.name, of_a, other.name, of_b));
   };
   const auto kind = [](const Environment& e) {
-    return e.simulated() ? fmt::format("simulated (profile {})", e.profile) : std::string("real");
+    return e.simulated() ? fmt::format("simulated (profile {})", e.profile_text()) : std::string("real");
   };
   if (kind(a) != kind(b)) differ(kind(a), kind(b));
   if (a.gpu.name != b.gpu.name) differ(fmt::format("of '{}'", a.gpu.name), fmt::format("of '{}'", b.gpu.name));
@@ -120,11 +120,11 @@ std::vector<std::string> refuse_unsuitable(std::span<const GoodRun> runs, const 
       throw UsageError(
           fmt::format("{} is simulated (profile {}) and says nothing of a real GPU; --allow-simulated "
                       "takes it all the same",
-                      run.name, e.profile));
+                      run.name, e.profile_text(kChangesInHeadings)));
     }
     if (!e.injected_fault().empty()) {
-      throw UsageError(fmt::format("{} is of a device that was given a fault ({}={}); such a run is never good",
-                                   run.name, kInjectVariable, e.injected_fault()));
+      throw UsageError(fmt::format("{} is of a device that was given a fault ({}); such a run is never good", run.name,
+                                   e.injected_fault()));
     }
     for (std::string& doubt : doubts_of(run)) doubts.push_back(std::move(doubt));
   }
@@ -256,7 +256,7 @@ std::string description_of(std::span<const GoodRun> runs, const DeriveOptions& o
                 format_percent(std::sqrt(spread.variance)), format_percent(spread.seen()), assumed, kWeight);
   return fmt::format(
       "{}made by xferbench expect from {} good run{} ({}): {}; 95 of 100 such runs keep all {} limits{}{}",
-      e.simulated() ? fmt::format("SIMULATED by profile {}; ", e.profile) : "", runs.size(),
+      e.simulated() ? fmt::format("SIMULATED by profile {}; ", e.profile_text(kChangesInHeadings)) : "", runs.size(),
       runs.size() == 1 ? "" : "s", fmt::join(names, ", "), known, limits,
       doubts.empty() ? "" : "; doubtful: ", fmt::join(doubts, "; "));
 }

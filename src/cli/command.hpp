@@ -24,7 +24,7 @@ struct DeviceChoice {
   std::optional<int> gpu;               ///< as CUDA, or the simulated machine, counts them
   std::optional<GpuSelection> gpus;     ///< instead; neither: what the scenarios need, at least GPU 0
   NumaPolicy numa;                      ///< where the process is to run; not for the simulated device
-  std::optional<std::string> simulate;  ///< profile of the simulated device, if it is to be used
+  std::optional<std::string> simulate;  ///< a built-in profile or a profile file, if a modelled machine is to be used
   int rank = 0;                         ///< of this process among several
 };
 

@@ -89,8 +89,10 @@ std::vector<std::string> CommandLine::values_of(const CLI::Option& option, const
   if (const auto found = choices_.find(&option); found != choices_.end()) words = found->second;
   if (option.get_name() == "--expect") words = names.expectations;
   if (option.get_name() == "--suite") words = names.suites;
-  const std::string type = option.get_type_name();
-  if (type.find("FILE") != std::string::npos && type.find("PROFILE") == std::string::npos) words.emplace_back(kFiles);
+  constexpr std::string_view kProfile = "PROFILE";
+  std::string type = option.get_type_name();
+  if (const auto place = type.find(kProfile); place != std::string::npos) type.erase(place, kProfile.size());
+  if (type.find("FILE") != std::string::npos) words.emplace_back(kFiles);
   return words;
 }
 

@@ -38,6 +38,18 @@ CLI::Option* add_file(CLI::App& app, const std::string& flag, const std::string&
   return valued(app.add_option(flag, target, help), argument);
 }
 
+/// What --simulate is given: one of the axis' words, or the path of a file, which is read when the machine is opened.
+std::string profile_of(const Axis& axis, const std::string& text) {
+  if (is_profile_file(text)) return text;
+  try {
+    const std::vector<Value> values = parse_axis(axis, text, "--" + axis.name);
+    if (values.size() == 1) return std::get<std::string>(values.front());
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{} (the path of a profile file has a / in it, or ends in .json)", error.what()));
+  }
+  throw UsageError(fmt::format("--{} takes one value", axis.name));
+}
+
 template <class Number>
 auto into(Number& target) {
   return [&target](const Value& v) { target = std::get<std::uint64_t>(v); };
@@ -129,7 +141,12 @@ void CommandLine::add_device_flags() {
                .help = "use a modelled machine instead of this one; --gpu and --gpus choose among its GPUs"};
   for (const auto& [name, description] : simulated_profiles()) profile.choices.push_back(name);
   profile.implicit_value = profile.choices.front();
-  add_value(app_, profile, "[PROFILE]", [&device](const Value& v) { device.simulate = std::get<std::string>(v); });
+  const CLI::callback_t read = [profile, &device](const CLI::results_t& texts) {
+    device.simulate = profile_of(profile, texts.front());
+    return true;
+  };
+  CLI::Option* option = app_.add_option("--simulate", read, profile.help);
+  choices_[valued(option, "[PROFILE|FILE]", profile.implicit_value)] = profile.choices;
 }
 
 void CommandLine::add_sampling_flags() {

@@ -257,7 +257,11 @@ std::string_view exit_codes() {
 
 std::string profile_lines() {
   std::string text;
-  for (const auto& [name, description] : simulated_profiles()) text += fmt::format("  {:<24} {}\n", name, description);
+  const auto add = [&text](std::string_view name, std::string_view description) {
+    text += fmt::format("  {:<24} {}\n", name, description);
+  };
+  for (const auto& [name, description] : simulated_profiles()) add(name, description);
+  add("FILE", "a profile file, which changes one of them; a / is in its path, or it ends in .json");
   return text;
 }
 

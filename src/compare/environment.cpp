@@ -57,7 +57,7 @@ Facts facts_of(const Environment& e, const Tool& tool) {
   const auto& link = gpu.pcie;
   const Environment::Host& host = e.host;
   Facts facts{
-      {"backend", e.simulated() ? "simulated by " + known(e.profile) : e.backend},
+      {"backend", e.simulated() ? "simulated by " + known(e.profile_text()) : e.backend},
       {"GPU", gpu.name},
       {kUuid, known(gpu.uuid)},
       {"driver", known(e.driver)},

@@ -30,7 +30,7 @@ Source source_of(const NamedReport& named) {
 
 /// Empty for real times.
 std::string profile_of(const Report& report) {
-  return report.environment.simulated() ? report.environment.profile : "";
+  return report.environment.simulated() ? report.environment.profile_text() : "";
 }
 
 [[noreturn]] void refuse_empty(const Files& files, const Options& options) {

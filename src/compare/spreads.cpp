@@ -22,7 +22,7 @@ SpreadFile spread_between(std::span<const Report> processes) {
   SpreadFile file{.updated_at = processes.back().started_at,
                   .gpu = environment.gpu.name,
                   .uuid = environment.gpu.uuid,
-                  .profile = environment.simulated() ? environment.profile : "",
+                  .profile = environment.simulated() ? environment.profile_text() : "",
                   .cases = {}};
   std::vector<const Report*> reports;
   for (const Report& process : processes) reports.push_back(&process);
@@ -63,7 +63,7 @@ std::string kind_of(const SpreadFile& known) {
 }
 
 std::string kind_of(const Environment& environment) {
-  return environment.simulated() ? "simulated by profile " + environment.profile : environment.gpu.name;
+  return environment.simulated() ? "simulated by profile " + environment.profile_text() : environment.gpu.name;
 }
 
 bool of_same_kind(const SpreadFile& known, const Environment& environment) {

@@ -3,15 +3,21 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace xferbench {
 
 /// The environment variable that asks for a fault of the device (device/injection.hpp).
 inline constexpr const char* kInjectVariable = "XFERBENCH_INJECT";
+/// The field of a profile file that does.
+inline constexpr const char* kInjectField = "inject";
+/// Changes of a profile that a heading names.
+inline constexpr std::size_t kChangesInHeadings = 4;
 
 /// The machine's facts. What is unknown is absent.
 struct Environment {
@@ -67,20 +73,27 @@ struct Environment {
     std::string numa_note;    ///< why "local" could not be had in full; empty if it could
     friend bool operator==(const Host&, const Host&) = default;
   };
-  std::string backend;          ///< "cuda" or "simulated"
-  std::string profile;          ///< of the simulated device
-  Gpu gpu;                      ///< the first of those that the run is on
-  std::vector<Gpu> gpus;        ///< all of them, where there are several; else empty
-  std::vector<PeerLink> links;  ///< between every two of them, each way
+  /// What a profile file makes otherwise than the built-in profile that it is based on.
+  struct ProfileChange {
+    std::string name;  ///< where the file says it: "scale.link"
+    std::variant<double, std::string> value;
+    friend bool operator==(const ProfileChange&, const ProfileChange&) = default;
+  };
+  std::string backend;                         ///< "cuda" or "simulated"
+  std::string profile;                         ///< of the simulated device
+  std::string profile_base;                    ///< that a profile file is based on; empty: `profile` is built in
+  std::vector<ProfileChange> profile_changes;  ///< of a profile file, by name
+  Gpu gpu;                                     ///< the first of those that the run is on
+  std::vector<Gpu> gpus;                       ///< all of them, where there are several; else empty
+  std::vector<PeerLink> links;                 ///< between every two of them, each way
   std::string driver;
   std::string runtime;
   Host host;
   std::vector<std::pair<std::string, std::string>> variables;  ///< environment variables that change results
-  /// The fault that the device was given on purpose; empty if it was given none.
-  [[nodiscard]] std::string injected_fault() const {
-    const auto found = std::ranges::find(variables, kInjectVariable, &decltype(variables)::value_type::first);
-    return found == variables.end() ? "" : found->second;
-  }
+  /// "h200", "slow-link (h200 with link x 0.9)": with so many changes, and the number of those that are left out.
+  [[nodiscard]] std::string profile_text(std::size_t most = std::numeric_limits<std::size_t>::max()) const;
+  /// The fault that the device was given on purpose, by the variable or by a profile file; empty if it was given none.
+  [[nodiscard]] std::string injected_fault() const;
   /// How many GPUs the run is on.
   [[nodiscard]] std::size_t gpu_count() const { return gpus.empty() ? 1 : gpus.size(); }
   /// The GPU at a place among them.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -19,7 +20,7 @@ namespace {
 
 /// Calls that an effect can hit.
 bool can_hit(InjectedFault::Effect effect, CallKind kind) {
-  return effect == InjectedFault::Effect::hang || may_throw(kind);
+  return effect == InjectedFault::Effect::hang || effect == InjectedFault::Effect::die || may_throw(kind);
 }
 
 std::vector<std::string_view> kinds_for(InjectedFault::Effect effect) {
@@ -31,9 +32,7 @@ std::vector<std::string_view> kinds_for(InjectedFault::Effect effect) {
 }
 
 [[noreturn]] void refuse(std::string_view text, const std::string& expected) {
-  throw UsageError(
-      fmt::format("{} is '{}', expected EFFECT:CALL:N, as in hang:launch:5: {}; unset it to measure without a fault",
-                  kInjectVariable, text, expected));
+  throw UsageError(fmt::format("'{}', expected EFFECT:CALL:N, as in hang:launch:5: {}", text, expected));
 }
 
 }  // namespace
@@ -67,7 +66,11 @@ InjectedFault parse_fault(std::string_view text) {
 std::optional<InjectedFault> fault_from_environment() {
   const char* const text = std::getenv(kInjectVariable);
   if (text == nullptr || *text == '\0') return std::nullopt;
-  return parse_fault(text);
+  try {
+    return parse_fault(text);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{} is {}; unset it to measure without a fault", kInjectVariable, error.what()));
+  }
 }
 
 void FaultInjector::prepare(Machine& machine) {
@@ -95,6 +98,7 @@ void FaultInjector::enter(const DeviceCall& call) {
   if (fault_.kind ? call.kind != *fault_.kind : !may_throw(call.kind)) return;
   if (calls_.fetch_add(1) + 1 != fault_.nth) return;
   hit_ = call.kind;
+  if (fault_.effect == InjectedFault::Effect::die) std::raise(SIGKILL);
   if (fault_.effect == InjectedFault::Effect::hang) return hang(call);
   if (fault_.effect == InjectedFault::Effect::lose) {
     if (real_ && call.stream != nullptr) return call.stream->stamp(nullptr);  // the GPU itself does the rest

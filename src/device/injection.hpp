@@ -17,12 +17,15 @@ struct InjectedFault {
     fail,  ///< it throws DeviceError
     lose,  ///< it does, and so does every call of that device from then on: it is not usable() any more; on a real GPU,
            ///< work of a stream is enqueued behind a kernel that writes where it must not
+    die,   ///< the process is gone at once, as after kill -9
   };
   Effect effect{};
   std::optional<CallKind> kind{};  ///< of the calls that are counted; none: of all that may throw
   std::uint64_t nth = 1;           ///< which of them, from 1; 0: none
 };
-constexpr auto texts_of(InjectedFault::Effect) { return std::to_array<std::string_view>({"hang", "fail", "lose"}); }
+constexpr auto texts_of(InjectedFault::Effect) {
+  return std::to_array<std::string_view>({"hang", "fail", "lose", "die"});
+}
 
 /// "hang:launch:5": the effect, the kind of call, and which of them. Throws UsageError that lists what there is.
 InjectedFault parse_fault(std::string_view text);

@@ -439,14 +439,17 @@ class InterceptedMachine final : public Machine {
 /// The fault that a user asked for; says so in the end where it has not happened.
 class FaultAskedFor final : public CallObserver {
  public:
-  FaultAskedFor(const InjectedFault& fault, Machine& machine) : injector_(fault) { injector_.prepare(machine); }
+  FaultAskedFor(const InjectedFault& fault, Machine& machine, const char* asked_by)
+      : injector_(fault), asked_by_(asked_by) {
+    injector_.prepare(machine);
+  }
   FaultAskedFor(const FaultAskedFor&) = delete;
   FaultAskedFor& operator=(const FaultAskedFor&) = delete;
   ~FaultAskedFor() override {
     if (injector_.hit()) return;
     std::array<char, 128> text{};  // a destructor that could run out of memory would end the program
     *fmt::format_to_n(text.data(), text.size() - 1, "warning: {}: no fault was injected, there were only {} such calls",
-                      kInjectVariable, injector_.calls())
+                      asked_by_, injector_.calls())
          .out = '\0';
     tell(text.data());
   }
@@ -455,19 +458,21 @@ class FaultAskedFor final : public CallObserver {
 
  private:
   FaultInjector injector_;
+  const char* asked_by_;
 };
 
-/// Between the machine and whoever sees its calls, so that these see what comes of the fault.
-std::unique_ptr<Machine> with_fault(std::unique_ptr<Machine> machine, const InjectedFault& fault) {
-  auto asked_for = std::make_unique<FaultAskedFor>(fault, *machine);
+}  // namespace
+
+// Between the machine and whoever sees its calls, so that these see what comes of the fault.
+std::unique_ptr<Machine> with_fault(std::unique_ptr<Machine> machine, const InjectedFault& fault,
+                                    const char* asked_by) {
+  auto asked_for = std::make_unique<FaultAskedFor>(fault, *machine, asked_by);
   FaultAskedFor& observer = *asked_for;
   return std::make_unique<InterceptedMachine>(std::move(machine), observer, std::move(asked_for));
 }
 
-}  // namespace
-
 std::unique_ptr<Machine> intercept(std::unique_ptr<Machine> machine, CallObserver& observer) {
-  if (const auto fault = fault_from_environment()) machine = with_fault(std::move(machine), *fault);
+  if (const auto fault = fault_from_environment()) machine = with_fault(std::move(machine), *fault, kInjectVariable);
   return std::make_unique<InterceptedMachine>(std::move(machine), observer);
 }
 

@@ -43,4 +43,8 @@ std::vector<int> chosen_gpus(const GpuSelection& selection, std::size_t count, c
   return selection.numbers;
 }
 
+bool is_profile_file(std::string_view profile) {
+  return profile.find('/') != std::string_view::npos || profile.ends_with(".json");
+}
+
 }  // namespace xferbench

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "device/host.hpp"
@@ -35,9 +36,14 @@ std::vector<int> chosen_gpus(const GpuSelection& selection, std::size_t count, c
 /// of that number; UsageError if the process cannot be bound to a node that is asked for by number.
 std::unique_ptr<Machine> open_gpus(const GpuSelection& selection, const NumaPolicy& numa = {});
 
-/// Opens the simulated machine with a built-in profile, with some of its GPUs. Throws UsageError for an unknown
-/// profile, NoDeviceError for a GPU that it has not got.
-std::unique_ptr<Machine> open_simulated(const std::string& profile, const GpuSelection& selection = {});
+/// Whether what should be simulated is a profile file, and not the name of a built-in profile: there is a / in it, or
+/// it ends in .json.
+bool is_profile_file(std::string_view profile);
+
+/// Opens the simulated machine with some of its GPUs. `profile`: a built-in one, by its name, or a file. `rank`: of the
+/// process among several; what varies does so otherwise on each. Throws UsageError for an unknown profile, InputError
+/// for a file that is none, NoDeviceError for a GPU that the machine has not got.
+std::unique_ptr<Machine> open_simulated(const std::string& profile, const GpuSelection& selection = {}, int rank = 0);
 
 /// Names and one-line descriptions of the built-in profiles, the default first.
 std::vector<std::pair<std::string, std::string>> simulated_profiles();

@@ -111,9 +111,29 @@ constexpr Shape kBackend{.expected = "a text",
                              },
                          .give = [](const void* from) -> Single { return as<std::string>(from); }};
 
+using ProfileChange = Environment::ProfileChange;
+constexpr Shape kProfileChange{.expected = "a number or a text",
+                               .take =
+                                   [](Reader& in, void* into) {
+                                     auto& value = as<ProfileChange>(into).value;
+                                     if (in.is_text()) {
+                                       value = in.as_text();
+                                     } else {
+                                       value = in.as_number();
+                                     }
+                                   },
+                               .give = [](const void* from) -> Single {
+                                 const auto& value = as<ProfileChange>(from).value;
+                                 if (const auto* number = std::get_if<double>(&value)) return *number;
+                                 return std::string_view(std::get<std::string>(value));
+                               }};
+constexpr const Shape& kProfileChanges = kEntriesOf<ProfileChange, &ProfileChange::name, kProfileChange>;
+
 constexpr std::array kEnvironmentFields{
     field<&Environment::backend, kBackend>("backend"),
     field<&Environment::profile>("profile", if_known),
+    field<&Environment::profile_base>("profile_base", if_known),
+    field<&Environment::profile_changes, kProfileChanges>("profile_changes", if_known),
     field<&Environment::gpu, kGpu>("gpu"),
     field<&Environment::gpus, kListOf<Gpu, kGpu>>("gpus", if_known),
     field<&Environment::links, kListOf<PeerLink, kPeerLink>>("links", if_known),

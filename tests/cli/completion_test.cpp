@@ -73,7 +73,7 @@ TEST(BashCompletion, OffersFilesWhereFilesGo) {
   const std::string begin = folder / "res";
   EXPECT_EQ(offered({"check", begin}), Words{file});
   EXPECT_EQ(offered({"compare", begin}), Words{file});
-  for (const char* flag : {"--json", "--csv", "--markdown", "--timeline"}) {
+  for (const char* flag : {"--json", "--csv", "--markdown", "--timeline", "--simulate"}) {
     EXPECT_EQ(offered({flag, begin}), Words{file}) << flag;
   }
   EXPECT_TRUE(has(offered({"check", "x", "--expect", "h"}), "h200"));

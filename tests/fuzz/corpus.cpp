@@ -171,4 +171,16 @@ std::vector<std::string> suites() {
   return texts;
 }
 
+std::vector<std::string> profiles() {
+  return {R"({"schema": "xferbench-profile/1", "base": "h200-x2", "name": "all", "description": "all there is",
+      "gpu": "Some GPU", "uuid": "GPU-1", "host": "node0", "noise": 0.01, "seed": 7,
+      "scale": {"link": 0.9, "gpu": 1.1, "host_memory": 0.5, "nvlink": 2},
+      "set": {"h2d_rate": 5e10, "copy_engines": 1, "sockets": 1, "socket_memory.in": 1e11, "wake_up": 0},
+      "late": {"probability": 0.1, "seconds": 0.002}, "clock": {"offset": -0.3, "drift": 2e-5},
+      "network": {"within": {"latency": 1e-6, "bandwidth": 1e10},
+                  "between": {"latency": 2e-6, "bandwidth": 2e10}, "jitter": 0.1},
+      "inject": "lose:copy:3"})",
+          R"({"schema": "xferbench-profile/1", "base": "h200", "name": "one", "set": {"gpus": 2, "nvlinks": 18}})"};
+}
+
 }  // namespace xferbench::fuzz

@@ -24,8 +24,9 @@ std::vector<Run> runs_of_all_scenarios();
 /// A file of spreads, of the cases of those runs.
 std::vector<std::string> spreads();
 
-/// Files of expectations and suites: those that come with the program, and some that use all that there is.
+/// Files of expectations, suites and profiles: those that come with the program, and some that use all that there is.
 std::vector<std::string> expectations();
 std::vector<std::string> suites();
+std::vector<std::string> profiles();
 
 }  // namespace xferbench::fuzz

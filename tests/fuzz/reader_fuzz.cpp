@@ -6,10 +6,10 @@
 //   reader_fuzz [--iterations N | --seconds S] [--seed N] [--reader NAME]
 //   reader_fuzz --program XFERBENCH [--iterations N | --seconds S] [--seed N]
 //
-// The readers: results, compare, spreads, check, expectations, suites, resume; without a name they take turns. Resuming
-// is done in this process but for the measuring: what is missing has been measured already. With --program each file is
-// resumed by that program. The same seed makes the same files. A failure names its iteration and leaves the text in
-// reader_fuzz_failure.json.
+// The readers: results, compare, spreads, check, expectations, suites, profiles, resume; without a name they take
+// turns. Resuming is done in this process but for the measuring: what is missing has been measured already. With
+// --program each file is resumed by that program. The same seed makes the same files. A failure names its iteration and
+// leaves the text in reader_fuzz_failure.json.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -45,6 +45,9 @@
 #include "compare/compare.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
+#include "device/sim/profile_fields.hpp"
+#include "device/sim/profile_file.hpp"
+#include "device/sim/sim_machine.hpp"
 #include "fuzz/corpus.hpp"
 #include "fuzz/mutator.hpp"
 #include "measure/statistics.hpp"
@@ -238,6 +241,18 @@ bool read_suite_and_plan(const File& file, const std::string& text) {
   return false;
 }
 
+/// What is read makes a machine.
+bool read_a_profile(const std::string& text) {
+  const auto read = parsed(sim::parse_profile, text);
+  if (!read) return false;
+  sim::SimMachine machine(read->profile);
+  check_text(machine.device().capabilities().environment.profile_text());
+  for (const sim::ProfileField& field : sim::profile_fields()) {
+    require(std::isfinite(field.get(read->profile)) && field.get(read->profile) >= 0, "a number that is no amount");
+  }
+  return true;
+}
+
 /// As --resume does. `measured` has the results of all cases, by their keys: those that are missing come from there.
 bool resume(const File& file, const std::string& text, const std::map<std::string, const Result*>& measured) {
   constexpr std::size_t kMostCases = 5000;
@@ -388,6 +403,7 @@ class Fuzzer {
                return read && check_results(one_of(runs_).report, *read);
              }},
             {"suites", [this] { return read_suite_and_plan(file_, damaged(suites_).text); }},
+            {"profiles", [this] { return read_a_profile(damaged(profiles_).text); }},
             {"resume", [this] { return resume(file_, damaged(valid_).text, measured_); }}};
   }
 
@@ -421,6 +437,7 @@ class Fuzzer {
   std::vector<check::Expectations> parsed_expectations_;
   std::vector<std::string> spreads_ = spreads();
   std::vector<std::string> suites_ = suites();
+  std::vector<std::string> profiles_ = profiles();
   std::map<std::string, const Result*> measured_;
   File file_;
   File said_;

@@ -231,6 +231,7 @@ TEST(InjectedFaults, AreReadFromTheirText) {
   EXPECT_EQ(fault.kind, CallKind::close_gate);
   EXPECT_EQ(fault.nth, 12U);
   EXPECT_NO_THROW(static_cast<void>(parse_fault("hang:free:1")));
+  EXPECT_EQ(parse_fault("die:destroy:1").effect, InjectedFault::Effect::die);
   for (const char* text : {"", ":", "::", "hang", "hang:launch", "hang:launch:", "hang:launch:0", "hang:launch:x",
                            "hang:launch:1:2", "hang:launch:-1", "hang:nothing:1", "burn:launch:1", "fail:free:1",
                            "lose:destroy:1", "fail:usable:1", "hang:launch:99999999999999999999999"}) {
@@ -247,7 +248,7 @@ TEST(InjectedFaults, ARefusalListsWhatThereIs) {
     }
     return std::string();
   };
-  EXPECT_NE(refusal("burn:launch:1").find("hang, fail, lose"), std::string::npos);
+  EXPECT_NE(refusal("burn:launch:1").find("hang, fail, lose, die"), std::string::npos);
   EXPECT_NE(refusal("fail:burn:1").find("synchronize-stream"), std::string::npos);
   EXPECT_EQ(refusal("fail:burn:1").find("destroy"), std::string::npos) << "cannot fail";
 }

@@ -170,7 +170,7 @@ const std::vector<Room>& rooms() {
       {"ranks", {"core", "device", "mpi"}},
       {"results", {"core"}},
       {"kernels", {"device"}},
-      {"device/sim", {"core", "device"}},
+      {"device/sim", {"core", "device", "results"}},
       {"device/cuda", {"core", "device", "kernels"}},
       {"model", {"core", "results"}},
       {"measure", {"core", "device", "ranks", "results"}},

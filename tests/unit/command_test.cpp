@@ -452,6 +452,10 @@ TEST(Simulate, TakesAProfileAndNoScenarioOrCommandForOne) {
   EXPECT_EQ(profile({"--simulate=" + last}), last);
   EXPECT_EQ(profile({"--simulate", "mover", "--way", "inside"}), first);
   EXPECT_EQ(keys({"--simulate", last, "mover", "--way", "inside"}), Words{"mover/way=inside/size=2KiB"});
+  for (const auto* path : {"slow.json", "./mover", "/a/b", "d/rank-%r.json"}) {
+    EXPECT_EQ(profile({"--simulate", path}), path) << "read when it is opened";
+    EXPECT_EQ(parsed_as<InfoCommand>({"info", std::string("--simulate=") + path}).device.simulate, path);
+  }
   EXPECT_EQ(parsed_as<InfoCommand>({"--simulate", "info"}).device.simulate, first);
   EXPECT_EQ(parsed_as<InfoCommand>({"info", "--simulate"}).device.simulate, first);
   EXPECT_EQ(tune({"--simulate", "tune", "cutter"}).measuring.device.simulate, first);

@@ -83,6 +83,11 @@ void EventSimulator::start(Operation& o) {
   // Both may throw for lack of memory; then it has not started.
   if (running_.size() == running_.capacity()) running_.reserve(2 * running_.size() + 8);
   if (o.on_start) o.on_start();
+  if (stretch_ && o.engine != EngineId::none) {
+    const double stretch = stretch_();
+    o.overhead *= stretch;
+    o.payload *= stretch;
+  }
   Engine& engine = engine_of(o);
   engine.ready.erase(&o);
   ++engine.busy;

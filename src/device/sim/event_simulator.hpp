@@ -95,7 +95,10 @@ class EventSimulator {
  public:
   enum class Sharing { one_at_a_time, by_share };
 
-  EventSimulator() = default;
+  /// Gives what the duration of the next operation that occupies an engine is multiplied by.
+  using Stretch = std::function<double()>;
+
+  explicit EventSimulator(Stretch stretch = nullptr) : stretch_(std::move(stretch)) {}
   EventSimulator(const EventSimulator&) = delete;
   EventSimulator& operator=(const EventSimulator&) = delete;
   ~EventSimulator() { abandon(); }
@@ -167,6 +170,7 @@ class EventSimulator {
   [[nodiscard]] double phase_end(const Operation& operation) const;
   void finish(Operation& operation);
 
+  Stretch stretch_;                                   // null: everything takes what it says
   std::vector<Engine> engines_{{Sharing::by_share}};  // by EngineId; the first is `none`
   std::vector<Link> links_;                           // by LinkId
   double now_ = 0;

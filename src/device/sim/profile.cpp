@@ -7,7 +7,7 @@ namespace xferbench::sim {
 namespace {
 
 /// One NVIDIA H200 SXM on PCIe Gen5 x16, driver 580, CUDA 13.0, in a virtual machine with 16 CPUs; medians.
-constexpr Profile kH200{
+const Profile kH200{
     .name = "h200",
     .description = "NVIDIA H200 SXM, PCIe Gen5 x16, two copy engines",
     .gpu_name = "NVIDIA H200",
@@ -92,7 +92,7 @@ constexpr Profile kH200{
     .host_function_end = 5e-6,
 };
 
-constexpr Profile with_one_copy_engine(Profile profile) {
+Profile with_one_copy_engine(Profile profile) {
   profile.name = "h200-one-engine";
   profile.description = "what if: the h200 with a single copy engine for both directions";
   profile.copy_engines = 1;
@@ -105,7 +105,7 @@ constexpr Profile with_one_copy_engine(Profile profile) {
 /// ways at once, from which duplex_in and duplex_out follow: with both GPUs copying both ways, the model's direction to
 /// the GPUs gets 68 GB/s where 60 to 68 were seen, and the other one all that the GPUs' links leave it, 101 where 105
 /// were seen. peer_event_cost is an estimate, and so is that a GPU sends one copy at a time and fetches one.
-constexpr Profile two_of(Profile profile) {
+Profile two_of(Profile profile) {
   profile.name = "h200-x2";
   profile.description = "two of the h200 on one socket, with 18 NVLinks between them";
   profile.gpus = 2;
@@ -116,7 +116,7 @@ constexpr Profile two_of(Profile profile) {
 /// Nobody measured this machine: of it, only what single GPUs do, and pairs of them by NVLink, is as above. A socket's
 /// memory carries two links one way but not three, and both ways not even two. The link between sockets is about that
 /// of two-socket servers with PCIe Gen5. Ports through switches take copies of all seven others at once.
-constexpr Profile eight_of(Profile profile) {
+Profile eight_of(Profile profile) {
   profile.name = "h200-x8";
   profile.description = "what if: eight of the h200 on two sockets, NVLink between all";
   profile.gpus = 8;
@@ -128,7 +128,7 @@ constexpr Profile eight_of(Profile profile) {
   return profile;
 }
 
-constexpr std::array<Profile, 4> kProfiles{kH200, with_one_copy_engine(kH200), two_of(kH200), eight_of(kH200)};
+const std::array<Profile, 4> kProfiles{kH200, with_one_copy_engine(kH200), two_of(kH200), eight_of(kH200)};
 
 }  // namespace
 

@@ -3,19 +3,22 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
+#include <string>
+#include <vector>
 
+#include "core/environment.hpp"
 #include "device/sim/event_simulator.hpp"
+#include "device/sim/randomness.hpp"
 
 namespace xferbench::sim {
 
 /// Rates in bytes per second, times in seconds.
 struct Profile {
-  std::string_view name;
-  std::string_view description;
+  std::string name;
+  std::string description;
 
-  std::string_view gpu_name;
-  std::string_view compute_capability;
+  std::string gpu_name;
+  std::string compute_capability;
   unsigned multiprocessors;
   std::uint64_t memory_bytes;
   std::uint64_t l2_bytes;
@@ -95,6 +98,12 @@ struct Profile {
   double host_function_start;    ///< from the stream reaching a host function to its first line, cudaLaunchHostFunc
   double stream_callback_start;  ///< the same, cudaStreamAddCallback
   double host_function_end;      ///< from its return to the stream going on
+
+  // What only a profile file has.
+  std::string base{};                                 ///< the built-in profile that it changes
+  std::vector<Environment::ProfileChange> changes{};  ///< by name
+  std::string uuid{};                                 ///< of the GPU; of several, each has its number behind it
+  Variation varies{};
 };
 
 /// The built-in profiles, the default first.

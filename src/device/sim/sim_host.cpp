@@ -97,7 +97,11 @@ class SimHost::SimChannel final : public Channel {
 };
 
 SimHost::SimHost(EventSimulator& events, const Profile& profile, const DataMovement& data)
-    : events_(events), profile_(profile), data_(data) {
+    : events_(events),
+      profile_(profile),
+      data_(data),
+      work_(profile.varies, Randomness::Purpose::work),
+      waking_(profile.varies, Randomness::Purpose::waking) {
   threads_.push_back(std::make_shared<Thread>());
   running_ = threads_.front().get();
 }
@@ -109,6 +113,11 @@ double SimHost::now() const { return in_call_ ? events_.now() : running_->now; }
 void SimHost::advance(double seconds) {
   running_->now += seconds;
   if (threads_.size() > 1) take_turns();
+}
+
+void SimHost::wait_until(double moment) {
+  const double wait = moment - now();
+  advance(wait > 0 ? wait + waking_.lateness() : 0);
 }
 
 void SimHost::wait(Condition condition) {
@@ -160,8 +169,9 @@ void SimHost::work(const HostCost& cost, const std::function<void()>& work) {
   const double copy_rate = std::min(profile_.host_copy_rate, profile_.host_copy_rate_all / threads);
   const double seconds = static_cast<double>(cost.bytes_copied) / copy_rate +
                          static_cast<double>(cost.bytes_read) / profile_.host_read_rate + cost.seconds;
-  running_->busy_until = running_->now + seconds;
-  advance(seconds);
+  const double taken = work_.stretch() * seconds;
+  running_->busy_until = running_->now + taken;
+  advance(taken);
 }
 
 std::size_t SimHost::working() const {

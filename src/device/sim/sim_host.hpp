@@ -3,7 +3,6 @@
 // run is the same.
 #pragma once
 
-#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -18,6 +17,7 @@
 #include "device/sim/event_simulator.hpp"
 #include "device/sim/memory.hpp"
 #include "device/sim/profile.hpp"
+#include "device/sim/randomness.hpp"
 
 namespace xferbench::sim {
 
@@ -30,7 +30,8 @@ class SimHost final : public HostRuntime {
   [[nodiscard]] double now() const override;
   /// A simulated thread always works or polls.
   [[nodiscard]] double cpu_now() const override { return now(); }
-  void wait_until(double moment) override { advance(std::max(0.0, moment - now())); }
+  /// Late, where the profile says that hosts sometimes are.
+  void wait_until(double moment) override;
   [[nodiscard]] std::unique_ptr<HostThread> start_thread(std::function<void()> body) override;
   [[nodiscard]] std::unique_ptr<Channel> make_channel() override;
   void work(const HostCost& cost, const std::function<void()>& work) override;
@@ -86,6 +87,8 @@ class SimHost final : public HostRuntime {
   std::vector<std::shared_ptr<Thread>> threads_;
   Thread* running_;
   bool in_call_ = false;
+  Randomness work_;
+  Randomness waking_;
   std::exception_ptr error_;  // of the simulation, while a thread ended; for whoever runs next
 };
 

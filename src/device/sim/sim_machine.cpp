@@ -12,7 +12,10 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "device/host.hpp"
+#include "device/intercepted.hpp"
+#include "device/modelled_rank.hpp"
 #include "device/open.hpp"
+#include "device/sim/profile_file.hpp"
 
 namespace xferbench::sim {
 
@@ -28,6 +31,7 @@ Environment::Gpu describe_gpu(const Profile& p, int index) {
   gpu.copy_engines = p.copy_engines;
   gpu.max_sm_clock_hz = p.sm_clock_hz;
   gpu.memory_bandwidth = p.memory_bandwidth;
+  gpu.uuid = p.uuid.empty() || p.gpus == 1 ? p.uuid : fmt::format("{}-{}", p.uuid, index);
   gpu.pcie = Environment::Pcie{p.pcie_generation, p.pcie_width, "profile"};
   if (p.gpus > 1) {
     gpu.index = index;
@@ -43,6 +47,8 @@ Capabilities describe(const Profile& p, std::span<const int> gpus, std::size_t n
   Environment& e = c.environment;
   e.backend = "simulated";
   e.profile = p.name;
+  e.profile_base = p.base;
+  e.profile_changes = p.changes;
   e.gpu = describe_gpu(p, gpus[number]);
   for (const int from : gpus) {
     if (gpus.size() > 1) e.gpus.push_back(describe_gpu(p, from));
@@ -172,8 +178,8 @@ Registration SimDevice::register_host(const HostView& memory) {
 
 // --- The machine ----------------------------------------------------------------------------------------------------
 
-SimMachine::SimMachine(const Profile& profile, std::vector<int> gpus, const MakeDevice& make_device)
-    : sim_(profile, std::move(gpus)) {
+SimMachine::SimMachine(Profile profile, std::vector<int> gpus, const MakeDevice& make_device)
+    : sim_(std::move(profile), std::move(gpus)) {
   for (std::size_t i = 0; i < sim_.gpus.size(); ++i) {
     owned_.push_back(make_device(*this, i));
     devices_.push_back(owned_.back().get());
@@ -211,12 +217,16 @@ std::string profiles_with(const GpuSelection& selection) {
 
 }  // namespace
 
-std::unique_ptr<Machine> open_simulated(const std::string& profile, const GpuSelection& selection) {
-  const auto known = sim::profiles();
-  const auto found = std::ranges::find(known, profile, &sim::Profile::name);
-  if (found == known.end()) throw UsageError(fmt::format("there is no profile '{}' to simulate", profile));
-  return std::make_unique<sim::SimMachine>(*found, chosen_gpus(selection, found->gpus, profiles_with(selection)));
+std::unique_ptr<Machine> open_simulated(const std::string& profile, const GpuSelection& selection, int rank) {
+  sim::ProfileFile known = sim::find_profile(profile);
+  known.profile.varies.rank = static_cast<std::uint64_t>(rank);
+  std::vector<int> gpus = chosen_gpus(selection, known.profile.gpus, profiles_with(selection));
+  auto machine = std::make_unique<sim::SimMachine>(std::move(known.profile), std::move(gpus));
+  if (!known.fault) return machine;
+  return with_fault(std::move(machine), *known.fault, "the profile");
 }
+
+ModelledRank modelled_rank(const std::string& profile) { return sim::find_profile(profile).rank; }
 
 std::vector<std::pair<std::string, std::string>> simulated_profiles() {
   std::vector<std::pair<std::string, std::string>> list;

@@ -76,10 +76,10 @@ class SimDevice : public Device {
 class SimMachine : public Machine {
  public:
   using MakeDevice = std::function<std::unique_ptr<SimDevice>(SimMachine&, std::size_t number)>;
-  /// With the GPUs of the profile that have these numbers. `profile` must outlive it. `make_device`: for tests, whose
-  /// devices do some things wrong.
+  /// With the GPUs of the profile that have these numbers. `make_device`: for tests, whose devices do some things
+  /// wrong.
   explicit SimMachine(
-      const Profile& profile, std::vector<int> gpus = {0},
+      Profile profile, std::vector<int> gpus = {0},
       const MakeDevice& make_device = [](SimMachine& m, std::size_t i) { return std::make_unique<SimDevice>(m, i); });
 
   [[nodiscard]] std::span<Device* const> devices() const override { return devices_; }

@@ -31,6 +31,11 @@ Trace SimTracer::stop() {
   return make_trace("simulated", std::move(activities));
 }
 
+EventSimulator::Stretch stretch_of(const Variation& varies) {
+  if (varies.noise <= 0) return nullptr;
+  return [random = Randomness(varies, Randomness::Purpose::engines)]() mutable { return random.stretch(); };
+}
+
 void Simulation::settle() noexcept {
   try {
     events.run_all();

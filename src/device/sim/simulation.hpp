@@ -48,16 +48,20 @@ class SimTracer final : public Tracer {
   std::optional<std::vector<Enqueued>> enqueued_;  // while a trace is on
 };
 
+/// None where nothing varies.
+EventSimulator::Stretch stretch_of(const Variation& varies);
+
 struct Simulation {
-  /// With the GPUs of the profile that have these numbers. `the_profile` must outlive it.
-  Simulation(const Profile& the_profile, std::vector<int> the_gpus) : profile(the_profile), gpus(std::move(the_gpus)) {}
+  /// With the GPUs of the profile that have these numbers.
+  Simulation(Profile the_profile, std::vector<int> the_gpus)
+      : profile(std::move(the_profile)), gpus(std::move(the_gpus)) {}
   /// Lets queued work end before memory goes away; gives it up where it cannot.
   void settle() noexcept;
 
-  const Profile& profile;
+  const Profile profile;
   std::vector<int> gpus;
   DataMovement data;
-  EventSimulator events;
+  EventSimulator events{stretch_of(profile.varies)};
   Wiring wiring{profile, gpus, events};
   SimHost host{events, profile, data};
   SimTracer tracer{host};

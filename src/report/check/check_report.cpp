@@ -69,7 +69,7 @@ std::string incomplete(const Checked& checked) {
 
 std::string injected(const Checked& checked) {
   if (checked.injected_fault.empty()) return "";
-  return fmt::format("FAULT INJECTED: {}={}; not a measurement", kInjectVariable, checked.injected_fault);
+  return fmt::format("FAULT INJECTED: {}; not a measurement", checked.injected_fault);
 }
 
 /// What is said above results that are not what they might be taken for.

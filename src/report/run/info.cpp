@@ -159,7 +159,7 @@ std::string nodes_text(const Environment& e) {
 
 std::string describe_gpu(const Environment& e, const Environment::Gpu& gpu) {
   std::string name = gpu.index ? fmt::format("{}: {}", *gpu.index, gpu.name) : gpu.name;
-  if (e.simulated()) name += fmt::format(" (SIMULATED by profile {})", e.profile);
+  if (e.simulated()) name += fmt::format(" (SIMULATED by profile {})", e.profile_text());
   if (gpu.mig) name += ", a part of a divided GPU (MIG)";
   std::string text = line("GPU", name);
   text += line("  chip", fmt::format("compute capability {}, {} multiprocessors up to {:.0f} MHz",

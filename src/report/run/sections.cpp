@@ -484,7 +484,8 @@ std::vector<std::string> warning_lines(const Report& report) {
 
 std::string simulated_line(const Environment& environment) {
   if (!environment.simulated()) return {};
-  return fmt::format("SIMULATED by profile {}: modelled times, not measurements of this machine", environment.profile);
+  return fmt::format("SIMULATED by profile {}: modelled times, not measurements of this machine",
+                     environment.profile_text(kChangesInHeadings));
 }
 
 std::vector<std::string> alarms(const Report& report) {
@@ -492,7 +493,7 @@ std::vector<std::string> alarms(const Report& report) {
   if (report.environment.simulated()) lines.push_back(simulated_line(report.environment));
   if (!report.verified) lines.emplace_back(kNotVerified);
   if (const std::string fault = report.environment.injected_fault(); !fault.empty()) {
-    lines.push_back(fmt::format("FAULT INJECTED: {}={}; not a measurement", kInjectVariable, fault));
+    lines.push_back(fmt::format("FAULT INJECTED: {}; not a measurement", fault));
   }
   return lines;
 }

@@ -312,7 +312,8 @@ std::string to_chrome_trace(const Report& report) {
                 {"tool", std::string("xferbench ") + build::kVersion},
                 {"gpu", report.environment.gpu.name}};
   if (simulated) {
-    other["SIMULATED"] = fmt::format("by profile {}: modelled times, not measurements", report.environment.profile);
+    other["SIMULATED"] = fmt::format("by profile {}: modelled times, not measurements",
+                                     report.environment.profile_text(kChangesInHeadings));
   }
   if (!report.verified) other[kNotVerifiedMark] = "measured with --no-verify; nobody looked whether data is right";
   const Json json = {{"traceEvents", std::move(events)}, {"displayTimeUnit", "ns"}, {"otherData", std::move(other)}};

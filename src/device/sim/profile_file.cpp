@@ -1,0 +1,350 @@
+#include "device/sim/profile_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/spelling.hpp"
+#include "device/open.hpp"
+#include "device/sim/profile_fields.hpp"
+#include "results/json_shape.hpp"
+
+namespace xferbench::sim {
+
+namespace {
+
+using namespace json;
+using enum Rule;
+
+constexpr std::string_view kProfileVersion1 = "xferbench-profile/1";
+constexpr std::size_t kLongestWord = 100;
+
+/// A file as it is written.
+struct Named {
+  std::string name;
+  double number = 0;
+};
+struct Late {
+  double probability = 0;
+  double seconds = 0;
+};
+struct Written {
+  std::string base;
+  std::string name;
+  std::string description;
+  std::string gpu_name;
+  std::string uuid;
+  std::string host;
+  std::vector<Named> scale;
+  std::vector<Named> set;
+  double noise = 0;
+  std::uint64_t seed = 1;
+  Late late;
+  ModelledRank::Clock clock;
+  ModelledRank::Network network;
+  std::string inject;
+};
+
+// --- Single values --------------------------------------------------------------------------------------------------
+
+Single text_given(const void* text) { return std::string_view(as<std::string>(text)); }
+
+/// Stands in headings and tables.
+constexpr Shape kShortWord{.expected = "a text of 1 to 100 characters",
+                           .take =
+                               [](Reader& in, void* into) {
+                                 as<std::string>(into) = in.as_text();
+                                 const std::size_t size = as<std::string>(into).size();
+                                 if (size == 0 || size > kLongestWord) in.refuse();
+                               },
+                           .give = text_given};
+
+constexpr Shape kBase{.expected = "the name of a built-in profile",
+                      .take =
+                          [](Reader& in, void* into) {
+                            std::vector<std::string_view> names;
+                            for (const Profile& p : profiles()) names.push_back(p.name);
+                            as<std::string>(into) = names[in.as_one_of(names)];
+                          },
+                      .give = text_given};
+
+constexpr Shape kFault{.expected = "a text, such as \"die:launch:5\"",
+                       .take =
+                           [](Reader& in, void* into) {
+                             as<std::string>(into) = in.as_text();
+                             if (as<std::string>(into).size() > kLongestWord) in.refuse();
+                             try {
+                               static_cast<void>(parse_fault(as<std::string>(into)));
+                             } catch (const UsageError& error) {
+                               in.fail(fmt::format("found {}", error.what()));
+                             }
+                           },
+                       .give = text_given};
+
+struct Factor {
+  static constexpr std::string_view text = "a number from 0.001 to 1000";
+  static constexpr double least = 0.001;
+  static constexpr double most = 1000;
+};
+struct Deviation {
+  static constexpr std::string_view text = "a number from 0 to 0.5";
+  static constexpr double least = 0;
+  static constexpr double most = 0.5;
+};
+struct Share {
+  static constexpr std::string_view text = "a number from 0 to 1";
+  static constexpr double least = 0;
+  static constexpr double most = 1;
+};
+struct Offset {
+  static constexpr std::string_view text = "seconds from -1e6 to 1e6";
+  static constexpr double least = -1e6;
+  static constexpr double most = 1e6;
+};
+struct Drift {
+  static constexpr std::string_view text = "a number from -0.01 to 0.01";
+  static constexpr double least = -0.01;
+  static constexpr double most = 0.01;
+};
+struct Delay {
+  static constexpr std::string_view text = "seconds from 0 to 10";
+  static constexpr double least = 0;
+  static constexpr double most = 10;
+};
+struct Bandwidth {
+  static constexpr std::string_view text = "bytes per second from 1e3 to 1e18";
+  static constexpr double least = 1e3;
+  static constexpr double most = 1e18;
+};
+
+template <class Limits>
+double within(Reader& in) {
+  const double number = in.as_number();
+  if (number < Limits::least || number > Limits::most) in.refuse();
+  return number;
+}
+
+template <class Limits>
+constexpr Shape kWithin{.expected = Limits::text,
+                        .take = [](Reader& in, void* into) { as<double>(into) = within<Limits>(in); },
+                        .give = [](const void* from) -> Single { return as<double>(from); }};
+
+// --- Numbers by their names -----------------------------------------------------------------------------------------
+
+Single number_given(const void* named) { return as<Named>(named).number; }
+
+constexpr Shape kFactor{.expected = Factor::text,
+                        .take = [](Reader& in, void* named) { as<Named>(named).number = within<Factor>(in); },
+                        .give = number_given};
+constexpr const Shape& kFactors = kEntriesOf<Named, &Named::name, kFactor>;
+
+constexpr Shape kScale{.expected = kFactors.expected,
+                       .is_object = true,
+                       .entry =
+                           [](Reader& in, void* scale, std::string_view name) {
+                             const auto known = texts_of(Part{});
+                             if (std::ranges::find(known, name) == known.end()) {
+                               in.refuse_unknown("unknown part", name, known);
+                             }
+                             return kFactors.entry(in, scale, name);
+                           },
+                       .end = kFactors.end,
+                       .each = kFactors.each};
+
+constexpr Shape kFieldNumber{.expected = "a number",
+                             .take =
+                                 [](Reader& in, void* into) {
+                                   auto& setting = as<Named>(into);
+                                   const Quantity& q = *find_profile_field(setting.name)->quantity;
+                                   setting.number =
+                                       q.whole ? static_cast<double>(in.as_whole(static_cast<std::uint64_t>(q.least),
+                                                                                 static_cast<std::uint64_t>(q.most)))
+                                               : in.as_number();
+                                   if (setting.number >= q.least && setting.number <= q.most) return;
+                                   in.fail(fmt::format("found the number {}, expected one from {} to {} ({})",
+                                                       setting.number, q.least, q.most, q.unit));
+                                 },
+                             .give = number_given};
+constexpr const Shape& kFieldNumbers = kEntriesOf<Named, &Named::name, kFieldNumber>;
+
+/// There are too many to list in a message.
+[[noreturn]] void refuse_field(Reader& in, std::string_view name) {
+  std::vector<std::string> known;
+  for (const ProfileField& field : profile_fields()) known.emplace_back(field.name);
+  in.fail(fmt::format("unknown field {}{}; docs/profile-schema.json has them all", in_quotes(name),
+                      suggestion(name.substr(0, kLongestWord), known)));
+}
+
+constexpr Shape kSet{.expected = kFieldNumbers.expected,
+                     .is_object = true,
+                     .entry =
+                         [](Reader& in, void* set, std::string_view name) {
+                           if (find_profile_field(name) == nullptr) refuse_field(in, name);
+                           return kFieldNumbers.entry(in, set, name);
+                         },
+                     .end = kFieldNumbers.end,
+                     .each = kFieldNumbers.each};
+
+// --- Records --------------------------------------------------------------------------------------------------------
+
+constexpr Shape strict_record(std::span<const Field> fields) {
+  Shape shape = record(fields);
+  shape.strict = true;
+  return shape;
+}
+
+constexpr std::array kLateFields{
+    field<&Late::probability, kWithin<Share>>("probability"),
+    field<&Late::seconds, kWithin<Delay>>("seconds"),
+};
+constexpr Shape kLate = strict_record(kLateFields);
+
+using Clock = ModelledRank::Clock;
+constexpr std::array kClockFields{
+    field<&Clock::offset, kWithin<Offset>>("offset", if_known),
+    field<&Clock::drift, kWithin<Drift>>("drift", if_known),
+};
+constexpr Shape kClock = strict_record(kClockFields);
+
+using Way = ModelledRank::Way;
+constexpr std::array kWayFields{
+    field<&Way::latency, kWithin<Delay>>("latency"),
+    field<&Way::bandwidth, kWithin<Bandwidth>>("bandwidth"),
+};
+constexpr Shape kWay = strict_record(kWayFields);
+
+using Network = ModelledRank::Network;
+constexpr std::array kNetworkFields{
+    field<&Network::within, kWay>("within", if_known),
+    field<&Network::between, kWay>("between", if_known),
+    field<&Network::overhead, kWithin<Delay>>("overhead", if_known),
+    field<&Network::jitter, kWithin<Share>>("jitter", if_known),
+    field<&Network::asymmetry, kWithin<Share>>("asymmetry", if_known),
+};
+constexpr Shape kNetwork = strict_record(kNetworkFields);
+
+constexpr std::array kFileFields{
+    part("schema", kSchema<kProfileVersion1>),
+    field<&Written::base, kBase>("base"),
+    field<&Written::name, kShortWord>("name"),
+    field<&Written::description, kShortWord>("description", if_known),
+    field<&Written::gpu_name, kShortWord>("gpu", if_known),
+    field<&Written::uuid, kShortWord>("uuid", if_known),
+    field<&Written::host, kShortWord>("host", if_known),
+    field<&Written::scale, kScale>("scale", if_known),
+    field<&Written::set, kSet>("set", if_known),
+    field<&Written::noise, kWithin<Deviation>>("noise", if_known),
+    field<&Written::seed>("seed", if_known),
+    field<&Written::late, kLate>("late", if_known),
+    field<&Written::clock, kClock>("clock", if_known),
+    field<&Written::network, kNetwork>("network", if_known),
+    field<&Written::inject, kFault>(kInjectField, if_known),
+};
+
+// --- What is made of it ---------------------------------------------------------------------------------------------
+
+Profile changed(const Written& file) {
+  Profile p = *std::ranges::find(profiles(), file.base, &Profile::name);
+  p.base = file.base;
+  p.name = file.name;
+  p.description = file.description;
+  if (!file.gpu_name.empty()) p.gpu_name = file.gpu_name;
+  p.uuid = file.uuid;
+  for (const auto& [name, factor] : file.scale) {
+    const auto names = texts_of(Part{});
+    const auto part = static_cast<Part>(std::ranges::find(names, name) - names.begin());
+    for (const ProfileField& field : profile_fields()) {
+      if (field.belongs_to(part)) field.set(p, factor * field.get(p));
+    }
+  }
+  for (const auto& [name, number] : file.set) find_profile_field(name)->set(p, number);
+  p.varies = {.noise = file.noise,
+              .late_probability = file.late.probability,
+              .late_seconds = file.late.seconds,
+              .seed = file.seed};
+  return p;
+}
+
+/// What cannot be told of one field alone.
+void check_file(Reader& in, void* record) {
+  const auto& file = as<Written>(record);
+  if (std::ranges::find(profiles(), file.name, &Profile::name) != profiles().end()) {
+    in.fail(fmt::format("name: {} is a built-in profile; give this one a name of its own", in_quotes(file.name)));
+  }
+  const Profile p = changed(file);
+  if (p.sockets > p.gpus) in.fail(fmt::format("set: {} sockets, but {} GPU", p.sockets, p.gpus));
+  const Capacity& between = p.between_sockets;
+  const double least = std::min({between.in, between.out, between.duplex_in, between.duplex_out});
+  if (p.sockets > 1 && least <= 0) in.fail("set: two sockets, but nothing fits through the link between them");
+}
+
+constexpr Shape kFile{.expected = "an object with schema, base and name",
+                      .is_object = true,
+                      .fields = kFileFields,
+                      .strict = true,
+                      .end = check_file};
+
+/// All single values that are there, by the names that lead to them.
+void collect(const Shape& shape, const void* value, const std::string& name,
+             std::vector<Environment::ProfileChange>& found) {
+  const auto inside = [&](std::string_view part, const Shape& its_shape, const void* its_value) {
+    collect(its_shape, its_value, name.empty() ? std::string(part) : fmt::format("{}.{}", name, part), found);
+  };
+  if (shape.give != nullptr) {
+    const Single single = shape.give(value);
+    if (const auto* text = std::get_if<std::string_view>(&single)) {
+      found.push_back({name, std::string(*text)});
+    } else {
+      const auto* whole = std::get_if<std::uint64_t>(&single);
+      found.push_back({name, whole != nullptr ? static_cast<double>(*whole) : std::get<double>(single)});
+    }
+  } else if (shape.each != nullptr) {
+    shape.each(value, inside);
+  } else {
+    for (const Field& field : shape.fields) {
+      if (const void* part = field.from(value, false)) inside(field.name, *field.shape, part);
+    }
+  }
+}
+
+/// What makes a difference to results, in an order that does not depend on the file's.
+std::vector<Environment::ProfileChange> changes_of(const Written& file) {
+  constexpr std::array<std::string_view, 6> kOthers{"schema", "base", "name", "description", "uuid", "host"};
+  const bool varies = file.noise > 0 || file.late.probability > 0;
+  std::vector<Environment::ProfileChange> changes;
+  collect(kFile, &file, "", changes);
+  std::erase_if(changes, [&](const auto& change) {
+    return std::ranges::find(kOthers, change.name) != kOthers.end() || (change.name == "seed" && !varies);
+  });
+  std::ranges::sort(changes, {}, &Environment::ProfileChange::name);
+  return changes;
+}
+
+ProfileFile made_of(const Written& file) {
+  ProfileFile made{.profile = changed(file), .rank = {.host = file.host, .clock = file.clock, .network = file.network}};
+  made.profile.changes = changes_of(file);
+  if (!file.inject.empty()) made.fault = parse_fault(file.inject);
+  return made;
+}
+
+}  // namespace
+
+ProfileFile read_profile(const std::string& path) { return made_of(record_from_file<Written>(path, kFile)); }
+
+ProfileFile parse_profile(std::string_view text, std::string_view name) {
+  return made_of(record_from_text<Written>(text, name, kFile));
+}
+
+ProfileFile find_profile(const std::string& profile) {
+  if (is_profile_file(profile)) return read_profile(profile);
+  const auto found = std::ranges::find(profiles(), profile, &Profile::name);
+  if (found == profiles().end()) throw UsageError(fmt::format("there is no profile '{}' to simulate", profile));
+  return {.profile = *found};
+}
+
+}  // namespace xferbench::sim
