@@ -1,0 +1,94 @@
+"""Profile files of a simulated fleet, one for each rank: all a little different, and one part slow.
+
+    profiles.py FOLDER [--ranks 8] [--hosts 2] [--fault link|gpu|host|none] [--seed 1]
+
+writes FOLDER/rank-0.json, ... for `mpirun -n 8 xferbench --simulate FOLDER/rank-%r.json`, and prints what is slow.
+"""
+
+import argparse
+import json
+import pathlib
+import random
+from dataclasses import dataclass
+
+FAULTS = ("none", "link", "gpu", "host")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is slow. Of a host, the ranks are all that are on it."""
+
+    kind: str
+    ranks: tuple
+    host: str = ""
+
+
+def host_of(rank, ranks, hosts):
+    """Ranks fill hosts in their order, as mpirun --map-by slot does where all have as many slots."""
+    return f"node{rank * hosts // ranks}"
+
+
+def fleet(seed, ranks=8, hosts=2, fault="none", shortfall=0.1, spread=0.01, noise=0.005):
+    """The profile of each rank, and the Fault. The same seed makes the same fleet."""
+    if fault not in FAULTS:
+        raise ValueError(f"there is no fault {fault!r}, expected one of {', '.join(FAULTS)}")
+    if not 1 <= hosts <= ranks:
+        raise ValueError(f"{ranks} ranks cannot be on {hosts} hosts")
+    chance = random.Random(f"{seed} {ranks} {hosts} {fault}")
+    chosen = chance.randrange(ranks)
+    host = host_of(chosen, ranks, hosts)
+    slow = {
+        "none": (),
+        "link": (chosen,),
+        "gpu": (chosen,),
+        "host": tuple(rank for rank in range(ranks) if host_of(rank, ranks, hosts) == host),
+    }[fault]
+    profiles = []
+    for rank in range(ranks):
+        left = 1 - shortfall if rank in slow else 1
+        scale = {
+            # A slow GPU is low in all that is measured with it, its transfers too.
+            "link": chance.gauss(1, spread) * (left if fault in ("link", "gpu") else 1),
+            "gpu": chance.gauss(1, spread) * (left if fault == "gpu" else 1),
+        }
+        if fault == "host":
+            scale["host_memory"] = left
+        profiles.append(
+            {
+                "schema": "xferbench-profile/1",
+                "base": "h200",
+                "name": f"rank-{rank}",
+                "uuid": f"GPU-{chance.getrandbits(128):032x}",
+                "host": host_of(rank, ranks, hosts),
+                "scale": {part: round(factor, 6) for part, factor in scale.items()},
+                "noise": noise,
+                "seed": chance.randrange(1 << 32),
+                "clock": {"offset": round(chance.uniform(-0.5, 0.5), 6), "drift": round(chance.gauss(0, 1e-5), 9)},
+            }
+        )
+    return profiles, Fault(fault, slow, host if fault == "host" else "")
+
+
+def write(folder, profiles):
+    """As FOLDER/rank-%r.json."""
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for rank, profile in enumerate(profiles):
+        (folder / f"rank-{rank}.json").write_text(json.dumps(profile, indent=2) + "\n", encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder")
+    parser.add_argument("--ranks", type=int, default=8)
+    parser.add_argument("--hosts", type=int, default=2)
+    parser.add_argument("--fault", choices=FAULTS, default="none")
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    profiles, fault = fleet(arguments.seed, arguments.ranks, arguments.hosts, arguments.fault)
+    write(arguments.folder, profiles)
+    print(fault)
+
+
+if __name__ == "__main__":
+    main()
