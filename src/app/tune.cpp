@@ -6,6 +6,7 @@
 
 #include "app/commands.hpp"
 #include "app/give_up.hpp"
+#include "app/fleet/membership.hpp"
 #include "app/live_report.hpp"
 #include "app/session.hpp"
 #include "cli/progress.hpp"
@@ -59,6 +60,10 @@ int dry_tune(const cli::TuneCommand& command) {
 }  // namespace
 
 int perform(const cli::TuneCommand& command) {
+  if (const auto launch = started_by_launcher(); launch && launch->size.value_or(1) > 1) {
+    if (!speaks_for_all(*launch)) return static_cast<int>(ExitCode::usage);
+    throw UsageError("tune is for a single process, and mpirun or srun has started several: run it on one of the hosts");
+  }
   if (command.measuring.dry_run) return dry_tune(command);
   const cli::Measuring& measuring = command.measuring;
   const ScenarioDescriptor& scenario = command.cases.front().scenario->descriptor();

@@ -33,6 +33,7 @@ struct State {
   int size = 1;
   int local_rank = 0;
   int local_size = 1;
+  int node_root = 0;
   /// An error of ours: this MPI lets only one thread talk.
   int one_thread_only = MPI_SUCCESS;
   char library[64] = "MPI";
@@ -84,6 +85,7 @@ int prepare() {
   if (const int error = MPI_Comm_split_type(s.ranks, MPI_COMM_TYPE_SHARED, s.rank, MPI_INFO_NULL, &node)) return error;
   if (const int error = MPI_Comm_rank(node, &s.local_rank)) return error;
   if (const int error = MPI_Comm_size(node, &s.local_size)) return error;
+  if (const int error = MPI_Allreduce(&s.rank, &s.node_root, 1, MPI_INT, MPI_MIN, node)) return error;
   return MPI_Comm_free(&node);
 }
 
@@ -118,6 +120,7 @@ int rank() { return state().rank; }
 int size() { return state().size; }
 int local_rank() { return state().local_rank; }
 int local_size() { return state().local_size; }
+int node_root() { return state().node_root; }
 const char* library() { return state().library; }
 double wall_clock() { return MPI_Wtime(); }
 
@@ -240,6 +243,7 @@ constexpr xferbench_mpi_table kTable{
     .size = size,
     .local_rank = local_rank,
     .local_size = local_size,
+    .node_root = node_root,
     .library = library,
     .wall_clock = wall_clock,
     .abort = abort_all,

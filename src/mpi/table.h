@@ -36,6 +36,8 @@ typedef struct xferbench_mpi_table {
   /* Among those ranks that can share memory with this one. */
   int (*local_rank)(void);
   int (*local_size)(void);
+  /* The lowest rank of these. */
+  int (*node_root)(void);
   /* "Open MPI 4.1.4": which MPI it is, in one line. */
   const char* (*library)(void);
   double (*wall_clock)(void); /* seconds */

@@ -45,6 +45,8 @@ class Communicator {
   /// Among the ranks that can share memory with this one: those of its node.
   [[nodiscard]] virtual int local_rank() const = 0;
   [[nodiscard]] virtual int local_size() const = 0;
+  /// The lowest rank of its node, which tells nodes apart.
+  [[nodiscard]] virtual int node_root() const = 0;
   /// Which MPI it is: "Open MPI 4.1.4".
   [[nodiscard]] virtual std::string library() const = 0;
 

@@ -2,6 +2,7 @@
 // arrive by the ranks' virtual clocks is modelled here. docs/fleet-clocks.md tells what the model leaves out.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -50,6 +51,9 @@ class ModelledNetwork final : public Communicator {
   [[nodiscard]] int size() const override { return ranks_.size(); }
   [[nodiscard]] int local_rank() const override { return local_rank_; }
   [[nodiscard]] int local_size() const override { return local_size_; }
+  [[nodiscard]] int node_root() const override {
+    return static_cast<int>(std::ranges::find(nodes_, node(rank())) - nodes_.begin());
+  }
   [[nodiscard]] std::string library() const override { return ranks_.library() + ", modelled times"; }
 
   [[nodiscard]] PendingPtr barrier() override;

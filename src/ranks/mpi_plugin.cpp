@@ -168,6 +168,7 @@ class MpiCommunicator final : public Communicator {
     size_ = table_.ask(&xferbench_mpi_table::size);
     local_rank_ = table_.ask(&xferbench_mpi_table::local_rank);
     local_size_ = table_.ask(&xferbench_mpi_table::local_size);
+    node_root_ = table_.ask(&xferbench_mpi_table::node_root);
     library_ = table_.ask(&xferbench_mpi_table::library);
   }
   MpiCommunicator(const MpiCommunicator&) = delete;
@@ -187,6 +188,7 @@ class MpiCommunicator final : public Communicator {
   [[nodiscard]] int size() const override { return size_; }
   [[nodiscard]] int local_rank() const override { return local_rank_; }
   [[nodiscard]] int local_size() const override { return local_size_; }
+  [[nodiscard]] int node_root() const override { return node_root_; }
   [[nodiscard]] std::string library() const override { return library_; }
 
   [[nodiscard]] PendingPtr barrier() override { return begin("a barrier", &xferbench_mpi_table::barrier); }
@@ -227,6 +229,7 @@ class MpiCommunicator final : public Communicator {
   int size_ = 1;
   int local_rank_ = 0;
   int local_size_ = 1;
+  int node_root_ = 0;
   std::string library_;
 };
 

@@ -37,6 +37,10 @@ struct InFleet {
   double clock_uncertainty = 0;
   std::size_t void_passes = 0;  ///< that were repeated because a rank was late
   std::size_t late_passes = 0;  ///< of these, in which this rank was
+  /// When the passes of the case's first number began and ended at this rank: seconds from the moment that was agreed
+  /// for each pass, by the common clock.
+  std::vector<double> begins{};
+  std::vector<double> ends{};
   friend bool operator==(const InFleet&, const InFleet&) = default;
 };
 

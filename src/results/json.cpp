@@ -339,6 +339,8 @@ constexpr std::array kInFleetFields{
     field<&InFleet::clock_uncertainty>("clock_uncertainty"),
     field<&InFleet::void_passes>("void_passes"),
     field<&InFleet::late_passes>("late_passes"),
+    field<&InFleet::begins, kSamples>("begins", if_known),
+    field<&InFleet::ends, kSamples>("ends", if_known),
 };
 constexpr Shape kInFleet = record(kInFleetFields);
 

@@ -161,7 +161,7 @@ class Wrong(Fleets):
     def statuses(self, report):
         by_rank = {}
         for result in report["results"]:
-            by_rank.setdefault(result["rank"], []).append(result["status"])
+            by_rank.setdefault(result["fleet"]["rank"], []).append(result["status"])
         return by_rank
 
     def test_a_rank_that_fails_a_case(self):
@@ -195,8 +195,8 @@ class Wrong(Fleets):
         """Its passes are repeated, and counted; the result is as good."""
         outcome, report = self.with_rank(1, {"late": {"probability": 0.2, "seconds": 0.01}})
         self.assertEqual(outcome.code, 0, outcome.out + outcome.err)
-        void = [result.get("void_passes", 0) for result in report["results"]]
-        late = {result["rank"]: result.get("late_passes", 0) for result in report["results"]}
+        void = [result["fleet"].get("void_passes", 0) for result in report["results"]]
+        late = {result["fleet"]["rank"]: result["fleet"].get("late_passes", 0) for result in report["results"]}
         self.assertGreater(max(void), 0)
         self.assertGreater(late[1], 0)
         self.assertEqual({late[rank] for rank in (0, 2, 3)}, {0})
@@ -276,7 +276,7 @@ class Starting(Fleets):
         flags, _ = self.simulate(1)
         outcome, report = self.run_fleet(None, [*flags, "--pace", "all,node,one"], ranks=4)
         self.assertEqual(outcome.code, 0, outcome.out + outcome.err)
-        seen = {(result["pace"], result["rank"]) for result in report["results"]}
+        seen = {(result["fleet"]["pace"], result["fleet"]["rank"]) for result in report["results"]}
         self.assertEqual(seen, {(pace, rank) for pace in ("all", "node", "one") for rank in range(4)})
 
     def test_help_needs_no_mpi(self):

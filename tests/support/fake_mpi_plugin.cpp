@@ -33,6 +33,7 @@ const xferbench_mpi_table kTable{
     .size = [] { return 1; },
     .local_rank = [] { return 0; },
     .local_size = [] { return 1; },
+    .node_root = [] { return 0; },
     .library = [] { return "Fake MPI 1"; },
     .wall_clock = [] { return 0.0; },
     .abort = [](int) {},

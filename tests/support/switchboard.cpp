@@ -42,6 +42,7 @@ class Switchboard::Rank final : public Communicator {
   [[nodiscard]] int local_size() const override {
     return std::min(board_.ranks_per_node_, size() - (rank_ - local_rank()));
   }
+  [[nodiscard]] int node_root() const override { return rank_ - local_rank(); }
   [[nodiscard]] std::string library() const override { return "threads of one process"; }
 
   [[nodiscard]] PendingPtr barrier() override {

@@ -1,4 +1,4 @@
-// Hosts whose clocks go on only when they are told to, and such whose clocks are wrong.
+// Hosts whose clocks go on only when they are told to.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "device/host_runtime.hpp"
+#include "ranks/skewed_host.hpp"
 
 namespace xferbench::test {
 
@@ -29,31 +30,6 @@ class VirtualHost final : public HostRuntime {
 
  private:
   double now_ = 0;
-};
-
-/// Another host's clock, wrong by an offset and a drift.
-class SkewedHost final : public HostRuntime {
- public:
-  SkewedHost(HostRuntime& host, double offset, double drift) : host_(host), offset_(offset), drift_(drift) {}
-
-  /// What the clock shows when the right time is `right`.
-  [[nodiscard]] double shown(double right) const { return offset_ + (1 + drift_) * right; }
-  /// Sets it to another offset.
-  void set(double offset) { offset_ = offset; }
-
-  [[nodiscard]] double now() const override { return shown(host_.now()); }
-  [[nodiscard]] double cpu_now() const override { return host_.cpu_now(); }
-  void wait_until(double moment) override { host_.wait_until((moment - offset_) / (1 + drift_)); }
-  [[nodiscard]] std::unique_ptr<HostThread> start_thread(std::function<void()> body) override {
-    return host_.start_thread(std::move(body));
-  }
-  [[nodiscard]] std::unique_ptr<Channel> make_channel() override { return host_.make_channel(); }
-  void work(const HostCost& cost, const std::function<void()>& work) override { host_.work(cost, work); }
-
- private:
-  HostRuntime& host_;
-  double offset_;
-  double drift_;
 };
 
 }  // namespace xferbench::test

@@ -128,6 +128,7 @@ class ThreadRank final : public Communicator {
   [[nodiscard]] int size() const override { return size_; }
   [[nodiscard]] int local_rank() const override { return rank_; }
   [[nodiscard]] int local_size() const override { return size_; }
+  [[nodiscard]] int node_root() const override { return 0; }
   [[nodiscard]] std::string library() const override { return "threads"; }
 
   [[nodiscard]] PendingPtr barrier() override {

@@ -18,6 +18,7 @@
 #include "device/modelled_rank.hpp"
 #include "ranks/modelled_network.hpp"
 #include "ranks/mpi_plugin.hpp"
+#include "ranks/skewed_host.hpp"
 #include "results/json.hpp"
 
 namespace xferbench::app {
@@ -48,8 +49,12 @@ void refuse_flags_of_one_process(const cli::RunCommand& command) {
 
 }  // namespace
 
+std::optional<Launch> started_by_launcher() {
+  return launch_of([](const char* name) { return std::getenv(name); });
+}
+
 std::optional<Launch> launch_for(const cli::RunCommand& command) {
-  std::optional<Launch> launch = launch_of([](const char* name) { return std::getenv(name); });
+  std::optional<Launch> launch = started_by_launcher();
   if (!launch && command.fleet.mpi) launch = Launch{};
   if (!launch && !command.fleet.flags.empty()) {
     throw UsageError(
@@ -310,15 +315,31 @@ void agree(Member& member, const Introductions& all, const cli::RunCommand& comm
   member.place.node = member.nodes.at(static_cast<std::size_t>(member.place.rank));
 }
 
+/// What profile files say of the network, and where they say nothing, what is usual.
+NetworkProfile network_of(const ModelledRank::Network& said, std::uint64_t seed) {
+  NetworkProfile network{.seed = seed};
+  const auto hop = [](const std::optional<ModelledRank::Way>& way, NetworkProfile::Hop& hop) {
+    if (way) hop = {way->latency, way->bandwidth};
+  };
+  hop(said.within, network.within);
+  hop(said.between, network.between);
+  network.overhead = said.overhead.value_or(network.overhead);
+  network.jitter = said.jitter.value_or(network.jitter);
+  network.asymmetry = said.asymmetry.value_or(network.asymmetry);
+  return network;
+}
+
 /// Between modelled machines the network is modelled, too, and so are their clocks.
-void model_network(Member& member, const cli::DeviceChoice& device) {
+void model_network(Member& member, const cli::Measuring& measuring) {
+  const cli::DeviceChoice& device = measuring.device;
   if (!device.simulate) return;
   const ModelledRank modelled = modelled_rank(*device.simulate);
   HostRuntime& host = member.machine->machine->host();
   if (modelled.clock != ModelledRank::Clock{}) {
     member.skewed = std::make_unique<SkewedHost>(host, modelled.clock.offset, modelled.clock.drift);
   }
-  member.modelled = std::make_unique<ModelledNetwork>(*member.mpi, host, member.nodes, network_of(modelled.network));
+  member.modelled = std::make_unique<ModelledNetwork>(*member.mpi, host, member.nodes,
+                                                      network_of(modelled.network, measuring.seed));
 }
 
 }  // namespace
@@ -345,7 +366,7 @@ Member join_fleet(cli::RunCommand& command, const Launch& launch) {
     member.fleet->notes = differences_of(all.places);
     member.fleet->ranks = std::move(all.places);
   }
-  model_network(member, command.measuring.device);
+  model_network(member, command.measuring);
   return member;
 }
 

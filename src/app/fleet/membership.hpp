@@ -16,6 +16,9 @@
 
 namespace xferbench::app {
 
+/// What the environment says.
+std::optional<Launch> started_by_launcher();
+
 /// Nothing where the command is to be run by this process alone: no launcher started it, and MPI was not asked for.
 /// Throws UsageError where the command has flags that are for one process alone, or for many and there are none.
 std::optional<Launch> launch_for(const cli::RunCommand& command);
