@@ -55,7 +55,7 @@ std::optional<Launch> slurm_step(const Variables& variables) {
 std::optional<Launch> pmi_launch(const Variables& variables) {
   std::optional<Launch> found = named_launch(kHydra, variables);
   if (!found || found->local_rank) return found;
-  const std::optional<Launch> step = slurm_step(variables);
+  std::optional<Launch> step = slurm_step(variables);
   if (step && step->rank == found->rank && step->size == found->size) return step;
   found->launcher = "PMI";
   return found;
@@ -71,7 +71,7 @@ std::optional<Launch> pmix_launch(const Variables& variables) {
 /// Slurm sets the namespace as well, "slurm.pmix.JOB.STEP", and knows more. In one of another launcher Slurm's
 /// variables are of the step that the launcher's daemon runs in.
 std::optional<Launch> pmix_or_slurm_launch(const Variables& variables) {
-  const std::optional<Launch> pmix = pmix_launch(variables);
+  std::optional<Launch> pmix = pmix_launch(variables);
   const bool of_slurm = pmix && std::string_view(variables("PMIX_NAMESPACE")).starts_with("slurm.");
   if (pmix && !of_slurm) return pmix;
   std::optional<Launch> step = slurm_step(variables);
@@ -87,9 +87,9 @@ std::optional<Launch> launch_of(const Variables& variables) {
       {"MVAPICH", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK"},
   });
   for (const LauncherNames& names : kOwnVariables) {
-    if (const std::optional<Launch> found = named_launch(names, variables)) return found;
+    if (std::optional<Launch> found = named_launch(names, variables)) return found;
   }
-  if (const std::optional<Launch> found = pmi_launch(variables)) return found;
+  if (std::optional<Launch> found = pmi_launch(variables)) return found;
   return pmix_or_slurm_launch(variables);
 }
 

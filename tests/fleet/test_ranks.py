@@ -131,7 +131,7 @@ class ThePlugin(unittest.TestCase):
 
     def test_the_program_is_not_linked_with_mpi(self):
         linked = subprocess.run(["ldd", PROGRAM], capture_output=True, text=True, check=True).stdout
-        self.assertNotIn("mpi", linked)
+        self.assertNotRegex(linked, "libmpi|xferbench-mpi")
         linked = subprocess.run(["ldd", PLUGIN], capture_output=True, text=True, check=True).stdout
         self.assertIn("libmpi", linked)
         self.assertNotIn("libmpi_cxx", linked)
@@ -146,7 +146,7 @@ class ThePlugin(unittest.TestCase):
                 subprocess.run([PROGRAM, *arguments], env=environment, check=True, stdout=subprocess.DEVNULL)
                 said = "".join(file.read_text("utf-8") for file in pathlib.Path(name).iterdir())
                 self.assertIn("libc.so", said)
-                self.assertNotIn("mpi", said.replace(str(PROGRAM.parent), ""))
+                self.assertNotRegex(said, "libmpi|xferbench-mpi")
 
 
 class AcrossHosts(Ranks):
