@@ -66,13 +66,13 @@ class Network:
         self.names = [f"node{number}" for number in range(count)]
         as_root = os.geteuid() == 0
         self._user = [] if as_root else ["--user", "--preserve-credentials"]
-        self._holder = subprocess.Popen(
+        self.holder = subprocess.Popen(
             ["unshare", *([] if as_root else ["--user", "--map-root-user"]), *NAMESPACES, "bash", HERE / "hosts.sh",
              *self.names],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
         )
         self._said = ""
-        ready = self._holder.stdout.readline().split()
+        ready = self.holder.stdout.readline().split()
         if ready[:1] != ["ready"]:
             self.close()
             raise Unavailable(f"no network namespaces here: {self._said}")
@@ -80,10 +80,10 @@ class Network:
 
     def close(self):
         try:
-            self._said = self._holder.communicate(timeout=2)[1].strip()  # closes its standard input, which ends it
+            self._said = self.holder.communicate(timeout=2)[1].strip()  # closes its standard input, which ends it
         except subprocess.TimeoutExpired:
-            self._holder.kill()  # and with it its child
-            self._said = self._holder.communicate()[1].strip()
+            self.holder.kill()  # and with it its child
+            self._said = self.holder.communicate()[1].strip()
 
     def inside(self, host, command):
         """The command line that runs a command on a host, in the folder of this process."""

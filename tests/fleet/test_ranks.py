@@ -188,7 +188,7 @@ class Hosts(unittest.TestCase):
             with hosts.network(3) as fleet:
                 names = [subprocess.run(fleet.inside(name, ["hostname"]), capture_output=True, text=True, check=True).stdout
                          for name in fleet.names]
-                holder = fleet.processes and fleet._holder.pid
+                holder = fleet.holder.pid
                 self.assertEqual(names, ["node0\n", "node1\n", "node2\n"])
                 raise KeyboardInterrupt
         except hosts.Unavailable as reason:
