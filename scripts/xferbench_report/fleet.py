@@ -19,6 +19,7 @@ class Test:
     unit: str
     better: str
     values: dict  # by rank
+    pairs: dict = dataclasses.field(default_factory=dict)  # by rank, of transfers between two: the words for both
     name: str = ""  # as much of the key as differs within the scenario, and the pace
 
     @property
@@ -79,7 +80,10 @@ def tests_of(run):
         value, unit, better = number
         name = (case.record["key"], case.fleet["pace"], unit)
         test = found.setdefault(name, Test(*name, better, {}))
-        test.values[case.fleet["rank"]] = value
+        rank = case.fleet["rank"]
+        test.values[rank] = value
+        if {"from", "to"} <= set(case.labels):
+            test.pairs[rank] = f"rank {case.labels['from']} to rank {case.labels['to']}"
     name_tests(list(found.values()))
     return list(found.values())
 
@@ -123,10 +127,13 @@ def test_row(fleet, test):
     def cell(value):
         return tables.Cell(text.quantity(value, test.unit), sort=value)
 
+    def whose(rank):
+        return test.pairs.get(rank, fleet.where(rank))
+
     low, high = test.values[lowest], test.values[highest]
     spread = tables.Cell(text.percent((high - low) / middle), sort=(high - low) / middle) if middle > 0 else ""
     total = cell(sum(test.values.values())) if test.unit == _RATE and test.pace == "all" else ""
-    return [test.name, cell(middle), cell(low), fleet.where(lowest), cell(high), fleet.where(highest), spread, total]
+    return [test.name, cell(middle), cell(low), whose(lowest), cell(high), whose(highest), spread, total]
 
 
 RANKS = ("rank", "host", "GPU", "model", "UUID", "PCI", "link", "NUMA node", "driver", "profile", "flagged")

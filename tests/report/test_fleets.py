@@ -75,6 +75,14 @@ class Maps(unittest.TestCase):
 
 
 class Tables(unittest.TestCase):
+    def test_a_transfer_between_two_names_both(self):
+        value = fleets.file(directions=("h2d",), slow=5)
+        for one in value["results"]:
+            one["labels"] = {"from": str(one["fleet"]["rank"]), "to": "0"}
+        found = fleet.Fleet(run_of(value))
+        self.assertEqual(fleet.tests_table(found)["rows"][0][3], "rank 5 to rank 0")
+        self.assertIn("rank 5 to rank 0", charts.charts(found)[0].traces[0]["hovertext"][0][1])
+
     def test_a_test_has_its_ends_and_whose_they_are(self):
         row = dict(zip(fleet.TESTS, fleet.test_row(found := fleet_of(slow=5), found.tests[0])))
         self.assertEqual(row["test"], "memcpy, dir=h2d, pace all")

@@ -179,7 +179,7 @@ const std::vector<Room>& rooms() {
       {"compare", {"core", "results", "measure", "model"}},
       {"check", {"core", "results", "measure", "model"}},
       {"fleet", {"core", "results", "measure"}},
-      {"report", {"core", "results", "model", "compare", "check"}},
+      {"report", {"core", "results", "model", "measure", "compare", "check", "fleet"}},
       {"cli", {"core", "device", "measure", "run", "compare"}},
       {"app", {"core", "device", "results", "measure", "run", "scenarios", "compare", "check", "report", "cli"}},
       {"main.cpp", {"core", "scenarios", "app"}},

@@ -83,6 +83,17 @@ TEST(FleetReport, SaysWhichRanksAreSimulatedByAnotherProfile) {
   EXPECT_NE(table_of(report).find("SIMULATED by profile slow-link: rank 6 (GPU 2 of node1)"), std::string::npos);
 }
 
+TEST(FleetReport, NamesBothRanksOfAPair) {
+  Report report = test::fleet_report({.dirs = {"h2d"}});
+  for (Result& r : report.results) {
+    const int rank = r.in_fleet->rank;
+    r.labels = {{"from", fmt::format("{}", rank)}, {"to", fmt::format("{}", (rank + 1) % 8)}};
+  }
+  test::slow_down(report, 3, 0.5);
+  EXPECT_NE(table_of(report).find("rank 3 (GPU 3 of node0) to rank 4 (GPU 0 of node1)"), std::string::npos)
+      << table_of(report);
+}
+
 TEST(FleetReport, NamesAMissingRankOnceWhoeverSaysIt) {
   Report report = test::fleet_report();
   test::lose(report, 2);

@@ -86,7 +86,8 @@ def words(fleet, test, shares, rank):
         return text.label(f"{fleet.where(rank)}: nothing was measured")
     share = f", {text.percent(shares[rank])} of its group's median" if rank in shares else ""
     flagged = "; flagged" if rank in fleet.suspects else ""
-    return text.label(f"{fleet.where(rank)}: {text.quantity(test.values[rank], test.unit)}{share}{flagged}")
+    pair = f" ({test.pairs[rank]})" if rank in test.pairs else ""
+    return text.label(f"{fleet.where(rank)}{pair}: {text.quantity(test.values[rank], test.unit)}{share}{flagged}")
 
 
 def note(fleet, test):

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
@@ -28,6 +30,12 @@ using fleet::Test;
 std::string rank_text(const Fleet& fleet, int rank) {
   const RankPlace* place = fleet.place(rank);
   return place == nullptr ? fmt::format("rank {}", rank) : fmt::format("rank {} ({})", rank, where_text(*place));
+}
+
+/// Whose a number is; of a transfer between two ranks both.
+std::string whose(const Fleet& fleet, const Test::Value& value) {
+  if (!value.pair) return rank_text(fleet, value.rank);
+  return fmt::format("{} to {}", rank_text(fleet, value.pair->first), rank_text(fleet, value.pair->second));
 }
 
 /// Some by name, and how many more there are.
@@ -124,14 +132,10 @@ Grid grid_of_tests(const Fleet& fleet, const std::vector<const Summary*>& rows, 
   for (const Summary* s : rows) {
     const Test& test = *s->test;
     Grid::Row row;
-    row.cells = {shared.rest(test.key),
-                 std::string(to_text(test.pace)),
-                 value_text(test, s->median),
-                 value_text(test, s->lowest.value),
-                 rank_text(fleet, s->lowest.rank),
-                 value_text(test, s->highest.value),
-                 rank_text(fleet, s->highest.rank),
-                 format_percent(s->spread)};
+    row.cells = {shared.rest(test.key),       std::string(to_text(test.pace)),
+                 value_text(test, s->median), value_text(test, s->lowest.value),
+                 whose(fleet, s->lowest),     value_text(test, s->highest.value),
+                 whose(fleet, s->highest),    format_percent(s->spread)};
     if (has_sum) row.cells.push_back(moved_together(s) ? value_text(test, *s->sum) : "");
     row.tones = {Tone::plain, Tone::plain, Tone::bold};
     grid.rows.push_back(std::move(row));
