@@ -331,6 +331,9 @@ constexpr Field case_field(std::string_view name) {
           }};
 }
 
+/// Which may lie before the moment that they count from, since clocks are not exact.
+constexpr const Shape& kMoments = kListOf<double, kNumber, std::numeric_limits<std::size_t>::max()>;
+
 constexpr std::array kInFleetFields{
     field<&InFleet::rank>("rank"),
     field<&InFleet::pace>("pace"),
@@ -339,8 +342,8 @@ constexpr std::array kInFleetFields{
     field<&InFleet::clock_uncertainty>("clock_uncertainty"),
     field<&InFleet::void_passes>("void_passes"),
     field<&InFleet::late_passes>("late_passes"),
-    field<&InFleet::begins, kSamples>("begins", if_known),
-    field<&InFleet::ends, kSamples>("ends", if_known),
+    field<&InFleet::begins, kMoments>("begins", if_known),
+    field<&InFleet::ends, kMoments>("ends", if_known),
 };
 constexpr Shape kInFleet = record(kInFleetFields);
 
