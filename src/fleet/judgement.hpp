@@ -1,5 +1,5 @@
-// Which part of a fleet is slower than its like: pure functions from results to records. docs/fleet.md says what is
-// computed and why.
+// Which part of a fleet is slower than its like: pure functions from results to records. docs/fleet-judgement.md says
+// what is computed and why.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +23,10 @@ struct Options {
 /// One number of one case at one pace, of all ranks that have it: the case's rate where its table shows one, else what
 /// its headline measured.
 struct Test {
-  std::string key;  ///< of the case
+  std::string key{};  ///< of the case
   Pacing pace = Pacing::all;
-  std::string metric;
-  std::string unit;
+  std::string metric{};
+  std::string unit{};
   Better better = Better::higher;
   DataPath path = DataPath::link;
   struct Value {
@@ -37,7 +37,7 @@ struct Test {
     std::optional<std::pair<int, int>> pair{};
     friend bool operator==(const Value&, const Value&) = default;
   };
-  std::vector<Value> values;  ///< ascending by rank, then by pair; numbers that are finite and no less than 0
+  std::vector<Value> values{};  ///< ascending by rank, then by pair; numbers that are finite and no less than 0
   /// "memcpy/size=1MiB/dir=h2d pace=all": the case and its pace.
   [[nodiscard]] std::string name() const;
 };

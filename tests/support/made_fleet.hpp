@@ -37,7 +37,7 @@ struct FleetPlan {
 class MadeFleet {
  public:
   explicit MadeFleet(const FleetPlan& plan);
-  /// What these ranks measure when they measure again; added to the report.
+  /// What these ranks measure when they measure the fleet's own cases again; added to the report.
   void measure_again(const std::vector<fleet::Retest>& retests);
   /// Both rounds, and the judgement.
   void judge(const fleet::Options& options = {});

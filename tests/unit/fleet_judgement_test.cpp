@@ -226,7 +226,7 @@ TEST(FleetGroups, AreByModelAndLink) {
   ASSERT_EQ(notes(made).size(), 2U);
   EXPECT_TRUE(has(notes(made)[0], {"x16; each kind of link"}));
   EXPECT_TRUE(has(notes(made)[1], {"x8; each kind of link"}));
-  change([](Environment::Gpu& gpu) { gpu = {.name = "other", .pcie = {}}; });
+  change([](Environment::Gpu& gpu) { gpu.name = "other"; });
   made.judge();
   EXPECT_EQ(said(made), "");
   EXPECT_TRUE(notes(made).empty()) << "another model is nothing special";
@@ -339,7 +339,10 @@ MadeFleet exchanging_fleet(int nodes, int ranks_per_node, const Factor& factor, 
     if (from == to) continue;
     Result result{Case("exchange")};
     result.in_fleet = InFleet{.rank = from, .round = i < ranks * ranks ? 1U : 2U};
-    result.measurements.push_back({.name = "transfer", .samples = {1}, .median = factor(from, to), .flags = {}});
+    Measurement& transfer = result.measurements.emplace_back();
+    transfer.name = "transfer";
+    transfer.samples = {1};
+    transfer.median = factor(from, to);
     result.labels = {{"from", std::to_string(from)}, {"to", std::to_string(to)}};
     made.report.results.push_back(std::move(result));
   }

@@ -18,7 +18,10 @@ using Value = fleet::Test::Value;  // within a case of googletest Test is its ow
 Result result_of_rank(int rank, double seconds, double rate) {
   Result result(made_case("h2d"));
   result.in_fleet = InFleet{.rank = rank};
-  result.measurements.push_back({.name = "copy", .samples = {seconds}, .median = seconds, .flags = {}});
+  Measurement& copy = result.measurements.emplace_back();
+  copy.name = "copy";
+  copy.samples = {seconds};
+  copy.median = seconds;
   result.add("bandwidth", rate, "GB/s");
   return result;
 }
