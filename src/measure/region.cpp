@@ -262,12 +262,12 @@ std::optional<Timing> RegionTimer::time(const std::function<void()>& before_star
 
 void RegionTimer::set_batch(unsigned batch) { batch_ = std::min(batch, largest_batch()); }
 
-void RegionTimer::choose_batch() {
+void RegionTimer::choose_batch(double shortest) {
   // Ungated times contain submission cost, so the first guess can fall short; a longer batch then shows it.
   for (int attempt = 0; attempt < 4; ++attempt) {
     const auto timing = time();
     if (!timing) continue;
-    const double wanted = std::ceil(region_.shortest / std::max(timing->elapsed, 1e-9));
+    const double wanted = std::ceil(std::max(shortest, region_.shortest) / std::max(timing->elapsed, 1e-9));
     const auto next = static_cast<unsigned>(std::clamp<double>(wanted, batch_, largest_batch()));
     if (next == batch_) return;
     batch_ = next;

@@ -125,8 +125,9 @@ class RegionTimer {
 
   /// Runs once, ungated and waits: loads what is loaded lazily. Returns its time.
   Timing run_ungated();
-  /// Chooses the number of repetitions from timed passes.
-  void choose_batch();
+  /// Chooses the number of repetitions from timed passes, for samples of so many seconds at least, where the region
+  /// does not want more.
+  void choose_batch(double shortest = 0);
   /// As others have chosen it; nothing where the region is never batched.
   void set_batch(unsigned batch);
   /// Nothing if the gate timed out: then the sample has failed, not the process.

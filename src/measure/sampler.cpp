@@ -104,7 +104,7 @@ class Loop {
       if (stopped()) break;
       timer.run_ungated();
       timer.run_ungated();
-      timer.choose_batch();
+      timer.choose_batch(pace_ != nullptr ? pace_->shortest_pass() : 0);
       use_largest_batch(timer);
     }
     std::vector<std::vector<double>> times(timers_.size());

@@ -16,15 +16,20 @@ constexpr double kTolerance = 5e-6;     // seconds
 constexpr double kToleratedShare = 0.002;
 constexpr int kMostVoidInARow = 8;
 constexpr int kTrials = 5;
+// Clocks are synchronised in the middle of a case, too, where what they may be off by is more than a share of a pass.
+constexpr double kUnsynchronised = 25e-3;    // seconds
+constexpr double kHarmlessShare = 0.0025;
+constexpr double kPassOverUncertainty = 100;  // no verdict is given where a pass is shorter than that
+constexpr double kLongestWanted = 5e-3;       // seconds
 
 /// What each rank brings to an all-reduce; the largest of all comes back.
-enum Slot : std::size_t { kStep, kMinusStep, kMeasures, kInterrupted, kUncertainty, kFirst, kSecond };
+enum Slot : std::size_t { kStep, kMinusStep, kMeasures, kInterrupted, kSynchronise, kUncertainty, kFirst, kSecond };
 
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-InStep::InStep(Communicator& ranks, HostRuntime& host, const CommonClock& clock, Patience patience,
+InStep::InStep(Communicator& ranks, HostRuntime& host, CommonClock& clock, Patience patience,
                std::function<bool()> interrupted)
     : ranks_(ranks),
       host_(host),
@@ -36,6 +41,20 @@ void InStep::set_neutral() {
   values_.fill(kNothing);
   values_[kMeasures] = 0;
   values_[kInterrupted] = this_one_interrupted_() ? 1 : 0;
+  values_[kSynchronise] = 0;
+}
+
+bool InStep::synchronising_is_due() const {
+  return ranks_.rank() == 0 && host_.now() - synchronised_ > kUnsynchronised &&
+         uncertainty_ > kHarmlessShare * (last_.end - last_.begin);
+}
+
+/// All ranks take part in every exchange, so all come here.
+void InStep::synchronise_if_due() {
+  just_synchronised_ = values_[kSynchronise] > 0;
+  if (!just_synchronised_) return;
+  clock_.synchronise(patience_);
+  synchronised_ = host_.now();
 }
 
 double InStep::exchange(const std::string& what) {
@@ -43,6 +62,7 @@ double InStep::exchange(const std::string& what) {
   const double begun = host_.now();
   try {
     all_reduce(ranks_, values_, Reduction::max, patience_, case_ + ": " + what);
+    synchronise_if_due();
   } catch (const RanksSilentError& error) {
     silence_ = error.what();
     return 0;
@@ -52,6 +72,7 @@ double InStep::exchange(const std::string& what) {
   }
   interrupted_ = interrupted_ || values_[kInterrupted] > 0;
   clock_uncertainty_ = std::max(clock_uncertainty_, values_[kUncertainty]);
+  uncertainty_ = std::max(0.0, values_[kUncertainty]);
   return host_.now() - begun;
 }
 
@@ -81,6 +102,7 @@ void InStep::measure_exchange() {
 void InStep::attend() {
   do {
     set_neutral();
+    values_[kSynchronise] = synchronising_is_due() ? 1 : 0;
     exchange("waiting until all are through with it");
   } while (values_[kMeasures] > 0 && !silence_);
 }
@@ -98,6 +120,8 @@ InStep::Answer InStep::ask(Question question, double first, double second) {
   values_[kUncertainty] = clock_.uncertainty();
   values_[kFirst] = first;
   values_[kSecond] = second;
+  // Not before a pass has been agreed on, whose end the clock has told.
+  values_[kSynchronise] = question == Question::start && synchronising_is_due() ? 1 : 0;
   exchange(std::string(kTexts.at(static_cast<std::size_t>(question))));
   if (values_[kStep] == -values_[kMinusStep] && !silence_) return {true, values_[kFirst], values_[kSecond]};
   apart_ = true;
@@ -108,9 +132,13 @@ bool InStep::any(bool mine) { return ask(Question::any, mine ? 1 : 0).first > 0;
 
 double InStep::largest(double mine) { return ask(Question::largest, mine).first; }
 
+double InStep::shortest_pass() const { return std::min(kLongestWanted, kPassOverUncertainty * uncertainty_); }
+
 void InStep::agree_on_start(double preparation) {
   late_ = false;
-  start_ = ask(Question::start, clock_.now() + preparation + slack_).first;
+  do {
+    start_ = ask(Question::start, clock_.now() + preparation + slack_).first;
+  } while (just_synchronised_ && !silence_);  // which took its time, and the clock may be another one now
 }
 
 double InStep::tolerance() const {

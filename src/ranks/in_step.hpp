@@ -36,7 +36,7 @@ class InStep final : public Pace {
 
   /// `host` is that of the clock.
   InStep(
-      Communicator& ranks, HostRuntime& host, const CommonClock& clock, Patience patience,
+      Communicator& ranks, HostRuntime& host, CommonClock& clock, Patience patience,
       std::function<bool()> interrupted = [] { return xferbench::interrupted() != 0; });
 
   /// Collective. `name` is for errors.
@@ -46,6 +46,7 @@ class InStep final : public Pace {
 
   [[nodiscard]] bool any(bool mine) override;
   [[nodiscard]] double largest(double mine) override;
+  [[nodiscard]] double shortest_pass() const override;
   void agree_on_start(double preparation) override;
   void wait_for_start() override;
   [[nodiscard]] bool agree_on_pass(bool mine) override;
@@ -78,18 +79,24 @@ class InStep final : public Pace {
   void set_neutral();
   void measure_exchange();
   [[nodiscard]] double tolerance() const;
+  /// Whether it is time to synchronise the clocks; rank 0 decides.
+  [[nodiscard]] bool synchronising_is_due() const;
+  void synchronise_if_due();
 
   Communicator& ranks_;
   HostRuntime& host_;
-  const CommonClock& clock_;
+  CommonClock& clock_;
   Patience patience_;
   std::function<bool()> this_one_interrupted_;
   std::string case_;
-  std::array<double, 7> values_{};  // by Slot, in the source file
+  std::array<double, 8> values_{};  // by Slot, in the source file
   double step_ = 0;                 // questions of this case so far
   std::optional<double> exchange_seconds_;
   double slack_ = 0;
   double start_ = 0;  // of the common clock
+  double synchronised_ = 0;        // by the host's clock
+  bool just_synchronised_ = false;  // in the last exchange
+  double uncertainty_ = 0;         // of the common clock of those who measure, at the last question
   bool late_ = false;
   bool apart_ = false;  // in a question since the last pass
   int void_in_a_row_ = 0;

@@ -25,6 +25,9 @@ class Pace {
   /// answer any more, which is the end of it, too.
   [[nodiscard]] virtual bool interrupted() const = 0;
 
+  /// Seconds that a pass should last at least, for starts to lie close together beside it.
+  [[nodiscard]] virtual double shortest_pass() const = 0;
+
   /// Before a pass: agrees on when it is to start, so that one who needs `preparation` seconds until then is not late.
   virtual void agree_on_start(double preparation) = 0;
   /// Waits for that moment. For the thread that begins the pass, right before the work is let go.
