@@ -19,8 +19,8 @@ constexpr int kTrials = 5;
 // Clocks are synchronised in the middle of a case, too, where what they may be off by is more than a share of a pass.
 constexpr double kUnsynchronised = 25e-3;    // seconds
 constexpr double kHarmlessShare = 0.0025;
-constexpr double kPassOverUncertainty = 100;  // no verdict is given where a pass is shorter than that
-constexpr double kLongestWanted = 5e-3;       // seconds
+constexpr double kPassOverUncertainty = 200;  // no verdict is given where a pass is shorter than half of that
+constexpr double kLongestWanted = 10e-3;      // seconds
 
 /// What each rank brings to an all-reduce; the largest of all comes back.
 enum Slot : std::size_t { kStep, kMinusStep, kMeasures, kInterrupted, kSynchronise, kUncertainty, kFirst, kSecond };
@@ -72,7 +72,7 @@ double InStep::exchange(const std::string& what) {
   }
   interrupted_ = interrupted_ || values_[kInterrupted] > 0;
   clock_uncertainty_ = std::max(clock_uncertainty_, values_[kUncertainty]);
-  uncertainty_ = std::max(0.0, values_[kUncertainty]);
+  if (values_[kUncertainty] > kNothing) uncertainty_ = values_[kUncertainty];
   return host_.now() - begun;
 }
 
@@ -132,7 +132,9 @@ bool InStep::any(bool mine) { return ask(Question::any, mine ? 1 : 0).first > 0;
 
 double InStep::largest(double mine) { return ask(Question::largest, mine).first; }
 
-double InStep::shortest_pass() const { return std::min(kLongestWanted, kPassOverUncertainty * uncertainty_); }
+double InStep::shortest_pass() const {
+  return std::min(kLongestWanted, kPassOverUncertainty * std::max(uncertainty_, clock_.uncertainty()));
+}
 
 void InStep::agree_on_start(double preparation) {
   late_ = false;

@@ -22,7 +22,7 @@ PROGRAM = pathlib.Path(os.environ["XFERBENCH_PROGRAM"]).resolve()
 FLEETS = int(os.environ.get("XFERBENCH_FLEETS", "20"))
 RANKS = 8
 # Enough to tell a link from a GPU, and short.
-CASES = ["memcpy", "--dir", "h2d,d2h,d2d", "--size", "16M", "--host", "pinned", "--no-verify", "--quiet"]
+CASES = ["memcpy", "--dir", "h2d,d2h,d2d", "--size", "64M", "--host", "pinned", "--no-verify", "--quiet"]
 TIMEOUT = 8  # seconds that a rank waits for another one
 
 

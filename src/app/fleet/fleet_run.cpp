@@ -129,8 +129,11 @@ void FleetRun::measure(const Step& step, const Ranks& measuring, unsigned round,
       moments_.clear();
       unsent_ = visit();
       describe(*unsent_, step, round);
+      // Who measures alone starts with nobody.
+      if (group.size() == 1) unsent_->in_fleet->clock_uncertainty = 0;
     }
     in_step_.attend();
+    if (in_step_.silence()) throw RanksSilentError(*in_step_.silence());
   }
 }
 
@@ -199,7 +202,7 @@ void FleetRun::second_round() {
     steps.push_back({static_cast<std::size_t>(found), retest.pace});
     cases.push_back(command_.cases.at(steps.back().number));
   }
-  if (!again.empty() && live_ != nullptr) {
+  if (!again.empty() && live_ != nullptr && !command_.measuring.show.quiet) {
     progress_.tell({fmt::format("measuring {} case{} again, where a rank looks slow, with as many good ones",
                                 again.size(), again.size() == 1 ? "" : "s")});
   }
