@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/commands.hpp"
+#include "app/fleet/membership.hpp"
 #include "core/error.hpp"
 #include "core/process.hpp"
 #include "core/standard_error.hpp"
@@ -15,6 +16,13 @@ namespace {
 int complain(const char* what, xferbench::ExitCode code) noexcept {
   xferbench::tell(what);
   return static_cast<int>(code);
+}
+
+/// Of what is wrong with the command, which every rank under mpirun or srun finds: one of them says it.
+int complain_once(const char* what) noexcept {
+  const auto launch = xferbench::app::started_by_launcher();
+  if (!launch || xferbench::app::speaks_for_all(*launch)) xferbench::tell(what);
+  return static_cast<int>(xferbench::ExitCode::usage);
 }
 
 }  // namespace
@@ -29,9 +37,9 @@ int main(int argc, char** argv) {
     process.end_by_closed_pipe();
     return complain(error.what(), ExitCode::usage);
   } catch (const UsageError& error) {
-    return complain(error.what(), ExitCode::usage);
+    return complain_once(error.what());
   } catch (const InputError& error) {
-    return complain(error.what(), ExitCode::usage);
+    return complain_once(error.what());
   } catch (const OutputError& error) {
     return complain(error.what(), ExitCode::usage);
   } catch (const NoDeviceError& error) {

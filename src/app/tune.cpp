@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "app/commands.hpp"
-#include "app/give_up.hpp"
 #include "app/fleet/membership.hpp"
+#include "app/give_up.hpp"
 #include "app/live_report.hpp"
 #include "app/session.hpp"
 #include "cli/progress.hpp"
@@ -61,8 +61,8 @@ int dry_tune(const cli::TuneCommand& command) {
 
 int perform(const cli::TuneCommand& command) {
   if (const auto launch = started_by_launcher(); launch && launch->size.value_or(1) > 1) {
-    if (!speaks_for_all(*launch)) return static_cast<int>(ExitCode::usage);
-    throw UsageError("tune is for a single process, and mpirun or srun has started several: run it on one of the hosts");
+    throw UsageError(
+        "tune is for a single process, and mpirun or srun has started several: run it on one of the hosts");
   }
   if (command.measuring.dry_run) return dry_tune(command);
   const cli::Measuring& measuring = command.measuring;

@@ -17,7 +17,7 @@ constexpr double kToleratedShare = 0.002;
 constexpr int kMostVoidInARow = 8;
 constexpr int kTrials = 5;
 // Clocks are synchronised in the middle of a case, too, where what they may be off by is more than a share of a pass.
-constexpr double kUnsynchronised = 25e-3;    // seconds
+constexpr double kUnsynchronised = 25e-3;  // seconds
 constexpr double kHarmlessShare = 0.0025;
 constexpr double kPassOverUncertainty = 200;  // no verdict is given where a pass is shorter than half of that
 constexpr double kLongestWanted = 10e-3;      // seconds

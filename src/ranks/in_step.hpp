@@ -93,10 +93,10 @@ class InStep final : public Pace {
   double step_ = 0;                 // questions of this case so far
   std::optional<double> exchange_seconds_;
   double slack_ = 0;
-  double start_ = 0;  // of the common clock
-  double synchronised_ = 0;        // by the host's clock
+  double start_ = 0;                // of the common clock
+  double synchronised_ = 0;         // by the host's clock
   bool just_synchronised_ = false;  // in the last exchange
-  double uncertainty_ = 0;         // of the common clock of those who measure, at the last question
+  double uncertainty_ = 0;          // of the common clock of those who measure, at the last question
   bool late_ = false;
   bool apart_ = false;  // in a question since the last pass
   int void_in_a_row_ = 0;

@@ -165,14 +165,14 @@ class Wrong(Fleets):
         return by_rank
 
     def test_a_rank_that_fails_a_case(self):
-        outcome, report = self.with_rank(2, {"inject": "fail:launch:1"})
+        outcome, report = self.with_rank(2, {"inject": "fail:copy:3"})
         self.assertEqual(outcome.code, 1)
         statuses = self.statuses(report)
         for rank in (0, 1, 3):
             self.assertEqual(set(statuses[rank]), {"ok"}, outcome.err)
 
     def test_a_rank_that_loses_its_gpu(self):
-        outcome, report = self.with_rank(1, {"inject": "lose:record:40"})
+        outcome, report = self.with_rank(1, {"inject": "lose:copy:40"})
         self.assertEqual(outcome.code, 1)
         statuses = self.statuses(report)
         self.assertIn("failed", statuses[1], outcome.err)
@@ -180,12 +180,12 @@ class Wrong(Fleets):
             self.assertEqual(set(statuses[rank]), {"ok"}, outcome.err)
 
     def test_a_rank_that_dies(self):
-        outcome, report = self.with_rank(3, {"inject": "die:record:200"})
+        outcome, report = self.with_rank(3, {"inject": "die:copy:60"})
         self.assertNotEqual(outcome.code, 0)
         self.assertFalse(report["complete"])
 
     def test_a_rank_that_hangs(self):
-        outcome, report = self.with_rank(3, {"inject": "hang:record:200"})
+        outcome, report = self.with_rank(3, {"inject": "hang:copy:60"})
         self.assertNotEqual(outcome.code, 0)
         self.assertFalse(report["complete"])
         self.assertEqual(report["fleet"]["missing"], [3], outcome.err)

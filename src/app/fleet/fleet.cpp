@@ -131,9 +131,6 @@ int run_in_fleet(cli::RunCommand command, const Launch& launch) {
   } catch (const FleetError& error) {
     if (*error.what() != '\0') tell(error.what());
     return error.code;
-  } catch (const UsageError& error) {  // there is no MPI: every rank finds that out by itself
-    if (speaks_for_all(launch)) throw;
-    return static_cast<int>(ExitCode::usage);
   }
 }
 

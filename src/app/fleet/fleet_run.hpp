@@ -44,6 +44,7 @@ class FleetRun {
   };
   using Ranks = std::vector<int>;
 
+  void learn_clocks();
   void first_round();
   void second_round();
   /// One turn of a step, by those ranks of it that measure, each by its `visit`.

@@ -63,7 +63,6 @@ std::optional<Launch> launch_for(const cli::RunCommand& command) {
                     command.fleet.flags.front()));
   }
   if (launch && launch->size.value_or(0) == 1 && !command.fleet.mpi && command.fleet.flags.empty()) return std::nullopt;
-  if (launch) refuse_flags_of_one_process(command);
   return launch;
 }
 
@@ -259,14 +258,18 @@ Introductions introduce(Communicator& mpi, const RankPlace& mine, const Problem&
                         const Patience& patience) {
   constexpr const char* kWhat = "the introduction of all ranks";
   Introductions all;
-  for (const std::string& text : gather(mpi, to_json(mine), patience, kWhat)) {
-    all.places.push_back(parse_rank(text, fmt::format("rank {}", all.places.size())));
-  }
   all.problems = gather(mpi, problem.text, patience, kWhat);
-  const std::string line = fmt::format("{} {} {}", problem.code, mpi.node_root(), cases);
+  const std::string line = fmt::format("{} {} {} {}", problem.code, mpi.node_root(), cases, mine.host);
   for (const std::string& text : gather(mpi, line, patience, kWhat)) {
     std::istringstream words(text);
     words >> all.codes.emplace_back() >> all.node_roots.emplace_back() >> all.cases.emplace_back();
+    words >> all.places.emplace_back().host;
+    all.places.back().rank = static_cast<int>(all.places.size()) - 1;
+  }
+  // Of those that have a machine.
+  const std::vector<std::string> texts = gather(mpi, problem.code == 0 ? to_json(mine) : "", patience, kWhat);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (!texts[i].empty()) all.places[i] = parse_rank(texts[i], fmt::format("rank {}", i));
   }
   return all;
 }
@@ -288,6 +291,16 @@ Problem judged(const Introductions& all, const cli::RunCommand& command) {
                         i)};
   }
   return {};
+}
+
+/// Every host may lack the plug-in or MPI for a reason of its own, so one rank of each says it.
+void start(Member& member, const Launch& launch) {
+  try {
+    member.mpi = start_mpi();
+  } catch (const UsageError& error) {
+    const bool speaks = launch.local_rank.value_or(launch.rank.value_or(0)) == 0;
+    throw FleetError(static_cast<int>(ExitCode::usage), speaks ? fmt::format("{}: {}", host_name(), error.what()) : "");
+  }
 }
 
 /// A launcher that says "several" while MPI knows of one has started so many separate programs.
@@ -338,20 +351,21 @@ void model_network(Member& member, const cli::Measuring& measuring) {
   if (modelled.clock != ModelledRank::Clock{}) {
     member.skewed = std::make_unique<SkewedHost>(host, modelled.clock.offset, modelled.clock.drift);
   }
-  member.modelled = std::make_unique<ModelledNetwork>(*member.mpi, host, member.nodes,
-                                                      network_of(modelled.network, measuring.seed));
+  member.modelled =
+      std::make_unique<ModelledNetwork>(*member.mpi, host, member.nodes, network_of(modelled.network, measuring.seed));
 }
 
 }  // namespace
 
 Member join_fleet(cli::RunCommand& command, const Launch& launch) {
+  refuse_flags_of_one_process(command);
   Member member;
   Problem problem;
   const bool knows_its_place = launch.local_rank.has_value();
   if (knows_its_place) {
     problem = open_and_expand(command, launch.rank.value_or(0), *launch.local_rank, member.machine);
   }
-  member.mpi = start_mpi();
+  start(member, launch);
   refuse_singletons(launch, *member.mpi);
   if (!knows_its_place) {
     problem = open_and_expand(command, member.mpi->rank(), member.mpi->local_rank(), member.machine);

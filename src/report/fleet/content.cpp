@@ -79,9 +79,9 @@ std::vector<std::string> alarms_of(const Report& report) {
   if (others.size() > kMostNamed) {
     std::size_t count = 0;
     for (const auto& [profile, ranks] : others) count += ranks.size();
-    lines.push_back(fmt::format(
-        "SIMULATED by {} other profiles: {} other ranks, of each of which the results file says by which", others.size(),
-        count));
+    lines.push_back(
+        fmt::format("SIMULATED by {} other profiles: {} other ranks, of each of which the results file says by which",
+                    others.size(), count));
     return lines;
   }
   for (const auto& [profile, ranks] : others) {
