@@ -35,6 +35,9 @@ struct Test {
     double clock_share = 0;  ///< how far the common clock may be off, of the time that was measured
     /// Of a transfer between ranks, from the first to the second, as its labels "from" and "to" say.
     std::optional<std::pair<int, int>> pair{};
+    double payload = 0;  ///< of a rate: bytes that a pass moved
+    /// When passes began and ended, as InFleet has it; null where that is not known. Of the report's results.
+    const InFleet* in_step = nullptr;
     friend bool operator==(const Value&, const Value&) = default;
   };
   std::vector<Value> values{};  ///< ascending by rank, then by pair; numbers that are finite and no less than 0
@@ -51,8 +54,10 @@ struct Summary {
   double median = 0;
   Test::Value lowest{};
   Test::Value highest{};
-  double spread = 0;            ///< (highest - lowest) / median
-  std::optional<double> sum{};  ///< of rates, over all ranks: what they moved together
+  double spread = 0;  ///< (highest - lowest) / median
+  /// Of rates: what all ranks moved together, over the time from the first one's begin to the last one's end. Where
+  /// their passes are not known, the sum of the rates.
+  std::optional<double> together{};
 };
 std::vector<Summary> summarise(const std::vector<Test>& tests);
 

@@ -64,6 +64,38 @@ std::optional<std::pair<int, int>> pair_of(const Result& result) {
   return std::pair(*from, *to);
 }
 
+/// Of a pass, by the number that is a rate.
+double payload_of(const Headline& number, const Measurement* timed) {
+  constexpr double kGiga = 1e9;
+  if (number.unit != kRate || timed == nullptr || timed->unit != "s") return 0;
+  return number.value * kGiga * timed->median * timed->batch;
+}
+
+/// What all ranks moved together over the time that it took all of them, in the middle of the passes; nothing where
+/// they have not all made the same ones.
+std::optional<double> rate_together(const Test& test) {
+  const InFleet* first = test.values.front().in_step;
+  const auto like_first = [first](const Test::Value& v) {
+    return v.in_step != nullptr && v.payload > 0 && v.in_step->begins.size() == first->begins.size() &&
+           v.in_step->ends.size() == first->begins.size();
+  };
+  if (first == nullptr || first->begins.empty() || !std::ranges::all_of(test.values, like_first)) return std::nullopt;
+  double payload = 0;
+  for (const Test::Value& v : test.values) payload += v.payload;
+  std::vector<double> makespans;
+  for (std::size_t pass = 0; pass < first->begins.size(); ++pass) {
+    double begin = first->begins[pass];
+    double end = first->ends[pass];
+    for (const Test::Value& v : test.values) {
+      begin = std::min(begin, v.in_step->begins[pass]);
+      end = std::max(end, v.in_step->ends[pass]);
+    }
+    makespans.push_back(end - begin);
+  }
+  const double makespan = statistics::median(makespans);
+  return makespan > 0 ? std::optional(payload / makespan / 1e9) : std::nullopt;
+}
+
 /// A time of 0 is none; a rate of 0 is the worst there is.
 bool is_usable(const Headline& number) {
   if (!std::isfinite(number.value)) return false;
@@ -119,7 +151,9 @@ std::vector<Test> tests_of(const Report& report, unsigned round) {
               {.rank = result.in_fleet->rank,
                .value = number->value,
                .clock_share = clock_share_of(*result.in_fleet, timed),
-               .pair = pair_of(result)});
+               .pair = pair_of(result),
+               .payload = payload_of(*number, timed),
+               .in_step = &*result.in_fleet});
   }
   return std::move(tests).in_order();
 }
@@ -138,7 +172,7 @@ std::vector<Summary> summarise(const std::vector<Test>& tests) {
     Summary& one = all.emplace_back(
         Summary{.test = &test, .median = statistics::median(numbers), .lowest = *lowest, .highest = *highest});
     if (one.median > 0) one.spread = (highest->value - lowest->value) / one.median;
-    if (test.unit == kRate) one.sum = sum;
+    if (test.unit == kRate) one.together = rate_together(test).value_or(sum);
   }
   return all;
 }

@@ -1,9 +1,9 @@
 #include "ranks/farewell.hpp"
 
+#include <algorithm>
 #include <chrono>
-#include <cstdint>
-#include <cstring>
-#include <memory>
+#include <limits>
+#include <span>
 #include <thread>
 
 namespace xferbench {
@@ -12,96 +12,159 @@ namespace {
 
 using FarewellClock = std::chrono::steady_clock;
 
-constexpr int kSizeTag = Communicator::kOwnTags + 700;
-constexpr int kTextTag = Communicator::kOwnTags + 701;
+constexpr int kCallTag = Communicator::kOwnTags + 700;
+constexpr int kSizeTag = Communicator::kOwnTags + 701;
+constexpr int kTextTag = Communicator::kOwnTags + 702;
+/// Instead of the size of a last text: there is none, since all is well.
+constexpr std::uint64_t kWell = std::numeric_limits<std::uint64_t>::max();
+/// Of a text that a rank sends; what is longer comes as nothing.
+constexpr std::uint64_t kLongest = std::numeric_limits<int>::max();
 
-/// What one rank says, in two messages: how long it is, and what it is.
-class LastText {
- public:
-  /// Begins to receive it.
-  LastText(Communicator& ranks, int from) : ranks_(ranks), from_(from) {
-    pending_ = ranks.receive(from, kSizeTag, std::as_writable_bytes(std::span(&size_, 1)));
-  }
-
-  [[nodiscard]] bool has_come() {
-    while (pending_ && pending_->done()) {
-      pending_.reset();
-      if (text_.empty() && size_ > 0) {
-        text_.resize(size_);
-        pending_ = ranks_.receive(from_, kTextTag, std::as_writable_bytes(std::span(text_)));
-      }
-    }
-    return !pending_;
-  }
-  [[nodiscard]] const std::string& text() const { return text_; }
-
- private:
-  Communicator& ranks_;
-  int from_;
-  std::uint64_t size_ = 0;
-  std::string text_;
-  PendingPtr pending_;
-};
-
-/// Until `done` says so, or the time is over.
-template <class Done>
-void poll_until(FarewellClock::time_point end, const Done& done) {
-  while (!done() && FarewellClock::now() < end) std::this_thread::sleep_for(std::chrono::microseconds(200));
+template <class Value>
+std::span<std::byte> bytes_of(Value& value) {
+  return std::as_writable_bytes(std::span(&value, 1));
 }
 
-Farewell listen(Communicator& ranks, FarewellClock::time_point end) {
-  // What MPI may still write to must stay, so it is left to the end of the process.
-  auto* others = new std::vector<std::unique_ptr<LastText>>();
-  for (int rank = 1; rank < ranks.size(); ++rank) others->push_back(std::make_unique<LastText>(ranks, rank));
-  std::vector<bool> come(others->size());
-  poll_until(end, [&] {
-    bool all = true;
-    for (std::size_t i = 0; i < others->size(); ++i) {
-      if (!come[i]) come[i] = (*others)[i]->has_come();
-      all = all && come[i];
+/// Until `done` says so; false where the time is over first.
+template <class Done>
+bool poll_for(double seconds, const Done& done) {
+  const auto end = FarewellClock::now() +
+                   std::chrono::duration_cast<FarewellClock::duration>(std::chrono::duration<double>(seconds));
+  while (!done()) {
+    if (FarewellClock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  return true;
+}
+
+bool all_done(const std::vector<PendingPtr>& operations) {
+  return std::ranges::all_of(operations, [](const PendingPtr& one) { return one->done(); });
+}
+
+}  // namespace
+
+/// Another rank, as rank 0 hears it.
+struct Farewell::Other {
+  Other(Communicator& all, int number) : ranks(all), rank(number) {
+    pending = ranks.receive(rank, kSizeTag, bytes_of(size));
+  }
+
+  /// Whether it has said how long its text is.
+  [[nodiscard]] bool has_spoken() {
+    if (!said && pending->done()) said = true;
+    return said;
+  }
+  /// Whether all of it has come.
+  [[nodiscard]] bool has_ended() {
+    if (!has_spoken()) return false;
+    if (size == kWell || size == 0) return true;
+    if (text.empty()) {
+      text.resize(size);
+      pending = ranks.receive(rank, kTextTag, std::as_writable_bytes(std::span(text)));
     }
-    return all;
+    return pending->done();
+  }
+
+  Communicator& ranks;
+  int rank;
+  std::uint64_t size = 0;
+  std::string text{};
+  bool said = false;
+  PendingPtr pending;
+};
+
+Farewell::Farewell(Communicator& ranks) : ranks_(ranks) {
+  if (ranks.rank() == 0) {
+    for (int rank = 1; rank < ranks.size(); ++rank) others_.push_back(std::make_unique<Other>(ranks, rank));
+  } else {
+    calling_ = ranks.receive(0, kCallTag, bytes_of(call_));
+  }
+}
+
+Farewell::~Farewell() = default;
+
+void Farewell::look() {
+  if (calling_) {
+    if (calling_->done() && call_ == Call::farewell) throw RanksSilentError("rank 0 ends the run: a rank is silent");
+    return;
+  }
+  if (others_.empty()) return;
+  next_ = (next_ + 1) % others_.size();
+  Other& other = *others_[next_];
+  if (other.has_spoken() && other.size != kWell) {
+    throw RanksSilentError("rank " + std::to_string(other.rank) + " waits for a rank that is silent");
+  }
+}
+
+void Farewell::send_to_all(Call call) {
+  for (const auto& other : others_) {
+    calls_.push_back(std::make_unique<Call>(call));
+    sending_.push_back(ranks_.send(other->rank, kCallTag, bytes_of(*calls_.back())));
+  }
+}
+
+void Farewell::end(const Patience& patience) {
+  constexpr const char* kWhat = "the end of the run";
+  send_to_all(Call::well);
+  if (calling_) {
+    size_ = kWell;
+    sending_.push_back(ranks_.send(0, kSizeTag, bytes_of(size_)));
+    wait_for(*calling_, patience, kWhat);
+  }
+  for (const auto& other : others_) wait_for(*other->pending, patience, kWhat);
+  for (const PendingPtr& one : sending_) wait_for(*one, patience, kWhat);
+}
+
+Farewell::Heard Farewell::listen(double seconds) {
+  send_to_all(Call::farewell);
+  poll_for(seconds, [&] {
+    const auto ended = [](const auto& other) { return other->has_ended(); };
+    // Every one is asked each time, since MPI goes on only where it is asked.
+    return static_cast<std::size_t>(std::ranges::count_if(others_, ended)) == others_.size();
   });
-  Farewell heard;
-  heard.texts.resize(others->size() + 1);
-  for (std::size_t i = 0; i < others->size(); ++i) {
-    if (come[i]) {
-      heard.texts[i + 1] = (*others)[i]->text();
+  Heard heard{.texts = std::vector<std::string>(others_.size() + 1), .silent = {}};
+  for (const auto& other : others_) {
+    if (other->has_ended()) {
+      heard.texts[static_cast<std::size_t>(other->rank)] = other->text;
     } else {
-      heard.silent.push_back(static_cast<int>(i) + 1);
+      heard.silent.push_back(other->rank);
     }
   }
   return heard;
 }
 
-void speak(Communicator& ranks, const std::string& mine, FarewellClock::time_point end) {
-  auto* text = new std::string(mine);
-  auto* size = new std::uint64_t(mine.size());
-  std::vector<PendingPtr> sending;
-  sending.push_back(ranks.send(0, kSizeTag, std::as_bytes(std::span(size, 1))));
-  if (!text->empty()) sending.push_back(ranks.send(0, kTextTag, std::as_bytes(std::span(*text))));
-  poll_until(end, [&] {
-    bool all = true;
-    for (const PendingPtr& one : sending) all = one->done() && all;
-    return all;
+void Farewell::speak(const std::string& mine, double seconds) {
+  mine_ = mine.size() > kLongest ? "" : mine;
+  size_ = mine_.size();
+  sending_.push_back(ranks_.send(0, kSizeTag, bytes_of(size_)));
+  if (!mine_.empty()) sending_.push_back(ranks_.send(0, kTextTag, std::as_bytes(std::span(mine_))));
+  poll_for(seconds, [&] {
+    if (calling_->done() && call_ == Call::farewell) calling_ = ranks_.receive(0, kCallTag, bytes_of(call_));
+    return all_done(sending_) && calling_->done() && call_ == Call::dismissed;
   });
 }
 
-}  // namespace
-
-Farewell say_farewell(Communicator& ranks, const std::string& mine, double seconds) noexcept {
-  const auto end = FarewellClock::now() +
-                   std::chrono::duration_cast<FarewellClock::duration>(std::chrono::duration<double>(seconds));
+Farewell::Heard Farewell::say(const std::string& mine, double seconds) noexcept {
   try {
-    if (ranks.rank() == 0) {
-      Farewell heard = listen(ranks, end);
-      heard.texts[0] = mine;
-      return heard;
+    if (calling_) {
+      speak(mine, seconds);
+      return {};
     }
-    speak(ranks, mine, end);
+    Heard heard = listen(seconds);
+    heard.texts[0] = mine;
+    return heard;
   } catch (const std::exception&) {  // MPI itself is broken: then nobody can be heard
+    return {};
   }
-  return {};
+}
+
+void Farewell::dismiss() noexcept {
+  constexpr double kSeconds = 0.1;
+  try {
+    send_to_all(Call::dismissed);
+    poll_for(kSeconds, [&] { return all_done(sending_); });
+  } catch (const std::exception&) {  // then they end by themselves
+  }
 }
 
 }  // namespace xferbench

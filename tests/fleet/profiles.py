@@ -28,6 +28,13 @@ def host_of(rank, ranks, hosts):
     return f"node{rank * hosts // ranks}"
 
 
+def varied(chance, spread):
+    """A factor near 1, normally distributed. Beyond two standard deviations a part would be slow in truth: drawn anew."""
+    while abs((factor := chance.gauss(1, spread)) - 1) > 2 * spread:
+        pass
+    return factor
+
+
 def fleet(seed, ranks=8, hosts=2, fault="none", shortfall=0.1, spread=0.01, noise=0.005):
     """The profile of each rank, and the Fault. The same seed makes the same fleet."""
     if fault not in FAULTS:
@@ -48,8 +55,8 @@ def fleet(seed, ranks=8, hosts=2, fault="none", shortfall=0.1, spread=0.01, nois
         left = 1 - shortfall if rank in slow else 1
         scale = {
             # A slow GPU is low in all that is measured with it, its transfers too.
-            "link": chance.gauss(1, spread) * (left if fault in ("link", "gpu") else 1),
-            "gpu": chance.gauss(1, spread) * (left if fault == "gpu" else 1),
+            "link": varied(chance, spread) * (left if fault in ("link", "gpu") else 1),
+            "gpu": varied(chance, spread) * (left if fault == "gpu" else 1),
         }
         if fault == "host":
             scale["host_memory"] = left

@@ -3,6 +3,7 @@
 The program is XFERBENCH_PROGRAM. XFERBENCH_FLEETS says how many fleets of each fault are tried [20].
 """
 
+import collections
 import json
 import os
 import pathlib
@@ -96,11 +97,14 @@ class Killed(Fleets):
     def test_killed_ranks(self):
         chance = random.Random(17)
         flags, _ = self.simulate(1)
+        self.outcomes = collections.Counter()
         with hosts.network(2) as fleet:
             for trial in range(self.MOMENTS):
                 victim, moment = chance.randrange(RANKS), chance.uniform(0.2, 6)
                 with self.subTest(trial=trial, victim=victim, moment=moment):
                     self.one_is_killed(fleet, flags, victim, moment)
+        print(dict(self.outcomes), file=sys.stderr)
+        self.assertGreater(self.outcomes["named"], self.MOMENTS // 4)
 
     def one_is_killed(self, fleet, flags, victim, moment):
         results = self.folder / "results.json"
@@ -119,13 +123,17 @@ class Killed(Fleets):
         self.assertFalse(outcome.hung, outcome.err)
         self.assertLess(took, TIMEOUT + 10, outcome.err)
         if not killed:
+            self.outcomes["through before"] += 1
             return
         self.assertNotEqual(outcome.code, 0)
         if not results.exists() or not results.read_text("utf-8"):
-            return  # before the first file was due
+            self.outcomes["before the first file"] += 1
+            return
         report = json.loads(results.read_text("utf-8"))
         if report["complete"]:
-            return  # it was through by then
+            self.outcomes["through by then"] += 1
+            return
+        self.outcomes["named" if report["fleet"].get("missing") else f"not named, of rank {min(victim, 1)}"] += 1
         if victim != 0 and report["fleet"].get("missing"):
             self.assertEqual(report["fleet"]["missing"], [victim])
             self.assertIn(f"rank {victim} ", outcome.err)

@@ -119,9 +119,9 @@ TEST(FleetSummary, HasTheMiddleTheEndsAndTheSumOfRates) {
   EXPECT_EQ(all[0].lowest.rank, 1);
   EXPECT_EQ(all[0].highest.rank, 2);
   EXPECT_DOUBLE_EQ(all[0].spread, 0.4);
-  EXPECT_EQ(all[0].sum, 150);
+  EXPECT_EQ(all[0].together, 150);
   EXPECT_DOUBLE_EQ(all[1].median, 1.5e-3);
-  EXPECT_EQ(all[1].sum, std::nullopt) << "times add up to nothing";
+  EXPECT_EQ(all[1].together, std::nullopt) << "times add up to nothing";
 }
 
 }  // namespace

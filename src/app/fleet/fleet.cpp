@@ -33,37 +33,36 @@ std::string name_of(const RankPlace& place) {
 /// The end of a fleet of which somebody does not answer any more: those who can still talk tell rank 0 what they have,
 /// rank 0 names the others and writes everything. MPI can neither go on nor end, so the process ends here.
 [[noreturn]] void end_without_all(const cli::RunCommand& command, Member& member, LiveReport* live, FleetRun& run,
-                                  const std::exception& error) {
-  constexpr double kSeconds = 0.3;  // mpirun gives what it ends a second
+                                  Farewell& farewell, const std::exception& error) {
+  constexpr double kListening = 0.4;  // seconds: mpirun gives those that it ends one
+  constexpr double kLingering = 5;    // for rank 0 to write everything
   const std::string last = run.unsent() ? to_json(*run.unsent()) : "";
-  const Farewell farewell = say_farewell(*member.mpi, last, kSeconds);
+  const Farewell::Heard heard = farewell.say(last, live != nullptr ? kListening : kLingering);
   run.clear_progress();
   try {
     if (live == nullptr) {
-      if (member.place.local_rank == 0 && farewell.silent.empty() && interrupted() == 0) {
-        tell(fmt::format("{}: {}", name_of(member.place), error.what()));
-      }
       std::_Exit(static_cast<int>(ExitCode::failed));
     }
     KnownResults results;
-    for (const std::string& text : farewell.texts) {
+    for (const std::string& text : heard.texts) {
       if (text.empty()) continue;
       Result result = parse_result(text, "a rank's last result");
       if (result.in_fleet) results.emplace_back(run.index_of(result), std::move(result));
     }
     for (const std::string& news : live->put(std::move(results))) tell(news);
     live->edit([&](Report& report) {
-      report.fleet->missing = farewell.silent;
+      report.fleet->missing = heard.silent;
       fleet::judge(report, {.threshold = command.fleet.threshold});
     });
     live->finish({}, true);
-    for (const int rank : farewell.silent) {
+    farewell.dismiss();
+    for (const int rank : heard.silent) {
       const RankPlace* place = live->report().fleet->place(rank);
       tell(fmt::format("{} does not answer any more{}",
                        place == nullptr ? fmt::format("rank {}", rank) : name_of(*place),
                        run.at().empty() ? "" : ", in " + run.at()));
     }
-    if (farewell.silent.empty()) {
+    if (heard.silent.empty()) {
       tell(fmt::format("{}, though all are there: one is busy for longer; raise --timeout", error.what()));
     }
     if (!live->owns_standard_output()) write_standard_output(shown(live->report(), command));
@@ -101,7 +100,8 @@ int measure_together(const cli::RunCommand& command, Member& member) {
   }
   install_interrupt_handlers(live && live->has_file() ? HangUp::ignored : HangUp::ends,
                              live && !command.measuring.show.quiet ? Acknowledge::yes : Acknowledge::no);
-  FleetRun run(command, member, live ? &*live : nullptr);
+  Farewell farewell(*member.mpi);
+  FleetRun run(command, member, live ? &*live : nullptr, [&farewell] { farewell.look(); });
   try {
     const auto watch = member.machine->watchdog.watch([&](const Alarm& alarm) {
       if (alarm.kind == Alarm::Kind::stuck && !live) leave_stuck(alarm, member);
@@ -114,11 +114,14 @@ int measure_together(const cli::RunCommand& command, Member& member) {
     run.run();
     if (live) finish(command, *live);
     const std::string code = live ? std::to_string(fleet_exit_code(live->report())) : "";
-    return std::stoi(broadcast(*member.mpi, code, 0, patience_of(command), "the end of the run"));
+    const Patience patience = patience_of(command);
+    const int agreed = std::stoi(broadcast(*member.mpi, code, 0, patience, "the exit code"));
+    farewell.end(patience);
+    return agreed;
   } catch (const RanksSilentError& error) {
-    end_without_all(command, member, live ? &*live : nullptr, run, error);
+    end_without_all(command, member, live ? &*live : nullptr, run, farewell, error);
   } catch (const CommunicationError& error) {
-    end_without_all(command, member, live ? &*live : nullptr, run, error);
+    end_without_all(command, member, live ? &*live : nullptr, run, farewell, error);
   }
 }
 

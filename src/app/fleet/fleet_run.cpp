@@ -48,11 +48,11 @@ std::vector<fleet::Retest> from_lines(const std::string& text) {
 
 }  // namespace
 
-FleetRun::FleetRun(const cli::RunCommand& command, Member& member, LiveReport* live)
+FleetRun::FleetRun(const cli::RunCommand& command, Member& member, LiveReport* live, std::function<void()> idle)
     : command_(command),
       member_(member),
       live_(live),
-      patience_(patience_of(command)),
+      patience_(patience_of(command, std::move(idle))),
       clock_(member.ranks(), member.clock_host()),
       in_step_(member.ranks(), member.clock_host(), clock_, patience_),
       context_{member.ranks(), member.nodes, patience_},

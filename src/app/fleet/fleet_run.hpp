@@ -22,8 +22,9 @@ namespace xferbench::app {
 
 class FleetRun {
  public:
-  /// `live`: at rank 0, where results go; null elsewhere. All must outlive it.
-  FleetRun(const cli::RunCommand& command, Member& member, LiveReport* live);
+  /// `live`: at rank 0, where results go; null elsewhere. `idle`: called while it waits for other ranks. All must
+  /// outlive it.
+  FleetRun(const cli::RunCommand& command, Member& member, LiveReport* live, std::function<void()> idle);
 
   /// All rounds. Throws RanksSilentError or CommunicationError where somebody does not answer any more.
   void run();

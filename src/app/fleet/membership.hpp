@@ -2,6 +2,7 @@
 // out together whether they can measure.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,7 +28,7 @@ std::optional<Launch> launch_for(const cli::RunCommand& command);
 bool speaks_for_all(const Launch& launch);
 
 /// How a rank waits for others, as the command says.
-Patience patience_of(const cli::RunCommand& command);
+Patience patience_of(const cli::RunCommand& command, std::function<void()> idle = {});
 
 /// A rank that can measure.
 struct Member {

@@ -131,7 +131,7 @@ Grid grid_of_tests(const Fleet& fleet, const std::vector<const Summary*>& rows, 
             .gap = 2,
             .least_important = {6, 5, 8}};
   // Who measured one after the other has moved nothing together.
-  const auto moved_together = [](const Summary* s) { return s->sum && s->test->pace == Pacing::all; };
+  const auto moved_together = [](const Summary* s) { return s->together && s->test->pace == Pacing::all; };
   const bool has_sum = std::ranges::any_of(rows, moved_together);
   const bool has_rest = std::ranges::any_of(rows, [&](const Summary* s) { return !shared.rest(s->test->key).empty(); });
   if (!has_sum) {
@@ -145,7 +145,7 @@ Grid grid_of_tests(const Fleet& fleet, const std::vector<const Summary*>& rows, 
                  value_text(test, s->median), value_text(test, s->lowest.value),
                  whose(fleet, s->lowest),     value_text(test, s->highest.value),
                  whose(fleet, s->highest),    format_percent(s->spread)};
-    if (has_sum) row.cells.push_back(moved_together(s) ? value_text(test, *s->sum) : "");
+    if (has_sum) row.cells.push_back(moved_together(s) ? value_text(test, *s->together) : "");
     row.tones = {Tone::plain, Tone::plain, Tone::bold};
     grid.rows.push_back(std::move(row));
   }
