@@ -64,8 +64,8 @@ std::vector<const ScenarioDescriptor*> scenarios_of(std::span<const PlannedCase>
   return all;
 }
 
-void expand(cli::RunCommand& command, const Environment& environment) {
-  command.cases = expanded(command.cases, {environment, command.measuring.device.gpus.has_value()});
+void expand(cli::RunCommand& command, const Environment& environment, int ranks) {
+  command.cases = expanded(command.cases, {environment, command.measuring.device.gpus.has_value(), ranks});
 }
 
 void refuse_if_none_can_run(const cli::RunCommand& command, Machine& machine) {
@@ -81,9 +81,12 @@ void refuse_if_none_can_run(const cli::RunCommand& command, Machine& machine) {
 void finish(const cli::RunCommand& command, LiveReport& live) {
   // The file before the table: a reader that goes away (xferbench ... | head) ends this program.
   std::vector<Finding> findings;
-  // Of a fleet, every rank has results of the same cases, of which no scenario knows.
-  const std::string failure =
-      live.report().fleet ? "" : failure_of([&] { findings = conclude(scenarios(), live.report().results); });
+  // Of a fleet, every rank has results of the same cases, of which only those scenarios know that are about ranks.
+  std::vector<const Scenario*> concluding;
+  for (const Scenario* scenario : scenarios()) {
+    if (!live.report().fleet || scenario->descriptor().needs_ranks) concluding.push_back(scenario);
+  }
+  const std::string failure = failure_of([&] { findings = conclude(concluding, live.report().results); });
   live.finish(std::move(findings));
   if (!failure.empty()) tell("warning: nothing is concluded from all results together: " + failure);
   if (!command.measuring.show.quiet) print_warnings(live.report());

@@ -26,8 +26,9 @@ ToText markdown_of(const cli::RunCommand& command);
 /// Of these cases, each once, in the order of its first case.
 std::vector<const ScenarioDescriptor*> scenarios_of(std::span<const PlannedCase> cases);
 
-/// The cases of the command as they are on that machine.
-void expand(cli::RunCommand& command, const Environment& environment);
+/// The cases of the command as they are on that machine, and with so many ranks. May be called again when it is known
+/// how many these are.
+void expand(cli::RunCommand& command, const Environment& environment, int ranks = 1);
 
 /// If no case can run, that is a mistake in the command and not a result: throws UsageError.
 void refuse_if_none_can_run(const cli::RunCommand& command, Machine& machine);

@@ -58,8 +58,8 @@ std::optional<int> rank_in(const std::string& label) {
 }
 
 std::optional<std::pair<int, int>> pair_of(const Result& result) {
-  const auto from = rank_in(result.label("from"));
-  const auto to = rank_in(result.label("to"));
+  const auto from = rank_in(result.label(kFromRank));
+  const auto to = rank_in(result.label(kToRank));
   if (!from || !to) return std::nullopt;
   return std::pair(*from, *to);
 }

@@ -240,6 +240,7 @@ Timing RegionTimer::run(bool gated, const std::function<void()>& before_start) {
 Timing RegionTimer::run_by_host_clock() {
   Timing timing;
   timing.parts.resize(region_.parts.size());
+  if (!region_.steps && !region_.submit) return timing;
   LapTimer laps(host_, timing.parts);
   const double begun = host_.now();
   for (unsigned i = 0; i < batch_; ++i) region_.steps ? region_.steps(laps) : region_.submit();

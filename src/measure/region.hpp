@@ -50,6 +50,7 @@ inline constexpr double kShortestSample = 200e-6;
 /// device's part is timed, too: see kGpuTime.
 ///
 /// By the host's clock: `submit` does the work and waits for its end itself, or `steps` does so and times parts of it.
+/// With neither, this process has no part in what others do meanwhile, and its passes take no time at all.
 struct Region {
   std::string name{};
   Clock clock = Clock::event;  ///< event_gated becomes event where more would be queued than a gate should hold

@@ -27,6 +27,10 @@ constexpr auto texts_of(Pacing) { return std::to_array<std::string_view>({"all",
 enum class DataPath { link, gpu };
 constexpr auto texts_of(DataPath) { return std::to_array<std::string_view>({"link", "gpu"}); }
 
+/// Labels of a result that is of two ranks: the one that sends, and the one that receives.
+inline constexpr const char* kFromRank = "from";
+inline constexpr const char* kToRank = "to";
+
 /// Of a result that one rank of a fleet measured.
 struct InFleet {
   int rank = 0;

@@ -38,6 +38,7 @@ struct MemoryNeeds {
 struct GpusOfRun {
   const Environment& environment;  ///< of the machine that was opened
   bool asked_for = false;          ///< by --gpus, and not only there because another scenario of the run needs them
+  int ranks = 1;                   ///< processes that measure together
 
   [[nodiscard]] std::size_t count() const { return environment.gpu_count(); }
   /// Their numbers as users write them, in their order.
@@ -60,6 +61,12 @@ struct FleetContext {
   std::span<const int> nodes;  ///< of each rank, its node
   Patience patience;
   Pacing pace = Pacing::all;  ///< of the case
+  /// Those that measure the case, ascending; empty: all of them. Others would not answer.
+  std::span<const int> taking_part{};
+
+  [[nodiscard]] bool takes_part(int rank) const {
+    return taking_part.empty() || std::ranges::find(taking_part, rank) != taking_part.end();
+  }
 };
 
 /// What a scenario runs with: the machine and the user's wishes.

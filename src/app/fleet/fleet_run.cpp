@@ -135,6 +135,7 @@ void FleetRun::measure(const Step& step, const Ranks& measuring, unsigned round,
   context_.pace = step.pace;
   clock_.synchronise(patience_);
   for (const Ranks& group : groups(step, measuring)) {
+    context_.taking_part = group;
     in_step_.begin_case(at_);
     if (holds(group, member_.place.rank)) {
       moments_.clear();

@@ -373,6 +373,7 @@ Member join_fleet(cli::RunCommand& command, const Launch& launch) {
   if (!knows_its_place) {
     problem = open_and_expand(command, member.mpi->rank(), member.mpi->local_rank(), member.machine);
   }
+  if (member.machine) expand(command, member.machine->environment(), member.mpi->size());
   const Patience patience = patience_of(command);
   member.place = place_of(*member.mpi, command.measuring.device, member.machine.get());
   Introductions all = introduce(*member.mpi, member.place, problem, fingerprint(command.cases), patience);
