@@ -1,6 +1,7 @@
 #include "app/commands.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -30,6 +31,8 @@
 #include "core/standard_error.hpp"
 #include "device/host.hpp"
 #include "device/open.hpp"
+#include "ranks/gpu_probe.hpp"
+#include "ranks/mpi_plugin.hpp"
 #include "report/run/info.hpp"
 #include "report/run/run_report.hpp"
 #include "report/trace/timeline.hpp"
@@ -318,6 +321,16 @@ int perform(const cli::CompleteCommand& command) {
 int perform(const cli::VersionCommand& /*command*/) {
   write_standard_output(version_line() + "\n");
   return 0;
+}
+
+int perform(const cli::GpuProbeCommand& command) {
+  alarm(static_cast<unsigned>(kGpuProbePatience));  // where MPI hangs and nobody is left who would end this process
+  const std::unique_ptr<Machine> machine = open_gpus({.numbers = {command.gpu}});
+  // As a run does it: the GPU first, so that MPI finds it in use.
+  const std::unique_ptr<Communicator> alone = start_mpi();
+  const std::string reason = try_gpu_memory(*alone, machine->device(), kGpuProbePatience);
+  if (!reason.empty()) write_standard_output(reason + "\n");
+  return static_cast<int>(reason.empty() ? ExitCode::ok : ExitCode::failed);
 }
 
 }  // namespace xferbench::app

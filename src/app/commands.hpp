@@ -23,5 +23,7 @@ int perform(const cli::InfoCommand& command);
 int perform(const cli::TextCommand& command);
 int perform(const cli::VersionCommand& command);
 int perform(const cli::CompleteCommand& command);
+/// Says what is against it, if anything is.
+int perform(const cli::GpuProbeCommand& command);
 
 }  // namespace xferbench::app

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 
 #include "cli/command_line.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
+#include "ranks/gpu_probe.hpp"
 
 namespace xferbench::cli {
 
@@ -414,10 +416,24 @@ Command CommandLine::command(std::span<const std::string> arguments) {
 
 // --- The rest -------------------------------------------------------------------------------------------------------
 
+namespace {
+
+GpuProbeCommand gpu_probe(const std::string& number) {
+  GpuProbeCommand command;
+  const char* const end = number.data() + number.size();
+  if (std::from_chars(number.data(), end, command.gpu).ptr != end || command.gpu < 0) {
+    throw UsageError(fmt::format("{} takes the number of a GPU, not '{}'", kGpuProbeArgument, number));
+  }
+  return command;
+}
+
+}  // namespace
+
 Command parse(std::span<const std::string> arguments, Scenarios scenarios, AxisFlags axis_flags) {
   if (!arguments.empty() && arguments.front() == "__complete") {
     return CompleteCommand{{arguments.begin() + 1, arguments.end()}};
   }
+  if (arguments.size() == 2 && arguments.front() == kGpuProbeArgument) return gpu_probe(arguments.back());
   return CommandLine(scenarios, axis_flags).command(arguments);
 }
 

@@ -162,8 +162,13 @@ struct CompleteCommand {
   std::vector<std::string> words;
 };
 
+/// What a run under mpirun asks of a process of its own: whether MPI can be given memory of that GPU.
+struct GpuProbeCommand {
+  int gpu = 0;
+};
+
 using Command = std::variant<RunCommand, TuneCommand, CompareCommand, CheckCommand, ExpectCommand, ListCommand,
-                             InfoCommand, TextCommand, VersionCommand, CompleteCommand>;
+                             InfoCommand, TextCommand, VersionCommand, CompleteCommand, GpuProbeCommand>;
 
 using Scenarios = std::span<const Scenario* const>;
 
