@@ -10,6 +10,7 @@
   X(p2p)                       \
   X(together)                  \
   X(multipath)                 \
+  X(exchange)                  \
   X(async)                     \
   X(latency)                   \
   X(alloc)                     \

@@ -125,6 +125,7 @@ std::vector<Run> runs_of_all_scenarios() {
       {"p2p", "--simulate", "h200-x2", "--size", "64K,1M,16M", "--dir", "write,read"},
       {"together", "--simulate", "h200-x2", "--size", "16M", "--pattern", "h2d,both"},
       {"multipath", "--simulate", "h200-x2", "--size", "16M", "--share", "50", "--chunk", "4M"},
+      {"exchange", "--size", "64K,1M,16M", "--method", "pipeline,whole"},
       {"overlap", "--size", "16M", "--strategy", "serial,streams", "--streams", "2", "--chunks", "2,64"},
       {"memcpy", "--size", "4K,64K,1M", "--dir", "h2d", "--host", "pageable,registered"},
       {"async", "--size", "4K,1M", "--dir", "h2d", "--api", "async"},

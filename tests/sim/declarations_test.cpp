@@ -2,6 +2,7 @@
 #include "support/declarations.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
@@ -9,7 +10,7 @@
 
 #include "core/units.hpp"
 #include "run/tuner.hpp"
-#include "sim/sim_fixture.hpp"
+#include "sim/simulated_ranks.hpp"
 
 namespace xferbench::test {
 
@@ -31,6 +32,11 @@ struct Everything {
 std::vector<Result> results_of(const Everything& commands) {
   std::vector<Result> all;
   for (const Words& words : commands.runs) {
+    if (cases_of(words).front().scenario->descriptor().needs_ranks) {
+      for (OfRank& of_rank : run_ranks(cases_of(words), {.nodes = {0, 1}}))
+        std::ranges::move(of_rank, std::back_inserter(all));
+      continue;
+    }
     const auto machine = willing_machine_for(cases_of(words).front());
     RunContext bench = quick_bench(machine->device());
     bench.trace = true;
@@ -74,6 +80,7 @@ const std::vector<std::pair<std::string, Everything>>& commands() {
        {.runs = {{"multipath", "--dir", "h2d", "--size", "16M"}},
         .tunes = {{"tune", "multipath", "--target", "0", "--via", "1", "--size", "16M", "--share", "40,50", "--chunk",
                    "4M", "--slots", "2"}}}},
+      {"exchange", {.runs = {{"exchange", "--size", "1M"}, {"exchange", "--size", "8B"}}}},
       {"async", {.runs = {{"async", "--size", "1M", "--host", "pinned"}}}},
       {"latency", {.runs = {{"latency", "--op", "copy,launch,graph,wait,event-wait", "--schedule", "spin"}}}},
       {"alloc", {.runs = {{"alloc", "--size", "2M", "--memory", "malloc,pinned,register,device,device-pool"}}}},

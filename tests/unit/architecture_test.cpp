@@ -175,13 +175,15 @@ const std::vector<Room>& rooms() {
       {"model", {"core", "results"}},
       {"measure", {"core", "device", "ranks", "results"}},
       {"run", {"core", "device", "results", "model", "measure"}},
-      {"scenarios", {"core", "device", "results", "kernels", "model", "measure", "run"}},
+      {"scenarios", {"core", "device", "ranks", "results", "kernels", "model", "measure", "run"}},
       {"compare", {"core", "results", "measure", "model"}},
       {"check", {"core", "results", "measure", "model"}},
       {"fleet", {"core", "results", "measure"}},
       {"report", {"core", "results", "model", "measure", "compare", "check", "fleet"}},
-      {"cli", {"core", "device", "measure", "run", "compare"}},
-      {"app", {"core", "device", "results", "measure", "run", "scenarios", "compare", "check", "report", "cli"}},
+      {"cli", {"core", "device", "ranks", "results", "measure", "run", "compare"}},
+      {"app",
+       {"core", "device", "ranks", "results", "measure", "run", "scenarios", "compare", "check", "fleet", "report",
+        "cli"}},
       {"main.cpp", {"core", "scenarios", "app"}},
   };
   return all;

@@ -41,11 +41,15 @@ const std::set<std::string>& other_words() {
       "completion",  // a command
       "copy",        // a call of a device
       "cpu",         // a clock, and a field of files
+      "expected",    // a column of check
       "free",        // a call of a device
+      "from",        // a label of results that are of two ranks
       "kernel",      // a row of timelines, and the host's
       "latency",     // of the line that is fitted to copies
       "memory",      // whose rate a limit of check may be a share of
+      "mpi",         // a field of files
       "pinned",      // a kind of host memory
+      "to",          // a label of results that are of two ranks
       "unit",        // a field of files
   };
   return words;

@@ -1,0 +1,224 @@
+#include "scenarios/exchange/end.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "core/error.hpp"
+#include "measure/pattern.hpp"
+
+namespace xferbench {
+
+/// What goes through the host in one pass; lives as long as its region.
+struct ExchangeEnd::Journeys {
+  std::vector<HostBuffer> slots{};
+  std::vector<std::unique_ptr<CopyStage>> copies{};
+  std::vector<std::unique_ptr<MessageStage>> messages{};
+  std::vector<std::unique_ptr<Flow>> flows{};
+
+  void run(const FlowWaiting& waiting) const {
+    std::vector<Flow*> all;
+    for (const auto& flow : flows) all.push_back(flow.get());
+    drive(all, waiting);
+    for (const auto& stage : copies) stage->rethrow_failure();
+  }
+};
+
+/// Both copies of one pass, in a stream each.
+struct ExchangeEnd::Copies {
+  struct Lane {
+    Direction direction;
+    Stream stream;
+    Event end;
+    std::byte* on_gpu;
+    std::byte* on_host;
+    std::size_t part;
+  };
+  std::uint64_t bytes;
+  std::size_t pieces;
+  std::vector<Lane> lanes{};
+
+  void submit() const {
+    const Chunks chunks{bytes, (bytes + pieces - 1) / pieces};
+    for (std::size_t i = 0; i < chunks.count(); ++i) {
+      for (const Lane& lane : lanes) {
+        std::byte* const there = lane.on_gpu + chunks.offset(i);
+        std::byte* const here = lane.on_host + chunks.offset(i);
+        const bool in = lane.direction == Direction::h2d;
+        lane.stream.copy({in ? there : here, in ? here : there, chunks.length(i), lane.direction});
+      }
+    }
+    for (const Lane& lane : lanes) lane.stream.record(lane.end);
+  }
+  void run(LapTimer& laps, const HostRuntime& host) const {
+    const double begun = host.now();
+    submit();
+    std::vector<const Lane*> left;
+    for (const Lane& lane : lanes) left.push_back(&lane);
+    while (!left.empty()) {
+      std::erase_if(left, [&](const Lane* lane) {
+        if (!lane->end.finished()) return false;
+        laps.add(lane->part, host.now() - begun);
+        return true;
+      });
+    }
+  }
+};
+
+ExchangeEnd::ExchangeEnd(const ExchangeCase& c, const RunContext& bench, Partner& partner)
+    : case_(c),
+      bench_(bench),
+      fleet_(*bench.fleet),
+      partner_(partner),
+      out_(bench.device.allocate_host(c.bytes, HostMemory::pinned)),
+      in_(bench.device.allocate_host(c.bytes, HostMemory::pinned)) {
+  if (!c.uses_gpus()) return;
+  source_ = bench.device.allocate_device(c.bytes);
+  destination_ = bench.device.allocate_device(c.bytes);
+}
+
+ExchangeEnd::~ExchangeEnd() = default;
+
+FlowWaiting ExchangeEnd::waiting() const {
+  return {.in_order = bench_.device.capabilities().environment.simulated(),
+          .patience = fleet_.patience,
+          .what = fmt::format("exchanging with rank {}", partner_.rank())};
+}
+
+void ExchangeEnd::prepare() {
+  pattern::fill_bytes(out(), seed_of(fleet_.ranks.rank()));
+  if (source_) bench_.device.copy_and_wait({source_.data, out_.data, out_.bytes, Direction::h2d});
+}
+
+// --- Regions --------------------------------------------------------------------------------------------------------
+
+Region ExchangeEnd::region_of(const std::string& name, std::shared_ptr<Journeys> journeys) {
+  Region region{.name = name, .clock = Clock::host, .batchable = false};
+  if (journeys->flows.empty()) return region;
+  journeys_.push_back(journeys);
+  region.reset = [this] { partner_.agree(true); };
+  region.submit = [this, journeys = std::move(journeys)] { partner_.within_pass([&] { journeys->run(waiting()); }); };
+  return region;
+}
+
+void ExchangeEnd::add_staged(Journeys& journeys, const ExchangePart& part, const model::ExchangeShape& shape,
+                             std::uint64_t bytes) {
+  const Chunks chunks{bytes, std::min(shape.chunk, bytes)};
+  const std::size_t depth = std::min(shape.depth, chunks.count());
+  const auto slots = [&](const HostBuffer& all) {
+    if (chunks.count() == 1) return Slots{all.data, chunks.chunk, 1};
+    const HostBuffer& own =
+        journeys.slots.emplace_back(bench_.device.allocate_host(chunks.chunk * depth, HostMemory::pinned));
+    return Slots{own.data, chunks.chunk, depth};
+  };
+  const auto add = [&](Direction direction, std::byte* on_gpu, const Slots& on_host, MessageStage::Way way, int other) {
+    auto copy = std::make_unique<CopyStage>(bench_.device, direction, on_gpu, on_host, chunks, depth);
+    auto message = std::make_unique<MessageStage>(fleet_.ranks, way, other, on_host, chunks, depth);
+    Stage* first = copy.get();
+    Stage* second = message.get();
+    if (way == MessageStage::Way::receive) std::swap(first, second);
+    journeys.flows.push_back(std::make_unique<Flow>(*first, second, chunks.count(), depth));
+    journeys.copies.push_back(std::move(copy));
+    journeys.messages.push_back(std::move(message));
+  };
+  if (part.to) add(Direction::d2h, source_.data, slots(out_), MessageStage::Way::send, *part.to);
+  if (part.from) add(Direction::h2d, destination_.data, slots(in_), MessageStage::Way::receive, *part.from);
+}
+
+void ExchangeEnd::add_plain(Journeys& journeys, const ExchangePart& part, std::byte* from, std::byte* to,
+                            const Chunks& chunks, std::size_t depth) {
+  const std::size_t at_once = std::min(depth, chunks.count());
+  const auto add = [&](std::byte* memory, MessageStage::Way way, int other) {
+    const Slots all{memory, chunks.chunk, chunks.count()};
+    journeys.messages.push_back(std::make_unique<MessageStage>(fleet_.ranks, way, other, all, chunks, at_once));
+    journeys.flows.push_back(std::make_unique<Flow>(*journeys.messages.back(), nullptr, chunks.count(), at_once));
+  };
+  if (part.to) add(from, MessageStage::Way::send, *part.to);
+  if (part.from) add(to, MessageStage::Way::receive, *part.from);
+}
+
+Region ExchangeEnd::exchange(const std::string& name, const ExchangePart& part, const model::ExchangeShape& shape,
+                             std::uint64_t bytes) {
+  auto journeys = std::make_shared<Journeys>();
+  if (case_.method == ExchangeMethod::host) {
+    add_plain(*journeys, part, out_.data, in_.data, {bytes, std::min(shape.chunk, bytes)}, shape.depth);
+  } else if (case_.method == ExchangeMethod::direct) {
+    add_plain(*journeys, part, source_.data, destination_.data, {bytes, bytes}, 1);
+  } else {
+    add_staged(*journeys, part, shape, bytes);
+  }
+  Region region = region_of(name, std::move(journeys));
+  // All ranks have one, or they would not be in step.
+  region.check = [this, part] {
+    if (!part.is_idle()) partner_.together([&] { check(part); });
+  };
+  return region;
+}
+
+Region ExchangeEnd::messages(const std::string& name, const ExchangePart& part, const model::ExchangeShape& shape,
+                             std::uint64_t bytes) {
+  auto journeys = std::make_shared<Journeys>();
+  add_plain(*journeys, part, out_.data, in_.data, {bytes, std::min(shape.chunk, bytes)}, shape.depth);
+  return region_of(name, std::move(journeys));
+}
+
+Region ExchangeEnd::copies(const std::string& name, const ExchangePart& part, bool d2h, bool h2d, std::uint64_t bytes,
+                           std::size_t pieces) {
+  Region region{.name = name, .clock = Clock::host, .batchable = false};
+  region.parts = {{.name = kExchangeD2h}, {.name = kExchangeH2d}};
+  auto copies = std::make_shared<Copies>(Copies{.bytes = bytes, .pieces = pieces});
+  const auto add = [&](Direction direction, std::byte* on_gpu, std::byte* on_host, std::size_t which) {
+    copies->lanes.push_back({direction, bench_.device.make_stream(StreamKind::nonblocking),
+                             bench_.device.make_event(EventKind::ordering), on_gpu, on_host, which});
+  };
+  if (d2h && part.to) add(Direction::d2h, source_.data, out_.data, 0);
+  if (h2d && part.from) add(Direction::h2d, destination_.data, in_.data, 1);
+  if (!part.is_idle()) region.reset = [this] { partner_.agree(true); };
+  if (!copies->lanes.empty()) {
+    region.steps = [this, copies](LapTimer& laps) {
+      partner_.within_pass([&] { copies->run(laps, bench_.machine.host()); });
+    };
+  }
+  return region;
+}
+
+void ExchangeEnd::forget_past_regions() {
+  std::erase_if(journeys_, [](const auto& journeys) { return journeys.use_count() == 1; });
+}
+
+// --- Verification ---------------------------------------------------------------------------------------------------
+
+void ExchangeEnd::poison(const ExchangePart& part) {
+  if (part.from) pattern::poison(in());
+  if (part.to && staged()) pattern::poison(out());
+  for (const auto& journeys : journeys_) {
+    for (const HostBuffer& slots : journeys->slots) pattern::poison({slots.data, slots.bytes});
+  }
+  if (!part.from || !destination_) return;
+  const Stream stream = bench_.device.make_stream(StreamKind::nonblocking);
+  stream.fill(destination_, pattern::kPoison);
+  stream.synchronize();
+}
+
+void ExchangeEnd::check(const ExchangePart& part) {
+  if (!part.from) return;
+  if (destination_) {
+    pattern::poison(in());
+    bench_.device.copy_and_wait({in_.data, destination_.data, in_.bytes, Direction::d2h});
+  }
+  const auto wrong = pattern::check_bytes(in(), seed_of(*part.from));
+  if (!wrong) return;
+  throw VerificationError(
+      fmt::format("from rank {} to rank {}: {}", *part.from, fleet_.ranks.rank(), wrong->describe()));
+}
+
+void ExchangeEnd::verify(const Region& region, const ExchangePart& part, VerifiedRun run) {
+  if (part.is_idle()) return;
+  run(bench_.machine, region, [&] { poison(part); });
+  partner_.together([&] { check(part); });
+}
+
+}  // namespace xferbench

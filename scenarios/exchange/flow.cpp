@@ -1,0 +1,211 @@
+#include "scenarios/exchange/flow.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "core/interrupt.hpp"
+
+namespace xferbench {
+
+namespace {
+
+constexpr std::uint64_t kLongestMessage = std::uint64_t{1} << 30;  // MPI counts bytes in an int
+constexpr int kExchangeTag = 100;
+
+/// Nothing moves: whoever shares this processor may be who has to work, and in the end somebody has gone.
+class Standstill {
+ public:
+  explicit Standstill(const FlowWaiting& waiting) : waiting_(waiting) {}
+
+  void note_progress() { asked_ = 0; }
+
+  /// Called again and again while nothing moves.
+  void look() {
+    constexpr unsigned kBetween = 64;
+    if (++asked_ % kBetween != 0) return;
+    const Moment now = std::chrono::steady_clock::now();
+    if (asked_ == kBetween) {
+      since_ = now;
+      interrupted_at_.reset();
+    }
+    const double waited = seconds(now - since_);
+    if (waited < kSpinning) return;
+    if (waiting_.patience.idle) waiting_.patience.idle();
+    if (interrupted() != 0 && !interrupted_at_) interrupted_at_ = now;
+    const bool told = interrupted_at_ && seconds(now - *interrupted_at_) > waiting_.patience.after_interrupt;
+    if (told || waited > waiting_.patience.seconds) {
+      throw RanksSilentError(fmt::format("{}: nothing has come or gone for {:.3g} s", waiting_.what, waited));
+    }
+    sched_yield();
+  }
+
+ private:
+  using Moment = std::chrono::steady_clock::time_point;
+  static double seconds(std::chrono::steady_clock::duration d) { return std::chrono::duration<double>(d).count(); }
+  static constexpr double kSpinning = 50e-6;  // seconds
+
+  const FlowWaiting& waiting_;
+  unsigned asked_ = 0;
+  Moment since_{};
+  std::optional<Moment> interrupted_at_{};
+};
+
+bool all_over(std::span<Flow* const> flows) {
+  return std::ranges::all_of(flows, [](const Flow* flow) { return flow->over(); });
+}
+
+}  // namespace
+
+// --- Copies ---------------------------------------------------------------------------------------------------------
+
+CopyStage::CopyStage(Device& device, Direction direction, std::byte* on_gpu, const Slots& on_host, const Chunks& chunks,
+                     std::size_t depth)
+    : direction_(direction),
+      on_gpu_(on_gpu),
+      on_host_(on_host),
+      chunks_(chunks),
+      stream_(device.make_stream(StreamKind::nonblocking)) {
+  for (std::size_t i = 0; i < depth; ++i) events_.push_back(device.make_event(EventKind::ordering));
+}
+
+void CopyStage::start(std::size_t chunk) {
+  guarded([&] {
+    std::byte* const there = on_gpu_ + chunks_.offset(chunk);
+    std::byte* const here = on_host_.at(chunk);
+    const bool in = direction_ == Direction::h2d;
+    stream_.copy({in ? there : here, in ? here : there, chunks_.length(chunk), direction_});
+    stream_.record(event(chunk));
+  });
+}
+
+bool CopyStage::finished(std::size_t chunk) {
+  bool over = false;
+  guarded([&] { over = event(chunk).finished(); });
+  return over || failure_;
+}
+
+void CopyStage::wait(std::size_t chunk, const FlowWaiting&) {
+  guarded([&] { event(chunk).synchronize(); });
+}
+
+void CopyStage::rethrow_failure() {
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+// --- Messages -------------------------------------------------------------------------------------------------------
+
+MessageStage::MessageStage(Communicator& ranks, Way way, int other, const Slots& memory, const Chunks& chunks,
+                           std::size_t depth)
+    : ranks_(ranks), way_(way), other_(other), memory_(memory), chunks_(chunks), parts_(depth) {}
+
+void MessageStage::start(std::size_t chunk) {
+  Parts& all = parts(chunk);
+  const std::span<std::byte> memory(memory_.at(chunk), chunks_.length(chunk));
+  for (std::size_t begin = 0; begin < memory.size(); begin += kLongestMessage) {
+    const auto part = memory.subspan(begin, std::min<std::size_t>(kLongestMessage, memory.size() - begin));
+    all.push_back(way_ == Way::send ? ranks_.send(other_, kExchangeTag, part)
+                                    : ranks_.receive(other_, kExchangeTag, part));
+  }
+}
+
+bool MessageStage::finished(std::size_t chunk) {
+  oldest_ = chunk;
+  Parts& all = parts(chunk);
+  while (!all.empty()) {
+    if (!all.back()->done()) return false;
+    all.pop_back();
+  }
+  return true;
+}
+
+void MessageStage::wait(std::size_t chunk, const FlowWaiting& waiting) {
+  for (const PendingPtr& part : parts(chunk)) wait_for(*part, waiting.patience, waiting.what);
+  parts(chunk).clear();
+}
+
+void MessageStage::get_on() {
+  // To ask for one is to let MPI work on all.
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (parts(oldest_ + i).empty()) continue;
+    static_cast<void>(parts(oldest_ + i).back()->done());
+    return;
+  }
+}
+
+// --- Flows ----------------------------------------------------------------------------------------------------------
+
+void Flow::begin() {
+  passed_ = left_ = 0;
+  for (std::size_t i = 0; i < std::min(depth_, chunks_); ++i) first_.start(i);
+}
+
+void Flow::take_step() {
+  if (second_ == nullptr) {
+    ++passed_;
+    ++left_;
+  } else if (awaits_second()) {
+    ++left_;
+  } else {
+    second_->start(passed_);
+    ++passed_;
+    return;
+  }
+  // A slot is free again.
+  if (left_ - 1 + depth_ < chunks_) first_.start(left_ - 1 + depth_);
+}
+
+bool Flow::go_on() {
+  if (!awaited().finished(awaited_chunk())) {
+    if (second_ != nullptr) (awaits_second() ? first_ : *second_).get_on();
+    return false;
+  }
+  take_step();
+  return true;
+}
+
+void Flow::wait_and_go_on(const FlowWaiting& waiting) {
+  awaited().wait(awaited_chunk(), waiting);
+  take_step();
+}
+
+double Flow::due() const {
+  constexpr double kAcross = 0.1;  // of a message, behind its leaving
+  constexpr double kCopy = 0.3;
+  const auto chunk = static_cast<double>(awaited_chunk());
+  if (awaits_second()) return chunk + 1 + (second_->is_message() ? 0 : kAcross + kCopy);
+  if (first_.is_message()) return chunk + 1 + kAcross;
+  return std::max(0.0, chunk + 1 - static_cast<double>(depth_)) + kCopy;  // once the message before has left its slot
+}
+
+namespace {
+
+/// The next step of the one that is due first.
+void take_due_step(std::span<Flow* const> flows, const FlowWaiting& waiting) {
+  Flow* next = nullptr;
+  for (Flow* flow : flows) {
+    if (!flow->over() && (next == nullptr || flow->due() < next->due())) next = flow;
+  }
+  next->wait_and_go_on(waiting);
+}
+
+}  // namespace
+
+void drive(std::span<Flow* const> flows, const FlowWaiting& waiting) {
+  for (Flow* flow : flows) flow->begin();
+  Standstill standstill(waiting);
+  while (!all_over(flows)) {
+    if (waiting.in_order) {
+      take_due_step(flows, waiting);
+      continue;
+    }
+    bool moved = false;
+    for (Flow* flow : flows) moved = (!flow->over() && flow->go_on()) || moved;
+    moved ? standstill.note_progress() : standstill.look();
+  }
+}
+
+}  // namespace xferbench

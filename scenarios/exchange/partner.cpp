@@ -1,0 +1,93 @@
+#include "scenarios/exchange/partner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <span>
+#include <utility>
+
+namespace xferbench {
+
+namespace {
+
+constexpr int kPartnerTag = 101;
+
+}  // namespace
+
+std::vector<double> Partner::exchange(const std::vector<double>& mine) {
+  struct Both {
+    std::vector<double> mine;
+    std::vector<double> other;
+  };
+  auto both = std::make_unique<Both>(Both{mine, std::vector<double>(mine.size())});
+  try {
+    const PendingPtr received =
+        fleet_.ranks.receive(rank_, kPartnerTag, std::as_writable_bytes(std::span(both->other)));
+    const PendingPtr sent = fleet_.ranks.send(rank_, kPartnerTag, std::as_bytes(std::span(both->mine)));
+    const std::string what = fmt::format("agreeing with rank {}", rank_);
+    wait_for(*sent, fleet_.patience, what);
+    wait_for(*received, fleet_.patience, what);
+  } catch (...) {
+    failed_ = true;
+    // NOLINTNEXTLINE(bugprone-unused-return-value): what MPI may still write to must stay
+    static_cast<void>(both.release());
+    throw;
+  }
+  return std::move(both->other);
+}
+
+std::vector<double> Partner::swap(const std::vector<double>& mine) {
+  agree(true);  // or the other one says just this, that it has failed
+  return exchange(mine);
+}
+
+std::vector<double> Partner::largest(const std::vector<double>& mine) {
+  std::vector<double> all = swap(mine);
+  std::ranges::transform(all, mine, all.begin(), [](double a, double b) { return std::max(a, b); });
+  return all;
+}
+
+void Partner::agree(bool mine) {
+  if (failed_) return;
+  const std::exception_ptr put_off = std::exchange(put_off_, nullptr);
+  const bool fine = mine && !put_off;
+  const bool other = exchange({fine ? 1.0 : 0.0}).front() > 0;
+  failed_ = !fine || !other;
+  if (put_off) std::rethrow_exception(put_off);
+  if (fine && !other) {
+    throw PartnerFailedError(fmt::format("rank {}, the other end of the exchange, failed; its result says why", rank_));
+  }
+}
+
+void Partner::within_pass(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const RanksSilentError&) {
+    throw;
+  } catch (const CommunicationError&) {
+    throw;
+  } catch (...) {
+    if (!put_off_) put_off_ = std::current_exception();
+  }
+}
+
+void Partner::together(const std::function<void()>& work) {
+  std::exception_ptr own;
+  try {
+    work();
+  } catch (const RanksSilentError&) {
+    failed_ = true;  // nobody is there to be told
+    throw;
+  } catch (const CommunicationError&) {
+    failed_ = true;
+    throw;
+  } catch (...) {
+    own = std::current_exception();
+  }
+  agree(own == nullptr);
+  if (own) std::rethrow_exception(own);
+}
+
+}  // namespace xferbench

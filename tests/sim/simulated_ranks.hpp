@@ -1,0 +1,69 @@
+// Simulated ranks: threads with a machine each, a modelled network between them, and passes in step.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ranks/common_clock.hpp"
+#include "ranks/in_step.hpp"
+#include "ranks/modelled_network.hpp"
+#include "sim/sim_fixture.hpp"
+#include "support/thread_ranks.hpp"
+
+namespace xferbench::test {
+
+/// How ranks are: their nodes, what their GPUs do otherwise, and when they measure.
+struct SimulatedRanks {
+  std::vector<int> nodes;
+  std::function<Otherwise(int rank)> how = [](int) { return Otherwise{}; };
+  Pacing pace = Pacing::all;
+  bool verify = true;
+  Patience patience{.seconds = 60};
+  std::vector<int> taking_part{};
+};
+
+/// What one rank has at the end of all cases.
+using OfRank = std::vector<Result>;
+
+inline OfRank run_rank(Communicator& threads, const SimulatedRanks& ranks, const std::vector<PlannedCase>& planned) {
+  const int rank = threads.rank();
+  const Otherwise how = ranks.how(rank);
+  sim::SimMachine machine(profile("h200"), {0}, [&how](sim::SimMachine& m, std::size_t number) {
+    return std::make_unique<DeviceOtherwise>(m, how, number);
+  });
+  ModelledNetwork network(threads, machine.host(), ranks.nodes);
+  CommonClock clock(network, machine.host());
+  InStep pace(network, machine.host(), clock, ranks.patience);
+  const FleetContext fleet{network, ranks.nodes, ranks.patience, ranks.pace, ranks.taking_part};
+  RunContext bench = quick_bench(machine.device());
+  bench.policy.budget = 0.02;  // each pass takes many times as long as it says, and some have no steady time
+  bench.verify = ranks.verify;
+  bench.pace = &pace;
+  bench.fleet = &fleet;
+  OfRank results;
+  for (const PlannedCase& c : expanded(planned, {machine.device().capabilities().environment, false, threads.size()})) {
+    clock.synchronise(ranks.patience);
+    pace.begin_case(c.config.key());
+    if (fleet.takes_part(rank)) results.push_back(run_all({{c}}, bench).front());
+    pace.attend();
+    EXPECT_FALSE(pace.out_of_step()) << c.config.key();
+  }
+  return results;
+}
+
+/// What all ranks have, by their numbers.
+inline std::vector<OfRank> run_ranks(const std::vector<PlannedCase>& planned, const SimulatedRanks& ranks) {
+  std::vector<OfRank> results(ranks.nodes.size());
+  ThreadRanks threads(static_cast<int>(ranks.nodes.size()));
+  threads.run([&](Communicator& communicator) {
+    results.at(static_cast<std::size_t>(communicator.rank())) = run_rank(communicator, ranks, planned);
+  });
+  return results;
+}
+inline std::vector<OfRank> run_ranks(const std::string& line, const SimulatedRanks& ranks) {
+  return run_ranks(cases_of_line(line), ranks);
+}
+
+}  // namespace xferbench::test
