@@ -1,0 +1,155 @@
+// What exchange does between two hosts, beside plain calls of MPI: host memory to host memory, both by turns in the
+// same two processes.
+//   mpirun -n 2 host_rates [ROUNDS]
+// Rates of windows of 64 messages that all lie in one place, as osu_bw has them, and half a ping-pong. A line of JSON
+// for each size, with the medians of both and of their ratios, round by round.
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/units.hpp"
+#include "fleet/mpi_loops.hpp"
+#include "measure/statistics.hpp"
+#include "ranks/mpi_plugin.hpp"
+#include "scenarios/exchange/flow.hpp"
+
+namespace {
+
+using namespace xferbench;
+
+constexpr std::size_t kMessages = mpi_loops::kWindow;
+
+/// The scenario's own transfers, as plain calls are counted: so many windows, or round trips.
+class ScenarioLoop {
+ public:
+  ScenarioLoop(Communicator& ranks, std::uint64_t bytes)
+      : sends_(ranks.rank() == 0),
+        memory_(bytes),
+        window_{kMessages * bytes, bytes},
+        one_{bytes, bytes},
+        there_(ranks, way(sends_), 1 - ranks.rank(), place(), window_, kMessages),
+        answer_(ranks, way(!sends_), 1 - ranks.rank(), {answered_.data(), 1, 1}, {1, 1}, 1),
+        going_(ranks, MessageStage::Way::send, 1 - ranks.rank(), place(), one_, 1),
+        coming_(ranks, MessageStage::Way::receive, 1 - ranks.rank(), place(), one_, 1) {}
+
+  double windows(int count) {
+    Flow window(there_, nullptr, kMessages, kMessages);
+    Flow answer(answer_, nullptr, 1, 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begun = MPI_Wtime();
+    for (int i = 0; i < count; ++i) {
+      run(window);
+      run(answer);
+    }
+    return MPI_Wtime() - begun;
+  }
+
+  double round_trips(int count) {
+    Flow there(sends_ ? going_ : coming_, nullptr, 1, 1);
+    Flow back(sends_ ? coming_ : going_, nullptr, 1, 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begun = MPI_Wtime();
+    for (int i = 0; i < count; ++i) {
+      run(there);
+      run(back);
+    }
+    return MPI_Wtime() - begun;
+  }
+
+ private:
+  static MessageStage::Way way(bool sends) { return sends ? MessageStage::Way::send : MessageStage::Way::receive; }
+  [[nodiscard]] Slots place() { return {memory_.data(), memory_.size(), 1}; }
+  void run(Flow& flow) { drive(std::array{&flow}, waiting_); }
+
+  bool sends_;
+  std::vector<std::byte> memory_;
+  std::array<std::byte, 1> answered_{};
+  Chunks window_;
+  Chunks one_;
+  MessageStage there_;
+  MessageStage answer_;
+  MessageStage going_;
+  MessageStage coming_;
+  FlowWaiting waiting_{.what = "host_rates"};
+};
+
+double loop_windows(mpi_loops::Loop& loop, int count) { return mpi_loops::windows(loop, count); }
+double loop_windows(ScenarioLoop& loop, int count) { return loop.windows(count); }
+double loop_trips(mpi_loops::Loop& loop, int count) { return mpi_loops::round_trips(loop, count); }
+double loop_trips(ScenarioLoop& loop, int count) { return loop.round_trips(count); }
+
+struct Compared {
+  std::vector<double> plain{};
+  std::vector<double> ours{};
+
+  /// `value` of both loops, the one or the other first.
+  template <class Value>
+  void add(int round, mpi_loops::Loop& plain_loop, ScenarioLoop& our_loop, const Value& value) {
+    if (round % 2 == 0) plain.push_back(value(plain_loop));
+    ours.push_back(value(our_loop));
+    if (round % 2 != 0) plain.push_back(value(plain_loop));
+  }
+  [[nodiscard]] std::string text(std::string_view unit) const {
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < ours.size(); ++i) ratios.push_back(ours[i] / plain[i]);
+    return fmt::format(R"("{}": {{"plain": {:.6g}, "exchange": {:.6g}, "ratio": {:.4f}}})", unit,
+                       statistics::median(plain), statistics::median(ours), statistics::median(ratios));
+  }
+};
+
+/// The first round warms both up, and is not counted.
+void compare(Communicator& ranks, std::uint64_t bytes, int rounds) {
+  constexpr double kBytesOfARound = 256.0 * static_cast<double>(MiB);
+  const bool small = bytes <= 64 * KiB;
+  const double window = static_cast<double>(kMessages * bytes);
+  const int windows = std::clamp(static_cast<int>(kBytesOfARound / window), 1, 200);
+  const int trips = std::clamp(static_cast<int>(kBytesOfARound / (2 * static_cast<double>(bytes))), 1, 5000);
+  mpi_loops::Loop plain{
+      .rank = ranks.rank(), .bytes = static_cast<int>(bytes), .memory = std::vector<char>(bytes, 'x')};
+  ScenarioLoop ours(ranks, bytes);
+  Compared rates;
+  Compared latencies;
+  for (int round = -1; round < rounds; ++round) {
+    if (round == 0) rates = latencies = {};
+    rates.add(round, plain, ours, [&](auto& loop) { return windows * window / loop_windows(loop, windows) / 1e9; });
+    if (small) latencies.add(round, plain, ours, [&](auto& loop) { return loop_trips(loop, trips) / trips / 2 * 1e6; });
+  }
+  if (ranks.rank() != 0) return;
+  const std::string latency = small ? latencies.text("us") + ", " : "";
+  std::printf("%s\n", fmt::format(R"({{"bytes": {}, {}{}}})", bytes, latency, rates.text("GB/s")).c_str());
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::span<char*> all(arguments, static_cast<std::size_t>(count));
+  const std::string_view given = all.size() > 1 ? all[1] : "11";
+  int rounds = 0;
+  std::from_chars(given.data(), given.data() + given.size(), rounds);
+  try {
+    const std::unique_ptr<Communicator> ranks = start_mpi();
+    if (ranks->size() != 2 || rounds < 1) {
+      if (ranks->rank() == 0) std::fprintf(stderr, "usage: mpirun -n 2 host_rates [ROUNDS]\n");
+      return 2;
+    }
+    for (const std::uint64_t bytes :
+         {std::uint64_t{8}, 4 * KiB, 64 * KiB, MiB, 4 * MiB, 16 * MiB, 64 * MiB, 256 * MiB}) {
+      compare(*ranks, bytes, rounds);
+    }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
