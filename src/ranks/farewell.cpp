@@ -1,9 +1,12 @@
 #include "ranks/farewell.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <limits>
 #include <span>
+#include <sstream>
 #include <thread>
 
 namespace xferbench {
@@ -12,6 +15,7 @@ namespace {
 
 using FarewellClock = std::chrono::steady_clock;
 
+constexpr int kGreetingTag = Communicator::kOwnTags + 703;
 constexpr int kCallTag = Communicator::kOwnTags + 700;
 constexpr int kSizeTag = Communicator::kOwnTags + 701;
 constexpr int kTextTag = Communicator::kOwnTags + 702;
@@ -36,6 +40,8 @@ bool poll_for(double seconds, const Done& done) {
   }
   return true;
 }
+
+bool is_alive(int process) { return kill(process, 0) == 0 || errno != ESRCH; }
 
 bool all_done(const std::vector<PendingPtr>& operations) {
   return std::ranges::all_of(operations, [](const PendingPtr& one) { return one->done(); });
@@ -73,7 +79,11 @@ struct Farewell::Other {
   PendingPtr pending;
 };
 
-Farewell::Farewell(Communicator& ranks) : ranks_(ranks) {
+Farewell::Farewell(Communicator& ranks, std::vector<Neighbour> neighbours, const Patience& patience)
+    : ranks_(ranks), neighbours_(std::move(neighbours)) {
+  greet(patience);
+  // All are alive: one that cannot be seen now (in a container of its own) could not be missed either.
+  std::erase_if(neighbours_, [](const Neighbour& n) { return !is_alive(n.process); });
   if (ranks.rank() == 0) {
     for (int rank = 1; rank < ranks.size(); ++rank) others_.push_back(std::make_unique<Other>(ranks, rank));
   } else {
@@ -83,7 +93,36 @@ Farewell::Farewell(Communicator& ranks) : ranks_(ranks) {
 
 Farewell::~Farewell() = default;
 
+void Farewell::greet(const Patience& patience) {
+  std::vector<std::byte> said(static_cast<std::size_t>(ranks_.size()));
+  std::vector<std::byte> heard(said.size());
+  std::vector<PendingPtr> greetings;
+  const auto greet_one = [&](int rank) {
+    const auto place = static_cast<std::size_t>(rank);
+    greetings.push_back(ranks_.receive(rank, kGreetingTag, std::span(heard).subspan(place, 1)));
+    greetings.push_back(ranks_.send(rank, kGreetingTag, std::span(said).subspan(place, 1)));
+  };
+  if (ranks_.rank() != 0) greet_one(0);
+  for (int rank = 1; ranks_.rank() == 0 && rank < ranks_.size(); ++rank) greet_one(rank);
+  for (const PendingPtr& one : greetings) wait_for(*one, patience, "the first words of all ranks");
+}
+
+bool Farewell::is_gone(int rank) const { return std::ranges::find(gone_, rank) != gone_.end(); }
+
+void Farewell::look_after_neighbours() {
+  constexpr auto kBetween = std::chrono::milliseconds(20);
+  const auto now = FarewellClock::now();
+  if (now - looked_ < kBetween) return;
+  looked_ = now;
+  for (const Neighbour& n : neighbours_) {
+    if (is_alive(n.process) || is_gone(n.rank)) continue;
+    gone_.push_back(n.rank);
+    throw RanksSilentError("rank " + std::to_string(n.rank) + " has died");
+  }
+}
+
 void Farewell::look() {
+  look_after_neighbours();
   if (calling_) {
     if (calling_->done() && call_ == Call::farewell) throw RanksSilentError("rank 0 ends the run: a rank is silent");
     return;
@@ -98,6 +137,7 @@ void Farewell::look() {
 
 void Farewell::send_to_all(Call call) {
   for (const auto& other : others_) {
+    if (is_gone(other->rank)) continue;
     calls_.push_back(std::make_unique<Call>(call));
     sending_.push_back(ranks_.send(other->rank, kCallTag, bytes_of(*calls_.back())));
   }
@@ -115,26 +155,45 @@ void Farewell::end(const Patience& patience) {
   for (const PendingPtr& one : sending_) wait_for(*one, patience, kWhat);
 }
 
+/// A last text begins with a line of ranks that are gone.
+void Farewell::learn_who_is_gone(const std::string& text) {
+  std::istringstream line(text.substr(0, text.find('\n')));
+  for (int rank = 0; line >> rank;) {
+    if (!is_gone(rank)) gone_.push_back(rank);
+  }
+}
+
 Farewell::Heard Farewell::listen(double seconds) {
-  send_to_all(Call::farewell);
-  poll_for(seconds, [&] {
-    const auto ended = [](const auto& other) { return other->has_ended(); };
+  constexpr double kSpontaneous = 0.05;  // seconds for those that know who is gone, who is better not called
+  const auto all_ended = [&] {
+    const auto ended = [&](const auto& other) { return other->has_ended() || is_gone(other->rank); };
     // Every one is asked each time, since MPI goes on only where it is asked.
     return static_cast<std::size_t>(std::ranges::count_if(others_, ended)) == others_.size();
-  });
+  };
+  poll_for(kSpontaneous, all_ended);
+  for (const auto& other : others_) {
+    if (other->has_ended()) learn_who_is_gone(other->text);
+  }
+  send_to_all(Call::farewell);
+  poll_for(seconds, all_ended);
   Heard heard{.texts = std::vector<std::string>(others_.size() + 1), .silent = {}};
   for (const auto& other : others_) {
     if (other->has_ended()) {
-      heard.texts[static_cast<std::size_t>(other->rank)] = other->text;
+      learn_who_is_gone(other->text);
+      heard.texts[static_cast<std::size_t>(other->rank)] = other->text.substr(other->text.find('\n') + 1);
     } else {
       heard.silent.push_back(other->rank);
     }
   }
+  if (!gone_.empty()) heard.silent = gone_;
+  std::ranges::sort(heard.silent);
   return heard;
 }
 
 void Farewell::speak(const std::string& mine, double seconds) {
-  mine_ = mine.size() > kLongest ? "" : mine;
+  for (const int rank : gone_) mine_ += std::to_string(rank) + " ";
+  mine_ += "\n";
+  if (mine.size() < kLongest - mine_.size()) mine_ += mine;
   size_ = mine_.size();
   sending_.push_back(ranks_.send(0, kSizeTag, bytes_of(size_)));
   if (!mine_.empty()) sending_.push_back(ranks_.send(0, kTextTag, std::as_bytes(std::span(mine_))));

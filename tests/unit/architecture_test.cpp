@@ -174,7 +174,7 @@ const std::vector<Room>& rooms() {
       {"device/cuda", {"core", "device", "kernels"}},
       {"model", {"core", "results"}},
       {"measure", {"core", "device", "ranks", "results"}},
-      {"run", {"core", "device", "results", "model", "measure"}},
+      {"run", {"core", "device", "ranks", "results", "model", "measure"}},
       {"scenarios", {"core", "device", "ranks", "results", "kernels", "model", "measure", "run"}},
       {"compare", {"core", "results", "measure", "model"}},
       {"check", {"core", "results", "measure", "model"}},

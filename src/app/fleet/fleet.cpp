@@ -32,11 +32,13 @@ std::string name_of(const RankPlace& place) {
 
 /// The end of a fleet of which somebody does not answer any more: those who can still talk tell rank 0 what they have,
 /// rank 0 names the others and writes everything. MPI can neither go on nor end, so the process ends here.
-[[noreturn]] void end_without_all(const cli::RunCommand& command, Member& member, LiveReport* live, FleetRun& run,
-                                  Farewell& farewell, const std::exception& error) {
+[[noreturn]] void end_without_all(const cli::RunCommand& command, LiveReport* live, FleetRun& run, Farewell& farewell,
+                                  const std::exception& error) {
   constexpr double kListening = 0.4;  // seconds: mpirun gives those that it ends one
   constexpr double kLingering = 5;    // for rank 0 to write everything
   const std::string last = run.unsent() ? to_json(*run.unsent()) : "";
+  // First of all what is known is saved: there may be no time for anything else.
+  if (live != nullptr) live->finish({}, true);
   const Farewell::Heard heard = farewell.say(last, live != nullptr ? kListening : kLingering);
   run.clear_progress();
   try {
@@ -100,7 +102,7 @@ int measure_together(const cli::RunCommand& command, Member& member) {
   }
   install_interrupt_handlers(live && live->has_file() ? HangUp::ignored : HangUp::ends,
                              live && !command.measuring.show.quiet ? Acknowledge::yes : Acknowledge::no);
-  Farewell farewell(*member.mpi);
+  Farewell farewell(*member.mpi, member.neighbours, patience_of(command));
   FleetRun run(command, member, live ? &*live : nullptr, [&farewell] { farewell.look(); });
   try {
     const auto watch = member.machine->watchdog.watch([&](const Alarm& alarm) {
@@ -119,9 +121,9 @@ int measure_together(const cli::RunCommand& command, Member& member) {
     farewell.end(patience);
     return agreed;
   } catch (const RanksSilentError& error) {
-    end_without_all(command, member, live ? &*live : nullptr, run, farewell, error);
+    end_without_all(command, live ? &*live : nullptr, run, farewell, error);
   } catch (const CommunicationError& error) {
-    end_without_all(command, member, live ? &*live : nullptr, run, farewell, error);
+    end_without_all(command, live ? &*live : nullptr, run, farewell, error);
   }
 }
 

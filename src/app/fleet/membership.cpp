@@ -316,6 +316,20 @@ void refuse_singletons(const Launch& launch, const Communicator& mpi) {
   throw FleetError(static_cast<int>(ExitCode::usage), speaks_for_all(launch) ? text : "");
 }
 
+/// Everybody tells everybody its node and its process; those of this rank's node but itself.
+std::vector<Farewell::Neighbour> neighbours_of(Communicator& mpi, const Patience& patience) {
+  constexpr const char* kWhat = "the processes of all ranks";
+  const std::vector<std::string> all = gather(mpi, fmt::format("{} {}", mpi.node_root(), getpid()), patience, kWhat);
+  const std::vector<int> numbers =
+      numbers_in(broadcast(mpi, fmt::format("{}", fmt::join(all, " ")), 0, patience, kWhat));
+  std::vector<Farewell::Neighbour> neighbours;
+  for (std::size_t i = 0; 2 * i + 1 < numbers.size(); ++i) {
+    const auto rank = static_cast<int>(i);
+    if (numbers[2 * i] == mpi.node_root() && rank != mpi.rank()) neighbours.push_back({rank, numbers[2 * i + 1]});
+  }
+  return neighbours;
+}
+
 /// Rank 0's verdict, to all: the code, and which node each rank is on.
 void agree(Member& member, const Introductions& all, const cli::RunCommand& command, const Patience& patience) {
   Problem problem;
@@ -384,6 +398,7 @@ Member join_fleet(cli::RunCommand& command, const Launch& launch) {
     member.fleet->notes = differences_of(all.places);
     member.fleet->ranks = std::move(all.places);
   }
+  member.neighbours = neighbours_of(*member.mpi, patience);
   model_network(member, command.measuring);
   return member;
 }

@@ -11,6 +11,7 @@
 #include "app/session.hpp"
 #include "cli/command.hpp"
 #include "ranks/communicator.hpp"
+#include "ranks/farewell.hpp"
 #include "ranks/launcher.hpp"
 #include "ranks/waiting.hpp"
 #include "results/fleet.hpp"
@@ -32,13 +33,14 @@ Patience patience_of(const cli::RunCommand& command, std::function<void()> idle 
 
 /// A rank that can measure.
 struct Member {
-  std::unique_ptr<WatchedMachine> machine;  ///< opened before MPI, which would else open a context on GPU 0
-  std::unique_ptr<Communicator> mpi;        ///< ends before the machine does
-  std::unique_ptr<HostRuntime> skewed;      ///< of a modelled machine whose clock is off
-  std::unique_ptr<Communicator> modelled;   ///< the network between modelled machines; null between real ones
-  RankPlace place;                          ///< of this rank
-  std::vector<int> nodes;                   ///< of each rank, its node
-  std::optional<Fleet> fleet;               ///< at rank 0: everybody
+  std::unique_ptr<WatchedMachine> machine;      ///< opened before MPI, which would else open a context on GPU 0
+  std::unique_ptr<Communicator> mpi;            ///< ends before the machine does
+  std::unique_ptr<HostRuntime> skewed;          ///< of a modelled machine whose clock is off
+  std::unique_ptr<Communicator> modelled;       ///< the network between modelled machines; null between real ones
+  RankPlace place;                              ///< of this rank
+  std::vector<Farewell::Neighbour> neighbours;  ///< other ranks that are on this host in truth
+  std::vector<int> nodes;                       ///< of each rank, its node
+  std::optional<Fleet> fleet;                   ///< at rank 0: everybody
 
   [[nodiscard]] Communicator& ranks() const { return modelled ? *modelled : *mpi; }
   /// Whose clock the common one is computed from.
