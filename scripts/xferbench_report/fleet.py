@@ -173,7 +173,7 @@ def answer(fleet):
         "missing": [fleet.where(rank) for rank in fleet.record["missing"]],
         "notes": fleet.record["notes"],
         "counts": [statuses[status] for status in ("ok", "failed", "skipped")],
-        "clock": text.seconds(fleet.record["clock_uncertainty"]),
+        "clock": text.seconds(fleet.record["clocks_off_by"]),
         "alarms": tables.alarms([run]),
         "environments": tables.environments([run], []),
     }

@@ -101,7 +101,7 @@ def facts_of_fleet(run):
     if not run.ranks:
         return {}
     fleet = run.record["fleet"]
-    return {"ranks": run.gpu, "MPI": fleet["mpi"], "clocks agree within": text.seconds(fleet["clock_uncertainty"])}
+    return {"ranks": run.gpu, "MPI": fleet["mpi"], "clocks agree within": text.seconds(fleet["clocks_off_by"])}
 
 
 def facts_of_gpus(environment):

@@ -148,6 +148,7 @@ std::string_view program_usage() {
   return R"(  xferbench [FLAGS]                               overlap, the pipeline
   xferbench [FLAGS] SCENARIO [FLAGS] [SCENARIO [FLAGS]]...
                                                   each with its own flags; those before them hold for all
+  mpirun -n 8 xferbench ...                       the same on many GPUs and nodes, and the slow one named
   xferbench COMMAND ...
 )";
 }
@@ -220,15 +221,13 @@ std::string_view short_examples() {
   return R"(Examples:
   xferbench --streams 8 --size 256M                  how close does this pipeline come to the limit?
   xferbench memcpy --size 4K:1G:x4                   copies from 4 KiB to 1 GiB, of pinned and pageable memory
-  xferbench together                                 all GPUs at once: who shares a bottleneck?
   xferbench tune --size 64M --json best.json         which streams, chunks, strategy are best for 64 MiB?
   xferbench --suite ci --repeat 7 --json new.json    cases for comparing, in seven processes: new-1.json ...
   xferbench compare base.json new.json               what became slower?
   xferbench check new.json --expect h200             is this machine as fast as it should be?
   xferbench --simulate                               no GPU at hand: a modelled one, marked as such
 
-More: xferbench help run (flags of every run, as --gpus, --resume, --dry-run; values; exit codes),
-      xferbench help memcpy, xferbench help tune, ...
+More: xferbench help run (flags of every run, values, exit codes), help memcpy, help tune, ...
 )";
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -38,7 +39,9 @@ struct Test {
     double payload = 0;  ///< of a rate: bytes that a pass moved
     /// When passes began and ended, as InFleet has it; null where that is not known. Of the report's results.
     const InFleet* in_step = nullptr;
-    friend bool operator==(const Value&, const Value&) = default;
+    friend bool operator==(const Value& a, const Value& b) {
+      return std::tie(a.rank, a.value, a.clock_share, a.pair) == std::tie(b.rank, b.value, b.clock_share, b.pair);
+    }
   };
   std::vector<Value> values{};  ///< ascending by rank, then by pair; numbers that are finite and no less than 0
   /// "memcpy/size=1MiB/dir=h2d pace=all": the case and its pace.
@@ -56,7 +59,7 @@ struct Summary {
   Test::Value highest{};
   double spread = 0;  ///< (highest - lowest) / median
   /// Of rates: what all ranks moved together, over the time from the first one's begin to the last one's end. Where
-  /// their passes are not known, the sum of the rates.
+  /// their passes are not known, the sum of the rates. None of transfers between ranks.
   std::optional<double> together{};
 };
 std::vector<Summary> summarise(const std::vector<Test>& tests);

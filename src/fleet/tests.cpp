@@ -77,7 +77,7 @@ std::optional<double> rate_together(const Test& test) {
   const InFleet* first = test.values.front().in_step;
   const auto like_first = [first](const Test::Value& v) {
     return v.in_step != nullptr && v.payload > 0 && v.in_step->begins.size() == first->begins.size() &&
-           v.in_step->ends.size() == first->begins.size();
+           v.in_step->ends.size() == first->begins.size() && !v.pair;
   };
   if (first == nullptr || first->begins.empty() || !std::ranges::all_of(test.values, like_first)) return std::nullopt;
   double payload = 0;
@@ -172,7 +172,10 @@ std::vector<Summary> summarise(const std::vector<Test>& tests) {
     Summary& one = all.emplace_back(
         Summary{.test = &test, .median = statistics::median(numbers), .lowest = *lowest, .highest = *highest});
     if (one.median > 0) one.spread = (highest->value - lowest->value) / one.median;
-    if (test.unit == kRate) one.together = rate_together(test).value_or(sum);
+    // Transfers between ranks may go one after the other within a pass.
+    const bool between_ranks =
+        std::ranges::any_of(test.values, [](const Test::Value& v) { return v.pair.has_value(); });
+    if (test.unit == kRate && !between_ranks) one.together = rate_together(test).value_or(sum);
   }
   return all;
 }

@@ -339,7 +339,7 @@ constexpr std::array kInFleetFields{
     field<&InFleet::pace>("pace"),
     field<&InFleet::round, kWhole<unsigned, 1>>("round"),
     field<&InFleet::path>("path"),
-    field<&InFleet::clock_uncertainty>("clock_uncertainty"),
+    field<&InFleet::clock_uncertainty>("clocks_off_by"),
     field<&InFleet::void_passes>("void_passes"),
     field<&InFleet::late_passes>("late_passes"),
     field<&InFleet::begins, kMoments>("begins", if_known),
@@ -444,7 +444,7 @@ void check_ranks(Reader& in, std::vector<RankPlace>& ranks) {
 
 constexpr std::array kFleetFields{
     field<&Fleet::mpi>("mpi"),
-    field<&Fleet::clock_uncertainty>("clock_uncertainty"),
+    field<&Fleet::clock_uncertainty>("clocks_off_by"),
     field<&Fleet::missing, kRankNumbers>("missing"),
     field<&Fleet::flagged, kListOf<Flagged, kFlagged, kMostRanks>>("flagged"),
     field<&Fleet::notes>("notes"),

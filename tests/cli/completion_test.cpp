@@ -79,7 +79,7 @@ TEST(BashCompletion, OffersFilesWhereFilesGo) {
   EXPECT_TRUE(has(offered({"check", "x", "--expect", "h"}), "h200"));
   EXPECT_EQ(offered({"expect", begin}), Words{file});
   EXPECT_EQ(offered({"expect", "x", "-o", begin}), Words{file});
-  EXPECT_EQ(offered({"list", "ex"}), Words{"expectations"});
+  EXPECT_EQ(offered({"list", "ex"}), (Words{"expectations", "exchange"}));
   EXPECT_TRUE(has(offered({"--suite", "q"}), "quick"));
 }
 

@@ -10,8 +10,8 @@ namespace {
 Json as_fleet(const Json& single, int ranks) {
   Json fleet = single;
   fleet["results"] = Json::array();
-  fleet["fleet"] = {{"mpi", "Open MPI 4.1.4"},  {"clock_uncertainty", 1e-6}, {"missing", Json::array()},
-                    {"flagged", Json::array()}, {"notes", Json::array()},    {"ranks", Json::array()}};
+  fleet["fleet"] = {{"mpi", "Open MPI 4.1.4"},  {"clocks_off_by", 1e-6},  {"missing", Json::array()},
+                    {"flagged", Json::array()}, {"notes", Json::array()}, {"ranks", Json::array()}};
   for (int rank = 0; rank < ranks; ++rank) {
     Json environment = single["environment"];
     environment["gpu"]["uuid"] = "GPU-" + std::to_string(rank);
@@ -21,8 +21,8 @@ Json as_fleet(const Json& single, int ranks) {
                                        {"host", "node" + std::to_string(rank / 2)},
                                        {"environment", environment}});
     for (Json result : single["results"]) {
-      result["fleet"] = {{"rank", rank},           {"pace", "all"},    {"round", 1},      {"path", "link"},
-                         {"clock_uncertainty", 0}, {"void_passes", 0}, {"late_passes", 0}};
+      result["fleet"] = {{"rank", rank},       {"pace", "all"},    {"round", 1},      {"path", "link"},
+                         {"clocks_off_by", 0}, {"void_passes", 0}, {"late_passes", 0}};
       fleet["results"].push_back(result);
     }
   }

@@ -23,7 +23,7 @@ def rank(number, per_node):
 def result(number, direction="h2d", pace="all", rate=None, turn=1):
     rate = rate or 55 * (1 + 0.001 * (number * 7 % 9 - 4))
     copy = measurement(median=SIZE / rate * 1e-9)
-    where = {"rank": number, "pace": pace, "round": turn, "path": "link", "clock_uncertainty": 1e-6, "void_passes": 0,
+    where = {"rank": number, "pace": pace, "round": turn, "path": "link", "clocks_off_by": 1e-6, "void_passes": 0,
              "late_passes": 0}
     return case("memcpy", {"dir": direction, "size": SIZE}, [copy], {"bandwidth": (rate, "GB/s")}, fleet=where)
 
@@ -42,6 +42,6 @@ def file(nodes=2, per_node=4, directions=("h2d", "d2h"), paces=("all",), slow=No
         {"what": "link", "ranks": [slow], "name": f"link of rank {slow}", "shortfall": 0.1, "tests": ["h2d"],
          "text": f"the link of rank {slow} is 10 % below the middle of its group"}
     ]
-    fleet = {"mpi": "Open MPI 4.1.4", "clock_uncertainty": 1e-6, "missing": list(missing), "flagged": flagged,
+    fleet = {"mpi": "Open MPI 4.1.4", "clocks_off_by": 1e-6, "missing": list(missing), "flagged": flagged,
              "notes": ["groups are small"], "ranks": [rank(number, per_node) for number in range(count)]}
     return results(cases, simulated=True, fleet=fleet, metrics_declared={"memcpy": DECLARED})

@@ -189,12 +189,17 @@ void FleetRun::collect() {
   unsent_.reset();
   if (live_ == nullptr) return;
   KnownResults results;
+  double uncertainty = 0;
   for (const std::string& text : texts) {
     if (text.empty()) continue;
     Result one = parse_result(text, at_);
+    if (one.in_fleet) uncertainty = std::max(uncertainty, one.in_fleet->clock_uncertainty);
     const std::size_t index = index_of(one);
     results.emplace_back(index, std::move(one));
   }
+  live_->edit([&](Report& report) {
+    report.fleet->clock_uncertainty = std::max(report.fleet->clock_uncertainty, uncertainty);
+  });
   progress_.tell(live_->put(std::move(results)));
 }
 
