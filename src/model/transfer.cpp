@@ -104,7 +104,7 @@ TransferFits fit_ranges(std::span<const TransferPoint> points) {
 
 namespace {
 
-struct Pair {
+struct WaysAtSize {
   TransferPoint a, b;
   Relation relation = relate(a.estimate(), b.estimate());
   std::optional<Interval> ratio = ratio_interval(a.estimate(), b.estimate());
@@ -116,15 +116,15 @@ struct Pair {
 };
 
 /// By size; of points of the same size the first counts.
-std::vector<Pair> matched(std::span<const TransferPoint> a, std::span<const TransferPoint> b) {
+std::vector<WaysAtSize> matched(std::span<const TransferPoint> a, std::span<const TransferPoint> b) {
   std::map<double, TransferPoint> by_size;
   for (const TransferPoint& p : usable(b)) by_size.emplace(p.bytes, p);
-  std::map<double, Pair> pairs;
+  std::map<double, WaysAtSize> pairs;
   for (const TransferPoint& p : usable(a)) {
     if (const auto other = by_size.find(p.bytes); other != by_size.end())
-      pairs.emplace(p.bytes, Pair{p, other->second});
+      pairs.emplace(p.bytes, WaysAtSize{p, other->second});
   }
-  std::vector<Pair> sorted;
+  std::vector<WaysAtSize> sorted;
   sorted.reserve(pairs.size());
   for (const auto& [bytes, pair] : pairs) sorted.push_back(pair);
   return sorted;
@@ -135,13 +135,13 @@ double share_of_way(double below, double above) { return std::abs(below) / (std:
 
 /// Where the ratio of times passes 1 on a straight line in logarithms: costs are sums of powers of the size, whose
 /// ratio bends least there.
-Crossover crossover_between(const Pair& below, const Pair& above) {
+Crossover crossover_between(const WaysAtSize& below, const WaysAtSize& above) {
   const double low = std::log(below.a.bytes);
   const double high = std::log(above.a.bytes);
   const auto size_at = [&](double share) { return std::exp(low + share * (high - low)); };
   // Of a decided size neither end of the ratio's interval is on the other side of 1.
-  const auto nearest = [](const Pair& p) { return std::log(p.first_faster() ? p.ratio->high : p.ratio->low); };
-  const auto furthest = [](const Pair& p) { return std::log(p.first_faster() ? p.ratio->low : p.ratio->high); };
+  const auto nearest = [](const WaysAtSize& p) { return std::log(p.first_faster() ? p.ratio->high : p.ratio->low); };
+  const auto furthest = [](const WaysAtSize& p) { return std::log(p.first_faster() ? p.ratio->low : p.ratio->high); };
   return {.bytes = size_at(share_of_way(below.log_ratio(), above.log_ratio())),
           .low = size_at(share_of_way(nearest(below), furthest(above))),
           .high = size_at(share_of_way(furthest(below), nearest(above))),
@@ -151,7 +151,7 @@ Crossover crossover_between(const Pair& below, const Pair& above) {
 }
 
 /// Counts a size that is not decided.
-void add_undecided(const Pair& pair, Comparison& result) {
+void add_undecided(const WaysAtSize& pair, Comparison& result) {
   if (pair.relation == Relation::equal) ++result.equal;
   if (!pair.ratio) {
     ++result.without_interval;
@@ -163,14 +163,14 @@ void add_undecided(const Pair& pair, Comparison& result) {
 }  // namespace
 
 Comparison compare(std::span<const TransferPoint> a, std::span<const TransferPoint> b) {
-  const std::vector<Pair> pairs = matched(a, b);
+  const std::vector<WaysAtSize> pairs = matched(a, b);
   Comparison result;
   if (pairs.empty()) return result;
   result.sizes = pairs.size();
   result.smallest = pairs.front().a.bytes;
   result.largest = pairs.back().a.bytes;
-  const Pair* last = nullptr;
-  for (const Pair& pair : pairs) {
+  const WaysAtSize* last = nullptr;
+  for (const WaysAtSize& pair : pairs) {
     if (!pair.decided()) {
       add_undecided(pair, result);
       continue;

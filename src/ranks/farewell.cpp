@@ -22,10 +22,10 @@ constexpr int kTextTag = Communicator::kOwnTags + 702;
 /// Instead of the size of a last text: there is none, since all is well.
 constexpr std::uint64_t kWell = std::numeric_limits<std::uint64_t>::max();
 /// Of a text that a rank sends; what is longer comes as nothing.
-constexpr std::uint64_t kLongest = std::numeric_limits<int>::max();
+constexpr std::uint64_t kLongestText = std::numeric_limits<int>::max();
 
 template <class Value>
-std::span<std::byte> bytes_of(Value& value) {
+std::span<std::byte> value_bytes(Value& value) {
   return std::as_writable_bytes(std::span(&value, 1));
 }
 
@@ -52,7 +52,7 @@ bool all_done(const std::vector<PendingPtr>& operations) {
 /// Another rank, as rank 0 hears it.
 struct Farewell::Other {
   Other(Communicator& all, int number) : ranks(all), rank(number) {
-    pending = ranks.receive(rank, kSizeTag, bytes_of(size));
+    pending = ranks.receive(rank, kSizeTag, value_bytes(size));
   }
 
   /// Whether it has said how long its text is.
@@ -87,7 +87,7 @@ Farewell::Farewell(Communicator& ranks, std::vector<Neighbour> neighbours, const
   if (ranks.rank() == 0) {
     for (int rank = 1; rank < ranks.size(); ++rank) others_.push_back(std::make_unique<Other>(ranks, rank));
   } else {
-    calling_ = ranks.receive(0, kCallTag, bytes_of(call_));
+    calling_ = ranks.receive(0, kCallTag, value_bytes(call_));
   }
 }
 
@@ -139,7 +139,7 @@ void Farewell::send_to_all(Call call) {
   for (const auto& other : others_) {
     if (is_gone(other->rank)) continue;
     calls_.push_back(std::make_unique<Call>(call));
-    sending_.push_back(ranks_.send(other->rank, kCallTag, bytes_of(*calls_.back())));
+    sending_.push_back(ranks_.send(other->rank, kCallTag, value_bytes(*calls_.back())));
   }
 }
 
@@ -148,7 +148,7 @@ void Farewell::end(const Patience& patience) {
   send_to_all(Call::well);
   if (calling_) {
     size_ = kWell;
-    sending_.push_back(ranks_.send(0, kSizeTag, bytes_of(size_)));
+    sending_.push_back(ranks_.send(0, kSizeTag, value_bytes(size_)));
     wait_for(*calling_, patience, kWhat);
   }
   for (const auto& other : others_) wait_for(*other->pending, patience, kWhat);
@@ -193,12 +193,12 @@ Farewell::Heard Farewell::listen(double seconds) {
 void Farewell::speak(const std::string& mine, double seconds) {
   for (const int rank : gone_) mine_ += std::to_string(rank) + " ";
   mine_ += "\n";
-  if (mine.size() < kLongest - mine_.size()) mine_ += mine;
+  if (mine.size() < kLongestText - mine_.size()) mine_ += mine;
   size_ = mine_.size();
-  sending_.push_back(ranks_.send(0, kSizeTag, bytes_of(size_)));
+  sending_.push_back(ranks_.send(0, kSizeTag, value_bytes(size_)));
   if (!mine_.empty()) sending_.push_back(ranks_.send(0, kTextTag, std::as_bytes(std::span(mine_))));
   poll_for(seconds, [&] {
-    if (calling_->done() && call_ == Call::farewell) calling_ = ranks_.receive(0, kCallTag, bytes_of(call_));
+    if (calling_->done() && call_ == Call::farewell) calling_ = ranks_.receive(0, kCallTag, value_bytes(call_));
     return all_done(sending_) && calling_->done() && call_ == Call::dismissed;
   });
 }

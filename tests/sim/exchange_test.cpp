@@ -99,8 +99,11 @@ TEST(ExchangeSim, OddNumbersAndEveryPaceEnd) {
       for (const OfRank& of_rank : results) {
         EXPECT_EQ(of_rank.size(), 6U) << "three rounds, two ways";
         for (const Result& r : of_rank) {
-          if (r.status == Status::ok) ++measured;
-          if (r.status != Status::ok) EXPECT_EQ(r.status, Status::skipped) << r.reason;
+          if (r.status == Status::ok) {
+            ++measured;
+          } else {
+            EXPECT_EQ(r.status, Status::skipped) << r.reason;
+          }
         }
       }
       EXPECT_EQ(measured, ranks == 3 ? 12U : 24U) << "every direction of every pair, each way";

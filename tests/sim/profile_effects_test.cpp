@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(
     All, ScaledParts,
     testing::Values(Knob{"link", {"h2d pinned", "d2h pinned"}}, Knob{"gpu", {"d2d"}}, Knob{"nvlink", {}},
                     Knob{"host_memory", {"h2d pinned", "d2h pinned", "h2d pageable", "d2h pageable"}}),
-    [](const auto& info) { return std::string(info.param.part); });
+    [](const auto& tested) { return std::string(tested.param.part); });
 
 TEST(ScaledLinks, SlowAPipelineThatTheyLimit) {
   const auto bandwidth = [](const sim::Profile& p) {

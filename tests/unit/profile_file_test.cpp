@@ -242,7 +242,8 @@ TEST(ProfileFields, EachSetsWhatItGets) {
     field.set(p, other);
     EXPECT_EQ(field.get(p), other) << field.name;
     for (const sim::ProfileField& another : sim::profile_fields()) {
-      if (another.name != field.name) EXPECT_EQ(another.get(p), another.get(built_in("h200-x8"))) << another.name;
+      if (another.name == field.name) continue;
+      EXPECT_EQ(another.get(p), another.get(built_in("h200-x8"))) << another.name;
     }
   }
 }

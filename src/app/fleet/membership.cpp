@@ -348,8 +348,8 @@ void agree(Member& member, const Introductions& all, const cli::RunCommand& comm
 /// What profile files say of the network, and where they say nothing, what is usual.
 NetworkProfile network_of(const ModelledRank::Network& said, std::uint64_t seed) {
   NetworkProfile network{.seed = seed};
-  const auto hop = [](const std::optional<ModelledRank::Way>& way, NetworkProfile::Hop& hop) {
-    if (way) hop = {way->latency, way->bandwidth};
+  const auto hop = [](const std::optional<ModelledRank::Way>& way, NetworkProfile::Hop& usual) {
+    if (way) usual = {way->latency, way->bandwidth};
   };
   hop(said.within, network.within);
   hop(said.between, network.between);

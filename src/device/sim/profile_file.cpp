@@ -209,7 +209,7 @@ constexpr std::array kClockFields{
     field<&Clock::offset, kWithin<Offset>>("offset", if_known),
     field<&Clock::drift, kWithin<Drift>>("drift", if_known),
 };
-constexpr Shape kClock = strict_record(kClockFields);
+constexpr Shape kClockShape = strict_record(kClockFields);
 
 using Way = ModelledRank::Way;
 constexpr std::array kWayFields{
@@ -241,7 +241,7 @@ constexpr std::array kFileFields{
     field<&Written::noise, kWithin<Deviation>>("noise", if_known),
     field<&Written::seed>("seed", if_known),
     field<&Written::late, kLate>("late", if_known),
-    field<&Written::clock, kClock>("clock", if_known),
+    field<&Written::clock, kClockShape>("clock", if_known),
     field<&Written::network, kNetwork>("network", if_known),
     field<&Written::inject, kFault>(kInjectField, if_known),
 };
