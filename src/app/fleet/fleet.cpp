@@ -15,20 +15,13 @@
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "core/standard_error.hpp"
+#include "fleet/places.hpp"
 #include "ranks/farewell.hpp"
 #include "results/json.hpp"
 
 namespace xferbench::app {
 
 namespace {
-
-/// "rank 3 (host node1, GPU 3, GPU-12ab...)".
-std::string name_of(const RankPlace& place) {
-  std::string text = fmt::format("rank {} (host {}", place.rank, place.host);
-  if (place.environment.gpu.index) text += fmt::format(", GPU {}", *place.environment.gpu.index);
-  if (!place.environment.gpu.uuid.empty()) text += ", " + place.environment.gpu.uuid;
-  return text + ")";
-}
 
 /// The end of a fleet of which somebody does not answer any more: those who can still talk tell rank 0 what they have,
 /// rank 0 names the others and writes everything. MPI can neither go on nor end, so the process ends here.
@@ -61,7 +54,7 @@ std::string name_of(const RankPlace& place) {
     for (const int rank : heard.silent) {
       const RankPlace* place = live->report().fleet->place(rank);
       tell(fmt::format("{} does not answer any more{}",
-                       place == nullptr ? fmt::format("rank {}", rank) : name_of(*place),
+                       place == nullptr ? fmt::format("rank {}", rank) : fleet::rank_text(*place),
                        run.at().empty() ? "" : ", in " + run.at()));
     }
     if (heard.silent.empty()) {
@@ -90,7 +83,7 @@ int fleet_exit_code(const Report& report) {
 
 /// Gives up this rank, whose GPU does not come back: the others notice that it is gone.
 [[noreturn]] void leave_stuck(const Alarm& alarm, const Member& member) {
-  tell(fmt::format("{}: {}", name_of(member.place), stuck_reason(alarm)));
+  tell(fmt::format("{}: {}", fleet::rank_text(member.place), stuck_reason(alarm)));
   std::_Exit(static_cast<int>(ExitCode::failed));
 }
 

@@ -16,6 +16,7 @@
 #include "core/error.hpp"
 #include "core/standard_error.hpp"
 #include "device/modelled_rank.hpp"
+#include "fleet/places.hpp"
 #include "ranks/modelled_network.hpp"
 #include "ranks/mpi_plugin.hpp"
 #include "ranks/skewed_host.hpp"
@@ -149,26 +150,6 @@ std::string fingerprint(const std::vector<PlannedCase>& cases) {
 
 // --- What rank 0 makes of all of it ---------------------------------------------------------------------------------
 
-/// "0", "0 and 3", "0 to 2 and 7".
-std::string ranges(const std::vector<int>& ranks) {
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < ranks.size();) {
-    std::size_t end = i;
-    while (end + 1 < ranks.size() && ranks[end + 1] == ranks[end] + 1) ++end;
-    parts.push_back(end > i + 1 ? fmt::format("{} to {}", ranks[i], ranks[end]) : std::to_string(ranks[i]));
-    if (end == i + 1) parts.push_back(std::to_string(ranks[end]));
-    i = end + 1;
-  }
-  if (parts.size() == 1) return parts.front();
-  const std::string last = parts.back();
-  parts.pop_back();
-  return fmt::format("{} and {}", fmt::join(parts, ", "), last);
-}
-
-std::string ranks_text(const std::vector<int>& ranks) {
-  return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", ranges(ranks));
-}
-
 /// What ranks have in common, the most frequent first.
 using Alike = std::vector<std::pair<std::string, std::vector<int>>>;
 
@@ -186,7 +167,7 @@ std::string difference(const char* what, const Alike& facts) {
   if (facts.size() < 2) return {};
   std::vector<std::string> parts;
   for (const auto& [text, ranks] : facts) {
-    parts.push_back(fmt::format("{} on {}", text.empty() ? "unknown" : text, ranks_text(ranks)));
+    parts.push_back(fmt::format("{} on {}", text.empty() ? "unknown" : text, fleet::ranks_text(ranks)));
   }
   return fmt::format("ranks differ in their {}: {}", what, fmt::join(parts, ", "));
 }
@@ -209,7 +190,7 @@ std::string shared_gpu(const std::vector<RankPlace>& places) {
     return fmt::format(
         "{} are on one GPU ({}) and would slow each other: start as many ranks on each host as it has "
         "GPUs, let each rank see all of them, or allow it with --share-gpus",
-        ranks_text(ranks), uuid);
+        fleet::ranks_text(ranks), uuid);
   }
   return {};
 }
@@ -221,10 +202,10 @@ std::string problem_text(const std::vector<RankPlace>& places, const std::vector
   }
   if (by_text.empty()) return {};
   const auto& [text, ranks] = *by_text.begin();
-  const std::string where =
-      ranks.size() == places.size()
-          ? "no rank can measure"
-          : fmt::format("{} on host {}", ranks_text(ranks), places.at(static_cast<std::size_t>(ranks.front())).host);
+  const std::string where = ranks.size() == places.size()
+                                ? "no rank can measure"
+                                : fmt::format("{} on host {}", fleet::ranks_text(ranks),
+                                              places.at(static_cast<std::size_t>(ranks.front())).host);
   return fmt::format("{}: {}", where, text);
 }
 
