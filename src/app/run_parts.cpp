@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "app/fleet/membership.hpp"
 #include "app/session.hpp"
 #include "core/error.hpp"
 #include "core/shell.hpp"
@@ -16,11 +15,11 @@
 
 namespace xferbench::app {
 
-std::string how_to_continue(const cli::RunCommand& command) {
+std::string how_to_continue(const cli::RunCommand& command, const Report& report) {
   const cli::OutputFiles& files = command.measuring.files;
   const std::optional<std::string>& file = command.resume ? command.resume : files.json;
-  const bool in_fleet = launch_for(command).has_value();  // which is run again as a whole
-  if (!file || *file == "-" || files.timeline || in_fleet) return {};
+  // A fleet is run again as a whole.
+  if (!file || *file == "-" || files.timeline || report.fleet) return {};
   return "continue: xferbench --resume " + shell_word(*file);
 }
 
@@ -46,7 +45,7 @@ FindingsShown findings_of(const cli::RunCommand& command) {
 
 std::string shown(const Report& report, const cli::RunCommand& command) {
   const Style style = style_of(command.measuring.show);
-  const std::string next = report.complete ? "" : how_to_continue(command);
+  const std::string next = report.complete ? "" : how_to_continue(command, report);
   return to_table(report, descriptors(), style, findings_of(command)) + (next.empty() ? "" : next + "\n") +
          to_gantts(report, style, glyphs());
 }
@@ -92,7 +91,8 @@ void finish(const cli::RunCommand& command, LiveReport& live) {
   if (!command.measuring.show.quiet) print_warnings(live.report());
   if (!live.owns_standard_output()) {
     write_standard_output(shown(live.report(), command));
-  } else if (const std::string next = how_to_continue(command); !live.report().complete && !next.empty()) {
+  } else if (const std::string next = how_to_continue(command, live.report());
+             !live.report().complete && !next.empty()) {
     tell(next);
   }
   live.rethrow();

@@ -15,7 +15,7 @@
 namespace xferbench::app {
 
 /// "continue: xferbench --resume FILE"; empty where there is no file that could be gone on with.
-std::string how_to_continue(const cli::RunCommand& command);
+std::string how_to_continue(const cli::RunCommand& command, const Report& report);
 
 /// The table of a run, how to go on where it was cut off, and its timelines.
 std::string shown(const Report& report, const cli::RunCommand& command);

@@ -23,7 +23,7 @@ std::span<const MetricDeclaration> metrics_of(const PlannedCase& planned) {
 
 bool holds(const std::vector<int>& ranks, int rank) { return std::ranges::binary_search(ranks, rank); }
 
-/// A line for each: the number of the case, the pace's, and the ranks.
+/// A line for each: the key of the case, the number of the pace, and the ranks.
 std::string to_lines(const std::vector<fleet::Retest>& retests) {
   std::string text;
   for (const fleet::Retest& r : retests) {
