@@ -40,13 +40,9 @@ int main(int argc, char** argv) {
     return complain_once(error.what());
   } catch (const InputError& error) {
     return complain_once(error.what());
-  } catch (const OutputError& error) {
-    return complain(error.what(), ExitCode::usage);
-  } catch (const NoDeviceError& error) {
-    return complain(error.what(), ExitCode::no_device);
-  } catch (const std::bad_alloc&) {
-    return complain("out of memory", ExitCode::usage);
+  } catch (const std::bad_alloc& error) {
+    return complain("out of memory", exit_code_of(error));
   } catch (const std::exception& error) {
-    return complain(error.what(), ExitCode::failed);
+    return complain(error.what(), exit_code_of(error));
   }
 }

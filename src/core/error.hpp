@@ -2,6 +2,8 @@
 // expected, what to do.
 #pragma once
 
+#include <exception>
+#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -62,5 +64,14 @@ struct VerificationError : std::runtime_error {
 struct MeasurementError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+/// What the program ends with where nobody catches the error before.
+[[nodiscard]] inline ExitCode exit_code_of(const std::exception& error) {
+  if (dynamic_cast<const NoDeviceError*>(&error) != nullptr) return ExitCode::no_device;
+  const bool usage =
+      dynamic_cast<const UsageError*>(&error) != nullptr || dynamic_cast<const InputError*>(&error) != nullptr ||
+      dynamic_cast<const OutputError*>(&error) != nullptr || dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+  return usage ? ExitCode::usage : ExitCode::failed;
+}
 
 }  // namespace xferbench

@@ -84,22 +84,12 @@ struct Problem {
   std::string text{};
 };
 
-/// Whatever `body` throws, as the program's main would turn it into an exit code.
 Problem problem_of(const std::function<void()>& body) {
-  const auto problem = [](ExitCode code, const std::exception& error) {
-    return Problem{static_cast<int>(code), error.what()};
-  };
   try {
     body();
     return {};
-  } catch (const NoDeviceError& error) {
-    return problem(ExitCode::no_device, error);
-  } catch (const UsageError& error) {
-    return problem(ExitCode::usage, error);
-  } catch (const InputError& error) {
-    return problem(ExitCode::usage, error);
   } catch (const std::exception& error) {
-    return problem(ExitCode::failed, error);
+    return {static_cast<int>(exit_code_of(error)), error.what()};
   }
 }
 
