@@ -4,7 +4,6 @@
 #include <sched.h>
 
 #include <chrono>
-#include <optional>
 #include <utility>
 
 #include "core/interrupt.hpp"
@@ -30,14 +29,14 @@ class Standstill {
     const Moment now = std::chrono::steady_clock::now();
     if (asked_ == kBetween) {
       since_ = now;
-      interrupted_at_.reset();
+      told_ = false;
     }
     const double waited = seconds(now - since_);
     if (waited < kSpinning) return;
     if (waiting_.patience.idle) waiting_.patience.idle();
-    if (interrupted() != 0 && !interrupted_at_) interrupted_at_ = now;
-    const bool told = interrupted_at_ && seconds(now - *interrupted_at_) > waiting_.patience.after_interrupt;
-    if (told || waited > waiting_.patience.seconds) {
+    if (interrupted() != 0 && !std::exchange(told_, true)) told_at_ = now;
+    const bool told_long_ago = told_ && seconds(now - told_at_) > waiting_.patience.after_interrupt;
+    if (told_long_ago || waited > waiting_.patience.seconds) {
       throw RanksSilentError(fmt::format("{}: nothing has come or gone for {:.3g} s", waiting_.what, waited));
     }
     sched_yield();
@@ -51,7 +50,8 @@ class Standstill {
   const FlowWaiting& waiting_;
   unsigned asked_ = 0;
   Moment since_{};
-  std::optional<Moment> interrupted_at_{};
+  bool told_ = false;  // to stop
+  Moment told_at_{};
 };
 
 bool all_over(std::span<Flow* const> flows) {

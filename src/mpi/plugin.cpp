@@ -6,19 +6,10 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <initializer_list>
 #include <new>
-#include <vector>
 
 #include "mpi/table.h"
-
-// While one lives MPI reads and writes memory of its caller, and here the counts of a gather.
-struct xferbench_mpi_operation {
-  MPI_Request request = MPI_REQUEST_NULL;
-  bool ended = false;
-  bool receives = false;
-  std::vector<int> counts{};
-  std::vector<int> offsets{};
-};
 
 namespace {
 
@@ -106,8 +97,6 @@ int initialise() {
   return provided < MPI_THREAD_SERIALIZED ? refuse_one_thread() : prepare();
 }
 
-int is_initialised() { return state().started ? 1 : 0; }
-
 int finalise() {
   State& s = state();
   if (!s.started) return MPI_SUCCESS;
@@ -138,106 +127,130 @@ void error_text(int error, char* text, std::size_t size) {
   }
 }
 
-/// Begins an operation: `begin` gets where to put its request. One that did not begin is none.
+static_assert(sizeof(MPI_Request) <= sizeof(Operation::request));
+
+MPI_Request request_of(const Operation& one) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  std::memcpy(&request, &one.request, sizeof request);
+  return request;
+}
+
+void keep(Operation& one, MPI_Request request) { std::memcpy(&one.request, &request, sizeof request); }
+
+/// Begins an operation: `begin` gets where to put its request. One that did not begin has ended.
 template <typename Begin>
-int begun(Operation** operation, Begin begin) {
-  auto* one = new (std::nothrow) Operation;
-  if (one == nullptr) return MPI_ERR_NO_MEM;
-  const int error = begin(*one);
-  if (error == MPI_SUCCESS) {
-    *operation = one;
-  } else {
-    delete one;
-  }
+int begun(Operation& one, Begin begin) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int error = begin(&request);
+  one.ended = error == MPI_SUCCESS ? 0 : 1;
+  keep(one, request);
   return error;
+}
+
+void forget_counts(Operation& one) {
+  delete[] one.counts;
+  one.counts = nullptr;
 }
 
 bool countable(std::size_t count) { return count <= INT_MAX; }
 
-int barrier(Operation** operation) {
-  return begun(operation, [](Operation& one) { return MPI_Ibarrier(state().ranks, &one.request); });
+int barrier(Operation* operation) {
+  *operation = {};
+  return begun(*operation, [](MPI_Request* request) { return MPI_Ibarrier(state().ranks, request); });
 }
 
-int broadcast(void* data, std::size_t bytes, int root, Operation** operation) {
+int broadcast(void* data, std::size_t bytes, int root, Operation* operation) {
+  *operation = {};
   if (!countable(bytes)) return MPI_ERR_COUNT;
-  return begun(operation, [&](Operation& one) {
-    return MPI_Ibcast(data, static_cast<int>(bytes), MPI_BYTE, root, state().ranks, &one.request);
+  return begun(*operation, [&](MPI_Request* request) {
+    return MPI_Ibcast(data, static_cast<int>(bytes), MPI_BYTE, root, state().ranks, request);
   });
 }
 
-/// How many bytes come from each rank, and where they go.
+/// How many bytes come from each rank, and behind these, where they go.
 int lay_out(const std::size_t* sizes, Operation& one) {
+  const auto count = static_cast<std::size_t>(state().size);
+  one.counts = new (std::nothrow) int[2 * count];
+  if (one.counts == nullptr) return MPI_ERR_NO_MEM;
   std::size_t offset = 0;
-  one.counts.reserve(static_cast<std::size_t>(state().size));
-  one.offsets.reserve(static_cast<std::size_t>(state().size));
-  for (int i = 0; i < state().size; ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     if (!countable(sizes[i]) || !countable(offset + sizes[i])) return MPI_ERR_COUNT;
-    one.counts.push_back(static_cast<int>(sizes[i]));
-    one.offsets.push_back(static_cast<int>(offset));
+    one.counts[i] = static_cast<int>(sizes[i]);
+    one.counts[count + i] = static_cast<int>(offset);
     offset += sizes[i];
   }
   return MPI_SUCCESS;
 }
 
-int gather(const void* mine, std::size_t bytes, void* all, const std::size_t* sizes, Operation** operation) {
+int gather(const void* mine, std::size_t bytes, void* all, const std::size_t* sizes, Operation* operation) {
+  *operation = {};
   if (!countable(bytes)) return MPI_ERR_COUNT;
-  return begun(operation, [&](Operation& one) {
-    if (state().rank == 0) {
-      if (const int error = lay_out(sizes, one)) return error;
-    }
-    return MPI_Igatherv(mine, static_cast<int>(bytes), MPI_BYTE, all, one.counts.data(), one.offsets.data(), MPI_BYTE,
-                        0, state().ranks, &one.request);
-  });
+  const bool root = state().rank == 0;
+  int error = root ? lay_out(sizes, *operation) : MPI_SUCCESS;
+  if (error == MPI_SUCCESS) {
+    const int* const counts = operation->counts;
+    error = begun(*operation, [&](MPI_Request* request) {
+      return MPI_Igatherv(mine, static_cast<int>(bytes), MPI_BYTE, all, counts, root ? counts + state().size : nullptr,
+                          MPI_BYTE, 0, state().ranks, request);
+    });
+  }
+  if (error != MPI_SUCCESS) forget_counts(*operation);
+  return error;
 }
 
-int all_reduce(double* values, std::size_t count, int reduction, Operation** operation) {
+int all_reduce(double* values, std::size_t count, int reduction, Operation* operation) {
+  *operation = {};
   if (!countable(count)) return MPI_ERR_COUNT;
   const MPI_Op how = reduction == XFERBENCH_MPI_MAX ? MPI_MAX : MPI_SUM;
-  return begun(operation, [&](Operation& one) {
-    return MPI_Iallreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_DOUBLE, how, state().ranks, &one.request);
+  return begun(*operation, [&](MPI_Request* request) {
+    return MPI_Iallreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_DOUBLE, how, state().ranks, request);
   });
 }
 
-int send(const void* data, std::size_t bytes, int to, int tag, Operation** operation) {
+int send(const void* data, std::size_t bytes, int to, int tag, Operation* operation) {
+  *operation = {};
   if (!countable(bytes)) return MPI_ERR_COUNT;
-  return begun(operation, [&](Operation& one) {
-    return MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, tag, state().ranks, &one.request);
+  return begun(*operation, [&](MPI_Request* request) {
+    return MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, tag, state().ranks, request);
   });
 }
 
-int receive(void* data, std::size_t bytes, int from, int tag, Operation** operation) {
+int receive(void* data, std::size_t bytes, int from, int tag, Operation* operation) {
+  *operation = {};
+  operation->receives = 1;
   if (!countable(bytes)) return MPI_ERR_COUNT;
-  return begun(operation, [&](Operation& one) {
-    one.receives = true;
-    return MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, tag, state().ranks, &one.request);
+  return begun(*operation, [&](MPI_Request* request) {
+    return MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, tag, state().ranks, request);
   });
 }
 
 int test(Operation* operation, int* done) {
-  int ended = 1;
-  const int error = operation->ended ? MPI_SUCCESS : MPI_Test(&operation->request, &ended, MPI_STATUS_IGNORE);
+  *done = 1;
+  if (operation->ended != 0) return MPI_SUCCESS;
+  MPI_Request request = request_of(*operation);
+  const int error = MPI_Test(&request, done, MPI_STATUS_IGNORE);
   // One that failed has ended, too: there is nothing to ask for any more.
-  operation->ended = ended != 0 || error != MPI_SUCCESS;
-  *done = operation->ended ? 1 : 0;
+  if (error != MPI_SUCCESS) *done = 1;
+  if (*done == 0) return error;
+  operation->ended = 1;
+  forget_counts(*operation);
   return error;
 }
 
-/// Of one that has not ended: a receive that nothing has come for can be taken back, and is gone. Collective operations
-/// can neither be cancelled nor freed (MPI 4.0, 6.12), and a send that is freed goes on reading its memory: these are
-/// left as they are, with their counts, for as long as the process lives.
+/// A receive that nothing has come for can be taken back, and is gone. Collective operations can neither be cancelled
+/// nor freed (MPI 4.0, 6.12), and a send that is freed goes on reading its memory: these are left as they are, with
+/// their counts, for as long as the process lives.
 void release(Operation* operation) {
-  if (!operation->ended && operation->receives && state().started) {
-    MPI_Cancel(&operation->request);
-    int done = 0;
-    test(operation, &done);
-  }
-  if (operation->ended) delete operation;
+  if (operation->ended != 0 || operation->receives == 0 || !state().started) return;
+  MPI_Request request = request_of(*operation);
+  MPI_Cancel(&request);
+  int done = 0;
+  test(operation, &done);
 }
 
 constexpr xferbench_mpi_table kTable{
     .version = XFERBENCH_MPI_VERSION,
     .initialise = initialise,
-    .is_initialised = is_initialised,
     .finalise = finalise,
     .rank = rank,
     .size = size,

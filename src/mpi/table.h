@@ -15,20 +15,28 @@ extern "C" {
 #endif
 
 /* Changes with every change of the table. */
-#define XFERBENCH_MPI_VERSION 1
+#define XFERBENCH_MPI_VERSION 2
 /* The one function that the library exports, of type xferbench_mpi_function. */
 #define XFERBENCH_MPI_ENTRY "xferbench_mpi"
 
 enum xferbench_mpi_reduction { XFERBENCH_MPI_MAX = 0, XFERBENCH_MPI_SUM = 1 };
 
-/* What the library knows of an operation that has begun; free it with release(). */
-typedef struct xferbench_mpi_operation xferbench_mpi_operation;
+/* An operation that has begun: in memory of the caller, who copies none and knows nothing of what is in it, so that
+ * small messages wait for no allocation. To be ended by test() or release(). */
+typedef struct xferbench_mpi_operation {
+  union {
+    void* pointer;
+    int number;
+  } request;   /* MPI's handle, which is of one kind or the other */
+  int* counts; /* of a gather; MPI reads them until its end */
+  int receives;
+  int ended;
+} xferbench_mpi_operation;
 
 typedef struct xferbench_mpi_table {
   int version; /* XFERBENCH_MPI_VERSION */
 
   int (*initialise)(void);
-  int (*is_initialised)(void);
   /* Waits for all ranks, for ever if need be. Does nothing where MPI has not been started, or has ended. */
   int (*finalise)(void);
   int (*rank)(void);
@@ -45,20 +53,21 @@ typedef struct xferbench_mpi_table {
   /* Into `text`, of `size` bytes. */
   void (*error_text)(int error, char* text, size_t size);
 
-  int (*barrier)(xferbench_mpi_operation** operation);
-  int (*broadcast)(void* data, size_t bytes, int root, xferbench_mpi_operation** operation);
+  int (*barrier)(xferbench_mpi_operation* operation);
+  int (*broadcast)(void* data, size_t bytes, int root, xferbench_mpi_operation* operation);
   /* `bytes` of each rank to rank 0, where `all` has room for `sizes[i]` bytes of each rank i, one behind the other;
    * elsewhere both are null. The sum of the sizes must not exceed INT_MAX. */
-  int (*gather)(const void* mine, size_t bytes, void* all, const size_t* sizes, xferbench_mpi_operation** operation);
+  int (*gather)(const void* mine, size_t bytes, void* all, const size_t* sizes, xferbench_mpi_operation* operation);
   /* In place, of all ranks, to all of them. */
-  int (*all_reduce)(double* values, size_t count, int reduction, xferbench_mpi_operation** operation);
+  int (*all_reduce)(double* values, size_t count, int reduction, xferbench_mpi_operation* operation);
   /* `bytes` of 0 to INT_MAX; tags of 0 to 32767. */
-  int (*send)(const void* data, size_t bytes, int to, int tag, xferbench_mpi_operation** operation);
-  int (*receive)(void* data, size_t bytes, int from, int tag, xferbench_mpi_operation** operation);
+  int (*send)(const void* data, size_t bytes, int to, int tag, xferbench_mpi_operation* operation);
+  int (*receive)(void* data, size_t bytes, int from, int tag, xferbench_mpi_operation* operation);
 
   /* Sets `done` to 1 once the operation has ended; its error, if it had one, is what this returns. */
   int (*test)(xferbench_mpi_operation* operation, int* done);
-  /* Of one that has ended, or that nobody waits for any more: then the memory it uses must stay. */
+  /* Of one that nobody waits for any more: the memory it uses must stay, but for this structure. Does nothing to one
+   * that has ended. */
   void (*release)(xferbench_mpi_operation* operation);
 } xferbench_mpi_table;
 

@@ -5,12 +5,10 @@
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <mutex>
+#include <new>
 #include <system_error>
 #include <vector>
 
@@ -85,29 +83,22 @@ const xferbench_mpi_table& find_table() {
 
 // --- Using it -------------------------------------------------------------------------------------------------------
 
-/// MPI lets one thread talk at a time: all calls of the table go through here.
-class SerialTable {
+/// All calls of the table go through here, from one thread at a time, as MPI wants it (MPI_THREAD_SERIALIZED). There is
+/// no lock: it would take longer than a small message.
+class Table {
  public:
-  explicit SerialTable(const xferbench_mpi_table& table) : table_(table) {}
+  explicit Table(const xferbench_mpi_table& functions) : functions_(functions) {}
 
-  /// Calls a function of the table; throws CommunicationError if that fails.
+  /// Calls a function; throws CommunicationError if that fails.
   template <typename Function, typename... Arguments>
   void call(const char* what, Function function, Arguments... arguments) {
-    const std::lock_guard lock(mutex_);
-    if (const int error = (table_.*function)(arguments...)) throw CommunicationError(in_words(what, error));
+    if (const int error = ask(function, arguments...)) throw CommunicationError(in_words(what, error));
   }
 
   /// Of one that cannot fail.
   template <typename Function, typename... Arguments>
   auto ask(Function function, Arguments... arguments) {
-    const std::lock_guard lock(mutex_);
-    return (table_.*function)(arguments...);
-  }
-
-  /// Even if another thread never comes back from its call.
-  void abort(int code) noexcept {
-    const std::unique_lock lock(mutex_, std::chrono::milliseconds(200));
-    table_.abort(code);
+    return (functions_.*function)(arguments...);
   }
 
   /// Of an operation that has begun, and of one that has ended well.
@@ -119,34 +110,65 @@ class SerialTable {
  private:
   [[nodiscard]] std::string in_words(const char* what, int error) const {
     std::array<char, 512> text{};
-    table_.error_text(error, text.data(), text.size());
+    functions_.error_text(error, text.data(), text.size());
     return fmt::format("MPI: {}: {}", what, text.data());
   }
 
-  const xferbench_mpi_table& table_;
-  std::timed_mutex mutex_;
-  std::atomic<int> unfinished_ = 0;
+  const xferbench_mpi_table& functions_;
+  int unfinished_ = 0;
+};
+
+/// Memory for operations, used again and again: to allocate some for each would take as long as a small message.
+class Rooms {
+ public:
+  Rooms() = default;
+  Rooms(const Rooms&) = delete;
+  Rooms& operator=(const Rooms&) = delete;
+  ~Rooms() {
+    for (void* room : free_) ::operator delete(room);
+  }
+  void* take(std::size_t bytes) {
+    if (free_.empty()) {
+      free_.reserve(++rooms_);  // so that giving back never fails
+      return ::operator new(bytes);
+    }
+    void* const room = free_.back();
+    free_.pop_back();
+    return room;
+  }
+  void give_back(void* room) noexcept { free_.push_back(room); }
+
+ private:
+  std::vector<void*> free_;
+  std::size_t rooms_ = 0;
 };
 
 class MpiPending final : public Pending {
  public:
-  MpiPending(SerialTable& table, const char* what) : table_(table), what_(what) {}
+  template <typename Function, typename... Arguments>
+  MpiPending(Rooms& rooms, Table& table, const char* what, Function function, Arguments... arguments)
+      : rooms_(rooms), table_(table), what_(what) {
+    table_.call(what_, function, arguments..., &operation_);
+    table_.begun();
+  }
   MpiPending(const MpiPending&) = delete;
   MpiPending& operator=(const MpiPending&) = delete;
   ~MpiPending() override {
-    if (operation_ != nullptr) table_.ask(&xferbench_mpi_table::release, operation_);
+    if (!done_) table_.ask(&xferbench_mpi_table::release, &operation_);
   }
 
-  template <typename Function, typename... Arguments>
-  void begin(Function function, Arguments... arguments) {
-    table_.call(what_, function, arguments..., &operation_);
-    table_.begun();
+  static void* operator new(std::size_t bytes, Rooms& rooms) { return rooms.take(bytes); }
+  static void operator delete(void* room, Rooms& rooms) noexcept { rooms.give_back(room); }
+  static void operator delete(MpiPending* one, std::destroying_delete_t) noexcept {
+    Rooms& rooms = one->rooms_;
+    one->~MpiPending();
+    rooms.give_back(one);
   }
 
   [[nodiscard]] bool done() override {
     if (done_) return true;
     int ended = 0;
-    table_.call(what_, &xferbench_mpi_table::test, operation_, &ended);
+    table_.call(what_, &xferbench_mpi_table::test, &operation_, &ended);
     if (ended == 0) return false;
     table_.ended();
     done_ = true;
@@ -154,9 +176,10 @@ class MpiPending final : public Pending {
   }
 
  private:
-  SerialTable& table_;
+  Rooms& rooms_;
+  Table& table_;
   const char* what_;
-  xferbench_mpi_operation* operation_ = nullptr;
+  xferbench_mpi_operation operation_{};
   bool done_ = false;
 };
 
@@ -211,19 +234,18 @@ class MpiCommunicator final : public Communicator {
   }
 
   [[noreturn]] void abort(int code) noexcept override {
-    table_.abort(code);
+    table_.ask(&xferbench_mpi_table::abort, code);
     _exit(code);  // MPI only promises its best
   }
 
  private:
   template <typename Function, typename... Arguments>
   PendingPtr begin(const char* what, Function function, Arguments... arguments) {
-    auto pending = std::make_unique<MpiPending>(table_, what);
-    pending->begin(function, arguments...);
-    return pending;
+    return PendingPtr(new (rooms_) MpiPending(rooms_, table_, what, function, arguments...));
   }
 
-  SerialTable table_;
+  Table table_;
+  Rooms rooms_;
   int exceptions_ = std::uncaught_exceptions();
   int rank_ = 0;
   int size_ = 1;

@@ -4,8 +4,6 @@
 
 #include "src/mpi/table.h"
 
-struct xferbench_mpi_operation {};
-
 extern "C" xferbench_fake_mpi xferbench_fake_mpi_behaviour;
 xferbench_fake_mpi xferbench_fake_mpi_behaviour{};
 
@@ -13,17 +11,21 @@ namespace {
 
 auto& behaviour = xferbench_fake_mpi_behaviour;
 
-int begin(xferbench_mpi_operation** operation) {
+int begin(xferbench_mpi_operation* operation) {
+  *operation = {};
   if (behaviour.begin != 0) return behaviour.begin;
-  *operation = new xferbench_mpi_operation;
   ++behaviour.operations;
   return 0;
+}
+
+void end(xferbench_mpi_operation* operation) {
+  if (operation->ended == 0) --behaviour.operations;
+  operation->ended = 1;
 }
 
 const xferbench_mpi_table kTable{
     .version = XFERBENCH_MPI_VERSION,
     .initialise = [] { return behaviour.initialise; },
-    .is_initialised = [] { return 1; },
     .finalise =
         [] {
           ++behaviour.finalised;
@@ -38,23 +40,20 @@ const xferbench_mpi_table kTable{
     .wall_clock = [] { return 0.0; },
     .abort = [](int) {},
     .error_text = [](int error, char* text, size_t size) { std::snprintf(text, size, "error number %d", error); },
-    .barrier = [](xferbench_mpi_operation** operation) { return begin(operation); },
-    .broadcast = [](void*, size_t, int, xferbench_mpi_operation** operation) { return begin(operation); },
+    .barrier = [](xferbench_mpi_operation* operation) { return begin(operation); },
+    .broadcast = [](void*, size_t, int, xferbench_mpi_operation* operation) { return begin(operation); },
     .gather = [](const void*, size_t, void*, const size_t*,
-                 xferbench_mpi_operation** operation) { return begin(operation); },
-    .all_reduce = [](double*, size_t, int, xferbench_mpi_operation** operation) { return begin(operation); },
-    .send = [](const void*, size_t, int, int, xferbench_mpi_operation** operation) { return begin(operation); },
-    .receive = [](void*, size_t, int, int, xferbench_mpi_operation** operation) { return begin(operation); },
+                 xferbench_mpi_operation* operation) { return begin(operation); },
+    .all_reduce = [](double*, size_t, int, xferbench_mpi_operation* operation) { return begin(operation); },
+    .send = [](const void*, size_t, int, int, xferbench_mpi_operation* operation) { return begin(operation); },
+    .receive = [](void*, size_t, int, int, xferbench_mpi_operation* operation) { return begin(operation); },
     .test =
-        [](xferbench_mpi_operation*, int* done) {
-          *done = behaviour.endless == 0 ? 1 : 0;
+        [](xferbench_mpi_operation* operation, int* done) {
+          *done = behaviour.endless == 0 || behaviour.test != 0 ? 1 : 0;
+          if (*done != 0) end(operation);
           return behaviour.test;
         },
-    .release =
-        [](xferbench_mpi_operation* operation) {
-          --behaviour.operations;
-          delete operation;
-        },
+    .release = end,
 };
 
 }  // namespace
