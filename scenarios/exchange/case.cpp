@@ -114,6 +114,11 @@ MemoryNeeds exchange_memory(const ExchangeCase& c) {
   return {.host = 2 * c.bytes + slots, .device = of_gpu};
 }
 
+ExchangePart to_and_fro(const ExchangePart& part) {
+  const std::optional<int> other = part.to ? part.to : part.from;
+  return {.to = other, .from = other};
+}
+
 std::vector<ExchangePart> turns_of(const model::Matching& matching, bool both_ways, Pacing pace,
                                    std::span<const int> nodes, int rank) {
   std::vector<ExchangePart> turns;

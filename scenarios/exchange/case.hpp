@@ -60,6 +60,9 @@ struct ExchangePart {
   friend bool operator==(const ExchangePart&, const ExchangePart&) = default;
 };
 
+/// Of a round trip within a turn: both ends send, and both receive.
+ExchangePart to_and_fro(const ExchangePart& part);
+
 /// The turns of a round, as one rank takes part in them; as many for every rank. One way, those of a pair send one
 /// after the other, so that each receives in one turn. `pace` says who goes at once: all pairs, those whose sender is
 /// on one node, or one pair.

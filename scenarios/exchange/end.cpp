@@ -18,13 +18,21 @@ struct ExchangeEnd::Journeys {
   std::vector<std::unique_ptr<CopyStage>> copies{};
   std::vector<std::unique_ptr<MessageStage>> messages{};
   std::vector<std::unique_ptr<Flow>> flows{};
+  std::vector<Flow*> in_order{};  // of the same
 
+  void add(Stage& first, Stage* second, std::size_t chunks, std::size_t depth) {
+    flows.push_back(std::make_unique<Flow>(first, second, chunks, depth));
+    in_order.push_back(flows.back().get());
+  }
   void run(const FlowWaiting& waiting) const {
-    std::vector<Flow*> all;
-    for (const auto& flow : flows) all.push_back(flow.get());
-    drive(all, waiting);
+    drive(in_order, waiting);
     for (const auto& stage : copies) stage->rethrow_failure();
   }
+};
+
+struct ExchangeEnd::RoundTrip {
+  std::shared_ptr<Journeys> there;
+  std::shared_ptr<Journeys> back;
 };
 
 /// Both copies of one pass, in a stream each.
@@ -73,6 +81,9 @@ ExchangeEnd::ExchangeEnd(const ExchangeCase& c, const RunContext& bench, Partner
       bench_(bench),
       fleet_(*bench.fleet),
       partner_(partner),
+      waiting_{.in_order = bench.device.capabilities().environment.simulated(),
+               .patience = fleet_.patience,
+               .what = fmt::format("exchanging with rank {}", partner.rank())},
       out_(bench.device.allocate_host(c.bytes, HostMemory::pinned)),
       in_(bench.device.allocate_host(c.bytes, HostMemory::pinned)) {
   if (!c.uses_gpus()) return;
@@ -81,12 +92,6 @@ ExchangeEnd::ExchangeEnd(const ExchangeCase& c, const RunContext& bench, Partner
 }
 
 ExchangeEnd::~ExchangeEnd() = default;
-
-FlowWaiting ExchangeEnd::waiting() const {
-  return {.in_order = bench_.device.capabilities().environment.simulated(),
-          .patience = fleet_.patience,
-          .what = fmt::format("exchanging with rank {}", partner_.rank())};
-}
 
 void ExchangeEnd::prepare() {
   pattern::fill_bytes(out(), seed_of(fleet_.ranks.rank()));
@@ -100,7 +105,7 @@ Region ExchangeEnd::region_of(const std::string& name, std::shared_ptr<Journeys>
   if (journeys->flows.empty()) return region;
   journeys_.push_back(journeys);
   region.reset = [this] { partner_.agree(true); };
-  region.submit = [this, journeys = std::move(journeys)] { partner_.within_pass([&] { journeys->run(waiting()); }); };
+  region.submit = [this, journeys = std::move(journeys)] { partner_.within_pass([&] { journeys->run(waiting_); }); };
   return region;
 }
 
@@ -120,7 +125,7 @@ void ExchangeEnd::add_staged(Journeys& journeys, const ExchangePart& part, const
     Stage* first = copy.get();
     Stage* second = message.get();
     if (way == MessageStage::Way::receive) std::swap(first, second);
-    journeys.flows.push_back(std::make_unique<Flow>(*first, second, chunks.count(), depth));
+    journeys.add(*first, second, chunks.count(), depth);
     journeys.copies.push_back(std::move(copy));
     journeys.messages.push_back(std::move(message));
   };
@@ -134,28 +139,66 @@ void ExchangeEnd::add_plain(Journeys& journeys, const ExchangePart& part, std::b
   const auto add = [&](std::byte* memory, MessageStage::Way way, int other) {
     const Slots all{memory, chunks.chunk, chunks.count()};
     journeys.messages.push_back(std::make_unique<MessageStage>(fleet_.ranks, way, other, all, chunks, at_once));
-    journeys.flows.push_back(std::make_unique<Flow>(*journeys.messages.back(), nullptr, chunks.count(), at_once));
+    journeys.add(*journeys.messages.back(), nullptr, chunks.count(), at_once);
   };
   if (part.to) add(from, MessageStage::Way::send, *part.to);
   if (part.from) add(to, MessageStage::Way::receive, *part.from);
 }
 
+void ExchangeEnd::add_journey(Journeys& journeys, const ExchangePart& part, const model::ExchangeShape& shape,
+                              std::uint64_t bytes) {
+  if (case_.method == ExchangeMethod::host) {
+    add_plain(journeys, part, out_.data, in_.data, {bytes, std::min(shape.chunk, bytes)}, shape.depth);
+  } else if (case_.method == ExchangeMethod::direct) {
+    add_plain(journeys, part, source_.data, destination_.data, {bytes, bytes}, 1);
+  } else {
+    add_staged(journeys, part, shape, bytes);
+  }
+}
+
 Region ExchangeEnd::exchange(const std::string& name, const ExchangePart& part, const model::ExchangeShape& shape,
                              std::uint64_t bytes) {
   auto journeys = std::make_shared<Journeys>();
-  if (case_.method == ExchangeMethod::host) {
-    add_plain(*journeys, part, out_.data, in_.data, {bytes, std::min(shape.chunk, bytes)}, shape.depth);
-  } else if (case_.method == ExchangeMethod::direct) {
-    add_plain(*journeys, part, source_.data, destination_.data, {bytes, bytes}, 1);
-  } else {
-    add_staged(*journeys, part, shape, bytes);
-  }
+  add_journey(*journeys, part, shape, bytes);
   Region region = region_of(name, std::move(journeys));
   // All ranks have one, or they would not be in step.
   region.check = [this, part] {
     if (!part.is_idle()) partner_.together([&] { check(part); });
   };
   return region;
+}
+
+Region ExchangeEnd::round_trips(const std::string& name, const ExchangePart& part, const model::ExchangeShape& shape,
+                                std::uint64_t bytes) {
+  Region region{.name = name, .clock = Clock::host, .batchable = false};
+  region.parts = {{.name = kExchangeLatency}};
+  const ExchangePart answer{.to = part.from, .from = part.to};
+  region.check = [this, part, answer] {
+    if (part.is_idle()) return;
+    partner_.together([&] { check(part.from ? part : answer); });
+  };
+  if (part.is_idle()) return region;
+  const RoundTrip trip{std::make_shared<Journeys>(), std::make_shared<Journeys>()};
+  add_journey(*trip.there, part, shape, bytes);
+  add_journey(*trip.back, answer, shape, bytes);
+  journeys_.insert(journeys_.end(), {trip.there, trip.back});
+  region.reset = [this] { partner_.agree(true); };
+  region.steps = [this, trip](LapTimer& laps) { laps.add(0, time_round_trips(trip)); };
+  return region;
+}
+
+/// Seconds of half of one. The first one brings both ends together, which began when their clocks said so, and is not
+/// counted.
+double ExchangeEnd::time_round_trips(const RoundTrip& trip) {
+  constexpr int kTrips = 50;
+  const HostRuntime& host = bench_.machine.host();
+  double begun = 0;
+  for (int i = 0; i <= kTrips; ++i) {
+    partner_.within_pass([&] { trip.there->run(waiting_); });
+    partner_.within_pass([&] { trip.back->run(waiting_); });
+    if (i == 0) begun = host.now();
+  }
+  return (host.now() - begun) / (2 * kTrips);
 }
 
 Region ExchangeEnd::messages(const std::string& name, const ExchangePart& part, const model::ExchangeShape& shape,

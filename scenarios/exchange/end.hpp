@@ -18,6 +18,8 @@ namespace xferbench {
 /// Parts of the region of both copies.
 inline constexpr const char* kExchangeD2h = "d2h";
 inline constexpr const char* kExchangeH2d = "h2d";
+/// Of the region of round trips: half of one.
+inline constexpr const char* kExchangeLatency = "latency";
 
 /// Memory of one rank, for what it sends and for what it receives. Every byte that it sends follows from the run's seed
 /// and its number.
@@ -37,6 +39,10 @@ class ExchangeEnd {
   /// So many of the payload's first bytes, in the way of the case; pipelines in this shape.
   [[nodiscard]] Region exchange(const std::string& name, const ExchangePart& part, const model::ExchangeShape& shape,
                                 std::uint64_t bytes);
+  /// The same to and fro, again and again: small payloads take less time than clocks of two hosts agree to. Has the
+  /// part kExchangeLatency at both ends.
+  [[nodiscard]] Region round_trips(const std::string& name, const ExchangePart& part, const model::ExchangeShape& shape,
+                                   std::uint64_t bytes);
   /// From host memory to host memory.
   [[nodiscard]] Region messages(const std::string& name, const ExchangePart& part, const model::ExchangeShape& shape,
                                 std::uint64_t bytes);
@@ -48,22 +54,25 @@ class ExchangeEnd {
   /// Gives back what only regions that have gone needed.
   void forget_past_regions();
 
-  /// One pass of the region exchange() on poisoned memory, which is checked.
+  /// One pass of the region exchange() or round_trips() on poisoned memory; what has come is checked.
   void verify(const Region& region, const ExchangePart& part, VerifiedRun run);
 
  private:
   struct Journeys;
   struct Copies;
+  struct RoundTrip;
 
   [[nodiscard]] bool staged() const {
     return case_.method == ExchangeMethod::pipeline || case_.method == ExchangeMethod::whole;
   }
   [[nodiscard]] std::uint64_t seed_of(int rank) const { return bench_.seed + static_cast<std::uint64_t>(rank); }
-  [[nodiscard]] FlowWaiting waiting() const;
   [[nodiscard]] Region region_of(const std::string& name, std::shared_ptr<Journeys> journeys);
+  void add_journey(Journeys& journeys, const ExchangePart& part, const model::ExchangeShape& shape,
+                   std::uint64_t bytes);
   void add_staged(Journeys& journeys, const ExchangePart& part, const model::ExchangeShape& shape, std::uint64_t bytes);
   void add_plain(Journeys& journeys, const ExchangePart& part, std::byte* from, std::byte* to, const Chunks& chunks,
                  std::size_t depth);
+  [[nodiscard]] double time_round_trips(const RoundTrip& trip);
   void poison(const ExchangePart& part);
   void check(const ExchangePart& part);
   [[nodiscard]] std::span<std::byte> out() const { return {out_.data, out_.bytes}; }
@@ -73,6 +82,7 @@ class ExchangeEnd {
   const RunContext& bench_;
   const FleetContext& fleet_;
   Partner& partner_;
+  FlowWaiting waiting_;
   HostBuffer out_;  // on the way out, or the source itself
   HostBuffer in_;
   DeviceBuffer source_;

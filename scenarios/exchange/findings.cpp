@@ -14,6 +14,7 @@
 #include "run/findings.hpp"
 #include "run/wording.hpp"
 #include "scenarios/exchange/case.hpp"
+#include "scenarios/exchange/end.hpp"
 
 namespace xferbench {
 
@@ -55,7 +56,9 @@ void add_fits(const Measured& measured, std::vector<Finding>& findings) {
   for (const Measured& direction : grouped(measured, direction_key)) {
     Path& path = paths.emplace_back(Path{.labels = direction_labels(*direction.front()), .points = {}});
     for (const Result* r : direction) {
-      const Measurement& time = r->needed_measurement("exchange");
+      // That of small ones is by one clock.
+      const Measurement* latency = r->measurement(kExchangeLatency);
+      const Measurement& time = latency != nullptr ? *latency : r->needed_measurement("exchange");
       path.points.push_back({static_cast<double>(exchange_case(r->config).bytes), time.median, time.ci95});
     }
   }

@@ -18,10 +18,6 @@ Cost cost_of(double bytes, double one, double in_pieces, std::size_t pieces) {
   return {.per_operation = per_operation, .per_byte = (one - per_operation) / bytes};
 }
 
-double time_of(const Cost& cost, std::uint64_t bytes) {
-  return cost.per_operation + cost.per_byte * static_cast<double>(bytes);
-}
-
 std::vector<std::uint64_t> chunks_to_try(std::uint64_t bytes) {
   std::vector<std::uint64_t> chunks;
   for (std::uint64_t chunk = kShortestExchangeChunk; chunk <= kLongestExchangeChunk && chunk < bytes; chunk *= 2) {
@@ -52,10 +48,6 @@ double exchange_time(const ExchangeStages& stages, std::uint64_t bytes, const Ex
   return stages.handoff +
          makespan({.h2d = stages.d2h, .kernel = stages.message, .d2h = stages.h2d, .handoff = stages.handoff},
                   arrangement);
-}
-
-double exchange_bound(const ExchangeStages& stages, std::uint64_t bytes) {
-  return std::max({time_of(stages.d2h, bytes), time_of(stages.message, bytes), time_of(stages.h2d, bytes)});
 }
 
 ExchangeShape best_exchange_shape(const ExchangeStages& stages, std::uint64_t bytes, const ExchangeShape& given) {

@@ -42,9 +42,6 @@ struct ExchangeShape {
 /// message into a slot for the copy out of it.
 [[nodiscard]] double exchange_time(const ExchangeStages& stages, std::uint64_t bytes, const ExchangeShape& shape);
 
-/// What no way of cutting it can beat: the slowest stage, in one piece.
-[[nodiscard]] double exchange_bound(const ExchangeStages& stages, std::uint64_t bytes);
-
 inline constexpr std::uint64_t kShortestExchangeChunk = std::uint64_t{64} << 10;
 inline constexpr std::uint64_t kLongestExchangeChunk = std::uint64_t{64} << 20;
 /// Of a side's slots together, where the choice is free.

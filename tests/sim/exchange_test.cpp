@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -31,7 +32,7 @@ TEST(ExchangeSim, EachRankHasWhatItReceives) {
     EXPECT_GT(metric(r, "bandwidth"), 0);
     EXPECT_LE(metric(r, "efficiency"), 1.02);
     EXPECT_EQ(r.label("limited_by"), "mpi") << "the modelled network is slower than the links";
-    EXPECT_EQ(r.metric("latency"), nullptr);
+    EXPECT_EQ(r.measurement("latency"), nullptr);
     for (const char* stage : {"d2h", "h2d", "mpi"}) EXPECT_GT(median(r, stage), 0) << stage;
   }
 }
@@ -74,10 +75,21 @@ TEST(ExchangeSim, TheGivenShapeIsUsed) {
 }
 
 TEST(ExchangeSim, SmallOnesHaveALatency) {
-  const Result r = run_two("exchange --size 8B")[0].front();
-  EXPECT_EQ(metric(r, "latency"), median(r, "exchange"));
-  EXPECT_LT(metric(r, "latency"), 100e-6);
-  EXPECT_EQ(r.metric("expected"), nullptr);
+  for (const char* method : {"pipeline", "whole", "host"}) {
+    const auto results = run_two(fmt::format("exchange --method {} --size 8B", method));
+    expect_all_ok(results);
+    for (const OfRank& of_rank : results) {
+      const Result& r = of_rank.front();
+      EXPECT_NEAR(median(r, "latency"), median(r, "exchange"), 0.25 * median(r, "exchange")) << method;
+      EXPECT_GE(median(r, "latency"), 2e-6) << "of the modelled network";
+      EXPECT_GT(r.measurement("latency")->samples.size(), 1U);
+      EXPECT_EQ(r.metric("expected"), nullptr);
+    }
+    EXPECT_NEAR(median(results[0].front(), "latency"), median(results[1].front(), "latency"),
+                0.1 * median(results[0].front(), "latency"))
+        << "half of a round trip, whoever begins it";
+  }
+  EXPECT_EQ(run_two("exchange --size 8B --way both")[0].front().measurement("latency"), nullptr);
 }
 
 TEST(ExchangeSim, BothWaysCountBoth) {
@@ -133,7 +145,11 @@ TEST(ExchangeSim, ARankWithoutAPartnerSaysSo) {
 
 TEST(ExchangeSim, TooMuchMemoryIsARefusalOfAllRanks) {
   const auto scarce = run_ranks("exchange --size 100G", {.nodes = {0, 1, 1}});
-  for (const OfRank& of_rank : scarce) expect_all(of_rank, Status::skipped, "device memory", 3);
+  for (const OfRank& of_rank : scarce) {
+    expect_all(of_rank, Status::skipped, "", 3);
+    const auto memory = [](const Result& r) { return r.reason.find("device memory") != std::string::npos; };
+    EXPECT_EQ(std::ranges::count_if(of_rank, memory), 2) << "in one round each has no partner";
+  }
 }
 
 TEST(ExchangeSim, AWrongByteIsFoundByWhoReceivesAndNobodyHangs) {
@@ -182,6 +198,31 @@ TEST(ExchangeSim, ARankWhoseCopiesFailAtAnyMomentLeavesNobodyWaiting) {
     EXPECT_EQ(results[2].front().status, Status::ok) << "another pair: " << results[2].front().reason;
     EXPECT_EQ(results[3].front().status, Status::ok);
     EXPECT_EQ(results[1].back().status, Status::ok) << "the next round: " << results[1].back().reason;
+  }
+}
+
+TEST(ExchangeSim, ARankThatHasLostItsGpuLeavesNobodyWaiting) {
+  const auto lost = [](int rank) {
+    Otherwise how;
+    if (rank == 1) how.usable = [] { return false; };
+    return how;
+  };
+  const auto begun = std::chrono::steady_clock::now();
+  const auto results =
+      run_ranks("exchange --size 300000B", {.nodes = {0, 0, 1, 1}, .how = lost, .patience = {.seconds = 60}});
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(50)) << "the patience of nobody ended";
+  expect_all(results[1], Status::skipped, kDeviceLost, 2);
+  expect_all({&results[0][0], 1}, Status::failed, "rank 1", 1);
+  expect_all({&results[2][0], 1}, Status::ok, "", 1);
+  expect_all({&results[2][1], 1}, Status::failed, "rank 1", 1);
+  expect_all({&results[3][1], 1}, Status::ok, "", 1);
+}
+
+TEST(ExchangeSim, TheGivenDepthIsUsedWhereTheChunkIsChosen) {
+  for (const std::size_t depth : {1U, 3U}) {
+    for (const OfRank& of_rank : run_two(fmt::format("exchange --size 4M --depth {}", depth))) {
+      EXPECT_EQ(metric(of_rank.front(), "depth"), static_cast<double>(depth));
+    }
   }
 }
 

@@ -50,6 +50,7 @@ struct Otherwise {
   std::function<sim::OperationPtr(sim::SimStream&, double)> hold{};
   std::function<void()> synchronize_event{};
   std::function<bool()> finished{};
+  std::function<bool()> usable{};
 };
 
 class StreamOtherwise final : public sim::SimStream {
@@ -87,6 +88,7 @@ class DeviceOtherwise : public sim::SimDevice {
  public:
   explicit DeviceOtherwise(sim::SimMachine& machine, Otherwise how, std::size_t number = 0)
       : SimDevice(machine, number), how_(std::move(how)) {}
+  [[nodiscard]] bool usable() noexcept override { return how_.usable ? how_.usable() : SimDevice::usable(); }
 
  protected:
   std::unique_ptr<sim::SimStream> new_stream(StreamKind kind) override {
