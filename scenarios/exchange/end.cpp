@@ -134,10 +134,10 @@ void ExchangeEnd::add_staged(Journeys& journeys, const ExchangePart& part, const
 }
 
 void ExchangeEnd::add_plain(Journeys& journeys, const ExchangePart& part, std::byte* from, std::byte* to,
-                            const Chunks& chunks, std::size_t depth) {
+                            const Chunks& chunks, std::size_t depth, Through through) {
   const std::size_t at_once = std::min(depth, chunks.count());
   const auto add = [&](std::byte* memory, MessageStage::Way way, int other) {
-    const Slots all{memory, chunks.chunk, chunks.count()};
+    const Slots all{memory, chunks.chunk, through == Through::slots ? at_once : chunks.count()};
     journeys.messages.push_back(std::make_unique<MessageStage>(fleet_.ranks, way, other, all, chunks, at_once));
     journeys.add(*journeys.messages.back(), nullptr, chunks.count(), at_once);
   };
@@ -202,9 +202,9 @@ double ExchangeEnd::time_round_trips(const RoundTrip& trip) {
 }
 
 Region ExchangeEnd::messages(const std::string& name, const ExchangePart& part, const model::ExchangeShape& shape,
-                             std::uint64_t bytes) {
+                             std::uint64_t bytes, Through through) {
   auto journeys = std::make_shared<Journeys>();
-  add_plain(*journeys, part, out_.data, in_.data, {bytes, std::min(shape.chunk, bytes)}, shape.depth);
+  add_plain(*journeys, part, out_.data, in_.data, {bytes, std::min(shape.chunk, bytes)}, shape.depth, through);
   return region_of(name, std::move(journeys));
 }
 

@@ -43,9 +43,11 @@ class ExchangeEnd {
   /// part kExchangeLatency at both ends.
   [[nodiscard]] Region round_trips(const std::string& name, const ExchangePart& part, const model::ExchangeShape& shape,
                                    std::uint64_t bytes);
-  /// From host memory to host memory.
+  /// From host memory to host memory; through as many slots as the shape has, whose memory stays in caches, or from
+  /// where each byte of the payload lies.
+  enum class Through { payload, slots };
   [[nodiscard]] Region messages(const std::string& name, const ExchangePart& part, const model::ExchangeShape& shape,
-                                std::uint64_t bytes);
+                                std::uint64_t bytes, Through through = Through::payload);
   /// The sender's copy to its host, the receiver's copy from its host, or both at once; each in so many pieces. Has the
   /// parts kExchangeD2h and kExchangeH2d.
   [[nodiscard]] Region copies(const std::string& name, const ExchangePart& part, bool d2h, bool h2d,
@@ -71,7 +73,7 @@ class ExchangeEnd {
                    std::uint64_t bytes);
   void add_staged(Journeys& journeys, const ExchangePart& part, const model::ExchangeShape& shape, std::uint64_t bytes);
   void add_plain(Journeys& journeys, const ExchangePart& part, std::byte* from, std::byte* to, const Chunks& chunks,
-                 std::size_t depth);
+                 std::size_t depth, Through through = Through::payload);
   [[nodiscard]] double time_round_trips(const RoundTrip& trip);
   void poison(const ExchangePart& part);
   void check(const ExchangePart& part);

@@ -90,18 +90,22 @@ model::ExchangeStages measure_stages(const ExchangeAtWork& at) {
 
 // --- Shapes ---------------------------------------------------------------------------------------------------------
 
-/// That shape, its neighbours as far as there are any, and what the model may be wrong to refuse: few long chunks, and
-/// one of everything. As many for every rank.
+/// That shape, its neighbours as far as there are any, and what the model may be wrong to refuse, since it knows
+/// nothing of caches: from small slots to long ones, and one of everything. As many for every rank.
 std::vector<model::ExchangeShape> with_others(const model::ExchangeShape& shape, const ExchangeCase& c) {
   constexpr std::uint64_t kPage = 4 * KiB;
-  constexpr std::uint64_t kLong = 16 * MiB;
   const std::uint64_t half = (shape.chunk / 2 + kPage - 1) / kPage * kPage;
   const std::uint64_t shorter = std::clamp(half, std::min(model::kShortestExchangeChunk, shape.chunk), shape.chunk);
   const std::uint64_t longer =
       std::max(shape.chunk, std::min({2 * shape.chunk, c.bytes, model::kLongestExchangeChunk}));
-  const std::size_t depth = c.shape.depth > 0 ? c.shape.depth : std::max<std::size_t>(shape.depth, 2);
-  std::vector<model::ExchangeShape> shapes{shape, {shorter, depth}, {longer, depth}, {std::min(kLong, c.bytes), depth}};
+  const std::size_t depth = std::max<std::size_t>(shape.depth, 2);
+  std::vector<model::ExchangeShape> shapes{shape,          {shorter, depth}, {longer, depth},
+                                           {512 * KiB, 4}, {2 * MiB, 4},     {8 * MiB, 2}};
   if (c.shape.depth == 0) shapes.push_back({c.bytes, 1});
+  for (model::ExchangeShape& s : shapes) {
+    s.chunk = std::min(s.chunk, c.bytes);
+    if (c.shape.depth > 0) s.depth = c.shape.depth;
+  }
   return shapes;
 }
 

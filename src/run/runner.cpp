@@ -161,10 +161,11 @@ std::vector<Health> health_of(std::span<Device* const> devices) {
 /// The same, and why no case can run any more.
 std::optional<SkipReason> skip_reason_now(const PlannedCase& planned, const RunContext& bench) {
   if (bench.stopped()) return SkipReason::unavailable(std::string(kNotBegun));
-  // Where other ranks wait for this one the scenario has to tell them.
-  const bool awaited = planned.scenario->descriptor().needs_ranks && bench.fleet != nullptr;
   for (Device* device : devices_of(planned, bench.machine)) {
-    if (!device->usable() && !awaited) return SkipReason::unavailable(std::string(kDeviceLost));
+    if (device->usable()) continue;
+    // Where other ranks wait for this one the scenario has to tell them.
+    const bool awaited = planned.scenario->descriptor().needs_ranks && bench.fleet != nullptr;
+    return awaited ? std::nullopt : std::optional(SkipReason::unavailable(std::string(kDeviceLost)));
   }
   return skip_reason(planned, bench.machine, bench.verify);
 }

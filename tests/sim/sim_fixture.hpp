@@ -89,6 +89,10 @@ class DeviceOtherwise : public sim::SimDevice {
   explicit DeviceOtherwise(sim::SimMachine& machine, Otherwise how, std::size_t number = 0)
       : SimDevice(machine, number), how_(std::move(how)) {}
   [[nodiscard]] bool usable() noexcept override { return how_.usable ? how_.usable() : SimDevice::usable(); }
+  [[nodiscard]] MemoryInfo memory() override {
+    if (!usable()) throw DeviceError("memory", "made to fail");
+    return SimDevice::memory();
+  }
 
  protected:
   std::unique_ptr<sim::SimStream> new_stream(StreamKind kind) override {
