@@ -1,6 +1,6 @@
 // What exchange does between two hosts, beside plain calls of MPI: host memory to host memory, both by turns in the
 // same two processes.
-//   mpirun -n 2 host_rates [ROUNDS]
+//   mpirun -n 2 host_rates [ROUNDS [LARGEST]]     LARGEST: bytes
 // Rates of windows of 64 messages that all lie in one place, as osu_bw has them, and half a ping-pong. A line of JSON
 // for each size, with the medians of both and of their ratios, round by round.
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "core/units.hpp"
-#include "fleet/mpi_loops.hpp"
+#include "fleet/plain_mpi.hpp"
 #include "measure/statistics.hpp"
 #include "ranks/mpi_plugin.hpp"
 #include "scenarios/exchange/flow.hpp"
@@ -27,7 +27,7 @@ namespace {
 
 using namespace xferbench;
 
-constexpr std::size_t kMessages = mpi_loops::kWindow;
+constexpr std::size_t kMessages = plain_mpi::kWindow;
 
 /// The scenario's own transfers, as plain calls are counted: so many windows, or round trips.
 class ScenarioLoop {
@@ -83,9 +83,9 @@ class ScenarioLoop {
   FlowWaiting waiting_{.what = "host_rates"};
 };
 
-double loop_windows(mpi_loops::Loop& loop, int count) { return mpi_loops::windows(loop, count); }
+double loop_windows(plain_mpi::Loop& loop, int count) { return plain_mpi::windows(loop, count); }
 double loop_windows(ScenarioLoop& loop, int count) { return loop.windows(count); }
-double loop_trips(mpi_loops::Loop& loop, int count) { return mpi_loops::round_trips(loop, count); }
+double loop_trips(plain_mpi::Loop& loop, int count) { return plain_mpi::round_trips(loop, count); }
 double loop_trips(ScenarioLoop& loop, int count) { return loop.round_trips(count); }
 
 struct Compared {
@@ -94,7 +94,7 @@ struct Compared {
 
   /// `value` of both loops, the one or the other first.
   template <class Value>
-  void add(int round, mpi_loops::Loop& plain_loop, ScenarioLoop& our_loop, const Value& value) {
+  void add(int round, plain_mpi::Loop& plain_loop, ScenarioLoop& our_loop, const Value& value) {
     if (round % 2 == 0) plain.push_back(value(plain_loop));
     ours.push_back(value(our_loop));
     if (round % 2 != 0) plain.push_back(value(plain_loop));
@@ -114,7 +114,7 @@ void compare(Communicator& ranks, std::uint64_t bytes, int rounds) {
   const double window = static_cast<double>(kMessages * bytes);
   const int windows = std::clamp(static_cast<int>(kBytesOfARound / window), 1, 200);
   const int trips = std::clamp(static_cast<int>(kBytesOfARound / (2 * static_cast<double>(bytes))), 1, 5000);
-  mpi_loops::Loop plain{
+  plain_mpi::Loop plain{
       .rank = ranks.rank(), .bytes = static_cast<int>(bytes), .memory = std::vector<char>(bytes, 'x')};
   ScenarioLoop ours(ranks, bytes);
   Compared rates;
@@ -130,22 +130,30 @@ void compare(Communicator& ranks, std::uint64_t bytes, int rounds) {
   std::fflush(stdout);
 }
 
+/// That argument; 0 where it is none.
+std::uint64_t number_in(std::span<char*> arguments, std::size_t place, std::uint64_t otherwise) {
+  if (arguments.size() <= place) return otherwise;
+  const std::string_view text = arguments[place];
+  std::uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   const std::span<char*> all(arguments, static_cast<std::size_t>(count));
-  const std::string_view given = all.size() > 1 ? all[1] : "11";
-  int rounds = 0;
-  std::from_chars(given.data(), given.data() + given.size(), rounds);
+  const int rounds = static_cast<int>(number_in(all, 1, 11));
+  const std::uint64_t largest = number_in(all, 2, 256 * MiB);
   try {
     const std::unique_ptr<Communicator> ranks = start_mpi();
     if (ranks->size() != 2 || rounds < 1) {
-      if (ranks->rank() == 0) std::fprintf(stderr, "usage: mpirun -n 2 host_rates [ROUNDS]\n");
+      if (ranks->rank() == 0) std::fprintf(stderr, "usage: mpirun -n 2 host_rates [ROUNDS [LARGEST]]\n");
       return 2;
     }
     for (const std::uint64_t bytes :
          {std::uint64_t{8}, 4 * KiB, 64 * KiB, MiB, 4 * MiB, 16 * MiB, 64 * MiB, 256 * MiB}) {
-      compare(*ranks, bytes, rounds);
+      if (bytes <= largest) compare(*ranks, bytes, rounds);
     }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

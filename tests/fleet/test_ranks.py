@@ -1,4 +1,4 @@
-"""src/ranks under mpirun, on this machine and across a network of namespaces: test_ranks.py RANKS_CHECK MPI_LOOP"""
+"""src/ranks under mpirun, on this machine and across a network of namespaces: test_ranks.py RANKS_CHECK HOST_RATES"""
 
 import json
 import os
@@ -14,7 +14,7 @@ import unittest
 import hosts
 
 SKIPPED = 77
-RANKS_CHECK, MPI_LOOP = (pathlib.Path(name).resolve() for name in sys.argv[1:3])
+RANKS_CHECK, HOST_RATES = (pathlib.Path(name).resolve() for name in sys.argv[1:3])
 PROGRAM = pathlib.Path(os.environ["XFERBENCH_PROGRAM"])
 PLUGIN = PROGRAM.parent / "libxferbench-mpi.so"
 WITH_PLUGIN = {"XFERBENCH_MPI": PLUGIN}
@@ -92,13 +92,13 @@ class OnOneHost(Ranks):
         outcome = self.ends_well(self.check(8, None, "start"))
         print(f"8 ranks, from mpirun to its end: {outcome.seconds:.2f} s", file=sys.stderr)
 
-    def test_loop_of_plain_calls(self):
-        outcome = self.ends_well(hosts.mpirun(2, None, [MPI_LOOP, 65536, 2]))
-        found = json.loads(outcome.out)
-        self.assertEqual(found["bytes"], 65536)
-        for name in ("GB/s", "us"):
-            self.assertEqual(len(found[name]), 2)
-            self.assertGreater(min(found[name]), 0)
+    def test_host_rates_beside_plain_calls(self):
+        outcome = self.ends_well(hosts.mpirun(2, None, [HOST_RATES, 1, 65536], environment=WITH_PLUGIN))
+        found = lines_of(outcome)
+        self.assertEqual([line["bytes"] for line in found], [8, 4096, 65536])
+        for line in found:
+            for name in ("GB/s", "us"):
+                self.assertGreater(min(line[name]["plain"], line[name]["exchange"]), 0)
 
 
 class ThePlugin(unittest.TestCase):

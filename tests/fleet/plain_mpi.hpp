@@ -7,7 +7,7 @@
 #include <array>
 #include <vector>
 
-namespace mpi_loops {
+namespace plain_mpi {
 
 inline constexpr int kWindow = 64;
 inline constexpr int kRateTag = 1;
@@ -57,4 +57,4 @@ inline double round_trips(Loop& loop, int count) {
   return MPI_Wtime() - begin;
 }
 
-}  // namespace mpi_loops
+}  // namespace plain_mpi
