@@ -26,13 +26,17 @@ struct Chunks {
   [[nodiscard]] std::uint64_t length(std::size_t i) const { return std::min(chunk, bytes - offset(i)); }
 };
 
+/// Number i of those that are used one after the other and then again. Mostly there are enough for all of them, and a
+/// division takes a while beside a small message.
+inline std::size_t around(std::size_t i, std::size_t count) { return i < count ? i : i % count; }
+
 /// Where chunks lie: one behind the other, and after so many again from the beginning.
 struct Slots {
   std::byte* data = nullptr;
   std::uint64_t chunk = 0;
   std::size_t count = 1;
 
-  [[nodiscard]] std::byte* at(std::size_t i) const { return data + (i % count) * chunk; }
+  [[nodiscard]] std::byte* at(std::size_t i) const { return data + around(i, count) * chunk; }
 };
 
 /// How long, and how, a host waits.
@@ -84,7 +88,7 @@ class CopyStage final : public Stage {
       failure_ = std::current_exception();
     }
   }
-  [[nodiscard]] EventView event(std::size_t chunk) const { return events_[chunk % events_.size()]; }
+  [[nodiscard]] EventView event(std::size_t chunk) const { return events_[around(chunk, events_.size())]; }
 
   Direction direction_;
   std::byte* on_gpu_;
@@ -110,7 +114,7 @@ class MessageStage final : public Stage {
  private:
   /// A chunk's messages: one, unless that would be longer than MPI takes.
   using Parts = std::vector<PendingPtr>;
-  [[nodiscard]] Parts& parts(std::size_t chunk) { return parts_[chunk % parts_.size()]; }
+  [[nodiscard]] Parts& parts(std::size_t chunk) { return parts_[around(chunk, parts_.size())]; }
 
   Communicator& ranks_;
   Way way_;
