@@ -255,7 +255,11 @@ Timing RegionTimer::run_ungated() {
 
 std::optional<Timing> RegionTimer::time(const std::function<void()>& before_start) {
   const bool gated = region_.clock == Clock::event_gated;
-  Timing timing = run(gated, before_start);
+  const double called = host_.now();
+  Timing timing = run(gated, [&] {
+    preparation_ = host_.now() - called;
+    before_start();
+  });
   if (!gated || (!gate_.timed_out() && all_were_there_)) return timing;
   ++gate_timeouts_;
   return std::nullopt;

@@ -123,6 +123,8 @@ class RegionTimer {
   [[nodiscard]] unsigned batch() const { return batch_; }
   /// Passes so far that failed because the gate timed out.
   [[nodiscard]] std::size_t gate_timeouts() const { return gate_timeouts_; }
+  /// Seconds that the last pass took until all was ready and its work could be let go.
+  [[nodiscard]] double preparation() const { return preparation_; }
 
   /// Runs once, ungated and waits: loads what is loaded lazily. Returns its time.
   Timing run_ungated();
@@ -163,6 +165,7 @@ class RegionTimer {
   Region region_;
   unsigned batch_ = 1;
   std::size_t gate_timeouts_ = 0;
+  double preparation_ = 0;
   bool all_were_there_ = true;  // at the last pass that was gated
   // With the host's clock there are none of these. All are of the root's device but those that are joined.
   Event start_;

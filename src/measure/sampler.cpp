@@ -63,7 +63,7 @@ class Loop {
     timers_.reserve(regions.size());
     for (Region& region : regions) timers_.emplace_back(machine, std::move(region));
     series_.resize(timers_.size());
-    preparation_.resize(timers_.size());
+    lengths_.resize(timers_.size());
   }
 
   std::vector<Series> run() {
@@ -234,13 +234,11 @@ class Loop {
   /// Repeats what was not good for others. Nothing where this process' own gate timed out.
   std::optional<Timing> time_in_step(std::size_t i) {
     for (;;) {
-      pace_->agree_on_start(preparation_[i]);
-      const double agreed = machine_.host().now();
-      std::optional<Timing> timing = timers_[i].time([&] {
-        preparation_[i] = machine_.host().now() - agreed;
-        pace_->wait_for_start();
-      });
-      if (pace_->agree_on_pass(timing.has_value()) || !timing) return timing;
+      pace_->agree_on_start(timers_[i].preparation(), lengths_[i]);
+      std::optional<Timing> timing = timers_[i].time([this] { pace_->wait_for_start(); });
+      const bool counts = pace_->agree_on_pass(timing.has_value());
+      lengths_[i] = pace_->last_pass().end - pace_->last_pass().begin;
+      if (counts || !timing) return timing;
     }
   }
 
@@ -316,7 +314,7 @@ class Loop {
   double begun_;
   double checking_ = 0;  // seconds
   std::vector<RegionTimer> timers_;
-  std::vector<double> preparation_;  // of each, in step: seconds from agreeing on a start to being ready, the last time
+  std::vector<double> lengths_;  // of each, in step: seconds of the last pass
   std::vector<Series> series_;
 };
 

@@ -29,24 +29,32 @@ constexpr double kNothing = -std::numeric_limits<double>::infinity();
 
 }  // namespace
 
+InStep::Tally& InStep::Tally::operator+=(const Tally& other) {
+  passes += other.passes;
+  void_passes += other.void_passes;
+  late_passes += other.late_passes;
+  out_of_step += other.out_of_step;
+  return *this;
+}
+
 InStep::InStep(Communicator& ranks, HostRuntime& host, CommonClock& clock, Patience patience,
-               std::function<bool()> interrupted)
+               std::function<int()> interrupted)
     : ranks_(ranks),
       host_(host),
       clock_(clock),
       patience_(std::move(patience)),
-      this_one_interrupted_(std::move(interrupted)) {}
+      interrupted_here_(std::move(interrupted)) {}
 
 void InStep::set_neutral() {
   values_.fill(kNothing);
   values_[kMeasures] = 0;
-  values_[kInterrupted] = this_one_interrupted_() ? 1 : 0;
+  values_[kInterrupted] = interrupted_here_();
   values_[kSynchronise] = 0;
 }
 
 bool InStep::synchronising_is_due() const {
-  return ranks_.rank() == 0 && host_.now() - synchronised_ > kUnsynchronised &&
-         uncertainty_ > kHarmlessShare * (last_.end - last_.begin);
+  return company_ == Company::together && host_.now() - synchronised_ > kUnsynchronised &&
+         uncertainty_ > kHarmlessShare * length_;
 }
 
 /// All ranks take part in every exchange, so all come here.
@@ -70,14 +78,15 @@ double InStep::exchange(const std::string& what) {
     silence_ = case_ + ": " + what + ": " + error.what();
     return 0;
   }
-  interrupted_ = interrupted_ || values_[kInterrupted] > 0;
+  signal_ = std::max(signal_, static_cast<int>(values_[kInterrupted]));
   clock_uncertainty_ = std::max(clock_uncertainty_, values_[kUncertainty]);
   if (values_[kUncertainty] > kNothing) uncertainty_ = values_[kUncertainty];
   return host_.now() - begun;
 }
 
-void InStep::begin_case(std::string name) {
+void InStep::begin_case(std::string name, Company company) {
   case_ = std::move(name);
+  company_ = company;
   step_ = 0;
   apart_ = false;
   void_in_a_row_ = 0;
@@ -102,7 +111,6 @@ void InStep::measure_exchange() {
 void InStep::attend() {
   do {
     set_neutral();
-    values_[kSynchronise] = synchronising_is_due() ? 1 : 0;
     exchange("waiting until all are through with it");
   } while (values_[kMeasures] > 0 && !silence_);
 }
@@ -120,7 +128,7 @@ InStep::Answer InStep::ask(Question question, double first, double second) {
   values_[kUncertainty] = clock_.uncertainty();
   values_[kFirst] = first;
   values_[kSecond] = second;
-  // Not before a pass has been agreed on, whose end the clock has told.
+  // Between passes: not while one is under way, whose end the clock is still to tell.
   values_[kSynchronise] = question == Question::start && synchronising_is_due() ? 1 : 0;
   exchange(std::string(kTexts.at(static_cast<std::size_t>(question))));
   if (values_[kStep] == -values_[kMinusStep] && !silence_) return {true, values_[kFirst], values_[kSecond]};
@@ -136,16 +144,15 @@ double InStep::shortest_pass() const {
   return std::min(kLongestWanted, kPassOverUncertainty * std::max(uncertainty_, clock_.uncertainty()));
 }
 
-void InStep::agree_on_start(double preparation) {
+void InStep::agree_on_start(double preparation, double length) {
   late_ = false;
+  length_ = length;
   do {
     start_ = ask(Question::start, clock_.now() + preparation + slack_).first;
   } while (just_synchronised_ && !silence_);  // which took its time, and the clock may be another one now
 }
 
-double InStep::tolerance() const {
-  return std::max({clock_.uncertainty(), kTolerance, kToleratedShare * (last_.end - last_.begin)});
-}
+double InStep::tolerance() const { return std::max({clock_.uncertainty(), kTolerance, kToleratedShare * length_}); }
 
 void InStep::wait_for_start() {
   const double allowed = tolerance();
@@ -161,6 +168,7 @@ bool InStep::agree_on_pass(bool mine) {
   const bool good = answer.second == 0;
   slack_ = std::clamp(slack_ * (late ? 2 : kSlackShrinks), kShortestSlack, kLongestSlack);
   if (!late) void_in_a_row_ = 0;
+  ++tally_.passes;
   if (!good) return false;
   if (late && !apart_ && void_in_a_row_ < kMostVoidInARow) {
     ++void_in_a_row_;

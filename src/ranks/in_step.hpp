@@ -29,29 +29,36 @@ class InStep final : public Pace {
  public:
   /// Passes of one case.
   struct Tally {
+    std::size_t passes = 0;       ///< all of them, those of the warm-up, too
     std::size_t void_passes = 0;  ///< repeated because a rank was late
     std::size_t late_passes = 0;  ///< of these, in which this rank was
     std::size_t out_of_step = 0;  ///< counted though a rank was late, since repeating did not help, or asked otherwise
+
+    Tally& operator+=(const Tally& other);
   };
 
-  /// `host` is that of the clock.
-  InStep(
-      Communicator& ranks, HostRuntime& host, CommonClock& clock, Patience patience,
-      std::function<bool()> interrupted = [] { return xferbench::interrupted() != 0; });
+  /// `host` is that of the clock. `interrupted`: the signal that asks this rank to end; 0 while there was none.
+  InStep(Communicator& ranks, HostRuntime& host, CommonClock& clock, Patience patience,
+         std::function<int()> interrupted = xferbench::interrupted);
 
+  /// Those who measure a case: where that is a single rank, nobody starts together with it, and no clock has to be
+  /// synchronised meanwhile.
+  enum class Company { alone, together };
   /// Collective. `name` is for errors.
-  void begin_case(std::string name);
+  void begin_case(std::string name, Company company = Company::together);
   /// Takes part in what the others agree on, without a say, until all have left the case. Collective in the end.
   void attend();
 
   [[nodiscard]] bool any(bool mine) override;
   [[nodiscard]] double largest(double mine) override;
   [[nodiscard]] double shortest_pass() const override;
-  void agree_on_start(double preparation) override;
+  void agree_on_start(double preparation, double length) override;
   void wait_for_start() override;
   [[nodiscard]] bool agree_on_pass(bool mine) override;
   /// Of all ranks of the fleet, also of those that attend.
-  [[nodiscard]] bool interrupted() const override { return interrupted_ || silence_; }
+  [[nodiscard]] bool interrupted() const override { return signal_ != 0 || silence_; }
+  /// The signal that asked any of them to end; 0 while there was none. The same on all ranks once all have left a case.
+  [[nodiscard]] int signal() const { return signal_; }
   [[nodiscard]] Moments last_pass() const override { return last_; }
 
   /// Of the case so far.
@@ -79,7 +86,7 @@ class InStep final : public Pace {
   void set_neutral();
   void measure_exchange();
   [[nodiscard]] double tolerance() const;
-  /// Whether it is time to synchronise the clocks; rank 0 decides.
+  /// Whether it is time to synchronise the clocks; any rank that measures may say so.
   [[nodiscard]] bool synchronising_is_due() const;
   void synchronise_if_due();
 
@@ -87,8 +94,9 @@ class InStep final : public Pace {
   HostRuntime& host_;
   CommonClock& clock_;
   Patience patience_;
-  std::function<bool()> this_one_interrupted_;
+  std::function<int()> interrupted_here_;
   std::string case_;
+  Company company_ = Company::together;
   std::array<double, 8> values_{};  // by Slot, in the source file
   double step_ = 0;                 // questions of this case so far
   std::optional<double> exchange_seconds_;
@@ -100,10 +108,11 @@ class InStep final : public Pace {
   bool late_ = false;
   bool apart_ = false;  // in a question since the last pass
   int void_in_a_row_ = 0;
+  double length_ = 0;  // of the pass that is being agreed on, about
   Moments last_;
   Tally tally_;
   double clock_uncertainty_ = 0;
-  bool interrupted_ = false;
+  int signal_ = 0;
   std::optional<std::string> silence_;
 };
 

@@ -29,7 +29,8 @@ class Pace {
   [[nodiscard]] virtual double shortest_pass() const = 0;
 
   /// Before a pass: agrees on when it is to start, so that one who needs `preparation` seconds until then is not late.
-  virtual void agree_on_start(double preparation) = 0;
+  /// `length`: how long the pass will take, in seconds, as the last one of the same work did; 0 where there was none.
+  virtual void agree_on_start(double preparation, double length) = 0;
   /// Waits for that moment. For the thread that begins the pass, right before the work is let go.
   virtual void wait_for_start() = 0;
   /// After a pass, which began after wait_for_start() had returned: whether all were in time, and all say that theirs

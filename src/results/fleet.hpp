@@ -39,7 +39,8 @@ struct InFleet {
   DataPath path = DataPath::link;
   /// How far the common clock of those who measured together was off at most, in seconds.
   double clock_uncertainty = 0;
-  std::size_t void_passes = 0;  ///< that were repeated because a rank was late
+  std::size_t passes = 0;       ///< of all that was sampled, with the warm-up; 0 where it is not known
+  std::size_t void_passes = 0;  ///< of these, that were repeated because a rank was late
   std::size_t late_passes = 0;  ///< of these, in which this rank was
   /// When the passes of the case's first number began and ended at this rank: seconds from the moment that was agreed
   /// for each pass, by the common clock.

@@ -340,6 +340,7 @@ constexpr std::array kInFleetFields{
     field<&InFleet::round, kWhole<unsigned, 1>>("round"),
     field<&InFleet::path>("path"),
     field<&InFleet::clock_uncertainty>("clocks_off_by"),
+    field<&InFleet::passes>("passes", if_known),
     field<&InFleet::void_passes>("void_passes"),
     field<&InFleet::late_passes>("late_passes"),
     field<&InFleet::begins, kMoments>("begins", if_known),

@@ -96,7 +96,7 @@ class GrowingRank {
   }
   void measure() {
     for (int pass = 0; pass < kPasses;) {
-      pace_.agree_on_start(0);
+      pace_.agree_on_start(0, kPass);
       pace_.wait_for_start();
       seen_.began.push_back(right_.now());
       right_.advance(kPass);

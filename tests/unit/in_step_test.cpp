@@ -26,16 +26,16 @@ struct SteppingRank {
       : network(ranks, right, nodes),
         host(right, 0.3 * ranks.rank(), 20e-6 * ranks.rank()),
         clock(network, host),
-        pace(network, host, clock, patience, [this] { return interrupted; }) {}
+        pace(network, host, clock, patience, [this] { return interrupted ? 2 : 0; }) {}
 
-  /// One pass that takes a millisecond, for which this rank needs so much time, having said how much; whether it
-  /// counts.
-  bool pass(double needs = 0, bool good = true, double says = 20e-6) {
-    pace.agree_on_start(says);
+  /// One pass that takes a millisecond or so long, for which this rank needs so much time, having said how much;
+  /// whether it counts.
+  bool pass(double needs = 0, bool good = true, double says = 20e-6, double takes = 1e-3) {
+    pace.agree_on_start(says, takes);
     right.advance(needs);
     pace.wait_for_start();
     began = right.now();
-    right.advance(1e-3);
+    right.advance(takes);
     return pace.agree_on_pass(good);
   }
   [[nodiscard]] int number() const { return network.rank(); }
@@ -220,8 +220,45 @@ TEST(InStep, AllHearOfAnInterruptAlsoFromOneThatAttends) {
     }
     EXPECT_TRUE(rank.pass());
     EXPECT_TRUE(rank.pace.interrupted());
+    EXPECT_EQ(rank.pace.signal(), 2);
     rank.pace.attend();
   });
+}
+
+TEST(InStep, TheLengthOfAPassSaysWhatIsTolerated) {
+  in_step([](SteppingRank& rank) {
+    EXPECT_TRUE(rank.pass(0, true, 20e-6, 35e-3));
+    const double late = 50e-6 + rank.pace.slack();  // within 0.2 % of that pass, and longer than the next one
+    EXPECT_FALSE(rank.pass(rank.number() == 2 ? late : 0, true, 0, 10e-6));
+    EXPECT_TRUE(rank.pass(rank.number() == 2 ? 50e-6 + rank.pace.slack() : 0, true, 0, 35e-3));
+    rank.pace.attend();
+    EXPECT_EQ(rank.pace.tally().passes, 3U);
+    EXPECT_EQ(rank.pace.tally().void_passes, 1U);
+  });
+}
+
+TEST(InStep, ClocksAreSynchronisedWherePassesNeedItAndSeveralMeasure) {
+  using Company = InStep::Company;
+  /// How often clocks were synchronised in 0.3 s of short passes of ranks 1 and up, with rank 0 attending.
+  const auto times = [](Company company, double takes) {
+    std::atomic<int> count = 0;
+    in_step([&](SteppingRank& rank) {
+      rank.pace.attend();
+      rank.pace.begin_case("short passes", company);
+      const bool measures = rank.number() > 0 && (company == Company::together || rank.number() == 3);
+      for (int pass = 0; measures && pass < 100; ++pass) {
+        const double before = rank.clock.line().at;
+        rank.pass(0, true, 20e-6, takes);
+        rank.right.advance(3e-3);
+        if (rank.number() == 3 && rank.clock.line().at > before) ++count;
+      }
+      rank.pace.attend();
+    });
+    return count.load();
+  };
+  EXPECT_GT(times(Company::together, 10e-6), 5);
+  EXPECT_LE(times(Company::together, 50e-3), 1);
+  EXPECT_EQ(times(Company::alone, 10e-6), 0);
 }
 
 TEST(InStep, SaysWhatItWaitedForWhereARankIsSilentAndAsksNobodyAgain) {

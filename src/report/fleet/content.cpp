@@ -330,11 +330,14 @@ std::string late_line(const Report& report) {
   for (const Result& r : report.results) {
     if (!r.in_fleet) continue;
     if (r.in_fleet->late_passes > 0) late[r.in_fleet->rank] += r.in_fleet->late_passes;
-    of[r.in_fleet->rank] += r.in_fleet->begins.size() + r.in_fleet->void_passes;
+    of[r.in_fleet->rank] += r.in_fleet->passes;
   }
-  // One now and then happens to any host.
+  // One now and then happens to any host. Older files do not say of how many.
   constexpr std::size_t kOneIn = 20;
-  std::erase_if(late, [&](const auto& one) { return one.second * kOneIn < of[one.first]; });
+  std::erase_if(late, [&](const auto& one) {
+    const std::size_t passes = of[one.first];
+    return passes == 0 || one.second * kOneIn < passes;
+  });
   if (late.empty()) return {};
   std::vector<std::pair<std::size_t, int>> worst;
   for (const auto& [rank, passes] : late) worst.emplace_back(passes, rank);
