@@ -14,19 +14,20 @@ namespace xferbench::app {
 
 namespace {
 
-std::string what_happened(const Alarm& alarm) {
+std::string what_happened(const Alarm& alarm, const std::string& rank) {
   if (alarm.kind == Alarm::Kind::stuck) {
-    return fmt::format(
-        "{}; this process cannot use it any more. Look at dmesg (NVRM: Xid) and nvidia-smi; --resume FILE "
-        "goes on with the other cases",
-        stuck_reason(alarm));
+    constexpr const char* kLook = "this process cannot use it any more. Look at dmesg (NVRM: Xid) and nvidia-smi";
+    if (!rank.empty())
+      return fmt::format("{}: {}; {}, and run the whole fleet again", rank, stuck_reason(alarm), kLook);
+    return fmt::format("{}; {}; --resume FILE goes on with the other cases", stuck_reason(alarm), kLook);
   }
   return fmt::format("interrupted in the middle of {}, which would have taken longer: this case has no samples",
                      alarm.operation.empty() ? "the host's work" : fmt::format("a call ({})", alarm.operation));
 }
 
-int exit_code_of(const Alarm& alarm) {
-  return alarm.kind == Alarm::Kind::stuck ? static_cast<int>(ExitCode::stuck) : 128 + interrupted();
+int exit_code_of(const Alarm& alarm, const std::string& rank) {
+  if (alarm.kind != Alarm::Kind::stuck) return 128 + interrupted();
+  return static_cast<int>(rank.empty() ? ExitCode::stuck : ExitCode::failed);
 }
 
 }  // namespace
@@ -40,14 +41,14 @@ void give_up(const Alarm& alarm, const LastWords& last) {
   const bool saved = last.live.abandon(last.cases);
   try {
     last.clear();
-    tell(what_happened(alarm));
+    tell(what_happened(alarm, last.rank));
     if (!saved) tell("its files were being written just then, and hold the last state before");
     if (saved && !last.live.owns_standard_output()) write_standard_output(last.table());
     last.live.rethrow();
   } catch (const std::exception& error) {
     tell(error.what());
   }
-  std::_Exit(exit_code_of(alarm));
+  std::_Exit(exit_code_of(alarm, last.rank));
 }
 
 }  // namespace xferbench::app

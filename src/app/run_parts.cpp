@@ -77,7 +77,7 @@ void refuse_if_none_can_run(const cli::RunCommand& command, Machine& machine) {
   throw UsageError(first);
 }
 
-void finish(const cli::RunCommand& command, LiveReport& live) {
+void finish(const cli::RunCommand& command, LiveReport& live, bool cut_off) {
   // The file before the table: a reader that goes away (xferbench ... | head) ends this program.
   std::vector<Finding> findings;
   // Of a fleet, every rank has results of the same cases, of which only those scenarios know that are about ranks.
@@ -86,7 +86,7 @@ void finish(const cli::RunCommand& command, LiveReport& live) {
     if (!live.report().fleet || scenario->descriptor().needs_ranks) concluding.push_back(scenario);
   }
   const std::string failure = failure_of([&] { findings = conclude(concluding, live.report().results); });
-  live.finish(std::move(findings));
+  live.finish(std::move(findings), cut_off);
   if (!failure.empty()) tell("warning: nothing is concluded from all results together: " + failure);
   if (!command.measuring.show.quiet) print_warnings(live.report());
   if (!live.owns_standard_output()) {

@@ -33,7 +33,8 @@ void expand(cli::RunCommand& command, const Environment& environment, int ranks 
 /// If no case can run, that is a mistake in the command and not a result: throws UsageError.
 void refuse_if_none_can_run(const cli::RunCommand& command, Machine& machine);
 
-/// The results are complete, the file first and then the table: findings, warnings, and what could not be written.
-void finish(const cli::RunCommand& command, LiveReport& live);
+/// No more results come, the file first and then the table: findings, warnings, and what could not be written.
+/// `cut_off`: there are cases of which nothing is known.
+void finish(const cli::RunCommand& command, LiveReport& live, bool cut_off = false);
 
 }  // namespace xferbench::app

@@ -1,9 +1,12 @@
 #include "ranks/farewell.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <sstream>
@@ -109,30 +112,53 @@ void Farewell::greet(const Patience& patience) {
 
 bool Farewell::is_gone(int rank) const { return std::ranges::find(gone_, rank) != gone_.end(); }
 
+/// At rank 0, of another one: whether its farewell has come.
+bool Farewell::has_spoken(int rank) {
+  return calling_ == nullptr && rank > 0 && others_.at(static_cast<std::size_t>(rank - 1))->has_spoken();
+}
+
+/// Who has said farewell may end; whoever ends without a word is gone.
 void Farewell::look_after_neighbours() {
   constexpr auto kBetween = std::chrono::milliseconds(20);
   const auto now = FarewellClock::now();
   if (now - looked_ < kBetween) return;
   looked_ = now;
   for (const Neighbour& n : neighbours_) {
-    if (is_alive(n.process) || is_gone(n.rank)) continue;
-    gone_.push_back(n.rank);
-    throw RanksSilentError("rank " + std::to_string(n.rank) + " has died");
+    if (!is_alive(n.process) && !is_gone(n.rank) && !has_spoken(n.rank)) gone_.push_back(n.rank);
   }
 }
 
-void Farewell::look() {
-  look_after_neighbours();
+bool Farewell::is_called(Call::Kind kind) { return calling_->done() && call_.kind == kind; }
+
+/// At rank 0. Each rank is a question to MPI, and calls come every 200 us or more often: a share of the ranks at each
+/// is all of them several times a second, and costs the wait that goes on little.
+std::optional<std::string> Farewell::heard_of_others() {
+  constexpr std::size_t kShares = 128;
+  for (std::size_t left = (others_.size() + kShares - 1) / kShares; left > 0; --left) {
+    next_ = (next_ + 1) % others_.size();
+    Other& other = *others_[next_];
+    if (other.has_spoken() && other.size != kWell) return fmt::format("rank {} has stopped", other.rank);
+  }
+  return std::nullopt;
+}
+
+/// What others say comes first: rank 0, if it was stopped for a while, finds the processes of those gone that have
+/// waited for it in vain.
+std::optional<std::string> Farewell::reason_to_end() {
   if (calling_) {
-    if (calling_->done() && call_ == Call::farewell) throw RanksSilentError("rank 0 ends the run: a rank is silent");
-    return;
+    if (is_called(Call::Kind::farewell)) return "rank 0 ends the run";
+    if (is_called(Call::Kind::well)) return std::nullopt;  // others may have ended by now
+  } else if (auto heard = heard_of_others()) {
+    return heard;
   }
-  if (others_.empty()) return;
-  next_ = (next_ + 1) % others_.size();
-  Other& other = *others_[next_];
-  if (other.has_spoken() && other.size != kWell) {
-    throw RanksSilentError("rank " + std::to_string(other.rank) + " waits for a rank that is silent");
-  }
+  look_after_neighbours();
+  if (!gone_.empty()) return fmt::format("rank {} has died", gone_.front());
+  return std::nullopt;
+}
+
+void Farewell::look() {
+  if (!end_) end_ = reason_to_end();
+  if (end_) throw RanksSilentError(*end_);
 }
 
 void Farewell::send_to_all(Call call) {
@@ -145,7 +171,7 @@ void Farewell::send_to_all(Call call) {
 
 void Farewell::end(const Patience& patience) {
   constexpr const char* kWhat = "the end of the run";
-  send_to_all(Call::well);
+  send_to_all({.kind = Call::Kind::well});
   if (calling_) {
     size_ = kWell;
     sending_.push_back(ranks_.send(0, kSizeTag, value_bytes(size_)));
@@ -165,50 +191,59 @@ void Farewell::learn_who_is_gone(const std::string& text) {
 
 Farewell::Heard Farewell::listen(double seconds) {
   constexpr double kSpontaneous = 0.05;  // seconds for those that know who is gone, who is better not called
-  const auto all_ended = [&] {
-    const auto ended = [&](const auto& other) { return other->has_ended() || is_gone(other->rank); };
-    // Every one is asked each time, since MPI goes on only where it is asked.
-    return static_cast<std::size_t>(std::ranges::count_if(others_, ended)) == others_.size();
+  constexpr double kForEach = 100e-6;    // seconds: all of them call this one at once
+  // Every one is asked each time, since MPI goes on only where it is asked.
+  const auto count = [&](bool (Other::*question)()) {
+    return std::ranges::count_if(others_,
+                                 [&](const auto& other) { return (*other.*question)() || is_gone(other->rank); });
   };
-  poll_for(kSpontaneous, all_ended);
+  const auto all = std::ssize(others_);
+  poll_for(kSpontaneous, [&] { return count(&Other::has_ended) == all; });
   for (const auto& other : others_) {
     if (other->has_ended()) learn_who_is_gone(other->text);
   }
-  send_to_all(Call::farewell);
-  poll_for(seconds, all_ended);
-  Heard heard{.texts = std::vector<std::string>(others_.size() + 1), .silent = {}};
-  for (const auto& other : others_) {
-    if (other->has_ended()) {
-      learn_who_is_gone(other->text);
-      heard.texts[static_cast<std::size_t>(other->rank)] = other->text.substr(other->text.find('\n') + 1);
-    } else {
-      heard.silent.push_back(other->rank);
-    }
+  send_to_all({.kind = Call::Kind::farewell});
+  const double patience = seconds + kForEach * static_cast<double>(others_.size());
+  poll_for(patience, [&] { return count(&Other::has_spoken) == all; });
+  // Those that have begun to speak are heard out while another one comes to its end in time.
+  for (auto ended = count(&Other::has_ended); ended < count(&Other::has_spoken); ended = count(&Other::has_ended)) {
+    if (!poll_for(patience, [&] { return count(&Other::has_ended) > ended; })) break;
   }
-  if (!gone_.empty()) heard.silent = gone_;
-  std::ranges::sort(heard.silent);
+  return all_heard();
+}
+
+Farewell::Heard Farewell::all_heard() {
+  Heard heard{.texts = std::vector<std::string>(others_.size() + 1)};
+  for (const auto& other : others_) {
+    if (!other->has_spoken()) heard.silent.push_back(other->rank);
+    if (!other->has_ended()) continue;
+    learn_who_is_gone(other->text);
+    heard.texts[static_cast<std::size_t>(other->rank)] = other->text.substr(other->text.find('\n') + 1);
+  }
+  std::ranges::copy_if(heard.silent, std::back_inserter(heard.gone), [&](int rank) { return is_gone(rank); });
   return heard;
 }
 
-void Farewell::speak(const std::string& mine, double seconds) {
+Farewell::Heard Farewell::speak(const std::string& mine, double seconds) {
+  if (is_gone(0)) return {.gone = {0}};
   for (const int rank : gone_) mine_ += std::to_string(rank) + " ";
   mine_ += "\n";
   if (mine.size() < kLongestText - mine_.size()) mine_ += mine;
   size_ = mine_.size();
   sending_.push_back(ranks_.send(0, kSizeTag, value_bytes(size_)));
-  if (!mine_.empty()) sending_.push_back(ranks_.send(0, kTextTag, std::as_bytes(std::span(mine_))));
-  poll_for(seconds, [&] {
-    if (calling_->done() && call_ == Call::farewell) calling_ = ranks_.receive(0, kCallTag, value_bytes(call_));
-    return all_done(sending_) && calling_->done() && call_ == Call::dismissed;
+  sending_.push_back(ranks_.send(0, kTextTag, std::as_bytes(std::span(mine_))));
+  const bool dismissed = poll_for(seconds, [&] {
+    look_after_neighbours();
+    if (is_called(Call::Kind::farewell)) calling_ = ranks_.receive(0, kCallTag, value_bytes(call_));
+    return is_gone(0) || (all_done(sending_) && is_called(Call::Kind::dismissed));
   });
+  if (is_gone(0)) return {.gone = {0}};
+  return dismissed ? Heard{.code = call_.code} : Heard{};
 }
 
 Farewell::Heard Farewell::say(const std::string& mine, double seconds) noexcept {
   try {
-    if (calling_) {
-      speak(mine, seconds);
-      return {};
-    }
+    if (calling_) return speak(mine, seconds);
     Heard heard = listen(seconds);
     heard.texts[0] = mine;
     return heard;
@@ -217,10 +252,10 @@ Farewell::Heard Farewell::say(const std::string& mine, double seconds) noexcept 
   }
 }
 
-void Farewell::dismiss() noexcept {
+void Farewell::dismiss(int code) noexcept {
   constexpr double kSeconds = 0.1;
   try {
-    send_to_all(Call::dismissed);
+    send_to_all({.kind = Call::Kind::dismissed, .code = code});
     poll_for(kSeconds, [&] { return all_done(sending_); });
   } catch (const std::exception&) {  // then they end by themselves
   }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,42 +34,54 @@ class Farewell {
   ~Farewell();
 
   /// For Patience::idle. Throws RanksSilentError where another rank has said farewell or has died, or rank 0 asks for
-  /// last texts.
+  /// last texts; from then on at every call, so that whoever goes on all the same is stopped where it waits next.
   void look();
   /// All is well. Collective.
   void end(const Patience& patience);
 
   struct Heard {
-    std::vector<std::string> texts;  ///< at rank 0: what each rank said; empty of those that said nothing
-    /// At rank 0: who has died, as neighbours saw; where nobody saw anything, who did not answer. Ascending.
-    std::vector<int> silent;
+    std::vector<std::string> texts{};  ///< at rank 0: what each rank said; empty of those that said nothing
+    std::vector<int> gone{};           ///< who has died, as neighbours saw, without a word; ascending
+    std::vector<int> silent{};         ///< at rank 0: who has not said a word, dead or not; ascending
+    std::optional<int> code{};         ///< elsewhere: what rank 0 dismisses with; nothing where it did not answer
   };
-  /// At rank 0: asks all for their last texts and waits for those that answer within so many seconds. Elsewhere: tells
-  /// `mine`, and waits as long for rank 0 to write everything down: where a launcher ends all of them, the first that
-  /// is gone leaves less time to the others.
+  /// At rank 0: asks all for their last texts. Who does not answer at all within so many seconds is silent; texts may
+  /// take as long as they keep coming. Elsewhere: tells `mine`, and waits so long for rank 0 to write everything down:
+  /// where a launcher ends all of them, the first that is gone leaves less time to the others.
   Heard say(const std::string& mine, double seconds) noexcept;
-  /// At rank 0: all others may end now.
-  void dismiss() noexcept;
+  /// At rank 0: all others may end now, with that exit code.
+  void dismiss(int code) noexcept;
 
  private:
   struct Other;
-  enum class Call : std::uint8_t { well, farewell, dismissed };
+  /// What rank 0 tells the others.
+  struct Call {
+    enum class Kind : std::int32_t { well, farewell, dismissed };
+    Kind kind = Kind::well;
+    std::int32_t code = 0;  // to end with, once dismissed
+  };
 
   void greet(const Patience& patience);
   void send_to_all(Call call);
+  [[nodiscard]] bool is_called(Call::Kind kind);
+  [[nodiscard]] std::optional<std::string> reason_to_end();
+  [[nodiscard]] std::optional<std::string> heard_of_others();
   void look_after_neighbours();
   void learn_who_is_gone(const std::string& text);
   [[nodiscard]] bool is_gone(int rank) const;
+  [[nodiscard]] bool has_spoken(int rank);
   Heard listen(double seconds);
-  void speak(const std::string& mine, double seconds);
+  [[nodiscard]] Heard all_heard();
+  Heard speak(const std::string& mine, double seconds);
 
   Communicator& ranks_;
   std::vector<std::unique_ptr<Other>> others_;  // at rank 0: of each rank but it
   std::size_t next_ = 0;                        // that look() looks at
   std::vector<Neighbour> neighbours_;
   std::vector<int> gone_;
+  std::optional<std::string> end_;  // why look() throws
   std::chrono::steady_clock::time_point looked_{};
-  Call call_ = Call::well;  // elsewhere: of rank 0
+  Call call_;  // elsewhere: of rank 0
   PendingPtr calling_;
   std::vector<std::unique_ptr<Call>> calls_;  // that are on their way
   std::vector<PendingPtr> sending_;

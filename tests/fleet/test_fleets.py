@@ -4,6 +4,7 @@ The program is XFERBENCH_PROGRAM. XFERBENCH_FLEETS says how many fleets of each 
 """
 
 import collections
+import contextlib
 import json
 import os
 import pathlib
@@ -140,21 +141,142 @@ class Killed(Fleets):
         for result in report["results"]:
             self.assertIn(result["status"], ("ok", "failed", "skipped"))
 
-    def test_ctrl_c(self):
-        flags, _ = self.simulate(1)
-        results = self.folder / "results.json"
-        cases = ["memcpy", "--size", "1M:64M:x2", "--host", "pinned", "--min-samples", "200", "--no-verify"]
-        with hosts.start(4, None, [PROGRAM, *cases, *flags, "--json", results]) as run:
+
+class Ended(Fleets):
+    """A run that is ended early, or whose ranks wait in vain, says so, and accuses nobody who is well."""
+
+    MANY = ["memcpy", "--size", "1M:64M:x1.1", "--host", "pinned", "--min-samples", "60", "--no-verify"]
+
+    @contextlib.contextmanager
+    def under_way(self, ranks, *flags, cases=MANY, timeout=TIMEOUT, environment=None):
+        """A run that has written results of some cases."""
+        profiles_of, _ = self.simulate(1)
+        self.results = self.folder / "results.json"
+        command = [PROGRAM, *cases, *profiles_of, "--timeout", timeout, "--json", self.results, *flags]
+        with hosts.start(ranks, None, command, environment=environment) as run:
             end = time.monotonic() + 30
-            while time.monotonic() < end and not (results.exists() and results.stat().st_size > 2000):
+            while time.monotonic() < end and self.measured() < ranks:
                 time.sleep(0.05)
-            os.kill(run.process.pid, signal.SIGINT)
-            outcome = run.finish(20)
-        self.assertFalse(outcome.hung)
-        self.assertNotEqual(outcome.code, 0)
-        report = json.loads(results.read_text("utf-8"))
+            self.assertIsNone(run.process.poll())
+            yield run
+
+    def measured(self):
+        text = self.results.read_text("utf-8") if self.results.exists() else ""
+        return len(json.loads(text)["results"]) if text else 0
+
+    def end_of(self, run, seconds=20):
+        begin = time.monotonic()
+        outcome = run.finish(seconds)
+        self.took = time.monotonic() - begin
+        self.assertFalse(outcome.hung, outcome.err)
+        report = json.loads(self.results.read_text("utf-8"))
         self.assertFalse(report["complete"])
         self.assertGreater(len(report["results"]), 0)
+        return outcome, report
+
+    def expect_nobody_accused(self, report, outcome):
+        self.assertEqual(report["fleet"]["missing"], [], outcome.err)
+        self.assertEqual(flags_of(report), set(), outcome.err)
+        self.assertNotIn("does not answer", outcome.err)
+        self.assertNotIn("--timeout", outcome.err)
+
+    def test_ctrl_c(self):
+        """Hundreds of cases are left: none of them is begun."""
+        with self.under_way(4, "--pace", "all,node,one") as run:
+            ranks = run.ranks()
+            for pid in ranks.values():
+                os.kill(pid, signal.SIGINT)
+            outcome, report = self.end_of(run)
+        self.assertEqual(outcome.code, 130, outcome.err)
+        self.assertLess(self.took, 1)
+        self.expect_nobody_accused(report, outcome)
+        self.assertIn("SIMULATED", outcome.out, "the table of what was measured")
+        self.assertEqual({result["status"] for result in report["results"]}, {"ok"})
+
+    def test_ctrl_c_at_mpirun(self):
+        with self.under_way(4) as run:
+            os.kill(run.process.pid, signal.SIGINT)
+            outcome, report = self.end_of(run)
+        self.assertNotEqual(outcome.code, 0)
+        self.expect_nobody_accused(report, outcome)
+
+    def test_a_signal_to_one_rank_ends_all(self):
+        with self.under_way(3) as run:
+            os.kill(run.ranks()[2], signal.SIGTERM)
+            outcome, report = self.end_of(run)
+        self.assertEqual(outcome.code, 143, outcome.err)
+        self.expect_nobody_accused(report, outcome)
+
+    def test_ctrl_c_while_a_rank_is_busy(self):
+        with self.under_way(3) as run:
+            ranks = run.ranks()
+            os.kill(ranks[2], signal.SIGSTOP)
+            time.sleep(0.1)
+            for pid in ranks.values():
+                os.kill(pid, signal.SIGINT)
+            outcome, report = self.end_of(run)
+        self.assertEqual(outcome.code, 130, outcome.err)
+        self.expect_nobody_accused(report, outcome)
+        self.assertIn("interrupted", outcome.err)
+
+    def test_a_death_is_noticed_at_once(self):
+        with self.under_way(4, timeout=60) as run:
+            os.kill(run.ranks()[2], signal.SIGKILL)
+            outcome, report = self.end_of(run)
+        self.assertLess(self.took, 5)
+        self.assertEqual(report["fleet"]["missing"], [2], outcome.err)
+
+    def test_the_death_of_a_partner_is_noticed_at_once(self):
+        cases = ["exchange", "--size", "1M:64M:x1.1", "--min-samples", "60", "--no-verify"]
+        with self.under_way(2, cases=cases, timeout=60) as run:
+            os.kill(run.ranks()[1], signal.SIGKILL)
+            outcome, report = self.end_of(run)
+        self.assertLess(self.took, 5)
+        self.assertEqual(report["fleet"]["missing"], [1], outcome.err)
+
+    def test_a_rank_that_was_stopped_is_named(self):
+        with self.under_way(3, timeout=3) as run:
+            os.kill(run.ranks()[2], signal.SIGSTOP)
+            outcome, report = self.end_of(run)
+        self.assertLess(self.took, 3 + 5)
+        self.assertEqual(outcome.code, 1, outcome.err)
+        self.assertEqual(report["fleet"]["missing"], [2], outcome.err)
+        self.assertIn("rank 2 ", outcome.err)
+
+    def test_rank_0_that_was_stopped(self):
+        """The others say who does not answer. Rank 0, which goes on as mpirun ends it, does not blame those gone."""
+        with self.under_way(3, timeout=3) as run:
+            os.kill(run.ranks()[0], signal.SIGSTOP)
+            outcome, report = self.end_of(run, 60)
+        self.assertNotEqual(outcome.code, 0)
+        self.assertIn("rank 0 does not answer", outcome.err)
+        self.assertEqual(report["fleet"]["missing"], [], outcome.err)
+        self.assertNotIn("rank 1 (node0) does not answer", outcome.err)
+
+    def test_a_failure_keeps_what_earlier_turns_measured(self):
+        cases = ["memcpy", "--size", "1M:64M:x1.2", "--host", "pinned", "--no-verify", "--turns", "50"]
+        with self.under_way(3, cases=cases) as run:
+            time.sleep(1)
+            os.kill(run.ranks()[1], signal.SIGKILL)
+            outcome, report = self.end_of(run)
+        self.assertEqual(report["fleet"]["missing"], [1], outcome.err)
+        kept = [result for result in report["results"] if result["status"] == "ok"]
+        self.assertGreater(len({result["key"] for result in kept}), 5)
+        turns = 0
+        for result in kept:
+            samples = len(result["measurements"][0]["samples"])
+            self.assertEqual(len(result["fleet"]["begins"]), samples, "the moments are of all turns, as the samples")
+            turns = max(turns, samples)
+        self.assertGreater(turns, 12, "more than one turn has")
+
+    def test_a_full_disk_ends_all_in_order(self):
+        flags, _ = self.simulate(1)
+        outcome = hosts.mpirun(3, None, [PROGRAM, *CASES, *flags, "--json", "/dev/full"])
+        self.assertFalse(outcome.hung)
+        self.assertEqual(outcome.code, 2, outcome.err)
+        self.assertEqual(outcome.err.count("No space left on device"), 1, outcome.err)
+        self.assertNotIn("MPI_Finalize", outcome.err)
+        self.assertIn("SIMULATED", outcome.out)
 
 
 class Wrong(Fleets):

@@ -6,9 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
+#include <functional>
+#include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "support/thread_ranks.hpp"
@@ -44,10 +48,10 @@ TEST(Farewells, AreHeardByTheFirstRankWhichNamesWhoIsSilent) {
     if (ranks.rank() == 2) return all.fall_silent(2);
     if (ranks.rank() == 0) {
       heard = farewell.say("zero", 1);
-      return farewell.dismiss();
+      return farewell.dismiss(1);
     }
     EXPECT_THROW(look_for_long(farewell), RanksSilentError);
-    static_cast<void>(farewell.say(fmt::format("rank {}\nof 4", ranks.rank()), 20));
+    EXPECT_EQ(farewell.say(fmt::format("rank {}\nof 4", ranks.rank()), 20).code, 1);
   });
   EXPECT_EQ(heard.silent, std::vector{2});
   EXPECT_EQ(heard.texts, (std::vector<std::string>{"zero", "rank 1\nof 4", "", "rank 3\nof 4"}));
@@ -68,7 +72,7 @@ TEST(Farewells, OfAnyRankEndTheOthersWaits) {
       return;
     }
     heard = farewell.say("", 5);
-    farewell.dismiss();
+    farewell.dismiss(1);
   });
   EXPECT_EQ(heard.silent, std::vector<int>{});
   EXPECT_EQ(heard.texts, (std::vector<std::string>{"", "one", "two"}));
@@ -96,29 +100,154 @@ class Sleeper {
   pid_t process_;
 };
 
-TEST(Farewells, FollowTheDeathOfANeighbourAtOnce) {
+/// Three ranks of which the third is a process that dies under the eyes of the second; its thread does what `last`
+/// says after the greeting. What the first hears.
+Farewell::Heard after_a_death(const std::function<void(Farewell&)>& last) {
   Sleeper sleeper;
   ThreadRanks all(3);
   Farewell::Heard heard;
   all.run([&](Communicator& ranks) {
-    // The third rank is the process; its thread only greets.
     std::vector<Farewell::Neighbour> neighbours;
     if (ranks.rank() == 1) neighbours = {{2, sleeper.process()}};
     Farewell farewell(ranks, neighbours, kFarewellPatience);
     barrier(ranks, kFarewellPatience, "greeting");
-    if (ranks.rank() == 2) return all.fall_silent(2);
+    if (ranks.rank() == 2) {
+      last(farewell);
+      return all.fall_silent(2);
+    }
     if (ranks.rank() == 1) {
       EXPECT_NO_THROW(farewell.look());
       sleeper.end();
     }
     EXPECT_THROW(look_for_long(farewell), RanksSilentError);
+    EXPECT_THROW(farewell.look(), RanksSilentError) << "whoever goes on all the same is stopped again";
     const Farewell::Heard said = farewell.say("", 5);
     if (ranks.rank() == 0) {
       heard = said;
-      farewell.dismiss();
+      farewell.dismiss(1);
     }
   });
+  return heard;
+}
+
+TEST(Farewells, FollowTheDeathOfANeighbourAtOnce) {
+  const Farewell::Heard heard = after_a_death([](Farewell&) {});
+  EXPECT_EQ(heard.gone, std::vector{2});
   EXPECT_EQ(heard.silent, std::vector{2});
+}
+
+TEST(Farewells, WhoHasSaidItMayDie) {
+  const Farewell::Heard heard = after_a_death([](Farewell& farewell) { static_cast<void>(farewell.say("two", 0)); });
+  EXPECT_EQ(heard.gone, std::vector<int>{});
+  EXPECT_EQ(heard.silent, std::vector<int>{});
+  EXPECT_EQ(heard.texts.at(2), "two");
+}
+
+TEST(Farewells, AreReadBeforeProcessesAreLookedAt) {
+  Sleeper sleeper;
+  ThreadRanks all(2);
+  std::atomic<bool> said = false;
+  all.run([&](Communicator& ranks) {
+    // As after a while in which the first rank was stopped: the other one has waited, said so, and ended.
+    std::vector<Farewell::Neighbour> neighbours;
+    if (ranks.rank() == 0) neighbours = {{1, sleeper.process()}};
+    Farewell farewell(ranks, neighbours, kFarewellPatience);
+    if (ranks.rank() == 1) {
+      EXPECT_FALSE(farewell.say("one", 0).code) << "rank 0 does not answer";
+      said = true;
+      return;
+    }
+    while (!said) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    sleeper.end();
+    EXPECT_THROW(farewell.look(), RanksSilentError);
+    const Farewell::Heard heard = farewell.say("", 5);
+    EXPECT_EQ(heard.gone, std::vector<int>{});
+    EXPECT_EQ(heard.silent, std::vector<int>{});
+    EXPECT_EQ(heard.texts.at(1), "one");
+  });
+}
+
+TEST(Farewells, OfManyAreHeardAfterAFewLooks) {
+  constexpr int kMany = 300;
+  ThreadRanks all(kMany);
+  std::atomic<bool> said = false;
+  all.run([&](Communicator& ranks) {
+    Farewell farewell(ranks, {}, kFarewellPatience);
+    if (ranks.rank() == kMany - 1) {
+      static_cast<void>(farewell.say("", 0));
+      said = true;
+    }
+    if (ranks.rank() != 0) return;
+    while (!said) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const auto look_often = [&] {
+      for (int look = 0; look < 128; ++look) farewell.look();
+    };
+    EXPECT_THROW(look_often(), RanksSilentError);
+  });
+}
+
+/// Ranks whose last texts are on their way for a while.
+class SlowTexts final : public Communicator {
+ public:
+  SlowTexts(Communicator& ranks, std::chrono::milliseconds each) : ranks_(ranks), each_(each) {}
+
+  [[nodiscard]] int rank() const override { return ranks_.rank(); }
+  [[nodiscard]] int size() const override { return ranks_.size(); }
+  [[nodiscard]] int local_rank() const override { return ranks_.local_rank(); }
+  [[nodiscard]] int local_size() const override { return ranks_.local_size(); }
+  [[nodiscard]] int node_root() const override { return ranks_.node_root(); }
+  [[nodiscard]] std::string library() const override { return ranks_.library(); }
+  [[nodiscard]] PendingPtr barrier() override { return ranks_.barrier(); }
+  [[nodiscard]] PendingPtr broadcast(std::span<std::byte> data, int root) override {
+    return ranks_.broadcast(data, root);
+  }
+  [[nodiscard]] PendingPtr gather(std::span<const std::byte> mine, std::span<std::byte> all,
+                                  std::span<const std::size_t> sizes) override {
+    return ranks_.gather(mine, all, sizes);
+  }
+  [[nodiscard]] PendingPtr all_reduce(std::span<double> values, Reduction reduction) override {
+    return ranks_.all_reduce(values, reduction);
+  }
+  [[nodiscard]] PendingPtr send(int to, int tag, std::span<const std::byte> data) override {
+    return ranks_.send(to, tag, data);
+  }
+  [[nodiscard]] PendingPtr receive(int from, int tag, std::span<std::byte> data) override {
+    PendingPtr pending = ranks_.receive(from, tag, data);
+    const bool is_text = data.size() > 100;
+    return is_text ? std::make_unique<Late>(std::move(pending), from * each_) : std::move(pending);
+  }
+  [[noreturn]] void abort(int code) noexcept override { ranks_.abort(code); }
+
+ private:
+  class Late final : public Pending {
+   public:
+    Late(PendingPtr pending, std::chrono::milliseconds after)
+        : pending_(std::move(pending)), from_(std::chrono::steady_clock::now() + after) {}
+    [[nodiscard]] bool done() override { return std::chrono::steady_clock::now() > from_ && pending_->done(); }
+
+   private:
+    PendingPtr pending_;
+    std::chrono::steady_clock::time_point from_;
+  };
+
+  Communicator& ranks_;
+  std::chrono::milliseconds each_;
+};
+
+TEST(Farewells, AreHeardOutWhileAnotherOneComesToItsEnd) {
+  ThreadRanks all(6);
+  Farewell::Heard heard;
+  const std::string text(1000, 'x');
+  all.run([&](Communicator& ranks) {
+    SlowTexts slow(ranks, std::chrono::milliseconds(200));  // a second, all together
+    Farewell farewell(slow, {}, kFarewellPatience);
+    const Farewell::Heard said = farewell.say(text, ranks.rank() == 0 ? 0.4 : 20);
+    if (ranks.rank() != 0) return;
+    heard = said;
+    farewell.dismiss(1);
+  });
+  EXPECT_EQ(heard.silent, std::vector<int>{});
+  EXPECT_EQ(heard.texts, std::vector<std::string>(6, text));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <utility>
 
+#include "core/error.hpp"
 #include "core/standard_error.hpp"
 #include "results/json.hpp"
 
@@ -48,6 +49,14 @@ std::vector<fleet::Retest> from_lines(const std::string& text) {
 
 }  // namespace
 
+/// A full page cache takes minutes to reach a slow disk. That rank 0 dies meanwhile is still noticed.
+Patience while_first_writes(Patience patience) {
+  constexpr double kFactor = 10;
+  patience.after_interrupt = patience.seconds;
+  patience.seconds *= kFactor;
+  return patience;
+}
+
 FleetRun::FleetRun(const cli::RunCommand& command, Member& member, LiveReport* live, std::function<void()> idle)
     : command_(command),
       member_(member),
@@ -61,7 +70,10 @@ FleetRun::FleetRun(const cli::RunCommand& command, Member& member, LiveReport* l
                 command.cases.size() * command.fleet.pace.size(), command.turns.value_or(1)) {
   std::iota(everybody_.begin(), everybody_.end(), 0);
   for (std::size_t i = 0; i < command.cases.size(); ++i) {
-    for (const Pacing pace : command.fleet.pace) steps_.push_back({i, pace});
+    for (const Pacing pace : command.fleet.pace) {
+      places_.emplace(std::pair(command.cases[i].config.key(), pace), steps_.size());
+      steps_.push_back({.number = i, .pace = pace});
+    }
   }
 }
 
@@ -78,7 +90,7 @@ void FleetRun::learn_clocks() {
 void FleetRun::run() {
   learn_clocks();
   first_round();
-  if (!in_step_.interrupted()) second_round();
+  if (signal() == 0) second_round();
 }
 
 std::vector<FleetRun::Ranks> FleetRun::groups(const Step& step, const Ranks& ranks) const {
@@ -123,51 +135,65 @@ void FleetRun::first_round() {
         runs.visit(i, turn);
         return runs.result(i);
       });
-      if (turn + 1 < turns) continue;
       collect();
-      if (live_ != nullptr) progress_.done(i, runs.result(i), headline_of(runs.result(i), metrics_of(cases[i])));
+      // The same at all ranks, so that all leave here.
+      if (signal() != 0) return;
+      if (turn + 1 < turns || live_ == nullptr) continue;
+      progress_.done(i, runs.result(i), headline_of(runs.result(i), metrics_of(cases[i])));
     }
   }
 }
 
-void FleetRun::measure(const Step& step, const Ranks& measuring, unsigned round, const std::function<Result()>& visit) {
+void FleetRun::measure(Step& step, const Ranks& measuring, unsigned round, const std::function<Result()>& visit) {
   at_ = command_.cases[step.number].config.key();
   context_.pace = step.pace;
   clock_.synchronise(patience_);
   for (const Ranks& group : groups(step, measuring)) {
+    const bool alone = group.size() == 1;
     context_.taking_part = group;
-    in_step_.begin_case(at_);
+    in_step_.begin_case(at_, alone ? InStep::Company::alone : InStep::Company::together);
     if (holds(group, member_.place.rank)) {
       moments_.clear();
       unsent_ = visit();
+      note_passes(step, alone);
       describe(*unsent_, step, round);
-      // Who measures alone starts with nobody.
-      if (group.size() == 1) unsent_->in_fleet->clock_uncertainty = 0;
     }
     in_step_.attend();
     if (in_step_.silence()) throw RanksSilentError(*in_step_.silence());
+    if (signal() != 0) return;
   }
 }
 
-void FleetRun::describe(Result& result, const Step& step, unsigned round) {
+/// Of this turn, beside those of earlier ones: the samples are of all of them.
+void FleetRun::note_passes(Step& step, bool alone) {
+  step.tally += in_step_.tally();
+  // Who measures alone starts with nobody.
+  if (!alone) step.clock_uncertainty = std::max(step.clock_uncertainty, in_step_.clock_uncertainty());
+  for (const auto& [region, moments] : moments_) {
+    std::vector<Pace::Moments>& all = step.moments[region];
+    all.insert(all.end(), moments.begin(), moments.end());
+  }
+}
+
+void FleetRun::describe(Result& result, const Step& step, unsigned round) const {
   const Scenario& scenario = *command_.cases[step.number].scenario;
-  const InStep::Tally& tally = in_step_.tally();
   result.in_fleet = InFleet{.rank = member_.place.rank,
                             .pace = step.pace,
                             .round = round,
                             .path = scenario.data_path(result.config),
-                            .clock_uncertainty = in_step_.clock_uncertainty(),
-                            .void_passes = tally.void_passes,
-                            .late_passes = tally.late_passes};
-  if (tally.out_of_step > 0) {
+                            .clock_uncertainty = step.clock_uncertainty,
+                            .passes = step.tally.passes,
+                            .void_passes = step.tally.void_passes,
+                            .late_passes = step.tally.late_passes};
+  if (step.tally.out_of_step > 0) {
     result.warnings.push_back(
         fmt::format("{} passes were out of step with other ranks: some host was late again and again; bind ranks to "
                     "processors of their own, and look for other work on the hosts",
-                    tally.out_of_step));
+                    step.tally.out_of_step));
   }
   const Measurement* headline = headline_of(result, scenario.descriptor().metrics);
-  const auto found = headline == nullptr ? moments_.end() : moments_.find(headline->name);
-  if (found == moments_.end()) return;
+  const auto found = headline == nullptr ? step.moments.end() : step.moments.find(headline->name);
+  if (found == step.moments.end()) return;
   for (const Pace::Moments& m : found->second) {
     result.in_fleet->begins.push_back(m.begin);
     result.in_fleet->ends.push_back(m.end);
@@ -175,11 +201,14 @@ void FleetRun::describe(Result& result, const Step& step, unsigned round) {
 }
 
 std::size_t FleetRun::index_of(const Result& result) const {
-  const auto same = [&](const Step& step) {
-    return step.pace == result.in_fleet->pace && command_.cases[step.number].config.key() == result.config.key();
-  };
-  const auto step = std::ranges::find_if(steps_, same) - steps_.begin();
-  const std::size_t before = (result.in_fleet->round - 1) * steps_.size() + static_cast<std::size_t>(step);
+  const auto step = places_.find({result.config.key(), result.in_fleet->pace});
+  if (step == places_.end()) {
+    throw InputError(
+        fmt::format("rank {} has a result of another case ({}) than were asked for: start all ranks with "
+                    "the same build of xferbench",
+                    result.in_fleet->rank, result.config.key()));
+  }
+  const std::size_t before = (result.in_fleet->round - 1) * steps_.size() + step->second;
   return before * everybody_.size() + static_cast<std::size_t>(result.in_fleet->rank);
 }
 
@@ -187,7 +216,12 @@ void FleetRun::collect() {
   const std::string mine = unsent_ ? to_json(*unsent_) : "";
   const std::vector<std::string> texts = gather(member_.ranks(), mine, patience_, "the results of " + at_);
   unsent_.reset();
-  if (live_ == nullptr) return;
+  if (live_ != nullptr) keep(texts);
+  // Files grow and disks are slow, and nobody is silent who writes.
+  static_cast<void>(broadcast(member_.ranks(), "", 0, while_first_writes(patience_), "rank 0's writing of " + at_));
+}
+
+void FleetRun::keep(const std::vector<std::string>& texts) {
   KnownResults results;
   double uncertainty = 0;
   for (const std::string& text : texts) {
@@ -214,10 +248,8 @@ void FleetRun::second_round() {
   std::vector<Step> steps;
   std::vector<PlannedCase> cases;
   for (const fleet::Retest& retest : again) {
-    const auto same = [&](const PlannedCase& c) { return c.config.key() == retest.key; };
-    const auto found = std::ranges::find_if(command_.cases, same) - command_.cases.begin();
-    steps.push_back({static_cast<std::size_t>(found), retest.pace});
-    cases.push_back(command_.cases.at(steps.back().number));
+    steps.push_back({.number = steps_.at(places_.at({retest.key, retest.pace})).number, .pace = retest.pace});
+    cases.push_back(command_.cases[steps.back().number]);
   }
   if (!again.empty() && live_ != nullptr && !command_.measuring.show.quiet) {
     progress_.tell({fmt::format("measuring {} case{} again, where a rank looks slow, with as many good ones",
@@ -226,14 +258,14 @@ void FleetRun::second_round() {
   const RunContext bench = context();
   const RunObserver observer{};
   InterleavedRuns runs(cases, bench, observer, 1);
-  for (std::size_t i = 0; i < again.size() && !in_step_.interrupted(); ++i) {
+  for (std::size_t i = 0; i < again.size() && signal() == 0; ++i) {
     measure(steps[i], again[i].ranks, 2, [&] {
       runs.visit(i, 0);
       return runs.result(i);
     });
     collect();
   }
-  if (live_ == nullptr) return;
+  if (live_ == nullptr || signal() != 0) return;
   live_->edit([&](Report& report) { fleet::judge(report, options_of(command_.fleet)); });
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/fleet/membership.hpp"
@@ -20,28 +21,40 @@
 
 namespace xferbench::app {
 
+/// Of a rank that waits for rank 0 to write its files.
+Patience while_first_writes(Patience patience);
+
 class FleetRun {
  public:
   /// `live`: at rank 0, where results go; null elsewhere. `idle`: called while it waits for other ranks. All must
   /// outlive it.
   FleetRun(const cli::RunCommand& command, Member& member, LiveReport* live, std::function<void()> idle);
 
-  /// All rounds. Throws RanksSilentError or CommunicationError where somebody does not answer any more.
+  /// All rounds, or what there was of them when a signal came to any rank. Throws RanksSilentError or
+  /// CommunicationError where somebody does not answer any more.
   void run();
+
+  /// The signal that has ended it early, at all ranks; 0 where none has.
+  [[nodiscard]] int signal() const { return in_step_.signal(); }
 
   /// The case that is being measured, or was last.
   [[nodiscard]] std::string at() const { return at_; }
   /// What this rank has measured and rank 0 may not have.
   [[nodiscard]] const std::optional<Result>& unsent() const { return unsent_; }
-  /// Where a result of rank 0's report stands.
+  /// Where a result of rank 0's report stands. Throws InputError where it is of no case of the command, as another
+  /// build's may be.
   [[nodiscard]] std::size_t index_of(const Result& result) const;
   void clear_progress() noexcept { progress_.clear(); }
 
  private:
-  /// A case at a pace.
+  using Moments = std::map<std::string, std::vector<Pace::Moments>>;
+  /// A case at a pace, and how its passes went in all turns so far.
   struct Step {
     std::size_t number = 0;  ///< of the case
     Pacing pace = Pacing::all;
+    InStep::Tally tally{};
+    double clock_uncertainty = 0;
+    Moments moments{};
   };
   using Ranks = std::vector<int>;
 
@@ -49,14 +62,17 @@ class FleetRun {
   void first_round();
   void second_round();
   /// One turn of a step, by those ranks of it that measure, each by its `visit`.
-  void measure(const Step& step, const Ranks& measuring, unsigned round, const std::function<Result()>& visit);
+  void measure(Step& step, const Ranks& measuring, unsigned round, const std::function<Result()>& visit);
   /// What everybody has of a step, to rank 0.
   void collect();
+  /// At rank 0: the texts of all ranks become results of the report.
+  void keep(const std::vector<std::string>& texts);
   [[nodiscard]] RunContext context();
   /// Those who measure at once, one group after the other.
   [[nodiscard]] std::vector<Ranks> groups(const Step& step, const Ranks& ranks) const;
   [[nodiscard]] std::vector<fleet::Retest> retests();
-  void describe(Result& result, const Step& step, unsigned round);
+  void note_passes(Step& step, bool alone);
+  void describe(Result& result, const Step& step, unsigned round) const;
 
   const cli::RunCommand& command_;
   Member& member_;
@@ -66,9 +82,10 @@ class FleetRun {
   InStep in_step_;
   FleetContext context_;
   std::vector<Step> steps_;
+  std::map<std::pair<std::string, Pacing>, std::size_t> places_;  // of the steps, by keys of cases
   Ranks everybody_;
   cli::Progress progress_;
-  std::map<std::string, std::vector<Pace::Moments>> moments_;
+  Moments moments_;  // of the visit that goes on
   std::string at_;
   std::optional<Result> unsent_;
 };
