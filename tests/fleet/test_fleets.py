@@ -26,6 +26,7 @@ RANKS = 8
 # Enough to tell a link from a GPU, and short.
 CASES = ["memcpy", "--dir", "h2d,d2h,d2d", "--size", "64M", "--host", "pinned", "--no-verify", "--quiet"]
 TIMEOUT = 8  # seconds that a rank waits for another one
+LONG = hosts.LONG
 
 
 class Fleets(unittest.TestCase):
@@ -105,7 +106,9 @@ class Killed(Fleets):
                 with self.subTest(trial=trial, victim=victim, moment=moment):
                     self.one_is_killed(fleet, flags, victim, moment)
         print(dict(self.outcomes), file=sys.stderr)
+        # Who is killed while all start, and rank 0, cannot be named; nor where mpirun leaves no time on a busy machine.
         self.assertGreater(self.outcomes["named"], self.MOMENTS // 4)
+        self.assertLessEqual(self.outcomes["not named"], self.MOMENTS // 10)
 
     def one_is_killed(self, fleet, flags, victim, moment):
         results = self.folder / "results.json"
@@ -119,10 +122,10 @@ class Killed(Fleets):
             if killed:
                 os.kill(pid, signal.SIGKILL)
             begin = time.monotonic()
-            outcome = run.finish(TIMEOUT + 20)
+            outcome = run.finish(LONG)
             took = time.monotonic() - begin
         self.assertFalse(outcome.hung, outcome.err)
-        self.assertLess(took, TIMEOUT + 10, outcome.err)
+        self.assertLess(took, TIMEOUT / 2 if killed else LONG, outcome.err)
         if not killed:
             self.outcomes["through before"] += 1
             return
@@ -134,7 +137,7 @@ class Killed(Fleets):
         if report["complete"]:
             self.outcomes["through by then"] += 1
             return
-        self.outcomes["named" if report["fleet"].get("missing") else f"not named, of rank {min(victim, 1)}"] += 1
+        self.outcomes["named" if report["fleet"].get("missing") else "not named" if victim else "rank 0"] += 1
         if victim != 0 and report["fleet"].get("missing"):
             self.assertEqual(report["fleet"]["missing"], [victim])
             self.assertIn(f"rank {victim} ", outcome.err)
@@ -155,9 +158,9 @@ class Ended(Fleets):
         command = [PROGRAM, *cases, *profiles_of, "--timeout", timeout, "--json", self.results, *flags]
         with hosts.start(ranks, None, command, environment=environment) as run:
             end = time.monotonic() + 30
-            while time.monotonic() < end and self.measured() < ranks:
+            while time.monotonic() < end and run.process.poll() is None and self.measured() < ranks:
                 time.sleep(0.05)
-            self.assertIsNone(run.process.poll())
+            self.assertIsNone(run.process.poll(), "it had ended by then")
             yield run
 
     def measured(self):
@@ -254,20 +257,19 @@ class Ended(Fleets):
         self.assertNotIn("rank 1 (node0) does not answer", outcome.err)
 
     def test_a_failure_keeps_what_earlier_turns_measured(self):
-        cases = ["memcpy", "--size", "1M:64M:x1.2", "--host", "pinned", "--no-verify", "--turns", "50"]
+        cases = ["memcpy", "--size", "16M,64M", "--host", "pinned", "--no-verify", "--turns", "100"]
         with self.under_way(3, cases=cases) as run:
             time.sleep(1)
             os.kill(run.ranks()[1], signal.SIGKILL)
             outcome, report = self.end_of(run)
         self.assertEqual(report["fleet"]["missing"], [1], outcome.err)
         kept = [result for result in report["results"] if result["status"] == "ok"]
-        self.assertGreater(len({result["key"] for result in kept}), 5)
-        turns = 0
+        self.assertGreaterEqual(len(kept), 2 * 2 * 3 - 3, "of all cases but the one that was being measured")
         for result in kept:
             samples = len(result["measurements"][0]["samples"])
+            self.assertGreater(samples, 12, "more than two turns have")
             self.assertEqual(len(result["fleet"]["begins"]), samples, "the moments are of all turns, as the samples")
-            turns = max(turns, samples)
-        self.assertGreater(turns, 12, "more than one turn has")
+            self.assertGreaterEqual(result["fleet"]["passes"], samples)
 
     def test_a_full_disk_ends_all_in_order(self):
         flags, _ = self.simulate(1)
@@ -313,6 +315,9 @@ class Wrong(Fleets):
         outcome, report = self.with_rank(3, {"inject": "die:copy:60"})
         self.assertNotEqual(outcome.code, 0)
         self.assertFalse(report["complete"])
+        self.assertEqual(report["fleet"]["missing"], [3], outcome.err)
+        self.assertIn("rank 3 ", outcome.err)
+        self.assertLess(outcome.seconds, TIMEOUT, "long before it is missed")
 
     def test_a_rank_that_hangs(self):
         outcome, report = self.with_rank(3, {"inject": "hang:copy:60"})
@@ -321,15 +326,31 @@ class Wrong(Fleets):
         self.assertEqual(report["fleet"]["missing"], [3], outcome.err)
         self.assertIn("rank 3 ", outcome.err)
 
+    def test_a_first_rank_that_hangs(self):
+        outcome, report = self.with_rank(0, {"inject": "hang:copy:60"})
+        self.assertNotEqual(outcome.code, 0)
+        self.assertFalse(report["complete"])
+        self.assertIn("rank 0 does not answer", outcome.err)
+
     def test_a_rank_that_is_late(self):
         """Its passes are repeated, and counted; the result is as good."""
         outcome, report = self.with_rank(1, {"late": {"probability": 0.2, "seconds": 0.01}})
         self.assertEqual(outcome.code, 0, outcome.out + outcome.err)
         void = [result["fleet"].get("void_passes", 0) for result in report["results"]]
-        late = {result["fleet"]["rank"]: result["fleet"].get("late_passes", 0) for result in report["results"]}
+        late = collections.Counter()
+        for result in report["results"]:
+            late[result["fleet"]["rank"]] += result["fleet"]["late_passes"]
         self.assertGreater(max(void), 0)
         self.assertGreater(late[1], 0)
         self.assertEqual({late[rank] for rank in (0, 2, 3)}, {0})
+
+    def test_nobody_is_late_where_all_are_quiet(self):
+        """Not in the first pass either, of which nobody knows yet how long it takes to prepare."""
+        flags, _ = self.simulate(1)
+        _, report = self.run_fleet(None, flags, ranks=2, cases=["overlap", "--no-verify", "--quiet"])
+        for result in report["results"]:
+            self.assertEqual(result["fleet"]["void_passes"], 0, result["key"])
+            self.assertGreater(result["fleet"]["passes"], len(result["fleet"]["begins"]))
 
 
 class Starting(Fleets):

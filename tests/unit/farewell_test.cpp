@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/passing_on.hpp"
 #include "support/thread_ranks.hpp"
 
 namespace xferbench::test {
@@ -187,36 +188,15 @@ TEST(Farewells, OfManyAreHeardAfterAFewLooks) {
 }
 
 /// Ranks whose last texts are on their way for a while.
-class SlowTexts final : public Communicator {
+class SlowTexts final : public PassingOn {
  public:
-  SlowTexts(Communicator& ranks, std::chrono::milliseconds each) : ranks_(ranks), each_(each) {}
+  SlowTexts(Communicator& ranks, std::chrono::milliseconds each) : PassingOn(ranks), each_(each) {}
 
-  [[nodiscard]] int rank() const override { return ranks_.rank(); }
-  [[nodiscard]] int size() const override { return ranks_.size(); }
-  [[nodiscard]] int local_rank() const override { return ranks_.local_rank(); }
-  [[nodiscard]] int local_size() const override { return ranks_.local_size(); }
-  [[nodiscard]] int node_root() const override { return ranks_.node_root(); }
-  [[nodiscard]] std::string library() const override { return ranks_.library(); }
-  [[nodiscard]] PendingPtr barrier() override { return ranks_.barrier(); }
-  [[nodiscard]] PendingPtr broadcast(std::span<std::byte> data, int root) override {
-    return ranks_.broadcast(data, root);
-  }
-  [[nodiscard]] PendingPtr gather(std::span<const std::byte> mine, std::span<std::byte> all,
-                                  std::span<const std::size_t> sizes) override {
-    return ranks_.gather(mine, all, sizes);
-  }
-  [[nodiscard]] PendingPtr all_reduce(std::span<double> values, Reduction reduction) override {
-    return ranks_.all_reduce(values, reduction);
-  }
-  [[nodiscard]] PendingPtr send(int to, int tag, std::span<const std::byte> data) override {
-    return ranks_.send(to, tag, data);
-  }
   [[nodiscard]] PendingPtr receive(int from, int tag, std::span<std::byte> data) override {
-    PendingPtr pending = ranks_.receive(from, tag, data);
+    PendingPtr pending = PassingOn::receive(from, tag, data);
     const bool is_text = data.size() > 100;
     return is_text ? std::make_unique<Late>(std::move(pending), from * each_) : std::move(pending);
   }
-  [[noreturn]] void abort(int code) noexcept override { ranks_.abort(code); }
 
  private:
   class Late final : public Pending {
@@ -230,7 +210,6 @@ class SlowTexts final : public Communicator {
     std::chrono::steady_clock::time_point from_;
   };
 
-  Communicator& ranks_;
   std::chrono::milliseconds each_;
 };
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "app/give_up.hpp"
 #include "results/json.hpp"
 #include "unit/report_fixture.hpp"
 
@@ -109,6 +110,17 @@ TEST_F(Live, CanBeEndedFromAnotherThreadWithWhatBecameOfTheRest) {
   ASSERT_EQ(saved.results.size(), 2U);
   EXPECT_EQ(saved.results[0].status, Status::ok) << "what was measured stays";
   EXPECT_EQ(saved.results[1].reason, "another reason");
+}
+
+TEST_F(Live, IsGivenUpInTheWordsOfAProcessAloneOrOfARank) {
+  LiveReport report = live();
+  const auto give_up_as = [&report](const std::string& rank) {
+    const Alarm alarm{Alarm::Kind::stuck, "synchronize_stream", 30};
+    give_up(alarm, {.live = report, .cases = {}, .table = [] { return std::string(); }, .clear = [] {}, .rank = rank});
+  };
+  EXPECT_EXIT(give_up_as(""), testing::ExitedWithCode(6), "the GPU is stuck.*--resume FILE goes on");
+  EXPECT_EXIT(give_up_as("rank 0 (a)"), testing::ExitedWithCode(1),
+              "rank 0 .a.: the GPU is stuck.*run the whole fleet again");
 }
 
 }  // namespace

@@ -3,13 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
-#include <cstring>
-#include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "support/passing_on.hpp"
+#include "support/thread_ranks.hpp"
 
 namespace xferbench {
 namespace {
@@ -76,128 +79,29 @@ TEST(WaitFor, PassesErrorsOn) {
 
 // --- Several ranks, each a thread -----------------------------------------------------------------------------------
 
-/// What ranks that are threads have in common: their nth collective calls meet.
-class MeetingPlace {
+/// Knows of the largest gather.
+class GatherWatched final : public test::PassingOn {
  public:
-  explicit MeetingPlace(std::size_t ranks) : ranks_(ranks) {}
+  explicit GatherWatched(Communicator& ranks) : PassingOn(ranks) {}
 
-  struct Meeting {
-    std::vector<std::span<std::byte>> data{};  // of each rank
-    std::span<std::byte> all{};                // what rank 0 gathers
-    std::size_t arrived = 0;
-  };
-
-  class Awaited final : public Pending {
-   public:
-    Awaited(MeetingPlace& place, Meeting& meeting) : place_(place), meeting_(meeting) {}
-    [[nodiscard]] bool done() override {
-      const std::lock_guard lock(place_.mutex_);
-      return meeting_.arrived == place_.ranks_;
-    }
-
-   private:
-    MeetingPlace& place_;
-    Meeting& meeting_;
-  };
-
-  /// The last one that comes does what is to be done.
-  PendingPtr meet(std::size_t rank, std::size_t call, std::span<std::byte> data, std::span<std::byte> all,
-                  const std::function<void(Meeting&)>& act) {
-    const std::lock_guard lock(mutex_);
-    while (meetings_.size() <= call) meetings_.push_back({.data = std::vector<std::span<std::byte>>(ranks_)});
-    Meeting& meeting = meetings_[call];
-    meeting.data[rank] = data;
-    if (!all.empty()) meeting.all = all;
-    if (++meeting.arrived == ranks_) act(meeting);
-    return std::make_unique<Awaited>(*this, meeting);
-  }
-
-  std::size_t gathered_at_most = 0;
-
- private:
-  std::size_t ranks_;
-  std::mutex mutex_;
-  std::deque<Meeting> meetings_;
-};
-
-class ThreadRank final : public Communicator {
- public:
-  ThreadRank(MeetingPlace& place, int rank, int size) : place_(place), rank_(rank), size_(size) {}
-
-  [[nodiscard]] int rank() const override { return rank_; }
-  [[nodiscard]] int size() const override { return size_; }
-  [[nodiscard]] int local_rank() const override { return rank_; }
-  [[nodiscard]] int local_size() const override { return size_; }
-  [[nodiscard]] int node_root() const override { return 0; }
-  [[nodiscard]] std::string library() const override { return "threads"; }
-
-  [[nodiscard]] PendingPtr barrier() override {
-    return meet({}, {}, [](auto&) {});
-  }
-  [[nodiscard]] PendingPtr broadcast(std::span<std::byte> data, int root) override {
-    return meet(data, {}, [root](MeetingPlace::Meeting& meeting) {
-      const std::span<std::byte> from = meeting.data[static_cast<std::size_t>(root)];
-      for (const std::span<std::byte> to : meeting.data) {
-        if (to.data() != from.data()) std::ranges::copy(from, to.begin());
-      }
-    });
-  }
   [[nodiscard]] PendingPtr gather(std::span<const std::byte> mine, std::span<std::byte> all,
                                   std::span<const std::size_t> sizes) override {
-    EXPECT_EQ(sizes.size(), rank_ == 0 ? static_cast<std::size_t>(size_) : 0U);
-    // Only read; a meeting holds what may be written, as others need it.
-    const std::span<std::byte> given(const_cast<std::byte*>(mine.data()), mine.size());
-    return meet(given, all, [this](MeetingPlace::Meeting& meeting) {
-      auto to = meeting.all.begin();
-      for (const std::span<std::byte> from : meeting.data) to = std::ranges::copy(from, to).out;
-      EXPECT_EQ(to, meeting.all.end()) << "rank 0 expects what the others give";
-      place_.gathered_at_most = std::max(place_.gathered_at_most, meeting.all.size());
-    });
-  }
-  [[nodiscard]] PendingPtr all_reduce(std::span<double> values, Reduction reduction) override {
-    return meet(std::as_writable_bytes(values), {}, [=](MeetingPlace::Meeting& meeting) {
-      std::vector<double> total(values.size(), reduction == Reduction::sum ? 0 : -1e300);
-      for (const std::span<std::byte> given : meeting.data) {
-        for (std::size_t i = 0; i < total.size(); ++i) {
-          double value = 0;
-          std::memcpy(&value, given.data() + i * sizeof value, sizeof value);
-          total[i] = reduction == Reduction::sum ? total[i] + value : std::max(total[i], value);
-        }
-      }
-      for (const std::span<std::byte> given : meeting.data) {
-        std::ranges::copy(std::as_bytes(std::span(total)), given.begin());
-      }
-    });
-  }
-  [[nodiscard]] PendingPtr send(int, int, std::span<const std::byte>) override { return nullptr; }
-  [[nodiscard]] PendingPtr receive(int, int, std::span<std::byte>) override { return nullptr; }
-  [[noreturn]] void abort(int) noexcept override { std::terminate(); }
-
- private:
-  PendingPtr meet(std::span<std::byte> data, std::span<std::byte> all,
-                  const std::function<void(MeetingPlace::Meeting&)>& act) {
-    return place_.meet(static_cast<std::size_t>(rank_), calls_++, data, all, act);
+    largest = std::max(largest, all.size());
+    return PassingOn::gather(mine, all, sizes);
   }
 
-  MeetingPlace& place_;
-  int rank_;
-  int size_;
-  std::size_t calls_ = 0;
+  std::size_t largest = 0;
 };
 
 /// Runs the function as each of so many ranks; returns the bytes of the largest gather.
 std::size_t as_ranks(int size, const std::function<void(Communicator&)>& function) {
-  MeetingPlace place(static_cast<std::size_t>(size));
-  {
-    std::vector<std::jthread> threads;
-    for (int rank = 0; rank < size; ++rank) {
-      threads.emplace_back([&, rank] {
-        ThreadRank one(place, rank, size);
-        function(one);
-      });
-    }
-  }
-  return place.gathered_at_most;
+  std::atomic<std::size_t> largest = 0;
+  test::ThreadRanks(size).run([&](Communicator& ranks) {
+    GatherWatched watched(ranks);
+    function(watched);
+    if (ranks.rank() == 0) largest = watched.largest;
+  });
+  return largest;
 }
 
 std::string text_of(int rank) {
@@ -265,6 +169,50 @@ TEST(CollectiveCalls, SayWhatWasWaitedForWhereSomebodyIsMissing) {
     if (ranks.rank() == 1) return;
     EXPECT_THROW(barrier(ranks, {.seconds = 0.05}, "the start"), RanksSilentError);
     EXPECT_THROW((void)gather(ranks, "text", {.seconds = 0.05}, "texts"), RanksSilentError);
+  });
+}
+
+/// Of which nothing ends, as of a rank that is silent. Knows what memory it was given.
+class Unending final : public test::PassingOn {
+ public:
+  explicit Unending(Communicator& ranks) : PassingOn(ranks) {}
+
+  [[nodiscard]] PendingPtr broadcast(std::span<std::byte> data, int) override { return keep(data); }
+  [[nodiscard]] PendingPtr gather(std::span<const std::byte> mine, std::span<std::byte>,
+                                  std::span<const std::size_t>) override {
+    return keep({const_cast<std::byte*>(mine.data()), mine.size()});
+  }
+  [[nodiscard]] PendingPtr all_reduce(std::span<double> values, Reduction) override {
+    return keep(std::as_writable_bytes(values));
+  }
+
+  std::span<std::byte> memory;
+
+ private:
+  PendingPtr keep(std::span<std::byte> given) {
+    memory = given;
+    return std::make_unique<Never>();
+  }
+};
+
+TEST(CollectiveCalls, LeaveTheirMemoryToMpiWhereNobodyAnswers) {
+  as_ranks(1, [](Communicator& ranks) {
+    const Patience short_one{.seconds = 0.01};
+    std::vector<double> values(100);
+    const std::vector<std::function<void(Communicator&)>> calls{
+        [&](Communicator& all) { all_reduce(all, values, Reduction::max, short_one, "values"); },
+        [&](Communicator& all) { static_cast<void>(broadcast(all, "a text", 0, short_one, "a text")); },
+        [&](Communicator& all) { static_cast<void>(gather(all, "a text", short_one, "texts")); }};
+    for (const auto& call : calls) {
+      Unending unending(ranks);
+      EXPECT_THROW(call(unending), RanksSilentError);
+      // MPI writes late. What was allocated since is none of its business.
+      std::vector<std::vector<std::byte>> others;
+      for (int i = 0; i < 100; ++i) others.emplace_back(unending.memory.size());
+      std::ranges::fill(unending.memory, std::byte{0xff});
+      for (const auto& other : others) EXPECT_EQ(std::ranges::count(other, std::byte{0xff}), 0);
+    }
+    EXPECT_EQ(values, std::vector<double>(100)) << "whose owner has gone on";
   });
 }
 

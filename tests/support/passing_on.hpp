@@ -1,0 +1,45 @@
+// A communicator that passes everything on to another one, for tests that look at some calls or change them.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "ranks/communicator.hpp"
+
+namespace xferbench::test {
+
+class PassingOn : public Communicator {
+ public:
+  explicit PassingOn(Communicator& ranks) : ranks_(ranks) {}
+
+  [[nodiscard]] int rank() const override { return ranks_.rank(); }
+  [[nodiscard]] int size() const override { return ranks_.size(); }
+  [[nodiscard]] int local_rank() const override { return ranks_.local_rank(); }
+  [[nodiscard]] int local_size() const override { return ranks_.local_size(); }
+  [[nodiscard]] int node_root() const override { return ranks_.node_root(); }
+  [[nodiscard]] std::string library() const override { return ranks_.library(); }
+  [[nodiscard]] PendingPtr barrier() override { return ranks_.barrier(); }
+  [[nodiscard]] PendingPtr broadcast(std::span<std::byte> data, int root) override {
+    return ranks_.broadcast(data, root);
+  }
+  [[nodiscard]] PendingPtr gather(std::span<const std::byte> mine, std::span<std::byte> all,
+                                  std::span<const std::size_t> sizes) override {
+    return ranks_.gather(mine, all, sizes);
+  }
+  [[nodiscard]] PendingPtr all_reduce(std::span<double> values, Reduction reduction) override {
+    return ranks_.all_reduce(values, reduction);
+  }
+  [[nodiscard]] PendingPtr send(int to, int tag, std::span<const std::byte> data) override {
+    return ranks_.send(to, tag, data);
+  }
+  [[nodiscard]] PendingPtr receive(int from, int tag, std::span<std::byte> data) override {
+    return ranks_.receive(from, tag, data);
+  }
+  [[noreturn]] void abort(int code) noexcept override { ranks_.abort(code); }
+
+ private:
+  Communicator& ranks_;
+};
+
+}  // namespace xferbench::test
