@@ -27,6 +27,7 @@ Report troubled_fleet() {
   failed.reason = "wrong byte at 4096";
   failed.measurements.clear();
   failed.metrics.clear();
+  report.results[5].in_fleet->passes = 20;
   report.results[5].in_fleet->late_passes = 3;
   report.results[5].warnings = {"drift (copy): the machine was not steady"};
   report.fleet->flagged = {
@@ -45,6 +46,19 @@ Report troubled_fleet() {
 TEST(FleetReport, HasItsTable) {
   test::expect_golden("fleet.txt", table_of(troubled_fleet()));
   test::expect_golden("fleet-every-rank.txt", table_of(test::fleet_report(), true));
+}
+
+TEST(FleetReport, NamesLateRanksByTheirShareOfAllPasses) {
+  Report report = test::fleet_report();
+  InFleet& late = *report.results[5].in_fleet;
+  late.late_passes = 3;
+  late.passes = 60;
+  EXPECT_NE(table_of(report).find("ranks were late: rank 5"), std::string::npos) << table_of(report);
+  late.passes = 61;
+  EXPECT_EQ(table_of(report).find("ranks were late"), std::string::npos)
+      << "those of the warm-up and of other regions count, too";
+  late.passes = 0;
+  EXPECT_EQ(table_of(report).find("ranks were late"), std::string::npos) << "it is not known of how many";
 }
 
 TEST(FleetReport, FitsATerminal) {
