@@ -168,9 +168,12 @@ class Ended(Fleets):
         return len(json.loads(text)["results"]) if text else 0
 
     def end_of(self, run, seconds=20):
+        """`took` is until all ranks have ended: mpirun may take seconds more."""
         begin = time.monotonic()
-        outcome = run.finish(seconds)
+        while time.monotonic() < begin + seconds and run.ranks():
+            time.sleep(0.01)
         self.took = time.monotonic() - begin
+        outcome = run.finish(seconds)
         self.assertFalse(outcome.hung, outcome.err)
         report = json.loads(self.results.read_text("utf-8"))
         self.assertFalse(report["complete"])
@@ -191,10 +194,11 @@ class Ended(Fleets):
                 os.kill(pid, signal.SIGINT)
             outcome, report = self.end_of(run)
         self.assertEqual(outcome.code, 130, outcome.err)
-        self.assertLess(self.took, 1)
+        self.assertLess(self.took, 1, outcome.err)
         self.expect_nobody_accused(report, outcome)
         self.assertIn("SIMULATED", outcome.out, "the table of what was measured")
-        self.assertEqual({result["status"] for result in report["results"]}, {"ok"})
+        skipped = {(r["key"], r["fleet"]["pace"]) for r in report["results"] if r["status"] != "ok"}
+        self.assertLessEqual(len(skipped), 1, "the case that had no sample yet, if there was one")
 
     def test_ctrl_c_at_mpirun(self):
         with self.under_way(4) as run:

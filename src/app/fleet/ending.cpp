@@ -27,18 +27,18 @@ namespace xferbench::app {
 namespace {
 
 /// What a rank says last.
-struct LastWords {
+struct SaidLast {
   int signal = 0;         // that asked it to end; 0 where none did
   std::string failure{};  // that ends the whole rank, in a line; empty where it only waited for others
   std::string result{};   // that rank 0 may not have, as JSON; may be empty
 };
 
-std::string to_text(const LastWords& words) {
+std::string to_text(const SaidLast& words) {
   return fmt::format("{} {}\n{}", words.signal, words.failure, words.result);
 }
 
-LastWords from_text(const std::string& text) {
-  LastWords words;
+SaidLast from_text(const std::string& text) {
+  SaidLast words;
   std::istringstream lines(text);
   lines >> words.signal;
   lines.get();
@@ -47,7 +47,7 @@ LastWords from_text(const std::string& text) {
   return words;
 }
 
-LastWords words_of(const FleetRun& run, const std::exception& error) {
+SaidLast words_of(const FleetRun& run, const std::exception& error) {
   const bool waited = dynamic_cast<const RanksSilentError*>(&error) != nullptr;
   return {.signal = interrupted(),
           .failure = waited ? "" : error.what(),
@@ -59,7 +59,7 @@ LastWords words_of(const FleetRun& run, const std::exception& error) {
 /// One for each node speaks where rank 0 cannot.
 bool speaks_for_node(const Communicator& mpi) { return mpi.local_rank() == (mpi.node_root() == 0 ? 1 : 0); }
 
-[[noreturn]] void leave(const Ending& ending, const LastWords& words) {
+[[noreturn]] void leave(const Ending& ending, const SaidLast& words) {
   constexpr double kLingering = 5;  // seconds for rank 0 to write everything, at least
   const double lingering = std::max(kLingering, ending.command.fleet.timeout);
   const Farewell::Heard heard = ending.farewell.say(to_text(words), lingering);
@@ -84,7 +84,7 @@ struct Outcome {
 };
 
 /// After a signal somebody may be in the middle of a long pass, which is no failure; who has died has died.
-Outcome outcome_of(const Ending& ending, const Farewell::Heard& heard, const std::vector<LastWords>& words,
+Outcome outcome_of(const Ending& ending, const Farewell::Heard& heard, const std::vector<SaidLast>& words,
                    const std::exception& error) {
   Outcome outcome;
   for (std::size_t rank = 0; rank < words.size(); ++rank) {
@@ -104,9 +104,9 @@ Outcome outcome_of(const Ending& ending, const Farewell::Heard& heard, const std
   return outcome;
 }
 
-void keep(const Ending& ending, const std::vector<LastWords>& words) {
+void keep(const Ending& ending, const std::vector<SaidLast>& words) {
   KnownResults results;
-  for (const LastWords& of_rank : words) {
+  for (const SaidLast& of_rank : words) {
     if (of_rank.result.empty()) continue;
     Result result = parse_result(of_rank.result, "a rank's last result");
     if (result.in_fleet) results.emplace_back(ending.run.index_of(result), std::move(result));
@@ -157,13 +157,13 @@ void attempt(const std::function<void()>& step) {
   if (const std::string failure = failure_of(step); !failure.empty()) tell(failure);
 }
 
-[[noreturn]] void end_as_first(const Ending& ending, const LastWords& mine, const std::exception& error) {
+[[noreturn]] void end_as_first(const Ending& ending, const SaidLast& mine, const std::exception& error) {
   constexpr double kListening = 0.4;  // seconds: mpirun gives those that it ends one
   // First of all what is known is saved: there may be no time for anything else.
   attempt([&] { ending.live->finish({}, true); });
   const Farewell::Heard heard = ending.farewell.say(to_text(mine), kListening);
   ending.run.clear_progress();
-  std::vector<LastWords> words{mine};
+  std::vector<SaidLast> words{mine};
   for (std::size_t rank = 1; rank < heard.texts.size(); ++rank) words.push_back(from_text(heard.texts[rank]));
   const Outcome outcome = outcome_of(ending, heard, words, error);
   attempt([&] { keep(ending, words); });
@@ -182,7 +182,7 @@ void attempt(const std::function<void()>& step) {
 }  // namespace
 
 void end_early(const Ending& ending, const std::exception& error) {
-  const LastWords words = words_of(ending.run, error);
+  const SaidLast words = words_of(ending.run, error);
   ending.live == nullptr ? leave(ending, words) : end_as_first(ending, words, error);
 }
 

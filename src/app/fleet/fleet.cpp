@@ -61,7 +61,7 @@ int fleet_exit_code(const Report& report) {
 
 /// At rank 0: writes and shows everything. The exit code; what cannot be written is no reason to leave the others
 /// alone.
-int conclude(const cli::RunCommand& command, LiveReport& live, int signal) {
+int write_and_show(const cli::RunCommand& command, LiveReport& live, int signal) {
   try {
     finish(command, live, signal != 0);
   } catch (const std::exception& error) {
@@ -91,7 +91,7 @@ int measure_together(const cli::RunCommand& command, Member& member) {
       });
       run.run();
     }
-    const std::string code = live ? std::to_string(conclude(command, *live, run.signal())) : "";
+    const std::string code = live ? std::to_string(write_and_show(command, *live, run.signal())) : "";
     const Patience patience = while_first_writes(patience_of(command, look));
     const int agreed = std::stoi(broadcast(*member.mpi, code, 0, patience, "the exit code"));
     farewell.end(patience_of(command));
