@@ -21,7 +21,7 @@ std::vector<double> Partner::exchange(const std::vector<double>& mine) {
     std::vector<double> mine;
     std::vector<double> other;
   };
-  auto both = std::make_unique<Both>(Both{mine, std::vector<double>(mine.size())});
+  auto both = std::make_shared<Both>(Both{mine, std::vector<double>(mine.size())});
   try {
     const PendingPtr received =
         fleet_.ranks.receive(rank_, kPartnerTag, std::as_writable_bytes(std::span(both->other)));
@@ -31,8 +31,7 @@ std::vector<double> Partner::exchange(const std::vector<double>& mine) {
     wait_for(*received, fleet_.patience, what);
   } catch (...) {
     failed_ = true;
-    // NOLINTNEXTLINE(bugprone-unused-return-value): what MPI may still write to must stay
-    static_cast<void>(both.release());
+    fleet_.ranks.keep(both);
     throw;
   }
   return std::move(both->other);

@@ -7,6 +7,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace xferbench {
@@ -61,10 +62,21 @@ class Communicator {
   [[nodiscard]] virtual PendingPtr send(int to, int tag, std::span<const std::byte> data) = 0;
   [[nodiscard]] virtual PendingPtr receive(int from, int tag, std::span<std::byte> data) = 0;
 
+  /// Memory of an operation that nobody waits for any more, and that MPI may still read and write: it stays as long as
+  /// this does, and where MPI cannot be ended, for good.
+  virtual void keep(std::shared_ptr<void> memory) { kept_.push_back(std::move(memory)); }
+
   /// Ends all ranks; for when nothing else is possible.
   [[noreturn]] virtual void abort(int code) noexcept = 0;
 
   static constexpr int kOwnTags = 32000;
+
+ protected:
+  /// From now on it stays for good.
+  void leave_kept() { static_cast<void>(new std::vector(std::move(kept_))); }
+
+ private:
+  std::vector<std::shared_ptr<void>> kept_;
 };
 
 }  // namespace xferbench

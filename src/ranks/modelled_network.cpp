@@ -25,7 +25,7 @@ class ModelledNetwork::Modelled final : public Pending {
   }
 
   ~Modelled() override {
-    if (!parts_.empty()) network_.given_up_.push_back(std::move(times_));
+    if (!parts_.empty()) network_.keep(std::move(times_));
   }
 
   [[nodiscard]] bool done() override {

@@ -12,6 +12,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "device/host_runtime.hpp"
@@ -64,6 +65,7 @@ class ModelledNetwork final : public Communicator {
   [[nodiscard]] PendingPtr send(int to, int tag, std::span<const std::byte> data) override;
   [[nodiscard]] PendingPtr receive(int from, int tag, std::span<std::byte> data) override;
 
+  void keep(std::shared_ptr<void> memory) override { ranks_.keep(std::move(memory)); }
   [[noreturn]] void abort(int code) noexcept override {
     ranks_.abort(code);
     std::abort();  // GCC forgets that what it calls virtually does not return
@@ -101,7 +103,6 @@ class ModelledNetwork final : public Communicator {
   std::array<double, 2> sending_until_{};
   std::array<double, 2> receiving_until_{};
   std::mt19937_64 random_;
-  std::vector<TimesPtr> given_up_;  // of operations that nobody waits for any more, and that may still be written to
 };
 
 }  // namespace xferbench

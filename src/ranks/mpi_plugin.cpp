@@ -198,7 +198,10 @@ class MpiCommunicator final : public Communicator {
   MpiCommunicator& operator=(const MpiCommunicator&) = delete;
 
   ~MpiCommunicator() override {
-    if (table_.has_unfinished() || std::uncaught_exceptions() > exceptions_) return;
+    if (table_.has_unfinished() || std::uncaught_exceptions() > exceptions_) {
+      leave_kept();
+      return;
+    }
     try {
       xferbench::barrier(*this, {.seconds = kLeavingPatience, .after_interrupt = kLeavingPatience}, "the end");
       table_.call("the end", &xferbench_mpi_table::finalise);

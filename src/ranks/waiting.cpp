@@ -66,11 +66,12 @@ class Waiting {
   microseconds pause_ = kShortestPause;
 };
 
-/// Memory of an operation. Where the operation is not awaited to its end, it stays for good: MPI may still use it.
+/// Memory of an operation. Where the operation is not awaited to its end, the communicator keeps it.
 template <typename Memory>
 class OperationMemory {
  public:
-  explicit OperationMemory(Memory memory) : memory_(std::make_unique<Memory>(std::move(memory))) {}
+  OperationMemory(Communicator& ranks, Memory memory)
+      : ranks_(ranks), memory_(std::make_shared<Memory>(std::move(memory))) {}
 
   Memory& operator*() { return *memory_; }
 
@@ -78,14 +79,14 @@ class OperationMemory {
     try {
       wait_for(*operation, patience, what);
     } catch (...) {
-      // NOLINTNEXTLINE(bugprone-unused-return-value): that nobody owns it any more is what is meant
-      static_cast<void>(memory_.release());
+      ranks_.keep(memory_);
       throw;
     }
   }
 
  private:
-  std::unique_ptr<Memory> memory_;
+  Communicator& ranks_;
+  std::shared_ptr<Memory> memory_;
 };
 
 template <typename Range>
@@ -110,10 +111,10 @@ void barrier(Communicator& ranks, const Patience& patience, const std::string& w
 
 std::string broadcast(Communicator& ranks, std::string text, int root, const Patience& patience,
                       const std::string& what) {
-  OperationMemory<std::array<std::uint64_t, 1>> size({text.size()});
+  OperationMemory<std::array<std::uint64_t, 1>> size(ranks, {text.size()});
   size.wait(ranks.broadcast(bytes_of(*size), root), patience, what);
   text.resize((*size)[0]);
-  OperationMemory<std::string> all(std::move(text));
+  OperationMemory<std::string> all(ranks, std::move(text));
   for (std::span<std::byte> left = bytes_of(*all); !left.empty();) {
     const std::size_t part = std::min(left.size(), kMostAtOnce);
     all.wait(ranks.broadcast(left.first(part), root), patience, what);
@@ -159,7 +160,8 @@ std::string gather_part(Communicator& ranks, std::span<const std::byte> mine, co
   };
   std::size_t sum = 0;
   for (const std::size_t size : sizes) sum += size;
-  OperationMemory<Both> memory({.mine = std::string(mine.size(), '\0'), .all = std::string(sum, '\0'), .sizes = sizes});
+  OperationMemory<Both> memory(ranks,
+                               {.mine = std::string(mine.size(), '\0'), .all = std::string(sum, '\0'), .sizes = sizes});
   std::ranges::copy(mine, bytes_of((*memory).mine).begin());
   memory.wait(ranks.gather(bytes_of((*memory).mine), bytes_of((*memory).all), (*memory).sizes), patience, what);
   return std::move((*memory).all);
@@ -190,7 +192,7 @@ std::vector<std::string> gather(Communicator& ranks, const std::string& mine, co
                                 const std::string& what, std::size_t at_once) {
   const std::vector<std::uint64_t> sizes = gather_sizes(ranks, mine.size(), patience, what);
   const TextParts found = parts_of(sizes, at_once);
-  OperationMemory<std::array<std::uint64_t, 2>> parts({found.count, found.of_each});
+  OperationMemory<std::array<std::uint64_t, 2>> parts(ranks, {found.count, found.of_each});
   parts.wait(ranks.broadcast(bytes_of(*parts), 0), patience, what);
   const auto [count, of_each] = *parts;
 
@@ -209,7 +211,7 @@ std::vector<std::string> gather(Communicator& ranks, const std::string& mine, co
 
 void all_reduce(Communicator& ranks, std::span<double> values, Reduction reduction, const Patience& patience,
                 const std::string& what) {
-  OperationMemory<std::vector<double>> memory(std::vector<double>(values.begin(), values.end()));
+  OperationMemory<std::vector<double>> memory(ranks, std::vector<double>(values.begin(), values.end()));
   memory.wait(ranks.all_reduce(*memory, reduction), patience, what);
   std::ranges::copy(*memory, values.begin());
 }

@@ -177,19 +177,19 @@ class Unending final : public test::PassingOn {
  public:
   explicit Unending(Communicator& ranks) : PassingOn(ranks) {}
 
-  [[nodiscard]] PendingPtr broadcast(std::span<std::byte> data, int) override { return keep(data); }
+  [[nodiscard]] PendingPtr broadcast(std::span<std::byte> data, int) override { return give_up(data); }
   [[nodiscard]] PendingPtr gather(std::span<const std::byte> mine, std::span<std::byte>,
                                   std::span<const std::size_t>) override {
-    return keep({const_cast<std::byte*>(mine.data()), mine.size()});
+    return give_up({const_cast<std::byte*>(mine.data()), mine.size()});
   }
   [[nodiscard]] PendingPtr all_reduce(std::span<double> values, Reduction) override {
-    return keep(std::as_writable_bytes(values));
+    return give_up(std::as_writable_bytes(values));
   }
 
   std::span<std::byte> memory;
 
  private:
-  PendingPtr keep(std::span<std::byte> given) {
+  PendingPtr give_up(std::span<std::byte> given) {
     memory = given;
     return std::make_unique<Never>();
   }
