@@ -150,6 +150,7 @@ void say_why(const Ending& ending, const Outcome& outcome, const std::exception&
     std::_Exit(code);
   }).detach();
   mpi.abort(code);
+  std::abort();  // GCC forgets that what it calls virtually does not return
 }
 
 /// Whatever fails in here: the rest is done all the same.
