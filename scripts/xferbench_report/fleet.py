@@ -171,7 +171,7 @@ def answer(fleet):
         "complete": run.record["complete"],
         "flagged": [(FLAGGED[one["what"]], flagged_words(one)) for one in fleet.flagged],
         "missing": [fleet.where(rank) for rank in fleet.record["missing"]],
-        "notes": fleet.record["notes"],
+        "notes": fleet.record.get("differences", []) + fleet.record["notes"],
         "counts": [statuses[status] for status in ("ok", "failed", "skipped")],
         "clock": text.seconds(fleet.record["clocks_off_by"]),
         "alarms": tables.alarms([run]),

@@ -77,10 +77,11 @@ constexpr auto texts_of(Flagged::What) {
 
 /// A fleet: the ranks of a run under mpirun or srun.
 struct Fleet {
-  std::string mpi{};               ///< "Open MPI 4.1.4"
-  std::vector<RankPlace> ranks{};  ///< ascending
-  double clock_uncertainty = 0;    ///< the largest of all ranks and cases, in seconds
-  std::vector<int> missing{};      ///< ranks that did not answer any more
+  std::string mpi{};                       ///< "Open MPI 4.1.4"
+  std::vector<RankPlace> ranks{};          ///< ascending
+  std::vector<std::string> differences{};  ///< in what ranks differ: builds, drivers, GPUs; sentences like `notes`
+  double clock_uncertainty = 0;            ///< the largest of all ranks and cases, in seconds
+  std::vector<int> missing{};              ///< ranks that did not answer any more
   std::vector<Flagged> flagged{};
   std::vector<std::string> notes{};  ///< what limits the judgement: sentences without their full stops
   /// Null for one that never said where it is. Ranks ascend.

@@ -448,6 +448,7 @@ constexpr std::array kFleetFields{
     field<&Fleet::clock_uncertainty>("clocks_off_by"),
     field<&Fleet::missing, kRankNumbers>("missing"),
     field<&Fleet::flagged, kListOf<Flagged, kFlagged, kMostRanks>>("flagged"),
+    field<&Fleet::differences>("differences", Rule::optional),
     field<&Fleet::notes>("notes"),
     field<&Fleet::ranks, kListOf<RankPlace, kRank, kMostRanks, check_ranks>>("ranks"),
 };

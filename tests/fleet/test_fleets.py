@@ -25,6 +25,7 @@ FLEETS = int(os.environ.get("XFERBENCH_FLEETS", "20"))
 RANKS = 8
 # Enough to tell a link from a GPU, and short.
 CASES = ["memcpy", "--dir", "h2d,d2h,d2d", "--size", "64M", "--host", "pinned", "--no-verify", "--quiet"]
+LOUD = [word for word in CASES if word != "--quiet"]
 TIMEOUT = 8  # seconds that a rank waits for another one
 LONG = hosts.LONG
 
@@ -289,11 +290,20 @@ class Ended(Fleets):
 class Wrong(Fleets):
     """What a rank gets wrong is its own: the others go on."""
 
-    def with_rank(self, rank, change):
+    def with_rank(self, rank, change, **how):
         each, _ = profiles.fleet(3, ranks=4)
         each[rank].update(change)
         profiles.write(self.folder, each)
-        return self.run_fleet(None, ["--simulate", self.folder / "rank-%r.json"], ranks=4)
+        return self.run_fleet(None, ["--simulate", self.folder / "rank-%r.json"], ranks=4, **how)
+
+    def test_a_rank_with_another_gpu(self):
+        """Rank 0 says so at the start, and so do table and file."""
+        outcome, report = self.with_rank(2, {"gpu": "NVIDIA H100"}, cases=LOUD)
+        differences = report["fleet"]["differences"]
+        self.assertEqual(len([text for text in differences if "in their GPU" in text]), 1, differences)
+        self.assertIn("rank 2", differences[0])
+        self.assertEqual(outcome.err.count(f"xferbench: {differences[0]}"), 1, outcome.err)
+        self.assertIn("ranks differ in their GPU", outcome.out)
 
     def statuses(self, report):
         by_rank = {}

@@ -179,6 +179,13 @@ TEST(FleetJudgement, FindsASlowGpuAndASlowLinkOnASlowHost) {
   }
 }
 
+TEST(FleetJudgement, LeavesInWhatRanksDifferAsItIs) {
+  MadeFleet made = exact_fleet(3, 1, {});
+  made.report.fleet->differences = {"ranks differ in their driver: 580.1 on ranks 0 and 1, 570.2 on rank 2"};
+  made.judge();
+  EXPECT_EQ(made.report.fleet->differences.size(), 1U);
+}
+
 TEST(FleetJudgement, CannotTellAHostFromItsOnlyRank) {
   MadeFleet made = exact_fleet(3, 1, {{.of = Fault::Of::host, .where = 1}});
   made.judge();

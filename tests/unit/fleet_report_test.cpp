@@ -38,6 +38,7 @@ Report troubled_fleet() {
        .tests = {"copy/dir=h2d/host=pinned/size=256MiB pace=all"},
        .text = "the link of rank 6 (node1, GPU-6) is 10.1 % below the middle of its group, and so again"},
       {.what = Flagged::What::rank, .ranks = {2}, .name = "rank 2", .text = "did not answer any more"}};
+  report.fleet->differences = {"ranks differ in their driver: 580.1 on ranks 0 to 6, 570.2 on rank 7"};
   report.fleet->notes = {"groups of fewer than 5 ranks were compared with their best"};
   report.complete = false;
   return report;

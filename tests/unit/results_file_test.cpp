@@ -209,7 +209,11 @@ InFleet in_fleet() {
 
 Fleet fleet() {
   const auto rank_numbers = [] { return several([](std::size_t i) { return static_cast<int>(i); }); };
-  Fleet fleet{.mpi = word(), .clock_uncertainty = amount(), .missing = rank_numbers(), .notes = texts()};
+  Fleet fleet{.mpi = word(),
+              .differences = texts(),
+              .clock_uncertainty = amount(),
+              .missing = rank_numbers(),
+              .notes = texts()};
   fleet.ranks = several([](std::size_t i) {
     return RankPlace{static_cast<int>(i), whole<int>(), whole<int>(), word(), environment(), known()};
   });
@@ -582,7 +586,11 @@ TEST(ResultsFile, HasEachNumberOfAGpuOnce) {
 Report ranks_report() {
   Report report = test::simulated_report();
   report.tool = {"0.1.0", "abc1234", "GNU 12.2.0", "13.0", "Release"};
-  report.fleet = Fleet{.mpi = "Open MPI 4.1.4", .clock_uncertainty = 2e-6, .missing = {7}, .notes = {"small"}};
+  report.fleet = Fleet{.mpi = "Open MPI 4.1.4",
+                       .differences = {"drivers differ"},
+                       .clock_uncertainty = 2e-6,
+                       .missing = {7},
+                       .notes = {"small"}};
   for (const int rank : {0, 1}) {
     report.fleet->ranks.push_back({rank, rank, 0, rank == 0 ? "a" : "b", report.environment, "0.1.0 abc1234"});
   }

@@ -366,7 +366,10 @@ Member join_fleet(cli::RunCommand& command, const Launch& launch) {
   if (member.is_first()) {
     for (std::size_t i = 0; i < all.places.size(); ++i) all.places[i].node = member.nodes.at(i);
     member.fleet = Fleet{.mpi = member.mpi->library()};
-    member.fleet->notes = differences_of(all.places);
+    member.fleet->differences = differences_of(all.places);
+    if (!command.measuring.show.quiet) {
+      for (const std::string& text : member.fleet->differences) tell(text);
+    }
     member.fleet->ranks = std::move(all.places);
   }
   member.neighbours = neighbours_of(*member.mpi, patience);

@@ -365,7 +365,8 @@ Content content_of(const Report& report) {
                   .failed = missing_lines(fleet),
                   .skipped = lines_of(report, Status::skipped),
                   .findings = {},
-                  .notes = fleet.notes};
+                  .notes = fleet.differences};
+  content.notes.insert(content.notes.end(), fleet.notes.begin(), fleet.notes.end());
   std::ranges::move(lines_of(report, Status::failed), std::back_inserter(content.failed));
   for (const Finding& finding : report.findings) {
     if (!finding.text.empty() && !finding.row && !finding.detail) content.findings.push_back(finding.text);
