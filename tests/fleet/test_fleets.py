@@ -427,6 +427,22 @@ class Starting(Fleets):
         self.assertEqual(found.returncode, 2, found.stderr)
         self.assertIn("--mpi=pmix", found.stderr)
 
+    def by_rank(self, *each):
+        """A command for each rank: mpirun's parts of a job."""
+        words = []
+        for number, arguments in enumerate(each):
+            words += [*([":", "-n", 1] if number else []), PROGRAM, *arguments]
+        outcome = hosts.mpirun(1, None, words)
+        self.assertFalse(outcome.hung)
+        return outcome, [line for line in outcome.err.splitlines() if line.startswith("xferbench: ")]
+
+    def test_commands_that_differ(self):
+        common = [*CASES, "--simulate", "--pace"]
+        outcome, said = self.by_rank([*common, "all"], [*common, "one"])
+        self.assertEqual(outcome.code, 2, outcome.err)
+        self.assertEqual(len(said), 1, outcome.err)
+        self.assertIn("--pace (one, and all at rank 0)", said[0])
+
     def test_flags_for_one_process(self):
         for flag in (["--gpu", "1"], ["--repeat", "2", "--json", "x.json"], ["--timeline", "x.json"]):
             code, said = self.error(2, "overlap", "--simulate", *flag)

@@ -43,5 +43,6 @@ def file(nodes=2, per_node=4, directions=("h2d", "d2h"), paces=("all",), slow=No
          "text": f"the link of rank {slow} is 10 % below the middle of its group"}
     ]
     fleet = {"mpi": "Open MPI 4.1.4", "clocks_off_by": 1e-6, "missing": list(missing), "flagged": flagged,
+             "differences": ["ranks differ in their driver: 1 on rank 0, 2 on rank 1"],
              "notes": ["groups are small"], "ranks": [rank(number, per_node) for number in range(count)]}
     return results(cases, simulated=True, fleet=fleet, metrics_declared={"memcpy": DECLARED})

@@ -111,6 +111,10 @@ class Pages(support.Folder):
         self.assertIn("SIMULATED (profile h200)", text)
         self.assertIn("8 x NVIDIA Test on 2 hosts", text)
 
+    def test_in_what_ranks_differ_stands_among_the_notes(self):
+        text = self.text_of(fleets.file())
+        self.assertLess(text.index("ranks differ in their driver"), text.index("groups are small"))
+
     def test_nothing_flagged_is_said_only_of_a_whole_run(self):
         self.assertIn("Nothing is flagged.", self.text_of(fleets.file()))
         self.assertNotIn("Nothing is flagged.", self.text_of(fleets.file() | {"complete": False}))

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "app/fleet/membership.hpp"
 #include "core/error.hpp"
 #include "mpi/table.h"
 #include "ranks/waiting.hpp"
@@ -143,6 +144,16 @@ TEST_F(MpiPlugin, IsNotEndedOnTheWayOfAnException) {
   };
   EXPECT_THROW(fail(), UsageError);
   EXPECT_EQ(fake_->finalised, 0);
+}
+
+TEST_F(MpiPlugin, IsEndedWhereRanksAreRefused) {
+  cli::RunCommand command;
+  command.measuring.device.simulate = "h200";
+  {
+    const app::Member member = app::join_fleet(command, {.launcher = "Slurm", .rank = 3, .size = 4});
+    EXPECT_EQ(member.refusal, static_cast<int>(ExitCode::usage)) << "MPI knows of one rank";
+  }
+  EXPECT_EQ(fake_->finalised, 1);
 }
 
 }  // namespace

@@ -104,13 +104,8 @@ int measure_together(const cli::RunCommand& command, Member& member) {
 }  // namespace
 
 int run_in_fleet(cli::RunCommand command, const Launch& launch) {
-  try {
-    Member member = join_fleet(command, launch);
-    return measure_together(command, member);
-  } catch (const FleetError& error) {
-    if (*error.what() != '\0') tell(error.what());
-    return error.code;
-  }
+  Member member = join_fleet(command, launch);
+  return member.refusal ? *member.refusal : measure_together(command, member);
 }
 
 }  // namespace xferbench::app

@@ -5,10 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
-#include <functional>
-#include <map>
-#include <set>
 #include <sstream>
 #include <utility>
 
@@ -16,11 +14,9 @@
 #include "core/error.hpp"
 #include "core/standard_error.hpp"
 #include "device/modelled_rank.hpp"
-#include "fleet/places.hpp"
 #include "ranks/modelled_network.hpp"
 #include "ranks/mpi_plugin.hpp"
 #include "ranks/skewed_host.hpp"
-#include "results/json.hpp"
 
 namespace xferbench::app {
 
@@ -78,21 +74,6 @@ namespace {
 
 // --- What each rank finds out by itself -----------------------------------------------------------------------------
 
-/// Why this rank cannot measure, and the exit code that says so.
-struct Problem {
-  int code = 0;
-  std::string text{};
-};
-
-Problem problem_of(const std::function<void()>& body) {
-  try {
-    body();
-    return {};
-  } catch (const std::exception& error) {
-    return {static_cast<int>(exit_code_of(error)), error.what()};
-  }
-}
-
 /// The command's device, as it is for this rank.
 cli::DeviceChoice device_of(const cli::RunCommand& command, int rank, int local_rank) {
   cli::DeviceChoice device = command.measuring.device;
@@ -131,85 +112,50 @@ RankPlace place_of(const Communicator& ranks, const cli::DeviceChoice& device, c
   return place;
 }
 
-/// All cases in one number, to see that they are the same everywhere.
-std::string fingerprint(const std::vector<PlannedCase>& cases) {
-  std::string keys;
-  for (const PlannedCase& c : cases) keys += c.config.key() + "\n";
-  return fmt::format("{:x}", std::hash<std::string>()(keys));
-}
-
-// --- What rank 0 makes of all of it ---------------------------------------------------------------------------------
-
-/// What ranks have in common, the most frequent first.
-using Alike = std::vector<std::pair<std::string, std::vector<int>>>;
-
-template <class Fact>
-Alike alike(const std::vector<RankPlace>& places, const Fact& fact) {
-  std::map<std::string, std::vector<int>> by_text;
-  for (const RankPlace& place : places) by_text[fact(place)].push_back(place.rank);
-  Alike all(by_text.begin(), by_text.end());
-  std::ranges::stable_sort(all, [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
-  return all;
-}
-
-/// "ranks differ in their driver: 580.1 on ranks 0 to 6, 570.2 on rank 7"; empty where they do not.
-std::string difference(const char* what, const Alike& facts) {
-  if (facts.size() < 2) return {};
-  std::vector<std::string> parts;
-  for (const auto& [text, ranks] : facts) {
-    parts.push_back(fmt::format("{} on {}", text.empty() ? "unknown" : text, fleet::ranks_text(ranks)));
+/// Why MPI cannot be started here. Every host may lack the plug-in or MPI for a reason of its own, so one rank of each
+/// says it.
+std::optional<int> start(Member& member, const Launch& launch) {
+  try {
+    member.mpi = start_mpi();
+    return {};
+  } catch (const UsageError& error) {
+    const bool speaks = launch.local_rank.value_or(launch.rank.value_or(0)) == 0;
+    if (speaks) tell(fmt::format("{}: {}", host_name(), error.what()));
+    return static_cast<int>(ExitCode::usage);
   }
-  return fmt::format("ranks differ in their {}: {}", what, fmt::join(parts, ", "));
 }
 
-std::vector<std::string> differences_of(const std::vector<RankPlace>& places) {
-  std::vector<std::string> notes;
-  const auto note = [&](const char* what, const auto& fact) {
-    if (std::string text = difference(what, alike(places, fact)); !text.empty()) notes.push_back(std::move(text));
+/// A launcher that says "several" while MPI knows of one has started so many separate programs.
+std::optional<int> refuse_singletons(const Launch& launch, const Communicator& mpi) {
+  if (launch.size.value_or(1) <= 1 || mpi.size() > 1) return {};
+  if (speaks_for_all(launch)) {
+    tell(fmt::format(
+        "{} has started {} ranks, and MPI ({}) knows of one only: each would measure by itself. Write srun --mpi=pmix "
+        "(srun --mpi=list says what there is), or start the ranks with the mpirun of that MPI",
+        launch.launcher, *launch.size, mpi.library()));
+  }
+  return static_cast<int>(ExitCode::usage);
+}
+
+/// Opens the GPU and starts MPI, in the order in which that is possible, and what this rank has to say then. Sets the
+/// refusal where there is no MPI.
+Introduction begin(Member& member, cli::RunCommand& command, const Launch& launch) {
+  Introduction mine;
+  const auto open = [&](int rank, int local_rank) {
+    mine.problem = open_and_expand(command, rank, local_rank, member.machine);
   };
-  note("build of xferbench", [](const RankPlace& p) { return p.tool; });
-  note("driver", [](const RankPlace& p) { return p.environment.driver; });
-  note("GPU", [](const RankPlace& p) { return p.environment.gpu.name; });
-  return notes;
-}
-
-/// Two ranks on one GPU slow each other.
-std::string shared_gpu(const std::vector<RankPlace>& places) {
-  for (const auto& [uuid, ranks] : alike(places, [](const RankPlace& p) { return p.environment.gpu.uuid; })) {
-    if (uuid.empty() || ranks.size() == 1) continue;
-    return fmt::format(
-        "{} are on one GPU ({}) and would slow each other: start as many ranks on each host as it has "
-        "GPUs, let each rank see all of them, or allow it with --share-gpus",
-        fleet::ranks_text(ranks), uuid);
+  const bool knows_its_place = launch.local_rank.has_value();
+  if (knows_its_place) open(launch.rank.value_or(0), *launch.local_rank);
+  member.refusal = start(member, launch);
+  if (!member.refusal) member.refusal = refuse_singletons(launch, *member.mpi);
+  if (member.refusal) return mine;
+  if (!knows_its_place) open(member.mpi->rank(), member.mpi->local_rank());
+  if (mine.problem.code == 0) {
+    mine.problem = problem_of([&] { expand(command, member.machine->environment(), member.mpi->size()); });
   }
-  return {};
-}
-
-std::string problem_text(const std::vector<RankPlace>& places, const std::vector<std::string>& problems) {
-  std::map<std::string, std::vector<int>> by_text;
-  for (std::size_t i = 0; i < problems.size(); ++i) {
-    if (!problems[i].empty()) by_text[problems[i]].push_back(static_cast<int>(i));
-  }
-  if (by_text.empty()) return {};
-  const auto& [text, ranks] = *by_text.begin();
-  const std::string where = ranks.size() == places.size()
-                                ? "no rank can measure"
-                                : fmt::format("{} on host {}", fleet::ranks_text(ranks),
-                                              places.at(static_cast<std::size_t>(ranks.front())).host);
-  return fmt::format("{}: {}", where, text);
-}
-
-/// The node of each rank, counted in the order of their lowest ranks. Modelled hosts are nodes wherever their ranks
-/// are.
-std::vector<int> nodes_of(const std::vector<RankPlace>& places, const std::vector<int>& roots) {
-  std::map<std::pair<std::string, int>, int> numbers;
-  std::vector<int> nodes;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const bool modelled = places[i].environment.simulated();
-    const auto key = modelled ? std::pair(places[i].host, 0) : std::pair(std::string(), roots.at(i));
-    nodes.push_back(numbers.try_emplace(key, static_cast<int>(numbers.size())).first->second);
-  }
-  return nodes;
+  mine.place = place_of(*member.mpi, command.measuring.device, member.machine.get());
+  mine.terms = terms_of(command);
+  return mine;
 }
 
 std::vector<int> numbers_in(const std::string& text) {
@@ -219,101 +165,25 @@ std::vector<int> numbers_in(const std::string& text) {
   return numbers;
 }
 
-/// What all ranks say of themselves, at rank 0.
-struct Introductions {
-  std::vector<RankPlace> places;
-  std::vector<std::string> problems;
-  std::vector<int> codes;
-  std::vector<std::string> cases;  // fingerprints
-  std::vector<int> node_roots;
-};
-
-Introductions introduce(Communicator& mpi, const RankPlace& mine, const Problem& problem, const std::string& cases,
-                        const Patience& patience) {
-  constexpr const char* kWhat = "the introduction of all ranks";
-  Introductions all;
-  all.problems = gather(mpi, problem.text, patience, kWhat);
-  const std::string line = fmt::format("{} {} {} {}", problem.code, mpi.node_root(), cases, mine.host);
-  for (const std::string& text : gather(mpi, line, patience, kWhat)) {
-    std::istringstream words(text);
-    words >> all.codes.emplace_back() >> all.node_roots.emplace_back() >> all.cases.emplace_back();
-    words >> all.places.emplace_back().host;
-    all.places.back().rank = static_cast<int>(all.places.size()) - 1;
-  }
-  // Of those that have a machine.
-  const std::vector<std::string> texts = gather(mpi, problem.code == 0 ? to_json(mine) : "", patience, kWhat);
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    if (!texts[i].empty()) all.places[i] = parse_rank(texts[i], fmt::format("rank {}", i));
-  }
-  return all;
-}
-
-/// What is in the way, for all; no code where nothing is.
-Problem judged(const Introductions& all, const cli::RunCommand& command) {
-  if (std::string text = problem_text(all.places, all.problems); !text.empty()) {
-    const auto first = std::ranges::find_if(all.codes, [](int code) { return code != 0; });
-    return {first == all.codes.end() ? static_cast<int>(ExitCode::failed) : *first, std::move(text)};
-  }
-  if (std::string text = shared_gpu(all.places); !text.empty() && !command.fleet.share_gpus) {
-    return {static_cast<int>(ExitCode::no_device), std::move(text)};
-  }
-  for (std::size_t i = 1; i < all.cases.size(); ++i) {
-    if (all.cases[i] == all.cases[0]) continue;
-    return {static_cast<int>(ExitCode::usage),
-            fmt::format("rank {} would run other cases than rank 0: start all ranks with the same command, of the same "
-                        "build of xferbench",
-                        i)};
-  }
-  return {};
-}
-
-/// Every host may lack the plug-in or MPI for a reason of its own, so one rank of each says it.
-void start(Member& member, const Launch& launch) {
-  try {
-    member.mpi = start_mpi();
-  } catch (const UsageError& error) {
-    const bool speaks = launch.local_rank.value_or(launch.rank.value_or(0)) == 0;
-    throw FleetError(static_cast<int>(ExitCode::usage), speaks ? fmt::format("{}: {}", host_name(), error.what()) : "");
-  }
-}
-
-/// A launcher that says "several" while MPI knows of one has started so many separate programs.
-void refuse_singletons(const Launch& launch, const Communicator& mpi) {
-  if (launch.size.value_or(1) <= 1 || mpi.size() > 1) return;
-  const std::string text = fmt::format(
-      "{} has started {} ranks, and MPI ({}) knows of one only: each would measure by itself. Write srun --mpi=pmix "
-      "(srun --mpi=list says what there is), or start the ranks with the mpirun of that MPI",
-      launch.launcher, *launch.size, mpi.library());
-  throw FleetError(static_cast<int>(ExitCode::usage), speaks_for_all(launch) ? text : "");
-}
-
-/// Everybody tells everybody its node and its process; those of this rank's node but itself.
-std::vector<Farewell::Neighbour> neighbours_of(Communicator& mpi, const Patience& patience) {
-  constexpr const char* kWhat = "the processes of all ranks";
-  const std::vector<std::string> all = gather(mpi, fmt::format("{} {}", mpi.node_root(), getpid()), patience, kWhat);
-  const std::vector<int> numbers =
-      numbers_in(broadcast(mpi, fmt::format("{}", fmt::join(all, " ")), 0, patience, kWhat));
-  std::vector<Farewell::Neighbour> neighbours;
-  for (std::size_t i = 0; 2 * i + 1 < numbers.size(); ++i) {
-    const auto rank = static_cast<int>(i);
-    if (numbers[2 * i] == mpi.node_root() && rank != mpi.rank()) neighbours.push_back({rank, numbers[2 * i + 1]});
-  }
-  return neighbours;
-}
-
-/// Rank 0's verdict, to all: the code, and which node each rank is on.
+/// Rank 0's verdict, to all: whether they can measure, and which node each rank is on.
 void agree(Member& member, const Introductions& all, const cli::RunCommand& command, const Patience& patience) {
-  Problem problem;
-  std::string text;
-  if (member.is_first()) {
-    problem = judged(all, command);
-    text = fmt::format("{} {}", problem.code, fmt::join(nodes_of(all.places, all.node_roots), " "));
+  const Problem problem = member.is_first() ? judged(all, command.fleet.share_gpus) : Problem{};
+  if (const int code = code_for_all(*member.mpi, problem, patience); code != 0) {
+    member.refusal = code;
+    return;
   }
-  std::vector<int> numbers = numbers_in(broadcast(*member.mpi, text, 0, patience, "what rank 0 makes of all ranks"));
-  const int code = numbers.empty() ? static_cast<int>(ExitCode::failed) : numbers.front();
-  if (code != 0) throw FleetError(code, problem.text);
-  member.nodes.assign(numbers.begin() + 1, numbers.end());
+  const std::string text = fmt::format("{}", fmt::join(nodes_of(all), " "));
+  member.nodes = numbers_in(broadcast(*member.mpi, text, 0, patience, "the nodes of all ranks"));
   member.place.node = member.nodes.at(static_cast<std::size_t>(member.place.rank));
+}
+
+/// At rank 0: the fleet, and what is odd about it.
+Fleet fleet_of(const Member& member, Introductions all, bool quiet) {
+  for (std::size_t i = 0; i < all.places.size(); ++i) all.places[i].node = member.nodes.at(i);
+  Fleet fleet{.mpi = member.mpi->library(), .differences = differences_of(all.places)};
+  fleet.ranks = std::move(all.places);
+  for (std::size_t i = 0; !quiet && i < fleet.differences.size(); ++i) tell(fleet.differences[i]);
+  return fleet;
 }
 
 /// What profile files say of the network, and where they say nothing, what is usual.
@@ -345,34 +215,23 @@ void model_network(Member& member, const cli::Measuring& measuring) {
 
 }  // namespace
 
+int code_for_all(Communicator& mpi, const Problem& of_first, const Patience& patience) {
+  if (of_first.code != 0) tell(of_first.text);
+  return std::stoi(broadcast(mpi, std::to_string(of_first.code), 0, patience, "what rank 0 makes of all ranks"));
+}
+
 Member join_fleet(cli::RunCommand& command, const Launch& launch) {
   refuse_flags_of_one_process(command);
   Member member;
-  Problem problem;
-  const bool knows_its_place = launch.local_rank.has_value();
-  if (knows_its_place) {
-    problem = open_and_expand(command, launch.rank.value_or(0), *launch.local_rank, member.machine);
-  }
-  start(member, launch);
-  refuse_singletons(launch, *member.mpi);
-  if (!knows_its_place) {
-    problem = open_and_expand(command, member.mpi->rank(), member.mpi->local_rank(), member.machine);
-  }
-  if (member.machine) expand(command, member.machine->environment(), member.mpi->size());
+  Introduction mine = begin(member, command, launch);
+  if (member.refusal) return member;
   const Patience patience = patience_of(command);
-  member.place = place_of(*member.mpi, command.measuring.device, member.machine.get());
-  Introductions all = introduce(*member.mpi, member.place, problem, fingerprint(command.cases), patience);
+  Introductions all = introduce(*member.mpi, mine, patience);
+  member.place = std::move(mine.place);
   agree(member, all, command, patience);
-  if (member.is_first()) {
-    for (std::size_t i = 0; i < all.places.size(); ++i) all.places[i].node = member.nodes.at(i);
-    member.fleet = Fleet{.mpi = member.mpi->library()};
-    member.fleet->differences = differences_of(all.places);
-    if (!command.measuring.show.quiet) {
-      for (const std::string& text : member.fleet->differences) tell(text);
-    }
-    member.fleet->ranks = std::move(all.places);
-  }
-  member.neighbours = neighbours_of(*member.mpi, patience);
+  if (member.refusal) return member;
+  if (member.is_first()) member.fleet = fleet_of(member, std::move(all), command.measuring.show.quiet);
+  member.neighbours = neighbours_of(*member.mpi, this_process(), patience);
   model_network(member, command.measuring);
   return member;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/fleet/introductions.hpp"
 #include "app/session.hpp"
 #include "cli/command.hpp"
 #include "ranks/communicator.hpp"
@@ -31,8 +32,11 @@ bool speaks_for_all(const Launch& launch);
 /// How a rank waits for others, as the command says.
 Patience patience_of(const cli::RunCommand& command, std::function<void()> idle = {});
 
-/// A rank that can measure.
+/// A rank that can measure, or one that has been refused.
 struct Member {
+  /// The exit code where not all can measure, the same on all ranks; it has been said why. Not thrown: MPI ends in
+  /// order only where no exception is on its way.
+  std::optional<int> refusal;
   std::unique_ptr<WatchedMachine> machine;      ///< opened before MPI, which would else open a context on GPU 0
   std::unique_ptr<Communicator> mpi;            ///< ends before the machine does
   std::unique_ptr<HostRuntime> skewed;          ///< of a modelled machine whose clock is off
@@ -48,14 +52,12 @@ struct Member {
   [[nodiscard]] bool is_first() const { return mpi->rank() == 0; }
 };
 
-/// That not all ranks can measure. Rank 0 has the words; elsewhere the message is empty. The code is the same on all.
-struct FleetError : std::runtime_error {
-  FleetError(int exit_code, const std::string& message) : std::runtime_error(message), code(exit_code) {}
-  int code;
-};
+/// Collective. The code of rank 0's problem, at all ranks; 0 where it has none. Rank 0 says what it is before anybody
+/// can end.
+int code_for_all(Communicator& mpi, const Problem& of_first, const Patience& patience);
 
 /// Collective. Changes the command's cases into those of this machine; they are the same on all ranks. Throws
-/// FleetError where not all can measure; RanksSilentError; CommunicationError; UsageError where there is no MPI.
+/// RanksSilentError; CommunicationError; UsageError where flags are for one process alone.
 Member join_fleet(cli::RunCommand& command, const Launch& launch);
 
 }  // namespace xferbench::app

@@ -1,0 +1,117 @@
+#include "app/fleet/introductions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "support/thread_ranks.hpp"
+
+namespace xferbench::app {
+namespace {
+
+const Patience kPatient{.seconds = 30};
+
+/// What rank 0 hears of so many ranks that say this.
+Introductions heard(const std::vector<Introduction>& said) {
+  Introductions all;
+  test::ThreadRanks ranks(static_cast<int>(said.size()));
+  ranks.run([&](Communicator& mpi) {
+    Introductions mine = introduce(mpi, said[static_cast<std::size_t>(mpi.rank())], kPatient);
+    if (mpi.rank() == 0) all = std::move(mine);
+  });
+  return all;
+}
+
+Introduction of_rank(int rank, const std::string& host, const Problem& problem = {},
+                     const cli::RunCommand& command = {}) {
+  Environment environment;
+  environment.backend = "simulated";
+  environment.gpu.name = "NVIDIA Test";
+  return {.place = {.rank = rank, .host = host, .environment = environment},
+          .problem = problem,
+          .terms = terms_of(command)};
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(Introductions, LetRanksOfOneCommandMeasure) {
+  const Introductions all = heard({of_rank(0, "a"), of_rank(1, "a"), of_rank(2, "b")});
+  ASSERT_EQ(all.places.size(), 3U);
+  EXPECT_EQ(all.places[2].host, "b");
+  EXPECT_EQ(judged(all, false).code, 0);
+}
+
+TEST(Introductions, TakeHostsByTheirWholeNames) {
+  const Introductions all = heard({of_rank(0, "a"), of_rank(1, "rack 1 node 3", {3, "no GPU"}), of_rank(2, "b")});
+  EXPECT_EQ(all.places[1].host, "rack 1 node 3");
+  EXPECT_EQ(all.places[2].host, "b");
+  EXPECT_EQ(judged(all, false).text, "rank 1 on host rack 1 node 3: no GPU");
+}
+
+TEST(Introductions, TellTheFirstProblemWithItsCode) {
+  const Problem missing{static_cast<int>(ExitCode::no_device), "there is no GPU"};
+  const Problem wrong{static_cast<int>(ExitCode::usage), "a wrong profile"};
+  const Problem found = judged(
+      heard({of_rank(0, "a"), of_rank(1, "a", missing), of_rank(2, "b", wrong), of_rank(3, "c", missing)}), false);
+  EXPECT_EQ(found.code, missing.code);
+  EXPECT_EQ(found.text, "ranks 1 and 3 on 2 hosts: there is no GPU (1 other rank has other problems)");
+  const Problem everywhere = judged(heard({of_rank(0, "a", wrong), of_rank(1, "b", wrong)}), false);
+  EXPECT_EQ(everywhere.text, "no rank can measure: a wrong profile");
+}
+
+/// What is said of a rank whose command is changed like this.
+template <typename Change>
+std::string refusal_after(const Change& change) {
+  cli::RunCommand command;
+  change(command);
+  const Problem problem = judged(heard({of_rank(0, "a"), of_rank(1, "a"), of_rank(2, "a", {}, command)}), false);
+  EXPECT_EQ(problem.code, static_cast<int>(problem.text.empty() ? ExitCode::ok : ExitCode::usage));
+  return problem.text;
+}
+
+TEST(Introductions, NameInWhatCommandsDiffer) {
+  EXPECT_EQ(refusal_after([](cli::RunCommand& c) {
+              c.fleet.pace = {Pacing::all, Pacing::one};
+            }),
+            "rank 2 differs from rank 0 in --pace (all,one, and all at rank 0): start all ranks with the same command, "
+            "of the same build of xferbench");
+  EXPECT_TRUE(has(refusal_after([](cli::RunCommand& c) { c.turns = 3; }), "--turns (3, and 1 at rank 0)"));
+  EXPECT_TRUE(has(refusal_after([](cli::RunCommand& c) { c.measuring.seed = 7; }), "--seed (7, and 1 at rank 0)"));
+  EXPECT_TRUE(has(refusal_after([](cli::RunCommand& c) { c.measuring.policy.min_samples = 99; }), "--min-samples"));
+  EXPECT_TRUE(has(refusal_after([](cli::RunCommand& c) { c.measuring.verify = false; }), "verifying (off, and on"));
+  EXPECT_TRUE(has(refusal_after([](cli::RunCommand& c) { c.fleet.timeout = 5; }), "--timeout (5, and 60 at rank 0)"));
+  EXPECT_TRUE(has(refusal_after([](cli::RunCommand& c) { c.measuring.device.simulate = "h200"; }),
+                  "the machines (simulated, and real at rank 0)"));
+  EXPECT_EQ(refusal_after([](cli::RunCommand& c) { c.measuring.show.quiet = true; }), "") << "everybody's own";
+}
+
+/// The ranks that each of four ranks watches.
+std::vector<std::vector<int>> watched(const std::vector<std::uint64_t>& name_spaces, int ranks_per_node) {
+  std::vector<std::vector<int>> watched(name_spaces.size());
+  test::ThreadRanks ranks(static_cast<int>(name_spaces.size()), ranks_per_node);
+  ranks.run([&](Communicator& mpi) {
+    const auto rank = static_cast<std::size_t>(mpi.rank());
+    const OwnProcess mine{100 + mpi.rank(), name_spaces[rank]};
+    for (const auto& neighbour : neighbours_of(mpi, mine, kPatient)) {
+      EXPECT_EQ(neighbour.process, 100 + neighbour.rank);
+      watched[rank].push_back(neighbour.rank);
+    }
+  });
+  return watched;
+}
+
+TEST(Introductions, NeighboursAreSeenFromHere) {
+  using Watched = std::vector<std::vector<int>>;
+  constexpr std::uint64_t kHost = 4026531836;  // as Linux counts them: no int
+  EXPECT_EQ(watched({kHost, kHost, kHost, kHost}, 2), (Watched{{1}, {0}, {3}, {2}}));
+  EXPECT_EQ(watched({kHost, 8, 8, kHost}, 4), (Watched{{3}, {2}, {1}, {0}})) << "a container for two of them";
+  EXPECT_EQ(watched({0, 0}, 2), (Watched{{}, {}})) << "not known";
+  EXPECT_NE(this_process().name_space, 0U);
+}
+
+}  // namespace
+}  // namespace xferbench::app
