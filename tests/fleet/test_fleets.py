@@ -443,6 +443,11 @@ class Starting(Fleets):
         self.assertEqual(len(said), 1, outcome.err)
         self.assertIn("--pace (one, and all at rank 0)", said[0])
 
+    def test_output_that_cannot_be_written(self):
+        code, said = self.error(3, *CASES, "--simulate", "--json", self.folder / "none" / "results.json")
+        self.assertEqual(code, 2)
+        self.assertIn("none/results.json", said)
+
     def test_flags_for_one_process(self):
         for flag in (["--gpu", "1"], ["--repeat", "2", "--json", "x.json"], ["--timeline", "x.json"]):
             code, said = self.error(2, "overlap", "--simulate", *flag)

@@ -74,9 +74,11 @@ int write_and_show(const cli::RunCommand& command, LiveReport& live, int signal)
 /// Runs, shows, and returns the exit code.
 int measure_together(const cli::RunCommand& command, Member& member) {
   std::optional<LiveReport> live;
-  if (member.is_first()) {
+  const Problem problem = problem_of([&] {
+    if (!member.is_first()) return;
     live.emplace(begin_fleet_report(command, member), command.measuring.files, markdown_of(command));
-  }
+  });
+  if (const int code = code_for_all(*member.mpi, problem, patience_of(command)); code != 0) return code;
   install_interrupt_handlers(live && live->has_file() ? HangUp::ignored : HangUp::ends,
                              live && !command.measuring.show.quiet ? Acknowledge::yes : Acknowledge::no);
   Farewell farewell(*member.mpi, member.neighbours, patience_of(command));
