@@ -1,4 +1,6 @@
 // Parse, perform, and turn what went wrong into one line and an exit code.
+#include <fmt/format.h>
+
 #include <new>
 #include <string>
 #include <variant>
@@ -25,6 +27,14 @@ int complain_once(const char* what) noexcept {
   return static_cast<int>(xferbench::ExitCode::usage);
 }
 
+/// Of a file, which may be there on other hosts: each rank speaks for itself.
+int complain_here(const char* what) {
+  const auto launch = xferbench::app::started_by_launcher();
+  const bool alone = !launch || launch->size.value_or(2) == 1;
+  xferbench::tell(alone ? what : fmt::format("{}: {}", xferbench::app::speaker(*launch), what));
+  return static_cast<int>(xferbench::ExitCode::usage);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -39,7 +49,7 @@ int main(int argc, char** argv) {
   } catch (const UsageError& error) {
     return complain_once(error.what());
   } catch (const InputError& error) {
-    return complain_once(error.what());
+    return complain_here(error.what());
   } catch (const std::bad_alloc& error) {
     return complain("out of memory", exit_code_of(error));
   } catch (const std::exception& error) {

@@ -66,7 +66,7 @@ std::filesystem::path find_data(std::string_view kind, const std::string& name_o
   std::error_code unknown;
   if (!name_or_path.empty() && fs::exists(name_or_path, unknown)) return name_or_path;
   const std::vector<std::string> names = data_names(kind);
-  throw UsageError(fmt::format("there is no file '{}'{}; {}{}", name_or_path,
+  throw InputError(fmt::format("there is no file '{}'{}; {}{}", name_or_path,
                                may_be_name ? fmt::format(", and none of that name in {}", folder.string()) : "",
                                names.empty() ? fmt::format("no {} came with the program: set XFERBENCH_DATA to the "
                                                            "folder that holds the folder {}, or give a path",

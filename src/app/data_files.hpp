@@ -11,7 +11,7 @@ namespace xferbench::app {
 
 /// A file that the user names: one of those that come with the program (`h200` for expectations/h200.json), or else a
 /// path. A word without slash and dot is a name first; write ./h200 for a file of that name. `kind` is the folder:
-/// "expectations". Throws UsageError that lists what there is.
+/// "expectations". Throws InputError that lists what there is.
 std::filesystem::path find_data(std::string_view kind, const std::string& name_or_path);
 
 /// The files of that kind that come with the program, sorted; none where its data is not installed.

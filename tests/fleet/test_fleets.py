@@ -443,6 +443,15 @@ class Starting(Fleets):
         self.assertEqual(len(said), 1, outcome.err)
         self.assertIn("--pace (one, and all at rank 0)", said[0])
 
+    def test_a_file_of_one_rank_only(self):
+        """Whoever lacks it says so, with its place: the others have nothing to say."""
+        suite = self.folder / "suite.json"
+        outcome, said = self.by_rank([*CASES, "--simulate"], ["--suite", suite, "--simulate"])
+        self.assertEqual(outcome.code, 2, outcome.err)
+        self.assertEqual(len(said), 1, outcome.err)
+        self.assertIn("rank 1 on host ", said[0])
+        self.assertIn(str(suite), said[0])
+
     def test_output_that_cannot_be_written(self):
         code, said = self.error(3, *CASES, "--simulate", "--json", self.folder / "none" / "results.json")
         self.assertEqual(code, 2)

@@ -32,7 +32,7 @@ class DataFiles : public testing::Test {
   static std::string refusal(const std::string& name, const char* kind = "expectations") {
     try {
       return find_data(kind, name).string();
-    } catch (const UsageError& error) {
+    } catch (const InputError& error) {
       return error.what();
     }
   }

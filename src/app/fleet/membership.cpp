@@ -65,6 +65,11 @@ std::optional<Launch> launch_for(const cli::RunCommand& command) {
 
 bool speaks_for_all(const Launch& launch) { return launch.rank.value_or(0) == 0; }
 
+std::string speaker(const Launch& launch) {
+  const std::string rank = launch.rank ? fmt::format("rank {}", *launch.rank) : "a rank";
+  return fmt::format("{} on host {}", rank, host_name());
+}
+
 Patience patience_of(const cli::RunCommand& command, std::function<void()> idle) {
   constexpr double kAfterInterrupt = 0.15;  // seconds: mpirun gives those that it ends one
   return {.seconds = command.fleet.timeout, .after_interrupt = kAfterInterrupt, .idle = std::move(idle)};

@@ -29,6 +29,9 @@ std::optional<Launch> launch_for(const cli::RunCommand& command);
 /// Whether this process may write to the user: what all have to say, rank 0 says.
 bool speaks_for_all(const Launch& launch);
 
+/// "rank 3 on host a": whoever says what others need not find.
+std::string speaker(const Launch& launch);
+
 /// How a rank waits for others, as the command says.
 Patience patience_of(const cli::RunCommand& command, std::function<void()> idle = {});
 
