@@ -457,6 +457,17 @@ class Starting(Fleets):
         self.assertEqual(code, 2)
         self.assertIn("none/results.json", said)
 
+    def test_a_gpu_that_hangs_while_it_is_opened(self):
+        """Nobody ever writes what this rank reads."""
+        self.simulate(1)
+        (self.folder / "rank-1.json").unlink()
+        os.mkfifo(self.folder / "rank-1.json")
+        outcome = hosts.mpirun(3, None, [PROGRAM, *CASES, "--timeout", 2, "--simulate", self.folder / "rank-%r.json"])
+        self.assertFalse(outcome.hung, outcome.err)
+        self.assertEqual(outcome.code, 1, outcome.err)
+        self.assertIn("rank 1 on host ", outcome.err)
+        self.assertIn("opening the GPU has taken 2 s", outcome.err)
+
     def test_flags_for_one_process(self):
         for flag in (["--gpu", "1"], ["--repeat", "2", "--json", "x.json"], ["--timeline", "x.json"]):
             code, said = self.error(2, "overlap", "--simulate", *flag)

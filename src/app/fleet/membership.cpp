@@ -10,6 +10,7 @@
 #include <sstream>
 #include <utility>
 
+#include "app/fleet/deadline.hpp"
 #include "app/run_parts.hpp"
 #include "core/error.hpp"
 #include "core/standard_error.hpp"
@@ -145,12 +146,18 @@ std::optional<int> refuse_singletons(const Launch& launch, const Communicator& m
 /// Opens the GPU and starts MPI, in the order in which that is possible, and what this rank has to say then. Sets the
 /// refusal where there is no MPI.
 Introduction begin(Member& member, cli::RunCommand& command, const Launch& launch) {
+  // Where a GPU hangs, the rank that it is of is to speak first, not those that wait for it in MPI.
+  constexpr double kForOthers = 5;  // seconds
+  const double timeout = command.fleet.timeout;
+  Deadline deadline(speaker(launch));
   Introduction mine;
   const auto open = [&](int rank, int local_rank) {
+    deadline.begin("opening the GPU", timeout);
     mine.problem = open_and_expand(command, rank, local_rank, member.machine);
   };
   const bool knows_its_place = launch.local_rank.has_value();
   if (knows_its_place) open(launch.rank.value_or(0), *launch.local_rank);
+  deadline.begin("starting MPI (are all ranks started?)", timeout + kForOthers);
   member.refusal = start(member, launch);
   if (!member.refusal) member.refusal = refuse_singletons(launch, *member.mpi);
   if (member.refusal) return mine;

@@ -1,0 +1,44 @@
+#include "app/fleet/deadline.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/standard_error.hpp"
+
+namespace xferbench::app {
+
+Deadline::Deadline(std::string who) : who_(std::move(who)), thread_([this] { watch(); }) {}
+
+Deadline::~Deadline() {
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+void Deadline::begin(const std::string& step, double seconds) {
+  const std::lock_guard lock(mutex_);
+  step_ = step;
+  limit_ = seconds;
+  waited_ = 0;
+}
+
+void Deadline::watch() {
+  constexpr std::chrono::duration<double> kInterval{0.05};
+  std::unique_lock lock(mutex_);
+  while (!changed_.wait_for(lock, kInterval, [this] { return ended_; })) {
+    if (step_.empty()) continue;
+    waited_ += kInterval.count();
+    if (waited_ < limit_) continue;
+    tell(fmt::format("{}: {} has taken {:.3g} s; --timeout allows more", who_, step_, limit_));
+    std::_Exit(static_cast<int>(ExitCode::failed));
+  }
+}
+
+}  // namespace xferbench::app

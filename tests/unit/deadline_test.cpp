@@ -1,0 +1,35 @@
+#include "app/fleet/deadline.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+namespace xferbench::app {
+namespace {
+
+void wait(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
+TEST(DeadlineDeathTest, NamesTheStepThatHangs) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        Deadline deadline("rank 3 on host a");
+        deadline.begin("opening the GPU", 30);
+        deadline.begin("starting MPI", 0.2);
+        wait(30);
+      },
+      testing::ExitedWithCode(1), "rank 3 on host a: starting MPI has taken 0.2 s; --timeout allows more");
+}
+
+TEST(Deadline, LetsGoWhoIsInTime) {
+  Deadline deadline("rank 3 on host a");
+  wait(0.1);
+  for (int step = 0; step < 4; ++step) {
+    deadline.begin("a short step", 5);
+    wait(0.06);
+  }
+}
+
+}  // namespace
+}  // namespace xferbench::app
