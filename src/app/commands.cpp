@@ -200,9 +200,10 @@ int perform(const cli::RunCommand& command) {
   const std::optional<Launch> launch = launch_for(command);
   if (command.measuring.dry_run) return launch && !speaks_for_all(*launch) ? 0 : dry_run(command);
   if (command.resume) return resume(command);
-  const cli::RunCommand whole = with_suite(command);
+  cli::RunCommand whole = with_suite(command);
   refuse_more_turns_than_samples(whole);
   if (launch) return run_in_fleet(whole, *launch);
+  if (auto& profile = whole.measuring.device.simulate) profile = profile_of_only_rank(*profile);
   if (whole.process) return run_once(one_process(whole));
   return whole.repeat ? repeat(whole) : run_once(whole);
 }

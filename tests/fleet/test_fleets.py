@@ -468,6 +468,11 @@ class Starting(Fleets):
         self.assertIn("rank 1 on host ", outcome.err)
         self.assertIn("opening the GPU has taken 2 s", outcome.err)
 
+    def test_an_only_rank_is_rank_0(self):
+        flags, _ = self.simulate(1)
+        outcome = hosts.mpirun(1, None, [PROGRAM, *CASES, *flags])
+        self.assertEqual(outcome.code, 0, outcome.err)
+
     def test_flags_for_one_process(self):
         for flag in (["--gpu", "1"], ["--repeat", "2", "--json", "x.json"], ["--timeline", "x.json"]):
             code, said = self.error(2, "overlap", "--simulate", *flag)

@@ -64,6 +64,10 @@ std::optional<Launch> launch_for(const cli::RunCommand& command) {
   return launch;
 }
 
+std::string profile_of_only_rank(const std::string& profile) {
+  return started_by_launcher() ? for_rank(profile, 0, 0, host_name()) : profile;
+}
+
 bool speaks_for_all(const Launch& launch) { return launch.rank.value_or(0) == 0; }
 
 std::string speaker(const Launch& launch) {

@@ -26,6 +26,10 @@ std::optional<Launch> started_by_launcher();
 /// Throws UsageError where the command has flags that are for one process alone, or for many and there are none.
 std::optional<Launch> launch_for(const cli::RunCommand& command);
 
+/// The profile that a modelled machine has where this process runs alone: a launcher's only rank is rank 0, to which
+/// paths may refer (%r).
+std::string profile_of_only_rank(const std::string& profile);
+
 /// Whether this process may write to the user: what all have to say, rank 0 says.
 bool speaks_for_all(const Launch& launch);
 
