@@ -63,12 +63,12 @@ class SecondLook {
 void judge(Report& report, const Options& options) {
   if (!report.fleet) return;
   const FirstRound first(report, options);
-  const std::vector<Test> second = tests_of(report, 2);
+  const std::vector<Test> second = judged_tests_of(report, 2);
   const auto what = [](const Test& t) { return std::tie(t.key, t.pace, t.metric); };
   std::map<std::tuple<std::string, Pacing, std::string>, const Test*> measured_again;
   for (const Test& test : second) measured_again.emplace(what(test), &test);
 
-  Verdicts verdicts(*report.fleet, first);
+  Verdicts verdicts(*report.fleet, first, options);
   for (const FirstRound::Judged& judged : first.tests()) {
     if (judged.suspicions.empty()) continue;
     const auto again = measured_again.find(what(judged.test));

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -29,7 +30,7 @@ struct Test {
   std::string metric{};
   std::string unit{};
   Better better = Better::higher;
-  DataPath path = DataPath::link;
+  DataPath path = DataPath::mixed;
   struct Value {
     int rank = 0;
     double value = 0;
@@ -39,6 +40,7 @@ struct Test {
     double payload = 0;  ///< of a rate: bytes that a pass moved
     /// When passes began and ended, as InFleet has it; null where that is not known. Of the report's results.
     const InFleet* in_step = nullptr;
+    std::string_view key{};  ///< of its case. Of the report's results
     friend bool operator==(const Value& a, const Value& b) {
       return std::tie(a.rank, a.value, a.clock_share, a.pair) == std::tie(b.rank, b.value, b.clock_share, b.pair);
     }
@@ -50,6 +52,10 @@ struct Test {
 
 /// The tests of a round, in the order of their first results. Only results that are ok.
 std::vector<Test> tests_of(const Report& report, unsigned round);
+
+/// The same as they are judged: transfers between ranks with all their partners in one test, as each case gives a rank
+/// one partner only. The test's key is then without that of the partners; values know their cases.
+std::vector<Test> judged_tests_of(const Report& report, unsigned round);
 
 /// What the table shows of a test; `test` outlives it.
 struct Summary {
@@ -65,7 +71,7 @@ struct Summary {
 std::vector<Summary> summarise(const std::vector<Test>& tests);
 
 /// A case to be measured again, at its pace, by these ranks: the suspects and as many good ones of their groups, four
-/// at least where there are so many.
+/// at least where there are so many. Of transfers both ends are among them.
 struct Retest {
   std::string key;
   Pacing pace = Pacing::all;

@@ -1,5 +1,9 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
 #include <tuple>
 
 #include "fleet/suspicion.hpp"
@@ -16,16 +20,14 @@ struct Candidate {
   double from_middle = 0;  ///< of its node for hosts, so that whole nodes are taken; else its own
   int node = 0;            ///< for hosts
   const Test::Value* value = nullptr;
-  [[nodiscard]] auto order() const {
-    return std::tuple(suspected_elsewhere, far, from_middle, node, value->rank, value->pair);
-  }
+  [[nodiscard]] auto order() const { return std::tuple(suspected_elsewhere, far, from_middle, node, value->rank); }
 };
 
-/// Adds the ranks that measure one test again.
-class Picker {
+/// Adds the ranks that measure one test again, of what ranks measure each by itself.
+class RankPicker {
  public:
-  Picker(const FirstRound& first, const FirstRound::Judged& judged, const std::set<int>& suspected,
-         const Options& options)
+  RankPicker(const FirstRound& first, const FirstRound::Judged& judged, const std::set<int>& suspected,
+             const Options& options)
       : first_(first), judged_(judged), suspected_(suspected), at_least_(options.smallest_group - 1) {
     for (const Test::Value& v : judged.test.values) {
       if (first.is_good(judged, v)) good_[first.pool_of(v)].push_back(&v);
@@ -62,11 +64,7 @@ class Picker {
     std::set<int> taken;
     for (const Candidate& c : candidates) {
       if (taken.size() >= wanted) break;
-      if (c.value->pair) {
-        taken.insert({c.value->pair->first, c.value->pair->second});
-      } else {
-        taken.insert(c.value->rank);
-      }
+      taken.insert(c.value->rank);
     }
     ranks.merge(taken);
   }
@@ -79,10 +77,7 @@ class Picker {
     return nodes;
   }
 
-  [[nodiscard]] bool suspected_elsewhere(const Test::Value& v) const {
-    if (!v.pair) return suspected_.contains(v.rank);
-    return suspected_.contains(v.pair->first) || suspected_.contains(v.pair->second);
-  }
+  [[nodiscard]] bool suspected_elsewhere(const Test::Value& v) const { return suspected_.contains(v.rank); }
 
   [[nodiscard]] double speed(const Test::Value& v) const { return speed_of(judged_.test, v.value); }
 
@@ -130,6 +125,96 @@ class Picker {
   std::map<Pool, std::vector<const Test::Value*>> good_;
 };
 
+using RanksByCase = std::map<std::string, std::set<int>, std::less<>>;
+using Values = std::vector<const Test::Value*>;
+
+/// Adds the transfers of one test that are measured again: some of each suspect's, and as many good ones. Both ends of
+/// each, in the case in which they are partners.
+class TransferPicker {
+ public:
+  TransferPicker(const FirstRound& first, const FirstRound::Judged& judged, const std::set<int>& suspected,
+                 const Options& options)
+      : first_(first), judged_(judged), suspected_(suspected), at_least_(options.smallest_group - 1) {
+    for (const Test::Value& v : judged.test.values) {
+      if (first.is_good(judged, v)) good_[first.pool_of(v)].push_back(&v);
+    }
+  }
+
+  void pick(RanksByCase& ranks) const {
+    std::map<Pool, Transfers> suspects;
+    for (const Suspicion& s : judged_.suspicions) {
+      Pools its;
+      for (const Test::Value* v : first_.values_of(s.subject, judged_.test)) its[first_.pool_of(*v)].push_back(v);
+      for (auto& [pool, values] : its) {
+        Transfers& taken = suspects[pool];
+        take(in_order(std::move(values), {}), taken.size() + at_least_, taken);
+      }
+    }
+    for (auto& [pool, transfers] : suspects) {
+      std::set<std::string_view> cases;
+      for (const Transfer& one : transfers) cases.insert(one.key);
+      const std::size_t wanted = std::max(at_least_, transfers.size());
+      const auto good = good_.find(pool);
+      if (good != good_.end()) take(in_order(good->second, cases), transfers.size() + wanted, transfers);
+      for (const Transfer& one : transfers) ranks[std::string(one.key)].insert({one.lower, one.higher});
+    }
+  }
+
+ private:
+  /// Both ways between two ranks.
+  struct Transfer {
+    std::string_view key;  ///< of the case
+    int lower = 0;
+    int higher = 0;
+    friend auto operator<=>(const Transfer&, const Transfer&) = default;
+  };
+  using Transfers = std::set<Transfer>;
+
+  static Transfer transfer_of(const Test::Value& v) {
+    const auto [lower, higher] = std::minmax(v.pair->first, v.pair->second);
+    return {v.key, lower, higher};
+  }
+
+  /// The first of these, until there are so many.
+  static void take(const Values& values, std::size_t until, Transfers& taken) {
+    for (const Test::Value* v : values) {
+      if (taken.size() >= until) return;
+      taken.insert(transfer_of(*v));
+    }
+  }
+
+  /// Those between ranks that are suspected nowhere first, then those in these cases, which run at once with the
+  /// suspects', some of each case; then the most ordinary ones.
+  [[nodiscard]] Values in_order(Values values, const std::set<std::string_view>& cases) const {
+    std::vector<double> speeds;
+    for (const Test::Value* v : values) speeds.push_back(speed(*v));
+    const double middle = statistics::median(speeds);
+    const auto order = [&](const Test::Value* v) {
+      return std::tuple(suspected_ends(*v), std::abs(speed(*v) - middle), v->rank, v->pair);
+    };
+    std::ranges::sort(values, {}, order);
+    std::map<std::string_view, std::size_t> of_case;
+    std::map<const Test::Value*, std::size_t> turn;
+    for (const Test::Value* v : values) turn[v] = of_case[v->key]++;
+    std::ranges::stable_sort(values, {}, [&](const Test::Value* v) {
+      return std::tuple(suspected_ends(*v), cases.contains(v->key) ? 0 : 1, turn.at(v));
+    });
+    return values;
+  }
+
+  [[nodiscard]] int suspected_ends(const Test::Value& v) const {
+    return (suspected_.contains(v.pair->first) ? 1 : 0) + (suspected_.contains(v.pair->second) ? 1 : 0);
+  }
+
+  [[nodiscard]] double speed(const Test::Value& v) const { return speed_of(judged_.test, v.value); }
+
+  const FirstRound& first_;
+  const FirstRound::Judged& judged_;
+  const std::set<int>& suspected_;
+  std::size_t at_least_;
+  Pools good_;
+};
+
 /// In any test, by themselves: their hosts' other ranks may still be good ones among each other.
 std::set<int> suspected_ranks(const FirstRound& first) {
   std::set<int> all;
@@ -139,6 +224,17 @@ std::set<int> suspected_ranks(const FirstRound& first) {
     }
   }
   return all;
+}
+
+RanksByCase measured_again(const FirstRound& first, const FirstRound::Judged& judged, const std::set<int>& suspected,
+                           const Options& options) {
+  RanksByCase ranks;
+  if (judged.test.values.front().pair) {
+    TransferPicker(first, judged, suspected, options).pick(ranks);
+  } else {
+    RankPicker(first, judged, suspected, options).pick(ranks[judged.test.key]);
+  }
+  return ranks;
 }
 
 }  // namespace
@@ -151,13 +247,13 @@ std::vector<Retest> second_round(const Report& report, const Options& options) {
   std::map<std::pair<std::string, Pacing>, std::size_t> known;
   for (const FirstRound::Judged& judged : first.tests()) {
     if (judged.suspicions.empty()) continue;
-    std::set<int> ranks;
-    Picker(first, judged, suspected, options).pick(ranks);
-    const auto [at, is_new] = known.try_emplace({judged.test.key, judged.test.pace}, retests.size());
-    if (is_new) retests.push_back({.key = judged.test.key, .pace = judged.test.pace, .ranks = {}});
-    Retest& retest = retests[at->second];
-    ranks.insert(retest.ranks.begin(), retest.ranks.end());
-    retest.ranks.assign(ranks.begin(), ranks.end());
+    for (auto& [key, ranks] : measured_again(first, judged, suspected, options)) {
+      const auto [at, is_new] = known.try_emplace({key, judged.test.pace}, retests.size());
+      if (is_new) retests.push_back({.key = key, .pace = judged.test.pace, .ranks = {}});
+      Retest& retest = retests[at->second];
+      ranks.insert(retest.ranks.begin(), retest.ranks.end());
+      retest.ranks.assign(ranks.begin(), ranks.end());
+    }
   }
   return retests;
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <optional>
 
 #include "measure/statistics.hpp"
@@ -63,38 +65,62 @@ class References {
   std::vector<double> medians_;
 };
 
+bool is_low(double speed, double reference, const Options& options) {
+  return shortfall(speed, reference) > options.threshold;
+}
+
 /// Whether all of two and more are low.
 bool all_low(const std::vector<double>& speeds, double reference, const Options& options) {
-  const auto is_low = [&](double speed) { return shortfall(speed, reference) > options.threshold; };
-  return speeds.size() >= 2 && std::ranges::all_of(speeds, is_low);
+  return speeds.size() >= 2 &&
+         std::ranges::all_of(speeds, [&](double speed) { return is_low(speed, reference, options); });
 }
 
 /// The transfers of one rank in a pool.
 struct OfRank {
   int rank = 0;
+  Subject subject{};  ///< that all of them are
   std::vector<double> speeds{};
-  std::vector<int> others{};  ///< the other ends
+  std::set<int> partners{};
   double median = 0;
+  double reference = 0;  ///< of the other ranks in the pool
+  bool best = false;     ///< which is that of the best of them
+  bool low = false;      ///< all of them
 };
 
-/// Those with the most transfers first.
-std::vector<OfRank> by_ranks(const Test& test, const std::vector<const Test::Value*>& values) {
+std::vector<OfRank> ranks_in(const Test& test, const Pool& pool, const std::vector<const Test::Value*>& values,
+                             const Options& options) {
   std::map<int, OfRank> found;
+  const int beyond = static_cast<int>(pool[2]);
   for (const Test::Value* v : values) {
     const auto [from, to] = *v->pair;
     for (const auto& [rank, other] : {std::pair(from, to), std::pair(to, from)}) {
-      OfRank& its = found.try_emplace(rank, OfRank{.rank = rank}).first->second;
+      OfRank& its =
+          found.try_emplace(rank, OfRank{.rank = rank, .subject = {Subject::Of::network, rank, beyond}}).first->second;
       its.speeds.push_back(speed_of(test, v->value));
-      its.others.push_back(other);
+      its.partners.insert(other);
     }
   }
+  std::vector<double> medians;
+  for (auto& [rank, its] : found) medians.push_back(its.median = statistics::median(its.speeds));
+  const References references(std::move(medians), options);
   std::vector<OfRank> all;
-  for (auto& [rank, its] : found) {
-    its.median = statistics::median(its.speeds);
+  for (auto& entry : found) {
+    OfRank& its = entry.second;
+    its.reference = references.of(its.median);
+    its.best = references.few();
+    its.low = std::ranges::all_of(its.speeds, [&](double speed) { return is_low(speed, its.reference, options); });
     all.push_back(std::move(its));
   }
-  std::ranges::stable_sort(all, std::ranges::greater(), [](const OfRank& one) { return one.speeds.size(); });
   return all;
+}
+
+/// Partners who are not known to be slow themselves: only transfers with these say something of a rank.
+std::set<int> good_partners(const OfRank& one, const std::set<Subject>& slow) {
+  std::set<int> good;
+  for (const int partner : one.partners) {
+    if (!slow.contains({Subject::Of::network, partner, one.subject.second})) good.insert(partner);
+  }
+  return good;
 }
 
 }  // namespace
@@ -127,7 +153,7 @@ std::vector<Standing> stand(const std::vector<std::vector<double>>& pools, const
 }
 
 FirstRound::FirstRound(const Report& report, const Options& options) : places_(*report.fleet) {
-  for (Test& test : tests_of(report, 1)) take(std::move(test), options);
+  for (Test& test : judged_tests_of(report, 1)) take(std::move(test), options);
   // Hosts in all tests before any rank: who is on a slow host is judged among those on it everywhere.
   for (Judged& judged : tests_) {
     if (!judged.test.values.front().pair) look_for_hosts(judged, options);
@@ -214,51 +240,64 @@ void FirstRound::look_for_ranks(Judged& judged, const Options& options) const {
 
 /// Ranks before pairs, as hosts before ranks.
 void FirstRound::look_for_transfers(Judged& judged, const Options& options) const {
-  std::map<Pool, std::vector<const Test::Value*>> pools;
+  Pools pools;
   for (const Test::Value& v : judged.test.values) pools[pool_of(v)].push_back(&v);
-  for (const auto& [pool, values] : pools) {
-    look_for_networks(judged, pool, values, options);
-    std::vector<const Test::Value*> others;
-    std::vector<double> speeds;
-    for (const Test::Value* v : values) {
-      if (!is_good(judged, *v)) continue;
-      others.push_back(v);
-      speeds.push_back(speed_of(judged.test, v->value));
+  look_for_networks(judged, pools, options);
+  for (const auto& [pool, values] : pools) look_for_pairs(judged, values, options);
+}
+
+/// Ranks all of whose transfers in a pool are low, with two partners at least: with one it may be either end. Who has
+/// one on its node and one beyond has two where all of both are low.
+void FirstRound::look_for_networks(Judged& judged, const Pools& pools, const Options& options) {
+  std::vector<OfRank> all;
+  for (const auto& [pool, values] : pools)
+    std::ranges::move(ranks_in(judged.test, pool, values, options), std::back_inserter(all));
+  // Who has most to show for it first, and of these the slowest: a transfer with such a one says nothing of its other
+  // end.
+  std::ranges::stable_sort(all, std::ranges::greater(), [](const OfRank& one) {
+    return std::pair(one.speeds.size(), shortfall(one.median, one.reference));
+  });
+  std::map<int, std::vector<const OfRank*>> by_rank;
+  for (const OfRank& one : all) by_rank[one.rank].push_back(&one);
+  const auto has_two_partners = [&](const OfRank& one) {
+    std::set<int> partners = good_partners(one, judged.networks);
+    const std::vector<const OfRank*>& everywhere = by_rank.at(one.rank);
+    if (partners.size() < 2 && std::ranges::all_of(everywhere, &OfRank::low)) {
+      for (const OfRank* elsewhere : everywhere) partners.merge(good_partners(*elsewhere, judged.networks));
     }
-    if (others.empty()) continue;
-    const Standing standing = stand({speeds}, options).front();
-    for (const std::size_t i : standing.low) {
-      const auto [from, to] = *others[i]->pair;
-      judged.pairs.emplace(from, to);
-      judged.suspicions.push_back({.subject = {Subject::Of::pair, from, to},
-                                   .ranks = {from, to},
-                                   .speed = speeds[i],
-                                   .reference = standing.reference,
-                                   .best = standing.best});
-    }
+    return partners.size() >= 2;
+  };
+  for (const OfRank& one : all) {
+    if (!one.low || !has_two_partners(one)) continue;
+    judged.networks.insert(one.subject);
+    judged.suspicions.push_back({.subject = one.subject,
+                                 .ranks = {one.rank},
+                                 .speed = one.median,
+                                 .reference = one.reference,
+                                 .best = one.best});
   }
 }
 
-/// Ranks all of whose transfers in a pool are low. A transfer with one of these says nothing of its other end.
-void FirstRound::look_for_networks(Judged& judged, const Pool& pool, const std::vector<const Test::Value*>& values,
-                                   const Options& options) {
-  const std::vector<OfRank> ranks = by_ranks(judged.test, values);
-  std::vector<double> medians;
-  for (const OfRank& one : ranks) medians.push_back(one.median);
-  const References references(std::move(medians), options);
-  const int beyond = static_cast<int>(pool[2]);
-  const auto is_slow = [&](int rank) { return judged.networks.contains({Subject::Of::network, rank, beyond}); };
-  for (const OfRank& one : ranks) {
-    const double reference = references.of(one.median);
-    if (!all_low(one.speeds, reference, options)) continue;
-    if (std::ssize(one.others) - std::ranges::count_if(one.others, is_slow) < 2) continue;
-    const Subject subject{Subject::Of::network, one.rank, beyond};
-    judged.networks.insert(subject);
-    judged.suspicions.push_back({.subject = subject,
-                                 .ranks = {one.rank},
-                                 .speed = one.median,
-                                 .reference = reference,
-                                 .best = references.few()});
+/// Transfers that are low though neither end is.
+void FirstRound::look_for_pairs(Judged& judged, const std::vector<const Test::Value*>& values,
+                                const Options& options) const {
+  std::vector<const Test::Value*> others;
+  std::vector<double> speeds;
+  for (const Test::Value* v : values) {
+    if (!is_good(judged, *v)) continue;
+    others.push_back(v);
+    speeds.push_back(speed_of(judged.test, v->value));
+  }
+  if (others.empty()) return;
+  const Standing standing = stand({speeds}, options).front();
+  for (const std::size_t i : standing.low) {
+    const auto [from, to] = *others[i]->pair;
+    judged.pairs.emplace(from, to);
+    judged.suspicions.push_back({.subject = {Subject::Of::pair, from, to},
+                                 .ranks = {from, to},
+                                 .speed = speeds[i],
+                                 .reference = standing.reference,
+                                 .best = standing.best});
   }
 }
 

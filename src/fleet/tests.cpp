@@ -102,18 +102,32 @@ bool is_usable(const Headline& number) {
   return number.better == Better::lower ? number.value > 0 : number.value >= 0;
 }
 
+/// Whether transfers are gathered with all of a rank's partners, or each case by itself.
+enum class Partners { together, apart };
+
+std::string key_of(const Result& result, Partners partners, bool of_pair) {
+  std::string key = result.config.key();
+  if (!of_pair || partners == Partners::apart) return key;
+  const std::size_t at = key.find(fmt::format("/{}=", kRoundOfPartners));
+  if (at != std::string::npos) key.erase(at, key.find('/', at + 1) - at);
+  return key;
+}
+
 /// Gathers results by what they are of.
 class Gatherer {
  public:
+  explicit Gatherer(Partners partners) : partners_(partners) {}
+
   void add(const Result& result, const Headline& number, const Test::Value& value) {
-    std::vector<std::size_t>& of_case = by_key_[result.config.key()];
+    const std::string key = key_of(result, partners_, value.pair.has_value());
+    std::vector<std::size_t>& of_case = by_key_[key];
     const auto is_it = [&](std::size_t i) {
       return tests_[i].pace == result.in_fleet->pace && tests_[i].metric == number.name;
     };
     auto found = std::ranges::find_if(of_case, is_it);
     if (found == of_case.end()) {
       found = of_case.insert(found, tests_.size());
-      tests_.push_back({.key = result.config.key(),
+      tests_.push_back({.key = key,
                         .pace = result.in_fleet->pace,
                         .metric = std::string(number.name),
                         .unit = std::string(number.unit),
@@ -131,16 +145,13 @@ class Gatherer {
   }
 
  private:
+  Partners partners_;
   std::vector<Test> tests_;
-  std::unordered_map<std::string_view, std::vector<std::size_t>> by_key_;
+  std::unordered_map<std::string, std::vector<std::size_t>> by_key_;
 };
 
-}  // namespace
-
-std::string Test::name() const { return fmt::format("{} pace={}", key, to_text(pace)); }
-
-std::vector<Test> tests_of(const Report& report, unsigned round) {
-  Gatherer tests;
+std::vector<Test> gathered(const Report& report, unsigned round, Partners partners) {
+  Gatherer tests(partners);
   for (const Result& result : report.results) {
     if (result.status != Status::ok || !result.in_fleet || result.in_fleet->round != round) continue;
     const auto declared = declared_for(report.metrics_declared, result.config.scenario());
@@ -153,9 +164,20 @@ std::vector<Test> tests_of(const Report& report, unsigned round) {
                .clock_share = clock_share_of(*result.in_fleet, timed),
                .pair = pair_of(result),
                .payload = payload_of(*number, timed),
-               .in_step = &*result.in_fleet});
+               .in_step = &*result.in_fleet,
+               .key = result.config.key()});
   }
   return std::move(tests).in_order();
+}
+
+}  // namespace
+
+std::string Test::name() const { return fmt::format("{} pace={}", key, to_text(pace)); }
+
+std::vector<Test> tests_of(const Report& report, unsigned round) { return gathered(report, round, Partners::apart); }
+
+std::vector<Test> judged_tests_of(const Report& report, unsigned round) {
+  return gathered(report, round, Partners::together);
 }
 
 std::vector<Summary> summarise(const std::vector<Test>& tests) {

@@ -60,14 +60,20 @@ bool any_on(const All& shown, DataPath path) {
   return std::ranges::any_of(shown, [path](const auto& one) { return one.test->path == path; });
 }
 
-/// Where all of these is flagged already by what its own tests show, transfers only add to that.
-Flagged* explaining(std::vector<Flagged>& flagged, const std::vector<int>& ranks) {
-  const auto explains = [&](const Flagged& f) {
-    if (f.what == Flagged::What::rank || f.what == Flagged::What::pair) return false;
-    return std::ranges::any_of(ranks, [&](int r) { return std::ranges::find(f.ranks, r) != f.ranks.end(); });
-  };
-  const auto found = std::ranges::find_if(flagged, explains);
-  return found == flagged.end() ? nullptr : &*found;
+bool holds(const std::vector<int>& ranks, int rank) { return std::ranges::find(ranks, rank) != ranks.end(); }
+
+/// What is flagged already by tests of its own and slows these transfers down, too: a part of either end of a pair, of
+/// others one that all of their ranks have. The worst of such parts; null without one.
+Flagged* part_behind(std::vector<Flagged>& flagged, const Flagged& transfers) {
+  Flagged* found = nullptr;
+  for (Flagged& part : flagged) {
+    if (part.what == Flagged::What::rank || part.what == Flagged::What::pair) continue;
+    const auto has = [&](int rank) { return holds(part.ranks, rank); };
+    const bool behind = transfers.what == Flagged::What::pair ? std::ranges::any_of(transfers.ranks, has)
+                                                              : std::ranges::all_of(transfers.ranks, has);
+    if (behind && (found == nullptr || part.shortfall > found->shortfall)) found = &part;
+  }
+  return found;
 }
 
 void append_tests(Flagged& flagged, const std::vector<std::string>& tests) {
@@ -145,7 +151,23 @@ Flagged Verdicts::pair(const Subject& subject, const std::vector<Shown>& shown) 
   const std::string name = fmt::format("{} to {}", places.rank_text(subject.first), places.rank_text(subject.second));
   Flagged found = flag(Flagged::What::pair, name, shown);
   found.text = fmt::format("the transfer from {} {}", name, numbers(shown));
+  for (const auto& [end, other] :
+       {std::pair(subject.first, subject.second), std::pair(subject.second, subject.first)}) {
+    if (exchanged_with_others(end, other)) continue;
+    found.text += fmt::format("; rank {} exchanged with nobody else, so it may be either end", end);
+    break;
+  }
   return found;
+}
+
+bool Verdicts::exchanged_with_others(int rank, int than) const {
+  return std::ranges::any_of(first_.tests(), [&](const FirstRound::Judged& judged) {
+    return std::ranges::any_of(judged.test.values, [&](const Test::Value& v) {
+      if (!v.pair) return false;
+      const auto [from, to] = *v.pair;
+      return (from == rank && to != than) || (to == rank && from != than);
+    });
+  });
 }
 
 /// Transfers show a slow GPU, link or host, too: what these explain is not flagged by another name.
@@ -156,25 +178,43 @@ void Verdicts::add_transfers(std::vector<Flagged>& flagged) const {
     std::vector<Shown>& of_rank = networks[first_.places().node(subject.first)][subject.first];
     of_rank.insert(of_rank.end(), shown.begin(), shown.end());
   }
-  const auto add_or_explain = [&](Flagged found) {
-    if (Flagged* known = explaining(flagged, found.ranks)) {
-      append_tests(*known, found.tests);
-    } else {
-      flagged.push_back(std::move(found));
-    }
-  };
   for (const auto& [node, ranks] : networks) {
     if (ranks.size() > 1 && ranks.size() == first_.places().ranks_on(node).size()) {
       std::vector<Shown> all;
       for (const auto& [rank, shown] : ranks) all.insert(all.end(), shown.begin(), shown.end());
-      add_or_explain(network(first_.places().ranks_on(node), all));
+      add_or_explain(flagged, network(first_.places().ranks_on(node), all));
     } else {
-      for (const auto& [rank, shown] : ranks) add_or_explain(network({rank}, shown));
+      for (const auto& [rank, shown] : ranks) add_or_explain(flagged, network({rank}, shown));
     }
   }
   for (const auto& [subject, shown] : shown_) {
-    if (subject.of == Subject::Of::pair) add_or_explain(pair(subject, shown));
+    if (subject.of == Subject::Of::pair) add_or_explain(flagged, pair(subject, shown));
   }
+}
+
+/// A part explains transfers that are no slower than itself, and one pair's only where other transfers of that part are
+/// slow, too. Where it does not, there is something else.
+void Verdicts::add_or_explain(std::vector<Flagged>& flagged, Flagged transfers) const {
+  Flagged* part = part_behind(flagged, transfers);
+  const bool explained = part != nullptr && transfers.shortfall <= part->shortfall + threshold_ &&
+                         (transfers.what != Flagged::What::pair || others_are_low(transfers.ranks, part->ranks));
+  if (explained) {
+    append_tests(*part, transfers.tests);
+    return;
+  }
+  if (part != nullptr)
+    transfers.text += fmt::format("; the {}, which is flagged by itself, does not explain all of that", part->name);
+  flagged.push_back(std::move(transfers));
+}
+
+/// Transfers of these ranks besides those between the two of a pair.
+bool Verdicts::others_are_low(const std::vector<int>& pair, const std::vector<int>& ranks) const {
+  return std::ranges::any_of(shown_, [&](const auto& entry) {
+    const Subject& subject = entry.first;
+    if (subject.of == Subject::Of::network) return holds(ranks, subject.first);
+    if (subject.of != Subject::Of::pair || (holds(pair, subject.first) && holds(pair, subject.second))) return false;
+    return holds(ranks, subject.first) || holds(ranks, subject.second);
+  });
 }
 
 /// With the shortfall and the tests; the text is still to be said.

@@ -25,7 +25,8 @@ struct Again {
 class Verdicts {
  public:
   /// Both outlive it.
-  Verdicts(const Fleet& fleet, const FirstRound& first) : fleet_(fleet), first_(first) {}
+  Verdicts(const Fleet& fleet, const FirstRound& first, const Options& options)
+      : fleet_(fleet), first_(first), threshold_(options.threshold) {}
   /// `test` and `suspicion` outlive it. In the order of the tests.
   void add(const Test& test, const Suspicion& suspicion, Again again);
 
@@ -48,7 +49,10 @@ class Verdicts {
   [[nodiscard]] Flagged rank(const Subject& subject, const std::vector<Shown>& shown) const;
   [[nodiscard]] Flagged network(const std::vector<int>& ranks, const std::vector<Shown>& shown) const;
   [[nodiscard]] Flagged pair(const Subject& subject, const std::vector<Shown>& shown) const;
+  [[nodiscard]] bool exchanged_with_others(int rank, int than) const;
   void add_transfers(std::vector<Flagged>& flagged) const;
+  void add_or_explain(std::vector<Flagged>& flagged, Flagged transfers) const;
+  [[nodiscard]] bool others_are_low(const std::vector<int>& pair, const std::vector<int>& ranks) const;
   [[nodiscard]] Flagged flag(Flagged::What what, std::string name, const std::vector<Shown>& shown) const;
   [[nodiscard]] std::string numbers(const std::vector<Shown>& shown) const;
   /// How many tests say something of a subject; of these, how many stay on the GPU.
@@ -56,6 +60,7 @@ class Verdicts {
 
   const Fleet& fleet_;
   const FirstRound& first_;
+  double threshold_;
   ShownOf shown_;      ///< in both rounds
   ShownOf not_shown_;  ///< again
 };

@@ -23,20 +23,26 @@ enum class Pacing {
 };
 constexpr auto texts_of(Pacing) { return std::to_array<std::string_view>({"all", "node", "one"}); }
 
-/// Whether what is moved crosses the link between the GPU and its host; else it stays on the GPU.
-enum class DataPath { link, gpu };
-constexpr auto texts_of(DataPath) { return std::to_array<std::string_view>({"link", "gpu"}); }
+/// What the speed of a case is that of.
+enum class DataPath {
+  link,   ///< copies between the GPU and its host, and nothing else
+  gpu,    ///< what stays on the GPU
+  mixed,  ///< both, or work of the host
+};
+constexpr auto texts_of(DataPath) { return std::to_array<std::string_view>({"link", "gpu", "mixed"}); }
 
 /// Labels of a result that is of two ranks: the one that sends, and the one that receives.
 inline constexpr const char* kFromRank = "from";
 inline constexpr const char* kToRank = "to";
+/// The axis by which cases of such a scenario differ that have other partners and are alike in all else.
+inline constexpr const char* kRoundOfPartners = "round";
 
 /// Of a result that one rank of a fleet measured.
 struct InFleet {
   int rank = 0;
   Pacing pace = Pacing::all;
   unsigned round = 1;  ///< 2: measured again, with some others, because somebody was suspected
-  DataPath path = DataPath::link;
+  DataPath path = DataPath::mixed;
   /// How far the common clock of those who measured together was off at most, in seconds.
   double clock_uncertainty = 0;
   std::size_t passes = 0;       ///< of all that was sampled, with the warm-up; 0 where it is not known
@@ -75,6 +81,14 @@ constexpr auto texts_of(Flagged::What) {
   return std::to_array<std::string_view>({"gpu", "link", "host", "pair", "rank"});
 }
 
+/// What it means that nothing is flagged. Tests are cases at a pace, transfers with all partners together.
+struct Judgement {
+  std::size_t tests = 0;       ///< that could say something
+  std::size_t judged = 0;      ///< of these, that said it: the clocks were sure, and there were ranks to compare
+  std::size_t unresolved = 0;  ///< suspicions that the second round could neither confirm nor remove
+  friend bool operator==(const Judgement&, const Judgement&) = default;
+};
+
 /// A fleet: the ranks of a run under mpirun or srun.
 struct Fleet {
   std::string mpi{};                       ///< "Open MPI 4.1.4"
@@ -83,7 +97,8 @@ struct Fleet {
   double clock_uncertainty = 0;            ///< the largest of all ranks and cases, in seconds
   std::vector<int> missing{};              ///< ranks that did not answer any more
   std::vector<Flagged> flagged{};
-  std::vector<std::string> notes{};  ///< what limits the judgement: sentences without their full stops
+  std::vector<std::string> notes{};      ///< what limits the judgement: sentences without their full stops
+  std::optional<Judgement> judgement{};  ///< null until it is made
   /// Null for one that never said where it is. Ranks ascend.
   [[nodiscard]] const RankPlace* place(int rank) const {
     const auto found = std::ranges::lower_bound(ranks, rank, {}, &RankPlace::rank);

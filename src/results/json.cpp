@@ -443,6 +443,13 @@ void check_ranks(Reader& in, std::vector<RankPlace>& ranks) {
                       std::next(wrong)->rank));
 }
 
+constexpr std::array kJudgementFields{
+    field<&Judgement::tests>("tests"),
+    field<&Judgement::judged>("judged"),
+    field<&Judgement::unresolved>("unresolved"),
+};
+constexpr Shape kJudgement = record(kJudgementFields);
+
 constexpr std::array kFleetFields{
     field<&Fleet::mpi>("mpi"),
     field<&Fleet::clock_uncertainty>("clocks_off_by"),
@@ -450,6 +457,7 @@ constexpr std::array kFleetFields{
     field<&Fleet::flagged, kListOf<Flagged, kFlagged, kMostRanks>>("flagged"),
     field<&Fleet::differences>("differences", Rule::optional),
     field<&Fleet::notes>("notes"),
+    field<&Fleet::judgement, kJudgement>("judgement", if_known),
     field<&Fleet::ranks, kListOf<RankPlace, kRank, kMostRanks, check_ranks>>("ranks"),
 };
 constexpr Shape kFleet = record(kFleetFields);

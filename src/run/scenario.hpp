@@ -150,8 +150,9 @@ class Scenario {
   /// The places among the run's GPUs of those that a case uses: only they must be in order for it. The first of all,
   /// unless the scenario says otherwise.
   [[nodiscard]] virtual std::vector<std::size_t> takes_part(const Case&, const Environment&) const { return {0}; }
-  /// Where a case's data go. Among many machines it tells a slow GPU from a slow link.
-  [[nodiscard]] virtual DataPath data_path(const Case&) const { return DataPath::link; }
+  /// Whether it is the link or the GPU alone that a case measures. Among many machines it tells a slow GPU from a slow
+  /// link.
+  [[nodiscard]] virtual DataPath data_path(const Case&) const { return DataPath::mixed; }
 
   /// Measures and verifies. Adds to `result` as it goes, so that what was measured before an error is kept. Throws
   /// DeviceError, VerificationError or MeasurementError; the runner turns them into a failed case.

@@ -4,10 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fleet/suspicion.hpp"
+#include "model/matching.hpp"
 #include "support/made_fleet.hpp"
 
 namespace xferbench::fleet {
@@ -335,32 +339,110 @@ TEST(SecondRound, IsNoneWithoutAFleet) {
 
 // --- Transfers between ranks -----------------------------------------------------------------------------------------
 
-/// Transfers from each rank to each other one, slower where `factor` says so, in both rounds.
+/// The transfer between two ranks in one round of partners, as `exchange` has it: by whom it is received.
+Result transfer_of(std::size_t partners, int from, int to, unsigned round, double seconds) {
+  Case c("exchange");
+  c.set({.name = "pairs", .kind = AxisKind::choice}, std::string("all"));
+  c.set({.name = "round", .kind = AxisKind::count}, static_cast<std::uint64_t>(partners + 1));
+  c.set({.name = "way", .kind = AxisKind::choice}, std::string("one"));
+  Result result(c);
+  result.in_fleet = InFleet{.rank = to, .round = round};
+  Measurement& transfer = result.measurements.emplace_back();
+  transfer.name = "transfer";
+  transfer.samples = {1};
+  transfer.median = seconds;
+  result.labels = {{"from", std::to_string(from)}, {"to", std::to_string(to)}};
+  return result;
+}
+
+/// Ranks that exchange with each other, one partner after the other: the first round, and whatever of the second one it
+/// calls for. Transfers take longer where `factor` says so.
 template <class Factor>
-MadeFleet exchanging_fleet(int nodes, int ranks_per_node, const Factor& factor, std::vector<Fault> faults = {}) {
-  MadeFleet made({.nodes = nodes, .ranks_per_node = ranks_per_node, .noise = 0, .faults = std::move(faults)});
-  const int ranks = nodes * ranks_per_node;
-  for (int i = 0; i < 2 * ranks * ranks; ++i) {
-    const int from = i / ranks % ranks;
-    const int to = i % ranks;
-    if (from == to) continue;
-    Result result{Case("exchange")};
-    result.in_fleet = InFleet{.rank = from, .round = i < ranks * ranks ? 1U : 2U};
-    Measurement& transfer = result.measurements.emplace_back();
-    transfer.name = "transfer";
-    transfer.samples = {1};
-    transfer.median = factor(from, to);
-    result.labels = {{"from", std::to_string(from)}, {"to", std::to_string(to)}};
-    made.report.results.push_back(std::move(result));
+class ExchangingFleet {
+ public:
+  ExchangingFleet(int nodes, int ranks_per_node, Factor factor, std::vector<Fault> faults = {}, bool ring = false)
+      : made({.nodes = nodes, .ranks_per_node = ranks_per_node, .noise = 0, .faults = std::move(faults)}),
+        ranks_(nodes * ranks_per_node),
+        factor_(std::move(factor)),
+        ring_(ring) {
+    std::vector<int> all(static_cast<std::size_t>(ranks_));
+    std::iota(all.begin(), all.end(), 0);
+    for (std::size_t partners = 0; partners < rounds(); ++partners) exchange(partners, all, 1);
   }
-  return made;
+  void judge() {
+    const auto retests = second_round(made.report, {});
+    made.measure_again(retests);
+    for (const Retest& retest : retests) {
+      for (std::size_t partners = 0; partners < rounds(); ++partners) {
+        if (retest.key == transfer_of(partners, 0, 1, 1, 1).config.key()) exchange(partners, retest.ranks, 2);
+      }
+    }
+    fleet::judge(made.report, {});
+  }
+
+  MadeFleet made;
+
+ private:
+  [[nodiscard]] std::size_t rounds() const {
+    return ring_ ? model::ring_rounds(ranks_) : model::tournament_rounds(ranks_);
+  }
+  void exchange(std::size_t partners, const std::vector<int>& taking_part, unsigned round) {
+    const auto takes_part = [&](int rank) { return std::ranges::find(taking_part, rank) != taking_part.end(); };
+    const auto matching = ring_ ? model::ring_round(ranks_, partners) : model::tournament_round(ranks_, partners);
+    for (const auto& [a, b] : matching) {
+      if (!takes_part(a) || !takes_part(b)) continue;
+      made.report.results.push_back(transfer_of(partners, a, b, round, factor_(a, b)));
+      made.report.results.push_back(transfer_of(partners, b, a, round, factor_(b, a)));
+    }
+  }
+
+  int ranks_;
+  Factor factor_;
+  bool ring_;
+};
+
+template <class Factor>
+MadeFleet judged_exchange(int nodes, int ranks_per_node, Factor factor, std::vector<Fault> faults = {}) {
+  ExchangingFleet fleet(nodes, ranks_per_node, factor, std::move(faults));
+  fleet.judge();
+  return std::move(fleet.made);
+}
+
+template <class Factor>
+MadeFleet judged_ring(int nodes, int ranks_per_node, Factor factor) {
+  ExchangingFleet fleet(nodes, ranks_per_node, factor, {}, true);
+  fleet.judge();
+  return std::move(fleet.made);
+}
+
+/// All transfers of a rank take five times as long.
+auto slow_at(int rank) {
+  return [rank](int from, int to) { return from == rank || to == rank ? 5.0 : 1.0; };
 }
 
 bool beyond_a_node(int a, int b) { return a / 2 != b / 2; }
 
+TEST(Transfers, ThatAreAllSlowAreTheRanks) {
+  for (const int rank : {0, 1, 4, 5}) {
+    for (MadeFleet& made : std::array{judged_exchange(3, 2, slow_at(rank)), judged_ring(3, 2, slow_at(rank)),
+                                      judged_ring(6, 1, slow_at(rank)), judged_ring(2, 3, slow_at(rank))}) {
+      ASSERT_EQ(flagged(made).size(), 1U) << rank << said(made);
+      EXPECT_EQ(flagged(made).front().what, Flagged::What::host);
+      EXPECT_EQ(flagged(made).front().ranks, (Ranks{rank}));
+    }
+  }
+}
+
+TEST(Transfers, WithOnePartnerMayBeEitherEnds) {
+  ExchangingFleet two(2, 1, [](int from, int) { return from == 0 ? 2.0 : 1.0; });
+  two.judge();
+  ASSERT_EQ(two.made.report.fleet->flagged.size(), 1U);
+  EXPECT_EQ(flagged(two.made).front().what, Flagged::What::pair);
+  EXPECT_TRUE(has(flagged(two.made).front().text, {"either end"}));
+}
+
 TEST(Transfers, OfOnePairAreThePairs) {
-  MadeFleet made = exchanging_fleet(3, 2, [](int from, int to) { return from == 1 && to == 4 ? 1.2 : 1.0; });
-  judge(made.report, {});
+  MadeFleet made = judged_exchange(3, 2, [](int from, int to) { return from == 1 && to == 4 ? 1.2 : 1.0; });
   ASSERT_EQ(flagged(made).size(), 1U);
   EXPECT_EQ(flagged(made).front().what, Flagged::What::pair);
   EXPECT_EQ(flagged(made).front().ranks, (Ranks{1, 4}));
@@ -368,10 +450,9 @@ TEST(Transfers, OfOnePairAreThePairs) {
 }
 
 TEST(Transfers, ThatAreSlowBeyondANodeAreTheRanksNetworks) {
-  MadeFleet made = exchanging_fleet(3, 2, [](int from, int to) {
+  MadeFleet made = judged_exchange(3, 2, [](int from, int to) {
     return beyond_a_node(from, to) && (from == 3 || to == 3) ? 1.2 : beyond_a_node(from, to) ? 1.0 : 0.1;
   });
-  judge(made.report, {});
   ASSERT_EQ(flagged(made).size(), 1U);
   EXPECT_EQ(flagged(made).front().what, Flagged::What::host);
   EXPECT_EQ(flagged(made).front().ranks, (Ranks{3}));
@@ -379,30 +460,71 @@ TEST(Transfers, ThatAreSlowBeyondANodeAreTheRanksNetworks) {
 }
 
 TEST(Transfers, OfAllRanksOfANodeAreItsHosts) {
-  MadeFleet made = exchanging_fleet(
+  MadeFleet made = judged_exchange(
       4, 2, [](int from, int to) { return beyond_a_node(from, to) && (from / 2 == 1 || to / 2 == 1) ? 1.2 : 1.0; });
-  judge(made.report, {});
   ASSERT_EQ(flagged(made).size(), 1U);
   EXPECT_EQ(flagged(made).front().what, Flagged::What::host);
   EXPECT_EQ(flagged(made).front().ranks, (Ranks{2, 3}));
 }
 
 TEST(Transfers, AreExplainedByASlowLink) {
-  MadeFleet made = exchanging_fleet(3, 2, [](int from, int to) { return from == 3 || to == 3 ? 1.2 : 1.0; },
-                                    {{.of = Fault::Of::link, .where = 3}});
-  made.judge();
+  MadeFleet made = judged_exchange(3, 2, [](int from, int to) { return from == 3 || to == 3 ? 1.1 : 1.0; },
+                                   {{.of = Fault::Of::link, .where = 3}});
   ASSERT_EQ(flagged(made).size(), 1U);
   EXPECT_EQ(flagged(made).front().what, Flagged::What::link);
   EXPECT_TRUE(has(flagged(made).front().tests.back(), {"exchange"}));
 }
 
+TEST(Transfers, OfAHostAreNotExplainedByALinkOfOneOfItsRanks) {
+  MadeFleet made = judged_exchange(
+      4, 2, [](int from, int to) { return beyond_a_node(from, to) && (from / 2 == 1 || to / 2 == 1) ? 2.0 : 1.0; },
+      {{.of = Fault::Of::link, .where = 3}});
+  ASSERT_EQ(flagged(made).size(), 2U) << said(made);
+  EXPECT_EQ(flagged(made)[0].what, Flagged::What::link);
+  EXPECT_EQ(flagged(made)[1].what, Flagged::What::host);
+  EXPECT_EQ(flagged(made)[1].ranks, (Ranks{2, 3}));
+}
+
+TEST(Transfers, OfOnePairAreNotExplainedByALinkThatSlowsNoOthers) {
+  MadeFleet made = judged_exchange(3, 2, [](int from, int to) { return from == 3 && to == 4 ? 5.0 : 1.0; },
+                                   {{.of = Fault::Of::link, .where = 3}});
+  ASSERT_EQ(flagged(made).size(), 2U) << said(made);
+  EXPECT_EQ(flagged(made)[1].what, Flagged::What::pair);
+  EXPECT_EQ(flagged(made)[1].ranks, (Ranks{3, 4}));
+  EXPECT_TRUE(has(flagged(made)[1].text, {"link of rank 3", "does not explain"}));
+}
+
+TEST(Transfers, OfOnePairAreNotExplainedByAHostThatIsLessSlow) {
+  MadeFleet made = judged_exchange(3, 2, [](int from, int to) { return from == 3 && to == 4 ? 5.0 : 1.0; },
+                                   {{.of = Fault::Of::host, .where = 1}});
+  ASSERT_EQ(flagged(made).size(), 2U) << said(made);
+  EXPECT_EQ(flagged(made)[0].what, Flagged::What::host);
+  EXPECT_EQ(flagged(made)[1].what, Flagged::What::pair);
+}
+
 TEST(Transfers, AreMeasuredAgainBetweenSuspectsAndGoodPairs) {
-  MadeFleet made = exchanging_fleet(3, 2, [](int from, int to) { return from == 1 && to == 4 ? 1.2 : 1.0; });
-  const auto retests = second_round(made.report, {});
-  ASSERT_EQ(retests.size(), 1U);
-  EXPECT_EQ(retests[0].key, "exchange");
-  EXPECT_TRUE(std::ranges::includes(retests[0].ranks, std::vector{1, 4}));
-  EXPECT_GE(retests[0].ranks.size(), 4U);
+  const ExchangingFleet fleet(3, 2, [](int from, int to) { return from == 1 && to == 4 ? 1.2 : 1.0; });
+  const auto retests = second_round(fleet.made.report, {});
+  std::size_t pairs = 0;
+  bool has_suspects = false;
+  for (const Retest& retest : retests) {
+    EXPECT_NE(retest.key.find("/round="), std::string::npos) << "by cases that there are";
+    EXPECT_EQ(retest.ranks.size() % 2, 0U) << "both ends of each";
+    pairs += retest.ranks.size() / 2;
+    has_suspects = has_suspects || std::ranges::includes(retest.ranks, std::vector{1, 4});
+  }
+  EXPECT_TRUE(has_suspects);
+  EXPECT_EQ(pairs, 5U) << "the suspects and four good ones";
+}
+
+TEST(Transfers, OfARankAreMeasuredAgainWithFourPartners) {
+  const ExchangingFleet fleet(16, 1, slow_at(7));
+  const auto retests = second_round(fleet.made.report, {});
+  EXPECT_EQ(retests.size(), 4U);
+  for (const Retest& retest : retests) {
+    EXPECT_TRUE(std::ranges::binary_search(retest.ranks, 7));
+    EXPECT_EQ(retest.ranks.size(), 4U) << "it and its partner, and a good pair";
+  }
 }
 
 }  // namespace

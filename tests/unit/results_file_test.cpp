@@ -201,7 +201,7 @@ InFleet in_fleet() {
   return {whole<int>(),
           *rc::gen::element(Pacing::all, Pacing::node, Pacing::one),
           whole<unsigned>(1),
-          *rc::gen::element(DataPath::link, DataPath::gpu),
+          *rc::gen::element(DataPath::link, DataPath::gpu, DataPath::mixed),
           amount(),
           whole<std::size_t>(),
           whole<std::size_t>()};
@@ -226,6 +226,7 @@ Fleet fleet() {
                    texts(),
                    word()};
   });
+  fleet.judgement = maybe([] { return Judgement{whole<std::size_t>(), whole<std::size_t>(), whole<std::size_t>()}; });
   return fleet;
 }
 
