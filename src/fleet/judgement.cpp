@@ -22,7 +22,7 @@ class SecondLook {
     unsure_ = std::ranges::max(again->values, {}, &Test::Value::clock_share).clock_share > options.clock_share;
     std::map<Pool, std::vector<double>> speeds;
     for (const Test::Value& v : again->values) {
-      if (first.is_good(judged, v)) speeds[first.pool_of(v)].push_back(speed_of(*again, v.value));
+      if (first.is_good(judged, v)) speeds[first.pool_of(judged.test, v)].push_back(speed_of(*again, v.value));
     }
     for (const auto& [pool, of_pool] : speeds) {
       good_[pool] = {statistics::median(of_pool), *std::ranges::min_element(of_pool)};
@@ -34,7 +34,7 @@ class SecondLook {
     Again found{.seen = unsure_ ? Again::Seen::clocks : Again::Seen::nobody};
     if (unsure_) return found;
     for (const Test::Value* v : first_.values_of(suspicion.subject, *again_)) {
-      const auto good = good_.find(first_.pool_of(suspicion.subject, *v));
+      const auto good = good_.find(first_.pool_of(suspicion.subject, *again_, *v));
       if (good == good_.end()) continue;
       const double speed = speed_of(*again_, v->value);
       const double its = shortfall(speed, good->second.median);
@@ -78,6 +78,9 @@ void judge(Report& report, const Options& options) {
   auto flagged = verdicts.flagged();
   auto notes = first.notes();
   std::ranges::move(verdicts.notes(), std::back_inserter(notes));
+  Judgement judgement = first.judgement();
+  judgement.unresolved = verdicts.unresolved();
+  report.fleet->judgement = judgement;
   report.fleet->flagged = std::move(flagged);
   report.fleet->notes = std::move(notes);
 }

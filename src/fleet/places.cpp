@@ -66,9 +66,8 @@ std::string ranks_text(const std::vector<int>& ranks) {
 
 std::string Places::rank_text(int rank) const { return fleet::rank_text(*by_rank_.at(rank).place); }
 
-std::string Places::host_text(int node) const {
-  const std::vector<int>& ranks = by_node_.at(node);
-  return fmt::format("host {} ({})", by_rank_.at(ranks.front()).place->host, ranks_text(ranks));
+std::string Places::host_text(int node, const std::vector<int>& ranks) const {
+  return fmt::format("host {} ({})", host(node), ranks_text(ranks));
 }
 
 }  // namespace xferbench::fleet

@@ -31,10 +31,13 @@ class Places {
   [[nodiscard]] const std::vector<Like>& likes() const { return likes_; }
   [[nodiscard]] const std::vector<int>& ranks_on(int node) const { return by_node_.at(node); }
 
+  [[nodiscard]] const std::string& host(int node) const { return by_rank_.at(ranks_on(node).front()).place->host; }
   /// "rank 3 (node1, GPU-uuid, 0000:17:00.0)": as much as is known.
   [[nodiscard]] std::string rank_text(int rank) const;
   /// "host node1 (ranks 8 to 15)"
-  [[nodiscard]] std::string host_text(int node) const;
+  [[nodiscard]] std::string host_text(int node) const { return host_text(node, ranks_on(node)); }
+  /// With some of its ranks.
+  [[nodiscard]] std::string host_text(int node, const std::vector<int>& ranks) const;
 
  private:
   struct Known {

@@ -30,7 +30,7 @@ class RankPicker {
              const Options& options)
       : first_(first), judged_(judged), suspected_(suspected), at_least_(options.smallest_group - 1) {
     for (const Test::Value& v : judged.test.values) {
-      if (first.is_good(judged, v)) good_[first.pool_of(v)].push_back(&v);
+      if (first.is_good(judged, v)) good_[first.pool_of(judged.test, v)].push_back(&v);
     }
   }
 
@@ -48,7 +48,8 @@ class RankPicker {
  private:
   [[nodiscard]] std::set<Pool> pools_of(const Suspicion& s) const {
     std::set<Pool> pools;
-    for (const Test::Value* v : first_.values_of(s.subject, judged_.test)) pools.insert(first_.pool_of(s.subject, *v));
+    for (const Test::Value* v : first_.values_of(s.subject, judged_.test))
+      pools.insert(first_.pool_of(s.subject, judged_.test, *v));
     return pools;
   }
 
@@ -136,7 +137,7 @@ class TransferPicker {
                  const Options& options)
       : first_(first), judged_(judged), suspected_(suspected), at_least_(options.smallest_group - 1) {
     for (const Test::Value& v : judged.test.values) {
-      if (first.is_good(judged, v)) good_[first.pool_of(v)].push_back(&v);
+      if (first.is_good(judged, v)) good_[first.pool_of(judged.test, v)].push_back(&v);
     }
   }
 
@@ -144,7 +145,8 @@ class TransferPicker {
     std::map<Pool, Transfers> suspects;
     for (const Suspicion& s : judged_.suspicions) {
       Pools its;
-      for (const Test::Value* v : first_.values_of(s.subject, judged_.test)) its[first_.pool_of(*v)].push_back(v);
+      for (const Test::Value* v : first_.values_of(s.subject, judged_.test))
+        its[first_.pool_of(judged_.test, *v)].push_back(v);
       for (auto& [pool, values] : its) {
         Transfers& taken = suspects[pool];
         take(in_order(std::move(values), {}), taken.size() + at_least_, taken);

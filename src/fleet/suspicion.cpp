@@ -43,6 +43,11 @@ NodesByLike nodes_by_like(const Test& test, const Places& places) {
   return by_like;
 }
 
+/// Whether that share below the middle is far, where others deviate from it by so much in the middle.
+bool stands_out(double below, double deviation, const Options& options) {
+  return kNormal * below > options.robust_z * deviation;
+}
+
 /// What each of some is held against, a node or a rank: the middle of the others, or where they are few the best of
 /// all. Numbers are medians of speeds.
 class References {
@@ -50,8 +55,15 @@ class References {
   References(std::vector<double> medians, const Options& options)
       : few_(medians.size() < options.smallest_group), medians_(std::move(medians)) {
     std::ranges::sort(medians_);
+    const double middle = statistics::median(medians_);
+    std::vector<double> deviations;
+    for (const double median : medians_) deviations.push_back(std::abs(shortfall(median, middle)));
+    deviation_ = few_ ? 0 : statistics::median(deviations);
   }
   [[nodiscard]] bool few() const { return few_; }
+  /// From the middle of all, in the middle; 0 where they are few, of which it says nothing.
+  [[nodiscard]] double deviation() const { return deviation_; }
+  [[nodiscard]] std::size_t count() const { return medians_.size(); }
   [[nodiscard]] double of(double median) const {
     if (few_) return medians_.back();
     const auto own = static_cast<std::size_t>(std::ranges::lower_bound(medians_, median) - medians_.begin());
@@ -63,6 +75,7 @@ class References {
  private:
   bool few_;
   std::vector<double> medians_;
+  double deviation_ = 0;
 };
 
 bool is_low(double speed, double reference, const Options& options) {
@@ -139,14 +152,13 @@ std::vector<Standing> stand(const std::vector<std::vector<double>>& pools, const
   }
   const bool few = deviations.size() < options.smallest_group;
   const double deviation = few || deviations.empty() ? 0 : statistics::median(deviations);
-  const auto stands_out = [&](double below) { return kNormal * below > options.robust_z * deviation; };
   for (std::size_t p = 0; p < pools.size(); ++p) {
     Standing& of_pool = all[p];
-    of_pool.best = few;
-    if (few) of_pool.reference = std::ranges::max(pools[p]);
+    of_pool.best = pools[p].size() < options.smallest_group;
+    if (of_pool.best) of_pool.reference = std::ranges::max(pools[p]);
     for (std::size_t i = 0; i < pools[p].size(); ++i) {
       const double below = shortfall(pools[p][i], of_pool.reference);
-      if (below > options.threshold && (few || stands_out(below))) of_pool.low.push_back(i);
+      if (below > options.threshold && stands_out(below, deviation, options)) of_pool.low.push_back(i);
     }
   }
   return all;
@@ -165,7 +177,8 @@ FirstRound::FirstRound(const Report& report, const Options& options) : places_(*
       look_for_ranks(judged, options);
     }
   }
-  note_likes(options);
+  note_few(options);
+  note_likes();
   note_clocks();
 }
 
@@ -189,11 +202,15 @@ void FirstRound::look_for_hosts(Judged& judged, const Options& options) {
     std::vector<double> medians;
     for (const OnNode& node : nodes) medians.push_back(node.median);
     const References references(std::move(medians), options);
+    const bool of_several = std::ranges::any_of(nodes, [](const OnNode& node) { return node.ranks.size() > 1; });
+    if (references.few() && of_several)
+      keep_few("hosts with " + places_.likes()[like].text(), nodes.size(), judged.test);
     for (const OnNode& node : nodes) {
       const double reference = references.of(node.median);
       if (!all_low(node.speeds, reference, options)) continue;
-      low_nodes_.insert(node.node);
-      judged.suspicions.push_back({.subject = {Subject::Of::host, node.node},
+      if (!stands_out(shortfall(node.median, reference), references.deviation(), options)) continue;
+      low_hosts_.emplace(like, node.node, judged.test.path);
+      judged.suspicions.push_back({.subject = {Subject::Of::host, node.node, static_cast<int>(like)},
                                    .ranks = node.ranks,
                                    .speed = node.median,
                                    .reference = reference,
@@ -202,14 +219,14 @@ void FirstRound::look_for_hosts(Judged& judged, const Options& options) {
   }
 }
 
-void FirstRound::look_for_ranks(Judged& judged, const Options& options) const {
+void FirstRound::look_for_ranks(Judged& judged, const Options& options) {
   struct Together {
     std::vector<std::vector<double>> speeds;  // by pool
     std::vector<std::vector<int>> ranks;
     std::vector<Pool> pools;
   };
   std::map<Pool, std::vector<const Test::Value*>> by_pool;
-  for (const Test::Value& v : judged.test.values) by_pool[pool_of(v)].push_back(&v);
+  for (const Test::Value& v : judged.test.values) by_pool[pool_of(judged.test, v)].push_back(&v);
   std::map<long, Together> by_like;
   for (const auto& [pool, values] : by_pool) {
     Together& alike = by_like[pool[0]];
@@ -224,6 +241,7 @@ void FirstRound::look_for_ranks(Judged& judged, const Options& options) const {
   for (const auto& [like, alike] : by_like) {
     const std::vector<Standing> standings = stand(alike.speeds, options);
     for (std::size_t p = 0; p < standings.size(); ++p) {
+      if (standings[p].best) keep_few("ranks " + who_is_in(alike.pools[p]), alike.ranks[p].size(), judged.test);
       for (const std::size_t i : standings[p].low) {
         const int rank = alike.ranks[p][i];
         judged.ranks.insert(rank);
@@ -239,11 +257,11 @@ void FirstRound::look_for_ranks(Judged& judged, const Options& options) const {
 }
 
 /// Ranks before pairs, as hosts before ranks.
-void FirstRound::look_for_transfers(Judged& judged, const Options& options) const {
+void FirstRound::look_for_transfers(Judged& judged, const Options& options) {
   Pools pools;
-  for (const Test::Value& v : judged.test.values) pools[pool_of(v)].push_back(&v);
+  for (const Test::Value& v : judged.test.values) pools[pool_of(judged.test, v)].push_back(&v);
   look_for_networks(judged, pools, options);
-  for (const auto& [pool, values] : pools) look_for_pairs(judged, values, options);
+  for (const auto& [pool, values] : pools) look_for_pairs(judged, pool, values, options);
 }
 
 /// Ranks all of whose transfers in a pool are low, with two partners at least: with one it may be either end. Who has
@@ -279,8 +297,8 @@ void FirstRound::look_for_networks(Judged& judged, const Pools& pools, const Opt
 }
 
 /// Transfers that are low though neither end is.
-void FirstRound::look_for_pairs(Judged& judged, const std::vector<const Test::Value*>& values,
-                                const Options& options) const {
+void FirstRound::look_for_pairs(Judged& judged, const Pool& pool, const std::vector<const Test::Value*>& values,
+                                const Options& options) {
   std::vector<const Test::Value*> others;
   std::vector<double> speeds;
   for (const Test::Value* v : values) {
@@ -290,6 +308,7 @@ void FirstRound::look_for_pairs(Judged& judged, const std::vector<const Test::Va
   }
   if (others.empty()) return;
   const Standing standing = stand({speeds}, options).front();
+  if (standing.best) keep_few("transfers " + who_is_in(pool), speeds.size(), judged.test);
   for (const std::size_t i : standing.low) {
     const auto [from, to] = *others[i]->pair;
     judged.pairs.emplace(from, to);
@@ -301,24 +320,42 @@ void FirstRound::look_for_pairs(Judged& judged, const std::vector<const Test::Va
   }
 }
 
-Pool FirstRound::pool_of(const Test::Value& value) const {
+Pool FirstRound::pool_of(const Test& test, const Test::Value& value) const {
   if (value.pair) {
     const auto [from, to] = *value.pair;
     return {static_cast<long>(places_.like(from)), static_cast<long>(places_.like(to)),
             places_.node(from) == places_.node(to) ? 0 : 1};
   }
+  const std::size_t like = places_.like(value.rank);
   const int node = places_.node(value.rank);
-  return {static_cast<long>(places_.like(value.rank)), low_nodes_.contains(node) ? node : -1, -1};
+  return {static_cast<long>(like), is_on_low_host(like, node, test.path) ? node : -1, -1};
 }
 
-Pool FirstRound::pool_of(const Subject& subject, const Test::Value& value) const {
-  if (subject.of != Subject::Of::host) return pool_of(value);
+Pool FirstRound::pool_of(const Subject& subject, const Test& test, const Test::Value& value) const {
+  if (subject.of != Subject::Of::host) return pool_of(test, value);
   return {static_cast<long>(places_.like(value.rank)), -1, -1};
+}
+
+/// A host whose links are slow says nothing of work inside its GPUs. What is of both suffers from either.
+bool FirstRound::is_on_low_host(std::size_t like, int node, DataPath path) const {
+  const auto is_low = [&](DataPath in) { return low_hosts_.contains({like, node, in}); };
+  if (path != DataPath::mixed) return is_low(path);
+  return is_low(DataPath::link) || is_low(DataPath::gpu) || is_low(DataPath::mixed);
+}
+
+/// "with NVIDIA H200 on PCIe 5 x16 on host a"
+std::string FirstRound::who_is_in(const Pool& pool) const {
+  const std::string like = places_.likes()[static_cast<std::size_t>(pool[0])].text();
+  if (pool[2] < 0) return "with " + like + (pool[1] < 0 ? "" : " on host " + places_.host(static_cast<int>(pool[1])));
+  const std::string other = places_.likes()[static_cast<std::size_t>(pool[1])].text();
+  return fmt::format("{} from {} to {}", pool[2] == 0 ? "within hosts" : "between hosts", like, other);
 }
 
 bool FirstRound::is_of(const Subject& subject, const Test::Value& value) const {
   switch (subject.of) {
-    case Subject::Of::host: return !value.pair && places_.node(value.rank) == subject.first;
+    case Subject::Of::host:
+      return !value.pair && places_.node(value.rank) == subject.first &&
+             static_cast<int>(places_.like(value.rank)) == subject.second;
     case Subject::Of::rank: return !value.pair && value.rank == subject.first;
     case Subject::Of::network: {
       if (!value.pair) return false;
@@ -358,26 +395,43 @@ std::vector<const Test::Value*> FirstRound::values_of(const Subject& subject, co
   return found;
 }
 
-/// Which ranks have few or none like them, and where one model has links of several kinds.
-void FirstRound::note_likes(const Options& options) {
+bool FirstRound::compares(const Judged& judged) const {
+  std::set<Pool> pools;
+  return std::ranges::any_of(judged.test.values,
+                             [&](const Test::Value& v) { return !pools.insert(pool_of(judged.test, v)).second; });
+}
+
+Judgement FirstRound::judgement() const {
+  const auto compared = std::ranges::count_if(tests_, [this](const Judged& judged) { return compares(judged); });
+  return {.tests = tests_.size() + without_verdict_.size(), .judged = static_cast<std::size_t>(compared)};
+}
+
+/// One alone is compared with nothing.
+void FirstRound::keep_few(const std::string& what, std::size_t count, const Test& test) {
+  if (count < 2) return;
+  Few& few = few_[what];
+  few.least = few.tests.empty() ? count : std::min(few.least, count);
+  few.tests.push_back(test.name());
+}
+
+void FirstRound::note_few(const Options& options) {
+  for (const auto& [what, few] : few_) {
+    const std::string where = few.tests.size() == 1
+                                  ? few.tests.front()
+                                  : fmt::format("{} tests, the first of them {}", few.tests.size(), few.tests.front());
+    notes_.push_back(fmt::format("only {} {} in {}: each is compared with the best of them, as there are fewer than {}",
+                                 few.least, what, where, options.smallest_group));
+  }
+}
+
+/// Which ranks have none like them, and where one model has links of several kinds.
+void FirstRound::note_likes() {
   std::map<std::string, std::vector<const Like*>> by_model;
   for (const Like& like : places_.likes()) {
     by_model[like.gpu].push_back(&like);
-    if (like.ranks.size() == 1) {
-      notes_.push_back(fmt::format("{} is alone with {}: there is nothing to compare it with",
-                                   places_.rank_text(like.ranks.front()), like.text()));
-    } else if (like.ranks.size() < options.smallest_group) {
-      notes_.push_back(
-          fmt::format("only {} have {}: they are compared with the best of them, as there are fewer than {}",
-                      ranks_text(like.ranks), like.text(), options.smallest_group));
-    }
-    std::set<int> nodes;
-    for (const int rank : like.ranks) nodes.insert(places_.node(rank));
-    if (nodes.size() > 1 && nodes.size() < options.smallest_group && like.ranks.size() > nodes.size()) {
-      notes_.push_back(
-          fmt::format("only {} hosts have {}: each is compared with the best of them, as there are fewer than {}",
-                      nodes.size(), like.text(), options.smallest_group));
-    }
+    if (like.ranks.size() > 1) continue;
+    notes_.push_back(fmt::format("{} is alone with {}: there is nothing to compare it with",
+                                 places_.rank_text(like.ranks.front()), like.text()));
   }
   for (const auto& [model, likes] : by_model) {
     if (likes.size() < 2) continue;

@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -27,14 +28,15 @@ struct Standing {
   bool best = false;             ///< which of these
   std::vector<std::size_t> low;  ///< places in it
 };
-/// Of each pool. What is far from the middle is the same for all of them, which should spread alike; where all together
-/// are fewer than Options::smallest_group, each is held against its best instead.
+/// Of each pool. What is far from the middle is the same for all of them, which should spread alike. One that is
+/// smaller than Options::smallest_group is held against its best, as a slow one moves its middle; where all together
+/// are fewer, what is beyond the threshold is far.
 std::vector<Standing> stand(const std::vector<std::vector<double>>& pools, const Options& options);
 
 /// Whom a suspicion is of.
 struct Subject {
   enum class Of {
-    host,     ///< all ranks of the node `first`
+    host,     ///< all ranks of the node `first` that are of the like `second`
     rank,     ///< the rank `first`
     network,  ///< all transfers between the rank `first` and others of its node, or where `second` is 1 of other nodes
     pair,     ///< the transfer from `first` to `second`
@@ -76,12 +78,14 @@ class FirstRound {
   };
   [[nodiscard]] const std::vector<Judged>& tests() const { return tests_; }
   [[nodiscard]] const Places& places() const { return places_; }
+  /// How many tests could say something, and how many said it.
+  [[nodiscard]] Judgement judgement() const;
   /// What limits the judgement, in sentences without their full stops.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
-  [[nodiscard]] Pool pool_of(const Test::Value& value) const;
+  [[nodiscard]] Pool pool_of(const Test& test, const Test::Value& value) const;
   /// The one in which whoever is suspected is held against others.
-  [[nodiscard]] Pool pool_of(const Subject& subject, const Test::Value& value) const;
+  [[nodiscard]] Pool pool_of(const Subject& subject, const Test& test, const Test::Value& value) const;
   /// The values of that subject in a test, all of ranks that are known.
   [[nodiscard]] std::vector<const Test::Value*> values_of(const Subject& subject, const Test& test) const;
   /// Whether it is a good one's, against which suspects of its pool are held.
@@ -93,16 +97,30 @@ class FirstRound {
   [[nodiscard]] bool is_of(const Subject& subject, const Test::Value& value) const;
   void take(Test test, const Options& options);
   void look_for_hosts(Judged& judged, const Options& options);
-  void look_for_ranks(Judged& judged, const Options& options) const;
-  void look_for_transfers(Judged& judged, const Options& options) const;
-  static void look_for_networks(Judged& judged, const Pools& pools, const Options& options);
-  void look_for_pairs(Judged& judged, const std::vector<const Test::Value*>& values, const Options& options) const;
-  void note_likes(const Options& options);
+  void look_for_ranks(Judged& judged, const Options& options);
+  void look_for_transfers(Judged& judged, const Options& options);
+  void look_for_networks(Judged& judged, const Pools& pools, const Options& options);
+  void look_for_pairs(Judged& judged, const Pool& pool, const std::vector<const Test::Value*>& values,
+                      const Options& options);
+  [[nodiscard]] std::string who_is_in(const Pool& pool) const;
+  /// Whether ranks alike on a node are judged among themselves in such a test.
+  [[nodiscard]] bool is_on_low_host(std::size_t like, int node, DataPath path) const;
+  [[nodiscard]] bool compares(const Judged& judged) const;
+  /// Keeps that so many were compared with the best of them.
+  void keep_few(const std::string& what, std::size_t count, const Test& test);
+  void note_few(const Options& options);
+  void note_likes();
   void note_clocks();
 
   Places places_;
   std::vector<Judged> tests_;
-  std::set<int> low_nodes_;  ///< suspected in one test at least: in all, their ranks are judged among themselves
+  /// Hosts that are suspected in one such test at least: in all such, their ranks are judged among themselves.
+  std::set<std::tuple<std::size_t, int, DataPath>> low_hosts_;
+  struct Few {
+    std::size_t least = 0;
+    std::vector<std::string> tests{};
+  };
+  std::map<std::string, Few> few_;            ///< by who they are
   std::vector<std::string> without_verdict_;  ///< tests in which the clocks were not sure enough
   double worst_clock_share_ = 0;
   std::vector<std::string> notes_;

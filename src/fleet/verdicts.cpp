@@ -30,9 +30,9 @@ std::string against_text(const Suspicion& s) {
   }
 }
 
-std::string subject_text(const Subject& subject, const Places& places) {
+std::string subject_text(const Subject& subject, const std::vector<int>& ranks, const Places& places) {
   switch (subject.of) {
-    case Subject::Of::host: return places.host_text(subject.first);
+    case Subject::Of::host: return places.host_text(subject.first, ranks);
     case Subject::Of::rank: return places.rank_text(subject.first);
     case Subject::Of::network: return "each transfer of " + places.rank_text(subject.first);
     default: return fmt::format("the transfer from rank {} to rank {}", subject.first, subject.second);
@@ -93,8 +93,8 @@ std::vector<Flagged> Verdicts::flagged() const {
   std::vector<Flagged> all;
   std::set<int> gone(fleet_.missing.begin(), fleet_.missing.end());
   for (const int rank : gone) all.push_back(missing(rank));
+  for (const auto& [node, shown] : slow_hosts()) all.push_back(host(node, shown));
   for (const auto& [subject, shown] : shown_) {
-    if (subject.of == Subject::Of::host) all.push_back(host(subject, shown));
     if (subject.of == Subject::Of::rank) all.push_back(rank(subject, shown));
   }
   add_transfers(all);
@@ -107,28 +107,63 @@ Flagged Verdicts::missing(int rank) const {
   return {.what = Flagged::What::rank, .ranks = {rank}, .name = name, .text = name + " did not answer any more"};
 }
 
-Flagged Verdicts::host(const Subject& subject, const std::vector<Shown>& shown) const {
-  const std::string name = first_.places().host_text(subject.first);
-  Flagged found = flag(Flagged::What::host, name, shown);
+/// By their nodes: those of several models on one node are one host.
+std::map<int, std::vector<Verdicts::Shown>> Verdicts::slow_hosts() const {
+  std::map<int, std::vector<Shown>> hosts;
+  for (const auto& [subject, shown] : shown_) {
+    if (subject.of != Subject::Of::host) continue;
+    std::vector<Shown>& of_node = hosts[subject.first];
+    of_node.insert(of_node.end(), shown.begin(), shown.end());
+  }
+  return hosts;
+}
+
+Flagged Verdicts::host(int node, const std::vector<Shown>& shown) const {
+  const Places& places = first_.places();
+  Flagged found = flag(Flagged::What::host, {}, shown);
+  found.name = places.host_text(node, found.ranks);
   const bool link = any_on(shown, DataPath::link);
   const bool gpu = any_on(shown, DataPath::gpu);
   const char* where = link && gpu ? ", over the links and inside the GPUs" : gpu ? ", inside the GPUs" : "";
-  found.text = fmt::format("all ranks of {} are slow{}: their middle {}", name, where, numbers(shown));
+  const bool all = found.ranks == places.ranks_on(node);
+  const std::string of =
+      all ? "all ranks of " + found.name
+          : fmt::format("all {} of {}", places.likes()[places.like(found.ranks.front())].text(), found.name);
+  found.text = fmt::format("{} are slow{}: their middle {}", of, where, numbers(shown));
   return found;
+}
+
+/// Which part of a rank is slow, by what is low and what is not.
+Verdicts::PartOfRank Verdicts::part_of(const Subject& subject, const std::vector<Shown>& shown) const {
+  using enum Flagged::What;
+  if (any_on(shown, DataPath::gpu)) return {gpu, "GPU", ""};
+  const bool gpu_is_fine = is_fine(subject, DataPath::gpu);
+  if (any_on(shown, DataPath::link)) {
+    if (gpu_is_fine) return {link, "link", ""};
+    const char* doubt =
+        tests_of_subject(subject, DataPath::gpu) > 0
+            ? "; work that stays on the GPU was low, too, and not for certain"
+            : "; no test stayed on the GPU: `xferbench memcpy --dir d2d` tells whether it is the GPU or "
+              "its link";
+    return {link, "link or GPU", doubt};
+  }
+  if (!is_fine(subject, DataPath::link)) {
+    return {link, "link or GPU",
+            "; these tests are not of the link alone, nor of the GPU: `xferbench memcpy --dir h2d,d2h,d2d` tells which "
+            "it is"};
+  }
+  return {gpu, "GPU or host process",
+          gpu_is_fine ? "; copies over its link and work that stays on the GPU are as fast as elsewhere"
+                      : "; copies over its link are as fast as elsewhere"};
 }
 
 Flagged Verdicts::rank(const Subject& subject, const std::vector<Shown>& shown) const {
   const Places& places = first_.places();
   const int rank = subject.first;
-  const bool gpu = any_on(shown, DataPath::gpu);
-  const bool told_apart = gpu || tests_of_subject(subject, true) > 0;
-  const std::string who = places.rank_text(rank);
-  const std::string part = fmt::format("{} of {}", gpu ? "GPU" : told_apart ? "link" : "link or GPU", who);
-  Flagged found = flag(gpu ? Flagged::What::gpu : Flagged::What::link, part, shown);
-  found.text = fmt::format("the {} {}", part, numbers(shown));
-  if (!told_apart) {
-    found.text += "; no test stayed on the GPU: `xferbench memcpy --dir d2d` tells whether it is the GPU or its link";
-  }
+  const PartOfRank found_part = part_of(subject, shown);
+  const std::string part = fmt::format("{} of {}", found_part.name, places.rank_text(rank));
+  Flagged found = flag(found_part.what, part, shown);
+  found.text = fmt::format("the {} {}{}", part, numbers(shown), found_part.doubt);
   if (places.ranks_on(places.node(rank)).size() == 1) {
     found.text += "; as the only rank of its host it cannot be told from the host";
   }
@@ -240,7 +275,7 @@ std::string Verdicts::numbers(const std::vector<Shown>& shown) const {
   const Suspicion& s = *most.suspicion;
   std::set<const Test*> tests;
   for (const Shown& one : shown) tests.insert(one.test);
-  const std::size_t all = std::max(tests.size(), tests_of_subject(s.subject, false));
+  const std::size_t all = std::max(tests.size(), tests_of_subject(s.subject));
   const std::string in_tests = all > 1 ? fmt::format(", in {} of {} tests", tests.size(), all) : "";
   return fmt::format("{} {} in {}, {} {}: {}{}, and {} when measured again",
                      test.better == Better::lower ? "takes" : "gives", number_text(test, s.speed), test.name(),
@@ -248,21 +283,39 @@ std::string Verdicts::numbers(const std::vector<Shown>& shown) const {
                      less_text(test, statistics::median(most.again.shortfalls)));
 }
 
-std::size_t Verdicts::tests_of_subject(const Subject& subject, bool on_gpu_only) const {
+std::size_t Verdicts::tests_of_subject(const Subject& subject, std::optional<DataPath> path) const {
   return static_cast<std::size_t>(std::ranges::count_if(first_.tests(), [&](const FirstRound::Judged& judged) {
-    if (on_gpu_only && judged.test.path != DataPath::gpu) return false;
+    if (path && judged.test.path != *path) return false;
     return !first_.values_of(subject, judged.test).empty();
   }));
+}
+
+/// Whether tests of that path were judged, and it was suspected in none of them.
+bool Verdicts::is_fine(const Subject& subject, DataPath path) const {
+  const auto is_suspected = [&](const ShownOf& in) {
+    const auto found = in.find(subject);
+    return found != in.end() && any_on(found->second, path);
+  };
+  return tests_of_subject(subject, path) > 0 && !is_suspected(shown_) && !is_suspected(not_shown_);
+}
+
+std::size_t Verdicts::unresolved() const {
+  std::size_t count = 0;
+  for (const auto& [subject, doubts] : not_shown_) {
+    count += static_cast<std::size_t>(
+        std::ranges::count_if(doubts, [](const Shown& one) { return one.again.seen != Again::Seen::no; }));
+  }
+  return count;
 }
 
 std::vector<std::string> Verdicts::notes() const {
   std::vector<std::string> all;
   for (const auto& [subject, doubts] : not_shown_) {
-    if (shown_.contains(subject)) continue;
     const Shown& most = worst_of(doubts);
     const std::string more = doubts.size() > 1 ? fmt::format(", and in {} more tests,", doubts.size() - 1) : "";
     const char* than = most.test->better == Better::lower ? "slower than" : "below";
-    all.push_back(fmt::format("{} was {:.1f} % {} {} in {}{} and {}", subject_text(subject, first_.places()),
+    all.push_back(fmt::format("{} was {:.1f} % {} {} in {}{} and {}",
+                              subject_text(subject, most.suspicion->ranks, first_.places()),
                               most.suspicion->shortfall() * 100, than, against_text(*most.suspicion), most.test->name(),
                               more, outcome_text(most.again.seen)));
   }

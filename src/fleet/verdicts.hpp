@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,10 @@ class Verdicts {
 
   /// Missing ranks, hosts, GPUs and links by their ranks, then what only transfers between ranks show.
   [[nodiscard]] std::vector<Flagged> flagged() const;
-  /// Who was suspected and is not flagged.
+  /// Who was suspected in a test and not so again; of who is flagged, by other tests.
   [[nodiscard]] std::vector<std::string> notes() const;
+  /// How many suspicions the second round could neither confirm nor remove.
+  [[nodiscard]] std::size_t unresolved() const;
 
  private:
   /// A test that shows a suspicion.
@@ -45,7 +48,14 @@ class Verdicts {
   using ShownOf = std::map<Subject, std::vector<Shown>>;
 
   [[nodiscard]] Flagged missing(int rank) const;
-  [[nodiscard]] Flagged host(const Subject& subject, const std::vector<Shown>& shown) const;
+  [[nodiscard]] std::map<int, std::vector<Shown>> slow_hosts() const;
+  [[nodiscard]] Flagged host(int node, const std::vector<Shown>& shown) const;
+  struct PartOfRank {
+    Flagged::What what = Flagged::What::link;
+    const char* name = "";
+    const char* doubt = "";  ///< the end of the sentence; empty where there is none
+  };
+  [[nodiscard]] PartOfRank part_of(const Subject& subject, const std::vector<Shown>& shown) const;
   [[nodiscard]] Flagged rank(const Subject& subject, const std::vector<Shown>& shown) const;
   [[nodiscard]] Flagged network(const std::vector<int>& ranks, const std::vector<Shown>& shown) const;
   [[nodiscard]] Flagged pair(const Subject& subject, const std::vector<Shown>& shown) const;
@@ -55,8 +65,9 @@ class Verdicts {
   [[nodiscard]] bool others_are_low(const std::vector<int>& pair, const std::vector<int>& ranks) const;
   [[nodiscard]] Flagged flag(Flagged::What what, std::string name, const std::vector<Shown>& shown) const;
   [[nodiscard]] std::string numbers(const std::vector<Shown>& shown) const;
-  /// How many tests say something of a subject; of these, how many stay on the GPU.
-  [[nodiscard]] std::size_t tests_of_subject(const Subject& subject, bool on_gpu_only) const;
+  /// How many tests say something of a subject: all, or those of a path.
+  [[nodiscard]] std::size_t tests_of_subject(const Subject& subject, std::optional<DataPath> path = {}) const;
+  [[nodiscard]] bool is_fine(const Subject& subject, DataPath path) const;
 
   const Fleet& fleet_;
   const FirstRound& first_;
