@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
@@ -82,6 +83,20 @@ void append_tests(Flagged& flagged, const std::vector<std::string>& tests) {
   }
 }
 
+std::string trained_text(const Environment::Pcie& link) {
+  return fmt::format("PCIe {} x{}", link.generation, link.width);
+}
+
+std::string maximum_text(const Environment::Pcie& link) {
+  return fmt::format("PCIe {} x{}", link.max_generation, link.max_width);
+}
+
+/// Each generation is twice as fast as the one before.
+double training_shortfall(const Environment::Pcie& link) {
+  const double lanes = static_cast<double>(link.width) / link.max_width;
+  return 1 - lanes * std::exp2(static_cast<double>(link.generation) - link.max_generation);
+}
+
 }  // namespace
 
 void Verdicts::add(const Test& test, const Suspicion& suspicion, Again again) {
@@ -97,8 +112,40 @@ std::vector<Flagged> Verdicts::flagged() const {
   for (const auto& [subject, shown] : shown_) {
     if (subject.of == Subject::Of::rank) all.push_back(rank(subject, shown));
   }
+  add_trained_low(all);
   add_transfers(all);
   return all;
+}
+
+/// Links that have trained below what their GPU can do, where others of the same model have not: a fact, for which
+/// nothing must be measured twice.
+void Verdicts::add_trained_low(std::vector<Flagged>& flagged) const {
+  std::map<std::string, Environment::Pcie> at_maximum;  // by model, of one such link
+  for (const RankPlace& place : fleet_.ranks) {
+    const Environment::Gpu& gpu = place.environment.gpu;
+    if (gpu.pcie && gpu.pcie->max_width > 0 && !gpu.pcie->below_maximum()) at_maximum.emplace(gpu.name, *gpu.pcie);
+  }
+  for (const RankPlace& place : fleet_.ranks) {
+    const Environment::Gpu& gpu = place.environment.gpu;
+    const auto others = at_maximum.find(gpu.name);
+    if (!first_.places().has(place.rank) || others == at_maximum.end()) continue;
+    if (!gpu.pcie || !gpu.pcie->below_maximum()) continue;
+    const std::string fact = fmt::format("has trained to {} of {}, others of its model to {}", trained_text(*gpu.pcie),
+                                         maximum_text(*gpu.pcie), trained_text(others->second));
+    const auto is_known = [&](const Flagged& f) {
+      return f.what == Flagged::What::link && f.ranks == std::vector{place.rank};
+    };
+    if (const auto known = std::ranges::find_if(flagged, is_known); known != flagged.end()) {
+      known->text += "; it " + fact;
+      continue;
+    }
+    const std::string name = "link of " + rank_text(place);
+    flagged.push_back({.what = Flagged::What::link,
+                       .ranks = {place.rank},
+                       .name = name,
+                       .shortfall = training_shortfall(*gpu.pcie),
+                       .text = fmt::format("the {} {}", name, fact)});
+  }
 }
 
 Flagged Verdicts::missing(int rank) const {
@@ -176,8 +223,10 @@ Flagged Verdicts::network(const std::vector<int>& ranks, const std::vector<Shown
       ranks.size() == 1 ? places.rank_text(ranks.front()) : places.host_text(places.node(ranks.front()));
   const std::string name = "network of " + who;
   Flagged found = flag(Flagged::What::host, name, shown);
-  found.text = fmt::format("all transfers of {} are slow, so it is its host or its network: their middle {}", who,
-                           numbers(shown));
+  // One rank has a link of its own, through which they go.
+  const bool link_is_fine = ranks.size() > 1 || is_fine({Subject::Of::rank, ranks.front()}, DataPath::link);
+  found.text = fmt::format("all transfers of {} are slow, so it is {}its host or its network: their middle {}", who,
+                           link_is_fine ? "" : "its link, ", numbers(shown));
   return found;
 }
 

@@ -60,6 +60,7 @@ class Verdicts {
   [[nodiscard]] Flagged network(const std::vector<int>& ranks, const std::vector<Shown>& shown) const;
   [[nodiscard]] Flagged pair(const Subject& subject, const std::vector<Shown>& shown) const;
   [[nodiscard]] bool exchanged_with_others(int rank, int than) const;
+  void add_trained_low(std::vector<Flagged>& flagged) const;
   void add_transfers(std::vector<Flagged>& flagged) const;
   void add_or_explain(std::vector<Flagged>& flagged, Flagged transfers) const;
   [[nodiscard]] bool others_are_low(const std::vector<int>& pair, const std::vector<int>& ranks) const;

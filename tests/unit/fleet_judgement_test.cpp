@@ -355,7 +355,7 @@ TEST(FleetGroups, AreByModelAndLink) {
   const auto change = [&](auto how) {
     for (int rank = 8; rank < 16; ++rank) how(made.report.fleet->ranks[static_cast<std::size_t>(rank)].environment.gpu);
   };
-  change([](Environment::Gpu& gpu) { gpu.pcie->width = 8; });
+  change([](Environment::Gpu& gpu) { gpu.pcie->width = gpu.pcie->max_width = 8; });
   made.judge();
   EXPECT_EQ(said(made), "") << "a narrow link is slow";
   ASSERT_EQ(notes(made).size(), 2U);
@@ -370,9 +370,39 @@ TEST(FleetGroups, AreByModelAndLink) {
 TEST(FleetGroups, OfOneAreNoted) {
   MadeFleet made = exact_fleet(1, 8, {{.of = Fault::Of::link, .where = 3}});
   made.report.fleet->ranks[3].environment.gpu.pcie->generation = 4;
+  made.report.fleet->ranks[3].environment.gpu.pcie->max_generation = 4;
   made.judge();
   EXPECT_EQ(said(made), "");
   EXPECT_TRUE(has(notes(made).front(), {"rank 3", "nothing to compare it with"}));
+}
+
+TEST(FleetTraining, BelowTheMaximumThatOthersReachIsALinks) {
+  MadeFleet made = exact_fleet(1, 8);
+  made.report.fleet->ranks[3].environment.gpu.pcie->width = 8;
+  judge(made.report, {});
+  ASSERT_EQ(flagged(made).size(), 1U);
+  EXPECT_EQ(flagged(made).front().what, Flagged::What::link);
+  EXPECT_EQ(flagged(made).front().ranks, (Ranks{3}));
+  EXPECT_DOUBLE_EQ(flagged(made).front().shortfall, 0.5);
+  EXPECT_TRUE(has(flagged(made).front().text,
+                  {"link of rank 3", "PCIe 5 x8 of PCIe 5 x16", "others of its model to PCIe 5 x16"}));
+  EXPECT_TRUE(second_round(made.report, {}).empty()) << "nothing must be measured again";
+}
+
+TEST(FleetTraining, OfAllIsNobodys) {
+  MadeFleet made = exact_fleet(1, 8);
+  for (RankPlace& place : made.report.fleet->ranks) place.environment.gpu.pcie->width = 8;
+  judge(made.report, {});
+  EXPECT_EQ(said(made), "") << "as the slots may be";
+}
+
+TEST(FleetTraining, IsSaidOfALinkThatIsSlowAmongItsLike) {
+  MadeFleet made = exact_fleet(1, 8, {{.of = Fault::Of::link, .where = 3}});
+  for (std::size_t rank = 0; rank < 6; ++rank) made.report.fleet->ranks[rank].environment.gpu.pcie->generation = 4;
+  made.judge();
+  ASSERT_EQ(flagged(made).size(), 6U);
+  EXPECT_EQ(flagged(made).front().ranks, (Ranks{3}));
+  EXPECT_TRUE(has(flagged(made).front().text, {"10.0 %", "; it has trained to PCIe 4 x16"}));
 }
 
 // --- Clocks ----------------------------------------------------------------------------------------------------------
@@ -553,6 +583,7 @@ TEST(Transfers, ThatAreAllSlowAreTheRanks) {
       ASSERT_EQ(flagged(made).size(), 1U) << rank << said(made);
       EXPECT_EQ(flagged(made).front().what, Flagged::What::host);
       EXPECT_EQ(flagged(made).front().ranks, (Ranks{rank}));
+      EXPECT_TRUE(has(flagged(made).front().text, {"so it is its host or its network"})) << "its copies are fine";
     }
   }
 }

@@ -92,6 +92,43 @@ TEST(FleetReport, SaysThatNothingIsFlaggedOnlyOfAWholeRun) {
   EXPECT_NE(table_of(report).find("INCOMPLETE"), std::string::npos);
 }
 
+TEST(FleetReport, SaysWhereNothingCouldBeJudged) {
+  Report report = test::fleet_report();
+  const auto said_of = [&](const Judgement& judgement) {
+    report.fleet->judgement = judgement;
+    return to_table(report, kCopy, {.color = true});
+  };
+  const std::string good = said_of({.tests = 2, .judged = 2});
+  const std::string mark = good.substr(good.find("nothing is flagged") - 7, 7);
+  const auto is_green = [&](const std::string& table) { return table.find(mark + "nothing") != std::string::npos; };
+  EXPECT_TRUE(is_green(good)) << good;
+  const std::string none = said_of({.tests = 2, .judged = 0});
+  EXPECT_NE(none.find("nothing could be judged"), std::string::npos);
+  EXPECT_FALSE(is_green(none));
+  const std::string some = said_of({.tests = 2, .judged = 1});
+  EXPECT_NE(some.find("nothing is flagged in 1 of 2 tests"), std::string::npos);
+  EXPECT_FALSE(is_green(some));
+  const std::string open = said_of({.tests = 2, .judged = 2, .unresolved = 1});
+  EXPECT_NE(open.find("nothing is flagged; a suspicion could be neither"), std::string::npos);
+  EXPECT_FALSE(is_green(open));
+  EXPECT_NE(to_markdown(report, kCopy).find("a suspicion could be neither"), std::string::npos);
+}
+
+TEST(FleetReport, TellsRoundsApartInWhatFailedAndSkipsWhoWasNotAskedAgain) {
+  Report report = test::fleet_report({.nodes = 1, .per_node = 2, .dirs = {"h2d"}});
+  report.results.push_back(report.results[0]);
+  report.results[0].status = report.results[2].status = Status::failed;
+  report.results[0].reason = report.results[2].reason = "wrong byte";
+  report.results[2].in_fleet->round = 2;
+  const std::string failed = table_of(report);
+  EXPECT_EQ(failed.find("every rank"), std::string::npos) << failed;
+  EXPECT_NE(failed.find("pace=all: rank 0"), std::string::npos) << failed;
+  EXPECT_NE(failed.find("pace=all, measured again: rank 0"), std::string::npos) << failed;
+  report.results[2].status = Status::skipped;
+  report.results[2].reason = "rank 1, the other end, is not measured this time";
+  EXPECT_EQ(table_of(report).find("the other end"), std::string::npos);
+}
+
 TEST(FleetReport, SaysWhichRanksAreSimulatedByAnotherProfile) {
   Report report = test::fleet_report();
   report.fleet->ranks[6].environment.profile = "slow-link";

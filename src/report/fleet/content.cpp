@@ -289,23 +289,47 @@ std::vector<std::string> flagged_lines(const Fleet& fleet) {
   return lines;
 }
 
-/// Cases of one status, by case and reason: each with the ranks that have it.
+/// All is good only where all could be judged, and nobody is suspected any more.
+std::optional<Nothing> nothing_flagged(const Report& report) {
+  const Fleet& fleet = *report.fleet;
+  if (!fleet.flagged.empty() || !report.complete) return std::nullopt;
+  const Judgement judgement = fleet.judgement.value_or(Judgement{});
+  const bool known = fleet.judgement.has_value();
+  if (known && judgement.judged == 0) return Nothing{"nothing could be judged", Tone::notice};
+  Nothing nothing{"nothing is flagged"};
+  if (judgement.judged < judgement.tests) {
+    nothing = {fmt::format("nothing is flagged in {} of {} tests; the others could not be judged", judgement.judged,
+                           judgement.tests),
+               Tone::notice};
+  }
+  if (judgement.unresolved > 0) {
+    nothing.text +=
+        fmt::format("; {} could be neither confirmed nor removed",
+                    judgement.unresolved == 1 ? "a suspicion" : fmt::format("{} suspicions", judgement.unresolved));
+    nothing.tone = Tone::notice;
+  }
+  return nothing;
+}
+
+/// Cases of one status, by case and reason: each with the ranks that have it. In the second round ranks are left out
+/// because nobody asks them, which is no news.
 std::vector<std::string> lines_of(const Report& report, Status status) {
-  std::map<std::tuple<std::string, Pacing, std::string>, std::vector<int>> ranks;
+  std::map<std::tuple<std::string, Pacing, unsigned, std::string>, std::vector<int>> ranks;
   for (const Result& r : report.results) {
     if (r.status != status || !r.in_fleet || r.reason == kNotBegun) continue;
-    ranks[{r.config.key(), r.in_fleet->pace, r.reason}].push_back(r.in_fleet->rank);
+    if (status == Status::skipped && r.in_fleet->round > 1) continue;
+    ranks[{r.config.key(), r.in_fleet->pace, r.in_fleet->round, r.reason}].push_back(r.in_fleet->rank);
   }
   constexpr std::size_t kMost = 20;
   std::vector<std::string> lines;
   for (const auto& [what, which] : ranks) {
-    const auto& [key, pace, reason] = what;
+    const auto& [key, pace, round, reason] = what;
     if (lines.size() == kMost) {
       lines.push_back(fmt::format("{} more are in the results file", ranks.size() - kMost));
       break;
     }
     const bool every = which.size() == report.fleet->ranks.size();
-    lines.push_back(fmt::format("{} pace={}: {}: {}", key, to_text(pace),
+    lines.push_back(fmt::format("{} pace={}{}: {}: {}", key, to_text(pace), round > 1 ? ", measured again" : "",
                                 every ? "every rank" : ranks_text(*report.fleet, which), reason));
   }
   return lines;
@@ -362,6 +386,7 @@ Content content_of(const Report& report) {
                   .head = head_of(fleet),
                   .parts = parts_of(fleet, fleet::summarise(tests)),
                   .flagged = flagged_lines(fleet),
+                  .nothing = nothing_flagged(report),
                   .failed = missing_lines(fleet),
                   .skipped = lines_of(report, Status::skipped),
                   .findings = {},

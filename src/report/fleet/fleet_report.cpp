@@ -18,7 +18,6 @@ using fleet_report::Part;
 
 constexpr const char* kIncomplete = "INCOMPLETE: not every case has run to its end";
 constexpr const char* kContention = "What contention costs";
-constexpr const char* kNothingFlagged = "nothing is flagged";
 
 // --- For a terminal -------------------------------------------------------------------------------------------------
 
@@ -72,7 +71,7 @@ std::string to_fleet_table(const Report& report, const Style& style) {
   text += lines_in(content.flagged, Tone::bad, style);
   text += lines_in(content.failed, Tone::bad, style);
   text += lines_in(content.skipped, Tone::dim, style);
-  if (content.flagged.empty() && report.complete) text += lines_in({kNothingFlagged}, Tone::good, style);
+  if (content.nothing) text += lines_in({content.nothing->text}, content.nothing->tone, style);
   text += lines_in(content.notes, Tone::dim, style);
   if (!report.complete) text += "\n" + style.notice(kIncomplete) + "\n";
   return text;
@@ -86,7 +85,7 @@ std::string to_fleet_markdown(const Report& report) {
   if (!report.complete) text += fmt::format("\n**{}**\n", kIncomplete);
   text += list_in("Flagged", content.flagged);
   text += list_in("Missing and failed", content.failed);
-  if (content.flagged.empty() && report.complete) text += fmt::format("\n{}\n", kNothingFlagged);
+  if (content.nothing) text += fmt::format("\n{}\n", content.nothing->text);
   for (const Part& part : content.parts) text += part_in_markdown(part, marks(report));
   text += list_in("Findings", content.findings);
   text += list_in("Notes", content.notes);
