@@ -92,6 +92,24 @@ class Faults(Fleets):
         self.all_are_named("host")
 
 
+class Exchanged(Fleets):
+    """Transfers between ranks: a slow end is told from those it exchanges with."""
+
+    CASES = ["exchange", "--pairs", "all", "--method", "pipeline", "--chunk", "1M", "--depth", "4", "--size", "16M",
+             "--max-samples", "4", "--no-verify", "--quiet"]  # fmt: skip
+    SLOW = 4
+
+    def test_a_slow_link(self):
+        each, _ = profiles.fleet(7, ranks=6, hosts=3)
+        each[self.SLOW]["scale"]["link"] = 0.2
+        profiles.write(self.folder, each)
+        flags = ["--simulate", self.folder / "rank-%r.json"]
+        outcome, report = self.run_fleet(None, flags, ranks=6, cases=self.CASES, seconds=150)
+        self.assertEqual(outcome.code, 1, outcome.out + outcome.err)
+        self.assertEqual(flags_of(report), {("host", (self.SLOW,))}, outcome.out)
+        self.assertIn("its link", report["fleet"]["flagged"][0]["text"])
+
+
 class Killed(Fleets):
     """kill -9 of a rank at any moment: everything ends, and what was measured stays."""
 
