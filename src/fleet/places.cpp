@@ -40,14 +40,22 @@ Places::Places(const Fleet& fleet) {
   for (auto& [node, ranks] : by_node_) std::ranges::sort(ranks);
 }
 
-std::string rank_text(const RankPlace& place) {
+std::string rank_text(const RankPlace& place, Detail detail) {
   std::vector<std::string> known;
-  const Environment::Gpu& gpu = place.environment.gpu;
-  for (const std::string& one : {place.host, gpu.uuid, gpu.pci_bus_id}) {
-    if (!one.empty()) known.push_back(one);
+  if (!place.host.empty()) known.push_back(where_text(place));
+  if (detail == Detail::part) {
+    const Environment::Gpu& gpu = place.environment.gpu;
+    for (const std::string& one : {gpu.uuid, gpu.pci_bus_id}) {
+      if (!one.empty()) known.push_back(one);
+    }
   }
   if (known.empty()) return fmt::format("rank {}", place.rank);
   return fmt::format("rank {} ({})", place.rank, fmt::join(known, ", "));
+}
+
+std::string rank_text(const Fleet& fleet, int rank, Detail detail) {
+  const RankPlace* place = fleet.place(rank);
+  return place == nullptr ? fmt::format("rank {}", rank) : rank_text(*place, detail);
 }
 
 std::string ranks_text(const std::vector<int>& ranks) {

@@ -32,7 +32,7 @@ class Places {
   [[nodiscard]] const std::vector<int>& ranks_on(int node) const { return by_node_.at(node); }
 
   [[nodiscard]] const std::string& host(int node) const { return by_rank_.at(ranks_on(node).front()).place->host; }
-  /// "rank 3 (node1, GPU-uuid, 0000:17:00.0)": as much as is known.
+  /// "rank 3 (GPU 1 of node1, GPU-uuid, 0000:17:00.0)": as much as is known.
   [[nodiscard]] std::string rank_text(int rank) const;
   /// "host node1 (ranks 8 to 15)"
   [[nodiscard]] std::string host_text(int node) const { return host_text(node, ranks_on(node)); }
@@ -49,8 +49,14 @@ class Places {
   std::vector<Like> likes_;
 };
 
-/// "rank 3 (node1, GPU-uuid, 0000:17:00.0)"
-std::string rank_text(const RankPlace& place);
+/// How much is said of where a rank is.
+enum class Detail {
+  place,  ///< "rank 3 (GPU 1 of node1)", for tables and lists
+  part,   ///< "rank 3 (GPU 1 of node1, GPU-uuid, 0000:17:00.0)", by which people find it in the machine
+};
+std::string rank_text(const RankPlace& place, Detail detail = Detail::part);
+/// Also of one that never said where it is: "rank 3".
+std::string rank_text(const Fleet& fleet, int rank, Detail detail = Detail::part);
 /// "rank 3", "ranks 0 to 3 and 6"; of many the first few and how many more there are.
 std::string ranks_text(const std::vector<int>& ranks);
 

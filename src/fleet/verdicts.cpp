@@ -149,8 +149,7 @@ void Verdicts::add_trained_low(std::vector<Flagged>& flagged) const {
 }
 
 Flagged Verdicts::missing(int rank) const {
-  const auto place = std::ranges::find(fleet_.ranks, rank, &RankPlace::rank);
-  const std::string name = place == fleet_.ranks.end() ? fmt::format("rank {}", rank) : rank_text(*place);
+  const std::string name = rank_text(fleet_, rank);
   return {.what = Flagged::What::rank, .ranks = {rank}, .name = name, .text = name + " did not answer any more"};
 }
 

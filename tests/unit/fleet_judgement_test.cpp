@@ -115,8 +115,8 @@ TEST(FleetJudgement, NamesALinkWhereWorkOnTheGpuIsAsFastAsElsewhere) {
   EXPECT_EQ(link.ranks, (Ranks{5}));
   EXPECT_NEAR(link.shortfall, 0.1, 1e-9);
   EXPECT_EQ(link.tests.size(), 3U);
-  EXPECT_TRUE(
-      has(link.text, {"link of rank 5 (node001, GPU-00000005", "00000000:11:00.0", "10.0 %", "in 3 of 4 tests"}));
+  EXPECT_TRUE(has(link.text,
+                  {"link of rank 5 (GPU 1 of node001, GPU-00000005", "00000000:11:00.0", "10.0 %", "in 3 of 4 tests"}));
 }
 
 TEST(FleetJudgement, NamesAGpuWhereWorkOnItIsSlow) {
@@ -334,7 +334,7 @@ TEST(FleetJudgement, FlagsWhoIsMissingAndAsksNothingMoreOfThem) {
   made.judge();
   ASSERT_EQ(flagged(made).size(), 3U);
   EXPECT_EQ(flagged(made)[0].what, Flagged::What::rank);
-  EXPECT_TRUE(has(flagged(made)[0].name, {"rank 6 (node001"}));
+  EXPECT_TRUE(has(flagged(made)[0].name, {"rank 6 (GPU 2 of node001"}));
   EXPECT_TRUE(flagged(made)[0].tests.empty());
   EXPECT_EQ(flagged(made)[1].name, "rank 77") << "nobody knows where that was";
   EXPECT_EQ(flagged(made)[2].ranks, (Ranks{5}));
@@ -374,6 +374,15 @@ TEST(FleetGroups, OfOneAreNoted) {
   made.judge();
   EXPECT_EQ(said(made), "");
   EXPECT_TRUE(has(notes(made).front(), {"rank 3", "nothing to compare it with"}));
+}
+
+TEST(FleetPlaces, AreSaidInOneWay) {
+  MadeFleet made = exact_fleet(2, 4);
+  const Fleet& fleet = *made.report.fleet;
+  const std::string place = rank_text(fleet, 5, Detail::place);
+  EXPECT_EQ(place, "rank 5 (GPU 1 of node001)");
+  EXPECT_EQ(rank_text(fleet, 5).substr(0, place.size() - 1), place.substr(0, place.size() - 1));
+  EXPECT_EQ(rank_text(fleet, 77), "rank 77");
 }
 
 TEST(FleetTraining, BelowTheMaximumThatOthersReachIsALinks) {
@@ -459,7 +468,7 @@ TEST(SecondRound, MustShowItAgain) {
   worsen(made.report, "h2d", 3, 0.051, 1);
   made.judge();
   EXPECT_EQ(said(made), "");
-  EXPECT_TRUE(has(notes(made).back(), {"rank 3 (node000", "5.1 %", "not when"}));
+  EXPECT_TRUE(has(notes(made).back(), {"rank 3 (GPU 3 of node000", "5.1 %", "not when"}));
 }
 
 TEST(SecondRound, MustShowItBelowEveryGoodOne) {
@@ -601,7 +610,7 @@ TEST(Transfers, OfOnePairAreThePairs) {
   ASSERT_EQ(flagged(made).size(), 1U);
   EXPECT_EQ(flagged(made).front().what, Flagged::What::pair);
   EXPECT_EQ(flagged(made).front().ranks, (Ranks{1, 4}));
-  EXPECT_TRUE(has(flagged(made).front().name, {"rank 1 (node000", "to rank 4 (node002"}));
+  EXPECT_TRUE(has(flagged(made).front().name, {"rank 1 (GPU 1 of node000", "to rank 4 (GPU 0 of node002"}));
 }
 
 TEST(Transfers, ThatAreSlowBeyondANodeAreTheRanksNetworks) {

@@ -14,6 +14,7 @@
 
 #include "core/units.hpp"
 #include "fleet/judgement.hpp"
+#include "fleet/places.hpp"
 #include "measure/statistics.hpp"
 #include "report/run/sections.hpp"
 
@@ -26,11 +27,7 @@ using fleet::Test;
 
 // --- Ranks in words -------------------------------------------------------------------------------------------------
 
-/// "rank 3 (GPU 1 of a)".
-std::string rank_text(const Fleet& fleet, int rank) {
-  const RankPlace* place = fleet.place(rank);
-  return place == nullptr ? fmt::format("rank {}", rank) : fmt::format("rank {} ({})", rank, where_text(*place));
-}
+std::string rank_text(const Fleet& fleet, int rank) { return fleet::rank_text(fleet, rank, fleet::Detail::place); }
 
 /// Whose a number is; of a transfer between two ranks both.
 std::string whose(const Fleet& fleet, const Test::Value& value) {
@@ -38,13 +35,8 @@ std::string whose(const Fleet& fleet, const Test::Value& value) {
   return fmt::format("{} to {}", rank_text(fleet, value.pair->first), rank_text(fleet, value.pair->second));
 }
 
-/// Some by name, and how many more there are.
 std::string ranks_text(const Fleet& fleet, const std::vector<int>& ranks) {
-  constexpr std::size_t kMost = 4;
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < ranks.size() && i < kMost; ++i) names.push_back(rank_text(fleet, ranks[i]));
-  if (ranks.size() > kMost) names.push_back(fmt::format("{} more ranks", ranks.size() - kMost));
-  return fmt::format("{}", fmt::join(names, ", "));
+  return ranks.size() == 1 ? rank_text(fleet, ranks.front()) : fleet::ranks_text(ranks);
 }
 
 /// What GPUs and their links are, where all are the same.
