@@ -28,17 +28,50 @@ std::string without_uuids(const NamedReport& named) {
 }
 
 /// Empty for one that never said where it is.
-std::string uuid_of(const Report& report, const Result& result) {
-  const RankPlace* place = report.fleet->place(result.in_fleet->rank);
+std::string uuid_of(const Fleet& fleet, int rank) {
+  const RankPlace* place = fleet.place(rank);
   return place == nullptr ? "" : place->environment.gpu.uuid;
 }
 
-const RankPlace* first_place(const Files& files, const SameCase& c, std::size_t from, std::size_t to) {
+/// A key without the round of pairs, in which a pair has its turn: which one that is depends on how many ranks there
+/// are.
+std::string without_round(const std::string& key) {
+  constexpr std::string_view kRound = "/round=";
+  const std::size_t begin = key.find(kRound);
+  if (begin == std::string::npos) return key;
+  const std::size_t end = std::min(key.find('/', begin + kRound.size()), key.size());
+  return key.substr(0, begin) + key.substr(end);
+}
+
+/// Of a transfer between two ranks: it is the same one only where both ends are.
+std::string identity_of_transfer(const Fleet& fleet, const Result& result, std::pair<int, int> ranks, Match match) {
+  const auto end = [&](int rank) {
+    const std::string uuid = match == Match::uuid ? uuid_of(fleet, rank) : "";
+    return uuid.empty() ? fmt::format("{}", rank) : uuid;
+  };
+  return fmt::format("{} pace={} from={} to={}", without_round(result.config.key()), to_text(result.in_fleet->pace),
+                     end(ranks.first), end(ranks.second));
+}
+
+/// Where a result was measured: "GPU 1 of a", with its rank where that may differ between files; of a transfer both
+/// ends.
+std::string place_text(const Fleet& fleet, const Result& result, Match match) {
+  const auto text = [&](int rank) {
+    const RankPlace* place = fleet.place(rank);
+    if (place == nullptr) return fmt::format("rank {}", rank);
+    return match == Match::uuid ? fmt::format("rank {}, {}", rank, where_text(*place)) : where_text(*place);
+  };
+  const auto ranks = result.ranks_of_transfer();
+  return ranks ? fmt::format("{} to {}", text(ranks->first), text(ranks->second)) : text(result.in_fleet->rank);
+}
+
+/// Of the first of some files that has the case.
+std::string first_place(const Files& files, const SameCase& c, std::size_t from, std::size_t to, Match match) {
   for (std::size_t i = from; i < to; ++i) {
     const Result* result = c.results[i];
-    if (result != nullptr) return files[i]->report.fleet->place(result->in_fleet->rank);
+    if (result != nullptr) return place_text(*files[i]->report.fleet, *result, match);
   }
-  return nullptr;
+  return {};
 }
 
 /// The places of one side's ranks by what tells them apart.
@@ -77,22 +110,18 @@ std::optional<Match> matching(const Files& files, const Options& options) {
 }
 
 std::string identity_of(const Report& report, const Result& result, std::optional<Match> match) {
-  if (match != Match::uuid) return result.identity();
-  const std::string uuid = uuid_of(report, result);
+  if (!match) return result.identity();
+  if (const auto ranks = result.ranks_of_transfer()) return identity_of_transfer(*report.fleet, result, *ranks, *match);
+  const std::string uuid = match == Match::uuid ? uuid_of(*report.fleet, result.in_fleet->rank) : "";
   if (uuid.empty()) return result.identity();
   return fmt::format("{} pace={} gpu={}", result.config.key(), to_text(result.in_fleet->pace), uuid);
 }
 
 std::string place_of(const Files& files, const SameCase& c, std::size_t base_files, std::optional<Match> match) {
   if (!match) return {};
-  const RankPlace* base = first_place(files, c, 0, base_files);
-  const RankPlace* next = first_place(files, c, base_files, files.size());
-  const auto text = [&](const RankPlace& place) {
-    return match == Match::uuid ? fmt::format("rank {}, {}", place.rank, where_text(place)) : where_text(place);
-  };
-  if (base == nullptr || next == nullptr) return base == next ? "" : text(base == nullptr ? *next : *base);
-  const std::string before = text(*base);
-  const std::string now = text(*next);
+  const std::string before = first_place(files, c, 0, base_files, *match);
+  const std::string now = first_place(files, c, base_files, files.size(), *match);
+  if (before.empty() || now.empty()) return before + now;
   return before == now ? before : fmt::format("{}; in new {}", before, now);
 }
 

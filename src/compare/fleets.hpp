@@ -15,10 +15,12 @@ namespace xferbench::compare {
 std::optional<Match> matching(const Files& files, const Options& options);
 
 /// What identifies a result among those of all files: Result::identity(), or that with the GPU's UUID instead of the
-/// rank: "memcpy/size=1MiB/dir=h2d pace=all gpu=GPU-1".
+/// rank: "memcpy/size=1MiB/dir=h2d pace=all gpu=GPU-1". Of a transfer between ranks it has both ends and no round of
+/// pairs: "exchange/pairs=all/size=1MiB pace=all from=GPU-1 to=GPU-4".
 std::string identity_of(const Report& report, const Result& result, std::optional<Match> match);
 
-/// Where a case was measured, for people: "GPU 1 of a", "rank 3, GPU 1 of a; in new rank 5, GPU 0 of b".
+/// Where a case was measured, for people: "GPU 1 of a", "rank 3, GPU 1 of a; in new rank 5, GPU 0 of b"; of a transfer
+/// "GPU 1 of a to GPU 0 of b".
 /// Empty outside fleets.
 std::string place_of(const Files& files, const SameCase& c, std::size_t base_files, std::optional<Match> match);
 

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string_view>
 #include <tuple>
@@ -47,21 +46,6 @@ std::optional<Headline> headline_number(const Result& result, const Measurement*
 double clock_share_of(const InFleet& in_fleet, const Measurement* timed) {
   if (timed == nullptr || timed->unit != "s" || !(timed->median > 0)) return 0;
   return in_fleet.clock_uncertainty / (timed->median * timed->batch);
-}
-
-std::optional<int> rank_in(const std::string& label) {
-  int rank = 0;
-  const char* end = label.data() + label.size();
-  const auto [stopped, error] = std::from_chars(label.data(), end, rank);
-  if (label.empty() || error != std::errc() || stopped != end) return std::nullopt;
-  return rank;
-}
-
-std::optional<std::pair<int, int>> pair_of(const Result& result) {
-  const auto from = rank_in(result.label(kFromRank));
-  const auto to = rank_in(result.label(kToRank));
-  if (!from || !to) return std::nullopt;
-  return std::pair(*from, *to);
 }
 
 /// Of a pass, by the number that is a rate.
@@ -162,7 +146,7 @@ std::vector<Test> gathered(const Report& report, unsigned round, Partners partne
               {.rank = result.in_fleet->rank,
                .value = number->value,
                .clock_share = clock_share_of(*result.in_fleet, timed),
-               .pair = pair_of(result),
+               .pair = result.ranks_of_transfer(),
                .payload = payload_of(*number, timed),
                .in_step = &*result.in_fleet,
                .key = result.config.key()});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <unordered_map>
 
 #include "core/error.hpp"
@@ -19,6 +20,25 @@ std::string Result::identity() const {
   if (!in_fleet) return config.key();
   const std::string round = in_fleet->round > 1 ? fmt::format(" round={}", in_fleet->round) : "";
   return fmt::format("{} pace={} rank={}{}", config.key(), to_text(in_fleet->pace), in_fleet->rank, round);
+}
+
+namespace {
+
+std::optional<int> rank_in(const std::string& label) {
+  int rank = 0;
+  const char* end = label.data() + label.size();
+  const auto [stopped, error] = std::from_chars(label.data(), end, rank);
+  if (label.empty() || error != std::errc() || stopped != end) return std::nullopt;
+  return rank;
+}
+
+}  // namespace
+
+std::optional<std::pair<int, int>> Result::ranks_of_transfer() const {
+  const auto from = rank_in(label(kFromRank));
+  const auto to = rank_in(label(kToRank));
+  if (!from || !to) return std::nullopt;
+  return std::pair(*from, *to);
 }
 
 bool ran_to_its_end(const Result& result) {

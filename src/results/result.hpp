@@ -123,6 +123,9 @@ struct Result {
   /// What tells it from all others of a report: the key of its case, and in a fleet who measured it, at which pace and
   /// in which round: "memcpy/size=1MiB/dir=h2d pace=all rank=3", then " round=2".
   [[nodiscard]] std::string identity() const;
+  /// The one that sends and the one that receives, as the labels kFromRank and kToRank say; nothing of what is of one
+  /// rank alone.
+  [[nodiscard]] std::optional<std::pair<int, int>> ranks_of_transfer() const;
   void add(std::string name, double value, std::string unit) {
     metrics.push_back({std::move(name), value, std::move(unit)});
   }

@@ -50,6 +50,26 @@ Report with_gpus_exchanged(Report report, int a, int b) {
   return report;
 }
 
+/// What all pairs of these ranks exchange: in a round each receives from one other, and which one depends on how many
+/// ranks there are. Pairs within a host are five times as fast as those between two.
+Report all_pairs(int nodes, int per_node) {
+  Report report = test::fleet_report({.nodes = nodes, .per_node = per_node, .dirs = {}});
+  const int count = nodes * per_node;
+  const Axis round{.name = "round", .kind = AxisKind::count};
+  for (int shift = 1; shift < count; ++shift) {
+    for (const RankPlace& place : report.fleet->ranks) {
+      const int from = (place.rank + shift) % count;
+      Case c = test::copy_case("h2d", "pinned", 268435456);
+      c.set(round, static_cast<std::uint64_t>(shift));
+      Result& r = report.results.emplace_back(std::move(c));
+      r.in_fleet = InFleet{.rank = place.rank, .clock_uncertainty = 1e-6};
+      r.labels = {{kFromRank, fmt::format("{}", from)}, {kToRank, fmt::format("{}", place.rank)}};
+      test::set_rate(r, from / per_node == place.node ? 50 : 10);
+    }
+  }
+  return report;
+}
+
 std::string refusal(const Report& base, const Report& next, const compare::Options& options = {}) {
   try {
     static_cast<void>(compare_fleets(base, next, options));
@@ -125,6 +145,30 @@ TEST(ComparedFleets, KeepPacesApart) {
   EXPECT_EQ(compare_fleets(test::fleet_report(shape), test::fleet_report(shape), options).rows.size(), 8U);
   options.only = {"copy/dir=h2d/host=pinned/size=256MiB"};
   EXPECT_EQ(compare_fleets(test::fleet_report(shape), test::fleet_report(shape), options).rows.size(), 16U);
+}
+
+TEST(ComparedFleets, SetTransfersBetweenTheSameEndsAgainstEachOther) {
+  for (const Match match : {Match::uuid, Match::rank}) {
+    const Comparison found = compare_fleets(all_pairs(2, 2), all_pairs(3, 2), matching_by(match));
+    EXPECT_EQ(found.count(Verdict::same), 12U) << "all pairs of 4 ranks";
+    EXPECT_EQ(found.count(Verdict::added), 18U) << "and those that 6 have beside them";
+    EXPECT_EQ(found.rows.size(), 30U);
+  }
+}
+
+TEST(ComparedFleets, FindTheTransferThatBecameSlow) {
+  Report next = all_pairs(3, 2);
+  const auto slow =
+      std::ranges::find_if(next.results, [](const Result& r) { return r.ranks_of_transfer() == std::pair(3, 1); });
+  test::set_rate(*slow, 5);
+  const Comparison by_uuid = compare_fleets(all_pairs(2, 2), next);
+  EXPECT_EQ(keys_with(by_uuid, Verdict::regressed),
+            (std::vector<std::string>{"copy/dir=h2d/host=pinned/size=256MiB pace=all from=GPU-3 to=GPU-1"}));
+  const Comparison by_rank = compare_fleets(all_pairs(2, 2), next, matching_by(Match::rank));
+  EXPECT_EQ(keys_with(by_rank, Verdict::regressed),
+            (std::vector<std::string>{"copy/dir=h2d/host=pinned/size=256MiB pace=all from=3 to=1"}));
+  const auto row = std::ranges::find(by_uuid.rows, Verdict::regressed, &compare::Row::verdict);
+  EXPECT_EQ(row->place, "rank 3, GPU 1 of node1 to rank 1, GPU 1 of node0");
 }
 
 TEST(ComparedFleets, AreMatchedByRankWhereUuidsTellNothing) {
