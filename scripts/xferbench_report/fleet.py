@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import re
 import statistics
 
 from . import tables, text
@@ -19,12 +20,26 @@ class Test:
     unit: str
     better: str
     values: dict  # by rank
-    pairs: dict = dataclasses.field(default_factory=dict)  # by rank, of transfers between two: the words for both
+    pairs: dict = dataclasses.field(default_factory=dict)  # by rank, of transfers between two: who sends, who receives
+    passes: dict = dataclasses.field(default_factory=dict)  # by rank, where that is known
     name: str = ""  # as much of the key as differs within the scenario, and the pace
 
     @property
     def scenario(self):
         return self.key.partition("/")[0]
+
+    def transfer(self, rank):
+        """rank 3 to rank 5, of one between two; else empty."""
+        return "rank {} to rank {}".format(*self.pairs[rank]) if rank in self.pairs else ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Passes:
+    """What one pass of a rank moved, in bytes, and when its passes began and ended by the common clock."""
+
+    payload: float
+    begins: list
+    ends: list
 
 
 class Fleet:
@@ -82,10 +97,42 @@ def tests_of(run):
         test = found.setdefault(name, Test(*name, better, {}))
         rank = case.fleet["rank"]
         test.values[rank] = value
-        if {"from", "to"} <= set(case.labels):
-            test.pairs[rank] = f"rank {case.labels['from']} to rank {case.labels['to']}"
+        if pair := pair_of(case):
+            test.pairs[rank] = pair
+        if (passes := passes_of(case, value, unit)) is not None:
+            test.passes[rank] = passes
     name_tests(list(found.values()))
     return list(found.values())
+
+
+def pair_of(case):
+    """The rank that sends and the one that receives, as labels say; None of what is of one rank alone."""
+    ends = [case.labels.get(name, "") for name in ("from", "to")]
+    return tuple(map(int, ends)) if all(re.fullmatch("[0-9]{1,9}", end) for end in ends) else None
+
+
+def passes_of(case, value, unit):
+    """None where it is not known what they moved and when."""
+    begins, ends = (list(map(text.number, case.fleet.get(name, []))) for name in ("begins", "ends"))
+    timed = case.main()
+    if unit != _RATE or timed is None or timed.unit != "s" or not begins or len(ends) != len(begins):
+        return None
+    payload = value * 1e9 * timed.value * text.number(case.headline().record["batch"])
+    return Passes(payload, begins, ends) if payload > 0 else None
+
+
+def together(test):
+    """What all ranks moved, over the time that it took all of them, in the middle of the passes; None where that means
+    nothing. Where their passes are not known, or not the same, the sum of the rates, as the program's table has it."""
+    if test.unit != _RATE or test.pace != "all" or test.pairs:
+        return None
+    known = [test.passes.get(rank) for rank in test.values]
+    if not all(known) or len({len(one.begins) for one in known}) > 1:
+        return sum(test.values.values())
+    begins, ends = zip(*(one.begins for one in known)), zip(*(one.ends for one in known))
+    makespan = statistics.median(max(end) - min(begin) for begin, end in zip(begins, ends))
+    payload = sum(one.payload for one in known)
+    return payload / makespan / 1e9 if makespan > 0 else sum(test.values.values())
 
 
 def number_of(run, case):
@@ -128,11 +175,12 @@ def test_row(fleet, test):
         return tables.Cell(text.quantity(value, test.unit), sort=value)
 
     def whose(rank):
-        return test.pairs.get(rank, fleet.where(rank))
+        return test.transfer(rank) or fleet.where(rank)
 
     low, high = test.values[lowest], test.values[highest]
     spread = tables.Cell(text.percent((high - low) / middle), sort=(high - low) / middle) if middle > 0 else ""
-    total = cell(sum(test.values.values())) if test.unit == _RATE and test.pace == "all" else ""
+    rate = together(test)
+    total = "" if rate is None else cell(rate)
     return [test.name, cell(middle), cell(low), whose(lowest), cell(high), whose(highest), spread, total]
 
 

@@ -83,6 +83,26 @@ class Tables(unittest.TestCase):
         self.assertEqual(fleet.tests_table(found)["rows"][0][3], "rank 5 to rank 0")
         self.assertIn("rank 5 to rank 0", charts.charts(found)[0].traces[0]["hovertext"][0][1])
 
+    def test_what_ranks_move_together_is_what_the_terminal_says(self):
+        value = json.loads((support.RESULTS / "h200-x2-fleet-overlap.json").read_text(encoding="utf-8"))
+        found = fleet.Fleet(run_of(value))
+        all_together = {test.pace: fleet.test_row(found, test)[-1] for test in found.tests}
+        self.assertEqual(all_together, {"all": "152.9 GB/s", "one": ""}, "as docs/fleet.md has it from the terminal")
+
+    def test_rates_are_added_up_where_passes_are_not_known_and_those_of_transfers_never(self):
+        value = fleets.file(directions=("h2d",))
+        test = fleet_of(directions=("h2d",)).tests[0]
+        self.assertEqual(fleet.together(test), sum(test.values.values()))
+        for one in value["results"]:
+            one["labels"] = {"from": str(one["fleet"]["rank"]), "to": "0"}
+        self.assertIsNone(fleet.together(fleet.Fleet(run_of(value)).tests[0]))
+
+    def test_together_is_from_the_first_begin_to_the_last_end(self):
+        value = fleets.file(nodes=1, per_node=2, directions=("h2d",))
+        for one, (begins, ends) in zip(value["results"], ([[0, 0], [8e-3, 8e-3]], [[2e-3, 2e-3], [1e-2, 1e-2]])):
+            one["fleet"] |= {"begins": begins, "ends": ends}
+        self.assertAlmostEqual(fleet.together(fleet.Fleet(run_of(value)).tests[0]), 2 * fleets.SIZE / 1e-2 / 1e9)
+
     def test_a_test_has_its_ends_and_whose_they_are(self):
         row = dict(zip(fleet.TESTS, fleet.test_row(found := fleet_of(slow=5), found.tests[0])))
         self.assertEqual(row["test"], "memcpy, dir=h2d, pace all")

@@ -86,7 +86,7 @@ def words(fleet, test, shares, rank):
         return text.label(f"{fleet.where(rank)}: nothing was measured")
     share = f", {text.percent(shares[rank])} of its group's median" if rank in shares else ""
     flagged = "; flagged" if rank in fleet.suspects else ""
-    pair = f" ({test.pairs[rank]})" if rank in test.pairs else ""
+    pair = f" ({test.transfer(rank)})" if rank in test.pairs else ""
     return text.label(f"{fleet.where(rank)}{pair}: {text.quantity(test.values[rank], test.unit)}{share}{flagged}")
 
 
