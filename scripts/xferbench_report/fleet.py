@@ -28,6 +28,11 @@ class Test:
     def scenario(self):
         return self.key.partition("/")[0]
 
+    @property
+    def full_name(self):
+        """memcpy/dir=h2d/size=1MiB pace=all: as what is flagged names it."""
+        return f"{self.key} pace={self.pace}"
+
     def transfer(self, rank):
         """rank 3 to rank 5, of one between two; else empty."""
         return "rank {} to rank {}".format(*self.pairs[rank]) if rank in self.pairs else ""
@@ -51,7 +56,6 @@ class Fleet:
         self.record = record
         self.ranks = {one["rank"]: one for one in record["ranks"]}
         self.flagged = record["flagged"]
-        self.suspects = {rank for one in self.flagged for rank in one["ranks"]}
         self.tests = tests_of(run)
 
     def hosts(self):
@@ -63,20 +67,41 @@ class Fleet:
         place = self.ranks.get(rank)
         return f"rank {rank}" if place is None else f"rank {rank}, GPU {place['local_rank']} of {place['host']}"
 
-    def group(self, rank):
+    def like(self, rank):
         """What ranks have in common that should be as fast as each other."""
         gpu = self.ranks[rank]["environment"]["gpu"] if rank in self.ranks else {}
         return (gpu.get("name"), tables.link_of(gpu.get("pcie")))
+
+    def group(self, test, rank):
+        """Of whose numbers the middle is what a rank's number is held against, as the program judges it: of transfers
+        those between the same kinds of ends, apart within a node and beyond."""
+        if rank not in test.pairs:
+            return self.like(rank)
+        ends = test.pairs[rank]
+        nodes = {self.ranks[end]["node"] if end in self.ranks else None for end in ends}
+        return (*map(self.like, ends), len(nodes) > 1)
+
+    def is_flagged(self, test, rank):
+        """Whether what the rank measured in this test shows what is flagged: the test is among those that show it, and of
+        transfers one end at least is slow, or it is the very transfer."""
+        pair = test.pairs.get(rank)
+        own = {rank} if pair is None else set(pair)
+
+        def shows(one):
+            of_it = tuple(one["ranks"]) == pair if one["what"] == "pair" else own & set(one["ranks"])
+            return of_it and test.full_name in one["tests"]
+
+        return any(map(shows, self.flagged))
 
     def shares(self, test):
         """Each rank's number over the middle of its group; more is better, whatever the number is."""
         groups = collections.defaultdict(list)
         for rank, value in test.values.items():
-            groups[self.group(rank)].append(value)
+            groups[self.group(test, rank)].append(value)
         middles = {group: statistics.median(values) for group, values in groups.items()}
         found = {}
         for rank, value in test.values.items():
-            middle = middles[self.group(rank)]
+            middle = middles[self.group(test, rank)]
             share = (middle, value) if test.better == "lower" else (value, middle)
             if share[1] > 0:
                 found[rank] = share[0] / share[1]

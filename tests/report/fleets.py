@@ -38,11 +38,22 @@ def file(nodes=2, per_node=4, directions=("h2d", "d2h"), paces=("all",), slow=No
         for number in range(count)
         if number not in missing
     ]
+    shown_in = [f"{one['key']} pace={one['fleet']['pace']}" for one in cases if one["fleet"]["rank"] == slow]
     flagged = [] if slow is None else [
-        {"what": "link", "ranks": [slow], "name": f"link of rank {slow}", "shortfall": 0.1, "tests": ["h2d"],
+        {"what": "link", "ranks": [slow], "name": f"link of rank {slow}", "shortfall": 0.1, "tests": shown_in,
          "text": f"the link of rank {slow} is 10 % below the middle of its group"}
     ]
     fleet = {"mpi": "Open MPI 4.1.4", "clocks_off_by": 1e-6, "missing": list(missing), "flagged": flagged,
              "differences": ["ranks differ in their driver: 1 on rank 0, 2 on rank 1"],
              "notes": ["groups are small"], "ranks": [rank(number, per_node) for number in range(count)]}
     return results(cases, simulated=True, fleet=fleet, metrics_declared={"memcpy": DECLARED})
+
+
+def transfers():
+    """Of two nodes with four ranks each: each receives from the one before it, from another node a fifth as fast."""
+    value = file(directions=("h2d",))
+    for one in value["results"]:
+        to = one["fleet"]["rank"]
+        one["labels"] = {"from": str((to - 1) % 8), "to": str(to)}
+        one["metrics"]["bandwidth"]["value"] = 10.0 if to in (0, 4) else 50.0
+    return value

@@ -60,6 +60,31 @@ class Maps(unittest.TestCase):
         self.assertIn("rank 5, GPU 1 of node1", chart.note)
         self.assertIn("SIMULATED", chart.spoken())
 
+    def test_a_star_is_on_the_maps_of_tests_that_show_it(self):
+        value = fleets.file(slow=5)
+        value["fleet"]["flagged"][0]["tests"].pop()
+        shown = [[one["text"] for one in chart.annotations] for chart in charts.charts(fleet.Fleet(run_of(value)))]
+        self.assertEqual([[text for text in texts if "*" in text] for texts in shown], [["90*"], []])
+
+    def test_transfers_within_and_between_hosts_are_groups_of_their_own(self):
+        found = fleet.Fleet(run_of(fleets.transfers()))
+        self.assertTrue(all(abs(share - 1) < 0.01 for share in found.shares(found.tests[0]).values()))
+        chart = charts.charts(found)[0]
+        self.assertFalse(any("*" in one["text"] for one in chart.annotations))
+        self.assertIn("apart within a host and between hosts", chart.note)
+
+    def test_a_flagged_pair_has_its_star_where_it_is_received(self):
+        value = fleets.transfers()
+        name = f"{value['results'][0]['key']} pace=all"
+        for ranks, stars in (([6, 7], [7]), ([7, 6], [])):
+            flagged = {"what": "pair", "ranks": ranks, "name": "", "shortfall": 0.1, "tests": [name], "text": ""}
+            value["fleet"]["flagged"] = [flagged]
+            found = fleet.Fleet(run_of(value))
+            self.assertEqual([rank for rank in range(8) if found.is_flagged(found.tests[0], rank)], stars)
+        flagged |= {"what": "host", "ranks": [6]}
+        found = fleet.Fleet(run_of(value))
+        self.assertEqual([rank for rank in range(8) if found.is_flagged(found.tests[0], rank)], [6, 7])
+
     def test_many_ranks_have_stars_alone(self):
         chart = charts.charts(fleet_of(nodes=125, per_node=8, slow=500))[0]
         self.assertEqual([one["text"] for one in chart.annotations], ["*"])

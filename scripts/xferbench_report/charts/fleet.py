@@ -37,9 +37,9 @@ def chart(fleet, test):
     }
     middle = (lowest + highest) / 2
     annotations = [
-        note_in_cell(place, in_cell(fleet, shares, rank), shares.get(rank, lowest) > middle, nodes_up, columns)
+        note_in_cell(place, shown, shares.get(rank, lowest) > middle, nodes_up, columns)
         for place, rank in places.items()
-        if in_cell(fleet, shares, rank)
+        if (shown := in_cell(fleet, test, shares, rank))
     ]
     return figure.Chart(
         test.name,
@@ -65,11 +65,12 @@ def hosts_axis(hosts):
     return {**axis, "tickvals": axis["tickvals"][::every], "ticktext": axis["ticktext"][::every]}
 
 
-def in_cell(fleet, shares, rank):
-    """The number where there is room for all of them, a star where the rank is flagged, and what is missing."""
-    star = "*" if rank in fleet.suspects else ""
+def in_cell(fleet, test, shares, rank):
+    """The number where there is room for all of them, a star where this test shows what is flagged, and who is
+    missing."""
     if rank not in shares:
-        return "-" + star if len(fleet.ranks) <= _MOST_NUMBERS or star else ""
+        return "-" if len(fleet.ranks) <= _MOST_NUMBERS or rank in fleet.record["missing"] else ""
+    star = "*" if fleet.is_flagged(test, rank) else ""
     return f"{100 * shares[rank]:.0f}{star}" if len(fleet.ranks) <= _MOST_NUMBERS else star
 
 
@@ -85,16 +86,21 @@ def words(fleet, test, shares, rank):
     if rank not in test.values:
         return text.label(f"{fleet.where(rank)}: nothing was measured")
     share = f", {text.percent(shares[rank])} of its group's median" if rank in shares else ""
-    flagged = "; flagged" if rank in fleet.suspects else ""
+    flagged = "; flagged" if fleet.is_flagged(test, rank) else ""
     pair = f" ({test.transfer(rank)})" if rank in test.pairs else ""
     return text.label(f"{fleet.where(rank)}{pair}: {text.quantity(test.values[rank], test.unit)}{share}{flagged}")
 
 
 def note(fleet, test):
-    suspects = sorted(fleet.suspects & set(test.values))
+    suspects = [rank for rank in sorted(test.values) if fleet.is_flagged(test, rank)]
     said = "100 is the median of those with the same GPU and link."
+    if test.pairs:
+        said = (
+            "A cell is of the rank that receives; 100 is the median of transfers between the same GPUs and links, "
+            "apart within a host and between hosts."
+        )
     if not suspects:
         return said
-    few = ", ".join(fleet.where(rank) for rank in suspects[:4])
+    few = ", ".join(test.transfer(rank) or fleet.where(rank) for rank in suspects[:4])
     more = f" and {len(suspects) - 4} more" if len(suspects) > 4 else ""
     return f"{said} A star marks what is flagged: {few}{more}."
