@@ -82,8 +82,8 @@ class Fleet:
         return (*map(self.like, ends), len(nodes) > 1)
 
     def is_flagged(self, test, rank):
-        """Whether what the rank measured in this test shows what is flagged: the test is among those that show it, and of
-        transfers one end at least is slow, or it is the very transfer."""
+        """Whether what the rank measured in this test shows what is flagged: the test is among those that do, and of
+        transfers one end is slow, or it is the very transfer."""
         pair = test.pairs.get(rank)
         own = {rank} if pair is None else set(pair)
 
@@ -233,6 +233,31 @@ def rank_row(fleet, rank, missing):
     return [number, place["host"], tables.Cell(str(place["local_rank"]), sort=place["local_rank"]), *known, flagged]
 
 
+@dataclasses.dataclass(frozen=True)
+class Nothing:
+    """What it means that nothing is flagged."""
+
+    text: str
+    sure: bool = True  # all is good: all could be judged, and nobody is suspected any more
+
+
+def nothing_flagged(record):
+    """As the terminal says it. Files of earlier versions do not tell how much could be judged."""
+    judgement = record.get("judgement")
+    if judgement is None:
+        return Nothing("Nothing is flagged")
+    judged, tests, unresolved = (judgement[name] for name in ("judged", "tests", "unresolved"))
+    if judged == 0:
+        return Nothing("Nothing could be judged", sure=False)
+    words = "Nothing is flagged"
+    if judged < tests:
+        words += f" in {judged} of {tests} tests; the others could not be judged"
+    if unresolved:
+        suspicions = "a suspicion" if unresolved == 1 else f"{unresolved} suspicions"
+        words += f"; {suspicions} could be neither confirmed nor removed"
+    return Nothing(words, sure=judged >= tests and not unresolved)
+
+
 def answer(fleet):
     """The first screen: what was asked, what is flagged, and what limits that."""
     run = fleet.run
@@ -243,6 +268,7 @@ def answer(fleet):
         "begun": run.record["started_at"].partition("T")[0],
         "complete": run.record["complete"],
         "flagged": [(FLAGGED[one["what"]], flagged_words(one)) for one in fleet.flagged],
+        "nothing": nothing_flagged(fleet.record),
         "missing": [fleet.where(rank) for rank in fleet.record["missing"]],
         "notes": fleet.record.get("differences", []) + fleet.record["notes"],
         "counts": [statuses[status] for status in ("ok", "failed", "skipped")],

@@ -164,6 +164,19 @@ class Pages(support.Folder):
         self.assertIn("Nothing is flagged.", self.text_of(fleets.file()))
         self.assertNotIn("Nothing is flagged.", self.text_of(fleets.file() | {"complete": False}))
 
+    def test_what_could_not_be_judged_is_not_called_good(self):
+        for judged, unresolved, words in (
+            (2, 0, None),
+            (0, 0, "Nothing could be judged."),
+            (1, 0, "Nothing is flagged in 1 of 2 tests; the others could not be judged."),
+            (2, 1, "Nothing is flagged; a suspicion could be neither confirmed nor removed."),
+        ):
+            value = fleets.file()
+            value["fleet"]["judgement"] = {"tests": 2, "judged": judged, "unresolved": unresolved}
+            text = self.text_of(value)
+            self.assertIn(f"<strong>{words or 'Nothing is flagged.'}</strong>", text)
+            self.assertIn(f'<div class="verdict{" unsure" if words else ""}">', text)
+
     def test_a_thousand_ranks_fit(self):
         path = self.write("fleet.json", fleets.file(nodes=125, per_node=8, slow=500))
         begin = time.monotonic()
