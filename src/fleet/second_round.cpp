@@ -127,7 +127,6 @@ class RankPicker {
 };
 
 using RanksByCase = std::map<std::string, std::set<int>, std::less<>>;
-using Values = std::vector<const Test::Value*>;
 
 /// Adds the transfers of one test that are measured again: some of each suspect's, and as many good ones. Both ends of
 /// each, in the case in which they are partners.

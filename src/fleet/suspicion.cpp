@@ -7,6 +7,7 @@
 #include <functional>
 #include <iterator>
 #include <optional>
+#include <tuple>
 
 #include "measure/statistics.hpp"
 
@@ -127,13 +128,63 @@ std::vector<OfRank> ranks_in(const Test& test, const Pool& pool, const std::vect
   return all;
 }
 
-/// Partners who are not known to be slow themselves: only transfers with these say something of a rank.
+/// Partners who are not among these: only transfers with these say something of a rank.
 std::set<int> good_partners(const OfRank& one, const std::set<Subject>& slow) {
   std::set<int> good;
   for (const int partner : one.partners) {
     if (!slow.contains({Subject::Of::network, partner, one.subject.second})) good.insert(partner);
   }
   return good;
+}
+
+/// Of whom all transfers of a kind are low.
+std::set<Subject> low_subjects(const std::vector<OfRank>& all) {
+  std::set<Subject> low;
+  for (const OfRank& one : all) low.insert(one.subject);
+  for (const OfRank& one : all) {
+    if (!one.low) low.erase(one.subject);
+  }
+  return low;
+}
+
+/// Of these the ones whose rank has no transfers of another kind that are not low.
+std::set<Subject> low_in_every_kind(const std::vector<OfRank>& all, std::set<Subject> low) {
+  const std::set<Subject> of_a_kind = low;
+  for (const OfRank& one : all) {
+    if (of_a_kind.contains(one.subject)) continue;
+    for (const int kind : {0, 1}) low.erase({Subject::Of::network, one.rank, kind});
+  }
+  return low;
+}
+
+/// The transfers of one node with others.
+struct OfNode {
+  std::set<int> ranks{};  ///< its own
+  std::set<int> nodes{};  ///< of their partners
+  std::vector<double> speeds{};
+  double reference = 0;  ///< the middle of all transfers that it has no part in; 0 where there are none
+};
+
+std::map<int, OfNode> nodes_in(const Test& test, const std::vector<const Test::Value*>& values, const Places& places) {
+  std::map<int, OfNode> found;
+  for (const Test::Value* v : values) {
+    const auto [from, to] = *v->pair;
+    for (const auto& [rank, other] : {std::pair(from, to), std::pair(to, from)}) {
+      OfNode& its = found[places.node(rank)];
+      its.ranks.insert(rank);
+      its.nodes.insert(places.node(other));
+      its.speeds.push_back(speed_of(test, v->value));
+    }
+  }
+  for (auto& [node, its] : found) {
+    std::vector<double> others;
+    for (const Test::Value* v : values) {
+      if (places.node(v->pair->first) == node || places.node(v->pair->second) == node) continue;
+      others.push_back(speed_of(test, v->value));
+    }
+    if (!others.empty()) its.reference = statistics::median(others);
+  }
+  return found;
 }
 
 }  // namespace
@@ -260,6 +311,9 @@ void FirstRound::look_for_ranks(Judged& judged, const Options& options) {
 void FirstRound::look_for_transfers(Judged& judged, const Options& options) {
   Pools pools;
   for (const Test::Value& v : judged.test.values) pools[pool_of(judged.test, v)].push_back(&v);
+  for (const auto& [pool, values] : pools) {
+    if (pool[2] == 1) look_for_networks_of_nodes(judged, values, options);
+  }
   look_for_networks(judged, pools, options);
   for (const auto& [pool, values] : pools) look_for_pairs(judged, pool, values, options);
 }
@@ -270,10 +324,13 @@ void FirstRound::look_for_networks(Judged& judged, const Pools& pools, const Opt
   std::vector<OfRank> all;
   for (const auto& [pool, values] : pools)
     std::ranges::move(ranks_in(judged.test, pool, values, options), std::back_inserter(all));
-  // Who has most to show for it first, and of these the slowest: a transfer with such a one says nothing of its other
-  // end.
-  std::ranges::stable_sort(all, std::ranges::greater(), [](const OfRank& one) {
-    return std::pair(one.speeds.size(), shortfall(one.median, one.reference));
+  // A transfer with a slow one says nothing of its other end. So that comes first which most partners show: those with
+  // whom transfers of the kind are not all low, then those with whom any are not; and of the others the slowest.
+  const std::set<Subject> low = low_subjects(all);
+  const std::set<Subject> low_everywhere = low_in_every_kind(all, low);
+  std::ranges::stable_sort(all, std::ranges::greater(), [&](const OfRank& one) {
+    return std::tuple(good_partners(one, low).size(), good_partners(one, low_everywhere).size(),
+                      shortfall(one.median, one.reference));
   });
   std::map<int, std::vector<const OfRank*>> by_rank;
   for (const OfRank& one : all) by_rank[one.rank].push_back(&one);
@@ -286,13 +343,36 @@ void FirstRound::look_for_networks(Judged& judged, const Pools& pools, const Opt
     return partners.size() >= 2;
   };
   for (const OfRank& one : all) {
-    if (!one.low || !has_two_partners(one)) continue;
+    if (!one.low || judged.networks.contains(one.subject) || !has_two_partners(one)) continue;
     judged.networks.insert(one.subject);
     judged.suspicions.push_back({.subject = one.subject,
                                  .ranks = {one.rank},
                                  .speed = one.median,
                                  .reference = one.reference,
                                  .best = one.best});
+  }
+}
+
+/// Nodes all of whose transfers with others are low, with two other nodes at least that are not low with all of theirs.
+/// In a ring each rank of a node has one partner beyond it at most, and only together they show whose network it is.
+void FirstRound::look_for_networks_of_nodes(Judged& judged, const Values& values, const Options& options) const {
+  const std::map<int, OfNode> nodes = nodes_in(judged.test, values, places_);
+  std::set<int> low;
+  for (const auto& [node, its] : nodes) {
+    if (all_low(its.speeds, its.reference, options)) low.insert(node);
+  }
+  for (const int node : low) {
+    const OfNode& its = nodes.at(node);
+    const auto good = std::ranges::count_if(its.nodes, [&](int other) { return !low.contains(other); });
+    if (good < 2 || its.ranks.size() < 2) continue;
+    for (const int rank : its.ranks) {
+      const Subject subject{Subject::Of::network, rank, 1};
+      if (!judged.networks.insert(subject).second) continue;
+      std::vector<double> speeds;
+      for (const Test::Value* v : values_of(subject, judged.test)) speeds.push_back(speed_of(judged.test, v->value));
+      judged.suspicions.push_back(
+          {.subject = subject, .ranks = {rank}, .speed = statistics::median(speeds), .reference = its.reference});
+    }
   }
 }
 

@@ -61,7 +61,8 @@ struct Suspicion {
 /// What may be compared with each other in a test: which likes are at its ends, then which node where its ranks are
 /// judged among themselves (else -1), or for transfers whether they go beyond a node (else 0).
 using Pool = std::array<long, 3>;
-using Pools = std::map<Pool, std::vector<const Test::Value*>>;
+using Values = std::vector<const Test::Value*>;
+using Pools = std::map<Pool, Values>;
 
 /// The first round of a fleet, judged.
 class FirstRound {
@@ -99,6 +100,7 @@ class FirstRound {
   void look_for_hosts(Judged& judged, const Options& options);
   void look_for_ranks(Judged& judged, const Options& options);
   void look_for_transfers(Judged& judged, const Options& options);
+  void look_for_networks_of_nodes(Judged& judged, const Values& values, const Options& options) const;
   void look_for_networks(Judged& judged, const Pools& pools, const Options& options);
   void look_for_pairs(Judged& judged, const Pool& pool, const std::vector<const Test::Value*>& values,
                       const Options& options);

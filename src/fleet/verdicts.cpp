@@ -253,6 +253,16 @@ bool Verdicts::exchanged_with_others(int rank, int than) const {
   });
 }
 
+/// In a ring most ranks of a node have no transfers beyond it, and say nothing against its network.
+bool Verdicts::are_all_of(int node, const std::map<int, std::vector<Shown>>& by_rank) const {
+  const auto is_beyond = [](const Shown& one) { return one.suspicion->subject.second == 1; };
+  const bool only_beyond =
+      std::ranges::all_of(by_rank, [&](const auto& entry) { return std::ranges::all_of(entry.second, is_beyond); });
+  return std::ranges::all_of(first_.places().ranks_on(node), [&](int rank) {
+    return by_rank.contains(rank) || (only_beyond && tests_of_subject({Subject::Of::network, rank, 1}) == 0);
+  });
+}
+
 /// Transfers show a slow GPU, link or host, too: what these explain is not flagged by another name.
 void Verdicts::add_transfers(std::vector<Flagged>& flagged) const {
   std::map<int, std::map<int, std::vector<Shown>>> networks;  // by node and rank
@@ -262,7 +272,7 @@ void Verdicts::add_transfers(std::vector<Flagged>& flagged) const {
     of_rank.insert(of_rank.end(), shown.begin(), shown.end());
   }
   for (const auto& [node, ranks] : networks) {
-    if (ranks.size() > 1 && ranks.size() == first_.places().ranks_on(node).size()) {
+    if (ranks.size() > 1 && are_all_of(node, ranks)) {
       std::vector<Shown> all;
       for (const auto& [rank, shown] : ranks) all.insert(all.end(), shown.begin(), shown.end());
       add_or_explain(flagged, network(first_.places().ranks_on(node), all));

@@ -57,6 +57,8 @@ class Verdicts {
   };
   [[nodiscard]] PartOfRank part_of(const Subject& subject, const std::vector<Shown>& shown) const;
   [[nodiscard]] Flagged rank(const Subject& subject, const std::vector<Shown>& shown) const;
+  /// Whether those of a node that are suspected by their transfers are all that could be.
+  [[nodiscard]] bool are_all_of(int node, const std::map<int, std::vector<Shown>>& by_rank) const;
   [[nodiscard]] Flagged network(const std::vector<int>& ranks, const std::vector<Shown>& shown) const;
   [[nodiscard]] Flagged pair(const Subject& subject, const std::vector<Shown>& shown) const;
   [[nodiscard]] bool exchanged_with_others(int rank, int than) const;

@@ -631,6 +631,31 @@ TEST(Transfers, OfAllRanksOfANodeAreItsHosts) {
   EXPECT_EQ(flagged(made).front().ranks, (Ranks{2, 3}));
 }
 
+TEST(Transfers, InARingShowTheNetworkOfAHostByAllThatLeaveIt) {
+  for (const int ranks_per_node : {2, 4}) {
+    const auto node = [=](int rank) { return rank / ranks_per_node; };
+    MadeFleet made = judged_ring(4, ranks_per_node, [&](int from, int to) {
+      return node(from) != node(to) && (node(from) == 1 || node(to) == 1) ? 1.2 : 1.0;
+    });
+    ASSERT_EQ(flagged(made).size(), 1U) << said(made);
+    EXPECT_EQ(flagged(made).front().what, Flagged::What::host);
+    EXPECT_TRUE(has(flagged(made).front().name, {"network of host node001"}));
+    EXPECT_EQ(flagged(made).front().ranks, (Ranks{ranks_per_node, 2 * ranks_per_node - 1}));
+  }
+}
+
+TEST(Transfers, BetweenTwoSlowRanksDoNotMakeWhoIsBetweenThemSlow) {
+  for (const int nodes : {1, 2}) {
+    MadeFleet made = judged_ring(nodes, 8 / nodes, [](int from, int to) {
+      if (from == 2 || to == 2) return 1.31;  // slowest of all, as both partners are slow
+      return from == 1 || to == 1 || from == 3 || to == 3 ? 1.3 : 1.0;
+    });
+    ASSERT_EQ(flagged(made).size(), 2U) << said(made);
+    EXPECT_EQ(flagged(made)[0].ranks, (Ranks{1}));
+    EXPECT_EQ(flagged(made)[1].ranks, (Ranks{3}));
+  }
+}
+
 TEST(Transfers, AreExplainedByASlowLink) {
   MadeFleet made = judged_exchange(3, 2, [](int from, int to) { return from == 3 || to == 3 ? 1.1 : 1.0; },
                                    {{.of = Fault::Of::link, .where = 3}});
