@@ -18,6 +18,9 @@ namespace {
 /// Makes the median absolute deviation of normally distributed numbers their standard deviation.
 constexpr double kNormal = 0.6745;
 
+/// Of two, a slow one takes the middle half way along.
+constexpr std::size_t kWithMiddle = 3;
+
 /// The values of one node in a test that are alike.
 struct OnNode {
   int node = 0;
@@ -205,7 +208,7 @@ std::vector<Standing> stand(const std::vector<std::vector<double>>& pools, const
   const double deviation = few || deviations.empty() ? 0 : statistics::median(deviations);
   for (std::size_t p = 0; p < pools.size(); ++p) {
     Standing& of_pool = all[p];
-    of_pool.best = pools[p].size() < options.smallest_group;
+    of_pool.best = few || pools[p].size() < kWithMiddle;
     if (of_pool.best) of_pool.reference = std::ranges::max(pools[p]);
     for (std::size_t i = 0; i < pools[p].size(); ++i) {
       const double below = shortfall(pools[p][i], of_pool.reference);
