@@ -28,9 +28,9 @@ struct Standing {
   bool best = false;             ///< which of these
   std::vector<std::size_t> low;  ///< places in it
 };
-/// Of each pool. What is far from the middle is the same for all of them, which should spread alike. One that is
-/// smaller than Options::smallest_group is held against its best, as a slow one moves its middle; where all together
-/// are fewer, what is beyond the threshold is far.
+/// Of each pool. What is far from the middle is the same for all of them, which should spread alike. One of two is held
+/// against the better, as a slow one moves their middle; where all together are fewer than Options::smallest_group,
+/// each is held against its best, and what is beyond the threshold is far.
 std::vector<Standing> stand(const std::vector<std::vector<double>>& pools, const Options& options);
 
 /// Whom a suspicion is of.
