@@ -65,7 +65,7 @@ class Fleet:
     def where(self, rank):
         """rank 3, GPU 1 of a."""
         place = self.ranks.get(rank)
-        return f"rank {rank}" if place is None else f"rank {rank}, GPU {place['local_rank']} of {place['host']}"
+        return f"rank {rank}" if place is None else f"rank {rank}, GPU {gpu_of(place)} of {place['host']}"
 
     def like(self, rank):
         """What ranks have in common that should be as fast as each other."""
@@ -106,6 +106,20 @@ class Fleet:
             if share[1] > 0:
                 found[rank] = share[0] / share[1]
         return found
+
+
+def gpu_of(place):
+    """The GPU's number on its host as the program says it: that before CUDA_VISIBLE_DEVICES hides some, and where that
+    has no number its PCI address. The rank's number on its host is another: ranks may share a GPU."""
+    environment = place["environment"]
+    index = environment["gpu"].get("index")
+    if index is None:
+        return str(place["local_rank"])
+    visible = environment["variables"].get("CUDA_VISIBLE_DEVICES", "").split(",")
+    name = visible[index].strip() if index < len(visible) else ""
+    if not name:
+        return str(index)
+    return name if re.fullmatch("[0-9]+", name) else environment["gpu"].get("pci_bus_id") or name
 
 
 def tests_of(run):
@@ -230,7 +244,7 @@ def rank_row(fleet, rank, missing):
     gpu = environment["gpu"]
     known = [gpu["name"], gpu.get("uuid", ""), gpu.get("pci_bus_id", ""), tables.link_of(gpu.get("pcie")) or ""]
     known += [str(gpu.get("numa_node", "")), environment.get("driver", ""), environment.get("profile", "")]
-    return [number, place["host"], tables.Cell(str(place["local_rank"]), sort=place["local_rank"]), *known, flagged]
+    return [number, place["host"], gpu_of(place), *known, flagged]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,12 +3,40 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
+#include <sstream>
 
 namespace xferbench {
 
-std::string where_text(const RankPlace& place) { return fmt::format("GPU {} of {}", place.local_rank, place.host); }
+namespace {
+
+/// What CUDA_VISIBLE_DEVICES calls the GPU that CUDA counts as this one; empty where it is not set.
+std::string visible_as(const Environment& e, int index) {
+  const auto set = std::ranges::find(e.variables, "CUDA_VISIBLE_DEVICES", [](const auto& one) { return one.first; });
+  if (set == e.variables.end()) return {};
+  std::istringstream list(set->second);
+  std::string entry;
+  for (int i = 0; i <= index; ++i) {
+    if (!std::getline(list >> std::ws, entry, ',')) return {};
+  }
+  while (entry.ends_with(' ')) entry.pop_back();
+  return entry;
+}
+
+}  // namespace
+
+std::string gpu_text(const RankPlace& place) {
+  const Environment::Gpu& gpu = place.environment.gpu;
+  if (!gpu.index) return fmt::format("{}", place.local_rank);  // a simulated host has as many as it has ranks
+  const std::string visible = visible_as(place.environment, *gpu.index);
+  if (visible.empty()) return fmt::format("{}", *gpu.index);
+  if (visible.find_first_not_of("0123456789") == std::string::npos) return visible;
+  return gpu.pci_bus_id.empty() ? visible : gpu.pci_bus_id;  // a UUID is no number, and long
+}
+
+std::string where_text(const RankPlace& place) { return fmt::format("GPU {} of {}", gpu_text(place), place.host); }
 
 std::string gpus_text(const Fleet& fleet) {
   std::vector<std::string> models;  // in the order of their lowest ranks

@@ -107,7 +107,11 @@ struct Fleet {
   friend bool operator==(const Fleet&, const Fleet&) = default;
 };
 
-/// "GPU 1 of a": by its number among those of its host.
+/// "1": the GPU's number on its host, whatever of it is hidden from the rank, or where CUDA_VISIBLE_DEVICES says no
+/// number its address, "0000:17:00.0". The rank's number on its host is another: ranks may share a GPU.
+std::string gpu_text(const RankPlace& place);
+
+/// "GPU 1 of a".
 std::string where_text(const RankPlace& place);
 
 /// "8 x NVIDIA H200 on 2 hosts".

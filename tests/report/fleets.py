@@ -12,7 +12,7 @@ SIZE = 1 << 28
 
 
 def rank(number, per_node):
-    gpu = {"name": "NVIDIA Test", "index": 0, "uuid": f"GPU-{number}", "numa_node": number % 2,
+    gpu = {"name": "NVIDIA Test", "index": number % per_node, "uuid": f"GPU-{number}", "numa_node": number % 2,
            "pcie": {"generation": 5, "width": 16, "source": "profile"}}
     environment = {"backend": "simulated", "profile": "h200", "gpu": gpu, "host": {}, "variables": {}}
     node, local = divmod(number, per_node)

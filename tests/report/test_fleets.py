@@ -136,6 +136,20 @@ class Tables(unittest.TestCase):
         lowest = fleet.tests_table(found)["rows"][0][2:4]
         self.assertEqual(lowest, ["49.5 GB/s", "rank 5, GPU 1 of node1"])
 
+    def test_a_gpu_has_its_own_number_and_not_that_of_the_rank(self):
+        value = fleets.file(nodes=1, slow=3)
+        for place in value["fleet"]["ranks"]:
+            place["environment"]["gpu"]["index"] = place["local_rank"] % 2
+        places = fleet.Fleet(run_of(value)).ranks
+        self.assertEqual([fleet.gpu_of(places[rank]) for rank in range(4)], ["0", "1", "0", "1"], "two share one")
+        environment = places[3]["environment"]
+        for visible, shown in (("4,6", "6"), ("4, 6 ", "6"), ("GPU-a,GPU-b", "0000:17:00.0"), ("", "1"), ("4", "1")):
+            environment |= {"variables": {"CUDA_VISIBLE_DEVICES": visible}}
+            environment["gpu"]["pci_bus_id"] = "0000:17:00.0"
+            self.assertEqual(fleet.gpu_of(places[3]), shown)
+        del environment["gpu"]["index"]
+        self.assertEqual(fleet.gpu_of(places[3]), "3", "a simulated host has as many GPUs as ranks")
+
     def test_ranks_are_listed_with_what_they_are_on(self):
         found = fleet.ranks_table(fleet_of(slow=5, missing=(2,)))
         rows = {row[0]: dict(zip(found["head"], row)) for row in found["rows"]}

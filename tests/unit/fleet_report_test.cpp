@@ -146,6 +146,25 @@ TEST(FleetReport, NamesBothRanksOfAPair) {
       << table_of(report);
 }
 
+TEST(FleetReport, NamesAGpuByItsOwnNumber) {
+  RankPlace place = test::fleet_report().fleet->ranks[3];
+  EXPECT_EQ(where_text(place), "GPU 3 of node0") << "a simulated host has as many GPUs as ranks";
+  place.environment.gpu.index = 1;
+  place.environment.gpu.pci_bus_id = "0000:17:00.0";
+  EXPECT_EQ(where_text(place), "GPU 1 of node0") << "two ranks share one";
+  const auto visible_by = [&](const char* value) {
+    place.environment.variables = {{"CUDA_VISIBLE_DEVICES", value}};
+    return gpu_text(place);
+  };
+  EXPECT_EQ(visible_by("4,6"), "6");
+  EXPECT_EQ(visible_by("4, 6 "), "6");
+  EXPECT_EQ(visible_by("GPU-a,GPU-b"), "0000:17:00.0") << "it has no number there";
+  EXPECT_EQ(visible_by(""), "1");
+  EXPECT_EQ(visible_by("4"), "1");
+  place.environment.gpu.pci_bus_id.clear();
+  EXPECT_EQ(visible_by("GPU-a,GPU-b"), "GPU-b");
+}
+
 TEST(FleetReport, NamesAMissingRankOnceWhoeverSaysIt) {
   Report report = test::fleet_report();
   test::lose(report, 2);

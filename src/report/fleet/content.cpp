@@ -241,7 +241,7 @@ Grid grid_of_ranks(const Fleet& fleet, const std::vector<const Test*>& tests, co
     const RankPlace* place = fleet.place(rank);
     Grid::Row& row = grid.rows.emplace_back();
     row.cells = {fmt::format("{}", rank), place == nullptr ? "" : place->host,
-                 place == nullptr ? "" : fmt::format("{}", place->local_rank)};
+                 place == nullptr ? "" : gpu_text(*place)};
     row.cells.insert(row.cells.end(), cells.begin(), cells.end());
   }
   return grid;
