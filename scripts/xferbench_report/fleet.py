@@ -30,8 +30,10 @@ class Test:
 
     @property
     def full_name(self):
-        """memcpy/dir=h2d/size=1MiB pace=all: as what is flagged names it."""
-        return f"{self.key} pace={self.pace}"
+        """memcpy/dir=h2d/size=1MiB pace=all: as what is flagged names it. Transfers are judged with all partners that
+        ranks have, one in each round."""
+        key = re.sub("/round=[^/]*", "", self.key, count=1) if self.pairs else self.key
+        return f"{key} pace={self.pace}"
 
     def transfer(self, rank):
         """rank 3 to rank 5, of one between two; else empty."""
@@ -57,6 +59,7 @@ class Fleet:
         self.ranks = {one["rank"]: one for one in record["ranks"]}
         self.flagged = record["flagged"]
         self.tests = tests_of(run)
+        self.middles = self.middles_of_groups()
 
     def hosts(self):
         """The name of each node."""
@@ -81,6 +84,14 @@ class Fleet:
         nodes = {self.ranks[end]["node"] if end in self.ranks else None for end in ends}
         return (*map(self.like, ends), len(nodes) > 1)
 
+    def middles_of_groups(self):
+        """Of each group in what is judged as one test."""
+        numbers = collections.defaultdict(lambda: collections.defaultdict(list))
+        for test in self.tests:
+            for rank, value in test.values.items():
+                numbers[test.full_name, test.unit][self.group(test, rank)].append(value)
+        return {name: {group: statistics.median(all) for group, all in of.items()} for name, of in numbers.items()}
+
     def is_flagged(self, test, rank):
         """Whether what the rank measured in this test shows what is flagged: the test is among those that do, and of
         transfers one end is slow, or it is the very transfer."""
@@ -95,10 +106,7 @@ class Fleet:
 
     def shares(self, test):
         """Each rank's number over the middle of its group; more is better, whatever the number is."""
-        groups = collections.defaultdict(list)
-        for rank, value in test.values.items():
-            groups[self.group(test, rank)].append(value)
-        middles = {group: statistics.median(values) for group, values in groups.items()}
+        middles = self.middles[test.full_name, test.unit]
         found = {}
         for rank, value in test.values.items():
             middle = middles[self.group(test, rank)]

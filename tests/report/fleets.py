@@ -1,5 +1,7 @@
 """Files of simulated fleets, as the program writes them, for tests: ranks differ by less than one percent."""
 
+import copy
+
 from support import case, measurement, results
 
 DECLARED = [
@@ -49,11 +51,17 @@ def file(nodes=2, per_node=4, directions=("h2d", "d2h"), paces=("all",), slow=No
     return results(cases, simulated=True, fleet=fleet, metrics_declared={"memcpy": DECLARED})
 
 
-def transfers():
-    """Of two nodes with four ranks each: each receives from the one before it, from another node a fifth as fast."""
+def transfers(rounds=1):
+    """Of two nodes with four ranks each: in each round a rank receives from another one, from another node a fifth as
+    fast."""
     value = file(directions=("h2d",))
-    for one in value["results"]:
-        to = one["fleet"]["rank"]
-        one["labels"] = {"from": str((to - 1) % 8), "to": str(to)}
-        one["metrics"]["bandwidth"]["value"] = 10.0 if to in (0, 4) else 50.0
+    once, value["results"] = value["results"], []
+    for turn in range(1, rounds + 1):
+        for one in copy.deepcopy(once):
+            to = one["fleet"]["rank"]
+            sender = (to - turn) % 8
+            one["key"] = one["key"].replace("memcpy", f"memcpy/round={turn}")
+            one["labels"] = {"from": str(sender), "to": str(to)}
+            one["metrics"]["bandwidth"]["value"] = 50.0 if sender // 4 == to // 4 else 10.0
+            value["results"].append(one)
     return value
