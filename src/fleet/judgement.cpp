@@ -78,7 +78,7 @@ void judge(Report& report, const Options& options) {
   auto flagged = verdicts.flagged();
   auto notes = first.notes();
   std::ranges::move(verdicts.notes(), std::back_inserter(notes));
-  Judgement judgement = first.judgement();
+  FleetJudgement judgement = first.judgement();
   judgement.unresolved = verdicts.unresolved();
   report.fleet->judgement = judgement;
   report.fleet->flagged = std::move(flagged);

@@ -484,7 +484,7 @@ bool FirstRound::compares(const Judged& judged) const {
                              [&](const Test::Value& v) { return !pools.insert(pool_of(judged.test, v)).second; });
 }
 
-Judgement FirstRound::judgement() const {
+FleetJudgement FirstRound::judgement() const {
   const auto compared = std::ranges::count_if(tests_, [this](const Judged& judged) { return compares(judged); });
   return {.tests = tests_.size() + without_verdict_.size(), .judged = static_cast<std::size_t>(compared)};
 }

@@ -80,7 +80,7 @@ class FirstRound {
   [[nodiscard]] const std::vector<Judged>& tests() const { return tests_; }
   [[nodiscard]] const Places& places() const { return places_; }
   /// How many tests could say something, and how many said it.
-  [[nodiscard]] Judgement judgement() const;
+  [[nodiscard]] FleetJudgement judgement() const;
   /// What limits the judgement, in sentences without their full stops.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 

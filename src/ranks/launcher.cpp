@@ -74,8 +74,10 @@ std::optional<Launch> pmix_or_slurm_launch(const Variables& variables) {
   std::optional<Launch> pmix = pmix_launch(variables);
   const bool of_slurm = pmix && std::string_view(variables("PMIX_NAMESPACE")).starts_with("slurm.");
   if (pmix && !of_slurm) return pmix;
-  std::optional<Launch> step = slurm_step(variables);
-  return step ? step : pmix;
+  if (std::optional<Launch> step = slurm_step(variables)) return step;
+  // A shell that srun has started (--pty) is an only task, and so is what is run in it.
+  if (pmix && number<int>(variables, kSlurm.size) == 1) pmix->size = 1;
+  return pmix;
 }
 
 }  // namespace

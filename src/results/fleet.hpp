@@ -82,23 +82,23 @@ constexpr auto texts_of(Flagged::What) {
 }
 
 /// What it means that nothing is flagged. Tests are cases at a pace, transfers with all partners together.
-struct Judgement {
+struct FleetJudgement {
   std::size_t tests = 0;       ///< that could say something
   std::size_t judged = 0;      ///< of these, that said it: the clocks were sure, and there were ranks to compare
   std::size_t unresolved = 0;  ///< suspicions that the second round could neither confirm nor remove
-  friend bool operator==(const Judgement&, const Judgement&) = default;
+  friend bool operator==(const FleetJudgement&, const FleetJudgement&) = default;
 };
 
 /// A fleet: the ranks of a run under mpirun or srun.
 struct Fleet {
   std::string mpi{};                       ///< "Open MPI 4.1.4"
   std::vector<RankPlace> ranks{};          ///< ascending
-  std::vector<std::string> differences{};  ///< in what ranks differ: builds, drivers, GPUs; sentences like `notes`
+  std::vector<std::string> differences{};  ///< in what ranks differ: builds, drivers ...; sentences like `notes`
   double clock_uncertainty = 0;            ///< the largest of all ranks and cases, in seconds
   std::vector<int> missing{};              ///< ranks that did not answer any more
   std::vector<Flagged> flagged{};
-  std::vector<std::string> notes{};      ///< what limits the judgement: sentences without their full stops
-  std::optional<Judgement> judgement{};  ///< null until it is made
+  std::vector<std::string> notes{};           ///< what limits the judgement: sentences without their full stops
+  std::optional<FleetJudgement> judgement{};  ///< null until it is made
   /// Null for one that never said where it is. Ranks ascend.
   [[nodiscard]] const RankPlace* place(int rank) const {
     const auto found = std::ranges::lower_bound(ranks, rank, {}, &RankPlace::rank);

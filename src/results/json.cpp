@@ -444,9 +444,9 @@ void check_ranks(Reader& in, std::vector<RankPlace>& ranks) {
 }
 
 constexpr std::array kJudgementFields{
-    field<&Judgement::tests>("tests"),
-    field<&Judgement::judged>("judged"),
-    field<&Judgement::unresolved>("unresolved"),
+    field<&FleetJudgement::tests>("tests"),
+    field<&FleetJudgement::judged>("judged"),
+    field<&FleetJudgement::unresolved>("unresolved"),
 };
 constexpr Shape kJudgement = record(kJudgementFields);
 

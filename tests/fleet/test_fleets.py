@@ -461,6 +461,17 @@ class Starting(Fleets):
         self.assertEqual(len(said), 1, outcome.err)
         self.assertIn("--pace (one, and all at rank 0)", said[0])
 
+    def test_a_launcher_that_counts_otherwise(self):
+        """As where containers of one host share no memory, turned round."""
+        results = self.folder / "results.json"
+        counted = ["sh", "-c", 'OMPI_COMM_WORLD_LOCAL_RANK=0 exec "$@"', "sh", PROGRAM]
+        outcome = hosts.mpirun(2, None, [*counted, *LOUD, "--simulate", "--json", results])
+        self.assertEqual(outcome.code, 0, outcome.err)
+        differences = json.loads(results.read_text("utf-8"))["fleet"]["differences"]
+        self.assertEqual(len(differences), 1, differences)
+        self.assertIn("ranks 0 and 1 are counted otherwise", differences[0])
+        self.assertEqual(outcome.err.count(f"xferbench: {differences[0]}"), 1, outcome.err)
+
     def test_a_file_of_one_rank_only(self):
         """Whoever lacks it says so, with its place: the others have nothing to say."""
         suite = self.folder / "suite.json"
@@ -502,12 +513,22 @@ class Starting(Fleets):
         self.assertEqual(code, 2)
         self.assertIn("tune", said)
 
+    def test_tune_where_only_mpi_knows_how_many_ranks_there_are(self):
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "SLURM_"))}
+        found = subprocess.run(
+            [PROGRAM, "tune", "--simulate", "--dry-run"], capture_output=True, text=True, timeout=60,
+            env={**environment, "PMIX_RANK": "0", "PMIX_NAMESPACE": "prterun-node0-12@1"},
+        )
+        self.assertEqual((found.returncode, found.stdout), (2, ""), found.stderr)
+        self.assertIn("tune is for a single process", found.stderr)
+
     def test_paces(self):
         flags, _ = self.simulate(1)
         outcome, report = self.run_fleet(None, [*flags, "--pace", "all,node,one"], ranks=4)
         self.assertEqual(outcome.code, 0, outcome.out + outcome.err)
         seen = {(result["fleet"]["pace"], result["fleet"]["rank"]) for result in report["results"]}
         self.assertEqual(seen, {(pace, rank) for pace in ("all", "node", "one") for rank in range(4)})
+        self.assertEqual(report["fleet"]["differences"], [])
 
     def test_help_needs_no_mpi(self):
         found = subprocess.run(

@@ -246,18 +246,18 @@ TEST(FleetJudgement, SaysWhatWasNotConfirmedOfWhoIsFlagged) {
 TEST(FleetJudgement, KnowsWhatItRestsOn) {
   MadeFleet made = exact_fleet(2, 4);
   made.judge();
-  EXPECT_EQ(made.report.fleet->judgement, (Judgement{.tests = 4, .judged = 4, .unresolved = 0}));
+  EXPECT_EQ(made.report.fleet->judgement, (FleetJudgement{.tests = 4, .judged = 4, .unresolved = 0}));
   for (Result& result : made.report.results) {
     if (result.config.scenario() == "memcpy") result.in_fleet->clock_uncertainty = 1;
   }
   judge(made.report, {});
-  EXPECT_EQ(made.report.fleet->judgement, (Judgement{.tests = 4, .judged = 1, .unresolved = 0}));
+  EXPECT_EQ(made.report.fleet->judgement, (FleetJudgement{.tests = 4, .judged = 1, .unresolved = 0}));
   MadeFleet slow = exact_fleet(2, 4, {{.of = Fault::Of::gpu, .where = 3}});
   judge(slow.report, {});
   EXPECT_EQ(slow.report.fleet->judgement->unresolved, 1U) << "nobody measured again";
   MadeFleet one = exact_fleet(1, 1);
   one.judge();
-  EXPECT_EQ(one.report.fleet->judgement, (Judgement{.tests = 4, .judged = 0, .unresolved = 0}));
+  EXPECT_EQ(one.report.fleet->judgement, (FleetJudgement{.tests = 4, .judged = 0, .unresolved = 0}));
 }
 
 TEST(FleetGroups, ThatAreSmallInATestAreNoted) {

@@ -94,7 +94,7 @@ TEST(FleetReport, SaysThatNothingIsFlaggedOnlyOfAWholeRun) {
 
 TEST(FleetReport, SaysWhereNothingCouldBeJudged) {
   Report report = test::fleet_report();
-  const auto said_of = [&](const Judgement& judgement) {
+  const auto said_of = [&](const FleetJudgement& judgement) {
     report.fleet->judgement = judgement;
     return to_table(report, kCopy, {.color = true});
   };

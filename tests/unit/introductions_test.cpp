@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -87,6 +89,34 @@ TEST(Introductions, NameInWhatCommandsDiffer) {
   EXPECT_TRUE(has(refusal_after([](cli::RunCommand& c) { c.measuring.device.simulate = "h200"; }),
                   "the machines (simulated, and real at rank 0)"));
   EXPECT_EQ(refusal_after([](cli::RunCommand& c) { c.measuring.show.quiet = true; }), "") << "everybody's own";
+}
+
+/// In what ranks differ that a launcher counts like this on their nodes.
+std::vector<std::string> differences_where_counted(const std::vector<std::optional<int>>& by_launcher,
+                                                   int ranks_per_node) {
+  std::vector<std::string> differences;
+  test::ThreadRanks ranks(static_cast<int>(by_launcher.size()), ranks_per_node);
+  ranks.run([&](Communicator& mpi) {
+    Introduction mine = of_rank(mpi.rank(), "a");
+    mine.launched_as = by_launcher[static_cast<std::size_t>(mpi.rank())];
+    const Introductions all = introduce(mpi, mine, kPatient);
+    if (mpi.rank() == 0) differences = differences_of(all);
+  });
+  return differences;
+}
+
+TEST(Introductions, SayWhereALauncherCountsOtherwiseThanMpi) {
+  using Differences = std::vector<std::string>;
+  EXPECT_EQ(differences_where_counted({0, 1, 0, 1}, 2), Differences{});
+  EXPECT_EQ(differences_where_counted({1, 0, 0, 1}, 2), Differences{}) << "every GPU has its rank all the same";
+  EXPECT_EQ(differences_where_counted({{}, {}, {}, {}}, 2), Differences{}) << "MPI alone has counted";
+  const Differences apart = differences_where_counted({0, 1, 2, 3}, 1);
+  ASSERT_EQ(apart.size(), 1U) << "a container for each rank";
+  EXPECT_TRUE(has(apart.front(), "ranks 1 to 3 are counted otherwise")) << apart.front();
+  EXPECT_TRUE(has(apart.front(), "/dev/shm")) << apart.front();
+  const Differences together = differences_where_counted({0, 1, 0, 0}, 2);
+  ASSERT_EQ(together.size(), 1U) << "two ranks of one node take its first GPU";
+  EXPECT_TRUE(has(together.front(), "ranks 2 and 3 are counted otherwise")) << together.front();
 }
 
 /// The ranks that each of four ranks watches.

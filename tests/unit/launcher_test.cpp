@@ -95,6 +95,10 @@ TEST(Launcher, SlurmIsNamedWhereItSpeaksPmi) {
             "Slurm 5 of 16, 1 of its node");
   EXPECT_EQ(launch_in_words(kStep + Environ{{"PMI_RANK", "5"}, {"PMI_SIZE", "16"}}), "Slurm 5 of 16, 1 of its node");
   EXPECT_EQ(launch_in_words({{"PMIX_RANK", "0"}, {"PMIX_NAMESPACE", "slurm.pmix.77.0"}}), "PMIx 0 of -, - of its node");
+  const Environ shell{{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_PROCID", "0"}, {"SLURM_LOCALID", "0"}};
+  EXPECT_EQ(launch_in_words(kStep + shell + Environ{{"PMIX_RANK", "0"}, {"PMIX_NAMESPACE", "slurm.pmix.77.0"}}),
+            "PMIx 0 of 1, - of its node")
+      << "srun --pty bash, where PMIx is the default";
 }
 
 TEST(Launcher, MpirunInsideAnAllocationIsMpirun) {

@@ -226,7 +226,9 @@ Fleet fleet() {
                    texts(),
                    word()};
   });
-  fleet.judgement = maybe([] { return Judgement{whole<std::size_t>(), whole<std::size_t>(), whole<std::size_t>()}; });
+  fleet.judgement = maybe([] {
+    return FleetJudgement{whole<std::size_t>(), whole<std::size_t>(), whole<std::size_t>()};
+  });
   return fleet;
 }
 

@@ -119,7 +119,7 @@ void save(const Ending& ending, const Outcome& outcome) {
   ending.live->edit([&](Report& report) {
     report.fleet->missing = outcome.missing;
     if (outcome.signal == 0 || !outcome.missing.empty()) {
-      fleet::judge(report, {.threshold = ending.command.fleet.threshold});
+      fleet::judge(report, judging_of(ending.command.fleet));
     }
   });
   ending.live->finish({}, true);

@@ -49,7 +49,7 @@ int fleet_exit_code(const Report& report) {
   if (alarm.kind == Alarm::Kind::stuck) {
     live.edit([&](Report& report) {
       report.fleet->missing = {member.place.rank};
-      fleet::judge(report, {.threshold = command.fleet.threshold});
+      fleet::judge(report, judging_of(command.fleet));
     });
   }
   give_up(alarm, {.live = live,

@@ -14,9 +14,9 @@
 
 namespace xferbench::app {
 
-namespace {
+fleet::Options judging_of(const cli::FleetChoice& choice) { return {.threshold = choice.threshold}; }
 
-fleet::Options options_of(const cli::FleetChoice& choice) { return {.threshold = choice.threshold}; }
+namespace {
 
 std::span<const MetricDeclaration> metrics_of(const PlannedCase& planned) {
   return planned.scenario->descriptor().metrics;
@@ -239,7 +239,7 @@ void FleetRun::keep(const std::vector<std::string>& texts) {
 
 std::vector<fleet::Retest> FleetRun::retests() {
   std::string text;
-  if (live_ != nullptr) text = to_lines(fleet::second_round(live_->report(), options_of(command_.fleet)));
+  if (live_ != nullptr) text = to_lines(fleet::second_round(live_->report(), judging_of(command_.fleet)));
   return from_lines(broadcast(member_.ranks(), text, 0, patience_, "what is to be measured again"));
 }
 
@@ -266,7 +266,7 @@ void FleetRun::second_round() {
     collect();
   }
   if (live_ == nullptr || signal() != 0) return;
-  live_->edit([&](Report& report) { fleet::judge(report, options_of(command_.fleet)); });
+  live_->edit([&](Report& report) { fleet::judge(report, judging_of(command_.fleet)); });
 }
 
 }  // namespace xferbench::app

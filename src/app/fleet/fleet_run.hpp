@@ -21,6 +21,9 @@
 
 namespace xferbench::app {
 
+/// How the command wants its fleet to be judged.
+fleet::Options judging_of(const cli::FleetChoice& choice);
+
 /// Of a rank that waits for rank 0 to write its files.
 Patience while_first_writes(Patience patience);
 

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <exception>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -65,9 +66,13 @@ Terms terms_of(const cli::RunCommand& command) {
 
 namespace {
 
-/// In lines, as names of hosts may have blanks: code and node, the host, then a line for each of the terms.
+constexpr int kNotCounted = -1;  // by the launcher
+
+/// In lines, as names of hosts may have blanks: code, node and the launcher's number, the host, then a line for each of
+/// the terms.
 std::string in_lines(const Introduction& mine, int node_root) {
-  std::string text = fmt::format("{} {}\n{}\n", mine.problem.code, node_root, printable(mine.place.host));
+  std::string text = fmt::format("{} {} {}\n{}\n", mine.problem.code, node_root, mine.launched_as.value_or(kNotCounted),
+                                 printable(mine.place.host));
   for (const auto& [what, value] : mine.terms) text += fmt::format("{}\t{}\n", what, value);
   return text;
 }
@@ -78,7 +83,8 @@ void add(Introductions& all, const std::string& text, std::string problem) {
   Problem its{.text = std::move(problem)};
   Terms terms;
   std::istringstream lines(text);
-  lines >> its.code >> all.node_roots.emplace_back();
+  int launched_as = kNotCounted;
+  lines >> its.code >> all.node_roots.emplace_back() >> launched_as;
   lines.get();
   std::getline(lines, place.host);
   for (std::string what, value; std::getline(lines, what, '\t') && std::getline(lines, value);) {
@@ -87,6 +93,7 @@ void add(Introductions& all, const std::string& text, std::string problem) {
   all.places.push_back(std::move(place));
   all.problems.push_back(std::move(its));
   all.terms.push_back(std::move(terms));
+  all.launched_as.push_back(launched_as == kNotCounted ? std::nullopt : std::optional(launched_as));
 }
 
 }  // namespace
@@ -134,16 +141,47 @@ std::string difference(const char* what, const Alike& facts) {
   return fmt::format("ranks differ in their {}: {}", what, fmt::join(parts, ", "));
 }
 
+/// Whether a launcher's numbers are those of so many ranks of a node, in any order: then every GPU has its rank. Also
+/// where it has not numbered all of them.
+bool counts_a_node(std::vector<std::optional<int>> numbers) {
+  std::ranges::sort(numbers);
+  if (numbers.empty() || !numbers.front()) return true;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (*numbers[i] != static_cast<int>(i)) return false;
+  }
+  return true;
+}
+
+/// Ranks have chosen their GPUs by the launcher's numbers, and nodes are those that share memory by MPI: where the two
+/// see other hosts, GPUs are shared or left out, or ranks of one host pass for several. Empty where they do not.
+std::string miscounted(const Introductions& all) {
+  std::map<int, std::vector<int>> nodes;
+  for (std::size_t i = 0; i < all.node_roots.size(); ++i) nodes[all.node_roots[i]].push_back(static_cast<int>(i));
+  std::vector<int> odd;
+  for (const auto& [root, ranks] : nodes) {
+    std::vector<std::optional<int>> numbers;
+    for (const int rank : ranks) numbers.push_back(all.launched_as.at(static_cast<std::size_t>(rank)));
+    if (!counts_a_node(std::move(numbers))) odd.insert(odd.end(), ranks.begin(), ranks.end());
+  }
+  if (odd.empty()) return {};
+  std::ranges::sort(odd);
+  return fmt::format(
+      "{} {} counted otherwise on their hosts by the launcher, which says who takes which GPU, than by MPI, for which "
+      "a host is what shares memory: give containers of one host a common /dev/shm and /tmp (Docker: --ipc=host)",
+      fleet::ranks_text(odd), odd.size() == 1 ? "is" : "are");
+}
+
 }  // namespace
 
-std::vector<std::string> differences_of(const std::vector<RankPlace>& places) {
+std::vector<std::string> differences_of(const Introductions& all) {
   std::vector<std::string> notes;
   const auto note = [&](const char* what, const auto& fact) {
-    if (std::string text = difference(what, alike(places, fact)); !text.empty()) notes.push_back(std::move(text));
+    if (std::string text = difference(what, alike(all.places, fact)); !text.empty()) notes.push_back(std::move(text));
   };
   note("build of xferbench", [](const RankPlace& p) { return p.tool; });
   note("driver", [](const RankPlace& p) { return p.environment.driver; });
   note("GPU", [](const RankPlace& p) { return p.environment.gpu.name; });
+  if (std::string text = miscounted(all); !text.empty()) notes.push_back(std::move(text));
   return notes;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,8 @@ struct Introduction {
   RankPlace place;  ///< only its host counts where there is a problem
   Problem problem{};
   Terms terms{};
+  /// The number among the ranks of its host by which it has chosen its GPU, where the launcher says one.
+  std::optional<int> launched_as{};
 };
 
 /// What all ranks say of themselves, by their numbers.
@@ -40,6 +43,7 @@ struct Introductions {
   std::vector<Problem> problems;
   std::vector<Terms> terms;
   std::vector<int> node_roots;
+  std::vector<std::optional<int>> launched_as;
 };
 
 /// Collective: what all say, at rank 0; nothing elsewhere.
@@ -49,7 +53,7 @@ Introductions introduce(Communicator& mpi, const Introduction& mine, const Patie
 Problem judged(const Introductions& all, bool share_gpus);
 
 /// In what the ranks differ that may well measure together: a sentence for each, without its full stop.
-std::vector<std::string> differences_of(const std::vector<RankPlace>& places);
+std::vector<std::string> differences_of(const Introductions& all);
 
 /// The node of each rank, counted in the order of their lowest ranks. Modelled hosts are nodes wherever their ranks
 /// are.

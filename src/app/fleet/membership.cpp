@@ -171,6 +171,7 @@ Introduction begin(Member& member, cli::RunCommand& command, const Launch& launc
   }
   mine.place = place_of(*member.mpi, command.measuring.device, member.machine.get());
   mine.terms = terms_of(command);
+  mine.launched_as = launch.local_rank;
   return mine;
 }
 
@@ -196,7 +197,7 @@ void agree(Member& member, const Introductions& all, const cli::RunCommand& comm
 /// At rank 0: the fleet, and what is odd about it.
 Fleet fleet_of(const Member& member, Introductions all, bool quiet) {
   for (std::size_t i = 0; i < all.places.size(); ++i) all.places[i].node = member.nodes.at(i);
-  Fleet fleet{.mpi = member.mpi->library(), .differences = differences_of(all.places)};
+  Fleet fleet{.mpi = member.mpi->library(), .differences = differences_of(all)};
   fleet.ranks = std::move(all.places);
   for (std::size_t i = 0; !quiet && i < fleet.differences.size(); ++i) tell(fleet.differences[i]);
   return fleet;

@@ -285,7 +285,7 @@ std::vector<std::string> flagged_lines(const Fleet& fleet) {
 std::optional<Nothing> nothing_flagged(const Report& report) {
   const Fleet& fleet = *report.fleet;
   if (!fleet.flagged.empty() || !report.complete) return std::nullopt;
-  const Judgement judgement = fleet.judgement.value_or(Judgement{});
+  const FleetJudgement judgement = fleet.judgement.value_or(FleetJudgement{});
   const bool known = fleet.judgement.has_value();
   if (known && judgement.judged == 0) return Nothing{"nothing could be judged", Tone::notice};
   Nothing nothing{"nothing is flagged"};
