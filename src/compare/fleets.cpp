@@ -33,24 +33,15 @@ std::string uuid_of(const Fleet& fleet, int rank) {
   return place == nullptr ? "" : place->environment.gpu.uuid;
 }
 
-/// A key without the round of pairs, in which a pair has its turn: which one that is depends on how many ranks there
-/// are.
-std::string without_round(const std::string& key) {
-  constexpr std::string_view kRound = "/round=";
-  const std::size_t begin = key.find(kRound);
-  if (begin == std::string::npos) return key;
-  const std::size_t end = std::min(key.find('/', begin + kRound.size()), key.size());
-  return key.substr(0, begin) + key.substr(end);
-}
-
-/// Of a transfer between two ranks: it is the same one only where both ends are.
+/// Of a transfer between two ranks: it is the same one only where both ends are. In which round partners have their
+/// turn depends on how many ranks there are.
 std::string identity_of_transfer(const Fleet& fleet, const Result& result, std::pair<int, int> ranks, Match match) {
   const auto end = [&](int rank) {
     const std::string uuid = match == Match::uuid ? uuid_of(fleet, rank) : "";
     return uuid.empty() ? fmt::format("{}", rank) : uuid;
   };
-  return fmt::format("{} pace={} from={} to={}", without_round(result.config.key()), to_text(result.in_fleet->pace),
-                     end(ranks.first), end(ranks.second));
+  return fmt::format("{} pace={} from={} to={}", without_round_of_partners(result.config.key()),
+                     to_text(result.in_fleet->pace), end(ranks.first), end(ranks.second));
 }
 
 /// Where a result was measured: "GPU 1 of a", with its rank where that may differ between files; of a transfer both

@@ -90,11 +90,8 @@ bool is_usable(const Headline& number) {
 enum class Partners { together, apart };
 
 std::string key_of(const Result& result, Partners partners, bool of_pair) {
-  std::string key = result.config.key();
-  if (!of_pair || partners == Partners::apart) return key;
-  const std::size_t at = key.find(fmt::format("/{}=", kRoundOfPartners));
-  if (at != std::string::npos) key.erase(at, key.find('/', at + 1) - at);
-  return key;
+  const std::string& key = result.config.key();
+  return of_pair && partners == Partners::together ? without_round_of_partners(key) : key;
 }
 
 /// Gathers results by what they are of.

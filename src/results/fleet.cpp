@@ -36,6 +36,12 @@ std::string gpu_text(const RankPlace& place) {
   return gpu.pci_bus_id.empty() ? visible : gpu.pci_bus_id;  // a UUID is no number, and long
 }
 
+std::string without_round_of_partners(std::string key) {
+  const std::size_t at = key.find(fmt::format("/{}=", kRoundOfPartners));
+  if (at != std::string::npos) key.erase(at, key.find('/', at + 1) - at);
+  return key;
+}
+
 std::string where_text(const RankPlace& place) { return fmt::format("GPU {} of {}", gpu_text(place), place.host); }
 
 std::string gpus_text(const Fleet& fleet) {

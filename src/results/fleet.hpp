@@ -36,6 +36,8 @@ inline constexpr const char* kFromRank = "from";
 inline constexpr const char* kToRank = "to";
 /// The axis by which cases of such a scenario differ that have other partners and are alike in all else.
 inline constexpr const char* kRoundOfPartners = "round";
+/// "exchange/pairs=all/size=1MiB" of "exchange/pairs=all/round=2/size=1MiB".
+std::string without_round_of_partners(std::string key);
 
 /// Of a result that one rank of a fleet measured.
 struct InFleet {
