@@ -214,6 +214,10 @@ class Pages(support.Folder):
         self.assertLess(len(text) - len(page.plotly_source()), 2_000_000)
         self.assertEqual(text.count("<tr><td class=n data-sort="), 1000)
 
+    def test_sentences_stand_apart(self):
+        for value in (fleets.file(), fleets.file(slow=5), fleets.file(missing=(2,))):
+            self.assertRegex(self.text_of(value), r"</strong>\s+[0-9]+ results measured")
+
     def test_names_are_escaped(self):
         value = fleets.file()
         for one in value["fleet"]["ranks"]:

@@ -68,6 +68,7 @@
     layout.margin = { ...layout.margin, l: layout.yaxis.automargin ? 40 : 120, r: 8 };
     layout.font = { ...layout.font, size: 10 };
     for (const trace of data) if (trace.type === "heatmap") trace.showscale = false;
+    for (const one of layout.annotations || []) if (one.name === "watermark") one.font = { ...one.font, size: 14 };
     const names = layout.yaxis && layout.yaxis.categoryarray;
     if (names) {
       const lines = names.map((name) => wrapped(name, 17));
