@@ -1,0 +1,257 @@
+// What a program did with its GPUs, as it is recorded while it runs (src/inject, or the simulated device) and read
+// afterwards (results/recording_file.hpp). These structures are the file: docs/recording.md describes it.
+//
+// A recording is a folder with a file for each process. A file is a FileHeader and then records, each a RecordHeader
+// and its payload. Files grow by whole records: a process that is killed leaves what was written, and at most the last
+// record torn. Numbers are little-endian, as on every host that CUDA has.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "core/enum_text.hpp"
+
+namespace xferbench::recording {
+
+inline constexpr std::array<char, 8> kMagic{'x', 'f', 'r', 'e', 'c', '\r', '\n', '\x1a'};
+inline constexpr std::uint32_t kVersion = 1;
+/// Of a process's file in the folder: "4711-1.xfrec". The second number tells apart what one process number stood for,
+/// as before and after exec.
+inline constexpr std::string_view kExtension = ".xfrec";
+
+/// Nanoseconds of CLOCK_MONOTONIC; in recordings of the simulated device, of its virtual clock. 0: not known.
+using Time = std::uint64_t;
+/// A text that a `name` record gave this number before it is used for the first time; 0: none.
+using NameId = std::uint32_t;
+
+struct FileHeader {
+  std::array<char, 8> magic = kMagic;
+  std::uint32_t version = kVersion;
+  std::uint32_t reserved = 0;
+};
+
+enum class Type : std::uint16_t {
+  name = 1,
+  process,
+  device,
+  stream,
+  call,
+  copy,
+  kernel,
+  fill,
+  synchronization,
+  event,
+  range,
+  migration,
+  overhead,
+  stack,
+  note,
+  lost,
+  end,
+};
+
+struct RecordHeader {
+  Type type{};
+  std::uint16_t reserved = 0;
+  std::uint32_t bytes = 0;  ///< of the payload that follows, a multiple of 8; unknown types are read over
+};
+
+/// Followed by `length` bytes of UTF-8 and zeros up to a multiple of 8.
+struct Name {
+  NameId id = 0;
+  std::uint32_t length = 0;
+};
+
+enum class Backend : std::uint32_t { cuda, simulated };
+
+/// The first record of each file.
+struct Process {
+  std::uint32_t pid = 0;
+  std::uint32_t parent = 0;
+  Time begin = 0;           ///< when the process was started, or replaced itself by exec; where unknown, `loaded`
+  Time loaded = 0;          ///< when recording began
+  std::uint64_t clock = 0;  ///< nanoseconds since 1970 at `loaded`
+  NameId executable = 0;
+  NameId command = 0;  ///< its words, quoted as for a shell
+  NameId tool = 0;     ///< version of what recorded
+  Backend backend = Backend::cuda;
+  NameId profile = 0;  ///< of the simulated device
+  std::uint32_t reserved = 0;
+};
+
+struct Device {
+  std::uint32_t id = 0;  ///< as the records of this process number it
+  NameId name = 0;
+  NameId uuid = 0;  ///< "GPU-..." as nvidia-smi shows it
+  std::uint32_t reserved = 0;
+};
+
+enum class StreamFlag : std::uint32_t {
+  unknown,
+  blocking,      ///< made by cudaStreamCreate: waits for the legacy default stream, and that for it
+  non_blocking,  ///< made with cudaStreamNonBlocking
+  legacy,        ///< the default stream of the context
+};
+
+struct Stream {
+  std::uint32_t context = 0;
+  std::uint32_t stream = 0;
+  StreamFlag flag = StreamFlag::unknown;
+  std::uint32_t device = 0;
+};
+
+/// A call of the CUDA runtime or driver. Nested ones (the driver's within the runtime's) are recorded, too.
+struct Call {
+  Time begin = 0;
+  Time end = 0;
+  NameId name = 0;  ///< without "_v3020" at its end, with "_ptsz" and "_ptds"
+  std::uint32_t thread = 0;
+  std::uint32_t correlation = 0;  ///< of what it enqueued
+  std::int32_t result = 0;        ///< CUDA's error code
+  std::uint32_t stack = 0;        ///< Stack::id; 0: none
+  std::uint32_t reserved = 0;
+};
+
+enum class CopyKind : std::uint8_t { other, h2d, d2h, d2d, p2p, h2h };
+constexpr auto texts_of(CopyKind) {
+  return std::to_array<std::string_view>({"other", "h2d", "d2h", "d2d", "p2p", "h2h"});
+}
+enum class Memory : std::uint8_t { unknown, pageable, pinned, device, array, managed };
+constexpr auto texts_of(Memory) {
+  return std::to_array<std::string_view>({"unknown", "pageable", "pinned", "device", "array", "managed"});
+}
+/// What carried it out.
+enum class Channel : std::uint8_t { unknown, compute, copy_engine, other };
+
+/// What ran on a device; every such record begins with it.
+struct OnDevice {
+  Time begin = 0;
+  Time end = 0;
+  std::uint32_t correlation = 0;
+  std::uint32_t device = 0;
+  std::uint32_t context = 0;
+  std::uint32_t stream = 0;
+  std::uint64_t graph_node = 0;  ///< 0: it is no node of a graph
+};
+
+struct Copy {
+  OnDevice on;
+  std::uint64_t bytes = 0;
+  CopyKind kind = CopyKind::other;
+  Memory source = Memory::unknown;
+  Memory destination = Memory::unknown;
+  Channel channel = Channel::unknown;
+  std::uint32_t channel_id = 0;
+  std::uint32_t peer = 0;          ///< device at the other end of a copy between devices
+  std::uint32_t asynchronous = 0;  ///< 1: by a call that may return before its end
+};
+
+struct Kernel {
+  OnDevice on;
+  NameId name = 0;          ///< demangled, without arguments
+  std::uint32_t grid = 0;   ///< blocks
+  std::uint32_t block = 0;  ///< threads in each
+  std::uint32_t reserved = 0;
+};
+
+struct Fill {
+  OnDevice on;
+  std::uint64_t bytes = 0;
+};
+
+enum class SyncKind : std::uint32_t { unknown, event, stream_wait_event, stream, context };
+
+/// Of a call that waits, or that has a stream wait.
+struct Synchronization {
+  Time begin = 0;
+  Time end = 0;
+  std::uint32_t correlation = 0;
+  std::uint32_t context = 0;
+  std::uint32_t stream = 0;
+  SyncKind kind = SyncKind::unknown;
+  std::uint32_t event = 0;
+  std::uint32_t reserved = 0;
+  std::uint64_t event_record = 0;  ///< Event::record; 0: not known, the latest of the event before
+};
+
+/// An event that was recorded in a stream.
+struct Event {
+  std::uint32_t correlation = 0;
+  std::uint32_t context = 0;
+  std::uint32_t stream = 0;
+  std::uint32_t event = 0;
+  std::uint64_t record = 0;  ///< tells apart each time that the event was recorded; 0: not known
+};
+
+/// Of NVTX: from push to pop of a thread, or from start to end of the process.
+struct Range {
+  Time begin = 0;
+  Time end = 0;  ///< 0: it had not ended
+  NameId name = 0;
+  NameId domain = 0;
+  std::uint32_t thread = 0;      ///< that began it
+  std::uint32_t of_process = 0;  ///< 1: it may end on another thread
+};
+
+/// Pages of managed memory that moved because they were touched.
+struct Migration {
+  Time begin = 0;
+  Time end = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t device = 0;
+  CopyKind kind = CopyKind::other;
+  std::uint8_t fault_of_gpu = 0;  ///< 1: a group of page faults of the GPU, without bytes
+  std::uint16_t reserved = 0;
+};
+
+/// Time that recording took from the program, where that is known.
+struct Overhead {
+  Time begin = 0;
+  Time end = 0;
+  std::uint32_t thread = 0;
+  std::uint32_t reserved = 0;
+};
+
+/// Followed by `frames` NameIds, innermost first, and a zero up to a multiple of 8.
+struct Stack {
+  std::uint32_t id = 0;
+  std::uint32_t frames = 0;
+};
+
+/// A sentence about the recording, for its reader: "CUPTI is used by another tool".
+struct Note {
+  NameId text = 0;
+  std::uint32_t failure = 0;  ///< 1: nothing, or not everything, could be recorded
+};
+
+/// Records that are missing.
+struct Lost {
+  std::uint64_t dropped = 0;  ///< that did not fit the recorder's buffers
+  std::uint64_t untimed = 0;  ///< without times
+};
+
+enum class EndReason : std::uint32_t {
+  exit,          ///< of the process, in order
+  max_records,   ///< so many as were asked for are there
+  window,        ///< the time or range that was asked for is over
+  write_failed,  ///< the file could not be written any more, as on a full disk
+};
+
+/// The last record; where there is none, the process was killed, crashed, or left by _exit.
+struct End {
+  Time time = 0;
+  EndReason reason = EndReason::exit;
+  std::uint32_t error = 0;  ///< errno of write_failed
+};
+
+template <class Record>
+inline constexpr bool kIsPlain = std::is_trivially_copyable_v<Record> && sizeof(Record) % 8 == 0;
+static_assert(kIsPlain<FileHeader> && kIsPlain<RecordHeader> && kIsPlain<Name> && kIsPlain<Process>);
+static_assert(kIsPlain<Device> && kIsPlain<Stream> && kIsPlain<Call> && kIsPlain<Copy> && kIsPlain<Kernel>);
+static_assert(kIsPlain<Fill> && kIsPlain<Synchronization> && kIsPlain<Event> && kIsPlain<Range>);
+static_assert(kIsPlain<Migration> && kIsPlain<Overhead> && kIsPlain<Stack> && kIsPlain<Note> && kIsPlain<Lost>);
+static_assert(kIsPlain<End>);
+
+}  // namespace xferbench::recording

@@ -1,0 +1,44 @@
+#include "core/cuda_calls.hpp"
+
+#include <gtest/gtest.h>
+
+namespace xferbench {
+namespace {
+
+TEST(CudaCalls, AreNamedAsProgramsWriteThem) {
+  EXPECT_EQ(plain_call_name("cudaMemcpyAsync_v3020"), "cudaMemcpyAsync");
+  EXPECT_EQ(plain_call_name("cudaMemcpyAsync_ptsz_v7000"), "cudaMemcpyAsync");
+  EXPECT_EQ(plain_call_name("cuMemcpyHtoDAsync_v2"), "cuMemcpyHtoDAsync");
+  EXPECT_EQ(plain_call_name("cuMemcpyHtoDAsync_v2_ptsz"), "cuMemcpyHtoDAsync");
+  EXPECT_EQ(plain_call_name("cuMemsetD32"), "cuMemsetD32");
+  EXPECT_EQ(plain_call_name(""), "");
+}
+
+TEST(CudaCalls, AreKnownByWhatTheyDo) {
+  EXPECT_EQ(call_kind("cudaMemcpyAsync_v3020"), CallKind::copy);
+  EXPECT_EQ(call_kind("cuMemcpyHtoDAsync_v2"), CallKind::copy);
+  EXPECT_EQ(call_kind("cudaLaunchKernelExC_v11060"), CallKind::launch);
+  EXPECT_EQ(call_kind("cuLaunchKernelEx"), CallKind::launch);
+  EXPECT_EQ(call_kind("cudaGraphLaunch_v10000"), CallKind::graph_launch);
+  EXPECT_EQ(call_kind("cudaMallocHost"), CallKind::pin);
+  EXPECT_EQ(call_kind("cudaMallocManaged"), CallKind::managed);
+  EXPECT_EQ(call_kind("cudaMallocAsync"), CallKind::allocate);
+  EXPECT_EQ(call_kind("cuMemHostRegister_v2"), CallKind::pin);
+  EXPECT_EQ(call_kind("cudaFreeHost"), CallKind::unpin);
+  EXPECT_EQ(call_kind("cudaFree"), CallKind::free);
+  EXPECT_EQ(call_kind("cuCtxSynchronize"), CallKind::wait_device);
+  EXPECT_EQ(call_kind("cudaGetDevice"), CallKind::none);
+  EXPECT_EQ(call_kind("memcpy"), CallKind::none);
+  EXPECT_EQ(call_kind("cuda"), CallKind::none);
+}
+
+TEST(CudaCalls, ThatWaitAreToldFromThoseThatDoNot) {
+  EXPECT_TRUE(is_asynchronous("cudaMemcpyAsync_v3020"));
+  EXPECT_TRUE(is_asynchronous("cuMemcpyHtoDAsync_v2_ptsz"));
+  EXPECT_TRUE(is_asynchronous("cuLaunchKernel"));
+  EXPECT_FALSE(is_asynchronous("cudaMemcpy"));
+  EXPECT_FALSE(is_asynchronous("cudaStreamSynchronize"));
+}
+
+}  // namespace
+}  // namespace xferbench
