@@ -1,0 +1,272 @@
+#include "explain/calibration.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+
+namespace xferbench::explain {
+
+namespace {
+
+// --- Work: times without what happened beside -----------------------------------------------------------------------
+
+/// How far a direction has come with work, over the time of the stretch: the integral of the speed of its copies.
+class Progress {
+ public:
+  void add(double time, double value) { steps_.push_back({time, value}); }
+  [[nodiscard]] double at(double time) const {
+    const auto after = std::ranges::upper_bound(steps_, time, {}, &Step::time);
+    if (after == steps_.begin()) return 0;
+    const Step& before = *(after - 1);
+    if (after == steps_.end() || after->time <= before.time) return before.value;
+    return before.value + (after->value - before.value) * (time - before.time) / (after->time - before.time);
+  }
+
+ private:
+  struct Step {
+    double time;
+    double value;
+  };
+  std::vector<Step> steps_;
+};
+
+struct Edge {
+  double time;
+  int change;
+  std::size_t direction;  // 0: H2D, 1: D2H
+};
+
+std::optional<std::size_t> direction_of(const Operation& o) {
+  if (o.engine == Engine::h2d) return 0;
+  if (o.engine == Engine::d2h) return 1;
+  return std::nullopt;
+}
+
+/// Copies of a device and a direction at once share its engine, and are slower beside those of the other direction.
+void set_work_of_copies(Program& program, std::uint32_t device) {
+  std::vector<Edge> edges;
+  for (const Operation& o : program.operations) {
+    const auto direction = direction_of(o);
+    if (!direction || o.device != device) continue;
+    edges.push_back({o.begin, 1, *direction});
+    edges.push_back({o.end, -1, *direction});
+  }
+  std::ranges::sort(edges, {}, &Edge::time);
+  const std::array<double, 2> keeps{program.duplex_h2d, program.duplex_d2h};
+  std::array<Progress, 2> progress;
+  std::array<double, 2> value{};
+  std::array<int, 2> active{};
+  double time = edges.empty() ? 0 : edges.front().time;
+  for (const Edge& edge : edges) {
+    for (const std::size_t d : {0U, 1U}) {
+      if (active[d] > 0) value[d] += (edge.time - time) / active[d] * (active[1 - d] > 0 ? keeps[d] : 1);
+      progress[d].add(edge.time, value[d]);
+    }
+    active[edge.direction] += edge.change;
+    time = edge.time;
+  }
+  for (Operation& o : program.operations) {
+    const auto direction = direction_of(o);
+    if (direction && o.device == device) o.work = progress[*direction].at(o.end) - progress[*direction].at(o.begin);
+  }
+}
+
+/// By begin, as operations are: a kernel runs beside another if it begins before the latest end so far.
+void find_kernels_side_by_side(Program& program) {
+  std::map<std::uint32_t, Index> latest;  // on each device: the kernel that ends last so far
+  for (Index i = 0; i < program.operations.size(); ++i) {
+    Operation& o = program.operations[i];
+    if (o.engine != Engine::compute) continue;
+    const auto [found, first] = latest.try_emplace(o.device, i);
+    if (first) continue;
+    Operation& other = program.operations[found->second];
+    if (o.begin < other.end) o.side_by_side = other.side_by_side = true;
+    if (o.end > other.end) found->second = i;
+  }
+}
+
+void set_work(Program& program) {
+  std::map<std::uint32_t, bool> devices;
+  for (Operation& o : program.operations) {
+    o.work = o.end - o.begin;
+    devices[o.device] = true;
+  }
+  for (const auto& [device, has_copies] : devices) set_work_of_copies(program, device);
+  find_kernels_side_by_side(program);
+}
+
+// --- What is usual --------------------------------------------------------------------------------------------------
+
+/// Seconds, where a recording shows none.
+constexpr double kUsualDelay = 5e-6;     // from a call to the begin of what it enqueues
+constexpr double kUsualHandover = 1e-6;  // from the end of an operation to the begin of the next in its stream
+constexpr double kUsualWake = 5e-6;      // from the end of an operation to that of the call that waits for it
+constexpr double kUsualCall = 2e-6;
+
+/// The median of what was seen of each kind.
+template <class Key>
+class Usual {
+ public:
+  explicit Usual(double unseen) : unseen_(unseen) {}
+  void see(const Key& key, double seconds) { seen_[key].push_back(seconds); }
+  /// After all was seen.
+  void settle() {
+    for (auto& [key, all] : seen_) {
+      const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+      std::ranges::nth_element(all, middle);
+      median_[key] = *middle;
+    }
+  }
+  [[nodiscard]] double of(const Key& key) const {
+    const auto found = median_.find(key);
+    return found == median_.end() ? unseen_ : found->second;
+  }
+
+ private:
+  double unseen_;
+  std::map<Key, std::vector<double>> seen_;
+  std::map<Key, double> median_;
+};
+
+// --- Delays and handovers of operations -----------------------------------------------------------------------------
+
+/// What an operation had to wait for.
+struct Cause {
+  double called = 0;                   // when its call began
+  std::optional<double> dependency{};  // when the last of what it depends on ended
+  std::optional<double> engine{};      // when its engine became free
+};
+
+/// The operation before on the same engine, for all of them.
+std::vector<std::optional<double>> engine_free_times(const Program& program) {
+  std::map<std::pair<std::uint32_t, Engine>, double> free;
+  std::vector<std::optional<double>> times(program.operations.size());
+  for (Index i = 0; i < program.operations.size(); ++i) {
+    const Operation& o = program.operations[i];
+    if (o.engine == Engine::none) continue;
+    const auto [found, first] = free.try_emplace({o.device, o.engine}, o.end);
+    if (first) continue;
+    times[i] = found->second;
+    found->second = std::max(found->second, o.end);
+  }
+  return times;
+}
+
+Cause cause_of(const Program& program, const Operation& o, std::optional<double> engine) {
+  Cause cause{.called = o.call == kNone ? o.begin : program.calls[o.call].begin, .engine = engine};
+  for (const Dependency& d : o.after) {
+    cause.dependency = std::max(cause.dependency.value_or(0), program.operations[d.operation].end);
+  }
+  return cause;
+}
+
+/// Whether it began when its call let it, not when others did.
+bool was_free(const Operation& o, const Cause& cause) {
+  return (!cause.dependency || *cause.dependency <= cause.called) && (!cause.engine || *cause.engine <= cause.called) &&
+         cause.called <= o.begin;
+}
+
+/// Longer than this after what it depends on, something else held an operation up.
+constexpr double kLongHandover = 20e-6;
+
+void set_delays(Program& program) {
+  const std::vector<std::optional<double>> free = engine_free_times(program);
+  Usual<std::pair<Engine, bool>> delays(kUsualDelay);
+  Usual<Engine> handovers(kUsualHandover);
+  std::vector<Cause> causes;
+  for (Index i = 0; i < program.operations.size(); ++i) {
+    const Operation& o = program.operations[i];
+    const Cause& cause = causes.emplace_back(cause_of(program, o, free[i]));
+    const double since = cause.dependency ? o.begin - *cause.dependency : -1;
+    if (was_free(o, cause)) {
+      delays.see({o.engine, o.in_graph}, o.begin - cause.called);
+    } else if (since >= 0 && since <= kLongHandover) {
+      handovers.see(o.engine, since);
+    }
+  }
+  delays.settle();
+  handovers.settle();
+  for (Index i = 0; i < program.operations.size(); ++i) {
+    Operation& o = program.operations[i];
+    const Cause& cause = causes[i];
+    const double usual_delay = delays.of({o.engine, o.in_graph});
+    const double usual_handover = handovers.of(o.engine);
+    const double called = std::max(0., o.begin - cause.called);
+    const double since = cause.dependency ? std::max(0., o.begin - *cause.dependency) : usual_handover;
+    const bool by_engine = cause.engine && o.begin - *cause.engine <= kLongHandover && *cause.engine > cause.called;
+    const bool by_dependency = cause.dependency && since <= kLongHandover && *cause.dependency > cause.called;
+    o.handover = by_dependency ? since : std::min(usual_handover, since);
+    o.delay = by_dependency || by_engine ? std::min(usual_delay, called) : called;
+  }
+}
+
+// --- Calls ----------------------------------------------------------------------------------------------------------
+
+/// When the last of what the call waits for ended; nothing where none of it ended after the call began.
+std::optional<double> waited_until(const Program& program, const HostCall& call) {
+  std::optional<double> last;
+  for (const Index i : call.waits_for) {
+    const double end = program.operations[i].end;
+    if (end > call.begin) last = std::max(last.value_or(0), end);
+  }
+  return last;
+}
+
+void set_own_times(Program& program) {
+  Usual<Index> own(kUsualCall);
+  Usual<CallKind> wakes(kUsualWake);
+  for (const HostCall& call : program.calls) {
+    const auto until = waited_until(program, call);
+    if (!until) {
+      own.see(call.name, call.end - call.begin);
+    } else if (call.end > *until) {
+      wakes.see(call.kind, call.end - *until);
+    }
+  }
+  own.settle();
+  wakes.settle();
+  for (HostCall& call : program.calls) {
+    const double length = call.end - call.begin;
+    const auto until = waited_until(program, call);
+    call.own = until ? std::min(own.of(call.name), length) : length;
+    call.wake = until ? call.end - *until : wakes.of(call.kind);
+  }
+}
+
+// --- Full queues ----------------------------------------------------------------------------------------------------
+
+/// The driver holds back who is further ahead of the GPU than its queue is long (1024 launches are common).
+constexpr std::size_t kDeepQueue = 500;
+constexpr double kLongCall = 30e-6;
+
+/// Of calls that enqueue and took long while much was enqueued: they wait for the operation that ended last before.
+void find_full_queues(Program& program) {
+  std::vector<double> ends;
+  std::vector<Index> by_end(program.operations.size());
+  for (Index i = 0; i < by_end.size(); ++i) by_end[i] = i;
+  std::ranges::sort(by_end, {}, [&program](Index i) { return program.operations[i].end; });
+  for (const Index i : by_end) ends.push_back(program.operations[i].end);
+  std::size_t enqueued = 0;
+  for (HostCall& call : program.calls) {
+    const auto ended = static_cast<std::size_t>(std::ranges::upper_bound(ends, call.begin) - ends.begin());
+    const bool enqueues = !call.operations.empty() && call.waits_for.empty();
+    if (enqueues && call.end - call.begin > kLongCall && enqueued > ended + kDeepQueue) {
+      const auto last = static_cast<std::size_t>(std::ranges::upper_bound(ends, call.end) - ends.begin());
+      if (last > ended) call.waits_for.push_back(by_end[last - 1]);
+    }
+    enqueued += call.operations.size();
+  }
+}
+
+}  // namespace
+
+void calibrate(Program& program) {
+  set_work(program);
+  set_delays(program);
+  find_full_queues(program);
+  set_own_times(program);
+}
+
+}  // namespace xferbench::explain

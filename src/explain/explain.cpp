@@ -1,0 +1,137 @@
+#include "explain/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/error.hpp"
+#include "core/units.hpp"
+#include "explain/candidates.hpp"
+#include "explain/gains.hpp"
+#include "explain/replay.hpp"
+#include "explain/shares.hpp"
+#include "explain/traffic.hpp"
+
+namespace xferbench::explain {
+
+namespace {
+
+/// How the recording ended, where that is worth a sentence.
+std::string ending_of(const Recording& r) {
+  if (!r.end) {
+    return r.torn ? "The process was killed or crashed while its recording was written: what is said here is of the "
+                    "time before"
+                  : "The process ended without saying so (killed, crashed, or left by _exit): what it did in its last "
+                    "half second may be missing";
+  }
+  switch (r.end->reason) {
+    case recording::EndReason::exit: return {};
+    case recording::EndReason::max_records:
+      return "Recording stopped at --max-records: what is said here is of the time before";
+    case recording::EndReason::window: return {};
+    case recording::EndReason::write_failed:
+      return "The recording could not be written any more (is the disk full?): what is said here is of the time before";
+  }
+  return {};
+}
+
+std::vector<std::string> notes_of(const Recording& r) {
+  std::vector<std::string> notes = r.notes;
+  if (r.dropped > 0) notes.push_back(fmt::format("{} records were lost, because CUPTI's buffers were full", r.dropped));
+  if (r.untimed > 0) notes.push_back(fmt::format("{} operations have no times and are left out", r.untimed));
+  return notes;
+}
+
+Counts counts_of(const Program& p) {
+  Counts counts;
+  for (const Operation& o : p.operations) {
+    ++(o.is_copy ? counts.copies : o.name != 0 ? counts.kernels : counts.fills);
+    if (o.in_graph) ++counts.graph_nodes;
+  }
+  counts.calls = p.calls.size() - 1;  // the last one is the end
+  counts.waits = static_cast<std::size_t>(std::ranges::count_if(p.calls, is_wait));
+  return counts;
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+/// Half of how far runs lie apart, as a share: gains below it cannot be told from chance.
+double noise_of(const std::vector<double>& runs) {
+  if (runs.size() < 2) return 0;
+  const auto [least, most] = std::ranges::minmax(runs);
+  return (most - least) / 2 / median(runs);
+}
+
+std::vector<std::string> gpus_of(const Recording& r, const Program& p) {
+  std::set<std::uint32_t> used;
+  for (const Operation& o : p.operations) used.insert(o.device);
+  std::vector<std::string> names;
+  for (const recording::Device& device : r.devices) {
+    if (used.contains(device.id)) names.emplace_back(r.name(device.name));
+  }
+  return names;
+}
+
+void tell_gains(ProcessExplanation& told, const Evidence& evidence, const std::vector<double>& bare,
+                const Options& options) {
+  Program program = evidence.program;
+  Stretch& stretch = told.stretch;
+  try {
+    stretch.replayed = replay(program).seconds;
+  } catch (const InputError& error) {
+    told.withheld = error.what();
+    return;
+  }
+  told.withheld = reason_to_withhold(stretch);
+  if (!told.withheld.empty()) return;
+  if (stretch.bare && *stretch.bare < stretch.seconds) {
+    take_out_watching(program, *stretch.bare);
+    const double without = replay(program).seconds;
+    const double error = std::abs(without - *stretch.bare) / *stretch.bare;
+    if (stretch.watching().value_or(1) > 1 + kWatchingTolerance && error > kWatchingTolerance) {
+      told.withheld = fmt::format(
+          "watching made it {:.2f} times as long, and replayed without what that adds it takes {} where it took {} "
+          "unwatched",
+          *stretch.watching(), format_seconds(without), format_seconds(*stretch.bare));
+      return;
+    }
+  }
+  const double least = std::max(options.least_share, noise_of(bare));
+  const Evidence cleared{evidence.recording, evidence.window, program, evidence.costs};
+  Gains gains = gains_of(program, stretch.reference(), candidates(cleared), least);
+  told.findings = std::move(gains.findings);
+  told.together = std::move(gains.together);
+  told.small_findings = gains.left_out;
+}
+
+}  // namespace
+
+ProcessExplanation explain(const Recording& r, const Costs& costs, const std::vector<double>& bare,
+                           std::optional<double> watched, const Options& options) {
+  Window window = window_of(r, options.range);
+  if (!options.range && watched) {
+    window.end = std::max(window.end, window.begin + static_cast<recording::Time>(std::max(0., *watched) * 1e9));
+  }
+  const Program program = program_of(r, window, costs.duplex);
+  ProcessExplanation told{.pid = r.process.pid, .command = std::string(r.name(r.process.command))};
+  told.gpus = gpus_of(r, program);
+  told.ending = ending_of(r);
+  told.notes = notes_of(r);
+  told.stretch = {.range = options.range.value_or(""), .times = window.times, .seconds = program.seconds};
+  if (!bare.empty()) told.stretch.bare = median(bare);
+  told.counts = counts_of(program);
+  told.shares = shares_of(program, told.stretch.bare);
+  told.traffic = traffic_of(program, costs);
+  constexpr std::size_t kMostPoints = 2000;
+  told.cloud = cloud_of(program, kMostPoints);
+  tell_gains(told, {r, window, program, costs}, bare, options);
+  return told;
+}
+
+}  // namespace xferbench::explain

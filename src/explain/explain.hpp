@@ -1,0 +1,24 @@
+// From a recording to what it means.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "explain/costs.hpp"
+#include "explain/explanation.hpp"
+#include "results/recording_file.hpp"
+
+namespace xferbench::explain {
+
+struct Options {
+  std::optional<std::string> range{};  ///< NVTX range that is the stretch; none: the whole program
+  double least_share = 0.01;           ///< of the wall time; what gains less is left out
+};
+
+/// One process of the program. `bare`: what the stretch took each time that it was not watched, `watched`: the wall
+/// time of the whole process where that is known from outside. Throws InputError where there is no such range.
+ProcessExplanation explain(const Recording& recording, const Costs& costs, const std::vector<double>& bare,
+                           std::optional<double> watched, const Options& options);
+
+}  // namespace xferbench::explain

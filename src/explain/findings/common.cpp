@@ -1,0 +1,143 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "core/units.hpp"
+#include "explain/candidates.hpp"
+
+namespace xferbench::explain {
+
+std::vector<Candidate> candidates(const Evidence& evidence) {
+  std::vector<Candidate> all;
+  for (const auto find :
+       {pageable_copies, small_copies, slow_copies, blocking_copies, waits, copies_and_kernels_in_turn,
+        launch_bound_stretches, setup_in_stretch, default_stream, managed_memory}) {
+    std::vector<Candidate> found = find(evidence);
+    std::ranges::move(found, std::back_inserter(all));
+  }
+  return all;
+}
+
+namespace {
+
+/// The most frequent of what was counted; empty if there is nothing.
+template <class Key>
+Key most_frequent(const std::map<Key, std::size_t>& counted) {
+  if (counted.empty()) return {};
+  return std::ranges::max_element(counted, {}, [](const auto& entry) { return entry.second; })->first;
+}
+
+/// Of many, enough to tell what most have in common.
+constexpr std::size_t kLooks = 256;
+
+/// The innermost range of the thread, or of the process, around each of these calls.
+std::string range_around(const Evidence& e, std::span<const Index> calls) {
+  std::map<std::string, std::size_t> counted;
+  for (std::size_t i = 0; i < calls.size(); i += calls.size() / kLooks + 1) {
+    const HostCall& call = e.program.calls[calls[i]];
+    const auto at = static_cast<std::int64_t>(call.begin * 1e9) + static_cast<std::int64_t>(e.window.begin);
+    const recording::Range* innermost = nullptr;
+    for (const recording::Range& range : e.recording.ranges) {
+      const bool around = static_cast<std::int64_t>(range.begin) <= at &&
+                          (range.end == 0 || at < static_cast<std::int64_t>(range.end)) &&
+                          (range.of_process != 0 || range.thread == call.thread);
+      if (around && (innermost == nullptr || range.begin >= innermost->begin)) innermost = &range;
+    }
+    ++counted[innermost == nullptr ? std::string() : std::string(e.recording.name(innermost->name))];
+  }
+  return most_frequent(counted);
+}
+
+void set_call(const Evidence& e, std::span<const Index> calls, Place& place) {
+  std::map<Index, std::size_t> names;
+  std::map<std::uint32_t, std::size_t> stacks;
+  for (const Index c : calls) {
+    ++names[e.program.calls[c].name];
+    if (e.program.calls[c].stack != 0) ++stacks[e.program.calls[c].stack];
+  }
+  place.call = e.recording.name(most_frequent(names));
+  place.range = range_around(e, calls);
+  if (stacks.empty()) return;
+  for (const recording::NameId frame : e.recording.stacks.at(most_frequent(stacks))) {
+    place.stack.emplace_back(e.recording.name(frame));
+  }
+}
+
+/// The kernels before and after in the stream, by what most of these have.
+void set_neighbours(const Evidence& e, std::span<const Index> operations, Place& place) {
+  const auto& all = e.program.operations;
+  const auto neighbour = [&all](Index i, int step) -> Index {
+    for (std::int64_t j = static_cast<std::int64_t>(i) + step, looks = 0;
+         j >= 0 && j < static_cast<std::int64_t>(all.size()) && looks < 64; j += step, ++looks) {
+      const Operation& other = all[static_cast<std::size_t>(j)];
+      if (other.stream == all[i].stream && !other.is_copy && other.name != 0) return other.name;
+    }
+    return 0;
+  };
+  std::map<Index, std::size_t> before;
+  std::map<Index, std::size_t> after;
+  for (std::size_t i = 0; i < operations.size(); i += operations.size() / kLooks + 1) {
+    ++before[neighbour(operations[i], -1)];
+    ++after[neighbour(operations[i], 1)];
+  }
+  place.kernel_before = e.recording.name(most_frequent(before));
+  place.kernel_after = e.recording.name(most_frequent(after));
+}
+
+}  // namespace
+
+Place place_of_calls(const Evidence& e, std::span<const Index> calls) {
+  Place place;
+  if (!calls.empty()) set_call(e, calls, place);
+  return place;
+}
+
+Place place_of_operations(const Evidence& e, std::span<const Index> operations) {
+  std::vector<Index> calls;
+  for (const Index i : operations) {
+    if (e.program.operations[i].call != kNone) calls.push_back(e.program.operations[i].call);
+  }
+  Place place = place_of_calls(e, calls);
+  if (!operations.empty()) set_neighbours(e, operations, place);
+  return place;
+}
+
+std::string copies_in_words(const Program& program, std::span<const Index> operations) {
+  const auto bytes = [&program](Index i) { return program.operations[i].bytes; };
+  const auto [least, most] = std::ranges::minmax(operations, {}, bytes);
+  const std::string sizes = bytes(least) == bytes(most)
+                                ? format_size(bytes(least))
+                                : fmt::format("{} to {}", format_size(bytes(least)), format_size(bytes(most)));
+  return fmt::format("{} {} of {}", operations.size(), operations.size() == 1 ? "copy" : "copies", sizes);
+}
+
+std::uint64_t bytes_of(const Program& program, std::span<const Index> operations) {
+  std::uint64_t sum = 0;
+  for (const Index i : operations) sum += program.operations[i].bytes;
+  return sum;
+}
+
+std::string times(std::size_t count) { return fmt::format("{} {}", count, count == 1 ? "time" : "times"); }
+
+void make_asynchronous(HostCall& call, double own) {
+  call.waits_for.clear();
+  call.own = std::min(call.own, own);
+  call.asynchronous = true;
+}
+
+bool is_wait(const HostCall& call) {
+  return call.kind == CallKind::wait_stream || call.kind == CallKind::wait_device || call.kind == CallKind::wait_event;
+}
+
+Index last_wait(const Program& program) {
+  for (std::size_t i = program.calls.size(); i-- > 0;) {
+    const HostCall& call = program.calls[i];
+    const bool waits = is_wait(call) || (call.kind == CallKind::copy && !call.asynchronous);
+    if (waits && !call.waits_for.empty()) return static_cast<Index>(i);
+  }
+  return kNone;
+}
+
+}  // namespace xferbench::explain

@@ -1,0 +1,268 @@
+// Copies that are slower, more or more blocking than they need be.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/units.hpp"
+#include "explain/candidates.hpp"
+
+namespace xferbench::explain {
+
+using recording::CopyKind;
+using recording::Memory;
+
+namespace {
+
+bool crosses_the_link(const Operation& o) { return o.is_copy && (o.copy == CopyKind::h2d || o.copy == CopyKind::d2h); }
+
+std::string_view to_or_from(CopyKind kind) { return kind == CopyKind::h2d ? "to the GPU" : "back from the GPU"; }
+
+/// Of copies that one sentence is about: those of a direction, small or large.
+using Groups = std::map<std::pair<CopyKind, bool>, std::vector<Index>>;
+
+template <class Wanted>
+Groups grouped(const Program& program, std::uint64_t small, Wanted wanted) {
+  Groups groups;
+  for (Index i = 0; i < program.operations.size(); ++i) {
+    const Operation& o = program.operations[i];
+    if (crosses_the_link(o) && wanted(o)) groups[{o.copy, o.bytes <= small}].push_back(i);
+  }
+  return groups;
+}
+
+Finding finding_of(const Evidence& e, FindingKind kind, std::span<const Index> operations) {
+  Finding finding{.kind = kind};
+  finding.count = operations.size();
+  finding.bytes = bytes_of(e.program, operations);
+  finding.place = place_of_operations(e, operations);
+  return finding;
+}
+
+double rate(std::uint64_t bytes, double seconds) { return seconds > 0 ? gigabytes_per_second(bytes, seconds) : 0; }
+
+double time_of(const Program& program, std::span<const Index> operations) {
+  double sum = 0;
+  for (const Index i : operations) sum += program.operations[i].end - program.operations[i].begin;
+  return sum;
+}
+
+std::optional<double> time_by(const Evidence& e, std::span<const Index> operations, Memory memory) {
+  double sum = 0;
+  for (const Index i : operations) {
+    const Operation& o = e.program.operations[i];
+    const auto seconds = e.costs.copy(o.copy, memory, o.bytes);
+    if (!seconds) return std::nullopt;
+    sum += *seconds;
+  }
+  return sum;
+}
+
+// --- Pageable -------------------------------------------------------------------------------------------------------
+
+/// From this size on a copy's rate matters more than that there is one.
+constexpr std::uint64_t kSmall = 64 * KiB;
+
+void pin(Program& program, std::span<const Index> operations, const Costs& costs) {
+  for (const Index i : operations) {
+    Operation& o = program.operations[i];
+    if (o.host != Memory::pageable) continue;
+    o.work = std::min(o.work, costs.copy(o.copy, Memory::pinned, o.bytes).value_or(o.work));
+    o.host = Memory::pinned;
+    o.engine = o.copy == CopyKind::h2d ? Engine::h2d : Engine::d2h;
+    if (o.call == kNone) continue;
+    HostCall& call = program.calls[o.call];
+    // Who copies to the GPU need not wait; who copies back by a call that blocks reads the result.
+    if (o.copy == CopyKind::h2d || call.asynchronous) make_asynchronous(call, costs.asynchronous_copy);
+  }
+}
+
+Candidate pageable_candidate(const Evidence& e, std::vector<Index> operations, double pinned) {
+  Candidate candidate{finding_of(e, FindingKind::pageable, operations), {}};
+  const CopyKind kind = e.program.operations[operations.front()].copy;
+  const std::uint64_t bytes = candidate.finding.bytes;
+  candidate.finding.what = fmt::format(
+      "{} {} {} pageable memory: {} where pinned memory would give {}, and the host waits meanwhile",
+      copies_in_words(e.program, operations), to_or_from(kind), kind == CopyKind::h2d ? "are from" : "go to",
+      format_quantity(rate(bytes, time_of(e.program, operations)), "GB/s"),
+      format_quantity(rate(bytes, pinned), "GB/s"));
+  candidate.mends.push_back(
+      {kind == CopyKind::h2d
+           ? "Pin the source (cudaMallocHost, cudaHostRegister; PyTorch: pin_memory()) and copy with cudaMemcpyAsync "
+             "on "
+             "a stream (non_blocking=True)"
+           : "Copy into pinned memory (cudaMallocHost, cudaHostRegister) with cudaMemcpyAsync on a stream",
+       "The memory is pinned once, outside of the stretch, and not overwritten before the copy is done",
+       [operations = std::move(operations), costs = e.costs](Program& p) { pin(p, operations, costs); }});
+  return candidate;
+}
+
+}  // namespace
+
+std::vector<Candidate> pageable_copies(const Evidence& e) {
+  std::vector<Candidate> found;
+  for (auto& [group, operations] :
+       grouped(e.program, kSmall, [](const Operation& o) { return o.host == Memory::pageable; })) {
+    const auto pinned = time_by(e, operations, Memory::pinned);
+    if (pinned) found.push_back(pageable_candidate(e, std::move(operations), *pinned));
+  }
+  return found;
+}
+
+// --- Many small ones ------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::size_t kLeastInRun = 4;
+
+/// Copies of one direction that follow each other in their stream with nothing between.
+using Run = std::vector<Index>;
+
+bool belongs_to(const Program& p, const Run& run, Index i) {
+  const Operation& last = p.operations[run.back()];
+  const Operation& o = p.operations[i];
+  if (o.copy != last.copy || o.host != last.host || o.call == kNone || last.call == kNone) return false;
+  const HostCall& before = p.calls[last.call];
+  const HostCall& call = p.calls[o.call];
+  // Who waits in between may need what the one before brought; a blocking call's wait for its own copy goes with it.
+  if (call.thread != before.thread || o.call == last.call) return false;
+  for (Index c = last.call + 1; c < o.call; ++c) {
+    if (p.calls[c].thread == call.thread && is_wait(p.calls[c]) && o.copy == CopyKind::d2h) return false;
+  }
+  return true;
+}
+
+std::vector<Run> runs_of_small_copies(const Program& p) {
+  std::vector<Run> runs;
+  std::map<Index, Run> open;  // of each stream
+  const auto close = [&runs](Run& run) {
+    if (run.size() >= kLeastInRun) runs.push_back(run);
+    run.clear();
+  };
+  for (Index i = 0; i < p.operations.size(); ++i) {
+    const Operation& o = p.operations[i];
+    Run& run = open[o.stream];
+    const bool small = crosses_the_link(o) && o.bytes <= kSmall && !o.in_graph;
+    if (!run.empty() && (!small || !belongs_to(p, run, i))) close(run);
+    if (small) run.push_back(i);
+  }
+  for (auto& [stream, run] : open) close(run);
+  return runs;
+}
+
+/// The last copy of the run brings all; the others become a move from one buffer of the host to another.
+void gather(Program& p, const Run& run, const Costs& costs) {
+  std::uint64_t bytes = 0;
+  for (const Index i : run) bytes += p.operations[i].bytes;
+  for (const Index i : run) {
+    Operation& o = p.operations[i];
+    if (o.bytes == 0 && o.engine == Engine::none) return;  // gathered already
+    const double moved = static_cast<double>(o.bytes) * costs.gather;
+    HostCall& call = p.calls[o.call];
+    if (i == run.back()) {
+      o.work = costs.copy(o.copy, o.host, bytes).value_or(o.work);
+      o.bytes = bytes;
+      call.own += moved;
+      continue;
+    }
+    o.engine = Engine::none;
+    o.work = o.delay = o.handover = 0;
+    make_asynchronous(call, moved);
+  }
+}
+
+Candidate small_candidate(const Evidence& e, CopyKind kind, const std::vector<Run>& runs) {
+  std::vector<Index> operations;
+  for (const Run& run : runs) operations.insert(operations.end(), run.begin(), run.end());
+  Candidate candidate{finding_of(e, FindingKind::small_copies, operations), {}};
+  candidate.finding.what = fmt::format(
+      "{} {} follow each other and could be {}", copies_in_words(e.program, operations), to_or_from(kind),
+      runs.size() == 1 ? "one" : fmt::format("{} (about {} in each)", runs.size(), operations.size() / runs.size()));
+  candidate.mends.push_back(
+      {"Gather them in one buffer of the host and copy that once",
+       "What they bring can lie side by side on the GPU; gathering takes the host 0.1 ns for each "
+       "byte, which is counted",
+       [runs, costs = e.costs](Program& p) {
+         for (const Run& run : runs) gather(p, run, costs);
+       }});
+  return candidate;
+}
+
+}  // namespace
+
+std::vector<Candidate> small_copies(const Evidence& e) {
+  std::map<CopyKind, std::vector<Run>> by_direction;
+  for (Run& run : runs_of_small_copies(e.program)) {
+    const Operation& first = e.program.operations[run.front()];
+    if (!e.costs.copy(first.copy, first.host, first.bytes)) continue;
+    by_direction[first.copy].push_back(std::move(run));
+  }
+  std::vector<Candidate> found;
+  for (const auto& [kind, runs] : by_direction) found.push_back(small_candidate(e, kind, runs));
+  return found;
+}
+
+// --- Slower than the machine ----------------------------------------------------------------------------------------
+
+namespace {
+
+/// Times as long as this machine takes, both directions at once left out of account.
+constexpr double kSlow = 1.15;
+
+}  // namespace
+
+std::vector<Candidate> slow_copies(const Evidence& e) {
+  const auto is_slow = [&e](const Operation& o) {
+    if (o.bytes <= kSmall || o.host != Memory::pinned) return false;
+    const auto usual = e.costs.copy(o.copy, o.host, o.bytes);
+    return usual && o.work > kSlow * *usual;
+  };
+  std::vector<Candidate> found;
+  for (auto& [group, operations] : grouped(e.program, kSmall, is_slow)) {
+    Candidate candidate{finding_of(e, FindingKind::slow_copies, operations), {}};
+    const double can = time_by(e, operations, Memory::pinned).value_or(0);
+    candidate.finding.at_most = true;
+    candidate.finding.what =
+        fmt::format("{} {} reach {} where this machine gives {}; that both directions run at once is no part of it",
+                    copies_in_words(e.program, operations), to_or_from(group.first),
+                    format_quantity(rate(candidate.finding.bytes, time_of(e.program, operations)), "GB/s"),
+                    format_quantity(rate(candidate.finding.bytes, can), "GB/s"));
+    candidate.mends.push_back(
+        {"Look at where the memory is (another socket's: numactl --membind), at other programs that use the link, at "
+         "rows that are copied one by one (cudaMemcpy2D)",
+         "Nothing else uses the link", [operations = std::move(operations), costs = e.costs](Program& p) {
+           for (const Index i : operations) {
+             Operation& o = p.operations[i];
+             o.work = std::min(o.work, costs.copy(o.copy, Memory::pinned, o.bytes).value_or(o.work));
+           }
+         }});
+    found.push_back(std::move(candidate));
+  }
+  return found;
+}
+
+// --- Blocking calls -------------------------------------------------------------------------------------------------
+
+std::vector<Candidate> blocking_copies(const Evidence& e) {
+  std::vector<Index> operations;
+  for (Index i = 0; i < e.program.operations.size(); ++i) {
+    const Operation& o = e.program.operations[i];
+    const bool blocks = o.copy == CopyKind::h2d && o.host == Memory::pinned && o.call != kNone &&
+                        !e.program.calls[o.call].asynchronous && !e.program.calls[o.call].waits_for.empty();
+    if (blocks) operations.push_back(i);
+  }
+  if (operations.empty()) return {};
+  Candidate candidate{finding_of(e, FindingKind::blocking_copy, operations), {}};
+  candidate.finding.what = fmt::format("{} to the GPU from pinned memory by calls that block: the host waits for each",
+                                       copies_in_words(e.program, operations));
+  candidate.mends.push_back({"Use cudaMemcpyAsync on a stream, and wait once, before the memory is overwritten",
+                             "The host has no need to wait for these copies",
+                             [operations, costs = e.costs](Program& p) {
+                               for (const Index i : operations) {
+                                 make_asynchronous(p.calls[p.operations[i].call], costs.asynchronous_copy);
+                               }
+                             }});
+  return {std::move(candidate)};
+}
+
+}  // namespace xferbench::explain

@@ -1,0 +1,177 @@
+// What the host does slowly while the GPU waits: launching one by one, setting up.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/units.hpp"
+#include "explain/candidates.hpp"
+
+namespace xferbench::explain {
+
+// --- Launches -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::size_t kLeastLaunches = 8;
+/// Longer work of the program between two launches is no part of launching.
+constexpr double kLongestGap = 20e-6;
+
+/// Calls of a thread that enqueue one operation each into one stream, one right after the other.
+using Launches = std::vector<Index>;
+
+bool launches_one(const Program& p, const HostCall& call) {
+  const bool enqueues = call.kind == CallKind::launch || call.kind == CallKind::fill ||
+                        (call.kind == CallKind::copy && call.asynchronous);
+  return enqueues && call.operations.size() == 1 && call.waits_for.empty() &&
+         !p.operations[call.operations.front()].in_graph;
+}
+
+Index stream_of(const Program& p, Index call) { return p.operations[p.calls[call].operations.front()].stream; }
+
+/// A graph pays where the same is launched again and again.
+bool repeats(const Program& p, const Launches& run) {
+  std::set<Index> names;
+  for (const Index c : run) names.insert(p.operations[p.calls[c].operations.front()].name);
+  return 2 * names.size() <= run.size();
+}
+
+std::vector<Launches> stretches_of_launches(const Program& p) {
+  std::vector<Launches> found;
+  std::map<std::uint32_t, Launches> open;  // of each thread
+  const auto close = [&](Launches& run) {
+    if (run.size() >= kLeastLaunches && repeats(p, run)) found.push_back(run);
+    run.clear();
+  };
+  for (Index c = 0; c < p.calls.size(); ++c) {
+    const HostCall& call = p.calls[c];
+    Launches& run = open[call.thread];
+    const bool launches = launches_one(p, call);
+    const bool goes_on = launches && !run.empty() && stream_of(p, c) == stream_of(p, run.back()) &&
+                         call.follows == run.back() && call.gap <= kLongestGap;
+    if (!goes_on) close(run);
+    if (launches) run.push_back(c);
+  }
+  for (auto& [thread, run] : open) close(run);
+  return found;
+}
+
+/// Time in which the GPU had nothing to do because the next launch had not come.
+double idle_for_launches(const Program& p, const std::vector<Launches>& stretches) {
+  double sum = 0;
+  for (const Launches& run : stretches) {
+    for (std::size_t i = 1; i < run.size(); ++i) {
+      const Operation& o = p.operations[p.calls[run[i]].operations.front()];
+      const Operation& before = p.operations[p.calls[run[i - 1]].operations.front()];
+      if (before.end < o.begin) sum += o.begin - before.end;
+    }
+  }
+  return sum;
+}
+
+void launch_as_graphs(Program& p, const std::vector<Launches>& stretches, const Costs& costs) {
+  for (const Launches& run : stretches) {
+    const Index first = run.front();
+    for (const Index c : run) {
+      HostCall& call = p.calls[c];
+      Operation& o = p.operations[call.operations.front()];
+      call.own = c == first ? std::max(call.own, costs.graph_launch) : 0;
+      if (c == first) continue;
+      call.gap = 0;
+      o.delay = p.operations[p.calls[first].operations.front()].delay;
+      o.handover = std::min(o.handover, costs.graph_gap);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Candidate> launch_bound_stretches(const Evidence& e) {
+  const std::vector<Launches> stretches = stretches_of_launches(e.program);
+  std::vector<Index> operations;
+  for (const Launches& run : stretches) {
+    for (const Index c : run) operations.push_back(e.program.calls[c].operations.front());
+  }
+  if (operations.empty()) return {};
+  Candidate candidate;
+  Finding& finding = candidate.finding;
+  finding.kind = FindingKind::launch_bound;
+  finding.count = operations.size();
+  finding.place = place_of_operations(e, operations);
+  finding.at_most = true;
+  finding.what = fmt::format(
+      "{} launches in {} without a wait between them: the GPU is idle for {} in all because the next one has not come",
+      operations.size(), stretches.size() == 1 ? "one stretch" : fmt::format("{} stretches", stretches.size()),
+      format_seconds(idle_for_launches(e.program, stretches)));
+  candidate.mends.push_back(
+      {"Capture what repeats in a CUDA graph and launch that (PyTorch: torch.cuda.CUDAGraph, "
+       "torch.compile(mode=\"reduce-overhead\"))",
+       "The same kernels are launched each time with the same sizes",
+       [stretches, costs = e.costs](Program& p) { launch_as_graphs(p, stretches, costs); }});
+  return {std::move(candidate)};
+}
+
+// --- Setting up -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+bool sets_up(const HostCall& call) {
+  switch (call.kind) {
+    case CallKind::allocate:
+    case CallKind::free:
+    case CallKind::pin:
+    case CallKind::unpin:
+    case CallKind::load:
+    case CallKind::stream: return true;
+    default: return false;
+  }
+}
+
+/// Of a whole program, what comes before the first operation is its start, and what comes after the last its end.
+std::vector<Index> calls_that_set_up(const Evidence& e) {
+  double begin = 0;
+  double end = e.program.seconds;
+  if (!e.window.thread && !e.program.operations.empty()) {
+    begin = e.program.operations.front().begin;
+    end = std::ranges::max(e.program.operations, {}, &Operation::end).end;
+  }
+  std::vector<Index> found;
+  for (Index c = 0; c < e.program.calls.size(); ++c) {
+    const HostCall& call = e.program.calls[c];
+    if (sets_up(call) && call.begin >= begin && call.begin < end) found.push_back(c);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<Candidate> setup_in_stretch(const Evidence& e) {
+  const std::vector<Index> calls = calls_that_set_up(e);
+  if (calls.empty()) return {};
+  double spent = 0;
+  std::map<std::string_view, std::size_t> kinds;
+  for (const Index c : calls) {
+    spent += e.program.calls[c].end - e.program.calls[c].begin;
+    ++kinds[e.recording.name(e.program.calls[c].name)];
+  }
+  const auto most = std::ranges::max_element(kinds, {}, [](const auto& kind) { return kind.second; });
+  Candidate candidate;
+  Finding& finding = candidate.finding;
+  finding.kind = FindingKind::setup;
+  finding.count = calls.size();
+  finding.place = place_of_calls(e, calls);
+  finding.what = fmt::format("{} that allocate, free, pin or load ({} of them {}) take {} within the stretch",
+                             calls.size() == 1 ? "1 call" : fmt::format("{} calls", calls.size()), most->second,
+                             most->first, format_seconds(spent));
+  candidate.mends.push_back({"Do it once before, and use the same memory again (cudaMallocAsync, a pool)",
+                             "What is set up can be kept", [calls](Program& p) {
+                               for (const Index c : calls) {
+                                 p.calls[c].own = 0;
+                                 p.calls[c].waits_for.clear();
+                               }
+                             }});
+  return {std::move(candidate)};
+}
+
+}  // namespace xferbench::explain

@@ -1,0 +1,298 @@
+// Copies and kernels that take turns although each has an engine of its own.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "core/units.hpp"
+#include "explain/candidates.hpp"
+
+namespace xferbench::explain {
+
+using recording::CopyKind;
+using recording::Memory;
+
+namespace {
+
+/// What a stream does again and again: copies in, kernels, copies back.
+struct Step {
+  std::vector<Index> in{};
+  std::vector<Index> work{};
+  std::vector<Index> out{};
+  [[nodiscard]] bool empty() const { return in.empty() && work.empty() && out.empty(); }
+};
+
+enum class Phase : std::uint8_t { in, work, out };
+
+Phase phase_of(const Operation& o) {
+  if (!o.is_copy) return Phase::work;
+  if (o.copy == CopyKind::h2d) return Phase::in;
+  return o.copy == CopyKind::d2h ? Phase::out : Phase::work;
+}
+
+/// Small copies are parameters and results, and begin no step.
+constexpr std::uint64_t kLeastPayload = 256 * KiB;
+
+std::vector<Step> steps_of(const Program& p, Index stream) {
+  std::vector<Step> steps(1);
+  for (Index i = 0; i < p.operations.size(); ++i) {
+    const Operation& o = p.operations[i];
+    if (o.stream != stream || o.in_graph) continue;
+    const Phase phase = phase_of(o);
+    const bool begins = phase == Phase::in && o.bytes >= kLeastPayload;
+    if (begins && !(steps.back().work.empty() && steps.back().out.empty())) steps.emplace_back();
+    switch (phase) {
+      case Phase::in: steps.back().in.push_back(i); break;
+      case Phase::work: steps.back().work.push_back(i); break;
+      case Phase::out: steps.back().out.push_back(i); break;
+    }
+  }
+  // What stands before the first payload belongs to no step.
+  std::erase_if(steps, [&p](const Step& step) {
+    const auto large = [&p](Index i) { return p.operations[i].bytes >= kLeastPayload; };
+    return std::ranges::none_of(step.in, large) && std::ranges::none_of(step.out, large);
+  });
+  return steps;
+}
+
+double work_of(const Program& p, const std::vector<Index>& operations) {
+  double sum = 0;
+  for (const Index i : operations) sum += p.operations[i].work;
+  return sum;
+}
+
+// --- A step beside the next -----------------------------------------------------------------------------------------
+
+Index last_of(const std::vector<Index>& operations) { return operations.empty() ? kNone : operations.back(); }
+
+/// Replaces what the operation waits for in its own stream.
+void follow(Program& p, Index i, std::initializer_list<Index> on) {
+  Operation& o = p.operations[i];
+  std::erase_if(o.after, [&](const Dependency& d) { return p.operations[d.operation].stream == o.stream; });
+  for (const Index other : on) {
+    const auto same = [other](const Dependency& d) { return d.operation == other; };
+    if (other != kNone && other != i && std::ranges::none_of(o.after, same)) o.after.push_back({other, false});
+  }
+}
+
+/// Of each step: the last operation of a phase in it, or in the step before it that has one.
+template <class Member>
+std::vector<Index> latest_of(const std::vector<Step>& steps, Member member) {
+  std::vector<Index> latest;
+  for (const Step& step : steps) {
+    const Index found = last_of(step.*member);
+    latest.push_back(found == kNone && !latest.empty() ? latest.back() : found);
+  }
+  return latest;
+}
+
+/// Two buffers for what comes in and two for what goes out, a stream for each engine.
+void double_buffer(Program& p, const std::vector<Step>& steps) {
+  const std::vector<Index> ins = latest_of(steps, &Step::in);
+  const std::vector<Index> works = latest_of(steps, &Step::work);
+  const std::vector<Index> outs = latest_of(steps, &Step::out);
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    const auto before = [s](const std::vector<Index>& latest, std::size_t back) {
+      return s < back ? kNone : latest[s - back];
+    };
+    Index in = before(ins, 1);
+    for (const Index i : steps[s].in) {
+      follow(p, i, {in, before(works, 2)});
+      in = i;
+    }
+    Index work = before(works, 1);
+    for (const Index i : steps[s].work) {
+      follow(p, i, {work, in, before(outs, 2)});
+      work = i;
+    }
+    Index out = before(outs, 1);
+    for (const Index i : steps[s].out) {
+      follow(p, i, {out, work});
+      out = i;
+    }
+  }
+}
+
+/// Whoever waits for what a step brought does so a step later; the last wait stays as it is.
+void wait_a_step_later(Program& p, const std::vector<Step>& steps) {
+  std::map<Index, std::size_t> step_of;  // operation
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    for (const auto* phase : {&steps[s].in, &steps[s].work, &steps[s].out}) {
+      for (const Index i : *phase) step_of[i] = s;
+    }
+  }
+  const Index last = last_wait(p);
+  for (Index c = 0; c < p.calls.size(); ++c) {
+    HostCall& call = p.calls[c];
+    if (c == last || !(is_wait(call) || call.kind == CallKind::copy)) continue;
+    std::vector<Index> waits;
+    for (const Index i : call.waits_for) {
+      const auto found = step_of.find(i);
+      const bool carried_by_host = p.operations[i].host == Memory::pageable;
+      if (found == step_of.end() || carried_by_host) {
+        waits.push_back(i);
+      } else if (found->second > 0) {
+        const Step& earlier = steps[found->second - 1];
+        const Index instead = !earlier.out.empty() ? earlier.out.back() : last_of(earlier.work);
+        if (instead != kNone) waits.push_back(instead);
+      }
+    }
+    call.waits_for = std::move(waits);
+  }
+}
+
+// --- A step in parts ------------------------------------------------------------------------------------------------
+
+/// On the GPU, for a launch more.
+constexpr double kLaunch = 2e-6;
+
+double work_of_part(const Operation& o, std::size_t parts, const Costs& costs) {
+  const double share = o.work / static_cast<double>(parts);
+  if (!o.is_copy) return share + kLaunch;
+  const auto fixed = costs.copy(o.copy, o.host, 4 * KiB);
+  const auto alone = costs.copy(o.copy, o.host, std::max<std::uint64_t>(1, o.bytes / parts));
+  return std::max(share, alone.value_or(share + fixed.value_or(kLaunch)));
+}
+
+/// A part of an operation, enqueued by the same call somewhat later.
+Index add_part(Program& p, Index whole, std::size_t part, std::size_t parts, const Costs& costs) {
+  Operation o = p.operations[whole];
+  o.work = work_of_part(o, parts, costs);
+  o.bytes /= parts;
+  o.delay += static_cast<double>(part) * costs.asynchronous_copy;
+  if (part > 0) o.after.clear();
+  o.handover = std::max(o.handover, costs.handover);
+  const auto index = static_cast<Index>(p.operations.size());
+  if (o.call != kNone) p.calls[o.call].operations.push_back(index);
+  p.operations.push_back(std::move(o));
+  return index;
+}
+
+/// The whole then is where its parts come together: whoever waits for it waits for them.
+void join(Program& p, Index whole, Index last_part) {
+  Operation& o = p.operations[whole];
+  o.engine = Engine::none;
+  o.work = o.handover = 0;
+  o.after = {{last_part, false}};
+}
+
+void add_dependency(Program& p, Index i, Index on) {
+  if (on != kNone) p.operations[i].after.push_back({on, false});
+}
+
+/// Each part comes in, is worked on and goes back while the others do something else.
+void split(Program& p, const Step& step, std::size_t parts, const Costs& costs) {
+  std::map<Index, Index> last_part;
+  std::array<Index, 3> before{kNone, kNone, kNone};  // of each phase: its last part so far
+  for (std::size_t part = 0; part < parts; ++part) {
+    Index upstream = kNone;
+    std::size_t phase = 0;
+    for (const auto* operations : {&step.in, &step.work, &step.out}) {
+      for (const Index whole : *operations) {
+        const Index made = add_part(p, whole, part, parts, costs);
+        if (part == 0) {
+          std::erase_if(p.operations[made].after, [&](const Dependency& d) { return last_part.contains(d.operation); });
+        }
+        add_dependency(p, made, before[phase]);
+        add_dependency(p, made, upstream);
+        before[phase] = made;
+        last_part[whole] = made;
+      }
+      if (!operations->empty()) upstream = before[phase];
+      ++phase;
+    }
+  }
+  for (const auto& [whole, part] : last_part) join(p, whole, part);
+}
+
+// --- Is it worth a word? --------------------------------------------------------------------------------------------
+
+/// Less of the stretch than this is nothing to hide.
+constexpr double kLeastShare = 0.01;
+
+/// Streams in which both copies and kernels take some time.
+std::vector<Index> streams_with_both(const Program& p) {
+  std::vector<Index> found;
+  for (Index s = 0; s < p.streams.size(); ++s) {
+    double copies = 0;
+    double back = 0;
+    double kernels = 0;
+    for (const Step& step : steps_of(p, s)) {
+      copies += work_of(p, step.in);
+      back += work_of(p, step.out);
+      kernels += work_of(p, step.work);
+    }
+    const double least = kLeastShare * p.seconds;
+    const int kinds = (copies > least ? 1 : 0) + (back > least ? 1 : 0) + (kernels > least ? 1 : 0);
+    if (kinds >= 2) found.push_back(s);
+  }
+  return found;
+}
+
+Mend over_steps(const std::vector<Index>& streams) {
+  return {
+      "Let the copies of one step run beside the kernels of another: two buffers, a stream for each engine, events "
+      "between them, and wait for a step's results one step later",
+      "Steps do not depend on each other's results in the host, and there is memory for a second buffer",
+      [streams](Program& p) {
+        for (const Index s : streams) {
+          const std::vector<Step> steps = steps_of(p, s);
+          wait_a_step_later(p, steps);
+          double_buffer(p, steps);
+        }
+      }};
+}
+
+Mend in_parts(const std::vector<Index>& streams, std::size_t parts, const Costs& costs) {
+  return {
+      fmt::format("Split each step into {} parts, with a stream for each engine, so that parts come in, are worked on "
+                  "and go back at the same time (xferbench tune finds the best number for sizes like these)",
+                  parts),
+      "The kernels can work on parts", [streams, parts, costs](Program& p) {
+        for (const Index s : streams) {
+          for (const Step& step : steps_of(p, s)) split(p, step, parts, costs);
+        }
+      }};
+}
+
+}  // namespace
+
+std::vector<Candidate> copies_and_kernels_in_turn(const Evidence& e) {
+  const std::vector<Index> streams = streams_with_both(e.program);
+  if (streams.empty()) return {};
+  std::vector<Index> copies;
+  std::size_t steps = 0;
+  for (const Index s : streams) {
+    for (const Step& step : steps_of(e.program, s)) {
+      ++steps;
+      copies.insert(copies.end(), step.in.begin(), step.in.end());
+      copies.insert(copies.end(), step.out.begin(), step.out.end());
+    }
+  }
+  Candidate candidate;
+  Finding& finding = candidate.finding;
+  finding.kind = FindingKind::no_overlap;
+  finding.count = copies.size();
+  finding.bytes = bytes_of(e.program, copies);
+  finding.place = place_of_operations(e, copies);
+  finding.at_most = true;
+  finding.what = fmt::format(
+      "{} and the kernels between them take turns in {}, {} in all, although each has an engine "
+      "of its own",
+      copies_in_words(e.program, copies),
+      streams.size() == 1 ? "one stream" : fmt::format("{} streams", streams.size()),
+      steps == 1 ? "1 step" : fmt::format("{} steps", steps));
+  if (steps >= 3) candidate.mends.push_back(over_steps(streams));
+  // So many more operations for each step that long stretches are left to double buffers alone.
+  constexpr std::size_t kMostInParts = 20'000;
+  for (const std::size_t parts : {4U, 8U, 16U, 32U}) {
+    if (parts * e.program.operations.size() <= kMostInParts) {
+      candidate.mends.push_back(in_parts(streams, parts, e.costs));
+    }
+  }
+  if (candidate.mends.empty()) return {};
+  return {std::move(candidate)};
+}
+
+}  // namespace xferbench::explain

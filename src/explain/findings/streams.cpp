@@ -1,0 +1,117 @@
+// Order that nobody asked for, and pages that move by themselves.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/units.hpp"
+#include "explain/candidates.hpp"
+
+namespace xferbench::explain {
+
+using recording::CopyKind;
+using recording::Memory;
+
+// --- The legacy default stream --------------------------------------------------------------------------------------
+
+namespace {
+
+bool by_legacy(const Dependency& d) { return d.legacy; }
+
+}  // namespace
+
+std::vector<Candidate> default_stream(const Evidence& e) {
+  std::vector<Index> operations;
+  for (Index i = 0; i < e.program.operations.size(); ++i) {
+    if (std::ranges::any_of(e.program.operations[i].after, by_legacy)) operations.push_back(i);
+  }
+  if (operations.empty()) return {};
+  Candidate candidate;
+  Finding& finding = candidate.finding;
+  finding.kind = FindingKind::default_stream;
+  finding.count = operations.size();
+  finding.place = place_of_operations(e, operations);
+  finding.at_most = true;
+  finding.what = fmt::format("{} wait for another stream only because one of both is the legacy default stream",
+                             operations.size() == 1 ? "1 operation" : fmt::format("{} operations", operations.size()));
+  candidate.mends.push_back({"Use streams made with cudaStreamNonBlocking, or compile with --default-stream per-thread",
+                             "The program does not count on that order", [](Program& p) {
+                               for (Operation& o : p.operations) std::erase_if(o.after, by_legacy);
+                             }});
+  return {std::move(candidate)};
+}
+
+// --- Managed memory -------------------------------------------------------------------------------------------------
+
+namespace {
+
+double seconds_of(const Evidence& e, recording::Time time) {
+  return 1e-9 * static_cast<double>(static_cast<std::int64_t>(time - e.window.begin));
+}
+
+/// Pages that moved while a kernel ran.
+struct Moved {
+  double seconds = 0;
+  std::uint64_t bytes = 0;
+  std::size_t times = 0;
+};
+
+/// Of each operation. Both lists are by begin.
+std::vector<Moved> moved_during(const Evidence& e) {
+  std::vector<Moved> moved(e.program.operations.size());
+  for (const recording::Migration& m : e.recording.migrations) {
+    if (m.bytes == 0) continue;
+    const double begin = seconds_of(e, m.begin);
+    const double end = seconds_of(e, m.end);
+    const auto after = std::ranges::upper_bound(e.program.operations, begin, {}, &Operation::begin);
+    // The kernel that began last before is the one whose accesses moved them.
+    for (auto at = after; at != e.program.operations.begin();) {
+      const Operation& o = *--at;
+      if (o.engine != Engine::compute) continue;
+      if (o.end <= begin) break;
+      Moved& here = moved[static_cast<std::size_t>(at - e.program.operations.begin())];
+      here.seconds += std::min(end, o.end) - begin;
+      here.bytes += m.bytes;
+      ++here.times;
+      break;
+    }
+  }
+  return moved;
+}
+
+}  // namespace
+
+std::vector<Candidate> managed_memory(const Evidence& e) {
+  if (e.recording.migrations.empty()) return {};
+  const std::vector<Moved> moved = moved_during(e);
+  std::vector<Index> kernels;
+  Moved all;
+  for (Index i = 0; i < moved.size(); ++i) {
+    if (moved[i].bytes == 0) continue;
+    kernels.push_back(i);
+    all.seconds += moved[i].seconds;
+    all.bytes += moved[i].bytes;
+    all.times += moved[i].times;
+  }
+  if (kernels.empty() || !e.costs.copy(CopyKind::h2d, Memory::pinned, all.bytes)) return {};
+  Candidate candidate;
+  Finding& finding = candidate.finding;
+  finding.kind = FindingKind::managed;
+  finding.count = all.times;
+  finding.bytes = all.bytes;
+  finding.place = place_of_operations(e, kernels);
+  finding.at_most = true;
+  finding.what = fmt::format("{} of managed memory move in {} pieces while kernels that touch it wait ({} in all)",
+                             format_size(all.bytes), all.times, format_seconds(all.seconds));
+  candidate.mends.push_back(
+      {"Prefetch it (cudaMemPrefetchAsync) before the kernel, or copy from pinned memory",
+       "It is known before what the kernel touches", [moved, costs = e.costs](Program& p) {
+         for (Index i = 0; i < moved.size(); ++i) {
+           if (moved[i].bytes == 0) continue;
+           const double copied = costs.copy(CopyKind::h2d, Memory::pinned, moved[i].bytes).value_or(moved[i].seconds);
+           p.operations[i].work -= std::max(0., moved[i].seconds - copied);
+         }
+       }});
+  return {std::move(candidate)};
+}
+
+}  // namespace xferbench::explain

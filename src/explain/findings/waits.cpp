@@ -1,0 +1,161 @@
+// The host waits for the GPU where it need not, or each time where once would do.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/units.hpp"
+#include "explain/candidates.hpp"
+
+namespace xferbench::explain {
+
+using recording::CopyKind;
+using recording::Memory;
+
+namespace {
+
+/// A wait by which the program learns nothing is worth a word if it is there so often.
+constexpr std::size_t kLeastWaits = 4;
+
+/// What the waits of a stretch bring the host.
+struct Waits {
+  std::vector<Index> needless{};  ///< calls: nothing was copied back since the stream was waited for before
+  std::vector<Index> results{};   ///< calls: something was
+  std::uint64_t bytes = 0;        ///< of results
+};
+
+/// Goes through the calls in their order and keeps account of which streams have copied something back to the host
+/// that nobody has waited for yet.
+class Account {
+ public:
+  explicit Account(const Program& program) : p_(program), has_result_(program.streams.size(), false) {}
+
+  void enqueue(Index i) {
+    const Operation& o = p_.operations[i];
+    for (const Dependency& d : o.after) {
+      const Index other = p_.operations[d.operation].stream;
+      if (has_result_[other]) has_result_[o.stream] = true;
+    }
+    if (o.is_copy && o.copy == CopyKind::d2h) has_result_[o.stream] = true;
+  }
+
+  /// Whether a wait for these operations brings a result; it does so once.
+  bool take(const std::vector<Index>& operations) {
+    bool found = false;
+    for (const Index i : operations) {
+      const Index stream = p_.operations[i].stream;
+      found = found || has_result_[stream];
+      has_result_[stream] = false;
+    }
+    return found;
+  }
+
+ private:
+  const Program& p_;
+  std::vector<bool> has_result_;
+};
+
+bool blocks_for_result(const Program& p, const HostCall& call) {
+  return call.kind == CallKind::copy && !call.waits_for.empty() && !call.operations.empty() &&
+         p.operations[call.operations.front()].copy == CopyKind::d2h;
+}
+
+Waits waits_in(const Program& p) {
+  Waits waits;
+  Account account(p);
+  const Index last = last_wait(p);
+  for (Index c = 0; c < p.calls.size(); ++c) {
+    const HostCall& call = p.calls[c];
+    for (const Index i : call.operations) account.enqueue(i);
+    const bool blocks = blocks_for_result(p, call);
+    if (!(is_wait(call) || blocks) || call.waits_for.empty() || c == last) continue;
+    if (!blocks) {
+      (account.take(call.waits_for) ? waits.results : waits.needless).push_back(c);
+      continue;
+    }
+    // A blocking copy back is followed by a wait of the same stream in many programs: both are for the one result.
+    waits.results.push_back(c);
+    for (const Index i : call.operations) waits.bytes += p.operations[i].bytes;
+  }
+  return waits;
+}
+
+/// The operations before the call's end that it waited for while it did nothing else.
+double waited(const Program& p, const std::vector<Index>& calls) {
+  double sum = 0;
+  for (const Index c : calls) sum += p.calls[c].end - p.calls[c].begin;
+  return sum;
+}
+
+void remove_waits(Program& p, const std::vector<Index>& calls) {
+  for (const Index c : calls) p.calls[c].waits_for.clear();
+}
+
+/// A copy back to pageable memory cannot do without the host: pinned, it can.
+void pin_results(Program& p, const std::vector<Index>& calls, const Costs& costs) {
+  for (const Index c : calls) {
+    for (const Index i : p.calls[c].operations) {
+      Operation& o = p.operations[i];
+      if (o.copy != CopyKind::d2h || o.host != Memory::pageable) continue;
+      o.host = Memory::pinned;
+      o.engine = Engine::d2h;
+      o.work = std::min(o.work, costs.copy(o.copy, Memory::pinned, o.bytes).value_or(o.work));
+    }
+    make_asynchronous(p.calls[c], p.calls[c].kind == CallKind::copy ? costs.asynchronous_copy : p.calls[c].own);
+  }
+}
+
+bool uses_managed_memory(const Program& p) {
+  return std::ranges::any_of(p.calls, [](const HostCall& call) { return call.kind == CallKind::managed; });
+}
+
+Candidate needless(const Evidence& e, const std::vector<Index>& calls) {
+  Candidate candidate;
+  Finding& finding = candidate.finding;
+  finding.kind = FindingKind::needless_wait;
+  finding.count = calls.size();
+  finding.place = place_of_calls(e, calls);
+  finding.at_most = true;
+  finding.what =
+      fmt::format("The host waits for the GPU {} ({} in all) although nothing was copied back since the wait before",
+                  times(calls.size()), format_seconds(waited(e.program, calls)));
+  candidate.mends.push_back(
+      {"Leave these waits out, and wait once, where the results are needed",
+       "Nothing is overwritten that a copy still reads (else use a second buffer), and the host reads no memory that "
+       "kernels write directly",
+       [calls](Program& p) { remove_waits(p, calls); }});
+  return candidate;
+}
+
+Candidate results(const Evidence& e, const Waits& waits) {
+  Candidate candidate;
+  Finding& finding = candidate.finding;
+  finding.kind = FindingKind::result_wait;
+  finding.count = waits.results.size();
+  finding.bytes = waits.bytes;
+  finding.place = place_of_calls(e, waits.results);
+  finding.at_most = true;
+  finding.what = fmt::format("The host waits for results {} ({} in all), and the GPU for the host after each of them",
+                             times(waits.results.size()), format_seconds(waited(e.program, waits.results)));
+  candidate.mends.push_back(
+      {"Leave the results on the GPU, or copy them to pinned memory asynchronously, and read them at the end or some "
+       "steps later (PyTorch: no .item(), .cpu() or print in each step)",
+       "What the program does next does not depend on these results",
+       [calls = waits.results, costs = e.costs](Program& p) { pin_results(p, calls, costs); }});
+  return candidate;
+}
+
+}  // namespace
+
+std::vector<Candidate> waits(const Evidence& e) {
+  const Waits found = waits_in(e.program);
+  std::vector<Candidate> all;
+  if (found.needless.size() >= kLeastWaits && !uses_managed_memory(e.program)) {
+    all.push_back(needless(e, found.needless));
+  }
+  if (found.results.size() >= kLeastWaits) all.push_back(results(e, found));
+  return all;
+}
+
+}  // namespace xferbench::explain

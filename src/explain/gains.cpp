@@ -1,0 +1,117 @@
+#include "explain/gains.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <future>
+#include <numeric>
+#include <utility>
+
+#include "core/units.hpp"
+#include "explain/replay.hpp"
+
+namespace xferbench::explain {
+
+std::string reason_to_withhold(const Stretch& stretch) {
+  if (!stretch.replayed) return "the recording cannot be replayed";
+  const double replay_error = std::abs(*stretch.replayed - stretch.seconds) / stretch.seconds;
+  if (replay_error > kReplayTolerance) {
+    return fmt::format(
+        "replayed unchanged, the recording takes {} where the program took {}: {} apart, and more than "
+        "{} would make gains guesses",
+        format_seconds(*stretch.replayed), format_seconds(stretch.seconds), format_percent(replay_error),
+        format_percent(kReplayTolerance));
+  }
+  return {};
+}
+
+void take_out_watching(Program& program, double bare) {
+  const double more = program.seconds - bare;
+  if (more <= 0 || program.calls.size() < 2) return;
+  const double each = more / static_cast<double>(program.calls.size() - 1);
+  // However small, a call takes some time of its own.
+  constexpr double kLeastLeft = 0.3;
+  for (HostCall& call : program.calls) call.own = std::max(kLeastLeft * call.own, call.own - each);
+}
+
+namespace {
+
+struct Tried {
+  double seconds = 0;
+  std::size_t mend = 0;  // the best of the candidate's
+};
+
+/// The best way to mend it in that program.
+Tried best_of(const Program& program, const Candidate& candidate) {
+  std::vector<std::future<double>> times;
+  for (const Mend& mend : candidate.mends) {
+    times.push_back(std::async(std::launch::async, [&program, &mend] {
+      Program changed = program;
+      mend.apply(changed);
+      return replay(changed).seconds;
+    }));
+  }
+  Tried best{.seconds = times.front().get()};
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    const double seconds = times[i].get();
+    if (seconds < best.seconds) best = {seconds, i};
+  }
+  return best;
+}
+
+void describe(Finding& finding, const Candidate& candidate, std::size_t mend) {
+  finding.mend = candidate.mends[mend].text;
+  finding.assumption = candidate.mends[mend].assumption;
+}
+
+/// Mends one after the other, each in what those before have left.
+class Sequence {
+ public:
+  Sequence(Program program, double unchanged, double reference)
+      : program_(std::move(program)), seconds_(unchanged), scale_(reference / unchanged), reference_(reference) {}
+
+  /// Takes the candidate up if it gains so much, alone or here.
+  void try_next(const Candidate& candidate, const Tried& alone, double least_share, Gains& gains) {
+    const Tried here = gains.findings.empty() ? alone : best_of(program_, candidate);
+    const double gain_alone = 1 - alone.seconds * scale_ / reference_;
+    const double gain_here = (seconds_ - here.seconds) * scale_ / reference_;
+    if (std::max(gain_alone, gain_here) < least_share) {
+      ++gains.left_out;
+      return;
+    }
+    Finding finding = candidate.finding;
+    finding.seconds_after = alone.seconds * scale_;
+    finding.least_share = std::max(gain_alone, gain_here);
+    if (here.seconds < seconds_) {
+      candidate.mends[here.mend].apply(program_);
+      seconds_ = here.seconds;
+    }
+    describe(finding, candidate, gain_here >= gain_alone ? here.mend : alone.mend);
+    finding.seconds_after_all = seconds_ * scale_;
+    gains.findings.push_back(std::move(finding));
+    if (gains.findings.size() > 1) gains.together.push_back(seconds_ * scale_);
+  }
+
+ private:
+  Program program_;
+  double seconds_;
+  double scale_;
+  double reference_;
+};
+
+}  // namespace
+
+Gains gains_of(const Program& program, double reference, std::vector<Candidate> candidates, double least_share) {
+  std::vector<Tried> alone;
+  for (const Candidate& candidate : candidates) alone.push_back(best_of(program, candidate));
+  std::vector<std::size_t> order(candidates.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&alone](std::size_t i) { return alone[i].seconds; });
+  Gains gains;
+  Sequence sequence(program, replay(program).seconds, reference);
+  for (const std::size_t i : order) sequence.try_next(candidates[i], alone[i], least_share, gains);
+  return gains;
+}
+
+}  // namespace xferbench::explain

@@ -1,0 +1,116 @@
+// What a program did in a stretch of its life, as a graph of what depends on what: calls of the host in order on their
+// threads, operations in order on their streams, waits and events between them. Made from a recording; replayed with
+// or without changes (explain/replay.hpp). Times in seconds from the beginning of the stretch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/cuda_calls.hpp"
+#include "core/recording.hpp"
+#include "results/recording_file.hpp"
+
+namespace xferbench::explain {
+
+using Index = std::uint32_t;
+inline constexpr Index kNone = std::numeric_limits<Index>::max();
+
+/// What only one operation can use at a time.
+enum class Engine : std::uint8_t {
+  h2d,
+  d2h,
+  compute,  ///< kernels and fills; those that ran side by side may do so again
+  inside,   ///< copies inside the GPU
+  peer,
+  none,
+};
+inline constexpr std::size_t kEngines = 6;
+
+/// That something must wait for.
+struct Dependency {
+  Index operation = kNone;
+  bool legacy = false;  ///< only because one of both is in the legacy default stream
+};
+
+/// On a device.
+struct Operation {
+  double begin = 0;  ///< as recorded
+  double end = 0;
+  double work = 0;      ///< what it takes with its engine, and the link, to itself
+  double delay = 0;     ///< from the begin of its call to its own, if nothing else holds it up
+  double handover = 0;  ///< from the end of what it depends on to its begin, likewise
+  std::uint64_t bytes = 0;
+  Index call = kNone;  ///< that enqueued it; none: before the stretch, or by the device
+  Index stream = 0;    ///< Program::streams
+  Index name = 0;      ///< NameId of a kernel
+  std::vector<Dependency> after{};
+  std::uint32_t device = 0;
+  Engine engine = Engine::none;
+  recording::CopyKind copy = recording::CopyKind::other;
+  recording::Memory host = recording::Memory::unknown;  ///< of a copy: where its end on the host is
+  bool is_copy = false;
+  bool side_by_side = false;  ///< a kernel that ran beside another one
+  bool in_graph = false;
+};
+
+/// Of the host.
+struct HostCall {
+  double begin = 0;  ///< as recorded
+  double end = 0;
+  double gap = 0;   ///< from the end of `follows` to its begin: the program's own work
+  double own = 0;   ///< that it takes without waiting
+  double wake = 0;  ///< from the end of the last that it waits for to its own; below 0 where it returns before that
+  Index follows = kNone;   ///< the call whose end leads to this one: of the same thread, or of one that handed over
+  Index previous = kNone;  ///< of the same thread, where that is another one
+  Index name = 0;          ///< NameId
+  std::uint32_t thread = 0;
+  std::uint32_t stack = 0;
+  CallKind kind = CallKind::none;
+  bool asynchronous = false;
+  std::vector<Index> operations{};  ///< that it enqueues, in their order
+  std::vector<Index> waits_for{};   ///< operations
+};
+
+struct StreamOf {
+  std::uint32_t context = 0;
+  std::uint32_t stream = 0;
+  std::uint32_t device = 0;
+  recording::StreamFlag flag = recording::StreamFlag::unknown;
+};
+
+/// A part of a recording's time.
+struct Window {
+  recording::Time begin = 0;
+  recording::Time end = 0;
+  std::optional<std::uint32_t> thread{};  ///< on which it begins and ends, where it is an NVTX range
+  std::size_t times = 1;                  ///< ranges of that name in it
+};
+
+struct Program {
+  double seconds = 0;                   ///< of the stretch, as recorded
+  std::vector<HostCall> calls{};        ///< by begin; the last one is the end of the stretch
+  std::vector<Operation> operations{};  ///< by begin
+  std::vector<StreamOf> streams{};
+  double duplex_h2d = 1;  ///< the share of its speed that a copy to the GPU keeps while one from it runs
+  double duplex_d2h = 1;
+};
+
+/// The whole life of the process, or from the first to the last NVTX range of that name. Throws InputError where there
+/// is no such range.
+Window window_of(const Recording& recording, const std::optional<std::string>& range);
+
+/// How copies slow down each other, in shares of their speeds.
+struct Duplex {
+  double h2d = 1;
+  double d2h = 1;
+};
+
+/// The part of a recording that lies in the window.
+Program program_of(const Recording& recording, const Window& window, const Duplex& duplex);
+
+}  // namespace xferbench::explain

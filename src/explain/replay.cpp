@@ -1,0 +1,293 @@
+#include "explain/replay.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <queue>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "core/error.hpp"
+
+namespace xferbench::explain {
+
+namespace {
+
+/// One list for each of many, all in one array.
+class Lists {
+ public:
+  /// `count` of each list, then their items by add().
+  explicit Lists(const std::vector<std::uint32_t>& counts) : begins_(counts.size() + 1, 0), filled_(counts.size(), 0) {
+    for (std::size_t i = 0; i < counts.size(); ++i) begins_[i + 1] = begins_[i] + counts[i];
+    items_.resize(begins_.back());
+  }
+  void add(std::size_t list, Index item) { items_[begins_[list] + filled_[list]++] = item; }
+  [[nodiscard]] std::span<const Index> of(std::size_t list) const {
+    return {items_.data() + begins_[list], items_.data() + begins_[list + 1]};
+  }
+
+ private:
+  std::vector<std::size_t> begins_;
+  std::vector<std::uint32_t> filled_;
+  std::vector<Index> items_;
+};
+
+/// `targets(i)` gives the indexes that i belongs to; the lists of who belongs to each.
+template <class Targets>
+Lists inverted(std::size_t sources, std::size_t lists, Targets targets) {
+  std::vector<std::uint32_t> counts(lists, 0);
+  for (Index i = 0; i < sources; ++i) targets(i, [&counts](Index target) { ++counts[target]; });
+  Lists made(counts);
+  for (Index i = 0; i < sources; ++i) targets(i, [&made, i](Index target) { made.add(target, i); });
+  return made;
+}
+
+enum class What : std::uint8_t { call_begins, call_ends, operation_ready, operation_ends };
+
+struct Happening {
+  double time;
+  std::uint64_t order;  // of those at one time: first come, first served
+  Index index;
+  std::uint32_t version;  // of an operation's end that may have been put off
+  What what;
+  bool operator>(const Happening& other) const { return std::tie(time, order) > std::tie(other.time, other.order); }
+};
+
+/// An engine of one device.
+struct EngineState {
+  std::deque<Index> ready;
+  std::vector<Index> running;
+};
+
+class Simulation {
+ public:
+  explicit Simulation(const Program& program)
+      : p_(program),
+        followers_(inverted(p_.calls.size(), p_.calls.size(),
+                            [this](Index i, auto to) {
+                              if (p_.calls[i].follows != kNone) to(p_.calls[i].follows);
+                              if (p_.calls[i].previous != kNone) to(p_.calls[i].previous);
+                            })),
+        dependents_(inverted(p_.operations.size(), p_.operations.size(),
+                             [this](Index i, auto to) {
+                               for (const Dependency& d : p_.operations[i].after) to(d.operation);
+                             })),
+        waiting_(inverted(p_.calls.size(), p_.operations.size(), [this](Index i, auto to) {
+          for (const Index operation : p_.calls[i].waits_for) to(operation);
+        })) {
+    calls_.resize(p_.calls.size());
+    operations_.resize(p_.operations.size());
+    result_.operation_begins.resize(p_.operations.size(), 0);
+    result_.operation_ends.resize(p_.operations.size(), 0);
+  }
+
+  Replay run() {
+    begin();
+    while (!queue_.empty()) {
+      const Happening next = queue_.top();
+      queue_.pop();
+      now_ = next.time;
+      switch (next.what) {
+        case What::call_begins: call_begins(next.index); break;
+        case What::call_ends: call_ends(next.index); break;
+        case What::operation_ready: operation_ready(next.index); break;
+        case What::operation_ends:
+          if (next.version == operations_[next.index].version) operation_ends(next.index);
+          break;
+      }
+    }
+    if (p_.calls.empty() || !calls_.back().ended) {
+      throw InputError("the recording cannot be replayed: something in it waits for what never ends");
+    }
+    return std::move(result_);
+  }
+
+ private:
+  struct CallState {
+    std::uint32_t missing = 0;  // calls that must end before, or operations while it runs
+    double least_end = 0;
+    double last_end = 0;  // of operations that it waits for
+    bool begun = false;
+    bool waits = false;  // for operations that had not ended when it began
+    bool ended = false;
+    double begin = 0;
+  };
+  struct OperationState {
+    std::uint32_t missing = 0;  // dependencies and the call
+    std::uint32_t version = 0;
+    double ready = 0;
+    double left = 0;   // of its work
+    double since = 0;  // when that was so
+    double speed = 1;  // since then
+    bool ended = false;
+  };
+
+  void push(double time, What what, Index index, std::uint32_t version = 0) {
+    queue_.push({std::max(time, now_), order_++, index, version, what});
+  }
+
+  void begin() {
+    for (Index i = 0; i < p_.operations.size(); ++i) {
+      const Operation& o = p_.operations[i];
+      OperationState& state = operations_[i];
+      state.missing = static_cast<std::uint32_t>(o.after.size()) + (o.call == kNone ? 0 : 1);
+      state.ready = o.call == kNone ? o.begin : 0;
+      if (state.missing == 0) push(state.ready, What::operation_ready, i);
+    }
+    for (Index i = 0; i < p_.calls.size(); ++i) {
+      const HostCall& call = p_.calls[i];
+      calls_[i].missing = (call.follows != kNone ? 1U : 0U) + (call.previous != kNone ? 1U : 0U);
+      if (calls_[i].missing == 0) push(call.gap, What::call_begins, i);
+    }
+  }
+
+  // --- The host ---
+
+  void call_begins(Index c) {
+    const HostCall& call = p_.calls[c];
+    CallState& state = calls_[c];
+    state.begun = true;
+    state.begin = now_;
+    state.missing = 0;
+    for (const Index i : call.operations) {
+      if (p_.operations[i].call != c) continue;  // a change gave it to another call
+      arrive(i, now_ + p_.operations[i].delay);
+    }
+    for (const Index i : call.waits_for) {
+      if (operations_[i].ended) continue;
+      ++state.missing;
+      state.waits = true;
+    }
+    if (state.missing == 0) push(now_ + call.own, What::call_ends, c);
+  }
+
+  void operation_seen(Index c, double end) {
+    CallState& state = calls_[c];
+    if (!state.begun || state.ended) return;
+    state.last_end = end;
+    if (--state.missing > 0) return;
+    const HostCall& call = p_.calls[c];
+    push(std::max(state.begin + call.own, end + call.wake), What::call_ends, c);
+  }
+
+  void call_ends(Index c) {
+    calls_[c].ended = true;
+    if (c + 1 == p_.calls.size()) result_.seconds = now_;
+    for (const Index next : followers_.of(c)) {
+      CallState& state = calls_[next];
+      const HostCall& call = p_.calls[next];
+      if (call.follows == c) state.least_end = now_ + call.gap;
+      if (--state.missing == 0) push(state.least_end, What::call_begins, next);
+    }
+  }
+
+  // --- Devices ---
+
+  void arrive(Index i, double earliest) {
+    OperationState& state = operations_[i];
+    state.ready = std::max(state.ready, earliest);
+    if (--state.missing == 0) push(state.ready, What::operation_ready, i);
+  }
+
+  [[nodiscard]] EngineState& engine_of(const Operation& o) { return engines_[{o.device, o.engine}]; }
+
+  void operation_ready(Index i) {
+    const Operation& o = p_.operations[i];
+    if (o.engine == Engine::none) return start(i);
+    EngineState& engine = engine_of(o);
+    engine.ready.push_back(i);
+    start_what_can(engine);
+  }
+
+  /// One at a time, but for kernels that ran side by side.
+  [[nodiscard]] bool can_start(const EngineState& engine, Index i) const {
+    if (engine.running.empty()) return true;
+    const auto shares = [this](Index other) { return p_.operations[other].side_by_side; };
+    return shares(i) && std::ranges::all_of(engine.running, shares);
+  }
+
+  void start_what_can(EngineState& engine) {
+    while (!engine.ready.empty() && can_start(engine, engine.ready.front())) {
+      const Index i = engine.ready.front();
+      engine.ready.pop_front();
+      engine.running.push_back(i);
+      start(i);
+    }
+  }
+
+  void start(Index i) {
+    OperationState& state = operations_[i];
+    result_.operation_begins[i] = now_;
+    state.left = p_.operations[i].work;
+    state.since = now_;
+    foresee_end(i);
+    change_speed_of_opposite(p_.operations[i]);
+  }
+
+  void operation_ends(Index i) {
+    const Operation& o = p_.operations[i];
+    OperationState& state = operations_[i];
+    state.ended = true;
+    result_.operation_ends[i] = now_;
+    for (const Index next : dependents_.of(i)) arrive(next, now_ + p_.operations[next].handover);
+    for (const Index c : waiting_.of(i)) operation_seen(c, now_);
+    if (o.engine == Engine::none) return;
+    EngineState& engine = engine_of(o);
+    std::erase(engine.running, i);
+    start_what_can(engine);
+    change_speed_of_opposite(o);
+  }
+
+  // --- Both directions at once ---
+
+  [[nodiscard]] static Engine opposite(Engine engine) {
+    if (engine == Engine::h2d) return Engine::d2h;
+    return engine == Engine::d2h ? Engine::h2d : Engine::none;
+  }
+
+  [[nodiscard]] double speed(const Operation& o) {
+    const Engine other = opposite(o.engine);
+    if (other == Engine::none) return 1;
+    const auto found = engines_.find({o.device, other});
+    if (found == engines_.end() || found->second.running.empty()) return 1;
+    return o.engine == Engine::h2d ? p_.duplex_h2d : p_.duplex_d2h;
+  }
+
+  /// Tells the end of a running operation by its speed from now on.
+  void foresee_end(Index i) {
+    OperationState& state = operations_[i];
+    state.left = std::max(0., state.left - (now_ - state.since) * state.speed);
+    state.since = now_;
+    state.speed = speed(p_.operations[i]);
+    push(now_ + state.left / state.speed, What::operation_ends, i, ++state.version);
+  }
+
+  void change_speed_of_opposite(const Operation& o) {
+    const Engine other = opposite(o.engine);
+    if (other == Engine::none) return;
+    const auto found = engines_.find({o.device, other});
+    if (found == engines_.end()) return;
+    for (const Index running : found->second.running) foresee_end(running);
+  }
+
+  const Program& p_;
+  Lists followers_;
+  Lists dependents_;
+  Lists waiting_;
+  std::vector<CallState> calls_;
+  std::vector<OperationState> operations_;
+  std::map<std::pair<std::uint32_t, Engine>, EngineState> engines_;
+  std::priority_queue<Happening, std::vector<Happening>, std::greater<>> queue_;
+  std::uint64_t order_ = 0;
+  double now_ = 0;
+  Replay result_;
+};
+
+}  // namespace
+
+Replay replay(const Program& program) { return Simulation(program).run(); }
+
+}  // namespace xferbench::explain

@@ -1,0 +1,82 @@
+#include "explain/shares.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace xferbench::explain {
+
+namespace {
+
+enum What : std::size_t { kernels, copies, waits, loads, calls, kinds };
+
+struct Edge {
+  double time;
+  What what;
+  int change;
+};
+
+What what_of(const HostCall& call) {
+  switch (call.kind) {
+    case CallKind::allocate:
+    case CallKind::free:
+    case CallKind::pin:
+    case CallKind::unpin:
+    case CallKind::managed:
+    case CallKind::load:
+    case CallKind::stream:
+    case CallKind::initialise: return loads;
+    default: return call.waits_for.empty() ? calls : waits;
+  }
+}
+
+std::vector<Edge> edges_of(const Program& program) {
+  std::vector<Edge> edges;
+  edges.reserve(2 * (program.operations.size() + program.calls.size()));
+  const auto add = [&](double begin, double end, What what) {
+    begin = std::clamp(begin, 0., program.seconds);
+    end = std::clamp(end, 0., program.seconds);
+    if (end <= begin) return;
+    edges.push_back({begin, what, 1});
+    edges.push_back({end, what, -1});
+  };
+  for (const Operation& o : program.operations) add(o.begin, o.end, o.is_copy ? copies : kernels);
+  for (const HostCall& call : program.calls) add(call.begin, call.end, what_of(call));
+  std::ranges::sort(edges, {}, &Edge::time);
+  return edges;
+}
+
+double& share_of(Shares& shares, const std::array<int, kinds>& active) {
+  if (active[kernels] > 0) return active[copies] > 0 ? shares.both : shares.kernels;
+  if (active[copies] > 0) return shares.copies;
+  if (active[waits] > 0) return shares.waiting;
+  if (active[loads] > 0) return shares.loading;
+  return active[calls] > 0 ? shares.calls : shares.program;
+}
+
+void set_watching(Shares& shares, double more) {
+  for (double Shares::*share : {&Shares::calls, &Shares::program, &Shares::waiting, &Shares::loading}) {
+    const double taken = std::clamp(more, 0., shares.*share);
+    shares.*share -= taken;
+    shares.watching += taken;
+    more -= taken;
+  }
+}
+
+}  // namespace
+
+Shares shares_of(const Program& program, std::optional<double> bare) {
+  Shares shares;
+  std::array<int, kinds> active{};
+  double time = 0;
+  for (const Edge& edge : edges_of(program)) {
+    share_of(shares, active) += edge.time - time;
+    active[edge.what] += edge.change;
+    time = edge.time;
+  }
+  share_of(shares, active) += program.seconds - time;
+  if (bare) set_watching(shares, program.seconds - *bare);
+  return shares;
+}
+
+}  // namespace xferbench::explain

@@ -1,0 +1,60 @@
+#include "explain/threads.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace xferbench::explain {
+
+namespace {
+
+/// A thread takes turns with others if it makes so many calls in a turn on average ...
+constexpr double kLeastCallsInTurn = 3;
+/// ... and no more than this share of its calls overlap with those of others.
+constexpr double kMostOverlapping = 0.02;
+
+struct Turns {
+  std::size_t calls = 0;
+  std::size_t turns = 0;
+  std::size_t overlapping = 0;
+  [[nodiscard]] bool taken() const {
+    return static_cast<double>(calls) >= kLeastCallsInTurn * static_cast<double>(turns) &&
+           static_cast<double>(overlapping) <= kMostOverlapping * static_cast<double>(calls);
+  }
+};
+
+std::map<std::uint32_t, Turns> turns_of(const std::vector<HostCall>& calls) {
+  std::map<std::uint32_t, Turns> threads;
+  const HostCall* before = nullptr;
+  for (const HostCall& call : calls) {
+    Turns& turns = threads[call.thread];
+    ++turns.calls;
+    if (before == nullptr || before->thread != call.thread) ++turns.turns;
+    if (before != nullptr && before->thread != call.thread && before->end > call.begin) ++turns.overlapping;
+    before = &call;
+  }
+  return threads;
+}
+
+}  // namespace
+
+void follow_threads(Program& program) {
+  const std::map<std::uint32_t, Turns> threads = turns_of(program.calls);
+  std::map<std::uint32_t, Index> last;  // call of each thread
+  for (Index i = 0; i < program.calls.size(); ++i) {
+    HostCall& call = program.calls[i];
+    const auto own = last.try_emplace(call.thread, kNone).first;
+    call.follows = own->second;
+    const Index before = i == 0 ? kNone : i - 1;
+    const bool is_turn = before != kNone && program.calls[before].thread != call.thread;
+    if (is_turn && threads.at(call.thread).taken() && threads.at(program.calls[before].thread).taken() &&
+        program.calls[before].end <= call.begin) {
+      call.previous = own->second;
+      call.follows = before;
+    }
+    const double since = call.follows == kNone ? 0 : program.calls[call.follows].end;
+    call.gap = std::max(0., call.begin - since);
+    own->second = i;
+  }
+}
+
+}  // namespace xferbench::explain

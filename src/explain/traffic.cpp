@@ -1,0 +1,83 @@
+#include "explain/traffic.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "core/units.hpp"
+
+namespace xferbench::explain {
+
+using recording::Memory;
+
+namespace {
+
+int size_class(std::uint64_t bytes) {
+  int found = 0;
+  for (const std::uint64_t most : {4 * KiB, 64 * KiB, MiB, 16 * MiB}) {
+    if (bytes > most) ++found;
+  }
+  return found;
+}
+
+void add(std::optional<double>& sum, std::optional<double> value) {
+  if (sum && value) {
+    *sum += *value;
+  } else {
+    sum.reset();
+  }
+}
+
+/// One that is of this kind, before any copy is added.
+Traffic first_of(const Operation& o) {
+  return {.kind = o.copy, .host = o.host, .smallest = o.bytes, .largest = o.bytes, .reachable = 0, .pinned = 0};
+}
+
+}  // namespace
+
+std::vector<Traffic> traffic_of(const Program& program, const Costs& costs) {
+  struct Group {
+    Traffic traffic;
+    double until = 0;  // the latest end so far
+  };
+  std::map<std::tuple<recording::CopyKind, Memory, int>, Group> groups;
+  for (const Operation& o : program.operations) {
+    if (!o.is_copy) continue;
+    Group& group = groups.try_emplace({o.copy, o.host, size_class(o.bytes)}, Group{first_of(o)}).first->second;
+    Traffic& t = group.traffic;
+    t.smallest = std::min(t.smallest, o.bytes);
+    t.largest = std::max(t.largest, o.bytes);
+    ++t.count;
+    t.bytes += o.bytes;
+    t.seconds += o.end - o.begin;
+    t.busy += std::max(0., o.end - std::max(o.begin, group.until));
+    group.until = std::max(group.until, o.end);
+    add(t.reachable, costs.copy(o.copy, o.host, o.bytes));
+    add(t.pinned, costs.copy(o.copy, Memory::pinned, o.bytes));
+  }
+  std::vector<Traffic> all;
+  for (const auto& [key, group] : groups) all.push_back(group.traffic);
+  std::ranges::stable_sort(all, std::ranges::greater(), &Traffic::seconds);
+  return all;
+}
+
+std::vector<CopyPoint> cloud_of(const Program& program, std::size_t most) {
+  std::map<std::tuple<recording::CopyKind, Memory, std::uint64_t, long>, CopyPoint> points;
+  for (const Operation& o : program.operations) {
+    const double seconds = o.end - o.begin;
+    if (!o.is_copy || o.bytes == 0 || seconds <= 0) continue;
+    const long about = std::lround(std::log(seconds) / std::log(1.1));
+    CopyPoint& point =
+        points.try_emplace({o.copy, o.host, o.bytes, about}, CopyPoint{o.copy, o.host, o.bytes, 0, 0}).first->second;
+    point.seconds += (seconds - point.seconds) / static_cast<double>(++point.count);
+  }
+  std::vector<CopyPoint> all;
+  for (const auto& [key, point] : points) all.push_back(point);
+  // What is left out of too many is what is rarest.
+  std::ranges::stable_sort(all, std::ranges::greater(), &CopyPoint::count);
+  if (all.size() > most) all.resize(most);
+  return all;
+}
+
+}  // namespace xferbench::explain
