@@ -104,7 +104,11 @@ void tell_gains(ProcessExplanation& told, const Evidence& evidence, const std::v
   }
   const double least = std::max(options.least_share, noise_of(bare));
   const Evidence cleared{evidence.recording, evidence.window, program, evidence.costs};
-  Gains gains = gains_of(program, stretch.reference(), candidates(cleared), least);
+  const std::vector<Candidate> all = candidates(cleared);
+  if (!options.mended.empty()) {
+    told.seconds_mended = seconds_mended(program, stretch.reference(), all, options.mended);
+  }
+  Gains gains = gains_of(program, stretch.reference(), all, least);
   told.findings = std::move(gains.findings);
   told.together = std::move(gains.together);
   told.small_findings = gains.left_out;

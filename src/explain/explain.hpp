@@ -14,6 +14,7 @@ namespace xferbench::explain {
 struct Options {
   std::optional<std::string> range{};  ///< NVTX range that is the stretch; none: the whole program
   double least_share = 0.01;           ///< of the wall time; what gains less is left out
+  std::vector<FindingKind> mended{};   ///< what the time is told of with just these mended; empty: not told
 };
 
 /// One process of the program. `bare`: what the stretch took each time that it was not watched, `watched`: the wall

@@ -152,6 +152,8 @@ struct ProcessExplanation {
   std::size_t small_findings = 0;   ///< left out because they gain too little
   /// The first so many findings mended together, from two on: [0] is of the first two.
   std::vector<double> together{};
+  /// With just the kinds mended that were asked for: the stretch's time.
+  std::optional<double> seconds_mended{};
   std::vector<CopyPoint> cloud{};
 };
 

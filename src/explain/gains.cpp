@@ -102,7 +102,7 @@ class Sequence {
 
 }  // namespace
 
-Gains gains_of(const Program& program, double reference, std::vector<Candidate> candidates, double least_share) {
+Gains gains_of(const Program& program, double reference, const std::vector<Candidate>& candidates, double least_share) {
   std::vector<Tried> alone;
   for (const Candidate& candidate : candidates) alone.push_back(best_of(program, candidate));
   std::vector<std::size_t> order(candidates.size());
@@ -112,6 +112,16 @@ Gains gains_of(const Program& program, double reference, std::vector<Candidate> 
   Sequence sequence(program, replay(program).seconds, reference);
   for (const std::size_t i : order) sequence.try_next(candidates[i], alone[i], least_share, gains);
   return gains;
+}
+
+double seconds_mended(const Program& program, double reference, const std::vector<Candidate>& candidates,
+                      const std::vector<FindingKind>& kinds) {
+  Program mended = program;
+  for (const Candidate& candidate : candidates) {
+    if (std::ranges::find(kinds, candidate.finding.kind) == kinds.end()) continue;
+    candidate.mends[best_of(mended, candidate).mend].apply(mended);
+  }
+  return replay(mended).seconds * reference / replay(program).seconds;
 }
 
 }  // namespace xferbench::explain

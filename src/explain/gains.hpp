@@ -29,6 +29,10 @@ struct Gains {
 
 /// Times are relative to what the stretch took: `reference` is what the program replayed unchanged stands for.
 /// What gains less than that share, alone and after the others, is left out.
-Gains gains_of(const Program& program, double reference, std::vector<Candidate> candidates, double least_share);
+Gains gains_of(const Program& program, double reference, const std::vector<Candidate>& candidates, double least_share);
+
+/// The time with just those kinds mended, the best way each.
+double seconds_mended(const Program& program, double reference, const std::vector<Candidate>& candidates,
+                      const std::vector<FindingKind>& kinds);
 
 }  // namespace xferbench::explain

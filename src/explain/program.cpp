@@ -70,12 +70,14 @@ class Correlated {
     if (correlation != 0) entries_.emplace_back(correlation, index);
   }
   void sort() { std::ranges::sort(entries_); }
-  [[nodiscard]] auto of(std::uint32_t correlation) const {
-    return std::ranges::equal_range(entries_, correlation, {}, &std::pair<std::uint32_t, Index>::first);
+  [[nodiscard]] std::span<const std::pair<std::uint32_t, Index>> of(std::uint32_t correlation) const {
+    const auto first = std::lower_bound(entries_.begin(), entries_.end(), std::pair{correlation, Index{0}});
+    const auto last = std::upper_bound(first, entries_.end(), std::pair{correlation, kNone});
+    return {first, last};
   }
   [[nodiscard]] Index first(std::uint32_t correlation) const {
     const auto found = of(correlation);
-    return found.empty() ? kNone : found.begin()->second;
+    return found.empty() ? kNone : found.front().second;
   }
 
  private:

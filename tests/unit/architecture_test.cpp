@@ -179,6 +179,7 @@ const std::vector<Room>& rooms() {
       {"compare", {"core", "results", "measure", "model"}},
       {"check", {"core", "results", "measure", "model"}},
       {"fleet", {"core", "results", "measure"}},
+      {"explain", {"core", "results"}},
       {"report", {"core", "results", "model", "measure", "compare", "check", "fleet"}},
       {"cli", {"core", "device", "ranks", "results", "measure", "run", "compare"}},
       {"app",

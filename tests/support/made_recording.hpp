@@ -1,0 +1,66 @@
+// Recordings as a simple machine would leave them: a program is written as the calls that it makes, and carried out as
+// it is written. What it takes is known, so that explanations can be held against it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "explain/costs.hpp"
+#include "results/recording_file.hpp"
+
+namespace xferbench {
+
+/// One thread and one GPU with an engine for each direction and one for kernels. Times in seconds.
+class MadeRecording {
+ public:
+  using Memory = recording::Memory;
+  using CopyKind = recording::CopyKind;
+  using StreamFlag = recording::StreamFlag;
+
+  MadeRecording();
+
+  /// The program does something of its own.
+  void work(double seconds) { host_ += seconds; }
+  std::uint32_t stream(StreamFlag flag);
+  void copy(CopyKind kind, Memory host, std::uint64_t bytes, std::uint32_t stream, bool asynchronous = true);
+  void kernel(std::string_view name, double seconds, std::uint32_t stream);
+  void wait(std::uint32_t stream);
+  void wait_device();
+  void record(std::uint32_t event, std::uint32_t stream);
+  void make_wait(std::uint32_t stream, std::uint32_t event);
+  /// A call of that name which takes so long and does nothing else.
+  void call(std::string_view name, double seconds);
+  void begin_range(std::string_view name);
+  void end_range();
+  /// The calls that follow are another thread's, from now on.
+  void switch_thread(std::uint32_t thread) { thread_ = thread; }
+
+  [[nodiscard]] double now() const { return host_; }
+  [[nodiscard]] Recording finish();
+
+  /// What this machine takes for one copy: pinned 50 GB/s and 1 us, pageable 10 GB/s and 8 us.
+  static double copy_seconds(Memory host, std::uint64_t bytes);
+  static explain::Costs costs();
+
+ private:
+  recording::Call& add_call(std::string_view name, double own);
+  recording::OnDevice run(std::size_t engine, std::uint32_t stream, double seconds, double called);
+  [[nodiscard]] recording::Time time(double seconds) const;
+  recording::NameId name(std::string_view text);
+
+  Recording recording_;
+  double host_ = 0;
+  std::uint32_t thread_ = 1;
+  std::uint32_t correlation_ = 0;
+  std::array<double, 3> engines_{};
+  std::map<std::uint32_t, double> streams_;  // when the last operation of each ends
+  std::map<std::uint32_t, StreamFlag> flags_;
+  std::map<std::uint32_t, double> events_;
+  std::map<std::uint32_t, double> held_;
+};
+
+}  // namespace xferbench

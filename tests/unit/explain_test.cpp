@@ -1,0 +1,302 @@
+#include "explain/explain.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "core/error.hpp"
+#include "core/units.hpp"
+#include "support/made_recording.hpp"
+
+namespace xferbench::explain {
+namespace {
+
+using recording::CopyKind;
+using recording::Memory;
+using recording::StreamFlag;
+
+using Write = std::function<void(MadeRecording&)>;
+
+/// The program within a range "steps".
+Recording recorded(const Write& write) {
+  MadeRecording made;
+  made.work(5e-3);
+  made.begin_range("steps");
+  write(made);
+  made.end_range();
+  made.work(1e-3);
+  return made.finish();
+}
+
+ProcessExplanation explained(const Write& write, const std::vector<double>& bare = {}) {
+  return explain(recorded(write), MadeRecording::costs(), bare, std::nullopt, {.range = "steps"});
+}
+
+double seconds_of(const Write& write) { return explained(write).stretch.seconds; }
+
+bool finds(const ProcessExplanation& told, FindingKind kind) {
+  return std::ranges::find(told.findings, kind, &Finding::kind) != told.findings.end();
+}
+
+/// With all that was found mended.
+double best(const ProcessExplanation& told) {
+  return told.findings.empty() ? told.stretch.seconds : *told.findings.back().seconds_after_all;
+}
+
+/// What was found first, and what it says of the program with these mended, held against that program.
+void expect_mended(const Write& slow, const Write& mended, const std::vector<FindingKind>& kinds) {
+  const ProcessExplanation told =
+      explain(recorded(slow), MadeRecording::costs(), {}, std::nullopt, {.range = "steps", .mended = kinds});
+  EXPECT_EQ(told.withheld, "");
+  EXPECT_NEAR(*told.stretch.replayed, told.stretch.seconds, 0.005 * told.stretch.seconds);
+  ASSERT_FALSE(told.findings.empty());
+  EXPECT_EQ(to_text(told.findings.front().kind), to_text(kinds.front()));
+  const double truth = seconds_of(mended);
+  EXPECT_NEAR(*told.seconds_mended, truth, 0.05 * truth) << "of " << told.stretch.seconds;
+  const ProcessExplanation after = explained(mended);
+  for (const FindingKind kind : kinds) EXPECT_FALSE(finds(after, kind)) << to_text(kind);
+}
+
+// --- Each fault, and the program without it ---
+
+Write torch_loop(bool pinned, bool item) {
+  return [=](MadeRecording& m) {
+    const std::uint32_t s = m.stream(StreamFlag::legacy);
+    for (int step = 0; step < 64; ++step) {
+      m.work(20e-6);
+      m.copy(CopyKind::h2d, pinned ? Memory::pinned : Memory::pageable, 4 * MiB, s);
+      if (!pinned) m.wait(s);
+      for (int layer = 0; layer < 4; ++layer) {
+        m.work(10e-6);
+        m.kernel("gemm", 20e-6, s);
+      }
+      if (item || step == 63) {
+        m.copy(CopyKind::d2h, Memory::pageable, 4, s);
+        m.wait(s);
+      }
+    }
+  };
+}
+
+TEST(Explain, NamesPageableCopiesAndWaitsForResults) {
+  const ProcessExplanation told = explained(torch_loop(false, true));
+  EXPECT_TRUE(finds(told, FindingKind::pageable));
+  EXPECT_TRUE(finds(told, FindingKind::result_wait));
+  EXPECT_TRUE(finds(told, FindingKind::needless_wait));
+  expect_mended(torch_loop(false, true), torch_loop(true, false),
+                {FindingKind::pageable, FindingKind::result_wait, FindingKind::needless_wait});
+}
+
+Write small_copies_of(std::uint64_t bytes, std::uint64_t count) {
+  return [=](MadeRecording& m) {
+    const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+    for (int step = 0; step < 40; ++step) {
+      for (std::uint64_t i = 0; i < count; ++i) m.copy(CopyKind::h2d, Memory::pinned, bytes, s);
+      m.kernel("sum", 10e-6, s);
+    }
+    m.wait(s);
+  };
+}
+
+TEST(Explain, NamesSmallCopies) {
+  expect_mended(small_copies_of(4096, 200), small_copies_of(200ULL * 4096, 1), {FindingKind::small_copies});
+}
+
+Write steps_that_wait(bool each) {
+  return [=](MadeRecording& m) {
+    const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+    for (int step = 0; step < 400; ++step) {
+      m.work(15e-6);
+      m.kernel("step", 30e-6, s);
+      if (each || step == 399) m.wait(s);
+    }
+  };
+}
+
+TEST(Explain, NamesNeedlessWaits) {
+  expect_mended(steps_that_wait(true), steps_that_wait(false), {FindingKind::needless_wait});
+}
+
+Write serial(int steps) {
+  return [=](MadeRecording& m) {
+    const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+    for (int step = 0; step < steps; ++step) {
+      m.copy(CopyKind::h2d, Memory::pinned, 8 * MiB, s);
+      m.kernel("work", 150e-6, s);
+      m.copy(CopyKind::d2h, Memory::pinned, 8 * MiB, s);
+    }
+    m.wait(s);
+  };
+}
+
+Write double_buffered(int steps) {
+  return [=](MadeRecording& m) {
+    const std::uint32_t in = m.stream(StreamFlag::non_blocking);
+    const std::uint32_t work = m.stream(StreamFlag::non_blocking);
+    const std::uint32_t out = m.stream(StreamFlag::non_blocking);
+    for (int step = 0; step < steps; ++step) {
+      const auto event = [step](int which) { return static_cast<std::uint32_t>(4 * step + which); };
+      if (step >= 2) m.make_wait(in, event(1 - 8));
+      m.copy(CopyKind::h2d, Memory::pinned, 8 * MiB, in);
+      m.record(event(0), in);
+      m.make_wait(work, event(0));
+      if (step >= 2) m.make_wait(work, event(2 - 8));
+      m.kernel("work", 150e-6, work);
+      m.record(event(1), work);
+      m.make_wait(out, event(1));
+      m.copy(CopyKind::d2h, Memory::pinned, 8 * MiB, out);
+      m.record(event(2), out);
+    }
+    m.wait(out);
+  };
+}
+
+TEST(Explain, NamesCopiesAndKernelsInTurn) {
+  expect_mended(serial(40), double_buffered(40), {FindingKind::no_overlap});
+}
+
+TEST(Explain, SplitsAStepThatIsAlone) {
+  const ProcessExplanation told = explained([](MadeRecording& m) {
+    const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+    m.copy(CopyKind::h2d, Memory::pinned, 256 * MiB, s);
+    m.kernel("work", 5e-3, s);
+    m.copy(CopyKind::d2h, Memory::pinned, 256 * MiB, s);
+    m.wait(s);
+  });
+  ASSERT_TRUE(finds(told, FindingKind::no_overlap));
+  EXPECT_GT(best(told), 5.37e-3);  // what one direction takes
+  EXPECT_LT(best(told), 6.5e-3);
+}
+
+Write launches(bool graph) {
+  return [=](MadeRecording& m) {
+    const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+    for (int step = 0; step < 50; ++step) {
+      for (int i = 0; i < 20; ++i) {
+        if (!graph) m.work(8e-6);
+        m.kernel("tiny", 1.5e-6, s);
+      }
+    }
+    m.wait(s);
+  };
+}
+
+TEST(Explain, NamesStretchesThatAreBoundByLaunches) {
+  const ProcessExplanation told = explained(launches(false));
+  ASSERT_TRUE(finds(told, FindingKind::launch_bound));
+  EXPECT_LT(best(told), 0.5 * told.stretch.seconds);
+  EXPECT_GT(best(told), 1000 * 1.5e-6);  // the kernels themselves
+}
+
+TEST(Explain, NamesWhatIsSetUpWithinTheStretch) {
+  const auto steps = [](bool each) {
+    return [each](MadeRecording& m) {
+      const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+      for (int step = 0; step < 20; ++step) {
+        if (each) m.call("cudaMallocHost", 300e-6);
+        m.copy(CopyKind::h2d, Memory::pinned, 4 * MiB, s);
+        m.kernel("work", 200e-6, s);
+        m.wait(s);
+        if (each) m.call("cudaFreeHost", 100e-6);
+      }
+    };
+  };
+  const ProcessExplanation told = explained(steps(true));
+  ASSERT_TRUE(finds(told, FindingKind::setup));
+  EXPECT_EQ(told.findings.front().kind, FindingKind::setup);
+  EXPECT_NEAR(*told.findings.front().seconds_after, seconds_of(steps(false)), 0.05 * told.stretch.seconds);
+}
+
+TEST(Explain, NamesADefaultStreamThatMakesOthersWait) {
+  const auto steps = [](StreamFlag flag) {
+    return [flag](MadeRecording& m) {
+      const std::uint32_t s = m.stream(flag);
+      const std::uint32_t legacy = m.stream(StreamFlag::legacy);
+      for (int step = 0; step < 30; ++step) {
+        m.copy(CopyKind::h2d, Memory::pinned, 8 * MiB, s);
+        m.kernel("other", 160e-6, legacy);
+      }
+      m.wait_device();
+    };
+  };
+  const ProcessExplanation told = explained(steps(StreamFlag::blocking));
+  ASSERT_TRUE(finds(told, FindingKind::default_stream));
+  const double truth = seconds_of(steps(StreamFlag::non_blocking));
+  EXPECT_NEAR(*told.findings.front().seconds_after, truth, 0.05 * truth);
+}
+
+// --- What is true of all explanations ---
+
+TEST(Explain, SharesAddUpToTheStretch) {
+  for (const Write& write : {torch_loop(false, true), serial(40), steps_that_wait(true)}) {
+    const ProcessExplanation told = explained(write, {0.9 * seconds_of(write)});
+    EXPECT_NEAR(told.shares.total(), told.stretch.seconds, 1e-9);
+    EXPECT_GT(told.shares.watching, 0);
+    EXPECT_LE(told.shares.watching, 0.1 * told.stretch.seconds + 1e-9);
+  }
+}
+
+TEST(Explain, GainsAreToldOfTheTimeWithoutWatching) {
+  const Write write = steps_that_wait(true);
+  const double watched = seconds_of(write);
+  const ProcessExplanation told = explained(write, {0.98 * watched});
+  ASSERT_FALSE(told.findings.empty());
+  EXPECT_LT(*told.findings.front().seconds_after, 0.98 * *explained(write).findings.front().seconds_after + 1e-4);
+}
+
+TEST(Explain, FindingsBelowTheNoiseAreLeftOut) {
+  const Write write = steps_that_wait(true);
+  const double seconds = seconds_of(write);
+  const ProcessExplanation told = explained(write, {0.5 * seconds, seconds, 3 * seconds});
+  EXPECT_TRUE(told.findings.empty());
+  EXPECT_GT(told.small_findings, 0U);
+}
+
+TEST(Explain, ARangeThatIsNotThereIsRefused) {
+  EXPECT_THROW(explain(recorded(steps_that_wait(true)), MadeRecording::costs(), {}, std::nullopt, {.range = "stairs"}),
+               InputError);
+}
+
+TEST(Explain, WholeProgramsHaveTheirStartAndEnd) {
+  const ProcessExplanation told =
+      explain(recorded(steps_that_wait(true)), MadeRecording::costs(), {}, std::nullopt, {});
+  EXPECT_NEAR(told.stretch.seconds, seconds_of(steps_that_wait(true)) + 6e-3, 1e-6);
+  EXPECT_GT(told.shares.program, 6e-3);
+}
+
+TEST(Explain, ThreadsThatTakeTurnsFollowEachOther) {
+  const auto loop = [](bool wait) {
+    return [wait](MadeRecording& m) {
+      const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+      for (int step = 0; step < 50; ++step) {
+        for (const std::uint32_t thread : {1U, 2U}) {
+          m.switch_thread(thread);
+          for (int i = 0; i < 8; ++i) {
+            m.work(5e-6);
+            m.kernel("layer", 12e-6, s);
+            if (wait || (step == 49 && i == 7)) m.wait(s);
+          }
+        }
+      }
+      m.switch_thread(1);
+      m.work(1e-6);
+      m.wait(s);
+    };
+  };
+  const ProcessExplanation told = explained(loop(true));
+  const double truth = seconds_of(loop(false));
+  EXPECT_EQ(told.withheld, "");
+  EXPECT_NEAR(best(told), truth, 0.1 * truth) << "of " << told.stretch.seconds;
+}
+
+TEST(Explain, WithoutKnownTimesOfCopiesThoseFindingsAreLeftOut) {
+  const ProcessExplanation told =
+      explain(recorded(torch_loop(false, true)), Costs{}, {}, std::nullopt, {.range = "steps"});
+  EXPECT_FALSE(finds(told, FindingKind::pageable));
+  EXPECT_TRUE(finds(told, FindingKind::result_wait));
+  EXPECT_FALSE(told.traffic.front().reachable);
+}
+
+}  // namespace
+}  // namespace xferbench::explain
