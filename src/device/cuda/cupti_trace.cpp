@@ -1,6 +1,5 @@
 #include "device/cuda/cupti_trace.hpp"
 
-#include <cxxabi.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -14,6 +13,8 @@
 #include <set>
 #include <utility>
 
+#include "core/cupti_places.hpp"
+#include "core/kernel_name.hpp"
 #include "device/tracer.hpp"
 
 #if __has_include(<cupti.h>)
@@ -23,22 +24,6 @@
 namespace xferbench::cuda {
 
 // --- Names, made readable -------------------------------------------------------------------------------------------
-
-std::string kernel_name(const char* mangled) {
-  if (mangled == nullptr) return "kernel";
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> demangled(abi::__cxa_demangle(mangled, nullptr, nullptr, &status),
-                                                         &std::free);
-  std::string name = status == 0 && demangled ? demangled.get() : mangled;
-  // "void a::(anonymous namespace)::f<int>(float*)": the parentheses of that namespace are not those of the arguments.
-  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
-  for (std::size_t at = name.find(kAnonymous); at != std::string::npos; at = name.find(kAnonymous)) {
-    name.erase(at, kAnonymous.size());
-  }
-  name.resize(std::min(name.find_first_of("(<"), name.size()));
-  const std::size_t before = name.find_last_of(": ");
-  return before == std::string::npos ? name : name.substr(before + 1);
-}
 
 std::string call_name(std::string_view callback) {
   constexpr std::array<std::string_view, 8> kEnqueuing{"cudaMemcpy",          "cudaMemset",           "cudaLaunch",
@@ -57,12 +42,6 @@ namespace {
 
 constexpr std::array kKinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
                             CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_RUNTIME};
-
-/// Of an API version: up to CUDA 12 they were counted (19 to 28 are CUDA 12), since then they are 130000 and so on.
-constexpr std::uint32_t major_of(std::uint32_t version) {
-  if (version >= 100'000) return version / 10'000;
-  return version >= 19 ? 12 : 11;
-}
 
 /// Kernels of the measurement itself.
 bool measures(const std::string& kernel) {
@@ -237,21 +216,19 @@ std::vector<Activity> activities_of(std::vector<Record> records, std::span<const
 /// A library of the major version that this was compiled for; records of another may look different.
 void* open_library(std::string& refusal) {
   refusal = "libcupti was not found; it comes with the CUDA Toolkit (put its folder into LD_LIBRARY_PATH)";
-  for (const char* folder : {"", "/usr/local/cuda/lib64/", "/usr/local/cuda/extras/CUPTI/lib64/"}) {
-    for (const char* name : {"libcupti.so", "libcupti.so.13", "libcupti.so.12"}) {
-      void* const handle = dlopen((std::string(folder) + name).c_str(), RTLD_NOW | RTLD_LOCAL);
-      if (handle == nullptr) continue;
-      const auto get_version = reinterpret_cast<decltype(&cuptiGetVersion)>(dlsym(handle, "cuptiGetVersion"));
-      std::uint32_t version = 0;
-      if (get_version != nullptr && get_version(&version) == CUPTI_SUCCESS &&
-          major_of(version) == major_of(CUPTI_API_VERSION)) {
-        refusal.clear();
-        return handle;
-      }
-      refusal = fmt::format("the libcupti found is of CUDA {}, this build of CUDA {}", major_of(version),
-                            major_of(CUPTI_API_VERSION));
-      dlclose(handle);
+  for (const std::string& place : cupti_places()) {
+    void* const handle = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) continue;
+    const auto get_version = reinterpret_cast<decltype(&cuptiGetVersion)>(dlsym(handle, "cuptiGetVersion"));
+    std::uint32_t version = 0;
+    if (get_version != nullptr && get_version(&version) == CUPTI_SUCCESS &&
+        cuda_major_of(version) == cuda_major_of(CUPTI_API_VERSION)) {
+      refusal.clear();
+      return handle;
     }
+    refusal = fmt::format("the libcupti found is of CUDA {}, this build of CUDA {}", cuda_major_of(version),
+                          cuda_major_of(CUPTI_API_VERSION));
+    dlclose(handle);
   }
   return nullptr;
 }

@@ -45,8 +45,6 @@ class CuptiTrace {
   bool recording_ = false;
 };
 
-/// "hold" from "_ZN9xferbench7kernels12_GLOBAL__N_14holdEPVNS0_9GateFlagsEjm".
-std::string kernel_name(const char* mangled);
 /// "cudaMemcpyAsync" from "cudaMemcpyAsync_v3020"; empty unless the call enqueues work.
 std::string call_name(std::string_view callback);
 

@@ -1,0 +1,174 @@
+#include "inject/activities.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+
+#include "core/cuda_calls.hpp"
+#include "inject/convert.hpp"
+#include "inject/stacks.hpp"
+
+namespace xferbench::inject {
+
+namespace {
+
+/// CONCURRENT_KERNEL, since KERNEL would let kernels run one at a time. Not GRAPH_TRACE, which would hide the nodes.
+constexpr std::array kKinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                            CUPTI_ACTIVITY_KIND_MEMCPY,
+                            CUPTI_ACTIVITY_KIND_MEMCPY2,
+                            CUPTI_ACTIVITY_KIND_MEMSET,
+                            CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+                            CUPTI_ACTIVITY_KIND_CUDA_EVENT,
+                            CUPTI_ACTIVITY_KIND_STREAM,
+                            CUPTI_ACTIVITY_KIND_CONTEXT,
+                            CUPTI_ACTIVITY_KIND_DEVICE,
+                            CUPTI_ACTIVITY_KIND_OVERHEAD};
+
+std::atomic<Activities*>& the_activities() {
+  static std::atomic<Activities*> activities = nullptr;
+  return activities;
+}
+
+// --- What CUPTI calls -----------------------------------------------------------------------------------------------
+
+std::uint64_t CUPTIAPI clock() { return now(); }
+
+void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
+  constexpr std::size_t kSize = 1 << 20;
+  constexpr std::size_t kAlignment = 8;  // CUPTI asks for it
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, kSize));
+  *size = *buffer == nullptr ? 0 : kSize;
+  *most_records = 0;  // as many as fit
+}
+
+void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
+                          std::size_t valid) {
+  const std::unique_ptr<std::uint8_t, void (*)(void*)> owned(buffer, &std::free);
+  Activities* const activities = Activities::instance();
+  if (activities == nullptr || valid == 0) return;
+  activities->take(buffer, valid);
+  activities->count_dropped(context, stream);
+}
+
+/// Of calls that were asked for: those that end the device, and all where stacks are wanted.
+void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
+  Activities* const activities = Activities::instance();
+  if (activities == nullptr) return;
+  const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+  if (call.callbackSite != CUPTI_API_ENTER) return;
+  const bool resets = domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020;
+  if (resets) {
+    activities->flush(true);
+  } else {
+    remember_stack(call.correlationId);
+  }
+}
+
+}  // namespace
+
+// --- On and off -----------------------------------------------------------------------------------------------------
+
+Activities* Activities::instance() { return Recorder::instance() == nullptr ? nullptr : the_activities().load(); }
+
+void Activities::start(Recorder& recorder) {
+  std::string refusal;
+  const std::optional<CuptiApi> api = load_cupti(recorder.request().cupti, refusal);
+  if (!api) return recorder.note("Nothing of CUDA could be recorded: " + refusal, true);
+  // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): never destroyed, as the recorder
+  auto* const activities = new Activities(recorder, *api);
+  the_activities() = activities;
+  refusal = activities->turn_on();
+  if (refusal.empty()) return;
+  the_activities() = nullptr;
+  recorder.note("Nothing of CUDA could be recorded: " + refusal, true);
+}
+
+std::string Activities::turn_on() {
+  CUpti_SubscriberHandle subscriber = nullptr;
+  const CUptiResult subscribed = api_.subscribe(&subscriber, &on_call, nullptr);
+  if (subscribed == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
+    return "CUPTI is in use by another tool in this program (a profiler, compute-sanitizer); run it without that";
+  }
+  if (subscribed != CUPTI_SUCCESS) return "CUPTI: " + api_.text(subscribed);
+  if (api_.set_thread_ids != nullptr) api_.set_thread_ids(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+  // Before anything is enabled: all times are to be of one clock.
+  CUptiResult result = api_.register_clock(&clock);
+  if (result == CUPTI_SUCCESS) result = api_.register_callbacks(&give_buffer, &take_buffer);
+  if (result != CUPTI_SUCCESS) return "CUPTI: " + api_.text(result);
+  for (const CUpti_ActivityKind kind : kKinds) {
+    result = api_.enable(kind);
+    const bool essential = kind != CUPTI_ACTIVITY_KIND_CUDA_EVENT && kind != CUPTI_ACTIVITY_KIND_OVERHEAD;
+    if (result != CUPTI_SUCCESS && essential) return "CUPTI: " + api_.text(result);
+  }
+  choose_calls(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_ACTIVITY_KIND_RUNTIME, api_.enable_runtime_call);
+  choose_calls(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_ACTIVITY_KIND_DRIVER, api_.enable_driver_call);
+  api_.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020);
+  if (!recorder_.request().stacks) return {};
+  for (const CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API}) {
+    for_each_call(api_, domain, [&](CUpti_CallbackId id) { api_.enable_callback(1, subscriber, domain, id); });
+  }
+  return {};
+}
+
+/// Only those that matter: PyTorch asks for the number of its device as often as it does anything else.
+void Activities::choose_calls(CUpti_CallbackDomain domain, CUpti_ActivityKind all,
+                              CUptiResult (*enable_call)(CUpti_CallbackId, std::uint8_t)) {
+  if (enable_call == nullptr) {
+    api_.enable(all);
+    return;
+  }
+  for_each_call(api_, domain, [enable_call](CUpti_CallbackId id) { enable_call(id, 1); });
+}
+
+void Activities::watch_managed_memory() {
+  if (watches_managed_ || api_.configure_managed == nullptr) return;
+  watches_managed_ = true;  // tried once
+  std::array<CUpti_ActivityUnifiedMemoryCounterConfig, 3> configs{};
+  constexpr std::array kCounters{CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD,
+                                 CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH,
+                                 CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT};
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    configs[i] = {.scope = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE,
+                  .kind = kCounters[i],
+                  .deviceId = 0,
+                  .enable = 1};
+  }
+  if (api_.configure_managed(configs.data(), configs.size()) != CUPTI_SUCCESS) return;
+  api_.enable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+}
+
+void Activities::disable() {
+  for (const CUpti_ActivityKind kind : kKinds) api_.disable(kind);
+  for (const CUpti_ActivityKind kind :
+       {CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER}) {
+    api_.disable(kind);
+  }
+}
+
+// --- Records --------------------------------------------------------------------------------------------------------
+
+void Activities::take(std::uint8_t* buffer, std::size_t valid) {
+  CUpti_Activity* record = nullptr;
+  while (recorder_.is_live() && api_.next_record(buffer, valid, &record) == CUPTI_SUCCESS) {
+    convert(*record, api_, recorder_);
+  }
+  recorder_.writer().flush();
+}
+
+void Activities::count_dropped(CUcontext context, std::uint32_t stream) {
+  std::size_t dropped = 0;
+  if (api_.count_dropped(context, stream, &dropped) == CUPTI_SUCCESS) dropped_ += dropped;
+}
+
+void Activities::flush(bool forced) {
+  api_.flush_all(forced ? static_cast<std::uint32_t>(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) : 0);
+}
+
+void Activities::finish() {
+  flush(true);
+  if (const std::uint64_t dropped = dropped_; dropped > 0) {
+    recorder_.writer().add(recording::Type::lost, recording::Lost{dropped, 0});
+  }
+}
+
+}  // namespace xferbench::inject

@@ -1,0 +1,240 @@
+#include "inject/convert.hpp"
+
+#include <array>
+#include <cstdio>
+#include <string>
+
+#include "core/kernel_name.hpp"
+#include "inject/stacks.hpp"
+
+namespace xferbench::inject {
+
+using namespace recording;
+
+// The types of CUPTI below are the oldest that have the fields used here, CUDA 12.4's; newer ones only append to them.
+
+namespace {
+
+CopyKind kind_of(std::uint8_t copy) {
+  switch (copy) {
+    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOA: return CopyKind::h2d;
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_ATOH: return CopyKind::d2h;
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOD:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_ATOA:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_ATOD:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOA: return CopyKind::d2d;
+    case CUPTI_ACTIVITY_MEMCPY_KIND_PTOP: return CopyKind::p2p;
+    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOH: return CopyKind::h2h;
+    default: return CopyKind::other;
+  }
+}
+
+Memory memory_of(std::uint8_t memory) {
+  switch (memory) {
+    case CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE: return Memory::pageable;
+    case CUPTI_ACTIVITY_MEMORY_KIND_PINNED: return Memory::pinned;
+    case CUPTI_ACTIVITY_MEMORY_KIND_DEVICE:
+    case CUPTI_ACTIVITY_MEMORY_KIND_DEVICE_STATIC: return Memory::device;
+    case CUPTI_ACTIVITY_MEMORY_KIND_ARRAY: return Memory::array;
+    case CUPTI_ACTIVITY_MEMORY_KIND_MANAGED:
+    case CUPTI_ACTIVITY_MEMORY_KIND_MANAGED_STATIC: return Memory::managed;
+    default: return Memory::unknown;
+  }
+}
+
+Channel channel_of(CUpti_ChannelType type) {
+  switch (type) {
+    case CUPTI_CHANNEL_TYPE_COMPUTE: return Channel::compute;
+    case CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY: return Channel::copy_engine;
+    case CUPTI_CHANNEL_TYPE_INVALID: return Channel::unknown;
+    default: return Channel::other;
+  }
+}
+
+template <class Cupti>
+OnDevice on_device(const Cupti& r) {
+  return {.begin = r.start,
+          .end = r.end,
+          .correlation = r.correlationId,
+          .device = r.deviceId,
+          .context = r.contextId,
+          .stream = r.streamId,
+          .graph_node = r.graphNodeId};
+}
+
+template <class Cupti>
+Copy copy_of(const Cupti& r) {
+  return {.on = on_device(r),
+          .bytes = r.bytes,
+          .kind = kind_of(r.copyKind),
+          .source = memory_of(r.srcKind),
+          .destination = memory_of(r.dstKind),
+          .channel = channel_of(r.channelType),
+          .channel_id = r.channelID,
+          .asynchronous = (r.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0 ? 1U : 0U};
+}
+
+/// As nvidia-smi shows it.
+std::string text_of(const CUuuid& uuid) {
+  constexpr std::array kDashesBefore{4, 6, 8, 10};
+  std::string text = "GPU-";
+  for (int i = 0; i < 16; ++i) {
+    for (const int dash : kDashesBefore) {
+      if (i == dash) text += '-';
+    }
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(uuid.bytes[i]);
+    text += kDigits[byte >> 4U];
+    text += kDigits[byte & 15U];
+  }
+  return text;
+}
+
+// --- Each kind ------------------------------------------------------------------------------------------------------
+
+void add(const CUpti_ActivityMemcpy5& r, const CuptiApi&, Recorder& to) { to.add(Type::copy, r.start, copy_of(r)); }
+
+void add(const CUpti_ActivityMemcpyPtoP4& r, const CuptiApi&, Recorder& to) {
+  Copy copy = copy_of(r);
+  copy.kind = CopyKind::p2p;
+  copy.on.device = r.srcDeviceId;
+  copy.peer = r.dstDeviceId;
+  to.add(Type::copy, r.start, copy);
+}
+
+void add(const CUpti_ActivityKernel9& r, const CuptiApi&, Recorder& to) {
+  if (!to.wanted().has(r.start)) return;  // before its name is made readable
+  const auto product = [](std::int32_t x, std::int32_t y, std::int32_t z) {
+    return static_cast<std::uint32_t>(x) * static_cast<std::uint32_t>(y) * static_cast<std::uint32_t>(z);
+  };
+  to.add(Type::kernel, r.start,
+         Kernel{.on = on_device(r),
+                .name = to.writer().name(kernel_name(r.name)),
+                .grid = product(r.gridX, r.gridY, r.gridZ),
+                .block = product(r.blockX, r.blockY, r.blockZ)});
+}
+
+void add(const CUpti_ActivityMemset4& r, const CuptiApi&, Recorder& to) {
+  to.add(Type::fill, r.start, Fill{.on = on_device(r), .bytes = r.bytes});
+}
+
+SyncKind kind_of(CUpti_ActivitySynchronizationType type) {
+  switch (type) {
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE: return SyncKind::event;
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT: return SyncKind::stream_wait_event;
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE: return SyncKind::stream;
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE: return SyncKind::context;
+    default: return SyncKind::unknown;
+  }
+}
+
+void add(const CUpti_ActivitySynchronization2& r, const CuptiApi& api, Recorder& to) {
+  to.add(Type::synchronization, r.start,
+         Synchronization{.begin = r.start,
+                         .end = r.end,
+                         .correlation = r.correlationId,
+                         .context = r.contextId,
+                         .stream = r.streamId,
+                         .kind = kind_of(r.type),
+                         .event = r.cudaEventId,
+                         .event_record = api.ties_waits_to_events() ? r.cudaEventSyncId : 0});
+}
+
+/// These have no time of the host: they are wanted always, and cost little.
+void add(const CUpti_ActivityCudaEvent2& r, const CuptiApi& api, Recorder& to) {
+  to.writer().add(Type::event, Event{.correlation = r.correlationId,
+                                     .context = r.contextId,
+                                     .stream = r.streamId,
+                                     .event = r.eventId,
+                                     .record = api.ties_waits_to_events() ? r.cudaEventSyncId : 0});
+}
+
+StreamFlag flag_of(CUpti_ActivityStreamFlag flag) {
+  switch (flag) {
+    case CUPTI_ACTIVITY_STREAM_CREATE_FLAG_DEFAULT: return StreamFlag::blocking;
+    case CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING: return StreamFlag::non_blocking;
+    case CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NULL: return StreamFlag::legacy;
+    default: return StreamFlag::unknown;
+  }
+}
+
+void add(const CUpti_ActivityStream& r, const CuptiApi&, Recorder& to) {
+  to.writer().add(Type::stream, Stream{.context = r.contextId, .stream = r.streamId, .flag = flag_of(r.flag)});
+}
+
+void add(const CUpti_ActivityContext& r, const CuptiApi&, Recorder& to) {
+  to.writer().add(
+      Type::stream,
+      Stream{.context = r.contextId, .stream = r.nullStreamId, .flag = StreamFlag::legacy, .device = r.deviceId});
+}
+
+void add(const CUpti_ActivityDevice4& r, const CuptiApi&, Recorder& to) {
+  RecordingWriter& writer = to.writer();
+  const NameId name = r.name == nullptr ? 0 : writer.name(r.name);
+  writer.add(Type::device, Device{.id = r.id, .name = name, .uuid = writer.name(text_of(r.uuid))});
+}
+
+void add(const CUpti_ActivityAPI& r, const CuptiApi& api, Recorder& to) {
+  if (r.start == 0 || r.end < r.start || !to.wanted().has(r.start)) return;
+  const auto domain = r.kind == CUPTI_ACTIVITY_KIND_RUNTIME ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API;
+  const char* name = nullptr;
+  if (api.callback_name(domain, r.cbid, &name) != CUPTI_SUCCESS || name == nullptr) return;
+  const std::string_view plain = plain_call_name(name);
+  if (call_kind(plain) == CallKind::none) return;
+  to.add(Type::call, r.start,
+         Call{.begin = r.start,
+              .end = r.end,
+              .name = to.writer().name(plain),
+              .thread = r.threadId,
+              .correlation = r.correlationId,
+              .result = static_cast<std::int32_t>(r.returnValue),
+              .stack = take_stack(r.correlationId, to.writer())});
+}
+
+void add(const CUpti_ActivityOverhead2& r, const CuptiApi&, Recorder& to) {
+  if (r.end < r.start) return;
+  to.add(Type::overhead, r.start, Overhead{.begin = r.start, .end = r.end, .thread = r.objectId.pt.threadId});
+}
+
+void add(const CUpti_ActivityUnifiedMemoryCounter2& r, const CuptiApi&, Recorder& to) {
+  const bool in = r.counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD;
+  const bool out = r.counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH;
+  if (r.end < r.start) return;
+  to.add(Type::migration, r.start,
+         Migration{.begin = r.start,
+                   .end = r.end,
+                   .bytes = in || out ? r.value : 0,
+                   .device = in ? r.dstId : r.srcId,
+                   .kind = in    ? CopyKind::h2d
+                           : out ? CopyKind::d2h
+                                 : CopyKind::other,
+                   .fault_of_gpu = in || out ? std::uint8_t{0} : std::uint8_t{1}});
+}
+
+}  // namespace
+
+void convert(const CUpti_Activity& record, const CuptiApi& api, Recorder& to) {
+  const void* r = &record;
+  switch (record.kind) {
+    case CUPTI_ACTIVITY_KIND_MEMCPY: return add(*static_cast<const CUpti_ActivityMemcpy5*>(r), api, to);
+    case CUPTI_ACTIVITY_KIND_MEMCPY2: return add(*static_cast<const CUpti_ActivityMemcpyPtoP4*>(r), api, to);
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return add(*static_cast<const CUpti_ActivityKernel9*>(r), api, to);
+    case CUPTI_ACTIVITY_KIND_MEMSET: return add(*static_cast<const CUpti_ActivityMemset4*>(r), api, to);
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+      return add(*static_cast<const CUpti_ActivitySynchronization2*>(r), api, to);
+    case CUPTI_ACTIVITY_KIND_CUDA_EVENT: return add(*static_cast<const CUpti_ActivityCudaEvent2*>(r), api, to);
+    case CUPTI_ACTIVITY_KIND_STREAM: return add(*static_cast<const CUpti_ActivityStream*>(r), api, to);
+    case CUPTI_ACTIVITY_KIND_CONTEXT: return add(*static_cast<const CUpti_ActivityContext*>(r), api, to);
+    case CUPTI_ACTIVITY_KIND_DEVICE: return add(*static_cast<const CUpti_ActivityDevice4*>(r), api, to);
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+    case CUPTI_ACTIVITY_KIND_DRIVER: return add(*static_cast<const CUpti_ActivityAPI*>(r), api, to);
+    case CUPTI_ACTIVITY_KIND_OVERHEAD: return add(*static_cast<const CUpti_ActivityOverhead2*>(r), api, to);
+    case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
+      return add(*static_cast<const CUpti_ActivityUnifiedMemoryCounter2*>(r), api, to);
+    default: return;
+  }
+}
+
+}  // namespace xferbench::inject

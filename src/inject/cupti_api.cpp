@@ -1,0 +1,78 @@
+#include "inject/cupti_api.hpp"
+
+#include <dlfcn.h>
+
+#include <type_traits>
+#include <vector>
+
+#include "core/cupti_places.hpp"
+
+namespace xferbench::inject {
+
+std::string CuptiApi::text(CUptiResult result) const {
+  const char* text = nullptr;
+  return result_string(result, &text) == CUPTI_SUCCESS && text != nullptr ? text : "an unknown error";
+}
+
+namespace {
+
+std::optional<CuptiApi> functions_of(void* handle) {
+  CuptiApi api;
+  const auto find = [handle](auto& function, const char* name) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
+    return function != nullptr;
+  };
+  find(api.enable_runtime_call, "cuptiActivityEnableRuntimeApi");
+  find(api.enable_driver_call, "cuptiActivityEnableDriverApi");
+  find(api.set_thread_ids, "cuptiSetThreadIdType");
+  find(api.configure_managed, "cuptiActivityConfigureUnifiedMemoryCounter");
+  decltype(&cuptiGetVersion) get_version = nullptr;
+  const bool all =
+      find(get_version, "cuptiGetVersion") && find(api.register_callbacks, "cuptiActivityRegisterCallbacks") &&
+      find(api.register_clock, "cuptiActivityRegisterTimestampCallback") && find(api.enable, "cuptiActivityEnable") &&
+      find(api.disable, "cuptiActivityDisable") && find(api.flush_all, "cuptiActivityFlushAll") &&
+      find(api.next_record, "cuptiActivityGetNextRecord") &&
+      find(api.count_dropped, "cuptiActivityGetNumDroppedRecords") && find(api.callback_name, "cuptiGetCallbackName") &&
+      find(api.result_string, "cuptiGetResultString") && find(api.subscribe, "cuptiSubscribe") &&
+      find(api.enable_callback, "cuptiEnableCallback") && get_version(&api.version) == CUPTI_SUCCESS;
+  if (!all) return std::nullopt;
+  return api;
+}
+
+struct Place {
+  std::string path;
+  int flags;
+};
+
+std::vector<Place> places(const std::optional<std::string>& path) {
+  if (path) return {{*path, RTLD_NOW | RTLD_LOCAL}};
+  std::vector<Place> all;
+  // Two of them in one process would fight over the driver.
+  for (const char* name : {"libcupti.so.13", "libcupti.so.12"}) all.push_back({name, RTLD_NOW | RTLD_NOLOAD});
+  for (const std::string& place : cupti_places()) all.push_back({place, RTLD_NOW | RTLD_LOCAL});
+  return all;
+}
+
+}  // namespace
+
+std::optional<CuptiApi> load_cupti(const std::optional<std::string>& path, std::string& refusal) {
+  refusal = path ? "CUPTI cannot be loaded from " + *path
+                 : "CUPTI (libcupti.so) was not found: it comes with the CUDA Toolkit; put its folder into "
+                   "LD_LIBRARY_PATH";
+  for (const Place& place : places(path)) {
+    void* const handle = dlopen(place.path.c_str(), place.flags);
+    if (handle == nullptr) continue;
+    std::optional<CuptiApi> api = functions_of(handle);
+    if (api && cuda_major_of(api->version) == cuda_major_of(CUPTI_API_VERSION)) return api;
+    if (api) {
+      refusal = "the CUPTI found is of CUDA " + std::to_string(cuda_major_of(api->version)) +
+                ", and xferbench was built with that of CUDA " + std::to_string(cuda_major_of(CUPTI_API_VERSION));
+    } else {
+      refusal = "the CUPTI found (" + place.path + ") lacks functions";
+    }
+    dlclose(handle);
+  }
+  return std::nullopt;
+}
+
+}  // namespace xferbench::inject

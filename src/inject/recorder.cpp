@@ -1,0 +1,169 @@
+#include "inject/recorder.hpp"
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <sstream>
+
+#include "core/shell.hpp"
+#include "version.hpp"
+
+namespace xferbench::inject {
+
+using recording::Time;
+
+namespace {
+
+Time time_of(clockid_t clock) noexcept {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<Time>(time.tv_sec) * 1'000'000'000 + static_cast<Time>(time.tv_nsec);
+}
+
+/// The text of a file of /proc, which has no size before it is read.
+std::string text_of(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// When this process was started: /proc/self/stat has it in ticks since boot, behind its name, which may have blanks
+/// and parentheses in it (proc(5)). 0 where that cannot be read.
+Time process_begin() {
+  const std::string stat = text_of("/proc/self/stat");
+  std::istringstream fields(stat.substr(std::min(stat.rfind(')') + 1, stat.size())));
+  std::string field;
+  constexpr int kStartTime = 22 - 2;  // the first two are the number and the name
+  for (int i = 0; i < kStartTime; ++i) fields >> field;
+  const long ticks = std::atol(field.c_str());
+  const long per_second = sysconf(_SC_CLK_TCK);
+  if (ticks <= 0 || per_second <= 0) return 0;
+  const Time since_boot = static_cast<Time>(ticks) * (1'000'000'000 / static_cast<Time>(per_second));
+  const Time asleep = time_of(CLOCK_BOOTTIME) - time_of(CLOCK_MONOTONIC);
+  return since_boot > asleep ? since_boot - asleep : 0;
+}
+
+/// A flag is no file's name, which shell_word would set apart from flags.
+std::string quoted(const std::string& word) {
+  const std::string text = shell_word(word);
+  return text == "./" + word ? word : text;
+}
+
+/// The words of the command, as a shell would read them.
+std::string command() {
+  std::istringstream words(text_of("/proc/self/cmdline"));
+  std::string line;
+  for (std::string word; std::getline(words, word, '\0');) line += (line.empty() ? "" : " ") + quoted(word);
+  return line;
+}
+
+std::string executable() {
+  std::array<char, 4096> path{};
+  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
+  return length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : std::string();
+}
+
+/// Set in a child of fork.
+std::atomic<bool>& is_child() {
+  static std::atomic<bool> child = false;
+  return child;
+}
+
+void become_child() { is_child() = true; }
+
+}  // namespace
+
+Time now() noexcept { return time_of(CLOCK_MONOTONIC); }
+
+std::uint32_t this_thread() noexcept {
+  thread_local const auto thread = static_cast<std::uint32_t>(syscall(SYS_gettid));  // NOLINT: glibc 2.29 has no gettid
+  return thread;
+}
+
+// --- Wanted times ---------------------------------------------------------------------------------------------------
+
+WantedTime::WantedTime(const RecordingRequest& request, Time process_begin) {
+  const auto nanoseconds = [](double seconds) { return static_cast<Time>(seconds * 1e9); };
+  if (request.from > 0) begin_ = process_begin + nanoseconds(request.from);
+  if (request.seconds) end_ = std::max(begin_, process_begin) + nanoseconds(*request.seconds);
+  by_ranges_ = request.range.has_value();
+}
+
+void WantedTime::open(Time begin) {
+  const std::lock_guard lock(mutex_);
+  if (ranges_.empty() || ranges_.back().second != 0) ranges_.emplace_back(begin, 0);
+}
+
+void WantedTime::close(Time end) {
+  const std::lock_guard lock(mutex_);
+  if (!ranges_.empty() && ranges_.back().second == 0) ranges_.back().second = end;
+}
+
+bool WantedTime::has(Time begin) const {
+  if (begin < begin_ || begin > end_) return false;
+  if (!by_ranges_) return true;
+  const std::lock_guard lock(mutex_);
+  const auto after = std::ranges::upper_bound(ranges_, begin, {}, &std::pair<Time, Time>::first);
+  if (after == ranges_.begin()) return false;
+  const Time end = std::prev(after)->second;
+  return end == 0 || begin < end;
+}
+
+// --- The recorder ---------------------------------------------------------------------------------------------------
+
+Recorder* Recorder::instance() {
+  static Recorder* const recorder = make();
+  return is_child() ? nullptr : recorder;
+}
+
+Recorder* Recorder::make() {
+  try {
+    std::optional<RecordingRequest> request = recording_request(&std::getenv);
+    if (!request) return nullptr;
+    pthread_atfork(nullptr, nullptr, &become_child);
+    const Time begin = process_begin();
+    // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): never destroyed
+    return new Recorder(std::move(*request), begin > 0 && begin < now() ? begin : now());
+  } catch (const std::exception&) {  // out of memory: the program may have better luck without
+    return nullptr;
+  }
+}
+
+Recorder::Recorder(RecordingRequest request, Time begin)
+    : request_(std::move(request)),
+      writer_(request_.folder, static_cast<std::uint32_t>(getpid())),
+      wanted_(request_, begin) {
+  writer_.add(recording::Type::process, recording::Process{.pid = static_cast<std::uint32_t>(getpid()),
+                                                           .parent = static_cast<std::uint32_t>(getppid()),
+                                                           .begin = begin,
+                                                           .loaded = now(),
+                                                           .clock = time_of(CLOCK_REALTIME),
+                                                           .executable = writer_.name(executable()),
+                                                           .command = writer_.name(command()),
+                                                           .tool = writer_.name(build::kVersion)});
+  writer_.flush();
+}
+
+void Recorder::note(std::string_view text, bool failure) {
+  writer_.add(recording::Type::note, recording::Note{writer_.name(text), failure ? 1U : 0U});
+  writer_.flush();
+}
+
+void Recorder::stop_if_full() {
+  if (request_.max_records > 0 && writer_.records() >= request_.max_records) stop(recording::EndReason::max_records);
+}
+
+void Recorder::stop(recording::EndReason reason) {
+  if (!live_.exchange(false)) return;
+  writer_.end({.time = now(), .reason = reason});
+}
+
+}  // namespace xferbench::inject

@@ -1,0 +1,79 @@
+// The recorder of one process: what the entry points of the library share.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/recording_request.hpp"
+#include "core/recording_writer.hpp"
+
+namespace xferbench::inject {
+
+/// Nanoseconds of CLOCK_MONOTONIC.
+recording::Time now() noexcept;
+/// As the records of calls have it, too.
+std::uint32_t this_thread() noexcept;
+
+/// Which records are wanted, by when they began.
+class WantedTime {
+ public:
+  WantedTime(const RecordingRequest& request, recording::Time process_begin);
+
+  /// Of a range that was asked for by its name.
+  void open(recording::Time begin);
+  void close(recording::Time end);
+  [[nodiscard]] bool has(recording::Time begin) const;
+  /// Whether nothing that begins from now on is wanted.
+  [[nodiscard]] bool is_over(recording::Time time) const { return time > end_; }
+
+ private:
+  recording::Time begin_ = 0;
+  recording::Time end_ = ~recording::Time{0};
+  bool by_ranges_ = false;
+  mutable std::mutex mutex_;
+  std::vector<std::pair<recording::Time, recording::Time>> ranges_;  // in order; the last may be open, with an end of 0
+};
+
+/// One for the process, from the first entry point that the driver or NVTX calls to its end: their callbacks carry no
+/// context. Never destroyed, since threads of CUPTI and of the program may outlive everything else.
+class Recorder {
+ public:
+  /// Null where nobody asks for a recording, or where this is a child of fork: its threads are not there, and CUPTI
+  /// must not be called.
+  static Recorder* instance();
+
+  Recorder(RecordingRequest request, recording::Time begin);
+
+  [[nodiscard]] const RecordingRequest& request() const { return request_; }
+  RecordingWriter& writer() { return writer_; }
+  WantedTime& wanted() { return wanted_; }
+
+  /// Whether records are still taken.
+  [[nodiscard]] bool is_live() const { return live_; }
+  /// Adds a record that began then, if it is wanted.
+  template <class Record>
+  void add(recording::Type type, recording::Time begin, const Record& record) {
+    if (!live_ || !wanted_.has(begin)) return;
+    writer_.add(type, record);
+    stop_if_full();
+  }
+  /// A sentence for the reader.
+  void note(std::string_view text, bool failure);
+  void stop(recording::EndReason reason);
+
+ private:
+  void stop_if_full();
+  static Recorder* make();
+
+  RecordingRequest request_;
+  RecordingWriter writer_;
+  WantedTime wanted_;
+  std::atomic<bool> live_ = true;
+};
+
+}  // namespace xferbench::inject
