@@ -41,8 +41,8 @@ class Ranges:
 
 
 def measure(stretch, wait, push, pop, repeat):
-    """Runs the stretch once to warm up, in which libraries load, compile and choose, and then measures it. Waits for the
-    GPU before and behind it. Returns what it returned last."""
+    """Runs the stretch once to warm up, in which libraries load, compile and choose, and then measures it. Waits for
+    the GPU before and behind it. Returns what it returned last."""
     result = stretch()
     for _ in range(repeat):
         wait()

@@ -1,7 +1,8 @@
 """PyTorch: a small network is trained with 24 batches of 16 MiB.
 
-The fault: each batch is copied from ordinary memory, which blocks the host; and `loss.item()` in each step makes it wait
-for all that the step is, backward pass and optimizer of the step before included, only to write down a number.
+The fault: each batch is copied from ordinary memory, which blocks the host; and `loss.item()` in each step makes it
+wait for all that the step is, backward pass and optimizer included, only to write down a number. So the GPU has nothing
+to do while the next batch is copied aside.
 --mended: the batches are pinned, once; copies are non-blocking; the losses stay on the GPU until the end.
 """
 
