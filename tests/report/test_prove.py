@@ -18,11 +18,12 @@ cp "$2.json" "$file"
 """
 
 
-def explanation(seconds, *findings, together=None, replayed=None):
+def explanation(seconds, *findings, together=(), replayed=None, withheld=""):
     found = [{"kind": kind, "seconds_after": after} for kind, after in findings]
-    both = [{"findings": list(range(len(found))), "seconds_after": together}] if together else []
-    stretch = {"seconds": seconds, "replayed_seconds": replayed or seconds}
-    return {"stretch": stretch, "findings": found, "together": both}
+    stretch = {"seconds": seconds, "replayed": replayed or seconds}
+    return {
+        "processes": [{"stretch": stretch, "findings": found, "together": list(together), "withheld": withheld}]
+    }
 
 
 class Prove(support.Folder):
@@ -55,7 +56,7 @@ class Prove(support.Folder):
         return dict(zip(lines[0], next(line for line in lines if line[0] == name)))
 
     def test_a_good_prediction_stands_in_plain_letters(self):
-        slow = explanation(0.101, ("pageable", 0.06), ("blocking", 0.09), together=0.026, replayed=0.1)
+        slow = explanation(0.101, ("pageable", 0.06), ("blocking", 0.09), together=[0.026], replayed=0.1)
         self.example("pageable-slow", 100, slow)
         self.example("pageable-mended", 25, explanation(0.025))
         outcome, rows = self.prove("--only", "pageable")
@@ -74,6 +75,16 @@ class Prove(support.Folder):
         self.assertEqual((cells["error"], cells["first finding"]), ("**+20.0 %**", "**other**"))
         self.assertEqual((cells["replay"], cells["watching"]), ("**-9.1 %**", "**10.0 %**"))
         self.assertEqual(cells["left in mended"], "**20.0 %** rest")
+
+    def test_gains_that_are_withheld_are_a_problem(self):
+        self.example("pageable-slow", 100, explanation(0.1, ("pageable", None), withheld="the replay is off"))
+        self.example("pageable-mended", 25, explanation(0.025))
+        outcome, rows = self.prove("--only", "pageable")
+        self.assertEqual(outcome.returncode, 1)
+        cells = self.cells(outcome, "pageable")
+        self.assertEqual((cells["predicted, ms"], cells["error"], cells["first finding"]), ("", "", "pageable"))
+        self.assertEqual(cells["problem"], "withheld: the replay is off")
+        self.assertNotIn("predicted", rows["pageable"])
 
     def test_one_that_fails_or_never_ends_keeps_none_of_the_others_from_being_tried(self):
         for name in ("pageable", "serial", "small"):
