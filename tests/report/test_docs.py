@@ -14,10 +14,12 @@ import support
 from support import RESULTS, ROOT
 
 PROGRAM = os.environ.get("XFERBENCH_PROGRAM", "")
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted(
+    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
+)
 SOURCES = [
     path
-    for folder in ("src", "scenarios", "kernels", "scripts", "tests", "cmake", "docs/examples")
+    for folder in ("src", "scenarios", "kernels", "scripts", "tests", "cmake", "docs/examples", "examples")
     for path in sorted((ROOT / folder).rglob("*"))
     if path.suffix in (".cpp", ".hpp", ".cu", ".cuh", ".py", ".yml", ".cmake", ".sh", "") and path.is_file()
 ]

@@ -6,7 +6,7 @@ import unittest
 
 from support import ROOT
 
-FOLDERS = ("src", "scenarios", "kernels", "scripts")
+FOLDERS = ("src", "scenarios", "kernels", "scripts", "examples")
 MOST_LINES = 60
 
 # What can be no brace of the code: comments, raw and other strings, characters (no digits' separators), directives.
