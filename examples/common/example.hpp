@@ -66,6 +66,7 @@ inline Settings parse_arguments(int count, char** words, Settings settings) {
     }
     *value = parse_number(words[i + 1]);
   }
+  if (settings.size % 4 != 0) throw std::invalid_argument("--size must be a multiple of 4: values have 4 bytes");
   return settings;
 }
 

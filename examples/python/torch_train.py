@@ -27,7 +27,7 @@ class Training:
             nn.ReLU(),
             nn.Linear(WIDTH, CLASSES),
         ).cuda()
-        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1, momentum=0.9)
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.3)
         self.loss = nn.CrossEntropyLoss()
         self.batches = [self.batch(pinned) for _ in range(BATCHES)]
 

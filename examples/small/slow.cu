@@ -21,7 +21,7 @@ bool work_on_rows(const Settings& settings) {
   const std::size_t passes = measure(settings, [&] {
     for (std::size_t step = 0; step < settings.steps; ++step) {
       for (std::size_t i = 0; i < kStepRows; ++i) {
-        // The fault: a copy takes one or two microseconds however small it is, on the GPU and for the call. In that
+        // The fault: a copy takes some two microseconds however small it is, on the GPU and for the call. In that
         // time the link could carry a hundred times the kibibyte of a row. Pinned and asynchronous as it is: what
         // costs is not the bytes.
         check(cudaMemcpyAsync(&arrived[i * width], &table[row_of(step, i) * width], settings.size,
