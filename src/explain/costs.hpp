@@ -17,7 +17,7 @@ struct Costs {
   Duplex duplex{};
   double asynchronous_copy = 3e-6;  ///< on the host, for the call
   double graph_launch = 6e-6;       ///< the same, of a small graph
-  double graph_gap = 1.3e-6;        ///< on the device, from node to node
+  double graph_node = 1.1e-6;       ///< on the device, for an empty kernel that is one of many nodes in a row
   double handover = 1.5e-6;         ///< from a copy to a kernel in a stream, or the other way round
   double gather = 1e-10;            ///< for each byte that the host moves from one buffer to another: 10 GB/s
 };

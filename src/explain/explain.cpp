@@ -78,6 +78,9 @@ std::vector<std::string> gpus_of(const Recording& r, const Program& p) {
   return names;
 }
 
+/// Runs that lie further apart than this are not of the same thing.
+constexpr double kMostVariation = 0.25;
+
 void tell_gains(ProcessExplanation& told, const Evidence& evidence, const std::vector<double>& bare,
                 const Options& options) {
   Program program = evidence.program;
@@ -90,17 +93,24 @@ void tell_gains(ProcessExplanation& told, const Evidence& evidence, const std::v
   }
   told.withheld = reason_to_withhold(stretch);
   if (!told.withheld.empty()) return;
-  if (stretch.bare && *stretch.bare < stretch.seconds) {
-    take_out_watching(program, *stretch.bare);
-    const double without = replay(program).seconds;
-    const double error = std::abs(without - *stretch.bare) / *stretch.bare;
-    if (stretch.watching().value_or(1) > 1 + kWatchingTolerance && error > kWatchingTolerance) {
+  if (stretch.bare) {
+    Unwatched unwatched = without_watching(program, *stretch.replayed, *stretch.bare);
+    const double rest = unwatched.seconds / *stretch.bare;
+    if (std::abs(rest - 1) > kMostVariation) {
       told.withheld = fmt::format(
-          "watching made it {:.2f} times as long, and replayed without what that adds it takes {} where it took {} "
-          "unwatched",
-          *stretch.watching(), format_seconds(without), format_seconds(*stretch.bare));
+          "watched, it took {} where it took {} unwatched, and no more than {} of that is what watching can cost: runs "
+          "differ too much (--runs 5 takes the median of more)",
+          format_seconds(stretch.seconds), format_seconds(*stretch.bare),
+          format_seconds(stretch.seconds - unwatched.seconds));
       return;
     }
+    if (std::abs(rest - 1) > kReplayTolerance) {
+      told.notes.push_back(fmt::format(
+          "Without what recording costs, the watched run would have taken {}, and unwatched it took {}: that much runs "
+          "differ, and gains are told as shares of the unwatched time",
+          format_seconds(unwatched.seconds), format_seconds(*stretch.bare)));
+    }
+    program = std::move(unwatched.program);
   }
   const double least = std::max(options.least_share, noise_of(bare));
   const Evidence cleared{evidence.recording, evidence.window, program, evidence.costs};

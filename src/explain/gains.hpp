@@ -12,14 +12,18 @@ namespace xferbench::explain {
 
 /// A replay that is further from the recorded time than this explains too little of it for gains to mean something.
 inline constexpr double kReplayTolerance = 0.03;
-/// Watching that adds more than this is taken out of the calls before gains are told.
-inline constexpr double kWatchingTolerance = 0.05;
 
 /// Why gains cannot be told; empty: they can.
 std::string reason_to_withhold(const Stretch& stretch);
 
-/// Takes what watching added from the calls of the program, evenly: CUPTI does a little for each.
-void take_out_watching(Program& program, double bare);
+/// A program without what watching adds to it, as far as that can be.
+struct Unwatched {
+  Program program{};
+  double seconds = 0;   ///< replayed
+  double per_call = 0;  ///< seconds that were taken out of each call
+};
+/// Takes so much out of calls and operations that the replay gives the bare time, but no more than watching can cost.
+Unwatched without_watching(const Program& program, double replayed, double bare);
 
 struct Gains {
   std::vector<Finding> findings{};  ///< by gain, the largest first

@@ -118,16 +118,22 @@ constexpr std::size_t kLeastInRun = 4;
 /// Copies of one direction that follow each other in their stream with nothing between.
 using Run = std::vector<Index>;
 
+/// Longer after the one before, a copy is there for something else.
+constexpr double kLongestPause = 200e-6;
+
 bool belongs_to(const Program& p, const Run& run, Index i) {
   const Operation& last = p.operations[run.back()];
   const Operation& o = p.operations[i];
   if (o.copy != last.copy || o.host != last.host || o.call == kNone || last.call == kNone) return false;
   const HostCall& before = p.calls[last.call];
   const HostCall& call = p.calls[o.call];
-  // Who waits in between may need what the one before brought; a blocking call's wait for its own copy goes with it.
-  if (call.thread != before.thread || o.call == last.call) return false;
+  if (call.thread != before.thread || o.call <= last.call || call.begin > before.end + kLongestPause) return false;
+  // What is launched in between may use what the one before brought; who waits for what came back reads it.
   for (Index c = last.call + 1; c < o.call; ++c) {
-    if (p.calls[c].thread == call.thread && is_wait(p.calls[c]) && o.copy == CopyKind::d2h) return false;
+    const HostCall& between = p.calls[c];
+    if (between.thread != call.thread) continue;
+    const bool launches = between.kind == CallKind::launch || between.kind == CallKind::graph_launch;
+    if (launches || (is_wait(between) && o.copy == CopyKind::d2h)) return false;
   }
   return true;
 }
@@ -150,25 +156,28 @@ std::vector<Run> runs_of_small_copies(const Program& p) {
   return runs;
 }
 
-/// The last copy of the run brings all; the others become a move from one buffer of the host to another.
+/// The last copy of the run brings all; the others become a move from one buffer of the host to another. What the
+/// program and its other calls do between them is taken to be there for each copy.
 void gather(Program& p, const Run& run, const Costs& costs) {
+  const Index first = p.operations[run.front()].call;
+  const Index last = p.operations[run.back()].call;
   std::uint64_t bytes = 0;
   for (const Index i : run) bytes += p.operations[i].bytes;
+  for (Index c = first; c < last; ++c) {
+    HostCall& call = p.calls[c];
+    if (call.thread != p.calls[first].thread) continue;
+    if (c != first) call.gap = 0;
+    make_asynchronous(call, 0);
+  }
+  if (last != first) p.calls[last].gap = static_cast<double>(bytes) * costs.gather;
   for (const Index i : run) {
     Operation& o = p.operations[i];
-    if (o.bytes == 0 && o.engine == Engine::none) return;  // gathered already
-    const double moved = static_cast<double>(o.bytes) * costs.gather;
-    HostCall& call = p.calls[o.call];
-    if (i == run.back()) {
-      o.work = costs.copy(o.copy, o.host, bytes).value_or(o.work);
-      o.bytes = bytes;
-      call.own += moved;
-      continue;
-    }
     o.engine = Engine::none;
     o.work = o.delay = o.handover = 0;
-    make_asynchronous(call, moved);
   }
+  Operation& whole = p.operations[run.back()];
+  whole.engine = whole.copy == CopyKind::h2d ? Engine::h2d : Engine::d2h;
+  whole.work = costs.copy(whole.copy, whole.host, bytes).value_or(whole.work);
 }
 
 Candidate small_candidate(const Evidence& e, CopyKind kind, const std::vector<Run>& runs) {

@@ -30,11 +30,12 @@ bool launches_one(const Program& p, const HostCall& call) {
 
 Index stream_of(const Program& p, Index call) { return p.operations[p.calls[call].operations.front()].stream; }
 
-/// A graph pays where the same is launched again and again.
+/// A graph pays where the same is launched again and again, and copies alone are no launches.
 bool repeats(const Program& p, const Launches& run) {
   std::set<Index> names;
   for (const Index c : run) names.insert(p.operations[p.calls[c].operations.front()].name);
-  return 2 * names.size() <= run.size();
+  const auto is_copy = [&p](Index c) { return p.operations[p.calls[c].operations.front()].is_copy; };
+  return 2 * names.size() <= run.size() && 2 * std::ranges::count_if(run, is_copy) < std::ssize(run);
 }
 
 std::vector<Launches> stretches_of_launches(const Program& p) {
@@ -80,7 +81,8 @@ void launch_as_graphs(Program& p, const std::vector<Launches>& stretches, const 
       if (c == first) continue;
       call.gap = 0;
       o.delay = p.operations[p.calls[first].operations.front()].delay;
-      o.handover = std::min(o.handover, costs.graph_gap);
+      // Of kernels shorter than a node takes, launching is hidden behind the one before.
+      if (o.work < costs.graph_node) o.handover = std::min(o.handover, costs.graph_node - o.work);
     }
   }
 }

@@ -17,10 +17,11 @@ namespace {
 
 /// What a stream does again and again: copies in, kernels, copies back.
 struct Step {
+  std::vector<Index> all{};  ///< in the order of the stream
   std::vector<Index> in{};
   std::vector<Index> work{};
   std::vector<Index> out{};
-  [[nodiscard]] bool empty() const { return in.empty() && work.empty() && out.empty(); }
+  bool in_order = true;  ///< first all that comes in, then all kernels, then all that goes back
 };
 
 enum class Phase : std::uint8_t { in, work, out };
@@ -42,11 +43,11 @@ std::vector<Step> steps_of(const Program& p, Index stream) {
     const Phase phase = phase_of(o);
     const bool begins = phase == Phase::in && o.bytes >= kLeastPayload;
     if (begins && !(steps.back().work.empty() && steps.back().out.empty())) steps.emplace_back();
-    switch (phase) {
-      case Phase::in: steps.back().in.push_back(i); break;
-      case Phase::work: steps.back().work.push_back(i); break;
-      case Phase::out: steps.back().out.push_back(i); break;
-    }
+    Step& step = steps.back();
+    const Phase before = step.all.empty() ? Phase::in : phase_of(p.operations[step.all.back()]);
+    step.in_order = step.in_order && before <= phase;
+    step.all.push_back(i);
+    (phase == Phase::in ? step.in : phase == Phase::work ? step.work : step.out).push_back(i);
   }
   // What stands before the first payload belongs to no step.
   std::erase_if(steps, [&p](const Step& step) {
@@ -97,19 +98,23 @@ void double_buffer(Program& p, const std::vector<Step>& steps) {
       return s < back ? kNone : latest[s - back];
     };
     Index in = before(ins, 1);
-    for (const Index i : steps[s].in) {
-      follow(p, i, {in, before(works, 2)});
-      in = i;
-    }
     Index work = before(works, 1);
-    for (const Index i : steps[s].work) {
-      follow(p, i, {work, in, before(outs, 2)});
-      work = i;
-    }
     Index out = before(outs, 1);
-    for (const Index i : steps[s].out) {
-      follow(p, i, {out, work});
-      out = i;
+    for (const Index i : steps[s].all) {
+      switch (phase_of(p.operations[i])) {
+        case Phase::in:
+          follow(p, i, {in, before(works, 2)});
+          in = i;
+          break;
+        case Phase::work:
+          follow(p, i, {work, in, before(outs, 2)});
+          work = i;
+          break;
+        case Phase::out:
+          follow(p, i, {out, work});
+          out = i;
+          break;
+      }
     }
   }
 }
@@ -118,9 +123,7 @@ void double_buffer(Program& p, const std::vector<Step>& steps) {
 void wait_a_step_later(Program& p, const std::vector<Step>& steps) {
   std::map<Index, std::size_t> step_of;  // operation
   for (std::size_t s = 0; s < steps.size(); ++s) {
-    for (const auto* phase : {&steps[s].in, &steps[s].work, &steps[s].out}) {
-      for (const Index i : *phase) step_of[i] = s;
-    }
+    for (const Index i : steps[s].all) step_of[i] = s;
   }
   const Index last = last_wait(p);
   for (Index c = 0; c < p.calls.size(); ++c) {
@@ -204,6 +207,23 @@ void split(Program& p, const Step& step, std::size_t parts, const Costs& costs) 
     }
   }
   for (const auto& [whole, part] : last_part) join(p, whole, part);
+}
+
+/// Whether all of the step is enqueued before the host waits for any of it: parts cannot overtake a wait.
+bool can_be_split(const Program& p, const Step& step) {
+  if (!step.in_order) return false;
+  Index first = kNone;
+  Index last = 0;
+  for (const Index i : step.all) {
+    const Index call = p.operations[i].call;
+    if (call == kNone) return false;
+    first = std::min(first, call);
+    last = std::max(last, call);
+  }
+  for (Index c = first; c < last; ++c) {
+    if (!p.calls[c].waits_for.empty()) return false;
+  }
+  return true;
 }
 
 // --- Is it worth a word? --------------------------------------------------------------------------------------------

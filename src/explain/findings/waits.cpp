@@ -88,21 +88,27 @@ double waited(const Program& p, const std::vector<Index>& calls) {
   return sum;
 }
 
+/// With the waits the calls go, too.
 void remove_waits(Program& p, const std::vector<Index>& calls) {
-  for (const Index c : calls) p.calls[c].waits_for.clear();
+  for (const Index c : calls) make_asynchronous(p.calls[c], 0);
 }
+
+/// Larger results are worth pinning for themselves: that is another finding.
+constexpr std::uint64_t kSmallResult = 64 * KiB;
 
 /// A copy back to pageable memory cannot do without the host: pinned, it can.
 void pin_results(Program& p, const std::vector<Index>& calls, const Costs& costs) {
   for (const Index c : calls) {
     for (const Index i : p.calls[c].operations) {
       Operation& o = p.operations[i];
-      if (o.copy != CopyKind::d2h || o.host != Memory::pageable) continue;
+      if (o.copy != CopyKind::d2h || o.host != Memory::pageable || o.bytes > kSmallResult) continue;
       o.host = Memory::pinned;
       o.engine = Engine::d2h;
       o.work = std::min(o.work, costs.copy(o.copy, Memory::pinned, o.bytes).value_or(o.work));
     }
-    make_asynchronous(p.calls[c], p.calls[c].kind == CallKind::copy ? costs.asynchronous_copy : p.calls[c].own);
+    const auto carried_by_host = [&p](Index i) { return p.operations[i].host == Memory::pageable; };
+    if (std::ranges::any_of(p.calls[c].operations, carried_by_host)) continue;
+    make_asynchronous(p.calls[c], p.calls[c].kind == CallKind::copy ? costs.asynchronous_copy : 0);
   }
 }
 
