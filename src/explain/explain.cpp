@@ -102,7 +102,7 @@ void tell_gains(ProcessExplanation& told, const Evidence& evidence, const std::v
       return;
     }
   }
-  const double least = std::max(options.least_share, noise_of(bare));
+  const double least = told.least_share = std::max(options.least_share, noise_of(bare));
   const Evidence cleared{evidence.recording, evidence.window, program, evidence.costs};
   const std::vector<Candidate> all = candidates(cleared);
   if (!options.mended.empty()) {
