@@ -111,21 +111,40 @@ def speedup(before, after, at_most):
 
 
 def findings(process):
-    return [finding(process, one) for one in process.record["findings"]]
+    return [finding(process, place) for place in range(len(process.record["findings"]))]
 
 
-def finding(process, record):
-    gain, left = "gain not known", None
+def finding(process, place):
+    record = process.record["findings"][place]
+    left = None
     if "seconds_after" in record and process.reference > 0:
-        after = text.number(record["seconds_after"])
-        faster = speedup(process.reference, after, record["at_most"])
-        gain = f"{rounded(process.reference)} to {rounded(after)}, {faster}"
-        left = min(1.0, after / process.reference)
-    place = record["place"]
+        left = min(1.0, text.number(record["seconds_after"]) / process.reference)
+    return Finding(record, gain(process, place), left, where(record["place"]), record["place"].get("stack", []))
+
+
+def gain(process, place):
+    """The time before and after; of what gains only once those before it are mended, these times as well."""
+    every = process.record["findings"]
+    record, before = every[place], process.reference
+    if "seconds_after" not in record:
+        return "gain not known"
+    after = text.number(record["seconds_after"])
+    alone = f"{rounded(before)} to {rounded(after)}"
+    little = before - after < process.record["least_share"] * before
+    if not little or place == 0 or "seconds_after_all" not in record:
+        return f"{alone}, {speedup(before, after, record['at_most'])}"
+    before = text.number(every[place - 1].get("seconds_after_all", before))
+    after = text.number(record["seconds_after_all"])
+    later = f"{rounded(before)} to {rounded(after)} once those above are mended"
+    return f"{alone} alone, but {later}: {speedup(before, after, record['at_most'])}"
+
+
+def where(place):
+    """cudaMemcpyAsync in range step after kernel a before kernel b"""
     words = [place.get("call", "")]
     for before, name in (("in range", "range"), ("after kernel", "kernel_before"), ("before kernel", "kernel_after")):
         words += [f"{before} {place[name]}"] if name in place else []
-    return Finding(record, gain, left, " ".join(filter(None, words)), place.get("stack", []))
+    return " ".join(filter(None, words))
 
 
 def together(process):

@@ -768,6 +768,13 @@ class Explained(support.BrowserTest):
         self.assertEqual(bars, len(spans))
         self.assertIn("The first 2.5 ms in which anything was recorded", self.run_js("return document.body.innerText;"))
 
+    def test_a_finding_may_gain_only_once_those_above_it_are_mended(self):
+        record = self.record("torch")
+        record["processes"][0]["findings"][1]["seconds_after"] = 0.053
+        _, words = self.shown(record)
+        said = "53 ms to 53 ms alone, but 31.2 ms to 23 ms once those above are mended: about 1.4 times as fast"
+        self.assertIn(said, words)
+
     def test_nothing_found_and_no_gpu(self):
         titles, words = self.shown(self.record("nothing_found"))
         self.assertIn("nothing was found that gains more than 1 %", words)

@@ -12,9 +12,11 @@
 
 #include "core/printable.hpp"
 #include "core/units.hpp"
+#include "explain/explain.hpp"
 #include "report/cells.hpp"
 #include "report/explain/words.hpp"
 #include "support/golden.hpp"
+#include "support/made_recording.hpp"
 #include "unit/explanations.hpp"
 #include "unit/support.hpp"
 
@@ -174,6 +176,15 @@ TEST(ExplainReport, AFindingMayGainOnlyAfterThoseAboveIt) {
   EXPECT_EQ(explain_report::gain_text(process, 1), "");
 }
 
+TEST(ExplainReport, SaysWhereInTheProgramSomethingIs) {
+  using explain_report::place_text;
+  EXPECT_EQ(place_text({}), "");
+  EXPECT_EQ(place_text({.call = "cudaMemcpy", .range = "load"}), "cudaMemcpy in range load");
+  EXPECT_EQ(place_text({.kernel_before = "a", .kernel_after = "b"}), "after kernel a and before b");
+  EXPECT_EQ(place_text({.call = "cudaMemcpy", .kernel_after = "b"}), "cudaMemcpy before kernel b");
+  EXPECT_EQ(place_text({.kernel_before = "a", .kernel_after = "a"}), "between runs of kernel a");
+}
+
 TEST(ExplainReport, TellsTheTimeWithWhatWasChosenMended) {
   Explanation e = test::torch_loop();
   EXPECT_EQ(table(e).find("chosen"), std::string::npos);
@@ -184,6 +195,33 @@ TEST(ExplainReport, TellsTheTimeWithWhatWasChosenMended) {
 }
 
 // --- The contract ---------------------------------------------------------------------------------------------------
+
+/// What is said of a program that copies from pageable memory and waits each time.
+Explanation of_recording() {
+  MadeRecording made;
+  const std::uint32_t s = made.stream(recording::StreamFlag::non_blocking);
+  made.begin_range("steps");
+  for (int step = 0; step < 8; ++step) {
+    made.work(20e-6);
+    made.copy(CopyKind::h2d, Memory::pageable, 4 * MiB, s);
+    made.kernel("gemm", 200e-6, s);
+    made.copy(CopyKind::d2h, Memory::pageable, 4, s);
+    made.wait(s);
+  }
+  made.end_range();
+  return test::of_machine(explain(made.finish(), MadeRecording::costs(), {}, std::nullopt, {.range = "steps"}));
+}
+
+TEST(ExplainReport, TellsOfARecording) {
+  const Explanation e = of_recording();
+  expect_golden("explain/recording.txt", table(e));
+  const nlohmann::json process = nlohmann::json::parse(to_json(e))["processes"][0];
+  double whole = 0;
+  for (const auto& [name, seconds] : process["shares"].items()) whole += seconds.get<double>();
+  EXPECT_NEAR(whole, process["stretch"]["seconds"], 1e-9);
+  EXPECT_EQ(process["cloud"].size(), 2U);
+  EXPECT_GT(process["timeline"]["spans"].size(), 30U);
+}
 
 /// Exit code of a validator that takes fields for errors which the schema does not name.
 int validate(const std::string& json) {
@@ -216,6 +254,7 @@ TEST(ExplainReport, JsonKeepsToItsSchema) {
   EXPECT_EQ(validate(to_json(test::torch_loop())), 0);
   EXPECT_EQ(validate(to_json(hostile())), 0);
   EXPECT_EQ(validate(to_json(Explanation{})), 0);
+  EXPECT_EQ(validate(to_json(of_recording())), 0);
   nlohmann::json odd = nlohmann::json::parse(to_json(test::torch_loop()));
   odd["processes"][0]["shares"]["surprise"] = 1;
   EXPECT_EQ(validate(odd.dump()), 1) << "a file that breaks the contract must be noticed";

@@ -345,6 +345,10 @@ std::string place_text(const explain::Place& place) {
     if (!name.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : " ", before, name);
   };
   add("in range", place.range);
+  if (place.kernel_before == place.kernel_after) {
+    add("between runs of kernel", place.kernel_before);
+    return text;
+  }
   add("after kernel", place.kernel_before);
   add(place.kernel_before.empty() ? "before kernel" : "and before", place.kernel_after);
   return text;
