@@ -15,12 +15,12 @@ def arguments(given):
         prog="report",
         description="Makes one self-contained HTML page of results files of xferbench --json: the answer first, then "
         "charts, comparisons and everything that is doubtful. Files of xferbench --timeline become charts of what ran "
-        "when.",
+        "when; a file of xferbench explain --json becomes a page of what a program's transfers cost it.",
         epilog="Of several runs all are compared with the first; NAME-1.json, NAME-2.json ... of one command and "
         "machine, as --repeat writes them, are processes of one run. "
         "Exit codes: 0 the page is written, 2 usage, or a file that cannot be read, is not valid or cannot be written.",
     )
-    parser.add_argument("files", nargs="*", metavar="FILE", help="a results file or a timeline file")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="a results file, a timeline file, or one of explain")
     several = {"nargs": "+", "metavar": "FILE", "default": []}
     parser.add_argument("--base", **several, help="the processes of the run before a change")
     after = "the processes of the run after it; once for each such run"
@@ -44,6 +44,8 @@ def rendered(options):
     """The page of these options."""
     if options.trend:
         return page.render_trend(in_order_of_time(options.trend), options.title)
+    if len(options.files) == 1 and not options.base and (explained := files.explained(options.files[0])):
+        return page.render_explanation(explained, options.title)
     runs, timelines = files.load(options.files)
     if not options.base:
         return page.render(sides.recognised(runs), timelines, options.title)

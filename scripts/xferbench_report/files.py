@@ -2,10 +2,11 @@
 
 import pathlib
 
-from . import records, validation
+from . import explanation, records, validation
 from .charts import catalogue
 
 TIMELINE = pathlib.Path(__file__).resolve().parent / "timeline-schema.json"
+EXPLANATION = validation.SCHEMA.parent / "explain-schema.json"
 
 
 class Refused(Exception):
@@ -30,18 +31,38 @@ def in_one_line(path, found, kind):
     return f"{path}: not a valid {kind}: {' '.join(found[0].split())}{more}"
 
 
+def is_timeline(value):
+    return isinstance(value, dict) and "traceEvents" in value
+
+
+def is_explanation(value):
+    return isinstance(value, dict) and str(value.get("schema", "")).startswith(explanation.SCHEMA)
+
+
+def explained(path):
+    """The explanation that this file is; None where it is of another kind."""
+    value = read_json(path)
+    if not is_explanation(value):
+        return None
+    found = validation.violations(value, validation.make_validator(EXPLANATION))
+    if found:
+        raise Refused(in_one_line(path, found, "file of xferbench explain --json"))
+    return explanation.Explanation(path, value)
+
+
 def load(paths):
     """The runs and the timelines of these files, in their order."""
     results, traces = validation.make_validator(), validation.make_validator(TIMELINE)
     runs, timelines = [], []
     for path in paths:
         value = read_json(path)
-        is_timeline = isinstance(value, dict) and "traceEvents" in value
-        found = validation.violations(value, traces if is_timeline else results)
+        if is_explanation(value):
+            raise Refused(f"{path}: is of xferbench explain; a page shows one such file by itself")
+        found = validation.violations(value, traces if is_timeline(value) else results)
         if found:
-            kind = "timeline file of xferbench --timeline" if is_timeline else "results file of xferbench --json"
+            kind = "timeline file of xferbench --timeline" if is_timeline(value) else "results file of xferbench --json"
             raise Refused(in_one_line(path, found, kind))
-        if is_timeline:
+        if is_timeline(value):
             timelines.append(records.Timeline(path, value))
         else:
             runs.append(records.Run(path, value, catalogue.ABOUT))

@@ -10,9 +10,10 @@ import pathlib
 import jinja2
 from markupsafe import Markup
 
-from . import comparison, fleet, samples, tables, text, vendor
+from . import comparison, explanation, fleet, samples, tables, text, vendor
 from .charts import catalogue, timeline
 from .charts import comparison as comparison_charts
+from .charts import explain as explain_charts
 from .charts import fleet as fleet_charts
 from .charts import trend as trend_charts
 
@@ -131,6 +132,30 @@ def render_fleet(run, timelines, title):
     found.append(Section("Warnings and flags", "warnings", **tables.warnings([run])))
     first = ("fleet", fleet.answer(shown))
     return document(title or default_title([run], timelines), banner([run], timelines), found, first=first)
+
+
+def render_explanation(explained, title):
+    """A page of what the transfers of a program cost it."""
+    shown = [
+        Section(
+            process.name,
+            "explained",
+            explain_charts.charts(process),
+            process=process,
+            findings=explanation.findings(process),
+            together=explanation.together(process),
+            watched=explanation.watched(process),
+            traffic=explanation.traffic_table(process),
+        )
+        for process in explained.processes
+    ]
+    gpus = f" on {' and '.join(explained.gpus)}" if explained.gpus else ""
+    return document(
+        title or f"xferbench explain: {explained.command or explained.label}{gpus}",
+        simulated_line([explained]),
+        shown,
+        first=("explanation", explanation.answer(explained)),
+    )
 
 
 def render_trend(sides, title):

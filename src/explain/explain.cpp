@@ -12,6 +12,7 @@
 #include "explain/gains.hpp"
 #include "explain/replay.hpp"
 #include "explain/shares.hpp"
+#include "explain/timeline.hpp"
 #include "explain/traffic.hpp"
 
 namespace xferbench::explain {
@@ -112,7 +113,7 @@ void tell_gains(ProcessExplanation& told, const Evidence& evidence, const std::v
     }
     program = std::move(unwatched.program);
   }
-  const double least = std::max(options.least_share, noise_of(bare));
+  const double least = told.least_share = std::max(options.least_share, noise_of(bare));
   const Evidence cleared{evidence.recording, evidence.window, program, evidence.costs};
   const std::vector<Candidate> all = candidates(cleared);
   if (!options.mended.empty()) {
@@ -144,6 +145,8 @@ ProcessExplanation explain(const Recording& r, const Costs& costs, const std::ve
   told.traffic = traffic_of(program, costs);
   constexpr std::size_t kMostPoints = 2000;
   told.cloud = cloud_of(program, kMostPoints);
+  constexpr std::size_t kMostSpans = 2000;
+  told.timeline = timeline_of(r, window, kMostSpans);
   tell_gains(told, {r, window, program, costs}, bare, options);
   return told;
 }

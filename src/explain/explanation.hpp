@@ -115,15 +115,37 @@ struct CopyPoint {
   std::size_t count = 1;  ///< copies of this kind and size that took about as long
 };
 
-/// One line of a timeline.
+/// What a line of a timeline is of.
+enum class Track {
+  h2d,
+  kernel,
+  d2h,
+  inside,  ///< copies inside the GPU, fills
+  peer,    ///< copies between GPUs
+  moved,   ///< pages of managed memory that were touched
+  calls,   ///< of a thread
+  ranges,  ///< of NVTX
+};
+constexpr auto texts_of(Track) {
+  return std::to_array<std::string_view>({"H2D", "kernel", "D2H", "inside", "P2P", "managed", "calls", "ranges"});
+}
+
+/// Something on it.
 struct TimelineSpan {
-  std::string_view track{};  ///< "H2D", "kernel", "D2H", "inside", "P2P", "host", "range"
+  Track track = Track::kernel;
   std::uint32_t number = 0;  ///< of the stream, or of the thread
-  std::uint32_t device = 0;
-  std::string_view name{};  ///< belongs to the recording
+  std::uint32_t device = 0;  ///< of what ran on one
+  std::string name{};
   std::uint64_t bytes = 0;
-  double begin = 0;  ///< from the beginning of the stretch
+  double begin = 0;  ///< seconds from the beginning of the stretch
   double end = 0;
+};
+
+/// The first part of the stretch in which something was recorded.
+struct Timeline {
+  double from = 0;  ///< seconds from the beginning of the stretch
+  double to = 0;
+  std::vector<TimelineSpan> spans{};  ///< all that began in it, by begin
 };
 
 struct Counts {
@@ -149,12 +171,14 @@ struct ProcessExplanation {
   /// Why no gains are told; empty: they are.
   std::string withheld{};
   std::vector<Finding> findings{};  ///< by gain, the largest first
-  std::size_t small_findings = 0;   ///< left out because they gain too little
+  std::size_t small_findings = 0;   ///< left out because they gain too little ...
+  double least_share = 0.01;        ///< ... which is less than this share of the wall time
   /// The first so many findings mended together, from two on: [0] is of the first two.
   std::vector<double> together{};
   /// With just the kinds mended that were asked for: the stretch's time.
   std::optional<double> seconds_mended{};
   std::vector<CopyPoint> cloud{};
+  Timeline timeline{};
 };
 
 /// This machine's time for one copy of a size.

@@ -1,5 +1,6 @@
 """scripts/report as its users call it: exit codes, messages, and that nothing partial is ever written."""
 
+import json
 import os
 import stat
 import subprocess
@@ -50,6 +51,20 @@ class Command(support.Folder):
                     self.write(name, content)
                 self.assert_refused(self.report(name), *words)
                 self.assert_refused(self.report("good.json", name), *words)
+
+    def test_explanations_have_a_page_of_their_own(self):
+        found = json.loads((support.ROOT / "tests/unit/golden/explain/torch.json").read_text(encoding="utf-8"))
+        explained, good = self.write("explain.json", found), self.write("good.json", results([case()]))
+        for several in ((explained, good), (good, explained), (explained, explained)):
+            self.assert_refused(self.report(*several), "explain.json", "one such file by itself")
+        self.assert_refused(self.report("--base", explained, "--new", good), "one such file by itself")
+        self.assert_refused(self.report("--trend", explained), "one such file by itself")
+        found["processes"][0]["findings"][0]["kind"] = "curse"
+        self.assert_refused(self.report(self.write("bad.json", found)), "not a valid file of xferbench explain", "kind")
+        self.assert_refused(self.report(self.write("next.json", {"schema": "xferbench-explain/2"})), "next.json")
+        self.assertEqual(self.report(explained, "-q").returncode, 0)
+        page = (self.folder / "report.html").read_text(encoding="utf-8")
+        self.assertIn("xferbench explain: python3 train.py on NVIDIA H200", page)
 
     def test_outputs_that_cannot_be(self):
         good = self.write("good.json", results([case()]))

@@ -11,6 +11,7 @@ import support
 from support import RESULTS, TIMELINES, case, compare, measurement, results, simulate
 from xferbench_report import files, page, sides, vendor
 
+EXPLANATIONS = support.ROOT / "tests" / "unit" / "golden" / "explain"
 SKIPPED = 77  # what CTest takes for a test that did not run
 
 # Strings that would run, close or break something if they were taken for anything but text.
@@ -652,6 +653,7 @@ class Everyone(support.BrowserTest):
         files = [self.write(f"{day}.json", night) for day, night in enumerate(nights)]
         self.assertEqual(self.report("--trend", *files, "-o", "trend.html").returncode, 0)
         yield "trend", self.folder / "trend.html"
+        yield "explanation", self.make(EXPLANATIONS / "torch.json", name="explained.html")
 
     def test_no_serious_finding_of_axe(self):
         for kind, page in self.pages():
@@ -717,6 +719,97 @@ class Everyone(support.BrowserTest):
         state = self.run_js("return [document.querySelector('.legend button').getAttribute('aria-pressed'), "
                             "document.querySelector('figure .chart').data[0].visible];")
         self.assertEqual(state, ["false", False])
+
+
+class Explained(support.BrowserTest):
+    """Pages of what a program's transfers cost it. The files are those that the program's own tests hold."""
+
+    def record(self, name):
+        return json.loads((EXPLANATIONS / f"{name}.json").read_text(encoding="utf-8"))
+
+    def shown(self, record, **options):
+        self.open(self.make(self.write("explain.json", record), **options))
+        charts = self.assert_all_drawn()
+        self.assertEqual(self.violations(), [])
+        return [chart["title"] for chart in charts], self.run_js("return document.body.innerText;")
+
+    def test_the_answer_stands_first_and_everything_is_there(self):
+        record = self.record("torch")
+        titles, words = self.shown(record)
+        self.assertEqual(titles, ["Where the time went", "What ran when", "Copies: rate over size"])
+        first = self.run_js("return document.querySelector('.verdict').innerText;")
+        self.assertEqual(first.strip(), record["processes"][0]["answer"])
+        for one in record["processes"][0]["findings"]:
+            self.assertIn(one["what"], words)
+            self.assertIn(one["mend"], words)
+        for said in ("53 ms to 31.2 ms, about 1.7 times as fast", "the first 3: 53 ms to 19.1 ms, at most 2.8 times",
+                     "unwatched: 53 ms; watched: 54.5 ms, 1.028 times as long", "limits of NVIDIA H200",
+                     "2 findings that gain less are left out", "copies alone: 43.3 %",
+                     "this machine: to the GPU, pinned"):
+            self.assertIn(said, words)
+        self.assertNotIn("SIMULATED", words)
+
+    def test_the_bar_of_shares_is_as_long_as_the_time(self):
+        self.shown(self.record("torch"))
+        lengths = self.run_js(
+            """return [...document.querySelectorAll('.barlayer')][0].querySelectorAll('.point path').length
+                 && document.querySelector('figure .chart').data.map((one) => one.x[0]);"""
+        )
+        self.assertAlmostEqual(sum(lengths), 54.5, places=3)
+
+    def test_spans_have_rows_and_do_not_cover_each_other(self):
+        record = self.record("torch")
+        spans = record["processes"][0]["timeline"]["spans"]
+        spans += [dict(spans[3], begin=spans[3]["begin"] + 1e-5), dict(spans[0], name="inner", end=1e-4)]
+        self.shown(record)
+        rows = self.run_js("return document.querySelectorAll('figure')[1].querySelectorAll('.ytick text').length;")
+        self.assertEqual(rows, 5 + 2, "a second kernel beside the first, and a range in a range")
+        bars = self.run_js("return document.querySelectorAll('figure')[1].querySelectorAll('.barlayer .point').length;")
+        self.assertEqual(bars, len(spans))
+        self.assertIn("The first 2.5 ms in which anything was recorded", self.run_js("return document.body.innerText;"))
+
+    def test_a_finding_may_gain_only_once_those_above_it_are_mended(self):
+        record = self.record("torch")
+        record["processes"][0]["findings"][1]["seconds_after"] = 0.053
+        _, words = self.shown(record)
+        said = "53 ms to 53 ms alone, but 31.2 ms to 23 ms once those above are mended: about 1.4 times as fast"
+        self.assertIn(said, words)
+
+    def test_nothing_found_and_no_gpu(self):
+        titles, words = self.shown(self.record("nothing_found"))
+        self.assertIn("nothing was found that gains more than 1 %", words)
+        self.assertIn("it did not run unwatched", words)
+        titles, words = self.shown(self.record("no_gpu"))
+        self.assertEqual(titles, [])
+        self.assertIn("The program used no GPU.", words)
+
+    def test_withheld_gains_several_processes_and_simulated_ones(self):
+        record = self.record("torch")
+        other = self.record("nothing_found")["processes"][0]
+        record["processes"][0] |= {"withheld": "the replay is off by 26 %", "findings": [], "together": []}
+        record["processes"].append(other | {"ending": "It was killed", "gpus": []})
+        titles, words = self.shown(record | {"simulated": True, "profile": "h200"})
+        self.assertEqual(len([one for one in titles if one == "Where the time went"]), 2)
+        for said in ("Gains are not told: the replay is off by 26 %", f"Process {other['pid']}", "It was killed",
+                     "SIMULATED (profile h200): all numbers on this page are modelled, not measured"):
+            self.assertIn(said, words)
+
+    def test_names_are_shown_and_never_run(self):
+        record = self.record("torch")
+        for number, nasty in enumerate(HOSTILE):
+            process = json.loads(json.dumps(record["processes"][0]))
+            process |= {"pid": number, "command": nasty, "gpus": [nasty], "notes": [nasty], "ending": nasty}
+            process["stretch"]["range"] = process["answer"] = nasty
+            place = dict.fromkeys(("call", "range", "kernel_before", "kernel_after"), nasty) | {"stack": [nasty]}
+            process["findings"][0] |= {"what": nasty, "mend": nasty, "assumption": nasty, "place": place}
+            for span in process["timeline"]["spans"]:
+                span["name"] = nasty
+            record["processes"].append(process)
+        record |= {"command": list(HOSTILE), "limits_of": HOSTILE[0], "warnings": list(HOSTILE)}
+        self.shown(record | {"simulated": True, "profile": HOSTILE[1]}, title=HOSTILE[0])
+        self.assertIsNone(self.run_js("return window.pwned === undefined ? null : String(window.pwned);"))
+        planted = self.run_js("return document.querySelectorAll('main img, main a[href^=javascript]').length;")
+        self.assertEqual(planted, 0)
 
 
 class Speed(support.BrowserTest):

@@ -183,7 +183,7 @@ const std::vector<Room>& rooms() {
       {"check", {"core", "results", "measure", "model"}},
       {"fleet", {"core", "results", "measure"}},
       {"explain", {"core", "results"}},
-      {"report", {"core", "results", "model", "measure", "compare", "check", "fleet"}},
+      {"report", {"core", "results", "model", "measure", "compare", "check", "fleet", "explain"}},
       {"cli", {"core", "device", "ranks", "results", "measure", "run", "compare"}},
       {"app",
        {"core", "device", "ranks", "results", "measure", "run", "scenarios", "compare", "check", "fleet", "report",

@@ -4,7 +4,7 @@ from .. import text
 from ..text import number
 from . import figure
 
-ROWS = {"H2D": 0, "kernel": 1, "D2H": 2, "internal": 3, "inside": 3, "host": 4, "P2P": 5}
+ROWS = {"H2D": 0, "kernel": 1, "D2H": 2, "internal": 3, "inside": 3, "host": 4, "calls": 4, "P2P": 5, "managed": 5}
 _MOST_EVENTS = 20000
 
 

@@ -19,6 +19,7 @@
 #include "core/units.hpp"
 #include "model/occupancy.hpp"
 #include "report/cells.hpp"
+#include "report/trace/trace_events.hpp"
 #include "version.hpp"
 
 namespace xferbench {
@@ -56,38 +57,7 @@ Trace of_host(const Trace& trace) {
 
 // --- For trace viewers ----------------------------------------------------------------------------------------------
 
-std::string track_name(Row row, std::size_t lane) {
-  std::string name(to_text(row));
-  if (row == Row::internal) name = "inside the GPU";
-  if (row == Row::host) name = "host calls";
-  return lane == 0 ? name : fmt::format("{} {}", name, lane + 1);
-}
-
-std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
-
-Json metadata(const char* what, std::size_t pid, std::size_t tid, Json arguments) {
-  return {{"name", what}, {"ph", "M"}, {"pid", pid}, {"tid", tid}, {"args", std::move(arguments)}};
-}
-
-Json event(const Activity& a, std::size_t pid, std::size_t tid) {
-  // Both ends are rounded and their difference taken, so that what follows without a gap does not overlap.
-  const std::int64_t begin = nanoseconds(a.begin);
-  const std::int64_t length = nanoseconds(a.end) - begin;
-  Json arguments = Json::object();
-  if (a.bytes > 0) arguments["bytes"] = a.bytes;
-  if (a.row != Row::host) arguments["stream"] = a.stream;
-  if (a.bytes > 0 && length > 0) arguments["GB/s"] = static_cast<double>(a.bytes) / static_cast<double>(length);
-  return {{"name", a.name},
-          {"cat", to_text(a.row)},
-          {"ph", "X"},
-          {"pid", pid},
-          {"tid", tid},
-          {"ts", static_cast<double>(begin) / 1e3},
-          {"dur", static_cast<double>(length) / 1e3},
-          {"args", std::move(arguments)}};
-}
-
-/// The activities of a row, spread so that no two of a lane overlap; by begin.
+/// The activities of a row by begin, each with its lane.
 std::vector<std::vector<const Activity*>> lanes_of(const Trace& trace, Row row) {
   std::vector<const Activity*> all;
   for (const Activity& a : trace.activities) {
@@ -95,47 +65,51 @@ std::vector<std::vector<const Activity*>> lanes_of(const Trace& trace, Row row) 
   }
   std::ranges::stable_sort(all, {}, [](const Activity* a) { return nanoseconds(a->begin); });
   std::vector<std::vector<const Activity*>> lanes;
+  Lanes free;
   for (const Activity* a : all) {
-    const auto free = std::ranges::find_if(
-        lanes, [a](const auto& lane) { return nanoseconds(lane.back()->end) <= nanoseconds(a->begin); });
-    (free == lanes.end() ? lanes.emplace_back() : *free).push_back(a);
+    const std::size_t lane = free.lane_of(nanoseconds(a->begin), nanoseconds(a->end));
+    lanes.resize(std::max(lanes.size(), lane + 1));
+    lanes[lane].push_back(a);
   }
   return lanes;
 }
 
-void add_process(Json& events, const Trace& trace, std::size_t pid, Json name) {
-  events.push_back(metadata("process_name", pid, 0, std::move(name)));
-  events.push_back(metadata("process_sort_index", pid, 0, {{"sort_index", pid}}));
-  std::size_t tid = 0;
+TraceEvent event_of(const Activity& a) {
+  TraceEvent event{.name = a.name,
+                   .category = to_text(a.row),
+                   .begin = nanoseconds(a.begin),
+                   .end = nanoseconds(a.end),
+                   .bytes = a.bytes};
+  if (a.row != Row::host) event.stream = a.stream;
+  return event;
+}
+
+void add_process(TraceEvents& events, const Trace& trace, const Json& name) {
+  const std::size_t process = events.add_process(name);
+  std::size_t track = 0;
   for (const Row row : kRows) {
-    std::size_t number = 0;
-    for (const auto& lane : lanes_of(trace, row)) {
-      ++tid;
-      events.push_back(metadata("thread_name", pid, tid, {{"name", track_name(row, number++)}}));
-      events.push_back(metadata("thread_sort_index", pid, tid, {{"sort_index", tid}}));
-      for (const Activity* a : lane) events.push_back(event(*a, pid, tid));
+    std::size_t lane = 0;
+    for (const auto& activities : lanes_of(trace, row)) {
+      ++track;
+      events.add_track(process, track, track_name(to_text(row), lane++), track);
+      for (const Activity* a : activities) events.add(process, track, event_of(*a));
     }
   }
 }
 
-/// The processes of one case, numbered on from `pid`; the number of the last.
-std::size_t add_case(Json& events, const Result& result, std::size_t pid, const Environment& environment) {
+void add_case(TraceEvents& events, const Result& result, const Environment& environment) {
   const Trace& trace = *result.trace;
   const std::string& key = result.config.key();
   const std::string source = fmt::format("({}{})", trace.source, environment.simulated() ? ", SIMULATED" : "");
   const std::vector<std::string> gpus = gpu_names(environment);
-  if (gpus.empty()) {
-    add_process(events, trace, ++pid, {{"name", fmt::format("{} {}", key, source)}});
-    return pid;
-  }
+  if (gpus.empty()) return add_process(events, trace, {{"name", fmt::format("{} {}", key, source)}});
   const auto add = [&](const Trace& some, const std::string& whose) {
     if (some.activities.empty()) return;
     const std::string name = fmt::format("{} of {} {}", whose, key, source);
-    add_process(events, some, ++pid, {{"name", name}, {"case", fmt::format("{} {}", key, source)}, {"part", whose}});
+    add_process(events, some, {{"name", name}, {"case", fmt::format("{} {}", key, source)}, {"part", whose}});
   };
   for (std::size_t i = 0; i < gpus.size(); ++i) add(of_gpu(trace, i), gpus[i]);
   add(of_host(trace), "host");
-  return pid;
 }
 
 // --- For terminals --------------------------------------------------------------------------------------------------
@@ -299,28 +273,24 @@ std::string row_lines(const Trace& trace, const Scale& scale, Glyphs glyphs, boo
 }  // namespace
 
 std::string to_chrome_trace(const Report& report) {
-  const bool simulated = report.environment.simulated();
-  Json events = Json::array();
+  std::string text;
+  const Sink sink = [&text](std::string_view piece) { text += piece; };
+  TraceEvents events(sink);
   std::set<std::string> sources;
-  std::size_t pid = 0;
   for (const Result& r : report.results) {
     if (!r.trace) continue;
-    pid = add_case(events, r, pid, report.environment);
+    add_case(events, r, report.environment);
     sources.insert(r.trace->source);
   }
   Json other = {{"source", fmt::format("{}", fmt::join(sources, ", "))},
                 {"tool", std::string("xferbench ") + build::kVersion},
                 {"gpu", report.environment.gpu.name}};
-  if (simulated) {
-    other["SIMULATED"] = fmt::format("by profile {}: modelled times, not measurements",
-                                     report.environment.profile_text(kChangesInHeadings));
+  if (report.environment.simulated()) {
+    other["SIMULATED"] = simulated_mark(report.environment.profile_text(kChangesInHeadings));
   }
   if (!report.verified) other[kNotVerifiedMark] = "measured with --no-verify; nobody looked whether data is right";
-  const Json json = {{"traceEvents", std::move(events)}, {"displayTimeUnit", "ns"}, {"otherData", std::move(other)}};
-  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  // What a terminal would obey is written by its number.
-  if (find_control(text).bytes > 0) text = json.dump(-1, ' ', true, Json::error_handler_t::replace);
-  return text + "\n";
+  events.end(other);
+  return text;
 }
 
 std::vector<std::string> gpu_names(const Environment& environment) {

@@ -1,0 +1,264 @@
+// Explanations as tables, Markdown and JSON.
+#include "report/explain/explain_report.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <sstream>
+
+#include "core/printable.hpp"
+#include "core/units.hpp"
+#include "explain/explain.hpp"
+#include "report/cells.hpp"
+#include "report/explain/words.hpp"
+#include "support/golden.hpp"
+#include "support/made_recording.hpp"
+#include "unit/explanations.hpp"
+#include "unit/support.hpp"
+
+namespace xferbench::explain {
+namespace {
+
+using recording::CopyKind;
+using recording::Memory;
+using test::expect_golden;
+
+const Style kUsual{.columns = 100};
+
+std::string table(const Explanation& explanation, bool all = false) { return to_table(explanation, all, kUsual); }
+
+TEST(ExplainReport, SaysWhatMendingATorchLoopGains) {
+  expect_golden("explain/torch.txt", table(test::torch_loop()));
+  expect_golden("explain/torch.md", to_markdown(test::torch_loop()));
+  expect_golden("explain/torch.json", to_json(test::torch_loop()));
+}
+
+TEST(ExplainReport, IsReadableInNarrowTerminals) {
+  const std::string text = to_table(test::torch_loop(), false, {.columns = 60});
+  expect_golden("explain/narrow.txt", text);
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(width(line), 60U) << line;
+}
+
+TEST(ExplainReport, PaintsWhatMattersWhereColoursAreWanted) {
+  expect_golden("explain/colours.txt", to_table(test::torch_loop(), false, {.color = true, .columns = 100}));
+}
+
+TEST(ExplainReport, SaysWhyGainsAreWithheld) {
+  Explanation e = test::torch_loop();
+  ProcessExplanation& process = e.processes.front();
+  process.withheld = "the unchanged replay takes 40.2 ms where the program took 54.5 ms";
+  process.stretch.replayed = 40.2e-3;
+  process.findings.clear();
+  process.together.clear();
+  expect_golden("explain/withheld.txt", table(e));
+  expect_golden("explain/withheld.md", to_markdown(e));
+}
+
+TEST(ExplainReport, SaysWhatTheTimeIsSpentOnWhereNothingWasFound) {
+  const Explanation e = test::mended_loop();
+  expect_golden("explain/nothing_found.txt", table(e));
+  expect_golden("explain/nothing_found.json", to_json(e));
+}
+
+TEST(ExplainReport, IsKindToProgramsWithoutAGpu) {
+  Explanation e;
+  e.command = {"./sort"};
+  expect_golden("explain/no_gpu.txt", table(e));
+  expect_golden("explain/no_gpu.md", to_markdown(e));
+  expect_golden("explain/no_gpu.json", to_json(e));
+}
+
+Explanation several_processes() {
+  Explanation e = test::torch_loop();
+  e.processes.push_back(test::mended_loop().processes.front());
+  e.processes.back().pid = 4712;
+  e.processes.back().command = "python3 worker.py";
+  e.processes.back().ending = "The process was killed: what is said here is of the time before";
+  return e;
+}
+
+TEST(ExplainReport, TellsOtherProcessesInALineEach) {
+  expect_golden("explain/several.txt", table(several_processes()));
+  expect_golden("explain/several_all.txt", table(several_processes(), true));
+  expect_golden("explain/several.md", to_markdown(several_processes()));
+}
+
+TEST(ExplainReport, MarksWhatIsSimulated) {
+  Explanation e = test::mended_loop();
+  e.simulated = true;
+  e.profile = "h200";
+  e.limits_of.clear();
+  e.warnings = {"the limits of this machine are 90 days old; --calibrate measures them anew"};
+  expect_golden("explain/simulated.txt", table(e));
+  EXPECT_TRUE(table(e).starts_with("SIMULATED by profile h200"));
+  EXPECT_TRUE(to_markdown(e).find("**SIMULATED by profile h200") != std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(to_json(e))["profile"], "h200");
+}
+
+// --- Names from a recording -----------------------------------------------------------------------------------------
+
+Explanation hostile() {
+  const std::string evil =
+      "a\x1b]0;renamed\x07|b\n# c <img src=x> [l](javascript:0) *d* \xC2\x9B"
+      "31m\xFF";
+  Explanation e = several_processes();
+  e.profile = evil;
+  e.simulated = true;
+  e.limits_of = evil;
+  e.warnings = {evil};
+  for (ProcessExplanation& process : e.processes) {
+    process.command = evil;
+    process.gpus = {evil};
+    process.ending = evil;
+    process.notes = {evil};
+    process.stretch.range = evil;
+    process.small_findings = 2;
+  }
+  Finding& first = e.processes.front().findings.front();
+  first.what = first.mend = first.assumption = evil;
+  first.place = {evil, evil, evil, evil, {evil, evil}};
+  e.processes.back().withheld = evil;
+  e.processes.front().timeline.spans.front().name = evil;
+  return e;
+}
+
+TEST(ExplainReport, KeepsHostileNamesInTheirPlace) {
+  for (const std::size_t columns : {60U, 100U}) {
+    const std::string text = to_table(hostile(), true, {.columns = columns});
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) EXPECT_EQ(find_control(line).bytes, 0U) << line;
+  }
+  expect_golden("explain/hostile.txt", to_table(hostile(), true, kUsual));
+  const std::string markdown = to_markdown(hostile());
+  expect_golden("explain/hostile.md", markdown);
+  EXPECT_EQ(markdown.find("<img"), std::string::npos);
+  std::istringstream json(to_json(hostile()));
+  for (std::string line; std::getline(json, line);) EXPECT_EQ(find_control(line).bytes, 0U) << line;
+  EXPECT_NO_THROW(static_cast<void>(nlohmann::json::parse(to_json(hostile()))));
+}
+
+// --- Numbers --------------------------------------------------------------------------------------------------------
+
+TEST(ExplainReport, SharesAddUpToAWhole) {
+  const std::vector<std::vector<double>> all{{1, 1, 1}, {1, 2, 3, 1e-9}, {0.3334, 0.3333, 0.3333}, {5}, {0, 7, 0}};
+  for (const auto& parts : all) {
+    const std::vector<int> tenths = explain_report::tenths_of_percent(parts);
+    EXPECT_EQ(std::accumulate(tenths.begin(), tenths.end(), 0), 1000);
+  }
+  EXPECT_EQ(explain_report::tenths_of_percent({1, 1, 1}), (std::vector<int>{334, 333, 333}));
+  EXPECT_EQ(explain_report::tenths_of_percent({0, 0}), (std::vector<int>{0, 0}));
+}
+
+TEST(ExplainReport, TimesHaveThreeDigits) {
+  EXPECT_EQ(explain_report::time_text(53.02e-3), "53.0 ms");
+  EXPECT_EQ(explain_report::time_text(1.7e-6), "1.70 us");
+  EXPECT_EQ(explain_report::time_text(12345), "12345 s");
+  EXPECT_EQ(explain_report::time_text(0), "0 ns");
+  EXPECT_EQ(explain_report::time_text(999.96e-6), "1.00 ms");
+  EXPECT_EQ(explain_report::change_text(53e-3, 31.2e-3), "53.0 -> 31.2 ms");
+  EXPECT_EQ(explain_report::change_text(1.2, 0.9), "1.20 s -> 900 ms");
+  EXPECT_EQ(explain_report::speedup_text(53, 31.2, true), "at most 1.7 times as fast");
+  EXPECT_EQ(explain_report::speedup_text(53, 50, false), "about 1.06 times as fast");
+  EXPECT_EQ(explain_report::share_text(0.004), "0.4 %");
+}
+
+TEST(ExplainReport, AFindingMayGainOnlyAfterThoseAboveIt) {
+  ProcessExplanation process = test::torch_loop().processes.front();
+  process.findings[1].seconds_after = process.stretch.reference();
+  EXPECT_EQ(explain_report::gain_text(process, 1),
+            "53.0 -> 53.0 ms alone, but 31.2 -> 23.0 ms once those above are mended: about 1.4 times as fast");
+  process.findings[1].seconds_after.reset();
+  EXPECT_EQ(explain_report::gain_text(process, 1), "");
+}
+
+TEST(ExplainReport, SaysWhereInTheProgramSomethingIs) {
+  using explain_report::place_text;
+  EXPECT_EQ(place_text({}), "");
+  EXPECT_EQ(place_text({.call = "cudaMemcpy", .range = "load"}), "cudaMemcpy in range load");
+  EXPECT_EQ(place_text({.kernel_before = "a", .kernel_after = "b"}), "after kernel a and before b");
+  EXPECT_EQ(place_text({.call = "cudaMemcpy", .kernel_after = "b"}), "cudaMemcpy before kernel b");
+  EXPECT_EQ(place_text({.kernel_before = "a", .kernel_after = "a"}), "between runs of kernel a");
+}
+
+TEST(ExplainReport, TellsTheTimeWithWhatWasChosenMended) {
+  Explanation e = test::torch_loop();
+  EXPECT_EQ(table(e).find("chosen"), std::string::npos);
+  e.processes.front().seconds_mended = 26.5e-3;
+  const std::string sentence = "With what was chosen mended: 53.0 -> 26.5 ms, about 2.0 times as fast";
+  EXPECT_NE(table(e).find(sentence), std::string::npos);
+  EXPECT_NE(to_markdown(e).find("With what was chosen mended: 53.0 -> 26.5 ms"), std::string::npos);
+}
+
+// --- The contract ---------------------------------------------------------------------------------------------------
+
+/// What is said of a program that copies from pageable memory and waits each time.
+Explanation of_recording() {
+  MadeRecording made;
+  const std::uint32_t s = made.stream(recording::StreamFlag::non_blocking);
+  made.begin_range("steps");
+  for (int step = 0; step < 8; ++step) {
+    made.work(20e-6);
+    made.copy(CopyKind::h2d, Memory::pageable, 4 * MiB, s);
+    made.kernel("gemm", 200e-6, s);
+    made.copy(CopyKind::d2h, Memory::pageable, 4, s);
+    made.wait(s);
+  }
+  made.end_range();
+  return test::of_machine(explain(made.finish(), MadeRecording::costs(), {}, std::nullopt, {.range = "steps"}));
+}
+
+TEST(ExplainReport, TellsOfARecording) {
+  const Explanation e = of_recording();
+  expect_golden("explain/recording.txt", table(e));
+  const nlohmann::json process = nlohmann::json::parse(to_json(e))["processes"][0];
+  double whole = 0;
+  for (const auto& [name, seconds] : process["shares"].items()) whole += seconds.get<double>();
+  EXPECT_NEAR(whole, process["stretch"]["seconds"], 1e-9);
+  EXPECT_EQ(process["cloud"].size(), 2U);
+  EXPECT_GT(process["timeline"]["spans"].size(), 30U);
+}
+
+/// Exit code of a validator that takes fields for errors which the schema does not name.
+int validate(const std::string& json) {
+  constexpr const char* kValidate =
+      "import json, sys, jsonschema\n"
+      "def closed(one):\n"
+      "    if isinstance(one, dict):\n"
+      "        if 'properties' in one: one['additionalProperties'] = False\n"
+      "        for part in one.values(): closed(part)\n"
+      "    return one\n"
+      "schema = closed(json.load(open(sys.argv[1])))\n"
+      "jsonschema.Draft202012Validator.check_schema(schema)\n"
+      "found = list(jsonschema.Draft202012Validator(schema).iter_errors(json.load(open(sys.argv[2]))))\n"
+      "print(*(one.message[:200] for one in found), sep='\\n')\n"
+      "sys.exit(len(found) > 0)\n";
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir());
+  std::ofstream(folder / "validate.py") << kValidate;
+  std::ofstream(folder / "explain.json", std::ios::binary) << json;
+  const std::string command = "/usr/bin/python3 '" + (folder / "validate.py").string() +
+                              "' '" XFERBENCH_SOURCE_DIR "/docs/explain-schema.json' '" +
+                              (folder / "explain.json").string() + "'";
+  const int status = std::system(command.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(ExplainReport, JsonKeepsToItsSchema) {
+  if (std::system("/usr/bin/python3 -c 'import jsonschema' 2> /dev/null") != 0) {
+    GTEST_SKIP() << "Python's jsonschema is not installed (on Debian: apt install python3-jsonschema)";
+  }
+  EXPECT_EQ(validate(to_json(test::torch_loop())), 0);
+  EXPECT_EQ(validate(to_json(hostile())), 0);
+  EXPECT_EQ(validate(to_json(Explanation{})), 0);
+  EXPECT_EQ(validate(to_json(of_recording())), 0);
+  nlohmann::json odd = nlohmann::json::parse(to_json(test::torch_loop()));
+  odd["processes"][0]["shares"]["surprise"] = 1;
+  EXPECT_EQ(validate(odd.dump()), 1) << "a file that breaks the contract must be noticed";
+}
+
+}  // namespace
+}  // namespace xferbench::explain
