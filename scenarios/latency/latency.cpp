@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/metric_names.hpp"
 #include "core/units.hpp"
 #include "model/relation.hpp"
 #include "run/scenario.hpp"
@@ -78,7 +79,7 @@ void report(const Measurement& m, Result& result) {
 /// Of operations that are a call and the wait for its end.
 void report_calls(const Series& series, Result& result) {
   report(series.elapsed, result);
-  report(series.part("call"), result);
+  report(series.part(kHostCall), result);
 }
 
 /// So many passes that ten samples are slower than p99, unless the user wants fewer.
@@ -165,12 +166,12 @@ const Result* find_launch(std::span<const Result* const> results) {
 void conclude_launch(std::span<const Result* const> results, std::vector<Finding>& findings) {
   const Result* launch = find_launch(results);
   if (launch == nullptr) return;
-  const double call = launch->median("call");
+  const double call = launch->median(kHostCall);
   const double start = launch->median("start");
   const double whole = launch->median(kLatency);
   findings.push_back(
       {.kind = "launch",
-       .metrics = {{"call", call, "s"}, {"start", start, "s"}, {"synchronised", whole, "s"}},
+       .metrics = {{kHostCall, call, "s"}, {"start", start, "s"}, {"synchronised", whole, "s"}},
        .text = fmt::format(
            "launch: the call returns after {}, the kernel begins after {}, a wait for its end returns after {}",
            format_seconds(call), format_seconds(start), format_seconds(whole))});
@@ -201,7 +202,7 @@ void conclude_graphs(std::span<const Result* const> results, std::vector<Finding
   std::string text = fmt::format("graph: each further kernel adds {} ({} to {})", format_seconds(slope),
                                  format_seconds(range.low), format_seconds(range.high));
   if (const Result* launch = find_launch(results)) {
-    text += fmt::format("; launching it by itself keeps the host for {}", format_seconds(launch->median("call")));
+    text += fmt::format("; launching it by itself keeps the host for {}", format_seconds(launch->median(kHostCall)));
   }
   findings.push_back(
       {.kind = "per-node",
@@ -286,12 +287,12 @@ std::vector<MetricDeclaration> latency_metrics() {
                "kernel has ended, a hand-over to another stream, one dependent read of memory")
           .as_headline()
           .column("time", {p99}),
-      measured("call", "copy, launch, graph: from the call to its return"),
+      measured(kHostCall, "copy, launch, graph: from the call to its return"),
       measured("start", "launch: from the call to the first instruction on the GPU"),
       measured("waited", "wait: in the wait, most of it while the kernel runs"),
       measured("cpu", "wait: CPU time of the waiting thread in the wait"),
       measured("one-stream", "event-wait: the same hand-over inside one stream"),
-      derived_time("call", "how long the call kept the host").column("call"),
+      derived_time(kHostCall, "how long the call kept the host").column("call"),
       derived_time("start", "launch: from the call to the first instruction on the GPU"),
       derived_time("waited", "wait: in the wait, most of it while the kernel runs"),
       derived_time("cpu", "wait: CPU time of the waiting thread in the wait"),

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/metric_names.hpp"
 #include "kernels/count.hpp"
 #include "kernels/delay.hpp"
 
@@ -58,7 +59,7 @@ class Counter {
 
 /// The whole of a call and of the wait for what it submits, and the call as a part.
 Region call_and_wait(StreamView stream, std::function<void()> call) {
-  return in_steps(kLatency, {{.name = "call"}}, [stream, call = std::move(call)](LapTimer& laps) {
+  return in_steps(kLatency, {{.name = kHostCall}}, [stream, call = std::move(call)](LapTimer& laps) {
     call();
     laps.lap(0);
     stream.synchronize();

@@ -17,6 +17,9 @@ int perform(const cli::CompareCommand& command);
 int perform(const cli::CheckCommand& command);
 /// Limits from good runs, to a file or standard output.
 int perform(const cli::ExpectCommand& command);
+/// Runs a program, or reads what was recorded of one, and says what its transfers cost it. 0 whatever became of the
+/// program, or its own exit code where that is asked for.
+int perform(const cli::ExplainCommand& command);
 int perform(const cli::ListCommand& command);
 /// What there is; a machine without a GPU has an answer too. A GPU asked for by number must exist.
 int perform(const cli::InfoCommand& command);

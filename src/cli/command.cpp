@@ -354,6 +354,28 @@ Command CommandLine::expect_command() {
   return expect_;
 }
 
+Command CommandLine::explain_command() {
+  ExplainCommand& e = explain_;
+  if (e.program.empty() && e.folder.empty()) {
+    throw UsageError("explain needs a program behind --, or a recording: xferbench explain -- ./my_app args");
+  }
+  if (!e.program.empty() && !e.folder.empty()) {
+    throw UsageError(fmt::format("explain takes a program or a recording, and there are both ('{}' before --)", e.folder));
+  }
+  if (e.program.empty()) {
+    for (const char* flag : {"--recording", "--runs", "--no-bare", "--from", "--for", "--max-records", "--stacks",
+                             "--exit-code", "--measure-limits"}) {
+      if (app_.get_subcommand("explain")->get_option(flag)->count() == 0) continue;
+      throw UsageError(fmt::format("{} is of a program that is run, and {} is read", flag, e.folder));
+    }
+  }
+  e.files = measuring_.files;
+  e.show = measuring_.show;
+  e.simulate = measuring_.device.simulate;
+  refuse_shared_files(e.files.named());
+  return e;
+}
+
 Command CommandLine::info_command() {
   finish_measuring(SamplingPolicy().budget);
   info_.device = measuring_.device;
@@ -393,7 +415,8 @@ Command CommandLine::help_command() {
   return TextCommand{to_text(page(inner.empty() ? *after.front() : *inner.front()))};
 }
 
-Command CommandLine::command(std::span<const std::string> arguments) {
+Command CommandLine::command(std::span<const std::string> arguments, std::vector<std::string> program) {
+  explain_.program = std::move(program);
   measuring_.arguments.assign(arguments.begin(), arguments.end());
   const std::optional<std::string> mistake = read(arguments);
   if (asks_for_help()) return TextCommand{to_text(page(innermost()))};
@@ -434,7 +457,13 @@ Command parse(std::span<const std::string> arguments, Scenarios scenarios, AxisF
     return CompleteCommand{{arguments.begin() + 1, arguments.end()}};
   }
   if (arguments.size() == 2 && arguments.front() == kGpuProbeArgument) return gpu_probe(arguments.back());
-  return CommandLine(scenarios, axis_flags).command(arguments);
+  // What stands behind -- is the command line of another program, which nobody here reads.
+  const auto dashes = std::ranges::find(arguments, "--");
+  const auto explain = std::find(arguments.begin(), dashes, "explain");
+  if (explain == dashes || dashes == arguments.end()) return CommandLine(scenarios, axis_flags).command(arguments);
+  const std::vector<std::string> program(dashes + 1, arguments.end());
+  if (program.empty()) throw UsageError("explain: there is no program behind --: xferbench explain -- ./my_app args");
+  return CommandLine(scenarios, axis_flags).command({arguments.begin(), dashes}, program);
 }
 
 SamplingPolicy policy_of(const SamplingChoice& choice, double budget) {

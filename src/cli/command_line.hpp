@@ -30,8 +30,8 @@ class CommandLine {
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
-  /// What the arguments ask for. Throws UsageError.
-  Command command(std::span<const std::string> arguments);
+  /// What the arguments ask for; `program` is what stands behind "--" of explain. Throws UsageError.
+  Command command(std::span<const std::string> arguments, std::vector<std::string> program = {});
   /// What may follow these words: the value of a flag, if one that takes a value is named, else another flag where one
   /// has been begun, or a word.
   Candidates candidates(std::span<const std::string> before, const std::string& flag, bool another_flag,
@@ -73,6 +73,7 @@ class CommandLine {
   void add_compare();
   void add_check();
   void add_expect();
+  void add_explain();
   void add_information();
   void add_small_commands();
   Flags named(std::span<const char* const> flags) const;
@@ -101,6 +102,7 @@ class CommandLine {
   Command compare_command();
   Command check_command();
   Command expect_command();
+  Command explain_command();
   Command list_command();
   Command info_command();
   Command completion_command();
@@ -127,6 +129,7 @@ class CommandLine {
   std::vector<std::string> compared_files_;  // that stand behind no flag
   CheckCommand check_;
   ExpectCommand expect_;
+  ExplainCommand explain_;
   InfoCommand info_;
   std::string word_;  // behind a command that takes one, where it is no command or scenario
 };

@@ -185,6 +185,32 @@ Exit codes:
 )";
 }
 
+std::string_view explain_usage() {
+  return R"(  xferbench explain [FLAGS] -- PROGRAM [ARGUMENTS]   runs the program, watches it, and explains what it did
+  xferbench explain [FLAGS] FOLDER                   explains a recording that was kept, on any machine
+)";
+}
+
+std::string_view explain_footer() {
+  return R"(Examples:
+  xferbench explain -- ./my_app input.dat
+  xferbench explain --range steps --runs 3 -- python3 train.py      one NVTX range of it, the median of three runs
+  xferbench explain --json e.json --timeline t.json -- ./my_app     for scripts/report, and for ui.perfetto.dev
+  xferbench explain --recording run1 -- ./my_app                    keeps what was recorded ...
+  xferbench explain --mend pageable run1                            ... and asks for one thing alone
+  xferbench explain --simulate -- xferbench --simulate              without a GPU
+
+The program runs once by itself and once watched by CUPTI, unchanged; what it prints stays as it is, and this program's
+answer comes after it on standard output. What its copies could reach is measured on the GPU that it used, in some
+seconds, and kept for 30 days (~/.cache/xferbench). Gains come from replaying what was recorded: docs/explain.md tells
+how, and what each finding assumes.
+
+Exit codes:
+  0 the program was explained, whatever became of it   2 usage, a program that cannot be started, a damaged recording
+  with --exit-code, the program's own
+)";
+}
+
 std::string_view check_footer() {
   return R"(Examples:
   xferbench --suite quick --json quick.json && xferbench check quick.json --expect h200

@@ -61,6 +61,8 @@ std::string explain_results(const ScenarioDescriptor& scenario);
 std::string_view program_usage();
 std::string_view compare_usage();
 std::string_view compare_footer();
+std::string_view explain_usage();
+std::string_view explain_footer();
 std::string_view check_footer();
 std::string_view expect_footer();
 std::string_view short_examples();

@@ -271,7 +271,9 @@ Mend in_parts(const std::vector<Index>& streams, std::size_t parts, const Costs&
                   parts),
       "The kernels can work on parts", [streams, parts, costs](Program& p) {
         for (const Index s : streams) {
-          for (const Step& step : steps_of(p, s)) split(p, step, parts, costs);
+          for (const Step& step : steps_of(p, s)) {
+            if (can_be_split(p, step)) split(p, step, parts, costs);
+          }
         }
       }};
 }

@@ -1,0 +1,162 @@
+#include "app/explain/machine_limits.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <system_error>
+
+#include "app/explain/run_program.hpp"
+#include "app/explain/temporary_folder.hpp"
+#include "core/error.hpp"
+#include "core/standard_error.hpp"
+#include "results/json.hpp"
+
+namespace xferbench::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int kMostDays = 30;
+
+/// Days since 1970 of "2026-11-23T10:00:00Z"; nothing where it is none.
+std::optional<long> day_of(std::string_view time) {
+  std::tm date{};
+  if (strptime(std::string(time).c_str(), "%Y-%m-%d", &date) == nullptr) return std::nullopt;
+  constexpr long kSecondsInDay = 86400;
+  return static_cast<long>(timegm(&date)) / kSecondsInDay;
+}
+
+std::string today() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
+
+/// As the kernel's module says it; empty where that is not there.
+std::string driver_version() {
+  std::ifstream file("/sys/module/nvidia/version");
+  std::string version;
+  std::getline(file, version);
+  return version;
+}
+
+/// A text as a part of a file's name.
+std::string as_name(std::string text) {
+  std::ranges::replace_if(
+      text, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.'; }, '_');
+  return text;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "host";
+}
+
+/// Where files that can be made again are kept; nothing without a home.
+std::optional<fs::path> cache_folder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && *cache == '/') return fs::path(cache) / "xferbench";
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && *home == '/') return fs::path(home) / ".cache" / "xferbench";
+  return std::nullopt;
+}
+
+/// The GPU whose limits count: of the process that enqueued most.
+std::string uuid_of(const std::vector<Recording>& recordings) {
+  std::string uuid;
+  std::size_t most = 0;
+  for (const Recording& r : recordings) {
+    const std::size_t operations = r.copies.size() + r.kernels.size();
+    if (operations <= most || r.devices.empty()) continue;
+    const std::uint32_t device = r.copies.empty() ? r.kernels.front().on.device : r.copies.front().on.device;
+    const auto found = std::ranges::find(r.devices, device, &recording::Device::id);
+    if (found == r.devices.end()) continue;
+    most = operations;
+    uuid = r.name(found->uuid);
+  }
+  return uuid;
+}
+
+/// In a process of its own: CUDA stays out of this one. Empty if all went well, else why not.
+std::string measure(const std::string& file, const std::vector<std::string>& flags, const Variables& variables,
+                    bool quiet) {
+  std::vector<std::string> words{"/proc/self/exe", "--suite", "limits", "--json", file};
+  words.insert(words.end(), flags.begin(), flags.end());
+  if (quiet) words.emplace_back("--quiet");
+  const ProgramEnd end = run_program(words, variables, StandardOutput::dropped);
+  if (end.code() == static_cast<int>(ExitCode::ok) || end.code() == static_cast<int>(ExitCode::failed)) return {};
+  return fmt::format("measuring them ended with exit code {}", end.code());
+}
+
+std::optional<Report> measured(const std::string& file, const std::vector<std::string>& flags,
+                               const Variables& variables, bool quiet, std::vector<std::string>& warnings) {
+  const std::string reason = measure(file, flags, variables, quiet);
+  if (reason.empty()) return read_report(file);
+  warnings.push_back(fmt::format(
+      "What this machine can do is not known ({}): findings that need it are missing; --limits FILE names results of "
+      "xferbench --suite limits", reason));
+  return std::nullopt;
+}
+
+std::optional<Report> simulated(const std::string& profile, std::vector<std::string>& warnings) {
+  const TemporaryFolder folder;
+  return measured((folder.path() / "limits.json").string(), {"--simulate=" + profile}, {}, true, warnings);
+}
+
+/// What is kept for that GPU, if it still holds. What cannot be read is measured again.
+std::optional<Report> kept(const fs::path& file, const std::string& uuid) {
+  std::error_code unknown;
+  if (!fs::exists(file, unknown)) return std::nullopt;
+  try {
+    Report report = read_report(file.string());
+    if (limits_hold(report, uuid, driver_version(), today())) return report;
+  } catch (const InputError&) {
+  }
+  return std::nullopt;
+}
+
+std::optional<Report> of_gpu(const std::string& uuid, bool anew, bool quiet, std::vector<std::string>& warnings) {
+  const std::optional<fs::path> cache = cache_folder();
+  std::error_code failed;
+  if (cache) fs::create_directories(*cache, failed);
+  const bool keeps = cache && !failed && access(cache->c_str(), W_OK) == 0;
+  const TemporaryFolder temporary;
+  const fs::path file = (keeps ? *cache : temporary.path()) /
+                        fmt::format("limits-{}-{}.json", as_name(uuid), as_name(host_name()));
+  if (!anew) {
+    if (std::optional<Report> report = kept(file, uuid)) return report;
+  }
+  if (!quiet) tell("measuring what copies take on this GPU (about 10 s; kept for 30 days)");
+  fs::remove(file, failed);  // --json does not take the place of a file that it cannot read
+  return measured(file.string(), {}, {{"CUDA_VISIBLE_DEVICES", uuid}}, quiet, warnings);
+}
+
+}  // namespace
+
+bool limits_hold(const Report& kept, const std::string& uuid, const std::string& driver, std::string_view now) {
+  const std::optional<long> then = day_of(kept.started_at);
+  const std::optional<long> today = day_of(now);
+  const bool recent = then && today && *today - *then <= kMostDays && *today >= *then;
+  const bool same_driver = driver.empty() || kept.environment.driver.empty() || kept.environment.driver == driver;
+  return kept.complete && recent && same_driver && kept.environment.gpu.uuid == uuid &&
+         kept.tool.version == this_tool().version;
+}
+
+std::optional<Report> machine_limits(const cli::ExplainCommand& command, const std::vector<Recording>& recordings,
+                                     std::vector<std::string>& warnings) {
+  if (command.limits) return read_report(*command.limits);
+  if (command.simulate) return simulated(*command.simulate, warnings);
+  for (const Recording& r : recordings) {
+    const std::string profile(r.name(r.process.profile));
+    if (r.process.backend == recording::Backend::simulated && !profile.empty()) return simulated(profile, warnings);
+  }
+  const std::string uuid = uuid_of(recordings);
+  if (uuid.empty()) return std::nullopt;
+  return of_gpu(uuid, command.measure_limits, command.show.quiet, warnings);
+}
+
+}  // namespace xferbench::app

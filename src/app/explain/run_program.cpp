@@ -1,0 +1,120 @@
+#include "app/explain/run_program.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <system_error>
+
+#include "core/descriptor.hpp"
+#include "core/error.hpp"
+
+namespace xferbench::app {
+
+namespace {
+
+std::uint64_t now() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+/// In the child: this program ignores what a write can raise (core/process.hpp), the other one decides for itself.
+[[noreturn]] void become(std::vector<std::string> words, const Variables& variables, StandardOutput output,
+                         const sigset_t& mask, int report) {
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_DFL);
+  sigprocmask(SIG_SETMASK, &mask, nullptr);
+  for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
+  if (output == StandardOutput::dropped) {
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);  // NOLINT(cppcoreguidelines-pro-type-vararg)
+    if (nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
+  }
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execvp(argv.front(), argv.data());
+  const int error = errno;
+  static_cast<void>(write(report, &error, sizeof error) == 0);
+  _exit(127);  // as a shell says it
+}
+
+/// What exec has left in the pipe that it closes: why it failed, or 0.
+int error_of_exec(int pipe) {
+  int error = 0;
+  ssize_t got = 0;
+  do {
+    got = read(pipe, &error, sizeof error);
+  } while (got < 0 && errno == EINTR);
+  return got == sizeof error ? error : 0;
+}
+
+sigset_t signals_to_look_at() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&signals, signal);
+  return signals;
+}
+
+/// A terminal sends Ctrl-C to both; others send to this process alone.
+int wait_for(pid_t child, const sigset_t& signals) {
+  int status = 0;
+  constexpr timespec kPatience{.tv_sec = 0, .tv_nsec = 200'000'000};  // where SIGCHLD is somebody else's
+  for (;;) {
+    const pid_t ended = waitpid(child, &status, WNOHANG);
+    if (ended == child) return status;
+    if (ended < 0 && errno != EINTR) throw std::system_error(errno, std::generic_category(), "waiting for a program");
+    siginfo_t info{};
+    const int signal = sigtimedwait(&signals, &info, &kPatience);
+    const bool from_terminal = info.si_code == SI_KERNEL;
+    if (signal > 0 && signal != SIGCHLD && !from_terminal) kill(child, signal);
+  }
+}
+
+/// These signals wait to be looked at while this lives.
+class BlockedSignals {
+ public:
+  explicit BlockedSignals(const sigset_t& signals) { sigprocmask(SIG_BLOCK, &signals, &before_); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+  ~BlockedSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  [[nodiscard]] const sigset_t& before() const { return before_; }
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+ProgramEnd run_program(const std::vector<std::string>& words, const Variables& variables, StandardOutput output) {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "making a pipe");
+  const Descriptor from_child(ends[0]);
+  Descriptor to_parent(ends[1]);
+  std::signal(SIGCHLD, SIG_DFL);  // whoever started this program may ignore it; then nobody learns how a child ended
+  const sigset_t signals = signals_to_look_at();
+  const BlockedSignals blocked(signals);
+  ProgramEnd end{.begin = now()};
+  end.pid = fork();
+  if (end.pid < 0) throw std::system_error(errno, std::generic_category(), "starting a program");
+  if (end.pid == 0) become(words, variables, output, blocked.before(), to_parent.number());
+  to_parent = Descriptor();
+  const int error = error_of_exec(from_child.number());
+  const int status = wait_for(end.pid, signals);
+  end.end = now();
+  if (error != 0) throw UsageError(fmt::format("cannot run {}: {}", words.front(), std::strerror(error)));
+  if (WIFSIGNALED(status)) {
+    end.signal = WTERMSIG(status);
+  } else {
+    end.exit_code = WEXITSTATUS(status);
+  }
+  return end;
+}
+
+}  // namespace xferbench::app

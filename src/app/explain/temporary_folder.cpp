@@ -1,0 +1,34 @@
+#include "app/explain/temporary_folder.hpp"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <system_error>
+
+#include "core/error.hpp"
+
+namespace xferbench::app {
+
+namespace fs = std::filesystem;
+
+TemporaryFolder::TemporaryFolder() {
+  std::error_code failed;
+  fs::path parent = fs::temp_directory_path(failed);
+  if (failed) parent = "/tmp";
+  std::string name = (parent / "xferbench-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) {
+    throw OutputError(fmt::format("cannot make a folder in {}: {}; TMPDIR names another", parent.string(),
+                                  std::strerror(errno)));
+  }
+  path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+}  // namespace xferbench::app

@@ -1,0 +1,154 @@
+#include "explain/limits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/metric_names.hpp"
+
+namespace xferbench::explain {
+
+using recording::CopyKind;
+using recording::Memory;
+
+std::optional<double> seconds_on(const LimitCurve& curve, std::uint64_t bytes) {
+  const std::vector<LimitPoint>& points = curve.points;
+  if (points.empty()) return std::nullopt;
+  const auto above = std::ranges::lower_bound(points, bytes, {}, &LimitPoint::bytes);
+  if (above == points.begin()) return points.front().seconds;
+  const LimitPoint& low = *(above - 1);
+  const auto size = static_cast<double>(bytes);
+  if (above == points.end()) return low.seconds * size / static_cast<double>(low.bytes);
+  const double below = std::log(static_cast<double>(low.bytes));
+  const double part = (std::log(size) - below) / (std::log(static_cast<double>(above->bytes)) - below);
+  // Latency and rate: time grows with size as a line, not as a power, which is what counts between far points.
+  const double line = low.seconds + (above->seconds - low.seconds) * (size - static_cast<double>(low.bytes)) /
+                                        static_cast<double>(above->bytes - low.bytes);
+  const double power = std::exp(std::log(low.seconds) + part * std::log(above->seconds / low.seconds));
+  return std::min(line, power);
+}
+
+namespace {
+
+/// The time that a case is about; nothing where there is none.
+std::optional<double> seconds_of(const Report& report, const Result& result) {
+  if (result.status != Status::ok) return std::nullopt;
+  const Measurement* headline = headline_of(result, declared_for(report.metrics_declared, result.config.scenario()));
+  if (headline == nullptr || headline->median <= 0) return std::nullopt;
+  return headline->median;
+}
+
+struct Direction {
+  std::string_view dir;
+  CopyKind kind;
+};
+constexpr Direction kDirections[]{{"h2d", CopyKind::h2d}, {"d2h", CopyKind::d2h}};
+struct HostKind {
+  std::string_view host;
+  Memory memory;
+};
+constexpr HostKind kHostKinds[]{{"pinned", Memory::pinned}, {"pageable", Memory::pageable}};
+
+/// Files from elsewhere may lack what every case of this program has.
+bool is(const Result& r, std::string_view axis, std::string_view word) {
+  return r.config.has(axis) && r.config.word(axis) == word;
+}
+
+bool is_copy(const Result& r, std::string_view dir, std::string_view host) {
+  return r.config.scenario() == "memcpy" && is(r, "dir", dir) && is(r, "host", host) && r.config.has("size");
+}
+
+LimitCurve curve_of(const Report& report, const Direction& direction, const HostKind& host) {
+  LimitCurve curve{.kind = direction.kind, .host = host.memory};
+  for (const Result& r : report.results) {
+    if (!is_copy(r, direction.dir, host.host)) continue;
+    if (const auto seconds = seconds_of(report, r)) curve.points.push_back({r.config.count("size"), *seconds});
+  }
+  std::ranges::stable_sort(curve.points, {}, &LimitPoint::bytes);
+  const auto same = [](const LimitPoint& a, const LimitPoint& b) { return a.bytes == b.bytes; };
+  curve.points.erase(std::unique(curve.points.begin(), curve.points.end(), same), curve.points.end());
+  return curve;
+}
+
+const LimitCurve* curve_for(const std::vector<LimitCurve>& curves, CopyKind kind, Memory host) {
+  const auto found =
+      std::ranges::find_if(curves, [&](const LimitCurve& c) { return c.kind == kind && c.host == host; });
+  return found == curves.end() ? nullptr : &*found;
+}
+
+/// What is left of the lone speed of each direction while both run, by the largest size that was measured so.
+Duplex duplex_of(const Report& report, const std::vector<LimitCurve>& curves) {
+  Duplex duplex;
+  std::uint64_t largest = 0;
+  for (const Result& r : report.results) {
+    if (!is_copy(r, "bidirectional", "pinned") || r.config.count("size") <= largest) continue;
+    const auto both = seconds_of(report, r);
+    const LimitCurve* in = curve_for(curves, CopyKind::h2d, Memory::pinned);
+    const LimitCurve* out = curve_for(curves, CopyKind::d2h, Memory::pinned);
+    if (!both || in == nullptr || out == nullptr) continue;
+    largest = r.config.count("size");
+    const auto kept = [&](const LimitCurve& curve) {
+      return std::clamp(seconds_on(curve, largest).value_or(*both) / *both, 0.1, 1.);
+    };
+    duplex = {kept(*in), kept(*out)};
+  }
+  return duplex;
+}
+
+/// From the times of graphs of many empty kernels: what one more costs.
+std::optional<double> graph_node_of(const Report& report) {
+  std::vector<LimitPoint> graphs;  // by nodes
+  for (const Result& r : report.results) {
+    if (r.config.scenario() != "latency" || !is(r, "op", "graph") || !r.config.has("nodes")) continue;
+    if (const auto seconds = seconds_of(report, r)) graphs.push_back({r.config.count("nodes"), *seconds});
+  }
+  std::ranges::sort(graphs, {}, &LimitPoint::bytes);
+  if (graphs.size() < 2) return std::nullopt;
+  const LimitPoint& most = graphs.back();
+  const LimitPoint& fewer = graphs[graphs.size() - 2];
+  if (most.bytes == fewer.bytes || most.seconds <= fewer.seconds) return std::nullopt;
+  return (most.seconds - fewer.seconds) / static_cast<double>(most.bytes - fewer.bytes);
+}
+
+/// How long a call keeps the host, of the first case of an operation that was measured.
+std::optional<double> call_of(const Report& report, std::string_view operation) {
+  for (const Result& r : report.results) {
+    if (r.config.scenario() != "latency" || !is(r, "op", operation) || r.status != Status::ok) continue;
+    const double seconds = r.median(kHostCall);
+    if (seconds > 0) return seconds;
+  }
+  return std::nullopt;
+}
+
+std::string description_of(const Report& report) {
+  const Environment& e = report.environment;
+  const std::string when = report.started_at.substr(0, report.started_at.find('T'));
+  if (e.simulated()) return fmt::format("{}, simulated by profile {}", e.gpu.name, e.profile_text());
+  return fmt::format("{}{}, measured {}", e.gpu.name, e.driver.empty() ? "" : ", driver " + e.driver, when);
+}
+
+}  // namespace
+
+MachineLimits limits_of(const Report& report) {
+  MachineLimits limits{
+      .of = description_of(report), .simulated = report.environment.simulated(), .uuid = report.environment.gpu.uuid};
+  for (const Direction& direction : kDirections) {
+    for (const HostKind& host : kHostKinds) {
+      LimitCurve curve = curve_of(report, direction, host);
+      if (!curve.points.empty()) limits.curves.push_back(std::move(curve));
+    }
+  }
+  Costs& costs = limits.costs;
+  costs.copy = [curves = limits.curves](CopyKind kind, Memory host, std::uint64_t bytes) -> std::optional<double> {
+    const LimitCurve* curve = curve_for(curves, kind, host);
+    return curve == nullptr ? std::nullopt : seconds_on(*curve, bytes);
+  };
+  costs.duplex = duplex_of(report, limits.curves);
+  costs.asynchronous_copy = call_of(report, "copy").value_or(costs.asynchronous_copy);
+  costs.graph_launch = call_of(report, "graph").value_or(costs.graph_launch);
+  costs.graph_node = graph_node_of(report).value_or(costs.graph_node);
+  return limits;
+}
+
+}  // namespace xferbench::explain
