@@ -61,8 +61,6 @@ Style style_of(const cli::Presentation& show) {
   return {.color = colours(show), .columns = show.wide ? 0 : columns_of_terminal(), .every_row = show.wide};
 }
 
-namespace {
-
 std::string utc_now() {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   std::tm utc{};
@@ -71,8 +69,6 @@ std::string utc_now() {
   std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
   return text;
 }
-
-}  // namespace
 
 std::vector<std::pair<std::string, std::string>> cuda_variables() {
   std::vector<std::pair<std::string, std::string>> found;

@@ -46,6 +46,9 @@ Style style_of(const cli::Presentation& show);
 /// Environment variables that change what CUDA does and so belong to a result.
 std::vector<std::pair<std::string, std::string>> cuda_variables();
 
+/// ISO 8601.
+std::string utc_now();
+
 /// A report without results, of cases of these scenarios, measured so.
 Report begin_report(const cli::Measuring& measuring, const Device& device, Descriptors scenarios);
 

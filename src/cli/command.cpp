@@ -360,7 +360,8 @@ Command CommandLine::explain_command() {
     throw UsageError("explain needs a program behind --, or a recording: xferbench explain -- ./my_app args");
   }
   if (!e.program.empty() && !e.folder.empty()) {
-    throw UsageError(fmt::format("explain takes a program or a recording, and there are both ('{}' before --)", e.folder));
+    throw UsageError(
+        fmt::format("explain takes a program or a recording, and there are both ('{}' before --)", e.folder));
   }
   if (e.program.empty()) {
     for (const char* flag : {"--recording", "--runs", "--no-bare", "--from", "--for", "--max-records", "--stacks",

@@ -141,23 +141,23 @@ struct ExpectCommand {
 
 /// A program of the user's that is to be watched, or the recording of one, and what is to be told of it.
 struct ExplainCommand {
-  std::vector<std::string> program;             ///< words of the command that is to be watched; empty: `folder` is read
-  std::string folder;                           ///< of a recording
-  std::optional<std::string> recording;         ///< folder in which the recording is kept; else it is not
-  std::size_t runs = 1;                         ///< times that the program runs unwatched, and watched
-  bool bare = true;                             ///< it runs unwatched, too
-  std::optional<std::string> range;             ///< NVTX range that is explained; else the whole program
-  double from = 0;                              ///< seconds after its start at which recording begins
-  std::optional<double> seconds;                ///< that recording goes on; else to the end
-  std::uint64_t max_records = 2'000'000;        ///< of each process
-  bool stacks = false;                          ///< call stacks of the host are recorded
-  bool exit_code = false;                       ///< the exit code is the program's
-  std::optional<std::string> limits;            ///< results that say what the machine can do; else it is measured
-  bool measure_limits = false;                  ///< anew, although it is known
-  bool all = false;                             ///< even findings that gain little, and all processes
-  std::vector<explain::FindingKind> mended;     ///< the time with just these mended is told, too
-  std::optional<std::string> simulate;          ///< profile of the device whose limits are meant
-  OutputFiles files;                            ///< json, markdown and timeline
+  std::vector<std::string> program;          ///< words of the command that is to be watched; empty: `folder` is read
+  std::string folder;                        ///< of a recording
+  std::optional<std::string> recording;      ///< folder in which the recording is kept; else it is not
+  std::size_t runs = 1;                      ///< times that the program runs unwatched, and watched
+  bool bare = true;                          ///< it runs unwatched, too
+  std::optional<std::string> range;          ///< NVTX range that is explained; else the whole program
+  double from = 0;                           ///< seconds after its start at which recording begins
+  std::optional<double> seconds;             ///< that recording goes on; else to the end
+  std::uint64_t max_records = 2'000'000;     ///< of each process
+  bool stacks = false;                       ///< call stacks of the host are recorded
+  bool exit_code = false;                    ///< the exit code is the program's
+  std::optional<std::string> limits;         ///< results that say what the machine can do; else it is measured
+  bool measure_limits = false;               ///< anew, although it is known
+  bool all = false;                          ///< even findings that gain little, and all processes
+  std::vector<explain::FindingKind> mended;  ///< the time with just these mended is told, too
+  std::optional<std::string> simulate;       ///< profile of the device whose limits are meant
+  OutputFiles files;                         ///< json, markdown and timeline
   Presentation show;
 };
 

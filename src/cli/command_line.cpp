@@ -478,12 +478,10 @@ void CommandLine::add_expect() {
 }
 
 void CommandLine::add_explain() {
-  constexpr std::array kTaken{"--json",  "--markdown", "--timeline", "--simulate",
-                              "--color", "--quiet",    "--wide"};
-  CLI::App* app = add_command("explain", "what the transfers of any CUDA program cost it, and what mending them gains",
-                              {.usage = std::string(explain_usage()),
-                               .taken = named(kTaken),
-                               .make = [this] { return explain_command(); }});
+  constexpr std::array kTaken{"--json", "--markdown", "--timeline", "--simulate", "--color", "--quiet", "--wide"};
+  CLI::App* app = add_command(
+      "explain", "what the transfers of any CUDA program cost it, and what mending them gains",
+      {.usage = std::string(explain_usage()), .taken = named(kTaken), .make = [this] { return explain_command(); }});
   app->footer(std::string(explain_footer()));
   app->add_option("FOLDER", explain_.folder)->type_name("FOLDER");
   add_file(*app, "--recording", "keep the recording in this new folder, to be read again: xferbench explain FOLDER",
@@ -510,8 +508,8 @@ void CommandLine::add_explain() {
              "N", explain_.max_records);
   app->add_flag("--stacks", explain_.stacks, "record call stacks of the host, too: each call costs some us more");
   app->add_flag("--exit-code", explain_.exit_code, "end with the program's exit code");
-  CLI::Option* limits = add_file(*app, "--limits", "results of --suite limits that say what this machine can do",
-                                 explain_.limits);
+  CLI::Option* limits =
+      add_file(*app, "--limits", "results of --suite limits that say what this machine can do", explain_.limits);
   CLI::Option* measure =
       app->add_flag("--measure-limits", explain_.measure_limits, "measure that anew, although it is known");
   app->add_flag("--all", explain_.all, "tell what gains little, too, and of all processes");

@@ -8,76 +8,76 @@ namespace xferbench {
 
 namespace {
 
-using Rule = std::pair<std::string_view, CallKind>;
+using Rule = std::pair<std::string_view, CudaCallKind>;
 
 /// How names begin, without "cuda" or "cu". The first that fits counts, so that longer ones stand before what they
 /// begin with.
 constexpr auto kRules = std::to_array<Rule>({
-    {"MemcpyToSymbol", CallKind::copy},
-    {"Memcpy", CallKind::copy},
-    {"MemsetD", CallKind::fill},
-    {"Memset", CallKind::fill},
-    {"GraphLaunch", CallKind::graph_launch},
-    {"GraphInstantiate", CallKind::load},
-    {"GraphUpload", CallKind::load},
-    {"GraphExecUpdate", CallKind::load},
-    {"LaunchKernel", CallKind::launch},
-    {"LaunchCooperativeKernel", CallKind::launch},
-    {"LaunchDevice", CallKind::launch},
-    {"LaunchHostFunc", CallKind::launch},
-    {"LaunchGrid", CallKind::launch},
-    {"Launch", CallKind::launch},
-    {"StreamAddCallback", CallKind::launch},
-    {"StreamSynchronize", CallKind::wait_stream},
-    {"StreamWaitEvent", CallKind::make_wait},
-    {"StreamCreate", CallKind::stream},
-    {"StreamDestroy", CallKind::stream},
-    {"StreamBeginCapture", CallKind::stream},
-    {"StreamEndCapture", CallKind::stream},
-    {"EventSynchronize", CallKind::wait_event},
-    {"EventRecord", CallKind::record_event},
-    {"EventCreate", CallKind::stream},
-    {"EventDestroy", CallKind::stream},
-    {"DeviceSynchronize", CallKind::wait_device},
-    {"ThreadSynchronize", CallKind::wait_device},
-    {"CtxSynchronize", CallKind::wait_device},
-    {"MallocHost", CallKind::pin},
-    {"MallocManaged", CallKind::managed},
-    {"Malloc", CallKind::allocate},
-    {"MemAllocHost", CallKind::pin},
-    {"MemAllocManaged", CallKind::managed},
-    {"MemAlloc", CallKind::allocate},
-    {"MemCreate", CallKind::allocate},
-    {"MemMap", CallKind::allocate},
-    {"MemSetAccess", CallKind::allocate},
-    {"MemUnmap", CallKind::free},
-    {"MemRelease", CallKind::free},
-    {"MemFreeHost", CallKind::unpin},
-    {"MemFree", CallKind::free},
-    {"FreeHost", CallKind::unpin},
-    {"Free", CallKind::free},
-    {"HostAlloc", CallKind::pin},
-    {"HostRegister", CallKind::pin},
-    {"MemHostAlloc", CallKind::pin},
-    {"MemHostRegister", CallKind::pin},
-    {"HostUnregister", CallKind::unpin},
-    {"MemHostUnregister", CallKind::unpin},
-    {"MemPrefetch", CallKind::managed},
-    {"MemAdvise", CallKind::managed},
-    {"ModuleLoad", CallKind::load},
-    {"LibraryLoad", CallKind::load},
-    {"LibraryGetKernel", CallKind::load},
-    {"ModuleGetFunction", CallKind::load},
-    {"LinkComplete", CallKind::load},
-    {"LinkCreate", CallKind::load},
-    {"LinkAdd", CallKind::load},
-    {"InitDevice", CallKind::initialise},
-    {"Init", CallKind::initialise},
-    {"CtxCreate", CallKind::initialise},
-    {"DevicePrimaryCtxRetain", CallKind::initialise},
-    {"DevicePrimaryCtxReset", CallKind::initialise},
-    {"DeviceReset", CallKind::initialise},
-    {"SetDevice", CallKind::initialise},
+    {"MemcpyToSymbol", CudaCallKind::copy},
+    {"Memcpy", CudaCallKind::copy},
+    {"MemsetD", CudaCallKind::fill},
+    {"Memset", CudaCallKind::fill},
+    {"GraphLaunch", CudaCallKind::graph_launch},
+    {"GraphInstantiate", CudaCallKind::load},
+    {"GraphUpload", CudaCallKind::load},
+    {"GraphExecUpdate", CudaCallKind::load},
+    {"LaunchKernel", CudaCallKind::launch},
+    {"LaunchCooperativeKernel", CudaCallKind::launch},
+    {"LaunchDevice", CudaCallKind::launch},
+    {"LaunchHostFunc", CudaCallKind::launch},
+    {"LaunchGrid", CudaCallKind::launch},
+    {"Launch", CudaCallKind::launch},
+    {"StreamAddCallback", CudaCallKind::launch},
+    {"StreamSynchronize", CudaCallKind::wait_stream},
+    {"StreamWaitEvent", CudaCallKind::make_wait},
+    {"StreamCreate", CudaCallKind::stream},
+    {"StreamDestroy", CudaCallKind::stream},
+    {"StreamBeginCapture", CudaCallKind::stream},
+    {"StreamEndCapture", CudaCallKind::stream},
+    {"EventSynchronize", CudaCallKind::wait_event},
+    {"EventRecord", CudaCallKind::record_event},
+    {"EventCreate", CudaCallKind::stream},
+    {"EventDestroy", CudaCallKind::stream},
+    {"DeviceSynchronize", CudaCallKind::wait_device},
+    {"ThreadSynchronize", CudaCallKind::wait_device},
+    {"CtxSynchronize", CudaCallKind::wait_device},
+    {"MallocHost", CudaCallKind::pin},
+    {"MallocManaged", CudaCallKind::managed},
+    {"Malloc", CudaCallKind::allocate},
+    {"MemAllocHost", CudaCallKind::pin},
+    {"MemAllocManaged", CudaCallKind::managed},
+    {"MemAlloc", CudaCallKind::allocate},
+    {"MemCreate", CudaCallKind::allocate},
+    {"MemMap", CudaCallKind::allocate},
+    {"MemSetAccess", CudaCallKind::allocate},
+    {"MemUnmap", CudaCallKind::free},
+    {"MemRelease", CudaCallKind::free},
+    {"MemFreeHost", CudaCallKind::unpin},
+    {"MemFree", CudaCallKind::free},
+    {"FreeHost", CudaCallKind::unpin},
+    {"Free", CudaCallKind::free},
+    {"HostAlloc", CudaCallKind::pin},
+    {"HostRegister", CudaCallKind::pin},
+    {"MemHostAlloc", CudaCallKind::pin},
+    {"MemHostRegister", CudaCallKind::pin},
+    {"HostUnregister", CudaCallKind::unpin},
+    {"MemHostUnregister", CudaCallKind::unpin},
+    {"MemPrefetch", CudaCallKind::managed},
+    {"MemAdvise", CudaCallKind::managed},
+    {"ModuleLoad", CudaCallKind::load},
+    {"LibraryLoad", CudaCallKind::load},
+    {"LibraryGetKernel", CudaCallKind::load},
+    {"ModuleGetFunction", CudaCallKind::load},
+    {"LinkComplete", CudaCallKind::load},
+    {"LinkCreate", CudaCallKind::load},
+    {"LinkAdd", CudaCallKind::load},
+    {"InitDevice", CudaCallKind::initialise},
+    {"Init", CudaCallKind::initialise},
+    {"CtxCreate", CudaCallKind::initialise},
+    {"DevicePrimaryCtxRetain", CudaCallKind::initialise},
+    {"DevicePrimaryCtxReset", CudaCallKind::initialise},
+    {"DeviceReset", CudaCallKind::initialise},
+    {"SetDevice", CudaCallKind::initialise},
 });
 
 std::string_view without_prefix(std::string_view name) {
@@ -108,16 +108,17 @@ std::string_view plain_call_name(std::string_view name) {
   return name;
 }
 
-CallKind call_kind(std::string_view name) {
+CudaCallKind call_kind(std::string_view name) {
   const std::string_view rest = without_prefix(name);
   const auto* const rule = std::ranges::find_if(kRules, [rest](const Rule& r) { return rest.starts_with(r.first); });
-  return rule == kRules.end() ? CallKind::none : rule->second;
+  return rule == kRules.end() ? CudaCallKind::none : rule->second;
 }
 
 bool is_asynchronous(std::string_view name) {
   const std::string_view plain = plain_call_name(name);
-  const CallKind kind = call_kind(plain);
-  return plain.find("Async") != std::string_view::npos || kind == CallKind::launch || kind == CallKind::graph_launch;
+  const CudaCallKind kind = call_kind(plain);
+  return plain.find("Async") != std::string_view::npos || kind == CudaCallKind::launch ||
+         kind == CudaCallKind::graph_launch;
 }
 
 }  // namespace xferbench

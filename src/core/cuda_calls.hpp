@@ -8,7 +8,7 @@
 
 namespace xferbench {
 
-enum class CallKind {
+enum class CudaCallKind {
   none,  ///< costs next to nothing and says nothing: not recorded
   copy,
   fill,
@@ -28,7 +28,7 @@ enum class CallKind {
   load,       ///< code: modules, libraries, graphs that are made ready
   initialise,
 };
-constexpr auto texts_of(CallKind) {
+constexpr auto texts_of(CudaCallKind) {
   return std::to_array<std::string_view>({"none", "copy", "fill", "launch", "graph-launch", "wait-stream", "wait-event",
                                           "wait-device", "record-event", "make-wait", "stream", "allocate", "free",
                                           "pin", "unpin", "managed", "load", "initialise"});
@@ -39,7 +39,7 @@ constexpr auto texts_of(CallKind) {
 std::string_view plain_call_name(std::string_view name);
 
 /// Of a name with or without those endings.
-CallKind call_kind(std::string_view name);
+CudaCallKind call_kind(std::string_view name);
 
 /// Whether the call waits for nothing by design: its name ends in "Async", or it launches.
 bool is_asynchronous(std::string_view name);

@@ -216,7 +216,7 @@ std::optional<double> waited_until(const Program& program, const HostCall& call)
 
 void set_own_times(Program& program) {
   Usual<Index> own(kUsualCall);
-  Usual<CallKind> wakes(kUsualWake);
+  Usual<CudaCallKind> wakes(kUsualWake);
   for (const HostCall& call : program.calls) {
     const auto until = waited_until(program, call);
     if (!until) {

@@ -230,9 +230,9 @@ class Builder {
     for (const Index operation : call.operations) enqueue(operation);
     for (const auto& [correlation, i] : events_.of(correlations_[c])) record(r_.events[i]);
     for (const auto& [correlation, i] : syncs_.of(correlations_[c])) synchronize(call, r_.synchronizations[i]);
-    if (call.kind == CallKind::wait_device && call.waits_for.empty()) wait_for_all(call, std::nullopt);
-    if (call.kind == CallKind::copy || call.kind == CallKind::fill) wait_for_own(call);
-    if (call.kind == CallKind::free || call.kind == CallKind::unpin) wait_if_it_did(call);
+    if (call.kind == CudaCallKind::wait_device && call.waits_for.empty()) wait_for_all(call, std::nullopt);
+    if (call.kind == CudaCallKind::copy || call.kind == CudaCallKind::fill) wait_for_own(call);
+    if (call.kind == CudaCallKind::free || call.kind == CudaCallKind::unpin) wait_if_it_did(call);
   }
 
   void enqueue(Index i) {

@@ -70,7 +70,7 @@ struct HostCall {
   Index name = 0;          ///< NameId
   std::uint32_t thread = 0;
   std::uint32_t stack = 0;
-  CallKind kind = CallKind::none;
+  CudaCallKind kind = CudaCallKind::none;
   bool asynchronous = false;
   std::vector<Index> operations{};  ///< that it enqueues, in their order
   std::vector<Index> waits_for{};   ///< operations

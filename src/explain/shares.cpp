@@ -18,14 +18,14 @@ struct Edge {
 
 What what_of(const HostCall& call) {
   switch (call.kind) {
-    case CallKind::allocate:
-    case CallKind::free:
-    case CallKind::pin:
-    case CallKind::unpin:
-    case CallKind::managed:
-    case CallKind::load:
-    case CallKind::stream:
-    case CallKind::initialise: return loads;
+    case CudaCallKind::allocate:
+    case CudaCallKind::free:
+    case CudaCallKind::pin:
+    case CudaCallKind::unpin:
+    case CudaCallKind::managed:
+    case CudaCallKind::load:
+    case CudaCallKind::stream:
+    case CudaCallKind::initialise: return loads;
     default: return call.waits_for.empty() ? calls : waits;
   }
 }

@@ -182,7 +182,7 @@ void add(const CUpti_ActivityAPI& r, const CuptiApi& api, Recorder& to) {
   const char* name = nullptr;
   if (api.callback_name(domain, r.cbid, &name) != CUPTI_SUCCESS || name == nullptr) return;
   const std::string_view plain = plain_call_name(name);
-  if (call_kind(plain) == CallKind::none) return;
+  if (call_kind(plain) == CudaCallKind::none) return;
   to.add(Type::call, r.start,
          Call{.begin = r.start,
               .end = r.end,

@@ -15,7 +15,7 @@ template <class Use>
 void for_each_call(const CuptiApi& api, CUpti_CallbackDomain domain, Use use) {
   const char* name = nullptr;
   for (CUpti_CallbackId id = 1; api.callback_name(domain, id, &name) == CUPTI_SUCCESS && name != nullptr; ++id) {
-    if (call_kind(plain_call_name(name)) != CallKind::none) use(id);
+    if (call_kind(plain_call_name(name)) != CudaCallKind::none) use(id);
   }
 }
 

@@ -34,10 +34,8 @@ constexpr std::array kFields{
     field<&RecordedRun::exit_code, kWhole<int, 0, kMostCode>>("exit_code", if_known),
     field<&RecordedRun::signal, kWhole<int, 0, kMostCode>>("signal", if_known),
 };
-constexpr Shape kRecordedRun{.expected = "an object with schema, command and times",
-                             .is_object = true,
-                             .fields = kFields,
-                             .end = check_times};
+constexpr Shape kRecordedRun{
+    .expected = "an object with schema, command and times", .is_object = true, .fields = kFields, .end = check_times};
 
 }  // namespace
 

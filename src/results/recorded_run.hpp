@@ -10,14 +10,14 @@ namespace xferbench {
 
 struct RecordedRun {
   std::vector<std::string> command;
-  std::string started_at;         ///< ISO 8601, UTC
-  std::string version;            ///< of this program
-  std::string range{};            ///< NVTX range that was asked for; empty: the whole program
-  std::uint32_t pid = 0;          ///< of the process that was started, in the run that was kept
-  std::uint64_t begin = 0;        ///< when it was started, in nanoseconds of CLOCK_MONOTONIC ...
-  std::uint64_t end = 0;          ///< ... and when it ended
-  std::vector<double> bare{};     ///< seconds of the whole program, each time that it ran unwatched
-  std::vector<double> watched{};  ///< and watched
+  std::string started_at;            ///< ISO 8601, UTC
+  std::string version;               ///< of this program
+  std::string range{};               ///< NVTX range that was asked for; empty: the whole program
+  std::uint32_t pid = 0;             ///< of the process that was started, in the run that was kept
+  std::uint64_t begin = 0;           ///< when it was started, in nanoseconds of CLOCK_MONOTONIC ...
+  std::uint64_t end = 0;             ///< ... and when it ended
+  std::vector<double> bare{};        ///< seconds of the whole program, each time that it ran unwatched
+  std::vector<double> watched{};     ///< and watched
   std::vector<double> bare_range{};  ///< seconds of the range, each time that the program ran unwatched
   int exit_code = 0;                 ///< of the run that was kept; 0 where a signal ended it
   int signal = 0;                    ///< that ended it

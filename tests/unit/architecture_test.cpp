@@ -184,10 +184,10 @@ const std::vector<Room>& rooms() {
       {"fleet", {"core", "results", "measure"}},
       {"explain", {"core", "results"}},
       {"report", {"core", "results", "model", "measure", "compare", "check", "fleet", "explain"}},
-      {"cli", {"core", "device", "ranks", "results", "measure", "run", "compare"}},
+      {"cli", {"core", "device", "ranks", "results", "measure", "run", "compare", "explain"}},
       {"app",
-       {"core", "device", "ranks", "results", "measure", "run", "scenarios", "compare", "check", "fleet", "report",
-        "cli"}},
+       {"core", "device", "ranks", "results", "measure", "run", "scenarios", "compare", "check", "fleet", "explain",
+        "report", "cli"}},
       {"main.cpp", {"core", "scenarios", "app"}},
   };
   return all;

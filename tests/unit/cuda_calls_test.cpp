@@ -15,21 +15,21 @@ TEST(CudaCalls, AreNamedAsProgramsWriteThem) {
 }
 
 TEST(CudaCalls, AreKnownByWhatTheyDo) {
-  EXPECT_EQ(call_kind("cudaMemcpyAsync_v3020"), CallKind::copy);
-  EXPECT_EQ(call_kind("cuMemcpyHtoDAsync_v2"), CallKind::copy);
-  EXPECT_EQ(call_kind("cudaLaunchKernelExC_v11060"), CallKind::launch);
-  EXPECT_EQ(call_kind("cuLaunchKernelEx"), CallKind::launch);
-  EXPECT_EQ(call_kind("cudaGraphLaunch_v10000"), CallKind::graph_launch);
-  EXPECT_EQ(call_kind("cudaMallocHost"), CallKind::pin);
-  EXPECT_EQ(call_kind("cudaMallocManaged"), CallKind::managed);
-  EXPECT_EQ(call_kind("cudaMallocAsync"), CallKind::allocate);
-  EXPECT_EQ(call_kind("cuMemHostRegister_v2"), CallKind::pin);
-  EXPECT_EQ(call_kind("cudaFreeHost"), CallKind::unpin);
-  EXPECT_EQ(call_kind("cudaFree"), CallKind::free);
-  EXPECT_EQ(call_kind("cuCtxSynchronize"), CallKind::wait_device);
-  EXPECT_EQ(call_kind("cudaGetDevice"), CallKind::none);
-  EXPECT_EQ(call_kind("memcpy"), CallKind::none);
-  EXPECT_EQ(call_kind("cuda"), CallKind::none);
+  EXPECT_EQ(call_kind("cudaMemcpyAsync_v3020"), CudaCallKind::copy);
+  EXPECT_EQ(call_kind("cuMemcpyHtoDAsync_v2"), CudaCallKind::copy);
+  EXPECT_EQ(call_kind("cudaLaunchKernelExC_v11060"), CudaCallKind::launch);
+  EXPECT_EQ(call_kind("cuLaunchKernelEx"), CudaCallKind::launch);
+  EXPECT_EQ(call_kind("cudaGraphLaunch_v10000"), CudaCallKind::graph_launch);
+  EXPECT_EQ(call_kind("cudaMallocHost"), CudaCallKind::pin);
+  EXPECT_EQ(call_kind("cudaMallocManaged"), CudaCallKind::managed);
+  EXPECT_EQ(call_kind("cudaMallocAsync"), CudaCallKind::allocate);
+  EXPECT_EQ(call_kind("cuMemHostRegister_v2"), CudaCallKind::pin);
+  EXPECT_EQ(call_kind("cudaFreeHost"), CudaCallKind::unpin);
+  EXPECT_EQ(call_kind("cudaFree"), CudaCallKind::free);
+  EXPECT_EQ(call_kind("cuCtxSynchronize"), CudaCallKind::wait_device);
+  EXPECT_EQ(call_kind("cudaGetDevice"), CudaCallKind::none);
+  EXPECT_EQ(call_kind("memcpy"), CudaCallKind::none);
+  EXPECT_EQ(call_kind("cuda"), CudaCallKind::none);
 }
 
 TEST(CudaCalls, ThatWaitAreToldFromThoseThatDoNot) {

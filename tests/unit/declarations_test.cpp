@@ -55,6 +55,7 @@ const std::set<std::string>& other_words() {
       "mpi",         // a field of files
       "pinned",      // a kind of host memory
       "to",          // a label of results that are of two ranks
+      "together",    // a field of explanations
       "unit",        // a field of files
   };
   return words;

@@ -1,6 +1,5 @@
 #include "app/explain/machine_limits.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 
 #include "app/explain/run_program.hpp"
 #include "app/explain/temporary_folder.hpp"
+#include "app/session.hpp"
 #include "core/error.hpp"
 #include "core/standard_error.hpp"
 #include "results/json.hpp"
@@ -33,8 +33,6 @@ std::optional<long> day_of(std::string_view time) {
   constexpr long kSecondsInDay = 86400;
   return static_cast<long>(timegm(&date)) / kSecondsInDay;
 }
-
-std::string today() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 /// As the kernel's module says it; empty where that is not there.
 std::string driver_version() {
@@ -98,7 +96,8 @@ std::optional<Report> measured(const std::string& file, const std::vector<std::s
   if (reason.empty()) return read_report(file);
   warnings.push_back(fmt::format(
       "What this machine can do is not known ({}): findings that need it are missing; --limits FILE names results of "
-      "xferbench --suite limits", reason));
+      "xferbench --suite limits",
+      reason));
   return std::nullopt;
 }
 
@@ -113,7 +112,7 @@ std::optional<Report> kept(const fs::path& file, const std::string& uuid) {
   if (!fs::exists(file, unknown)) return std::nullopt;
   try {
     Report report = read_report(file.string());
-    if (limits_hold(report, uuid, driver_version(), today())) return report;
+    if (limits_hold(report, uuid, driver_version(), utc_now())) return report;
   } catch (const InputError&) {
   }
   return std::nullopt;
@@ -125,8 +124,8 @@ std::optional<Report> of_gpu(const std::string& uuid, bool anew, bool quiet, std
   if (cache) fs::create_directories(*cache, failed);
   const bool keeps = cache && !failed && access(cache->c_str(), W_OK) == 0;
   const TemporaryFolder temporary;
-  const fs::path file = (keeps ? *cache : temporary.path()) /
-                        fmt::format("limits-{}-{}.json", as_name(uuid), as_name(host_name()));
+  const fs::path file =
+      (keeps ? *cache : temporary.path()) / fmt::format("limits-{}-{}.json", as_name(uuid), as_name(host_name()));
   if (!anew) {
     if (std::optional<Report> report = kept(file, uuid)) return report;
   }

@@ -17,8 +17,9 @@ namespace xferbench::app {
 /// version, and not older than 30 days. Times are ISO 8601.
 bool limits_hold(const Report& kept, const std::string& uuid, const std::string& driver, std::string_view now);
 
-/// The results of suite `limits` for the GPU that these processes used: from the file that was named, from the cache, or
-/// measured now, which takes some seconds and is said on standard error. Nothing, and a warning, where there is none.
+/// The results of suite `limits` for the GPU that these processes used: from the file that was named, from the cache,
+/// or measured now, which takes some seconds and is said on standard error. Nothing, and a warning, where there is
+/// none.
 std::optional<Report> machine_limits(const cli::ExplainCommand& command, const std::vector<Recording>& recordings,
                                      std::vector<std::string>& warnings);
 

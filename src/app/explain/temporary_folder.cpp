@@ -20,8 +20,8 @@ TemporaryFolder::TemporaryFolder() {
   if (failed) parent = "/tmp";
   std::string name = (parent / "xferbench-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) {
-    throw OutputError(fmt::format("cannot make a folder in {}: {}; TMPDIR names another", parent.string(),
-                                  std::strerror(errno)));
+    throw OutputError(
+        fmt::format("cannot make a folder in {}: {}; TMPDIR names another", parent.string(), std::strerror(errno)));
   }
   path_ = name;
 }

@@ -128,13 +128,14 @@ void make_asynchronous(HostCall& call, double own) {
 }
 
 bool is_wait(const HostCall& call) {
-  return call.kind == CallKind::wait_stream || call.kind == CallKind::wait_device || call.kind == CallKind::wait_event;
+  return call.kind == CudaCallKind::wait_stream || call.kind == CudaCallKind::wait_device ||
+         call.kind == CudaCallKind::wait_event;
 }
 
 Index last_wait(const Program& program) {
   for (std::size_t i = program.calls.size(); i-- > 0;) {
     const HostCall& call = program.calls[i];
-    const bool waits = is_wait(call) || (call.kind == CallKind::copy && !call.asynchronous);
+    const bool waits = is_wait(call) || (call.kind == CudaCallKind::copy && !call.asynchronous);
     if (waits && !call.waits_for.empty()) return static_cast<Index>(i);
   }
   return kNone;

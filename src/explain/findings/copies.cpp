@@ -132,7 +132,7 @@ bool belongs_to(const Program& p, const Run& run, Index i) {
   for (Index c = last.call + 1; c < o.call; ++c) {
     const HostCall& between = p.calls[c];
     if (between.thread != call.thread) continue;
-    const bool launches = between.kind == CallKind::launch || between.kind == CallKind::graph_launch;
+    const bool launches = between.kind == CudaCallKind::launch || between.kind == CudaCallKind::graph_launch;
     if (launches || (is_wait(between) && o.copy == CopyKind::d2h)) return false;
   }
   return true;

@@ -22,8 +22,8 @@ constexpr double kLongestGap = 20e-6;
 using Launches = std::vector<Index>;
 
 bool launches_one(const Program& p, const HostCall& call) {
-  const bool enqueues = call.kind == CallKind::launch || call.kind == CallKind::fill ||
-                        (call.kind == CallKind::copy && call.asynchronous);
+  const bool enqueues = call.kind == CudaCallKind::launch || call.kind == CudaCallKind::fill ||
+                        (call.kind == CudaCallKind::copy && call.asynchronous);
   return enqueues && call.operations.size() == 1 && call.waits_for.empty() &&
          !p.operations[call.operations.front()].in_graph;
 }
@@ -120,12 +120,12 @@ namespace {
 
 bool sets_up(const HostCall& call) {
   switch (call.kind) {
-    case CallKind::allocate:
-    case CallKind::free:
-    case CallKind::pin:
-    case CallKind::unpin:
-    case CallKind::load:
-    case CallKind::stream: return true;
+    case CudaCallKind::allocate:
+    case CudaCallKind::free:
+    case CudaCallKind::pin:
+    case CudaCallKind::unpin:
+    case CudaCallKind::load:
+    case CudaCallKind::stream: return true;
     default: return false;
   }
 }

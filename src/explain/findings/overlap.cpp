@@ -128,7 +128,7 @@ void wait_a_step_later(Program& p, const std::vector<Step>& steps) {
   const Index last = last_wait(p);
   for (Index c = 0; c < p.calls.size(); ++c) {
     HostCall& call = p.calls[c];
-    if (c == last || !(is_wait(call) || call.kind == CallKind::copy)) continue;
+    if (c == last || !(is_wait(call) || call.kind == CudaCallKind::copy)) continue;
     std::vector<Index> waits;
     for (const Index i : call.waits_for) {
       const auto found = step_of.find(i);

@@ -57,7 +57,7 @@ class Account {
 };
 
 bool blocks_for_result(const Program& p, const HostCall& call) {
-  return call.kind == CallKind::copy && !call.waits_for.empty() && !call.operations.empty() &&
+  return call.kind == CudaCallKind::copy && !call.waits_for.empty() && !call.operations.empty() &&
          p.operations[call.operations.front()].copy == CopyKind::d2h;
 }
 
@@ -108,12 +108,12 @@ void pin_results(Program& p, const std::vector<Index>& calls, const Costs& costs
     }
     const auto carried_by_host = [&p](Index i) { return p.operations[i].host == Memory::pageable; };
     if (std::ranges::any_of(p.calls[c].operations, carried_by_host)) continue;
-    make_asynchronous(p.calls[c], p.calls[c].kind == CallKind::copy ? costs.asynchronous_copy : 0);
+    make_asynchronous(p.calls[c], p.calls[c].kind == CudaCallKind::copy ? costs.asynchronous_copy : 0);
   }
 }
 
 bool uses_managed_memory(const Program& p) {
-  return std::ranges::any_of(p.calls, [](const HostCall& call) { return call.kind == CallKind::managed; });
+  return std::ranges::any_of(p.calls, [](const HostCall& call) { return call.kind == CudaCallKind::managed; });
 }
 
 Candidate needless(const Evidence& e, const std::vector<Index>& calls) {

@@ -1,0 +1,75 @@
+#include "app/explain/recording_folder.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "app/explain/machine_limits.hpp"
+#include "core/error.hpp"
+#include "core/recording.hpp"
+#include "results/json.hpp"
+
+namespace xferbench::app {
+
+namespace fs = std::filesystem;
+
+std::vector<Recording> read_recordings(const fs::path& folder, std::vector<std::string>& warnings) {
+  std::vector<fs::path> files;
+  std::error_code unknown;
+  for (const auto& entry : fs::directory_iterator(folder, unknown)) {
+    if (entry.path().extension() == recording::kExtension) files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  std::vector<Recording> recordings;
+  for (const fs::path& file : files) {
+    try {
+      recordings.push_back(read_recording(file.string()));
+    } catch (const InputError& error) {
+      warnings.emplace_back(error.what());
+    }
+  }
+  return recordings;
+}
+
+namespace {
+
+/// What stands at the end of a command line by mistake more often than anything else.
+void refuse_what_is_no_folder(const std::string& path) {
+  std::error_code unknown;
+  if (fs::is_directory(path, unknown)) return;
+  if (fs::exists(path, unknown) && access(path.c_str(), X_OK) == 0) {
+    throw UsageError(
+        fmt::format("{0} is a program and no recording: it goes behind --, as in xferbench explain -- {0}", path));
+  }
+  if (fs::exists(path, unknown)) {
+    throw InputError(fmt::format("{} is no recording: that is a folder, as explain --recording FOLDER makes it", path));
+  }
+  throw InputError(
+      fmt::format("there is no folder {}; a program to run goes behind --, as in xferbench explain -- {}", path, path));
+}
+
+}  // namespace
+
+RecordingFolder read_recording_folder(const cli::ExplainCommand& command) {
+  refuse_what_is_no_folder(command.folder);
+  const fs::path path = command.folder;
+  RecordingFolder folder;
+  folder.run = read_recorded_run((path / kRunFile).string());
+  folder.recordings = read_recordings(path, folder.warnings);
+  if (folder.recordings.empty() && !folder.warnings.empty()) throw InputError(folder.warnings.front());
+  std::error_code unknown;
+  if (command.limits || command.simulate) {
+    folder.limits = machine_limits(command, folder.recordings, folder.warnings);
+  } else if (fs::exists(path / kLimitsFile, unknown)) {
+    folder.limits = read_report((path / kLimitsFile).string());
+  } else {
+    folder.warnings.emplace_back(
+        "The recording does not say what its machine can do: --limits FILE names results of "
+        "xferbench --suite limits from there");
+  }
+  return folder;
+}
+
+}  // namespace xferbench::app

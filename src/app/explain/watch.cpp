@@ -1,0 +1,198 @@
+#include "app/explain/watch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <numeric>
+#include <system_error>
+#include <utility>
+
+#include "app/explain/machine_limits.hpp"
+#include "app/explain/run_program.hpp"
+#include "app/explain/temporary_folder.hpp"
+#include "app/session.hpp"
+#include "core/error.hpp"
+#include "core/recording_request.hpp"
+#include "core/standard_error.hpp"
+#include "explain/program.hpp"
+#include "results/json.hpp"
+#include "results/output_file.hpp"
+
+namespace xferbench::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kLibrary = "libxferbench-inject.so";
+constexpr const char* kCudaVariable = "CUDA_INJECTION64_PATH";
+constexpr const char* kNvtxVariable = "NVTX_INJECTION64_PATH";
+
+/// Beside the program, or where it is installed; empty where this build has none.
+std::string library() {
+  std::error_code unknown;
+  const fs::path program = fs::read_symlink("/proc/self/exe", unknown).parent_path();
+  for (const fs::path& place :
+       {program / kLibrary, (program / XFERBENCH_PLUGIN_FOLDER / kLibrary).lexically_normal()}) {
+    if (fs::exists(place, unknown)) return place.string();
+  }
+  return {};
+}
+
+void refuse_if_watched_already() {
+  const char* other = std::getenv(kCudaVariable);
+  if (other == nullptr || *other == '\0') return;
+  throw UsageError(
+      fmt::format("{} is set ({}): the program would be watched by another tool, and only one can be; "
+                  "unset it, or run explain outside of that tool",
+                  kCudaVariable, other));
+}
+
+/// The folder that the recording is kept in, made now so that nothing is lost to a typo.
+void make_new_folder(const fs::path& folder) {
+  std::error_code failed;
+  if (fs::exists(folder, failed) && !fs::is_empty(folder, failed)) {
+    throw UsageError(fmt::format("--recording {}: there is something already; name a new folder", folder.string()));
+  }
+  fs::create_directories(folder, failed);
+  if (failed) throw OutputError(fmt::format("cannot make {}: {}", folder.string(), failed.message()));
+}
+
+/// One watched run.
+struct Watched {
+  ProgramEnd end{};
+  fs::path folder{};
+  double seconds = 0;  ///< of what is explained
+};
+
+/// The program's runs, one after the other.
+class Runs {
+ public:
+  Runs(const cli::ExplainCommand& command, fs::path folder)
+      : command_(command), folder_(std::move(folder)), library_(library()) {
+    if (library_.empty()) {
+      tell(
+          "warning: this build has no library that watches CUDA programs (CUPTI's headers were not there): only "
+          "simulated runs of xferbench are recorded");
+    }
+  }
+
+  void bare(RecordedRun& run) {
+    Variables variables;
+    RecordingRequest request = this->request(fs::path("bare") += std::to_string(run.bare.size() + 1));
+    if (command_.range && !library_.empty()) {
+      request.only_ranges = true;
+      variables = to_environment(request);
+      variables.emplace_back(kNvtxVariable, library_);
+    }
+    const ProgramEnd end = run_program(command_.program, variables);
+    run.bare.push_back(end.seconds());
+    bare_code_ = end.code();
+    if (!command_.range) return;
+    if (const auto seconds = seconds_of_range(request.folder)) run.bare_range.push_back(*seconds);
+  }
+
+  void watched(RecordedRun& run) {
+    const RecordingRequest request = this->request(fs::path("watched") += std::to_string(all_.size() + 1));
+    Variables variables = to_environment(request);
+    if (!library_.empty()) {
+      variables.emplace_back(kCudaVariable, library_);
+      variables.emplace_back(kNvtxVariable, library_);
+    }
+    Watched one{.end = run_program(command_.program, variables), .folder = request.folder};
+    run.watched.push_back(one.end.seconds());
+    one.seconds = seconds_of_range(request.folder).value_or(one.end.seconds());
+    if (bare_code_ && *bare_code_ != one.end.code()) {
+      warnings_.push_back(fmt::format("The program ended with exit code {} watched, and with {} unwatched",
+                                      one.end.code(), *bare_code_));
+    }
+    all_.push_back(std::move(one));
+  }
+
+  /// The one in the middle, if sorted by what is explained.
+  [[nodiscard]] const Watched& median() const {
+    std::vector<std::size_t> order(all_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, {}, [this](std::size_t i) { return all_[i].seconds; });
+    return all_[order[(order.size() - 1) / 2]];
+  }
+  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  RecordingRequest request(const fs::path& name) {
+    const fs::path folder = folder_ / name;
+    fs::create_directory(folder);
+    return {.folder = folder.string(),
+            .max_records = command_.max_records,
+            .from = command_.from,
+            .seconds = command_.seconds,
+            .range = command_.range,
+            .stacks = command_.stacks};
+  }
+
+  /// Of the first process that has the range.
+  std::optional<double> seconds_of_range(const fs::path& folder) const {
+    if (!command_.range) return std::nullopt;
+    std::vector<std::string> ignored;
+    for (const Recording& r : read_recordings(folder, ignored)) {
+      try {
+        const explain::Window window = explain::window_of(r, command_.range);
+        return 1e-9 * static_cast<double>(window.end - window.begin);
+      } catch (const InputError&) {  // another one may have it
+      }
+    }
+    return std::nullopt;
+  }
+
+  const cli::ExplainCommand& command_;
+  fs::path folder_;
+  std::string library_;
+  std::optional<int> bare_code_;
+  std::vector<Watched> all_;
+  std::vector<std::string> warnings_;
+};
+
+RecordedRun begin_run(const cli::ExplainCommand& command) {
+  return {.command = command.program,
+          .started_at = utc_now(),
+          .version = this_tool().version,
+          .range = command.range.value_or("")};
+}
+
+void keep(const RecordingFolder& folder, const Watched& one, const fs::path& to) {
+  for (const auto& entry : fs::directory_iterator(one.folder)) {
+    fs::copy_file(entry.path(), to / entry.path().filename());
+  }
+  ResultsFile((to / kRunFile).string()).finish(to_json(folder.run));
+  if (folder.limits) ResultsFile((to / kLimitsFile).string()).finish(to_json(*folder.limits));
+}
+
+}  // namespace
+
+RecordingFolder watch(const cli::ExplainCommand& command) {
+  refuse_if_watched_already();
+  if (command.recording) make_new_folder(*command.recording);
+  const TemporaryFolder temporary;
+  RecordingFolder folder;
+  folder.run = begin_run(command);
+  Runs runs(command, temporary.path());
+  for (std::size_t i = 0; i < command.runs; ++i) {
+    if (command.bare) runs.bare(folder.run);
+    runs.watched(folder.run);
+  }
+  const Watched& one = runs.median();
+  folder.warnings = runs.warnings();
+  folder.run.pid = static_cast<std::uint32_t>(one.end.pid);
+  folder.run.begin = one.end.begin;
+  folder.run.end = one.end.end;
+  folder.run.exit_code = one.end.exit_code;
+  folder.run.signal = one.end.signal;
+  folder.recordings = read_recordings(one.folder, folder.warnings);
+  folder.limits = machine_limits(command, folder.recordings, folder.warnings);
+  if (command.recording) keep(folder, one, *command.recording);
+  return folder;
+}
+
+}  // namespace xferbench::app
