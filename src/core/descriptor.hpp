@@ -24,6 +24,8 @@ class Descriptor {
   }
 
   [[nodiscard]] int number() const { return number_; }
+  /// Gives it up without closing it.
+  int release() { return std::exchange(number_, -1); }
   explicit operator bool() const { return number_ >= 0; }
 
  private:

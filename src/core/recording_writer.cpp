@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <ctime>
-#include <limits>
+#include <exception>
 
 namespace xferbench {
 
@@ -19,79 +19,90 @@ using recording::Type;
 namespace {
 
 /// So much is gathered before it is written.
-constexpr std::size_t kMuch = 256 * 1024;
+constexpr std::size_t kMuch = std::size_t{256} * 1024;
 /// Longer texts than any name is, as of a template of templates, are cut.
 constexpr std::size_t kLongestName = 4096;
 
 constexpr std::size_t padding(std::size_t bytes) { return (8 - bytes % 8) % 8; }
 
-/// A write beyond the limit of a file's size raises SIGXFSZ, and one to a pipe without a reader SIGPIPE, which end the
-/// program. Blocked on this thread and taken away, they are only errors; the program's own handlers stay as they are.
-class WithoutSignals {
+/// A write beyond the limit of a file's size raises SIGXFSZ, which ends the program. Blocked on this thread and taken
+/// away, it is only an error; the program's own handler, and one that was pending before, stay as they are. errno stays
+/// the program's, too.
+class Unnoticed {
  public:
-  WithoutSignals() {
-    sigemptyset(&these_);
-    for (const int signal : {SIGXFSZ, SIGPIPE}) sigaddset(&these_, signal);
-    sigpending(&pending_);
-    active_ = pthread_sigmask(SIG_BLOCK, &these_, &before_) == 0;
+  Unnoticed() : errno_(errno) {
+    sigemptyset(&signal_);
+    sigaddset(&signal_, SIGXFSZ);
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
+    pthread_sigmask(SIG_BLOCK, &signal_, &before_);
   }
-  WithoutSignals(const WithoutSignals&) = delete;
-  WithoutSignals& operator=(const WithoutSignals&) = delete;
-  ~WithoutSignals() {
-    if (!active_) return;
-    for (const int signal : {SIGXFSZ, SIGPIPE}) {
-      if (sigismember(&pending_, signal) == 0) take(signal);  // else it was the program's before
+  Unnoticed(const Unnoticed&) = delete;
+  Unnoticed& operator=(const Unnoticed&) = delete;
+  ~Unnoticed() {
+    const timespec now{0, 0};
+    while (!was_pending_ && sigtimedwait(&signal_, nullptr, &now) == -1 && errno == EINTR) {
     }
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = errno_;
   }
 
  private:
-  static void take(int signal) {
-    sigset_t one;
-    sigemptyset(&one);
-    sigaddset(&one, signal);
-    const timespec now{0, 0};
-    while (sigtimedwait(&one, nullptr, &now) == -1 && errno == EINTR) {
-    }
-  }
-
-  sigset_t these_{};
-  sigset_t pending_{};
+  int errno_;
+  sigset_t signal_{};
   sigset_t before_{};
-  bool active_ = false;
+  bool was_pending_ = false;
 };
 
-/// A new file of its own, or none with errno.
-Descriptor create(const std::string& folder, std::uint32_t pid) {
-  constexpr int kMostLives = 1000;  // of one process number
-  for (int life = 1; life <= kMostLives; ++life) {
-    const std::string path =
-        folder + "/" + std::to_string(pid) + "-" + std::to_string(life) + std::string(recording::kExtension);
+/// Away from the numbers that programs expect for their own files, as 0 to 2 and the first behind them.
+Descriptor out_of_the_way(Descriptor file) {
+  constexpr int kHigh = 900;  // below 1024, the usual limit
+  for (const int lowest : {kHigh, STDERR_FILENO + 1}) {
+    if (file.number() >= lowest) return file;
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg)
-    Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644));
-    if (!file && errno == EEXIST) continue;
-    if (!file || file.number() > STDERR_FILENO) return file;
-    // A program without standard output would take this file for it.
-    return Descriptor(fcntl(file.number(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    if (Descriptor moved(fcntl(file.number(), F_DUPFD_CLOEXEC, lowest)); moved) return moved;
   }
   return {};
 }
 
+Descriptor opened(const std::string& path, int flags) {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg)
+  Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | flags, 0644));
+  return file ? out_of_the_way(std::move(file)) : Descriptor();
+}
+
+recording::Time now() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<recording::Time>(time.tv_sec) * 1'000'000'000 + static_cast<recording::Time>(time.tv_nsec);
+}
+
 }  // namespace
 
-RecordingWriter::RecordingWriter(const std::string& folder, std::uint32_t pid) noexcept {
+RecordingWriter::RecordingWriter(const std::string& folder, std::uint32_t pid) noexcept : process_(getpid()) {
+  const Unnoticed unnoticed;
   try {
-    file_ = create(folder, pid);
-    if (!file_) {
-      give_up(errno);
-      return;
-    }
+    gathered_.reserve(kMuch + 2 * kLongestName);
+    if (!create(folder, pid)) error_ = errno;
     const recording::FileHeader header;
     const auto bytes = std::as_bytes(std::span(&header, 1));
     gathered_.assign(bytes.begin(), bytes.end());
   } catch (const std::exception&) {
     give_up(ENOMEM);
   }
+}
+
+/// A new file of its own, or none, with errno.
+bool RecordingWriter::create(const std::string& folder, std::uint32_t pid) {
+  constexpr int kMostLives = 10'000;  // of one process number
+  for (int life = 1; life <= kMostLives; ++life) {
+    path_ = folder + "/" + std::to_string(pid) + "-" + std::to_string(life) + std::string(recording::kExtension);
+    file_ = opened(path_, O_CREAT | O_EXCL);
+    if (file_ || errno != EEXIST) break;
+  }
+  if (file_) identity_ = identity_of(file_.number());
+  return static_cast<bool>(file_);
 }
 
 int RecordingWriter::error() const noexcept {
@@ -104,22 +115,16 @@ std::uint64_t RecordingWriter::records() const noexcept {
   return records_;
 }
 
-std::uint64_t RecordingWriter::bytes() const noexcept {
-  const std::lock_guard lock(mutex_);
-  return written_;
-}
-
 NameId RecordingWriter::name(std::string_view text) noexcept {
   const std::lock_guard lock(mutex_);
+  text = text.substr(0, kLongestName);
   if (!file_ || text.empty()) return 0;
+  if (const auto known = names_.find(text); known != names_.end()) return known->second;
   try {
-    text = text.substr(0, kLongestName);
-    const auto [found, is_new] = names_.try_emplace(std::string(text), static_cast<NameId>(names_.size() + 1));
-    if (is_new) {
-      const recording::Name head{found->second, static_cast<std::uint32_t>(text.size())};
-      append(Type::name, std::as_bytes(std::span(&head, 1)), std::as_bytes(std::span(text)));
-    }
-    return found->second;
+    const recording::Name head{static_cast<NameId>(names_.size() + 1), static_cast<std::uint32_t>(text.size())};
+    names_.emplace(text, head.id);
+    append(Type::name, std::as_bytes(std::span(&head, 1)), std::as_bytes(std::span(text)));
+    return head.id;
   } catch (const std::exception&) {
     give_up(ENOMEM);
     return 0;
@@ -139,11 +144,11 @@ std::uint32_t RecordingWriter::stack(std::span<const NameId> frames) noexcept {
   }
 }
 
-void RecordingWriter::add(Type type, std::span<const std::byte> head, std::span<const std::byte> tail) noexcept {
+void RecordingWriter::add_bytes(Type type, std::span<const std::byte> record) noexcept {
   const std::lock_guard lock(mutex_);
   if (!file_) return;
   try {
-    append(type, head, tail);
+    append(type, record, {});
     ++records_;
   } catch (const std::exception&) {
     give_up(ENOMEM);
@@ -154,11 +159,13 @@ void RecordingWriter::append(Type type, std::span<const std::byte> head, std::sp
   const std::size_t bytes = head.size() + tail.size();
   const RecordHeader header{type, 0, static_cast<std::uint32_t>(bytes + padding(bytes))};
   const auto header_bytes = std::as_bytes(std::span(&header, 1));
-  gathered_.reserve(gathered_.size() + header_bytes.size() + bytes + padding(bytes));  // all of it, or none
+  const std::size_t needed = gathered_.size() + header_bytes.size() + bytes + padding(bytes);
+  // All of it fits, or nothing is added.
+  if (needed > gathered_.capacity()) gathered_.reserve(2 * needed);
   gathered_.insert(gathered_.end(), header_bytes.begin(), header_bytes.end());
   gathered_.insert(gathered_.end(), head.begin(), head.end());
   gathered_.insert(gathered_.end(), tail.begin(), tail.end());
-  gathered_.resize(gathered_.size() + padding(bytes));
+  gathered_.resize(needed);
   if (gathered_.size() >= kMuch) write_all();
 }
 
@@ -168,58 +175,82 @@ bool RecordingWriter::flush() noexcept {
 }
 
 void RecordingWriter::end(const recording::End& record) noexcept {
-  add(Type::end, record);
   const std::lock_guard lock(mutex_);
+  if (!file_) return;
+  try {
+    append(Type::end, std::as_bytes(std::span(&record, 1)), {});
+  } catch (const std::exception&) {
+    give_up(ENOMEM);
+  }
   write_all();
   file_ = Descriptor();
 }
 
-void RecordingWriter::abandon() noexcept {
-  const std::lock_guard lock(mutex_);
-  gathered_.clear();
-  file_ = Descriptor();
+// --- The file -------------------------------------------------------------------------------------------------------
+
+RecordingWriter::Identity RecordingWriter::identity_of(int descriptor) {
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0) return {};
+  return {status.st_dev, status.st_ino};
 }
 
-/// What cannot be written whole is taken back, so that the file ends with a whole record.
-bool RecordingWriter::write_all() {
+/// Programs that become daemons close every descriptor, ours as well, and its number may then be of a file of theirs:
+/// the recording goes on by its path. A child that was made without fork(3), whose handlers would have told, must not
+/// append what its parent has gathered.
+bool RecordingWriter::is_open() {
   if (!file_) return false;
-  const WithoutSignals no_signals;
+  if (getpid() != process_) return false;
+  if (identity_of(file_.number()) == identity_) return true;
+  file_.release();
+  file_ = opened(path_, 0);
+  const bool ours = file_ && identity_of(file_.number()) == identity_;
+  if (!ours) give_up(file_ ? ENOENT : errno);
+  return ours;
+}
+
+/// errno of what went wrong; 0: nothing. What cannot be written whole is taken back, so that the file ends with a whole
+/// record.
+int RecordingWriter::write_gathered() {
   std::size_t done = 0;
   while (done < gathered_.size()) {
     const ssize_t wrote = write(file_.number(), gathered_.data() + done, gathered_.size() - done);
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote <= 0) {
       const int error = wrote < 0 ? errno : ENOSPC;
-      if (done > 0) static_cast<void>(ftruncate(file_.number(), static_cast<off_t>(written_)) == 0);
-      give_up(error);
-      return false;
+      if (done > 0 && ftruncate(file_.number(), static_cast<off_t>(written_)) != 0) file_ = Descriptor();
+      return error;
     }
     done += static_cast<std::size_t>(wrote);
   }
   written_ += gathered_.size();
   gathered_.clear();
-  return true;
+  return 0;
 }
 
-/// On a full disk the few bytes of a last record may still have a place: they say why there are no more.
+bool RecordingWriter::write_all() {
+  const Unnoticed unnoticed;
+  if (!is_open()) return false;
+  if (const int error = write_gathered(); error != 0) give_up(error);
+  return static_cast<bool>(file_);
+}
+
+/// On a full disk a last record that says why there are no more may still have a place. A file that not even has a
+/// header would be no recording.
 void RecordingWriter::give_up(int error) {
-  error_ = error;
-  gathered_ = {};
-  if (!file_ || written_ == 0) {
-    file_ = Descriptor();
-    return;
-  }
-  struct {
-    RecordHeader header{Type::end, 0, sizeof(recording::End)};
-    recording::End end{};
-  } last;
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  last.end = {static_cast<recording::Time>(now.tv_sec) * 1'000'000'000 + static_cast<recording::Time>(now.tv_nsec),
-              recording::EndReason::write_failed, static_cast<std::uint32_t>(error)};
-  const ssize_t wrote = write(file_.number(), &last, sizeof last);
-  if (wrote > 0 && wrote < static_cast<ssize_t>(sizeof last)) {
-    static_cast<void>(ftruncate(file_.number(), static_cast<off_t>(written_)) == 0);
+  const Unnoticed unnoticed;
+  if (error_ == 0) error_ = error;
+  gathered_.clear();
+  const bool has_header = written_ > 0;
+  if (file_ && has_header) {
+    const struct {
+      RecordHeader header{Type::end, 0, sizeof(recording::End)};
+      recording::End end;
+    } last{.end = {now(), recording::EndReason::write_failed, static_cast<std::uint32_t>(error)}};
+    const auto bytes = std::as_bytes(std::span(&last, 1));
+    gathered_.insert(gathered_.end(), bytes.begin(), bytes.end());  // it was reserved
+    static_cast<void>(write_gathered());
+  } else if (file_) {
+    unlink(path_.c_str());
   }
   file_ = Descriptor();
 }

@@ -2,7 +2,8 @@
 // here throws, prints or ends the process, and a file that cannot be written any more only stops growing.
 #pragma once
 
-#include <array>
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -27,35 +28,46 @@ class RecordingWriter {
 
   /// errno of what went wrong first; 0: nothing.
   [[nodiscard]] int error() const noexcept;
-  [[nodiscard]] std::uint64_t records() const noexcept;  ///< added so far, names not counted
-  /// How long the file is, what is gathered not counted.
-  [[nodiscard]] std::uint64_t bytes() const noexcept;
+  [[nodiscard]] std::uint64_t records() const noexcept;  ///< added so far, names and stacks not counted
 
-  /// The number of a text, whose record is written before it is used for the first time; 0 where memory is short.
+  /// The number of a text, whose record is written before it is used for the first time; 0 where there is none, or
+  /// memory is short.
   recording::NameId name(std::string_view text) noexcept;
   template <class Record>
   void add(recording::Type type, const Record& record) noexcept {
     static_assert(recording::kIsPlain<Record>);
-    add(type, std::as_bytes(std::span(&record, 1)), {});
+    add_bytes(type, std::as_bytes(std::span(&record, 1)));
   }
   /// A stack that was not added before; its number, or 0 where memory is short.
   std::uint32_t stack(std::span<const recording::NameId> frames) noexcept;
 
   /// Appends what has been gathered. False where the file cannot be written any more.
   bool flush() noexcept;
-  /// Appends what has been gathered and one more record, and closes the file: nothing can be added after it.
+  /// Appends what has been gathered and this, and closes the file: what is added afterwards is left out.
   void end(const recording::End& record) noexcept;
-  /// Forgets the file without writing to it: in a child of fork, whose parent goes on with it.
-  void abandon() noexcept;
 
  private:
-  void add(recording::Type type, std::span<const std::byte> head, std::span<const std::byte> tail) noexcept;
+  /// Which file it is, so that its descriptor's number is not taken for it once the program has closed that.
+  struct Identity {
+    dev_t device = 0;
+    ino_t inode = 0;
+    friend bool operator==(const Identity&, const Identity&) = default;
+  };
+
+  void add_bytes(recording::Type type, std::span<const std::byte> record) noexcept;
   void append(recording::Type type, std::span<const std::byte> head, std::span<const std::byte> tail);
+  bool create(const std::string& folder, std::uint32_t pid);
+  static Identity identity_of(int descriptor);
+  bool is_open();
+  int write_gathered();
   bool write_all();
   void give_up(int error);
 
   mutable std::mutex mutex_;
+  std::string path_;
   Descriptor file_;
+  Identity identity_;
+  pid_t process_ = 0;
   int error_ = 0;
   std::uint64_t records_ = 0;
   std::uint64_t written_ = 0;        // bytes in the file
