@@ -9,6 +9,9 @@
 #include <csignal>
 #include <ctime>
 #include <exception>
+#include <utility>
+
+#include "core/undisturbed.hpp"
 
 namespace xferbench {
 
@@ -25,33 +28,28 @@ constexpr std::size_t kLongestName = 4096;
 
 constexpr std::size_t padding(std::size_t bytes) { return (8 - bytes % 8) % 8; }
 
-/// A write beyond the limit of a file's size raises SIGXFSZ, which ends the program. Blocked on this thread and taken
-/// away, it is only an error; the program's own handler, and one that was pending before, stay as they are. errno stays
-/// the program's, too.
-class Unnoticed {
+/// A write beyond the limit of a file's size raises SIGXFSZ, which ends the program. Held back and taken away, it is
+/// only an error; the program's own handler, and one that was pending before, stay as they are.
+class WithoutSizeSignal {
  public:
-  Unnoticed() : errno_(errno) {
-    sigemptyset(&signal_);
-    sigaddset(&signal_, SIGXFSZ);
+  WithoutSizeSignal() noexcept {
     sigset_t pending;
     sigpending(&pending);
     was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
-    pthread_sigmask(SIG_BLOCK, &signal_, &before_);
   }
-  Unnoticed(const Unnoticed&) = delete;
-  Unnoticed& operator=(const Unnoticed&) = delete;
-  ~Unnoticed() {
+  WithoutSizeSignal(const WithoutSizeSignal&) = delete;
+  WithoutSizeSignal& operator=(const WithoutSizeSignal&) = delete;
+  ~WithoutSizeSignal() {
+    sigset_t signal;
+    sigemptyset(&signal);
+    sigaddset(&signal, SIGXFSZ);
     const timespec now{0, 0};
-    while (!was_pending_ && sigtimedwait(&signal_, nullptr, &now) == -1 && errno == EINTR) {
+    while (!was_pending_ && sigtimedwait(&signal, nullptr, &now) == -1 && errno == EINTR) {
     }
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    errno = errno_;
   }
 
  private:
-  int errno_;
-  sigset_t signal_{};
-  sigset_t before_{};
+  Undisturbed undisturbed_;  // lets it through again at last
   bool was_pending_ = false;
 };
 
@@ -81,7 +79,7 @@ recording::Time now() {
 }  // namespace
 
 RecordingWriter::RecordingWriter(const std::string& folder, std::uint32_t pid) noexcept : process_(getpid()) {
-  const Unnoticed unnoticed;
+  const WithoutSizeSignal no_signal;
   try {
     gathered_.reserve(kMuch + 2 * kLongestName);
     if (!create(folder, pid)) error_ = errno;
@@ -99,10 +97,16 @@ bool RecordingWriter::create(const std::string& folder, std::uint32_t pid) {
   for (int life = 1; life <= kMostLives; ++life) {
     path_ = folder + "/" + std::to_string(pid) + "-" + std::to_string(life) + std::string(recording::kExtension);
     file_ = opened(path_, O_CREAT | O_EXCL);
+    number_ = file_ ? life : 0;
     if (file_ || errno != EEXIST) break;
   }
   if (file_) identity_ = identity_of(file_.number());
   return static_cast<bool>(file_);
+}
+
+int RecordingWriter::number() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return number_;
 }
 
 int RecordingWriter::error() const noexcept {
@@ -228,7 +232,7 @@ int RecordingWriter::write_gathered() {
 }
 
 bool RecordingWriter::write_all() {
-  const Unnoticed unnoticed;
+  const WithoutSizeSignal no_signal;
   if (!is_open()) return false;
   if (const int error = write_gathered(); error != 0) give_up(error);
   return static_cast<bool>(file_);
@@ -237,7 +241,7 @@ bool RecordingWriter::write_all() {
 /// On a full disk a last record that says why there are no more may still have a place. A file that not even has a
 /// header would be no recording.
 void RecordingWriter::give_up(int error) {
-  const Unnoticed unnoticed;
+  const WithoutSizeSignal no_signal;
   if (error_ == 0) error_ = error;
   gathered_.clear();
   const bool has_header = written_ > 0;

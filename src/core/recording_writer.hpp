@@ -26,6 +26,8 @@ class RecordingWriter {
   /// why, and everything else does nothing.
   RecordingWriter(const std::string& folder, std::uint32_t pid) noexcept;
 
+  /// N of the file's name; 0: it could not be created.
+  [[nodiscard]] int number() const noexcept;
   /// errno of what went wrong first; 0: nothing.
   [[nodiscard]] int error() const noexcept;
   [[nodiscard]] std::uint64_t records() const noexcept;  ///< added so far, names and stacks not counted
@@ -68,6 +70,7 @@ class RecordingWriter {
   Descriptor file_;
   Identity identity_;
   pid_t process_ = 0;
+  int number_ = 0;
   int error_ = 0;
   std::uint64_t records_ = 0;
   std::uint64_t written_ = 0;        // bytes in the file

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "core/cuda_calls.hpp"
+#include "core/undisturbed.hpp"
 #include "inject/convert.hpp"
 #include "inject/stacks.hpp"
 
@@ -41,19 +41,27 @@ void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t*
   *most_records = 0;  // as many as fit
 }
 
+/// On a thread of CUPTI or of the program.
 void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
                           std::size_t valid) {
+  const Undisturbed undisturbed;
   const std::unique_ptr<std::uint8_t, void (*)(void*)> owned(buffer, &std::free);
   Activities* const activities = Activities::instance();
   if (activities == nullptr || valid == 0) return;
-  activities->take(buffer, valid);
-  activities->count_dropped(context, stream);
+  try {
+    activities->take(context, stream, buffer, valid);
+  } catch (const std::exception&) {  // out of memory: what is left of the buffer is lost
+    if (Recorder* const recorder = Recorder::instance()) recorder->lose(1);
+  }
 }
 
-/// Of calls that were asked for: those that end the device, and all where stacks are wanted.
+/// Of what was asked for: contexts that are made, calls that end the device, and where stacks are wanted all calls that
+/// are recorded.
 void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
   Activities* const activities = Activities::instance();
   if (activities == nullptr) return;
+  const Undisturbed undisturbed;
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE) return activities->watch_managed_memory();
   const auto& call = *static_cast<const CUpti_CallbackData*>(data);
   if (call.callbackSite != CUPTI_API_ENTER) return;
   const bool resets = domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020;
@@ -70,44 +78,62 @@ void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, c
 
 Activities* Activities::instance() { return Recorder::instance() == nullptr ? nullptr : the_activities().load(); }
 
-void Activities::start(Recorder& recorder) {
+Activities* Activities::start(Recorder& recorder) {
   std::string refusal;
   const std::optional<CuptiApi> api = load_cupti(recorder.request().cupti, refusal);
-  if (!api) return recorder.note("Nothing of CUDA could be recorded: " + refusal, true);
-  // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): never destroyed, as the recorder
-  auto* const activities = new Activities(recorder, *api);
-  the_activities() = activities;
-  refusal = activities->turn_on();
-  if (refusal.empty()) return;
-  the_activities() = nullptr;
+  if (api) {
+    // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): never destroyed, as the recorder
+    auto* const activities = new Activities(recorder, *api);
+    the_activities() = activities;
+    refusal = activities->turn_on();
+    if (refusal.empty()) return activities;
+    the_activities() = nullptr;
+  }
   recorder.note("Nothing of CUDA could be recorded: " + refusal, true);
+  return nullptr;
 }
 
 std::string Activities::turn_on() {
   CUpti_SubscriberHandle subscriber = nullptr;
-  const CUptiResult subscribed = api_.subscribe(&subscriber, &on_call, nullptr);
-  if (subscribed == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
+  CUptiResult result = api_.subscribe(&subscriber, &on_call, nullptr);
+  if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
     return "CUPTI is in use by another tool in this program (a profiler, compute-sanitizer); run it without that";
   }
-  if (subscribed != CUPTI_SUCCESS) return "CUPTI: " + api_.text(subscribed);
+  if (result != CUPTI_SUCCESS) return "CUPTI: " + api_.text(result);
   if (api_.set_thread_ids != nullptr) api_.set_thread_ids(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   // Before anything is enabled: all times are to be of one clock.
-  CUptiResult result = api_.register_clock(&clock);
+  result = api_.register_clock(&clock);
   if (result == CUPTI_SUCCESS) result = api_.register_callbacks(&give_buffer, &take_buffer);
-  if (result != CUPTI_SUCCESS) return "CUPTI: " + api_.text(result);
-  for (const CUpti_ActivityKind kind : kKinds) {
-    result = api_.enable(kind);
-    const bool essential = kind != CUPTI_ACTIVITY_KIND_CUDA_EVENT && kind != CUPTI_ACTIVITY_KIND_OVERHEAD;
-    if (result != CUPTI_SUCCESS && essential) return "CUPTI: " + api_.text(result);
+  if (result == CUPTI_SUCCESS) result = enable_kinds();
+  if (result != CUPTI_SUCCESS) {
+    disable();
+    api_.unsubscribe(subscriber);  // the program may want it
+    return "CUPTI: " + api_.text(result);
   }
   choose_calls(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_ACTIVITY_KIND_RUNTIME, api_.enable_runtime_call);
   choose_calls(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_ACTIVITY_KIND_DRIVER, api_.enable_driver_call);
-  api_.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020);
-  if (!recorder_.request().stacks) return {};
-  for (const CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API}) {
-    for_each_call(api_, domain, [&](CUpti_CallbackId id) { api_.enable_callback(1, subscriber, domain, id); });
-  }
+  choose_callbacks(subscriber);
   return {};
+}
+
+/// Without events and overheads a recording is still of use.
+CUptiResult Activities::enable_kinds() {
+  for (const CUpti_ActivityKind kind : kKinds) {
+    const CUptiResult result = api_.enable(kind);
+    const bool essential = kind != CUPTI_ACTIVITY_KIND_CUDA_EVENT && kind != CUPTI_ACTIVITY_KIND_OVERHEAD;
+    if (result != CUPTI_SUCCESS && essential) return result;
+  }
+  return CUPTI_SUCCESS;
+}
+
+void Activities::choose_callbacks(CUpti_SubscriberHandle subscriber) {
+  api_.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020);
+  api_.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+  if (!recorder_.request().stacks) return;
+  prepare_stacks();
+  for (const CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API}) {
+    names_.for_each_call(domain, [&](CUpti_CallbackId id) { api_.enable_callback(1, subscriber, domain, id); });
+  }
 }
 
 /// Only those that matter: PyTorch asks for the number of its device as often as it does anything else.
@@ -117,12 +143,11 @@ void Activities::choose_calls(CUpti_CallbackDomain domain, CUpti_ActivityKind al
     api_.enable(all);
     return;
   }
-  for_each_call(api_, domain, [enable_call](CUpti_CallbackId id) { enable_call(id, 1); });
+  names_.for_each_call(domain, [enable_call](CUpti_CallbackId id) { enable_call(id, 1); });
 }
 
 void Activities::watch_managed_memory() {
-  if (watches_managed_ || api_.configure_managed == nullptr) return;
-  watches_managed_ = true;  // tried once
+  if (api_.configure_managed == nullptr || watches_managed_.exchange(true)) return;  // tried once
   std::array<CUpti_ActivityUnifiedMemoryCounterConfig, 3> configs{};
   constexpr std::array kCounters{CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD,
                                  CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH,
@@ -147,28 +172,19 @@ void Activities::disable() {
 
 // --- Records --------------------------------------------------------------------------------------------------------
 
-void Activities::take(std::uint8_t* buffer, std::size_t valid) {
+void Activities::take(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t valid) {
+  const Conversion conversion{api_, names_, recorder_};
   CUpti_Activity* record = nullptr;
   while (recorder_.is_live() && api_.next_record(buffer, valid, &record) == CUPTI_SUCCESS) {
-    convert(*record, api_, recorder_);
+    convert(*record, conversion);
   }
-  recorder_.writer().flush();
-}
-
-void Activities::count_dropped(CUcontext context, std::uint32_t stream) {
   std::size_t dropped = 0;
-  if (api_.count_dropped(context, stream, &dropped) == CUPTI_SUCCESS) dropped_ += dropped;
+  if (api_.count_dropped(context, stream, &dropped) == CUPTI_SUCCESS && dropped > 0) recorder_.lose(dropped);
+  recorder_.flush();
 }
 
 void Activities::flush(bool forced) {
   api_.flush_all(forced ? static_cast<std::uint32_t>(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) : 0);
-}
-
-void Activities::finish() {
-  flush(true);
-  if (const std::uint64_t dropped = dropped_; dropped > 0) {
-    recorder_.writer().add(recording::Type::lost, recording::Lost{dropped, 0});
-  }
 }
 
 }  // namespace xferbench::inject

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "inject/cupti_api.hpp"
+#include "inject/names.hpp"
 #include "inject/recorder.hpp"
 
 namespace xferbench::inject {
@@ -12,33 +13,33 @@ class Activities {
  public:
   /// Null before start() and where that has failed.
   static Activities* instance();
-  /// Where it fails a note says why, and the program goes on unrecorded.
-  static void start(Recorder& recorder);
+  /// Null where it fails: a note says why, and the program goes on unrecorded.
+  static Activities* start(Recorder& recorder);
 
-  Activities(Recorder& recorder, CuptiApi api) : recorder_(recorder), api_(api) {}
+  Activities(Recorder& recorder, const CuptiApi& api)
+      : recorder_(recorder), api_(api), names_(api_, recorder.writer()) {}
 
-  [[nodiscard]] const CuptiApi& api() const { return api_; }
   /// Writes the records of a buffer.
-  void take(std::uint8_t* buffer, std::size_t valid);
-  void count_dropped(CUcontext context, std::uint32_t stream);
+  void take(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t valid);
   /// Hands over what is complete; `forced`: even what is not, which comes with an end of 0 then, and never again.
   void flush(bool forced);
-  /// At the end of the process.
-  void finish();
+  /// Nothing is recorded from now on.
   void disable();
-  /// Managed memory can only be watched once there is a device.
+  /// Once the driver is initialised, before there is memory to watch.
   void watch_managed_memory();
 
  private:
   /// Empty if all is well.
   std::string turn_on();
+  CUptiResult enable_kinds();
   void choose_calls(CUpti_CallbackDomain domain, CUpti_ActivityKind all,
                     CUptiResult (*enable_call)(CUpti_CallbackId, std::uint8_t));
+  void choose_callbacks(CUpti_SubscriberHandle subscriber);
 
   Recorder& recorder_;
   CuptiApi api_;
-  std::atomic<std::uint64_t> dropped_ = 0;
-  bool watches_managed_ = false;
+  Names names_;
+  std::atomic<bool> watches_managed_ = false;
 };
 
 }  // namespace xferbench::inject

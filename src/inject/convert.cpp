@@ -1,19 +1,38 @@
 #include "inject/convert.hpp"
 
 #include <array>
-#include <cstdio>
+#include <cstddef>
 #include <string>
 
-#include "core/kernel_name.hpp"
 #include "inject/stacks.hpp"
 
 namespace xferbench::inject {
 
 using namespace recording;
 
-// The types of CUPTI below are the oldest that have the fields used here, CUDA 12.4's; newer ones only append to them.
+// The types of CUPTI below are the oldest that have the fields used here, CUDA 12.4's or older ones; newer ones only
+// append to them.
 
 namespace {
+
+/// Since CUDA 12.8, whose types earlier headers lack: the fields that tie waits to records of events.
+struct TiedSynchronization {
+  CUpti_ActivitySynchronization before;
+  std::uint64_t cudaEventSyncId;
+};
+struct TiedEvent {
+  CUpti_ActivityCudaEvent before;
+  std::uint32_t deviceId;
+  std::uint32_t pad2;
+  void* reserved0;
+  std::uint64_t deviceTimestamp;
+  std::uint64_t cudaEventSyncId;
+};
+#if CUPTI_API_VERSION >= 26
+static_assert(offsetof(TiedSynchronization, cudaEventSyncId) ==
+              offsetof(CUpti_ActivitySynchronization2, cudaEventSyncId));
+static_assert(offsetof(TiedEvent, cudaEventSyncId) == offsetof(CUpti_ActivityCudaEvent2, cudaEventSyncId));
+#endif
 
 CopyKind kind_of(std::uint8_t copy) {
   switch (copy) {
@@ -94,30 +113,37 @@ std::string text_of(const CUuuid& uuid) {
 
 // --- Each kind ------------------------------------------------------------------------------------------------------
 
-void add(const CUpti_ActivityMemcpy5& r, const CuptiApi&, Recorder& to) { to.add(Type::copy, r.start, copy_of(r)); }
+void add(const CUpti_ActivityMemcpy5& r, const Conversion& with) { with.to.add(Type::copy, r.start, copy_of(r)); }
 
-void add(const CUpti_ActivityMemcpyPtoP4& r, const CuptiApi&, Recorder& to) {
+void add(const CUpti_ActivityMemcpyPtoP4& r, const Conversion& with) {
   Copy copy = copy_of(r);
   copy.kind = CopyKind::p2p;
   copy.on.device = r.srcDeviceId;
   copy.peer = r.dstDeviceId;
-  to.add(Type::copy, r.start, copy);
+  with.to.add(Type::copy, r.start, copy);
 }
 
-void add(const CUpti_ActivityKernel9& r, const CuptiApi&, Recorder& to) {
-  if (!to.wanted().has(r.start)) return;  // before its name is made readable
+void add(const CUpti_ActivityKernel9& r, const Conversion& with) {
+  if (!with.to.wanted().has(r.start)) return;  // before its name is made readable
   const auto product = [](std::int32_t x, std::int32_t y, std::int32_t z) {
     return static_cast<std::uint32_t>(x) * static_cast<std::uint32_t>(y) * static_cast<std::uint32_t>(z);
   };
-  to.add(Type::kernel, r.start,
-         Kernel{.on = on_device(r),
-                .name = to.writer().name(kernel_name(r.name)),
-                .grid = product(r.gridX, r.gridY, r.gridZ),
-                .block = product(r.blockX, r.blockY, r.blockZ)});
+  with.to.add(Type::kernel, r.start,
+              Kernel{.on = on_device(r),
+                     .name = with.names.kernel(r.name),
+                     .grid = product(r.gridX, r.gridY, r.gridZ),
+                     .block = product(r.blockX, r.blockY, r.blockZ)});
 }
 
-void add(const CUpti_ActivityMemset4& r, const CuptiApi&, Recorder& to) {
-  to.add(Type::fill, r.start, Fill{.on = on_device(r), .bytes = r.bytes});
+void add(const CUpti_ActivityMemset4& r, const Conversion& with) {
+  with.to.add(Type::fill, r.start, Fill{.on = on_device(r), .bytes = r.bytes});
+}
+
+/// Of a record that begins what `Tied` is.
+template <class Tied, class Cupti>
+std::uint64_t tie_of(const Cupti& record, const Conversion& with) {
+  const void* const tied = &record;
+  return with.api.ties_waits_to_events() ? static_cast<const Tied*>(tied)->cudaEventSyncId : 0;
 }
 
 SyncKind kind_of(CUpti_ActivitySynchronizationType type) {
@@ -130,25 +156,25 @@ SyncKind kind_of(CUpti_ActivitySynchronizationType type) {
   }
 }
 
-void add(const CUpti_ActivitySynchronization2& r, const CuptiApi& api, Recorder& to) {
-  to.add(Type::synchronization, r.start,
-         Synchronization{.begin = r.start,
-                         .end = r.end,
-                         .correlation = r.correlationId,
-                         .context = r.contextId,
-                         .stream = r.streamId,
-                         .kind = kind_of(r.type),
-                         .event = r.cudaEventId,
-                         .event_record = api.ties_waits_to_events() ? r.cudaEventSyncId : 0});
+void add(const CUpti_ActivitySynchronization& r, const Conversion& with) {
+  with.to.add(Type::synchronization, r.start,
+              Synchronization{.begin = r.start,
+                              .end = r.end,
+                              .correlation = r.correlationId,
+                              .context = r.contextId,
+                              .stream = r.streamId,
+                              .kind = kind_of(r.type),
+                              .event = r.cudaEventId,
+                              .event_record = tie_of<TiedSynchronization>(r, with)});
 }
 
 /// These have no time of the host: they are wanted always, and cost little.
-void add(const CUpti_ActivityCudaEvent2& r, const CuptiApi& api, Recorder& to) {
-  to.writer().add(Type::event, Event{.correlation = r.correlationId,
-                                     .context = r.contextId,
-                                     .stream = r.streamId,
-                                     .event = r.eventId,
-                                     .record = api.ties_waits_to_events() ? r.cudaEventSyncId : 0});
+void add(const CUpti_ActivityCudaEvent& r, const Conversion& with) {
+  with.to.writer().add(Type::event, Event{.correlation = r.correlationId,
+                                          .context = r.contextId,
+                                          .stream = r.streamId,
+                                          .event = r.eventId,
+                                          .record = tie_of<TiedEvent>(r, with)});
 }
 
 StreamFlag flag_of(CUpti_ActivityStreamFlag flag) {
@@ -160,79 +186,77 @@ StreamFlag flag_of(CUpti_ActivityStreamFlag flag) {
   }
 }
 
-void add(const CUpti_ActivityStream& r, const CuptiApi&, Recorder& to) {
-  to.writer().add(Type::stream, Stream{.context = r.contextId, .stream = r.streamId, .flag = flag_of(r.flag)});
+void add(const CUpti_ActivityStream& r, const Conversion& with) {
+  with.to.writer().add(Type::stream, Stream{.context = r.contextId, .stream = r.streamId, .flag = flag_of(r.flag)});
 }
 
-void add(const CUpti_ActivityContext& r, const CuptiApi&, Recorder& to) {
-  to.writer().add(
+void add(const CUpti_ActivityContext& r, const Conversion& with) {
+  with.to.writer().add(
       Type::stream,
       Stream{.context = r.contextId, .stream = r.nullStreamId, .flag = StreamFlag::legacy, .device = r.deviceId});
 }
 
-void add(const CUpti_ActivityDevice4& r, const CuptiApi&, Recorder& to) {
-  RecordingWriter& writer = to.writer();
+void add(const CUpti_ActivityDevice4& r, const Conversion& with) {
+  RecordingWriter& writer = with.to.writer();
   const NameId name = r.name == nullptr ? 0 : writer.name(r.name);
   writer.add(Type::device, Device{.id = r.id, .name = name, .uuid = writer.name(text_of(r.uuid))});
 }
 
-void add(const CUpti_ActivityAPI& r, const CuptiApi& api, Recorder& to) {
-  if (r.start == 0 || r.end < r.start || !to.wanted().has(r.start)) return;
+void add(const CUpti_ActivityAPI& r, const Conversion& with) {
+  if (r.start == 0 || r.end < r.start || !with.to.wanted().has(r.start)) return;
   const auto domain = r.kind == CUPTI_ACTIVITY_KIND_RUNTIME ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API;
-  const char* name = nullptr;
-  if (api.callback_name(domain, r.cbid, &name) != CUPTI_SUCCESS || name == nullptr) return;
-  const std::string_view plain = plain_call_name(name);
-  if (call_kind(plain) == CudaCallKind::none) return;
-  to.add(Type::call, r.start,
-         Call{.begin = r.start,
-              .end = r.end,
-              .name = to.writer().name(plain),
-              .thread = r.threadId,
-              .correlation = r.correlationId,
-              .result = static_cast<std::int32_t>(r.returnValue),
-              .stack = take_stack(r.correlationId, to.writer())});
+  const std::string_view name = with.names.call(domain, r.cbid);
+  if (name.empty()) return;
+  with.to.add(Type::call, r.start,
+              Call{.begin = r.start,
+                   .end = r.end,
+                   .name = with.to.writer().name(name),
+                   .thread = r.threadId,
+                   .correlation = r.correlationId,
+                   .result = static_cast<std::int32_t>(r.returnValue),
+                   .stack = written_stack(r.correlationId, with.to.writer())});
 }
 
-void add(const CUpti_ActivityOverhead2& r, const CuptiApi&, Recorder& to) {
+void add(const CUpti_ActivityOverhead& r, const Conversion& with) {
   if (r.end < r.start) return;
-  to.add(Type::overhead, r.start, Overhead{.begin = r.start, .end = r.end, .thread = r.objectId.pt.threadId});
+  const std::uint32_t thread = r.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD ? r.objectId.pt.threadId : 0;
+  with.to.add(Type::overhead, r.start, Overhead{.begin = r.start, .end = r.end, .thread = thread});
 }
 
-void add(const CUpti_ActivityUnifiedMemoryCounter2& r, const CuptiApi&, Recorder& to) {
+void add(const CUpti_ActivityUnifiedMemoryCounter2& r, const Conversion& with) {
   const bool in = r.counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD;
   const bool out = r.counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH;
   if (r.end < r.start) return;
-  to.add(Type::migration, r.start,
-         Migration{.begin = r.start,
-                   .end = r.end,
-                   .bytes = in || out ? r.value : 0,
-                   .device = in ? r.dstId : r.srcId,
-                   .kind = in    ? CopyKind::h2d
-                           : out ? CopyKind::d2h
-                                 : CopyKind::other,
-                   .fault_of_gpu = in || out ? std::uint8_t{0} : std::uint8_t{1}});
+  with.to.add(Type::migration, r.start,
+              Migration{.begin = r.start,
+                        .end = r.end,
+                        .bytes = in || out ? r.value : 0,
+                        .device = in ? r.dstId : r.srcId,
+                        .kind = in    ? CopyKind::h2d
+                                : out ? CopyKind::d2h
+                                      : CopyKind::other,
+                        .fault_of_gpu = in || out ? std::uint8_t{0} : std::uint8_t{1}});
 }
 
 }  // namespace
 
-void convert(const CUpti_Activity& record, const CuptiApi& api, Recorder& to) {
+void convert(const CUpti_Activity& record, const Conversion& with) {
   const void* r = &record;
   switch (record.kind) {
-    case CUPTI_ACTIVITY_KIND_MEMCPY: return add(*static_cast<const CUpti_ActivityMemcpy5*>(r), api, to);
-    case CUPTI_ACTIVITY_KIND_MEMCPY2: return add(*static_cast<const CUpti_ActivityMemcpyPtoP4*>(r), api, to);
-    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return add(*static_cast<const CUpti_ActivityKernel9*>(r), api, to);
-    case CUPTI_ACTIVITY_KIND_MEMSET: return add(*static_cast<const CUpti_ActivityMemset4*>(r), api, to);
-    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-      return add(*static_cast<const CUpti_ActivitySynchronization2*>(r), api, to);
-    case CUPTI_ACTIVITY_KIND_CUDA_EVENT: return add(*static_cast<const CUpti_ActivityCudaEvent2*>(r), api, to);
-    case CUPTI_ACTIVITY_KIND_STREAM: return add(*static_cast<const CUpti_ActivityStream*>(r), api, to);
-    case CUPTI_ACTIVITY_KIND_CONTEXT: return add(*static_cast<const CUpti_ActivityContext*>(r), api, to);
-    case CUPTI_ACTIVITY_KIND_DEVICE: return add(*static_cast<const CUpti_ActivityDevice4*>(r), api, to);
+    case CUPTI_ACTIVITY_KIND_MEMCPY: return add(*static_cast<const CUpti_ActivityMemcpy5*>(r), with);
+    case CUPTI_ACTIVITY_KIND_MEMCPY2: return add(*static_cast<const CUpti_ActivityMemcpyPtoP4*>(r), with);
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return add(*static_cast<const CUpti_ActivityKernel9*>(r), with);
+    case CUPTI_ACTIVITY_KIND_MEMSET: return add(*static_cast<const CUpti_ActivityMemset4*>(r), with);
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: return add(*static_cast<const CUpti_ActivitySynchronization*>(r), with);
+    case CUPTI_ACTIVITY_KIND_CUDA_EVENT: return add(*static_cast<const CUpti_ActivityCudaEvent*>(r), with);
+    case CUPTI_ACTIVITY_KIND_STREAM: return add(*static_cast<const CUpti_ActivityStream*>(r), with);
+    case CUPTI_ACTIVITY_KIND_CONTEXT: return add(*static_cast<const CUpti_ActivityContext*>(r), with);
+    case CUPTI_ACTIVITY_KIND_DEVICE: return add(*static_cast<const CUpti_ActivityDevice4*>(r), with);
     case CUPTI_ACTIVITY_KIND_RUNTIME:
-    case CUPTI_ACTIVITY_KIND_DRIVER: return add(*static_cast<const CUpti_ActivityAPI*>(r), api, to);
-    case CUPTI_ACTIVITY_KIND_OVERHEAD: return add(*static_cast<const CUpti_ActivityOverhead2*>(r), api, to);
+    case CUPTI_ACTIVITY_KIND_DRIVER: return add(*static_cast<const CUpti_ActivityAPI*>(r), with);
+    case CUPTI_ACTIVITY_KIND_OVERHEAD: return add(*static_cast<const CUpti_ActivityOverhead*>(r), with);
     case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
-      return add(*static_cast<const CUpti_ActivityUnifiedMemoryCounter2*>(r), api, to);
+      return add(*static_cast<const CUpti_ActivityUnifiedMemoryCounter2*>(r), with);
     default: return;
   }
 }

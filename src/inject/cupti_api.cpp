@@ -1,7 +1,9 @@
 #include "inject/cupti_api.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -34,7 +36,8 @@ std::optional<CuptiApi> functions_of(void* handle) {
       find(api.next_record, "cuptiActivityGetNextRecord") &&
       find(api.count_dropped, "cuptiActivityGetNumDroppedRecords") && find(api.callback_name, "cuptiGetCallbackName") &&
       find(api.result_string, "cuptiGetResultString") && find(api.subscribe, "cuptiSubscribe") &&
-      find(api.enable_callback, "cuptiEnableCallback") && get_version(&api.version) == CUPTI_SUCCESS;
+      find(api.unsubscribe, "cuptiUnsubscribe") && find(api.enable_callback, "cuptiEnableCallback") &&
+      get_version(&api.version) == CUPTI_SUCCESS;
   if (!all) return std::nullopt;
   return api;
 }
@@ -44,11 +47,34 @@ struct Place {
   int flags;
 };
 
+/// The folder of each library of CUDA's runtime that this process has loaded, with / at its end.
+std::vector<std::string> folders_of_runtimes() {
+  std::vector<std::string> folders;
+  const auto look = [](dl_phdr_info* library, std::size_t, void* found) {
+    const std::string_view path = library->dlpi_name == nullptr ? "" : library->dlpi_name;
+    const std::size_t name = path.rfind('/') + 1;
+    if (path.substr(name).starts_with("libcudart.so")) {
+      static_cast<std::vector<std::string>*>(found)->emplace_back(path.substr(0, name));
+    }
+    return 0;
+  };
+  dl_iterate_phdr(look, &folders);
+  return folders;
+}
+
 std::vector<Place> places(const std::optional<std::string>& path) {
   if (path) return {{*path, RTLD_NOW | RTLD_LOCAL}};
   std::vector<Place> all;
   // Two of them in one process would fight over the driver.
   for (const char* name : {"libcupti.so.13", "libcupti.so.12"}) all.push_back({name, RTLD_NOW | RTLD_NOLOAD});
+  // Beside the program's own runtime, as Python's packages lay it.
+  for (const std::string& folder : folders_of_runtimes()) {
+    for (const char* beside : {"", "../../cuda_cupti/lib/", "../extras/CUPTI/lib64/"}) {
+      for (const char* name : {"libcupti.so.13", "libcupti.so.12"}) {
+        all.push_back({folder + beside + name, RTLD_NOW | RTLD_LOCAL});
+      }
+    }
+  }
   for (const std::string& place : cupti_places()) all.push_back({place, RTLD_NOW | RTLD_LOCAL});
   return all;
 }

@@ -21,6 +21,7 @@ struct CuptiApi {
   decltype(&cuptiGetCallbackName) callback_name = nullptr;
   decltype(&cuptiGetResultString) result_string = nullptr;
   decltype(&cuptiSubscribe) subscribe = nullptr;
+  decltype(&cuptiUnsubscribe) unsubscribe = nullptr;
   decltype(&cuptiEnableCallback) enable_callback = nullptr;
   // Older libraries lack these.
   CUptiResult (*enable_runtime_call)(CUpti_CallbackId, std::uint8_t) = nullptr;

@@ -1,98 +1,123 @@
 // What the driver and NVTX call when a program starts to use them, because the environment names this library
 // (CUDA_INJECTION64_PATH, NVTX_INJECTION64_PATH). Nothing here prints, throws or ends the process: whatever goes wrong,
 // the program goes on as if this were not there.
-#include <pthread.h>
-
+#include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <cstdlib>
 #include <mutex>
 #include <thread>
 
+#include "core/undisturbed.hpp"
 #include "inject/activities.hpp"
 #include "inject/nvtx.hpp"
 #include "inject/recorder.hpp"
 
 namespace xferbench::inject {
 
+using recording::Time;
+
 namespace {
 
-/// Hands over what is complete every half second, so that a process that is killed leaves what it did until then.
+/// Has CUPTI hand over what is complete, every half second, on a thread of its own.
 class Flusher {
  public:
+  Flusher(Recorder& recorder, Activities& activities) : recorder_(recorder), activities_(activities) {}
+
   /// All signals are the program's: its threads take them, not this one.
   void start() {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const Undisturbed undisturbed;  // which the thread inherits
     try {
       std::thread([this] { run(); }).detach();
-    } catch (const std::exception&) {  // no more threads: what is recorded is written when buffers are full
+      runs_ = true;
+    } catch (const std::exception&) {  // no more threads: what is recorded is written when CUPTI's buffers are full
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
-  /// Returns when it does not run any more.
-  void stop() {
-    const std::lock_guard running(running_);
-    stopped_ = true;
+  /// At the end of the process: has CUPTI hand over all there is. By that thread, too: the one that ends the process
+  /// may be in the middle of CUPTI, interrupted by a signal whose handler calls exit(), and would wait for itself.
+  /// While records come it is waited for, and some seconds without.
+  void finish() {
+    constexpr auto kPatience = std::chrono::seconds(5);
+    if (!runs_) return activities_.flush(true);
+    std::unique_lock lock(mutex_);
+    ends_ = true;
+    wake_.notify_all();
+    std::uint64_t before = 0;
+    do {
+      before = recorder_.writer().records();
+      wake_.wait_for(lock, kPatience, [this] { return ended_; });
+    } while (!ended_ && recorder_.writer().records() > before);
   }
 
  private:
   void run() {
-    constexpr auto kPeriod = std::chrono::milliseconds(500);
-    for (;;) {
-      std::this_thread::sleep_for(kPeriod);
-      const std::lock_guard running(running_);
-      if (stopped_) return;
-      flush_once();
+    constexpr auto kPeriod = std::chrono::nanoseconds(kFlushPeriod);
+    std::unique_lock lock(mutex_);
+    bool goes_on = true;
+    while (goes_on && !wake_.wait_for(lock, kPeriod, [this] { return ends_; })) {
+      lock.unlock();
+      goes_on = flush_once();
+      lock.lock();
     }
+    lock.unlock();
+    if (goes_on) activities_.flush(true);
+    lock.lock();
+    ended_ = true;
+    wake_.notify_all();
   }
 
-  static void flush_once() {
-    Recorder* const recorder = Recorder::instance();
-    Activities* const activities = Activities::instance();
-    if (recorder == nullptr) return;
-    if (activities != nullptr) {
-      activities->flush(false);
-      if (recorder->wanted().is_over(now())) recorder->stop(recording::EndReason::window);
-      if (!recorder->is_live()) activities->disable();
-    }
-    recorder->writer().flush();
+  /// False where nothing is recorded any more.
+  bool flush_once() {
+    // Records of what began within the window come when it has ended.
+    constexpr Time kPatience = 2'000'000'000;
+    activities_.flush(false);
+    const bool can_write = recorder_.flush();
+    const bool over = now() > recorder_.wanted().end() && now() - recorder_.wanted().end() > kPatience;
+    if (can_write && recorder_.is_live() && !over) return true;
+    activities_.disable();
+    activities_.flush(true);
+    if (over) recorder_.stop(recording::EndReason::window, recorder_.wanted().end());
+    return false;
   }
 
-  std::mutex running_;
-  bool stopped_ = false;
+  Recorder& recorder_;
+  Activities& activities_;
+  std::mutex mutex_;  // never held where CUPTI is called
+  std::condition_variable wake_;
+  bool runs_ = false;
+  bool ends_ = false;
+  bool ended_ = false;
 };
 
-/// Never destroyed: its thread may outlive everything else.
-Flusher& flusher() {
-  static auto* const one = new Flusher;  // NOLINT(cppcoreguidelines-owning-memory): see above
-  return *one;
+/// Null where CUPTI is not on. Never destroyed: its thread may outlive everything else.
+Flusher*& the_flusher() {
+  static Flusher* one = nullptr;
+  return one;
 }
 
+/// In a child of fork there is nothing to end.
 void at_exit() {
+  const Undisturbed undisturbed;
   Recorder* const recorder = Recorder::instance();
-  if (recorder == nullptr) return;
-  flusher().stop();
-  if (Activities* const activities = Activities::instance()) activities->finish();
+  if (recorder == nullptr || !recorder->is_live()) return;
+  if (the_flusher() != nullptr) the_flusher()->finish();
   write_open_ranges(*recorder);
-  recorder->stop(recording::EndReason::exit);
+  recorder->stop(recording::EndReason::exit, now());
 }
 
-/// What the first of the entry points does. CUPTI is loaded before the handler is registered, so that its own run
-/// after this one.
-void start_once(bool with_cuda) {
-  static std::once_flag cuda;
-  static std::once_flag handler;
-  Recorder* const recorder = Recorder::instance();
-  if (recorder == nullptr) return;
-  if (with_cuda && !recorder->request().only_ranges) std::call_once(cuda, [recorder] { Activities::start(*recorder); });
-  std::call_once(handler, [] {
-    std::atexit(&at_exit);
-    flusher().start();
-  });
+/// The last handler that is registered runs first. CUPTI registers its own when it is loaded: ours is registered anew
+/// then, as it has to run before that, and does nothing the second time.
+void record_cuda(Recorder& recorder) {
+  if (Activities* const activities = Activities::start(recorder)) {
+    the_flusher() = new Flusher(recorder, *activities);  // NOLINT(cppcoreguidelines-owning-memory): see there
+    the_flusher()->start();
+  }
+  std::atexit(&at_exit);
+}
+
+void record_ranges() {
+  static std::once_flag once;
+  std::call_once(once, [] { std::atexit(&at_exit); });
 }
 
 }  // namespace
@@ -101,19 +126,26 @@ void start_once(bool with_cuda) {
 
 /// By the driver, when it is initialised. What is returned is not looked at.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
+  using namespace xferbench;
+  const Undisturbed undisturbed;
+  static std::once_flag once;
+  inject::Recorder* const recorder = inject::Recorder::instance();
+  if (recorder == nullptr || recorder->request().only_ranges) return 1;
   try {
-    xferbench::inject::start_once(true);
+    std::call_once(once, [recorder] { inject::record_cuda(*recorder); });
   } catch (const std::exception&) {  // out of memory: nothing is recorded
   }
   return 1;
 }
 
-/// By NVTX, at its first call. 0 where it is not to call us.
+/// By NVTX, at its first call, of each library that has it. 0 where it is not to call us.
 extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table) {
+  using namespace xferbench;
+  const Undisturbed undisturbed;
   try {
-    if (xferbench::inject::Recorder::instance() == nullptr) return 0;
-    xferbench::inject::start_once(false);
-    return xferbench::inject::attach_nvtx(get_table) ? 1 : 0;
+    if (inject::Recorder::instance() == nullptr) return 0;
+    inject::record_ranges();
+    return inject::attach_nvtx(get_table) ? 1 : 0;
   } catch (const std::exception&) {
     return 0;
   }

@@ -1,10 +1,14 @@
 #include "inject/nvtx.hpp"
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "core/undisturbed.hpp"
 
 namespace xferbench::inject {
 
@@ -81,7 +85,6 @@ std::string message_of(const nvtxEventAttributes_t* attributes) {
     case NVTX_MESSAGE_TYPE_UNICODE: return text_of(attributes->message.unicode);
     case NVTX_MESSAGE_TYPE_REGISTERED: {
       const auto* const text = reinterpret_cast<const Text*>(attributes->message.registered);
-      const std::lock_guard lock(ranges().mutex);
       return ranges().texts.contains(text) ? text->text : std::string();
     }
     default: return {};
@@ -114,101 +117,109 @@ void write(Recorder& recorder, const Open& open, Time end, bool of_process) {
 void end(Recorder& recorder, const Open& open, bool of_process) {
   const Time time = now();
   write(recorder, open, time, of_process);
+  recorder.flush_if_due();
   if (!is_asked_for(recorder, open)) return;
   recorder.wanted().close(time);
-  recorder.writer().flush();
 }
 
-int push(const Domain* domain, std::string name) noexcept {
-  Recorder* const recorder = Recorder::instance();
-  if (recorder == nullptr) return 0;
-  try {
-    Ranges& all = ranges();
-    const std::lock_guard lock(all.mutex);
-    std::vector<Open>& pushed = all.pushed[{this_thread(), domain}];
-    pushed.push_back(begin(*recorder, domain, std::move(name)));
-    return static_cast<int>(pushed.size()) - 1;
-  } catch (const std::exception&) {  // out of memory: the range is not recorded
-    return 0;
-  }
+int push(Recorder& recorder, const Domain* domain, std::string name) {
+  std::vector<Open>& pushed = ranges().pushed[{this_thread(), domain}];
+  pushed.push_back(begin(recorder, domain, std::move(name)));
+  return static_cast<int>(pushed.size()) - 1;
 }
 
-int pop(const Domain* domain) noexcept {
-  Recorder* const recorder = Recorder::instance();
-  if (recorder == nullptr) return 0;
-  try {
-    Ranges& all = ranges();
-    const std::lock_guard lock(all.mutex);
-    std::vector<Open>& pushed = all.pushed[{this_thread(), domain}];
-    if (pushed.empty()) return NVTX_NO_PUSH_POP_TRACKING;
-    end(*recorder, pushed.back(), false);
-    pushed.pop_back();
-    return static_cast<int>(pushed.size());
-  } catch (const std::exception&) {
-    return 0;
-  }
+int pop(Recorder& recorder, const Domain* domain) {
+  auto& all = ranges().pushed;
+  const auto pushed = all.find({this_thread(), domain});
+  if (pushed == all.end()) return NVTX_NO_PUSH_POP_TRACKING;
+  end(recorder, pushed->second.back(), false);
+  pushed->second.pop_back();
+  const int level = static_cast<int>(pushed->second.size());
+  if (level == 0) all.erase(pushed);  // the thread may end
+  return level;
 }
 
-nvtxRangeId_t start(const Domain* domain, std::string name) noexcept {
-  Recorder* const recorder = Recorder::instance();
-  if (recorder == nullptr) return 0;
-  try {
-    Ranges& all = ranges();
-    const std::lock_guard lock(all.mutex);
-    all.started[++all.last_started] = begin(*recorder, domain, std::move(name));
-    return all.last_started;
-  } catch (const std::exception&) {
-    return 0;
-  }
+nvtxRangeId_t start(Recorder& recorder, const Domain* domain, std::string name) {
+  const nvtxRangeId_t id = ++ranges().last_started;
+  ranges().started.emplace(id, begin(recorder, domain, std::move(name)));
+  return id;
 }
 
-void finish(nvtxRangeId_t id) noexcept {
-  Recorder* const recorder = Recorder::instance();
-  if (recorder == nullptr) return;
-  Ranges& all = ranges();
-  const std::lock_guard lock(all.mutex);
-  const auto found = all.started.find(id);
-  if (found == all.started.end()) return;
-  end(*recorder, found->second, true);
-  all.started.erase(found);
+void finish(Recorder& recorder, nvtxRangeId_t id) {
+  const auto found = ranges().started.find(id);
+  if (found == ranges().started.end()) return;
+  end(recorder, found->second, true);
+  ranges().started.erase(found);
 }
 
 // --- What NVTX calls ------------------------------------------------------------------------------------------------
 
+/// What `action` says, which has the ranges to itself. Nothing in a child of fork, whose parent may have them locked
+/// for ever, and where memory is short.
+template <class Action>
+auto safely(Action action) noexcept -> decltype(action(std::declval<Recorder&>())) {
+  using Answer = decltype(action(std::declval<Recorder&>()));
+  const Undisturbed undisturbed;
+  Recorder* const recorder = Recorder::instance();
+  if (recorder == nullptr) return Answer();
+  try {
+    const std::lock_guard lock(ranges().mutex);
+    return action(*recorder);
+  } catch (const std::exception&) {
+    return Answer();
+  }
+}
+
 const Domain* domain_of(nvtxDomainHandle_t handle) { return reinterpret_cast<const Domain*>(handle); }
 
-int NVTX_API push_a(const char* name) { return push(nullptr, text_of(name)); }
-int NVTX_API push_w(const wchar_t* name) { return push(nullptr, text_of(name)); }
-int NVTX_API push_ex(const nvtxEventAttributes_t* event) { return push(nullptr, message_of(event)); }
-int NVTX_API pop_default() { return pop(nullptr); }
-nvtxRangeId_t NVTX_API start_a(const char* name) { return start(nullptr, text_of(name)); }
-nvtxRangeId_t NVTX_API start_w(const wchar_t* name) { return start(nullptr, text_of(name)); }
-nvtxRangeId_t NVTX_API start_ex(const nvtxEventAttributes_t* event) { return start(nullptr, message_of(event)); }
-void NVTX_API end_default(nvtxRangeId_t id) { finish(id); }
-
+template <class Character>
+int NVTX_API push_text(const Character* name) {
+  return safely([&](Recorder& r) { return push(r, nullptr, text_of(name)); });
+}
+int NVTX_API push_event(const nvtxEventAttributes_t* event) {
+  return safely([&](Recorder& r) { return push(r, nullptr, message_of(event)); });
+}
 int NVTX_API domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
-  return push(domain_of(domain), message_of(event));
+  return safely([&](Recorder& r) { return push(r, domain_of(domain), message_of(event)); });
 }
-int NVTX_API domain_pop(nvtxDomainHandle_t domain) { return pop(domain_of(domain)); }
+int NVTX_API pop_default() {
+  return safely([](Recorder& r) { return pop(r, nullptr); });
+}
+int NVTX_API domain_pop(nvtxDomainHandle_t domain) {
+  return safely([&](Recorder& r) { return pop(r, domain_of(domain)); });
+}
+
+template <class Character>
+nvtxRangeId_t NVTX_API start_text(const Character* name) {
+  return safely([&](Recorder& r) { return start(r, nullptr, text_of(name)); });
+}
+nvtxRangeId_t NVTX_API start_event(const nvtxEventAttributes_t* event) {
+  return safely([&](Recorder& r) { return start(r, nullptr, message_of(event)); });
+}
 nvtxRangeId_t NVTX_API domain_start(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
-  return start(domain_of(domain), message_of(event));
+  return safely([&](Recorder& r) { return start(r, domain_of(domain), message_of(event)); });
 }
-void NVTX_API domain_end(nvtxDomainHandle_t, nvtxRangeId_t id) { finish(id); }
+void NVTX_API end_default(nvtxRangeId_t id) {
+  safely([&](Recorder& r) { finish(r, id); });
+}
+void NVTX_API domain_end(nvtxDomainHandle_t, nvtxRangeId_t id) { end_default(id); }
 
 template <class Character>
 nvtxDomainHandle_t NVTX_API create_domain(const Character* name) {
-  const auto* const made = new Domain{text_of(name)};  // NOLINT(cppcoreguidelines-owning-memory): the handle
-  const std::lock_guard lock(ranges().mutex);
-  ranges().domains.insert(made);
-  return reinterpret_cast<nvtxDomainHandle_t>(const_cast<Domain*>(made));  // NOLINT: opaque to the program
+  return safely([&](Recorder&) {
+    auto made = std::make_unique<Domain>(Domain{text_of(name)});
+    ranges().domains.insert(made.get());
+    return reinterpret_cast<nvtxDomainHandle_t>(made.release());  // opaque to the program
+  });
 }
 
 template <class Character>
 nvtxStringHandle_t NVTX_API register_text(nvtxDomainHandle_t, const Character* text) {
-  const auto* const made = new Text{text_of(text)};  // NOLINT(cppcoreguidelines-owning-memory): the handle
-  const std::lock_guard lock(ranges().mutex);
-  ranges().texts.insert(made);
-  return reinterpret_cast<nvtxStringHandle_t>(const_cast<Text*>(made));  // NOLINT: opaque to the program
+  return safely([&](Recorder&) {
+    auto made = std::make_unique<Text>(Text{text_of(text)});
+    ranges().texts.insert(made.get());
+    return reinterpret_cast<nvtxStringHandle_t>(made.release());  // opaque to the program
+  });
 }
 
 // --- Attaching ------------------------------------------------------------------------------------------------------
@@ -234,13 +245,13 @@ bool attach_nvtx(NvtxGetExportTableFunc_t get_table) {
   const auto* const callbacks = static_cast<const NvtxExportTableCallbacks*>(get_table(NVTX_ETID_CALLBACKS));
   if (callbacks == nullptr || callbacks->struct_size < sizeof(NvtxExportTableCallbacks)) return false;
   const Table core(*callbacks, NVTX_CB_MODULE_CORE);
-  core.set(NVTX_CBID_CORE_RangePushA, &push_a);
-  core.set(NVTX_CBID_CORE_RangePushW, &push_w);
-  core.set(NVTX_CBID_CORE_RangePushEx, &push_ex);
+  core.set(NVTX_CBID_CORE_RangePushA, &push_text<char>);
+  core.set(NVTX_CBID_CORE_RangePushW, &push_text<wchar_t>);
+  core.set(NVTX_CBID_CORE_RangePushEx, &push_event);
   core.set(NVTX_CBID_CORE_RangePop, &pop_default);
-  core.set(NVTX_CBID_CORE_RangeStartA, &start_a);
-  core.set(NVTX_CBID_CORE_RangeStartW, &start_w);
-  core.set(NVTX_CBID_CORE_RangeStartEx, &start_ex);
+  core.set(NVTX_CBID_CORE_RangeStartA, &start_text<char>);
+  core.set(NVTX_CBID_CORE_RangeStartW, &start_text<wchar_t>);
+  core.set(NVTX_CBID_CORE_RangeStartEx, &start_event);
   core.set(NVTX_CBID_CORE_RangeEnd, &end_default);
   const Table domains(*callbacks, NVTX_CB_MODULE_CORE2);
   domains.set(NVTX_CBID_CORE2_DomainRangePushEx, &domain_push);

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <memory>
 #include <sstream>
 
 #include "core/shell.hpp"
@@ -57,6 +58,14 @@ std::string quoted(const std::string& word) {
   return text == "./" + word ? word : text;
 }
 
+/// exec changes nothing of when the system says that a process was started: what became of it later was there when it
+/// was loaded at the latest.
+Time begin_of_life(int number) {
+  const Time loaded = now();
+  const Time started = number > 1 ? 0 : process_begin();
+  return started > 0 && started < loaded ? started : loaded;
+}
+
 /// The words of the command, as a shell would read them.
 std::string command() {
   std::istringstream words(text_of("/proc/self/cmdline"));
@@ -99,12 +108,14 @@ WantedTime::WantedTime(const RecordingRequest& request, Time process_begin) {
 
 void WantedTime::open(Time begin) {
   const std::lock_guard lock(mutex_);
-  if (ranges_.empty() || ranges_.back().second != 0) ranges_.emplace_back(begin, 0);
+  if (open_ == 0) ranges_.emplace_back(begin, 0);
+  ++open_;
 }
 
 void WantedTime::close(Time end) {
   const std::lock_guard lock(mutex_);
-  if (!ranges_.empty() && ranges_.back().second == 0) ranges_.back().second = end;
+  if (open_ == 0) return;
+  if (--open_ == 0) ranges_.back().second = end;
 }
 
 bool WantedTime::has(Time begin) const {
@@ -128,42 +139,55 @@ Recorder* Recorder::make() {
   try {
     std::optional<RecordingRequest> request = recording_request(&std::getenv);
     if (!request) return nullptr;
+    auto recorder = std::make_unique<Recorder>(std::move(*request));
+    if (recorder->writer().error() != 0) return nullptr;  // nothing can be told, not even that
     pthread_atfork(nullptr, nullptr, &become_child);
-    const Time begin = process_begin();
-    // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): never destroyed
-    return new Recorder(std::move(*request), begin > 0 && begin < now() ? begin : now());
+    return recorder.release();       // never destroyed
   } catch (const std::exception&) {  // out of memory: the program may have better luck without
     return nullptr;
   }
 }
 
-Recorder::Recorder(RecordingRequest request, Time begin)
+Recorder::Recorder(RecordingRequest request)
     : request_(std::move(request)),
       writer_(request_.folder, static_cast<std::uint32_t>(getpid())),
-      wanted_(request_, begin) {
+      begin_(begin_of_life(writer_.number())),
+      wanted_(request_, begin_) {
   writer_.add(recording::Type::process, recording::Process{.pid = static_cast<std::uint32_t>(getpid()),
                                                            .parent = static_cast<std::uint32_t>(getppid()),
-                                                           .begin = begin,
+                                                           .begin = begin_,
                                                            .loaded = now(),
                                                            .clock = time_of(CLOCK_REALTIME),
                                                            .executable = writer_.name(executable()),
                                                            .command = writer_.name(command()),
                                                            .tool = writer_.name(build::kVersion)});
-  writer_.flush();
+  flush();
 }
+
+bool Recorder::flush() noexcept {
+  flushed_ = now();
+  return writer_.flush();
+}
+
+void Recorder::flush_if_due() noexcept {
+  if (now() - flushed_ >= kFlushPeriod) flush();
+}
+
+void Recorder::lose(std::uint64_t records) { writer_.add(recording::Type::lost, recording::Lost{records, 0}); }
 
 void Recorder::note(std::string_view text, bool failure) {
   writer_.add(recording::Type::note, recording::Note{writer_.name(text), failure ? 1U : 0U});
-  writer_.flush();
+  flush();
 }
 
 void Recorder::stop_if_full() {
-  if (request_.max_records > 0 && writer_.records() >= request_.max_records) stop(recording::EndReason::max_records);
+  if (request_.max_records > 0 && writer_.records() >= request_.max_records)
+    stop(recording::EndReason::max_records, now());
 }
 
-void Recorder::stop(recording::EndReason reason) {
+void Recorder::stop(recording::EndReason reason, Time time) {
   if (!live_.exchange(false)) return;
-  writer_.end({.time = now(), .reason = reason});
+  writer_.end({.time = time, .reason = reason});
 }
 
 }  // namespace xferbench::inject

@@ -14,6 +14,9 @@
 
 namespace xferbench::inject {
 
+/// A process that is killed loses what it did since then, at the most.
+inline constexpr recording::Time kFlushPeriod = 500'000'000;
+
 /// Nanoseconds of CLOCK_MONOTONIC.
 recording::Time now() noexcept;
 /// As the records of calls have it, too.
@@ -28,8 +31,8 @@ class WantedTime {
   void open(recording::Time begin);
   void close(recording::Time end);
   [[nodiscard]] bool has(recording::Time begin) const;
-  /// Whether nothing that begins from now on is wanted.
-  [[nodiscard]] bool is_over(recording::Time time) const { return time > end_; }
+  /// After it nothing is wanted.
+  [[nodiscard]] recording::Time end() const { return end_; }
 
  private:
   recording::Time begin_ = 0;
@@ -37,6 +40,7 @@ class WantedTime {
   bool by_ranges_ = false;
   mutable std::mutex mutex_;
   std::vector<std::pair<recording::Time, recording::Time>> ranges_;  // in order; the last may be open, with an end of 0
+  int open_ = 0;  // ranges of that name, of several threads or within each other
 };
 
 /// One for the process, from the first entry point that the driver or NVTX calls to its end: their callbacks carry no
@@ -47,7 +51,7 @@ class Recorder {
   /// must not be called.
   static Recorder* instance();
 
-  Recorder(RecordingRequest request, recording::Time begin);
+  explicit Recorder(RecordingRequest request);
 
   [[nodiscard]] const RecordingRequest& request() const { return request_; }
   RecordingWriter& writer() { return writer_; }
@@ -62,9 +66,16 @@ class Recorder {
     writer_.add(type, record);
     stop_if_full();
   }
+  /// So many records are missing.
+  void lose(std::uint64_t records);
   /// A sentence for the reader.
   void note(std::string_view text, bool failure);
-  void stop(recording::EndReason reason);
+  /// Appends what has been gathered. False where the file cannot be written any more.
+  bool flush() noexcept;
+  /// The same, if that is some time ago: where no thread does it.
+  void flush_if_due() noexcept;
+  /// The last thing that is written; nothing where that has happened already.
+  void stop(recording::EndReason reason, recording::Time time);
 
  private:
   void stop_if_full();
@@ -72,7 +83,9 @@ class Recorder {
 
   RecordingRequest request_;
   RecordingWriter writer_;
+  recording::Time begin_;  // of the process
   WantedTime wanted_;
+  std::atomic<recording::Time> flushed_ = 0;
   std::atomic<bool> live_ = true;
 };
 

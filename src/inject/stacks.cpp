@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdint>
 #include <cstdlib>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19,33 +22,63 @@ namespace xferbench::inject {
 
 namespace {
 
+/// Of more calls than this, records do not lag behind.
+constexpr std::size_t kMostRemembered = 200'000;
 constexpr int kMostFrames = 48;
 using Frames = std::vector<void*>;
 
-/// CUPTI calls back without any context; never destroyed, as threads may outlive everything else.
-struct Stacks {
+/// Both of these are one each for the process, since CUPTI calls back without any context, and never destroyed, as
+/// threads may outlive everything else. Two, with a lock each: naming frames takes the loader's lock, which a thread
+/// may hold that is about to remember a stack, in a constructor of a library that it loads.
+struct Remembered {
   std::mutex mutex;
-  std::unordered_map<std::uint32_t, Frames> remembered;  // by correlation
-  std::map<Frames, std::uint32_t> written;
-  std::unordered_map<void*, recording::NameId> names;
+  std::unordered_map<std::uint32_t, Frames> stacks;  // by correlation
+  std::deque<std::uint32_t> order;                   // in which they were remembered
+
+  static Remembered& instance() {
+    static auto* const one = new Remembered;  // NOLINT(cppcoreguidelines-owning-memory): see above
+    return *one;
+  }
+};
+struct Written {
+  std::mutex mutex;
+  std::map<Frames, std::uint32_t> stacks;
+
+  static Written& instance() {
+    static auto* const one = new Written;  // NOLINT(cppcoreguidelines-owning-memory): see above
+    return *one;
+  }
 };
 
-Stacks& stacks() {
-  static auto* const all = new Stacks;  // NOLINT(cppcoreguidelines-owning-memory): see above
-  return *all;
+/// Empty where there is none.
+Frames remembered(std::uint32_t correlation) {
+  Remembered& all = Remembered::instance();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.stacks.find(correlation);
+  return found == all.stacks.end() ? Frames() : found->second;
 }
 
-/// "function+0x12 (libfoo.so)"; the address where nothing is known of it.
+std::string hexadecimal(std::uintptr_t number) {
+  std::array<char, 2 * sizeof number> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
+  return "0x" + std::string(digits.data(), end);
+}
+
+/// "function+0x12 (libfoo.so)"; where the function has no name that the loader knows, its place in the file.
 std::string text_of(void* address) {
   Dl_info info{};
   if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return "?";
+  const auto distance = [address](void* from) {
+    return hexadecimal(reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(from));
+  };
   const std::string_view path = info.dli_fname;
-  const std::string file(path.substr(path.find_last_of('/') + 1));
-  if (info.dli_sname == nullptr) return "? (" + file + ")";
+  const std::string file = " (" + std::string(path.substr(path.find_last_of('/') + 1)) + ")";
+  if (info.dli_sname == nullptr) return distance(info.dli_fbase) + file;
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> demangled(abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status),
                                                          &std::free);
-  return std::string(status == 0 && demangled ? demangled.get() : info.dli_sname) + " (" + file + ")";
+  return std::string(status == 0 && demangled ? demangled.get() : info.dli_sname) + "+" + distance(info.dli_saddr) +
+         file;
 }
 
 /// Frames of CUDA and of recording itself, with which every stack begins, say nothing of the program.
@@ -54,40 +87,47 @@ bool is_of_tool(std::string_view frame) {
   return std::ranges::any_of(kLibraries, [frame](std::string_view l) { return frame.find(l) != frame.npos; });
 }
 
-std::uint32_t write(const Frames& frames, Stacks& all, RecordingWriter& writer) {
+std::uint32_t write(const Frames& frames, RecordingWriter& writer) {
   std::vector<recording::NameId> names;
   for (void* const frame : frames) {
     const std::string text = text_of(frame);
     if (names.empty() && is_of_tool(text)) continue;
-    names.push_back(all.names.try_emplace(frame, writer.name(text)).first->second);
+    names.push_back(writer.name(text));
   }
   return writer.stack(names);
 }
 
 }  // namespace
 
+void prepare_stacks() noexcept {
+  void* frame = nullptr;
+  static_cast<void>(backtrace(&frame, 1));
+}
+
 void remember_stack(std::uint32_t correlation) noexcept {
   try {
     std::array<void*, kMostFrames> frames{};
     const int count = backtrace(frames.data(), kMostFrames);
-    Stacks& all = stacks();
+    Remembered& all = Remembered::instance();
     const std::lock_guard lock(all.mutex);
-    // Of calls within calls the outermost is the program's.
-    all.remembered.try_emplace(correlation, frames.begin(), frames.begin() + count);
+    // Calls within calls have the number of the outermost, which is the program's.
+    if (!all.stacks.try_emplace(correlation, frames.begin(), frames.begin() + count).second) return;
+    all.order.push_back(correlation);
+    if (all.order.size() <= kMostRemembered) return;
+    all.stacks.erase(all.order.front());
+    all.order.pop_front();
   } catch (const std::exception&) {  // the call is recorded without
   }
 }
 
-std::uint32_t take_stack(std::uint32_t correlation, RecordingWriter& writer) noexcept {
+std::uint32_t written_stack(std::uint32_t correlation, RecordingWriter& writer) noexcept {
   try {
-    Stacks& all = stacks();
+    const Frames frames = remembered(correlation);
+    if (frames.empty()) return 0;
+    Written& all = Written::instance();
     const std::lock_guard lock(all.mutex);
-    const auto found = all.remembered.find(correlation);
-    if (found == all.remembered.end()) return 0;
-    const Frames frames = std::move(found->second);
-    all.remembered.erase(found);
-    const auto [written, is_new] = all.written.try_emplace(frames, 0);
-    if (is_new) written->second = write(frames, all, writer);
+    const auto [written, is_new] = all.stacks.try_emplace(frames, 0);
+    if (is_new) written->second = write(frames, writer);
     return written->second;
   } catch (const std::exception&) {
     return 0;

@@ -179,6 +179,8 @@ TEST(RecordingWriter, GivesEachLifeOfAProcessNumberAFileOfItsOwn) {
   const Folder folder;
   RecordingWriter first(folder.path(), kPid);
   RecordingWriter second(folder.path(), kPid);
+  EXPECT_EQ(first.number(), 1);
+  EXPECT_EQ(second.number(), 2);
   first.name("first");
   second.name("second");
   first.flush();
@@ -191,6 +193,7 @@ TEST(RecordingWriter, TakesNoRecordsWhereItCannotCreateItsFile) {
   errno = EDOM;
   RecordingWriter writer("/nowhere/at/all", kPid);
   EXPECT_EQ(writer.error(), ENOENT);
+  EXPECT_EQ(writer.number(), 0);
   EXPECT_EQ(writer.name("step"), 0U);
   writer.add(Type::fill, fill_of(1));
   EXPECT_EQ(writer.records(), 0U);
