@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <ctime>
 #include <exception>
 #include <utility>
@@ -68,6 +69,25 @@ Descriptor opened(const std::string& path, int flags) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg)
   Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | flags, 0644));
   return file ? out_of_the_way(std::move(file)) : Descriptor();
+}
+
+/// How a file ends that could not be written any more.
+struct LastRecord {
+  RecordHeader header{Type::end, 0, sizeof(recording::End)};
+  recording::End end;
+};
+
+/// How many bytes the records take that are whole, with a last one behind them; 0 where not even the header has room.
+std::size_t whole_records(std::span<const std::byte> bytes, bool begins_file) {
+  std::size_t whole = 0;
+  std::size_t next = begins_file ? sizeof(recording::FileHeader) : 0;
+  while (next + sizeof(LastRecord) <= bytes.size()) {
+    whole = next;
+    RecordHeader header;
+    std::memcpy(&header, bytes.data() + next, sizeof header);
+    next += sizeof header + header.bytes;
+  }
+  return whole;
 }
 
 recording::Time now() {
@@ -212,23 +232,25 @@ bool RecordingWriter::is_open() {
   return ours;
 }
 
-/// errno of what went wrong; 0: nothing. What cannot be written whole is taken back, so that the file ends with a whole
-/// record.
+/// errno of what went wrong; 0: nothing. Then the file ends with the last whole record behind which there is room for
+/// one that says so.
 int RecordingWriter::write_gathered() {
   std::size_t done = 0;
-  while (done < gathered_.size()) {
+  int error = 0;
+  while (error == 0 && done < gathered_.size()) {
     const ssize_t wrote = write(file_.number(), gathered_.data() + done, gathered_.size() - done);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) {
-      const int error = wrote < 0 ? errno : ENOSPC;
-      if (done > 0 && ftruncate(file_.number(), static_cast<off_t>(written_)) != 0) file_ = Descriptor();
-      return error;
+    if (wrote > 0) {
+      done += static_cast<std::size_t>(wrote);
+    } else if (wrote == 0 || errno != EINTR) {
+      error = wrote == 0 ? ENOSPC : errno;
     }
-    done += static_cast<std::size_t>(wrote);
   }
-  written_ += gathered_.size();
+  const bool is_torn = error != 0 && done > 0;
+  if (is_torn) done = whole_records(std::span(gathered_).first(done), written_ == 0);
+  written_ += done;
+  if (is_torn && ftruncate(file_.number(), static_cast<off_t>(written_)) != 0) file_ = Descriptor();
   gathered_.clear();
-  return 0;
+  return error;
 }
 
 bool RecordingWriter::write_all() {
@@ -246,10 +268,7 @@ void RecordingWriter::give_up(int error) {
   gathered_.clear();
   const bool has_header = written_ > 0;
   if (file_ && has_header) {
-    const struct {
-      RecordHeader header{Type::end, 0, sizeof(recording::End)};
-      recording::End end;
-    } last{.end = {now(), recording::EndReason::write_failed, static_cast<std::uint32_t>(error)}};
+    const LastRecord last{.end = {now(), recording::EndReason::write_failed, static_cast<std::uint32_t>(error)}};
     const auto bytes = std::as_bytes(std::span(&last, 1));
     gathered_.insert(gathered_.end(), bytes.begin(), bytes.end());  // it was reserved
     static_cast<void>(write_gathered());

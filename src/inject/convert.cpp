@@ -170,11 +170,11 @@ void add(const CUpti_ActivitySynchronization& r, const Conversion& with) {
 
 /// These have no time of the host: they are wanted always, and cost little.
 void add(const CUpti_ActivityCudaEvent& r, const Conversion& with) {
-  with.to.writer().add(Type::event, Event{.correlation = r.correlationId,
-                                          .context = r.contextId,
-                                          .stream = r.streamId,
-                                          .event = r.eventId,
-                                          .record = tie_of<TiedEvent>(r, with)});
+  with.to.add(Type::event, Event{.correlation = r.correlationId,
+                                 .context = r.contextId,
+                                 .stream = r.streamId,
+                                 .event = r.eventId,
+                                 .record = tie_of<TiedEvent>(r, with)});
 }
 
 StreamFlag flag_of(CUpti_ActivityStreamFlag flag) {
@@ -187,11 +187,11 @@ StreamFlag flag_of(CUpti_ActivityStreamFlag flag) {
 }
 
 void add(const CUpti_ActivityStream& r, const Conversion& with) {
-  with.to.writer().add(Type::stream, Stream{.context = r.contextId, .stream = r.streamId, .flag = flag_of(r.flag)});
+  with.to.add(Type::stream, Stream{.context = r.contextId, .stream = r.streamId, .flag = flag_of(r.flag)});
 }
 
 void add(const CUpti_ActivityContext& r, const Conversion& with) {
-  with.to.writer().add(
+  with.to.add(
       Type::stream,
       Stream{.context = r.contextId, .stream = r.nullStreamId, .flag = StreamFlag::legacy, .device = r.deviceId});
 }
@@ -199,7 +199,7 @@ void add(const CUpti_ActivityContext& r, const Conversion& with) {
 void add(const CUpti_ActivityDevice4& r, const Conversion& with) {
   RecordingWriter& writer = with.to.writer();
   const NameId name = r.name == nullptr ? 0 : writer.name(r.name);
-  writer.add(Type::device, Device{.id = r.id, .name = name, .uuid = writer.name(text_of(r.uuid))});
+  with.to.add(Type::device, Device{.id = r.id, .name = name, .uuid = writer.name(text_of(r.uuid))});
 }
 
 void add(const CUpti_ActivityAPI& r, const Conversion& with) {

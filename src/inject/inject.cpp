@@ -108,6 +108,7 @@ void at_exit() {
 /// The last handler that is registered runs first. CUPTI registers its own when it is loaded: ours is registered anew
 /// then, as it has to run before that, and does nothing the second time.
 void record_cuda(Recorder& recorder) {
+  recorder.expect_cupti();
   if (Activities* const activities = Activities::start(recorder)) {
     the_flusher() = new Flusher(recorder, *activities);  // NOLINT(cppcoreguidelines-owning-memory): see there
     the_flusher()->start();

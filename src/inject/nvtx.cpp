@@ -1,5 +1,7 @@
 #include "inject/nvtx.hpp"
 
+#include <pthread.h>
+
 #include <map>
 #include <memory>
 #include <mutex>
@@ -239,11 +241,21 @@ class Table {
   unsigned size_ = 0;
 };
 
+/// A child of fork has the parent's domains and texts, and none of its ranges.
+void begin_child() {
+  ranges().pushed.clear();
+  ranges().started.clear();
+  ranges().mutex.unlock();
+}
+
 }  // namespace
 
 bool attach_nvtx(NvtxGetExportTableFunc_t get_table) {
   const auto* const callbacks = static_cast<const NvtxExportTableCallbacks*>(get_table(NVTX_ETID_CALLBACKS));
   if (callbacks == nullptr || callbacks->struct_size < sizeof(NvtxExportTableCallbacks)) return false;
+  static std::once_flag once;
+  std::call_once(once,
+                 [] { pthread_atfork([] { ranges().mutex.lock(); }, [] { ranges().mutex.unlock(); }, &begin_child); });
   const Table core(*callbacks, NVTX_CB_MODULE_CORE);
   core.set(NVTX_CBID_CORE_RangePushA, &push_text<char>);
   core.set(NVTX_CBID_CORE_RangePushW, &push_text<wchar_t>);

@@ -80,20 +80,31 @@ std::string executable() {
   return length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : std::string();
 }
 
-/// Set in a child of fork.
-std::atomic<bool>& is_child() {
-  static std::atomic<bool> child = false;
-  return child;
+/// What a process has of its own, and a child of fork has anew.
+struct Life {
+  std::once_flag begun;
+  Recorder* recorder = nullptr;
+  bool is_barred = false;
+};
+
+/// The callbacks of the driver and NVTX carry no context. Never destroyed, as the recorder.
+Life*& life() {
+  static Life* one = new Life;  // NOLINT(cppcoreguidelines-owning-memory): see above
+  return one;
 }
 
-void become_child() { is_child() = true; }
+std::uint32_t& known_thread() {
+  thread_local std::uint32_t thread = 0;
+  return thread;
+}
 
 }  // namespace
 
 Time now() noexcept { return time_of(CLOCK_MONOTONIC); }
 
 std::uint32_t this_thread() noexcept {
-  thread_local const auto thread = static_cast<std::uint32_t>(syscall(SYS_gettid));  // NOLINT: glibc 2.29 has no gettid
+  std::uint32_t& thread = known_thread();
+  if (thread == 0) thread = static_cast<std::uint32_t>(syscall(SYS_gettid));  // NOLINT: glibc 2.29 has no gettid
   return thread;
 }
 
@@ -131,8 +142,19 @@ bool WantedTime::has(Time begin) const {
 // --- The recorder ---------------------------------------------------------------------------------------------------
 
 Recorder* Recorder::instance() {
-  static Recorder* const recorder = make();
-  return is_child() ? nullptr : recorder;
+  Life& own = *life();
+  std::call_once(own.begun, [&own] {
+    if (!own.is_barred) own.recorder = make();
+  });
+  return own.recorder;
+}
+
+/// Where the parent has turned CUPTI on, its state is in the child, too, but not its threads: nothing may be called.
+void Recorder::begin_child() {
+  const bool is_barred = life()->is_barred || (life()->recorder != nullptr && life()->recorder->has_cupti_);
+  life() = new Life;  // NOLINT(cppcoreguidelines-owning-memory): the other may be locked for ever
+  life()->is_barred = is_barred;
+  known_thread() = 0;
 }
 
 Recorder* Recorder::make() {
@@ -141,7 +163,8 @@ Recorder* Recorder::make() {
     if (!request) return nullptr;
     auto recorder = std::make_unique<Recorder>(std::move(*request));
     if (recorder->writer().error() != 0) return nullptr;  // nothing can be told, not even that
-    pthread_atfork(nullptr, nullptr, &become_child);
+    static std::once_flag once;
+    std::call_once(once, [] { pthread_atfork(nullptr, nullptr, &Recorder::begin_child); });
     return recorder.release();       // never destroyed
   } catch (const std::exception&) {  // out of memory: the program may have better luck without
     return nullptr;

@@ -47,8 +47,8 @@ class WantedTime {
 /// context. Never destroyed, since threads of CUPTI and of the program may outlive everything else.
 class Recorder {
  public:
-  /// Null where nobody asks for a recording, or where this is a child of fork: its threads are not there, and CUPTI
-  /// must not be called.
+  /// Null where nobody asks for a recording, or where this is a child of fork whose parent uses CUDA, which is not to
+  /// use it. Other children have recorders of their own.
   static Recorder* instance();
 
   explicit Recorder(RecordingRequest request);
@@ -59,12 +59,19 @@ class Recorder {
 
   /// Whether records are still taken.
   [[nodiscard]] bool is_live() const { return live_; }
+  /// CUPTI is about to be turned on.
+  void expect_cupti() { has_cupti_ = true; }
+  /// Adds a record that is wanted at any time, because others are of no use without.
+  template <class Record>
+  void add(recording::Type type, const Record& record) {
+    if (!live_) return;
+    writer_.add(type, record);
+    stop_if_full();
+  }
   /// Adds a record that began then, if it is wanted.
   template <class Record>
   void add(recording::Type type, recording::Time begin, const Record& record) {
-    if (!live_ || !wanted_.has(begin)) return;
-    writer_.add(type, record);
-    stop_if_full();
+    if (wanted_.has(begin)) add(type, record);
   }
   /// So many records are missing.
   void lose(std::uint64_t records);
@@ -80,6 +87,7 @@ class Recorder {
  private:
   void stop_if_full();
   static Recorder* make();
+  static void begin_child();
 
   RecordingRequest request_;
   RecordingWriter writer_;
@@ -87,6 +95,7 @@ class Recorder {
   WantedTime wanted_;
   std::atomic<recording::Time> flushed_ = 0;
   std::atomic<bool> live_ = true;
+  std::atomic<bool> has_cupti_ = false;
 };
 
 }  // namespace xferbench::inject

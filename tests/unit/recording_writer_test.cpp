@@ -207,7 +207,7 @@ std::atomic<int>& signals() {
   return count;
 }
 
-TEST(RecordingWriter, StopsOnAFullDiskWithAWholeRecordAndWithoutASignal) {
+TEST(RecordingWriter, StopsOnAFullDiskBehindTheLastRecordThatFitsAndWithoutASignal) {
   const Folder folder;
   RecordingWriter writer(folder.path(), kPid);
   struct sigaction before {};
@@ -229,7 +229,22 @@ TEST(RecordingWriter, StopsOnAFullDiskWithAWholeRecordAndWithoutASignal) {
   sigset_t blocked;
   pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
   EXPECT_EQ(sigismember(&blocked, SIGXFSZ), 0);
-  EXPECT_FALSE(fs::exists(folder.file(1))) << "a file without a header is none";
+  const std::vector<Piece> pieces = pieces_of(folder.file(1));
+  constexpr std::size_t kEnd = sizeof(RecordHeader) + sizeof(End);
+  EXPECT_EQ(pieces.size(), (1001 - sizeof(FileHeader) - kEnd) / (sizeof(RecordHeader) + sizeof(Fill)) + 1);
+  EXPECT_EQ(as<Fill>(pieces.at(pieces.size() - 2)).bytes, pieces.size() - 2);
+  EXPECT_EQ(as<End>(pieces.back()).reason, EndReason::write_failed);
+}
+
+TEST(RecordingWriter, LeavesNoFileWhereThereIsNotEvenRoomForItsHeader) {
+  const Folder folder;
+  RecordingWriter writer(folder.path(), kPid);
+  writer.add(Type::fill, fill_of(1));
+  {
+    const LimitedSize full(15);
+    EXPECT_FALSE(writer.flush());
+  }
+  EXPECT_FALSE(fs::exists(folder.file(1)));
 }
 
 TEST(RecordingWriter, SaysInTheFileThatTheDiskWasFull) {
