@@ -37,16 +37,17 @@ class Flusher {
   /// may be in the middle of CUPTI, interrupted by a signal whose handler calls exit(), and would wait for itself.
   /// While records come it is waited for, and some seconds without.
   void finish() {
-    constexpr auto kPatience = std::chrono::seconds(5);
+    constexpr auto kPatience = std::chrono::seconds(3);
+    constexpr int kMostTimes = 20;  // other threads may go on for ever
     if (!runs_) return activities_.flush(true);
     std::unique_lock lock(mutex_);
     ends_ = true;
     wake_.notify_all();
-    std::uint64_t before = 0;
-    do {
-      before = recorder_.writer().records();
-      wake_.wait_for(lock, kPatience, [this] { return ended_; });
-    } while (!ended_ && recorder_.writer().records() > before);
+    for (int i = 0; i < kMostTimes; ++i) {
+      const std::uint64_t before = recorder_.writer().records();
+      if (wake_.wait_for(lock, kPatience, [this] { return ended_; })) return;
+      if (recorder_.writer().records() == before) return;
+    }
   }
 
  private:

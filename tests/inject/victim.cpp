@@ -176,7 +176,7 @@ int ends_under_threads() {
       }
     }).detach();
   }
-  sleep_for(300ms);
+  sleep_for(20ms);
   return 7;
 }
 
@@ -244,7 +244,7 @@ int handles_size_signal() {
 int ends_in_a_handler() {
   begin();
   std::signal(SIGALRM, [](int) { std::exit(6); });
-  ualarm(100'000, 0);
+  ualarm(20'000, 0);
   for (;;) {
     nvtxRangePushA("step");
     nvtxRangePop();
