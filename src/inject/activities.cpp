@@ -93,13 +93,17 @@ Activities* Activities::start(Recorder& recorder) {
   return nullptr;
 }
 
+std::string Activities::failure(CUptiResult result) const {
+  return "CUPTI says " + api_.text(result) + "; is the driver as new as the CUDA Toolkit that CUPTI is from?";
+}
+
 std::string Activities::turn_on() {
   CUpti_SubscriberHandle subscriber = nullptr;
   CUptiResult result = api_.subscribe(&subscriber, &on_call, nullptr);
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
     return "CUPTI is in use by another tool in this program (a profiler, compute-sanitizer); run it without that";
   }
-  if (result != CUPTI_SUCCESS) return "CUPTI: " + api_.text(result);
+  if (result != CUPTI_SUCCESS) return failure(result);
   if (api_.set_thread_ids != nullptr) api_.set_thread_ids(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   // Before anything is enabled: all times are to be of one clock.
   result = api_.register_clock(&clock);
@@ -108,7 +112,7 @@ std::string Activities::turn_on() {
   if (result != CUPTI_SUCCESS) {
     disable();
     api_.unsubscribe(subscriber);  // the program may want it
-    return "CUPTI: " + api_.text(result);
+    return failure(result);
   }
   choose_calls(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_ACTIVITY_KIND_RUNTIME, api_.enable_runtime_call);
   choose_calls(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_ACTIVITY_KIND_DRIVER, api_.enable_driver_call);

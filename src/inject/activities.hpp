@@ -31,6 +31,7 @@ class Activities {
  private:
   /// Empty if all is well.
   std::string turn_on();
+  [[nodiscard]] std::string failure(CUptiResult result) const;
   CUptiResult enable_kinds();
   void choose_calls(CUpti_CallbackDomain domain, CUpti_ActivityKind all,
                     CUptiResult (*enable_call)(CUpti_CallbackId, std::uint8_t));
