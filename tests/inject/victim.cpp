@@ -252,21 +252,22 @@ int ends_in_a_handler() {
   }
 }
 
-/// A thread is cancelled where it waits, not in the middle of us.
+/// A thread is cancelled where it looks for that, not in the middle of us, where the file is written.
 int cancels() {
   initialise();
   const auto names_ranges = [](void*) -> void* {
     for (;;) {
-      nvtxRangePushA("a range with a name that is long enough to fill what is gathered soon");
-      work(2);
-      nvtxRangePop();
+      for (int i = 0; i < 20'000; ++i) {  // more than is gathered before it is written
+        nvtxRangePushA("step");
+        nvtxRangePop();
+      }
       pthread_testcancel();
     }
   };
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 10; ++i) {
     pthread_t thread{};
     if (pthread_create(&thread, nullptr, names_ranges, nullptr) != 0) return 1;
-    sleep_for(3ms);
+    sleep_for(1ms);
     pthread_cancel(thread);
     pthread_join(thread, nullptr);
   }
