@@ -66,7 +66,7 @@ struct Name {
 
 enum class Backend : std::uint32_t { cuda, simulated };
 
-/// The first record of each file.
+/// The first record of each file that is no name.
 struct Process {
   std::uint32_t pid = 0;
   std::uint32_t parent = 0;
