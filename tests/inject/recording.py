@@ -8,8 +8,8 @@ TYPES = {
     3: ("device", "IIII", "id name uuid reserved"),
     4: ("stream", "IIII", "context stream flag device"),
     5: ("call", "QQIIIiII", "begin end name thread correlation result stack reserved"),
-    6: ("copy", "QQIIIIQQBBBBIII", "begin end correlation device context stream graph_node bytes kind source destination "
-        "channel channel_id peer asynchronous"),
+    6: ("copy", "QQIIIIQQBBBBIII", "begin end correlation device context stream graph_node bytes kind source "
+        "destination channel channel_id peer asynchronous"),
     7: ("kernel", "QQIIIIQIIII", "begin end correlation device context stream graph_node name grid block reserved"),
     8: ("fill", "QQIIIIQQ", "begin end correlation device context stream graph_node bytes"),
     9: ("synchronization", "QQIIIIIIQ", "begin end correlation context stream kind event reserved event_record"),

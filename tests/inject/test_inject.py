@@ -34,7 +34,9 @@ class Lives(unittest.TestCase):
     def run_alone(self, life, **extra):
         environment = {name: value for name, value in os.environ.items() if not name.startswith("XFERBENCH")}
         environment.update({"VICTIM_FILE": str(self.folder / "theirs"), **extra})
-        done = subprocess.run([VICTIM, life], env=environment, capture_output=True, timeout=60, check=False, cwd=self.folder)
+        done = subprocess.run(
+            [VICTIM, life], env=environment, capture_output=True, timeout=60, check=False, cwd=self.folder
+        )
         (self.folder / "theirs").unlink(missing_ok=True)
         return done.returncode, done.stdout, done.stderr
 
@@ -332,10 +334,12 @@ class Holds(Lives):
     def test_ranges(self):
         recording = self.live_once("names_ranges")
         ranges = {one.name: one for one in recording.range}
-        self.assertEqual(set(ranges), {"before CUDA", "registered", "gr\u00f6\u00dfer \U0001F600", "inner", "across", "open"})
+        wide = "gr\u00f6\u00dfer \U0001F600"
+        self.assertEqual(set(ranges), {"before CUDA", "registered", wide, "inner", "across", "open"})
         self.assertEqual(ranges["registered"].domain, "mine")
         self.assertEqual(ranges["inner"].domain, "")
-        self.assertTrue(ranges["registered"].begin < ranges["inner"].begin < ranges["inner"].end < ranges["registered"].end)
+        outer, inner = ranges["registered"], ranges["inner"]
+        self.assertTrue(outer.begin < inner.begin < inner.end < outer.end)
         self.assertEqual((ranges["across"].of_process, ranges["inner"].of_process), (1, 0))
         self.assertEqual(ranges["open"].end, 0)
         self.assertEqual({one.thread for one in recording.range}, {recording.call[0].thread})
@@ -370,7 +374,8 @@ class Limits(Lives):
     def test_ranges_of_a_name(self):
         recording = self.live_once("works_in_ranges", range="step")
         self.assertEqual(len(recording.copy), 3)
-        outer = [one for one in recording.range if any(one.begin < o.begin and o.end < one.end for o in recording.range)]
+        ranges = recording.range
+        outer = [one for one in ranges if any(one.begin < other.begin and other.end < one.end for other in ranges)]
         self.assertEqual((len(recording.range), len(outer)), (6, 3))
         for copy in recording.copy:
             self.assertTrue(any(one.begin <= copy.begin <= one.end for one in outer))
