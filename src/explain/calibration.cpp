@@ -6,6 +6,8 @@
 #include <map>
 #include <optional>
 
+#include "explain/usual.hpp"
+
 namespace xferbench::explain {
 
 namespace {
@@ -104,31 +106,6 @@ constexpr double kUsualDelay = 5e-6;     // from a call to the begin of what it 
 constexpr double kUsualHandover = 1e-6;  // from the end of an operation to the begin of the next in its stream
 constexpr double kUsualWake = 5e-6;      // from the end of an operation to that of the call that waits for it
 constexpr double kUsualCall = 2e-6;
-
-/// The median of what was seen of each kind.
-template <class Key>
-class Usual {
- public:
-  explicit Usual(double unseen) : unseen_(unseen) {}
-  void see(const Key& key, double seconds) { seen_[key].push_back(seconds); }
-  /// After all was seen.
-  void settle() {
-    for (auto& [key, all] : seen_) {
-      const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-      std::ranges::nth_element(all, middle);
-      median_[key] = *middle;
-    }
-  }
-  [[nodiscard]] double of(const Key& key) const {
-    const auto found = median_.find(key);
-    return found == median_.end() ? unseen_ : found->second;
-  }
-
- private:
-  double unseen_;
-  std::map<Key, std::vector<double>> seen_;
-  std::map<Key, double> median_;
-};
 
 // --- Delays and handovers of operations -----------------------------------------------------------------------------
 

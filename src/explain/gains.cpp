@@ -32,7 +32,7 @@ std::string reason_to_withhold(const Stretch& stretch) {
 namespace {
 
 /// No recorded call was seen to cost more (an H200's host: 0.6 to 1.5 us).
-constexpr double kMostPerCall = 2.5e-6;
+constexpr double kMostPerCall = 2e-6;
 
 /// A time without that, of which some is always left.
 double less(double seconds, double watching) {
@@ -41,7 +41,8 @@ double less(double seconds, double watching) {
 }
 
 /// Half of a call's cost comes before what it enqueues, and half after what it waits for. On the device CUPTI's stamps
-/// cost a kernel a tenth of it (nodes of graphs: 0.17 us) and a copy half (of many small ones in a row: 0.6 us).
+/// come between operations: after a kernel they cost a tenth of it (nodes of graphs: 0.17 us), after a copy half (of
+/// many small ones in a row: 0.6 us).
 Program lightened(Program program, double per_call) {
   for (HostCall& call : program.calls) {
     call.own = less(call.own, per_call);
@@ -50,20 +51,21 @@ Program lightened(Program program, double per_call) {
   for (Operation& o : program.operations) {
     o.delay = less(o.delay, per_call / 2);
     o.handover = less(o.handover, o.is_copy ? per_call / 2 : per_call / 10);
-    if (!o.is_copy) o.work = less(o.work, per_call / 10);
   }
   return program;
 }
 
 }  // namespace
 
-Unwatched without_watching(const Program& program, double replayed, double bare) {
-  Unwatched best{program, replayed, 0};
-  if (bare >= replayed) return best;
+namespace {
+
+/// What calls and operations take without being watched.
+Unwatched without_costs(const Program& program, double replayed, double bare) {
+  Unwatched best{.program = program, .seconds = replayed};
   double low = 0;
   double high = kMostPerCall;
   constexpr int kSteps = 5;
-  for (int step = 0; step < kSteps && low < high; ++step) {
+  for (int step = 0; step < kSteps && replayed > bare && low < high; ++step) {
     const double per_call = step == 0 ? high : (low + high) / 2;  // most often, all of it is not enough
     Program lighter = lightened(program, per_call);
     const double seconds = replay(lighter).seconds;
@@ -72,6 +74,29 @@ Unwatched without_watching(const Program& program, double replayed, double bare)
     (still_over ? low : high) = per_call;
   }
   return best;
+}
+
+bool is_pageable(const Operation& o) { return o.is_copy && o.host == recording::Memory::pageable; }
+
+/// The rest of the difference on copies of pageable memory: half to twice of what they took.
+void vary_pageable_copies(Unwatched& unwatched, double bare) {
+  Program& program = unwatched.program;
+  double taken = 0;
+  for (const Operation& o : program.operations) taken += is_pageable(o) ? o.work : 0;
+  if (taken <= 0) return;
+  unwatched.pageable = std::clamp(1 + (bare - unwatched.seconds) / taken, 0.5, 2.);
+  for (Operation& o : program.operations) {
+    if (is_pageable(o)) o.work *= unwatched.pageable;
+  }
+  unwatched.seconds = replay(program).seconds;
+}
+
+}  // namespace
+
+Unwatched without_watching(const Program& program, double replayed, double bare) {
+  Unwatched unwatched = without_costs(program, replayed, bare);
+  vary_pageable_copies(unwatched, bare);
+  return unwatched;
 }
 
 namespace {

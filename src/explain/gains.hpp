@@ -16,13 +16,15 @@ inline constexpr double kReplayTolerance = 0.03;
 /// Why gains cannot be told; empty: they can.
 std::string reason_to_withhold(const Stretch& stretch);
 
-/// A program without what watching adds to it, as far as that can be.
+/// A program as it is unwatched, as far as that can be told from a run that was watched.
 struct Unwatched {
   Program program{};
   double seconds = 0;   ///< replayed
-  double per_call = 0;  ///< seconds that were taken out of each call
+  double per_call = 0;  ///< seconds that were taken out of each call, as watching costs them
+  double pageable = 1;  ///< by which copies of pageable memory were multiplied
 };
-/// Takes so much out of calls and operations that the replay gives the bare time, but no more than watching can cost.
+/// Makes the replay give the bare time: by what watching costs calls and operations, within bounds; what is left of the
+/// difference is put on copies of pageable memory, where there are any, whose rates differ from run to run.
 Unwatched without_watching(const Program& program, double replayed, double bare);
 
 struct Gains {

@@ -81,8 +81,11 @@ void launch_as_graphs(Program& p, const std::vector<Launches>& stretches, const 
       if (c == first) continue;
       call.gap = 0;
       o.delay = p.operations[p.calls[first].operations.front()].delay;
-      // Of kernels shorter than a node takes, launching is hidden behind the one before.
-      if (o.work < costs.graph_node) o.handover = std::min(o.handover, costs.graph_node - o.work);
+      // Launching a node is hidden behind the kernel before, and of short ones in part behind themselves.
+      constexpr double kShort = 3;
+      if (o.work < kShort * costs.graph_node) {
+        o.handover = std::clamp(costs.graph_node - o.work, 0., o.handover);
+      }
     }
   }
 }

@@ -1,0 +1,36 @@
+// What is usual among times that were seen.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <vector>
+
+namespace xferbench::explain {
+
+/// The median of what was seen of each kind.
+template <class Key>
+class Usual {
+ public:
+  explicit Usual(double unseen) : unseen_(unseen) {}
+  void see(const Key& key, double seconds) { seen_[key].push_back(seconds); }
+  /// After all was seen.
+  void settle() {
+    for (auto& [key, all] : seen_) {
+      const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+      std::ranges::nth_element(all, middle);
+      median_[key] = *middle;
+    }
+  }
+  [[nodiscard]] double of(const Key& key) const {
+    const auto found = median_.find(key);
+    return found == median_.end() ? unseen_ : found->second;
+  }
+
+ private:
+  double unseen_;
+  std::map<Key, std::vector<double>> seen_;
+  std::map<Key, double> median_;
+};
+
+}  // namespace xferbench::explain
