@@ -147,6 +147,18 @@ bool was_free(const Operation& o, const Cause& cause) {
 
 /// Longer than this after what it depends on, something else held an operation up.
 constexpr double kLongHandover = 20e-6;
+/// Within this it is what held it up ...
+constexpr double kShortHandover = 2e-6;
+/// ... and else its call, if that began no longer before.
+constexpr double kLongDelay = 12e-6;
+
+/// Whether the operation began when it did because that had ended.
+bool was_held_up(const Operation& o, const Cause& cause, std::optional<double> by) {
+  if (!by || *by <= cause.called) return false;
+  const double since = o.begin - *by;
+  if (since < 0 || since > kLongHandover) return false;
+  return since <= kShortHandover || o.begin - cause.called > kLongDelay;
+}
 
 void set_delays(Program& program) {
   const std::vector<std::optional<double>> free = engine_free_times(program);
@@ -156,11 +168,10 @@ void set_delays(Program& program) {
   for (Index i = 0; i < program.operations.size(); ++i) {
     const Operation& o = program.operations[i];
     const Cause& cause = causes.emplace_back(cause_of(program, o, free[i]));
-    const double since = cause.dependency ? o.begin - *cause.dependency : -1;
     if (was_free(o, cause)) {
       delays.see({o.engine, o.in_graph}, o.begin - cause.called);
-    } else if (since >= 0 && since <= kLongHandover) {
-      handovers.see(o.engine, since);
+    } else if (was_held_up(o, cause, cause.dependency)) {
+      handovers.see(o.engine, o.begin - *cause.dependency);
     }
   }
   delays.settle();
@@ -169,11 +180,11 @@ void set_delays(Program& program) {
     Operation& o = program.operations[i];
     const Cause& cause = causes[i];
     const double usual_delay = delays.of({o.engine, o.in_graph});
-    const double usual_handover = handovers.of(o.engine);
+    const double usual_handover = std::min(handovers.of(o.engine), kShortHandover);
     const double called = std::max(0., o.begin - cause.called);
     const double since = cause.dependency ? std::max(0., o.begin - *cause.dependency) : usual_handover;
-    const bool by_engine = cause.engine && o.begin - *cause.engine <= kLongHandover && *cause.engine > cause.called;
-    const bool by_dependency = cause.dependency && since <= kLongHandover && *cause.dependency > cause.called;
+    const bool by_engine = was_held_up(o, cause, cause.engine);
+    const bool by_dependency = was_held_up(o, cause, cause.dependency);
     o.handover = by_dependency ? since : std::min(usual_handover, since);
     o.delay = by_dependency || by_engine ? std::min(usual_delay, called) : called;
   }

@@ -17,6 +17,7 @@ Result measured(const std::string& scenario, std::vector<std::pair<Axis, Value>>
   Result result(config);
   Measurement headline;
   headline.name = "time";
+  headline.samples = {seconds};
   headline.median = seconds;
   result.measurements.push_back(headline);
   return result;
