@@ -129,6 +129,12 @@ void CommandLine::reject_word(const std::string& word) const {
   if (takes_files) {
     throw UsageError(fmt::format("{} does not take '{}'; a file of that name is ./{} {}", first, word, word, see));
   }
+  if (first == "explain") {
+    throw UsageError(
+        fmt::format("explain does not take '{}'; a program to run goes behind --, with all its arguments, "
+                    "as in xferbench explain -- ./my_app args",
+                    word));
+  }
   throw UsageError(fmt::format("{} does not take '{}'; leave it out {}", first, word, see));
 }
 
@@ -434,6 +440,10 @@ Command CommandLine::command(std::span<const std::string> arguments, std::vector
     if (word == &first || name == "help" || (takes_scenarios && scenario)) continue;
     if (scenario || name == "list") reject_word(word->get_name());
     throw UsageError(fmt::format("{} comes first: xferbench {}", word->get_name(), word->get_name()));
+  }
+  if (!explain_.program.empty() && name != "explain") {
+    throw UsageError(
+        fmt::format("-- is of explain, which comes first: xferbench explain -- {}", explain_.program.front()));
   }
   return known_.at(&first).make();
 }
