@@ -468,13 +468,18 @@ Command parse(std::span<const std::string> arguments, Scenarios scenarios, AxisF
     return CompleteCommand{{arguments.begin() + 1, arguments.end()}};
   }
   if (arguments.size() == 2 && arguments.front() == kGpuProbeArgument) return gpu_probe(arguments.back());
-  // What stands behind -- is the command line of another program, which nobody here reads.
+  const auto program = program_in(arguments);
+  if (!program) return CommandLine(scenarios, axis_flags).command(arguments);
+  if (program->empty()) throw UsageError("explain: there is no program behind --: xferbench explain -- ./my_app args");
+  const auto own = arguments.first(arguments.size() - program->size() - 1);
+  return CommandLine(scenarios, axis_flags).command(own, {program->begin(), program->end()});
+}
+
+std::optional<std::span<const std::string>> program_in(std::span<const std::string> arguments) {
   const auto dashes = std::ranges::find(arguments, "--");
   const auto explain = std::find(arguments.begin(), dashes, "explain");
-  if (explain == dashes || dashes == arguments.end()) return CommandLine(scenarios, axis_flags).command(arguments);
-  const std::vector<std::string> program(dashes + 1, arguments.end());
-  if (program.empty()) throw UsageError("explain: there is no program behind --: xferbench explain -- ./my_app args");
-  return CommandLine(scenarios, axis_flags).command({arguments.begin(), dashes}, program);
+  if (explain == dashes || dashes == arguments.end()) return std::nullopt;
+  return arguments.subspan(static_cast<std::size_t>(dashes - arguments.begin()) + 1);
 }
 
 SamplingPolicy policy_of(const SamplingChoice& choice, double budget) {
