@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <filesystem>
 #include <system_error>
+#include <vector>
 
 #include "core/error.hpp"
 
@@ -56,19 +56,23 @@ JudgementFiles::JudgementFiles(const cli::OutputFiles& files, std::span<const st
   refuse_to_overwrite(inputs, files.named());
   if (files.json) json_.emplace(*files.json);
   if (files.markdown) markdown_.emplace(*files.markdown);
-  if (!json_ || !markdown_) return;
-  // Once more: as "-" and /dev/stdout are the same.
-  cli::refuse_shared_files(
-      std::array{cli::NamedFile{"json", json_->target()}, cli::NamedFile{"markdown", markdown_->target()}});
+  if (files.timeline) timeline_.emplace(*files.timeline);
+  std::vector<cli::NamedFile> targets;
+  if (json_) targets.push_back({"json", json_->target()});
+  if (markdown_) targets.push_back({"markdown", markdown_->target()});
+  if (timeline_) targets.push_back({"timeline", timeline_->target()});
+  cli::refuse_shared_files(targets);  // once more: as "-" and /dev/stdout are the same
 }
 
 bool JudgementFiles::shows_table() const {
-  return !(json_ && json_->is_standard_output()) && !(markdown_ && markdown_->is_standard_output());
+  const auto is_free = [](const auto& file) { return !file || !file->is_standard_output(); };
+  return is_free(json_) && is_free(markdown_) && is_free(timeline_);
 }
 
-void JudgementFiles::write(const Text& json, const Text& markdown, const Text& table) {
+void JudgementFiles::write(const Text& json, const Text& markdown, const Text& table, const TextWriter& timeline) {
   if (json_) json_->finish(json());
   if (markdown_) markdown_->finish(markdown());
+  if (timeline_) timeline_->finish(timeline);
   if (shows_table()) write_standard_output(table());
 }
 

@@ -18,7 +18,8 @@ void refuse_to_overwrite(std::span<const std::string> inputs, std::span<const cl
 /// Throws UsageError if two of the files that stand for different processes are the same.
 void refuse_same_twice(std::span<const std::string> files);
 
-/// The files of a command that judges results; unless one of them is standard output, the table goes there.
+/// The files of a command that judges results or recordings; unless one of them is standard output, the table goes
+/// there.
 class JudgementFiles {
  public:
   using Text = std::function<std::string()>;
@@ -27,11 +28,12 @@ class JudgementFiles {
   JudgementFiles(const cli::OutputFiles& files, std::span<const std::string> inputs);
 
   [[nodiscard]] bool shows_table() const;
-  void write(const Text& json, const Text& markdown, const Text& table);
+  void write(const Text& json, const Text& markdown, const Text& table, const TextWriter& timeline = {});
 
  private:
   std::optional<ResultsFile> json_;
   std::optional<ResultsFile> markdown_;
+  std::optional<ResultsFile> timeline_;
 };
 
 }  // namespace xferbench::app

@@ -129,6 +129,12 @@ void CommandLine::reject_word(const std::string& word) const {
   if (takes_files) {
     throw UsageError(fmt::format("{} does not take '{}'; a file of that name is ./{} {}", first, word, word, see));
   }
+  if (first == "explain") {
+    throw UsageError(
+        fmt::format("explain does not take '{}'; a program to run goes behind --, with all its arguments, "
+                    "as in xferbench explain -- ./my_app args",
+                    word));
+  }
   throw UsageError(fmt::format("{} does not take '{}'; leave it out {}", first, word, see));
 }
 
@@ -435,6 +441,10 @@ Command CommandLine::command(std::span<const std::string> arguments, std::vector
     if (scenario || name == "list") reject_word(word->get_name());
     throw UsageError(fmt::format("{} comes first: xferbench {}", word->get_name(), word->get_name()));
   }
+  if (!explain_.program.empty() && name != "explain") {
+    throw UsageError(
+        fmt::format("-- is of explain, which comes first: xferbench explain -- {}", explain_.program.front()));
+  }
   return known_.at(&first).make();
 }
 
@@ -458,13 +468,18 @@ Command parse(std::span<const std::string> arguments, Scenarios scenarios, AxisF
     return CompleteCommand{{arguments.begin() + 1, arguments.end()}};
   }
   if (arguments.size() == 2 && arguments.front() == kGpuProbeArgument) return gpu_probe(arguments.back());
-  // What stands behind -- is the command line of another program, which nobody here reads.
+  const auto program = program_in(arguments);
+  if (!program) return CommandLine(scenarios, axis_flags).command(arguments);
+  if (program->empty()) throw UsageError("explain: there is no program behind --: xferbench explain -- ./my_app args");
+  const auto own = arguments.first(arguments.size() - program->size() - 1);
+  return CommandLine(scenarios, axis_flags).command(own, {program->begin(), program->end()});
+}
+
+std::optional<std::span<const std::string>> program_in(std::span<const std::string> arguments) {
   const auto dashes = std::ranges::find(arguments, "--");
   const auto explain = std::find(arguments.begin(), dashes, "explain");
-  if (explain == dashes || dashes == arguments.end()) return CommandLine(scenarios, axis_flags).command(arguments);
-  const std::vector<std::string> program(dashes + 1, arguments.end());
-  if (program.empty()) throw UsageError("explain: there is no program behind --: xferbench explain -- ./my_app args");
-  return CommandLine(scenarios, axis_flags).command({arguments.begin(), dashes}, program);
+  if (explain == dashes || dashes == arguments.end()) return std::nullopt;
+  return arguments.subspan(static_cast<std::size_t>(dashes - arguments.begin()) + 1);
 }
 
 SamplingPolicy policy_of(const SamplingChoice& choice, double budget) {

@@ -206,6 +206,9 @@ enum class AxisFlags {
 Command parse(std::span<const std::string> arguments, Scenarios scenarios,
               AxisFlags axis_flags = AxisFlags::of_scenario);
 
+/// What stands behind "--" of explain: the command line of another program, which nobody here reads.
+std::optional<std::span<const std::string>> program_in(std::span<const std::string> arguments);
+
 /// Names of files that come with the program.
 struct DataNames {
   std::vector<std::string> expectations;  ///< for check --expect

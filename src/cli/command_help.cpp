@@ -92,7 +92,8 @@ std::vector<std::string> CommandLine::values_of(const CLI::Option& option, const
   constexpr std::string_view kProfile = "PROFILE";
   std::string type = option.get_type_name();
   if (const auto place = type.find(kProfile); place != std::string::npos) type.erase(place, kProfile.size());
-  if (type.find("FILE") != std::string::npos) words.emplace_back(kFiles);
+  const bool is_path = type.find("FILE") != std::string::npos || type.find("FOLDER") != std::string::npos;
+  if (is_path) words.emplace_back(kFiles);
   return words;
 }
 

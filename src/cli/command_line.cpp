@@ -242,7 +242,8 @@ void CommandLine::add_whole_run_flags() {
   CLI::Option* spread = add_file(
       app_, "--spread", "with --repeat: keep how far the processes lie apart, for compare --spread", run_.spread);
   spread->needs(repeat);
-  add_file(app_, "--timeline", "watch one more pass; draw it, and write it for ui.perfetto.dev; - is standard output",
+  add_file(app_, "--timeline",
+           "timeline of one more pass or explain's program, for ui.perfetto.dev; - is standard output",
            measuring_.files.timeline);
   app_.add_flag("--all-findings", measuring_.show.all_findings,
                 "below tables, all that the results say together, not only the most telling");

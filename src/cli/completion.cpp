@@ -19,6 +19,8 @@ Words without_equals_signs(std::span<const std::string> words) {
 }  // namespace
 
 std::string complete(std::span<const std::string> words, Scenarios scenarios, const DataNames& names) {
+  // The other program's flags are not known here, and most of its words are files.
+  if (const auto program = program_in(words); program && !program->empty()) return std::string(kFiles) + "\n";
   Words before = without_equals_signs(words);
   std::string word = before.empty() ? "" : before.back();
   if (!before.empty()) before.pop_back();

@@ -201,9 +201,12 @@ std::string_view explain_footer() {
   xferbench explain --simulate -- xferbench --simulate              without a GPU
 
 The program runs once by itself and once watched by CUPTI, unchanged; what it prints stays as it is, and this program's
-answer comes after it on standard output. What its copies could reach is measured on the GPU that it used, in some
-seconds, and kept for 30 days (~/.cache/xferbench). Gains come from replaying what was recorded: docs/explain.md tells
-how, and what each finding assumes.
+answer comes after it on standard output. Ctrl-C ends the program, and what was recorded until then is explained; in its
+unwatched run it ends both.
+
+What its copies could reach is measured on the GPU that it used, in some seconds, and kept for 30 days
+(~/.cache/xferbench); --simulate takes it from a modelled machine instead. Gains come from replaying what was recorded:
+docs/explain.md tells how, and what each finding assumes.
 
 Exit codes:
   0 the program was explained, whatever became of it   2 usage, a program that cannot be started, a damaged recording
@@ -248,7 +251,7 @@ std::string_view short_examples() {
   xferbench --streams 8 --size 256M                  how close does this pipeline come to the limit?
   xferbench memcpy --size 4K:1G:x4                   copies from 4 KiB to 1 GiB, of pinned and pageable memory
   xferbench tune --size 64M --json best.json         which streams, chunks, strategy are best for 64 MiB?
-  xferbench --suite ci --repeat 7 --json new.json    cases for comparing, in seven processes: new-1.json ...
+  xferbench explain -- ./my_app args                 what do my program's transfers cost it, and what would help?
   xferbench compare base.json new.json               what became slower?
   xferbench check new.json --expect h200             is this machine as fast as it should be?
   xferbench --simulate                               no GPU at hand: a modelled one, marked as such

@@ -25,6 +25,7 @@ constexpr std::array kFields{
     field<&RecordedRun::started_at>("started_at"),
     field<&RecordedRun::version>("version"),
     field<&RecordedRun::range>("range", if_known),
+    field<&RecordedRun::from>("from", if_known),
     field<&RecordedRun::pid>("pid"),
     field<&RecordedRun::begin>("begin"),
     field<&RecordedRun::end>("end"),

@@ -13,6 +13,7 @@ struct RecordedRun {
   std::string started_at;            ///< ISO 8601, UTC
   std::string version;               ///< of this program
   std::string range{};               ///< NVTX range that was asked for; empty: the whole program
+  double from = 0;                   ///< seconds after a process's start at which recording began
   std::uint32_t pid = 0;             ///< of the process that was started, in the run that was kept
   std::uint64_t begin = 0;           ///< when it was started, in nanoseconds of CLOCK_MONOTONIC ...
   std::uint64_t end = 0;             ///< ... and when it ended
@@ -21,6 +22,8 @@ struct RecordedRun {
   std::vector<double> bare_range{};  ///< seconds of the range, each time that the program ran unwatched
   int exit_code = 0;                 ///< of the run that was kept; 0 where a signal ended it
   int signal = 0;                    ///< that ended it
+  /// That the kept run took.
+  [[nodiscard]] double seconds() const { return 1e-9 * static_cast<double>(end - begin); }
   friend bool operator==(const RecordedRun&, const RecordedRun&) = default;
 };
 

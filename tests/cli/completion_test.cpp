@@ -32,7 +32,7 @@ using Words = std::vector<std::string>;
 TEST(BashCompletion, OffersCommandsAndScenarios) {
   const Words first = offered({""});
   for (const char* word : {"memcpy", "overlap", "tune", "list", "info", "help", "version", "compare", "check", "expect",
-                           "completion", "man"}) {
+                           "explain", "completion", "man"}) {
     EXPECT_TRUE(has(first, word)) << word;
   }
   EXPECT_EQ(offered({"mem"}), Words{"memcpy"});
@@ -78,6 +78,10 @@ TEST(BashCompletion, OffersFilesWhereFilesGo) {
   }
   EXPECT_TRUE(has(offered({"check", "x", "--expect", "h"}), "h200"));
   EXPECT_EQ(offered({"expect", begin}), Words{file});
+  EXPECT_EQ(offered({"explain", begin}), Words{file});
+  EXPECT_EQ(offered({"explain", "--recording", begin}), Words{file});
+  EXPECT_EQ(offered({"explain", "--", begin}), Words{file}) << "the program";
+  EXPECT_EQ(offered({"explain", "--", "./my_app", "--json", begin}), Words{file}) << "its words";
   EXPECT_EQ(offered({"expect", "x", "-o", begin}), Words{file});
   EXPECT_EQ(offered({"list", "ex"}), (Words{"expectations", "exchange"}));
   EXPECT_TRUE(has(offered({"--suite", "q"}), "quick"));

@@ -33,19 +33,19 @@ TEST_P(HelpPage, IsAsAgreed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Commands, HelpPage,
-                         testing::Values("run", "tune", "compare", "check", "expect", "list", "memcpy"),
+                         testing::Values("run", "tune", "compare", "check", "expect", "explain", "list", "memcpy"),
                          [](const auto& tested) { return std::string(tested.param); });
 
 TEST(Help, OfTheProgramFitsOneScreenAndPointsOn) {
   const Outcome o = xferbench({"--help"});
   expect_success(o);
-  EXPECT_LE(lines(o.out).size(), 47U) << "of a terminal of 50 rows";
+  EXPECT_LE(lines(o.out).size(), 48U) << "of a terminal of 50 rows";
   expect_golden("help.txt", o.out);
 }
 
 TEST(Help, FitsATerminal) {
   std::vector<Arguments> commands{
-      {"--help"}, {"list"}, {"help", "run"}, {"help", "compare"}, {"tune", "overlap", "-h"}};
+      {"--help"}, {"list"}, {"help", "run"}, {"help", "compare"}, {"help", "explain"}, {"tune", "overlap", "-h"}};
   for (const std::string& line : lines(xferbench({"list"}).out)) {
     if (line.starts_with("Flags and") || line.empty()) break;
     commands.push_back({"list", line.substr(0, line.find(' '))});

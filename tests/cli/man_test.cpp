@@ -22,7 +22,7 @@ TEST(ManPage, HasEveryFlagOfTheHelp) {
   expect_success(man);
   const std::string page = std::regex_replace(man.out, std::regex(R"(\\-)"), "-");
   std::string help;
-  for (const char* topic : {"run", "tune", "compare", "check", "expect", "memcpy", "overlap", "smem"}) {
+  for (const char* topic : {"run", "tune", "compare", "check", "expect", "explain", "memcpy", "overlap", "smem"}) {
     help += xferbench({"help", topic}).out;
   }
   const std::regex flag("\n +(--[a-z0-9-]+)");

@@ -60,7 +60,7 @@ TEST_F(Suites, TurnsSampleEveryCaseSeveralTimes) {
 }
 
 TEST_F(Suites, ThoseThatComeWithTheProgramAreFoundByNameAndMakeCases) {
-  for (const char* name : {"quick", "ci", "full", "gpus"}) {
+  for (const char* name : {"quick", "ci", "full", "gpus", "limits"}) {
     const Outcome o = xferbench({"--suite", name, "--dry-run"});
     expect_success(o);
     EXPECT_GE(lines(o.out).size(), 10U) << name;
@@ -106,7 +106,7 @@ TEST_F(Suites, AreNotOverwrittenByTheirResults) {
 TEST_F(Suites, OneThatIsNotThereIsNamedBesideThoseThatAre) {
   const Outcome o = xferbench({"--suite", "quik", "--simulate"});
   expect_refusal(o, 2, "there is no file 'quik'");
-  EXPECT_TRUE(contains(o.err, "ci, full, gpus, quick")) << o.err;
+  EXPECT_TRUE(contains(o.err, "ci, full, gpus, limits, quick")) << o.err;
   EXPECT_TRUE(contains(o.err, "did you mean 'quick'?")) << o.err;
 }
 

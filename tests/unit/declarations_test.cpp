@@ -49,6 +49,7 @@ const std::set<std::string>& other_words() {
       "expected",    // a column of check
       "free",        // a call of a device
       "from",        // a label of results that are of two ranks
+      "kernels",     // a field of explanations
       "kernel",      // a row of timelines, and the host's
       "latency",     // of the line that is fitted to copies
       "memory",      // whose rate a limit of check may be a share of
@@ -57,6 +58,7 @@ const std::set<std::string>& other_words() {
       "to",          // a label of results that are of two ranks
       "together",    // a field of explanations
       "unit",        // a field of files
+      "wait",        // a kind of CUDA call
   };
   return words;
 }

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "app/commands.hpp"
@@ -34,18 +36,41 @@ explain::Options options_of(const cli::ExplainCommand& command, const RecordedRu
           .mended = command.mended};
 }
 
-/// The wall times that this process's stretch took unwatched; of a child nobody knows them.
-std::vector<double> bare_times(const Recording& r, const RecordedRun& run, const explain::Options& options) {
-  if (r.process.backend == recording::Backend::simulated) return {};  // its clock is not ours
+bool is_simulated(const Recording& r) { return r.process.backend == recording::Backend::simulated; }
+
+/// Whether the whole life of the process was watched.
+bool is_whole(const Recording& r, const RecordedRun& run) {
+  return run.from == 0 && (!r.end || r.end->reason == recording::EndReason::exit);
+}
+
+/// The wall times that this process's stretch took unwatched. Of a child nobody knows them, but where it is the only
+/// one that used a GPU, the rest of the program takes as long watched as unwatched.
+std::vector<double> bare_times(const Recording& r, const RecordedRun& run, const explain::Options& options,
+                               bool is_only_one) {
+  if (is_simulated(r)) return {};  // its clock is not ours
   if (options.range) return *options.range == run.range ? run.bare_range : std::vector<double>();
-  return r.process.pid == run.pid ? run.bare : std::vector<double>();
+  if (!is_whole(r, run)) return {};
+  if (r.process.pid == run.pid) return run.bare;
+  if (!is_only_one) return {};
+  const explain::Window life = explain::window_of(r, std::nullopt);
+  const double rest = run.seconds() - 1e-9 * static_cast<double>(life.end - life.begin);
+  std::vector<double> bare = run.bare;
+  for (double& seconds : bare) seconds -= std::max(rest, 0.);
+  return std::ranges::all_of(bare, [](double seconds) { return seconds > 0; }) ? bare : std::vector<double>();
 }
 
 /// From its start to its end as who started it saw them, which is more exact than what it knows itself.
 std::optional<double> wall_time(Recording& r, const RecordedRun& run) {
-  if (r.process.pid != run.pid || r.process.backend == recording::Backend::simulated) return std::nullopt;
+  if (r.process.pid != run.pid || is_simulated(r) || !is_whole(r, run)) return std::nullopt;
   r.process.begin = run.begin;
-  return 1e-9 * static_cast<double>(run.end - run.begin);
+  return run.seconds();
+}
+
+/// What was not recorded on purpose is not there to be explained.
+void begin_where_recorded(Recording& r, const RecordedRun& run) {
+  recording::Process& process = r.process;
+  const recording::Time begin = process.begin > 0 ? process.begin : process.loaded;
+  if (run.from > 0) process.begin = begin + static_cast<recording::Time>(run.from * 1e9);
 }
 
 bool used_gpu(const Recording& r) { return !r.copies.empty() || !r.kernels.empty() || !r.fills.empty(); }
@@ -56,24 +81,42 @@ double busy(const explain::ProcessExplanation& p) { return p.shares.kernels + p.
 struct Told {
   explain::Explanation explanation{};
   std::vector<RecordedStretch> stretches{};
+  std::string missing_range{};  ///< why nothing is told of a process that lacks the range
 };
 
 void tell_process(Recording& r, const RecordedRun& run, const explain::Costs& costs, const explain::Options& options,
-                  Told& told) {
+                  bool is_only_one, Told& told) {
+  begin_where_recorded(r, run);
   const std::optional<double> watched = wall_time(r, run);
   explain::Explanation& all = told.explanation;
   try {
-    all.processes.push_back(explain::explain(r, costs, bare_times(r, run, options), watched, options));
+    const std::vector<double> bare = bare_times(r, run, options, is_only_one);
+    all.processes.push_back(explain::explain(r, costs, bare, watched, options));
     told.stretches.push_back({r, explain::window_of(r, options.range)});
   } catch (const InputError& error) {  // the others may have the range
-    all.warnings.emplace_back(error.what());
+    told.missing_range = error.what();
+    all.warnings.push_back(told.missing_range);
   }
 }
 
 /// How the program ended, where that is worth a word.
 void tell_ending(const RecordedRun& run, std::vector<std::string>& warnings) {
-  if (run.signal > 0) warnings.push_back(fmt::format("The program was ended by signal {}", run.signal));
+  if (run.signal > 0) {
+    const char* name = sigdescr_np(run.signal);
+    warnings.push_back(
+        fmt::format("The program was ended by signal {} ({})", run.signal, name != nullptr ? name : "unknown"));
+  }
   if (run.exit_code > 0) warnings.push_back(fmt::format("The program ended with exit code {}", run.exit_code));
+}
+
+/// Limits of another kind of GPU say nothing of this program.
+void compare_gpus(const explain::Explanation& all, const Report& limits, std::vector<std::string>& warnings) {
+  const Environment& from = limits.environment;
+  if (all.processes.empty() || all.simulated) return;
+  const std::vector<std::string>& used = all.processes.front().gpus;
+  if (std::ranges::find(used, from.gpu.name) != used.end() && !from.simulated()) return;
+  warnings.push_back(fmt::format("The limits are of {}{}, and the program ran on {}", from.gpu.name,
+                                 from.simulated() ? " (simulated)" : "", fmt::join(used, ", ")));
 }
 
 Told told_of(const cli::ExplainCommand& command, RecordingFolder& folder) {
@@ -90,47 +133,59 @@ Told told_of(const cli::ExplainCommand& command, RecordingFolder& folder) {
   all.limits_of = limits.of;
   all.limits = limits.curves;
   const explain::Options options = options_of(command, run);
+  const bool is_only_one = std::ranges::count_if(folder.recordings, used_gpu) == 1;
   for (Recording& r : folder.recordings) {
-    if (r.process.backend == recording::Backend::simulated) {
+    if (is_simulated(r)) {
       all.simulated = true;
       all.profile = r.name(r.process.profile);
     }
     if (used_gpu(r)) {
-      tell_process(r, run, limits.costs, options, told);
+      tell_process(r, run, limits.costs, options, is_only_one, told);
     } else {
       all.warnings.insert(all.warnings.end(), r.notes.begin(), r.notes.end());
     }
   }
   std::ranges::stable_sort(all.processes, std::ranges::greater(), busy);
+  if (folder.limits) compare_gpus(all, *folder.limits, all.warnings);
   return told;
 }
 
 /// The range that was asked for is in none of the processes.
-void refuse_missing_range(const cli::ExplainCommand& command, const Told& told) {
-  if (!command.range || !told.explanation.processes.empty() || told.explanation.warnings.empty()) return;
-  throw InputError(told.explanation.warnings.back());
+void refuse_missing_range(const Told& told) {
+  if (told.explanation.processes.empty() && !told.missing_range.empty()) throw InputError(told.missing_range);
 }
 
-void write(const cli::ExplainCommand& command, const Told& told, JudgementFiles& files,
-           std::optional<ResultsFile>& timeline) {
-  if (!command.show.quiet) {
+/// What is read, which no output may take the place of.
+std::vector<std::string> inputs_of(const cli::ExplainCommand& command) {
+  std::vector<std::string> inputs;
+  if (command.limits) inputs.push_back(*command.limits);
+  std::error_code unknown;
+  for (const auto& entry : std::filesystem::directory_iterator(command.folder, unknown)) {
+    const std::filesystem::path name = entry.path().filename();
+    const bool is_read = name == kRunFile || name == kLimitsFile || name.extension() == recording::kExtension;
+    if (is_read) inputs.push_back(entry.path().string());
+  }
+  return inputs;
+}
+
+void write(const cli::ExplainCommand& command, const Told& told, JudgementFiles& files) {
+  if (!command.show.quiet && !files.shows_table()) {  // which has them, too
     for (const std::string& warning : told.explanation.warnings) tell("warning: " + warning);
   }
   files.write([&] { return to_json(told.explanation); }, [&] { return to_markdown(told.explanation); },
-              [&] { return to_table(told.explanation, command.all, style_of(command.show)); });
-  if (timeline) timeline->finish([&](const Sink& sink) { write_chrome_trace(told.stretches, sink); });
+              [&] { return to_table(told.explanation, command.all, style_of(command.show)); },
+              [&](const Sink& sink) { write_chrome_trace(told.stretches, sink); });
 }
 
 }  // namespace
 
 int perform(const cli::ExplainCommand& command) {
-  JudgementFiles files(command.files, {});
-  std::optional<ResultsFile> timeline;
-  if (command.files.timeline) timeline.emplace(*command.files.timeline);
+  JudgementFiles files(command.files, inputs_of(command));
   RecordingFolder folder = command.program.empty() ? read_recording_folder(command) : watch(command);
+  if (folder.given_up != 0) return 128 + folder.given_up;
   const Told told = told_of(command, folder);
-  refuse_missing_range(command, told);
-  write(command, told, files, timeline);
+  refuse_missing_range(told);
+  write(command, told, files);
   return command.exit_code ? folder.code() : static_cast<int>(ExitCode::ok);
 }
 

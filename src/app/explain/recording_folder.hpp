@@ -22,6 +22,7 @@ struct RecordingFolder {
   std::vector<Recording> recordings{};
   std::optional<Report> limits{};
   std::vector<std::string> warnings{};
+  int given_up = 0;  ///< the signal that ended the run before the program was watched, so that there is nothing here
   /// The exit code of the program, as a shell says it.
   [[nodiscard]] int code() const { return run.signal > 0 ? 128 + run.signal : run.exit_code; }
 };

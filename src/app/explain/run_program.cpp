@@ -62,19 +62,36 @@ sigset_t signals_to_look_at() {
   return signals;
 }
 
+/// What the wait for a program saw.
+struct Waited {
+  int status = 0;       ///< of waitpid
+  int interrupted = 0;  ///< the first signal that asked to end
+};
+
+/// The next signal that asks to end, if one comes in that time; else what sigtimedwait says of SIGCHLD or of none.
+int next_signal(const sigset_t& signals, const timespec& patience, siginfo_t& info, Waited& waited) {
+  const int signal = sigtimedwait(&signals, &info, &patience);
+  if (signal > 0 && signal != SIGCHLD && waited.interrupted == 0) waited.interrupted = signal;
+  return signal;
+}
+
 /// A terminal sends Ctrl-C to both; others send to this process alone.
-int wait_for(pid_t child, const sigset_t& signals) {
-  int status = 0;
+Waited wait_for(pid_t child, const sigset_t& signals) {
+  Waited waited;
+  siginfo_t info{};
   constexpr timespec kPatience{.tv_sec = 0, .tv_nsec = 200'000'000};  // where SIGCHLD is somebody else's
   for (;;) {
-    const pid_t ended = waitpid(child, &status, WNOHANG);
-    if (ended == child) return status;
+    const pid_t ended = waitpid(child, &waited.status, WNOHANG);
+    if (ended == child) break;
     if (ended < 0 && errno != EINTR) throw std::system_error(errno, std::generic_category(), "waiting for a program");
-    siginfo_t info{};
-    const int signal = sigtimedwait(&signals, &info, &kPatience);
+    const int signal = next_signal(signals, kPatience, info, waited);
     const bool from_terminal = info.si_code == SI_KERNEL;
     if (signal > 0 && signal != SIGCHLD && !from_terminal) kill(child, signal);
   }
+  // Those that were meant for the program and come after its end would end this process when they are let through.
+  while (next_signal(signals, {}, info, waited) > 0) {
+  }
+  return waited;
 }
 
 /// These signals wait to be looked at while this lives.
@@ -106,13 +123,14 @@ ProgramEnd run_program(const std::vector<std::string>& words, const Variables& v
   if (end.pid == 0) become(words, variables, output, blocked.before(), to_parent.number());
   to_parent = Descriptor();
   const int error = error_of_exec(from_child.number());
-  const int status = wait_for(end.pid, signals);
+  const Waited waited = wait_for(end.pid, signals);
   end.end = now();
+  end.interrupted = waited.interrupted;
   if (error != 0) throw UsageError(fmt::format("cannot run {}: {}", words.front(), std::strerror(error)));
-  if (WIFSIGNALED(status)) {
-    end.signal = WTERMSIG(status);
+  if (WIFSIGNALED(waited.status)) {
+    end.signal = WTERMSIG(waited.status);
   } else {
-    end.exit_code = WEXITSTATUS(status);
+    end.exit_code = WEXITSTATUS(waited.status);
   }
   return end;
 }

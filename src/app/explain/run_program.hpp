@@ -18,10 +18,13 @@ struct ProgramEnd {
   std::uint64_t begin = 0;  ///< nanoseconds of CLOCK_MONOTONIC
   std::uint64_t end = 0;
   int exit_code = 0;
-  int signal = 0;  ///< that ended it; 0: none
+  int signal = 0;       ///< that ended it; 0: none
+  int interrupted = 0;  ///< the first of Ctrl-C, SIGTERM and the like that came meanwhile; 0: none
   [[nodiscard]] double seconds() const { return 1e-9 * static_cast<double>(end - begin); }
   /// As a shell says it.
   [[nodiscard]] int code() const { return signal > 0 ? 128 + signal : exit_code; }
+  /// The signal by which its user gave it up; 0 where none came, or it went on to an end in order.
+  [[nodiscard]] int given_up() const { return code() != 0 ? interrupted : 0; }
 };
 
 enum class StandardOutput { inherited, dropped };

@@ -88,6 +88,8 @@ class Runs {
       variables.emplace_back(kNvtxVariable, library_);
     }
     const ProgramEnd end = run_program(command_.program, variables);
+    given_up_ = end.given_up();
+    if (end.interrupted != 0) return;  // its time is that of its user
     run.bare.push_back(end.seconds());
     bare_code_ = end.code();
     if (!command_.range) return;
@@ -102,9 +104,12 @@ class Runs {
       variables.emplace_back(kNvtxVariable, library_);
     }
     Watched one{.end = run_program(command_.program, variables), .folder = request.folder};
+    given_up_ = one.end.given_up();
+    if (given_up_ != 0 && !all_.empty()) return;  // those before it came to their ends
+    if (one.end.interrupted != 0) run.bare.clear();
     run.watched.push_back(one.end.seconds());
     one.seconds = seconds_of_range(request.folder).value_or(one.end.seconds());
-    if (bare_code_ && *bare_code_ != one.end.code()) {
+    if (bare_code_ && *bare_code_ != one.end.code() && given_up_ == 0) {
       warnings_.push_back(fmt::format("The program ended with exit code {} watched, and with {} unwatched",
                                       one.end.code(), *bare_code_));
     }
@@ -119,6 +124,9 @@ class Runs {
     return all_[order[(order.size() - 1) / 2]];
   }
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+  /// The signal by which the last run was given up, after which there is no other; 0: none.
+  [[nodiscard]] int given_up() const { return given_up_; }
+  [[nodiscard]] bool has_watched() const { return !all_.empty(); }
 
  private:
   RecordingRequest request(const fs::path& name) {
@@ -150,6 +158,7 @@ class Runs {
   fs::path folder_;
   std::string library_;
   std::optional<int> bare_code_;
+  int given_up_ = 0;
   std::vector<Watched> all_;
   std::vector<std::string> warnings_;
 };
@@ -158,7 +167,8 @@ RecordedRun begin_run(const cli::ExplainCommand& command) {
   return {.command = command.program,
           .started_at = utc_now(),
           .version = this_tool().version,
-          .range = command.range.value_or("")};
+          .range = command.range.value_or(""),
+          .from = command.from};
 }
 
 void keep(const RecordingFolder& folder, const Watched& one, const fs::path& to) {
@@ -173,14 +183,21 @@ void keep(const RecordingFolder& folder, const Watched& one, const fs::path& to)
 
 RecordingFolder watch(const cli::ExplainCommand& command) {
   refuse_if_watched_already();
+  // What cannot be read is told before hours of work.
+  const std::optional<Report> given = command.limits ? std::optional(read_report(*command.limits)) : std::nullopt;
   if (command.recording) make_new_folder(*command.recording);
   const TemporaryFolder temporary;
   RecordingFolder folder;
   folder.run = begin_run(command);
   Runs runs(command, temporary.path());
-  for (std::size_t i = 0; i < command.runs; ++i) {
+  for (std::size_t i = 0; i < command.runs && runs.given_up() == 0; ++i) {
     if (command.bare) runs.bare(folder.run);
-    runs.watched(folder.run);
+    if (runs.given_up() == 0) runs.watched(folder.run);
+  }
+  if (!runs.has_watched()) {
+    tell("stopped before the program was watched, in its run without; --no-bare runs it only watched");
+    folder.given_up = runs.given_up();
+    return folder;
   }
   const Watched& one = runs.median();
   folder.warnings = runs.warnings();
@@ -190,7 +207,7 @@ RecordingFolder watch(const cli::ExplainCommand& command) {
   folder.run.exit_code = one.end.exit_code;
   folder.run.signal = one.end.signal;
   folder.recordings = read_recordings(one.folder, folder.warnings);
-  folder.limits = machine_limits(command, folder.recordings, folder.warnings);
+  folder.limits = given ? given : machine_limits(command, folder.recordings, folder.warnings);
   if (command.recording) keep(folder, one, *command.recording);
   return folder;
 }

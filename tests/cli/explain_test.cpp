@@ -1,0 +1,444 @@
+// `xferbench explain` as users call it: their program's output and exit code stay theirs, and what was recorded of it
+// is explained, at once or later. A stand-in for a CUDA program leaves recordings, as there may be no GPU here.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <thread>
+
+#include "cli/support.hpp"
+
+namespace xferbench::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kNoLibrary = "this build has no library that watches CUDA programs";
+
+/// What this program itself said, less that a build without CUPTI's headers watches nothing.
+std::vector<std::string> said(const Outcome& outcome) {
+  std::vector<std::string> all = outcome.err.empty() ? std::vector<std::string>() : lines(outcome.err);
+  std::erase_if(all, [](const std::string& line) { return contains(line, kNoLibrary); });
+  return all;
+}
+
+class Explain : public testing::Test {
+ protected:
+  /// What an H200 can do, as its simulation says it: made once.
+  static void SetUpTestSuite() {
+    shared_ = std::make_unique<TemporaryFolder>();
+    expect_success(xferbench({"--suite", "limits", "--simulate", "h200", "--quiet", "--json", limits()}));
+  }
+  static void TearDownTestSuite() { shared_.reset(); }
+  static std::string limits() { return (*shared_ / "limits.json").string(); }
+
+  /// Without what this machine keeps, and without what another tool left in the environment.
+  [[nodiscard]] Options options() const {
+    Options options;
+    options.environment = {{"XDG_CACHE_HOME", (folder_ / "cache").string()},
+                           {"CUDA_INJECTION64_PATH", std::nullopt},
+                           {"NVTX_INJECTION64_PATH", std::nullopt}};
+    return options;
+  }
+  [[nodiscard]] Outcome explain(Arguments arguments, const Arguments& program = {}) const {
+    arguments.insert(arguments.begin(), "explain");
+    if (!program.empty()) arguments.emplace_back("--");
+    arguments.insert(arguments.end(), program.begin(), program.end());
+    return xferbench(arguments, options());
+  }
+  /// Of a shell's script, whose words are not this program's.
+  [[nodiscard]] Outcome explain_script(const std::string& script, Arguments arguments = {}) const {
+    return explain(std::move(arguments), {"/bin/sh", "-c", script});
+  }
+  /// A recording of the stand-in.
+  [[nodiscard]] fs::path recorded(Arguments program = {}, Arguments flags = {}) const {
+    const fs::path folder = folder_ / "recording";
+    flags.insert(flags.end(), {"--limits", limits(), "--recording", folder});
+    program.insert(program.begin(), XFERBENCH_MADE_PROGRAM);
+    const Outcome o = explain(flags, program);
+    EXPECT_EQ(o.exit_code, 0) << o.err;
+    return folder;
+  }
+  [[nodiscard]] Json explained(Arguments arguments, const Arguments& program = {}) const {
+    const fs::path file = folder_ / "explain.json";
+    arguments.insert(arguments.end(), {"--json", file});
+    const Outcome o = explain(arguments, program);
+    EXPECT_EQ(o.exit_code, 0) << o.err;
+    return read_json(file);
+  }
+
+  TemporaryFolder folder_;
+
+ private:
+  static inline std::unique_ptr<TemporaryFolder> shared_;
+};
+
+// --- The program stays what it is -----------------------------------------------------------------------------------
+
+TEST_F(Explain, LeavesTheProgramsOutputAsItIsAndAnswersAfterIt) {
+  const Outcome o = explain_script("printf 'out\\n'; printf 'error\\n' >&2", {"--no-bare"});
+  EXPECT_EQ(o.exit_code, 0);
+  EXPECT_TRUE(o.out.starts_with("out\nThe program used no GPU")) << o.out;
+  EXPECT_EQ(said(o), std::vector<std::string>{"error"});
+}
+
+TEST_F(Explain, RunsItOnceUnwatchedAndOnceWatched) {
+  EXPECT_TRUE(explain_script("echo here").out.starts_with("here\nhere\nThe program")) << "bare and watched";
+  EXPECT_TRUE(explain_script("echo here", {"--no-bare"}).out.starts_with("here\nThe program"));
+  const Outcome o = explain_script("echo here", {"--runs", "3"});
+  EXPECT_TRUE(o.out.starts_with("here\nhere\nhere\nhere\nhere\nhere\nThe program")) << o.out;
+}
+
+TEST_F(Explain, SetsVariablesOnlyWhereItWatches) {
+  const fs::path seen = folder_ / "seen";
+  const std::string script = "env | grep -c '^XFERBENCH_RECORD\\|_INJECTION64_PATH=' >> " + seen.string() + "; true";
+  EXPECT_EQ(explain_script(script).exit_code, 0);
+  const auto counts = lines(read_file(seen));
+  ASSERT_EQ(counts.size(), 2U);
+  EXPECT_EQ(counts[0], "0") << "unwatched";
+  EXPECT_NE(counts[1], "0") << "watched";
+}
+
+TEST_F(Explain, HandsEveryWordBehindTheDashesToTheProgram) {
+  const fs::path seen = folder_ / "seen";
+  const Outcome o = explain({"--no-bare"}, {"/bin/sh", "-c", R"(printf '%s\n' "$@" > )" + seen.string(), "sh", "--json",
+                                            "-", "--", "explain", "--quiet", "--no-such-flag", "a b", ""});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_EQ(lines(read_file(seen)),
+            (std::vector<std::string>{"--json", "-", "--", "explain", "--quiet", "--no-such-flag", "a b", ""}));
+}
+
+TEST_F(Explain, LeavesTheProgramNoFilesOfItsOwn) {
+  const fs::path seen = folder_ / "seen";
+  const Outcome o = explain_script("ls /proc/self/fd | wc -l >> " + seen.string(), {"--json", folder_ / "e.json"});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  const Outcome alone = run("/bin/sh", {"-c", "ls /proc/self/fd | wc -l >> " + seen.string()});
+  const auto counts = lines(read_file(seen));
+  ASSERT_EQ(counts.size(), 3U);
+  EXPECT_EQ(counts[0], counts[2]);
+  EXPECT_EQ(counts[1], counts[2]);
+}
+
+TEST_F(Explain, EndsWellWhateverBecomesOfTheProgram) {
+  const Outcome failed = explain_script("exit 3");
+  EXPECT_EQ(failed.exit_code, 0);
+  EXPECT_TRUE(contains(failed.out, "The program ended with exit code 3")) << failed.out;
+  const Outcome crashed = explain_script("kill -SEGV $$");
+  EXPECT_EQ(crashed.exit_code, 0);
+  EXPECT_TRUE(contains(crashed.out, "The program was ended by signal 11 (Segmentation fault)")) << crashed.out;
+}
+
+TEST_F(Explain, PassesTheExitCodeOnWhereItIsAskedTo) {
+  EXPECT_EQ(explain_script("exit 3", {"--exit-code"}).exit_code, 3);
+  EXPECT_EQ(explain_script("exit 0", {"--exit-code"}).exit_code, 0);
+  EXPECT_EQ(explain_script("kill -SEGV $$", {"--exit-code"}).exit_code, 128 + SIGSEGV);
+}
+
+TEST_F(Explain, SaysWhereWatchingChangedTheExitCode) {
+  const Outcome o = explain_script("test -z \"$XFERBENCH_RECORD_FOLDER\"");
+  EXPECT_EQ(o.exit_code, 0);
+  EXPECT_TRUE(contains(o.out, "The program ended with exit code 1 watched, and with 0 unwatched")) << o.out;
+}
+
+TEST_F(Explain, SaysSoKindlyWhereNoGpuWasUsed) {
+  const Outcome o = explain_script("true");
+  EXPECT_EQ(o.exit_code, 0);
+  EXPECT_TRUE(o.out.starts_with("The program used no GPU: there is nothing to explain.\n")) << o.out;
+  const Json json = explained({}, {"true"});
+  EXPECT_EQ(json["schema"], "xferbench-explain/1");
+  EXPECT_EQ(json["processes"], Json::array());
+}
+
+TEST_F(Explain, RefusesWhatCannotBeRun) {
+  const auto refused = [&](const Arguments& program, const std::string& message) {
+    const Outcome o = explain({}, program);
+    EXPECT_EQ(o.exit_code, 2);
+    EXPECT_EQ(o.out, "");
+    ASSERT_EQ(said(o).size(), 1U) << o.err;
+    EXPECT_EQ(said(o)[0], "xferbench: " + message);
+  };
+  refused({"./not-here"}, "cannot run ./not-here: No such file or directory");
+  refused({folder_.path().string()}, "cannot run " + folder_.path().string() + ": Permission denied");
+}
+
+TEST_F(Explain, RefusesAProgramThatIsWatchedAlready) {
+  Options options = this->options();
+  options.environment["CUDA_INJECTION64_PATH"] = "/opt/tool.so";
+  expect_refusal(xferbench({"explain", "--", "echo", "here"}, options), 2,
+                 "CUDA_INJECTION64_PATH is set (/opt/tool.so): the program would be watched by another tool");
+}
+
+// --- Signals --------------------------------------------------------------------------------------------------------
+
+/// Runs for long, and says in a file that it does.
+std::string endless(const fs::path& started) { return "echo yes > " + started.string() + "; exec sleep 60"; }
+
+bool wait_for(const fs::path& file) {
+  const auto deadline = std::chrono::steady_clock::now() + kLongest / 2;
+  while (read_file(file).empty()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+TEST_F(Explain, PassesSignalsOnAndExplainsWhatThereIs) {
+  const fs::path started = folder_ / "started";
+  Process process(XFERBENCH_PROGRAM, {"explain", "--no-bare", "--", "/bin/sh", "-c", endless(started)}, options());
+  ASSERT_TRUE(wait_for(started));
+  process.send(SIGTERM);
+  const Outcome o = process.wait();
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_TRUE(contains(o.out, "The program was ended by signal 15 (Terminated)")) << o.out;
+}
+
+TEST_F(Explain, DoesNotStartAgainWhatItsUserGaveUp) {
+  const fs::path started = folder_ / "started";
+  Process process(XFERBENCH_PROGRAM, {"explain", "--", "/bin/sh", "-c", endless(started)}, options());
+  ASSERT_TRUE(wait_for(started));
+  process.send(SIGINT);
+  const Outcome o = process.wait();
+  EXPECT_EQ(o.exit_code, 130);
+  EXPECT_EQ(o.out, "");
+  ASSERT_EQ(said(o).size(), 1U) << o.err;
+  EXPECT_TRUE(contains(said(o)[0], "stopped before the program was watched")) << o.err;
+  EXPECT_TRUE(contains(said(o)[0], "--no-bare")) << o.err;
+}
+
+TEST_F(Explain, DoesNotHoldTheTimeToWhichItsUserCutAProgramAgainstAWholeOne) {
+  const fs::path started = folder_ / "started";
+  const std::string script = "test -z \"$XFERBENCH_RECORD_FOLDER\" || { " + endless(started) + "; }";
+  const fs::path json = folder_ / "e.json";
+  Process process(XFERBENCH_PROGRAM, {"explain", "--json", json, "--", "/bin/sh", "-c", script}, options());
+  ASSERT_TRUE(wait_for(started));
+  process.send(SIGINT);
+  EXPECT_EQ(process.wait().exit_code, 0);
+  EXPECT_FALSE(read_json(json)["runs"].contains("bare") && !read_json(json)["runs"]["bare"].empty());
+}
+
+// --- The command line -----------------------------------------------------------------------------------------------
+
+TEST_F(Explain, RefusesWhatContradictsItself) {
+  const auto refused = [&](const Arguments& arguments, const std::string& message) {
+    expect_refusal(xferbench(arguments, options()), 2, message);
+  };
+  refused({"explain"}, "explain needs a program behind --, or a recording");
+  refused({"explain", "--"}, "there is no program behind --");
+  refused({"explain", "folder", "--", "true"}, "explain takes a program or a recording, and there are both");
+  refused({"explain", "--runs", "2", "folder"}, "--runs is of a program that is run, and folder is read");
+  refused({"explain", "--no-bare", "folder"}, "--no-bare is of a program that is run");
+  refused({"explain", "--for", "0", "--", "true"}, "--for: 0 is too small");
+  refused({"explain", "--from", "-1", "--", "true"}, "--from");
+  refused({"explain", "--runs", "0", "--", "true"}, "--runs: 0 is too small");
+  refused({"explain", "--max-records", "0", "--", "true"}, "--max-records: 0 is too small");
+  refused({"explain", "--no-bare", "--runs", "2", "--", "true"}, "--runs");
+  refused({"explain", "--limits", "a", "--measure-limits", "--", "true"}, "--limits");
+  refused({"explain", "--mend", "pageble", "folder"}, "did you mean 'pageable'?");
+  refused({"explain", "--size", "4M", "--", "true"}, "--size");
+  refused({"--json", "explain", "--simulate", "--", "true"}, "-- is of explain, which comes first");
+}
+
+TEST_F(Explain, SaysThatAProgramGoesBehindTheDashes) {
+  expect_refusal(explain({"/bin/sh"}), 2, "/bin/sh is a program and no recording: it goes behind --");
+  expect_refusal(explain({"./my_app", "args"}), 2, "explain does not take 'args'; a program to run goes behind --");
+  expect_refusal(explain({"./not-here"}), 2, "there is no folder ./not-here; a program to run goes behind --");
+  write_file(folder_ / "text", "x");
+  expect_refusal(explain({folder_ / "text"}), 2, "is no recording: that is a folder");
+}
+
+TEST_F(Explain, HelpsWithoutRunningAnything) {
+  const Outcome o = explain({"--help"}, {"echo", "here"});
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "xferbench explain [FLAGS] -- PROGRAM [ARGUMENTS]")) << o.out;
+  EXPECT_FALSE(contains(o.out, "here\n"));
+}
+
+// --- Recordings -----------------------------------------------------------------------------------------------------
+
+TEST_F(Explain, TellsWhatWasRecorded) {
+  const Json json = explained({"--limits", limits()}, {XFERBENCH_MADE_PROGRAM, "--steps", "30"});
+  ASSERT_EQ(json["processes"].size(), 1U);
+  const Json& process = json["processes"][0];
+  EXPECT_EQ(process["gpus"], Json{"Made GPU"});
+  EXPECT_EQ(process["counts"]["copies"], 30);
+  ASSERT_FALSE(process["findings"].empty());
+  EXPECT_EQ(process["findings"][0]["kind"], "pageable");
+  EXPECT_EQ(json["runs"]["bare"].size(), 1U);
+  EXPECT_EQ(json["runs"]["watched"].size(), 1U);
+}
+
+TEST_F(Explain, OfAStoredRecordingSaysTheSame) {
+  const fs::path recording = recorded();
+  for (const char* file : {"run.json", "limits.json"}) EXPECT_TRUE(fs::exists(recording / file)) << file;
+  const Outcome first = explain({recording});
+  expect_success(first);
+  EXPECT_TRUE(contains(first.out, "1. pageable: ")) << first.out;
+  EXPECT_TRUE(contains(first.out, "limits of NVIDIA H200, simulated")) << first.out;
+  EXPECT_EQ(explain({recording}).out, first.out);
+}
+
+TEST_F(Explain, WarnsOfLimitsOfAnotherGpu) {
+  const Outcome o = explain({recorded()});
+  EXPECT_TRUE(contains(o.out, "The limits are of NVIDIA H200 (simulated), and the program ran on Made GPU")) << o.out;
+}
+
+TEST_F(Explain, KeepsTheRunInTheMiddleOfSeveral) {
+  const fs::path recording = recorded({}, {"--runs", "3"});
+  const Json run = read_json(recording / "run.json");
+  ASSERT_EQ(run["watched"].size(), 3U);
+  std::vector<double> times = run["watched"];
+  std::ranges::sort(times);
+  EXPECT_NEAR(1e-9 * (run["end"].get<double>() - run["begin"].get<double>()), times[1], 1e-6);
+  EXPECT_TRUE(fs::exists(recording / (std::to_string(run["pid"].get<int>()) + "-1.xfrec")));
+}
+
+TEST_F(Explain, WritesARunThatKeepsToItsSchema) {
+  const fs::path run = recorded({"--range", "steps", "--exit-code", "3"}, {"--from", "0.001"}) / "run.json";
+  const char* validate =
+      "import json, sys, jsonschema\n"
+      "jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load(open(sys.argv[2])))\n";
+  const fs::path schema = fs::path(XFERBENCH_SOURCE_DIR) / "docs" / "recording-run-schema.json";
+  const Outcome o = test::run("/usr/bin/python3", {"-c", validate, schema, run});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_EQ(read_json(run)["exit_code"], 3);
+  EXPECT_EQ(read_json(run)["from"], 0.001);
+}
+
+TEST_F(Explain, TakesTheUnwatchedTimeOfTheOnlyChildThatUsedAGpu) {
+  const Json json = explained({"--limits", limits()},
+                              {"/bin/sh", "-c", std::string("sleep 0.2; ") + XFERBENCH_MADE_PROGRAM + "; true"});
+  ASSERT_EQ(json["processes"].size(), 1U);
+  const Json& stretch = json["processes"][0]["stretch"];
+  ASSERT_TRUE(stretch.contains("bare")) << stretch;
+  const double rest = json["runs"]["watched"][0].get<double>() - stretch["seconds"].get<double>();
+  EXPECT_GT(rest, 0.2) << "the shell's sleep is no part of it";
+  EXPECT_NEAR(stretch["bare"].get<double>(), json["runs"]["bare"][0].get<double>() - rest, 1e-3);
+}
+
+TEST_F(Explain, DoesNotTakeWhatWasNotRecordedForThePrograms) {
+  const Json whole = explained({"--limits", limits(), "--no-bare"}, {XFERBENCH_MADE_PROGRAM, "--steps", "50"});
+  const Json part = explained({"--limits", limits(), "--no-bare"},
+                              {"/bin/sh", "-c", std::string("exec ") + XFERBENCH_MADE_PROGRAM + " --steps 50 --full"});
+  EXPECT_TRUE(whole["processes"][0].value("ending", "").empty());
+  EXPECT_TRUE(contains(part["processes"][0].value("ending", ""), "--max-records"));
+  const Json both = explained({"--limits", limits()}, {XFERBENCH_MADE_PROGRAM, "--full"});
+  EXPECT_FALSE(both["processes"][0]["stretch"].contains("bare")) << "the whole program's time is not the part's";
+}
+
+TEST_F(Explain, OfARangeThatIsNotThereSaysSo) {
+  const fs::path recording = recorded({"--range", "steps"});
+  EXPECT_EQ(explain({recording, "--range", "steps"}).exit_code, 0);
+  expect_refusal(explain({recording, "--range", "stairs"}), 2, "there is no NVTX range 'stairs' that has ended");
+  const Outcome none = explain({"--range", "stairs"}, {"/bin/sh", "-c", "exit 3"});
+  EXPECT_EQ(none.exit_code, 0) << "no process could have it: " << none.err;
+  EXPECT_TRUE(none.out.starts_with("The program used no GPU")) << none.out;
+}
+
+TEST_F(Explain, WritesFilesAndNothingElseWhereOneIsStandardOutput) {
+  const fs::path recording = recorded();
+  const fs::path timeline = folder_ / "t.json";
+  const Outcome o = explain({recording, "--json", "-", "--timeline", timeline, "--markdown", folder_ / "e.md"});
+  EXPECT_EQ(o.exit_code, 0);
+  EXPECT_EQ(parse_json(o.out)["schema"], "xferbench-explain/1");
+  EXPECT_FALSE(read_json(timeline)["traceEvents"].empty());
+  EXPECT_FALSE(read_file(folder_ / "e.md").empty());
+  const Outcome drawn = explain({recording, "--timeline", "-"});
+  EXPECT_FALSE(parse_json(drawn.out)["traceEvents"].empty());
+  expect_refusal(explain({recording, "--json", "-", "--timeline", "/dev/stdout"}), 2, "--timeline");
+}
+
+TEST_F(Explain, WritesOverNothingThatItReads) {
+  const fs::path recording = recorded();
+  for (const char* file : {"run.json", "limits.json"}) {
+    const std::string before = read_file(recording / file);
+    expect_refusal(explain({recording, "--json", recording / file}), 2, "write over");
+    EXPECT_EQ(read_file(recording / file), before);
+  }
+  const fs::path own = recording / "explain.json";
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(explain({recording, "--json", own}).exit_code, 0) << "which is nobody's input";
+  const Outcome again = explain({"--recording", recording}, {"true"});
+  EXPECT_EQ(again.exit_code, 2);
+  EXPECT_TRUE(contains(again.err, "there is something already; name a new folder")) << again.err;
+}
+
+TEST_F(Explain, RefusesDamagedRecordings) {
+  const fs::path recording = recorded();
+  const std::string run = read_file(recording / "run.json");
+  write_file(recording / "run.json", run.substr(0, run.size() / 2));
+  expect_refusal(explain({recording}), 2, "run.json");
+  write_file(recording / "run.json", "{\"schema\": \"xferbench/1\"}");
+  expect_refusal(explain({recording}), 2, "expected 'xferbench-recording/1'");
+  write_file(recording / "run.json", run);
+  const std::string xfrec = std::to_string(parse_json(run)["pid"].get<int>()) + "-1.xfrec";
+  const std::string bytes = read_file(recording / xfrec);
+  write_file(recording / xfrec, "not a recording at all");
+  expect_refusal(explain({recording}), 2, xfrec);
+  write_file(recording / xfrec, bytes.substr(0, bytes.size() - 12));
+  EXPECT_EQ(explain({recording}).exit_code, 0) << "torn at its end, as of a process that was killed";
+  fs::remove(recording / "run.json");
+  expect_refusal(explain({recording}), 2, "run.json");
+}
+
+TEST_F(Explain, OfAFolderWithoutRecordingsSaysWhatIsMissing) {
+  expect_refusal(explain({folder_.path()}), 2, "run.json");
+}
+
+TEST_F(Explain, ShowsNoControlCharactersOfWordsAndRecordings) {
+  const Outcome o = explain({"--limits", limits(), "--recording", folder_ / "odd"},
+                            {XFERBENCH_MADE_PROGRAM, "--odd\x1b[31m\xff", "--range", "r\x1b[0m"});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  const Outcome again = explain({folder_ / "odd", "--json", folder_ / "odd.json"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  for (const std::string& text : {o.out, o.err, again.out, again.err}) EXPECT_FALSE(contains(text, "\x1b"));
+  EXPECT_TRUE(read_json(folder_ / "odd.json").is_object());
+}
+
+// --- What the machine can do ----------------------------------------------------------------------------------------
+
+TEST_F(Explain, TakesLimitsFromASimulationWhereItIsAskedTo) {
+  const Outcome o = explain({"--simulate", "h200"}, {XFERBENCH_MADE_PROGRAM});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_TRUE(contains(o.out, "limits of NVIDIA H200, simulated by profile h200")) << o.out;
+  EXPECT_EQ(said(o), std::vector<std::string>());
+}
+
+TEST_F(Explain, GoesOnWithoutLimitsWhereTheyCannotBeMeasured) {
+  Options hidden = options();
+  hidden.environment["CUDA_VISIBLE_DEVICES"] = "-1";
+  const Outcome o = xferbench({"explain", "--", XFERBENCH_MADE_PROGRAM}, hidden);
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_TRUE(contains(o.err, "measuring what copies take on this GPU")) << o.err;
+  EXPECT_TRUE(contains(o.out, "What this machine can do is not known")) << o.out;
+}
+
+TEST_F(Explain, MeasuresOnceAndKeepsIt) {
+  // As they would be kept of that GPU, if there were one.
+  Json kept = read_json(limits());
+  kept["environment"]["gpu"]["uuid"] = "GPU-kept";
+  kept["environment"]["gpu"]["name"] = "Made GPU";
+  const std::string host = test::run("/bin/uname", {"-n"}).out;
+  const fs::path cache = folder_ / "cache" / "xferbench";
+  fs::create_directories(cache);
+  const fs::path file = cache / ("limits-GPU-kept-" + host.substr(0, host.size() - 1) + ".json");
+  write_file(file, kept.dump());
+  const Arguments program{XFERBENCH_MADE_PROGRAM, "--uuid", "GPU-kept"};
+  const Outcome o = explain({}, program);
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_EQ(said(o), std::vector<std::string>()) << "nothing is measured";
+  EXPECT_TRUE(contains(o.out, "1. pageable: ")) << o.out;
+  EXPECT_TRUE(contains(explain({"--measure-limits"}, program).err, "measuring what copies take on this GPU"));
+  kept["started_at"] = "2020-01-01T00:00:00Z";
+  write_file(file, kept.dump());
+  EXPECT_TRUE(contains(explain({}, program).err, "measuring what copies take on this GPU")) << "it is old";
+  write_file(file, "{");
+  EXPECT_TRUE(contains(explain({}, program).err, "measuring what copies take on this GPU")) << "it is damaged";
+}
+
+TEST_F(Explain, RefusesLimitsThatAreNone) {
+  expect_refusal(explain({"--limits", folder_ / "none.json"}, {"echo", "here"}), 2, "none.json");
+  expect_refusal(explain({"--simulate", "h2000"}, {"echo", "here"}), 2, "h2000");
+}
+
+}  // namespace
+}  // namespace xferbench::test
