@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/plugin_places.hpp"
 #include "mpi/table.h"
 #include "ranks/waiting.hpp"
 
@@ -68,9 +69,7 @@ const xferbench_mpi_table& find_table() {
                                  kPluginVariable, kHowToGetPlugin));
   }
   std::error_code unknown;
-  const fs::path program = fs::read_symlink("/proc/self/exe", unknown).parent_path();
-  const auto places = std::to_array<fs::path>(
-      {program / kPluginFile, (program / XFERBENCH_PLUGIN_FOLDER / kPluginFile).lexically_normal()});
+  const auto places = plugin_places(kPluginFile);
   for (const fs::path& place : places) {
     if (fs::exists(place, unknown)) return table_of_file(place.string());
   }

@@ -428,11 +428,22 @@ TEST_F(Explain, MeasuresOnceAndKeepsIt) {
   EXPECT_EQ(said(o), std::vector<std::string>()) << "nothing is measured";
   EXPECT_TRUE(contains(o.out, "1. pageable: ")) << o.out;
   EXPECT_TRUE(contains(explain({"--measure-limits"}, program).err, "measuring what copies take on this GPU"));
+  EXPECT_EQ(said(explain({}, program)), std::vector<std::string>()) << "what cannot be measured again is still kept";
   kept["started_at"] = "2020-01-01T00:00:00Z";
   write_file(file, kept.dump());
   EXPECT_TRUE(contains(explain({}, program).err, "measuring what copies take on this GPU")) << "it is old";
   write_file(file, "{");
   EXPECT_TRUE(contains(explain({}, program).err, "measuring what copies take on this GPU")) << "it is damaged";
+}
+
+TEST_F(Explain, MeasuresNothingAsOneOfSeveralRanks) {
+  Options ranks = options();
+  ranks.environment["OMPI_COMM_WORLD_SIZE"] = "2";
+  ranks.environment["OMPI_COMM_WORLD_RANK"] = "1";
+  const Outcome o = xferbench({"explain", "--", XFERBENCH_MADE_PROGRAM}, ranks);
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_TRUE(contains(o.out, "is not measured by several processes at once")) << o.out;
+  EXPECT_EQ(said(o), std::vector<std::string>());
 }
 
 TEST_F(Explain, RefusesLimitsThatAreNone) {

@@ -54,6 +54,14 @@ TEST(KeptLimits, OfARunThatWasCutOffAreMeasuredAnew) {
   EXPECT_FALSE(limits_hold(report, kGpu, kDriver, kNow));
 }
 
+TEST(KeptLimits, WithAFailedCaseAreMeasuredAnew) {
+  Report report = measured();
+  report.results.emplace_back(Case("memcpy"));
+  EXPECT_TRUE(limits_hold(report, kGpu, kDriver, kNow));
+  report.results.back().status = Status::failed;
+  EXPECT_FALSE(limits_hold(report, kGpu, kDriver, kNow));
+}
+
 TEST(KeptLimits, OfAnotherVersionAreMeasuredAnew) {
   Report report = measured();
   report.tool.version = "0.0.1";

@@ -43,15 +43,21 @@ bool is_whole(const Recording& r, const RecordedRun& run) {
   return run.from == 0 && (!r.end || r.end->reason == recording::EndReason::exit);
 }
 
+/// What a recording is of, among all of a run.
+struct Part {
+  bool is_program = false;   ///< the process that was started, from its start to its end: it became no other by exec
+  bool is_only_one = false;  ///< that used a GPU
+};
+
 /// The wall times that this process's stretch took unwatched. Of a child nobody knows them, but where it is the only
 /// one that used a GPU, the rest of the program takes as long watched as unwatched.
 std::vector<double> bare_times(const Recording& r, const RecordedRun& run, const explain::Options& options,
-                               bool is_only_one) {
+                               const Part& part) {
   if (is_simulated(r)) return {};  // its clock is not ours
   if (options.range) return *options.range == run.range ? run.bare_range : std::vector<double>();
   if (!is_whole(r, run)) return {};
-  if (r.process.pid == run.pid) return run.bare;
-  if (!is_only_one) return {};
+  if (part.is_program) return run.bare;
+  if (!part.is_only_one) return {};
   const explain::Window life = explain::window_of(r, std::nullopt);
   const double rest = run.seconds() - 1e-9 * static_cast<double>(life.end - life.begin);
   std::vector<double> bare = run.bare;
@@ -60,8 +66,8 @@ std::vector<double> bare_times(const Recording& r, const RecordedRun& run, const
 }
 
 /// From its start to its end as who started it saw them, which is more exact than what it knows itself.
-std::optional<double> wall_time(Recording& r, const RecordedRun& run) {
-  if (r.process.pid != run.pid || is_simulated(r) || !is_whole(r, run)) return std::nullopt;
+std::optional<double> wall_time(Recording& r, const RecordedRun& run, const Part& part) {
+  if (!part.is_program || is_simulated(r) || !is_whole(r, run)) return std::nullopt;
   r.process.begin = run.begin;
   return run.seconds();
 }
@@ -85,12 +91,12 @@ struct Told {
 };
 
 void tell_process(Recording& r, const RecordedRun& run, const explain::Costs& costs, const explain::Options& options,
-                  bool is_only_one, Told& told) {
+                  const Part& part, Told& told) {
   begin_where_recorded(r, run);
-  const std::optional<double> watched = wall_time(r, run);
+  const std::optional<double> watched = wall_time(r, run, part);
   explain::Explanation& all = told.explanation;
   try {
-    const std::vector<double> bare = bare_times(r, run, options, is_only_one);
+    const std::vector<double> bare = bare_times(r, run, options, part);
     all.processes.push_back(explain::explain(r, costs, bare, watched, options));
     told.stretches.push_back({r, explain::window_of(r, options.range)});
   } catch (const InputError& error) {  // the others may have the range
@@ -114,6 +120,7 @@ void compare_gpus(const explain::Explanation& all, const Report& limits, std::ve
   const Environment& from = limits.environment;
   if (all.processes.empty() || all.simulated) return;
   const std::vector<std::string>& used = all.processes.front().gpus;
+  if (used.empty()) return;
   if (std::ranges::find(used, from.gpu.name) != used.end() && !from.simulated()) return;
   warnings.push_back(fmt::format("The limits are of {}{}, and the program ran on {}", from.gpu.name,
                                  from.simulated() ? " (simulated)" : "", fmt::join(used, ", ")));
@@ -133,14 +140,16 @@ Told told_of(const cli::ExplainCommand& command, RecordingFolder& folder) {
   all.limits_of = limits.of;
   all.limits = limits.curves;
   const explain::Options options = options_of(command, run);
-  const bool is_only_one = std::ranges::count_if(folder.recordings, used_gpu) == 1;
+  const auto pid_of = [](const Recording& r) { return r.process.pid; };
+  const bool once = std::ranges::count(folder.recordings, run.pid, pid_of) == 1;
+  const bool alone = std::ranges::count_if(folder.recordings, used_gpu) == 1;
   for (Recording& r : folder.recordings) {
     if (is_simulated(r)) {
       all.simulated = true;
       all.profile = r.name(r.process.profile);
     }
     if (used_gpu(r)) {
-      tell_process(r, run, limits.costs, options, is_only_one, told);
+      tell_process(r, run, limits.costs, options, {once && r.process.pid == run.pid, alone}, told);
     } else {
       all.warnings.insert(all.warnings.end(), r.notes.begin(), r.notes.end());
     }

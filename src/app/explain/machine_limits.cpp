@@ -13,10 +13,12 @@
 
 #include "app/explain/run_program.hpp"
 #include "app/explain/temporary_folder.hpp"
+#include "app/fleet/membership.hpp"
 #include "app/session.hpp"
 #include "core/error.hpp"
 #include "core/standard_error.hpp"
 #include "results/json.hpp"
+#include "results/output_file.hpp"
 
 namespace xferbench::app {
 
@@ -118,20 +120,34 @@ std::optional<Report> kept(const fs::path& file, const std::string& uuid) {
   return std::nullopt;
 }
 
+/// Where it cannot be, as in a home that is write-protected, it is measured again the next time.
+void keep(const Report& report, const fs::path& file) {
+  try {
+    std::error_code failed;
+    fs::create_directories(file.parent_path(), failed);
+    ResultsFile(file.string()).finish(to_json(report));
+  } catch (const OutputError&) {
+  }
+}
+
 std::optional<Report> of_gpu(const std::string& uuid, bool anew, bool quiet, std::vector<std::string>& warnings) {
   const std::optional<fs::path> cache = cache_folder();
-  std::error_code failed;
-  if (cache) fs::create_directories(*cache, failed);
-  const bool keeps = cache && !failed && access(cache->c_str(), W_OK) == 0;
-  const TemporaryFolder temporary;
-  const fs::path file =
-      (keeps ? *cache : temporary.path()) / fmt::format("limits-{}-{}.json", as_name(uuid), as_name(host_name()));
-  if (!anew) {
+  const fs::path file = cache.value_or("") / fmt::format("limits-{}-{}.json", as_name(uuid), as_name(host_name()));
+  if (!anew && cache) {
     if (std::optional<Report> report = kept(file, uuid)) return report;
   }
+  if (const auto launch = started_by_launcher(); launch && launch->size != 1) {
+    warnings.push_back(
+        "What this machine can do is not measured by several processes at once: run xferbench --suite limits --json "
+        "limits.json without mpirun or srun, and name the file with --limits");
+    return std::nullopt;
+  }
   if (!quiet) tell("measuring what copies take on this GPU (about 10 s; kept for 30 days)");
-  fs::remove(file, failed);  // --json does not take the place of a file that it cannot read
-  return measured(file.string(), {}, {{"CUDA_VISIBLE_DEVICES", uuid}}, quiet, warnings);
+  const TemporaryFolder folder;
+  const std::string fresh = (folder.path() / "limits.json").string();
+  std::optional<Report> report = measured(fresh, {}, {{"CUDA_VISIBLE_DEVICES", uuid}}, quiet, warnings);
+  if (report && cache && limits_hold(*report, uuid, driver_version(), utc_now())) keep(*report, file);
+  return report;
 }
 
 }  // namespace
@@ -141,7 +157,9 @@ bool limits_hold(const Report& kept, const std::string& uuid, const std::string&
   const std::optional<long> today = day_of(now);
   const bool recent = then && today && *today - *then <= kMostDays && *today >= *then;
   const bool same_driver = driver.empty() || kept.environment.driver.empty() || kept.environment.driver == driver;
-  return kept.complete && recent && same_driver && kept.environment.gpu.uuid == uuid &&
+  const bool all_measured =
+      kept.complete && std::ranges::none_of(kept.results, [](const Result& r) { return r.status == Status::failed; });
+  return all_measured && recent && same_driver && kept.environment.gpu.uuid == uuid &&
          kept.tool.version == this_tool().version;
 }
 

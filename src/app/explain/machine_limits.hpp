@@ -13,8 +13,8 @@
 
 namespace xferbench::app {
 
-/// Whether kept results still hold: of the same GPU and driver, as far as both are known, complete, measured by this
-/// version, and not older than 30 days. Times are ISO 8601.
+/// Whether kept results still hold: of the same GPU and driver, as far as both are known, complete, without a failed
+/// case, measured by this version, and not older than 30 days. Times are ISO 8601.
 bool limits_hold(const Report& kept, const std::string& uuid, const std::string& driver, std::string_view now);
 
 /// The results of suite `limits` for the GPU that these processes used: from the file that was named, from the cache,

@@ -14,6 +14,7 @@
 #include "app/explain/temporary_folder.hpp"
 #include "app/session.hpp"
 #include "core/error.hpp"
+#include "core/plugin_places.hpp"
 #include "core/recording_request.hpp"
 #include "core/standard_error.hpp"
 #include "explain/program.hpp"
@@ -33,9 +34,7 @@ constexpr const char* kNvtxVariable = "NVTX_INJECTION64_PATH";
 /// Beside the program, or where it is installed; empty where this build has none.
 std::string library() {
   std::error_code unknown;
-  const fs::path program = fs::read_symlink("/proc/self/exe", unknown).parent_path();
-  for (const fs::path& place :
-       {program / kLibrary, (program / XFERBENCH_PLUGIN_FOLDER / kLibrary).lexically_normal()}) {
+  for (const fs::path& place : plugin_places(kLibrary)) {
     if (fs::exists(place, unknown)) return place.string();
   }
   return {};
