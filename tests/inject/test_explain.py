@@ -1,0 +1,88 @@
+"""The whole of explain, from the command line to the answer, with the library that records and a stand-in for CUPTI:
+test_explain.py FAKE_CUPTI VICTIM [CLASS...]; the environment names the program, XFERBENCH_PROGRAM, with the library
+beside it.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+FAKE, VICTIM = (str(pathlib.Path(path).resolve()) for path in sys.argv[1:3])
+PROGRAM = os.environ["XFERBENCH_PROGRAM"]
+
+
+class Explained(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.shared = tempfile.TemporaryDirectory(prefix="xferbench-explain-")
+        cls.addClassCleanup(cls.shared.cleanup)
+        cls.limits = str(pathlib.Path(cls.shared.name) / "limits.json")
+        subprocess.run(
+            [PROGRAM, "--suite", "limits", "--simulate", "h200", "--quiet", "--json", cls.limits],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="xferbench-explain-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def explain(self, life, *flags):
+        """What is said of the victim, and what it printed itself."""
+        answer = self.folder / "answer.json"
+        command = [PROGRAM, "explain", "--limits", self.limits, "--json", answer, *flags, "--", VICTIM, life]
+        environment = {n: v for n, v in os.environ.items() if not n.startswith("XFERBENCH") and "INJECTION" not in n}
+        environment.update({"VICTIM_FILE": str(self.folder / "theirs"), "XFERBENCH_RECORD_CUPTI": FAKE})
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "")
+        return json.loads(answer.read_text(encoding="utf-8")), done.stdout
+
+    def test_counts_what_the_program_did(self):
+        said, output = self.explain("seven")
+        self.assertTrue(output.startswith("worked\nworked\n"), output)
+        (process,) = said["processes"]
+        self.assertEqual(process["gpus"], ["Pretended GPU"])
+        self.assertEqual(process["counts"]["copies"], 5)
+        self.assertIn("bare", process["stretch"])
+        self.assertIn("The program ended with exit code 7", said["warnings"])
+
+    def test_knows_what_a_range_takes_unwatched(self):
+        said, _ = self.explain("works_in_ranges", "--range", "step")
+        stretch = said["processes"][0]["stretch"]
+        self.assertEqual(stretch["range"], "step")
+        # Three times 10 ms lie between ranges, the last of them behind all.
+        self.assertGreater(stretch["bare"], 0.02)
+        self.assertLess(stretch["bare"], said["runs"]["bare"][0])
+
+    def test_of_a_process_that_became_another_one_takes_neither_for_the_whole(self):
+        said, _ = self.explain("executes")
+        self.assertEqual(len(said["processes"]), 2)
+        for process in said["processes"]:
+            self.assertNotIn("bare", process["stretch"])
+            self.assertLess(process["stretch"]["seconds"], said["runs"]["watched"][0])
+
+    def test_explains_only_the_time_that_was_recorded(self):
+        said, _ = self.explain("works_long", "--no-bare", "--from", "1", "--for", "1")
+        stretch = said["processes"][0]["stretch"]
+        self.assertLess(stretch["seconds"], 1.5)
+        self.assertGreater(said["runs"]["watched"][0], 4.5)
+
+    def test_explains_what_a_killed_process_left(self):
+        said, output = self.explain("killed")
+        self.assertIn("The program was ended by signal 9 (Killed)", output)
+        self.assertIn("half second", said["processes"][0]["ending"])
+
+    def test_leaves_a_program_without_cuda_alone(self):
+        said, output = self.explain("uses_nothing")
+        self.assertEqual(said["processes"], [])
+        self.assertTrue(output.startswith("worked\nworked\nThe program used no GPU"), output)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
