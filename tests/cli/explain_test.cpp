@@ -53,7 +53,7 @@ class Explain : public testing::Test {
   }
   /// A recording of the stand-in.
   [[nodiscard]] fs::path recorded(Arguments program = {}, Arguments flags = {}) const {
-    const fs::path folder = folder_ / "recording";
+    fs::path folder = folder_ / "recording";
     flags.insert(flags.end(), {"--limits", limits(), "--recording", folder});
     program.insert(program.begin(), XFERBENCH_MADE_PROGRAM);
     const Outcome o = explain(flags, program);
@@ -306,8 +306,9 @@ TEST_F(Explain, WritesARunThatKeepsToItsSchema) {
 }
 
 TEST_F(Explain, TakesTheUnwatchedTimeOfTheOnlyChildThatUsedAGpu) {
-  const Json json = explained({"--limits", limits()},
-                              {"/bin/sh", "-c", std::string("sleep 0.2; ") + XFERBENCH_MADE_PROGRAM + "; true"});
+  const Json json =
+      explained({"--limits", limits()},
+                {"/bin/sh", "-c", std::string("sleep 0.2; ") + XFERBENCH_MADE_PROGRAM + " --steps 200; true"});
   ASSERT_EQ(json["processes"].size(), 1U);
   const Json& stretch = json["processes"][0]["stretch"];
   ASSERT_TRUE(stretch.contains("bare")) << stretch;

@@ -137,7 +137,7 @@ std::optional<Report> of_gpu(const std::string& uuid, bool anew, bool quiet, std
     if (std::optional<Report> report = kept(file, uuid)) return report;
   }
   if (const auto launch = started_by_launcher(); launch && launch->size != 1) {
-    warnings.push_back(
+    warnings.emplace_back(
         "What this machine can do is not measured by several processes at once: run xferbench --suite limits --json "
         "limits.json without mpirun or srun, and name the file with --limits");
     return std::nullopt;

@@ -37,6 +37,7 @@ std::uint64_t now() {
     if (nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
   }
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   execvp(argv.front(), argv.data());

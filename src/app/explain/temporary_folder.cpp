@@ -1,9 +1,9 @@
 #include "app/explain/temporary_folder.hpp"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <system_error>
