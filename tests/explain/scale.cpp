@@ -1,0 +1,99 @@
+// What explaining a long recording takes: explain_scale --records 1000000
+//
+// Writes a recording as a training loop would leave it (copies, launches, kernels, waits), reads it, explains it, and
+// says seconds and memory. Exit code 1 where nothing was explained.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "core/recording_writer.hpp"
+#include "core/units.hpp"
+#include "explain/explain.hpp"
+#include "results/recording_file.hpp"
+#include "support/made_recording.hpp"
+
+namespace xferbench {
+namespace {
+
+/// Writes what a made program did, as the library for injection would.
+void write(const Recording& made, const std::string& folder) {
+  using recording::Type;
+  RecordingWriter writer(folder, made.process.pid);
+  for (std::size_t i = 1; i < made.names.size(); ++i) writer.name(made.names[i]);
+  writer.add(Type::process, made.process);
+  const auto add_all = [&writer](Type type, const auto& records) {
+    for (const auto& record : records) writer.add(type, record);
+  };
+  add_all(Type::device, made.devices);
+  add_all(Type::stream, made.streams);
+  add_all(Type::call, made.calls);
+  add_all(Type::copy, made.copies);
+  add_all(Type::kernel, made.kernels);
+  add_all(Type::synchronization, made.synchronizations);
+  writer.end(*made.end);
+}
+
+std::size_t records_of(const Recording& r) {
+  return r.calls.size() + r.copies.size() + r.kernels.size() + r.synchronizations.size();
+}
+
+/// Steps of a copy, eight kernels, and a result that is waited for.
+Recording training(std::size_t records) {
+  MadeRecording m;
+  const std::uint32_t stream = m.stream(recording::StreamFlag::legacy);
+  constexpr std::size_t kRecordsOfStep = 26;
+  for (std::size_t step = 0; step < records / kRecordsOfStep + 1; ++step) {
+    m.copy(recording::CopyKind::h2d, recording::Memory::pageable, MiB, stream);
+    m.wait(stream);
+    for (int layer = 0; layer < 8; ++layer) {
+      m.work(4e-6);
+      m.kernel("layer", 9e-6, stream);
+    }
+    m.copy(recording::CopyKind::d2h, recording::Memory::pageable, 4, stream);
+    m.wait(stream);
+  }
+  return m.finish();
+}
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+int run(std::size_t records) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / fmt::format("xferbench-scale-{}", getpid());
+  std::filesystem::create_directories(folder);
+  write(training(records), folder.string());
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string file = (folder / fmt::format("7-1{}", recording::kExtension)).string();
+  const Recording read = read_recording(file);
+  const double reading = seconds_since(begin);
+  const std::size_t there = records_of(read);
+  const auto told = explain::explain(read, MadeRecording::costs(), {}, std::nullopt, {});
+  const double all = seconds_since(begin);
+  std::filesystem::remove_all(folder);
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  fmt::print("{} records: read in {:.2f} s, explained in {:.2f} s, {} MiB at most, {} findings\n", there, reading, all,
+             usage.ru_maxrss / 1024, told.findings.size());
+  return told.findings.size() >= 2 && told.withheld.empty() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace xferbench
+
+int main(int argc, char** argv) {
+  std::size_t records = 20'000;
+  const std::string_view text = argc == 3 && std::string_view(argv[1]) == "--records" ? argv[2] : "";
+  if (argc != 1 && std::from_chars(text.data(), text.data() + text.size(), records).ec != std::errc()) {
+    fmt::print(stderr, "usage: explain_scale [--records N]\n");
+    return 2;
+  }
+  return xferbench::run(records);
+}
