@@ -24,6 +24,9 @@ TEST(KeptLimits, HoldOnTheSameGpuWithTheSameDriver) {
   EXPECT_TRUE(limits_hold(measured(), kGpu, kDriver, kNow));
   EXPECT_FALSE(limits_hold(measured(), "GPU-5678", kDriver, kNow));
   EXPECT_FALSE(limits_hold(measured(), kGpu, "590.1", kNow));
+  Report report = measured();
+  report.environment.driver = std::string(kDriver) + " (CUDA 13.0)";  // as NVML and the runtime have it
+  EXPECT_TRUE(limits_hold(report, kGpu, kDriver, kNow));
 }
 
 TEST(KeptLimits, HoldWhereTheDriverIsNotKnown) {

@@ -82,19 +82,18 @@ std::string uuid_of(const std::vector<Recording>& recordings) {
 }
 
 /// In a process of its own: CUDA stays out of this one. Empty if all went well, else why not.
-std::string measure(const std::string& file, const std::vector<std::string>& flags, const Variables& variables,
-                    bool quiet) {
+std::string measure(const std::string& file, const std::vector<std::string>& flags, const Variables& variables) {
   std::vector<std::string> words{"/proc/self/exe", "--suite", "limits", "--json", file};
   words.insert(words.end(), flags.begin(), flags.end());
-  if (quiet) words.emplace_back("--quiet");
+  words.emplace_back("--quiet");  // what it would warn of is how exact single times are
   const ProgramEnd end = run_program(words, variables, StandardOutput::dropped);
   if (end.code() == static_cast<int>(ExitCode::ok) || end.code() == static_cast<int>(ExitCode::failed)) return {};
   return fmt::format("measuring them ended with exit code {}", end.code());
 }
 
 std::optional<Report> measured(const std::string& file, const std::vector<std::string>& flags,
-                               const Variables& variables, bool quiet, std::vector<std::string>& warnings) {
-  const std::string reason = measure(file, flags, variables, quiet);
+                               const Variables& variables, std::vector<std::string>& warnings) {
+  const std::string reason = measure(file, flags, variables);
   if (reason.empty()) return read_report(file);
   warnings.push_back(fmt::format(
       "What this machine can do is not known ({}): findings that need it are missing; --limits FILE names results of "
@@ -105,7 +104,7 @@ std::optional<Report> measured(const std::string& file, const std::vector<std::s
 
 std::optional<Report> simulated(const std::string& profile, std::vector<std::string>& warnings) {
   const TemporaryFolder folder;
-  return measured((folder.path() / "limits.json").string(), {"--simulate=" + profile}, {}, true, warnings);
+  return measured((folder.path() / "limits.json").string(), {"--simulate=" + profile}, {}, warnings);
 }
 
 /// What is kept for that GPU, if it still holds. What cannot be read is measured again.
@@ -145,7 +144,7 @@ std::optional<Report> of_gpu(const std::string& uuid, bool anew, bool quiet, std
   if (!quiet) tell("measuring what copies take on this GPU (about 10 s; kept for 30 days)");
   const TemporaryFolder folder;
   const std::string fresh = (folder.path() / "limits.json").string();
-  std::optional<Report> report = measured(fresh, {}, {{"CUDA_VISIBLE_DEVICES", uuid}}, quiet, warnings);
+  std::optional<Report> report = measured(fresh, {}, {{"CUDA_VISIBLE_DEVICES", uuid}}, warnings);
   if (report && cache && limits_hold(*report, uuid, driver_version(), utc_now())) keep(*report, file);
   return report;
 }
@@ -156,7 +155,8 @@ bool limits_hold(const Report& kept, const std::string& uuid, const std::string&
   const std::optional<long> then = day_of(kept.started_at);
   const std::optional<long> today = day_of(now);
   const bool recent = then && today && *today - *then <= kMostDays && *today >= *then;
-  const bool same_driver = driver.empty() || kept.environment.driver.empty() || kept.environment.driver == driver;
+  const bool same_driver = driver.empty() || kept.environment.driver.empty() ||
+                           kept.environment.driver.starts_with(driver);  // with the version of CUDA behind it
   const bool all_measured =
       kept.complete && std::ranges::none_of(kept.results, [](const Result& r) { return r.status == Status::failed; });
   return all_measured && recent && same_driver && kept.environment.gpu.uuid == uuid &&

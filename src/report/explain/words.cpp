@@ -32,6 +32,9 @@ std::string number_word(std::size_t number) {
   return number < kWords.size() ? std::string(kWords[number]) : fmt::format("{}", number);
 }
 
+/// "both", "all three".
+std::string of_all(std::size_t number) { return number == 2 ? "both" : fmt::format("all {}", number_word(number)); }
+
 /// Three significant digits without an exponent.
 std::string three_digits(double value) {
   if (!(value > 0)) return "0";
@@ -166,7 +169,7 @@ double share_of(const ProcessExplanation& process, double seconds) {
 std::string all_together(const ProcessExplanation& process) {
   if (process.together.empty()) return {};
   const bool at_most = std::ranges::any_of(process.findings, &Finding::at_most);
-  return fmt::format("; with all {} mended: {}", number_word(process.together.size() + 1),
+  return fmt::format("; with {} mended: {}", of_all(process.together.size() + 1),
                      speedup_text(process.stretch.reference(), process.together.back(), at_most));
 }
 
@@ -369,8 +372,8 @@ std::string together_text(const ProcessExplanation& process) {
   for (std::size_t i = 0; i < process.together.size(); ++i) {
     const bool last = i + 1 == process.together.size();
     if (i >= kNamed && !last) continue;
-    parts.push_back(fmt::format("{} {} {}", last ? "all" : "the first", number_word(i + 2),
-                                change_text(reference, process.together[i])));
+    const std::string which = last ? of_all(i + 2) : fmt::format("the first {}", number_word(i + 2));
+    parts.push_back(fmt::format("{} {}", which, change_text(reference, process.together[i])));
   }
   if (parts.empty()) return {};
   const bool at_most = std::ranges::any_of(process.findings, &Finding::at_most);
