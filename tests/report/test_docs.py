@@ -99,13 +99,16 @@ class Commands(support.Folder):
         (self.folder / "my-suite.json").write_text(
             '{"schema": "xferbench-suite/1", "description": "One case", "runs": ["memcpy --dir h2d --size 4K"]}'
         )
+        (self.folder / "my_app").write_text("#!/bin/sh\n")
+        (self.folder / "my_app").chmod(0o755)
+        (self.folder / "train.py").write_text("")
         (self.folder / "docs").symlink_to(ROOT / "docs")
         shutil.copy(ROOT / "docs" / "examples" / "h200-spread.json", self.folder / "spread.json")
         commands = 0
         for page in PAGES:
             for line in "".join(blocks(page, "sh")).splitlines():
                 command = line.split(" #")[0].strip()
-                if not re.match(r"xferbench($| (?!\[|SCENARIO|tune\|))", command) or "--resume" in command:
+                if not re.match(r"xferbench($| (?!\[|SCENARIO|tune\||explain \[))", command) or "--resume" in command:
                     continue  # a form, and no command; a run that goes on would measure
                 commands += 1
                 with self.subTest(page=str(page.relative_to(ROOT)), command=command):
@@ -115,7 +118,7 @@ class Commands(support.Folder):
     def assert_understood(self, command):
         """It runs dry, which leaves out the files that only a run can write; what only reads runs as it is."""
         word = (command.split() + [""])[1]
-        runs = word not in ("list", "info", "compare", "check", "expect", "completion", "man", "help")
+        runs = word not in ("list", "info", "compare", "check", "expect", "explain", "completion", "man", "help")
         if runs:
             command = re.sub(r" --(json|csv|markdown|timeline|repeat|spread)[ =]\S+", "", command) + " --dry-run"
         shell = f'xferbench() {{ "$XFERBENCH_PROGRAM" "$@"; }}; {command}'

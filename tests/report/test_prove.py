@@ -18,12 +18,11 @@ cp "$2.json" "$file"
 """
 
 
-def explanation(seconds, *findings, together=(), replayed=None, withheld=""):
+def explanation(seconds, *findings, mended=None, replayed=None, withheld=""):
     found = [{"kind": kind, "seconds_after": after} for kind, after in findings]
     stretch = {"seconds": seconds, "replayed": replayed or seconds}
-    return {
-        "processes": [{"stretch": stretch, "findings": found, "together": list(together), "withheld": withheld}]
-    }
+    process = {"stretch": stretch, "findings": found, "withheld": withheld}
+    return {"processes": [process | ({"seconds_mended": mended} if mended else {})]}
 
 
 class Prove(support.Folder):
@@ -56,7 +55,7 @@ class Prove(support.Folder):
         return dict(zip(lines[0], next(line for line in lines if line[0] == name)))
 
     def test_a_good_prediction_stands_in_plain_letters(self):
-        slow = explanation(0.101, ("pageable", 0.06), ("blocking", 0.09), together=[0.026], replayed=0.1)
+        slow = explanation(0.101, ("pageable", 0.06), ("blocking", 0.09), mended=0.026, replayed=0.1)
         self.example("pageable-slow", 100, slow)
         self.example("pageable-mended", 25, explanation(0.025))
         outcome, rows = self.prove("--only", "pageable")
@@ -68,7 +67,7 @@ class Prove(support.Folder):
         self.assertEqual((cells["replay"], cells["watching"], cells["left in mended"]), ("-1.0 %", "1.0 %", "0.0 %"))
 
     def test_what_is_not_as_promised_stands_out(self):
-        self.example("pageable-slow", 100, explanation(0.11, ("other", 0.03), replayed=0.1))
+        self.example("pageable-slow", 100, explanation(0.11, ("other", 0.03), mended=0.03, replayed=0.1))
         self.example("pageable-mended", 25, explanation(0.025, ("rest", 0.02)))
         outcome, _ = self.prove("--only", "pageable")
         cells = self.cells(outcome, "pageable")
