@@ -255,6 +255,7 @@ class Builder {
 
   /// Of a graph only times tell what waits for what: the node before is the one that ended last before this began.
   [[nodiscard]] std::optional<Index> graph_predecessor(const Operation& o) const {
+    if (o.call == kNone) return std::nullopt;  // launched before the stretch, or by the device
     std::optional<Index> found;
     for (const Index other : program_.calls[o.call].operations) {
       const Operation& p = program_.operations[other];

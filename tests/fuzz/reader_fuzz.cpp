@@ -6,8 +6,9 @@
 //   reader_fuzz [--iterations N | --seconds S] [--seed N] [--reader NAME]
 //   reader_fuzz --program XFERBENCH [--iterations N | --seconds S] [--seed N]
 //
-// The readers: results, compare, spreads, check, expectations, suites, profiles, resume; without a name they take
-// turns. Resuming is done in this process but for the measuring: what is missing has been measured already. With
+// The readers: results, compare, spreads, check, expectations, suites, profiles, resume, recordings; without a name
+// they take turns. Resuming is done in this process but for the measuring: what is missing has been measured already.
+// With
 // --program each file is resumed by that program. The same seed makes the same files. A failure names its iteration and
 // leaves the text in reader_fuzz_failure.json.
 #include <fcntl.h>
@@ -48,17 +49,23 @@
 #include "device/sim/profile_fields.hpp"
 #include "device/sim/profile_file.hpp"
 #include "device/sim/sim_machine.hpp"
+#include "explain/explain.hpp"
 #include "fuzz/corpus.hpp"
 #include "fuzz/mutator.hpp"
+#include "fuzz/recordings.hpp"
 #include "measure/statistics.hpp"
 #include "report/check/check_report.hpp"
 #include "report/check/expect_json.hpp"
 #include "report/compare/compare_report.hpp"
+#include "report/explain/explain_report.hpp"
+#include "report/explain/timeline.hpp"
 #include "report/run/run_report.hpp"
 #include "results/json.hpp"
+#include "results/recording_file.hpp"
 #include "results/spread_file.hpp"
 #include "run/findings.hpp"
 #include "scenarios/scenarios.hpp"
+#include "support/made_recording.hpp"
 
 namespace xferbench::fuzz {
 namespace {
@@ -293,6 +300,25 @@ bool resume(const File& file, const std::string& text, const std::map<std::strin
   return true;
 }
 
+/// What is read is explained, for the whole process and for a range that it may not have any more.
+bool explain_recording(const File& file, const std::string& bytes) {
+  try {
+    const Recording read = read_recording(file.with(bytes));
+    for (const std::optional<std::string>& range :
+         {std::optional<std::string>(), std::optional<std::string>("steps")}) {
+      explain::Explanation told;
+      told.processes.push_back(
+          explain::explain(read, MadeRecording::costs(), {}, std::nullopt, {.range = range, .least_share = 0.001}));
+      check_written(told, to_table(told, true, Style{}));
+      write_chrome_trace(std::array{RecordedStretch{read, explain::window_of(read, range)}}, check_text);
+    }
+    return true;
+  } catch (const InputError& error) {
+    check_message(error.what());
+    return false;
+  }
+}
+
 // --- The program ----------------------------------------------------------------------------------------------------
 
 struct Ended {
@@ -404,7 +430,11 @@ class Fuzzer {
              }},
             {"suites", [this] { return read_suite_and_plan(file_, damaged(suites_).text); }},
             {"profiles", [this] { return read_a_profile(damaged(profiles_).text); }},
-            {"resume", [this] { return resume(file_, damaged(valid_).text, measured_); }}};
+            {"resume", [this] { return resume(file_, damaged(valid_).text, measured_); }},
+            {"recordings", [this] {
+               text_ = damaged_recording(mutator_, one_of(recordings_), one_of(recordings_));
+               return explain_recording(file_, text_);
+             }}};
   }
 
   /// Its command stays: another one might measure for hours.
@@ -438,6 +468,7 @@ class Fuzzer {
   std::vector<std::string> spreads_ = spreads();
   std::vector<std::string> suites_ = suites();
   std::vector<std::string> profiles_ = profiles();
+  std::vector<std::string> recordings_ = recordings();
   std::map<std::string, const Result*> measured_;
   File file_;
   File said_;
