@@ -15,6 +15,7 @@ struct Costs {
   std::function<std::optional<double>(recording::CopyKind, recording::Memory, std::uint64_t bytes)> copy =
       [](auto, auto, auto) { return std::nullopt; };
   Duplex duplex{};
+  std::optional<double> pin{};      ///< for each byte of memory that is there and registered, and unregistered again
   double asynchronous_copy = 3e-6;  ///< on the host, for the call
   double graph_launch = 6e-6;       ///< the same, of a small graph
   double graph_node = 1.1e-6;       ///< on the device, for an empty kernel that is one of many nodes in a row

@@ -99,10 +99,10 @@ void tell_gains(ProcessExplanation& told, const Evidence& evidence, const std::v
     const double rest = unwatched.seconds / *stretch.bare;
     if (std::abs(rest - 1) > kMostVariation) {
       told.withheld = fmt::format(
-          "watched, it took {} where it took {} unwatched, and no more than {} of that is what watching can cost: runs "
-          "differ too much (--runs 5 takes the median of more)",
+          "watched, it took {} where it took {} unwatched, and {} of that is what watching can cost: runs differ too "
+          "much (--runs 5 takes the median of more)",
           format_seconds(stretch.seconds), format_seconds(*stretch.bare),
-          format_seconds(stretch.seconds - unwatched.seconds));
+          unwatched.per_call > 0 ? "no more than " + format_seconds(stretch.seconds - unwatched.seconds) : "nothing");
       return;
     }
     if (std::abs(rest - 1) > kReplayTolerance) {

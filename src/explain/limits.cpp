@@ -121,6 +121,21 @@ std::optional<double> call_of(const Report& report, std::string_view operation) 
   return std::nullopt;
 }
 
+/// Of the largest that was registered, for each byte.
+std::optional<double> pin_of(const Report& report) {
+  std::optional<double> found;
+  std::uint64_t largest = 0;
+  for (const Result& r : report.results) {
+    const bool pins = r.config.scenario() == "alloc" && is(r, "memory", "register") && r.config.has("size");
+    if (!pins || r.config.count("size") <= largest) continue;
+    const auto seconds = seconds_of(report, r);
+    if (!seconds) continue;
+    largest = r.config.count("size");
+    found = *seconds / static_cast<double>(largest);
+  }
+  return found;
+}
+
 std::string description_of(const Report& report) {
   const Environment& e = report.environment;
   const std::string when = report.started_at.substr(0, report.started_at.find('T'));
@@ -145,6 +160,7 @@ MachineLimits limits_of(const Report& report) {
     return curve == nullptr ? std::nullopt : seconds_on(*curve, bytes);
   };
   costs.duplex = duplex_of(report, limits.curves);
+  costs.pin = pin_of(report);
   costs.asynchronous_copy = call_of(report, "copy").value_or(costs.asynchronous_copy);
   costs.graph_launch = call_of(report, "graph").value_or(costs.graph_launch);
   costs.graph_node = graph_node_of(report).value_or(costs.graph_node);

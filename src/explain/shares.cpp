@@ -8,15 +8,15 @@ namespace xferbench::explain {
 
 namespace {
 
-enum What : std::size_t { kernels, copies, waits, loads, calls, kinds };
+enum Doing : std::size_t { kernels, copies, waits, loads, calls, kinds };
 
-struct Edge {
+struct Moment {
   double time;
-  What what;
+  Doing what;
   int change;
 };
 
-What what_of(const HostCall& call) {
+Doing doing_of(const HostCall& call) {
   switch (call.kind) {
     case CudaCallKind::allocate:
     case CudaCallKind::free:
@@ -30,10 +30,10 @@ What what_of(const HostCall& call) {
   }
 }
 
-std::vector<Edge> edges_of(const Program& program) {
-  std::vector<Edge> edges;
+std::vector<Moment> edges_of(const Program& program) {
+  std::vector<Moment> edges;
   edges.reserve(2 * (program.operations.size() + program.calls.size()));
-  const auto add = [&](double begin, double end, What what) {
+  const auto add = [&](double begin, double end, Doing what) {
     begin = std::clamp(begin, 0., program.seconds);
     end = std::clamp(end, 0., program.seconds);
     if (end <= begin) return;
@@ -41,8 +41,8 @@ std::vector<Edge> edges_of(const Program& program) {
     edges.push_back({end, what, -1});
   };
   for (const Operation& o : program.operations) add(o.begin, o.end, o.is_copy ? copies : kernels);
-  for (const HostCall& call : program.calls) add(call.begin, call.end, what_of(call));
-  std::ranges::sort(edges, {}, &Edge::time);
+  for (const HostCall& call : program.calls) add(call.begin, call.end, doing_of(call));
+  std::ranges::sort(edges, {}, &Moment::time);
   return edges;
 }
 
@@ -69,7 +69,7 @@ Shares shares_of(const Program& program, std::optional<double> bare) {
   Shares shares;
   std::array<int, kinds> active{};
   double time = 0;
-  for (const Edge& edge : edges_of(program)) {
+  for (const Moment& edge : edges_of(program)) {
     share_of(shares, active) += edge.time - time;
     active[edge.what] += edge.change;
     time = edge.time;

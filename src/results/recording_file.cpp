@@ -15,9 +15,7 @@
 #include "core/error.hpp"
 #include "core/printable.hpp"
 
-namespace xferbench {
-
-using namespace recording;
+namespace xferbench::recording {
 
 namespace {
 
@@ -300,6 +298,10 @@ class Reader {
 
 }  // namespace
 
-Recording read_recording(const std::string& path) { return Reader(path).read(); }
+}  // namespace xferbench::recording
+
+namespace xferbench {
+
+Recording read_recording(const std::string& path) { return recording::Reader(path).read(); }
 
 }  // namespace xferbench

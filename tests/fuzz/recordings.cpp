@@ -30,7 +30,7 @@ void write_the_rest(RecordingWriter& writer, Time at) {
   const std::uint32_t stack = writer.stack(std::array{name, name});
   writer.add(Type::call, Call{.begin = at, .end = at + 1000, .name = name, .thread = 2, .stack = stack});
   writer.add(Type::fill, Fill{.on = on, .bytes = 4096});
-  writer.add(Type::kernel, Kernel{.on = on, .name = name, .grid = 1, .block = 32});
+  writer.add(Type::kernel, recording::Kernel{.on = on, .name = name, .grid = 1, .block = 32});
   writer.add(Type::migration, Migration{.begin = at, .end = at + 100, .bytes = 65536, .kind = CopyKind::h2d});
   writer.add(Type::overhead, Overhead{.begin = at, .end = at + 100});
   writer.add(Type::note, Note{.text = name});

@@ -55,6 +55,7 @@ const std::set<std::string>& other_words() {
       "memory",      // whose rate a limit of check may be a share of
       "mpi",         // a field of files
       "pinned",      // a kind of host memory
+      "register",    // a kind of memory that is allocated
       "to",          // a label of results that are of two ranks
       "together",    // a field of explanations
       "unit",        // a field of files

@@ -39,7 +39,7 @@ Report machine() {
   report.started_at = "2026-11-23T10:00:00Z";
   report.environment.gpu.name = "Some GPU";
   report.environment.driver = "580";
-  for (const char* scenario : {"memcpy", "latency"}) {
+  for (const char* scenario : {"memcpy", "latency", "alloc"}) {
     report.metrics_declared[scenario] = {MetricDeclaration{.name = "time", .headline = true}};
   }
   report.results = {copy("h2d", "pinned", 4 * MiB, 100e-6), copy("h2d", "pinned", 4 * KiB, 2e-6),
@@ -87,6 +87,16 @@ TEST(MachineLimits, TakeWhatANodeOfAGraphCostsFromLargeGraphs) {
   report.results.back().measurements.push_back(call);
   EXPECT_NEAR(limits_of(report).costs.graph_node, 1e-6, 1e-12);
   EXPECT_NEAR(limits_of(report).costs.graph_launch, 7e-6, 1e-12);
+}
+
+TEST(MachineLimits, KnowWhatPinningCosts) {
+  Report report = machine();
+  EXPECT_FALSE(limits_of(report).costs.pin);
+  for (const std::uint64_t size : {2 * MiB, 64 * MiB}) {
+    const double seconds = size == 64 * MiB ? 2.7e-3 : 1e-3;
+    report.results.push_back(measured("alloc", {word("memory", "register"), number("size", size)}, seconds));
+  }
+  EXPECT_DOUBLE_EQ(*limits_of(report).costs.pin, 2.7e-3 / (64. * MiB));
 }
 
 TEST(MachineLimits, LeaveOutWhatFailed) {

@@ -139,7 +139,7 @@ TEST(ExplainReport, KeepsHostileNamesInTheirPlace) {
   EXPECT_EQ(markdown.find("<img"), std::string::npos);
   std::istringstream json(to_json(hostile()));
   for (std::string line; std::getline(json, line);) EXPECT_EQ(find_control(line).bytes, 0U) << line;
-  EXPECT_NO_THROW(static_cast<void>(nlohmann::json::parse(to_json(hostile()))));
+  EXPECT_TRUE(nlohmann::json::accept(to_json(hostile())));
 }
 
 // --- Numbers --------------------------------------------------------------------------------------------------------

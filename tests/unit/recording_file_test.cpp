@@ -16,11 +16,10 @@
 
 #include "core/error.hpp"
 
-namespace xferbench {
+namespace xferbench::recording {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace recording;
 
 constexpr std::uint32_t kPid = 7;
 /// A record's fields, each a power of two apart, so that a field that is taken for another one shows.
@@ -297,4 +296,4 @@ TEST_F(RecordingFile, ThatGoesOnBehindItsEndIsRefused) {
 }
 
 }  // namespace
-}  // namespace xferbench
+}  // namespace xferbench::recording

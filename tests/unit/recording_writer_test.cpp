@@ -20,13 +20,12 @@
 #include <thread>
 #include <vector>
 
-namespace xferbench {
+namespace xferbench::recording {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace recording;
 
-constexpr std::uint32_t kPid = 4711;
+constexpr std::uint32_t kWriterPid = 4711;
 
 class Folder {
  public:
@@ -39,7 +38,7 @@ class Folder {
   ~Folder() { fs::remove_all(path_); }
   [[nodiscard]] std::string path() const { return path_.string(); }
   [[nodiscard]] std::string file(int life) const {
-    return (path_ / (std::to_string(kPid) + "-" + std::to_string(life) + ".xfrec")).string();
+    return (path_ / (std::to_string(kWriterPid) + "-" + std::to_string(life) + ".xfrec")).string();
   }
 
  private:
@@ -107,7 +106,7 @@ class LimitedSize {
 
 TEST(RecordingWriter, WritesAHeaderAndWholeRecords) {
   const Folder folder;
-  RecordingWriter writer(folder.path(), kPid);
+  RecordingWriter writer(folder.path(), kWriterPid);
   writer.add(Type::fill, fill_of(5));
   EXPECT_TRUE(writer.flush());
   writer.add(Type::fill, fill_of(6));
@@ -123,7 +122,7 @@ TEST(RecordingWriter, WritesAHeaderAndWholeRecords) {
 
 TEST(RecordingWriter, NamesATextOnceAndPadsItWithZeros) {
   const Folder folder;
-  RecordingWriter writer(folder.path(), kPid);
+  RecordingWriter writer(folder.path(), kWriterPid);
   EXPECT_EQ(writer.name(""), 0U);
   EXPECT_EQ(writer.name("step"), 1U);
   EXPECT_EQ(writer.name("eight by"), 2U);
@@ -140,7 +139,7 @@ TEST(RecordingWriter, NamesATextOnceAndPadsItWithZeros) {
 
 TEST(RecordingWriter, PadsStacksAndNumbersThem) {
   const Folder folder;
-  RecordingWriter writer(folder.path(), kPid);
+  RecordingWriter writer(folder.path(), kWriterPid);
   const std::vector<NameId> frames{writer.name("a"), writer.name("b"), writer.name("c")};
   EXPECT_EQ(writer.stack(frames), 1U);
   EXPECT_EQ(writer.stack(frames), 2U);
@@ -153,7 +152,7 @@ TEST(RecordingWriter, PadsStacksAndNumbersThem) {
 
 TEST(RecordingWriter, WritesByItselfWhenThereIsMuch) {
   const Folder folder;
-  RecordingWriter writer(folder.path(), kPid);
+  RecordingWriter writer(folder.path(), kWriterPid);
   for (std::uint64_t i = 0; i < 10'000; ++i) writer.add(Type::fill, fill_of(i));
   const std::vector<Piece> pieces = pieces_of(folder.file(1));
   EXPECT_GT(pieces.size(), 5000U);
@@ -162,7 +161,7 @@ TEST(RecordingWriter, WritesByItselfWhenThereIsMuch) {
 
 TEST(RecordingWriter, EndsWithItsEnd) {
   const Folder folder;
-  RecordingWriter writer(folder.path(), kPid);
+  RecordingWriter writer(folder.path(), kWriterPid);
   writer.add(Type::fill, fill_of(1));
   writer.end({.time = 7, .reason = EndReason::window});
   writer.add(Type::fill, fill_of(2));
@@ -177,8 +176,8 @@ TEST(RecordingWriter, EndsWithItsEnd) {
 
 TEST(RecordingWriter, GivesEachLifeOfAProcessNumberAFileOfItsOwn) {
   const Folder folder;
-  RecordingWriter first(folder.path(), kPid);
-  RecordingWriter second(folder.path(), kPid);
+  RecordingWriter first(folder.path(), kWriterPid);
+  RecordingWriter second(folder.path(), kWriterPid);
   EXPECT_EQ(first.number(), 1);
   EXPECT_EQ(second.number(), 2);
   first.name("first");
@@ -191,7 +190,7 @@ TEST(RecordingWriter, GivesEachLifeOfAProcessNumberAFileOfItsOwn) {
 
 TEST(RecordingWriter, TakesNoRecordsWhereItCannotCreateItsFile) {
   errno = EDOM;
-  RecordingWriter writer("/nowhere/at/all", kPid);
+  RecordingWriter writer("/nowhere/at/all", kWriterPid);
   EXPECT_EQ(writer.error(), ENOENT);
   EXPECT_EQ(writer.number(), 0);
   EXPECT_EQ(writer.name("step"), 0U);
@@ -209,7 +208,7 @@ std::atomic<int>& signals() {
 
 TEST(RecordingWriter, StopsOnAFullDiskBehindTheLastRecordThatFitsAndWithoutASignal) {
   const Folder folder;
-  RecordingWriter writer(folder.path(), kPid);
+  RecordingWriter writer(folder.path(), kWriterPid);
   struct sigaction before {};
   struct sigaction counting {};
   counting.sa_handler = [](int) { ++signals(); };
@@ -238,7 +237,7 @@ TEST(RecordingWriter, StopsOnAFullDiskBehindTheLastRecordThatFitsAndWithoutASign
 
 TEST(RecordingWriter, LeavesNoFileWhereThereIsNotEvenRoomForItsHeader) {
   const Folder folder;
-  RecordingWriter writer(folder.path(), kPid);
+  RecordingWriter writer(folder.path(), kWriterPid);
   writer.add(Type::fill, fill_of(1));
   {
     const LimitedSize full(15);
@@ -249,7 +248,7 @@ TEST(RecordingWriter, LeavesNoFileWhereThereIsNotEvenRoomForItsHeader) {
 
 TEST(RecordingWriter, SaysInTheFileThatTheDiskWasFull) {
   const Folder folder;
-  RecordingWriter writer(folder.path(), kPid);
+  RecordingWriter writer(folder.path(), kWriterPid);
   writer.add(Type::fill, fill_of(1));
   ASSERT_TRUE(writer.flush());
   const auto length = fs::file_size(folder.file(1));
@@ -269,7 +268,7 @@ TEST(RecordingWriter, SaysInTheFileThatTheDiskWasFull) {
 
 TEST(RecordingWriter, LeavesASignalThatWasPendingPending) {
   const Folder folder;
-  RecordingWriter writer(folder.path(), kPid);
+  RecordingWriter writer(folder.path(), kWriterPid);
   sigset_t xfsz;
   sigset_t before;
   sigemptyset(&xfsz);
@@ -293,7 +292,7 @@ int descriptor_of(const std::string& path) {
 
 TEST(RecordingWriter, WritesIntoNoFileOfTheProgramThatClosesEveryDescriptor) {
   const Folder folder;
-  RecordingWriter writer(folder.path(), kPid);
+  RecordingWriter writer(folder.path(), kWriterPid);
   writer.flush();
   const int ours = descriptor_of(folder.file(1));
   ASSERT_GT(ours, 99) << "programs expect low numbers for their own files";
@@ -310,7 +309,7 @@ TEST(RecordingWriter, WritesIntoNoFileOfTheProgramThatClosesEveryDescriptor) {
 
 TEST(RecordingWriter, GivesUpWhereItsFileIsGone) {
   const Folder folder;
-  RecordingWriter writer(folder.path(), kPid);
+  RecordingWriter writer(folder.path(), kWriterPid);
   writer.flush();
   close(descriptor_of(folder.file(1)));
   fs::remove(folder.file(1));
@@ -320,7 +319,7 @@ TEST(RecordingWriter, GivesUpWhereItsFileIsGone) {
 
 TEST(RecordingWriter, TakesRecordsOfManyThreads) {
   const Folder folder;
-  RecordingWriter writer(folder.path(), kPid);
+  RecordingWriter writer(folder.path(), kWriterPid);
   constexpr std::uint64_t kEach = 5000;
   const auto work = [&](std::uint64_t thread) {
     for (std::uint64_t i = 0; i < kEach; ++i) {
@@ -342,4 +341,4 @@ TEST(RecordingWriter, TakesRecordsOfManyThreads) {
 }
 
 }  // namespace
-}  // namespace xferbench
+}  // namespace xferbench::recording

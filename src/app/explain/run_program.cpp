@@ -42,7 +42,7 @@ std::uint64_t now() {
   argv.push_back(nullptr);
   execvp(argv.front(), argv.data());
   const int error = errno;
-  static_cast<void>(write(report, &error, sizeof error) == 0);
+  static_cast<void>(::write(report, &error, sizeof error) == 0);
   _exit(127);  // as a shell says it
 }
 

@@ -105,6 +105,15 @@ void pin(Program& program, std::span<const Index> operations, const Costs& costs
   }
 }
 
+/// " (64 MiB take about 2.7 ms here)"; empty where that is not known.
+std::string cost_of_pinning(const Evidence& e, std::span<const Index> operations) {
+  if (!e.costs.pin) return {};
+  const auto bytes = [&e](Index i) { return e.program.operations[i].bytes; };
+  const std::uint64_t largest = bytes(std::ranges::max(operations, {}, bytes));
+  return fmt::format(" (cudaHostRegister of {} takes about {} here)", format_size(largest),
+                     format_seconds(*e.costs.pin * static_cast<double>(largest)));
+}
+
 Candidate pageable_candidate(const Evidence& e, std::vector<Index> operations, double pinned) {
   Candidate candidate{finding_of(e, FindingKind::pageable, operations), {}};
   const CopyKind kind = e.program.operations[operations.front()].copy;
@@ -120,7 +129,8 @@ Candidate pageable_candidate(const Evidence& e, std::vector<Index> operations, d
              "on "
              "a stream (non_blocking=True)"
            : "Copy into pinned memory (cudaMallocHost, cudaHostRegister) with cudaMemcpyAsync on a stream",
-       "The memory is pinned once, outside of the stretch, and not overwritten before the copy is done",
+       fmt::format("The memory is pinned once, outside of the stretch{}, and not overwritten before the copy is done",
+                   cost_of_pinning(e, operations)),
        [operations = std::move(operations), costs = e.costs](Program& p) { pin(p, operations, costs); }});
   return candidate;
 }

@@ -4,7 +4,8 @@
 #include "report/explain/words.hpp"
 #include "results/json_shape.hpp"
 
-namespace xferbench {
+/// Of its own: names of explanations are names of results, too.
+namespace xferbench::explain_json {
 
 namespace {
 
@@ -173,6 +174,12 @@ constexpr Shape kExplanation = record(kExplanationFields);
 
 }  // namespace
 
-std::string to_json(const Explanation& explanation) { return text_of(kExplanation, &explanation); }
+}  // namespace xferbench::explain_json
+
+namespace xferbench {
+
+std::string to_json(const explain::Explanation& explanation) {
+  return json::text_of(explain_json::kExplanation, &explanation);
+}
 
 }  // namespace xferbench

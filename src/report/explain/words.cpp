@@ -254,7 +254,7 @@ std::vector<std::string> watching(const ProcessExplanation& process) {
     sentences.push_back(fmt::format("unwatched {}, watched {}: {:.3f} times as long", time_text(*stretch.bare),
                                     time_text(stretch.seconds), *ratio));
   } else {
-    sentences.push_back(fmt::format("watched {}; what watching cost is not known, as it did not run unwatched",
+    sentences.push_back(fmt::format("watched {}; what watching cost is not known: there is no unwatched time of this",
                                     time_text(stretch.seconds)));
   }
   if (stretch.replayed && stretch.seconds > 0) {
