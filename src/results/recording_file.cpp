@@ -66,6 +66,8 @@ class Blocks {
 
 /// No program has names, stacks or records that are longer.
 constexpr std::size_t kLongestRecord = 1U << 20U;
+/// 146 years: no machine is up for longer, and differences of times have a sign.
+constexpr Time kLastTime = Time{1} << 62U;
 
 class Reader {
  public:
@@ -152,7 +154,12 @@ class Reader {
     return id;
   }
 
+  void possible(Time time) const {
+    if (time > kLastTime) fail(fmt::format("found a time of {} ns, which is no time", time));
+  }
+
   void in_order(Time begin, Time end) const {
+    possible(end);
     if (end < begin) fail(fmt::format("found an end ({}) before its begin ({})", end, begin));
   }
 
@@ -186,6 +193,8 @@ class Reader {
     if (r_.process.pid != 0) fail("found a second record of the process");
     if (process.pid == 0) fail("found a process without a number");
     at_most(process.backend, Backend::simulated, "backend");
+    possible(process.begin);
+    possible(process.loaded);
     for (const NameId id : {process.executable, process.command, process.tool, process.profile}) known(id);
     r_.process = process;
   }
@@ -239,7 +248,7 @@ class Reader {
   }
 
   void take_range(const Range& range) {
-    if (range.end != 0) in_order(range.begin, range.end);
+    in_order(range.begin, range.end == 0 ? range.begin : range.end);
     known(range.name);
     known(range.domain);
     r_.ranges.push_back(range);
@@ -265,6 +274,7 @@ class Reader {
 
   void take_end(const End& end) {
     at_most(end.reason, EndReason::write_failed, "reason of an end");
+    possible(end.time);
     r_.end = end;
   }
 

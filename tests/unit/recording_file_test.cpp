@@ -275,6 +275,16 @@ TEST_F(RecordingFile, ThatEndsBeforeItBeginsIsRefused) {
   EXPECT_EQ(read(Bytes().process().add(Type::range, Range{.begin = 5, .end = 0})).ranges.size(), 1U);
 }
 
+TEST_F(RecordingFile, OfTimesThatAreNoneIsRefused) {
+  constexpr Time kNever = std::numeric_limits<Time>::max();
+  expect_refused(Bytes().process().add(Type::call, Call{.begin = 5, .end = kNever}), "which is no time");
+  expect_refused(Bytes().process().add(Type::copy, Copy{.on = {.begin = 5, .end = kNever}}), "which is no time");
+  expect_refused(Bytes().process().add(Type::range, Range{.begin = kNever}), "which is no time");
+  expect_refused(Bytes().process().add(Type::end, End{.time = kNever}), "which is no time");
+  expect_refused(Bytes().add(Type::process, Process{.pid = kPid, .begin = kNever}), "which is no time");
+  expect_refused(Bytes().add(Type::process, Process{.pid = kPid, .loaded = kNever}), "which is no time");
+}
+
 TEST_F(RecordingFile, WithKindsThatNobodyKnowsIsRefused) {
   const auto refused = [this](auto type, auto record, const std::function<void(decltype(record)&)>& change) {
     change(record);
