@@ -130,9 +130,7 @@ TEST(Architecture, OnlyResultsAndReportsKnowTheJsonLibrary) {
 }
 
 TEST(Architecture, OnlyTheCudaDeviceAndKernelsKnowCuda) {
-  const auto others = [](const Source& s) {
-    return !in(s, {"src/device/cuda/", "src/inject/"}) && !is_cuda_source(s);
-  };
+  const auto others = [](const Source& s) { return !in(s, {"src/device/cuda/", "src/inject/"}) && !is_cuda_source(s); };
   EXPECT_EQ(violations(sources(), others, kCudaHeaders), "");
 }
 

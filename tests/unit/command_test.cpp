@@ -523,8 +523,8 @@ TEST(Commands, HelpIsAFlagOrAWord) {
   EXPECT_EQ(page({"help", "mover"}), page({"mover", "--help"}));
   EXPECT_EQ(page({"--help", "mover"}), page({"mover", "--help"}));
   EXPECT_EQ(page({"list", "mover", "--help"}), page({"mover", "--help"}));
-  for (const char* command :
-       {"run", "tune", "compare", "check", "expect", "explain", "list", "info", "help", "version", "completion", "man"}) {
+  for (const char* command : {"run", "tune", "compare", "check", "expect", "explain", "list", "info", "help", "version",
+                              "completion", "man"}) {
     EXPECT_EQ(page({"help", command}), page({command, "--help"})) << command;
     EXPECT_TRUE(page({"help", command}).starts_with(std::string(command) + ": "));
   }
