@@ -57,6 +57,35 @@ inline Stream make_stream() {
   return Stream(stream);
 }
 
+/// One that does.
+inline Stream make_blocking_stream() {
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreate(&stream));
+  return Stream(stream);
+}
+
+struct DestroyEvent {
+  void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
+};
+using Event = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, DestroyEvent>;
+
+/// One that keeps no time.
+inline Event make_event() {
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  return Event(event);
+}
+
+/// Brings pages of managed memory to the GPU, in the order of the stream.
+inline void prefetch(const void* memory, std::size_t bytes, cudaStream_t stream) {
+  const cudaMemLocation gpu{cudaMemLocationTypeDevice, 0};
+#if CUDART_VERSION >= 13000
+  check(cudaMemPrefetchAsync(memory, bytes, gpu, 0, stream));
+#else
+  check(cudaMemPrefetchAsync_v2(memory, bytes, gpu, 0, stream));
+#endif
+}
+
 struct DestroyGraph {
   void operator()(cudaGraph_t graph) const { cudaGraphDestroy(graph); }
   void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }

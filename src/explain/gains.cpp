@@ -76,24 +76,18 @@ Unwatched without_costs(const Program& program, double replayed, double bare) {
   return best;
 }
 
-bool is_pageable(const Operation& o) { return o.is_copy && o.host == recording::Memory::pageable; }
-
-/// The rest of the difference on copies of pageable memory: half to twice of what they took.
-void vary_pageable_copies(Unwatched& unwatched, double bare) {
+/// The rest of the difference on what varies most: half to twice of what it took.
+void vary_operations(Unwatched& unwatched, double bare) {
   Program& program = unwatched.program;
   double taken = 0;
-  for (const Operation& o : program.operations) taken += is_pageable(o) ? o.work : 0;
+  for (const Operation& o : program.operations) taken += o.varies ? o.work : 0;
   if (taken <= 0) return;
-  unwatched.pageable = std::clamp(1 + (bare - unwatched.seconds) / taken, 0.5, 2.);
+  unwatched.varying = std::clamp(1 + (bare - unwatched.seconds) / taken, 0.5, 2.);
   for (Operation& o : program.operations) {
-    if (is_pageable(o)) o.work *= unwatched.pageable;
+    if (o.varies) o.work *= unwatched.varying;
   }
   unwatched.seconds = replay(program).seconds;
 }
-
-}  // namespace
-
-namespace {
 
 Program with_host_times(Program program, double factor) {
   for (HostCall& call : program.calls) {
@@ -125,7 +119,7 @@ void vary_host(Unwatched& unwatched, double bare) {
 
 Unwatched without_watching(const Program& program, double replayed, double bare) {
   Unwatched unwatched = without_costs(program, replayed, bare);
-  vary_pageable_copies(unwatched, bare);
+  vary_operations(unwatched, bare);
   vary_host(unwatched, bare);
   return unwatched;
 }

@@ -21,12 +21,12 @@ struct Unwatched {
   Program program{};
   double seconds = 0;   ///< replayed
   double per_call = 0;  ///< seconds that were taken out of each call, as watching costs them
-  double pageable = 1;  ///< by which copies of pageable memory were multiplied, ...
+  double varying = 1;   ///< by which operations that vary from run to run were multiplied, ...
   double host = 1;      ///< ... and what the host does
 };
 /// Makes the replay give the bare time: by what watching costs calls and operations, within bounds; what is left of the
-/// difference is put on copies of pageable memory, where there are any, whose rates differ from run to run, and then on
-/// the host. What is on the GPU stays as it was recorded.
+/// difference is put on operations that vary from run to run (Operation::varies), where there are any, and then on the
+/// host. What else is on the GPU stays as it was recorded.
 Unwatched without_watching(const Program& program, double replayed, double bare);
 
 struct Gains {

@@ -171,10 +171,21 @@ class Builder {
       made->bytes = fill.bytes;
     }
     std::ranges::stable_sort(program_.operations, {}, &Operation::begin);
+    find_what_varies();
     for (Index i = 0; i < program_.operations.size(); ++i) {
       const Operation& o = program_.operations[i];
       if (o.call != kNone) program_.calls[o.call].operations.push_back(i);
       if (o.call == kNone && o.begin <= 0) before_ = i + 1;
+    }
+  }
+
+  void find_what_varies() {
+    for (Operation& o : program_.operations) o.varies = o.is_copy && o.host == Memory::pageable;
+    for (const recording::Migration& m : r_.migrations) {
+      const auto after = std::ranges::upper_bound(program_.operations, seconds(m.begin), {}, &Operation::begin);
+      if (m.bytes == 0 || after == program_.operations.begin()) continue;
+      Operation& o = *(after - 1);
+      if (o.engine == Engine::compute && seconds(m.begin) < o.end) o.varies = true;
     }
   }
 

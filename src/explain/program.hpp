@@ -56,6 +56,7 @@ struct Operation {
   bool is_copy = false;
   bool side_by_side = false;  ///< a kernel that ran beside another one
   bool in_graph = false;
+  bool varies = false;  ///< from run to run: what the host carries, and kernels that wait for managed pages
 };
 
 /// Of the host.

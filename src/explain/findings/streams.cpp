@@ -50,32 +50,38 @@ double seconds_of(const Evidence& e, recording::Time time) {
 
 /// Pages that moved while a kernel ran.
 struct Moved {
-  double seconds = 0;
+  double begin = 0;  ///< of the first of them
+  double end = 0;    ///< of the last
   std::uint64_t bytes = 0;
   std::size_t times = 0;
+  /// Between the first and the last the kernel waits: for pages, and for its faults to be seen to.
+  [[nodiscard]] double seconds() const { return end - begin; }
 };
 
 /// Of each operation. Both lists are by begin.
 std::vector<Moved> moved_during(const Evidence& e) {
   std::vector<Moved> moved(e.program.operations.size());
   for (const recording::Migration& m : e.recording.migrations) {
-    if (m.bytes == 0) continue;
     const double begin = seconds_of(e, m.begin);
-    const double end = seconds_of(e, m.end);
     const auto after = std::ranges::upper_bound(e.program.operations, begin, {}, &Operation::begin);
+    if (m.bytes == 0 || after == e.program.operations.begin()) continue;
     // The kernel that began last before is the one whose accesses moved them.
-    for (auto at = after; at != e.program.operations.begin();) {
-      const Operation& o = *--at;
-      if (o.engine != Engine::compute) continue;
-      if (o.end <= begin) break;
-      Moved& here = moved[static_cast<std::size_t>(at - e.program.operations.begin())];
-      here.seconds += std::min(end, o.end) - begin;
-      here.bytes += m.bytes;
-      ++here.times;
-      break;
-    }
+    const Operation& o = *(after - 1);
+    if (o.engine != Engine::compute || o.end <= begin) continue;
+    Moved& here = moved[static_cast<std::size_t>(after - 1 - e.program.operations.begin())];
+    if (here.times++ == 0) here.begin = begin;
+    here.end = std::max(here.end, std::min(seconds_of(e, m.end), o.end));
+    here.bytes += m.bytes;
   }
   return moved;
+}
+
+/// What is left of a kernel whose pages are there, and what bringing them before costs.
+double prefetched(const Operation& o, const Moved& moved, const Costs& costs) {
+  const double recorded = o.end - o.begin;
+  const double copied = costs.copy(CopyKind::h2d, Memory::pinned, moved.bytes).value_or(moved.seconds());
+  const double computed = std::max(0., recorded - moved.seconds());
+  return recorded <= 0 ? o.work : std::min(o.work, o.work / recorded * computed + copied);
 }
 
 }  // namespace
@@ -85,10 +91,11 @@ std::vector<Candidate> managed_memory(const Evidence& e) {
   const std::vector<Moved> moved = moved_during(e);
   std::vector<Index> kernels;
   Moved all;
+  double waited = 0;
   for (Index i = 0; i < moved.size(); ++i) {
     if (moved[i].bytes == 0) continue;
     kernels.push_back(i);
-    all.seconds += moved[i].seconds;
+    waited += moved[i].seconds();
     all.bytes += moved[i].bytes;
     all.times += moved[i].times;
   }
@@ -101,16 +108,14 @@ std::vector<Candidate> managed_memory(const Evidence& e) {
   finding.place = place_of_operations(e, kernels);
   finding.at_most = true;
   finding.what = fmt::format("{} of managed memory move in {} pieces while kernels that touch it wait ({} in all)",
-                             format_size(all.bytes), all.times, format_seconds(all.seconds));
-  candidate.mends.push_back(
-      {"Prefetch it (cudaMemPrefetchAsync) before the kernel, or copy from pinned memory",
-       "It is known before what the kernel touches", [moved, costs = e.costs](Program& p) {
-         for (Index i = 0; i < moved.size(); ++i) {
-           if (moved[i].bytes == 0) continue;
-           const double copied = costs.copy(CopyKind::h2d, Memory::pinned, moved[i].bytes).value_or(moved[i].seconds);
-           p.operations[i].work -= std::max(0., moved[i].seconds - copied);
-         }
-       }});
+                             format_size(all.bytes), all.times, format_seconds(waited));
+  candidate.mends.push_back({"Prefetch it (cudaMemPrefetchAsync) before the kernel, or copy from pinned memory",
+                             "It is known before what the kernel touches", [moved, costs = e.costs](Program& p) {
+                               for (Index i = 0; i < moved.size(); ++i) {
+                                 if (moved[i].bytes > 0)
+                                   p.operations[i].work = prefetched(p.operations[i], moved[i], costs);
+                               }
+                             }});
   return {std::move(candidate)};
 }
 
