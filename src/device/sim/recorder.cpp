@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <exception>
@@ -208,11 +209,10 @@ void Recorder::enqueued(const Enqueued& enqueued) {
   if (call.copy) {
     pending_.push_back({enqueued.operation, Type::copy, copy_of(enqueued)});
   } else if (call.row == Activity::Row::kernel) {
-    pending_.push_back({enqueued.operation, Type::kernel,
-                        recording::Kernel{.on = on_device(enqueued),
-                                          .name = writer_.name(call.name),
-                                          .grid = call.blocks,
-                                          .block = kThreadsOfBlock}});
+    const recording::Kernel kernel{
+        .on = on_device(enqueued), .name = writer_.name(call.name), .grid = call.blocks, .block = kThreadsOfBlock};
+    // A profiler sees a kernel from its first instruction on, not while it is being launched.
+    pending_.push_back({enqueued.operation, Type::kernel, kernel, enqueued.operation->overhead});
   } else {
     pending_.push_back({enqueued.operation, Type::fill, Fill{.on = on_device(enqueued), .bytes = call.bytes}});
   }
@@ -223,8 +223,9 @@ void Recorder::write_what_has_ended() {
     Pending& ended = pending_.front();
     std::visit(
         [&](auto& record) {
-          record.on.begin = time_of(ended.operation->started);
-          record.on.end = time_of(ended.operation->finished);
+          const Operation& o = *ended.operation;
+          record.on.begin = time_of(std::min(o.started + ended.before, o.finished));
+          record.on.end = time_of(o.finished);
           write(ended.type, record.on.begin, record);
         },
         ended.record);

@@ -61,6 +61,7 @@ class Recorder {
     OperationPtr operation;
     recording::Type type;
     std::variant<recording::Copy, recording::Kernel, recording::Fill> record;
+    double before = 0;  ///< seconds of its engine's time in which it does not run yet
   };
   struct StreamOf {
     std::uint32_t context = 0;
