@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -13,7 +12,7 @@
 #include <memory>
 #include <sstream>
 
-#include "core/shell.hpp"
+#include "core/own_process.hpp"
 #include "version.hpp"
 
 namespace xferbench::inject {
@@ -52,32 +51,12 @@ Time process_begin() {
   return since_boot > asleep ? since_boot - asleep : 0;
 }
 
-/// A flag is no file's name, which shell_word would set apart from flags.
-std::string quoted(const std::string& word) {
-  const std::string text = shell_word(word);
-  return text == "./" + word ? word : text;
-}
-
 /// exec changes nothing of when the system says that a process was started: what became of it later was there when it
 /// was loaded at the latest.
 Time begin_of_life(int number) {
   const Time loaded = now();
   const Time started = number > 1 ? 0 : process_begin();
   return started > 0 && started < loaded ? started : loaded;
-}
-
-/// The words of the command, as a shell would read them.
-std::string command() {
-  std::istringstream words(text_of("/proc/self/cmdline"));
-  std::string line;
-  for (std::string word; std::getline(words, word, '\0');) line += (line.empty() ? "" : " ") + quoted(word);
-  return line;
-}
-
-std::string executable() {
-  std::array<char, 4096> path{};
-  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
-  return length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : std::string();
 }
 
 /// What a process has of its own, and a child of fork has anew.
@@ -181,8 +160,8 @@ Recorder::Recorder(RecordingRequest request)
                                                            .begin = begin_,
                                                            .loaded = now(),
                                                            .clock = time_of(CLOCK_REALTIME),
-                                                           .executable = writer_.name(executable()),
-                                                           .command = writer_.name(command()),
+                                                           .executable = writer_.name(own_executable()),
+                                                           .command = writer_.name(own_command()),
                                                            .tool = writer_.name(build::kVersion)});
   flush();
 }

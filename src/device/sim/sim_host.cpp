@@ -258,6 +258,7 @@ void SimHost::run_body(Thread& self, const std::function<void()>& body) {
 std::unique_ptr<HostThread> SimHost::start_thread(std::function<void()> body) {
   std::erase_if(threads_, [](const auto& t) { return t->done; });
   const auto& state = threads_.emplace_back(std::make_shared<Thread>());
+  state->number = ++threads_made_;
   state->now = running_->now;
   try {
     return std::make_unique<SimThread>(*this, state, std::move(body));

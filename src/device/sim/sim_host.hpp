@@ -4,6 +4,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -28,6 +29,8 @@ class SimHost final : public HostRuntime {
 
   /// The running thread's clock; inside a function that the GPU calls, the GPU's.
   [[nodiscard]] double now() const override;
+  /// The running thread's number, from 1.
+  [[nodiscard]] std::uint32_t thread() const { return running_->number; }
   /// A simulated thread always works or polls.
   [[nodiscard]] double cpu_now() const override { return now(); }
   /// Late, where the profile says that hosts sometimes are.
@@ -58,6 +61,7 @@ class SimHost final : public HostRuntime {
   class SimChannel;
 
   struct Thread {
+    std::uint32_t number = 1;
     double now = 0;
     double busy_until = 0;
     Condition condition;  // waiting if there is one
@@ -86,6 +90,7 @@ class SimHost final : public HostRuntime {
   std::mutex mutex_;  // guards only whose turn it is: everything else belongs to the thread whose turn it is
   std::vector<std::shared_ptr<Thread>> threads_;
   Thread* running_;
+  std::uint32_t threads_made_ = 1;
   bool in_call_ = false;
   Randomness work_;
   Randomness waking_;

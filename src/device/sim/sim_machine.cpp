@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <new>
 #include <string>
 #include <string_view>
@@ -73,16 +75,42 @@ constexpr const char* kNoLaunches = "this device has no kernels that launch kern
 /// Memory, or its being pinned. Like cudaFree, giving it back waits: work that is still queued may use the memory.
 class SimAllocation final : public Resource {
  public:
-  SimAllocation(Simulation& sim, std::function<void()> give_back) : sim_(sim), give_back_(std::move(give_back)) {}
+  /// `call`: of CUDA, that gives it back; none of ordinary memory.
+  SimAllocation(Simulation& sim, const char* call, std::function<void()> give_back)
+      : sim_(sim), call_(call), give_back_(std::move(give_back)) {}
   ~SimAllocation() override {
+    const RecordedCall recorded(sim_.recorder.get(), call_);
     sim_.settle();
     give_back_();
   }
 
  private:
   Simulation& sim_;
+  const char* call_;
   std::function<void()> give_back_;
 };
+
+/// Of CUDA, that make such memory of the host and give it back.
+struct HostCalls {
+  const char* allocate = "";
+  const char* free = "";
+};
+
+HostCalls calls_of(HostMemory kind) {
+  switch (kind) {
+    case HostMemory::pageable:
+    case HostMemory::pageable_small:
+    case HostMemory::pageable_huge: return {};
+    case HostMemory::pinned: return {"cudaMallocHost", "cudaFreeHost"};
+    case HostMemory::portable:
+    case HostMemory::mapped:
+    case HostMemory::write_combined: return {"cudaHostAlloc", "cudaFreeHost"};
+    case HostMemory::registered:
+    case HostMemory::registered_huge: return {"cudaHostRegister", "cudaHostUnregister"};
+    case HostMemory::managed: break;
+  }
+  return {"cudaMallocManaged", "cudaFree"};
+}
 
 }  // namespace
 
@@ -98,6 +126,11 @@ MemoryInfo SimDevice::memory() { return {sim_.profile.memory_bytes - allocated_b
 
 std::unique_ptr<SimStream> SimDevice::new_stream(StreamKind kind) { return std::make_unique<SimStream>(*this, kind); }
 std::unique_ptr<SimEvent> SimDevice::new_event(EventKind kind) { return std::make_unique<SimEvent>(*this, kind); }
+
+void SimDevice::add(SimStream& stream, StreamKind kind) {
+  streams_.push_back(&stream);
+  if (sim_.recorder) sim_.recorder->add_stream(&stream, kind, operations_.number());
+}
 
 SimStream& SimDevice::legacy_stream() {
   if (!legacy_) legacy_ = new_stream(StreamKind::legacy_default);
@@ -117,21 +150,24 @@ void SimDevice::end(Capture& capture) {
 // --- Memory ---------------------------------------------------------------------------------------------------------
 
 DeviceBuffer SimDevice::allocate_device(std::size_t bytes) {
+  const RecordedCall recorded(sim_.recorder.get(), "cudaMalloc");
   if (const auto free = memory().free_bytes; bytes > free) {
     throw DeviceError(fmt::format("allocating {} on the simulated device", format_size(bytes)),
                       fmt::format("out of memory, {} free", format_size(free)));
   }
   const DeviceView view = sim_.data.memory.allocate_device(bytes, number());
   allocated_bytes_ += bytes;
-  return {view, std::make_unique<SimAllocation>(sim_, [this, view] {
+  return {view, std::make_unique<SimAllocation>(sim_, "cudaFree", [this, view] {
             allocated_bytes_ -= view.bytes;
             sim_.data.memory.free(view.data);
           })};
 }
 
 HostBuffer SimDevice::allocate_host(std::size_t bytes, HostMemory kind, Prefault) {
+  const HostCalls calls = calls_of(kind);
+  const RecordedCall recorded(sim_.recorder.get(), calls.allocate);
   const HostView view = sim_.data.memory.allocate_host(bytes, kind, sim_.wiring.socket_of(number()));
-  return {view, std::make_unique<SimAllocation>(sim_, [this, view] { sim_.data.memory.free(view.data); })};
+  return {view, std::make_unique<SimAllocation>(sim_, calls.free, [this, view] { sim_.data.memory.free(view.data); })};
 }
 
 void SimDevice::remove(const SimStream& stream) noexcept {
@@ -147,6 +183,8 @@ void SimDevice::remove(const SimStream& stream) noexcept {
 }
 
 void SimDevice::synchronize() {
+  const RecordedCall recorded(sim_.recorder.get(), "cudaDeviceSynchronize");
+  recorded.waits({.kind = recording::SyncKind::context, .gpu = operations_.number()});
   std::vector<OperationPtr> pending = left_behind_;
   for (const SimStream* stream : streams_) {
     for (const OperationPtr& o : stream->last_operations()) {
@@ -166,11 +204,12 @@ void SimDevice::set_peer_access(Device& peer, bool on) {
 
 // Pinning in place takes its time at both ends.
 Registration SimDevice::register_host(const HostView& memory) {
+  const RecordedCall recorded(sim_.recorder.get(), "cudaHostRegister");
   const Profile& p = sim_.profile;
   const auto bytes = static_cast<double>(memory.bytes);
   sim_.data.memory.pin(memory);
   sim_.host.advance(p.register_call + bytes / p.register_rate);
-  return std::make_unique<SimAllocation>(sim_, [this, &p, data = memory.data, bytes] {
+  return std::make_unique<SimAllocation>(sim_, "cudaHostUnregister", [this, &p, data = memory.data, bytes] {
     sim_.data.memory.unpin(data);
     sim_.host.advance(p.unregister_call + bytes / p.unregister_rate);
   });
@@ -183,6 +222,14 @@ SimMachine::SimMachine(Profile profile, std::vector<int> gpus, const MakeDevice&
   for (std::size_t i = 0; i < sim_.gpus.size(); ++i) {
     owned_.push_back(make_device(*this, i));
     devices_.push_back(owned_.back().get());
+  }
+}
+
+void SimMachine::record(const RecordingRequest& request, std::string_view profile) {
+  sim_.recorder = std::make_unique<Recorder>(request, sim_.host, profile);
+  for (std::size_t i = 0; i < owned_.size(); ++i) {
+    const Environment& e = owned_[i]->capabilities().environment;
+    sim_.recorder->add_device(static_cast<unsigned>(i), e.gpus.empty() ? e.gpu : e.gpus[i]);
   }
 }
 
@@ -215,6 +262,11 @@ std::string profiles_with(const GpuSelection& selection) {
   return names.empty() ? "" : fmt::format(", or another profile: {}", fmt::join(names, ", "));
 }
 
+/// Whoever reads the recording may be in another folder.
+std::string found_from_anywhere(const std::string& profile) {
+  return is_profile_file(profile) ? std::filesystem::absolute(profile).string() : profile;
+}
+
 }  // namespace
 
 std::unique_ptr<Machine> open_simulated(const std::string& profile, const GpuSelection& selection, int rank) {
@@ -222,6 +274,9 @@ std::unique_ptr<Machine> open_simulated(const std::string& profile, const GpuSel
   known.profile.varies.rank = static_cast<std::uint64_t>(rank);
   std::vector<int> gpus = chosen_gpus(selection, known.profile.gpus, profiles_with(selection));
   auto machine = std::make_unique<sim::SimMachine>(std::move(known.profile), std::move(gpus));
+  // Of a run for its ranges alone real times are wanted, which it does not know.
+  const auto request = recording_request(&std::getenv);
+  if (request && !request->only_ranges) machine->record(*request, found_from_anywhere(profile));
   if (!known.fault) return machine;
   return with_fault(std::move(machine), *known.fault, "the profile");
 }

@@ -5,8 +5,10 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
+#include "core/recording_request.hpp"
 #include "device/machine.hpp"
 #include "device/sim/operations.hpp"
 #include "device/sim/sim_stream.hpp"
@@ -54,7 +56,7 @@ class SimDevice : public Device {
   [[nodiscard]] const std::vector<SimStream*>& streams() const { return streams_; }
   /// It belongs to the device; whoever asks for it gets a view.
   [[nodiscard]] SimStream& legacy_stream();
-  void add(SimStream& stream) { streams_.push_back(&stream); }
+  void add(SimStream& stream, StreamKind kind);
   void remove(const SimStream& stream) noexcept;
   /// Takes all streams out of the capture.
   void end(Capture& capture);
@@ -90,6 +92,10 @@ class SimMachine : public Machine {
     return owned<GateView>(std::make_unique<SimGate>(sim_, timeout));
   }
   void set_data_movement(bool on) override { sim_.data.on = on; }
+
+  /// Records what is done with it from now on, until it is gone. Not while it has streams. `profile`: as it was asked
+  /// for.
+  void record(const RecordingRequest& request, std::string_view profile);
 
   /// For the parts of the simulation.
   [[nodiscard]] Simulation& simulation() { return sim_; }

@@ -11,6 +11,22 @@
 
 namespace xferbench::sim {
 
+namespace {
+
+unsigned number_of(const Device& device) { return static_cast<unsigned>(device.number()); }
+
+recording::CopyKind kind_of(Direction direction) {
+  switch (direction) {
+    case Direction::h2d: return recording::CopyKind::h2d;
+    case Direction::d2h: return recording::CopyKind::d2h;
+    case Direction::p2p: return recording::CopyKind::p2p;
+    case Direction::d2d: break;
+  }
+  return recording::CopyKind::d2d;
+}
+
+}  // namespace
+
 // --- Events ---------------------------------------------------------------------------------------------------------
 
 SimEvent::SimEvent(SimDevice& device, EventKind kind)
@@ -22,6 +38,8 @@ const OperationPtr& SimEvent::outside_captures(const char* what) const {
 }
 
 void SimEvent::synchronize() {
+  const RecordedCall call(sim_.recorder.get(), "cudaEventSynchronize");
+  call.waits({.kind = recording::SyncKind::event, .gpu = number_of(device()), .event = this});
   if (const OperationPtr& o = outside_captures("waiting for an event")) sim_.host.wait_for(o);
 }
 
@@ -48,7 +66,7 @@ double SimEvent::seconds_since(const EventImpl& earlier) const {
 
 SimStream::SimStream(SimDevice& device, StreamKind kind)
     : StreamImpl(device), device_(device), sim_(device.simulation()), profile_(sim_.profile), kind_(kind) {
-  device_.add(*this);
+  device_.add(*this, kind);
 }
 
 SimStream::~SimStream() { device_.remove(*this); }
@@ -80,7 +98,7 @@ OperationPtr SimStream::enqueue_behind(Operation operation, double call_cost, Ca
   }
   auto pointer = std::make_shared<Operation>(std::move(operation));
   sim_.events.add(pointer);
-  sim_.tracer.add({std::move(call), pointer, device_.operations().number(), this, called, host.now()});
+  sim_.enqueued({std::move(call), pointer, device_.operations().number(), this, called, host.now()});
   return pointer;
 }
 
@@ -100,9 +118,20 @@ bool SimStream::inlines(const Copy& c) const {
   return c.direction == Direction::h2d && c.bytes <= profile_.pageable_inline_bytes && sim_.data.memory.pageable(c);
 }
 
-void SimStream::copy(const Copy& c) {
+Call SimStream::call_of(const Copy& c) const {
   const auto [name, row] = traced(c.direction);
-  const Call call{std::string(name), c.bytes, row};
+  Call call{.name = std::string(name), .bytes = c.bytes, .row = row, .by = recording::Channel::copy_engine};
+  call.copy = kind_of(c.direction);
+  call.host = sim_.data.memory.pageable(c) ? recording::Memory::pageable : recording::Memory::pinned;
+  const auto other = sim_.data.memory.device_of(c.destination);
+  if (c.direction == Direction::p2p && other) call.peer = static_cast<unsigned>(*other);
+  if (inlines(c)) call.by = recording::Channel::compute;
+  return call;
+}
+
+void SimStream::copy(const Copy& c) {
+  const RecordedCall recorded(sim_.recorder.get(), "cudaMemcpyAsync");
+  const Call call = call_of(c);
   if (!sim_.data.memory.pageable(c)) {
     return submit([c](const Operations& o) { return o.copy(c); }, profile_.copy_call, call);
   }
@@ -123,26 +152,29 @@ void SimStream::copy_batch(std::span<const Copy> copies) {
   if (copies.empty() || !std::ranges::all_of(copies, same_way)) {
     throw DeviceError("copying a batch", "the simulated device takes page-locked memory and one direction");
   }
-  std::uint64_t bytes = 0;
-  for (const Copy& c : copies) bytes += c.bytes;
-  const auto [name, row] = traced(copies.front().direction);
+  const RecordedCall recorded(sim_.recorder.get(), "cudaMemcpyBatchAsync");
+  Call call = call_of(copies.front());
+  for (const Copy& c : copies.subspan(1)) call.bytes += c.bytes;
   submit([all = std::vector<Copy>(copies.begin(), copies.end())](const Operations& o) { return o.batch(all); },
-         profile_.copy_call, {std::string(name), bytes, row});
+         profile_.copy_call, std::move(call));
 }
 
 void SimStream::copy_blocking(const Copy& c) {
+  const RecordedCall recorded(sim_.recorder.get(), "cudaMemcpy");
   refuse_in_capture("a blocking copy");
   copy(c);
   if (!inlines(c)) sim_.host.wait_for(last_);
 }
 
 void SimStream::fill(const DeviceView& range, std::byte value) {
+  const RecordedCall recorded(sim_.recorder.get(), "cudaMemsetAsync");
   submit([range, value](const Operations& o) { return o.fill(range, value); }, profile_.launch_call,
          {"fill", range.bytes, Activity::Row::internal});
 }
 
 void SimStream::launch(const Kernel& kernel) {
-  const Call call{std::string(kernel.name()), 0, Activity::Row::kernel};
+  const RecordedCall recorded(sim_.recorder.get(), "cudaLaunchKernel");
+  const Call call{.name = std::string(kernel.name()), .row = Activity::Row::kernel, .blocks = kernel.cost().blocks};
   if (!place_.capture) {
     enqueue(device_.operations().kernel(kernel, profile_.kernel_overhead), profile_.launch_call, call);
     return;
@@ -160,6 +192,7 @@ void SimStream::call_host(CallbackApi api, HostFunction& function) {
   refuse_in_capture("calling a function of the host");
   Operation before;
   const bool plain = api == CallbackApi::launch_host_func;
+  const RecordedCall recorded(sim_.recorder.get(), plain ? "cudaLaunchHostFunc" : "cudaStreamAddCallback");
   before.overhead = plain ? profile_.host_function_start : profile_.stream_callback_start;
   before.on_finish = [&host = sim_.host, call = function.call()] { host.call(*call); };
   enqueue(std::move(before), profile_.callback_call, {"call host function"});
@@ -182,6 +215,8 @@ OperationPtr SimStream::hold(double seconds) {
 DeviceBuffer SimStream::allocate(std::size_t bytes) { return device_.allocate_device(bytes); }
 
 void SimStream::synchronize() {
+  const RecordedCall recorded(sim_.recorder.get(), "cudaStreamSynchronize");
+  recorded.waits({.kind = recording::SyncKind::stream, .gpu = number_of(device_), .stream = this});
   refuse_in_capture("waiting for a stream");
   if (last_) sim_.host.wait_for(last_);
 }
@@ -189,6 +224,7 @@ void SimStream::synchronize() {
 void SimStream::record(EventImpl& event) {
   auto& e = static_cast<SimEvent&>(event);
   if (&e.device() != &device_) throw DeviceError("recording an event", "it is of another device");
+  const RecordedCall recorded(sim_.recorder.get(), "cudaEventRecord");
   if (place_.capture) {  // no work, but a place in the graph
     e.recorded_at(place_);
     return sim_.host.advance(profile_.event_call);
@@ -198,11 +234,14 @@ void SimStream::record(EventImpl& event) {
   // A stamp of the time takes its stream that long; an event without one is only seen that much later.
   e.recorded_by(e.timed() ? enqueue(std::move(o), profile_.event_call, {"record event"})
                           : enqueue_aside(std::move(o), profile_.event_call, {"record event"}));
+  if (sim_.recorder) sim_.recorder->event_recorded(&event, this);
 }
 
 void SimStream::wait(EventImpl& event) {
   const auto& e = static_cast<const SimEvent&>(event);
+  const RecordedCall recorded(sim_.recorder.get(), "cudaStreamWaitEvent");
   if (e.place().capture || place_.capture) return wait_in_capture(e);
+  recorded.waits({recording::SyncKind::stream_wait_event, number_of(device_), this, &event});
   Operation o;
   if (e.operation()) o.after.push_back(&e.device() == &device_ ? e.operation() : seen_from_here(e.operation()));
   enqueue(std::move(o), profile_.event_call, {"wait for event"});
@@ -266,6 +305,7 @@ Graph SimStream::capture(const std::function<void()>& submit) {
 
 void SimStream::replay(GraphImpl& graph) {
   refuse_in_capture("replaying a graph");
+  const RecordedCall recorded(sim_.recorder.get(), "cudaGraphLaunch");
   auto& g = static_cast<SimGraph&>(graph);
   std::vector<OperationPtr> run;
   for (const Capture::Node& node : g.captured->nodes) {
@@ -287,7 +327,8 @@ void SimStream::replay(GraphImpl& graph) {
     }
     if (!node.awaited) end.after.push_back(o);
     sim_.events.add(o);
-    sim_.tracer.add({node.call, o, node.operations->number(), node.stream, first->submitted, first->submitted});
+    sim_.enqueued(
+        {node.call, o, node.operations->number(), node.stream, first->submitted, first->submitted, i + 1, this});
   }
   g.end = enqueue(std::move(end), 0, {});
 }

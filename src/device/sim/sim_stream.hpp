@@ -116,6 +116,8 @@ class SimStream : public StreamImpl {
   /// The same, but what follows in the stream does not wait for it.
   OperationPtr enqueue_aside(Operation operation, double call_cost, Call call);
   OperationPtr enqueue_behind(Operation operation, double call_cost, Call call);
+  /// What is said of a copy.
+  [[nodiscard]] Call call_of(const Copy& copy) const;
   /// Whether the driver takes the data along with the call, which returns before it arrives.
   [[nodiscard]] bool inlines(const Copy& copy) const;
   /// Throws DeviceError where the stream's capture forbids `what`.

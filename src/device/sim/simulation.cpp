@@ -20,7 +20,7 @@ Trace SimTracer::stop() {
   std::map<const void*, unsigned> streams;
   std::vector<Activity> activities;
   const auto all = std::exchange(enqueued_, std::nullopt).value_or(std::vector<Enqueued>{});
-  for (const auto& [call, operation, gpu, stream, called, returned] : all) {
+  for (const auto& [call, operation, gpu, stream, called, returned, node, replayed_in] : all) {
     if (call.name.empty()) continue;
     if (returned > called) activities.push_back({Activity::Row::host, call.name, 0, 0, called, returned});
     if (operation->engine == EngineId::none || !operation->done()) continue;
@@ -31,9 +31,22 @@ Trace SimTracer::stop() {
   return make_trace("simulated", std::move(activities));
 }
 
+void SimTracer::begin_range(const char* name) {
+  if (recorder_) recorder_->begin_range(name);
+}
+
+void SimTracer::end_range() {
+  if (recorder_) recorder_->end_range();
+}
+
 EventSimulator::Stretch stretch_of(const Variation& varies) {
   if (varies.noise <= 0) return nullptr;
   return [random = Randomness(varies, Randomness::Purpose::engines)]() mutable { return random.stretch(); };
+}
+
+void Simulation::enqueued(Enqueued what) {
+  if (recorder) recorder->enqueued(what);
+  tracer.add(std::move(what));
 }
 
 void Simulation::settle() noexcept {

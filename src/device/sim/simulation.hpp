@@ -2,49 +2,38 @@
 // the host's threads and clock, and who watches them.
 #pragma once
 
-#include <cstdint>
+#include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "device/sim/enqueued.hpp"
 #include "device/sim/event_simulator.hpp"
 #include "device/sim/memory.hpp"
 #include "device/sim/profile.hpp"
+#include "device/sim/recorder.hpp"
 #include "device/sim/sim_host.hpp"
 #include "device/sim/wiring.hpp"
 #include "device/tracer.hpp"
 
 namespace xferbench::sim {
 
-/// What a timeline says of a call and of what it enqueues.
-struct Call {
-  std::string name;  ///< empty: nothing, as of gates and stamps
-  std::uint64_t bytes = 0;
-  Activity::Row row = Activity::Row::internal;  ///< of the operation, if it occupies an engine
-};
-
 /// Timelines of the simulated machine, whose times are exact.
 class SimTracer final : public Tracer {
  public:
-  explicit SimTracer(SimHost& host) : host_(host) {}
+  SimTracer(SimHost& host, const std::unique_ptr<Recorder>& recorder) : host_(host), recorder_(recorder) {}
 
   void start() override;
   [[nodiscard]] Trace stop() override;
+  void begin_range(const char* name) override;
+  void end_range() override;
 
-  struct Enqueued {
-    Call call;
-    OperationPtr operation;
-    unsigned gpu = 0;              ///< the number of the stream's device
-    const void* stream = nullptr;  ///< only tells streams apart
-    double called = 0;             ///< by the host's clock, ...
-    double returned = 0;
-  };
   /// Keeps it while a trace is on.
   void add(Enqueued enqueued);
 
  private:
   SimHost& host_;
+  const std::unique_ptr<Recorder>& recorder_;
   std::optional<std::vector<Enqueued>> enqueued_;  // while a trace is on
 };
 
@@ -55,6 +44,8 @@ struct Simulation {
   /// With the GPUs of the profile that have these numbers.
   Simulation(Profile the_profile, std::vector<int> the_gpus)
       : profile(std::move(the_profile)), gpus(std::move(the_gpus)) {}
+  /// Tells all who watch.
+  void enqueued(Enqueued what);
   /// Lets queued work end before memory goes away; gives it up where it cannot.
   void settle() noexcept;
 
@@ -64,7 +55,8 @@ struct Simulation {
   EventSimulator events{stretch_of(profile.varies)};
   Wiring wiring{profile, gpus, events};
   SimHost host{events, profile, data};
-  SimTracer tracer{host};
+  std::unique_ptr<Recorder> recorder;  // where a recording is asked for
+  SimTracer tracer{host, recorder};
 };
 
 }  // namespace xferbench::sim

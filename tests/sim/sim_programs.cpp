@@ -1,0 +1,285 @@
+#include "sim/sim_programs.hpp"
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <stdexcept>
+#include <utility>
+
+namespace xferbench::test {
+
+using explain::FindingKind;
+
+// --- The machine ----------------------------------------------------------------------------------------------------
+
+ProgramMachine::ProgramMachine(const RecordingRequest& request, std::string_view of_profile, std::vector<int> gpus)
+    : machine_(profile(of_profile), std::move(gpus)) {
+  if (!request.folder.empty()) machine_.record(request, of_profile);
+  machine_.set_data_movement(false);
+}
+
+HostView ProgramMachine::host(HostMemory kind, std::size_t bytes) {
+  return host_.emplace_back(device().allocate_host(bytes, kind));
+}
+
+DeviceView ProgramMachine::gpu(std::size_t bytes) { return gpu_.emplace_back(device().allocate_device(bytes)); }
+
+void ProgramMachine::steps(const std::function<void()>& body) {
+  const double begin = machine_.host().now();
+  const NvtxRange mark(machine_.tracer(), "steps");
+  body();
+  seconds_ = machine_.host().now() - begin;
+}
+
+RecordedProgram recorded(const SimProgram& program, RecordingRequest request, std::string_view of_profile,
+                         std::vector<int> gpus) {
+  std::string folder = (std::filesystem::temp_directory_path() / "sim-program-XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder");
+  request.folder = folder;
+  RecordedProgram made;
+  {
+    ProgramMachine machine(request, of_profile, std::move(gpus));
+    program(machine);
+    made.seconds = machine.seconds();
+  }
+  made.recording = read_recording(std::filesystem::directory_iterator(folder)->path().string());
+  std::filesystem::remove_all(folder);
+  return made;
+}
+
+double unrecorded_seconds(const SimProgram& program) {
+  ProgramMachine machine({});
+  program(machine);
+  return machine.seconds();
+}
+
+explain::Costs simulated_costs() {
+  const sim::Profile& p = profile("h200");
+  explain::Costs costs;
+  costs.copy = [&p](recording::CopyKind kind, recording::Memory host, std::uint64_t bytes) -> std::optional<double> {
+    const bool in = kind == recording::CopyKind::h2d;
+    const auto size = static_cast<double>(bytes);
+    if (!in && kind != recording::CopyKind::d2h) return std::nullopt;
+    if (host == recording::Memory::pageable) {
+      return p.pageable_overhead + size / (in ? p.pageable_h2d_rate : p.pageable_d2h_rate);
+    }
+    return in ? p.h2d_overhead + size / p.h2d_rate : p.d2h_overhead + size / p.d2h_rate;
+  };
+  costs.duplex = {p.h2d_duplex_rate, p.d2h_duplex_rate};
+  costs.asynchronous_copy = p.copy_call;
+  costs.graph_launch = p.graph_call;
+  costs.graph_node = p.graph_node;
+  costs.handover = 0;
+  costs.gather = 1 / p.host_copy_rate;
+  return costs;
+}
+
+// --- The programs ---------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::size_t kBatch = 4 * MiB;
+
+/// Batches from ordinary memory by blocking calls, each for a kernel of 60 us; one result at the end.
+void pageable_slow(ProgramMachine& m) {
+  const HostView batch = m.host(HostMemory::pageable, kBatch);
+  const DeviceView gpu = m.gpu(kBatch);
+  const Stream stream = m.stream(StreamKind::legacy_default);
+  m.steps([&] {
+    for (int step = 0; step < 60; ++step) {
+      m.work(5e-6);
+      m.device().copy_blocking(copy_in(gpu, batch, 0, kBatch));
+      launch(stream, 60e-6);
+    }
+    m.device().copy_blocking(copy_out(batch, gpu, 0, 8));
+  });
+}
+
+void pageable_mended(ProgramMachine& m) {
+  const HostView batch = m.host(HostMemory::pinned, kBatch);
+  const DeviceView gpu = m.gpu(kBatch);
+  const Stream stream = m.stream();
+  m.steps([&] {
+    for (int step = 0; step < 60; ++step) {
+      m.work(5e-6);
+      stream.copy(copy_in(gpu, batch, 0, kBatch));
+      launch(stream, 60e-6);
+    }
+    stream.copy(copy_out(batch, gpu, 0, 8));
+    stream.synchronize();
+  });
+}
+
+/// Batches that go to the GPU, are worked on and come back, in so many chunks on as many streams.
+SimProgram chunked(std::size_t chunks, std::size_t streams) {
+  return [=](ProgramMachine& m) {
+    constexpr std::size_t kBytes = 16 * MiB;
+    constexpr double kWork = 250e-6;
+    const HostView batch = m.host(HostMemory::pinned, kBytes);
+    const DeviceView gpu = m.gpu(kBytes);
+    std::vector<Stream> all(streams);
+    for (Stream& stream : all) stream = m.stream();
+    m.steps([&] {
+      for (std::size_t i = 0; i < 20 * chunks; ++i) {
+        const std::size_t bytes = kBytes / chunks;
+        const std::size_t at = i % chunks * bytes;
+        const Stream& stream = all[i % streams];
+        stream.copy(copy_in(gpu, batch, at, bytes));
+        launch(stream, kWork / static_cast<double>(chunks));
+        stream.copy(copy_out(batch, gpu, at, bytes));
+      }
+      m.device().synchronize();
+    });
+  };
+}
+
+/// Steps that need 256 rows of a table: copied one by one, or put together by the host.
+SimProgram rows(bool gathered) {
+  return [=](ProgramMachine& m) {
+    constexpr std::size_t kRow = KiB;
+    constexpr std::size_t kRows = 256;
+    const HostView table = m.host(HostMemory::pinned, kRows * kRow);
+    const DeviceView gpu = m.gpu(kRows * kRow);
+    const Stream stream = m.stream();
+    m.steps([&] {
+      for (int step = 0; step < 40; ++step) {
+        if (gathered) {
+          m.gather(kRows * kRow);
+          stream.copy(copy_in(gpu, table, 0, kRows * kRow));
+        } else {
+          for (std::size_t i = 0; i < kRows; ++i) stream.copy(copy_in(gpu, table, i * kRow, kRow));
+        }
+        launch(stream, 20e-6);
+      }
+      stream.synchronize();
+    });
+  };
+}
+
+/// Kernels whose results nobody needs before the last.
+SimProgram kernels_waited_for(bool each) {
+  return [=](ProgramMachine& m) {
+    const Stream stream = m.stream();
+    m.steps([&] {
+      for (int step = 0; step < 400; ++step) {
+        m.work(4e-6);
+        launch(stream, 20e-6);
+        if (each) stream.synchronize();
+      }
+      stream.synchronize();
+    });
+  };
+}
+
+/// Steps that each have a result of eight bytes: read at once, or all of them at the end.
+SimProgram results_read(bool each) {
+  return [=](ProgramMachine& m) {
+    const HostView results = m.host(HostMemory::pinned, kBatch);
+    const DeviceView gpu = m.gpu(kBatch);
+    const Stream stream = m.stream();
+    m.steps([&] {
+      for (std::size_t step = 0; step < 200; ++step) {
+        m.work(10e-6);
+        launch(stream, 40e-6);
+        stream.copy(copy_out(results, gpu, 8 * step, 8));
+        if (each) stream.synchronize();
+      }
+      stream.synchronize();
+    });
+  };
+}
+
+/// Parts from pinned memory for one kernel, while the host prepares the next part.
+SimProgram parts(bool blocking) {
+  return [=](ProgramMachine& m) {
+    const HostView part = m.host(HostMemory::pinned, kBatch);
+    const DeviceView gpu = m.gpu(kBatch);
+    const Stream stream = m.stream(blocking ? StreamKind::legacy_default : StreamKind::nonblocking);
+    m.steps([&] {
+      for (int step = 0; step < 60; ++step) {
+        m.work(60e-6);
+        const Copy copy = copy_in(gpu, part, 0, kBatch);
+        blocking ? m.device().copy_blocking(copy) : stream.copy(copy);
+      }
+      launch(stream, 100e-6);
+      m.device().synchronize();
+    });
+  };
+}
+
+/// Steps of many short kernels, each launched by itself after some work of the host, or all as a graph.
+SimProgram short_kernels(bool as_graph) {
+  return [=](ProgramMachine& m) {
+    const Stream stream = m.stream();
+    const auto step = [&] {
+      for (int i = 0; i < 50; ++i) {
+        if (!as_graph) m.work(8e-6);
+        launch(stream, 5e-6);
+      }
+    };
+    Graph graph;
+    if (as_graph) graph = stream.capture(step);
+    m.steps([&] {
+      for (int i = 0; i < 40; ++i) as_graph ? stream.replay(graph) : step();
+      stream.synchronize();
+    });
+  };
+}
+
+/// Copies, and kernels that have nothing to do with them but are in the default stream.
+SimProgram beside_default_stream(StreamKind kind) {
+  return [=](ProgramMachine& m) {
+    const HostView batch = m.host(HostMemory::pinned, 2 * kBatch);
+    const DeviceView gpu = m.gpu(2 * kBatch);
+    const Stream stream = m.stream(kind);
+    const Stream other = m.stream(StreamKind::legacy_default);
+    m.steps([&] {
+      for (int step = 0; step < 40; ++step) {
+        stream.copy(copy_in(gpu, batch, 0, 2 * kBatch));
+        launch(other, 150e-6);
+      }
+      m.device().synchronize();
+    });
+  };
+}
+
+/// Batches in memory that is pinned where it is: for each step anew, or once.
+SimProgram registered(bool each) {
+  return [=](ProgramMachine& m) {
+    const HostView batch = m.host(HostMemory::pageable_small, kBatch);
+    const DeviceView gpu = m.gpu(kBatch);
+    const Stream stream = m.stream();
+    Registration pinned;
+    if (!each) pinned = m.device().register_host(batch);
+    m.steps([&] {
+      for (int step = 0; step < 40; ++step) {
+        if (each) pinned = m.device().register_host(batch);
+        stream.copy(copy_in(gpu, batch, 0, kBatch));
+        launch(stream, 100e-6);
+        stream.synchronize();
+        if (each) pinned.reset();
+      }
+    });
+  };
+}
+
+}  // namespace
+
+const std::vector<SimPrograms>& sim_programs() {
+  static const std::vector<SimPrograms> all{
+      {"pageable", {FindingKind::pageable}, pageable_slow, pageable_mended},
+      {"serial", {FindingKind::no_overlap}, chunked(1, 1), chunked(16, 4)},
+      {"small", {FindingKind::small_copies}, rows(false), rows(true)},
+      {"wait", {FindingKind::needless_wait}, kernels_waited_for(true), kernels_waited_for(false)},
+      {"result", {FindingKind::result_wait}, results_read(true), results_read(false)},
+      {"blocking", {FindingKind::blocking_copy}, parts(true), parts(false)},
+      {"launches", {FindingKind::launch_bound}, short_kernels(false), short_kernels(true)},
+      {"default-stream",
+       {FindingKind::default_stream},
+       beside_default_stream(StreamKind::blocking),
+       beside_default_stream(StreamKind::nonblocking)},
+      {"setup", {FindingKind::setup}, registered(true), registered(false)}};
+  return all;
+}
+
+}  // namespace xferbench::test
