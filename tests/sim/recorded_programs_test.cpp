@@ -10,7 +10,6 @@
 namespace xferbench::test {
 namespace {
 
-using explain::Finding;
 using explain::ProcessExplanation;
 
 ProcessExplanation explained(const Recording& recording, const std::vector<explain::FindingKind>& mended = {}) {
@@ -49,7 +48,7 @@ TEST_P(SimulatedPrograms, ArePredictedMended) {
 
 TEST_P(SimulatedPrograms, HaveNoSuchFaultOnceMended) {
   const ProcessExplanation told = explained(recorded(GetParam().mended).recording);
-  for (const Finding& finding : told.findings) {
+  for (const explain::Finding& finding : told.findings) {
     EXPECT_EQ(std::ranges::count(GetParam().faults, finding.kind), 0) << to_text(finding.kind);
   }
 }

@@ -284,7 +284,7 @@ void ten_kernels(ProgramMachine& m) {
 }
 
 TEST(SimRecorder, EndsWithSoManyRecordsAsWereAskedFor) {
-  const Recording r = recording_of(ten_kernels, {.max_records = 20});
+  const Recording r = recording_of(ten_kernels, {.folder = {}, .max_records = 20});
   EXPECT_EQ(r.process.backend, recording::Backend::simulated);
   ASSERT_TRUE(r.end);
   EXPECT_EQ(r.end->reason, recording::EndReason::max_records);
@@ -293,7 +293,7 @@ TEST(SimRecorder, EndsWithSoManyRecordsAsWereAskedFor) {
 }
 
 TEST(SimRecorder, HasTheTimeThatWasAskedFor) {
-  const Recording r = recording_of(ten_kernels, {.from = 0.25, .seconds = 0.5});
+  const Recording r = recording_of(ten_kernels, {.folder = {}, .from = 0.25, .seconds = 0.5});
   EXPECT_EQ(r.kernels.size(), 5U);
   EXPECT_EQ(r.streams.size(), 1U);
   for (const recording::Call& call : r.calls) {

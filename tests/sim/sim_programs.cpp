@@ -8,8 +8,6 @@
 
 namespace xferbench::test {
 
-using explain::FindingKind;
-
 // --- The machine ----------------------------------------------------------------------------------------------------
 
 ProgramMachine::ProgramMachine(const RecordingRequest& request, std::string_view of_profile, std::vector<int> gpus)
@@ -267,18 +265,18 @@ SimProgram registered(bool each) {
 
 const std::vector<SimPrograms>& sim_programs() {
   static const std::vector<SimPrograms> all{
-      {"pageable", {FindingKind::pageable}, pageable_slow, pageable_mended},
-      {"serial", {FindingKind::no_overlap}, chunked(1, 1), chunked(16, 4)},
-      {"small", {FindingKind::small_copies}, rows(false), rows(true)},
-      {"wait", {FindingKind::needless_wait}, kernels_waited_for(true), kernels_waited_for(false)},
-      {"result", {FindingKind::result_wait}, results_read(true), results_read(false)},
-      {"blocking", {FindingKind::blocking_copy}, parts(true), parts(false)},
-      {"launches", {FindingKind::launch_bound}, short_kernels(false), short_kernels(true)},
+      {"pageable", {explain::FindingKind::pageable}, pageable_slow, pageable_mended},
+      {"serial", {explain::FindingKind::no_overlap}, chunked(1, 1), chunked(16, 4)},
+      {"small", {explain::FindingKind::small_copies}, rows(false), rows(true)},
+      {"wait", {explain::FindingKind::needless_wait}, kernels_waited_for(true), kernels_waited_for(false)},
+      {"result", {explain::FindingKind::result_wait}, results_read(true), results_read(false)},
+      {"blocking", {explain::FindingKind::blocking_copy}, parts(true), parts(false)},
+      {"launches", {explain::FindingKind::launch_bound}, short_kernels(false), short_kernels(true)},
       {"default-stream",
-       {FindingKind::default_stream},
+       {explain::FindingKind::default_stream},
        beside_default_stream(StreamKind::blocking),
        beside_default_stream(StreamKind::nonblocking)},
-      {"setup", {FindingKind::setup}, registered(true), registered(false)}};
+      {"setup", {explain::FindingKind::setup}, registered(true), registered(false)}};
   return all;
 }
 
