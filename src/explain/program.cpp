@@ -94,7 +94,9 @@ class Builder {
     add_calls();
     add_operations();
     index_records();
-    for (Index i = 0; i < before_; ++i) enqueue(i);
+    for (Index i = 0; i < before_; ++i) {
+      if (program_.operations[i].call == kNone) enqueue(i);  // others come with their calls
+    }
     for (Index c = 0; c < program_.calls.size(); ++c) carry_out(c);
     for (Index i = before_; i < program_.operations.size(); ++i) {
       if (program_.operations[i].call == kNone) enqueue(i);
@@ -378,6 +380,10 @@ class Builder {
     } else if (program_.calls.size() > 1) {
       const auto last = std::ranges::max_element(program_.calls.begin(), program_.calls.end() - 1, {}, &HostCall::end);
       end.thread = last->thread;
+    }
+    // What had ended by then has to end before, whoever waited for it: nothing that is mended is faster than the GPU.
+    for (const Index tail : tails_) {
+      if (tail != kNone && program_.operations[tail].end <= program_.seconds) wait_for(end, tail);
     }
   }
 

@@ -93,7 +93,7 @@ void pin(Program& program, std::span<const Index> operations, const Costs& costs
   const Usual<Index> gaps = usual_gaps(program);
   for (const Index i : operations) {
     Operation& o = program.operations[i];
-    if (o.host != Memory::pageable) continue;
+    if (o.host != Memory::pageable || o.bytes == 0) continue;  // gathered into another one
     o.work = std::min(o.work, costs.copy(o.copy, Memory::pinned, o.bytes).value_or(o.work));
     o.host = Memory::pinned;
     o.engine = o.copy == CopyKind::h2d ? Engine::h2d : Engine::d2h;
@@ -212,8 +212,10 @@ void gather(Program& p, const Run& run, const Costs& costs) {
     Operation& o = p.operations[i];
     o.engine = Engine::none;
     o.work = o.delay = o.handover = 0;
+    o.bytes = 0;
   }
   Operation& whole = p.operations[run.back()];
+  whole.bytes = bytes;
   whole.engine = whole.copy == CopyKind::h2d ? Engine::h2d : Engine::d2h;
   whole.work = costs.copy(whole.copy, whole.host, bytes).value_or(whole.work);
 }
@@ -225,6 +227,7 @@ Candidate small_candidate(const Evidence& e, CopyKind kind, const std::vector<Ru
   candidate.finding.what = fmt::format(
       "{} {} follow each other and could be {}", copies_in_words(e.program, operations), to_or_from(kind),
       runs.size() == 1 ? "one" : fmt::format("{} (about {} in each)", runs.size(), operations.size() / runs.size()));
+  candidate.finding.at_most = true;
   candidate.mends.push_back(
       {"Gather them in one buffer of the host and copy that once",
        "What they bring can lie side by side on the GPU; gathering takes the host 0.1 ns for each "
