@@ -254,6 +254,32 @@ TEST_F(Explain, HelpsWithoutRunningAnything) {
   EXPECT_FALSE(contains(o.out, "here\n"));
 }
 
+// --- Simulated runs -------------------------------------------------------------------------------------------------
+
+TEST_F(Explain, TellsOfRunsOnTheSimulatedDevice) {
+  const Arguments program{XFERBENCH_PROGRAM, "overlap", "--simulate", "h200",   "--strategy",
+                          "serial",          "--size",  "64M",        "--quiet"};
+  const Json json = explained({"--limits", limits(), "--no-bare", "--recording", folder_ / "recording"}, program);
+  EXPECT_EQ(json["simulated"], true);
+  EXPECT_EQ(json["profile"], "h200");
+  const Json& process = json["processes"].at(0);
+  const double seconds = process["stretch"]["seconds"];
+  EXPECT_NEAR(process["stretch"]["replayed"].get<double>(), seconds, 0.01 * seconds);
+  EXPECT_EQ(process["findings"].at(0)["kind"], "no-overlap");
+  EXPECT_EQ(json["processes"].size(), 1U);
+  EXPECT_EQ(explained({folder_ / "recording"})["processes"], json["processes"]) << "read again";
+}
+
+TEST_F(Explain, TellsOfARangeOfRunsOnTheSimulatedDevice) {
+  const Arguments program{XFERBENCH_PROGRAM, "memcpy",   "--simulate", "h200", "--dir",  "h2d",
+                          "--host",          "pageable", "--size",     "64M",  "--quiet"};
+  const Json json = explained({"--limits", limits(), "--range", "sample"}, program);
+  const Json& process = json["processes"].at(0);
+  EXPECT_EQ(process["stretch"]["range"], "sample");
+  EXPECT_GT(process["stretch"]["times"], 1);
+  EXPECT_EQ(process["findings"].at(0)["kind"], "pageable");
+}
+
 // --- Recordings -----------------------------------------------------------------------------------------------------
 
 TEST_F(Explain, TellsWhatWasRecorded) {

@@ -11,7 +11,7 @@
 
 #include "core/cuda_calls.hpp"
 #include "core/own_process.hpp"
-#include "version.hpp"
+#include "results/result.hpp"
 
 namespace xferbench::sim {
 
@@ -71,7 +71,7 @@ Recorder::Recorder(const RecordingRequest& request, const SimHost& host, std::st
                                      .clock = nanoseconds_since_1970(),
                                      .executable = writer_.name(own_executable()),
                                      .command = writer_.name(own_command()),
-                                     .tool = writer_.name(build::kVersion),
+                                     .tool = writer_.name(this_tool().version),
                                      .backend = Backend::simulated,
                                      .profile = writer_.name(profile)});
 }
