@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <queue>
 #include <tuple>
 #include <utility>
 
@@ -267,15 +269,18 @@ class Builder {
   }
 
   /// Of a graph only times tell what waits for what: the node before is the one that ended last before this began.
-  [[nodiscard]] std::optional<Index> graph_predecessor(const Operation& o) const {
-    if (o.call == kNone) return std::nullopt;  // launched before the stretch, or by the device
-    std::optional<Index> found;
-    for (const Index other : program_.calls[o.call].operations) {
-      const Operation& p = program_.operations[other];
-      if (p.end > o.begin || p.begin >= o.begin) continue;
-      if (!found || program_.operations[*found].end < p.end) found = other;
+  std::optional<Index> graph_predecessor(const Operation& o) {
+    if (graph_call_ != o.call) {
+      graph_call_ = o.call;
+      graph_running_ = {};
+      graph_ended_.reset();
     }
-    return found;
+    while (!graph_running_.empty() && graph_running_.top().first <= o.begin) {
+      graph_ended_ = graph_running_.top().second;
+      graph_running_.pop();
+    }
+    graph_running_.emplace(o.end, static_cast<Index>(&o - program_.operations.data()));
+    return graph_ended_;
   }
 
   /// CUDA C++ Programming Guide, "Implicit Synchronization" and "Default Stream": what is in the legacy default stream
@@ -346,7 +351,8 @@ class Builder {
 
   void wait_for_all(HostCall& call, std::optional<std::uint32_t> context) {
     for (Index s = 0; s < program_.streams.size(); ++s) {
-      if (!context || program_.streams[s].context == *context) wait_for(call, tails_[s]);
+      if (context && program_.streams[s].context != *context) continue;
+      if (tails_[s] != kNone) call.waits_for.push_back(tails_[s]);  // each once: streams have their own
     }
   }
 
@@ -390,6 +396,10 @@ class Builder {
   const Recording& r_;
   const Window& w_;
   Program program_;
+  Index graph_call_ = kNone;  // the launch whose nodes are enqueued, by begin
+  using Ending = std::pair<double, Index>;
+  std::priority_queue<Ending, std::vector<Ending>, std::greater<>> graph_running_;  // those that have begun
+  std::optional<Index> graph_ended_;                                                // the last of them that has ended
   Index before_ = 0;                         // operations that were enqueued before the stretch
   std::vector<std::uint32_t> correlations_;  // of the calls
   Correlated by_call_;

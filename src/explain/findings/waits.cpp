@@ -112,8 +112,12 @@ void pin_results(Program& p, const std::vector<Index>& calls, const Costs& costs
   }
 }
 
-bool uses_managed_memory(const Program& p) {
-  return std::ranges::any_of(p.calls, [](const HostCall& call) { return call.kind == CudaCallKind::managed; });
+/// Even where it was allocated before the stretch: who waits may read what kernels have written.
+bool uses_managed_memory(const Recording& r) {
+  const auto is_managed = [&r](const recording::Call& call) {
+    return call_kind(r.name(call.name)) == CudaCallKind::managed;
+  };
+  return !r.migrations.empty() || std::ranges::any_of(r.calls, is_managed);
 }
 
 Candidate needless(const Evidence& e, const std::vector<Index>& calls) {
@@ -157,7 +161,7 @@ Candidate results(const Evidence& e, const Waits& waits) {
 std::vector<Candidate> waits(const Evidence& e) {
   const Waits found = waits_in(e.program);
   std::vector<Candidate> all;
-  if (found.needless.size() >= kLeastWaits && !uses_managed_memory(e.program)) {
+  if (found.needless.size() >= kLeastWaits && !uses_managed_memory(e.recording)) {
     all.push_back(needless(e, found.needless));
   }
   if (found.results.size() >= kLeastWaits) all.push_back(results(e, found));
