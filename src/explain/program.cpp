@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <queue>
 #include <tuple>
@@ -217,6 +218,9 @@ class Builder {
     }
   }
 
+  /// Of a stream that has no operation yet.
+  static constexpr std::uint32_t kUnknownDevice = 0;
+
   Index stream_of(std::uint32_t context, std::uint32_t stream, std::uint32_t device) {
     const auto [found, is_new] =
         stream_indexes_.try_emplace({context, stream}, static_cast<Index>(program_.streams.size()));
@@ -301,35 +305,45 @@ class Builder {
 
   // --- Events and waits ---
 
-  void record(const recording::Event& event) {
-    const auto found = stream_indexes_.find({event.context, event.stream});
-    const Index tail = found == stream_indexes_.end() ? kNone : tails_[found->second];
-    latest_[{event.context, event.event}] = tail;
-    if (event.record != 0) recorded_[event.record] = tail;
+  /// What has to end for the stream to have come as far as it is now: its last operation, and what it was made to wait
+  /// for since.
+  [[nodiscard]] std::vector<Index> point_of(Index stream) const {
+    std::vector<Index> point = held_[stream];
+    if (tails_[stream] != kNone) point.push_back(tails_[stream]);
+    return point;
   }
 
-  [[nodiscard]] Index operation_of(const recording::Synchronization& sync) const {
+  void record(const recording::Event& event) {
+    const auto found = stream_indexes_.find({event.context, event.stream});
+    const std::vector<Index> point = found == stream_indexes_.end() ? std::vector<Index>() : point_of(found->second);
+    latest_[{event.context, event.event}] = point;
+    if (event.record != 0) recorded_[event.record] = point;
+  }
+
+  [[nodiscard]] std::vector<Index> operations_of(const recording::Synchronization& sync) const {
     if (sync.event_record != 0) {
       const auto found = recorded_.find(sync.event_record);
       if (found != recorded_.end()) return found->second;
     }
     const auto found = latest_.find({sync.context, sync.event});
-    return found == latest_.end() ? kNone : found->second;
+    return found == latest_.end() ? std::vector<Index>() : found->second;
   }
 
   void synchronize(HostCall& call, const recording::Synchronization& sync) {
     const auto stream = stream_indexes_.find({sync.context, sync.stream});
     const bool known = stream != stream_indexes_.end();
     switch (sync.kind) {
-      case SyncKind::stream_wait_event: {
-        const Index event = operation_of(sync);
-        if (known && event != kNone) held_[stream->second].push_back(event);
+      case SyncKind::stream_wait_event:
+        std::ranges::copy(operations_of(sync),
+                          std::back_inserter(held_[stream_of(sync.context, sync.stream, kUnknownDevice)]));
         break;
-      }
-      case SyncKind::event: wait_for(call, operation_of(sync)); break;
+      case SyncKind::event:
+        for (const Index i : operations_of(sync)) wait_for(call, i);
+        break;
       case SyncKind::stream:
-        if (known) wait_for(call, tails_[stream->second]);
-        if (known && program_.streams[stream->second].flag == StreamFlag::legacy) wait_for_blocking(call, sync.context);
+        if (!known) break;
+        for (const Index i : point_of(stream->second)) wait_for(call, i);
+        if (program_.streams[stream->second].flag == StreamFlag::legacy) wait_for_blocking(call, sync.context);
         break;
       case SyncKind::context: wait_for_all(call, sync.context); break;
       case SyncKind::unknown: break;
@@ -409,8 +423,8 @@ class Builder {
   std::vector<Index> tails_;               // of each stream: its last operation so far
   std::vector<std::vector<Index>> held_;   // of each stream: what its next operation waits for besides
   std::map<std::uint32_t, Index> legacy_;  // of each context: the last operation in its legacy default stream
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Index> latest_;  // by context and event
-  std::map<std::uint64_t, Index> recorded_;                          // by Event::record
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Index>> latest_;  // by context and event
+  std::map<std::uint64_t, std::vector<Index>> recorded_;                          // by Event::record
 };
 
 }  // namespace

@@ -99,6 +99,8 @@ class Commands(support.Folder):
         (self.folder / "my-suite.json").write_text(
             '{"schema": "xferbench-suite/1", "description": "One case", "runs": ["memcpy --dir h2d --size 4K"]}'
         )
+        (self.folder / "bin").mkdir()
+        (self.folder / "bin" / "xferbench").symlink_to(PROGRAM)  # which explain runs as any program
         (self.folder / "my_app").write_text("#!/bin/sh\n")
         (self.folder / "my_app").chmod(0o755)
         (self.folder / "train.py").write_text("")
@@ -123,7 +125,13 @@ class Commands(support.Folder):
             command = re.sub(r" --(json|csv|markdown|timeline|repeat|spread)[ =]\S+", "", command) + " --dry-run"
         shell = f'xferbench() {{ "$XFERBENCH_PROGRAM" "$@"; }}; {command}'
         outcome = subprocess.run(
-            ["bash", "-c", shell], cwd=self.folder, capture_output=True, text=True, check=False, timeout=120
+            ["bash", "-c", shell],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+            env=os.environ | {"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"},
         )
         self.assertEqual(outcome.returncode, 0, outcome.stderr)
 

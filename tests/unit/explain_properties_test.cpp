@@ -177,6 +177,43 @@ TEST(ExplainProperties, ACallThatBeganBeforeTheRangeOnAnotherThreadIsReplayed) {
   EXPECT_NO_THROW((void)replay(program));
 }
 
+TEST(ExplainProperties, AWaitForAStreamIsOneForTheEventThatTheStreamWaitsFor) {
+  MadeRecording m;
+  const std::uint32_t first = m.stream(StreamFlag::non_blocking);
+  const std::uint32_t second = m.stream(StreamFlag::non_blocking);
+  m.kernel("small", 10e-6, second);
+  m.kernel("work", 10e-3, first);
+  m.record(1, first);
+  m.make_wait(second, 1);
+  m.wait(first);  // as long as that of `second` would be, which is what the next lines make of it
+  Recording r = m.finish();
+  r.synchronizations.back().stream = second;
+  const Program program = program_of(r, window_of(r, std::nullopt), {});
+  const HostCall& wait = program.calls[program.calls.size() - 2];
+  const bool waits_for_work = std::ranges::any_of(
+      wait.waits_for, [&program](Index i) { return program.operations[i].end - program.operations[i].begin > 5e-3; });
+  EXPECT_TRUE(waits_for_work);
+}
+
+TEST(ExplainProperties, AnEventRecordedBehindAWaitForAnotherMeansThatOneToo) {
+  MadeRecording m;
+  const std::uint32_t a = m.stream(StreamFlag::non_blocking);
+  const std::uint32_t b = m.stream(StreamFlag::non_blocking);
+  const std::uint32_t c = m.stream(StreamFlag::non_blocking);
+  m.kernel("first", 10e-3, a);
+  m.record(1, a);
+  m.make_wait(b, 1);
+  m.record(2, b);  // nothing is in b but the wait
+  m.make_wait(c, 2);
+  m.kernel("last", 1e-3, c);  // on the one engine for kernels, behind "first" in any case
+  m.wait_device();
+  const Recording r = m.finish();
+  const Program program = program_of(r, window_of(r, std::nullopt), {});
+  ASSERT_EQ(program.operations.size(), 2U);
+  ASSERT_EQ(program.operations[1].after.size(), 1U);
+  EXPECT_EQ(program.operations[1].after.front().operation, 0U);
+}
+
 // --- Kernels side by side --------------------------------------------------------------------------------------------
 
 /// Three kernels that each fill the GPU, in streams of their own, enqueued at once: each begins in the last 20 us of
