@@ -113,6 +113,7 @@ constexpr auto kNumbers = std::to_array<std::uint64_t>(
 void change_field(Mutator& mutator, std::string& record) {
   constexpr std::array<std::size_t, 3> kSizes{1, 4, 8};
   const std::size_t size = kSizes[mutator.below(kSizes.size())];
+  if (record.size() < size) return;  // it was cut
   const std::size_t at = size * mutator.below(record.size() / size);
   std::uint64_t value = 0;
   std::memcpy(&value, record.data() + at, size);
