@@ -485,41 +485,49 @@ void CommandLine::add_explain() {
       {.usage = std::string(explain_usage()), .taken = named(kTaken), .make = [this] { return explain_command(); }});
   app->footer(std::string(explain_footer()));
   app->add_option("FOLDER", explain_.folder)->type_name("FOLDER");
-  add_file(*app, "--recording", "keep the recording in this new folder, to be read again: xferbench explain FOLDER",
+  add_recording_flags(*app);
+  add_explaining_flags(*app);
+}
+
+void CommandLine::add_recording_flags(CLI::App& app) {
+  add_file(app, "--recording", "keep the recording in this new folder, to be read again: xferbench explain FOLDER",
            explain_.recording, "FOLDER");
-  const auto add_number = [this, app](Axis axis, const char* argument, auto& target) {
-    return add_value(*app, axis, argument, into(target));
+  const auto add_number = [this, &app](Axis axis, const char* argument, auto& target) {
+    return add_value(app, axis, argument, into(target));
   };
   CLI::Option* runs = add_number({.name = "runs",
                                   .defaults = "1",
                                   .help = "times that the program runs, once unwatched and once watched each time",
                                   .max = 1000},
                                  "N", explain_.runs);
-  CLI::Option* no_bare = app->add_flag_callback(
+  CLI::Option* no_bare = app.add_flag_callback(
       "--no-bare", [this] { explain_.bare = false; }, "run it only watched: what watching costs is not known then");
-  add_file(*app, "--range", "explain this NVTX range, from its first to its last; else the whole program",
+  add_file(app, "--range", "explain this NVTX range, from its first to its last; else the whole program",
            explain_.range, "NAME");
   const auto seconds = [](const char* name, const char* help, double least) {
     return Axis{.name = name, .kind = AxisKind::real, .help = help, .min = least, .max = 1e6};
   };
-  add_value(*app, seconds("from", "record from so many seconds after a process's start on", 0), "SECONDS",
+  add_value(app, seconds("from", "record from so many seconds after a process's start on", 0), "SECONDS",
             [this](const Value& v) { explain_.from = std::get<double>(v); });
   add_number(seconds("for", "record for so many seconds", 1e-6), "SECONDS", explain_.seconds);
   add_number({.name = "max-records", .defaults = "2000000", .help = "of each process, so many at most", .max = 1e9},
              "N", explain_.max_records);
-  app->add_flag("--stacks", explain_.stacks, "record call stacks of the host, too: each call costs some us more");
-  app->add_flag("--exit-code", explain_.exit_code, "end with the program's exit code");
+  app.add_flag("--stacks", explain_.stacks, "record call stacks of the host, too: each call costs some us more");
+  app.add_flag("--exit-code", explain_.exit_code, "end with the program's exit code");
+  contradict(runs, no_bare, "without unwatched runs there is nothing to compare watched ones with");
+}
+
+void CommandLine::add_explaining_flags(CLI::App& app) {
   CLI::Option* limits =
-      add_file(*app, "--limits", "results of --suite limits that say what this machine can do", explain_.limits);
+      add_file(app, "--limits", "results of --suite limits that say what this machine can do", explain_.limits);
   CLI::Option* measure =
-      app->add_flag("--measure-limits", explain_.measure_limits, "measure that anew, although it is known");
-  app->add_flag("--all", explain_.all, "tell what gains little, too, and of all processes");
+      app.add_flag("--measure-limits", explain_.measure_limits, "measure that anew, although it is known");
+  app.add_flag("--all", explain_.all, "tell what gains little, too, and of all processes");
   constexpr auto kKinds = texts_of(explain::FindingKind{});
-  CLI::Option* mend = app->add_option_function<std::string>(
+  CLI::Option* mend = app.add_option_function<std::string>(
       "--mend", [this](const std::string& text) { explain_.mended = finding_kinds(text); },
       "tell the time with just these kinds of findings mended, such as pageable,result-wait");
   choices_[valued(mend, "KIND,...")] = words(kKinds);
-  contradict(runs, no_bare, "without unwatched runs there is nothing to compare watched ones with");
   contradict(limits, measure, "limits are read or measured");
 }
 

@@ -74,6 +74,8 @@ class CommandLine {
   void add_check();
   void add_expect();
   void add_explain();
+  void add_recording_flags(CLI::App& app);
+  void add_explaining_flags(CLI::App& app);
   void add_information();
   void add_small_commands();
   Flags named(std::span<const char* const> flags) const;

@@ -12,6 +12,7 @@
 #include <exception>
 #include <utility>
 
+#include "core/clock.hpp"
 #include "core/undisturbed.hpp"
 
 namespace xferbench {
@@ -88,12 +89,6 @@ std::size_t whole_records(std::span<const std::byte> bytes, bool begins_file) {
     next += sizeof header + header.bytes;
   }
   return whole;
-}
-
-recording::Time now() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<recording::Time>(time.tv_sec) * 1'000'000'000 + static_cast<recording::Time>(time.tv_nsec);
 }
 
 }  // namespace
@@ -268,7 +263,8 @@ void RecordingWriter::give_up(int error) {
   gathered_.clear();
   const bool has_header = written_ > 0;
   if (file_ && has_header) {
-    const LastRecord last{.end = {now(), recording::EndReason::write_failed, static_cast<std::uint32_t>(error)}};
+    const LastRecord last{.end = {nanoseconds_of(CLOCK_MONOTONIC), recording::EndReason::write_failed,
+                                  static_cast<std::uint32_t>(error)}};
     const auto bytes = std::as_bytes(std::span(&last, 1));
     gathered_.insert(gathered_.end(), bytes.begin(), bytes.end());  // it was reserved
     static_cast<void>(write_gathered());

@@ -14,6 +14,7 @@
 #include "explain/shares.hpp"
 #include "explain/timeline.hpp"
 #include "explain/traffic.hpp"
+#include "measure/statistics.hpp"
 
 namespace xferbench::explain {
 
@@ -56,17 +57,11 @@ Counts counts_of(const Program& p) {
   return counts;
 }
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 /// Half of how far runs lie apart, as a share: gains below it cannot be told from chance.
 double noise_of(const std::vector<double>& runs) {
   if (runs.size() < 2) return 0;
   const auto [least, most] = std::ranges::minmax(runs);
-  return (most - least) / 2 / median(runs);
+  return (most - least) / 2 / statistics::median(runs);
 }
 
 std::vector<std::string> gpus_of(const Recording& r, const Program& p) {
@@ -82,44 +77,46 @@ std::vector<std::string> gpus_of(const Recording& r, const Program& p) {
 /// Runs that lie further apart than this are not of the same thing.
 constexpr double kMostVariation = 0.25;
 
+/// The program as it is unwatched, if there is a time without watching; gains are withheld where runs differ too much.
+Program unwatched_program(ProcessExplanation& told, const Program& program) {
+  const Stretch& stretch = told.stretch;
+  if (!stretch.bare) return program;
+  Unwatched unwatched = without_watching(program, *stretch.replayed, *stretch.bare);
+  const double rest = std::abs(unwatched.seconds / *stretch.bare - 1);
+  if (rest > kMostVariation) {
+    told.withheld = fmt::format(
+        "watched, it took {} where it took {} unwatched, and {} of that is what watching can cost: runs differ too "
+        "much (--runs 5 takes the median of more)",
+        format_seconds(stretch.seconds), format_seconds(*stretch.bare),
+        unwatched.per_call > 0 ? "no more than " + format_seconds(stretch.seconds - unwatched.seconds) : "nothing");
+  } else if (rest > kReplayTolerance) {
+    told.notes.push_back(fmt::format(
+        "Without what recording costs, the watched run would have taken {}, and unwatched it took {}: that much runs "
+        "differ, and gains are told as shares of the unwatched time",
+        format_seconds(unwatched.seconds), format_seconds(*stretch.bare)));
+  }
+  return std::move(unwatched.program);
+}
+
 void tell_gains(ProcessExplanation& told, const Evidence& evidence, const std::vector<double>& bare,
                 const Options& options) {
-  Program program = evidence.program;
   Stretch& stretch = told.stretch;
   try {
-    stretch.replayed = replay(program).seconds;
+    stretch.replayed = replay(evidence.program).seconds;
   } catch (const InputError& error) {
     told.withheld = error.what();
     return;
   }
   told.withheld = reason_to_withhold(stretch);
   if (!told.withheld.empty()) return;
-  if (stretch.bare) {
-    Unwatched unwatched = without_watching(program, *stretch.replayed, *stretch.bare);
-    const double rest = unwatched.seconds / *stretch.bare;
-    if (std::abs(rest - 1) > kMostVariation) {
-      told.withheld = fmt::format(
-          "watched, it took {} where it took {} unwatched, and {} of that is what watching can cost: runs differ too "
-          "much (--runs 5 takes the median of more)",
-          format_seconds(stretch.seconds), format_seconds(*stretch.bare),
-          unwatched.per_call > 0 ? "no more than " + format_seconds(stretch.seconds - unwatched.seconds) : "nothing");
-      return;
-    }
-    if (std::abs(rest - 1) > kReplayTolerance) {
-      told.notes.push_back(fmt::format(
-          "Without what recording costs, the watched run would have taken {}, and unwatched it took {}: that much runs "
-          "differ, and gains are told as shares of the unwatched time",
-          format_seconds(unwatched.seconds), format_seconds(*stretch.bare)));
-    }
-    program = std::move(unwatched.program);
-  }
-  const double least = told.least_share = std::max(options.least_share, noise_of(bare));
-  const Evidence cleared{evidence.recording, evidence.window, program, evidence.costs};
-  const std::vector<Candidate> all = candidates(cleared);
+  const Program program = unwatched_program(told, evidence.program);
+  if (!told.withheld.empty()) return;
+  told.least_share = std::max(options.least_share, noise_of(bare));
+  const std::vector<Candidate> all = candidates({evidence.recording, evidence.window, program, evidence.costs});
   if (!options.mended.empty()) {
     told.seconds_mended = seconds_mended(program, stretch.reference(), all, options.mended);
   }
-  Gains gains = gains_of(program, stretch.reference(), all, least);
+  Gains gains = gains_of(program, stretch.reference(), all, told.least_share);
   told.findings = std::move(gains.findings);
   told.together = std::move(gains.together);
   told.small_findings = gains.left_out;
@@ -139,7 +136,7 @@ ProcessExplanation explain(const Recording& r, const Costs& costs, const std::ve
   told.ending = ending_of(r);
   told.notes = notes_of(r);
   told.stretch = {.range = options.range.value_or(""), .times = window.times, .seconds = program.seconds};
-  if (!bare.empty()) told.stretch.bare = median(bare);
+  if (!bare.empty()) told.stretch.bare = statistics::median(bare);
   told.counts = counts_of(program);
   told.shares = shares_of(program, told.stretch.bare);
   told.traffic = traffic_of(program, costs);

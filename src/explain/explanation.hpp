@@ -87,7 +87,7 @@ struct Finding {
   /// withheld.
   std::optional<double> seconds_after{};
   std::optional<double> seconds_after_all{};
-  double least_share = 0;  ///< of the wall time that is gained by it, alone or after the others, whichever is more
+  double share = 0;  ///< of the wall time that is gained by it, alone or after the others, whichever is more
 };
 
 /// The stretch of the program that is explained.

@@ -16,19 +16,6 @@
 
 namespace xferbench::explain {
 
-std::string reason_to_withhold(const Stretch& stretch) {
-  if (!stretch.replayed) return "the recording cannot be replayed";
-  const double replay_error = std::abs(*stretch.replayed - stretch.seconds) / stretch.seconds;
-  if (replay_error > kReplayTolerance) {
-    return fmt::format(
-        "replayed unchanged, the recording takes {} where the program took {}: {} apart, and more than "
-        "{} would make gains guesses",
-        format_seconds(*stretch.replayed), format_seconds(stretch.seconds), format_percent(replay_error),
-        format_percent(kReplayTolerance));
-  }
-  return {};
-}
-
 namespace {
 
 /// No recorded call was seen to cost more (an H200's host: 0.6 to 1.5 us).
@@ -55,10 +42,6 @@ Program lightened(Program program, double per_call) {
   return program;
 }
 
-}  // namespace
-
-namespace {
-
 /// What calls and operations take without being watched.
 Unwatched without_costs(const Program& program, double replayed, double bare) {
   Unwatched best{.program = program, .seconds = replayed};
@@ -82,9 +65,9 @@ void vary_operations(Unwatched& unwatched, double bare) {
   double taken = 0;
   for (const Operation& o : program.operations) taken += o.varies ? o.work : 0;
   if (taken <= 0) return;
-  unwatched.varying = std::clamp(1 + (bare - unwatched.seconds) / taken, 0.5, 2.);
+  const double factor = std::clamp(1 + (bare - unwatched.seconds) / taken, 0.5, 2.);
   for (Operation& o : program.operations) {
-    if (o.varies) o.work *= unwatched.varying;
+    if (o.varies) o.work *= factor;
   }
   unwatched.seconds = replay(program).seconds;
 }
@@ -110,21 +93,9 @@ void vary_host(Unwatched& unwatched, double bare) {
     const double factor = (low + high) / 2;
     unwatched.program = with_host_times(before, factor);
     unwatched.seconds = replay(unwatched.program).seconds;
-    unwatched.host = factor;
     (unwatched.seconds > bare ? high : low) = factor;
   }
 }
-
-}  // namespace
-
-Unwatched without_watching(const Program& program, double replayed, double bare) {
-  Unwatched unwatched = without_costs(program, replayed, bare);
-  vary_operations(unwatched, bare);
-  vary_host(unwatched, bare);
-  return unwatched;
-}
-
-namespace {
 
 struct Tried {
   double seconds = 0;
@@ -178,7 +149,7 @@ class Sequence {
     }
     Finding finding = candidate.finding;
     finding.seconds_after = alone.seconds * scale_;
-    finding.least_share = std::max(gain_alone, gain_here);
+    finding.share = std::max(gain_alone, gain_here);
     if (here.seconds < seconds_) {
       candidate.mends[here.mend].apply(program_);
       seconds_ = here.seconds;
@@ -198,14 +169,38 @@ class Sequence {
 
 }  // namespace
 
+std::string reason_to_withhold(const Stretch& stretch) {
+  if (!stretch.replayed) return "the recording cannot be replayed";
+  const double replay_error = std::abs(*stretch.replayed - stretch.seconds) / stretch.seconds;
+  if (replay_error > kReplayTolerance) {
+    return fmt::format(
+        "replayed unchanged, the recording takes {} where the program took {}: {} apart, and more than "
+        "{} would make gains guesses",
+        format_seconds(*stretch.replayed), format_seconds(stretch.seconds), format_percent(replay_error),
+        format_percent(kReplayTolerance));
+  }
+  return {};
+}
+
+Unwatched without_watching(const Program& program, double replayed, double bare) {
+  Unwatched unwatched = without_costs(program, replayed, bare);
+  vary_operations(unwatched, bare);
+  vary_host(unwatched, bare);
+  return unwatched;
+}
+
 Gains gains_of(const Program& program, double reference, const std::vector<Candidate>& candidates, double least_share) {
+  const double unchanged = replay(program).seconds;
   std::vector<Tried> alone;
-  for (const Candidate& candidate : candidates) alone.push_back(best_of(program, candidate));
+  for (const Candidate& candidate : candidates) {
+    alone.push_back(best_of(program, candidate));
+    if (!std::isfinite(alone.back().seconds)) alone.back().seconds = unchanged;  // it cannot be mended by itself
+  }
   std::vector<std::size_t> order(candidates.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&alone](std::size_t i) { return alone[i].seconds; });
   Gains gains;
-  Sequence sequence(program, replay(program).seconds, reference);
+  Sequence sequence(program, unchanged, reference);
   for (const std::size_t i : order) sequence.try_next(candidates[i], alone[i], least_share, gains);
   return gains;
 }

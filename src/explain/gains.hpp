@@ -21,8 +21,6 @@ struct Unwatched {
   Program program{};
   double seconds = 0;   ///< replayed
   double per_call = 0;  ///< seconds that were taken out of each call, as watching costs them
-  double varying = 1;   ///< by which operations that vary from run to run were multiplied, ...
-  double host = 1;      ///< ... and what the host does
 };
 /// Makes the replay give the bare time: by what watching costs calls and operations, within bounds; what is left of the
 /// difference is put on operations that vary from run to run (Operation::varies), where there are any, and then on the

@@ -153,7 +153,7 @@ class Builder {
     made.begin = seconds(on.begin);
     made.end = seconds(on.end);
     made.call = by_call_.first(on.correlation);
-    made.stream = stream_of(on.context, on.stream, on.device);
+    made.stream = stream_of(on.context, on.stream);
     made.device = on.device;
     made.in_graph = on.graph_node != 0;
     return &made;
@@ -218,14 +218,11 @@ class Builder {
     }
   }
 
-  /// Of a stream that has no operation yet.
-  static constexpr std::uint32_t kUnknownDevice = 0;
-
-  Index stream_of(std::uint32_t context, std::uint32_t stream, std::uint32_t device) {
+  Index stream_of(std::uint32_t context, std::uint32_t stream) {
     const auto [found, is_new] =
         stream_indexes_.try_emplace({context, stream}, static_cast<Index>(program_.streams.size()));
     if (!is_new) return found->second;
-    StreamOf made{context, stream, device, StreamFlag::unknown};
+    StreamOf made{context, stream, StreamFlag::unknown};
     for (const recording::Stream& known : r_.streams) {
       if (known.context == context && known.stream == stream) made.flag = known.flag;
     }
@@ -334,8 +331,7 @@ class Builder {
     const bool known = stream != stream_indexes_.end();
     switch (sync.kind) {
       case SyncKind::stream_wait_event:
-        std::ranges::copy(operations_of(sync),
-                          std::back_inserter(held_[stream_of(sync.context, sync.stream, kUnknownDevice)]));
+        std::ranges::copy(operations_of(sync), std::back_inserter(held_[stream_of(sync.context, sync.stream)]));
         break;
       case SyncKind::event:
         for (const Index i : operations_of(sync)) wait_for(call, i);

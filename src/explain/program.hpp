@@ -29,7 +29,6 @@ enum class Engine : std::uint8_t {
   peer,
   none,
 };
-inline constexpr std::size_t kEngines = 6;
 
 /// That something must wait for.
 struct Dependency {
@@ -80,7 +79,6 @@ struct HostCall {
 struct StreamOf {
   std::uint32_t context = 0;
   std::uint32_t stream = 0;
-  std::uint32_t device = 0;
   recording::StreamFlag flag = recording::StreamFlag::unknown;
 };
 

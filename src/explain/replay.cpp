@@ -80,7 +80,6 @@ class Simulation {
         })) {
     calls_.resize(p_.calls.size());
     operations_.resize(p_.operations.size());
-    result_.operation_begins.resize(p_.operations.size(), 0);
     result_.operation_ends.resize(p_.operations.size(), 0);
   }
 
@@ -220,7 +219,6 @@ class Simulation {
 
   void start(Index i) {
     OperationState& state = operations_[i];
-    result_.operation_begins[i] = now_;
     state.left = p_.operations[i].work;
     state.since = now_;
     foresee_end(i);

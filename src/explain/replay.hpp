@@ -7,10 +7,9 @@
 
 namespace xferbench::explain {
 
-/// When each ended, and when the stretch did.
+/// When each operation ended, and when the stretch did.
 struct Replay {
   double seconds = 0;
-  std::vector<double> operation_begins{};
   std::vector<double> operation_ends{};
 };
 

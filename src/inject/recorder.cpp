@@ -12,6 +12,7 @@
 #include <memory>
 #include <sstream>
 
+#include "core/clock.hpp"
 #include "core/own_process.hpp"
 #include "version.hpp"
 
@@ -20,12 +21,6 @@ namespace xferbench::inject {
 using recording::Time;
 
 namespace {
-
-Time time_of(clockid_t clock) noexcept {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return static_cast<Time>(time.tv_sec) * 1'000'000'000 + static_cast<Time>(time.tv_nsec);
-}
 
 /// The text of a file of /proc, which has no size before it is read.
 std::string text_of(const char* path) {
@@ -47,7 +42,7 @@ Time process_begin() {
   const long per_second = sysconf(_SC_CLK_TCK);
   if (ticks <= 0 || per_second <= 0) return 0;
   const Time since_boot = static_cast<Time>(ticks) * (1'000'000'000 / static_cast<Time>(per_second));
-  const Time asleep = time_of(CLOCK_BOOTTIME) - time_of(CLOCK_MONOTONIC);
+  const Time asleep = nanoseconds_of(CLOCK_BOOTTIME) - nanoseconds_of(CLOCK_MONOTONIC);
   return since_boot > asleep ? since_boot - asleep : 0;
 }
 
@@ -79,7 +74,7 @@ std::uint32_t& known_thread() {
 
 }  // namespace
 
-Time now() noexcept { return time_of(CLOCK_MONOTONIC); }
+Time now() noexcept { return nanoseconds_of(CLOCK_MONOTONIC); }
 
 std::uint32_t this_thread() noexcept {
   std::uint32_t& thread = known_thread();
@@ -159,7 +154,7 @@ Recorder::Recorder(RecordingRequest request)
                                                            .parent = static_cast<std::uint32_t>(getppid()),
                                                            .begin = begin_,
                                                            .loaded = now(),
-                                                           .clock = time_of(CLOCK_REALTIME),
+                                                           .clock = nanoseconds_of(CLOCK_REALTIME),
                                                            .executable = writer_.name(own_executable()),
                                                            .command = writer_.name(own_command()),
                                                            .tool = writer_.name(build::kVersion)});

@@ -48,7 +48,7 @@ inline std::vector<explain::Finding> torch_findings() {
        .bytes = 64 * 4 * MiB,
        .seconds_after = 31.2e-3,
        .seconds_after_all = 31.2e-3,
-       .least_share = 0.41},
+       .share = 0.41},
       {.kind = FindingKind::result_wait,
        .what = "The host waits 64 times for a result of 4 B (10.1 ms in all)",
        .mend = "Keep results on the GPU and read them once (PyTorch: sum losses on the GPU, one .item() at the end)",
@@ -59,7 +59,7 @@ inline std::vector<explain::Finding> torch_findings() {
        .at_most = false,
        .seconds_after = 45.1e-3,
        .seconds_after_all = 23e-3,
-       .least_share = 0.15},
+       .share = 0.15},
       {.kind = FindingKind::no_overlap,
        .what = "Copies to the GPU and kernels run in turn",
        .mend = "Copy the next batch on a second stream while this one is worked on",
@@ -70,7 +70,7 @@ inline std::vector<explain::Finding> torch_findings() {
        .at_most = true,
        .seconds_after = 51.2e-3,
        .seconds_after_all = 19.1e-3,
-       .least_share = 0.07}};
+       .share = 0.07}};
 }
 
 inline explain::Timeline torch_timeline() {

@@ -13,18 +13,13 @@
 #include <ctime>
 #include <system_error>
 
+#include "core/clock.hpp"
 #include "core/descriptor.hpp"
 #include "core/error.hpp"
 
 namespace xferbench::app {
 
 namespace {
-
-std::uint64_t now() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
-}
 
 /// In the child: this program ignores what a write can raise (core/process.hpp), the other one decides for itself.
 [[noreturn]] void become(std::vector<std::string> words, const Variables& variables, StandardOutput output,
@@ -118,14 +113,14 @@ ProgramEnd run_program(const std::vector<std::string>& words, const Variables& v
   std::signal(SIGCHLD, SIG_DFL);  // whoever started this program may ignore it; then nobody learns how a child ended
   const sigset_t signals = signals_to_look_at();
   const BlockedSignals blocked(signals);
-  ProgramEnd end{.begin = now()};
+  ProgramEnd end{.begin = nanoseconds_of(CLOCK_MONOTONIC)};
   end.pid = fork();
   if (end.pid < 0) throw std::system_error(errno, std::generic_category(), "starting a program");
   if (end.pid == 0) become(words, variables, output, blocked.before(), to_parent.number());
   to_parent = Descriptor();
   const int error = error_of_exec(from_child.number());
   const Waited waited = wait_for(end.pid, signals);
-  end.end = now();
+  end.end = nanoseconds_of(CLOCK_MONOTONIC);
   end.interrupted = waited.interrupted;
   if (error != 0) throw UsageError(fmt::format("cannot run {}: {}", words.front(), std::strerror(error)));
   if (WIFSIGNALED(waited.status)) {

@@ -126,8 +126,7 @@ Candidate pageable_candidate(const Evidence& e, std::vector<Index> operations, d
   candidate.mends.push_back(
       {kind == CopyKind::h2d
            ? "Pin the source (cudaMallocHost, cudaHostRegister; PyTorch: pin_memory()) and copy with cudaMemcpyAsync "
-             "on "
-             "a stream (non_blocking=True)"
+             "on a stream (non_blocking=True)"
            : "Copy into pinned memory (cudaMallocHost, cudaHostRegister) with cudaMemcpyAsync on a stream",
        fmt::format("The memory is pinned once, outside of the stretch{}, and not overwritten before the copy is done",
                    cost_of_pinning(e, operations)),
