@@ -84,8 +84,8 @@ struct Process {
 struct Device {
   std::uint32_t id = 0;  ///< as the records of this process number it
   NameId name = 0;
-  NameId uuid = 0;  ///< "GPU-..." as nvidia-smi shows it
-  std::uint32_t reserved = 0;
+  NameId uuid = 0;                    ///< "GPU-..." as nvidia-smi shows it
+  std::uint32_t multiprocessors = 0;  ///< 0: not known
 };
 
 enum class StreamFlag : std::uint32_t {

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <optional>
+#include <queue>
+#include <vector>
 
 #include "explain/usual.hpp"
 
@@ -75,7 +78,14 @@ void set_work_of_copies(Program& program, std::uint32_t device) {
   }
 }
 
-/// By begin, as operations are: a kernel runs beside another if it begins before the latest end so far.
+/// Of kernels that overlap: whether the shorter one ran beside the other for most of its time. Else only the ends of
+/// two that fill the GPU overlap: the last blocks of one, the first of the next.
+bool ran_side_by_side(const Operation& before, const Operation& o) {
+  const double both = std::min(before.end, o.end) - o.begin;
+  return 2 * both >= std::min(before.end - before.begin, o.end - o.begin);
+}
+
+/// By begin, as operations are: a kernel overlaps with another if it begins before the latest end so far.
 void find_kernels_side_by_side(Program& program) {
   std::map<std::uint32_t, Index> latest;  // on each device: the kernel that ends last so far
   for (Index i = 0; i < program.operations.size(); ++i) {
@@ -84,9 +94,28 @@ void find_kernels_side_by_side(Program& program) {
     const auto [found, first] = latest.try_emplace(o.device, i);
     if (first) continue;
     Operation& other = program.operations[found->second];
-    if (o.begin < other.end) o.side_by_side = other.side_by_side = true;
+    if (o.begin < other.end && ran_side_by_side(other, o)) {
+      o.side_by_side = other.side_by_side = true;
+    } else if (o.begin < other.end) {
+      o.work = o.end - other.end;  // it shares the other's end
+    }
     if (o.end > other.end) found->second = i;
   }
+}
+
+/// How many kernels of a device ran at once, at the most.
+std::size_t kernels_at_once(const Program& program) {
+  using Ends = std::priority_queue<double, std::vector<double>, std::greater<>>;
+  std::map<std::uint32_t, Ends> running;  // on each device
+  std::size_t most = 1;
+  for (const Operation& o : program.operations) {
+    if (!o.side_by_side) continue;
+    Ends& ends = running[o.device];
+    while (!ends.empty() && ends.top() <= o.begin) ends.pop();
+    ends.push(o.end);
+    most = std::max(most, ends.size());
+  }
+  return most;
 }
 
 void set_work(Program& program) {
@@ -97,6 +126,7 @@ void set_work(Program& program) {
   }
   for (const auto& [device, has_copies] : devices) set_work_of_copies(program, device);
   find_kernels_side_by_side(program);
+  program.kernels_at_once = kernels_at_once(program);
 }
 
 // --- What is usual --------------------------------------------------------------------------------------------------
@@ -116,7 +146,8 @@ struct Cause {
   std::optional<double> engine{};      // when its engine became free
 };
 
-/// The operation before on the same engine, for all of them.
+/// When the operation before on the same engine let it go, for all of them; the end of a kernel that the next one only
+/// overlaps with does so when that begins.
 std::vector<std::optional<double>> engine_free_times(const Program& program) {
   std::map<std::pair<std::uint32_t, Engine>, double> free;
   std::vector<std::optional<double>> times(program.operations.size());
@@ -125,7 +156,7 @@ std::vector<std::optional<double>> engine_free_times(const Program& program) {
     if (o.engine == Engine::none) continue;
     const auto [found, first] = free.try_emplace({o.device, o.engine}, o.end);
     if (first) continue;
-    times[i] = found->second;
+    times[i] = o.side_by_side ? found->second : std::min(found->second, o.begin);
     found->second = std::max(found->second, o.end);
   }
   return times;

@@ -10,6 +10,7 @@
 #include "explain/costs.hpp"
 #include "explain/explanation.hpp"
 #include "explain/program.hpp"
+#include "explain/replay.hpp"
 
 namespace xferbench::explain {
 
@@ -17,8 +18,9 @@ namespace xferbench::explain {
 struct Evidence {
   const Recording& recording;
   const Window& window;
-  const Program& program;  ///< the part of the recording in the window
+  const Program& program;  ///< the part of the recording in the window, without what watching cost
   const Costs& costs;
+  const Replay& replayed;  ///< the program unchanged: when its calls and operations begin and end if nobody watches
 };
 
 /// One way to mend something.
@@ -58,6 +60,10 @@ Place place_of_calls(const Evidence& evidence, std::span<const Index> calls);
 std::string copies_in_words(const Program& program, std::span<const Index> operations);
 std::uint64_t bytes_of(const Program& program, std::span<const Index> operations);
 
+/// What these take, one after the other, in the replay.
+double time_of_operations(const Evidence& evidence, std::span<const Index> operations);
+double time_of_calls(const Evidence& evidence, std::span<const Index> calls);
+
 /// "1 time", "64 times".
 std::string times(std::size_t count);
 
@@ -66,6 +72,5 @@ void make_asynchronous(HostCall& call, double own);
 
 /// The last call of the stretch that waits; the results are complete after it. kNone: there is none.
 Index last_wait(const Program& program);
-bool is_wait(const HostCall& call);
 
 }  // namespace xferbench::explain

@@ -6,9 +6,13 @@
 #include <optional>
 
 #include "core/recording.hpp"
+#include "core/units.hpp"
 #include "explain/program.hpp"
 
 namespace xferbench::explain {
+
+/// Up to this a copy takes its latency more than its rate, and measured from event to event some of theirs, too.
+inline constexpr std::uint64_t kSmallCopy = 64 * KiB;
 
 struct Costs {
   /// For one copy between the GPU and such memory of the host, with the link to itself; nothing where it is not known.

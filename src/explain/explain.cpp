@@ -98,23 +98,27 @@ Program unwatched_program(ProcessExplanation& told, const Program& program) {
   return std::move(unwatched.program);
 }
 
-void tell_gains(ProcessExplanation& told, const Evidence& evidence, const std::vector<double>& bare,
-                const Options& options) {
-  Stretch& stretch = told.stretch;
+/// Whether the replay takes what the program took; else it is told why nothing is to be had from it.
+bool can_be_replayed(ProcessExplanation& told, const Program& program) {
   try {
-    stretch.replayed = replay(evidence.program).seconds;
+    told.stretch.replayed = replay(program).seconds;
+    told.withheld = reason_to_withhold(told.stretch);
   } catch (const InputError& error) {
     told.withheld = error.what();
-    return;
   }
-  told.withheld = reason_to_withhold(stretch);
-  if (!told.withheld.empty()) return;
-  const Program program = unwatched_program(told, evidence.program);
-  if (!told.withheld.empty()) return;
-  told.least_share = std::max(options.least_share, noise_of(bare));
-  const std::vector<Candidate> all = candidates({evidence.recording, evidence.window, program, evidence.costs});
+  return told.withheld.empty();
+}
+
+/// Of the program as it is unwatched.
+void tell_gains(ProcessExplanation& told, const Evidence& evidence, const Options& options) {
+  const Stretch& stretch = told.stretch;
+  const Program& program = evidence.program;
+  const std::vector<Candidate> all = candidates(evidence);
   if (!options.mended.empty()) {
-    told.seconds_mended = seconds_mended(program, stretch.reference(), all, options.mended);
+    const Chosen chosen = chosen_mended(program, stretch.reference(), all, options.mended);
+    told.seconds_mended = chosen.seconds;
+    told.mended_at_most = chosen.at_most;
+    for (const FindingKind kind : chosen.missing) told.mended_missing.emplace_back(to_text(kind));
   }
   Gains gains = gains_of(program, stretch.reference(), all, told.least_share);
   told.findings = std::move(gains.findings);
@@ -144,7 +148,11 @@ ProcessExplanation explain(const Recording& r, const Costs& costs, const std::ve
   told.cloud = cloud_of(program, kMostPoints);
   constexpr std::size_t kMostSpans = 2000;
   told.timeline = timeline_of(r, window, kMostSpans);
-  tell_gains(told, {r, window, program, costs}, bare, options);
+  if (!can_be_replayed(told, program)) return told;
+  const Program unwatched = unwatched_program(told, program);
+  if (!told.withheld.empty()) return told;
+  told.least_share = std::max(options.least_share, noise_of(bare));
+  tell_gains(told, {r, window, unwatched, costs, replay(unwatched)}, options);
   return told;
 }
 

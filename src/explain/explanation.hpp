@@ -16,7 +16,7 @@ namespace xferbench::explain {
 
 /// Where the wall time of a stretch went; they add up to it.
 struct Shares {
-  double kernels = 0;   ///< kernels (and fills) alone
+  double kernels = 0;   ///< kernels alone, and what else runs inside the GPU: fills, copies within its memory
   double copies = 0;    ///< copies alone
   double both = 0;      ///< kernels beside copies
   double waiting = 0;   ///< the GPU idle, the program waiting for its answer
@@ -40,7 +40,7 @@ struct Traffic {
   double seconds = 0;       ///< sum of their times
   double busy = 0;          ///< in which at least one of them ran
   /// What this machine takes for copies of just these sizes from and to such memory, one after the other; nothing where
-  /// it is not known.
+  /// it is not known, or says little because they are small (kSmallCopy).
   std::optional<double> reachable{};
   /// The same from and to pinned memory.
   std::optional<double> pinned{};
@@ -81,8 +81,9 @@ struct Finding {
   std::string assumption{};  ///< under which the gain holds: a sentence
   Place place{};
   std::size_t count = 0;
-  std::uint64_t bytes = 0;
-  bool at_most = false;  ///< the gain may be less; else it is about that
+  std::uint64_t bytes = 0;      ///< all together
+  std::uint64_t each_size = 0;  ///< of each copy, where all are of one size
+  bool at_most = false;         ///< the gain may be less; else it is about that
   /// The stretch with this mended alone, and with all those before it in the list mended, too. Nothing where gains are
   /// withheld.
   std::optional<double> seconds_after{};
@@ -175,8 +176,11 @@ struct ProcessExplanation {
   double least_share = 0.01;        ///< ... which is less than this share of the wall time
   /// The first so many findings mended together, from two on: [0] is of the first two.
   std::vector<double> together{};
-  /// With just the kinds mended that were asked for: the stretch's time.
+  /// With just the kinds mended that were asked for: the stretch's time, whether it may take longer, and those kinds of
+  /// which nothing was found. Nothing where none was found, or gains are withheld.
   std::optional<double> seconds_mended{};
+  bool mended_at_most = false;
+  std::vector<std::string> mended_missing{};
   std::vector<CopyPoint> cloud{};
   Timeline timeline{};
 };

@@ -7,6 +7,7 @@
 #include <functional>
 #include <future>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -97,71 +98,85 @@ void vary_host(Unwatched& unwatched, double bare) {
   }
 }
 
+/// All ways to mend something, in one program. Infinite: it cannot be mended so there.
 struct Tried {
-  double seconds = 0;
-  std::size_t mend = 0;  // the best of the candidate's
+  std::vector<double> times{};
+  std::size_t best = 0;
+  [[nodiscard]] double seconds() const { return times[best]; }
 };
 
+/// What the engine takes that has most to do: no order of the operations takes less. Kernels that share theirs with
+/// others are left out.
+double busiest(const Program& program) {
+  std::map<std::pair<std::uint32_t, Engine>, double> busy;
+  for (const Operation& o : program.operations) {
+    if (o.engine != Engine::none && !o.side_by_side && o.end <= program.seconds) busy[{o.device, o.engine}] += o.work;
+  }
+  double most = 0;
+  for (const auto& [engine, seconds] : busy) most = std::max(most, seconds);
+  return most;
+}
+
 /// What the program takes when it is mended so. A change that leaves something waiting for ever cannot be made there.
-double seconds_with(const Program& program, const Mend& mend) {
+/// Times are multiplied by `scale` before they are told: where the replay is some percent too long, what the engines
+/// need is not to become too short by that.
+double seconds_with(const Program& program, const Mend& mend, double scale) {
   Program changed = program;
   mend.apply(changed);
   try {
-    return replay(changed).seconds;
+    return std::max(replay(changed).seconds, busiest(changed) / scale);
   } catch (const InputError&) {
     return std::numeric_limits<double>::infinity();
   }
 }
 
-/// The best way to mend it in that program.
-Tried best_of(const Program& program, const Candidate& candidate) {
-  std::vector<std::future<double>> times;
+Tried tried(const Program& program, const Candidate& candidate, double scale) {
+  std::vector<std::future<double>> running;
   for (const Mend& mend : candidate.mends) {
-    times.push_back(std::async(std::launch::async, seconds_with, std::cref(program), std::cref(mend)));
+    running.push_back(std::async(std::launch::async, seconds_with, std::cref(program), std::cref(mend), scale));
   }
-  Tried best{.seconds = times.front().get()};
-  for (std::size_t i = 1; i < times.size(); ++i) {
-    const double seconds = times[i].get();
-    if (seconds < best.seconds) best = {seconds, i};
-  }
-  return best;
-}
-
-void describe(Finding& finding, const Candidate& candidate, std::size_t mend) {
-  finding.mend = candidate.mends[mend].text;
-  finding.assumption = candidate.mends[mend].assumption;
+  Tried all;
+  for (std::future<double>& time : running) all.times.push_back(time.get());
+  all.best = static_cast<std::size_t>(std::ranges::min_element(all.times) - all.times.begin());
+  return all;
 }
 
 /// Mends one after the other, each in what those before have left.
 class Sequence {
  public:
   Sequence(Program program, double unchanged, double reference)
-      : program_(std::move(program)), seconds_(unchanged), scale_(reference / unchanged), reference_(reference) {}
+      : program_(std::move(program)),
+        unchanged_(unchanged),
+        seconds_(unchanged),
+        scale_(reference / unchanged),
+        reference_(reference) {}
 
   /// Takes the candidate up if it gains so much, alone or here.
   void try_next(const Candidate& candidate, const Tried& alone, double least_share, Gains& gains) {
-    const Tried here = gains.findings.empty() ? alone : best_of(program_, candidate);
-    const double gain_alone = 1 - alone.seconds * scale_ / reference_;
-    const double gain_here = (seconds_ - here.seconds) * scale_ / reference_;
-    if (std::max(gain_alone, gain_here) < least_share) {
+    const Tried here = gains.findings.empty() ? alone : tried(program_, candidate, scale_);
+    const double gain_here = seconds_ - here.seconds();
+    if (std::max(unchanged_ - alone.seconds(), gain_here) < least_share * unchanged_) {
       ++gains.left_out;
       return;
     }
-    Finding finding = candidate.finding;
-    finding.seconds_after = alone.seconds * scale_;
-    finding.share = std::max(gain_alone, gain_here);
-    if (here.seconds < seconds_) {
-      candidate.mends[here.mend].apply(program_);
-      seconds_ = here.seconds;
+    const std::size_t mend = gain_here > 0 ? here.best : alone.best;  // that is told, with its own times
+    const double after = std::min(alone.times[mend], unchanged_);     // some help only after others
+    if (gain_here > 0) {
+      candidate.mends[mend].apply(program_);
+      seconds_ = here.seconds();
     }
-    describe(finding, candidate, gain_here >= gain_alone ? here.mend : alone.mend);
+    Finding& finding = gains.findings.emplace_back(candidate.finding);
+    finding.mend = candidate.mends[mend].text;
+    finding.assumption = candidate.mends[mend].assumption;
+    finding.seconds_after = after * scale_;
     finding.seconds_after_all = seconds_ * scale_;
-    gains.findings.push_back(std::move(finding));
+    finding.share = std::max(unchanged_ - after, gain_here) * scale_ / reference_;
     if (gains.findings.size() > 1) gains.together.push_back(seconds_ * scale_);
   }
 
  private:
   Program program_;
+  double unchanged_;
   double seconds_;
   double scale_;
   double reference_;
@@ -192,28 +207,32 @@ Unwatched without_watching(const Program& program, double replayed, double bare)
 Gains gains_of(const Program& program, double reference, const std::vector<Candidate>& candidates, double least_share) {
   const double unchanged = replay(program).seconds;
   std::vector<Tried> alone;
-  for (const Candidate& candidate : candidates) {
-    alone.push_back(best_of(program, candidate));
-    if (!std::isfinite(alone.back().seconds)) alone.back().seconds = unchanged;  // it cannot be mended by itself
-  }
+  for (const Candidate& candidate : candidates) alone.push_back(tried(program, candidate, reference / unchanged));
   std::vector<std::size_t> order(candidates.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&alone](std::size_t i) { return alone[i].seconds; });
+  std::ranges::stable_sort(order, {}, [&alone](std::size_t i) { return alone[i].seconds(); });
   Gains gains;
   Sequence sequence(program, unchanged, reference);
   for (const std::size_t i : order) sequence.try_next(candidates[i], alone[i], least_share, gains);
   return gains;
 }
 
-double seconds_mended(const Program& program, double reference, const std::vector<Candidate>& candidates,
-                      const std::vector<FindingKind>& kinds) {
+Chosen chosen_mended(const Program& program, double reference, const std::vector<Candidate>& candidates,
+                     const std::vector<FindingKind>& kinds) {
+  Chosen chosen{.missing = kinds};
+  const double scale = reference / replay(program).seconds;
   Program mended = program;
   for (const Candidate& candidate : candidates) {
-    if (std::ranges::find(kinds, candidate.finding.kind) == kinds.end()) continue;
-    const Tried best = best_of(mended, candidate);
-    if (std::isfinite(best.seconds)) candidate.mends[best.mend].apply(mended);
+    const FindingKind kind = candidate.finding.kind;
+    if (std::ranges::find(kinds, kind) == kinds.end()) continue;
+    const Tried all = tried(mended, candidate, scale);
+    if (!std::isfinite(all.seconds())) continue;
+    std::erase(chosen.missing, kind);
+    chosen.at_most = chosen.at_most || candidate.finding.at_most;
+    candidate.mends[all.best].apply(mended);
+    chosen.seconds = all.seconds() * scale;
   }
-  return replay(mended).seconds * reference / replay(program).seconds;
+  return chosen;
 }
 
 }  // namespace xferbench::explain

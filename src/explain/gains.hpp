@@ -37,8 +37,15 @@ struct Gains {
 /// What gains less than that share, alone and after the others, is left out.
 Gains gains_of(const Program& program, double reference, const std::vector<Candidate>& candidates, double least_share);
 
-/// The time with just those kinds mended, the best way each.
-double seconds_mended(const Program& program, double reference, const std::vector<Candidate>& candidates,
-                      const std::vector<FindingKind>& kinds);
+/// The stretch with just some kinds of findings mended.
+struct Chosen {
+  std::optional<double> seconds{};     ///< nothing where none of them was found
+  bool at_most = false;                ///< as that of a finding
+  std::vector<FindingKind> missing{};  ///< that were not found
+};
+
+/// With just those kinds mended, the best way each.
+Chosen chosen_mended(const Program& program, double reference, const std::vector<Candidate>& candidates,
+                     const std::vector<FindingKind>& kinds);
 
 }  // namespace xferbench::explain

@@ -6,13 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "core/cuda_calls.hpp"
 #include "core/recording.hpp"
+#include "explain/window.hpp"
 #include "results/recording_file.hpp"
 
 namespace xferbench::explain {
@@ -44,16 +42,18 @@ struct Operation {
   double delay = 0;     ///< from the begin of its call to its own, if nothing else holds it up
   double handover = 0;  ///< from the end of what it depends on to its begin, likewise
   std::uint64_t bytes = 0;
-  Index call = kNone;  ///< that enqueued it; none: before the stretch, or by the device
-  Index stream = 0;    ///< Program::streams
-  Index name = 0;      ///< NameId of a kernel
+  Index call = kNone;             ///< that enqueued it; none: before the stretch, or by the device
+  Index stream = 0;               ///< Program::streams
+  Index name = 0;                 ///< NameId of a kernel
+  float least_part = 0;           ///< of a kernel: the share of its time below which parts of it do not get
+  std::uint32_t correlation = 0;  ///< of its call
   std::vector<Dependency> after{};
   std::uint32_t device = 0;
   Engine engine = Engine::none;
   recording::CopyKind copy = recording::CopyKind::other;
   recording::Memory host = recording::Memory::unknown;  ///< of a copy: where its end on the host is
   bool is_copy = false;
-  bool side_by_side = false;  ///< a kernel that ran beside another one
+  bool side_by_side = false;  ///< a kernel that ran beside another one for most of its time, or of that one's
   bool in_graph = false;
   bool varies = false;  ///< from run to run: what the host carries, and kernels that wait for managed pages
 };
@@ -82,14 +82,6 @@ struct StreamOf {
   recording::StreamFlag flag = recording::StreamFlag::unknown;
 };
 
-/// A part of a recording's time.
-struct Window {
-  recording::Time begin = 0;
-  recording::Time end = 0;
-  std::optional<std::uint32_t> thread{};  ///< on which it begins and ends, where it is an NVTX range
-  std::size_t times = 1;                  ///< ranges of that name in it
-};
-
 struct Program {
   double seconds = 0;                   ///< of the stretch, as recorded
   std::vector<HostCall> calls{};        ///< by begin; the last one is the end of the stretch
@@ -97,11 +89,15 @@ struct Program {
   std::vector<StreamOf> streams{};
   double duplex_h2d = 1;  ///< the share of its speed that a copy to the GPU keeps while one from it runs
   double duplex_d2h = 1;
+  std::size_t kernels_at_once = 1;  ///< that ran side by side, at the most
 };
 
-/// The whole life of the process, or from the first to the last NVTX range of that name. Throws InputError where there
-/// is no such range.
-Window window_of(const Recording& recording, const std::optional<std::string>& range);
+/// A call that does nothing but wait for the GPU.
+bool is_wait(const HostCall& call);
+
+/// The kernel of that device whose accesses move pages at that time: of those that run the one that began last. kNone:
+/// there is none.
+Index kernel_at(const Program& program, std::uint32_t device, double time);
 
 /// How copies slow down each other, in shares of their speeds.
 struct Duplex {

@@ -45,7 +45,7 @@ Lists inverted(std::size_t sources, std::size_t lists, Targets targets) {
   return made;
 }
 
-enum class What : std::uint8_t { call_begins, call_ends, operation_ready, operation_ends };
+enum class What : std::uint8_t { call_begins, call_ends, operation_ready, operation_ends, call_lets_go };
 
 struct Happening {
   double time;
@@ -60,6 +60,7 @@ struct Happening {
 struct EngineState {
   std::deque<Index> ready;
   std::vector<Index> running;
+  Index kept_for = kNone;  // what is about to be ready, and comes before all that are
 };
 
 class Simulation {
@@ -80,6 +81,9 @@ class Simulation {
         })) {
     calls_.resize(p_.calls.size());
     operations_.resize(p_.operations.size());
+    result_.call_begins.resize(p_.calls.size(), 0);
+    result_.call_ends.resize(p_.calls.size(), 0);
+    result_.operation_begins.resize(p_.operations.size(), 0);
     result_.operation_ends.resize(p_.operations.size(), 0);
   }
 
@@ -96,10 +100,18 @@ class Simulation {
         case What::operation_ends:
           if (next.version == operations_[next.index].version) operation_ends(next.index);
           break;
+        case What::call_lets_go:
+          if (next.version == operations_[next.index].version) call_lets_go(next.index);
+          break;
       }
     }
     if (p_.calls.empty() || !calls_.back().ended) {
       throw InputError("the recording cannot be replayed: something in it waits for what never ends");
+    }
+    result_.seconds = result_.call_ends.back();
+    for (Index i = 0; i < p_.operations.size(); ++i) {
+      const bool ended = p_.operations[i].end <= p_.seconds;
+      if (ended) result_.seconds = std::max(result_.seconds, result_.operation_ends[i]);
     }
     return std::move(result_);
   }
@@ -108,11 +120,9 @@ class Simulation {
   struct CallState {
     std::uint32_t missing = 0;  // calls that must end before, or operations while it runs
     double least_end = 0;
-    double last_end = 0;  // of operations that it waits for
     bool begun = false;
-    bool waits = false;  // for operations that had not ended when it began
+    bool ends = false;  // when that is, is known
     bool ended = false;
-    double begin = 0;
   };
   struct OperationState {
     std::uint32_t missing = 0;  // dependencies and the call
@@ -149,7 +159,7 @@ class Simulation {
     const HostCall& call = p_.calls[c];
     CallState& state = calls_[c];
     state.begun = true;
-    state.begin = now_;
+    result_.call_begins[c] = now_;
     state.missing = 0;
     for (const Index i : call.operations) {
       if (p_.operations[i].call != c) continue;  // a change gave it to another call
@@ -158,23 +168,39 @@ class Simulation {
     for (const Index i : call.waits_for) {
       if (operations_[i].ended) continue;
       ++state.missing;
-      state.waits = true;
     }
-    if (state.missing == 0) push(now_ + call.own, What::call_ends, c);
+    if (state.missing > 0) return;
+    state.ends = true;
+    push(now_ + call.own, What::call_ends, c);
   }
 
   void operation_seen(Index c, double end) {
     CallState& state = calls_[c];
-    if (!state.begun || state.ended) return;
-    state.last_end = end;
+    if (!state.begun || state.ends) return;
     if (--state.missing > 0) return;
     const HostCall& call = p_.calls[c];
-    push(std::max(state.begin + call.own, end + call.wake), What::call_ends, c);
+    state.ends = true;
+    push(std::max(result_.call_begins[c] + call.own, end + call.wake), What::call_ends, c);
+  }
+
+  /// A call may return while the last part of what it carries is on its way.
+  [[nodiscard]] bool lets_go(const Operation& o, Index i) const {
+    if (o.call == kNone || p_.calls[o.call].wake >= 0) return false;
+    const std::vector<Index>& waits_for = p_.calls[o.call].waits_for;
+    return std::ranges::find(waits_for, i) != waits_for.end();
+  }
+
+  void call_lets_go(Index operation) {
+    const Index c = p_.operations[operation].call;
+    CallState& state = calls_[c];
+    if (!state.begun || state.ends || state.missing > 1) return;
+    state.ends = true;
+    push(result_.call_begins[c] + p_.calls[c].own, What::call_ends, c);
   }
 
   void call_ends(Index c) {
     calls_[c].ended = true;
-    if (c + 1 == p_.calls.size()) result_.seconds = now_;
+    result_.call_ends[c] = now_;
     for (const Index next : followers_.of(c)) {
       CallState& state = calls_[next];
       const HostCall& call = p_.calls[next];
@@ -197,19 +223,40 @@ class Simulation {
     const Operation& o = p_.operations[i];
     if (o.engine == Engine::none) return start(i);
     EngineState& engine = engine_of(o);
-    engine.ready.push_back(i);
+    if (engine.kept_for == i) {
+      engine.kept_for = kNone;
+      engine.ready.push_front(i);
+    } else {
+      engine.ready.push_back(i);
+    }
     start_what_can(engine);
   }
 
-  /// One at a time, but for kernels that ran side by side.
+  /// An engine that was handed the next operation of the stream that it served last carries that out first where it did
+  /// so when it was recorded, although others are ready a moment sooner.
+  [[nodiscard]] Index next_in_order(Index ended, const EngineState& engine) const {
+    constexpr double kMoment = 2e-6;
+    if (!engine.running.empty() || engine.ready.empty()) return kNone;
+    const Operation& o = p_.operations[ended];
+    for (const Index next : dependents_.of(ended)) {
+      const Operation& other = p_.operations[next];
+      const bool same_engine = other.engine == o.engine && other.device == o.device;
+      const bool is_next = operations_[next].missing == 0 && operations_[next].ready <= now_ + kMoment;
+      if (same_engine && is_next && next < engine.ready.front()) return next;
+    }
+    return kNone;
+  }
+
+  /// One at a time, but for kernels that ran side by side: no more of them than did so.
   [[nodiscard]] bool can_start(const EngineState& engine, Index i) const {
     if (engine.running.empty()) return true;
+    if (engine.running.size() >= p_.kernels_at_once) return false;
     const auto shares = [this](Index other) { return p_.operations[other].side_by_side; };
     return shares(i) && std::ranges::all_of(engine.running, shares);
   }
 
   void start_what_can(EngineState& engine) {
-    while (!engine.ready.empty() && can_start(engine, engine.ready.front())) {
+    while (engine.kept_for == kNone && !engine.ready.empty() && can_start(engine, engine.ready.front())) {
       const Index i = engine.ready.front();
       engine.ready.pop_front();
       engine.running.push_back(i);
@@ -219,6 +266,7 @@ class Simulation {
 
   void start(Index i) {
     OperationState& state = operations_[i];
+    result_.operation_begins[i] = now_;
     state.left = p_.operations[i].work;
     state.since = now_;
     foresee_end(i);
@@ -235,6 +283,7 @@ class Simulation {
     if (o.engine == Engine::none) return;
     EngineState& engine = engine_of(o);
     std::erase(engine.running, i);
+    if (engine.kept_for == kNone) engine.kept_for = next_in_order(i, engine);
     start_what_can(engine);
     change_speed_of_opposite(o);
   }
@@ -260,7 +309,10 @@ class Simulation {
     state.left = std::max(0., state.left - (now_ - state.since) * state.speed);
     state.since = now_;
     state.speed = speed(p_.operations[i]);
-    push(now_ + state.left / state.speed, What::operation_ends, i, ++state.version);
+    const double end = now_ + state.left / state.speed;
+    push(end, What::operation_ends, i, ++state.version);
+    const Operation& o = p_.operations[i];
+    if (lets_go(o, i)) push(end + p_.calls[o.call].wake, What::call_lets_go, i, state.version);
   }
 
   void change_speed_of_opposite(const Operation& o) {

@@ -7,9 +7,14 @@
 
 namespace xferbench::explain {
 
-/// When each operation ended, and when the stretch did.
+/// When each call and operation began and ended, and when the stretch did: with its last call, but not before all
+/// operations that had ended in it when it was recorded, whoever waits for them. So nothing that is mended is faster
+/// than the GPU.
 struct Replay {
   double seconds = 0;
+  std::vector<double> call_begins{};
+  std::vector<double> call_ends{};
+  std::vector<double> operation_begins{};
   std::vector<double> operation_ends{};
 };
 

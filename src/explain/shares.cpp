@@ -30,6 +30,9 @@ Doing doing_of(const HostCall& call) {
   }
 }
 
+/// Copies inside the GPU are no transfers.
+Doing doing_of(const Operation& o) { return o.is_copy && o.copy != recording::CopyKind::d2d ? copies : kernels; }
+
 std::vector<Moment> edges_of(const Program& program) {
   std::vector<Moment> edges;
   edges.reserve(2 * (program.operations.size() + program.calls.size()));
@@ -40,7 +43,7 @@ std::vector<Moment> edges_of(const Program& program) {
     edges.push_back({begin, what, 1});
     edges.push_back({end, what, -1});
   };
-  for (const Operation& o : program.operations) add(o.begin, o.end, o.is_copy ? copies : kernels);
+  for (const Operation& o : program.operations) add(o.begin, o.end, doing_of(o));
   for (const HostCall& call : program.calls) add(call.begin, call.end, doing_of(call));
   std::ranges::sort(edges, {}, &Moment::time);
   return edges;

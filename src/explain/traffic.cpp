@@ -53,6 +53,7 @@ std::vector<Traffic> traffic_of(const Program& program, const Costs& costs) {
     t.seconds += o.end - o.begin;
     t.busy += std::max(0., o.end - std::max(o.begin, group.until));
     group.until = std::max(group.until, o.end);
+    if (o.bytes <= kSmallCopy) t.reachable = t.pinned = std::nullopt;
     add(t.reachable, costs.copy(o.copy, o.host, o.bytes));
     add(t.pinned, costs.copy(o.copy, Memory::pinned, o.bytes));
   }

@@ -199,7 +199,9 @@ void add(const CUpti_ActivityContext& r, const Conversion& with) {
 void add(const CUpti_ActivityDevice4& r, const Conversion& with) {
   RecordingWriter& writer = with.to.writer();
   const NameId name = r.name == nullptr ? 0 : writer.name(r.name);
-  with.to.add(Type::device, Device{.id = r.id, .name = name, .uuid = writer.name(text_of(r.uuid))});
+  with.to.add(
+      Type::device,
+      Device{.id = r.id, .name = name, .uuid = writer.name(text_of(r.uuid)), .multiprocessors = r.numMultiprocessors});
 }
 
 void add(const CUpti_ActivityAPI& r, const Conversion& with) {

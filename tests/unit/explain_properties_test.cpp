@@ -1,23 +1,18 @@
-// What holds of all explanations, where it is easily lost: gains that the GPU does not allow, mends that spoil each
-// other, programs at the edges of the stretch.
+// What may not be told of any program, shown by programs of which it once was.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
 #include "core/units.hpp"
 #include "explain/candidates.hpp"
-#include "explain/explain.hpp"
 #include "explain/gains.hpp"
 #include "explain/program.hpp"
 #include "explain/replay.hpp"
 #include "report/explain/words.hpp"
 #include "support/made_recording.hpp"
+#include "unit/explained.hpp"
 
 namespace xferbench::explain {
 namespace {
@@ -25,36 +20,6 @@ namespace {
 using recording::CopyKind;
 using recording::Memory;
 using recording::StreamFlag;
-
-using Write = std::function<void(MadeRecording&)>;
-
-Recording whole(const Write& write) {
-  MadeRecording made;
-  write(made);
-  return made.finish();
-}
-
-Recording in_range(const Write& write) {
-  MadeRecording made;
-  made.work(5e-3);
-  made.begin_range("steps");
-  write(made);
-  made.end_range();
-  made.work(1e-3);
-  return made.finish();
-}
-
-ProcessExplanation explained(const Recording& r, const std::vector<FindingKind>& mended = {}, bool range = true) {
-  return explain(r, MadeRecording::costs(), {}, std::nullopt,
-                 {.range = range ? std::optional<std::string>("steps") : std::nullopt, .mended = mended});
-}
-
-const Finding* find(const ProcessExplanation& told, FindingKind kind) {
-  const auto found = std::ranges::find(told.findings, kind, &Finding::kind);
-  return found == told.findings.end() ? nullptr : &*found;
-}
-
-double pinned_seconds(std::uint64_t bytes) { return static_cast<double>(bytes) / 50e9; }
 
 // --- Gains that the engines do not allow ----------------------------------------------------------------------------
 
@@ -89,8 +54,9 @@ TEST(ExplainProperties, GatheredCopiesOfPageableMemoryDoNotShrinkToOneWhenTheyAr
     m.wait(s);
   });
   const Window window = window_of(r, "steps");
-  Program program = program_of(r, window, {});
-  const Evidence evidence{r, window, program, MadeRecording::costs()};
+  const Program program = program_of(r, window, {});
+  const Replay replayed = replay(program);
+  const Evidence evidence{r, window, program, MadeRecording::costs(), replayed};
   const std::vector<Candidate> small = small_copies(evidence);
   const std::vector<Candidate> pageable = pageable_copies(evidence);
   ASSERT_EQ(small.size(), 1U);
@@ -115,7 +81,8 @@ TEST(ExplainProperties, SplitAndThenPinnedCopiesStillTakeTheLinksTimeButNoMore) 
   });
   const Window window = window_of(r, "steps");
   const Program program = program_of(r, window, {});
-  const Evidence evidence{r, window, program, MadeRecording::costs()};
+  const Replay replayed = replay(program);
+  const Evidence evidence{r, window, program, MadeRecording::costs(), replayed};
   const std::vector<Candidate> turns = copies_and_kernels_in_turn(evidence);
   ASSERT_EQ(turns.size(), 1U);
   for (const Mend& mend : turns.front().mends) {
@@ -147,97 +114,157 @@ TEST(ExplainProperties, PagesThatMoveSideBySideDoNotCountTwice) {
   EXPECT_GE(*managed->seconds_after, 5 * 6e-3);
 }
 
-// --- What depends on what -------------------------------------------------------------------------------------------
-
-TEST(ExplainProperties, ACallThatBeganBeforeTheRangeOnAnotherThreadIsReplayed) {
-  MadeRecording m;
-  const std::uint32_t a = m.stream(StreamFlag::non_blocking);
-  const std::uint32_t b = m.stream(StreamFlag::non_blocking);
-  m.copy(CopyKind::h2d, Memory::pageable, 16 * MiB, a, false);
-  m.kernel("work", 1e-3, b);
-  m.begin_range("steps");
-  m.wait(b);
-  m.end_range();
-  Recording r = m.finish();
-  // Another thread's: the copy goes on while the range begins, and a kernel of before the range began after the copy.
-  recording::Call& copy = r.calls[0];
-  copy.thread = 2;
-  recording::Kernel& kernel = r.kernels.front();
-  const recording::Time begin = r.ranges.front().begin;
-  kernel.on.begin = begin - 3000;
-  copy.begin = begin - 10'000;
-  r.copies.front().on.begin = begin - 5000;
-  r.copies.front().on.end = begin + 500'000;
-  copy.end = begin + 510'000;
-  std::ranges::sort(r.calls, {}, &recording::Call::begin);
-  const Program program = program_of(r, window_of(r, "steps"), {});
-  for (Index i = 0; i < program.operations.size(); ++i) {
-    for (const Dependency& d : program.operations[i].after) EXPECT_NE(d.operation, i) << "waits for itself";
-  }
-  EXPECT_NO_THROW((void)replay(program));
-}
-
-TEST(ExplainProperties, AWaitForAStreamIsOneForTheEventThatTheStreamWaitsFor) {
-  MadeRecording m;
-  const std::uint32_t first = m.stream(StreamFlag::non_blocking);
-  const std::uint32_t second = m.stream(StreamFlag::non_blocking);
-  m.kernel("small", 10e-6, second);
-  m.kernel("work", 10e-3, first);
-  m.record(1, first);
-  m.make_wait(second, 1);
-  m.wait(first);  // as long as that of `second` would be, which is what the next lines make of it
-  Recording r = m.finish();
-  r.synchronizations.back().stream = second;
-  const Program program = program_of(r, window_of(r, std::nullopt), {});
-  const HostCall& wait = program.calls[program.calls.size() - 2];
-  const bool waits_for_work = std::ranges::any_of(
-      wait.waits_for, [&program](Index i) { return program.operations[i].end - program.operations[i].begin > 5e-3; });
-  EXPECT_TRUE(waits_for_work);
-}
-
-TEST(ExplainProperties, AnEventRecordedBehindAWaitForAnotherMeansThatOneToo) {
-  MadeRecording m;
-  const std::uint32_t a = m.stream(StreamFlag::non_blocking);
-  const std::uint32_t b = m.stream(StreamFlag::non_blocking);
-  const std::uint32_t c = m.stream(StreamFlag::non_blocking);
-  m.kernel("first", 10e-3, a);
-  m.record(1, a);
-  m.make_wait(b, 1);
-  m.record(2, b);  // nothing is in b but the wait
-  m.make_wait(c, 2);
-  m.kernel("last", 1e-3, c);  // on the one engine for kernels, behind "first" in any case
-  m.wait_device();
-  const Recording r = m.finish();
-  const Program program = program_of(r, window_of(r, std::nullopt), {});
-  ASSERT_EQ(program.operations.size(), 2U);
-  ASSERT_EQ(program.operations[1].after.size(), 1U);
-  EXPECT_EQ(program.operations[1].after.front().operation, 0U);
-}
-
-// --- Kernels side by side --------------------------------------------------------------------------------------------
-
-/// Three kernels that each fill the GPU, in streams of their own, enqueued at once: each begins in the last 20 us of
-/// the one before it, while that one's last blocks run.
-Recording overlapping_tails() {
-  Recording r = whole([](MadeRecording& m) {
-    std::vector<std::uint32_t> s;
-    for (int i = 0; i < 3; ++i) s.push_back(m.stream(StreamFlag::non_blocking));
-    for (const std::uint32_t stream : s) m.kernel("work", 10e-3, stream);
-    m.wait_device();
+TEST(ExplainProperties, PagesOfAnotherDeviceAreNotThisKernels) {
+  Recording r = in_range([](MadeRecording& m) {
+    const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+    for (int i = 0; i < 5; ++i) {
+      m.kernel("work", 10e-3, s);
+      m.wait(s);
+    }
   });
-  for (recording::Kernel& k : r.kernels) {
-    if (&k != &r.kernels.front()) k.on.begin -= 20'000;
+  for (const recording::Kernel& k : r.kernels) {
+    r.migrations.push_back(
+        {.begin = k.on.begin + 1000, .end = k.on.begin + 8'000'000, .bytes = MiB, .device = 1, .kind = CopyKind::h2d});
   }
-  return r;
+  const ProcessExplanation told = explained(r);
+  EXPECT_EQ(find(told, FindingKind::managed), nullptr);
 }
 
-TEST(ExplainProperties, KernelsWhoseEndsOverlapDoNotRunAllAtOnce) {
-  const Recording r = overlapping_tails();
-  const Program program = program_of(r, window_of(r, std::nullopt), {});
-  EXPECT_NEAR(replay(program).seconds, program.seconds, 0.03 * program.seconds);
+// --- Gains that are the program's own work --------------------------------------------------------------------------
+
+TEST(ExplainProperties, GatheringDoesNotTakeAwayWhatTheProgramComputesBetweenCopies) {
+  const auto write = [](bool gathered) {
+    return [=](MadeRecording& m) {
+      const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+      for (int i = 0; i < 1000; ++i) {
+        m.work(100e-6);  // makes the value
+        if (!gathered) m.copy(CopyKind::h2d, Memory::pinned, 4, s);
+      }
+      if (gathered) m.copy(CopyKind::h2d, Memory::pinned, 4000, s);
+      m.kernel("work", 5e-6, s);
+      m.wait(s);
+    };
+  };
+  const ProcessExplanation told = explained(in_range(write(false)));
+  const double truth = explained(in_range(write(true))).stretch.seconds;
+  const Finding* small = find(told, FindingKind::small_copies);
+  if (small == nullptr) return;
+  EXPECT_TRUE(small->at_most) << "told as 'about' " << *small->seconds_after << " where it is " << truth;
+  EXPECT_NEAR(*small->seconds_after, truth, 0.1 * truth);
 }
 
-// --- What is said ----------------------------------------------------------------------------------------------------
+TEST(ExplainProperties, GatheringDoesNotTakeAwayOtherCallsBetweenCopies) {
+  const auto write = [](bool gathered) {
+    return [=](MadeRecording& m) {
+      const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+      const std::uint32_t other = m.stream(StreamFlag::non_blocking);
+      for (int i = 0; i < 100; ++i) {
+        if (!gathered || i == 99) m.copy(CopyKind::h2d, Memory::pinned, gathered ? 400 : 4, s);
+        m.copy(CopyKind::h2d, Memory::pageable, MiB, other, false);  // 113 us
+      }
+      m.kernel("work", 5e-6, s);
+      m.wait_device();
+    };
+  };
+  const ProcessExplanation told = explained(in_range(write(false)), {FindingKind::small_copies});
+  const double truth = explained(in_range(write(true))).stretch.seconds;
+  ASSERT_TRUE(told.seconds_mended) << told.withheld;
+  EXPECT_NEAR(*told.seconds_mended, truth, 0.05 * truth);
+}
+
+TEST(ExplainProperties, PinningDoesNotTakeAwayTheProgramsWorkAfterACopy) {
+  const auto write = [](bool pinned) {
+    return [=](MadeRecording& m) {
+      const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+      for (int step = 0; step < 100; ++step) {
+        m.copy(CopyKind::h2d, pinned ? Memory::pinned : Memory::pageable, 2 * MiB, s);
+        m.work(150e-6);  // decodes the next
+        for (int i = 0; i < 4; ++i) m.kernel("work", 5e-6, s);
+      }
+      m.wait(s);
+    };
+  };
+  const ProcessExplanation told = explained(in_range(write(false)), {FindingKind::pageable});
+  const double truth = explained(in_range(write(true))).stretch.seconds;
+  ASSERT_TRUE(told.seconds_mended) << told.withheld;
+  EXPECT_NEAR(*told.seconds_mended, truth, 0.1 * truth) << "of " << told.stretch.seconds;
+}
+
+TEST(ExplainProperties, WhatAProgramSetsUpOnceCannotBeDoneBeforeIt) {
+  const auto write = [](MadeRecording& m) {
+    const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+    m.kernel("work", 1e-3, s);
+    m.wait(s);
+    m.call("cudaMalloc", 50e-3);  // the only one
+    m.kernel("work", 1e-3, s);
+    m.wait(s);
+  };
+  const ProcessExplanation told = explained(whole(write), {}, false);
+  EXPECT_EQ(find(told, FindingKind::setup), nullptr);
+}
+
+TEST(ExplainProperties, SetupInARangeOfTheProcessCountsAsInOneOfAThread) {
+  Recording r = in_range([](MadeRecording& m) {
+    const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+    for (int i = 0; i < 4; ++i) m.call("cudaMalloc", 5e-3);
+    m.kernel("work", 1e-3, s);
+    m.wait(s);
+  });
+  ASSERT_NE(find(explained(r), FindingKind::setup), nullptr);
+  r.ranges.front().of_process = 1;
+  EXPECT_NE(find(explained(r), FindingKind::setup), nullptr);
+}
+
+// --- What is said
+// -----------------------------------------------------------------------------------------------------
+
+TEST(ExplainProperties, CopiesInsideTheGpuAreNoTransfers) {
+  const Recording r = in_range([](MadeRecording& m) {
+    const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+    for (int i = 0; i < 10; ++i) {
+      m.copy(CopyKind::d2d, Memory::device, 256 * MiB, s);
+      m.wait(s);
+    }
+  });
+  const std::string text = explain_report::answer(explained(r));
+  EXPECT_TRUE(text.starts_with("Transfers cost 0")) << text;
+}
+
+TEST(ExplainProperties, IdleTimesAndWaitsThatAreToldAreNotLongerThanTheStretch) {
+  const Recording r = in_range([](MadeRecording& m) {
+    const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+    for (int i = 0; i < 1000; ++i) {
+      m.kernel("work", 1e-6, s);
+      m.work(6e-6);
+    }
+    m.wait(s);
+  });
+  const double watched = explained(r).stretch.seconds;
+  const ProcessExplanation told =
+      explain(r, MadeRecording::costs(), {0.8 * watched, 0.8 * watched}, std::nullopt, {.range = "steps"});
+  const Finding* launches = find(told, FindingKind::launch_bound);
+  ASSERT_NE(launches, nullptr) << told.withheld;
+  // "the GPU is idle for 7 ms in all": of the watched run, where gains are of the unwatched one.
+  const std::size_t at = launches->what.find("idle for ") + 9;
+  const double idle = std::stod(launches->what.substr(at)) * 1e-3;
+  ASSERT_NE(launches->what.find(" ms in all", at), std::string::npos) << launches->what;
+  EXPECT_LE(idle, *told.stretch.bare) << launches->what;
+}
+
+TEST(ExplainProperties, WhatCanBeKeptIsNamedByWhatItIs) {
+  const Recording r = in_range([](MadeRecording& m) {
+    const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+    for (int i = 0; i < 100; ++i) {
+      m.call("cudaEventCreateWithFlags", 20e-6);
+      m.kernel("work", 50e-6, s);
+      m.wait(s);
+    }
+  });
+  const ProcessExplanation told = explained(r);
+  const Finding* setup = find(told, FindingKind::setup);
+  ASSERT_NE(setup, nullptr);
+  EXPECT_EQ(setup->mend.find("cudaMallocAsync"), std::string::npos) << "of events: " << setup->mend;
+}
 
 TEST(ExplainProperties, TimesOfCopyBackCallsThatBlockAreNotGatheredAsIfNobodyReadThem) {
   const auto write = [](MadeRecording& m) {
@@ -251,7 +278,8 @@ TEST(ExplainProperties, TimesOfCopyBackCallsThatBlockAreNotGatheredAsIfNobodyRea
   }
 }
 
-// --- More of the same ------------------------------------------------------------------------------------------------
+// --- More of the same
+// -------------------------------------------------------------------------------------------------
 
 TEST(ExplainProperties, ManagedMemoryOfBeforeTheRangeIsManagedInIt) {
   const auto program = [](bool before) {
@@ -271,6 +299,79 @@ TEST(ExplainProperties, ManagedMemoryOfBeforeTheRangeIsManagedInIt) {
   };
   EXPECT_EQ(find(explained(program(false)), FindingKind::needless_wait), nullptr);
   EXPECT_EQ(find(explained(program(true)), FindingKind::needless_wait), nullptr);
+}
+
+/// Divides the work of the kernels of that name.
+Mend faster(std::string text, Index name, double by) {
+  return {std::move(text), "", [name, by](Program& p) {
+            for (Operation& o : p.operations) {
+              if (o.name == name) o.work /= by;
+            }
+          }};
+}
+
+TEST(ExplainProperties, TheTimeThatIsToldIsThatOfTheMendThatIsTold) {
+  const Recording r = in_range([](MadeRecording& m) {
+    const std::uint32_t a = m.stream(StreamFlag::non_blocking);
+    for (int i = 0; i < 10; ++i) {
+      m.kernel("x", 5e-3, a);
+      m.kernel("y", 3e-3, a);
+      m.kernel("z", 2e-3, a);
+      m.wait(a);
+    }
+  });
+  const Program program = program_of(r, window_of(r, "steps"), {});
+  const Index x = program.operations[0].name;
+  const Index y = program.operations[1].name;
+  const Index z = program.operations[2].name;
+  Candidate first;
+  first.mends.push_back({"x and most of y", "", [x, y](Program& p) {
+                           for (Operation& o : p.operations) {
+                             if (o.name == x) o.work = 0;
+                             if (o.name == y) o.work = std::min(o.work, 0.1e-3);
+                           }
+                         }});
+  Candidate second;
+  second.mends = {faster("y", y, 3), faster("z, which is worth the same after the first and more", z, 20)};
+  // Alone y gains 2.0 ms a step and z 1.9; after the first, y gains next to nothing.
+  const Gains gains = gains_of(program, program.seconds, {first, second}, 0.001);
+  ASSERT_EQ(gains.findings.size(), 2U);
+  const Finding& told = gains.findings.back();
+  const auto mend = std::ranges::find(second.mends, told.mend, &Mend::text);
+  ASSERT_NE(mend, second.mends.end());
+  Program changed = program;
+  mend->apply(changed);
+  const double scale = program.seconds / replay(program).seconds;
+  EXPECT_NEAR(*told.seconds_after, replay(changed).seconds * scale, 1e-6) << told.mend;
+  // And the time with all of them is that of the mend that is told.
+  Program both = program;
+  first.mends.front().apply(both);
+  mend->apply(both);
+  EXPECT_NEAR(*told.seconds_after_all, replay(both).seconds * scale, 1e-6) << told.mend;
+}
+
+TEST(ExplainProperties, WhatWasChosenAndIsNotThereIsNotToldAsAGain) {
+  ProcessExplanation told = explained(in_range([](MadeRecording& m) {
+                                        const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+                                        m.kernel("work", 10e-3, s);
+                                        m.wait(s);
+                                      }),
+                                      {FindingKind::pageable});
+  EXPECT_EQ(explain_report::chosen_text(told).find("times as fast"), std::string::npos)
+      << explain_report::chosen_text(told);
+}
+
+TEST(ExplainProperties, CopiesOfSeveralSizesAreNotToldAsOfOne) {
+  const ProcessExplanation told = explained(in_range([](MadeRecording& m) {
+    const std::uint32_t s = m.stream(StreamFlag::legacy);
+    for (int i = 0; i < 10; ++i) {
+      m.copy(CopyKind::h2d, Memory::pageable, MiB, s);
+      m.copy(CopyKind::h2d, Memory::pageable, 3 * MiB, s);
+    }
+    m.wait(s);
+  }));
+  const std::string text = explain_report::answer(told);
+  EXPECT_EQ(text.find("copies of 2 MiB"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -46,6 +46,7 @@ inline std::vector<explain::Finding> torch_findings() {
                            "THPVariable_to", "_PyEval_EvalFrameDefault", "main"}},
        .count = 64,
        .bytes = 64 * 4 * MiB,
+       .each_size = 4 * MiB,
        .seconds_after = 31.2e-3,
        .seconds_after_all = 31.2e-3,
        .share = 0.41},

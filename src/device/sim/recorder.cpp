@@ -95,9 +95,9 @@ void Recorder::write(Type type, Time begin, const Record& record) {
 Time Recorder::now() const { return time_of(host_.now()); }
 
 void Recorder::add_device(unsigned number, const Environment::Gpu& gpu) {
-  writer_.add(
-      Type::device,
-      recording::Device{.id = number, .name = writer_.name(gpu.name), .uuid = writer_.name(gpu.uuid), .reserved = 0});
+  writer_.add(Type::device,
+              recording::Device{
+                  .id = number, .name = writer_.name(gpu.name), .uuid = writer_.name(gpu.uuid), .multiprocessors = 0});
 }
 
 void Recorder::add_stream(const void* stream, StreamKind kind, unsigned gpu) {

@@ -119,17 +119,24 @@ std::uint64_t bytes_of(const Program& program, std::span<const Index> operations
   return sum;
 }
 
+double time_of_operations(const Evidence& e, std::span<const Index> operations) {
+  double sum = 0;
+  for (const Index i : operations) sum += e.replayed.operation_ends[i] - e.replayed.operation_begins[i];
+  return sum;
+}
+
+double time_of_calls(const Evidence& e, std::span<const Index> calls) {
+  double sum = 0;
+  for (const Index c : calls) sum += e.replayed.call_ends[c] - e.replayed.call_begins[c];
+  return sum;
+}
+
 std::string times(std::size_t count) { return fmt::format("{} {}", count, count == 1 ? "time" : "times"); }
 
 void make_asynchronous(HostCall& call, double own) {
   call.waits_for.clear();
   call.own = std::min(call.own, own);
   call.asynchronous = true;
-}
-
-bool is_wait(const HostCall& call) {
-  return call.kind == CudaCallKind::wait_stream || call.kind == CudaCallKind::wait_device ||
-         call.kind == CudaCallKind::wait_event;
 }
 
 Index last_wait(const Program& program) {

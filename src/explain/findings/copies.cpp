@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "core/units.hpp"
 #include "explain/candidates.hpp"
-#include "explain/usual.hpp"
 
 namespace xferbench::explain {
 
@@ -32,21 +32,22 @@ Groups grouped(const Program& program, std::uint64_t small, Wanted wanted) {
   return groups;
 }
 
+std::uint64_t largest_of(const Program& program, std::span<const Index> operations) {
+  const auto bytes = [&program](Index i) { return program.operations[i].bytes; };
+  return bytes(std::ranges::max(operations, {}, bytes));
+}
+
 Finding finding_of(const Evidence& e, FindingKind kind, std::span<const Index> operations) {
   Finding finding{.kind = kind};
   finding.count = operations.size();
   finding.bytes = bytes_of(e.program, operations);
+  const std::uint64_t largest = largest_of(e.program, operations);
+  if (largest * operations.size() == finding.bytes) finding.each_size = largest;
   finding.place = place_of_operations(e, operations);
   return finding;
 }
 
 double rate(std::uint64_t bytes, double seconds) { return seconds > 0 ? gigabytes_per_second(bytes, seconds) : 0; }
-
-double time_of(const Program& program, std::span<const Index> operations) {
-  double sum = 0;
-  for (const Index i : operations) sum += program.operations[i].end - program.operations[i].begin;
-  return sum;
-}
 
 std::optional<double> time_by(const Evidence& e, std::span<const Index> operations, Memory memory) {
   double sum = 0;
@@ -61,36 +62,14 @@ std::optional<double> time_by(const Evidence& e, std::span<const Index> operatio
 
 // --- Pageable -------------------------------------------------------------------------------------------------------
 
-/// From this size on a copy's rate matters more than that there is one.
-constexpr std::uint64_t kSmall = 64 * KiB;
-
-/// A copy that the host carries displaces what its caches held, which the program then fetches again: what it does next
-/// takes longer than what it does before such a call elsewhere.
-void warm_caches(Program& program, Index copy_call, const Usual<Index>& gaps, std::uint64_t bytes) {
-  constexpr std::uint64_t kCache = 2 * MiB;  // of a core
-  constexpr double kRefill = 20e9;           // bytes per second, from memory
-  const double most = static_cast<double>(std::min(bytes, kCache)) / kRefill;
-  Index previous = copy_call;
-  for (Index c = copy_call + 1; c < program.calls.size(); ++c) {
-    HostCall& call = program.calls[c];
-    if (call.follows != previous) continue;
-    previous = c;
-    if (is_wait(call)) continue;  // of the copy, which does nothing else
-    call.gap -= std::clamp(call.gap - gaps.of(call.name), 0., most);
-    return;
-  }
+/// What pinning the memory of the largest of these copies takes, and letting it go again.
+std::optional<double> cost_of_pinning(const Evidence& e, std::span<const Index> operations) {
+  if (!e.costs.pin) return std::nullopt;
+  return *e.costs.pin * static_cast<double>(largest_of(e.program, operations));
 }
 
-/// How long the program is busy before calls of each name.
-Usual<Index> usual_gaps(const Program& program) {
-  Usual<Index> gaps(0);
-  for (const HostCall& call : program.calls) gaps.see(call.name, call.gap);
-  gaps.settle();
-  return gaps;
-}
-
-void pin(Program& program, std::span<const Index> operations, const Costs& costs) {
-  const Usual<Index> gaps = usual_gaps(program);
+/// `once`: what it costs within the stretch.
+void pin(Program& program, std::span<const Index> operations, const Costs& costs, double once) {
   for (const Index i : operations) {
     Operation& o = program.operations[i];
     if (o.host != Memory::pageable || o.bytes == 0) continue;  // gathered into another one
@@ -99,38 +78,57 @@ void pin(Program& program, std::span<const Index> operations, const Costs& costs
     o.engine = o.copy == CopyKind::h2d ? Engine::h2d : Engine::d2h;
     if (o.call == kNone) continue;
     HostCall& call = program.calls[o.call];
-    warm_caches(program, o.call, gaps, o.bytes);
+    call.gap += std::exchange(once, 0.);
     // Who copies to the GPU need not wait; who copies back by a call that blocks reads the result.
     if (o.copy == CopyKind::h2d || call.asynchronous) make_asynchronous(call, costs.asynchronous_copy);
   }
 }
 
-/// " (64 MiB take about 2.7 ms here)"; empty where that is not known.
-std::string cost_of_pinning(const Evidence& e, std::span<const Index> operations) {
-  if (!e.costs.pin) return {};
-  const auto bytes = [&e](Index i) { return e.program.operations[i].bytes; };
-  const std::uint64_t largest = bytes(std::ranges::max(operations, {}, bytes));
-  return fmt::format(" (cudaHostRegister of {} takes about {} here)", format_size(largest),
-                     format_seconds(*e.costs.pin * static_cast<double>(largest)));
+/// Of a whole program pinning is a part, of a range it can be done before.
+Mend pinned_memory(const Evidence& e, const std::vector<Index>& operations) {
+  const bool to_gpu = e.program.operations[operations.front()].copy == CopyKind::h2d;
+  const std::optional<double> cost = cost_of_pinning(e, operations);
+  const std::uint64_t largest = largest_of(e.program, operations);
+  const std::string takes =
+      cost ? fmt::format(" (cudaHostRegister of {} takes about {} here)", format_size(largest), format_seconds(*cost))
+           : "";
+  const std::string when = e.window.is_whole && cost ? "which is counted" : "outside of the stretch";
+  return {to_gpu ? "Pin the source (cudaMallocHost, cudaHostRegister; PyTorch: pin_memory()) and copy with "
+                   "cudaMemcpyAsync on a stream (non_blocking=True)"
+                 : "Copy into pinned memory (cudaMallocHost, cudaHostRegister) with cudaMemcpyAsync on a stream",
+          fmt::format("The memory is pinned once, {}{}, and not overwritten before the copy is done", when, takes),
+          [operations, costs = e.costs, once = e.window.is_whole ? cost.value_or(0) : 0](Program& p) {
+            pin(p, operations, costs, once);
+          }};
 }
 
-Candidate pageable_candidate(const Evidence& e, std::vector<Index> operations, double pinned) {
-  Candidate candidate{finding_of(e, FindingKind::pageable, operations), {}};
+/// Small copies have no rate worth a word: what each takes counts.
+std::string pace(const Evidence& e, std::span<const Index> operations, double pinned) {
+  const double taken = time_of_operations(e, operations);
+  if (largest_of(e.program, operations) <= kSmallCopy) {
+    return format_seconds(taken / static_cast<double>(operations.size())) + " each";
+  }
+  const std::uint64_t bytes = bytes_of(e.program, operations);
+  return fmt::format("{} where pinned memory would give {}", format_quantity(rate(bytes, taken), "GB/s"),
+                     format_quantity(rate(bytes, pinned), "GB/s"));
+}
+
+/// Whether most of their calls return only when they are done.
+bool keep_the_host(const Program& p, std::span<const Index> operations) {
+  const auto waits = [&p](Index i) {
+    const Index call = p.operations[i].call;
+    return call != kNone && !p.calls[call].waits_for.empty();
+  };
+  return 2 * std::ranges::count_if(operations, waits) > std::ssize(operations);
+}
+
+Candidate pageable_candidate(const Evidence& e, const std::vector<Index>& operations, double pinned) {
+  Candidate candidate{finding_of(e, FindingKind::pageable, operations), {pinned_memory(e, operations)}};
   const CopyKind kind = e.program.operations[operations.front()].copy;
-  const std::uint64_t bytes = candidate.finding.bytes;
-  candidate.finding.what = fmt::format(
-      "{} {} {} pageable memory: {} where pinned memory would give {}, and the host waits meanwhile",
-      copies_in_words(e.program, operations), to_or_from(kind), kind == CopyKind::h2d ? "are from" : "go to",
-      format_quantity(rate(bytes, time_of(e.program, operations)), "GB/s"),
-      format_quantity(rate(bytes, pinned), "GB/s"));
-  candidate.mends.push_back(
-      {kind == CopyKind::h2d
-           ? "Pin the source (cudaMallocHost, cudaHostRegister; PyTorch: pin_memory()) and copy with cudaMemcpyAsync "
-             "on a stream (non_blocking=True)"
-           : "Copy into pinned memory (cudaMallocHost, cudaHostRegister) with cudaMemcpyAsync on a stream",
-       fmt::format("The memory is pinned once, outside of the stretch{}, and not overwritten before the copy is done",
-                   cost_of_pinning(e, operations)),
-       [operations = std::move(operations), costs = e.costs](Program& p) { pin(p, operations, costs); }});
+  candidate.finding.what =
+      fmt::format("{} {} {} pageable memory: {}{}", copies_in_words(e.program, operations), to_or_from(kind),
+                  kind == CopyKind::h2d ? "are from" : "go to", pace(e, operations, pinned),
+                  keep_the_host(e.program, operations) ? ", and the host waits meanwhile" : "");
   return candidate;
 }
 
@@ -138,10 +136,10 @@ Candidate pageable_candidate(const Evidence& e, std::vector<Index> operations, d
 
 std::vector<Candidate> pageable_copies(const Evidence& e) {
   std::vector<Candidate> found;
-  for (auto& [group, operations] :
-       grouped(e.program, kSmall, [](const Operation& o) { return o.host == Memory::pageable; })) {
+  for (const auto& [group, operations] :
+       grouped(e.program, kSmallCopy, [](const Operation& o) { return o.host == Memory::pageable; })) {
     const auto pinned = time_by(e, operations, Memory::pinned);
-    if (pinned) found.push_back(pageable_candidate(e, std::move(operations), *pinned));
+    if (pinned) found.push_back(pageable_candidate(e, operations, *pinned));
   }
   return found;
 }
@@ -185,7 +183,7 @@ std::vector<Run> runs_of_small_copies(const Program& p) {
   for (Index i = 0; i < p.operations.size(); ++i) {
     const Operation& o = p.operations[i];
     Run& run = open[o.stream];
-    const bool small = crosses_the_link(o) && o.bytes <= kSmall && !o.in_graph;
+    const bool small = crosses_the_link(o) && o.bytes <= kSmallCopy && !o.in_graph;
     if (!run.empty() && (!small || !belongs_to(p, run, i))) close(run);
     if (small) run.push_back(i);
   }
@@ -194,26 +192,20 @@ std::vector<Run> runs_of_small_copies(const Program& p) {
 }
 
 /// The last copy of the run brings all; the others become a move from one buffer of the host to another. What the
-/// program and its other calls do between them is taken to be there for each copy.
+/// program does between them, and its other calls, stay: they may make what is copied.
 void gather(Program& p, const Run& run, const Costs& costs) {
-  const Index first = p.operations[run.front()].call;
-  const Index last = p.operations[run.back()].call;
   std::uint64_t bytes = 0;
-  for (const Index i : run) bytes += p.operations[i].bytes;
-  for (Index c = first; c < last; ++c) {
-    HostCall& call = p.calls[c];
-    if (call.thread != p.calls[first].thread) continue;
-    if (c != first) call.gap = 0;
-    make_asynchronous(call, 0);
-  }
-  if (last != first) p.calls[last].gap = static_cast<double>(bytes) * costs.gather;
   for (const Index i : run) {
     Operation& o = p.operations[i];
+    bytes += o.bytes;
+    if (i == run.back()) break;
+    make_asynchronous(p.calls[o.call], 0);
     o.engine = Engine::none;
     o.work = o.delay = o.handover = 0;
     o.bytes = 0;
   }
   Operation& whole = p.operations[run.back()];
+  p.calls[whole.call].gap += static_cast<double>(bytes) * costs.gather;
   whole.bytes = bytes;
   whole.engine = whole.copy == CopyKind::h2d ? Engine::h2d : Engine::d2h;
   whole.work = costs.copy(whole.copy, whole.host, bytes).value_or(whole.work);
@@ -228,9 +220,11 @@ Candidate small_candidate(const Evidence& e, CopyKind kind, const std::vector<Ru
       runs.size() == 1 ? "one" : fmt::format("{} (about {} in each)", runs.size(), operations.size() / runs.size()));
   candidate.finding.at_most = true;
   candidate.mends.push_back(
-      {"Gather them in one buffer of the host and copy that once",
-       "What they bring can lie side by side on the GPU; gathering takes the host 0.1 ns for each "
-       "byte, which is counted",
+      {kind == CopyKind::h2d ? "Gather them in one buffer of the host and copy that once"
+                             : "Gather what they bring in one buffer of the GPU and copy that once",
+       kind == CopyKind::h2d ? "What they bring can lie side by side on the GPU; gathering takes the host 0.1 ns for "
+                               "each byte, which is counted"
+                             : "None of them says what the next one is to be",
        [runs, costs = e.costs](Program& p) {
          for (const Run& run : runs) gather(p, run, costs);
        }});
@@ -262,19 +256,19 @@ constexpr double kSlow = 1.15;
 
 std::vector<Candidate> slow_copies(const Evidence& e) {
   const auto is_slow = [&e](const Operation& o) {
-    if (o.bytes <= kSmall || o.host != Memory::pinned) return false;
+    if (o.bytes <= kSmallCopy || o.host != Memory::pinned) return false;
     const auto usual = e.costs.copy(o.copy, o.host, o.bytes);
     return usual && o.work > kSlow * *usual;
   };
   std::vector<Candidate> found;
-  for (auto& [group, operations] : grouped(e.program, kSmall, is_slow)) {
+  for (auto& [group, operations] : grouped(e.program, kSmallCopy, is_slow)) {
     Candidate candidate{finding_of(e, FindingKind::slow_copies, operations), {}};
     const double can = time_by(e, operations, Memory::pinned).value_or(0);
     candidate.finding.at_most = true;
     candidate.finding.what =
         fmt::format("{} {} reach {} where this machine gives {}; that both directions run at once is no part of it",
                     copies_in_words(e.program, operations), to_or_from(group.first),
-                    format_quantity(rate(candidate.finding.bytes, time_of(e.program, operations)), "GB/s"),
+                    format_quantity(rate(candidate.finding.bytes, time_of_operations(e, operations)), "GB/s"),
                     format_quantity(rate(candidate.finding.bytes, can), "GB/s"));
     candidate.mends.push_back(
         {"Look at where the memory is (another socket's: numactl --membind), at other programs that use the link, at "

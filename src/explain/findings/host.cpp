@@ -58,14 +58,14 @@ std::vector<Launches> stretches_of_launches(const Program& p) {
   return found;
 }
 
-/// Time in which the GPU had nothing to do because the next launch had not come.
-double idle_for_launches(const Program& p, const std::vector<Launches>& stretches) {
+/// Time in which the GPU has nothing to do because the next launch has not come.
+double idle_for_launches(const Evidence& e, const std::vector<Launches>& stretches) {
   double sum = 0;
   for (const Launches& run : stretches) {
     for (std::size_t i = 1; i < run.size(); ++i) {
-      const Operation& o = p.operations[p.calls[run[i]].operations.front()];
-      const Operation& before = p.operations[p.calls[run[i - 1]].operations.front()];
-      if (before.end < o.begin) sum += o.begin - before.end;
+      const Index before = e.program.calls[run[i - 1]].operations.front();
+      const Index next = e.program.calls[run[i]].operations.front();
+      sum += std::max(0., e.replayed.operation_begins[next] - e.replayed.operation_ends[before]);
     }
   }
   return sum;
@@ -108,7 +108,7 @@ std::vector<Candidate> launch_bound_stretches(const Evidence& e) {
   finding.what = fmt::format(
       "{} launches in {} without a wait between them: the GPU is idle for {} in all because the next one has not come",
       operations.size(), stretches.size() == 1 ? "one stretch" : fmt::format("{} stretches", stretches.size()),
-      format_seconds(idle_for_launches(e.program, stretches)));
+      format_seconds(idle_for_launches(e, stretches)));
   candidate.mends.push_back(
       {"Capture what repeats in a CUDA graph and launch that (PyTorch: torch.cuda.CUDAGraph, "
        "torch.compile(mode=\"reduce-overhead\"))",
@@ -133,11 +133,11 @@ bool sets_up(const HostCall& call) {
   }
 }
 
-/// Of a whole program, what comes before the first operation is its start, and what comes after the last its end.
+/// Between a program's first operation and its last; before and after are its start and its end.
 std::vector<Index> calls_that_set_up(const Evidence& e) {
   double begin = 0;
   double end = e.program.seconds;
-  if (!e.window.thread && !e.program.operations.empty()) {
+  if (e.window.is_whole && !e.program.operations.empty()) {
     begin = e.program.operations.front().begin;
     end = std::ranges::max(e.program.operations, {}, &Operation::end).end;
   }
@@ -149,32 +149,52 @@ std::vector<Index> calls_that_set_up(const Evidence& e) {
   return found;
 }
 
+/// A program has to do everything once: of each call the one that takes longest stays. Code is loaded once.
+void keep_what_is_repeated(const Evidence& e, std::vector<Index>& calls) {
+  const auto length = [&e](Index c) { return e.replayed.call_ends[c] - e.replayed.call_begins[c]; };
+  std::map<Index, Index> longest;  // of each name
+  for (const Index c : calls) {
+    Index& most = longest.try_emplace(e.program.calls[c].name, c).first->second;
+    if (length(c) > length(most)) most = c;
+  }
+  std::erase_if(calls, [&](Index c) {
+    const HostCall& call = e.program.calls[c];
+    return call.kind == CudaCallKind::load || longest.at(call.name) == c;
+  });
+}
+
+/// By what takes most of the time.
+std::string_view way_to_keep(const Evidence& e, const std::vector<Index>& calls) {
+  std::map<CudaCallKind, double> kinds;
+  for (const Index c : calls) kinds[e.program.calls[c].kind] += e.replayed.call_ends[c] - e.replayed.call_begins[c];
+  switch (std::ranges::max_element(kinds, {}, [](const auto& kind) { return kind.second; })->first) {
+    case CudaCallKind::pin:
+    case CudaCallKind::unpin: return "Pin memory once before, and use it again";
+    case CudaCallKind::load: return "Load code before: by a first call outside, or with CUDA_MODULE_LOADING=EAGER";
+    case CudaCallKind::stream: return "Make streams and events once before, and use them again";
+    default: return "Allocate once before, and use the same memory again (cudaMallocAsync, a pool)";
+  }
+}
+
 }  // namespace
 
 std::vector<Candidate> setup_in_stretch(const Evidence& e) {
-  const std::vector<Index> calls = calls_that_set_up(e);
+  std::vector<Index> calls = calls_that_set_up(e);
+  if (e.window.is_whole) keep_what_is_repeated(e, calls);
   if (calls.empty()) return {};
-  double spent = 0;
-  std::map<std::string_view, std::size_t> kinds;
-  for (const Index c : calls) {
-    spent += e.program.calls[c].end - e.program.calls[c].begin;
-    ++kinds[e.recording.name(e.program.calls[c].name)];
-  }
-  const auto most = std::ranges::max_element(kinds, {}, [](const auto& kind) { return kind.second; });
   Candidate candidate;
   Finding& finding = candidate.finding;
   finding.kind = FindingKind::setup;
   finding.count = calls.size();
   finding.place = place_of_calls(e, calls);
-  finding.what = fmt::format("{} that allocate, free, pin or load ({} of them {}) take {} within the stretch",
-                             calls.size() == 1 ? "1 call" : fmt::format("{} calls", calls.size()), most->second,
-                             most->first, format_seconds(spent));
-  candidate.mends.push_back({"Do it once before, and use the same memory again (cudaMallocAsync, a pool)",
-                             "What is set up can be kept", [calls](Program& p) {
-                               for (const Index c : calls) {
-                                 p.calls[c].own = 0;
-                                 p.calls[c].waits_for.clear();
-                               }
+  finding.at_most = true;
+  const auto is_named = [&](Index c) { return e.recording.name(e.program.calls[c].name) == finding.place.call; };
+  finding.what =
+      fmt::format("{} that set up or take down something ({} of them {}) take {} within the stretch, waiting included",
+                  calls.size() == 1 ? "1 call" : fmt::format("{} calls", calls.size()),
+                  std::ranges::count_if(calls, is_named), finding.place.call, format_seconds(time_of_calls(e, calls)));
+  candidate.mends.push_back({std::string(way_to_keep(e, calls)), "What is set up can be kept", [calls](Program& p) {
+                               for (const Index c : calls) make_asynchronous(p.calls[c], 0);
                              }});
   return {std::move(candidate)};
 }

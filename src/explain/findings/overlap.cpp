@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
+#include <unordered_map>
 
 #include "core/units.hpp"
 #include "explain/candidates.hpp"
@@ -65,6 +67,11 @@ double work_of(const Program& p, const std::vector<Index>& operations) {
 
 // --- A step beside the next -----------------------------------------------------------------------------------------
 
+void depend(Operation& o, Index on) {
+  const auto same = [on](const Dependency& d) { return d.operation == on; };
+  if (on != kNone && std::ranges::none_of(o.after, same)) o.after.push_back({on, false});
+}
+
 Index last_of(const std::vector<Index>& operations) { return operations.empty() ? kNone : operations.back(); }
 
 /// Replaces what the operation waits for in its own stream.
@@ -72,8 +79,7 @@ void follow(Program& p, Index i, std::initializer_list<Index> on) {
   Operation& o = p.operations[i];
   std::erase_if(o.after, [&](const Dependency& d) { return p.operations[d.operation].stream == o.stream; });
   for (const Index other : on) {
-    const auto same = [other](const Dependency& d) { return d.operation == other; };
-    if (other != kNone && other != i && std::ranges::none_of(o.after, same)) o.after.push_back({other, false});
+    if (other != i) depend(o, other);
   }
 }
 
@@ -119,6 +125,50 @@ void double_buffer(Program& p, const std::vector<Step>& steps) {
   }
 }
 
+/// Whoever waits for an operation of a step waits for all before it in the stream, in whichever line of its own each
+/// stands now: the last copy in, kernel and copy back up to there.
+class Covered {
+ public:
+  Covered(const Program& p, const std::vector<Step>& steps) {
+    for (const Step& step : steps) {
+      std::array<Index, 3> latest{kNone, kNone, kNone};
+      for (const Index i : step.all) {
+        latest[static_cast<std::size_t>(phase_of(p.operations[i]))] = i;
+        by_operation_[i] = latest;
+      }
+    }
+  }
+
+  void wait_for_all(Program& p, Index stream) const {
+    for (HostCall& call : p.calls) {
+      for (const Index i : std::vector<Index>(call.waits_for)) {
+        for (const Index other : before(i)) {
+          if (std::ranges::find(call.waits_for, other) == call.waits_for.end()) call.waits_for.push_back(other);
+        }
+      }
+    }
+    for (Operation& o : p.operations) {
+      if (o.stream == stream) continue;
+      for (const Dependency& d : std::vector<Dependency>(o.after)) {
+        for (const Index other : before(d.operation)) depend(o, other);
+      }
+    }
+  }
+
+ private:
+  /// What else is to be waited for with this.
+  [[nodiscard]] std::vector<Index> before(Index operation) const {
+    const auto found = by_operation_.find(operation);
+    if (found == by_operation_.end()) return {};
+    std::vector<Index> others;
+    std::ranges::copy_if(found->second, std::back_inserter(others),
+                         [operation](Index i) { return i != kNone && i != operation; });
+    return others;
+  }
+
+  std::unordered_map<Index, std::array<Index, 3>> by_operation_;
+};
+
 /// Whoever waits for what a step brought does so a step later; the last wait stays as it is.
 void wait_a_step_later(Program& p, const std::vector<Step>& steps) {
   std::map<Index, std::size_t> step_of;  // operation
@@ -152,7 +202,7 @@ constexpr double kLaunch = 2e-6;
 
 double work_of_part(const Operation& o, std::size_t parts, const Costs& costs) {
   const double share = o.work / static_cast<double>(parts);
-  if (!o.is_copy) return share + kLaunch;
+  if (!o.is_copy) return std::max(share, o.work * static_cast<double>(o.least_part)) + kLaunch;
   const auto fixed = costs.copy(o.copy, o.host, 4 * KiB);
   const auto alone = costs.copy(o.copy, o.host, std::max<std::uint64_t>(1, o.bytes / parts));
   return std::max(share, alone.value_or(share + fixed.value_or(kLaunch)));
@@ -180,10 +230,6 @@ void join(Program& p, Index whole, Index last_part) {
   o.after = {{last_part, false}};
 }
 
-void add_dependency(Program& p, Index i, Index on) {
-  if (on != kNone) p.operations[i].after.push_back({on, false});
-}
-
 /// Each part comes in, is worked on and goes back while the others do something else.
 void split(Program& p, const Step& step, std::size_t parts, const Costs& costs) {
   std::map<Index, Index> last_part;
@@ -197,8 +243,8 @@ void split(Program& p, const Step& step, std::size_t parts, const Costs& costs) 
         if (part == 0) {
           std::erase_if(p.operations[made].after, [&](const Dependency& d) { return last_part.contains(d.operation); });
         }
-        add_dependency(p, made, before[phase]);
-        add_dependency(p, made, upstream);
+        depend(p.operations[made], before[phase]);
+        depend(p.operations[made], upstream);
         before[phase] = made;
         last_part[whole] = made;
       }
@@ -260,6 +306,7 @@ Mend over_steps(const std::vector<Index>& streams) {
           const std::vector<Step> steps = steps_of(p, s);
           wait_a_step_later(p, steps);
           double_buffer(p, steps);
+          Covered(p, steps).wait_for_all(p, s);
         }
       }};
 }

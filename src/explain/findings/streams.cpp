@@ -58,19 +58,16 @@ struct Moved {
   [[nodiscard]] double seconds() const { return end - begin; }
 };
 
-/// Of each operation. Both lists are by begin.
+/// Of each operation.
 std::vector<Moved> moved_during(const Evidence& e) {
   std::vector<Moved> moved(e.program.operations.size());
   for (const recording::Migration& m : e.recording.migrations) {
     const double begin = seconds_of(e, m.begin);
-    const auto after = std::ranges::upper_bound(e.program.operations, begin, {}, &Operation::begin);
-    if (m.bytes == 0 || after == e.program.operations.begin()) continue;
-    // The kernel that began last before is the one whose accesses moved them.
-    const Operation& o = *(after - 1);
-    if (o.engine != Engine::compute || o.end <= begin) continue;
-    Moved& here = moved[static_cast<std::size_t>(after - 1 - e.program.operations.begin())];
+    const Index kernel = m.bytes == 0 ? kNone : kernel_at(e.program, m.device, begin);
+    if (kernel == kNone) continue;
+    Moved& here = moved[kernel];
     if (here.times++ == 0) here.begin = begin;
-    here.end = std::max(here.end, std::min(seconds_of(e, m.end), o.end));
+    here.end = std::max(here.end, std::min(seconds_of(e, m.end), e.program.operations[kernel].end));
     here.bytes += m.bytes;
   }
   return moved;

@@ -2,8 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
+#include <deque>
 
 #include "core/units.hpp"
 #include "explain/candidates.hpp"
@@ -25,35 +24,48 @@ struct Waits {
   std::uint64_t bytes = 0;        ///< of results
 };
 
-/// Goes through the calls in their order and keeps account of which streams have copied something back to the host
-/// that nobody has waited for yet.
+/// Goes through the calls in their order and keeps account of what streams have copied back to the host that nobody
+/// has waited for yet.
 class Account {
  public:
-  explicit Account(const Program& program) : p_(program), has_result_(program.streams.size(), false) {}
+  explicit Account(const Program& program)
+      : p_(program), streams_(program.streams.size()), places_(program.operations.size(), 0) {}
 
   void enqueue(Index i) {
     const Operation& o = p_.operations[i];
-    for (const Dependency& d : o.after) {
+    Stream& own = streams_[o.stream];
+    places_[i] = ++own.enqueued;
+    const auto brings_result = [this, &o](const Dependency& d) {
       const Index other = p_.operations[d.operation].stream;
-      if (has_result_[other]) has_result_[o.stream] = true;
-    }
-    if (o.is_copy && o.copy == CopyKind::d2h) has_result_[o.stream] = true;
+      return other != o.stream && streams_[other].has_result_by(places_[d.operation]);
+    };
+    const bool is_result = o.is_copy && o.copy == CopyKind::d2h;
+    if (is_result || std::ranges::any_of(o.after, brings_result)) own.results.push_back(places_[i]);
   }
 
   /// Whether a wait for these operations brings a result; it does so once.
   bool take(const std::vector<Index>& operations) {
     bool found = false;
     for (const Index i : operations) {
-      const Index stream = p_.operations[i].stream;
-      found = found || has_result_[stream];
-      has_result_[stream] = false;
+      Stream& stream = streams_[p_.operations[i].stream];
+      while (stream.has_result_by(places_[i])) {
+        stream.results.pop_front();
+        found = true;
+      }
     }
     return found;
   }
 
  private:
+  struct Stream {
+    std::uint32_t enqueued = 0;
+    std::deque<std::uint32_t> results{};  // places of copies back, and of what waits for those of other streams
+    [[nodiscard]] bool has_result_by(std::uint32_t place) const { return !results.empty() && results.front() <= place; }
+  };
+
   const Program& p_;
-  std::vector<bool> has_result_;
+  std::vector<Stream> streams_;
+  std::vector<std::uint32_t> places_;  // of each operation in its stream, from 1 on
 };
 
 bool blocks_for_result(const Program& p, const HostCall& call) {
@@ -79,13 +91,6 @@ Waits waits_in(const Program& p) {
     for (const Index i : call.operations) waits.bytes += p.operations[i].bytes;
   }
   return waits;
-}
-
-/// The operations before the call's end that it waited for while it did nothing else.
-double waited(const Program& p, const std::vector<Index>& calls) {
-  double sum = 0;
-  for (const Index c : calls) sum += p.calls[c].end - p.calls[c].begin;
-  return sum;
 }
 
 /// With the waits the calls go, too.
@@ -129,7 +134,7 @@ Candidate needless(const Evidence& e, const std::vector<Index>& calls) {
   finding.at_most = true;
   finding.what =
       fmt::format("The host waits for the GPU {} ({} in all) although nothing was copied back since the wait before",
-                  times(calls.size()), format_seconds(waited(e.program, calls)));
+                  times(calls.size()), format_seconds(time_of_calls(e, calls)));
   candidate.mends.push_back(
       {"Leave these waits out, and wait once, where the results are needed",
        "Nothing is overwritten that a copy still reads (else use a second buffer), and the host reads no memory that "
@@ -147,7 +152,7 @@ Candidate results(const Evidence& e, const Waits& waits) {
   finding.place = place_of_calls(e, waits.results);
   finding.at_most = true;
   finding.what = fmt::format("The host waits for results {} ({} in all), and the GPU for the host after each of them",
-                             times(waits.results.size()), format_seconds(waited(e.program, waits.results)));
+                             times(waits.results.size()), format_seconds(time_of_calls(e, waits.results)));
   candidate.mends.push_back(
       {"Leave the results on the GPU, or copy them to pinned memory asynchronously, and read them at the end or some "
        "steps later (PyTorch: no .item(), .cpu() or print in each step)",

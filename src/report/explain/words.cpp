@@ -136,9 +136,7 @@ namespace {
 std::string copies_of(const Finding& finding) {
   const std::string copies = counted(finding.count, "copy", "copies");
   if (finding.bytes == 0 || finding.count == 0) return copies;
-  if (finding.bytes % finding.count == 0) {
-    return fmt::format("{} of {}", copies, format_size(finding.bytes / finding.count));
-  }
+  if (finding.each_size > 0) return fmt::format("{} of {}", copies, format_size(finding.each_size));
   return fmt::format("{} ({} in all)", copies, format_size(finding.bytes));
 }
 
@@ -382,10 +380,15 @@ std::string together_text(const ProcessExplanation& process) {
 }
 
 std::string chosen_text(const ProcessExplanation& process) {
-  if (!process.seconds_mended) return {};
-  return fmt::format("With what was chosen mended: {}, {}",
-                     change_text(process.stretch.reference(), *process.seconds_mended),
-                     speedup_text(process.stretch.reference(), *process.seconds_mended, false));
+  std::string text;
+  if (process.seconds_mended) {
+    text = fmt::format("With what was chosen mended: {}, {}",
+                       change_text(process.stretch.reference(), *process.seconds_mended),
+                       speedup_text(process.stretch.reference(), *process.seconds_mended, process.mended_at_most));
+  }
+  if (process.mended_missing.empty()) return text;
+  return text + fmt::format("{}no finding of {} to mend", text.empty() ? "Chosen to be mended: " : "; there is ",
+                            fmt::join(process.mended_missing, ", "));
 }
 
 std::string rest_text(const ProcessExplanation& process) {

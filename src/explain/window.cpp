@@ -1,0 +1,50 @@
+#include "explain/window.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+
+namespace xferbench::explain {
+
+using recording::Time;
+
+namespace {
+
+/// The last moment that a process left a record of.
+Time last_of(const Recording& r) {
+  Time last = r.process.loaded;
+  const auto see = [&last](Time time) { last = std::max(last, time); };
+  for (const recording::Call& c : r.calls) see(c.end);
+  for (const recording::Copy& c : r.copies) see(c.on.end);
+  for (const recording::Kernel& k : r.kernels) see(k.on.end);
+  for (const recording::Fill& f : r.fills) see(f.on.end);
+  for (const recording::Range& range : r.ranges) see(range.end);
+  if (r.end) see(r.end->time);
+  return last;
+}
+
+}  // namespace
+
+Window window_of(const Recording& r, const std::optional<std::string>& range) {
+  if (!range) {
+    const Time begin = r.process.begin > 0 ? r.process.begin : r.process.loaded;
+    return {.begin = begin, .end = std::max(last_of(r), begin + 1), .is_whole = true};
+  }
+  Window window{.begin = 0, .end = 0, .thread = std::nullopt, .times = 0};
+  for (const recording::Range& found : r.ranges) {
+    if (found.end == 0 || r.name(found.name) != *range) continue;
+    if (window.times++ == 0) window.begin = found.begin;
+    if (found.end <= window.end) continue;
+    window.end = found.end;
+    window.thread = found.of_process != 0 ? std::nullopt : std::optional(found.thread);
+  }
+  if (window.times > 0 && window.end > window.begin) return window;
+  throw InputError(
+      fmt::format("{}: there is no NVTX range '{}' that has ended; leave out --range, or name one of those "
+                  "that the program marks",
+                  r.file, *range));
+}
+
+}  // namespace xferbench::explain

@@ -1,0 +1,47 @@
+// Explanations of recordings that tests make.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "explain/explain.hpp"
+#include "support/made_recording.hpp"
+
+namespace xferbench::explain {
+
+using Write = std::function<void(MadeRecording&)>;
+
+inline Recording whole(const Write& write) {
+  MadeRecording made;
+  write(made);
+  return made.finish();
+}
+
+inline Recording in_range(const Write& write) {
+  MadeRecording made;
+  made.work(5e-3);
+  made.begin_range("steps");
+  write(made);
+  made.end_range();
+  made.work(1e-3);
+  return made.finish();
+}
+
+inline ProcessExplanation explained(const Recording& r, const std::vector<FindingKind>& mended = {},
+                                    bool range = true) {
+  return explain(r, MadeRecording::costs(), {}, std::nullopt,
+                 {.range = range ? std::optional<std::string>("steps") : std::nullopt, .mended = mended});
+}
+
+inline const Finding* find(const ProcessExplanation& told, FindingKind kind) {
+  const auto found = std::ranges::find(told.findings, kind, &Finding::kind);
+  return found == told.findings.end() ? nullptr : &*found;
+}
+
+inline double pinned_seconds(std::uint64_t bytes) { return static_cast<double>(bytes) / 50e9; }
+
+}  // namespace xferbench::explain
