@@ -131,11 +131,9 @@ void set_work(Program& program) {
 
 // --- What is usual --------------------------------------------------------------------------------------------------
 
-/// Seconds, where a recording shows none.
-constexpr double kUsualDelay = 5e-6;     // from a call to the begin of what it enqueues
-constexpr double kUsualHandover = 1e-6;  // from the end of an operation to the begin of the next in its stream
-constexpr double kUsualWake = 5e-6;      // from the end of an operation to that of the call that waits for it
-constexpr double kUsualCall = 2e-6;
+/// From the end of an operation to the begin of the next in its stream as CUPTI tells it, where a recording shows none:
+/// less than a measurement by kernels that tell the time themselves (Costs::handover).
+constexpr double kUsualHandover = 1e-6;
 
 // --- Delays and handovers of operations -----------------------------------------------------------------------------
 
@@ -191,9 +189,9 @@ bool was_held_up(const Operation& o, const Cause& cause, std::optional<double> b
   return since <= kShortHandover || o.begin - cause.called > kLongDelay;
 }
 
-void set_delays(Program& program) {
+void set_delays(Program& program, const Costs& costs) {
   const std::vector<std::optional<double>> free = engine_free_times(program);
-  Usual<std::pair<Engine, bool>> delays(kUsualDelay);
+  Usual<std::pair<Engine, bool>> delays(costs.start);
   Usual<Engine> handovers(kUsualHandover);
   std::vector<Cause> causes;
   for (Index i = 0; i < program.operations.size(); ++i) {
@@ -233,9 +231,9 @@ std::optional<double> waited_until(const Program& program, const HostCall& call)
   return last;
 }
 
-void set_own_times(Program& program) {
-  Usual<Index> own(kUsualCall);
-  Usual<CudaCallKind> wakes(kUsualWake);
+void set_own_times(Program& program, const Costs& costs) {
+  Usual<Index> own(costs.launch);
+  Usual<CudaCallKind> wakes(costs.wake);
   for (const HostCall& call : program.calls) {
     const auto until = waited_until(program, call);
     if (!until) {
@@ -281,11 +279,11 @@ void find_full_queues(Program& program) {
 
 }  // namespace
 
-void calibrate(Program& program) {
+void calibrate(Program& program, const Costs& costs) {
   set_work(program);
-  set_delays(program);
+  set_delays(program, costs);
   find_full_queues(program);
-  set_own_times(program);
+  set_own_times(program, costs);
 }
 
 }  // namespace xferbench::explain

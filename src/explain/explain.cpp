@@ -134,7 +134,7 @@ ProcessExplanation explain(const Recording& r, const Costs& costs, const std::ve
   if (!options.range && watched) {
     window.end = std::max(window.end, window.begin + static_cast<recording::Time>(std::max(0., *watched) * 1e9));
   }
-  const Program program = program_of(r, window, costs.duplex);
+  const Program program = program_of(r, window, costs);
   ProcessExplanation told{.pid = r.process.pid, .command = std::string(r.name(r.process.command))};
   told.gpus = gpus_of(r, program);
   told.ending = ending_of(r);

@@ -111,11 +111,11 @@ std::optional<double> graph_node_of(const Report& report) {
   return (most.seconds - fewer.seconds) / static_cast<double>(most.bytes - fewer.bytes);
 }
 
-/// How long a call keeps the host, of the first case of an operation that was measured.
-std::optional<double> call_of(const Report& report, std::string_view operation) {
+/// Of the first case of an operation that was measured: how long the call keeps the host, or what else it tells of.
+std::optional<double> latency_of(const Report& report, std::string_view operation, std::string_view measurement) {
   for (const Result& r : report.results) {
     if (r.config.scenario() != "latency" || !is(r, "op", operation) || r.status != Status::ok) continue;
-    const double seconds = r.median(kHostCall);
+    const double seconds = r.median(measurement);
     if (seconds > 0) return seconds;
   }
   return std::nullopt;
@@ -161,8 +161,12 @@ MachineLimits limits_of(const Report& report) {
   };
   costs.duplex = duplex_of(report, limits.curves);
   costs.pin = pin_of(report);
-  costs.asynchronous_copy = call_of(report, "copy").value_or(costs.asynchronous_copy);
-  costs.graph_launch = call_of(report, "graph").value_or(costs.graph_launch);
+  costs.asynchronous_copy = latency_of(report, "copy", kHostCall).value_or(costs.asynchronous_copy);
+  costs.launch = latency_of(report, "launch", kHostCall).value_or(costs.launch);
+  costs.start = latency_of(report, "launch", "start").value_or(costs.start);
+  costs.wake = latency_of(report, "wait", "latency").value_or(costs.wake);
+  costs.handover = latency_of(report, "event-wait", "latency").value_or(costs.handover);
+  costs.graph_launch = latency_of(report, "graph", kHostCall).value_or(costs.graph_launch);
   costs.graph_node = graph_node_of(report).value_or(costs.graph_node);
   return limits;
 }

@@ -323,12 +323,12 @@ class Builder {
 
 }  // namespace
 
-Program program_of(const Recording& recording, const Window& window, const Duplex& duplex) {
+Program program_of(const Recording& recording, const Window& window, const Costs& costs) {
   Program program = Builder(recording, window).build();
-  program.duplex_h2d = duplex.h2d;
-  program.duplex_d2h = duplex.d2h;
+  program.duplex_h2d = costs.duplex.h2d;
+  program.duplex_d2h = costs.duplex.d2h;
   follow_threads(program);
-  calibrate(program);
+  calibrate(program, costs);
   return program;
 }
 

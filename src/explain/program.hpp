@@ -10,6 +10,7 @@
 
 #include "core/cuda_calls.hpp"
 #include "core/recording.hpp"
+#include "explain/costs.hpp"
 #include "explain/window.hpp"
 #include "results/recording_file.hpp"
 
@@ -99,13 +100,7 @@ bool is_wait(const HostCall& call);
 /// there is none.
 Index kernel_at(const Program& program, std::uint32_t device, double time);
 
-/// How copies slow down each other, in shares of their speeds.
-struct Duplex {
-  double h2d = 1;
-  double d2h = 1;
-};
-
-/// The part of a recording that lies in the window.
-Program program_of(const Recording& recording, const Window& window, const Duplex& duplex);
+/// The part of a recording that lies in the window, on a machine with these costs.
+Program program_of(const Recording& recording, const Window& window, const Costs& costs);
 
 }  // namespace xferbench::explain

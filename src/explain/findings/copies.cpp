@@ -211,6 +211,21 @@ void gather(Program& p, const Run& run, const Costs& costs) {
   whole.work = costs.copy(whole.copy, whole.host, bytes).value_or(whole.work);
 }
 
+/// From the first to the last copy of each run, without the calls that are gathered.
+double time_between(const Evidence& e, const std::vector<Run>& runs) {
+  double sum = 0;
+  for (const Run& run : runs) {
+    const Index first = e.program.operations[run.front()].call;
+    const Index last = e.program.operations[run.back()].call;
+    sum += e.replayed.call_begins[last] - e.replayed.call_begins[first];
+    for (const Index i : run) {
+      const Index call = e.program.operations[i].call;
+      if (call != last) sum -= e.replayed.call_ends[call] - e.replayed.call_begins[call];
+    }
+  }
+  return std::max(0., sum);
+}
+
 Candidate small_candidate(const Evidence& e, CopyKind kind, const std::vector<Run>& runs) {
   std::vector<Index> operations;
   for (const Run& run : runs) operations.insert(operations.end(), run.begin(), run.end());
@@ -219,12 +234,22 @@ Candidate small_candidate(const Evidence& e, CopyKind kind, const std::vector<Ru
       "{} {} follow each other and could be {}", copies_in_words(e.program, operations), to_or_from(kind),
       runs.size() == 1 ? "one" : fmt::format("{} (about {} in each)", runs.size(), operations.size() / runs.size()));
   candidate.finding.at_most = true;
+  const double between = time_between(e, runs);
+  constexpr double kWorthAWord = 0.01;  // of the stretch
+  const std::string stays =
+      between < kWorthAWord * e.replayed.seconds
+          ? ""
+          : fmt::format(
+                "; the {} that the host does other things between them are taken to stay, and what of that is "
+                "there for each copy goes, too",
+                format_seconds(between));
   candidate.mends.push_back(
       {kind == CopyKind::h2d ? "Gather them in one buffer of the host and copy that once"
                              : "Gather what they bring in one buffer of the GPU and copy that once",
-       kind == CopyKind::h2d ? "What they bring can lie side by side on the GPU; gathering takes the host 0.1 ns for "
-                               "each byte, which is counted"
-                             : "None of them says what the next one is to be",
+       (kind == CopyKind::h2d ? "What they bring can lie side by side on the GPU; gathering takes the host 0.1 ns for "
+                                "each byte, which is counted"
+                              : "None of them says what the next one is to be") +
+           stays,
        [runs, costs = e.costs](Program& p) {
          for (const Run& run : runs) gather(p, run, costs);
        }});

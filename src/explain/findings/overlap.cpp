@@ -197,15 +197,12 @@ void wait_a_step_later(Program& p, const std::vector<Step>& steps) {
 
 // --- A step in parts ------------------------------------------------------------------------------------------------
 
-/// On the GPU, for a launch more.
-constexpr double kLaunch = 2e-6;
-
 double work_of_part(const Operation& o, std::size_t parts, const Costs& costs) {
   const double share = o.work / static_cast<double>(parts);
-  if (!o.is_copy) return std::max(share, o.work * static_cast<double>(o.least_part)) + kLaunch;
+  if (!o.is_copy) return std::max(share, o.work * static_cast<double>(o.least_part)) + costs.graph_node;
   const auto fixed = costs.copy(o.copy, o.host, 4 * KiB);
   const auto alone = costs.copy(o.copy, o.host, std::max<std::uint64_t>(1, o.bytes / parts));
-  return std::max(share, alone.value_or(share + fixed.value_or(kLaunch)));
+  return std::max(share, alone.value_or(share + fixed.value_or(costs.handover)));
 }
 
 /// A part of an operation, enqueued by the same call somewhat later.
@@ -213,7 +210,7 @@ Index add_part(Program& p, Index whole, std::size_t part, std::size_t parts, con
   Operation o = p.operations[whole];
   o.work = work_of_part(o, parts, costs);
   o.bytes /= parts;
-  o.delay += static_cast<double>(part) * costs.asynchronous_copy;
+  o.delay += static_cast<double>(part) * (o.is_copy ? costs.asynchronous_copy : costs.launch);
   if (part > 0) o.after.clear();
   o.handover = std::max(o.handover, costs.handover);
   const auto index = static_cast<Index>(p.operations.size());
