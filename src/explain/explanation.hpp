@@ -196,12 +196,25 @@ struct LimitCurve {
   std::vector<LimitPoint> points{};
 };
 
+/// What else this machine takes, in seconds, as far as it was measured.
+struct LimitTimes {
+  std::optional<double> copy_call{};     ///< on the host, of an asynchronous copy
+  std::optional<double> launch_call{};   ///< the same, of a kernel
+  std::optional<double> start{};         ///< from that call to the kernel's begin
+  std::optional<double> wake{};          ///< from the end of a kernel to that of the call that waits for it
+  std::optional<double> handover{};      ///< from an operation to the next that waits for it
+  std::optional<double> graph_call{};    ///< on the host, of a small graph's launch
+  std::optional<double> graph_node{};    ///< on the device, for an empty kernel more in a graph
+  std::optional<double> pin_per_byte{};  ///< for memory that is registered and unregistered again
+};
+
 struct Explanation {
   std::vector<std::string> command{};  ///< the program's
   bool simulated = false;
   std::string profile{};    ///< of the simulated device
   std::string limits_of{};  ///< whose limits: "NVIDIA H200, driver 580.95, measured 2026-11-23"; empty: unknown
   std::vector<LimitCurve> limits{};
+  LimitTimes limit_times{};
   std::vector<double> bare_runs{};  ///< seconds of the whole program, each time that it ran without being watched
   std::vector<double> watched_runs{};
   std::vector<std::string> warnings{};

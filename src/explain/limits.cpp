@@ -136,6 +136,18 @@ std::optional<double> pin_of(const Report& report) {
   return found;
 }
 
+/// What was not measured stays as is usual.
+void use(const LimitTimes& times, Costs& costs) {
+  costs.asynchronous_copy = times.copy_call.value_or(costs.asynchronous_copy);
+  costs.launch = times.launch_call.value_or(costs.launch);
+  costs.start = times.start.value_or(costs.start);
+  costs.wake = times.wake.value_or(costs.wake);
+  costs.handover = times.handover.value_or(costs.handover);
+  costs.graph_launch = times.graph_call.value_or(costs.graph_launch);
+  costs.graph_node = times.graph_node.value_or(costs.graph_node);
+  costs.pin = times.pin_per_byte;
+}
+
 std::string description_of(const Report& report) {
   const Environment& e = report.environment;
   const std::string when = report.started_at.substr(0, report.started_at.find('T'));
@@ -160,14 +172,15 @@ MachineLimits limits_of(const Report& report) {
     return curve == nullptr ? std::nullopt : seconds_on(*curve, bytes);
   };
   costs.duplex = duplex_of(report, limits.curves);
-  costs.pin = pin_of(report);
-  costs.asynchronous_copy = latency_of(report, "copy", kHostCall).value_or(costs.asynchronous_copy);
-  costs.launch = latency_of(report, "launch", kHostCall).value_or(costs.launch);
-  costs.start = latency_of(report, "launch", "start").value_or(costs.start);
-  costs.wake = latency_of(report, "wait", "latency").value_or(costs.wake);
-  costs.handover = latency_of(report, "event-wait", "latency").value_or(costs.handover);
-  costs.graph_launch = latency_of(report, "graph", kHostCall).value_or(costs.graph_launch);
-  costs.graph_node = graph_node_of(report).value_or(costs.graph_node);
+  limits.times = {.copy_call = latency_of(report, "copy", kHostCall),
+                  .launch_call = latency_of(report, "launch", kHostCall),
+                  .start = latency_of(report, "launch", "start"),
+                  .wake = latency_of(report, "wait", "latency"),
+                  .handover = latency_of(report, "event-wait", "latency"),
+                  .graph_call = latency_of(report, "graph", kHostCall),
+                  .graph_node = graph_node_of(report),
+                  .pin_per_byte = pin_of(report)};
+  use(limits.times, costs);
   return limits;
 }
 

@@ -12,6 +12,7 @@ namespace xferbench::explain {
 
 struct MachineLimits {
   Costs costs{};
+  LimitTimes times{};                ///< of which the costs are made, as far as they are known
   std::vector<LimitCurve> curves{};  ///< copies to and from the GPU, by size
   std::string of{};                  ///< "NVIDIA H200, driver 580.95.05, measured 2026-11-23"
   bool simulated = false;

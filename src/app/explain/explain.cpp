@@ -139,6 +139,7 @@ Told told_of(const cli::ExplainCommand& command, RecordingFolder& folder) {
   if (folder.limits) limits = explain::limits_of(*folder.limits);
   all.limits_of = limits.of;
   all.limits = limits.curves;
+  all.limit_times = limits.times;
   const explain::Options options = options_of(command, run);
   const auto pid_of = [](const Recording& r) { return r.process.pid; };
   const bool once = std::ranges::count(folder.recordings, run.pid, pid_of) == 1;

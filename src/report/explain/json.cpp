@@ -28,6 +28,14 @@ constexpr std::array kCurveFields{
 };
 constexpr Shape kCurve = record(kCurveFields);
 
+constexpr std::array kLimitTimesFields{
+    field<&LimitTimes::copy_call>("copy_call"),   field<&LimitTimes::launch_call>("launch_call"),
+    field<&LimitTimes::start>("start"),           field<&LimitTimes::wake>("wake"),
+    field<&LimitTimes::handover>("handover"),     field<&LimitTimes::graph_call>("graph_call"),
+    field<&LimitTimes::graph_node>("graph_node"), field<&LimitTimes::pin_per_byte>("pin_per_byte"),
+};
+constexpr Shape kLimitTimes = on_one_line(record(kLimitTimesFields));
+
 constexpr std::array kRunsFields{
     field<&Explanation::bare_runs, kSeconds>("bare"),
     field<&Explanation::watched_runs, kSeconds>("watched"),
@@ -168,6 +176,7 @@ constexpr std::array kExplanationFields{
     field<&Explanation::profile>("profile", if_known),
     field<&Explanation::limits_of>("limits_of", if_known),
     field<&Explanation::limits, kListOf<LimitCurve, kCurve>>("limits"),
+    field<&Explanation::limit_times, kLimitTimes>("limit_times"),
     part("runs", kRuns),
     field<&Explanation::warnings>("warnings"),
     field<&Explanation::processes, kListOf<ProcessExplanation, kProcess>>("processes"),

@@ -230,7 +230,18 @@ std::string limits_text(const Explanation& explanation) {
   if (explanation.limits_of.empty()) {
     return "This machine's limits are not known: what it could do is left out, and gains that need it, too";
   }
-  return "limits of " + explanation.limits_of;
+  std::string text = "limits of " + explanation.limits_of;
+  const explain::LimitTimes& times = explanation.limit_times;
+  std::vector<std::string> parts;
+  const auto add = [&parts](std::string_view what, std::optional<double> seconds) {
+    if (seconds) parts.push_back(fmt::format("{} {}", what, time_text(*seconds)));
+  };
+  add("a launch's call takes", times.launch_call);
+  add("its kernel begins after", times.start);
+  add("a hand-over takes", times.handover);
+  add("a wait ends late by", times.wake);
+  if (times.pin_per_byte) add("registering a GiB takes", *times.pin_per_byte * GiB);
+  return parts.empty() ? text : fmt::format("{}: {}", text, fmt::join(parts, ", "));
 }
 
 std::string runs_text(const Explanation& explanation) {
