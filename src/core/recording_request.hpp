@@ -16,7 +16,7 @@ struct RecordingRequest {
   std::uint64_t max_records = 0;       ///< of each process; 0: all
   double from = 0;                     ///< seconds after a process's start at which recording begins
   std::optional<double> seconds{};     ///< that it goes on from there
-  std::optional<std::string> range{};  ///< recording begins and ends with NVTX ranges of this name
+  std::optional<std::string> range{};  ///< recording begins with the first NVTX range of this name
   bool stacks = false;                 ///< the call stack of the host with each call
   bool only_ranges = false;            ///< NVTX ranges and nothing of CUDA: costs next to nothing
   std::optional<std::string> cupti{};  ///< path of the library, where the usual places are not to be searched

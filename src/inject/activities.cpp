@@ -61,7 +61,9 @@ void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, c
   Activities* const activities = Activities::instance();
   if (activities == nullptr) return;
   const Undisturbed undisturbed;
-  if (domain == CUPTI_CB_DOMAIN_RESOURCE) return activities->watch_managed_memory();
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+    return activities->watch_managed_memory(static_cast<const CUpti_ResourceData*>(data)->context);
+  }
   const auto& call = *static_cast<const CUpti_CallbackData*>(data);
   if (call.callbackSite != CUPTI_API_ENTER) return;
   const bool resets = domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020;
@@ -150,8 +152,13 @@ void Activities::choose_calls(CUpti_CallbackDomain domain, CUpti_ActivityKind al
   names_.for_each_call(domain, [enable_call](CUpti_CallbackId id) { enable_call(id, 1); });
 }
 
-void Activities::watch_managed_memory() {
-  if (api_.configure_managed == nullptr || watches_managed_.exchange(true)) return;  // tried once
+void Activities::watch_managed_memory(CUcontext context) {
+  std::uint32_t device = 0;
+  constexpr std::uint32_t kMostDevices = 64;
+  if (api_.configure_managed == nullptr || api_.device_of == nullptr) return;
+  if (api_.device_of(context, &device) != CUPTI_SUCCESS || device >= kMostDevices) return;
+  const std::uint64_t bit = std::uint64_t{1} << device;
+  if ((managed_tried_.fetch_or(bit) & bit) != 0) return;  // once
   std::array<CUpti_ActivityUnifiedMemoryCounterConfig, 3> configs{};
   constexpr std::array kCounters{CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD,
                                  CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH,
@@ -159,7 +166,7 @@ void Activities::watch_managed_memory() {
   for (std::size_t i = 0; i < configs.size(); ++i) {
     configs[i] = {.scope = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE,
                   .kind = kCounters[i],
-                  .deviceId = 0,
+                  .deviceId = device,
                   .enable = 1};
   }
   if (api_.configure_managed(configs.data(), configs.size()) != CUPTI_SUCCESS) return;

@@ -25,8 +25,8 @@ class Activities {
   void flush(bool forced);
   /// Nothing is recorded from now on.
   void disable();
-  /// Once the driver is initialised, before there is memory to watch.
-  void watch_managed_memory();
+  /// Of the context's device, which there is no memory of yet.
+  void watch_managed_memory(CUcontext context);
 
  private:
   /// Empty if all is well.
@@ -40,7 +40,7 @@ class Activities {
   Recorder& recorder_;
   CuptiApi api_;
   Names names_;
-  std::atomic<bool> watches_managed_ = false;
+  std::atomic<std::uint64_t> managed_tried_ = 0;  // a bit for each device
 };
 
 }  // namespace xferbench::inject

@@ -28,6 +28,7 @@ std::optional<CuptiApi> functions_of(void* handle) {
   find(api.enable_driver_call, "cuptiActivityEnableDriverApi");
   find(api.set_thread_ids, "cuptiSetThreadIdType");
   find(api.configure_managed, "cuptiActivityConfigureUnifiedMemoryCounter");
+  find(api.device_of, "cuptiGetDeviceId");
   decltype(&cuptiGetVersion) get_version = nullptr;
   const bool all =
       find(get_version, "cuptiGetVersion") && find(api.register_callbacks, "cuptiActivityRegisterCallbacks") &&

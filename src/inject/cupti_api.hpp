@@ -28,6 +28,7 @@ struct CuptiApi {
   CUptiResult (*enable_driver_call)(CUpti_CallbackId, std::uint8_t) = nullptr;
   CUptiResult (*set_thread_ids)(CUpti_ActivityThreadIdType) = nullptr;
   decltype(&cuptiActivityConfigureUnifiedMemoryCounter) configure_managed = nullptr;
+  decltype(&cuptiGetDeviceId) device_of = nullptr;
   std::uint32_t version = 0;
 
   /// Whether records of events and waits have the fields that tie them together, since CUDA 12.8 (API version 26).

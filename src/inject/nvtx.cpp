@@ -117,11 +117,8 @@ void write(Recorder& recorder, const Open& open, Time end, bool of_process) {
 }
 
 void end(Recorder& recorder, const Open& open, bool of_process) {
-  const Time time = now();
-  write(recorder, open, time, of_process);
+  write(recorder, open, now(), of_process);
   recorder.flush_if_due();
-  if (!is_asked_for(recorder, open)) return;
-  recorder.wanted().close(time);
 }
 
 int push(Recorder& recorder, const Domain* domain, std::string name) {

@@ -88,30 +88,16 @@ WantedTime::WantedTime(const RecordingRequest& request, Time process_begin) {
   const auto nanoseconds = [](double seconds) { return static_cast<Time>(seconds * 1e9); };
   if (request.from > 0) begin_ = process_begin + nanoseconds(request.from);
   if (request.seconds) end_ = std::max(begin_, process_begin) + nanoseconds(*request.seconds);
-  by_ranges_ = request.range.has_value();
+  if (request.range) by_range_ = ~Time{0};
 }
 
 void WantedTime::open(Time begin) {
-  const std::lock_guard lock(mutex_);
-  if (open_ == 0) ranges_.emplace_back(begin, 0);
-  ++open_;
+  Time first = by_range_;
+  while (begin < first && !by_range_.compare_exchange_weak(first, begin)) {
+  }
 }
 
-void WantedTime::close(Time end) {
-  const std::lock_guard lock(mutex_);
-  if (open_ == 0) return;
-  if (--open_ == 0) ranges_.back().second = end;
-}
-
-bool WantedTime::has(Time begin) const {
-  if (begin < begin_ || begin > end_) return false;
-  if (!by_ranges_) return true;
-  const std::lock_guard lock(mutex_);
-  const auto after = std::ranges::upper_bound(ranges_, begin, {}, &std::pair<Time, Time>::first);
-  if (after == ranges_.begin()) return false;
-  const Time end = std::prev(after)->second;
-  return end == 0 || begin < end;
-}
+bool WantedTime::has(Time begin) const { return begin >= begin_ && begin <= end_ && begin >= by_range_; }
 
 // --- The recorder ---------------------------------------------------------------------------------------------------
 

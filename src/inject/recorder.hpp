@@ -27,9 +27,9 @@ class WantedTime {
  public:
   WantedTime(const RecordingRequest& request, recording::Time process_begin);
 
-  /// Of a range that was asked for by its name.
+  /// A range that was asked for by its name begins. From the first of them on everything is wanted: nobody knows which
+  /// is the last, and what is done between them belongs to the stretch from the first to the last.
   void open(recording::Time begin);
-  void close(recording::Time end);
   [[nodiscard]] bool has(recording::Time begin) const;
   /// After it nothing is wanted.
   [[nodiscard]] recording::Time end() const { return end_; }
@@ -37,10 +37,7 @@ class WantedTime {
  private:
   recording::Time begin_ = 0;
   recording::Time end_ = ~recording::Time{0};
-  bool by_ranges_ = false;
-  mutable std::mutex mutex_;
-  std::vector<std::pair<recording::Time, recording::Time>> ranges_;  // in order; the last may be open, with an end of 0
-  int open_ = 0;  // ranges of that name, of several threads or within each other
+  std::atomic<recording::Time> by_range_ = 0;  // from then on; the end of time until the first range has begun
 };
 
 /// One for the process, from the first entry point that the driver or NVTX calls to its end: their callbacks carry no

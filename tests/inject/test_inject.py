@@ -373,13 +373,18 @@ class Limits(Lives):
 
     def test_ranges_of_a_name(self):
         recording = self.live_once("works_in_ranges", range="step")
-        self.assertEqual(len(recording.copy), 3)
+        self.assertEqual(len(recording.copy), 5, "all but what came before the first")
         ranges = recording.range
         outer = [one for one in ranges if any(one.begin < other.begin and other.end < one.end for other in ranges)]
         self.assertEqual((len(recording.range), len(outer)), (6, 3))
-        for copy in recording.copy:
-            self.assertTrue(any(one.begin <= copy.begin <= one.end for one in outer))
+        inside = [copy for copy in recording.copy if any(one.begin <= copy.begin <= one.end for one in outer)]
+        self.assertEqual(len(inside), 3)
         self.assertEqual(len(recording.device), 1)
+
+    def test_managed_memory_of_each_gpu(self):
+        self.live_once("uses_two_gpus")
+        asked = [given[1:] for given in self.logged("cuptiActivityConfigureUnifiedMemoryCounter")]
+        self.assertEqual(asked, [(3, 0), (3, 1)])
 
     def test_ranges_alone(self):
         recording = self.live_once("works_in_ranges", only_ranges="1")

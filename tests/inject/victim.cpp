@@ -327,6 +327,14 @@ int works_in_ranges() {
   return 7;
 }
 
+int uses_two_gpus() {
+  begin();
+  if (auto* const make_context = fake<void(unsigned)>("fake_cuda_context")) {
+    for (const unsigned device : {1U, 1U, 0U}) make_context(device);
+  }
+  return 7;
+}
+
 int works_long() {
   initialise();
   for (int i = 0; i < 50; ++i) {
@@ -384,6 +392,7 @@ int main(int count, char** arguments) {
       {"uses_nothing", &uses_nothing},
       {"names_ranges", &names_ranges},
       {"works_in_ranges", &works_in_ranges},
+      {"uses_two_gpus", &uses_two_gpus},
       {"works_long", &works_long},
       {"works_much", &works_much},
       {"resets", &resets},

@@ -168,14 +168,25 @@ Record on_device(CUpti_ActivityKind kind, std::uint32_t correlation) {
   return record;
 }
 
+/// A context that is nothing but the number of its device.
+CUcontext context_of(std::uintptr_t device) { return reinterpret_cast<CUcontext>(device + 1); }
+
+void create_context(std::uintptr_t device) {
+  State& s = state();
+  if (s.subscriber == nullptr ||
+      !s.callbacks.contains({CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED})) {
+    return;
+  }
+  CUpti_ResourceData created{};
+  created.context = context_of(device);
+  s.subscriber(nullptr, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, &created);
+}
+
 void begin_device() {
   State& s = state();
   if (s.has_device) return;
   s.has_device = true;
-  if (s.subscriber != nullptr &&
-      s.callbacks.contains({CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED})) {
-    s.subscriber(nullptr, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, nullptr);
-  }
+  create_context(0);
   CUpti_ActivityDevice5 device{};
   device.kind = CUPTI_ACTIVITY_KIND_DEVICE;
   device.name = "Pretended GPU";
@@ -249,7 +260,10 @@ void wait() {
 #pragma GCC visibility push(default)
 extern "C" {
 
-/// So many steps of a program. For the tests' programs.
+/// A context on that device. For the tests' programs.
+void fake_cuda_context(unsigned device) { create_context(device); }
+
+/// So many steps of a program, likewise.
 void fake_cuda_steps(unsigned steps) {
   State& s = state();
   for (unsigned i = 0; i < steps; ++i) {
@@ -349,9 +363,14 @@ CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId id, std::uint8_t enab
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId, std::uint8_t) { return CUPTI_SUCCESS; }
-CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterConfig*, std::uint32_t count) {
-  log("cuptiActivityConfigureUnifiedMemoryCounter", count);
+CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterConfig* config,
+                                                       std::uint32_t count) {
+  log("cuptiActivityConfigureUnifiedMemoryCounter", count, config->deviceId);
   return CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED;
+}
+CUptiResult cuptiGetDeviceId(CUcontext context, std::uint32_t* device) {
+  *device = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(context) - 1);
+  return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, std::uint32_t, std::size_t* dropped) {
   *dropped = std::exchange(state().dropped, 0);
