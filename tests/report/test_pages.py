@@ -782,6 +782,9 @@ class Explained(support.BrowserTest):
         titles, words = self.shown(self.record("no_gpu"))
         self.assertEqual(titles, [])
         self.assertIn("The program used no GPU.", words)
+        _, words = self.shown(self.record("no_gpu") | {"blind": True})
+        self.assertIn("that build of xferbench cannot watch CUDA programs", words)
+        self.assertNotIn("used no GPU", words)
 
     def test_withheld_gains_several_processes_and_simulated_ones(self):
         record = self.record("torch")

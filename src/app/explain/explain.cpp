@@ -137,6 +137,7 @@ Told told_of(const cli::ExplainCommand& command, RecordingFolder& folder) {
   tell_ending(run, all.warnings);
   explain::MachineLimits limits;
   if (folder.limits) limits = explain::limits_of(*folder.limits);
+  all.is_blind = folder.is_blind;
   all.limits_of = limits.of;
   all.limits = limits.curves;
   all.limit_times = limits.times;
@@ -154,6 +155,10 @@ Told told_of(const cli::ExplainCommand& command, RecordingFolder& folder) {
     } else {
       all.warnings.insert(all.warnings.end(), r.notes.begin(), r.notes.end());
     }
+  }
+  if (all.simulated) {  // its processes' times are the simulated device's, these are not
+    all.bare_runs.clear();
+    all.watched_runs.clear();
   }
   std::ranges::stable_sort(all.processes, std::ranges::greater(), busy);
   if (folder.limits) compare_gpus(all, *folder.limits, all.warnings);

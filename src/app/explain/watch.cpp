@@ -126,6 +126,8 @@ class Runs {
   /// The signal by which the last run was given up, after which there is no other; 0: none.
   [[nodiscard]] int given_up() const { return given_up_; }
   [[nodiscard]] bool has_watched() const { return !all_.empty(); }
+  /// Other programs than simulated runs of this one.
+  [[nodiscard]] bool can_watch() const { return !library_.empty(); }
 
  private:
   RecordingRequest request(const fs::path& name) {
@@ -206,6 +208,7 @@ RecordingFolder watch(const cli::ExplainCommand& command) {
   folder.run.exit_code = one.end.exit_code;
   folder.run.signal = one.end.signal;
   folder.recordings = read_recordings(one.folder, folder.warnings);
+  folder.is_blind = !runs.can_watch() && folder.recordings.empty();
   folder.limits = given ? given : machine_limits(command, folder.recordings, folder.warnings);
   if (command.recording) keep(folder, one, *command.recording);
   return folder;

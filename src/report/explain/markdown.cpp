@@ -57,7 +57,7 @@ std::string to_markdown(const Explanation& explanation) {
   if (explanation.simulated) text += strong(simulated_text(explanation.profile));
   for (const std::string& warning : explanation.warnings) text += strong("warning: " + warning);
   if (explanation.processes.empty()) {
-    text += strong(explain_report::answer(explanation)) + sentence(explain_report::no_gpu_advice());
+    text += strong(explain_report::answer(explanation)) + sentence(explain_report::advice(explanation));
   } else {
     for (const ProcessExplanation& process : explanation.processes) text += section_of(process);
     text += sentence(explain_report::limits_text(explanation)) + sentence(explain_report::runs_text(explanation));

@@ -83,7 +83,7 @@ std::string to_table(const Explanation& explanation, bool all, const Style& styl
   if (explanation.simulated) text += paragraph(simulated_text(explanation.profile), Tone::notice, style);
   text += paragraph(explain_report::answer(explanation), Tone::bold, style);
   for (const std::string& warning : explanation.warnings) text += paragraph("warning: " + warning, Tone::notice, style);
-  if (explanation.processes.empty()) return text + paragraph(explain_report::no_gpu_advice(), Tone::plain, style);
+  if (explanation.processes.empty()) return text + paragraph(explain_report::advice(explanation), Tone::plain, style);
   text += "\n" + paragraph(explain_report::limits_text(explanation), Tone::dim, style);
   const std::string runs = explain_report::runs_text(explanation);
   if (!runs.empty()) text += paragraph(runs, Tone::dim, style);

@@ -38,7 +38,7 @@ std::string answer(const explain::ProcessExplanation& process);
 /// Of all; says so kindly where nothing used a GPU.
 std::string answer(const explain::Explanation& explanation);
 /// What to do where no process used a GPU.
-std::string no_gpu_advice();
+std::string advice(const explain::Explanation& explanation);
 
 /// "python3 train.py, process 4711, on NVIDIA H200; range steps, 3 times".
 std::string head(const explain::ProcessExplanation& process);
