@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 TYPES = {
     2: ("process", "IIQQQIIIIII", "pid parent begin loaded clock executable command tool backend profile reserved"),
-    3: ("device", "IIII", "id name uuid reserved"),
+    3: ("device", "IIII", "id name uuid multiprocessors"),
     4: ("stream", "IIII", "context stream flag device"),
     5: ("call", "QQIIIiII", "begin end name thread correlation result stack reserved"),
     6: ("copy", "QQIIIIQQBBBBIII", "begin end correlation device context stream graph_node bytes kind source "
