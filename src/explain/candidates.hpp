@@ -61,7 +61,6 @@ std::string copies_in_words(const Program& program, std::span<const Index> opera
 std::uint64_t bytes_of(const Program& program, std::span<const Index> operations);
 
 /// What these take, one after the other, in the replay.
-double time_of_operations(const Evidence& evidence, std::span<const Index> operations);
 double time_of_calls(const Evidence& evidence, std::span<const Index> calls);
 
 /// "1 time", "64 times".

@@ -60,15 +60,16 @@ Unwatched without_costs(const Program& program, double replayed, double bare) {
   return best;
 }
 
-/// The rest of the difference on what varies most: half to twice of what it took.
-void vary_operations(Unwatched& unwatched, double bare) {
+/// The rest of the difference on operations that vary: copies, or else kernels. Half to twice of what they took.
+void vary_operations(Unwatched& unwatched, double bare, bool copies) {
   Program& program = unwatched.program;
+  const auto varies = [copies](const Operation& o) { return o.varies && o.is_copy == copies; };
   double taken = 0;
-  for (const Operation& o : program.operations) taken += o.varies ? o.work : 0;
+  for (const Operation& o : program.operations) taken += varies(o) ? o.work : 0;
   if (taken <= 0) return;
   const double factor = std::clamp(1 + (bare - unwatched.seconds) / taken, 0.5, 2.);
   for (Operation& o : program.operations) {
-    if (o.varies) o.work *= factor;
+    if (varies(o)) o.work *= factor;
   }
   unwatched.seconds = replay(program).seconds;
 }
@@ -199,7 +200,13 @@ std::string reason_to_withhold(const Stretch& stretch) {
 
 Unwatched without_watching(const Program& program, double replayed, double bare) {
   Unwatched unwatched = without_costs(program, replayed, bare);
-  vary_operations(unwatched, bare);
+  const auto waits_for_pages = [](const Operation& o) { return o.varies && !o.is_copy; };
+  if (std::ranges::any_of(program.operations, waits_for_pages)) {
+    // CUPTI's counters slow pages that move, whether a kernel waits for them or the host.
+    vary_operations(unwatched, bare, false);
+    vary_host(unwatched, bare);
+  }
+  vary_operations(unwatched, bare, true);
   vary_host(unwatched, bare);
   return unwatched;
 }

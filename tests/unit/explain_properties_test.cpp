@@ -130,6 +130,28 @@ TEST(ExplainProperties, PagesOfAnotherDeviceAreNotThisKernels) {
   EXPECT_EQ(find(told, FindingKind::managed), nullptr);
 }
 
+TEST(ExplainProperties, WhatCountersOfManagedMemoryCostIsNotTakenOutOfCopies) {
+  constexpr int kSteps = 10;
+  Recording r = in_range([](MadeRecording& m) {
+    const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+    for (int i = 0; i < kSteps; ++i) {
+      m.copy(CopyKind::h2d, Memory::pageable, 16 * MiB, s, false);
+      m.kernel("work", 10e-3, s);
+      m.wait(s);
+    }
+  });
+  for (const recording::Kernel& k : r.kernels) {
+    r.migrations.push_back({.begin = k.on.begin, .end = k.on.begin + 6'000'000, .bytes = MiB, .kind = CopyKind::h2d});
+  }
+  const double bare = explained(r).stretch.seconds - kSteps * 3e-3;
+  const ProcessExplanation told = explain(r, MadeRecording::costs(), {bare}, std::nullopt, {.range = "steps"});
+  const Finding* pageable = find(told, FindingKind::pageable);
+  ASSERT_NE(pageable, nullptr) << told.withheld;
+  const double saved = MadeRecording::copy_seconds(Memory::pageable, 16 * MiB) - pinned_seconds(16 * MiB);
+  EXPECT_NEAR(*pageable->seconds_after, bare - kSteps * saved, 0.01 * bare);
+  EXPECT_NE(pageable->what.find("9.953 GB/s"), std::string::npos) << pageable->what;
+}
+
 // --- Gains that are the program's own work --------------------------------------------------------------------------
 
 TEST(ExplainProperties, GatheringDoesNotTakeAwayWhatTheProgramComputesBetweenCopies) {

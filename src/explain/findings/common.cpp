@@ -119,12 +119,6 @@ std::uint64_t bytes_of(const Program& program, std::span<const Index> operations
   return sum;
 }
 
-double time_of_operations(const Evidence& e, std::span<const Index> operations) {
-  double sum = 0;
-  for (const Index i : operations) sum += e.replayed.operation_ends[i] - e.replayed.operation_begins[i];
-  return sum;
-}
-
 double time_of_calls(const Evidence& e, std::span<const Index> calls) {
   double sum = 0;
   for (const Index c : calls) sum += e.replayed.call_ends[c] - e.replayed.call_begins[c];

@@ -50,6 +50,13 @@ Finding finding_of(const Evidence& e, FindingKind kind, std::span<const Index> o
 
 double rate(std::uint64_t bytes, double seconds) { return seconds > 0 ? gigabytes_per_second(bytes, seconds) : 0; }
 
+/// Rates are told as they were recorded.
+double recorded_time_of(const Program& program, std::span<const Index> operations) {
+  double sum = 0;
+  for (const Index i : operations) sum += program.operations[i].end - program.operations[i].begin;
+  return sum;
+}
+
 std::optional<double> time_by(const Evidence& e, std::span<const Index> operations, Memory memory) {
   double sum = 0;
   for (const Index i : operations) {
@@ -78,8 +85,8 @@ Usual<Index> usual_gaps(const Program& program) {
 }
 
 /// A copy that the host carries displaces what its caches held, and what the program does next takes up to a few times
-/// as long as what it does before such a call elsewhere (PyTorch's loop on an H200's host: 121 us where it takes 38, and
-/// 23 with pinned memory). What takes even longer is other work, which stays.
+/// as long as what it does before such a call elsewhere (PyTorch's loop on an H200's host: 121 us where it takes 38,
+/// and 23 with pinned memory). What takes even longer is other work, which stays.
 void warm_caches(Program& program, Index copy_call, const Usual<Index>& gaps, std::uint64_t bytes) {
   constexpr std::uint64_t kCache = 2 * MiB;  // of a core
   constexpr double kRefill = 20e9;           // bytes per second, from memory
@@ -135,7 +142,7 @@ Mend pinned_memory(const Evidence& e, const std::vector<Index>& operations) {
 
 /// Small copies have no rate worth a word: what each takes counts.
 std::string pace(const Evidence& e, std::span<const Index> operations, double pinned) {
-  const double taken = time_of_operations(e, operations);
+  const double taken = recorded_time_of(e.program, operations);
   if (largest_of(e.program, operations) <= kSmallCopy) {
     return format_seconds(taken / static_cast<double>(operations.size())) + " each";
   }
@@ -324,7 +331,7 @@ std::vector<Candidate> slow_copies(const Evidence& e) {
     candidate.finding.what =
         fmt::format("{} {} reach {} where this machine gives {}; that both directions run at once is no part of it",
                     copies_in_words(e.program, operations), to_or_from(group.first),
-                    format_quantity(rate(candidate.finding.bytes, time_of_operations(e, operations)), "GB/s"),
+                    format_quantity(rate(candidate.finding.bytes, recorded_time_of(e.program, operations)), "GB/s"),
                     format_quantity(rate(candidate.finding.bytes, can), "GB/s"));
     candidate.mends.push_back(
         {"Look at where the memory is (another socket's: numactl --membind), at other programs that use the link, at "

@@ -92,7 +92,9 @@ std::vector<Candidate> managed_memory(const Evidence& e) {
   for (Index i = 0; i < moved.size(); ++i) {
     if (moved[i].bytes == 0) continue;
     kernels.push_back(i);
-    waited += moved[i].seconds();
+    const Operation& o = e.program.operations[i];
+    const double unwatched = e.replayed.operation_ends[i] - e.replayed.operation_begins[i];
+    waited += moved[i].seconds() * (o.end > o.begin ? unwatched / (o.end - o.begin) : 1);
     all.bytes += moved[i].bytes;
     all.times += moved[i].times;
   }
