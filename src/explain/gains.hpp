@@ -23,8 +23,8 @@ struct Unwatched {
   double per_call = 0;  ///< seconds that were taken out of each call, as watching costs them
 };
 /// Makes the replay give the bare time: by what watching costs calls and operations, within bounds; what is left of the
-/// difference is put on kernels that wait for managed pages and on the host where there are such, on copies of pageable
-/// memory, and then on the host. What else is on the GPU stays as it was recorded.
+/// difference is put on copies of pageable memory and then on the host; where kernels wait for managed pages, on them
+/// and the host first, in the same measure. What else is on the GPU stays as it was recorded.
 Unwatched without_watching(const Program& program, double replayed, double bare);
 
 struct Gains {

@@ -37,26 +37,43 @@ Phase phase_of(const Operation& o) {
 /// Small copies are parameters and results, and begin no step.
 constexpr std::uint64_t kLeastPayload = 256 * KiB;
 
-std::vector<Step> steps_of(const Program& p, Index stream) {
-  std::vector<Step> steps(1);
+/// What one stream does, step by step.
+using Chain = std::vector<Step>;
+
+void add_to(Chain& chain, const Program& p, Index i) {
+  const Operation& o = p.operations[i];
+  const Phase phase = phase_of(o);
+  const bool begins = phase == Phase::in && o.bytes >= kLeastPayload;
+  if (chain.empty() || (begins && !(chain.back().work.empty() && chain.back().out.empty()))) chain.emplace_back();
+  Step& step = chain.back();
+  const Phase before = step.all.empty() ? Phase::in : phase_of(p.operations[step.all.back()]);
+  step.in_order = step.in_order && before <= phase;
+  step.all.push_back(i);
+  (phase == Phase::in ? step.in : phase == Phase::work ? step.work : step.out).push_back(i);
+}
+
+/// Of each stream.
+std::vector<Chain> chains_of(const Program& p) {
+  std::vector<Chain> chains(p.streams.size());
   for (Index i = 0; i < p.operations.size(); ++i) {
-    const Operation& o = p.operations[i];
-    if (o.stream != stream || o.in_graph) continue;
-    const Phase phase = phase_of(o);
-    const bool begins = phase == Phase::in && o.bytes >= kLeastPayload;
-    if (begins && !(steps.back().work.empty() && steps.back().out.empty())) steps.emplace_back();
-    Step& step = steps.back();
-    const Phase before = step.all.empty() ? Phase::in : phase_of(p.operations[step.all.back()]);
-    step.in_order = step.in_order && before <= phase;
-    step.all.push_back(i);
-    (phase == Phase::in ? step.in : phase == Phase::work ? step.work : step.out).push_back(i);
+    if (!p.operations[i].in_graph) add_to(chains[p.operations[i].stream], p, i);
   }
   // What stands before the first payload belongs to no step.
-  std::erase_if(steps, [&p](const Step& step) {
-    const auto large = [&p](Index i) { return p.operations[i].bytes >= kLeastPayload; };
-    return std::ranges::none_of(step.in, large) && std::ranges::none_of(step.out, large);
-  });
-  return steps;
+  const auto large = [&p](Index i) { return p.operations[i].bytes >= kLeastPayload; };
+  for (Chain& chain : chains) {
+    std::erase_if(chain, [&large](const Step& step) {
+      return std::ranges::none_of(step.in, large) && std::ranges::none_of(step.out, large);
+    });
+  }
+  return chains;
+}
+
+/// Of these streams.
+std::vector<Chain> chains_of(const Program& p, const std::vector<Index>& streams) {
+  std::vector<Chain> all = chains_of(p);
+  std::vector<Chain> some;
+  for (const Index s : streams) some.push_back(std::move(all[s]));
+  return some;
 }
 
 double work_of(const Program& p, const std::vector<Index>& operations) {
@@ -85,7 +102,7 @@ void follow(Program& p, Index i, std::initializer_list<Index> on) {
 
 /// Of each step: the last operation of a phase in it, or in the step before it that has one.
 template <class Member>
-std::vector<Index> latest_of(const std::vector<Step>& steps, Member member) {
+std::vector<Index> latest_of(const Chain& steps, Member member) {
   std::vector<Index> latest;
   for (const Step& step : steps) {
     const Index found = last_of(step.*member);
@@ -95,7 +112,7 @@ std::vector<Index> latest_of(const std::vector<Step>& steps, Member member) {
 }
 
 /// Two buffers for what comes in and two for what goes out, a stream for each engine.
-void double_buffer(Program& p, const std::vector<Step>& steps) {
+void double_buffer(Program& p, const Chain& steps) {
   const std::vector<Index> ins = latest_of(steps, &Step::in);
   const std::vector<Index> works = latest_of(steps, &Step::work);
   const std::vector<Index> outs = latest_of(steps, &Step::out);
@@ -129,51 +146,60 @@ void double_buffer(Program& p, const std::vector<Step>& steps) {
 /// stands now: the last copy in, kernel and copy back up to there.
 class Covered {
  public:
-  Covered(const Program& p, const std::vector<Step>& steps) {
-    for (const Step& step : steps) {
-      std::array<Index, 3> latest{kNone, kNone, kNone};
-      for (const Index i : step.all) {
-        latest[static_cast<std::size_t>(phase_of(p.operations[i]))] = i;
-        by_operation_[i] = latest;
-      }
+  Covered(const Program& p, const std::vector<Chain>& chains) {
+    for (const Chain& chain : chains) {
+      for (const Step& step : chain) add(p, step);
     }
   }
 
-  void wait_for_all(Program& p, Index stream) const {
+  void wait_for_all(Program& p) const {
+    std::vector<Index> more;
     for (HostCall& call : p.calls) {
-      for (const Index i : std::vector<Index>(call.waits_for)) {
-        for (const Index other : before(i)) {
-          if (std::ranges::find(call.waits_for, other) == call.waits_for.end()) call.waits_for.push_back(other);
-        }
+      more.clear();
+      for (const Index i : call.waits_for) add_others(i, more);
+      for (const Index other : more) {
+        if (std::ranges::find(call.waits_for, other) == call.waits_for.end()) call.waits_for.push_back(other);
       }
     }
     for (Operation& o : p.operations) {
-      if (o.stream == stream) continue;
-      for (const Dependency& d : std::vector<Dependency>(o.after)) {
-        for (const Index other : before(d.operation)) depend(o, other);
+      more.clear();
+      for (const Dependency& d : o.after) {
+        if (p.operations[d.operation].stream != o.stream) add_others(d.operation, more);
       }
+      for (const Index other : more) depend(o, other);
     }
   }
 
  private:
+  void add(const Program& p, const Step& step) {
+    std::array<Index, 3> latest{kNone, kNone, kNone};
+    for (const Index i : step.all) {
+      latest[static_cast<std::size_t>(phase_of(p.operations[i]))] = i;
+      by_operation_[i] = latest;
+    }
+  }
+
   /// What else is to be waited for with this.
-  [[nodiscard]] std::vector<Index> before(Index operation) const {
+  void add_others(Index operation, std::vector<Index>& others) const {
     const auto found = by_operation_.find(operation);
-    if (found == by_operation_.end()) return {};
-    std::vector<Index> others;
+    if (found == by_operation_.end()) return;
     std::ranges::copy_if(found->second, std::back_inserter(others),
                          [operation](Index i) { return i != kNone && i != operation; });
-    return others;
   }
 
   std::unordered_map<Index, std::array<Index, 3>> by_operation_;
 };
 
+/// What brings a step's results.
+Index result_of(const Step& step) { return step.out.empty() ? last_of(step.work) : step.out.back(); }
+
 /// Whoever waits for what a step brought does so a step later; the last wait stays as it is.
-void wait_a_step_later(Program& p, const std::vector<Step>& steps) {
-  std::map<Index, std::size_t> step_of;  // operation
-  for (std::size_t s = 0; s < steps.size(); ++s) {
-    for (const Index i : steps[s].all) step_of[i] = s;
+void wait_a_step_later(Program& p, const std::vector<Chain>& chains) {
+  std::unordered_map<Index, Index> instead;  // of operations: the result of the step before
+  for (const Chain& chain : chains) {
+    for (std::size_t s = 0; s < chain.size(); ++s) {
+      for (const Index i : chain[s].all) instead[i] = s == 0 ? kNone : result_of(chain[s - 1]);
+    }
   }
   const Index last = last_wait(p);
   for (Index c = 0; c < p.calls.size(); ++c) {
@@ -181,15 +207,10 @@ void wait_a_step_later(Program& p, const std::vector<Step>& steps) {
     if (c == last || !(is_wait(call) || call.kind == CudaCallKind::copy)) continue;
     std::vector<Index> waits;
     for (const Index i : call.waits_for) {
-      const auto found = step_of.find(i);
+      const auto found = instead.find(i);
       const bool carried_by_host = p.operations[i].host == Memory::pageable;
-      if (found == step_of.end() || carried_by_host) {
-        waits.push_back(i);
-      } else if (found->second > 0) {
-        const Step& earlier = steps[found->second - 1];
-        const Index instead = !earlier.out.empty() ? earlier.out.back() : last_of(earlier.work);
-        if (instead != kNone) waits.push_back(instead);
-      }
+      const Index wait = found == instead.end() || carried_by_host ? i : found->second;
+      if (wait != kNone) waits.push_back(wait);
     }
     call.waits_for = std::move(waits);
   }
@@ -277,11 +298,12 @@ constexpr double kLeastShare = 0.01;
 /// Streams in which both copies and kernels take some time.
 std::vector<Index> streams_with_both(const Program& p) {
   std::vector<Index> found;
-  for (Index s = 0; s < p.streams.size(); ++s) {
+  const std::vector<Chain> chains = chains_of(p);
+  for (Index s = 0; s < chains.size(); ++s) {
     double copies = 0;
     double back = 0;
     double kernels = 0;
-    for (const Step& step : steps_of(p, s)) {
+    for (const Step& step : chains[s]) {
       copies += work_of(p, step.in);
       back += work_of(p, step.out);
       kernels += work_of(p, step.work);
@@ -299,12 +321,10 @@ Mend over_steps(const std::vector<Index>& streams) {
       "between them, and wait for a step's results one step later",
       "Steps do not depend on each other's results in the host, and there is memory for a second buffer",
       [streams](Program& p) {
-        for (const Index s : streams) {
-          const std::vector<Step> steps = steps_of(p, s);
-          wait_a_step_later(p, steps);
-          double_buffer(p, steps);
-          Covered(p, steps).wait_for_all(p, s);
-        }
+        const std::vector<Chain> chains = chains_of(p, streams);
+        wait_a_step_later(p, chains);
+        for (const Chain& chain : chains) double_buffer(p, chain);
+        Covered(p, chains).wait_for_all(p);
       }};
 }
 
@@ -314,8 +334,8 @@ Mend in_parts(const std::vector<Index>& streams, std::size_t parts, const Costs&
                   "and go back at the same time (xferbench tune finds the best number for sizes like these)",
                   parts),
       "The kernels can work on parts", [streams, parts, costs](Program& p) {
-        for (const Index s : streams) {
-          for (const Step& step : steps_of(p, s)) {
+        for (const Chain& chain : chains_of(p, streams)) {
+          for (const Step& step : chain) {
             if (can_be_split(p, step)) split(p, step, parts, costs);
           }
         }
@@ -329,8 +349,8 @@ std::vector<Candidate> copies_and_kernels_in_turn(const Evidence& e) {
   if (streams.empty()) return {};
   std::vector<Index> copies;
   std::size_t steps = 0;
-  for (const Index s : streams) {
-    for (const Step& step : steps_of(e.program, s)) {
+  for (const Chain& chain : chains_of(e.program, streams)) {
+    for (const Step& step : chain) {
       ++steps;
       copies.insert(copies.end(), step.in.begin(), step.in.end());
       copies.insert(copies.end(), step.out.begin(), step.out.end());
