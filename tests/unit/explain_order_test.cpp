@@ -166,6 +166,42 @@ TEST(ExplainOrder, ACallThatReturnsBeforeItsCopyEndsIsReplayedSo) {
   EXPECT_NEAR(replay(program).seconds, program.seconds, 0.03 * program.seconds);
 }
 
+/// Two GPUs work at once, each in a context of its own; what one does is nothing to the other.
+Recording on_two_gpus() {
+  Recording r = in_range([](MadeRecording& m) {  // which has one GPU, and serves one after the other
+    const std::uint32_t a = m.stream(StreamFlag::non_blocking);
+    const std::uint32_t b = m.stream(StreamFlag::non_blocking);
+    for (int i = 0; i < 20; ++i) m.kernel(i % 2 == 0 ? "first" : "second", 1e-3, i % 2 == 0 ? a : b);
+    m.wait_device();
+  });
+  r.devices.push_back({1, r.devices.front().name, 0, 0});
+  const recording::Time begin = r.kernels.front().on.begin;
+  for (std::size_t i = 0; i < r.kernels.size(); ++i) {
+    recording::OnDevice& on = r.kernels[i].on;
+    on.begin = begin + i / 2 * 1'001'000;
+    on.end = on.begin + 1'000'000;
+    if (i % 2 == 0) continue;
+    on.device = 1;
+    on.context = 2;
+  }
+  r.streams.back().context = 2;
+  r.synchronizations.back().context = 1;
+  recording::Call& wait = r.calls.back();
+  wait.end = r.kernels.back().on.end + 5'000;
+  r.ranges.front().end = wait.end;
+  return r;
+}
+
+TEST(ExplainOrder, TwoGpusWorkAtOnce) {
+  const Recording r = on_two_gpus();
+  const Program program = program_of(r, window_of(r, "steps"), {});
+  EXPECT_NEAR(replay(program).seconds, program.seconds, 0.03 * program.seconds);
+  EXPECT_LT(program.seconds, 11e-3);
+  for (const Operation& o : program.operations) {
+    for (const Dependency& d : o.after) EXPECT_EQ(program.operations[d.operation].device, o.device);
+  }
+}
+
 // --- Kernels side by side
 // ---------------------------------------------------------------------------------------------
 
