@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/metric_names.hpp"
 #include "core/units.hpp"
 #include "measure/pattern.hpp"
 #include "scenarios/common/small_times.hpp"

@@ -10,9 +10,6 @@
 
 namespace xferbench {
 
-/// What the main measurement of every such case is called: of a region, or of the part that is the answer.
-inline constexpr const char* kLatency = "latency";
-
 /// By the host's clock, in steps that time its parts.
 Region in_steps(const char* name, std::vector<Region::Part> parts, std::function<void(LapTimer&)> steps);
 

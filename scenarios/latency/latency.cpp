@@ -109,7 +109,7 @@ void run_launch(const RunContext& bench, Result& result) {
   if (bench.verify) launch.check();
   const auto series = bench.sample({launch.synchronised(), launch.stamped()}, for_percentiles(bench.policy));
   report_calls(series[0], result);
-  report(series[1].part("start"), result);
+  report(series[1].part(kKernelStart), result);
   result.add("clock_uncertainty", launch.clock_uncertainty(), "s");
   if (bench.verifies_again()) launch.check();
 }
@@ -167,11 +167,11 @@ void conclude_launch(std::span<const Result* const> results, std::vector<Finding
   const Result* launch = find_launch(results);
   if (launch == nullptr) return;
   const double call = launch->median(kHostCall);
-  const double start = launch->median("start");
+  const double start = launch->median(kKernelStart);
   const double whole = launch->median(kLatency);
   findings.push_back(
       {.kind = "launch",
-       .metrics = {{kHostCall, call, "s"}, {"start", start, "s"}, {"synchronised", whole, "s"}},
+       .metrics = {{kHostCall, call, "s"}, {kKernelStart, start, "s"}, {"synchronised", whole, "s"}},
        .text = fmt::format(
            "launch: the call returns after {}, the kernel begins after {}, a wait for its end returns after {}",
            format_seconds(call), format_seconds(start), format_seconds(whole))});
@@ -288,12 +288,12 @@ std::vector<MetricDeclaration> latency_metrics() {
           .as_headline()
           .column("time", {p99}),
       measured(kHostCall, "copy, launch, graph: from the call to its return"),
-      measured("start", "launch: from the call to the first instruction on the GPU"),
+      measured(kKernelStart, "launch: from the call to the first instruction on the GPU"),
       measured("waited", "wait: in the wait, most of it while the kernel runs"),
       measured("cpu", "wait: CPU time of the waiting thread in the wait"),
       measured("one-stream", "event-wait: the same hand-over inside one stream"),
       derived_time(kHostCall, "how long the call kept the host").column("call"),
-      derived_time("start", "launch: from the call to the first instruction on the GPU"),
+      derived_time(kKernelStart, "launch: from the call to the first instruction on the GPU"),
       derived_time("waited", "wait: in the wait, most of it while the kernel runs"),
       derived_time("cpu", "wait: CPU time of the waiting thread in the wait"),
       derived_time("one_stream", "event-wait: the same hand-over inside one stream"),

@@ -119,7 +119,7 @@ double EmptyLaunch::stamp_once() {
 }
 
 Region EmptyLaunch::stamped() {
-  Region r = in_steps("stamped", {{.name = "start", .clock = Clock::device}},
+  Region r = in_steps("stamped", {{.name = kKernelStart, .clock = Clock::device}},
                       [this](LapTimer& laps) { laps.add(0, stamp_once()); });
   r.reset = [this] {
     if (timer_.refresh()) stamp_once();

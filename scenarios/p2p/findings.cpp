@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/metric_names.hpp"
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
 #include "model/odd_ones.hpp"

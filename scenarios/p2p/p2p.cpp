@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/metric_names.hpp"
 #include "core/units.hpp"
 #include "kernels/chase.hpp"
 #include "run/scenario.hpp"

@@ -200,7 +200,7 @@ struct LimitCurve {
 struct LimitTimes {
   std::optional<double> copy_call{};     ///< on the host, of an asynchronous copy
   std::optional<double> launch_call{};   ///< the same, of a kernel
-  std::optional<double> start{};         ///< from that call to the kernel's begin
+  std::optional<double> kernel_start{};  ///< from that call to the kernel's begin
   std::optional<double> wake{};          ///< from the end of a kernel to that of the call that waits for it
   std::optional<double> handover{};      ///< from an operation to the next that waits for it
   std::optional<double> graph_call{};    ///< on the host, of a small graph's launch

@@ -24,7 +24,7 @@ struct Unwatched {
 };
 /// Makes the replay give the bare time: by what watching costs calls and operations, within bounds; what is left of the
 /// difference is put on copies of pageable memory and then on the host; where kernels wait for managed pages, on them
-/// and the host first, in the same measure. What else is on the GPU stays as it was recorded.
+/// and on the host before it is put on copies. What else is on the GPU stays as it was recorded.
 Unwatched without_watching(const Program& program, double replayed, double bare);
 
 struct Gains {

@@ -140,7 +140,7 @@ std::optional<double> pin_of(const Report& report) {
 void use(const LimitTimes& times, Costs& costs) {
   costs.asynchronous_copy = times.copy_call.value_or(costs.asynchronous_copy);
   costs.launch = times.launch_call.value_or(costs.launch);
-  costs.start = times.start.value_or(costs.start);
+  costs.start = times.kernel_start.value_or(costs.start);
   costs.wake = times.wake.value_or(costs.wake);
   costs.handover = times.handover.value_or(costs.handover);
   costs.graph_launch = times.graph_call.value_or(costs.graph_launch);
@@ -174,9 +174,9 @@ MachineLimits limits_of(const Report& report) {
   costs.duplex = duplex_of(report, limits.curves);
   limits.times = {.copy_call = latency_of(report, "copy", kHostCall),
                   .launch_call = latency_of(report, "launch", kHostCall),
-                  .start = latency_of(report, "launch", "start"),
-                  .wake = latency_of(report, "wait", "latency"),
-                  .handover = latency_of(report, "event-wait", "latency"),
+                  .kernel_start = latency_of(report, "launch", kKernelStart),
+                  .wake = latency_of(report, "wait", kLatency),
+                  .handover = latency_of(report, "event-wait", kLatency),
                   .graph_call = latency_of(report, "graph", kHostCall),
                   .graph_node = graph_node_of(report),
                   .pin_per_byte = pin_of(report)};

@@ -6,10 +6,10 @@
 #include <set>
 
 #include "core/error.hpp"
+#include "core/metric_names.hpp"
 #include "model/bounds.hpp"
 #include "scenarios/common/chase.hpp"
 #include "scenarios/common/peer_access.hpp"
-#include "scenarios/common/small_times.hpp"
 #include "sim/faulty_device.hpp"
 #include "sim/sim_fixture.hpp"
 

@@ -72,6 +72,8 @@ TEST(Replay, GivesAnEngineToOneAtATime) {
   made.call(0, 0);
   EXPECT_DOUBLE_EQ(replay(made.program).seconds, 7 * kMs);
   for (Operation& o : made.program.operations) o.side_by_side = true;
+  EXPECT_DOUBLE_EQ(replay(made.program).seconds, 7 * kMs) << "no two ever ran at once";
+  made.program.kernels_at_once = 2;
   EXPECT_DOUBLE_EQ(replay(made.program).seconds, 4 * kMs);
   made.program.operations[1].device = 1;
   made.program.operations[0].side_by_side = made.program.operations[1].side_by_side = false;

@@ -29,10 +29,10 @@ constexpr std::array kCurveFields{
 constexpr Shape kCurve = record(kCurveFields);
 
 constexpr std::array kLimitTimesFields{
-    field<&LimitTimes::copy_call>("copy_call"),   field<&LimitTimes::launch_call>("launch_call"),
-    field<&LimitTimes::start>("start"),           field<&LimitTimes::wake>("wake"),
-    field<&LimitTimes::handover>("handover"),     field<&LimitTimes::graph_call>("graph_call"),
-    field<&LimitTimes::graph_node>("graph_node"), field<&LimitTimes::pin_per_byte>("pin_per_byte"),
+    field<&LimitTimes::copy_call>("copy_call"),       field<&LimitTimes::launch_call>("launch_call"),
+    field<&LimitTimes::kernel_start>("kernel_start"), field<&LimitTimes::wake>("wake"),
+    field<&LimitTimes::handover>("handover"),         field<&LimitTimes::graph_call>("graph_call"),
+    field<&LimitTimes::graph_node>("graph_node"),     field<&LimitTimes::pin_per_byte>("pin_per_byte"),
 };
 constexpr Shape kLimitTimes = on_one_line(record(kLimitTimesFields));
 

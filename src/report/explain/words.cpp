@@ -241,7 +241,7 @@ std::string limits_text(const Explanation& explanation) {
     if (seconds) parts.push_back(fmt::format("{} {}", what, time_text(*seconds)));
   };
   add("a launch's call takes", times.launch_call);
-  add("its kernel begins after", times.start);
+  add("its kernel begins after", times.kernel_start);
   add("a hand-over takes", times.handover);
   add("a wait ends late by", times.wake);
   if (times.pin_per_byte) add("registering a GiB takes", *times.pin_per_byte * GiB);
