@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/metric_names.hpp"
 #include "core/units.hpp"
 #include "device/cuda/cuda_machine.hpp"
 #include "device/open.hpp"
