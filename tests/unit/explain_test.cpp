@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "support/made_recording.hpp"
+#include "unit/explained.hpp"
 
 namespace xferbench::explain {
 namespace {
@@ -16,28 +16,13 @@ using recording::CopyKind;
 using recording::Memory;
 using recording::StreamFlag;
 
-using Write = std::function<void(MadeRecording&)>;
-
-/// The program within a range "steps".
-Recording recorded(const Write& write) {
-  MadeRecording made;
-  made.work(5e-3);
-  made.begin_range("steps");
-  write(made);
-  made.end_range();
-  made.work(1e-3);
-  return made.finish();
-}
-
 ProcessExplanation explained(const Write& write, const std::vector<double>& bare = {}) {
-  return explain(recorded(write), MadeRecording::costs(), bare, std::nullopt, {.range = "steps"});
+  return explain(in_range(write), MadeRecording::costs(), bare, std::nullopt, {.range = "steps"});
 }
 
 double seconds_of(const Write& write) { return explained(write).stretch.seconds; }
 
-bool finds(const ProcessExplanation& told, FindingKind kind) {
-  return std::ranges::find(told.findings, kind, &Finding::kind) != told.findings.end();
-}
+bool finds(const ProcessExplanation& told, FindingKind kind) { return find(told, kind) != nullptr; }
 
 /// With all that was found mended.
 double best(const ProcessExplanation& told) {
@@ -46,8 +31,7 @@ double best(const ProcessExplanation& told) {
 
 /// What was found first, and what it says of the program with these mended, held against that program.
 void expect_mended(const Write& slow, const Write& mended, const std::vector<FindingKind>& kinds) {
-  const ProcessExplanation told =
-      explain(recorded(slow), MadeRecording::costs(), {}, std::nullopt, {.range = "steps", .mended = kinds});
+  const ProcessExplanation told = explained(in_range(slow), kinds);
   EXPECT_EQ(told.withheld, "");
   EXPECT_NEAR(*told.stretch.replayed, told.stretch.seconds, 0.005 * told.stretch.seconds);
   ASSERT_FALSE(told.findings.empty());
@@ -260,13 +244,13 @@ TEST(Explain, FindingsBelowTheNoiseAreLeftOut) {
 }
 
 TEST(Explain, ARangeThatIsNotThereIsRefused) {
-  EXPECT_THROW(explain(recorded(steps_that_wait(true)), MadeRecording::costs(), {}, std::nullopt, {.range = "stairs"}),
+  EXPECT_THROW(explain(in_range(steps_that_wait(true)), MadeRecording::costs(), {}, std::nullopt, {.range = "stairs"}),
                InputError);
 }
 
 TEST(Explain, WholeProgramsHaveTheirStartAndEnd) {
   const ProcessExplanation told =
-      explain(recorded(steps_that_wait(true)), MadeRecording::costs(), {}, std::nullopt, {});
+      explain(in_range(steps_that_wait(true)), MadeRecording::costs(), {}, std::nullopt, {});
   EXPECT_NEAR(told.stretch.seconds, seconds_of(steps_that_wait(true)) + 6e-3, 1e-6);
   EXPECT_GT(told.shares.program, 6e-3);
 }
@@ -298,7 +282,7 @@ TEST(Explain, ThreadsThatTakeTurnsFollowEachOther) {
 
 TEST(Explain, WithoutKnownTimesOfCopiesThoseFindingsAreLeftOut) {
   const ProcessExplanation told =
-      explain(recorded(torch_loop(false, true)), Costs{}, {}, std::nullopt, {.range = "steps"});
+      explain(in_range(torch_loop(false, true)), Costs{}, {}, std::nullopt, {.range = "steps"});
   EXPECT_FALSE(finds(told, FindingKind::pageable));
   EXPECT_TRUE(finds(told, FindingKind::result_wait));
   EXPECT_FALSE(told.traffic.front().reachable);

@@ -15,12 +15,14 @@ namespace xferbench::explain {
 
 using Write = std::function<void(MadeRecording&)>;
 
+/// The whole life of a process.
 inline Recording whole(const Write& write) {
   MadeRecording made;
   write(made);
   return made.finish();
 }
 
+/// The program within a range "steps".
 inline Recording in_range(const Write& write) {
   MadeRecording made;
   made.work(5e-3);
