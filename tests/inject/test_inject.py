@@ -283,6 +283,7 @@ class Holds(Lives):
         self.assertRegex(process.tool, r"^\d+\.\d+")
         self.assertEqual(recording.device[0].name, "Pretended GPU")
         self.assertEqual(recording.device[0].uuid, "GPU-00112233-4455-6677-8899-aabbccddeeff")
+        self.assertEqual(recording.device[0].multiprocessors, 132)
         self.assertEqual([(s.context, s.stream, s.flag) for s in recording.stream], [(1, 7, 3), (1, 13, 2)])
         for copy in recording.copy:
             self.assertTrue(process.loaded < copy.begin < copy.end < after)

@@ -190,6 +190,7 @@ void begin_device() {
   CUpti_ActivityDevice5 device{};
   device.kind = CUPTI_ACTIVITY_KIND_DEVICE;
   device.name = "Pretended GPU";
+  device.numMultiprocessors = 132;
   for (int i = 0; i < 16; ++i) device.uuid.bytes[i] = static_cast<char>(i * 17);
   append(device);
   CUpti_ActivityContext3 context{};

@@ -152,6 +152,23 @@ TEST(ExplainProperties, WhatCountersOfManagedMemoryCostIsNotTakenOutOfCopies) {
   EXPECT_NE(pageable->what.find("9.953 GB/s"), std::string::npos) << pageable->what;
 }
 
+TEST(ExplainProperties, PartsOfAKernelAreNoShorterThanItsBlocksAllow) {
+  const auto of_gpu_with = [](std::uint32_t multiprocessors) {
+    Recording r = in_range([](MadeRecording& m) {
+      const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+      m.copy(CopyKind::h2d, Memory::pinned, 256 * MiB, s);
+      m.kernel("work", 5e-3, s);
+      m.wait(s);
+    });
+    r.kernels.front().grid = 132;
+    r.devices.front().multiprocessors = multiprocessors;
+    return explained(r);
+  };
+  EXPECT_NE(find(of_gpu_with(4), FindingKind::no_overlap), nullptr);
+  EXPECT_EQ(find(of_gpu_with(132), FindingKind::no_overlap), nullptr) << "each block has one to itself";
+  EXPECT_NE(find(of_gpu_with(0), FindingKind::no_overlap), nullptr) << "not known";
+}
+
 // --- Gains that are the program's own work --------------------------------------------------------------------------
 
 TEST(ExplainProperties, GatheringDoesNotTakeAwayWhatTheProgramComputesBetweenCopies) {
