@@ -47,7 +47,7 @@ std::size_t records_of(const Recording& r) {
 Recording training(std::size_t records) {
   MadeRecording m;
   const std::uint32_t stream = m.stream(recording::StreamFlag::legacy);
-  constexpr std::size_t kRecordsOfStep = 26;
+  constexpr std::size_t kRecordsOfStep = 24;
   for (std::size_t step = 0; step < records / kRecordsOfStep + 1; ++step) {
     m.copy(recording::CopyKind::h2d, recording::Memory::pageable, MiB, stream);
     m.wait(stream);
