@@ -13,12 +13,6 @@ void add(Point& point, Index operation) {
   if (operation != kNone && std::ranges::find(point, operation) == point.end()) point.push_back(operation);
 }
 
-void depend(Operation& o, Index on, bool legacy) {
-  if (on == kNone) return;
-  const auto same = [on](const Dependency& d) { return d.operation == on; };
-  if (std::ranges::none_of(o.after, same)) o.after.push_back({on, legacy});
-}
-
 }  // namespace
 
 Order::Order(Program& program)
@@ -56,8 +50,8 @@ void Order::place(Index i) {
   placed_[i] = true;
   Operation& o = program_.operations[i];
   State& stream = streams_[o.stream];
-  depend(o, o.in_graph ? graph_predecessor(o).value_or(stream.tail) : stream.tail, false);
-  for (const Index held : std::exchange(stream.held, {})) depend(o, held, false);
+  depend(o, o.in_graph ? graph_predecessor(o).value_or(stream.tail) : stream.tail);
+  for (const Index held : std::exchange(stream.held, {})) depend(o, held);
   if (!o.in_graph) depend_on_legacy(o);
   const bool is_last = stream.tail == kNone || !o.in_graph || program_.operations[stream.tail].end <= o.end;
   if (is_last) stream.tail = i;

@@ -20,6 +20,11 @@ using recording::StreamFlag;
 using recording::SyncKind;
 using recording::Time;
 
+void depend(Operation& o, Index on, bool legacy) {
+  const auto same = [on](const Dependency& d) { return d.operation == on; };
+  if (on != kNone && std::ranges::none_of(o.after, same)) o.after.push_back({on, legacy});
+}
+
 bool is_wait(const HostCall& call) {
   return call.kind == CudaCallKind::wait_stream || call.kind == CudaCallKind::wait_device ||
          call.kind == CudaCallKind::wait_event;

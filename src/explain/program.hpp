@@ -93,6 +93,9 @@ struct Program {
   std::size_t kernels_at_once = 1;  ///< that ran side by side, at the most
 };
 
+/// Makes an operation wait for another one, if that is not known; for kNone nothing is done.
+void depend(Operation& o, Index on, bool legacy = false);
+
 /// A call that does nothing but wait for the GPU.
 bool is_wait(const HostCall& call);
 

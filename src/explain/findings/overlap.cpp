@@ -7,74 +7,14 @@
 #include <map>
 #include <unordered_map>
 
-#include "core/units.hpp"
 #include "explain/candidates.hpp"
+#include "explain/findings/steps.hpp"
 
 namespace xferbench::explain {
 
-using recording::CopyKind;
 using recording::Memory;
 
 namespace {
-
-/// What a stream does again and again: copies in, kernels, copies back.
-struct Step {
-  std::vector<Index> all{};  ///< in the order of the stream
-  std::vector<Index> in{};
-  std::vector<Index> work{};
-  std::vector<Index> out{};
-  bool in_order = true;  ///< first all that comes in, then all kernels, then all that goes back
-};
-
-enum class Phase : std::uint8_t { in, work, out };
-
-Phase phase_of(const Operation& o) {
-  if (!o.is_copy) return Phase::work;
-  if (o.copy == CopyKind::h2d) return Phase::in;
-  return o.copy == CopyKind::d2h ? Phase::out : Phase::work;
-}
-
-/// Small copies are parameters and results, and begin no step.
-constexpr std::uint64_t kLeastPayload = 256 * KiB;
-
-/// What one stream does, step by step.
-using Chain = std::vector<Step>;
-
-void add_to(Chain& chain, const Program& p, Index i) {
-  const Operation& o = p.operations[i];
-  const Phase phase = phase_of(o);
-  const bool begins = phase == Phase::in && o.bytes >= kLeastPayload;
-  if (chain.empty() || (begins && !(chain.back().work.empty() && chain.back().out.empty()))) chain.emplace_back();
-  Step& step = chain.back();
-  const Phase before = step.all.empty() ? Phase::in : phase_of(p.operations[step.all.back()]);
-  step.in_order = step.in_order && before <= phase;
-  step.all.push_back(i);
-  (phase == Phase::in ? step.in : phase == Phase::work ? step.work : step.out).push_back(i);
-}
-
-/// Of each stream.
-std::vector<Chain> chains_of(const Program& p) {
-  std::vector<Chain> chains(p.streams.size());
-  for (Index i = 0; i < p.operations.size(); ++i) {
-    if (!p.operations[i].in_graph) add_to(chains[p.operations[i].stream], p, i);
-  }
-  // What stands before the first payload belongs to no step.
-  const auto large = [&p](Index i) { return p.operations[i].bytes >= kLeastPayload; };
-  for (Chain& chain : chains) {
-    std::erase_if(chain, [&large](const Step& step) {
-      return std::ranges::none_of(step.in, large) && std::ranges::none_of(step.out, large);
-    });
-  }
-  return chains;
-}
-
-/// Of these streams.
-std::vector<Chain> chains_of(const Program& p, const std::vector<Index>& streams) {
-  std::vector<Chain> all = chains_of(p);
-  std::vector<Chain> some;
-  for (const Index s : streams) some.push_back(std::move(all[s]));
-  return some;
-}
 
 double work_of(const Program& p, const std::vector<Index>& operations) {
   double sum = 0;
@@ -83,13 +23,6 @@ double work_of(const Program& p, const std::vector<Index>& operations) {
 }
 
 // --- A step beside the next -----------------------------------------------------------------------------------------
-
-void depend(Operation& o, Index on) {
-  const auto same = [on](const Dependency& d) { return d.operation == on; };
-  if (on != kNone && std::ranges::none_of(o.after, same)) o.after.push_back({on, false});
-}
-
-Index last_of(const std::vector<Index>& operations) { return operations.empty() ? kNone : operations.back(); }
 
 /// Replaces what the operation waits for in its own stream.
 void follow(Program& p, Index i, std::initializer_list<Index> on) {
@@ -189,9 +122,6 @@ class Covered {
 
   std::unordered_map<Index, std::array<Index, 3>> by_operation_;
 };
-
-/// What brings a step's results.
-Index result_of(const Step& step) { return step.out.empty() ? last_of(step.work) : step.out.back(); }
 
 /// Whoever waits for what a step brought does so a step later; the last wait stays as it is.
 void wait_a_step_later(Program& p, const std::vector<Chain>& chains) {
