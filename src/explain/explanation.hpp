@@ -211,7 +211,7 @@ struct LimitTimes {
 struct Explanation {
   std::vector<std::string> command{};  ///< the program's
   bool simulated = false;
-  bool is_blind = false;    ///< nothing was recorded, as this build cannot: whether a GPU was used is not known
+  std::string blind{};      ///< why nothing was recorded, a sentence: whether a GPU was used is not known then
   std::string profile{};    ///< of the simulated device
   std::string limits_of{};  ///< whose limits: "NVIDIA H200, driver 580.95, measured 2026-11-23"; empty: unknown
   std::vector<LimitCurve> limits{};

@@ -266,7 +266,10 @@ class Reader {
     r_.overheads.push_back(overhead);
   }
 
-  void take_note(const Note& note) { r_.notes.push_back(r_.names[known(note.text)]); }
+  void take_note(const Note& note) {
+    r_.notes.push_back(r_.names[known(note.text)]);
+    r_.failed = r_.failed || note.failure != 0;
+  }
 
   void take_lost(const Lost& lost) {
     r_.dropped += lost.dropped;

@@ -30,6 +30,7 @@ struct Recording {
   std::vector<recording::Overhead> overheads;
   std::vector<std::vector<recording::NameId>> stacks{{}};  ///< by Stack::id
   std::vector<std::string> notes;
+  bool failed = false;  ///< nothing of CUDA could be recorded: the last note says why
   std::uint64_t dropped = 0;
   std::uint64_t untimed = 0;
   std::optional<recording::End> end;  ///< none: the process did not come to its end in order

@@ -27,7 +27,7 @@ std::vector<std::string> said(const Outcome& outcome) {
 std::string nothing_to_explain() {
   const bool watches = fs::exists(fs::path(XFERBENCH_PROGRAM).parent_path() / "libxferbench-inject.so");
   return watches ? "The program used no GPU: there is nothing to explain."
-                 : "Nothing of the program was recorded: this build cannot watch CUDA programs.";
+                 : "Nothing of the program was recorded: there is nothing to explain.";
 }
 
 class Explain : public testing::Test {

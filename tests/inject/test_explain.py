@@ -32,12 +32,12 @@ class Explained(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def explain(self, life, *flags):
+    def explain(self, life, *flags, **variables):
         """What is said of the victim, and what it printed itself."""
         answer = self.folder / "answer.json"
         command = [PROGRAM, "explain", "--limits", self.limits, "--json", answer, *flags, "--", VICTIM, life]
         environment = {n: v for n, v in os.environ.items() if not n.startswith("XFERBENCH") and "INJECTION" not in n}
-        environment.update({"VICTIM_FILE": str(self.folder / "theirs"), "XFERBENCH_RECORD_CUPTI": FAKE})
+        environment.update({"VICTIM_FILE": str(self.folder / "theirs"), "XFERBENCH_RECORD_CUPTI": FAKE, **variables})
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr, "")
@@ -77,6 +77,13 @@ class Explained(unittest.TestCase):
         said, output = self.explain("killed")
         self.assertIn("The program was ended by signal 9 (Killed)", output)
         self.assertIn("half second", said["processes"][0]["ending"])
+
+    def test_does_not_say_of_a_program_that_it_used_no_gpu_where_it_cannot_know(self):
+        said, output = self.explain("seven", FAKE_CUPTI_BUSY="1")
+        self.assertEqual(said["processes"], [])
+        self.assertTrue(output.startswith("worked\nworked\nNothing of the program was recorded"), output)
+        self.assertIn("CUPTI is in use by another tool", said["blind"])
+        self.assertIn(said["blind"], " ".join(output.split()))
 
     def test_leaves_a_program_without_cuda_alone(self):
         said, output = self.explain("uses_nothing")

@@ -782,8 +782,8 @@ class Explained(support.BrowserTest):
         titles, words = self.shown(self.record("no_gpu"))
         self.assertEqual(titles, [])
         self.assertIn("The program used no GPU.", words)
-        _, words = self.shown(self.record("no_gpu") | {"blind": True})
-        self.assertIn("that build of xferbench cannot watch CUDA programs", words)
+        _, words = self.shown(self.record("no_gpu") | {"blind": "CUPTI is in use"})
+        self.assertIn("Nothing of the program was recorded. CUPTI is in use.", words)
         self.assertNotIn("used no GPU", words)
 
     def test_withheld_gains_several_processes_and_simulated_ones(self):

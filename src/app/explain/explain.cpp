@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "app/commands.hpp"
@@ -137,7 +138,7 @@ Told told_of(const cli::ExplainCommand& command, RecordingFolder& folder) {
   tell_ending(run, all.warnings);
   explain::MachineLimits limits;
   if (folder.limits) limits = explain::limits_of(*folder.limits);
-  all.is_blind = folder.is_blind;
+  all.blind = folder.blind;
   all.limits_of = limits.of;
   all.limits = limits.curves;
   all.limit_times = limits.times;
@@ -152,10 +153,13 @@ Told told_of(const cli::ExplainCommand& command, RecordingFolder& folder) {
     }
     if (used_gpu(r)) {
       tell_process(r, run, limits.costs, options, {once && r.process.pid == run.pid, alone}, told);
+    } else if (r.failed) {
+      all.blind = r.notes.back();
     } else {
       all.warnings.insert(all.warnings.end(), r.notes.begin(), r.notes.end());
     }
   }
+  if (!all.processes.empty() && !all.blind.empty()) all.warnings.push_back(std::exchange(all.blind, {}));
   if (all.simulated) {  // its processes' times are the simulated device's, these are not
     all.bare_runs.clear();
     all.watched_runs.clear();

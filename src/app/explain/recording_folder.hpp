@@ -22,8 +22,8 @@ struct RecordingFolder {
   std::vector<Recording> recordings{};
   std::optional<Report> limits{};
   std::vector<std::string> warnings{};
-  int given_up = 0;  ///< the signal that ended the run before the program was watched, so that there is nothing here
-  bool is_blind = false;  ///< there is nothing because this build cannot watch programs
+  int given_up = 0;     ///< the signal that ended the run before the program was watched, so that there is nothing here
+  std::string blind{};  ///< why nothing could be recorded: a sentence
   /// The exit code of the program, as a shell says it.
   [[nodiscard]] int code() const { return run.signal > 0 ? 128 + run.signal : run.exit_code; }
 };

@@ -126,8 +126,12 @@ class Runs {
   /// The signal by which the last run was given up, after which there is no other; 0: none.
   [[nodiscard]] int given_up() const { return given_up_; }
   [[nodiscard]] bool has_watched() const { return !all_.empty(); }
-  /// Other programs than simulated runs of this one.
-  [[nodiscard]] bool can_watch() const { return !library_.empty(); }
+  /// Why only simulated runs of this program can be watched; empty: others can be, too.
+  [[nodiscard]] std::string why_blind() const {
+    if (!library_.empty()) return {};
+    return "This build cannot watch CUDA programs, as CUPTI's headers were not there when it was made: they come with "
+           "the CUDA Toolkit (package cuda-cupti-dev); build again with them";
+  }
 
  private:
   RecordingRequest request(const fs::path& name) {
@@ -208,7 +212,7 @@ RecordingFolder watch(const cli::ExplainCommand& command) {
   folder.run.exit_code = one.end.exit_code;
   folder.run.signal = one.end.signal;
   folder.recordings = read_recordings(one.folder, folder.warnings);
-  folder.is_blind = !runs.can_watch() && folder.recordings.empty();
+  if (folder.recordings.empty()) folder.blind = runs.why_blind();
   folder.limits = given ? given : machine_limits(command, folder.recordings, folder.warnings);
   if (command.recording) keep(folder, one, *command.recording);
   return folder;

@@ -173,7 +173,7 @@ constexpr std::array kExplanationFields{
     part("schema", kSchema<kVersion1>),
     field<&Explanation::command>("command"),
     field<&Explanation::simulated>("simulated"),
-    field<&Explanation::is_blind>("blind", if_known),
+    field<&Explanation::blind>("blind", if_known),
     field<&Explanation::profile>("profile", if_known),
     field<&Explanation::limits_of>("limits_of", if_known),
     field<&Explanation::limits, kListOf<LimitCurve, kCurve>>("limits"),

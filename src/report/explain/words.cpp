@@ -198,16 +198,15 @@ std::string answer(const ProcessExplanation& process) {
 }
 
 std::string answer(const Explanation& explanation) {
-  if (explanation.is_blind) return "Nothing of the program was recorded: this build cannot watch CUDA programs.";
+  if (explanation.processes.empty() && !explanation.blind.empty()) {
+    return "Nothing of the program was recorded: there is nothing to explain.";
+  }
   if (explanation.processes.empty()) return "The program used no GPU: there is nothing to explain.";
   return answer(explanation.processes.front()) + ".";
 }
 
 std::string advice(const Explanation& explanation) {
-  if (explanation.is_blind) {
-    return "CUPTI's headers were not there when it was made: they come with the CUDA Toolkit (package cuda-cupti-dev). "
-           "Build again with them.";
-  }
+  if (!explanation.blind.empty()) return explanation.blind + ".";
   return "If it should have used one: does nvidia-smi show a GPU here, does CUDA_VISIBLE_DEVICES hide it, and is the "
          "program (PyTorch, say) one that was built with CUDA? Work that is handed to a server that already runs is "
          "not seen: explain that server instead.";
