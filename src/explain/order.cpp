@@ -7,14 +7,6 @@ namespace xferbench::explain {
 
 using recording::StreamFlag;
 
-namespace {
-
-void add(Point& point, Index operation) {
-  if (operation != kNone && std::ranges::find(point, operation) == point.end()) point.push_back(operation);
-}
-
-}  // namespace
-
 Order::Order(Program& program)
     : program_(program), streams_(program.streams.size()), placed_(program.operations.size(), false) {
   for (Index s = 0; s < program.streams.size(); ++s) {
@@ -90,15 +82,19 @@ void Order::depend_on_legacy(Operation& o) {
 
 // --- Events and waits -----------------------------------------------------------------------------------------------
 
-/// Its last operation, what it was made to wait for since, and in the legacy default stream all blocking streams.
+/// Its last operation, what it was made to wait for since, and in the legacy default stream all blocking streams. What
+/// is there twice does no harm.
 Point Order::point_of(Index stream) const {
   Point point = streams_[stream].held;
-  add(point, streams_[stream].tail);
+  const auto add_tail = [&](Index s) {
+    if (streams_[s].tail != kNone) point.push_back(streams_[s].tail);
+  };
+  add_tail(stream);
   const StreamOf& own = program_.streams[stream];
   if (own.flag != StreamFlag::legacy) return point;
   for (Index s = 0; s < program_.streams.size(); ++s) {
     const StreamOf& other = program_.streams[s];
-    if (other.context == own.context && other.flag == StreamFlag::blocking) add(point, streams_[s].tail);
+    if (other.context == own.context && other.flag == StreamFlag::blocking) add_tail(s);
   }
   return point;
 }
@@ -112,7 +108,7 @@ void Order::record(const recording::Event& event) {
 void Order::hold(const recording::Synchronization& sync) {
   const auto stream = indexes_.find({sync.context, sync.stream});
   if (stream == indexes_.end()) return;  // nothing is enqueued there
-  for (const Index i : of_event(sync)) add(streams_[stream->second].held, i);
+  std::ranges::copy(of_event(sync), std::back_inserter(streams_[stream->second].held));
 }
 
 Point Order::of_event(const recording::Synchronization& sync) const {
