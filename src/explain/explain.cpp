@@ -152,7 +152,9 @@ ProcessExplanation explain(const Recording& r, const Costs& costs, const std::ve
   const Program unwatched = unwatched_program(told, program);
   if (!told.withheld.empty()) return told;
   told.least_share = std::max(options.least_share, noise_of(bare));
-  tell_gains(told, {r, window, unwatched, costs, replay(unwatched)}, options);
+  const Replay replayed = replay(unwatched);
+  if (told.stretch.bare) told.shares = shares_unwatched(unwatched, replayed, program.seconds, *told.stretch.bare);
+  tell_gains(told, {r, window, unwatched, costs, replayed}, options);
   return told;
 }
 

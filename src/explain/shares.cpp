@@ -82,4 +82,25 @@ Shares shares_of(const Program& program, std::optional<double> bare) {
   return shares;
 }
 
+Shares shares_unwatched(const Program& unwatched, const Replay& replayed, double watched, double bare) {
+  Program timed = unwatched;
+  timed.seconds = replayed.seconds;
+  for (Index i = 0; i < timed.operations.size(); ++i) {
+    timed.operations[i].begin = replayed.operation_begins[i];
+    timed.operations[i].end = replayed.operation_ends[i];
+  }
+  for (Index c = 0; c < timed.calls.size(); ++c) {
+    timed.calls[c].begin = replayed.call_begins[c];
+    timed.calls[c].end = replayed.call_ends[c];
+  }
+  Shares shares = shares_of(timed, std::nullopt);
+  const double scale = std::min(bare, watched) / shares.total();
+  for (double Shares::*share : {&Shares::kernels, &Shares::copies, &Shares::both, &Shares::waiting, &Shares::calls,
+                                &Shares::loading, &Shares::program}) {
+    shares.*share *= scale;
+  }
+  shares.watching = std::max(0., watched - bare);
+  return shares;
+}
+
 }  // namespace xferbench::explain

@@ -5,6 +5,7 @@
 
 #include "explain/explanation.hpp"
 #include "explain/program.hpp"
+#include "explain/replay.hpp"
 
 namespace xferbench::explain {
 
@@ -12,5 +13,9 @@ namespace xferbench::explain {
 /// the one that waits for the GPU counts, else one that is in a call. `bare` is what the stretch takes without being
 /// watched: what is over that is taken from calls first, where most of it is spent.
 Shares shares_of(const Program& program, std::optional<double> bare);
+
+/// The same of the program as it is unwatched (gains.hpp) and replayed: what watching added is taken from where it was.
+/// Seconds; `watched` and `bare` are of the stretch, and the shares add up to `watched`.
+Shares shares_unwatched(const Program& unwatched, const Replay& replayed, double watched, double bare);
 
 }  // namespace xferbench::explain

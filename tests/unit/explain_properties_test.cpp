@@ -150,6 +150,8 @@ TEST(ExplainProperties, WhatCountersOfManagedMemoryCostIsNotTakenOutOfCopies) {
   const double saved = MadeRecording::copy_seconds(Memory::pageable, 16 * MiB) - pinned_seconds(16 * MiB);
   EXPECT_NEAR(*pageable->seconds_after, bare - kSteps * saved, 0.01 * bare);
   EXPECT_NE(pageable->what.find("9.953 GB/s"), std::string::npos) << pageable->what;
+  EXPECT_NEAR(told.shares.kernels, kSteps * 7e-3, 0.01 * bare) << "of which counters took 3 ms each";
+  EXPECT_NEAR(told.shares.total(), told.stretch.seconds, 1e-6);
 }
 
 TEST(ExplainProperties, PartsOfAKernelAreNoShorterThanItsBlocksAllow) {
