@@ -11,6 +11,9 @@
 
 namespace xferbench::explain {
 
+/// Options::least_share where all is to be told: what gains less is within the replay's own error.
+inline constexpr double kLeastOfAll = 0.001;
+
 struct Options {
   std::optional<std::string> range{};  ///< NVTX range that is the stretch; none: the whole program
   double least_share = 0.01;           ///< of the wall time; what gains less is left out

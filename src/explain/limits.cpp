@@ -16,7 +16,10 @@ std::optional<double> seconds_on(const LimitCurve& curve, std::uint64_t bytes) {
   const std::vector<LimitPoint>& points = curve.points;
   if (points.empty()) return std::nullopt;
   const auto above = std::ranges::lower_bound(points, bytes, {}, &LimitPoint::bytes);
-  if (above == points.begin()) return points.front().seconds;
+  if (above == points.begin()) {
+    const bool is_latency = points.front().bytes <= kSmallCopy || points.front().bytes == bytes;
+    return is_latency ? std::optional(points.front().seconds) : std::nullopt;
+  }
   const LimitPoint& low = *(above - 1);
   const auto size = static_cast<double>(bytes);
   if (above == points.end()) return low.seconds * size / static_cast<double>(low.bytes);

@@ -24,7 +24,7 @@ struct MachineLimits {
 MachineLimits limits_of(const Report& report);
 
 /// The time of a copy of that size, between measured ones in proportion of logarithms, below all of them as the
-/// smallest, above at the rate of the largest; nothing for a curve without points.
+/// smallest where that is small (kSmallCopy), above at the rate of the largest; else nothing.
 std::optional<double> seconds_on(const LimitCurve& curve, std::uint64_t bytes);
 
 }  // namespace xferbench::explain

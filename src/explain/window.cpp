@@ -1,8 +1,13 @@
 #include "explain/window.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
+#include <string_view>
+#include <vector>
 
 #include "core/error.hpp"
 
@@ -25,6 +30,19 @@ Time last_of(const Recording& r) {
   return last;
 }
 
+/// What there is instead.
+std::string ranges_of(const Recording& r) {
+  std::set<std::string_view> names;
+  for (const recording::Range& range : r.ranges) {
+    if (range.end != 0) names.insert(r.name(range.name));
+  }
+  if (names.empty()) return "none was recorded: leave out --range";
+  constexpr std::size_t kShown = 8;
+  std::vector<std::string_view> shown(names.begin(), names.end());
+  shown.resize(std::min(kShown, shown.size()));
+  return fmt::format("recorded were {}{}", fmt::join(shown, ", "), names.size() > kShown ? ", ..." : "");
+}
+
 }  // namespace
 
 Window window_of(const Recording& r, const std::optional<std::string>& range) {
@@ -41,10 +59,7 @@ Window window_of(const Recording& r, const std::optional<std::string>& range) {
     window.thread = found.of_process != 0 ? std::nullopt : std::optional(found.thread);
   }
   if (window.times > 0 && window.end > window.begin) return window;
-  throw InputError(
-      fmt::format("{}: there is no NVTX range '{}' that has ended; leave out --range, or name one of those "
-                  "that the program marks",
-                  r.file, *range));
+  throw InputError(fmt::format("{}: there is no NVTX range '{}' that has ended; {}", r.file, *range, ranges_of(r)));
 }
 
 }  // namespace xferbench::explain

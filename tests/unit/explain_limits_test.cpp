@@ -65,7 +65,8 @@ TEST(MachineLimits, OfWhatWasNotMeasuredAreNotKnown) {
   const MachineLimits limits = limits_of(machine());
   EXPECT_FALSE(limits.costs.copy(CopyKind::d2h, Memory::pageable, 1));
   EXPECT_FALSE(limits.costs.copy(CopyKind::p2p, Memory::pinned, 1));
-  EXPECT_TRUE(limits.costs.copy(CopyKind::h2d, Memory::pageable, 1));
+  EXPECT_TRUE(limits.costs.copy(CopyKind::h2d, Memory::pageable, 64 * MiB));
+  EXPECT_FALSE(limits.costs.copy(CopyKind::h2d, Memory::pageable, 1)) << "the time of a large copy says nothing of it";
   EXPECT_FALSE(limits_of(Report{}).costs.copy(CopyKind::h2d, Memory::pinned, 1));
 }
 

@@ -33,7 +33,7 @@ namespace {
 explain::Options options_of(const cli::ExplainCommand& command, const RecordedRun& run) {
   const std::optional<std::string> asked = run.range.empty() ? std::nullopt : std::optional(run.range);
   return {.range = command.range ? command.range : asked,
-          .least_share = command.all ? 0.001 : explain::Options().least_share,
+          .least_share = command.all ? explain::kLeastOfAll : explain::Options().least_share,
           .mended = command.mended};
 }
 

@@ -73,7 +73,7 @@ class Runs {
       : command_(command), folder_(std::move(folder)), library_(library()) {
     if (library_.empty()) {
       tell(
-          "warning: this build has no library that watches CUDA programs (CUPTI's headers were not there): only "
+          "warning: this build has no library that watches CUDA programs (it was made without CUPTI's headers): only "
           "simulated runs of xferbench are recorded");
     }
   }
@@ -129,8 +129,9 @@ class Runs {
   /// Why only simulated runs of this program can be watched; empty: others can be, too.
   [[nodiscard]] std::string why_blind() const {
     if (!library_.empty()) return {};
-    return "This build cannot watch CUDA programs, as CUPTI's headers were not there when it was made: they come with "
-           "the CUDA Toolkit (package cuda-cupti-dev); build again with them";
+    return "This build cannot watch CUDA programs, as it was made without CUPTI's headers: build with CUDA and with "
+           "them "
+           "(they come with the CUDA Toolkit, in package cuda-cupti-dev)";
   }
 
  private:

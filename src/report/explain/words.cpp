@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "core/units.hpp"
+#include "explain/explain.hpp"
 
 namespace xferbench::explain_report {
 
@@ -80,6 +81,12 @@ std::string speedup_text(double before, double after, bool at_most) {
 
 // --- Shares ---------------------------------------------------------------------------------------------------------
 
+namespace {
+
+constexpr std::string_view kWatching = "watching";
+
+}  // namespace
+
 std::array<Share, 8> shares_of(const explain::Shares& s) {
   return {{{"copies", "copies alone", s.copies},
            {"both", "kernels beside copies", s.both},
@@ -88,7 +95,7 @@ std::array<Share, 8> shares_of(const explain::Shares& s) {
            {"calls", "GPU idle: inside CUDA calls", s.calls},
            {"loading", "GPU idle: starting, loading, allocating", s.loading},
            {"program", "GPU idle: the program's own work", s.program},
-           {"watching", "watching", s.watching}}};
+           {kWatching, "watching, on top", s.watching}}};
 }
 
 std::vector<int> tenths_of_percent(const std::vector<double>& parts) {
@@ -116,15 +123,19 @@ Grid grid_of_shares(const explain::Shares& shares, std::size_t bars) {
     grid.least_important = {3};
   }
   const auto all = shares_of(shares);
-  std::vector<double> seconds;
-  for (const Share& share : all) seconds.push_back(share.seconds);
+  std::vector<double> seconds;  // of the program by itself: what watching added comes on top
+  for (const Share& share : all) seconds.push_back(share.field == kWatching ? 0 : share.seconds);
+  const double whole = std::accumulate(seconds.begin(), seconds.end(), 0.);
   const std::vector<int> tenths = tenths_of_percent(seconds);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (tenths[i] == 0) continue;
+    const bool on_top = all[i].field == kWatching;
+    const int shown = on_top && whole > 0 ? static_cast<int>(std::lround(all[i].seconds / whole * 1000)) : tenths[i];
+    if (shown == 0) continue;
     Grid::Row& row = grid.rows.emplace_back();
-    row.cells = {std::string(all[i].what), fmt::format("{:.1f} %", tenths[i] / 10.), time_text(all[i].seconds)};
-    const auto length = static_cast<std::size_t>(std::lround(tenths[i] * static_cast<double>(bars) / 1000));
-    if (bars > 0) row.cells.emplace_back(length, '#');
+    row.cells = {std::string(all[i].what), fmt::format("{}{:.1f} %", on_top ? "+" : "", shown / 10.),
+                 time_text(all[i].seconds)};
+    const auto length = static_cast<std::size_t>(std::lround(shown * static_cast<double>(bars) / 1000));
+    if (bars > 0) row.cells.emplace_back(std::min(length, bars), '#');
   }
   return grid;
 }
@@ -186,6 +197,9 @@ std::string answer(const ProcessExplanation& process) {
   const double reference = process.stretch.reference();
   std::string text = fmt::format("Transfers cost {} of {}", share_text(share_of(process, process.shares.copies)),
                                  time_text(reference));
+  if (std::ranges::find(process.findings, FindingKind::managed, &Finding::kind) != process.findings.end()) {
+    text += ", and pages of managed memory move besides";
+  }
   if (!process.withheld.empty()) return text + "; what mending would gain is not told";
   if (process.findings.empty()) {
     return text +
@@ -413,9 +427,12 @@ std::string rest_text(const ProcessExplanation& process) {
                        mostly(process));
   }
   if (process.small_findings == 0) return text;
-  return text + fmt::format("{}{} that {} less {} left out", text.empty() ? "" : "; ",
+  const bool all_tells_more =
+      process.least_share <= explain::Options().least_share && process.least_share > explain::kLeastOfAll;
+  return text + fmt::format("{}{} that {} less than {} {} left out{}", text.empty() ? "" : "; ",
                             counted(process.small_findings, "finding", "findings"),
-                            process.small_findings == 1 ? "gains" : "gain", process.small_findings == 1 ? "is" : "are");
+                            process.small_findings == 1 ? "gains" : "gain", share_text(process.least_share),
+                            process.small_findings == 1 ? "is" : "are", all_tells_more ? " (--all)" : "");
 }
 
 }  // namespace xferbench::explain_report
