@@ -147,6 +147,19 @@ def where(place):
     return " ".join(filter(None, words))
 
 
+def asked_for(process):
+    """What mending the kinds that were asked for gains: a sentence; empty where none were found."""
+    after = process.record.get("seconds_mended")
+    if after is None:
+        return ""
+    missing = process.record.get("mended_missing", [])
+    found = [kind for kind in process.record.get("mended", []) if kind not in missing]
+    at_most = process.record.get("mended_at_most", False)
+    after = text.number(after)
+    gained = speedup(process.reference, after, at_most)
+    return f"With {', '.join(found)} mended: {rounded(process.reference)} to {rounded(after)}, {gained}"
+
+
 def together(process):
     """What mending the first findings together gains: a line for each number of them."""
     at_most = any(one["at_most"] for one in process.record["findings"])

@@ -144,6 +144,7 @@ def render_explanation(explained, title):
             process=process,
             findings=explanation.findings(process),
             together=explanation.together(process),
+            asked_for=explanation.asked_for(process),
             watched=explanation.watched(process),
             traffic=explanation.traffic_table(process),
         )

@@ -116,6 +116,7 @@ void tell_gains(ProcessExplanation& told, const Evidence& evidence, const Option
   const std::vector<Candidate> all = candidates(evidence);
   if (!options.mended.empty()) {
     const Chosen chosen = chosen_mended(program, stretch.reference(), all, options.mended);
+    for (const FindingKind kind : options.mended) told.mended.emplace_back(to_text(kind));
     told.seconds_mended = chosen.seconds;
     told.mended_at_most = chosen.at_most;
     for (const FindingKind kind : chosen.missing) told.mended_missing.emplace_back(to_text(kind));

@@ -179,6 +179,7 @@ struct ProcessExplanation {
   /// With just the kinds mended that were asked for: the stretch's time, whether it may take longer, and those kinds of
   /// which nothing was found. Nothing where none was found, or gains are withheld.
   std::optional<double> seconds_mended{};
+  std::vector<std::string> mended{};  ///< that were asked for
   bool mended_at_most = false;
   std::vector<std::string> mended_missing{};
   std::vector<CopyPoint> cloud{};

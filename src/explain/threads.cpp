@@ -35,6 +35,18 @@ std::map<std::uint32_t, Turns> turns_of(const std::vector<HostCall>& calls) {
   return threads;
 }
 
+/// A thread begins because another one started it: behind the call that ended last before, if there is one.
+Index starter_of(const Program& program, Index first) {
+  constexpr Index kLooks = 64;  // calls that overlap with it are no more than threads
+  Index last = kNone;
+  for (Index i = first, looks = 0; i-- > 0 && looks < kLooks; ++looks) {
+    const HostCall& call = program.calls[i];
+    const bool before = call.thread != program.calls[first].thread && call.end <= program.calls[first].begin;
+    if (before && (last == kNone || call.end > program.calls[last].end)) last = i;
+  }
+  return last;
+}
+
 }  // namespace
 
 void follow_threads(Program& program) {
@@ -43,11 +55,11 @@ void follow_threads(Program& program) {
   for (Index i = 0; i < program.calls.size(); ++i) {
     HostCall& call = program.calls[i];
     const auto own = last.try_emplace(call.thread, kNone).first;
-    call.follows = own->second;
+    call.follows = own->second == kNone ? starter_of(program, i) : own->second;
     const Index before = i == 0 ? kNone : i - 1;
     const bool is_turn = before != kNone && program.calls[before].thread != call.thread;
-    if (is_turn && threads.at(call.thread).taken() && threads.at(program.calls[before].thread).taken() &&
-        program.calls[before].end <= call.begin) {
+    if (own->second != kNone && is_turn && threads.at(call.thread).taken() &&
+        threads.at(program.calls[before].thread).taken() && program.calls[before].end <= call.begin) {
       call.previous = own->second;
       call.follows = before;
     }

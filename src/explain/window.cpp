@@ -17,20 +17,28 @@ using recording::Time;
 
 namespace {
 
-/// The last moment that a process left a record of.
-Time last_of(const Recording& r) {
+/// The last moment that a process left a record of CUDA of.
+Time last_of_cuda(const Recording& r) {
   Time last = r.process.loaded;
   const auto see = [&last](Time time) { last = std::max(last, time); };
   for (const recording::Call& c : r.calls) see(c.end);
   for (const recording::Copy& c : r.copies) see(c.on.end);
   for (const recording::Kernel& k : r.kernels) see(k.on.end);
   for (const recording::Fill& f : r.fills) see(f.on.end);
+  return last;
+}
+
+/// The same, or of anything else.
+Time last_of(const Recording& r) {
+  Time last = last_of_cuda(r);
+  const auto see = [&last](Time time) { last = std::max(last, time); };
   for (const recording::Range& range : r.ranges) see(range.end);
   if (r.end) see(r.end->time);
   return last;
 }
 
-/// What there is instead.
+}  // namespace
+
 std::string ranges_of(const Recording& r) {
   std::set<std::string_view> names;
   for (const recording::Range& range : r.ranges) {
@@ -42,8 +50,6 @@ std::string ranges_of(const Recording& r) {
   shown.resize(std::min(kShown, shown.size()));
   return fmt::format("recorded were {}{}", fmt::join(shown, ", "), names.size() > kShown ? ", ..." : "");
 }
-
-}  // namespace
 
 Window window_of(const Recording& r, const std::optional<std::string>& range) {
   if (!range) {
@@ -58,6 +64,7 @@ Window window_of(const Recording& r, const std::optional<std::string>& range) {
     window.end = found.end;
     window.thread = found.of_process != 0 ? std::nullopt : std::optional(found.thread);
   }
+  if (r.torn) window.end = std::min(window.end, last_of_cuda(r));  // what came then is not there
   if (window.times > 0 && window.end > window.begin) return window;
   throw InputError(fmt::format("{}: there is no NVTX range '{}' that has ended; {}", r.file, *range, ranges_of(r)));
 }

@@ -768,6 +768,12 @@ class Explained(support.BrowserTest):
         self.assertEqual(bars, len(spans))
         self.assertIn("The first 2.5 ms in which anything was recorded", self.run_js("return document.body.innerText;"))
 
+    def test_kinds_that_were_asked_for_are_told_with_their_time(self):
+        record = self.record("torch")
+        record["processes"][0] |= {"seconds_mended": 0.0265, "mended": ["pageable", "setup"], "mended_missing": ["setup"]}
+        _, words = self.shown(record)
+        self.assertIn("With pageable mended: 53 ms to 26.5 ms, about 2.0 times as fast.", words)
+
     def test_a_finding_may_gain_only_once_those_above_it_are_mended(self):
         record = self.record("torch")
         record["processes"][0]["findings"][1]["seconds_after"] = 0.053

@@ -188,10 +188,12 @@ TEST(ExplainReport, SaysWhereInTheProgramSomethingIs) {
 TEST(ExplainReport, TellsTheTimeWithWhatWasChosenMended) {
   Explanation e = test::torch_loop();
   EXPECT_EQ(table(e).find("chosen"), std::string::npos);
+  e.processes.front().mended = {"pageable", "setup"};
+  e.processes.front().mended_missing = {"setup"};
   e.processes.front().seconds_mended = 26.5e-3;
-  const std::string sentence = "With what was chosen mended: 53.0 -> 26.5 ms, about 2.0 times as fast";
+  const std::string sentence = "With pageable mended: 53.0 -> 26.5 ms, about 2.0 times as fast";
   EXPECT_NE(table(e).find(sentence), std::string::npos);
-  EXPECT_NE(to_markdown(e).find("With what was chosen mended: 53.0 -> 26.5 ms"), std::string::npos);
+  EXPECT_NE(to_markdown(e).find("With pageable mended: 53.0 -> 26.5 ms"), std::string::npos);
 }
 
 // --- The contract ---------------------------------------------------------------------------------------------------

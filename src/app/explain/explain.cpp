@@ -41,7 +41,7 @@ bool is_simulated(const Recording& r) { return r.process.backend == recording::B
 
 /// Whether the whole life of the process was watched.
 bool is_whole(const Recording& r, const RecordedRun& run) {
-  return run.from == 0 && (!r.end || r.end->reason == recording::EndReason::exit);
+  return run.from == 0 && !r.torn && (!r.end || r.end->reason == recording::EndReason::exit);
 }
 
 /// What a recording is of, among all of a run.
@@ -158,6 +158,9 @@ Told told_of(const cli::ExplainCommand& command, RecordingFolder& folder) {
     } else {
       all.warnings.insert(all.warnings.end(), r.notes.begin(), r.notes.end());
     }
+  }
+  if (all.processes.empty() && all.blind.empty() && run.from > 0) {
+    all.blind = "Nothing of CUDA was in the time that --from and --for name";
   }
   if (!all.processes.empty() && !all.blind.empty()) all.warnings.push_back(std::exchange(all.blind, {}));
   if (all.simulated) {  // its processes' times are the simulated device's, these are not

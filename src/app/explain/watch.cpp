@@ -71,7 +71,7 @@ class Runs {
  public:
   Runs(const cli::ExplainCommand& command, fs::path folder)
       : command_(command), folder_(std::move(folder)), library_(library()) {
-    if (library_.empty()) {
+    if (library_.empty() && !command.show.quiet) {
       tell(
           "warning: this build has no library that watches CUDA programs (it was made without CUPTI's headers): only "
           "simulated runs of xferbench are recorded");
@@ -92,7 +92,12 @@ class Runs {
     run.bare.push_back(end.seconds());
     bare_code_ = end.code();
     if (!command_.range) return;
-    if (const auto seconds = seconds_of_range(request.folder)) run.bare_range.push_back(*seconds);
+    const auto seconds = seconds_of_range(request.folder);
+    if (seconds) {
+      run.bare_range.push_back(*seconds);
+    } else if (!library_.empty() && given_up_ == 0) {
+      refuse_range(request.folder);  // before another run is spent on it
+    }
   }
 
   void watched(RecordedRun& run) {
@@ -144,6 +149,17 @@ class Runs {
             .seconds = command_.seconds,
             .range = command_.range,
             .stacks = command_.stacks};
+  }
+
+  /// No process has it.
+  [[noreturn]] void refuse_range(const fs::path& folder) const {
+    std::vector<std::string> ignored;
+    std::string instead;
+    for (const Recording& r : read_recordings(folder, ignored)) {
+      instead += fmt::format("{}process {}: {}", instead.empty() ? "; " : ", ", r.process.pid, explain::ranges_of(r));
+    }
+    throw UsageError(fmt::format("--range {}: the program has no NVTX range of that name that has ended{}",
+                                 *command_.range, instead));
   }
 
   /// Of the first process that has the range.

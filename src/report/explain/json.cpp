@@ -152,6 +152,7 @@ constexpr std::array kProcessFields{
     field<&ProcessExplanation::least_share>("least_share"),
     field<&ProcessExplanation::together, kSeconds>("together"),
     field<&ProcessExplanation::seconds_mended>("seconds_mended"),
+    field<&ProcessExplanation::mended>("mended", if_known),
     field<&ProcessExplanation::mended_at_most>("mended_at_most", if_known),
     field<&ProcessExplanation::mended_missing>("mended_missing", if_known),
     field<&ProcessExplanation::cloud, kListOf<CopyPoint, kCopy>>("cloud"),

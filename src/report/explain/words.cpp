@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include "core/units.hpp"
@@ -408,9 +409,13 @@ std::string together_text(const ProcessExplanation& process) {
 }
 
 std::string chosen_text(const ProcessExplanation& process) {
+  std::vector<std::string> found;
+  std::ranges::copy_if(process.mended, std::back_inserter(found), [&process](const std::string& kind) {
+    return std::ranges::find(process.mended_missing, kind) == process.mended_missing.end();
+  });
   std::string text;
   if (process.seconds_mended) {
-    text = fmt::format("With what was chosen mended: {}, {}",
+    text = fmt::format("With {} mended: {}, {}", fmt::join(found, ", "),
                        change_text(process.stretch.reference(), *process.seconds_mended),
                        speedup_text(process.stretch.reference(), *process.seconds_mended, process.mended_at_most));
   }
