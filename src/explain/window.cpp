@@ -37,19 +37,20 @@ Time last_of(const Recording& r) {
   return last;
 }
 
-}  // namespace
-
+/// What there is instead.
 std::string ranges_of(const Recording& r) {
   std::set<std::string_view> names;
   for (const recording::Range& range : r.ranges) {
     if (range.end != 0) names.insert(r.name(range.name));
   }
-  if (names.empty()) return "none was recorded: leave out --range";
+  if (names.empty()) return "leave out --range, or name one of those that the program marks";
   constexpr std::size_t kShown = 8;
   std::vector<std::string_view> shown(names.begin(), names.end());
   shown.resize(std::min(kShown, shown.size()));
   return fmt::format("recorded were {}{}", fmt::join(shown, ", "), names.size() > kShown ? ", ..." : "");
 }
+
+}  // namespace
 
 Window window_of(const Recording& r, const std::optional<std::string>& range) {
   if (!range) {

@@ -22,7 +22,4 @@ struct Window {
 /// is no such range.
 Window window_of(const Recording& recording, const std::optional<std::string>& range);
 
-/// A sentence's end: which NVTX ranges there are instead.
-std::string ranges_of(const Recording& recording);
-
 }  // namespace xferbench::explain

@@ -92,12 +92,7 @@ class Runs {
     run.bare.push_back(end.seconds());
     bare_code_ = end.code();
     if (!command_.range) return;
-    const auto seconds = seconds_of_range(request.folder);
-    if (seconds) {
-      run.bare_range.push_back(*seconds);
-    } else if (!library_.empty() && given_up_ == 0) {
-      refuse_range(request.folder);  // before another run is spent on it
-    }
+    if (const auto seconds = seconds_of_range(request.folder)) run.bare_range.push_back(*seconds);
   }
 
   void watched(RecordedRun& run) {
@@ -149,17 +144,6 @@ class Runs {
             .seconds = command_.seconds,
             .range = command_.range,
             .stacks = command_.stacks};
-  }
-
-  /// No process has it.
-  [[noreturn]] void refuse_range(const fs::path& folder) const {
-    std::vector<std::string> ignored;
-    std::string instead;
-    for (const Recording& r : read_recordings(folder, ignored)) {
-      instead += fmt::format("{}process {}: {}", instead.empty() ? "; " : ", ", r.process.pid, explain::ranges_of(r));
-    }
-    throw UsageError(fmt::format("--range {}: the program has no NVTX range of that name that has ended{}",
-                                 *command_.range, instead));
   }
 
   /// Of the first process that has the range.
