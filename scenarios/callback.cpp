@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -52,7 +53,8 @@ CallbackCase callback_case(const Case& c) {
   return {.method = c.one_of<Method>("method", kMethods),
           .work = {.bytes = c.count("size"),
                    .chunks = c.count("chunks"),
-                   .work = static_cast<std::uint32_t>(c.count("work"))},
+                   .own = own_kernel_of(c, c.count("size")),
+                   .work = static_cast<std::uint32_t>(c.count_or("work", 1))},
           .streams = c.count("streams"),
           .consumers = c.count("consumers")};
 }
@@ -60,18 +62,36 @@ CallbackCase callback_case(const Case& c) {
 bool by_helper(Method method) { return method == Method::event_sync || method == Method::poll; }
 bool by_driver(Method method) { return method == Method::host_func || method == Method::stream_callback; }
 
-/// The sum of the bit patterns of a chunk's elements, as `value` tells them: reads every byte of the payload's part,
-/// and any order of summing gives the same.
-template <class Value>
-std::uint64_t checksum(const ChunkedWork& payload, const model::Chunk& chunk, const Value& value) {
-  constexpr std::size_t kElement = ChunkedWork::kElement;
+/// The sum of a chunk's 4-byte words, and of the bytes behind the last: reads every byte of the payload's part. `word`
+/// tells the word at an offset in the payload, of which only so many bytes belong to the chunk.
+template <class Word>
+std::uint64_t checksum(const ChunkedWork& payload, const model::Chunk& chunk, const Word& word) {
+  constexpr std::size_t kWord = sizeof(std::uint32_t);
+  const std::size_t first = chunk.first * payload.shape().element_bytes();
   std::uint64_t sum = 0;
-  payload.payload()->part().for_each(chunk.first * kElement, (chunk.first + chunk.count) * kElement,
+  payload.payload()->part().for_each(first, first + chunk.count * payload.shape().element_bytes(),
                                      [&](std::size_t begin, std::size_t end) {
-                                       for (std::size_t i = begin / kElement; i < end / kElement; ++i)
-                                         sum += std::bit_cast<std::uint32_t>(value(i));
+                                       std::size_t at = begin;
+                                       for (; at + kWord <= end; at += kWord) sum += word(at, kWord);
+                                       if (at < end) sum += word(at, end - at);
                                      });
   return sum;
+}
+
+/// The words of a buffer as long as the payload.
+auto words_of(const std::byte* all) {
+  return [all](std::size_t at, std::size_t bytes) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, all + at, bytes);
+    return word;
+  };
+}
+
+std::uint64_t right_checksum(const ChunkedWork& payload, const model::Chunk& chunk) {
+  if (payload.shape().own) return checksum(payload, chunk, words_of(payload.payload()->expected_bytes()));
+  return checksum(payload, chunk, [&payload](std::size_t at, std::size_t) {
+    return std::bit_cast<std::uint32_t>(payload.expected(at / ChunkedWork::kElement));
+  });
 }
 
 /// Threads that sum up chunks as they are told of them.
@@ -123,10 +143,8 @@ class Consumers {
   void consume() {
     while (const auto index = ready_->take()) {
       const model::Chunk& chunk = payload_.chunks()[*index];
-      device_.host().work({.bytes_read = chunk.count * ChunkedWork::kElement}, [&] {
-        sums_[*index] =
-            checksum(payload_, chunk, [out = payload_.payload()->host_out()](std::size_t i) { return out[i]; });
-      });
+      device_.host().work({.bytes_read = payload_.output(chunk).size()},
+                          [&] { sums_[*index] = checksum(payload_, chunk, words_of(payload_.payload()->host_out())); });
       done_->post(*index);
     }
   }
@@ -219,7 +237,12 @@ class ConsumedPipeline {
     payload_.poison_all();
     consumers_.clear();
     run_once(device_.machine(), pipeline(method, name));
-    check(method, name);
+    try {
+      check(method, name);
+    } catch (const VerificationError&) {
+      payload_.require_chunkable();
+      throw;
+    }
   }
 
  private:
@@ -305,8 +328,7 @@ class ConsumedPipeline {
 
   void check_sums(const std::string& name) const {
     for (std::size_t i = 0; i < payload_.chunks().size(); ++i) {
-      const std::uint64_t right =
-          checksum(payload_, payload_.chunks()[i], [this](std::size_t k) { return payload_.expected(k); });
+      const std::uint64_t right = right_checksum(payload_, payload_.chunks()[i]);
       if (consumers_.sums()[i] == right) continue;
       throw VerificationError(fmt::format("{}: the CPU stage read chunk {} before it was right: its sum is {}, not {}",
                                           name, i, consumers_.sums()[i], right));
@@ -335,8 +357,9 @@ class Callback final : public ScenarioOf<callback_case> {
              .axes = make_axes(),
              .metrics = make_metrics()}) {}
 
-  [[nodiscard]] std::optional<SkipReason> reason_to_skip(const CallbackCase& c, const Capabilities*) const override {
-    return ChunkedWork::skip_reason(c.work.bytes, c.work.chunks);
+  [[nodiscard]] std::optional<SkipReason> reason_to_skip(const CallbackCase& c,
+                                                         const Capabilities* can) const override {
+    return ChunkedWork::skip_reason(c.work, can);
   }
 
   [[nodiscard]] MemoryNeeds memory_needs(const CallbackCase& c) const override { return ChunkedWork::needs(c.work); }
@@ -347,6 +370,9 @@ class Callback final : public ScenarioOf<callback_case> {
     if (bench.verify) {
       pipeline.verify(Method::naive, "naive");
       pipeline.verify(c.method, "pipeline");
+    }
+    if (const auto& own = c.work.own) {
+      add_own_kernel(*own, *pipeline.payload().payload()->own_kernel(), bench.verify, result);
     }
     const std::vector<Series> series = bench.sample(regions(pipeline, c.method));
     add_measurements(series, result);
@@ -361,7 +387,7 @@ class Callback final : public ScenarioOf<callback_case> {
 
  private:
   static std::vector<Axis> make_axes() {
-    return {
+    std::vector<Axis> axes{
         choice_axis(
             "method", words(kMethods),
             {.defaults = "all", .help = "how the CPU learns of a chunk; none: no CPU stage; naive: all at the end"}),
@@ -371,11 +397,13 @@ class Callback final : public ScenarioOf<callback_case> {
         {.name = "work", .defaults = "64", .help = "operations per element on the GPU", .max = kernels::kMaxWork},
         {.name = "consumers", .defaults = "4", .help = "CPU threads that sum up the chunks", .max = 256},
     };
+    std::ranges::move(own_kernel_axes("work"), std::back_inserter(axes));
+    return axes;
   }
 
   static std::vector<MetricDeclaration> make_metrics() {
     using namespace declaring;
-    return {
+    std::vector<MetricDeclaration> metrics{
         measured("pipeline", "by the host's clock, from the first call until the last chunk is consumed")
             .as_headline()
             .column("makespan", {interval}),
@@ -395,6 +423,8 @@ class Callback final : public ScenarioOf<callback_case> {
         derived_time("notification_p99", "99th percentile of the notification's time"),
         derived_time("clock_uncertainty", "how far these may be off as a whole"),
     };
+    std::ranges::copy(own_kernel_metrics(), std::back_inserter(metrics));
+    return metrics;
   }
 
   /// The method, and what it is compared with.

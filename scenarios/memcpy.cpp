@@ -2,7 +2,9 @@
 // link gives, before any pipeline.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,10 +17,11 @@
 #include "device/cpu_cache.hpp"
 #include "measure/statistics.hpp"
 #include "measure/worker.hpp"
-#include "model/bounds.hpp"
+#include "model/pcie.hpp"
 #include "run/findings.hpp"
 #include "run/scenario.hpp"
 #include "run/wording.hpp"
+#include "scenarios/common/link_traffic.hpp"
 #include "scenarios/common/transfer.hpp"
 
 namespace xferbench {
@@ -30,6 +33,7 @@ struct MemcpyCase {
   std::string host;                   ///< empty inside the GPU
   std::vector<Direction> directions;  ///< two: both at once
   TransferSpec transfer;              ///< of each direction
+  unsigned back_to_back = 0;          ///< copies that share a sample; 0: as many as the clock needs
 
   [[nodiscard]] bool both_ways() const { return directions.size() > 1; }
   [[nodiscard]] bool inside_gpu() const { return directions.front() == Direction::d2d; }
@@ -39,6 +43,8 @@ struct MemcpyCase {
     return transfer.memory == HostMemory::registered || transfer.memory == HostMemory::registered_huge;
   }
   [[nodiscard]] bool is_touched() const { return transfer.touch != Touch::as_it_is; }
+  /// By two threads, by the host's clock.
+  [[nodiscard]] bool blocks_both_ways() const { return both_ways() && transfer.blocks_host(); }
   /// Of all directions.
   [[nodiscard]] std::uint64_t bytes() const { return directions.size() * transfer.bytes; }
   friend bool operator==(const MemcpyCase&, const MemcpyCase&) = default;
@@ -58,15 +64,20 @@ MemcpyCase memcpy_case(const Case& c) {
   m.transfer.blocking_api = c.is("api", "sync");
   if (c.has("touch")) m.transfer.touch = c.is("touch", "warm") ? Touch::warm : Touch::cold;
   m.transfer.bytes = c.count("size");
+  m.back_to_back = static_cast<unsigned>(c.count_or("back-to-back", 0));
   return m;
 }
+
+/// Regions and measurements of one direction while the other is busy throughout, in the order of a case's directions.
+constexpr std::array<const char*, 2> kBeside{"h2d-beside", "d2h-beside"};
 
 /// The transfers of one case as a region.
 class Copies {
  public:
   Copies(const MemcpyCase& c, const RunContext& bench)
       : device_(bench.device),
-        streams_{device_.make_stream(StreamKind::nonblocking), device_.make_stream(StreamKind::nonblocking)} {
+        streams_{device_.make_stream(StreamKind::nonblocking), device_.make_stream(StreamKind::nonblocking)},
+        back_to_back_(c.back_to_back) {
     for (const Direction direction : c.directions) {
       TransferSpec spec = c.transfer;
       spec.direction = direction;
@@ -80,9 +91,7 @@ class Copies {
   [[nodiscard]] std::span<const std::unique_ptr<Transfer>> transfers() const { return transfers_; }
 
   Region region() {
-    Region r{.name = "copy"};
-    r.check = [this] { for_each(&Transfer::check); };
-    if (first().needs_reset()) r.reset = [this] { for_each(&Transfer::reset); };
+    Region r = checked_region("copy");
     // Two copies that block their callers end before an event behind either could be recorded.
     if (!first().in_stream() || (both_ways() && first().blocks_host())) {
       describe_for_host_clock(r);
@@ -92,9 +101,37 @@ class Copies {
     return r;
   }
 
+  /// For each direction its copy, in the region's first stream, beside one in the other direction that lasts twice as
+  /// long and is still under way when it ends. Only where both ways at once are timed by events.
+  std::vector<Region> beside_a_longer_one() {
+    std::vector<Region> regions;
+    for (std::size_t i = 0; i < transfers_.size(); ++i) {
+      const std::size_t other = 1 - i;
+      Region r = checked_region(kBeside[i]);
+      r.clock = Clock::event_gated;
+      r.streams = {streams_[i], streams_[other]};
+      r.operations = 2;
+      r.per_stream = true;
+      r.warmed_by_another = true;
+      r.submit = [this, i, other] {
+        for (std::size_t times = 0; times < 2; ++times) transfers_[other]->submit(streams_[other]);
+        transfers_[i]->submit(streams_[i]);
+      };
+      regions.push_back(std::move(r));
+    }
+    return regions;
+  }
+
  private:
   [[nodiscard]] Transfer& first() const { return *transfers_.front(); }
   [[nodiscard]] bool both_ways() const { return transfers_.size() > 1; }
+
+  Region checked_region(const char* name) {
+    Region r{.name = name};
+    r.check = [this] { for_each(&Transfer::check); };
+    if (first().needs_reset()) r.reset = [this] { for_each(&Transfer::reset); };
+    return r;
+  }
 
   void for_each(void (Transfer::*step)()) {
     for (const auto& t : transfers_) (t.get()->*step)();
@@ -106,6 +143,7 @@ class Copies {
     r.streams.assign(streams_.begin(), streams_.begin() + std::ssize(transfers_));
     r.operations = transfers_.size();
     r.per_stream = both_ways();
+    r.batch = back_to_back_;
     r.submit = [this] {
       for (std::size_t i = 0; i < transfers_.size(); ++i) transfers_[i]->submit(streams_[i]);
     };
@@ -136,6 +174,7 @@ class Copies {
 
   Device& device_;
   std::array<Stream, 2> streams_;
+  unsigned back_to_back_;
   std::vector<std::unique_ptr<Transfer>> transfers_;
   std::array<double, 2> ends_{};  // of the directions, on the host's clock
   std::optional<Worker> worker_;  // last: its thread uses the others
@@ -150,6 +189,9 @@ Measurement stream_measurement(const Series& series, std::size_t stream) {
   statistics::summarise(m);
   return m;
 }
+
+/// As many copies both ways fit behind a gate: a sample never has fewer than were asked for.
+constexpr double kMostBackToBack = 64;
 
 /// Data this many times as large as the L2 cache is mostly not in it.
 constexpr std::uint64_t kTimesCache = 4;
@@ -184,9 +226,19 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     if (bench.needs_data()) copies.prepare();
     const Region region = copies.region();
     if (bench.verify) verify(copies.transfers(), bench.machine, region, run_once);
-    report(c, bench.device.capabilities().environment.gpu, bench.sample({region}).front(), result);
+    std::vector<Region> regions{region};
+    // By the host's clock a pass is what a program sees already.
+    if (region.clock != Clock::host) regions.push_back(wall_of(region));
+    if (region.clock == Clock::event_gated && c.both_ways()) {
+      std::ranges::move(copies.beside_a_longer_one(), std::back_inserter(regions));
+    }
+    const std::vector<Series> series = bench.sample(std::move(regions));
+    report(c, bench.device.capabilities().environment.gpu, series.front(), result);
+    report_wall(series, result);
+    report_beside(c.transfer.bytes, series, result);
     if (bench.verifies_again()) verify(copies.transfers(), bench.machine, region, run_at_full_speed);
     if (c.is_registered()) report_pinning(c, bench, result);
+    if (!c.inside_gpu() && !c.is_managed()) report_link_traffic(bench, region, payload_of(c), result);
   }
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
@@ -232,15 +284,19 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
                               {.help = "before each pass, bring the host buffer into the CPU's caches or flush it from "
                                        "them"})),
         size_axis("size", {.defaults = "256M", .help = "bytes per direction"}),
+        {.name = "back-to-back",
+         .help = "copies in a row that each sample is the mean of; without it as many as take 200 us",
+         .max = kMostBackToBack},
     };
   }
 
   static std::vector<MetricDeclaration> make_metrics() {
     using namespace declaring;
-    return {
+    std::vector<MetricDeclaration> metrics{
         measured("copy", "the copy; bidirectional: from the start of both to the end of the later one")
             .as_headline()
             .column("time", {interval}),
+        time_to_result(),
         measured("copy-submit", "the calls that submit it"),
         measured("h2d", "bidirectional: from the common start to the end of the copies to the GPU"),
         measured("d2h", "bidirectional: from the common start to the end of the copies to the host"),
@@ -248,21 +304,39 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
         derived("bandwidth", "GB/s", higher, "payload over time; bidirectional counts both directions").column("GB/s"),
         derived("h2d_bandwidth", "GB/s", higher,
                 "bidirectional: payload to the GPU over its own time; absent where "
-                "copies are so short that a sample repeats them")
+                "several copies share a sample")
             .column("H2D GB/s"),
         derived("d2h_bandwidth", "GB/s", higher, "the same to the host").column("D2H GB/s"),
+        measured(
+            "h2d-beside",
+            "bidirectional: the copy to the GPU while copies of twice as much to the host are under way throughout"),
+        measured("d2h-beside", "bidirectional: the copy to the host while twice as much goes to the GPU"),
+        derived("h2d_beside_bandwidth", "GB/s", higher,
+                "bidirectional: payload to the GPU over its time beside twice as much to the host: what this direction "
+                "gets while the other is busy throughout"),
+        derived("d2h_beside_bandwidth", "GB/s", higher, "the same to the host, beside twice as much to the GPU"),
         derived("memory_traffic", "GB/s", higher, "d2d: twice the bandwidth, as every byte is read and written"),
         derived("limit", "GB/s", higher,
-                "what the PCIe link carries at most after encoding and packet headers, or what "
-                "the memory does")
+                "what the PCIe link carries at most after encoding and packet headers, that way or both ways at once "
+                "(xferbench info: whether sizes of packets were read or assumed), or what the memory does")
             .column("limit GB/s"),
         derived("of_limit", "1", higher, "bandwidth over that limit").column("of limit", percent),
         derived_time("host_blocked",
                      "how long the call kept the host: next to nothing for pinned memory, all of it for "
                      "pageable")
             .column("host blocked"),
+        derived(
+            "link_to_gpu", "1", lower,
+            "bytes on the link towards the GPU, packets and all, for each byte copied one way, as the driver counts "
+            "them; absent where it does not, and for copies below 64 MiB")
+            .column("link in"),
+        derived("link_to_gpu_model", "1", lower, "the same by the sizes of packets and requests"),
+        derived("link_to_host", "1", lower, "the same towards the host, as the driver counts them").column("link out"),
+        derived("link_to_host_model", "1", lower, "the same by the sizes of packets and requests"),
         derived_time("pinning", "pinning this much memory in place and undoing it").column("pinning"),
     };
+    std::ranges::copy(wall_metrics(), std::back_inserter(metrics));
+    return metrics;
   }
 
   /// Null if the case makes sense.
@@ -271,6 +345,10 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
       if (c.by_kernel()) return "managed memory migrates and is not copied by an engine; leave out --engine";
       if (c.transfer.blocking_api) return "managed memory migrates and is not copied by cudaMemcpy; leave out --api";
       if (c.is_touched()) return "managed memory is not in the CPU's caches while the GPU has it; leave out --touch";
+    }
+    if (c.back_to_back > 0 && (c.is_managed() || c.is_touched() || c.transfer.blocking_api || c.blocks_both_ways())) {
+      return "copies that the host's clock times, or that are made ready for, are timed one by one; leave out "
+             "--back-to-back";
     }
     if (c.transfer.blocking_api && c.inside_gpu()) {
       return "cudaMemcpy inside the GPU returns before its end, so there is nothing to time with --api sync";
@@ -392,6 +470,13 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     if (c.transfer.touch == Touch::warm) warn_of_small_cache(c.transfer.bytes, result);
   }
 
+  static void report_wall(std::span<const Series> series, Result& result) {
+    const Measurement& copy = series.front().elapsed;
+    const auto wall = std::ranges::find(series, kWall, [](const Series& s) { return s.elapsed.name; });
+    if (wall != series.end()) return add_wall(*wall, result);
+    if (!copy.samples.empty()) result.add(kTimeToResult, copy.median, "s");
+  }
+
   static void report_directions(std::size_t size, const Series& series, Result& result) {
     for (const auto& [name, index] : {std::pair{"h2d", 0U}, std::pair{"d2h", 1U}}) {
       Measurement m;
@@ -401,6 +486,17 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
       m.name = name;
       result.measurements.push_back(m);
       result.add(std::string(name) + "_bandwidth", gigabytes_per_second(size, m.median), "GB/s");
+    }
+  }
+
+  static void report_beside(std::size_t size, std::span<const Series> series, Result& result) {
+    for (const Series& s : series) {
+      if (std::ranges::find(kBeside, s.elapsed.name) == kBeside.end() || s.stream_times.empty()) continue;
+      Measurement m = stream_measurement(s, 0);
+      if (m.samples.empty()) continue;
+      m.auxiliary = true;
+      result.add(m.name.substr(0, 3) + "_beside_bandwidth", gigabytes_per_second(size, m.median), "GB/s");
+      result.measurements.push_back(std::move(m));
     }
   }
 
@@ -431,12 +527,19 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
                     format_size(cache)));
   }
 
+  static LinkPayload payload_of(const MemcpyCase& c) {
+    const auto goes = [&c](Direction d) { return std::ranges::find(c.directions, d) != c.directions.end(); };
+    return {.to_gpu = goes(Direction::h2d) ? c.transfer.bytes : 0,
+            .to_host = goes(Direction::d2h) ? c.transfer.bytes : 0};
+  }
+
   /// Bytes of payload per second, of all directions: of the link, or of the memory, which a copy reads and writes. 0 is
   /// unknown.
   static double payload_limit(const MemcpyCase& c, const Environment::Gpu& gpu) {
     if (c.inside_gpu()) return gpu.memory_bandwidth / 2;
-    const double one_way = gpu.pcie ? model::pcie_limit(gpu.pcie->generation, gpu.pcie->width) : 0;
-    return static_cast<double>(c.directions.size()) * one_way;
+    const model::PcieLimits link = model::pcie_limits(gpu.pcie);
+    if (c.both_ways()) return link.both;
+    return c.directions.front() == Direction::h2d ? link.h2d : link.d2h;
   }
 };
 

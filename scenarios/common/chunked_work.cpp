@@ -16,29 +16,73 @@ using model::Chunk;
 
 namespace {
 
-// 256 bytes, as cudaMalloc aligns. Copies that begin at odd multiples of 128 bytes or less cost an H200 up to 1 % of
-// the pipeline (docs/h200/overlap.md).
-constexpr std::size_t kChunkAlignment = 64;
-
 /// Stages are timed in pieces of this size where the device does not hold the whole payload: large enough for what a
 /// further copy costs to vanish (0.05 % on an H200).
 constexpr std::size_t kLeastPiece = 256 * MiB;
 
+/// Into so many pieces a payload is cut to see what one more costs (scenarios/overlap/stages.cpp): around each of them,
+/// too, there must be room for neighbouring rows.
+constexpr std::size_t kPiecesForCosts = 64;
+
 /// So that pieces begin at like places of a payload of which only a part is moved (PayloadPart).
-constexpr std::size_t kPieceAlignment = MiB / ChunkedWork::kElement;
+constexpr std::size_t kPieceAlignment = MiB;
 
 /// In place, input and output of a stage share the buffer, so that it must hold two pieces, however small the payload.
-constexpr std::size_t kLeastInPlace = 2 * kChunkAlignment * ChunkedWork::kElement;
+constexpr std::size_t kLeastInPlace = 2 * kDeviceAlignment;
 
-std::vector<Chunk> cut_one_round(const ChunkedWork::Shape& shape) {
-  return model::partition(shape.bytes / ChunkedWork::kElement, shape.chunks, kChunkAlignment, shape.growth);
+/// How many elements a chunk's length is a multiple of, where that can be: rows are as long as they are.
+std::size_t elements_alignment(const ChunkedWork::Shape& shape) {
+  return shape.own && shape.own->row_bytes > 0 ? 1 : std::max<std::size_t>(1, kDeviceAlignment / shape.element_bytes());
 }
 
-/// Elements of a slot, or 0 where every chunk may have a place of its own.
-std::size_t slot_elements(const ChunkedWork::Shape& shape) {
+std::vector<Chunk> in_elements(std::vector<Chunk> units, const ChunkedWork::Shape& shape) {
+  const std::size_t each = shape.unit_bytes() / shape.element_bytes();
+  for (Chunk& c : units) c = {c.first * each, c.count * each};
+  return units;
+}
+
+std::vector<Chunk> cut_one_round(const ChunkedWork::Shape& shape) {
+  return in_elements(model::partition(shape.units(), shape.chunks, elements_alignment(shape), shape.growth), shape);
+}
+
+/// What the rows around a chunk take on each side, so that the chunk itself is aligned.
+std::size_t room_for_halo(const ChunkedWork::Shape& shape) {
+  return shape.own ? aligned_on_device(shape.own->halo_bytes()) : 0;
+}
+
+/// What a chunk of so many elements takes on the device, with the rows around it.
+std::size_t bytes_on_device(const ChunkedWork::Shape& shape, std::size_t elements) {
+  return aligned_on_device(elements * shape.element_bytes()) + 2 * room_for_halo(shape);
+}
+
+/// Of a slot, or 0 where every chunk may have a place of its own.
+std::size_t slot_bytes(const ChunkedWork::Shape& shape) {
   if (shape.slots == 0 || shape.slots >= shape.chunks * shape.rounds) return 0;
-  const std::size_t longest = std::ranges::max(cut_one_round(shape), {}, &Chunk::count).count;
-  return (longest + kChunkAlignment - 1) / kChunkAlignment * kChunkAlignment;
+  return bytes_on_device(shape, std::ranges::max(cut_one_round(shape), {}, &Chunk::count).count);
+}
+
+/// Where each chunk is held on the device, in bytes from the buffer's begin.
+std::vector<std::size_t> places_of(const ChunkedWork::Shape& shape, const std::vector<Chunk>& chunks) {
+  const std::size_t slot = slot_bytes(shape);
+  const std::size_t halo = room_for_halo(shape);
+  std::vector<std::size_t> places;
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    if (slot > 0) end = i % shape.slots * slot;
+    if (slot == 0 && halo == 0) end = chunks[i].first * shape.element_bytes();
+    places.push_back(end + halo);
+    end += bytes_on_device(shape, chunks[i].count);
+  }
+  return places;
+}
+
+/// A kernel of the user's works on the whole payload at once, too; in place, input and output of that lie side by side.
+std::size_t device_bytes_for_own(const ChunkedWork::Shape& shape) {
+  const std::size_t all = bytes_on_device(shape, shape.bytes * shape.rounds / shape.element_bytes());
+  if (shape.in_place) return 2 * all;
+  if (shape.own->halo_rows == 0) return all;
+  const std::size_t pieces = std::max(shape.chunks * shape.rounds, kPiecesForCosts);
+  return all + pieces * (2 * room_for_halo(shape) + kDeviceAlignment);
 }
 
 template <class Expected>
@@ -52,7 +96,7 @@ void check_output(std::span<const float> output, const PayloadPart& part, const 
 }  // namespace
 
 std::vector<Chunk> cut(const ChunkedWork::Shape& shape) {
-  const std::size_t elements = shape.bytes / ChunkedWork::kElement;
+  const std::size_t elements = shape.bytes / shape.element_bytes();
   const std::vector<Chunk> one = cut_one_round(shape);
   std::vector<Chunk> all;
   all.reserve(one.size() * shape.rounds);
@@ -62,76 +106,40 @@ std::vector<Chunk> cut(const ChunkedWork::Shape& shape) {
   return all;
 }
 
-// --- Payload --------------------------------------------------------------------------------------------------------
-
-MemoryNeeds Payload::needs(const Shape& s) {
-  const std::size_t buffers = s.in_place ? 1 : 2;
-  return {2 * s.bytes, buffers * s.device_bytes + (s.op == ElementwiseOp::vector_add ? s.bytes : 0)};
-}
-
-Payload::Payload(Device& device, const Shape& shape, Device& near)
-    : device_(device),
-      shape_(shape),
-      host_in_(near.allocate_host(shape.bytes, shape.host)),
-      host_out_(near.allocate_host(shape.bytes, shape.host)),
-      part_(device.payload_part(host_in_)),
-      device_in_(device.allocate_device(shape.device_bytes)),
-      stream_(device.make_stream(StreamKind::nonblocking)) {
-  static_cast<void>(device.payload_part(host_out_));  // as large, so it is the same
-  if (!shape.in_place) device_out_ = device.allocate_device(shape.device_bytes);
-  if (shape.op == ElementwiseOp::vector_add) addends_ = device.allocate_device(shape.bytes);
-}
-
-void Payload::prepare() {
-  const std::span<float> input(host_in(), elements());
-  if (addends_) {
-    pattern::for_part(input.size(), kElement, part_, pattern::kGrain, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) input[i] = kernels::addend(i);
-    });
-    device_.copy_and_wait({addends_.data, host_in_.data, shape_.bytes, Direction::h2d});
+std::optional<SkipReason> ChunkedWork::skip_reason(const Shape& shape, const Capabilities* can) {
+  if (shape.own) {
+    if (auto reason = reason_against(*shape.own, can)) return reason;
+    if (shape.in_place && shape.own->halo_rows > 0) {
+      return SkipReason::impossible(
+          "--in-place and --halo-rows contradict each other: a chunk would overwrite rows that others read; leave one "
+          "out");
+    }
   }
-  pattern::fill_elements(input, shape_.seed, part_);
-}
-
-void Payload::poison_host_out() { pattern::poison({host_out_.data, shape_.bytes}, part_); }
-
-void Payload::poison_device(float* first, std::size_t elements) {
-  stream_.fill({reinterpret_cast<std::byte*>(first), elements * kElement}, pattern::kPoison);
-  device_.synchronize();
-}
-
-void Payload::poison_all() {
-  poison_host_out();
-  poison_device(device_in(), shape_.device_bytes / kElement);
-  poison_device(device_out(), shape_.device_bytes / kElement);
-}
-
-float Payload::input(std::size_t i) const { return pattern::element(shape_.seed, i); }
-
-float Payload::expected(std::size_t i, std::uint32_t work) const {
-  return kernels::expected(shape_.op, input(i), i, work);
-}
-
-// --- ChunkedWork ----------------------------------------------------------------------------------------------------
-
-std::optional<SkipReason> ChunkedWork::skip_reason(std::uint64_t size, std::uint64_t chunks) {
-  const std::string wanted = format_size_exact(size);
-  if (size % kElement != 0) {
+  const std::string wanted = format_size_exact(shape.bytes);
+  if (shape.bytes % shape.element_bytes() != 0) {
     return SkipReason::impossible(
         fmt::format("--size {} is not a whole number of 4-byte elements; choose a multiple of 4", wanted));
   }
-  if (chunks <= size / kElement) return std::nullopt;
+  if (shape.chunks <= shape.units()) return std::nullopt;
+  const char* const what = shape.unit_bytes() == shape.element_bytes() ? "elements" : "rows";
   return SkipReason::impossible(
-      fmt::format("--chunks {} is more than the {} elements of --size {}; choose fewer chunks or a larger size", chunks,
-                  size / kElement, wanted));
+      fmt::format("--chunks {} is more than the {} {} of --size {}; choose fewer chunks or a larger size", shape.chunks,
+                  shape.units(), what, wanted));
 }
 
 Payload::Shape ChunkedWork::payload_of(const Shape& shape) {
   const std::size_t bytes = shape.bytes * shape.rounds;
-  const std::size_t slot = slot_elements(shape) * kElement;
+  const std::size_t slots = slot_bytes(shape) * shape.slots;
   const std::size_t least = std::min(bytes, (shape.in_place ? 2 : 1) * kLeastPiece);
-  const std::size_t on_device = slot == 0 ? bytes : std::max(slot * shape.slots, least);
-  return {bytes, shape.in_place ? std::max(on_device, kLeastInPlace) : on_device, shape.in_place, shape.op, shape.seed};
+  std::size_t on_device = slots == 0 ? bytes : std::max(slots, least);
+  if (shape.own) on_device = std::max(slots, device_bytes_for_own(shape));
+  if (shape.in_place) on_device = std::max(on_device, kLeastInPlace);
+  return {.bytes = bytes,
+          .device_bytes = on_device,
+          .in_place = shape.in_place,
+          .op = shape.op,
+          .seed = shape.seed,
+          .own = shape.own};
 }
 
 ChunkedWork::ChunkedWork(Device& device, const Shape& shape, std::shared_ptr<Payload> payload)
@@ -139,49 +147,74 @@ ChunkedWork::ChunkedWork(Device& device, const Shape& shape, std::shared_ptr<Pay
       shape_(shape),
       payload_(payload ? std::move(payload) : std::make_shared<Payload>(device, payload_of(shape))),
       chunks_(cut(shape)),
-      slot_elements_(slot_elements(shape)) {
+      places_(places_of(shape, chunks_)) {
   for (std::size_t i = 0; i < chunks_.size(); ++i) names_.push_back("chunk " + std::to_string(i));
-  device_.preload(kernel({0, 1}, 0, 0, shape.blocks));
+  if (!shape_.own) device_.preload(built_in({0, 1}, 0, 0, shape.blocks));
 }
 
-std::size_t ChunkedWork::place(std::size_t index) const {
-  return slot_elements_ == 0 ? chunks_[index].first : index % shape_.slots * slot_elements_;
-}
-
-Elementwise ChunkedWork::kernel(const Chunk& c, std::size_t in_place, std::size_t out_place, unsigned blocks) const {
+Elementwise ChunkedWork::built_in(const Chunk& c, std::size_t place, std::size_t out_place, unsigned blocks) const {
   const float* addends = shape_.op == ElementwiseOp::vector_add ? payload_->addends() + c.first : nullptr;
-  return {
-      shape_.op,
-      {payload_->device_in() + in_place, addends, payload_->device_out() + out_place, c.count, shape_.work, blocks}};
+  const auto* const in = reinterpret_cast<const float*>(payload_->device_in() + place);
+  auto* const out = reinterpret_cast<float*>(payload_->device_out() + out_place);
+  return {shape_.op, {in, addends, out, c.count, shape_.work, blocks}};
+}
+
+kernels::OwnKernel ChunkedWork::own_kernel(const std::byte* in, std::byte* out, std::size_t elements) const {
+  const OwnKernelChoice& own = *shape_.own;
+  const double share = static_cast<double>(elements * own.element_bytes()) / static_cast<double>(own.payload_bytes);
+  return {own.source.name,
+          *payload_->own_kernel(),
+          {.in = in,
+           .out = out,
+           .elements = elements,
+           .element_bytes = own.element_bytes(),
+           .row_bytes = own.row_bytes,
+           .halo_rows = own.halo_rows,
+           .block_size = own.block_size,
+           .seconds = own.seconds * share}};
+}
+
+void ChunkedWork::launch_over(const Chunk& c, std::size_t place, std::size_t out_place, unsigned blocks,
+                              StreamView stream) {
+  if (!shape_.own) return stream.launch(built_in(c, place, out_place, blocks));
+  stream.launch(own_kernel(payload_->device_in() + place, payload_->device_out() + out_place, c.count));
 }
 
 Copy ChunkedWork::copy(Direction direction, const Chunk& c, std::size_t place) const {
-  const auto bytes = [](float* at) { return reinterpret_cast<std::byte*>(at); };
-  if (direction == Direction::h2d) {
-    return {bytes(payload_->device_in() + place), bytes(payload_->host_in() + c.first), c.count * kElement, direction};
+  const std::size_t begin = c.first * shape_.element_bytes();
+  const std::size_t bytes = c.count * shape_.element_bytes();
+  if (direction == Direction::d2h) {
+    return {payload_->host_out() + begin, payload_->device_out() + place, bytes, direction};
   }
-  return {bytes(payload_->host_out() + c.first), bytes(payload_->device_out() + place), c.count * kElement, direction};
+  const std::size_t halo = payload_->shape().halo_bytes();
+  return {payload_->device_in() + place - halo, payload_->host_in() + begin - halo, bytes + 2 * halo, direction};
 }
 
-Copy ChunkedWork::input(std::size_t index) const { return copy(Direction::h2d, chunks_[index], place(index)); }
+Copy ChunkedWork::input(std::size_t index) const { return copy(Direction::h2d, chunks_[index], places_[index]); }
 
-Copy ChunkedWork::output(std::size_t index) const { return copy(Direction::d2h, chunks_[index], place(index)); }
+Copy ChunkedWork::output(std::size_t index) const { return copy(Direction::d2h, chunks_[index], places_[index]); }
 
 void ChunkedWork::launch(std::size_t index, StreamView stream) {
   const Chunk& c = chunks_[index];
-  const std::size_t at = place(index);
-  const std::size_t parts = std::min(shape_.kernels_per_chunk, c.count);
-  for (const Chunk& part : model::partition(c.count, parts, kChunkAlignment)) {
-    stream.launch(kernel({c.first + part.first, part.count}, at + part.first, at + part.first, shape_.blocks));
+  const std::size_t each = shape_.unit_bytes() / shape_.element_bytes();
+  const std::size_t parts = std::min(shape_.kernels_per_chunk, c.count / each);
+  for (const Chunk& part : in_elements(model::partition(c.count / each, parts, elements_alignment(shape_)), shape_)) {
+    const std::size_t at = places_[index] + part.first * shape_.element_bytes();
+    launch_over({c.first + part.first, part.count}, at, at, shape_.blocks, stream);
   }
 }
 
-void ChunkedWork::launch_empty(StreamView stream) { stream.launch(kernel({0, 1}, 0, 0, 0)); }
+void ChunkedWork::launch_empty(StreamView stream) {
+  const Chunk least{0, shape_.unit_bytes() / shape_.element_bytes()};
+  launch_over(least, in_place_of_pieces(), in_place_of_pieces(), 0, stream);
+}
 
 std::size_t ChunkedWork::piece_elements() const {
-  const std::size_t room = payload_->shape().device_bytes / kElement / (shape_.in_place ? 2 : 1);
-  const std::size_t alignment = room < kPieceAlignment ? kChunkAlignment : kPieceAlignment;
-  return std::min(elements(), std::max<std::size_t>(1, room / alignment * alignment));
+  const std::size_t buffers = shape_.in_place ? 2 : 1;
+  const std::size_t room = payload_->shape().device_bytes / buffers;
+  if (shape_.own) return elements();  // device_bytes_for_own
+  const std::size_t alignment = room < kPieceAlignment ? kDeviceAlignment : kPieceAlignment;
+  return std::min(elements(), std::max<std::size_t>(1, room / alignment * alignment / kElement));
 }
 
 std::vector<Chunk> ChunkedWork::pieces_of(std::size_t step) const {
@@ -193,11 +226,11 @@ std::vector<Chunk> ChunkedWork::pieces_of(std::size_t step) const {
 }
 
 void ChunkedWork::copy_all_in(StreamView stream) {
-  for (const Chunk& piece : pieces()) stream.copy(copy(Direction::h2d, piece, 0));
+  for (const Chunk& piece : pieces()) stream.copy(copy(Direction::h2d, piece, in_place_of_pieces()));
 }
 
 void ChunkedWork::launch_all(StreamView stream) {
-  for (const Chunk& piece : pieces()) stream.launch(kernel(piece, 0, out_place(), 0));
+  for (const Chunk& piece : pieces()) launch_over(piece, in_place_of_pieces(), out_place(), 0, stream);
 }
 
 void ChunkedWork::copy_all_out(StreamView stream) {
@@ -206,22 +239,80 @@ void ChunkedWork::copy_all_out(StreamView stream) {
 
 void ChunkedWork::run_blocking(StreamView default_stream) {
   // One after the other, the stages need no room beside each other, in place or not.
-  for (const Chunk& piece : pieces_of(payload_->shape().device_bytes / kElement)) {
-    device_.copy_blocking(copy(Direction::h2d, piece, 0));
-    default_stream.launch(kernel(piece, 0, 0, 0));
-    device_.copy_blocking(copy(Direction::d2h, piece, 0));
+  const std::size_t at = in_place_of_pieces();
+  const std::size_t step = shape_.own ? elements() : payload_->shape().device_bytes / kElement;
+  for (const Chunk& piece : pieces_of(step)) {
+    device_.copy_blocking(copy(Direction::h2d, piece, at));
+    launch_over(piece, at, at, 0, default_stream);
+    device_.copy_blocking(copy(Direction::d2h, piece, at));
   }
 }
 
 void ChunkedWork::launch_on_host_memory(StreamView stream, unsigned blocks) {
+  if (shape_.own) {
+    return stream.launch(own_kernel(payload_->host_in(), payload_->host_out(), elements()).on_host_memory());
+  }
   const float* addends = shape_.op == ElementwiseOp::vector_add ? payload_->addends() : nullptr;
-  const kernels::ElementwiseArgs args{
-      payload_->host_in(), addends, payload_->host_out(), elements(), shape_.work, blocks, true};
+  const kernels::ElementwiseArgs args{reinterpret_cast<const float*>(payload_->host_in()),
+                                      addends,
+                                      reinterpret_cast<float*>(payload_->host_out()),
+                                      elements(),
+                                      shape_.work,
+                                      blocks,
+                                      true};
   stream.launch(Elementwise(shape_.op, args));
 }
 
+void ChunkedWork::compare(std::span<const std::byte> bytes, const std::byte* right, const std::string& what) const {
+  if (const auto wrong = pattern::compare_bytes(bytes, right, payload_->part())) {
+    throw VerificationError(what + ": " + wrong->describe());
+  }
+}
+
 void ChunkedWork::check(const std::string& what) const {
-  check_output(output({0, elements()}), payload_->part(), what, [this](std::size_t i) { return expected(i); });
+  const std::span<const std::byte> bytes = output({0, elements()});
+  if (shape_.own) return compare(bytes, payload_->expected_bytes(), what);
+  if (shape_.op != ElementwiseOp::vector_add) return check_plus_work(bytes, what);
+  check_output({reinterpret_cast<const float*>(bytes.data()), elements()}, payload_->part(), what,
+               [this](std::size_t i) { return expected(i); });
+}
+
+void ChunkedWork::check_plus_work(std::span<const std::byte> bytes, const std::string& what) const {
+  const std::span<const float> output(reinterpret_cast<const float*>(bytes.data()), elements());
+  const auto added = static_cast<float>(shape_.work);
+  if (const auto wrong = pattern::check_elements_plus(output, payload_->shape().seed, added, payload_->part())) {
+    throw VerificationError(what + ": " + wrong->describe());
+  }
+}
+
+void ChunkedWork::check_chunked(const std::string& what) {
+  try {
+    check(what);
+  } catch (const VerificationError&) {
+    require_chunkable();
+    throw;
+  }
+}
+
+void ChunkedWork::require_chunkable() {
+  if (!shape_.own) return;
+  payload_->poison_all();
+  const Stream stream = device_.make_stream(StreamKind::nonblocking);
+  for (std::size_t i = 0; i < chunks_.size(); ++i) {
+    copy_in(i, stream);
+    launch(i, stream);
+    copy_out(i, stream);
+    stream.synchronize();
+  }
+  try {
+    check("chunk after chunk");
+  } catch (const VerificationError& error) {
+    throw VerificationError(fmt::format(
+        "{} cannot be chunked so: by itself, a chunk comes to something else than in the whole payload ({}). If the "
+        "kernel reads neighbouring rows, say so by --row-bytes and --halo-rows, or give more of them; if every output "
+        "depends on all of the input, as in a histogram, use --strategy serial",
+        shape_.own->source.name, error.what()));
+  }
 }
 
 std::size_t ChunkedWork::last_in_place_of(std::size_t i) const {
@@ -231,17 +322,18 @@ std::size_t ChunkedWork::last_in_place_of(std::size_t i) const {
 }
 
 void ChunkedWork::check_stages(const std::string& what) const {
-  check_output(output({0, elements()}), payload_->part(), what,
-               [this](std::size_t i) { return expected(last_in_place_of(i)); });
+  if (shape_.own) return check(what);
+  const std::span<const float> all(reinterpret_cast<const float*>(payload_->host_out()), elements());
+  check_output(all, payload_->part(), what, [this](std::size_t i) { return expected(last_in_place_of(i)); });
 }
 
 void ChunkedWork::check_stage_input(const std::string& what) {
-  const Chunk piece{0, piece_elements()};
   poison_host_out();
-  auto* const to = reinterpret_cast<std::byte*>(payload_->host_out());
-  const auto* const from = reinterpret_cast<const std::byte*>(payload_->device_in());
-  device_.copy_and_wait({to, from, piece.count * kElement, Direction::d2h});
-  check_output(output(piece), payload_->part(), what,
+  device_.copy_and_wait(
+      {payload_->host_out(), payload_->device_in() + in_place_of_pieces(), piece_bytes(), Direction::d2h});
+  const std::span<const std::byte> bytes(payload_->host_out(), piece_bytes());
+  if (shape_.own) return compare(bytes, payload_->host_in(), what);
+  check_output({reinterpret_cast<const float*>(bytes.data()), piece_elements()}, payload_->part(), what,
                [this](std::size_t i) { return payload_->input(last_in_place_of(i)); });
 }
 

@@ -12,66 +12,13 @@
 
 #include "device/device.hpp"
 #include "kernels/elementwise.hpp"
+#include "kernels/own_kernel.hpp"
 #include "model/partition.hpp"
 #include "run/scenario.hpp"
+#include "scenarios/common/own_kernel_choice.hpp"
+#include "scenarios/common/payload.hpp"
 
 namespace xferbench {
-
-/// The memory of a payload, which several ways of cutting it may share: all of it on the host, pinned; input and output
-/// buffers on the device that may be smaller.
-class Payload {
- public:
-  static constexpr std::size_t kElement = sizeof(float);
-
-  struct Shape {
-    std::size_t bytes = 0;         ///< in each direction; a whole number of elements
-    std::size_t device_bytes = 0;  ///< of each buffer on the device
-    bool in_place = false;         ///< one buffer on the device is input and output
-    kernels::ElementwiseOp op = kernels::ElementwiseOp::fma;
-    std::uint64_t seed = 0;
-    HostMemory host = HostMemory::pinned;
-  };
-  static MemoryNeeds needs(const Shape& shape);
-
-  Payload(Device& device, const Shape& shape) : Payload(device, shape, device) {}
-  /// `near`: the GPU whose part of the host's memory it takes.
-  Payload(Device& device, const Shape& shape, Device& near);
-
-  [[nodiscard]] const Shape& shape() const { return shape_; }
-  [[nodiscard]] std::size_t elements() const { return shape_.bytes / kElement; }
-  [[nodiscard]] float* host_in() const { return reinterpret_cast<float*>(host_in_.data); }
-  [[nodiscard]] float* host_out() const { return reinterpret_cast<float*>(host_out_.data); }
-  [[nodiscard]] float* device_in() const { return reinterpret_cast<float*>(device_in_.data); }
-  [[nodiscard]] float* device_out() const {
-    return shape_.in_place ? device_in() : reinterpret_cast<float*>(device_out_.data);
-  }
-  /// The kernel's second input, whole; null if it has none.
-  [[nodiscard]] float* addends() const { return reinterpret_cast<float*>(addends_.data); }
-
-  /// What of host_in() and host_out() is filled and checked.
-  [[nodiscard]] const PayloadPart& part() const { return part_; }
-
-  /// Real data in the input, and in the kernel's second input if it has one.
-  void prepare();
-  void poison_host_out();
-  /// `elements` in a buffer on the device.
-  void poison_device(float* first, std::size_t elements);
-  void poison_all();
-  /// The input, and the right output of `element` after `work` operations on it.
-  [[nodiscard]] float input(std::size_t element) const;
-  [[nodiscard]] float expected(std::size_t element, std::uint32_t work) const;
-
- private:
-  Device& device_;
-  Shape shape_;
-  HostBuffer host_in_;
-  HostBuffer host_out_;
-  PayloadPart part_;
-  DeviceBuffer device_in_;
-  DeviceBuffer device_out_;  // empty in place
-  DeviceBuffer addends_;     // vector-add only
-  Stream stream_;            // for poisoning
-};
 
 /// One way of cutting a payload: chunks, and the device buffers ("slots") that they take turns in.
 class ChunkedWork {
@@ -86,14 +33,27 @@ class ChunkedWork {
     std::size_t slots = 0;   ///< chunks that the device holds at once; 0: all of them
     bool in_place = false;
     kernels::ElementwiseOp op = kernels::ElementwiseOp::fma;
-    std::uint32_t work = 1;  ///< operations per element
+    std::shared_ptr<const OwnKernelChoice> own{};  ///< a kernel of the user's instead of `op`
+    std::uint32_t work = 1;                        ///< operations per element
     std::size_t kernels_per_chunk = 1;
     unsigned blocks = 0;  ///< of each kernel's grid; 0: one thread for every four elements
     std::uint64_t seed = 0;
+
+    [[nodiscard]] std::size_t element_bytes() const { return own ? own->element_bytes() : kElement; }
+    /// Bytes that stay in one chunk: those of an element or a row.
+    [[nodiscard]] std::size_t unit_bytes() const {
+      return own && own->row_bytes > 0 ? own->row_bytes : element_bytes();
+    }
+    /// At least so many bytes, in such units.
+    [[nodiscard]] std::size_t in_units(std::size_t least) const {
+      return (least + unit_bytes() - 1) / unit_bytes() * unit_bytes();
+    }
+    /// How many of them a round has.
+    [[nodiscard]] std::size_t units() const { return bytes / unit_bytes(); }
   };
 
-  /// Why a payload cannot be cut so, in the words of the flags, or nothing.
-  static std::optional<SkipReason> skip_reason(std::uint64_t size, std::uint64_t chunks);
+  /// Why a payload cannot be cut so on such a device, or on any, in the words of the flags, or nothing.
+  static std::optional<SkipReason> skip_reason(const Shape& shape, const Capabilities* can);
   /// The memory that this way of cutting needs.
   static Payload::Shape payload_of(const Shape& shape);
   static MemoryNeeds needs(const Shape& shape) { return Payload::needs(payload_of(shape)); }
@@ -106,7 +66,7 @@ class ChunkedWork {
   [[nodiscard]] const Shape& shape() const { return shape_; }
   /// Of all rounds.
   [[nodiscard]] std::size_t bytes() const { return shape_.bytes * shape_.rounds; }
-  [[nodiscard]] std::size_t elements() const { return bytes() / kElement; }
+  [[nodiscard]] std::size_t elements() const { return bytes() / shape_.element_bytes(); }
   [[nodiscard]] std::uint32_t work() const { return shape_.work; }
   void set_work(std::uint64_t work) { shape_.work = static_cast<std::uint32_t>(work); }
   [[nodiscard]] const std::shared_ptr<Payload>& payload() const { return payload_; }
@@ -122,7 +82,7 @@ class ChunkedWork {
   /// The copies of a chunk, for whoever wants to submit several at once.
   [[nodiscard]] Copy input(std::size_t index) const;
   [[nodiscard]] Copy output(std::size_t index) const;
-  /// A kernel over one element that does next to nothing.
+  /// A kernel over one element, or one row, that does next to nothing.
   void launch_empty(StreamView stream);
 
   // Each stage of the whole payload, in as few operations as fit the device: one, where all of it does.
@@ -139,10 +99,16 @@ class ChunkedWork {
   void poison_all() { payload_->poison_all(); }
   void poison_host_out() { payload_->poison_host_out(); }
   /// Where copy_all_in() writes, and where copy_all_out() reads.
-  void poison_stage_input() { payload_->poison_device(payload_->device_in(), piece_elements()); }
-  void poison_stage_output() { payload_->poison_device(payload_->device_out() + out_place(), piece_elements()); }
+  void poison_stage_input() { payload_->poison_device(payload_->device_in(), in_place_of_pieces() + piece_bytes()); }
+  void poison_stage_output() { payload_->poison_device(payload_->device_out() + out_place(), piece_bytes()); }
   /// Throws VerificationError, which begins with `what`, unless the host's output is right.
   void check(const std::string& what) const;
+  /// The same after the chunks went their ways: where it is the kernel that cannot be chunked, the error says that.
+  void check_chunked(const std::string& what);
+  /// Of a kernel of the user's whose output was wrong: runs chunk after chunk, with nothing beside it. Throws
+  /// VerificationError, which says that it cannot be chunked so, if the output is wrong all the same. Nothing for
+  /// built-in kernels.
+  void require_chunkable();
   /// The same after copy_all_in(), launch_all() and copy_all_out(), which leave the last piece on the device.
   void check_stages(const std::string& what) const;
   /// What copy_all_in() has left on the device, and launch_all(). Both come to the host's output, which is lost.
@@ -151,18 +117,28 @@ class ChunkedWork {
   /// Whether copy_all_out() brings the right output after anything that has computed all of it, launch_all() or not:
   /// the device holds each element in a place of its own.
   [[nodiscard]] bool holds_all_output() const { return pieces().size() == 1 && !shape_.in_place; }
-  /// The right output.
+  /// The right output of a built-in kernel.
   [[nodiscard]] float expected(std::size_t element) const { return payload_->expected(element, shape_.work); }
   /// The host's output of one chunk.
-  [[nodiscard]] std::span<const float> output(const model::Chunk& chunk) const {
-    return std::span<const float>(payload_->host_out(), payload_->elements()).subspan(chunk.first, chunk.count);
+  [[nodiscard]] std::span<const std::byte> output(const model::Chunk& chunk) const {
+    return bytes_of(chunk, payload_->host_out());
+  }
+  /// What a chunk has of a buffer as long as the payload.
+  [[nodiscard]] std::span<const std::byte> bytes_of(const model::Chunk& chunk, const std::byte* all) const {
+    return {all + chunk.first * shape_.element_bytes(), chunk.count * shape_.element_bytes()};
   }
 
  private:
-  /// Where on the device, in elements from the buffer's begin, a chunk is held.
-  [[nodiscard]] std::size_t place(std::size_t index) const;
-  [[nodiscard]] kernels::Elementwise kernel(const model::Chunk& chunk, std::size_t place, std::size_t out_place,
-                                            unsigned blocks) const;
+  /// A part of a chunk, or of all, whose input and output are at these places.
+  void launch_over(const model::Chunk& chunk, std::size_t place, std::size_t out_place, unsigned blocks,
+                   StreamView stream);
+  [[nodiscard]] kernels::Elementwise built_in(const model::Chunk& chunk, std::size_t place, std::size_t out_place,
+                                              unsigned blocks) const;
+  [[nodiscard]] kernels::OwnKernel own_kernel(const std::byte* in, std::byte* out, std::size_t elements) const;
+  /// Throws VerificationError unless they are the input with the work added, as most kernels leave it.
+  void check_plus_work(std::span<const std::byte> bytes, const std::string& what) const;
+  /// Throws VerificationError unless the bytes are the right ones: NaNs are right where their bytes are.
+  void compare(std::span<const std::byte> bytes, const std::byte* right, const std::string& what) const;
   [[nodiscard]] Copy copy(Direction direction, const model::Chunk& chunk, std::size_t place) const;
   /// Parts of the whole payload that fit the device at once. In place, input and output of a stage share the buffer.
   [[nodiscard]] std::vector<model::Chunk> pieces() const { return pieces_of(piece_elements()); }
@@ -170,14 +146,16 @@ class ChunkedWork {
   [[nodiscard]] std::size_t piece_elements() const;
   /// The last element of the payload that was in the place of element `i` when all pieces have been on the device.
   [[nodiscard]] std::size_t last_in_place_of(std::size_t i) const;
-  [[nodiscard]] std::size_t out_place() const { return shape_.in_place ? piece_elements() : 0; }
+  [[nodiscard]] std::size_t piece_bytes() const { return piece_elements() * shape_.element_bytes(); }
+  [[nodiscard]] std::size_t in_place_of_pieces() const { return Payload::halo_room(payload_->shape()); }
+  [[nodiscard]] std::size_t out_place() const { return in_place_of_pieces() + (shape_.in_place ? piece_bytes() : 0); }
 
   Device& device_;
   Shape shape_;
   std::shared_ptr<Payload> payload_;
   std::vector<model::Chunk> chunks_;
+  std::vector<std::size_t> places_;  ///< of each chunk on the device, in bytes from the buffers' begin
   std::vector<std::string> names_;
-  std::size_t slot_elements_ = 0;  ///< of each slot; 0: every chunk has its own place
 };
 
 /// The chunks of all rounds, in order.

@@ -66,10 +66,7 @@ class BufferTransfer final : public Transfer {
     if (by_kernel()) return stream.launch(kernel());
     spec_.blocking_api ? device_.copy_blocking(copy()) : stream.copy(copy());
   }
-  [[nodiscard]] bool blocks_host() const override {
-    if (by_kernel()) return false;
-    return spec_.blocking_api || (is_pageable(spec_.memory) && spec_.direction != Direction::d2d);
-  }
+  [[nodiscard]] bool blocks_host() const override { return spec_.blocks_host(); }
   [[nodiscard]] bool in_stream() const override { return !spec_.blocking_api; }
 
  private:

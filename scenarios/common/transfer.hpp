@@ -36,6 +36,12 @@ struct TransferSpec {
   Touch touch = Touch::as_it_is;
   std::size_t bytes = 0;
   std::uint64_t seed = 0;
+
+  /// Whether a copy between buffers returns to its caller only when the bytes have moved, or nearly so.
+  [[nodiscard]] bool blocks_host() const {
+    if (engine == Engine::multiprocessors) return false;
+    return blocking_api || (is_pageable(memory) && direction != Direction::d2d);
+  }
   friend bool operator==(const TransferSpec&, const TransferSpec&) = default;
 };
 

@@ -40,8 +40,8 @@ void verify_way(Way& way, const Region& region, Machine& machine, VerifiedRun ru
 
 void report(const MultipathCase& c, const Cut& cut, std::span<const Series> series, Result& result) {
   const double seconds = series[0].elapsed.median;
-  const double own_links = series[2].elapsed.median;
-  add_rates(c, cut, seconds, series[1].elapsed.median, result);
+  const double own_links = series[3].elapsed.median;
+  add_rates(c, cut, seconds, series[2].elapsed.median, result);
   result.add("own_links_bandwidth", gigabytes_per_second(c.bytes, own_links), "GB/s");
   result.add("of_own_links", own_links / seconds, "1");
   if (series[0].elapsed.clock == Clock::event) {
@@ -105,7 +105,7 @@ class Multipath final : public ScenarioOf<multipath_case> {
       verify_way(direct, directly, bench.machine, run_once);
       verify_way(links, own_links, bench.machine, run_once);
     }
-    const std::vector<Series> series = bench.sample({relayed, directly, own_links});
+    const std::vector<Series> series = bench.sample({relayed, wall_of(relayed), directly, own_links});
     add_measurements(series, result);
     if (!all_sampled(series)) return;
     report(c, chosen, series, result);
@@ -154,6 +154,7 @@ std::vector<MetricDeclaration> multipath_metrics() {
       measured("multipath", "the payload over all links, from the first byte's start to the last one's arrival")
           .as_headline()
           .column("time", {interval, clock}),
+      time_to_result(),
       derived("bandwidth", "GB/s", higher, "payload over that time").column("GB/s"),
       derived("direct_bandwidth", "GB/s", higher, "payload over the time through the target's own link alone")
           .column("own link GB/s"),
@@ -170,6 +171,7 @@ std::vector<MetricDeclaration> multipath_metrics() {
       measured("direct", "the payload through the target's own link alone"),
       measured("own-links", "as many bytes over all links at once, which stay where those lead"),
   };
+  std::ranges::copy(wall_metrics(), std::back_inserter(metrics));
   std::ranges::copy(several_gpus_metrics(), std::back_inserter(metrics));
   std::ranges::copy(timeline_metrics(), std::back_inserter(metrics));
   return metrics;

@@ -58,7 +58,9 @@ class MultipathSpace final : public Tunable {
     Region region = direct.region();
     region.clock = clock_;
     bench_.policy.budget /= 2;
-    stages_.push_back(bench_.sample({region}).front().elapsed);
+    Region beside = region_for(bench.objective, region);
+    beside.name = region.name;
+    stages_.push_back(bench_.sample({beside}).front().elapsed);
   }
 
   [[nodiscard]] double predict(const Case& c) const override {

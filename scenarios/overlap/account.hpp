@@ -7,6 +7,9 @@
 
 namespace xferbench {
 
+/// Which kernel it was: how much work a built-in one had, or what ran of the user's.
+void add_kernel(const ChunkedWork& work, bool verified, Result& result);
+
 /// Bandwidths, limit and efficiency, and warnings where these cannot be right, from the measurements of the pipeline
 /// and its stages. `o`: with the payload of all GPUs.
 void derive(const OverlapCase& o, unsigned copy_engines, Result& result);

@@ -27,7 +27,7 @@ std::vector<double> chunk_bytes(const OverlapCase& c) {
   const std::size_t group = c.pipeline.strategy == Strategy::batch ? c.pipeline.batch : 1;
   std::vector<double> bytes;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    const auto own = static_cast<double>(chunks[i].count * ChunkedWork::kElement);
+    const auto own = static_cast<double>(chunks[i].count * c.work.element_bytes());
     if (i % group == 0) {
       bytes.push_back(own);
     } else {
@@ -39,7 +39,7 @@ std::vector<double> chunk_bytes(const OverlapCase& c) {
 
 /// What waits for what; nothing where the model has no such arrangement.
 std::optional<model::Arrangement> arrangement(const OverlapCase& c) {
-  if (c.work.blocks != 0 || c.work.bytes < kLeastForCosts) return std::nullopt;
+  if (c.work.blocks != 0 || !has_costs(c.work)) return std::nullopt;
   model::Arrangement a;
   const std::size_t group = c.pipeline.strategy == Strategy::batch ? c.pipeline.batch : 1;
   // The last chunk of a group waits longest: for that many whole groups before it.
@@ -47,6 +47,7 @@ std::optional<model::Arrangement> arrangement(const OverlapCase& c) {
   switch (c.pipeline.strategy) {
     case Strategy::streams:
       a.h2d_after_d2h = c.pipeline.stream_kind == StreamKind::legacy_default ? 1 : c.pipeline.streams;
+      a.streams = a.h2d_after_d2h;
       a.wave = c.pipeline.breadth_first ? c.pipeline.streams : 1;
       break;
     case Strategy::engines:
@@ -79,12 +80,13 @@ model::StageCosts costs_of(const StageCosts& measured, const OverlapCase& c, boo
     costs.submit_kernel += 2 * (measured.event_call + slots);
     costs.submit_d2h += slots;
   }
+  if (!gated) costs.start = 0;  // it passes while the host submits
   if (gated || c.pipeline.graph) costs.submit_h2d = costs.submit_kernel = costs.submit_d2h = 0;
   return costs;
 }
 
 double serial_time(const StageCosts& costs, const OverlapCase& c) {
-  double seconds = 0;
+  double seconds = 2 * costs.in_stream.start;  // of each blocking copy
   for (const model::Cost* s : {&costs.in_stream.h2d, &costs.in_stream.kernel, &costs.in_stream.d2h}) {
     seconds += s->per_operation + s->per_byte * static_cast<double>(c.work.bytes * c.work.rounds);
   }
@@ -95,7 +97,7 @@ constexpr std::array<std::size_t, 9> kChunks{4, 8, 16, 24, 32, 48, 64, 128, 256}
 
 /// Every pipeline that differs from `c` in what the user may choose without another strategy.
 std::vector<OverlapCase> neighbours(const OverlapCase& c) {
-  constexpr std::array<double, 3> kGrowths{1, 1.03, 1.06};
+  constexpr std::array<double, 5> kGrowths{1, 1.03, 1.04, 1.05, 1.06};
   constexpr std::array<std::size_t, 5> kPlaces{2, 3, 4, 8, 16};
   const bool streams = c.pipeline.strategy == Strategy::streams;
   const std::size_t places_now = streams ? c.pipeline.streams : c.work.slots;
@@ -109,7 +111,7 @@ std::vector<OverlapCase> neighbours(const OverlapCase& c) {
   std::ranges::copy(kChunks, std::back_inserter(chunks));
   std::vector<OverlapCase> all;
   for (const std::size_t n : chunks) {
-    if (n > c.work.bytes / ChunkedWork::kElement) continue;
+    if (n > c.work.units()) continue;
     for (const double growth : kGrowths) {
       for (const std::size_t p : places) {
         OverlapCase& other = all.emplace_back(c);
@@ -156,10 +158,11 @@ OverlapCase overlap_case(const Case& c) {
             .rounds = c.count_or("rounds", 1),
             .slots = slots(c, o.pipeline),
             .in_place = c.is("in-place", "yes"),
-            .op = c.one_of<kernels::ElementwiseOp>("kernel", kernels::kElementwiseNames),
+            .own = own_kernel_of(c, c.count("size")),
             .work = static_cast<std::uint32_t>(c.count_or("work", 1)),
             .kernels_per_chunk = c.count_or("kernels-per-chunk", 1),
             .blocks = has_chunks ? o.pipeline.blocks : 0};  // the others launch no kernel over a chunk
+  if (c.has("kernel")) o.work.op = c.one_of<kernels::ElementwiseOp>("kernel", kernels::kElementwiseNames);
   if (c.has("balance")) o.balance = c.real("balance");
   o.sizes_kernels = c.has("blocks") || c.has("kernels-per-chunk");
   if (c.has("split")) o.split = c.one_of<Split>("split", kSplits);
@@ -178,7 +181,7 @@ std::vector<Case> expand_overlap(const Case& c, const GpusOfRun& gpus) {
 }
 
 bool modelled(const OverlapCase& c) {
-  if (c.pipeline.strategy == Strategy::serial) return c.work.bytes >= kLeastForCosts;
+  if (c.pipeline.strategy == Strategy::serial) return has_costs(c.work);
   return arrangement(c).has_value();
 }
 
@@ -221,6 +224,7 @@ std::optional<std::size_t> best_chunks(const StageCosts& costs, const OverlapCas
   std::vector<std::pair<std::size_t, double>> tried;
   double fastest = std::numeric_limits<double>::infinity();
   for (const std::size_t chunks : kChunks) {
+    if (chunks > c.work.units()) break;
     OverlapCase other = c;
     other.work.chunks = chunks;
     tried.emplace_back(chunks, *predicted(costs, other, gated && fits_gate(other.work, other.pipeline)));

@@ -82,15 +82,23 @@ bool is_serial(const Result& r) { return overlap_case(r.config).pipeline.strateg
 struct Ranking {
   std::span<const Result* const> results;
   Rivals called;
-  model::Front front;
+  model::Front front;                       // by the time on the device
+  std::optional<model::Front> to_result{};  // by the time to the result, where all have it
 
   Ranking(std::span<const Result* const> alike, std::span<const std::string> axes)
-      : results(alike), called(rivals_of(alike, axes)) {
+      : results(alike), called(rivals_of(alike, axes)), front(front_by("pipeline")) {
+    const auto has_wall = [](const Result* r) { return r->metric(kTimeToResult) != nullptr; };
+    if (std::ranges::all_of(results, has_wall)) to_result = front_by(kWall);
+  }
+  [[nodiscard]] model::Front front_by(const char* measurement) const {
     std::vector<model::Estimate> times;
-    for (const Result* r : results) times.push_back(model::estimate_of(*r, "pipeline"));
-    front = model::front_of(times);
+    for (const Result* r : results) times.push_back(model::estimate_of(*r, measurement));
+    return model::front_of(times);
   }
   [[nodiscard]] const Result& best() const { return *results[front.places.front()]; }
+  [[nodiscard]] const std::string& name_of(const Result& r) const {
+    return called.names[static_cast<std::size_t>(std::ranges::find(results, &r) - results.begin())];
+  }
   /// The fastest that the model covers, or null.
   [[nodiscard]] const Result* modelled() const {
     const Result* fastest = nullptr;
@@ -117,6 +125,50 @@ Finding fastest(const Ranking& ranking) {
           .labels = {{"case", best.config.key()}, {"outcome", outcome_text(ranking.front)}},
           .metrics = {best.needed_metric("makespan")},
           .text = std::move(text)};
+}
+
+/// Whether the GPU begins while the host is still submitting; empty where that is not known.
+std::string gpu_begin_text(const Result& r) {
+  const Metric* begins = r.metric("gpu_begins");
+  const Metric* returns = r.metric("calls_return");
+  if (begins == nullptr || returns == nullptr) return {};
+  const double before = returns->value - begins->value;
+  const char* calls = overlap_case(r.config).pipeline.graph ? "the call" : "the last call";
+  const std::string text = fmt::format("the GPU begins {} after the first call, ", format_seconds(begins->value));
+  if (std::abs(before) <= r.value("clock_uncertainty")) return text + fmt::format("about when {} returns", calls);
+  return text +
+         fmt::format("{} {} {} returns", format_seconds(std::abs(before)), before > 0 ? "before" : "after", calls);
+}
+
+/// What a program waits for beside the GPU's work.
+Finding to_result_of(const Result& r, const std::string& prefix) {
+  const double more = r.value(kTimeToResult) - r.value("makespan");
+  Finding f{.kind = "to-result", .labels = {{"case", r.config.key()}}, .metrics = {r.needed_metric(kTimeToResult)}};
+  f.text = fmt::format("{}{} to the result, {} {} than the makespan", prefix, format_seconds(r.value(kTimeToResult)),
+                       format_seconds(std::abs(more)), more < 0 ? "less" : "more");
+  const std::string begin = gpu_begin_text(r);
+  if (begin.empty()) return f;
+  f.text += "; " + begin;
+  f.metrics.insert(f.metrics.end(), {r.needed_metric("gpu_begins"), r.needed_metric("calls_return")});
+  return f;
+}
+
+/// Who is ahead for a program that waits for the result, where that is not who is ahead on the device.
+std::optional<Finding> fastest_to_result(const Ranking& ranking) {
+  const Result& by_device = ranking.best();
+  const auto ahead = [&](std::size_t place) { return ranking.results[place] == &by_device; };
+  if (std::ranges::any_of(ranking.to_result->places, ahead)) return std::nullopt;
+  const Result& best = *ranking.results[ranking.to_result->places.front()];
+  const double behind = by_device.value(kTimeToResult) / best.value(kTimeToResult) - 1;
+  return Finding{
+      .kind = "fastest-to-result",
+      .labels = {{"case", best.config.key()}, {"outcome", outcome_text(*ranking.to_result)}},
+      .metrics = {best.needed_metric(kTimeToResult)},
+      .text = fmt::format(
+          "{}whoever waits for the result ranks them otherwise: {}: {}; {}, ahead on the device, takes {}, {} more",
+          ranking.called.common, told_apart(*ranking.to_result, ranking.called.names, "is the fastest then"),
+          format_seconds(best.value(kTimeToResult)), ranking.name_of(by_device),
+          format_seconds(by_device.value(kTimeToResult)), format_percent(behind))};
 }
 
 /// Where overlap does not pay: the same work without it, sampled in turn with the pipeline.
@@ -159,25 +211,38 @@ std::optional<Finding> beside_one_gpu(const Result& r, const std::string& prefix
                                      format_significant(r.value("one_gpu_bandwidth")))};
 }
 
-void add_findings_of(const Ranking& ranking, bool alone, std::vector<Finding>& findings) {
-  const auto prefix = [&](const Result& r) {
-    const auto place = std::ranges::find(ranking.results, &r) - ranking.results.begin();
-    return alone ? "" : ranking.called.common + ranking.called.names[static_cast<std::size_t>(place)] + ": ";
-  };
-  if (ranking.results.size() > 1) findings.push_back(fastest(ranking));
-  if (auto serial = beside_serial(ranking.best(), prefix(ranking.best()))) findings.push_back(std::move(*serial));
-  if (auto beside = beside_one_gpu(ranking.best(), prefix(ranking.best()))) findings.push_back(std::move(*beside));
+/// Where the time went, and what to try. `prefix_of`: names a case where there are several.
+template <class PrefixOf>
+void add_diagnosis(const Ranking& ranking, bool alone, const PrefixOf& prefix_of, std::vector<Finding>& findings) {
   const Result* modelled = ranking.modelled();
   if (modelled == nullptr) {
     const Result& best = ranking.best();
     if (ranking.results.size() > 1 || is_serial(best)) return;
-    findings.push_back({.kind = "diagnosis",
-                        .labels = {{"case", best.config.key()}},
-                        .text = prefix(best) + "where the time went is not known: the model does not cover this case"});
+    findings.push_back(
+        {.kind = "diagnosis",
+         .labels = {{"case", best.config.key()}},
+         .text = prefix_of(best) + "where the time went is not known: the model does not cover this case"});
     return;
   }
-  findings.push_back(diagnosed(*modelled, prefix(*modelled)));
+  findings.push_back(diagnosed(*modelled, prefix_of(*modelled)));
   if (is_worth_trying(*modelled)) findings.push_back(suggested(*modelled, alone));
+}
+
+void add_findings_of(const Ranking& ranking, bool alone, std::vector<Finding>& findings) {
+  const auto prefix_of = [&](const Result& r) {
+    return alone ? "" : ranking.called.common + ranking.name_of(r) + ": ";
+  };
+  const auto add = [&findings](std::optional<Finding> finding) {
+    if (finding) findings.push_back(std::move(*finding));
+  };
+  const Result& best = ranking.best();
+  const std::string prefix = prefix_of(best);
+  if (ranking.results.size() > 1) add(fastest(ranking));
+  if (ranking.to_result) add(fastest_to_result(ranking));
+  add(beside_serial(best, prefix));
+  add(beside_one_gpu(best, prefix));
+  add_diagnosis(ranking, alone, prefix_of, findings);
+  if (ranking.to_result) add(to_result_of(best, prefix));
 }
 
 }  // namespace
@@ -197,7 +262,7 @@ std::vector<Finding> diagnose(std::span<const Result* const> results) {
     add_findings_of(Ranking(alike, axes), measured.size() == 1, findings);
   }
   constexpr std::size_t kFew = 2;
-  for (const char* kind : {"diagnosis", "suggestion"}) show_many_as_rows(findings, kind, kFew);
+  for (const char* kind : {"diagnosis", "suggestion", "to-result"}) show_many_as_rows(findings, kind, kFew);
   return findings;
 }
 

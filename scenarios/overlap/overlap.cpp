@@ -24,6 +24,7 @@
 #include "scenarios/overlap/account.hpp"
 #include "scenarios/overlap/case.hpp"
 #include "scenarios/overlap/diagnosis.hpp"
+#include "scenarios/overlap/gpu_begin.hpp"
 #include "scenarios/overlap/pipelines.hpp"
 #include "scenarios/overlap/several.hpp"
 #include "scenarios/overlap/space.hpp"
@@ -112,8 +113,8 @@ constexpr std::size_t kCalibrating = 10;  // samples
 /// What operations of this payload cost: measured once per run.
 StageCosts stage_costs(const RunContext& bench, ChunkedWork& work) {
   const ChunkedWork::Shape& s = work.shape();
-  const std::string key = fmt::format("overlap stage costs {} {} {} {} {}", s.bytes, static_cast<int>(s.op), s.work,
-                                      s.in_place, work.payload()->shape().device_bytes);
+  const std::string key = fmt::format("overlap stage costs {} {} {} {} {} {}", s.bytes, static_cast<int>(s.op), s.work,
+                                      s.in_place, work.payload()->shape().device_bytes, s.own ? s.own->id() : "");
   return bench.memo->remember<StageCosts>(key, [&] {
     return measure_stage_costs(bench, std::array{OnGpu{&bench.device, &work}});
   });
@@ -131,6 +132,16 @@ void count_kernels_at_once(const RunContext& bench, ChunkedWork& work, Pipeline&
     result.measurements.back().auxiliary = true;
   }
   if (s[0].elapsed.median > 0) result.add("kernels_at_once", s[1].elapsed.median / s[0].elapsed.median, "1");
+}
+
+/// What follows from the samples, and what is measured beside them.
+void account_for(const OverlapCase& c, const RunContext& bench, ChunkedWork& work, Pipeline& pipeline, Result& result) {
+  derive(c, bench.device.capabilities().environment.gpu.copy_engines, result);
+  // By now the GPU is warm, and clocks and link are as they were for the pipeline.
+  if (modelled(c)) explain(c, stage_costs(bench, work), result);
+  GpuBegin begin(bench.device, work, c.pipeline);
+  add_gpu_begin(begin, bench, result);
+  if (c.kernels_may_share_gpu()) count_kernels_at_once(bench, work, pipeline, result);
 }
 
 class Overlap final : public ScenarioOf<overlap_case> {
@@ -153,7 +164,7 @@ class Overlap final : public ScenarioOf<overlap_case> {
           fmt::format("--rounds {} of --chunks {} are more than {} chunks in all; choose fewer", work.rounds,
                       work.chunks, kMostChunks));
     }
-    if (auto reason = ChunkedWork::skip_reason(work.bytes, work.chunks)) return reason;
+    if (auto reason = ChunkedWork::skip_reason(work, can)) return reason;
     if (c.through_neighbours()) {
       if (auto reason = reason_against_neighbours(c, can)) return reason;
     } else if (c.split) {
@@ -191,16 +202,14 @@ class Overlap final : public ScenarioOf<overlap_case> {
     if (c.balance) choose_work(work, bench, *c.balance, result);
     o.work.work = work.work();
     if (bench.verify) stages.verify();
+    if (bench.verify) stages.verify_serial();
     const std::unique_ptr<Pipeline> pipeline = make_pipeline(bench.device, work, o.pipeline);
     if (bench.verify) verify(bench.machine, work, *pipeline);
     const Series joined = sample_few(bench, {fork_join(work, *pipeline)}, kCalibrating).front();
 
-    std::vector<Region> regions{checked_region_of(*pipeline, work, "pipeline"),
-                                stages.h2d(),
-                                stages.kernel(),
-                                stages.d2h(),
-                                stages.both(),
-                                stages.serial()};
+    const Region gated = checked_region_of(*pipeline, work, "pipeline");
+    std::vector<Region> regions{gated,        wall_of(gated), stages.h2d(),   stages.kernel(),
+                                stages.d2h(), stages.both(),  stages.serial()};
     std::optional<CutPipeline> one_round;
     if (o.work.rounds > 1) {
       one_round.emplace(one_round_of(bench.device, o, work));
@@ -208,22 +217,20 @@ class Overlap final : public ScenarioOf<overlap_case> {
       use_common_clock({&regions.front(), &regions.back()});
     }
     const std::vector<Series> series = bench.sample(std::move(regions));
-    for (const Series& s : series) result.measurements.push_back(s.elapsed);
+    for (const Series& s : series) {
+      s.elapsed.name == kWall ? add_wall(s, result) : result.measurements.push_back(s.elapsed);
+    }
     result.measurements.push_back(series.front().submit);
     result.measurements.push_back(joined.elapsed);
     result.measurements.back().auxiliary = true;
-    result.add("work", work.work(), "operations/element");
-    const bool sampled = all_sampled(series);
-    if (sampled) derive(o, bench.device.capabilities().environment.gpu.copy_engines, result);
-    // By now the GPU is warm, and clocks and link are as they were for the pipeline.
-    if (sampled && modelled(o)) explain(o, stage_costs(bench, work), result);
+    add_kernel(work, bench.verify, result);
+    if (all_sampled(series)) account_for(o, bench, work, *pipeline, result);
     if (o.work.blocks != 0) {
       result.warnings.emplace_back(
           "the limit and serial are measured with kernels of as many blocks as it takes, the pipeline with --blocks");
     }
-    if (sampled && o.kernels_may_share_gpu()) count_kernels_at_once(bench, work, *pipeline, result);
     if (bench.verifies_again()) verify_at_full_speed(bench.machine, work, *pipeline);
-    if (sampled) bench.trace_region(region_of(*pipeline, "pipeline"), result);
+    if (all_sampled(series)) bench.trace_region(region_of(*pipeline, "pipeline"), result);
   }
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
@@ -241,6 +248,7 @@ std::vector<MetricDeclaration> overlap_metrics() {
       measured("pipeline", "from the first copy's start to the last copy's end; of all rounds")
           .as_headline()
           .column("makespan", {interval, clock}),
+      time_to_result(),
       derived("bandwidth", "GB/s", higher, "payload in and payload out, over the makespan").column("GB/s"),
       derived("gpu_bandwidth", "GB/s", higher, "of several GPUs, each one's payload in and out over its own time")
           .column("GB/s by GPU"),
@@ -258,6 +266,9 @@ std::vector<MetricDeclaration> overlap_metrics() {
       derived("efficiency", "1", higher,
               "limit over makespan; what is missing is chunking, filling, draining and submission")
           .column("of limit", percent),
+      derived("efficiency_low", "1", higher,
+              "the ends of its 95 % interval, from rounds in which all were sampled: what moves them alike cancels"),
+      derived("efficiency_high", "1", higher, "the other end"),
       derived("hidden_fraction", "1", higher,
               "of the time that can be hidden, how much is: 0 % is serial, 100 % is the limit")
           .column("hidden", percent),
@@ -296,6 +307,10 @@ std::vector<MetricDeclaration> overlap_metrics() {
       derived_time("hand_over",
                    "from the end of one operation to the start of the next on another engine, in one stream"),
       derived_time("event_hand_over", "the same from stream to stream, by an event"),
+      derived_time("hand_over_at_kernel", "in one stream, from a copy to a kernel or from a kernel to a copy"),
+      derived_time("hand_over_between_copies", "in one stream, from a copy to one in the other direction"),
+      derived_time("stream_switch", "of a copy engine that goes on with another stream than before"),
+      derived_time("pass_overhead", "what every pass behind a gate takes beside its operations"),
       derived("residual", "1", neither, "makespan over what the model expects, less 1"),
       derived_time("time_contention", "of the limit, what the two directions cost each other"),
       derived_time("time_fill_drain", "of the makespan, filling and draining"),
@@ -317,6 +332,9 @@ std::vector<MetricDeclaration> overlap_metrics() {
                               "time of one operation beside its payload while the other direction moves payload, over "
                               "that alone; absent where it is 1"));
   }
+  std::ranges::copy(wall_metrics(), std::back_inserter(metrics));
+  std::ranges::copy(gpu_begin_metrics(), std::back_inserter(metrics));
+  std::ranges::copy(own_kernel_metrics(), std::back_inserter(metrics));
   std::ranges::copy(several_gpus_metrics(), std::back_inserter(metrics));
   std::ranges::copy(timeline_metrics(), std::back_inserter(metrics));
   return metrics;
@@ -328,18 +346,23 @@ std::vector<Axis> overlap_axes() {
   const auto with = [](std::vector<std::string> strategies, Axis axis) {
     return only_with("strategy", std::move(strategies), std::move(axis));
   };
+  const auto with_kernel = [](std::vector<std::string> kernels, Axis axis) {
+    return only_with("kernel", std::move(kernels), std::move(axis));
+  };
   const auto of_chunks = [&](Axis axis) { return with(chunked, std::move(axis)); };
   const auto by_stream = [&](Axis axis) { return with({"streams", "graph-streams"}, std::move(axis)); };
+  // A kernel of the user's has its own work, and as many blocks as it takes.
+  const auto of_built_in = [&](Axis axis) { return with_kernel(words(kernels::kElementwiseNames), std::move(axis)); };
   std::vector<std::string> on_device = chunked;
   on_device.insert(on_device.begin(), "serial");
   std::vector<std::string> strategies;
   for (const StrategyWord& s : kStrategyWords) strategies.emplace_back(s.word);
-  return {
+  std::vector<Axis> axes{
       size_axis("size", {.defaults = "256M", .help = "bytes in each direction", .min = ChunkedWork::kElement}),
       choice_axis(
           "strategy", strategies,
           {.defaults = "streams",
-           .tuning = "streams,engines,double-buffer,graph,zero-copy",
+           .tuning = "streams,engines,double-buffer,graph,graph-double-buffer,zero-copy",
            .help =
                "how the chunks are arranged; graph is engines captured and replayed, graph-X is X captured; multipath "
                "takes the links of other GPUs, too (--gpus)"}),
@@ -363,7 +386,7 @@ std::vector<Axis> overlap_axes() {
                  .max = 65536}),
       of_chunks({.name = "growth",
                  .kind = AxisKind::real,
-                 .tuning = "1,1.03,1.06",
+                 .tuning = "1,1.03,1.04,1.05,1.06",
                  .help = "length of each chunk over that of the one before; default: 1, all alike",
                  .min = 0.5,
                  .max = 2}),
@@ -373,23 +396,23 @@ std::vector<Axis> overlap_axes() {
                         .help = "one buffer on the device is input and output; without a word: yes; default: no"})),
       {.name = "rounds", .help = "payloads of this size one after the other; default: 1", .max = 100000},
       choice_axis("kernel", words(kernels::kElementwiseNames), {.defaults = "fma", .help = "work between the copies"}),
-      {.name = "work",
-       .defaults = "64",
-       .help = "operations per element",
-       .max = static_cast<double>(kernels::kMaxWork)},
-      {.name = "balance",
-       .kind = AxisKind::real,
-       .help = "choose the work so that the kernel takes this many times the H2D copy",
-       .min = 0.001,
-       .max = 1000,
-       .alternative_to = "work"},
+      of_built_in({.name = "work",
+                   .defaults = "64",
+                   .help = "operations per element",
+                   .max = static_cast<double>(kernels::kMaxWork)}),
+      of_built_in({.name = "balance",
+                   .kind = AxisKind::real,
+                   .help = "choose the work so that the kernel takes this many times the H2D copy",
+                   .min = 0.001,
+                   .max = 1000,
+                   .alternative_to = "work"}),
       of_chunks({.name = "kernels-per-chunk",
                  .help = "kernels that share the work on a chunk, one after the other; default: 1",
                  .max = 1024}),
-      {.name = "blocks",
-       .help =
-           "thread blocks of each kernel, which leave room for others if they are few; default: as many as it takes",
-       .max = 65535},
+      of_built_in({.name = "blocks",
+                   .help = "thread blocks of each kernel, which leave room for others if they are few; default: as "
+                           "many as it takes",
+                   .max = 65535}),
       by_stream(
           choice_axis("issue", {"depth", "breadth"},
                       {.defaults = "depth", .help = "order of submission: chunk after chunk, or stage after stage"})),
@@ -401,6 +424,8 @@ std::vector<Axis> overlap_axes() {
           "split", words(kSplits),
           {.help = "on several GPUs (--gpus): a payload for each, or one shared out; default with --gpus: each"}),
   };
+  std::ranges::move(own_kernel_axes("kernel"), std::back_inserter(axes));
+  return axes;
 }
 
 }  // namespace

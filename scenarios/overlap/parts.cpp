@@ -11,9 +11,9 @@ OverlapCase part_of(const OverlapCase& c, std::size_t gpu, std::uint64_t seed) {
   OverlapCase part = c;
   part.work.seed = seed + gpu;
   if (*c.split == Split::each) return part;
-  const std::size_t elements = c.work.bytes / ChunkedWork::kElement;
-  const std::size_t alignment = std::min<std::size_t>(1024, std::max<std::size_t>(1, elements / c.gpus));
-  part.work.bytes = model::partition(elements, c.gpus, alignment)[gpu].count * ChunkedWork::kElement;
+  const std::size_t units = c.work.units();
+  const std::size_t alignment = std::min<std::size_t>(1024, std::max<std::size_t>(1, units / c.gpus));
+  part.work.bytes = model::partition(units, c.gpus, alignment)[gpu].count * c.work.unit_bytes();
   return part;
 }
 
@@ -74,7 +74,7 @@ void PartsOnGpus::verify(Machine& machine, VerifiedRun run) const {
   run(machine, pipelines(), [this] {
     for (const auto& part : parts_) part->own.work->poison_all();
   });
-  for (const auto& part : parts_) part->own.work->check("pipeline");
+  for (const auto& part : parts_) part->own.work->check_chunked("pipeline");
 }
 
 }  // namespace xferbench

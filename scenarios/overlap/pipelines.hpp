@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -97,6 +98,11 @@ bool fits_gate(const ChunkedWork::Shape& work, const PipelineShape& shape);
 /// `helpers`: of Strategy::multipath; they reach the device's memory as long as the pipeline lives.
 std::unique_ptr<Pipeline> make_pipeline(Device& device, ChunkedWork& work, const PipelineShape& shape,
                                         std::span<Device* const> helpers = {});
+
+/// The same on one GPU with a stamp of the GPU's timer in front, which a graph has in it: `slot`, in page-locked
+/// memory, outlives it.
+std::unique_ptr<Pipeline> make_stamped_pipeline(Device& device, ChunkedWork& work, const PipelineShape& shape,
+                                                std::uint64_t* slot);
 
 /// A way of cutting a payload, and the pipeline over it.
 struct CutPipeline {

@@ -94,8 +94,12 @@ std::optional<SkipReason> reason_against_several(const OverlapCase& c, const Cap
                     "streams, or leave out {}",
                     flag_of_several(c)));
   }
-  const std::size_t elements = c.work.bytes / ChunkedWork::kElement;
-  if (*c.split == Split::shared && elements < c.gpus * c.work.chunks) {
+  if (*c.split == Split::shared && c.work.own && c.work.own->halo_rows > 0) {
+    return SkipReason::impossible(
+        "--split shared and --halo-rows contradict each other: rows at the seams would belong to two GPUs; use --split "
+        "each, or --strategy multipath");
+  }
+  if (*c.split == Split::shared && c.work.units() < c.gpus * c.work.chunks) {
     return SkipReason::impossible(fmt::format(
         "--size is too small for {} GPUs with --chunks {} each; choose fewer chunks", c.gpus, c.work.chunks));
   }
@@ -119,10 +123,10 @@ void measure_on_several(const OverlapCase& c, const RunContext& bench, Result& r
   // One GPU's pipeline beside all of them, and not beside copies out, which are checked against what the kernels of the
   // stages have left on the device.
   const std::vector<Series> series =
-      bench.sample({pipelines, one_gpu, parts.h2d(), parts.kernel(), parts.d2h(), parts.both()});
+      bench.sample({pipelines, wall_of(pipelines), one_gpu, parts.h2d(), parts.kernel(), parts.d2h(), parts.both()});
   add_measurements(series, result);
   result.measurements.push_back(series.front().submit);
-  result.add("work", parts.first().own.work->work(), "operations/element");
+  add_kernel(*parts.first().own.work, bench.verify, result);
   if (all_sampled(series)) {
     derive_of_several(c, bench, series.front(), result);
     const OverlapCase part = part_of(c, 0, bench.seed);

@@ -38,6 +38,7 @@ Region Stages::alone(const char* name, StageOfAll stage) {
 
 Region Stages::h2d() {
   Region r = alone("h2d", &ChunkedWork::copy_all_in);
+  r.repeated_alike = true;
   r.check = [this] { work_.check_stage_input("what arrived on the device"); };
   return r;
 }
@@ -50,6 +51,7 @@ Region Stages::kernel() {
 
 Region Stages::d2h() {
   Region r = alone("d2h", &ChunkedWork::copy_all_out);
+  r.repeated_alike = true;
   // Otherwise what is there to be copied depends on which region ran before.
   if (work_.holds_all_output()) r.check = [this] { work_.check_stages("what came back"); };
   return r;
@@ -61,6 +63,7 @@ Region Stages::both() {
     work_.copy_all_out(streams_[1]);
   });
   r.per_stream = true;
+  r.repeated_alike = true;
   r.check = [this] {
     if (work_.holds_all_output()) work_.check_stages("what came back");
     work_.check_stage_input("what arrived on the device");
@@ -94,7 +97,9 @@ void Stages::verify() {
   run_once(device_.machine(), kernel());
   run_once(device_.machine(), d2h());
   work_.check_stages("both directions, H2D");
+}
 
+void Stages::verify_serial() {
   work_.poison_all();
   run_once(device_.machine(), serial());
   work_.check("serial");
@@ -102,20 +107,6 @@ void Stages::verify() {
 
 // --- What operations cost -------------------------------------------------------------------------------------------
 
-namespace {
-
-/// Into how many pieces a payload is cut to see what one more costs: many, so that noise is small beside it, but each
-/// long enough to be a copy like those of pipelines.
-std::size_t pieces_for(std::size_t bytes) {
-  constexpr std::size_t kMost = 64;
-  return std::min<std::size_t>(bytes / (64 * KiB), kMost);
-}
-
-/// Small chunks, one after the other through all three engines.
-constexpr std::size_t kLinks = 16;
-constexpr std::size_t kLinkBytes = 4 * KiB;
-
-/// The same payload in another way of cutting.
 ChunkedWork recut(Device& device, ChunkedWork& work, std::size_t bytes, std::size_t chunks) {
   ChunkedWork::Shape shape = work.shape();
   shape.bytes = bytes;
@@ -127,30 +118,61 @@ ChunkedWork recut(Device& device, ChunkedWork& work, std::size_t bytes, std::siz
   return {device, shape, work.payload()};
 }
 
-/// When each direction ends, of the last GPU; the makespan for both where streams cannot be timed.
-model::CopyEnds ends_of(const Series& s) {
-  std::vector<double> h2d;
-  std::vector<double> d2h;
-  for (const auto& sample : s.stream_times) {  // of each GPU both, in this order
-    h2d.push_back(0), d2h.push_back(0);
-    for (std::size_t i = 0; i + 1 < sample.size(); i += 2) {
-      h2d.back() = std::max(h2d.back(), sample[i]);
-      d2h.back() = std::max(d2h.back(), sample[i + 1]);
+namespace {
+
+/// Into how many pieces a payload is cut to see what one more costs: many, so that noise is small beside it, but each
+/// long enough to be a copy like those of pipelines.
+std::size_t pieces_for(const ChunkedWork::Shape& shape, std::size_t bytes) {
+  constexpr std::size_t kMost = 64;
+  return std::min({bytes / (64 * KiB), kMost, bytes / shape.unit_bytes()});
+}
+
+/// How many whole payloads pieces are beside, so that their end is not alone: what a piece costs beside its payload,
+/// with a switch of streams, is taken to be no more than some 8 us, in which a link of 55 GB/s carries 400 KiB.
+std::size_t opposing_for(std::size_t bytes, std::size_t pieces) { return 1 + (pieces * 400 * KiB + bytes - 1) / bytes; }
+
+/// Small chunks, one after the other through all three engines.
+constexpr std::size_t kLinks = 16;
+constexpr std::size_t kLinkBytes = 4 * KiB;
+/// Of one operation, beside which what a pass takes is seen.
+constexpr std::size_t kSmallBytes = 64 * KiB;
+
+/// When what runs in those streams of each GPU ends, of the last GPU; the makespan where streams cannot be timed.
+double end_of(const Series& s, std::size_t first, std::size_t streams, std::size_t streams_of_gpu) {
+  std::vector<double> ends;
+  for (const auto& sample : s.stream_times) {
+    double& end = ends.emplace_back(0);
+    for (std::size_t gpu = 0; gpu + streams_of_gpu <= sample.size(); gpu += streams_of_gpu) {
+      const auto begin = sample.begin() + static_cast<std::ptrdiff_t>(gpu + first);
+      end = std::max(end, *std::max_element(begin, begin + static_cast<std::ptrdiff_t>(streams)));
     }
   }
-  if (h2d.empty()) return {s.elapsed.median, s.elapsed.median};
-  return {statistics::median(h2d), statistics::median(d2h)};
+  return ends.empty() ? s.elapsed.median : statistics::median(ends);
+}
+
+/// Of a region with a stream for each direction.
+model::CopyEnds ends_of(const Series& s) { return {end_of(s, 0, 1, 2), end_of(s, 1, 1, 2)}; }
+
+/// Of pieces that three streams have in turns, beside a copy in a fourth.
+double end_in_turns(const Series& s) { return end_of(s, 0, 3, 4); }
+
+/// Of the payload, what the device holds, and no more than is enough; in whole rows.
+std::size_t bytes_of(const ChunkedWork& work, std::size_t most_bytes) {
+  const std::size_t held = std::min(work.shape().bytes, work.payload()->shape().device_bytes);
+  return held <= most_bytes ? held : work.shape().in_units(most_bytes);
 }
 
 /// Everything that is timed for the costs on one GPU.
 class CostRegions {
  public:
-  CostRegions(Device& device, ChunkedWork& work)
-      : bytes_(std::min(work.shape().bytes, work.payload()->shape().device_bytes)),
-        pieces_(recut(device, work, bytes_, pieces_for(bytes_))),
+  CostRegions(Device& device, ChunkedWork& work, std::size_t most_bytes)
+      : bytes_(bytes_of(work, most_bytes)),
+        pieces_(recut(device, work, bytes_, pieces_for(work.shape(), bytes_))),
+        opposing_(opposing_for(bytes_, pieces_.chunks().size())),
         whole_(recut(device, work, bytes_, 1)),
-        links_(recut(device, work, kLinkBytes * kLinks, kLinks)),
-        event_(device.make_event(EventKind::ordering)) {
+        links_(recut(device, work, kLinks * work.shape().in_units(kLinkBytes), kLinks)),
+        small_(recut(device, work, work.shape().in_units(kSmallBytes), 1)) {
+    for (Event& event : events_) event = device.make_event(EventKind::ordering);
     for (Stream& stream : streams_) stream = device.make_stream(StreamKind::nonblocking);
   }
 
@@ -162,16 +184,28 @@ class CostRegions {
             alone("h2d", pieces_, &ChunkedWork::copy_in),
             alone("kernel", pieces_, &ChunkedWork::launch),
             alone("d2h", pieces_, &ChunkedWork::copy_out),
-            both(whole_, whole_),
-            both(pieces_, whole_),
-            both(whole_, pieces_),
-            chain(false),
-            chain(true)};
+            both({whole_, 1}, {whole_, 1}),
+            both({pieces_, 1}, {whole_, opposing_}),
+            both({whole_, opposing_}, {pieces_, 1}),
+            alone("h2d", small_, &ChunkedWork::copy_in),
+            alone("kernel", small_, &ChunkedWork::launch),
+            alone("d2h", small_, &ChunkedWork::copy_out),
+            in_turns(&ChunkedWork::copy_in, &ChunkedWork::copy_out),
+            in_turns(&ChunkedWork::copy_out, &ChunkedWork::copy_in),
+            chain(false, true),
+            chain(false, false),
+            chain(true, true),
+            chain(true, false)};
   }
 
   /// Of the payload, as much as the device holds.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] std::size_t pieces() const { return pieces_.chunks().size(); }
+  /// Whole payloads that pieces are beside.
+  [[nodiscard]] std::size_t opposing() const { return opposing_; }
+  /// Bytes of each chunk of a chain, and of one small operation.
+  [[nodiscard]] std::size_t link_bytes() const { return links_.bytes() / kLinks; }
+  [[nodiscard]] std::size_t small_bytes() const { return small_.bytes(); }
 
  private:
   using StageOf = void (ChunkedWork::*)(std::size_t, StreamView);
@@ -181,90 +215,161 @@ class CostRegions {
 
   Region alone(std::string name, ChunkedWork& work, StageOf stage) {
     const StreamView stream = streams_[0];
-    return gated(std::move(name), {stream}, work.chunks().size(),
-                 [&work, stage, stream] { each(work, stage, stream); });
+    return single(
+        gated(std::move(name), {stream}, work.chunks().size(), [&work, stage, stream] { each(work, stage, stream); }));
   }
 
-  Region both(ChunkedWork& h2d, ChunkedWork& d2h) {
+  /// Each pass has what passes take beside their operations, as pipelines do.
+  static Region single(Region region) {
+    region.batchable = false;
+    return region;
+  }
+
+  /// What runs in one direction, so many times in a row.
+  struct Row {
+    ChunkedWork& work;
+    std::size_t times;
+  };
+  static void each(Row row, StageOf stage, StreamView stream) {
+    for (std::size_t i = 0; i < row.times; ++i) each(row.work, stage, stream);
+  }
+
+  Region both(Row h2d, Row d2h) {
     const StreamView in = streams_[0];
     const StreamView out = streams_[1];
-    const std::size_t operations = std::max(h2d.chunks().size(), d2h.chunks().size());
-    Region r = gated("both", {in, out}, operations, [&h2d, &d2h, in, out] {
+    const std::size_t operations = std::max(h2d.work.chunks().size(), d2h.work.chunks().size());
+    Region r = gated("both", {in, out}, operations, [h2d, d2h, in, out] {
       each(h2d, &ChunkedWork::copy_in, in);
       each(d2h, &ChunkedWork::copy_out, out);
     });
     r.per_stream = true;
-    r.batchable = false;
-    return r;
+    return single(std::move(r));
   }
 
-  /// Each chunk through all stages before the next begins, in one stream or in one for each engine.
-  Region chain(bool across_streams) {
+  /// Pieces one way that three streams have in turns, as `streams` has them, beside whole payloads the
+  /// other way. Each waits for the one before the one before: without that an engine goes on with the stream that it
+  /// has for as long as there is work in it, and with a wait for the one before, the wait would be timed as well.
+  Region in_turns(StageOf piece, StageOf whole) {
+    const std::array<StreamView, 3> at{streams_[0], streams_[1], streams_[2]};
+    const StreamView other = streams_[3];
+    Region r = gated("both", {at[0], at[1], at[2], other}, pieces_.chunks().size(), [this, at, other, piece, whole] {
+      for (std::size_t i = 0; i < pieces_.chunks().size(); ++i) {
+        const StreamView stream = at[i % at.size()];
+        Event& two_before = events_[i % events_.size()];
+        if (i >= events_.size()) stream.wait(two_before);
+        (pieces_.*piece)(i, stream);
+        stream.record(two_before);
+      }
+      each({whole_, opposing_}, whole, other);
+    });
+    r.per_stream = true;
+    return single(std::move(r));
+  }
+
+  /// Each chunk through all stages before the next begins, or all but the copy out, in one stream or in one for each
+  /// engine.
+  Region chain(bool across_streams, bool with_d2h) {
     std::array<StreamView, 3> at{streams_[0], streams_[1], streams_[2]};
     if (!across_streams) at.fill(at[0]);
     const auto then = [this](StreamView from, StreamView to) {
       if (from == to) return;
-      from.record(event_);
-      to.wait(event_);
+      from.record(events_[0]);
+      to.wait(events_[0]);
     };
     const std::vector<StreamView> streams(at.begin(), across_streams ? at.end() : at.begin() + 1);
-    return gated("chain", streams, 3 * kLinks, [this, at, then] {
+    return single(gated("chain", streams, 3 * kLinks, [this, at, then, with_d2h] {
       for (std::size_t i = 0; i < kLinks; ++i) {
         links_.copy_in(i, at[0]);
         then(at[0], at[1]);
         links_.launch(i, at[1]);
-        then(at[1], at[2]);
-        links_.copy_out(i, at[2]);
-        then(at[2], at[0]);
+        if (with_d2h) {
+          then(at[1], at[2]);
+          links_.copy_out(i, at[2]);
+        }
+        then(at[with_d2h ? 2 : 1], at[0]);
       }
-    });
+    }));
   }
 
   std::size_t bytes_;
   ChunkedWork pieces_;
+  std::size_t opposing_;
   ChunkedWork whole_;
   ChunkedWork links_;
-  std::array<Stream, 3> streams_;
-  Event event_;
+  ChunkedWork small_;
+  std::array<Stream, 4> streams_;
+  std::array<Event, 2> events_;
 };
 
-StageCosts costs_from(const std::vector<Series>& s, const CostRegions& of, unsigned copy_engines) {
-  const auto median = [&](std::size_t i) { return s[i].elapsed.median; };
-  const std::size_t n = of.pieces();
-  const auto call = [&](std::size_t i) { return s[i].submit.median / static_cast<double>(n); };
-  const model::StageTimes times{static_cast<double>(of.bytes()),
-                                n,
-                                median(0),
-                                median(1),
-                                median(2),
-                                median(3),
-                                median(4),
-                                median(5),
-                                ends_of(s[6]),
-                                ends_of(s[7]).h2d,
-                                ends_of(s[8]).d2h,
-                                kLinks,
-                                static_cast<double>(kLinkBytes)};
+/// What was sampled, in the order of CostRegions::all().
+class Sampled {
+ public:
+  Sampled(const std::vector<Series>& series, const CostRegions& of) : series_(series), of_(of) {}
+
+  [[nodiscard]] model::StageTimes stages() const {
+    return {.bytes = static_cast<double>(of_.bytes()),
+            .pieces = of_.pieces(),
+            .whole = three_from(0),
+            .in_pieces = three_from(3),
+            .small_bytes = static_cast<double>(of_.small_bytes()),
+            .small = three_from(9),
+            .both = ends_of(series_[6]),
+            .opposing = of_.opposing(),
+            .h2d_pieces_beside = ends_of(series_[7]).h2d,
+            .d2h_pieces_beside = ends_of(series_[8]).d2h,
+            .h2d_in_turns_beside = end_in_turns(series_[12]),
+            .d2h_in_turns_beside = end_in_turns(series_[13])};
+  }
+  [[nodiscard]] model::ChainTimes chains(bool across_streams) const {
+    const std::size_t first = across_streams ? 16 : 14;
+    return {kLinks, static_cast<double>(of_.link_bytes()), median(first), median(first + 1)};
+  }
+  /// Host time of each call that submits a piece of a stage.
+  [[nodiscard]] double call(std::size_t stage) const {
+    return series_[3 + stage].submit.median / static_cast<double>(of_.pieces());
+  }
+  /// Three hand-overs in each link, of two calls each.
+  [[nodiscard]] double event_call() const {
+    return std::max(0.0, (series_[16].submit.median - series_[14].submit.median) / static_cast<double>(6 * kLinks));
+  }
+
+ private:
+  [[nodiscard]] double median(std::size_t i) const { return series_[i].elapsed.median; }
+  [[nodiscard]] model::StageSeconds three_from(std::size_t i) const {
+    return {median(i), median(i + 1), median(i + 2)};
+  }
+
+  const std::vector<Series>& series_;
+  const CostRegions& of_;
+};
+
+StageCosts costs_from(const Sampled& sampled, unsigned copy_engines) {
   StageCosts costs;
-  costs.in_stream = model::fit_stage_costs(times);
+  costs.in_stream = model::fit_stage_costs(sampled.stages());
   costs.in_stream.copy_engines = copy_engines;
-  costs.in_stream.submit_h2d = call(3), costs.in_stream.submit_kernel = call(4), costs.in_stream.submit_d2h = call(5);
+  costs.in_stream.submit_h2d = sampled.call(0);
+  costs.in_stream.submit_kernel = sampled.call(1);
+  costs.in_stream.submit_d2h = sampled.call(2);
   costs.across_streams = costs.in_stream;
-  costs.in_stream.handoff = model::handoff(costs.in_stream, times, median(9));
-  costs.across_streams.handoff = model::handoff(costs.in_stream, times, median(10));
-  // Three hand-overs in each link, of two calls each.
-  costs.event_call = std::max(0.0, (s[10].submit.median - s[9].submit.median) / static_cast<double>(6 * kLinks));
+  costs.in_stream.handoff = model::fit_handoff(costs.in_stream, sampled.chains(false));
+  costs.across_streams.handoff = model::fit_handoff(costs.in_stream, sampled.chains(true));
+  costs.event_call = sampled.event_call();
   return costs;
 }
 
 }  // namespace
 
-StageCosts measure_stage_costs(const RunContext& bench, std::span<const OnGpu> all) {
+bool has_costs(const ChunkedWork::Shape& shape) {
+  constexpr std::size_t kMostUnits = 32;  // that are moved at a time: of wall_costs.cpp
+  return shape.bytes >= std::max(kLeastForCosts, kMostUnits * shape.unit_bytes());
+}
+
+StageCosts measure_stage_costs(const RunContext& bench, std::span<const OnGpu> all, const CostEffort& effort) {
   std::vector<std::unique_ptr<CostRegions>> of_gpus;
   std::vector<std::vector<Region>> regions;  // by what they are of, then by GPU
   for (const auto& [device, work] : all) {
-    if (work->shape().bytes < kLeastForCosts) throw std::logic_error("a payload too small for costs to be measured");
-    of_gpus.push_back(std::make_unique<CostRegions>(*device, *work));
+    if (!has_costs(work->shape())) throw std::logic_error("a payload too small for costs to be measured");
+    of_gpus.push_back(std::make_unique<CostRegions>(*device, *work, effort.most_bytes));
     std::vector<Region> own = of_gpus.back()->all();
     regions.resize(own.size());
     for (std::size_t i = 0; i < own.size(); ++i) regions[i].push_back(std::move(own[i]));
@@ -273,10 +378,10 @@ StageCosts measure_stage_costs(const RunContext& bench, std::span<const OnGpu> a
   for (std::vector<Region>& same : regions) {
     const std::string name = same.front().name;
     together.push_back(same.size() == 1 ? std::move(same.front()) : at_once(name, std::move(same)));
+    together.back().warmed_by_another = effort.warm;
   }
-  constexpr std::size_t kSamples = 20;
-  const std::vector<Series> series = sample_few(bench, std::move(together), kSamples);
-  return costs_from(series, *of_gpus.front(), bench.device.capabilities().environment.gpu.copy_engines);
+  const std::vector<Series> series = sample_few(bench, std::move(together), effort.samples);
+  return costs_from({series, *of_gpus.front()}, bench.device.capabilities().environment.gpu.copy_engines);
 }
 
 }  // namespace xferbench

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -31,8 +33,9 @@ class Stages {
   /// What one writes first: blocking copies around a kernel, all in the default stream.
   [[nodiscard]] Region serial();
 
-  /// Runs each region once on poisoned memory and checks the result. Throws VerificationError.
+  /// Runs each region but serial() once on poisoned memory and checks the result. Throws VerificationError.
   void verify();
+  void verify_serial();  ///< the same of that
 
  private:
   using StageOfAll = void (ChunkedWork::*)(StreamView);
@@ -51,20 +54,33 @@ struct StageCosts {
   double event_call = 0;             ///< host time of recording an event or waiting for one
 };
 
+/// So much of the same payload in another way of cutting.
+ChunkedWork recut(Device& device, ChunkedWork& work, std::size_t bytes, std::size_t chunks);
+
 /// Work that one GPU has to do.
 struct OnGpu {
   Device* device = nullptr;
   ChunkedWork* work = nullptr;
 };
 
+/// How much is done to learn what operations cost.
+struct CostEffort {
+  std::size_t most_bytes = std::numeric_limits<std::size_t>::max();  ///< of the payload
+  std::size_t samples = 20;                                          ///< of each region
+  bool warm = false;  ///< the same work has just run, and the GPU has not rested since
+};
+
 /// Below this, a payload cannot be cut into enough pieces to tell what one more costs (bytes).
 inline constexpr std::size_t kLeastForCosts = std::size_t{1} << 20;
+
+/// Whether a round of a payload can: also of rows, which are no shorter than they are.
+bool has_costs(const ChunkedWork::Shape& shape);
 
 /// Measures them: the whole payload in one piece against the same in many, alone and both directions at once, and
 /// chunks so small that only the way from one engine to the next is left. Uses the memory of `work` and leaves anything
 /// in it. Times are event-gated, so that submission is in none of them but the submit_* ones. Throws std::logic_error
-/// for less than kLeastForCosts a round: a mistake in the scenario. On several GPUs everything runs on all of them at
+/// unless it has_costs(): a mistake in the scenario. On several GPUs everything runs on all of them at
 /// once, and the costs are those of the first in such company.
-StageCosts measure_stage_costs(const RunContext& bench, std::span<const OnGpu> all);
+StageCosts measure_stage_costs(const RunContext& bench, std::span<const OnGpu> all, const CostEffort& effort = {});
 
 }  // namespace xferbench

@@ -19,7 +19,8 @@ namespace {
 std::uint64_t helper_slot_bytes(const ChunkedWork::Shape& shape) {
   constexpr std::uint64_t kAlignment = RelaySlots::kAlignment;
   const std::vector<model::Chunk> chunks = cut(shape);
-  const std::uint64_t longest = std::ranges::max(chunks, {}, &model::Chunk::count).count * ChunkedWork::kElement;
+  const std::uint64_t halo = shape.own ? 2 * shape.own->halo_bytes() : 0;
+  const std::uint64_t longest = std::ranges::max(chunks, {}, &model::Chunk::count).count * shape.element_bytes() + halo;
   return (longest + kAlignment - 1) / kAlignment * kAlignment;
 }
 
@@ -172,7 +173,7 @@ std::optional<SkipReason> reason_against_neighbours(const OverlapCase& c, const 
   if (c.balance) {
     return SkipReason::impossible("--balance compares the kernel with one link; give --work to --strategy multipath");
   }
-  if (c.work.bytes / ChunkedWork::kElement < c.gpus) {
+  if (c.work.units() < c.gpus) {
     return SkipReason::impossible(fmt::format("--size is too small to be shared out among {} GPUs", c.gpus));
   }
   if (can == nullptr) return std::nullopt;
@@ -201,10 +202,10 @@ void measure_through_neighbours(const OverlapCase& c, const RunContext& bench, R
   Region alone = checked_region_of(*one.alone, one.work, "one-gpu");
   use_common_clock({&pipeline, &alone});
   const std::vector<Series> series =
-      bench.sample({pipeline, alone, parts.h2d(), one.kernel(), parts.d2h(), parts.both()});
+      bench.sample({pipeline, wall_of(pipeline), alone, parts.h2d(), one.kernel(), parts.d2h(), parts.both()});
   add_measurements(series, result);
   result.measurements.push_back(series.front().submit);
-  result.add("work", one.work.work(), "operations/element");
+  add_kernel(one.work, bench.verify, result);
   result.add("helper_memory", static_cast<double>(helper_bytes(c)) / MiB, "MiB");
   if (all_sampled(series)) {
     derive(c, bench.device.capabilities().environment.gpu.copy_engines, result);

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/units.hpp"
-#include "model/bounds.hpp"
+#include "model/pcie.hpp"
 
 namespace xferbench {
 
@@ -29,12 +29,14 @@ Case of_pair(const Case& c, int from, int to) {
   return c;
 }
 
-/// PCIe's, of the slower one of two.
-double bus_limit(std::span<const int> gpus, const Environment& environment) {
+/// PCIe's, of the slower one of two. Through the host each link works like one of memcpy; between the two directly,
+/// data is taken to be pushed as writes, which then share no lane with requests.
+double bus_limit(const P2pCase& c, const Environment& environment) {
   std::vector<double> limits;
-  for (const std::size_t place : places_of(gpus, environment)) {
-    const auto& pcie = environment.gpu_at(place).pcie;
-    limits.push_back(pcie ? model::pcie_limit(pcie->generation, pcie->width) : 0);
+  for (const std::size_t place : places_of(c.named(), environment)) {
+    const model::PcieLimits link = model::pcie_limits(environment.gpu_at(place).pcie);
+    const double both = c.staged ? link.both : 2 * link.d2h;
+    limits.push_back(c.both_ways() ? both : link.d2h);
   }
   return limits.empty() ? 0 : std::ranges::min(limits);
 }
@@ -100,8 +102,8 @@ std::vector<Case> pairs_of(const Case& c, const GpusOfRun& gpus) {
 double payload_limit(const P2pCase& c, const Environment& environment) {
   const Environment::PeerLink link = environment.link(c.from.front(), c.to.front());
   const bool by_nvlink = !c.staged && link.nvlinks > 0;
-  const double one_way = by_nvlink ? link.bandwidth : bus_limit(c.named(), environment);
-  return (c.both_ways() ? 2 : 1) * one_way;
+  if (!by_nvlink) return bus_limit(c, environment);
+  return (c.both_ways() ? 2 : 1) * link.bandwidth;
 }
 
 std::optional<SkipReason> p2p_skip_reason(const P2pCase& c, const Capabilities* can) {

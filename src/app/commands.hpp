@@ -17,6 +17,10 @@ int perform(const cli::CompareCommand& command);
 int perform(const cli::CheckCommand& command);
 /// Limits from good runs, to a file or standard output.
 int perform(const cli::ExpectCommand& command);
+/// A profile of this machine, or of the one that results are of, to a file or standard output.
+int perform(const cli::CalibrateCommand& command);
+/// Results of a machine against what a profile predicts of them.
+int perform(const cli::ValidateCommand& command);
 /// Runs a program, or reads what was recorded of one, and says what its transfers cost it. 0 whatever became of the
 /// program, or its own exit code where that is asked for.
 int perform(const cli::ExplainCommand& command);

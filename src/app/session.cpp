@@ -1,5 +1,7 @@
 #include "app/session.hpp"
 
+#include "app/calibrated.hpp"
+
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -25,7 +27,10 @@ GpuSelection gpus_for(const cli::DeviceChoice& choice, Descriptors scenarios) {
 }
 
 std::unique_ptr<Machine> open_machine(const cli::DeviceChoice& choice, const GpuSelection& gpus) {
-  return choice.simulate ? open_simulated(*choice.simulate, gpus, choice.rank) : open_gpus(gpus, choice.numa);
+  if (!choice.simulate) return open_gpus(gpus, choice.numa);
+  if (const auto calibrated = profile_of_results(*choice.simulate))
+    return open_simulated(*calibrated, gpus, choice.rank);
+  return open_simulated(*choice.simulate, gpus, choice.rank);
 }
 
 std::vector<const ScenarioDescriptor*> descriptors() {

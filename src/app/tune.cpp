@@ -24,8 +24,13 @@ Tuned tune_with_progress(const cli::TuneCommand& command, WatchedMachine& watche
   const Scenario& scenario = *command.cases.front().scenario;
   const cli::Measuring& measuring = command.measuring;
   cli::Progress progress(measuring.show.progress, space.size());
-  const RunContext bench{*watched.machine, watched.device(), measuring.policy,
-                         measuring.seed,   measuring.verify, [](const SamplingProgress&) {}};
+  const RunContext bench{.machine = *watched.machine,
+                         .device = watched.device(),
+                         .policy = measuring.policy,
+                         .seed = measuring.seed,
+                         .verify = measuring.verify,
+                         .observe = [](const SamplingProgress&) {},
+                         .objective = command.objective};
   const TuneObserver observer{
       .progress = [&progress](const TuneProgress& p) { progress.tuning(p); },
       .measured = [&](const std::vector<Result>& results) { progress.tell(live.replace(results)); }};

@@ -16,7 +16,7 @@
 #include "core/units.hpp"
 #include "core/wildcards.hpp"
 #include "measure/statistics.hpp"
-#include "model/bounds.hpp"
+#include "model/pcie.hpp"
 
 namespace xferbench::check {
 
@@ -132,12 +132,14 @@ std::optional<Metric> number_of(const Result& result, const Expectation& e) {
   return metric == nullptr ? std::nullopt : std::optional(*metric);
 }
 
-/// What a limit is a share of: the link, the memory, or another number of the case.
+/// What a limit is a share of: the link one way (the case's, where it has one), the memory, or another number of the
+/// case.
 std::optional<Metric> whole_of(const std::string& name, const Result& result, const Environment::Gpu& gpu) {
-  if (name == "link" || name == "memory") {
-    const double link = gpu.pcie ? model::pcie_limit(gpu.pcie->generation, gpu.pcie->width) : 0;
-    return Metric{name, (name == "link" ? link : gpu.memory_bandwidth) / 1e9, "GB/s"};
+  if (name == "link") {
+    const model::PcieLimits link = model::pcie_limits(gpu.pcie);
+    return Metric{name, (result.config.is("dir", "d2h") ? link.d2h : link.h2d) / 1e9, "GB/s"};
   }
+  if (name == "memory") return Metric{name, gpu.memory_bandwidth / 1e9, "GB/s"};
   if (const Metric* metric = result.metric(name)) return *metric;
   return measured(result, name, Statistic::median);
 }

@@ -76,7 +76,7 @@ Words values_for(const Axis& axis, const Condition& condition) {
       for (const std::string& choice : axis.choices) {
         if (!has(values, choice) && matches(wanted.text, choice)) values.push_back(choice);
       }
-    } else if (axis.kind == AxisKind::gpus) {
+    } else if (is_word(axis.kind)) {
       const bool some = wanted.text.find_first_of("*?") != std::string::npos;
       if (!some && !has(values, wanted.text)) values.push_back(wanted.text);
     } else if (const auto number = number_for(axis, wanted); number && !has(values, *number)) {
@@ -144,6 +144,7 @@ class ScenarioFlags {
     if (axis.only_with_axis.empty()) return true;
     const Axis* other = find(axis.only_with_axis);
     if (other == nullptr) return false;
+    if (axis.only_with_values.empty()) return values_.contains(other->name);
     const auto suits = [&](const std::string& value) { return has(axis.only_with_values, value); };
     if (const auto chosen = values_.find(other->name); chosen != values_.end()) {
       return std::ranges::any_of(chosen->second, suits);

@@ -351,6 +351,37 @@ Command CommandLine::check_command() {
   return check_;
 }
 
+Command CommandLine::calibrate_command() {
+  refuse_several_inputs("calibrate", calibrate_.results);
+  if (!calibrate_.results.empty()) {
+    for (const char* flag : {"--gpu", "--numa", "--simulate"}) {
+      if (!given(flag)) continue;
+      throw UsageError(
+          fmt::format("{} chooses what is measured, and these results are measured already; leave it, or "
+                      "the files, out",
+                      flag));
+    }
+  }
+  calibrate_.device = measuring_.device;
+  calibrate_.show = measuring_.show;
+  return calibrate_;
+}
+
+Command CommandLine::validate_command() {
+  if (validate_.results.empty()) {
+    throw UsageError("validate needs results of a machine: xferbench validate held-out.json --simulate mine.json");
+  }
+  refuse_several_inputs("validate", validate_.results);
+  if (!measuring_.device.simulate) {
+    throw UsageError(
+        "validate needs --simulate: the profile that is to predict these results, as --simulate mine.json");
+  }
+  validate_.profile = *measuring_.device.simulate;
+  validate_.files = measuring_.files;
+  validate_.show = measuring_.show;
+  return validate_;
+}
+
 Command CommandLine::expect_command() {
   if (expect_.good.empty()) {
     throw UsageError("expect needs results of good runs: xferbench expect good-1.json good-2.json -o mine.json");

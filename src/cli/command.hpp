@@ -107,6 +107,7 @@ struct TuneCommand {
   std::vector<std::string> given;             ///< axes whose flags were given
   std::optional<std::uint64_t> memory_limit;  ///< bytes of device memory that a configuration may need
   bool exhaustive = false;                    ///< every configuration is measured
+  Objective objective = Objective::device;    ///< the time that is searched for
 };
 
 /// What is to be compared and where the answer goes.
@@ -136,6 +137,26 @@ struct ExpectCommand {
   bool allow_simulated = false;   ///< simulated runs may be taken
   bool allow_doubtful = false;    ///< runs that were cut off, failed or were not verified may be
   double assumed_spread = 0.02;   ///< between runs, relative
+  Presentation show;
+};
+
+/// A profile for the simulated device.
+struct CalibrateCommand {
+  std::vector<std::string> results;  ///< files that it is made of; empty: this machine is measured
+  std::string output = "-";          ///< file for the profile; "-" is standard output
+  std::string name = "calibrated";   ///< of the profile
+  std::string base = "h200";         ///< built-in profile that has what is not measured
+  bool allow_simulated = false;      ///< simulated results may be taken
+  DeviceChoice device;               ///< that is measured
+  Presentation show;
+};
+
+/// How right a profile is.
+struct ValidateCommand {
+  std::vector<std::string> results;  ///< files that the profile was not made of
+  std::string profile;               ///< name or file of it, or results that it is made of
+  bool allow_simulated = false;      ///< simulated results may be predicted, too
+  OutputFiles files;                 ///< json and markdown
   Presentation show;
 };
 
@@ -190,8 +211,9 @@ struct GpuProbeCommand {
   int gpu = 0;
 };
 
-using Command = std::variant<RunCommand, TuneCommand, CompareCommand, CheckCommand, ExpectCommand, ExplainCommand,
-                             ListCommand, InfoCommand, TextCommand, VersionCommand, CompleteCommand, GpuProbeCommand>;
+using Command = std::variant<RunCommand, TuneCommand, CompareCommand, CheckCommand, ExpectCommand, CalibrateCommand,
+                             ValidateCommand, ExplainCommand, ListCommand, InfoCommand, TextCommand, VersionCommand,
+                             CompleteCommand, GpuProbeCommand>;
 
 using Scenarios = std::span<const Scenario* const>;
 
@@ -223,8 +245,8 @@ std::string complete(std::span<const std::string> words, Scenarios scenarios, co
 SamplingPolicy policy_of(const SamplingChoice& choice, double budget = SamplingPolicy().budget);
 
 /// The command that runs one case of `command` by itself, on the same device: "xferbench overlap --size 256MiB
-/// --streams 3 --simulate h200". Names the axes whose flags were given or whose values are not the default. No word
-/// of it needs quotes in a shell.
+/// --streams 3 --simulate h200". Names the axes whose flags were given or whose values are not the default. As a
+/// shell reads it.
 std::string command_line(const TuneCommand& command, const PlannedCase& planned);
 
 }  // namespace xferbench::cli

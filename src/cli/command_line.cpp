@@ -59,6 +59,14 @@ auto into(std::optional<double>& target) {
   return [&target](const Value& v) { target = std::get<double>(v); };
 }
 
+/// The words stand in the order of the target's enumerators.
+template <class Enumeration>
+auto into_enumerator(std::vector<std::string> words, Enumeration& target) {
+  return [words = std::move(words), &target](const Value& v) {
+    target = static_cast<Enumeration>(std::ranges::find(words, std::get<std::string>(v)) - words.begin());
+  };
+}
+
 /// "local", "none" or the number of a node.
 NumaPolicy numa_policy(const std::string& text) {
   const std::vector<std::string> words{"local", "none"};
@@ -104,6 +112,8 @@ CommandLine::CommandLine(Scenarios scenarios, AxisFlags axis_flags)
   add_compare();
   add_check();
   add_expect();
+  add_calibrate();
+  add_validate();
   add_explain();
   add_information();
   add_small_commands();
@@ -208,13 +218,9 @@ void CommandLine::add_output_flags() {
   add_file(app_, "--csv", "write one row for each number, for spreadsheets, R, pandas; - is standard output",
            files.csv);
   add_file(app_, "--markdown", "write the tables as Markdown; - is standard output", files.markdown);
-  // The words stand in the order of the target's enumerators.
   const auto add_mode = [this](const char* name, const char* help, std::vector<std::string> words, auto& target) {
     const Axis axis{.name = name, .kind = AxisKind::choice, .defaults = "auto", .help = help, .choices = words};
-    add_value(app_, axis, "WHEN", [words = std::move(words), &target](const Value& v) {
-      const auto place = std::ranges::find(words, std::get<std::string>(v)) - words.begin();
-      target = static_cast<std::remove_reference_t<decltype(target)>>(place);
-    });
+    add_value(app_, axis, "WHEN", into_enumerator(std::move(words), target));
   };
   add_mode("color", "colours in tables (NO_COLOR is respected)", {"auto", "always", "never"}, show.color);
   add_mode("progress", "auto: on a terminal; plain: one line for each case", {"auto", "plain", "never"}, show.progress);
@@ -381,6 +387,11 @@ void CommandLine::add_run_and_tune() {
   add_value(*tune_app_,
             {.name = "memory-limit", .kind = AxisKind::size, .help = "leave out what needs more device memory"}, "SIZE",
             into(tune_.memory_limit));
+  const Axis objective = choice_axis(
+      "objective", words(texts_of(Objective())),
+      {.defaults = "device",
+       .help = "the time to search for: device: of the GPU's work; wall: until a program that waits has the result"});
+  add_value(*tune_app_, objective, "TIME", into_enumerator(objective.choices, tune_.objective));
   tune_app_->add_flag("--exhaustive", tune_.exhaustive, "measure every configuration, however long it takes");
   for (const Scenario* scenario : scenarios_) {
     if (can_tune(*scenario)) add_scenario(*tune_app_, *scenario);
@@ -476,6 +487,33 @@ void CommandLine::add_expect() {
   app->add_flag("--allow-simulated", expect_.allow_simulated, "take simulated runs, too");
   app->add_flag("--allow-doubtful", expect_.allow_doubtful,
                 "take runs that were cut off, have failed cases, or were not verified");
+}
+
+void CommandLine::add_calibrate() {
+  CLI::App* app = add_command("calibrate", "a profile for --simulate, from measurements of this machine or another",
+                              {.usage = "  xferbench calibrate [RESULTS...] [-o FILE] [FLAGS]\n",
+                               .taken = named(std::array{"--gpu", "--numa", "--simulate", "--quiet"}),
+                               .make = [this] { return calibrate_command(); }});
+  app->footer(std::string(calibrate_footer()));
+  app->add_option("FILES", calibrate_.results)->type_name("FILES");
+  valued(app->add_option("-o,--output", calibrate_.output, "the file to write; - is standard output [-]"), "FILE");
+  valued(app->add_option("--name", calibrate_.name, "what tables call the profile [calibrated]"), "NAME");
+  Axis base{.name = "base", .kind = AxisKind::choice, .help = "the built-in profile that has what is not measured"};
+  for (const auto& [name, description] : simulated_profiles()) base.choices.push_back(name);
+  base.defaults = calibrate_.base;
+  add_value(*app, base, "PROFILE", [this](const Value& v) { calibrate_.base = std::get<std::string>(v); });
+  app->add_flag("--allow-simulated", calibrate_.allow_simulated, "take simulated results, too");
+}
+
+void CommandLine::add_validate() {
+  CLI::App* app =
+      add_command("validate", "how right a profile is about results that it was not made of",
+                  {.usage = "  xferbench validate RESULTS... --simulate PROFILE|FILE [FLAGS]\n",
+                   .taken = named(std::array{"--simulate", "--json", "--markdown", "--color", "--quiet", "--wide"}),
+                   .make = [this] { return validate_command(); }});
+  app->footer(std::string(validate_footer()));
+  app->add_option("FILES", validate_.results)->type_name("FILES");
+  app->add_flag("--allow-simulated", validate_.allow_simulated, "predict simulated results, too");
 }
 
 void CommandLine::add_explain() {

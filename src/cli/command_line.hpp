@@ -73,6 +73,8 @@ class CommandLine {
   void add_compare();
   void add_check();
   void add_expect();
+  void add_calibrate();
+  void add_validate();
   void add_explain();
   void add_recording_flags(CLI::App& app);
   void add_explaining_flags(CLI::App& app);
@@ -104,6 +106,8 @@ class CommandLine {
   Command compare_command();
   Command check_command();
   Command expect_command();
+  Command calibrate_command();
+  Command validate_command();
   Command explain_command();
   Command list_command();
   Command info_command();
@@ -131,6 +135,8 @@ class CommandLine {
   std::vector<std::string> compared_files_;  // that stand behind no flag
   CheckCommand check_;
   ExpectCommand expect_;
+  CalibrateCommand calibrate_;
+  ValidateCommand validate_;
   ExplainCommand explain_;
   InfoCommand info_;
   std::string word_;  // behind a command that takes one, where it is no command or scenario

@@ -67,6 +67,7 @@ std::string legal(const Axis& axis) {
         axis.joined_by == '\0' ? "the number of a GPU" : fmt::format("numbers of GPUs joined by {}", axis.joined_by);
     return fmt::format("{}, or {}", numbers, fmt::join(axis.choices, ", "));
   }
+  if (!axis.example.empty()) return fmt::format("as in {}", axis.example);
   if (axis.max > kBoundless) return fmt::format("{} or more", number(axis.min, axis.kind));
   return fmt::format("{} to {}", number(axis.min, axis.kind), number(axis.max, axis.kind));
 }
@@ -103,8 +104,15 @@ std::string placeholder(const Axis& axis) {
                            : axis.kind == AxisKind::count ? "COUNTS"
                            : axis.kind == AxisKind::real  ? "NUMBERS"
                            : axis.kind == AxisKind::gpus  ? "GPUS"
+                           : axis.kind == AxisKind::text  ? "TEXTS"
+                           : axis.kind == AxisKind::file  ? "FILES"
                                                           : "WORDS";
   return axis.implicit_value.empty() ? word : "[" + word + "]";
+}
+
+std::string what_it_needs(const Axis& axis) {
+  const std::string flag = "--" + axis.only_with_axis;
+  return axis.only_with_values.empty() ? flag : fmt::format("{} {}", flag, fmt::join(axis.only_with_values, ","));
 }
 
 std::string description_of(const Axis& axis) {
@@ -117,7 +125,7 @@ std::string description_of(const Axis& axis) {
   if (!axis.tuning.empty()) text += "\ntune tries " + axis.tuning + (axis.tuned_without ? " and the default" : "");
   text += "\n" + legal(axis);
   if (!axis.only_with_axis.empty()) {
-    text += fmt::format("; only with --{} {}", axis.only_with_axis, fmt::join(axis.only_with_values, ","));
+    text += fmt::format("; only with {}", what_it_needs(axis));
   }
   return text;
 }
@@ -146,8 +154,7 @@ std::string explain_results(const ScenarioDescriptor& scenario) {
 
 std::string_view program_usage() {
   return R"(  xferbench [FLAGS]                               overlap, the pipeline
-  xferbench [FLAGS] SCENARIO [FLAGS] [SCENARIO [FLAGS]]...
-                                                  each with its own flags; those before them hold for all
+  xferbench [FLAGS] SCENARIO [FLAGS] ...          each with its own flags; those before them hold for all
   mpirun -n 8 xferbench ...                       the same on many GPUs and nodes, and the slow one named
   xferbench COMMAND ...
 )";
@@ -246,10 +253,32 @@ Each case gets a limit for its headline, beyond the worst of these runs by a mar
 )";
 }
 
+std::string_view calibrate_footer() {
+  return R"(Examples:
+  xferbench calibrate -o mine.json                                  measures this machine (suite calibrate), some 30 s
+  xferbench --simulate mine.json --size 1G --streams 1:8            and asks what-if of it, on any machine
+  xferbench --suite calibrate --repeat 3 --json c.json && xferbench calibrate c-1.json c-2.json c-3.json -o mine.json
+  xferbench overlap --simulate results.json                         a profile made of results on the way
+
+Each number of the profile has its interval and its source, a results file and what of it, under sources. What is not
+measured is as in --base. docs/calibrate.md tells how each follows, and how right such profiles are.
+)";
+}
+
+std::string_view validate_footer() {
+  return R"(Examples:
+  xferbench validate other-sizes.json --simulate mine.json          errors, by size and strategy
+  xferbench validate grid-*.json --simulate h200 --markdown validation.md
+
+  bias, median error   median of predicted / measured - 1 of each case's headline, with its sign and without
+  regret               how much longer the one takes that is predicted to be the fastest than the one that is
+  covered              cases whose interval meets what the profile predicts between the ends of its own intervals
+)";
+}
+
 std::string_view short_examples() {
   return R"(Examples:
   xferbench --streams 8 --size 256M                  how close does this pipeline come to the limit?
-  xferbench memcpy --size 4K:1G:x4                   copies from 4 KiB to 1 GiB, of pinned and pageable memory
   xferbench tune --size 64M --json best.json         which streams, chunks, strategy are best for 64 MiB?
   xferbench explain -- ./my_app args                 what do my program's transfers cost it, and what would help?
   xferbench compare base.json new.json               what became slower?

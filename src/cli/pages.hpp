@@ -52,6 +52,8 @@ std::string roff_escaped(std::string_view line);
 
 /// "SIZES", or "[WORDS]" where it may be left out.
 std::string placeholder(const Axis& axis);
+/// "--strategy batch" or "--kernel-file": without it, the axis means nothing.
+std::string what_it_needs(const Axis& axis);
 /// What it is for and its default; in further lines what tune tries and what is legal.
 std::string description_of(const Axis& axis);
 
@@ -65,6 +67,8 @@ std::string_view explain_usage();
 std::string_view explain_footer();
 std::string_view check_footer();
 std::string_view expect_footer();
+std::string_view calibrate_footer();
+std::string_view validate_footer();
 std::string_view short_examples();
 std::string_view tune_examples();
 std::string_view value_grammar();

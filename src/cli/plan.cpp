@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "cli/command.hpp"
+#include "cli/pages.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
+#include "core/shell.hpp"
 
 namespace xferbench::cli {
 
@@ -85,8 +87,8 @@ class Product {
   static bool is_idle(const Axis& axis, const Case& so_far) {
     if (axis.only_with_axis.empty()) return false;
     const Case::Param* other = so_far.find(axis.only_with_axis);
-    return other == nullptr ||
-           std::ranges::find(axis.only_with_values, to_text(other->value, other->kind)) == axis.only_with_values.end();
+    if (other == nullptr || axis.only_with_values.empty()) return other == nullptr;
+    return std::ranges::find(axis.only_with_values, to_text(other->value, other->kind)) == axis.only_with_values.end();
   }
 
   void multiply_by(const Axis& axis, const std::vector<Value>& values) {
@@ -128,8 +130,8 @@ class Product {
     for (const Axis& axis : axes_) {
       if (!given(axis.name)) continue;
       if (std::ranges::any_of(cases_, [&](const PlannedCase& c) { return c.config.has(axis.name); })) continue;
-      throw UsageError(fmt::format("--{} does nothing here: it belongs to --{} {}; leave it out", axis.name,
-                                   axis.only_with_axis, fmt::join(axis.only_with_values, ",")));
+      throw UsageError(
+          fmt::format("--{} does nothing here: it belongs to {}; leave it out", axis.name, what_it_needs(axis)));
     }
   }
 
@@ -243,7 +245,9 @@ std::string command_line(const TuneCommand& command, const PlannedCase& planned)
     if (param == nullptr) continue;
     const bool given = std::ranges::find(command.given, axis.name) != command.given.end();
     if (given || !is_default(axis, param->value)) {
-      words.insert(words.end(), {"--" + axis.name, to_text(param->value, param->kind)});
+      const std::string text = to_text(param->value, param->kind);
+      words.insert(words.end(),
+                   {"--" + axis.name, param->kind == AxisKind::file ? shell_word(text) : shell_quoted(text)});
     }
   }
   for (std::string& word : device_flags(command.measuring.device)) words.push_back(std::move(word));

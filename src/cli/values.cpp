@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/printable.hpp"
 #include "core/units.hpp"
 
 namespace xferbench::cli {
@@ -134,6 +135,8 @@ class AxisParser {
       case AxisKind::count: return checked(count(text), text);
       case AxisKind::real: return checked(real(text), text);
       case AxisKind::gpus: return gpus(text);
+      case AxisKind::text:
+      case AxisKind::file: return one_line(text);
     }
     return {};
   }
@@ -142,12 +145,18 @@ class AxisParser {
     if (axis_.kind == AxisKind::gpus)
       return axis_.joined_by == '\0' ? "1" : gpus_text(std::array{0, 1}, axis_.joined_by);
     if (axis_.kind == AxisKind::choice) return axis_.choices.front();
+    if (axis_.kind == AxisKind::text || axis_.kind == AxisKind::file) return axis_.example;
     return axis_.kind == AxisKind::size ? "256M" : axis_.kind == AxisKind::count ? "8" : "0.5";
   }
 
   [[nodiscard]] Value choice(std::string_view text) const {
     if (std::ranges::find(axis_.choices, text) != axis_.choices.end()) return std::string(text);
     fail(fmt::format("'{}' is not one of {}{}", text, fmt::join(axis_.choices, ", "), suggestion(text, axis_.choices)));
+  }
+
+  static Value one_line(std::string_view text) {
+    if (find_control(text).bytes == 0) return std::string(text);
+    fail(fmt::format("'{}' has characters that cannot be shown (each a ? here); leave them out", printable(text)));
   }
 
   /// "0+3", each number once.

@@ -49,8 +49,25 @@ std::string gpus_text(std::span<const int> numbers, char joined_by) {
   return fmt::format("{}", fmt::join(numbers, std::string_view(&joined_by, 1)));
 }
 
+namespace {
+
+/// The value in a key, whose steps slashes keep apart.
+std::string in_key(std::string_view value) {
+  std::string text;
+  for (const char c : value) {
+    if (c == '/' || c == '%') {
+      text += c == '/' ? "%2F" : "%25";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
 void Case::append(Param param) {
-  key_ += fmt::format("/{}={}", param.name, to_text(param.value, param.kind));
+  key_ += fmt::format("/{}={}", param.name, in_key(to_text(param.value, param.kind)));
   params_.push_back(std::move(param));
 }
 

@@ -23,10 +23,14 @@ enum class AxisKind {
   real,    ///< a real number
   choice,  ///< one of Axis::choices
   gpus,    ///< numbers of GPUs, joined by Axis::joined_by, or one of Axis::choices
+  text,    ///< anything that can be written in a line, without commas
+  file,    ///< the path of a file, likewise
 };
 
 /// Whether its values are words.
-constexpr bool is_word(AxisKind kind) { return kind == AxisKind::choice || kind == AxisKind::gpus; }
+constexpr bool is_word(AxisKind kind) {
+  return kind == AxisKind::choice || kind == AxisKind::gpus || kind == AxisKind::text || kind == AxisKind::file;
+}
 
 /// A parameter that a scenario declares. Plain data: flags, help, legality and defaults all come from here.
 struct Axis {
@@ -38,15 +42,16 @@ struct Axis {
   std::string implicit_value{};  ///< what the flag means without a value; empty: it needs one
   std::string help{};            ///< one line
   std::vector<std::string> choices{};  ///< for AxisKind::choice and AxisKind::gpus
+  std::string example{};               ///< for AxisKind::text and AxisKind::file: what one may write
   char joined_by = '+';                ///< for AxisKind::gpus; 0: one number only
   double min = 1;                      ///< smallest legal number
   double max = 1e18;                   ///< largest legal number
   std::string alternative_to{};        ///< when this flag is given, that axis is absent; giving both is an error
   std::string only_with_axis{};        ///< the axis is absent from cases in which `only_with_axis` ...
-  std::vector<std::string> only_with_values{};  ///< ... has none of these values
+  std::vector<std::string> only_with_values{};  ///< ... has none of these values; empty: ... is absent
 };
 
-/// The axis, absent from cases in which `axis` has none of these values.
+/// The axis, absent from cases in which `axis` has none of these values. Without values: in which `axis` is absent.
 inline Axis only_with(std::string axis, std::vector<std::string> values, Axis dependent) {
   dependent.only_with_axis = std::move(axis);
   dependent.only_with_values = std::move(values);
@@ -105,7 +110,8 @@ class Case {
 
   [[nodiscard]] const std::string& scenario() const { return scenario_; }
   [[nodiscard]] const std::vector<Param>& params() const { return params_; }
-  /// `overlap/size=256MiB/streams=8`: the same for the same case in every run, on every machine.
+  /// `overlap/size=256MiB/streams=8`: the same for the same case in every run, on every machine. A slash within a value
+  /// is written %2F, and a percent sign %25.
   [[nodiscard]] const std::string& key() const { return key_; }
 
   [[nodiscard]] const Param* find(std::string_view axis) const;

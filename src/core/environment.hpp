@@ -24,10 +24,12 @@ struct Environment {
   struct Pcie {
     unsigned generation = 0;
     unsigned width = 0;
-    std::string source;           ///< where the numbers were read: "nvml", "sysfs", "profile"
+    std::string source{};         ///< where the numbers were read: "nvml", "sysfs", "profile"
     unsigned max_generation = 0;  ///< the most that the GPU can do; 0 is unknown
     unsigned max_width = 0;
-    bool under_load = false;  ///< read while copies were in flight; else the most that GPU and slot can agree on
+    bool under_load = false;        ///< read while copies were in flight; else the most that GPU and slot can agree on
+    unsigned max_payload = 0;       ///< bytes of one packet, of GPU and port the smaller; 0: could not be read
+    unsigned max_read_request = 0;  ///< bytes that one read request of the GPU asks for; 0: could not be read
     [[nodiscard]] bool below_maximum() const { return generation < max_generation || width < max_width; }
     friend bool operator==(const Pcie&, const Pcie&) = default;
   };

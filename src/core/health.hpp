@@ -17,9 +17,18 @@ struct Health {
   std::optional<unsigned> link_width{};
   /// Reasons why clocks are below what they could be: "hw-thermal".
   std::optional<std::vector<std::string>> throttle{};
+  std::optional<double> power{};              ///< watts that the GPU takes, as its sensor averages them
+  std::optional<double> temperature{};        ///< of the chip, in degrees Celsius
+  std::optional<double> temperature_limit{};  ///< at which the chip slows itself down
   /// Critical errors that the driver told of since the look before.
   std::optional<std::vector<std::uint64_t>> xids{};
   friend bool operator==(const Health&, const Health&) = default;
+};
+
+/// That a GPU's link has carried since some moment, packets and all, as the driver counts them.
+struct LinkBytes {
+  double sent = 0;      ///< by the GPU
+  double received = 0;  ///< by the GPU
 };
 
 /// Before and after a case.

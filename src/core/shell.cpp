@@ -34,13 +34,16 @@ std::string by_numbers(std::string_view text) {
 
 }  // namespace
 
-std::string shell_word(std::string_view file) {
-  const std::string name = (file.starts_with("-") ? "./" : "") + std::string(file);
-  if (!name.empty() && std::ranges::all_of(name, is_plain)) return name;
-  if (find_control(name).bytes > 0) return by_numbers(name);
+std::string shell_quoted(std::string_view text) {
+  if (!text.empty() && std::ranges::all_of(text, is_plain)) return std::string(text);
+  if (find_control(text).bytes > 0) return by_numbers(text);
   std::string word = "'";
-  for (const char c : name) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return word + "'";
+}
+
+std::string shell_word(std::string_view file) {
+  return shell_quoted((file.starts_with("-") ? "./" : "") + std::string(file));
 }
 
 }  // namespace xferbench

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -54,6 +55,7 @@ enum class CallKind : unsigned char {
   set_wait_policy,
   preload,
   kernel_resources,
+  load_kernel,
   reserve_launches,
   reserved_launches,
   relate_clocks,
@@ -99,6 +101,7 @@ constexpr auto texts_of(CallKind) {
       "set-wait-policy",
       "preload",
       "kernel-resources",
+      "load-kernel",
       "reserve-launches",
       "reserved-launches",
       "relate-clocks",
@@ -157,6 +160,7 @@ class CallObserver {
   // What tests change of what a machine says and is told.
   virtual void adjust(Capabilities&) const {}
   virtual void adjust(Health&) {}
+  virtual void adjust(std::optional<LinkBytes>&) {}
   /// Whether data is to move, where that was asked for or not.
   virtual bool moves_data(bool asked) { return asked; }
 };

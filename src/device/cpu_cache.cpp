@@ -5,6 +5,7 @@
 #endif
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <string>
 
@@ -13,6 +14,12 @@ namespace xferbench {
 namespace {
 
 constexpr std::size_t kLine = 64;
+
+#if defined(__x86_64__)
+constexpr bool kX86 = true;
+#else
+constexpr bool kX86 = false;
+#endif
 
 /// "307200K" as the kernel writes it.
 std::uint64_t parse_cache_size(const std::string& text) {
@@ -24,13 +31,8 @@ std::uint64_t parse_cache_size(const std::string& text) {
 
 }  // namespace
 
-bool can_flush_cache() {
-#if defined(__x86_64__)
-  return true;
-#else
-  return false;
-#endif
-}
+bool can_flush_cache() { return kX86; }
+bool can_stream_stores() { return kX86; }
 
 void flush_from_cache([[maybe_unused]] std::span<const std::byte> range) {
 #if defined(__x86_64__)
@@ -45,6 +47,26 @@ void flush_from_cache([[maybe_unused]] std::span<const std::byte> range) {
 void load_into_cache(std::span<const std::byte> range) {
   const volatile std::byte* line = range.data();  // volatile: the read is what is wanted
   for (std::size_t i = 0; i < range.size(); i += kLine) static_cast<void>(line[i]);
+}
+
+void copy_past_cache(std::byte* destination, const std::byte* source, std::size_t bytes) {
+#if defined(__x86_64__)
+  // Streaming stores, part of SSE2 as well, want aligned words; whole lines at a time leave the CPU's buffers at once.
+  const std::size_t head = std::min(bytes, (kLine - reinterpret_cast<std::uintptr_t>(destination) % kLine) % kLine);
+  std::memcpy(destination, source, head);
+  const std::size_t end = head + (bytes - head) / kLine * kLine;
+  for (std::size_t i = head; i < end; i += kLine) {
+    const auto* from = reinterpret_cast<const __m128i*>(source + i);
+    auto* to = reinterpret_cast<__m128i*>(destination + i);
+    const __m128i words[]{_mm_loadu_si128(from), _mm_loadu_si128(from + 1), _mm_loadu_si128(from + 2),
+                          _mm_loadu_si128(from + 3)};
+    for (int word = 0; word < 4; ++word) _mm_stream_si128(to + word, words[word]);
+  }
+  std::memcpy(destination + end, source + end, bytes - end);
+  _mm_sfence();
+#else
+  std::memcpy(destination, source, bytes);
+#endif
 }
 
 std::uint64_t last_level_cache_bytes() {

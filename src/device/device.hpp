@@ -7,6 +7,7 @@
 
 #include "core/health.hpp"
 #include "device/kernel.hpp"
+#include "device/kernel_source.hpp"
 #include "device/memory.hpp"
 #include "device/stream.hpp"
 #include "device/types.hpp"
@@ -40,6 +41,8 @@ class Device {
   /// How it is now, and what the driver has told of it since the last time. Takes a few milliseconds at most, and is
   /// not for anything that is timed. Nothing where it is not known, as of a simulated device.
   [[nodiscard]] virtual Health health() noexcept { return {}; }
+  /// What its link has carried so far, likewise. Not part of health(), which takes what the driver has told of.
+  [[nodiscard]] virtual std::optional<LinkBytes> link_bytes() noexcept { return {}; }
 
   [[nodiscard]] virtual Stream make_stream(StreamKind kind) = 0;
   [[nodiscard]] virtual Event make_event(EventKind kind) = 0;
@@ -80,6 +83,9 @@ class Device {
 
   /// Loads the kernel now: lazy loading inside a gated region would wait for the gate for ever.
   virtual void preload(const Kernel& kernel) = 0;
+  /// Compiles and loads a kernel of the user's, once: whoever asks again for the same gets the same. It stays for as
+  /// long as the device. Where it does not compile, the error names the file's lines.
+  virtual const LoadedKernel& load_kernel(const KernelSource& source) = 0;
   /// What a launch of the kernel takes of this GPU; nothing where that is not known, as on a simulated one.
   [[nodiscard]] virtual std::optional<KernelResources> resources(const Kernel& kernel) = 0;
   /// Makes room for so many launches that kernels have made and that have not ended (cudaDeviceSetLimit); holds for the

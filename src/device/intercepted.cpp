@@ -306,6 +306,13 @@ class InterceptedDevice final : public Device {
     return health;
   }
 
+  [[nodiscard]] std::optional<LinkBytes> link_bytes() noexcept override {
+    const Within within = call(CallKind::health);
+    std::optional<LinkBytes> bytes = inner_.link_bytes();
+    calls_.observer.adjust(bytes);
+    return bytes;
+  }
+
   [[nodiscard]] Stream make_stream(StreamKind kind) override {
     const Within within = call(CallKind::make_stream);
     return owned<StreamView>(std::make_unique<InterceptedStream>(*this, calls_, inner_.make_stream(kind)));
@@ -355,6 +362,10 @@ class InterceptedDevice final : public Device {
   [[nodiscard]] std::optional<KernelResources> resources(const Kernel& kernel) override {
     const Within within = call(CallKind::kernel_resources, kLoading);
     return inner_.resources(kernel);
+  }
+  const LoadedKernel& load_kernel(const KernelSource& source) override {
+    const Within within = call(CallKind::load_kernel, kLoading);
+    return inner_.load_kernel(source);
   }
   std::size_t reserve_device_launches(std::size_t pending) override {
     const Within within = call(CallKind::reserve_launches);

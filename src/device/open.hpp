@@ -45,6 +45,23 @@ bool is_profile_file(std::string_view profile);
 /// for a file that is none, NoDeviceError for a GPU that the machine has not got.
 std::unique_ptr<Machine> open_simulated(const std::string& profile, const GpuSelection& selection = {}, int rank = 0);
 
+/// A profile whose numbers are known within intervals: as it says, or where all of them are best or worst.
+enum class ProfileEnds { middle, fastest, slowest };
+
+/// A profile file that is no file.
+struct ProfileText {
+  std::string json;
+  std::string name;  ///< what messages call it
+  ProfileEnds ends = ProfileEnds::middle;
+};
+
+/// The same machine of such a text.
+std::unique_ptr<Machine> open_simulated(const ProfileText& profile, const GpuSelection& selection = {}, int rank = 0);
+
+/// A number of a profile as open_simulated() takes it, by its name. Throws as that does, and std::logic_error where
+/// profiles have no such number.
+double number_of_profile(const std::string& profile, std::string_view field);
+
 /// Names and one-line descriptions of the built-in profiles, the default first.
 std::vector<std::pair<std::string, std::string>> simulated_profiles();
 

@@ -64,6 +64,10 @@ struct Mismatch {
 /// Against fill_bytes' closed form.
 std::optional<Mismatch> check_bytes(std::span<const std::byte> bytes, std::uint64_t seed, const PayloadPart& part = {});
 
+/// Against bytes that are right.
+std::optional<Mismatch> compare_bytes(std::span<const std::byte> bytes, const std::byte* right,
+                                      const PayloadPart& part = {});
+
 inline constexpr std::size_t kGrain = std::size_t{1} << 20;  // items that a thread gets at least
 
 /// Calls body(begin, end) for stretches of [0, count) that make up the part, on several threads, and waits. The items
@@ -80,18 +84,16 @@ void for_part(std::size_t count, std::size_t item, const PayloadPart& part, std:
 
 /// The lowest index in [0, count) for which right(index) is false, among items of `item` bytes that belong to the part.
 /// Each thread gets `grain` of them or more.
-template <class Predicate>
-std::optional<std::size_t> first_wrong(std::size_t count, const Predicate& right, std::size_t grain = kGrain,
-                                       std::size_t item = 1, const PayloadPart& part = {}) {
+/// `all_right(begin, end)` says the same of a stretch, as a whole.
+template <class Predicate, class OfStretch>
+std::optional<std::size_t> first_wrong_by_stretches(std::size_t count, const Predicate& right,
+                                                    const OfStretch& all_right, std::size_t grain = kGrain,
+                                                    std::size_t item = 1, const PayloadPart& part = {}) {
   std::atomic<std::size_t> first{count};
   for_part(count, item, part, grain, [&](std::size_t begin, std::size_t end) {
-    constexpr std::size_t kBlock = 1024;  // looked at as a whole: a loop without a way out is several times as fast
+    constexpr std::size_t kBlock = 1024;
     std::size_t i = begin;
-    for (; i + kBlock <= end; i += kBlock) {
-      unsigned wrong = 0;
-      for (std::size_t k = i; k < i + kBlock; ++k) wrong |= right(k) ? 0U : 1U;
-      if (wrong != 0) break;
-    }
+    while (i + kBlock <= end && all_right(i, i + kBlock)) i += kBlock;
     while (i < end && right(i)) ++i;
     if (i == end) return;
     std::size_t seen = first.load();
@@ -101,7 +103,24 @@ std::optional<std::size_t> first_wrong(std::size_t count, const Predicate& right
   return first == count ? std::nullopt : std::optional(first.load());
 }
 
+/// The same, of a predicate for each of them alone.
+template <class Predicate>
+std::optional<std::size_t> first_wrong(std::size_t count, const Predicate& right, std::size_t grain = kGrain,
+                                       std::size_t item = 1, const PayloadPart& part = {}) {
+  const auto all_right = [&right](std::size_t begin, std::size_t end) {
+    unsigned wrong = 0;  // a loop without a way out is several times as fast
+    for (std::size_t k = begin; k < end; ++k) wrong |= right(k) ? 0U : 1U;
+    return wrong == 0;
+  };
+  return first_wrong_by_stretches(count, right, all_right, grain, item, part);
+}
+
 Mismatch element_mismatch(std::size_t index, float expected, float found);
+
+/// Every element of the part must equal element(seed, index) + added, to the bit. By wide instructions, where the
+/// processor has them: payloads are looked at again and again.
+std::optional<Mismatch> check_elements_plus(std::span<const float> elements, std::uint64_t seed, float added,
+                                            const PayloadPart& part = {});
 
 /// Every element of the part must equal expected(index), to the bit.
 template <class Expected>

@@ -29,6 +29,8 @@ Region at_once(std::string name, std::vector<Region> regions) {
   all.operations = 0;
   all.per_stream = std::ranges::all_of(regions, &Region::per_stream);
   all.batchable = std::ranges::all_of(regions, &Region::batchable);
+  all.repeated_alike = std::ranges::all_of(regions, &Region::repeated_alike);
+  all.waits = std::ranges::all_of(regions, &Region::waits);
   for (const Region& r : regions) {
     if (r.clock != Clock::event_gated) all.clock = r.clock;
     all.streams.insert(all.streams.end(), r.streams.begin(), r.streams.end());
@@ -44,6 +46,22 @@ Region at_once(std::string name, std::vector<Region> regions) {
     for (const Region& r : *shared) r.check();
   };
   return all;
+}
+
+Region wall_of(const Region& region) {
+  Region wall{.name = kWall, .clock = Clock::host, .streams = region.streams, .operations = region.operations};
+  wall.batchable = false;
+  wall.warmed_by_another = true;
+  wall.reset = region.reset;
+  wall.check = region.check;
+  wall.parts = {{.name = kWallCalls}};
+  const std::vector<StreamView> awaited = region.waits ? std::vector<StreamView>() : region.streams;
+  wall.steps = [submit = region.submit, awaited](LapTimer& laps) {
+    submit();
+    laps.lap(0);
+    for (const StreamView stream : awaited) stream.synchronize();
+  };
+  return wall;
 }
 
 bool fits_gate(const Region& region) { return RegionTimer::fits_gate(region.operations, region.streams.size()); }
@@ -268,6 +286,7 @@ std::optional<Timing> RegionTimer::time(const std::function<void()>& before_star
 void RegionTimer::set_batch(unsigned batch) { batch_ = std::min(batch, largest_batch()); }
 
 void RegionTimer::choose_batch(double shortest) {
+  if (region_.batch > 0) return set_batch(region_.batch);
   // Ungated times contain submission cost, so the first guess can fall short; a longer batch then shows it.
   for (int attempt = 0; attempt < 4; ++attempt) {
     const auto timing = time();

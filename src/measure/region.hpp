@@ -62,8 +62,15 @@ struct Region {
   bool per_stream = false;
   bool batchable = true;              ///< may be repeated within one sample when it is too short for the clock
   double shortest = kShortestSample;  ///< seconds below which it is
+  unsigned batch = 0;                 ///< repetitions within one sample however long they take; 0: as `shortest` says
+  /// Only as often within a sample as any other region sampled beside it that says so: what each pass takes by itself
+  /// (see model::StageCosts::start) is then in all of them alike, and their times can be held against each other.
+  bool repeated_alike = false;
+  bool waits = false;  ///< submit() returns only when the work has ended, so that nobody needs to wait for it
   /// Over several devices: may be repeated although the streams do not wait for each other in between.
   bool back_to_back = false;
+  /// What it does is warmed up by another region, sampled beside it or before: only lazy loading is left to do.
+  bool warmed_by_another = false;
   std::function<void()> reset{};  ///< makes ready for a pass, untimed; a region that has one is never batched
   /// Throws VerificationError unless what the last pass left behind is right. Called right after a pass, untimed, and
   /// before any other region's. May use what it likes, but leaves what passes read as it was. Empty where a pass leaves
@@ -90,6 +97,14 @@ inline constexpr const char* kSinceOpening = "host-time";  ///< from opening the
 
 /// The work of several regions, each on a device of its own, at once. The regions are by events.
 Region at_once(std::string name, std::vector<Region> regions);
+
+/// What a program sees of a region by events that wants its result: by the host's clock from the first call that
+/// submits the work to the return of the wait for its end, with no gate and no events around it. It waits for each
+/// stream in turn, as programs do; waits for those that have ended return at once. Never batched: a program that calls
+/// once for each result is meant.
+Region wall_of(const Region& region);
+inline constexpr const char* kWall = "wall";             ///< its name
+inline constexpr const char* kWallCalls = "wall-calls";  ///< its part: the calls that submit the work
 
 /// Whether a gate can hold back one pass over the region.
 bool fits_gate(const Region& region);

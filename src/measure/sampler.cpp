@@ -98,24 +98,48 @@ class Loop {
     }
   }
 
+  void repeat_alike() {
+    unsigned least = std::numeric_limits<unsigned>::max();
+    for (const RegionTimer& timer : timers_) {
+      if (timer.region().repeated_alike) least = std::min(least, timer.batch());
+    }
+    for (RegionTimer& timer : timers_) {
+      if (timer.region().repeated_alike) timer.set_batch(least);
+    }
+  }
+
+  /// Of each region, before the batch is chosen, which takes another pass at least: enough where all of them have run
+  /// a moment ago.
+  [[nodiscard]] std::size_t ungated_passes() const {
+    const bool all_warm =
+        std::ranges::all_of(timers_, [](const RegionTimer& timer) { return timer.region().warmed_by_another; });
+    return all_warm ? 0 : 2;
+  }
+
   void warm_up() {
     const NvtxRange mark(machine_.tracer(), "warm-up");
+    const std::size_t ungated = ungated_passes();
     for (RegionTimer& timer : timers_) {
       if (stopped()) break;
-      timer.run_ungated();
-      timer.run_ungated();
+      for (std::size_t i = 0; i < ungated; ++i) timer.run_ungated();
       timer.choose_batch(pace_ != nullptr ? pace_->shortest_pass() : 0);
       use_largest_batch(timer);
     }
+    repeat_alike();
     std::vector<std::vector<double>> times(timers_.size());
-    const auto all_warm = [&times] { return std::ranges::all_of(times, [](const auto& t) { return warm(t); }); };
+    std::vector<std::size_t> own;  // those that have a warm-up of their own
+    for (std::size_t i = 0; i < timers_.size(); ++i) {
+      if (!timers_[i].region().warmed_by_another) own.push_back(i);
+    }
+    const auto all_warm = [&] { return std::ranges::all_of(own, [&](std::size_t i) { return warm(times[i]); }); };
     while (any(!all_warm() && spent() < kWarmupShare * policy_.budget) && !stopped()) {
-      for (std::size_t i = 0; i < timers_.size(); ++i) times[i].push_back(time_or_throw(i).elapsed);
+      for (const std::size_t i : own) times[i].push_back(time_or_throw(i).elapsed);
       observe_({});
     }
+    const bool converged = all_warm();
     for (std::size_t i = 0; i < timers_.size(); ++i) {
-      series_[i].elapsed.warmup_runs = 2 + times[i].size();
-      series_[i].elapsed.warmup_converged = warm(times[i]);
+      series_[i].elapsed.warmup_runs = ungated + times[i].size();
+      series_[i].elapsed.warmup_converged = timers_[i].region().warmed_by_another ? converged : warm(times[i]);
     }
   }
 
@@ -149,7 +173,7 @@ class Loop {
       std::optional<Stop> reason;
       if (n == *next_look) {
         observe_({n, widest_half_width()});
-        if (!any(!all_within_target())) {
+        if (!any(!all_settled())) {
           reason = Stop::ci;
         } else if (++next_look == schedule.end()) {
           reason = Stop::max_samples;
@@ -242,17 +266,7 @@ class Loop {
     }
   }
 
-  static std::optional<double> half_width(const Measurement& m) {
-    const auto interval = statistics::autocorrelation_adjusted_ci(m.samples);
-    if (!interval) return std::nullopt;
-    const double median = statistics::median(m.samples);
-    return median > 0 ? (interval->high - interval->low) / 2 / median : 0;
-  }
-
-  [[nodiscard]] bool within_target(const Measurement& m) const {
-    const auto width = half_width(m);
-    return width && *width <= policy_.ci;
-  }
+  [[nodiscard]] bool settled(const Measurement& m) const { return statistics::settled(m.samples, policy_.ci); }
 
   /// Whatever must be known well enough before sampling may stop.
   [[nodiscard]] std::vector<const Measurement*> deciding() const {
@@ -268,19 +282,17 @@ class Loop {
 
   [[nodiscard]] std::optional<double> widest_half_width() const {
     std::optional<double> widest;
-    for (const Measurement* m : deciding()) widest = std::max(widest, half_width(*m));
+    for (const Measurement* m : deciding()) widest = std::max(widest, statistics::half_width(m->samples));
     return widest;
   }
 
-  [[nodiscard]] bool all_within_target() const {
-    return std::ranges::all_of(deciding(), [this](const Measurement* m) { return within_target(*m); });
+  [[nodiscard]] bool all_settled() const {
+    return std::ranges::all_of(deciding(), [this](const Measurement* m) { return settled(*m); });
   }
 
   /// Each measurement says for itself whether it reached the target; the others say why sampling ended without it.
   void stop(Stop reason) {
-    const auto settle = [&](Measurement& m) {
-      m.stop = reason != Stop::interrupted && within_target(m) ? Stop::ci : reason;
-    };
+    const auto settle = [&](Measurement& m) { m.stop = reason != Stop::interrupted && settled(m) ? Stop::ci : reason; };
     for (Series& s : series_) {
       settle(s.elapsed);
       settle(s.submit);

@@ -1,9 +1,11 @@
 #include "measure/statistics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <numeric>
+#include <random>
 
 namespace xferbench::statistics {
 
@@ -50,9 +52,38 @@ double mean(std::span<const double> samples) {
   return std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
 }
 
-/// Factor by which dependence between neighbours widens the interval: sqrt(n / n_eff), n_eff = n (1 - r) / (1 + r).
-/// Negative r would narrow it; being wrong in that direction is not worth it.
-double widening(double r) { return r <= 0 ? 1 : std::sqrt((1 + r) / (1 - std::min(r, 0.99))); }
+/// The value at a position between order statistics, from 1 to n; the outermost one beyond them.
+double at_rank(std::span<const double> s, double rank) {
+  const double place = std::clamp(rank - 1, 0.0, static_cast<double>(s.size() - 1));
+  return quantile_of_sorted(s, s.size() == 1 ? 0 : place / static_cast<double>(s.size() - 1));
+}
+
+/// 95% interval of a series' level by the medians of its thirds, with Student's t of two degrees of freedom: what
+/// moves so slowly that no third shows it.
+Interval interval_of_thirds(std::span<const double> samples) {
+  constexpr double kQuantile = 4.302653;
+  const std::size_t third = samples.size() / 3;
+  const std::array<double, 3> medians{median(samples.first(third)),
+                                      median(samples.subspan(third, samples.size() - 2 * third)),
+                                      median(samples.last(third))};
+  const double middle = mean(medians);
+  double squares = 0;
+  for (const double m : medians) squares += (m - middle) * (m - middle);
+  const double half = kQuantile * std::sqrt(squares / 2 / 3);
+  const double centre = median(samples);
+  return {centre - half, centre + half};
+}
+
+/// Whether a sample is above (1) or below (-1) the median, less the mean of that.
+std::vector<double> sides(std::span<const double> samples) {
+  const double centre = median(samples);
+  std::vector<double> sides;
+  sides.reserve(samples.size());
+  for (const double x : samples) sides.push_back(x > centre ? 1 : x < centre ? -1 : 0);
+  const double shift = mean(sides);
+  for (double& side : sides) side -= shift;
+  return sides;
+}
 
 }  // namespace
 
@@ -85,12 +116,63 @@ std::optional<Interval> median_interval(std::span<const double> samples) {
   return Interval{s[ranks->first - 1], s[ranks->second - 1]};
 }
 
+double widening(std::span<const double> samples) {
+  constexpr std::size_t kFewest = 10;
+  if (samples.size() < kFewest) return kLeastWidening;
+  const std::vector<double> x = sides(samples);
+  const auto products = [&x](std::size_t lag) {
+    return std::inner_product(x.begin() + static_cast<std::ptrdiff_t>(lag), x.end(), x.begin(), 0.0);
+  };
+  const double variance = products(0);
+  if (variance <= 0) return kLeastWidening;
+  double sum = 0;
+  for (std::size_t lag = 1; lag + 1 < samples.size() / 2; lag += 2) {
+    const double pair = products(lag) + products(lag + 1);
+    if (pair <= 0) break;
+    sum += pair / variance;
+  }
+  return std::max(kLeastWidening, std::sqrt(1 + 2 * sum));
+}
+
 std::optional<Interval> autocorrelation_adjusted_ci(std::span<const double> samples) {
-  auto interval = median_interval(samples);
-  if (!interval || !autocorrelated(samples)) return interval;
+  const auto ranks = median_ranks(samples.size());
+  if (!ranks) return std::nullopt;
+  const std::vector<double> s = sorted(samples);
+  const double middle = static_cast<double>(s.size() + 1) / 2;
+  const double reach = (middle - static_cast<double>(ranks->first)) * widening(samples);
+  const Interval slow = interval_of_thirds(samples);
+  return Interval{std::min(at_rank(s, middle - reach), slow.low), std::max(at_rank(s, middle + reach), slow.high)};
+}
+
+std::optional<double> half_width(std::span<const double> samples) {
+  const auto interval = autocorrelation_adjusted_ci(samples);
+  if (!interval) return std::nullopt;
   const double centre = median(samples);
-  const double factor = widening(autocorrelation(samples));
-  return Interval{centre - (centre - interval->low) * factor, centre + (interval->high - centre) * factor};
+  return centre > 0 ? (interval->high - interval->low) / 2 / centre : 0;
+}
+
+bool settled(std::span<const double> samples, double ci) {
+  const auto width = half_width(samples);
+  return width && *width <= ci && !drifting(samples) && !slow_first(samples);
+}
+
+std::optional<Interval> interval_over_rounds(std::size_t rounds,
+                                             const std::function<double(std::span<const std::size_t>)>& number_of) {
+  constexpr std::size_t kFewest = 6;
+  constexpr std::size_t kDraws = 1000;
+  if (rounds < kFewest) return std::nullopt;
+  const auto block = static_cast<std::size_t>(std::ceil(std::cbrt(static_cast<double>(rounds))));
+  std::mt19937_64 random(1);  // the same samples have the same interval
+  std::vector<std::size_t> drawn(rounds);
+  std::vector<double> numbers(kDraws);
+  for (double& number : numbers) {
+    for (std::size_t i = 0; i < rounds; i += block) {
+      const std::size_t first = random() % rounds;
+      for (std::size_t j = 0; j < block && i + j < rounds; ++j) drawn[i + j] = (first + j) % rounds;
+    }
+    number = number_of(drawn);
+  }
+  return Interval{percentile(numbers, 0.025), percentile(numbers, 0.975)};
 }
 
 bool autocorrelated(std::span<const double> samples) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,9 +27,32 @@ std::optional<std::pair<std::size_t, std::size_t>> median_ranks(std::size_t n);
 /// The median's 95% interval by those ranks; makes no assumption about the distribution but independence.
 std::optional<Interval> median_interval(std::span<const double> samples);
 
-/// median_interval, widened by sqrt(n / n_eff) where neighbouring samples are correlated: dependent samples say less
-/// than their number. This is the interval that is reported and that decides when to stop.
+/// The same for samples that depend on each other, however far apart, and so say less than their number: n counts as
+/// n / widening(samples)^2, and the interval holds whatever the medians of the series' thirds say of its level, too.
+/// This is the interval that is reported and that decides when to stop. How often it holds what longer series come to:
+/// tests/verdicts/interval_coverage.cpp.
 std::optional<Interval> autocorrelation_adjusted_ci(std::span<const double> samples);
+
+/// sqrt(n / n_eff) for the median of samples that depend on each other: sqrt(1 + 2 sum of rho_k), where rho_k is the
+/// correlation, k samples apart, of being above or below the median. That is what a median's variance depends on, and
+/// no outlier hides it. The sum ends where two neighbouring rho_k first have no sum above 0 (Geyer's initial positive
+/// sequence). Never less than kLeastWidening.
+double widening(std::span<const double> samples);
+/// Short series hide what they depend on: those that are stored of an H200 need this much more than they show.
+inline constexpr double kLeastWidening = 1.25;
+
+/// Whether sampling may stop: the interval's half-width is within the share `ci` of the median, and neither was the
+/// series slow at first nor does it drift.
+bool settled(std::span<const double> samples, double ci);
+/// Half the interval over the median; nothing where there is no interval.
+std::optional<double> half_width(std::span<const double> samples);
+
+/// 95% interval of a number that follows from several series whose samples were taken in the same rounds, as a ratio of
+/// their medians does: the rounds are drawn anew in blocks of neighbours, so that what moves slowly stays together, and
+/// what moves all series alike cancels (block bootstrap, circular, blocks of n^(1/3), 1000 draws from a fixed seed).
+/// `number_of` gets the rounds, by their places, of which some stand there several times. Nothing below six rounds.
+std::optional<Interval> interval_over_rounds(std::size_t rounds,
+                                             const std::function<double(std::span<const std::size_t>)>& number_of);
 
 /// Correlation of each sample with the next; 0 for fewer than three samples or constant ones.
 double autocorrelation(std::span<const double> samples);

@@ -2,6 +2,7 @@
 // flight together from two threads.
 #pragma once
 
+#include <atomic>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -11,14 +12,23 @@
 
 namespace xferbench {
 
-/// Runs one task at a time. start() and finish() alternate, from one thread.
+/// Runs one task at a time. start() and finish() alternate.
 class Worker {
  public:
-  explicit Worker(HostRuntime& host)
-      : begin_(host.make_channel()), end_(host.make_channel()), thread_(host.start_thread([this] { loop(); })) {}
+  /// What it does while it has no task: sleep soon, or poll, which takes a core and spares the time of waking it.
+  enum class Idle { sleep, poll };
+
+  explicit Worker(HostRuntime& host, Idle idle = Idle::sleep)
+      : idle_(idle),
+        begin_(host.make_channel()),
+        end_(host.make_channel()),
+        thread_(host.start_thread([this] { loop(); })) {}
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
-  ~Worker() { begin_->close(); }
+  ~Worker() {
+    closing_ = true;
+    begin_->close();
+  }
 
   /// Begins `task` on the other thread and returns.
   void start(std::function<void()> task) {
@@ -34,7 +44,7 @@ class Worker {
 
  private:
   void loop() {
-    while (begin_->take()) {
+    while (await_task()) {
       try {
         task_();
       } catch (...) {
@@ -44,6 +54,18 @@ class Worker {
     }
   }
 
+  bool await_task() {
+    // A channel is polled for so long before its reader sleeps, and then again.
+    constexpr double kAwake = 1e-3;
+    if (idle_ == Idle::sleep) return begin_->take().has_value();
+    while (!begin_->take(kAwake)) {
+      if (closing_) return false;
+    }
+    return true;
+  }
+
+  Idle idle_;
+  std::atomic<bool> closing_{false};
   std::unique_ptr<Channel> begin_;
   std::unique_ptr<Channel> end_;
   std::function<void()> task_;

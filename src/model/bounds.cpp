@@ -1,7 +1,6 @@
 #include "model/bounds.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace xferbench::model {
@@ -34,18 +33,6 @@ Limit limiting_stage(const Stages& s, unsigned copy_engines) {
 
 double hidden_fraction(double serial, double pipeline, double bound) {
   return serial > bound ? (serial - pipeline) / (serial - bound) : 0;
-}
-
-double pcie_limit(unsigned generation, unsigned width) {
-  // Transfers per second and lane. Source: PCI Express Base Specification, by generation.
-  constexpr std::array<double, 6> kRate{0, 2.5e9, 5e9, 8e9, 16e9, 32e9};
-  if (generation == 0 || generation >= kRate.size()) return 0;
-  const double encoding = generation >= 3 ? 128.0 / 130.0 : 8.0 / 10.0;
-  // A memory write of 256 bytes, the payload size in common use: 4 bytes framing and sequence number, 16 header with a
-  // 64-bit address, 4 link CRC.
-  constexpr double kPayload = 256;
-  constexpr double kHeader = 24;
-  return kRate[generation] / 8 * width * encoding * kPayload / (kPayload + kHeader);
 }
 
 }  // namespace xferbench::model

@@ -1,6 +1,5 @@
 // What a transfer or a pipeline cannot beat, and how close one came. Pure functions of times in seconds.
-// Formulas and their derivation: docs/scenarios/overlap-model.md, "The bound of a pipeline", and
-// docs/scenarios/memcpy.md, "The PCIe limit".
+// Formulas and their derivation: docs/scenarios/overlap-model.md, "The bound of a pipeline".
 #pragma once
 
 #include <cstdint>
@@ -32,10 +31,5 @@ Limit limiting_stage(const Stages& stages, unsigned copy_engines);
 /// (serial - pipeline) / (serial - bound): 0 hides nothing, 1 hides all that can be hidden. 0 where there is nothing
 /// to hide.
 double hidden_fraction(double serial, double pipeline, double bound);
-
-/// Payload bytes per second that a PCI Express link carries at most: line rate x lanes, less the encoding (128b/130b
-/// from generation 3, 8b/10b before), less the header of each packet (24 bytes on 256 of payload).
-/// 0 for a generation this function does not know.
-double pcie_limit(unsigned generation, unsigned width);
 
 }  // namespace xferbench::model

@@ -9,8 +9,10 @@ namespace xferbench::model {
 
 namespace {
 
-/// The first guess of the model's error weighs as much as this many measurements.
-constexpr double kWeightOfGuess = 4;
+/// The first guess of the model's error weighs as much as this many measurements, and for each family what was seen of
+/// all weighs as much as that many of its own.
+constexpr double kWeightOfGuess = 2;
+constexpr double kWeightOfAll = 2;
 
 bool usable(double seconds) { return std::isfinite(seconds) && seconds > 0; }
 
@@ -62,7 +64,8 @@ void CandidateSearch::fail(std::size_t index) {
   learn();
 }
 
-/// Bias and error of every family, from all that is measured.
+/// Bias and error of every family, from what is measured of it, as far as that is enough: a model that is bad at one
+/// may be good at another. Each bias is fitted to the same ratios and takes a degree of freedom.
 void CandidateSearch::learn() {
   for (auto& [name, family] : families_) family = {};
   const auto log_ratio = [](const Runner& r) { return std::log(r.median / r.prediction.seconds); };
@@ -81,21 +84,25 @@ void CandidateSearch::learn() {
     common += family.bias;
     ++known;
   }
-  double squares = kWeightOfGuess * policy_.model_error * policy_.model_error;
-  double weight = kWeightOfGuess - known;  // each bias is fitted to the same ratios and takes a degree of freedom
+  double of_all = kWeightOfGuess * policy_.model_error * policy_.model_error;
+  double weight = kWeightOfGuess - known;
   for (const Runner& r : runners_) {
     if (r.rounds == 0) continue;
-    const double residual = log_ratio(r) - families_[r.prediction.family].bias;
-    squares += residual * residual;
+    Family& family = families_[r.prediction.family];
+    const double residual = log_ratio(r) - family.bias;
+    family.squares += residual * residual;
+    of_all += residual * residual;
     ++weight;
   }
-  const double error = std::sqrt(squares / std::max(weight, kWeightOfGuess));
+  of_all /= weight;
   for (auto& [name, family] : families_) {
     if (family.measured == 0) {
       family.bias = known > 0 ? common / known : 0;
-      family.error = std::hypot(error, policy_.family_error);
+      family.error = std::hypot(std::sqrt(of_all), policy_.family_error);
     } else {
-      family.error = error * std::sqrt(1 + 1 / static_cast<double>(family.measured));
+      const auto n = static_cast<double>(family.measured);
+      const double squares = kWeightOfAll * of_all + family.squares;
+      family.error = std::sqrt(squares / (kWeightOfAll + n - 1) * (1 + 1 / n));
     }
   }
 }
@@ -170,9 +177,9 @@ std::vector<std::size_t> CandidateSearch::first_batch() const {
   return chosen;
 }
 
-/// Not yet measured, and could beat the best; the most promising first.
+/// Not yet measured, and could beat the best by something; the most promising first.
 std::vector<std::size_t> CandidateSearch::promising() const {
-  const double best = runners_[*leader()].median;
+  const double best = runners_[*leader()].median * (1 - policy_.worthwhile);
   const auto rank = [this](std::size_t i) { return optimistic(i); };
   auto found = ranked([this](const Runner& r) { return r.fresh() && !hopeless(r); }, rank);
   std::erase_if(found, [&](std::size_t i) { return rank(i) >= best; });
@@ -180,11 +187,16 @@ std::vector<std::size_t> CandidateSearch::promising() const {
   return found;
 }
 
-/// Those whose intervals reach into the best's: more samples may tell them apart.
+/// Those whose intervals reach into the best's, if they are too many for a final, and it is not that they are so alike:
+/// more samples may tell them apart.
 std::vector<std::size_t> CandidateSearch::undecided() const {
   const std::size_t best = *leader();
+  const std::vector<std::size_t> close = standing();
   std::vector<std::size_t> found;
-  for (const std::size_t i : standing()) {
+  const Interval& interval = runners_[best].interval;
+  const bool known = interval.high - interval.low <= policy_.clearly * runners_[best].median;
+  if (close.size() <= policy_.finalists || known) return found;
+  for (const std::size_t i : close) {
     const bool overlaps = runners_[i].interval.low <= runners_[best].interval.high;
     if (i != best && overlaps && runners_[i].rounds < policy_.rounds) found.push_back(i);
   }

@@ -23,13 +23,15 @@ struct Prediction {
 struct CandidateSearchPolicy {
   double model_error = 0.03;   ///< of a prediction once its family is corrected: a first guess, replaced by experience
   double family_error = 0.10;  ///< of a whole family that has not been measured
-  double reach = 3;            ///< measure what would be best if it were that many errors faster than predicted
+  double reach = 3;            ///< measure what would be best if it were that many errors faster than predicted ...
+  double worthwhile = 0.005;   ///< ... and that by more than this
   double clearly = 0.01;       ///< an interval that lies higher than the best one's by more than this drops out
   double share = 0.2;          ///< of the configurations, the most that are measured ...
   std::size_t least = 8;       ///< ... but not fewer than this ...
   std::size_t most = 200;      ///< ... and not more: what is left out of a large space is the least promising
-  std::size_t batch = 8;       ///< new configurations in a round
-  std::size_t rounds = 3;      ///< in which one that lies close to the best is measured
+  std::size_t batch = 6;       ///< new configurations in a round
+  std::size_t rounds = 2;      ///< in which one that lies close to the best is measured, where there are many such
+  std::size_t finalists = 6;   ///< that many that lie close are few enough
 };
 
 class CandidateSearch {
@@ -38,8 +40,9 @@ class CandidateSearch {
   explicit CandidateSearch(std::vector<Prediction> predictions, const CandidateSearchPolicy& policy = {});
 
   /// What to measure next, together: first the best predicted of each family and of all; then what by the corrected
-  /// predictions could beat the best; then again what cannot be told from the best. The best measured is always among
-  /// them, as what the others are compared with. Empty when the race is over. Each must then be recorded or fail.
+  /// predictions could beat the best by what is worth the while; then again what cannot be told from the best, if that
+  /// is more than finalists and the best is not known well. The best measured is always among them, as what the others
+  /// are compared with. Empty when the race is over. Each must then be recorded or fail.
   [[nodiscard]] std::vector<std::size_t> next() const;
   [[nodiscard]] bool over() const { return next().empty(); }
 
@@ -52,7 +55,7 @@ class CandidateSearch {
   [[nodiscard]] std::size_t most() const;      ///< configurations recorded or failed, at most
   /// The lowest median; nothing before the first record.
   [[nodiscard]] std::optional<std::size_t> leader() const;
-  /// Measured and not clearly slower than the leader; best first.
+  /// Measured and not clearly slower than the leader; best first. They may be more than finalists.
   [[nodiscard]] std::vector<std::size_t> standing() const;
   /// Prediction in seconds, multiplied by what the measured members of its family took relative to theirs.
   [[nodiscard]] double corrected(std::size_t index) const;
@@ -71,7 +74,8 @@ class CandidateSearch {
     std::size_t measured = 0;
     std::size_t failed = 0;
     double bias = 0;
-    double error = 0;  ///< of a prediction that is corrected by `bias`
+    double squares = 0;  ///< sum of what is left of the ratios' logarithms without it
+    double error = 0;    ///< of a prediction that is corrected by `bias`
   };
 
   [[nodiscard]] std::vector<std::size_t> ranked(const std::function<bool(const Runner&)>& wanted,

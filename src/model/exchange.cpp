@@ -45,9 +45,11 @@ double exchange_time(const ExchangeStages& stages, std::uint64_t bytes, const Ex
     arrangement.chunks.push_back(static_cast<double>(std::min(shape.chunk, bytes - done)));
   }
   // Three stages in a row are what the pipeline's model is about, whatever they are called there.
-  return stages.handoff +
-         makespan({.h2d = stages.d2h, .kernel = stages.message, .d2h = stages.h2d, .handoff = stages.handoff},
-                  arrangement);
+  return stages.handoff + makespan({.h2d = stages.d2h,
+                                    .kernel = stages.message,
+                                    .d2h = stages.h2d,
+                                    .handoff = Handoff::alike(stages.handoff)},
+                                   arrangement);
 }
 
 ExchangeShape best_exchange_shape(const ExchangeStages& stages, std::uint64_t bytes, const ExchangeShape& given) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "model/bounds.hpp"
 #include "model/operation.hpp"
@@ -65,17 +66,29 @@ class Schedule {
   }
 
  private:
+  struct CopyEngine {
+    std::optional<std::size_t> stream;  // of the copy before, ...
+    double idle_since = 0;              // ... and when that ended
+  };
+
   [[nodiscard]] const Cost& cost(Stage stage) const {
     return stage == in ? costs_.h2d : stage == work ? costs_.kernel : costs_.d2h;
   }
 
-  /// When the result of a chunk in another stage is there for a chunk that is `distance` later; 0 waits for nothing.
-  [[nodiscard]] double end(Stage stage, std::size_t chunk, std::size_t distance) const {
+  /// When the result of a chunk in stage `from` is there for one in stage `to` that is `distance` later; 0 waits for
+  /// nothing.
+  [[nodiscard]] double end(Stage from, Stage to, std::size_t chunk, std::size_t distance) const {
     if (distance == 0 || chunk < distance) return 0;
-    return handed_over(stage, chunk - distance);
+    return handed_over(from, to, chunk - distance);
   }
-  [[nodiscard]] double handed_over(Stage stage, std::size_t chunk) const {
-    return chunk < ends_[stage].size() ? ends_[stage][chunk] + costs_.handoff : kNever;
+  [[nodiscard]] double handed_over(Stage from, Stage to, std::size_t chunk) const {
+    return chunk < ends_[from].size() ? ends_[from][chunk] + handoff(from, to) : kNever;
+  }
+  [[nodiscard]] double handoff(Stage from, Stage to) const {
+    const Handoff& h = costs_.handoff;
+    if (from == work) return h.kernel_to_copy;
+    if (to == work) return h.copy_to_kernel;
+    return costs_.copy_engines < 2 ? 0 : h.copy_to_copy;  // with one engine it is no other
   }
 
   /// When the next operation of a stage may start, as far as that is known: kNever while it waits for one that has not
@@ -84,17 +97,29 @@ class Schedule {
     const std::size_t i = ends_[stage].size();
     if (i >= arrangement_.chunks.size() || engines_[stage].running()) return kNever;
     const double own = std::max(submission_.call(stage, i).time, i == 0 ? 0 : ends_[stage][i - 1]);
+    const Arrangement& a = arrangement_;
     switch (stage) {
       case in:
-        return std::max({own, end(out, i, arrangement_.h2d_after_d2h), end(work, i, arrangement_.h2d_after_kernel)});
-      case work: return std::max({own, handed_over(in, i), end(out, i, arrangement_.kernel_after_d2h)});
+        return std::max({own, costs_.start, end(out, in, i, a.h2d_after_d2h), end(work, in, i, a.h2d_after_kernel)});
+      case work: return std::max({own, handed_over(in, work, i), end(out, work, i, a.kernel_after_d2h)});
       case out: break;
     }
-    return std::max(own, handed_over(work, i));
+    return std::max(own, handed_over(work, out, i));
   }
 
   void start_if_ready(Stage stage) {
-    if (ready(stage) <= now_) engines_[stage] = {cost(stage), arrangement_.chunks[ends_[stage].size()]};
+    if (ready(stage) > now_) return;
+    const std::size_t chunk = ends_[stage].size();
+    engines_[stage] = {cost(stage), arrangement_.chunks[chunk], stage == work ? 0 : take_up(stage, chunk)};
+  }
+
+  /// Seconds that a copy engine needs before it goes on with this stream.
+  double take_up(Stage stage, std::size_t chunk) {
+    CopyEngine& engine = copy_engine(stage);
+    const std::size_t stream = arrangement_.streams > 0 ? chunk % arrangement_.streams : stage;
+    const bool another = engine.stream && *engine.stream != stream;
+    engine.stream = stream;
+    return another ? std::max(0.0, engine.idle_since + costs_.stream_switch - now_) : 0;
   }
 
   void start_ready() {
@@ -109,30 +134,35 @@ class Schedule {
     for (const Stage copy : copies) start_if_ready(copy);
   }
 
-  [[nodiscard]] bool contended(Stage stage) const {
-    return stage != work && engines_[stage == in ? out : in].moves_payload();
+  [[nodiscard]] Beside beside(Stage stage) const {
+    return stage == work ? Beside{} : engines_[stage == in ? out : in].beside();
   }
 
   /// To the next end of a phase, or the next time at which something may start.
   void advance() {
-    const std::array<bool, 3> slowed{contended(in), contended(work), contended(out)};
+    const std::array<Beside, 3> others{beside(in), beside(work), beside(out)};
     double step = kNever;
     for (const Stage stage : kStages) {
-      step = std::min(step, engines_[stage].left(slowed[stage]));
+      step = std::min(step, engines_[stage].left(others[stage]));
       const double start = ready(stage);
       if (start > now_) step = std::min(step, start - now_);  // else it waits for the other direction
     }
     now_ += step;
     for (const Stage stage : kStages) {
-      if (engines_[stage].pass(step, slowed[stage])) ends_[stage].push_back(now_);
+      if (!engines_[stage].pass(step, others[stage])) continue;
+      ends_[stage].push_back(now_);
+      if (stage != work) copy_engine(stage).idle_since = now_;
     }
   }
+
+  [[nodiscard]] CopyEngine& copy_engine(Stage stage) { return copy_engines_[costs_.copy_engines < 2 ? in : stage]; }
 
   const StageCosts& costs_;
   const Arrangement& arrangement_;
   Submission submission_;
   double now_ = 0;
   std::array<Operation, 3> engines_;
+  std::array<CopyEngine, 3> copy_engines_;   // by stage; with one engine the first is both
   std::array<std::vector<double>, 3> ends_;  // of the chunks that are through each stage
 };
 
@@ -143,7 +173,8 @@ StageCosts without_submission(StageCosts costs) {
 
 StageCosts without_overhead(StageCosts costs) {
   for (Cost* stage : {&costs.h2d, &costs.kernel, &costs.d2h}) stage->per_operation = 0;
-  costs.handoff = 0;
+  costs.handoff = {};
+  costs.stream_switch = costs.start = 0;
   return costs;
 }
 
@@ -159,14 +190,15 @@ Arrangement with_slots(Arrangement a, std::size_t slots) {
 /// may pass while the other direction moves payload, and slows nobody.
 Stages least_times(const StageCosts& costs, double bytes) {
   const auto alone = [bytes](const Cost& c) { return c.per_operation + bytes * c.per_byte; };
+  const auto copied = [&](const Cost& c) { return costs.start + alone(c); };
   const double in = bytes * costs.h2d.per_byte;
   const double out = bytes * costs.d2h.per_byte;
   // Until the first of them ends, each moves at its duplex rate.
   const double first = std::min(in / costs.h2d.duplex_rate, out / costs.d2h.duplex_rate);
   const double rest = std::max(in - first * costs.h2d.duplex_rate, out - first * costs.d2h.duplex_rate);
   const double both = std::min(in + out, first + rest);  // taking turns can be faster
-  return {alone(costs.h2d), alone(costs.kernel), alone(costs.d2h),
-          std::min(costs.h2d.per_operation, costs.d2h.per_operation) + both};
+  return {copied(costs.h2d), alone(costs.kernel), copied(costs.d2h),
+          costs.start + std::min(costs.h2d.per_operation, costs.d2h.per_operation) + both};
 }
 
 }  // namespace

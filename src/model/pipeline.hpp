@@ -12,16 +12,27 @@ namespace xferbench::model {
 struct Cost {
   double per_operation = 0;  ///< engine time beside the payload
   double per_byte = 0;
-  // Of a copy, while the other direction moves payload. The two directions need not suffer alike.
-  double duplex_rate = 1;      ///< its rate over that alone; in (0, 1]
+  // Of a copy beside one of the other direction. The two directions need not suffer alike.
+  double duplex_rate = 1;      ///< while that moves payload: its rate over that alone; in (0, 1]
   double duplex_overhead = 1;  ///< per_operation over that alone; 1 or more
+};
+
+/// From the end of an operation to the start of one on another engine that waited for it.
+struct Handoff {
+  double copy_to_kernel = 0;
+  double kernel_to_copy = 0;
+  double copy_to_copy = 0;  ///< of the other direction
+
+  static Handoff alike(double seconds) { return {seconds, seconds, seconds}; }
 };
 
 struct StageCosts {
   Cost h2d;
   Cost kernel;
   Cost d2h;
-  double handoff = 0;         ///< from the end of one operation to the start of the next on another engine
+  Handoff handoff{};
+  double stream_switch = 0;   ///< of a copy engine that goes on with another stream than before
+  double start = 0;           ///< what each pass takes beside its operations: no copy starts earlier
   unsigned copy_engines = 2;  ///< with 1, both directions take turns
   double submit_h2d = 0;      ///< host time of each call; 0 where submission is hidden, as behind a gate
   double submit_kernel = 0;
@@ -34,6 +45,7 @@ struct Arrangement {
   std::size_t h2d_after_d2h = 0;     ///< the copy of chunk i to the GPU waits for the copy back of chunk i - this
   std::size_t h2d_after_kernel = 0;  ///< the copy of chunk i to the GPU waits for the kernel of chunk i - this
   std::size_t kernel_after_d2h = 0;  ///< the kernel of chunk i waits for the copy back of chunk i - this
+  std::size_t streams = 0;           ///< chunks take turns on so many; 0: each engine has one of its own
   std::size_t wave = 1;  ///< chunks that are submitted stage by stage together; 1: chunk after chunk, "depth first"
 };
 

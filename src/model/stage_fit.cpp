@@ -8,18 +8,32 @@ namespace xferbench::model {
 
 namespace {
 
-Cost cost_of(double whole, double in_pieces, const StageTimes& t) {
+/// What one operation and each byte cost, and what a pass takes beside all of its operations.
+struct PassCost {
+  Cost cost;
+  double pass = 0;
+};
+
+PassCost cost_of(double StageSeconds::*stage, const StageTimes& t) {
+  const double whole = t.whole.*stage;
   Cost c;
-  if (t.pieces > 1) c.per_operation = std::max(0.0, (in_pieces - whole) / static_cast<double>(t.pieces - 1));
+  if (t.pieces > 1) c.per_operation = std::max(0.0, (t.in_pieces.*stage - whole) / static_cast<double>(t.pieces - 1));
   c.per_operation = std::min(c.per_operation, whole);
-  c.per_byte = t.bytes > 0 ? (whole - c.per_operation) / t.bytes : 0;
-  return c;
+  double pass = 0;
+  if (t.small_bytes > 0 && t.small_bytes < t.bytes) {
+    // Both have the pass and one operation; the rest of each is in proportion to its bytes.
+    const double ratio = t.small_bytes / t.bytes;
+    pass = (t.small.*stage - c.per_operation - ratio * (whole - c.per_operation)) / (1 - ratio);
+    pass = std::clamp(pass, 0.0, whole - c.per_operation);
+  }
+  c.per_byte = t.bytes > 0 ? (whole - pass - c.per_operation) / t.bytes : 0;
+  return {c, pass};
 }
 
-/// Equal copies in one direction, one after the other.
+/// A row that is worked on.
 struct Queue {
-  Queue(const Cost& c, double bytes, std::size_t pieces)
-      : cost(c), bytes_each(bytes / static_cast<double>(pieces)), waiting(pieces) {
+  Queue(const Cost& c, const CopyRow& row)
+      : cost(c), bytes_each(row.bytes / static_cast<double>(row.pieces)), waiting(row.pieces) {
     begin_next();
   }
   void begin_next() {
@@ -27,8 +41,8 @@ struct Queue {
     copy = {cost, bytes_each};
     --waiting;
   }
-  void pass(double seconds, bool contended, double now) {
-    if (!copy.pass(seconds, contended)) return;
+  void pass(double seconds, const Beside& other, double now) {
+    if (!copy.pass(seconds, other)) return;
     end = now;
     begin_next();
   }
@@ -42,18 +56,17 @@ struct Queue {
 
 }  // namespace
 
-CopyEnds copies_at_once(const Cost& h2d, const Cost& d2h, double bytes, std::size_t h2d_pieces,
-                        std::size_t d2h_pieces) {
-  Queue in(h2d, bytes, h2d_pieces);
-  Queue out(d2h, bytes, d2h_pieces);
+CopyEnds copies_at_once(const Cost& h2d, const Cost& d2h, const CopyRow& row_in, const CopyRow& row_out) {
+  Queue in(h2d, row_in);
+  Queue out(d2h, row_out);
   double now = 0;
   while (in.copy.running() || out.copy.running()) {
-    const bool in_slowed = out.copy.moves_payload();
-    const bool out_slowed = in.copy.moves_payload();
-    const double step = std::min(in.copy.left(in_slowed), out.copy.left(out_slowed));
+    const Beside beside_in = out.copy.beside();
+    const Beside beside_out = in.copy.beside();
+    const double step = std::min(in.copy.left(beside_in), out.copy.left(beside_out));
     now += step;
-    in.pass(step, in_slowed, now);
-    out.pass(step, out_slowed, now);
+    in.pass(step, beside_in, now);
+    out.pass(step, beside_out, now);
   }
   return {in.end, out.end};
 }
@@ -66,6 +79,8 @@ void fit_duplex(const StageTimes& t, StageCosts& c) {
   constexpr int kRounds = 300;
   constexpr double kLeastRate = 0.1;
   constexpr double kMostOverhead = 10;
+  const CopyRow pieces{t.bytes, t.pieces};
+  const CopyRow opposing{t.bytes * static_cast<double>(t.opposing), t.opposing};
   const double together = std::min(t.both.h2d, t.both.d2h);
   if (together <= 0) return;
   const auto correct_rate = [&](Cost& cost, double surplus) {
@@ -76,30 +91,46 @@ void fit_duplex(const StageTimes& t, StageCosts& c) {
     if (all > 0) cost.duplex_overhead = std::clamp(cost.duplex_overhead + missing / all, 1.0, kMostOverhead);
   };
   for (int round = 0; round < kRounds; ++round) {
-    const CopyEnds whole = copies_at_once(c.h2d, c.d2h, t.bytes, 1, 1);
+    const CopyEnds whole = copies_at_once(c.h2d, c.d2h, {t.bytes, 1}, {t.bytes, 1});
     correct_rate(c.h2d, whole.h2d - t.both.h2d);
     correct_rate(c.d2h, whole.d2h - t.both.d2h);
     if (t.pieces == 1) continue;
-    correct_overhead(c.h2d, t.h2d_pieces_beside - copies_at_once(c.h2d, c.d2h, t.bytes, t.pieces, 1).h2d);
-    correct_overhead(c.d2h, t.d2h_pieces_beside - copies_at_once(c.h2d, c.d2h, t.bytes, 1, t.pieces).d2h);
+    correct_overhead(c.h2d, t.h2d_pieces_beside - copies_at_once(c.h2d, c.d2h, pieces, opposing).h2d);
+    correct_overhead(c.d2h, t.d2h_pieces_beside - copies_at_once(c.h2d, c.d2h, opposing, pieces).d2h);
   }
 }
 
 }  // namespace
 
 StageCosts fit_stage_costs(const StageTimes& t) {
+  const PassCost h2d = cost_of(&StageSeconds::h2d, t);
+  const PassCost d2h = cost_of(&StageSeconds::d2h, t);
   StageCosts c;
-  c.h2d = cost_of(t.h2d, t.h2d_pieces, t);
-  c.kernel = cost_of(t.kernel, t.kernel_pieces, t);
-  c.d2h = cost_of(t.d2h, t.d2h_pieces, t);
-  fit_duplex(t, c);
+  c.h2d = h2d.cost;
+  c.kernel = cost_of(&StageSeconds::kernel, t).cost;
+  c.d2h = d2h.cost;
+  // A pipeline begins as a copy in does, and ends as a copy out.
+  c.start = (h2d.pass + d2h.pass) / 2;
+  StageTimes without_passes = t;
+  for (double* end : {&without_passes.both.h2d, &without_passes.h2d_pieces_beside}) *end -= h2d.pass;
+  for (double* end : {&without_passes.both.d2h, &without_passes.d2h_pieces_beside}) *end -= d2h.pass;
+  fit_duplex(without_passes, c);
+  if (t.h2d_in_turns_beside > 0 && t.d2h_in_turns_beside > 0 && t.pieces > 1) {
+    const double excess = t.h2d_in_turns_beside - t.h2d_pieces_beside + t.d2h_in_turns_beside - t.d2h_pieces_beside;
+    c.stream_switch = std::max(0.0, excess / 2 / static_cast<double>(t.pieces - 1));
+  }
   return c;
 }
 
-double handoff(const StageCosts& costs, const StageTimes& t, double chain) {
-  const auto alone = [&t](const Cost& s) { return s.per_operation + t.link_bytes * s.per_byte; };
-  const double link = chain / static_cast<double>(t.links);
-  return std::max(0.0, (link - alone(costs.h2d) - alone(costs.kernel) - alone(costs.d2h)) / 3);
+Handoff fit_handoff(const StageCosts& costs, const ChainTimes& t) {
+  const auto alone = [&t](const Cost& s) { return s.per_operation + t.bytes * s.per_byte; };
+  const auto handoffs = [&](double chain, double operations) {
+    return std::max(0.0, (chain - costs.start) / static_cast<double>(t.links) - operations);
+  };
+  const double one_way = alone(costs.h2d) + alone(costs.kernel);
+  const double with_kernel = handoffs(t.without_d2h, one_way);
+  const double all = handoffs(t.all_stages, one_way + alone(costs.d2h));
+  return {with_kernel / 2, with_kernel / 2, std::max(0.0, all - with_kernel)};
 }
 
 }  // namespace xferbench::model

@@ -14,33 +14,56 @@ struct CopyEnds {
   double d2h = 0;
 };
 
-/// Both directions started together, `bytes` each way in so many equal copies that wait for nothing but their engine.
-CopyEnds copies_at_once(const Cost& h2d, const Cost& d2h, double bytes, std::size_t h2d_pieces, std::size_t d2h_pieces);
-
-/// Measured: `bytes` through each stage, in one piece and in `pieces`; both directions at once, each in one piece, and
-/// one in pieces while the other is in one; and chains of `links` chunks of `link_bytes`, each of which goes through
-/// all stages before the next begins. (Both in pieces would fall into step or not, and tell little of either.)
-struct StageTimes {
-  double bytes = 0;
+/// Equal copies in one direction, one after the other.
+struct CopyRow {
+  double bytes = 0;  ///< of all together
   std::size_t pieces = 1;
+};
+
+/// Both directions started together; copies wait for nothing but their engine.
+CopyEnds copies_at_once(const Cost& h2d, const Cost& d2h, const CopyRow& in, const CopyRow& out);
+
+/// Of each stage.
+struct StageSeconds {
   double h2d = 0;
   double kernel = 0;
   double d2h = 0;
-  double h2d_pieces = 0;
-  double kernel_pieces = 0;
-  double d2h_pieces = 0;
-  CopyEnds both;
-  double h2d_pieces_beside = 0;  ///< end of H2D in pieces while D2H is in one
-  double d2h_pieces_beside = 0;  ///< end of D2H in pieces while H2D is in one
-  std::size_t links = 1;
-  double link_bytes = 0;
 };
 
-/// All but handoff, submission and the number of copy engines.
+/// Measured, each as a single pass: `bytes` through each stage, in one piece and in `pieces`; `small_bytes` in one
+/// piece; both directions at once, each in one piece, and one in pieces beside so many such payloads in the other that
+/// it is not alone at its end. (Both in pieces would fall into step or not, and tell little of either.)
+struct StageTimes {
+  double bytes = 0;
+  std::size_t pieces = 1;
+  StageSeconds whole;
+  StageSeconds in_pieces;
+  double small_bytes = 0;  ///< 0: not measured
+  StageSeconds small;
+  CopyEnds both;
+  std::size_t opposing = 1;      ///< payloads in one piece each, one after the other, that pieces are beside
+  double h2d_pieces_beside = 0;  ///< end of H2D in pieces
+  double d2h_pieces_beside = 0;  ///< end of D2H in pieces
+  /// The same two with pieces that three streams have in turns; 0: not measured.
+  double h2d_in_turns_beside = 0;
+  double d2h_in_turns_beside = 0;
+};
+
+/// All but hand-overs, submission and the number of copy engines.
 StageCosts fit_stage_costs(const StageTimes& times);
 
-/// From the end of an operation to the start of the next on another engine: what is left of a chain's time when its
-/// operations are taken off, for each of the three ways of a link. Never negative.
-double handoff(const StageCosts& costs, const StageTimes& times, double chain);
+/// Measured: chains of `links` chunks of `bytes`, each of which goes through all stages before the next begins, and of
+/// as many that only go to the GPU and through the kernel.
+struct ChainTimes {
+  std::size_t links = 1;
+  double bytes = 0;
+  double all_stages = 0;
+  double without_d2h = 0;
+};
+
+/// From the end of an operation to the start of the next on another engine: what is left of the chains' times when
+/// their operations are taken off. Never negative. To a kernel and from it cannot be told apart where one follows from
+/// the other: they are taken to be alike.
+Handoff fit_handoff(const StageCosts& costs, const ChainTimes& times);
 
 }  // namespace xferbench::model

@@ -1,9 +1,11 @@
 #include "model/transfer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <set>
 
 namespace xferbench::model {
@@ -25,53 +27,115 @@ std::size_t distinct_sizes(const Points& points) {
   return sizes.size();
 }
 
-/// Sums of the normal equations for 1 = a u + s v with u = 1 / t and v = n / t: weights of 1 / t^2.
-struct Sums {
-  double u = 0, v = 0, uu = 0, uv = 0, vv = 0;
+/// What a time is made of: latency, slope, pass.
+constexpr std::size_t kTerms = 3;
+constexpr std::size_t kSlope = 1;
+using Vector = std::array<double, kTerms>;
+using Matrix = std::array<Vector, kTerms>;
+/// Terms that are fitted; the others are 0.
+using Terms = std::array<bool, kTerms>;
 
-  explicit Sums(const Points& points) {
-    for (const TransferPoint& p : points) {
-      const double pu = 1 / p.seconds;
-      const double pv = p.bytes / p.seconds;
-      u += pu;
-      v += pv;
-      uu += pu * pu;
-      uv += pu * pv;
-      vv += pv * pv;
+/// 1 / t of each term of a time: residuals are relative.
+Vector regressors(const TransferPoint& p) { return {1 / p.seconds, p.bytes / p.seconds, 1 / (p.in_a_row * p.seconds)}; }
+
+double relative_error(const Vector& fitted, const TransferPoint& p) {
+  const Vector x = regressors(p);
+  return std::inner_product(x.begin(), x.end(), fitted.begin(), -1.0);
+}
+
+double squares_of(const Vector& fitted, const Points& points) {
+  double squares = 0;
+  for (const TransferPoint& p : points) squares += relative_error(fitted, p) * relative_error(fitted, p);
+  return squares;
+}
+
+/// Of a symmetrical, positive matrix; terms that are not fitted are left out. Nothing where it has none.
+std::optional<Matrix> inverse(Matrix m, const Terms& terms) {
+  Matrix inverted{};
+  Vector scale{};  // terms differ by many orders of magnitude
+  for (std::size_t i = 0; i < kTerms; ++i) scale[i] = terms[i] && m[i][i] > 0 ? 1 / std::sqrt(m[i][i]) : 0;
+  for (std::size_t i = 0; i < kTerms; ++i) {
+    if (terms[i] && scale[i] == 0) return std::nullopt;
+    for (std::size_t j = 0; j < kTerms; ++j) m[i][j] *= scale[i] * scale[j];
+    if (!terms[i]) m[i][i] = 1;
+    inverted[i][i] = 1;
+  }
+  for (std::size_t i = 0; i < kTerms; ++i) {
+    constexpr double kSingular = 1e-12;
+    if (m[i][i] < kSingular) return std::nullopt;
+    const double pivot = m[i][i];
+    for (std::size_t j = 0; j < kTerms; ++j) m[i][j] /= pivot, inverted[i][j] /= pivot;
+    for (std::size_t row = 0; row < kTerms; ++row) {
+      const double factor = row == i ? 0 : m[row][i];
+      for (std::size_t j = 0; j < kTerms; ++j)
+        m[row][j] -= factor * m[i][j], inverted[row][j] -= factor * inverted[i][j];
     }
   }
-  [[nodiscard]] double determinant() const { return uu * vv - uv * uv; }
-};
-
-/// Seconds, and seconds per byte.
-struct Line {
-  double latency = 0;
-  double slope = 0;
-
-  [[nodiscard]] double relative_error(const TransferPoint& p) const {
-    return (latency + slope * p.bytes) / p.seconds - 1;
+  for (std::size_t i = 0; i < kTerms; ++i) {
+    for (std::size_t j = 0; j < kTerms; ++j) inverted[i][j] *= scale[i] * scale[j];
   }
+  return inverted;
+}
+
+struct Fitted {
+  Vector terms{};
+  double slope_variance = 0;  ///< for residuals of variance 1
+  std::size_t count = 0;      ///< terms that were fitted
 };
 
-Line fit_line(const Sums& sums) {
-  const Line line{(sums.u * sums.vv - sums.v * sums.uv) / sums.determinant(),
-                  (sums.v * sums.uu - sums.u * sums.uv) / sums.determinant()};
-  return line.latency >= 0 ? line : Line{0, sums.v / sums.vv};
+std::optional<Fitted> fit_terms(const Points& points, const Terms& terms) {
+  Matrix normal{};
+  Vector right{};
+  for (const TransferPoint& p : points) {
+    const Vector x = regressors(p);
+    for (std::size_t i = 0; i < kTerms; ++i) {
+      right[i] += x[i];
+      for (std::size_t j = 0; j < kTerms; ++j) normal[i][j] += x[i] * x[j];
+    }
+  }
+  const auto inverted = inverse(normal, terms);
+  if (!inverted) return std::nullopt;
+  Fitted fitted;
+  for (std::size_t i = 0; i < kTerms; ++i) {
+    if (!terms[i]) continue;
+    ++fitted.count;
+    fitted.terms[i] = std::inner_product(right.begin(), right.end(), (*inverted)[i].begin(), 0.0);
+  }
+  fitted.slope_variance = (*inverted)[kSlope][kSlope];
+  return fitted;
 }
 
-/// Whether time grows with size by more than the scatter about the line explains.
-bool grows(const Line& line, const Sums& sums, const Points& points) {
-  double squares = 0;
-  for (const TransferPoint& p : points) squares += line.relative_error(p) * line.relative_error(p);
-  const double variance = squares / static_cast<double>(points.size() - 2);
-  // A latency that was set to 0 has no error to share with the slope.
-  const double slope_variance = line.latency > 0 ? variance * sums.uu / sums.determinant() : variance / sums.vv;
-  return line.slope > 2 * std::sqrt(slope_variance);
+/// Whether rows of copies differ enough to tell what they take beside the copies.
+bool tells_pass(const Points& points) {
+  constexpr double kMany = 4;
+  const auto [least, most] = std::ranges::minmax(points, {}, &TransferPoint::in_a_row);
+  return distinct_sizes(points) > kTerms && least.in_a_row == 1 && most.in_a_row >= kMany;
 }
 
-double worst_residual(const Line& line, const Points& points) {
+/// The best of those whose terms are all at least 0.
+std::optional<Fitted> best_fit(const Points& points) {
+  std::optional<Fitted> best;
+  for (const bool pass : {true, false}) {
+    if (pass && !tells_pass(points)) continue;
+    for (const bool latency : {true, false}) {
+      const auto fitted = fit_terms(points, {latency, true, pass});
+      if (!fitted || std::ranges::any_of(fitted->terms, [](double term) { return term < 0; })) continue;
+      if (!best || squares_of(fitted->terms, points) < squares_of(best->terms, points)) best = fitted;
+    }
+  }
+  return best;
+}
+
+/// Whether time grows with size by more than the scatter about the fit explains.
+bool grows(const Fitted& fitted, const Points& points) {
+  const std::size_t free = std::max<std::size_t>(points.size(), fitted.count + 1) - fitted.count;
+  const double variance = squares_of(fitted.terms, points) / static_cast<double>(free);
+  return fitted.terms[kSlope] > 2 * std::sqrt(variance * fitted.slope_variance);
+}
+
+double worst_residual(const Vector& fitted, const Points& points) {
   double worst = 0;
-  for (const TransferPoint& p : points) worst = std::max(worst, std::abs(line.relative_error(p)));
+  for (const TransferPoint& p : points) worst = std::max(worst, std::abs(relative_error(fitted, p)));
   return worst;
 }
 
@@ -80,14 +144,15 @@ double worst_residual(const Line& line, const Points& points) {
 std::optional<TransferFit> fit_transfer(std::span<const TransferPoint> points) {
   const Points kept = usable(points);
   if (distinct_sizes(kept) < 3) return std::nullopt;
-  const Sums sums(kept);
-  const Line line = fit_line(sums);
-  if (!grows(line, sums, kept)) return std::nullopt;
+  const auto fitted = best_fit(kept);
+  if (!fitted || !grows(*fitted, kept)) return std::nullopt;
+  const auto [latency, slope, pass] = fitted->terms;
   const auto [smallest, largest] = std::ranges::minmax(kept, {}, &TransferPoint::bytes);
-  return TransferFit{.latency = line.latency,
-                     .rate = 1 / line.slope,
-                     .half_rate_size = line.latency / line.slope,
-                     .worst_residual = worst_residual(line, kept),
+  return TransferFit{.latency = latency,
+                     .pass = pass,
+                     .rate = 1 / slope,
+                     .half_rate_size = latency / slope,
+                     .worst_residual = worst_residual(fitted->terms, kept),
                      .points = kept.size(),
                      .smallest = smallest.bytes,
                      .largest = largest.bytes};
@@ -99,7 +164,10 @@ TransferFits fit_ranges(std::span<const TransferPoint> points) {
                                            [](const TransferPoint& p) { return p.bytes <= kLargestSmallTransfer; });
   const Points large(above, small.end());
   small.erase(above, small.end());
-  return {fit_transfer(points), fit_transfer(small), fit_transfer(large)};
+  Points longest;
+  std::ranges::copy_if(large, std::back_inserter(longest),
+                       [](const TransferPoint& p) { return p.bytes >= kLeastLongTransfer; });
+  return {fit_transfer(points), fit_transfer(small), fit_transfer(large), fit_transfer(longest)};
 }
 
 namespace {

@@ -13,18 +13,22 @@
 
 namespace xferbench::model {
 
-/// One copy: its size, its median time, and that median's 95% interval if there is one.
+/// One copy: its size, its median time, that median's 95% interval if there is one, and how many in a row were timed
+/// together, of which the time is the mean.
 struct TransferPoint {
   double bytes = 0;
   double seconds = 0;
-  std::optional<Interval> seconds_ci;
+  std::optional<Interval> seconds_ci{};
+  double in_a_row = 1;
 
   [[nodiscard]] Estimate estimate() const { return {seconds, seconds_ci}; }
 };
 
-/// t(n) = latency + n / rate.
+/// t(n) = latency + n / rate + pass / copies in a row. A copy by itself takes latency + n / rate + pass, a further one
+/// behind it latency + n / rate.
 struct TransferFit {
   double latency = 0;         ///< seconds; never negative
+  double pass = 0;            ///< seconds that a row of copies takes beside them; never negative, 0 where not to tell
   double rate = 0;            ///< bytes per second
   double half_rate_size = 0;  ///< latency x rate, in bytes: a copy of this size reaches half the rate
   double worst_residual = 0;  ///< largest |t(n) - measured| / measured
@@ -34,19 +38,27 @@ struct TransferFit {
 };
 
 /// Least squares of relative errors, so that copies of microseconds count like copies of milliseconds. A latency below
-/// 0 is set to 0 and the rate fitted alone. Nothing below three distinct sizes, or where time does not grow with size
-/// by more than its noise (twice the slope's standard error). Points without a positive size and time are left out.
+/// 0 is set to 0 and the rest fitted alone; so is a pass. `pass` is only fitted to four distinct sizes or more, of
+/// which some were timed one by one and others at least four in a row. Nothing below three distinct sizes, or where
+/// time does not grow with size by more than its noise (twice the slope's standard error). Points without a positive
+/// size and time are left out.
 std::optional<TransferFit> fit_transfer(std::span<const TransferPoint> points);
 
 /// Up to this size in bytes, drivers take copies from pageable memory aside instead of waiting for them; they copy
 /// differently above.
 inline constexpr double kLargestSmallTransfer = 64.0 * 1024;
 
-/// One line for all sizes, and one for each side of kLargestSmallTransfer that can be fitted by itself.
+/// From this size in bytes on, copies of pinned memory follow one line within 0.2 % (H200); below, a copy costs up to
+/// 0.5 us less: docs/h200/transfers.md.
+inline constexpr double kLeastLongTransfer = 1024.0 * 1024;
+
+/// One line for all sizes, and one for each side of kLargestSmallTransfer that can be fitted by itself, and for those
+/// sizes for which a pipeline of chunks is made.
 struct TransferFits {
   std::optional<TransferFit> all;
   std::optional<TransferFit> small;  ///< up to and including kLargestSmallTransfer
   std::optional<TransferFit> large;
+  std::optional<TransferFit> longest;  ///< from kLeastLongTransfer on
 };
 TransferFits fit_ranges(std::span<const TransferPoint> points);
 

@@ -47,6 +47,8 @@ constexpr std::array kPcieFields{
     field<&Pcie::max_generation>("max_generation", if_known),
     field<&Pcie::max_width>("max_width", if_known),
     field<&Pcie::under_load>("under_load", optional),
+    field<&Pcie::max_payload>("max_payload", if_known),
+    field<&Pcie::max_read_request>("max_read_request", if_known),
 };
 constexpr Shape kPcie = record(kPcieFields);
 
@@ -312,6 +314,9 @@ constexpr std::array kHealthFields{
     field<&Health::link_generation>("link_generation", if_known),
     field<&Health::link_width>("link_width", if_known),
     field<&Health::throttle>("throttle", if_known),
+    field<&Health::power>("power", if_known),
+    field<&Health::temperature>("temperature", if_known),
+    field<&Health::temperature_limit>("temperature_limit", if_known),
     field<&Health::xids, kXids>("xids", if_known),
 };
 constexpr Shape kHealth = on_one_line(record(kHealthFields));

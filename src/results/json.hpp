@@ -42,7 +42,7 @@ struct MachineFacts {
   std::optional<Environment> environment{};  ///< as results have it; absent where there is no GPU
   std::string no_gpu{};                      ///< why there is none
   std::optional<Environment::Host> host{};   ///< where there is no environment that has it
-  std::vector<Metric> limits{};              ///< "link", "memory"
+  std::vector<Metric> limits{};              ///< "link" (to the GPU), "link_d2h", "link_both", "memory"
   Labels profiles{};                         ///< that can be simulated, each with what it is
 };
 

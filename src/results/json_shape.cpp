@@ -13,6 +13,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <streambuf>
+#include <string_view>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/printable.hpp"
@@ -71,6 +73,7 @@ class Source : public std::streambuf {
     errno = 0;
     const std::size_t size = std::fread(piece_.data(), 1, piece_.size(), file_);
     if (std::ferror(file_) != 0) throw InputError(fmt::format("cannot read {}: {}", name_, std::strerror(errno)));
+    if (bytes_ == 0) refuse_compressed({piece_.data(), size});
     bytes_ += size;
     if (bytes_ > kMostBytes) throw InputError(fmt::format("{}: more than 4 GiB; nobody writes that", name_));
     setg(piece_.data(), piece_.data(), piece_.data() + size);
@@ -79,6 +82,18 @@ class Source : public std::streambuf {
   }
 
  private:
+  void refuse_compressed(std::string_view begins) const {
+    constexpr std::pair<std::string_view, std::string_view> kKinds[] = {{"\xfd"
+                                                                         "7zXZ",
+                                                                         "xz -dk"},
+                                                                        {"\x1f\x8b", "gunzip -k"},
+                                                                        {"\x28\xb5\x2f\xfd", "zstd -d"}};
+    for (const auto& [magic, command] : kKinds) {
+      if (!begins.starts_with(magic)) continue;
+      throw InputError(fmt::format("{} is compressed; {} puts the JSON beside it, which can be read", name_, command));
+    }
+  }
+
   std::FILE* file_;
   std::string name_;
   std::vector<char> piece_;

@@ -133,7 +133,7 @@ std::vector<Path> paths(std::span<const Result* const> results, std::string_view
     Labels labels = labels_of(r->config, axes);
     const auto [place, is_new] = places.try_emplace(labels, all.size());
     if (is_new) all.push_back({std::move(labels), {}});
-    all[place->second].points.push_back({*bytes, m->median, m->ci95});
+    all[place->second].points.push_back({*bytes, m->median, m->ci95, static_cast<double>(m->batch)});
   }
   return all;
 }
@@ -149,6 +149,7 @@ Finding fit_row(const Path& path, const char* range, const model::TransferFit& f
                      {"rate", fit.rate / 1e9, "GB/s"},
                      {"half_rate_size", fit.half_rate_size, "B"},
                      {"worst_residual", fit.worst_residual, "1"}};
+  if (fit.pass > 0) finding.metrics.push_back({"pass", fit.pass, "s"});
   return finding;
 }
 
@@ -156,14 +157,16 @@ Finding fit_row(const Path& path, const char* range, const model::TransferFit& f
 void add_fits(const Path& path, bool briefly, std::vector<Finding>& findings) {
   const model::TransferFits fits = model::fit_ranges(path.points);
   if (fits.all) findings.push_back(fit_row(path, "all", *fits.all));
-  const auto add_part = [&](const char* range, const std::optional<model::TransferFit>& part) {
+  const auto add_part = [&](const char* range, const std::optional<model::TransferFit>& part,
+                            const std::optional<model::TransferFit>& of) {
     // A range that holds every size has been fitted already.
-    if (!part || (fits.all && part->points == fits.all->points)) return;
+    if (!part || (of && part->points == of->points)) return;
     findings.push_back(fit_row(path, range, *part));
     findings.back().detail = briefly && fits.all;
   };
-  add_part("<= 64 KiB", fits.small);
-  add_part("> 64 KiB", fits.large);
+  add_part("<= 64 KiB", fits.small, fits.all);
+  add_part("> 64 KiB", fits.large, fits.all);
+  add_part(">= 1 MiB", fits.longest, fits.large);
 }
 
 }  // namespace

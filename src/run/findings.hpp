@@ -49,8 +49,8 @@ std::vector<Path> paths(std::span<const Result* const> results, std::string_view
                         std::string_view size_axis = "size");
 
 /// For each path, rows of kind "fit": its labels and "range", of all sizes and, where both sides of 64 KiB or one of
-/// them can be fitted by itself, of these, which are details where there are many paths. Then what comparisons() says
-/// of paths that differ only in `compare_axis`.
+/// them, or the sizes from 1 MiB on, can be fitted by themselves, of these, which are details where there are many
+/// paths. Then what comparisons() says of paths that differ only in `compare_axis`.
 std::vector<Finding> fits_and_crossovers(std::span<const Path> paths, std::string_view compare_axis);
 
 /// "streams 3, chunks 32": the values of those axes; a word speaks for itself, a number does not. The case's key where

@@ -1,60 +1,121 @@
 #include "run/health.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <string_view>
 
-#include "run/runner.hpp"
-
 namespace xferbench {
 
 namespace {
 
-/// A counter may begin anew when the driver is loaded again; less than before is no error.
+using Changes = std::vector<HealthChange>;
+
+bool contains(const std::optional<std::vector<std::string>>& words, std::string_view word) {
+  return words && std::ranges::find(*words, word) != words->end();
+}
+
+/// By how much. A counter may begin anew when the driver is loaded again; less than before is no error.
 template <class Count>
-bool grew(const std::optional<Count>& before, const std::optional<Count>& after) {
-  return before && after && *after > *before;
+Count grown(const std::optional<Count>& before, const std::optional<Count>& after) {
+  return before && after && *after > *before ? *after - *before : 0;
+}
+
+std::string counted(std::uint64_t count, std::string_view one) {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
+void add_errors(const Health& before, const Health& after, Changes& changes) {
+  const std::uint64_t lost = grown(before.ecc_uncorrected, after.ecc_uncorrected);
+  if (const std::uint64_t all = grown(before.ecc_corrected, after.ecc_corrected) + lost; all > 0) {
+    changes.push_back({"ecc-errors", fmt::format("the GPU's memory had {} meanwhile, {} of them not corrected; look at "
+                                                 "nvidia-smi -q -d ECC before you trust this GPU",
+                                                 counted(all, "error"), lost)});
+  }
+  if (after.xids && !after.xids->empty()) {
+    changes.push_back({"xid", fmt::format("the driver told of critical errors of the GPU (Xid {}); look for NVRM: Xid "
+                                          "in the kernel's log",
+                                          fmt::join(*after.xids, ", "))});
+  }
+}
+
+/// Whether the GPU was not about to go to sleep, with its link: only then does the link's generation mean something.
+bool awake(const Health& health) { return health.throttle && !contains(health.throttle, "idle"); }
+
+void add_link(const Health& before, const Health& after, Changes& changes) {
+  constexpr const char* kAdvice = "look at the card's slot and riser";
+  if (const std::uint64_t replays = grown(before.pcie_replays, after.pcie_replays); replays > 0) {
+    changes.push_back({"pcie-replays", fmt::format("the link had to send {} again meanwhile, which costs bandwidth; {}",
+                                                   counted(replays, "packet"), kAdvice)});
+  }
+  if (before.link_width && after.link_width && *before.link_width != *after.link_width) {
+    changes.push_back({"link-changed", fmt::format("the link had {} lanes before the case and {} after it; {}",
+                                                   *before.link_width, *after.link_width, kAdvice)});
+  } else if (awake(before) && awake(after) && grown(after.link_generation, before.link_generation) > 0) {
+    changes.push_back(
+        {"link-changed", fmt::format("the link fell from generation {} to {} though the GPU was not idle; {}",
+                                     *before.link_generation, *after.link_generation, kAdvice)});
+  }
+}
+
+/// " at 85 degrees C", " at 698 W": what is known of the cause; else nothing.
+std::string at(const std::optional<double>& value, std::string_view unit) {
+  return value ? fmt::format(" at {:.0f} {}", *value, unit) : "";
+}
+
+void add_clocks(const Health& before, const Health& after, Changes& changes) {
+  const std::string heat = at(after.temperature, "degrees C");
+  const std::string power = at(after.power, "W");
+  // Reasons that are there in idle times or on purpose (application clocks) are none of these.
+  const std::array<std::pair<std::string_view, std::string>, 5> reasons{{
+      {"power-cap", "the power limit holds the GPU's clocks down" + power + "; look at nvidia-smi -q -d POWER"},
+      {"hw-slowdown", "the GPU has slowed itself down" + heat + "; look at its cooling and power supply"},
+      {"sw-thermal", "the GPU is too hot" + heat + ", and the driver holds its clocks down; look at its cooling"},
+      {"hw-thermal", "the GPU is too hot" + heat + ", and has slowed itself down; look at its cooling"},
+      {"power-brake", "the server has told the GPU to slow down" + power + "; look at its power supplies"},
+  }};
+  for (const auto& [reason, sentence] : reasons) {
+    if (!contains(after.throttle, reason)) continue;
+    const char* since = contains(before.throttle, reason) ? " (before the case as well)" : "";
+    changes.push_back({fmt::format("throttle-{}", reason), sentence + since});
+  }
+}
+
+void add_heat(const Health& after, Changes& changes) {
+  constexpr double kNear = 3;  // degrees; the sensor tells whole ones, and a chip under load sways by one or two
+  if (!after.temperature || !after.temperature_limit || *after.temperature < *after.temperature_limit - kNear) return;
+  changes.push_back({"hot", fmt::format("the GPU is at {:.0f} degrees C, and slows itself down at {:.0f}; look at its "
+                                        "cooling",
+                                        *after.temperature, *after.temperature_limit)});
 }
 
 }  // namespace
 
-std::vector<std::string> health_flags(const HealthRecord& record) {
-  // Those that are there in idle times or on purpose (application clocks) are none.
-  constexpr std::array<std::string_view, 5> kThatMatter{"power-cap", "hw-slowdown", "sw-thermal", "hw-thermal",
-                                                        "power-brake"};
-  const auto& [before, after] = record;
-  std::vector<std::string> flags;
-  if (grew(before.ecc_corrected, after.ecc_corrected) || grew(before.ecc_uncorrected, after.ecc_uncorrected)) {
-    flags.emplace_back("ecc-errors");
-  }
-  if (after.xids && !after.xids->empty()) flags.emplace_back("xid");
-  if (grew(before.pcie_replays, after.pcie_replays)) flags.emplace_back("pcie-replays");
-  if (before.link_width && after.link_width && *before.link_width != *after.link_width) {
-    flags.emplace_back("link-changed");
-  }
-  if (!after.throttle) return flags;
-  for (const std::string_view reason : kThatMatter) {
-    if (std::ranges::find(*after.throttle, reason) == after.throttle->end()) continue;
-    flags.push_back("throttle-" + std::string(reason));
-  }
-  return flags;
+std::vector<HealthChange> health_changes(const HealthRecord& record) {
+  Changes changes;
+  add_errors(record.before, record.after, changes);
+  add_link(record.before, record.after, changes);
+  add_clocks(record.before, record.after, changes);
+  add_heat(record.after, changes);
+  return changes;
 }
 
 void CaseHealth::note(const HealthRecord& record) {
   if (record == HealthRecord{}) return;
   latest_ = record;
-  for (std::string& flag : health_flags(record)) flags_.insert(std::move(flag));
+  for (HealthChange& change : health_changes(record)) changes_[change.flag] = std::move(change.sentence);
 }
 
 void CaseHealth::add_to(Result& result) const {
   if (latest_) result.health = latest_;
-  for (const std::string& flag : flags_) {
+  for (const auto& [flag, sentence] : changes_) {
     for (Measurement& m : result.measurements) {
       if (std::ranges::find(m.flags, flag) == m.flags.end()) m.flags.push_back(flag);
     }
-    // warn() tells of flags; without a measurement there is none to have it.
-    if (result.measurements.empty()) result.warnings.push_back(flag + ": " + std::string(advice_on(flag)));
+    result.warnings.push_back(fmt::format("{}: {}", flag, sentence));
   }
 }
 

@@ -1,8 +1,8 @@
 // What the state of a GPU before and after a case says of the case.
 #pragma once
 
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -11,22 +11,29 @@
 
 namespace xferbench {
 
-/// What changed for the worse while a case ran, and what held it back, as flags of its measurements: "ecc-errors",
-/// "xid", "pcie-replays", "link-changed", "throttle-hw-thermal". What is not known on both sides is no change. The
-/// link's generation says nothing: before and after, the link is idle, and trains down.
-std::vector<std::string> health_flags(const HealthRecord& record);
+/// What changed for the worse while a case ran, or held it back.
+struct HealthChange {
+  std::string flag;      ///< of its measurements: "ecc-errors", "pcie-replays", "throttle-hw-thermal"
+  std::string sentence;  ///< what it was, in numbers, and what to do
+  friend bool operator==(const HealthChange&, const HealthChange&) = default;
+};
+
+/// What is not known on both sides is no change. Nor is what comes and goes with work: an idle link trains down, so its
+/// generation counts only where the GPU was awake in both looks; power and temperature rise under load, so they are
+/// named where they are the reason for something.
+std::vector<HealthChange> health_changes(const HealthRecord& record);
 
 /// Of all times that a case was measured: what was said of the machine in any of them stays said.
 class CaseHealth {
  public:
   /// One more time; nothing where nothing is known.
   void note(const HealthRecord& record);
-  /// The latest record, and all flags on the measurements; as warnings where there is no measurement to have them.
+  /// The latest record, all flags on the measurements, and a warning for each of them.
   void add_to(Result& result) const;
 
  private:
   std::optional<HealthRecord> latest_;
-  std::set<std::string> flags_;
+  std::map<std::string, std::string> changes_;  ///< sentences by flag, the latest of each
 };
 
 }  // namespace xferbench

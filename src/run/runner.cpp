@@ -57,8 +57,8 @@ std::optional<SkipReason> host_memory_skip_reason(MemoryNeeds needs, std::size_t
   return std::nullopt;
 }
 
-}  // namespace
-
+/// What to do about a flag of samples; empty for those that worry nobody, and for those of the machine's health, which
+/// come with a sentence of their own.
 std::string_view advice_on(std::string_view flag) {
   static const std::map<std::string_view, std::string_view> advice{
       {"drift", "the machine was not steady; close other programs or raise --budget"},
@@ -66,19 +66,12 @@ std::string_view advice_on(std::string_view flag) {
       {"throttled", "the GPU ran below 90 % of its highest clock; look at its temperature and power limit"},
       {"gate-timeout", "the host was too busy to submit in time; those samples were taken again"},
       {"slow-first", "the first sample is slow: raise --budget for a longer warm-up"},
-      {"ecc-errors", "the GPU's memory had errors meanwhile; look at nvidia-smi -q -d ECC before you trust this GPU"},
-      {"xid", "the driver told of a critical error of the GPU; look for NVRM: Xid in the kernel's log"},
-      {"pcie-replays", "the link had to send packets again, which costs bandwidth; look at the card's slot and riser"},
-      {"link-changed", "the link has another width than before the case; look at the card's slot and riser"},
-      {"throttle-power-cap", "the power limit holds the GPU's clocks down; look at nvidia-smi -q -d POWER"},
-      {"throttle-hw-slowdown", "the GPU has slowed itself down; look at its cooling and power supply"},
-      {"throttle-sw-thermal", "the GPU is too hot, and the driver holds its clocks down; look at its cooling"},
-      {"throttle-hw-thermal", "the GPU is too hot, and has slowed itself down; look at its cooling"},
-      {"throttle-power-brake", "the server has told the GPU to slow down; look at its power supplies"},
   };
   const auto found = advice.find(flag);
   return found == advice.end() ? std::string_view() : found->second;
 }
+
+}  // namespace
 
 void warn(Result& result, const SamplingPolicy& policy) {
   std::set<std::string> told;

@@ -28,9 +28,6 @@ std::optional<SkipReason> skip_reason(const PlannedCase& planned, Machine& machi
 /// The cases that these stand for on a machine with these GPUs, in their order, each once.
 std::vector<PlannedCase> expanded(std::span<const PlannedCase> cases, const GpusOfRun& gpus);
 
-/// What to do about a flag; empty for those that worry nobody.
-std::string_view advice_on(std::string_view flag);
-
 /// Adds the flags of a result's measurements as warnings, each flag once, and intervals wider than the policy wants.
 void warn(Result& result, const SamplingPolicy& policy);
 

@@ -53,6 +53,26 @@ std::optional<SkipReason> missing_access(std::span<const int> from, std::span<co
   return std::nullopt;
 }
 
+void add_wall(const Series& wall, Result& result) {
+  if (wall.elapsed.samples.empty()) return;
+  result.measurements.push_back(wall.elapsed);
+  result.measurements.push_back(wall.part(kWallCalls));
+  result.add(kTimeToResult, wall.elapsed.median, "s");
+}
+
+std::span<const MetricDeclaration> wall_metrics() {
+  static const std::array<MetricDeclaration, 2> metrics{{
+      measured(kWall, "by the host's clock, from the first call to the return of the wait: with nothing hidden"),
+      measured(kWallCalls, "of that, the calls that submit the work"),
+  }};
+  return metrics;
+}
+
+MetricDeclaration time_to_result() {
+  return derived_time(kTimeToResult, "by the host's clock, from the first call to the return of the wait, median")
+      .column("to the result");
+}
+
 std::span<const MetricDeclaration> several_gpus_metrics() {
   static const std::array<MetricDeclaration, 3> metrics{{
       measured(kGpuTime, "of several GPUs: each one's part, from its begin to its end by its own clock"),
@@ -116,6 +136,10 @@ bool all_sampled(std::span<const Series> series) {
 void add_measurements(std::span<const Series> series, Result& result) {
   for (const Series& s : series) {
     const bool about = &s == &series.front();
+    if (s.elapsed.name == kWall) {
+      add_wall(s, result);
+      continue;
+    }
     result.measurements.push_back(s.elapsed);
     result.measurements.back().auxiliary = !about;
     if (about) result.measurements.insert(result.measurements.end(), s.parts.begin(), s.parts.end());

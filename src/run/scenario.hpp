@@ -77,7 +77,8 @@ struct RunContext {
   std::uint64_t seed = 0;
   bool verify = true;
   SamplingObserver observe;
-  bool trace = false;  ///< a timeline was asked for
+  bool trace = false;                       ///< a timeline was asked for
+  Objective objective = Objective::device;  ///< of `tune`
   /// What the cases of a run share; a case run by itself has its own.
   std::shared_ptr<Memo> memo = std::make_shared<Memo>();
 
@@ -117,8 +118,17 @@ std::vector<Series> sample_few(const RunContext& bench, std::vector<Region> regi
 /// Whether everything was sampled: after Ctrl-C, some may have been not.
 bool all_sampled(std::span<const Series> series);
 /// Adds the times to the result's measurements: the first is what the case is about, and brings its parts along. The
-/// others are there to be compared with, and nobody is warned of them.
+/// others are there to be compared with, and nobody is warned of them; wall_of() one is added by add_wall().
 void add_measurements(std::span<const Series> series, Result& result);
+
+/// Adds what was sampled of wall_of() a region, and from it the metrics that follow (wall_metrics()); nothing where
+/// there are no samples.
+void add_wall(const Series& wall, Result& result);
+/// What add_wall() adds, for scenarios that sample such regions to declare as their own, beside time_to_result().
+std::span<const MetricDeclaration> wall_metrics();
+/// The metric of it that has a column, for its place in the table.
+MetricDeclaration time_to_result();
+inline constexpr const char* kTimeToResult = "to_result";
 
 /// The parts that regions over several devices have (measure/region.hpp); a scenario with such regions declares these
 /// as its own.

@@ -1,6 +1,7 @@
 // What a scenario offers to `tune`: its cases as a space to search. run/tuner.hpp does the searching.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <span>
@@ -9,11 +10,22 @@
 #include <vector>
 
 #include "core/axis.hpp"
+#include "core/enum_text.hpp"
 #include "measure/region.hpp"
 #include "results/result.hpp"
 #include "run/skip_reason.hpp"
 
 namespace xferbench {
+
+/// What `tune` searches for.
+enum class Objective {
+  device,  ///< the shortest time on the device, as regions are timed
+  wall,    ///< the shortest time to the result, as a program sees it
+};
+constexpr auto texts_of(Objective) { return std::to_array<std::string_view>({"device", "wall"}); }
+
+/// What is sampled of a region for that: itself, or wall_of() it, which then has a warm-up of its own.
+Region region_for(Objective objective, const Region& region);
 
 /// One configuration made ready to be timed. Keeps its streams and events alive; what all candidates share belongs to
 /// the Tunable, which outlives them.
@@ -25,7 +37,8 @@ class Candidate {
   virtual ~Candidate() = default;
 
   /// What is timed. Called once for each round of sampling; regions of several candidates are sampled interleaved, so
-  /// they may share data but no streams or events. Its name is that of the measurement, the same for all candidates.
+  /// they may share data but no streams or events. Its name is that of the measurement, the same for all candidates,
+  /// where the time on the device is searched for.
   /// With a check, where it has an output.
   [[nodiscard]] virtual Region region() = 0;
   /// Runs once on poisoned memory and checks the result. Called before the first sample, unless the user forbids it.
@@ -44,13 +57,15 @@ class Tunable {
 
   /// Why the device cannot run the case, as far as that shows only when it is asked; such a case is not searched.
   [[nodiscard]] virtual std::optional<SkipReason> skip_reason(const Case&) const { return std::nullopt; }
-  /// Seconds that the case should take by the model, from what was measured at construction. Its order matters more
-  /// than its scale: the search corrects each family by what it measures of it.
+  /// Seconds that the case should take by the model, of what RunContext::objective says, from what was measured at
+  /// construction. Its order matters more than its scale: the search corrects each family by what it measures of it.
   [[nodiscard]] virtual double predict(const Case&) const = 0;
   /// Fewer is simpler; among configurations that are equally fast the simplest is named.
   [[nodiscard]] virtual double complexity(const Case&) const = 0;
   /// Cases whose predictions are likely to be wrong alike. Here: those that agree in every word.
   [[nodiscard]] virtual std::string family(const Case&) const;
+  /// How far a prediction is off beside what its family has in common, relative: a first guess, replaced by experience.
+  [[nodiscard]] virtual double model_error() const { return 0.03; }
   /// Throws DeviceError if the device cannot; only that configuration drops out.
   [[nodiscard]] virtual std::unique_ptr<Candidate> prepare(const Case&) = 0;
   /// Adds the scenario's own metrics and labels, given the case's median in seconds: bandwidth, efficiency, what limits

@@ -53,7 +53,7 @@ std::string behind(const Contestant& one, const Contestant& best) {
 model::Estimate time_of(const Contestant& c) { return {c.seconds, c.interval}; }
 
 /// `all`: the best first.
-Finding winner_of(std::span<const Contestant> all, const Namer& namer) {
+Finding winner_of(std::span<const Contestant> all, const Namer& namer, Objective objective) {
   const Contestant& best = all.front();
   std::string interval;
   if (best.interval) {
@@ -62,9 +62,11 @@ Finding winner_of(std::span<const Contestant> all, const Namer& namer) {
   }
   const char* unsure = best.confirmed ? "" : "; not measured again, so take it with care";
   const bool decided = std::ranges::all_of(all.subspan(1), [&](const Contestant& c) {
-    return model::relate(time_of(best), time_of(c)) == model::Relation::faster;
+    return c.out || model::relate(time_of(best), time_of(c)) == model::Relation::faster;
   });
-  const char* what = decided ? "fastest" : "ahead, though others lie within 1 % of it or within the intervals";
+  const std::string what = fmt::format("{} {}{}", decided ? "fastest" : "ahead",
+                                       objective == Objective::wall ? "to the result" : "on the device",
+                                       decided ? "" : ", though others lie within 1 % of it or within the intervals");
   Finding f = finding(
       "winner",
       fmt::format("{}: {}: {}{}{}", what, namer.name(best.config), format_seconds(best.seconds), interval, unsure),
@@ -124,12 +126,27 @@ Finding simplest(std::span<const Contestant> set, const Namer& namer) {
   return f;
 }
 
+/// "0.9 s for the model, 0.7 s verification, 0.8 s search, 0.6 s confirmation"
+std::string where_time_went(const TuneAccount& a) {
+  return fmt::format("{:.1f} s for the model, {:.1f} s verification, {:.1f} s search, {:.1f} s confirmation", a.model,
+                     a.verification, a.search, a.confirmation);
+}
+
+std::vector<Metric> account_metrics(const TuneAccount& a) {
+  return {{"model_seconds", a.model, "s"},
+          {"verification_seconds", a.verification, "s"},
+          {"search_seconds", a.search, "s"},
+          {"confirmation_seconds", a.confirmation, "s"},
+          {"passes", static_cast<double>(a.passes), "passes"}};
+}
+
 Finding search(const TuneSummary& summary) {
   std::vector<double> errors;
   for (const Contestant& c : summary.contestants) errors.push_back(std::abs(c.seconds / c.predicted - 1));
   std::string text = fmt::format("measured {} of {} configurations", summary.contestants.size(), summary.space.size());
   if (summary.failed > 0) text += fmt::format(", {} failed", summary.failed);
   Finding f = finding("search", {});
+  f.labels.emplace_back("objective", to_text(summary.objective));
   f.metrics = {{"measured", static_cast<double>(summary.contestants.size()), "configurations"},
                {"failed", static_cast<double>(summary.failed), "configurations"},
                {"configurations", static_cast<double>(summary.space.size()), "configurations"}};
@@ -139,6 +156,10 @@ Finding search(const TuneSummary& summary) {
     f.metrics.push_back({"model_error", *middle, "1"});
     text += fmt::format("; the model was off by {} for half of them and by {} at most", format_percent(*middle),
                         format_percent(*std::ranges::max_element(errors)));
+  }
+  if (summary.account.passes > 0) {
+    text += fmt::format("; {:.1f} s: {}", summary.account.all(), where_time_went(summary.account));
+    std::ranges::move(account_metrics(summary.account), std::back_inserter(f.metrics));
   }
   f.text = std::move(text);
   return f;
@@ -158,7 +179,7 @@ std::vector<Finding> tune_findings(TuneSummary summary) {
     std::ranges::copy_if(all, std::back_inserter(set), [&](const Contestant& c) {
       return &c == &all.front() || c.seconds <= (1 + model::kAlike) * all.front().seconds;
     });
-    findings = {winner_of(all, namer), alike(set, namer)};
+    findings = {winner_of(all, namer, summary.objective), alike(set, namer)};
     std::erase_if(set, [&](const Contestant& c) { return c.confirmed != all.front().confirmed; });
     if (set.size() > 1) findings.push_back(simplest(set, namer));
   }

@@ -25,6 +25,13 @@ std::string Tunable::family(const Case& c) const {
   return words;
 }
 
+Region region_for(Objective objective, const Region& region) {
+  if (objective == Objective::device) return region;
+  Region wall = wall_of(region);
+  wall.warmed_by_another = false;
+  return wall;
+}
+
 void require_same_work(std::span<const Case> cases, std::span<const std::string_view> axes) {
   for (const std::string_view axis : axes) {
     const auto text = [axis](const Case& c) {
@@ -49,6 +56,7 @@ constexpr const char* kResidual = "residual";
 constexpr const char* kBehindBest = "behind_best";
 constexpr const char* kHostBlocked = "host_blocked";
 constexpr const char* kMeasuredIn = "measured_in";
+constexpr const char* kObjective = "objective";
 constexpr const char* kConfirmation = "confirmation";
 constexpr const char* kSearchSuffix = "-search";
 
@@ -57,11 +65,18 @@ std::vector<MetricDeclaration> tune_metrics(std::span<const MetricDeclaration> o
       derived_time(kPredicted, "what the model said, before any correction").column("predicted"),
       derived(kResidual, "1", Better::neither, "measured over predicted, less 1")
           .column("residual", MetricDeclaration::Format::percent),
-      derived_time(kMakespan, "median time: of the confirmation where the configuration took part, else of the search"),
+      derived_time(kMakespan,
+                   "median of the time that was searched for: of the confirmation where the configuration took part, "
+                   "else of the search"),
       derived(kBehindBest, "1", Better::lower, "makespan over the winner's, less 1"),
       derived_time(kHostBlocked, "in the calls that submit the work"),
       label(kMeasuredIn, "which of the two the makespan is of: search or confirmation"),
+      label(kObjective, "which time was searched for: on the device, or wall, to the result"),
+      measured(kWall, "--objective wall: from the first call to the return of the wait, by the host's clock"),
+      measured(std::string(kWall) + kSearchSuffix, "of that, all samples of the search, of a finalist"),
   };
+  using Kind = MetricDeclaration::Kind;
+  if (find(of_scenario, Kind::metric, kTimeToResult) == nullptr) metrics.push_back(time_to_result());
   for (const MetricDeclaration& m : of_scenario) {
     if (m.headline) metrics.push_back(measured(m.name + kSearchSuffix, "all samples of the search, of a finalist"));
   }
@@ -137,9 +152,8 @@ constexpr double kLongest = 60;  // seconds that a share is taken of for the sta
 constexpr double kForSearch = 0.5;
 constexpr double kSlowHost = 0.9;  // of the makespan: calls that take longer are worth a warning
 
-constexpr std::size_t kSamplesPerRound = 8;
-constexpr std::size_t kLeastPerRound = 6;  // fewer have no interval
-constexpr std::size_t kMostFinalists = 16;
+constexpr std::size_t kSamplesPerRound = 4;
+constexpr std::size_t kLeastThatDecide = 6;  // fewer have no interval
 
 /// A configuration of the space and what has become of it.
 struct Entry {
@@ -153,15 +167,41 @@ struct Entry {
   std::string failure{};
 };
 
+/// Adds what passes until the end of a scope.
+class Stopwatch {
+ public:
+  Stopwatch(HostRuntime& host, double& seconds) : host_(host), seconds_(seconds), begun_(host.now()) {}
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+  ~Stopwatch() { seconds_ += host_.now() - begun_; }
+
+ private:
+  HostRuntime& host_;
+  double& seconds_;
+  double begun_;
+};
+
+/// What making the Tunable took.
+struct Spent {
+  double seconds = 0;
+  double of_budget = 0;  ///< of that, what counts as sampling
+};
+
+/// Of few samples the extremes, between which the median of all lies with a probability of 1 - 2^(1 - n): of four, 7
+/// in 8.
+Interval interval_of(const Measurement& m) { return m.ci95.value_or(Interval{m.min, m.max}); }
+
 class Tuner {
  public:
   Tuner(std::unique_ptr<Tunable> tunable, std::span<const Case> space, const RunContext& bench,
-        const TuneObserver& observer, const model::CandidateSearchPolicy& policy, double spent)
+        const TuneObserver& observer, const model::CandidateSearchPolicy& policy, const Spent& spent)
       : tunable_(std::move(tunable)),
         bench_(bench),
         observer_(observer),
         race_(predictions(*tunable_, space), policy),
-        spent_(spent) {
+        most_finalists_(policy.finalists),
+        spent_(spent.of_budget) {
+    account_.model = spent.seconds;
     entries_.reserve(space.size());
     for (const Case& c : space) entries_.push_back({.config = c, .predicted = tunable_->predict(c)});
   }
@@ -185,6 +225,7 @@ class Tuner {
   [[nodiscard]] std::vector<Finding> findings(const CommandOf& command_of) const {
     TuneSummary summary;
     for (const Entry& entry : entries_) summary.space.push_back(entry.config);
+    const std::vector<std::size_t> standing = race_.standing();
     for (const std::size_t i : begun_) {
       const Entry& entry = entries_[i];
       if (!entry.failure.empty()) ++summary.failed;
@@ -195,8 +236,11 @@ class Tuner {
                                      .interval = time->ci95,
                                      .predicted = entry.predicted,
                                      .complexity = tunable_->complexity(entry.config),
-                                     .confirmed = entry.fresh.has_value()});
+                                     .confirmed = entry.fresh.has_value(),
+                                     .out = std::ranges::find(standing, i) == standing.end()});
     }
+    summary.objective = bench_.objective;
+    summary.account = account_;
     summary.command_of = command_of;
     return tune_findings(std::move(summary));
   }
@@ -214,13 +258,14 @@ class Tuner {
   /// Rounds until the race is over, or its share of the budget is spent.
   void search() {
     while (may_go_on() && left_until(kForStages + kForSearch) > 0) {
-      const std::vector<std::size_t> batch = ready(affordable(race_.next(), left_until(kForStages + kForSearch)));
+      const double left = left_until(kForStages + kForSearch);
+      const std::vector<std::size_t> batch = ready(affordable(race_.next(), left, kSamplesPerRound));
       if (batch.empty() && race_.over()) return;
       if (batch.empty()) continue;
-      for (const auto& [i, series] : sampled(batch, round_policy(batch))) {
+      for (const auto& [i, series] : sampled(batch, round_policy())) {
         if (!entries_[i].failure.empty() || series.samples.empty()) continue;
         append(entries_[i].search, series);
-        race_.record(i, entries_[i].search->median, entries_[i].search->ci95);
+        race_.record(i, entries_[i].search->median, interval_of(*entries_[i].search));
       }
       if (!may_go_on()) return;
       release_losers();
@@ -239,7 +284,7 @@ class Tuner {
     policy.budget = std::max(left_until(1), 0.0);
     const Sampled all = sampled(best, policy);
     // Interrupted after a sample or two, it decides nothing; the samples are kept with those of the search.
-    const std::size_t enough = std::min(kLeastPerRound, policy.min_samples);
+    const std::size_t enough = std::min(kLeastThatDecide, policy.min_samples);
     const bool decides =
         !apart_ && std::ranges::all_of(all, [&](const auto& s) { return s.second.samples.size() >= enough; });
     for (const auto& [i, series] : all) {
@@ -254,6 +299,7 @@ class Tuner {
 
   /// Prepared and verified; those that fail drop out. Nothing when interrupted.
   std::vector<std::size_t> ready(const std::vector<std::size_t>& batch) {
+    const Stopwatch time(bench_.machine.host(), account_.verification);
     std::vector<std::size_t> good;
     for (const std::size_t i : batch) {
       if (!may_go_on()) return {};
@@ -321,9 +367,13 @@ class Tuner {
 
   /// Passes are checked where the winner is decided.
   Sampled sampled_together(const std::vector<std::size_t>& batch, const SamplingPolicy& policy) {
+    const Stopwatch time(bench_.machine.host(), confirming_ ? account_.confirmation : account_.search);
     std::vector<Region> regions;
     regions.reserve(batch.size());
-    for (const std::size_t i : batch) regions.push_back(entries_[i].candidate->region());
+    for (const std::size_t i : batch) {
+      regions.push_back(region_for(bench_.objective, entries_[i].candidate->region()));
+      regions.back().warmed_by_another = true;  // the GPU by the stages, and each configuration by being verified
+    }
     const double begun = bench_.machine.host().now();
     const Health before = bench_.device.health();
     const auto observe = [this](const SamplingProgress&) { show(); };
@@ -332,11 +382,14 @@ class Tuner {
     const HealthRecord health{before, bench_.device.health()};
     for (const std::size_t i : batch) entries_[i].health.note(health);
     spent_ += bench_.machine.host().now() - begun;
-    for (const Series& s : series) spent_ -= s.checking;
+    for (const Series& s : series) {
+      spent_ -= s.checking;
+      account_.passes += s.elapsed.samples.size() * s.elapsed.batch;
+    }
     Sampled all;
     for (std::size_t n = 0; n < batch.size(); ++n) {
       all.emplace_back(batch[n], series[n].elapsed);
-      entries_[batch[n]].host_blocked = series[n].submit.median;
+      entries_[batch[n]].host_blocked = calls_of(series[n]);
     }
     return all;
   }
@@ -344,32 +397,32 @@ class Tuner {
   /// About what one pass over a configuration takes: short ones are repeated until the clock can tell them.
   [[nodiscard]] double pass_time(std::size_t i) const { return std::max(race_.corrected(i), 2 * kShortestSample); }
 
-  /// As many of the batch, from its beginning, as `left` seconds allow; at least two, or there is nothing to compare.
-  /// The others come again.
-  [[nodiscard]] std::vector<std::size_t> affordable(std::vector<std::size_t> batch, double left) const {
+  /// As many of the batch, from its beginning, as `left` seconds allow so many samples of; at least two, or there is
+  /// nothing to compare. The others come again.
+  [[nodiscard]] std::vector<std::size_t> affordable(std::vector<std::size_t> batch, double left,
+                                                    std::size_t samples) const {
     double pass = 0;
     std::size_t count = 0;
     for (const std::size_t i : batch) {
       pass += pass_time(i);
-      if (count >= 2 && pass * static_cast<double>(kLeastPerRound) > left) break;
+      if (count >= 2 && pass * static_cast<double>(samples) > left) break;
       ++count;
     }
     batch.resize(count);
     return batch;
   }
 
-  /// A few samples of each; the budget leaves room for them and for little warm-up, the GPU being warm from the stages.
-  [[nodiscard]] SamplingPolicy round_policy(const std::vector<std::size_t>& batch) const {
-    double pass = 0;
-    for (const std::size_t i : batch) pass += pass_time(i);
-    constexpr double kWithWarmUp = 1.5;
+  /// A few samples of each.
+  [[nodiscard]] SamplingPolicy round_policy() const {
     SamplingPolicy policy;
-    policy.max_samples = std::min(kSamplesPerRound, bench_.policy.max_samples);
-    policy.min_samples = std::min(kLeastPerRound, policy.max_samples);
-    policy.budget =
-        std::min(left_until(kForStages + kForSearch), kWithWarmUp * static_cast<double>(kSamplesPerRound) * pass);
+    policy.max_samples = policy.min_samples = std::min(kSamplesPerRound, bench_.policy.max_samples);
     policy.ci = 0;  // all of the samples
     return policy;
+  }
+
+  /// Median of the calls that submit it.
+  [[nodiscard]] double calls_of(const Series& series) const {
+    return bench_.objective == Objective::wall ? series.part(kWallCalls).median : series.submit.median;
   }
 
   static void append(std::optional<Measurement>& all, const Measurement& more) {
@@ -391,8 +444,8 @@ class Tuner {
   /// The winner of the search and those that may be within 1 % of it, as many as the budget can measure.
   [[nodiscard]] std::vector<std::size_t> finalists() const {
     std::vector<std::size_t> found = race_.standing();
-    found.resize(std::min(found.size(), kMostFinalists));
-    return affordable(std::move(found), left_until(1));
+    found.resize(std::min(found.size(), most_finalists_));
+    return affordable(std::move(found), left_until(1), kLeastThatDecide);
   }
 
   /// The measurement that counts: the fresh one where there is one.
@@ -431,8 +484,10 @@ class Tuner {
     }
     result.add(kPredicted, entry.predicted, "s");
     result.add(kMakespan, time->median, "s");
+    if (bench_.objective == Objective::wall) result.add(kTimeToResult, time->median, "s");
     result.add(kResidual, time->median / entry.predicted - 1, "1");
     result.labels.emplace_back(kMeasuredIn, entry.fresh ? kConfirmation : "search");
+    result.labels.emplace_back(kObjective, to_text(bench_.objective));
     result.add(kHostBlocked, entry.host_blocked, "s");
     if (time->clock == Clock::event_gated && entry.host_blocked > kSlowHost * time->median) {
       result.warnings.push_back("the host submits no faster than the GPU works (" + format_seconds(entry.host_blocked) +
@@ -459,8 +514,10 @@ class Tuner {
   model::CandidateSearch race_;
   std::vector<Entry> entries_;
   std::vector<std::size_t> begun_;  // in order
-  double spent_ = 0;                // of the budget, in seconds
-  bool apart_ = false;              // the latest samples were not taken interleaved
+  std::size_t most_finalists_;
+  TuneAccount account_;
+  double spent_ = 0;    // of the budget, in seconds
+  bool apart_ = false;  // the latest samples were not taken interleaved
   bool confirming_ = false;
 };
 
@@ -475,12 +532,15 @@ Tuned tune(const Scenario& scenario, std::span<const Case> space, const RunConte
   if (tunable == nullptr) throw UsageError(fmt::format("{} cannot be tuned", scenario.descriptor().name));
   if (interrupted() != 0) return {};
   // Allocating and preparing are in this, too: it counts up to twice its share.
-  const double spent = std::min(bench.machine.host().now() - begun, 2 * kForStages * bench.policy.budget);
+  const double seconds = bench.machine.host().now() - begun;
+  const Spent spent{seconds, std::min(seconds, 2 * kForStages * bench.policy.budget)};
   model::CandidateSearchPolicy policy;
+  policy.model_error = tunable->model_error();
   if (thoroughness == Thoroughness::exhaustive) {
     policy.share = 1;
     policy.most = space.size();
     policy.reach = 1e6;  // of any error: nothing is too slow to be tried
+    policy.finalists = 16;
   }
   std::vector<Case> searched;
   for (const Case& c : space) {

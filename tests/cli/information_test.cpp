@@ -68,7 +68,7 @@ TEST(List, NamesEveryScenarioAndTheDefault) {
 
 TEST(List, SaysWhatSuitesAreFor) {
   const Outcome o = xferbench({"list"});
-  EXPECT_TRUE(contains(o.out, "\nSuites for --suite:\n  ci ")) << o.out;
+  EXPECT_TRUE(contains(o.out, "\nSuites for --suite:\n  calibrate ")) << o.out;
   EXPECT_TRUE(contains(o.out, "\n  quick      Is this machine well?")) << o.out;
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "suites");
@@ -125,7 +125,9 @@ TEST(Info, IsJsonWhereThatIsAskedFor) {
   EXPECT_EQ(json["schema"], "xferbench-info/1");
   EXPECT_EQ(json["environment"]["backend"], "simulated");
   EXPECT_EQ(json["environment"]["gpu"]["pcie"]["generation"], 5);
-  EXPECT_NEAR(json["limits"]["link"]["value"].get<double>(), 57.6, 0.1);
+  EXPECT_NEAR(json["limits"]["link"]["value"].get<double>(), 58.449, 0.001);
+  EXPECT_NEAR(json["limits"]["link_d2h"]["value"].get<double>(), 57.614, 0.001);
+  EXPECT_NEAR(json["limits"]["link_both"]["value"].get<double>(), 106.132, 0.001);
   EXPECT_EQ(json["limits"]["memory"]["unit"], "GB/s");
   EXPECT_TRUE(json["tool"].contains("version"));
   EXPECT_TRUE(json["profiles"].contains("h200-one-engine"));

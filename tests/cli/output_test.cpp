@@ -70,7 +70,7 @@ TEST(ResultsFile, ThatIsStandardOutputByAnotherNameDoesNotReplaceWhatIsAppendedT
 
 TEST(Quiet, SilencesWarnings) {
   // Far more calls than the payload is worth: the host is the limit, and the program says so.
-  const Arguments host_bound = {"--simulate", "--size", "64K", "--chunks", "64"};
+  const Arguments host_bound = {"--simulate", "--size", "64K", "--chunks", "1024"};
   const Outcome loud = xferbench(host_bound);
   EXPECT_EQ(loud.exit_code, 0);
   ASSERT_GE(lines(loud.err).size(), 1U);

@@ -77,7 +77,7 @@ TEST_F(ProfileFiles, AreNotReadByADryRun) { EXPECT_EQ(xferbench(copies("no/such/
 
 TEST_F(ProfileFiles, MayLetTheProcessDie) {
   const std::string results = folder_ / "r.json";
-  Process process(XFERBENCH_PROGRAM, copies(with(R"(, "inject": "die:copy:40")"), {"--json", results}));
+  Process process(XFERBENCH_PROGRAM, copies(with(R"(, "inject": "die:copy:80")"), {"--json", results}));
   EXPECT_EQ(process.wait().signal, SIGKILL);
   expect_valid_results(results);
   EXPECT_EQ(read_json(results)["results"].size(), 1U);

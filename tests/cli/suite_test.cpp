@@ -60,7 +60,7 @@ TEST_F(Suites, TurnsSampleEveryCaseSeveralTimes) {
 }
 
 TEST_F(Suites, ThoseThatComeWithTheProgramAreFoundByNameAndMakeCases) {
-  for (const char* name : {"quick", "ci", "full", "gpus", "limits"}) {
+  for (const char* name : {"quick", "ci", "full", "gpus", "limits", "calibrate"}) {
     const Outcome o = xferbench({"--suite", name, "--dry-run"});
     expect_success(o);
     EXPECT_GE(lines(o.out).size(), 10U) << name;

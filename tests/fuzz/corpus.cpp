@@ -100,7 +100,7 @@ std::vector<std::string> made_by_hand() {
   std::vector<std::string> files;
   Report report = test::real_report();
   files.push_back(to_json(report));
-  report.environment.gpu.pcie = {5, 8, "nvml", 5, 16, true};
+  report.environment.gpu.pcie = {5, 8, "nvml", 5, 16, true, 256, 512};
   report.environment.gpu.ecc = true;
   report.environment.host = {"Some CPU", 64, 1ULL << 40, "6.1", 0, 1, "local", "note"};
   report.environment.variables = {{"CUDA_MODULE_LOADING", "EAGER"}};

@@ -63,6 +63,9 @@ TEST_F(CudaDeviceTest, SeesTheLinkUnderLoad) {
   EXPECT_TRUE(std::set<unsigned>({1, 2, 4, 8, 16, 32}).contains(link->width)) << link->width;
   EXPECT_GE(link->max_generation, link->generation);
   EXPECT_GE(link->max_width, link->width);
+  // Both from one register, which only the privileged may read.
+  EXPECT_EQ(link->max_payload == 0, link->max_read_request == 0);
+  EXPECT_TRUE(std::set<unsigned>({0, 128, 256, 512, 1024, 2048, 4096}).contains(link->max_payload));
 }
 
 TEST_F(CudaDeviceTest, LookingAtTheLinkIsQuickAndLeavesNothingBehind) {

@@ -1,4 +1,6 @@
 // Every scenario on a real GPU at small sizes, verified; and what happens to the rest of a run when a case breaks it.
+#include <iostream>
+
 #include "gpu/faulty_kernel.hpp"
 #include "gpu/gpu_fixture.hpp"
 #include "scenarios/scenarios.hpp"
@@ -11,6 +13,12 @@ namespace {
 using GpuScenarioTest = GpuTest;
 
 TEST_F(GpuScenarioTest, MemcpyEveryRouteAndSize) { run_well("memcpy --size 1,4097,64K,65537,3M"); }
+
+TEST_F(GpuScenarioTest, MemcpyBackToBack) {
+  for (const Result& r : run_well("memcpy --dir h2d,d2h,bidirectional --host pinned --size 4K,64M --back-to-back 16")) {
+    EXPECT_EQ(r.needed_measurement("copy").batch, 16U) << r.config.key();
+  }
+}
 
 TEST_F(GpuScenarioTest, MemcpyEveryKindOfHostMemoryByTheCopyEngine) {
   run_well(
@@ -37,9 +45,34 @@ TEST_F(GpuScenarioTest, ManagedMemoryMigratesByPrefetchAndByFaults) {
   run_well("memcpy --host managed,managed-faults --size 1,4095,38797324 --dir h2d,d2h,bidirectional");
 }
 
+/// How much of packets the counters hold is for this test to find out; no less than the payload, and not twice of it.
+TEST_F(GpuScenarioTest, TheLinkCarriesWhatIsCopiedAndItsPackets) {
+  if (!device().link_bytes()) GTEST_SKIP() << "the driver does not count the bytes on the link";
+  for (const Result& r : run_well("memcpy --dir h2d,d2h --host pinned --size 256M")) {
+    const bool in = r.config.is("dir", "h2d");
+    const std::string busy = in ? "link_to_gpu" : "link_to_host";
+    const std::string other = in ? "link_to_host" : "link_to_gpu";
+    ASSERT_NE(r.metric(busy), nullptr);
+    for (const std::string& name : {busy, other}) {
+      std::cout << r.config.key() << ' ' << name << ' ' << r.value(name) << ", by the model "
+                << r.value(name + "_model") << '\n';
+    }
+    EXPECT_GE(r.value(busy), 0.99);
+    EXPECT_LE(r.value(busy), 1.05 * r.value(busy + "_model"));
+    EXPECT_LT(r.value(other), 0.2);
+  }
+}
+
 TEST_F(GpuScenarioTest, StagingEveryMethod) {
   run_well("staging --size 1,4095,38797324 --threads 1,3 --slot 4K,256K --slots 1,4");
   run_well("staging --size 3M --host pageable-small,pageable-huge --threads 2");
+  run_well(
+      "staging --size 1,4095,38797324 --method threads --threads 3 --slot 4K,1M --crew one-stream,together "
+      "--chunk-sizes equal,tapered --stores cached,streaming");
+  run_well("staging --size 3M --method threads --threads 2 --dir h2d --slot-memory all --idle poll");
+  run_well(
+      "staging --size 1,4095,38797324 --method register-chunks --threads 1,3 --slot 1M --slots 1,3 "
+      "--chunk-sizes equal,tapered --host pageable,pageable-huge");
 }
 
 TEST_F(GpuScenarioTest, CallbackEveryMethod) {
@@ -66,12 +99,13 @@ TEST_F(GpuScenarioTest, BalanceChoosesAKernelOfTheRightLength) {
 
 TEST_F(GpuScenarioTest, TimedPassesAreChecked) {
   const std::vector<std::pair<std::string, std::vector<const char*>>> all{
-      {"memcpy --size 3M", {"copy"}},
+      {"memcpy --size 3M --host pinned", {"copy", "wall"}},
+      {"memcpy --size 3M --host pageable", {"copy"}},
       {"async --size 3M --in-flight none", {"completion", "beside-work"}},
       {"alloc --memory pinned,register --size 2M", {"copy", "pageable-copy"}},
       {"staging --size 3M --method threads --threads 2", {"staging", "pinned", "direct"}},
       {"callback --size 3M --chunks 4 --method poll", {"pipeline", "no-cpu-stage", "cpu-stage", "naive"}},
-      {"overlap --size 3M --chunks 4", {"pipeline", "h2d", "kernel", "d2h", "both", "serial"}},
+      {"overlap --size 3M --chunks 4", {"pipeline", "wall", "h2d", "kernel", "d2h", "both", "serial"}},
       {"smem --size 3M --method sync --stages 1 --intensity 2", {"smem", "d2d", "memory"}},
       {"dynpar --task children --children 16 --launch tail", {"makespan", "by-host"}},
       {"dynpar --task sort --size 64K", {"makespan", "by-host"}},
@@ -85,6 +119,37 @@ TEST_F(GpuScenarioTest, TimedPassesAreChecked) {
       }
     }
   }
+}
+
+// --- To the result ---------------------------------------------------------------------------------------------------
+
+/// Longer than the work of each direction alone, which no host can hide, and not by more than calls and waits take.
+TEST_F(GpuScenarioTest, TheTimeToTheResultHoldsAllOfTheWork) {
+  for (const Result& r : run_well("overlap --size 64M --chunks 16 --strategy streams,engines,graph,zero-copy")) {
+    const double longest = std::max(r.median("h2d"), r.median("d2h"));
+    EXPECT_GT(r.value("to_result"), longest) << r.config.key();
+    EXPECT_LT(r.value("to_result"), 2 * r.value("makespan")) << r.config.key();
+    EXPECT_EQ(r.value("to_result"), r.median("wall")) << r.config.key();
+  }
+  for (const Result& r : run_well("memcpy --size 64M --dir h2d,d2h --host pinned")) {
+    EXPECT_NEAR(r.value("to_result"), r.median("copy"), 200e-6) << r.config.key();
+  }
+}
+
+TEST_F(GpuScenarioTest, TheGpuBeginsWithEnginesBeforeTheCallsReturn) {
+  const Result engines = run_well("overlap --size 64M --chunks 32 --strategy engines").front();
+  EXPECT_GT(engines.value("gpu_begins"), 0);
+  EXPECT_LT(engines.value("gpu_begins"), engines.value("calls_return"));
+  const Result graph = run_well("overlap --size 64M --chunks 32 --strategy graph").front();
+  EXPECT_GT(graph.value("gpu_begins"), 0);
+  EXPECT_LT(graph.value("gpu_begins"), graph.value("to_result"));
+  EXPECT_GT(graph.value("calls_return"), 0);
+}
+
+// Its one call launches a graph; that takes the longer, the more is in it.
+TEST_F(GpuScenarioTest, TheCallOfAGraphGrowsWithItsChunks) {
+  const auto results = run_well("overlap --size 64M --chunks 4,64 --strategy graph");
+  EXPECT_GT(results[1].median("wall-calls"), 2 * results[0].median("wall-calls"));
 }
 
 // That scenarios declare what they write where only a GPU makes them write it. The others: tests/sim.

@@ -161,6 +161,9 @@ TEST_F(WatchedGpu, TellsOfItsHealthInLittleTime) {
   if (health == Health{}) GTEST_SKIP() << "NVML tells nothing here";
   EXPECT_TRUE(health.link_width.value_or(16) >= 1 && health.link_width.value_or(16) <= 32);
   EXPECT_TRUE(!health.xids || health.xids->empty());
+  EXPECT_TRUE(health.power.value_or(100) > 5 && health.power.value_or(100) < 2000) << *health.power;
+  EXPECT_TRUE(health.temperature.value_or(40) > 0 && health.temperature.value_or(40) < 120) << *health.temperature;
+  EXPECT_LT(health.temperature.value_or(0), health.temperature_limit.value_or(120));
 }
 
 TEST_F(WatchedGpu, MeasuresTheSameWithHealthAroundACase) {

@@ -90,7 +90,7 @@ class Commands(support.Folder):
     """Every line of a shell's block that begins with xferbench is understood as it stands."""
 
     def test_are_understood(self):
-        for name in ("base.json", "new.json", "results.json", "today.json", "a100.json", "h200.json", "quick.json"):
+        for name in ("base.json", "new.json", "results.json", "today.json", "a100.json", "h200.json", "quick.json", "c-1.json", "c-2.json", "grid.json"):
             shutil.copy(RESULTS / "h200-quick.json", self.folder / name)
         for name in ("main", "pr", "new", "baseline/new", "good"):
             (self.folder / name).parent.mkdir(exist_ok=True)
@@ -105,6 +105,7 @@ class Commands(support.Folder):
         (self.folder / "my_app").chmod(0o755)
         (self.folder / "train.py").write_text("")
         (self.folder / "docs").symlink_to(ROOT / "docs")
+        (self.folder / "examples").symlink_to(ROOT / "examples")
         shutil.copy(ROOT / "docs" / "examples" / "h200-spread.json", self.folder / "spread.json")
         commands = 0
         for page in PAGES:
@@ -120,9 +121,11 @@ class Commands(support.Folder):
     def assert_understood(self, command):
         """It runs dry, which leaves out the files that only a run can write; what only reads runs as it is."""
         word = (command.split() + [""])[1]
-        runs = word not in ("list", "info", "compare", "check", "expect", "explain", "completion", "man", "help")
+        runs = word not in ("list", "info", "compare", "check", "expect", "calibrate", "validate", "explain", "completion", "man", "help")
         if runs:
             command = re.sub(r" --(json|csv|markdown|timeline|repeat|spread)[ =]\S+", "", command) + " --dry-run"
+        if word == "calibrate" and not re.search(r"calibrate \S+\.json", command):
+            command += " --simulate"  # there is no GPU to measure
         shell = f'xferbench() {{ "$XFERBENCH_PROGRAM" "$@"; }}; {command}'
         outcome = subprocess.run(
             ["bash", "-c", shell],
@@ -155,7 +158,7 @@ class Results(unittest.TestCase):
 
     def test_are_not_too_many_for_a_repository(self):
         size = sum(path.stat().st_size for path in (ROOT / "docs" / "results").iterdir())
-        self.assertLess(size, 4_000_000)
+        self.assertLess(size, 5_500_000)
 
     def test_have_one_measurement_on_a_line(self):
         for path in RESULTS.glob("*.json"):

@@ -24,8 +24,8 @@ TEST_F(CallbackTest, NotificationTakesWhatTheProfileSays) {
   const auto& p = profile("h200");
   EXPECT_NEAR(median(run({"--method", "host-func"}), "notification"), p.host_function_start, 1e-9);
   EXPECT_NEAR(median(run({"--method", "stream-callback"}), "notification"), p.stream_callback_start, 1e-9);
-  EXPECT_NEAR(median(run({"--method", "event-sync"}), "notification"), p.event_cost + p.wake_up, 1e-9);
-  EXPECT_LE(median(run({"--method", "poll"}), "notification"), p.event_cost + 2 * p.query_call);
+  EXPECT_NEAR(median(run({"--method", "event-sync"}), "notification"), p.order_cost + p.wake_up, 1e-9);
+  EXPECT_LE(median(run({"--method", "poll"}), "notification"), p.order_cost + 2 * p.query_call);
 }
 
 TEST_F(CallbackTest, EveryChunkOfEveryPassIsNotified) {

@@ -118,6 +118,23 @@ class Ailing final : public CallObserver {
   std::size_t looks_ = 0;
 };
 
+/// Counts what goes over the link: as if each look found that much more.
+class Counted final : public CallObserver {
+ public:
+  explicit Counted(LinkBytes each) : each_(each) {}
+  void enter(const DeviceCall&) override {}
+  void leave(const DeviceCall&, bool) noexcept override {}
+  using CallObserver::adjust;
+  void adjust(std::optional<LinkBytes>& bytes) override {
+    bytes = LinkBytes{.sent = each_.sent * looks_, .received = each_.received * looks_};
+    ++looks_;
+  }
+
+ private:
+  LinkBytes each_;
+  double looks_ = 0;
+};
+
 /// Can lose its context.
 class FragileDevice : public sim::SimDevice {
  public:

@@ -89,6 +89,14 @@ TEST_F(GraphOnSim, OneCallReplaysAnyNumberOfOperations) {
   EXPECT_NEAR(now() - before, profile_.graph_call, 1e-12);
 }
 
+TEST_F(GraphOnSim, TheCallTakesLongerForEachCopyBetweenHostAndGpu) {
+  prepare();
+  const Graph graph = there_and_back();
+  const double before = now();
+  root_.replay(graph);
+  EXPECT_NEAR(now() - before, profile_.graph_call + 2 * profile_.graph_copy_call, 1e-12);
+}
+
 TEST_F(GraphOnSim, WhatCannotBeCapturedIsRefusedAndTheStreamWorksOn) {
   const HostBuffer ordinary = device_.allocate_host(kBytes, HostMemory::pageable);
   other_.record(arrived_);  // outside

@@ -159,7 +159,7 @@ TEST(InterceptedScenarios, MeasureTheSame) {
       {"memcpy", "--size", "1M", "--host", "pinned,pageable,registered"},
       {"latency", "--op", "copy,launch,graph,wait,event-wait"},
       {"alloc", "--size", "2M"},
-      {"staging", "--size", "1M", "--threads", "2"},
+      {"staging", "--size", "1M", "--threads", "2", "--method", "all", "--crew", "all"},
       {"async", "--size", "1M"},
       {"dynpar", "--task", "children", "--children", "16"},
   };

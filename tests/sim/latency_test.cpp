@@ -129,16 +129,16 @@ TEST_F(LatencyOnSim, WaitsTakeWhatTheProfileSays) {
   EXPECT_GT(stream.value("waited"), 90e-6) << "the kernel still runs when the wait begins";
   EXPECT_NEAR(stream.value("cpu_share"), 1, 1e-6) << "the simulated host spins";
   const Result event = run_one("--op wait --method event --schedule spin");
-  EXPECT_NEAR(event.median("latency"), p.event_cost + p.wake_up, 2e-9);
+  EXPECT_NEAR(event.median("latency"), p.order_cost + p.wake_up, 2e-9);
   const Result query = run_one("--op wait --method query");
-  EXPECT_LT(query.median("latency"), p.event_cost + 2 * p.query_call);
+  EXPECT_LT(query.median("latency"), p.order_cost + 2 * p.query_call);
 }
 
 TEST_F(LatencyOnSim, AnotherStreamIsSlowerThanTheSame) {
   const auto& p = profile("h200");
   const Result r = run_one("--op event-wait");
   EXPECT_NEAR(r.value("one_stream"), p.stamp_cost, 2e-9);
-  EXPECT_NEAR(r.median("latency"), p.stamp_cost + p.event_cost, 2e-9);
+  EXPECT_NEAR(r.median("latency"), p.stamp_cost + p.order_cost, 2e-9);
 }
 
 TEST_F(LatencyOnSim, BrokenDevicesFailTheCase) {

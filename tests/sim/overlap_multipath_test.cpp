@@ -75,9 +75,10 @@ TEST_F(OverlapThroughNeighbours, IsRightHoweverThePayloadIsCut) {
 
 TEST_F(OverlapThroughNeighbours, SaysWhatTheLinksOfOthersBring) {
   const Words all = sentences(run("--size 64M"));
-  ASSERT_EQ(all.size(), 2U);
+  ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[0].find("one payload through the links of 2 GPUs: "), 0U) << all[0];
   EXPECT_NE(all[1].find("the model does not cover"), std::string::npos) << all[1];
+  EXPECT_NE(all[2].find(" to the result, "), std::string::npos) << all[2];
 }
 
 TEST_F(OverlapThroughNeighbours, RefusesWhatCannotBe) {

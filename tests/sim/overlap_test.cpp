@@ -108,7 +108,8 @@ TEST_F(OverlapOnSim, TheFastestIsNamedEvenWhereItHasNoDiagnosis) {
   std::vector<const Result*> ok;
   for (const Result& r : results) ok.push_back(&r);
   const std::vector<Finding> findings = scenarios().front()->conclude(ok);
-  ASSERT_EQ(findings.size(), 1U);
+  ASSERT_EQ(findings.size(), 2U);
+  EXPECT_EQ(findings[1].kind, "to-result");
   EXPECT_EQ(findings[0].kind, "fastest");
   EXPECT_EQ(findings[0].text.find("serial is the fastest: "), 0U) << findings[0].text;
   EXPECT_NE(findings[0].text.find("no pipeline that was measured beats plain serial"), std::string::npos);
@@ -148,8 +149,13 @@ TEST_F(OverlapOnSim, TheCostsAreThoseOfTheProfile) {
   EXPECT_NEAR(metric(r, "d2h_duplex_rate"), p.d2h_duplex_rate, 0.002);
   EXPECT_NEAR(metric(r, "h2d_duplex_overhead"), p.h2d_duplex_overhead, 0.1);
   EXPECT_NEAR(metric(r, "d2h_duplex_overhead"), p.d2h_duplex_overhead, 0.1);
-  EXPECT_NEAR(metric(r, "hand_over"), 0, 0.1e-6);
-  EXPECT_NEAR(metric(r, "event_hand_over"), p.event_cost, 0.1e-6);
+  EXPECT_NEAR(metric(r, "hand_over_at_kernel"), (p.copy_to_kernel + p.kernel_to_copy) / 2, 0.15e-6);
+  EXPECT_NEAR(metric(r, "hand_over_between_copies"), p.copy_to_copy, 0.1e-6);
+  const double mean = (p.copy_to_kernel + p.kernel_to_copy + p.copy_to_copy) / 3;
+  EXPECT_NEAR(metric(r, "hand_over"), mean, 0.1e-6);
+  EXPECT_NEAR(metric(r, "event_hand_over"), mean + p.order_cost, 0.1e-6);
+  EXPECT_NEAR(metric(r, "stream_switch"), p.stream_switch, 0.1e-6);
+  EXPECT_NEAR(metric(r, "pass_overhead"), p.gate_to_copy + p.event_cost, 0.1e-6);
 }
 
 // --- Axes ------------------------------------------------------------------------------------------------------------

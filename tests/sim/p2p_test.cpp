@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/metric_names.hpp"
-#include "model/bounds.hpp"
+#include "model/pcie.hpp"
 #include "scenarios/common/chase.hpp"
 #include "scenarios/common/peer_access.hpp"
 #include "sim/faulty_device.hpp"
@@ -150,9 +150,14 @@ TEST_F(P2pOnSim, BothWaysTellWhatEachGpuDid) {
   EXPECT_EQ(r.gpus, (std::vector<int>{1, 0}));
 }
 
+Environment::Pcie gen5_x16() { return {.generation = 5, .width = 16}; }
+
 TEST_F(P2pOnSim, TheLimitIsThatOfTheNvlinksOrOfTheBus) {
   EXPECT_DOUBLE_EQ(metric(run_one("--pairs 0-1 --dir write"), "limit"), 18 * profile_.nvlink_rate / 1e9);
-  EXPECT_DOUBLE_EQ(metric(run_one("--pairs 0-1 --dir write --access staged"), "limit"), model::pcie_limit(5, 16) / 1e9);
+  EXPECT_DOUBLE_EQ(metric(run_one("--pairs 0-1 --dir write --access staged"), "limit"),
+                   model::pcie_limits(gen5_x16()).d2h / 1e9);
+  EXPECT_DOUBLE_EQ(metric(run_one("--pairs 0-1 --dir bidirectional --access staged"), "limit"),
+                   model::pcie_limits(gen5_x16()).both / 1e9);
 }
 
 TEST_F(P2pOnSim, ShortCopiesShareASample) {
@@ -185,7 +190,7 @@ TEST(P2pWithoutPeers, WithoutAccessOnlyStagedCopiesRun) {
   expect_all(run_peers("--size 1M --dir write --engine ce,sm", machine), Status::skipped, "--access staged");
   const auto staged = run_peers("--size 64M --dir write,bidirectional --access staged", machine);
   expect_all(staged, Status::ok, "", 4);
-  EXPECT_DOUBLE_EQ(metric(staged[0], "limit"), model::pcie_limit(5, 16) / 1e9);
+  EXPECT_DOUBLE_EQ(metric(staged[0], "limit"), model::pcie_limits(gen5_x16()).d2h / 1e9);
 }
 
 // --- Broken devices --------------------------------------------------------------------------------------------------

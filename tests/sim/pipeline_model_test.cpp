@@ -23,6 +23,9 @@ constexpr std::array<std::size_t, 14> kChunkCounts{1, 2, 3, 4, 7, 8, 16, 32, 33,
 constexpr std::array<double, 4> kBalances{0.1, 0.8, 1, 3};
 /// Both sides do the same arithmetic in another order.
 constexpr double kClose = 1e-6;
+/// What happens in the same moment in the one may be a last digit apart in the other, and then other copies disturb
+/// each other for a while.
+constexpr double kNearlySo = 1e-4;
 
 /// Chunks of very different sizes, all of them whole bytes.
 std::vector<double> uneven(std::size_t chunks) {
@@ -49,6 +52,9 @@ class Bed {
     costs_.kernel = {profile_.kernel_overhead, balance / profile_.h2d_rate};
     costs_.d2h = {profile_.d2h_overhead, 1 / profile_.d2h_rate, profile_.d2h_duplex_rate, profile_.d2h_duplex_overhead};
     costs_.copy_engines = profile_.copy_engines;
+    costs_.handoff = {profile_.copy_to_kernel, profile_.kernel_to_copy, profile_.copy_to_copy};
+    costs_.stream_switch = profile_.stream_switch;
+    costs_.start = profile_.gate_to_copy;
     for (int i = 0; i < 16; ++i) streams_.push_back(device_.make_stream(StreamKind::nonblocking));
   }
 
@@ -58,7 +64,9 @@ class Bed {
   /// The costs of pipelines that keep order by events. These delay who waits for them, not their own stream.
   [[nodiscard]] StageCosts costs_with_events() const {
     StageCosts c = costs_;
-    c.handoff = profile_.event_cost;
+    for (double* handoff : {&c.handoff.copy_to_kernel, &c.handoff.kernel_to_copy, &c.handoff.copy_to_copy}) {
+      *handoff += profile_.order_cost;
+    }
     return c;
   }
 
@@ -165,8 +173,8 @@ class PipelineModelOnSim : public testing::TestWithParam<std::tuple<const char*,
     return std::to_string(chunks.size()) + (equal ? " even" : " uneven") + " chunks, " + std::to_string(slots) +
            " slots, waves of " + std::to_string(wave);
   }
-  static void expect_close(double modelled, double simulated, const std::string& what) {
-    EXPECT_NEAR(modelled, simulated, kClose * simulated) << what;
+  static void expect_close(double modelled, double simulated, const std::string& what, double tolerance = kClose) {
+    EXPECT_NEAR(modelled, simulated, tolerance * simulated) << what;
   }
 
   Bed bed_{std::get<0>(GetParam()), std::get<1>(GetParam())};
@@ -176,7 +184,7 @@ TEST_P(PipelineModelOnSim, StreamsInTurn) {
   each([this](const std::vector<double>& chunks) {
     for (std::size_t slots = 1; slots <= 16; ++slots) {
       for (const std::size_t wave : {std::size_t{1}, slots}) {
-        const Arrangement a{.chunks = chunks, .h2d_after_d2h = slots, .wave = wave};
+        const Arrangement a{.chunks = chunks, .h2d_after_d2h = slots, .streams = slots, .wave = wave};
         expect_close(makespan(bed_.costs(), a), bed_.round_robin(chunks, slots, wave), about(chunks, slots, wave));
       }
     }
@@ -185,12 +193,13 @@ TEST_P(PipelineModelOnSim, StreamsInTurn) {
 
 TEST_P(PipelineModelOnSim, StreamsInTurnBehindASlowHost) {
   StageCosts costs = bed_.costs();
+  costs.start = 0;  // there is no gate
   costs.submit_h2d = costs.submit_d2h = bed_.of().copy_call;
   costs.submit_kernel = bed_.of().launch_call;
   each([&](const std::vector<double>& chunks) {
     for (const std::size_t slots : {1U, 3U, 16U}) {
       for (const std::size_t wave : {std::size_t{1}, slots}) {
-        const Arrangement a{.chunks = chunks, .h2d_after_d2h = slots, .wave = wave};
+        const Arrangement a{.chunks = chunks, .h2d_after_d2h = slots, .streams = slots, .wave = wave};
         expect_close(makespan(costs, a), bed_.round_robin_submitted(chunks, slots, wave), about(chunks, slots, wave));
       }
     }
@@ -208,7 +217,8 @@ TEST_P(PipelineModelOnSim, DoubleBuffers) {
   each([this](const std::vector<double>& chunks) {
     for (const std::size_t slots : {2U, 3U, 4U}) {
       const Arrangement a{.chunks = chunks, .h2d_after_kernel = slots, .kernel_after_d2h = slots};
-      expect_close(makespan(bed_.costs_with_events(), a), bed_.stream_per_engine(chunks, slots), about(chunks, slots));
+      expect_close(makespan(bed_.costs_with_events(), a), bed_.stream_per_engine(chunks, slots), about(chunks, slots),
+                   kNearlySo);
     }
   });
 }

@@ -312,8 +312,7 @@ class Bounds {
     check(c.bytes, in ? c.source : c.destination, in ? payload_->host_in() : payload_->host_out(), bytes);
     check(c.bytes, in ? c.destination : c.source, in ? payload_->device_in() : payload_->device_out(), device_bytes);
   }
-  static void check(std::size_t length, const std::byte* at, const float* begin, std::size_t bytes) {
-    const std::byte* first = reinterpret_cast<const std::byte*>(begin);
+  static void check(std::size_t length, const std::byte* at, const std::byte* first, std::size_t bytes) {
     EXPECT_GE(at, first);
     EXPECT_LE(at + length, first + bytes) << length << " bytes";
   }

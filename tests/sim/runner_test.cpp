@@ -249,17 +249,64 @@ TEST(HealthOfACase, ThatChangesIsAFlagAndAWarningWithAdvice) {
     const Result r = run_while({well, after}, measuring()).front();
     EXPECT_EQ(r.measurements.front().flags, std::vector<std::string>{flag});
     ASSERT_EQ(r.warnings.size(), 1U) << flag;
-    EXPECT_EQ(r.warnings.front().find(flag + " (copy): "), 0U) << r.warnings.front();
+    EXPECT_EQ(r.warnings.front().find(flag + ": "), 0U) << r.warnings.front();
     EXPECT_GT(r.warnings.front().size(), flag.size() + 20) << "with advice";
   }
 }
 
 TEST(HealthOfACase, IsNoChangeWhereOneSideIsNotKnown) {
   const Health known{.ecc_corrected = 3, .ecc_uncorrected = 1, .pcie_replays = 7, .link_width = 16};
-  EXPECT_TRUE(health_flags({{}, known}).empty());
-  EXPECT_TRUE(health_flags({known, {}}).empty());
+  EXPECT_TRUE(health_changes({{}, known}).empty());
+  EXPECT_TRUE(health_changes({known, {}}).empty());
   const Health begun_anew{.ecc_corrected = 0, .ecc_uncorrected = 0, .pcie_replays = 0, .link_width = 16};
-  EXPECT_TRUE(health_flags({known, begun_anew}).empty());
+  EXPECT_TRUE(health_changes({known, begun_anew}).empty());
+}
+
+/// The only thing that a record says.
+HealthChange only_change(const Health& before, const Health& after) {
+  const auto changes = health_changes({before, after});
+  EXPECT_EQ(changes.size(), 1U);
+  return changes.empty() ? HealthChange{} : changes.front();
+}
+
+TEST(HealthOfACase, SaysInNumbersWhatChanged) {
+  EXPECT_EQ(only_change({.pcie_replays = 7}, {.pcie_replays = 10}).sentence,
+            "the link had to send 3 packets again meanwhile, which costs bandwidth; look at the card's slot and riser");
+  EXPECT_EQ(only_change({.link_width = 16}, {.link_width = 8}).sentence,
+            "the link had 16 lanes before the case and 8 after it; look at the card's slot and riser");
+  EXPECT_EQ(
+      only_change({.ecc_corrected = 1, .ecc_uncorrected = 1}, {.ecc_corrected = 2, .ecc_uncorrected = 3}).sentence,
+      "the GPU's memory had 3 errors meanwhile, 2 of them not corrected; look at nvidia-smi -q -d ECC before you "
+      "trust this GPU");
+  const Health capped{.throttle = Words{"power-cap"}, .power = 698.4, .temperature = 61};
+  EXPECT_EQ(only_change({.throttle = Words{}}, capped).sentence,
+            "the power limit holds the GPU's clocks down at 698 W; look at nvidia-smi -q -d POWER");
+  EXPECT_NE(only_change(capped, capped).sentence.find("(before the case as well)"), std::string::npos);
+  const Health too_hot{.throttle = Words{"sw-thermal"}, .temperature = 85};
+  EXPECT_EQ(only_change({}, too_hot).sentence,
+            "the GPU is too hot at 85 degrees C, and the driver holds its clocks down; look at its cooling");
+}
+
+TEST(HealthOfACase, TakesALinkThatTrainsDownForIllOnlyWhereTheGpuWasAwake) {
+  const auto link = [](unsigned generation, std::optional<Words> reasons) {
+    return Health{.link_generation = generation, .throttle = std::move(reasons)};
+  };
+  EXPECT_EQ(only_change(link(5, Words{}), link(4, Words{"application-clocks"})),
+            (HealthChange{"link-changed",
+                          "the link fell from generation 5 to 4 though the GPU was not idle; look at "
+                          "the card's slot and riser"}));
+  EXPECT_TRUE(health_changes({link(5, Words{}), link(1, Words{"idle"})}).empty());
+  EXPECT_TRUE(health_changes({link(5, Words{"idle"}), link(1, Words{})}).empty());
+  EXPECT_TRUE(health_changes({link(5, {}), link(1, {})}).empty()) << "whether it was idle is not known";
+  EXPECT_TRUE(health_changes({link(1, Words{}), link(5, Words{})}).empty()) << "it trained up";
+}
+
+TEST(HealthOfACase, IsHotOnlyNearWhereTheChipSlowsDownAndPowerAloneIsNothing) {
+  const Health cool{.power = 90, .temperature = 30, .temperature_limit = 90};
+  EXPECT_TRUE(health_changes({cool, {.power = 690, .temperature = 86, .temperature_limit = 90}}).empty());
+  EXPECT_TRUE(health_changes({cool, {.temperature = 99}}).empty()) << "its limit is not known";
+  EXPECT_EQ(only_change(cool, {.temperature = 87, .temperature_limit = 90}),
+            (HealthChange{"hot", "the GPU is at 87 degrees C, and slows itself down at 90; look at its cooling"}));
 }
 
 TEST(HealthOfACase, ThatFailsBeforeItsFirstSampleIsAWarning) {

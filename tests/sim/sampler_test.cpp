@@ -143,6 +143,30 @@ TEST_F(SamplerTest, ShortRegionsAreRepeatedAndTheirMeanReported) {
   EXPECT_NEAR(s.elapsed.median, 12.5e-6, 1e-6);  // 10 us of payload and the engine's overhead
 }
 
+TEST_F(SamplerTest, RegionsThatAreComparedAreRepeatedAlike) {
+  const auto lasting = [this](std::string name, double microseconds, bool alike) {
+    Region r = region(std::move(name), [microseconds] { return microseconds; });
+    r.batchable = true;
+    r.repeated_alike = alike;
+    return r;
+  };
+  const auto series = run({lasting("short", 10.0, true), lasting("longer", 60.0, true), lasting("other", 10.0, false)});
+  EXPECT_GT(series[1].elapsed.batch, 1U);
+  EXPECT_EQ(series[0].elapsed.batch, series[1].elapsed.batch);
+  EXPECT_GT(series[2].elapsed.batch, series[1].elapsed.batch);
+}
+
+TEST_F(SamplerTest, AFixedBatchIsNeitherLongerNorShorter) {
+  for (const double us : {10.0, 500.0}) {
+    Region r = region("a", [us] { return us; });
+    r.batchable = true;
+    r.batch = 7;
+    const Series s = run({r}).front();
+    EXPECT_EQ(s.elapsed.batch, 7U);
+    EXPECT_NEAR(s.elapsed.median, (us + 2.5) * 1e-6, 1e-6);
+  }
+}
+
 TEST_F(SamplerTest, TooManyOperationsForAGateAreTimedWithoutOne) {
   Region r = region("a", [] { return 500.0; });
   r.operations = RegionTimer::kGateLimit + 1;

@@ -1,6 +1,7 @@
 // Every scenario's logic, on the simulated device.
 #include "core/units.hpp"
 #include "report/run/run_report.hpp"
+#include "sim/faulty_device.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
@@ -90,12 +91,82 @@ TEST_F(ScenariosOnSim, MemcpyReportsTheProfilesRates) {
   EXPECT_NEAR(rate("d2h", "pageable"), 18.1, 0.1);
 }
 
+TEST_F(ScenariosOnSim, OneDirectionBesideABusyOtherHasNeverTheLinkToItself) {
+  const Result r = run_one({"memcpy", "--dir", "bidirectional", "--host", "pinned"});
+  // The direction that ends first was beside the other all the time, the one that ends last was not.
+  const bool h2d_ends_last = r.value("h2d_bandwidth") < r.value("d2h_bandwidth");
+  const std::string first = h2d_ends_last ? "d2h" : "h2d";
+  const std::string last = h2d_ends_last ? "h2d" : "d2h";
+  EXPECT_NEAR(r.value(first + "_beside_bandwidth"), r.value(first + "_bandwidth"),
+              0.002 * r.value(first + "_bandwidth"));
+  EXPECT_LE(r.value(last + "_beside_bandwidth"), 1.002 * r.value(last + "_bandwidth"));
+  EXPECT_EQ(run_one({"memcpy", "--dir", "h2d", "--host", "pinned"}).metric("d2h_beside_bandwidth"), nullptr);
+}
+
 TEST_F(ScenariosOnSim, BidirectionalIsTheSumWithEachDirectionBesideIt) {
   const Result r = run_one({"memcpy", "--dir", "bidirectional", "--host", "pinned"});
   EXPECT_NEAR(metric(r, "bandwidth"), 101.4, 1);
   // H2D suffers less, and is beside the other all the time; D2H ends alone.
   EXPECT_NEAR(metric(r, "h2d_bandwidth"), profile("h200").h2d_rate * profile("h200").h2d_duplex_rate / 1e9, 0.2);
   EXPECT_NEAR(metric(r, "d2h_bandwidth"), 50.7, 0.5);
+}
+
+TEST_F(ScenariosOnSim, CopiesBackToBackAreASampleOfSoManyByTheirMean) {
+  for (const char* dir : {"h2d", "d2h", "bidirectional"}) {
+    for (const char* copies : {"1", "16", "64"}) {
+      const Result r = run_one({"memcpy", "--dir", dir, "--host", "pinned", "--size", "64M", "--back-to-back", copies});
+      const Measurement& copy = r.needed_measurement("copy");
+      EXPECT_EQ(std::to_string(copy.batch), copies) << dir;
+      EXPECT_EQ(copy.clock, Clock::event_gated) << dir;
+      EXPECT_EQ(r.metric("h2d_bandwidth") != nullptr, dir == std::string("bidirectional") && copy.batch == 1) << copies;
+    }
+  }
+  const auto rate = [&](const char* copies) {
+    return metric(run_one({"memcpy", "--dir", "h2d", "--host", "pinned", "--size", "1M", "--back-to-back", copies}),
+                  "bandwidth");
+  };
+  EXPECT_GT(rate("16"), rate("1")) << "what a pass takes beside its copies is shared";
+}
+
+TEST_F(ScenariosOnSim, WhatIsTimedOneByOneIsNotBackToBack) {
+  for (const char* copies :
+       {"h2d --api sync", "bidirectional --host pageable", "h2d --host managed", "h2d --touch warm"}) {
+    expect_refused(std::string("memcpy --back-to-back 2 --dir ") + copies, "leave out --back-to-back");
+  }
+  expect_all(run({"memcpy", "--dir", "h2d", "--host", "pageable", "--size", "1M", "--back-to-back", "2"}), Status::ok);
+}
+
+/// Of a machine that finds so many more bytes on the link each time that it looks.
+Result copied_while_counting(const std::string& direction, const std::string& size, LinkBytes each) {
+  InterceptedSim<Counted> sim(std::make_unique<sim::SimMachine>(profile("h200")), each);
+  return run_on(sim.device(), {"memcpy", "--host", "pinned", "--dir", direction, "--size", size}).front();
+}
+
+TEST_F(ScenariosOnSim, WhatTheLinkCarriedStandsBesideWhatPacketsMake) {
+  const double moved = 2048.0 * MiB;  // 8 passes of 256 MiB
+  const Result in = copied_while_counting("h2d", "256M", {.sent = 0.1 * moved, .received = 1.08 * moved});
+  EXPECT_NEAR(metric(in, "link_to_gpu"), 1.08, 1e-9);
+  EXPECT_NEAR(metric(in, "link_to_gpu_model"), 276.0 / 256, 1e-9);
+  EXPECT_NEAR(metric(in, "link_to_host"), 0.1, 1e-9);
+  EXPECT_NEAR(metric(in, "link_to_host_model"), 24.0 / 256, 1e-9);
+  const Result out = copied_while_counting("d2h", "256M", {.sent = 1.1 * moved});
+  EXPECT_EQ(metric(out, "link_to_gpu_model"), 0);
+  EXPECT_NEAR(metric(out, "link_to_host"), 1.1, 1e-9);
+  EXPECT_NEAR(metric(out, "link_to_host_model"), 280.0 / 256, 1e-9);
+  EXPECT_NEAR(metric(copied_while_counting("bidirectional", "256M", {}), "link_to_host_model"), 304.0 / 256, 1e-9);
+  const double turn = 4096.0 * MiB;
+  const Result wrapped = copied_while_counting("h2d", "256M", {.sent = 0.1 * moved - turn, .received = moved - turn});
+  EXPECT_NEAR(metric(wrapped, "link_to_host"), 0.1, 1e-9) << "the counters began anew";
+  EXPECT_NEAR(metric(wrapped, "link_to_gpu"), 1, 1e-9);
+}
+
+TEST_F(ScenariosOnSim, WhatTheLinkCarriedIsAbsentOfShortCopiesAndWhereNobodyCounts) {
+  EXPECT_EQ(copied_while_counting("h2d", "32M", {.sent = 1, .received = 1}).metric("link_to_gpu"), nullptr);
+  EXPECT_EQ(copied_while_counting("h2d", "4G", {.sent = 1, .received = 1}).metric("link_to_gpu"), nullptr)
+      << "a counter may have gone round more than once";
+  EXPECT_EQ(run_one({"memcpy", "--dir", "h2d", "--host", "pinned"}).metric("link_to_gpu"), nullptr);
+  InterceptedSim<Counted> sim(std::make_unique<sim::SimMachine>(profile("h200")), LinkBytes{.sent = 1, .received = 1});
+  EXPECT_EQ(run_on(sim.device(), {"memcpy", "--dir", "d2d"}).front().metric("link_to_gpu"), nullptr);
 }
 
 TEST_F(ScenariosOnSim, CopiesInsideTheGpuCountTheirTrafficTwice) {

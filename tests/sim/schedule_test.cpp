@@ -35,6 +35,7 @@ struct Task {
   double submitted = 0;
   double overhead = 0;
   double payload = 0;
+  std::size_t stream = 0;
   std::vector<std::size_t> waits_for;  // tasks of other stages, which hand over to it
 };
 
@@ -58,7 +59,12 @@ std::vector<Task> tasks_of(const StageCosts& costs, const Arrangement& a) {
   double now = 0;
   for (const auto& [stage, i] : order) {
     now += call[stage];
-    Task task{stage, now, cost[stage].per_operation, a.chunks[i] * cost[stage].per_byte, {}};
+    Task task{stage,
+              now,
+              cost[stage].per_operation,
+              a.chunks[i] * cost[stage].per_byte,
+              a.streams > 0 ? i % a.streams : stage,
+              {}};
     const auto wait = [&task, &number, chunk = i](std::size_t other, std::size_t distance) {
       if (distance != 0 && chunk >= distance) task.waits_for.push_back(number[other][chunk - distance]);
     };
@@ -78,12 +84,49 @@ std::size_t next_of(std::size_t stage, const std::vector<Task>& tasks, const std
   return tasks.size();
 }
 
+double handoff(const StageCosts& costs, std::size_t from, std::size_t to) {
+  if (from == kWork) return costs.handoff.kernel_to_copy;
+  if (to == kWork) return costs.handoff.copy_to_kernel;
+  return costs.copy_engines < 2 ? 0 : costs.handoff.copy_to_copy;
+}
+
 /// When a task may start, if all that it waits for has ended at `ends`.
-double ready(const Task& task, const std::vector<double>& ends, double handoff) {
-  double time = task.submitted;
-  for (const std::size_t before : task.waits_for) time = std::max(time, ends[before] + handoff);
+double ready(const StageCosts& costs, const Task& task, const std::vector<Task>& tasks,
+             const std::vector<double>& ends) {
+  double time = std::max(task.submitted, task.stage == kIn ? costs.start : 0);
+  for (const std::size_t before : task.waits_for) {
+    time = std::max(time, ends[before] + handoff(costs, tasks[before].stage, task.stage));
+  }
   return time;
 }
+
+std::size_t engine_of(const StageCosts& costs, std::size_t stage) {
+  return stage == kOut && costs.copy_engines < 2 ? kIn : stage;
+}
+
+/// What engines need to go on with another stream.
+class Switches {
+ public:
+  explicit Switches(const StageCosts& costs) : costs_(costs) {}
+  /// Until when a task that starts then on its engine is taken up.
+  double taken_up(const Task& task, double start) {
+    Engine& e = engines_[engine_of(costs_, task.stage)];
+    const bool another = task.stage != kWork && e.used && e.stream != task.stream;
+    e.used = true;
+    e.stream = task.stream;
+    return another ? std::max(start, e.idle_since + costs_.stream_switch) : start;
+  }
+  void ended(const Task& task, double end) { engines_[engine_of(costs_, task.stage)].idle_since = end; }
+
+ private:
+  struct Engine {
+    bool used = false;
+    std::size_t stream = 0;
+    double idle_since = 0;
+  };
+  const StageCosts& costs_;
+  std::array<Engine, 3> engines_{};
+};
 
 /// The makespan where the directions do not slow each other: whoever can start first does, and of two that can start at
 /// once on one engine the one that was submitted first.
@@ -92,20 +135,21 @@ double by_starts(const StageCosts& costs, const Arrangement& a) {
   std::vector<double> ends(tasks.size(), kNever);
   std::vector<bool> begun(tasks.size());
   std::array<double, 3> free{};  // by engine
+  Switches switches(costs);
   double last = 0;
   for (std::size_t n = 0; n < tasks.size(); ++n) {
     std::size_t first = tasks.size();
     double start = kNever;
-    const auto engine = [&](std::size_t stage) { return stage == kOut && costs.copy_engines < 2 ? kIn : stage; };
     for (const std::size_t stage : {kIn, kWork, kOut}) {
       const std::size_t t = next_of(stage, tasks, begun);
       if (t == tasks.size()) continue;
-      const double can = std::max(free[engine(stage)], ready(tasks[t], ends, costs.handoff));
+      const double can = std::max(free[engine_of(costs, stage)], ready(costs, tasks[t], tasks, ends));
       if (can < start || (can == start && t < first)) start = can, first = t;
     }
     begun[first] = true;
-    ends[first] = start + tasks[first].overhead + tasks[first].payload;
-    free[engine(tasks[first].stage)] = ends[first];
+    ends[first] = switches.taken_up(tasks[first], start) + tasks[first].overhead + tasks[first].payload;
+    switches.ended(tasks[first], ends[first]);
+    free[engine_of(costs, tasks[first].stage)] = ends[first];
     last = std::max(last, ends[first]);
   }
   return last;
@@ -114,34 +158,42 @@ double by_starts(const StageCosts& costs, const Arrangement& a) {
 constexpr double kTick = 1.0 / 256;
 
 /// The makespan tick by tick, on two copy engines: a copy's payload moves at its duplex rate in every tick in which the
-/// other direction moves payload, too, and its overhead grows by as much as it should. Late by a few ticks for each
-/// task.
+/// other direction moves payload, too, and its overhead grows in those in which a copy of the other direction runs.
+/// Late by a few ticks for each task.
 double by_ticks(const StageCosts& costs, const Arrangement& a) {
   std::vector<Task> tasks = tasks_of(costs, a);
   std::vector<double> ends(tasks.size(), kNever);
   std::vector<bool> begun(tasks.size());
   std::array<Task*, 3> running{};
+  std::array<double, 3> taken_up{};
+  Switches switches(costs);
   double now = 0;
   for (std::size_t ended = 0; ended < tasks.size(); now += kTick) {
     for (const std::size_t stage : {kIn, kWork, kOut}) {
       const std::size_t t = next_of(stage, tasks, begun);
-      if (running[stage] != nullptr || t == tasks.size() || ready(tasks[t], ends, costs.handoff) > now) continue;
+      if (running[stage] != nullptr || t == tasks.size() || ready(costs, tasks[t], tasks, ends) > now) continue;
       begun[t] = true;
       running[stage] = &tasks[t];
+      taken_up[stage] = switches.taken_up(tasks[t], now);
     }
-    const auto moves = [&](std::size_t stage) { return running[stage] != nullptr && running[stage]->overhead <= 0; };
+    const auto runs = [&](std::size_t stage) { return running[stage] != nullptr; };
+    const auto moves = [&](std::size_t stage) {
+      return runs(stage) && taken_up[stage] <= now && running[stage]->overhead <= 0;
+    };
+    const std::array beside{runs(kOut), false, runs(kIn)};
     const std::array disturbed{moves(kOut), false, moves(kIn)};
     const std::array cost{costs.h2d, costs.kernel, costs.d2h};
     for (const std::size_t stage : {kIn, kWork, kOut}) {
       Task* const task = running[stage];
-      if (task == nullptr) continue;
+      if (task == nullptr || taken_up[stage] > now) continue;
       if (task->overhead > 0) {
-        task->overhead -= kTick / (disturbed[stage] ? cost[stage].duplex_overhead : 1);
+        task->overhead -= kTick / (beside[stage] ? cost[stage].duplex_overhead : 1);
       } else {
         task->payload -= kTick * (disturbed[stage] ? cost[stage].duplex_rate : 1);
       }
       if (task->overhead > 0 || task->payload > 0) continue;
       ends[static_cast<std::size_t>(task - tasks.data())] = now + kTick;
+      switches.ended(*task, now + kTick);
       running[stage] = nullptr;
       ++ended;
     }
@@ -158,27 +210,33 @@ double by_simulator(const StageCosts& costs, const Arrangement& a) {
   const sim::EngineId out = costs.copy_engines < 2 ? in : events.add_engine(EventSimulator::Sharing::one_at_a_time);
   static_cast<void>(events.add_link(
       {costs.h2d.duplex_rate, costs.d2h.duplex_rate, costs.h2d.duplex_overhead, costs.d2h.duplex_overhead}));
+  for (const sim::EngineId copies : {in, out}) {
+    events.set_handover(copies, compute, costs.handoff.copy_to_kernel);
+    events.set_handover(compute, copies, costs.handoff.kernel_to_copy);
+    events.set_stream_switch(copies, costs.stream_switch);
+  }
+  if (in != out) events.set_handover(out, in, costs.handoff.copy_to_copy);
   const std::vector<Task> tasks = tasks_of(costs, a);
+  const std::array<char, 8> streams{};  // whose addresses tell streams apart
   std::vector<sim::OperationPtr> operations;
-  std::vector<sim::OperationPtr> handed_over;
   for (const Task& task : tasks) {
     auto o = std::make_shared<sim::Operation>();
     o->engine = std::array{in, compute, out}[task.stage];
     if (task.stage != kWork) o->uses = {{.in = task.stage == kIn ? 1.0 : 0, .out = task.stage == kOut ? 1.0 : 0}};
     o->submitted = task.submitted, o->overhead = task.overhead, o->payload = task.payload;
-    auto over = std::make_shared<sim::Operation>();
-    over->overhead = costs.handoff;
-    over->after.push_back(o);
+    o->stream = &streams[task.stream];
     operations.push_back(std::move(o));
-    handed_over.push_back(std::move(over));
   }
+  const auto start = std::make_shared<sim::Operation>();
+  start->overhead = costs.start;
+  events.add(start);
   std::array<sim::OperationPtr, 3> last;
   for (std::size_t t = 0; t < tasks.size(); ++t) {
-    for (const std::size_t before : tasks[t].waits_for) operations[t]->after.push_back(handed_over[before]);
+    for (const std::size_t before : tasks[t].waits_for) operations[t]->after.push_back(operations[before]);
+    if (tasks[t].stage == kIn) operations[t]->after.push_back(start);
     if (last[tasks[t].stage]) operations[t]->after.push_back(last[tasks[t].stage]);
     last[tasks[t].stage] = operations[t];
     events.add(operations[t]);
-    events.add(handed_over[t]);
   }
   events.run_all();
   return std::ranges::max(operations, {}, [](const auto& o) { return o->finished; })->finished;
@@ -196,6 +254,7 @@ Arrangement some_arrangement() {
   a.h2d_after_d2h = some_count(0, 3);
   a.h2d_after_kernel = some_count(0, 3);
   a.kernel_after_d2h = some_count(0, 3);
+  a.streams = some_count(0, 4);
   a.wave = some_count(1, 4);
   return a;
 }
@@ -204,7 +263,9 @@ StageCosts some_costs(bool overhead) {
   StageCosts c;
   for (model::Cost* stage : {&c.h2d, &c.kernel, &c.d2h}) *stage = {overhead ? some(0, 2) : 0, some(1, 3)};
   if (!overhead) return c;
-  c.handoff = some(0, 2);
+  c.handoff = {some(0, 2), some(0, 2), some(0, 2)};
+  c.stream_switch = some(0, 2);
+  c.start = some(0, 2);
   c.submit_h2d = some(0, 2), c.submit_kernel = some(0, 2), c.submit_d2h = some(0, 2);
   return c;
 }

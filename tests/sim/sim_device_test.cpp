@@ -211,7 +211,7 @@ TEST_F(SimDeviceTest, AKernelTakesTheLongestOfWhatItDoesOnItsPartOfTheGpu) {
     auto* gpu = reinterpret_cast<float*>(gpu_.data);
     return Elementwise(ElementwiseOp::fma, {gpu, nullptr, gpu, kElements, work}).cost();
   };
-  const double in = kMuch / p.kernel_h2d_rate;
+  const double in = p.kernel_link_overhead + kMuch / p.kernel_h2d_rate;
   const std::vector<std::pair<KernelCost, double>> kernels{
       {elementwise(1), 2 * kBytes / p.kernel_traffic_rate},
       {elementwise(10'000), kElements * 10'000.0 / p.fma_rate},
@@ -279,7 +279,7 @@ TEST_F(SimDeviceTest, GateHidesSubmissionFromATimedRegion) {
     stop.synchronize();
     return elapsed(start, stop);
   };
-  EXPECT_LE(timed(true), timed(false));
+  EXPECT_LE(timed(true), timed(false) + profile_.gate_to_copy);
 }
 
 TEST_F(SimDeviceTest, ForgottenGateTimesOut) {
@@ -366,7 +366,7 @@ TEST_F(SimDeviceTest, AnOrderingEventIsSeenByOthersALittleLater) {
       (across ? other : stream_).launch(kernels::Delay(1e-3));
     });
   };
-  EXPECT_NEAR(chain(true), chain(false) + profile_.event_cost, 1e-9);
+  EXPECT_NEAR(chain(true), chain(false) + profile_.order_cost, 1e-9);
 }
 
 // --- Duplex ---------------------------------------------------------------------------------------------------------
@@ -407,7 +407,7 @@ class DuplexOnSim : public testing::Test {
   static sim::Profile without_overheads() {
     sim::Profile p = profile("h200");
     p.h2d_rate = p.d2h_rate = 50e9;
-    p.h2d_overhead = p.d2h_overhead = 0;
+    p.h2d_overhead = p.d2h_overhead = p.gate_to_copy = 0;
     p.h2d_duplex_rate = p.d2h_duplex_rate = p.h2d_duplex_overhead = p.d2h_duplex_overhead = 1;
     return p;
   }
@@ -437,7 +437,7 @@ TEST_F(DuplexOnSim, OverheadsGrowWhileTheOtherDirectionMoves) {
   profile_.d2h_duplex_overhead = 2;
   const auto [in, out] = both(1, 16);
   EXPECT_NEAR(in, alone_ + 4e-6, 1e-9);
-  // The first begins beside the other's overhead, which disturbs nobody, and the last ends alone.
+  // The other direction runs beside all but the last, which ends alone.
   const double undisturbed = alone_ + 16 * 4e-6;
   EXPECT_GT(out, undisturbed + 10 * 4e-6);
   EXPECT_LT(out, undisturbed + 16 * 4e-6);

@@ -106,6 +106,18 @@ class DeviceOtherwise : public sim::SimDevice {
   Otherwise how_;
 };
 
+/// A kernel of the user's that says that it runs itself.
+class WillingKernel final : public LoadedKernel {
+ public:
+  [[nodiscard]] bool has_stand_in() const override { return false; }
+  [[nodiscard]] const LaunchWishes& wishes() const override { return wishes_; }
+  [[nodiscard]] unsigned best_block_size() const override { return 128; }
+  void launch(const OwnLaunch&, void*) const override { throw std::logic_error("there is no GPU"); }
+
+ private:
+  LaunchWishes wishes_{.elements_per_thread = 4, .shared_bytes = 1024};
+};
+
 /// Does not say that it is simulated, nor of anything that it cannot do it, so that every scenario runs; its times mean
 /// as little as those of any test.
 class WillingDevice : public DeviceOtherwise {
@@ -121,6 +133,7 @@ class WillingDevice : public DeviceOtherwise {
                                     .threads = 2048};
   }
   [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
+  const LoadedKernel& load_kernel(const KernelSource&) override { return own_kernel_; }
   std::size_t reserve_device_launches(std::size_t pending) override { return room_ = pending; }
   [[nodiscard]] std::size_t reserved_device_launches() const override { return room_; }
   [[nodiscard]] std::optional<KernelResources> resources(const Kernel&) override {
@@ -131,8 +144,18 @@ class WillingDevice : public DeviceOtherwise {
   Capabilities capabilities_;
 
  private:
+  WillingKernel own_kernel_;
   std::size_t room_ = 0;
 };
+
+/// One of examples/kernels.
+inline std::string example_kernel(const std::string& name) {
+  return std::string(XFERBENCH_SOURCE_DIR) + "/examples/kernels/" + name + ".cu";
+}
+/// The flags that name it.
+inline std::vector<std::string> flags_of_kernel(const std::string& name) {
+  return {"--kernel-file", example_kernel(name), "--kernel-name", name};
+}
 
 /// A machine with a device of that kind, an H200 in all else.
 template <class SomeDevice, class... Arguments>

@@ -10,8 +10,18 @@ namespace xferbench::test {
 
 // --- The machine ----------------------------------------------------------------------------------------------------
 
+namespace {
+
+sim::Profile as_explain_knows(sim::Profile p) {
+  p.h2d_duplex_overhead = p.d2h_duplex_overhead = 1;
+  p.stream_switch = 0;
+  return p;
+}
+
+}  // namespace
+
 ProgramMachine::ProgramMachine(const RecordingRequest& request, std::string_view of_profile, std::vector<int> gpus)
-    : machine_(profile(of_profile), std::move(gpus)) {
+    : profile_(as_explain_knows(profile(of_profile))), machine_(profile_, std::move(gpus)) {
   if (!request.folder.empty()) machine_.record(request, of_profile);
   machine_.set_data_movement(false);
 }
@@ -67,7 +77,7 @@ explain::Costs simulated_costs() {
   costs.asynchronous_copy = p.copy_call;
   costs.graph_launch = p.graph_call;
   costs.graph_node = p.graph_node;
-  costs.handover = 0;
+  costs.handover = (p.copy_to_kernel + p.kernel_to_copy + p.copy_to_copy) / 3;
   costs.gather = 1 / p.host_copy_rate;
   return costs;
 }

@@ -16,7 +16,8 @@
 
 namespace xferbench::test {
 
-/// A simulated H200, as programs use it.
+/// A simulated H200, as programs use it. Its copies cost each other no more than their rates, and its engines go on
+/// with any stream at once: explain does not know of these costs, which would be in the truth and in no prediction.
 class ProgramMachine {
  public:
   /// Recorded as it is asked for; where no folder is named, not at all.
@@ -43,6 +44,7 @@ class ProgramMachine {
   [[nodiscard]] double seconds() const { return seconds_; }
 
  private:
+  sim::Profile profile_;
   sim::SimMachine machine_;
   std::vector<HostBuffer> host_;
   std::vector<DeviceBuffer> gpu_;

@@ -45,11 +45,48 @@ TEST_P(StagingBothWays, ThreadsCarryMoreUntilTheLinkIsFull) {
 }
 
 TEST_P(StagingBothWays, ASlotUsedAgainTooEarlyIsCaughtAsWrongData) {
-  const Words command{"staging",   "--method", "threads", "--dir", GetParam(), "--size", "16M",
-                      "--threads", "12",       "--slot",  "1M",    "--slots",  "1"};
-  expect_all(OnSim::run(command), Status::ok);
-  sim::SimMachine hasty = machine_that({.synchronize_event = [] {}});
-  expect_all(run_on(hasty.device(), command), Status::failed, "wrong result");
+  for (const char* crew : {"apart", "one-stream", "together"}) {
+    const Words command{"staging", "--method", "threads", "--dir",   GetParam(), "--size", "16M", "--threads",
+                        "12",      "--slot",   "1M",      "--slots", "1",        "--crew", crew};
+    expect_all(OnSim::run(command), Status::ok);
+    sim::SimMachine hasty = machine_that({.synchronize_event = [] {}});
+    expect_all(run_on(hasty.device(), command), Status::failed, "wrong result");
+  }
+}
+
+TEST_P(StagingBothWays, OneStreamSparesTheSwitches) {
+  const auto time = [&](const char* crew) {
+    return median(
+        run_one({"--method", "threads", "--dir", GetParam(), "--size", "128M", "--threads", "8", "--crew", crew}),
+        "staging");
+  };
+  EXPECT_LT(time("one-stream"), 0.97 * time("apart"));
+}
+
+TEST_P(StagingBothWays, SmallChunksSpareTheWaitForTheFirstOneOrTheLast) {
+  const auto time = [&](std::string_view sizes) {
+    return median(run_one({"--method", "threads", "--dir", GetParam(), "--size", "128M", "--threads", "8", "--slot",
+                           "4M", "--crew", "one-stream", "--chunk-sizes", std::string(sizes)}),
+                  "staging");
+  };
+  const bool to_device = std::string_view(GetParam()) == "h2d";
+  EXPECT_LT(time(to_device ? "growing" : "shrinking"), 0.96 * time("equal"));
+}
+
+TEST_P(StagingBothWays, TogetherTheyComeCloseToPinnedMemoryWithFewSlots) {
+  const Result r = run_one({"--method", "threads", "--dir", GetParam(), "--threads", "8", "--slot", "8M", "--slots",
+                            "3", "--crew", "together", "--chunk-sizes", "tapered"});
+  EXPECT_GT(metric(r, "of_pinned"), 0.95);
+  EXPECT_LT(metric(r, "of_pinned"), 1);
+}
+
+TEST_P(StagingBothWays, ChunksThatAreRegisteredArePinnedWhileOthersCross) {
+  const auto rate = [&](const Words& method) {
+    Words words{"--dir", GetParam(), "--size", "128M", "--method"};
+    words.insert(words.end(), method.begin(), method.end());
+    return metric(run_one(words), "bandwidth");
+  };
+  EXPECT_GT(rate({"register-chunks", "--threads", "2"}), 1.3 * rate({"register"}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Direction, StagingBothWays, testing::Values("h2d", "d2h"),
@@ -60,6 +97,40 @@ TEST_F(StagingTest, OddSizesAndSlotsVerify) {
       run({"--method", "threads", "--size", "1,4095,1048580", "--threads", "1,3", "--slot", "4K", "--slots", "1,2"}),
       Status::ok);
   expect_all(run({"--method", "threads", "--size", "1,38797324", "--threads", "3,20", "--slots", "1,2"}), Status::ok);
+}
+
+TEST_F(StagingTest, EveryWayToCarryVerifies) {
+  expect_all(run({"--method", "threads", "--size", "1,9000001", "--threads", "5", "--slots", "1,2", "--slot", "1M",
+                  "--crew", "all", "--chunk-sizes", "equal,tapered"}),
+             Status::ok);
+  expect_all(run({"--method", "threads", "--size", "4095,3M", "--threads", "3", "--stores", "all", "--slot-memory",
+                  "pinned,registered-huge", "--idle", "all"}),
+             Status::ok);
+  expect_all(run({"--method", "register-chunks", "--size", "1,9000001", "--threads", "3", "--slot", "64K,1M", "--slots",
+                  "2", "--chunk-sizes", "equal,tapered"}),
+             Status::ok);
+}
+
+TEST_F(StagingTest, WriteCombinedSlotsAreForTheWayToTheDevice) {
+  const Words slots{"--method", "threads", "--threads", "2", "--size", "1M", "--slot-memory", "write-combined"};
+  const auto both = run(slots);
+  ASSERT_EQ(both.size(), 1U) << "d2h only came out of the product";
+  EXPECT_EQ(both.front().config.word("dir"), "h2d");
+  EXPECT_EQ(both.front().status, Status::ok);
+}
+
+TEST_F(StagingTest, OldCasesHaveTheirKeys) {
+  EXPECT_EQ(run({"--size", "1M", "--dir", "h2d", "--method", "threads", "--threads", "2"}).front().config.key(),
+            "staging/dir=h2d/host=pageable/size=1MiB/method=threads/threads=2/slot=2MiB/slots=3");
+}
+
+TEST_F(StagingTest, SaysHowTheFastestCarried) {
+  const auto findings = conclude(scenarios(), run({"--size", "64M", "--dir", "h2d", "--method", "direct,threads",
+                                                   "--threads", "8", "--crew", "together", "--chunk-sizes", "tapered",
+                                                   "--stores", "streaming", "--slot-memory", "registered-huge"}));
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].labels.at(3).second,
+            "8 threads, 3 slots of 2 MiB together, tapered, registered-huge, streaming stores");
 }
 
 TEST_F(StagingTest, TellsTheFastestMethodOfEachSize) {

@@ -398,7 +398,7 @@ TEST(TogetherOnTwo, SaysWhatTheyShareAndHowMuchItIs) {
   std::vector<Result> results = run_group(machine, {"--size", "64M"});
   const std::vector<Finding> shares = found(results, "shares");
   ASSERT_EQ(shares.size(), 3U);
-  EXPECT_TRUE(shares[0].text.starts_with("host to GPU: 0 and 1 share no bottleneck: together they get 110."))
+  EXPECT_TRUE(shares[0].text.starts_with("host to GPU: 0 and 1 share no bottleneck: together they get 109."))
       << shares[0].text;
   EXPECT_TRUE(shares[2].text.starts_with("both ways: 0 and 1 share a bottleneck: together they get "))
       << shares[2].text;

@@ -54,4 +54,10 @@ inline std::set<std::string> of_peer_reads() {
           "metric readers in 1",      "metric sm_clock in Hz"};
 }
 
+/// Bytes on the link, which are only counted beside long copies.
+inline std::set<std::string> of_link_bytes() {
+  return {"metric link_to_gpu in 1", "metric link_to_gpu_model in 1", "metric link_to_host in 1",
+          "metric link_to_host_model in 1"};
+}
+
 }  // namespace xferbench::test

@@ -181,11 +181,12 @@ const std::vector<Room>& rooms() {
       {"check", {"core", "results", "measure", "model"}},
       {"fleet", {"core", "results", "measure"}},
       {"explain", {"core", "results", "measure"}},
-      {"report", {"core", "results", "model", "measure", "compare", "check", "fleet", "explain"}},
+      {"validate", {"results", "measure"}},
+      {"report", {"core", "results", "model", "measure", "compare", "check", "fleet", "explain", "validate"}},
       {"cli", {"core", "device", "ranks", "results", "measure", "run", "compare", "explain"}},
       {"app",
        {"core", "device", "ranks", "results", "measure", "run", "scenarios", "compare", "check", "fleet", "explain",
-        "report", "cli"}},
+        "validate", "report", "cli"}},
       {"main.cpp", {"core", "scenarios", "app"}},
   };
   return all;
@@ -247,7 +248,7 @@ TEST(Architecture, RoomsSeeWhatTheListSaysAndNothingElse) {
 
 TEST(Architecture, JudgingKnowsOfMeasuringOnlyItsStatistics) {
   for (const Source& source : sources()) {
-    if (!in(source, {"src/compare/", "src/check/", "src/fleet/", "src/explain/"})) continue;
+    if (!in(source, {"src/compare/", "src/check/", "src/fleet/", "src/explain/", "src/validate/"})) continue;
     for (const std::string& include : source.includes) {
       EXPECT_TRUE(!include.starts_with("measure/") || include == "measure/statistics.hpp")
           << source.path << " includes " << include;
@@ -302,7 +303,12 @@ TEST(Architecture, AScenarioReadsItsCasesInOneFunction) {
     const fs::path below = fs::path(source.path).lexically_relative("scenarios");
     readers[below.begin()->stem().string()].merge(readers_in(text));
   }
-  for (const char* none : {"common", "scenarios"}) EXPECT_EQ(readers.extract(none).mapped(), std::set<std::string>());
+  // The axes of a kernel of the user's are declared and read in one place, for all scenarios that have them.
+  EXPECT_EQ(readers.extract("common").mapped(),
+            (std::set<std::string>{
+                "std::shared_ptr<const OwnKernelChoice> own_kernel_of(const Case& c, std::size_t payload_bytes) {"}));
+  EXPECT_EQ(readers.extract("scenarios").mapped(), std::set<std::string>());
+  EXPECT_EQ(readers.erase("calibration"), 1U) << "which looks for results of many scenarios";
   EXPECT_EQ(readers.size(), scenarios().size());
   for (const auto& [scenario, functions] : readers) {
     if (others.contains(scenario)) continue;

@@ -70,21 +70,5 @@ TEST(HiddenFraction, ReachesFromNothingToAll) {
   EXPECT_DOUBLE_EQ(hidden_fraction(3, 4, 4), 0) << "nothing to hide";
 }
 
-TEST(PcieLimit, AgreesWithHandCalculation) {
-  // GT/s / 8 x lanes x encoding x 256 / 280.
-  EXPECT_NEAR(pcie_limit(1, 1), 0.228571e9, 1e3);    // 2.5 / 8 x 8/10
-  EXPECT_NEAR(pcie_limit(2, 8), 3.657143e9, 1e3);    // 5 / 8 x 8 x 8/10
-  EXPECT_NEAR(pcie_limit(3, 16), 14.403516e9, 1e3);  // 8 / 8 x 16 x 128/130
-  EXPECT_NEAR(pcie_limit(4, 16), 28.807033e9, 1e3);
-  EXPECT_NEAR(pcie_limit(5, 16), 57.614066e9, 1e3);
-}
-
-TEST(PcieLimit, IsProportionalToTheLanesAndUnknownForAGenerationWithoutOne) {
-  EXPECT_DOUBLE_EQ(pcie_limit(4, 16), 16 * pcie_limit(4, 1));
-  EXPECT_EQ(pcie_limit(0, 16), 0);
-  EXPECT_EQ(pcie_limit(6, 16), 0) << "generation 6 sends flits, whose overhead is another";
-  EXPECT_EQ(pcie_limit(5, 0), 0);
-}
-
 }  // namespace
 }  // namespace xferbench::model

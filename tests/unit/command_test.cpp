@@ -311,6 +311,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{{"--way", "in"}, {"cutter has no --way"}},
                     Mistake{{"tune", "--way", "in"}, {"cutter has no --way"}},
                     Mistake{{"--exhaustive"}, {"--exhaustive", "belongs to tune"}},
+                    Mistake{{"--objective", "wall"}, {"--objective", "belongs to tune"}},
+                    Mistake{{"tune", "--objective", "both"}, {"--objective", "both", "device", "wall"}},
                     Mistake{{"--memory-limit", "4K"}, {"--memory-limit", "belongs to tune"}},
                     Mistake{{"--expect", "h200"}, {"--expect", "belongs to check"}},
                     Mistake{{"list", "--size", "4K"}, {"list does not take --size"}},
@@ -592,6 +594,8 @@ TEST(Tune, HasABudgetAndLimitsOfItsOwn) {
   EXPECT_DOUBLE_EQ(tune({"tune", "--budget", "3"}).measuring.policy.budget, 3);
   EXPECT_FALSE(tune({"tune"}).exhaustive);
   EXPECT_TRUE(tune({"tune", "cutter", "--parts", "2", "--exhaustive"}).exhaustive);
+  EXPECT_EQ(tune({"tune"}).objective, Objective::device);
+  EXPECT_EQ(tune({"tune", "--objective", "wall"}).objective, Objective::wall);
   EXPECT_GT(tune({"tune", "--exhaustive"}).measuring.policy.budget, 3600) << "it ends when all are measured";
   EXPECT_EQ(tune({"tune", "--memory-limit", "4K"}).memory_limit, 4096U);
   EXPECT_FALSE(tune({"tune"}).memory_limit);

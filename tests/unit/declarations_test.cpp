@@ -24,13 +24,13 @@ std::set<std::string> names_of(std::span<const MetricDeclaration> metrics) {
   return names;
 }
 
-/// What scenarios declare, and neither a tune, nor a timeline, nor a region over several GPUs.
+/// What scenarios declare, and neither a tune, nor a timeline, nor regions of any scenario.
 std::set<std::string> names_of_scenarios() {
   std::set<std::string> names;
   for (const Scenario* scenario : scenarios()) names.merge(names_of(scenario->descriptor().metrics));
   for (const std::string& name : names_of(timeline_metrics())) names.erase(name);
   for (const std::string& name : names_of(tuned_descriptor({}).metrics)) names.erase(name);
-  for (const char* name : {kGpuTime, kGpuEnd, kSinceOpening}) names.erase(name);
+  for (const char* name : {kGpuTime, kGpuEnd, kSinceOpening, kWall, kWallCalls}) names.erase(name);
   return names;
 }
 

@@ -55,17 +55,22 @@ TEST(InfoOnNuma, SaysWhereTheProcessIsAndWhatWasNotPossible) {
 
 TEST(InfoOnTheLink, SaysWhatItCarriesWhetherUnderLoadAndWhatTheGpuCouldDo) {
   using Pcie = Environment::Pcie;
-  const std::vector<std::pair<std::optional<Pcie>, const char*>> links{
-      {Pcie{5, 16, "nvml", 5, 16, true}, "PCIe Gen5 x16 under load, at most 57.61 GB/s of payload each way"},
+  const std::string gen5 =
+      "at most 58.45 GB/s of payload to the GPU, 57.61 GB/s to the host, 106.1 GB/s both ways at once (";
+  const std::string assumed = "assuming packets of 256 bytes, read requests of 256";
+  const std::string unread = assumed + "; only privileged users may read what they are)";
+  const std::vector<std::pair<std::optional<Pcie>, std::string>> links{
+      {Pcie{5, 16, "nvml", 5, 16, true}, "PCIe Gen5 x16 under load, " + gen5 + unread},
       {Pcie{5, 16, "nvml", 5, 16, false},
-       "PCIe Gen5 x16, at most 57.61 GB/s of payload each way; what it is under load could not be seen"},
+       "PCIe Gen5 x16, " + gen5 + unread + "; what it is under load could not be seen"},
       {Pcie{4, 8, "nvml", 5, 16, true},
-       "PCIe Gen4 x8 under load, at most 14.40 GB/s of payload each way; the GPU can do Gen5 x16: look at its slot, "
-       "riser and BIOS settings"},
-      {Pcie{5, 8, "sysfs", 5, 16, true},
-       "PCIe Gen5 x8 under load, at most 28.81 GB/s of payload each way; the GPU can do Gen5 x16: look at its slot, "
-       "riser and BIOS settings"},
-      {Pcie{5, 16, "profile"}, "PCIe Gen5 x16, at most 57.61 GB/s of payload each way"},
+       "PCIe Gen4 x8 under load, at most 14.61 GB/s of payload to the GPU, 14.40 GB/s to the host, 26.53 GB/s both "
+       "ways at once (" +
+           unread + "; the GPU can do Gen5 x16: look at its slot, riser and BIOS settings"},
+      {Pcie{5, 16, "nvml", 5, 16, true, 256, 512},
+       "PCIe Gen5 x16 under load, at most 58.45 GB/s of payload to the GPU, 57.61 GB/s to the host, 106.1 GB/s both "
+       "ways at once (packets of 256 bytes, read requests of 256)"},
+      {Pcie{5, 16, "profile"}, "PCIe Gen5 x16, " + gen5 + assumed + ")"},
       {std::nullopt, "unknown: neither NVML nor sysfs tells"}};
   for (const auto& [link, text] : links) {
     Environment e = test::real_report().environment;

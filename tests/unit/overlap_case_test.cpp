@@ -35,7 +35,7 @@ StageCosts costs() {
   s.submit_h2d = s.submit_d2h = 1.5e-6;
   s.submit_kernel = 2.2e-6;
   c.across_streams = s;
-  c.across_streams.handoff = 1.3e-6;
+  c.across_streams.handoff = model::Handoff::alike(1.3e-6);
   return c;
 }
 

@@ -126,6 +126,49 @@ TEST(OverlapDiagnosis, SaysWherePlainSerialWins) {
       mentions(of_kind(said_of(one), "serial")->text, "whether overlap gains anything over plain serial is not"));
 }
 
+/// As if so long had gone by until a program had the result.
+void set_to_result(Result& r, double seconds, double doubt = 0.001) {
+  std::erase_if(r.measurements, [](const Measurement& m) { return m.name == "wall"; });
+  std::erase_if(r.metrics, [](const Metric& m) { return m.name == "to_result"; });
+  r.measurements.push_back(
+      test::measured("wall", Clock::host, {seconds}, seconds, {(1 - doubt) * seconds, (1 + doubt) * seconds}));
+  r.add("to_result", seconds, "s");
+}
+
+TEST(OverlapDiagnosis, SaysWhatAProgramWaitsForBesideTheGpu) {
+  std::vector<Result> one = overlaps("--strategy graph");
+  EXPECT_EQ(of_kind(said_of(one), "to-result"), nullptr) << "as of a file from before it was measured";
+  set_to_result(one[0], 5.1e-3);
+  EXPECT_EQ(of_kind(said_of(one), "to-result")->text, "5.100 ms to the result, 100.0 us more than the makespan");
+  one[0].add("gpu_begins", 90e-6, "s");
+  one[0].add("calls_return", 80e-6, "s");
+  EXPECT_EQ(of_kind(said_of(one), "to-result")->text,
+            "5.100 ms to the result, 100.0 us more than the makespan; the GPU begins 90.00 us after the first call, "
+            "10.00 us after the call returns");
+  one[0].add("clock_uncertainty", 20e-6, "s");
+  EXPECT_TRUE(mentions(of_kind(said_of(one), "to-result")->text, "about when the call returns"));
+  std::vector<Result> streams = overlaps("--strategy streams --streams 4");
+  set_to_result(streams[0], 5.1e-3);
+  streams[0].add("gpu_begins", 5e-6, "s");
+  streams[0].add("calls_return", 80e-6, "s");
+  EXPECT_TRUE(mentions(of_kind(said_of(streams), "to-result")->text, "75.00 us before the last call returns"));
+}
+
+TEST(OverlapDiagnosis, NamesWhoIsFastestToTheResultOnlyWhereThatIsAnother) {
+  std::vector<Result> two = overlaps("--strategy engines,graph");
+  set_time(two[1], "pipeline", 4.8e-3);
+  set_to_result(two[0], 5.01e-3);
+  EXPECT_EQ(of_kind(said_of(two), "fastest-to-result"), nullptr) << "not all have it";
+  set_to_result(two[1], 4.9e-3);
+  EXPECT_EQ(of_kind(said_of(two), "fastest-to-result"), nullptr) << "the same";
+  set_to_result(two[1], 5.03e-3);
+  EXPECT_EQ(of_kind(said_of(two), "fastest-to-result"), nullptr) << "alike";
+  set_to_result(two[1], 5.261e-3);
+  EXPECT_EQ(of_kind(said_of(two), "fastest-to-result")->text,
+            "whoever waits for the result ranks them otherwise: engines is the fastest then: 5.010 ms; graph, ahead on "
+            "the device, takes 5.261 ms, 5.0 % more");
+}
+
 TEST(OverlapDiagnosis, OfManySizesStandsInATable) {
   const auto said = said_of(overlaps("--size 1M,4M,16M --streams 4"));
   ASSERT_EQ(said.size(), 3U);

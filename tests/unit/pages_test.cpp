@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "core/units.hpp"
 #include "device/cpu_cache.hpp"
@@ -66,6 +68,21 @@ TEST(CpuCache, FlushingAndLoadingLeaveTheBytesAlone) {
   load_into_cache(bytes);
   flush_from_cache({});
   for (const std::byte b : bytes) ASSERT_EQ(b, std::byte{9});
+}
+
+TEST(CpuCache, CopiesPastItAreWholeAtAnyAddress) {
+  constexpr std::size_t kBytes = 1000;
+  std::vector<std::byte> from(kBytes);
+  for (std::size_t i = 0; i < kBytes; ++i) from[i] = static_cast<std::byte>(i % 251);
+  for (const std::size_t to : {0U, 1U, 15U, 63U, 64U}) {
+    for (const std::size_t bytes : {0U, 1U, 63U, 64U, 65U, 900U}) {
+      std::vector<std::byte> there(kBytes, std::byte{0xFF});
+      copy_past_cache(there.data() + to, from.data() + 7, bytes);
+      EXPECT_TRUE(std::equal(there.data() + to, there.data() + to + bytes, from.data() + 7)) << to << " " << bytes;
+      const auto outside = kBytes - static_cast<std::size_t>(std::ranges::count(there, std::byte{0xFF}));
+      EXPECT_LE(outside, bytes) << "nothing else is written";
+    }
+  }
 }
 
 }  // namespace

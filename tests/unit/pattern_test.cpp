@@ -161,6 +161,42 @@ TEST(Elements, ThatAreWrongAreFoundByTheirFirst) {
   EXPECT_EQ(found(8)->offset / sizeof(float), 3'000'000U);
 }
 
+/// Whatever instructions look at them: at ends of blocks and of vectors, and by the last bit.
+TEST(Elements, WithSomethingAddedAreWrongByTheLeastBitAnywhere) {
+  constexpr std::size_t kCount = (std::size_t{3} << 20) + 37;
+  constexpr float kAdded = 64;
+  std::vector<float> elements(kCount);
+  pattern::fill_elements(elements, 8);
+  for (float& e : elements) e += kAdded;
+  EXPECT_FALSE(pattern::check_elements_plus(elements, 8, kAdded));
+  EXPECT_TRUE(pattern::check_elements_plus(elements, 9, kAdded));
+  EXPECT_TRUE(pattern::check_elements_plus(elements, 8, kAdded + 1));
+  for (const std::size_t at : {std::size_t{0}, std::size_t{7}, std::size_t{1023}, std::size_t{1024},
+                               std::size_t{1} << 20, kCount - 37, kCount - 1}) {
+    const float right = elements[at];
+    for (const float wrong : {std::nextafter(right, 0.0F), std::nextafter(right, 2 * right), -right,
+                              std::numeric_limits<float>::quiet_NaN()}) {
+      elements[at] = wrong;
+      const auto found = pattern::check_elements_plus(elements, 8, kAdded);
+      ASSERT_TRUE(found) << at << " " << wrong;
+      EXPECT_EQ(found->offset / sizeof(float), at);
+    }
+    elements[at] = right;
+  }
+}
+
+TEST(Elements, WithSomethingAddedAreLookedAtInTheirPartAlone) {
+  std::vector<float> elements(std::size_t{1} << 20);
+  pattern::fill_elements(elements, 8);
+  for (float& e : elements) e += 1;
+  const PayloadPart part{256, 4096};
+  elements[64] = 0;  // the first that is not in it
+  EXPECT_FALSE(pattern::check_elements_plus(elements, 8, 1, part));
+  elements[1024 + 63] = 0;
+  ASSERT_TRUE(pattern::check_elements_plus(elements, 8, 1, part));
+  EXPECT_EQ(pattern::check_elements_plus(elements, 8, 1, part)->offset / sizeof(float), 1087U);
+}
+
 TEST(Elements, ThatDifferNameTheFirstByteThatDoes) {
   // 1.0f is 00 00 80 3f in memory, 1.5f is 00 00 c0 3f: byte 2 of element 10.
   const pattern::Mismatch mismatch = pattern::element_mismatch(10, 1.0F, 1.5F);

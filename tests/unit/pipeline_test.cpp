@@ -98,7 +98,7 @@ TEST(PipelineClosedForm, TheBestNumberOfChunksIsTheBest) {
 
 TEST(PipelineModel, OneChunkTakesItsWayThrough) {
   StageCosts c = costs(2, 0.8);
-  c.handoff = 1e-6;
+  c.handoff = Handoff::alike(1e-6);
   const double expected = 2e-6 + 3e-6 + 2e-6 + kPayloadBytes * 2e-11 * (1 + 2 + 1) + 2e-6;
   EXPECT_NEAR(makespan(c, in_place(kPayloadBytes, 1, 1)), expected, kExact);
   EXPECT_NEAR(makespan(c, double_buffered(kPayloadBytes, 1, 2)), expected, kExact);
@@ -179,7 +179,7 @@ TEST(PipelineBound, IsNotAboveWhatBothDirectionsTakeAtOnceThoughOverheadsAreLarg
   c.h2d = {0, 1, 0.5};
   c.d2h = {0.3, 0.7, 0.5};
   EXPECT_DOUBLE_EQ(lower_bound(c, 1), 1.7) << "the payloads, which gain nothing from each other";
-  const CopyEnds ends = copies_at_once(c.h2d, c.d2h, 1, 1, 1);
+  const CopyEnds ends = copies_at_once(c.h2d, c.d2h, {1, 1}, {1, 1});
   EXPECT_DOUBLE_EQ(std::max(ends.h2d, ends.d2h), 1.7);
 }
 

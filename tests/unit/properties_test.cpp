@@ -106,7 +106,9 @@ model::Cost any_cost() {
 
 model::StageCosts any_costs() {
   model::StageCosts c{.h2d = any_cost(), .kernel = any_cost(), .d2h = any_cost()};
-  c.handoff = real_between(0, 10) * 1e-6;
+  c.handoff = {real_between(0, 10) * 1e-6, real_between(0, 10) * 1e-6, real_between(0, 10) * 1e-6};
+  c.stream_switch = real_between(0, 5) * 1e-6;
+  c.start = real_between(0, 10) * 1e-6;
   c.copy_engines = between(1U, 2U);
   for (double* submit : {&c.submit_h2d, &c.submit_kernel, &c.submit_d2h}) *submit = real_between(0, 10) * 1e-6;
   return c;

@@ -100,7 +100,8 @@ Environment::Gpu gpu() {
                        amount(),
                        boolean()};
   if (boolean()) {
-    gpu.pcie = {whole<unsigned>(), whole<unsigned>(), word(), whole<unsigned>(), whole<unsigned>(), boolean()};
+    gpu.pcie = {whole<unsigned>(), whole<unsigned>(), word(),           whole<unsigned>(), whole<unsigned>(),
+                boolean(),         whole<unsigned>(), whole<unsigned>()};
   }
   return gpu;
 }
@@ -167,6 +168,9 @@ Health health() {
           maybe([] { return whole<unsigned>(); }),
           maybe([] { return whole<unsigned>(); }),
           maybe(texts),
+          maybe([] { return amount(); }),
+          maybe([] { return amount(); }),
+          maybe([] { return amount(); }),
           maybe([&] { return several([&](std::size_t) { return count(); }); })};
 }
 
@@ -779,6 +783,8 @@ TEST(ResultsFile, ThatCannotBeReadSaysWhy) {
   };
   EXPECT_EQ(complaint_of("/nowhere/base.json"), "cannot read /nowhere/base.json: No such file or directory");
   EXPECT_EQ(complaint_of("/"), "cannot read /: Is a directory");
+  const std::string stored = std::string(XFERBENCH_SOURCE_DIR) + "/docs/results/h200-calibrate.json.xz";
+  EXPECT_EQ(complaint_of(stored), stored + " is compressed; xz -dk puts the JSON beside it, which can be read");
   expect_says(complaint_of("/dev/null"), "expected a results file");
   expect_says(complaint_of("/dev/zero"), "/dev/zero:1: ");
 }

@@ -19,25 +19,34 @@ StageCosts known() {
   c.h2d = {2.4e-6, 1 / 55.5e9, 0.945, 1.2};
   c.kernel = {2.2e-6, 1 / 1000e9};
   c.d2h = {1.9e-6, 1 / 55.4e9, 0.914, 2.4};
+  c.start = 6.5e-6;
+  c.stream_switch = 3e-6;
   return c;
 }
 
 /// What an ideal machine with these costs would measure.
 StageTimes times_of(const StageCosts& c, double bytes, std::size_t pieces = kPieces) {
-  const auto alone = [bytes](const Cost& s, std::size_t n) {
-    return static_cast<double>(n) * s.per_operation + bytes * s.per_byte;
+  const auto pass = [&c](const Cost& s, double n, double size) {
+    return (&s == &c.kernel ? 0 : c.start) + n * s.per_operation + size * s.per_byte;
+  };
+  const auto each = [&](double n, double size) {
+    return StageSeconds{pass(c.h2d, n, size), pass(c.kernel, n, size), pass(c.d2h, n, size)};
   };
   StageTimes t;
   t.bytes = bytes;
   t.pieces = pieces;
-  t.h2d = alone(c.h2d, 1), t.h2d_pieces = alone(c.h2d, pieces);
-  t.kernel = alone(c.kernel, 1), t.kernel_pieces = alone(c.kernel, pieces);
-  t.d2h = alone(c.d2h, 1), t.d2h_pieces = alone(c.d2h, pieces);
-  t.both = copies_at_once(c.h2d, c.d2h, bytes, 1, 1);
-  t.h2d_pieces_beside = copies_at_once(c.h2d, c.d2h, bytes, pieces, 1).h2d;
-  t.d2h_pieces_beside = copies_at_once(c.h2d, c.d2h, bytes, 1, pieces).d2h;
-  t.links = kLinks;
-  t.link_bytes = kLinkBytes;
+  t.whole = each(1, bytes);
+  t.in_pieces = each(static_cast<double>(pieces), bytes);
+  t.small_bytes = 64 * 1024;
+  t.small = each(1, t.small_bytes);
+  t.both = copies_at_once(c.h2d, c.d2h, {bytes, 1}, {bytes, 1});
+  t.both.h2d += c.start, t.both.d2h += c.start;
+  t.opposing = 2;
+  const CopyRow opposing{2 * bytes, 2};
+  t.h2d_pieces_beside = c.start + copies_at_once(c.h2d, c.d2h, {bytes, pieces}, opposing).h2d;
+  t.d2h_pieces_beside = c.start + copies_at_once(c.h2d, c.d2h, opposing, {bytes, pieces}).d2h;
+  t.h2d_in_turns_beside = t.h2d_pieces_beside + static_cast<double>(pieces - 1) * c.stream_switch;
+  t.d2h_in_turns_beside = t.d2h_pieces_beside + static_cast<double>(pieces - 1) * c.stream_switch;
   return t;
 }
 
@@ -60,6 +69,8 @@ TEST(StageFit, FindsTheCostsOfEverySizeAndEveryLink) {
       expect_like(fitted.h2d, c.h2d, 0.01);
       expect_like(fitted.kernel, c.kernel, 0.01);
       expect_like(fitted.d2h, c.d2h, 0.01);
+      EXPECT_NEAR(fitted.start, c.start, 1e-9);
+      EXPECT_NEAR(fitted.stream_switch, c.stream_switch, 1e-9);
     }
   }
 }
@@ -72,20 +83,38 @@ TEST(StageFit, OfOnePieceKnowsNoCostPerOperation) {
 
 TEST(StageFit, NoiseNeverMakesACostNegative) {
   StageTimes t = times_of(known(), 64e6);
-  t.h2d_pieces = 0.99 * t.h2d;  // faster in pieces than whole
+  t.in_pieces.h2d = 0.99 * t.whole.h2d;  // faster in pieces than whole
   t.d2h_pieces_beside = 0.9 * t.both.d2h;
   const StageCosts fitted = fit_stage_costs(t);
   EXPECT_DOUBLE_EQ(fitted.h2d.per_operation, 0);
   EXPECT_GE(fitted.d2h.duplex_overhead, 1);
-  EXPECT_GE(handoff(fitted, t, 0), 0);
+  EXPECT_GE(fitted.stream_switch, 0);
+  t.small.h2d = 0;
+  EXPECT_GE(fit_stage_costs(t).start, 0);
+  const Handoff none = fit_handoff(fitted, {.links = kLinks, .bytes = kLinkBytes});
+  EXPECT_EQ(none.copy_to_kernel, 0);
+  EXPECT_EQ(none.copy_to_copy, 0);
 }
 
-TEST(StageFit, TheHandOverIsWhatAChainTakesBesideItsOperations) {
+TEST(StageFit, WithoutASmallPassWhatPassesTakeIsInTheirBytes) {
+  StageTimes t = times_of(known(), 64e6);
+  t.small_bytes = 0;
+  const StageCosts fitted = fit_stage_costs(t);
+  EXPECT_EQ(fitted.start, 0);
+  EXPECT_NEAR(64e6 * fitted.h2d.per_byte, 64e6 * known().h2d.per_byte + known().start, 1e-12);
+}
+
+TEST(StageFit, TheHandOversAreWhatChainsTakeBesideTheirOperations) {
   const StageCosts c = known();
-  const StageTimes t = times_of(c, 64e6);
   const auto alone = [](const Cost& s) { return s.per_operation + kLinkBytes * s.per_byte; };
-  const double chain = kLinks * (alone(c.h2d) + alone(c.kernel) + alone(c.d2h) + 3 * 2.2e-6);
-  EXPECT_NEAR(handoff(c, t, chain), 2.2e-6, 1e-12);
+  const double one_way = alone(c.h2d) + alone(c.kernel);
+  const Handoff found = fit_handoff(c, {.links = kLinks,
+                                        .bytes = kLinkBytes,
+                                        .all_stages = c.start + kLinks * (one_way + alone(c.d2h) + 2 * 3.5e-6 + 2e-6),
+                                        .without_d2h = c.start + kLinks * (one_way + 2 * 3.5e-6)});
+  EXPECT_NEAR(found.copy_to_kernel, 3.5e-6, 1e-12);
+  EXPECT_NEAR(found.kernel_to_copy, 3.5e-6, 1e-12);
+  EXPECT_NEAR(found.copy_to_copy, 2e-6, 1e-12);
 }
 
 TEST(CopiesAtOnce, EachDirectionIsSlowedWhileTheOtherMoves) {
@@ -93,7 +122,18 @@ TEST(CopiesAtOnce, EachDirectionIsSlowedWhileTheOtherMoves) {
   Cost out;
   in.per_byte = out.per_byte = 1;
   out.duplex_rate = 0.5;
-  const CopyEnds ends = copies_at_once(in, out, 4, 1, 1);
+  const CopyEnds ends = copies_at_once(in, out, {4, 1}, {4, 1});
+  EXPECT_DOUBLE_EQ(ends.h2d, 4);
+  EXPECT_DOUBLE_EQ(ends.d2h, 6);
+}
+
+TEST(CopiesAtOnce, WhatAnOperationCostsIsSlowedWhileTheOtherDirectionRunsAtAll) {
+  Cost in{.per_operation = 1, .per_byte = 1};
+  Cost out = in;
+  out.duplex_overhead = 3;
+  // Two copies of one byte each way. In: 0-2, 2-4. Out: until 3 what its first costs, moves until 4, and from there on
+  // it is alone: 1 and 1.
+  const CopyEnds ends = copies_at_once(in, out, {2, 2}, {2, 2});
   EXPECT_DOUBLE_EQ(ends.h2d, 4);
   EXPECT_DOUBLE_EQ(ends.d2h, 6);
 }

@@ -124,22 +124,85 @@ TEST(Autocorrelated, NeedsMoreThanChanceWouldGive) {
   EXPECT_FALSE(autocorrelated(grain)) << "the grain of the clock";
 }
 
-TEST(DependableInterval, IsWidenedBySquareRootOfSamplesOverEffectiveSamples) {
-  // Twelve samples: ranks 3 and 10, so [10, 12] around 11; n / n_eff = (1 + 0.75) / (1 - 0.75) = 7.
-  const auto interval = autocorrelation_adjusted_ci(kStep);
-  ASSERT_TRUE(interval);
-  EXPECT_NEAR(interval->low, 11 - std::sqrt(7.0), 1e-9);
-  EXPECT_NEAR(interval->high, 11 + std::sqrt(7.0), 1e-9);
+TEST(Widening, CountsHowLongSamplesStayOnOneSideOfTheMedian) {
+  // Of 12 - k pairs that are k apart, k lie on different sides: rho_k = (12 - 3 k) / 12, which is 0 from k = 4 on.
+  EXPECT_NEAR(widening(kStep), std::sqrt(1 + 2 * (9 + 6 + 3) / 12.0), 1e-12);
+  Samples with_outlier = kStep;
+  with_outlier[8] = 1e6;
+  EXPECT_NEAR(widening(with_outlier), widening(kStep), 1e-12) << "which hides the correlation of the values themselves";
 }
 
-TEST(DependableInterval, IsNotWidenedWithoutDependenceAndNeverNarrowed) {
-  for (const Samples& samples : {shuffled(ramp(100, 30)), kAlternating}) {
-    const auto plain = median_interval(samples);
-    const auto dependable = autocorrelation_adjusted_ci(samples);
-    ASSERT_TRUE(plain && dependable);
-    EXPECT_EQ(dependable->low, plain->low);
-    EXPECT_EQ(dependable->high, plain->high);
+TEST(Widening, IsNeverLessThanWhatShortSeriesHide) {
+  for (const Samples& samples : {kAlternating, shuffled(ramp(100, 30)), Samples(20, 5.0), ramp(1, 9), Samples{1, 2}}) {
+    EXPECT_EQ(widening(samples), kLeastWidening);
   }
+}
+
+TEST(DependableInterval, ReachesOverEffectiveRanksAndWhatTheThirdsSay) {
+  // A hundred, alternately low and high: the thirds are alike, and each value is its own rank. Ranks 40 and 61 are
+  // 10.5 from the middle.
+  Samples alike;
+  for (int i = 1; i <= 50; ++i) alike.push_back(i), alike.push_back(101 - i);
+  const auto by_ranks = autocorrelation_adjusted_ci(alike);
+  ASSERT_TRUE(by_ranks);
+  EXPECT_LE(by_ranks->low, 50.5 - 10.5 * kLeastWidening + 1e-9);
+  EXPECT_GE(by_ranks->high, 50.5 + 10.5 * kLeastWidening - 1e-9);
+
+  // Thirds of 10, 11 and 12 (their standard deviation is 1): t of two degrees of freedom is 4.302653.
+  const auto by_thirds = autocorrelation_adjusted_ci(kStep);
+  ASSERT_TRUE(by_thirds);
+  EXPECT_NEAR(by_thirds->low, 11 - 4.302653 / std::sqrt(3.0), 1e-9);
+  EXPECT_NEAR(by_thirds->high, 11 + 4.302653 / std::sqrt(3.0), 1e-9);
+}
+
+TEST(DependableInterval, NeedsSixSamplesAndHasNoWidthWhereNothingVaries) {
+  EXPECT_FALSE(autocorrelation_adjusted_ci(ramp(1, 5)));
+  const auto constant = autocorrelation_adjusted_ci(Samples(6, 5.0));
+  ASSERT_TRUE(constant);
+  EXPECT_EQ(constant->low, 5);
+  EXPECT_EQ(constant->high, 5);
+  EXPECT_EQ(half_width(Samples(6, 5.0)), 0);
+  EXPECT_FALSE(half_width(ramp(1, 5)));
+}
+
+TEST(Settled, IsNothingThatDriftsOrWasSlowAtFirstHoweverNarrow) {
+  const Samples steady = shuffled(ramp(1000, 30));
+  EXPECT_TRUE(settled(steady, 0.05));
+  EXPECT_FALSE(settled(steady, 0.001)) << "too wide";
+  Samples slow = steady;
+  slow.insert(slow.begin(), 2000);
+  ASSERT_TRUE(slow_first(slow));
+  EXPECT_FALSE(settled(slow, 0.05));
+  Samples moving(100, 1000);
+  std::fill(moving.begin() + 67, moving.end(), 1015);
+  ASSERT_TRUE(drifting(moving));
+  ASSERT_LE(*half_width(moving), 0.05);
+  EXPECT_FALSE(settled(moving, 0.05));
+}
+
+TEST(IntervalOverRounds, LeavesOutWhatMovesAllSeriesAlike) {
+  Samples a;
+  Samples b;
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> noise(0.99, 1.01);
+  for (int i = 0; i < 60; ++i) {
+    const double level = 1 + 0.1 * std::sin(i / 8.0);  // as clocks that move
+    a.push_back(2 * level * noise(random));
+    b.push_back(level * noise(random));
+  }
+  const auto ratio = [&](std::span<const std::size_t> rounds) {
+    Samples x;
+    Samples y;
+    for (const std::size_t i : rounds) x.push_back(a[i]), y.push_back(b[i]);
+    return median(x) / median(y);
+  };
+  const auto interval = interval_over_rounds(a.size(), ratio);
+  ASSERT_TRUE(interval);
+  EXPECT_LT(interval->low, 2);
+  EXPECT_GT(interval->high, 2);
+  EXPECT_LT(interval->high - interval->low, 0.06) << "each by itself varies by 10 %";
+  EXPECT_EQ(interval_over_rounds(a.size(), ratio)->low, interval->low) << "from the same samples, the same";
+  EXPECT_FALSE(interval_over_rounds(5, ratio));
 }
 
 // --- Outliers -------------------------------------------------------------------------------------------------------
@@ -243,8 +306,8 @@ TEST(Summarise, SaysAllThatFollowsFromTheSamples) {
   EXPECT_DOUBLE_EQ(m.median, 14);
   EXPECT_DOUBLE_EQ(m.max, 29);
   ASSERT_TRUE(m.ci95);
-  EXPECT_DOUBLE_EQ(m.ci95->low, 11) << "rank 2 of 9";
-  EXPECT_DOUBLE_EQ(m.ci95->high, 23) << "rank 8 of 9";
+  EXPECT_NEAR(m.ci95->low, 14 - 4.302653 * std::sqrt(38.0 / 3 / 6), 1e-6) << "by the thirds' medians 11, 13, 16";
+  EXPECT_DOUBLE_EQ(m.ci95->high, 27.5) << "rank 8 of 9 lies 3 from the middle: 3.75 beyond it, between 23 and 29";
   EXPECT_EQ(m.outliers_mild, 1U);
   EXPECT_EQ(m.outliers_severe, 1U);
   // Without the first the quartiles are 11.75 and 15.25: its severe fence is at 25.75.
@@ -261,8 +324,9 @@ TEST(Summarise, FlagsWhatTheSamplesShow) {
 TEST(Summarise, UsesTheWidenedInterval) {
   const Measurement m = summarised(kStep);
   ASSERT_TRUE(m.ci95);
-  EXPECT_NEAR(m.ci95->high - m.ci95->low, 2 * std::sqrt(7.0), 1e-9);
-  EXPECT_NEAR(relative_half_width(m).value_or(0), std::sqrt(7.0) / 11, 1e-9);
+  const double half = 4.302653 / std::sqrt(3.0);
+  EXPECT_NEAR(m.ci95->high - m.ci95->low, 2 * half, 1e-9);
+  EXPECT_NEAR(relative_half_width(m).value_or(0), half / 11, 1e-9);
 }
 
 TEST(Summarise, FillsInThePercentilesThatTheSamplesAreEnoughFor) {

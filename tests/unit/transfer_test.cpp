@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "results/json.hpp"
+
 namespace xferbench::model {
 namespace {
 
@@ -87,6 +89,54 @@ TEST(TransferFit, SaysHowFarItIsFromTheWorstPoint) {
   EXPECT_NEAR(fit->worst_residual, 0.5, 0.02);
 }
 
+/// Rows of so many copies that last 200 us or one copy, as they are timed.
+Points in_rows(const TransferFit& cost) {
+  Points all = sweep(4096, 1024 * kMiB, 4, line(cost.latency, cost.rate));
+  for (TransferPoint& p : all) {
+    p.in_a_row = std::max(1.0, std::floor(200e-6 / p.seconds));
+    p.seconds += cost.pass / p.in_a_row;
+  }
+  return all;
+}
+
+TEST(TransferFit, TellsWhatARowTakesFromWhatEachOfItsCopiesTakes) {
+  const auto fit = fit_transfer(in_rows({.latency = 2.3e-6, .pass = 6.9e-6, .rate = 55.55e9}));
+  expect_fit(fit, 2.3e-6, 55.55e9, 1e-6);
+  EXPECT_NEAR(fit->pass, 6.9e-6, 1e-11);
+  EXPECT_NEAR(fit->worst_residual, 0, 1e-9);
+}
+
+TEST(TransferFit, HasNoPassWhereRowsAreAlike) {
+  Points alike = in_rows({.latency = 2.3e-6, .pass = 6.9e-6, .rate = 55.55e9});
+  for (TransferPoint& p : alike) p.in_a_row = 1;
+  EXPECT_EQ(fit_transfer(alike)->pass, 0);
+  const auto none = fit_transfer(in_rows({.latency = 2.3e-6, .pass = 0, .rate = 55.55e9}));
+  expect_fit(none, 2.3e-6, 55.55e9, 1e-6);
+  EXPECT_NEAR(none->pass, 0, 1e-12);
+}
+
+/// What an H200 takes, as stored: within half a percent from 1 MiB to 1 GiB, which no line through single and batched
+/// copies is.
+TEST(TransferFit, HoldsForCopiesOfAnH200BothWays) {
+  const Report report = read_report(std::string(XFERBENCH_SOURCE_DIR) + "/docs/results/h200-memcpy-sizes.json");
+  for (const char* direction : {"h2d", "d2h"}) {
+    Points points;
+    for (const Result& r : report.results) {
+      const auto bytes = static_cast<double>(r.config.count("size"));
+      if (!r.config.is("dir", direction) || !r.config.is("host", "pinned") || bytes < kMiB) continue;
+      const Measurement& copy = r.needed_measurement("copy");
+      points.push_back({bytes, copy.median, copy.ci95, static_cast<double>(copy.batch)});
+    }
+    ASSERT_EQ(points.size(), 6U);
+    const auto fit = fit_transfer(points);
+    ASSERT_TRUE(fit);
+    EXPECT_LT(fit->worst_residual, 0.002) << direction;
+    EXPECT_GT(fit->pass, 5e-6) << direction;
+    for (TransferPoint& p : points) p.in_a_row = 1;
+    EXPECT_GT(fit_transfer(points)->worst_residual, 0.01) << direction;
+  }
+}
+
 TEST(TransferFit, NeverHasANegativeLatency) {
   // 1, 2 and 4 s for 2, 3 and 5 bytes lie on t = n - 1. Through the origin, least squares of s n / t - 1 give
   // s = (2 + 3/2 + 5/4) / (4 + 9/4 + 25/16) = 0.608.
@@ -128,11 +178,22 @@ TEST(TransferFit, OfRangesTellsBothSidesOf64KiBApart) {
   EXPECT_GT(fits.all->worst_residual, 0.1) << "one line cannot be both";
 }
 
+TEST(TransferFit, OfRangesTellsLongCopiesApart) {
+  const auto shorter = line(2e-6, 50e9);
+  const auto longer = line(3e-6, 55e9);
+  const auto fits =
+      fit_ranges(sweep(128 * kKiB, 64 * kMiB, 2, [&](double n) { return n < kMiB ? shorter(n) : longer(n); }));
+  expect_fit(fits.longest, 3e-6, 55e9, 1e-6);
+  EXPECT_EQ(fits.longest->smallest, kMiB) << "1 MiB itself belongs to the long ones";
+  EXPECT_EQ(fits.large->points, fits.longest->points + 3);
+}
+
 TEST(TransferFit, OfRangesFitsOnlyWhatHasThreeSizes) {
   const auto fits = fit_ranges(sweep(32 * kKiB, kMiB, 2, line(2e-6, 50e9)));  // 32, 64 | 128, 256, 512, 1024 KiB
   EXPECT_TRUE(fits.all);
   EXPECT_FALSE(fits.small);
   EXPECT_TRUE(fits.large);
+  EXPECT_FALSE(fits.longest);
 }
 
 std::vector<Crossover> crossovers(const Points& a, const Points& b) { return compare(a, b).crossovers; }

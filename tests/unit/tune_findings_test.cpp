@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/golden.hpp"
@@ -35,8 +37,10 @@ Contestant contestant(std::uint64_t chunks, double milliseconds, bool confirmed 
           .confirmed = confirmed};
 }
 
-std::vector<Finding> findings(std::vector<Contestant> contestants, std::size_t failed = 0) {
+std::vector<Finding> findings(std::vector<Contestant> contestants, std::size_t failed = 0,
+                              Objective objective = Objective::device) {
   TuneSummary summary;
+  summary.objective = objective;
   for (std::uint64_t chunks = 1; chunks <= 64; ++chunks) summary.space.push_back(configuration(chunks));
   summary.failed = failed;
   summary.contestants = std::move(contestants);
@@ -72,9 +76,38 @@ TEST(TuneFindings, BelieveFreshSamplesFirst) {
 }
 
 TEST(TuneFindings, AreTheFastestOnlyBeyondDoubt) {
-  EXPECT_TRUE(mentions(told(findings({contestant(16, 5), contestant(32, 5.2)})), "winner: fastest: chunks 16"));
-  EXPECT_TRUE(mentions(told(findings({contestant(16, 5), contestant(32, 5.02)})),
-                       "winner: ahead, though others lie within 1 % of it or within the intervals: chunks 16"));
+  EXPECT_TRUE(
+      mentions(told(findings({contestant(16, 5), contestant(32, 5.2)})), "winner: fastest on the device: chunks 16"));
+  EXPECT_TRUE(
+      mentions(told(findings({contestant(16, 5), contestant(32, 5.02)})),
+               "winner: ahead on the device, though others lie within 1 % of it or within the intervals: chunks 16"));
+}
+
+TEST(TuneFindings, TakeWhatDroppedOutOfTheSearchForSlower) {
+  Contestant few_samples = contestant(16, 5.2, false);
+  few_samples.interval = std::nullopt;
+  EXPECT_TRUE(mentions(told(findings({contestant(32, 5), few_samples})), "winner: ahead on the device"));
+  few_samples.out = true;
+  EXPECT_TRUE(mentions(told(findings({contestant(32, 5), few_samples})), "winner: fastest on the device"));
+}
+
+TEST(TuneFindings, SayWhichTimeWasSearchedFor) {
+  const auto said = findings({contestant(16, 5), contestant(32, 5.2)}, 0, Objective::wall);
+  EXPECT_TRUE(mentions(told(said), "winner: fastest to the result: chunks 16"));
+  const auto search = std::ranges::find(said, "search", [](const Finding& f) { return f.labels.front().second; });
+  EXPECT_EQ(search->labels.back(), (std::pair<std::string, std::string>("objective", "wall")));
+}
+
+TEST(TuneFindings, SayWhereTheTimeWent) {
+  TuneSummary summary;
+  summary.space = {configuration(8)};
+  summary.account = {.model = 0.91, .verification = 0.5, .search = 0.62, .confirmation = 0.37, .passes = 168};
+  const std::vector<Finding> all = tune_findings(std::move(summary));
+  EXPECT_EQ(all.front().text,
+            "measured 0 of 1 configurations; 2.4 s: 0.9 s for the model, 0.5 s verification, 0.6 s search, 0.4 s "
+            "confirmation");
+  EXPECT_EQ(all.front().metrics.back().name, "passes");
+  EXPECT_EQ(all.front().metrics.back().value, 168);
 }
 
 /// What a reader of the file counts: all that is in it.

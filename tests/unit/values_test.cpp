@@ -78,6 +78,23 @@ TEST(GpuSelections, AreNothingElse) {
   }
 }
 
+// --- Texts and files ------------------------------------------------------------------------------------------------
+
+TEST(Texts, AreAnythingThatCanBeShown) {
+  const Axis option{.name = "option", .kind = AxisKind::text, .example = "-O3"};
+  EXPECT_EQ(values<std::string>(option, "-DX=1 -O3,a:b,all"), (Words{"-DX=1 -O3", "a:b", "all"}));
+  expect_refused(option, {""}, "a value is missing; write one like -O3");
+  expect_refused(option, {"a\nb", "a\x1b[2J"}, "has characters that cannot be shown");
+}
+
+TEST(Files, KeepTheirSlashesOutOfKeys) {
+  const Axis file{.name = "file", .kind = AxisKind::file, .example = "a.cu"};
+  Case c("overlap");
+  c.set(file, std::string("dir/50%.cu"));
+  EXPECT_EQ(c.key(), "overlap/file=dir%2F50%25.cu");
+  EXPECT_EQ(c.word("file"), "dir/50%.cu");
+}
+
 // --- Sizes ----------------------------------------------------------------------------------------------------------
 
 TEST(Sizes, AreBytesOrInUnits) {

@@ -1,8 +1,10 @@
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <limits>
+#include <list>
 #include <new>
 #include <set>
 #include <utility>
@@ -14,6 +16,7 @@
 #include "device/cuda/cuda_stream.hpp"
 #include "device/cuda/describe.hpp"
 #include "device/cuda/health.hpp"
+#include "device/cuda/loaded_kernel.hpp"
 #include "device/cuda/timing_kernels.hpp"
 
 namespace xferbench::cuda {
@@ -103,6 +106,13 @@ class CudaDevice final : public Device {
     return resources;
   }
 
+  const LoadedKernel& load_kernel(const KernelSource& source) override {
+    const auto known = std::ranges::find(own_kernels_, source, &decltype(own_kernels_)::value_type::first);
+    if (known != own_kernels_.end()) return *known->second;
+    gpu_.make_current();
+    return *own_kernels_.emplace_back(source, cuda::load_kernel(gpu_, source)).second;
+  }
+
   std::size_t reserve_device_launches(std::size_t pending) override {
     gpu_.make_current();
     check(cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, pending),
@@ -120,6 +130,7 @@ class CudaDevice final : public Device {
   [[nodiscard]] std::optional<double> sm_clock_hz() override;
   [[nodiscard]] ClockRelation relate_clocks() override;
   [[nodiscard]] Health health() noexcept override { return health_.look(); }
+  [[nodiscard]] std::optional<LinkBytes> link_bytes() noexcept override { return health_.link_bytes(); }
 
  private:
   [[nodiscard]] std::optional<ClockRelation> ask_for_its_timer();
@@ -128,6 +139,7 @@ class CudaDevice final : public Device {
   OpenedGpu gpu_;
   std::set<int> peers_;  // whose memory it may reach
   Capabilities capabilities_;
+  std::list<std::pair<KernelSource, std::unique_ptr<LoadedKernel>>> own_kernels_;
   HealthMonitor health_{pci_bus_id(gpu_.number())};
 };
 

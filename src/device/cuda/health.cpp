@@ -38,11 +38,18 @@ Health HealthMonitor::look() const noexcept {
     health.link_generation = nvml_.number("nvmlDeviceGetCurrPcieLinkGeneration", *handle_);
     health.link_width = nvml_.number("nvmlDeviceGetCurrPcieLinkWidth", *handle_);
     if (const auto reasons = nvml_.throttle_reasons(*handle_)) health.throttle = words_of(*reasons);
+    health.power = nvml_.power(*handle_);
+    health.temperature = nvml_.temperature(*handle_);
+    health.temperature_limit = nvml_.slowdown_temperature(*handle_);
     health.xids = xids_->take();
     return health;
   } catch (const std::exception&) {
     return {};
   }
+}
+
+std::optional<LinkBytes> HealthMonitor::link_bytes() const noexcept {
+  return handle_ ? nvml_.link_bytes(*handle_) : std::nullopt;
 }
 
 }  // namespace xferbench::cuda

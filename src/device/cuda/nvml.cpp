@@ -35,8 +35,17 @@ struct FieldValue {
     unsigned number;
     unsigned long long_number;
     unsigned long long longest_number;
+    long long signed_longest_number;
+    int signed_number;
   } value;
 };
+
+/// nvmlMarginTemperature_v1_t, with its version in the first field as NVML_STRUCT_VERSION makes it.
+struct MarginTemperature {
+  unsigned version = 8U | 1U << 24U;
+  int degrees = 0;
+};
+static_assert(sizeof(MarginTemperature) == 8);
 
 /// nvmlPciInfo_t.
 struct PciInfo {
@@ -108,6 +117,44 @@ std::optional<std::uint64_t> Nvml::throttle_reasons(Handle handle) const {
   return std::nullopt;
 }
 
+std::optional<double> Nvml::power(Handle handle) const {
+  const auto milliwatts = number("nvmlDeviceGetPowerUsage", handle);
+  return milliwatts ? std::optional(*milliwatts / 1e3) : std::nullopt;
+}
+
+std::optional<double> Nvml::temperature(Handle handle) const {
+  constexpr int kOfTheChip = 0;  // NVML_TEMPERATURE_GPU
+  const auto get = find<int(Handle, int, unsigned*)>("nvmlDeviceGetTemperature");
+  unsigned degrees = 0;
+  if (get == nullptr || get(handle, kOfTheChip, &degrees) != kSuccess) return std::nullopt;
+  return degrees;
+}
+
+std::optional<double> Nvml::slowdown_temperature(Handle handle) const {
+  constexpr int kSlowdown = 1;  // NVML_TEMPERATURE_THRESHOLD_SLOWDOWN
+  const auto get = find<int(Handle, int, unsigned*)>("nvmlDeviceGetTemperatureThreshold");
+  unsigned degrees = 0;
+  if (get != nullptr && get(handle, kSlowdown, &degrees) == kSuccess && degrees > 0) return degrees;
+  // From Ada and Hopper on the driver tells instead how far it is to a limit of its own (as of driver 555), and how far
+  // beyond that the chip slows itself down: at -2.
+  constexpr unsigned kSlowdownMargin = 194;  // NVML_FI_DEV_TEMPERATURE_SLOWDOWN_TLIMIT
+  const auto get_margin = find<int(Handle, MarginTemperature*)>("nvmlDeviceGetMarginTemperature");
+  MarginTemperature margin;
+  const auto now = temperature(handle);
+  const auto slowdown = field(handle, kSlowdownMargin, 0);
+  if (!now || !slowdown || get_margin == nullptr || get_margin(handle, &margin) != kSuccess) return std::nullopt;
+  return *now + margin.degrees - *slowdown;
+}
+
+std::optional<LinkBytes> Nvml::link_bytes(Handle handle) const {
+  constexpr unsigned kSent = 197;      // NVML_FI_DEV_PCIE_COUNT_TX_BYTES
+  constexpr unsigned kReceived = 198;  // NVML_FI_DEV_PCIE_COUNT_RX_BYTES
+  const auto sent = field(handle, kSent, 0);
+  const auto received = field(handle, kReceived, 0);
+  if (!sent || !received) return std::nullopt;
+  return LinkBytes{*sent, *received};
+}
+
 // --- NVLink ---------------------------------------------------------------------------------------------------------
 
 std::vector<unsigned> Nvml::active_nvlinks(Handle handle) const {
@@ -150,6 +197,8 @@ std::optional<double> Nvml::field(Handle handle, unsigned id, unsigned link) con
     case 1: return field.value.number;
     case 2: return static_cast<double>(field.value.long_number);
     case 3: return static_cast<double>(field.value.longest_number);
+    case 4: return static_cast<double>(field.value.signed_longest_number);
+    case 5: return field.value.signed_number;
     default: return std::nullopt;
   }
 }

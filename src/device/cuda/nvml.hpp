@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/health.hpp"
 #include "device/topology.hpp"
 
 namespace xferbench::cuda {
@@ -33,6 +34,14 @@ class Nvml {
 
   /// Why clocks are below what they could be: bits of nvmlClocksEventReasons.
   [[nodiscard]] std::optional<std::uint64_t> throttle_reasons(Handle handle) const;
+
+  /// What it takes, in watts, and how hot its chip is and may be before it slows itself down, in degrees Celsius.
+  [[nodiscard]] std::optional<double> power(Handle handle) const;
+  [[nodiscard]] std::optional<double> temperature(Handle handle) const;
+  [[nodiscard]] std::optional<double> slowdown_temperature(Handle handle) const;
+
+  /// What its PCI Express link has carried; nothing where the driver does not count.
+  [[nodiscard]] std::optional<LinkBytes> link_bytes(Handle handle) const;
 
   /// Of a device: the other ends of its NVLinks that are up, ...
   [[nodiscard]] std::vector<NvLinkEnd> nvlinks(Handle handle) const;

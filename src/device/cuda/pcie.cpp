@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "device/cuda/describe.hpp"
+#include "device/pcie_config.hpp"
 
 namespace xferbench::cuda {
 
@@ -155,7 +156,15 @@ std::optional<Environment::Pcie> pcie_link(Device& device, const Nvml& nvml, con
   }
   const Link link = seen.known() ? seen : source->reachable;
   const Link most = larger(link, source->gpu);
-  return Environment::Pcie{link.generation, link.width, source->name, most.generation, most.width, seen.known()};
+  const PacketSizes sizes = packet_sizes_of_link(sysfs_folder(pci_bus_id));
+  return Environment::Pcie{.generation = link.generation,
+                           .width = link.width,
+                           .source = source->name,
+                           .max_generation = most.generation,
+                           .max_width = most.width,
+                           .under_load = seen.known(),
+                           .max_payload = sizes.max_payload,
+                           .max_read_request = sizes.max_read_request};
 }
 
 }  // namespace xferbench::cuda

@@ -8,11 +8,15 @@ namespace xferbench::sim {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
+/// Seconds. The same moment, reached by other sums, differs in its last digits.
+constexpr double kSameMoment = 1e-12;
 /// Shares are rounded; four quarters fit.
 constexpr double kAllOfIt = 1 + 1e-9;
 
-bool spent(const Operation& o) { return o.overhead <= 0 && o.payload <= 0; }
-bool moving_payload(const Operation& o) { return o.overhead <= 0; }
+/// What is left of the phase that it is in.
+double& phase_of(Operation& o) { return o.preparation > 0 ? o.preparation : o.overhead > 0 ? o.overhead : o.payload; }
+bool spent(const Operation& o) { return o.preparation <= 0 && o.overhead <= 0 && o.payload <= 0; }
+bool moving_payload(const Operation& o) { return o.preparation <= 0 && o.overhead <= 0; }
 
 /// The part that a direction of a shared link leaves each operation.
 double part_of_shared(double asked, double alone, double duplex, double asked_back, double alone_back) {
@@ -37,6 +41,12 @@ LinkId EventSimulator::add_shared_link(const Capacity& capacity) {
   return static_cast<LinkId>(links_.size() - 1);
 }
 
+void EventSimulator::set_handover(EngineId from, EngineId to, double seconds) { handovers_[{from, to}] = seconds; }
+
+void EventSimulator::set_stream_switch(EngineId engine, double seconds) {
+  engines_[static_cast<std::size_t>(engine)].stream_switch = seconds;
+}
+
 EventSimulator::Engine& EventSimulator::engine_of(const Operation& o) {
   return engines_[static_cast<std::size_t>(o.engine)];
 }
@@ -44,6 +54,9 @@ EventSimulator::Engine& EventSimulator::engine_of(const Operation& o) {
 void EventSimulator::add(OperationPtr operation) {
   Operation& o = *operation;
   o.serial = added_++;
+  std::ranges::for_each(o.after, [&](const auto& before) {
+    if (before->done()) follow(o, *before);
+  });
   std::erase_if(o.after, [](const auto& before) { return before->done(); });
   o.unmet = o.after.size();
   active_.emplace(&o, std::move(operation));
@@ -53,6 +66,7 @@ void EventSimulator::add(OperationPtr operation) {
   } catch (...) {  // there is no memory: nobody may remember what was not added
     future_.erase(&o);
     engine_of(o).ready.erase(&o);
+    on_the_way_.erase({o.handed_over, &o});
     for (const auto& before : o.after) std::erase(before->successors, &o);
     active_.erase(&o);  // may be the end of it
     throw;
@@ -60,7 +74,38 @@ void EventSimulator::add(OperationPtr operation) {
 }
 
 void EventSimulator::arrive(Operation& o) {
-  if (o.unmet == 0) engine_of(o).ready.insert(&o);
+  if (o.unmet != 0) return;
+  if (o.handed_over > now_ + kSameMoment) {
+    on_the_way_.insert({o.handed_over, &o});
+  } else {
+    engine_of(o).ready.insert(&o);
+  }
+}
+
+double EventSimulator::handover(EngineId from, EngineId to) const {
+  const auto found = handovers_.find({from, to});
+  return found == handovers_.end() ? 0 : found->second;
+}
+
+/// `before` has finished.
+void EventSimulator::follow(Operation& o, const Operation& before) const {
+  const auto follows = [&](EngineId engine, double end) {
+    if (o.engine != EngineId::none) {
+      o.handed_over = std::max(o.handed_over, end + handover(engine, o.engine));
+      return;
+    }
+    const auto known = std::ranges::find(o.origins, engine, &std::pair<EngineId, double>::first);
+    if (known == o.origins.end()) {
+      o.origins.emplace_back(engine, end);
+    } else {
+      known->second = std::max(known->second, end);
+    }
+  };
+  if (before.engine != EngineId::none || before.stands_for != EngineId::none) {
+    follows(before.engine != EngineId::none ? before.engine : before.stands_for, before.finished);
+    return;
+  }
+  for (const auto& [engine, end] : before.origins) follows(engine, end + before.finished - before.started);
 }
 
 bool EventSimulator::has_room(const Operation& o) const {
@@ -89,6 +134,10 @@ void EventSimulator::start(Operation& o) {
     o.payload *= stretch;
   }
   Engine& engine = engine_of(o);
+  if (engine.stream != o.stream && engine.stream != nullptr) {
+    o.preparation = std::max(0.0, engine.idle_since + engine.stream_switch - now_);
+  }
+  engine.stream = o.stream;
   engine.ready.erase(&o);
   ++engine.busy;
   engine.occupied += o.share;
@@ -102,6 +151,11 @@ void EventSimulator::let_arrive() {
     Operation& o = **future_.begin();
     future_.erase(future_.begin());
     arrive(o);
+  }
+  while (!on_the_way_.empty() && on_the_way_.begin()->first <= now_ + kSameMoment) {
+    Operation& o = *on_the_way_.begin()->second;
+    on_the_way_.erase(on_the_way_.begin());
+    engine_of(o).ready.insert(&o);
   }
 }
 
@@ -123,6 +177,7 @@ void EventSimulator::pass_through() {
 }
 
 double EventSimulator::rate_of_own_links(const Operation& o) {
+  if (o.preparation > 0) return 1;
   const bool moving = moving_payload(o);
   double rate = 1;
   for (const Use& use : o.uses) {
@@ -132,10 +187,10 @@ double EventSimulator::rate_of_own_links(const Operation& o) {
     const unsigned in = use.in > 0 ? 1 : 0;
     const unsigned out = use.out > 0 ? 1 : 0;
     double part = 1;
-    if (in > 0 && link.movers_out > (moving ? out : 0)) part = moving ? d.in_rate * use.duplex : 1 / d.in_overhead;
-    if (out > 0 && link.movers_in > (moving ? in : 0)) {
-      part = std::min(part, moving ? d.out_rate * use.duplex : 1 / d.out_overhead);
-    }
+    const unsigned others_in = (moving ? link.movers_in : link.users_in) - in;
+    const unsigned others_out = (moving ? link.movers_out : link.users_out) - out;
+    if (in > 0 && others_out > 0) part = moving ? d.in_rate * use.duplex : 1 / d.in_overhead;
+    if (out > 0 && others_in > 0) part = std::min(part, moving ? d.out_rate * use.duplex : 1 / d.out_overhead);
     if (moving) part /= std::max(in * link.movers_in, out * link.movers_out);  // itself included
     rate = std::min(rate, part);
   }
@@ -161,14 +216,18 @@ void EventSimulator::weigh() {
     for (const Use& use : o->uses) {
       Link& link = link_of(use);
       link.movers_in = link.movers_out = 0;
+      link.users_in = link.users_out = 0;
       link.asked_in = link.asked_out = 0;
     }
   }
   for (const Operation* o : running_) {
-    if (!moving_payload(*o)) continue;
+    const unsigned moving = moving_payload(*o) ? 1 : 0;
     for (const Use& use : o->uses) {
-      link_of(use).movers_in += use.in > 0 ? 1 : 0;
-      link_of(use).movers_out += use.out > 0 ? 1 : 0;
+      Link& link = link_of(use);
+      link.users_in += use.in > 0 ? 1 : 0;
+      link.users_out += use.out > 0 ? 1 : 0;
+      link.movers_in += use.in > 0 ? moving : 0;
+      link.movers_out += use.out > 0 ? moving : 0;
     }
   }
   for (Operation* o : running_) {
@@ -189,10 +248,12 @@ void EventSimulator::finish(Operation& o) {
   o.finished = now_;
   Engine& engine = engine_of(o);
   --engine.busy;
+  engine.idle_since = now_;
   // Sums of rounded shares must not drift.
   engine.occupied = engine.busy == 0 ? 0 : engine.occupied - o.share;
   if (o.on_finish) o.on_finish();
   for (Operation* next : o.successors) {
+    follow(*next, o);
     if (--next->unmet == 0 && next->submitted <= now_) arrive(*next);
   }
   // What it kept alive is not needed any more; chains of finished operations must not grow for ever.
@@ -203,16 +264,15 @@ void EventSimulator::finish(Operation& o) {
   active_.erase(&o);  // may be the end of it
 }
 
-double EventSimulator::phase_end(const Operation& o) const {
-  return now_ + (o.overhead > 0 ? o.overhead : o.payload) / o.rate;
-}
+double EventSimulator::phase_end(Operation& o) const { return now_ + phase_of(o) / o.rate; }
 
 double EventSimulator::next_change() {
   start_ready();
   double next = kNever;
   if (!future_.empty()) next = (*future_.begin())->submitted;
+  if (!on_the_way_.empty()) next = std::min(next, on_the_way_.begin()->first);
   weigh();
-  for (const Operation* o : running_) next = std::min(next, phase_end(*o));
+  for (Operation* o : running_) next = std::min(next, phase_end(*o));
   return next;
 }
 
@@ -222,10 +282,10 @@ bool EventSimulator::step() {
   std::vector<Operation*> ended;
   ended.reserve(running_.size());  // now, while nothing has been changed
   std::vector<double> ends(running_.size());
-  std::ranges::transform(running_, ends.begin(), [this](const Operation* o) { return phase_end(*o); });
+  std::ranges::transform(running_, ends.begin(), [this](Operation* o) { return phase_end(*o); });
   for (std::size_t i = 0; i < running_.size(); ++i) {
     Operation& o = *running_[i];
-    double& phase = o.overhead > 0 ? o.overhead : o.payload;
+    double& phase = phase_of(o);
     // What ends now ends exactly: a remainder too small to move the clock would never get done.
     const double share = ends[i] <= next ? 1 : (next - now_) / (ends[i] - now_);
     phase = share >= 1 ? 0 : phase * (1 - share);
@@ -252,8 +312,9 @@ void EventSimulator::abandon() {
     for (const auto& before : o->after) before->successors.clear();
   }
   for (const auto& [o, owner] : active_) owner->after.clear();
-  for (Engine& engine : engines_) engine = {engine.sharing};
+  for (Engine& engine : engines_) engine = {.sharing = engine.sharing, .stream_switch = engine.stream_switch};
   future_.clear();
+  on_the_way_.clear();
   running_.clear();
   active_.clear();
 }

@@ -12,6 +12,10 @@
 // further is not taken into account, so nothing ever carries too much, and where two are too small for the same
 // operation one of them a little less than it could.
 //
+// From the end of an operation to the start of one on another engine that waited for it, time passes in which neither
+// works (set_handover), and an engine that takes up work of another stream than before needs time for that, too
+// (set_stream_switch).
+//
 // It shares nothing with the prediction in model/pipeline.hpp, on purpose: each is what the other is checked against
 // (tests/sim/pipeline_model_test.cpp), and an error in a shared engine would be in both and seen by neither. Against an
 // error of thought that is in both stands a third way of computing schedules, in tests/sim/schedule_test.cpp.
@@ -20,6 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -49,11 +54,15 @@ struct Use {
 
 struct Operation {
   EngineId engine = EngineId::none;
-  double share = 1;       ///< of an engine that can be shared; in (0, 1]
-  std::vector<Use> uses;  ///< links that the payload moves over
-  double submitted = 0;   ///< the host enqueued it then; it cannot start earlier
-  double overhead = 0;    ///< time on the engine before the payload; while it runs, what is left of it at now()
-  double payload = 0;     ///< time of the payload alone at full rate; while it runs, what is left of it
+  /// Of one without an engine: whose work it stands for, to those that follow it. None: that of which it follows.
+  EngineId stands_for = EngineId::none;
+  const void* stream = nullptr;  ///< only tells streams apart
+  double share = 1;              ///< of an engine that can be shared; in (0, 1]
+  std::vector<Use> uses;         ///< links that the payload moves over
+  double submitted = 0;          ///< the host enqueued it then; it cannot start earlier
+  double preparation = 0;        ///< time on the engine before all else, at full rate whatever goes on
+  double overhead = 0;           ///< time on the engine before the payload; while it runs, what is left of it at now()
+  double payload = 0;            ///< time of the payload alone at full rate; while it runs, what is left of it
   std::vector<std::shared_ptr<const Operation>> after;  ///< must have finished before it starts
   std::function<void()> on_start;                       ///< reads the sources
   std::function<void()> on_finish;                      ///< commits the results
@@ -63,9 +72,12 @@ struct Operation {
   State state = State::waiting;
   double started = 0;
   double finished = 0;
-  double rate = 1;                             ///< of the phase that it is in, over the full one
-  std::uint64_t serial = 0;                    ///< tells apart what was submitted at the same time
-  std::size_t unmet = 0;                       ///< dependencies that have not finished
+  double rate = 1;           ///< of the phase that it is in, over the full one
+  std::uint64_t serial = 0;  ///< tells apart what was submitted at the same time
+  std::size_t unmet = 0;     ///< dependencies that have not finished
+  double handed_over = 0;    ///< when the last of those that have finished is seen by its engine
+  /// Of one without an engine: on which engines that ended which it followed, and when, as those behind it see it.
+  std::vector<std::pair<EngineId, double>> origins;
   mutable std::vector<Operation*> successors;  ///< what waits for it; also where it can only be read, as in `after`
 
   [[nodiscard]] bool done() const { return state == State::finished; }
@@ -106,6 +118,10 @@ class EventSimulator {
   [[nodiscard]] EngineId add_engine(Sharing sharing);
   [[nodiscard]] LinkId add_link(const Duplex& duplex);
   [[nodiscard]] LinkId add_shared_link(const Capacity& capacity);
+  /// Seconds from the end of an operation on one engine to the start of one on the other that waited for it.
+  void set_handover(EngineId from, EngineId to, double seconds);
+  /// Seconds of an engine that takes up work of another stream than before.
+  void set_stream_switch(EngineId engine, double seconds);
 
   [[nodiscard]] double now() const { return now_; }
 
@@ -137,6 +153,9 @@ class EventSimulator {
     Queue ready{};         // whose time and dependencies have come
     double occupied = 0;   // sum of shares that run
     std::size_t busy = 0;  // operations that run
+    double stream_switch = 0;
+    const void* stream = nullptr;  // of the operation before, ...
+    double idle_since = 0;         // ... and when that finished
   };
   struct Link {
     Duplex duplex{};
@@ -144,12 +163,16 @@ class EventSimulator {
     // What it carries now; see weigh().
     unsigned movers_in = 0;  // operations that move payload each way
     unsigned movers_out = 0;
+    unsigned users_in = 0;  // the same with those that do not yet
+    unsigned users_out = 0;
     double asked_in = 0;  // bytes per second that they would move each way if it were not for shared links
     double asked_out = 0;
   };
 
-  /// Its time has come; it waits for dependencies or for its engine.
+  /// Its time has come; it waits for dependencies, to be handed over, or for its engine.
   void arrive(Operation& operation);
+  void follow(Operation& operation, const Operation& before) const;
+  [[nodiscard]] double handover(EngineId from, EngineId to) const;
   void let_arrive();
   void start_ready();
   /// What needs no engine and no time, as a wait for an event that has happened, is done at once: what stands behind it
@@ -167,7 +190,7 @@ class EventSimulator {
   [[nodiscard]] double rate_of_shared_links(const Operation& operation);
   [[nodiscard]] Link& link_of(const Use& use) { return links_[static_cast<std::size_t>(use.link)]; }
   /// When the phase that a running operation is in will end, if nothing changes before.
-  [[nodiscard]] double phase_end(const Operation& operation) const;
+  [[nodiscard]] double phase_end(Operation& operation) const;
   void finish(Operation& operation);
 
   Stretch stretch_;                                   // null: everything takes what it says
@@ -177,7 +200,9 @@ class EventSimulator {
   std::uint64_t added_ = 0;
   std::unordered_map<const Operation*, OperationPtr> active_;  // waiting or running: keeps them alive
   Queue future_;                                               // submitted after now
-  std::vector<Operation*> running_;                            // in order of submission
+  std::set<std::pair<double, Operation*>> on_the_way_;         // by when they will have been handed over
+  std::map<std::pair<EngineId, EngineId>, double> handovers_;
+  std::vector<Operation*> running_;  // in order of submission
 };
 
 }  // namespace xferbench::sim

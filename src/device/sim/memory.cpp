@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "core/error.hpp"
@@ -14,6 +15,7 @@ namespace {
 constexpr std::size_t kWholePayload = std::size_t{4} << 20;  // bytes up to which all are moved
 constexpr std::size_t kStretches = 4096;
 constexpr std::size_t kWindow = 256;
+constexpr std::size_t kHostPage = 4096;
 constexpr std::size_t kLongestStretch = std::size_t{1} << 20;
 
 /// The memory of a map by address that holds `address`, and where in it; nullptr if none does.
@@ -139,23 +141,35 @@ HostView Memory::allocate_host(std::size_t bytes, HostMemory kind, std::size_t s
   return {data, bytes, kind};
 }
 
+bool Memory::Allocation::is_pinned(std::size_t begin, std::size_t end) const {
+  const auto next = pinned.upper_bound(begin);
+  return next != pinned.begin() && std::prev(next)->second >= end;
+}
+
 void Memory::pin(const HostView& memory) {
   const auto [holder, at] = holder_of(host_, memory.data);
-  if (holder == nullptr || !holder->pageable()) {
+  if (holder == nullptr || !is_pageable(holder->kind) || memory.bytes > holder->size() - at) {
     throw DeviceError("registering host memory", "it is not ordinary memory of this device");
   }
-  holder->registered = true;
+  const std::size_t end = (at + memory.bytes + kHostPage - 1) / kHostPage * kHostPage;
+  const auto next = holder->pinned.lower_bound(at);
+  const bool reaches_next = next != holder->pinned.end() && next->first / kHostPage * kHostPage < end;
+  const bool reached_before = next != holder->pinned.begin() && std::prev(next)->second > at / kHostPage * kHostPage;
+  if (reaches_next || reached_before) {
+    throw DeviceError("registering host memory", "a page of it is registered already");
+  }
+  holder->pinned.emplace(at, end);
 }
 
 void Memory::unpin(const std::byte* data) {
   const auto [holder, at] = holder_of(host_, data);
-  if (holder != nullptr) holder->registered = false;
+  if (holder != nullptr) holder->pinned.erase(at);
 }
 
 bool Memory::pageable(const Copy& c) const {
   if (c.direction == Direction::d2d || c.direction == Direction::p2p) return false;
   const auto [holder, at] = holder_of(host_, c.direction == Direction::h2d ? c.source : c.destination);
-  return holder == nullptr || holder->pageable();
+  return holder == nullptr || (is_pageable(holder->kind) && !holder->is_pinned(at, at + c.bytes));
 }
 
 PayloadPart Memory::move_part_of(const HostView& host) {

@@ -106,10 +106,11 @@ class Memory {
   [[nodiscard]] std::optional<std::size_t> socket_of(const std::byte* data) const;
   void free(const std::byte* data) { device_.erase(data), host_.erase(data); }
 
-  /// Throws DeviceError unless it is ordinary memory that was handed out and is not pinned yet.
+  /// Throws DeviceError unless it is ordinary memory, an allocation that was handed out or a part of one, and no page
+  /// of it is pinned yet.
   void pin(const HostView& memory);
   void unpin(const std::byte* data);
-  /// Whether the host's side of a copy is ordinary memory.
+  /// Whether the host's side of a copy is ordinary memory, or not all of it pinned at once.
   [[nodiscard]] bool pageable(const Copy& copy) const;
   /// From now on only a part of that allocation is moved, on small pages as far as it is not touched yet; the part.
   PayloadPart move_part_of(const HostView& host);
@@ -126,11 +127,11 @@ class Memory {
     Pages pages;
     HostMemory kind;
     std::size_t socket;
-    bool registered = false;
-    PayloadPart part{};  // that is moved
+    std::map<std::size_t, std::size_t> pinned{};  // in place: from where, and up to which page's end
+    PayloadPart part{};                           // that is moved
 
     [[nodiscard]] std::size_t size() const { return pages.size(); }
-    [[nodiscard]] bool pageable() const { return is_pageable(kind) && !registered; }
+    [[nodiscard]] bool is_pinned(std::size_t begin, std::size_t end) const;
   };
 
   /// Calls body for the stretches of `source` that are moved to `destination`.

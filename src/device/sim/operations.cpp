@@ -52,7 +52,23 @@ Operations::Operations(const Profile& profile, std::size_t number, const Wiring&
       internal_(events.add_engine(EventSimulator::Sharing::one_at_a_time)),
       send_(events.add_engine(EventSimulator::Sharing::by_share)),
       fetch_(events.add_engine(EventSimulator::Sharing::by_share)),
-      reached_{number} {}
+      gate_(events.add_engine(EventSimulator::Sharing::by_share)),
+      reached_{number} {
+  set_handovers(events);
+}
+
+void Operations::set_handovers(EventSimulator& events) const {
+  for (const EngineId copies : {h2d_, d2h_}) {
+    events.set_handover(copies, compute_, profile_.copy_to_kernel);
+    events.set_handover(compute_, copies, profile_.kernel_to_copy);
+    events.set_handover(gate_, copies, profile_.gate_to_copy);
+    events.set_stream_switch(copies, profile_.stream_switch);
+  }
+  events.set_handover(gate_, compute_, profile_.gate_to_kernel);
+  if (h2d_ == d2h_) return;
+  events.set_handover(h2d_, d2h_, profile_.copy_to_copy);
+  events.set_handover(d2h_, h2d_, profile_.copy_to_copy);
+}
 
 void Operations::let_reach(std::size_t device, bool on) {
   on ? static_cast<void>(reached_.insert(device)) : static_cast<void>(reached_.erase(device));
@@ -209,7 +225,7 @@ Operation Operations::kernel(const Kernel& kernel, double overhead) const {
   Operation o;
   o.engine = compute_;
   o.share = share_of(cost, profile_);
-  o.overhead = overhead;
+  o.overhead = overhead + (cost.h2d_bytes + cost.d2h_bytes > 0 ? profile_.kernel_link_overhead : 0);
   o.payload = time_of(cost, data_.memory.device_of(cost.peer_source) == number_, profile_);
   o.uses = uses_of(cost, o.payload);
   if (data_.on && !kernel.output().empty()) {
@@ -225,6 +241,13 @@ Operation Operations::stamp(std::uint64_t* slot) const {
   Operation o;  // no engine: a kernel of one thread finds room beside others
   o.overhead = profile_.stamp_cost;
   o.on_finish = [&events = events_, slot] { *slot = static_cast<std::uint64_t>(std::llround(events.now() * 1e9)); };
+  return o;
+}
+
+Operation Operations::hold(double seconds) const {
+  Operation o;
+  o.overhead = seconds;
+  o.stands_for = gate_;
   return o;
 }
 

@@ -45,9 +45,12 @@ class Operations {
   /// `overhead`: seconds on the engine beside the work.
   [[nodiscard]] Operation kernel(const Kernel& kernel, double overhead) const;
   [[nodiscard]] Operation stamp(std::uint64_t* slot) const;
+  /// A closed gate that holds its stream for so many seconds.
+  [[nodiscard]] Operation hold(double seconds) const;
 
  private:
   [[nodiscard]] bool reaches(const std::byte* data) const;
+  void set_handovers(EventSimulator& events) const;
   void require_own(const std::byte* data, const char* what) const;
   void require_reach(const Kernel& kernel) const;
   [[nodiscard]] Operation between_gpus(const Copy& copy) const;
@@ -64,6 +67,7 @@ class Operations {
   EngineId internal_;
   EngineId send_;                  // copies from its memory to other GPUs
   EngineId fetch_;                 // copies between GPUs otherwise
+  EngineId gate_;                  // does nothing: what follows a gate is told by it
   std::set<std::size_t> reached_;  // devices whose memory it may reach
 };
 

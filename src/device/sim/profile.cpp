@@ -42,8 +42,8 @@ const Profile kH200{
     .peer_event_cost = 2e-6,
 
     .copy_engines = 2,
-    .h2d_rate = 55.5e9,
-    .d2h_rate = 55.4e9,
+    .h2d_rate = 55.55e9,
+    .d2h_rate = 55.45e9,
     .h2d_overhead = 2.4e-6,
     .d2h_overhead = 1.9e-6,
     .h2d_duplex_rate = 0.945,
@@ -68,19 +68,31 @@ const Profile kH200{
 
     .kernel_overhead = 2.2e-6,
     .kernel_traffic_rate = 4.27e12,
-    .fma_rate = 132 * 128 * 1.98e9,
+    .fma_rate = 21.2e12,  // of dependent ones beside traffic; the arithmetic units alone could 33.4e12
     .kernel_h2d_rate = 51.35e9,
     .kernel_d2h_rate = 52.6e9,
-    .kernel_duplex_ratio = 0.80,
+    .kernel_link_overhead = 12e-6,
+    .kernel_duplex_ratio = 0.814,
+
+    .copy_to_kernel = 3.5e-6,
+    .kernel_to_copy = 3.5e-6,
+    .copy_to_copy = 2e-6,
+    .gate_to_copy = 5e-6,
+    .gate_to_kernel = 0,
+    .stream_switch = 3e-6,
 
     .copy_call = 1.5e-6,
     .launch_call = 2.2e-6,
     // Graphs of 1, 10 and 100 empty kernels: the wait for them returns 5.8, 12.5 and 76.7 us after the call.
+    // With copies in them the call itself takes long: 21, 39 to 41 and 75 to 81 us of graphs with 16, 32 and 64 copies
+    // of 1 MiB and more (pipeline-submit of strategy graph in docs/results/h200-overlap.json.xz).
     .graph_call = 1.0e-6,
+    .graph_copy_call = 1.22e-6,
     .graph_start = 0.55e-6,
     .graph_node = 0.716e-6,
     .event_call = 0.5e-6,
     .event_cost = 1.3e-6,
+    .order_cost = 0.7e-6,
     .query_call = 0.4e-6,
     .wake_up = 3.5e-6,
     .handoff = 0.3e-6,

@@ -77,22 +77,33 @@ struct Profile {
 
   double kernel_overhead;  ///< engine time per launch beside the work
   double kernel_traffic_rate;
-  double fma_rate;             ///< fused multiply-adds per second
-  double kernel_h2d_rate;      ///< a kernel that reads host memory
-  double kernel_d2h_rate;      ///< a kernel that writes host memory
-  double kernel_duplex_ratio;  ///< rate of each direction in a kernel that does both, over its rate alone
+  double fma_rate;              ///< fused multiply-adds per second
+  double kernel_h2d_rate;       ///< a kernel that reads host memory
+  double kernel_d2h_rate;       ///< a kernel that writes host memory
+  double kernel_link_overhead;  ///< of such a kernel, beside what every kernel has and its payload
+  double kernel_duplex_ratio;   ///< rate of each direction in a kernel that does both, over its rate alone
+
+  // From the end of an operation to the start of the next that waited for it, on another engine.
+  double copy_to_kernel;
+  double kernel_to_copy;
+  double copy_to_copy;    ///< of the other direction
+  double gate_to_copy;    ///< from the opening of a gate to the first copy behind it
+  double gate_to_kernel;  ///< the same to a kernel
+  double stream_switch;   ///< of a copy engine that takes up a copy of another stream than the one before
 
   double copy_call;  ///< host time of an asynchronous copy's call
   double launch_call;
   double graph_call;
-  double graph_start;  ///< stream time of a graph before its first operation
-  double graph_node;   ///< engine time of a kernel in a graph beside the work
-  double event_call;   ///< of recording or waiting for an event
-  double event_cost;   ///< from the stream reaching an event to others seeing it; of a timing event, stream time
-  double query_call;   ///< of asking whether an event has finished
-  double wake_up;      ///< from completion to the waiting host running again
-  double handoff;      ///< from one host thread to another that polls for it
-  double stamp_cost;   ///< stream time of writing the GPU's timer to host memory
+  double graph_copy_call;  ///< of that call, for each copy in the graph between host and GPU
+  double graph_start;      ///< stream time of a graph before its first operation
+  double graph_node;       ///< engine time of a kernel in a graph beside the work
+  double event_call;       ///< of recording or waiting for an event
+  double event_cost;       ///< stream time of an event that takes the time
+  double order_cost;       ///< from a stream reaching an event that only keeps order to others seeing it
+  double query_call;       ///< of asking whether an event has finished
+  double wake_up;          ///< from completion to the waiting host running again
+  double handoff;          ///< from one host thread to another that polls for it
+  double stamp_cost;       ///< stream time of writing the GPU's timer to host memory
 
   double callback_call;          ///< of launching a host function
   double host_function_start;    ///< from the stream reaching a host function to its first line, cudaLaunchHostFunc

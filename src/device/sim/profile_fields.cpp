@@ -8,12 +8,12 @@ namespace xferbench::sim {
 namespace {
 
 // Limits keep arithmetic finite and simulations short; what is sensible is for the user to say.
-constexpr Quantity kRate{.unit = "per second", .least = 1e3, .most = 1e18};
-constexpr Quantity kRateOrNone{.unit = "per second", .least = 0, .most = 1e18};
-constexpr Quantity kClock{.unit = "Hz", .least = 1e6, .most = 1e11};
-constexpr Quantity kSeconds{.unit = "seconds", .least = 0, .most = 1};
-constexpr Quantity kShare{.unit = "of the rate alone", .least = 0.001, .most = 1};
-constexpr Quantity kStretch{.unit = "times the overhead alone", .least = 1, .most = 1000};
+constexpr Quantity kRate{.unit = "per second", .least = 1e3, .most = 1e18, .faster = Faster::more};
+constexpr Quantity kRateOrNone{.unit = "per second", .least = 0, .most = 1e18, .faster = Faster::more};
+constexpr Quantity kClock{.unit = "Hz", .least = 1e6, .most = 1e11, .faster = Faster::more};
+constexpr Quantity kSeconds{.unit = "seconds", .least = 0, .most = 1, .faster = Faster::less};
+constexpr Quantity kShare{.unit = "of the rate alone", .least = 0.001, .most = 1, .faster = Faster::more};
+constexpr Quantity kStretch{.unit = "times the overhead alone", .least = 1, .most = 1000, .faster = Faster::less};
 constexpr Quantity kMemory{.unit = "bytes", .least = 1 << 20, .most = 1e15, .whole = true};
 constexpr Quantity kBytes{.unit = "bytes", .least = 0, .most = 1e9, .whole = true};
 constexpr Quantity kCount{.unit = "multiprocessors", .least = 1, .most = 10'000, .whole = true};
@@ -105,14 +105,23 @@ constexpr std::array kFields{
     of<&Profile::fma_rate>("fma_rate", kRate, kGpu),
     of<&Profile::kernel_h2d_rate>("kernel_h2d_rate", kRate, kLink | kHostMemory),
     of<&Profile::kernel_d2h_rate>("kernel_d2h_rate", kRate, kLink | kHostMemory),
+    of<&Profile::kernel_link_overhead>("kernel_link_overhead", kSeconds),
     of<&Profile::kernel_duplex_ratio>("kernel_duplex_ratio", kShare),
+    of<&Profile::copy_to_kernel>("copy_to_kernel", kSeconds),
+    of<&Profile::kernel_to_copy>("kernel_to_copy", kSeconds),
+    of<&Profile::copy_to_copy>("copy_to_copy", kSeconds),
+    of<&Profile::gate_to_copy>("gate_to_copy", kSeconds),
+    of<&Profile::gate_to_kernel>("gate_to_kernel", kSeconds),
+    of<&Profile::stream_switch>("stream_switch", kSeconds),
     of<&Profile::copy_call>("copy_call", kSeconds),
     of<&Profile::launch_call>("launch_call", kSeconds),
     of<&Profile::graph_call>("graph_call", kSeconds),
+    of<&Profile::graph_copy_call>("graph_copy_call", kSeconds),
     of<&Profile::graph_start>("graph_start", kSeconds),
     of<&Profile::graph_node>("graph_node", kSeconds),
     of<&Profile::event_call>("event_call", kSeconds),
     of<&Profile::event_cost>("event_cost", kSeconds),
+    of<&Profile::order_cost>("order_cost", kSeconds),
     of<&Profile::query_call>("query_call", kSeconds),
     of<&Profile::wake_up>("wake_up", kSeconds),
     of<&Profile::handoff>("handoff", kSeconds),

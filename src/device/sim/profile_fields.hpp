@@ -20,12 +20,16 @@ enum class Part {
 };
 constexpr auto texts_of(Part) { return std::to_array<std::string_view>({"link", "gpu", "host_memory", "nvlink"}); }
 
+/// What makes a machine faster: more of a number, or less of it.
+enum class Faster { neither, more, less };
+
 /// What a number is, and what is legal for it.
 struct Quantity {
   std::string_view unit;
   double least;
   double most;
   bool whole = false;
+  Faster faster = Faster::neither;
 };
 
 struct ProfileField {

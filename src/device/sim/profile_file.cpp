@@ -29,6 +29,13 @@ struct Named {
   std::string name;
   double number = 0;
 };
+/// Where a number of `set` comes from; for people, and for whoever calibrates again.
+struct Source {
+  std::string name;
+  double low = 0;
+  double high = 0;
+  std::string source;
+};
 struct Late {
   double probability = 0;
   double seconds = 0;
@@ -42,6 +49,7 @@ struct Written {
   std::string host;
   std::vector<Named> scale;
   std::vector<Named> set;
+  std::vector<Source> sources;
   double noise = 0;
   std::uint64_t seed = 1;
   Late late;
@@ -190,6 +198,44 @@ constexpr Shape kSet{.expected = kFieldNumbers.expected,
                      .end = kFieldNumbers.end,
                      .each = kFieldNumbers.each};
 
+struct Amount {
+  static constexpr std::string_view text = "a number from -1e18 to 1e18";
+  static constexpr double least = -1e18;
+  static constexpr double most = 1e18;
+};
+
+constexpr Shape kText{.expected = "a text of 1 to 500 characters",
+                      .take =
+                          [](Reader& in, void* into) {
+                            constexpr std::size_t kLongest = 500;
+                            as<std::string>(into) = in.as_text();
+                            const std::size_t size = as<std::string>(into).size();
+                            if (size == 0 || size > kLongest) in.refuse();
+                          },
+                      .give = text_given};
+
+constexpr std::array kSourceFields{
+    field<&Source::low, kWithin<Amount>>("low", if_known),
+    field<&Source::high, kWithin<Amount>>("high", if_known),
+    field<&Source::source, kText>("source"),
+};
+constexpr Shape kSource = [] {
+  Shape shape = record(kSourceFields);
+  shape.strict = true;
+  return shape;
+}();
+constexpr const Shape& kAnySources = kEntriesOf<Source, &Source::name, kSource>;
+
+constexpr Shape kSources{.expected = kAnySources.expected,
+                         .is_object = true,
+                         .entry =
+                             [](Reader& in, void* sources, std::string_view name) {
+                               if (find_profile_field(name) == nullptr) refuse_field(in, name);
+                               return kAnySources.entry(in, sources, name);
+                             },
+                         .end = kAnySources.end,
+                         .each = kAnySources.each};
+
 // --- Records --------------------------------------------------------------------------------------------------------
 
 constexpr Shape strict_record(std::span<const Field> fields) {
@@ -238,6 +284,7 @@ constexpr std::array kFileFields{
     field<&Written::host, kShortWord>("host", if_known),
     field<&Written::scale, kScale>("scale", if_known),
     field<&Written::set, kSet>("set", if_known),
+    field<&Written::sources, kSources>("sources", if_known),
     field<&Written::noise, kWithin<Deviation>>("noise", if_known),
     field<&Written::seed>("seed", if_known),
     field<&Written::late, kLate>("late", if_known),
@@ -275,6 +322,10 @@ void check_file(Reader& in, void* record) {
   const auto& file = as<Written>(record);
   if (std::ranges::find(profiles(), file.name, &Profile::name) != profiles().end()) {
     in.fail(fmt::format("name: {} is a built-in profile; give this one a name of its own", in_quotes(file.name)));
+  }
+  for (const Source& source : file.sources) {
+    if (std::ranges::find(file.set, source.name, &Named::name) != file.set.end()) continue;
+    in.fail(fmt::format("sources: {} is not set; what has a source is a number of set", in_quotes(source.name)));
   }
   const Profile p = changed(file);
   if (p.sockets > p.gpus) in.fail(fmt::format("set: {} sockets, but {} GPU", p.sockets, p.gpus));
@@ -319,7 +370,8 @@ std::vector<Environment::ProfileChange> changes_of(const Written& file) {
   std::vector<Environment::ProfileChange> changes;
   collect(kFile, &file, "", changes);
   std::erase_if(changes, [&](const auto& change) {
-    return std::ranges::find(kOthers, change.name) != kOthers.end() || (change.name == "seed" && !varies);
+    return std::ranges::find(kOthers, change.name) != kOthers.end() || change.name.starts_with("sources.") ||
+           (change.name == "seed" && !varies);
   });
   std::ranges::sort(changes, {}, &Environment::ProfileChange::name);
   return changes;
@@ -328,11 +380,25 @@ std::vector<Environment::ProfileChange> changes_of(const Written& file) {
 ProfileFile made_of(const Written& file) {
   ProfileFile made{.profile = changed(file), .rank = {.host = file.host, .clock = file.clock, .network = file.network}};
   made.profile.changes = changes_of(file);
+  for (const Source& source : file.sources) {
+    if (source.low < source.high) made.uncertain.push_back({find_profile_field(source.name), source.low, source.high});
+  }
   if (!file.inject.empty()) made.fault = parse_fault(file.inject);
   return made;
 }
 
 }  // namespace
+
+Profile at_ends(const ProfileFile& file, ProfileEnds ends) {
+  Profile profile = file.profile;
+  for (const Uncertain& u : file.uncertain) {
+    const Quantity& q = *u.field->quantity;
+    if (ends == ProfileEnds::middle || q.faster == Faster::neither) continue;
+    const bool high = (q.faster == Faster::more) == (ends == ProfileEnds::fastest);
+    u.field->set(profile, std::clamp(high ? u.high : u.low, q.least, q.most));
+  }
+  return profile;
+}
 
 ProfileFile read_profile(const std::string& path) { return made_of(record_from_file<Written>(path, kFile)); }
 

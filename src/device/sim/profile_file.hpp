@@ -5,21 +5,34 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "device/injection.hpp"
 #include "device/modelled_rank.hpp"
+#include "device/open.hpp"
 #include "device/sim/profile.hpp"
 
 namespace xferbench::sim {
 
+/// How well a number of a profile is known: it lies between these.
+struct Uncertain {
+  const struct ProfileField* field = nullptr;
+  double low = 0;
+  double high = 0;
+};
+
 struct ProfileFile {
   Profile profile;
+  std::vector<Uncertain> uncertain{};
   ModelledRank rank{};
   std::optional<InjectedFault> fault{};
 };
 
 /// Throws InputError with one line that says where in the file something is wrong, and what was expected.
 ProfileFile read_profile(const std::string& path);
+
+/// The profile with all numbers that are not known better at those ends that make it fastest, or slowest.
+Profile at_ends(const ProfileFile& file, ProfileEnds ends);
 
 /// The same of a text; `name` is what messages call it.
 ProfileFile parse_profile(std::string_view text, std::string_view name);

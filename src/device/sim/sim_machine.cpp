@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,7 +17,9 @@
 #include "device/host.hpp"
 #include "device/intercepted.hpp"
 #include "device/modelled_rank.hpp"
+#include "device/nvrtc.hpp"
 #include "device/open.hpp"
+#include "device/sim/profile_fields.hpp"
 #include "device/sim/profile_file.hpp"
 
 namespace xferbench::sim {
@@ -69,6 +72,20 @@ Capabilities describe(const Profile& p, std::span<const int> gpus, std::size_t n
   c.batch_copies = true;
   return c;
 }
+
+/// What a function undoes that takes its time but waits for nothing: other work of the GPU goes on.
+class SimRegistration final : public Resource {
+ public:
+  SimRegistration(Simulation& sim, std::function<void()> unregister) : sim_(sim), unregister_(std::move(unregister)) {}
+  ~SimRegistration() override {
+    const RecordedCall recorded(sim_.recorder.get(), "cudaHostUnregister");
+    unregister_();
+  }
+
+ private:
+  Simulation& sim_;
+  std::function<void()> unregister_;
+};
 
 constexpr const char* kNoLaunches = "this device has no kernels that launch kernels";
 
@@ -209,7 +226,7 @@ Registration SimDevice::register_host(const HostView& memory) {
   const auto bytes = static_cast<double>(memory.bytes);
   sim_.data.memory.pin(memory);
   sim_.host.advance(p.register_call + bytes / p.register_rate);
-  return std::make_unique<SimAllocation>(sim_, "cudaHostUnregister", [this, &p, data = memory.data, bytes] {
+  return std::make_unique<SimRegistration>(sim_, [this, &p, data = memory.data, bytes] {
     sim_.data.memory.unpin(data);
     sim_.host.advance(p.unregister_call + bytes / p.unregister_rate);
   });
@@ -234,6 +251,31 @@ void SimMachine::record(const RecordingRequest& request, std::string_view profil
 }
 
 // --- What it does not have ------------------------------------------------------------------------------------------
+
+namespace {
+
+/// A kernel that nobody runs.
+class StandIn final : public LoadedKernel {
+ public:
+  [[nodiscard]] bool has_stand_in() const override { return true; }
+  [[nodiscard]] const LaunchWishes& wishes() const override { return wishes_; }
+  [[nodiscard]] unsigned best_block_size() const override { return 256; }
+  void launch(const OwnLaunch&, void*) const override {
+    throw std::logic_error("a kernel that is simulated was launched on a GPU");
+  }
+
+ private:
+  LaunchWishes wishes_;
+};
+
+}  // namespace
+
+const LoadedKernel& SimDevice::load_kernel(const KernelSource& source) {
+  const auto known = std::ranges::find(own_kernels_, source, &decltype(own_kernels_)::value_type::first);
+  if (known != own_kernels_.end()) return *known->second;
+  if (!source.arch.empty()) static_cast<void>(image_of(source));
+  return *own_kernels_.emplace_back(source, std::make_unique<StandIn>()).second;
+}
 
 std::size_t SimDevice::reserve_device_launches(std::size_t) {
   throw DeviceError("making room for launches from the device", kNoLaunches);
@@ -269,8 +311,10 @@ std::string found_from_anywhere(const std::string& profile) {
 
 }  // namespace
 
-std::unique_ptr<Machine> open_simulated(const std::string& profile, const GpuSelection& selection, int rank) {
-  sim::ProfileFile known = sim::find_profile(profile);
+namespace {
+
+std::unique_ptr<Machine> open_profile(sim::ProfileFile known, const std::string& profile, const GpuSelection& selection,
+                                      int rank) {
   known.profile.varies.rank = static_cast<std::uint64_t>(rank);
   std::vector<int> gpus = chosen_gpus(selection, known.profile.gpus, profiles_with(selection));
   auto machine = std::make_unique<sim::SimMachine>(std::move(known.profile), std::move(gpus));
@@ -279,6 +323,24 @@ std::unique_ptr<Machine> open_simulated(const std::string& profile, const GpuSel
   if (request && !request->only_ranges) machine->record(*request, found_from_anywhere(profile));
   if (!known.fault) return machine;
   return with_fault(std::move(machine), *known.fault, "the profile");
+}
+
+}  // namespace
+
+std::unique_ptr<Machine> open_simulated(const std::string& profile, const GpuSelection& selection, int rank) {
+  return open_profile(sim::find_profile(profile), profile, selection, rank);
+}
+
+std::unique_ptr<Machine> open_simulated(const ProfileText& profile, const GpuSelection& selection, int rank) {
+  sim::ProfileFile file = sim::parse_profile(profile.json, profile.name);
+  file.profile = sim::at_ends(file, profile.ends);
+  return open_profile(std::move(file), profile.name, selection, rank);
+}
+
+double number_of_profile(const std::string& profile, std::string_view field) {
+  const sim::ProfileField* known = sim::find_profile_field(field);
+  if (known == nullptr) throw std::logic_error("a profile has no " + std::string(field));
+  return known->get(sim::find_profile(profile).profile);
 }
 
 ModelledRank modelled_rank(const std::string& profile) { return sim::find_profile(profile).rank; }

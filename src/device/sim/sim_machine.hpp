@@ -3,9 +3,11 @@
 #pragma once
 
 #include <functional>
+#include <list>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/recording_request.hpp"
@@ -43,6 +45,8 @@ class SimDevice : public Device {
 
   void preload(const Kernel&) override {}
   [[nodiscard]] std::optional<KernelResources> resources(const Kernel&) override { return std::nullopt; }
+  /// Compiles it only where it is said for which GPU (--kernel-arch), to find its mistakes: a stand-in computes.
+  const LoadedKernel& load_kernel(const KernelSource& source) override;
   std::size_t reserve_device_launches(std::size_t pending) override;
   [[nodiscard]] std::size_t reserved_device_launches() const override;
 
@@ -73,6 +77,7 @@ class SimDevice : public Device {
   std::vector<SimStream*> streams_;
   std::vector<OperationPtr> left_behind_;  // by streams that are gone
   std::unique_ptr<SimStream> legacy_;      // made when it is first asked for
+  std::list<std::pair<KernelSource, std::unique_ptr<LoadedKernel>>> own_kernels_;
 };
 
 class SimMachine : public Machine {

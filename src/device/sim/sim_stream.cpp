@@ -84,6 +84,7 @@ OperationPtr SimStream::enqueue_behind(Operation operation, double call_cost, Ca
   const double called = host.now();
   host.advance(call_cost);
   operation.submitted = host.now();
+  operation.stream = this;
   const auto after = [&operation](const OperationPtr& last) {
     if (last) operation.after.push_back(last);
   };
@@ -207,9 +208,7 @@ void SimStream::prefetch(const HostView&, Direction) {
 
 OperationPtr SimStream::hold(double seconds) {
   refuse_in_capture("closing a gate");
-  Operation o;
-  o.overhead = seconds;
-  return enqueue(std::move(o), profile_.launch_call, {});
+  return enqueue(device_.operations().hold(seconds), profile_.launch_call, {});
 }
 
 DeviceBuffer SimStream::allocate(std::size_t bytes) { return device_.allocate_device(bytes); }
@@ -230,7 +229,7 @@ void SimStream::record(EventImpl& event) {
     return sim_.host.advance(profile_.event_call);
   }
   Operation o;
-  o.overhead = profile_.event_cost;
+  o.overhead = e.timed() ? profile_.event_cost : profile_.order_cost;
   // A stamp of the time takes its stream that long; an event without one is only seen that much later.
   e.recorded_by(e.timed() ? enqueue(std::move(o), profile_.event_call, {"record event"})
                           : enqueue_aside(std::move(o), profile_.event_call, {"record event"}));
@@ -308,18 +307,22 @@ void SimStream::replay(GraphImpl& graph) {
   const RecordedCall recorded(sim_.recorder.get(), "cudaGraphLaunch");
   auto& g = static_cast<SimGraph&>(graph);
   std::vector<OperationPtr> run;
+  double call = profile_.graph_call;
   for (const Capture::Node& node : g.captured->nodes) {
     run.push_back(std::make_shared<Operation>(node.recipe(*node.operations)));
+    const Activity::Row row = node.call.row;
+    if (row == Activity::Row::h2d || row == Activity::Row::d2h) call += profile_.graph_copy_call;
   }
   Operation begin;
   begin.overhead = profile_.graph_start;
   if (g.end) begin.after.push_back(g.end);
-  const OperationPtr first = enqueue(std::move(begin), profile_.graph_call, {"launch graph"});
+  const OperationPtr first = enqueue(std::move(begin), call, {"launch graph"});
   Operation end;
   for (std::size_t i = 0; i < run.size(); ++i) {
     const Capture::Node& node = g.captured->nodes[i];
     const OperationPtr& o = run[i];
     o->submitted = first->submitted;
+    o->stream = node.stream;
     if (node.after.empty()) o->after.push_back(first);
     for (const std::size_t before : node.after) {
       const bool here = g.captured->nodes[before].operations == node.operations;

@@ -10,7 +10,7 @@
 
 #include "core/printable.hpp"
 #include "core/units.hpp"
-#include "model/bounds.hpp"
+#include "model/pcie.hpp"
 #include "report/cells.hpp"
 #include "version.hpp"
 
@@ -33,11 +33,21 @@ std::string counted(unsigned count, const char* one) {
 
 std::string rate(double bytes_per_second) { return format_significant(bytes_per_second / 1e9) + " GB/s"; }
 
+/// "packets of 256 bytes, read requests of 512".
+std::string packets_text(const Environment::Pcie& link) {
+  const model::PciePackets packets = model::pcie_packets(link);
+  const std::string text =
+      fmt::format("packets of {} bytes, read requests of {}", packets.payload, packets.read_request);
+  if (packets.known) return text;
+  return "assuming " + text + (link.source == "profile" ? "" : "; only privileged users may read what they are");
+}
+
 std::string link_text(const Environment::Pcie& link) {
   std::string text = fmt::format("PCIe Gen{} x{}", link.generation, link.width);
   if (link.under_load) text += " under load";
-  if (const double limit = model::pcie_limit(link.generation, link.width); limit > 0) {
-    text += ", at most " + rate(limit) + " of payload each way";
+  if (const model::PcieLimits limits = model::pcie_limits(link); limits.h2d > 0) {
+    text += fmt::format(", at most {} of payload to the GPU, {} to the host, {} both ways at once ({})",
+                        rate(limits.h2d), rate(limits.d2h), rate(limits.both), packets_text(link));
   }
   if (link.below_maximum()) {
     text += fmt::format("; the GPU can do Gen{} x{}: look at its slot, riser and BIOS settings", link.max_generation,
@@ -213,8 +223,10 @@ std::string version_line() {
 }
 
 std::vector<Metric> limits_of(const Environment::Gpu& gpu) {
-  const double link = gpu.pcie ? model::pcie_limit(gpu.pcie->generation, gpu.pcie->width) : 0;
-  std::vector<Metric> limits{{"link", link / 1e9, "GB/s"},
+  const model::PcieLimits link = model::pcie_limits(gpu.pcie);
+  std::vector<Metric> limits{{"link", link.h2d / 1e9, "GB/s"},
+                             {"link_d2h", link.d2h / 1e9, "GB/s"},
+                             {"link_both", link.both / 1e9, "GB/s"},
                              {"memory", gpu.memory_bandwidth / 1e9, "GB/s"},
                              {"nvlink", gpu.nvlink_bandwidth / 1e9, "GB/s"}};
   std::erase_if(limits, [](const Metric& limit) { return !(limit.value > 0); });

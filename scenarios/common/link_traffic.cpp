@@ -1,0 +1,60 @@
+#include "scenarios/common/link_traffic.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "core/error.hpp"
+#include "core/health.hpp"
+#include "core/units.hpp"
+#include "model/pcie.hpp"
+
+namespace xferbench {
+
+namespace {
+
+constexpr std::uint64_t kLong = 64 * MiB;      // one way: of a pass that tells anything
+constexpr std::uint64_t kEnough = 2048 * MiB;  // one way: some 40 ms at Gen5 x16, of which a late counter misses little
+constexpr std::uint64_t kMost = 3072 * MiB;    // one way: with headers and requests less than one turn of a counter
+
+/// How far a counter went on that begins anew after 2^32 bytes (NVML: "can be wrapped"; a wider one that wraps at
+/// another power of two is no different).
+double grown(double before, double after) {
+  constexpr double kTurn = 4294967296.0;
+  const double less = std::fmod(after - before, kTurn);
+  return less < 0 ? less + kTurn : less;
+}
+
+/// What the link carried while so many passes ran; nothing if they did not all run.
+std::optional<LinkBytes> carried(const RunContext& bench, const Region& region, std::uint64_t passes) {
+  const auto before = bench.device.link_bytes();
+  if (!before) return std::nullopt;
+  for (std::uint64_t i = 0; i < passes; ++i) {
+    if (bench.stopped()) return std::nullopt;
+    run_once(bench.machine, region);
+  }
+  const auto after = bench.device.link_bytes();
+  if (!after) return std::nullopt;
+  return LinkBytes{.sent = grown(before->sent, after->sent), .received = grown(before->received, after->received)};
+}
+
+}  // namespace
+
+void report_link_traffic(const RunContext& bench, const Region& region, LinkPayload payload, Result& result) {
+  const std::uint64_t one_way = std::max(payload.to_gpu, payload.to_host);
+  const auto& link = bench.device.capabilities().environment.gpu.pcie;
+  if (one_way < kLong || one_way > kMost || !link) return;
+  const std::uint64_t passes = (kEnough + one_way - 1) / one_way;
+  const auto bytes = carried(bench, region, passes);
+  if (!bytes) return;
+  const model::PcieCost cost = model::pcie_cost(*link);
+  const double all = static_cast<double>(passes * one_way);
+  const double in = static_cast<double>(payload.to_gpu) / static_cast<double>(one_way);
+  const double out = static_cast<double>(payload.to_host) / static_cast<double>(one_way);
+  result.add("link_to_gpu", bytes->received / all, "1");
+  result.add("link_to_gpu_model", in * cost.completions, "1");
+  result.add("link_to_host", bytes->sent / all, "1");
+  result.add("link_to_host_model", in * cost.requests + out * cost.writes, "1");
+}
+
+}  // namespace xferbench

@@ -1,0 +1,234 @@
+#include "scenarios/common/own_kernel_choice.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "core/error.hpp"
+#include "core/units.hpp"
+#include "device/nvrtc.hpp"
+#include "kernels/own_kernel.hpp"
+#include "measure/pattern.hpp"
+
+namespace xferbench {
+
+namespace {
+
+constexpr std::array<std::string_view, 11> kTypes{"char", "uchar", "short", "ushort", "int",   "uint",
+                                                  "long", "ulong", "half",  "float",  "double"};
+
+std::vector<std::string> words_in(const std::string& text) {
+  std::istringstream words(text);
+  return {std::istream_iterator<std::string>(words), std::istream_iterator<std::string>()};
+}
+
+/// Why the file cannot be read; empty if it can.
+std::string why_unreadable(const std::string& file) {
+  if (std::filesystem::is_directory(file)) return "it is a folder";
+  errno = 0;
+  return std::ifstream(file) ? "" : std::strerror(errno);
+}
+
+/// As they lie in memory.
+template <class Unsigned>
+void write_bits(Unsigned bits, std::byte* at) {
+  std::memcpy(at, &bits, sizeof(bits));
+}
+
+}  // namespace
+
+std::size_t size_of(ElementType type) {
+  constexpr std::array<std::size_t, kTypes.size()> kSizes{1, 1, 2, 2, 4, 4, 8, 8, 2, 4, 8};
+  return kSizes[static_cast<std::size_t>(type)];
+}
+
+std::string OwnKernelChoice::id() const {
+  std::string text = fmt::format("{}\n{}\n{}\n{} {} {} {} {} {}", source.file, source.name, source.arch,
+                                 static_cast<int>(type), row_bytes, halo_rows, block_size, seconds, payload_bytes);
+  for (const std::string& option : source.options) text += "\n" + option;
+  return text;
+}
+
+std::shared_ptr<const OwnKernelChoice> own_kernel_of(const Case& c, std::size_t payload_bytes) {
+  if (!c.has("kernel-file")) return nullptr;
+  OwnKernelChoice own;
+  own.source.file = c.word("kernel-file");
+  if (c.has("kernel-name")) own.source.name = c.word("kernel-name");
+  if (c.has("kernel-arch")) own.source.arch = c.word("kernel-arch");
+  if (c.has("kernel-option")) own.source.options = words_in(c.word("kernel-option"));
+  own.type = c.one_of<ElementType>("kernel-type", kTypes);
+  own.row_bytes = c.count_or("row-bytes", 0);
+  own.halo_rows = c.count_or("halo-rows", 0);
+  own.block_size = static_cast<unsigned>(c.count_or("block-size", 0));
+  own.payload_bytes = payload_bytes;
+  if (c.has("kernel-time")) own.seconds = c.real("kernel-time");
+  if (is_cuda_source(own.source)) {
+    own.source.options.push_back(fmt::format("-DXFERBENCH_ROW={}", own.row_elements()));
+    own.source.options.push_back(fmt::format("-DXFERBENCH_HALO={}", own.halo_rows));
+  }
+  return std::make_shared<const OwnKernelChoice>(std::move(own));
+}
+
+std::vector<Axis> own_kernel_axes(const std::string& instead_of) {
+  const auto with_file = [](Axis axis) { return only_with("kernel-file", {}, std::move(axis)); };
+  Axis halo{.name = "halo-rows", .help = "rows before and after a chunk that its kernel reads, too", .max = 65536};
+  return {
+      {.name = "kernel-file",
+       .kind = AxisKind::file,
+       .help = "a kernel of yours: CUDA C++, compiled at run time, or .ptx or .cubin (docs/own-kernels.md)",
+       .example = "mykernel.cu",
+       .alternative_to = instead_of},
+      with_file({.name = "kernel-name",
+                 .kind = AxisKind::text,
+                 .help = "the kernel in it, extern \"C\": void name(const T* in, T* out, size_t n)",
+                 .example = "sobel"}),
+      with_file(choice_axis("kernel-type", words(kTypes), {.defaults = "float", .help = "T of the kernel"})),
+      with_file({.name = "kernel-arch",
+                 .kind = AxisKind::text,
+                 .help = "what to compile it for; default: the GPU's own",
+                 .example = "sm_90"}),
+      with_file({.name = "kernel-option",
+                 .kind = AxisKind::text,
+                 .help = "options for the compiler (NVRTC), separated by blanks",
+                 .example = "\"-use_fast_math -DSCALE=2\""}),
+      with_file({.name = "block-size",
+                 .help = "threads of a block; default: as the kernel wishes, else what occupies the GPU best",
+                 .max = 1024}),
+      with_file(size_axis("row-bytes", {.help = "bytes of a row: chunks are whole rows; default: whole elements"})),
+      only_with("row-bytes", {}, std::move(halo)),
+      with_file({.name = "kernel-time",
+                 .kind = AxisKind::real,
+                 .help = "on a simulated device: seconds that it takes for one payload of --size; default: as long as "
+                         "its memory traffic",
+                 .min = 1e-9,
+                 .max = 1e4}),
+  };
+}
+
+std::span<const std::string_view> own_kernel_work_axes() {
+  static constexpr std::array<std::string_view, 9> kAxes{"kernel-file", "kernel-name",   "kernel-type",
+                                                         "kernel-arch", "kernel-option", "block-size",
+                                                         "row-bytes",   "halo-rows",     "kernel-time"};
+  return kAxes;
+}
+
+// --- Whether it fits ------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::optional<SkipReason> reason_against_rows(const OwnKernelChoice& own) {
+  const std::string size = format_size_exact(own.payload_bytes);
+  const std::string_view type = kTypes[static_cast<std::size_t>(own.type)];
+  if (own.row_bytes % own.element_bytes() != 0) {
+    return SkipReason::impossible(fmt::format("--row-bytes {} is not a whole number of {}-byte elements ({})",
+                                              own.row_bytes, own.element_bytes(), type));
+  }
+  if (own.payload_bytes % own.element_bytes() != 0) {
+    return SkipReason::impossible(
+        fmt::format("--size {} is not a whole number of {}-byte elements ({})", size, own.element_bytes(), type));
+  }
+  if (own.row_bytes == 0 || own.payload_bytes % own.row_bytes == 0) return std::nullopt;
+  const std::size_t rows = std::max<std::size_t>(1, own.payload_bytes / own.row_bytes);
+  return SkipReason::impossible(
+      fmt::format("--size {} is not a whole number of rows of {} bytes; {} rows are --size {}", size, own.row_bytes,
+                  rows, format_size_exact(rows * own.row_bytes)));
+}
+
+}  // namespace
+
+std::optional<SkipReason> reason_against(const OwnKernelChoice& own, const Capabilities* can) {
+  const std::string& file = own.source.file;
+  if (own.source.name.empty()) {
+    return SkipReason::impossible("--kernel-file needs --kernel-name, the name of the kernel in " + file);
+  }
+  if (!is_cuda_source(own.source) && !(own.source.arch.empty() && own.source.options.empty())) {
+    return SkipReason::impossible(file +
+                                  " has been compiled already: --kernel-arch and --kernel-option are for CUDA C++; "
+                                  "leave them out");
+  }
+  if (auto reason = reason_against_rows(own)) return reason;
+  if (can == nullptr) {
+    if (const std::string why = why_unreadable(file); !why.empty()) {
+      return SkipReason::impossible(fmt::format("--kernel-file {} cannot be read: {}", file, why));
+    }
+    return std::nullopt;
+  }
+  if (own.seconds == 0 || can->environment.simulated()) return std::nullopt;
+  return SkipReason::impossible(
+      "--kernel-time is for a simulated device; this one is asked how long it takes: leave it out");
+}
+
+const LoadedKernel& load_own_kernel(Device& device, const OwnKernelChoice& own) {
+  if (const std::string why = why_unreadable(own.source.file); !why.empty()) {
+    throw InputError(fmt::format("{} cannot be read: {}", own.source.file, why));
+  }
+  std::ifstream file(own.source.file, std::ios::binary);
+  KernelSource source = own.source;
+  source.content.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  return device.load_kernel(source);
+}
+
+// --- What results say -----------------------------------------------------------------------------------------------
+
+std::span<const MetricDeclaration> own_kernel_metrics() {
+  using namespace declaring;
+  static const std::vector<MetricDeclaration> metrics{
+      label("computed_by", "with --kernel-file: your kernel, or a stand-in of its shape on a simulated device")
+          .column("computed by", word),
+      label("compared_with", "with --kernel-file: what outputs were compared with, byte for byte"),
+      derived("block_size", "threads", neither, "with --kernel-file: threads of a block"),
+      derived("shared_bytes", "B", neither, "with --kernel-file: dynamic shared memory of a block"),
+  };
+  return metrics;
+}
+
+void add_own_kernel(const OwnKernelChoice& own, const LoadedKernel& loaded, bool verified, Result& result) {
+  const bool stand_in = loaded.has_stand_in();
+  result.labels.emplace_back("computed_by", stand_in ? "a stand-in" : own.source.name);
+  if (verified) {
+    result.labels.emplace_back("compared_with", stand_in ? "the stand-in over the whole payload at once"
+                                                         : "the same kernel over the whole payload at once");
+  }
+  if (stand_in) {
+    result.warnings.push_back(fmt::format(
+        "no GPU has run {}: a stand-in that reads the same rows was computed, and its time is {}", own.source.name,
+        own.seconds > 0 ? "that of --kernel-time" : "that of its memory traffic (--kernel-time says another)"));
+    return;
+  }
+  const OwnLaunch shape =
+      kernels::OwnKernel(own.source.name, loaded, {.elements = 1, .block_size = own.block_size}).launch_shape();
+  result.add("block_size", shape.block_size, "threads");
+  if (shape.shared_bytes > 0) result.add("shared_bytes", shape.shared_bytes, "B");
+}
+
+// --- Inputs ---------------------------------------------------------------------------------------------------------
+
+void write_own_element(ElementType type, std::uint64_t seed, std::uint64_t index, std::byte* at) {
+  const std::uint32_t noise = pattern::noise(seed, index);
+  const std::uint32_t small = noise & 0x7FU;
+  constexpr std::uint32_t kHalfOne = 0x3C00;
+  constexpr std::uint32_t kFloatOne = 0x3F800000;
+  constexpr std::uint64_t kDoubleOne = 0x3FF0000000000000;
+  switch (type) {
+    case ElementType::char_type:
+    case ElementType::uchar_type: return write_bits(static_cast<std::uint8_t>(small), at);
+    case ElementType::short_type:
+    case ElementType::ushort_type: return write_bits(static_cast<std::uint16_t>(small), at);
+    case ElementType::int_type:
+    case ElementType::uint_type: return write_bits(small, at);
+    case ElementType::long_type:
+    case ElementType::ulong_type: return write_bits(std::uint64_t{small}, at);
+    case ElementType::half_type: return write_bits(static_cast<std::uint16_t>(kHalfOne | noise >> 22), at);
+    case ElementType::float_type: return write_bits(kFloatOne | noise >> 9, at);
+    case ElementType::double_type: return write_bits(kDoubleOne | std::uint64_t{noise} << 20, at);
+  }
+}
+
+}  // namespace xferbench

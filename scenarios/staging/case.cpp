@@ -1,0 +1,137 @@
+#include "scenarios/staging/case.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "device/cpu_cache.hpp"
+#include "device/pages.hpp"
+#include "model/chunk_schedule.hpp"
+#include "scenarios/common/transfer.hpp"
+
+namespace xferbench {
+
+namespace {
+
+/// The smallest chunk where they grow or shrink: threads fill it in some 26 us, and the link takes 5 us for it, twice
+/// what the copy costs beside its bytes.
+constexpr std::size_t kLeastTapered = 256 * KiB;
+/// How much faster than the link threads fill or empty chunks.
+constexpr double kTaper = 1.25;
+
+/// What a word stands for; the first where the case does not name the axis.
+template <class Enumeration>
+Enumeration first_unless_named(const Case& c, std::string_view axis, std::span<const std::string_view> words) {
+  return c.has(axis) ? c.one_of<Enumeration>(axis, words) : Enumeration{};
+}
+
+}  // namespace
+
+StagingCase staging_case(const Case& c) {
+  return {.dir = c.word("dir"),
+          .host = c.word("host"),
+          .direction = c.one_of<Direction>("dir", kDirections),
+          .memory = host_memory(c.word("host")),
+          .method = c.one_of<StagingMethod>("method", kStagingMethods),
+          .size = c.count("size"),
+          .threads = c.count_or("threads", 0),
+          .slot = c.count_or("slot", 0),
+          .slots = c.count_or("slots", 0),
+          .crew = first_unless_named<StagingCrew>(c, "crew", kStagingCrews),
+          .sizes = first_unless_named<ChunkSizes>(c, "chunk-sizes", kChunkSizes),
+          .stores = first_unless_named<StagingStores>(c, "stores", kStagingStores),
+          .slot_memory = host_memory(c.has("slot-memory") ? c.word("slot-memory") : kSlotMemory.front()),
+          .idle = first_unless_named<Worker::Idle>(c, "idle", kStagingIdle)};
+}
+
+std::size_t StagingCase::chunk_bytes() const {
+  constexpr std::size_t kLeast = 64 * KiB;
+  // Together, what all work on is one chunk: of eight, the first and the last do not weigh much.
+  const std::size_t parts = works_together() ? 8 : 2 * threads;
+  return std::min(slot, std::max(kLeast, in_whole_pages(size / parts)));
+}
+
+std::vector<model::Chunk> StagingCase::chunks() const {
+  return model::chunk_schedule(size, {.most = chunk_bytes(),
+                                      .least = kLeastTapered,
+                                      .page = kStagingPage,
+                                      .abreast = abreast(),
+                                      .taper = kTaper,
+                                      .grow = sizes == ChunkSizes::growing || sizes == ChunkSizes::tapered,
+                                      .shrink = sizes == ChunkSizes::shrinking || sizes == ChunkSizes::tapered});
+}
+
+std::uint64_t StagingCase::ring_bytes() const {
+  if (method != StagingMethod::threads) return 0;
+  return static_cast<std::uint64_t>(abreast()) * slots * chunk_bytes();
+}
+
+std::string StagingCase::describe_method() const {
+  const std::string_view name = kStagingMethods[static_cast<std::size_t>(method)];
+  if (!has_crew()) return std::string(name);
+  const bool pins = method == StagingMethod::register_chunks;
+  std::string text = fmt::format("{} threads{}, {} {} of {}", threads, pins ? " that register" : "", slots,
+                                 pins ? "chunks" : "slots", format_size(chunk_bytes()));
+  if (crew != StagingCrew::apart) text += works_together() ? " together" : " in one stream";
+  if (sizes != ChunkSizes::equal) text += fmt::format(", {}", kChunkSizes[static_cast<std::size_t>(sizes)]);
+  if (slot_memory != HostMemory::pinned) text += fmt::format(", {}", to_text(slot_memory));
+  if (stores == StagingStores::streaming) text += ", streaming stores";
+  if (idle == Worker::Idle::poll) text += ", that poll";
+  return text;
+}
+
+std::vector<Axis> staging_axes() {
+  const auto of_crew = [](Axis axis) { return only_with("method", {"threads", "register-chunks"}, std::move(axis)); };
+  const auto of_slots = [](Axis axis) { return only_with("method", {"threads"}, std::move(axis)); };
+  return {
+      choice_axis("dir", {"h2d", "d2h"}, {.defaults = "h2d,d2h", .help = "where from and where to"}),
+      choice_axis(
+          "host", words(kStagingPages),
+          {.defaults = "pageable", .help = "pages that the data lies on: the system's usual ones, small or huge ones"}),
+      size_axis("size", {.defaults = "256M", .help = "bytes to move"}),
+      choice_axis("method", words(kStagingMethods),
+                  {.defaults = "direct,register,threads",
+                   .help = "direct: as it is; register: pin, copy, unpin; threads: through pinned slots; "
+                           "register-chunks: threads pin, copy and unpin chunk by chunk"}),
+      of_crew({.name = "threads", .defaults = "1:8", .help = "threads that carry", .max = 256}),
+      of_crew(size_axis("slot", {.defaults = "2M",
+                                 .help = "bytes of a slot, in whole pages of 4 KiB; less if the payload is small",
+                                 .min = kStagingPage,
+                                 .max = 1 * GiB})),
+      of_crew({.name = "slots",
+               .defaults = "3",
+               .help = "slots of each thread, or of all together; chunks that it has registered at once",
+               .max = 1024}),
+      of_slots(choice_axis("crew", words(kStagingCrews),
+                           {.help = "apart: threads with slots and a stream each; one-stream: one stream for all; "
+                                    "together: all fill one slot after the other; default: apart"})),
+      of_crew(choice_axis("chunk-sizes", words(kChunkSizes),
+                          {.help = "equal: of a slot each; growing: small at the beginning; shrinking: at the end; "
+                                   "tapered: at both; default: equal"})),
+      of_slots(choice_axis("stores", words(kStagingStores),
+                           {.help = "how threads write: through the CPU's caches or past them; default: cached"})),
+      of_slots(choice_axis("slot-memory", words(kSlotMemory),
+                           {.help = "host memory that slots are; write-combined: h2d only; default: pinned"})),
+      of_crew(choice_axis("idle", words(kStagingIdle),
+                          {.help = "what threads do between payloads: sleep after 2 ms, or poll, each on a core of its "
+                                   "own, so that none has to be woken; default: sleep"})),
+  };
+}
+
+std::optional<SkipReason> reason_against(const StagingCase& c) {
+  if (c.slot % kStagingPage != 0) {
+    return SkipReason::impossible(fmt::format("--slot {} is not a multiple of 4 KiB", format_size_exact(c.slot)));
+  }
+  if (c.slot_memory == HostMemory::write_combined && c.direction == Direction::d2h) {
+    return SkipReason::meaningless("write-combined slots are not for d2h: the host must not read such memory");
+  }
+  if (c.stores == StagingStores::streaming && !can_stream_stores()) {
+    return SkipReason::unavailable("stores past the caches are there for x86-64 only; use --stores cached");
+  }
+  if (c.method == StagingMethod::register_chunks && page_bytes() != kStagingPage) {
+    return SkipReason::unavailable("chunks are whole pages of 4 KiB, and this system's are larger");
+  }
+  return std::nullopt;
+}
+
+}  // namespace xferbench

@@ -1,0 +1,394 @@
+#include "scenarios/staging/crew.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "device/cpu_cache.hpp"
+#include "measure/worker.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using model::Chunk;
+
+/// The chunks of one pass, which whoever is free takes one after another.
+class Work {
+ public:
+  explicit Work(std::vector<Chunk> chunks) : chunks_(std::move(chunks)) {}
+  void restart() { next_ = 0; }
+  const Chunk* take() {
+    const std::size_t number = next_.fetch_add(1, std::memory_order_relaxed);
+    return number < chunks_.size() ? &chunks_[number] : nullptr;
+  }
+
+ private:
+  std::vector<Chunk> chunks_;
+  std::atomic<std::size_t> next_{0};
+};
+
+/// Copies between the payload and slots by the calling thread.
+class Mover {
+ public:
+  Mover(Device& device, const StagedPayload& payload, StagingStores stores)
+      : host_(device.host()), payload_(payload), stores_(stores) {}
+
+  /// A part of the payload into a slot or, from the device, out of it: `slot` is where its first byte is there.
+  void move(std::byte* slot, const Chunk& part) const {
+    const auto copy = [&](std::size_t begin, std::size_t end) {
+      std::byte* const there = slot + (begin - part.first);
+      std::byte* const here = payload_.host.data + begin;
+      payload_.direction == Direction::h2d ? write(there, here, end - begin) : write(here, there, end - begin);
+    };
+    host_.work({.bytes_copied = part.count},
+               [&] { payload_.part.for_each(part.first, part.first + part.count, copy); });
+  }
+
+ private:
+  void write(std::byte* to, const std::byte* from, std::size_t bytes) const {
+    if (stores_ == StagingStores::streaming) return copy_past_cache(to, from, bytes);
+    std::memcpy(to, from, bytes);
+  }
+
+  HostRuntime& host_;
+  const StagedPayload& payload_;
+  StagingStores stores_;
+};
+
+/// Carries chunks by one thread: at most so many at once, each in a place of its own. What `Place` is knows how to
+/// send() a chunk on its way and to receive() it when it has arrived, and that order is kept.
+template <class Place>
+void carry_by_turns(std::vector<Place>& places, Work& work) {
+  std::size_t sent = 0;
+  std::size_t arrived = 0;
+  const auto place = [&places](std::size_t turn) -> Place& { return places[turn % places.size()]; };
+  for (;;) {
+    // What this pass has not used yet is free: every pass ends with all arrived.
+    if (sent - arrived == places.size()) place(arrived++).receive();
+    const Chunk* chunk = work.take();
+    if (chunk == nullptr) break;
+    place(sent++).send(*chunk);
+  }
+  while (arrived < sent) place(arrived++).receive();
+}
+
+/// A pinned slot of one thread.
+class Slot {
+ public:
+  Slot(Device& device, const StagedPayload& payload, const Mover& mover, StreamView stream, std::byte* data)
+      : payload_(payload),
+        mover_(mover),
+        stream_(stream),
+        data_(data),
+        copied_(device.make_event(EventKind::ordering)) {}
+
+  void send(const Chunk& chunk) {
+    chunk_ = chunk;
+    if (payload_.direction == Direction::h2d) mover_.move(data_, chunk);
+    stream_.copy(payload_.copy(data_, chunk));
+    stream_.record(copied_);
+  }
+  void receive() const {
+    copied_.synchronize();
+    if (payload_.direction == Direction::d2h) mover_.move(data_, chunk_);
+  }
+
+ private:
+  const StagedPayload& payload_;
+  const Mover& mover_;
+  StreamView stream_;
+  std::byte* data_;
+  Event copied_;  // the link is done with the slot
+  Chunk chunk_{};
+};
+
+/// A chunk of the payload itself, pinned while it is on its way.
+class PinnedChunk {
+ public:
+  PinnedChunk(Device& device, const StagedPayload& payload, StreamView stream)
+      : device_(device), payload_(payload), stream_(stream), copied_(device.make_event(EventKind::ordering)) {}
+
+  void send(const Chunk& chunk) {
+    std::byte* const data = payload_.host.data + chunk.first;
+    registration_ = device_.register_host({data, chunk.count, payload_.host.kind});
+    stream_.copy(payload_.copy(data, chunk));
+    stream_.record(copied_);
+  }
+  void receive() {
+    copied_.synchronize();
+    registration_ = Registration();
+  }
+
+ private:
+  Device& device_;
+  const StagedPayload& payload_;
+  StreamView stream_;
+  Event copied_;
+  Registration registration_;
+};
+
+/// Threads, there from the beginning and waiting from pass to pass.
+class Threads {
+ public:
+  Threads(HostRuntime& host, const StagingCase& c) {
+    for (std::size_t i = 0; i < c.threads; ++i) threads_.push_back(std::make_unique<Worker>(host, c.idle));
+  }
+  [[nodiscard]] std::size_t count() const { return threads_.size(); }
+  /// Begins task(i) by the i-th of them.
+  void start(std::function<void(std::size_t)> task) {
+    task_ = std::move(task);
+    start_range(0, count());
+  }
+  /// Waits for all of them. Rethrows what one threw.
+  void finish() {
+    std::exception_ptr error;
+    for (const auto& thread : threads_) {
+      try {
+        thread->finish();
+      } catch (...) {
+        if (!error) error = std::current_exception();
+      }
+    }
+    if (error) std::rethrow_exception(error);
+  }
+
+ private:
+  /// To wake a thread that sleeps takes the one that wakes it up to 0.1 ms: so each that is awake wakes half of those
+  /// that are left to it. Never fails: those that were not started would be waited for for ever.
+  void start_range(std::size_t first, std::size_t last) noexcept {
+    while (first < last) {
+      const std::size_t middle = first + (last - first) / 2;
+      threads_[middle]->start([this, middle, last] {
+        start_range(middle + 1, last);
+        task_(middle);
+      });
+      last = middle;
+    }
+  }
+
+  std::function<void(std::size_t)> task_;
+  std::vector<std::unique_ptr<Worker>> threads_;
+};
+
+/// Each thread has places of its own: they share nothing but the work and, if that is wanted, a stream.
+template <class Place>
+class IndependentCrew final : public Crew {
+ public:
+  using MakePlaces = std::function<std::vector<Place>(std::size_t)>;
+
+  /// `make_places(i)`: of the i-th thread. `gear`: what places use and do not own.
+  IndependentCrew(Device& device, const StagingCase& c, std::shared_ptr<void> gear, const MakePlaces& make_places)
+      : work_(c.chunks()), gear_(std::move(gear)), threads_(device.host(), c) {
+    for (std::size_t i = 0; i < c.threads; ++i) places_.push_back(make_places(i));
+  }
+
+  void carry() override {
+    work_.restart();
+    threads_.start([this](std::size_t i) { carry_by_turns(places_[i], work_); });
+    threads_.finish();
+  }
+
+ private:
+  Work work_;
+  std::shared_ptr<void> gear_;
+  std::vector<std::vector<Place>> places_;
+  Threads threads_;  // last: they use the others
+};
+
+/// Streams that threads copy in: one of each, or one of all.
+class Streams {
+ public:
+  Streams(Device& device, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) streams_.push_back(device.make_stream(StreamKind::nonblocking));
+  }
+  [[nodiscard]] StreamView of(std::size_t thread) const { return streams_[thread % streams_.size()]; }
+
+ private:
+  std::vector<Stream> streams_;
+};
+
+std::unique_ptr<Crew> make_slot_crew(Device& device, const StagedPayload& payload, const StagingCase& c) {
+  struct Gear {
+    Mover mover;
+    Streams streams;
+    std::vector<HostBuffer> rings{};  // of each thread
+  };
+  const auto gear = std::make_shared<Gear>(
+      Gear{{device, payload, c.stores}, {device, c.crew == StagingCrew::one_stream ? 1 : c.threads}});
+  const std::size_t bytes = c.chunk_bytes();
+  return std::make_unique<IndependentCrew<Slot>>(device, c, gear, [&](std::size_t thread) {
+    const HostBuffer& ring = gear->rings.emplace_back(device.allocate_host(bytes * c.slots, c.slot_memory));
+    std::vector<Slot> slots;
+    for (std::size_t i = 0; i < c.slots; ++i) {
+      slots.emplace_back(device, payload, gear->mover, gear->streams.of(thread), ring.data + i * bytes);
+    }
+    return slots;
+  });
+}
+
+std::unique_ptr<Crew> make_registering_crew(Device& device, const StagedPayload& payload, const StagingCase& c) {
+  const auto stream = std::make_shared<Streams>(device, 1);  // engines lose time where they go on with another stream
+  return std::make_unique<IndependentCrew<PinnedChunk>>(device, c, stream, [&](std::size_t thread) {
+    std::vector<PinnedChunk> chunks;
+    for (std::size_t i = 0; i < c.slots; ++i) chunks.emplace_back(device, payload, stream->of(thread));
+    return chunks;
+  });
+}
+
+/// All threads fill or empty the same slot at the same time, each the same part of it, and one slot after the other. So
+/// few slots are enough, chunks can be long, and one is ready for the link sooner than by a thread alone.
+///
+/// Whoever ends the last part of a chunk submits the copy; the thread that called carry() alone waits for copies, and
+/// tells each of the others by a channel of its own which chunk may be worked on: so nobody waits for a lock.
+class CrewOfOneRing final : public Crew {
+ public:
+  CrewOfOneRing(Device& device, const StagedPayload& payload, const StagingCase& c);
+
+  void carry() override;
+
+ private:
+  static constexpr std::uint64_t kEnd = ~std::uint64_t{0};
+
+  struct Stage {
+    Chunk chunk{};
+    std::atomic<std::size_t> parts_left{0};
+    bool submitted = false;  // as far as the thread that waits for copies knows
+  };
+
+  [[nodiscard]] bool to_device() const { return payload_.direction == Direction::h2d; }
+  [[nodiscard]] std::size_t slot_of(std::size_t number) const { return number % copied_.size(); }
+  /// Waits for one copy after the other and lets threads work on the chunk whose turn has come with it.
+  void follow_copies();
+  /// False if a thread has failed.
+  [[nodiscard]] bool await_submission(std::size_t number);
+  void offer(std::size_t number);
+  void dismiss_all();
+
+  // By the other threads.
+  void work(std::size_t thread);
+  void move_part(std::size_t thread, std::size_t number);
+  /// What follows when a chunk has been moved.
+  void end(std::size_t number);
+  void submit(std::size_t number);
+
+  const StagedPayload& payload_;
+  Mover mover_;
+  std::size_t slot_bytes_;
+  HostBuffer ring_;
+  Stream stream_;
+  std::vector<Event> copied_;                      // of each slot: the link is done with it
+  std::vector<Stage> stages_;                      // of each chunk
+  std::unique_ptr<Channel> submitted_;             // numbers of chunks whose copies have been submitted
+  std::vector<std::unique_ptr<Channel>> offered_;  // to each thread: of chunks that it may work on, in their order
+  Threads threads_;                                // last: they use the others
+};
+
+CrewOfOneRing::CrewOfOneRing(Device& device, const StagedPayload& payload, const StagingCase& c)
+    : payload_(payload),
+      mover_(device, payload, c.stores),
+      slot_bytes_(c.chunk_bytes()),
+      ring_(device.allocate_host(slot_bytes_ * c.slots, c.slot_memory)),
+      stream_(device.make_stream(StreamKind::nonblocking)),
+      stages_(c.chunks().size()),
+      submitted_(device.host().make_channel()),
+      threads_(device.host(), c) {
+  for (std::size_t i = 0; i < c.slots; ++i) copied_.push_back(device.make_event(EventKind::ordering));
+  for (std::size_t i = 0; i < c.threads; ++i) offered_.push_back(device.host().make_channel());
+  const std::vector<Chunk> chunks = c.chunks();
+  for (std::size_t i = 0; i < chunks.size(); ++i) stages_[i].chunk = chunks[i];
+}
+
+void CrewOfOneRing::carry() {
+  for (Stage& stage : stages_) {
+    stage.parts_left = threads_.count();
+    stage.submitted = false;
+  }
+  // Every pass ends with free slots.
+  for (std::size_t i = 0; i < std::min(copied_.size(), stages_.size()); ++i) to_device() ? offer(i) : submit(i);
+  threads_.start([this](std::size_t thread) { work(thread); });
+  try {
+    follow_copies();
+  } catch (...) {
+    dismiss_all();
+    threads_.finish();
+    throw;
+  }
+  threads_.finish();
+}
+
+void CrewOfOneRing::follow_copies() {
+  for (std::size_t number = 0; number < stages_.size(); ++number) {
+    if (!await_submission(number)) return dismiss_all();
+    copied_[slot_of(number)].synchronize();
+    const std::size_t next = to_device() ? number + copied_.size() : number;
+    if (next < stages_.size()) offer(next);
+  }
+}
+
+bool CrewOfOneRing::await_submission(std::size_t number) {
+  while (!stages_[number].submitted) {
+    const auto other = submitted_->take();  // not always in order
+    if (!other || *other == kEnd) return false;
+    stages_[*other].submitted = true;
+  }
+  return true;
+}
+
+void CrewOfOneRing::offer(std::size_t number) {
+  for (const auto& channel : offered_) channel->post(number);
+}
+
+void CrewOfOneRing::dismiss_all() { offer(kEnd); }
+
+void CrewOfOneRing::work(std::size_t thread) {
+  try {
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      const auto number = offered_[thread]->take();
+      if (!number || *number == kEnd) return;
+      move_part(thread, *number);
+      if (stages_[*number].parts_left.fetch_sub(1, std::memory_order_acq_rel) == 1) end(*number);
+    }
+  } catch (...) {
+    submitted_->post(kEnd);  // nobody waits for what this thread would have submitted
+    throw;
+  }
+}
+
+void CrewOfOneRing::move_part(std::size_t thread, std::size_t number) {
+  const Chunk& chunk = stages_[number].chunk;
+  // The same part of a slot each time: what a thread writes there is in the caches of its own core.
+  const std::size_t length = in_whole_pages((chunk.count + threads_.count() - 1) / threads_.count());
+  const std::size_t begin = thread * length;
+  if (begin >= chunk.count) return;
+  mover_.move(ring_.data + slot_of(number) * slot_bytes_ + begin,
+              {chunk.first + begin, std::min(length, chunk.count - begin)});
+}
+
+void CrewOfOneRing::end(std::size_t number) {
+  if (to_device()) return submit(number);
+  const std::size_t next = number + copied_.size();  // in the same slot
+  if (next < stages_.size()) submit(next);
+}
+
+void CrewOfOneRing::submit(std::size_t number) {
+  stream_.copy(payload_.copy(ring_.data + slot_of(number) * slot_bytes_, stages_[number].chunk));
+  stream_.record(copied_[slot_of(number)]);
+  submitted_->post(number);
+}
+
+}  // namespace
+
+std::unique_ptr<Crew> make_crew(Device& device, const StagedPayload& payload, const StagingCase& c) {
+  if (c.method == StagingMethod::register_chunks) return make_registering_crew(device, payload, c);
+  if (c.works_together()) return std::make_unique<CrewOfOneRing>(device, payload, c);
+  return make_slot_crew(device, payload, c);
+}
+
+}  // namespace xferbench

@@ -1,0 +1,143 @@
+#include "device/cuda/loaded_kernel.hpp"
+
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "core/error.hpp"
+#include "device/cuda/check.hpp"
+#include "device/nvrtc.hpp"
+
+namespace xferbench::cuda {
+
+namespace {
+
+#if CUDART_VERSION >= 12080
+
+/// "sm_90"
+std::string own_architecture(const OpenedGpu& gpu) {
+  int major = 0;
+  int minor = 0;
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu.number()), "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, gpu.number()), "cudaDeviceGetAttribute");
+  return fmt::format("sm_{}{}", major, minor);
+}
+
+/// A module of CUDA's, unloaded with its owner.
+class Library {
+ public:
+  Library(const std::string& image, const KernelSource& source) {
+    const std::string what = fmt::format("loading {}", source.file);
+    check(cudaLibraryLoadData(&library_, image.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0), what.c_str());
+  }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+  ~Library() { static_cast<void>(cudaLibraryUnload(library_)); }
+
+  [[nodiscard]] cudaKernel_t kernel(const KernelSource& source) const {
+    cudaKernel_t kernel = nullptr;
+    const cudaError_t status = cudaLibraryGetKernel(&kernel, library_, source.name.c_str());
+    check(status,
+          fmt::format("finding the kernel {} in {} (it must be extern \"C\")", source.name, source.file).c_str());
+    return kernel;
+  }
+
+  /// `NAME_launch`, as far as there is one: {block size, elements of a thread, dynamic shared bytes of a block}.
+  [[nodiscard]] LaunchWishes wishes(const KernelSource& source) const {
+    void* address = nullptr;
+    std::size_t bytes = 0;
+    const std::string name = source.name + "_launch";
+    if (cudaLibraryGetGlobal(&address, &bytes, library_, name.c_str()) != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());
+      return {};
+    }
+    std::array<unsigned, 3> words{};
+    if (bytes != sizeof(words)) {
+      throw DeviceError(fmt::format("reading {} of {}", name, source.file),
+                        fmt::format("it has {} bytes; declare it as extern \"C\" __constant__ unsigned {}[3] = {{block "
+                                    "size, elements per thread, dynamic shared bytes}}",
+                                    bytes, name));
+    }
+    check(cudaMemcpy(words.data(), address, bytes, cudaMemcpyDeviceToHost), ("reading " + name).c_str());
+    return {.block_size = words[0], .elements_per_thread = std::max(1U, words[1]), .shared_bytes = words[2]};
+  }
+
+ private:
+  cudaLibrary_t library_ = nullptr;
+};
+
+class CudaLoadedKernel final : public LoadedKernel {
+ public:
+  CudaLoadedKernel(const std::string& image, const KernelSource& source)
+      : library_(image, source), kernel_(library_.kernel(source)), wishes_(library_.wishes(source)) {
+    if (wishes_.shared_bytes > 0) {  // more than 48 KiB must be asked for
+      check(cudaFuncSetAttribute(function(), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(wishes_.shared_bytes)),
+            fmt::format("reserving {} bytes of shared memory for {}", wishes_.shared_bytes, source.name).c_str());
+    }
+    // Also loads it now: lazy loading inside a gated region would wait for the gate for ever.
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, function()), ("asking for the attributes of " + source.name).c_str());
+    best_block_size_ = best_of(static_cast<unsigned>(attributes.maxThreadsPerBlock));
+  }
+
+  [[nodiscard]] bool has_stand_in() const override { return false; }
+  [[nodiscard]] const LaunchWishes& wishes() const override { return wishes_; }
+  [[nodiscard]] unsigned best_block_size() const override { return best_block_size_; }
+
+  void launch(const OwnLaunch& launch, void* cuda_stream) const override {
+    OwnLaunch own = launch;
+    std::array<void*, 3> arguments{&own.in, &own.out, &own.elements};
+    // Its status is also that of cudaGetLastError, which the caller asks for.
+    static_cast<void>(cudaLaunchKernel(function(), dim3(own.blocks), dim3(own.block_size), arguments.data(),
+                                       own.shared_bytes, static_cast<cudaStream_t>(cuda_stream)));
+  }
+
+ private:
+  /// What the runtime takes in place of a symbol (cudaKernel_t in the CUDA Runtime API).
+  [[nodiscard]] const void* function() const { return static_cast<const void*>(kernel_); }
+
+  /// Most threads at once on a multiprocessor; of those that have as many, the fewest threads in a block, beginning
+  /// with 128, so that a chunk's last blocks leave little idle.
+  [[nodiscard]] unsigned best_of(unsigned most) const {
+    unsigned best = std::min(128U, most);
+    unsigned occupied = 0;
+    for (unsigned size = best; size <= most; size *= 2) {
+      int blocks = 0;
+      check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function(), static_cast<int>(size),
+                                                          wishes_.shared_bytes),
+            "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+      if (static_cast<unsigned>(blocks) * size <= occupied) continue;
+      occupied = static_cast<unsigned>(blocks) * size;
+      best = size;
+    }
+    return best;
+  }
+
+  Library library_;
+  cudaKernel_t kernel_;
+  LaunchWishes wishes_;
+  unsigned best_block_size_ = 0;
+};
+
+#endif
+
+}  // namespace
+
+#if CUDART_VERSION >= 12080
+std::unique_ptr<LoadedKernel> load_kernel(const OpenedGpu& gpu, const KernelSource& source) {
+  KernelSource own = source;
+  if (own.arch.empty()) own.arch = own_architecture(gpu);
+  return std::make_unique<CudaLoadedKernel>(image_of(own), own);
+}
+#else
+std::unique_ptr<LoadedKernel> load_kernel(const OpenedGpu&, const KernelSource& source) {
+  throw DeviceError("loading " + source.file, "it needs a build with CUDA 12.8 or newer");
+}
+#endif
+
+}  // namespace xferbench::cuda

@@ -1,0 +1,193 @@
+#include "device/nvrtc.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "core/error.hpp"
+
+namespace xferbench {
+
+namespace {
+
+constexpr int kSuccess = 0;
+constexpr int kCompileError = 6;  // NVRTC_ERROR_COMPILATION
+
+using Program = struct nvrtcProgram_st*;
+
+/// NVRTC's interface, declared here by hand (NVRTC documentation, User Interface): the library belongs to the toolkit,
+/// and linking it would keep the program from starting without one.
+class Nvrtc {
+ public:
+  Nvrtc() {
+    for (const std::string& place : nvrtc_places()) {
+      library_.reset(dlopen(place.c_str(), RTLD_NOW));
+      if (library_) return;
+    }
+    throw DeviceError("compiling a kernel",
+                      "NVRTC cannot be loaded (libnvrtc.so); install it with CUDA's toolkit, name its folder in "
+                      "LD_LIBRARY_PATH, or give a .ptx or .cubin that nvcc has made");
+  }
+
+  template <class... Arguments>
+  int call(const char* name, Arguments... arguments) const {
+    auto* const function = reinterpret_cast<int (*)(Arguments...)>(dlsym(library_.get(), name));
+    if (function == nullptr) throw DeviceError(name, "this libnvrtc has no such function; it needs CUDA 12 or newer");
+    return function(arguments...);
+  }
+  void check(int status, const char* name) const {
+    if (status == kSuccess) return;
+    const auto text = reinterpret_cast<const char* (*)(int)>(dlsym(library_.get(), "nvrtcGetErrorString"));
+    throw DeviceError(name, text == nullptr ? fmt::format("error {}", status) : text(status));
+  }
+  /// Text or code of a program: of one function its size, of the other the bytes.
+  [[nodiscard]] std::string bytes(const char* size_of, const char* get, Program program) const {
+    std::size_t size = 0;
+    check(call(size_of, program, &size), size_of);
+    std::string all(size, '\0');
+    check(call(get, program, all.data()), get);
+    return all;
+  }
+
+ private:
+  std::unique_ptr<void, int (*)(void*)> library_{nullptr, &dlclose};
+};
+
+/// Destroyed with the library still there.
+class OneProgram {
+ public:
+  OneProgram(const Nvrtc& nvrtc, const KernelSource& source) : nvrtc_(nvrtc) {
+    const char* const* const none = nullptr;
+    nvrtc_.check(
+        nvrtc_.call("nvrtcCreateProgram", &program_, source.content.c_str(), source.file.c_str(), 0, none, none),
+        "nvrtcCreateProgram");
+  }
+  OneProgram(const OneProgram&) = delete;
+  OneProgram& operator=(const OneProgram&) = delete;
+  ~OneProgram() {
+    try {
+      static_cast<void>(nvrtc_.call("nvrtcDestroyProgram", &program_));
+    } catch (const DeviceError&) {  // then it stays
+    }
+  }
+  [[nodiscard]] Program get() const { return program_; }
+
+ private:
+  const Nvrtc& nvrtc_;
+  Program program_ = nullptr;
+};
+
+std::string ending(const KernelSource& source) { return std::filesystem::path(source.file).extension().string(); }
+
+/// Headers beside the file are found as nvcc finds them.
+std::vector<std::string> all_options(const KernelSource& source) {
+  const std::string folder = std::filesystem::path(source.file).parent_path().string();
+  std::vector<std::string> options{"--gpu-architecture=" + source.arch,
+                                   "--include-path=" + (folder.empty() ? std::string(".") : folder)};
+  options.insert(options.end(), source.options.begin(), source.options.end());
+  return options;
+}
+
+int run_compiler(const Nvrtc& nvrtc, Program program, const std::vector<std::string>& options) {
+  std::vector<const char*> words;
+  words.reserve(options.size());
+  for (const std::string& option : options) words.push_back(option.c_str());
+  return nvrtc.call("nvrtcCompileProgram", program, static_cast<int>(words.size()),
+                    static_cast<const char* const*>(words.data()));
+}
+
+std::string line_of(const std::string& text, std::size_t number) {
+  std::istringstream lines(text);
+  std::string line;
+  while (number-- > 0) {
+    if (!std::getline(lines, line)) return {};
+  }
+  line.erase(0, line.find_first_not_of(" \t"));
+  return line;
+}
+
+/// "sobel.cu(12): error: identifier "x" is undefined", taken apart.
+struct CompileError {
+  std::size_t line = 0;
+  std::string message;
+};
+
+std::optional<CompileError> error_in(std::string_view line, const std::string& file) {
+  constexpr std::string_view kError = "error";
+  if (!line.starts_with(file + "(")) return std::nullopt;
+  CompileError error;
+  const char* const number = line.data() + file.size() + 1;
+  const auto [end, status] = std::from_chars(number, line.data() + line.size(), error.line);
+  const std::string_view rest = line.substr(static_cast<std::size_t>(end - line.data()));
+  if (status != std::errc() || !rest.starts_with("): " + std::string(kError))) return std::nullopt;
+  const std::size_t colon = rest.find(": ", 3);
+  error.message = rest.substr(colon == std::string_view::npos ? 3 : colon + 2);
+  return error;
+}
+
+}  // namespace
+
+std::vector<std::string> nvrtc_places() {
+  std::vector<std::string> places;
+  for (const char* folder : {"", "/usr/local/cuda/lib64/"}) {
+    for (const char* name : {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"}) {
+      places.push_back(std::string(folder) + name);
+    }
+  }
+  return places;
+}
+
+bool is_cuda_source(const KernelSource& source) { return ending(source) != ".ptx" && ending(source) != ".cubin"; }
+
+std::string compile_errors(std::string_view log, const KernelSource& source) {
+  constexpr std::size_t kMost = 5;
+  std::vector<std::string> told;
+  std::size_t errors = 0;
+  std::istringstream lines{std::string(log)};
+  for (std::string line; std::getline(lines, line);) {
+    const auto error = error_in(line, source.file);
+    if (!error) continue;
+    if (++errors > kMost) continue;
+    const std::string code = line_of(source.content, error->line);
+    told.push_back(fmt::format("line {}: {}{}", error->line, error->message, code.empty() ? "" : ": `" + code + "`"));
+  }
+  if (errors > kMost) told.push_back(fmt::format("and {} more", errors - kMost));
+  if (!told.empty()) return fmt::format("{}", fmt::join(told, "; "));
+  // Of an option, or within a header.
+  constexpr std::string_view kBlank(" \n\0", 3);
+  std::string all(log.substr(0, log.find_last_not_of(kBlank) + 1));
+  std::ranges::replace(all, '\n', ' ');
+  return all;
+}
+
+std::string compile(const KernelSource& source) {
+  const Nvrtc nvrtc;
+  const OneProgram program(nvrtc, source);
+  const int status = run_compiler(nvrtc, program.get(), all_options(source));
+  if (status != kSuccess) {
+    const std::string log = nvrtc.bytes("nvrtcGetProgramLogSize", "nvrtcGetProgramLog", program.get());
+    if (status != kCompileError && log.size() < 2) nvrtc.check(status, "nvrtcCompileProgram");
+    throw DeviceError(fmt::format("{} does not compile for {}", source.file, source.arch), compile_errors(log, source));
+  }
+  std::string ptx = nvrtc.bytes("nvrtcGetPTXSize", "nvrtcGetPTX", program.get());
+  if (ptx.find(fmt::format(".entry {}(", source.name)) == std::string::npos) {
+    throw DeviceError(fmt::format("{} has no kernel {}", source.file, source.name),
+                      fmt::format("it must be declared as extern \"C\" __global__ void {}(const T* in, T* out, size_t "
+                                  "n); --kernel-name says which one",
+                                  source.name));
+  }
+  if (!source.arch.starts_with("sm_")) return ptx;
+  return nvrtc.bytes("nvrtcGetCUBINSize", "nvrtcGetCUBIN", program.get());
+}
+
+std::string image_of(const KernelSource& source) { return is_cuda_source(source) ? compile(source) : source.content; }
+
+}  // namespace xferbench

@@ -1,0 +1,30 @@
+// NVRTC, CUDA's compiler as a library, loaded when a kernel of the user's is to be compiled. It needs no GPU.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/kernel_source.hpp"
+
+namespace xferbench {
+
+/// What to open, in this order: names that the loader finds, then the toolkit's usual folder. Pure.
+std::vector<std::string> nvrtc_places();
+
+/// What an NVRTC log says is wrong, in one line: for each error its line's number, the message, and the line itself.
+/// Pure.
+std::string compile_errors(std::string_view log, const KernelSource& source);
+
+/// Compiled for `source.arch`, which is not empty: a cubin for a real architecture (sm_90), PTX for a virtual one
+/// (compute_90). Throws DeviceError that names the file's lines where it does not compile or has no such kernel, and
+/// where NVRTC cannot be loaded.
+std::string compile(const KernelSource& source);
+
+/// What is to be loaded: the content itself where it has been compiled before (.ptx, .cubin), else compile().
+std::string image_of(const KernelSource& source);
+
+/// Whether the file is CUDA C++, by how its name ends.
+bool is_cuda_source(const KernelSource& source);
+
+}  // namespace xferbench

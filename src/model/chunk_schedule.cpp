@@ -1,0 +1,35 @@
+#include "model/chunk_schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace xferbench::model {
+
+namespace {
+
+std::size_t up_to_page(double elements, std::size_t page) {
+  return static_cast<std::size_t>(std::ceil(elements / static_cast<double>(page))) * page;
+}
+
+}  // namespace
+
+std::vector<Chunk> chunk_schedule(std::size_t elements, const ChunkRules& rules) {
+  const std::size_t least = std::min(rules.least, rules.most);
+  // Of what is left, so that the sum of a geometric series of rounds is all of it.
+  const double share = (1 - 1 / rules.taper) / static_cast<double>(rules.abreast);
+  std::size_t grown = rules.grow ? least : rules.most;  // as long as chunks may be so far
+  std::vector<Chunk> chunks;
+  for (std::size_t first = 0; first < elements;) {
+    const std::size_t left = elements - first;
+    std::size_t count = grown;
+    if (rules.shrink)
+      count = std::min(count, std::max(least, up_to_page(share * static_cast<double>(left), rules.page)));
+    chunks.push_back({first, std::min(count, left)});
+    first += chunks.back().count;
+    if (chunks.size() % rules.abreast != 0) continue;
+    grown = std::min(rules.most, up_to_page(rules.taper * static_cast<double>(grown), rules.page));
+  }
+  return chunks;
+}
+
+}  // namespace xferbench::model

@@ -1,0 +1,128 @@
+// Kernels of users as they call them: what the table says of a stand-in, compile errors with the file's lines, commands
+// that run one again.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "cli/support.hpp"
+#include "support/nvrtc_here.hpp"
+
+namespace xferbench::test {
+namespace {
+
+std::string example(const std::string& name) {
+  return std::string(XFERBENCH_SOURCE_DIR) + "/examples/kernels/" + name + ".cu";
+}
+
+/// A small run of the stencil.
+Arguments sobel_run(Arguments more = {}) {
+  more.insert(more.begin(), {"overlap", "--simulate", "--size", "4M", "--row-bytes", "16K", "--halo-rows", "1",
+                             "--kernel-file", example("sobel"), "--kernel-name", "sobel"});
+  return more;
+}
+
+/// With the place of the source tree taken out, which is another one everywhere.
+std::string anywhere(std::string text) {
+  const std::string folder = std::string(XFERBENCH_SOURCE_DIR) + "/";
+  for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder)) {
+    text.erase(at, folder.size());
+  }
+  return text;
+}
+
+TEST(OwnKernel, IsSaidToBeAStandInWhereNoGpuRunsIt) {
+  const Outcome o = xferbench(sobel_run({"--strategy", "streams,engines,serial", "--kernel-time", "1e-4"}));
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  expect_golden("own-kernel.txt", anywhere(o.out));
+  EXPECT_TRUE(contains(o.err,
+                       "no GPU has run sobel: a stand-in that reads the same rows was computed, and its time is "
+                       "that of --kernel-time"))
+      << o.err;
+}
+
+TEST(OwnKernel, WritesValidResultsThatGoOnAndAreComparedWithThemselves) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(xferbench(sobel_run({"--quiet", "--json", folder / "own.json"})).exit_code, 0);
+  expect_valid_results(folder / "own.json");
+  const Json result = read_json(folder / "own.json")["results"][0];
+  EXPECT_EQ(result["params"]["kernel-file"], example("sobel"));
+  EXPECT_EQ(result["params"]["halo-rows"], 1);
+  EXPECT_EQ(result["labels"]["compared_with"], "the stand-in over the whole payload at once");
+  EXPECT_EQ(result["labels"]["computed_by"], "a stand-in");
+  EXPECT_EQ(xferbench({"--quiet", "--resume", folder / "own.json"}).exit_code, 0);
+  EXPECT_EQ(xferbench({"compare", folder / "own.json", folder / "own.json"}).exit_code, 0);
+}
+
+TEST(OwnKernel, IsRunAgainByTheCommandThatTunePrints) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "my kernel.cu";
+  std::filesystem::copy_file(example("sobel"), file);
+  const Outcome o = xferbench({"tune",
+                               "overlap",
+                               "--simulate",
+                               "--quiet",
+                               "--size",
+                               "4M",
+                               "--row-bytes",
+                               "16K",
+                               "--kernel-file",
+                               file,
+                               "--kernel-name",
+                               "sobel",
+                               "--kernel-option",
+                               "-DA=1 -DB=2",
+                               "--strategy",
+                               "streams",
+                               "--streams",
+                               "2",
+                               "--json",
+                               folder / "tune.json"});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  std::string command;
+  const Json json = read_json(folder / "tune.json");
+  for (const Json& f : json["findings"]) {
+    if (f["labels"].contains("command")) command = f["labels"]["command"];
+  }
+  EXPECT_TRUE(contains(command, "--kernel-file '" + file + "' --kernel-name sobel")) << command;
+  EXPECT_TRUE(contains(command, "--kernel-option '-DA=1 -DB=2'")) << command;
+}
+
+TEST(OwnKernel, ThatDoesNotCompileFailsWithTheLinesOfTheFile) {
+  if (!has_nvrtc()) GTEST_SKIP() << "libnvrtc is not installed";
+  const TemporaryFolder folder;
+  const std::string file = folder / "mine.cu";
+  std::ofstream(file) << "extern \"C\" __global__ void mine(const float* in, float* out, size_t n) {\n"
+                         "  const size_t i = threadIdx.x;\n"
+                         "  if (i >= n) retur;\n"
+                         "  out[i] = in[j];\n"
+                         "}\n";
+  const Outcome o = xferbench({"overlap", "--simulate", "--size", "4M", "--kernel-file", file, "--kernel-name", "mine",
+                               "--kernel-arch", "sm_90", "--quiet"});
+  EXPECT_EQ(o.exit_code, 1);
+  const std::string says =
+      "mine.cu does not compile for sm_90: line 3: identifier \"retur\" is undefined: `if (i >= "
+      "n) retur;`; line 4: identifier \"j\" is undefined: `out[i] = in[j];`";
+  EXPECT_TRUE(contains(o.out, says)) << o.out;
+}
+
+TEST(OwnKernel, WithoutWhatItNeedsIsRefused) {
+  expect_refusal(xferbench({"--simulate", "--kernel-file", example("sobel")}), 2,
+                 "--kernel-file needs --kernel-name, the name of the kernel in ");
+  expect_refusal(xferbench({"--simulate", "--kernel-file", "no.cu", "--kernel-name", "a"}), 2,
+                 "--kernel-file no.cu cannot be read: No such file or directory");
+  expect_refusal(xferbench(sobel_run({"--work", "8"})), 2, "--work does nothing here: it belongs to --kernel ");
+  expect_refusal(xferbench(sobel_run({"--kernel", "fma"})), 2, "--kernel-file and --kernel contradict each other");
+  expect_refusal(xferbench(sobel_run({"--strategy", "engines", "--in-place"})), 2,
+                 "--in-place and --halo-rows contradict each other");
+  expect_refusal(xferbench({"multipath", "--kernel-file", "a.cu"}), 2,
+                 "multipath has no --kernel-file, which belongs to overlap, callback");
+}
+
+TEST(OwnKernel, IsCompletedAsAFile) {
+  const Outcome o = xferbench({"__complete", "overlap", "--kernel-file", ""});
+  EXPECT_EQ(o.out, ":files\n");
+}
+
+}  // namespace
+}  // namespace xferbench::test

@@ -1,0 +1,107 @@
+// Kernels of users on a real GPU: the four of examples/kernels at sizes that are no multiple of anything, in every
+// arrangement, and what is refused.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+
+#include "device/nvrtc.hpp"
+#include "gpu/gpu_fixture.hpp"
+#include "support/nvrtc_here.hpp"
+
+namespace xferbench::test {
+
+namespace {
+
+const std::string kStrategies = " --strategy serial,streams,engines,double-buffer,batch,graph,graph-streams,zero-copy ";
+
+std::string file_of(const std::string& name) {
+  return std::string(XFERBENCH_SOURCE_DIR) + "/examples/kernels/" + name + ".cu";
+}
+
+/// The flags that name one of the examples.
+std::string kernel(const std::string& name) {
+  return " --kernel-file " + file_of(name) + " --kernel-name " + name + " ";
+}
+
+class GpuOwnKernel : public GpuTest {
+ protected:
+  void SetUp() override {
+    GpuTest::SetUp();
+    if (!IsSkipped() && !has_nvrtc()) GTEST_SKIP() << "libnvrtc is not installed";
+  }
+};
+
+TEST_F(GpuOwnKernel, VectorAddAtOddSizes) {
+  run_well("overlap --size 4,1020,38797324 --chunks 1" + kernel("vector_add") + "--strategy engines,streams,zero-copy");
+  for (const Result& r : run_well("overlap --size 38797324 --chunks 7" + kernel("vector_add") + kStrategies)) {
+    EXPECT_EQ(r.label("computed_by"), "vector_add");
+    EXPECT_EQ(r.label("compared_with"), "the same kernel over the whole payload at once");
+    EXPECT_GE(r.value("block_size"), 128);
+  }
+}
+
+TEST_F(GpuOwnKernel, VectorAddInPlaceInRoundsAndByTheCpu) {
+  run_well("overlap --size 38797324 --chunks 7 --in-place --strategy engines,streams" + kernel("vector_add"));
+  run_well("overlap --size 9797324 --chunks 7 --rounds 3 --slots 2 --strategy engines" + kernel("vector_add"));
+  run_well("callback --size 38797324 --chunks 7" + kernel("vector_add"));
+}
+
+TEST_F(GpuOwnKernel, SaxpyAsItWishesToBeLaunched) {
+  const std::string line = "overlap --size 38797328 --row-bytes 16 --chunks 7" + kernel("saxpy");
+  for (const Result& r : run_well(line + kStrategies)) EXPECT_EQ(r.value("block_size"), 256);
+  for (const Result& r : run_well(line + "--block-size 96 --kernel-option -DA=-0.5F")) {
+    EXPECT_EQ(r.value("block_size"), 96);
+  }
+}
+
+TEST_F(GpuOwnKernel, SobelInRowsOfOddLength) {
+  const std::string line = "overlap --size 4099000 --row-bytes 1000 --halo-rows 1" + kernel("sobel");
+  run_well(line + "--chunks 1,7,64" + kStrategies);
+  run_well(line + "--chunks 9 --slots 2 --rounds 2 --strategy engines --kernels-per-chunk 2");
+  run_well("callback --size 4099000 --row-bytes 1000 --halo-rows 1 --chunks 7" + kernel("sobel"));
+}
+
+TEST_F(GpuOwnKernel, HistogramIsRefusedInChunksAndRunsInOnePiece) {
+  const std::string line = "overlap --size 70004 --kernel-type int" + kernel("histogram");
+  run_well(line + "--strategy serial,zero-copy");
+  for (const Result& r : run(line + "--chunks 3 --strategy streams,engines,graph")) {
+    EXPECT_EQ(r.status, Status::failed);
+    EXPECT_TRUE(r.reason.starts_with("histogram cannot be chunked so")) << r.reason;
+  }
+}
+
+TEST_F(GpuOwnKernel, MayHaveBeenCompiledBefore) {
+  std::ifstream text(file_of("vector_add"));
+  KernelSource source{.file = file_of("vector_add"),
+                      .content = {std::istreambuf_iterator<char>(text), std::istreambuf_iterator<char>()},
+                      .name = "vector_add"};
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "own kernels";
+  std::filesystem::create_directories(folder);
+  const auto run_file = [&](const std::string& arch, const std::string& name) {
+    source.arch = arch;
+    std::ofstream(folder / name, std::ios::binary) << compile(source);
+    const auto before = std::filesystem::current_path();
+    std::filesystem::current_path(folder);
+    run_well("overlap --size 1000004 --chunks 7 --kernel-name vector_add --kernel-file " + name);
+    std::filesystem::current_path(before);
+  };
+  std::string capability = device().capabilities().environment.gpu.compute_capability;
+  std::erase(capability, '.');
+  run_file("compute_" + capability, "mine.ptx");
+  run_file("sm_" + capability, "mine.cubin");
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(GpuOwnKernel, ThatIsNotInTheFileFailsItsCaseAlone) {
+  const auto results = run("overlap --size 4M --kernel-name nothing,vector_add --kernel-file " + file_of("vector_add"));
+  ASSERT_EQ(results.size(), 2U);
+  EXPECT_EQ(results[0].status, Status::failed);
+  EXPECT_NE(results[0].reason.find("has no kernel nothing"), std::string::npos) << results[0].reason;
+  EXPECT_EQ(results[1].status, Status::ok) << results[1].reason;
+}
+
+}  // namespace
+
+}  // namespace xferbench::test

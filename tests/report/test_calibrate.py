@@ -1,0 +1,98 @@
+"""Profiles made of stored results, held against stored results that they are not made of: the figures of
+docs/calibrate.md."""
+
+import json
+import subprocess
+import tempfile
+import unittest
+
+import jsonschema
+import support
+
+MADE_OF = ["h200-memcpy-sizes.json", "h200-memcpy.json", "h200-quick.json"]
+STORED = support.ROOT / "docs" / "examples" / "h200-calibrated.json"
+
+
+def run(*arguments):
+    return subprocess.run(
+        [support.PROGRAM, *map(str, arguments)], cwd=support.RESULTS, capture_output=True, text=True, check=False
+    )
+
+
+def validated(profile, *files):
+    done = run("validate", *files, "--simulate", profile, "--json", "-")
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    return json.loads(done.stdout)
+
+
+class Calibrate(unittest.TestCase):
+    def test_the_stored_profile_is_what_stored_results_make(self):
+        made = run("calibrate", *MADE_OF, "--name", "h200-calibrated")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        made, stored = json.loads(made.stdout), json.loads(STORED.read_text())
+        self.assertEqual(made["set"].keys(), stored["set"].keys())
+        for name, value in stored["set"].items():
+            self.assertAlmostEqual(made["set"][name] / value if value else 1, 1, 9, name)
+        self.assertEqual(made["sources"].keys(), made["set"].keys(), "every number says where it comes from")
+
+    def test_every_source_is_there(self):
+        for name, source in json.loads(STORED.read_text())["sources"].items():
+            file, _, what = source["source"].partition(": ")
+            self.assertIn(file, MADE_OF, name)
+            if " " in what and not what.startswith("memcpy dir="):
+                key = what.split(" ")[0]
+                keys = [r["key"] for r in json.loads((support.RESULTS / file).read_text())["results"]]
+                self.assertIn(key, keys, name)
+
+    def test_a_results_file_is_a_profile_where_it_has_enough(self):
+        short = run("overlap", "--simulate", str(support.RESULTS / "h200-memcpy-sizes.json"), "--size", "1M")
+        self.assertEqual(short.returncode, 2, short.stderr)
+        self.assertIn("these results do not tell what operations of a pipeline cost", short.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            whole = f"{folder}/whole.json"
+            self.assertEqual(run("--suite", "calibrate", "--simulate", "--quiet", "--json", whole).returncode, 0)
+            made = run("calibrate", whole, "--allow-simulated")
+            self.assertEqual(json.loads(made.stdout)["description"], "calibrated on a simulated NVIDIA H200")
+            simulated = run("overlap", "--simulate", whole, "--size", "1M")
+            self.assertEqual(simulated.returncode, 0, simulated.stderr)
+            self.assertIn("SIMULATED by profile whole (h200 with ", simulated.stdout)
+
+
+class Validate(unittest.TestCase):
+    def test_what_is_held_out_comes_out_as_promised(self):
+        told = validated(STORED, "h200-overlap.json", "h200-overlap-rounds.json")
+        jsonschema.validate(told, json.loads((support.ROOT / "docs" / "validation-schema.json").read_text()))
+        groups = {group["name"]: group for group in told["groups"]}
+        for name, most in [
+            ("overlap 16 MiB", 0.03),
+            ("overlap 64 MiB", 0.01),
+            ("overlap 256 MiB", 0.01),
+            ("overlap 16 MiB, 10 rounds", 0.01),
+        ]:
+            self.assertLessEqual(groups[name]["errors"]["median"], most, name)
+            self.assertLessEqual(groups[name]["regret"], 0.01, name)
+
+    def test_the_whole_space_of_tune_and_the_built_in_profile_as_well(self):
+        for profile in [STORED, "h200"]:
+            group = validated(profile, "h200-overlap-exhaustive.json")["groups"][0]
+            self.assertEqual(group["errors"]["cases"], 265)
+            self.assertLessEqual(group["errors"]["median"], 0.01, profile)
+            self.assertLessEqual(group["regret"], 0.01, profile)
+
+    def test_says_what_it_cannot_do(self):
+        for arguments, said in [
+            (["h200-overlap.json"], "validate needs --simulate"),
+            (["--simulate", "h200"], "validate needs results of a machine"),
+            (["h200-smem.json", "--simulate", "h200"], "none of these results has a case"),
+            (["missing.json", "--simulate", "h200"], "missing.json"),
+            (["h200-overlap.json", "--simulate", "missing.json"], "cannot read missing.json: No such file"),
+        ]:
+            done = run("validate", *arguments)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertIn(said, done.stderr)
+
+
+if __name__ == "__main__":
+    support.require_program()
+    unittest.main()

@@ -1,0 +1,99 @@
+// Calibrating the simulated device: what its profile says must come out, whatever the profile.
+#include "scenarios/calibration.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "device/sim/profile_fields.hpp"
+#include "sim/sim_fixture.hpp"
+
+namespace xferbench::test {
+
+namespace {
+
+/// What suite `calibrate` measures, as far as it decides a profile and the simulated device can run it.
+constexpr std::array kRuns{"memcpy --dir h2d,d2h --host pinned --size 64K:1G:x4",
+                           "memcpy --dir h2d,d2h --host pinned --engine sm --size 1M:256M:x4",
+                           "overlap --size 64M --strategy engines --chunks 16 --work 1,64"};
+
+Calibration calibrated(const sim::Profile& profile) {
+  NamedReport run{.name = "simulated", .report = {}};
+  for (const char* line : kRuns) {
+    sim::SimMachine machine(profile);
+    RunContext bench = quick_bench(machine.device());
+    bench.verify = false;
+    bench.policy = {.min_samples = 6, .max_samples = 6};
+    const std::vector<Result> results = run_all(cases_of_line(line), bench);
+    run.report.results.insert(run.report.results.end(), results.begin(), results.end());
+    run.report.environment = machine.device().capabilities().environment;
+  }
+  return calibrate(std::vector{run}, {.event_cost = profile.event_cost, .kernel_overhead = profile.kernel_overhead},
+                   true);
+}
+
+/// Another machine than the built-in ones in everything that is calibrated.
+sim::Profile another() {
+  sim::Profile p = profile("h200");
+  p.h2d_rate = 26e9, p.d2h_rate = 24e9;
+  p.h2d_overhead = 3.1e-6, p.d2h_overhead = 2.7e-6;
+  p.h2d_duplex_rate = 0.88, p.d2h_duplex_rate = 0.95;
+  p.h2d_duplex_overhead = 1.6, p.d2h_duplex_overhead = 1.9;
+  p.kernel_overhead = 3.3e-6;
+  p.copy_to_kernel = p.kernel_to_copy = 5e-6;
+  p.copy_to_copy = 3e-6;
+  p.gate_to_copy = 8e-6;
+  p.stream_switch = 4.5e-6;
+  p.order_cost = 1.4e-6;
+  p.kernel_h2d_rate = 22e9, p.kernel_d2h_rate = 23e9;
+  p.kernel_link_overhead = 20e-6;
+  return p;
+}
+
+TEST(CalibrateOnSim, FindsTheProfileAgain) {
+  struct Tolerance {
+    const char* field;
+    double relative;
+  };
+  // The hand-overs of short chains have a part of what their passes take.
+  constexpr std::array kFields{Tolerance{"h2d_rate", 1e-4},
+                               Tolerance{"d2h_rate", 1e-4},
+                               Tolerance{"h2d_overhead", 0.01},
+                               Tolerance{"d2h_overhead", 0.01},
+                               Tolerance{"gate_to_copy", 0.01},
+                               Tolerance{"h2d_duplex_rate", 0.002},
+                               Tolerance{"d2h_duplex_rate", 0.002},
+                               Tolerance{"h2d_duplex_overhead", 0.03},
+                               Tolerance{"d2h_duplex_overhead", 0.03},
+                               Tolerance{"kernel_overhead", 0.01},
+                               Tolerance{"copy_to_kernel", 0.06},
+                               Tolerance{"kernel_to_copy", 0.06},
+                               Tolerance{"copy_to_copy", 0.1},
+                               Tolerance{"stream_switch", 0.02},
+                               Tolerance{"order_cost", 0.02},
+                               Tolerance{"kernel_h2d_rate", 2e-3},
+                               Tolerance{"kernel_d2h_rate", 2e-3},
+                               Tolerance{"kernel_link_overhead", 0.03},
+                               Tolerance{"fma_rate", 0.01},
+                               Tolerance{"kernel_traffic_rate", 0.01}};
+  for (const sim::Profile& p : {profile("h200"), another()}) {
+    const Calibration made = calibrated(p);
+    EXPECT_TRUE(made.missing.empty());
+    for (const auto& [field, relative] : kFields) {
+      const auto found = std::ranges::find(made.figures, field, &Figure::field);
+      ASSERT_NE(found, made.figures.end()) << field;
+      const double truth = sim::find_profile_field(field)->get(p);
+      EXPECT_NEAR(found->value, truth, relative * truth) << field << " of " << p.h2d_rate;
+    }
+  }
+}
+
+TEST(CalibrateOnSim, OnlyTellsWhatProfilesHave) {
+  for (const Figure& figure : calibrated(profile("h200")).figures) {
+    EXPECT_NE(sim::find_profile_field(figure.field), nullptr) << figure.field;
+  }
+}
+
+}  // namespace
+
+}  // namespace xferbench::test

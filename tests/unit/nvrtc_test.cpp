@@ -1,0 +1,146 @@
+// Kernels of users: where their compiler is looked for, what it makes of them, and how its errors are told. Without a
+// libnvrtc on this machine, what needs it is skipped; no GPU is needed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "core/error.hpp"
+#include "device/nvrtc.hpp"
+#include "support/nvrtc_here.hpp"
+
+namespace xferbench {
+
+namespace {
+
+constexpr const char* kTwice =
+    "extern \"C\" __global__ void twice(const float* in, float* out, size_t n) {\n"
+    "  const size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x;\n"
+    "  if (i < n) out[i] = FACTOR * in[i];\n"
+    "}\n";
+
+KernelSource source_of(std::string content) {
+  return {
+      .file = "mine.cu", .content = std::move(content), .name = "twice", .arch = "sm_90", .options = {"-DFACTOR=2"}};
+}
+
+class Compiling : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!test::has_nvrtc()) GTEST_SKIP() << "libnvrtc is not installed";
+  }
+  static std::string error_of(const KernelSource& source) {
+    try {
+      static_cast<void>(compile(source));
+    } catch (const DeviceError& error) {
+      return error.what();
+    }
+    return "compiled";
+  }
+};
+
+TEST(NvrtcPlaces, AreThoseOfTheLoaderFirst) {
+  const std::vector<std::string> places = nvrtc_places();
+  EXPECT_EQ(places.front(), "libnvrtc.so");
+  EXPECT_NE(std::ranges::find(places, "libnvrtc.so.12"), places.end());
+  EXPECT_EQ(places.back(), "/usr/local/cuda/lib64/libnvrtc.so.12");
+}
+
+TEST(CompileErrors, AreToldWithTheFilesLines) {
+  const std::string log =
+      "mine.cu(3): error: identifier \"FACTOR\" is undefined\n"
+      "    if (i < n) out[i] = FACTOR * in[i];\n"
+      "                        ^\n\n"
+      "mine.cu(2): warning #177-D: variable \"i\" was declared but never referenced\n\n"
+      "1 error detected in the compilation of \"mine.cu\".\n";
+  EXPECT_EQ(compile_errors(log, source_of(kTwice)),
+            "line 3: identifier \"FACTOR\" is undefined: `if (i < n) out[i] = FACTOR * in[i];`");
+}
+
+TEST(CompileErrors, BeyondFiveAreCounted) {
+  std::string log;
+  for (int i = 1; i <= 7; ++i) log += "mine.cu(1): error: number " + std::to_string(i) + "\n";
+  const std::string told = compile_errors(log, source_of(kTwice));
+  EXPECT_NE(told.find("number 5"), std::string::npos);
+  EXPECT_EQ(told.find("number 6"), std::string::npos);
+  EXPECT_TRUE(told.ends_with("; and 2 more")) << told;
+}
+
+TEST(CompileErrors, OfNoLineOfTheFileAreToldAsTheyAre) {
+  const std::string log("nvrtc: error: invalid value for --gpu-architecture (-arch)\n\0", 60);
+  EXPECT_EQ(compile_errors(log, source_of(kTwice)), "nvrtc: error: invalid value for --gpu-architecture (-arch)");
+}
+
+TEST_F(Compiling, MakesACubinForARealArchitectureAndPtxForAVirtualOne) {
+  KernelSource source = source_of(kTwice);
+  EXPECT_TRUE(
+      compile(source).starts_with("\x7F"
+                                  "ELF"));
+  source.arch = "compute_90";
+  EXPECT_NE(compile(source).find(".entry twice("), std::string::npos);
+}
+
+TEST_F(Compiling, NamesTheLineOfAMistake) {
+  KernelSource source = source_of(kTwice);
+  source.options.clear();
+  EXPECT_EQ(error_of(source),
+            "mine.cu does not compile for sm_90: line 3: identifier \"FACTOR\" is undefined: `if (i < n) out[i] = "
+            "FACTOR * in[i];`");
+}
+
+TEST_F(Compiling, SaysWhereThereIsNoSuchKernel) {
+  KernelSource source = source_of(kTwice);
+  source.name = "thrice";
+  EXPECT_TRUE(error_of(source).starts_with("mine.cu has no kernel thrice: it must be declared as extern \"C\""))
+      << error_of(source);
+}
+
+TEST_F(Compiling, SaysWhatIsWrongWithAnOption) {
+  KernelSource source = source_of(kTwice);
+  source.arch = "sm_1";
+  EXPECT_NE(error_of(source).find("--gpu-architecture"), std::string::npos) << error_of(source);
+}
+
+TEST_F(Compiling, FindsHeadersBesideTheFile) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "nvrtc headers";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "factor.hpp") << "#define FACTOR 2.0F\n";
+  KernelSource source = source_of(std::string("#include \"factor.hpp\"\n") + kTwice);
+  source.file = (folder / "mine.cu").string();
+  source.options.clear();
+  EXPECT_TRUE(
+      compile(source).starts_with("\x7F"
+                                  "ELF"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(Compiling, IsNotDoneToWhatHasBeenCompiledBefore) {
+  KernelSource source = source_of("anything");
+  source.file = "mine.cubin";
+  EXPECT_EQ(image_of(source), "anything");
+}
+
+/// Each of examples/kernels, with the definitions that xferbench gives.
+TEST_F(Compiling, TakesAllExamples) {
+  const std::filesystem::path folder = std::filesystem::path(XFERBENCH_SOURCE_DIR) / "examples/kernels";
+  std::size_t examples = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".cu") continue;
+    std::ifstream file(entry.path());
+    KernelSource source{.file = entry.path().string(),
+                        .content = {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()},
+                        .name = entry.path().stem().string(),
+                        .arch = "sm_90",
+                        .options = {"-DXFERBENCH_ROW=4096", "-DXFERBENCH_HALO=1"}};
+    EXPECT_EQ(error_of(source), "compiled");
+    ++examples;
+  }
+  EXPECT_EQ(examples, 4U);
+}
+
+}  // namespace
+
+}  // namespace xferbench
