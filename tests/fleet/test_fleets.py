@@ -114,26 +114,31 @@ class Killed(Fleets):
     """kill -9 of a rank at any moment: everything ends, and what was measured stays."""
 
     MOMENTS = 20
+    CASES = ["memcpy", "--size", "1M:64M:x2", "--dir", "h2d,d2h,d2d", "--host", "pinned", "--min-samples", "60", "--no-verify"]
+    PATIENT = 20  # seconds for --timeout: long beside what a busy machine takes to end the others
+    MPI_LOST_ITSELF = "PMIX ERROR"
 
     def test_killed_ranks(self):
         chance = random.Random(17)
         flags, _ = self.simulate(1)
+        self.results = self.folder / "results.json"
+        command = [PROGRAM, *self.CASES, "--timeout", self.PATIENT, "--json", self.results, *flags]
         self.outcomes = collections.Counter()
         with hosts.network(2) as fleet:
+            undisturbed = hosts.mpirun(RANKS, fleet, command)
+            self.assertEqual(undisturbed.code, 0, undisturbed.err)
             for trial in range(self.MOMENTS):
-                victim, moment = chance.randrange(RANKS), chance.uniform(0.2, 6)
+                victim, moment = chance.randrange(RANKS), chance.uniform(0.03, 0.9) * undisturbed.seconds
                 with self.subTest(trial=trial, victim=victim, moment=moment):
-                    self.one_is_killed(fleet, flags, victim, moment)
+                    self.one_is_killed(fleet, command, victim, moment)
         print(dict(self.outcomes), file=sys.stderr)
         # Who is killed while all start, and rank 0, cannot be named; nor where mpirun leaves no time on a busy machine.
         self.assertGreater(self.outcomes["named"], self.MOMENTS // 4)
         self.assertLessEqual(self.outcomes["not named"], self.MOMENTS // 10)
+        self.assertLessEqual(self.outcomes["MPI lost itself"], self.MOMENTS // 10)
 
-    def one_is_killed(self, fleet, flags, victim, moment):
-        results = self.folder / "results.json"
-        results.unlink(missing_ok=True)
-        cases = ["memcpy", "--size", "1M:64M:x2", "--dir", "h2d,d2h,d2d", "--host", "pinned", "--min-samples", "60"]
-        command = [PROGRAM, *cases, "--no-verify", "--timeout", TIMEOUT, "--json", results, *flags]
+    def one_is_killed(self, fleet, command, victim, moment):
+        self.results.unlink(missing_ok=True)
         with hosts.start(RANKS, fleet, command) as run:
             time.sleep(moment)
             pid = run.ranks().get(victim)
@@ -143,16 +148,21 @@ class Killed(Fleets):
             begin = time.monotonic()
             outcome = run.finish(LONG)
             took = time.monotonic() - begin
+        begun = self.results.exists() and self.results.read_text("utf-8")
+        # Of a rank that dies while mpirun connects its hosts, Open MPI's own servers may lose track and wait for ever.
+        if killed and not begun and outcome.hung and self.MPI_LOST_ITSELF in outcome.err:
+            self.outcomes["MPI lost itself"] += 1
+            return
         self.assertFalse(outcome.hung, outcome.err)
-        self.assertLess(took, TIMEOUT / 2 if killed else LONG, outcome.err)
+        self.assertLess(took, self.PATIENT / 2 if killed else LONG, outcome.err)
         if not killed:
             self.outcomes["through before"] += 1
             return
         self.assertNotEqual(outcome.code, 0)
-        if not results.exists() or not results.read_text("utf-8"):
+        if not begun:
             self.outcomes["before the first file"] += 1
             return
-        report = json.loads(results.read_text("utf-8"))
+        report = json.loads(begun)
         if report["complete"]:
             self.outcomes["through by then"] += 1
             return

@@ -8,7 +8,8 @@
 
 What is promised (docs/reliability.md): the program reads such a file or refuses it with exit code 2, in a second for
 each 10 MB and with three times the file's memory above a base of 30 MB. That holds for optimised builds; a build
-without optimisation needs `--seconds-per-10mb 30`.
+without optimisation needs `--seconds-per-10mb 30`. Time and memory that were too much are taken again, as what else the
+machine did may be in them; a wrong exit code counts at once.
 """
 
 import argparse
@@ -23,6 +24,7 @@ import tempfile
 BASE_MB = 36  # two files are read at once, and both may be at their peak
 RESUME_MB = 50  # the cases of its command as well, which the file only names
 EXIT_CODES = {0, 1, 2, 3, 4, 5}
+ATTEMPTS = 3
 
 _HEAD = """{"schema": "xferbench/1", "complete": %s, "started_at": "2026-11-21T10:00:00Z",
  "tool": {"version": "0.1.0", "build": {"compiler": "c"}}, "command": %s,
@@ -388,15 +390,19 @@ def measure(program, names, megabytes, seconds_per_10mb, folder):
             if path + ".copy" in arguments:
                 shutil.copyfile(path, path + ".copy")
                 read = 2 * size
-            code, seconds, peak, err = run(program, arguments)
+            most_seconds = 0.5 + seconds_per_10mb * read / 10
+            most_mb = (RESUME_MB if arguments[0] == "--resume" else BASE_MB) + 3 * read
+            for _ in range(ATTEMPTS):
+                code, seconds, peak, err = run(program, arguments)
+                if code not in EXIT_CODES or (seconds <= most_seconds and peak <= most_mb):
+                    break
             broken = []
             if code not in EXIT_CODES:
                 broken.append(f"exit code {code}: {err.strip()[:80]}")
-            most = (RESUME_MB if arguments[0] == "--resume" else BASE_MB) + 3 * read
-            if peak > most:
-                broken.append(f"more than {most:.0f} MB")
-            if seconds > 0.5 + seconds_per_10mb * read / 10:
-                broken.append(f"more than {0.5 + seconds_per_10mb * read / 10:.1f} s")
+            if peak > most_mb:
+                broken.append(f"more than {most_mb:.0f} MB")
+            if seconds > most_seconds:
+                broken.append(f"more than {most_seconds:.1f} s")
             yield name, arguments[0], read, code, seconds, peak, "; ".join(broken), err
         for file in (path, path + ".copy", path + ".cases"):
             pathlib.Path(file).unlink(missing_ok=True)
@@ -417,18 +423,20 @@ def main():
         print(f"{write(name, float(megabytes), path)} bytes")
         return 0
     megabytes = float(given.arguments[0]) if given.arguments else 20
-    failed = 0
+    failed = []
     print(f"{'bomb':<20} {'read by':<9} {'MB':>6} {'exit':>4} {'s':>7} {'peak MB':>8}  broken", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         rows = measure(given.measure, given.arguments[1:] or list(BOMBS), megabytes, given.seconds_per_10mb, folder)
         for name, command, size, code, seconds, peak, broken, err in rows:
-            failed += bool(broken)
+            if broken:
+                failed.append(f"{name}, read by {command}: {broken} ({seconds:.2f} s, {peak:.0f} MB)")
             said = err.strip().replace(folder + "/", "")[:90] if code == 2 else ""
             print(
                 f"{name:<20} {command:<9} {size:>6.1f} {code:>4} {seconds:>7.2f} {peak:>8.0f}  "
                 f"{broken.upper()}{'; ' if broken and said else ''}{said}",
                 flush=True,
             )
+    print("\n".join(failed) or "All as promised.")  # at the end, where a log that was cut still has it
     return 1 if failed else 0
 
 
