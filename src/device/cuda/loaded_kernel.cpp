@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/error.hpp"
@@ -25,6 +26,13 @@ std::string own_architecture(const OpenedGpu& gpu) {
   check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu.number()), "cudaDeviceGetAttribute");
   check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, gpu.number()), "cudaDeviceGetAttribute");
   return fmt::format("sm_{}{}", major, minor);
+}
+
+/// Asking CUDA for a symbol that is not there is an error to tools that watch (compute-sanitizer). PTX and cubins hold
+/// their names as text; a fat binary may be compressed (it begins as files of nvcc --fatbin do).
+bool may_have(const std::string& image, const std::string& symbol) {
+  constexpr std::string_view kFatBinary = "\x50\xed\x55\xba";
+  return image.starts_with(kFatBinary) || image.find(symbol) != std::string::npos;
 }
 
 /// A module of CUDA's, unloaded with its owner.
@@ -47,10 +55,11 @@ class Library {
   }
 
   /// `NAME_launch`, as far as there is one: {block size, elements of a thread, dynamic shared bytes of a block}.
-  [[nodiscard]] LaunchWishes wishes(const KernelSource& source) const {
+  [[nodiscard]] LaunchWishes wishes(const std::string& image, const KernelSource& source) const {
     void* address = nullptr;
     std::size_t bytes = 0;
     const std::string name = source.name + "_launch";
+    if (!may_have(image, name)) return {};
     if (cudaLibraryGetGlobal(&address, &bytes, library_, name.c_str()) != cudaSuccess) {
       static_cast<void>(cudaGetLastError());
       return {};
@@ -73,7 +82,7 @@ class Library {
 class CudaLoadedKernel final : public LoadedKernel {
  public:
   CudaLoadedKernel(const std::string& image, const KernelSource& source)
-      : library_(image, source), kernel_(library_.kernel(source)), wishes_(library_.wishes(source)) {
+      : library_(image, source), kernel_(library_.kernel(source)), wishes_(library_.wishes(image, source)) {
     if (wishes_.shared_bytes > 0) {  // more than 48 KiB must be asked for
       check(cudaFuncSetAttribute(function(), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(wishes_.shared_bytes)),
