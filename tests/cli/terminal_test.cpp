@@ -5,6 +5,7 @@
 #include <array>
 
 #include "cli/support.hpp"
+#include "support/stored_results.hpp"
 
 namespace xferbench::test {
 namespace {
@@ -117,8 +118,6 @@ TEST_P(Width, IsThatOfTheTerminal) {
   }
 }
 
-std::string stored(const char* name) { return std::string(XFERBENCH_SOURCE_DIR) + "/docs/results/" + name; }
-
 INSTANTIATE_TEST_SUITE_P(
     Commands, Width,
     testing::Values(small_run({"--streams", "8"}), small_run({"--strategy", "all"}),
@@ -127,9 +126,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Arguments{"staging", "--simulate", "--size", "16M", "--max-samples", "6"},
                     small_run({"--streams", "1:8", "--chunks", "1:32"}), small_run({"--timeline", "/dev/null"}),
                     Arguments{"tune", "--simulate", "--size", "16M", "--budget", "2"},
-                    Arguments{"compare", stored("h200-ci.json"), stored("h200-quick.json")},
-                    Arguments{"compare", "--across", stored("h200-ci.json"), stored("h200-quick.json")},
-                    Arguments{"check", stored("h200-ci.json"), "--expect", "h200"}));
+                    Arguments{"compare", stored_result("h200-ci.json"), stored_result("h200-quick.json")},
+                    Arguments{"compare", "--across", stored_result("h200-ci.json"), stored_result("h200-quick.json")},
+                    Arguments{"check", stored_result("h200-ci.json"), "--expect", "h200"}));
 
 TEST(Widths, IsNoLimitWhereNobodyLooksOrAllIsWanted) {
   Options narrow;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "results/json.hpp"
+#include "support/stored_results.hpp"
 
 namespace xferbench::model {
 namespace {
@@ -118,7 +119,7 @@ TEST(TransferFit, HasNoPassWhereRowsAreAlike) {
 /// What an H200 takes, as stored: within half a percent from 1 MiB to 1 GiB, which no line through single and batched
 /// copies is.
 TEST(TransferFit, HoldsForCopiesOfAnH200BothWays) {
-  const Report report = read_report(std::string(XFERBENCH_SOURCE_DIR) + "/docs/results/h200-memcpy-sizes.json");
+  const Report report = read_report(test::stored_result("h200-memcpy-sizes.json"));
   for (const char* direction : {"h2d", "d2h"}) {
     Points points;
     for (const Result& r : report.results) {

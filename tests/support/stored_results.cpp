@@ -1,0 +1,62 @@
+#include "support/stored_results.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+
+namespace xferbench::test {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path folder() { return fs::path(XFERBENCH_SOURCE_DIR) / "docs" / "results"; }
+
+/// Gone with the program.
+class Unpacked {
+ public:
+  Unpacked() : path_((fs::temp_directory_path() / "xferbench-results-XXXXXX").string()) {
+    if (::mkdtemp(path_.data()) == nullptr) throw std::runtime_error("cannot make " + path_);
+  }
+  Unpacked(const Unpacked&) = delete;
+  Unpacked& operator=(const Unpacked&) = delete;
+  ~Unpacked() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+
+  [[nodiscard]] std::string of(const fs::path& compressed, const std::string& name) const {
+    const fs::path there = fs::path(path_) / name;
+    const std::string command = "xz -dc '" + compressed.string() + "' > '" + there.string() + "'";
+    if (!fs::exists(there) && std::system(command.c_str()) != 0) throw std::runtime_error("failed: " + command);
+    return there.string();
+  }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace
+
+std::string stored_result(const std::string& name) {
+  const fs::path plain = folder() / name;
+  if (fs::exists(plain)) return plain.string();
+  static const Unpacked kUnpacked;
+  return kUnpacked.of(folder() / (name + ".xz"), name);
+}
+
+std::vector<std::string> stored_results(std::size_t most_bytes) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder())) {
+    const fs::path& path = entry.path();
+    if (path.filename().string().find(".json") == std::string::npos || entry.file_size() > most_bytes) continue;
+    names.push_back((path.extension() == ".xz" ? path.stem() : path.filename()).string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace xferbench::test
