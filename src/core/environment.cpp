@@ -20,10 +20,13 @@ std::vector<Environment::ProfileChange> in_order(std::vector<Environment::Profil
   return changes;
 }
 
-/// "link x 0.9", "h2d_rate 5e+10", "noise 0.005".
-std::string text_of(const Environment::ProfileChange& change) {
+/// "link x 0.9", "h2d_rate 5e+10", "noise 0.005"; rounded to six digits, or to the last one.
+std::string text_of(const Environment::ProfileChange& change, bool rounded) {
+  const double* number = std::get_if<double>(&change.value);
   const std::string value =
-      std::visit([](const auto& of_either_kind) { return fmt::format("{}", of_either_kind); }, change.value);
+      rounded && number != nullptr
+          ? fmt::format("{:.6g}", *number)
+          : std::visit([](const auto& of_either_kind) { return fmt::format("{}", of_either_kind); }, change.value);
   const std::string_view name = change.name;
   if (name.starts_with(kScale)) return fmt::format("{} x {}", name.substr(kScale.size()), value);
   return fmt::format("{} {}", name.starts_with(kSet) ? name.substr(kSet.size()) : name, value);
@@ -34,9 +37,10 @@ std::string text_of(const Environment::ProfileChange& change) {
 std::string Environment::profile_text(std::size_t most) const {
   if (profile_base.empty()) return profile;
   if (profile_changes.empty()) return fmt::format("{} ({})", profile, profile_base);
+  const bool for_readers = most < std::numeric_limits<std::size_t>::max();
   std::vector<std::string> texts;
   for (const ProfileChange& change : in_order(profile_changes)) {
-    if (texts.size() < most) texts.push_back(text_of(change));
+    if (texts.size() < most) texts.push_back(text_of(change, for_readers));
   }
   const std::size_t left_out = profile_changes.size() - texts.size();
   const std::string more =

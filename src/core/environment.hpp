@@ -92,7 +92,8 @@ struct Environment {
   std::string runtime;
   Host host;
   std::vector<std::pair<std::string, std::string>> variables;  ///< environment variables that change results
-  /// "h200", "slow-link (h200 with link x 0.9)": with so many changes, and the number of those that are left out.
+  /// "h200", "slow-link (h200 with link x 0.9)": with all changes, to the last digit, by which profiles can be told
+  /// apart; or for readers, with so many at most, rounded, and the number of those that are left out.
   [[nodiscard]] std::string profile_text(std::size_t most = std::numeric_limits<std::size_t>::max()) const;
   /// The fault that the device was given on purpose, by the variable or by a profile file; empty if it was given none.
   [[nodiscard]] std::string injected_fault() const;

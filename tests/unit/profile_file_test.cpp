@@ -290,6 +290,9 @@ TEST(ProfileNames, AreTextsForHeadings) {
   EXPECT_EQ(e.profile_text(2), "slow (h200 with link x 0.9, wake_up 5e-06 and 2 more changes)");
   EXPECT_EQ(e.profile_text(3), "slow (h200 with link x 0.9, wake_up 5e-06, inject die:launch:5 and 1 more change)");
   EXPECT_EQ(e.injected_fault(), "die:launch:5");
+  e.profile_changes = {{"set.copy_engines", 3.0}, {"set.h2d_rate", 55243042842.201103}};
+  EXPECT_EQ(e.profile_text(2), "slow (h200 with copy_engines 3, h2d_rate 5.5243e+10)");
+  EXPECT_EQ(e.profile_text(), "slow (h200 with copy_engines 3, h2d_rate 55243042842.2011)") << "tells profiles apart";
 }
 
 TEST(PathsOfRanks, HavePlacesForWhatTellsRanksApart) {
