@@ -2,8 +2,10 @@
 // knows what their metrics mean. Pure functions of records; docs/calibrate.md says how each figure follows.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "results/calibration.hpp"
 #include "results/result.hpp"
@@ -16,14 +18,11 @@ struct NamedReport {
   Report report;
 };
 
-/// What a built-in profile says beside what was measured; seconds.
-struct KnownOfProfile {
-  double event_cost = 0;       ///< of an event that takes the time, which ends a timed region
-  double kernel_overhead = 0;  ///< of a kernel, where it is not measured
-};
+/// What the base profile has for a field, in that field's unit.
+using BaseNumber = std::function<double(std::string_view field)>;
 
-/// From at least one run. Throws UsageError where they are of different GPUs, or were simulated but not
-/// `simulated_too`.
-Calibration calibrate(std::span<const NamedReport> runs, const KnownOfProfile& known, bool simulated_too = false);
+/// From at least one run; `base` is asked for what the runs do not tell and other figures rest on. Throws UsageError
+/// where they are of different GPUs, or were simulated but not `simulated_too`.
+Calibration calibrate(std::span<const NamedReport> runs, const BaseNumber& base, bool simulated_too = false);
 
 }  // namespace xferbench

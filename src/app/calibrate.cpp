@@ -63,13 +63,14 @@ int perform(const cli::CalibrateCommand& command) {
   ResultsFile output(command.output, Previous::kept);
   const std::vector<NamedReport> runs = command.results.empty() ? measured(command) : read_runs(command.results);
   const bool simulated_too = command.allow_simulated || command.device.simulate.has_value();
-  const Calibration made = calibrate(runs, known_of(command.base), simulated_too);
+  const Calibration made = calibrate(runs, numbers_of(command.base), simulated_too);
   if (made.figures.empty()) throw InputError("these results say nothing of what a profile has");
   output.finish(to_profile_json(made, command.name, command.base));
   if (command.show.quiet) return 0;
   for (const std::string& missing : made.missing) {
     tell(fmt::format("warning: taken from {}, since these results do not tell it: {}", command.base, missing));
   }
+  for (const std::string& remark : made.remarks) tell("warning: " + remark);
   tell(what_was_made(made, command.output));
   return 0;
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/printable.hpp"
@@ -26,16 +27,15 @@ bool looks_like_results(const std::string& path) {
 
 }  // namespace
 
-KnownOfProfile known_of(const std::string& base) {
-  return {.event_cost = number_of_profile(base, "event_cost"),
-          .kernel_overhead = number_of_profile(base, "kernel_overhead")};
+BaseNumber numbers_of(std::string base) {
+  return [base = std::move(base)](std::string_view field) { return number_of_profile(base, field); };
 }
 
 std::optional<ProfileText> profile_of_results(const std::string& simulate) {
   if (!is_profile_file(simulate) || !looks_like_results(simulate)) return std::nullopt;
   const std::array runs{NamedReport{printable(simulate), read_report(simulate)}};
   // A profile of a simulated run is no more than what simulated it: that is what its tables will say.
-  const Calibration made = calibrate(runs, known_of(kUsualBase), true);
+  const Calibration made = calibrate(runs, numbers_of(kUsualBase), true);
   if (!made.missing.empty()) {
     throw InputError(fmt::format("{}: these results do not tell {}; xferbench --suite calibrate measures all of it",
                                  printable(simulate), fmt::join(made.missing, "; nor ")));

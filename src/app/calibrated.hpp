@@ -12,8 +12,8 @@ namespace xferbench::app {
 /// The built-in profile that has what results do not tell.
 inline constexpr const char* kUsualBase = "h200";
 
-/// What that profile says beside what is measured.
-KnownOfProfile known_of(const std::string& base);
+/// What a built-in profile has.
+BaseNumber numbers_of(std::string base);
 
 /// What --simulate was given, where that is a results file: the profile that these results are enough for. Throws
 /// InputError where they are not, or cannot be read.

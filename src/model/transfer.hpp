@@ -35,6 +35,9 @@ struct TransferFit {
   std::size_t points = 0;
   double smallest = 0;  ///< of the sizes fitted, in bytes
   double largest = 0;   ///< of the sizes fitted, in bytes
+
+  /// Mean time of copies of so many bytes, so many in a row.
+  [[nodiscard]] double seconds(double bytes, double in_a_row) const { return latency + bytes / rate + pass / in_a_row; }
 };
 
 /// Least squares of relative errors, so that copies of microseconds count like copies of milliseconds. A latency below

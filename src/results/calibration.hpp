@@ -22,6 +22,7 @@ struct Calibration {
   std::string gpu;                     ///< name of its model
   std::vector<Figure> figures{};       ///< of which the results have enough, in no particular order, none twice
   std::vector<std::string> missing{};  ///< what the results do not tell, and which measurements would
+  std::vector<std::string> remarks{};  ///< sentences on what is doubtful, or left to the base for want of a measurement
   bool simulated = false;              ///< a run of these was simulated: the profile says of no machine how fast it is
 };
 

@@ -2,6 +2,7 @@
 docs/calibrate.md."""
 
 import json
+import re
 import subprocess
 import tempfile
 import unittest
@@ -37,13 +38,20 @@ class Calibrate(unittest.TestCase):
         self.assertEqual(made["sources"].keys(), made["set"].keys(), "every number says where it comes from")
 
     def test_every_source_is_there(self):
+        results = {file: json.loads((support.RESULTS / file).read_text())["results"] for file in MADE_OF}
         for name, source in json.loads(STORED.read_text())["sources"].items():
-            file, _, what = source["source"].partition(": ")
-            self.assertIn(file, MADE_OF, name)
-            if " " in what and not what.startswith("memcpy dir="):
-                key = what.split(" ")[0]
-                keys = [r["key"] for r in json.loads((support.RESULTS / file).read_text())["results"]]
-                self.assertIn(key, keys, name)
+            files, _, what = source["source"].partition(": ")
+            for file in files.split(", "):
+                self.assertIn(file, MADE_OF, name)
+            key, _, of_it = what.partition(" ")
+            if not of_it or what.startswith("memcpy dir="):
+                continue
+            case = next((r for r in results[files] if r["key"] == key), None)
+            self.assertIsNotNone(case, f"{name}: {key}")
+            told = {m["name"] for m in case["measurements"]} | case["metrics"].keys()
+            of_it = of_it.split(", median of ")[0].removesuffix(" with no factor beside it")
+            for part in re.split(r" - |, ", of_it):
+                self.assertIn(part, told, name)
 
     def test_a_results_file_is_a_profile_where_it_has_enough(self):
         short = run("overlap", "--simulate", str(support.RESULTS / "h200-memcpy-sizes.json"), "--size", "1M")
