@@ -15,7 +15,9 @@ namespace {
 
 constexpr std::uint64_t kLong = 64 * MiB;      // one way: of a pass that tells anything
 constexpr std::uint64_t kEnough = 2048 * MiB;  // one way: some 40 ms at Gen5 x16, of which a late counter misses little
-constexpr std::uint64_t kMost = 3072 * MiB;    // one way: with headers and requests less than one turn of a counter
+// One way, of all passes together: less than one turn of a counter. Packets of 128 bytes, both ways at once, put 1.375
+// bytes on the link for each, and 0.06 more if acknowledgements are counted.
+constexpr std::uint64_t kMost = 2816 * MiB;
 
 /// How far a counter went on that begins anew after 2^32 bytes (NVML: "can be wrapped"; a wider one that wraps at
 /// another power of two is no different).
@@ -23,6 +25,11 @@ double grown(double before, double after) {
   constexpr double kTurn = 4294967296.0;
   const double less = std::fmod(after - before, kTurn);
   return less < 0 ? less + kTurn : less;
+}
+
+/// Enough of them, unless a counter would then go round more than once.
+std::uint64_t passes_of(std::uint64_t one_way) {
+  return std::min((kEnough + one_way - 1) / one_way, std::max<std::uint64_t>(1, kMost / one_way));
 }
 
 /// What the link carried while so many passes ran; nothing if they did not all run.
@@ -44,7 +51,7 @@ void report_link_traffic(const RunContext& bench, const Region& region, LinkPayl
   const std::uint64_t one_way = std::max(payload.to_gpu, payload.to_host);
   const auto& link = bench.device.capabilities().environment.gpu.pcie;
   if (one_way < kLong || one_way > kMost || !link) return;
-  const std::uint64_t passes = (kEnough + one_way - 1) / one_way;
+  const std::uint64_t passes = passes_of(one_way);
   const auto bytes = carried(bench, region, passes);
   if (!bytes) return;
   const model::PcieCost cost = model::pcie_cost(*link);

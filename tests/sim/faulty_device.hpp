@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <functional>
@@ -133,6 +134,25 @@ class Counted final : public CallObserver {
  private:
   LinkBytes each_;
   double looks_ = 0;
+};
+
+/// Counts what copies put on the link, each byte this many times, and begins anew after 2^32.
+class CountedCopies final : public CallObserver {
+ public:
+  explicit CountedCopies(double times) : times_(times) {}
+  void enter(const DeviceCall&) override {}
+  void leave(const DeviceCall& call, bool) noexcept override {
+    for (const Copy& copy : call.copies) {
+      double& way = copy.direction == Direction::h2d ? carried_.received : carried_.sent;
+      way = std::fmod(way + times_ * static_cast<double>(copy.bytes), 0x1p32);
+    }
+  }
+  using CallObserver::adjust;
+  void adjust(std::optional<LinkBytes>& bytes) override { bytes = carried_; }
+
+ private:
+  double times_;
+  LinkBytes carried_;
 };
 
 /// Can lose its context.

@@ -160,6 +160,18 @@ TEST_F(ScenariosOnSim, WhatTheLinkCarriedStandsBesideWhatPacketsMake) {
   EXPECT_NEAR(metric(wrapped, "link_to_gpu"), 1, 1e-9);
 }
 
+TEST_F(ScenariosOnSim, WhatTheLinkCarriedIsLessThanATurnOfItsCountersForEverySize) {
+  constexpr double kTimes = 1.375;  // both ways at once with packets of 128 bytes
+  InterceptedSim<CountedCopies> sim(std::make_unique<sim::SimMachine>(profile("h200")), kTimes);
+  RunContext bench = quick_bench(sim.device());
+  bench.verify = false;  // and so without data
+  for (const char* size : {"64M", "700M", "1000M", "1500M", "1800M", "2000M", "2800M"}) {
+    const std::vector<Result> in =
+        run_all(cases_of({"memcpy", "--host", "pinned", "--dir", "h2d", "--size", size}), bench);
+    EXPECT_NEAR(metric(in.front(), "link_to_gpu"), kTimes, 1e-9) << size;
+  }
+}
+
 TEST_F(ScenariosOnSim, WhatTheLinkCarriedIsAbsentOfShortCopiesAndWhereNobodyCounts) {
   EXPECT_EQ(copied_while_counting("h2d", "32M", {.sent = 1, .received = 1}).metric("link_to_gpu"), nullptr);
   EXPECT_EQ(copied_while_counting("h2d", "4G", {.sent = 1, .received = 1}).metric("link_to_gpu"), nullptr)
