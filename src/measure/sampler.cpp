@@ -6,9 +6,11 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "core/interrupt.hpp"
 #include "measure/statistics.hpp"
@@ -165,40 +167,43 @@ class Loop {
   }
 
   void take_samples() {
-    const auto schedule = statistics::check_points(policy_.min_samples, policy_.max_samples);
-    auto next_look = schedule.begin();
+    const auto looks = statistics::check_points(policy_.min_samples, policy_.max_samples);
     for (std::size_t n = 1;; ++n) {
-      const Round round = n == schedule.back() ? Round::last : Round::usual;
+      const Round round = n == looks.back() ? Round::checked : Round::usual;
       if (!take_round(n, round)) return stop(Stop::interrupted);
-      std::optional<Stop> reason;
-      if (n == *next_look) {
-        observe_({n, widest_half_width()});
-        if (!any(!all_settled())) {
-          reason = Stop::ci;
-        } else if (++next_look == schedule.end()) {
-          reason = Stop::max_samples;
-        }
+      const bool look = std::ranges::binary_search(looks, n);
+      if (look) observe_({n, widest_half_width()});
+      std::optional<Stop> reason = reason_to_stop(n, look);
+      if (reason && round == Round::usual && checks_anything()) {
+        // Only now is it known that no other round has to follow, and of this one's outputs those that came first may
+        // be overwritten. One more round is checked pass by pass. Its samples count like others, so what was narrow
+        // enough must be so with them.
+        if (!take_round(++n, Round::checked)) return stop(Stop::interrupted);
+        reason = reason_to_stop(n, look);
       }
-      if (!reason && n >= policy_.min_samples && !any(spent() < policy_.budget)) reason = Stop::budget;
-      if (!reason) continue;
-      stop(*reason);
-      // Only now is it known that no other round has to follow, and of this one's outputs those that came first may be
-      // overwritten. One more round, whose samples count like others, is checked pass by pass.
-      if (round != Round::last && checks_anything()) take_round(n + 1, Round::last);
-      return;
+      if (reason) return stop(*reason);
     }
   }
 
-  enum class Round { usual, last };
+  /// `look`: whether the intervals may be looked at. Behind the last round there is always a reason.
+  [[nodiscard]] std::optional<Stop> reason_to_stop(std::size_t n, bool look) const {
+    if (look && !any(!all_settled())) return Stop::ci;
+    if (n >= policy_.max_samples) return Stop::max_samples;
+    if (n >= policy_.min_samples && !any(spent() < policy_.budget)) return Stop::budget;
+    return std::nullopt;
+  }
+
+  enum class Round { usual, checked };
 
   /// One sample of every region, in alternating order. False when interrupted.
   bool take_round(std::size_t n, Round round) {
     for (std::size_t i = 0; i < timers_.size(); ++i) {
       if (stopped()) return false;
       const std::size_t turn = n % 2 == 1 ? i : timers_.size() - 1 - i;
+      recover_from_check();
       keep(time_or_throw(turn), series_[turn]);
       if (pace_ != nullptr) series_[turn].moments.push_back(pace_->last_pass());
-      if (can_check(turn) && (round == Round::last || checks_.chosen(turn, n))) check(turn, n, round);
+      if (can_check(turn) && (round == Round::checked || checks_.chosen(turn, n))) check(turn, n);
     }
     return true;
   }
@@ -220,9 +225,8 @@ class Loop {
     return false;
   }
 
-  /// Right behind a pass. Not after Ctrl-C: a check of gigabytes takes its time. One pass that nobody times follows,
-  /// because a check leaves caches, and a GPU that had to wait, in another state than a pass does.
-  void check(std::size_t i, std::size_t pass, Round round) {
+  /// Right behind a pass. Not after Ctrl-C: a check of gigabytes takes its time.
+  void check(std::size_t i, std::size_t pass) {
     if (stopped()) return;
     Series& series = series_[i];
     const double begun = machine_.host().now();
@@ -236,9 +240,22 @@ class Loop {
       throw FailedCheck(text, i, std::move(series_));
     }
     count_check(series);
-    if (round != Round::last) time_or_throw(i);
-    const double seconds = machine_.host().now() - begun;
-    series.checking += seconds;
+    just_checked_ = i;
+    add_checking(i, machine_.host().now() - begun);
+  }
+
+  /// A check leaves caches, and a GPU that had to wait, in another state than a pass does: before the next pass that is
+  /// timed comes one that nobody times.
+  void recover_from_check() {
+    if (!just_checked_) return;
+    const std::size_t i = *std::exchange(just_checked_, std::nullopt);
+    const double begun = machine_.host().now();
+    time_or_throw(i);
+    add_checking(i, machine_.host().now() - begun);
+  }
+
+  void add_checking(std::size_t i, double seconds) {
+    series_[i].checking += seconds;
     checking_ += seconds;
   }
 
@@ -324,7 +341,8 @@ class Loop {
   PassChecks checks_;
   Pace* pace_;
   double begun_;
-  double checking_ = 0;  // seconds
+  double checking_ = 0;                      // seconds
+  std::optional<std::size_t> just_checked_;  // the region, if no pass has followed yet
   std::vector<RegionTimer> timers_;
   std::vector<double> lengths_;  // of each, in step: seconds of the last pass
   std::vector<Series> series_;

@@ -6,10 +6,12 @@
 #include <csignal>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "kernels/dynpar/device_sort.hpp"
+#include "measure/statistics.hpp"
 #include "scenarios/dynpar/sort.hpp"
 #include "scenarios/overlap/pipelines.hpp"
 #include "sim/faulty_device.hpp"
@@ -74,7 +76,17 @@ class CheckedSampling : public testing::Test {
   }
   std::vector<Series> run(std::vector<Region> regions, bool wanted = true) {
     log_.clear();
-    return sample(machine_, std::move(regions), policy_, [](const SamplingProgress&) {}, {.wanted = wanted, .seed = 3});
+    return sample(machine_, std::move(regions), policy_, observe_, {.wanted = wanted, .seed = 3});
+  }
+  /// Its sample 11 is slower than all others by a tenth.
+  Region slow_behind_the_first_look() {
+    observe_ = [this](const SamplingProgress& progress) { slow_ = progress.samples == 10; };
+    Region late = region('a');
+    late.submit = [this, submit = late.submit] {
+      submit();
+      if (std::exchange(slow_, false)) machine_.host().work({.seconds = 0.1e-3}, [] {});
+    };
+    return late;
   }
   [[nodiscard]] std::size_t count(char c) const { return static_cast<std::size_t>(std::ranges::count(log_, c)); }
 
@@ -82,23 +94,45 @@ class CheckedSampling : public testing::Test {
   SamplingPolicy policy_;
   double check_seconds_ = 0;
   std::function<void()> on_check_ = [] {};
+  SamplingObserver observe_ = [](const SamplingProgress&) {};
   std::string log_;
+  bool slow_ = false;
 };
 
 TEST_F(CheckedSampling, TheLastPassOfEveryRegionIsCheckedRightBehindIt) {
   policy_.min_samples = policy_.max_samples = 6;
   const std::vector<Series> series = run({region('a'), region('b'), region('c')});
-  EXPECT_TRUE(log_.ends_with("cCbBaA")) << log_;
+  EXPECT_TRUE(log_.ends_with("cCcbBbaA")) << log_;
   for (const Series& s : series) EXPECT_EQ(s.elapsed.samples.size(), 6U);
 }
 
 TEST_F(CheckedSampling, OneMoreRoundIsCheckedWhereTheLastWasNotKnownToBe) {
   const std::vector<Series> series = run({region('a'), region('b')});
-  EXPECT_TRUE(log_.ends_with("aAbB")) << log_;
+  EXPECT_TRUE(log_.ends_with("aAabB")) << log_;
   for (const Series& s : series) {
     EXPECT_EQ(s.elapsed.samples.size(), 11U) << "a checked pass is a sample like others";
     EXPECT_EQ(s.elapsed.stop, Stop::ci);
   }
+}
+
+TEST_F(CheckedSampling, GoesOnWhereThatRoundWidensTheInterval) {
+  const Region late = slow_behind_the_first_look();
+  const Series s = run({late, region('b')}).front();
+  ASSERT_NEAR(s.elapsed.samples[10], 1.1e-3, 1e-6);
+  ASSERT_FALSE(statistics::settled(std::span(s.elapsed.samples).first(11), policy_.ci));
+  EXPECT_EQ(s.elapsed.samples.size(), 21U) << "until the next look, and a round behind it";
+  EXPECT_EQ(s.elapsed.stop, Stop::ci);
+  EXPECT_TRUE(statistics::settled(s.elapsed.samples, policy_.ci)) << "what is said holds for what is reported";
+  EXPECT_EQ(s.elapsed.checked, 2U);
+  EXPECT_TRUE(log_.ends_with("aAabB")) << log_;
+}
+
+TEST_F(CheckedSampling, EndsWithTheMostSamplesWhereThatRoundIsTheLastOne) {
+  policy_.max_samples = 11;
+  const Region late = slow_behind_the_first_look();
+  const Series s = run({late}).front();
+  EXPECT_EQ(s.elapsed.samples.size(), 11U);
+  EXPECT_EQ(s.elapsed.stop, Stop::max_samples);
 }
 
 TEST_F(CheckedSampling, OnePassInAHundredIsCheckedAndCounted) {
