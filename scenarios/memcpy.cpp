@@ -181,13 +181,10 @@ class Copies {
 };
 
 /// Times of one stream of the region as a measurement of its own.
-Measurement stream_measurement(const Series& series, std::size_t stream) {
-  Measurement m = series.elapsed;
-  m.flags.clear();
-  m.samples.clear();
-  for (const auto& times : series.stream_times) m.samples.push_back(times[stream]);
-  statistics::summarise(m);
-  return m;
+Measurement stream_measurement(const Series& series, std::string name, std::size_t stream) {
+  std::vector<double> samples;
+  for (const auto& times : series.stream_times) samples.push_back(times[stream]);
+  return of_same_passes(series, std::move(name), std::move(samples));
 }
 
 /// As many copies both ways fit behind a gate: a sample never has fewer than were asked for.
@@ -480,10 +477,9 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
   static void report_directions(std::size_t size, const Series& series, Result& result) {
     for (const auto& [name, index] : {std::pair{"h2d", 0U}, std::pair{"d2h", 1U}}) {
       Measurement m;
-      if (!series.stream_times.empty()) m = stream_measurement(series, index);
-      if (!series.parts.empty()) m = series.parts[index];
+      if (!series.stream_times.empty()) m = stream_measurement(series, name, index);
+      if (!series.parts.empty()) m = series.parts[index];  // by the host's clock; named so there
       if (m.samples.empty()) continue;
-      m.name = name;
       result.measurements.push_back(m);
       result.add(std::string(name) + "_bandwidth", gigabytes_per_second(size, m.median), "GB/s");
     }
@@ -492,7 +488,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
   static void report_beside(std::size_t size, std::span<const Series> series, Result& result) {
     for (const Series& s : series) {
       if (std::ranges::find(kBeside, s.elapsed.name) == kBeside.end() || s.stream_times.empty()) continue;
-      Measurement m = stream_measurement(s, 0);
+      Measurement m = stream_measurement(s, s.elapsed.name, 0);
       if (m.samples.empty()) continue;
       m.auxiliary = true;
       result.add(m.name.substr(0, 3) + "_beside_bandwidth", gigabytes_per_second(size, m.median), "GB/s");

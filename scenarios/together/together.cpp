@@ -21,27 +21,23 @@ namespace xferbench {
 namespace {
 
 /// From the start to the last end of those of the copies that go one way.
-Measurement direction_of(const Series& series, const GroupCopies& copies, Direction direction) {
-  Measurement m = series.elapsed;
-  m.flags.clear();
-  m.samples.clear();
+Measurement direction_of(const Series& series, std::string name, const GroupCopies& copies, Direction direction) {
+  std::vector<double> samples;
   for (const std::vector<double>& times : series.stream_times) {
     double last = 0;
     for (std::size_t i = 0; i < times.size(); ++i) {
       if (copies.copies()[i].direction == direction) last = std::max(last, times[i]);
     }
-    m.samples.push_back(last);
+    samples.push_back(last);
   }
-  statistics::summarise(m);
-  return m;
+  return of_same_passes(series, std::move(name), std::move(samples));
 }
 
 void report_directions(const TogetherCase& c, const Series& series, const GroupCopies& copies, Result& result) {
   if (c.pattern != GroupPattern::both) return;
   const std::uint64_t bytes = c.gpus.size() * c.bytes;
   for (const auto& [name, direction] : {std::pair{"h2d", Direction::h2d}, std::pair{"d2h", Direction::d2h}}) {
-    Measurement m = direction_of(series, copies, direction);
-    m.name = name;
+    Measurement m = direction_of(series, name, copies, direction);
     result.add(fmt::format("{}_bandwidth", name), gigabytes_per_second(bytes, m.median), "GB/s");
     result.measurements.push_back(std::move(m));
   }

@@ -12,13 +12,11 @@ namespace xferbench {
 
 namespace {
 
-/// Why sampling ended, all turns together. Each may have reached its own target, and they differ: then the turns that
-/// were planned are spent.
-Stop reason(Stop before, Stop now, const Measurement& all, double ci) {
+/// Why sampling ended where all turns together have not reached the target. Each may have reached its own, and they
+/// differ: then the turns that were planned are spent.
+Stop short_of_target(Stop before, Stop now) {
   if (now == Stop::interrupted) return Stop::interrupted;
-  const auto width = relative_half_width(all);
-  if (width && *width <= ci) return Stop::ci;
-  return before == Stop::max_samples && now == Stop::max_samples ? Stop::max_samples : Stop::budget;
+  return before == now && now != Stop::ci ? now : Stop::budget;
 }
 
 void append(Measurement& before, const Measurement& now, double ci) {
@@ -26,7 +24,7 @@ void append(Measurement& before, const Measurement& now, double ci) {
     throw std::logic_error("two turns of a case sampled different things: " + before.name + " and " + now.name);
   }
   statistics::append(before, now);
-  before.stop = reason(before.stop, now.stop, before, ci);
+  before.stop = statistics::stop_of(before.samples, ci, short_of_target(before.stop, now.stop));
 }
 
 void append(Series& before, const Series& now, double ci) {
@@ -36,6 +34,8 @@ void append(Series& before, const Series& now, double ci) {
   for (std::size_t i = 0; i < now.parts.size(); ++i) append(before.parts[i], now.parts[i], ci);
   std::ranges::copy(now.stream_times, std::back_inserter(before.stream_times));
   before.checking += now.checking;
+  before.ended = short_of_target(before.ended, now.ended);
+  before.ci = ci;
 }
 
 }  // namespace

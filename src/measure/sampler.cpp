@@ -32,6 +32,16 @@ const Measurement& Series::part(std::string_view name, std::optional<int> gpu) c
   return *found;
 }
 
+Measurement of_same_passes(const Series& series, std::string name, std::vector<double> samples) {
+  Measurement m = series.elapsed;
+  m.name = std::move(name);
+  m.samples = std::move(samples);
+  m.stop = statistics::stop_of(m.samples, series.ci, series.ended);
+  m.flags.clear();
+  statistics::summarise(m);
+  return m;
+}
+
 double skew_of(const Series& series) {
   std::vector<double> skews;
   for (std::size_t sample = 0; sample < series.elapsed.samples.size(); ++sample) {
@@ -283,8 +293,6 @@ class Loop {
     }
   }
 
-  [[nodiscard]] bool settled(const Measurement& m) const { return statistics::settled(m.samples, policy_.ci); }
-
   /// Whatever must be known well enough before sampling may stop.
   [[nodiscard]] std::vector<const Measurement*> deciding() const {
     std::vector<const Measurement*> all;
@@ -304,13 +312,16 @@ class Loop {
   }
 
   [[nodiscard]] bool all_settled() const {
-    return std::ranges::all_of(deciding(), [this](const Measurement* m) { return settled(*m); });
+    return std::ranges::all_of(deciding(),
+                               [this](const Measurement* m) { return statistics::settled(m->samples, policy_.ci); });
   }
 
   /// Each measurement says for itself whether it reached the target; the others say why sampling ended without it.
   void stop(Stop reason) {
-    const auto settle = [&](Measurement& m) { m.stop = reason != Stop::interrupted && settled(m) ? Stop::ci : reason; };
+    const auto settle = [&](Measurement& m) { m.stop = statistics::stop_of(m.samples, policy_.ci, reason); };
     for (Series& s : series_) {
+      s.ended = reason;
+      s.ci = policy_.ci;
       settle(s.elapsed);
       settle(s.submit);
       std::ranges::for_each(s.parts, settle);

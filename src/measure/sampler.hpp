@@ -38,11 +38,17 @@ struct Series {
   Measurement submit;                             ///< host time inside submit(), named "<region>-submit"
   std::vector<std::vector<double>> stream_times;  ///< per sample, if the region asked for it
   std::vector<Measurement> parts;                 ///< as the region names them
+  Stop ended = Stop::budget;                      ///< why all that was sampled together ended
+  double ci = 0;                                  ///< what was asked for
   double checking = 0;                            ///< seconds that went into checks, which are in no sample
   std::vector<Pace::Moments> moments;             ///< of each sample, where passes keep in step with other processes'
   /// Throws std::logic_error if there is no such part: a mistake in the scenario. `gpu`: of the GPU of that number.
   [[nodiscard]] const Measurement& part(std::string_view name, std::optional<int> gpu = {}) const;
 };
+
+/// What else the passes of a region say, a number for each: a measurement of its own, which may have settled where the
+/// region's time has not, or the other way round.
+Measurement of_same_passes(const Series& series, std::string name, std::vector<double> samples);
 
 /// Of a region over several devices: median over the samples of what lies between the first one's end and the last
 /// one's, in seconds.

@@ -156,6 +156,12 @@ bool settled(std::span<const double> samples, double ci) {
   return width && *width <= ci && !drifting(samples) && !slow_first(samples);
 }
 
+Stop stop_of(std::span<const double> samples, double ci, Stop all) {
+  if (all == Stop::interrupted) return Stop::interrupted;
+  if (settled(samples, ci)) return Stop::ci;
+  return all == Stop::ci ? Stop::others : all;
+}
+
 std::optional<Interval> interval_over_rounds(std::size_t rounds,
                                              const std::function<double(std::span<const std::size_t>)>& number_of) {
   constexpr std::size_t kFewest = 6;

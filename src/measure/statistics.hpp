@@ -44,6 +44,9 @@ inline constexpr double kLeastWidening = 1.25;
 /// Whether sampling may stop: the interval's half-width is within the share `ci` of the median, and neither was the
 /// series slow at first nor does it drift.
 bool settled(std::span<const double> samples, double ci);
+/// Why sampling of one thing ended, where that of all that is sampled together ended for that reason: whoever has
+/// settled says so itself, and nobody else does.
+Stop stop_of(std::span<const double> samples, double ci, Stop all);
 /// Half the interval over the median; nothing where there is no interval.
 std::optional<double> half_width(std::span<const double> samples);
 

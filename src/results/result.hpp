@@ -36,9 +36,15 @@ constexpr auto texts_of(Clock) {
 }
 
 /// Why sampling ended.
-enum class Stop { ci, budget, max_samples, interrupted };
+enum class Stop {
+  ci,
+  budget,
+  max_samples,
+  interrupted,
+  others,  ///< all that decide had reached their target; this one, which does not, has not
+};
 constexpr auto texts_of(Stop) {
-  return std::to_array<std::string_view>({"ci", "budget", "max-samples", "interrupted"});
+  return std::to_array<std::string_view>({"ci", "budget", "max-samples", "interrupted", "others"});
 }
 
 struct Interval {

@@ -71,6 +71,11 @@ std::string_view advice_on(std::string_view flag) {
   return found == advice.end() ? std::string_view() : found->second;
 }
 
+/// Where an interval has remained too wide.
+std::string_view what_to_raise(Stop stop) {
+  return stop == Stop::others ? "--min-samples, as sampling does not go on for it" : "--budget, --max-samples or --ci";
+}
+
 }  // namespace
 
 void warn(Result& result, const SamplingPolicy& policy) {
@@ -84,9 +89,8 @@ void warn(Result& result, const SamplingPolicy& policy) {
     }
     const auto width = relative_half_width(m);
     if (m.stop != Stop::ci && m.stop != Stop::interrupted && width && *width > policy.ci) {
-      result.warnings.push_back(
-          fmt::format("the interval of {} is +-{}, wider than the {} asked for: raise --budget, --max-samples or --ci",
-                      m.name, format_percent(*width), format_percent(policy.ci)));
+      result.warnings.push_back(fmt::format("the interval of {} is +-{}, wider than the {} asked for: raise {}", m.name,
+                                            format_percent(*width), format_percent(policy.ci), what_to_raise(m.stop)));
     }
   }
 }

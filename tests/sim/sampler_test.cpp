@@ -4,6 +4,8 @@
 #include <csignal>
 
 #include "core/error.hpp"
+#include "core/units.hpp"
+#include "measure/statistics.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
@@ -255,6 +257,29 @@ TEST_F(SamplerTest, APartThatDecidesMustBeKnownWellEnough) {
   };
   EXPECT_EQ(samples(false), 10U);
   EXPECT_GT(samples(true), 10U);
+}
+
+TEST_F(SamplerTest, WhatElseItsPassesSayIsSettledByItself) {
+  const Stream back = device_.make_stream(StreamKind::nonblocking);
+  Region r = region("both", [] { return 500.0; });
+  r.streams = {stream_, back};
+  r.per_stream = true;
+  r.submit = [&, forth = r.submit, pass = 0]() mutable {
+    forth();
+    const std::size_t bytes = ++pass % 2 == 0 ? 64 * KiB : 128 * KiB;
+    back.copy({host_.data, on_gpu_.data, bytes, Direction::d2h});
+  };
+  const Series s = run({r}).front();
+  const auto stream = [&s](std::size_t which) {
+    std::vector<double> samples;
+    for (const auto& times : s.stream_times) samples.push_back(times[which]);
+    return of_same_passes(s, "one", std::move(samples));
+  };
+  EXPECT_EQ(s.elapsed.stop, Stop::ci);
+  EXPECT_EQ(stream(0).stop, Stop::ci);
+  EXPECT_EQ(stream(1).stop, Stop::others);
+  EXPECT_EQ(stream(1).name, "one");
+  EXPECT_EQ(stream(1).samples.size(), 10U);
 }
 
 TEST_F(SamplerTest, AResetRunsBeforeEveryPassAndIsNotTimed) {

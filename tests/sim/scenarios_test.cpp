@@ -142,6 +142,28 @@ Result copied_while_counting(const std::string& direction, const std::string& si
   return run_on(sim.device(), {"memcpy", "--host", "pinned", "--dir", direction, "--size", size}).front();
 }
 
+TEST_F(ScenariosOnSim, ADirectionThatHasNotSettledSaysSoThoughBothTogetherHave) {
+  Otherwise how;
+  how.copy = [back = 0](sim::SimStream& stream, const Copy& c) mutable {
+    Copy shorter = c;
+    if (c.direction == Direction::d2h) shorter.bytes = c.bytes / (++back % 2 == 0 ? 128 : 64);
+    stream.SimStream::copy(shorter);
+  };
+  sim::SimMachine machine = machine_that(how);
+  RunContext bench = quick_bench(machine.device());
+  bench.policy = {};
+  bench.verify = false;
+  const std::vector<Result> both =
+      run_all(cases_of({"memcpy", "--host", "pinned", "--dir", "bidirectional", "--size", "64M"}), bench);
+  const Result& r = both.front();
+  EXPECT_EQ(r.needed_measurement("copy").stop, Stop::ci);
+  EXPECT_EQ(r.needed_measurement("h2d").stop, Stop::ci);
+  EXPECT_EQ(r.needed_measurement("d2h").stop, Stop::others);
+  EXPECT_TRUE(std::ranges::any_of(r.warnings, [](const std::string& warning) {
+    return warning.starts_with("the interval of d2h is +-") && warning.find("--min-samples") != std::string::npos;
+  }));
+}
+
 TEST_F(ScenariosOnSim, WhatTheLinkCarriedStandsBesideWhatPacketsMake) {
   const double moved = 2048.0 * MiB;  // 8 passes of 256 MiB
   const Result in = copied_while_counting("h2d", "256M", {.sent = 0.1 * moved, .received = 1.08 * moved});

@@ -31,8 +31,8 @@ std::vector<double> around(double middle, std::size_t count) {
 }
 
 /// What one call gives in the last of these turns.
-Measurement after(const std::vector<Series>& turns) {
-  SampleHistory history(0.01);
+Measurement after(const std::vector<Series>& turns, double ci = 0.01) {
+  SampleHistory history(ci);
   Measurement last;
   for (const Series& turn : turns) {
     history.begin_turn();
@@ -94,6 +94,18 @@ TEST(SampleHistory, TurnsThatDisagreeHaveNotReachedTheTarget) {
   const Measurement all = after({series(around(1, 20)), series(around(1.2, 20))});
   EXPECT_EQ(all.stop, Stop::budget);
   EXPECT_NE(std::ranges::find(all.flags, "drift"), all.flags.end());
+}
+
+TEST(SampleHistory, ADriftBetweenTurnsIsNoTargetReachedHoweverWideItIs) {
+  const Measurement all = after({series(around(1, 20)), series(around(1, 20)), series(around(1.03, 20))}, 0.1);
+  ASSERT_NE(std::ranges::find(all.flags, "drift"), all.flags.end());
+  ASSERT_LE(*relative_half_width(all), 0.1);
+  EXPECT_EQ(all.stop, Stop::budget);
+}
+
+TEST(SampleHistory, WhatSamplingDoesNotGoOnForSaysSoInAllTurnsTogether) {
+  EXPECT_EQ(after({series({1, 2, 3}, Stop::others), series({1, 2, 3}, Stop::others)}).stop, Stop::others);
+  EXPECT_EQ(after({series({1, 2, 3}, Stop::others), series({1, 2, 3}, Stop::max_samples)}).stop, Stop::budget);
 }
 
 TEST(SampleHistory, AnInterruptedTurnInterruptsTheWhole) {

@@ -150,7 +150,7 @@ Measurement measurement(std::size_t i) {
   });
   m.p90 = maybe(amount);
   m.p99 = maybe(amount);
-  m.stop = *rc::gen::element(Stop::ci, Stop::budget, Stop::max_samples, Stop::interrupted);
+  m.stop = *rc::gen::element(Stop::ci, Stop::budget, Stop::max_samples, Stop::interrupted, Stop::others);
   m.warmup_runs = whole<std::size_t>();
   m.warmup_converged = boolean();
   m.outliers_mild = whole<std::size_t>();

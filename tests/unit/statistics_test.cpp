@@ -180,6 +180,15 @@ TEST(Settled, IsNothingThatDriftsOrWasSlowAtFirstHoweverNarrow) {
   EXPECT_FALSE(settled(moving, 0.05));
 }
 
+TEST(StopOf, IsTheTargetOnlyWhereItWasReached) {
+  const Samples steady = shuffled(ramp(1000, 30));
+  for (const Stop all : {Stop::ci, Stop::budget, Stop::max_samples}) {
+    EXPECT_EQ(stop_of(steady, 0.05, all), Stop::ci);
+    EXPECT_EQ(stop_of(steady, 0.001, all), all == Stop::ci ? Stop::others : all);
+  }
+  EXPECT_EQ(stop_of(steady, 0.05, Stop::interrupted), Stop::interrupted);
+}
+
 TEST(IntervalOverRounds, LeavesOutWhatMovesAllSeriesAlike) {
   Samples a;
   Samples b;
