@@ -68,6 +68,15 @@ class SamplerTest : public testing::Test {
     return run({region("a", [] { return 500.0; })}).front();
   }
 
+  /// A region of which sample n, from 0, takes so many microseconds. Its warm-up is steady.
+  Series scripted(std::function<double(std::size_t)> microseconds) {
+    log_.clear();
+    const std::size_t sampled = steady().elapsed.samples.size();
+    const std::size_t before = log_.size() - sampled;
+    std::size_t pass = 0;
+    return run({region("a", [&] { return pass++ < before ? 500.0 : microseconds(pass - 1 - before); })}).front();
+  }
+
   /// Every other pass takes nearly twice as long.
   static std::function<double()> unsteady() {
     return [i = 0]() mutable { return i++ % 2 == 0 ? 500.0 : 900.0; };
@@ -104,6 +113,20 @@ TEST_F(SamplerTest, NoisyTimesGoOnUntilTheBudgetIsSpent) {
   EXPECT_EQ(s.elapsed.stop, Stop::budget);
   EXPECT_GT(s.elapsed.samples.size(), 100U);
   EXPECT_FALSE(s.elapsed.ci95->high - s.elapsed.ci95->low < 0.01 * s.elapsed.median);
+}
+
+TEST_F(SamplerTest, WhatWasSlowAtFirstOrDriftsIsNotSettledHoweverWideItMayBe) {
+  policy_.ci = 0.5;
+  policy_.min_samples = 30;
+  policy_.max_samples = 32;
+  const auto expect_the_most = [this](const Series& s, const char* flag) {
+    EXPECT_TRUE(flagged(s, flag));
+    EXPECT_LE(*relative_half_width(s.elapsed), policy_.ci) << flag << ": narrow enough";
+    EXPECT_EQ(s.elapsed.samples.size(), 32U) << flag;
+    EXPECT_EQ(s.elapsed.stop, Stop::max_samples) << flag;
+  };
+  expect_the_most(scripted([](std::size_t n) { return n == 0 ? 900.0 : 500.0; }), "slow-first");
+  expect_the_most(scripted([](std::size_t n) { return n < 21 || n >= 30 ? 500.0 : 520.0; }), "drift");
 }
 
 TEST_F(SamplerTest, MaxSamplesEndsBeforeTheBudget) {
