@@ -59,19 +59,23 @@ double at_rank(std::span<const double> s, double rank) {
 }
 
 /// 95% interval of a series' level by the medians of its thirds, with Student's t of two degrees of freedom: what
-/// moves so slowly that no third shows it.
+/// moves so slowly that no third shows it. Of times, in logarithms: a third that is far from the others says by which
+/// factor the level may be wrong, and no time is below zero.
 Interval interval_of_thirds(std::span<const double> samples) {
   constexpr double kQuantile = 4.302653;
   const std::size_t third = samples.size() / 3;
-  const std::array<double, 3> medians{median(samples.first(third)),
-                                      median(samples.subspan(third, samples.size() - 2 * third)),
-                                      median(samples.last(third))};
+  std::array<double, 3> medians{median(samples.first(third)),
+                                median(samples.subspan(third, samples.size() - 2 * third)),
+                                median(samples.last(third))};
+  const bool positive = std::ranges::all_of(medians, [](double m) { return m > 0; });
+  if (positive) std::ranges::transform(medians, medians.begin(), [](double m) { return std::log(m); });
   const double middle = mean(medians);
   double squares = 0;
   for (const double m : medians) squares += (m - middle) * (m - middle);
   const double half = kQuantile * std::sqrt(squares / 2 / 3);
   const double centre = median(samples);
-  return {centre - half, centre + half};
+  if (!positive) return {centre - half, centre + half};
+  return {centre / std::exp(half), centre * std::exp(half)};
 }
 
 /// Whether a sample is above (1) or below (-1) the median, less the mean of that.

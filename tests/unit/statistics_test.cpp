@@ -138,6 +138,15 @@ TEST(Widening, IsNeverLessThanWhatShortSeriesHide) {
   }
 }
 
+/// By which the level of a series with those medians of its thirds may be wrong: exp of t of two degrees of freedom,
+/// 4.302653, times the standard error of their logarithms.
+double factor_of_thirds(double a, double b, double c) {
+  const double middle = std::log(a * b * c) / 3;
+  double squares = 0;
+  for (const double m : {a, b, c}) squares += std::pow(std::log(m) - middle, 2);
+  return std::exp(4.302653 * std::sqrt(squares / 2 / 3));
+}
+
 TEST(DependableInterval, ReachesOverEffectiveRanksAndWhatTheThirdsSay) {
   // A hundred, alternately low and high: the thirds are alike, and each value is its own rank. Ranks 40 and 61 are
   // 10.5 from the middle.
@@ -148,11 +157,24 @@ TEST(DependableInterval, ReachesOverEffectiveRanksAndWhatTheThirdsSay) {
   EXPECT_LE(by_ranks->low, 50.5 - 10.5 * kLeastWidening + 1e-9);
   EXPECT_GE(by_ranks->high, 50.5 + 10.5 * kLeastWidening - 1e-9);
 
-  // Thirds of 10, 11 and 12 (their standard deviation is 1): t of two degrees of freedom is 4.302653.
   const auto by_thirds = autocorrelation_adjusted_ci(kStep);
   ASSERT_TRUE(by_thirds);
-  EXPECT_NEAR(by_thirds->low, 11 - 4.302653 / std::sqrt(3.0), 1e-9);
-  EXPECT_NEAR(by_thirds->high, 11 + 4.302653 / std::sqrt(3.0), 1e-9);
+  EXPECT_NEAR(by_thirds->low, 11 / factor_of_thirds(10, 11, 12), 1e-9);
+  EXPECT_NEAR(by_thirds->high, 11 * factor_of_thirds(10, 11, 12), 1e-9);
+}
+
+TEST(DependableInterval, OfTimesIsNeverBelowZeroHoweverFarTheirLevelsAreApart) {
+  const auto interval = autocorrelation_adjusted_ci(Samples{1, 1, 1, 1, 1.1, 1.1, 1.1, 1.1, 9, 9, 9, 9});
+  ASSERT_TRUE(interval);
+  EXPECT_GT(interval->low, 0);
+  EXPECT_GT(interval->high, 9);
+}
+
+TEST(DependableInterval, OfWhatMayBeZeroOrLessFollowsFromItsThirdsAsTheyAre) {
+  const auto interval = autocorrelation_adjusted_ci(Samples{-1, -1, -1, -1, 0, 0, 0, 0, 1, 1, 1, 1});
+  ASSERT_TRUE(interval);
+  EXPECT_NEAR(interval->low, -4.302653 / std::sqrt(3.0), 1e-9);
+  EXPECT_NEAR(interval->high, 4.302653 / std::sqrt(3.0), 1e-9);
 }
 
 TEST(DependableInterval, NeedsSixSamplesAndHasNoWidthWhereNothingVaries) {
@@ -315,7 +337,7 @@ TEST(Summarise, SaysAllThatFollowsFromTheSamples) {
   EXPECT_DOUBLE_EQ(m.median, 14);
   EXPECT_DOUBLE_EQ(m.max, 29);
   ASSERT_TRUE(m.ci95);
-  EXPECT_NEAR(m.ci95->low, 14 - 4.302653 * std::sqrt(38.0 / 3 / 6), 1e-6) << "by the thirds' medians 11, 13, 16";
+  EXPECT_NEAR(m.ci95->low, 14 / factor_of_thirds(11, 13, 16), 1e-9) << "by the thirds' medians 11, 13, 16";
   EXPECT_DOUBLE_EQ(m.ci95->high, 27.5) << "rank 8 of 9 lies 3 from the middle: 3.75 beyond it, between 23 and 29";
   EXPECT_EQ(m.outliers_mild, 1U);
   EXPECT_EQ(m.outliers_severe, 1U);
@@ -333,9 +355,9 @@ TEST(Summarise, FlagsWhatTheSamplesShow) {
 TEST(Summarise, UsesTheWidenedInterval) {
   const Measurement m = summarised(kStep);
   ASSERT_TRUE(m.ci95);
-  const double half = 4.302653 / std::sqrt(3.0);
-  EXPECT_NEAR(m.ci95->high - m.ci95->low, 2 * half, 1e-9);
-  EXPECT_NEAR(relative_half_width(m).value_or(0), half / 11, 1e-9);
+  const double factor = factor_of_thirds(10, 11, 12);
+  EXPECT_NEAR(m.ci95->high - m.ci95->low, 11 * (factor - 1 / factor), 1e-9);
+  EXPECT_NEAR(relative_half_width(m).value_or(0), (factor - 1 / factor) / 2, 1e-9);
 }
 
 TEST(Summarise, FillsInThePercentilesThatTheSamplesAreEnoughFor) {
