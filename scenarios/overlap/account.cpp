@@ -28,7 +28,8 @@ void add_interval_of_efficiency(unsigned copy_engines, Result& result) {
   const std::array series{samples("pipeline"), samples("h2d"), samples("kernel"), samples("d2h"), samples("both")};
   const std::size_t rounds = std::ranges::min(series, {}, &std::span<const double>::size).size();
   std::vector<double> drawn;
-  const auto interval = statistics::interval_over_rounds(rounds, [&](std::span<const std::size_t> places) {
+  const auto stopped = [] { return interrupted() != 0; };
+  const auto interval = statistics::interval_over_rounds(rounds, stopped, [&](std::span<const std::size_t> places) {
     const auto median = [&](std::size_t of) {
       drawn.clear();
       for (const std::size_t place : places) drawn.push_back(series[of][place]);

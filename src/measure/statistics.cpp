@@ -91,7 +91,12 @@ std::vector<double> sides(std::span<const double> samples) {
 
 }  // namespace
 
-double median(std::span<const double> samples) { return median_of_sorted(sorted(samples)); }
+double median(std::span<const double> samples) {
+  std::vector<double> copy(samples.begin(), samples.end());
+  const auto middle = copy.begin() + static_cast<std::ptrdiff_t>(copy.size() / 2);
+  std::nth_element(copy.begin(), middle, copy.end());
+  return copy.size() % 2 == 1 ? *middle : (*std::max_element(copy.begin(), middle) + *middle) / 2;
+}
 
 double percentile(std::span<const double> samples, double fraction) {
   return quantile_of_sorted(sorted(samples), fraction);
@@ -166,7 +171,7 @@ Stop stop_of(std::span<const double> samples, double ci, Stop all) {
   return all == Stop::ci ? Stop::others : all;
 }
 
-std::optional<Interval> interval_over_rounds(std::size_t rounds,
+std::optional<Interval> interval_over_rounds(std::size_t rounds, const std::function<bool()>& given_up,
                                              const std::function<double(std::span<const std::size_t>)>& number_of) {
   constexpr std::size_t kFewest = 6;
   constexpr std::size_t kDraws = 1000;
@@ -176,6 +181,7 @@ std::optional<Interval> interval_over_rounds(std::size_t rounds,
   std::vector<std::size_t> drawn(rounds);
   std::vector<double> numbers(kDraws);
   for (double& number : numbers) {
+    if (given_up()) return std::nullopt;
     for (std::size_t i = 0; i < rounds; i += block) {
       const std::size_t first = random() % rounds;
       for (std::size_t j = 0; j < block && i + j < rounds; ++j) drawn[i + j] = (first + j) % rounds;

@@ -53,8 +53,9 @@ std::optional<double> half_width(std::span<const double> samples);
 /// 95% interval of a number that follows from several series whose samples were taken in the same rounds, as a ratio of
 /// their medians does: the rounds are drawn anew in blocks of neighbours, so that what moves slowly stays together, and
 /// what moves all series alike cancels (block bootstrap, circular, blocks of n^(1/3), 1000 draws from a fixed seed).
-/// `number_of` gets the rounds, by their places, of which some stand there several times. Nothing below six rounds.
-std::optional<Interval> interval_over_rounds(std::size_t rounds,
+/// `number_of` gets the rounds, by their places, of which some stand there several times. Nothing below six rounds, and
+/// where `given_up` says, before one of the draws, that nobody waits for it any more.
+std::optional<Interval> interval_over_rounds(std::size_t rounds, const std::function<bool()>& given_up,
                                              const std::function<double(std::span<const std::size_t>)>& number_of);
 
 /// Correlation of each sample with the next; 0 for fewer than three samples or constant ones.

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "core/interrupt.hpp"
 #include "run/tuner.hpp"
 #include "scenarios/scenarios.hpp"
 #include "sim/sim_fixture.hpp"
@@ -36,6 +39,27 @@ class OverlapOnSim : public testing::Test {
   sim::SimMachine machine_{profile("h200")};
   Device& device_ = machine_.device();
 };
+
+// --- Interrupted
+// ------------------------------------------------------------------------------------------------------
+
+TEST_F(OverlapOnSim, WhatWasSampledIsKeptWhereItIsInterruptedBehindIt) {
+  // A signal's number cannot be taken back: in a process of its own.
+  const auto body = [this] {
+    std::signal(SIGINT, SIG_DFL);
+    install_interrupt_handlers(HangUp::ends);
+    constexpr std::size_t kSamples = 7;  // no other sampling of the case takes as many
+    RunContext bench = timed_only(kSamples);
+    bench.observe = [](const SamplingProgress& progress) {
+      if (progress.samples == kSamples) std::raise(SIGINT);
+    };
+    const Result r = run_all(cases_of_line("overlap --size 16M"), bench).front();
+    const bool kept = r.measurement("pipeline") != nullptr && r.measurement("pipeline")->samples.size() == kSamples;
+    const bool early = r.metric("efficiency") != nullptr && r.metric("efficiency_low") == nullptr;
+    std::exit(r.status == Status::ok && kept && early ? 0 : 1);
+  };
+  EXPECT_EXIT(body(), testing::ExitedWithCode(0), "");
+}
 
 // --- The model against what is measured ------------------------------------------------------------------------------
 

@@ -211,6 +211,8 @@ TEST(StopOf, IsTheTargetOnlyWhereItWasReached) {
   EXPECT_EQ(stop_of(steady, 0.05, Stop::interrupted), Stop::interrupted);
 }
 
+bool never() { return false; }
+
 TEST(IntervalOverRounds, LeavesOutWhatMovesAllSeriesAlike) {
   Samples a;
   Samples b;
@@ -227,13 +229,22 @@ TEST(IntervalOverRounds, LeavesOutWhatMovesAllSeriesAlike) {
     for (const std::size_t i : rounds) x.push_back(a[i]), y.push_back(b[i]);
     return median(x) / median(y);
   };
-  const auto interval = interval_over_rounds(a.size(), ratio);
+  const auto interval = interval_over_rounds(a.size(), never, ratio);
   ASSERT_TRUE(interval);
   EXPECT_LT(interval->low, 2);
   EXPECT_GT(interval->high, 2);
   EXPECT_LT(interval->high - interval->low, 0.06) << "each by itself varies by 10 %";
-  EXPECT_EQ(interval_over_rounds(a.size(), ratio)->low, interval->low) << "from the same samples, the same";
-  EXPECT_FALSE(interval_over_rounds(5, ratio));
+  EXPECT_EQ(interval_over_rounds(a.size(), never, ratio)->low, interval->low) << "from the same samples, the same";
+  EXPECT_FALSE(interval_over_rounds(5, never, ratio));
+}
+
+TEST(IntervalOverRounds, StopsBetweenDrawsWhereItIsGivenUp) {
+  int draws = 0;
+  const auto number_of = [&draws](std::span<const std::size_t>) { return ++draws; };
+  EXPECT_FALSE(interval_over_rounds(
+      60, [&draws] { return draws == 3; }, number_of));
+  EXPECT_EQ(draws, 3);
+  EXPECT_TRUE(interval_over_rounds(60, never, number_of));
 }
 
 // --- Outliers -------------------------------------------------------------------------------------------------------
