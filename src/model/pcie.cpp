@@ -33,7 +33,7 @@ PciePackets pcie_packets(const Environment::Pcie& link) {
   // What a GPU may ask for is not what it asks for: an H200 that was allowed 4096 bytes sent 0.094 bytes to the host
   // for each that it read, by NVML's counters, which are requests of 256.
   constexpr unsigned kAsksFor = 256;
-  return {link.max_payload, std::min(link.max_read_request, kAsksFor), true};
+  return {link.max_payload, std::min(link.max_read_request, kAsksFor), link.max_read_request};
 }
 
 PcieCost pcie_cost(const Environment::Pcie& link) {

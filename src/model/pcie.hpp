@@ -8,12 +8,13 @@
 
 namespace xferbench::model {
 
-/// Bytes of payload of a packet, and of what a read request asks for. Where configuration space does not tell, both are
-/// taken to be 256: payloads in common use are, and the rates of an H200 that copies both ways fit such requests.
+/// Bytes of payload of a packet, and of what a read request asks for. Configuration space tells the first, and what a
+/// GPU may ask for, not what it asks for: that is taken to be 256 where so much is allowed, since the rates of an H200
+/// that copies both ways fit such requests. Where it does not tell, payloads are taken to be 256, too, as is common.
 struct PciePackets {
   unsigned payload = 256;
-  unsigned read_request = 256;
-  bool known = false;  ///< read, rather than assumed
+  unsigned read_request = 256;              ///< always assumed
+  std::optional<unsigned> allowed_request;  ///< read, as the payload then is; else both are assumed
 };
 PciePackets pcie_packets(const Environment::Pcie& link);
 

@@ -69,7 +69,7 @@ TEST(InfoOnTheLink, SaysWhatItCarriesWhetherUnderLoadAndWhatTheGpuCouldDo) {
            unread + "; the GPU can do Gen5 x16: look at its slot, riser and BIOS settings"},
       {Pcie{5, 16, "nvml", 5, 16, true, 256, 512},
        "PCIe Gen5 x16 under load, at most 58.45 GB/s of payload to the GPU, 57.61 GB/s to the host, 106.1 GB/s both "
-       "ways at once (packets of 256 bytes, read requests of 256)"},
+       "ways at once (packets of 256 bytes; read requests of 256 bytes assumed, 512 allowed)"},
       {Pcie{5, 16, "profile"}, "PCIe Gen5 x16, " + gen5 + assumed + ")"},
       {std::nullopt, "unknown: neither NVML nor sysfs tells"}};
   for (const auto& [link, text] : links) {

@@ -42,6 +42,13 @@ TEST(PcieLimits, OfBothWaysCountTheRequestsBesideTheWrites) {
   }
 }
 
+TEST(PciePackets, TellWhatIsAllowedFromWhatIsAssumed) {
+  EXPECT_EQ(model::pcie_packets(link(5, 16)).allowed_request, std::nullopt) << "nothing was read";
+  EXPECT_EQ(model::pcie_packets(link(5, 16, 256, 4096)).allowed_request, 4096U);
+  EXPECT_EQ(model::pcie_packets(link(5, 16, 256, 4096)).read_request, 256U);
+  EXPECT_EQ(model::pcie_packets(link(5, 16, 256, 128)).read_request, 128U) << "no more than it may";
+}
+
 /// Of an H200, GB/s: 55.34 to the host alone, 50.7 beside 52.3 to the GPU. What the requests of those take of the lane
 /// explains it if each asks for 256 bytes.
 TEST(PcieLimits, RequestsOf256BytesExplainWhatAnH200Does) {

@@ -33,13 +33,15 @@ std::string counted(unsigned count, const char* one) {
 
 std::string rate(double bytes_per_second) { return format_significant(bytes_per_second / 1e9) + " GB/s"; }
 
-/// "packets of 256 bytes, read requests of 512".
+/// "packets of 256 bytes; read requests of 256 bytes assumed, 512 allowed".
 std::string packets_text(const Environment::Pcie& link) {
   const model::PciePackets packets = model::pcie_packets(link);
-  const std::string text =
-      fmt::format("packets of {} bytes, read requests of {}", packets.payload, packets.read_request);
-  if (packets.known) return text;
-  return "assuming " + text + (link.source == "profile" ? "" : "; only privileged users may read what they are");
+  if (packets.allowed_request) {
+    return fmt::format("packets of {} bytes; read requests of {} bytes assumed, {} allowed", packets.payload,
+                       packets.read_request, *packets.allowed_request);
+  }
+  return fmt::format("assuming packets of {} bytes, read requests of {}{}", packets.payload, packets.read_request,
+                     link.source == "profile" ? "" : "; only privileged users may read what they are");
 }
 
 std::string link_text(const Environment::Pcie& link) {
