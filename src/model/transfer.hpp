@@ -30,7 +30,7 @@ struct TransferFit {
   double latency = 0;         ///< seconds; never negative
   double pass = 0;            ///< seconds that a row of copies takes beside them; never negative, 0 where not to tell
   double rate = 0;            ///< bytes per second
-  double half_rate_size = 0;  ///< latency x rate, in bytes: a copy of this size reaches half the rate
+  double half_rate_size = 0;  ///< latency x rate, in bytes: copies of this size in a row reach half the rate
   double worst_residual = 0;  ///< largest |t(n) - measured| / measured
   std::size_t points = 0;
   double smallest = 0;  ///< of the sizes fitted, in bytes

@@ -149,7 +149,10 @@ Finding fit_row(const Path& path, const char* range, const model::TransferFit& f
                      {"rate", fit.rate / 1e9, "GB/s"},
                      {"half_rate_size", fit.half_rate_size, "B"},
                      {"worst_residual", fit.worst_residual, "1"}};
-  if (fit.pass > 0) finding.metrics.push_back({"pass", fit.pass, "s"});
+  if (fit.pass > 0) {
+    finding.metrics.push_back({"pass", fit.pass, "s"});
+    finding.metrics.push_back({"half_rate_size_alone", (fit.latency + fit.pass) * fit.rate, "B"});
+  }
   return finding;
 }
 

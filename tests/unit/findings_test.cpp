@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/units.hpp"
@@ -136,6 +137,22 @@ TEST(Fits, SayNothingTwice) {
   std::vector<Result> small = sweep("h2d", "pinned", line(1e-6, 1e9));
   std::erase_if(small, [](const Result& r) { return r.config.count("size") > 64 * KiB; });
   expect_golden("findings/fit_of_small_ones.txt", told({small}));
+}
+
+TEST(Fits, TellTheSizeOfHalfTheRateOfCopiesInARowAndOfOneByItself) {
+  std::vector<Result> results;
+  for (std::uint64_t size = 64 * KiB; size <= 256 * MiB; size *= 4) {
+    const unsigned in_a_row = size < 16 * MiB ? 16 : 1;
+    results.push_back(copied("h2d", "pinned", size, 2e-6 + static_cast<double>(size) / 50e9 + 6e-6 / in_a_row));
+    results.back().measurements.front().batch = in_a_row;
+  }
+  const std::vector<Finding> fits = fits_and_crossovers(paths_of(results), "host");
+  const auto told = [&fits](std::string_view name) {
+    const auto found = std::ranges::find(fits.front().metrics, name, &Metric::name);
+    return found == fits.front().metrics.end() ? 0 : found->value;
+  };
+  EXPECT_NEAR(told("half_rate_size"), 2e-6 * 50e9, 1);
+  EXPECT_NEAR(told("half_rate_size_alone"), (2e-6 + 6e-6) * 50e9, 1);
 }
 
 // --- Comparisons ----------------------------------------------------------------------------------------------------
