@@ -125,12 +125,7 @@ void add_costs(const StageCosts& costs, Result& result) {
 
 void explain(const OverlapCase& o, const StageCosts& of_single_passes, Result& result) {
   if (interrupted() != 0) return;  // there may be no samples of the costs
-  StageCosts costs = of_single_passes;
-  for (model::StageCosts* c : {&costs.in_stream, &costs.across_streams}) {
-    // Of passes in a row only the first begins behind a gate, the others when the one before has ended.
-    const double first = 1.0 / result.needed_measurement("pipeline").batch;
-    c->start = first * c->start + (1 - first) * c->handoff.copy_to_copy;
-  }
+  const StageCosts costs = of_passes_in_a_row(of_single_passes, result.needed_measurement("pipeline").batch);
   const bool gated = result.needed_measurement("pipeline").clock == Clock::event_gated;
   const double makespan = result.value("makespan");
   const double bound = result.value("bound");

@@ -32,11 +32,23 @@ std::size_t operations_of(const ChunkedWork::Shape& work, const PipelineShape& s
   return chunks * (work.kernels_per_chunk + (limited ? 2 : 0)) + 2 * shares(chunks, group);
 }
 
+namespace {
+
+/// That a pass is submitted to.
+std::size_t streams_of(const PipelineShape& shape) {
+  if (shape.graph || shape.strategy == Strategy::serial || shape.strategy == Strategy::zero_copy) return 1;
+  if (shape.strategy != Strategy::streams) return 3;
+  return shape.stream_kind == StreamKind::legacy_default ? 1 : shape.streams;
+}
+
+}  // namespace
+
 bool fits_gate(const ChunkedWork::Shape& work, const PipelineShape& shape) {
-  const bool by_stream = shape.strategy == Strategy::streams && shape.stream_kind != StreamKind::legacy_default;
-  const bool alone = shape.graph || shape.strategy == Strategy::serial || shape.strategy == Strategy::zero_copy;
-  const std::size_t streams = alone ? 1 : by_stream ? shape.streams : shape.strategy == Strategy::streams ? 1 : 3;
-  return shape.strategy != Strategy::serial && RegionTimer::fits_gate(operations_of(work, shape), streams);
+  return shape.strategy != Strategy::serial && RegionTimer::fits_gate(operations_of(work, shape), streams_of(shape));
+}
+
+unsigned most_behind_gate(const ChunkedWork::Shape& work, const PipelineShape& shape) {
+  return RegionTimer::most_behind_gate(operations_of(work, shape), streams_of(shape));
 }
 
 const StrategyWord& strategy_word(std::string_view word) {

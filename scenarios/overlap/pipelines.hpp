@@ -94,6 +94,8 @@ class Pipeline {
 std::size_t operations_of(const ChunkedWork::Shape& work, const PipelineShape& shape);
 /// Whether a timed pass holds it behind a gate, so that what the host takes to submit it is hidden.
 bool fits_gate(const ChunkedWork::Shape& work, const PipelineShape& shape);
+/// How many passes a gate holds together, at least one.
+unsigned most_behind_gate(const ChunkedWork::Shape& work, const PipelineShape& shape);
 
 /// `helpers`: of Strategy::multipath; they reach the device's memory as long as the pipeline lives.
 std::unique_ptr<Pipeline> make_pipeline(Device& device, ChunkedWork& work, const PipelineShape& shape,

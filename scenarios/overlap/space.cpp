@@ -50,20 +50,34 @@ class OverlapSpace final : public Tunable {
     Stages stages(bench.device, whole_);
     if (bench.verify) stages.verify();
     bench_.policy.budget /= 2;  // warm-up takes its share of it more than once
-    measure(stages);
+    measure_stages();
     if (has_costs(whole_.shape()))
       costs_ = measure_stage_costs(bench_, std::array{OnGpu{&bench.device, &whole_}}, kEnoughForCosts);
     if (bench.objective == Objective::wall && has_costs(whole_.shape())) {
       wall_costs_ = measure_wall_costs(bench_, whole_, costs_);
     }
     costs_.in_stream.copy_engines = bench.device.capabilities().environment.gpu.copy_engines;
-    measure_unmodelled(cases);
+    for (const Case& c : cases) {
+      const OverlapCase o = parsed(c);
+      if (o.pipeline.strategy == Strategy::zero_copy) unmodelled_.try_emplace(o.pipeline.blocks, Unmodelled{o});
+    }
+    measure_unmodelled();
+  }
+
+  [[nodiscard]] unsigned most_behind_gate(const Case& c) const override {
+    const OverlapCase o = parsed(c);
+    return xferbench::most_behind_gate(o.work, o.pipeline);
+  }
+
+  void repeat_passes(unsigned passes) override {
+    passes_ = passes;
+    measure_stages();
+    measure_unmodelled();
   }
 
   [[nodiscard]] double predict(const Case& c) const override {
     const OverlapCase o = parsed(c);
-    const auto found = unmodelled_.find(o.pipeline.blocks);
-    if (o.pipeline.strategy == Strategy::zero_copy && found != unmodelled_.end()) return found->second;
+    if (o.pipeline.strategy == Strategy::zero_copy) return unmodelled_.at(o.pipeline.blocks).seconds;
     // A grid of few blocks: as if the kernels ran one at a time on the whole GPU.
     OverlapCase modelled = o;
     modelled.work.blocks = 0;
@@ -71,7 +85,7 @@ class OverlapSpace final : public Tunable {
       return predicted_wall(costs_, wall_costs_, modelled).value_or(serial_bound());
     }
     const bool gated = fits_gate(o.work, o.pipeline);
-    return predicted(costs_, modelled, gated).value_or(serial_bound());
+    return predicted(of_passes_in_a_row(costs_, passes_), modelled, gated).value_or(serial_bound());
   }
 
   /// Chunks, and what there is to look after beside them.
@@ -99,6 +113,11 @@ class OverlapSpace final : public Tunable {
   [[nodiscard]] std::vector<Measurement> stages() const override { return stages_; }
 
  private:
+  struct Unmodelled {
+    OverlapCase config;
+    double seconds = 0;
+  };
+
   [[nodiscard]] OverlapCase parsed(const Case& c) const {
     OverlapCase o = overlap_case(c);
     o.work.seed = bench_.seed;
@@ -130,24 +149,31 @@ class OverlapSpace final : public Tunable {
   }
 
   /// What the limit of all configurations is made of.
-  void measure(Stages& stages) {
+  void measure_stages() {
     constexpr std::size_t kSamples = 10;
+    Stages stages(bench_.device, whole_);
     std::vector<Region> regions{stages.h2d(), stages.kernel(), stages.d2h(), stages.both()};
-    for (Region& r : regions) r.warmed_by_another = bench_.verify;  // they have run to be verified
-    for (const Series& s : sample_few(bench_, std::move(regions), kSamples)) stages_.push_back(s.elapsed);
+    for (Region& r : regions) {
+      r.warmed_by_another = bench_.verify;  // they have run to be verified
+      r.batch = passes_;
+      r.repeated_alike = false;  // they are
+    }
+    const std::vector<Series> series = sample_few(bench_, std::move(regions), kSamples);
+    if (!stages_.empty() && !all_sampled(series)) return;  // interrupted
+    stages_.clear();
+    for (const Series& s : series) stages_.push_back(s.elapsed);
   }
 
   /// What the model does not cover is measured: one kernel on host memory, for each number of blocks.
-  void measure_unmodelled(std::span<const Case> cases) {
-    for (const Case& c : cases) {
-      const OverlapCase o = parsed(c);
-      if (o.pipeline.strategy != Strategy::zero_copy || unmodelled_.contains(o.pipeline.blocks)) continue;
+  void measure_unmodelled() {
+    for (auto& [blocks, zero_copy] : unmodelled_) {
       if (interrupted() != 0) return;
-      const CutPipeline own(bench_.device, o.work, o.pipeline, payload_);
+      const CutPipeline own(bench_.device, zero_copy.config.work, zero_copy.config.pipeline, payload_);
       Region region = region_for(bench_.objective, region_of(*own.pipeline, "zero-copy"));
       region.warmed_by_another = true;
+      region.batch = passes_;
       const auto series = sample_few(bench_, {region}, 4);
-      unmodelled_[o.pipeline.blocks] = series.front().elapsed.median;
+      zero_copy.seconds = series.front().elapsed.median;
     }
   }
 
@@ -157,7 +183,8 @@ class OverlapSpace final : public Tunable {
   std::vector<Measurement> stages_;  // h2d, kernel, d2h, both
   StageCosts costs_;
   WallCosts wall_costs_;
-  std::map<unsigned, double> unmodelled_;  // zero-copy, by blocks
+  std::map<unsigned, Unmodelled> unmodelled_;  // zero-copy, by blocks
+  unsigned passes_ = 1;                        // in each sample
 };
 
 /// What says what is done, and not how.

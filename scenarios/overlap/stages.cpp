@@ -108,6 +108,14 @@ void Stages::verify_serial() {
 // --- What operations cost -------------------------------------------------------------------------------------------
 
 ChunkedWork recut(Device& device, ChunkedWork& work, std::size_t bytes, std::size_t chunks) {
+StageCosts of_passes_in_a_row(StageCosts costs, unsigned passes) {
+  const double first = 1.0 / passes;
+  for (model::StageCosts* c : {&costs.in_stream, &costs.across_streams}) {
+    c->start = first * c->start + (1 - first) * c->handoff.copy_to_copy;
+  }
+  return costs;
+}
+
   ChunkedWork::Shape shape = work.shape();
   shape.bytes = bytes;
   shape.chunks = chunks;

@@ -54,6 +54,10 @@ struct StageCosts {
   double event_call = 0;             ///< host time of recording an event or waiting for one
 };
 
+/// The same of so many passes in a row within a sample: only the first begins behind a gate, the others when the one
+/// before has ended.
+StageCosts of_passes_in_a_row(StageCosts costs, unsigned passes);
+
 /// So much of the same payload in another way of cutting.
 ChunkedWork recut(Device& device, ChunkedWork& work, std::size_t bytes, std::size_t chunks);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "measure/sampler.hpp"
@@ -19,6 +20,9 @@ class SampleHistory {
   explicit SampleHistory(double ci) : ci_(ci) {}
 
   void begin_turn() { next_ = 0; }
+  /// Has the regions of the next call repeated within a sample as often as in the turn before, where there was one:
+  /// each turn by itself might choose otherwise, and samples of different numbers of repetitions are different things.
+  void repeat_as_before(std::span<Region> regions) const;
   /// What the next call of this turn gave, behind what the same call of the turns before gave; the statistics are
   /// those of all these samples. Throws std::logic_error where the turns sampled different regions.
   std::vector<Series> continued(std::vector<Series> now);

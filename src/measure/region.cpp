@@ -124,12 +124,16 @@ std::size_t RegionTimer::queued(std::size_t operations, std::size_t streams) {
   return operations + fork_and_join + 2;
 }
 
+unsigned RegionTimer::most_behind_gate(std::size_t operations, std::size_t streams) {
+  return std::max(1U, static_cast<unsigned>(kGateLimit / queued(operations, streams)));
+}
+
 unsigned RegionTimer::largest_batch() const {
   constexpr unsigned kLargest = 10'000;
   if (!region_.batchable || region_.reset || region_.steps) return 1;
   if (!lanes_.empty() && !region_.back_to_back) return 1;
   if (region_.clock != Clock::event_gated) return kLargest;
-  return std::max(1U, static_cast<unsigned>(kGateLimit / queued(region_.operations, region_.streams.size())));
+  return most_behind_gate(region_.operations, region_.streams.size());
 }
 
 void RegionTimer::fork() {
@@ -286,7 +290,11 @@ std::optional<Timing> RegionTimer::time(const std::function<void()>& before_star
 void RegionTimer::set_batch(unsigned batch) { batch_ = std::min(batch, largest_batch()); }
 
 void RegionTimer::choose_batch(double shortest) {
-  if (region_.batch > 0) return set_batch(region_.batch);
+  if (region_.batch > 0) {
+    set_batch(region_.batch);
+    time();
+    return;
+  }
   // Ungated times contain submission cost, so the first guess can fall short; a longer batch then shows it.
   for (int attempt = 0; attempt < 4; ++attempt) {
     const auto timing = time();

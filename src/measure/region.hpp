@@ -134,6 +134,8 @@ class RegionTimer {
 
   RegionTimer(Machine& machine, Region region);
 
+  /// How many passes fit behind a gate together, at least one.
+  [[nodiscard]] static unsigned most_behind_gate(std::size_t operations, std::size_t streams);
   [[nodiscard]] const Region& region() const { return region_; }
   [[nodiscard]] unsigned batch() const { return batch_; }
   /// Passes so far that failed because the gate timed out.
@@ -144,7 +146,7 @@ class RegionTimer {
   /// Runs once, ungated and waits: loads what is loaded lazily. Returns its time.
   Timing run_ungated();
   /// Chooses the number of repetitions from timed passes, for samples of so many seconds at least, where the region
-  /// does not want more.
+  /// does not want more. One pass at least, even where the region says how many: it may be all the warm-up there is.
   void choose_batch(double shortest = 0);
   /// As others have chosen it; nothing where the region is never batched.
   void set_batch(unsigned batch);

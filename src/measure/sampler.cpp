@@ -74,6 +74,10 @@ class Loop {
         begun_(machine.host().now()) {
     timers_.reserve(regions.size());
     for (Region& region : regions) timers_.emplace_back(machine, std::move(region));
+    // Also where Ctrl-C ends it all before batches are chosen: samples of earlier turns are of as many.
+    for (RegionTimer& timer : timers_) {
+      if (timer.region().batch > 0) timer.set_batch(timer.region().batch);
+    }
     series_.resize(timers_.size());
     lengths_.resize(timers_.size());
   }

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <numeric>
 #include <random>
+#include <stdexcept>
+#include <string>
 
 namespace xferbench::statistics {
 
@@ -284,6 +286,9 @@ void summarise(Measurement& m) {
 }
 
 void append(Measurement& all, const Measurement& more) {
+  if (more.batch != all.batch) {
+    throw std::logic_error("samples of " + all.name + " that are means of different numbers of repetitions");
+  }
   // What samples alone do not show.
   std::vector<std::string> of_machine;
   for (const char* flag : {"not-warm", "throttled", "gate-timeout"}) {
@@ -291,7 +296,6 @@ void append(Measurement& all, const Measurement& more) {
     if (has(all) || has(more)) of_machine.emplace_back(flag);
   }
   all.samples.insert(all.samples.end(), more.samples.begin(), more.samples.end());
-  all.batch = more.batch;
   all.warmup_runs += more.warmup_runs;
   all.warmup_converged = all.warmup_converged && more.warmup_converged;
   all.gate_timeouts += more.gate_timeouts;

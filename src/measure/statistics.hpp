@@ -84,7 +84,8 @@ bool bimodal(std::span<const double> samples);
 void summarise(Measurement& measurement);
 
 /// Puts the samples of `more`, taken later of the same thing, behind those of `all`, whose statistics become those of
-/// all samples. What was said of the machine at any time stays said.
+/// all samples. What was said of the machine at any time stays said. Throws std::logic_error where samples of the two
+/// are of different numbers of repetitions, which have different parts of what a pass takes by itself.
 void append(Measurement& all, const Measurement& more);
 
 /// Numbers of samples at which to look at the interval. Few and fixed, because each further look is another chance to

@@ -115,6 +115,7 @@ std::vector<Series> RunContext::sample(std::vector<Region> regions, const Sampli
     keep_moments(series);
     return history ? history->continued(std::move(series)) : series;
   };
+  if (history) history->repeat_as_before(regions);
   try {
     return with_earlier_turns(xferbench::sample(machine, std::move(regions), wanted, observe, checks(), pace));
   } catch (FailedCheck& failed) {

@@ -60,6 +60,12 @@ class Tunable {
   /// Seconds that the case should take by the model, of what RunContext::objective says, from what was measured at
   /// construction. Its order matters more than its scale: the search corrects each family by what it measures of it.
   [[nodiscard]] virtual double predict(const Case&) const = 0;
+  /// How many passes over the case a gate holds together, at least one.
+  [[nodiscard]] virtual unsigned most_behind_gate(const Case&) const { return RegionTimer::most_behind_gate(1, 1); }
+  /// Samples are means of so many passes from now on, of all candidates alike: predictions, and what candidates are
+  /// held against, have to be of as many. Called at most once, before the first candidate is prepared; until then it is
+  /// one.
+  virtual void repeat_passes(unsigned) {}
   /// Fewer is simpler; among configurations that are equally fast the simplest is named.
   [[nodiscard]] virtual double complexity(const Case&) const = 0;
   /// Cases whose predictions are likely to be wrong alike. Here: those that agree in every word.

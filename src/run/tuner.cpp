@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "core/error.hpp"
@@ -187,19 +188,34 @@ struct Spent {
   double of_budget = 0;  ///< of that, what counts as sampling
 };
 
+/// How many passes make a sample: as many, in the search and in the confirmation, of each configuration. What a pass
+/// takes by itself is then in all times to the same part, and samples of several rounds are of one kind.
+unsigned passes_in_a_sample(const Tunable& tunable, std::span<const Case> space, Objective objective) {
+  if (objective == Objective::wall) return 1;  // a program that calls once for each result is meant
+  double shortest = kShortestSample;
+  unsigned most = std::numeric_limits<unsigned>::max();
+  for (const Case& c : space) {
+    const double predicted = tunable.predict(c);
+    if (predicted > 0) shortest = std::min(shortest, predicted);
+    most = std::min(most, tunable.most_behind_gate(c));
+  }
+  return std::clamp(static_cast<unsigned>(std::min(std::ceil(kShortestSample / shortest), 1e6)), 1U, most);
+}
+
 /// Of few samples the extremes, between which the median of all lies with a probability of 1 - 2^(1 - n): of four, 7
 /// in 8.
 Interval interval_of(const Measurement& m) { return m.ci95.value_or(Interval{m.min, m.max}); }
 
 class Tuner {
  public:
-  Tuner(std::unique_ptr<Tunable> tunable, std::span<const Case> space, const RunContext& bench,
+  Tuner(std::unique_ptr<Tunable> tunable, unsigned passes, std::span<const Case> space, const RunContext& bench,
         const TuneObserver& observer, const model::CandidateSearchPolicy& policy, const Spent& spent)
       : tunable_(std::move(tunable)),
         bench_(bench),
         observer_(observer),
         race_(predictions(*tunable_, space), policy),
         most_finalists_(policy.finalists),
+        passes_(passes),
         spent_(spent.of_budget) {
     account_.model = spent.seconds;
     entries_.reserve(space.size());
@@ -377,6 +393,7 @@ class Tuner {
     const double begun = bench_.machine.host().now();
     const Health before = bench_.device.health();
     const auto observe = [this](const SamplingProgress&) { show(); };
+      regions.back().batch = passes_;
     const PassChecks checks = confirming_ ? bench_.checks() : PassChecks();
     const std::vector<Series> series = sample(bench_.machine, std::move(regions), policy, observe, checks);
     const HealthRecord health{before, bench_.device.health()};
@@ -394,18 +411,20 @@ class Tuner {
     return all;
   }
 
-  /// About what one pass over a configuration takes: short ones are repeated until the clock can tell them.
-  [[nodiscard]] double pass_time(std::size_t i) const { return std::max(race_.corrected(i), 2 * kShortestSample); }
+  /// About what one sample of a configuration takes, and what lies around it.
+  [[nodiscard]] double sample_time(std::size_t i) const {
+    return std::max(passes_ * race_.corrected(i), 2 * kShortestSample);
+  }
 
   /// As many of the batch, from its beginning, as `left` seconds allow so many samples of; at least two, or there is
   /// nothing to compare. The others come again.
   [[nodiscard]] std::vector<std::size_t> affordable(std::vector<std::size_t> batch, double left,
                                                     std::size_t samples) const {
-    double pass = 0;
+    double round = 0;
     std::size_t count = 0;
     for (const std::size_t i : batch) {
-      pass += pass_time(i);
-      if (count >= 2 && pass * static_cast<double>(samples) > left) break;
+      round += sample_time(i);
+      if (count >= 2 && round * static_cast<double>(samples) > left) break;
       ++count;
     }
     batch.resize(count);
@@ -513,6 +532,7 @@ class Tuner {
   const TuneObserver& observer_;
   model::CandidateSearch race_;
   std::vector<Entry> entries_;
+  unsigned passes_;  // in a sample
   std::vector<std::size_t> begun_;  // in order
   std::size_t most_finalists_;
   TuneAccount account_;
@@ -535,13 +555,6 @@ Tuned tune(const Scenario& scenario, std::span<const Case> space, const RunConte
   const double seconds = bench.machine.host().now() - begun;
   const Spent spent{seconds, std::min(seconds, 2 * kForStages * bench.policy.budget)};
   model::CandidateSearchPolicy policy;
-  policy.model_error = tunable->model_error();
-  if (thoroughness == Thoroughness::exhaustive) {
-    policy.share = 1;
-    policy.most = space.size();
-    policy.reach = 1e6;  // of any error: nothing is too slow to be tried
-    policy.finalists = 16;
-  }
   std::vector<Case> searched;
   for (const Case& c : space) {
     if (!tunable->skip_reason(c)) searched.push_back(c);
@@ -550,7 +563,17 @@ Tuned tune(const Scenario& scenario, std::span<const Case> space, const RunConte
     throw UsageError(fmt::format("no configuration is left to tune: {}: {}", space.front().key(),
                                  tunable->skip_reason(space.front())->text));
   }
-  Tuner tuner(std::move(tunable), searched, bench, observer, policy, spent);
+  const unsigned passes = passes_in_a_sample(*tunable, searched, bench.objective);
+  if (passes > 1) tunable->repeat_passes(passes);
+  if (interrupted() != 0) return {};
+  policy.model_error = tunable->model_error();
+  if (thoroughness == Thoroughness::exhaustive) {
+    policy.share = 1;
+    policy.most = space.size();
+    policy.reach = 1e6;  // of any error: nothing is too slow to be tried
+    policy.finalists = 16;
+  }
+  Tuner tuner(std::move(tunable), passes, searched, bench, observer, policy, spent);
   tuner.run();
   Tuned tuned{tuner.results(), tuner.findings(command_of)};
   // Where no configuration failed by it, nothing else would say that the search did not come to its end.

@@ -216,6 +216,24 @@ TEST_F(OverlapOnSim, AFewSlotsAreEnough) {
   EXPECT_GT(metric(one, "makespan"), one.measurement("serial")->median);
 }
 
+/// By itself, each turn would choose as its noise says.
+TEST(NoisyOverlap, RepeatsPassesInEachTurnAsInTheFirst) {
+  sim::Profile noisy = profile("h200");
+  noisy.varies = {.noise = 0.1, .seed = 3};
+  sim::SimMachine machine(noisy);
+  RunContext bench = quick_bench(machine.device());
+  bench.verify = false;
+  bench.policy.min_samples = bench.policy.max_samples = 2;
+  bench.history = std::make_shared<SampleHistory>(0.01);
+  const PlannedCase planned = cases_of_line("overlap --size 4M --strategy engines --chunks 4,8").front();
+  for (std::size_t turn = 1; turn <= 5; ++turn) {
+    bench.history->begin_turn();
+    Result r(planned.config);
+    planned.scenario->run(planned.config, bench, r);
+    EXPECT_EQ(r.needed_measurement("pipeline").samples.size(), 2 * turn);
+  }
+}
+
 // --- Tune ------------------------------------------------------------------------------------------------------------
 
 TEST_F(OverlapOnSim, TuneFindsTheBestOfTheWholeSpaceInAFifthOfIt) {
@@ -248,6 +266,27 @@ TEST_F(OverlapOnSim, TuneFindsTheBestOfTheWholeSpaceInAFifthOfIt) {
     }
   }
   EXPECT_LE(found, 1.01 * best) << "the best is " << best_key;
+}
+
+TEST_F(OverlapOnSim, TuneRepeatsPassesOfAllConfigurationsAndStagesAlike) {
+  std::vector<Case> space;
+  const auto cases = cases_of_line(
+      "tune overlap --no-verify --size 1M --strategy streams,engines,graph,zero-copy --chunks 4,8 --growth 1");
+  for (const PlannedCase& c : cases) space.push_back(c.config);
+  RunContext bench = timed_only(10);
+  bench.policy.budget = 6;
+  const Tuned tuned = tune(
+      *cases.front().scenario, space, bench, [](const Case&) { return std::string(); },
+      {.progress = [](const TuneProgress&) {}, .measured = [](const std::vector<Result>&) {}},
+      Thoroughness::exhaustive);
+  ASSERT_EQ(tuned.results.size(), space.size());
+  const unsigned batch = tuned.results.front().needed_measurement("pipeline").batch;
+  EXPECT_GT(batch, 1U);
+  for (const Result& r : tuned.results) {
+    for (const Measurement& m : r.measurements) EXPECT_EQ(m.batch, batch) << m.name << " of " << r.config.key();
+    const double most = r.config.word("strategy") == "graph" ? 0.06 : 0.02;  // the model is too careful with graphs
+    EXPECT_LT(std::abs(metric(r, "residual")), most) << r.config.key();
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
+#include "core/interrupt.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
@@ -179,6 +180,21 @@ TEST_F(SamplerTest, RegionsThatAreComparedAreRepeatedAlike) {
   EXPECT_GT(series[1].elapsed.batch, 1U);
   EXPECT_EQ(series[0].elapsed.batch, series[1].elapsed.batch);
   EXPECT_GT(series[2].elapsed.batch, series[1].elapsed.batch);
+}
+
+/// Which turns of a case have to come to.
+TEST_F(SamplerTest, AFixedBatchHoldsAlsoWhereNothingIsSampled) {
+  Region r = region("a", [] { return 10.0; });
+  r.batchable = true;
+  r.batch = 7;
+  const auto body = [&] {  // a signal's number cannot be taken back
+    std::signal(SIGINT, SIG_DFL);
+    install_interrupt_handlers(HangUp::ends);
+    std::raise(SIGINT);
+    const Series s = run({r}).front();
+    std::exit(s.elapsed.samples.empty() ? static_cast<int>(s.elapsed.batch) : 100);
+  };
+  EXPECT_EXIT(body(), testing::ExitedWithCode(7), "");
 }
 
 TEST_F(SamplerTest, AFixedBatchIsNeitherLongerNorShorter) {

@@ -112,6 +112,28 @@ TEST(SampleHistory, AnInterruptedTurnInterruptsTheWhole) {
   EXPECT_EQ(after({series(around(1, 20)), series(around(1, 3), Stop::interrupted)}).stop, Stop::interrupted);
 }
 
+TEST(SampleHistory, LaterTurnsRepeatAsTheFirstDid) {
+  SampleHistory history(0.01);
+  std::vector<Region> regions(2);
+  history.begin_turn();
+  history.repeat_as_before(regions);
+  EXPECT_EQ(regions[0].batch, 0U) << "the first turn chooses";
+  Series often = series({1});
+  often.elapsed.batch = 7;
+  Series alike = series({1});  // a series that the sampler has added
+  history.continued({often, series({1}), alike});
+  history.begin_turn();
+  history.repeat_as_before(regions);
+  EXPECT_EQ(regions[0].batch, 7U);
+  EXPECT_EQ(regions[1].batch, 1U);
+}
+
+TEST(SampleHistory, SamplesOfDifferentNumbersOfRepetitionsAreDifferentThings) {
+  Series often = series({1});
+  often.elapsed.batch = 2;
+  EXPECT_THROW(after({series({1}), often}), std::logic_error);
+}
+
 TEST(SampleHistory, TurnsThatSampleDifferentThingsAreAMistake) {
   SampleHistory history(0.01);
   history.begin_turn();
