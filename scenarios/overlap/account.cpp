@@ -15,17 +15,28 @@ namespace xferbench {
 
 namespace {
 
-using Pick = double (*)(const Measurement&);
+constexpr std::array<const char*, 4> kStages{"h2d", "kernel", "d2h", "both"};
 
-model::Stages times(const Result& result, Pick pick) {
-  const auto time = [&](const char* name) { return pick(result.needed_measurement(name)); };
-  return {time("h2d"), time("kernel"), time("d2h"), time("both")};
+/// What is held against the pipeline's time: repeated as often as that, in a series of its own where need be.
+const Measurement& alike(const Result& result, const std::string& name) {
+  const Measurement* repeated = result.measurement(name + kAlikeSuffix);
+  return repeated != nullptr ? *repeated : result.needed_measurement(name);
+}
+
+model::Stages stages_alone(const Result& result) {
+  const auto time = [&](std::size_t stage) { return result.median(kStages[stage]); };
+  return {time(0), time(1), time(2), time(3)};
+}
+
+model::Stages stages_alike(const Result& result) {
+  const auto time = [&](std::size_t stage) { return alike(result, kStages[stage]).median; };
+  return {time(0), time(1), time(2), time(3)};
 }
 
 /// Pipeline and stages were sampled in the same rounds: what moves them alike moves no ratio of them.
 void add_interval_of_efficiency(unsigned copy_engines, Result& result) {
-  const auto samples = [&](const char* name) { return std::span(result.needed_measurement(name).samples); };
-  const std::array series{samples("pipeline"), samples("h2d"), samples("kernel"), samples("d2h"), samples("both")};
+  std::vector<std::span<const double>> series{result.needed_measurement("pipeline").samples};
+  for (const char* stage : kStages) series.emplace_back(alike(result, stage).samples);
   const std::size_t rounds = std::ranges::min(series, {}, &std::span<const double>::size).size();
   std::vector<double> drawn;
   const auto stopped = [] { return interrupted() != 0; };
@@ -63,21 +74,34 @@ void warn(const OverlapCase& o, Result& result) {
 
 }  // namespace
 
+std::span<const MetricDeclaration> alike_metrics() {
+  constexpr const char* kMeaning = "the same, repeated within a sample as often as the pipeline, where that differs";
+  static const std::vector<MetricDeclaration> metrics = [] {
+    std::vector<MetricDeclaration> all;
+    for (const std::string name : {"h2d", "kernel", "d2h", "both", "one-round"}) {
+      all.push_back(measured(name + kAlikeSuffix, kMeaning));
+    }
+    return all;
+  }();
+  return metrics;
+}
+
 void add_kernel(const ChunkedWork& work, bool verified, Result& result) {
   if (!work.shape().own) return result.add("work", work.work(), "operations/element");
   add_own_kernel(*work.shape().own, *work.payload()->own_kernel(), verified, result);
 }
 
 void derive(const OverlapCase& o, unsigned copy_engines, Result& result) {
-  const model::Stages s = times(result, [](const Measurement& m) { return m.median; });
+  const model::Stages s = stages_alone(result);
+  const model::Stages limit = stages_alike(result);
   const double makespan = result.median("pipeline");
-  const double bound = model::lower_bound(s, copy_engines);
   const auto gigabytes = static_cast<double>(o.work.bytes * o.work.rounds) / 1e9;
-  add_efficiency(o, s, copy_engines, makespan, result);
+  add_efficiency(o, limit, copy_engines, makespan, result);
   add_interval_of_efficiency(copy_engines, result);
   result.add("makespan", makespan, "s");
   if (const Measurement* serial = result.measurement("serial")) {  // several GPUs have none
     result.add("speedup", serial->median / makespan, "1");
+    const double bound = model::lower_bound(limit, copy_engines);
     result.add("hidden_fraction", model::hidden_fraction(serial->median, makespan, bound), "1");
   }
   result.add("host_blocked", result.median("pipeline-submit"), "s");
@@ -86,9 +110,9 @@ void derive(const OverlapCase& o, unsigned copy_engines, Result& result) {
   result.add("both_bandwidth", 2 * gigabytes / s.both, "GB/s");
   result.add("duplex_ratio", model::duplex_ratio(s), "1");
   result.add("kernel_to_h2d", s.kernel / s.h2d, "1");
-  if (const Measurement* one = result.measurement("one-round")) {
+  if (result.measurement("one-round") != nullptr) {
     // What each further round takes: filling and draining happen once.
-    const double round = (makespan - one->median) / static_cast<double>(o.work.rounds - 1);
+    const double round = (makespan - alike(result, "one-round").median) / static_cast<double>(o.work.rounds - 1);
     result.add("steady_round_time", round, "s");
     if (round > 0) result.add("steady_bandwidth", 2e-9 * static_cast<double>(o.work.bytes) / round, "GB/s");
   }
@@ -123,7 +147,7 @@ void add_costs(const StageCosts& costs, Result& result) {
 
 }  // namespace
 
-void explain(const OverlapCase& o, const StageCosts& of_single_passes, Result& result) {
+void explain_makespan(const OverlapCase& o, const StageCosts& of_single_passes, Result& result) {
   if (interrupted() != 0) return;  // there may be no samples of the costs
   const StageCosts costs = of_passes_in_a_row(of_single_passes, result.needed_measurement("pipeline").batch);
   const bool gated = result.needed_measurement("pipeline").clock == Clock::event_gated;

@@ -138,7 +138,7 @@ void count_kernels_at_once(const RunContext& bench, ChunkedWork& work, Pipeline&
 void account_for(const OverlapCase& c, const RunContext& bench, ChunkedWork& work, Pipeline& pipeline, Result& result) {
   derive(c, bench.device.capabilities().environment.gpu.copy_engines, result);
   // By now the GPU is warm, and clocks and link are as they were for the pipeline.
-  if (modelled(c)) explain(c, stage_costs(bench, work), result);
+  if (modelled(c)) explain_makespan(c, stage_costs(bench, work), result);
   GpuBegin begin(bench.device, work, c.pipeline);
   add_gpu_begin(begin, bench, result);
   if (c.kernels_may_share_gpu()) count_kernels_at_once(bench, work, pipeline, result);
@@ -207,13 +207,15 @@ class Overlap final : public ScenarioOf<overlap_case> {
     if (bench.verify) verify(bench.machine, work, *pipeline);
     const Series joined = sample_few(bench, {fork_join(work, *pipeline)}, kCalibrating).front();
 
-    const Region gated = checked_region_of(*pipeline, work, "pipeline");
+    Region gated = checked_region_of(*pipeline, work, "pipeline");
+    gated.repeated_alike = true;
     std::vector<Region> regions{gated,        wall_of(gated), stages.h2d(),   stages.kernel(),
                                 stages.d2h(), stages.both(),  stages.serial()};
     std::optional<CutPipeline> one_round;
     if (o.work.rounds > 1) {
       one_round.emplace(one_round_of(bench.device, o, work));
       regions.push_back(checked_region_of(*one_round->pipeline, *one_round->work, "one-round"));
+      regions.back().repeated_alike = true;
       use_common_clock({&regions.front(), &regions.back()});
     }
     const std::vector<Series> series = bench.sample(std::move(regions));
@@ -322,6 +324,7 @@ std::vector<MetricDeclaration> overlap_metrics() {
       label("suggestion", "flags that should make it faster"),
       derived("suggestion_gain", "1", neither, "share of the modelled time that they should save"),
   };
+  std::ranges::copy(alike_metrics(), std::back_inserter(metrics));
   for (const std::string stage : {"h2d", "kernel", "d2h"}) {
     metrics.push_back(derived_time(stage + "_per_operation", "time of one operation beside its payload"));
   }

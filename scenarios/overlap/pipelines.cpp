@@ -312,7 +312,6 @@ Region region_of(Pipeline& pipeline, std::string name) {
 
 Region checked_region_of(Pipeline& pipeline, const ChunkedWork& work, std::string name) {
   Region r = region_of(pipeline, std::move(name));
-  r.repeated_alike = true;
   r.check = [&work] { work.check("its output"); };
   return r;
 }

@@ -118,6 +118,7 @@ void measure_on_several(const OverlapCase& c, const RunContext& bench, Result& r
   if (bench.verify) parts.verify(bench.machine, run_once);
   OneGpu one(c, bench, parts);
   Region pipelines = parts.pipelines();
+  pipelines.repeated_alike = true;
   Region one_gpu = one.region();
   use_common_clock({&pipelines, &one_gpu});
   // One GPU's pipeline beside all of them, and not beside copies out, which are checked against what the kernels of the
@@ -131,7 +132,7 @@ void measure_on_several(const OverlapCase& c, const RunContext& bench, Result& r
     derive_of_several(c, bench, series.front(), result);
     const OverlapCase part = part_of(c, 0, bench.seed);
     // What operations cost while all GPUs work.
-    if (modelled(part)) explain(part, measure_stage_costs(bench, parts.works()), result);
+    if (modelled(part)) explain_makespan(part, measure_stage_costs(bench, parts.works()), result);
   }
   if (bench.verifies_again()) parts.verify(bench.machine, run_at_full_speed);
   if (all_sampled(series)) bench.trace_region(parts.pipelines(), result);

@@ -32,13 +32,15 @@ Stages::Stages(Device& device, ChunkedWork& work)
       default_stream_(device.make_stream(StreamKind::legacy_default)),
       streams_{device.make_stream(StreamKind::nonblocking), device.make_stream(StreamKind::nonblocking)} {}
 
+/// The limit that it belongs to is held against the pipeline's time.
 Region Stages::alone(const char* name, StageOfAll stage) {
-  return gated(name, {streams_[0]}, work_.operations_for_all(), [this, stage] { (work_.*stage)(streams_[0]); });
+  Region r = gated(name, {streams_[0]}, work_.operations_for_all(), [this, stage] { (work_.*stage)(streams_[0]); });
+  r.repeated_alike = true;
+  return r;
 }
 
 Region Stages::h2d() {
   Region r = alone("h2d", &ChunkedWork::copy_all_in);
-  r.repeated_alike = true;
   r.check = [this] { work_.check_stage_input("what arrived on the device"); };
   return r;
 }
@@ -51,7 +53,6 @@ Region Stages::kernel() {
 
 Region Stages::d2h() {
   Region r = alone("d2h", &ChunkedWork::copy_all_out);
-  r.repeated_alike = true;
   // Otherwise what is there to be copied depends on which region ran before.
   if (work_.holds_all_output()) r.check = [this] { work_.check_stages("what came back"); };
   return r;
@@ -107,7 +108,6 @@ void Stages::verify_serial() {
 
 // --- What operations cost -------------------------------------------------------------------------------------------
 
-ChunkedWork recut(Device& device, ChunkedWork& work, std::size_t bytes, std::size_t chunks) {
 StageCosts of_passes_in_a_row(StageCosts costs, unsigned passes) {
   const double first = 1.0 / passes;
   for (model::StageCosts* c : {&costs.in_stream, &costs.across_streams}) {
@@ -116,6 +116,7 @@ StageCosts of_passes_in_a_row(StageCosts costs, unsigned passes) {
   return costs;
 }
 
+ChunkedWork recut(Device& device, ChunkedWork& work, std::size_t bytes, std::size_t chunks) {
   ChunkedWork::Shape shape = work.shape();
   shape.bytes = bytes;
   shape.chunks = chunks;

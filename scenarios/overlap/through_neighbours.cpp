@@ -199,6 +199,7 @@ void measure_through_neighbours(const OverlapCase& c, const RunContext& bench, R
   if (bench.verify) parts.verify_stages();
 
   Region pipeline = checked_region_of(*one.pipeline, one.work, "pipeline");
+  pipeline.repeated_alike = true;
   Region alone = checked_region_of(*one.alone, one.work, "one-gpu");
   use_common_clock({&pipeline, &alone});
   const std::vector<Series> series =

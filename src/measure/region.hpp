@@ -63,8 +63,9 @@ struct Region {
   bool batchable = true;              ///< may be repeated within one sample when it is too short for the clock
   double shortest = kShortestSample;  ///< seconds below which it is
   unsigned batch = 0;                 ///< repetitions within one sample however long they take; 0: as `shortest` says
-  /// Only as often within a sample as any other region sampled beside it that says so: what each pass takes by itself
-  /// (see model::StageCosts::start) is then in all of them alike, and their times can be held against each other.
+  /// Its time is held against that of the first region sampled beside it that says so, too, and what each pass takes by
+  /// itself (see model::StageCosts::start) has to be in both alike. Where it is repeated more or less often than that
+  /// one, it is therefore sampled as often as that besides: a series of its own, named after it with kAlikeSuffix.
   bool repeated_alike = false;
   bool waits = false;  ///< submit() returns only when the work has ended, so that nobody needs to wait for it
   /// Over several devices: may be repeated although the streams do not wait for each other in between.
@@ -88,6 +89,8 @@ struct Region {
   std::vector<Part> parts{};               ///< what `steps` times
   std::function<void(LapTimer&)> steps{};  ///< instead of submit; only with the host's clock
 };
+
+inline constexpr const char* kAlikeSuffix = "-alike";  ///< see Region::repeated_alike
 
 /// Parts that every region over several devices has, the first two once for each device, in the order of their first
 /// streams.
@@ -131,11 +134,11 @@ class RegionTimer {
   [[nodiscard]] static bool fits_gate(std::size_t operations, std::size_t streams) {
     return queued(operations, streams) <= kGateLimit;
   }
+  /// How many passes fit behind a gate together, at least one.
+  [[nodiscard]] static unsigned most_behind_gate(std::size_t operations, std::size_t streams);
 
   RegionTimer(Machine& machine, Region region);
 
-  /// How many passes fit behind a gate together, at least one.
-  [[nodiscard]] static unsigned most_behind_gate(std::size_t operations, std::size_t streams);
   [[nodiscard]] const Region& region() const { return region_; }
   [[nodiscard]] unsigned batch() const { return batch_; }
   /// Passes so far that failed because the gate timed out.

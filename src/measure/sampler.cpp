@@ -72,14 +72,15 @@ class Loop {
         checks_(checks),
         pace_(pace),
         begun_(machine.host().now()) {
-    timers_.reserve(regions.size());
+    given_ = regions.size();
+    timers_.reserve(given_);
     for (Region& region : regions) timers_.emplace_back(machine, std::move(region));
     // Also where Ctrl-C ends it all before batches are chosen: samples of earlier turns are of as many.
     for (RegionTimer& timer : timers_) {
       if (timer.region().batch > 0) timer.set_batch(timer.region().batch);
     }
-    series_.resize(timers_.size());
-    lengths_.resize(timers_.size());
+    series_.resize(given_);
+    lengths_.resize(given_);
   }
 
   std::vector<Series> run() {
@@ -114,14 +115,21 @@ class Loop {
     }
   }
 
-  void repeat_alike() {
-    unsigned least = std::numeric_limits<unsigned>::max();
-    for (const RegionTimer& timer : timers_) {
-      if (timer.region().repeated_alike) least = std::min(least, timer.batch());
+  /// Behind all others, so that these stay where they were. Not checked, as the same work is beside them.
+  void add_alike() {
+    const auto alike = [](const RegionTimer& timer) { return timer.region().repeated_alike; };
+    const auto first = std::ranges::find_if(timers_, alike);
+    if (first == timers_.end()) return;
+    const unsigned batch = first->batch();
+    for (std::size_t i = 0; i < given_; ++i) {
+      if (!alike(timers_[i]) || timers_[i].batch() == batch) continue;
+      Region again = timers_[i].region();
+      again.name += kAlikeSuffix;
+      again.check = nullptr;
+      timers_.emplace_back(machine_, std::move(again)).set_batch(batch);
     }
-    for (RegionTimer& timer : timers_) {
-      if (timer.region().repeated_alike) timer.set_batch(least);
-    }
+    series_.resize(timers_.size());
+    lengths_.resize(timers_.size());
   }
 
   /// Of each region, before the batch is chosen, which takes another pass at least: enough where all of them have run
@@ -141,7 +149,7 @@ class Loop {
       timer.choose_batch(pace_ != nullptr ? pace_->shortest_pass() : 0);
       use_largest_batch(timer);
     }
-    repeat_alike();
+    add_alike();
     std::vector<std::vector<double>> times(timers_.size());
     std::vector<std::size_t> own;  // those that have a warm-up of their own
     for (std::size_t i = 0; i < timers_.size(); ++i) {
@@ -154,7 +162,7 @@ class Loop {
     }
     const bool converged = all_warm();
     for (std::size_t i = 0; i < timers_.size(); ++i) {
-      series_[i].elapsed.warmup_runs = ungated + times[i].size();
+      series_[i].elapsed.warmup_runs = (i < given_ ? ungated : 0) + times[i].size();
       series_[i].elapsed.warmup_converged = timers_[i].region().warmed_by_another ? converged : warm(times[i]);
     }
   }
@@ -165,6 +173,7 @@ class Loop {
     elapsed.clock = timers_[i].region().clock;
     elapsed.batch = timers_[i].batch();
     elapsed.gpu = timers_[i].region().gpu;
+    elapsed.auxiliary = i >= given_;
     if (can_check(i)) elapsed.checked = 0;
     Measurement& submit = series_[i].submit;
     submit = elapsed;
@@ -358,6 +367,7 @@ class Loop {
   double begun_;
   double checking_ = 0;                      // seconds
   std::optional<std::size_t> just_checked_;  // the region, if no pass has followed yet
+  std::size_t given_ = 0;  // of the timers, those of the regions as given; behind them those of add_alike()
   std::vector<RegionTimer> timers_;
   std::vector<double> lengths_;  // of each, in step: seconds of the last pass
   std::vector<Series> series_;

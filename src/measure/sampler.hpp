@@ -65,7 +65,8 @@ struct FailedCheck : VerificationError {
 
 /// Samples all regions interleaved (A B C, C B A, A B C, ...), so that what drifts does so for all of them and ratios
 /// between them stay fair. Stops early, with what it has, when interrupted() says so. Checks the outputs of those
-/// passes that `checks` chooses and of the last round, where regions can be checked.
+/// passes that `checks` chooses and of the last round, where regions can be checked. One series for each region, in
+/// their order; behind them what Region::repeated_alike asks for, as auxiliary measurements.
 /// With a `pace`, every pass starts together with those of other processes, which sample the same regions: all take the
 /// same number of passes, and a pass that was not good for all of them is repeated.
 /// Throws FailedCheck where one is wrong, MeasurementError when a gate times out again and again.

@@ -70,7 +70,7 @@ std::vector<Result> tuned_results_of(const Everything& commands) {
 const std::vector<std::pair<std::string, Everything>>& commands() {
   static const std::vector<std::pair<std::string, Everything>> all{
       {"overlap",
-       {.runs = {{"overlap", "--size", "16M", "--chunks", "2", "--rounds", "2"},
+       {.runs = {{"overlap", "--size", "1M", "--chunks", "2", "--rounds", "2"},
                  {"overlap", "--size", "4M", "--streams", "2", "--chunks", "4", "--kernels-per-chunk", "2"},
                  {"overlap", "--size", "4M", "--strategy", "serial,zero-copy,batch,graph"},
                  {"overlap", "--size", "4M", "--kernel-file", example_kernel("sobel"), "--kernel-name", "sobel"},

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/interrupt.hpp"
+#include "model/bounds.hpp"
 #include "run/tuner.hpp"
 #include "scenarios/scenarios.hpp"
 #include "sim/sim_fixture.hpp"
@@ -232,6 +233,71 @@ TEST(NoisyOverlap, RepeatsPassesInEachTurnAsInTheFirst) {
     planned.scenario->run(planned.config, bench, r);
     EXPECT_EQ(r.needed_measurement("pipeline").samples.size(), 2 * turn);
   }
+}
+
+// --- Payloads so small that passes are repeated within a sample ------------------------------------------------------
+
+TEST_F(OverlapOnSim, WhatIsSaidOfStagesDoesNotDependOnChunks) {
+  const auto all = run("--size 1M --strategy engines --chunks 1,8,32,128");
+  for (const char* name : {"h2d_bandwidth", "d2h_bandwidth", "both_bandwidth", "duplex_ratio", "kernel_to_h2d"}) {
+    for (const Result& r : all) {
+      EXPECT_NEAR(metric(r, name) / metric(all.front(), name), 1, 1e-6) << name << " of " << r.config.key();
+    }
+  }
+}
+
+TEST_F(OverlapOnSim, TheLimitHasWhatAPassTakesAsTheMakespanHas) {
+  const Result r = run_all(cases_of_line("overlap --size 1M --strategy engines --chunks 16"), timed_only(6)).front();
+  const unsigned batch = r.needed_measurement("pipeline").batch;
+  for (const std::string stage : {"h2d", "kernel", "d2h", "both"}) {
+    const Measurement& own = r.needed_measurement(stage);
+    const Measurement& alike = r.needed_measurement(stage + "-alike");
+    EXPECT_GT(own.batch, batch) << stage;
+    EXPECT_EQ(alike.batch, batch) << stage;
+    EXPECT_GT(alike.median, own.median) << stage << " has more of what a pass takes";
+  }
+  const auto time = [&](const char* stage) { return r.needed_measurement(std::string(stage) + "-alike").median; };
+  const model::Stages alike{time("h2d"), time("kernel"), time("d2h"), time("both")};
+  EXPECT_DOUBLE_EQ(metric(r, "bound"), model::lower_bound(alike, 2));
+  EXPECT_DOUBLE_EQ(metric(r, "efficiency"), metric(r, "bound") / metric(r, "makespan"));
+  EXPECT_NEAR(metric(r, "efficiency_low"), metric(r, "efficiency"), 1e-9) << "of the same series, without noise";
+  EXPECT_NEAR(metric(r, "efficiency_high"), metric(r, "efficiency"), 1e-9);
+}
+
+TEST_F(OverlapOnSim, LargePayloadsHaveNothingMore) {
+  for (const Result& r : run("--size 64M --rounds 1,2 --chunks 8 --work 1000")) {
+    for (const Measurement& m : r.measurements) EXPECT_FALSE(m.name.ends_with("-alike")) << m.name;
+  }
+  for (const Measurement& m : run_one("--size 64M --chunks 8 --work 64").measurements) {
+    EXPECT_EQ(m.name.ends_with("-alike"), m.name == "kernel-alike") << m.name << ": that one is short";
+  }
+}
+
+TEST_F(OverlapOnSim, FurtherRoundsAreHeldAgainstOneThatIsRepeatedAlike) {
+  const Result r = run_one("--size 1M --chunks 2 --rounds 2");
+  const Measurement& alike = r.needed_measurement("one-round-alike");
+  EXPECT_EQ(alike.batch, r.needed_measurement("pipeline").batch);
+  EXPECT_DOUBLE_EQ(metric(r, "steady_round_time"), metric(r, "makespan") - alike.median);
+}
+
+TEST_F(OverlapOnSim, BalanceIsHitHoweverSmallThePayload) {
+  for (const Result& r : run("--size 1M --strategy engines --chunks 4,64 --balance 1.5")) {
+    for (const std::string& warning : r.warnings) EXPECT_FALSE(warning.starts_with("balance")) << warning;
+    EXPECT_NEAR(metric(r, "kernel_to_h2d"), 1.5, 0.05) << r.config.key();
+  }
+}
+
+TEST(SmallOverlapOnSeveralGpus, HoldsTheLimitAgainstPassesThatAreNotRepeated) {
+  sim::SimMachine two(profile("h200-x2"), {0, 1});
+  const Result each = run_on_gpus(two, std::string("overlap --size 1M --chunks 4")).front();
+  ASSERT_EQ(each.status, Status::ok) << each.reason;
+  EXPECT_EQ(each.measurement("kernel-alike"), nullptr) << "no pass on several GPUs is repeated";
+  const Result helped = run_on_gpus(two, std::string("overlap --size 1M --chunks 4 --strategy multipath")).front();
+  ASSERT_EQ(helped.status, Status::ok) << helped.reason;
+  EXPECT_GT(helped.needed_measurement("kernel").batch, 1U) << "on one GPU";
+  EXPECT_EQ(helped.needed_measurement("kernel-alike").batch, 1U);
+  EXPECT_GT(helped.needed_measurement("one-gpu").batch, 1U);
+  EXPECT_EQ(helped.measurement("one-gpu-alike"), nullptr);
 }
 
 // --- Tune ------------------------------------------------------------------------------------------------------------

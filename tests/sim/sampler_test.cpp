@@ -176,10 +176,17 @@ TEST_F(SamplerTest, RegionsThatAreComparedAreRepeatedAlike) {
     r.repeated_alike = alike;
     return r;
   };
-  const auto series = run({lasting("short", 10.0, true), lasting("longer", 60.0, true), lasting("other", 10.0, false)});
-  EXPECT_GT(series[1].elapsed.batch, 1U);
-  EXPECT_EQ(series[0].elapsed.batch, series[1].elapsed.batch);
-  EXPECT_GT(series[2].elapsed.batch, series[1].elapsed.batch);
+  const auto series = run({lasting("longer", 60.0, true), lasting("short", 10.0, true), lasting("other", 10.0, false)});
+  ASSERT_EQ(series.size(), 4U);
+  EXPECT_GT(series[0].elapsed.batch, 1U);
+  EXPECT_GT(series[1].elapsed.batch, series[0].elapsed.batch) << "as if nothing were compared with it";
+  EXPECT_EQ(series[2].elapsed.batch, series[1].elapsed.batch);
+  EXPECT_EQ(series[3].elapsed.name, "short-alike");
+  EXPECT_EQ(series[3].elapsed.batch, series[0].elapsed.batch);
+  EXPECT_EQ(series[3].elapsed.samples.size(), series[0].elapsed.samples.size());
+  EXPECT_TRUE(series[3].elapsed.auxiliary);
+  EXPECT_FALSE(series[1].elapsed.auxiliary);
+  EXPECT_EQ(run({lasting("long", 500.0, true), lasting("as long", 400.0, true)}).size(), 2U);
 }
 
 /// Which turns of a case have to come to.

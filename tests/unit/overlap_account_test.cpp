@@ -1,0 +1,72 @@
+// What follows from the times of a case of overlap, on times made by hand.
+#include "scenarios/overlap/account.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "measure/statistics.hpp"
+
+namespace xferbench {
+namespace {
+
+constexpr std::size_t kRounds = 30;
+
+/// What moves all that is sampled in one round, by up to 20 %.
+std::vector<double> moved(double seconds) {
+  std::vector<double> samples;
+  for (std::size_t i = 0; i < kRounds; ++i)
+    samples.push_back(seconds * (1 + 0.2 * std::sin(static_cast<double>(i * i))));
+  return samples;
+}
+
+Measurement measured(const std::string& name, std::vector<double> samples) {
+  Measurement m;
+  m.name = name;
+  m.samples = std::move(samples);
+  statistics::summarise(m);
+  return m;
+}
+
+/// Limited by the link: 0.8 ms of 1 ms.
+Result sampled(std::vector<double> pipeline = moved(1e-3)) {
+  Result r{Case("overlap")};
+  r.measurements = {measured("pipeline", std::move(pipeline)), measured("h2d", moved(0.6e-3)),
+                    measured("kernel", moved(0.1e-3)),         measured("d2h", moved(0.6e-3)),
+                    measured("both", moved(0.8e-3)),           measured("pipeline-submit", moved(1e-5))};
+  return r;
+}
+
+double width(Result r) {
+  OverlapCase c;
+  c.work.bytes = std::size_t{16} << 20;
+  derive(c, 2, r);
+  EXPECT_LE(r.value("efficiency_low"), r.value("efficiency"));
+  EXPECT_GE(r.value("efficiency_high"), r.value("efficiency"));
+  return r.value("efficiency_high") - r.value("efficiency_low");
+}
+
+TEST(OverlapAccount, WhatMovesPipelineAndStagesAlikeMovesNoEfficiency) {
+  EXPECT_LT(width(sampled()), 1e-9);
+  std::vector<double> other_rounds = moved(1e-3);
+  std::ranges::reverse(other_rounds);
+  EXPECT_GT(width(sampled(std::move(other_rounds))), 0.05);
+}
+
+/// As in files from before, and where they are as often repeated anyway.
+TEST(OverlapAccount, HoldsTheMakespanAgainstStagesThatAreRepeatedAlike) {
+  Result r = sampled();
+  r.measurements.push_back(measured("both-alike", moved(0.9e-3)));
+  OverlapCase c;
+  c.work.bytes = std::size_t{16} << 20;
+  derive(c, 2, r);
+  EXPECT_NEAR(r.value("efficiency"), 0.9, 1e-3);
+  EXPECT_NEAR(r.value("efficiency_low"), 0.9, 0.01);
+  EXPECT_NEAR(r.value("both_bandwidth"), 2 * 16.777216e-3 / r.median("both"), 1e-9) << "of both alone";
+}
+
+}  // namespace
+}  // namespace xferbench
