@@ -267,9 +267,9 @@ std::vector<MetricDeclaration> overlap_metrics() {
       label("limited_by", "which of the two that is: the kernel, or the link").column("set by"),
       derived("efficiency", "1", higher,
               "limit over makespan; what is missing is chunking, filling, draining and submission")
-          .column("of limit", percent),
+          .column("of limit", percent, {interval}),
       derived("efficiency_low", "1", higher,
-              "the ends of its 95 % interval, from rounds in which all were sampled: what moves them alike cancels"),
+              "an end of its 95 % interval, from rounds in which all were sampled: what moves them alike cancels"),
       derived("efficiency_high", "1", higher, "the other end"),
       derived("hidden_fraction", "1", higher,
               "of the time that can be hidden, how much is: 0 % is serial, 100 % is the limit")

@@ -32,12 +32,14 @@ struct MetricDeclaration {
     ratio,    ///< a ratio as "1.74x"
     word,     ///< as it is
   };
-  /// What else of a measurement has a column, right of its median's.
+  /// What else of a measurement has a column, right of its median's; of a metric, its interval alone.
   enum class Beside {
-    interval,  ///< half-width of the median's 95 % interval, in percent
-    clock,     ///< which clock timed it; shown only where it differs between cases
-    p90,       ///< 90th percentile; empty below 10 samples
-    p99,       ///< 99th percentile; empty below 100 samples
+    /// Half-width of the 95 % interval of a median, or of a metric whose ends are metrics, too: NAME_low and NAME_high.
+    /// In percent of what it is about.
+    interval,
+    clock,  ///< which clock timed it; shown only where it differs between cases
+    p90,    ///< 90th percentile; empty below 10 samples
+    p99,    ///< 99th percentile; empty below 100 samples
   };
 
   std::string name;
@@ -69,9 +71,11 @@ struct MetricDeclaration {
     return std::move(*this);
   }
   /// A column of a metric that is not written as its unit suggests.
-  [[nodiscard]] MetricDeclaration column(std::string its_heading, Format its_format) && {
+  [[nodiscard]] MetricDeclaration column(std::string its_heading, Format its_format,
+                                         std::vector<Beside> columns_beside = {}) && {
     heading = std::move(its_heading);
     format = its_format;
+    beside = std::move(columns_beside);
     return std::move(*this);
   }
 };

@@ -146,7 +146,12 @@ TEST_P(Declarations, AreExplained) {
   for (const MetricDeclaration& m : scenario_.metrics) {
     EXPECT_NE(m.help, "") << m.name;
     EXPECT_EQ(m.unit.empty(), m.kind == Kind::label) << m.name;
-    EXPECT_TRUE(m.beside.empty() || (m.kind == Kind::measurement && !m.heading.empty())) << m.name;
+    EXPECT_TRUE(m.beside.empty() || !m.heading.empty()) << m.name;
+    if (m.kind != Kind::measurement && !m.beside.empty()) {
+      EXPECT_EQ(m.beside, std::vector{MetricDeclaration::Beside::interval}) << m.name;
+      EXPECT_NE(find(scenario_.metrics, Kind::metric, m.name + "_low"), nullptr) << "the ends of its interval";
+      EXPECT_NE(find(scenario_.metrics, Kind::metric, m.name + "_high"), nullptr) << m.name;
+    }
     EXPECT_TRUE(!m.headline || m.kind == Kind::measurement) << m.name;
   }
 }

@@ -217,6 +217,18 @@ TEST_F(OverlapOnSim, AFewSlotsAreEnough) {
   EXPECT_GT(metric(one, "makespan"), one.measurement("serial")->median);
 }
 
+TEST(NoisyOverlap, HasItsEfficiencyWithinItsInterval) {
+  sim::Profile noisy = profile("h200");
+  noisy.varies = {.noise = 0.02, .seed = 3};
+  sim::SimMachine machine(noisy);
+  RunContext bench = quick_bench(machine.device());
+  bench.policy.min_samples = bench.policy.max_samples = 60;
+  const Result r = run_all(cases_of_line("overlap --no-verify --size 16M --chunks 8"), bench).front();
+  EXPECT_LT(r.value("efficiency_low"), r.value("efficiency"));
+  EXPECT_GT(r.value("efficiency_high"), r.value("efficiency"));
+  EXPECT_LT(r.value("efficiency_high") - r.value("efficiency_low"), 0.04);
+}
+
 /// By itself, each turn would choose as its noise says.
 TEST(NoisyOverlap, RepeatsPassesInEachTurnAsInTheFirst) {
   sim::Profile noisy = profile("h200");

@@ -27,7 +27,7 @@ inline const ScenarioDescriptor& copy_descriptor() {
       .metrics = {measured("copy", "a copy").as_headline().column("time", {interval}),
                   derived("bandwidth", "GB/s", Better::higher, "payload over time").column("GB/s"),
                   derived("speedup", "1", Better::higher, "over another").column("speedup", ratio),
-                  derived("of_limit", "1", Better::higher, "over the limit").column("of limit", percent),
+                  derived("of_limit", "1", Better::higher, "over the limit").column("of limit", percent, {interval}),
                   derived_time("blocked", "in the call").column("blocked")}};
   return copy;
 }

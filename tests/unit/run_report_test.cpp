@@ -204,6 +204,17 @@ TEST(RunReport, IsTheseTables) {
   for (const auto& [name, report] : reports()) expect_golden("run/" + std::string(name) + ".txt", table(report));
 }
 
+TEST(RunReport, ShowsTheIntervalOfAMetricOfWhichItIsKnown) {
+  Report report = report_of({good(kCase, 1)});
+  Result& r = report.results.front();
+  r.add("of_limit", 0.9, "1");
+  r.add("of_limit_low", 0.873, "1");
+  EXPECT_FALSE(contains(table(report), "3.0 %"));
+  r.add("of_limit_high", 0.927, "1");
+  EXPECT_TRUE(test::mentions(table(report), "90.0 %   3.0 %"));
+  EXPECT_TRUE(test::mentions(to_markdown(report, shown()), "| 90.0 % | 3.0 % |"));
+}
+
 TEST(RunReport, ShowsAllFindingsWhereTheseAreAskedFor) {
   const Report report = many_findings();
   for (const std::string& text :

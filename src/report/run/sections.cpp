@@ -22,9 +22,16 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
-std::string half_width_text(const Measurement& m) {
-  const auto width = relative_half_width(m);
+std::string half_width_text(const std::optional<double>& width) {
   return width ? fmt::format("{:.1f} %", *width * 100) : "";
+}
+
+/// Of a metric whose ends are metrics.
+std::optional<double> half_width_of(const Result& result, const Metric& metric) {
+  const Metric* low = result.metric(metric.name + "_low", metric.gpu);
+  const Metric* high = result.metric(metric.name + "_high", metric.gpu);
+  if (low == nullptr || high == nullptr || metric.value <= 0) return std::nullopt;
+  return (high->value - low->value) / 2 / metric.value;
 }
 
 /// A sample of that measurement or what was made of some: a time in the unit of all that it stands among, or so many of
@@ -39,7 +46,7 @@ std::string measurement_cell(const std::optional<MetricDeclaration::Beside>& bes
                              const std::string& time_unit) {
   if (!beside) return value_text(m, m.median, time_unit);
   switch (*beside) {
-    case MetricDeclaration::Beside::interval: return half_width_text(m);
+    case MetricDeclaration::Beside::interval: return half_width_text(relative_half_width(m));
     case MetricDeclaration::Beside::clock: return std::string(to_text(m.clock));
     case MetricDeclaration::Beside::p90: return value_text(m, m.p90, time_unit);
     case MetricDeclaration::Beside::p99: return value_text(m, m.p99, time_unit);
@@ -69,7 +76,8 @@ std::string cell(const Column& column, const Result& result, const std::string& 
   }
   if (of.kind == MetricDeclaration::Kind::label) return result.label(of.name);
   const Metric* metric = result.metric(of.name, gpu);
-  return metric == nullptr || !std::isfinite(metric->value) ? "" : metric_cell(of.format, *metric, time_unit);
+  if (metric == nullptr || !std::isfinite(metric->value)) return "";
+  return column.beside ? half_width_text(half_width_of(result, *metric)) : metric_cell(of.format, *metric, time_unit);
 }
 
 /// What a measurement has in the columns of times that stand side by side.
@@ -310,8 +318,8 @@ Grid measurements_of(const Result& result) {
   for (const Measurement& m : result.measurements) {
     if (m.samples.empty()) continue;
     const auto text = [&](const std::optional<double>& value) { return value_text(m, value, unit); };
-    Cells row{m.gpu ? fmt::format("{}, GPU {}", m.name, *m.gpu) : m.name, text(m.median), half_width_text(m),
-              text(m.min)};
+    Cells row{m.gpu ? fmt::format("{}, GPU {}", m.name, *m.gpu) : m.name, text(m.median),
+              half_width_text(relative_half_width(m)), text(m.min)};
     if (percentiles) row.insert(row.end(), {text(m.p90), text(m.p99)});
     row.insert(row.end(), {text(m.max), std::to_string(m.samples.size()), std::string(to_text(m.clock)),
                            fmt::format("{}", fmt::join(m.flags, " "))});
