@@ -62,7 +62,9 @@ Finding winner_of(std::span<const Contestant> all, const Namer& namer, Objective
   }
   const char* unsure = best.confirmed ? "" : "; not measured again, so take it with care";
   const bool decided = std::ranges::all_of(all.subspan(1), [&](const Contestant& c) {
-    return c.out || model::relate(time_of(best), time_of(c)) == model::Relation::faster;
+    // What dropped out did so beside the best of the search, which need not be the best now.
+    const bool still_out = c.out && c.seconds > (1 + model::kAlike) * best.seconds;
+    return still_out || model::relate(time_of(best), time_of(c)) == model::Relation::faster;
   });
   const std::string what = fmt::format("{} {}{}", decided ? "fastest" : "ahead",
                                        objective == Objective::wall ? "to the result" : "on the device",

@@ -91,6 +91,14 @@ TEST(TuneFindings, TakeWhatDroppedOutOfTheSearchForSlower) {
   EXPECT_TRUE(mentions(told(findings({contestant(32, 5), few_samples})), "winner: fastest on the device"));
 }
 
+/// It dropped out by the extremes of few samples, beside another one that was ahead then.
+TEST(TuneFindings, DoNotTakeForSlowerWhatTheSearchSawFaster) {
+  Contestant few_samples = contestant(16, 4.9, false);
+  few_samples.interval = std::nullopt;
+  few_samples.out = true;
+  EXPECT_TRUE(mentions(told(findings({contestant(32, 5), few_samples})), "winner: ahead on the device"));
+}
+
 TEST(TuneFindings, SayWhichTimeWasSearchedFor) {
   const auto said = findings({contestant(16, 5), contestant(32, 5.2)}, 0, Objective::wall);
   EXPECT_TRUE(mentions(told(said), "winner: fastest to the result: chunks 16"));
