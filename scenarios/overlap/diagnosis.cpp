@@ -20,8 +20,14 @@ namespace {
 /// Cases that do the same work: what is done, not how.
 std::string work_of(const Result& r) {
   const OverlapCase c = overlap_case(r.config);
-  return fmt::format("{} {} {} {} {} {} {}", c.work.bytes, c.work.rounds, static_cast<int>(c.work.op), c.work.work,
-                     c.balance.value_or(0), c.split ? static_cast<int>(*c.split) : -1, c.gpus);
+  const std::string built_in =
+      fmt::format("{} {} {} {} {} {} {}", c.work.bytes, c.work.rounds, static_cast<int>(c.work.op), c.work.work,
+                  c.balance.value_or(0), c.split ? static_cast<int>(*c.split) : -1, c.gpus);
+  if (!c.work.own) return built_in;
+  // Options and block sizes are ways to do it, which are compared.
+  const OwnKernelChoice& own = *c.work.own;
+  return fmt::format("{} {} {} {} {} {} {}", built_in, own.source.file, own.source.name, static_cast<int>(own.type),
+                     own.row_bytes, own.halo_rows, own.seconds);
 }
 
 constexpr double kRounding = 1e-12;  // seconds

@@ -76,6 +76,29 @@ TEST(OverlapDiagnosis, OfASingleCaseThatTheModelDoesNotCoverSaysThatAndNoMore) {
   EXPECT_EQ(said[0].text, "where the time went is not known: the model does not cover this case");
 }
 
+/// They need not even have run.
+TEST(OverlapDiagnosis, DoesNotRankDifferentKernelsOfTheUser) {
+  const std::string examples = std::string(XFERBENCH_SOURCE_DIR) + "/examples/kernels/";
+  const std::string one = "--streams 4 --kernel-name sobel --kernel-file " + examples + "sobel.cu ";
+  const auto ranked = [&](const std::string& flags, const std::string& other_flags) {
+    std::vector<Result> both = overlaps(one + flags);
+    const std::vector<Result> second = overlaps(one + other_flags);
+    both.insert(both.end(), second.begin(), second.end());
+    set_time(both.back(), "pipeline", 6e-3);
+    return of_kind(said_of(both), "fastest") != nullptr;
+  };
+  EXPECT_FALSE(ranked("", "--kernel-type double"));
+  EXPECT_FALSE(ranked("--row-bytes 4096", "--row-bytes 8192"));
+  EXPECT_FALSE(ranked("--row-bytes 4096", "--row-bytes 4096 --halo-rows 1"));
+  EXPECT_FALSE(ranked("--kernel-time 0.001", "--kernel-time 0.002"));
+  EXPECT_TRUE(ranked("--block-size 128", "--block-size 256")) << "which is another way to do the same";
+  EXPECT_TRUE(ranked("--kernel-option -O1", "--kernel-option -O2"));
+  std::vector<Result> files =
+      overlaps("--streams 4 --kernel-name sobel --kernel-file " + examples + "sobel.cu," + examples + "saxpy.cu");
+  set_time(files.back(), "pipeline", 6e-3);
+  EXPECT_EQ(of_kind(said_of(files), "fastest"), nullptr);
+}
+
 TEST(OverlapDiagnosis, NamesTheFastestOnlyWhereItsIntervalSaysSo) {
   std::vector<Result> three = overlaps("--strategy streams --streams 2,3,4");
   EXPECT_EQ(of_kind(said_of(three), "fastest")->text,
