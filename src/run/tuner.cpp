@@ -203,19 +203,23 @@ unsigned passes_in_a_sample(const Tunable& tunable, std::span<const Case> space,
 }
 
 /// Of few samples the extremes, between which the median of all lies with a probability of 1 - 2^(1 - n): of four, 7
-/// in 8.
-Interval interval_of(const Measurement& m) { return m.ci95.value_or(Interval{m.min, m.max}); }
+/// in 8. Of one or two they would say that nothing is more certain; nothing of these.
+std::optional<Interval> interval_of(const Measurement& m) {
+  constexpr std::size_t kFewest = 3;
+  if (m.ci95 || m.samples.size() < kFewest) return m.ci95;
+  return Interval{m.min, m.max};
+}
 
 class Tuner {
  public:
   Tuner(std::unique_ptr<Tunable> tunable, unsigned passes, std::span<const Case> space, const RunContext& bench,
         const TuneObserver& observer, const model::CandidateSearchPolicy& policy, const Spent& spent)
       : tunable_(std::move(tunable)),
+        passes_(passes),
         bench_(bench),
         observer_(observer),
         race_(predictions(*tunable_, space), policy),
         most_finalists_(policy.finalists),
-        passes_(passes),
         spent_(spent.of_budget) {
     account_.model = spent.seconds;
     entries_.reserve(space.size());
@@ -389,11 +393,11 @@ class Tuner {
     for (const std::size_t i : batch) {
       regions.push_back(region_for(bench_.objective, entries_[i].candidate->region()));
       regions.back().warmed_by_another = true;  // the GPU by the stages, and each configuration by being verified
+      regions.back().batch = passes_;
     }
     const double begun = bench_.machine.host().now();
     const Health before = bench_.device.health();
     const auto observe = [this](const SamplingProgress&) { show(); };
-      regions.back().batch = passes_;
     const PassChecks checks = confirming_ ? bench_.checks() : PassChecks();
     const std::vector<Series> series = sample(bench_.machine, std::move(regions), policy, observe, checks);
     const HealthRecord health{before, bench_.device.health()};
@@ -528,11 +532,11 @@ class Tuner {
   }
 
   std::unique_ptr<Tunable> tunable_;
+  unsigned passes_;  // in a sample
   RunContext bench_;
   const TuneObserver& observer_;
   model::CandidateSearch race_;
   std::vector<Entry> entries_;
-  unsigned passes_;  // in a sample
   std::vector<std::size_t> begun_;  // in order
   std::size_t most_finalists_;
   TuneAccount account_;
@@ -551,10 +555,6 @@ Tuned tune(const Scenario& scenario, std::span<const Case> space, const RunConte
   std::unique_ptr<Tunable> tunable = scenario.tunable(space, for_stages);
   if (tunable == nullptr) throw UsageError(fmt::format("{} cannot be tuned", scenario.descriptor().name));
   if (interrupted() != 0) return {};
-  // Allocating and preparing are in this, too: it counts up to twice its share.
-  const double seconds = bench.machine.host().now() - begun;
-  const Spent spent{seconds, std::min(seconds, 2 * kForStages * bench.policy.budget)};
-  model::CandidateSearchPolicy policy;
   std::vector<Case> searched;
   for (const Case& c : space) {
     if (!tunable->skip_reason(c)) searched.push_back(c);
@@ -566,6 +566,10 @@ Tuned tune(const Scenario& scenario, std::span<const Case> space, const RunConte
   const unsigned passes = passes_in_a_sample(*tunable, searched, bench.objective);
   if (passes > 1) tunable->repeat_passes(passes);
   if (interrupted() != 0) return {};
+  // Allocating and preparing are in this, too: it counts up to twice its share.
+  const double seconds = bench.machine.host().now() - begun;
+  const Spent spent{seconds, std::min(seconds, 2 * kForStages * bench.policy.budget)};
+  model::CandidateSearchPolicy policy;
   policy.model_error = tunable->model_error();
   if (thoroughness == Thoroughness::exhaustive) {
     policy.share = 1;

@@ -272,6 +272,14 @@ TEST_F(TunerTest, RepeatsShortPassesOfAllConfigurationsAlike) {
   EXPECT_EQ(metric(*about(tuned, "search"), "passes"), passes_of(tuned));
 }
 
+TEST_F(TunerTest, DoesNotTakeOneSampleForCertain) {
+  RunContext hasty = bench();
+  hasty.policy.min_samples = hasty.policy.max_samples = 1;
+  const Tuned tuned = tune(parsed({"--streams", "5,6", "--chunks", "64", "--strategy", "b"}), hasty);
+  ASSERT_EQ(tuned.results.size(), 2U);
+  EXPECT_EQ(about(tuned, "winner")->text.rfind("ahead", 0), 0U) << about(tuned, "winner")->text;
+}
+
 TEST_F(TunerTest, LeavesOutWhatTheDeviceRefuses) {
   fake_.script.skip_reason = [](const Case& c) {
     return c.word("strategy") == "b" ? std::optional(SkipReason::unavailable("is too much")) : std::nullopt;
