@@ -155,7 +155,7 @@ std::vector<MetricDeclaration> multipath_metrics() {
           .as_headline()
           .column("time", {interval, clock}),
       time_to_result(),
-      derived("bandwidth", "GB/s", higher, "payload over that time").column("GB/s"),
+      derived("bandwidth", "GB/s", higher, "payload over time").column("GB/s"),
       derived("direct_bandwidth", "GB/s", higher, "payload over the time through the target's own link alone")
           .column("own link GB/s"),
       derived("times_direct", "1", higher, "how many times as fast as through that link").column("gain", ratio),
