@@ -156,7 +156,8 @@ TEST_F(WallOnSim, OfMemcpyIsTheCopyWithItsCallAndTheWait) {
   const Result pinned = run_one({"memcpy", "--dir", "h2d", "--host", "pinned", "--size", "16M"});
   EXPECT_NEAR(metric(pinned, "to_result"), median(pinned, "copy") - p.gate_to_copy + p.copy_call + p.wake_up, 3e-6);
   const Result pageable = run_one({"memcpy", "--dir", "h2d", "--host", "pageable", "--size", "16M"});
-  EXPECT_GE(metric(pageable, "to_result"), median(pageable, "wall-calls"));
+  EXPECT_GT(median(pageable, "wall-calls"), 0.9 * median(pageable, "copy")) << "which the call carries out";
+  EXPECT_NEAR(metric(pageable, "to_result"), median(pageable, "wall-calls"), p.wake_up + 1e-6) << "and so nothing else";
 }
 
 TEST_F(WallOnSim, OfACopyByTheHostsClockIsTheCopyItself) {
