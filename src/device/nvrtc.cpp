@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "device/kernel_image.hpp"
 
 namespace xferbench {
 
@@ -178,16 +179,15 @@ std::string compile(const KernelSource& source) {
     throw DeviceError(fmt::format("{} does not compile for {}", source.file, source.arch), compile_errors(log, source));
   }
   std::string ptx = nvrtc.bytes("nvrtcGetPTXSize", "nvrtcGetPTX", program.get());
-  if (ptx.find(fmt::format(".entry {}(", source.name)) == std::string::npos) {
-    throw DeviceError(fmt::format("{} has no kernel {}", source.file, source.name),
-                      fmt::format("it must be declared as extern \"C\" __global__ void {}(const T* in, T* out, size_t "
-                                  "n); --kernel-name says which one",
-                                  source.name));
-  }
+  require_contract_in(ptx, source);
   if (!source.arch.starts_with("sm_")) return ptx;
   return nvrtc.bytes("nvrtcGetCUBINSize", "nvrtcGetCUBIN", program.get());
 }
 
-std::string image_of(const KernelSource& source) { return is_cuda_source(source) ? compile(source) : source.content; }
+std::string image_of(const KernelSource& source) {
+  if (is_cuda_source(source)) return compile(source);
+  if (is_text(source.content)) require_contract_in(source.content, source);
+  return source.content;
+}
 
 }  // namespace xferbench

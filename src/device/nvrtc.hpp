@@ -17,11 +17,12 @@ std::vector<std::string> nvrtc_places();
 std::string compile_errors(std::string_view log, const KernelSource& source);
 
 /// Compiled for `source.arch`, which is not empty: a cubin for a real architecture (sm_90), PTX for a virtual one
-/// (compute_90). Throws DeviceError that names the file's lines where it does not compile or has no such kernel, and
-/// where NVRTC cannot be loaded.
+/// (compute_90). Throws DeviceError that names the file's lines where it does not compile, and where it has no such
+/// kernel, that kernel has other parameters than those of the contract, or NVRTC cannot be loaded.
 std::string compile(const KernelSource& source);
 
-/// What is to be loaded: the content itself where it has been compiled before (.ptx, .cubin), else compile().
+/// What is to be loaded: the content itself where it has been compiled before (.ptx, .cubin), else compile(). Throws
+/// DeviceError, as that does, of PTX, too; parameters in a cubin are for the driver to tell.
 std::string image_of(const KernelSource& source);
 
 /// Whether the file is CUDA C++, by how its name ends.

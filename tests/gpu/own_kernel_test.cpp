@@ -30,7 +30,29 @@ class GpuOwnKernel : public GpuTest {
   void SetUp() override {
     GpuTest::SetUp();
     if (!IsSkipped() && !has_nvrtc()) GTEST_SKIP() << "libnvrtc is not installed";
+    std::filesystem::create_directories(folder_);
   }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  /// A file with that content, by its path.
+  [[nodiscard]] std::string written(const std::string& name, const std::string& content) const {
+    std::ofstream(folder_ / name, std::ios::binary) << content;
+    return (folder_ / name).string();
+  }
+  /// "sm_90" of this GPU, or "compute_90".
+  [[nodiscard]] std::string arch(const std::string& kind) {
+    std::string capability = device().capabilities().environment.gpu.compute_capability;
+    std::erase(capability, '.');
+    return kind + capability;
+  }
+  /// What becomes of the kernel in that file.
+  [[nodiscard]] Result run_file(const std::string& file, const std::string& name, const std::string& flags = "") {
+    return run("overlap --size 1000004 --chunks 7 --kernel-file " + file + " --kernel-name " + name + flags).front();
+  }
+
+ private:
+  // Commands are taken apart at blanks.
+  const std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "own-kernels";
 };
 
 TEST_F(GpuOwnKernel, VectorAddAtOddSizes) {
@@ -77,21 +99,35 @@ TEST_F(GpuOwnKernel, MayHaveBeenCompiledBefore) {
   KernelSource source{.file = file_of("vector_add"),
                       .content = {std::istreambuf_iterator<char>(text), std::istreambuf_iterator<char>()},
                       .name = "vector_add"};
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "own kernels";
-  std::filesystem::create_directories(folder);
-  const auto run_file = [&](const std::string& arch, const std::string& name) {
-    source.arch = arch;
-    std::ofstream(folder / name, std::ios::binary) << compile(source);
-    const auto before = std::filesystem::current_path();
-    std::filesystem::current_path(folder);
-    run_well("overlap --size 1000004 --chunks 7 --kernel-name vector_add --kernel-file " + name);
-    std::filesystem::current_path(before);
+  for (const auto& [kind, name] : {std::pair("compute_", "mine.ptx"), std::pair("sm_", "mine.cubin")}) {
+    source.arch = arch(kind);
+    const Result r = run_file(written(name, compile(source)), "vector_add");
+    EXPECT_EQ(r.status, Status::ok) << name << ": " << r.reason;
+  }
+}
+
+/// Whose other kernels come with it, and are not looked at.
+std::string beside_a_right_one(const std::string& other, const std::string& arch) {
+  return compile({.file = "mine.cu",
+                  .content = "extern \"C\" __global__ void right(const float*, float*, size_t) {}\n" + other,
+                  .name = "right",
+                  .arch = arch});
+}
+
+TEST_F(GpuOwnKernel, ThatHasOtherParametersIsRefusedInACubinToo) {
+  const std::string others =
+      "extern \"C\" __global__ void four(const float*, float*, size_t, float) {}\n"
+      "extern \"C\" __global__ void two(const float*, float*) {}\n"
+      "extern \"C\" __global__ void narrow(const float*, float*, unsigned) {}\n";
+  const std::string file = written("mine.cubin", beside_a_right_one(others, arch("sm_")));
+  const auto refused = [&](const std::string& name, const std::string& why) {
+    const Result r = run_file(file, name);
+    EXPECT_EQ(r.status, Status::failed);
+    EXPECT_NE(r.reason.find(why), std::string::npos) << r.reason;
   };
-  std::string capability = device().capabilities().environment.gpu.compute_capability;
-  std::erase(capability, '.');
-  run_file("compute_" + capability, "mine.ptx");
-  run_file("sm_" + capability, "mine.cubin");
-  std::filesystem::remove_all(folder);
+  refused("four", "mine.cubin: four takes 4 parameters: it must be declared as extern \"C\"");
+  refused("two", "mine.cubin: two takes 2 parameters");
+  refused("narrow", "mine.cubin: parameter 3 of narrow has 4 bytes, not 8");
 }
 
 TEST_F(GpuOwnKernel, ThatIsNotInTheFileFailsItsCaseAlone) {

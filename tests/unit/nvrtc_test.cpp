@@ -98,6 +98,17 @@ TEST_F(Compiling, SaysWhereThereIsNoSuchKernel) {
       << error_of(source);
 }
 
+TEST_F(Compiling, RefusesAKernelWithOtherParametersThanALaunchPasses) {
+  const auto error_with = [](const std::string& parameters) {
+    return error_of(source_of("extern \"C\" __global__ void twice(" + parameters + ") {}\n"));
+  };
+  EXPECT_EQ(error_with("const float*, float*, size_t, float"),
+            "mine.cu: twice takes 4 parameters: it must be declared as extern \"C\" __global__ void twice(const T* in, "
+            "T* out, size_t n), as launches pass these three; make constants of what else it needs");
+  EXPECT_TRUE(error_with("const float*, float*").starts_with("mine.cu: twice takes 2 parameters"));
+  EXPECT_TRUE(error_with("const float*, float*, unsigned").starts_with("mine.cu: parameter 3 of twice has 4 bytes"));
+}
+
 TEST_F(Compiling, SaysWhatIsWrongWithAnOption) {
   KernelSource source = source_of(kTwice);
   source.arch = "sm_1";
@@ -118,9 +129,10 @@ TEST_F(Compiling, FindsHeadersBesideTheFile) {
 }
 
 TEST_F(Compiling, IsNotDoneToWhatHasBeenCompiledBefore) {
-  KernelSource source = source_of("anything");
-  source.file = "mine.cubin";
-  EXPECT_EQ(image_of(source), "anything");
+  KernelSource source = source_of(kTwice);
+  const std::string cubin = compile(source);
+  source = {.file = "mine.cubin", .content = cubin, .name = "twice"};
+  EXPECT_EQ(image_of(source), cubin);
 }
 
 /// Each of examples/kernels, with the definitions that xferbench gives.

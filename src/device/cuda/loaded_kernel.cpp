@@ -1,5 +1,6 @@
 #include "device/cuda/loaded_kernel.hpp"
 
+#include <cuda.h>
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
@@ -8,9 +9,11 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/error.hpp"
 #include "device/cuda/check.hpp"
+#include "device/kernel_image.hpp"
 #include "device/nvrtc.hpp"
 
 namespace xferbench::cuda {
@@ -33,6 +36,37 @@ std::string own_architecture(const OpenedGpu& gpu) {
 bool may_have(const std::string& image, const std::string& symbol) {
   constexpr std::string_view kFatBinary = "\x50\xed\x55\xba";
   return image.starts_with(kFatBinary) || image.find(symbol) != std::string::npos;
+}
+
+using ParameterInfo = decltype(&cuKernelGetParamInfo);
+
+/// cuKernelGetParamInfo, which the runtime finds in the driver, so that no program has to link with that; null where
+/// the driver is too old.
+ParameterInfo parameter_info() {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  constexpr unsigned kSince = 12040;
+  const cudaError_t status =
+      cudaGetDriverEntryPointByVersion("cuKernelGetParamInfo", &function, kSince, cudaEnableDefault, &found);
+  if (status == cudaSuccess && found == cudaDriverEntryPointSuccess) return reinterpret_cast<ParameterInfo>(function);
+  static_cast<void>(cudaGetLastError());
+  return nullptr;
+}
+
+/// A launch passes three arguments, and CUDA reads as many as the kernel has parameters. Nothing tells how many these
+/// are but an unsuccessful question for one more, an error to tools that watch: so it is asked only of code in which it
+/// cannot be read (require_contract_in).
+void require_contract_of(cudaKernel_t kernel, const KernelSource& source) {
+  constexpr std::size_t kMost = 8;  // that are counted
+  const ParameterInfo info = parameter_info();
+  if (info == nullptr) return;
+  std::vector<std::size_t> bytes;
+  std::size_t offset = 0;
+  std::size_t size = 0;
+  while (bytes.size() < kMost && info(kernel, bytes.size(), &offset, &size) == CUDA_SUCCESS) {
+    bytes.push_back(size);
+  }
+  require_contract(bytes, source);
 }
 
 /// A module of CUDA's, unloaded with its owner.
@@ -83,6 +117,7 @@ class CudaLoadedKernel final : public LoadedKernel {
  public:
   CudaLoadedKernel(const std::string& image, const KernelSource& source)
       : library_(image, source), kernel_(library_.kernel(source)), wishes_(library_.wishes(image, source)) {
+    if (!is_cuda_source(source) && !is_text(source.content)) require_contract_of(kernel_, source);
     if (wishes_.shared_bytes > 0) {  // more than 48 KiB must be asked for
       check(cudaFuncSetAttribute(function(), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(wishes_.shared_bytes)),
@@ -102,8 +137,8 @@ class CudaLoadedKernel final : public LoadedKernel {
     OwnLaunch own = launch;
     std::array<void*, 3> arguments{&own.in, &own.out, &own.elements};
     // Its status is also that of cudaGetLastError, which the caller asks for.
-    static_cast<void>(cudaLaunchKernel(function(), dim3(own.blocks), dim3(own.block_size), arguments.data(),
-                                       own.shared_bytes, static_cast<cudaStream_t>(cuda_stream)));
+    static_cast<void>(cudaLaunchKernel(function(), dim3(static_cast<unsigned>(own.blocks)), dim3(own.block_size),
+                                       arguments.data(), own.shared_bytes, static_cast<cudaStream_t>(cuda_stream)));
   }
 
  private:

@@ -1,0 +1,128 @@
+#include "device/kernel_image.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+#include "core/error.hpp"
+
+namespace xferbench {
+
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r\n";
+
+/// What a comment or a quoted text at the begin takes; 1 where there is neither.
+std::size_t length_of_token(std::string_view text) {
+  const auto until = [&text](std::string_view end, std::size_t from, std::size_t more) {
+    const std::size_t found = text.find(end, from);
+    return found == std::string_view::npos ? text.size() : found + more;
+  };
+  if (text.starts_with("//")) return until("\n", 2, 0);
+  if (text.starts_with("/*")) return until("*/", 2, 2);
+  return text.starts_with('"') ? until("\"", 1, 1) : 1;
+}
+
+std::string without_comments(std::string_view ptx) {
+  std::string plain;
+  while (!ptx.empty()) {
+    const std::string_view token = ptx.substr(0, length_of_token(ptx));
+    if (!token.starts_with("//") && !token.starts_with("/*")) plain += token;
+    ptx.remove_prefix(token.size());
+  }
+  return plain;
+}
+
+/// What stands between the parentheses behind the kernel's name; nothing where there is no such kernel. One without
+/// parameters may have no parentheses.
+std::optional<std::string_view> parameter_list(std::string_view ptx, std::string_view name) {
+  constexpr std::string_view kEntry = ".entry";
+  for (std::size_t at = ptx.find(kEntry); at != std::string_view::npos; at = ptx.find(kEntry, at + 1)) {
+    std::string_view rest = ptx.substr(at + kEntry.size());
+    rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
+    if (!rest.starts_with(name)) continue;
+    rest.remove_prefix(name.size());
+    const std::size_t next = rest.find_first_not_of(kBlanks);
+    if (next == std::string_view::npos) return "";
+    if (rest[next] == '(') return rest.substr(next + 1, rest.find(')', next) - next - 1);
+    if (next > 0 || rest[next] == '{') return "";
+  }
+  return std::nullopt;
+}
+
+/// Of a declaration as in ".param .align 8 .b8 name[16]".
+std::size_t bytes_of_parameter(const std::string& declaration) {
+  std::size_t bits = 0;
+  std::istringstream words(declaration);
+  for (std::string word; words >> word;) {
+    const bool is_type = word.size() > 2 && word[0] == '.' && std::isdigit(static_cast<unsigned char>(word[2])) != 0;
+    if (is_type) std::from_chars(word.data() + 2, word.data() + word.size(), bits);
+  }
+  std::size_t count = 1;
+  if (const std::size_t bracket = declaration.find('['); bracket != std::string::npos) {
+    std::from_chars(declaration.data() + bracket + 1, declaration.data() + declaration.size(), count);
+  }
+  return bits / 8 * count;
+}
+
+std::vector<std::size_t> bytes_of_parameters(std::string_view list) {
+  std::vector<std::size_t> bytes;
+  std::istringstream declarations{std::string(list)};
+  for (std::string one; std::getline(declarations, one, ',');) {
+    if (one.find_first_not_of(kBlanks) != std::string::npos) bytes.push_back(bytes_of_parameter(one));
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::string contract_of(const KernelSource& source) {
+  return fmt::format("it must be declared as extern \"C\" __global__ void {}(const T* in, T* out, size_t n)",
+                     source.name);
+}
+
+void require_contract(std::span<const std::size_t> parameter_bytes, const KernelSource& source) {
+  constexpr std::array<std::size_t, 3> kBytes{sizeof(void*), sizeof(void*), sizeof(std::size_t)};
+  if (parameter_bytes.size() != kBytes.size()) {
+    throw DeviceError(fmt::format("{}: {} takes {} parameter{}", source.file, source.name, parameter_bytes.size(),
+                                  parameter_bytes.size() == 1 ? "" : "s"),
+                      contract_of(source) + ", as launches pass these three; make constants of what else it needs");
+  }
+  const auto [wrong, right] = std::ranges::mismatch(parameter_bytes, kBytes);
+  if (wrong == parameter_bytes.end()) return;
+  throw DeviceError(fmt::format("{}: parameter {} of {} has {} bytes, not {}", source.file,
+                                wrong - parameter_bytes.begin() + 1, source.name, *wrong, *right),
+                    contract_of(source));
+}
+
+void require_contract_in(std::string_view ptx, const KernelSource& source) {
+  const std::string plain = without_comments(ptx);
+  const auto list = parameter_list(plain, source.name);
+  if (!list) {
+    throw DeviceError(fmt::format("{} has no kernel {}", source.file, source.name),
+                      contract_of(source) + "; --kernel-name says which one");
+  }
+  require_contract(bytes_of_parameters(*list), source);
+}
+
+void require_grid(const OwnLaunch& launch, const std::string& kernel) {
+  constexpr std::size_t kMost = 0x7FFFFFFF;  // in a grid's first dimension
+  if (launch.blocks <= kMost) return;
+  throw DeviceError(
+      fmt::format("launching {} over {} elements", kernel, launch.elements),
+      fmt::format("{} blocks of {} threads are more than the {} of a grid; choose a larger --block-size, or more "
+                  "elements of each thread by {}_launch",
+                  launch.blocks, launch.block_size, kMost, kernel));
+}
+
+bool is_text(std::string_view code) {
+  return std::ranges::none_of(code.substr(0, code.find_last_not_of('\0') + 1), [](char c) { return c == '\0'; });
+}
+
+}  // namespace xferbench

@@ -1,0 +1,29 @@
+// What compiled code of a user's kernel has to be, so that a device may load and launch it: drivers are told neither
+// how long code is nor how many arguments a launch passes, and read on where there is nothing. Pure.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "device/kernel_source.hpp"
+
+namespace xferbench {
+
+/// "it must be declared as ...": what a kernel has to be.
+std::string contract_of(const KernelSource& source);
+
+/// Throws DeviceError unless a kernel whose parameters take so many bytes each is as the contract wants it.
+void require_contract(std::span<const std::size_t> parameter_bytes, const KernelSource& source);
+
+/// The same of the kernel in PTX; throws DeviceError, too, where there is none of that name.
+void require_contract_in(std::string_view ptx, const KernelSource& source);
+
+/// Throws DeviceError where no grid has so many blocks.
+void require_grid(const OwnLaunch& launch, const std::string& kernel);
+
+/// Whether code is PTX, which is text, and not a cubin or a fat binary.
+bool is_text(std::string_view code);
+
+}  // namespace xferbench
