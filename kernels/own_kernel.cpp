@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "device/kernel_image.hpp"
+
 namespace xferbench::kernels {
 
 namespace {
@@ -68,12 +70,14 @@ OwnLaunch OwnKernel::launch_shape() const {
   const unsigned chosen = wishes.block_size != 0 ? wishes.block_size : loaded_->best_block_size();
   const unsigned block = args_.block_size != 0 ? args_.block_size : chosen;
   const std::size_t per_block = std::size_t{block} * wishes.elements_per_thread;
-  return {.in = args_.in,
-          .out = args_.out,
-          .elements = args_.elements,
-          .blocks = static_cast<unsigned>((args_.elements + per_block - 1) / per_block),
-          .block_size = block,
-          .shared_bytes = wishes.shared_bytes};
+  const OwnLaunch launch{.in = args_.in,
+                         .out = args_.out,
+                         .elements = args_.elements,
+                         .blocks = (args_.elements + per_block - 1) / per_block,
+                         .block_size = block,
+                         .shared_bytes = wishes.shared_bytes};
+  require_grid(launch, *name_);
+  return launch;
 }
 
 }  // namespace xferbench::kernels

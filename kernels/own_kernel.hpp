@@ -51,7 +51,8 @@ class OwnKernel final : public Kernel {
     other.args_.on_host_memory = true;
     return other;
   }
-  /// One thread for every element, or as many as the kernel wishes.
+  /// One thread for every element, or as many as the kernel wishes. Throws DeviceError where no grid has so many
+  /// blocks.
   [[nodiscard]] OwnLaunch launch_shape() const;
 
  private:

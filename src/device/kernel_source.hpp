@@ -30,7 +30,7 @@ struct OwnLaunch {
   const void* in = nullptr;
   void* out = nullptr;
   std::size_t elements = 0;
-  unsigned blocks = 1;
+  std::size_t blocks = 1;
   unsigned block_size = 1;
   unsigned shared_bytes = 0;
 };

@@ -394,6 +394,25 @@ TEST(OwnKernelLaunches, HaveAThreadForEachElementOrAsManyAsAreWished) {
   EXPECT_EQ(given.blocks, 9U);
 }
 
+TEST(OwnKernelLaunches, HaveNoMoreBlocksThanAGridHas) {
+  constexpr std::size_t kMost = 0x7FFFFFFF;
+  const WillingKernel wishing;  // of four elements for each thread
+  const std::string name = "mine";
+  const auto shape = [&](std::size_t elements, unsigned block_size) {
+    return kernels::OwnKernel(name, wishing, {.elements = elements, .block_size = block_size}).launch_shape();
+  };
+  EXPECT_EQ(shape(kMost * 4, 1).blocks, kMost);
+  EXPECT_EQ(shape(kMost * 4 + 1, 32).blocks, 1U << 26U);
+  try {
+    shape(kMost * 4 + 1, 1);
+    ADD_FAILURE() << "there is no such grid";
+  } catch (const DeviceError& error) {
+    EXPECT_STREQ(error.what(),
+                 "launching mine over 8589934589 elements: 2147483648 blocks of 1 threads are more than the 2147483647 "
+                 "of a grid; choose a larger --block-size, or more elements of each thread by mine_launch");
+  }
+}
+
 }  // namespace
 
 }  // namespace xferbench::test
