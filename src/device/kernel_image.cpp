@@ -1,11 +1,14 @@
 #include "device/kernel_image.hpp"
 
+#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cstdint>
+#include <cstring>
 #include <optional>
 #include <sstream>
 #include <vector>
@@ -80,7 +83,66 @@ std::vector<std::size_t> bytes_of_parameters(std::string_view list) {
   return bytes;
 }
 
+/// Whether a part of the image lies within it.
+bool lies_within(std::string_view image, std::size_t begin, std::size_t bytes) {
+  return begin <= image.size() && bytes <= image.size() - begin;
+}
+
+/// What lies there in memory, which has it.
+template <class Record>
+Record record_at(std::string_view image, std::size_t begin) {
+  Record record{};
+  std::memcpy(&record, image.data() + begin, sizeof(record));
+  return record;
+}
+
+/// A cubin is an ELF file of 64 bits. Of one that is cut off, headers or sections lie behind its end.
+bool is_whole_elf(std::string_view image) {
+  if (!lies_within(image, 0, sizeof(Elf64_Ehdr))) return false;
+  const auto header = record_at<Elf64_Ehdr>(image, 0);
+  const bool as_known = header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB &&
+                        header.e_shentsize == sizeof(Elf64_Shdr) && header.e_shnum > 0;
+  if (!as_known || !lies_within(image, header.e_shoff, std::size_t{header.e_shnum} * header.e_shentsize) ||
+      !lies_within(image, header.e_phoff, std::size_t{header.e_phnum} * header.e_phentsize)) {
+    return false;
+  }
+  for (std::size_t i = 0; i < header.e_shnum; ++i) {
+    const auto section = record_at<Elf64_Shdr>(image, header.e_shoff + i * sizeof(Elf64_Shdr));
+    if (section.sh_type != SHT_NOBITS && !lies_within(image, section.sh_offset, section.sh_size)) return false;
+  }
+  return true;
+}
+
+/// The beginning of what nvcc --fatbin writes (fatBinaryHeader of CUDA's fatbinary.h).
+struct FatBinary {
+  std::uint32_t magic;
+  std::uint16_t version;
+  std::uint16_t header_bytes;
+  std::uint64_t bytes;  // behind the header
+};
+constexpr std::string_view kFatBinaryMagic = "\x50\xed\x55\xba";
+
+bool is_whole_fat_binary(std::string_view image) {
+  if (!lies_within(image, 0, sizeof(FatBinary))) return false;
+  const auto header = record_at<FatBinary>(image, 0);
+  return lies_within(image, header.header_bytes, header.bytes);
+}
+
 }  // namespace
+
+void require_whole(const KernelSource& source) {
+  const std::string_view image = source.content;
+  const auto refuse = [&](const std::string& why) {
+    throw DeviceError("loading " + source.file, why + "; compile it again, or name the .cu file");
+  };
+  if (image.empty()) refuse("it is empty");
+  const bool is_elf = image.starts_with(ELFMAG);
+  if (!is_elf && !is_fat_binary(image) && !is_text(image)) refuse("it is neither PTX nor a cubin nor a fat binary");
+  const bool whole = is_elf ? is_whole_elf(image) : !is_fat_binary(image) || is_whole_fat_binary(image);
+  if (!whole) refuse(fmt::format("it is no whole cubin: parts of it would lie behind its {} bytes", image.size()));
+}
+
+bool is_fat_binary(std::string_view code) { return code.starts_with(kFatBinaryMagic); }
 
 std::string contract_of(const KernelSource& source) {
   return fmt::format("it must be declared as extern \"C\" __global__ void {}(const T* in, T* out, size_t n)",

@@ -11,6 +11,10 @@
 
 namespace xferbench {
 
+/// Throws DeviceError unless the content, of a file that has been compiled before, is PTX, a cubin or a fat binary, and
+/// none of it is missing: drivers are not told where a cubin ends.
+void require_whole(const KernelSource& source);
+
 /// "it must be declared as ...": what a kernel has to be.
 std::string contract_of(const KernelSource& source);
 
@@ -25,5 +29,8 @@ void require_grid(const OwnLaunch& launch, const std::string& kernel);
 
 /// Whether code is PTX, which is text, and not a cubin or a fat binary.
 bool is_text(std::string_view code);
+
+/// Whether it is what nvcc --fatbin writes, which may be compressed.
+bool is_fat_binary(std::string_view code);
 
 }  // namespace xferbench

@@ -186,6 +186,7 @@ std::string compile(const KernelSource& source) {
 
 std::string image_of(const KernelSource& source) {
   if (is_cuda_source(source)) return compile(source);
+  require_whole(source);
   if (is_text(source.content)) require_contract_in(source.content, source);
   return source.content;
 }

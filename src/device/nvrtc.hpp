@@ -22,7 +22,8 @@ std::string compile_errors(std::string_view log, const KernelSource& source);
 std::string compile(const KernelSource& source);
 
 /// What is to be loaded: the content itself where it has been compiled before (.ptx, .cubin), else compile(). Throws
-/// DeviceError, as that does, of PTX, too; parameters in a cubin are for the driver to tell.
+/// DeviceError, as that does, where the content is no code or not all of it, and of PTX also where the kernel is not
+/// that of the contract; what a cubin has is for the driver to tell.
 std::string image_of(const KernelSource& source);
 
 /// Whether the file is CUDA C++, by how its name ends.

@@ -106,6 +106,23 @@ TEST(OwnKernel, ThatDoesNotCompileFailsWithTheLinesOfTheFile) {
   EXPECT_TRUE(contains(o.out, says)) << o.out;
 }
 
+TEST(OwnKernel, InCompiledCodeIsLookedAtWithoutAGpu) {
+  const TemporaryFolder folder;
+  const auto fails = [&](const std::string& name, const std::string& content, const std::string& why) {
+    write_file(folder / name, content);
+    const Outcome o = xferbench(
+        {"overlap", "--simulate", "--size", "4M", "--kernel-file", folder / name, "--kernel-name", "a", "--quiet"});
+    EXPECT_EQ(o.exit_code, 1);
+    EXPECT_TRUE(contains(o.out, name + why)) << o.out;
+  };
+  fails("mine.ptx", ".visible .entry a(.param .u64 in, .param .u64 out, .param .u32 n) { ret; }",
+        ": parameter 3 of a has 4 bytes, not 8: it must be declared as extern \"C\"");
+  fails("half.cubin",
+        "\x7F"
+        "ELF",
+        ": it is no whole cubin: parts of it would lie behind its 4 bytes");
+}
+
 TEST(OwnKernel, WithoutWhatItNeedsIsRefused) {
   expect_refusal(xferbench({"--simulate", "--kernel-file", example("sobel")}), 2,
                  "--kernel-file needs --kernel-name, the name of the kernel in ");

@@ -130,6 +130,19 @@ TEST_F(GpuOwnKernel, ThatHasOtherParametersIsRefusedInACubinToo) {
   refused("narrow", "mine.cubin: parameter 3 of narrow has 4 bytes, not 8");
 }
 
+TEST_F(GpuOwnKernel, OfWhichAPartIsMissingIsRefusedBeforeADriverReadsIt) {
+  const std::string whole = beside_a_right_one("", arch("sm_"));
+  const auto refused = [&](const std::string& content, const std::string& why) {
+    const Result r = run_file(written("mine.cubin", content), "right");
+    EXPECT_EQ(r.status, Status::failed);
+    EXPECT_NE(r.reason.find("mine.cubin: " + why), std::string::npos) << r.reason;
+  };
+  refused("", "it is empty");
+  refused(std::string("\x01\0junk", 6), "it is neither PTX nor a cubin nor a fat binary");
+  refused(whole.substr(0, whole.size() / 2), "it is no whole cubin");
+  refused(whole.substr(0, whole.size() - 1), "it is no whole cubin");
+}
+
 TEST_F(GpuOwnKernel, ThatIsNotInTheFileFailsItsCaseAlone) {
   const auto results = run("overlap --size 4M --kernel-name nothing,vector_add --kernel-file " + file_of("vector_add"));
   ASSERT_EQ(results.size(), 2U);

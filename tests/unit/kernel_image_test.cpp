@@ -1,7 +1,10 @@
-// Compiled code of users' kernels: which is refused before a driver or a GPU trusts it.
+// Compiled code of users' kernels: what is refused before a driver or a GPU trusts it.
+#include <elf.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
+#include <vector>
 
 #include "core/error.hpp"
 #include "device/kernel_image.hpp"
@@ -55,13 +58,90 @@ TEST(KernelParameters, AreThoseOfTheKernelWithThatName) {
   const std::string others = ptx("\t.param .u64 a", "twice_as_much") + ptx("", "not_twice");
   EXPECT_EQ(error_of(others + of_types(".u64")), "taken");
   EXPECT_TRUE(error_of(others).starts_with("mine.ptx has no kernel twice: it must be declared as extern \"C\""));
-  EXPECT_TRUE(error_of("").starts_with("mine.ptx"));
 }
 
 TEST(KernelParameters, MayHaveCommentsBesideThem) {
   EXPECT_EQ(error_of("// .entry twice() is below\n.file 1 \"http://x/*.cu\"\n" +
                      ptx(".param .u64 in, // what is read, (all)\n.param .u64 out, /* one, two */ .param .u64 n")),
             "taken");
+}
+
+// --- Whether all of it is there -------------------------------------------------------------------------------------
+
+/// An ELF file: the header, 16 bytes of a section, the sections' headers (none, those 16 bytes, and one that takes no
+/// room in the file), and one program header at the end, as cubins have theirs.
+struct Elf {
+  Elf64_Ehdr header{};
+  std::vector<Elf64_Shdr> sections{3};
+  Elf64_Phdr program{};
+
+  Elf() {
+    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+    header.e_ident[EI_CLASS] = ELFCLASS64;
+    header.e_ident[EI_DATA] = ELFDATA2LSB;
+    header.e_shoff = sizeof(header) + 16;
+    header.e_shentsize = sizeof(Elf64_Shdr);
+    header.e_shnum = 3;
+    header.e_phoff = header.e_shoff + 3 * sizeof(Elf64_Shdr);
+    header.e_phentsize = sizeof(Elf64_Phdr);
+    header.e_phnum = 1;
+    sections[1].sh_type = SHT_PROGBITS;
+    sections[1].sh_offset = sizeof(header);
+    sections[1].sh_size = 16;
+    sections[2].sh_type = SHT_NOBITS;
+    sections[2].sh_offset = sizeof(header);
+    sections[2].sh_size = 1ULL << 40U;
+  }
+  [[nodiscard]] std::string image() const {
+    std::string all(reinterpret_cast<const char*>(&header), sizeof(header));
+    all.append(16, '\0');
+    all.append(reinterpret_cast<const char*>(sections.data()), sections.size() * sizeof(Elf64_Shdr));
+    return all.append(reinterpret_cast<const char*>(&program), sizeof(program));
+  }
+};
+
+const std::string kCutOff = "loading mine.cubin: it is no whole cubin: parts of it would lie behind its ";
+
+TEST(KernelImages, ThatAreWholeAreTaken) { EXPECT_EQ(error_of(Elf().image(), "mine.cubin"), "taken"); }
+
+TEST(KernelImages, ThatAreCutOffAnywhereAreRefused) {
+  const std::string whole = Elf().image();
+  for (std::size_t bytes = SELFMAG; bytes < whole.size(); ++bytes) {
+    const std::string error = error_of(whole.substr(0, bytes), "mine.cubin");
+    EXPECT_TRUE(error.starts_with(kCutOff + std::to_string(bytes) + " bytes")) << error;
+  }
+}
+
+TEST(KernelImages, WhoseHeadersNameWhatIsNotThereAreRefused) {
+  const auto refused = [](const auto& spoil) {
+    Elf elf;
+    spoil(elf);
+    EXPECT_TRUE(error_of(elf.image(), "mine.cubin").starts_with(kCutOff));
+  };
+  refused([](Elf& elf) { elf.sections[1].sh_size = ~std::uint64_t{0}; });
+  refused([](Elf& elf) { elf.sections[1].sh_offset = ~std::uint64_t{0}; });
+  refused([](Elf& elf) { elf.header.e_shoff = ~std::uint64_t{0}; });
+  refused([](Elf& elf) { elf.header.e_phoff = ~std::uint64_t{0}; });
+  refused([](Elf& elf) { elf.header.e_shnum = 0; });
+  refused([](Elf& elf) { elf.header.e_shnum = 0xFFFF; });
+  refused([](Elf& elf) { elf.header.e_shentsize = 1; });
+  refused([](Elf& elf) { elf.header.e_ident[EI_CLASS] = ELFCLASS32; });
+}
+
+TEST(KernelImages, OfSeveralArchitecturesAreWholeOrRefused) {
+  std::string fat("\x50\xed\x55\xba\x01\x00\x10\x00\x20\x00\x00\x00\x00\x00\x00\x00", 16);
+  EXPECT_TRUE(error_of(fat + std::string(31, '\0'), "mine.cubin").starts_with(kCutOff));
+  EXPECT_EQ(error_of(fat + std::string(32, '\0'), "mine.cubin"), "taken");
+  EXPECT_TRUE(error_of(fat.substr(0, 15), "mine.cubin").starts_with(kCutOff));
+}
+
+TEST(KernelImages, OfAnotherKindAreRefused) {
+  EXPECT_EQ(error_of(""), "loading mine.ptx: it is empty; compile it again, or name the .cu file");
+  EXPECT_EQ(
+      error_of(std::string("PK\x03\x04\0\0junk", 10), "mine.cubin"),
+      "loading mine.cubin: it is neither PTX nor a cubin nor a fat binary; compile it again, or name the .cu file");
+  EXPECT_TRUE(error_of("no code at all").starts_with("mine.ptx has no kernel twice"));
+  EXPECT_EQ(error_of(of_types(".u64") + std::string(1, '\0')), "taken") << "as NVRTC ends it";
 }
 
 }  // namespace

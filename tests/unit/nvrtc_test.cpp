@@ -133,6 +133,8 @@ TEST_F(Compiling, IsNotDoneToWhatHasBeenCompiledBefore) {
   const std::string cubin = compile(source);
   source = {.file = "mine.cubin", .content = cubin, .name = "twice"};
   EXPECT_EQ(image_of(source), cubin);
+  source.content.pop_back();
+  EXPECT_THROW(static_cast<void>(image_of(source)), DeviceError);
 }
 
 /// Each of examples/kernels, with the definitions that xferbench gives.

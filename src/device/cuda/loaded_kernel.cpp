@@ -32,10 +32,9 @@ std::string own_architecture(const OpenedGpu& gpu) {
 }
 
 /// Asking CUDA for a symbol that is not there is an error to tools that watch (compute-sanitizer). PTX and cubins hold
-/// their names as text; a fat binary may be compressed (it begins as files of nvcc --fatbin do).
+/// their names as text; a fat binary may be compressed.
 bool may_have(const std::string& image, const std::string& symbol) {
-  constexpr std::string_view kFatBinary = "\x50\xed\x55\xba";
-  return image.starts_with(kFatBinary) || image.find(symbol) != std::string::npos;
+  return is_fat_binary(image) || image.find(symbol) != std::string::npos;
 }
 
 using ParameterInfo = decltype(&cuKernelGetParamInfo);
