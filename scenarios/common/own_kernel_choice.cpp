@@ -1,16 +1,18 @@
 #include "scenarios/common/own_kernel_choice.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 
+#include "core/descriptor.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "device/nvrtc.hpp"
@@ -29,11 +31,46 @@ std::vector<std::string> words_in(const std::string& text) {
   return {std::istream_iterator<std::string>(words), std::istream_iterator<std::string>()};
 }
 
-/// Why the file cannot be read; empty if it can.
-std::string why_unreadable(const std::string& file) {
-  if (std::filesystem::is_directory(file)) return "it is a folder";
-  errno = 0;
-  return std::ifstream(file) ? "" : std::strerror(errno);
+/// A file that is open for reading, or why it is not.
+struct KernelFile {
+  Descriptor file;
+  std::size_t bytes = 0;
+  std::string why_not{};  ///< empty if it can be read
+};
+
+KernelFile opened(const std::string& path) {
+  constexpr std::size_t kMostMiB = 256;  // of which no kernel comes near
+  // A pipe that nobody writes to would be waited for.
+  KernelFile kernel{.file = Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))};
+  struct stat status {};
+  if (!kernel.file || fstat(kernel.file.number(), &status) != 0) {
+    kernel.why_not = std::strerror(errno);
+    return kernel;
+  }
+  kernel.bytes = static_cast<std::size_t>(status.st_size);
+  if (S_ISDIR(status.st_mode)) {
+    kernel.why_not = "it is a folder";
+  } else if (!S_ISREG(status.st_mode)) {
+    kernel.why_not = "it is a device or a pipe; give an ordinary file";
+  } else if (kernel.bytes > kMostMiB * MiB) {
+    kernel.why_not =
+        fmt::format("it has {}, more than the {} MiB that a kernel may have", format_memory(kernel.bytes), kMostMiB);
+  }
+  return kernel;
+}
+
+/// Throws InputError where it cannot be read.
+std::string content_of(const std::string& path) {
+  const KernelFile kernel = opened(path);
+  const auto refuse = [&path](const std::string& why) {
+    throw InputError(fmt::format("{} cannot be read: {}", path, why));
+  };
+  if (!kernel.why_not.empty()) refuse(kernel.why_not);
+  std::string content(kernel.bytes, '\0');
+  const ssize_t got = read(kernel.file.number(), content.data(), content.size());
+  if (got < 0) refuse(std::strerror(errno));
+  if (static_cast<std::size_t>(got) != content.size()) refuse("it changed meanwhile; try again");
+  return content;
 }
 
 /// As they lie in memory.
@@ -155,7 +192,7 @@ std::optional<SkipReason> reason_against(const OwnKernelChoice& own, const Capab
   }
   if (auto reason = reason_against_rows(own)) return reason;
   if (can == nullptr) {
-    if (const std::string why = why_unreadable(file); !why.empty()) {
+    if (const std::string why = opened(file).why_not; !why.empty()) {
       return SkipReason::impossible(fmt::format("--kernel-file {} cannot be read: {}", file, why));
     }
     return std::nullopt;
@@ -166,12 +203,8 @@ std::optional<SkipReason> reason_against(const OwnKernelChoice& own, const Capab
 }
 
 const LoadedKernel& load_own_kernel(Device& device, const OwnKernelChoice& own) {
-  if (const std::string why = why_unreadable(own.source.file); !why.empty()) {
-    throw InputError(fmt::format("{} cannot be read: {}", own.source.file, why));
-  }
-  std::ifstream file(own.source.file, std::ios::binary);
   KernelSource source = own.source;
-  source.content.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  source.content = content_of(source.file);
   return device.load_kernel(source);
 }
 

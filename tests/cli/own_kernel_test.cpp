@@ -1,7 +1,10 @@
 // Kernels of users as they call them: what the table says of a stand-in, compile errors with the file's lines, commands
 // that run one again.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -134,6 +137,23 @@ TEST(OwnKernel, WithoutWhatItNeedsIsRefused) {
                  "--in-place and --halo-rows contradict each other");
   expect_refusal(xferbench({"multipath", "--kernel-file", "a.cu"}), 2,
                  "multipath has no --kernel-file, which belongs to overlap, callback");
+}
+
+TEST(OwnKernel, IsInAFileThatCanBeReadToItsEnd) {
+  const TemporaryFolder folder;
+  const auto refuse = [](const std::string& file, const std::string& why) {
+    expect_refusal(xferbench({"--simulate", "--kernel-file", file, "--kernel-name", "a"}), 2,
+                   "--kernel-file " + file + " cannot be read: " + why);
+  };
+  refuse("/dev/zero", "it is a device or a pipe; give an ordinary file");
+  ASSERT_EQ(mkfifo((folder / "pipe.cu").c_str(), 0600), 0);
+  refuse(folder / "pipe.cu", "it is a device or a pipe; give an ordinary file");
+  std::ofstream(folder / "large.cu") << "";
+  std::filesystem::resize_file(folder / "large.cu", std::uintmax_t{257} << 20U);
+  refuse(folder / "large.cu", "it has 257 MiB, more than the 256 MiB that a kernel may have");
+  refuse(std::string(300, 'a'), "File name too long");
+  std::filesystem::create_symlink("loop.cu", folder / "loop.cu");
+  refuse(folder / "loop.cu", "Too many levels of symbolic links");
 }
 
 TEST(OwnKernel, IsCompletedAsAFile) {
