@@ -54,7 +54,8 @@ CallbackCase callback_case(const Case& c) {
           .work = {.bytes = c.count("size"),
                    .chunks = c.count("chunks"),
                    .own = own_kernel_of(c, c.count("size")),
-                   .work = static_cast<std::uint32_t>(c.count_or("work", 1))},
+                   .work = static_cast<std::uint32_t>(c.count_or("work", 1)),
+                   .in_one_piece = "--chunks 1"},
           .streams = c.count("streams"),
           .consumers = c.count("consumers")};
 }

@@ -296,6 +296,7 @@ void ChunkedWork::check_chunked(const std::string& what) {
 
 void ChunkedWork::require_chunkable() {
   if (!shape_.own) return;
+  static_cast<void>(payload_->expected_bytes());  // what nobody can tell is no matter of chunks: it throws
   payload_->poison_all();
   const Stream stream = device_.make_stream(StreamKind::nonblocking);
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
@@ -310,8 +311,8 @@ void ChunkedWork::require_chunkable() {
     throw VerificationError(fmt::format(
         "{} cannot be chunked so: by itself, a chunk comes to something else than in the whole payload ({}). If the "
         "kernel reads neighbouring rows, say so by --row-bytes and --halo-rows, or give more of them; if every output "
-        "depends on all of the input, as in a histogram, use --strategy serial",
-        shape_.own->source.name, error.what()));
+        "depends on all of the input, as in a histogram, use {}",
+        shape_.own->source.name, error.what(), shape_.in_one_piece));
   }
 }
 

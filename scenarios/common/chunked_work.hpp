@@ -38,6 +38,7 @@ class ChunkedWork {
     std::size_t kernels_per_chunk = 1;
     unsigned blocks = 0;  ///< of each kernel's grid; 0: one thread for every four elements
     std::uint64_t seed = 0;
+    const char* in_one_piece = "--strategy serial";  ///< the scenario's flag for a kernel that cannot be chunked
 
     [[nodiscard]] std::size_t element_bytes() const { return own ? own->element_bytes() : kElement; }
     /// Bytes that stay in one chunk: those of an element or a row.
@@ -106,8 +107,8 @@ class ChunkedWork {
   /// The same after the chunks went their ways: where it is the kernel that cannot be chunked, the error says that.
   void check_chunked(const std::string& what);
   /// Of a kernel of the user's whose output was wrong: runs chunk after chunk, with nothing beside it. Throws
-  /// VerificationError, which says that it cannot be chunked so, if the output is wrong all the same. Nothing for
-  /// built-in kernels.
+  /// VerificationError, which says that it cannot be chunked so, if the output is wrong all the same, or that the
+  /// kernel comes to something else each time. Nothing for built-in kernels.
   void require_chunkable();
   /// The same after copy_all_in(), launch_all() and copy_all_out(), which leave the last piece on the device.
   void check_stages(const std::string& what) const;

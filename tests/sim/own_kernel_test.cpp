@@ -183,18 +183,25 @@ TEST(WrongOwnKernels, ThatCannotBeCutAreRefusedWhereTheCpuConsumesThem) {
   for (const Result& r : results) {
     EXPECT_EQ(r.status, Status::failed);
     EXPECT_TRUE(r.reason.starts_with("histogram cannot be chunked so")) << r.reason;
+    EXPECT_TRUE(r.reason.ends_with("as in a histogram, use --chunks 1")) << r.reason;
+  }
+  for (const Result& r : run(machine, command_of("callback --size 40000 --chunks 1 --method none,poll", "histogram"))) {
+    EXPECT_EQ(r.status, Status::ok) << r.reason;
   }
 }
 
 TEST(WrongOwnKernels, ThatComeToSomethingElseEachTimeAreRefused) {
-  int launches = 0;
-  sim::SimMachine machine = machine_that({.launch = [&launches](sim::SimStream& stream, const Kernel& kernel) {
-    stream.SimStream::launch(kernel);
-    if (kernel.name() == "sobel" && ++launches % 2 == 0) stream.SimStream::launch(FlipBit(kernel.output().data(), 3));
-  }});
-  const Result r = run(machine, command_of(kRows)).front();
-  EXPECT_EQ(r.status, Status::failed);
-  EXPECT_TRUE(r.reason.starts_with("sobel writes something else each time it runs")) << r.reason;
+  for (const std::string& line : {kRows, std::string("callback --size 37000 --chunks 4 --method none,naive,poll")}) {
+    int launches = 0;
+    sim::SimMachine machine = machine_that({.launch = [&launches](sim::SimStream& stream, const Kernel& kernel) {
+      stream.SimStream::launch(kernel);
+      if (kernel.name() == "sobel" && ++launches % 2 == 0) stream.SimStream::launch(FlipBit(kernel.output().data(), 3));
+    }});
+    for (const Result& r : run(machine, command_of(line))) {
+      EXPECT_EQ(r.status, Status::failed);
+      EXPECT_TRUE(r.reason.starts_with("sobel writes something else each time it runs")) << r.reason;
+    }
+  }
 }
 
 // --- How long it takes, and how much is moved -----------------------------------------------------------------------
