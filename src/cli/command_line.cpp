@@ -23,9 +23,13 @@ constexpr const char* kFleets = "Under mpirun or srun";
 
 /// A flag with a value that help calls `argument`. A word that looks like a flag is never the value of another one:
 /// `--json --quiet` lacks the name of a file. `implicit` is what the flag means without a value; empty: it needs one.
-CLI::Option* valued(CLI::Option* option, const std::string& argument, const std::string& implicit = "") {
-  const auto lacks_value = [](const std::string& text) {
-    return std::string(text.empty() || text.starts_with("--") ? "needs a value" : "");
+/// With `flags`, which are then the only ones, other words of that look are values: `--kernel-option --use_fast_math`.
+CLI::Option* valued(CLI::Option* option, const std::string& argument, const std::string& implicit = "",
+                    const CLI::App* flags = nullptr) {
+  const auto lacks_value = [flags](const std::string& text) {
+    const bool is_flag = text.starts_with("--") &&
+                         (flags == nullptr || flags->get_option_no_throw(text.substr(0, text.find('='))) != nullptr);
+    return std::string(text.empty() || is_flag ? "needs a value" : "");
   };
   option->type_name(argument)->check(CLI::Validator(lacks_value, ""));
   if (!implicit.empty()) option->expected(0, 1)->default_str(implicit);
@@ -307,8 +311,10 @@ void CommandLine::add_contradictions() {
 namespace {
 
 /// All that CLI11 has to know of an axis' flag is how many words it takes: its text is read with those of other axes.
-CLI::Option* shaped(CLI::Option* option, const Axis& axis) {
-  return valued(option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll), placeholder(axis), axis.implicit_value);
+/// `flags`: the program's, whose words are no text.
+CLI::Option* shaped(CLI::Option* option, const Axis& axis, const CLI::App& flags) {
+  return valued(option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll), placeholder(axis), axis.implicit_value,
+                axis.kind == AxisKind::text ? &flags : nullptr);
 }
 
 }  // namespace
@@ -329,7 +335,7 @@ void CommandLine::add_shared_axes() {
         }
         return true;
       };
-      shaped(app_.add_option(flag, read), axis)->trigger_on_parse();
+      shaped(app_.add_option(flag, read), axis, app_)->trigger_on_parse();
     }
   }
 }
@@ -343,7 +349,8 @@ void CommandLine::add_scenario(CLI::App& parent, const Scenario& scenario) {
   app->footer(fmt::format("Values:\n{}\nFlags of every run and exit codes: xferbench help run\n", value_grammar()));
   if (axis_flags_ == AxisFlags::of_all) return;
   for (const Axis& axis : about.axes) {
-    CLI::Option* option = shaped(app->add_option("--" + axis.name, CLI::callback_t(), description_of(axis)), axis);
+    CLI::Option* option =
+        shaped(app->add_option("--" + axis.name, CLI::callback_t(), description_of(axis)), axis, app_);
     choices_[option] = axis.choices;
     if (!axis.choices.empty()) choices_[option].emplace_back("all");
   }

@@ -179,6 +179,10 @@ std::string compile(const KernelSource& source) {
     throw DeviceError(fmt::format("{} does not compile for {}", source.file, source.arch), compile_errors(log, source));
   }
   std::string ptx = nvrtc.bytes("nvrtcGetPTXSize", "nvrtcGetPTX", program.get());
+  if (ptx.size() < 2) {
+    throw DeviceError(fmt::format("compiling {} for {} gave no code", source.file, source.arch),
+                      "leave out of --kernel-option what asks for something else, as -dlto does");
+  }
   require_contract_in(ptx, source);
   if (!source.arch.starts_with("sm_")) return ptx;
   return nvrtc.bytes("nvrtcGetCUBINSize", "nvrtcGetCUBIN", program.get());

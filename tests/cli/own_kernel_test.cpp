@@ -139,6 +139,23 @@ TEST(OwnKernel, WithoutWhatItNeedsIsRefused) {
                  "multipath has no --kernel-file, which belongs to overlap, callback");
 }
 
+TEST(OwnKernel, TakesOptionsForTheCompilerThatLookLikeFlags) {
+  const TemporaryFolder folder;
+  const auto options_of = [&](const Arguments& flags) {
+    Arguments all = sobel_run({"--quiet", "--json", folder / "own.json"});
+    all.insert(all.end(), flags.begin(), flags.end());
+    const Outcome o = xferbench(all);
+    EXPECT_EQ(o.exit_code, 0) << o.err;
+    return read_json(folder / "own.json")["results"][0]["params"]["kernel-option"];
+  };
+  EXPECT_EQ(options_of({"--kernel-option=--use_fast_math"}), "--use_fast_math");
+  EXPECT_EQ(options_of({"--kernel-option", "--use_fast_math"}), "--use_fast_math");
+  EXPECT_EQ(options_of({"--kernel-option", "--std=c++17 --restrict"}), "--std=c++17 --restrict");
+  expect_refusal(xferbench(sobel_run({"--kernel-option", "--quiet"})), 2, "--kernel-option: needs a value");
+  expect_refusal(xferbench(sobel_run({"--kernel-option", "--json=own.json"})), 2, "--kernel-option: needs a value");
+  expect_refusal(xferbench(sobel_run({"--kernel-option="})), 2, "--kernel-option needs a value");
+}
+
 TEST(OwnKernel, IsInAFileThatCanBeReadToItsEnd) {
   const TemporaryFolder folder;
   const auto refuse = [](const std::string& file, const std::string& why) {

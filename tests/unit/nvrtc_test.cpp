@@ -115,6 +115,14 @@ TEST_F(Compiling, SaysWhatIsWrongWithAnOption) {
   EXPECT_NE(error_of(source).find("--gpu-architecture"), std::string::npos) << error_of(source);
 }
 
+TEST_F(Compiling, SaysWhereAnOptionLeavesNoCode) {
+  KernelSource source = source_of(kTwice);
+  source.options.emplace_back("-dlto");
+  EXPECT_EQ(error_of(source),
+            "compiling mine.cu for sm_90 gave no code: leave out of --kernel-option what asks for something else, as "
+            "-dlto does");
+}
+
 TEST_F(Compiling, FindsHeadersBesideTheFile) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "nvrtc headers";
   std::filesystem::create_directories(folder);
