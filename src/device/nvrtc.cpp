@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -105,33 +104,30 @@ int run_compiler(const Nvrtc& nvrtc, Program program, const std::vector<std::str
                     static_cast<const char* const*>(words.data()));
 }
 
-std::string line_of(const std::string& text, std::size_t number) {
-  std::istringstream lines(text);
-  std::string line;
-  while (number-- > 0) {
-    if (!std::getline(lines, line)) return {};
-  }
-  line.erase(0, line.find_first_not_of(" \t"));
-  return line;
+std::string trimmed(const std::string& line) {
+  constexpr std::string_view kAround = " \t\r";
+  const std::size_t first = line.find_first_not_of(kAround);
+  return first == std::string::npos ? "" : line.substr(first, line.find_last_not_of(kAround) + 1 - first);
 }
 
 /// "sobel.cu(12): error: identifier "x" is undefined", taken apart.
 struct CompileError {
-  std::size_t line = 0;
-  std::string message;
+  std::string_view file;
+  std::string_view line;
+  std::string_view message;
 };
 
-std::optional<CompileError> error_in(std::string_view line, const std::string& file) {
-  constexpr std::string_view kError = "error";
-  if (!line.starts_with(file + "(")) return std::nullopt;
-  CompileError error;
-  const char* const number = line.data() + file.size() + 1;
-  const auto [end, status] = std::from_chars(number, line.data() + line.size(), error.line);
-  const std::string_view rest = line.substr(static_cast<std::size_t>(end - line.data()));
-  if (status != std::errc() || !rest.starts_with("): " + std::string(kError))) return std::nullopt;
-  const std::size_t colon = rest.find(": ", 3);
-  error.message = rest.substr(colon == std::string_view::npos ? 3 : colon + 2);
-  return error;
+std::optional<CompileError> error_in(std::string_view text) {
+  for (const std::string_view kind : {"): error", "): catastrophic error"}) {
+    const std::size_t end = text.find(kind);
+    const std::size_t begin = end == std::string_view::npos ? end : text.rfind('(', end);
+    if (begin == std::string_view::npos) continue;
+    const std::string_view number = text.substr(begin + 1, end - begin - 1);
+    const std::size_t colon = text.find(": ", end + kind.size());
+    if (number.find_first_not_of("0123456789") != std::string_view::npos || colon == std::string_view::npos) continue;
+    return CompileError{text.substr(0, begin), number, text.substr(colon + 2)};
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -154,15 +150,18 @@ std::string compile_errors(std::string_view log, const KernelSource& source) {
   std::size_t errors = 0;
   std::istringstream lines{std::string(log)};
   for (std::string line; std::getline(lines, line);) {
-    const auto error = error_in(line, source.file);
-    if (!error) continue;
-    if (++errors > kMost) continue;
-    const std::string code = line_of(source.content, error->line);
-    told.push_back(fmt::format("line {}: {}{}", error->line, error->message, code.empty() ? "" : ": `" + code + "`"));
+    line = trimmed(line);
+    const auto error = error_in(line);
+    if (!error || ++errors > kMost) continue;
+    std::string code;
+    if (lines.peek() == ' ') std::getline(lines, code);  // quoted below the error
+    code = trimmed(code);
+    told.push_back(fmt::format("{}line {}: {}{}", error->file == source.file ? "" : fmt::format("{} ", error->file),
+                               error->line, error->message, code.empty() ? "" : ": `" + code + "`"));
   }
   if (errors > kMost) told.push_back(fmt::format("and {} more", errors - kMost));
   if (!told.empty()) return fmt::format("{}", fmt::join(told, "; "));
-  // Of an option, or within a header.
+  // Of an option.
   constexpr std::string_view kBlank(" \n\0", 3);
   std::string all(log.substr(0, log.find_last_not_of(kBlank) + 1));
   std::ranges::replace(all, '\n', ' ');

@@ -12,8 +12,8 @@ namespace xferbench {
 /// What to open, in this order: names that the loader finds, then the toolkit's usual folder. Pure.
 std::vector<std::string> nvrtc_places();
 
-/// What an NVRTC log says is wrong, in one line: for each error its line's number, the message, and the line itself.
-/// Pure.
+/// What an NVRTC log says is wrong, in one line: for each error its line's number, the message, and the line itself;
+/// also the file, where it is one that `source` includes. Pure.
 std::string compile_errors(std::string_view log, const KernelSource& source);
 
 /// Compiled for `source.arch`, which is not empty: a cubin for a real architecture (sm_90), PTX for a virtual one

@@ -60,6 +60,34 @@ TEST(CompileErrors, AreToldWithTheFilesLines) {
             "line 3: identifier \"FACTOR\" is undefined: `if (i < n) out[i] = FACTOR * in[i];`");
 }
 
+TEST(CompileErrors, OfHeadersAreToldWithTheirNames) {
+  const std::string log =
+      "lib/factor.hpp(1): error: identifier \"x\" is undefined\n"
+      "  float factor() { return x; }\r\n"
+      "                          ^\n\n"
+      "mine.cu(3): error: identifier \"factor\" is undefined\n"
+      "      out[i] = factor() * in[i];\r\n"
+      "               ^\n\n"
+      "2 errors detected in the compilation of \"mine.cu\".\n";
+  EXPECT_EQ(compile_errors(log, source_of(kTwice)),
+            "lib/factor.hpp line 1: identifier \"x\" is undefined: `float factor() { return x; }`; line 3: identifier "
+            "\"factor\" is undefined: `out[i] = factor() * in[i];`");
+}
+
+TEST(CompileErrors, ThatEndCompilationAreToldBesideOthers) {
+  const std::string log =
+      "mine.cu(1): error: incomplete type \"S<3>\" is not allowed\n"
+      "  S<3> s;\n"
+      "       ^\n\n"
+      "mine.cu(2): catastrophic error: cannot open source file \"no.hpp\"\n"
+      "  #include \"no.hpp\"\n"
+      "                   ^\n\n"
+      "1 error and 1 catastrophic error detected in the compilation of \"mine.cu\".\nCompilation terminated.\n";
+  EXPECT_EQ(compile_errors(log, source_of(kTwice)),
+            "line 1: incomplete type \"S<3>\" is not allowed: `S<3> s;`; line 2: cannot open source file \"no.hpp\": "
+            "`#include \"no.hpp\"`");
+}
+
 TEST(CompileErrors, BeyondFiveAreCounted) {
   std::string log;
   for (int i = 1; i <= 7; ++i) log += "mine.cu(1): error: number " + std::to_string(i) + "\n";
@@ -133,6 +161,21 @@ TEST_F(Compiling, FindsHeadersBesideTheFile) {
   EXPECT_TRUE(
       compile(source).starts_with("\x7F"
                                   "ELF"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(Compiling, NamesTheLineOfAMistakeInAHeader) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "nvrtc mistakes";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "factor.hpp") << "#define FACTOR 2.0F\r\n__device__ int f() { return x; }\r\n";
+  KernelSource source = source_of(std::string("#include \"factor.hpp\"\n") + kTwice + "__device__ int g = y;\n");
+  source.file = (folder / "mine.cu").string();
+  source.options.clear();
+  const std::string error = error_of(source);
+  EXPECT_NE(error.find("factor.hpp line 2: identifier \"x\" is undefined: `__device__ int f() { return x; }`; line 6: "
+                       "identifier \"y\" is undefined: `__device__ int g = y;`"),
+            std::string::npos)
+      << error;
   std::filesystem::remove_all(folder);
 }
 
