@@ -187,4 +187,33 @@ bool is_text(std::string_view code) {
   return std::ranges::none_of(code.substr(0, code.find_last_not_of('\0') + 1), [](char c) { return c == '\0'; });
 }
 
+bool has_name(std::string_view code, std::string_view name) {
+  const auto in_a_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
+  };
+  const std::string length = std::to_string(name.size());
+  for (std::size_t at = code.find(name); at != std::string_view::npos; at = code.find(name, at + 1)) {
+    const std::string_view before = code.substr(0, at);
+    const std::string_view after = code.substr(at + name.size());
+    const bool begins = before.empty() || !in_a_word(before.back());
+    if (before.ends_with(length) || (begins && (after.empty() || !in_a_word(after.front())))) return true;
+  }
+  return false;
+}
+
+std::string first_errors(std::string_view log) {
+  constexpr std::size_t kMost = 3;
+  constexpr std::string_view kOrigin = "ptxas application ptx input, ";
+  std::istringstream lines{std::string(log.substr(0, log.find('\0')))};
+  std::string told;
+  std::size_t count = 0;
+  for (std::string line; count < kMost && std::getline(lines, line);) {
+    if (line.starts_with(kOrigin)) line.erase(0, kOrigin.size());
+    line.erase(line.find_last_not_of(kBlanks) + 1);
+    if (line.empty()) continue;
+    told += (count++ == 0 ? "" : "; ") + line;
+  }
+  return told;
+}
+
 }  // namespace xferbench

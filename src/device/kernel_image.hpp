@@ -30,6 +30,13 @@ void require_grid(const OwnLaunch& launch, const std::string& kernel);
 /// Whether code is PTX, which is text, and not a cubin or a fat binary.
 bool is_text(std::string_view code);
 
+/// Whether PTX or a cubin, which hold their names as text, has something of that name: a word of its own or, as C++
+/// mangles what is not extern "C", behind its length.
+bool has_name(std::string_view code, std::string_view name);
+
+/// What a driver's compiler says is wrong with PTX, in one line: the first lines of its log.
+std::string first_errors(std::string_view log);
+
 /// Whether it is what nvcc --fatbin writes, which may be compressed.
 bool is_fat_binary(std::string_view code);
 

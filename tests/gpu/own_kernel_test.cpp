@@ -1,5 +1,7 @@
 // Kernels of users on a real GPU: the four of examples/kernels at sizes that are no multiple of anything, in every
 // arrangement, and what is refused.
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -141,6 +143,59 @@ TEST_F(GpuOwnKernel, OfWhichAPartIsMissingIsRefusedBeforeADriverReadsIt) {
   refused(std::string("\x01\0junk", 6), "it is neither PTX nor a cubin nor a fat binary");
   refused(whole.substr(0, whole.size() / 2), "it is no whole cubin");
   refused(whole.substr(0, whole.size() - 1), "it is no whole cubin");
+}
+
+TEST_F(GpuOwnKernel, InPtxThatDoesNotAssembleIsToldWithTheLine) {
+  std::string ptx = beside_a_right_one("", arch("compute_"));
+  ptx.resize(ptx.find_last_not_of('\0') + 1);
+  const std::size_t body = ptx.find("ret;");
+  ASSERT_NE(body, std::string::npos);
+  const auto line = std::count(ptx.begin(), ptx.begin() + static_cast<std::ptrdiff_t>(body), '\n') + 1;
+  ptx.insert(body, "add.u32 %nothing, %nothing, 1; ");
+  const Result r = run_file(written("mine.ptx", ptx), "right");
+  EXPECT_EQ(r.status, Status::failed);
+  EXPECT_NE(r.reason.find("line " + std::to_string(line)), std::string::npos) << r.reason;
+}
+
+/// A kernel that moves its elements through dynamic shared memory, of which it wishes so much.
+std::string through_shared_memory(std::size_t bytes) {
+  return "extern \"C\" __constant__ unsigned through_launch[3] = {128, 1, " + std::to_string(bytes) +
+         "};\n"
+         "extern __shared__ float held[];\n"
+         "extern \"C\" __global__ void through(const float* in, float* out, size_t n) {\n"
+         "  const size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x;\n"
+         "  const unsigned at = through_launch[2] / sizeof(float) - 1 - threadIdx.x;  // at the end of what was asked "
+         "for\n"
+         "  held[at] = i < n ? in[i] : 0;\n"
+         "  __syncthreads();\n"
+         "  if (i < n) out[i] = held[at] + 1;\n"
+         "}\n";
+}
+
+TEST_F(GpuOwnKernel, HasTheSharedMemoryThatItWishes) {
+  for (const std::size_t bytes : {4096U, 64U << 10U}) {  // as every block may have, and what must be asked for
+    const Result r = run_file(written("through.cu", through_shared_memory(bytes)), "through");
+    ASSERT_EQ(r.status, Status::ok) << r.reason;
+    EXPECT_EQ(r.value("block_size"), 128);
+    EXPECT_EQ(r.value("shared_bytes"), static_cast<double>(bytes));
+  }
+  const Result r = run_file(written("through.cu", through_shared_memory(1U << 30U)), "through");
+  EXPECT_EQ(r.status, Status::failed);
+  EXPECT_NE(r.reason.find("reserving 1073741824 bytes of shared memory for through"), std::string::npos) << r.reason;
+}
+
+TEST_F(GpuOwnKernel, WhoseWishesCannotBeReadIsRefused) {
+  const auto refused = [&](const std::string& wishes, const std::string& why) {
+    const std::string kernel = "extern \"C\" __global__ void right(const float*, float*, size_t) {}\n";
+    const Result r = run_file(written("mine.cu", kernel + wishes), "right");
+    EXPECT_EQ(r.status, Status::failed);
+    EXPECT_NE(r.reason.find(why + "; declare it as extern \"C\" __constant__ unsigned right_launch[3]"),
+              std::string::npos)
+        << r.reason;
+  };
+  refused("namespace mine { __constant__ unsigned right_launch[3] = {256, 4, 0}; }\n",
+          "nothing that can be read has this name, though the code has it");
+  refused("extern \"C\" __constant__ unsigned right_launch[2] = {256, 4};\n", "it has 8 bytes");
 }
 
 TEST_F(GpuOwnKernel, ThatIsNotInTheFileFailsItsCaseAlone) {

@@ -144,6 +144,28 @@ TEST(KernelImages, OfAnotherKindAreRefused) {
   EXPECT_EQ(error_of(of_types(".u64") + std::string(1, '\0')), "taken") << "as NVRTC ends it";
 }
 
+// --- What is told of it ---------------------------------------------------------------------------------------------
+
+TEST(KernelNames, AreWordsOfTheirOwnOrMangled) {
+  EXPECT_TRUE(has_name(".const .align 4 .b8 a_launch[12]", "a_launch"));
+  EXPECT_TRUE(has_name(std::string("\0a_launch\0", 10), "a_launch")) << "in a cubin's table";
+  EXPECT_TRUE(has_name(".const .b8 _ZN1x8a_launchE[12]", "a_launch"));
+  EXPECT_TRUE(has_name(".const .b8 _ZL8a_launch[12]", "a_launch"));
+  EXPECT_FALSE(has_name(".const .b8 sma_launch[12], a_launches[2], a_launch_[1]", "a_launch"));
+  EXPECT_FALSE(has_name(".const .b8 _ZN1x9sa_launchE[12]", "a_launch"));
+}
+
+TEST(DriverErrors, AreTheFirstLinesOfItsLog) {
+  const std::string log =
+      "ptxas application ptx input, line 12; error   : Unknown symbol 'x'\n"
+      "ptxas application ptx input, line 14; error   : Label expected\n\n"
+      "ptxas fatal   : Ptx assembly aborted due to errors\nmore\n";
+  EXPECT_EQ(first_errors(log + std::string(100, '\0')),
+            "line 12; error   : Unknown symbol 'x'; line 14; error   : Label expected; ptxas fatal   : Ptx assembly "
+            "aborted due to errors");
+  EXPECT_EQ(first_errors(std::string(100, '\0')), "");
+}
+
 }  // namespace
 
 }  // namespace xferbench

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,12 +28,6 @@ std::string own_architecture(const OpenedGpu& gpu) {
   check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu.number()), "cudaDeviceGetAttribute");
   check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, gpu.number()), "cudaDeviceGetAttribute");
   return fmt::format("sm_{}{}", major, minor);
-}
-
-/// Asking CUDA for a symbol that is not there is an error to tools that watch (compute-sanitizer). PTX and cubins hold
-/// their names as text; a fat binary may be compressed.
-bool may_have(const std::string& image, const std::string& symbol) {
-  return is_fat_binary(image) || image.find(symbol) != std::string::npos;
 }
 
 using ParameterInfo = decltype(&cuKernelGetParamInfo);
@@ -72,18 +65,27 @@ void require_contract_of(cudaKernel_t kernel, const KernelSource& source) {
 class Library {
  public:
   Library(const std::string& image, const KernelSource& source) {
-    const std::string what = fmt::format("loading {}", source.file);
-    check(cudaLibraryLoadData(&library_, image.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0), what.c_str());
+    std::array options{cudaJitErrorLogBuffer, cudaJitErrorLogBufferSizeBytes};
+    check(cudaLibraryLoadData(&library_, image.c_str(), options.data(), log_values_.data(),
+                              static_cast<unsigned>(options.size()), nullptr, nullptr, 0),
+          fmt::format("loading {}", source.file));
   }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
   ~Library() { static_cast<void>(cudaLibraryUnload(library_)); }
 
+  /// Throws DeviceError with what the driver's compiler says of PTX, too, if `status` is an error.
+  void check(cudaError_t status, const std::string& operation) const {
+    if (status == cudaSuccess) return;
+    static_cast<void>(cudaGetLastError());
+    const std::string log = first_errors({log_.data(), log_.size()});
+    throw DeviceError(operation, describe(status) + (log.empty() ? "" : ": " + log));
+  }
+
   [[nodiscard]] cudaKernel_t kernel(const KernelSource& source) const {
     cudaKernel_t kernel = nullptr;
-    const cudaError_t status = cudaLibraryGetKernel(&kernel, library_, source.name.c_str());
-    check(status,
-          fmt::format("finding the kernel {} in {} (it must be extern \"C\")", source.name, source.file).c_str());
+    check(cudaLibraryGetKernel(&kernel, library_, source.name.c_str()),
+          fmt::format("finding the kernel {} in {} (it must be extern \"C\")", source.name, source.file));
     return kernel;
   }
 
@@ -92,24 +94,32 @@ class Library {
     void* address = nullptr;
     std::size_t bytes = 0;
     const std::string name = source.name + "_launch";
-    if (!may_have(image, name)) return {};
+    // Asking CUDA for a symbol that is not there is an error to tools that watch (compute-sanitizer).
+    const bool is_there = has_name(image, name);
+    if (!is_there && !is_fat_binary(image)) return {};
+    const auto refuse = [&](const std::string& why) {
+      throw DeviceError(
+          fmt::format("reading {} of {}", name, source.file),
+          fmt::format("{}; declare it as extern \"C\" __constant__ unsigned {}[3] = {{block size, elements "
+                      "per thread, dynamic shared bytes}}",
+                      why, name));
+    };
     if (cudaLibraryGetGlobal(&address, &bytes, library_, name.c_str()) != cudaSuccess) {
       static_cast<void>(cudaGetLastError());
+      if (is_there) refuse("nothing that can be read has this name, though the code has it");
       return {};
     }
     std::array<unsigned, 3> words{};
-    if (bytes != sizeof(words)) {
-      throw DeviceError(fmt::format("reading {} of {}", name, source.file),
-                        fmt::format("it has {} bytes; declare it as extern \"C\" __constant__ unsigned {}[3] = {{block "
-                                    "size, elements per thread, dynamic shared bytes}}",
-                                    bytes, name));
-    }
-    check(cudaMemcpy(words.data(), address, bytes, cudaMemcpyDeviceToHost), ("reading " + name).c_str());
+    if (bytes != sizeof(words)) refuse(fmt::format("it has {} bytes", bytes));
+    cuda::check(cudaMemcpy(words.data(), address, bytes, cudaMemcpyDeviceToHost), ("reading " + name).c_str());
     return {.block_size = words[0], .elements_per_thread = std::max(1U, words[1]), .shared_bytes = words[2]};
   }
 
  private:
   cudaLibrary_t library_ = nullptr;
+  // These stay, as code may be compiled later than it is loaded.
+  std::array<char, 8192> log_{};
+  std::array<void*, 2> log_values_{log_.data(), reinterpret_cast<void*>(log_.size())};  // the size, as a pointer
 };
 
 class CudaLoadedKernel final : public LoadedKernel {
@@ -118,13 +128,13 @@ class CudaLoadedKernel final : public LoadedKernel {
       : library_(image, source), kernel_(library_.kernel(source)), wishes_(library_.wishes(image, source)) {
     if (!is_cuda_source(source) && !is_text(source.content)) require_contract_of(kernel_, source);
     if (wishes_.shared_bytes > 0) {  // more than 48 KiB must be asked for
-      check(cudaFuncSetAttribute(function(), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(wishes_.shared_bytes)),
-            fmt::format("reserving {} bytes of shared memory for {}", wishes_.shared_bytes, source.name).c_str());
+      library_.check(cudaFuncSetAttribute(function(), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                          static_cast<int>(wishes_.shared_bytes)),
+                     fmt::format("reserving {} bytes of shared memory for {}", wishes_.shared_bytes, source.name));
     }
     // Also loads it now: lazy loading inside a gated region would wait for the gate for ever.
     cudaFuncAttributes attributes{};
-    check(cudaFuncGetAttributes(&attributes, function()), ("asking for the attributes of " + source.name).c_str());
+    library_.check(cudaFuncGetAttributes(&attributes, function()), "asking for the attributes of " + source.name);
     best_block_size_ = best_of(static_cast<unsigned>(attributes.maxThreadsPerBlock));
   }
 
