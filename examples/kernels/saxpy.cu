@@ -11,10 +11,9 @@ extern "C" __constant__ unsigned saxpy_launch[3] = {256, 4, 0};
 
 extern "C" __global__ void saxpy(const float* in, float* out, size_t n) {
   const size_t i = (blockIdx.x * size_t{blockDim.x} + threadIdx.x) * 4;
-  if (i >= n) return;
-  for (size_t pair = i; pair < i + 4; pair += 2) {
+  for (size_t pair = i; pair < i + 4 && pair < n; pair += 2) {
     const float x = in[pair];
     out[pair] = x;
-    out[pair + 1] = A * x + in[pair + 1];
+    if (pair + 1 < n) out[pair + 1] = A * x + in[pair + 1];  // of whole rows every pair is whole
   }
 }

@@ -80,6 +80,11 @@ TEST_F(GpuOwnKernel, SaxpyAsItWishesToBeLaunched) {
   }
 }
 
+// compute-sanitizer sees what is read or written behind the last element.
+TEST_F(GpuOwnKernel, SaxpyOfHalfAPairSmallForSanitizers) {
+  run_well("overlap --size 4,12,20,1036 --chunks 1 --strategy engines,zero-copy" + kernel("saxpy"));
+}
+
 TEST_F(GpuOwnKernel, SobelInRowsOfOddLength) {
   const std::string line = "overlap --size 4099000 --row-bytes 1000 --halo-rows 1" + kernel("sobel");
   run_well(line + "--chunks 1,7,64" + kStrategies);
