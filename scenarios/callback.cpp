@@ -55,6 +55,7 @@ CallbackCase callback_case(const Case& c) {
                    .chunks = c.count("chunks"),
                    .own = own_kernel_of(c, c.count("size")),
                    .work = static_cast<std::uint32_t>(c.count_or("work", 1)),
+                   .costs = false,
                    .in_one_piece = "--chunks 1"},
           .streams = c.count("streams"),
           .consumers = c.count("consumers")};

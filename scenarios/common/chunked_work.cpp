@@ -20,8 +20,10 @@ namespace {
 /// further copy costs to vanish (0.05 % on an H200).
 constexpr std::size_t kLeastPiece = 256 * MiB;
 
-/// Into so many pieces a payload is cut to see what one more costs (scenarios/overlap/stages.cpp): around each of them,
-/// too, there must be room for neighbouring rows.
+/// To see what one more operation costs, a payload of so many rows and bytes is cut into so many pieces, or all its
+/// rows (scenarios/overlap/stages.cpp): around each of them, too, there must be room for neighbouring rows.
+constexpr std::size_t kLeastRowsForCosts = 32;
+constexpr std::size_t kLeastBytesForCosts = MiB;
 constexpr std::size_t kPiecesForCosts = 64;
 
 /// So that pieces begin at like places of a payload of which only a part is moved (PayloadPart).
@@ -76,13 +78,20 @@ std::vector<std::size_t> places_of(const ChunkedWork::Shape& shape, const std::v
   return places;
 }
 
+/// Of how many pieces the device holds the neighbouring rows, too, at a time.
+std::size_t pieces_with_halo(const ChunkedWork::Shape& shape) {
+  const std::size_t chunks =
+      slot_bytes(shape) > 0 ? 1 : shape.chunks * shape.rounds;  // slots are counted by themselves
+  const bool costs = shape.costs && shape.units() >= kLeastRowsForCosts && shape.bytes >= kLeastBytesForCosts;
+  return std::max(chunks, costs ? std::min(kPiecesForCosts, shape.units()) : 1);
+}
+
 /// A kernel of the user's works on the whole payload at once, too; in place, input and output of that lie side by side.
 std::size_t device_bytes_for_own(const ChunkedWork::Shape& shape) {
-  const std::size_t all = bytes_on_device(shape, shape.bytes * shape.rounds / shape.element_bytes());
-  if (shape.in_place) return 2 * all;
-  if (shape.own->halo_rows == 0) return all;
-  const std::size_t pieces = std::max(shape.chunks * shape.rounds, kPiecesForCosts);
-  return all + pieces * (2 * room_for_halo(shape) + kDeviceAlignment);
+  const std::size_t bytes = shape.bytes * shape.rounds;
+  if (shape.in_place) return 2 * aligned_on_device(bytes);  // and reads no other rows
+  if (shape.own->halo_rows == 0) return aligned_on_device(bytes);
+  return aligned_on_device(bytes) + pieces_with_halo(shape) * (2 * room_for_halo(shape) + kDeviceAlignment);
 }
 
 template <class Expected>

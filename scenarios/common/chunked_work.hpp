@@ -38,6 +38,7 @@ class ChunkedWork {
     std::size_t kernels_per_chunk = 1;
     unsigned blocks = 0;  ///< of each kernel's grid; 0: one thread for every four elements
     std::uint64_t seed = 0;
+    bool costs = true;  ///< whether what operations cost is measured beside, over the same payload
     const char* in_one_piece = "--strategy serial";  ///< the scenario's flag for a kernel that cannot be chunked
 
     [[nodiscard]] std::size_t element_bytes() const { return own ? own->element_bytes() : kElement; }

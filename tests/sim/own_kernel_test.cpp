@@ -82,7 +82,17 @@ TEST_F(OwnKernels, WorkInPlaceWhereTheyReadNoOtherRows) {
 }
 
 TEST_F(OwnKernels, OfLargePayloadsAreCheckedWithoutMovingAllOfThem) {
-  run_well(command_of("overlap --size 1G --chunks 32 --strategy streams"));
+  const Words line = command_of("overlap --size 1G --chunks 32 --strategy streams");
+  run_well(line);
+  ChunkedWork work(device_, {.bytes = GiB, .chunks = 32, .own = own_kernel_of(cases_of(line).front().config, GiB)});
+  work.prepare();
+  std::size_t moved = 0;
+  work.payload()->part().for_each(0, GiB, [&moved](std::size_t begin, std::size_t end) { moved += end - begin; });
+  EXPECT_GT(moved, 0U);
+  EXPECT_LT(moved, GiB / 100);
+  EXPECT_NO_THROW(work.check("all"));
+  *work.payload()->host_out() ^= std::byte{1};
+  EXPECT_THROW(work.check("all"), VerificationError);
 }
 
 TEST_F(OwnKernels, HaveNoWorkOfTheProgramsOwn) {
@@ -281,10 +291,30 @@ TEST(OwnKernelMemory, IsNeverLeftByACopy) {
     stream.SimStream::copy(c);
   }});
   within = &machine;
-  for (const char* flags : {"--chunks 1,37 --strategy engines,streams", "--chunks 9 --slots 2 --strategy engines",
-                            "--chunks 9 --growth 1.2 --rounds 2 --strategy streams"}) {
-    for (const Result& r : run(machine, command_of(kRows + flags))) EXPECT_EQ(r.status, Status::ok) << r.reason;
+  for (const std::string& line :
+       {kRows + "--chunks 1,37 --strategy engines,streams", kRows + "--chunks 9 --slots 2 --strategy engines",
+        kRows + "--chunks 9 --growth 1.2 --rounds 2 --strategy streams",
+        std::string("overlap --size 1M --row-bytes 32K --halo-rows 5 --chunks 1 --strategy engines"),
+        std::string("overlap --size 5M --row-bytes 32K --halo-rows 3 --chunks 2 --slots 1 --strategy engines"),
+        std::string("callback --size 1M --row-bytes 32K --halo-rows 40 --chunks 3")}) {
+    for (const Result& r : run(machine, command_of(line))) EXPECT_EQ(r.status, Status::ok) << r.reason;
   }
+}
+
+TEST(OwnKernelMemory, HasRoomForNoMoreRowsThanAreReadAtATime) {
+  const auto bytes_of = [](const std::string& line) {
+    const PlannedCase planned = cases_of(command_of(line)).front();
+    return planned.scenario->needs(planned.config).device;
+  };
+  const auto in_and_out = [](std::uint64_t payload, std::uint64_t pieces, std::uint64_t halo) {
+    return 2 * (payload + pieces * (2 * halo + 256));
+  };
+  // One row, of which nothing can be cut to see what pieces cost.
+  EXPECT_EQ(bytes_of("overlap --size 4M --row-bytes 4M --halo-rows 64 --chunks 1 --strategy engines"),
+            in_and_out(4 * MiB, 1, 256 * MiB));
+  EXPECT_EQ(bytes_of("overlap --size 4M --row-bytes 64K --halo-rows 8 --chunks 1 --strategy engines"),
+            in_and_out(4 * MiB, 64, MiB / 2));
+  EXPECT_EQ(bytes_of("callback --size 4M --row-bytes 64K --halo-rows 8 --chunks 3"), in_and_out(4 * MiB, 3, MiB / 2));
 }
 
 // --- What does not fit ----------------------------------------------------------------------------------------------
