@@ -134,4 +134,18 @@ std::optional<SkipReason> reason_against(const StagingCase& c) {
   return std::nullopt;
 }
 
+std::optional<SkipReason> reason_not_to_simulate(const StagingCase& c) {
+  if (c.stores == StagingStores::streaming) {
+    return SkipReason::unavailable("the simulated host has no caches to write past; use --stores cached");
+  }
+  if (c.slot_memory != HostMemory::pinned) {
+    return SkipReason::unavailable(
+        "kinds of page-locked memory are all alike when simulated; use --slot-memory pinned");
+  }
+  if (c.idle == Worker::Idle::poll) {
+    return SkipReason::unavailable("simulated threads take no time to be woken; use --idle sleep");
+  }
+  return std::nullopt;
+}
+
 }  // namespace xferbench

@@ -93,4 +93,8 @@ std::vector<Axis> staging_axes();
 /// Why a case cannot run, or not on this machine; nothing if it can.
 std::optional<SkipReason> reason_against(const StagingCase& c);
 
+/// Why a simulated device does not tell how long it takes: what it does not model would be as fast as its usual way,
+/// and findings would say so. Nothing where it does.
+std::optional<SkipReason> reason_not_to_simulate(const StagingCase& c);
+
 }  // namespace xferbench

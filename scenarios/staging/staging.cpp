@@ -137,8 +137,9 @@ class Staging final : public ScenarioOf<staging_case> {
                     .axes = staging_axes(),
                     .metrics = make_metrics()}) {}
 
-  [[nodiscard]] std::optional<SkipReason> reason_to_skip(const StagingCase& c, const Capabilities*) const override {
-    return reason_against(c);
+  [[nodiscard]] std::optional<SkipReason> reason_to_skip(const StagingCase& c, const Capabilities* can) const override {
+    if (auto reason = reason_against(c)) return reason;
+    return can != nullptr && can->environment.simulated() ? reason_not_to_simulate(c) : std::nullopt;
   }
 
   [[nodiscard]] MemoryNeeds memory_needs(const StagingCase& c) const override {
