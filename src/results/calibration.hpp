@@ -1,6 +1,7 @@
 // What results say of a machine, as numbers of a profile for the simulated device.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,10 @@
 #include "results/result.hpp"
 
 namespace xferbench {
+
+/// Bytes that a profile file may have: of a name or a description, and of where a number comes from.
+inline constexpr std::size_t kLongestProfileWord = 100;
+inline constexpr std::size_t kLongestSource = 500;
 
 /// One of the numbers of sim::Profile.
 struct Figure {

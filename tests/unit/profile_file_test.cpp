@@ -13,6 +13,7 @@
 
 #include "core/error.hpp"
 #include "device/sim/profile_fields.hpp"
+#include "results/calibration.hpp"
 
 namespace xferbench {
 namespace {
@@ -168,6 +169,21 @@ TEST(ProfileFile, SaysWhatIsWrongWithIt) {
   expect_refused_profile(R"(, "uuid": ")" + std::string(1000, 'x') + R"(")", {"expected a text of 1 to 100"});
 }
 
+TEST(ProfileFile, WantsIntervalsThatHoldTheirNumbers) {
+  const auto source = [](const std::string& interval) {
+    return R"(, "set": {"h2d_rate": 5e10}, "sources": {"h2d_rate": {)" + interval + R"("source": "r.json: k"}})";
+  };
+  expect_refused_profile(source(R"("high": 6e10, )"), {"sources.h2d_rate", "has 'high' alone", "low and high"});
+  expect_refused_profile(source(R"("low": 4e10, )"), {"has 'low' alone"});
+  expect_refused_profile(source(R"("low": 6e10, "high": 4e10, )"),
+                         {"'h2d_rate'", "not from low 60000000000 to high 4"});
+  expect_refused_profile(source(R"("low": 5.1e10, "high": 6e10, )"), {"an interval has the number in it"});
+  EXPECT_TRUE(parse_profile(profile_with(source("")), "p").uncertain.empty());
+  const sim::ProfileFile known = parse_profile(profile_with(source(R"("low": 4e10, "high": 6e10, )")), "p");
+  ASSERT_EQ(known.uncertain.size(), 1U);
+  EXPECT_EQ(known.sources, std::vector<std::string>{"r.json: k"});
+}
+
 TEST(ProfileFile, HoldsNumbersToTheirLimits) {
   for (const auto* rest : {R"("scale": {"link": 0})",
                            R"("scale": {"link": -1})",
@@ -261,6 +277,10 @@ TEST(ProfileSchema, HasTheSameNumbersAndLimits) {
     EXPECT_EQ(its["maximum"].get<double>(), field.quantity->most) << field.name;
     EXPECT_EQ(its["type"], field.quantity->whole ? "integer" : "number") << field.name;
   }
+  std::vector<std::string> sources;
+  for (const sim::ProfileField& field : sim::profile_fields()) sources.emplace_back(field.name);
+  EXPECT_EQ(fields["sources"]["propertyNames"]["enum"], nlohmann::json(sources));
+  EXPECT_EQ(fields["sources"]["additionalProperties"]["properties"]["source"]["maxLength"], kLongestSource);
   std::vector<std::string> parts;
   for (const auto& [name, part] : fields["scale"]["properties"].items()) parts.push_back(name);
   EXPECT_EQ(parts.size(), texts_of(sim::Part{}).size());

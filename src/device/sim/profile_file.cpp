@@ -12,6 +12,7 @@
 #include "core/spelling.hpp"
 #include "device/open.hpp"
 #include "device/sim/profile_fields.hpp"
+#include "results/calibration.hpp"
 #include "results/json_shape.hpp"
 
 namespace xferbench::sim {
@@ -22,7 +23,6 @@ using namespace json;
 using enum Rule;
 
 constexpr std::string_view kProfileVersion1 = "xferbench-profile/1";
-constexpr std::size_t kLongestWord = 100;
 
 /// A file as it is written.
 struct Named {
@@ -35,6 +35,7 @@ struct Source {
   double low = 0;
   double high = 0;
   std::string source;
+  bool has_interval = false;
 };
 struct Late {
   double probability = 0;
@@ -68,7 +69,7 @@ constexpr Shape kShortWord{.expected = "a text of 1 to 100 characters",
                                [](Reader& in, void* into) {
                                  as<std::string>(into) = in.as_text();
                                  const std::size_t size = as<std::string>(into).size();
-                                 if (size == 0 || size > kLongestWord) in.refuse();
+                                 if (size == 0 || size > kLongestProfileWord) in.refuse();
                                },
                            .give = text_given};
 
@@ -85,7 +86,7 @@ constexpr Shape kFault{.expected = "a text, such as \"die:launch:5\"",
                        .take =
                            [](Reader& in, void* into) {
                              as<std::string>(into) = in.as_text();
-                             if (as<std::string>(into).size() > kLongestWord) in.refuse();
+                             if (as<std::string>(into).size() > kLongestProfileWord) in.refuse();
                              try {
                                static_cast<void>(parse_fault(as<std::string>(into)));
                              } catch (const UsageError& error) {
@@ -185,7 +186,7 @@ constexpr const Shape& kFieldNumbers = kEntriesOf<Named, &Named::name, kFieldNum
   std::vector<std::string> known;
   for (const ProfileField& field : profile_fields()) known.emplace_back(field.name);
   in.fail(fmt::format("unknown field {}{}; docs/profile-schema.json has them all", in_quotes(name),
-                      suggestion(name.substr(0, kLongestWord), known)));
+                      suggestion(name.substr(0, kLongestProfileWord), known)));
 }
 
 constexpr Shape kSet{.expected = kFieldNumbers.expected,
@@ -207,10 +208,9 @@ struct Amount {
 constexpr Shape kText{.expected = "a text of 1 to 500 characters",
                       .take =
                           [](Reader& in, void* into) {
-                            constexpr std::size_t kLongest = 500;
                             as<std::string>(into) = in.as_text();
                             const std::size_t size = as<std::string>(into).size();
-                            if (size == 0 || size > kLongest) in.refuse();
+                            if (size == 0 || size > kLongestSource) in.refuse();
                           },
                       .give = text_given};
 
@@ -222,6 +222,12 @@ constexpr std::array kSourceFields{
 constexpr Shape kSource = [] {
   Shape shape = record(kSourceFields);
   shape.strict = true;
+  shape.end = [](Reader& in, void* into) {
+    as<Source>(into).has_interval = in.has("low");
+    if (in.has("low") == in.has("high")) return;
+    in.fail(fmt::format("has '{}' alone; an interval has low and high, and a number without one has neither",
+                        in.has("low") ? "low" : "high"));
+  };
   return shape;
 }();
 constexpr const Shape& kAnySources = kEntriesOf<Source, &Source::name, kSource>;
@@ -317,16 +323,23 @@ Profile changed(const Written& file) {
   return p;
 }
 
+void check_source(Reader& in, const Written& file, const Source& source) {
+  const auto of = std::ranges::find(file.set, source.name, &Named::name);
+  if (of == file.set.end()) {
+    in.fail(fmt::format("sources: {} is not set; what has a source is a number of set", in_quotes(source.name)));
+  }
+  if (!source.has_interval || (source.low <= of->number && of->number <= source.high)) return;
+  in.fail(fmt::format("sources: {} is set to {}, which is not from low {} to high {}; an interval has the number in it",
+                      in_quotes(source.name), of->number, source.low, source.high));
+}
+
 /// What cannot be told of one field alone.
 void check_file(Reader& in, void* record) {
   const auto& file = as<Written>(record);
   if (std::ranges::find(profiles(), file.name, &Profile::name) != profiles().end()) {
     in.fail(fmt::format("name: {} is a built-in profile; give this one a name of its own", in_quotes(file.name)));
   }
-  for (const Source& source : file.sources) {
-    if (std::ranges::find(file.set, source.name, &Named::name) != file.set.end()) continue;
-    in.fail(fmt::format("sources: {} is not set; what has a source is a number of set", in_quotes(source.name)));
-  }
+  for (const Source& source : file.sources) check_source(in, file, source);
   const Profile p = changed(file);
   if (p.sockets > p.gpus) in.fail(fmt::format("set: {} sockets, but {} GPU", p.sockets, p.gpus));
   const Capacity& between = p.between_sockets;
@@ -381,6 +394,7 @@ ProfileFile made_of(const Written& file) {
   ProfileFile made{.profile = changed(file), .rank = {.host = file.host, .clock = file.clock, .network = file.network}};
   made.profile.changes = changes_of(file);
   for (const Source& source : file.sources) {
+    made.sources.push_back(source.source);
     if (source.low < source.high) made.uncertain.push_back({find_profile_field(source.name), source.low, source.high});
   }
   if (!file.inject.empty()) made.fault = parse_fault(file.inject);

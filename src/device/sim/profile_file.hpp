@@ -24,6 +24,7 @@ struct Uncertain {
 struct ProfileFile {
   Profile profile;
   std::vector<Uncertain> uncertain{};
+  std::vector<std::string> sources{};  ///< of numbers, as the file has them
   ModelledRank rank{};
   std::optional<InjectedFault> fault{};
 };
