@@ -63,10 +63,16 @@ int perform(const cli::CalibrateCommand& command) {
   ResultsFile output(command.output, Previous::kept);
   const std::vector<NamedReport> runs = command.results.empty() ? measured(command) : read_runs(command.results);
   const bool simulated_too = command.allow_simulated || command.device.simulate.has_value();
-  const Calibration made = calibrate(runs, numbers_of(command.base), simulated_too);
+  Calibration made = calibration_of(runs, command.base, simulated_too);
+  const std::vector<std::string> dropped = drop_impossible(made);
   if (made.figures.empty()) throw InputError("these results say nothing of what a profile has");
-  output.finish(to_profile_json(made, command.name, command.base));
+  const ProfileText profile{to_profile_json(made, command.name, command.base), "the profile that was made"};
+  static_cast<void>(origins_of(profile));  // rather no file than one that is refused when it is used
+  output.finish(profile.json);
   if (command.show.quiet) return 0;
+  for (const std::string& why : dropped) {
+    tell(fmt::format("warning: left out, and taken from {}: {}", command.base, why));
+  }
   for (const std::string& missing : made.missing) {
     tell(fmt::format("warning: taken from {}, since these results do not tell it: {}", command.base, missing));
   }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "device/open.hpp"
 #include "scenarios/calibration.hpp"
@@ -12,8 +14,11 @@ namespace xferbench::app {
 /// The built-in profile that has what results do not tell.
 inline constexpr const char* kUsualBase = "h200";
 
-/// What a built-in profile has.
-BaseNumber numbers_of(std::string base);
+/// What these results say of a machine, beside what the built-in profile `base` does. Throws as calibrate() does.
+Calibration calibration_of(std::span<const NamedReport> runs, const std::string& base, bool simulated_too);
+
+/// Takes out what a profile cannot have, as a cost below zero; a sentence about each number that is so left out.
+std::vector<std::string> drop_impossible(Calibration& made);
 
 /// What --simulate was given, where that is a results file: the profile that these results are enough for. Throws
 /// InputError where they are not, or cannot be read.

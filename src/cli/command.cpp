@@ -11,7 +11,9 @@
 #include "cli/command_line.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
+#include "device/open.hpp"
 #include "ranks/gpu_probe.hpp"
+#include "results/calibration.hpp"
 
 namespace xferbench::cli {
 
@@ -351,8 +353,25 @@ Command CommandLine::check_command() {
   return check_;
 }
 
+namespace {
+
+/// Before anything is measured: a profile of such a name would be refused when it is used.
+void refuse_profile_name(const std::string& name) {
+  if (is_built_in_profile(name)) {
+    throw UsageError(
+        fmt::format("--name {0}: that is a built-in profile; give this one a name of its own, as my-{0}", name));
+  }
+  if (name.size() > kLongestProfileWord) {
+    throw UsageError(fmt::format("--name takes up to {} characters, and this has {}; give a shorter one",
+                                 kLongestProfileWord, name.size()));
+  }
+}
+
+}  // namespace
+
 Command CommandLine::calibrate_command() {
   refuse_several_inputs("calibrate", calibrate_.results);
+  refuse_profile_name(calibrate_.name);
   if (!calibrate_.results.empty()) {
     for (const char* flag : {"--gpu", "--numa", "--simulate"}) {
       if (!given(flag)) continue;

@@ -68,6 +68,18 @@ ControlCharacter find_control(std::string_view text, std::size_t from) {
   return {text.size(), 0};
 }
 
+std::string shortened(std::string_view text, std::size_t most) {
+  constexpr std::string_view kBetween = "...";
+  if (text.size() <= most) return std::string(text);
+  const auto is_inside = [text](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80; };
+  const std::size_t room = most - kBetween.size();
+  std::size_t head = room / 2;
+  std::size_t tail = text.size() - (room - head);
+  while (head > 0 && is_inside(head)) --head;
+  while (tail < text.size() && is_inside(tail)) ++tail;
+  return std::string(text.substr(0, head)).append(kBetween).append(text.substr(tail));
+}
+
 std::string printable(std::string_view text, char instead) {
   std::string shown;
   shown.reserve(text.size());

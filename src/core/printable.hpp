@@ -16,6 +16,10 @@ struct ControlCharacter {
 };
 ControlCharacter find_control(std::string_view text, std::size_t from = 0);
 
+/// As much of the text as has so many bytes, at least three: its beginning and its end, and "..." for what stands
+/// between. No character is cut.
+std::string shortened(std::string_view text, std::size_t most);
+
 /// The text in one line, with `instead` for each such character: a GPU's name in a file could otherwise move the
 /// cursor, rename the window, or turn a sentence around.
 std::string printable(std::string_view text, char instead = '?');

@@ -40,6 +40,9 @@ std::unique_ptr<Machine> open_gpus(const GpuSelection& selection, const NumaPoli
 /// it ends in .json.
 bool is_profile_file(std::string_view profile);
 
+/// Whether it is the name of a built-in profile.
+bool is_built_in_profile(std::string_view name);
+
 /// Opens the simulated machine with some of its GPUs. `profile`: a built-in one, by its name, or a file. `rank`: of the
 /// process among several; what varies does so otherwise on each. Throws UsageError for an unknown profile, InputError
 /// for a file that is none, NoDeviceError for a GPU that the machine has not got.
@@ -61,6 +64,18 @@ std::unique_ptr<Machine> open_simulated(const ProfileText& profile, const GpuSel
 /// A number of a profile as open_simulated() takes it, by its name. Throws as that does, and std::logic_error where
 /// profiles have no such number.
 double number_of_profile(const std::string& profile, std::string_view field);
+
+/// What is wrong with a number that a profile file is to have, which is one of those that profiles have: "-3e-06,
+/// expected one from 0 to 1 (seconds)". Empty: nothing.
+std::string problem_of_number(std::string_view field, double value);
+
+/// What a profile file says of its numbers beside them.
+struct ProfileOrigins {
+  std::vector<std::string> sources;  ///< where they come from
+  bool has_intervals = false;        ///< of a number that makes a machine faster or slower
+};
+/// Throws InputError where the text is no profile that could be simulated.
+ProfileOrigins origins_of(const ProfileText& profile);
 
 /// Names and one-line descriptions of the built-in profiles, the default first.
 std::vector<std::pair<std::string, std::string>> simulated_profiles();

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <new>
@@ -344,7 +345,25 @@ double number_of_profile(const std::string& profile, std::string_view field) {
   return known->get(sim::find_profile(profile).profile);
 }
 
+std::string problem_of_number(std::string_view field, double value) {
+  const sim::Quantity& q = *sim::find_profile_field(field)->quantity;
+  const bool fits = value >= q.least && value <= q.most && (!q.whole || value == std::floor(value));
+  if (fits) return {};
+  return fmt::format("{}, expected {} from {} to {} ({})", value, q.whole ? "a whole number" : "one", q.least, q.most,
+                     q.unit);
+}
+
+ProfileOrigins origins_of(const ProfileText& profile) {
+  sim::ProfileFile file = sim::parse_profile(profile.json, profile.name);
+  const auto matters = [](const sim::Uncertain& u) { return u.field->quantity->faster != sim::Faster::neither; };
+  return {.sources = std::move(file.sources), .has_intervals = std::ranges::any_of(file.uncertain, matters)};
+}
+
 ModelledRank modelled_rank(const std::string& profile) { return sim::find_profile(profile).rank; }
+
+bool is_built_in_profile(std::string_view name) {
+  return std::ranges::find(sim::profiles(), name, &sim::Profile::name) != sim::profiles().end();
+}
 
 std::vector<std::pair<std::string, std::string>> simulated_profiles() {
   std::vector<std::pair<std::string, std::string>> list;

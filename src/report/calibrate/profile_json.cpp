@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "core/printable.hpp"
 #include "report/calibrate/calibrate_report.hpp"
 
 namespace xferbench {
@@ -9,6 +10,8 @@ namespace xferbench {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+std::string word(std::string_view text) { return shortened(printable(text), kLongestProfileWord); }
 
 /// Counts are written as such: a profile has 132 multiprocessors, not 132.0.
 Json number(double value) {
@@ -29,16 +32,16 @@ std::string to_profile_json(const Calibration& calibration, std::string_view nam
       source["low"] = figure.interval->low;
       source["high"] = figure.interval->high;
     }
-    source["source"] = figure.source;
+    source["source"] = shortened(printable(figure.source), kLongestSource);
   }
-  const Json profile{
-      {"schema", "xferbench-profile/1"},
-      {"base", base},
-      {"name", name},
-      {"description", (calibration.simulated ? "calibrated on a simulated " : "calibrated on ") + calibration.gpu},
-      {"gpu", calibration.gpu},
-      {"set", set},
-      {"sources", sources}};
+  const std::string on = calibration.simulated ? "calibrated on a simulated " : "calibrated on ";
+  Json profile{{"schema", "xferbench-profile/1"},
+               {"base", base},
+               {"name", word(name)},
+               {"description", word(on + calibration.gpu)}};
+  if (!calibration.gpu.empty()) profile["gpu"] = word(calibration.gpu);
+  profile["set"] = set;
+  profile["sources"] = sources;
   return profile.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,0 +1,90 @@
+// calibrate, as a user calls it: what it writes can be used, and leads to what was measured.
+#include <gtest/gtest.h>
+
+#include "cli/support.hpp"
+
+namespace xferbench::test {
+namespace {
+
+class Calibrating : public testing::Test {
+ protected:
+  /// Suite `calibrate` is these runs alone, so that it takes no time.
+  void suite_of(const Json& runs) {
+    std::filesystem::create_directories(folder_ / "data" / "suites");
+    write_file(folder_ / "data" / "suites" / "calibrate.json",
+               Json{{"schema", "xferbench-suite/1"}, {"description", "short"}, {"runs", runs}}.dump());
+  }
+  /// So few that all that pipelines rest on is known of them.
+  void short_suite() {
+    suite_of({"memcpy --dir h2d,d2h --host pinned --size 1M:64M:x8 --max-samples 4",
+              "overlap --strategy engines --chunks 8 --size 64M --max-samples 4"});
+  }
+  Options with(Variables more = {}) const {
+    more["XFERBENCH_DATA"] = (folder_ / "data").string();
+    return {.environment = std::move(more)};
+  }
+  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  /// Results that are enough for a profile.
+  Json measured_here(const std::string& file) {
+    short_suite();
+    expect_success(xferbench({"--suite", "calibrate", "--simulate", "--quiet", "--json", file}, with()));
+    return read_json(file);
+  }
+  static void expect_usable(const std::string& profile) { expect_success(xferbench({"info", "--simulate", profile})); }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Calibrating, RefusesWhatItCouldNotDoBeforeItMeasures) {
+  const auto refuses = [](Arguments more, const char* message) {
+    Arguments arguments{"calibrate"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    expect_refusal(xferbench(arguments), 2, message);
+  };
+  refuses({"--name", "h200"}, "--name h200: that is a built-in profile");
+  refuses({"--name", std::string(101, 'x')}, "--name takes up to 100 characters");
+}
+
+TEST_F(Calibrating, ResultsOfTheNameOfABuiltInProfileAreAProfileOfAnother) {
+  measured_here(path("h200.json"));
+  const Outcome o = xferbench({"info", "--simulate", path("h200.json")});
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "profile h200-results (h200 with ")) << o.out;
+}
+
+TEST_F(Calibrating, ShortensLongPaths) {
+  std::string deep = folder_.path().string();
+  for (int i = 0; i < 4; ++i) deep += "/" + std::string(200, 'd');
+  std::filesystem::create_directories(deep);
+  measured_here(deep + "/results.json");
+  expect_success(
+      xferbench({"calibrate", deep + "/results.json", "--allow-simulated", "--quiet", "-o", path("p.json")}));
+  expect_usable(path("p.json"));
+  const std::string source = read_json(path("p.json"))["sources"]["multiprocessors"]["source"];
+  EXPECT_TRUE(source.ends_with("/results.json: environment")) << source;
+  expect_success(xferbench({"info", "--simulate", deep + "/results.json"}));
+}
+
+TEST_F(Calibrating, WritesNoNumberThatAProfileCannotHave) {
+  measured_here(path("results.json"));
+  // As files are written, what they are stands first.
+  auto results = nlohmann::ordered_json::parse(read_file(path("results.json")));
+  results["environment"]["gpu"]["memory_bytes"] = 1000;
+  results["environment"]["gpu"]["name"] = std::string(300, 'G');
+  for (auto& r : results["results"]) {
+    if (r["scenario"] == "overlap") r["metrics"]["h2d_per_operation"]["value"] = -3e-6;
+  }
+  write_file(path("odd.json"), results.dump());
+  const Outcome o = xferbench({"calibrate", path("odd.json"), "--allow-simulated", "-o", path("p.json")});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_TRUE(contains(o.err, "taken from h200: h2d_overhead comes out as -3e-06, expected one from 0 to 1 (seconds)"))
+      << o.err;
+  EXPECT_TRUE(contains(o.err, "memory_bytes comes out as 1000")) << o.err;
+  EXPECT_FALSE(read_json(path("p.json"))["set"].contains("h2d_overhead"));
+  expect_usable(path("p.json"));
+  expect_refusal(xferbench({"info", "--simulate", path("odd.json")}), 2, "comes out as");
+}
+
+}  // namespace
+}  // namespace xferbench::test

@@ -1,0 +1,35 @@
+// Results in the place of a profile: what is not run by the program as a user calls it.
+#include "app/calibrated.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+
+#include "core/printable.hpp"
+
+namespace xferbench::app {
+namespace {
+
+TEST(Calibrated, DropsWhatNoProfileCanHave) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  Calibration made{.gpu = "G"};
+  made.figures = {{.field = "h2d_rate", .value = -1, .interval = {}, .source = "a.json: b"},
+                  {.field = "multiprocessors", .value = 1.5, .interval = {}, .source = "a.json: b"},
+                  {.field = "d2h_rate", .value = 5e10, .interval = Interval{1, kInfinite}, .source = "a.json: b"}};
+  const std::vector<std::string> dropped = drop_impossible(made);
+  ASSERT_EQ(dropped.size(), 2U);
+  EXPECT_EQ(dropped[0], "h2d_rate comes out as -1, expected one from 1000 to 1e+18 (per second), by a.json: b");
+  ASSERT_EQ(made.figures.size(), 1U);
+  EXPECT_FALSE(made.figures[0].interval) << "JSON has no infinities";
+}
+
+TEST(Printable, ShortensWithoutCuttingCharacters) {
+  EXPECT_EQ(shortened("abcdefghij", 10), "abcdefghij");
+  EXPECT_EQ(shortened("abcdefghijk", 9), "abc...ijk");
+  const std::string umlauts = "\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4";
+  EXPECT_EQ(shortened(umlauts, 9), "\xC3\xA4...\xC3\xA4");
+}
+
+}  // namespace
+}  // namespace xferbench::app
