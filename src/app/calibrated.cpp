@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <array>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
@@ -12,6 +14,7 @@
 
 #include "core/error.hpp"
 #include "core/printable.hpp"
+#include "core/units.hpp"
 #include "report/calibrate/calibrate_report.hpp"
 #include "results/json.hpp"
 
@@ -22,10 +25,42 @@ namespace {
 namespace fs = std::filesystem;
 
 /// By its first lines, which are no more than a look: whatever it turns out to be, reading it says what is wrong.
-bool looks_like_results(const std::string& path) {
-  std::array<char, 256> head{};
-  std::ifstream(path).read(head.data(), head.size() - 1);
-  return std::string_view(head.data()).find("\"xferbench/1\"") != std::string_view::npos;
+constexpr std::size_t kBytesToLookAt = 256;
+bool looks_like_results(std::string_view text) {
+  return text.substr(0, kBytesToLookAt).find("\"xferbench/1\"") != std::string_view::npos;
+}
+
+/// So many bytes of a file at most.
+std::string beginning_of(const std::string& path, std::size_t most) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw InputError(fmt::format("cannot read {}: {}", printable(path), std::strerror(errno)));
+  std::string text;
+  std::array<char, 65536> piece{};
+  while (text.size() < most && file.read(piece.data(), piece.size()).gcount() > 0) {
+    text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+  }
+  return text;
+}
+
+/// What has no end, as /dev/zero, is refused.
+std::string text_of(const std::string& path) {
+  constexpr std::size_t kMost = 256 * MiB;
+  std::string text = beginning_of(path, kMost);
+  if (text.size() < kMost) return text;
+  throw InputError(fmt::format("{} has more than {}, which neither a profile nor results have; name one of these",
+                               printable(path), format_memory(kMost)));
+}
+
+/// A pipe, a terminal or a socket: a look at it would take away what comes first.
+bool is_read_once(const std::string& path) {
+  std::error_code unknown;
+  const fs::file_status status = fs::status(path, unknown);
+  return fs::is_fifo(status) || fs::is_character_file(status) || fs::is_socket(status);
+}
+
+bool is_results_file(const std::string& path) {
+  std::error_code unknown;
+  return fs::is_regular_file(path, unknown) && looks_like_results(beginning_of(path, kBytesToLookAt));
 }
 
 /// After its file; h200.json cannot be h200, which is another profile.
@@ -70,9 +105,24 @@ std::vector<std::string> drop_impossible(Calibration& made) {
   return dropped;
 }
 
-std::optional<ProfileText> profile_of_results(const std::string& simulate) {
-  if (!is_profile_file(simulate) || !looks_like_results(simulate)) return std::nullopt;
+std::optional<ProfileText> profile_read_here(const std::string& simulate) {
+  if (!is_profile_file(simulate)) return std::nullopt;
+  if (is_read_once(simulate)) {
+    std::string text = text_of(simulate);
+    if (looks_like_results(text)) return made_of(parse_report(text, printable(simulate)), simulate);
+    return ProfileText{std::move(text), printable(simulate)};
+  }
+  if (!is_results_file(simulate)) return std::nullopt;
   return made_of(read_report(simulate), simulate);
+}
+
+ProfileText profile_text(const std::string& simulate) {
+  if (auto text = profile_read_here(simulate)) return *std::move(text);
+  return {text_of(simulate), printable(simulate)};
+}
+
+ModelledRank rank_modelled_by(const std::string& simulate) {
+  return is_profile_file(simulate) && is_results_file(simulate) ? ModelledRank() : modelled_rank(simulate);
 }
 
 }  // namespace xferbench::app

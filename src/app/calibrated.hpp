@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "device/modelled_rank.hpp"
 #include "device/open.hpp"
 #include "scenarios/calibration.hpp"
 
@@ -20,8 +21,14 @@ Calibration calibration_of(std::span<const NamedReport> runs, const std::string&
 /// Takes out what a profile cannot have, as a cost below zero; a sentence about each number that is so left out.
 std::vector<std::string> drop_impossible(Calibration& made);
 
-/// What --simulate was given, where that is a results file: the profile that these results are enough for. Throws
-/// InputError where they are not, or cannot be read.
-std::optional<ProfileText> profile_of_results(const std::string& simulate);
+/// What --simulate was given, where that has to be read here and now: a results file, as the profile that these results
+/// are enough for, and what can be read only once, as a pipe. Throws InputError where they are not, or cannot be read.
+std::optional<ProfileText> profile_read_here(const std::string& simulate);
+
+/// The same of any profile that is a file.
+ProfileText profile_text(const std::string& simulate);
+
+/// As modelled_rank(); results say nothing of ranks.
+ModelledRank rank_modelled_by(const std::string& simulate);
 
 }  // namespace xferbench::app

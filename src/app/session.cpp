@@ -1,7 +1,5 @@
 #include "app/session.hpp"
 
-#include "app/calibrated.hpp"
-
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -11,6 +9,7 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "app/calibrated.hpp"
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "core/standard_error.hpp"
@@ -28,8 +27,7 @@ GpuSelection gpus_for(const cli::DeviceChoice& choice, Descriptors scenarios) {
 
 std::unique_ptr<Machine> open_machine(const cli::DeviceChoice& choice, const GpuSelection& gpus) {
   if (!choice.simulate) return open_gpus(gpus, choice.numa);
-  if (const auto calibrated = profile_of_results(*choice.simulate))
-    return open_simulated(*calibrated, gpus, choice.rank);
+  if (const auto text = profile_read_here(*choice.simulate)) return open_simulated(*text, gpus, choice.rank);
   return open_simulated(*choice.simulate, gpus, choice.rank);
 }
 

@@ -2,10 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,15 +32,9 @@ struct Predictors {
   std::unique_ptr<Machine> slowest;
 };
 
-std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw InputError(fmt::format("cannot read {}: {}", printable(path), std::strerror(errno)));
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 Predictors open_predictors(const std::string& profile) {
   if (!is_profile_file(profile)) return {open_simulated(profile), nullptr, nullptr};
-  ProfileText text = profile_of_results(profile).value_or(ProfileText{text_of(profile), printable(profile)});
+  ProfileText text = profile_text(profile);
   Predictors all;
   for (const auto& [ends, machine] :
        {std::pair{ProfileEnds::middle, &all.middle}, std::pair{ProfileEnds::fastest, &all.fastest},

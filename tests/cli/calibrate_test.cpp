@@ -86,5 +86,20 @@ TEST_F(Calibrating, WritesNoNumberThatAProfileCannotHave) {
   expect_refusal(xferbench({"info", "--simulate", path("odd.json")}), 2, "comes out as");
 }
 
+TEST_F(Calibrating, ProfilesAndResultsMayComeFromAPipe) {
+  measured_here(path("results.json"));
+  expect_success(xferbench({"calibrate", path("results.json"), "--allow-simulated", "--quiet", "-o", path("p.json")}));
+  for (const std::string& file : {path("results.json"), path("p.json")}) {
+    for (const char* command : {R"("$0" info --simulate <(cat "$1"))", R"(cat "$1" | "$0" info --simulate /dev/stdin)",
+                                R"("$0" info --simulate /dev/stdin < "$1")"}) {
+      const Outcome o = run("/bin/bash", {"-c", command, XFERBENCH_PROGRAM, file});
+      EXPECT_EQ(o.exit_code, 0) << command << ": " << o.err;
+      EXPECT_TRUE(contains(o.out, "(h200 with ")) << o.out;
+    }
+  }
+  const Outcome endless = xferbench({"info", "--simulate", "/dev/zero"});
+  expect_refusal(endless, 2, "/dev/zero has more than 256 MiB");
+}
+
 }  // namespace
 }  // namespace xferbench::test

@@ -11,6 +11,12 @@
 namespace xferbench::app {
 namespace {
 
+TEST(Calibrated, ResultsSayNothingOfRanks) {
+  EXPECT_EQ(rank_modelled_by(XFERBENCH_SOURCE_DIR "/docs/results/h200-quick.json"), ModelledRank());
+  EXPECT_EQ(rank_modelled_by("h200"), ModelledRank());
+  EXPECT_THROW(static_cast<void>(rank_modelled_by("no/such/file")), std::exception);
+}
+
 TEST(Calibrated, DropsWhatNoProfileCanHave) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   Calibration made{.gpu = "G"};

@@ -10,11 +10,11 @@
 #include <sstream>
 #include <utility>
 
+#include "app/calibrated.hpp"
 #include "app/fleet/deadline.hpp"
 #include "app/run_parts.hpp"
 #include "core/error.hpp"
 #include "core/standard_error.hpp"
-#include "device/modelled_rank.hpp"
 #include "ranks/modelled_network.hpp"
 #include "ranks/mpi_plugin.hpp"
 #include "ranks/skewed_host.hpp"
@@ -106,7 +106,7 @@ Problem open_and_expand(cli::RunCommand& command, int rank, int local_rank, std:
 
 /// The host's name; where it is modelled and has one, that.
 std::string host_of(const cli::DeviceChoice& device) {
-  const std::string modelled = device.simulate ? modelled_rank(*device.simulate).host : "";
+  const std::string modelled = device.simulate ? rank_modelled_by(*device.simulate).host : "";
   return modelled.empty() ? host_name() : modelled;
 }
 
@@ -221,7 +221,7 @@ NetworkProfile network_of(const ModelledRank::Network& said, std::uint64_t seed)
 void model_network(Member& member, const cli::Measuring& measuring) {
   const cli::DeviceChoice& device = measuring.device;
   if (!device.simulate) return;
-  const ModelledRank modelled = modelled_rank(*device.simulate);
+  const ModelledRank modelled = rank_modelled_by(*device.simulate);
   HostRuntime& host = member.machine->machine->host();
   if (modelled.clock != ModelledRank::Clock{}) {
     member.skewed = std::make_unique<SkewedHost>(host, modelled.clock.offset, modelled.clock.drift);
