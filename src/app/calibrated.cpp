@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/stored_cases.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
 #include "core/units.hpp"
@@ -87,6 +88,7 @@ ProfileText made_of(Report report, const std::string& path) {
 }  // namespace
 
 Calibration calibration_of(std::span<const NamedReport> runs, const std::string& base, bool simulated_too) {
+  for (const NamedReport& run : runs) require_legal_params(run.report, run.name);
   return calibrate(runs, [&base](std::string_view field) { return number_of_profile(base, field); }, simulated_too);
 }
 

@@ -86,6 +86,19 @@ TEST_F(Calibrating, WritesNoNumberThatAProfileCannotHave) {
   expect_refusal(xferbench({"info", "--simulate", path("odd.json")}), 2, "comes out as");
 }
 
+TEST_F(Calibrating, RefusesParamsThatNoCaseHas) {
+  const Json results = measured_here(path("results.json"));
+  for (const auto& [name, value] : {std::pair{"size", Json("abc")}, std::pair{"size", Json(1.5)},
+                                    std::pair{"dir", Json(5)}, std::pair{"size", Json("64M")}}) {
+    Json damaged = results;
+    damaged["results"][1]["params"][name] = value;
+    write_file(path("damaged.json"), damaged.dump());
+    const Outcome o = xferbench({"calibrate", path("damaged.json"), "--allow-simulated"});
+    expect_refusal(o, 2, path("damaged.json") + ": memcpy/");
+    EXPECT_TRUE(contains(o.err, std::string(name) + ": ")) << o.err;
+  }
+}
+
 TEST_F(Calibrating, ProfilesAndResultsMayComeFromAPipe) {
   measured_here(path("results.json"));
   expect_success(xferbench({"calibrate", path("results.json"), "--allow-simulated", "--quiet", "-o", path("p.json")}));

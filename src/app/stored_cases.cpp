@@ -1,0 +1,74 @@
+#include "app/stored_cases.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "cli/values.hpp"
+#include "core/error.hpp"
+#include "run/runner.hpp"
+#include "scenarios/scenarios.hpp"
+
+namespace xferbench::app {
+
+namespace {
+
+const Axis* axis_of(const Scenario& scenario, const Case::Param& param) {
+  const std::vector<Axis>& axes = scenario.descriptor().axes;
+  const auto found = std::ranges::find(axes, param.name, &Axis::name);
+  return found == axes.end() ? nullptr : &*found;
+}
+
+/// The value as the axis has it, by the same grammar and limits as on the command line.
+Value legal_value(const Axis& axis, const Case::Param& param) {
+  const std::string text = to_text(param.value, axis.kind);
+  const std::vector<Value> values = cli::parse_axis(axis, text, axis.name);
+  const bool whole_for_real = axis.kind == AxisKind::real && !std::holds_alternative<std::string>(param.value);
+  if (values.size() != 1 || (values.front().index() != param.value.index() && !whole_for_real)) {
+    throw UsageError(fmt::format("{}: '{}' is no value of one case", axis.name, text));
+  }
+  return values.front();
+}
+
+}  // namespace
+
+const Scenario* scenario_of(const Case& stored) {
+  const auto found =
+      std::ranges::find(scenarios(), stored.scenario(), [](const Scenario* s) { return s->descriptor().name; });
+  return found == scenarios().end() ? nullptr : *found;
+}
+
+Case legal_case(const Scenario& scenario, const Case& stored) {
+  Case legal(stored.scenario());
+  for (const Case::Param& param : stored.params()) {
+    if (const Axis* axis = axis_of(scenario, param)) {
+      legal.set(*axis, legal_value(*axis, param));
+    } else {  // as the GPUs that a case was expanded to, or what older versions had
+      legal.set({.name = param.name, .kind = param.kind}, param.value);
+    }
+  }
+  // What lacks an axis that the scenario needs shows when it is asked.
+  const std::string lacks = failure_of([&] { static_cast<void>(scenario.skip_reason(legal, nullptr)); });
+  if (!lacks.empty()) throw UsageError(lacks);
+  return legal;
+}
+
+void require_legal_params(const Report& report, const std::string& file) {
+  for (const Result& r : report.results) {
+    const Scenario* scenario = scenario_of(r.config);
+    if (scenario == nullptr) continue;
+    for (const Case::Param& param : r.config.params()) {
+      const Axis* axis = axis_of(*scenario, param);
+      try {
+        if (axis != nullptr) static_cast<void>(legal_value(*axis, param));
+      } catch (const UsageError& error) {
+        throw InputError(
+            fmt::format("{}: {}: {}; measure it again, or leave the case out", file, r.config.key(), error.what()));
+      }
+    }
+  }
+}
+
+}  // namespace xferbench::app
