@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +25,8 @@ namespace xferbench::app {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 std::vector<NamedReport> read_runs(const std::vector<std::string>& files) {
   std::vector<NamedReport> runs;
   for (const std::string& file : files) {
@@ -30,20 +35,72 @@ std::vector<NamedReport> read_runs(const std::vector<std::string>& files) {
   return runs;
 }
 
-/// Suite `calibrate`, in a process of its own, which shows its progress and what is wrong.
-std::vector<NamedReport> measured(const cli::CalibrateCommand& command) {
-  const TemporaryFolder folder;
-  const std::string file = (folder.path() / "calibrate.json").string();
-  std::vector<std::string> words{"/proc/self/exe", "--suite", "calibrate", "--json", file};
-  if (command.device.gpu) words.insert(words.end(), {"--gpu", std::to_string(*command.device.gpu)});
-  if (command.device.simulate) words.push_back("--simulate=" + *command.device.simulate);
+/// Where what is measured is kept: mine.results.json beside mine.json. Nowhere, if the profile goes to no file.
+std::optional<std::string> file_of_results(const cli::CalibrateCommand& command, const ResultsFile& profile) {
+  if (command.json) return command.json;
+  std::error_code unknown;
+  const fs::path path = profile.path();
+  const bool is_file = !profile.is_standard_output() && (!fs::exists(path, unknown) || profile.exists());
+  if (!is_file) return std::nullopt;
+  const fs::path name = path.extension() == ".json" ? path.stem() : path.filename();
+  return (path.parent_path() / name).string() + ".results.json";
+}
+
+/// Suite `calibrate`, in a process of its own, which shows its progress and what is wrong. The exit code by which its
+/// user gave it up; 0: it came to its end, though cases of it may have failed.
+int run_suite(const cli::CalibrateCommand& command, const std::string& file) {
+  std::vector<std::string> words{"/proc/self/exe", "--suite", "calibrate", "--json=" + file};
+  for (std::string& word : cli::flags_of(command.device)) words.push_back(std::move(word));
   if (command.show.quiet) words.emplace_back("--quiet");
   const ProgramEnd end = run_program(words, {}, StandardOutput::dropped);
+  constexpr int kBySignal = 128;
+  if (end.given_up() != 0) return kBySignal + end.given_up();
+  if (end.signal == 0 && end.exit_code > kBySignal) return end.exit_code;
+  if (end.code() == static_cast<int>(ExitCode::ok) || end.code() == static_cast<int>(ExitCode::failed)) return 0;
+  const std::string what = fmt::format("measuring (xferbench --suite calibrate) ended with exit code {}", end.code());
   if (end.code() == static_cast<int>(ExitCode::no_device)) throw NoDeviceError("there is nothing to calibrate");
-  if (end.code() != static_cast<int>(ExitCode::ok)) {
-    throw MeasurementError(fmt::format("measuring (xferbench --suite calibrate) ended with exit code {}", end.code()));
+  if (end.code() == static_cast<int>(ExitCode::usage)) throw UsageError(what);
+  throw MeasurementError(what);
+}
+
+/// What came of measuring this machine.
+struct MeasuredHere {
+  int given_up = 0;  ///< exit code; then there are no runs
+  std::vector<NamedReport> runs{};
+};
+
+MeasuredHere measured_here(const cli::CalibrateCommand& command, const std::optional<std::string>& kept) {
+  std::optional<TemporaryFolder> folder;
+  if (!kept) folder.emplace();
+  const std::string file = kept.value_or(folder ? (folder->path() / "calibrate.json").string() : "");
+  if (const int code = run_suite(command, file); code != 0) {
+    tell("interrupted: no profile is made" + (kept ? "; what was measured is in " + printable(*kept) : ""));
+    return {.given_up = code};
   }
-  return {{"suite calibrate", read_report(file)}};
+  return {.runs = {{kept ? printable(*kept) : "suite calibrate", read_report(file)}}};
+}
+
+/// What is missing in a profile for it, and would be told by nothing else.
+void warn_of_failures(const std::vector<NamedReport>& runs) {
+  for (const NamedReport& run : runs) {
+    const std::vector<Result>& results = run.report.results;
+    const auto failed = std::ranges::count(results, Status::failed, &Result::status);
+    if (failed == 0) continue;
+    tell(fmt::format("warning: {}: {} of {} cases failed; the profile is made of the others", run.name, failed,
+                     results.size()));
+  }
+}
+
+void tell_warnings(const cli::CalibrateCommand& command, const std::vector<NamedReport>& runs, const Calibration& made,
+                   const std::vector<std::string>& dropped) {
+  warn_of_failures(runs);
+  for (const std::string& why : dropped) {
+    tell(fmt::format("warning: left out, and taken from {}: {}", command.base, why));
+  }
+  for (const std::string& missing : made.missing) {
+    tell(fmt::format("warning: taken from {}, since these results do not tell it: {}", command.base, missing));
+  }
+  for (const std::string& remark : made.remarks) tell("warning: " + remark);
 }
 
 std::string what_was_made(const Calibration& made, const std::string& output) {
@@ -61,23 +118,22 @@ int perform(const cli::CalibrateCommand& command) {
   refuse_same_twice(command.results);
   refuse_to_overwrite(command.results, std::array{cli::NamedFile{"output", command.output}});
   ResultsFile output(command.output, Previous::kept);
-  const std::vector<NamedReport> runs = command.results.empty() ? measured(command) : read_runs(command.results);
+  const bool measures = command.results.empty();
+  const std::optional<std::string> kept = measures ? file_of_results(command, output) : std::nullopt;
+  const MeasuredHere from = measures ? measured_here(command, kept) : MeasuredHere{.runs = read_runs(command.results)};
+  if (from.given_up != 0) return from.given_up;
   const bool simulated_too = command.allow_simulated || command.device.simulate.has_value();
-  Calibration made = calibration_of(runs, command.base, simulated_too);
+  Calibration made = calibration_of(from.runs, command.base, simulated_too);
   const std::vector<std::string> dropped = drop_impossible(made);
+  if (!command.show.quiet) tell_warnings(command, from.runs, made, dropped);
   if (made.figures.empty()) throw InputError("these results say nothing of what a profile has");
   const ProfileText profile{to_profile_json(made, command.name, command.base), "the profile that was made"};
   static_cast<void>(origins_of(profile));  // rather no file than one that is refused when it is used
   output.finish(profile.json);
   if (command.show.quiet) return 0;
-  for (const std::string& why : dropped) {
-    tell(fmt::format("warning: left out, and taken from {}: {}", command.base, why));
-  }
-  for (const std::string& missing : made.missing) {
-    tell(fmt::format("warning: taken from {}, since these results do not tell it: {}", command.base, missing));
-  }
-  for (const std::string& remark : made.remarks) tell("warning: " + remark);
   tell(what_was_made(made, command.output));
+  if (kept) tell(fmt::format("its sources are in {}", printable(*kept)));
+  if (measures && !kept) tell("what was measured is not kept; --json FILE, or -o FILE, keeps it");
   return 0;
 }
 

@@ -373,13 +373,20 @@ Command CommandLine::calibrate_command() {
   refuse_several_inputs("calibrate", calibrate_.results);
   refuse_profile_name(calibrate_.name);
   if (!calibrate_.results.empty()) {
-    for (const char* flag : {"--gpu", "--numa", "--simulate"}) {
+    for (const auto& [flag, what] :
+         {std::pair{"--gpu", "chooses what is measured"}, std::pair{"--numa", "chooses where it is measured"},
+          std::pair{"--simulate", "chooses what is measured"}, std::pair{"--json", "keeps what is measured"}}) {
       if (!given(flag)) continue;
       throw UsageError(
-          fmt::format("{} chooses what is measured, and these results are measured already; leave it, or "
-                      "the files, out",
-                      flag));
+          fmt::format("{} {}, and these results are measured already; leave it, or the files, out", flag, what));
     }
+  }
+  calibrate_.json = measuring_.files.json;
+  if (calibrate_.json == "-") {
+    throw UsageError("--json -: what calibrate measures is kept in a file, and not on standard output; name one");
+  }
+  if (calibrate_.json) {
+    refuse_shared_files(std::array{NamedFile{"json", *calibrate_.json}, NamedFile{"output", calibrate_.output}});
   }
   calibrate_.device = measuring_.device;
   calibrate_.show = measuring_.show;

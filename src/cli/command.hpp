@@ -148,6 +148,7 @@ struct CalibrateCommand {
   std::string base = "h200";         ///< built-in profile that has what is not measured
   bool allow_simulated = false;      ///< simulated results may be taken
   DeviceChoice device;               ///< that is measured
+  std::optional<std::string> json;   ///< file that keeps what is measured; absent: one beside the profile's file
   Presentation show;
 };
 
@@ -243,6 +244,9 @@ std::string complete(std::span<const std::string> words, Scenarios scenarios, co
 /// The policy for what was chosen; what was not is the default. Throws UsageError if minimum and maximum contradict
 /// each other.
 SamplingPolicy policy_of(const SamplingChoice& choice, double budget = SamplingPolicy().budget);
+
+/// The words that choose that device on a command line.
+std::vector<std::string> flags_of(const DeviceChoice& device);
 
 /// The command that runs one case of `command` by itself, on the same device: "xferbench overlap --size 256MiB
 /// --streams 3 --simulate h200". Names the axes whose flags were given or whose values are not the default. As a

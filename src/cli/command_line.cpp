@@ -499,7 +499,7 @@ void CommandLine::add_expect() {
 void CommandLine::add_calibrate() {
   CLI::App* app = add_command("calibrate", "a profile for --simulate, from measurements of this machine or another",
                               {.usage = "  xferbench calibrate [RESULTS...] [-o FILE] [FLAGS]\n",
-                               .taken = named(std::array{"--gpu", "--numa", "--simulate", "--quiet"}),
+                               .taken = named(std::array{"--gpu", "--numa", "--simulate", "--json", "--quiet"}),
                                .make = [this] { return calibrate_command(); }});
   app->footer(std::string(calibrate_footer()));
   app->add_option("FILES", calibrate_.results)->type_name("FILES");

@@ -260,8 +260,9 @@ std::string_view calibrate_footer() {
   xferbench --suite calibrate --repeat 3 --json c.json && xferbench calibrate c-1.json c-2.json c-3.json -o mine.json
   xferbench overlap --simulate results.json                         a profile made of results on the way
 
-Each number of the profile has its interval and its source, a results file and what of it, under sources. What is not
-measured is as in --base. docs/calibrate.md tells how each follows, and how right such profiles are.
+Each number of the profile has its interval and its source, a results file and what of it, under sources. What is
+measured is kept beside the profile, as mine.results.json, or in --json FILE. What is not measured is as in --base.
+docs/calibrate.md tells how each number follows, and how right such profiles are.
 )";
 }
 

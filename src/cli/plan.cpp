@@ -224,7 +224,9 @@ std::vector<std::string> gpus_flag(const GpuSelection& selection) {
   return {"--gpus", fmt::format("{}", fmt::join(selection.numbers, ","))};
 }
 
-std::vector<std::string> device_flags(const DeviceChoice& device) {
+}  // namespace
+
+std::vector<std::string> flags_of(const DeviceChoice& device) {
   std::vector<std::string> words;
   if (device.simulate) words.insert(words.end(), {"--simulate", *device.simulate});
   if (device.gpu) words.insert(words.end(), {"--gpu", std::to_string(*device.gpu)});
@@ -235,8 +237,6 @@ std::vector<std::string> device_flags(const DeviceChoice& device) {
   }
   return words;
 }
-
-}  // namespace
 
 std::string command_line(const TuneCommand& command, const PlannedCase& planned) {
   std::vector<std::string> words{"xferbench", planned.config.scenario()};
@@ -250,7 +250,7 @@ std::string command_line(const TuneCommand& command, const PlannedCase& planned)
                    {"--" + axis.name, param->kind == AxisKind::file ? shell_word(text) : shell_quoted(text)});
     }
   }
-  for (std::string& word : device_flags(command.measuring.device)) words.push_back(std::move(word));
+  for (std::string& word : flags_of(command.measuring.device)) words.push_back(std::move(word));
   return fmt::format("{}", fmt::join(words, " "));
 }
 

@@ -1,6 +1,9 @@
 // calibrate, as a user calls it: what it writes can be used, and leads to what was measured.
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <thread>
+
 #include "cli/support.hpp"
 
 namespace xferbench::test {
@@ -32,9 +35,39 @@ class Calibrating : public testing::Test {
     return read_json(file);
   }
   static void expect_usable(const std::string& profile) { expect_success(xferbench({"info", "--simulate", profile})); }
+  static void expect_sources_begin(const std::string& profile, const std::string& file) {
+    const Json sources = read_json(profile)["sources"];
+    EXPECT_FALSE(sources.empty());
+    for (const auto& [field, source] : sources.items()) {
+      EXPECT_TRUE(source["source"].get<std::string>().starts_with(file + ": ")) << field << source;
+    }
+  }
 
   TemporaryFolder folder_;
 };
+
+TEST_F(Calibrating, KeepsWhatItMeasuresBesideTheProfileWhichNamesIt) {
+  short_suite();
+  const Outcome o = xferbench({"calibrate", "--simulate", "-o", path("mine.json")}, with());
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  expect_valid_results(path("mine.results.json"));
+  expect_sources_begin(path("mine.json"), path("mine.results.json"));
+  EXPECT_TRUE(contains(o.err, "its sources are in " + path("mine.results.json"))) << o.err;
+  expect_usable(path("mine.json"));
+  xferbench({"calibrate", "--simulate", "-o", path("mine.json"), "--quiet"}, with());
+  EXPECT_TRUE(std::filesystem::exists(path("mine.results.json~"))) << "as those of any run, earlier ones are kept";
+}
+
+TEST_F(Calibrating, KeepsItWhereItIsTold) {
+  short_suite();
+  const Outcome told = xferbench({"calibrate", "--simulate", "--json", path("kept.json")}, with());
+  EXPECT_EQ(told.exit_code, 0) << told.err;
+  write_file(path("profile.json"), told.out);
+  expect_sources_begin(path("profile.json"), path("kept.json"));
+  const Outcome nowhere = xferbench({"calibrate", "--simulate"}, with());
+  EXPECT_TRUE(contains(nowhere.err, "what was measured is not kept")) << nowhere.err;
+  EXPECT_TRUE(contains(nowhere.out, "\"suite calibrate: memcpy")) << nowhere.out;
+}
 
 TEST_F(Calibrating, RefusesWhatItCouldNotDoBeforeItMeasures) {
   const auto refuses = [](Arguments more, const char* message) {
@@ -44,6 +77,40 @@ TEST_F(Calibrating, RefusesWhatItCouldNotDoBeforeItMeasures) {
   };
   refuses({"--name", "h200"}, "--name h200: that is a built-in profile");
   refuses({"--name", std::string(101, 'x')}, "--name takes up to 100 characters");
+  refuses({"--json", "-"}, "name one");
+  refuses({"-o", path("a.json"), "--json", path("a.json")}, "--json and --output name the same file");
+  refuses({path("a.json"), "--json", path("b.json")}, "--json keeps what is measured");
+}
+
+TEST_F(Calibrating, MeasuresOnTheNodeThatIsAskedFor) {
+  short_suite();
+  const Outcome o = xferbench({"calibrate", "--simulate", "--numa", "none", "--json", path("kept.json")}, with());
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  const Json command = read_json(path("kept.json"))["command"];
+  EXPECT_NE(std::ranges::find(command, "--numa"), command.end()) << command;
+}
+
+TEST_F(Calibrating, GoesOnWithoutCasesThatFail) {
+  short_suite();
+  const Outcome o =
+      xferbench({"calibrate", "--simulate", "-o", path("mine.json")}, with({{"XFERBENCH_INJECT", "fail:copy:5"}}));
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_TRUE(contains(o.err, "mine.results.json: 1 of 7 cases failed")) << o.err;
+  expect_usable(path("mine.json"));
+}
+
+TEST_F(Calibrating, EndsAsItsUserWantsIt) {
+  suite_of({"overlap --size 16M --streams 1:64:+1 --chunks 1:64:+1"});
+  Process process(XFERBENCH_PROGRAM, {"calibrate", "--simulate", "-o", path("mine.json")}, with());
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(40);
+  while (!std::filesystem::exists(path("mine.results.json")) && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  process.send(SIGINT);
+  const Outcome o = process.wait();
+  EXPECT_EQ(o.exit_code, 130) << o.err;
+  EXPECT_TRUE(contains(o.err, "interrupted: no profile is made; what was measured is in ")) << o.err;
+  EXPECT_FALSE(std::filesystem::exists(path("mine.json")));
 }
 
 TEST_F(Calibrating, ResultsOfTheNameOfABuiltInProfileAreAProfileOfAnother) {
