@@ -199,7 +199,8 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
       : ScenarioOf({.name = "memcpy",
                     .summary = "copies between host and GPU, one way or both at once, and inside the GPU",
                     .axes = make_axes(),
-                    .metrics = make_metrics()}) {}
+                    .metrics = make_metrics(),
+                    .work_axes = {"dir", "size", "touch", "back-to-back"}}) {}
 
   [[nodiscard]] DataPath data_path(const Case& c) const override {
     return memcpy_case(c).inside_gpu() ? DataPath::gpu : DataPath::link;

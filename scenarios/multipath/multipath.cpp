@@ -185,6 +185,7 @@ const Scenario& multipath_scenario() {
       .summary = "to one GPU, or back, through the links of its neighbours as well",
       .axes = multipath_axes(),
       .metrics = multipath_metrics(),
+      .work_axes = {kMultipathWorkAxes.begin(), kMultipathWorkAxes.end()},
       .has_timeline = true,
       .gpus = UsesGpus::several,
   });

@@ -1,7 +1,6 @@
 #include "scenarios/multipath/space.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string>
 #include <utility>
@@ -129,12 +128,10 @@ class MultipathSpace final : public Tunable {
   std::vector<Measurement> stages_;                      // direct
 };
 
-constexpr std::array<std::string_view, 3> kWorkAxes{"dir", "target", "size"};
-
 }  // namespace
 
 std::unique_ptr<Tunable> multipath_space(std::span<const Case> cases, const RunContext& bench) {
-  require_same_work(cases, kWorkAxes);
+  require_same_work(cases, kMultipathWorkAxes);
   return std::make_unique<MultipathSpace>(cases, bench);
 }
 

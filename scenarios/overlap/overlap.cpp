@@ -440,6 +440,7 @@ const Scenario& overlap_scenario() {
       .axes = overlap_axes(),
       .metrics = overlap_metrics(),
       .heat_maps = {{.rows = "streams", .columns = "chunks", .metric = "efficiency"}},
+      .work_axes = overlap_work_axes(),
       .has_timeline = true,
       .gpus = UsesGpus::one_or_several,
   });

@@ -187,13 +187,6 @@ class OverlapSpace final : public Tunable {
   unsigned passes_ = 1;                        // in each sample
 };
 
-/// What says what is done, and not how.
-std::vector<std::string_view> work_axes() {
-  std::vector<std::string_view> axes{"size", "rounds", "kernel", "work", "in-place"};
-  std::ranges::copy(own_kernel_work_axes(), std::back_inserter(axes));
-  return axes;
-}
-
 void require_what_the_model_covers(std::span<const Case> cases) {
   for (const Case& c : cases) {
     const OverlapCase o = overlap_case(c);
@@ -211,9 +204,15 @@ void require_what_the_model_covers(std::span<const Case> cases) {
 
 }  // namespace
 
+std::vector<std::string_view> overlap_work_axes() {
+  std::vector<std::string_view> axes{"size", "rounds", "kernel", "work", "balance", "in-place", "split", "gpus"};
+  std::ranges::copy(own_kernel_work_axes(), std::back_inserter(axes));
+  return axes;
+}
+
 std::unique_ptr<Tunable> overlap_space(std::span<const Case> cases, const RunContext& bench) {
-  require_same_work(cases, work_axes());
   require_what_the_model_covers(cases);
+  require_same_work(cases, overlap_work_axes());
   return std::make_unique<OverlapSpace>(cases, bench);
 }
 

@@ -3,11 +3,16 @@
 
 #include <memory>
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include "run/scenario.hpp"
 #include "run/tunable.hpp"
 
 namespace xferbench {
+
+/// What says what is done, and not how.
+std::vector<std::string_view> overlap_work_axes();
 
 /// Measures the stages and what their operations cost. All candidates share one payload. Throws UsageError if the cases
 /// do not do the same work, or choose their work by --balance.

@@ -91,6 +91,7 @@ class P2p final : public ScenarioOf<p2p_case> {
                     .metrics = make_metrics(),
                     .heat_maps = {{.rows = "from", .columns = "to", .metric = "bandwidth", .at_largest = "size"},
                                   {.rows = "from", .columns = "to", .metric = kLatency}},
+                    .work_axes = {"from", "to", "op", "dir", "size", "lies-in", "buffer"},
                     .gpus = UsesGpus::several}) {}
 
   [[nodiscard]] std::vector<Case> expand(const Case& c, const GpusOfRun& gpus) const override {

@@ -199,6 +199,7 @@ const Scenario& smem_scenario() {
       .axes = smem_axes(),
       .metrics = smem_metrics(),
       .heat_maps = {{.rows = "tile", .columns = "stages", .metric = "memory_traffic", .least = 3}},
+      .work_axes = {kSmemWorkAxes.begin(), kSmemWorkAxes.end()},
   });
   return scenario;
 }

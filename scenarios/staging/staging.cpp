@@ -135,7 +135,8 @@ class Staging final : public ScenarioOf<staging_case> {
       : ScenarioOf({.name = "staging",
                     .summary = "data in ordinary memory: copied as it is, pinned in place, or carried by threads",
                     .axes = staging_axes(),
-                    .metrics = make_metrics()}) {}
+                    .metrics = make_metrics(),
+                    .work_axes = {"dir", "host", "size"}}) {}
 
   [[nodiscard]] std::optional<SkipReason> reason_to_skip(const StagingCase& c, const Capabilities* can) const override {
     if (auto reason = reason_against(c)) return reason;

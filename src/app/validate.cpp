@@ -1,9 +1,11 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,13 +14,13 @@
 #include "app/commands.hpp"
 #include "app/files.hpp"
 #include "app/session.hpp"
+#include "app/stored_cases.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
-#include "core/units.hpp"
 #include "report/calibrate/calibrate_report.hpp"
 #include "results/json.hpp"
 #include "run/runner.hpp"
-#include "scenarios/scenarios.hpp"
+#include "validate/grouping.hpp"
 #include "validate/validation.hpp"
 
 namespace xferbench::app {
@@ -28,50 +30,100 @@ namespace {
 /// The simulated machine that predicts, and where its numbers are best and worst, as far as their intervals are known.
 struct Predictors {
   std::unique_ptr<Machine> middle;
-  std::unique_ptr<Machine> fastest;  ///< null where nothing is known of them
-  std::unique_ptr<Machine> slowest;
+  std::unique_ptr<Machine> fastest;    ///< null where nothing is known of them
+  std::unique_ptr<Machine> slowest;    ///< the same
+  std::vector<std::string> sources{};  ///< of its numbers, as the profile has them
 };
 
-Predictors open_predictors(const std::string& profile) {
-  if (!is_profile_file(profile)) return {open_simulated(profile), nullptr, nullptr};
-  ProfileText text = profile_text(profile);
+Predictors open_predictors(const std::string& profile, const GpuSelection& gpus) {
   Predictors all;
-  for (const auto& [ends, machine] :
-       {std::pair{ProfileEnds::middle, &all.middle}, std::pair{ProfileEnds::fastest, &all.fastest},
-        std::pair{ProfileEnds::slowest, &all.slowest}}) {
-    text.ends = ends;
-    *machine = open_simulated(text);
+  if (!is_profile_file(profile)) {
+    all.middle = open_simulated(profile, gpus);
+    return all;
   }
+  ProfileText text = profile_text(profile);
+  ProfileOrigins origins = origins_of(text);
+  all.middle = open_simulated(text, gpus);
+  all.sources = std::move(origins.sources);
+  if (!origins.has_intervals) return all;
+  text.ends = ProfileEnds::fastest;
+  all.fastest = open_simulated(text, gpus);
+  text.ends = ProfileEnds::slowest;
+  all.slowest = open_simulated(text, gpus);
   return all;
 }
 
+/// Results that are not predicted, by why not.
+class LeftOut {
+ public:
+  void add(const std::string& why) {
+    const auto known = std::ranges::find(numbers_, why, &std::pair<std::string, std::size_t>::first);
+    if (known == numbers_.end()) {
+      numbers_.emplace_back(why, 1);
+    } else {
+      ++known->second;
+    }
+  }
+  [[nodiscard]] std::vector<std::string> sentences() const {
+    std::vector<std::string> all;
+    for (const auto& [why, number] : numbers_) {
+      all.push_back(fmt::format("{} result{} left out: {}", number, number == 1 ? " is" : "s are", why));
+    }
+    return all;
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::size_t>> numbers_;  // in the order of the first of each
+};
+
 /// A case that was measured, and its headline.
 struct Measured {
-  PlannedCase planned;
+  std::string key;      ///< as its file has it
+  PlannedCase planned;  ///< as its scenario has it
   const Measurement* headline = nullptr;
 };
 
 /// Every case once: that of the first file that has it.
-std::vector<Measured> measured_cases(const std::vector<Report>& reports) {
-  std::vector<Measured> all;
-  for (const Report& report : reports) {
-    for (const Result& r : report.results) {
-      const auto known =
-          std::ranges::find(scenarios(), r.config.scenario(), [](const Scenario* s) { return s->descriptor().name; });
-      const auto again = [&](const Measured& m) { return m.planned.config.key() == r.config.key(); };
-      if (r.status != Status::ok || known == scenarios().end() || std::ranges::any_of(all, again)) continue;
-      const Measurement* headline = headline_of(r, (*known)->descriptor().metrics);
-      if (headline != nullptr && headline->unit == "s") all.push_back({{*known, r.config, SamplingPolicy{}}, headline});
+class MeasuredCases {
+ public:
+  MeasuredCases(const std::vector<Report>& reports, LeftOut& left_out) {
+    for (const Report& report : reports) {
+      for (const Result& r : report.results) {
+        const std::string why_not = add(r);
+        if (!why_not.empty()) left_out.add(why_not);
+      }
     }
   }
-  return all;
-}
+  [[nodiscard]] const std::vector<Measured>& all() const { return all_; }
+
+ private:
+  /// Why it is left out; empty if it is not.
+  std::string add(const Result& r) {
+    if (r.status != Status::ok) return "not measured, but failed or skipped";
+    const Scenario* scenario = scenario_of(r.config);
+    if (scenario == nullptr) return "of a scenario that this program does not have";
+    const Measurement* headline = headline_of(r, scenario->descriptor().metrics);
+    if (headline == nullptr || headline->unit != "s") return "without a time as headline";
+    if (!(headline->median > 0)) return "measured to take no time at all";
+    try {
+      Case c = legal_case(*scenario, r.config);
+      if (!keys_.insert(r.config.key()).second) return "of a case that is there before, whose first result counts";
+      const SamplingPolicy once{.min_samples = 1, .max_samples = 1};
+      all_.push_back({r.config.key(), {scenario, std::move(c), once}, headline});
+    } catch (const UsageError&) {
+      return "of a case that its scenario does not have (any more)";
+    }
+    return {};
+  }
+
+  std::vector<Measured> all_;
+  std::set<std::string> keys_;
+};
 
 /// The headline of each case on the simulated machine, in seconds; nothing where it cannot tell.
 std::vector<std::optional<double>> predicted_by(Machine& machine, const std::vector<Measured>& all) {
   std::vector<PlannedCase> cases;
   for (const Measured& m : all) cases.push_back(m.planned);
-  for (PlannedCase& c : cases) c.policy = SamplingPolicy{.min_samples = 1, .max_samples = 1};
   const RunContext bench{.machine = machine,
                          .device = machine.device(),
                          .policy = {},
@@ -87,61 +139,40 @@ std::vector<std::optional<double>> predicted_by(Machine& machine, const std::vec
   return seconds;
 }
 
-/// Cases that move as much in the same number of rounds are ways of doing the same.
-std::string group_of(const Case& c) {
-  std::string name = c.scenario();
-  if (c.has("size")) name += " " + format_size(c.count("size"));
-  if (c.has("dir")) name += " " + c.word("dir");
-  if (c.count_or("rounds", 1) > 1) name += fmt::format(", {} rounds", c.count("rounds"));
-  return name;
-}
-
-std::string kind_of(const Case& c) {
-  for (const char* axis : {"strategy", "host", "method", "op"}) {
-    if (c.has(axis)) return c.word(axis);
-  }
-  return c.scenario();
+std::vector<std::string> names_of_work(const std::vector<Measured>& all) {
+  std::vector<validation::Work> work;
+  for (const Measured& m : all) work.push_back({&m.planned.config, m.planned.scenario->descriptor().work_axes});
+  return validation::names_of_work(work);
 }
 
 std::vector<validation::Prediction> predictions_of(const Predictors& by, const std::vector<Measured>& all,
-                                                   std::vector<std::string>& left_out) {
+                                                   LeftOut& left_out) {
   const auto middle = predicted_by(*by.middle, all);
   std::vector<std::optional<double>> fastest(all.size());
   std::vector<std::optional<double>> slowest(all.size());
   if (by.fastest) fastest = predicted_by(*by.fastest, all), slowest = predicted_by(*by.slowest, all);
+  const std::vector<std::string> groups = names_of_work(all);
   std::vector<validation::Prediction> predictions;
-  std::size_t unknown = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!middle[i]) {
-      ++unknown;
+      left_out.add("the simulated device cannot run such a case");
       continue;
     }
     const Case& c = all[i].planned.config;
     validation::Prediction& p = predictions.emplace_back();
-    p = {.key = c.key(),
-         .group = group_of(c),
-         .kind = kind_of(c),
+    p = {.key = all[i].key,
+         .group = groups[i],
+         .kind = validation::kind_of(c),
          .measured = all[i].headline->median,
          .interval = all[i].headline->ci95,
          .predicted = *middle[i]};
     if (fastest[i] && slowest[i])
       p.between = Interval{std::min(*fastest[i], *middle[i]), std::max(*slowest[i], *middle[i])};
   }
-  if (unknown > 0) {
-    left_out.push_back(fmt::format("{} case{} left out: the simulated device cannot run {}", unknown,
-                                   unknown == 1 ? " is" : "s are", unknown == 1 ? "it" : "them"));
-  }
   return predictions;
 }
 
-}  // namespace
-
-int perform(const cli::ValidateCommand& command) {
-  refuse_same_twice(command.results);
-  std::vector<std::string> inputs = command.results;
-  if (is_profile_file(command.profile)) inputs.push_back(command.profile);
-  JudgementFiles files(command.files, inputs);
-  Predictors by = open_predictors(command.profile);
+std::vector<Report> read_reports(const cli::ValidateCommand& command) {
   std::vector<Report> reports;
   for (const std::string& file : command.results) {
     reports.push_back(read_report(file));
@@ -151,10 +182,51 @@ int perform(const cli::ValidateCommand& command) {
                     "does it all the same",
                     printable(file)));
   }
+  return reports;
+}
+
+/// Cases of several GPUs choose theirs among all that the simulated machine has.
+GpuSelection gpus_of(const std::vector<Report>& reports) {
+  const bool several = std::ranges::any_of(reports, [](const Report& r) { return r.environment.gpu_count() > 1; });
+  return several ? GpuSelection{.numbers = {}} : GpuSelection{};
+}
+
+/// Files that the profile says it is made of, by their names alone: folders change.
+std::vector<std::string> not_held_out(const std::vector<std::string>& files, const std::vector<std::string>& sources) {
+  const auto name_of = [](const std::string& file) { return std::filesystem::path(file).filename().string(); };
+  std::vector<std::string> sentences;
+  for (const std::string& file : files) {
+    const auto names_it = [&](const std::string& source) {
+      return name_of(source.substr(0, source.find(": "))) == name_of(printable(file));
+    };
+    if (std::ranges::none_of(sources, names_it)) continue;
+    sentences.push_back(
+        fmt::format("{} is not held out: the profile is made of results of this name", printable(file)));
+  }
+  return sentences;
+}
+
+}  // namespace
+
+int perform(const cli::ValidateCommand& command) {
+  refuse_same_twice(command.results);
+  std::vector<std::string> inputs = command.results;
+  if (is_profile_file(command.profile)) inputs.push_back(command.profile);
+  JudgementFiles files(command.files, inputs);
+  const std::vector<Report> reports = read_reports(command);
+  const Predictors by = open_predictors(command.profile, gpus_of(reports));
+  LeftOut left_out;
+  const MeasuredCases measured(reports, left_out);
   Validated validated{.profile = command.profile, .files = command.results, .predictions = {}, .left_out = {}};
-  validated.predictions = predictions_of(by, measured_cases(reports), validated.left_out);
-  if (validated.predictions.empty())
-    throw InputError("none of these results has a case that the simulated device can run");
+  validated.predictions = predictions_of(by, measured.all(), left_out);
+  validated.left_out = left_out.sentences();
+  if (validated.predictions.empty()) {
+    throw InputError(fmt::format("none of these results has a case that the simulated device can run{}{}",
+                                 validated.left_out.empty() ? "" : ": ", fmt::join(validated.left_out, "; ")));
+  }
+  for (std::string& sentence : not_held_out(command.results, by.sources)) {
+    validated.left_out.push_back(std::move(sentence));
+  }
   files.write([&] { return to_validation_json(validated); }, [&] { return to_validation_markdown(validated); },
               [&] { return to_validation_table(validated, style_of(command.show)); });
   return 0;

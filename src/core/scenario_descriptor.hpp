@@ -36,7 +36,10 @@ struct ScenarioDescriptor {
   std::vector<Axis> axes;
   std::vector<MetricDeclaration> metrics;  ///< all that its results may have; those with a heading are its columns
   std::vector<HeatMap> heat_maps{};        ///< of the metrics worth drawing over two axes
-  bool has_timeline = false;               ///< whether its run() calls RunContext::trace_region
+  /// Axes that say what is done, and not how: cases that agree in them do the same work, each in its way. Empty: all,
+  /// but for those that name a way of doing it.
+  std::vector<std::string_view> work_axes{};
+  bool has_timeline = false;  ///< whether its run() calls RunContext::trace_region
   UsesGpus gpus = UsesGpus::one;
   /// Whether it is about several ranks of a run under mpirun or srun: all of them take part in every case, and choose
   /// by its pace who works at once.

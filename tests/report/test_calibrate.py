@@ -88,6 +88,16 @@ class Validate(unittest.TestCase):
             self.assertLessEqual(group["errors"]["median"], 0.01, profile)
             self.assertLessEqual(group["regret"], 0.01, profile)
 
+    def test_results_of_several_gpus(self):
+        for name in ["together", "p2p", "overlap"]:
+            told = validated("h200-x2", f"h200-x2-{name}.json")
+            self.assertGreater(told["errors"]["cases"], 8, name)
+            self.assertLess(told["errors"]["median"], 0.1, name)
+
+    def test_what_a_profile_is_made_of_is_not_held_out(self):
+        told = validated(STORED, "h200-quick.json")
+        self.assertIn("h200-quick.json is not held out: the profile is made of results of this name", told["left_out"])
+
     def test_says_what_it_cannot_do(self):
         for arguments, said in [
             (["h200-overlap.json"], "validate needs --simulate"),

@@ -181,7 +181,7 @@ const std::vector<Room>& rooms() {
       {"check", {"core", "results", "measure", "model"}},
       {"fleet", {"core", "results", "measure"}},
       {"explain", {"core", "results", "measure"}},
-      {"validate", {"results", "measure"}},
+      {"validate", {"core", "results", "measure"}},
       {"report", {"core", "results", "model", "measure", "compare", "check", "fleet", "explain", "validate"}},
       {"cli", {"core", "device", "ranks", "results", "measure", "run", "compare", "explain"}},
       {"app",
