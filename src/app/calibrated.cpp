@@ -89,7 +89,8 @@ ProfileText made_of(Report report, const std::string& path) {
 
 Calibration calibration_of(std::span<const NamedReport> runs, const std::string& base, bool simulated_too) {
   for (const NamedReport& run : runs) require_legal_params(run.report, run.name);
-  return calibrate(runs, [&base](std::string_view field) { return number_of_profile(base, field); }, simulated_too);
+  return calibrate(
+      runs, [&base](std::string_view field) { return number_of_profile(base, field); }, simulated_too);
 }
 
 std::vector<std::string> drop_impossible(Calibration& made) {

@@ -4,9 +4,9 @@
 #include <csignal>
 
 #include "core/error.hpp"
+#include "core/interrupt.hpp"
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
-#include "core/interrupt.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
