@@ -8,7 +8,7 @@
 
 #include "device/modelled_rank.hpp"
 #include "device/open.hpp"
-#include "scenarios/calibration.hpp"
+#include "scenarios/calibration/calibration.hpp"
 
 namespace xferbench::app {
 

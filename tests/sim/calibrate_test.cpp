@@ -1,5 +1,5 @@
 // Calibrating the simulated device: what its profile says must come out, whatever the profile.
-#include "scenarios/calibration.hpp"
+#include "scenarios/calibration/calibration.hpp"
 
 #include <algorithm>
 #include <array>

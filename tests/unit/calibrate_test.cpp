@@ -1,5 +1,5 @@
 // Profiles from results, and how right they are: against results that are made up.
-#include "scenarios/calibration.hpp"
+#include "scenarios/calibration/calibration.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,236 @@
+#include "scenarios/calibration/copies.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/metric_names.hpp"
+#include "core/units.hpp"
+#include "measure/statistics.hpp"
+#include "model/transfer.hpp"
+
+namespace xferbench {
+
+namespace {
+
+// --- Fits over sizes ------------------------------------------------------------------------------------------------
+
+using Points = std::vector<model::TransferPoint>;
+using Part = double model::TransferFit::*;
+
+Points points_of(std::span<const Found> copies) {
+  Points points;
+  for (const Found& f : copies) {
+    const Measurement* copy = f.result->measurement("copy");
+    if (copy == nullptr || copy->samples.empty()) continue;
+    points.push_back({static_cast<double>(f.result->config.count("size")), copy->median, copy->ci95,
+                      static_cast<double>(copy->batch)});
+  }
+  return points;
+}
+
+/// How far a number moves if each time lies at the ends of its interval, or on the line where that is further away, as
+/// a line knows no more than what lies on it: medians are independent of each other, so what each of them moves adds up
+/// as squares. Nothing where the number was held at 0: how far below that the truth would lie is not to be told.
+std::optional<Interval> interval_of(const Points& points, const model::TransferFit& line, Part part) {
+  const double middle = line.*part;
+  if (middle <= 0) return std::nullopt;
+  double down = 0;
+  double up = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!points[i].seconds_ci) return std::nullopt;
+    double lowest = middle;
+    double highest = middle;
+    const double on_line = line.seconds(points[i].bytes, points[i].in_a_row);
+    for (const double end :
+         {std::min(points[i].seconds_ci->low, on_line), std::max(points[i].seconds_ci->high, on_line)}) {
+      Points moved = points;
+      moved[i].seconds = end;
+      const auto fit = model::fit_transfer(moved);
+      if (!fit) return std::nullopt;
+      lowest = std::min(lowest, (*fit).*part);
+      highest = std::max(highest, (*fit).*part);
+    }
+    down += (middle - lowest) * (middle - lowest);
+    up += (highest - middle) * (highest - middle);
+  }
+  return Interval{middle - std::sqrt(down), middle + std::sqrt(up)};
+}
+
+/// A copy's cost by a fit over the sizes of all these results.
+struct Fit {
+  Points points;
+  std::optional<model::TransferFit> fit;
+  std::string source;
+
+  [[nodiscard]] double value(Part part) const { return (*fit).*part; }
+  [[nodiscard]] std::optional<Interval> interval(Part part) const { return interval_of(points, *fit, part); }
+};
+
+/// Of copies from 1 MiB on: shorter ones are no straight line any more, as drivers have other ways for them.
+Fit fit_of(std::span<const NamedReport> runs, std::string_view direction, std::string_view memory,
+           bool by_kernel = false) {
+  constexpr std::uint64_t kLeast = 1 << 20;
+  const auto copies = cases_of(runs, "memcpy", [&](const Case& c) {
+    return c.is("dir", direction) && c.is("host", memory) && c.is("engine", "sm") == by_kernel &&
+           !c.is("api", "sync") && c.count_or("size", 0) >= kLeast;
+  });
+  Fit fitted{.points = points_of(copies), .fit = {}, .source = {}};
+  fitted.fit = model::fit_transfer(fitted.points);
+  if (fitted.fit) {
+    fitted.source = fmt::format("{}: memcpy dir={} host={}{}, fit over {} medians from {} to {}", files_of(copies),
+                                direction, memory, by_kernel ? " engine=sm" : "", fitted.points.size(),
+                                format_size(static_cast<std::uint64_t>(fitted.fit->smallest)),
+                                format_size(static_cast<std::uint64_t>(fitted.fit->largest)));
+  }
+  return fitted;
+}
+
+// --- Single measurements --------------------------------------------------------------------------------------------
+
+/// A figure from the medians of a measurement, by a function of each: the median of all results that have it. Its
+/// interval is that of one, or from the lowest end of all to the highest.
+void add_measured(const std::vector<Found>& from, std::string_view measurement, std::string field,
+                  const std::function<double(const Result&, double)>& figure, Figures& figures) {
+  std::vector<double> values;
+  std::optional<Interval> interval;
+  std::vector<Found> used;
+  for (const Found& f : from) {
+    const Measurement* m = f.result->measurement(measurement);
+    if (m == nullptr || m->samples.empty()) continue;
+    const auto by = [&](double seconds) { return figure(*f.result, seconds); };
+    values.push_back(by(m->median));
+    used.push_back(f);
+    const auto own = changed(m->ci95, by).value_or(Interval{values.back(), values.back()});
+    interval = interval ? Interval{std::min(interval->low, own.low), std::max(interval->high, own.high)} : own;
+  }
+  if (values.empty()) return;
+  if (interval->low >= interval->high) interval.reset();
+  std::string what(measurement);
+  if (used.size() > 1) what += fmt::format(", median of {} in {}", used.size(), files_of(used));
+  figures.add(std::move(field), statistics::median(values), interval, used.front().source(what));
+}
+
+/// Those of the largest size that was measured.
+std::vector<Found> longest(std::vector<Found> found) {
+  const auto size = [](const Found& f) { return f.result->config.count_or("size", 0); };
+  if (found.empty()) return found;
+  const auto most = std::ranges::max(found, {}, size);
+  std::erase_if(found, [&](const Found& f) { return size(f) < size(most); });
+  return found;
+}
+
+}  // namespace
+
+void add_pinned_copies(std::span<const NamedReport> runs, Figures& figures) {
+  const Fit in = fit_of(runs, "h2d", "pinned");
+  const Fit out = fit_of(runs, "d2h", "pinned");
+  for (const auto& [fit, name] : {std::pair{&in, "h2d"}, std::pair{&out, "d2h"}}) {
+    if (!fit->fit) {
+      figures.miss(fmt::format("what a {} copy costs: memcpy --dir {} --host pinned --size 1M:1G:x4", name, name));
+      continue;
+    }
+    using model::TransferFit;
+    figures.add(fmt::format("{}_rate", name), fit->value(&TransferFit::rate), fit->interval(&TransferFit::rate),
+                fit->source);
+    figures.add(fmt::format("{}_overhead", name), fit->value(&TransferFit::latency),
+                fit->interval(&TransferFit::latency), fit->source);
+  }
+  if (!in.fit || !out.fit) return;
+  if (in.fit->pass <= 0 || out.fit->pass <= 0) {
+    return figures.remark(
+        "what a pass takes beside its copies does not show in these results, as it does in those of memcpy --host "
+        "pinned with four sizes, some below 8 MiB and some above");
+  }
+  // A region is timed from the gate to the event behind its last copy.
+  constexpr Part kPass = &model::TransferFit::pass;
+  const auto low = in.interval(kPass);
+  const auto high = out.interval(kPass);
+  const auto mean = [&](double a, double b) { return std::max(0.0, (a + b) / 2 - figures.known("event_cost")); };
+  figures.add(
+      "gate_to_copy", mean(in.value(kPass), out.value(kPass)),
+      low && high ? std::optional(Interval{mean(low->low, high->low), mean(low->high, high->high)}) : std::nullopt,
+      in.source + ", and the same of d2h");
+}
+
+void add_pageable_copies(std::span<const NamedReport> runs, Figures& figures) {
+  constexpr double kCrooked = 0.1;
+  const double around = figures.known("wake_up") + figures.known("event_call") + figures.known("event_cost");
+  for (const std::string_view name : {"h2d", "d2h"}) {
+    const Fit fit = fit_of(runs, name, "pageable");
+    if (!fit.fit) continue;
+    if (fit.fit->worst_residual > kCrooked) {
+      figures.remark(
+          fmt::format("{} copies of pageable memory follow no straight line: {:.0f} % off it at worst, and "
+                      "predicted no better",
+                      name, 100 * fit.fit->worst_residual));
+    }
+    using model::TransferFit;
+    figures.add(fmt::format("pageable_{}_rate", name), fit.value(&TransferFit::rate), fit.interval(&TransferFit::rate),
+                fit.source);
+    const auto of_copy = [around](double latency) { return std::max(0.0, latency - around); };
+    figures.add("pageable_overhead", of_copy(fit.value(&TransferFit::latency)),
+                changed(fit.interval(&TransferFit::latency), of_copy), fit.source);
+  }
+}
+
+void add_kernels_on_link(std::span<const NamedReport> runs, Figures& figures) {
+  const auto by_kernel = [&](std::string_view direction) {
+    return longest(cases_of(runs, "memcpy", [&](const Case& c) {
+      return c.is("dir", direction) && c.is("engine", "sm") && c.is("host", "pinned");
+    }));
+  };
+  // A fit's latency is all that a kernel takes beside its bytes.
+  const auto on_link = [&](double latency) { return std::max(0.0, latency - figures.known("kernel_overhead")); };
+  for (const char* direction : {"h2d", "d2h"}) {
+    const Fit fit = fit_of(runs, direction, "pinned", true);
+    if (!fit.fit) continue;
+    using model::TransferFit;
+    figures.add(fmt::format("kernel_{}_rate", direction), fit.value(&TransferFit::rate),
+                fit.interval(&TransferFit::rate), fit.source);
+    figures.add("kernel_link_overhead", on_link(fit.value(&TransferFit::latency)),
+                changed(fit.interval(&TransferFit::latency), on_link), fit.source);
+  }
+  const auto rate = [](const Result& r, double seconds) { return bytes_of(r) / seconds; };
+  add_measured(by_kernel("h2d"), "copy", "kernel_h2d_rate", rate, figures);
+  add_measured(by_kernel("d2h"), "copy", "kernel_d2h_rate", rate, figures);
+  if (!figures.has("kernel_h2d_rate") || !figures.has("kernel_d2h_rate")) return;
+  // Both take max + min (1 / ratio - 1).
+  const double in_rate = figures.known("kernel_h2d_rate");
+  const double out_rate = figures.known("kernel_d2h_rate");
+  add_measured(
+      by_kernel("bidirectional"), "copy", "kernel_duplex_ratio",
+      [=](const Result& r, double seconds) {
+        const auto [shorter, longer] = std::minmax({bytes_of(r) / in_rate, bytes_of(r) / out_rate});
+        return std::clamp(1 / ((seconds - longer) / shorter + 1), 0.001, 1.0);
+      },
+      figures);
+}
+
+void add_inside(std::span<const NamedReport> runs, Figures& figures) {
+  const auto inside = longest(cases_of(runs, "memcpy", [](const Case& c) { return c.is("dir", "d2d"); }));
+  const double around = figures.known("copy_overhead") + figures.known("event_cost");
+  const auto rate = [around](const Result& r, double seconds) { return bytes_of(r) / std::max(seconds - around, 0.0); };
+  add_measured(inside, "copy", "d2d_rate", rate, figures);
+}
+
+void add_calls(std::span<const NamedReport> runs, Figures& figures) {
+  const auto as_it_is = [](const Result&, double seconds) { return seconds; };
+  const auto latency = [&](std::string_view op, const std::function<bool(const Case&)>& wanted) {
+    return cases_of(runs, "latency", [&](const Case& c) { return c.is("op", op) && wanted(c); });
+  };
+  const auto any = [](const Case&) { return true; };
+  add_measured(latency("launch", any), kHostCall, "launch_call", as_it_is, figures);
+  add_measured(latency("wait", [](const Case& c) { return c.is("method", "stream") && c.is("schedule", "spin"); }),
+               kLatency, "wake_up", as_it_is, figures);
+  const auto short_copies = cases_of(runs, "memcpy", [](const Case& c) {
+    return c.is("dir", "h2d") && c.is("host", "pinned") && !c.is("engine", "sm") && c.count_or("size", 0) <= 1 << 20;
+  });
+  add_measured(longest(short_copies), "copy-submit", "copy_call", as_it_is, figures);
+}
+
+}  // namespace xferbench

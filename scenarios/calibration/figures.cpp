@@ -1,0 +1,61 @@
+#include "scenarios/calibration/figures.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace xferbench {
+
+std::string Found::source(std::string_view what) const {
+  return fmt::format("{}: {} {}", run->name, result->config.key(), what);
+}
+
+std::vector<Found> cases_of(std::span<const NamedReport> runs, std::string_view scenario,
+                            const std::function<bool(const Case&)>& wanted) {
+  std::vector<Found> found;
+  for (const NamedReport& run : runs) {
+    for (const Result& r : run.report.results) {
+      const bool measured = r.status == Status::ok && r.config.scenario() == scenario && r.gpus.size() < 2;
+      if (measured && wanted(r.config)) found.push_back({&run, &r});
+    }
+  }
+  return found;
+}
+
+std::string files_of(std::span<const Found> found) {
+  std::vector<std::string_view> names;
+  for (const Found& f : found) {
+    if (std::ranges::find(names, f.run->name) == names.end()) names.emplace_back(f.run->name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+double bytes_of(const Result& r) { return static_cast<double>(r.config.count("size")); }
+
+std::optional<Interval> changed(const std::optional<Interval>& interval, const std::function<double(double)>& by) {
+  if (!interval) return std::nullopt;
+  const double a = by(interval->low);
+  const double b = by(interval->high);
+  return Interval{std::min(a, b), std::max(a, b)};
+}
+
+void Figures::add(std::string field, double value, std::optional<Interval> interval, std::string source) {
+  if (has(field) || !std::isfinite(value)) return;
+  if (interval) interval = Interval{std::min(interval->low, value), std::max(interval->high, value)};
+  into_.figures.push_back({std::move(field), value, interval, std::move(source)});
+}
+
+double Figures::known(std::string_view field) const {
+  const Figure* figure = find(field);
+  return figure == nullptr ? base_(field) : figure->value;
+}
+
+const Figure* Figures::find(std::string_view field) const {
+  const auto found = std::ranges::find(into_.figures, field, &Figure::field);
+  return found == into_.figures.end() ? nullptr : &*found;
+}
+
+}  // namespace xferbench

@@ -1,0 +1,60 @@
+// Not a scenario: what calibrating collects, and the results that it looks at.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/calibration/calibration.hpp"
+
+namespace xferbench {
+
+/// A result and the run that it is of. Both must outlive it.
+struct Found {
+  const NamedReport* run = nullptr;
+  const Result* result = nullptr;
+
+  /// "results.json: KEY WHAT"
+  [[nodiscard]] std::string source(std::string_view what) const;
+};
+
+/// What runs have of one scenario, by one GPU, that went well.
+std::vector<Found> cases_of(std::span<const NamedReport> runs, std::string_view scenario,
+                            const std::function<bool(const Case&)>& wanted);
+
+/// All files that results are of, in their order: "a.json, b.json".
+std::string files_of(std::span<const Found> found);
+
+/// Payload of a result's case.
+double bytes_of(const Result& r);
+
+/// Both ends by the same function, which rises or falls throughout.
+std::optional<Interval> changed(const std::optional<Interval>& interval, const std::function<double(double)>& by);
+
+/// Collects figures, each once: what is added first stays.
+class Figures {
+ public:
+  Figures(Calibration& into, const BaseNumber& base) : into_(into), base_(base) {}
+
+  /// Of a field of sim::Profile, in its unit. What is no finite number is left out.
+  void add(std::string field, double value, std::optional<Interval> interval, std::string source);
+  [[nodiscard]] bool has(std::string_view field) const { return find(field) != nullptr; }
+  /// What the profile will have: what is found so far, else what the base has.
+  [[nodiscard]] double known(std::string_view field) const;
+  /// Of one that it has.
+  [[nodiscard]] const std::string& source(std::string_view field) const { return find(field)->source; }
+  /// Without which no pipeline can be predicted.
+  void miss(std::string what) { into_.missing.push_back(std::move(what)); }
+  void remark(std::string sentence) { into_.remarks.push_back(std::move(sentence)); }
+
+ private:
+  [[nodiscard]] const Figure* find(std::string_view field) const;
+
+  Calibration& into_;
+  const BaseNumber& base_;
+};
+
+}  // namespace xferbench

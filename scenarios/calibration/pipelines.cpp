@@ -1,0 +1,173 @@
+#include "scenarios/calibration/pipelines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "measure/statistics.hpp"
+
+namespace xferbench {
+
+namespace {
+
+/// Pipelines whose payload is so large that noise is small beside what its pieces cost, and so small that it is quick.
+std::vector<Found> pipelines(std::span<const NamedReport> runs) {
+  constexpr std::uint64_t kSize = 64 << 20;
+  auto found = cases_of(runs, "overlap", [](const Case& c) { return c.count_or("size", 0) == kSize; });
+  if (found.empty())
+    found = cases_of(runs, "overlap", [](const Case& c) { return c.count_or("size", 0) >= kSize / 4; });
+  return found;
+}
+
+/// A number that a result tells, and what of it that is.
+struct Told {
+  double value = 0;
+  std::string what;
+};
+using Cost = std::function<std::optional<Told>(const Result&)>;
+
+/// The median of what results tell, between the least and the most of it.
+void add_cost(const std::vector<Found>& from, std::string field, const Cost& cost, Figures& figures) {
+  std::vector<double> values;
+  std::vector<Found> used;
+  std::string what;
+  for (const Found& f : from) {
+    const auto told = cost(*f.result);
+    if (!told) continue;
+    values.push_back(told->value);
+    if (used.empty()) what = told->what;
+    used.push_back(f);
+  }
+  if (values.empty()) return;
+  const auto [least, most] = std::ranges::minmax(values);
+  if (values.size() > 1) what += fmt::format(", median of {} in {}", values.size(), files_of(used));
+  figures.add(std::move(field), statistics::median(values),
+              least < most ? std::optional(Interval{least, most}) : std::nullopt, used.front().source(what));
+}
+
+Cost metric(std::string name) {
+  return [name = std::move(name)](const Result& r) -> std::optional<Told> {
+    const Metric* found = r.metric(name);
+    return found == nullptr ? std::nullopt : std::optional(Told{found->value, name});
+  };
+}
+
+/// What the other direction does to a copy: overlap leaves it out where that is nothing.
+Cost factor(const std::string& direction, std::string_view of) {
+  return [there = metric(direction + "_per_operation"),
+          own = metric(fmt::format("{}_duplex_{}", direction, of))](const Result& r) -> std::optional<Told> {
+    const auto cost = there(r);
+    if (!cost) return std::nullopt;
+    return own(r).value_or(Told{1, cost->what + " with no factor beside it"});
+  };
+}
+
+/// Results from before the three hand-overs were told apart have their mean alone.
+Cost handover(std::string name) {
+  return [own = metric(std::move(name)), mean = metric("hand_over")](const Result& r) {
+    const auto told = own(r);
+    return told ? told : mean(r);
+  };
+}
+
+/// Results of one run that do the same work share one measurement of what operations cost.
+std::vector<Found> each_measured_once(const std::vector<Found>& all) {
+  constexpr std::array kTelling{"h2d_per_operation", "kernel_per_operation", "d2h_per_operation", "hand_over"};
+  const auto same = [&](const Found& a, const Found& b) {
+    return a.run == b.run && std::ranges::all_of(kTelling, [&](const char* name) {
+             return a.result->value(name) == b.result->value(name);
+           });
+  };
+  std::vector<Found> once;
+  for (const Found& f : all) {
+    if (std::ranges::none_of(once, [&](const Found& known) { return same(known, f); })) once.push_back(f);
+  }
+  return once;
+}
+
+/// The kernel's work without what a launch takes, in seconds.
+std::optional<double> seconds_of_work(const Result& r) {
+  const Metric* overhead = r.metric("kernel_per_operation");
+  if (overhead == nullptr || r.metric("work") == nullptr || !r.config.is("kernel", "fma")) return std::nullopt;
+  return r.median("kernel") - overhead->value;
+}
+
+/// Bytes of traffic in each second of it, where there is so little work that only the memory can be what it waits for.
+std::optional<Told> traffic_rate(const Result& r) {
+  const auto seconds = seconds_of_work(r);
+  if (!seconds || r.value("work") > 2) return std::nullopt;
+  return Told{2 * bytes_of(r) / *seconds, "kernel"};
+}
+
+/// Arithmetic operations in each second of it, where that takes clearly longer than memory of that rate.
+std::optional<Told> arithmetic_rate(const Result& r, double memory_rate) {
+  constexpr double kClearly = 1.3;
+  const auto seconds = seconds_of_work(r);
+  if (!seconds || *seconds * memory_rate < kClearly * 2 * bytes_of(r)) return std::nullopt;
+  return Told{bytes_of(r) / sizeof(float) * r.value("work") / *seconds, "kernel, work"};
+}
+
+/// With much more work than it takes, a kernel waits less for its operands: what pipelines have is rather the least.
+std::vector<Found> with_least_work(std::vector<Found> found) {
+  constexpr double kAlike = 2;
+  if (found.empty()) return found;
+  const auto work = [](const Found& f) { return f.result->value("work"); };
+  const double least = work(std::ranges::min(found, {}, work));
+  std::erase_if(found, [&](const Found& f) { return work(f) > kAlike * least; });
+  return found;
+}
+
+void add_kernels(const std::vector<Found>& from, Figures& figures) {
+  add_cost(from, "kernel_traffic_rate", traffic_rate, figures);
+  const double specified = from.empty() ? 0 : from.front().run->report.environment.gpu.memory_bandwidth;
+  const double memory_rate = figures.has("kernel_traffic_rate") ? figures.known("kernel_traffic_rate") : specified;
+  std::vector<Found> arithmetic = from;
+  std::erase_if(arithmetic, [&](const Found& f) { return !arithmetic_rate(*f.result, memory_rate); });
+  add_cost(
+      with_least_work(arithmetic), "fma_rate", [=](const Result& r) { return arithmetic_rate(r, memory_rate); },
+      figures);
+  if (!figures.has("fma_rate") && !from.empty()) {
+    figures.remark(
+        "how fast the kernel computes does not show, as its work takes no longer than its memory: overlap --size 64M "
+        "--work 1024");
+  }
+}
+
+}  // namespace
+
+void add_pipelines(std::span<const NamedReport> runs, Figures& figures) {
+  const std::vector<Found> all = pipelines(runs);
+  const std::vector<Found> from = each_measured_once(all);
+  for (const char* direction : {"h2d", "d2h"}) {
+    const std::string name = direction;
+    // A copy's own cost is better known from the pieces of a pipeline than from copies of all sizes.
+    add_cost(from, name + "_overhead", metric(name + "_per_operation"), figures);
+    add_cost(from, name + "_duplex_rate", factor(name, "rate"), figures);
+    add_cost(from, name + "_duplex_overhead", factor(name, "overhead"), figures);
+  }
+  add_cost(from, "stream_switch", metric("stream_switch"), figures);
+  add_cost(from, "kernel_overhead", metric("kernel_per_operation"), figures);
+  add_cost(from, "copy_to_kernel", handover("hand_over_at_kernel"), figures);
+  add_cost(from, "kernel_to_copy", handover("hand_over_at_kernel"), figures);
+  add_cost(from, "copy_to_copy", handover("hand_over_between_copies"), figures);
+  add_cost(
+      from, "order_cost",
+      [](const Result& r) -> std::optional<Told> {
+        if (r.metric("hand_over") == nullptr || r.metric("event_hand_over") == nullptr) return std::nullopt;
+        return Told{std::max(0.0, r.value("event_hand_over") - r.value("hand_over")), "event_hand_over - hand_over"};
+      },
+      figures);
+  add_kernels(all, figures);
+  if (!figures.has("h2d_duplex_rate") || !figures.has("copy_to_kernel")) {
+    figures.miss("what operations of a pipeline cost: overlap --strategy engines --size 64M");
+  }
+}
+
+}  // namespace xferbench
