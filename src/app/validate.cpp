@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -191,15 +192,23 @@ GpuSelection gpus_of(const std::vector<Report>& reports) {
   return several ? GpuSelection{.numbers = {}} : GpuSelection{};
 }
 
-/// Files that the profile says it is made of, by their names alone: folders change.
+std::string name_of(const std::string& file) { return std::filesystem::path(file).filename().string(); }
+
+/// Of the files that a source names, as in "a.json, b.json: ...": folders change.
+std::set<std::string> names_in(const std::vector<std::string>& sources) {
+  std::set<std::string> names;
+  for (const std::string& source : sources) {
+    std::istringstream files(source.substr(0, source.find(": ")));
+    for (std::string file; std::getline(files >> std::ws, file, ',');) names.insert(name_of(file));
+  }
+  return names;
+}
+
 std::vector<std::string> not_held_out(const std::vector<std::string>& files, const std::vector<std::string>& sources) {
-  const auto name_of = [](const std::string& file) { return std::filesystem::path(file).filename().string(); };
+  const std::set<std::string> made_of = names_in(sources);
   std::vector<std::string> sentences;
   for (const std::string& file : files) {
-    const auto names_it = [&](const std::string& source) {
-      return name_of(source.substr(0, source.find(": "))) == name_of(printable(file));
-    };
-    if (std::ranges::none_of(sources, names_it)) continue;
+    if (!made_of.contains(name_of(printable(file)))) continue;
     sentences.push_back(
         fmt::format("{} is not held out: the profile is made of results of this name", printable(file)));
   }

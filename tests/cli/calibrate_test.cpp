@@ -24,7 +24,7 @@ class Calibrating : public testing::Test {
   }
   Options with(Variables more = {}) const {
     more["XFERBENCH_DATA"] = (folder_ / "data").string();
-    return {.environment = std::move(more)};
+    return {.environment = std::move(more), .out = {}, .err = {}};
   }
   [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
 

@@ -97,7 +97,7 @@ TEST_F(Validating, SaysWhatIsNotHeldOut) {
   results_of(path("r.json"), {"memcpy", "--dir", "h2d", "--host", "pinned", "--size", "4M"});
   write_file(path("p.json"),
              R"({"schema": "xferbench-profile/1", "base": "h200", "name": "n", "set": {"h2d_rate": 5e10},)"
-             R"("sources": {"h2d_rate": {"source": "elsewhere/r.json: memcpy/dir=h2d copy"}}})");
+             R"("sources": {"h2d_rate": {"source": "a.json, elsewhere/r.json: memcpy dir=h2d, fit over 6 medians"}}})");
   EXPECT_TRUE(says(told_of({path("r.json")}, path("p.json")), "r.json is not held out"));
   EXPECT_FALSE(says(told_of({path("r.json")}, "h200"), "held out"));
 }
