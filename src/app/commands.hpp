@@ -24,6 +24,9 @@ int perform(const cli::ValidateCommand& command);
 /// Runs a program, or reads what was recorded of one, and says what its transfers cost it. 0 whatever became of the
 /// program, or its own exit code where that is asked for.
 int perform(const cli::ExplainCommand& command);
+/// Keeps GPUs busy with data that is checked, and says what became of it: 1 if a byte was wrong, a rate fell too low,
+/// or a GPU was lost or told of a critical error.
+int perform(const cli::SoakCommand& command);
 int perform(const cli::ListCommand& command);
 /// What there is; a machine without a GPU has an answer too. A GPU asked for by number must exist.
 int perform(const cli::InfoCommand& command);

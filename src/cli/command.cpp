@@ -11,6 +11,7 @@
 #include "cli/command_line.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
+#include "core/units.hpp"
 #include "device/open.hpp"
 #include "ranks/gpu_probe.hpp"
 #include "results/calibration.hpp"
@@ -438,6 +439,37 @@ Command CommandLine::explain_command() {
   e.simulate = measuring_.device.simulate;
   refuse_shared_files(e.files.named());
   return e;
+}
+
+Command CommandLine::soak_command() {
+  const CLI::App& app = *app_.get_subcommand("soak");
+  soak_.arguments = measuring_.arguments;
+  soak_.device = measuring_.device;
+  soak_.settings.seed = measuring_.seed;
+  soak_.json = measuring_.files.json;
+  soak_.resume = run_.resume;
+  soak_.show = measuring_.show;
+  if (soak_.settings.size % 4096 != 0) {
+    throw UsageError(fmt::format("--size {} is no multiple of 4 KiB, which copies of a soak are",
+                                 format_size_exact(soak_.settings.size)));
+  }
+  if (soak_.resume) {
+    for (const char* flag : {"--interval", "--load", "--size", "--floor"}) {
+      if (app.get_option(flag)->count() == 0) continue;
+      throw UsageError(fmt::format("--resume goes on with the soak that the file holds; leave {} out", flag));
+    }
+    for (const char* flag : {"--gpu", "--gpus", "--numa", "--simulate", "--seed", "--json"}) {
+      if (!given(flag)) continue;
+      throw UsageError(fmt::format("--resume goes on with the soak that the file holds; leave {} out", flag));
+    }
+    if (soak_.resume == "-") throw UsageError("--resume needs a file: a soak goes on in its own");
+  }
+  std::vector<NamedFile> files;
+  if (soak_.json) files.push_back({"json", *soak_.json});
+  if (soak_.resume) files.push_back({"resume", *soak_.resume});
+  if (soak_.openmetrics) files.push_back({"openmetrics", *soak_.openmetrics});
+  refuse_shared_files(files);
+  return soak_;
 }
 
 Command CommandLine::info_command() {

@@ -13,6 +13,7 @@
 #include "device/open.hpp"
 #include "explain/explanation.hpp"
 #include "measure/sampler.hpp"
+#include "results/soak.hpp"
 #include "run/runner.hpp"
 
 namespace xferbench::cli {
@@ -183,6 +184,18 @@ struct ExplainCommand {
   Presentation show;
 };
 
+/// GPUs that are to be kept busy and watched.
+struct SoakCommand {
+  std::vector<std::string> arguments;  ///< the whole command line, for the record
+  DeviceChoice device;
+  SoakSettings settings;                   ///< without loads where none were given: all that the machine can carry
+  std::optional<double> seconds;           ///< that it lasts, where that was said
+  std::optional<std::string> json;         ///< file that grows by a line each interval; "-" is standard output
+  std::optional<std::string> openmetrics;  ///< file for monitoring, replaced each interval
+  std::optional<std::string> resume;       ///< file of a soak that is to go on
+  Presentation show;
+};
+
 struct ListCommand {
   enum class Of { everything, scenarios, suites, expectations, profiles, gpus };
   Of of = Of::everything;
@@ -213,8 +226,8 @@ struct GpuProbeCommand {
 };
 
 using Command = std::variant<RunCommand, TuneCommand, CompareCommand, CheckCommand, ExpectCommand, CalibrateCommand,
-                             ValidateCommand, ExplainCommand, ListCommand, InfoCommand, TextCommand, VersionCommand,
-                             CompleteCommand, GpuProbeCommand>;
+                             ValidateCommand, ExplainCommand, SoakCommand, ListCommand, InfoCommand, TextCommand,
+                             VersionCommand, CompleteCommand, GpuProbeCommand>;
 
 using Scenarios = std::span<const Scenario* const>;
 

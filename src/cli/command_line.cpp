@@ -94,6 +94,17 @@ std::vector<explain::FindingKind> finding_kinds(const std::string& text) {
   return kinds;
 }
 
+std::vector<SoakLoad> soak_loads(const std::string& text) {
+  constexpr auto kLoads = texts_of(SoakLoad{});
+  const Axis axis{.name = "load", .kind = AxisKind::choice, .choices = words(kLoads)};
+  if (text == "all") return {};
+  std::vector<SoakLoad> loads;
+  for (const Value& value : parse_axis(axis, text, "--load")) {
+    loads.push_back(static_cast<SoakLoad>(std::ranges::find(kLoads, std::get<std::string>(value)) - kLoads.begin()));
+  }
+  return loads;
+}
+
 }  // namespace
 
 CommandLine::CommandLine(Scenarios scenarios, AxisFlags axis_flags)
@@ -119,6 +130,7 @@ CommandLine::CommandLine(Scenarios scenarios, AxisFlags axis_flags)
   add_calibrate();
   add_validate();
   add_explain();
+  add_soak();
   add_information();
   add_small_commands();
   app_.footer(std::string(short_examples()));  // last: subcommands inherit it
@@ -574,6 +586,44 @@ void CommandLine::add_explaining_flags(CLI::App& app) {
       "tell the time with just these kinds of findings mended, such as pageable,result-wait");
   choices_[valued(mend, "KIND,...")] = words(kKinds);
   contradict(limits, measure, "limits are read or measured");
+}
+
+void CommandLine::add_soak() {
+  constexpr std::array kTaken{"--gpu",  "--gpus",   "--numa",  "--simulate", "--seed",
+                              "--json", "--resume", "--color", "--quiet"};
+  CLI::App* app = add_command(
+      "soak", "keep GPUs busy for hours, check every byte, watch rates, clocks and counters",
+      {.usage = std::string(soak_usage()), .taken = named(kTaken), .make = [this] { return soak_command(); }});
+  app->footer(std::string(soak_footer()));
+  const auto add_duration = [app](const char* flag, const std::string& help, const auto& store) {
+    valued(app->add_option_function<std::string>(
+               flag, [flag, store](const std::string& text) { store(parse_duration(text, flag)); }, help),
+           "DURATION");
+  };
+  add_duration("--for", "how long, as 20m or 8h [1h]", [this](double seconds) { soak_.seconds = seconds; });
+  add_duration("--interval", "time between two lines [60s]",
+               [this](double seconds) { soak_.settings.interval = seconds; });
+  constexpr auto kLoads = texts_of(SoakLoad{});
+  CLI::Option* load = app->add_option_function<std::string>(
+      "--load", [this](const std::string& text) { soak_.settings.loads = soak_loads(text); },
+      "what keeps them busy, in turns; p2p from each GPU to the next [all that the machine can carry]");
+  choices_[valued(load, "LOAD,...")] = words(kLoads);
+  choices_[load].emplace_back("all");
+  add_value(*app,
+            {.name = "size",
+             .kind = AxisKind::size,
+             .defaults = "256MiB",
+             .help = "of one copy; six times as much is taken of each GPU's memory, and of the host's for each GPU",
+             .min = 4096,
+             .max = 1e12},
+            "SIZE", into(soak_.settings.size));
+  valued(app->add_option_function<std::string>(
+             "--floor", [this](const std::string& text) { soak_.settings.floor = parse_percent(text, "--floor"); },
+             "a rate below this share of its first minutes' is told as a drop [90%]"),
+         "PERCENT");
+  add_file(*app, "--openmetrics",
+           "write the state as OpenMetrics text each interval, for node exporter; - is standard output",
+           soak_.openmetrics);
 }
 
 void CommandLine::add_information() {

@@ -78,6 +78,7 @@ class CommandLine {
   void add_explain();
   void add_recording_flags(CLI::App& app);
   void add_explaining_flags(CLI::App& app);
+  void add_soak();
   void add_information();
   void add_small_commands();
   Flags named(std::span<const char* const> flags) const;
@@ -109,6 +110,7 @@ class CommandLine {
   Command calibrate_command();
   Command validate_command();
   Command explain_command();
+  Command soak_command();
   Command list_command();
   Command info_command();
   Command completion_command();
@@ -138,6 +140,7 @@ class CommandLine {
   CalibrateCommand calibrate_;
   ValidateCommand validate_;
   ExplainCommand explain_;
+  SoakCommand soak_;
   InfoCommand info_;
   std::string word_;  // behind a command that takes one, where it is no command or scenario
 };

@@ -266,6 +266,24 @@ docs/calibrate.md tells how each number follows, and how right such profiles are
 )";
 }
 
+std::string_view soak_usage() {
+  return R"(  xferbench soak [--for DURATION] [FLAGS]
+  xferbench soak --resume FILE [--for DURATION]
+)";
+}
+
+std::string_view soak_footer() {
+  return R"(Exit codes: 0 all is well; 1 a byte was wrong, a rate fell below the floor, a GPU was lost, told of a critical error
+(Xid) or of a memory error that could not be corrected; 130 after Ctrl-C, with the verdict so far.
+
+Examples:
+  xferbench soak --for 8h --gpus all --json soak.jsonl          overnight, on all GPUs; the file grows by a line a minute
+  xferbench soak --resume soak.jsonl                            goes on after a crash or Ctrl-C
+  xferbench soak --for 20m --load h2d,d2h,both                  the link alone
+  xferbench soak --for 7d --interval 5m --openmetrics /var/lib/node_exporter/textfile/xferbench.prom
+)";
+}
+
 std::string_view validate_footer() {
   return R"(Examples:
   xferbench validate other-sizes.json --simulate mine.json          errors, by size and strategy

@@ -65,6 +65,8 @@ std::string_view compare_usage();
 std::string_view compare_footer();
 std::string_view explain_usage();
 std::string_view explain_footer();
+std::string_view soak_usage();
+std::string_view soak_footer();
 std::string_view check_footer();
 std::string_view expect_footer();
 std::string_view calibrate_footer();

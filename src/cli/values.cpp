@@ -337,4 +337,23 @@ std::vector<Pacing> paces(const std::string& text) {
   return all;
 }
 
+double parse_duration(std::string_view text, std::string_view flag) {
+  constexpr double kMost = 10 * 365.25 * 86400;
+  constexpr std::array<std::pair<std::string_view, double>, 6> kUnits{
+      {{"", 1}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}}};
+  const auto number = leading_number(text);
+  const auto* const unit =
+      std::ranges::find(kUnits, number ? number->rest : "?", &std::pair<std::string_view, double>::first);
+  const double seconds = number && unit != kUnits.end() ? number->value * unit->second : 0;
+  if (seconds >= 1e-3 && seconds <= kMost) return seconds;
+  throw UsageError(fmt::format("{}: '{}' is no time from 1 ms to 10 years, as 90s, 20m, 8h or 2d", flag, text));
+}
+
+double parse_percent(std::string_view text, std::string_view flag) {
+  const auto number = leading_number(text);
+  const bool is_percent = number && (number->rest.empty() || number->rest == "%");
+  if (is_percent && number->value > 0 && number->value <= 100) return number->value / 100;
+  throw UsageError(fmt::format("{}: '{}' is no share of more than 0 and up to 100 percent, as 90%", flag, text));
+}
+
 }  // namespace xferbench::cli

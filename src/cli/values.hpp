@@ -32,6 +32,12 @@ using xferbench::suggestion;
 /// "all", "2" (the first two) or "0,3". Throws UsageError.
 GpuSelection gpu_selection(const std::string& text);
 
+/// "90s", "20m", "8h", "2d"; a number alone is seconds. Throws UsageError that begins with the flag.
+double parse_duration(std::string_view text, std::string_view flag);
+
+/// "90%" or "90" as 0.9; more than 0 and at most 100 percent. Throws UsageError that begins with the flag.
+double parse_percent(std::string_view text, std::string_view flag);
+
 /// "all,one": paces of a fleet, each once, in that order. Throws UsageError.
 std::vector<Pacing> paces(const std::string& text);
 

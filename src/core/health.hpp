@@ -25,6 +25,13 @@ struct Health {
   friend bool operator==(const Health&, const Health&) = default;
 };
 
+/// Clocks of a GPU at one moment, in hertz. What is not known is absent.
+struct Clocks {
+  std::optional<double> sm{};      ///< of the multiprocessors
+  std::optional<double> memory{};  ///< of the memory
+  friend bool operator==(const Clocks&, const Clocks&) = default;
+};
+
 /// That a GPU's link has carried since some moment, packets and all, as the driver counts them.
 struct LinkBytes {
   double sent = 0;      ///< by the GPU

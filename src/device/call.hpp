@@ -154,6 +154,8 @@ class CallObserver {
   /// Before it. Where the call may throw, so may this, and then neither the call nor leave() follows. To throw
   /// DeviceError before CallKind::usable makes its answer no.
   virtual void enter(const DeviceCall& call) = 0;
+  /// After a copy that has been submitted to a stream. May throw, as the copy may.
+  virtual void submitted(const DeviceCall&) {}
   /// After it, however it ended. `progress` is false where an event was asked for that has not finished yet.
   virtual void leave(const DeviceCall& call, bool progress) noexcept = 0;
 

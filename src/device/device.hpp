@@ -41,6 +41,8 @@ class Device {
   /// How it is now, and what the driver has told of it since the last time. Takes a few milliseconds at most, and is
   /// not for anything that is timed. Nothing where it is not known, as of a simulated device.
   [[nodiscard]] virtual Health health() noexcept { return {}; }
+  /// Its clocks now, as the driver tells them, likewise: what it costs, and where nothing is known.
+  [[nodiscard]] virtual Clocks clocks() noexcept { return {}; }
   /// What its link has carried so far, likewise. Not part of health(), which takes what the driver has told of.
   [[nodiscard]] virtual std::optional<LinkBytes> link_bytes() noexcept { return {}; }
 

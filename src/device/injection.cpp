@@ -20,6 +20,7 @@ namespace {
 
 /// Calls that an effect can hit.
 bool can_hit(InjectedFault::Effect effect, CallKind kind) {
+  if (effect == InjectedFault::Effect::flip) return kind == CallKind::copy;
   return effect == InjectedFault::Effect::hang || effect == InjectedFault::Effect::die || may_throw(kind);
 }
 
@@ -90,13 +91,33 @@ bool FaultInjector::is_lost(const DeviceCall& call) const {
   return lost_.load(std::memory_order_acquire) && (lost_device_ == nullptr || lost_device_ == call.device);
 }
 
+bool FaultInjector::is_counted(const DeviceCall& call) const {
+  return fault_.kind ? call.kind == *fault_.kind : may_throw(call.kind);
+}
+
+/// Behind the copy, in its own stream. Not just anywhere in it: of what is large, simulated machines move only the
+/// beginnings of stretches, of which one begins at every MiB.
+void FaultInjector::submitted(const DeviceCall& call) {
+  constexpr std::size_t kPayload = 4096;  // smaller copies bring answers
+  if (fault_.effect != InjectedFault::Effect::flip || !is_counted(call) || call.copies.empty()) return;
+  if (calls_ < fault_.nth || !moving_ || call.stream == nullptr || call.copies.front().bytes < kPayload) return;
+  if (flipped_.exchange(true)) return;
+  constexpr std::size_t kStretch = std::size_t{1} << 20;
+  constexpr std::size_t kWithin = 100;
+  const Copy& copy = call.copies.front();
+  const std::size_t most = copy.bytes - 1;
+  const std::size_t offset = copy.bytes < 2 * kStretch ? most / 2 : most * 5 / 8 / kStretch * kStretch + kWithin;
+  hit_ = call.kind;
+  call.stream->flip(copy.destination + offset);
+}
+
 void FaultInjector::enter(const DeviceCall& call) {
   if (is_lost(call)) {
     if (!may_throw(call.kind) && call.kind != CallKind::usable) return;
     throw DeviceError(std::string(to_text(call.kind)), "the device is lost, by an injected fault");
   }
-  if (fault_.kind ? call.kind != *fault_.kind : !may_throw(call.kind)) return;
-  if (calls_.fetch_add(1) + 1 != fault_.nth) return;
+  if (!is_counted(call)) return;
+  if (calls_.fetch_add(1) + 1 != fault_.nth || fault_.effect == InjectedFault::Effect::flip) return;
   hit_ = call.kind;
   if (fault_.effect == InjectedFault::Effect::die) std::raise(SIGKILL);
   if (fault_.effect == InjectedFault::Effect::hang) return hang(call);

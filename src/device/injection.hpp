@@ -18,13 +18,15 @@ struct InjectedFault {
     lose,  ///< it does, and so does every call of that device from then on: it is not usable() any more; on a real GPU,
            ///< work of a stream is enqueued behind a kernel that writes where it must not
     die,   ///< the process is gone at once, as after kill -9
+    flip,  ///< of a copy: one bit of one byte of what it has brought is wrong; where data do not move (timed passes of
+           ///< a simulated machine), of the next copy that moves them
   };
   Effect effect{};
   std::optional<CallKind> kind{};  ///< of the calls that are counted; none: of all that may throw
   std::uint64_t nth = 1;           ///< which of them, from 1; 0: none
 };
 constexpr auto texts_of(InjectedFault::Effect) {
-  return std::to_array<std::string_view>({"hang", "fail", "lose", "die"});
+  return std::to_array<std::string_view>({"hang", "fail", "lose", "die", "flip"});
 }
 
 /// "hang:launch:5": the effect, the kind of call, and which of them. Throws UsageError that lists what there is.
@@ -43,16 +45,21 @@ class FaultInjector final : public CallObserver {
   void prepare(Machine& machine);
 
   void enter(const DeviceCall& call) override;
+  void submitted(const DeviceCall& call) override;
   void leave(const DeviceCall&, bool) noexcept override {}
+  bool moves_data(bool asked) override { return moving_ = asked; }
 
   /// Calls so far of the kind that is counted.
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
   /// That the fault hit; nothing as long as it has not.
   [[nodiscard]] std::optional<CallKind> hit() const {
-    return calls_ < fault_.nth || fault_.nth == 0 ? std::nullopt : std::optional(hit_.load());
+    const bool flips = fault_.effect == InjectedFault::Effect::flip;
+    const bool has_hit = flips ? flipped_.load() : calls_ >= fault_.nth && fault_.nth > 0;
+    return has_hit ? std::optional(hit_.load()) : std::nullopt;
   }
 
  private:
+  [[nodiscard]] bool is_counted(const DeviceCall& call) const;
   void hang(const DeviceCall& call);
   [[nodiscard]] bool is_lost(const DeviceCall& call) const;
 
@@ -60,6 +67,8 @@ class FaultInjector final : public CallObserver {
   std::atomic<std::uint64_t> calls_{0};
   std::atomic<CallKind> hit_{};
   std::atomic<bool> lost_{false};
+  std::atomic<bool> moving_{true};
+  std::atomic<bool> flipped_{false};
   const Device* lost_device_ = nullptr;  // that it is about; null: all of the machine
   bool several_ = false;                 // devices
   bool real_ = false;

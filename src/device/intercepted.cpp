@@ -33,6 +33,7 @@ class Within {
   Within& operator=(const Within&) = delete;
   ~Within() { observer_.leave(call_, progress_); }
 
+  void submitted() const { observer_.submitted(call_); }
   /// What asking for an event has answered.
   bool answered(bool finished) { return progress_ = finished; }
 
@@ -170,6 +171,7 @@ class InterceptedStream final : public StreamImpl {
   void copy(const Copy& c) override {
     const Within within = submission(CallKind::copy, expected(c), {&c, 1});
     inner_.impl().copy(c);
+    within.submitted();
   }
   void copy_batch(std::span<const Copy> copies) override {
     const Within within = submission(CallKind::copy_batch, expected(copies), copies);
@@ -193,6 +195,7 @@ class InterceptedStream final : public StreamImpl {
     const Within within = submission(CallKind::stamp);
     inner_.impl().stamp(slot);
   }
+  void flip(std::byte* at) override { inner_.impl().flip(at); }
   void call_host(CallbackApi api, HostFunction& function) override {
     const Within within = submission(CallKind::call_host);
     inner_.impl().call_host(api, function);
@@ -304,6 +307,11 @@ class InterceptedDevice final : public Device {
     Health health = inner_.health();
     calls_.observer.adjust(health);
     return health;
+  }
+
+  [[nodiscard]] Clocks clocks() noexcept override {
+    const Within within = call(CallKind::health);
+    return inner_.clocks();
   }
 
   [[nodiscard]] std::optional<LinkBytes> link_bytes() noexcept override {
@@ -465,7 +473,9 @@ class FaultAskedFor final : public CallObserver {
     tell(text.data());
   }
   void enter(const DeviceCall& call) override { injector_.enter(call); }
+  void submitted(const DeviceCall& call) override { injector_.submitted(call); }
   void leave(const DeviceCall& call, bool progress) noexcept override { injector_.leave(call, progress); }
+  bool moves_data(bool asked) override { return injector_.moves_data(asked); }
 
  private:
   FaultInjector injector_;

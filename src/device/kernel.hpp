@@ -53,6 +53,9 @@ class Kernel {
   /// end there. Only where there are inputs_by_position().
   virtual void compute_part(std::size_t /*offset*/, std::span<std::byte> /*result*/) const {}
 
+  /// What another kernel reads, if that is not just anything.
+  [[nodiscard]] virtual std::optional<std::vector<std::span<const std::byte>>> reads() const { return std::nullopt; }
+
   /// A copy that outlives this launch's arguments (not the memory they point to).
   [[nodiscard]] virtual std::unique_ptr<Kernel> clone() const = 0;
 

@@ -63,6 +63,7 @@ class StreamImpl : public DeviceResource {
   virtual void launch(const Kernel& kernel) = 0;
   virtual void prefetch(const HostView& managed, Direction direction) = 0;
   virtual void stamp(std::uint64_t* slot) = 0;
+  virtual void flip(std::byte* at) = 0;
   virtual void call_host(CallbackApi api, HostFunction& function) = 0;
   virtual void record(EventImpl& event) = 0;
   virtual void wait(EventImpl& event) = 0;
@@ -89,6 +90,9 @@ class StreamView : public View<StreamImpl> {
   void prefetch(const HostView& managed, Direction direction) const { impl().prefetch(managed, direction); }
   /// Writes the GPU's timer, in nanoseconds, to `slot` in page-locked memory when the stream gets there.
   void stamp(std::uint64_t* slot) const { impl().stamp(slot); }
+  /// Inverts a bit of a byte that kernels of this stream's device reach, when the stream gets there: how it is tried
+  /// whether wrong data is found.
+  void flip(std::byte* at) const { impl().flip(at); }
   /// Calls `function` on a thread of the driver when the stream gets there; the stream goes on when it has returned.
   /// The caller asks it for errors after a wait.
   void call_host(CallbackApi api, HostFunction& function) const { impl().call_host(api, function); }

@@ -547,6 +547,11 @@ std::string to_json(const RankPlace& rank) { return text_of(kRank, &rank); }
 
 std::string to_json(const MachineFacts& facts) { return text_of(kFacts, &facts); }
 
+// On one line, for files of which each line is a record.
+constexpr Shape json::kToolLine = on_one_line(kTool);
+constexpr Shape json::kEnvironmentLine = on_one_line(kEnvironment);
+constexpr Shape json::kHealthLine = kHealth;
+
 constexpr Shape json::kInterval{
     .expected = "two numbers, low and high",
     .item = [](Reader& in, void* interval, std::size_t index) -> Target {

@@ -51,7 +51,10 @@ std::string to_json(const MachineFacts& facts);
 
 namespace json {
 struct Shape;
-extern const Shape kInterval;  ///< [low, high]
+extern const Shape kInterval;         ///< [low, high]
+extern const Shape kToolLine;         ///< of a Tool
+extern const Shape kEnvironmentLine;  ///< of an Environment
+extern const Shape kHealthLine;       ///< of a Health
 }  // namespace json
 
 }  // namespace xferbench

@@ -130,6 +130,7 @@ class CudaDevice final : public Device {
   [[nodiscard]] std::optional<double> sm_clock_hz() override;
   [[nodiscard]] ClockRelation relate_clocks() override;
   [[nodiscard]] Health health() noexcept override { return health_.look(); }
+  [[nodiscard]] Clocks clocks() noexcept override { return health_.clocks(); }
   [[nodiscard]] std::optional<LinkBytes> link_bytes() noexcept override { return health_.link_bytes(); }
 
  private:

@@ -176,6 +176,12 @@ class CudaStream final : public StreamImpl {
     check(cudaGetLastError(), "launching the stamp kernel");
   }
 
+  void flip(std::byte* at) override {
+    gpu_.make_current();
+    kernels::launch_flip(at, stream_);
+    check(cudaGetLastError(), "launching the kernel that flips a bit");
+  }
+
   void call_host(CallbackApi api, HostFunction& function) override {
     make_reachable();
     const bool plain = api == CallbackApi::launch_host_func;

@@ -48,6 +48,11 @@ Health HealthMonitor::look() const noexcept {
   }
 }
 
+Clocks HealthMonitor::clocks() const noexcept {
+  if (!handle_) return {};
+  return {.sm = nvml_.sm_clock(*handle_), .memory = nvml_.memory_clock(*handle_)};
+}
+
 std::optional<LinkBytes> HealthMonitor::link_bytes() const noexcept {
   return handle_ ? nvml_.link_bytes(*handle_) : std::nullopt;
 }

@@ -17,6 +17,7 @@ class HealthMonitor {
 
   /// Never throws: what cannot be had, for lack of memory even, is absent.
   [[nodiscard]] Health look() const noexcept;
+  [[nodiscard]] Clocks clocks() const noexcept;
   [[nodiscard]] std::optional<LinkBytes> link_bytes() const noexcept;
 
  private:

@@ -146,6 +146,13 @@ std::optional<double> Nvml::slowdown_temperature(Handle handle) const {
   return *now + margin.degrees - *slowdown;
 }
 
+std::optional<double> Nvml::clock(Handle handle, int domain) const {
+  const auto get = find<int(Handle, int, unsigned*)>("nvmlDeviceGetClockInfo");
+  unsigned megahertz = 0;
+  if (get == nullptr || get(handle, domain, &megahertz) != kSuccess) return std::nullopt;
+  return megahertz * 1e6;
+}
+
 std::optional<LinkBytes> Nvml::link_bytes(Handle handle) const {
   constexpr unsigned kSent = 197;      // NVML_FI_DEV_PCIE_COUNT_TX_BYTES
   constexpr unsigned kReceived = 198;  // NVML_FI_DEV_PCIE_COUNT_RX_BYTES

@@ -40,6 +40,10 @@ class Nvml {
   [[nodiscard]] std::optional<double> temperature(Handle handle) const;
   [[nodiscard]] std::optional<double> slowdown_temperature(Handle handle) const;
 
+  /// Rates of its clocks now, in hertz.
+  [[nodiscard]] std::optional<double> sm_clock(Handle handle) const { return clock(handle, 1); }
+  [[nodiscard]] std::optional<double> memory_clock(Handle handle) const { return clock(handle, 2); }
+
   /// What its PCI Express link has carried; nothing where the driver does not count.
   [[nodiscard]] std::optional<LinkBytes> link_bytes(Handle handle) const;
 
@@ -75,6 +79,8 @@ class Nvml {
   [[nodiscard]] std::string driver() const;
 
  private:
+  /// `domain`: NVML_CLOCK_SM, NVML_CLOCK_MEM.
+  [[nodiscard]] std::optional<double> clock(Handle handle, int domain) const;
   /// Numbers of the links that are up.
   [[nodiscard]] std::vector<unsigned> active_nvlinks(Handle handle) const;
   /// A field of the device or of one of its links; nothing where the driver does not know it.

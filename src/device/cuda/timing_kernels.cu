@@ -37,6 +37,8 @@ __global__ void stamp(std::uint64_t* slot) {
   __threadfence_system();
 }
 
+__global__ void flip(std::byte* at) { *at = *at ^ std::byte{1}; }
+
 __global__ void answer(volatile ClockExchange* exchange, std::uint32_t first, std::uint32_t rounds,
                        std::uint64_t timeout_ns) {
   std::uint64_t last = global_nanoseconds();
@@ -58,6 +60,7 @@ void preload_timing_kernels() {
   cudaFuncGetAttributes(&attributes, hold);
   cudaFuncGetAttributes(&attributes, probe_clock);
   cudaFuncGetAttributes(&attributes, stamp);
+  cudaFuncGetAttributes(&attributes, flip);
   cudaFuncGetAttributes(&attributes, answer);
 }
 
@@ -72,6 +75,8 @@ void launch_clock_probe(std::uint64_t* sample, std::uint64_t duration_ns, void* 
 void launch_stamp(std::uint64_t* slot, void* cuda_stream) {
   stamp<<<1, 1, 0, static_cast<cudaStream_t>(cuda_stream)>>>(slot);
 }
+
+void launch_flip(std::byte* at, void* cuda_stream) { flip<<<1, 1, 0, static_cast<cudaStream_t>(cuda_stream)>>>(at); }
 
 void launch_clock_exchange(ClockExchange* exchange, std::uint32_t first, std::uint32_t rounds, std::uint64_t timeout_ns,
                            void* cuda_stream) {

@@ -3,6 +3,7 @@
 // a stream and in the exchange that relates the timer to the host's clock.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace xferbench::kernels {
@@ -41,6 +42,9 @@ void launch_clock_probe(std::uint64_t* sample, std::uint64_t duration_ns, void* 
 
 /// Writes the timer to `slot`, the device address of page-locked memory.
 void launch_stamp(std::uint64_t* slot, void* cuda_stream);
+
+/// Inverts the lowest bit of a byte that the GPU reaches.
+void launch_flip(std::byte* at, void* cuda_stream);
 
 /// Answers questions `first` to `first` + `rounds` - 1 and ends; gives up `timeout_ns` after the last one.
 void launch_clock_exchange(ClockExchange* exchange, std::uint32_t first, std::uint32_t rounds, std::uint64_t timeout_ns,

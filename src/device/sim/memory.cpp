@@ -228,13 +228,21 @@ void Memory::read(const Copy& copy, InFlight& data) {
   }
 }
 
+void Memory::write_out_what_is_read(const Kernel& kernel) {
+  if (const auto ranges = kernel.reads()) {
+    for (const std::span<const std::byte> range : *ranges) write_out(range);
+  } else {
+    for (auto& [begin, memory] : device_) memory.write_out(0, memory.size());
+  }
+}
+
 void Memory::compute(const Kernel& kernel, InFlight& data) {
   constexpr std::byte kNan{0xFF};  // which kernels that work by position keep
   const std::span<std::byte> output = kernel.output();
   const auto inputs = kernel.inputs_by_position();
   data.pieces_.clear();
-  if (inputs.empty()) {  // it may read anything
-    for (auto& [begin, memory] : device_) memory.write_out(0, memory.size());
+  if (inputs.empty()) {
+    write_out_what_is_read(kernel);
     data.pieces_.push_back({output.data(), output.size(), std::nullopt});
   } else {
     for_each(output.data(), inputs.front().data(), output.size(),
@@ -265,6 +273,12 @@ void Memory::write(const InFlight& data) {
     std::memcpy(piece.destination, from, piece.bytes);
     from += piece.bytes;
   }
+}
+
+void Memory::flip(std::byte* at) {
+  const auto [device, offset] = holder_of(device_, at);
+  if (device != nullptr) device->write_out(offset, 1);
+  *at ^= std::byte{1};
 }
 
 }  // namespace xferbench::sim

@@ -121,6 +121,8 @@ class Memory {
   /// Takes what a kernel writes that reads its inputs now.
   void compute(const Kernel& kernel, InFlight& data);
   void write(const InFlight& data);
+  /// Inverts the lowest bit of a byte.
+  void flip(std::byte* at);
 
  private:
   struct Allocation {
@@ -138,6 +140,8 @@ class Memory {
   void for_each(const std::byte* destination, const std::byte* source, std::size_t bytes, const Stretch& body) const;
   void for_each(const std::byte* begin, std::size_t bytes, const Stretch& body) const;
   void write_out(std::span<const std::byte> range);
+  /// By a kernel whose output follows not from its inputs by position.
+  void write_out_what_is_read(const Kernel& kernel);
 
   std::map<const std::byte*, DeviceMemory> device_;
   std::map<const std::byte*, Allocation> host_;

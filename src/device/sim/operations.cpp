@@ -244,6 +244,13 @@ Operation Operations::stamp(std::uint64_t* slot) const {
   return o;
 }
 
+Operation Operations::flip(std::byte* at) const {
+  Operation o;
+  o.overhead = profile_.stamp_cost;  // as any kernel of one thread
+  if (data_.on) o.on_finish = [&memory = data_.memory, at] { memory.flip(at); };
+  return o;
+}
+
 Operation Operations::hold(double seconds) const {
   Operation o;
   o.overhead = seconds;

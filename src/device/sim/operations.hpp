@@ -45,6 +45,7 @@ class Operations {
   /// `overhead`: seconds on the engine beside the work.
   [[nodiscard]] Operation kernel(const Kernel& kernel, double overhead) const;
   [[nodiscard]] Operation stamp(std::uint64_t* slot) const;
+  [[nodiscard]] Operation flip(std::byte* at) const;
   /// A closed gate that holds its stream for so many seconds.
   [[nodiscard]] Operation hold(double seconds) const;
 

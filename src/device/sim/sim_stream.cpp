@@ -189,6 +189,10 @@ void SimStream::stamp(std::uint64_t* slot) {
   submit([slot](const Operations& o) { return o.stamp(slot); }, profile_.launch_call, {});
 }
 
+void SimStream::flip(std::byte* at) {
+  submit([at](const Operations& o) { return o.flip(at); }, profile_.launch_call, {});
+}
+
 void SimStream::call_host(CallbackApi api, HostFunction& function) {
   refuse_in_capture("calling a function of the host");
   Operation before;

@@ -91,6 +91,7 @@ class SimStream : public StreamImpl {
   void launch(const Kernel& kernel) override;
   void prefetch(const HostView& managed, Direction direction) override;
   void stamp(std::uint64_t* slot) override;
+  void flip(std::byte* at) override;
   void call_host(CallbackApi api, HostFunction& function) override;
   void record(EventImpl& event) override;
   void wait(EventImpl& event) override;

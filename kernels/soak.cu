@@ -1,0 +1,105 @@
+// One 16-byte access per thread and a plain grid, as in elementwise.cu: it reaches the memory's rate.
+#include <cstdint>
+
+#include "kernels/soak.hpp"
+
+namespace xferbench::kernels {
+
+namespace {
+
+constexpr unsigned kThreads = 256;
+constexpr unsigned kLanes = 4;  // words of one access
+using Vector = uint4;
+
+__device__ std::size_t thread_index() { return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
+
+/// What is wrong is rare: nothing here is made fast.
+__device__ void note(SoakFound& found, std::uint64_t index, std::uint32_t expected, std::uint32_t is) {
+  const unsigned long long before = atomicAdd(&found.words, 1ULL);
+  if (before < SoakFound::kExamples) found.examples[before] = {index, expected, is};
+  atomicAdd(&found.bytes, static_cast<unsigned long long>(differing_bytes(expected ^ is)));
+  atomicAdd(&found.bits, static_cast<unsigned long long>(__popc(expected ^ is)));
+  atomicMax(&found.not_first, static_cast<unsigned long long>(~index));
+  atomicMax(&found.last, static_cast<unsigned long long>(index));
+}
+
+__global__ void __launch_bounds__(kThreads)
+    check(const Vector* data, std::size_t vectors, SoakWords words, SoakFound* found) {
+  const std::size_t i = thread_index();
+  if (i >= vectors) return;
+  const Vector vector = data[i];
+  const std::uint32_t is[kLanes] = {vector.x, vector.y, vector.z, vector.w};
+#pragma unroll
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const std::uint64_t index = i * kLanes + lane;
+    const std::uint32_t expected = words.at(index);
+    if (is[lane] != expected) note(*found, index, expected, is[lane]);
+  }
+}
+
+// Steps there, and as many back. Four of them keep arithmetic and memory of an H100 about equally busy: 24 instructions
+// for each word, which 132 multiprocessors with 64 lanes do at the rate at which memory brings and takes words.
+constexpr unsigned kSteps = 4;
+
+/// `factor` and `inverse` multiply to 1 (mod 2^32), which the compiler must not know: it would leave both out.
+__device__ std::uint32_t there_and_back(std::uint32_t x, std::uint32_t factor, std::uint32_t inverse) {
+#pragma unroll
+  for (unsigned step = 0; step < kSteps; ++step) x = (x ^ (x >> 16)) * factor;
+#pragma unroll
+  for (unsigned step = 0; step < kSteps; ++step) {
+    x *= inverse;
+    x ^= x >> 16;  // undoes itself
+  }
+  return x;
+}
+
+__global__ void __launch_bounds__(kThreads)
+    work(Vector* destination, const Vector* source, std::size_t vectors, std::uint32_t factor, std::uint32_t inverse) {
+  const std::size_t i = thread_index();
+  if (i >= vectors) return;
+  Vector v = source[i];
+  v.x = there_and_back(v.x, factor, inverse);
+  v.y = there_and_back(v.y, factor, inverse);
+  v.z = there_and_back(v.z, factor, inverse);
+  v.w = there_and_back(v.w, factor, inverse);
+  destination[i] = v;
+}
+
+constexpr std::uint32_t kFactor = 0x9E3779B1U;
+
+/// By Newton's method, which doubles the right bits each time.
+constexpr std::uint32_t inverse_of(std::uint32_t odd) {
+  std::uint32_t inverse = odd;  // right in its 3 lowest bits
+  for (unsigned bits = 3; bits < 32; bits *= 2) inverse *= 2 - odd * inverse;
+  return inverse;
+}
+static_assert(kFactor * inverse_of(kFactor) == 1);
+
+unsigned blocks_for(std::size_t vectors) { return static_cast<unsigned>((vectors + kThreads - 1) / kThreads); }
+
+}  // namespace
+
+void SoakCheck::preload() const {
+  cudaFuncAttributes attributes;
+  cudaFuncGetAttributes(&attributes, check);
+}
+
+void SoakCheck::launch(void* cuda_stream) const {
+  const std::size_t vectors = args_.bytes / sizeof(Vector);
+  check<<<blocks_for(vectors), kThreads, 0, static_cast<cudaStream_t>(cuda_stream)>>>(
+      reinterpret_cast<const Vector*>(args_.data), vectors, args_.words, args_.found);
+}
+
+void SoakWork::preload() const {
+  cudaFuncAttributes attributes;
+  cudaFuncGetAttributes(&attributes, work);
+}
+
+void SoakWork::launch(void* cuda_stream) const {
+  const std::size_t vectors = bytes_ / sizeof(Vector);
+  work<<<blocks_for(vectors), kThreads, 0, static_cast<cudaStream_t>(cuda_stream)>>>(
+      reinterpret_cast<Vector*>(destination_), reinterpret_cast<const Vector*>(source_), vectors, kFactor,
+      inverse_of(kFactor));
+}
+
+}  // namespace xferbench::kernels

@@ -1,0 +1,144 @@
+// What keeps a GPU busy for hours, and finds the one wrong byte: words with a closed form that host and device know, a
+// kernel that compares memory with them, and one whose arithmetic comes back to what it began with.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "device/kernel.hpp"
+#include "device/types.hpp"
+
+namespace xferbench::kernels {
+
+/// What memory is filled with. Each finds faults of another kind.
+enum class SoakPattern : std::uint32_t {
+  noise,        ///< every bit as good as random: links and encodings
+  address,      ///< every word is its own place: data in the wrong place
+  walking,      ///< one bit of 32, in the next place in every word: lines that influence each other
+  checkerboard  ///< 01010101, and the opposite in the next word: neighbouring cells and lines
+};
+/// In the order of SoakPattern.
+inline constexpr std::array<std::string_view, 4> kSoakPatternNames{"noise", "address", "walking", "checkerboard"};
+constexpr std::string_view to_text(SoakPattern pattern) { return kSoakPatternNames[static_cast<std::size_t>(pattern)]; }
+
+/// The words of one payload.
+struct SoakWords {
+  SoakPattern pattern{};
+  std::uint32_t seed = 0;
+  /// All bits the other way round. Where both follow each other in the same memory, every bit changes every time, and
+  /// what did not arrive shows.
+  bool inverted = false;
+
+  [[nodiscard]] constexpr std::uint32_t at(std::uint64_t index) const {
+    const std::uint32_t word = plain(index);
+    return inverted ? ~word : word;
+  }
+
+ private:
+  /// A finalizer of 32 bits with full avalanche, as murmur3 has it.
+  static constexpr std::uint32_t mixed(std::uint32_t x) {
+    x = (x ^ (x >> 16)) * 0x85EBCA6BU;
+    x = (x ^ (x >> 13)) * 0xC2B2AE35U;
+    return x ^ (x >> 16);
+  }
+  [[nodiscard]] constexpr std::uint32_t plain(std::uint64_t index) const {
+    const auto low = static_cast<std::uint32_t>(index);
+    const auto high = static_cast<std::uint32_t>(index >> 32);
+    switch (pattern) {
+      case SoakPattern::address: return low + seed;
+      case SoakPattern::walking: return 1U << ((low + seed) % 32);
+      case SoakPattern::checkerboard: return ((low + seed) & 1U) != 0 ? 0xAAAAAAAAU : 0x55555555U;
+      case SoakPattern::noise: break;
+    }
+    return mixed(low * 0x9E3779B9U + seed + high * 0x632BE5ABU);
+  }
+};
+
+/// Wrong words that a check has found. Lives in the GPU's memory; all zero before the first check.
+struct SoakFound {
+  static constexpr unsigned kExamples = 4;
+  struct Example {
+    std::uint64_t index = 0;
+    std::uint32_t expected = 0;
+    std::uint32_t found = 0;
+  };
+  unsigned long long words = 0;
+  unsigned long long bytes = 0;
+  unsigned long long bits = 0;
+  unsigned long long not_first = 0;  ///< all bits of the first one's index, inverted: 0 before there is one
+  unsigned long long last = 0;       ///< index of the last one
+  Example examples[kExamples] = {};  // NOLINT(modernize-avoid-c-arrays): for device code
+
+  [[nodiscard]] std::uint64_t first() const { return ~not_first; }
+  /// One more, on the host.
+  void add(std::uint64_t index, std::uint32_t expected, std::uint32_t found);
+};
+
+/// Bytes of a word in which two differ.
+constexpr unsigned differing_bytes(std::uint32_t difference) {
+  unsigned bytes = 0;
+  for (unsigned shift = 0; shift < 32; shift += 8) bytes += (difference >> shift & 0xFFU) != 0 ? 1U : 0U;
+  return bytes;
+}
+
+/// Compares `bytes` of a GPU's memory, a multiple of 16, aligned so, with the words that belong there, and adds what is
+/// wrong to `found`, which only one kernel at a time may do.
+class SoakCheck final : public Kernel {
+ public:
+  struct Args {
+    const std::byte* data = nullptr;
+    std::size_t bytes = 0;
+    SoakWords words{};
+    SoakFound* found = nullptr;
+    PayloadPart part{};  ///< that a simulated device has moved
+  };
+  explicit SoakCheck(const Args& args) : args_(args) {}
+
+  [[nodiscard]] std::string_view name() const override { return "soak-check"; }
+  [[nodiscard]] KernelCost cost() const override { return {.bytes = args_.bytes}; }
+  [[nodiscard]] std::span<std::byte> output() const override {
+    return std::as_writable_bytes(std::span<SoakFound>(args_.found, 1));
+  }
+  void compute(std::span<std::byte> result) const override;
+  [[nodiscard]] std::optional<std::vector<std::span<const std::byte>>> reads() const override;
+  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<SoakCheck>(*this); }
+#if XFERBENCH_WITH_CUDA
+  void preload() const override;
+  void launch(void* cuda_stream) const override;
+#endif
+
+ private:
+  Args args_;
+};
+
+/// Copies `bytes` inside a GPU, a multiple of 16, aligned so, through arithmetic of the multiprocessors: each word is
+/// mixed and unmixed again, so that what comes out is what went in, unless something went wrong on the way.
+class SoakWork final : public Kernel {
+ public:
+  SoakWork(std::byte* destination, const std::byte* source, std::size_t bytes)
+      : destination_(destination), source_(source), bytes_(bytes) {}
+
+  [[nodiscard]] std::string_view name() const override { return "soak-work"; }
+  [[nodiscard]] KernelCost cost() const override { return {.bytes = 2 * bytes_}; }
+  [[nodiscard]] std::span<std::byte> output() const override { return {destination_, bytes_}; }
+  void compute(std::span<std::byte> result) const override { compute_part(0, result); }
+  [[nodiscard]] std::vector<std::span<const std::byte>> inputs_by_position() const override {
+    return {{source_, bytes_}};
+  }
+  void compute_part(std::size_t offset, std::span<std::byte> result) const override;
+  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<SoakWork>(*this); }
+#if XFERBENCH_WITH_CUDA
+  void preload() const override;
+  void launch(void* cuda_stream) const override;
+#endif
+
+ private:
+  std::byte* destination_;
+  const std::byte* source_;
+  std::size_t bytes_;
+};
+
+}  // namespace xferbench::kernels

@@ -1,0 +1,291 @@
+// Keeps GPUs busy for hours, and says what became of their data and their rates.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "app/commands.hpp"
+#include "app/fleet/membership.hpp"
+#include "app/give_up.hpp"
+#include "app/session.hpp"
+#include "core/error.hpp"
+#include "core/interrupt.hpp"
+#include "core/standard_error.hpp"
+#include "report/openmetrics/openmetrics.hpp"
+#include "report/soak/soak_report.hpp"
+#include "results/output_file.hpp"
+#include "results/soak_file.hpp"
+#include "scenarios/scenarios.hpp"
+#include "soak/stage.hpp"
+
+namespace xferbench::app {
+
+namespace {
+
+using soak::GpuState;
+using soak::Moment;
+
+/// Bytes of this process that are in memory; 0 where the system does not tell.
+std::uint64_t resident_bytes() {
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages >> pages;  // the second number
+  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::vector<GpuState> states_of(Machine& machine) {
+  std::vector<GpuState> states;
+  for (std::size_t i = 0; i < machine.devices().size(); ++i) {
+    Device& device = machine.device(i);
+    states.push_back({machine.device().capabilities().environment.number_of(i), device.health(), device.clocks()});
+  }
+  return states;
+}
+
+/// What everybody can see of a soak: its file, its table, its numbers for monitoring. The watchdog's thread, too, where
+/// the one that measures does not come back.
+class SoakOutput {
+ public:
+  SoakOutput(const cli::SoakCommand& command, SoakHeader header, std::optional<SoakFile> file,
+             std::optional<SoakInterval> last)
+      : header_(std::move(header)),
+        file_(std::move(file)),
+        last_(std::move(last)),
+        show_(command.show),
+        shows_table_(!file_ || !file_->is_standard_output()) {
+    if (command.openmetrics) metrics_.emplace(*command.openmetrics);
+    if (metrics_ && metrics_->is_standard_output()) shows_table_ = false;
+  }
+
+  /// The heads of the table, and the first line of a new file.
+  void begin(bool is_new) {
+    if (is_new && file_) file_->append(to_json(header_));
+    if (shows_lines()) write_standard_output(soak_heading(header_, style()));
+  }
+
+  void add(SoakInterval interval) {
+    const std::scoped_lock lock(mutex_);
+    if (file_) file_->append(to_json(interval));
+    last_ = std::move(interval);
+    if (shows_lines()) write_standard_output(soak_lines(header_, *last_, style()));
+    if (metrics_) metrics_->update([this](const Sink& sink) { sink(metrics()); });
+  }
+
+  /// The verdict of what is known; at the end, or when the soak does not come to one.
+  void finish() {
+    const std::scoped_lock lock(mutex_);
+    if (!last_) return;
+    if (metrics_) metrics_->finish(metrics());
+    if (shows_table_) write_standard_output(soak_verdict(header_, *last_, style()));
+  }
+
+  [[nodiscard]] bool has_file() const { return file_ && !file_->is_standard_output(); }
+
+ private:
+  [[nodiscard]] bool shows_lines() const { return shows_table_ && !show_.quiet; }
+  [[nodiscard]] Style style() const { return style_of(show_); }
+  [[nodiscard]] std::string metrics() const { return openmetrics::to_text(soak_metrics(header_, *last_)); }
+
+  std::mutex mutex_;
+  SoakHeader header_;
+  std::optional<SoakFile> file_;
+  std::optional<SoakInterval> last_;
+  std::optional<ResultsFile> metrics_;
+  cli::Presentation show_;
+  bool shows_table_;
+};
+
+/// One soak, or the rest of one, from its first round to its last interval.
+class Soak {
+ public:
+  Soak(Machine& machine, const SoakSettings& settings, std::optional<SoakTotals> before, SoakOutput& output)
+      : machine_(machine),
+        settings_(settings),
+        output_(output),
+        before_(before ? before->elapsed : 0),
+        stage_(machine, settings),
+        tally_(settings, states_of(machine), std::move(before)) {}
+
+  /// How it ended.
+  SoakEnd run() {
+    begun_ = machine_.host().now();
+    closed_ = before_;
+    try {
+      std::uint64_t round = 0;
+      while (before_end() && interrupted() == 0) go_round(round++);
+    } catch (const DeviceError& error) {
+      return end(SoakEnd::lost, error.what());
+    }
+    return interrupted() != 0 ? end(SoakEnd::interrupted, {}) : end(SoakEnd::complete, {});
+  }
+
+  [[nodiscard]] const SoakTotals& totals() const { return tally_.so_far(); }
+
+ private:
+  /// A tenth of an interval for all loads: lines come about when they should, and drops of a few seconds show.
+  [[nodiscard]] double turn_seconds() const {
+    constexpr double kShortest = 0.05;
+    constexpr double kLongest = 2;
+    return std::clamp(settings_.interval / (10 * static_cast<double>(settings_.loads.size())), kShortest, kLongest);
+  }
+  [[nodiscard]] Moment now() const { return {before_ + machine_.host().now() - begun_, utc_now()}; }
+  [[nodiscard]] bool before_end() const { return now().elapsed < settings_.seconds; }
+
+  void go_round(std::uint64_t round) {
+    for (SoakWrong& wrong : stage_.begin_round(round)) {
+      const Moment moment = now();
+      wrong.elapsed = moment.elapsed;
+      wrong.at = moment.at;
+      tally_.add(wrong);
+    }
+    for (const SoakLoad load : settings_.loads) {
+      if (interrupted() != 0) break;
+      const double before = now().elapsed;
+      const auto turns = stage_.run(load, turn_seconds());
+      const Moment moment = now();
+      for (const soak::TurnOfGpu& turn : turns) tally_.add(turn, moment.elapsed - before, moment);
+    }
+    if (now().elapsed - closed_ >= settings_.interval && before_end()) close(SoakEnd::goes_on, {});
+  }
+
+  void close(SoakEnd how, const std::string& reason) {
+    const Moment moment = now();
+    SoakInterval interval = tally_.close(moment, states_of(machine_));
+    interval.memory = resident_bytes();
+    interval.end = how;
+    interval.reason = reason;
+    closed_ = moment.elapsed;
+    output_.add(std::move(interval));
+  }
+
+  SoakEnd end(SoakEnd how, const std::string& reason) {
+    close(how, reason);
+    return how;
+  }
+
+  Machine& machine_;
+  SoakSettings settings_;
+  SoakOutput& output_;
+  double before_;      // seconds that it had lasted before
+  double begun_ = 0;   // by the host's clock
+  double closed_ = 0;  // end of the last interval, in seconds into the soak
+  soak::Stage stage_;
+  soak::Tally tally_;
+};
+
+[[noreturn]] void give_up(const Alarm& alarm, SoakOutput& output) {
+  try {
+    tell(alarm.kind == Alarm::Kind::stuck
+             ? stuck_reason(alarm) +
+                   "; look at dmesg (NVRM: Xid) and nvidia-smi. What is said holds up to the last line"
+             : std::string(
+                   "interrupted in the middle of a call that takes long; what is said holds up to the last line"));
+    output.finish();
+  } catch (const std::exception& error) {
+    tell(error.what());
+  }
+  std::_Exit(alarm.kind == Alarm::Kind::stuck ? static_cast<int>(ExitCode::stuck) : 128 + interrupted());
+}
+
+/// The loads that were asked for, or all that this machine can carry.
+std::vector<SoakLoad> loads_for(const std::vector<SoakLoad>& asked, std::size_t gpus) {
+  std::vector<SoakLoad> loads = asked;
+  if (asked.empty()) {
+    loads = {SoakLoad::h2d, SoakLoad::d2h, SoakLoad::both, SoakLoad::d2d, SoakLoad::kernel};
+    if (gpus > 1) loads.push_back(SoakLoad::p2p);
+  } else if (gpus < 2 && std::ranges::find(asked, SoakLoad::p2p) != asked.end()) {
+    throw UsageError("--load p2p needs two GPUs: give --gpus all, or leave it out");
+  }
+  return loads;
+}
+
+void refuse_another_machine(const SoakHeader& stored, const Environment& now, const std::string& file) {
+  const auto names = [](const Environment& e) {
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < e.gpu_count(); ++i) all.push_back(e.gpu_at(i).uuid + e.gpu_at(i).name);
+    return std::pair(e.profile_text(), all);
+  };
+  if (names(stored.environment) == names(now)) return;
+  throw UsageError(fmt::format("{} is of another GPU ({}), and this is {}: begin a soak of its own for this one", file,
+                               stored.environment.gpu.name, now.gpu.name));
+}
+
+int soak_with(const cli::SoakCommand& command, SoakHeader header, WatchedMachine& watched, std::optional<SoakFile> file,
+              std::optional<SoakInterval> last) {
+  const SoakSettings settings = header.settings;
+  std::optional<SoakTotals> before;
+  if (last) before = last->so_far;
+  const bool goes_on = file && command.resume;
+  if (before) before->resumed_at.push_back(utc_now());
+  SoakOutput output(command, std::move(header), std::move(file), std::move(last));
+  install_interrupt_handlers(output.has_file() ? HangUp::ignored : HangUp::ends,
+                             command.show.quiet ? Acknowledge::no : Acknowledge::yes);
+  Soak soak(*watched.machine, settings, std::move(before), output);
+  output.begin(!goes_on);
+  SoakEnd end{};
+  {
+    const auto watch = watched.watchdog.watch([&](const Alarm& alarm) { give_up(alarm, output); });
+    end = soak.run();
+  }
+  output.finish();
+  if (end == SoakEnd::interrupted) return 128 + interrupted();
+  const bool well = end == SoakEnd::complete && soak::is_well(soak.totals());
+  return static_cast<int>(well ? ExitCode::ok : ExitCode::failed);
+}
+
+/// The command that began it, which says on what.
+cli::SoakCommand command_of(const SoakHeader& header, const std::string& file) {
+  const std::vector<std::string> arguments(header.command.begin() + (header.command.empty() ? 0 : 1),
+                                           header.command.end());
+  try {
+    const cli::Command parsed = cli::parse(arguments, scenarios());
+    if (const auto* soak = std::get_if<cli::SoakCommand>(&parsed)) return *soak;
+  } catch (const UsageError& error) {
+    throw InputError(fmt::format("{}: its command is none of this xferbench: {}", file, error.what()));
+  }
+  throw InputError(fmt::format("{}: its command is no soak", file));
+}
+
+int resume(const cli::SoakCommand& command) {
+  StoredSoak stored;
+  SoakFile file = SoakFile::go_on(*command.resume, stored);
+  if (command.seconds) stored.header.settings.seconds = *command.seconds;
+  if (stored.last && stored.last->elapsed >= stored.header.settings.seconds) {
+    tell(fmt::format("{} is complete: nothing is missing; --for with a longer time makes it go on", *command.resume));
+    write_standard_output(soak_verdict(stored.header, *stored.last, style_of(command.show)));
+    return static_cast<int>(soak::is_well(stored.last->so_far) ? ExitCode::ok : ExitCode::failed);
+  }
+  WatchedMachine watched(command_of(stored.header, *command.resume).device, {});
+  refuse_another_machine(stored.header, watched.environment(), *command.resume);
+  return soak_with(command, std::move(stored.header), watched, std::move(file), std::move(stored.last));
+}
+
+}  // namespace
+
+int perform(const cli::SoakCommand& command) {
+  if (const auto launch = started_by_launcher(); launch && launch->size != 1) {
+    throw UsageError(
+        "soak is for a single process, and mpirun or srun has started this one as a rank: run it without them, on each "
+        "of the hosts");
+  }
+  if (command.resume) return resume(command);
+  WatchedMachine watched(command.device, {});
+  SoakHeader header{.started_at = utc_now(), .command = {"xferbench"}, .environment = watched.environment()};
+  header.command.insert(header.command.end(), command.arguments.begin(), command.arguments.end());
+  header.environment.variables = cuda_variables();
+  header.settings = command.settings;
+  header.settings.seconds = command.seconds.value_or(header.settings.seconds);
+  header.settings.loads = loads_for(command.settings.loads, watched.machine->devices().size());
+  std::optional<SoakFile> file;
+  if (command.json) file = SoakFile::create(*command.json);
+  return soak_with(command, std::move(header), watched, std::move(file), {});
+}
+
+}  // namespace xferbench::app

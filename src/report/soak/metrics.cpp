@@ -1,0 +1,142 @@
+#include <fmt/format.h>
+
+#include <functional>
+
+#include "report/soak/soak_report.hpp"
+#include "soak/tally.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using openmetrics::Family;
+using openmetrics::Sample;
+using openmetrics::Type;
+using LabelPairs = std::vector<std::pair<std::string, std::string>>;
+
+LabelPairs of_gpu(int gpu) { return {{"gpu", fmt::format("{}", gpu)}}; }
+
+LabelPairs of_load(int gpu, SoakLoad load) {
+  LabelPairs labels = of_gpu(gpu);
+  labels.emplace_back("load", to_text(load));
+  return labels;
+}
+
+/// One sample for each load of each GPU, where there is a value.
+template <class Value>
+Family of_loads(std::string name, Type type, std::string unit, std::string help, const SoakTotals& totals,
+                const Value& value) {
+  Family family{std::move(name), type, std::move(unit), std::move(help)};
+  for (const SoakLoadTotals& t : totals.loads) {
+    if (const std::optional<double> v = value(t)) family.samples.push_back({of_load(t.gpu, t.load), *v});
+  }
+  return family;
+}
+
+/// One sample for each GPU, likewise.
+template <class Record, class Value>
+Family of_gpus(std::string name, Type type, std::string unit, std::string help, const std::vector<Record>& records,
+               const Value& value) {
+  Family family{std::move(name), type, std::move(unit), std::move(help)};
+  for (const Record& record : records) {
+    if (const std::optional<double> v = value(record)) family.samples.push_back({of_gpu(record.gpu), *v});
+  }
+  return family;
+}
+
+std::optional<double> number(const std::optional<std::uint64_t>& count) {
+  return count ? std::optional(static_cast<double>(*count)) : std::nullopt;
+}
+
+std::optional<double> number(const std::optional<unsigned>& count) {
+  return count ? std::optional<double>(*count) : std::nullopt;
+}
+
+void add_loads(std::vector<Family>& all, const SoakInterval& last) {
+  const SoakTotals& totals = last.so_far;
+  using T = const SoakLoadTotals&;
+  all.push_back(of_loads("xferbench_soak_moved", Type::counter, "bytes", "Bytes that a load has moved.", totals,
+                         [](T t) { return std::optional(static_cast<double>(t.moved)); }));
+  all.push_back(of_loads("xferbench_soak_verified", Type::counter, "bytes",
+                         "Bytes of these that were compared with what they should be.", totals,
+                         [](T t) { return std::optional(static_cast<double>(t.verified)); }));
+  Family rate{"xferbench_soak_rate", Type::gauge, "bytes_per_second", "Median rate of a load in the last interval."};
+  Family lowest{"xferbench_soak_lowest_rate", Type::gauge, "bytes_per_second",
+                "Lowest rate of a load in the last interval."};
+  for (const SoakGpu& gpu : last.gpus) {
+    for (const SoakRate& r : gpu.rates) {
+      rate.samples.push_back({of_load(gpu.gpu, r.load), r.median});
+      lowest.samples.push_back({of_load(gpu.gpu, r.load), r.lowest});
+    }
+  }
+  all.push_back(std::move(rate));
+  all.push_back(std::move(lowest));
+  all.push_back(of_loads("xferbench_soak_first_rate", Type::gauge, "bytes_per_second",
+                         "Rate of a load in the first minutes, which later ones are held against.", totals,
+                         [](T t) { return t.baseline; }));
+}
+
+void add_state(std::vector<Family>& all, const SoakInterval& last) {
+  using G = const SoakGpu&;
+  all.push_back(of_gpus("xferbench_soak_temperature", Type::gauge, "celsius", "Temperature of the chip.", last.gpus,
+                        [](G g) { return g.health.temperature; }));
+  all.push_back(of_gpus("xferbench_soak_power", Type::gauge, "watts", "Power that the GPU takes.", last.gpus,
+                        [](G g) { return g.health.power; }));
+  all.push_back(of_gpus("xferbench_soak_sm_clock", Type::gauge, "hertz", "Clock of the multiprocessors.", last.gpus,
+                        [](G g) { return g.clocks.sm; }));
+  all.push_back(of_gpus("xferbench_soak_memory_clock", Type::gauge, "hertz", "Clock of the memory.", last.gpus,
+                        [](G g) { return g.clocks.memory; }));
+  all.push_back(of_gpus("xferbench_soak_link_generation", Type::gauge, "", "Generation of the PCI Express link now.",
+                        last.gpus, [](G g) { return number(g.health.link_generation); }));
+  all.push_back(of_gpus("xferbench_soak_link_width", Type::gauge, "", "Lanes of the PCI Express link now.", last.gpus,
+                        [](G g) { return number(g.health.link_width); }));
+}
+
+void add_counters(std::vector<Family>& all, const SoakTotals& totals) {
+  using C = const SoakCounters&;
+  all.push_back(of_gpus("xferbench_soak_pcie_replays", Type::counter, "", "Packets that the link has sent again.",
+                        totals.counters, [](C c) { return number(c.pcie_replays); }));
+  all.push_back(of_gpus("xferbench_soak_ecc_corrected", Type::counter, "", "Errors of memory that were corrected.",
+                        totals.counters, [](C c) { return number(c.ecc_corrected); }));
+  all.push_back(of_gpus("xferbench_soak_ecc_uncorrected", Type::counter, "",
+                        "Errors of memory that could not be corrected.", totals.counters,
+                        [](C c) { return number(c.ecc_uncorrected); }));
+  all.push_back(of_gpus("xferbench_soak_xids", Type::counter, "", "Critical errors that the driver told of (Xid).",
+                        totals.counters, [](C c) { return std::optional(static_cast<double>(c.xids.size())); }));
+}
+
+Family of_all(std::string name, Type type, std::string unit, std::string help, double value) {
+  return {std::move(name), type, std::move(unit), std::move(help), {{{}, value}}};
+}
+
+}  // namespace
+
+std::vector<Family> soak_metrics(const SoakHeader& header, const SoakInterval& last) {
+  const SoakTotals& totals = last.so_far;
+  std::vector<Family> all;
+  all.push_back({"xferbench_soak",
+                 Type::info,
+                 "",
+                 "What is soaked.",
+                 {{{{"version", header.tool.version},
+                    {"backend", header.environment.backend},
+                    {"device", header.environment.gpu.name},
+                    {"started_at", header.started_at}},
+                   1}}});
+  add_loads(all, last);
+  add_state(all, last);
+  add_counters(all, totals);
+  all.push_back(of_all("xferbench_soak_wrong", Type::counter, "bytes", "Bytes that were not what they should be.",
+                       static_cast<double>(totals.wrong_bytes)));
+  all.push_back(of_all("xferbench_soak_drops", Type::counter, "",
+                       "Times that a rate fell below the floor of its first minutes.",
+                       static_cast<double>(totals.drop_count)));
+  all.push_back(of_all("xferbench_soak_elapsed", Type::gauge, "seconds", "How long it has gone on.", last.elapsed));
+  all.push_back(of_all("xferbench_soak_well", Type::gauge, "", "1 as long as all is well.",
+                       soak::is_well(totals) && last.end != SoakEnd::lost ? 1 : 0));
+  all.push_back(
+      of_all("xferbench_soak_running", Type::gauge, "", "1 while it goes on.", last.end == SoakEnd::goes_on ? 1 : 0));
+  return all;
+}
+
+}  // namespace xferbench

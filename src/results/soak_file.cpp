@@ -1,0 +1,285 @@
+#include "results/soak_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "core/error.hpp"
+#include "results/json.hpp"
+#include "results/json_shape.hpp"
+#include "results/output_file.hpp"
+#include "results/replaced_file.hpp"
+
+namespace xferbench {
+
+// --- Lines ----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+using namespace json;
+using enum Rule;
+
+constexpr std::string_view kSoakVersion1 = "xferbench-soak/1";
+
+constexpr const Shape& kSoakLoads = kListOf<SoakLoad, kOneOf<SoakLoad>>;
+constexpr const Shape& kAmounts = kListOf<double, kAmount>;
+constexpr const Shape& kWholeNumbers = kListOf<std::uint64_t, kWhole<std::uint64_t>>;
+
+constexpr std::array kSoakSettingsFields{
+    field<&SoakSettings::seconds>("seconds"), field<&SoakSettings::interval>("interval"),
+    field<&SoakSettings::floor>("floor"),     field<&SoakSettings::loads, kSoakLoads>("loads"),
+    field<&SoakSettings::size>("size"),       field<&SoakSettings::seed>("seed"),
+};
+constexpr Shape kSoakSettings = record(kSoakSettingsFields);
+
+constexpr std::array kSoakHeaderFields{
+    part("schema", kSchema<kSoakVersion1>),
+    field<&SoakHeader::started_at>("started_at"),
+    field<&SoakHeader::tool, kToolLine>("tool"),
+    field<&SoakHeader::command, kRawTexts>("command"),
+    field<&SoakHeader::environment, kEnvironmentLine>("environment"),
+    field<&SoakHeader::settings, kSoakSettings>("settings"),
+};
+constexpr Shape kSoakHeader{.expected = "the first line of a soak's file, as xferbench soak --json writes it",
+                            .is_object = true,
+                            .fields = kSoakHeaderFields,
+                            .on_one_line = true};
+
+constexpr std::array kSoakWrongFields{
+    field<&SoakWrong::gpu>("gpu"),
+    field<&SoakWrong::load>("load"),
+    field<&SoakWrong::memory>("memory"),
+    field<&SoakWrong::address>("address"),
+    field<&SoakWrong::offset>("offset"),
+    field<&SoakWrong::last>("last"),
+    field<&SoakWrong::bytes>("bytes"),
+    field<&SoakWrong::bits>("bits"),
+    field<&SoakWrong::expected>("expected"),
+    field<&SoakWrong::found>("found"),
+    field<&SoakWrong::pattern>("pattern"),
+    field<&SoakWrong::elapsed>("elapsed"),
+    field<&SoakWrong::at>("at"),
+};
+constexpr Shape kSoakWrong = record(kSoakWrongFields);
+
+constexpr std::array kSoakDropFields{
+    field<&SoakDrop::gpu>("gpu"),
+    field<&SoakDrop::load>("load"),
+    field<&SoakDrop::from>("from"),
+    field<&SoakDrop::to>("to"),
+    field<&SoakDrop::lowest>("lowest"),
+    field<&SoakDrop::at>("at"),
+    field<&SoakDrop::beside>("beside", if_known),
+};
+constexpr Shape kSoakDrop = record(kSoakDropFields);
+
+constexpr std::array kSoakRateFields{
+    field<&SoakRate::load>("load"),       field<&SoakRate::median>("median"), field<&SoakRate::lowest>("lowest"),
+    field<&SoakRate::highest>("highest"), field<&SoakRate::turns>("turns"),
+};
+constexpr Shape kSoakRate = record(kSoakRateFields);
+
+constexpr std::array kSoakClocksFields{
+    field<&Clocks::sm>("sm", if_known),
+    field<&Clocks::memory>("memory", if_known),
+};
+constexpr Shape kSoakClocks = record(kSoakClocksFields);
+
+constexpr std::array kSoakGpuFields{
+    field<&SoakGpu::gpu>("gpu"),
+    field<&SoakGpu::rates, kListOf<SoakRate, kSoakRate>>("rates"),
+    field<&SoakGpu::health, kHealthLine>("health"),
+    field<&SoakGpu::clocks, kSoakClocks>("clocks"),
+    field<&SoakGpu::changes>("changes", if_known),
+};
+constexpr Shape kSoakGpu = record(kSoakGpuFields);
+
+constexpr std::array kSoakLoadTotalsFields{
+    field<&SoakLoadTotals::gpu>("gpu"),
+    field<&SoakLoadTotals::load>("load"),
+    field<&SoakLoadTotals::moved>("moved"),
+    field<&SoakLoadTotals::verified>("verified"),
+    field<&SoakLoadTotals::busy>("busy"),
+    field<&SoakLoadTotals::first, kAmounts>("first"),
+    field<&SoakLoadTotals::baseline>("baseline", if_known),
+    field<&SoakLoadTotals::lowest>("lowest", if_known),
+};
+constexpr Shape kSoakLoadTotals = record(kSoakLoadTotalsFields);
+
+constexpr std::array kSoakCountersFields{
+    field<&SoakCounters::gpu>("gpu"),
+    field<&SoakCounters::ecc_corrected>("ecc_corrected", if_known),
+    field<&SoakCounters::ecc_uncorrected>("ecc_uncorrected", if_known),
+    field<&SoakCounters::pcie_replays>("pcie_replays", if_known),
+    field<&SoakCounters::xids, kWholeNumbers>("xids", if_known),
+    field<&SoakCounters::throttle>("throttle", if_known),
+    field<&SoakCounters::hottest>("hottest", if_known),
+};
+constexpr Shape kSoakCounters = record(kSoakCountersFields);
+
+constexpr std::array kSoakTotalsFields{
+    field<&SoakTotals::elapsed>("elapsed"),
+    field<&SoakTotals::loads, kListOf<SoakLoadTotals, kSoakLoadTotals>>("loads"),
+    field<&SoakTotals::counters, kListOf<SoakCounters, kSoakCounters>>("counters"),
+    field<&SoakTotals::wrong_bytes>("wrong_bytes"),
+    field<&SoakTotals::wrong_buffers>("wrong_buffers"),
+    field<&SoakTotals::wrong, kListOf<SoakWrong, kSoakWrong>>("wrong"),
+    field<&SoakTotals::drop_count>("drop_count"),
+    field<&SoakTotals::drop_seconds>("drop_seconds"),
+    field<&SoakTotals::drops, kListOf<SoakDrop, kSoakDrop>>("drops"),
+    field<&SoakTotals::resumed_at>("resumed_at", if_known),
+};
+constexpr Shape kSoakTotals = record(kSoakTotalsFields);
+
+constexpr std::array kSoakIntervalFields{
+    field<&SoakInterval::at>("at"),
+    field<&SoakInterval::elapsed>("elapsed"),
+    field<&SoakInterval::memory>("memory"),
+    field<&SoakInterval::gpus, kListOf<SoakGpu, kSoakGpu>>("gpus"),
+    field<&SoakInterval::so_far, kSoakTotals>("so_far"),
+    field<&SoakInterval::end>("end"),
+    field<&SoakInterval::reason>("reason", if_known),
+};
+constexpr Shape kSoakIntervalLine{.expected = "a line of a soak's file, as xferbench soak --json writes it",
+                                  .is_object = true,
+                                  .fields = kSoakIntervalFields,
+                                  .on_one_line = true};
+
+}  // namespace
+
+std::string to_json(const SoakHeader& header) { return text_of(kSoakHeader, &header); }
+std::string to_json(const SoakInterval& interval) { return text_of(kSoakIntervalLine, &interval); }
+
+SoakHeader parse_soak_header(std::string_view text, std::string_view name) {
+  return record_from_text<SoakHeader>(text, name, kSoakHeader);
+}
+SoakInterval parse_soak_interval(std::string_view text, std::string_view name) {
+  return record_from_text<SoakInterval>(text, name, kSoakIntervalLine);
+}
+
+// --- The file -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// More than the line of a hundred GPUs has.
+constexpr std::size_t kLongestLine = std::size_t{1} << 20;
+
+[[noreturn]] void refuse_file(const std::string& path, const std::string& why) {
+  throw OutputError(fmt::format("cannot write {}: {}; name another file", path, why));
+}
+
+void lock_for_writing(const std::string& path, const Descriptor& file) {
+  if (flock(file.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    refuse_file(path, "another xferbench is writing it: wait for its end");
+  }
+}
+
+bool is_ordinary(const Descriptor& file) {
+  struct stat status {};
+  return fstat(file.number(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+std::size_t size_of(const std::string& path, const Descriptor& file) {
+  struct stat status {};
+  if (fstat(file.number(), &status) == 0) return static_cast<std::size_t>(status.st_size);
+  throw InputError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+}
+
+/// Up to `bytes` from there.
+std::string read_at(const std::string& path, const Descriptor& file, std::size_t offset, std::size_t bytes) {
+  std::string text(bytes, '\0');
+  std::size_t filled = 0;
+  while (filled < bytes) {
+    const ssize_t got = pread(file.number(), text.data() + filled, bytes - filled, static_cast<off_t>(offset + filled));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw InputError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+    if (got == 0) break;
+    filled += static_cast<std::size_t>(got);
+  }
+  text.resize(filled);
+  return text;
+}
+
+/// What a file that ends in this begins its last whole line with, and where that line ends; of a file's end alone.
+struct LastLine {
+  std::string_view text{};
+  std::size_t end = 0;  ///< in the tail, behind its line break
+};
+std::optional<LastLine> last_line(std::string_view tail) {
+  const std::size_t end = tail.rfind('\n');
+  if (end == std::string_view::npos) return std::nullopt;
+  const std::size_t before = tail.rfind('\n', end == 0 ? 0 : end - 1);
+  const std::size_t begin = end == 0 || before == std::string_view::npos ? 0 : before + 1;
+  return LastLine{tail.substr(begin, end - begin), end + 1};
+}
+
+}  // namespace
+
+void SoakFile::fail(int error) const {
+  throw OutputError(fmt::format("cannot write {}: {}", path_, std::strerror(error)));
+}
+
+SoakFile SoakFile::create(const std::string& path) {
+  if (path == "-") return SoakFile(path, Descriptor());
+  set_aside(path);  // it may hold days
+  Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666));
+  if (!file) throw OutputError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+  if (is_ordinary(file)) lock_for_writing(path, file);
+  return SoakFile(path, std::move(file));
+}
+
+SoakFile SoakFile::go_on(const std::string& path, StoredSoak& stored) {
+  Descriptor file(open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK));
+  if (!file && errno == ENOENT) throw InputError(fmt::format("there is no file {}", path));
+  if (!file) throw OutputError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+  if (!is_ordinary(file)) refuse_file(path, "it is no ordinary file, and a soak goes on in its own");
+  lock_for_writing(path, file);
+  const std::size_t size = size_of(path, file);
+  const std::string head = read_at(path, file, 0, kLongestLine);
+  const std::size_t first = head.find('\n');
+  if (first == std::string::npos) {
+    throw InputError(
+        fmt::format("{}: there is no whole line in it, expected a soak's file, as xferbench soak --json "
+                    "writes it",
+                    path));
+  }
+  stored.header = parse_soak_header(std::string_view(head).substr(0, first), path);
+  const std::size_t begin = std::max(first + 1, size - std::min(size, kLongestLine));
+  const std::string tail = read_at(path, file, begin, size - begin);
+  const auto last = last_line(tail);
+  if (last) stored.last = parse_soak_interval(last->text, path + " (its last line)");
+  const std::size_t whole = begin + (last ? last->end : 0);
+  if (whole != size && ftruncate(file.number(), static_cast<off_t>(whole)) != 0) {
+    throw OutputError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+  }
+  return SoakFile(path, std::move(file));
+}
+
+void SoakFile::append(const std::string& line) {
+  if (is_standard_output()) return write_standard_output(line);
+  struct stat before {};
+  const bool ordinary = fstat(file_.number(), &before) == 0 && S_ISREG(before.st_mode);
+  std::string_view rest = line;
+  while (!rest.empty()) {
+    const ssize_t written = ::write(file_.number(), rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      const int error = errno;
+      // Of half a line nobody could make anything. Where even this fails, go_on() takes it away.
+      if (ordinary) static_cast<void>(ftruncate(file_.number(), before.st_size));
+      fail(error);
+    }
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (ordinary && fdatasync(file_.number()) != 0 && errno != EINVAL && errno != EROFS && errno != ENOTSUP) fail(errno);
+}
+
+}  // namespace xferbench

@@ -1,0 +1,310 @@
+#include "soak/stage.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "core/error.hpp"
+#include "core/interrupt.hpp"
+#include "core/units.hpp"
+#include "soak/words.hpp"
+
+namespace xferbench::soak {
+
+namespace {
+
+using kernels::SoakCheck;
+using kernels::SoakFound;
+using kernels::SoakWords;
+using kernels::SoakWork;
+
+constexpr std::array<std::size_t, kSlots> kAll{0, 1, 2, 3};
+constexpr std::size_t kHalf = kSlots / 2;
+constexpr std::size_t kChecked = kSlots + 2;  // of a GPU's buffers: its slots, then its two sources
+
+/// The first half of all slots, or the second one.
+std::span<const std::size_t> half_of_slots(std::size_t half) { return std::span(kAll).subspan(half * kHalf, kHalf); }
+
+void require_memory(Device& device, std::uint64_t bytes) {
+  const std::uint64_t free = device.memory().free_bytes;
+  if (bytes <= free) return;
+  throw UsageError(
+      fmt::format("soak needs {} of each GPU's memory, six times --size, and one has {} left; "
+                  "choose a smaller --size",
+                  format_memory(bytes), format_memory(free)));
+}
+
+std::string name_of(const SoakWords& words) {
+  return fmt::format("{}{}", to_text(words.pattern), words.inverted ? " inverted" : "");
+}
+
+/// One buffer in which something is wrong. When that was is for others to say.
+SoakWrong wrong_in(const SoakFound& found, const SoakWords& words, const std::byte* buffer, std::string memory) {
+  constexpr std::uint64_t kWord = sizeof(std::uint32_t);
+  SoakWrong wrong{
+      .load = {}, .memory = std::move(memory), .expected = {}, .found = "?", .pattern = name_of(words), .at = {}};
+  wrong.bytes = found.bytes;
+  wrong.bits = found.bits;
+  wrong.offset = found.first() * kWord;
+  wrong.last = found.last * kWord;
+  const std::uint32_t expected = words.at(found.first());
+  wrong.expected = fmt::format("{:#010x}", expected);
+  // Few examples are kept, and not in order: of much that is wrong, the first may be none of them.
+  for (unsigned i = 0; i < SoakFound::kExamples && i < found.words; ++i) {
+    if (found.examples[i].index != found.first()) continue;
+    wrong.found = fmt::format("{:#010x}", found.examples[i].found);
+    // From the word to its byte, as the processor orders them.
+    wrong.offset += static_cast<std::uint64_t>(std::countr_zero(expected ^ found.examples[i].found)) / 8;
+  }
+  wrong.address = reinterpret_cast<std::uintptr_t>(buffer) + wrong.offset;
+  return wrong;
+}
+
+}  // namespace
+
+// --- Setting up -----------------------------------------------------------------------------------------------------
+
+Stage::Gpu::Gpu(Device& its, std::size_t bytes)
+    : device(its),
+      number(its.capabilities().environment.gpu.index.value_or(static_cast<int>(its.number()))),
+      found(its.allocate_device(kChecked * sizeof(SoakFound))),
+      found_here(its.allocate_host(kChecked * sizeof(SoakFound), HostMemory::pinned)),
+      in(its.make_stream(StreamKind::nonblocking)),
+      out(its.make_stream(StreamKind::nonblocking)),
+      begin(its.make_event(EventKind::timing)),
+      end(its.make_event(EventKind::timing)),
+      side(its.make_event(EventKind::ordering)) {
+  const auto on_host = [&](HostBuffer& buffer) {
+    buffer = device.allocate_host(bytes, HostMemory::pinned);
+    part = device.payload_part(buffer);
+  };
+  const auto on_device = [&](DeviceBuffer& buffer) { buffer = device.allocate_device(bytes); };
+  std::ranges::for_each(host_source, on_host);
+  std::ranges::for_each(host_ring.slots, on_host);
+  std::ranges::for_each(source, on_device);
+  std::ranges::for_each(ring.slots, on_device);
+  device.preload(SoakCheck({}));
+  device.preload(SoakWork(nullptr, nullptr, 0));
+  in.fill({found.data, kChecked * sizeof(SoakFound)}, std::byte{0});
+  in.synchronize();
+}
+
+Stage::Stage(Machine& machine, const SoakSettings& settings)
+    : machine_(machine),
+      bytes_(settings.size),
+      seed_(static_cast<std::uint32_t>(settings.seed)),
+      always_moves_(machine.device().capabilities().moves_data_when_timed) {
+  for (Device* device : machine.devices()) require_memory(*device, memory_of(settings));
+  for (Device* device : machine.devices()) gpus_.push_back(std::make_unique<Gpu>(*device, bytes_));
+  found_on_host_.resize(gpus_.size());
+  if (std::ranges::find(settings.loads, SoakLoad::p2p) != settings.loads.end()) {
+    for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+      try {
+        gpus_[gpu]->device.set_peer_access(next_of(gpu).device, true);
+      } catch (const DeviceError&) {  // not permitted by what is between them: such copies go through the host
+      }
+    }
+  }
+  worker_.emplace(machine.host());
+}
+
+SoakWords Stage::words(bool inverted) const { return {pattern_, round_seed_, inverted}; }
+
+std::vector<SoakWrong> Stage::begin_round(std::uint64_t round) {
+  machine_.set_data_movement(true);
+  pattern_ = static_cast<kernels::SoakPattern>(round % kernels::kSoakPatternNames.size());
+  round_seed_ = seed_ + static_cast<std::uint32_t>(round) * 0x9E3779B9U;
+  for (const auto& gpu : gpus_) {
+    for (const bool inverted : {false, true}) {
+      const HostBuffer& from = gpu->host_source[inverted];
+      machine_.host().work({.bytes_copied = bytes_}, [&] { fill({from.data, bytes_}, words(inverted), gpu->part); });
+      gpu->in.copy({gpu->source[inverted].data, from.data, bytes_, Direction::h2d});
+    }
+  }
+  std::vector<SoakWrong> wrong;
+  for (const auto& gpu : gpus_) {
+    auto* const found = reinterpret_cast<SoakFound*>(gpu->found.data) + kSlots;
+    for (const bool inverted : {false, true}) {
+      gpu->in.launch(
+          SoakCheck({gpu->source[inverted].data, bytes_, words(inverted), found + (inverted ? 1 : 0), gpu->part}));
+    }
+    gpu->in.copy({gpu->found_here.data, gpu->found.data, kChecked * sizeof(SoakFound), Direction::d2h});
+    gpu->in.synchronize();
+    TurnOfGpu answer{.gpu = gpu->number, .load = SoakLoad::h2d};
+    take_found(*gpu, answer, std::array{kSlots, kSlots + 1});
+    wrong.insert(wrong.end(), answer.wrong.begin(), answer.wrong.end());
+  }
+  return wrong;
+}
+
+// --- Loads ----------------------------------------------------------------------------------------------------------
+
+std::vector<TurnOfGpu> Stage::run(SoakLoad load, double seconds) {
+  std::vector<TurnOfGpu> turns;
+  for (const auto& gpu : gpus_) turns.push_back({.gpu = gpu->number, .load = load});
+  machine_.set_data_movement(always_moves_);
+  const double begun = machine_.host().now();
+  do batch(load, turns, true, always_moves_);
+  while (machine_.host().now() - begun < seconds && interrupted() == 0);
+  finish_host_check(turns);
+  if (!always_moves_) {
+    machine_.set_data_movement(true);
+    batch(load, turns, false, true);
+    finish_host_check(turns);
+  }
+  return turns;
+}
+
+/// As many copies as there are slots for, on every GPU; then what they have brought is checked.
+void Stage::batch(SoakLoad load, std::vector<TurnOfGpu>& turns, bool timed, bool verified) {
+  const bool fills_host = load == SoakLoad::d2h || load == SoakLoad::both;
+  const bool fills_device = load != SoakLoad::d2h;
+  const Slots host = fills_host ? half_of_slots(half_) : Slots();
+  const Slots device = !fills_device ? Slots() : (load == SoakLoad::both ? half_of_slots(half_) : Slots(kAll));
+  if (fills_host) half_ = 1 - half_;
+  for (const auto& gpu : gpus_) {
+    for (const std::size_t slot : device) gpu->ring.inverted[slot] = !gpu->ring.inverted[slot];
+    for (const std::size_t slot : host) gpu->host_ring.inverted[slot] = !gpu->host_ring.inverted[slot];
+  }
+  for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) submit(load, gpu, device, host);
+  const std::uint64_t moved = (device.size() + host.size()) * bytes_;
+  for (std::size_t i = 0; i < gpus_.size(); ++i) {
+    Gpu& gpu = *gpus_[i];
+    gpu.in.synchronize();
+    gpu.out.synchronize();
+    if (timed) turns[i].seconds += elapsed(gpu.begin, gpu.end);
+    if (timed) turns[i].moved += moved;
+    take_found(gpu, turns[i], device);
+    if (verified) turns[i].verified += device.size() * bytes_;
+  }
+  if (fills_host) check_on_host(turns, host, verified);
+}
+
+void Stage::submit(SoakLoad load, std::size_t number, Slots device, Slots host) {
+  Gpu& gpu = *gpus_[number];
+  switch (load) {
+    case SoakLoad::h2d:
+    case SoakLoad::d2d:
+    case SoakLoad::kernel:
+      gpu.in.record(gpu.begin);
+      to_device(load, gpu, device);
+      gpu.in.record(gpu.end);
+      return check_slots(gpu, device);
+    case SoakLoad::d2h:
+      gpu.out.record(gpu.begin);
+      to_host(gpu, host);
+      return gpu.out.record(gpu.end);
+    case SoakLoad::both:
+      gpu.in.record(gpu.begin);
+      gpu.out.wait(gpu.begin);
+      to_host(gpu, host);
+      gpu.out.record(gpu.side);
+      to_device(SoakLoad::h2d, gpu, device);
+      gpu.in.wait(gpu.side);
+      gpu.in.record(gpu.end);
+      return check_slots(gpu, device);
+    case SoakLoad::p2p: return to_next(gpu, next_of(number), device);
+  }
+}
+
+void Stage::to_device(SoakLoad load, Gpu& gpu, Slots slots) {
+  for (const std::size_t slot : slots) {
+    std::byte* const to = gpu.ring.slots[slot].data;
+    const bool inverted = gpu.ring.inverted[slot];
+    const std::byte* const from = gpu.source[inverted].data;
+    switch (load) {
+      case SoakLoad::h2d: gpu.in.copy({to, gpu.host_source[inverted].data, bytes_, Direction::h2d}); break;
+      case SoakLoad::kernel: gpu.in.launch(SoakWork(to, from, bytes_)); break;
+      default: gpu.in.copy({to, from, bytes_, Direction::d2d});
+    }
+  }
+}
+
+void Stage::to_host(Gpu& gpu, Slots slots) {
+  for (const std::size_t slot : slots) {
+    const std::byte* const from = gpu.source[gpu.host_ring.inverted[slot]].data;
+    gpu.out.copy({gpu.host_ring.slots[slot].data, from, bytes_, Direction::d2h});
+  }
+}
+
+/// The next GPU checks what this one has sent.
+void Stage::to_next(Gpu& gpu, Gpu& next, Slots slots) {
+  gpu.out.record(gpu.begin);
+  for (const std::size_t slot : slots) {
+    gpu.out.copy({next.ring.slots[slot].data, gpu.source[next.ring.inverted[slot]].data, bytes_, Direction::p2p});
+  }
+  gpu.out.record(gpu.end);
+  next.in.wait(gpu.end);
+  check_slots(next, slots);
+}
+
+// --- Checks ---------------------------------------------------------------------------------------------------------
+
+void Stage::check_slots(Gpu& gpu, Slots slots) {
+  auto* const found = reinterpret_cast<SoakFound*>(gpu.found.data);
+  for (const std::size_t slot : slots) {
+    gpu.in.launch(
+        SoakCheck({gpu.ring.slots[slot].data, bytes_, words(gpu.ring.inverted[slot]), found + slot, gpu.part}));
+  }
+  gpu.in.copy({gpu.found_here.data, gpu.found.data, kChecked * sizeof(SoakFound), Direction::d2h});
+}
+
+/// What the GPU's kernels have found, once its streams are done.
+void Stage::take_found(Gpu& gpu, TurnOfGpu& turn, Slots slots) {
+  bool any = false;
+  for (const std::size_t slot : slots) {
+    SoakFound found;
+    std::memcpy(&found, gpu.found_here.data + slot * sizeof(found), sizeof(found));
+    if (found.words == 0) continue;
+    any = true;
+    const bool is_source = slot >= kSlots;
+    const bool inverted = is_source ? slot > kSlots : gpu.ring.inverted[slot];
+    const std::byte* const buffer = is_source ? gpu.source[inverted].data : gpu.ring.slots[slot].data;
+    SoakWrong wrong = wrong_in(found, words(inverted), buffer, fmt::format("GPU {}", gpu.number));
+    wrong.gpu = turn.gpu;
+    wrong.load = turn.load;
+    turn.wrong.push_back(std::move(wrong));
+  }
+  if (!any) return;
+  std::memset(gpu.found_here.data, 0, kChecked * sizeof(SoakFound));
+  gpu.in.fill({gpu.found.data, kChecked * sizeof(SoakFound)}, std::byte{0});
+  gpu.in.synchronize();
+}
+
+/// Begins it, beside the next batch, once the one before has ended.
+void Stage::check_on_host(std::vector<TurnOfGpu>& turns, Slots slots, bool verified) {
+  finish_host_check(turns);
+  being_checked_ = verified ? slots.size() * bytes_ : 0;
+  checking_ = true;
+  worker_->start([this, slots, load = turns.front().load] {
+    for (std::size_t i = 0; i < gpus_.size(); ++i) {
+      const Gpu& gpu = *gpus_[i];
+      for (const std::size_t slot : slots) {
+        const HostBuffer& memory = gpu.host_ring.slots[slot];
+        const SoakWords expected = words(gpu.host_ring.inverted[slot]);
+        SoakFound found;
+        machine_.host().work({.bytes_read = bytes_}, [&] { found = check({memory.data, bytes_}, expected, gpu.part); });
+        if (found.words == 0) continue;
+        SoakWrong wrong = wrong_in(found, expected, memory.data, "host");
+        wrong.gpu = gpu.number;
+        wrong.load = load;
+        found_on_host_[i].push_back(std::move(wrong));
+      }
+    }
+  });
+}
+
+void Stage::finish_host_check(std::vector<TurnOfGpu>& turns) {
+  if (!checking_) return;
+  worker_->finish();
+  checking_ = false;
+  for (std::size_t i = 0; i < gpus_.size(); ++i) {
+    turns[i].verified += being_checked_;
+    for (SoakWrong& wrong : found_on_host_[i]) turns[i].wrong.push_back(std::move(wrong));
+    found_on_host_[i].clear();
+  }
+}
+
+}  // namespace xferbench::soak

@@ -1,0 +1,182 @@
+#include "soak/tally.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "run/health.hpp"
+
+namespace xferbench::soak {
+
+namespace {
+
+constexpr std::size_t kMostSentences = 8;  // of one drop
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const std::size_t half = values.size() / 2;
+  std::ranges::sort(values);
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+/// How far a counter has moved from look to look. One that went back was reset with the driver.
+void add_moved(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& before,
+               const std::optional<std::uint64_t>& now) {
+  if (!before || !now) return;
+  sum = sum.value_or(0) + (*now >= *before ? *now - *before : *now);
+}
+
+template <class T>
+void add_once(std::vector<T>& all, const T& one, std::size_t most) {
+  if (all.size() < most && std::ranges::find(all, one) == all.end()) all.push_back(one);
+}
+
+}  // namespace
+
+double Tally::first_minutes(const SoakSettings& settings) { return std::min(300.0, settings.seconds / 10); }
+
+Tally::Tally(const SoakSettings& settings, std::vector<GpuState> states, std::optional<SoakTotals> before)
+    : settings_(settings), states_(std::move(states)) {
+  if (before) totals_ = std::move(*before);
+  series_.resize(totals_.loads.size());
+}
+
+std::size_t Tally::place_of(int gpu, SoakLoad load) {
+  const auto is_it = [&](const SoakLoadTotals& t) { return t.gpu == gpu && t.load == load; };
+  const auto known = std::ranges::find_if(totals_.loads, is_it);
+  const auto place = static_cast<std::size_t>(known - totals_.loads.begin());
+  if (known == totals_.loads.end()) {
+    totals_.loads.push_back({.gpu = gpu, .load = load});
+    series_.emplace_back();
+  }
+  return place;
+}
+
+void Tally::add(const TurnOfGpu& turn, double seconds, const Moment& now) {
+  const std::size_t place = place_of(turn.gpu, turn.load);
+  SoakLoadTotals& totals = totals_.loads[place];
+  totals.moved += turn.moved;
+  totals.verified += turn.verified;
+  totals.busy += turn.seconds;
+  totals_.elapsed = now.elapsed;
+  for (SoakWrong wrong : turn.wrong) {
+    wrong.elapsed = now.elapsed;
+    wrong.at = now.at;
+    add(wrong);
+  }
+  if (turn.seconds <= 0) return;
+  const double rate = static_cast<double>(turn.moved) / turn.seconds;
+  series_[place].rates.push_back(rate);
+  judge(place, rate, seconds, now);
+}
+
+void Tally::add(const SoakWrong& wrong) {
+  totals_.wrong_bytes += wrong.bytes;
+  ++totals_.wrong_buffers;
+  if (totals_.wrong.size() < SoakTotals::kMostKept) totals_.wrong.push_back(wrong);
+}
+
+// --- Drops ----------------------------------------------------------------------------------------------------------
+
+void Tally::judge(std::size_t place, double rate, double seconds, const Moment& now) {
+  SoakLoadTotals& totals = totals_.loads[place];
+  if (!totals.baseline) return;
+  totals.lowest = std::min(totals.lowest.value_or(rate), rate);
+  Series& series = series_[place];
+  const bool is_low = rate < settings_.floor * *totals.baseline;
+  if (is_low && !series.is_low) {
+    begin_drop(place, rate, seconds, now);
+  } else if (is_low && series.kept) {
+    SoakDrop& drop = totals_.drops[*series.kept];
+    drop.to = now.elapsed;
+    drop.lowest = std::min(drop.lowest, rate);
+    series.noted = series.kept;
+  }
+  if (is_low) totals_.drop_seconds += seconds;
+  if (!is_low) series.kept.reset();
+  series.is_low = is_low;
+}
+
+void Tally::begin_drop(std::size_t place, double rate, double seconds, const Moment& now) {
+  ++totals_.drop_count;
+  if (totals_.drops.size() >= SoakTotals::kMostKept) return;
+  const SoakLoadTotals& of = totals_.loads[place];
+  series_[place].kept = series_[place].noted = totals_.drops.size();
+  totals_.drops.push_back({.gpu = of.gpu,
+                           .load = of.load,
+                           .from = std::max(0.0, now.elapsed - seconds),
+                           .to = now.elapsed,
+                           .lowest = rate,
+                           .at = now.at});
+}
+
+void Tally::end_first_minutes(double elapsed) {
+  const bool over = elapsed >= first_minutes(settings_);
+  for (std::size_t place = 0; place < series_.size(); ++place) {
+    SoakLoadTotals& totals = totals_.loads[place];
+    if (totals.baseline || series_[place].rates.empty()) continue;
+    totals.first.push_back(median_of(series_[place].rates));
+    if (over) totals.baseline = median_of(totals.first);
+  }
+}
+
+// --- Intervals ------------------------------------------------------------------------------------------------------
+
+void Tally::count(const GpuState& before, const GpuState& now) {
+  const auto known = std::ranges::find(totals_.counters, now.gpu, &SoakCounters::gpu);
+  SoakCounters& counters =
+      known != totals_.counters.end() ? *known : totals_.counters.emplace_back(SoakCounters{.gpu = now.gpu});
+  add_moved(counters.ecc_corrected, before.health.ecc_corrected, now.health.ecc_corrected);
+  add_moved(counters.ecc_uncorrected, before.health.ecc_uncorrected, now.health.ecc_uncorrected);
+  add_moved(counters.pcie_replays, before.health.pcie_replays, now.health.pcie_replays);
+  if (now.health.xids) {
+    for (const std::uint64_t xid : *now.health.xids) {
+      if (counters.xids.size() < SoakTotals::kMostKept) counters.xids.push_back(xid);
+    }
+  }
+  if (now.health.throttle) {
+    for (const std::string& reason : *now.health.throttle) add_once(counters.throttle, reason, SoakTotals::kMostKept);
+  }
+  if (now.health.temperature) {
+    counters.hottest = std::max(counters.hottest.value_or(*now.health.temperature), *now.health.temperature);
+  }
+}
+
+SoakGpu Tally::gpu_of(const GpuState& before, const GpuState& now) {
+  SoakGpu gpu{.gpu = now.gpu, .health = now.health, .clocks = now.clocks};
+  for (const HealthChange& change : health_changes({before.health, now.health})) gpu.changes.push_back(change.sentence);
+  for (std::size_t place = 0; place < series_.size(); ++place) {
+    const SoakLoadTotals& totals = totals_.loads[place];
+    Series& series = series_[place];
+    if (totals.gpu != now.gpu) continue;
+    if (const auto noted = std::exchange(series.noted, std::nullopt)) {
+      for (const std::string& change : gpu.changes) add_once(totals_.drops[*noted].beside, change, kMostSentences);
+    }
+    if (series.rates.empty()) continue;
+    const auto [lowest, highest] = std::ranges::minmax(series.rates);
+    gpu.rates.push_back({totals.load, median_of(series.rates), lowest, highest, series.rates.size()});
+    series.rates.clear();
+  }
+  return gpu;
+}
+
+SoakInterval Tally::close(const Moment& now, const std::vector<GpuState>& states) {
+  totals_.elapsed = now.elapsed;
+  end_first_minutes(now.elapsed);
+  SoakInterval interval{.at = now.at, .elapsed = now.elapsed};
+  for (const GpuState& state : states) {
+    const auto known = std::ranges::find(states_, state.gpu, &GpuState::gpu);
+    const GpuState& before = known != states_.end() ? *known : state;
+    count(before, state);
+    interval.gpus.push_back(gpu_of(before, state));
+  }
+  states_ = states;
+  interval.so_far = totals_;
+  return interval;
+}
+
+bool is_well(const SoakTotals& totals) {
+  const auto is_sound = [](const SoakCounters& c) { return c.ecc_uncorrected.value_or(0) == 0 && c.xids.empty(); };
+  return totals.wrong_buffers == 0 && totals.drop_count == 0 && std::ranges::all_of(totals.counters, is_sound);
+}
+
+}  // namespace xferbench::soak
