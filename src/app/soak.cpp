@@ -180,7 +180,7 @@ class Soak {
   soak::Tally tally_;
 };
 
-[[noreturn]] void give_up(const Alarm& alarm, SoakOutput& output) {
+[[noreturn]] void give_up_soak(const Alarm& alarm, SoakOutput& output) {
   try {
     tell(alarm.kind == Alarm::Kind::stuck
              ? stuck_reason(alarm) +
@@ -206,7 +206,7 @@ std::vector<SoakLoad> loads_for(const std::vector<SoakLoad>& asked, std::size_t 
   return loads;
 }
 
-void refuse_another_machine(const SoakHeader& stored, const Environment& now, const std::string& file) {
+void refuse_other_gpus(const SoakHeader& stored, const Environment& now, const std::string& file) {
   const auto names = [](const Environment& e) {
     std::vector<std::string> all;
     for (std::size_t i = 0; i < e.gpu_count(); ++i) all.push_back(e.gpu_at(i).uuid + e.gpu_at(i).name);
@@ -231,7 +231,7 @@ int soak_with(const cli::SoakCommand& command, SoakHeader header, WatchedMachine
   output.begin(!goes_on);
   SoakEnd end{};
   {
-    const auto watch = watched.watchdog.watch([&](const Alarm& alarm) { give_up(alarm, output); });
+    const auto watch = watched.watchdog.watch([&](const Alarm& alarm) { give_up_soak(alarm, output); });
     end = soak.run();
   }
   output.finish();
@@ -241,7 +241,7 @@ int soak_with(const cli::SoakCommand& command, SoakHeader header, WatchedMachine
 }
 
 /// The command that began it, which says on what.
-cli::SoakCommand command_of(const SoakHeader& header, const std::string& file) {
+cli::SoakCommand soak_command_of(const SoakHeader& header, const std::string& file) {
   const std::vector<std::string> arguments(header.command.begin() + (header.command.empty() ? 0 : 1),
                                            header.command.end());
   try {
@@ -253,7 +253,7 @@ cli::SoakCommand command_of(const SoakHeader& header, const std::string& file) {
   throw InputError(fmt::format("{}: its command is no soak", file));
 }
 
-int resume(const cli::SoakCommand& command) {
+int resume_soak(const cli::SoakCommand& command) {
   StoredSoak stored;
   SoakFile file = SoakFile::go_on(*command.resume, stored);
   if (command.seconds) stored.header.settings.seconds = *command.seconds;
@@ -262,8 +262,8 @@ int resume(const cli::SoakCommand& command) {
     write_standard_output(soak_verdict(stored.header, *stored.last, style_of(command.show)));
     return static_cast<int>(soak::is_well(stored.last->so_far) ? ExitCode::ok : ExitCode::failed);
   }
-  WatchedMachine watched(command_of(stored.header, *command.resume).device, {});
-  refuse_another_machine(stored.header, watched.environment(), *command.resume);
+  WatchedMachine watched(soak_command_of(stored.header, *command.resume).device, {});
+  refuse_other_gpus(stored.header, watched.environment(), *command.resume);
   return soak_with(command, std::move(stored.header), watched, std::move(file), std::move(stored.last));
 }
 
@@ -275,7 +275,7 @@ int perform(const cli::SoakCommand& command) {
         "soak is for a single process, and mpirun or srun has started this one as a rank: run it without them, on each "
         "of the hosts");
   }
-  if (command.resume) return resume(command);
+  if (command.resume) return resume_soak(command);
   WatchedMachine watched(command.device, {});
   SoakHeader header{.started_at = utc_now(), .command = {"xferbench"}, .environment = watched.environment()};
   header.command.insert(header.command.end(), command.arguments.begin(), command.arguments.end());

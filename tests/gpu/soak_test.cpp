@@ -1,0 +1,82 @@
+// Soaks on a real GPU: loads bring what they should, near the rate of a plain copy, and one wrong byte is found.
+#include <vector>
+
+#include "device/intercepted.hpp"
+#include "gpu/gpu_fixture.hpp"
+#include "run/watchdog.hpp"
+#include "soak/stage.hpp"
+
+namespace xferbench::test {
+
+namespace {
+
+SoakSettings soak_of(std::uint64_t size) {
+  SoakSettings settings;
+  settings.size = size;
+  settings.loads = {SoakLoad::h2d, SoakLoad::d2h, SoakLoad::both, SoakLoad::d2d, SoakLoad::kernel};
+  return settings;
+}
+
+class GpuSoak : public GpuTest {};
+
+TEST_F(GpuSoak, EveryLoadBringsWhatItShouldSmallForSanitizers) {
+  const SoakSettings settings = soak_of(std::uint64_t{1} << 20);
+  soak::Stage stage(machine(), settings);
+  for (std::uint64_t round = 0; round < kernels::kSoakPatternNames.size(); ++round) {
+    EXPECT_TRUE(stage.begin_round(round).empty());
+    for (const SoakLoad load : settings.loads) {
+      for (const soak::TurnOfGpu& turn : stage.run(load, 0.001)) {
+        EXPECT_TRUE(turn.wrong.empty()) << to_text(load);
+        EXPECT_EQ(turn.verified, turn.moved) << to_text(load);
+      }
+    }
+  }
+}
+
+TEST_F(GpuSoak, EveryByteThatMovesIsVerified) {
+  const SoakSettings settings = soak_of(std::uint64_t{64} << 20);
+  soak::Stage stage(machine(), settings);
+  EXPECT_TRUE(stage.begin_round(0).empty());
+  for (const SoakLoad load : settings.loads) {
+    const soak::TurnOfGpu turn = stage.run(load, 0.2).front();
+    EXPECT_TRUE(turn.wrong.empty()) << to_text(load);
+    EXPECT_EQ(turn.verified, turn.moved) << to_text(load);
+    EXPECT_GT(static_cast<double>(turn.moved) / turn.seconds, 1e9) << to_text(load);
+  }
+}
+
+/// The n-th copy brings a wrong bit, by a kernel of the GPU.
+std::vector<SoakWrong> wrong_after(std::uint64_t nth, SoakLoad load) {
+  Watchdog watchdog;
+  const InjectedFault flip{InjectedFault::Effect::flip, CallKind::copy, nth};
+  const auto machine = intercept(with_fault(open_gpus({}), flip, "the test"), watchdog.observer());
+  soak::Stage stage(*machine, soak_of(std::uint64_t{64} << 20));
+  std::vector<SoakWrong> all = stage.begin_round(0);
+  for (int turn = 0; turn < 2; ++turn) {
+    for (const soak::TurnOfGpu& t : stage.run(load, 0.05)) all.insert(all.end(), t.wrong.begin(), t.wrong.end());
+  }
+  return all;
+}
+
+TEST_F(GpuSoak, FindsTheOneWrongBitWithItsPlace) {
+  for (const SoakLoad load : {SoakLoad::h2d, SoakLoad::d2h, SoakLoad::both, SoakLoad::d2d}) {
+    const auto wrong = wrong_after(6, load);
+    ASSERT_EQ(wrong.size(), 1U) << to_text(load);
+    EXPECT_EQ(wrong[0].bytes, 1U);
+    EXPECT_EQ(wrong[0].bits, 1U);
+    EXPECT_EQ(wrong[0].memory == "host", load == SoakLoad::d2h);
+    EXPECT_NE(wrong[0].found, wrong[0].expected);
+    EXPECT_GT(wrong[0].address, 0U);
+  }
+}
+
+TEST_F(GpuSoak, KnowsItsClocks) {
+  const Clocks clocks = device().clocks();
+  ASSERT_TRUE(clocks.sm && clocks.memory);
+  EXPECT_GT(*clocks.sm, 1e8);
+  EXPECT_GT(*clocks.memory, 1e8);
+}
+
+}  // namespace
+
+}  // namespace xferbench::test

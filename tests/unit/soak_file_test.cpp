@@ -1,0 +1,151 @@
+// The file of a soak: written, read back, torn and gone on with.
+#include "results/soak_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "core/error.hpp"
+
+namespace xferbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SoakFileTest : public testing::Test {
+ protected:
+  SoakFileTest() { fs::create_directories(folder_); }
+  ~SoakFileTest() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] std::string path() const { return (folder_ / "soak.jsonl").string(); }
+  [[nodiscard]] std::string text() const {
+    std::ostringstream all;
+    all << std::ifstream(path()).rdbuf();
+    return all.str();
+  }
+
+  fs::path folder_ = fs::temp_directory_path() / ("xferbench-soak-" + std::to_string(::getpid()));
+};
+
+SoakHeader header() {
+  SoakHeader h{.started_at = "2026-11-24T12:00:00Z", .command = {"xferbench", "soak"}};
+  h.environment.backend = "simulated";
+  h.environment.profile = "h200";
+  h.environment.gpu.name = "NVIDIA H200";
+  h.environment.host.cpu = "a processor";
+  h.settings.loads = {SoakLoad::h2d, SoakLoad::kernel};
+  return h;
+}
+
+SoakInterval interval(double elapsed) {
+  SoakInterval i{.at = "2026-11-24T12:01:00Z", .elapsed = elapsed, .memory = 1000};
+  i.gpus = {{.gpu = 0,
+             .rates = {{SoakLoad::h2d, 55e9, 54e9, 56e9, 10}},
+             .health = {.pcie_replays = 3, .temperature = 60},
+             .clocks = {.sm = 1.98e9},
+             .changes = {"the link had to send 3 packets again"}}};
+  i.so_far.elapsed = elapsed;
+  i.so_far.loads = {{.gpu = 0, .load = SoakLoad::h2d, .moved = 1000, .verified = 900, .first = {55e9}}};
+  i.so_far.counters = {{.gpu = 0, .pcie_replays = 3, .xids = {79}, .throttle = {"power-cap"}, .hottest = 60}};
+  SoakWrong wrong;
+  wrong.memory = "host";
+  wrong.expected = "0x00000001";
+  wrong.found = "0x00000000";
+  wrong.pattern = "address inverted";
+  wrong.at = "2026-11-24T12:00:30Z";
+  wrong.address = 0x7f00'0000'0064;
+  i.so_far.wrong = {wrong};
+  i.so_far.drops = {{.gpu = 0, .load = SoakLoad::h2d, .at = "2026-11-24T12:00:40Z", .beside = {"hot"}}};
+  return i;
+}
+
+TEST_F(SoakFileTest, WhatIsWrittenIsReadBack) {
+  EXPECT_EQ(parse_soak_header(to_json(header()), "text"), header());
+  EXPECT_EQ(parse_soak_interval(to_json(interval(60)), "text"), interval(60));
+}
+
+TEST_F(SoakFileTest, EveryRecordIsOneLine) {
+  for (const std::string& line : {to_json(header()), to_json(interval(60))}) {
+    EXPECT_EQ(line.find('\n'), line.size() - 1) << line;
+  }
+}
+
+TEST_F(SoakFileTest, GoesOnFromItsLastLine) {
+  {
+    SoakFile file = SoakFile::create(path());
+    file.append(to_json(header()));
+    for (int i = 1; i <= 3; ++i) file.append(to_json(interval(60 * i)));
+  }
+  StoredSoak stored;
+  SoakFile file = SoakFile::go_on(path(), stored);
+  EXPECT_EQ(stored.header, header());
+  ASSERT_TRUE(stored.last);
+  EXPECT_EQ(*stored.last, interval(180));
+  const std::string before = text();
+  file.append(to_json(interval(240)));
+  EXPECT_EQ(text(), before + to_json(interval(240)));
+}
+
+TEST_F(SoakFileTest, ALineThatWasTornIsTakenAway) {
+  const std::string whole = to_json(header()) + to_json(interval(60));
+  const std::string next = to_json(interval(120));
+  for (const std::size_t torn : {std::size_t{1}, next.size() / 2, next.size() - 1}) {
+    std::ofstream(path()) << whole << next.substr(0, torn);
+    StoredSoak stored;
+    SoakFile file = SoakFile::go_on(path(), stored);
+    ASSERT_TRUE(stored.last);
+    EXPECT_DOUBLE_EQ(stored.last->elapsed, 60);
+    EXPECT_EQ(text(), whole);
+  }
+}
+
+TEST_F(SoakFileTest, AHeaderAloneIsASoakFromItsBeginning) {
+  std::ofstream(path()) << to_json(header()) << "{\"at\": \"torn";
+  StoredSoak stored;
+  static_cast<void>(SoakFile::go_on(path(), stored));
+  EXPECT_FALSE(stored.last);
+  EXPECT_EQ(text(), to_json(header()));
+}
+
+TEST_F(SoakFileTest, RefusesWhatIsNoSoak) {
+  for (const char* other : {"", "{\"schema\": \"xferbench/1\"}\n", "{}\n", "no JSON\n", "{\"schema\""}) {
+    std::ofstream(path()) << other;
+    StoredSoak stored;
+    EXPECT_THROW(static_cast<void>(SoakFile::go_on(path(), stored)), InputError) << other;
+    EXPECT_EQ(text(), other);  // and leaves it as it is
+  }
+  StoredSoak stored;
+  EXPECT_THROW(static_cast<void>(SoakFile::go_on((folder_ / "none").string(), stored)), InputError);
+}
+
+TEST_F(SoakFileTest, ALineThatIsNoneOfItsOwnIsNotGoneOnFrom) {
+  std::ofstream(path()) << to_json(header()) << "{\"something\": \"else\"}\n";
+  StoredSoak stored;
+  EXPECT_THROW(static_cast<void>(SoakFile::go_on(path(), stored)), InputError);
+}
+
+TEST_F(SoakFileTest, WhatWasThereIsKeptBesideANewOne) {
+  std::ofstream(path()) << "days of work\n";
+  static_cast<void>(SoakFile::create(path()));
+  EXPECT_EQ(text(), "");
+  EXPECT_TRUE(fs::exists(path() + "~"));
+}
+
+TEST_F(SoakFileTest, OnlyOneWritesIt) {
+  SoakFile file = SoakFile::create(path());
+  file.append(to_json(header()));
+  StoredSoak stored;
+  EXPECT_THROW(static_cast<void>(SoakFile::go_on(path(), stored)), OutputError);
+  EXPECT_THROW(static_cast<void>(SoakFile::create(path())), OutputError);
+}
+
+TEST_F(SoakFileTest, AFullDiskIsToldAndLeavesWholeLines) {
+  SoakFile file = SoakFile::create("/dev/full");
+  EXPECT_THROW(file.append(to_json(header())), OutputError);
+}
+
+}  // namespace
+}  // namespace xferbench

@@ -1,0 +1,219 @@
+// What a soak comes to, from made-up turns.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "report/soak/soak_report.hpp"
+#include "report/soak/words.hpp"
+#include "soak/tally.hpp"
+
+namespace xferbench::soak {
+namespace {
+
+constexpr double kGigabyte = 1e9;
+
+SoakSettings settings() {
+  return {.seconds = 100, .interval = 5, .floor = 0.9, .loads = {SoakLoad::h2d, SoakLoad::d2h}};
+}
+
+Moment moment(double elapsed) { return {elapsed, "2026-11-24T12:00:00Z"}; }
+
+/// One second at that many GB/s.
+TurnOfGpu turn(double rate, SoakLoad load = SoakLoad::h2d, int gpu = 0) {
+  const auto bytes = static_cast<std::uint64_t>(rate * kGigabyte);
+  return {.gpu = gpu, .load = load, .moved = bytes, .verified = bytes, .seconds = 1};
+}
+
+GpuState state(const Health& health = {}) { return {.gpu = 0, .health = health}; }
+
+SoakWrong wrong(std::uint64_t bytes) {
+  SoakWrong w;
+  w.memory = "GPU 0";
+  w.expected = "0x00000001";
+  w.found = "0x00000000";
+  w.pattern = "noise";
+  w.bytes = w.bits = bytes;
+  return w;
+}
+
+/// Ten seconds at 50 GB/s, in two intervals: the first minutes of 100 s.
+void settle(Tally& tally) {
+  for (int second = 1; second <= 10; ++second) {
+    tally.add(turn(50), 1, moment(second));
+    if (second % 5 == 0) static_cast<void>(tally.close(moment(second), {state()}));
+  }
+}
+
+TEST(SoakTally, SumsWhatWasMovedAndVerifiedByGpuAndLoad) {
+  Tally tally(settings(), {state()});
+  tally.add(turn(50), 1, moment(1));
+  tally.add(turn(60, SoakLoad::d2h), 1, moment(2));
+  tally.add(turn(70, SoakLoad::h2d, 1), 1, moment(3));
+  tally.add(turn(52), 1, moment(4));
+  const auto& loads = tally.so_far().loads;
+  ASSERT_EQ(loads.size(), 3U);
+  EXPECT_EQ(loads[0].moved, 102'000'000'000U);
+  EXPECT_EQ(loads[0].verified, 102'000'000'000U);
+  EXPECT_DOUBLE_EQ(loads[0].busy, 2);
+  EXPECT_EQ(loads[1].load, SoakLoad::d2h);
+  EXPECT_EQ(loads[2].gpu, 1);
+}
+
+TEST(SoakTally, AnIntervalHasTheRatesOfItsOwnTurns) {
+  Tally tally(settings(), {state()});
+  for (const double rate : {50.0, 52.0, 51.0}) tally.add(turn(rate), 1, moment(1));
+  const SoakInterval first = tally.close(moment(5), {state()});
+  ASSERT_EQ(first.gpus.size(), 1U);
+  ASSERT_EQ(first.gpus[0].rates.size(), 1U);
+  const SoakRate& rate = first.gpus[0].rates[0];
+  EXPECT_DOUBLE_EQ(rate.median, 51 * kGigabyte);
+  EXPECT_DOUBLE_EQ(rate.lowest, 50 * kGigabyte);
+  EXPECT_DOUBLE_EQ(rate.highest, 52 * kGigabyte);
+  EXPECT_EQ(rate.turns, 3U);
+  EXPECT_TRUE(tally.close(moment(10), {state()}).gpus[0].rates.empty());
+}
+
+TEST(SoakTally, HoldsRatesAgainstThoseOfTheFirstMinutes) {
+  Tally tally(settings(), {state()});
+  tally.add(turn(10), 1, moment(0.5));  // there is nothing to hold it against yet
+  settle(tally);
+  ASSERT_TRUE(tally.so_far().loads[0].baseline);
+  EXPECT_DOUBLE_EQ(*tally.so_far().loads[0].baseline, 50 * kGigabyte);
+  tally.add(turn(45.5), 1, moment(11));
+  EXPECT_EQ(tally.so_far().drop_count, 0U);
+  tally.add(turn(44), 1, moment(12));
+  EXPECT_EQ(tally.so_far().drop_count, 1U);
+  EXPECT_FALSE(is_well(tally.so_far()));
+}
+
+TEST(SoakTally, TurnsThatAreLowOneAfterAnotherAreOneDrop) {
+  Tally tally(settings(), {state()});
+  settle(tally);
+  for (const double rate : {50.0, 40.0, 30.0, 42.0, 50.0, 20.0}) {
+    tally.add(turn(rate), 1, moment(tally.so_far().elapsed + 1));
+  }
+  const SoakTotals& totals = tally.so_far();
+  EXPECT_EQ(totals.drop_count, 2U);
+  EXPECT_DOUBLE_EQ(totals.drop_seconds, 4);
+  ASSERT_EQ(totals.drops.size(), 2U);
+  EXPECT_DOUBLE_EQ(totals.drops[0].from, 11);
+  EXPECT_DOUBLE_EQ(totals.drops[0].to, 14);
+  EXPECT_DOUBLE_EQ(totals.drops[0].lowest, 30 * kGigabyte);
+  EXPECT_DOUBLE_EQ(*totals.loads[0].lowest, 20 * kGigabyte);
+}
+
+TEST(SoakTally, TellsWhatElseChangedWhileARateWasLow) {
+  Tally tally(settings(), {state({.pcie_replays = 7})});
+  settle(tally);
+  static_cast<void>(tally.close(moment(10), {state({.pcie_replays = 7})}));
+  tally.add(turn(30), 1, moment(12));
+  const SoakInterval interval = tally.close(moment(15), {state({.pcie_replays = 19})});
+  ASSERT_EQ(interval.so_far.drops.size(), 1U);
+  ASSERT_EQ(interval.so_far.drops[0].beside.size(), 1U);
+  EXPECT_NE(interval.so_far.drops[0].beside[0].find("12"), std::string::npos) << interval.so_far.drops[0].beside[0];
+  EXPECT_EQ(interval.gpus[0].changes, interval.so_far.drops[0].beside);
+}
+
+TEST(SoakTally, CountersMoveFromLookToLookAndMayBeReset) {
+  Tally tally(settings(), {state({.ecc_corrected = 5})});
+  static_cast<void>(tally.close(moment(5), {state({.ecc_corrected = 8})}));
+  static_cast<void>(tally.close(moment(10), {state({.ecc_corrected = 2})}));
+  EXPECT_EQ(tally.so_far().counters[0].ecc_corrected, 5U);
+  EXPECT_FALSE(tally.so_far().counters[0].ecc_uncorrected);
+  EXPECT_TRUE(is_well(tally.so_far()));
+}
+
+TEST(SoakTally, CriticalErrorsAndUncorrectedOnesAreNotWell) {
+  Tally xid(settings(), {state()});
+  static_cast<void>(xid.close(moment(5), {state({.xids = std::vector<std::uint64_t>{79}})}));
+  EXPECT_FALSE(is_well(xid.so_far()));
+  Tally ecc(settings(), {state({.ecc_uncorrected = 0})});
+  static_cast<void>(ecc.close(moment(5), {state({.ecc_uncorrected = 1})}));
+  EXPECT_FALSE(is_well(ecc.so_far()));
+}
+
+TEST(SoakTally, CountsAllWrongBytesAndKeepsTheFirst) {
+  Tally tally(settings(), {state()});
+  for (int i = 0; i < 100; ++i) tally.add(wrong(3));
+  EXPECT_EQ(tally.so_far().wrong_bytes, 300U);
+  EXPECT_EQ(tally.so_far().wrong_buffers, 100U);
+  EXPECT_EQ(tally.so_far().wrong.size(), SoakTotals::kMostKept);
+  EXPECT_FALSE(is_well(tally.so_far()));
+}
+
+TEST(SoakTally, DoesNotGrowWithTime) {
+  Tally tally(settings(), {state()});
+  settle(tally);
+  for (int i = 0; i < 5000; ++i) {
+    tally.add(turn(i % 2 == 0 ? 10 : 50), 1, moment(10 + i));
+    if (i % 5 == 0) static_cast<void>(tally.close(moment(10 + i), {state({.xids = std::vector<std::uint64_t>{31}})}));
+  }
+  const SoakTotals& totals = tally.so_far();
+  EXPECT_EQ(totals.drop_count, 2500U);
+  EXPECT_EQ(totals.drops.size(), SoakTotals::kMostKept);
+  EXPECT_EQ(totals.counters[0].xids.size(), SoakTotals::kMostKept);
+  EXPECT_EQ(totals.loads[0].first.size(), 2U);
+}
+
+TEST(SoakTally, GoesOnFromWhatItCameToBefore) {
+  Tally before(settings(), {state()});
+  settle(before);
+  Tally after(settings(), {state()}, before.so_far());
+  after.add(turn(30), 1, moment(12));
+  EXPECT_EQ(after.so_far().loads[0].moved, before.so_far().loads[0].moved + 30'000'000'000U);
+  EXPECT_EQ(after.so_far().drop_count, 1U);
+}
+
+TEST(SoakTally, TheFirstMinutesAreFiveOrATenth) {
+  EXPECT_DOUBLE_EQ(Tally::first_minutes({.seconds = 28800}), 300);
+  EXPECT_DOUBLE_EQ(Tally::first_minutes({.seconds = 600}), 60);
+}
+
+// --- In words -------------------------------------------------------------------------------------------------------
+
+TEST(SoakReport, SaysWhereAWrongByteIs) {
+  Tally tally(settings(), {state()});
+  SoakWrong w = wrong(1);
+  w.address = 0x7f0000000064;
+  w.offset = 100;
+  tally.add(w);
+  SoakInterval last = tally.close(moment(5), {state()});
+  last.end = SoakEnd::interrupted;
+  const std::string text = soak_verdict({.settings = settings()}, last, {});
+  EXPECT_NE(text.find("not all is well: interrupted after 0:00:05"), std::string::npos) << text;
+  EXPECT_NE(text.find("1 wrong byte in 1 buffer"), std::string::npos) << text;
+  EXPECT_NE(text.find("in the memory of GPU 0 at 0x7f0000000064, 100 bytes into its buffer"), std::string::npos)
+      << text;
+}
+
+TEST(SoakReport, DoesNotSayThatThereWereNoDropsBeforeItLooksForThem) {
+  Tally tally(settings(), {state()});
+  tally.add(turn(50), 1, moment(1));
+  const SoakInterval last = tally.close(moment(5), {state()});
+  EXPECT_NE(soak_verdict({.settings = settings()}, last, {}).find("drops were not looked for"), std::string::npos);
+}
+
+TEST(SoakReport, MetricsAreReadableAndCountUp) {
+  Tally tally(settings(), {state({.temperature = 61})});
+  tally.add(turn(50), 1, moment(1));
+  const SoakInterval last = tally.close(moment(5), {state({.temperature = 61})});
+  SoakHeader header{.started_at = "2026-11-24T12:00:00Z", .settings = settings()};
+  header.environment.backend = "cuda";
+  const std::string text = openmetrics::to_text(soak_metrics(header, last));
+  EXPECT_NE(text.find("xferbench_soak_moved_bytes_total{gpu=\"0\",load=\"h2d\"} 50000000000\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("xferbench_soak_temperature_celsius{gpu=\"0\"} 61\n"), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with("# EOF\n"));
+}
+
+TEST(SoakReport, DurationsAreInTheLargestUnitThatIsExact) {
+  EXPECT_EQ(duration_text(90), "90 s");
+  EXPECT_EQ(duration_text(1200), "20 min");
+  EXPECT_EQ(duration_text(28800), "8 h");
+  EXPECT_EQ(duration_text(7 * 86400), "7 days");
+  EXPECT_EQ(clock_text(28805), "8:00:05");
+}
+
+}  // namespace
+}  // namespace xferbench::soak
