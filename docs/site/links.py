@@ -59,7 +59,7 @@ def fetched_by_styles(site):
         for found in _OF_CSS.findall(path.read_text(encoding="utf-8")):
             address = found[0] or found[1]
             if address.startswith(("http:", "https:", "//")):
-                yield f"{path.relative_to(site)}: {address} is fetched from elsewhere"
+                yield f"{path.relative_to(site)}: {address}: is fetched from elsewhere"
             elif not address.startswith(("data:", "#")) and not (path.parent / address.partition("?")[0]).exists():
                 yield f"{path.relative_to(site)}: {address}: there is no such file"
 

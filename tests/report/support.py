@@ -189,8 +189,9 @@ BROWSER = first_of("chromium", "chromium-browser", "google-chrome")
 DRIVER = first_of("chromedriver", "chromium.chromedriver")
 
 
-def start_browser(dark=False, width=1360, height=1000):
-    """A browser that can reach nothing: every name resolves to nothing, and what is left goes to a closed port."""
+def start_browser(dark=False, width=1360, height=1000, reach=""):
+    """A browser that can reach nothing but `reach`: every other name resolves to nothing, and what is left goes to a
+    closed port."""
     from selenium import webdriver
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.chrome.service import Service
@@ -203,7 +204,7 @@ def start_browser(dark=False, width=1360, height=1000):
         "--disable-dev-shm-usage",
         "--disable-gpu",
         f"--window-size={width},{height}",
-        "--host-resolver-rules=MAP * ~NOTFOUND",
+        f"--host-resolver-rules=MAP * ~NOTFOUND{f', EXCLUDE {reach}' if reach else ''}",
         "--proxy-server=127.0.0.1:9",
         "--force-device-scale-factor=1",
         "--disable-background-networking",
