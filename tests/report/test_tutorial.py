@@ -1,0 +1,230 @@
+"""The tutorial as somebody follows it: every command runs, prints what is quoted, and every number quoted of an H200 is in
+the stored run that the lesson names."""
+
+import importlib.machinery
+import importlib.util
+import os
+import re
+import struct
+import subprocess
+import tempfile
+import unittest
+
+import support
+from support import RESULTS, ROOT
+from xferbench_report import files
+
+TUTORIAL = ROOT / "docs" / "tutorial"
+LESSONS = sorted(TUTORIAL.glob("[1-9]-*.md"))
+READS = ("info", "list", "check", "compare", "help")  # words behind which nothing is measured
+NOTHING_MEASURED = 5
+MOST_BYTES = 600_000  # of all pictures together
+
+
+def blocks(page):
+    """The blocks of code of a page, each with its language."""
+    return re.findall(r"^```([\w+]*)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def section(page, heading):
+    return re.split(r"^## ", page.read_text(encoding="utf-8").partition(f"## {heading}\n")[2], flags=re.MULTILINE)[0]
+
+
+def table(text):
+    """The first table: its heads, and its rows, all as they are written but for code's marks."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    cells = [[cell.strip().replace("`", "") for cell in line.strip("|").split("|")] for line in lines]
+    return cells[0], cells[2:]
+
+
+class Follower(support.Folder):
+    """A newcomer in a folder of their own, who types what stands there."""
+
+    def setUp(self):
+        super().setUp()
+        for name in ("docs", "scripts"):
+            (self.folder / name).symlink_to(ROOT / name)
+        (self.folder / "bin").mkdir()
+        (self.folder / "bin" / "xferbench").symlink_to(support.PROGRAM)
+
+    def type(self, line):
+        environment = os.environ | {"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"}
+        return subprocess.run(["bash", "-c", line], cwd=self.folder, env=environment, capture_output=True, text=True,
+                              check=False, timeout=120, stdin=subprocess.DEVNULL)
+
+    def run_line(self, line):
+        """What comes of it. What would measure on a GPU is only looked at."""
+        words = line.split()
+        measures = words[0] == "xferbench" and words[1] not in READS and "--simulate" not in words
+        if measures:
+            line = re.sub(r" --timeline \S+", "", line) + " --dry-run"
+        outcome = self.type(line)
+        nothing = outcome.returncode == NOTHING_MEASURED and "NOTHING MEASURED" in outcome.stdout
+        refused = words[1:] == ["info"] and outcome.returncode == 3  # without a GPU it says so
+        self.assertTrue(outcome.returncode == 0 or nothing or refused, f"{line}\n{outcome.stderr}")
+        return outcome.stdout
+
+    def assert_quoted(self, quoted, printed):
+        """All of it, in its order; a line of dots stands for any others."""
+        at = 0
+        for part in quoted.split("...\n"):
+            found = printed.find(part, at)
+            self.assertNotEqual(found, -1, f"not printed:\n{part}\nbut:\n{printed}")
+            self.assertTrue(found == at or at > 0 or quoted.startswith("..."), "it begins otherwise")
+            at = found + len(part)
+        self.assertTrue(quoted.endswith("...\n") or at == len(printed), f"more is printed:\n{printed[at:]}")
+
+
+class Commands(Follower):
+    def test_run_and_print_what_is_quoted(self):
+        quotes = 0
+        for page in [TUTORIAL / "README.md", *LESSONS]:
+            printed = None
+            for language, text in blocks(page):
+                with self.subTest(page=page.name, block=text):
+                    if language == "sh":
+                        lines = [line.partition(" #")[0].strip() for line in text.splitlines()]
+                        outputs = [self.run_line(line) for line in lines]
+                        printed = outputs[-1]
+                    elif language == "":
+                        quotes += 1
+                        self.assertTrue(text.startswith("SIMULATED"), "what is quoted says that it is simulated")
+                        self.assert_quoted(text, printed)
+        self.assertEqual(quotes, len(LESSONS))
+
+    def test_come_in_pairs(self):
+        """What measures stands there twice, for those with a GPU and for those without."""
+        for page in LESSONS:
+            for language, text in blocks(page):
+                lines = [line.partition(" #")[0].strip() for line in text.splitlines() if line.startswith("xferbench ")]
+                lines = [line for line in lines if line.split()[1] not in READS]
+                if language == "sh" and lines:
+                    with self.subTest(page=page.name, block=text):
+                        self.assertEqual([f"{line} --simulate" for line in lines[::2]], lines[1::2])
+
+
+def children_of(row):
+    launchers = re.search(r"(\d+) threads? launch", row[0])
+    launch = row[0].partition(",")[0]
+    return rf"launch={launch}/.*children={{}}/work=0/" + (rf"launchers={launchers[1]}/" if launchers else "")
+
+
+# Of each lesson the run that its table quotes, and the key of what a cell quotes, by its row and the head of its column.
+QUOTED = {
+    "1": ("async", lambda row, head: f"h2d/host={row[0]}/api=async/in-flight=none/size={row[1].replace(' ', '')}$"),
+    "2": ("overlap", lambda row, head: (
+        "size=256MiB/strategy=" + re.sub(r"streams, (\d+) chunks", r"streams/streams=3/chunks=\1/growth=1/", row[0]))),
+    "3": ("memcpy-sizes", lambda row, head: f"h2d/host={row[0]}/.*size={head.replace(' ', '')}$"),
+    "4": ("overlap", lambda row, head: (
+        f"size=256MiB/strategy={re.match('[a-z-]+', row[0])[0]}/.*chunks={(re.match('[0-9]+', head) or ['32'])[0]}/growth=1/")),
+    "5": ("callback", lambda row, head: f"method={row[0].split()[0]}/"),
+    "6": ("smem-stages", lambda row, head: f"method={row[0]}/.*stages={re.search('([0-9]) stage', head)[1]}/"),
+    "7": ("dynpar", lambda row, head: children_of(row).format(re.match("[0-9]+", head)[0])),
+}
+# What stands in sentences: how many of what, and where.
+SAID = [
+    ("1", "27 us", "latency", "op=wait/method=stream/schedule=blocking"),
+    ("1", "3 us", "latency", "op=wait/method=stream/schedule=spin"),
+    ("3", "14.8 GB/s", "staging", "h2d/.*size=256MiB/method=direct"),
+    ("3", "20.4 GB/s", "staging", "h2d/.*size=256MiB/method=register"),
+    ("3", "48.4 GB/s", "staging", "h2d/.*size=256MiB/method=threads/threads=6/"),
+    ("7", "9.11 ms", "dynpar", "task=sort/size=64MiB/keys=random"),
+    ("7", "2.46 ms", "dynpar", "task=sort/size=64MiB/keys=random"),
+]
+
+
+class Numbers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        names = {name for name, _ in QUOTED.values()} | {name for _, _, name, _ in SAID}
+        cls.cases = {name: files.load([str(RESULTS / f"h200-{name}.json")])[0][0].cases for name in names}
+
+    def values(self, name, pattern):
+        """All that the run has of the one case with that key, in seconds, GB/s and shares."""
+        cases = [case for case in self.cases[name] if re.search(pattern, case.key)]
+        self.assertEqual(len({case.key for case in cases}), 1, (pattern, [case.key for case in cases]))
+        found = [(metric["value"], metric["unit"]) for metric in cases[0].record["metrics"].values()]
+        for one in cases[0].record["measurements"]:
+            found += [(one[field], one["unit"]) for field in ("median", "p99") if field in one]
+        return found
+
+    def assert_found(self, quoted, values):
+        """One of them, rounded to the digits that are quoted."""
+        number, unit = re.fullmatch(r"([\d.]+) ?(us|ms|%|GB/s)", quoted).groups()
+        scale, of = {"us": (1e6, "s"), "ms": (1e3, "s"), "%": (100, "1"), "GB/s": (1, "GB/s")}[unit]
+        half = 0.5000001 * 10.0 ** -len(number.partition(".")[2])
+        near = [value for value, its in values if its == of and abs(value * scale - float(number)) <= half]
+        self.assertTrue(near, f"{quoted} is none of {sorted(value * scale for value, its in values if its == of)}")
+
+    def test_of_tables_are_those_of_the_run_that_is_linked(self):
+        checked = 0
+        for page in LESSONS:
+            name, key = QUOTED[page.name[0]]
+            text = section(page, "On an H200")
+            self.assertIn(f"../results/h200-{name}.json.xz", text)
+            heads, rows = table(text)
+            for row in rows:
+                for head, cell in list(zip(heads, row))[1:]:
+                    if not cell or cell.endswith(("KiB", "MiB")):
+                        continue
+                    quoted = cell if re.search(r"[a-z%]", cell) else f"{cell} GB/s"
+                    checked += 1
+                    with self.subTest(page=page.name, row=row[0], column=head, quoted=quoted):
+                        self.assert_found(quoted, self.values(name, key(row, head)))
+        self.assertGreater(checked, 100)
+
+    def test_of_sentences_are_those_of_the_run_that_is_linked(self):
+        pages = {page.name[0]: page.read_text(encoding="utf-8") for page in LESSONS}
+        for lesson, quoted, name, pattern in SAID:
+            with self.subTest(lesson=lesson, quoted=quoted):
+                self.assertIn(f"h200-{name}.json.xz", pages[lesson])
+                self.assertRegex(pages[lesson], rf"\b{re.escape(quoted.split()[0])}\b")
+                self.assert_found(quoted, self.values(name, pattern))
+
+
+def pictures():
+    path = ROOT / "scripts" / "tutorial-pictures"
+    loader = importlib.machinery.SourceFileLoader("tutorial_pictures", str(path))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+class Pictures(support.Folder):
+    def test_each_lesson_has_one_with_words_and_names_its_run(self):
+        drawn = {f"{one.name}.png": one for one in pictures().ALL}
+        shown = []
+        for page in LESSONS:
+            with self.subTest(page=page.name):
+                ((words, name),) = re.findall(r"!\[([^\]]+)\]\(([^)]+)\)", page.read_text(encoding="utf-8"))
+                self.assertGreater(len(words), 40)
+                self.assertIn(f"](../{drawn[name].file})", page.read_text(encoding="utf-8"))
+                shown.append(name)
+        self.assertEqual(sorted(shown), sorted(drawn))
+        self.assertEqual(sorted(shown), sorted(path.name for path in TUTORIAL.glob("*.png")))
+        self.assertLess(sum(path.stat().st_size for path in TUTORIAL.glob("*.png")), MOST_BYTES)
+
+    @unittest.skipUnless(support.BROWSER and support.DRIVER, "no chromium or chromedriver on PATH")
+    def test_can_be_drawn_again(self):
+        command = [ROOT / "scripts" / "tutorial-pictures", "-o", self.folder]
+        outcome = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+        self.assertEqual((outcome.returncode, outcome.stdout, outcome.stderr), (0, "", ""))
+        for path in TUTORIAL.glob("*.png"):
+            with self.subTest(picture=path.name):
+                self.assertEqual(size_of(self.folder / path.name)[0], size_of(path)[0])
+
+    def test_unknown_ones_are_refused(self):
+        command = [ROOT / "scripts" / "tutorial-pictures", "8-nothing"]
+        outcome = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual((outcome.returncode, outcome.stdout), (2, ""))
+        self.assertIn("no picture 8-nothing; there are 1-calls", outcome.stderr)
+
+
+def size_of(picture):
+    """Width and height of a PNG."""
+    return struct.unpack(">II", picture.read_bytes()[16:24])
+
+
+if __name__ == "__main__":
+    support.require_program()
+    unittest.main()
