@@ -26,8 +26,8 @@ class Page(html.parser.HTMLParser):
             self.places.add(given["name"])
         addresses = [given.get("href"), given.get("src"), given.get("data")]
         addresses += [one.split()[0] for one in (given.get("srcset") or "").split(",") if one.strip()]
-        refreshed = re.search(r"url=(\S+)", given.get("content") or "") if given.get("http-equiv") == "refresh" else None
-        addresses += [refreshed[1]] if refreshed else []
+        if given.get("http-equiv") == "refresh":
+            addresses += re.findall(r"url=(\S+)", given.get("content") or "")
         self.links += [(tag in _LOADED, address) for address in addresses if address is not None]
 
 
@@ -65,7 +65,7 @@ def fetched_by_styles(site):
 
 
 def troubles(site):
-    """A line for each link that is dead, each that leads out of the site, and all that a page would fetch from elsewhere."""
+    """A line for each link that is dead or leads out of the site, and for all that a page would fetch."""
     site = pathlib.Path(site).resolve()
     pages = read(site)
     found = list(fetched_by_styles(site))

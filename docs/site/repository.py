@@ -1,5 +1,5 @@
-"""What the site takes from the repository as it is: its navigation from docs/README.md, and what links lead to that is no
-page. So nobody lists a page twice, and a link that works on a code host works on the site."""
+"""What the site takes from the repository as it is: its navigation from docs/README.md, and what links lead to that is
+no page. So nobody lists a page twice, and a link that works on a code host works on the site."""
 
 import html
 import os

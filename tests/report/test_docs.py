@@ -90,7 +90,8 @@ class Commands(support.Folder):
     """Every line of a shell's block that begins with xferbench is understood as it stands."""
 
     def test_are_understood(self):
-        for name in ("base.json", "new.json", "results.json", "today.json", "a100.json", "h200.json", "quick.json", "c-1.json", "c-2.json", "grid.json"):
+        for name in ("base.json", "new.json", "results.json", "today.json", "a100.json", "h200.json", "quick.json", "c-1.json", "c-2.json",
+                     "grid.json", "smem.json"):
             shutil.copy(RESULTS / "h200-quick.json", self.folder / name)
         for name in ("main", "pr", "new", "baseline/new", "good"):
             (self.folder / name).parent.mkdir(exist_ok=True)

@@ -4,6 +4,7 @@ import functools
 import http.server
 import importlib.util
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -17,13 +18,19 @@ from support import ROOT
 sys.path.insert(0, str(ROOT / "docs" / "site"))
 
 SKIPPED = 77  # what CTest takes for a test that did not run
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
+PAGES = [
+    *(path for path in (ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG")) if path.exists()),
+    *(ROOT / "docs").rglob("*.md"),
+    *(ROOT / "examples").rglob("*.md"),
+]
+DOCS = "docs"
 
 # A repository with everything wrong that a link can have wrong, and all that is right beside it.
 SMALL = {
-    "README.md": "# Home\n\nSee [all](docs/README.md), [none](docs/none.md), [a file](LICENSE), [its folder](data).\n",
+    "README.md": f"# Home\n\nSee [all]({DOCS}/README.md), [none]({DOCS}/none.md), [a file](LICENSE),"
+    " [a folder](data).\n",
     "docs/README.md": "# All\n\n## First\n\n| [one.md](one.md) | a page |\n\n## Second\n\n- [Home](../README.md)\n",
-    "docs/one.md": "# One: a page\n\n[here](#one-a-page), [nowhere](#two), [there](README.md#second),"
+    f"{DOCS}/one.md": "# One: a page\n\n[here](#one-a-page), [nowhere](#two), [there](README.md#second),"
     " [not there](README.md#third)\n\n![a picture](none.png)\n",
     "LICENSE": "as you like\n",
     "data/numbers.txt": "1 2 3\n",
@@ -72,7 +79,8 @@ class Small(support.Folder):
         self.root = self.folder / "repository"
         (self.root / "scripts").mkdir(parents=True)
         shutil.copy(ROOT / "scripts" / "docs", self.root / "scripts")
-        shutil.copytree(ROOT / "docs" / "site", self.root / "docs" / "site", ignore=shutil.ignore_patterns("__pycache__"))
+        ours = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / "docs" / "site", self.root / "docs" / "site", ignore=ours)
         for name, text in SMALL.items():
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -82,16 +90,17 @@ class Small(support.Folder):
     def test_dead_links_are_named_and_fail_a_check(self):
         outcome = make(self.root, self.site, "--check")
         self.assertEqual(outcome.returncode, 1, outcome.stderr)
-        for name in ("docs/none.md", "#two", "README.md#third", "none.png"):
-            self.assertIn(name, outcome.stderr.replace("docs/one.md", ""))
+        for name in (f"{DOCS}/none.md", "#two", "README.md#third", "none.png"):
+            self.assertIn(name, outcome.stderr)
         for name in ("LICENSE", "data", "one-a-page", "second"):
             self.assertNotIn(name, outcome.stderr)
         self.assertEqual(make(self.root, self.site).returncode, 0, "without --check it is only said")
 
     def test_what_is_no_page_is_copied(self):
         make(self.root, self.site)
-        copies = {path.name: path.read_text(encoding="utf-8") for path in (self.site / "_downloads").rglob("*") if path.is_file()}
-        self.assertEqual(copies, {"LICENSE": "as you like\n", "numbers.txt": "1 2 3\n"})
+        copies = [path for path in (self.site / "_downloads").rglob("*") if path.is_file()]
+        found = {path.name: path.read_text(encoding="utf-8") for path in copies}
+        self.assertEqual(found, {"LICENSE": "as you like\n", "numbers.txt": "1 2 3\n"})
         self.assertIn("numbers.txt", (self.site / "data" / "index.html").read_text(encoding="utf-8"))
 
     def test_only_a_site_is_replaced(self):
@@ -142,7 +151,8 @@ class Links(support.Folder):
 
     def test_styles_fetch_nothing(self):
         self.write("page.html", "")
-        self.write("a.css", '@import url("b.css"); @import "https://example.com/c.css"; a { background: url(none.png); }')
+        imports = '@import url("b.css"); @import "https://example.com/c.css";'
+        self.write("a.css", f"{imports} a {{ background: url(none.png); }}")
         self.write("b.css", "a { background: url(data:image/png;base64,AAAA) }")
         self.assertEqual(self.troubles(""), ["is fetched from elsewhere", "there is no such file"])
 
@@ -206,7 +216,7 @@ class Read(support.BrowserTest):
         found = self.search_for("write-combined")
         self.assertIn("memcpy", found)
         self.find("ul.search li > a")[found.index("memcpy")].click()
-        self.assertTrue(self.browser.current_url.partition("?")[0].partition("#")[0].endswith("docs/scenarios/memcpy.html"))
+        self.assertIn("docs/scenarios/memcpy.html", self.browser.current_url)
         self.assert_nothing_was_complained_of()
 
     def test_searching_on_a_server(self):
@@ -216,7 +226,7 @@ class Read(support.BrowserTest):
         self.browser.get(f"{base}/")
         self.wait_for("header input[type=search]")
         self.assertTrue(self.browser.current_url.endswith("README.html"))
-        for words, page in (("pageable", "Moving bytes"), ("notification", "callback"), ("cupti", "Timelines")):
+        for words, page in (("pageable", "Moving bytes"), ("consumers", "callback"), ("cupti", "Timelines")):
             with self.subTest(words=words):
                 found = self.search_for(words)
                 self.assertTrue([one for one in found if one.startswith(page)], found)
@@ -243,10 +253,10 @@ class Read(support.BrowserTest):
             for name in pages:
                 with self.subTest(page=name, width=width):
                     self.open(self.site / f"{name}.html", draw=False)
-                    wide = self.run_js("return document.documentElement.scrollWidth - document.documentElement.clientWidth;")
-                    self.assertLessEqual(wide, 0)
-                    ground = self.run_js("return getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number);")
-                    self.assertEqual(max(ground) < 80, dark, ground)
+                    wide = self.run_js("const a = document.documentElement; return a.scrollWidth > a.clientWidth;")
+                    self.assertFalse(wide)
+                    ground = self.run_js("return getComputedStyle(document.body).backgroundColor;")
+                    self.assertEqual(max(map(int, re.findall(r"\d+", ground))) < 80, dark, ground)
 
     def test_all_pages_unfold_on_a_narrow_screen(self):
         self.emulate(420, 900)

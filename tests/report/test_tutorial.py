@@ -1,5 +1,5 @@
-"""The tutorial as somebody follows it: every command runs, prints what is quoted, and every number quoted of an H200 is in
-the stored run that the lesson names."""
+"""The tutorial as somebody follows it: every command runs, prints what is quoted, and every number quoted of an H200 is
+in the stored run that the lesson names."""
 
 import importlib.machinery
 import importlib.util
@@ -96,8 +96,8 @@ class Commands(Follower):
         """What measures stands there twice, for those with a GPU and for those without."""
         for page in LESSONS:
             for language, text in blocks(page):
-                lines = [line.partition(" #")[0].strip() for line in text.splitlines() if line.startswith("xferbench ")]
-                lines = [line for line in lines if line.split()[1] not in READS]
+                lines = [line.partition(" #")[0].split() for line in text.splitlines()]
+                lines = [" ".join(words) for words in lines if words[0] == "xferbench" and words[1] not in READS]
                 if language == "sh" and lines:
                     with self.subTest(page=page.name, block=text):
                         self.assertEqual([f"{line} --simulate" for line in lines[::2]], lines[1::2])
@@ -109,14 +109,15 @@ def children_of(row):
     return rf"launch={launch}/.*children={{}}/work=0/" + (rf"launchers={launchers[1]}/" if launchers else "")
 
 
-# Of each lesson the run that its table quotes, and the key of what a cell quotes, by its row and the head of its column.
+# Of each lesson the run that its table quotes, and the key of what a cell quotes, by its row and its column's head.
 QUOTED = {
     "1": ("async", lambda row, head: f"h2d/host={row[0]}/api=async/in-flight=none/size={row[1].replace(' ', '')}$"),
     "2": ("overlap", lambda row, head: (
         "size=256MiB/strategy=" + re.sub(r"streams, (\d+) chunks", r"streams/streams=3/chunks=\1/growth=1/", row[0]))),
     "3": ("memcpy-sizes", lambda row, head: f"h2d/host={row[0]}/.*size={head.replace(' ', '')}$"),
     "4": ("overlap", lambda row, head: (
-        f"size=256MiB/strategy={re.match('[a-z-]+', row[0])[0]}/.*chunks={(re.match('[0-9]+', head) or ['32'])[0]}/growth=1/")),
+        f"size=256MiB/strategy={re.match('[a-z-]+', row[0])[0]}/.*"
+        f"chunks={(re.match('[0-9]+', head) or ['32'])[0]}/growth=1/")),
     "5": ("callback", lambda row, head: f"method={row[0].split()[0]}/"),
     "6": ("smem-stages", lambda row, head: f"method={row[0]}/.*stages={re.search('([0-9]) stage', head)[1]}/"),
     "7": ("dynpar", lambda row, head: children_of(row).format(re.match("[0-9]+", head)[0])),
